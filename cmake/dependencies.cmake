@@ -1,0 +1,21 @@
+# Debian's packages only. Protobuf and RE2 ship no CMake config file there, so protobuf is found by
+# CMake's own module, before gRPC, and re2::re2 is defined by gRPC's config.
+find_package(Threads REQUIRED)
+find_package(absl CONFIG REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(nlohmann_json CONFIG REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+find_package(prometheus-cpp CONFIG REQUIRED)
+
+if(MASKD_BUILD_SERVICE)
+  find_package(Protobuf REQUIRED)
+  find_package(gRPC CONFIG REQUIRED)
+endif()
+if(MASKD_BUILD_TESTS)
+  find_package(GTest CONFIG REQUIRED)
+  include(GoogleTest)
+endif()
+if(MASKD_BUILD_BENCH)
+  find_package(benchmark CONFIG REQUIRED)
+endif()

@@ -1,0 +1,36 @@
+# maskd_room(NAME SRCS file... DEPS target...)
+#
+# One room: a static library maskd_NAME with the alias maskd::NAME. Its link edges are the rooms and
+# packages that it may include; nothing else is on its include path but the repository root.
+function(maskd_room name)
+  cmake_parse_arguments(ROOM "" "" "SRCS;DEPS" ${ARGN})
+  add_library(maskd_${name} STATIC ${ROOM_SRCS})
+  add_library(maskd::${name} ALIAS maskd_${name})
+  target_include_directories(maskd_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(maskd_${name} PUBLIC ${ROOM_DEPS})
+  maskd_warnings(maskd_${name})
+endfunction()
+
+# maskd_program(NAME SRCS file... DEPS target...): an executable of ours, named as its users call it.
+function(maskd_program name)
+  cmake_parse_arguments(PROGRAM "" "" "SRCS;DEPS" ${ARGN})
+  add_executable(${name} ${PROGRAM_SRCS})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${PROGRAM_DEPS})
+  maskd_warnings(${name})
+endfunction()
+
+# maskd_test(NAME SRCS file... DEPS target...): a GoogleTest program whose cases ctest lists one by one.
+function(maskd_test name)
+  cmake_parse_arguments(TEST "" "" "SRCS;DEPS" ${ARGN})
+  maskd_program(${name} SRCS ${TEST_SRCS} DEPS ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE MASKD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
+endfunction()
+
+function(maskd_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Werror)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(${target} PRIVATE -Wthread-safety)
+  endif()
+endfunction()

@@ -1,0 +1,49 @@
+// A set of Unicode code points (U+0000 to U+10FFFF without the surrogates), as sorted ranges.
+//
+// Layout   ranges ascend, do not touch, and hold no surrogate; so equal sets have equal ranges.
+// Threads  a plain value.
+#ifndef MASKD_GRAMMAR_CORE_BASE_CHAR_SET_H_
+#define MASKD_GRAMMAR_CORE_BASE_CHAR_SET_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace maskd {
+
+// First and last code point, both included.
+struct CharRange {
+  std::uint32_t lo;
+  std::uint32_t hi;
+  bool operator==(const CharRange&) const = default;
+};
+
+inline constexpr std::uint32_t kMaxCodePoint = 0x10FFFF;
+
+class CharSet {
+ public:
+  // The empty set.
+  CharSet() = default;
+  // The union of `ranges`, in any order, overlapping or not; surrogates are dropped.
+  explicit CharSet(std::vector<CharRange> ranges);
+
+  static CharSet All() { return CharSet({{0, kMaxCodePoint}}); }
+  static CharSet One(std::uint32_t code_point) { return CharSet({{code_point, code_point}}); }
+
+  [[nodiscard]] const std::vector<CharRange>& ranges() const { return ranges_; }
+  [[nodiscard]] bool empty() const { return ranges_.empty(); }
+  [[nodiscard]] bool Contains(std::uint32_t code_point) const;
+
+  [[nodiscard]] CharSet Complement() const;
+  [[nodiscard]] CharSet Union(const CharSet& other) const;
+  [[nodiscard]] CharSet Intersect(const CharSet& other) const;
+
+  bool operator==(const CharSet&) const = default;
+
+ private:
+  std::vector<CharRange> ranges_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_BASE_CHAR_SET_H_

@@ -1,0 +1,36 @@
+// Every bound of the grammar core, in one struct. A server sets it once from its configuration.
+//
+// Units    bytes, terms, levels, milliseconds and so on are in the name of each field.
+// Errors   a bound that is met is RESOURCE_EXHAUSTED with the field's name, its value and the need.
+#ifndef MASKD_GRAMMAR_CORE_BASE_LIMITS_H_
+#define MASKD_GRAMMAR_CORE_BASE_LIMITS_H_
+
+#include <cstdint>
+
+namespace maskd {
+
+struct Limits {
+  // Bytes of one grammar's source text.
+  std::int64_t source_bytes = 4 << 20;
+  // Levels of nesting in a source text (arrays and objects of a schema, groups of a pattern).
+  std::int64_t source_depth = 512;
+  // Nodes of one grammar's IR.
+  std::int64_t ir_nodes = 1'000'000;
+  // Terms (automaton states and their parts) of one grammar, made by the compile and by all steps.
+  std::int64_t terms = 1'000'000;
+  // Bytes that one grammar's terms and transitions may hold.
+  std::int64_t grammar_bytes = 256 << 20;
+  // Levels a derivative may descend without reading a byte: rule calls and nested operators.
+  std::int64_t derivative_depth = 2'000;
+  // States an emptiness check of an intersection or complement may visit.
+  std::int64_t emptiness_states = 20'000;
+  // Wall time of one compile.
+  std::int64_t compile_ms = 2'000;
+  // Derivatives that one decode step of one row may compute, and its wall time.
+  std::int64_t step_derivatives = 200'000;
+  std::int64_t step_ms = 50;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_BASE_LIMITS_H_

@@ -1,0 +1,28 @@
+// UTF-8 (RFC 3629: shortest form, no surrogates) to code points and back.
+#ifndef MASKD_GRAMMAR_CORE_BASE_UTF8_H_
+#define MASKD_GRAMMAR_CORE_BASE_UTF8_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace maskd {
+
+// Decodes the code point at `text[*at]` and moves `*at` past it. Nothing, and `*at` as it was, where
+// the bytes are not UTF-8.
+std::optional<std::uint32_t> DecodeUtf8(absl::string_view text, std::size_t* at);
+
+// The whole text, or nothing where it is not UTF-8.
+std::optional<std::u32string> Utf8ToCodePoints(absl::string_view text);
+
+void AppendUtf8(std::uint32_t code_point, std::string* out);
+
+// Bytes of the UTF-8 sequence that `lead` begins (1 to 4), or 0 if it begins none.
+int Utf8SequenceBytes(unsigned char lead);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_BASE_UTF8_H_

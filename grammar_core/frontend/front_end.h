@@ -1,0 +1,48 @@
+// The front ends: from a source text to the one IR. One file a front end, one row in the table of
+// registry.cc.
+//
+// Errors   INVALID_ARGUMENT with a JSON Pointer or line:column, UNIMPLEMENTED naming the construct,
+//          RESOURCE_EXHAUSTED naming the limit. Nothing is ignored in silence: what a relaxed option
+//          drops is a Diagnostic.
+// Threads  no state; any thread.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+
+// A place in the source and what the compiler has to say about it.
+struct Diagnostic {
+  std::string place;
+  std::string message;
+};
+
+struct FrontEndResult {
+  GrammarIr ir;
+  std::vector<Diagnostic> warnings;
+};
+
+// Reads `source` by the front end of its kind. INVALID_ARGUMENT for an unknown kind, naming the
+// known ones.
+absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
+                                           Budget& budget);
+
+// The source text in the form that its meaning depends on, for hashing: a JSON Schema without
+// insignificant white space, keys in their order; other kinds byte for byte.
+absl::StatusOr<std::string> NormalizeSource(const GrammarSource& source, const Limits& limits);
+
+// The kinds' names, in the table's order.
+std::vector<std::string> FrontEndKinds();
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_

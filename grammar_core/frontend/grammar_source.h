@@ -1,0 +1,51 @@
+// What a caller asks to be compiled: a kind, a text and the options of its meaning.
+//
+// Options that a kind has no use for are ignored by it but are part of the grammar's id.
+// Threads  plain values.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_GRAMMAR_SOURCE_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_GRAMMAR_SOURCE_H_
+
+#include <cstdint>
+#include <string>
+
+namespace maskd {
+
+enum class WhiteSpace {
+  kFlexible,  // up to max_whitespace of space, tab, line feed, carriage return between JSON tokens
+  kCompact,   // none
+};
+
+enum class PropertyOrder {
+  kDeclared,  // as the schema lists them, undeclared ones after the declared
+  kAny,       // any order, each declared name at most once
+};
+
+enum class Strictness {
+  kRefuse,  // a keyword that is not supported is an error
+  kRelax,   // it is dropped and reported as a warning
+};
+
+struct GrammarOptions {
+  WhiteSpace white_space = WhiteSpace::kFlexible;
+  // Characters of white space in a row at most, between two JSON tokens.
+  std::int32_t max_whitespace = 64;
+  PropertyOrder property_order = PropertyOrder::kDeclared;
+  Strictness strictness = Strictness::kRefuse;
+  // What an object schema without additionalProperties allows: the standard's default is true.
+  bool additional_properties = true;
+  // Digits at most in a number's integer part and in its fraction.
+  std::int32_t max_number_digits = 1024;
+
+  bool operator==(const GrammarOptions&) const = default;
+};
+
+struct GrammarSource {
+  // A name of FrontEndKinds(), such as "json_schema" or "choice".
+  std::string kind;
+  std::string text;
+  GrammarOptions options;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_GRAMMAR_SOURCE_H_

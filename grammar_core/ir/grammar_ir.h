@@ -1,0 +1,114 @@
+// The one middle form: rules whose right-hand sides are regular operators over bytes and characters,
+// rule calls and JSON objects. Front ends make it, the compiler reads it. Immutable once built.
+//
+// Levels   A node speaks either of bytes or of characters (Unicode code points). Characters live only
+//          below an Encode node, which spells each as bytes: as UTF-8, or as the inside of a JSON
+//          string (raw or escaped, an escaped surrogate pair being one character). So lengths,
+//          patterns, intersections and complements mean characters, whatever their spelling.
+//            bytes       Bytes ByteSet Concat Alt Repeat Call Encode Object
+//            characters  Text TextSet CharSet Concat Alt Repeat And Not
+// Calls    Only byte-level nodes may call rules. Left recursion is removed by a later pass or refused.
+// Layout   nodes are numbered in the order of their making; children have smaller numbers than their
+//          parents, so passes are loops, not recursions. Equal nodes have equal ids (hash-consed).
+// Threads  a built GrammarIr is immutable; a builder belongs to one thread.
+#ifndef MASKD_GRAMMAR_CORE_IR_GRAMMAR_IR_H_
+#define MASKD_GRAMMAR_CORE_IR_GRAMMAR_IR_H_
+
+#include <bitset>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "grammar_core/base/char_set.h"
+
+namespace maskd {
+
+using NodeId = std::uint32_t;
+using RuleId = std::uint32_t;
+using ByteBits = std::bitset<256>;
+
+// "No upper bound" in Repeat.
+inline constexpr std::uint32_t kUnbounded = std::numeric_limits<std::uint32_t>::max();
+
+enum class IrKind : std::uint8_t {
+  kNothing,  // no string at all
+  kEmpty,    // the empty string
+  kBytes,    // a byte string
+  kByteSet,  // one byte of a set
+  kText,     // a character string
+  kTextSet,  // one of several character strings
+  kCharSet,  // one character of a set
+  kConcat,   // children in order
+  kAlt,      // any child
+  kRepeat,   // the child, min to max times
+  kAnd,      // every child (characters only)
+  kNot,      // not the child (characters only)
+  kEncode,   // the characters of the child, spelled as bytes
+  kCall,     // a rule
+  kObject,   // a JSON object
+};
+
+// How an Encode node spells characters.
+enum class Spelling : std::uint8_t {
+  kUtf8,        // UTF-8
+  kJsonString,  // inside of a JSON string: UTF-8 or any escape of RFC 8259, quotes not included
+};
+
+// A JSON object: '{' members '}' with `space` between the tokens.
+struct ObjectSpec {
+  struct Member {
+    std::string name;  // UTF-8, decoded
+    NodeId value;
+    bool required;
+  };
+  std::vector<Member> members;  // names are distinct
+  // Members with other names: their names (characters; the declared names are taken out of it by
+  // the engine) and their value. kNothing as value: none allowed.
+  NodeId other_name;
+  NodeId other_value;
+  // White space (bytes) allowed after '{', around ':' and ',', before '}'.
+  NodeId space;
+  // True: declared members in any order, mixed with others. False: declared order, then the others.
+  bool any_order;
+};
+
+struct IrNode {
+  IrKind kind;
+  Spelling spelling;  // kEncode
+  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kCharSet, kObject: index into the pool of
+  // that kind in `a`. kCall: the rule in `a`.
+  std::uint32_t a;
+  std::uint32_t b;
+  // Children: [first_child, first_child + child_count) of GrammarIr::children.
+  std::uint32_t first_child;
+  std::uint32_t child_count;
+};
+
+struct IrRule {
+  std::string name;   // for people: a JSON Pointer, or the name in the source
+  std::string place;  // where it stands in the source
+  NodeId body;
+};
+
+struct GrammarIr {
+  std::vector<IrNode> nodes;
+  std::vector<NodeId> children;
+  std::vector<IrRule> rules;
+  RuleId start = 0;
+  // Pools.
+  std::vector<std::string> byte_strings;             // kBytes
+  std::vector<ByteBits> byte_sets;                   // kByteSet
+  std::vector<std::u32string> texts;                 // kText
+  std::vector<std::vector<std::u32string>> text_sets;  // kTextSet, sorted and distinct
+  std::vector<CharSet> char_sets;                    // kCharSet
+  std::vector<ObjectSpec> objects;                   // kObject
+};
+
+// The IR as text, one rule a line, for people and golden tests.
+std::string PrintIr(const GrammarIr& ir);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_IR_GRAMMAR_IR_H_

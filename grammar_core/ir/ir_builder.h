@@ -1,0 +1,80 @@
+// The only way to make a GrammarIr. Normalises on the way: flattens Concat and Alt, merges sets,
+// drops what is Nothing, folds trivial repeats; equal nodes get equal ids.
+//
+//   IrBuilder b(limits);
+//   RuleId value = b.DeclareRule("/", "");
+//   b.DefineRule(value, b.Concat({b.Bytes("["), b.Repeat(b.Call(value), 0, kUnbounded), b.Bytes("]")}));
+//   absl::StatusOr<GrammarIr> ir = std::move(b).Build(value);
+//
+// Errors   methods never fail; a node over limits.ir_nodes or a misuse is remembered and returned by
+//          Build(): RESOURCE_EXHAUSTED, or INVALID_ARGUMENT for an undefined rule.
+// Threads  one thread.
+#ifndef MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
+#define MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+
+class IrBuilder {
+ public:
+  explicit IrBuilder(const Limits& limits);
+
+  NodeId Nothing();
+  NodeId Empty();
+
+  // Bytes.
+  NodeId Bytes(absl::string_view bytes);
+  NodeId ByteSet(const ByteBits& bytes);
+  // Any byte of `bytes`.
+  NodeId AnyByteOf(absl::string_view bytes);
+  NodeId Encode(Spelling spelling, NodeId characters);
+  NodeId Call(RuleId rule);
+  NodeId Object(ObjectSpec spec);
+
+  // Characters. `utf8` must be valid UTF-8.
+  NodeId Text(absl::string_view utf8);
+  NodeId TextSet(const std::vector<std::string>& utf8_texts);
+  NodeId Chars(const CharSet& set);
+  NodeId AnyChar();
+  NodeId And(std::vector<NodeId> nodes);
+  NodeId Not(NodeId node);
+
+  // Either level.
+  NodeId Concat(const std::vector<NodeId>& nodes);
+  NodeId Alt(std::vector<NodeId> nodes);
+  NodeId Repeat(NodeId node, std::uint32_t min, std::uint32_t max);
+  NodeId Optional(NodeId node) { return Repeat(node, 0, 1); }
+
+  // `name` and `place` are for people (see IrRule).
+  RuleId DeclareRule(absl::string_view name, absl::string_view place);
+  void DefineRule(RuleId rule, NodeId body);
+
+  [[nodiscard]] const IrNode& node(NodeId id) const { return ir_.nodes[id]; }
+
+  // Ends the building. Errors: see above.
+  absl::StatusOr<GrammarIr> Build(RuleId start) &&;
+
+ private:
+  NodeId Intern(const IrNode& node, const std::vector<NodeId>& children);
+  void AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) const;
+
+  GrammarIr ir_;
+  const std::int64_t max_nodes_;
+  absl::flat_hash_map<std::string, NodeId> node_ids_;
+  std::vector<bool> rule_defined_;
+  absl::Status error_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_

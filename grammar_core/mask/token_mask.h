@@ -1,0 +1,59 @@
+// The set of tokens that a row may sample next, packed one bit a token.
+//
+// Layout   word i, bit b (least significant first) stands for token 32 * i + b; 1 means allowed. Bits
+//          past the vocabulary are 0, so two masks are equal exactly when their words are.
+//          Token 90 alone of 128 is word 2 = 67,108,864.
+// Units    vocab_size counts tokens, word_count counts int32 words, nothing here counts bytes.
+// Threads  a plain value: many readers or one writer. Stored masks are shared as pointers to const.
+#ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
+#define MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+
+inline constexpr int kBitsPerWord = 32;
+
+// Words of a mask for `vocab_size` tokens.
+constexpr int MaskWordCount(int vocab_size) { return (vocab_size + kBitsPerWord - 1) / kBitsPerWord; }
+
+class TokenMask {
+ public:
+  // Starts with no token allowed. `vocab_size` must not be negative.
+  explicit TokenMask(int vocab_size)
+      : vocab_size_(vocab_size), words_(static_cast<std::size_t>(MaskWordCount(vocab_size))) {}
+
+  // Requires 0 <= token < vocab_size().
+  void Allow(TokenId token) {
+    words_[token / kBitsPerWord] |= static_cast<std::int32_t>(1U << (token % kBitsPerWord));
+  }
+  [[nodiscard]] bool Allows(TokenId token) const {
+    return (static_cast<std::uint32_t>(words_[token / kBitsPerWord]) >> (token % kBitsPerWord)) & 1U;
+  }
+
+  // Adds every token of `other`, which must have the same vocab_size.
+  void Merge(const TokenMask& other);
+
+  [[nodiscard]] int vocab_size() const { return vocab_size_; }
+  [[nodiscard]] int CountAllowed() const;
+  [[nodiscard]] bool empty() const { return CountAllowed() == 0; }
+  [[nodiscard]] std::span<const std::int32_t> words() const { return words_; }
+  [[nodiscard]] std::span<std::int32_t> mutable_words() { return words_; }
+
+  bool operator==(const TokenMask&) const = default;
+
+ private:
+  int vocab_size_;
+  std::vector<std::int32_t> words_;
+};
+
+using MaskRef = std::shared_ptr<const TokenMask>;
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_

@@ -1,0 +1,85 @@
+// One sequence's place in a grammar: takes tokens, says which may come next, takes them back.
+//
+//   Matcher matcher(grammar);
+//   absl::StatusOr<MaskRef> mask = matcher.Mask();
+//   absl::Status taken = matcher.Accept(token);     // OK exactly if mask allowed `token`
+//
+// Ending     A stop id is allowed exactly where the text may end. After it the matcher is finished:
+//            further tokens are OK and change nothing but the count Rollback() takes back, and Mask()
+//            is null ("full": apply nothing).
+// Errors     A refused token leaves the matcher as it was. RESOURCE_EXHAUSTED (a step over its
+//            budget) hurts this matcher's call only; the shared grammar stays usable.
+// Cost       Accept: one table read a byte once the way is known. Rollback and Fork: no matching.
+// Threads    one thread at a time; any number of matchers share a grammar.
+#ifndef MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
+#define MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/mask/token_mask.h"
+
+namespace maskd {
+
+class Matcher {
+ public:
+  // `stop_ids` empty: the vocabulary's own. They must be in range.
+  explicit Matcher(std::shared_ptr<const CompiledGrammar> grammar,
+                   std::vector<TokenId> stop_ids = {});
+
+  // Takes one token. Errors: OUT_OF_RANGE (no such id), INVALID_ARGUMENT (the grammar refuses it;
+  // the message has the token's text), RESOURCE_EXHAUSTED.
+  absl::Status Accept(TokenId token);
+
+  // The tokens allowed next; never all-zero. Null when finished. Errors: RESOURCE_EXHAUSTED.
+  absl::StatusOr<MaskRef> Mask();
+
+  // Takes back the last `count` tokens, over the end too. Errors: OUT_OF_RANGE past the start.
+  absl::Status Rollback(int count);
+
+  // An independent matcher at the same place.
+  [[nodiscard]] Matcher Fork() const { return *this; }
+
+  // Whether a stop id is allowed now.
+  [[nodiscard]] bool may_end() const;
+  // Whether a stop id has been taken.
+  [[nodiscard]] bool finished() const { return finished_tokens_ > 0; }
+  // Tokens taken, those after the end included.
+  [[nodiscard]] int token_count() const;
+  [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }
+
+  // How many bytes of `text` can be taken from here, and whether the text may end after all of
+  // them. The matcher stays as it was. Errors: RESOURCE_EXHAUSTED.
+  struct TextMatch {
+    int matched_bytes;
+    bool may_end;
+  };
+  absl::StatusOr<TextMatch> MatchText(absl::string_view text);
+
+  // The bytes that must come next whatever the choice, at most `max_bytes`; empty at a choice or
+  // where the text may end.
+  absl::StatusOr<std::string> ForcedBytes(int max_bytes);
+
+  // The shortest byte string that completes the text from here. Errors: RESOURCE_EXHAUSTED when it
+  // is longer than `max_bytes`.
+  absl::StatusOr<std::string> ShortestCompletion(int max_bytes);
+
+ private:
+  using State = std::uint32_t;
+
+  std::shared_ptr<const CompiledGrammar> grammar_;
+  std::vector<TokenId> stop_ids_;  // empty: the vocabulary's
+  std::vector<State> states_;      // states_[i]: after i tokens
+  int finished_tokens_ = 0;        // the stop id and what came after it
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_

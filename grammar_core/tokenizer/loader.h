@@ -1,0 +1,45 @@
+// Reads vocabularies from files, and has one of its own for when there is none.
+//
+// Formats  one row each in loader.cc: "huggingface" (tokenizer.json: byte-level BPE, byte fallback
+//          and metaspace, added and special tokens), "tiktoken" (lines "BASE64 RANK").
+// Threads  no state; any thread.
+#ifndef MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
+#define MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+
+struct VocabularySource {
+  // The name callers will use. Must not be empty.
+  std::string name;
+  // A file, or empty for the embedded vocabulary of 256 bytes and one end token.
+  std::string path;
+  // A format's name, or empty to tell it from the content.
+  std::string format;
+  // Special tokens the file does not list (a tiktoken rank file lists none): spelling and id.
+  std::vector<std::pair<std::string, TokenId>> extra_special;
+  // Spellings of the tokens that end a text. Empty: the file's own end tokens, as far as it names any.
+  std::vector<std::string> stop_tokens;
+};
+
+// Errors: NOT_FOUND (no such file), INVALID_ARGUMENT (with the place in the file), UNIMPLEMENTED (a
+// tokenizer model whose bytes cannot be told exactly).
+absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const VocabularySource& source);
+
+// Ids 0 to 255 are the single bytes, 256 is "<|end|>", the stop token.
+std::shared_ptr<const Vocabulary> EmbeddedByteVocabulary();
+
+// The format names, for --help and errors.
+std::vector<std::string> VocabularyFormats();
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
