@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Checks that every C++ file includes only what its room may see.
+
+The order of the rooms is the table below; a room's link edges in its CMakeLists.txt are the same
+edges, but a header needs no link, so includes are read here too. Refused are: an include of a room
+that is not allowed, a folder the table does not know, an include of ours that is not written from
+the root of the repository, and, in rooms that may not, a header of gRPC, protobuf or Prometheus.
+
+    tools/dev/check_layers.py [ROOT]
+
+Exit status: 0, or 1 with one line a finding, "FILE:LINE: what".
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+CORE = "grammar_core/"
+
+# Room -> the rooms it may include, itself left out. Inside the grammar core, a room sees what its
+# dependencies see: that is written out, so that this table is the whole truth.
+BASE = {CORE + "base"}
+IR = BASE | {CORE + "ir"}
+TOKENIZER = BASE | {CORE + "tokenizer"}
+MASK = TOKENIZER | {CORE + "mask"}
+FRONTEND = IR | {CORE + "frontend"}
+AUTOMATON = IR | MASK | {CORE + "automaton"}
+COMPILE = FRONTEND | AUTOMATON | {CORE + "compile"}
+GRAMMAR_CORE = COMPILE | {CORE + "matcher"}
+CACHE = GRAMMAR_CORE | {"cache", "metrics"}
+SERVICE = CACHE | {"service", "protos"}
+CLIENT = {"client", "protos"}
+EVERYTHING = SERVICE | CLIENT
+
+ALLOWED = {
+    CORE + "base": BASE,
+    CORE + "ir": IR,
+    CORE + "tokenizer": TOKENIZER,
+    CORE + "mask": MASK,
+    CORE + "frontend": FRONTEND,
+    CORE + "automaton": AUTOMATON,
+    CORE + "compile": COMPILE,
+    CORE + "matcher": GRAMMAR_CORE,
+    "metrics": {"metrics"},
+    "cache": CACHE,
+    "service": SERVICE,
+    "client": CLIENT,
+    "tools": EVERYTHING | {"tools"},
+    "bench": EVERYTHING | {"bench", "tests"},
+    "examples": EVERYTHING | {"examples"},
+    "tests": EVERYTHING | {"tests", "tools"},
+}
+
+# Generated from protos/maskd/v1/*.proto, so included without the folder.
+GENERATED = re.compile(r"^maskd/v\d+/.*\.pb\.h$")
+
+# Package headers that only some rooms may see.
+PACKAGES = {
+    re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): {"service", "client", "tools", "bench", "examples", "tests"},
+    re.compile(r"^google/(protobuf|rpc)/"): {"service", "client", "tools", "bench", "examples", "tests"},
+    re.compile(r"^prometheus/"): {"metrics", "service", "tests"},
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def room_of(path: str) -> str:
+    """The room a path from the root lies in, or its first folder when no room has it."""
+    parts = path.split("/")
+    if parts[0] + "/" == CORE and len(parts) > 2:
+        return CORE + parts[1]
+    return parts[0]
+
+
+def package_fault(room: str, header: str) -> str:
+    for pattern, rooms in PACKAGES.items():
+        if pattern.match(header) and room not in rooms:
+            return f"{room} may not include <{header}>"
+    return ""
+
+
+def include_fault(root: pathlib.Path, room: str, header: str, quoted: bool) -> str:
+    """What is wrong with one include, or nothing."""
+    if GENERATED.match(header):
+        return "" if "protos" in ALLOWED[room] else f"{room} may not include protos ({header})"
+    target = room_of(header)
+    if target in ALLOWED or (root / header).is_file():
+        if target in ALLOWED[room]:
+            return ""
+        return f"{room} may not include {target} ({header})"
+    if quoted and "/" not in header:
+        return f'"{header}" is not written from the root of the repository'
+    return package_fault(room, header)
+
+
+def file_faults(root: pathlib.Path, path: str):
+    room = room_of(path)
+    if room not in ALLOWED:
+        yield f"{path}:1: {room} is not a room that tools/dev/check_layers.py knows"
+        return
+    text = (root / path).read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = INCLUDE.match(line)
+        if match:
+            fault = include_fault(root, room, match.group(2), match.group(1) == '"')
+            if fault:
+                yield f"{path}:{number}: {fault}"
+
+
+def sources(root: pathlib.Path):
+    """Tracked files, or every file where ROOT is no repository (a source archive, a test)."""
+    listed = subprocess.run(
+        ["git", "-C", str(root), "ls-files", "--", "*.h", "*.cc"], stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False)
+    if listed.returncode == 0:
+        return [path for path in listed.stdout.splitlines() if (root / path).is_file()]
+    return sorted(str(path.relative_to(root)) for end in ("*.h", "*.cc") for path in root.rglob(end))
+
+
+def main() -> int:
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
+    if root.is_file():
+        root = root.parents[2]
+    paths = sources(root)
+    faults = [fault for path in paths for fault in file_faults(root, path)]
+    for fault in faults:
+        print(fault)
+    print(f"layers: {len(paths)} files, {len(faults)} findings")
+    return 1 if faults or not paths else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
