@@ -1,0 +1,43 @@
+// Masks an engine's logits in place, before it samples.
+//
+//   absl::StatusOr<std::unique_ptr<Applier>> applier = MakeApplier("auto");   // once, at start
+//   absl::Status masked = (*applier)->Apply({.vocab_size = 32000, .rows = rows}, logits);
+//
+// Result   in each named row, the logit of every token whose bit is 0, and every logit past the
+//          vocabulary, is minus infinity; all others keep their bits. Rows not named, full rows and
+//          the gap between width and row_stride are neither read nor written.
+// Errors   found before anything is written: INVALID_ARGUMENT (null data, unknown type, a shape that
+//          does not fit, words that do not match the vocabulary, a row named twice), OUT_OF_RANGE (no
+//          such row of logits). The message starts with the field at fault.
+// Threads  stateless after it is made: any number of threads, each with logits of its own.
+#ifndef MASKD_CLIENT_APPLY_APPLIER_H_
+#define MASKD_CLIENT_APPLY_APPLIER_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+#include "client/apply/logits.h"
+#include "client/apply/mask_rows.h"
+
+namespace maskd::client {
+
+class Applier {
+ public:
+  virtual ~Applier() = default;
+
+  // The name it was made by, never "auto".
+  [[nodiscard]] virtual absl::string_view name() const = 0;
+
+  absl::Status Apply(const MaskRows& masks, const Logits& logits) const;
+
+ private:
+  // Called with arguments that CheckMasks() accepts.
+  virtual absl::Status ApplyChecked(const MaskRows& masks, const Logits& logits) const = 0;
+};
+
+// Whether `masks` fit `logits`, as Apply() requires; for refusing a batch before its forward pass.
+absl::Status CheckMasks(const MaskRows& masks, const Logits& logits);
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_APPLY_APPLIER_H_

@@ -1,0 +1,74 @@
+// Blends whole vectors: AVX2's own masked store exists for 32-bit elements only and is slow on AMD.
+#include "client/apply/cpu_kernels.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+namespace maskd::client {
+namespace {
+
+// Blends 8 elements: those whose bit of `lane_bits` is 0 in `word` become `value`.
+__attribute__((target("avx2"))) inline void Blend8(std::byte* elements, __m256i word,
+                                                   __m256i lane_bits, __m256i value) {
+  auto* const vector = reinterpret_cast<__m256i*>(elements);
+  const __m256i allowed = _mm256_cmpeq_epi32(_mm256_and_si256(word, lane_bits), lane_bits);
+  _mm256_storeu_si256(vector, _mm256_blendv_epi8(value, _mm256_loadu_si256(vector), allowed));
+}
+
+// The same for 16 elements of 16 bits.
+__attribute__((target("avx2"))) inline void Blend16(std::byte* elements, __m256i half_word,
+                                                    __m256i lane_bits, __m256i value) {
+  auto* const vector = reinterpret_cast<__m256i*>(elements);
+  const __m256i allowed = _mm256_cmpeq_epi16(_mm256_and_si256(half_word, lane_bits), lane_bits);
+  _mm256_storeu_si256(vector, _mm256_blendv_epi8(value, _mm256_loadu_si256(vector), allowed));
+}
+
+__attribute__((target("avx2"))) inline void FillVectors(std::byte* elements, int count,
+                                                        __m256i value) {
+  for (int i = 0; i < count; ++i) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(elements) + i, value);
+  }
+}
+
+}  // namespace
+
+__attribute__((target("avx2"))) void MaskRow32Avx2(const RowJob& job) {
+  const __m256i value = _mm256_set1_epi32(static_cast<int>(job.minus_infinity));
+  const __m256i lanes = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  for (std::int64_t i = 0; i < job.vocab_size / 32; ++i) {
+    const std::int32_t word = job.words[i];
+    if (word == -1) continue;
+    std::byte* const elements = job.elements + i * 128;
+    if (word == 0) {
+      FillVectors(elements, 4, value);
+      continue;
+    }
+    const __m256i bits = _mm256_set1_epi32(word);
+    Blend8(elements, bits, lanes, value);
+    Blend8(elements + 32, bits, _mm256_slli_epi32(lanes, 8), value);
+    Blend8(elements + 64, bits, _mm256_slli_epi32(lanes, 16), value);
+    Blend8(elements + 96, bits, _mm256_slli_epi32(lanes, 24), value);
+  }
+  MaskRowEnd<std::uint32_t>(job);
+}
+
+__attribute__((target("avx2"))) void MaskRow16Avx2(const RowJob& job) {
+  const __m256i value = _mm256_set1_epi16(static_cast<std::int16_t>(job.minus_infinity));
+  const __m256i lanes = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096,
+                                          8192, 16384, static_cast<std::int16_t>(0x8000));
+  for (std::int64_t i = 0; i < job.vocab_size / 32; ++i) {
+    const std::int32_t word = job.words[i];
+    if (word == -1) continue;
+    std::byte* const elements = job.elements + i * 64;
+    if (word == 0) {
+      FillVectors(elements, 2, value);
+      continue;
+    }
+    Blend16(elements, _mm256_set1_epi16(static_cast<std::int16_t>(word)), lanes, value);
+    Blend16(elements + 32, _mm256_set1_epi16(static_cast<std::int16_t>(word >> 16)), lanes, value);
+  }
+  MaskRowEnd<std::uint16_t>(job);
+}
+
+}  // namespace maskd::client
+#endif  // defined(__x86_64__)

@@ -1,0 +1,28 @@
+// The kernel for any processor, and the one that the others are compared with.
+#include "client/apply/cpu_kernels.h"
+
+namespace maskd::client {
+namespace {
+
+template <typename Bits>
+void MaskRowPortable(const RowJob& job) {
+  const auto value = static_cast<Bits>(job.minus_infinity);
+  for (std::int64_t word = 0; word < job.vocab_size / 32; ++word) {
+    const std::uint32_t forbidden = ~static_cast<std::uint32_t>(job.words[word]);
+    if (forbidden == 0) continue;
+    std::byte* const elements = job.elements + word * 32 * sizeof(Bits);
+    if (forbidden == ~0U) {
+      FillElements(elements, 32, value);
+    } else {
+      FillForbidden(elements, forbidden, value);
+    }
+  }
+  MaskRowEnd<Bits>(job);
+}
+
+}  // namespace
+
+void MaskRow32Portable(const RowJob& job) { MaskRowPortable<std::uint32_t>(job); }
+void MaskRow16Portable(const RowJob& job) { MaskRowPortable<std::uint16_t>(job); }
+
+}  // namespace maskd::client
