@@ -1,0 +1,338 @@
+#include "service/config.h"
+
+#include <array>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "grammar_core/base/error.h"
+
+namespace maskd::service {
+namespace {
+
+absl::Status Wrong(absl::string_view message) {
+  return absl::InvalidArgumentError(std::string(message));
+}
+
+using Setter = absl::Status (*)(absl::string_view value, Config* config);
+
+// A number in [kMin, kMax] for one field.
+template <std::int64_t Config::*kField, std::int64_t kMin, std::int64_t kMax>
+absl::Status SetNumber(absl::string_view value, Config* config) {
+  std::int64_t number = 0;
+  if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax) {
+    return Wrong(absl::StrCat("\"", value, "\" is not a number from ", kMin, " to ", kMax));
+  }
+  config->*kField = number;
+  return absl::OkStatus();
+}
+
+template <std::int64_t Limits::*kField, std::int64_t kMin, std::int64_t kMax>
+absl::Status SetLimit(absl::string_view value, Config* config) {
+  std::int64_t number = 0;
+  if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax) {
+    return Wrong(absl::StrCat("\"", value, "\" is not a number from ", kMin, " to ", kMax));
+  }
+  config->limits.*kField = number;
+  return absl::OkStatus();
+}
+
+absl::Status SetBool(absl::string_view value, bool* field) {
+  if (!absl::SimpleAtob(value, field)) {
+    return Wrong(absl::StrCat("\"", value, "\" is neither true nor false"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetAction(absl::string_view value, Config::Action action, Config* config) {
+  bool wanted = false;
+  absl::Status read = SetBool(value, &wanted);
+  if (read.ok() && wanted) {
+    config->action = action;
+  }
+  return read;
+}
+
+absl::Status CheckHostPort(absl::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  std::int64_t port = 0;
+  if (colon == absl::string_view::npos || colon == 0 ||
+      !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 0 || port > 65535) {
+    return Wrong(absl::StrCat("\"", address, "\" is not host:port"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckListenAddress(absl::string_view address) {
+  absl::string_view path = address;
+  if (!absl::ConsumePrefix(&path, "unix:")) {
+    return CheckHostPort(address);
+  }
+  // sun_path of Linux: 108 bytes with the final 0.
+  constexpr std::size_t kMaxSocketPath = 107;
+  if (!absl::StartsWith(path, "/") || path.size() > kMaxSocketPath) {
+    return Wrong(absl::StrCat("\"", address, "\" is not unix: and an absolute path of at most ",
+                              kMaxSocketPath, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetListen(absl::string_view value, Config* config) {
+  config->listen.clear();
+  for (absl::string_view address : absl::StrSplit(value, ',', absl::SkipEmpty())) {
+    if (absl::Status checked = CheckListenAddress(address); !checked.ok()) {
+      return checked;
+    }
+    config->listen.emplace_back(address);
+  }
+  return config->listen.empty() ? Wrong("at least one address is needed") : absl::OkStatus();
+}
+
+absl::Status SetMetricsListen(absl::string_view value, Config* config) {
+  config->metrics_listen = std::string(value);
+  return value.empty() ? absl::OkStatus() : CheckHostPort(value);
+}
+
+absl::Status AddTokenizers(absl::string_view value, Config* config) {
+  for (absl::string_view one : absl::StrSplit(value, ';', absl::SkipEmpty())) {
+    absl::StatusOr<VocabularySource> source = ParseTokenizerFlag(one);
+    if (!source.ok()) {
+      return source.status();
+    }
+    for (const VocabularySource& other : config->tokenizers) {
+      if (other.name == source->name) {
+        return Wrong(absl::StrCat("the name \"", source->name, "\" is given twice"));
+      }
+    }
+    config->tokenizers.push_back(*std::move(source));
+  }
+  return absl::OkStatus();
+}
+
+struct Flag {
+  absl::string_view name;
+  absl::string_view shape;  // of its value, for --help; empty for a switch
+  absl::string_view help;
+  Setter set;
+};
+
+constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
+
+constexpr std::array kFlags = {
+    Flag{"listen", "ADDRESS[,ADDRESS...]",
+         "where to serve gRPC, unix:/path or host:port [unix:/tmp/maskd.sock,127.0.0.1:7411]",
+         &SetListen},
+    Flag{"metrics_listen", "HOST:PORT",
+         "where to serve Prometheus metrics, empty for nowhere [127.0.0.1:9411]",
+         &SetMetricsListen},
+    Flag{"tokenizer", "NAME=PATH[,format=F][,special=TEXT:ID...][,stop=TEXT...]",
+         "a vocabulary file; may repeat, the first is the default; in the environment separated "
+         "by ';' [the embedded vocabulary \"bytes\"]",
+         &AddTokenizers},
+    Flag{"cache_bytes", "BYTES", "compiled grammars kept [1073741824]",
+         &SetNumber<&Config::cache_bytes, 0, kMaxBytes>},
+    Flag{"mask_store_bytes", "BYTES", "masks kept for each tokenizer [268435456]",
+         &SetNumber<&Config::mask_store_bytes, 0, kMaxBytes>},
+    Flag{"compile_threads", "COUNT", "compiles at once, 0 for one a core [0]",
+         &SetNumber<&Config::compile_threads, 0, 1024>},
+    Flag{"compile_queue", "COUNT", "compiles that may wait for a thread [256]",
+         &SetNumber<&Config::compile_queue, 1, 1'000'000>},
+    Flag{"max_streams", "COUNT", "Decode streams open at once [64]",
+         &SetNumber<&Config::max_streams, 1, 10'000>},
+    Flag{"max_rows", "COUNT", "rows open at once in one stream [4096]",
+         &SetNumber<&Config::max_rows, 1, 1'000'000>},
+    Flag{"max_row_tokens", "COUNT", "tokens of one row [1048576]",
+         &SetNumber<&Config::max_row_tokens, 1, kMaxInt32>},
+    Flag{"max_message_bytes", "BYTES", "one message of a client [16777216]",
+         &SetNumber<&Config::max_message_bytes, 4096, kMaxInt32>},
+    Flag{"max_wait_for_compile_ms", "MS", "longest wait of a step for compiling rows [10000]",
+         &SetNumber<&Config::max_wait_for_compile_ms, 0, 600'000>},
+    Flag{"max_source_bytes", "BYTES", "one grammar's source text [4194304]",
+         &SetLimit<&Limits::source_bytes, 1, kMaxInt32>},
+    Flag{"max_compile_ms", "MS", "wall time of one compile [2000]",
+         &SetLimit<&Limits::compile_ms, 1, 600'000>},
+    Flag{"max_grammar_bytes", "BYTES", "memory of one compiled grammar [268435456]",
+         &SetLimit<&Limits::grammar_bytes, 1 << 16, kMaxBytes>},
+    Flag{"drain_ms", "MS", "how long open calls are answered after SIGTERM [5000]",
+         &SetNumber<&Config::drain_ms, 0, 3'600'000>},
+    Flag{"reflection", "BOOL", "serve gRPC reflection [true]",
+         [](absl::string_view value, Config* config) {
+           return SetBool(value, &config->reflection);
+         }},
+    Flag{"check_config", "", "read the flags and the vocabularies, then exit",
+         [](absl::string_view value, Config* config) {
+           return SetAction(value, Config::Action::kCheckConfig, config);
+         }},
+    Flag{"version", "", "print the version and exit",
+         [](absl::string_view value, Config* config) {
+           return SetAction(value, Config::Action::kVersion, config);
+         }},
+    Flag{"help", "", "print this and exit",
+         [](absl::string_view value, Config* config) {
+           return SetAction(value, Config::Action::kHelp, config);
+         }},
+};
+
+const Flag* FindFlag(absl::string_view name) {
+  for (const Flag& flag : kFlags) {
+    if (flag.name == name) {
+      return &flag;
+    }
+  }
+  return nullptr;
+}
+
+std::string VariableOf(const Flag& flag) {
+  return absl::StrCat("MASKD_", absl::AsciiStrToUpper(flag.name));
+}
+
+absl::Status Apply(const Flag& flag, absl::string_view spelling, absl::string_view value,
+                   Config* config) {
+  const absl::Status applied = flag.set(value, config);
+  return applied.ok() ? applied : Wrong(absl::StrCat(spelling, ": ", applied.message()));
+}
+
+absl::Status ReadEnvironment(const Environment& environment, Config* config) {
+  for (const Flag& flag : kFlags) {
+    const std::string variable = VariableOf(flag);
+    const std::optional<std::string> value = environment(variable);
+    if (!value.has_value()) {
+      continue;
+    }
+    if (absl::Status applied = Apply(flag, variable, *value, config); !applied.ok()) {
+      return applied;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// One argument of the command line: its flag and its value.
+struct Given {
+  const Flag* flag;
+  std::string value;
+};
+
+absl::StatusOr<Given> ReadArgument(const std::vector<std::string>& arguments, std::size_t* at) {
+  absl::string_view argument = arguments[(*at)++];
+  if (!absl::ConsumePrefix(&argument, "--")) {
+    return Wrong(absl::StrCat(argument, ": flags begin with --; see maskd --help"));
+  }
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(argument, absl::MaxSplits('=', 1));
+  const Flag* flag = FindFlag(parts.first);
+  if (flag == nullptr) {
+    return Wrong(absl::StrCat("--", parts.first, ": no such flag; see maskd --help"));
+  }
+  if (absl::StrContains(argument, "=")) {
+    return Given{flag, std::string(parts.second)};
+  }
+  if (flag->shape.empty()) {
+    return Given{flag, "true"};
+  }
+  if (*at == arguments.size()) {
+    return Wrong(absl::StrCat("--", flag->name, ": needs a value, ", flag->shape));
+  }
+  return Given{flag, arguments[(*at)++]};
+}
+
+absl::Status ReadArguments(const std::vector<std::string>& arguments, Config* config) {
+  bool tokenizer_given = false;
+  for (std::size_t at = 0; at < arguments.size();) {
+    absl::StatusOr<Given> given = ReadArgument(arguments, &at);
+    if (!given.ok()) {
+      return given.status();
+    }
+    if (given->flag->name == "tokenizer" && !std::exchange(tokenizer_given, true)) {
+      config->tokenizers.clear();  // the command line replaces the environment's list
+    }
+    absl::Status applied =
+        Apply(*given->flag, absl::StrCat("--", given->flag->name), given->value, config);
+    if (!applied.ok()) {
+      return applied;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddSpecial(absl::string_view value, VocabularySource* source) {
+  const std::size_t colon = value.rfind(':');
+  TokenId id = 0;
+  if (colon == absl::string_view::npos || colon == 0 ||
+      !absl::SimpleAtoi(value.substr(colon + 1), &id) || id < 0) {
+    return Wrong(absl::StrCat("special=", value, " is not special=TEXT:ID"));
+  }
+  source->extra_special.emplace_back(std::string(value.substr(0, colon)), id);
+  return absl::OkStatus();
+}
+
+absl::Status AddTokenizerOption(absl::string_view option, VocabularySource* source) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(option, absl::MaxSplits('=', 1));
+  if (parts.first == "special") {
+    return AddSpecial(parts.second, source);
+  }
+  if (parts.first == "stop" && !parts.second.empty()) {
+    source->stop_tokens.emplace_back(parts.second);
+    return absl::OkStatus();
+  }
+  if (parts.first == "format" && !parts.second.empty()) {
+    source->format = std::string(parts.second);
+    return absl::OkStatus();
+  }
+  return Wrong(absl::StrCat("\"", option, "\" is none of format=F, special=TEXT:ID, stop=TEXT"));
+}
+
+}  // namespace
+
+absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(value, ',');
+  const std::pair<absl::string_view, absl::string_view> first =
+      absl::StrSplit(parts[0], absl::MaxSplits('=', 1));
+  VocabularySource source;
+  source.name = std::string(first.first);
+  source.path = std::string(first.second);
+  if (source.name.empty()) {
+    return Wrong(absl::StrCat("\"", value, "\" is not NAME=PATH"));
+  }
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    if (absl::Status added = AddTokenizerOption(parts[i], &source); !added.ok()) {
+      return added;
+    }
+  }
+  return source;
+}
+
+absl::StatusOr<Config> ReadConfig(const std::vector<std::string>& arguments,
+                                  const Environment& environment) {
+  Config config;
+  if (absl::Status read = ReadEnvironment(environment, &config); !read.ok()) {
+    return read;
+  }
+  if (absl::Status read = ReadArguments(arguments, &config); !read.ok()) {
+    return read;
+  }
+  return config;
+}
+
+std::string ConfigHelp() {
+  std::string help =
+      "maskd: turns grammars into token masks for inference engines, over gRPC.\n\n"
+      "  maskd [--flag=value ...]\n\n"
+      "Each flag can be given as an environment variable too: --max_rows is MASKD_MAX_ROWS.\n\n";
+  for (const Flag& flag : kFlags) {
+    absl::StrAppend(&help, "  --", flag.name, flag.shape.empty() ? "" : "=", flag.shape,
+                    "\n        ", flag.help, "\n");
+  }
+  absl::StrAppend(&help, "\nVocabulary formats: ", absl::StrJoin(VocabularyFormats(), ", "), "\n");
+  return help;
+}
+
+}  // namespace maskd::service

@@ -1,0 +1,76 @@
+// What a server is told at its start: flags and environment, read and checked once.
+//
+// Sources  a flag "--name=value" or "--name value"; without it the environment variable MASKD_NAME;
+//          without both the default. One row a flag in config.cc; `maskd --help` prints that table.
+// Errors   INVALID_ARGUMENT; the message starts with the flag, or the variable, that is wrong.
+// Threads  plain values.
+#ifndef MASKD_SERVICE_CONFIG_H_
+#define MASKD_SERVICE_CONFIG_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/tokenizer/loader.h"
+
+namespace maskd::service {
+
+struct Config {
+  // --listen: addresses to serve gRPC on, "unix:/absolute/path" or "host:port".
+  std::vector<std::string> listen = {"unix:/tmp/maskd.sock", "127.0.0.1:7411"};
+  // --metrics_listen: "host:port" of the Prometheus endpoint; empty for none.
+  std::string metrics_listen = "127.0.0.1:9411";
+  // --tokenizer: vocabularies, the default one first; empty for the embedded "bytes".
+  std::vector<VocabularySource> tokenizers;
+  // --cache_bytes: compiled grammars kept.
+  std::int64_t cache_bytes = std::int64_t{1} << 30;
+  // --mask_store_bytes: masks kept for each tokenizer.
+  std::int64_t mask_store_bytes = std::int64_t{256} << 20;
+  // --compile_threads: compiles at once; 0 for one a core.
+  std::int64_t compile_threads = 0;
+  // --compile_queue: compiles that may wait for a thread; one more is refused.
+  std::int64_t compile_queue = 256;
+  // --max_streams: Decode streams open at once.
+  std::int64_t max_streams = 64;
+  // --max_rows: rows open at once in one stream.
+  std::int64_t max_rows = 4096;
+  // --max_row_tokens: tokens of one row.
+  std::int64_t max_row_tokens = std::int64_t{1} << 20;
+  // --max_message_bytes: one message of a client.
+  std::int64_t max_message_bytes = std::int64_t{16} << 20;
+  // --max_wait_for_compile_ms: longest that a step may wait for its compiling rows.
+  std::int64_t max_wait_for_compile_ms = 10'000;
+  // --max_source_bytes, --max_compile_ms, --max_grammar_bytes: the grammar core's bounds.
+  Limits limits;
+  // --drain_ms: how long open calls are still answered after SIGTERM.
+  std::int64_t drain_ms = 5'000;
+  // --reflection: whether the server describes its own services.
+  bool reflection = true;
+
+  // What to do instead of serving.
+  enum class Action { kServe, kHelp, kVersion, kCheckConfig };
+  Action action = Action::kServe;
+};
+
+// Looks up an environment variable; nothing when it is not set.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
+// `arguments` without the program's name.
+absl::StatusOr<Config> ReadConfig(const std::vector<std::string>& arguments,
+                                  const Environment& environment);
+
+// "NAME", "NAME=PATH" or "NAME=PATH,key=value..." with the keys format, special (SPELLING:ID, may
+// repeat) and stop (SPELLING, may repeat).
+absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value);
+
+// The text of --help.
+std::string ConfigHelp();
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_CONFIG_H_
