@@ -28,6 +28,18 @@ function(maskd_test name)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
 
+# maskd_python_test(NAME FILE [ENVIRONMENT VAR=VALUE...]): a pytest file, run with the interpreter that
+# scripts/python-env makes. Without it the test fails: it never skips by itself.
+set(MASKD_PYTHON ${CMAKE_SOURCE_DIR}/build/venv/bin/python CACHE FILEPATH "Python of the tests")
+function(maskd_python_test name file)
+  cmake_parse_arguments(TEST "" "" "ENVIRONMENT" ${ARGN})
+  add_test(NAME ${name}
+    COMMAND ${MASKD_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600
+    ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${TEST_ENVIRONMENT}")
+endfunction()
+
 function(maskd_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Werror)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
