@@ -1,5 +1,9 @@
-// Masked stores: a mask word is the store mask, negated, so allowed logits are neither read nor
-// written. Sixteen words are compared with all ones at once, which makes wide masks nearly free.
+// Sixteen words at a time, compared with all ones at once, which makes wide masks nearly free.
+//
+// A block in which every word forbids something is loaded, blended and stored: the loads keep the
+// processor's prefetcher going, which stores alone do not (measured on Zen 5 with logits that
+// stream: 18 us a row of 128,256 float32 against 30). In other blocks a word is the mask of a store,
+// negated, so that allowed logits are neither read nor written.
 #include "client/apply/cpu_kernels.h"
 
 #if defined(__x86_64__)
@@ -11,20 +15,66 @@ namespace maskd::client {
 namespace {
 
 constexpr std::int64_t kBlockWords = 16;
+constexpr std::uint32_t kWholeBlock = 0xFFFF;
+constexpr std::int64_t kVectorBytes = 64;
 
-// Sets the elements whose bit of `forbidden` is 1; the others' memory is not accessed.
+// Which of 16 words forbid anything.
+MASKD_AVX512 inline std::uint32_t WordsToMask(const std::int32_t* words) {
+  return _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(words), _mm512_set1_epi32(-1));
+}
+
+// Sets those of the 32 elements whose bit of `forbidden` is 1; does not access the others.
 MASKD_AVX512 inline void Store32(std::byte* elements, std::uint32_t forbidden, __m512i value) {
   _mm512_mask_storeu_epi32(elements, static_cast<__mmask16>(forbidden), value);
-  _mm512_mask_storeu_epi32(elements + 64, static_cast<__mmask16>(forbidden >> 16), value);
+  _mm512_mask_storeu_epi32(elements + kVectorBytes, static_cast<__mmask16>(forbidden >> 16), value);
 }
 
 MASKD_AVX512 inline void Store16(std::byte* elements, std::uint32_t forbidden, __m512i value) {
   _mm512_mask_storeu_epi16(elements, static_cast<__mmask32>(forbidden), value);
 }
 
-// Which of 16 words forbid anything.
-MASKD_AVX512 inline std::uint32_t WordsToMask(const std::int32_t* words) {
-  return _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(words), _mm512_set1_epi32(-1));
+// The same, by rewriting all 32.
+MASKD_AVX512 inline void Blend32(std::byte* elements, std::uint32_t forbidden, __m512i value) {
+  const __m512i low = _mm512_loadu_si512(elements);
+  const __m512i high = _mm512_loadu_si512(elements + kVectorBytes);
+  const auto low_mask = static_cast<__mmask16>(forbidden);
+  const auto high_mask = static_cast<__mmask16>(forbidden >> 16);
+  _mm512_storeu_si512(elements, _mm512_mask_mov_epi32(low, low_mask, value));
+  _mm512_storeu_si512(elements + kVectorBytes, _mm512_mask_mov_epi32(high, high_mask, value));
+}
+
+MASKD_AVX512 inline void Blend16(std::byte* elements, std::uint32_t forbidden, __m512i value) {
+  const __m512i all = _mm512_loadu_si512(elements);
+  _mm512_storeu_si512(elements,
+                      _mm512_mask_mov_epi16(all, static_cast<__mmask32>(forbidden), value));
+}
+
+MASKD_AVX512 void MaskBlock32(std::byte* elements, const std::int32_t* words, __m512i value) {
+  std::uint32_t to_mask = WordsToMask(words);
+  if (to_mask == kWholeBlock) {
+    for (int i = 0; i < kBlockWords; ++i) {
+      Blend32(elements + i * 2 * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
+    }
+    return;
+  }
+  for (; to_mask != 0; to_mask &= to_mask - 1) {
+    const int i = std::countr_zero(to_mask);
+    Store32(elements + i * 2 * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
+  }
+}
+
+MASKD_AVX512 void MaskBlock16(std::byte* elements, const std::int32_t* words, __m512i value) {
+  std::uint32_t to_mask = WordsToMask(words);
+  if (to_mask == kWholeBlock) {
+    for (int i = 0; i < kBlockWords; ++i) {
+      Blend16(elements + i * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
+    }
+    return;
+  }
+  for (; to_mask != 0; to_mask &= to_mask - 1) {
+    const int i = std::countr_zero(to_mask);
+    Store16(elements + i * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
+  }
 }
 
 }  // namespace
@@ -34,13 +84,11 @@ MASKD_AVX512 void MaskRow32Avx512(const RowJob& job) {
   const std::int64_t word_count = job.vocab_size / 32;
   std::int64_t word = 0;
   for (; word + kBlockWords <= word_count; word += kBlockWords) {
-    for (std::uint32_t set = WordsToMask(job.words + word); set != 0; set &= set - 1) {
-      const std::int64_t i = word + std::countr_zero(set);
-      Store32(job.elements + i * 128, ~static_cast<std::uint32_t>(job.words[i]), value);
-    }
+    MaskBlock32(job.elements + word * 2 * kVectorBytes, job.words + word, value);
   }
   for (; word < word_count; ++word) {
-    Store32(job.elements + word * 128, ~static_cast<std::uint32_t>(job.words[word]), value);
+    Store32(job.elements + word * 2 * kVectorBytes, ~static_cast<std::uint32_t>(job.words[word]),
+            value);
   }
   MaskRowEnd<std::uint32_t>(job);
 }
@@ -50,13 +98,11 @@ MASKD_AVX512 void MaskRow16Avx512(const RowJob& job) {
   const std::int64_t word_count = job.vocab_size / 32;
   std::int64_t word = 0;
   for (; word + kBlockWords <= word_count; word += kBlockWords) {
-    for (std::uint32_t set = WordsToMask(job.words + word); set != 0; set &= set - 1) {
-      const std::int64_t i = word + std::countr_zero(set);
-      Store16(job.elements + i * 64, ~static_cast<std::uint32_t>(job.words[i]), value);
-    }
+    MaskBlock16(job.elements + word * kVectorBytes, job.words + word, value);
   }
   for (; word < word_count; ++word) {
-    Store16(job.elements + word * 64, ~static_cast<std::uint32_t>(job.words[word]), value);
+    Store16(job.elements + word * kVectorBytes, ~static_cast<std::uint32_t>(job.words[word]),
+            value);
   }
   MaskRowEnd<std::uint16_t>(job);
 }
