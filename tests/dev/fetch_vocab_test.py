@@ -77,3 +77,11 @@ def test_llama_3_has_its_256_special_tokens_where_the_model_has_them(script):
     assert special["<|begin_of_text|>"] == 128000
     assert special["<|eot_id|>"] == 128009
     assert max(special.values()) == 128255
+
+
+def test_the_flag_for_maskd_names_the_file_its_special_tokens_and_its_ends(
+        script, monkeypatch, tmp_path, capsys):
+    offer(script, monkeypatch, tmp_path, b"YQ== 0\n")
+    assert run(script, monkeypatch, "--dir", tmp_path / "out", "--print-flag", "some") == 0
+    wanted = f"some={tmp_path}/out/some.tiktoken,special=<|end|>:1,stop=<|end|>\n"
+    assert capsys.readouterr().out == wanted
