@@ -76,14 +76,14 @@ struct ObjectSpec {
 
 struct IrNode {
   IrKind kind;
-  Spelling spelling;  // kEncode
+  Spelling spelling = Spelling::kUtf8;  // kEncode
   // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kCharSet, kObject: index into the pool of
   // that kind in `a`. kCall: the rule in `a`.
-  std::uint32_t a;
-  std::uint32_t b;
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
   // Children: [first_child, first_child + child_count) of GrammarIr::children.
-  std::uint32_t first_child;
-  std::uint32_t child_count;
+  std::uint32_t first_child = 0;
+  std::uint32_t child_count = 0;
 };
 
 struct IrRule {

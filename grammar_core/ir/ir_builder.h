@@ -60,17 +60,33 @@ class IrBuilder {
   void DefineRule(RuleId rule, NodeId body);
 
   [[nodiscard]] const IrNode& node(NodeId id) const { return ir_.nodes[id]; }
+  // The error remembered so far: a long loop may stop early.
+  [[nodiscard]] const absl::Status& status() const { return error_; }
 
   // Ends the building. Errors: see above.
   absl::StatusOr<GrammarIr> Build(RuleId start) &&;
 
  private:
-  NodeId Intern(const IrNode& node, const std::vector<NodeId>& children);
+  // The nodes of an alternation, sorted out by what merges with what.
+  struct AltParts;
+
+  NodeId Intern(IrNode node, const std::vector<NodeId>& children);
+  NodeId InternLeaf(IrKind kind, std::uint32_t pool_index);
+  NodeId CodePoints(std::u32string text);
+  NodeId CodePointSet(std::vector<std::u32string> texts);
+  // Appends `node`, or its children where it is itself of `kind`.
   void AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) const;
+  void SortOut(NodeId node, AltParts* parts) const;
+  void AddMerged(AltParts* parts);
+  [[nodiscard]] const CharSet* AsCharSet(NodeId node) const;
+  void Charge(std::size_t units);
 
   GrammarIr ir_;
   const std::int64_t max_nodes_;
+  std::int64_t charged_ = 0;
+  // Keys are the nodes' and pool entries' contents, byte for byte.
   absl::flat_hash_map<std::string, NodeId> node_ids_;
+  absl::flat_hash_map<std::string, std::uint32_t> pool_ids_;
   std::vector<bool> rule_defined_;
   absl::Status error_;
 };

@@ -1,0 +1,406 @@
+#include "grammar_core/ir/ir_builder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/base/utf8.h"
+
+namespace maskd {
+namespace {
+
+constexpr NodeId kNothingId = 0;
+constexpr NodeId kEmptyId = 1;
+
+void AppendNumber(std::uint32_t value, std::string* key) {
+  key->append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+void AppendText(absl::string_view text, std::string* key) {
+  AppendNumber(static_cast<std::uint32_t>(text.size()), key);
+  key->append(text.data(), text.size());
+}
+
+void AppendText(const std::u32string& text, std::string* key) {
+  AppendText(
+      absl::string_view(reinterpret_cast<const char*>(text.data()), text.size() * sizeof(char32_t)),
+      key);
+}
+
+// The key of a pool entry begins with its kind, so that one map serves all pools.
+std::string PoolKey(IrKind kind) { return std::string(1, static_cast<char>(kind)); }
+
+std::string ObjectKey(const ObjectSpec& spec) {
+  std::string key = PoolKey(IrKind::kObject);
+  for (const std::uint32_t number : {spec.other_name, spec.other_value, spec.space}) {
+    AppendNumber(number, &key);
+  }
+  key.push_back(spec.any_order ? 1 : 0);
+  for (const ObjectSpec::Member& member : spec.members) {
+    AppendText(member.name, &key);
+    AppendNumber(member.value, &key);
+    key.push_back(member.required ? 1 : 0);
+  }
+  return key;
+}
+
+std::u32string Decoded(absl::string_view utf8) {
+  std::optional<std::u32string> text = Utf8ToCodePoints(utf8);
+  assert(text.has_value());
+  return std::move(text).value_or(std::u32string());
+}
+
+// x * y, or nothing where it is over 32 bits; unbounded stays unbounded.
+std::optional<std::uint32_t> Product(std::uint32_t x, std::uint32_t y) {
+  if (x == 0 || y == 0) return 0;
+  if (x == kUnbounded || y == kUnbounded) return kUnbounded;
+  const std::uint64_t product = std::uint64_t{x} * y;
+  if (product >= kUnbounded) return std::nullopt;
+  return static_cast<std::uint32_t>(product);
+}
+
+bool IsOneChar(const std::u32string& text) { return text.size() == 1; }
+
+CharSet CharsOf(const std::vector<std::u32string>& texts) {
+  std::vector<CharRange> ranges;
+  for (const std::u32string& text : texts) ranges.push_back({text.front(), text.front()});
+  return CharSet(std::move(ranges));
+}
+
+void SortUnique(std::vector<NodeId>* nodes) {
+  std::sort(nodes->begin(), nodes->end());
+  nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
+}
+
+// The index of `value` in `pool`, by its `key`; added at the first sight.
+template <typename T>
+std::uint32_t InPool(std::string key, T value, std::vector<T>* pool,
+                     absl::flat_hash_map<std::string, std::uint32_t>* ids) {
+  const auto [it, added] =
+      ids->try_emplace(std::move(key), static_cast<std::uint32_t>(pool->size()));
+  if (added) pool->push_back(std::move(value));
+  return it->second;
+}
+
+}  // namespace
+
+struct IrBuilder::AltParts {
+  std::vector<NodeId> others;
+  bool has_empty = false;
+  ByteBits bytes;
+  std::vector<CharRange> chars;
+  std::vector<std::u32string> texts;
+  // What stands below Encode nodes, by spelling.
+  std::vector<NodeId> encoded[2];
+};
+
+IrBuilder::IrBuilder(const Limits& limits) : max_nodes_(limits.ir_nodes) {
+  [[maybe_unused]] const NodeId nothing = Intern({.kind = IrKind::kNothing}, {});
+  [[maybe_unused]] const NodeId empty = Intern({.kind = IrKind::kEmpty}, {});
+  assert(nothing == kNothingId && empty == kEmptyId);
+}
+
+NodeId IrBuilder::Nothing() { return kNothingId; }
+
+NodeId IrBuilder::Empty() { return kEmptyId; }
+
+NodeId IrBuilder::Bytes(absl::string_view bytes) {
+  if (bytes.empty()) return kEmptyId;
+  std::string key = PoolKey(IrKind::kBytes);
+  key.append(bytes.data(), bytes.size());
+  return InternLeaf(IrKind::kBytes,
+                    InPool(std::move(key), std::string(bytes), &ir_.byte_strings, &pool_ids_));
+}
+
+NodeId IrBuilder::ByteSet(const ByteBits& bytes) {
+  std::string members;
+  for (int byte = 0; byte < 256; ++byte) {
+    if (bytes.test(byte)) members.push_back(static_cast<char>(byte));
+  }
+  if (members.empty()) return kNothingId;
+  if (members.size() == 1) return Bytes(members);
+  return InternLeaf(IrKind::kByteSet,
+                    InPool(PoolKey(IrKind::kByteSet) + members, bytes, &ir_.byte_sets, &pool_ids_));
+}
+
+NodeId IrBuilder::AnyByteOf(absl::string_view bytes) {
+  ByteBits set;
+  for (const char byte : bytes) set.set(static_cast<unsigned char>(byte));
+  return ByteSet(set);
+}
+
+NodeId IrBuilder::Encode(Spelling spelling, NodeId characters) {
+  if (characters == kNothingId || characters == kEmptyId) return characters;
+  return Intern({.kind = IrKind::kEncode, .spelling = spelling}, {characters});
+}
+
+NodeId IrBuilder::Call(RuleId rule) {
+  assert(rule < ir_.rules.size());
+  return InternLeaf(IrKind::kCall, rule);
+}
+
+NodeId IrBuilder::Object(ObjectSpec spec) {
+  if (spec.other_value == kNothingId || spec.other_name == kNothingId) {
+    spec.other_name = spec.other_value = kNothingId;
+  }
+  Charge(spec.members.size());
+  std::string key = ObjectKey(spec);
+  return InternLeaf(IrKind::kObject,
+                    InPool(std::move(key), std::move(spec), &ir_.objects, &pool_ids_));
+}
+
+NodeId IrBuilder::Text(absl::string_view utf8) { return CodePoints(Decoded(utf8)); }
+
+NodeId IrBuilder::CodePoints(std::u32string text) {
+  if (text.empty()) return kEmptyId;
+  std::string key = PoolKey(IrKind::kText);
+  AppendText(text, &key);
+  return InternLeaf(IrKind::kText, InPool(std::move(key), std::move(text), &ir_.texts, &pool_ids_));
+}
+
+NodeId IrBuilder::TextSet(const std::vector<std::string>& utf8_texts) {
+  std::vector<std::u32string> texts;
+  texts.reserve(utf8_texts.size());
+  for (const std::string& text : utf8_texts) texts.push_back(Decoded(text));
+  return CodePointSet(std::move(texts));
+}
+
+NodeId IrBuilder::CodePointSet(std::vector<std::u32string> texts) {
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  if (texts.empty()) return kNothingId;
+  if (texts.front().empty()) {
+    texts.erase(texts.begin());
+    return texts.empty() ? kEmptyId : Repeat(CodePointSet(std::move(texts)), 0, 1);
+  }
+  if (texts.size() == 1) return CodePoints(std::move(texts.front()));
+  if (std::all_of(texts.begin(), texts.end(), IsOneChar)) return Chars(CharsOf(texts));
+  std::string key = PoolKey(IrKind::kTextSet);
+  for (const std::u32string& text : texts) AppendText(text, &key);
+  Charge(texts.size());
+  return InternLeaf(IrKind::kTextSet,
+                    InPool(std::move(key), std::move(texts), &ir_.text_sets, &pool_ids_));
+}
+
+NodeId IrBuilder::Chars(const CharSet& set) {
+  if (set.empty()) return kNothingId;
+  const std::vector<CharRange>& ranges = set.ranges();
+  if (ranges.size() == 1 && ranges[0].lo == ranges[0].hi) {
+    return CodePoints(std::u32string(1, static_cast<char32_t>(ranges[0].lo)));
+  }
+  std::string key = PoolKey(IrKind::kCharSet);
+  for (const CharRange& range : ranges) {
+    AppendNumber(range.lo, &key);
+    AppendNumber(range.hi, &key);
+  }
+  return InternLeaf(IrKind::kCharSet, InPool(std::move(key), set, &ir_.char_sets, &pool_ids_));
+}
+
+NodeId IrBuilder::AnyChar() { return Chars(CharSet::All()); }
+
+const CharSet* IrBuilder::AsCharSet(NodeId node) const {
+  const IrNode& n = ir_.nodes[node];
+  return n.kind == IrKind::kCharSet ? &ir_.char_sets[n.a] : nullptr;
+}
+
+NodeId IrBuilder::And(std::vector<NodeId> nodes) {
+  const NodeId everything = Repeat(AnyChar(), 0, kUnbounded);
+  std::vector<NodeId> parts;
+  for (const NodeId node : nodes) AppendFlat(IrKind::kAnd, node, &parts);
+  std::optional<CharSet> set;
+  std::vector<NodeId> kept;
+  for (const NodeId node : parts) {
+    if (node == kNothingId) return kNothingId;
+    if (node == everything) continue;
+    if (const CharSet* chars = AsCharSet(node)) {
+      set = set.has_value() ? set->Intersect(*chars) : *chars;
+    } else {
+      kept.push_back(node);
+    }
+  }
+  if (set.has_value()) kept.push_back(Chars(*set));
+  SortUnique(&kept);
+  if (kept.empty()) return everything;
+  if (kept.front() == kNothingId) return kNothingId;
+  return kept.size() == 1 ? kept.front() : Intern({.kind = IrKind::kAnd}, kept);
+}
+
+NodeId IrBuilder::Not(NodeId node) {
+  const NodeId everything = Repeat(AnyChar(), 0, kUnbounded);
+  if (node == kNothingId) return everything;
+  if (node == everything) return kNothingId;
+  const IrNode& n = ir_.nodes[node];
+  if (n.kind == IrKind::kNot) return ir_.children[n.first_child];
+  return Intern({.kind = IrKind::kNot}, {node});
+}
+
+void IrBuilder::AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) const {
+  const IrNode& n = ir_.nodes[node];
+  if (n.kind != kind) {
+    out->push_back(node);
+    return;
+  }
+  const auto first = ir_.children.begin() + n.first_child;
+  out->insert(out->end(), first, first + n.child_count);
+}
+
+// Literals next to each other are gathered before one node is made of them: making it step by step
+// would keep every prefix.
+NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
+  std::vector<NodeId> parts;
+  for (const NodeId node : nodes) AppendFlat(IrKind::kConcat, node, &parts);
+  std::vector<NodeId> sequence;
+  std::string bytes;
+  std::u32string text;
+  const auto end_literal = [&] {
+    if (!bytes.empty()) sequence.push_back(Bytes(std::exchange(bytes, {})));
+    if (!text.empty()) sequence.push_back(CodePoints(std::exchange(text, {})));
+  };
+  for (const NodeId node : parts) {
+    const IrNode& n = ir_.nodes[node];
+    if (n.kind == IrKind::kNothing) return kNothingId;
+    if (n.kind == IrKind::kBytes) {
+      bytes += ir_.byte_strings[n.a];
+    } else if (n.kind == IrKind::kText) {
+      text += ir_.texts[n.a];
+    } else if (n.kind != IrKind::kEmpty) {
+      end_literal();
+      sequence.push_back(node);
+    }
+  }
+  end_literal();
+  if (sequence.empty()) return kEmptyId;
+  return sequence.size() == 1 ? sequence.front() : Intern({.kind = IrKind::kConcat}, sequence);
+}
+
+void IrBuilder::SortOut(NodeId node, AltParts* parts) const {
+  const IrNode& n = ir_.nodes[node];
+  if (n.kind == IrKind::kEmpty) {
+    parts->has_empty = true;
+  } else if (n.kind == IrKind::kByteSet) {
+    parts->bytes |= ir_.byte_sets[n.a];
+  } else if (n.kind == IrKind::kBytes && ir_.byte_strings[n.a].size() == 1) {
+    parts->bytes.set(static_cast<unsigned char>(ir_.byte_strings[n.a][0]));
+  } else if (n.kind == IrKind::kCharSet) {
+    const std::vector<CharRange>& ranges = ir_.char_sets[n.a].ranges();
+    parts->chars.insert(parts->chars.end(), ranges.begin(), ranges.end());
+  } else if (n.kind == IrKind::kText) {
+    parts->texts.push_back(ir_.texts[n.a]);
+  } else if (n.kind == IrKind::kTextSet) {
+    const std::vector<std::u32string>& texts = ir_.text_sets[n.a];
+    parts->texts.insert(parts->texts.end(), texts.begin(), texts.end());
+  } else if (n.kind == IrKind::kEncode) {
+    parts->encoded[static_cast<int>(n.spelling)].push_back(ir_.children[n.first_child]);
+  } else if (n.kind != IrKind::kNothing) {
+    parts->others.push_back(node);
+  }
+}
+
+// One-character texts join the characters where there are any.
+void IrBuilder::AddMerged(AltParts* parts) {
+  std::vector<std::u32string>& texts = parts->texts;
+  if (!parts->chars.empty()) {
+    const auto one_char = std::stable_partition(texts.begin(), texts.end(),
+                                                [](const auto& text) { return !IsOneChar(text); });
+    const CharSet more = CharsOf({one_char, texts.end()});
+    texts.erase(one_char, texts.end());
+    parts->others.push_back(Chars(CharSet(std::move(parts->chars)).Union(more)));
+  }
+  if (!texts.empty()) parts->others.push_back(CodePointSet(std::move(texts)));
+  if (parts->bytes.any()) parts->others.push_back(ByteSet(parts->bytes));
+}
+
+NodeId IrBuilder::Alt(std::vector<NodeId> nodes) {
+  std::vector<NodeId> flat;
+  for (const NodeId node : nodes) AppendFlat(IrKind::kAlt, node, &flat);
+  AltParts parts;
+  for (const NodeId node : flat) SortOut(node, &parts);
+  for (const Spelling spelling : {Spelling::kUtf8, Spelling::kJsonString}) {
+    std::vector<NodeId>& encoded = parts.encoded[static_cast<int>(spelling)];
+    if (!encoded.empty()) parts.others.push_back(Encode(spelling, Alt(std::move(encoded))));
+  }
+  AddMerged(&parts);
+  std::vector<NodeId>& kept = parts.others;
+  SortUnique(&kept);
+  if (kept.empty()) return parts.has_empty ? kEmptyId : kNothingId;
+  const NodeId all = kept.size() == 1 ? kept.front() : Intern({.kind = IrKind::kAlt}, kept);
+  return parts.has_empty ? Repeat(all, 0, 1) : all;
+}
+
+NodeId IrBuilder::Repeat(NodeId node, std::uint32_t min, std::uint32_t max) {
+  if (min > max || (node == kNothingId && min > 0)) return kNothingId;
+  if (max == 0 || node == kNothingId || node == kEmptyId) return kEmptyId;
+  if (min == 1 && max == 1) return node;
+  const IrNode& n = ir_.nodes[node];
+  if (n.kind == IrKind::kRepeat && n.a == 0) {
+    // Up to m times, up to n times is up to m * n times.
+    if (const std::optional<std::uint32_t> product = Product(n.b, max)) {
+      const NodeId body = ir_.children[n.first_child];
+      return Intern({.kind = IrKind::kRepeat, .a = 0, .b = *product}, {body});
+    }
+  }
+  return Intern({.kind = IrKind::kRepeat, .a = min, .b = max}, {node});
+}
+
+RuleId IrBuilder::DeclareRule(absl::string_view name, absl::string_view place) {
+  Charge(1);
+  ir_.rules.push_back({std::string(name), std::string(place), kNothingId});
+  rule_defined_.push_back(false);
+  return static_cast<RuleId>(ir_.rules.size() - 1);
+}
+
+void IrBuilder::DefineRule(RuleId rule, NodeId body) {
+  assert(rule < ir_.rules.size() && !rule_defined_[rule]);
+  ir_.rules[rule].body = body;
+  rule_defined_[rule] = true;
+}
+
+void IrBuilder::Charge(std::size_t units) {
+  charged_ += static_cast<std::int64_t>(units);
+  if (charged_ > max_nodes_ && error_.ok()) {
+    error_ = LimitExceeded("", "ir_nodes", max_nodes_, charged_);
+  }
+}
+
+NodeId IrBuilder::InternLeaf(IrKind kind, std::uint32_t pool_index) {
+  return Intern({.kind = kind, .a = pool_index}, {});
+}
+
+NodeId IrBuilder::Intern(IrNode node, const std::vector<NodeId>& children) {
+  std::string key;
+  key.push_back(static_cast<char>(node.kind));
+  key.push_back(static_cast<char>(node.spelling));
+  AppendNumber(node.a, &key);
+  AppendNumber(node.b, &key);
+  for (const NodeId child : children) AppendNumber(child, &key);
+  const auto known = node_ids_.find(key);
+  if (known != node_ids_.end()) return known->second;
+  Charge(1 + children.size());
+  if (!error_.ok()) return kNothingId;
+  node.first_child = static_cast<std::uint32_t>(ir_.children.size());
+  node.child_count = static_cast<std::uint32_t>(children.size());
+  ir_.children.insert(ir_.children.end(), children.begin(), children.end());
+  ir_.nodes.push_back(node);
+  const auto id = static_cast<NodeId>(ir_.nodes.size() - 1);
+  node_ids_.emplace(std::move(key), id);
+  return id;
+}
+
+absl::StatusOr<GrammarIr> IrBuilder::Build(RuleId start) && {
+  if (!error_.ok()) return error_;
+  assert(start < ir_.rules.size());
+  for (std::size_t rule = 0; rule < ir_.rules.size(); ++rule) {
+    if (!rule_defined_[rule]) {
+      return InvalidAt(ir_.rules[rule].place,
+                       absl::StrCat("rule ", ir_.rules[rule].name, " is not defined"));
+    }
+  }
+  ir_.start = start;
+  return std::move(ir_);
+}
+
+}  // namespace maskd

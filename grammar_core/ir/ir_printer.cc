@@ -1,0 +1,201 @@
+// Prints a node once: inside its only user where it is short, on a line of its own otherwise. So the
+// text is linear in the IR, whatever is shared.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+
+#include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+namespace {
+
+// A longer expression gets a line of its own.
+constexpr std::size_t kMaxInlineBytes = 240;
+// Bytes of a literal that are printed; the rest is counted.
+constexpr std::size_t kMaxTextBytes = 1000;
+// Members of a set that are printed; the rest is counted.
+constexpr std::size_t kMaxListed = 24;
+
+std::string Quoted(absl::string_view utf8) {
+  const std::string shown = absl::Utf8SafeCHexEscape(utf8.substr(0, kMaxTextBytes));
+  const bool whole = utf8.size() <= kMaxTextBytes;
+  return absl::StrCat("\"", shown, whole ? "\"" : absl::StrCat("\"... ", utf8.size(), " bytes"));
+}
+
+std::string Quoted(const std::u32string& text) {
+  std::string utf8;
+  for (const char32_t c : text) AppendUtf8(c, &utf8);
+  return Quoted(utf8);
+}
+
+std::string CodePoint(std::uint32_t c) {
+  const bool plain = c > ' ' && c < 0x7F && c != '-' && c != '[' && c != ']' && c != '\\';
+  return plain ? std::string(1, static_cast<char>(c)) : absl::StrCat("\\u{", absl::Hex(c), "}");
+}
+
+std::string Class(const std::vector<CharRange>& ranges) {
+  std::string out = "[";
+  for (std::size_t i = 0; i < ranges.size() && i < kMaxListed; ++i) {
+    absl::StrAppend(&out, CodePoint(ranges[i].lo));
+    if (ranges[i].hi > ranges[i].lo) absl::StrAppend(&out, "-", CodePoint(ranges[i].hi));
+  }
+  if (ranges.size() > kMaxListed) absl::StrAppend(&out, " ... ", ranges.size(), " ranges");
+  return out + "]";
+}
+
+std::string ByteClass(const ByteBits& bytes) {
+  std::vector<CharRange> ranges;
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    if (!bytes.test(byte)) continue;
+    if (!ranges.empty() && ranges.back().hi + 1 == byte) {
+      ranges.back().hi = byte;
+    } else {
+      ranges.push_back({byte, byte});
+    }
+  }
+  return Class(ranges);
+}
+
+std::string TextList(const std::vector<std::u32string>& texts) {
+  std::vector<std::string> listed;
+  for (std::size_t i = 0; i < texts.size() && i < kMaxListed; ++i) {
+    listed.push_back(Quoted(texts[i]));
+  }
+  if (texts.size() > kMaxListed) listed.push_back(absl::StrCat("... ", texts.size(), " texts"));
+  return absl::StrCat("{", absl::StrJoin(listed, ", "), "}");
+}
+
+std::string Count(const IrNode& repeat) {
+  if (repeat.a == 0 && repeat.b == 1) return "?";
+  if (repeat.b == kUnbounded) {
+    return repeat.a == 0 ? "*" : repeat.a == 1 ? "+" : absl::StrCat("{", repeat.a, ",}");
+  }
+  if (repeat.a == repeat.b) return absl::StrCat("{", repeat.a, "}");
+  return absl::StrCat("{", repeat.a, ",", repeat.b, "}");
+}
+
+class Printer {
+ public:
+  explicit Printer(const GrammarIr& ir) : ir_(ir), uses_(ir.nodes.size()), text_(ir.nodes.size()) {}
+
+  std::string Print() {
+    CountUses();
+    for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
+      if (uses_[node] > 0) PrintNode(node);
+    }
+    std::string out = absl::StrCat("start = ", RuleName(ir_.start), "\n");
+    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
+      absl::StrAppend(&out, RuleName(rule), " ", Quoted(ir_.rules[rule].name), " = ",
+                      Use(ir_.rules[rule].body), "\n");
+    }
+    for (const std::string& line : lines_) absl::StrAppend(&out, line, "\n");
+    return out;
+  }
+
+ private:
+  static std::string RuleName(RuleId rule) { return absl::StrCat("r", rule); }
+
+  absl::Span<const NodeId> Children(const IrNode& n) const {
+    return absl::MakeConstSpan(ir_.children).subspan(n.first_child, n.child_count);
+  }
+
+  // Nodes that no rule reaches are not counted: parents come after their children.
+  void CountUses() {
+    for (const IrRule& rule : ir_.rules) ++uses_[rule.body];
+    for (NodeId node = static_cast<NodeId>(ir_.nodes.size()); node-- > 0;) {
+      if (uses_[node] == 0) continue;
+      const IrNode& n = ir_.nodes[node];
+      for (const NodeId child : Children(n)) ++uses_[child];
+      if (n.kind == IrKind::kObject) CountObjectUses(ir_.objects[n.a]);
+    }
+  }
+
+  void CountObjectUses(const ObjectSpec& spec) {
+    for (const ObjectSpec::Member& member : spec.members) ++uses_[member.value];
+    for (const NodeId node : {spec.other_name, spec.other_value, spec.space}) ++uses_[node];
+  }
+
+  void PrintNode(NodeId node) {
+    std::string text = Expression(ir_.nodes[node]);
+    const bool leaf = ir_.nodes[node].child_count == 0 && ir_.nodes[node].kind != IrKind::kObject;
+    if (text.size() > kMaxInlineBytes || (uses_[node] > 1 && !leaf)) {
+      std::string name = absl::StrCat("n", lines_.size());
+      lines_.push_back(absl::StrCat(name, " = ", text));
+      text = std::move(name);
+    }
+    text_[node] = std::move(text);
+  }
+
+  // The node's text, taken along where this is its only use.
+  std::string Use(NodeId node) { return --uses_[node] == 0 ? std::move(text_[node]) : text_[node]; }
+
+  std::string Joined(const IrNode& n, absl::string_view separator) {
+    std::vector<std::string> parts;
+    for (const NodeId child : Children(n)) parts.push_back(Use(child));
+    return absl::StrCat("(", absl::StrJoin(parts, separator), ")");
+  }
+
+  std::string Object(const ObjectSpec& spec) {
+    std::string out = spec.any_order ? "object_any_order{" : "object{";
+    for (const ObjectSpec::Member& member : spec.members) {
+      absl::StrAppend(&out, Quoted(member.name), member.required ? "!: " : ": ", Use(member.value),
+                      ", ");
+    }
+    absl::StrAppend(&out, "other ", Use(spec.other_name), ": ");
+    absl::StrAppend(&out, Use(spec.other_value), ", space ");
+    return absl::StrCat(out, Use(spec.space), "}");
+  }
+
+  std::string Expression(const IrNode& n) {
+    switch (n.kind) {
+      case IrKind::kNothing:
+        return "nothing";
+      case IrKind::kEmpty:
+        return "empty";
+      case IrKind::kBytes:
+        return absl::StrCat("b", Quoted(ir_.byte_strings[n.a]));
+      case IrKind::kByteSet:
+        return absl::StrCat("b", ByteClass(ir_.byte_sets[n.a]));
+      case IrKind::kText:
+        return Quoted(ir_.texts[n.a]);
+      case IrKind::kTextSet:
+        return TextList(ir_.text_sets[n.a]);
+      case IrKind::kCharSet:
+        return Class(ir_.char_sets[n.a].ranges());
+      case IrKind::kConcat:
+        return Joined(n, " ");
+      case IrKind::kAlt:
+        return Joined(n, " | ");
+      case IrKind::kRepeat:
+        return Use(Children(n)[0]) + Count(n);
+      case IrKind::kAnd:
+        return Joined(n, " & ");
+      case IrKind::kNot:
+        return absl::StrCat("!", Use(Children(n)[0]));
+      case IrKind::kEncode:
+        return absl::StrCat(n.spelling == Spelling::kUtf8 ? "utf8<" : "json<", Use(Children(n)[0]),
+                            ">");
+      case IrKind::kCall:
+        return RuleName(n.a);
+      case IrKind::kObject:
+        return Object(ir_.objects[n.a]);
+    }
+    return "";
+  }
+
+  const GrammarIr& ir_;
+  std::vector<int> uses_;
+  std::vector<std::string> text_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::string PrintIr(const GrammarIr& ir) { return Printer(ir).Print(); }
+
+}  // namespace maskd

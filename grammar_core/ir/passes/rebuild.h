@@ -1,0 +1,21 @@
+// Makes an IR anew, through the normalising builder: what a pass drops is gone, what the start no
+// longer reaches is gone, and nodes are numbered without gaps.
+#ifndef MASKD_GRAMMAR_CORE_IR_PASSES_REBUILD_H_
+#define MASKD_GRAMMAR_CORE_IR_PASSES_REBUILD_H_
+
+#include <functional>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/base/limits.h"
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+
+// `ir` with every node for which `keep` is false made Nothing. Rules keep their order.
+absl::StatusOr<GrammarIr> Rebuild(const GrammarIr& ir, const Limits& limits,
+                                  const std::function<bool(NodeId)>& keep);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_IR_PASSES_REBUILD_H_

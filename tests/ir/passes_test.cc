@@ -1,0 +1,138 @@
+// Unproductive parts and left recursion.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/passes/left_recursion.h"
+#include "grammar_core/ir/passes/productive.h"
+
+namespace maskd {
+namespace {
+
+using testing::HasSubstr;
+
+class PassesTest : public testing::Test {
+ protected:
+  GrammarIr Built(RuleId start) {
+    absl::StatusOr<GrammarIr> ir = std::move(b_).Build(start);
+    EXPECT_TRUE(ir.ok()) << ir.status();
+    return *std::move(ir);
+  }
+
+  std::string Productive(RuleId start) {
+    const absl::StatusOr<GrammarIr> ir = DropUnproductive(Built(start), Limits());
+    return ir.ok() ? PrintIr(*ir) : ir.status().ToString();
+  }
+
+  IrBuilder b_{Limits()};
+};
+
+TEST_F(PassesTest, AlternativeThatNeverEndsIsDropped) {
+  const RuleId start = b_.DeclareRule("start", "");
+  const RuleId endless = b_.DeclareRule("endless", "");
+  b_.DefineRule(endless, b_.Concat({b_.Bytes("("), b_.Call(endless), b_.Bytes(")")}));
+  b_.DefineRule(start, b_.Alt({b_.Call(endless), b_.Bytes("xy")}));
+  EXPECT_EQ(Productive(start), "start = r0\nr0 \"start\" = b\"xy\"\n");
+}
+
+TEST_F(PassesTest, RecursionThatEndsStays) {
+  const RuleId start = b_.DeclareRule("start", "");
+  b_.DefineRule(start, b_.Concat({b_.Bytes("("), b_.Optional(b_.Call(start)), b_.Bytes(")")}));
+  EXPECT_EQ(Productive(start), "start = r0\nr0 \"start\" = (b\"(\" r0? b\")\")\n");
+}
+
+TEST_F(PassesTest, RepeatOfUnproductiveIsEmpty) {
+  const RuleId start = b_.DeclareRule("start", "");
+  const RuleId none = b_.DeclareRule("none", "");
+  b_.DefineRule(none, b_.Nothing());
+  b_.DefineRule(start, b_.Concat({b_.Bytes("a"), b_.Repeat(b_.Call(none), 0, 9)}));
+  EXPECT_EQ(Productive(start), "start = r0\nr0 \"start\" = b\"a\"\n");
+}
+
+TEST_F(PassesTest, OptionalMemberStaysAsAForbiddenName) {
+  const RuleId start = b_.DeclareRule("start", "");
+  const RuleId none = b_.DeclareRule("none", "");
+  b_.DefineRule(none, b_.Nothing());
+  b_.DefineRule(start, b_.Object({{{"a", b_.Call(none), false}},
+                                  b_.Repeat(b_.AnyChar(), 0, kUnbounded),
+                                  b_.Bytes("1"),
+                                  b_.Empty(),
+                                  false}));
+  EXPECT_THAT(Productive(start), HasSubstr("object{\"a\": nothing, other ["));
+}
+
+TEST_F(PassesTest, UnproductiveOthersAreNone) {
+  const RuleId start = b_.DeclareRule("start", "");
+  const RuleId none = b_.DeclareRule("none", "");
+  b_.DefineRule(none, b_.Nothing());
+  b_.DefineRule(start, b_.Object({{{"a", b_.Bytes("1"), false}},
+                                  b_.Repeat(b_.AnyChar(), 0, kUnbounded),
+                                  b_.Call(none),
+                                  b_.Empty(),
+                                  false}));
+  EXPECT_THAT(Productive(start), HasSubstr("other nothing: nothing"));
+}
+
+TEST_F(PassesTest, UnproductiveStartNamesTheCause) {
+  const RuleId start = b_.DeclareRule("start", "");
+  const RuleId none = b_.DeclareRule("none", "/properties/a");
+  b_.DefineRule(none, b_.Nothing());
+  b_.DefineRule(
+      start,
+      b_.Object({{{"a", b_.Call(none), true}}, b_.Nothing(), b_.Nothing(), b_.Empty(), false}));
+  const GrammarIr ir = Built(start);
+  const absl::Status plain = DropUnproductive(ir, Limits()).status();
+  EXPECT_EQ(plain.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ErrorPlace(plain), "/properties/a");
+  EXPECT_THAT(std::string(plain.message()), HasSubstr("no text satisfies this grammar"));
+  const absl::Status told =
+      DropUnproductive(ir, Limits(), {{none, InvalidAt("/properties/a/maxItems", "too small")}})
+          .status();
+  EXPECT_EQ(told.message(), "/properties/a/maxItems: too small");
+}
+
+TEST_F(PassesTest, EndlessStartIsAnError) {
+  const RuleId start = b_.DeclareRule("start", "/x");
+  b_.DefineRule(start, b_.Concat({b_.Bytes("("), b_.Call(start)}));
+  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), Limits()).status()), "/x");
+}
+
+TEST_F(PassesTest, DeepChainOfRulesNeedsNoStack) {
+  std::vector<RuleId> rules;
+  for (int i = 0; i < 100'000; ++i) rules.push_back(b_.DeclareRule("r", ""));
+  for (int i = 0; i + 1 < 100'000; ++i) b_.DefineRule(rules[i], b_.Call(rules[i + 1]));
+  b_.DefineRule(rules.back(), b_.Bytes("x"));
+  const GrammarIr ir = Built(rules.front());
+  EXPECT_TRUE(CheckLeftRecursion(ir).ok());
+  EXPECT_TRUE(DropUnproductive(ir, Limits()).ok());
+}
+
+TEST_F(PassesTest, LeftRecursionIsRefused) {
+  const RuleId start = b_.DeclareRule("sum", "1:1");
+  b_.DefineRule(start, b_.Alt({b_.Concat({b_.Call(start), b_.Bytes("+1")}), b_.Bytes("11")}));
+  const absl::Status status = CheckLeftRecursion(Built(start));
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(ErrorPlace(status), "1:1");
+}
+
+TEST_F(PassesTest, LeftRecursionBehindWhatMayBeEmptyIsRefused) {
+  const RuleId start = b_.DeclareRule("a", "1:1");
+  const RuleId other = b_.DeclareRule("b", "2:1");
+  b_.DefineRule(start, b_.Concat({b_.Optional(b_.Bytes("x")), b_.Call(other)}));
+  b_.DefineRule(other, b_.Alt({b_.Concat({b_.Call(start), b_.Bytes("y")}), b_.Bytes("zz")}));
+  EXPECT_EQ(CheckLeftRecursion(Built(start)).code(), absl::StatusCode::kUnimplemented);
+}
+
+TEST_F(PassesTest, RightRecursionIsFine) {
+  const RuleId start = b_.DeclareRule("a", "");
+  b_.DefineRule(start, b_.Concat({b_.Bytes("x"), b_.Optional(b_.Call(start))}));
+  EXPECT_TRUE(CheckLeftRecursion(Built(start)).ok());
+}
+
+}  // namespace
+}  // namespace maskd
