@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+
 #include "grammar_core/base/error.h"
 
 namespace maskd::service {
@@ -24,7 +25,7 @@ absl::Status Wrong(absl::string_view message) {
 using Setter = absl::Status (*)(absl::string_view value, Config* config);
 
 // A number in [kMin, kMax] for one field.
-template <std::int64_t Config::*kField, std::int64_t kMin, std::int64_t kMax>
+template <std::int64_t Config::* kField, std::int64_t kMin, std::int64_t kMax>
 absl::Status SetNumber(absl::string_view value, Config* config) {
   std::int64_t number = 0;
   if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax) {
@@ -34,7 +35,7 @@ absl::Status SetNumber(absl::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
-template <std::int64_t Limits::*kField, std::int64_t kMin, std::int64_t kMax>
+template <std::int64_t Limits::* kField, std::int64_t kMin, std::int64_t kMax>
 absl::Status SetLimit(absl::string_view value, Config* config) {
   std::int64_t number = 0;
   if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax) {

@@ -15,6 +15,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+
 #include "grammar_core/base/limits.h"
 #include "grammar_core/tokenizer/loader.h"
 

@@ -1,0 +1,56 @@
+// Grammars by id, least recently used first out, within a budget of bytes.
+//
+// Units    bytes are what the caller says a grammar holds; a grammar grows, so it says so again.
+// Evicting the most recently used grammar stays, however large it is: what was just compiled can be
+//          opened by its id.
+// Threads  none of its own: the owner locks. Dropped grammars are handed out, so that the owner can
+//          free them outside of its lock.
+#ifndef MASKD_CACHE_BYTE_LRU_H_
+#define MASKD_CACHE_BYTE_LRU_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "cache/single_flight.h"
+
+namespace maskd::cache {
+
+class ByteLru {
+ public:
+  explicit ByteLru(std::int64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
+
+  // The grammar, now the most recently used. Null when there is none.
+  GrammarPtr Use(const std::string& id);
+
+  // Adds or replaces, as the most recently used. Returns what was dropped for it.
+  std::vector<GrammarPtr> Put(const std::string& id, GrammarPtr grammar, std::int64_t bytes);
+
+  // What `id` holds by now. Nothing happens when it is not there. Returns what was dropped.
+  std::vector<GrammarPtr> Resize(const std::string& id, std::int64_t bytes);
+
+  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
+  [[nodiscard]] std::size_t size() const { return by_id_.size(); }
+
+ private:
+  struct Entry {
+    std::string id;
+    GrammarPtr grammar;
+    std::int64_t bytes;
+  };
+
+  std::vector<GrammarPtr> Evict();
+
+  const std::int64_t capacity_bytes_;
+  std::int64_t held_bytes_ = 0;
+  std::list<Entry> entries_;  // most recently used first
+  absl::flat_hash_map<std::string, std::list<Entry>::iterator> by_id_;
+};
+
+}  // namespace maskd::cache
+
+#endif  // MASKD_CACHE_BYTE_LRU_H_

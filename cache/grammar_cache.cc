@@ -1,0 +1,117 @@
+#include "cache/grammar_cache.h"
+
+#include <utility>
+
+namespace maskd::cache {
+
+GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
+    : options_(std::move(options)),
+      metrics_(metrics),
+      grammars_(options_.capacity_bytes),
+      errors_(options_.negative_entries, options_.negative_time_to_live),
+      pool_(options_.compile_threads, options_.compile_queue) {}
+
+GrammarPtr GrammarCache::Find(const std::string& id) {
+  GrammarPtr found = Use(id);
+  Report(found != nullptr ? metrics::CacheOutcome::kHit : metrics::CacheOutcome::kMiss);
+  return found;
+}
+
+absl::StatusOr<Ticket> GrammarCache::Get(const std::string& id, CompileWork work) {
+  if (GrammarPtr found = Use(id); found != nullptr) {
+    Report(metrics::CacheOutcome::kHit);
+    return Ticket(std::move(found));
+  }
+  if (std::optional<absl::Status> error = FindError(id); error.has_value()) {
+    Report(metrics::CacheOutcome::kNegativeHit);
+    return Ticket(*std::move(error));
+  }
+  absl::StatusOr<Ticket> ticket = flights_.Join(
+      id,
+      [this, id, work = std::move(work)](const std::atomic<bool>& cancelled) {
+        return Compile(id, work, cancelled);
+      },
+      &pool_);
+  const bool joined = ticket.ok() && ticket->origin() == Ticket::Origin::kJoined;
+  Report(joined ? metrics::CacheOutcome::kJoined : metrics::CacheOutcome::kMiss);
+  return ticket;
+}
+
+CompileResult GrammarCache::Compile(const std::string& id, const CompileWork& work,
+                                    const std::atomic<bool>& cancelled) {
+  // Between the caller's look-up and its flight an earlier flight may have landed.
+  if (GrammarPtr found = Use(id); found != nullptr) {
+    return found;
+  }
+  CompileResult result = work(cancelled);
+  if (result.ok()) {
+    Keep(id, *result);
+  } else if (options_.is_lasting(result.status())) {
+    const MutexLock lock(&mutex_);
+    errors_.Put(id, result.status(), options_.now());
+  }
+  return result;
+}
+
+void GrammarCache::Keep(const std::string& id, const GrammarPtr& grammar) {
+  const std::int64_t bytes = options_.held_bytes(grammar);
+  std::vector<GrammarPtr> dropped;  // freed after the lock
+  {
+    const MutexLock lock(&mutex_);
+    dropped = grammars_.Put(id, grammar, bytes);
+  }
+  ReportSize(dropped.size());
+}
+
+void GrammarCache::Remeasure(const std::string& id, const GrammarPtr& grammar) {
+  const std::int64_t bytes = options_.held_bytes(grammar);
+  std::vector<GrammarPtr> dropped;  // freed after the lock
+  {
+    const MutexLock lock(&mutex_);
+    dropped = grammars_.Resize(id, bytes);
+  }
+  ReportSize(dropped.size());
+}
+
+GrammarPtr GrammarCache::Use(const std::string& id) {
+  GrammarPtr found;
+  {
+    const MutexLock lock(&mutex_);
+    found = grammars_.Use(id);
+  }
+  if (found != nullptr) {
+    Remeasure(id, found);
+  }
+  return found;
+}
+
+std::optional<absl::Status> GrammarCache::FindError(const std::string& id) {
+  const MutexLock lock(&mutex_);
+  return errors_.Find(id, options_.now());
+}
+
+std::int64_t GrammarCache::held_bytes() const {
+  const MutexLock lock(&mutex_);
+  return grammars_.held_bytes();
+}
+
+std::size_t GrammarCache::size() const {
+  const MutexLock lock(&mutex_);
+  return grammars_.size();
+}
+
+void GrammarCache::Report(metrics::CacheOutcome outcome) const {
+  if (metrics_ != nullptr) {
+    metrics_->CacheRequest(outcome);
+    metrics_->CompileQueue(static_cast<std::int64_t>(pool_.waiting()));
+  }
+}
+
+void GrammarCache::ReportSize(std::size_t evictions) const {
+  if (metrics_ != nullptr) {
+    metrics_->CacheEvictions(static_cast<int>(evictions));
+    metrics_->CacheSize(held_bytes(), static_cast<std::int64_t>(size()));
+  }
+}
+
+}  // namespace maskd::cache

@@ -1,0 +1,123 @@
+#include "cache/single_flight.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "cache/load_error.h"
+
+namespace maskd::cache {
+namespace {
+
+// A full queue empties at some hundred compiles a second.
+constexpr std::int64_t kRetryAfterMs = 200;
+
+}  // namespace
+
+SingleFlight::Ticket::Ticket(CompileResult result)
+    : flight_(std::make_shared<Flight>()), origin_(Origin::kKnown) {
+  flight_->result = std::move(result);
+}
+
+SingleFlight::Ticket::Ticket(SingleFlight* owner, std::shared_ptr<Flight> flight, std::string key,
+                             Origin origin)
+    : owner_(owner), flight_(std::move(flight)), key_(std::move(key)), origin_(origin) {}
+
+SingleFlight::Ticket& SingleFlight::Ticket::operator=(Ticket&& other) noexcept {
+  if (this != &other) {
+    Leave();
+    owner_ = other.owner_;
+    flight_ = std::move(other.flight_);
+    key_ = std::move(other.key_);
+    origin_ = other.origin_;
+  }
+  return *this;
+}
+
+void SingleFlight::Ticket::Leave() {
+  if (owner_ != nullptr && flight_ != nullptr) {
+    owner_->Leave(key_, flight_);
+  }
+  flight_ = nullptr;
+}
+
+bool SingleFlight::Ticket::WaitUntil(Clock::time_point deadline) const {
+  if (owner_ == nullptr) {
+    return true;
+  }
+  const MutexLock lock(&owner_->mutex_);
+  while (!flight_->done && Clock::now() < deadline) {
+    flight_->landed.WaitUntil(&owner_->mutex_, deadline);
+  }
+  return flight_->done;
+}
+
+CompileResult SingleFlight::Ticket::result() const {
+  if (owner_ == nullptr) {
+    return flight_->result;
+  }
+  const MutexLock lock(&owner_->mutex_);
+  return flight_->result;
+}
+
+absl::StatusOr<Ticket> SingleFlight::Join(const std::string& key, CompileWork work,
+                                          WorkPool* pool) {
+  const MutexLock lock(&mutex_);
+  if (const auto found = flights_.find(key); found != flights_.end()) {
+    ++found->second->waiters;
+    return Ticket(this, found->second, key, Ticket::Origin::kJoined);
+  }
+  absl::StatusOr<std::shared_ptr<Flight>> flight = Start(key, std::move(work), pool);
+  if (!flight.ok()) {
+    return flight.status();
+  }
+  return Ticket(this, *std::move(flight), key, Ticket::Origin::kStarted);
+}
+
+absl::StatusOr<std::shared_ptr<SingleFlight::Flight>> SingleFlight::Start(const std::string& key,
+                                                                          CompileWork work,
+                                                                          WorkPool* pool) {
+  auto flight = std::make_shared<Flight>();
+  const std::optional<WorkPool::JobId> job = pool->Submit(
+      [this, key, flight, work = std::move(work)] { Land(key, flight, work(flight->cancelled)); });
+  if (!job.has_value()) {
+    return OverloadedError(
+        "COMPILE_QUEUE_FULL",
+        absl::StrCat("limit compile_queue is ", pool->queue_limit(), ", one more needed"),
+        kRetryAfterMs);
+  }
+  flight->pool = pool;
+  flight->job = *job;
+  flight->waiters = 1;
+  flights_.emplace(key, flight);
+  return flight;
+}
+
+void SingleFlight::Land(const std::string& key, const std::shared_ptr<Flight>& flight,
+                        CompileResult result) {
+  const MutexLock lock(&mutex_);
+  flight->result = std::move(result);
+  flight->done = true;
+  Forget(key, flight);
+  flight->landed.NotifyAll();
+}
+
+void SingleFlight::Leave(const std::string& key, const std::shared_ptr<Flight>& flight) {
+  const MutexLock lock(&mutex_);
+  if (--flight->waiters > 0 || flight->done) {
+    return;
+  }
+  flight->cancelled.store(true, std::memory_order_relaxed);
+  Forget(key, flight);
+  flight->pool->Withdraw(flight->job);
+}
+
+void SingleFlight::Forget(const std::string& key, const std::shared_ptr<Flight>& flight) {
+  // A later flight of the same key may have taken the place of a cancelled one.
+  if (const auto found = flights_.find(key); found != flights_.end() && found->second == flight) {
+    flights_.erase(found);
+  }
+}
+
+}  // namespace maskd::cache

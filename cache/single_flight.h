@@ -1,0 +1,107 @@
+// Many callers, one compile: callers of the same key share the compile that runs for it.
+//
+// Leaving   a caller that gives up drops its ticket; the others go on waiting, whoever came first.
+//           When the last one leaves, the compile is cancelled, or never begun, and the key is free.
+// Deadline  each caller waits until a time of its own.
+// Threads   any; a ticket belongs to one thread at a time.
+// Ownership tickets must not outlive their SingleFlight, nor that its WorkPool; but the pool must be
+//           gone before the SingleFlight's memory is, since jobs use it: declare the pool after it.
+#ifndef MASKD_CACHE_SINGLE_FLIGHT_H_
+#define MASKD_CACHE_SINGLE_FLIGHT_H_
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+
+#include "cache/work_pool.h"
+#include "grammar_core/base/mutex.h"
+
+namespace maskd {
+class CompiledGrammar;
+}  // namespace maskd
+
+namespace maskd::cache {
+
+using GrammarPtr = std::shared_ptr<const CompiledGrammar>;
+using CompileResult = absl::StatusOr<GrammarPtr>;
+// Compiles, and stops soon after `cancelled` has become true.
+using CompileWork = std::function<CompileResult(const std::atomic<bool>& cancelled)>;
+using Clock = std::chrono::steady_clock;
+
+class SingleFlight {
+ private:
+  struct Flight;
+
+ public:
+  // A caller's share in a compile, or in a result that was there already.
+  class Ticket {
+   public:
+    enum class Origin { kKnown, kStarted, kJoined };
+
+    // A ticket whose result is known.
+    explicit Ticket(CompileResult result);
+    Ticket(Ticket&&) noexcept = default;
+    Ticket& operator=(Ticket&& other) noexcept;
+    ~Ticket() { Leave(); }
+
+    // Whether the result is there.
+    [[nodiscard]] bool ready() const { return WaitUntil(Clock::time_point::min()); }
+    // Waits for the result; false when `deadline` came first.
+    bool WaitUntil(Clock::time_point deadline) const;
+    // Requires ready().
+    [[nodiscard]] CompileResult result() const;
+    [[nodiscard]] Origin origin() const { return origin_; }
+
+   private:
+    friend class SingleFlight;
+    Ticket(SingleFlight* owner, std::shared_ptr<Flight> flight, std::string key, Origin origin);
+    void Leave();
+
+    SingleFlight* owner_ = nullptr;   // null: the result was known
+    std::shared_ptr<Flight> flight_;  // null: moved from
+    std::string key_;
+    Origin origin_;
+  };
+
+  // Shares the running compile of `key`, or has `pool` run `work`. Errors: RESOURCE_EXHAUSTED with a
+  // retry hint when the pool's queue is full.
+  absl::StatusOr<Ticket> Join(const std::string& key, CompileWork work, WorkPool* pool)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Flight {
+    std::atomic<bool> cancelled = false;
+    // Guarded by the owner's mutex_; CondVar and result are used under it too.
+    int waiters = 0;
+    bool done = false;
+    CompileResult result = absl::UnknownError("still compiling");
+    CondVar landed;
+    WorkPool* pool = nullptr;
+    WorkPool::JobId job = 0;
+  };
+
+  absl::StatusOr<std::shared_ptr<Flight>> Start(const std::string& key, CompileWork work,
+                                                WorkPool* pool)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Land(const std::string& key, const std::shared_ptr<Flight>& flight, CompileResult result)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Leave(const std::string& key, const std::shared_ptr<Flight>& flight)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Forget(const std::string& key, const std::shared_ptr<Flight>& flight)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Mutex mutex_;
+  absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_ ABSL_GUARDED_BY(mutex_);
+};
+
+using Ticket = SingleFlight::Ticket;
+
+}  // namespace maskd::cache
+
+#endif  // MASKD_CACHE_SINGLE_FLIGHT_H_

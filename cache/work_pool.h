@@ -1,0 +1,57 @@
+// A fixed number of threads and a bounded queue of jobs, first come first served.
+//
+// Threads  every method from any thread, also from a job. The destructor runs no further job, waits
+//          for the running ones and must not run in a job.
+#ifndef MASKD_CACHE_WORK_POOL_H_
+#define MASKD_CACHE_WORK_POOL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+
+#include "grammar_core/base/mutex.h"
+
+namespace maskd::cache {
+
+class WorkPool {
+ public:
+  using JobId = std::uint64_t;
+
+  // `thread_count` of at least 1; `queue_limit` jobs may wait for a thread.
+  WorkPool(int thread_count, std::size_t queue_limit);
+  ~WorkPool();
+  WorkPool(const WorkPool&) = delete;
+  WorkPool& operator=(const WorkPool&) = delete;
+
+  // Nothing when the queue is full.
+  std::optional<JobId> Submit(std::function<void()> job) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Takes a job out of the queue. False when it has begun.
+  bool Withdraw(JobId id) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  [[nodiscard]] std::size_t queue_limit() const { return queue_limit_; }
+  [[nodiscard]] std::size_t waiting() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The next job; empty when the pool stops.
+  std::function<void()> Next() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  const std::size_t queue_limit_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::map<JobId, std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);  // ids ascend in time
+  JobId next_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace maskd::cache
+
+#endif  // MASKD_CACHE_WORK_POOL_H_

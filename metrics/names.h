@@ -1,0 +1,47 @@
+// Every metric, named once: name with its unit, help, label names.
+//
+// Labels   only from bounded sets: kinds of grammar of the server's own table, canonical codes, row
+//          states, cache outcomes. Never an id, a name a caller made up, or a text.
+#ifndef MASKD_METRICS_NAMES_H_
+#define MASKD_METRICS_NAMES_H_
+
+#include <array>
+
+namespace maskd::metrics {
+
+struct MetricName {
+  const char* name;
+  const char* help;
+};
+
+inline constexpr MetricName kBuildInfo = {"maskd_build_info", "1; the label says the version."};
+inline constexpr MetricName kCompileSeconds = {
+    "maskd_compile_seconds", "Wall time of compiles, by kind of grammar and canonical code."};
+inline constexpr MetricName kStepSeconds = {
+    "maskd_step_seconds", "Wall time of decode steps in the server, waits for compiles left out."};
+inline constexpr MetricName kRowsTotal = {"maskd_rows_total",
+                                          "Rows answered in decode steps, by state."};
+inline constexpr MetricName kCacheRequestsTotal = {
+    "maskd_cache_requests_total",
+    "Look-ups in the grammar cache: hit, negative_hit, joined a running compile, miss."};
+inline constexpr MetricName kCacheEvictionsTotal = {
+    "maskd_cache_evictions_total", "Grammars dropped from the cache to keep its byte budget."};
+inline constexpr MetricName kCacheBytes = {"maskd_cache_bytes", "Bytes of the cached grammars."};
+inline constexpr MetricName kCacheGrammars = {"maskd_cache_grammars", "Grammars in the cache."};
+inline constexpr MetricName kCompileQueue = {"maskd_compile_queue",
+                                             "Compiles that wait for a thread."};
+inline constexpr MetricName kStreamsOpen = {"maskd_streams_open", "Decode streams open now."};
+inline constexpr MetricName kRowsOpen = {"maskd_rows_open", "Rows open now in all streams."};
+inline constexpr MetricName kRefusedTotal = {
+    "maskd_refused_total", "Calls and streams refused with an error, by canonical code."};
+
+// Upper bounds of the buckets, in seconds, around the budgets of a step and of a compile.
+inline constexpr std::array kStepBuckets = {10e-6, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6,
+                                            1e-3,  2e-3,  5e-3,  10e-3,  20e-3,  50e-3};
+inline constexpr std::array kCompileBuckets = {100e-6, 200e-6, 500e-6, 1e-3,  2e-3,
+                                               5e-3,   10e-3,  20e-3,  50e-3, 100e-3,
+                                               200e-3, 500e-3, 1.0,    2.0,   5.0};
+
+}  // namespace maskd::metrics
+
+#endif  // MASKD_METRICS_NAMES_H_

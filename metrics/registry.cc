@@ -1,0 +1,126 @@
+#include "metrics/registry.h"
+
+#include <string>
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include "metrics/names.h"
+
+namespace maskd::metrics {
+namespace {
+
+using Labels = prometheus::Labels;
+template <typename Metric>
+using Family = prometheus::Family<Metric>;
+
+constexpr std::array<const char*, kRowOutcomeCount> kRowOutcomes = {
+    "compiling", "active", "finished", "failed", "refused", "refused_token"};
+constexpr std::array<const char*, kCacheOutcomeCount> kCacheOutcomes = {"hit", "negative_hit",
+                                                                        "joined", "miss"};
+
+Family<prometheus::Counter>& Counters(prometheus::Registry& registry, const MetricName& name) {
+  return prometheus::BuildCounter().Name(name.name).Help(name.help).Register(registry);
+}
+
+prometheus::Gauge& Gauge(prometheus::Registry& registry, const MetricName& name,
+                         const Labels& labels = {}) {
+  return prometheus::BuildGauge().Name(name.name).Help(name.help).Register(registry).Add(labels);
+}
+
+Family<prometheus::Histogram>& Histograms(prometheus::Registry& registry, const MetricName& name) {
+  return prometheus::BuildHistogram().Name(name.name).Help(name.help).Register(registry);
+}
+
+template <std::size_t kCount>
+prometheus::Histogram::BucketBoundaries Buckets(const std::array<double, kCount>& bounds) {
+  return {bounds.begin(), bounds.end()};
+}
+
+template <std::size_t kCount>
+std::array<prometheus::Counter*, kCount> OnePerLabel(
+    Family<prometheus::Counter>& family, const char* label,
+    const std::array<const char*, kCount>& values) {
+  std::array<prometheus::Counter*, kCount> counters;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    counters[i] = &family.Add({{label, values[i]}});
+  }
+  return counters;
+}
+
+}  // namespace
+
+struct Metrics::Instruments {
+  explicit Instruments(prometheus::Registry& registry)
+      : compile_seconds(Histograms(registry, kCompileSeconds)),
+        step_seconds(Histograms(registry, kStepSeconds).Add({}, Buckets(kStepBuckets))),
+        rows(OnePerLabel(Counters(registry, kRowsTotal), "state", kRowOutcomes)),
+        cache_requests(
+            OnePerLabel(Counters(registry, kCacheRequestsTotal), "result", kCacheOutcomes)),
+        cache_evictions(Counters(registry, kCacheEvictionsTotal).Add({})),
+        cache_bytes(Gauge(registry, kCacheBytes)),
+        cache_grammars(Gauge(registry, kCacheGrammars)),
+        compile_queue(Gauge(registry, kCompileQueue)),
+        streams_open(Gauge(registry, kStreamsOpen)),
+        rows_open(Gauge(registry, kRowsOpen)),
+        refused(Counters(registry, kRefusedTotal)) {}
+
+  Family<prometheus::Histogram>& compile_seconds;
+  prometheus::Histogram& step_seconds;
+  std::array<prometheus::Counter*, kRowOutcomeCount> rows;
+  std::array<prometheus::Counter*, kCacheOutcomeCount> cache_requests;
+  prometheus::Counter& cache_evictions;
+  prometheus::Gauge& cache_bytes;
+  prometheus::Gauge& cache_grammars;
+  prometheus::Gauge& compile_queue;
+  prometheus::Gauge& streams_open;
+  prometheus::Gauge& rows_open;
+  Family<prometheus::Counter>& refused;
+};
+
+Metrics::Metrics(absl::string_view version)
+    : registry_(std::make_shared<prometheus::Registry>()),
+      instruments_(std::make_unique<Instruments>(*registry_)) {
+  Gauge(*registry_, kBuildInfo, {{"version", std::string(version)}}).Set(1);
+}
+
+Metrics::~Metrics() = default;
+
+void Metrics::CompileDone(absl::string_view kind, absl::string_view code, double seconds) {
+  instruments_->compile_seconds
+      .Add({{"kind", std::string(kind)}, {"code", std::string(code)}}, Buckets(kCompileBuckets))
+      .Observe(seconds);
+}
+
+void Metrics::StepDone(double seconds) { instruments_->step_seconds.Observe(seconds); }
+
+void Metrics::RowsAnswered(RowOutcome outcome, int count) {
+  instruments_->rows[static_cast<std::size_t>(outcome)]->Increment(count);
+}
+
+void Metrics::CacheRequest(CacheOutcome outcome) {
+  instruments_->cache_requests[static_cast<std::size_t>(outcome)]->Increment();
+}
+
+void Metrics::CacheEvictions(int count) { instruments_->cache_evictions.Increment(count); }
+
+void Metrics::CacheSize(std::int64_t bytes, std::int64_t grammars) {
+  instruments_->cache_bytes.Set(static_cast<double>(bytes));
+  instruments_->cache_grammars.Set(static_cast<double>(grammars));
+}
+
+void Metrics::CompileQueue(std::int64_t waiting) {
+  instruments_->compile_queue.Set(static_cast<double>(waiting));
+}
+
+void Metrics::StreamsOpenChanged(int change) { instruments_->streams_open.Increment(change); }
+
+void Metrics::RowsOpenChanged(int change) { instruments_->rows_open.Increment(change); }
+
+void Metrics::Refused(absl::string_view code) {
+  instruments_->refused.Add({{"code", std::string(code)}}).Increment();
+}
+
+}  // namespace maskd::metrics

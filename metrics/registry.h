@@ -1,0 +1,60 @@
+// The server's counters, gauges and histograms, as verbs of what happened.
+//
+// Cost     an event is one or two atomic additions; CompileDone and Refused look a label up.
+// Threads  every method from any thread.
+// Ownership  outlives whoever reports to it and the Exposer that serves it.
+#ifndef MASKD_METRICS_REGISTRY_H_
+#define MASKD_METRICS_REGISTRY_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "absl/strings/string_view.h"
+
+namespace prometheus {
+class Registry;
+}  // namespace prometheus
+
+namespace maskd::metrics {
+
+// How a row was answered; the label values are in registry.cc, in this order.
+enum class RowOutcome { kCompiling, kActive, kFinished, kFailed, kRefused, kRefusedToken };
+inline constexpr int kRowOutcomeCount = 6;
+
+// How a look-up in the cache ended.
+enum class CacheOutcome { kHit, kNegativeHit, kJoined, kMiss };
+inline constexpr int kCacheOutcomeCount = 4;
+
+class Metrics {
+ public:
+  explicit Metrics(absl::string_view version);
+  ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
+  // `kind` must come from the table of front ends and `code` must be a canonical code's name.
+  void CompileDone(absl::string_view kind, absl::string_view code, double seconds);
+  void StepDone(double seconds);
+  void RowsAnswered(RowOutcome outcome, int count);
+  void CacheRequest(CacheOutcome outcome);
+  void CacheEvictions(int count);
+  void CacheSize(std::int64_t bytes, std::int64_t grammars);
+  void CompileQueue(std::int64_t waiting);
+  void StreamsOpenChanged(int change);
+  void RowsOpenChanged(int change);
+  void Refused(absl::string_view code);
+
+  // For the Exposer and tests.
+  [[nodiscard]] const std::shared_ptr<prometheus::Registry>& registry() const { return registry_; }
+
+ private:
+  struct Instruments;
+
+  std::shared_ptr<prometheus::Registry> registry_;
+  std::unique_ptr<Instruments> instruments_;
+};
+
+}  // namespace maskd::metrics
+
+#endif  // MASKD_METRICS_REGISTRY_H_

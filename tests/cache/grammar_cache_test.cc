@@ -1,0 +1,299 @@
+#include "cache/grammar_cache.h"
+
+#include <atomic>
+#include <latch>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include <gtest/gtest.h>
+
+#include "cache/load_error.h"
+#include "tests/cache/fake_grammar.h"
+
+namespace maskd::cache {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr seconds kLong{30};
+
+GrammarCache::Options TestOptions() {
+  GrammarCache::Options options;
+  options.compile_threads = 2;
+  options.held_bytes = [](const GrammarPtr& grammar) { return NumberOf(grammar); };
+  options.is_lasting = [](const absl::Status& error) {
+    return absl::IsInvalidArgument(error) || absl::IsUnimplemented(error);
+  };
+  return options;
+}
+
+CompileWork Gives(int number) {
+  return [number](const std::atomic<bool>&) -> CompileResult { return FakeGrammar(number); };
+}
+
+// Runs until it is cancelled, and says so.
+CompileWork RunsUntilCancelled(std::latch* begun, std::latch* cancelled_seen) {
+  return [=](const std::atomic<bool>& cancelled) -> CompileResult {
+    begun->count_down();
+    while (!cancelled) {
+      std::this_thread::yield();
+    }
+    cancelled_seen->count_down();
+    return absl::CancelledError("as asked");
+  };
+}
+
+CompileResult Await(const absl::StatusOr<Ticket>& ticket) {
+  if (!ticket.ok()) {
+    return ticket.status();
+  }
+  return ticket->WaitUntil(Clock::now() + kLong) ? ticket->result()
+                                                 : absl::DeadlineExceededError("in the test");
+}
+
+TEST(GrammarCacheTest, CompilesOnceThenFinds) {
+  GrammarCache cache(TestOptions(), nullptr);
+  EXPECT_EQ(cache.Find("a"), nullptr);
+  const absl::StatusOr<Ticket> first = cache.Get("a", Gives(7));
+  ASSERT_TRUE(Await(first).ok());
+  EXPECT_EQ(first->origin(), Ticket::Origin::kStarted);
+  const absl::StatusOr<Ticket> second = cache.Get("a", Gives(8));
+  ASSERT_TRUE(second->ready());
+  EXPECT_EQ(second->origin(), Ticket::Origin::kKnown);
+  EXPECT_EQ(NumberOf(*second->result()), 7);
+  EXPECT_EQ(NumberOf(cache.Find("a")), 7);
+}
+
+TEST(GrammarCacheTest, AThousandCallersOneCompile) {
+  GrammarCache cache(TestOptions(), nullptr);
+  std::atomic<int> compiles = 0;
+  std::atomic<int> right = 0;
+  std::latch all_there(1000);
+  const CompileWork work = [&](const std::atomic<bool>&) -> CompileResult {
+    ++compiles;
+    all_there.wait();
+    return FakeGrammar(3);
+  };
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 1000; ++i) {
+    callers.emplace_back([&] {
+      const absl::StatusOr<Ticket> ticket = cache.Get("a", work);
+      all_there.count_down();
+      const CompileResult result = Await(ticket);
+      right += result.ok() && NumberOf(*result) == 3;
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  EXPECT_EQ(compiles, 1);
+  EXPECT_EQ(right, 1000);
+}
+
+TEST(GrammarCacheTest, TheFirstCallersLeavingDoesNotFailTheRest) {
+  GrammarCache cache(TestOptions(), nullptr);
+  std::latch begun(1);
+  std::latch release(1);
+  absl::StatusOr<Ticket> leader = cache.Get("a", [&](const std::atomic<bool>& c) -> CompileResult {
+    begun.count_down();
+    release.wait();
+    return c ? CompileResult(absl::CancelledError("cancelled")) : FakeGrammar(1);
+  });
+  const absl::StatusOr<Ticket> follower = cache.Get("a", Gives(99));
+  EXPECT_EQ(follower->origin(), Ticket::Origin::kJoined);
+  begun.wait();
+  leader = absl::CancelledError("left");
+  release.count_down();
+  const CompileResult result = Await(follower);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(NumberOf(*result), 1);
+}
+
+TEST(GrammarCacheTest, TheLastCallersLeavingCancels) {
+  GrammarCache cache(TestOptions(), nullptr);
+  std::latch begun(1);
+  std::latch cancelled_seen(1);
+  {
+    const auto one = cache.Get("a", RunsUntilCancelled(&begun, &cancelled_seen));
+    const auto two = cache.Get("a", Gives(99));
+    begun.wait();
+    EXPECT_FALSE(one->ready());
+  }
+  cancelled_seen.wait();
+  const CompileResult again = Await(cache.Get("a", Gives(5)));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(NumberOf(*again), 5);
+}
+
+TEST(GrammarCacheTest, AQueuedCompileThatNobodyWaitsForNeverBegins) {
+  GrammarCache::Options options = TestOptions();
+  options.compile_threads = 1;
+  options.compile_queue = 1;
+  GrammarCache cache(options, nullptr);
+  std::latch begun(1);
+  std::latch cancelled_seen(1);
+  absl::StatusOr<Ticket> busy = cache.Get("busy", RunsUntilCancelled(&begun, &cancelled_seen));
+  begun.wait();
+  std::atomic<bool> ran = false;
+  {
+    const auto queued = cache.Get("queued", [&](const std::atomic<bool>&) -> CompileResult {
+      ran = true;
+      return FakeGrammar(1);
+    });
+    ASSERT_TRUE(queued.ok());
+  }
+  const auto in_its_place = cache.Get("other", Gives(2));
+  ASSERT_TRUE(in_its_place.ok()) << in_its_place.status();
+  busy = absl::CancelledError("left");
+  EXPECT_TRUE(Await(in_its_place).ok());
+  EXPECT_FALSE(ran);
+}
+
+TEST(GrammarCacheTest, RefusesOverTheQueueWithARetryHint) {
+  GrammarCache::Options options = TestOptions();
+  options.compile_threads = 1;
+  options.compile_queue = 1;
+  GrammarCache cache(options, nullptr);
+  std::latch begun(1);
+  std::latch cancelled_seen(1);
+  absl::StatusOr<Ticket> busy = cache.Get("busy", RunsUntilCancelled(&begun, &cancelled_seen));
+  begun.wait();
+  const auto queued = cache.Get("queued", Gives(1));
+  const auto refused = cache.Get("refused", Gives(1));
+  EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
+  EXPECT_TRUE(RetryAfterMs(refused.status()).has_value());
+  EXPECT_TRUE(cache.Get("queued", Gives(1)).ok()) << "joining needs no place in the queue";
+  busy = absl::CancelledError("left");
+}
+
+TEST(GrammarCacheTest, EachCallerWaitsUntilItsOwnDeadline) {
+  GrammarCache cache(TestOptions(), nullptr);
+  std::latch release(1);
+  const CompileWork work = [&](const std::atomic<bool>&) -> CompileResult {
+    release.wait();
+    return FakeGrammar(1);
+  };
+  const auto patient = cache.Get("a", work);
+  const auto hasty = cache.Get("a", work);
+  const Clock::time_point before = Clock::now();
+  EXPECT_FALSE(hasty->WaitUntil(before + milliseconds(20)));
+  EXPECT_GE(Clock::now(), before + milliseconds(20));
+  release.count_down();
+  EXPECT_TRUE(Await(patient).ok());
+}
+
+struct ErrorCase {
+  const char* name;
+  absl::Status error;
+  int compiles;
+};
+
+class ErrorCacheTest : public testing::TestWithParam<ErrorCase> {};
+
+TEST_P(ErrorCacheTest, KeepsOnlyErrorsThatLast) {
+  GrammarCache cache(TestOptions(), nullptr);
+  std::atomic<int> compiles = 0;
+  const CompileWork work = [&](const std::atomic<bool>&) -> CompileResult {
+    ++compiles;
+    return GetParam().error;
+  };
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(Await(cache.Get("a", work)).status(), GetParam().error);
+  }
+  EXPECT_EQ(compiles, GetParam().compiles);
+}
+
+INSTANTIATE_TEST_SUITE_P(Codes, ErrorCacheTest,
+                         testing::ValuesIn(std::vector<ErrorCase>{
+                             {"InvalidArgument", absl::InvalidArgumentError("/a: wrong"), 1},
+                             {"Unimplemented", absl::UnimplementedError("/a: not"), 1},
+                             {"Cancelled", absl::CancelledError("left"), 3},
+                             {"Deadline", absl::DeadlineExceededError("late"), 3},
+                             {"Load", absl::ResourceExhaustedError("busy"), 3},
+                         }),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(GrammarCacheTest, ForgetsAnErrorAfterItsTime) {
+  GrammarCache::Options options = TestOptions();
+  std::atomic<std::int64_t> now_s = 0;
+  options.now = [&] { return Clock::time_point(seconds(now_s)); };
+  GrammarCache cache(options, nullptr);
+  std::atomic<int> compiles = 0;
+  const CompileWork work = [&](const std::atomic<bool>&) -> CompileResult {
+    ++compiles;
+    return absl::InvalidArgumentError("bad");
+  };
+  EXPECT_FALSE(Await(cache.Get("a", work)).ok());
+  now_s = 59;
+  EXPECT_FALSE(Await(cache.Get("a", work)).ok());
+  EXPECT_EQ(compiles, 1);
+  now_s = 60;
+  EXPECT_FALSE(Await(cache.Get("a", work)).ok());
+  EXPECT_EQ(compiles, 2);
+}
+
+TEST(GrammarCacheTest, AGrammarInUseLivesOnAfterEviction) {
+  GrammarCache::Options options = TestOptions();
+  options.capacity_bytes = 10;
+  GrammarCache cache(options, nullptr);
+  const CompileResult in_use = Await(cache.Get("a", Gives(8)));
+  const CompileResult other = Await(cache.Get("b", Gives(9)));
+  ASSERT_TRUE(in_use.ok() && other.ok());
+  EXPECT_EQ(cache.Find("a"), nullptr);
+  EXPECT_EQ(NumberOf(*in_use), 8);
+  EXPECT_EQ(in_use->use_count(), 1) << "the cache still holds it";
+  EXPECT_EQ(cache.held_bytes(), 9);
+}
+
+TEST(GrammarCacheTest, MeasuresAgainOnUse) {
+  GrammarCache::Options options = TestOptions();
+  std::atomic<std::int64_t> grown = 0;
+  options.held_bytes = [&](const GrammarPtr& grammar) { return NumberOf(grammar) + grown; };
+  options.capacity_bytes = 50;
+  GrammarCache cache(options, nullptr);
+  ASSERT_TRUE(Await(cache.Get("a", Gives(10))).ok());
+  ASSERT_TRUE(Await(cache.Get("b", Gives(10))).ok());
+  EXPECT_EQ(cache.held_bytes(), 20);
+  grown = 35;
+  EXPECT_NE(cache.Find("b"), nullptr);
+  EXPECT_EQ(cache.held_bytes(), 45) << "b has 45, a was dropped for it";
+  EXPECT_EQ(cache.size(), 1U);
+}
+
+// Callers of few keys that find, wait, leave early and evict: for ThreadSanitizer above all.
+void UseAtRandom(GrammarCache* cache, unsigned seed, std::atomic<int>* answers) {
+  for (int i = 0; i < 300; ++i) {
+    seed = seed * 1664525U + 1013904223U;
+    const int key = static_cast<int>(seed >> 16) % 8;
+    const auto ticket = cache->Get(absl::StrCat("key", key), Gives(key));
+    if (!ticket.ok() || seed % 4 == 0) {
+      continue;  // leaves at once
+    }
+    const CompileResult result = Await(ticket);
+    *answers += result.ok() && NumberOf(*result) == key;
+  }
+}
+
+TEST(GrammarCacheTest, StandsUpToManyThreads) {
+  GrammarCache::Options options = TestOptions();
+  options.capacity_bytes = 12;
+  GrammarCache cache(options, nullptr);
+  std::atomic<int> answers = 0;
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] { UseAtRandom(&cache, t, &answers); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_GT(answers, 8 * 300 / 2);
+  EXPECT_LE(cache.held_bytes(), 12);
+}
+
+}  // namespace
+}  // namespace maskd::cache

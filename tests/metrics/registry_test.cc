@@ -1,0 +1,70 @@
+#include "metrics/registry.h"
+
+#include <regex>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include "metrics/names.h"
+
+namespace maskd::metrics {
+namespace {
+
+std::string Scrape(const Metrics& metrics) {
+  return prometheus::TextSerializer().Serialize(metrics.registry()->Collect());
+}
+
+TEST(MetricsTest, EveryEventIsSeen) {
+  Metrics metrics("1.2.3");
+  metrics.CompileDone("json_schema", "OK", 0.003);
+  metrics.StepDone(30e-6);
+  metrics.RowsAnswered(RowOutcome::kActive, 8);
+  metrics.CacheRequest(CacheOutcome::kJoined);
+  metrics.CacheEvictions(2);
+  metrics.CacheSize(1000, 3);
+  metrics.CompileQueue(4);
+  metrics.StreamsOpenChanged(1);
+  metrics.RowsOpenChanged(5);
+  metrics.Refused("NOT_FOUND");
+  const std::string text = Scrape(metrics);
+  for (const char* line : {
+           "maskd_build_info{version=\"1.2.3\"} 1",
+           "maskd_compile_seconds_bucket{code=\"OK\",kind=\"json_schema\",le=\"0.002\"} 0",
+           "maskd_compile_seconds_bucket{code=\"OK\",kind=\"json_schema\",le=\"0.005\"} 1",
+           "maskd_step_seconds_bucket{le=\"5e-05\"} 1",
+           "maskd_rows_total{state=\"active\"} 8",
+           "maskd_rows_total{state=\"refused_token\"} 0",
+           "maskd_cache_requests_total{result=\"joined\"} 1",
+           "maskd_cache_evictions_total 2",
+           "maskd_cache_bytes 1000",
+           "maskd_cache_grammars 3",
+           "maskd_compile_queue 4",
+           "maskd_streams_open 1",
+           "maskd_rows_open 5",
+           "maskd_refused_total{code=\"NOT_FOUND\"} 1",
+       }) {
+    EXPECT_NE(text.find(std::string(line) + "\n"), std::string::npos) << line << "\nin\n" << text;
+  }
+}
+
+TEST(MetricsTest, NamesFollowPrometheus) {
+  const std::regex name_rule("maskd_[a-z][a-z_]*");
+  const Metrics metrics("1");
+  for (const auto& family : metrics.registry()->Collect()) {
+    EXPECT_TRUE(std::regex_match(family.name, name_rule)) << family.name;
+    EXPECT_FALSE(family.help.empty()) << family.name;
+    const bool total = family.name.ends_with("_total");
+    EXPECT_EQ(total, family.type == prometheus::MetricType::Counter) << family.name;
+  }
+}
+
+TEST(MetricsTest, BucketsAscend) {
+  EXPECT_TRUE(std::is_sorted(kStepBuckets.begin(), kStepBuckets.end()));
+  EXPECT_TRUE(std::is_sorted(kCompileBuckets.begin(), kCompileBuckets.end()));
+}
+
+}  // namespace
+}  // namespace maskd::metrics
