@@ -1,0 +1,47 @@
+"""What the documents name exists, and what operators must know is named."""
+
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def documents() -> list:
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "--", "*.md"], capture_output=True, text=True, check=True)
+    return [path for path in listed.stdout.splitlines() if (ROOT / path).is_file()]
+
+
+def test_every_flag_of_maskd_is_in_the_operations_page_and_no_other():
+    flags = set(re.findall(r'Flag\{"([a-z_]+)"', read("service/config.cc")))
+    named = set(re.findall(r"`--([a-z_]+)`", read("docs/operations.md")))
+    assert flags
+    assert named == flags
+
+
+def test_every_metric_is_in_the_operations_page_and_no_other():
+    metrics = set(re.findall(r'"(maskd_[a-z_]+)"', read("metrics/names.h")))
+    named = set(re.findall(r"`(maskd_[a-z_]+)`", read("docs/operations.md")))
+    assert metrics
+    assert named == metrics
+
+
+@pytest.mark.parametrize("document", documents())
+def test_every_link_to_a_file_leads_to_one(document):
+    folder = (ROOT / document).parent
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", read(document)):
+        if not re.match(r"[a-z]+:", target):
+            assert (folder / target).exists(), target
+
+
+@pytest.mark.parametrize("path", re.findall(
+    r"[\w./-]+/[\w./-]+\.(?:h|cc|py|proto)\b", read("docs/architecture.md")))
+def test_every_file_that_the_architecture_page_names_exists(path):
+    assert (ROOT / path).is_file()
