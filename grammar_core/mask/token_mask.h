@@ -32,6 +32,9 @@ class TokenMask {
   void Allow(TokenId token) {
     words_[token / kBitsPerWord] |= static_cast<std::int32_t>(1U << (token % kBitsPerWord));
   }
+  void Forbid(TokenId token) {
+    words_[token / kBitsPerWord] &= ~static_cast<std::int32_t>(1U << (token % kBitsPerWord));
+  }
   [[nodiscard]] bool Allows(TokenId token) const {
     return (static_cast<std::uint32_t>(words_[token / kBitsPerWord]) >> (token % kBitsPerWord)) & 1U;
   }

@@ -74,6 +74,10 @@ class Matcher {
  private:
   using State = std::uint32_t;
 
+  absl::Status Refused(TokenId token, absl::string_view why) const;
+  // `mask` with this matcher's stop ids in place of the vocabulary's.
+  MaskRef WithOwnStopIds(TokenMask mask) const;
+
   std::shared_ptr<const CompiledGrammar> grammar_;
   std::vector<TokenId> stop_ids_;  // empty: the vocabulary's
   std::vector<State> states_;      // states_[i]: after i tokens

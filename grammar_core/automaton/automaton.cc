@@ -1,0 +1,113 @@
+#include "grammar_core/automaton/automaton.h"
+
+#include <utility>
+
+#include "grammar_core/automaton/mask_maker.h"
+
+namespace maskd {
+namespace {
+
+// Above so many branches one walk for all of them is cheaper than a mask for each.
+constexpr std::size_t kMaxUnionBranches = 4;
+
+}  // namespace
+
+Automaton::Automaton(GrammarFacts facts, MaskStore* masks, const Limits& limits)
+    : facts_(std::move(facts)),
+      masks_(masks),
+      classes_(facts_.ir()),
+      store_(facts_, masks->index().vocabulary().max_token_bytes()),
+      lowering_(&store_),
+      objects_(&store_, &lowering_),
+      characters_(&store_, &objects_, limits.emptiness_states),
+      derivative_(&store_, &objects_, &characters_, &lowering_, &classes_, limits) {
+  lowering_.set_objects(&objects_);
+}
+
+absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir, MaskStore* masks,
+                                                             const Limits& limits,
+                                                             Budget& budget) {
+  absl::StatusOr<GrammarFacts> facts = GrammarFacts::Create(ir, limits, budget);
+  if (!facts.ok()) return facts.status();
+  std::unique_ptr<Automaton> automaton(new Automaton(*std::move(facts), masks, limits));
+  automaton->start_ = automaton->store_.Call(ir.start);
+  return automaton;
+}
+
+TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
+  const MutexLock lock(&mutex_);
+  return derivative_.Step(state, byte_class, work);
+}
+
+TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work) {
+  for (*taken = 0; *taken < text.size(); ++*taken) {
+    const TermId next = Step(state, static_cast<unsigned char>(text[*taken]), work);
+    if (next == kFailedTerm) return kFailedTerm;
+    if (next == kNothingTerm) break;
+    state = next;
+  }
+  return state;
+}
+
+Automaton::OnlyByte Automaton::FindOnlyByte(TermId state, Work& work) {
+  OnlyByte only;
+  for (int byte = 0; byte < 256; ++byte) {
+    const TermId next = Step(state, static_cast<unsigned char>(byte), work);
+    if (next == kFailedTerm) return {};
+    if (next == kNothingTerm) continue;
+    if (only.exists) return {};
+    only = {true, static_cast<unsigned char>(byte), next};
+  }
+  return only;
+}
+
+const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
+  MaskRef mask = TextMask(state, work);
+  if (mask == nullptr) return nullptr;
+  if (MayEnd(state)) mask = WithStopIds(mask);
+  const MutexLock lock(&mutex_);
+  std::atomic<const MaskRef*>& slot = store_.mutable_term(state).mask;
+  if (slot.load(std::memory_order_relaxed) == nullptr) {
+    kept_masks_.push_back(std::move(mask));
+    slot.store(&kept_masks_.back(), std::memory_order_release);
+  }
+  return slot.load(std::memory_order_relaxed);
+}
+
+MaskRef Automaton::WithStopIds(const MaskRef& mask) const {
+  TokenMask with_stops = *mask;
+  for (const TokenId id : masks_->index().vocabulary().stop_ids()) with_stops.Allow(id);
+  return masks_->Intern(std::move(with_stops));
+}
+
+MaskRef Automaton::TextMask(TermId state, Work& work) {
+  const Term& term = store_.term(state);
+  if (term.kind == TermKind::kAlt && store_.list(term.a).size() <= kMaxUnionBranches) {
+    return UnionOfBranches(state, work);
+  }
+  CellChain chain(store_, state);
+  if (MaskRef known = chain.Find(masks_); known != nullptr) return known;
+  MaskMaker maker(this, masks_, &work);
+  TokenMask made = maker.Make(state);
+  if (!work.ok()) return nullptr;
+  MaskRef mask = masks_->Intern(std::move(made));
+  chain.Settle(masks_, maker.lowest_floor(), mask);
+  return mask;
+}
+
+MaskRef Automaton::UnionOfBranches(TermId state, Work& work) {
+  TokenMask all(masks_->index().vocabulary().size());
+  for (const TermId branch : store_.list(store_.term(state).a)) {
+    const MaskRef mask = TextMask(branch, work);
+    if (mask == nullptr) return nullptr;
+    all.Merge(*mask);
+  }
+  return masks_->Intern(std::move(all));
+}
+
+std::int64_t Automaton::held_bytes() const {
+  const MutexLock lock(&mutex_);
+  return derivative_.held_bytes();
+}
+
+}  // namespace maskd

@@ -1,0 +1,104 @@
+// The automaton of one grammar: states are byte terms, made when first met and then shared.
+//
+// Live      every state reached from start() has a completion: dead ends are never entered.
+// Threads   any number of threads at once. Known transitions and masks are read without a lock; what is
+//           new is made under one lock of this grammar.
+// Errors    by Work: RESOURCE_EXHAUSTED for a step's budget or a limit of the grammar. Nothing of a
+//           failed step is kept, so other rows are not hurt.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "grammar_core/automaton/byte_classes.h"
+#include "grammar_core/automaton/byte_derivative.h"
+#include "grammar_core/automaton/char_derivative.h"
+#include "grammar_core/automaton/grammar_facts.h"
+#include "grammar_core/automaton/lowering.h"
+#include "grammar_core/automaton/object_terms.h"
+#include "grammar_core/automaton/term_store.h"
+#include "grammar_core/automaton/work.h"
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/base/mutex.h"
+#include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/mask/mask_store.h"
+
+namespace maskd {
+
+class Automaton {
+ public:
+  // `ir` and `masks` must outlive the automaton. Errors: RESOURCE_EXHAUSTED.
+  static absl::StatusOr<std::unique_ptr<Automaton>> Create(const GrammarIr& ir, MaskStore* masks,
+                                                           const Limits& limits, Budget& budget);
+
+  [[nodiscard]] TermId start() const { return start_; }
+
+  // The state behind `byte`: kNothingTerm if there is none, kFailedTerm if `work` failed.
+  TermId Step(TermId state, unsigned char byte, Work& work) {
+    const TermId known = derivative_.Known(state, classes_.Of(byte));
+    return known != kUnknownTerm ? known : MakeStep(state, classes_.Of(byte), work);
+  }
+
+  // Steps through `text` as far as it goes; `*taken` is how many bytes that was. The state behind
+  // them, or kFailedTerm.
+  TermId StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work);
+
+  // The one byte that `state` takes, if it takes just one; meaningless when `work` failed.
+  struct OnlyByte {
+    bool exists = false;
+    unsigned char byte = 0;
+    TermId next = kNothingTerm;
+  };
+  OnlyByte FindOnlyByte(TermId state, Work& work);
+
+  // Whether the text may end in `state`.
+  [[nodiscard]] bool MayEnd(TermId state) const { return store_.term(state).nullable; }
+  // Lower bound of the bytes that complete the text from `state`.
+  [[nodiscard]] std::uint32_t MinBytes(TermId state) const { return store_.term(state).min_bytes; }
+  [[nodiscard]] const Term& term(TermId state) const { return store_.term(state); }
+  [[nodiscard]] const TermStore& store() const { return store_; }
+  [[nodiscard]] const ByteClasses& classes() const { return classes_; }
+
+  // The tokens allowed in `state`, the vocabulary's stop ids among them where the text may end. The
+  // pointer lives as long as the automaton. Null if `work` failed.
+  const MaskRef* Mask(TermId state, Work& work) {
+    const MaskRef* known = store_.term(state).mask.load(std::memory_order_acquire);
+    return known != nullptr ? known : MakeMask(state, work);
+  }
+
+  [[nodiscard]] std::int64_t terms() const { return store_.size(); }
+  [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  Automaton(GrammarFacts facts, MaskStore* masks, const Limits& limits);
+
+  TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The mask without stop ids, of one state and of the union of an Alt's branches.
+  MaskRef TextMask(TermId state, Work& work);
+  MaskRef UnionOfBranches(TermId state, Work& work);
+  MaskRef WithStopIds(const MaskRef& mask) const;
+
+  const GrammarFacts facts_;
+  MaskStore* const masks_;
+  const ByteClasses classes_;
+  TermStore store_;
+  mutable Mutex mutex_;
+  // What makes terms needs the lock; what only reads them does not.
+  Lowering lowering_;
+  ObjectTerms objects_;
+  CharDerivative characters_;
+  ByteDerivative derivative_;
+  std::deque<MaskRef> kept_masks_ ABSL_GUARDED_BY(mutex_);
+  TermId start_ = kNothingTerm;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_

@@ -1,0 +1,159 @@
+#include "grammar_core/automaton/byte_derivative.h"
+
+#include <algorithm>
+
+#include "grammar_core/automaton/encoding.h"
+#include "grammar_core/base/error.h"
+
+namespace maskd {
+namespace {
+
+constexpr std::size_t kRowsPerBlock = 32;
+
+std::uint32_t Decrement(std::uint32_t count) {
+  return count == kUnbounded || count == 0 ? count : count - 1;
+}
+
+}  // namespace
+
+ByteDerivative::ByteDerivative(TermStore* store, ObjectTerms* objects, CharDerivative* characters,
+                               Lowering* lowering, const ByteClasses* classes,
+                               const Limits& limits)
+    : store_(store), objects_(objects), characters_(characters), lowering_(lowering),
+      classes_(classes), limits_(limits) {}
+
+TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
+  if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
+  if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
+  const TermId next = Derive(term, byte_class, work);
+  if (!work.ok()) return kFailedTerm;
+  RowOf(term)[byte_class].store(next, std::memory_order_release);
+  return next;
+}
+
+bool ByteDerivative::WithinLimits(Work& work) const {
+  if (store_->size() > limits_.terms) {
+    work.Fail(LimitExceeded("", "terms", limits_.terms, store_->size()));
+  } else if (const std::int64_t bytes = held_bytes(); bytes > limits_.grammar_bytes) {
+    work.Fail(LimitExceeded("", "grammar_bytes", limits_.grammar_bytes, bytes));
+  }
+  return work.ok();
+}
+
+std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
+  Term& term = store_->mutable_term(id);
+  std::atomic<TermId>* row = term.row.load(std::memory_order_relaxed);
+  if (row != nullptr) return row;
+  const auto width = static_cast<std::size_t>(classes_->count());
+  if (rows_left_in_block_ == 0) {
+    row_blocks_.emplace_back(new std::atomic<TermId>[kRowsPerBlock * width]);
+    rows_left_in_block_ = kRowsPerBlock;
+  }
+  row = row_blocks_.back().get() + (kRowsPerBlock - rows_left_in_block_) * width;
+  --rows_left_in_block_;
+  for (std::size_t i = 0; i < width; ++i) row[i].store(kUnknownTerm, std::memory_order_relaxed);
+  term.row.store(row, std::memory_order_release);
+  return row;
+}
+
+std::int64_t ByteDerivative::held_bytes() const {
+  const std::size_t row_bytes = static_cast<std::size_t>(classes_->count()) * sizeof(TermId);
+  return store_->held_bytes() + characters_->held_bytes() +
+         static_cast<std::int64_t>(row_blocks_.size() * kRowsPerBlock * row_bytes);
+}
+
+TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
+  const Term& term = store_->term(id);
+  const unsigned char byte = classes_->Sample(byte_class);
+  switch (term.kind) {
+    case TermKind::kByteSet:
+      return store_->byte_set(term.a)[byte] ? kEmptyTerm : kNothingTerm;
+    case TermKind::kBytes: {
+      const bool same = static_cast<unsigned char>(store_->ir().byte_strings[term.a][term.b]) == byte;
+      return same ? store_->Bytes(term.a, term.b + 1) : kNothingTerm;
+    }
+    case TermKind::kCat:
+      return DeriveCat(id, byte_class, work);
+    case TermKind::kAlt: {
+      std::vector<TermId> branches;
+      for (const TermId branch : store_->list(term.a)) {
+        const TermId next = Step(branch, byte_class, work);
+        if (next == kFailedTerm) return kFailedTerm;
+        branches.push_back(next);
+      }
+      return store_->Alt(std::move(branches));
+    }
+    case TermKind::kRepeat: {
+      const TermId next = Step(term.a, byte_class, work);
+      if (next == kFailedTerm || next == kNothingTerm) return next;
+      return store_->Cat(next, store_->Repeat(term.a, Decrement(term.b), Decrement(term.c)));
+    }
+    case TermKind::kCall:
+      return Step(lowering_->RuleBody(term.a), byte_class, work);
+    case TermKind::kEncode:
+      return DeriveEncode(term, byte, work);
+    case TermKind::kObject:
+      return objects_->Step(term.a, term.b, static_cast<ObjectPhase>(term.c), byte);
+    default:
+      return kNothingTerm;  // Nothing and Empty; character terms do not come here
+  }
+}
+
+TermId ByteDerivative::DeriveCat(TermId id, int byte_class, Work& work) {
+  std::vector<TermId> ways;
+  for (bool reached = true; reached;) {
+    const Term& cat = store_->term(id);
+    const bool is_cat = cat.kind == TermKind::kCat;
+    const TermId head = is_cat ? cat.a : id;
+    const TermId next = Step(head, byte_class, work);
+    if (next == kFailedTerm) return kFailedTerm;
+    if (next != kNothingTerm) ways.push_back(is_cat ? store_->Cat(next, cat.b) : next);
+    reached = is_cat && store_->term(head).nullable;
+    id = cat.b;
+  }
+  return store_->Alt(std::move(ways));
+}
+
+TermId ByteDerivative::EncodeLike(const Term& term, TermId characters,
+                                  const PartialChar& partial) {
+  return term.c == kNoObject ? store_->Encode(characters, partial)
+                             : objects_->EncodeNames(characters, partial, term.c, term.d);
+}
+
+TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& work) {
+  const PartialChar partial = PartialChar::Unpack(term.b);
+  const CharStep step = StepChar(partial, byte);
+  if (step.result == CharStep::Result::kRefused) {
+    const bool ends_name = term.c != kNoObject && byte == '"' &&
+                           partial.phase == CharPhase::kStart &&
+                           store_->term(term.a).nullable;
+    return ends_name ? objects_->AfterName(term.c, term.d, store_->term(term.a).c) : kNothingTerm;
+  }
+  const CharEdges& edges = characters_->LiveEdges(term.a, work);
+  if (!work.ok()) return kFailedTerm;
+  if (step.result == CharStep::Result::kPartial) return DerivePartial(term, step.partial, edges);
+  const CharEdge* edge = FindEdge(edges, step.character);
+  return edge == nullptr ? kNothingTerm : EncodeLike(term, edge->to, {partial.spelling});
+}
+
+TermId ByteDerivative::DerivePartial(const Term& term, const PartialChar& partial,
+                                     const CharEdges& edges) {
+  const Completions completions = CompletionsOf(partial);
+  bool live = false;
+  for (int i = 0; i < completions.count; ++i) {
+    const CharRange range = completions.ranges[i];
+    const auto first = std::partition_point(edges.begin(), edges.end(),
+                                            [&](const CharEdge& e) { return e.hi < range.lo; });
+    if (first == edges.end() || first->lo > range.hi) continue;
+    live = true;
+    if (completions.free_units > 0 && first->lo <= range.lo && first->hi >= range.hi) {
+      const auto units = static_cast<std::uint32_t>(completions.free_units);
+      const TermId rest = partial.phase == CharPhase::kUtf8 ? store_->Continuation(units)
+                                                            : store_->HexDigits(units);
+      return store_->Cat(rest, EncodeLike(term, first->to, {partial.spelling}));
+    }
+  }
+  return live ? EncodeLike(term, term.a, partial) : kNothingTerm;
+}
+
+}  // namespace maskd

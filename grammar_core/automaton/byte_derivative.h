@@ -1,0 +1,65 @@
+// Derivatives of byte terms: the state behind one byte. Every one is computed once and kept in the
+// term's transition row.
+//
+// Depth    recursion is bounded by Limits::derivative_depth, which GrammarFacts has checked.
+// Threads  Known() by any thread; Step() under the automaton's lock.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_BYTE_DERIVATIVE_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_BYTE_DERIVATIVE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "grammar_core/automaton/byte_classes.h"
+#include "grammar_core/automaton/char_derivative.h"
+#include "grammar_core/automaton/lowering.h"
+#include "grammar_core/automaton/object_terms.h"
+#include "grammar_core/automaton/term_store.h"
+#include "grammar_core/automaton/work.h"
+#include "grammar_core/base/limits.h"
+
+namespace maskd {
+
+class ByteDerivative {
+ public:
+  // All must outlive this.
+  ByteDerivative(TermStore* store, ObjectTerms* objects, CharDerivative* characters,
+                 Lowering* lowering, const ByteClasses* classes, const Limits& limits);
+
+  // The transition if it is known, else kUnknownTerm. No lock.
+  [[nodiscard]] TermId Known(TermId term, int byte_class) const {
+    const std::atomic<TermId>* row = store_->term(term).row.load(std::memory_order_acquire);
+    return row == nullptr ? kUnknownTerm : row[byte_class].load(std::memory_order_acquire);
+  }
+
+  // The transition, computed if need be. kFailedTerm when `work` is spent or a limit of the grammar is
+  // met; nothing is kept then.
+  TermId Step(TermId term, int byte_class, Work& work);
+
+  [[nodiscard]] std::int64_t held_bytes() const;
+
+ private:
+  TermId Derive(TermId term, int byte_class, Work& work);
+  TermId DeriveCat(TermId term, int byte_class, Work& work);
+  TermId DeriveEncode(const Term& term, unsigned char byte, Work& work);
+  TermId DerivePartial(const Term& term, const PartialChar& partial, const CharEdges& edges);
+  // An Encode term like `term`, of other characters.
+  TermId EncodeLike(const Term& term, TermId characters, const PartialChar& partial);
+  bool WithinLimits(Work& work) const;
+  std::atomic<TermId>* RowOf(TermId term);
+
+  TermStore* store_;
+  ObjectTerms* objects_;
+  CharDerivative* characters_;
+  Lowering* lowering_;
+  const ByteClasses* classes_;
+  const Limits limits_;
+  std::deque<std::unique_ptr<std::atomic<TermId>[]>> row_blocks_;
+  std::size_t rows_left_in_block_ = 0;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_BYTE_DERIVATIVE_H_

@@ -1,0 +1,235 @@
+#include "grammar_core/automaton/char_derivative.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "grammar_core/base/error.h"
+
+namespace maskd {
+namespace {
+
+const CharEdges kNoEdges;
+
+// Appends an edge, joining it to the last one where they touch and agree.
+void AppendEdge(CharEdges* edges, CharEdge edge) {
+  if (edge.to == kNothingTerm) return;
+  if (!edges->empty() && edges->back().to == edge.to && edges->back().hi + 1 == edge.lo) {
+    edges->back().hi = edge.hi;
+  } else {
+    edges->push_back(edge);
+  }
+}
+
+// Calls visit(lo, hi, x target, y target) for each maximal range on which both lists are constant;
+// kNothingTerm stands for "in no edge".
+template <typename Visit>
+void Sweep(const CharEdges& x, const CharEdges& y, Visit visit) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  std::uint32_t at = 0;
+  while (at <= kMaxCodePoint) {
+    while (i < x.size() && x[i].hi < at) ++i;
+    while (j < y.size() && y[j].hi < at) ++j;
+    const bool in_x = i < x.size() && x[i].lo <= at;
+    const bool in_y = j < y.size() && y[j].lo <= at;
+    std::uint32_t end = kMaxCodePoint;
+    if (i < x.size()) end = std::min(end, in_x ? x[i].hi : x[i].lo - 1);
+    if (j < y.size()) end = std::min(end, in_y ? y[j].hi : y[j].lo - 1);
+    visit(at, end, in_x ? x[i].to : kNothingTerm, in_y ? y[j].to : kNothingTerm);
+    at = end + 1;
+  }
+}
+
+// Targets of both lists combined by `combine`, which is only called where one of them is not Nothing.
+template <typename Combine>
+CharEdges Merge(const CharEdges& x, const CharEdges& y, Combine combine) {
+  CharEdges merged;
+  Sweep(x, y, [&](std::uint32_t lo, std::uint32_t hi, TermId a, TermId b) {
+    if (a != kNothingTerm || b != kNothingTerm) AppendEdge(&merged, {lo, hi, combine(a, b)});
+  });
+  return merged;
+}
+
+// Targets replaced by map(target).
+template <typename Map>
+CharEdges MapTargets(const CharEdges& edges, Map map) {
+  CharEdges mapped;
+  mapped.reserve(edges.size());
+  for (const CharEdge& edge : edges) AppendEdge(&mapped, {edge.lo, edge.hi, map(edge.to)});
+  return mapped;
+}
+
+// Every character but the surrogates.
+const CharEdges& EveryCharacter(TermId to, CharEdges* storage) {
+  for (const CharRange& range : CharSet::All().ranges()) {
+    storage->push_back({range.lo, range.hi, to});
+  }
+  return *storage;
+}
+
+std::uint32_t Decrement(std::uint32_t count) { return count == kUnbounded ? count : count - 1; }
+
+}  // namespace
+
+const CharEdge* FindEdge(const CharEdges& edges, std::uint32_t character) {
+  const auto after =
+      std::upper_bound(edges.begin(), edges.end(), character,
+                       [](std::uint32_t c, const CharEdge& edge) { return c < edge.lo; });
+  if (after == edges.begin() || character > std::prev(after)->hi) return nullptr;
+  return &*std::prev(after);
+}
+
+const CharEdges& CharDerivative::Keep(EdgeTable* table, TermId term, CharEdges edges) {
+  held_bytes_ += static_cast<std::int64_t>(sizeof(CharEdges) + edges.size() * sizeof(CharEdge));
+  auto kept = std::make_unique<CharEdges>(std::move(edges));
+  return *(table->try_emplace(term, std::move(kept)).first->second);
+}
+
+const CharEdges& CharDerivative::LiveEdges(TermId term, Work& work) {
+  if (const auto known = live_edges_.find(term); known != live_edges_.end()) return *known->second;
+  const CharEdges& edges = Edges(term, work);
+  CharEdges live = MapTargets(edges, [&](TermId to) {
+    return work.ok() && IsNothing(to, work) ? kNothingTerm : to;
+  });
+  return work.ok() ? Keep(&live_edges_, term, std::move(live)) : kNoEdges;
+}
+
+bool CharDerivative::IsNothing(TermId term, Work& work) {
+  if (term == kNothingTerm) return true;
+  if (!store_->term(term).may_be_empty) return false;
+  if (const auto known = fates_.find(term); known != fates_.end()) {
+    return known->second == Fate::kNothing;
+  }
+  // Breadth first, until a term that surely holds a string; its finders are live as well.
+  absl::flat_hash_map<TermId, TermId> found_from = {{term, term}};
+  std::deque<TermId> open = {term};
+  while (!open.empty()) {
+    const TermId at = open.front();
+    open.pop_front();
+    if (static_cast<std::int64_t>(found_from.size()) > max_states_) {
+      work.Fail(LimitExceeded("", "emptiness_states", max_states_,
+                              static_cast<std::int64_t>(found_from.size())));
+    }
+    for (const CharEdge& edge : Edges(at, work)) {
+      const auto fate = fates_.find(edge.to);
+      if (fate != fates_.end() && fate->second == Fate::kNothing) continue;
+      if (fate != fates_.end() || !store_->term(edge.to).may_be_empty) {
+        for (TermId live = at; fates_.try_emplace(live, Fate::kLive).second;) {
+          live = found_from[live];
+        }
+        return false;
+      }
+      if (found_from.try_emplace(edge.to, at).second) open.push_back(edge.to);
+    }
+    if (!work.ok()) return false;
+  }
+  for (const auto& [dead, finder] : found_from) fates_[dead] = Fate::kNothing;
+  return true;
+}
+
+const CharEdges& CharDerivative::Edges(TermId term, Work& work) {
+  if (const auto known = edges_.find(term); known != edges_.end()) return *known->second;
+  if (!work.Spend()) return kNoEdges;
+  CharEdges edges = Derive(term, work);
+  return work.ok() ? Keep(&edges_, term, std::move(edges)) : kNoEdges;
+}
+
+CharEdges CharDerivative::Derive(TermId id, Work& work) {
+  const Term& term = store_->term(id);
+  CharEdges edges;
+  switch (term.kind) {
+    case TermKind::kCharSet:
+      for (const CharRange& range : store_->ir().char_sets[term.a].ranges()) {
+        edges.push_back({range.lo, range.hi, kEmptyTerm});
+      }
+      return edges;
+    case TermKind::kText: {
+      const std::uint32_t character = store_->ir().texts[term.a][term.b];
+      return {{character, character, store_->Text(term.a, term.b + 1)}};
+    }
+    case TermKind::kTextSet:
+      return DeriveTextSet(id);
+    case TermKind::kNameSet:
+      return DeriveNames(id);
+    case TermKind::kCat:
+      return DeriveCat(id, work);
+    case TermKind::kRepeat: {
+      const TermId rest =
+          store_->Repeat(term.a, term.b == 0 ? 0 : term.b - 1, Decrement(term.c));
+      return MapTargets(Edges(term.a, work), [&](TermId to) { return store_->Cat(to, rest); });
+    }
+    case TermKind::kAlt:
+      for (const TermId branch : store_->list(term.a)) {
+        edges = Merge(edges, Edges(branch, work),
+                      [&](TermId x, TermId y) { return store_->Alt(x, y); });
+      }
+      return edges;
+    case TermKind::kAnd: {
+      const std::span<const TermId> parts = store_->list(term.a);
+      edges = Edges(parts[0], work);
+      for (const TermId part : parts.subspan(1)) {
+        edges = Merge(edges, Edges(part, work),
+                      [&](TermId x, TermId y) { return store_->And({x, y}); });
+      }
+      return edges;
+    }
+    case TermKind::kNot: {
+      CharEdges all;
+      return Merge(EveryCharacter(kEmptyTerm, &all), Edges(term.a, work),
+                   [&](TermId, TermId y) { return store_->Not(y); });
+    }
+    default:
+      return edges;  // Nothing and Empty have none; byte terms do not come here
+  }
+}
+
+CharEdges CharDerivative::DeriveCat(TermId id, Work& work) {
+  CharEdges edges;
+  bool reached = true;
+  while (reached) {
+    const Term& cat = store_->term(id);
+    const bool is_cat = cat.kind == TermKind::kCat;
+    const TermId head = is_cat ? cat.a : id;
+    CharEdges step = Edges(head, work);
+    if (is_cat) {
+      step = MapTargets(step, [&](TermId to) { return store_->Cat(to, cat.b); });
+    }
+    edges = edges.empty() ? std::move(step)
+                          : Merge(edges, step, [&](TermId x, TermId y) { return store_->Alt(x, y); });
+    reached = is_cat && store_->term(head).nullable;
+    id = cat.b;
+  }
+  return edges;
+}
+
+CharEdges CharDerivative::DeriveTextSet(TermId id) const {
+  const Term& term = store_->term(id);
+  const std::vector<std::u32string>& texts = store_->text_set(term.a);
+  const std::uint32_t depth = term.d;
+  CharEdges edges;
+  std::uint32_t at = term.b;
+  while (at < term.c && texts[at].size() == depth) ++at;
+  while (at < term.c) {
+    const std::uint32_t character = texts[at][depth];
+    const auto end = std::partition_point(
+        texts.begin() + at, texts.begin() + term.c,
+        [&](const std::u32string& text) { return text[depth] == character; });
+    const auto next = static_cast<std::uint32_t>(end - texts.begin());
+    AppendEdge(&edges, {character, character, store_->TextSet(term.a, at, next, depth + 1)});
+    at = next;
+  }
+  return edges;
+}
+
+CharEdges CharDerivative::DeriveNames(TermId id) const {
+  const Term& term = store_->term(id);
+  CharEdges edges;
+  for (const auto& [character, names] :
+       objects_->NameEdges(term.a, term.b, term.c, term.d)) {
+    AppendEdge(&edges, {character, character, names});
+  }
+  return edges;
+}
+
+}  // namespace maskd

@@ -1,0 +1,300 @@
+#include "grammar_core/automaton/closure.h"
+
+#include <algorithm>
+#include <bitset>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/base/utf8.h"
+
+namespace maskd {
+namespace {
+
+// Bounds of the search; what is beyond them is left to the walk.
+constexpr int kMaxLevel = 24;
+constexpr std::size_t kMaxMembers = 64;
+
+// Symbols: the ASCII characters, and one for all other characters together.
+constexpr int kBeyond = 128;
+using Symbols = std::bitset<kBeyond + 1>;
+
+// What one state does with each symbol.
+struct Reaction {
+  Symbols alive;
+  bool takes_lead_byte = false;  // the first byte of some character beyond ASCII
+  std::vector<std::pair<int, TermId>> targets;  // one a live symbol, several for kBeyond
+};
+
+// How much of the alphabet a set of symbols is; all characters beyond ASCII count as many.
+int Weight(const Symbols& symbols) {
+  constexpr int kBeyondWeight = 64;
+  return static_cast<int>(symbols.count()) + (symbols[kBeyond] ? kBeyondWeight : 0);
+}
+
+class Search {
+ public:
+  Search(Automaton* automaton, Work* work) : automaton_(automaton), work_(work) {}
+
+  Closure Run(TermId start);
+
+ private:
+  enum class Fate : std::uint8_t { kOpen, kMember, kLeftOut, kBound };
+  struct Found {
+    Fate fate = Fate::kOpen;
+    int level = 0;
+    Symbols reached_by;
+    Reaction reaction;
+    bool has_reaction = false;
+  };
+
+  // The repeat of one character set that begins `state`, in closed form.
+  bool CounterClosure(TermId state, Closure* closure);
+  void ExploreFrom(TermId start);
+  void Decide(TermId state);
+  void Expand(TermId state);
+  void Reach(TermId state, int symbol, int level);
+  Closure Result(TermId start) const;
+  // Whether every string of max_chars_ kept symbols leads to where no kept symbol is taken.
+  bool Exhausted(TermId start) const;
+
+  Reaction React(TermId state);
+  bool StepBeyond(TermId state, Reaction* reaction);
+  TermId Step(TermId state, unsigned char byte) { return automaton_->Step(state, byte, *work_); }
+
+  Automaton* automaton_;
+  Work* work_;
+  Symbols kept_;
+  int max_chars_ = CharacterClass::kAnyLength;
+  absl::flat_hash_map<TermId, std::unique_ptr<Found>> found_;
+  std::deque<TermId> open_;
+  std::size_t members_ = 0;
+};
+
+// The exits of `alive` states, as candidates.
+void AddExits(const Symbols& alive, bool takes_lead_byte, const Symbols& kept, Closure* closure) {
+  for (int c = 0; c < kBeyond; ++c) {
+    if (alive[c] && !kept[c]) closure->candidates.holds_any_of.set(c);
+  }
+  if (takes_lead_byte && !kept[kBeyond]) closure->candidates.holds_beyond_ascii = true;
+}
+
+CharacterClass ClassOf(const Symbols& kept, int max_chars) {
+  CharacterClass characters;
+  for (int c = 0; c < kBeyond; ++c) characters.ascii[c] = kept[c];
+  characters.beyond_ascii = kept[kBeyond];
+  characters.max_chars = max_chars;
+  return characters;
+}
+
+// Tries every character beyond ASCII, by classes of bytes and states.
+bool Search::StepBeyond(TermId state, Reaction* reaction) {
+  struct At {
+    TermId state;
+    int left;
+    unsigned char second_lo, second_hi;
+    bool operator==(const At&) const = default;
+  };
+  std::vector<At> layer;
+  bool all = true;
+  const auto add = [&](const At& at) {
+    if (std::find(layer.begin(), layer.end(), at) == layer.end()) layer.push_back(at);
+  };
+  const auto each_class = [&](int lo, int hi, const auto& visit) {
+    int last = -1;
+    for (int byte = lo; byte <= hi; ++byte) {
+      if (automaton_->classes().Of(byte) == last) continue;
+      last = automaton_->classes().Of(byte);
+      visit(static_cast<unsigned char>(byte));
+    }
+  };
+  each_class(0xC2, 0xF4, [&](unsigned char lead) {
+    const TermId next = Step(state, lead);
+    if (next == kNothingTerm || next == kFailedTerm) {
+      all = false;
+      return;
+    }
+    reaction->takes_lead_byte = true;
+    const unsigned char lo = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const unsigned char hi = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    add({next, Utf8SequenceBytes(lead) - 1, lo, hi});
+  });
+  for (std::size_t i = 0; all && i < layer.size(); ++i) {
+    const At at = layer[i];
+    each_class(at.second_lo, at.second_hi, [&](unsigned char byte) {
+      const TermId next = Step(at.state, byte);
+      if (next == kNothingTerm || next == kFailedTerm) {
+        all = false;
+      } else if (at.left > 1) {
+        add({next, at.left - 1, 0x80, 0xBF});
+      } else {
+        reaction->targets.emplace_back(kBeyond, next);
+      }
+    });
+  }
+  return all;
+}
+
+Reaction Search::React(TermId state) {
+  Reaction reaction;
+  for (int c = 0; c < kBeyond; ++c) {
+    const TermId next = Step(state, static_cast<unsigned char>(c));
+    if (next == kNothingTerm || next == kFailedTerm) continue;
+    reaction.alive.set(c);
+    reaction.targets.emplace_back(c, next);
+  }
+  reaction.alive[kBeyond] = StepBeyond(state, &reaction);
+  if (!reaction.alive[kBeyond]) {
+    std::erase_if(reaction.targets, [](const auto& target) { return target.first == kBeyond; });
+  }
+  return reaction;
+}
+
+bool Search::CounterClosure(TermId state, Closure* closure) {
+  const TermStore& store = automaton_->store();
+  const Term& whole = store.term(state);
+  const bool is_cat = whole.kind == TermKind::kCat;
+  const Term& cell = is_cat ? store.term(whole.a) : whole;
+  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return false;
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  const Term& repeat = store.term(cell.a);
+  if (partial.phase != CharPhase::kStart || repeat.kind != TermKind::kRepeat) return false;
+  if (store.term(repeat.a).kind != TermKind::kCharSet) return false;
+
+  // Up to `max` characters of the set may come, whatever they are; what the state takes beside them
+  // begins an escape, or belongs to the tail.
+  const Reaction reaction = React(state);
+  const Reaction tail = is_cat ? React(whole.b) : Reaction();
+  kept_ = reaction.alive;
+  if (partial.spelling == Spelling::kJsonString) kept_.reset('\\');
+  for (int c = 0; c < kBeyond; ++c) {
+    if (tail.alive[c]) kept_.reset(c);
+  }
+  if (tail.takes_lead_byte) kept_.reset(kBeyond);
+  const bool bounded = repeat.c < static_cast<std::uint32_t>(CharacterClass::kAnyLength);
+  closure->characters =
+      ClassOf(kept_, bounded ? static_cast<int>(repeat.c) : CharacterClass::kAnyLength);
+  AddExits(reaction.alive, reaction.takes_lead_byte, kept_, closure);
+  AddExits(tail.alive, tail.takes_lead_byte, kept_, closure);
+  closure->candidates.ill_formed = true;
+  closure->lowest_floor = whole.floor;
+  if (is_cat) closure->lowest_floor = std::min(whole.floor, store.term(whole.b).floor);
+  return true;
+}
+
+void Search::Reach(TermId state, int symbol, int level) {
+  std::unique_ptr<Found>& found = found_[state];
+  if (found == nullptr) {
+    found = std::make_unique<Found>();
+    found->level = level;
+    open_.push_back(state);
+  } else if (found->fate == Fate::kLeftOut && kept_[symbol]) {
+    found->fate = Fate::kOpen;
+    found->reached_by.reset();
+    open_.push_back(state);
+  }
+  found->reached_by.set(symbol);
+}
+
+void Search::Expand(TermId state) {
+  const Found& found = *found_[state];
+  const int level = found.level;
+  for (const auto& [symbol, target] : found.reaction.targets) {
+    if (kept_[symbol]) Reach(target, symbol, level + 1);
+  }
+}
+
+void Search::Decide(TermId state) {
+  Found& found = *found_[state];
+  if (!found.has_reaction) {
+    found.reaction = React(state);
+    found.has_reaction = true;
+  }
+  const Symbols reached_by = found.reached_by & kept_;
+  if (reached_by.none()) {
+    found.fate = Fate::kLeftOut;
+    return;
+  }
+  const Symbols dead = kept_ & ~found.reaction.alive;
+  const int all = Weight(kept_);
+  const bool by_most = 2 * Weight(reached_by) >= all;
+  if (found.level >= kMaxLevel || members_ >= kMaxMembers ||
+      (by_most && 2 * Weight(dead) >= all)) {
+    found.fate = Fate::kBound;
+    max_chars_ = std::min(max_chars_, found.level);
+    return;
+  }
+  if (dead.any() && Weight(reached_by) <= Weight(dead)) {
+    kept_ &= ~reached_by;
+    found.fate = Fate::kLeftOut;
+    return;
+  }
+  kept_ &= ~dead;
+  found.fate = Fate::kMember;
+  ++members_;
+  Expand(state);
+}
+
+void Search::ExploreFrom(TermId start) {
+  auto& found = found_[start] = std::make_unique<Found>();
+  found->fate = Fate::kMember;
+  found->reaction = React(start);
+  found->has_reaction = true;
+  kept_ = found->reaction.alive;
+  members_ = 1;
+  Expand(start);
+  while (!open_.empty() && work_->ok()) {
+    const TermId state = open_.front();
+    open_.pop_front();
+    if (found_[state]->fate == Fate::kOpen) Decide(state);
+  }
+}
+
+bool Search::Exhausted(TermId start) const {
+  std::vector<TermId> layer = {start};
+  for (int level = 0; level < max_chars_; ++level) {
+    absl::flat_hash_set<TermId> next;
+    for (const TermId state : layer) {
+      for (const auto& [symbol, target] : found_.at(state)->reaction.targets) {
+        if (kept_[symbol]) next.insert(target);
+      }
+    }
+    layer.assign(next.begin(), next.end());
+  }
+  return std::all_of(layer.begin(), layer.end(), [&](TermId state) {
+    return (found_.at(state)->reaction.alive & kept_).none();
+  });
+}
+
+Closure Search::Result(TermId start) const {
+  Closure closure;
+  closure.characters = ClassOf(kept_, max_chars_);
+  closure.candidates.ill_formed = true;
+  const bool bounded = max_chars_ < CharacterClass::kAnyLength;
+  if (bounded && !Exhausted(start)) closure.candidates.longer_than = max_chars_;
+  for (const auto& [state, found] : found_) {
+    if (found->fate != Fate::kMember && found->fate != Fate::kBound) continue;
+    closure.lowest_floor = std::min(closure.lowest_floor, automaton_->term(state).floor);
+    AddExits(found->reaction.alive, found->reaction.takes_lead_byte, kept_, &closure);
+  }
+  return closure;
+}
+
+Closure Search::Run(TermId start) {
+  Closure closure;
+  if (CounterClosure(start, &closure)) return closure;
+  ExploreFrom(start);
+  return Result(start);
+}
+
+}  // namespace
+
+Closure FindClosure(Automaton* automaton, TermId state, Work& work) {
+  return Search(automaton, &work).Run(state);
+}
+
+}  // namespace maskd

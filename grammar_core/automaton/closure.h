@@ -1,0 +1,37 @@
+// A closed set of states: characters that lead from one of them to another, whatever their order.
+//
+// From a state s, FindClosure looks for a set C of characters and a length n so that every string over
+// C of at most n characters can be taken from s. All tokens that are such strings are then allowed.
+// A token that is not begins with such a string (or with more than n characters of C) and goes on with
+// a byte outside of C; if no state of the set takes that byte, it is refused. So only the tokens named
+// by `candidates` need a walk: those that hold a byte which some state takes, those cut within a
+// character, and, where it is not known what follows n characters, those longer than n.
+//
+// The choice of C is greedy: where a state reached through few bytes (a quote, a backslash) refuses
+// most of C, those bytes leave C; where it is reached through most of C, n is the length at which that
+// happens (the end of a counter). Any choice is exact; a poor one only leaves more candidates.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_CLOSURE_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_CLOSURE_H_
+
+#include <cstdint>
+
+#include "grammar_core/automaton/term.h"
+#include "grammar_core/automaton/work.h"
+#include "grammar_core/mask/token_index.h"
+
+namespace maskd {
+
+class Automaton;
+
+struct Closure {
+  CharacterClass characters;
+  CandidateClass candidates;
+  std::uint32_t lowest_floor = kNoEnd;  // of the states stepped from
+};
+
+// Meaningless when `work` failed.
+Closure FindClosure(Automaton* automaton, TermId state, Work& work);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_CLOSURE_H_

@@ -1,0 +1,256 @@
+#include "grammar_core/automaton/grammar_facts.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "grammar_core/automaton/rule_groups.h"
+#include "grammar_core/automaton/term.h"
+#include "grammar_core/base/error.h"
+#include "grammar_core/base/saturating.h"
+
+namespace maskd {
+namespace {
+
+// Bytes of JSON punctuation that a member has beside its name and value: two quotes and a colon.
+constexpr std::uint32_t kMemberPunctuation = 3;
+
+std::uint32_t Utf8Bytes(std::uint32_t code_point) {
+  return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+}
+
+std::uint32_t Utf8Bytes(const std::u32string& text) {
+  std::uint32_t bytes = 0;
+  for (const char32_t c : text) bytes += Utf8Bytes(c);
+  return bytes;
+}
+
+absl::string_view AsBytes(const std::u32string& text) {
+  return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof(char32_t)};
+}
+
+// A hash that no other grammar of this process has.
+Hash128 UniqueHash() {
+  static std::atomic<std::uint64_t> counter = 1;
+  return Mix(Mix(Hash128{}, 0x756E69717565ULL), counter.fetch_add(1));
+}
+
+}  // namespace
+
+GrammarFacts::GrammarFacts(const GrammarIr& ir)
+    : ir_(&ir), nodes_(ir.nodes.size()), rule_hash_(ir.rules.size()),
+      object_hash_(ir.objects.size()) {
+  for (NodeFacts& facts : nodes_) facts.min_bytes = kNoEnd;
+}
+
+absl::StatusOr<GrammarFacts> GrammarFacts::Create(const GrammarIr& ir, const Limits& limits,
+                                                  Budget& budget) {
+  GrammarFacts facts(ir);
+  for (const RuleGroup& group : GroupRules(ir)) {
+    if (absl::Status status = facts.FindGroupFacts(group.rules, group.nodes, limits, budget);
+        !status.ok()) {
+      return status;
+    }
+    facts.FindGroupHashes(group.rules, group.nodes);
+  }
+  return facts;
+}
+
+absl::Status GrammarFacts::FindGroupFacts(const std::vector<RuleId>& group,
+                                          const std::vector<NodeId>& nodes, const Limits& limits,
+                                          Budget& budget) {
+  // Each fact only grows (nullable, descent) or shrinks (min_bytes) towards its fixed point.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const NodeId id : nodes) {
+      const NodeFacts now = FactsOf(ir_->nodes[id]);
+      NodeFacts& known = nodes_[id];
+      if (now.descent > limits.derivative_depth) {
+        return LimitExceeded(ir_->rules[group.front()].place, "derivative_depth",
+                             limits.derivative_depth, now.descent);
+      }
+      changed |= now.nullable != known.nullable || now.min_bytes != known.min_bytes ||
+                 now.descent != known.descent;
+      known = now;
+    }
+    if (absl::Status status = budget.Spend(static_cast<std::int64_t>(nodes.size()));
+        !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
+  NodeFacts facts;
+  facts.min_bytes = kNoEnd;
+  const auto child = [&](std::uint32_t i) -> const NodeFacts& {
+    return nodes_[ir_->children[node.first_child + i]];
+  };
+  for (std::uint32_t i = 0; i < node.child_count; ++i) {
+    facts.descent = std::max(facts.descent, child(i).descent + 1);
+  }
+  switch (node.kind) {
+    case IrKind::kNothing:
+      break;
+    case IrKind::kEmpty:
+      facts.nullable = true;
+      facts.min_bytes = 0;
+      break;
+    case IrKind::kBytes:
+      facts.min_bytes = static_cast<std::uint32_t>(ir_->byte_strings[node.a].size());
+      break;
+    case IrKind::kByteSet:
+      facts.min_bytes = 1;
+      break;
+    case IrKind::kText:
+      facts.min_bytes = Utf8Bytes(ir_->texts[node.a]);
+      break;
+    case IrKind::kTextSet:
+      for (const std::u32string& text : ir_->text_sets[node.a]) {
+        facts.min_bytes = std::min(facts.min_bytes, Utf8Bytes(text));
+      }
+      facts.nullable = facts.min_bytes == 0;
+      break;
+    case IrKind::kCharSet:
+      facts.min_bytes = Utf8Bytes(ir_->char_sets[node.a].ranges().front().lo);
+      break;
+    case IrKind::kConcat:
+      return ConcatFacts(node);
+    case IrKind::kAlt:
+      for (std::uint32_t i = 0; i < node.child_count; ++i) {
+        facts.nullable |= child(i).nullable;
+        facts.min_bytes = std::min(facts.min_bytes, child(i).min_bytes);
+      }
+      break;
+    case IrKind::kRepeat:
+      facts.nullable = node.a == 0 || child(0).nullable;
+      facts.min_bytes = node.a == 0 ? 0 : SaturatingMul(child(0).min_bytes, node.a);
+      break;
+    case IrKind::kAnd:
+      facts.nullable = true;
+      facts.min_bytes = 0;
+      for (std::uint32_t i = 0; i < node.child_count; ++i) {
+        facts.nullable &= child(i).nullable;
+        facts.min_bytes = std::max(facts.min_bytes, child(i).min_bytes);
+      }
+      break;
+    case IrKind::kNot:
+      facts.nullable = !child(0).nullable;
+      facts.min_bytes = facts.nullable ? 0 : 1;
+      break;
+    case IrKind::kEncode:
+      facts.nullable = child(0).nullable;
+      facts.min_bytes = child(0).min_bytes;
+      break;
+    case IrKind::kCall: {
+      const NodeFacts& body = nodes_[ir_->rules[node.a].body];
+      facts.nullable = body.nullable;
+      facts.min_bytes = body.min_bytes;
+      facts.descent = body.descent + 1;
+      break;
+    }
+    case IrKind::kObject:
+      return ObjectFacts(ir_->objects[node.a]);
+  }
+  return facts;
+}
+
+GrammarFacts::NodeFacts GrammarFacts::ConcatFacts(const IrNode& node) const {
+  NodeFacts facts;
+  facts.nullable = true;
+  facts.min_bytes = 0;
+  for (std::uint32_t i = 0; i < node.child_count; ++i) {
+    const NodeFacts& child = nodes_[ir_->children[node.first_child + i]];
+    // A derivative descends into the children up to the first that cannot be empty.
+    if (facts.nullable) facts.descent = std::max(facts.descent, child.descent + 1);
+    facts.nullable &= child.nullable;
+    facts.min_bytes = SaturatingAdd(facts.min_bytes, child.min_bytes);
+  }
+  return facts;
+}
+
+GrammarFacts::NodeFacts GrammarFacts::ObjectFacts(const ObjectSpec& spec) const {
+  NodeFacts facts;
+  facts.descent = 1;
+  std::uint32_t required = 0;
+  facts.min_bytes = 2;  // the braces
+  for (const ObjectSpec::Member& member : spec.members) {
+    if (!member.required) continue;
+    const std::uint32_t text = static_cast<std::uint32_t>(member.name.size()) + kMemberPunctuation;
+    facts.min_bytes = SaturatingAdd(facts.min_bytes, text);
+    facts.min_bytes = SaturatingAdd(facts.min_bytes, MinBytes(member.value));
+    ++required;
+  }
+  if (required > 1) facts.min_bytes = SaturatingAdd(facts.min_bytes, required - 1);
+  return facts;
+}
+
+void GrammarFacts::FindGroupHashes(const std::vector<RuleId>& group,
+                                   const std::vector<NodeId>& nodes) {
+  const bool shared = group.size() <= kMaxSharedGroup;
+  for (const RuleId rule : group) rule_hash_[rule] = shared ? Hash128{} : UniqueHash();
+  const std::size_t rounds = shared ? group.size() + 1 : 1;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (const NodeId id : nodes) {
+      nodes_[id].hash = HashOf(ir_->nodes[id]);
+      if (ir_->nodes[id].kind == IrKind::kObject) object_hash_[ir_->nodes[id].a] = nodes_[id].hash;
+    }
+    if (!shared) return;
+    for (const RuleId rule : group) {
+      rule_hash_[rule] = Mix(nodes_[ir_->rules[rule].body].hash, group.size());
+    }
+  }
+}
+
+Hash128 GrammarFacts::HashOf(const IrNode& node) const {
+  if (node.kind == IrKind::kObject) return HashObject(ir_->objects[node.a]);
+  Hash128 hash = Mix(Hash128{}, static_cast<std::uint64_t>(node.kind));
+  hash = Mix(hash, static_cast<std::uint64_t>(node.spelling));
+  hash = HashPayload(node, hash);
+  for (std::uint32_t i = 0; i < node.child_count; ++i) {
+    hash = Mix(hash, nodes_[ir_->children[node.first_child + i]].hash);
+  }
+  return hash;
+}
+
+Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
+  switch (node.kind) {
+    case IrKind::kBytes:
+      return MixBytes(hash, ir_->byte_strings[node.a]);
+    case IrKind::kByteSet:
+      return MixBytes(hash, ir_->byte_sets[node.a].to_string());
+    case IrKind::kText:
+      return MixBytes(hash, AsBytes(ir_->texts[node.a]));
+    case IrKind::kTextSet:
+      for (const std::u32string& text : ir_->text_sets[node.a]) {
+        hash = MixBytes(hash, AsBytes(text));
+      }
+      return hash;
+    case IrKind::kCharSet:
+      for (const CharRange& range : ir_->char_sets[node.a].ranges()) {
+        hash = Mix(Mix(hash, range.lo), range.hi);
+      }
+      return hash;
+    case IrKind::kRepeat:
+      return Mix(Mix(hash, node.a), node.b);
+    case IrKind::kCall:
+      return Mix(hash, rule_hash_[node.a]);
+    default:
+      return hash;
+  }
+}
+
+Hash128 GrammarFacts::HashObject(const ObjectSpec& spec) const {
+  Hash128 hash = Mix(Hash128{}, static_cast<std::uint64_t>(IrKind::kObject));
+  hash = Mix(hash, spec.any_order);
+  for (const ObjectSpec::Member& member : spec.members) {
+    hash = Mix(MixBytes(hash, member.name), member.required);
+    hash = Mix(hash, nodes_[member.value].hash);
+  }
+  for (const NodeId part : {spec.other_name, spec.other_value, spec.space}) {
+    hash = Mix(hash, nodes_[part].hash);
+  }
+  return hash;
+}
+
+}  // namespace maskd

@@ -1,0 +1,78 @@
+// What is known of a grammar's rules and objects before any term is made: whether they may be empty,
+// how short they can be, how deep a derivative descends, and their structural hashes.
+//
+// Hashes   equal for equal definitions in different grammars: a rule is hashed with all that it
+//          reaches. Mutually recursive rules are hashed as a group by as many rounds of refinement as
+//          the group has rules; a group of more than kMaxSharedGroup gets a hash of its own, which no
+//          other grammar shares.
+// Errors   RESOURCE_EXHAUSTED for derivative_depth, which left recursion exceeds too.
+// Threads  immutable once created.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_GRAMMAR_FACTS_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_GRAMMAR_FACTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/hash128.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+
+class GrammarFacts {
+ public:
+  static constexpr std::size_t kMaxSharedGroup = 64;
+
+  // `ir` must outlive this.
+  static absl::StatusOr<GrammarFacts> Create(const GrammarIr& ir, const Limits& limits,
+                                             Budget& budget);
+
+  [[nodiscard]] const GrammarIr& ir() const { return *ir_; }
+  [[nodiscard]] bool Nullable(NodeId node) const { return nodes_[node].nullable; }
+  // Lower bound of a node's shortest string, in bytes; kNoEnd if it has none.
+  [[nodiscard]] std::uint32_t MinBytes(NodeId node) const { return nodes_[node].min_bytes; }
+  [[nodiscard]] bool RuleNullable(RuleId rule) const { return Nullable(ir_->rules[rule].body); }
+  [[nodiscard]] std::uint32_t RuleMinBytes(RuleId rule) const {
+    return MinBytes(ir_->rules[rule].body);
+  }
+  [[nodiscard]] const Hash128& RuleHash(RuleId rule) const { return rule_hash_[rule]; }
+  // By index into GrammarIr::objects.
+  [[nodiscard]] const Hash128& ObjectHash(std::uint32_t object) const {
+    return object_hash_[object];
+  }
+
+ private:
+  struct NodeFacts {
+    bool nullable = false;
+    std::uint32_t min_bytes;
+    // Levels that a derivative descends from here without reading a byte.
+    std::uint32_t descent = 0;
+    Hash128 hash;
+  };
+
+  explicit GrammarFacts(const GrammarIr& ir);
+
+  absl::Status FindGroupFacts(const std::vector<RuleId>& group, const std::vector<NodeId>& nodes,
+                              const Limits& limits, Budget& budget);
+  void FindGroupHashes(const std::vector<RuleId>& group, const std::vector<NodeId>& nodes);
+
+  // One node from its children; calls read what is known of their rule so far.
+  [[nodiscard]] NodeFacts FactsOf(const IrNode& node) const;
+  [[nodiscard]] NodeFacts ConcatFacts(const IrNode& node) const;
+  [[nodiscard]] NodeFacts ObjectFacts(const ObjectSpec& spec) const;
+  [[nodiscard]] Hash128 HashOf(const IrNode& node) const;
+  [[nodiscard]] Hash128 HashObject(const ObjectSpec& spec) const;
+  [[nodiscard]] Hash128 HashPayload(const IrNode& node, Hash128 hash) const;
+
+  const GrammarIr* ir_;
+  std::vector<NodeFacts> nodes_;
+  std::vector<Hash128> rule_hash_;
+  std::vector<Hash128> object_hash_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_GRAMMAR_FACTS_H_

@@ -1,0 +1,26 @@
+// The rules of a grammar in groups that call each other, callees first.
+//
+// A group is a strongly connected component of the call graph (Tarjan 1972, without recursion), with
+// the nodes of its rules' bodies in ascending order, so that a loop over them sees children first.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_RULE_GROUPS_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_RULE_GROUPS_H_
+
+#include <vector>
+
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+
+struct RuleGroup {
+  std::vector<RuleId> rules;
+  std::vector<NodeId> nodes;
+};
+
+std::vector<RuleGroup> GroupRules(const GrammarIr& ir);
+
+// The nodes directly below `node`: its children, or what an object is made of.
+void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_RULE_GROUPS_H_

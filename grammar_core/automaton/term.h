@@ -1,0 +1,117 @@
+// Terms: the states of the automaton and the parts they are made of.
+//
+// A term stands for a set of strings: the rest of the output. Terms are hash-consed, so a term is its
+// id, and equal ids are equal sets (the converse does not hold). They come in two levels, as the IR
+// does: byte terms, which the automaton steps through, and character terms, which live inside Encode.
+//
+// Spine    A byte term is a chain of cells: Cat(head, tail) has one cell for `head`, which is never a
+//          Cat, and those of `tail`. The spine is the pushdown stack. A byte step looks at the first
+//          cell, and at the next ones only as far as the cells before may be empty; `floor` says how
+//          many cells, counted from the far end, it leaves unread. So a mask depends only on the cells
+//          above the lowest floor met while it is made, and can be shared by all terms that begin so.
+// Key      a structural hash of one cell, the same in every grammar, with counters clamped to what one
+//          token can reach: equal keys give equal masks.
+// Threads  immutable once published, but for `row` and `mask`, which fill in.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "grammar_core/base/hash128.h"
+#include "grammar_core/base/saturating.h"
+#include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/mask/token_mask.h"
+
+namespace maskd {
+
+using TermId = std::uint32_t;
+
+inline constexpr TermId kNothingTerm = 0;  // no string
+inline constexpr TermId kEmptyTerm = 1;    // the empty string
+// Not terms: a transition that is not known yet, and a step that failed (see StepError).
+inline constexpr TermId kUnknownTerm = 0xFFFFFFFF;
+inline constexpr TermId kFailedTerm = 0xFFFFFFFE;
+
+// The payload fields a to d of each kind are given in parentheses.
+enum class TermKind : std::uint8_t {
+  kNothing,
+  kEmpty,
+  kCat,     // (head, tail)
+  kAlt,     // (list): any of at least two
+  kRepeat,  // (body, min, max)
+  // Bytes.
+  kByteSet,  // (byte set)
+  kBytes,    // (byte string, offset): its rest from there
+  kCall,     // (rule)
+  kEncode,   // (characters, PartialChar, object or kNoObject, its progress)
+  kObject,   // (object, progress, ObjectPhase)
+  // Characters.
+  kCharSet,   // (character set)
+  kText,      // (text, offset): its rest from there
+  kTextSet,   // (text set, first, end, depth): the rests, from depth, of the texts [first, end)
+  kNameSet,   // (object, progress, first, depth): the same for an object's names still allowed
+  kAnd,       // (list)
+  kNot,       // (term)
+};
+
+struct Term {
+  TermKind kind = TermKind::kNothing;
+  bool nullable = false;         // holds the empty string
+  bool may_be_empty = false;     // characters: holds an And or Not, so it may be Nothing unseen
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  std::uint32_t c = 0;
+  std::uint32_t d = 0;
+  std::uint32_t cells = 0;      // bytes: length of the spine
+  std::uint32_t floor = 0;      // bytes: cells that a step from here leaves unread
+  std::uint32_t min_bytes = 0;  // lower bound of the shortest string (characters: as JSON), saturating
+  Hash128 key;
+  // Transitions by byte class; null until the first step from here.
+  std::atomic<std::atomic<TermId>*> row = nullptr;
+  // The mask of this state, once made; owned by the automaton.
+  std::atomic<const MaskRef*> mask = nullptr;
+};
+
+// "No object" in an Encode term.
+inline constexpr std::uint32_t kNoObject = 0xFFFFFFFF;
+
+// How far into the spelling of one character an Encode term stands.
+enum class CharPhase : std::uint8_t {
+  kStart,   // between characters
+  kUtf8,    // value: sequence size << 24 | bytes left << 22 | bits so far
+  kEscape,  // after a backslash
+  kHex,     // value: digits read << 16 | value so far, after \\u
+  // The second half of a surrogate pair; value: digits read << 20 | the high half's low 10 bits << 10
+  // | bits of the low half so far.
+  kLowBackslash,
+  kLowU,
+  kLowHex,
+};
+
+struct PartialChar {
+  Spelling spelling = Spelling::kUtf8;
+  CharPhase phase = CharPhase::kStart;
+  std::uint32_t value = 0;  // below 2^27
+
+  [[nodiscard]] std::uint32_t Pack() const {
+    return static_cast<std::uint32_t>(spelling) << 31 | static_cast<std::uint32_t>(phase) << 27 |
+           value;
+  }
+  static PartialChar Unpack(std::uint32_t packed) {
+    return {static_cast<Spelling>(packed >> 31), static_cast<CharPhase>((packed >> 27) & 0xF),
+            packed & 0x7FFFFFF};
+  }
+};
+
+// Where an object stands between two members.
+enum class ObjectPhase : std::uint8_t {
+  kOpen,   // before '{'; has no progress
+  kFirst,  // after '{': a member or '}'
+  kNext,   // after a member: ',' or '}'
+  kMust,   // after ',': a member
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_

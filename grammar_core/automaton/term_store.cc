@@ -1,0 +1,375 @@
+#include "grammar_core/automaton/term_store.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace maskd {
+namespace {
+
+// Suffix hashes of a string: element i is the hash of what follows from i on.
+template <typename String>
+std::vector<Hash128> SuffixHashes(const String& string) {
+  std::vector<Hash128> hashes(string.size() + 1);
+  for (std::size_t i = string.size(); i-- > 0;) {
+    hashes[i] = Mix(hashes[i + 1], static_cast<std::uint64_t>(string[i]));
+  }
+  return hashes;
+}
+
+template <typename String>
+const Hash128& SuffixHash(absl::flat_hash_map<std::uint32_t, std::vector<Hash128>>* known,
+                          std::uint32_t index, const String& string, std::uint32_t offset) {
+  std::vector<Hash128>& hashes = (*known)[index];
+  if (hashes.empty()) hashes = SuffixHashes(string);
+  return hashes[offset];
+}
+
+std::uint32_t Utf8Bytes(std::uint32_t code_point) {
+  return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+}
+
+}  // namespace
+
+TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
+    : facts_(&facts), clamp_(static_cast<std::uint32_t>(max_token_bytes) + 1) {
+  terms_.Append();  // kNothingTerm
+  terms_[kNothingTerm].min_bytes = kNoEnd;
+  Term& empty = terms_.Append();
+  empty.kind = TermKind::kEmpty;
+  empty.nullable = true;
+  empty.key = Seed(TermKind::kEmpty);
+  all_text_ = Not(kNothingTerm);
+}
+
+template <typename Fill>
+TermId TermStore::Intern(const Id& id, Fill fill) {
+  const auto [at, is_new] = ids_.try_emplace(id, terms_.size());
+  if (!is_new) return at->second;
+  const TermId term_id = at->second;
+  Term& term = terms_.Append();
+  term.kind = id.kind;
+  term.a = id.a;
+  term.b = id.b;
+  term.c = id.c;
+  term.d = id.d;
+  term.cells = 1;
+  fill(&term);
+  return term_id;
+}
+
+std::uint32_t TermStore::InternList(std::vector<TermId> list) {
+  const auto [at, is_new] =
+      list_ids_.try_emplace(std::move(list), static_cast<std::uint32_t>(lists_.size()));
+  if (is_new) {
+    lists_.push_back(at->first);
+    list_bytes_ += static_cast<std::int64_t>(2 * at->first.size() * sizeof(TermId));
+  }
+  return at->second;
+}
+
+TermId TermStore::Cat(TermId head, TermId tail) {
+  if (head == kNothingTerm || tail == kNothingTerm) return kNothingTerm;
+  if (tail == kEmptyTerm) return head;
+  // The cells of `head`, then `tail`: built from the far end.
+  std::vector<TermId> cells;
+  while (terms_[head].kind == TermKind::kCat) {
+    cells.push_back(terms_[head].a);
+    head = terms_[head].b;
+  }
+  TermId result = head == kEmptyTerm ? tail : CatCell(head, tail);
+  for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell) result = CatCell(*cell, result);
+  return result;
+}
+
+TermId TermStore::CatCell(TermId head, TermId tail) {
+  return Intern({TermKind::kCat, head, tail, 0, 0}, [&](Term* term) {
+    const Term& h = terms_[head];
+    const Term& t = terms_[tail];
+    term->nullable = h.nullable && t.nullable;
+    term->may_be_empty = h.may_be_empty || t.may_be_empty;
+    term->cells = t.cells + 1;
+    term->floor = h.nullable ? t.floor : t.cells;
+    term->min_bytes = SaturatingAdd(h.min_bytes, t.min_bytes);
+    term->key = Mix(Mix(Seed(TermKind::kCat), h.key), t.key);
+  });
+}
+
+TermId TermStore::Alt(std::vector<TermId> terms) {
+  std::vector<TermId> flat;
+  flat.reserve(terms.size());
+  for (const TermId id : terms) {
+    if (id == kNothingTerm) continue;
+    if (terms_[id].kind == TermKind::kAlt) {
+      const std::vector<TermId>& inner = lists_[terms_[id].a];
+      flat.insert(flat.end(), inner.begin(), inner.end());
+    } else {
+      flat.push_back(id);
+    }
+  }
+  std::sort(flat.begin(), flat.end());
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (flat.empty()) return kNothingTerm;
+  if (flat.size() == 1) return flat[0];
+  return AltOf(FactorTails(std::move(flat)));
+}
+
+// x t | y t becomes (x | y) t, and t | y t becomes (y | Empty) t.
+std::vector<TermId> TermStore::FactorTails(std::vector<TermId> branches) {
+  absl::flat_hash_map<TermId, std::vector<TermId>> heads_by_tail;
+  for (const TermId id : branches) {
+    if (terms_[id].kind == TermKind::kCat) heads_by_tail.try_emplace(terms_[id].b);
+  }
+  std::vector<TermId> factored;
+  for (const TermId id : branches) {
+    if (const auto own = heads_by_tail.find(id); own != heads_by_tail.end()) {
+      own->second.push_back(kEmptyTerm);
+    } else if (terms_[id].kind == TermKind::kCat) {
+      heads_by_tail[terms_[id].b].push_back(terms_[id].a);
+    } else {
+      factored.push_back(id);
+    }
+  }
+  for (auto& [tail, heads] : heads_by_tail) {
+    if (!heads.empty()) factored.push_back(Cat(Alt(std::move(heads)), tail));
+  }
+  std::sort(factored.begin(), factored.end());
+  factored.erase(std::unique(factored.begin(), factored.end()), factored.end());
+  return factored;
+}
+
+TermId TermStore::AltOf(std::vector<TermId> branches) {
+  if (branches.size() == 1) return branches[0];
+  const std::uint32_t list = InternList(std::move(branches));
+  return Intern({TermKind::kAlt, list, 0, 0, 0},
+                [&](Term* term) { FillAlt(term, lists_[list]); });
+}
+
+void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
+  term->min_bytes = kNoEnd;
+  term->floor = kNoEnd;
+  term->may_be_empty = true;
+  Hash128 key = Seed(TermKind::kAlt);
+  for (const TermId id : branches) {
+    const Term& branch = terms_[id];
+    term->nullable |= branch.nullable;
+    term->may_be_empty &= branch.may_be_empty;
+    term->cells = std::max(term->cells, branch.cells);
+    term->floor = std::min(term->floor, branch.floor);
+    term->min_bytes = std::min(term->min_bytes, branch.min_bytes);
+    key = MixUnordered(key, branch.key);
+  }
+  term->key = key;
+}
+
+TermId TermStore::Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
+  if (max == 0 || body == kEmptyTerm) return kEmptyTerm;
+  if (body == kNothingTerm) return min == 0 ? kEmptyTerm : kNothingTerm;
+  if (terms_[body].nullable) min = 0;
+  if (min == 1 && max == 1) return body;
+  return Intern({TermKind::kRepeat, body, min, max, 0}, [&](Term* term) {
+    const Term& b = terms_[body];
+    term->nullable = min == 0;
+    term->may_be_empty = b.may_be_empty && min > 0;
+    term->min_bytes = SaturatingMul(b.min_bytes, min);
+    term->key = Mix(Mix(Mix(Seed(TermKind::kRepeat), b.key), ClampCount(min)), ClampCount(max));
+  });
+}
+
+const ByteBits& TermStore::byte_set(std::uint32_t index) const {
+  const std::vector<ByteBits>& named = ir().byte_sets;
+  return index < named.size() ? named[index] : own_byte_sets_[index - named.size()];
+}
+
+TermId TermStore::ByteSet(std::uint32_t set) {
+  return Intern({TermKind::kByteSet, set, 0, 0, 0}, [&](Term* term) {
+    term->min_bytes = 1;
+    term->key = MixBytes(Seed(TermKind::kByteSet), byte_set(set).to_string());
+  });
+}
+
+TermId TermStore::ByteSetOf(const ByteBits& set) {
+  const auto known = std::find(own_byte_sets_.begin(), own_byte_sets_.end(), set);
+  const auto index = static_cast<std::size_t>(known - own_byte_sets_.begin());
+  if (known == own_byte_sets_.end()) own_byte_sets_.push_back(set);
+  return ByteSet(static_cast<std::uint32_t>(ir().byte_sets.size() + index));
+}
+
+TermId TermStore::Byte(unsigned char byte) {
+  ByteBits set;
+  set.set(byte);
+  return ByteSetOf(set);
+}
+
+TermId TermStore::Continuation(std::uint32_t count) {
+  ByteBits set;
+  for (int byte = 0x80; byte <= 0xBF; ++byte) set.set(byte);
+  return Repeat(ByteSetOf(set), count, count);
+}
+
+TermId TermStore::HexDigits(std::uint32_t count) {
+  ByteBits set;
+  for (const char digit : absl::string_view("0123456789abcdefABCDEF")) set.set(digit);
+  return Repeat(ByteSetOf(set), count, count);
+}
+
+TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
+  const std::string& bytes = ir().byte_strings[string];
+  if (offset == bytes.size()) return kEmptyTerm;
+  return Intern({TermKind::kBytes, string, offset, 0, 0}, [&](Term* term) {
+    term->min_bytes = static_cast<std::uint32_t>(bytes.size() - offset);
+    term->key =
+        Mix(Seed(TermKind::kBytes), SuffixHash(&bytes_suffix_, string, bytes, offset));
+  });
+}
+
+TermId TermStore::Call(RuleId rule) {
+  return Intern({TermKind::kCall, rule, 0, 0, 0}, [&](Term* term) {
+    term->nullable = facts_->RuleNullable(rule);
+    term->min_bytes = facts_->RuleMinBytes(rule);
+    term->key = Mix(Seed(TermKind::kCall), facts_->RuleHash(rule));
+  });
+}
+
+TermId TermStore::Encode(TermId characters, PartialChar partial) {
+  if (characters == kNothingTerm) return kNothingTerm;
+  const bool between = partial.phase == CharPhase::kStart;
+  if (characters == kEmptyTerm && between) return kEmptyTerm;
+  return Intern({TermKind::kEncode, characters, partial.Pack(), kNoObject, 0}, [&](Term* term) {
+    term->nullable = between && terms_[characters].nullable;
+    term->min_bytes = terms_[characters].min_bytes;
+    term->key = Mix(Mix(Seed(TermKind::kEncode), terms_[characters].key), partial.Pack());
+  });
+}
+
+TermId TermStore::EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
+                              std::uint32_t progress, const ObjectFacts& after) {
+  if (characters == kNothingTerm) return kNothingTerm;
+  return Intern({TermKind::kEncode, characters, partial.Pack(), object, progress},
+                [&](Term* term) {
+                  const Term& names = terms_[characters];
+                  term->min_bytes = SaturatingAdd(names.min_bytes, after.min_bytes);
+                  const Hash128 key = Mix(Mix(Seed(TermKind::kEncode), names.key), partial.Pack());
+                  term->key = Mix(key, after.key);
+                });
+}
+
+TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
+                         const ObjectFacts& facts) {
+  return Intern({TermKind::kObject, object, progress, static_cast<std::uint32_t>(phase), 0},
+                [&](Term* term) {
+                  term->min_bytes = facts.min_bytes;
+                  term->key = Mix(Mix(Seed(TermKind::kObject), facts.key),
+                                  static_cast<std::uint64_t>(phase));
+                });
+}
+
+TermId TermStore::CharSet(std::uint32_t set) {
+  return Intern({TermKind::kCharSet, set, 0, 0, 0}, [&](Term* term) {
+    Hash128 key = Seed(TermKind::kCharSet);
+    for (const CharRange& range : ir().char_sets[set].ranges()) {
+      key = Mix(Mix(key, range.lo), range.hi);
+    }
+    term->key = key;
+    term->min_bytes = Utf8Bytes(ir().char_sets[set].ranges().front().lo);
+  });
+}
+
+TermId TermStore::Text(std::uint32_t text, std::uint32_t offset) {
+  const std::u32string& characters = ir().texts[text];
+  if (offset == characters.size()) return kEmptyTerm;
+  return Intern({TermKind::kText, text, offset, 0, 0}, [&](Term* term) {
+    for (std::size_t i = offset; i < characters.size(); ++i) {
+      term->min_bytes += Utf8Bytes(characters[i]);
+    }
+    term->key =
+        Mix(Seed(TermKind::kText), SuffixHash(&text_suffix_, text, characters, offset));
+  });
+}
+
+const std::vector<std::u32string>& TermStore::text_set(std::uint32_t index) const {
+  const std::vector<std::vector<std::u32string>>& named = ir().text_sets;
+  return index < named.size() ? named[index] : own_text_sets_[index - named.size()];
+}
+
+std::uint32_t TermStore::AddTextSet(std::vector<std::u32string> texts) {
+  own_text_sets_.push_back(std::move(texts));
+  return static_cast<std::uint32_t>(ir().text_sets.size() + own_text_sets_.size() - 1);
+}
+
+TermId TermStore::TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t end,
+                          std::uint32_t depth) {
+  const std::vector<std::u32string>& texts = text_set(set);
+  if (first == end) return kNothingTerm;
+  if (end - first == 1 && texts[first].size() == depth) return kEmptyTerm;
+  return Intern({TermKind::kTextSet, set, first, end, depth}, [&](Term* term) {
+    term->nullable = texts[first].size() == depth;
+    term->min_bytes = kNoEnd;
+    Hash128 key = Seed(TermKind::kTextSet);
+    for (std::uint32_t i = first; i < end; ++i) {
+      const std::u32string_view rest = std::u32string_view(texts[i]).substr(depth);
+      term->min_bytes = std::min(term->min_bytes, static_cast<std::uint32_t>(rest.size()));
+      key = Mix(MixBytes(key, {reinterpret_cast<const char*>(rest.data()), rest.size() * 4}), 1);
+    }
+    term->key = key;
+  });
+}
+
+TermId TermStore::NameSet(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                          std::uint32_t depth, const ObjectFacts& facts) {
+  return Intern({TermKind::kNameSet, object, progress, first, depth}, [&](Term* term) {
+    term->nullable = facts.nullable;
+    term->min_bytes = facts.min_bytes;
+    term->key = Mix(Seed(TermKind::kNameSet), facts.key);
+  });
+}
+
+TermId TermStore::And(std::vector<TermId> terms) {
+  std::vector<TermId> flat;
+  for (const TermId id : terms) {
+    if (id == kNothingTerm) return kNothingTerm;
+    if (id == all_text_) continue;
+    if (terms_[id].kind == TermKind::kAnd) {
+      const std::vector<TermId>& inner = lists_[terms_[id].a];
+      flat.insert(flat.end(), inner.begin(), inner.end());
+    } else {
+      flat.push_back(id);
+    }
+  }
+  std::sort(flat.begin(), flat.end());
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (flat.empty()) return all_text_;
+  if (flat.size() == 1) return flat[0];
+  const bool nullable =
+      std::all_of(flat.begin(), flat.end(), [&](TermId id) { return terms_[id].nullable; });
+  if (std::find(flat.begin(), flat.end(), kEmptyTerm) != flat.end()) {
+    return nullable ? kEmptyTerm : kNothingTerm;
+  }
+  const std::uint32_t list = InternList(std::move(flat));
+  return Intern({TermKind::kAnd, list, 0, 0, 0}, [&](Term* term) {
+    term->nullable = nullable;
+    term->may_be_empty = !nullable;
+    term->key = Seed(TermKind::kAnd);
+    for (const TermId id : lists_[list]) {
+      term->min_bytes = std::max(term->min_bytes, terms_[id].min_bytes);
+      term->key = MixUnordered(term->key, terms_[id].key);
+    }
+  });
+}
+
+TermId TermStore::Not(TermId inner) {
+  if (terms_[inner].kind == TermKind::kNot) return terms_[inner].a;
+  return Intern({TermKind::kNot, inner, 0, 0, 0}, [&](Term* term) {
+    term->nullable = !terms_[inner].nullable;
+    // Not Nothing is every string; any other complement may turn out to be empty.
+    term->may_be_empty = !term->nullable;
+    term->min_bytes = term->nullable ? 0 : 1;
+    term->key = Mix(Seed(TermKind::kNot), terms_[inner].key);
+  });
+}
+
+std::int64_t TermStore::held_bytes() const {
+  constexpr std::int64_t kBytesPerTerm = sizeof(Term) + 2 * sizeof(Id);
+  return terms_.size() * kBytesPerTerm + list_bytes_;
+}
+
+}  // namespace maskd

@@ -1,0 +1,131 @@
+// Makes terms in normal form and keeps them. Grows, never shrinks; owned by one grammar's automaton.
+//
+// Normal forms  Nothing swallows a Cat and vanishes from an Alt; Empty vanishes from a Cat; Cat is
+//               right-associated; Alt is flat, sorted, without repetition, with equal tails factored
+//               out (that is what merges the stacks of an ambiguous grammar); And and Not fold their
+//               trivial cases.
+// Threads       makers need the automaton's lock; term() and the pools may be read without it for ids
+//               that were published (see StableVector).
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TERM_STORE_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_TERM_STORE_H_
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "grammar_core/automaton/grammar_facts.h"
+#include "grammar_core/automaton/stable_vector.h"
+#include "grammar_core/automaton/term.h"
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+
+class TermStore {
+ public:
+  // `facts` must outlive this. `max_token_bytes` is the reach of one token: counters beyond it look
+  // alike in a term's key.
+  TermStore(const GrammarFacts& facts, int max_token_bytes);
+
+  [[nodiscard]] const Term& term(TermId id) const { return terms_[id]; }
+  [[nodiscard]] Term& mutable_term(TermId id) { return terms_[id]; }
+  [[nodiscard]] std::uint32_t size() const { return terms_.size(); }
+  [[nodiscard]] const GrammarFacts& facts() const { return *facts_; }
+  [[nodiscard]] const GrammarIr& ir() const { return facts_->ir(); }
+  // The IR's sets, and after them those made here.
+  [[nodiscard]] const ByteBits& byte_set(std::uint32_t index) const;
+  [[nodiscard]] const std::vector<std::u32string>& text_set(std::uint32_t index) const;
+  // The children of an Alt or And.
+  [[nodiscard]] std::span<const TermId> list(std::uint32_t index) const { return lists_[index]; }
+
+  // What only the object's own code can tell of a term that stands inside an object.
+  struct ObjectFacts {
+    bool nullable = false;
+    std::uint32_t min_bytes = 0;
+    Hash128 key;
+  };
+
+  // Either level.
+  TermId Cat(TermId head, TermId tail);
+  TermId Alt(std::vector<TermId> terms);
+  TermId Alt(TermId x, TermId y) { return Alt(std::vector<TermId>{x, y}); }
+  TermId Repeat(TermId body, std::uint32_t min, std::uint32_t max);
+
+  // Bytes. Payloads are indices into the IR's pools.
+  TermId ByteSet(std::uint32_t set);
+  // The one byte.
+  TermId Byte(unsigned char byte);
+  TermId Bytes(std::uint32_t string, std::uint32_t offset);
+  TermId Call(RuleId rule);
+  TermId Encode(TermId characters, PartialChar partial);
+  // An object's names in `characters`, and after the closing quote the rest of the object.
+  TermId EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
+                     std::uint32_t progress, const ObjectFacts& after);
+  TermId Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
+                const ObjectFacts& facts);
+
+  // Terms that no IR node stands for: 0x80..0xBF, and a hexadecimal digit, `count` times.
+  TermId Continuation(std::uint32_t count);
+  TermId HexDigits(std::uint32_t count);
+
+  // Characters.
+  TermId CharSet(std::uint32_t set);
+  TermId Text(std::uint32_t text, std::uint32_t offset);
+  // Adds a set of texts, sorted and distinct, to those of the IR; its index.
+  std::uint32_t AddTextSet(std::vector<std::u32string> texts);
+  // The texts from `first` on that share their first `depth` characters with texts[first].
+  TermId TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t end, std::uint32_t depth);
+  TermId NameSet(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                 std::uint32_t depth, const ObjectFacts& facts);
+  TermId And(std::vector<TermId> terms);
+  TermId Not(TermId term);
+  // Every character string.
+  [[nodiscard]] TermId AllText() const { return all_text_; }
+
+  // Bytes held by terms, lists and hash tables, roughly.
+  [[nodiscard]] std::int64_t held_bytes() const;
+
+ private:
+  struct Id {
+    TermKind kind;
+    std::uint32_t a, b, c, d;
+    bool operator==(const Id&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H state, const Id& id) {
+      return H::combine(std::move(state), id.kind, id.a, id.b, id.c, id.d);
+    }
+  };
+
+  // The term of `id` if it is known, or a new one whose facts `fill` sets.
+  template <typename Fill>
+  TermId Intern(const Id& id, Fill fill);
+  std::uint32_t InternList(std::vector<TermId> list);
+  TermId ByteSetOf(const ByteBits& set);
+  TermId CatCell(TermId head, TermId tail);
+  TermId AltOf(std::vector<TermId> branches);
+  void FillAlt(Term* term, std::span<const TermId> branches) const;
+  std::vector<TermId> FactorTails(std::vector<TermId> branches);
+  Hash128 Seed(TermKind kind) const { return Mix(Hash128{}, static_cast<std::uint64_t>(kind)); }
+  std::uint32_t ClampCount(std::uint32_t count) const { return std::min(count, clamp_); }
+
+  const GrammarFacts* facts_;
+  const std::uint32_t clamp_;
+  StableVector<Term> terms_;
+  absl::flat_hash_map<Id, TermId> ids_;
+  std::deque<std::vector<TermId>> lists_;
+  absl::flat_hash_map<std::vector<TermId>, std::uint32_t> list_ids_;
+  std::int64_t list_bytes_ = 0;
+  TermId all_text_ = kNothingTerm;
+  // Numbered after the IR's.
+  std::deque<ByteBits> own_byte_sets_;
+  std::deque<std::vector<std::u32string>> own_text_sets_;
+  // Content hashes of literal suffixes, by string and by text; made on first use.
+  absl::flat_hash_map<std::uint32_t, std::vector<Hash128>> bytes_suffix_;
+  absl::flat_hash_map<std::uint32_t, std::vector<Hash128>> text_suffix_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_TERM_STORE_H_

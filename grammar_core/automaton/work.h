@@ -1,0 +1,42 @@
+// The budget of one compile or step on its way through the automaton, with the first error it met.
+//
+// Functions that take a Work return a meaningless result once ok() is false, and keep nothing of it.
+// Threads  one thread.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_WORK_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_WORK_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "grammar_core/base/budget.h"
+
+namespace maskd {
+
+class Work {
+ public:
+  // `budget` must outlive this.
+  explicit Work(Budget& budget) : budget_(&budget) {}
+
+  [[nodiscard]] bool ok() const { return error_.ok(); }
+  [[nodiscard]] const absl::Status& error() const { return error_; }
+
+  // Takes `units` of the budget; false, for good, when it is spent.
+  bool Spend(std::int64_t units = 1) {
+    if (!error_.ok()) return false;
+    error_ = budget_->Spend(units);
+    return error_.ok();
+  }
+
+  void Fail(absl::Status error) {
+    if (error_.ok()) error_ = std::move(error);
+  }
+
+ private:
+  Budget* budget_;
+  absl::Status error_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_WORK_H_

@@ -1,0 +1,72 @@
+// 128-bit structural hashes: keys of shared stores, where a collision would be a wrong mask.
+//
+// Threads  plain values.
+#ifndef MASKD_GRAMMAR_CORE_BASE_HASH128_H_
+#define MASKD_GRAMMAR_CORE_BASE_HASH128_H_
+
+#include <cstdint>
+#include <cstring>
+
+#include "absl/strings/string_view.h"
+
+namespace maskd {
+
+struct Hash128 {
+  std::uint64_t lo = 0;
+  std::uint64_t hi = 0;
+
+  bool operator==(const Hash128&) const = default;
+
+  template <typename H>
+  friend H AbslHashValue(H state, const Hash128& hash) {
+    return H::combine(std::move(state), hash.lo);
+  }
+};
+
+namespace hash_internal {
+
+inline constexpr std::uint64_t kOddLow = 0xD6E8FEB86659FD93ULL;
+inline constexpr std::uint64_t kOddHigh = 0x9E3779B97F4A7C15ULL;
+inline constexpr int kHalfWord = 32;
+
+// A bijection of 64-bit words in which every input bit reaches every output bit.
+inline std::uint64_t Scramble(std::uint64_t x, std::uint64_t odd) {
+  x = (x ^ (x >> kHalfWord)) * odd;
+  x = (x ^ (x >> kHalfWord)) * odd;
+  return x ^ (x >> kHalfWord);
+}
+
+}  // namespace hash_internal
+
+// Depends on the order of the calls: Mix(Mix(h, a), b) is not Mix(Mix(h, b), a). For a fixed value
+// it is a bijection of the seed, and for a fixed seed of the value.
+inline Hash128 Mix(Hash128 seed, std::uint64_t value) {
+  using namespace hash_internal;  // NOLINT(google-build-using-namespace): three local names
+  const std::uint64_t lo = Scramble(seed.lo ^ value, kOddLow) + kOddHigh;
+  const std::uint64_t swapped = (value << kHalfWord) | (value >> kHalfWord);
+  return {lo, Scramble(seed.hi + swapped, kOddHigh) ^ lo};
+}
+
+inline Hash128 Mix(Hash128 seed, const Hash128& value) { return Mix(Mix(seed, value.lo), value.hi); }
+
+// Does not depend on the order: for sets.
+inline Hash128 MixUnordered(Hash128 seed, const Hash128& value) {
+  const Hash128 mixed = Mix(Hash128{}, value);
+  return {seed.lo + mixed.lo, seed.hi + mixed.hi};
+}
+
+inline Hash128 MixBytes(Hash128 seed, absl::string_view bytes) {
+  Hash128 hash = Mix(seed, bytes.size());
+  while (!bytes.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t count = bytes.size() < sizeof(word) ? bytes.size() : sizeof(word);
+    std::memcpy(&word, bytes.data(), count);
+    hash = Mix(hash, word);
+    bytes.remove_prefix(count);
+  }
+  return hash;
+}
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_BASE_HASH128_H_

@@ -1,0 +1,75 @@
+#include "grammar_core/compile/compiler.h"
+
+#include <chrono>
+#include <utility>
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/frontend/front_end.h"
+
+namespace maskd {
+namespace {
+
+std::int64_t MicrosSince(Budget::Clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(Budget::Clock::now() - start)
+      .count();
+}
+
+}  // namespace
+
+// Puts a CompiledGrammar together; its only friend.
+class Compiler {
+ public:
+  Compiler(const GrammarSource& source, std::shared_ptr<TokenizerSpace> tokenizer,
+           const Limits& limits, Budget& budget)
+      : grammar_(new CompiledGrammar()), budget_(budget) {
+    grammar_->source_ = source;
+    grammar_->tokenizer_ = std::move(tokenizer);
+    grammar_->limits_ = limits;
+  }
+
+  absl::StatusOr<std::shared_ptr<const CompiledGrammar>> Run() {
+    const auto start = Budget::Clock::now();
+    if (absl::Status status = Read(); !status.ok()) return status;
+    if (absl::Status status = Build(); !status.ok()) return status;
+    grammar_->compile_us_ = MicrosSince(start);
+    return std::shared_ptr<const CompiledGrammar>(std::move(grammar_));
+  }
+
+ private:
+  absl::Status Read() {
+    CompiledGrammar& g = *grammar_;
+    absl::StatusOr<std::string> id =
+        GrammarId(g.source_, g.tokenizer_->vocabulary().hash(), g.limits_);
+    if (!id.ok()) return id.status();
+    g.id_ = *std::move(id);
+    absl::StatusOr<FrontEndResult> read = ReadGrammar(g.source_, g.limits_, budget_);
+    if (!read.ok()) return read.status();
+    g.ir_ = std::move(read->ir);
+    g.warnings_ = std::move(read->warnings);
+    return absl::OkStatus();
+  }
+
+  absl::Status Build() {
+    CompiledGrammar& g = *grammar_;
+    absl::StatusOr<std::unique_ptr<Automaton>> automaton =
+        Automaton::Create(g.ir_, &g.tokenizer_->masks(), g.limits_, budget_);
+    if (!automaton.ok()) return automaton.status();
+    g.automaton_ = *std::move(automaton);
+    const auto start = Budget::Clock::now();
+    Work work(budget_);
+    g.automaton_->Mask(g.automaton_->start(), work);
+    g.first_mask_us_ = MicrosSince(start);
+    return work.error();
+  }
+
+  std::unique_ptr<CompiledGrammar> grammar_;
+  Budget& budget_;
+};
+
+absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileGrammar(
+    const GrammarSource& source, std::shared_ptr<TokenizerSpace> tokenizer, const Limits& limits,
+    Budget& budget) {
+  return Compiler(source, std::move(tokenizer), limits, budget).Run();
+}
+
+}  // namespace maskd

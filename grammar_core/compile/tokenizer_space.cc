@@ -1,0 +1,21 @@
+#include "grammar_core/compile/tokenizer_space.h"
+
+#include <utility>
+
+#include "grammar_core/mask/mask_store.h"
+#include "grammar_core/mask/token_index.h"
+
+namespace maskd {
+
+std::shared_ptr<TokenizerSpace> TokenizerSpace::Create(
+    std::shared_ptr<const Vocabulary> vocabulary, const Options& options) {
+  std::shared_ptr<TokenizerSpace> space(new TokenizerSpace());
+  space->vocabulary_ = std::move(vocabulary);
+  space->index_ = std::make_unique<const TokenIndex>(space->vocabulary_);
+  space->masks_ = std::make_unique<MaskStore>(space->index_.get(), options.mask_store_bytes);
+  return space;
+}
+
+TokenizerSpace::~TokenizerSpace() = default;
+
+}  // namespace maskd

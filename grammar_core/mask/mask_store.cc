@@ -1,0 +1,80 @@
+#include "grammar_core/mask/mask_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/string_view.h"
+
+namespace maskd {
+namespace {
+
+std::uint64_t ContentHash(const TokenMask& mask) {
+  const std::span<const std::int32_t> words = mask.words();
+  return absl::HashOf(
+      absl::string_view(reinterpret_cast<const char*>(words.data()), words.size_bytes()));
+}
+
+std::int64_t MaskBytes(const TokenIndex& index) {
+  return MaskWordCount(index.vocabulary().size()) * std::int64_t{sizeof(std::int32_t)};
+}
+
+}  // namespace
+
+MaskStore::MaskStore(const TokenIndex* index, std::int64_t max_bytes)
+    : index_(index),
+      max_masks_(static_cast<std::size_t>(std::max<std::int64_t>(2, max_bytes / MaskBytes(*index)))) {}
+
+MaskRef MaskStore::Intern(TokenMask mask) {
+  const std::uint64_t hash = ContentHash(mask);
+  const MutexLock lock(&mutex_);
+  if (const MaskRef* known = by_content_.Find(hash, max_masks_);
+      known != nullptr && **known == mask) {
+    return *known;
+  }
+  return *by_content_.Put(hash, std::make_shared<const TokenMask>(std::move(mask)), max_masks_);
+}
+
+MaskStore::Known MaskStore::Find(const Hash128& chain) {
+  const MutexLock lock(&mutex_);
+  const KeyEntry* entry = by_key_.Find(chain, kMaxKeys);
+  return entry == nullptr ? Known{} : Known{entry->mask.lock(), entry->deeper};
+}
+
+void MaskStore::Settle(const Hash128& chain, const MaskRef& mask) {
+  const MutexLock lock(&mutex_);
+  by_key_.Put(chain, {mask, mask == nullptr}, kMaxKeys);
+}
+
+MaskRef MaskStore::TokensWithin(const CharacterClass& characters) {
+  {
+    const MutexLock lock(&mutex_);
+    if (const MaskRef* known = within_.Find(characters, kMaxClasses); known != nullptr) {
+      return *known;
+    }
+  }
+  auto mask = std::make_shared<const TokenMask>(index_->TokensWithin(characters));
+  const MutexLock lock(&mutex_);
+  return *within_.Put(characters, std::move(mask), kMaxClasses);
+}
+
+std::shared_ptr<const TokenTrie> MaskStore::TrieOf(const CandidateClass& candidates) {
+  {
+    const MutexLock lock(&mutex_);
+    if (const auto* known = tries_.Find(candidates, kMaxClasses); known != nullptr) return *known;
+  }
+  auto trie = std::make_shared<const TokenTrie>(index_->TrieOf(candidates));
+  const MutexLock lock(&mutex_);
+  return *tries_.Put(candidates, std::move(trie), kMaxClasses);
+}
+
+MaskStore::Stats MaskStore::stats() const {
+  const MutexLock lock(&mutex_);
+  Stats stats;
+  stats.masks = static_cast<std::int64_t>(by_content_.size());
+  stats.held_bytes = stats.masks * MaskBytes(*index_);
+  stats.keys = static_cast<std::int64_t>(by_key_.size());
+  return stats;
+}
+
+}  // namespace maskd

@@ -1,0 +1,102 @@
+// Masks that all grammars of one tokenizer share, and what they are made from.
+//
+//   by content   equal masks are one object.
+//   by key       the mask of every state whose first cells have these keys (see automaton/term.h); a
+//                key is a chain, so that one cell is looked at after the other only as far as needed.
+//   by class     tokens within a CharacterClass, and tries of a CandidateClass.
+//
+// Bounds   masks by content, kept in two generations: when the younger one reaches half of
+//          `max_bytes` the older one is dropped, so what is used again stays. Keys hold no mask alive.
+//          Keys and classes are bounded by count in the same way.
+// Threads  internally synchronised; locks guard look-ups only, a mask is made outside of them.
+#ifndef MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
+#define MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/container/flat_hash_map.h"
+#include "grammar_core/base/hash128.h"
+#include "grammar_core/base/mutex.h"
+#include "grammar_core/mask/token_index.h"
+#include "grammar_core/mask/token_mask.h"
+
+namespace maskd {
+
+class MaskStore {
+ public:
+  // `index` must outlive this.
+  MaskStore(const TokenIndex* index, std::int64_t max_bytes);
+
+  [[nodiscard]] const TokenIndex& index() const { return *index_; }
+
+  // The stored mask equal to `mask`, or `mask` itself, stored now.
+  MaskRef Intern(TokenMask mask) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // What is known of a chain of cell keys.
+  struct Known {
+    MaskRef mask;         // the mask, if this chain settles it
+    bool deeper = false;  // it does not: look at one cell more
+  };
+  Known Find(const Hash128& chain) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Says that `chain` settles the mask, or (null) that it takes more cells.
+  void Settle(const Hash128& chain, const MaskRef& mask) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  MaskRef TokensWithin(const CharacterClass& characters) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  struct Stats {
+    std::int64_t masks = 0;
+    std::int64_t held_bytes = 0;
+    std::int64_t keys = 0;
+  };
+  [[nodiscard]] Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  static constexpr std::size_t kMaxKeys = 1 << 20;
+  static constexpr std::size_t kMaxClasses = 512;
+
+  // A map that forgets what was not used since about half of its capacity ago.
+  template <typename Key, typename Value>
+  class TwoGenerations {
+   public:
+    Value* Find(const Key& key, std::size_t max_entries) {
+      if (const auto at = young_.find(key); at != young_.end()) return &at->second;
+      const auto at = old_.find(key);
+      if (at == old_.end()) return nullptr;
+      Value value = std::move(at->second);
+      old_.erase(at);
+      return Put(key, std::move(value), max_entries);
+    }
+    Value* Put(const Key& key, Value value, std::size_t max_entries) {
+      if (young_.size() >= max_entries / 2) {
+        old_ = std::move(young_);
+        young_.clear();
+      }
+      return &young_.insert_or_assign(key, std::move(value)).first->second;
+    }
+    [[nodiscard]] std::size_t size() const { return young_.size() + old_.size(); }
+
+   private:
+    absl::flat_hash_map<Key, Value> young_;
+    absl::flat_hash_map<Key, Value> old_;
+  };
+
+  struct KeyEntry {
+    std::weak_ptr<const TokenMask> mask;
+    bool deeper = false;
+  };
+
+  const TokenIndex* const index_;
+  const std::size_t max_masks_;
+  mutable Mutex mutex_;
+  TwoGenerations<std::uint64_t, MaskRef> by_content_ ABSL_GUARDED_BY(mutex_);
+  TwoGenerations<Hash128, KeyEntry> by_key_ ABSL_GUARDED_BY(mutex_);
+  TwoGenerations<CharacterClass, MaskRef> within_ ABSL_GUARDED_BY(mutex_);
+  TwoGenerations<CandidateClass, std::shared_ptr<const TokenTrie>> tries_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_

@@ -1,0 +1,103 @@
+#include "grammar_core/mask/token_index.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "grammar_core/base/utf8.h"
+#include "grammar_core/mask/bit_words.h"
+
+namespace maskd {
+
+TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
+    : vocabulary_(std::move(vocabulary)),
+      rank_(vocabulary_->size(), -1),
+      contains_(128, TokenMask(vocabulary_->size())),
+      shorter_(kIndexedChars + 1, TokenMask(vocabulary_->size())),
+      well_formed_(vocabulary_->size()),
+      ascii_(vocabulary_->size()) {
+  SortTokens();
+  trie_ = std::make_unique<const TokenTrie>(*vocabulary_, sorted_);
+  const std::span<const TrieNode> nodes = trie_->nodes();
+  for (std::size_t i = 0; i < nodes.size(); i += nodes[i].skip) {
+    subtree_[nodes[i].byte] = static_cast<int>(nodes[i].skip);
+  }
+  for (const TokenId id : sorted_) IndexToken(id);
+  for (int n = 1; n <= kIndexedChars; ++n) shorter_[n].Merge(shorter_[n - 1]);
+}
+
+void TokenIndex::SortTokens() {
+  for (TokenId id = 0; id < vocabulary_->size(); ++id) {
+    if (!vocabulary_->IsSpecial(id) && !vocabulary_->TokenBytes(id).empty()) sorted_.push_back(id);
+  }
+  std::sort(sorted_.begin(), sorted_.end(), [&](TokenId x, TokenId y) {
+    const absl::string_view a = vocabulary_->TokenBytes(x);
+    const absl::string_view b = vocabulary_->TokenBytes(y);
+    return a != b ? a < b : x < y;
+  });
+  for (std::size_t i = 0; i < sorted_.size(); ++i) {
+    rank_[sorted_[i]] = static_cast<std::int32_t>(i);
+  }
+}
+
+void TokenIndex::IndexToken(TokenId id) {
+  const absl::string_view bytes = vocabulary_->TokenBytes(id);
+  bool is_ascii = true;
+  for (const unsigned char byte : bytes) {
+    if (byte < 128) {
+      contains_[byte].Allow(id);
+    } else {
+      is_ascii = false;
+    }
+  }
+  if (is_ascii) ascii_.Allow(id);
+  int characters = 0;
+  for (std::size_t at = 0; at < bytes.size(); ++characters) {
+    if (!DecodeUtf8(bytes, &at).has_value()) return;
+  }
+  well_formed_.Allow(id);
+  if (characters <= kIndexedChars) shorter_[characters].Allow(id);
+}
+
+TokenMask TokenIndex::TokensWithin(const CharacterClass& characters) const {
+  TokenMask within = characters.beyond_ascii ? well_formed_ : ascii_;
+  if (characters.max_chars <= kIndexedChars) {
+    AndInto(within.mutable_words(), shorter_[characters.max_chars].words());
+  } else if (characters.max_chars < CharacterClass::kAnyLength) {
+    AndInto(within.mutable_words(), shorter_[kIndexedChars].words());
+  }
+  for (std::size_t c = 0; c < contains_.size(); ++c) {
+    if (!characters.ascii[c]) AndNotInto(within.mutable_words(), contains_[c].words());
+  }
+  return within;
+}
+
+TokenTrie TokenIndex::TrieOf(const CandidateClass& candidates) const {
+  TokenMask wanted(vocabulary_->size());
+  const auto add_all_but = [&](const TokenMask& tokens) {
+    const std::span<std::int32_t> words = wanted.mutable_words();
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] |= ~tokens.words()[i];
+  };
+  for (std::size_t c = 0; c < contains_.size(); ++c) {
+    if (candidates.holds_any_of[c]) wanted.Merge(contains_[c]);
+  }
+  if (candidates.holds_beyond_ascii) add_all_but(ascii_);
+  if (candidates.ill_formed) add_all_but(well_formed_);
+  // Lengths that are not indexed count as longer: trying a token too many is only slower.
+  if (candidates.longer_than < CharacterClass::kAnyLength) {
+    add_all_but(shorter_[std::min(candidates.longer_than, kIndexedChars)]);
+  }
+  std::vector<std::int32_t> ranks;
+  for (std::size_t i = 0; i < wanted.words().size(); ++i) {
+    for (auto word = static_cast<std::uint32_t>(wanted.words()[i]); word != 0; word &= word - 1) {
+      const auto id = static_cast<TokenId>(i * kBitsPerWord) + std::countr_zero(word);
+      if (id < vocabulary_->size() && rank_[id] >= 0) ranks.push_back(rank_[id]);
+    }
+  }
+  std::sort(ranks.begin(), ranks.end());
+  std::vector<TokenId> ids;
+  ids.reserve(ranks.size());
+  for (const std::int32_t rank : ranks) ids.push_back(sorted_[rank]);
+  return TokenTrie(*vocabulary_, ids);
+}
+
+}  // namespace maskd

@@ -1,0 +1,60 @@
+// Tokens as a trie of their bytes, packed for one pass in order.
+//
+// Layout   nodes in depth-first order, siblings by byte; a node's subtree is the `skip` nodes from it
+//          on, itself included. Nodes of depth 1 are the first bytes; the root has no node.
+// Bounds   tokens of more than kMaxDepth bytes are not in the trie: the caller tries them one by one.
+// Source   the packed node is measured against other layouts in the design notes of grammar_core.
+// Threads  immutable.
+#ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_TRIE_H_
+#define MASKD_GRAMMAR_CORE_MASK_TOKEN_TRIE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+
+struct TrieNode {
+  std::uint32_t skip : 24;
+  std::uint32_t byte : 8;
+  std::uint32_t token : 24;  // kNoToken, or a token id with kHasTwins or'ed in
+  std::uint32_t depth : 8;
+};
+static_assert(sizeof(TrieNode) == 8);
+
+class TokenTrie {
+ public:
+  static constexpr std::size_t kMaxDepth = 255;
+  static constexpr std::uint32_t kNoToken = 0xFFFFFF;
+  static constexpr std::uint32_t kHasTwins = 1U << 22;
+  static constexpr std::uint32_t kIdMask = kHasTwins - 1;
+
+  // `ids` are ordinary tokens of `vocabulary`, not empty, ascending by bytes.
+  TokenTrie(const Vocabulary& vocabulary, std::span<const TokenId> ids);
+
+  [[nodiscard]] std::span<const TrieNode> nodes() const { return nodes_; }
+  // Tokens too long for the trie.
+  [[nodiscard]] const std::vector<TokenId>& long_tokens() const { return long_tokens_; }
+
+  // Calls visit(id) for each token of a node whose `token` is not kNoToken.
+  template <typename Visit>
+  void VisitTokens(const TrieNode& node, Visit visit) const {
+    const auto id = static_cast<TokenId>(node.token & kIdMask);
+    visit(id);
+    if ((node.token & kHasTwins) == 0) return;
+    for (const TokenId twin : twins_.at(id)) visit(twin);
+  }
+
+ private:
+  std::vector<TrieNode> nodes_;
+  std::vector<TokenId> long_tokens_;
+  // Tokens spelled like the one a node names.
+  absl::flat_hash_map<TokenId, std::vector<TokenId>> twins_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MASK_TOKEN_TRIE_H_
