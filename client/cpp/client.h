@@ -1,0 +1,79 @@
+// A client of one maskd server.
+//
+//   absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect({.address = "unix:/run/maskd.sock"});
+//   v1::CompileRequest request;  // kind, source, tokenizer
+//   absl::StatusOr<v1::CompileResponse> compiled = (*client)->Compile(request);
+//   absl::StatusOr<std::unique_ptr<MaskStream>> stream =
+//       (*client)->OpenStream({.tokenizer = "qwen3", .logits_width = 151'936});
+//
+// Errors   see errors.h; each call's codes are listed at its rpc in protos/maskd/v1.
+// Retries  unary calls, within their timeout, as RetryPolicy says. Streams are not reopened here.
+// Threads  internally synchronised: any thread, any number of calls at once. A MaskStream belongs
+//          to one thread at a time.
+// Ownership  streams live on their own: the client may go first.
+#ifndef MASKD_CLIENT_CPP_CLIENT_H_
+#define MASKD_CLIENT_CPP_CLIENT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+#include "client/cpp/mask_stream.h"
+#include "client/cpp/retry.h"
+#include "maskd/v1/compile_service.pb.h"
+#include "maskd/v1/tokenizer_service.pb.h"
+
+namespace maskd::client {
+
+struct ClientOptions {
+  // A gRPC target: "unix:/run/maskd.sock" (an absolute path), "127.0.0.1:7070", "dns:///maskd:7070".
+  std::string address = {};
+  // How long Connect() waits for the server to be there.
+  absl::Duration connect_timeout = absl::Seconds(5);
+  // The time of one unary call, retries included.
+  absl::Duration call_timeout = absl::Seconds(30);
+  RetryPolicy retry = {};
+  // The largest message that is received: 256 dense masks of a vocabulary of 262,144 need 8 MiB.
+  int max_message_bytes = 64 << 20;
+};
+
+class Client {
+ public:
+  // Waits until the server is reachable. Errors: INVALID_ARGUMENT (no address), UNAVAILABLE.
+  static absl::StatusOr<std::unique_ptr<Client>> Connect(const ClientOptions& options);
+
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  absl::StatusOr<v1::CompileResponse> Compile(const v1::CompileRequest& request) const;
+  absl::StatusOr<v1::CheckResponse> Check(const v1::CheckRequest& request) const;
+  absl::StatusOr<v1::ExplainResponse> Explain(const v1::ExplainRequest& request) const;
+
+  // All of them, the default first.
+  absl::StatusOr<std::vector<v1::Tokenizer>> ListTokenizers() const;
+  // An empty name is the server's default.
+  absl::StatusOr<v1::Tokenizer> GetTokenizer(absl::string_view name) const;
+  // Every token in order of id.
+  absl::StatusOr<std::vector<v1::Token>> ListTokens(absl::string_view tokenizer) const;
+
+  // Opens a decode stream, on a connection of its own so that no other call's bytes delay a step,
+  // and says hello.
+  absl::StatusOr<std::unique_ptr<MaskStream>> OpenStream(const StreamOptions& options) const;
+
+ private:
+  struct Connection;
+  explicit Client(ClientOptions options);
+
+  ClientOptions options_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_CPP_CLIENT_H_

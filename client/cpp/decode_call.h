@@ -1,0 +1,81 @@
+// One Decode call and its completion queue, polled by whoever waits. For this library's own files.
+//
+// Order    at most one write and one read are pending at a time, as gRPC demands. A read is always
+//          pending until the stream ends, so replies are received while a write is waited for.
+// End      when a read or a write fails the call is finished and its status kept.
+// Threads  one thread at a time.
+#ifndef MASKD_CLIENT_CPP_DECODE_CALL_H_
+#define MASKD_CLIENT_CPP_DECODE_CALL_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/completion_queue.h"
+#include "grpcpp/support/async_stream.h"
+
+#include "maskd/v1/mask_service.grpc.pb.h"
+
+namespace maskd::client {
+
+class DecodeCall {
+ public:
+  DecodeCall(const std::string& address, int max_message_bytes);
+  // Cancels the call if it has not ended, and waits until gRPC has let go of it.
+  ~DecodeCall();
+  DecodeCall(const DecodeCall&) = delete;
+  DecodeCall& operator=(const DecodeCall&) = delete;
+
+  // Starts the call. DEADLINE_EXCEEDED, or the status it ended with.
+  absl::Status Start(absl::Time deadline);
+
+  // Sends `message`, after the one before is on its way. The message is serialised when this returns.
+  absl::Status Write(const v1::DecodeRequest& message, absl::Time deadline);
+
+  // Moves the next message into `message`. DEADLINE_EXCEEDED, or the status the call ended with;
+  // CANCELLED when the server ended it with OK.
+  absl::Status Read(v1::DecodeResponse& message, absl::Time deadline);
+
+  // Half-closes, drops what still arrives and gives the final status.
+  absl::Status Finish(absl::Time deadline);
+
+ private:
+  // What a completion is of.
+  enum class Tag : std::intptr_t { kStart = 1, kWrite, kRead, kWritesDone, kFinish };
+
+  // Handles one completion, or gives DEADLINE_EXCEEDED.
+  absl::Status Poll(absl::Time deadline);
+  // Polls until `done()`; the status the call ended with when it ends before.
+  absl::Status PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline);
+  void Complete(Tag tag, bool ok);
+  void CompleteRead();
+  // Counts a completion that is to come and gives its tag.
+  void* Expect(Tag tag);
+  void StartRead();
+  // Asks for the final status; its arrival sets ended_.
+  void StartFinish();
+
+  std::unique_ptr<v1::MaskService::Stub> stub_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::DecodeRequest, v1::DecodeResponse>> stream_;
+
+  int pending_ = 0;  // completions to come
+  bool connected_ = false;
+  bool writing_ = false;
+  bool half_closed_ = false;
+  v1::DecodeResponse incoming_;
+  std::deque<v1::DecodeResponse> arrived_;
+  grpc::Status final_status_;
+  std::optional<absl::Status> ended_;  // the final status, once it is here
+};
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_CPP_DECODE_CALL_H_

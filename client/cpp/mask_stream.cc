@@ -1,0 +1,117 @@
+#include "client/cpp/mask_stream.h"
+
+#include <deque>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+#include "client/cpp/decode_call.h"
+
+namespace maskd::client {
+namespace {
+
+constexpr std::uint32_t kProtocolVersion = 1;
+
+// How long a step may wait for the one before it to leave. Only a server that has stopped reading
+// makes it wait.
+constexpr absl::Duration kWriteTimeout = absl::Seconds(10);
+
+v1::DecodeRequest MakeHello(const StreamOptions& options) {
+  v1::DecodeRequest request;
+  v1::Hello& hello = *request.mutable_hello();
+  hello.set_protocol_version(kProtocolVersion);
+  hello.set_tokenizer(options.tokenizer);
+  hello.set_tokenizer_hash(options.tokenizer_hash);
+  hello.set_logits_width(options.logits_width);
+  return request;
+}
+
+}  // namespace
+
+struct MaskStream::State {
+  State(const std::string& address, int max_message_bytes) : call(address, max_message_bytes) {}
+
+  DecodeCall call;
+  v1::Welcome welcome;
+  std::uint64_t next_step = 1;
+  std::deque<std::uint64_t> in_flight;
+  std::optional<v1::GoAway> go_away;
+};
+
+MaskStream::MaskStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+MaskStream::~MaskStream() = default;
+
+absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::Open(const std::string& address,
+                                                             int max_message_bytes,
+                                                             const StreamOptions& options) {
+  std::unique_ptr<MaskStream> stream(
+      new MaskStream(std::make_unique<State>(address, max_message_bytes)));
+  if (absl::Status status = stream->SayHello(options); !status.ok()) return status;
+  return stream;
+}
+
+absl::Status MaskStream::SayHello(const StreamOptions& options) {
+  const absl::Time deadline = absl::Now() + options.open_timeout;
+  DecodeCall& call = state_->call;
+  if (absl::Status status = call.Start(deadline); !status.ok()) return status;
+  if (absl::Status status = call.Write(MakeHello(options), deadline); !status.ok()) return status;
+  v1::DecodeResponse response;
+  if (absl::Status status = call.Read(response, deadline); !status.ok()) return status;
+  if (!response.has_welcome()) {
+    return absl::InternalError("the server's first message is not a welcome");
+  }
+  state_->welcome = std::move(*response.mutable_welcome());
+  return absl::OkStatus();
+}
+
+const v1::Welcome& MaskStream::welcome() const { return state_->welcome; }
+
+absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
+  if (in_flight() >= kMaxInFlight) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(kMaxInFlight, " steps are in flight: collect first"));
+  }
+  step.message_.mutable_step()->set_step(state_->next_step);
+  const std::uint64_t limit = state_->welcome.limits().max_step_bytes();
+  const std::uint64_t bytes = step.message_.ByteSizeLong();
+  if (limit > 0 && bytes > limit) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("step: limit max_step_bytes is ", limit, ", ", bytes, " needed"));
+  }
+  const absl::Status status = state_->call.Write(step.message_, absl::Now() + kWriteTimeout);
+  if (!status.ok()) return status;
+  state_->in_flight.push_back(state_->next_step);
+  return state_->next_step++;
+}
+
+absl::Status MaskStream::Collect(absl::Duration timeout, StepResult& result) {
+  if (state_->in_flight.empty()) return absl::FailedPreconditionError("no step is in flight");
+  const absl::Time deadline = absl::Now() + timeout;
+  for (;;) {
+    if (absl::Status status = state_->call.Read(result.message_, deadline); !status.ok()) {
+      return status;
+    }
+    if (!result.message_.has_go_away()) break;
+    state_->go_away = result.message_.go_away();
+  }
+  const std::uint64_t expected = state_->in_flight.front();
+  if (!result.message_.has_step() || result.step() != expected) {
+    return absl::InternalError(
+        absl::StrCat("the reply to step ", expected, " was due, not ", result.step()));
+  }
+  state_->in_flight.pop_front();
+  return result.Read(state_->welcome.mask_words());
+}
+
+int MaskStream::in_flight() const { return static_cast<int>(state_->in_flight.size()); }
+
+const std::optional<v1::GoAway>& MaskStream::go_away() const { return state_->go_away; }
+
+absl::Status MaskStream::Close(absl::Duration timeout) {
+  state_->in_flight.clear();
+  return state_->call.Finish(absl::Now() + timeout);
+}
+
+}  // namespace maskd::client

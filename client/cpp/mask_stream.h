@@ -1,0 +1,91 @@
+// A decode stream: one message a step goes out, one comes back, in order.
+//
+//   stream->Submit(step);            // sends, and returns at once
+//   ... the forward pass ...         // the server fills the masks meanwhile
+//   stream->Collect(timeout, result);
+//
+// Pipelining  up to kMaxInFlight steps may be submitted before the first is collected; replies come
+//          in the order of the steps.
+// Errors   a bad row is in its RowResult. An error of Submit() or Collect() is the stream's: once it
+//          has ended, each later call gives the same status. DEADLINE_EXCEEDED of Collect() alone
+//          is not final: the reply may still be collected.
+// Threads  one thread at a time; the calling thread itself polls the connection, there is no other.
+//          So nothing is received between calls, beyond what the connection's buffers hold.
+// Ownership  independent of the Client that opened it.
+#ifndef MASKD_CLIENT_CPP_MASK_STREAM_H_
+#define MASKD_CLIENT_CPP_MASK_STREAM_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "client/cpp/step.h"
+#include "client/cpp/step_result.h"
+#include "maskd/v1/mask_service.pb.h"
+
+namespace maskd::client {
+
+struct StreamOptions {
+  // Name of the server's tokenizer. Empty: its default.
+  std::string tokenizer = {};
+  // The hash it must have; FAILED_PRECONDITION when it differs. Empty: any.
+  std::string tokenizer_hash = {};
+  // Tokens in a row of logits, at least the tokenizer's size.
+  std::uint32_t logits_width = 0;
+  // How long the server may take to say welcome.
+  absl::Duration open_timeout = absl::Seconds(10);
+};
+
+class MaskStream {
+ public:
+  // Steps that may be on their way at once.
+  static constexpr int kMaxInFlight = 64;
+
+  // Connects and says hello. Errors: those of MaskService.Decode, UNAVAILABLE, DEADLINE_EXCEEDED.
+  static absl::StatusOr<std::unique_ptr<MaskStream>> Open(const std::string& address,
+                                                          int max_message_bytes,
+                                                          const StreamOptions& options);
+
+  // Cancels the stream if it has not ended.
+  ~MaskStream();
+  MaskStream(const MaskStream&) = delete;
+  MaskStream& operator=(const MaskStream&) = delete;
+
+  // The server's terms: tokenizer, words of a mask, limits.
+  [[nodiscard]] const v1::Welcome& welcome() const;
+
+  // Sends the step and gives its number, which its reply bears. `step` may be cleared and reused at
+  // once. Errors: FAILED_PRECONDITION (too many in flight), RESOURCE_EXHAUSTED (larger than the
+  // server's max_step_bytes; the stream goes on), the stream's end.
+  absl::StatusOr<std::uint64_t> Submit(Step& step);
+
+  // Waits for the reply to the oldest step that is in flight. Errors: FAILED_PRECONDITION (none is),
+  // DEADLINE_EXCEEDED (try again), INTERNAL (the server broke the protocol), the stream's end.
+  absl::Status Collect(absl::Duration timeout, StepResult& result);
+
+  // Steps submitted and not collected.
+  [[nodiscard]] int in_flight() const;
+
+  // Set once the server has said that it will stop: move the rows to another one.
+  [[nodiscard]] const std::optional<v1::GoAway>& go_away() const;
+
+  // Says goodbye and waits for the stream's end. Replies in flight are dropped. OK unless the
+  // server ended the stream with an error.
+  absl::Status Close(absl::Duration timeout);
+
+ private:
+  struct State;
+  explicit MaskStream(std::unique_ptr<State> state);
+  absl::Status SayHello(const StreamOptions& options);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_CPP_MASK_STREAM_H_

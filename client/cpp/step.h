@@ -1,0 +1,76 @@
+// One decode step as the engine says it: which rows open, what was sampled, which rows close.
+//
+//   Step step;                                   // kept and reused: Clear() keeps its memory
+//   step.Open(7, grammar_id).Take(3, sampled).Close(5);
+//   absl::StatusOr<std::uint64_t> number = stream->Submit(step);
+//
+// Order    the server closes, forks, opens and then moves rows, whatever the order of these calls.
+// Errors   none here: what a row may not do comes back in its own reply.
+// Threads  a plain value.
+#ifndef MASKD_CLIENT_CPP_STEP_H_
+#define MASKD_CLIENT_CPP_STEP_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+#include "maskd/v1/grammar.pb.h"
+#include "maskd/v1/mask_service.pb.h"
+
+namespace maskd::client {
+
+// Names a row of a stream; the caller's choice.
+using RowId = std::uint64_t;
+using TokenId = std::int32_t;
+
+// What a row may be opened with beside its grammar.
+struct OpenOptions {
+  // Tokens the row has taken already, on another stream.
+  std::span<const TokenId> tokens = {};
+  // Ids that end its text. Empty: the tokenizer's own.
+  std::span<const TokenId> stop_ids = {};
+};
+
+class Step {
+ public:
+  // Opens a row on a grammar compiled before, or on its text.
+  Step& Open(RowId row, absl::string_view grammar_id, const OpenOptions& options = {});
+  Step& Open(RowId row, const v1::Grammar& grammar, const OpenOptions& options = {});
+
+  // Gives a row the tokens sampled since the last step; called again, further ones. An empty list
+  // only asks for the row's mask as it is.
+  Step& Take(RowId row, std::span<const TokenId> tokens);
+  // Takes back a row's last tokens, before those that Take() gives.
+  Step& Rollback(RowId row, std::uint32_t token_count);
+
+  // Makes `child` an independent copy of `parent`.
+  Step& Fork(RowId parent, RowId child);
+  Step& Close(RowId row);
+
+  // Lets the reply wait for grammars that still compile. Zero, the default, never waits.
+  Step& WaitForCompile(absl::Duration at_most);
+
+  // Empties the step for its next use.
+  void Clear();
+
+  [[nodiscard]] bool empty() const;
+  // As it goes over the wire.
+  [[nodiscard]] const v1::DecodeRequest& message() const { return message_; }
+
+ private:
+  friend class MaskStream;
+  v1::OpenRow& AddOpen(RowId row, const OpenOptions& options);
+  v1::RowUpdate& Update(RowId row);
+
+  v1::DecodeRequest message_;
+  // Where in the message each row's update stands.
+  absl::flat_hash_map<RowId, int> updates_;
+};
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_CPP_STEP_H_

@@ -1,0 +1,125 @@
+#include "client/cpp/step_result.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+#include "client/cpp/wire_status.h"
+
+namespace maskd::client {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "a dense mask is read in place: its words are little-endian on the wire");
+
+absl::StatusOr<MaskView> ReadPosition(const v1::Position& position, std::int64_t mask_words) {
+  if (position.has_full()) return MaskView{.full = true};
+  if (!position.has_dense()) {
+    return absl::InternalError(absl::StrCat("row form ", static_cast<int>(position.form_case()),
+                                            " was not offered to the server"));
+  }
+  const std::string& bytes = position.dense();
+  const auto word_count = static_cast<std::int64_t>(bytes.size() / sizeof(std::int32_t));
+  if (bytes.size() % sizeof(std::int32_t) != 0 || word_count != mask_words) {
+    return absl::InternalError(
+        absl::StrCat("a mask of ", bytes.size(), " bytes where ", mask_words, " words are due"));
+  }
+  // A string of this size is on the heap or in the string itself: either way aligned for int32.
+  const auto* const words = reinterpret_cast<const std::int32_t*>(bytes.data());
+  return MaskView{.words = {words, static_cast<std::size_t>(word_count)}};
+}
+
+absl::Status ReadRow(const v1::RowReply& reply, std::int64_t mask_words, RowResult& row) {
+  row.row = reply.row();
+  row.state = reply.state();
+  row.token_count = reply.token_count();
+  row.may_end = reply.may_end();
+  row.grammar_id = reply.grammar_id();
+  for (const v1::Position& position : reply.positions()) {
+    absl::StatusOr<MaskView> mask = ReadPosition(position, mask_words);
+    if (!mask.ok()) return mask.status();
+    row.masks.push_back(*mask);
+  }
+  if (!reply.has_error()) return absl::OkStatus();
+  row.error = FromWire(reply.error());
+  if (reply.error().has_token()) {
+    const v1::RefusedToken& token = reply.error().token();
+    row.refused_token = RefusedToken{token.index(), token.id(), token.text()};
+  }
+  return absl::OkStatus();
+}
+
+void CopyMask(const MaskView& mask, std::int64_t mask_words, std::span<std::int32_t> to) {
+  const std::span<std::int32_t> words = to.first(static_cast<std::size_t>(mask_words));
+  if (mask.full) {
+    std::ranges::fill(words, -1);
+  } else {
+    std::ranges::copy(mask.words, words.begin());
+  }
+  std::ranges::fill(to.subspan(words.size()), 0);
+}
+
+absl::Status CheckBuffer(const MaskBuffer& buffer, std::size_t rows, std::int64_t mask_words) {
+  if (buffer.words == nullptr && rows > 0) {
+    return absl::InvalidArgumentError("buffer.words: is null");
+  }
+  if (buffer.row_count < static_cast<std::int64_t>(rows)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("buffer.row_count: ", buffer.row_count, " is less than ", rows, " rows"));
+  }
+  if (buffer.row_words < mask_words) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("buffer.row_words: ", buffer.row_words, " is less than ", mask_words));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status StepResult::Read(std::int64_t mask_words) {
+  mask_words_ = mask_words;
+  rows_.clear();
+  rows_.reserve(static_cast<std::size_t>(message_.step().rows_size()));
+  for (const v1::RowReply& reply : message_.step().rows()) {
+    const absl::Status status = ReadRow(reply, mask_words, rows_.emplace_back());
+    if (!status.ok()) {
+      return absl::InternalError(absl::StrCat("row ", reply.row(), ": ", status.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+const RowResult* StepResult::Find(RowId row) const {
+  const auto found = std::ranges::find_if(rows_, [row](const RowResult& each) {
+    return each.row == row && each.state != v1::ROW_STATE_REFUSED;
+  });
+  return found == rows_.end() ? nullptr : &*found;
+}
+
+absl::Status StepResult::CopyMasks(std::span<const RowId> order, const MaskBuffer& buffer) const {
+  if (absl::Status status = CheckBuffer(buffer, order.size(), mask_words_); !status.ok()) {
+    return status;
+  }
+  absl::InlinedVector<const MaskView*, 16> masks;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const RowId row = order[i];
+    // Engines ask in the order in which they sent.
+    const bool in_place = i < rows_.size() && rows_[i].row == row && !rows_[i].masks.empty();
+    const RowResult* const result = in_place ? &rows_[i] : Find(row);
+    if (result == nullptr) return absl::NotFoundError(absl::StrCat("row ", row, ": no answer"));
+    if (result->masks.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("row ", row, ": no mask, it is ", v1::RowState_Name(result->state)));
+    }
+    masks.push_back(&result->masks.front());
+  }
+  for (std::size_t i = 0; i < masks.size(); ++i) {
+    std::int32_t* const row = buffer.words + static_cast<std::int64_t>(i) * buffer.row_words;
+    CopyMask(*masks[i], mask_words_, {row, static_cast<std::size_t>(buffer.row_words)});
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace maskd::client

@@ -1,0 +1,96 @@
+// The answer to one step: for each row its state, and the mask of each of its positions.
+//
+// Layout   a mask is Welcome.mask_words int32 words; bit t % 32 (least significant first) of word
+//          t / 32 is token t, 1 = allowed; bits past the vocabulary are 0.
+// Ownership  rows and masks are views into the StepResult. They live until it is collected into
+//          again or goes.
+// Threads  a plain value.
+#ifndef MASKD_CLIENT_CPP_STEP_RESULT_H_
+#define MASKD_CLIENT_CPP_STEP_RESULT_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+#include "client/cpp/step.h"
+#include "maskd/v1/mask_service.pb.h"
+
+namespace maskd::client {
+
+// The mask of one position.
+struct MaskView {
+  // Apply nothing: the row is finished or free.
+  bool full = false;
+  // Empty when full.
+  std::span<const std::int32_t> words = {};
+};
+
+// A token that its row refused.
+struct RefusedToken {
+  std::uint32_t index = 0;  // in the tokens that were sent
+  TokenId id = 0;
+  absl::string_view text = {};  // its bytes; empty when there is no such token
+};
+
+// Answer for one row.
+struct RowResult {
+  RowId row = 0;
+  v1::RowState state = v1::ROW_STATE_UNSPECIFIED;
+  // Position 0 is the mask after the tokens taken. Empty when compiling, failed or refused.
+  absl::InlinedVector<MaskView, 1> masks;
+  // What went wrong, with place and reason (errors.h). When the state is active or finished the row
+  // goes on from token_count.
+  absl::Status error;
+  std::optional<RefusedToken> refused_token;
+  // Tokens the row has taken, those after its end included.
+  std::uint32_t token_count = 0;
+  // Whether the text may end here.
+  bool may_end = false;
+  // Set in the reply that first has a position.
+  absl::string_view grammar_id;
+
+  // Whether there is something to apply.
+  [[nodiscard]] bool has_mask() const { return !masks.empty() && !masks.front().full; }
+};
+
+// The caller's own memory for masks: row i starts `i * row_words` words after `words`.
+struct MaskBuffer {
+  std::int32_t* words = nullptr;
+  std::int64_t row_count = 0;
+  std::int64_t row_words = 0;  // at least Welcome.mask_words
+};
+
+class StepResult {
+ public:
+  // The step's number.
+  [[nodiscard]] std::uint64_t step() const { return message_.step().step(); }
+  // In the server's order: opened rows, named rows, rows that have compiled since.
+  [[nodiscard]] std::span<const RowResult> rows() const { return rows_; }
+  // The row's answer that has its state, or null when it has none.
+  [[nodiscard]] const RowResult* Find(RowId row) const;
+
+  // Copies masks in the caller's order: row i of `buffer` becomes the mask of `order[i]`, all ones
+  // where it is full; words past the mask become 0. Errors, before anything is written:
+  // INVALID_ARGUMENT (a buffer that is null or too small), NOT_FOUND (a row without an answer),
+  // FAILED_PRECONDITION (an answer without a mask).
+  absl::Status CopyMasks(std::span<const RowId> order, const MaskBuffer& buffer) const;
+
+ private:
+  friend class MaskStream;
+  // Reads message_ into rows_. Errors: INTERNAL, a reply that is not as the protocol says.
+  absl::Status Read(std::int64_t mask_words);
+
+  v1::DecodeResponse message_;
+  std::vector<RowResult> rows_;
+  std::int64_t mask_words_ = 0;
+};
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_CPP_STEP_RESULT_H_
