@@ -6,6 +6,7 @@
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+
 #include "grammar_core/tokenizer/vocabulary.h"
 
 namespace maskd {
@@ -26,12 +28,20 @@ struct VocabularySource {
   std::string format;
   // Special tokens the file does not list (a tiktoken rank file lists none): spelling and id.
   std::vector<std::pair<std::string, TokenId>> extra_special;
-  // Spellings of the tokens that end a text. Empty: the file's own end tokens, as far as it names any.
+  // A known family of rank files, whose special and stop tokens are then added: one of
+  // SpecialPresets(). Empty for none.
+  std::string special_preset;
+  // Spellings of the tokens that end a text. Empty: the ones of the files beside `path`, or of the
+  // preset, or else the well-known spellings that are in the file (docs/tokenizers.md).
   std::vector<std::string> stop_tokens;
 };
 
-// Errors: NOT_FOUND (no such file), INVALID_ARGUMENT (with the place in the file), UNIMPLEMENTED (a
-// tokenizer model whose bytes cannot be told exactly).
+// A larger file is refused before it is read.
+inline constexpr std::int64_t kMaxVocabularyFileBytes = std::int64_t{128} << 20;
+
+// Errors: NOT_FOUND (no such file), INVALID_ARGUMENT (with the file and the place in it: line:column or
+// JSON Pointer), UNIMPLEMENTED (a tokenizer model whose bytes cannot be told exactly),
+// RESOURCE_EXHAUSTED (a file over kMaxVocabularyFileBytes, or nested or branched beyond reason).
 absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const VocabularySource& source);
 
 // Ids 0 to 255 are the single bytes, 256 is "<|end|>", the stop token.
@@ -39,6 +49,9 @@ std::shared_ptr<const Vocabulary> EmbeddedByteVocabulary();
 
 // The format names, for --help and errors.
 std::vector<std::string> VocabularyFormats();
+
+// The names for VocabularySource::special_preset.
+std::vector<std::string> SpecialPresets();
 
 }  // namespace maskd
 

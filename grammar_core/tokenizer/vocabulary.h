@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -35,7 +36,8 @@ class Vocabulary {
   };
 
   // `tokens[i]` is id i. Errors: INVALID_ARGUMENT when there is no token, more than kMaxTokens, a
-  // token longer than kMaxTokenBytes, or a stop id that is out of range or not special.
+  // token longer than kMaxTokenBytes, a special token without a spelling or with one that another
+  // has, or a stop id that is out of range or not special.
   static absl::StatusOr<std::shared_ptr<const Vocabulary>> Create(std::string name,
                                                                   std::vector<Token> tokens,
                                                                   std::vector<TokenId> stop_ids);
@@ -60,6 +62,8 @@ class Vocabulary {
 
  private:
   Vocabulary() = default;
+
+  absl::Status IndexTokens();
 
   std::string name_;
   std::string hash_;

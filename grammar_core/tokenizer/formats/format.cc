@@ -1,0 +1,54 @@
+#include "grammar_core/tokenizer/formats/format.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/tokenizer/source_file.h"
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+
+absl::Status PutToken(absl::string_view place, std::int64_t id, Vocabulary::Token token,
+                      RawVocabulary* raw) {
+  if (id < 0 || id >= Vocabulary::kMaxTokens) {
+    return InvalidTokenizer(
+        place, absl::StrCat("id ", id, " is not in 0 to ", Vocabulary::kMaxTokens - 1));
+  }
+  const auto index = static_cast<std::size_t>(id);
+  if (index >= raw->tokens.size()) {
+    raw->tokens.resize(index + 1);
+  }
+  Vocabulary::Token& slot = raw->tokens[index];
+  if (slot.special || !slot.bytes.empty()) {
+    return InvalidTokenizer(place, absl::StrCat("id ", id, " is another token's"));
+  }
+  slot = std::move(token);
+  return absl::OkStatus();
+}
+
+TokenId FindListed(absl::string_view text, const RawVocabulary& raw) {
+  for (std::size_t id = 0; id < raw.tokens.size(); ++id) {
+    if (raw.tokens[id].special && raw.tokens[id].bytes == text) {
+      return static_cast<TokenId>(id);
+    }
+  }
+  const auto added = std::find_if(raw.added_ids.begin(), raw.added_ids.end(),
+                                  [&](TokenId id) { return raw.tokens[id].bytes == text; });
+  return added == raw.added_ids.end() ? -1 : *added;
+}
+
+TokenId FindNamed(absl::string_view text, const RawVocabulary& raw) {
+  if (const TokenId listed = FindListed(text, raw); listed >= 0) {
+    return listed;
+  }
+  const auto piece = raw.id_by_piece.find(text);
+  return piece == raw.id_by_piece.end() ? -1 : piece->second;
+}
+
+}  // namespace maskd

@@ -1,0 +1,61 @@
+// What a tokenizer format's reader hands to the loader, and the readers. One format is one file here
+// and one row in the table of loader.cc.
+//
+// Errors   readers start their messages with the place in the content (line:column or JSON Pointer);
+//          the loader puts the path before it.
+// Threads  plain values and functions without state.
+#ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_FORMAT_H_
+#define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_FORMAT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+
+// A vocabulary under construction. Any field may still change until Vocabulary::Create().
+struct RawVocabulary {
+  // By id; an id without bytes is free.
+  std::vector<Vocabulary::Token> tokens;
+  // The tokens a file lists apart from the model's own, special or not.
+  std::vector<TokenId> added_ids;
+  // The model's tokens as the file spells them, where that is not their bytes.
+  absl::flat_hash_map<std::string, TokenId> id_by_piece;
+  // The end tokens that the files beside this one name.
+  std::vector<TokenId> stop_ids;
+};
+
+// Puts `token` at `id`. Errors, at `place`: INVALID_ARGUMENT when the id is negative, not below
+// Vocabulary::kMaxTokens, or another token's.
+absl::Status PutToken(absl::string_view place, std::int64_t id, Vocabulary::Token token,
+                      RawVocabulary* raw);
+
+// The id of the token spelled `text` that is special or added, or -1.
+TokenId FindListed(absl::string_view text, const RawVocabulary& raw);
+
+// As FindListed(), and where there is none, the id of the model's piece spelled `text`.
+TokenId FindNamed(absl::string_view text, const RawVocabulary& raw);
+
+// tokenizer.json of the `tokenizers` library.
+bool LooksLikeHuggingFace(absl::string_view content);
+absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content);
+// Stop ids from tokenizer_config.json and generation_config.json in the folder of `path`.
+absl::Status ReadBesideHuggingFace(const std::string& path, RawVocabulary* raw);
+
+// Lines "BASE64 RANK".
+bool LooksLikeTiktoken(absl::string_view content);
+absl::StatusOr<RawVocabulary> ReadTiktoken(absl::string_view content);
+// Special tokens and stop ids from STEM.special.json beside `path`, where STEM is the file's name
+// without what follows its last dot: {"special": {SPELLING: ID}, "stop": [SPELLING]}.
+absl::Status ReadBesideTiktoken(const std::string& path, RawVocabulary* raw);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_FORMAT_H_

@@ -1,0 +1,255 @@
+// tokenizer.json: the model's pieces through the file's own decoder, then the added tokens as they
+// stand.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/tokenizer/formats/format.h"
+#include "grammar_core/tokenizer/formats/json_tree.h"
+#include "grammar_core/tokenizer/formats/piece_decoder.h"
+#include "grammar_core/tokenizer/formats/tokenizer_document.h"
+#include "grammar_core/tokenizer/source_file.h"
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
+
+// The model's type; files of the format's first months do not say it.
+std::string ModelType(const Json& model, const TokenizerDocument& document) {
+  const std::string type = TextField(model, "type");
+  return type.empty() && document.has_merges ? "BPE" : type;
+}
+
+absl::Status CheckModel(const Json& model, const std::string& type) {
+  if (type == "WordPiece") {
+    return UnsupportedAt("/model/type", "the model type WordPiece",
+                         "its tokens do not keep the white space between them");
+  }
+  if (type != "BPE" && type != "Unigram" && type != "WordLevel") {
+    return UnsupportedAt("/model/type", absl::StrCat("the model type \"", Shortened(type), "\""));
+  }
+  for (const char* affix : {"end_of_word_suffix", "continuing_subword_prefix"}) {
+    if (!TextField(model, affix).empty()) {
+      return UnsupportedAt(absl::StrCat("/model/", affix), absl::StrCat(type, " with ", affix),
+                           "its tokens do not keep the white space between them");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PutPieces(const PieceDecoder& decoder, TokenizerDocument document,
+                       RawVocabulary* raw) {
+  raw->id_by_piece.reserve(document.pieces.size());
+  const FieldPath vocab = FieldPath().Child("model").Child("vocab");
+  for (ModelPiece& piece : document.pieces) {
+    const std::string place = vocab.Child(Shortened(piece.text)).str();
+    absl::Status put = PutToken(place, piece.id, {decoder.Decode(piece.text), false}, raw);
+    if (!put.ok()) {
+      return put;
+    }
+    const auto id = static_cast<TokenId>(piece.id);
+    if (!raw->id_by_piece.emplace(std::move(piece.text), id).second) {
+      return InvalidTokenizer(place, "appears twice");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// The unknown token stands for whatever the model has no piece for: it has no text of its own.
+void MarkUnknown(const Json& model, RawVocabulary* raw) {
+  const auto by_name = raw->id_by_piece.find(TextField(model, "unk_token"));
+  const Json* const unk_id = FindField(model, "unk_id");
+  const std::int64_t id = by_name != raw->id_by_piece.end() ? by_name->second
+                          : unk_id != nullptr               ? WholeNumber(*unk_id)
+                                                            : -1;
+  for (const auto& [piece, piece_id] : raw->id_by_piece) {
+    if (piece_id == id && !piece.empty()) {
+      raw->tokens[piece_id] = {piece, true};
+    }
+  }
+}
+
+struct AddedToken {
+  std::int64_t id;
+  Vocabulary::Token token;
+};
+
+absl::StatusOr<AddedToken> ReadAdded(const Json& value, const FieldPath& path) {
+  const Json* const id = FindField(value, "id");
+  AddedToken added{id == nullptr ? -1 : WholeNumber(*id),
+                   {TextField(value, "content"), IsFieldTrue(value, "special")}};
+  if (added.id < 0) {
+    return InvalidTokenizer(path.Child("id").str(), "not a whole number");
+  }
+  if (added.token.bytes.empty()) {
+    return InvalidTokenizer(path.Child("content").str(), "not a text of at least one character");
+  }
+  return added;
+}
+
+absl::Status PutAdded(const Json& value, const FieldPath& path, RawVocabulary* raw,
+                      absl::flat_hash_map<std::string, TokenId>* seen) {
+  absl::StatusOr<AddedToken> added = ReadAdded(value, path);
+  if (!added.ok()) {
+    return added.status();
+  }
+  const auto piece = raw->id_by_piece.find(added->token.bytes);
+  const bool is_a_piece = piece != raw->id_by_piece.end();
+  if (is_a_piece && piece->second != added->id) {
+    return InvalidTokenizer(
+        path.Child("id").str(),
+        absl::StrCat("/model/vocab has the same content with id ", piece->second));
+  }
+  if (!seen->emplace(added->token.bytes, static_cast<TokenId>(added->id)).second) {
+    return InvalidTokenizer(path.Child("content").str(), "an earlier added token has the same");
+  }
+  if (is_a_piece) {
+    raw->tokens[piece->second] = {};
+  }
+  if (absl::Status put = PutToken(path.Child("id").str(), added->id, std::move(added->token), raw);
+      !put.ok()) {
+    return put;
+  }
+  raw->added_ids.push_back(static_cast<TokenId>(added->id));
+  return absl::OkStatus();
+}
+
+absl::Status PutAllAdded(const Json& tree, RawVocabulary* raw) {
+  const Json* const list = FindField(tree, "added_tokens");
+  if (list == nullptr) {
+    return absl::OkStatus();
+  }
+  const FieldPath path = FieldPath().Child("added_tokens");
+  if (!list->is_array()) {
+    return InvalidTokenizer(path.str(), "not a list");
+  }
+  absl::flat_hash_map<std::string, TokenId> seen;
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    absl::Status put = PutAdded((*list)[i], path.Child(static_cast<std::int64_t>(i)), raw, &seen);
+    if (!put.ok()) {
+      return put;
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string Beside(const std::string& path, absl::string_view name) {
+  const std::size_t slash = path.rfind('/');
+  return absl::StrCat(slash == std::string::npos ? "" : path.substr(0, slash + 1), name);
+}
+
+// "eos_token": a spelling, or an object with it as "content".
+absl::Status AddStopOfTokenizerConfig(const Json& config, RawVocabulary* raw) {
+  const Json* const token = FindField(config, "eos_token");
+  if (token == nullptr) {
+    return absl::OkStatus();
+  }
+  const std::string text =
+      token->is_object() ? TextField(*token, "content") : TextField(config, "eos_token");
+  const TokenId id = FindNamed(text, *raw);
+  if (text.empty() || id < 0) {
+    return InvalidTokenizer("/eos_token",
+                            absl::StrCat("tokenizer.json has no token \"", Shortened(text), "\""));
+  }
+  raw->stop_ids.push_back(id);
+  return absl::OkStatus();
+}
+
+absl::Status AddStopId(const Json& value, absl::string_view place, RawVocabulary* raw) {
+  const std::int64_t id = WholeNumber(value);
+  const bool is_there = id >= 0 && static_cast<std::size_t>(id) < raw->tokens.size() &&
+                        !raw->tokens[static_cast<std::size_t>(id)].bytes.empty();
+  if (!is_there) {
+    return InvalidTokenizer(place,
+                            absl::StrCat("tokenizer.json has no token ", Shortened(value.dump())));
+  }
+  raw->stop_ids.push_back(static_cast<TokenId>(id));
+  return absl::OkStatus();
+}
+
+// "eos_token_id": an id or a list of them.
+absl::Status AddStopsOfGenerationConfig(const Json& config, RawVocabulary* raw) {
+  const Json* const ids = FindField(config, "eos_token_id");
+  if (ids == nullptr) {
+    return absl::OkStatus();
+  }
+  const FieldPath path = FieldPath().Child("eos_token_id");
+  if (!ids->is_array()) {
+    return AddStopId(*ids, path.str(), raw);
+  }
+  absl::Status added = absl::OkStatus();
+  for (std::size_t i = 0; added.ok() && i < ids->size(); ++i) {
+    added = AddStopId((*ids)[i], path.Child(static_cast<std::int64_t>(i)).str(), raw);
+  }
+  return added;
+}
+
+absl::Status ReadBeside(const std::string& path, absl::Status (*read)(const Json&, RawVocabulary*),
+                        RawVocabulary* raw) {
+  const absl::StatusOr<Json> config = ReadJsonFile(path);
+  if (absl::IsNotFound(config.status())) {
+    return absl::OkStatus();
+  }
+  if (!config.ok()) {
+    return config.status();
+  }
+  const absl::Status done = read(*config, raw);
+  return done.ok() ? done : InFile(path, done);
+}
+
+}  // namespace
+
+bool LooksLikeHuggingFace(absl::string_view content) {
+  absl::ConsumePrefix(&content, kByteOrderMark);
+  return absl::StartsWith(absl::StripLeadingAsciiWhitespace(content), "{");
+}
+
+absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content) {
+  absl::StatusOr<TokenizerDocument> document = ReadTokenizerDocument(content);
+  if (!document.ok()) {
+    return document.status();
+  }
+  const Json tree = std::move(document->tree);
+  const Json* const model = FindField(tree, "model");
+  if (model == nullptr || !model->is_object()) {
+    return InvalidTokenizer("/model", "missing: this is not a tokenizer.json");
+  }
+  if (absl::Status checked = CheckModel(*model, ModelType(*model, *document)); !checked.ok()) {
+    return checked;
+  }
+  const absl::StatusOr<PieceDecoder> decoder = PieceDecoder::FromTree(tree);
+  if (!decoder.ok()) {
+    return decoder.status();
+  }
+  RawVocabulary raw;
+  if (absl::Status put = PutPieces(*decoder, *std::move(document), &raw); !put.ok()) {
+    return put;
+  }
+  MarkUnknown(*model, &raw);
+  if (absl::Status put = PutAllAdded(tree, &raw); !put.ok()) {
+    return put;
+  }
+  return raw;
+}
+
+absl::Status ReadBesideHuggingFace(const std::string& path, RawVocabulary* raw) {
+  absl::Status read =
+      ReadBeside(Beside(path, "tokenizer_config.json"), &AddStopOfTokenizerConfig, raw);
+  read.Update(ReadBeside(Beside(path, "generation_config.json"), &AddStopsOfGenerationConfig, raw));
+  return read;
+}
+
+}  // namespace maskd

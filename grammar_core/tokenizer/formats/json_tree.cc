@@ -1,0 +1,146 @@
+#include "grammar_core/tokenizer/formats/json_tree.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/tokenizer/source_file.h"
+
+namespace maskd {
+namespace {
+
+constexpr std::int64_t kMaxJsonFileBytes = 16 << 20;
+constexpr int kNumberOverflow = 406;  // the parser's own number for it
+
+// The parser's reason without the text it quotes, which may not be UTF-8.
+std::string ParserReason(const nlohmann::detail::exception& error) {
+  if (error.id == kNumberOverflow) {
+    return "a number is out of range";
+  }
+  absl::string_view reason = error.what();
+  const std::size_t dash = reason.find(" - ");
+  reason.remove_prefix(dash == absl::string_view::npos ? reason.size() : dash + 3);
+  reason = reason.substr(0, reason.find("; last read"));
+  return reason.empty() ? "not JSON" : "not JSON: " + std::string(reason);
+}
+
+}  // namespace
+
+absl::Status JsonTreeReader::Read(absl::string_view text) {
+  text_ = text;
+  nlohmann::json::sax_parse(text.begin(), text.end(), this);
+  return error_;
+}
+
+bool JsonTreeReader::key(string_t& name) {
+  Level& level = levels_.back();
+  level.key = std::move(name);
+  return !level.container->contains(level.key) ||
+         Fail(InvalidTokenizer(Here().str(), "appears twice"));
+}
+
+bool JsonTreeReader::parse_error(std::size_t position, const std::string& /*last_token*/,
+                                 const nlohmann::detail::exception& error) {
+  // The parser counts the bytes it has taken; the last of them is the wrong one.
+  const std::size_t offset = position == 0 ? 0 : position - 1;
+  return Fail(InvalidTokenizer(LineColumn(text_, offset), ParserReason(error)));
+}
+
+FieldPath JsonTreeReader::Here() const {
+  FieldPath path;
+  for (const Level& level : levels_) {
+    path = level.container->is_array()
+               ? path.Child(static_cast<std::int64_t>(level.container->size()))
+               : path.Child(Shortened(level.key));
+  }
+  return path;
+}
+
+bool JsonTreeReader::Fail(absl::Status status) {
+  error_.Update(std::move(status));
+  return false;
+}
+
+JsonTreeReader::Json* JsonTreeReader::Add(Json value) {
+  if (++value_count_ > kMaxJsonValues) {
+    Fail(LimitExceeded(Here().str(), "tokenizer_json_values", kMaxJsonValues, value_count_));
+    return nullptr;
+  }
+  if (levels_.empty()) {
+    tree_ = std::move(value);
+    return &tree_;
+  }
+  Level& level = levels_.back();
+  if (level.container->is_array()) {
+    level.container->push_back(std::move(value));
+    return &level.container->back();
+  }
+  Json& slot = (*level.container)[level.key];
+  slot = std::move(value);
+  return &slot;
+}
+
+bool JsonTreeReader::Open(Json empty) {
+  if (levels_.size() >= kMaxJsonDepth) {
+    return Fail(LimitExceeded(Here().str(), "tokenizer_json_depth",
+                              static_cast<std::int64_t>(kMaxJsonDepth),
+                              static_cast<std::int64_t>(levels_.size() + 1)));
+  }
+  Json* const container = Add(std::move(empty));
+  if (container == nullptr) {
+    return false;
+  }
+  levels_.push_back({container, ""});
+  return true;
+}
+
+bool JsonTreeReader::Close() {
+  levels_.pop_back();
+  return true;
+}
+
+absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path) {
+  const absl::StatusOr<std::string> content = ReadSourceFile(path, kMaxJsonFileBytes);
+  if (!content.ok()) {
+    return content.status();
+  }
+  JsonTreeReader reader;
+  if (absl::Status read = reader.Read(*content); !read.ok()) {
+    return InFile(path, read);
+  }
+  return std::move(reader.tree());
+}
+
+const nlohmann::json* FindField(const nlohmann::json& value, absl::string_view name) {
+  if (!value.is_object()) {
+    return nullptr;
+  }
+  const auto field = value.find(std::string(name));
+  return field == value.end() || field->is_null() ? nullptr : &*field;
+}
+
+std::string TextField(const nlohmann::json& value, absl::string_view name) {
+  const nlohmann::json* field = FindField(value, name);
+  return field != nullptr && field->is_string() ? field->get<std::string>() : "";
+}
+
+bool IsFieldTrue(const nlohmann::json& value, absl::string_view name) {
+  const nlohmann::json* field = FindField(value, name);
+  return field != nullptr && field->is_boolean() && field->get<bool>();
+}
+
+std::int64_t WholeNumber(const nlohmann::json& value) {
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 62;
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMax) {
+    return -1;
+  }
+  return value.get<std::int64_t>();
+}
+
+}  // namespace maskd

@@ -1,0 +1,38 @@
+// tokenizer.json taken apart: the model's pieces in one list, the rest as a small tree.
+//
+// The merges, half of such a file, are checked to be JSON and then dropped: they say which ids a text
+// becomes, not which text an id stands for.
+//
+// Errors   as JsonTreeReader's, and INVALID_ARGUMENT at the pointer of a piece that has no id.
+// Threads  a plain value.
+#ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_TOKENIZER_DOCUMENT_H_
+#define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_TOKENIZER_DOCUMENT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+
+namespace maskd {
+
+struct ModelPiece {
+  std::string text;
+  std::int64_t id;
+};
+
+struct TokenizerDocument {
+  // The whole file but for /model/vocab and /model/merges.
+  nlohmann::json tree;
+  // /model/vocab, in the order of the file: {piece: id}, or [[piece, score]] with the index as id.
+  std::vector<ModelPiece> pieces;
+  bool has_merges = false;
+};
+
+absl::StatusOr<TokenizerDocument> ReadTokenizerDocument(absl::string_view content);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_TOKENIZER_DOCUMENT_H_

@@ -1,0 +1,258 @@
+#include "grammar_core/tokenizer/loader.h"
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/tokenizer/formats/format.h"
+#include "grammar_core/tokenizer/source_file.h"
+#include "grammar_core/tokenizer/special_presets.h"
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+namespace {
+
+struct Format {
+  const char* name;
+  bool (*looks_like)(absl::string_view content);
+  absl::StatusOr<RawVocabulary> (*read)(absl::string_view content);
+  // What files beside the named one add.
+  absl::Status (*read_beside)(const std::string& path, RawVocabulary* raw);
+};
+
+constexpr std::array kFormats = {
+    Format{"huggingface", &LooksLikeHuggingFace, &ReadHuggingFace, &ReadBesideHuggingFace},
+    Format{"tiktoken", &LooksLikeTiktoken, &ReadTiktoken, &ReadBesideTiktoken},
+};
+
+// What ends a text where neither the caller nor a file says it.
+constexpr std::array kWellKnownStops = {
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|im_end|>",
+    "<|endoftext|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|endofprompt|>",
+    "</s>",
+    "<eos>",
+    "<end_of_turn>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|EOT|>",
+    "<EOT>",
+    "<\xEF\xBD\x9C"
+    "end\xE2\x96\x81"
+    "of\xE2\x96\x81"
+    "sentence\xEF\xBD\x9C>",
+};
+
+constexpr char kEmbeddedName[] = "bytes";
+constexpr char kEmbeddedEnd[] = "<|end|>";
+
+absl::StatusOr<const Format*> FindFormat(absl::string_view name, absl::string_view content) {
+  for (const Format& format : kFormats) {
+    if (name.empty() ? format.looks_like(content) : name == format.name) {
+      return &format;
+    }
+  }
+  const std::string known = absl::StrJoin(VocabularyFormats(), ", ");
+  if (!name.empty()) {
+    return InvalidTokenizer("format",
+                            absl::StrCat("\"", Shortened(name), "\" is not one of ", known));
+  }
+  return InvalidTokenizer("1:1", absl::StrCat("the content is of no known format: ", known));
+}
+
+absl::Status AddSpecial(absl::string_view place, absl::string_view text, TokenId id,
+                        RawVocabulary* raw) {
+  const auto index = static_cast<std::size_t>(id);
+  if (id >= 0 && index < raw->tokens.size() && raw->tokens[index].special &&
+      raw->tokens[index].bytes == text) {
+    return absl::OkStatus();  // the file says it too
+  }
+  return PutToken(place, id, {std::string(text), true}, raw);
+}
+
+absl::Status AddPreset(absl::string_view name, RawVocabulary* raw) {
+  const absl::StatusOr<SpecialPreset> preset = FindSpecialPreset(name);
+  if (!preset.ok()) {
+    return preset.status();
+  }
+  if (raw->tokens.size() != static_cast<std::size_t>(preset->rank_count)) {
+    return InvalidTokenizer("special_preset",
+                            absl::StrCat(name, " is for ", preset->rank_count,
+                                         " tokens; the file has ", raw->tokens.size()));
+  }
+  for (std::size_t i = 0; i < preset->special.size(); ++i) {
+    const auto id = static_cast<TokenId>(preset->rank_count + i);
+    if (absl::Status added = AddSpecial("special_preset", preset->special[i], id, raw);
+        !added.ok()) {
+      return added;
+    }
+  }
+  for (const std::string& stop : preset->stop) {
+    raw->stop_ids.push_back(FindNamed(stop, *raw));
+  }
+  return absl::OkStatus();
+}
+
+// Adds what the caller says about special tokens; where it says nothing, what lies beside the file.
+absl::Status AddWhatTheFileLacks(const VocabularySource& source, const Format& format,
+                                 RawVocabulary* raw) {
+  if (source.extra_special.empty() && source.special_preset.empty()) {
+    return format.read_beside(source.path, raw);
+  }
+  if (!source.special_preset.empty()) {
+    if (absl::Status added = AddPreset(source.special_preset, raw); !added.ok()) {
+      return added;
+    }
+  }
+  for (const auto& [text, id] : source.extra_special) {
+    if (absl::Status added =
+            AddSpecial(absl::StrCat("special \"", Shortened(text), "\""), text, id, raw);
+        !added.ok()) {
+      return added;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<TokenId>> NamedStops(const std::vector<std::string>& names,
+                                                const RawVocabulary& raw) {
+  std::vector<TokenId> ids;
+  for (const std::string& name : names) {
+    const TokenId id = FindNamed(name, raw);
+    if (id < 0) {
+      return InvalidTokenizer("stop_tokens",
+                              absl::StrCat("no token is spelled \"", Shortened(name), "\""));
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+// A well-known spelling counts where the file lists it apart from the model's pieces: "</s>" can
+// be an ordinary piece of a vocabulary that has seen HTML.
+std::vector<TokenId> WellKnownStops(const RawVocabulary& raw) {
+  std::vector<TokenId> ids;
+  for (const char* text : kWellKnownStops) {
+    if (const TokenId id = FindListed(text, raw); id >= 0) {
+      ids.push_back(id);
+    }
+  }
+  return ids;
+}
+
+absl::StatusOr<std::vector<TokenId>> StopIds(const VocabularySource& source,
+                                             const RawVocabulary& raw) {
+  if (!source.stop_tokens.empty()) {
+    return NamedStops(source.stop_tokens, raw);
+  }
+  std::vector<TokenId> ids = raw.stop_ids.empty() ? WellKnownStops(raw) : raw.stop_ids;
+  if (ids.empty()) {
+    return InvalidTokenizer("stop_tokens", "the file names no token that ends a text: name one");
+  }
+  return ids;
+}
+
+// A token that ends a text is special, whatever the file calls it: its text is never matched.
+void MakeSpecial(const std::vector<TokenId>& ids, RawVocabulary* raw) {
+  for (const auto& [piece, id] : raw->id_by_piece) {
+    for (const TokenId stop : ids) {
+      if (id == stop && !raw->tokens[id].special) {
+        raw->tokens[id].bytes = piece;
+      }
+    }
+  }
+  for (const TokenId id : ids) {
+    raw->tokens[id].special = true;
+  }
+}
+
+absl::StatusOr<std::shared_ptr<const Vocabulary>> FromContent(const VocabularySource& source,
+                                                              absl::string_view content) {
+  const absl::StatusOr<const Format*> format = FindFormat(source.format, content);
+  if (!format.ok()) {
+    return format.status();
+  }
+  absl::StatusOr<RawVocabulary> raw = (*format)->read(content);
+  if (!raw.ok()) {
+    return raw.status();
+  }
+  if (absl::Status added = AddWhatTheFileLacks(source, **format, &*raw); !added.ok()) {
+    return added;
+  }
+  absl::StatusOr<std::vector<TokenId>> stop_ids = StopIds(source, *raw);
+  if (!stop_ids.ok()) {
+    return stop_ids.status();
+  }
+  MakeSpecial(*stop_ids, &*raw);
+  return Vocabulary::Create(source.name, std::move(raw->tokens), *std::move(stop_ids));
+}
+
+absl::StatusOr<std::shared_ptr<const Vocabulary>> MakeEmbedded(const std::string& name) {
+  std::vector<Vocabulary::Token> tokens;
+  for (int byte = 0; byte < 256; ++byte) {
+    tokens.push_back({std::string(1, static_cast<char>(byte)), false});
+  }
+  const auto end = static_cast<TokenId>(tokens.size());
+  tokens.push_back({kEmbeddedEnd, true});
+  return Vocabulary::Create(name, std::move(tokens), {end});
+}
+
+bool SaysMoreThanItsName(const VocabularySource& source) {
+  return !source.format.empty() || !source.extra_special.empty() ||
+         !source.special_preset.empty() || !source.stop_tokens.empty();
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const VocabularySource& source) {
+  if (source.name.empty()) {
+    return InvalidTokenizer("name", "must not be empty");
+  }
+  if (source.path.empty()) {
+    return SaysMoreThanItsName(source)
+               ? InvalidTokenizer("path",
+                                  "the embedded vocabulary has no format, special or stop "
+                                  "tokens to choose")
+               : MakeEmbedded(source.name);
+  }
+  const absl::StatusOr<std::string> content = ReadSourceFile(source.path, kMaxVocabularyFileBytes);
+  if (!content.ok()) {
+    return content.status();
+  }
+  absl::StatusOr<std::shared_ptr<const Vocabulary>> made = FromContent(source, *content);
+  return made.ok() ? made : InFile(source.path, made.status());
+}
+
+std::shared_ptr<const Vocabulary> EmbeddedByteVocabulary() {
+  absl::StatusOr<std::shared_ptr<const Vocabulary>> made = MakeEmbedded(kEmbeddedName);
+  assert(made.ok());
+  return *std::move(made);
+}
+
+std::vector<std::string> VocabularyFormats() {
+  std::vector<std::string> names;
+  for (const Format& format : kFormats) {
+    names.emplace_back(format.name);
+  }
+  return names;
+}
+
+std::vector<std::string> SpecialPresets() { return SpecialPresetNames(); }
+
+}  // namespace maskd
