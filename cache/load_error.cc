@@ -18,7 +18,7 @@ constexpr char kRetryPayload[] = "maskd/retry_after_ms";
 absl::Status OverloadedError(absl::string_view reason, absl::string_view message,
                              std::int64_t retry_after_ms) {
   absl::Status status = ErrorAt(absl::StatusCode::kResourceExhausted, "", reason, message);
-  status.SetPayload(kRetryPayload, absl::Cord(absl::StrCat(retry_after_ms)));
+  status.SetPayload(kRetryPayload, absl::Cord(absl::string_view(absl::StrCat(retry_after_ms))));
   return status;
 }
 

@@ -1,0 +1,162 @@
+#include "service/compile_service.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/matcher/matcher.h"
+#include "service/checker.h"
+#include "service/errors.h"
+#include "service/request_reader.h"
+#include "service/response_writer.h"
+#include "service/status_map.h"
+
+namespace maskd::service {
+namespace {
+
+// How often a waiting call looks whether it was cancelled: the compile must stop within 10 ms.
+constexpr std::chrono::milliseconds kWaitSlice{4};
+// Bytes at most of Explain's forced prefix.
+constexpr int kForcedPrefixBytes = 256;
+
+absl::Status WhyCancelled(const grpc::ServerContext& context) {
+  return context.deadline() <= std::chrono::system_clock::now()
+             ? ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed")
+             : ErrorAt(absl::StatusCode::kCancelled, "", "CANCELLED", "the caller cancelled");
+}
+
+cache::CompileResult Await(const cache::Ticket& ticket, const grpc::ServerContext& context) {
+  while (!ticket.WaitUntil(cache::Clock::now() + kWaitSlice)) {
+    if (context.IsCancelled()) {
+      return WhyCancelled(context);
+    }
+  }
+  return ticket.result();
+}
+
+absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
+                                      const cache::GrammarPtr& grammar,
+                                      const LoadedTokenizer& tokenizer) {
+  switch (request.input_case()) {
+    case v1::CheckRequest::kText:
+      return CheckText(grammar, tokenizer, request.text());
+    case v1::CheckRequest::kTextBytes:
+      return CheckText(grammar, tokenizer, request.text_bytes());
+    case v1::CheckRequest::kTokens: {
+      const auto& ids = request.tokens().ids();
+      return CheckTokens(grammar, std::vector<TokenId>(ids.begin(), ids.end()));
+    }
+    case v1::CheckRequest::INPUT_NOT_SET:
+      break;
+  }
+  return BadField("input", "none of text, text_bytes and tokens is set");
+}
+
+}  // namespace
+
+grpc::Status CompileService::Compile(grpc::ServerContext* context,
+                                     const v1::CompileRequest* request,
+                                     v1::CompileResponse* response) {
+  return End(DoCompile(*request, context, response));
+}
+
+grpc::Status CompileService::Check(grpc::ServerContext* context, const v1::CheckRequest* request,
+                                   v1::CheckResponse* response) {
+  return End(DoCheck(*request, context, response));
+}
+
+grpc::Status CompileService::Explain(grpc::ServerContext* context,
+                                     const v1::ExplainRequest* request,
+                                     v1::ExplainResponse* response) {
+  return End(DoExplain(*request, context, response));
+}
+
+template <typename Request>
+absl::StatusOr<CompileService::Compiled> CompileService::Get(const Request& request,
+                                                             grpc::ServerContext* context) {
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request.tokenizer());
+  if (!tokenizer.ok()) {
+    return tokenizer.status();
+  }
+  const absl::StatusOr<GrammarTarget> target = ReadTarget(request);
+  if (!target.ok()) {
+    return target.status();
+  }
+  const absl::StatusOr<GrammarStore::Request> pending = grammars_->Get(*target, **tokenizer);
+  if (!pending.ok()) {
+    return pending.status();
+  }
+  cache::CompileResult grammar = Await(pending->ticket, *context);
+  if (!grammar.ok()) {
+    return grammar.status();
+  }
+  return Compiled{*tokenizer, *std::move(grammar),
+                  pending->ticket.origin() == cache::Ticket::Origin::kKnown};
+}
+
+absl::Status CompileService::DoCompile(const v1::CompileRequest& request,
+                                       grpc::ServerContext* context,
+                                       v1::CompileResponse* response) {
+  const absl::StatusOr<Compiled> compiled = Get(request, context);
+  if (!compiled.ok()) {
+    return compiled.status();
+  }
+  response->set_grammar_id(compiled->grammar->id());
+  response->set_from_cache(compiled->from_cache);
+  for (const Diagnostic& warning : compiled->grammar->warnings()) {
+    WriteWarning(warning, response->add_warnings());
+  }
+  WriteCosts(compiled->grammar->costs(), response->mutable_costs());
+  response->set_tokenizer_hash(compiled->tokenizer->vocabulary().hash());
+  return absl::OkStatus();
+}
+
+absl::Status CompileService::DoCheck(const v1::CheckRequest& request, grpc::ServerContext* context,
+                                     v1::CheckResponse* response) {
+  const absl::StatusOr<Compiled> compiled = Get(request, context);
+  if (!compiled.ok()) {
+    return compiled.status();
+  }
+  const absl::StatusOr<CheckOutcome> outcome =
+      RunCheck(request, compiled->grammar, *compiled->tokenizer);
+  if (!outcome.ok()) {
+    return outcome.status();
+  }
+  response->set_grammar_id(compiled->grammar->id());
+  WriteCheck(*outcome, compiled->tokenizer->vocabulary(), response);
+  return absl::OkStatus();
+}
+
+absl::Status CompileService::DoExplain(const v1::ExplainRequest& request,
+                                       grpc::ServerContext* context,
+                                       v1::ExplainResponse* response) {
+  const absl::StatusOr<Compiled> compiled = Get(request, context);
+  if (!compiled.ok()) {
+    return compiled.status();
+  }
+  const CompiledGrammar& grammar = *compiled->grammar;
+  absl::StatusOr<std::string> forced = Matcher(compiled->grammar).ForcedBytes(kForcedPrefixBytes);
+  if (!forced.ok()) {
+    return forced.status();
+  }
+  response->set_grammar_id(grammar.id());
+  response->set_kind(grammar.source().kind);
+  response->set_rules_text(ValidUtf8(grammar.Explain()));
+  WriteCosts(grammar.costs(), response->mutable_costs());
+  for (const Diagnostic& warning : grammar.warnings()) {
+    WriteWarning(warning, response->add_warnings());
+  }
+  response->set_forced_prefix(*std::move(forced));
+  return absl::OkStatus();
+}
+
+grpc::Status CompileService::End(const absl::Status& status) const {
+  if (!status.ok()) {
+    metrics_->Refused(absl::StatusCodeToString(status.code()));
+  }
+  return ToGrpcStatus(status);
+}
+
+}  // namespace maskd::service

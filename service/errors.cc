@@ -1,0 +1,69 @@
+#include "service/errors.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/base/utf8.h"
+
+namespace maskd::service {
+namespace {
+
+constexpr char kTypePayload[] = "maskd/resource_type";
+constexpr char kNamePayload[] = "maskd/resource_name";
+
+}  // namespace
+
+absl::Status BadField(absl::string_view field, absl::string_view message) {
+  return ErrorAt(absl::StatusCode::kInvalidArgument, field, "INVALID_REQUEST", message);
+}
+
+absl::Status UnsupportedField(absl::string_view field) {
+  return ErrorAt(absl::StatusCode::kUnimplemented, field, "UNSUPPORTED",
+                 "this server does not support this field");
+}
+
+absl::Status NotFound(absl::string_view type, absl::string_view name, absl::string_view advice) {
+  absl::Status status = ErrorAt(
+      absl::StatusCode::kNotFound, "", absl::StrCat(absl::AsciiStrToUpper(type), "_NOT_FOUND"),
+      absl::StrCat("no ", type, " \"", name, "\"", advice.empty() ? "" : "; ", advice));
+  status.SetPayload(kTypePayload, absl::Cord(type));
+  status.SetPayload(kNamePayload, absl::Cord(name));
+  return status;
+}
+
+std::optional<Resource> MissingResource(const absl::Status& status) {
+  const auto type = status.GetPayload(kTypePayload);
+  const auto name = status.GetPayload(kNamePayload);
+  if (!type.has_value() || !name.has_value()) {
+    return std::nullopt;
+  }
+  return Resource{std::string(*type), std::string(*name)};
+}
+
+std::string WireReason(const absl::Status& status) {
+  std::string reason = ErrorReason(status);
+  return reason.empty() ? absl::StatusCodeToString(status.code()) : reason;
+}
+
+std::string ValidUtf8(absl::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t next = at;
+    if (DecodeUtf8(text, &next).has_value()) {
+      valid.append(text.data() + at, next - at);
+      at = next;
+    } else {
+      valid.append("\xEF\xBF\xBD");
+      ++at;
+    }
+  }
+  return valid;
+}
+
+}  // namespace maskd::service

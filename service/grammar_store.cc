@@ -1,0 +1,128 @@
+#include "service/grammar_store.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/error.h"
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/frontend/front_end.h"
+#include "service/errors.h"
+#include "service/log.h"
+
+namespace maskd::service {
+namespace {
+
+constexpr std::size_t kIdDigits = 64;
+// Digits of an id in a log line: enough to tell grammars apart.
+constexpr std::size_t kLoggedDigits = 12;
+
+bool IsGrammarId(absl::string_view id) {
+  return id.size() == kIdDigits && std::all_of(id.begin(), id.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+// Wall time depends on the machine's load; every other limit is met again by the same text.
+bool IsLasting(const absl::Status& error) {
+  return absl::IsInvalidArgument(error) || absl::IsUnimplemented(error) ||
+         (absl::IsResourceExhausted(error) && ErrorReason(error) == "LIMIT_EXCEEDED" &&
+          !absl::StrContains(error.message(), "limit compile_ms"));
+}
+
+// The kind as a metric label: only names of our own table.
+std::string KindLabel(const std::string& kind) {
+  const std::vector<std::string> kinds = FrontEndKinds();
+  return std::find(kinds.begin(), kinds.end(), kind) == kinds.end() ? "unknown" : kind;
+}
+
+cache::GrammarCache::Options CacheOptions(const Config& config) {
+  cache::GrammarCache::Options options;
+  options.capacity_bytes = config.cache_bytes;
+  options.compile_threads =
+      config.compile_threads > 0
+          ? static_cast<int>(config.compile_threads)
+          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.compile_queue = static_cast<std::size_t>(config.compile_queue);
+  options.held_bytes = [](const cache::GrammarPtr& grammar) { return grammar->costs().held_bytes; };
+  options.is_lasting = &IsLasting;
+  return options;
+}
+
+void ReportCompile(const std::string& kind, const std::string& id, const absl::Status& status,
+                   double seconds, metrics::Metrics* metrics) {
+  const std::string code = absl::StatusCodeToString(status.code());
+  if (metrics != nullptr) {
+    metrics->CompileDone(kind, code, seconds);
+  }
+  LogEvent(status.ok() ? "compiled" : "compile_failed",
+           {{"grammar", id.substr(0, kLoggedDigits)},
+            {"kind", kind},
+            {"code", code},
+            {"us", absl::StrCat(static_cast<std::int64_t>(seconds * 1e6))}});
+}
+
+}  // namespace
+
+GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics)
+    : limits_(config.limits), metrics_(metrics), cache_(CacheOptions(config), metrics) {}
+
+absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
+                                                        const LoadedTokenizer& tokenizer) {
+  if (!target.source.has_value()) {
+    return GetById(target.id, tokenizer);
+  }
+  absl::StatusOr<std::string> id =
+      GrammarId(*target.source, tokenizer.vocabulary().hash(), limits_);
+  if (!id.ok()) {
+    return id.status();
+  }
+  absl::StatusOr<cache::Ticket> ticket = cache_.Get(*id, CompileOf(*target.source, tokenizer, *id));
+  if (!ticket.ok()) {
+    return ticket.status();
+  }
+  return Request{*std::move(id), *std::move(ticket)};
+}
+
+absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& id,
+                                                            const LoadedTokenizer& tokenizer) {
+  if (!IsGrammarId(id)) {
+    return BadField("grammar_id", "is not 64 lower-case hexadecimal digits");
+  }
+  cache::GrammarPtr grammar = cache_.Find(id);
+  if (grammar == nullptr) {
+    return NotFound("grammar", id, "send its text");
+  }
+  if (grammar->tokenizer().vocabulary().hash() != tokenizer.vocabulary().hash()) {
+    return ErrorAt(
+        absl::StatusCode::kFailedPrecondition, "grammar_id", "TOKENIZER_DIFFERS",
+        absl::StrCat("was compiled against another tokenizer than \"", tokenizer.name(), "\""));
+  }
+  return Request{id, cache::Ticket(std::move(grammar))};
+}
+
+cache::CompileWork GrammarStore::CompileOf(const GrammarSource& source,
+                                           const LoadedTokenizer& tokenizer,
+                                           const std::string& id) const {
+  return [source, id, space = tokenizer.space(), limits = limits_,
+          metrics = metrics_](const std::atomic<bool>& cancelled) -> cache::CompileResult {
+    Budget::Bounds bounds;
+    bounds.wall_ms = limits.compile_ms;
+    bounds.cancelled = &cancelled;
+    Budget budget(bounds);
+    const auto begin = std::chrono::steady_clock::now();
+    cache::CompileResult result = CompileGrammar(source, space, limits, budget);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    ReportCompile(KindLabel(source.kind), id, result.status(), taken.count(), metrics);
+    return result;
+  };
+}
+
+}  // namespace maskd::service

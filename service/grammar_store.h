@@ -1,0 +1,59 @@
+// From what a request names to a compiled grammar: ids, admission, the cache, the compiler.
+//
+// Threads   any.
+// Ownership the tokenizers and the metrics outlive it; it outlives every ticket it gave.
+#ifndef MASKD_SERVICE_GRAMMAR_STORE_H_
+#define MASKD_SERVICE_GRAMMAR_STORE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "cache/grammar_cache.h"
+#include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/frontend/grammar_source.h"
+#include "metrics/registry.h"
+#include "service/config.h"
+#include "service/tokenizer_store.h"
+
+namespace maskd::service {
+
+// Which grammar: by its text when there is one, else by its id.
+struct GrammarTarget {
+  std::string id;
+  std::optional<GrammarSource> source;
+};
+
+class GrammarStore {
+ public:
+  struct Request {
+    std::string id;
+    cache::Ticket ticket;
+  };
+
+  // `metrics` may be null.
+  GrammarStore(const Config& config, metrics::Metrics* metrics);
+
+  // Begins, joins or finds the compile of `target` against `tokenizer`. Errors: INVALID_ARGUMENT (a
+  // source that cannot be normalised, an id that is none), NOT_FOUND (an id that is not in the cache),
+  // FAILED_PRECONDITION (an id of another tokenizer's grammar), RESOURCE_EXHAUSTED (too many
+  // compiles). Errors of the compile are the ticket's result.
+  absl::StatusOr<Request> Get(const GrammarTarget& target, const LoadedTokenizer& tokenizer);
+
+  // Tells the cache that `grammar` was used for long.
+  void Remeasure(const cache::GrammarPtr& grammar) { cache_.Remeasure(grammar->id(), grammar); }
+
+ private:
+  absl::StatusOr<Request> GetById(const std::string& id, const LoadedTokenizer& tokenizer);
+  cache::CompileWork CompileOf(const GrammarSource& source, const LoadedTokenizer& tokenizer,
+                               const std::string& id) const;
+
+  const Limits limits_;
+  metrics::Metrics* const metrics_;
+  cache::GrammarCache cache_;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_GRAMMAR_STORE_H_

@@ -1,0 +1,27 @@
+// One line an event on standard error: time, event, key=value pairs.
+//
+//   2026-11-21T09:40:00.123Z compile_failed grammar=9f2c41aa kind=json_schema code=UNIMPLEMENTED
+//
+// Content  never a grammar's text, a token or a prompt; nothing in a decode step.
+// Threads  any; a line is written whole.
+#ifndef MASKD_SERVICE_LOG_H_
+#define MASKD_SERVICE_LOG_H_
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+
+namespace maskd::service {
+
+using LogFields = std::initializer_list<std::pair<absl::string_view, std::string>>;
+
+void LogEvent(absl::string_view event, LogFields fields);
+
+// The line without its time and end: values with a space, a quote or a control character are quoted.
+std::string FormatEvent(absl::string_view event, LogFields fields);
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_LOG_H_

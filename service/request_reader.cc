@@ -1,0 +1,259 @@
+#include "service/request_reader.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include <google/protobuf/message.h>
+#include <google/protobuf/unknown_field_set.h>
+
+#include "grammar_core/base/error.h"
+#include "service/errors.h"
+
+namespace maskd::service {
+namespace {
+
+constexpr std::uint32_t kMaxLogitsWidth = 1U << 24;
+constexpr std::int32_t kMaxWhitespace = 65'536;
+constexpr std::int32_t kMaxNumberDigits = 1'000'000;
+
+// A field from a later version of the protocol: it may change the meaning, so it is refused.
+absl::Status RefuseUnknownFields(const google::protobuf::Message& message) {
+  const google::protobuf::UnknownFieldSet& unknown =
+      message.GetReflection()->GetUnknownFields(message);
+  if (unknown.empty()) {
+    return absl::OkStatus();
+  }
+  return ErrorAt(absl::StatusCode::kUnimplemented, message.GetDescriptor()->name(), "UNKNOWN_FIELD",
+                 absl::StrCat("this server does not know field number ", unknown.field(0).number(),
+                              " of ", message.GetDescriptor()->full_name()));
+}
+
+absl::Status CheckRange(absl::string_view field, std::int64_t value, std::int64_t min,
+                        std::int64_t max) {
+  return value >= min && value <= max
+             ? absl::OkStatus()
+             : BadField(field, absl::StrCat(value, " is not in [", min, ", ", max, "]"));
+}
+
+absl::Status RefuseUnsupported(const v1::GrammarOptions& options) {
+  const std::pair<bool, const char*> fields[] = {
+      {options.has_item_separator(), "options.item_separator"},
+      {options.has_key_separator(), "options.key_separator"},
+      {options.has_indent(), "options.indent"},
+      {options.has_assert_formats(), "options.assert_formats"},
+      {options.has_max_tokens(), "options.max_tokens"},
+      {options.has_max_characters(), "options.max_characters"},
+  };
+  for (const auto& [set, name] : fields) {
+    if (set) {
+      return UnsupportedField(name);
+    }
+  }
+  return RefuseUnknownFields(options);
+}
+
+absl::Status ReadEnums(const v1::GrammarOptions& wire, GrammarOptions* options) {
+  if (!v1::WhiteSpace_IsValid(wire.white_space())) {
+    return BadField("options.white_space", "is not a known value");
+  }
+  if (!v1::PropertyOrder_IsValid(wire.property_order())) {
+    return BadField("options.property_order", "is not a known value");
+  }
+  if (!v1::Strictness_IsValid(wire.strictness())) {
+    return BadField("options.strictness", "is not a known value");
+  }
+  if (wire.white_space() == v1::WHITE_SPACE_COMPACT) {
+    options->white_space = WhiteSpace::kCompact;
+  }
+  if (wire.property_order() == v1::PROPERTY_ORDER_ANY) {
+    options->property_order = PropertyOrder::kAny;
+  }
+  if (wire.strictness() == v1::STRICTNESS_RELAX) {
+    options->strictness = Strictness::kRelax;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadNumbers(const v1::GrammarOptions& wire, GrammarOptions* options) {
+  if (wire.has_max_whitespace()) {
+    options->max_whitespace = wire.max_whitespace();
+  }
+  if (wire.has_max_number_digits()) {
+    options->max_number_digits = wire.max_number_digits();
+  }
+  if (wire.has_additional_properties()) {
+    options->additional_properties = wire.additional_properties();
+  }
+  absl::Status checked =
+      CheckRange("options.max_whitespace", options->max_whitespace, 0, kMaxWhitespace);
+  if (checked.ok()) {
+    checked =
+        CheckRange("options.max_number_digits", options->max_number_digits, 1, kMaxNumberDigits);
+  }
+  return checked;
+}
+
+absl::StatusOr<GrammarOptions> ReadOptions(const v1::GrammarOptions& wire) {
+  GrammarOptions options;
+  absl::Status read = RefuseUnsupported(wire);
+  if (read.ok()) {
+    read = ReadEnums(wire, &options);
+  }
+  if (read.ok()) {
+    read = ReadNumbers(wire, &options);
+  }
+  if (!read.ok()) {
+    return read;
+  }
+  return options;
+}
+
+template <typename Message>
+absl::StatusOr<GrammarTarget> ReadTargetOf(const Message& message) {
+  if (absl::Status known = RefuseUnknownFields(message); !known.ok()) {
+    return known;
+  }
+  GrammarTarget target;
+  switch (message.target_case()) {
+    case Message::kGrammarId:
+      target.id = message.grammar_id();
+      return target;
+    case Message::kGrammar: {
+      absl::StatusOr<GrammarSource> source = ReadGrammarMessage(message.grammar());
+      if (!source.ok()) {
+        return source.status();
+      }
+      target.source = *std::move(source);
+      return target;
+    }
+    default:
+      return BadField("target", "neither grammar_id nor grammar is set");
+  }
+}
+
+absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
+  if (wire.has_reasoning()) {
+    return UnsupportedField("reasoning");
+  }
+  if (wire.has_remaining_tokens()) {
+    return UnsupportedField("remaining_tokens");
+  }
+  absl::StatusOr<GrammarTarget> target = ReadTargetOf(wire);
+  if (!target.ok()) {
+    return target.status();
+  }
+  open->target = *std::move(target);
+  open->tokens.assign(wire.tokens().begin(), wire.tokens().end());
+  open->stop_ids.assign(wire.stop_ids().begin(), wire.stop_ids().end());
+  return absl::OkStatus();
+}
+
+absl::Status ReadMoveFields(const v1::RowUpdate& wire, RowToMove* move) {
+  if (wire.has_drafts()) {
+    return UnsupportedField("drafts");
+  }
+  if (wire.has_remaining_tokens()) {
+    return UnsupportedField("remaining_tokens");
+  }
+  if (wire.want_forced()) {
+    return UnsupportedField("want_forced");
+  }
+  if (absl::Status checked =
+          CheckRange("rollback", wire.rollback(), 0, std::numeric_limits<int>::max());
+      !checked.ok()) {
+    return checked;
+  }
+  move->rollback = static_cast<int>(wire.rollback());
+  move->tokens.assign(wire.tokens().begin(), wire.tokens().end());
+  return RefuseUnknownFields(wire);
+}
+
+absl::Status CheckHello(const v1::Hello& hello) {
+  if (hello.want_temperature()) {
+    return UnsupportedField("hello.want_temperature");
+  }
+  if (hello.want_bias()) {
+    return UnsupportedField("hello.want_bias");
+  }
+  if (hello.logits_width() == 0) {
+    return BadField("hello.logits_width", "is needed: the width of the logits in tokens");
+  }
+  absl::Status width = CheckRange("hello.logits_width", hello.logits_width(), 1, kMaxLogitsWidth);
+  return width.ok() ? RefuseUnknownFields(hello) : width;
+}
+
+void ReadRows(const v1::Step& wire, StepRequest* step) {
+  step->opens.reserve(static_cast<std::size_t>(wire.open_size()));
+  for (const v1::OpenRow& row : wire.open()) {
+    RowToOpen& open = step->opens.emplace_back();
+    open.row = row.row();
+    open.refusal = ReadOpenFields(row, &open);
+  }
+  step->moves.reserve(static_cast<std::size_t>(wire.rows_size()));
+  for (const v1::RowUpdate& row : wire.rows()) {
+    RowToMove& move = step->moves.emplace_back();
+    move.row = row.row();
+    move.refusal = ReadMoveFields(row, &move);
+  }
+  for (const v1::ForkRow& row : wire.fork()) {
+    step->forks.push_back({row.parent(), row.child()});
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<GrammarSource> ReadGrammarMessage(const v1::Grammar& grammar) {
+  if (absl::Status known = RefuseUnknownFields(grammar); !known.ok()) {
+    return known;
+  }
+  absl::StatusOr<GrammarOptions> options = ReadOptions(grammar.options());
+  if (!options.ok()) {
+    return options.status();
+  }
+  return GrammarSource{grammar.kind(), grammar.source(), *options};
+}
+
+absl::StatusOr<GrammarTarget> ReadTarget(const v1::CompileRequest& request) {
+  return ReadTargetOf(request);
+}
+
+absl::StatusOr<GrammarTarget> ReadTarget(const v1::CheckRequest& request) {
+  return ReadTargetOf(request);
+}
+
+absl::StatusOr<GrammarTarget> ReadTarget(const v1::ExplainRequest& request) {
+  return ReadTargetOf(request);
+}
+
+absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request) {
+  if (!request.has_hello()) {
+    return BadField("hello", "the first message of a stream must be a Hello");
+  }
+  const v1::Hello& hello = request.hello();
+  if (absl::Status checked = CheckHello(hello); !checked.ok()) {
+    return checked;
+  }
+  return Hello{hello.tokenizer(), hello.tokenizer_hash(), static_cast<int>(hello.logits_width())};
+}
+
+absl::StatusOr<StepRequest> ReadStep(const v1::DecodeRequest& request) {
+  if (!request.has_step()) {
+    return BadField("step", "every message after the Hello must be a Step");
+  }
+  const v1::Step& wire = request.step();
+  if (absl::Status known = RefuseUnknownFields(wire); !known.ok()) {
+    return known;
+  }
+  StepRequest step;
+  step.step = wire.step();
+  step.wait_ms = wire.wait_for_compile_ms();
+  ReadRows(wire, &step);
+  step.snapshots.assign(wire.snapshot().begin(), wire.snapshot().end());
+  step.closes.assign(wire.close().begin(), wire.close().end());
+  return step;
+}
+
+}  // namespace maskd::service

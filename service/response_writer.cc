@@ -1,0 +1,157 @@
+#include "service/response_writer.h"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "cache/load_error.h"
+#include "grammar_core/base/error.h"
+#include "service/errors.h"
+
+namespace maskd::service {
+namespace {
+
+// Tokens at most that a refused text or token is shown instead of.
+constexpr int kAllowedSample = 16;
+
+static_assert(std::endian::native == std::endian::little,
+              "dense masks are sent as the words lie in memory");
+
+v1::RowState WireState(RowState state) {
+  switch (state) {
+    case RowState::kCompiling:
+      return v1::ROW_STATE_COMPILING;
+    case RowState::kActive:
+      return v1::ROW_STATE_ACTIVE;
+    case RowState::kFinished:
+      return v1::ROW_STATE_FINISHED;
+    case RowState::kFailed:
+      return v1::ROW_STATE_FAILED;
+    case RowState::kRefused:
+      break;
+  }
+  return v1::ROW_STATE_REFUSED;
+}
+
+void WriteRowError(const absl::Status& error, const std::optional<RefusedToken>& token,
+                   v1::RowError* out) {
+  out->set_code(static_cast<int>(error.code()));
+  out->set_reason(WireReason(error));
+  out->set_message(ValidUtf8(error.message()));
+  out->set_place(ValidUtf8(ErrorPlace(error)));
+  if (const std::optional<std::int64_t> retry = cache::RetryAfterMs(error); retry.has_value()) {
+    out->set_retry_after_ms(static_cast<std::uint32_t>(*retry));
+  }
+  if (token.has_value()) {
+    out->mutable_token()->set_index(static_cast<std::uint32_t>(token->index));
+    out->mutable_token()->set_id(token->id);
+    out->mutable_token()->set_text(token->text);
+  }
+}
+
+void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
+  out->set_row(row.row);
+  out->set_state(WireState(row.state));
+  out->set_token_count(static_cast<std::uint32_t>(row.token_count));
+  out->set_may_end(row.may_end);
+  out->set_grammar_id(row.grammar_id);
+  if (row.mask != nullptr) {
+    WriteDense(*row.mask, mask_words, out->add_positions()->mutable_dense());
+  } else if (row.state == RowState::kFinished) {
+    out->add_positions()->set_full(true);
+  }
+  if (!row.error.ok()) {
+    WriteRowError(row.error, row.refused_token, out->mutable_error());
+  }
+}
+
+void WriteAllowed(const TokenMask& mask, const Vocabulary& vocabulary, v1::CheckStop* out) {
+  out->set_allowed_count(mask.CountAllowed());
+  for (TokenId id = 0; id < mask.vocab_size() && out->allowed_sample_size() < kAllowedSample;
+       ++id) {
+    if (mask.Allows(id)) {
+      v1::AllowedToken* token = out->add_allowed_sample();
+      token->set_id(id);
+      token->set_text(std::string(vocabulary.TokenBytes(id)));
+    }
+  }
+}
+
+}  // namespace
+
+void WriteTokenizer(const LoadedTokenizer& tokenizer, v1::Tokenizer* out) {
+  const Vocabulary& vocabulary = tokenizer.vocabulary();
+  out->set_name(tokenizer.name());
+  out->set_hash(vocabulary.hash());
+  out->set_vocab_size(vocabulary.size());
+  out->set_mask_words(MaskWordCount(vocabulary.size()));
+  out->mutable_stop_ids()->Assign(vocabulary.stop_ids().begin(), vocabulary.stop_ids().end());
+  out->mutable_special_ids()->Assign(vocabulary.special_ids().begin(),
+                                     vocabulary.special_ids().end());
+  out->set_max_token_bytes(vocabulary.max_token_bytes());
+}
+
+void WriteCosts(const GrammarCosts& costs, v1::GrammarCosts* out) {
+  out->set_rules(costs.rules);
+  out->set_ir_nodes(costs.ir_nodes);
+  out->set_terms(costs.terms);
+  out->set_held_bytes(costs.held_bytes);
+  out->set_compile_us(costs.compile_us);
+  out->set_first_mask_us(costs.first_mask_us);
+}
+
+void WriteWarning(const Diagnostic& warning, v1::Diagnostic* out) {
+  out->set_place(ValidUtf8(warning.place));
+  out->set_message(ValidUtf8(warning.message));
+}
+
+void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::CheckResponse* out) {
+  out->set_accepted(outcome.accepted);
+  out->set_may_end(outcome.may_end);
+  out->set_finished(outcome.finished);
+  if (outcome.accepted) {
+    return;
+  }
+  v1::CheckStop* stop = out->mutable_stop();
+  stop->set_byte_offset(outcome.byte_offset);
+  if (outcome.token_index >= 0) {
+    stop->set_token_index(outcome.token_index);
+  }
+  stop->set_refused(outcome.refused);
+  if (outcome.allowed != nullptr) {
+    WriteAllowed(*outcome.allowed, vocabulary, stop);
+  }
+}
+
+void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const StreamLimits& limits,
+                  v1::Welcome* out) {
+  out->set_protocol_version(kProtocolVersion);
+  WriteTokenizer(tokenizer, out->mutable_tokenizer());
+  out->set_mask_words(static_cast<std::uint32_t>(mask_words));
+  out->add_row_forms(v1::ROW_FORM_FULL);
+  out->add_row_forms(v1::ROW_FORM_DENSE);
+  v1::StreamLimits* wire = out->mutable_limits();
+  wire->set_max_rows(static_cast<std::uint32_t>(limits.max_rows));
+  wire->set_max_step_bytes(static_cast<std::uint64_t>(limits.max_step_bytes));
+  wire->set_max_row_tokens(static_cast<std::uint32_t>(limits.max_row_tokens));
+  wire->set_max_wait_for_compile_ms(static_cast<std::uint32_t>(limits.max_wait_ms));
+}
+
+void WriteStep(const StepResult& result, int mask_words, v1::StepReply* out) {
+  out->set_step(result.step);
+  out->mutable_rows()->Reserve(static_cast<int>(result.rows.size()));
+  for (const RowResult& row : result.rows) {
+    WriteRow(row, mask_words, out->add_rows());
+  }
+}
+
+void WriteDense(const TokenMask& mask, int mask_words, std::string* out) {
+  const std::span<const std::int32_t> words = mask.words();
+  out->reserve(static_cast<std::size_t>(mask_words) * sizeof(std::int32_t));
+  out->assign(reinterpret_cast<const char*>(words.data()), words.size_bytes());
+  out->resize(static_cast<std::size_t>(mask_words) * sizeof(std::int32_t));
+}
+
+}  // namespace maskd::service

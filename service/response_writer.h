@@ -1,0 +1,38 @@
+// The service's own values as messages of the wire.
+//
+// Layout   a dense mask is written as its words' bytes, least significant byte first, padded with zero
+//          words up to the stream's width.
+// Threads  no state.
+#ifndef MASKD_SERVICE_RESPONSE_WRITER_H_
+#define MASKD_SERVICE_RESPONSE_WRITER_H_
+
+#include <string>
+
+#include "grammar_core/compile/compiled_grammar.h"
+#include "maskd/v1/compile_service.pb.h"
+#include "maskd/v1/grammar.pb.h"
+#include "maskd/v1/mask_service.pb.h"
+#include "maskd/v1/tokenizer_service.pb.h"
+#include "service/checker.h"
+#include "service/stream_types.h"
+#include "service/tokenizer_store.h"
+
+namespace maskd::service {
+
+inline constexpr int kProtocolVersion = 1;
+
+void WriteTokenizer(const LoadedTokenizer& tokenizer, v1::Tokenizer* out);
+void WriteCosts(const GrammarCosts& costs, v1::GrammarCosts* out);
+void WriteWarning(const Diagnostic& warning, v1::Diagnostic* out);
+void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::CheckResponse* out);
+
+void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const StreamLimits& limits,
+                  v1::Welcome* out);
+void WriteStep(const StepResult& result, int mask_words, v1::StepReply* out);
+
+// `mask` in `mask_words` words, at least as many as it has.
+void WriteDense(const TokenMask& mask, int mask_words, std::string* out);
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_RESPONSE_WRITER_H_

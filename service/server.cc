@@ -1,0 +1,152 @@
+#include "service/server.h"
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_builder.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "service/log.h"
+
+namespace maskd::service {
+namespace {
+
+// A dead peer is found within seconds; clients may ping as often.
+constexpr int kKeepaliveMs = 10'000;
+constexpr int kKeepaliveTimeoutMs = 5'000;
+constexpr int kMinClientPingMs = 1'000;
+// Threads for calls that are no streams; a stream holds one thread.
+constexpr int kCallThreads = 512;
+
+constexpr const char* kServices[] = {"maskd.v1.CompileService", "maskd.v1.MaskService",
+                                     "maskd.v1.TokenizerService"};
+
+// Whether someone listens on the Unix socket `path`. gRPC takes such a path over without asking.
+bool IsInUse(absl::string_view path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) {
+    return false;
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  const bool connected =
+      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
+  close(fd);
+  return connected;
+}
+
+absl::Status CannotListen(absl::string_view address, absl::string_view why) {
+  return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", address, why));
+}
+
+void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
+  builder->SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
+  builder->SetMaxSendMessageSize(-1);  // replies are bounded by max_rows and the width
+  builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                              kMinClientPingMs);
+  grpc::ResourceQuota quota("maskd");
+  quota.SetMaxThreads(static_cast<int>(config.max_streams) + kCallThreads);
+  builder->SetResourceQuota(quota);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
+  absl::StatusOr<std::unique_ptr<const TokenizerStore>> tokenizers =
+      TokenizerStore::Load(config.tokenizers, config.mask_store_bytes);
+  if (!tokenizers.ok()) {
+    return tokenizers.status();
+  }
+  std::unique_ptr<Server> server(new Server(config, *std::move(tokenizers)));
+  if (absl::Status listening = server->Listen(); !listening.ok()) {
+    return listening;
+  }
+  return server;
+}
+
+Server::Server(const Config& config, std::unique_ptr<const TokenizerStore> tokenizers)
+    : config_(config),
+      metrics_(MASKD_VERSION),
+      tokenizers_(std::move(tokenizers)),
+      grammars_(config, &metrics_),
+      compile_service_(tokenizers_.get(), &grammars_, &metrics_),
+      mask_service_(config, tokenizers_.get(), &grammars_, &metrics_),
+      tokenizer_service_(tokenizers_.get()),
+      ports_(config.listen.size()) {}
+
+Server::~Server() = default;
+
+absl::Status Server::Listen() {
+  grpc::EnableDefaultHealthCheckService(true);
+  if (config_.reflection) {
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  }
+  grpc::ServerBuilder builder;
+  SetArguments(config_, &builder);
+  for (std::size_t i = 0; i < config_.listen.size(); ++i) {
+    const std::string& address = config_.listen[i];
+    absl::string_view path = address;
+    if (absl::ConsumePrefix(&path, "unix:") && IsInUse(path)) {
+      return CannotListen(address, ": another server does");
+    }
+    builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &ports_[i]);
+  }
+  builder.RegisterService(&compile_service_);
+  builder.RegisterService(&mask_service_);
+  builder.RegisterService(&tokenizer_service_);
+  server_ = builder.BuildAndStart();
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    if (server_ == nullptr || ports_[i] == 0) {
+      return CannotListen(config_.listen[i], "");
+    }
+    LogEvent("listening", {{"address", config_.listen[i]}, {"port", absl::StrCat(ports_[i])}});
+  }
+  if (!config_.metrics_listen.empty()) {
+    auto exposer = metrics::Exposer::Start(config_.metrics_listen, metrics_);
+    if (!exposer.ok()) {
+      return absl::UnavailableError(absl::StrCat("--metrics_listen: ", exposer.status().message()));
+    }
+    exposer_ = *std::move(exposer);
+    LogEvent("metrics",
+             {{"address", config_.metrics_listen}, {"port", absl::StrCat(exposer_->port())}});
+  }
+  SetHealth(/*ready=*/true);
+  return absl::OkStatus();
+}
+
+void Server::SetHealth(bool ready) {
+  grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
+  health->SetServingStatus("liveness", true);
+  health->SetServingStatus("", ready);
+  health->SetServingStatus("readiness", ready);
+  for (const char* service : kServices) {
+    health->SetServingStatus(service, ready);
+  }
+}
+
+void Server::Drain() {
+  LogEvent("draining", {{"ms", absl::StrCat(config_.drain_ms)}});
+  SetHealth(/*ready=*/false);
+  mask_service_.Drain();
+  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(config_.drain_ms));
+  server_->Wait();
+  LogEvent("stopped", {});
+}
+
+int Server::metrics_port() const { return exposer_ == nullptr ? 0 : exposer_->port(); }
+
+}  // namespace maskd::service

@@ -1,0 +1,390 @@
+#include "service/stream_session.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "service/errors.h"
+
+namespace maskd::service {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// How often a waiting step looks whether its stream was cancelled.
+constexpr milliseconds kWaitSlice{5};
+
+absl::Status RowNotFound(RowId id) { return NotFound("row", absl::StrCat(id)); }
+
+absl::Status RowExists(RowId id) {
+  return ErrorAt(absl::StatusCode::kAlreadyExists, "", "ROW_ALREADY_OPEN",
+                 absl::StrCat("row ", id, " is open; it was left as it is"));
+}
+
+absl::Status NotReady(RowId id, absl::string_view why) {
+  return ErrorAt(absl::StatusCode::kFailedPrecondition, "", "ROW_NOT_READY",
+                 absl::StrCat("row ", id, " ", why));
+}
+
+// A matcher's refusal as callers see it: the reason says which kind.
+absl::Status TokenError(const absl::Status& refused, std::size_t index) {
+  const char* reason = absl::IsInvalidArgument(refused) ? "TOKEN_REFUSED"
+                       : absl::IsOutOfRange(refused)    ? "TOKEN_OUT_OF_RANGE"
+                                                        : "STEP_LIMIT_EXCEEDED";
+  return ErrorAt(refused.code(), absl::StrCat("tokens[", index, "]"), reason, refused.message());
+}
+
+metrics::RowOutcome OutcomeOf(const RowResult& row) {
+  if (row.refused_token.has_value()) {
+    return metrics::RowOutcome::kRefusedToken;
+  }
+  switch (row.state) {
+    case RowState::kCompiling:
+      return metrics::RowOutcome::kCompiling;
+    case RowState::kActive:
+      return metrics::RowOutcome::kActive;
+    case RowState::kFinished:
+      return metrics::RowOutcome::kFinished;
+    case RowState::kFailed:
+      return metrics::RowOutcome::kFailed;
+    case RowState::kRefused:
+      break;
+  }
+  return metrics::RowOutcome::kRefused;
+}
+
+}  // namespace
+
+StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars,
+                             StreamLimits limits, metrics::Metrics* metrics)
+    : tokenizer_(tokenizer), grammars_(grammars), limits_(limits), metrics_(metrics) {}
+
+StreamSession::~StreamSession() {
+  if (metrics_ != nullptr) {
+    metrics_->RowsOpenChanged(-row_count());
+  }
+}
+
+absl::StatusOr<const StepResult*> StreamSession::Step(const StepRequest& request,
+                                                      const std::function<bool()>& is_cancelled) {
+  if (request.step != 0 && request.step == result_.step) {
+    return &result_;
+  }
+  if (absl::Status checked = CheckNumber(request.step); !checked.ok()) {
+    return checked;
+  }
+  const int rows_before = row_count();
+  result_ = StepResult{};
+  result_.step = request.step;
+  Apply(request);
+  if (absl::Status waited = Wait(request, is_cancelled); !waited.ok()) {
+    return waited;
+  }
+  Answer();
+  if (metrics_ != nullptr) {
+    metrics_->RowsOpenChanged(row_count() - rows_before);
+    Count();
+  }
+  return &result_;
+}
+
+absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
+  if (step == 0) {
+    return BadField("step.step", "steps are numbered from 1");
+  }
+  if (result_.step != 0 && step != result_.step + 1) {
+    return ErrorAt(absl::StatusCode::kAborted, "step.step", "STEP_OUT_OF_ORDER",
+                   absl::StrCat("step ", step, " came after step ", result_.step));
+  }
+  return absl::OkStatus();
+}
+
+void StreamSession::Apply(const StepRequest& request) {
+  refusals_.clear();
+  named_.clear();
+  SettleAll();
+  for (const RowId id : request.closes) {
+    Close(id);
+  }
+  for (const RowToFork& fork : request.forks) {
+    Fork(fork);
+  }
+  for (const RowToOpen& open : request.opens) {
+    Open(open);
+  }
+  absl::flat_hash_set<RowId> moved;
+  for (const RowToMove& move : request.moves) {
+    if (moved.insert(move.row).second) {
+      Move(move);
+    } else {
+      Refuse(move.row, BadField("rows", absl::StrCat("row ", move.row, " is named twice")));
+    }
+  }
+  for (const RowId id : request.snapshots) {
+    Refuse(id, UnsupportedField("snapshot"));
+  }
+}
+
+absl::Status StreamSession::Wait(const StepRequest& request,
+                                 const std::function<bool()>& is_cancelled) {
+  const auto begin = steady_clock::now();
+  const auto end = begin + milliseconds(std::min(request.wait_ms, limits_.max_wait_ms));
+  for (const RowId id : named_) {
+    while (IsCompiling(id) && steady_clock::now() < end) {
+      if (is_cancelled()) {
+        return absl::CancelledError("the stream was cancelled");
+      }
+      const auto& ticket = std::get<Compiling>(rows_.at(id).what).request.ticket;
+      ticket.WaitUntil(std::min(end, steady_clock::now() + kWaitSlice));
+      SettleRow(id);
+    }
+  }
+  result_.waited_seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
+  return absl::OkStatus();
+}
+
+void StreamSession::Answer() {
+  result_.rows.reserve(named_.size() + refusals_.size());
+  for (const RowId id : named_) {
+    AnswerRow(id);
+  }
+  SettleAll();
+  const std::vector<RowId> waiting = std::exchange(compiling_, {});
+  for (const RowId id : waiting) {
+    if (IsCompiling(id)) {
+      compiling_.push_back(id);
+    } else {
+      AnswerRow(id);
+    }
+  }
+  for (RowResult& refusal : refusals_) {
+    result_.rows.push_back(std::move(refusal));
+  }
+}
+
+void StreamSession::Count() const {
+  std::array<int, metrics::kRowOutcomeCount> counts{};
+  for (const RowResult& row : result_.rows) {
+    ++counts[static_cast<std::size_t>(OutcomeOf(row))];
+  }
+  for (int i = 0; i < metrics::kRowOutcomeCount; ++i) {
+    if (counts[i] > 0) {
+      metrics_->RowsAnswered(static_cast<metrics::RowOutcome>(i), counts[i]);
+    }
+  }
+}
+
+void StreamSession::Close(RowId id) {
+  const auto found = rows_.find(id);
+  if (found == rows_.end()) {
+    Refuse(id, RowNotFound(id));
+    return;
+  }
+  if (found->second.grammar != nullptr) {
+    grammars_->Remeasure(found->second.grammar);  // it may have grown in use
+  }
+  rows_.erase(found);
+  std::erase(compiling_, id);
+}
+
+absl::Status StreamSession::CheckRoom() const {
+  return row_count() < limits_.max_rows
+             ? absl::OkStatus()
+             : LimitExceeded("", "max_rows", limits_.max_rows, row_count() + 1);
+}
+
+void StreamSession::Fork(const RowToFork& fork) {
+  const auto parent = rows_.find(fork.parent);
+  absl::Status error = CheckRoom();
+  if (parent == rows_.end()) {
+    error = RowNotFound(fork.parent);
+  } else if (rows_.contains(fork.child)) {
+    error = RowExists(fork.child);
+  } else if (!std::holds_alternative<Matcher>(parent->second.what)) {
+    error = NotReady(fork.parent, "compiles or has failed, it cannot be forked");
+  }
+  if (!error.ok()) {
+    Refuse(fork.child, std::move(error));
+    return;
+  }
+  Row child{std::get<Matcher>(parent->second.what).Fork(), parent->second.grammar};
+  rows_.emplace(fork.child, std::move(child));
+}
+
+void StreamSession::Open(const RowToOpen& open) {
+  if (rows_.contains(open.row)) {
+    Refuse(open.row, RowExists(open.row));
+    return;
+  }
+  if (absl::Status room = CheckRoom(); !room.ok()) {
+    Refuse(open.row, std::move(room));
+    return;
+  }
+  named_.push_back(open.row);
+  absl::StatusOr<Row> row = MakeRow(open);
+  if (!row.ok()) {
+    rows_.emplace(open.row, Row{Failed{}, nullptr, row.status()});
+    return;
+  }
+  rows_.emplace(open.row, *std::move(row));
+  compiling_.push_back(open.row);
+  SettleRow(open.row);
+}
+
+absl::StatusOr<StreamSession::Row> StreamSession::MakeRow(const RowToOpen& open) {
+  if (!open.refusal.ok()) {
+    return open.refusal;
+  }
+  if (absl::Status checked = CheckStopIds(open.stop_ids); !checked.ok()) {
+    return checked;
+  }
+  absl::StatusOr<GrammarStore::Request> request = grammars_->Get(open.target, *tokenizer_);
+  if (!request.ok()) {
+    return request.status();
+  }
+  return Row{Compiling{*std::move(request), open.tokens, open.stop_ids}};
+}
+
+absl::Status StreamSession::CheckStopIds(const std::vector<TokenId>& ids) const {
+  const int size = tokenizer_->vocabulary().size();
+  for (const TokenId id : ids) {
+    if (id < 0 || id >= size) {
+      return ErrorAt(absl::StatusCode::kOutOfRange, "stop_ids", "TOKEN_OUT_OF_RANGE",
+                     absl::StrCat("token ", id, " is not in [0, ", size, ")"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void StreamSession::Move(const RowToMove& move) {
+  const auto found = rows_.find(move.row);
+  if (found == rows_.end()) {
+    Refuse(move.row, RowNotFound(move.row));
+    return;
+  }
+  named_.push_back(move.row);
+  Row& row = found->second;
+  if (!move.refusal.ok()) {
+    row.error = move.refusal;
+    return;
+  }
+  auto* matcher = std::get_if<Matcher>(&row.what);
+  if (matcher == nullptr) {
+    if (std::holds_alternative<Compiling>(row.what) &&
+        (move.rollback > 0 || !move.tokens.empty())) {
+      row.error = NotReady(move.row, "still compiles, it has no token to take or take back");
+    }
+    return;
+  }
+  if (absl::Status back = matcher->Rollback(move.rollback); !back.ok()) {
+    row.error = ErrorAt(back.code(), "rollback", "ROLLBACK_OUT_OF_RANGE", back.message());
+    return;
+  }
+  row.error = TakeTokens(move.tokens, matcher, &row.refused_token);
+}
+
+absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Matcher* matcher,
+                                       std::optional<RefusedToken>* refused) const {
+  const Vocabulary& vocabulary = tokenizer_->vocabulary();
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (matcher->token_count() >= limits_.max_row_tokens) {
+      return LimitExceeded(absl::StrCat("tokens[", i, "]"), "max_row_tokens",
+                           limits_.max_row_tokens, matcher->token_count() + 1);
+    }
+    const absl::Status taken = matcher->Accept(tokens[i]);
+    if (taken.ok()) {
+      continue;
+    }
+    const bool known = tokens[i] >= 0 && tokens[i] < vocabulary.size();
+    *refused = RefusedToken{static_cast<int>(i), tokens[i],
+                            known ? std::string(vocabulary.TokenBytes(tokens[i])) : ""};
+    return TokenError(taken, i);
+  }
+  return absl::OkStatus();
+}
+
+void StreamSession::SettleAll() {
+  for (const RowId id : compiling_) {
+    SettleRow(id);
+  }
+}
+
+void StreamSession::SettleRow(RowId id) {
+  const auto found = rows_.find(id);
+  if (found == rows_.end()) {
+    return;
+  }
+  auto* compiling = std::get_if<Compiling>(&found->second.what);
+  if (compiling != nullptr && compiling->request.ticket.ready()) {
+    Settle(std::move(*compiling), &found->second);
+  }
+}
+
+void StreamSession::Settle(Compiling compiling, Row* row) const {
+  cache::CompileResult grammar = compiling.request.ticket.result();
+  if (!grammar.ok()) {
+    row->what = Failed{};
+    row->error = grammar.status();
+    return;
+  }
+  row->grammar = *grammar;
+  Matcher matcher(*std::move(grammar), std::move(compiling.stop_ids));
+  row->error = TakeTokens(compiling.tokens, &matcher, &row->refused_token);
+  row->what = std::move(matcher);
+}
+
+void StreamSession::AnswerRow(RowId id) {
+  const auto found = rows_.find(id);
+  if (found == rows_.end() ||
+      std::exchange(found->second.answered_step, result_.step) == result_.step) {
+    return;  // closed meanwhile, or answered already
+  }
+  Row& row = found->second;
+  RowResult result;
+  result.row = id;
+  result.error = std::exchange(row.error, absl::OkStatus());
+  result.refused_token = std::exchange(row.refused_token, std::nullopt);
+  if (auto* matcher = std::get_if<Matcher>(&row.what)) {
+    FillMask(matcher, &row, &result);
+  } else {
+    result.state =
+        std::holds_alternative<Failed>(row.what) ? RowState::kFailed : RowState::kCompiling;
+  }
+  result_.rows.push_back(std::move(result));
+}
+
+void StreamSession::FillMask(Matcher* matcher, Row* row, RowResult* result) const {
+  absl::StatusOr<MaskRef> mask = matcher->Mask();
+  result->token_count = matcher->token_count();
+  if (!mask.ok()) {
+    result->state = RowState::kFailed;
+    result->error = mask.status();
+    row->what = Failed{};
+    return;
+  }
+  result->state = matcher->finished() ? RowState::kFinished : RowState::kActive;
+  result->may_end = matcher->finished() || matcher->may_end();
+  result->mask = *std::move(mask);
+  if (!std::exchange(row->named, true)) {
+    result->grammar_id = matcher->grammar().id();
+  }
+}
+
+void StreamSession::Refuse(RowId id, absl::Status error) {
+  RowResult refusal;
+  refusal.row = id;
+  refusal.error = std::move(error);
+  refusals_.push_back(std::move(refusal));
+}
+
+bool StreamSession::IsCompiling(RowId id) const {
+  const auto found = rows_.find(id);
+  return found != rows_.end() && std::holds_alternative<Compiling>(found->second.what);
+}
+
+}  // namespace maskd::service

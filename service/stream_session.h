@@ -1,0 +1,103 @@
+// One Decode stream's rows: takes a step, gives its masks. Knows no gRPC and no wire messages.
+//
+//   StreamSession session(&tokenizer, &grammars, limits, &metrics);
+//   absl::StatusOr<const StepResult*> result = session.Step(request, is_cancelled);
+//
+// Rows     an open row compiles, is in use, or has failed; a failed one holds its id until closed.
+// Errors   of a row: a field of its result. Of the stream: Step()'s status, after which the stream is
+//          over: INVALID_ARGUMENT (step 0), ABORTED (a step out of order), CANCELLED.
+// Repeat   the last step again gives the last result again; nothing is applied twice.
+// Threads  one thread at a time. Nothing is shared with other streams but grammars.
+#ifndef MASKD_SERVICE_STREAM_SESSION_H_
+#define MASKD_SERVICE_STREAM_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "grammar_core/matcher/matcher.h"
+#include "metrics/registry.h"
+#include "service/grammar_store.h"
+#include "service/stream_types.h"
+#include "service/tokenizer_store.h"
+
+namespace maskd::service {
+
+class StreamSession {
+ public:
+  // Nothing is owned; `metrics` may be null.
+  StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars, StreamLimits limits,
+                metrics::Metrics* metrics);
+  ~StreamSession();
+  StreamSession(const StreamSession&) = delete;
+  StreamSession& operator=(const StreamSession&) = delete;
+
+  // `is_cancelled` is asked while the step waits for compiles. The result lives until the next call.
+  absl::StatusOr<const StepResult*> Step(const StepRequest& request,
+                                         const std::function<bool()>& is_cancelled);
+
+  [[nodiscard]] int row_count() const { return static_cast<int>(rows_.size()); }
+
+ private:
+  struct Compiling {
+    GrammarStore::Request request;
+    std::vector<TokenId> tokens;
+    std::vector<TokenId> stop_ids;
+  };
+  struct Failed {};
+  struct Row {
+    std::variant<Compiling, Matcher, Failed> what;
+    cache::GrammarPtr grammar = nullptr;  // the matcher's
+    // Said in the row's next answer, then cleared.
+    absl::Status error = absl::OkStatus();
+    std::optional<RefusedToken> refused_token = std::nullopt;
+    std::uint64_t answered_step = 0;  // the last step that answered it
+    bool named = false;               // its grammar's id has been said
+  };
+
+  absl::Status CheckNumber(std::uint64_t step) const;
+  void Apply(const StepRequest& request);
+  absl::Status Wait(const StepRequest& request, const std::function<bool()>& is_cancelled);
+  void Answer();
+  void Count() const;
+
+  void Close(RowId id);
+  void Fork(const RowToFork& fork);
+  void Open(const RowToOpen& open);
+  absl::StatusOr<Row> MakeRow(const RowToOpen& open);
+  absl::Status CheckStopIds(const std::vector<TokenId>& ids) const;
+  void Move(const RowToMove& move);
+  absl::Status TakeTokens(const std::vector<TokenId>& tokens, Matcher* matcher,
+                          std::optional<RefusedToken>* refused) const;
+  // Turns rows whose compile has ended into rows in use or failed ones.
+  void SettleAll();
+  void SettleRow(RowId id);
+  void Settle(Compiling compiling, Row* row) const;
+  void AnswerRow(RowId id);
+  void FillMask(Matcher* matcher, Row* row, RowResult* result) const;
+  void Refuse(RowId id, absl::Status error);
+  absl::Status CheckRoom() const;
+  [[nodiscard]] bool IsCompiling(RowId id) const;
+
+  const LoadedTokenizer* const tokenizer_;
+  GrammarStore* const grammars_;
+  const StreamLimits limits_;
+  metrics::Metrics* const metrics_;
+
+  absl::flat_hash_map<RowId, Row> rows_;
+  std::vector<RowId> compiling_;     // and rows that were until a moment ago
+  std::vector<RowId> named_;         // by this step, in the order of their answers
+  std::vector<RowResult> refusals_;  // of this step
+  StepResult result_;                // of the last step
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_STREAM_SESSION_H_

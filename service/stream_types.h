@@ -1,0 +1,90 @@
+// What a Decode stream asks and answers, as plain values: request_reader makes them of the wire's
+// messages, response_writer makes those of them.
+#ifndef MASKD_SERVICE_STREAM_TYPES_H_
+#define MASKD_SERVICE_STREAM_TYPES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "grammar_core/mask/token_mask.h"
+#include "service/grammar_store.h"
+
+namespace maskd::service {
+
+using RowId = std::uint64_t;
+
+struct StreamLimits {
+  int max_rows = 4096;
+  int max_row_tokens = 1 << 20;
+  std::int64_t max_step_bytes = 16 << 20;
+  std::int64_t max_wait_ms = 10'000;
+};
+
+struct Hello {
+  std::string tokenizer;
+  std::string tokenizer_hash;  // empty: any
+  int logits_width = 0;
+};
+
+struct RowToOpen {
+  RowId row = 0;
+  absl::Status refusal;  // not OK: the wire's message for this row asks for what cannot be
+  GrammarTarget target;
+  std::vector<TokenId> tokens;
+  std::vector<TokenId> stop_ids;
+};
+
+struct RowToMove {
+  RowId row = 0;
+  absl::Status refusal;  // as above
+  int rollback = 0;
+  std::vector<TokenId> tokens;
+};
+
+struct RowToFork {
+  RowId parent = 0;
+  RowId child = 0;
+};
+
+struct StepRequest {
+  std::uint64_t step = 0;
+  std::vector<RowToOpen> opens;
+  std::vector<RowToMove> moves;
+  std::vector<RowToFork> forks;
+  std::vector<RowId> snapshots;
+  std::vector<RowId> closes;
+  std::int64_t wait_ms = 0;
+};
+
+enum class RowState { kCompiling, kActive, kFinished, kFailed, kRefused };
+
+struct RefusedToken {
+  int index = 0;
+  TokenId id = 0;
+  std::string text;
+};
+
+struct RowResult {
+  RowId row = 0;
+  RowState state = RowState::kRefused;
+  MaskRef mask;        // of an active row; null otherwise
+  absl::Status error;  // OK: none
+  std::optional<RefusedToken> refused_token;
+  int token_count = 0;
+  bool may_end = false;
+  std::string grammar_id;  // set once
+};
+
+struct StepResult {
+  std::uint64_t step = 0;
+  std::vector<RowResult> rows;
+  double waited_seconds = 0;  // of the step's time, for compiles
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_STREAM_TYPES_H_

@@ -1,0 +1,104 @@
+#include "service/tokenizer_service.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "service/errors.h"
+#include "service/response_writer.h"
+#include "service/status_map.h"
+
+namespace maskd::service {
+namespace {
+
+constexpr int kDefaultTokenizers = 100;
+constexpr int kMaxTokenizers = 1000;
+constexpr int kMaxTokens = 65'536;
+
+int PageSize(int asked, int absent, int most) {
+  return asked == 0 ? absent : std::min(asked, most);
+}
+
+}  // namespace
+
+grpc::Status TokenizerService::ListTokenizers(grpc::ServerContext* /*context*/,
+                                              const v1::ListTokenizersRequest* request,
+                                              v1::ListTokenizersResponse* response) {
+  return ToGrpcStatus(DoListTokenizers(*request, response));
+}
+
+grpc::Status TokenizerService::GetTokenizer(grpc::ServerContext* /*context*/,
+                                            const v1::GetTokenizerRequest* request,
+                                            v1::GetTokenizerResponse* response) {
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request->name());
+  if (!tokenizer.ok()) {
+    return ToGrpcStatus(tokenizer.status());
+  }
+  WriteTokenizer(**tokenizer, response->mutable_tokenizer());
+  return grpc::Status::OK;
+}
+
+grpc::Status TokenizerService::ListTokens(grpc::ServerContext* /*context*/,
+                                          const v1::ListTokensRequest* request,
+                                          v1::ListTokensResponse* response) {
+  return ToGrpcStatus(DoListTokens(*request, response));
+}
+
+absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest& request,
+                                                v1::ListTokenizersResponse* response) const {
+  if (request.page_size() < 0) {
+    return BadField("page_size", "is below 0");
+  }
+  // A page token is the index to go on with.
+  std::size_t begin = 0;
+  if (!request.page_token().empty() &&
+      (!absl::SimpleAtoi(request.page_token(), &begin) || begin >= tokenizers_->all().size())) {
+    return BadField("page_token", "was not given by this server");
+  }
+  const auto count =
+      static_cast<std::size_t>(PageSize(request.page_size(), kDefaultTokenizers, kMaxTokenizers));
+  const std::size_t end = std::min(begin + count, tokenizers_->all().size());
+  for (std::size_t i = begin; i < end; ++i) {
+    WriteTokenizer(tokenizers_->all()[i], response->add_tokenizers());
+  }
+  if (end < tokenizers_->all().size()) {
+    response->set_next_page_token(absl::StrCat(end));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TokenizerService::DoListTokens(const v1::ListTokensRequest& request,
+                                            v1::ListTokensResponse* response) const {
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request.tokenizer());
+  if (!tokenizer.ok()) {
+    return tokenizer.status();
+  }
+  if (request.first_id() < 0) {
+    return BadField("first_id", "is below 0");
+  }
+  if (request.page_size() < 0) {
+    return BadField("page_size", "is below 0");
+  }
+  const Vocabulary& vocabulary = (*tokenizer)->vocabulary();
+  if (request.first_id() >= vocabulary.size()) {
+    return ErrorAt(absl::StatusCode::kOutOfRange, "first_id", "TOKEN_OUT_OF_RANGE",
+                   absl::StrCat(request.first_id(), " is not in [0, ", vocabulary.size(), ")"));
+  }
+  const int count = PageSize(request.page_size(), kMaxTokens, kMaxTokens);
+  const int end = std::min(vocabulary.size() - request.first_id(), count) + request.first_id();
+  for (TokenId id = request.first_id(); id < end; ++id) {
+    v1::Token* token = response->add_tokens();
+    token->set_text(std::string(vocabulary.TokenBytes(id)));
+    token->set_special(vocabulary.IsSpecial(id));
+  }
+  if (end < vocabulary.size()) {
+    response->set_next_id(end);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace maskd::service
