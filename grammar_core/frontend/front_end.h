@@ -36,8 +36,8 @@ struct FrontEndResult {
 absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
                                            Budget& budget);
 
-// The source text in the form that its meaning depends on, for hashing: a JSON Schema without
-// insignificant white space, keys in their order; other kinds byte for byte.
+// The source text in the form that its meaning depends on, for hashing: JSON (schemas, choice lists)
+// without insignificant white space, keys in their order; nothing for kinds that take no text.
 absl::StatusOr<std::string> NormalizeSource(const GrammarSource& source, const Limits& limits);
 
 // The kinds' names, in the table's order.

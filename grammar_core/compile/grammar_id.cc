@@ -1,0 +1,43 @@
+// The id of a grammar: what it is a hash of, and in which order.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "grammar_core/base/sha256.h"
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/frontend/front_end.h"
+
+namespace maskd {
+namespace {
+
+// Raised whenever the same source comes to mean another grammar.
+constexpr absl::string_view kFormatVersion = "maskd-grammar-1";
+
+// The length goes before the text, so that no two lists of fields give the same bytes.
+void AppendField(absl::string_view text, std::string* out) {
+  absl::StrAppend(out, text.size(), ":", text);
+}
+
+std::string OptionsText(const GrammarOptions& options) {
+  return absl::StrCat(static_cast<int>(options.white_space), ",", options.max_whitespace, ",",
+                      static_cast<int>(options.property_order), ",",
+                      static_cast<int>(options.strictness), ",",
+                      static_cast<int>(options.additional_properties), ",",
+                      options.max_number_digits);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> GrammarId(const GrammarSource& source,
+                                      absl::string_view tokenizer_hash, const Limits& limits) {
+  const absl::StatusOr<std::string> text = NormalizeSource(source, limits);
+  if (!text.ok()) return text.status();
+  std::string fields;
+  AppendField(kFormatVersion, &fields);
+  AppendField(source.kind, &fields);
+  AppendField(*text, &fields);
+  AppendField(OptionsText(source.options), &fields);
+  AppendField(tokenizer_hash, &fields);
+  return Sha256Hex(fields);
+}
+
+}  // namespace maskd

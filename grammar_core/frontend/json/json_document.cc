@@ -1,0 +1,120 @@
+#include "grammar_core/frontend/json/json_document.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json/json_reader.h"
+
+namespace maskd {
+
+FieldPath json_internal::PointerOf(const Tree& tree, JsonId id) {
+  std::vector<JsonId> path;
+  for (; tree.nodes[id].parent != kNoNode; id = tree.nodes[id].parent) path.push_back(id);
+  FieldPath pointer;
+  for (; !path.empty(); path.pop_back()) {
+    const Node& node = tree.nodes[path.back()];
+    const bool member = tree.nodes[node.parent].type == JsonType::kObject;
+    pointer = member ? pointer.Child(node.key) : pointer.Child(std::int64_t{node.index});
+  }
+  return pointer;
+}
+
+std::optional<JsonValue> JsonValue::parent() const {
+  if (node().parent == json_internal::kNoNode) return std::nullopt;
+  return at(node().parent);
+}
+
+std::optional<JsonValue> JsonValue::Find(absl::string_view key) const {
+  const auto found = tree_->by_key.find({id_, key});
+  if (found == tree_->by_key.end()) return std::nullopt;
+  return at(found->second);
+}
+
+std::optional<JsonValue> JsonValue::Nth(std::uint32_t index) const {
+  if (index >= size()) return std::nullopt;
+  JsonId child = id_ + 1;
+  for (; index > 0; --index) child = tree_->nodes[child].end;
+  return at(child);
+}
+
+std::string JsonValue::Pointer() const { return json_internal::PointerOf(*tree_, id_).str(); }
+
+std::string JsonValue::Compact() const {
+  std::string out;
+  AppendCompact(&out);
+  return out;
+}
+
+void JsonValue::AppendCompact(std::string* out) const {
+  // Arrays and objects that are open: where each ends, and its closing bracket.
+  std::vector<std::pair<JsonId, char>> open;
+  for (JsonId id = id_; id < node().end; ++id) {
+    const json_internal::Node& n = tree_->nodes[id];
+    if (id != id_ && n.index > 0) out->push_back(',');
+    if (id != id_ && open.back().second == '}') {
+      AppendJsonString(n.key, out);
+      out->push_back(':');
+    }
+    switch (n.type) {
+      case JsonType::kNull:
+        out->append("null");
+        break;
+      case JsonType::kFalse:
+        out->append("false");
+        break;
+      case JsonType::kTrue:
+        out->append("true");
+        break;
+      case JsonType::kNumber:
+        out->append(n.text.data(), n.text.size());
+        break;
+      case JsonType::kString:
+        AppendJsonString(n.text, out);
+        break;
+      case JsonType::kArray:
+        out->push_back('[');
+        open.emplace_back(n.end, ']');
+        break;
+      case JsonType::kObject:
+        out->push_back('{');
+        open.emplace_back(n.end, '}');
+        break;
+    }
+    for (; !open.empty() && open.back().first == id + 1; open.pop_back()) {
+      out->push_back(open.back().second);
+    }
+  }
+}
+
+absl::StatusOr<JsonDocument> JsonDocument::Parse(absl::string_view text, const Limits& limits) {
+  auto tree = std::make_unique<json_internal::Tree>();
+  tree->source = std::string(text);
+  const absl::Status status = json_internal::Reader(limits.source_depth, tree.get()).Read();
+  if (!status.ok()) return status;
+  return JsonDocument(std::move(tree));
+}
+
+void AppendJsonString(absl::string_view utf8, std::string* out) {
+  constexpr char kHex[] = "0123456789abcdef";
+  constexpr absl::string_view kShort = "\b\t\n\f\r\"\\";
+  constexpr absl::string_view kLetters = "btnfr\"\\";
+  out->push_back('"');
+  for (const char c : utf8) {
+    const std::size_t at = kShort.find(c);
+    if (at != absl::string_view::npos) {
+      out->push_back('\\');
+      out->push_back(kLetters[at]);
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out->append("\\u00");
+      out->push_back(kHex[c >> 4]);
+      out->push_back(kHex[c & 15]);
+    } else {
+      out->push_back(c);
+    }
+  }
+  out->push_back('"');
+}
+
+}  // namespace maskd

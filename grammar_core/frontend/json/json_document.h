@@ -1,0 +1,157 @@
+// A JSON text (RFC 8259) read into a flat tree: for schemas, choice lists and other JSON sources.
+//
+// Layout   nodes lie in the order of the text, each followed by its whole subtree, so walks are loops.
+//          Keys keep their order. Numbers keep their spelling, of any size. Strings are UTF-8.
+// Errors   INVALID_ARGUMENT: a syntax error, invalid UTF-8 or a lone surrogate at line:column (byte
+//          column, from 1), a duplicate key at its JSON Pointer. RESOURCE_EXHAUSTED: source_depth.
+// Ownership a JsonValue is a view: it lives as long as its document, which may be moved.
+// Threads  immutable once read.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/base/limits.h"
+
+namespace maskd {
+
+enum class JsonType : std::uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject };
+
+using JsonId = std::uint32_t;
+
+namespace json_internal {
+
+inline constexpr JsonId kNoNode = 0xFFFFFFFF;
+
+struct Node {
+  JsonType type;
+  // One past the last node of the subtree.
+  JsonId end = 0;
+  JsonId parent = kNoNode;
+  // Position among its siblings.
+  std::uint32_t index = 0;
+  // Children of an array or object.
+  std::uint32_t size = 0;
+  // The key, where the parent is an object.
+  absl::string_view key = {};
+  // A string's characters or a number's spelling.
+  absl::string_view text = {};
+};
+
+struct Tree {
+  std::string source;
+  std::deque<std::string> unescaped;
+  std::vector<Node> nodes;
+  absl::flat_hash_map<std::pair<JsonId, absl::string_view>, JsonId> by_key;
+};
+
+FieldPath PointerOf(const Tree& tree, JsonId id);
+
+}  // namespace json_internal
+
+class JsonValue {
+ public:
+  [[nodiscard]] JsonType type() const { return node().type; }
+  [[nodiscard]] bool is_object() const { return type() == JsonType::kObject; }
+  [[nodiscard]] bool is_array() const { return type() == JsonType::kArray; }
+  [[nodiscard]] bool is_string() const { return type() == JsonType::kString; }
+  [[nodiscard]] bool is_number() const { return type() == JsonType::kNumber; }
+  [[nodiscard]] bool is_bool() const {
+    return type() == JsonType::kTrue || type() == JsonType::kFalse;
+  }
+
+  // A string's characters (UTF-8) or a number's spelling; empty for other types.
+  [[nodiscard]] absl::string_view text() const { return node().text; }
+  // The key under which the value stands in its object, or empty.
+  [[nodiscard]] absl::string_view key() const { return node().key; }
+  // Children of an array or object, 0 for other types.
+  [[nodiscard]] std::uint32_t size() const { return node().size; }
+
+  // The node's number: distinct in its document, ascending in the order of the text.
+  [[nodiscard]] JsonId id() const { return id_; }
+  [[nodiscard]] JsonValue at(JsonId id) const { return JsonValue(tree_, id); }
+  [[nodiscard]] std::optional<JsonValue> parent() const;
+
+  // The member of an object named `key`; nothing for other types. Constant time.
+  [[nodiscard]] std::optional<JsonValue> Find(absl::string_view key) const;
+  // The element of an array or the member of an object at `index`; linear in `index`.
+  [[nodiscard]] std::optional<JsonValue> Nth(std::uint32_t index) const;
+
+  // The JSON Pointer of the value in its document.
+  [[nodiscard]] std::string Pointer() const;
+  // Appends the value as text: no white space, keys in their order, numbers as spelled.
+  void AppendCompact(std::string* out) const;
+  [[nodiscard]] std::string Compact() const;
+
+  // Children in their order: for (JsonValue child : value.children()).
+  class Children;
+  [[nodiscard]] Children children() const;
+
+  // One past the last node of the subtree.
+  [[nodiscard]] JsonId subtree_end() const { return node().end; }
+
+ private:
+  friend class JsonDocument;
+  JsonValue(const json_internal::Tree* tree, JsonId id) : tree_(tree), id_(id) {}
+  [[nodiscard]] const json_internal::Node& node() const { return tree_->nodes[id_]; }
+
+  const json_internal::Tree* tree_;
+  JsonId id_;
+};
+
+class JsonValue::Children {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(JsonValue value) : value_(value) {}
+    JsonValue operator*() const { return value_; }
+    Iterator& operator++() {
+      value_.id_ = value_.node().end;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return value_.id_ != other.value_.id_; }
+
+   private:
+    JsonValue value_;
+  };
+
+  explicit Children(JsonValue parent) : parent_(parent) {}
+  [[nodiscard]] Iterator begin() const { return Iterator(parent_.at(parent_.id() + 1)); }
+  [[nodiscard]] Iterator end() const { return Iterator(parent_.at(parent_.subtree_end())); }
+
+ private:
+  JsonValue parent_;
+};
+
+inline JsonValue::Children JsonValue::children() const { return Children(*this); }
+
+class JsonDocument {
+ public:
+  static absl::StatusOr<JsonDocument> Parse(absl::string_view text, const Limits& limits);
+
+  [[nodiscard]] JsonValue root() const { return JsonValue(tree_.get(), 0); }
+
+ private:
+  explicit JsonDocument(std::unique_ptr<const json_internal::Tree> tree) : tree_(std::move(tree)) {}
+
+  // On the heap, so that views stay good when the document moves.
+  std::unique_ptr<const json_internal::Tree> tree_;
+};
+
+// Appends `utf8` as a JSON string, quotes included, escaping only what must be.
+void AppendJsonString(absl::string_view utf8, std::string* out);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_

@@ -1,0 +1,260 @@
+#include "grammar_core/frontend/json/json_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/base/utf8.h"
+
+namespace maskd::json_internal {
+namespace {
+
+struct Word {
+  absl::string_view text;
+  JsonType type;
+};
+
+constexpr std::array kWords = {
+    Word{"null", JsonType::kNull},
+    Word{"false", JsonType::kFalse},
+    Word{"true", JsonType::kTrue},
+};
+
+constexpr bool IsHighSurrogate(std::uint32_t c) { return c >= 0xD800 && c < 0xDC00; }
+constexpr bool IsLowSurrogate(std::uint32_t c) { return c >= 0xDC00 && c < 0xE000; }
+
+}  // namespace
+
+absl::Status Reader::SyntaxError(std::size_t at, absl::string_view message) const {
+  const absl::string_view before = text_.substr(0, at);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return InvalidAt(absl::StrCat(line, ":", at - line_start + 1), message);
+}
+
+absl::Status Reader::Read() {
+  if (text_.size() >= kNoNode) return LimitExceeded("", "source_bytes", kNoNode, text_.size());
+  SkipSpace();
+  if (at_ == text_.size()) return SyntaxError(at_, "the text is empty, a JSON value is expected");
+  if (absl::Status status = ReadDocument(); !status.ok()) return status;
+  SkipSpace();
+  return at_ == text_.size() ? absl::OkStatus()
+                             : SyntaxError(at_, "nothing may follow the JSON value");
+}
+
+absl::Status Reader::ReadDocument() {
+  do {
+    SkipSpace();
+    if (absl::Status status = ReadValue(); !status.ok()) return status;
+    if (absl::Status status = ToNextValue(); !status.ok()) return status;
+  } while (!open_.empty());
+  return absl::OkStatus();
+}
+
+JsonId Reader::AddNode(JsonType type) {
+  const auto id = static_cast<JsonId>(tree_->nodes.size());
+  Node node{.type = type, .end = id + 1, .key = key_};
+  if (!open_.empty()) {
+    node.parent = open_.back();
+    node.index = tree_->nodes[node.parent].size++;
+  }
+  tree_->nodes.push_back(node);
+  return id;
+}
+
+absl::Status Reader::ReadValue() {
+  if (at_ == text_.size()) return SyntaxError(at_, "the text ends where a value is expected");
+  const char c = text_[at_];
+  if (c == '{') return Open(JsonType::kObject);
+  if (c == '[') return Open(JsonType::kArray);
+  if (c == '-' || absl::ascii_isdigit(c)) return ReadNumber();
+  if (c != '"') return ReadWord();
+  const JsonId id = AddNode(JsonType::kString);
+  return ReadString(&tree_->nodes[id].text);
+}
+
+absl::Status Reader::Open(JsonType type) {
+  const auto depth = static_cast<std::int64_t>(open_.size()) + 1;
+  if (depth > max_depth_) {
+    return LimitExceeded(ErrorPlace(SyntaxError(at_, "")), "source_depth", max_depth_, depth);
+  }
+  const JsonId id = AddNode(type);
+  open_.push_back(id);
+  ++at_;
+  return absl::OkStatus();
+}
+
+// Stands after a scalar or an opening bracket: closes what ends here, then moves to the next value.
+absl::Status Reader::ToNextValue() {
+  SkipSpace();
+  for (; !open_.empty(); open_.pop_back()) {
+    Node& open = tree_->nodes[open_.back()];
+    if (!Has(open.type == JsonType::kObject ? '}' : ']')) return ToNextElement(open);
+    open.end = static_cast<JsonId>(tree_->nodes.size());
+    ++at_;
+    SkipSpace();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Reader::ToNextElement(const Node& open) {
+  const bool object = open.type == JsonType::kObject;
+  if (open.size > 0) {
+    const absl::string_view what = object ? "',' or '}' is expected" : "',' or ']' is expected";
+    if (absl::Status status = Expect(',', what); !status.ok()) return status;
+    SkipSpace();
+  }
+  key_ = absl::string_view();
+  return object ? ReadKey(&key_) : absl::OkStatus();
+}
+
+absl::Status Reader::Expect(char c, absl::string_view what) {
+  if (!Has(c)) return SyntaxError(at_, what);
+  ++at_;
+  return absl::OkStatus();
+}
+
+absl::Status Reader::ReadKey(absl::string_view* out) {
+  if (!Has('"')) return SyntaxError(at_, "a key in double quotes is expected");
+  if (absl::Status status = ReadString(out); !status.ok()) return status;
+  SkipSpace();
+  if (absl::Status status = Expect(':', "':' is expected"); !status.ok()) return status;
+  const JsonId object = open_.back();
+  const auto next = static_cast<JsonId>(tree_->nodes.size());
+  if (tree_->by_key.try_emplace({object, *out}, next).second) return absl::OkStatus();
+  return InvalidAt(PointerOf(*tree_, object).Child(*out).str(), "the key occurs twice");
+}
+
+absl::Status Reader::ReadWord() {
+  for (const Word& word : kWords) {
+    if (text_.substr(at_, word.text.size()) != word.text) continue;
+    AddNode(word.type);
+    at_ += word.text.size();
+    return absl::OkStatus();
+  }
+  return SyntaxError(at_, "a JSON value is expected");
+}
+
+void Reader::SkipSpace() {
+  while (Has(' ') || Has('\n') || Has('\t') || Has('\r')) ++at_;
+}
+
+void Reader::SkipDigits() {
+  while (at_ < text_.size() && absl::ascii_isdigit(text_[at_])) ++at_;
+}
+
+absl::Status Reader::ReadNumber() {
+  const std::size_t first = at_;
+  const auto digits = [&](absl::string_view what) {
+    const std::size_t from = at_;
+    SkipDigits();
+    return at_ > from ? absl::OkStatus() : SyntaxError(at_, what);
+  };
+  if (Has('-')) ++at_;
+  const bool zero = Has('0');
+  const std::size_t integer = at_;
+  if (absl::Status status = digits("a digit is expected"); !status.ok()) return status;
+  if (zero && at_ > integer + 1) return SyntaxError(integer, "a number has no leading zeros");
+  if (Has('.')) {
+    ++at_;
+    if (absl::Status status = digits("a digit is expected after '.'"); !status.ok()) return status;
+  }
+  if (Has('e') || Has('E')) {
+    ++at_;
+    if (Has('+') || Has('-')) ++at_;
+    if (absl::Status status = digits("an exponent is expected"); !status.ok()) return status;
+  }
+  tree_->nodes[AddNode(JsonType::kNumber)].text = text_.substr(first, at_ - first);
+  return absl::OkStatus();
+}
+
+absl::Status Reader::CheckCharacter() {
+  const auto c = static_cast<unsigned char>(text_[at_]);
+  if (c < 0x20) return SyntaxError(at_, "a control character in a string must be escaped");
+  if (c < 0x80) {
+    ++at_;
+    return absl::OkStatus();
+  }
+  return DecodeUtf8(text_, &at_).has_value() ? absl::OkStatus()
+                                             : SyntaxError(at_, "the text is not valid UTF-8");
+}
+
+// A string without escapes is a piece of the source; one with escapes is made anew.
+absl::Status Reader::ReadString(absl::string_view* out) {
+  const std::size_t first = ++at_;
+  while (at_ < text_.size() && !Has('"')) {
+    if (Has('\\')) return ReadEscapes(first, out);
+    if (absl::Status status = CheckCharacter(); !status.ok()) return status;
+  }
+  *out = text_.substr(first, at_ - first);
+  return Expect('"', "the text ends inside a string");
+}
+
+absl::Status Reader::ReadEscapes(std::size_t first, absl::string_view* out) {
+  std::string text(text_.substr(first, at_ - first));
+  while (at_ < text_.size() && !Has('"')) {
+    const std::size_t from = at_;
+    if (absl::Status status = Has('\\') ? ReadEscape(&text) : CheckCharacter(); !status.ok()) {
+      return status;
+    }
+    if (text_[from] != '\\') text.append(text_.data() + from, at_ - from);
+  }
+  *out = tree_->unescaped.emplace_back(std::move(text));
+  return Expect('"', "the text ends inside a string");
+}
+
+absl::Status Reader::ReadEscape(std::string* out) {
+  constexpr absl::string_view kLetters = "\"\\/bfnrt";
+  constexpr absl::string_view kCharacters = "\"\\/\b\f\n\r\t";
+  const std::size_t first = at_++;
+  if (Has('u')) {
+    at_ = first;
+    return ReadUnicodeEscape(out);
+  }
+  const std::size_t which =
+      at_ < text_.size() ? kLetters.find(text_[at_]) : absl::string_view::npos;
+  if (which == absl::string_view::npos) return SyntaxError(first, "there is no such escape");
+  out->push_back(kCharacters[which]);
+  ++at_;
+  return absl::OkStatus();
+}
+
+absl::Status Reader::ReadUnicodeEscape(std::string* out) {
+  const std::size_t first = at_;
+  std::uint32_t code = 0;
+  if (absl::Status status = ReadHex(&code); !status.ok()) return status;
+  if (IsHighSurrogate(code)) {
+    std::uint32_t low = 0;
+    if (text_.substr(at_, 2) == "\\u") {
+      if (absl::Status status = ReadHex(&low); !status.ok()) return status;
+    }
+    if (!IsLowSurrogate(low)) return SyntaxError(first, "a surrogate without its other half");
+    code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+  } else if (IsLowSurrogate(code)) {
+    return SyntaxError(first, "a surrogate without its other half");
+  }
+  AppendUtf8(code, out);
+  return absl::OkStatus();
+}
+
+// Stands on the backslash of "\uXXXX".
+absl::Status Reader::ReadHex(std::uint32_t* out) {
+  const std::size_t first = at_;
+  at_ += 2;
+  std::uint32_t code = 0;
+  for (int i = 0; i < 4; ++i, ++at_) {
+    if (at_ >= text_.size() || !absl::ascii_isxdigit(text_[at_])) {
+      return SyntaxError(first, "\\u needs four hexadecimal digits");
+    }
+    const char c = absl::ascii_tolower(text_[at_]);
+    code = code * 16 + static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10);
+  }
+  *out = code;
+  return absl::OkStatus();
+}
+
+}  // namespace maskd::json_internal

@@ -1,0 +1,59 @@
+// Reads a JSON text into a Tree with one loop over its bytes and a stack of open brackets.
+//
+// We do not use the JSON library of the other rooms here: it makes doubles of numbers (1e400 is an
+// error, -0 becomes 0) and gives no line and column.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_READER_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_READER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/frontend/json/json_document.h"
+
+namespace maskd::json_internal {
+
+class Reader {
+ public:
+  // Reads `tree->source` into `*tree`, at most `max_depth` brackets deep.
+  Reader(std::int64_t max_depth, Tree* tree)
+      : max_depth_(max_depth), tree_(tree), text_(tree->source) {}
+
+  absl::Status Read();
+
+ private:
+  absl::Status ReadDocument();
+  absl::Status ReadValue();
+  absl::Status ReadWord();
+  absl::Status ReadNumber();
+  absl::Status ReadString(absl::string_view* out);
+  absl::Status ReadEscapes(std::size_t first, absl::string_view* out);
+  absl::Status ReadEscape(std::string* out);
+  absl::Status ReadUnicodeEscape(std::string* out);
+  absl::Status ReadHex(std::uint32_t* out);
+  absl::Status CheckCharacter();
+  absl::Status ReadKey(absl::string_view* out);
+  absl::Status Open(JsonType type);
+  absl::Status ToNextValue();
+  absl::Status ToNextElement(const Node& open);
+  absl::Status Expect(char c, absl::string_view what);
+
+  JsonId AddNode(JsonType type);
+  void SkipSpace();
+  void SkipDigits();
+  [[nodiscard]] bool Has(char c) const { return at_ < text_.size() && text_[at_] == c; }
+  [[nodiscard]] absl::Status SyntaxError(std::size_t at, absl::string_view message) const;
+
+  const std::int64_t max_depth_;
+  Tree* const tree_;
+  const absl::string_view text_;
+  std::size_t at_ = 0;
+  absl::string_view key_;
+  std::vector<JsonId> open_;
+};
+
+}  // namespace maskd::json_internal
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_READER_H_

@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json_schema/rules.h"
+
+namespace maskd {
+namespace {
+
+std::uint32_t Minus(std::uint32_t count, std::uint32_t taken) {
+  if (count == kUnbounded) return kUnbounded;
+  return count > taken ? count - taken : 0;
+}
+
+// White space stands behind each token, so that what may follow, ',' or ']', is decided by one byte.
+class ArrayMaker {
+ public:
+  ArrayMaker(const MergedSchema& schema, RuleContext& context)
+      : schema_(schema), context_(context), b_(context.builder), space_(Space(context)) {}
+
+  NodeId Make() { return b_.Concat({b_.Bytes("["), space_, Items(), b_.Bytes("]")}); }
+
+ private:
+  NodeId Value(std::size_t index) {
+    return b_.Concat({context_.value(schema_.ItemSchemas(index)), space_});
+  }
+
+  NodeId WithComma(NodeId value) { return b_.Concat({b_.Bytes(","), space_, value}); }
+
+  // The items from `first` on, all of one schema, each with a comma before it.
+  NodeId LaterItems(std::uint32_t first) {
+    const CountRange& count = schema_.item_count;
+    if (count.max <= first) return b_.Empty();
+    const NodeId item = WithComma(Value(std::max<std::size_t>(first, schema_.prefix_size())));
+    return b_.Repeat(item, Minus(count.min, first), Minus(count.max, first));
+  }
+
+  // From the last item with a schema of its own to the first: each may be the end of the array once
+  // there are enough. Items that must be there are gathered, to be one sequence.
+  NodeId Items() {
+    const CountRange& count = schema_.item_count;
+    if (count.max == 0) return b_.Empty();
+    const auto prefix = static_cast<std::uint32_t>(
+        std::min<std::size_t>(std::max<std::size_t>(schema_.prefix_size(), 1), count.max));
+    NodeId rest = LaterItems(prefix);
+    std::vector<NodeId> required;
+    for (std::uint32_t i = prefix; i-- > 0;) {
+      const NodeId item = i == 0 ? Value(i) : WithComma(Value(i));
+      if (i < count.min) {
+        required.push_back(item);
+      } else {
+        rest = b_.Optional(b_.Concat({item, rest}));
+      }
+    }
+    std::reverse(required.begin(), required.end());
+    required.push_back(rest);
+    return b_.Concat(required);
+  }
+
+  const MergedSchema& schema_;
+  RuleContext& context_;
+  IrBuilder& b_;
+  const NodeId space_;
+};
+
+}  // namespace
+
+absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& context) {
+  const CountRange& count = schema.item_count;
+  if (count.empty()) {
+    return InvalidAt(count.max_at->Pointer(),
+                     absl::StrCat(count.max, " is less than minItems ", count.min));
+  }
+  return ArrayMaker(schema, context).Make();
+}
+
+}  // namespace maskd

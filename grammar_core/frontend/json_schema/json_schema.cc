@@ -1,0 +1,70 @@
+#include "grammar_core/frontend/json_schema/json_schema.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/json_schema/dialect.h"
+#include "grammar_core/frontend/json_schema/rules.h"
+#include "grammar_core/frontend/json_schema/schema_compiler.h"
+#include "grammar_core/frontend/json_schema/schema_set.h"
+
+namespace maskd {
+namespace {
+
+// A schema of ours for the kinds that have no text.
+absl::StatusOr<ReadResult> ReadFixed(absl::string_view schema, GrammarSource source,
+                                     const Limits& limits, Budget& budget) {
+  if (!absl::StripAsciiWhitespace(source.text).empty()) {
+    return InvalidAt("", absl::StrCat("the kind ", source.kind, " takes no text"));
+  }
+  source.text = std::string(schema);
+  return ReadJsonSchema(source, limits, budget);
+}
+
+}  // namespace
+
+NodeId Space(RuleContext& context) {
+  if (context.options.white_space == WhiteSpace::kCompact) return context.builder.Empty();
+  return context.builder.Repeat(context.builder.AnyByteOf(" \t\n\r"), 0,
+                                static_cast<std::uint32_t>(context.options.max_whitespace));
+}
+
+absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
+                                          Budget& budget) {
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
+  if (!document.ok()) return document.status();
+  const JsonValue root = document->root();
+  if (!root.is_object() && !root.is_bool()) {
+    return InvalidAt("", "a schema must be an object or a boolean");
+  }
+  std::vector<Diagnostic> warnings;
+  const absl::StatusOr<Dialect> dialect = ReadDialect(root, &warnings);
+  if (!dialect.ok()) return dialect.status();
+  const absl::StatusOr<SchemaSet> schemas = SchemaSet::Load(root, *dialect, budget);
+  if (!schemas.ok()) return schemas.status();
+  schemas->AddNotes(&warnings);
+  absl::StatusOr<ReadResult> result =
+      SchemaCompiler(*schemas, source.options, limits, budget).Compile();
+  if (!result.ok()) return result.status();
+  for (Diagnostic& warning : result->warnings) AddWarning(std::move(warning), &warnings);
+  result->warnings = std::move(warnings);
+  return result;
+}
+
+absl::StatusOr<ReadResult> ReadAnyJsonObject(const GrammarSource& source, const Limits& limits,
+                                             Budget& budget) {
+  return ReadFixed(R"({"type":"object","additionalProperties":true})", source, limits, budget);
+}
+
+absl::StatusOr<ReadResult> ReadAnyJson(const GrammarSource& source, const Limits& limits,
+                                       Budget& budget) {
+  return ReadFixed("true", source, limits, budget);
+}
+
+}  // namespace maskd

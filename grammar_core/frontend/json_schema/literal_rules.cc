@@ -1,0 +1,110 @@
+#include <string>
+#include <utility>
+
+#include "grammar_core/frontend/json/decimal.h"
+#include "grammar_core/frontend/json_schema/rules.h"
+
+namespace maskd {
+namespace {
+
+NodeId Quoted(NodeId characters, IrBuilder& b) {
+  return b.Concat({b.Bytes("\""), b.Encode(Spelling::kJsonString, characters), b.Bytes("\"")});
+}
+
+// The texts of a scalar that is no string.
+std::vector<std::string> PlainTexts(const JsonValue& value) {
+  return value.is_number() ? Spellings(value.text()) : std::vector<std::string>{value.Compact()};
+}
+
+NodeId OneOfTexts(const std::vector<std::string>& texts, IrBuilder& b) {
+  if (texts.size() == 1) return b.Bytes(texts.front());
+  return b.Encode(Spelling::kUtf8, b.TextSet(texts));
+}
+
+class LiteralMaker {
+ public:
+  explicit LiteralMaker(RuleContext& context)
+      : context_(context), b_(context.builder), space_(Space(context)) {}
+
+  // Children stand behind their parent in the document, so they are made when it is reached from the
+  // back.
+  NodeId Make(const JsonValue& value) {
+    std::vector<NodeId> made(value.subtree_end() - value.id());
+    for (JsonId id = value.subtree_end(); id-- > value.id();) {
+      const JsonValue part = value.at(id);
+      std::vector<NodeId> children;
+      for (const JsonValue child : part.children()) {
+        children.push_back(made[child.id() - value.id()]);
+      }
+      made[id - value.id()] = MakeOne(part, children);
+    }
+    return made.front();
+  }
+
+ private:
+  NodeId MakeOne(const JsonValue& value, const std::vector<NodeId>& children) {
+    if (value.is_string()) return Quoted(b_.Text(value.text()), b_);
+    if (value.is_array()) return Listed("[", children, "]");
+    if (!value.is_object()) return OneOfTexts(PlainTexts(value), b_);
+    if (context_.options.property_order == PropertyOrder::kAny) return FreeOrder(value, children);
+    return Listed("{", Members(value, children), "}");
+  }
+
+  std::vector<NodeId> Members(const JsonValue& object, const std::vector<NodeId>& values) {
+    std::vector<NodeId> members;
+    for (const JsonValue member : object.children()) {
+      const NodeId name = Quoted(b_.Text(member.key()), b_);
+      members.push_back(b_.Concat({name, space_, b_.Bytes(":"), space_, values[members.size()]}));
+    }
+    return members;
+  }
+
+  NodeId Listed(absl::string_view open, const std::vector<NodeId>& items, absl::string_view close) {
+    std::vector<NodeId> parts = {b_.Bytes(open), space_};
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) parts.insert(parts.end(), {b_.Bytes(","), space_});
+      parts.insert(parts.end(), {items[i], space_});
+    }
+    parts.push_back(b_.Bytes(close));
+    return b_.Concat(parts);
+  }
+
+  NodeId FreeOrder(const JsonValue& object, const std::vector<NodeId>& values) {
+    ObjectSpec spec;
+    for (const JsonValue member : object.children()) {
+      spec.members.push_back({std::string(member.key()), values[spec.members.size()], true});
+    }
+    spec.other_name = spec.other_value = b_.Nothing();
+    spec.space = space_;
+    spec.any_order = true;
+    return b_.Object(std::move(spec));
+  }
+
+  RuleContext& context_;
+  IrBuilder& b_;
+  const NodeId space_;
+};
+
+}  // namespace
+
+// Strings are one set, and so are the other scalars: a set of 100,000 is one node.
+NodeId LiteralRule(const std::vector<JsonValue>& values, RuleContext& context) {
+  IrBuilder& b = context.builder;
+  std::vector<std::string> strings;
+  std::vector<std::string> scalars;
+  std::vector<NodeId> alternatives;
+  for (const JsonValue& value : values) {
+    if (value.is_string()) {
+      strings.emplace_back(value.text());
+    } else if (value.is_array() || value.is_object()) {
+      alternatives.push_back(LiteralMaker(context).Make(value));
+    } else {
+      for (std::string& text : PlainTexts(value)) scalars.push_back(std::move(text));
+    }
+  }
+  if (!strings.empty()) alternatives.push_back(Quoted(b.TextSet(strings), b));
+  if (!scalars.empty()) alternatives.push_back(OneOfTexts(scalars, b));
+  return b.Alt(std::move(alternatives));
+}
+
+}  // namespace maskd

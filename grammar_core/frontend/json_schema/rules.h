@@ -1,0 +1,45 @@
+// The IR of JSON values, one function a type. What each makes of a merged schema is in the file of
+// its name: object_rules.cc, array_rules.cc, string_rules.cc, number_rules.cc, literal_rules.cc.
+//
+// Errors   an INVALID_ARGUMENT says why no value of the type fits the schema: not the end of the
+//          compilation, but of this type.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_H_
+
+#include <functional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json_schema/merged_schema.h"
+#include "grammar_core/ir/ir_builder.h"
+
+namespace maskd {
+
+// Digits at most in an exponent: no double needs more than three.
+inline constexpr std::uint32_t kMaxExponentDigits = 4;
+
+struct RuleContext {
+  IrBuilder& builder;
+  const GrammarOptions& options;
+  // The values that satisfy all of the schemas given.
+  std::function<NodeId(const std::vector<JsonId>& schemas)> value;
+};
+
+// White space between two JSON tokens.
+NodeId Space(RuleContext& context);
+
+absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, RuleContext& context);
+absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& context);
+absl::StatusOr<NodeId> StringRule(const MergedSchema& schema, RuleContext& context);
+// Integers, and numbers with a fraction or an exponent where `types` has kFractionType.
+NodeId NumberRule(TypeSet types, RuleContext& context);
+
+// Exactly these values: strings in any spelling, numbers as spelled and in plain digits, arrays and
+// objects with free white space and, unless any order is asked for, their own order of keys.
+NodeId LiteralRule(const std::vector<JsonValue>& values, RuleContext& context);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_H_

@@ -1,0 +1,28 @@
+// What a front end hands to the registry, which runs the passes over it.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_READ_RESULT_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_READ_RESULT_H_
+
+#include <vector>
+
+#include "grammar_core/frontend/front_end.h"
+#include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/ir/passes/productive.h"
+
+namespace maskd {
+
+struct ReadResult {
+  GrammarIr ir;
+  std::vector<Diagnostic> warnings;
+  // Why a rule is Nothing, for the error in case no text satisfies the grammar.
+  RuleFaults faults;
+};
+
+// Warnings that are kept; one more says that there were more.
+inline constexpr std::size_t kMaxWarnings = 1000;
+
+// Appends `warning`, up to the bound above.
+void AddWarning(Diagnostic warning, std::vector<Diagnostic>* warnings);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_READ_RESULT_H_

@@ -1,0 +1,103 @@
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/choice/choice.h"
+#include "grammar_core/frontend/front_end.h"
+#include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/frontend/read_result.h"
+#include "grammar_core/ir/passes/left_recursion.h"
+#include "grammar_core/ir/passes/productive.h"
+
+namespace maskd {
+namespace {
+
+using Read = absl::StatusOr<ReadResult> (*)(const GrammarSource&, const Limits&, Budget&);
+using Normalize = absl::StatusOr<std::string> (*)(const GrammarSource&, const Limits&);
+
+struct FrontEnd {
+  absl::string_view kind;
+  Read read;
+  Normalize normalize;
+};
+
+absl::StatusOr<std::string> CompactJson(const GrammarSource& source, const Limits& limits) {
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
+  if (!document.ok()) return document.status();
+  return document->root().Compact();
+}
+
+absl::StatusOr<std::string> NoText(const GrammarSource&, const Limits&) { return std::string(); }
+
+constexpr std::array kFrontEnds = {
+    FrontEnd{"json_schema", &ReadJsonSchema, &CompactJson},
+    FrontEnd{"json_object", &ReadAnyJsonObject, &NoText},
+    FrontEnd{"json", &ReadAnyJson, &NoText},
+    FrontEnd{"choice", &ReadChoice, &CompactJson},
+};
+
+absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {
+  for (const FrontEnd& front_end : kFrontEnds) {
+    if (front_end.kind == kind) return front_end;
+  }
+  return InvalidAt("kind", absl::StrCat("there is no grammar kind \"", kind, "\"; known are ",
+                                        absl::StrJoin(FrontEndKinds(), ", ")));
+}
+
+absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
+  const auto bytes = static_cast<std::int64_t>(source.text.size());
+  if (bytes > limits.source_bytes) {
+    return LimitExceeded("", "source_bytes", limits.source_bytes, bytes);
+  }
+  if (source.options.max_whitespace < 0) {
+    return InvalidAt("options.max_whitespace", "must not be negative");
+  }
+  if (source.options.max_number_digits < 1) {
+    return InvalidAt("options.max_number_digits", "must be at least 1");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddWarning(Diagnostic warning, std::vector<Diagnostic>* warnings) {
+  if (warnings->size() < kMaxWarnings) {
+    warnings->push_back(std::move(warning));
+  } else if (warnings->size() == kMaxWarnings) {
+    warnings->push_back({"", absl::StrCat("more than ", kMaxWarnings, " warnings")});
+  }
+}
+
+absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
+                                           Budget& budget) {
+  const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(source.kind);
+  if (!front_end.ok()) return front_end.status();
+  if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
+  absl::StatusOr<ReadResult> read = front_end->read(source, limits, budget);
+  if (!read.ok()) return read.status();
+  absl::StatusOr<GrammarIr> ir = DropUnproductive(read->ir, limits, read->faults);
+  if (!ir.ok()) return ir.status();
+  if (absl::Status status = CheckLeftRecursion(*ir); !status.ok()) return status;
+  return FrontEndResult{*std::move(ir), std::move(read->warnings)};
+}
+
+absl::StatusOr<std::string> NormalizeSource(const GrammarSource& source, const Limits& limits) {
+  const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(source.kind);
+  if (!front_end.ok()) return front_end.status();
+  if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
+  return front_end->normalize(source, limits);
+}
+
+std::vector<std::string> FrontEndKinds() {
+  std::vector<std::string> kinds;
+  for (const FrontEnd& front_end : kFrontEnds) kinds.emplace_back(front_end.kind);
+  return kinds;
+}
+
+}  // namespace maskd
