@@ -149,11 +149,11 @@ absl::Status StreamSession::Wait(const StepRequest& request,
 }
 
 void StreamSession::Answer() {
+  SettleAll();  // before the first answer: a row is not to change between two looks at it
   result_.rows.reserve(named_.size() + refusals_.size());
   for (const RowId id : named_) {
     AnswerRow(id);
   }
-  SettleAll();
   const std::vector<RowId> waiting = std::exchange(compiling_, {});
   for (const RowId id : waiting) {
     if (IsCompiling(id)) {

@@ -1,0 +1,117 @@
+#include "service/config.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace maskd::service {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Environment Variables(std::map<std::string, std::string> variables) {
+  return [variables](const std::string& name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+TEST(ConfigTest, NothingGivenListensOnLoopbackOnly) {
+  const auto config = ReadConfig({}, Variables({}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_THAT(config->listen, ElementsAre(StartsWith("unix:/"), StartsWith("127.0.0.1:")));
+  EXPECT_THAT(config->metrics_listen, StartsWith("127.0.0.1:"));
+  EXPECT_TRUE(config->tokenizers.empty());
+  EXPECT_EQ(config->action, Config::Action::kServe);
+}
+
+TEST(ConfigTest, AFlagGoesBeforeItsVariable) {
+  const auto config = ReadConfig({"--max_rows=7", "--drain_ms", "9"},
+                                 Variables({{"MASKD_MAX_ROWS", "5"}, {"MASKD_MAX_STREAMS", "6"}}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->max_rows, 7);
+  EXPECT_EQ(config->max_streams, 6);
+  EXPECT_EQ(config->drain_ms, 9);
+}
+
+TEST(ConfigTest, TokenizersRepeatAndReplaceTheVariables) {
+  const auto config =
+      ReadConfig({"--tokenizer=a=/a.json", "--tokenizer", "b=/b.tiktoken,format=tiktoken"},
+                 Variables({{"MASKD_TOKENIZER", "c=/c;d=/d"}}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  ASSERT_EQ(config->tokenizers.size(), 2U);
+  EXPECT_EQ(config->tokenizers[0].name, "a");
+  EXPECT_EQ(config->tokenizers[1].format, "tiktoken");
+  const auto from_variable = ReadConfig({}, Variables({{"MASKD_TOKENIZER", "c=/c;d=/d"}}));
+  ASSERT_EQ(from_variable->tokenizers.size(), 2U);
+  EXPECT_EQ(from_variable->tokenizers[1].path, "/d");
+}
+
+TEST(ConfigTest, ReadsATokenizersOptions) {
+  const auto source =
+      ParseTokenizerFlag("l=/v/t.model,format=tiktoken,special=<|a|>:7,special=x:y:8,stop=<|a|>");
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ(source->path, "/v/t.model");
+  EXPECT_THAT(source->extra_special,
+              ElementsAre(testing::Pair("<|a|>", 7), testing::Pair("x:y", 8)));
+  EXPECT_THAT(source->stop_tokens, ElementsAre("<|a|>"));
+}
+
+struct BadCase {
+  const char* name;
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> variables;
+  const char* begins;  // of the error
+};
+
+class BadConfigTest : public testing::TestWithParam<BadCase> {};
+
+TEST_P(BadConfigTest, ErrorNamesTheFlag) {
+  const auto config = ReadConfig(GetParam().arguments, Variables(GetParam().variables));
+  EXPECT_TRUE(absl::IsInvalidArgument(config.status())) << config.status();
+  EXPECT_THAT(std::string(config.status().message()), StartsWith(GetParam().begins));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Flags, BadConfigTest,
+    testing::ValuesIn(std::vector<BadCase>{
+        {"Unknown", {"--nope=1"}, {}, "--nope: no such flag"},
+        {"NotAFlag", {"serve"}, {}, "serve: flags begin with --"},
+        {"NoValue", {"--max_rows"}, {}, "--max_rows: needs a value"},
+        {"NotANumber", {"--max_rows=many"}, {}, "--max_rows: \"many\""},
+        {"TooSmall", {"--max_rows=0"}, {}, "--max_rows: \"0\""},
+        {"TooLarge", {"--max_compile_ms=99999999"}, {}, "--max_compile_ms: "},
+        {"NotABool", {"--reflection=perhaps"}, {}, "--reflection: \"perhaps\""},
+        {"NoAddress", {"--listen="}, {}, "--listen: at least one"},
+        {"RelativeSocket", {"--listen=unix:here.sock"}, {}, "--listen: \"unix:here.sock\""},
+        {"NoPort", {"--listen=localhost"}, {}, "--listen: \"localhost\" is not host:port"},
+        {"PortTooLarge", {"--metrics_listen=x:70000"}, {}, "--metrics_listen: "},
+        {"TokenizerWithoutName", {"--tokenizer==/x"}, {}, "--tokenizer: "},
+        {"TokenizerTwice", {"--tokenizer=a=/x", "--tokenizer=a=/y"}, {}, "--tokenizer: the name"},
+        {"TokenizerOption", {"--tokenizer=a=/x,color=red"}, {}, "--tokenizer: \"color=red\""},
+        {"SpecialWithoutId", {"--tokenizer=a=/x,special=y"}, {}, "--tokenizer: special=y"},
+        {"Variable", {}, {{"MASKD_MAX_ROWS", "x"}}, "MASKD_MAX_ROWS: \"x\""},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+TEST(ConfigTest, HelpNamesEveryFlagAndFormat) {
+  const std::string help = ConfigHelp();
+  for (const char* part : {"--listen=", "--tokenizer=", "--drain_ms=", "--help\n", "huggingface"}) {
+    EXPECT_THAT(help, HasSubstr(part));
+  }
+}
+
+TEST(ConfigTest, SwitchesNeedNoValue) {
+  EXPECT_EQ(ReadConfig({"--help"}, Variables({}))->action, Config::Action::kHelp);
+  EXPECT_EQ(ReadConfig({"--version"}, Variables({}))->action, Config::Action::kVersion);
+  EXPECT_EQ(ReadConfig({"--check_config"}, Variables({}))->action, Config::Action::kCheckConfig);
+}
+
+}  // namespace
+}  // namespace maskd::service
