@@ -60,12 +60,12 @@ CharEdges MapTargets(const CharEdges& edges, Map map) {
   return mapped;
 }
 
-// Every character but the surrogates.
-const CharEdges& EveryCharacter(TermId to, CharEdges* storage) {
-  for (const CharRange& range : CharSet::All().ranges()) {
-    storage->push_back({range.lo, range.hi, to});
-  }
-  return *storage;
+// Every character, leading to `to`.
+CharEdges EveryCharacter(TermId to) {
+  const CharSet all = CharSet::All();
+  CharEdges edges;
+  for (const CharRange& range : all.ranges()) edges.push_back({range.lo, range.hi, to});
+  return edges;
 }
 
 std::uint32_t Decrement(std::uint32_t count) { return count == kUnbounded ? count : count - 1; }
@@ -174,11 +174,9 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
       }
       return edges;
     }
-    case TermKind::kNot: {
-      CharEdges all;
-      return Merge(EveryCharacter(kEmptyTerm, &all), Edges(term.a, work),
+    case TermKind::kNot:
+      return Merge(EveryCharacter(kEmptyTerm), Edges(term.a, work),
                    [&](TermId, TermId y) { return store_->Not(y); });
-    }
     default:
       return edges;  // Nothing and Empty have none; byte terms do not come here
   }

@@ -1,0 +1,278 @@
+// The automaton on IRs made by hand: languages by table, and the routes of a mask against each other.
+#include "grammar_core/automaton/automaton.h"
+
+#include <random>
+#include <string>
+
+#include "grammar_core/automaton/mask_maker.h"
+#include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/mask/token_index.h"
+#include "grammar_core/tokenizer/loader.h"
+#include "gtest/gtest.h"
+
+namespace maskd {
+namespace {
+
+// Every string of one to three letters of an alphabet that has the awkward cases, as a vocabulary.
+std::shared_ptr<const Vocabulary> SmallVocabulary() {
+  const std::vector<std::string> letters = {"a", "b", "c", "{", "}", "[", "]", ",", ":", "\"",
+                                            "\\", "u", "0", "1", "2", "3", "6", "d", " ", "\n", "\xC3",
+                                            "\xA9", "\xE2", "\x82", "\xAC", "\xF0", "\xFF"};
+  std::vector<Vocabulary::Token> tokens;
+  for (const std::string& x : letters) tokens.push_back({x});
+  for (const std::string& x : letters) {
+    for (const std::string& y : letters) tokens.push_back({x + y});
+  }
+  for (const std::string& x : letters) {
+    for (const std::string& y : letters) {
+      for (const std::string& z : letters) tokens.push_back({x + y + z});
+    }
+  }
+  for (const char* word : {"abcabcabcabcabc", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "\"a\":",
+                           "\"}]}", "\",\"", "\\u00e9", "\\u0061b", "abc"}) {
+    tokens.push_back({word});
+  }
+  tokens.push_back({"<end>", true});
+  const auto end = static_cast<TokenId>(tokens.size()) - 1;
+  return *Vocabulary::Create("small", std::move(tokens), {end});
+}
+
+class Fixture {
+ public:
+  explicit Fixture(GrammarIr ir)
+      : ir_(std::move(ir)), index_(SmallVocabulary()), masks_(&index_, 1 << 26),
+        budget_(Budget::Unlimited()) {
+    automaton_ = *Automaton::Create(ir_, &masks_, Limits(), budget_);
+  }
+
+  Automaton& automaton() { return *automaton_; }
+  MaskStore& masks() { return masks_; }
+  const TokenIndex& index() { return index_; }
+  Budget& budget() { return budget_; }
+
+  bool Accepts(absl::string_view text) {
+    Work work(budget_);
+    std::size_t taken = 0;
+    const TermId state = automaton_->StepText(automaton_->start(), text, &taken, work);
+    return work.ok() && taken == text.size() && automaton_->MayEnd(state);
+  }
+
+ private:
+  GrammarIr ir_;
+  TokenIndex index_;
+  MaskStore masks_;
+  Budget budget_;
+  std::unique_ptr<Automaton> automaton_;
+};
+
+// Ends `builder`. It is a reference, not a value, so that `body` may be made in the same expression.
+GrammarIr BuildOrDie(IrBuilder& builder, NodeId body) {
+  const RuleId start = builder.DeclareRule("start", "");
+  builder.DefineRule(start, body);
+  return *std::move(builder).Build(start);
+}
+
+NodeId Quoted(IrBuilder* b, NodeId characters) {
+  return b->Concat({b->Bytes("\""), b->Encode(Spelling::kJsonString, characters), b->Bytes("\"")});
+}
+
+// An object with members "a" (required), "ab" and others, whose values are short strings.
+NodeId ObjectNode(IrBuilder* b, bool any_order, bool others) {
+  const NodeId value = Quoted(b, b->Repeat(b->AnyChar(), 0, 3));
+  ObjectSpec spec;
+  spec.members = {{"ab", value, false}, {"a", value, true}, {"c", b->Nothing(), false}};
+  spec.other_name = b->Repeat(b->AnyChar(), 0, kUnbounded);
+  spec.other_value = others ? value : b->Nothing();
+  spec.space = b->Repeat(b->AnyByteOf(" \n"), 0, 2);
+  spec.any_order = any_order;
+  return b->Object(std::move(spec));
+}
+
+struct TextCase {
+  const char* name;
+  const char* text;
+  bool declared;         // accepted in declared order, no others
+  bool declared_others;  // with others
+  bool any;              // any order with others
+};
+
+class ObjectTest : public testing::TestWithParam<TextCase> {};
+
+TEST_P(ObjectTest, AcceptsItsTexts) {
+  const TextCase& c = GetParam();
+  for (const auto& [any_order, others, expected] :
+       {std::tuple(false, false, c.declared), std::tuple(false, true, c.declared_others),
+        std::tuple(true, true, c.any)}) {
+    IrBuilder b{Limits()};
+    const NodeId object = ObjectNode(&b, any_order, others);
+    Fixture fixture(BuildOrDie(b, object));
+    EXPECT_EQ(fixture.Accepts(c.text), expected) << any_order << others << " " << c.text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, ObjectTest,
+    testing::ValuesIn(std::vector<TextCase>{
+        {"Required", R"({"a":"1"})", true, true, true},
+        {"Empty", "{}", false, false, false},
+        {"InOrder", R"({"ab":"","a":""})", true, true, true},
+        {"OutOfOrder", R"({"a":"","ab":""})", false, false, true},
+        {"Twice", R"({"a":"","a":""})", false, false, false},
+        {"TwiceEscaped", R"({"a":"","\u0061":""})", false, false, false},
+        {"EscapedName", R"({"\u0061\u0062":"","a":""})", true, true, true},
+        {"Other", R"({"a":"","x":""})", false, true, true},
+        {"OtherFirst", R"({"x":"","a":""})", false, false, true},
+        {"OtherHasPrefix", R"({"a":"","abc":""})", false, true, true},
+        {"OtherIsEmptyName", R"({"a":"","":""})", false, true, true},
+        {"ForbiddenName", R"({"a":"","c":""})", false, false, false},
+        {"ForbiddenEscaped", R"({"a":"","\u0063":""})", false, false, false},
+        {"Spaces", "{ \n\"a\" :  \"\" \n}", true, true, true},
+        {"TooManySpaces", "{   \"a\":\"\"}", false, false, false},
+        {"TrailingComma", R"({"a":"",})", false, false, false},
+        {"LengthInCharacters", R"({"a":"é\ud83d\ude00€"})", true, true, true},
+        {"TooLong", R"({"a":"é\ud83d\ude00€1"})", false, false, false},
+        {"LoneSurrogate", R"({"a":"\ud83d"})", false, false, false},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+// Grammars whose states take every route.
+GrammarIr GrammarNumber(int which) {
+  IrBuilder b{Limits()};
+  const NodeId any = b.AnyChar();
+  const NodeId letters = b.Chars(CharSet({{'a', 'c'}}));
+  switch (which) {
+    case 0:
+      return BuildOrDie(b, Quoted(&b, b.Repeat(any, 0, kUnbounded)));
+    case 1:
+      return BuildOrDie(b, Quoted(&b, b.Repeat(any, 2, 5)));
+    case 2:
+      return BuildOrDie(b,
+                        Quoted(&b, b.And({b.Repeat(any, 0, 12),
+                                          b.Not(b.TextSet({"a", "ab", "abc", "0", "é"}))})));
+    case 3: {  // contains "abc", at most 9 characters
+      const NodeId all = b.Repeat(any, 0, kUnbounded);
+      return BuildOrDie(b, Quoted(&b, b.And({b.Concat({all, b.Text("abc"), all}),
+                                                        b.Repeat(any, 0, 9)})));
+    }
+    case 4:  // plain UTF-8, a tail that begins like the body
+      return BuildOrDie(b,
+                        b.Concat({b.Encode(Spelling::kUtf8, b.Repeat(letters, 1, 40)),
+                                  b.Bytes("cab"), b.Repeat(b.Bytes(" ab"), 0, 3)}));
+    case 5:  // two ways that differ late
+      return BuildOrDie(b,
+                        b.Alt({b.Concat({b.Encode(Spelling::kUtf8, b.Repeat(any, 0, kUnbounded)),
+                                         b.Bytes("}")}),
+                               b.Concat({b.Encode(Spelling::kUtf8, b.Repeat(letters, 3, 8)),
+                                         b.Bytes("]")})}));
+    case 6:
+      return BuildOrDie(b, ObjectNode(&b, true, true));
+    case 7: {  // recursion: nested lists of strings
+      const RuleId list = b.DeclareRule("list", "");
+      const NodeId item = b.Alt({b.Call(list), Quoted(&b, b.Repeat(any, 0, kUnbounded))});
+      const NodeId comma = b.Concat({b.Bytes(","), item});
+      b.DefineRule(list, b.Concat({b.Bytes("["), b.Optional(b.Concat({item, b.Repeat(comma, 0, 4)})),
+                                   b.Bytes("]")}));
+      return *std::move(b).Build(list);
+    }
+    default:  // letters, but never two of a kind three times
+      return BuildOrDie(b,
+          b.Encode(Spelling::kUtf8,
+                   b.And({b.Repeat(letters, 0, 20),
+                          b.Not(b.Concat({b.Repeat(any, 0, kUnbounded), b.Text("aaa"),
+                                          b.Repeat(any, 0, kUnbounded)}))})));
+  }
+}
+
+constexpr int kGrammars = 9;
+
+class RoutesTest : public testing::TestWithParam<int> {};
+
+// Along random walks: walk, closure and the stored mask agree with taking each token by itself.
+TEST_P(RoutesTest, AgreeWithTakingEachToken) {
+  Fixture fixture(GrammarNumber(GetParam()));
+  Automaton& automaton = fixture.automaton();
+  const Vocabulary& vocabulary = fixture.index().vocabulary();
+  std::mt19937 random(20261121 + GetParam());
+  for (int walk = 0; walk < 12; ++walk) {
+    TermId state = automaton.start();
+    for (int step = 0; step < 14; ++step) {
+      Work work(fixture.budget());
+      TokenMask expected(vocabulary.size());
+      std::vector<std::pair<TokenId, TermId>> next;
+      for (TokenId id = 0; id < vocabulary.size(); ++id) {
+        if (vocabulary.IsSpecial(id)) continue;
+        std::size_t taken = 0;
+        const TermId to = automaton.StepText(state, vocabulary.TokenBytes(id), &taken, work);
+        if (taken < vocabulary.TokenBytes(id).size()) continue;
+        expected.Allow(id);
+        next.emplace_back(id, to);
+      }
+      for (const auto route : {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure}) {
+        MaskMaker maker(&automaton, &fixture.masks(), &work);
+        ASSERT_EQ(maker.Make(state, route), expected) << "route " << static_cast<int>(route);
+      }
+      if (automaton.MayEnd(state)) {
+        for (const TokenId id : vocabulary.stop_ids()) expected.Allow(id);
+      }
+      ASSERT_EQ(**automaton.Mask(state, work), expected);
+      ASSERT_TRUE(work.ok());
+      ASSERT_FALSE(expected.empty()) << "a dead end";
+      if (next.empty()) break;
+      state = next[random() % next.size()].second;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Grammars, RoutesTest, testing::Range(0, kGrammars));
+
+TEST(AutomatonTest, MasksAreSharedByGrammarsThatBeginAlike) {
+  // The same member value behind different names: the mask inside the string is one object.
+  const auto grammar = [](const char* head) {
+    IrBuilder b{Limits()};
+    return BuildOrDie(b, b.Concat({b.Bytes(head), Quoted(&b, b.Repeat(b.AnyChar(), 0, kUnbounded)),
+                                              b.Bytes("]"), b.Bytes(head)}));
+  };
+  const TokenIndex index(SmallVocabulary());
+  MaskStore masks(&index, 1 << 26);
+  Budget budget = Budget::Unlimited();
+  std::vector<const TokenMask*> inside;
+  const GrammarIr irs[] = {grammar("a"), grammar("abc")};
+  for (const GrammarIr& ir : irs) {
+    const auto automaton = *Automaton::Create(ir, &masks, Limits(), budget);
+    Work work(budget);
+    std::size_t taken = 0;
+    const TermId state =
+        automaton->StepText(automaton->start(), ir.byte_strings[0].substr(0) , &taken, work);
+    inside.push_back((*automaton->Mask(state, work)).get());
+  }
+  EXPECT_EQ(inside[0], inside[1]);
+}
+
+TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
+  Fixture fixture(GrammarNumber(7));
+  Automaton& automaton = fixture.automaton();
+  Work work(fixture.budget());
+  TermId state = automaton.start();
+  for (int depth = 0; depth < 400; ++depth) {
+    state = automaton.Step(state, '[', work);
+    ASSERT_NE(automaton.Mask(state, work), nullptr);
+  }
+  // One mask for the document's start and one for each depth that a token can close to the end.
+  EXPECT_LT(fixture.masks().stats().keys, 100);
+}
+
+TEST(AutomatonTest, AStepOverItsBudgetLeavesTheGrammarWhole) {
+  Fixture fixture(GrammarNumber(2));
+  Budget::Bounds bounds;
+  bounds.work = 3;
+  bounds.work_name = "step_derivatives";
+  Budget small(bounds);
+  Work starved(small);
+  EXPECT_EQ(fixture.automaton().Mask(fixture.automaton().start(), starved), nullptr);
+  EXPECT_EQ(starved.error().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(fixture.Accepts("\"abcd\""));
+  EXPECT_FALSE(fixture.Accepts("\"abc\""));
+}
+
+}  // namespace
+}  // namespace maskd
