@@ -68,6 +68,14 @@ std::shared_ptr<const TokenTrie> MaskStore::TrieOf(const CandidateClass& candida
   return *tries_.Put(candidates, std::move(trie), kMaxClasses);
 }
 
+void MaskStore::Clear() {
+  const MutexLock lock(&mutex_);
+  by_content_.Clear();
+  by_key_.Clear();
+  within_.Clear();
+  tries_.Clear();
+}
+
 MaskStore::Stats MaskStore::stats() const {
   const MutexLock lock(&mutex_);
   Stats stats;

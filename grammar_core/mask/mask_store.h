@@ -46,6 +46,9 @@ class MaskStore {
   std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Forgets everything; masks in use stay alive with their users.
+  void Clear() ABSL_LOCKS_EXCLUDED(mutex_);
+
   struct Stats {
     std::int64_t masks = 0;
     std::int64_t held_bytes = 0;
@@ -75,6 +78,10 @@ class MaskStore {
         young_.clear();
       }
       return &young_.insert_or_assign(key, std::move(value)).first->second;
+    }
+    void Clear() {
+      young_.clear();
+      old_.clear();
     }
     [[nodiscard]] std::size_t size() const { return young_.size() + old_.size(); }
 
