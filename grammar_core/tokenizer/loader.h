@@ -39,8 +39,8 @@ struct VocabularySource {
 // A larger file is refused before it is read.
 inline constexpr std::int64_t kMaxVocabularyFileBytes = std::int64_t{128} << 20;
 
-// Errors: NOT_FOUND (no such file), INVALID_ARGUMENT (with the file and the place in it: line:column or
-// JSON Pointer), UNIMPLEMENTED (a tokenizer model whose bytes cannot be told exactly),
+// Errors: NOT_FOUND (no such file), INVALID_ARGUMENT (with the file and the place in it, which is
+// line:column or a JSON Pointer), UNIMPLEMENTED (a model whose bytes cannot be told exactly),
 // RESOURCE_EXHAUSTED (a file over kMaxVocabularyFileBytes, or nested or branched beyond reason).
 absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const VocabularySource& source);
 

@@ -1,7 +1,8 @@
 // The files a vocabulary is read from: whole, bounded, and with places that a person can find.
 //
 // Errors   NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT (a directory, a device, an empty file),
-//          RESOURCE_EXHAUSTED (over the limit; nothing has been read then). Each starts with the path.
+//          RESOURCE_EXHAUSTED (over the limit; nothing has been read then). Each starts with the
+//          path.
 // Threads  no state.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_SOURCE_FILE_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_SOURCE_FILE_H_

@@ -1,8 +1,8 @@
-// What a tokenizer format's reader hands to the loader, and the readers. One format is one file here
-// and one row in the table of loader.cc.
+// What a tokenizer format's reader hands to the loader, and the readers. One format is one file
+// here and one row in the table of loader.cc.
 //
-// Errors   readers start their messages with the place in the content (line:column or JSON Pointer);
-//          the loader puts the path before it.
+// Errors   readers start their messages with the place in the content (line:column or JSON
+//          Pointer); the loader puts the path before it.
 // Threads  plain values and functions without state.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_FORMAT_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_FORMAT_H_

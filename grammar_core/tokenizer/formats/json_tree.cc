@@ -55,9 +55,10 @@ bool JsonTreeReader::parse_error(std::size_t position, const std::string& /*last
 FieldPath JsonTreeReader::Here() const {
   FieldPath path;
   for (const Level& level : levels_) {
-    path = level.container->is_array()
-               ? path.Child(static_cast<std::int64_t>(level.container->size()))
-               : path.Child(Shortened(level.key));
+    // A list that is not the innermost holds its unfinished element already.
+    const bool is_innermost = &level == &levels_.back();
+    const auto index = static_cast<std::int64_t>(level.container->size()) - (is_innermost ? 0 : 1);
+    path = level.container->is_array() ? path.Child(index) : path.Child(Shortened(level.key));
   }
   return path;
 }

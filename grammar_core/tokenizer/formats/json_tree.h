@@ -1,8 +1,9 @@
 // JSON files of tokenizers as a tree, read without trust.
 //
-// Errors   INVALID_ARGUMENT at line:column for what is not JSON (RFC 8259, UTF-8), at the JSON Pointer
-//          for a key that appears twice; RESOURCE_EXHAUSTED at the pointer past kMaxJsonDepth levels or
-//          kMaxJsonValues values. No exception, and no recursion over the text.
+// Errors   INVALID_ARGUMENT at line:column for what is not JSON (RFC 8259, UTF-8), at the JSON
+//          Pointer for a key that appears twice; RESOURCE_EXHAUSTED at the pointer past
+//          kMaxJsonDepth levels or kMaxJsonValues values. No exception, and no recursion over the
+//          text.
 // Threads  one thread reads one text; trees are plain values.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_JSON_TREE_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_JSON_TREE_H_

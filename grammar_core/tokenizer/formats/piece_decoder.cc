@@ -30,8 +30,8 @@ using Json = nlohmann::json;
 constexpr char kMetaspace[] = "\xE2\x96\x81";  // U+2581
 constexpr int kAlphabetEnd = 256 + 68;         // 68 bytes have no printable character of their own
 
-// The byte-level alphabet: code point -> byte, -1 where none. A byte that is a printable character of
-// Latin-1 (and no soft hyphen) stands for itself; the others, ascending, are U+0100 and on.
+// The byte-level alphabet: code point -> byte, -1 where none. A byte that is a printable character
+// of Latin-1 (and no soft hyphen) stands for itself; the others, ascending, are U+0100 and on.
 std::array<int, kAlphabetEnd> MakeAlphabet() {
   std::array<int, kAlphabetEnd> bytes{};
   bytes.fill(-1);

@@ -1,9 +1,9 @@
 // From a piece as tokenizer.json spells it to the bytes it stands for in running text.
 //
 // Steps    what the file's own decoder does to one token, in its order: Replace and Metaspace put
-//          spaces for their mark, ByteFallback makes "<0x0A>" a byte, ByteLevel reads the alphabet of
-//          256 printable characters. What a decoder does only to the ends of a whole text (a leading
-//          space dropped) is left out: these are the bytes in the middle of one.
+//          spaces for their mark, ByteFallback makes "<0x0A>" a byte, ByteLevel reads the alphabet
+//          of 256 printable characters. What a decoder does only to the ends of a whole text (a
+//          leading space dropped) is left out: these are the bytes in the middle of one.
 // Errors   UNIMPLEMENTED, at the pointer of the component, where neighbours or white space that the
 //          file does not keep would decide the bytes.
 // Threads  a plain value.

@@ -85,8 +85,9 @@ bool DocumentReader::Enter(bool is_list) {
     depth_ = within_ == Part::kTree ? 0 : 1;
     return within_ != Part::kTree;
   }
-  ++depth_;
-  text_count_ = 0;
+  if (++depth_ == 2) {
+    text_count_ = 0;
+  }
   return true;
 }
 

@@ -1,7 +1,7 @@
 // tokenizer.json taken apart: the model's pieces in one list, the rest as a small tree.
 //
-// The merges, half of such a file, are checked to be JSON and then dropped: they say which ids a text
-// becomes, not which text an id stands for.
+// The merges, half of such a file, are checked to be JSON and then dropped: they say which ids a
+// text becomes, not which text an id stands for.
 //
 // Errors   as JsonTreeReader's, and INVALID_ARGUMENT at the pointer of a piece that has no id.
 // Threads  a plain value.

@@ -1,0 +1,69 @@
+// Prints a vocabulary as the loader reads it, for compare_vocabularies.py.
+//
+//   dump_vocabulary PATH [preset=NAME] [format=NAME] [stop=TEXT ...]
+//
+// Output   "load_us N" (the time LoadVocabulary took), "hash HEX", "stop ID ...", then a line for
+//          each id in order: "token" (ordinary), "special" or "gap", and the bytes in hexadecimal.
+// Exit     0; 1 with the error on standard error; 2 for a wrong argument.
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+#include "grammar_core/tokenizer/loader.h"
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace {
+
+bool ReadOption(absl::string_view option, maskd::VocabularySource* source) {
+  if (absl::ConsumePrefix(&option, "preset=")) {
+    source->special_preset = std::string(option);
+  } else if (absl::ConsumePrefix(&option, "format=")) {
+    source->format = std::string(option);
+  } else if (absl::ConsumePrefix(&option, "stop=")) {
+    source->stop_tokens.emplace_back(option);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Print(const maskd::Vocabulary& vocabulary) {
+  std::cout << "hash " << vocabulary.hash() << "\nstop "
+            << absl::StrJoin(vocabulary.stop_ids(), " ") << "\n";
+  for (maskd::TokenId id = 0; id < vocabulary.size(); ++id) {
+    const absl::string_view bytes = vocabulary.TokenBytes(id);
+    const char* const kind = vocabulary.IsSpecial(id) ? "special" : bytes.empty() ? "gap" : "token";
+    std::cout << kind << " " << absl::BytesToHexString(bytes) << "\n";
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  maskd::VocabularySource source;
+  source.name = "dumped";
+  source.path = argc > 1 ? argv[1] : "";
+  for (int i = 2; i < argc; ++i) {
+    if (!ReadOption(argv[i], &source)) {
+      std::cerr << "dump_vocabulary: unknown argument " << argv[i] << "\n";
+      return 2;
+    }
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto vocabulary = maskd::LoadVocabulary(source);
+  const auto taken = std::chrono::steady_clock::now() - start;
+  if (!vocabulary.ok()) {
+    std::cerr << vocabulary.status().ToString() << "\n";
+    return 1;
+  }
+  std::cout << "load_us " << std::chrono::duration_cast<std::chrono::microseconds>(taken).count()
+            << "\n";
+  Print(**vocabulary);
+  return 0;
+}
