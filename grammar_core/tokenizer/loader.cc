@@ -27,13 +27,14 @@ struct Format {
   const char* name;
   bool (*looks_like)(absl::string_view content);
   absl::StatusOr<RawVocabulary> (*read)(absl::string_view content);
-  // What files beside the named one add.
+  // What files beside the named one add: stop tokens, and for some formats special tokens.
   absl::Status (*read_beside)(const std::string& path, RawVocabulary* raw);
+  bool beside_lists_special;
 };
 
 constexpr std::array kFormats = {
-    Format{"huggingface", &LooksLikeHuggingFace, &ReadHuggingFace, &ReadBesideHuggingFace},
-    Format{"tiktoken", &LooksLikeTiktoken, &ReadTiktoken, &ReadBesideTiktoken},
+    Format{"huggingface", &LooksLikeHuggingFace, &ReadHuggingFace, &ReadBesideHuggingFace, false},
+    Format{"tiktoken", &LooksLikeTiktoken, &ReadTiktoken, &ReadBesideTiktoken, true},
 };
 
 // What ends a text where neither the caller nor a file says it.
@@ -109,25 +110,34 @@ absl::Status AddPreset(absl::string_view name, RawVocabulary* raw) {
   return absl::OkStatus();
 }
 
-// Adds what the caller says about special tokens; where it says nothing, what lies beside the file.
-absl::Status AddWhatTheFileLacks(const VocabularySource& source, const Format& format,
-                                 RawVocabulary* raw) {
-  if (source.extra_special.empty() && source.special_preset.empty()) {
-    return format.read_beside(source.path, raw);
-  }
+absl::Status AddCallersSpecial(const VocabularySource& source, RawVocabulary* raw) {
   if (!source.special_preset.empty()) {
     if (absl::Status added = AddPreset(source.special_preset, raw); !added.ok()) {
       return added;
     }
   }
   for (const auto& [text, id] : source.extra_special) {
-    if (absl::Status added =
-            AddSpecial(absl::StrCat("special \"", Shortened(text), "\""), text, id, raw);
-        !added.ok()) {
+    const std::string place = absl::StrCat("special \"", Shortened(text), "\"");
+    if (absl::Status added = AddSpecial(place, text, id, raw); !added.ok()) {
       return added;
     }
   }
   return absl::OkStatus();
+}
+
+// The files beside are read for what the caller does not say: the special tokens where they list
+// those, else the stop tokens.
+bool LooksBeside(const VocabularySource& source, const Format& format) {
+  return format.beside_lists_special ? source.extra_special.empty() && source.special_preset.empty()
+                                     : source.stop_tokens.empty();
+}
+
+absl::Status AddWhatTheFileLacks(const VocabularySource& source, const Format& format,
+                                 RawVocabulary* raw) {
+  if (absl::Status added = AddCallersSpecial(source, raw); !added.ok()) {
+    return added;
+  }
+  return LooksBeside(source, format) ? format.read_beside(source.path, raw) : absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<TokenId>> NamedStops(const std::vector<std::string>& names,

@@ -8,7 +8,8 @@ this script writes a tokenizer.json with metaspace and byte fallback).
 
 Rank files       every id's bytes are `decode_single_token_bytes(id)`.
 tokenizer.json   every id's bytes are the text that `decode` adds when the id stands after "a". Where
-                 they are no whole characters, single-byte tokens beside them complete them first.
+                 they are no whole characters, single-byte tokens beside them complete them first. A
+                 byte that no text holds is told from its piece instead.
 Both             for random texts, our bytes of the ids that `encode` gives, joined, are the text.
 
 Exit status: 0; 1 with the first differences; 77 (ctest: skipped) with the reason when the file or a
@@ -29,6 +30,8 @@ TEXT_COUNT = 3000
 # Bytes that no UTF-8 text holds, so that no decoder can show them.
 NOT_IN_UTF8 = {0xC0, 0xC1, *range(0xF5, 0x100)}
 METASPACE = "\u2581"
+# What ends a text: of deepseek/tokenizer_config.json, and of every SentencePiece model of that family.
+END = {"deepseek": "<｜end▁of▁sentence｜>", "mistral": "</s>"}
 
 
 class Dump(NamedTuple):
@@ -100,7 +103,7 @@ def compare_rank_file(name: str, program: str, path: pathlib.Path) -> int:
     ours = dump(program, path)
     wrong = []
     if len(ours.tokens) != theirs.n_vocab:
-        wrong.append(f"{len(ours.tokens)} ids, {theirs.n_vocab} expected")
+        return report(name, ours, [f"{len(ours.tokens)} ids, {theirs.n_vocab} expected"], "")
     for token_id, token in enumerate(ours.tokens):
         expected = theirs.decode_single_token_bytes(token_id)
         kind = "special" if token_id in facts["special"].values() else "token"
@@ -142,11 +145,16 @@ def as_shown(ours: Dump, token_id: int, single: dict, around: list):
     return None
 
 
+def is_hidden_byte(token: bytes, piece: str) -> bool:
+    """Both alphabets spell these bytes plainly: as the Latin-1 character, or in hexadecimal."""
+    return len(token) == 1 and token[0] in NOT_IN_UTF8 and piece in (chr(token[0]), f"<0x{token[0]:02X}>")
+
+
 def compare_ids(ours: Dump, theirs, wrong: list) -> int:
     """Every id against `decode`. Returns how many no text can show."""
     added = theirs.get_added_tokens_decoder()
     # Later ids win: the pieces "<0x41>" of a byte-fallback model come before its "A".
-    single = {token[0]: i for i, token in enumerate(ours.tokens) if len(token) == 1 and ours.kinds[i] == "token"}
+    single = {token[0]: i for i, token in enumerate(ours.tokens) if len(token) == 1}
     around, cases, hidden = completions(), [], 0
     for token_id, token in enumerate(ours.tokens):
         if token_id in added:
@@ -154,10 +162,12 @@ def compare_ids(ours: Dump, theirs, wrong: list) -> int:
             if (ours.kinds[token_id], token) != (kind, added[token_id].content.encode()):
                 wrong.append(f"added id {token_id}: {ours.kinds[token_id]} {token!r}, not {added[token_id]}")
             continue
+        if ours.kinds[token_id] != "token":
+            wrong.append(f"id {token_id}: {ours.kinds[token_id]} {token!r}, but an ordinary piece")
         shown = as_shown(ours, token_id, single, around)
         if shown is not None:
             cases.append((token_id, *shown))
-        elif len(token) == 1 and token[0] in NOT_IN_UTF8:
+        elif is_hidden_byte(token, theirs.id_to_token(token_id)):
             hidden += 1
         else:
             wrong.append(f"id {token_id}: {token!r} is no part of a text")
@@ -186,7 +196,9 @@ def compare_tokenizer_json(name: str, program: str, path: pathlib.Path, uses_met
     wrong = []
     ids = set(theirs.get_vocab(with_added_tokens=True).values())
     if ids != {i for i, kind in enumerate(ours.kinds) if kind != "gap"}:
-        wrong.append("other ids than the package has")
+        return report(name, ours, ["other ids than the package has"], "")
+    if ours.stop != [theirs.token_to_id(END[name])]:
+        wrong.append(f"stop ids are {ours.stop}, not that of {END[name]}")
     hidden = compare_ids(ours, theirs, wrong)
     compare_texts(ours, theirs, wrong, uses_metaspace)
     return report(name, ours, wrong, f"{TEXT_COUNT} texts come back; {hidden} bytes that no text holds")

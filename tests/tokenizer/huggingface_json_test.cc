@@ -380,6 +380,24 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& test) { return test.param.name; });
 
+TEST(StopTest, AFileBesideMayNameAnExtraToken) {
+  const VocabularyFolder folder;
+  VocabularySource source = SourceOf(folder.Write("tokenizer.json", FileWithEnds()));
+  source.extra_special = {{"<x>", 7}};
+  folder.Write("tokenizer_config.json", R"({"eos_token": "<x>"})");
+  const auto vocabulary = LoadVocabulary(source);
+  ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
+  EXPECT_THAT((*vocabulary)->stop_ids(), testing::ElementsAre(7));
+}
+
+TEST(StopTest, AWrongFileBesideDoesNotMatterWhereTheCallerNamesTheStops) {
+  const VocabularyFolder folder;
+  VocabularySource source = SourceOf(folder.Write("tokenizer.json", FileWithEnds()));
+  source.stop_tokens = {"<eos>"};
+  folder.Write("tokenizer_config.json", "eos");
+  EXPECT_TRUE(LoadVocabulary(source).ok());
+}
+
 TEST(StopTest, APieceThatEndsATextKeepsItsSpelling) {
   const VocabularyFolder folder;
   VocabularySource source = SourceOf(folder.Write("tokenizer.json", FileWithEnds()));
