@@ -1,0 +1,98 @@
+// A server in this process on a Unix socket of its own, and what tests ask of it.
+#ifndef MASKD_TESTS_E2E_RUNNING_SERVER_H_
+#define MASKD_TESTS_E2E_RUNNING_SERVER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "google/rpc/status.pb.h"
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include "maskd/v1/compile_service.grpc.pb.h"
+#include "maskd/v1/mask_service.grpc.pb.h"
+#include "maskd/v1/tokenizer_service.grpc.pb.h"
+#include "service/config.h"
+#include "service/server.h"
+
+namespace maskd::service {
+
+// A Decode stream of a test.
+class TestStream {
+ public:
+  explicit TestStream(const std::shared_ptr<grpc::Channel>& channel);
+
+  // Sends Hello and reads the answer. The width is that of the embedded vocabulary.
+  v1::Welcome Greet();
+  bool Send(const v1::DecodeRequest& request) { return stream_->Write(request); }
+  // Sends a step with the next number and reads its reply, which is not to be a notice.
+  v1::StepReply Run(v1::Step step);
+  // The next message; false at the end.
+  bool Read(v1::DecodeResponse* response) { return stream_->Read(response); }
+  // Half-closes, reads to the end, and gives the stream's status.
+  grpc::Status Finish();
+
+  [[nodiscard]] std::uint64_t last_step() const { return step_; }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<v1::MaskService::Stub> stub_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::DecodeRequest, v1::DecodeResponse>> stream_;
+  std::uint64_t step_ = 0;
+};
+
+class RunningServer {
+ public:
+  // `config` says everything but the addresses.
+  explicit RunningServer(Config config = Config());
+  ~RunningServer();
+
+  [[nodiscard]] const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+  [[nodiscard]] Server& server() const { return *server_; }
+
+  std::unique_ptr<v1::CompileService::Stub> compiler() const {
+    return v1::CompileService::NewStub(channel_);
+  }
+  std::unique_ptr<v1::TokenizerService::Stub> tokenizers() const {
+    return v1::TokenizerService::NewStub(channel_);
+  }
+
+  // Compiles and decodes something: fails the test when the server does not serve.
+  void ExpectServes() const;
+
+ private:
+  std::string socket_;
+  std::unique_ptr<Server> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+// A channel to `address`, not shared with other tests.
+std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address);
+
+// A path in the test's own temporary folder, short enough for a socket.
+std::string SocketPath(const std::string& name);
+
+v1::Grammar GrammarOf(const std::string& kind, const std::string& source);
+
+// A row to open with a grammar by its text.
+v1::OpenRow OpenOf(std::uint64_t row, const std::string& kind, const std::string& source);
+
+// A step that opens `open` and waits for its compile.
+v1::Step OpeningStep(const v1::OpenRow& open);
+
+// The details of an error; fails the test when there are none.
+google::rpc::Status DetailsOf(const grpc::Status& status);
+
+// Whether a dense mask of the wire allows `token`.
+bool Allows(const v1::Position& position, int token);
+
+// The wire call `method` with a request and an answer as bytes, for services without a stub here.
+grpc::Status CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                     const std::string& request, std::string* answer);
+
+}  // namespace maskd::service
+
+#endif  // MASKD_TESTS_E2E_RUNNING_SERVER_H_

@@ -1,0 +1,255 @@
+// What there is beside the decode stream: Check, Explain, tokenizers, health, reflection, metrics.
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/e2e/running_server.h"
+
+namespace maskd::service {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ServicesTest : public testing::Test {
+ protected:
+  v1::CheckResponse Check(v1::CheckRequest request) {
+    *request.mutable_grammar() = GrammarOf("choice", R"(["red","rose","blue"])");
+    grpc::ClientContext context;
+    v1::CheckResponse response;
+    const grpc::Status status = running_.compiler()->Check(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  }
+
+  v1::CheckResponse CheckText(const std::string& text) {
+    v1::CheckRequest request;
+    request.set_text(text);
+    return Check(request);
+  }
+
+  RunningServer running_;
+};
+
+TEST_F(ServicesTest, ChecksTexts) {
+  const v1::CheckResponse whole = CheckText("rose");
+  EXPECT_TRUE(whole.accepted() && whole.may_end());
+  const v1::CheckResponse part = CheckText("ro");
+  EXPECT_TRUE(part.accepted());
+  EXPECT_FALSE(part.may_end());
+  const v1::CheckResponse wrong = CheckText("r!");
+  EXPECT_FALSE(wrong.accepted());
+  EXPECT_EQ(wrong.stop().byte_offset(), 1);
+  EXPECT_EQ(wrong.stop().refused(), "!");
+  EXPECT_FALSE(wrong.stop().has_token_index());
+  ASSERT_EQ(wrong.stop().allowed_count(), 2);
+  EXPECT_EQ(wrong.stop().allowed_sample(0).text(), "e");
+  EXPECT_EQ(wrong.stop().allowed_sample(1).id(), 'o');
+  EXPECT_TRUE(CheckText("").accepted());
+}
+
+TEST_F(ServicesTest, ChecksTokens) {
+  v1::CheckRequest request;
+  for (const int token : std::vector<int>{'r', 'e', 'd', 256}) {
+    request.mutable_tokens()->add_ids(token);
+  }
+  const v1::CheckResponse whole = Check(request);
+  EXPECT_TRUE(whole.accepted() && whole.finished() && whole.may_end());
+  request.mutable_tokens()->set_ids(2, 'x');
+  const v1::CheckResponse wrong = Check(request);
+  EXPECT_FALSE(wrong.accepted());
+  EXPECT_EQ(wrong.stop().token_index(), 2);
+  EXPECT_EQ(wrong.stop().byte_offset(), 2);
+  EXPECT_EQ(wrong.stop().refused(), "x");
+  request.mutable_tokens()->set_ids(0, 5000);
+  grpc::ClientContext context;
+  v1::CheckResponse response;
+  *request.mutable_grammar() = GrammarOf("choice", R"(["red"])");
+  EXPECT_EQ(running_.compiler()->Check(&context, request, &response).error_code(),
+            grpc::StatusCode::OUT_OF_RANGE);
+}
+
+TEST_F(ServicesTest, Explains) {
+  grpc::ClientContext context;
+  v1::ExplainRequest request;
+  *request.mutable_grammar() = GrammarOf("choice", R"(["prefix-a","prefix-b"])");
+  v1::ExplainResponse response;
+  ASSERT_TRUE(running_.compiler()->Explain(&context, request, &response).ok());
+  EXPECT_EQ(response.kind(), "choice");
+  EXPECT_THAT(response.rules_text(), HasSubstr("prefix-a"));
+  EXPECT_EQ(response.forced_prefix(), "prefix-");
+  EXPECT_GT(response.costs().ir_nodes(), 0);
+}
+
+TEST_F(ServicesTest, ListsTokenizersAndTheirTokens) {
+  grpc::ClientContext list_context;
+  v1::ListTokenizersResponse list;
+  ASSERT_TRUE(running_.tokenizers()->ListTokenizers(&list_context, {}, &list).ok());
+  ASSERT_EQ(list.tokenizers_size(), 1);
+  const v1::Tokenizer& bytes = list.tokenizers(0);
+  EXPECT_EQ(bytes.name(), "bytes");
+  EXPECT_EQ(bytes.hash().size(), 64U);
+  EXPECT_EQ(bytes.vocab_size(), 257);
+  EXPECT_EQ(bytes.mask_words(), 9);
+  EXPECT_THAT(bytes.stop_ids(), ElementsAre(256));
+  EXPECT_TRUE(list.next_page_token().empty());
+  v1::ListTokensRequest page;
+  page.set_first_id(255);
+  page.set_page_size(1);
+  grpc::ClientContext first_context;
+  v1::ListTokensResponse first;
+  ASSERT_TRUE(running_.tokenizers()->ListTokens(&first_context, page, &first).ok());
+  ASSERT_EQ(first.tokens_size(), 1);
+  EXPECT_EQ(first.tokens(0).text(), "\xFF");
+  EXPECT_EQ(first.next_id(), 256);
+  page.set_first_id(256);
+  grpc::ClientContext last_context;
+  v1::ListTokensResponse last;
+  ASSERT_TRUE(running_.tokenizers()->ListTokens(&last_context, page, &last).ok());
+  EXPECT_TRUE(last.tokens(0).special());
+  EXPECT_FALSE(last.has_next_id());
+}
+
+TEST_F(ServicesTest, RefusesPagesThatAreNone) {
+  grpc::ClientContext token_context;
+  v1::ListTokenizersRequest bad_token;
+  bad_token.set_page_token("7");
+  v1::ListTokenizersResponse list;
+  EXPECT_EQ(running_.tokenizers()->ListTokenizers(&token_context, bad_token, &list).error_code(),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  grpc::ClientContext id_context;
+  v1::ListTokensRequest past;
+  past.set_first_id(257);
+  v1::ListTokensResponse tokens;
+  EXPECT_EQ(running_.tokenizers()->ListTokens(&id_context, past, &tokens).error_code(),
+            grpc::StatusCode::OUT_OF_RANGE);
+  grpc::ClientContext name_context;
+  v1::GetTokenizerRequest unknown;
+  unknown.set_name("x");
+  v1::GetTokenizerResponse tokenizer;
+  EXPECT_EQ(running_.tokenizers()->GetTokenizer(&name_context, unknown, &tokenizer).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(ServicesTest, ManyCallersOneCompile) {
+  std::atomic<int> compiled = 0;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 50; ++i) {
+    callers.emplace_back([&] {
+      grpc::ClientContext context;
+      v1::CompileRequest request;
+      *request.mutable_grammar() = GrammarOf("json_schema", R"({"type":"array"})");
+      v1::CompileResponse response;
+      compiled += running_.compiler()->Compile(&context, request, &response).ok();
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  EXPECT_EQ(compiled, 50);
+}
+
+// The answer of grpc.health.v1.Health/Check for `service`: field 1 is the status, 1 is SERVING.
+std::string Health(const RunningServer& running, const std::string& service) {
+  std::string request;
+  if (!service.empty()) {
+    request = absl::StrCat("\x0A", std::string(1, static_cast<char>(service.size())), service);
+  }
+  std::string answer;
+  const grpc::Status status =
+      CallRaw(running.channel(), "/grpc.health.v1.Health/Check", request, &answer);
+  return status.ok() ? answer : absl::StrCat("code ", status.error_code());
+}
+
+TEST_F(ServicesTest, HealthHasANameForEachRole) {
+  for (const char* name : {"", "liveness", "readiness", "maskd.v1.CompileService",
+                           "maskd.v1.MaskService", "maskd.v1.TokenizerService"}) {
+    EXPECT_EQ(Health(running_, name), "\x08\x01") << name;
+  }
+  EXPECT_EQ(Health(running_, "nobody"), absl::StrCat("code ", grpc::StatusCode::NOT_FOUND));
+}
+
+// grpc.reflection.v1alpha is a stream; one request half-closed gives one answer. list_services is
+// field 7.
+TEST_F(ServicesTest, ReflectionListsTheServices) {
+  std::string answer;
+  const grpc::Status status =
+      CallRaw(running_.channel(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+              "\x3A\x01*", &answer);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  for (const char* name :
+       {"maskd.v1.CompileService", "maskd.v1.MaskService", "maskd.v1.TokenizerService"}) {
+    EXPECT_THAT(answer, HasSubstr(name));
+  }
+}
+
+// The body of GET /metrics.
+std::string Scrape(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  const std::string get = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  EXPECT_GT(send(fd, get.data(), get.size(), 0), 0);
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = recv(fd, buffer, sizeof(buffer), 0)) > 0;) {
+    answer.append(buffer, static_cast<std::size_t>(n));
+  }
+  close(fd);
+  EXPECT_THAT(answer, HasSubstr("200 OK"));
+  const std::vector<std::string> parts = absl::StrSplit(answer, absl::MaxSplits("\r\n\r\n", 1));
+  return parts.back();
+}
+
+// The value of the series that begins a line with `series`; -1 when there is none.
+double Value(const std::string& scrape, const std::string& series) {
+  for (absl::string_view line : absl::StrSplit(scrape, '\n')) {
+    double value = 0;
+    if (absl::StartsWith(line, absl::StrCat(series, " ")) &&
+        absl::SimpleAtod(line.substr(series.size() + 1), &value)) {
+      return value;
+    }
+  }
+  return -1;
+}
+
+TEST_F(ServicesTest, MetricsTellWhatHappened) {
+  running_.ExpectServes();
+  CheckText("red");
+  grpc::ClientContext context;
+  v1::CompileRequest bad;
+  *bad.mutable_grammar() = GrammarOf("json_schema", R"({"type":"no"})");
+  v1::CompileResponse response;
+  EXPECT_FALSE(running_.compiler()->Compile(&context, bad, &response).ok());
+  const std::string scrape = Scrape(running_.server().metrics_port());
+  EXPECT_EQ(Value(scrape, "maskd_compile_seconds_count{code=\"OK\",kind=\"choice\"}"), 2) << scrape;
+  EXPECT_EQ(
+      Value(scrape, "maskd_compile_seconds_count{code=\"INVALID_ARGUMENT\",kind=\"json_schema\"}"),
+      1);
+  EXPECT_EQ(Value(scrape, "maskd_step_seconds_count"), 1);
+  EXPECT_EQ(Value(scrape, "maskd_rows_total{state=\"active\"}"), 1);
+  EXPECT_EQ(Value(scrape, "maskd_streams_open"), 0);
+  EXPECT_EQ(Value(scrape, "maskd_rows_open"), 0);
+  EXPECT_EQ(Value(scrape, "maskd_cache_grammars"), 2);
+  EXPECT_GT(Value(scrape, "maskd_cache_bytes"), 0);
+  EXPECT_EQ(Value(scrape, "maskd_refused_total{code=\"INVALID_ARGUMENT\"}"), 1);
+}
+
+}  // namespace
+}  // namespace maskd::service
