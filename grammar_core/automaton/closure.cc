@@ -4,6 +4,7 @@
 #include <bitset>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,7 @@ class Search {
   Search(Automaton* automaton, Work* work) : automaton_(automaton), work_(work) {}
 
   Closure Run(TermId start);
+  std::optional<Closure> Structural(TermId state);
 
  private:
   enum class Fate : std::uint8_t { kOpen, kMember, kLeftOut, kBound };
@@ -52,8 +54,6 @@ class Search {
     bool has_reaction = false;
   };
 
-  // The repeat of one character set that begins `state`, in closed form.
-  bool CounterClosure(TermId state, Closure* closure);
   void ExploreFrom(TermId start);
   void Decide(TermId state);
   void Expand(TermId state);
@@ -89,6 +89,55 @@ CharacterClass ClassOf(const Symbols& kept, int max_chars) {
   characters.beyond_ascii = kept[kBeyond];
   characters.max_chars = max_chars;
   return characters;
+}
+
+// The length of the longest string of a set of strings that is clearly finite, or nothing.
+std::optional<std::uint32_t> FiniteLength(const TermStore& store, TermId id) {
+  const Term& term = store.term(id);
+  switch (term.kind) {
+    case TermKind::kEmpty:
+      return 0;
+    case TermKind::kCharSet:
+      return 1;
+    case TermKind::kText:
+      return static_cast<std::uint32_t>(store.ir().texts[term.a].size()) - term.b;
+    case TermKind::kTextSet: {
+      std::size_t longest = 0;
+      for (std::uint32_t i = term.b; i < term.c; ++i) {
+        longest = std::max(longest, store.text_set(term.a)[i].size());
+      }
+      return static_cast<std::uint32_t>(longest) - term.d;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+// If every string of up to so many characters of one set can be taken from these characters, and no
+// other character ever: how many. It holds for a repeat of a set, and for one of which finitely many
+// shorter strings are taken out.
+std::optional<std::uint32_t> FreeLength(const TermStore& store, TermId id) {
+  const Term& term = store.term(id);
+  if (term.kind == TermKind::kRepeat && store.term(term.a).kind == TermKind::kCharSet) {
+    return term.c;
+  }
+  if (term.kind != TermKind::kAnd) return std::nullopt;
+  std::optional<std::uint32_t> free;
+  std::uint32_t longest_removed = 0;
+  for (const TermId part : store.list(term.a)) {
+    if (store.term(part).kind == TermKind::kNot) {
+      const std::optional<std::uint32_t> removed = FiniteLength(store, store.term(part).a);
+      if (!removed.has_value()) return std::nullopt;
+      longest_removed = std::max(longest_removed, *removed);
+    } else if (const Term& repeat = store.term(part);
+               !free.has_value() && repeat.kind == TermKind::kRepeat &&
+               store.term(repeat.a).kind == TermKind::kCharSet) {
+      free = repeat.c;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return free.has_value() && longest_removed < *free ? free : std::nullopt;
 }
 
 // Tries every character beyond ASCII, by classes of bytes and states.
@@ -154,19 +203,18 @@ Reaction Search::React(TermId state) {
   return reaction;
 }
 
-bool Search::CounterClosure(TermId state, Closure* closure) {
+std::optional<Closure> Search::Structural(TermId state) {
   const TermStore& store = automaton_->store();
   const Term& whole = store.term(state);
   const bool is_cat = whole.kind == TermKind::kCat;
   const Term& cell = is_cat ? store.term(whole.a) : whole;
-  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return false;
+  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return std::nullopt;
   const PartialChar partial = PartialChar::Unpack(cell.b);
-  const Term& repeat = store.term(cell.a);
-  if (partial.phase != CharPhase::kStart || repeat.kind != TermKind::kRepeat) return false;
-  if (store.term(repeat.a).kind != TermKind::kCharSet) return false;
+  if (partial.phase != CharPhase::kStart) return std::nullopt;
+  const std::optional<std::uint32_t> max_chars = FreeLength(store, cell.a);
+  if (!max_chars.has_value()) return std::nullopt;
 
-  // Up to `max` characters of the set may come, whatever they are; what the state takes beside them
-  // begins an escape, or belongs to the tail.
+  // What the state takes beside the characters of the set begins an escape, or belongs to the tail.
   const Reaction reaction = React(state);
   const Reaction tail = is_cat ? React(whole.b) : Reaction();
   kept_ = reaction.alive;
@@ -175,15 +223,16 @@ bool Search::CounterClosure(TermId state, Closure* closure) {
     if (tail.alive[c]) kept_.reset(c);
   }
   if (tail.takes_lead_byte) kept_.reset(kBeyond);
-  const bool bounded = repeat.c < static_cast<std::uint32_t>(CharacterClass::kAnyLength);
-  closure->characters =
-      ClassOf(kept_, bounded ? static_cast<int>(repeat.c) : CharacterClass::kAnyLength);
-  AddExits(reaction.alive, reaction.takes_lead_byte, kept_, closure);
-  AddExits(tail.alive, tail.takes_lead_byte, kept_, closure);
-  closure->candidates.ill_formed = true;
-  closure->lowest_floor = whole.floor;
-  if (is_cat) closure->lowest_floor = std::min(whole.floor, store.term(whole.b).floor);
-  return true;
+  Closure closure;
+  const bool bounded = *max_chars < static_cast<std::uint32_t>(CharacterClass::kAnyLength);
+  closure.characters =
+      ClassOf(kept_, bounded ? static_cast<int>(*max_chars) : CharacterClass::kAnyLength);
+  AddExits(reaction.alive, reaction.takes_lead_byte, kept_, &closure);
+  AddExits(tail.alive, tail.takes_lead_byte, kept_, &closure);
+  closure.candidates.ill_formed = true;
+  closure.lowest_floor = whole.floor;
+  if (is_cat) closure.lowest_floor = std::min(whole.floor, store.term(whole.b).floor);
+  return closure;
 }
 
 void Search::Reach(TermId state, int symbol, int level) {
@@ -285,8 +334,6 @@ Closure Search::Result(TermId start) const {
 }
 
 Closure Search::Run(TermId start) {
-  Closure closure;
-  if (CounterClosure(start, &closure)) return closure;
   ExploreFrom(start);
   return Result(start);
 }
@@ -295,6 +342,10 @@ Closure Search::Run(TermId start) {
 
 Closure FindClosure(Automaton* automaton, TermId state, Work& work) {
   return Search(automaton, &work).Run(state);
+}
+
+std::optional<Closure> FindStructuralClosure(Automaton* automaton, TermId state, Work& work) {
+  return Search(automaton, &work).Structural(state);
 }
 
 }  // namespace maskd

@@ -14,6 +14,7 @@
 #define MASKD_GRAMMAR_CORE_AUTOMATON_CLOSURE_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "grammar_core/automaton/term.h"
 #include "grammar_core/automaton/work.h"
@@ -29,8 +30,14 @@ struct Closure {
   std::uint32_t lowest_floor = kNoEnd;  // of the states stepped from
 };
 
-// Meaningless when `work` failed.
+// Both are meaningless when `work` failed.
+
+// By a search of the states behind `state`.
 Closure FindClosure(Automaton* automaton, TermId state, Work& work);
+
+// By the form of the term, for a repeat of one set of characters, less some strings: free strings,
+// strings of bounded length, undeclared names. Nothing for other states. Looks at two states only.
+std::optional<Closure> FindStructuralClosure(Automaton* automaton, TermId state, Work& work);
 
 }  // namespace maskd
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <optional>
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/closure.h"
@@ -9,9 +11,10 @@
 namespace maskd {
 namespace {
 
-// A state is wide if its first bytes lead to more trie nodes than this; below, a walk takes about as
-// long as the analysis of a closure.
-constexpr int kWideNodes = 6000;
+constexpr std::int64_t kAllNodes = std::numeric_limits<std::int64_t>::max();
+// A walk that visits more trie nodes than this is given up for a closure, whose analysis costs about
+// as much.
+constexpr std::int64_t kNarrowNodes = 10'000;
 // Trie nodes a unit of work stands for: a known transition takes 2 ns, a new one some hundred.
 constexpr std::int64_t kNodesPerUnit = 64;
 
@@ -21,41 +24,35 @@ void MaskMaker::MarkRead(TermId state) {
   lowest_floor_ = std::min(lowest_floor_, automaton_->term(state).floor);
 }
 
-bool MaskMaker::IsWide(TermId state) {
-  const TokenIndex& index = masks_->index();
-  int nodes = 0;
-  for (int byte = 0; byte < 256 && nodes <= kWideNodes; ++byte) {
-    const int below = index.SubtreeNodes(static_cast<unsigned char>(byte));
-    if (below == 0) continue;
-    const TermId next = automaton_->Step(state, static_cast<unsigned char>(byte), *work_);
-    if (next == kFailedTerm) return false;
-    if (next != kNothingTerm) nodes += below;
-  }
-  return nodes > kWideNodes;
-}
-
 TokenMask MaskMaker::Make(TermId state, Route route) {
   TokenMask mask(masks_->index().vocabulary().size());
   MarkRead(state);
-  const bool wide = route == Route::kClosure || (route == Route::kCheapest && IsWide(state));
-  if (!wide) {
-    Walk(masks_->index().trie(), state, &mask);
+  const TokenTrie& all = masks_->index().trie();
+  if (route == Route::kWalk) {
+    Walk(all, state, kAllNodes, &mask);
     return mask;
   }
-  const Closure closure = FindClosure(automaton_, state, *work_);
+  std::optional<Closure> closure = FindStructuralClosure(automaton_, state, *work_);
+  if (!closure.has_value()) {
+    if (route == Route::kCheapest && Walk(all, state, kNarrowNodes, &mask)) return mask;
+    closure = FindClosure(automaton_, state, *work_);
+  }
   if (!work_->ok()) return mask;
-  lowest_floor_ = std::min(lowest_floor_, closure.lowest_floor);
-  mask = *masks_->TokensWithin(closure.characters);
-  Walk(*masks_->TrieOf(closure.candidates), state, &mask);
+  lowest_floor_ = std::min(lowest_floor_, closure->lowest_floor);
+  mask.Merge(*masks_->TokensWithin(closure->characters));
+  Walk(*masks_->TrieOf(closure->candidates), state, kAllNodes, &mask);
   return mask;
 }
 
-void MaskMaker::Walk(const TokenTrie& trie, TermId state, TokenMask* mask) {
+bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes,
+                     TokenMask* mask) {
   std::array<TermId, TokenTrie::kMaxDepth + 1> path;  // path[d]: the state after d bytes
   path[0] = state;
   const std::span<const TrieNode> nodes = trie.nodes();
-  if (!work_->Spend(1 + static_cast<std::int64_t>(nodes.size()) / kNodesPerUnit)) return;
-  for (std::size_t i = 0; i < nodes.size();) {
+  std::int64_t visited = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++visited) {
+    if (visited == max_nodes) return false;
+    if (visited % kNodesPerUnit == 0 && !work_->Spend()) return true;
     const TrieNode node = nodes[i];
     const TermId next =
         automaton_->Step(path[node.depth - 1], static_cast<unsigned char>(node.byte), *work_);
@@ -63,7 +60,7 @@ void MaskMaker::Walk(const TokenTrie& trie, TermId state, TokenMask* mask) {
       i += node.skip;
       continue;
     }
-    if (next == kFailedTerm) return;
+    if (next == kFailedTerm) return true;
     if (node.token != TokenTrie::kNoToken) {
       trie.VisitTokens(node, [&](TokenId id) { mask->Allow(id); });
     }
@@ -72,6 +69,7 @@ void MaskMaker::Walk(const TokenTrie& trie, TermId state, TokenMask* mask) {
     ++i;
   }
   WalkLongTokens(trie, state, mask);
+  return true;
 }
 
 void MaskMaker::WalkLongTokens(const TokenTrie& trie, TermId state, TokenMask* mask) {

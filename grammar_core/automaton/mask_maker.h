@@ -1,6 +1,7 @@
 // Makes the mask of a state, exactly, by the cheaper of two routes.
 //
-//   walk     steps the automaton through the token trie. Good for states that few first bytes leave.
+//   walk     steps the automaton through the token trie, and is given up when that takes too long.
+//            Good for states that few bytes leave.
 //   closure  finds a set of characters that keep the automaton in a closed set of states (see
 //            closure.h); tokens of those characters are allowed without a look at each, and only tokens
 //            that hold a byte leading out of the set are walked. Good for wide states: free strings.
@@ -36,8 +37,8 @@ class MaskMaker {
   [[nodiscard]] std::uint32_t lowest_floor() const { return lowest_floor_; }
 
  private:
-  bool IsWide(TermId state);
-  void Walk(const TokenTrie& trie, TermId state, TokenMask* mask);
+  // Adds what the walk finds; false if it was given up after `max_nodes`.
+  bool Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, TokenMask* mask);
   void WalkLongTokens(const TokenTrie& trie, TermId state, TokenMask* mask);
   void MarkRead(TermId state);
 

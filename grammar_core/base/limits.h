@@ -26,9 +26,10 @@ struct Limits {
   std::int64_t emptiness_states = 20'000;
   // Wall time of one compile.
   std::int64_t compile_ms = 2'000;
-  // Derivatives that one decode step of one row may compute, and its wall time.
+  // Derivatives that one decode step of one row may compute, and, as a last resort (wall time also
+  // passes while other programs run), its wall time.
   std::int64_t step_derivatives = 200'000;
-  std::int64_t step_ms = 50;
+  std::int64_t step_ms = 2'000;
 };
 
 }  // namespace maskd
