@@ -1,22 +1,32 @@
 #include "grammar_core/frontend/json/json_document.h"
 
-#include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
-#include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json/json_reader.h"
 
 namespace maskd {
 
-FieldPath json_internal::PointerOf(const Tree& tree, JsonId id) {
+namespace {
+
+std::string Escaped(absl::string_view key) {
+  return absl::StrReplaceAll(key, {{"~", "~0"}, {"/", "~1"}});
+}
+
+}  // namespace
+
+std::string json_internal::PointerOf(const Tree& tree, JsonId id, std::size_t max_bytes) {
   std::vector<JsonId> path;
   for (; tree.nodes[id].parent != kNoNode; id = tree.nodes[id].parent) path.push_back(id);
-  FieldPath pointer;
+  std::string pointer;
   for (; !path.empty(); path.pop_back()) {
     const Node& node = tree.nodes[path.back()];
     const bool member = tree.nodes[node.parent].type == JsonType::kObject;
-    pointer = member ? pointer.Child(node.key) : pointer.Child(std::int64_t{node.index});
+    const std::string step = member ? Escaped(node.key) : absl::StrCat(node.index);
+    if (pointer.size() + 1 + step.size() > max_bytes) break;
+    absl::StrAppend(&pointer, "/", step);
   }
   return pointer;
 }
@@ -39,7 +49,13 @@ std::optional<JsonValue> JsonValue::Nth(std::uint32_t index) const {
   return at(child);
 }
 
-std::string JsonValue::Pointer() const { return json_internal::PointerOf(*tree_, id_).str(); }
+std::string JsonValue::Pointer() const {
+  return PointerWithin(std::numeric_limits<std::size_t>::max() / 2);
+}
+
+std::string JsonValue::PointerWithin(std::size_t max_bytes) const {
+  return json_internal::PointerOf(*tree_, id_, max_bytes);
+}
 
 std::string JsonValue::Compact() const {
   std::string out;

@@ -21,7 +21,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/base/error.h"
 #include "grammar_core/base/limits.h"
 
 namespace maskd {
@@ -56,7 +55,8 @@ struct Tree {
   absl::flat_hash_map<std::pair<JsonId, absl::string_view>, JsonId> by_key;
 };
 
-FieldPath PointerOf(const Tree& tree, JsonId id);
+// The JSON Pointer of node `id`, or of the innermost node around it whose pointer fits.
+std::string PointerOf(const Tree& tree, JsonId id, std::size_t max_bytes);
 
 }  // namespace json_internal
 
@@ -90,6 +90,8 @@ class JsonValue {
 
   // The JSON Pointer of the value in its document.
   [[nodiscard]] std::string Pointer() const;
+  // The same in at most so many bytes, or the pointer of the innermost value around it that fits.
+  [[nodiscard]] std::string PointerWithin(std::size_t max_bytes) const;
   // Appends the value as text: no white space, keys in their order, numbers as spelled.
   void AppendCompact(std::string* out) const;
   [[nodiscard]] std::string Compact() const;

@@ -126,7 +126,8 @@ absl::Status Reader::ReadKey(absl::string_view* out) {
   const JsonId object = open_.back();
   const auto next = static_cast<JsonId>(tree_->nodes.size());
   if (tree_->by_key.try_emplace({object, *out}, next).second) return absl::OkStatus();
-  return InvalidAt(PointerOf(*tree_, object).Child(*out).str(), "the key occurs twice");
+  const JsonId first = tree_->by_key.find({object, *out})->second;
+  return InvalidAt(PointerOf(*tree_, first, text_.size()), "the key occurs twice");
 }
 
 absl::Status Reader::ReadWord() {

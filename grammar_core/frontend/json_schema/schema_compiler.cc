@@ -10,6 +10,12 @@
 namespace maskd {
 namespace {
 
+// Bytes of a rule's place at most: what lies deeper is placed at what is around it, so that many deep
+// rules do not hold many long pointers.
+constexpr std::size_t kMaxPlaceBytes = 200;
+// Reasons for unsatisfiable rules that are kept; after these a rule's place must do.
+constexpr std::size_t kMaxFaults = 1000;
+
 std::string Key(const Conjunction& all) {
   std::string key;
   const auto append = [&](const std::vector<JsonId>& ids) {
@@ -76,8 +82,9 @@ void SchemaCompiler::Fail(const absl::Status& status) {
 }
 
 NodeId SchemaCompiler::Value(const std::vector<JsonId>& schemas) {
-  const std::string place =
-      schemas.empty() ? std::string() : schemas_.root().at(schemas.front()).Pointer();
+  const std::string place = schemas.empty()
+                                ? std::string()
+                                : schemas_.root().at(schemas.front()).PointerWithin(kMaxPlaceBytes);
   return NodeFor(schemas_.Expand(schemas), place);
 }
 
@@ -109,7 +116,7 @@ void SchemaCompiler::Define(RuleId rule, const absl::StatusOr<NodeId>& body) {
   builder_.DefineRule(rule, body.ok() ? *body : builder_.Nothing());
   if (body.ok()) return;
   if (absl::IsInvalidArgument(body.status())) {
-    result_.faults.emplace(rule, body.status());
+    if (result_.faults.size() < kMaxFaults) result_.faults.emplace(rule, body.status());
   } else {
     Fail(body.status());
   }
@@ -129,7 +136,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all) {
     const Conjunction with = schemas_.Expand({branch.id()}, rest);
     // A branch of other types than the schemas beside the anyOf leave is gone at once.
     if (Merge(schemas_, with.locals).types != kNoType) {
-      branches.push_back(NodeFor(with, branch.Pointer()));
+      branches.push_back(NodeFor(with, branch.PointerWithin(kMaxPlaceBytes)));
     }
   }
   if (branches.empty()) {

@@ -49,7 +49,10 @@ absl::Status SchemaSet::ResolveRefOf(SchemaView* view, std::vector<JsonValue>* q
 
 void SchemaSet::AddNotes(std::vector<Diagnostic>* warnings) const {
   for (const SchemaView& view : views_) {
-    for (const Diagnostic& note : view.notes) AddWarning(note, warnings);
+    for (const SchemaView::Note& note : view.notes) {
+      if (warnings->size() > kMaxWarnings) return;
+      AddWarning({note.at.Pointer(), note.message}, warnings);
+    }
   }
 }
 

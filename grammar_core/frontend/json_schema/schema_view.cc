@@ -94,7 +94,7 @@ class ViewReader {
   }
 
   void Note(const JsonValue& at, std::string message) {
-    view_.notes.push_back({at.Pointer(), std::move(message)});
+    view_.notes.push_back({at, std::move(message)});
   }
 
   absl::Status SkipBesideRef(const JsonValue& member) {

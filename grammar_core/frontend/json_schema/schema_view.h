@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
-#include "grammar_core/frontend/front_end.h"
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/dialect.h"
 #include "grammar_core/frontend/json_schema/keywords.h"
@@ -45,6 +45,12 @@ struct SchemaView {
     TypeSet domain;
   };
 
+  // What the grammar does not hold its texts to.
+  struct Note {
+    JsonValue at;
+    std::string message;
+  };
+
   JsonValue at;
   // The schema `false`.
   bool is_false = false;
@@ -66,7 +72,7 @@ struct SchemaView {
   // Schemas that stand in this one's keywords, its $defs apart.
   std::vector<JsonValue> subschemas;
   std::vector<Unsupported> unsupported;
-  std::vector<Diagnostic> notes;
+  std::vector<Note> notes;
 
   [[nodiscard]] bool closes_by_default() const {
     return !additional_properties.has_value() && (properties.has_value() || required.has_value() ||

@@ -81,6 +81,7 @@ absl::StatusOr<bool> ValueChecker::ChildrenFit(const JsonValue& value, const Mer
   for (const JsonValue child : value.children()) {
     const std::vector<JsonId> schemas =
         value.is_object() ? schema.MemberSchemas(child.key()) : schema.ItemSchemas(index++);
+    if (schemas.empty()) continue;
     const absl::StatusOr<bool> fits = FitsAll(child, schemas_.Expand(schemas), depth + 1);
     if (!fits.ok() || !*fits) return fits;
   }

@@ -1,0 +1,92 @@
+// The IR that each front end makes, printed, against tests/golden/FRONT_END/CASE.ir.
+//
+// After a wanted change: frontend_golden_test --update_goldens, then review the diff.
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "tests/frontend/reading.h"
+
+namespace maskd {
+namespace {
+
+bool update_goldens = false;
+
+GrammarOptions AnyOrderCompact() {
+  GrammarOptions options;
+  options.white_space = WhiteSpace::kCompact;
+  options.property_order = PropertyOrder::kAny;
+  return options;
+}
+
+struct Case {
+  const char* kind;
+  const char* name;
+  const char* source;
+  GrammarOptions options = {};
+};
+
+class GoldenTest : public testing::TestWithParam<Case> {};
+
+TEST_P(GoldenTest, PrintsAsBefore) {
+  const Case& golden = GetParam();
+  const auto read = ReadForTest(golden.kind, golden.source, golden.options);
+  ASSERT_TRUE(read.ok()) << read.status();
+  const std::string printed = PrintIr(read->ir);
+  const std::string path =
+      absl::StrCat(MASKD_SOURCE_DIR, "/tests/golden/", golden.kind, "/", golden.name, ".ir");
+  if (update_goldens) std::ofstream(path) << printed;
+  std::ifstream file(path);
+  ASSERT_TRUE(file.good()) << path;
+  const std::string expected{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(printed, expected) << path;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, GoldenTest,
+    testing::ValuesIn(std::vector<Case>{
+        {"choice", "words", R"(["yes", "no", "maybe"])"},
+        {"choice", "with_empty", R"(["", "x", "xy"])"},
+        {"json", "any", ""},
+        {"json_object", "any", ""},
+        {"json_schema", "person",
+         R"({"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":40},
+             "age":{"type":"integer"},"tags":{"type":"array","items":{"type":"string"},
+             "minItems":1,"maxItems":5}},"required":["name","age"],"additionalProperties":false})"},
+        {"json_schema", "person_any_order_compact",
+         R"({"type":"object","properties":{"name":{"type":"string"},"age":{"type":"number"}},
+             "required":["name"]})",
+         AnyOrderCompact()},
+        {"json_schema", "enum_mixed", R"({"enum":["a","b",1,2.50,null,[1,{"x":true}]]})"},
+        {"json_schema", "tree",
+         R"({"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{
+             "value":{"type":"integer"},"children":{"type":"array","items":{"$ref":"#/$defs/node"}}},
+             "required":["value"],"additionalProperties":false}}})"},
+        {"json_schema", "tuple",
+         R"({"type":"array","prefixItems":[{"type":"null"},{"type":"boolean"},{"const":3}],
+             "items":{"type":"string"},"minItems":2,"maxItems":6})"},
+        {"json_schema", "any_of_with_siblings",
+         R"({"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"}},
+             "anyOf":[{"required":["a"]},{"required":["b"]}],"additionalProperties":false})"},
+        {"json_schema", "all_of_merged",
+         R"({"allOf":[{"type":"string","minLength":2},{"type":["string","null"],"maxLength":9}]})"},
+        {"json_schema", "required_undeclared",
+         R"({"type":"object","properties":{"a":false},"required":["z"],
+             "additionalProperties":{"type":"boolean"}})"},
+    }),
+    [](const auto& test) { return absl::StrCat(test.param.kind, "_", test.param.name); });
+
+}  // namespace
+}  // namespace maskd
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--update_goldens") maskd::update_goldens = true;
+  }
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,302 @@
+#include "tests/frontend/ir_recognizer.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+
+#include "grammar_core/base/utf8.h"
+
+namespace maskd {
+namespace {
+
+// An escape letter and what it stands for (RFC 8259, section 7).
+struct Escape {
+  char letter;
+  std::uint32_t code_point;
+};
+constexpr Escape kEscapes[] = {{'"', '"'}, {'\\', '\\'}, {'/', '/'}, {'b', 0x8},
+                               {'f', 0xC}, {'n', 0xA},   {'r', 0xD}, {'t', 0x9}};
+
+std::vector<std::uint32_t> Sorted(const std::set<std::uint32_t>& places) {
+  return {places.begin(), places.end()};
+}
+
+bool HasRequired(const ObjectSpec& spec, const std::set<std::size_t>& seen) {
+  for (std::size_t i = 0; i < spec.members.size(); ++i) {
+    if (spec.members[i].required && seen.count(i) == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IrRecognizer::Accepts(absl::string_view text) {
+  text_ = text;
+  known_.clear();
+  const Places& ends = Ends(ir_.rules[ir_.start].body, 0, Spelling::kUtf8);
+  return std::binary_search(ends.begin(), ends.end(), static_cast<Place>(text.size()));
+}
+
+const IrRecognizer::Places& IrRecognizer::Ends(NodeId node, Place at, Spelling spelling) {
+  const auto key = std::make_tuple(node, at, spelling);
+  const auto known = known_.find(key);
+  if (known != known_.end()) return known->second;
+  Places ends = Compute(node, at, spelling);
+  return known_[key] = std::move(ends);
+}
+
+IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spelling) {
+  const IrNode& n = ir_.nodes[node];
+  switch (n.kind) {
+    case IrKind::kNothing:
+      return {};
+    case IrKind::kEmpty:
+      return {at};
+    case IrKind::kBytes:
+      return OfBytes(ir_.byte_strings[n.a], at);
+    case IrKind::kByteSet:
+      if (at < text_.size() && ir_.byte_sets[n.a].test(static_cast<unsigned char>(text_[at]))) {
+        return {at + 1};
+      }
+      return {};
+    case IrKind::kText:
+      return OfText(ir_.texts[n.a], at, spelling);
+    case IrKind::kTextSet:
+      return OfTextSet(ir_.text_sets[n.a], at, spelling);
+    case IrKind::kCharSet: {
+      const std::optional<Character> c = Next(at, spelling);
+      if (c.has_value() && ir_.char_sets[n.a].Contains(c->code_point)) return {c->end};
+      return {};
+    }
+    case IrKind::kConcat:
+      return OfConcat(n, at, spelling);
+    case IrKind::kAlt:
+      return OfAlt(n, at, spelling);
+    case IrKind::kRepeat:
+      return OfRepeat(n, at, spelling);
+    case IrKind::kAnd:
+      return OfAnd(n, at, spelling);
+    case IrKind::kNot:
+      return OfNot(n, at, spelling);
+    case IrKind::kEncode:
+      return Ends(ir_.children[n.first_child], at, n.spelling);
+    case IrKind::kCall:
+      return Ends(ir_.rules[n.a].body, at, spelling);
+    case IrKind::kObject:
+      return OfObject(ir_.objects[n.a], at);
+  }
+  return {};
+}
+
+IrRecognizer::Places IrRecognizer::After(const Places& from, NodeId node, Spelling spelling) {
+  std::set<Place> ends;
+  for (const Place at : from) {
+    // A copy: computing may grow the table of what is known.
+    const Places some = Ends(node, at, spelling);
+    ends.insert(some.begin(), some.end());
+  }
+  return Sorted(ends);
+}
+
+IrRecognizer::Places IrRecognizer::AfterByte(const Places& from, char byte) const {
+  Places ends;
+  for (const Place at : from) {
+    if (at < text_.size() && text_[at] == byte) ends.push_back(at + 1);
+  }
+  return ends;
+}
+
+IrRecognizer::Places IrRecognizer::OfBytes(const std::string& bytes, Place at) const {
+  if (text_.substr(at, bytes.size()) != bytes) return {};
+  return {at + static_cast<Place>(bytes.size())};
+}
+
+IrRecognizer::Places IrRecognizer::OfText(const std::u32string& text, Place at,
+                                          Spelling spelling) const {
+  for (const char32_t expected : text) {
+    const std::optional<Character> c = Next(at, spelling);
+    if (!c.has_value() || c->code_point != expected) return {};
+    at = c->end;
+  }
+  return {at};
+}
+
+IrRecognizer::Places IrRecognizer::OfTextSet(const std::vector<std::u32string>& texts, Place at,
+                                             Spelling spelling) const {
+  std::set<Place> ends;
+  for (const std::u32string& text : texts) {
+    for (const Place end : OfText(text, at, spelling)) ends.insert(end);
+  }
+  return Sorted(ends);
+}
+
+IrRecognizer::Places IrRecognizer::OfConcat(const IrNode& n, Place at, Spelling spelling) {
+  Places ends = {at};
+  for (std::uint32_t i = 0; i < n.child_count && !ends.empty(); ++i) {
+    ends = After(ends, ir_.children[n.first_child + i], spelling);
+  }
+  return ends;
+}
+
+IrRecognizer::Places IrRecognizer::OfAlt(const IrNode& n, Place at, Spelling spelling) {
+  std::set<Place> ends;
+  for (std::uint32_t i = 0; i < n.child_count; ++i) {
+    const Places some = Ends(ir_.children[n.first_child + i], at, spelling);
+    ends.insert(some.begin(), some.end());
+  }
+  return Sorted(ends);
+}
+
+// Round by round; without an upper bound it ends when the required rounds are over and a round brings
+// no new place.
+IrRecognizer::Places IrRecognizer::OfRepeat(const IrNode& n, Place at, Spelling spelling) {
+  const NodeId body = ir_.children[n.first_child];
+  std::set<Place> ends;
+  Places round = {at};
+  for (std::uint32_t count = 0; !round.empty(); ++count) {
+    const std::size_t before = ends.size();
+    if (count >= n.a) ends.insert(round.begin(), round.end());
+    if (count == n.b || (count > n.a && ends.size() == before)) break;
+    // Rounds that match nothing more can go on for ever, but only over the same places.
+    if (count > n.a + text_.size()) break;
+    round = After(round, body, spelling);
+  }
+  return Sorted(ends);
+}
+
+IrRecognizer::Places IrRecognizer::OfAnd(const IrNode& n, Place at, Spelling spelling) {
+  Places ends = Ends(ir_.children[n.first_child], at, spelling);
+  for (std::uint32_t i = 1; i < n.child_count; ++i) {
+    const Places more = Ends(ir_.children[n.first_child + i], at, spelling);
+    Places both;
+    std::set_intersection(ends.begin(), ends.end(), more.begin(), more.end(),
+                          std::back_inserter(both));
+    ends = std::move(both);
+  }
+  return ends;
+}
+
+IrRecognizer::Places IrRecognizer::OfNot(const IrNode& n, Place at, Spelling spelling) {
+  const Places not_these = Ends(ir_.children[n.first_child], at, spelling);
+  Places all = {at};
+  for (std::optional<Character> c = Next(at, spelling); c.has_value(); c = Next(c->end, spelling)) {
+    all.push_back(c->end);
+  }
+  Places ends;
+  std::set_difference(all.begin(), all.end(), not_these.begin(), not_these.end(),
+                      std::back_inserter(ends));
+  return ends;
+}
+
+IrRecognizer::Places IrRecognizer::OfObject(const ObjectSpec& spec, Place at) {
+  std::set<Place> ends;
+  const Places opened = After(AfterByte({at}, '{'), spec.space);
+  if (HasRequired(spec, {})) {
+    for (const Place end : AfterByte(opened, '}')) ends.insert(end);
+  }
+  std::set<BetweenMembers> seen;
+  std::vector<BetweenMembers> queue;
+  for (const Place place : opened) queue.push_back({place, {}, false});
+  while (!queue.empty()) {
+    const BetweenMembers state = std::move(queue.back());
+    queue.pop_back();
+    for (const BetweenMembers& next : Member(spec, state)) {
+      if (!seen.insert(next).second) continue;
+      if (HasRequired(spec, next.seen)) {
+        for (const Place end : AfterByte({next.at}, '}')) ends.insert(end);
+      }
+      for (const Place place : After(AfterByte({next.at}, ','), spec.space)) {
+        queue.push_back({place, next.seen, next.others});
+      }
+    }
+  }
+  return Sorted(ends);
+}
+
+std::vector<IrRecognizer::BetweenMembers> IrRecognizer::Member(const ObjectSpec& spec,
+                                                               const BetweenMembers& from) {
+  const Places key = AfterByte({from.at}, '"');
+  if (key.empty()) return {};
+  Place key_end = key.front();
+  for (std::optional<Character> c = NextInJson(key_end); c.has_value(); c = NextInJson(key_end)) {
+    key_end = c->end;
+  }
+  BetweenMembers state = from;
+  const std::optional<NodeId> value = ValueOf(spec, key.front(), key_end, &state);
+  if (!value.has_value()) return {};
+  Places ends = After(AfterByte({key_end}, '"'), spec.space);
+  ends = After(AfterByte(ends, ':'), spec.space);
+  ends = After(After(ends, *value), spec.space);
+  std::vector<BetweenMembers> states;
+  for (const Place end : ends) states.push_back({end, state.seen, state.others});
+  return states;
+}
+
+// Which value the member whose key stands at [key, key_end) takes, if it may stand here.
+std::optional<NodeId> IrRecognizer::ValueOf(const ObjectSpec& spec, Place key, Place key_end,
+                                            BetweenMembers* state) {
+  std::u32string name;
+  for (Place at = key; at < key_end;) {
+    const Character c = *NextInJson(at);
+    name.push_back(static_cast<char32_t>(c.code_point));
+    at = c.end;
+  }
+  for (std::size_t i = 0; i < spec.members.size(); ++i) {
+    std::u32string declared;
+    for (std::size_t at = 0; at < spec.members[i].name.size();) {
+      declared.push_back(*DecodeUtf8(spec.members[i].name, &at));
+    }
+    if (declared != name) continue;
+    const bool late = state->others || (!state->seen.empty() && *state->seen.rbegin() > i);
+    if (state->seen.count(i) > 0 || (late && !spec.any_order)) return std::nullopt;
+    state->seen.insert(i);
+    return spec.members[i].value;
+  }
+  const Places ends = Ends(spec.other_name, key, Spelling::kJsonString);
+  if (!std::binary_search(ends.begin(), ends.end(), key_end)) return std::nullopt;
+  state->others = true;
+  return spec.other_value;
+}
+
+std::optional<IrRecognizer::Character> IrRecognizer::Next(Place at, Spelling spelling) const {
+  if (spelling == Spelling::kJsonString) return NextInJson(at);
+  std::size_t end = at;
+  const std::optional<std::uint32_t> code_point = DecodeUtf8(text_, &end);
+  if (!code_point.has_value()) return std::nullopt;
+  return Character{*code_point, static_cast<Place>(end)};
+}
+
+std::optional<IrRecognizer::Character> IrRecognizer::NextInJson(Place at) const {
+  if (at >= text_.size() || text_[at] == '"') return std::nullopt;
+  if (static_cast<unsigned char>(text_[at]) < 0x20) return std::nullopt;
+  return text_[at] == '\\' ? Escaped(at) : Next(at, Spelling::kUtf8);
+}
+
+std::optional<IrRecognizer::Character> IrRecognizer::Escaped(Place at) const {
+  const char letter = at + 1 < text_.size() ? text_[at + 1] : '\0';
+  for (const Escape& escape : kEscapes) {
+    if (escape.letter == letter) return Character{escape.code_point, at + 2};
+  }
+  const std::optional<std::uint32_t> unit = Hex4(at);
+  if (!unit.has_value()) return std::nullopt;
+  if (*unit < 0xD800 || *unit > 0xDFFF) return Character{*unit, at + 6};
+  const std::optional<std::uint32_t> low = Hex4(at + 6);
+  if (*unit > 0xDBFF || !low.has_value() || *low < 0xDC00 || *low > 0xDFFF) return std::nullopt;
+  return Character{0x10000 + ((*unit - 0xD800) << 10) + (*low - 0xDC00), at + 12};
+}
+
+std::optional<std::uint32_t> IrRecognizer::Hex4(Place at) const {
+  const absl::string_view escape = text_.substr(std::min<std::size_t>(at, text_.size()), 6);
+  std::uint32_t unit = 0;
+  if (escape.size() < 6 || escape.substr(0, 2) != "\\u") return std::nullopt;
+  for (const char c : escape.substr(2)) {
+    if (!absl::ascii_isxdigit(c)) return std::nullopt;
+    const int digit = absl::ascii_isdigit(c) ? c - '0' : absl::ascii_tolower(c) - 'a' + 10;
+    unit = unit * 16 + static_cast<std::uint32_t>(digit);
+  }
+  return unit;
+}
+
+}  // namespace maskd

@@ -1,0 +1,85 @@
+// A slow and obvious recogniser of GrammarIr, to hold the automaton against. It shares no code and no
+// idea with the engine: it computes, for a node and a place in the text, all places where a match of
+// the node can end.
+//
+// Cost     polynomial in the text; recursion as deep as the text nests. For tests only.
+// Requires an IR without left recursion.
+// Threads  one thread an object.
+#ifndef MASKD_TESTS_FRONTEND_IR_RECOGNIZER_H_
+#define MASKD_TESTS_FRONTEND_IR_RECOGNIZER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+
+class IrRecognizer {
+ public:
+  // `ir` must outlive the recogniser.
+  explicit IrRecognizer(const GrammarIr& ir) : ir_(ir) {}
+
+  // Whether the whole of `text` is a text of the grammar.
+  bool Accepts(absl::string_view text);
+
+ private:
+  using Place = std::uint32_t;
+  // Ascending and distinct.
+  using Places = std::vector<Place>;
+
+  struct Character {
+    std::uint32_t code_point;
+    Place end;
+  };
+  // A place between two members of an object: how far the declared ones are, or which were seen.
+  struct BetweenMembers {
+    Place at;
+    std::set<std::size_t> seen;
+    bool others;
+    auto operator<=>(const BetweenMembers&) const = default;
+  };
+
+  const Places& Ends(NodeId node, Place at, Spelling spelling);
+  Places Compute(NodeId node, Place at, Spelling spelling);
+  Places OfConcat(const IrNode& n, Place at, Spelling spelling);
+  Places OfAlt(const IrNode& n, Place at, Spelling spelling);
+  Places OfRepeat(const IrNode& n, Place at, Spelling spelling);
+  Places OfAnd(const IrNode& n, Place at, Spelling spelling);
+  Places OfNot(const IrNode& n, Place at, Spelling spelling);
+  Places OfBytes(const std::string& bytes, Place at) const;
+  Places OfText(const std::u32string& text, Place at, Spelling spelling) const;
+  Places OfTextSet(const std::vector<std::u32string>& texts, Place at, Spelling spelling) const;
+  Places OfObject(const ObjectSpec& spec, Place at);
+
+  // The ends of `node` from any of `from`.
+  Places After(const Places& from, NodeId node, Spelling spelling = Spelling::kUtf8);
+  // The places behind `byte` where it stands at one of `from`.
+  Places AfterByte(const Places& from, char byte) const;
+  // The places behind one member that begins at `from.at`, and the state there.
+  std::vector<BetweenMembers> Member(const ObjectSpec& spec, const BetweenMembers& from);
+  std::optional<NodeId> ValueOf(const ObjectSpec& spec, Place key, Place key_end,
+                                BetweenMembers* state);
+
+  // The character that begins at `at`, or nothing.
+  [[nodiscard]] std::optional<Character> Next(Place at, Spelling spelling) const;
+  [[nodiscard]] std::optional<Character> NextInJson(Place at) const;
+  [[nodiscard]] std::optional<Character> Escaped(Place at) const;
+  [[nodiscard]] std::optional<std::uint32_t> Hex4(Place at) const;
+
+  const GrammarIr& ir_;
+  absl::string_view text_;
+  absl::flat_hash_map<std::tuple<NodeId, Place, Spelling>, Places> known_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_TESTS_FRONTEND_IR_RECOGNIZER_H_

@@ -1,0 +1,115 @@
+// Large and hostile schemas end in an answer, without a deep stack and without square costs.
+#include <functional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "tests/frontend/reading.h"
+
+namespace maskd {
+namespace {
+
+std::string Repeated(absl::string_view text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) absl::StrAppend(&out, text);
+  return out;
+}
+
+// `each(i)` for i from 0 to `count` - 1, with commas.
+std::string Listed(int count, const std::function<std::string(int)>& each) {
+  std::string out;
+  for (int i = 0; i < count; ++i) absl::StrAppend(&out, i > 0 ? "," : "", each(i));
+  return out;
+}
+
+TEST(JsonSchemaLimitsTest, DepthIsLimitedByName) {
+  const std::string schema =
+      Repeated("{\"type\":\"array\",\"items\":", 10'000) + "{}" + Repeated("}", 10'000);
+  const absl::Status status = ReadForTest("json_schema", schema).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(status.message().find("source_depth"), absl::string_view::npos);
+}
+
+TEST(JsonSchemaLimitsTest, DeepNestingNeedsNoStack) {
+  Limits limits;
+  limits.source_depth = 1'000'000;
+  for (const char* open : {"{\"type\":\"array\",\"items\":", "{\"additionalProperties\":"}) {
+    const std::string schema = Repeated(open, 10'000) + "{}" + Repeated("}", 10'000);
+    EXPECT_TRUE(ReadForTest("json_schema", schema, {}, limits).ok());
+  }
+  const std::string all_of = Repeated("{\"allOf\":[", 50'000) + "{}" + Repeated("]}", 50'000);
+  EXPECT_TRUE(ReadForTest("json_schema", all_of, {}, limits).ok());
+}
+
+TEST(JsonSchemaLimitsTest, DeepLiteral) {
+  const std::string literal = "{\"const\":" + Repeated("[", 500) + Repeated("]", 500) + "}";
+  const auto read = ReadForTest("json_schema", literal);
+  EXPECT_TRUE(read.ok()) << read.status();
+}
+
+TEST(JsonSchemaLimitsTest, ChainOfReferences) {
+  const std::string defs = Listed(50'000, [](int i) {
+    return absl::StrCat("\"d", i, "\":{\"$ref\":\"#/$defs/d", i + 1, "\"}");
+  });
+  const auto read = ReadForTest("json_schema", "{\"$ref\":\"#/$defs/d0\",\"$defs\":{" + defs +
+                                                   ",\"d50000\":{\"type\":\"null\"}}}");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->ir.rules.size(), 1u);
+}
+
+TEST(JsonSchemaLimitsTest, TwofoldReferencesDoNotMultiply) {
+  const std::string defs = Listed(30, [](int i) {
+    const std::string ref = absl::StrCat("{\"$ref\":\"#/$defs/d", i + 1, "\"}");
+    return absl::StrCat("\"d", i, "\":{\"allOf\":[", ref, ",", ref, "],\"properties\":{\"a\":", ref,
+                        ",\"b\":", ref, "}}");
+  });
+  const auto read = ReadForTest("json_schema", "{\"$ref\":\"#/$defs/d0\",\"$defs\":{" + defs +
+                                                   ",\"d30\":{\"type\":\"object\"}}}");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_LT(read->ir.rules.size(), 1'000u);
+}
+
+TEST(JsonSchemaLimitsTest, ManyProperties) {
+  const std::string properties =
+      Listed(50'000, [](int i) { return absl::StrCat("\"p", i, "\":{\"type\":\"integer\"}"); });
+  const auto read =
+      ReadForTest("json_schema", "{\"type\":\"object\",\"properties\":{" + properties + "}}");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_LE(read->ir.rules.size(), 2u);
+}
+
+TEST(JsonSchemaLimitsTest, ManyPrefixItems) {
+  const std::string items =
+      Listed(50'000, [](int i) { return absl::StrCat("{\"const\":", i, "}"); });
+  for (const char* count : {"0", "50000"}) {
+    const auto read =
+        ReadForTest("json_schema", absl::StrCat("{\"type\":\"array\",\"prefixItems\":[", items,
+                                                "],\"items\":false,\"minItems\":", count, "}"));
+    EXPECT_TRUE(read.ok()) << read.status();
+  }
+}
+
+TEST(JsonSchemaLimitsTest, LargeEnumIsFewNodes) {
+  const std::string values =
+      Listed(100'000, [](int i) { return absl::StrCat("\"value-", i, "\",", i); });
+  const auto read = ReadForTest("json_schema", "{\"enum\":[" + values + "]}");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_LT(read->ir.nodes.size(), 20u);
+}
+
+TEST(JsonSchemaLimitsTest, ProductOfAnyOfsIsLimited) {
+  const std::string all = Listed(40, [](int i) {
+    return absl::StrCat("{\"anyOf\":[{\"required\":[\"a", i, "\"]},{\"required\":[\"b", i,
+                        "\"]}]}");
+  });
+  Limits limits;
+  limits.ir_nodes = 10'000;
+  const absl::Status status =
+      ReadForTest("json_schema", "{\"type\":\"object\",\"allOf\":[" + all + "]}", {}, limits)
+          .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+}
+
+}  // namespace
+}  // namespace maskd

@@ -1,0 +1,23 @@
+// Reads a grammar without limits of time, for tests.
+#ifndef MASKD_TESTS_FRONTEND_READING_H_
+#define MASKD_TESTS_FRONTEND_READING_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/frontend/front_end.h"
+
+namespace maskd {
+
+inline absl::StatusOr<FrontEndResult> ReadForTest(absl::string_view kind, absl::string_view text,
+                                                  const GrammarOptions& options = {},
+                                                  const Limits& limits = {}) {
+  Budget budget = Budget::Unlimited();
+  return ReadGrammar({std::string(kind), std::string(text), options}, limits, budget);
+}
+
+}  // namespace maskd
+
+#endif  // MASKD_TESTS_FRONTEND_READING_H_
