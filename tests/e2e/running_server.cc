@@ -59,9 +59,9 @@ grpc::Status TestStream::Finish() {
   return stream_->Finish();
 }
 
-RunningServer::RunningServer(Config config) : socket_(SocketPath("maskd.sock")) {
+RunningServer::RunningServer(Config config, Metrics metrics) : socket_(SocketPath("maskd.sock")) {
   config.listen = {absl::StrCat("unix:", socket_), "127.0.0.1:0"};
-  config.metrics_listen = "127.0.0.1:0";
+  config.metrics_listen = metrics == Metrics::kOn ? "127.0.0.1:0" : "";
   auto server = Server::Start(config);
   EXPECT_TRUE(server.ok()) << server.status();
   server_ = *std::move(server);

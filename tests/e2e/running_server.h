@@ -46,8 +46,11 @@ class TestStream {
 
 class RunningServer {
  public:
+  // The metrics endpoint takes two seconds to stop, so only a test that needs it has one.
+  enum class Metrics { kOff, kOn };
+
   // `config` says everything but the addresses.
-  explicit RunningServer(Config config = Config());
+  explicit RunningServer(Config config = Config(), Metrics metrics = Metrics::kOff);
   ~RunningServer();
 
   [[nodiscard]] const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
