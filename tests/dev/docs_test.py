@@ -45,3 +45,25 @@ def test_every_link_to_a_file_leads_to_one(document):
     r"[\w./-]+/[\w./-]+\.(?:h|cc|py|proto)\b", read("docs/architecture.md")))
 def test_every_file_that_the_architecture_page_names_exists(path):
     assert (ROOT / path).is_file()
+
+
+def keyword_cells() -> tuple:
+    """The README's two cells of JSON Schema keywords: supported, not yet."""
+    (row,) = [line for line in read("README.md").splitlines() if line.startswith("| JSON Schema, ")]
+    return tuple(set(re.findall(r"`([^`]+)`", cell)) for cell in row.split("|")[2:4])
+
+
+def test_the_readme_says_which_keywords_are_supported():
+    rows = re.findall(
+        r'KeywordRow\{"([^"]+)",.*?(true|false)\}',
+        read("grammar_core/frontend/json_schema/keywords.cc"), re.DOTALL)
+    supported = {name for name, is_supported in rows if is_supported == "true"} - {"format"}
+    assert supported
+    assert keyword_cells() == (supported, {name for name, _ in rows} - supported - {"format"})
+
+
+def test_the_readme_says_which_kinds_of_grammar_there_are():
+    kinds = set(re.findall(r'FrontEnd\{"([^"]+)"', read("grammar_core/frontend/registry.cc")))
+    (row,) = [line for line in read("README.md").splitlines() if line.startswith("| kinds of grammar ")]
+    assert kinds
+    assert set(re.findall(r"`([^`]+)`", row.split("|")[2])) == kinds
