@@ -38,9 +38,7 @@ Hash128 UniqueHash() {
 
 GrammarFacts::GrammarFacts(const GrammarIr& ir)
     : ir_(&ir), nodes_(ir.nodes.size()), rule_hash_(ir.rules.size()),
-      object_hash_(ir.objects.size()) {
-  for (NodeFacts& facts : nodes_) facts.min_bytes = kNoEnd;
-}
+      object_hash_(ir.objects.size()) {}
 
 absl::StatusOr<GrammarFacts> GrammarFacts::Create(const GrammarIr& ir, const Limits& limits,
                                                   Budget& budget) {
@@ -81,19 +79,32 @@ absl::Status GrammarFacts::FindGroupFacts(const std::vector<RuleId>& group,
 }
 
 GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
-  NodeFacts facts;
-  facts.min_bytes = kNoEnd;
-  const auto child = [&](std::uint32_t i) -> const NodeFacts& {
-    return nodes_[ir_->children[node.first_child + i]];
-  };
-  for (std::uint32_t i = 0; i < node.child_count; ++i) {
-    facts.descent = std::max(facts.descent, child(i).descent + 1);
-  }
   switch (node.kind) {
-    case IrKind::kNothing:
-      break;
+    case IrKind::kConcat:
+      return ConcatFacts(node);
+    case IrKind::kAlt:
+    case IrKind::kAnd:
+      return ChoiceFacts(node);
+    case IrKind::kRepeat:
+    case IrKind::kNot:
+    case IrKind::kEncode:
+      return WrapperFacts(node, nodes_[ir_->children[node.first_child]]);
+    case IrKind::kCall: {
+      NodeFacts facts = nodes_[ir_->rules[node.a].body];
+      facts.descent += 1;
+      return facts;
+    }
+    case IrKind::kObject:
+      return ObjectFacts(ir_->objects[node.a]);
+    default:
+      return LeafFacts(node);
+  }
+}
+
+GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
+  NodeFacts facts;
+  switch (node.kind) {
     case IrKind::kEmpty:
-      facts.nullable = true;
       facts.min_bytes = 0;
       break;
     case IrKind::kBytes:
@@ -109,48 +120,42 @@ GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
       for (const std::u32string& text : ir_->text_sets[node.a]) {
         facts.min_bytes = std::min(facts.min_bytes, Utf8Bytes(text));
       }
-      facts.nullable = facts.min_bytes == 0;
       break;
     case IrKind::kCharSet:
       facts.min_bytes = Utf8Bytes(ir_->char_sets[node.a].ranges().front().lo);
       break;
-    case IrKind::kConcat:
-      return ConcatFacts(node);
-    case IrKind::kAlt:
-      for (std::uint32_t i = 0; i < node.child_count; ++i) {
-        facts.nullable |= child(i).nullable;
-        facts.min_bytes = std::min(facts.min_bytes, child(i).min_bytes);
-      }
-      break;
-    case IrKind::kRepeat:
-      facts.nullable = node.a == 0 || child(0).nullable;
-      facts.min_bytes = node.a == 0 ? 0 : SaturatingMul(child(0).min_bytes, node.a);
-      break;
-    case IrKind::kAnd:
-      facts.nullable = true;
-      facts.min_bytes = 0;
-      for (std::uint32_t i = 0; i < node.child_count; ++i) {
-        facts.nullable &= child(i).nullable;
-        facts.min_bytes = std::max(facts.min_bytes, child(i).min_bytes);
-      }
-      break;
-    case IrKind::kNot:
-      facts.nullable = !child(0).nullable;
-      facts.min_bytes = facts.nullable ? 0 : 1;
-      break;
-    case IrKind::kEncode:
-      facts.nullable = child(0).nullable;
-      facts.min_bytes = child(0).min_bytes;
-      break;
-    case IrKind::kCall: {
-      const NodeFacts& body = nodes_[ir_->rules[node.a].body];
-      facts.nullable = body.nullable;
-      facts.min_bytes = body.min_bytes;
-      facts.descent = body.descent + 1;
-      break;
-    }
-    case IrKind::kObject:
-      return ObjectFacts(ir_->objects[node.a]);
+    default:
+      break;  // Nothing has no string
+  }
+  facts.nullable = facts.min_bytes == 0;
+  return facts;
+}
+
+GrammarFacts::NodeFacts GrammarFacts::ChoiceFacts(const IrNode& node) const {
+  const bool all = node.kind == IrKind::kAnd;
+  NodeFacts facts;
+  facts.nullable = all;
+  facts.min_bytes = all ? 0 : kNoEnd;
+  for (std::uint32_t i = 0; i < node.child_count; ++i) {
+    const NodeFacts& child = nodes_[ir_->children[node.first_child + i]];
+    facts.nullable = all ? facts.nullable && child.nullable : facts.nullable || child.nullable;
+    facts.min_bytes = all ? std::max(facts.min_bytes, child.min_bytes)
+                          : std::min(facts.min_bytes, child.min_bytes);
+    facts.descent = std::max(facts.descent, child.descent + 1);
+  }
+  return facts;
+}
+
+GrammarFacts::NodeFacts GrammarFacts::WrapperFacts(const IrNode& node,
+                                                   const NodeFacts& child) const {
+  NodeFacts facts = child;
+  facts.descent += 1;
+  if (node.kind == IrKind::kRepeat) {
+    facts.nullable = node.a == 0 || child.nullable;
+    facts.min_bytes = node.a == 0 ? 0 : SaturatingMul(child.min_bytes, node.a);
+  } else if (node.kind == IrKind::kNot) {
+    facts.nullable = !child.nullable;
+    facts.min_bytes = facts.nullable ? 0 : 1;
   }
   return facts;
 }

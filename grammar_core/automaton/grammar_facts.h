@@ -18,6 +18,7 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/limits.h"
+#include "grammar_core/base/saturating.h"
 #include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
@@ -47,7 +48,7 @@ class GrammarFacts {
  private:
   struct NodeFacts {
     bool nullable = false;
-    std::uint32_t min_bytes;
+    std::uint32_t min_bytes = kNoEnd;
     // Levels that a derivative descends from here without reading a byte.
     std::uint32_t descent = 0;
     Hash128 hash;
@@ -61,6 +62,9 @@ class GrammarFacts {
 
   // One node from its children; calls read what is known of their rule so far.
   [[nodiscard]] NodeFacts FactsOf(const IrNode& node) const;
+  [[nodiscard]] NodeFacts LeafFacts(const IrNode& node) const;
+  [[nodiscard]] NodeFacts ChoiceFacts(const IrNode& node) const;
+  [[nodiscard]] NodeFacts WrapperFacts(const IrNode& node, const NodeFacts& child) const;
   [[nodiscard]] NodeFacts ConcatFacts(const IrNode& node) const;
   [[nodiscard]] NodeFacts ObjectFacts(const ObjectSpec& spec) const;
   [[nodiscard]] Hash128 HashOf(const IrNode& node) const;
