@@ -1,0 +1,21 @@
+// Reads lines {"id", "schema" (its text), "valid", "invalid"} from standard input and prints the tally.
+#include <iostream>
+#include <string>
+
+#include "tests/frontend/schema_tally.h"
+
+int main() {
+  maskd::Limits limits;
+  limits.source_depth = 10'000;
+  maskd::Tally tally;
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto group = maskd::JsonDocument::Parse(line, limits);
+    if (!group.ok()) {
+      std::cerr << group.status() << "\n";
+      return 1;
+    }
+    maskd::Take(group->root(), group->root().Find("schema")->text(), &tally);
+  }
+  tally.Print();
+  return 0;
+}
