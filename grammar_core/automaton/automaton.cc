@@ -81,12 +81,11 @@ MaskRef Automaton::WithStopIds(const MaskRef& mask) const {
 }
 
 MaskRef Automaton::TextMask(TermId state, Work& work) {
-  const Term& term = store_.term(state);
-  if (term.kind == TermKind::kAlt && store_.list(term.a).size() <= kMaxUnionBranches) {
-    return UnionOfBranches(state, work);
-  }
   CellChain chain(store_, state);
   if (MaskRef known = chain.Find(masks_); known != nullptr) return known;
+  if (const std::vector<TermId> branches = Branches(state); !branches.empty()) {
+    return UnionOf(branches, work);
+  }
   MaskMaker maker(this, masks_, &work);
   TokenMask made = maker.Make(state);
   if (!work.ok()) return nullptr;
@@ -95,9 +94,24 @@ MaskRef Automaton::TextMask(TermId state, Work& work) {
   return mask;
 }
 
-MaskRef Automaton::UnionOfBranches(TermId state, Work& work) {
+std::vector<TermId> Automaton::Branches(TermId state) {
+  const Term& term = store_.term(state);
+  const bool is_cat = term.kind == TermKind::kCat;
+  const Term& head = is_cat ? store_.term(term.a) : term;
+  if (head.kind != TermKind::kAlt) return {};
+  const std::span<const TermId> heads = store_.list(head.a);
+  if (heads.size() > kMaxUnionBranches) return {};
+  std::vector<TermId> branches(heads.begin(), heads.end());
+  const MutexLock lock(&mutex_);
+  if (is_cat) {
+    for (TermId& branch : branches) branch = store_.Cat(branch, term.b);
+  }
+  return branches;
+}
+
+MaskRef Automaton::UnionOf(const std::vector<TermId>& branches, Work& work) {
   TokenMask all(masks_->index().vocabulary().size());
-  for (const TermId branch : store_.list(store_.term(state).a)) {
+  for (const TermId branch : branches) {
     const MaskRef mask = TextMask(branch, work);
     if (mask == nullptr) return nullptr;
     all.Merge(*mask);

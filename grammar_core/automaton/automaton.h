@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -80,9 +81,11 @@ class Automaton {
 
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The mask without stop ids, of one state and of the union of an Alt's branches.
+  // The masks below are without stop ids.
   MaskRef TextMask(TermId state, Work& work);
-  MaskRef UnionOfBranches(TermId state, Work& work);
+  MaskRef UnionOf(const std::vector<TermId>& branches, Work& work);
+  // The states that `state` is the union of, if it begins with a choice of few; else none.
+  std::vector<TermId> Branches(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   MaskRef WithStopIds(const MaskRef& mask) const;
 
   const GrammarFacts facts_;
