@@ -1,6 +1,7 @@
 #include "service/log.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
 #include "absl/strings/escaping.h"
@@ -10,6 +11,8 @@
 
 namespace maskd::service {
 namespace {
+
+std::atomic<bool> silent = false;
 
 bool NeedsQuotes(absl::string_view value) {
   return value.empty() || std::any_of(value.begin(), value.end(), [](unsigned char c) {
@@ -32,7 +35,12 @@ std::string FormatEvent(absl::string_view event, LogFields fields) {
   return line;
 }
 
+void SilenceLog() { silent.store(true, std::memory_order_relaxed); }
+
 void LogEvent(absl::string_view event, LogFields fields) {
+  if (silent.load(std::memory_order_relaxed)) {
+    return;
+  }
   const std::string line =
       absl::StrCat(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()), " ",
                    FormatEvent(event, fields), "\n");

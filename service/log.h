@@ -19,6 +19,9 @@ using LogFields = std::initializer_list<std::pair<absl::string_view, std::string
 
 void LogEvent(absl::string_view event, LogFields fields);
 
+// From now on LogEvent() writes nothing: for a server inside a program that has a voice of its own.
+void SilenceLog();
+
 // The line without its time and end: values with a space, a quote or a control character are quoted.
 std::string FormatEvent(absl::string_view event, LogFields fields);
 

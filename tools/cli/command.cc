@@ -1,0 +1,86 @@
+#include "tools/cli/command.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "tools/cli/print.h"
+
+namespace maskd::cli {
+namespace {
+
+constexpr char kUsagePayload[] = "maskctl/usage";
+
+const std::array kCommands = {&kCompileCommand, &kCheckCommand, &kExplainCommand, &kTokensCommand,
+                              &kSimulateCommand};
+
+std::string ProgramHelp() {
+  std::string text =
+      "maskctl asks a maskd server: compiles grammars, checks texts, shows tokens, simulates an "
+      "engine.\n\nusage: maskctl COMMAND [--flag=value ...] [ARGUMENT ...]\n\n";
+  for (const Command* command : kCommands) {
+    absl::StrAppend(&text, absl::StrFormat("  %-10s%s\n", command->name, command->summary));
+  }
+  absl::StrAppend(&text,
+                  "\nmaskctl COMMAND --help says more. Each command asks the server at --server, "
+                  "or, with\n--local, one inside maskctl itself.\n\n"
+                  "exit status: 0 yes or done, 1 no or failed, 2 wrong command line\n");
+  return text;
+}
+
+std::string CommandHelp(const Command& command) {
+  return absl::StrCat("usage: maskctl ", command.name, " [--flag=value ...]",
+                      command.arguments.empty() ? "" : " ", command.arguments, "\n\n",
+                      command.summary, "\n\n", command.details, "\nflags [default]:\n",
+                      FlagHelp(command.flags()));
+}
+
+int Fail(absl::string_view who, const absl::Status& status) {
+  absl::FPrintF(stderr, "%s: %s\n", who, StatusText(status));
+  return status.GetPayload(kUsagePayload).has_value() ? kExitUsage : kExitNo;
+}
+
+int Print(const std::string& text) {
+  absl::PrintF("%s", text);
+  return kExitYes;
+}
+
+bool IsHelp(const std::string& word) { return word == "--help" || word == "-h" || word == "help"; }
+
+int RunCommand(const Command& command, std::span<const std::string> words) {
+  if (!words.empty() && std::ranges::any_of(words, IsHelp)) return Print(CommandHelp(command));
+  const std::string who = absl::StrCat("maskctl ", command.name);
+  const absl::StatusOr<Flags> flags = Flags::Parse(command.flags(), words);
+  if (!flags.ok()) return Fail(who, UsageError(flags.status().message()));
+  const absl::StatusOr<int> exit = command.run(*flags);
+  return exit.ok() ? *exit : Fail(who, exit.status());
+}
+
+}  // namespace
+
+absl::Status UsageError(absl::string_view message) {
+  absl::Status status = absl::InvalidArgumentError(std::string(message));
+  status.SetPayload(kUsagePayload, absl::Cord());
+  return status;
+}
+
+int RunProgram(std::span<const std::string> words) {
+  if (words.empty()) {
+    absl::FPrintF(stderr, "%s", ProgramHelp());
+    return kExitUsage;
+  }
+  if (IsHelp(words.front())) return Print(ProgramHelp());
+  const auto is_named = [&](const Command* command) { return command->name == words.front(); };
+  const auto command = std::ranges::find_if(kCommands, is_named);
+  if (command == kCommands.end()) {
+    return Fail("maskctl", UsageError(absl::StrCat("there is no command \"", words.front(),
+                                                   "\"; maskctl --help lists them")));
+  }
+  return RunCommand(**command, words.subspan(1));
+}
+
+}  // namespace maskd::cli

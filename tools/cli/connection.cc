@@ -1,0 +1,99 @@
+#include "tools/cli/connection.h"
+
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+#include "service/config.h"
+#include "service/log.h"
+#include "tools/cli/command.h"
+
+namespace maskd::cli {
+namespace {
+
+// A path alone is a vocabulary file, named after itself; else the server's own form of the flag.
+std::string AsServerFlag(const std::string& value) {
+  const bool is_path = absl::StrContains(value, "/") && !absl::StrContains(value, "=");
+  return is_path ? absl::StrCat(std::filesystem::path(value).stem().string(), "=", value) : value;
+}
+
+absl::StatusOr<std::filesystem::path> MakeDirectory() {
+  std::error_code error;
+  const std::filesystem::path temp = std::filesystem::temp_directory_path(error);
+  std::string name = (temp / "maskctl.XXXXXX").string();
+  if (error || mkdtemp(name.data()) == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot make a directory in ", temp.string(), " for the local server"));
+  }
+  return name;
+}
+
+}  // namespace
+
+std::vector<Flag> WithConnectionFlags(std::vector<Flag> more) {
+  std::vector<Flag> flags = {
+      {"server", "ADDRESS", "the server to ask, unix:/path or host:port", "unix:/tmp/maskd.sock"},
+      {"local", "", "ask a server inside this program instead"},
+      {"tokenizer", "NAME",
+       "a tokenizer of the server [its default one]; with --local the vocabulary to load: PATH, "
+       "or\n"
+       "        NAME=PATH[,format=F][,special=TEXT:ID...][,stop=TEXT...] [the embedded bytes]"},
+  };
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Flags& flags) {
+  std::unique_ptr<Connection> connection(new Connection());
+  if (flags.Has("local") && flags.Has("server")) {
+    return UsageError("--server: has no meaning with --local");
+  }
+  absl::Status status;
+  if (flags.Has("local")) {
+    status = connection->StartLocal(flags.Get("tokenizer"));
+  } else {
+    connection->tokenizer_ = flags.Get("tokenizer");
+    status = connection->Connect(flags.Get("server"));
+  }
+  if (!status.ok()) return status;
+  return connection;
+}
+
+Connection::~Connection() {
+  client_.reset();
+  server_.reset();
+  std::error_code ignored;
+  if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
+}
+
+absl::Status Connection::StartLocal(const std::string& tokenizer_flag) {
+  service::Config config;
+  if (!tokenizer_flag.empty()) {
+    auto source = service::ParseTokenizerFlag(AsServerFlag(tokenizer_flag));
+    if (!source.ok()) return UsageError(absl::StrCat("--tokenizer: ", source.status().message()));
+    config.tokenizers = {*std::move(source)};
+  }
+  auto directory = MakeDirectory();
+  if (!directory.ok()) return directory.status();
+  directory_ = *std::move(directory);
+  const std::string address = absl::StrCat("unix:", (directory_ / "maskd.sock").string());
+  config.listen = {address};
+  config.metrics_listen.clear();
+  service::SilenceLog();
+  auto server = service::Server::Start(config);
+  if (!server.ok()) return server.status();
+  server_ = *std::move(server);
+  return Connect(address);
+}
+
+absl::Status Connection::Connect(const std::string& address) {
+  auto client = client::Client::Connect({.address = address});
+  if (!client.ok()) return client.status();
+  client_ = *std::move(client);
+  return absl::OkStatus();
+}
+
+}  // namespace maskd::cli

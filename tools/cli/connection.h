@@ -1,0 +1,51 @@
+// The server that a command asks: the one at --server, or one inside this program (--local).
+//
+// Local    the same services on a Unix socket in a directory of its own, so the answers are a
+//          server's answers; it ends with the connection.
+// Threads  as Client.
+#ifndef MASKD_TOOLS_CLI_CONNECTION_H_
+#define MASKD_TOOLS_CLI_CONNECTION_H_
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "client/cpp/client.h"
+#include "service/server.h"
+#include "tools/cli/flags.h"
+
+namespace maskd::cli {
+
+// --server, --local and --tokenizer, then `more`.
+std::vector<Flag> WithConnectionFlags(std::vector<Flag> more);
+
+class Connection {
+ public:
+  // Errors: those of Client::Connect(), of loading the vocabulary, and of a wrong --tokenizer.
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(const Flags& flags);
+
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  [[nodiscard]] const client::Client& client() const { return *client_; }
+  // The tokenizer's name for requests; empty is the server's default.
+  [[nodiscard]] const std::string& tokenizer() const { return tokenizer_; }
+
+ private:
+  Connection() = default;
+  absl::Status StartLocal(const std::string& tokenizer_flag);
+  absl::Status Connect(const std::string& address);
+
+  std::filesystem::path directory_;  // of the local server's socket; empty without one
+  std::string tokenizer_;
+  std::unique_ptr<service::Server> server_;
+  std::unique_ptr<client::Client> client_;
+};
+
+}  // namespace maskd::cli
+
+#endif  // MASKD_TOOLS_CLI_CONNECTION_H_

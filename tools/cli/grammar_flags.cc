@@ -1,0 +1,113 @@
+#include "tools/cli/grammar_flags.h"
+
+#include <array>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+
+#include "tools/cli/command.h"
+
+namespace maskd::cli {
+namespace {
+
+// The names of each enum's values, in the order of its numbers from 1 on.
+constexpr std::array<absl::string_view, 2> kWhiteSpaces = {"flexible", "compact"};
+constexpr std::array<absl::string_view, 2> kPropertyOrders = {"declared", "any"};
+constexpr std::array<absl::string_view, 2> kStrictnesses = {"refuse", "relax"};
+constexpr std::array<absl::string_view, 2> kBooleans = {"false", "true"};
+
+// Sets what was given; what was not stays absent, the server's default.
+template <typename Set>
+absl::Status SetChoice(const Flags& flags, absl::string_view name,
+                       std::span<const absl::string_view> values, Set set) {
+  if (!flags.Has(name)) return absl::OkStatus();
+  const absl::StatusOr<int> choice = flags.GetChoice(name, values);
+  if (!choice.ok()) return UsageError(choice.status().message());
+  set(*choice);
+  return absl::OkStatus();
+}
+
+template <typename Set>
+absl::Status SetNumber(const Flags& flags, absl::string_view name, Set set) {
+  if (!flags.Has(name)) return absl::OkStatus();
+  const auto number = flags.GetNumber(name, 0, std::numeric_limits<std::int32_t>::max());
+  if (!number.ok()) return UsageError(number.status().message());
+  set(static_cast<std::int32_t>(*number));
+  return absl::OkStatus();
+}
+
+absl::Status ReadOptions(const Flags& flags, v1::GrammarOptions& options) {
+  const absl::Status statuses[] = {
+      SetChoice(flags, "white_space", kWhiteSpaces,
+                [&](int i) { options.set_white_space(static_cast<v1::WhiteSpace>(i + 1)); }),
+      SetChoice(flags, "property_order", kPropertyOrders,
+                [&](int i) { options.set_property_order(static_cast<v1::PropertyOrder>(i + 1)); }),
+      SetChoice(flags, "strictness", kStrictnesses,
+                [&](int i) { options.set_strictness(static_cast<v1::Strictness>(i + 1)); }),
+      SetChoice(flags, "additional_properties", kBooleans,
+                [&](int i) { options.set_additional_properties(i == 1); }),
+      SetNumber(flags, "max_whitespace",
+                [&](std::int32_t count) { options.set_max_whitespace(count); }),
+      SetNumber(flags, "max_number_digits",
+                [&](std::int32_t count) { options.set_max_number_digits(count); }),
+  };
+  for (const absl::Status& status : statuses) {
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<Flag> WithGrammarFlags(std::vector<Flag> more) {
+  std::vector<Flag> flags = {
+      {"kind", "KIND", "what the grammar is written in, such as json_schema or choice",
+       "json_schema"},
+      {"white_space", "flexible|compact", "white space between JSON tokens [the server's default]"},
+      {"max_whitespace", "COUNT", "characters of it in a row [the server's default]"},
+      {"property_order", "declared|any", "order of an object's members [the server's default]"},
+      {"strictness", "refuse|relax", "what becomes of unsupported keywords [the server's default]"},
+      {"additional_properties", "true|false",
+       "whether objects are open where the schema does not say [the server's default]"},
+      {"max_number_digits", "COUNT", "digits of a number's parts [the server's default]"},
+  };
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream file;
+  if (path != "-") {
+    file.open(path, std::ios::binary);
+    if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  }
+  std::istream& in = path == "-" ? std::cin : file;
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (in.bad()) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  return text;
+}
+
+absl::StatusOr<v1::Grammar> ReadGrammarFile(const std::string& path, const Flags& flags) {
+  v1::Grammar grammar;
+  grammar.set_kind(flags.Get("kind"));
+  if (absl::Status status = ReadOptions(flags, *grammar.mutable_options()); !status.ok()) {
+    return status;
+  }
+  auto source = ReadFile(path);
+  if (!source.ok()) return source.status();
+  grammar.set_source(*std::move(source));
+  return grammar;
+}
+
+absl::StatusOr<v1::Grammar> ReadGrammarArgument(const Flags& flags) {
+  if (flags.arguments().size() != 1) {
+    return UsageError(absl::StrCat("one grammar file is needed, \"-\" for standard input; ",
+                                   flags.arguments().size(), " were given"));
+  }
+  return ReadGrammarFile(flags.arguments().front(), flags);
+}
+
+}  // namespace maskd::cli

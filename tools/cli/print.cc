@@ -1,0 +1,58 @@
+#include "tools/cli/print.h"
+
+#include <cstddef>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "client/cpp/errors.h"
+#include "grammar_core/base/utf8.h"
+
+namespace maskd::cli {
+
+std::string StatusText(const absl::Status& status) {
+  const std::string reason = client::ErrorReason(status);
+  return absl::StrCat(absl::StatusCodeToString(status.code()),
+                      reason.empty() ? "" : absl::StrCat(" (", reason, ")"), ": ",
+                      status.message());
+}
+
+std::string Quoted(absl::string_view bytes) {
+  std::string text = "\"";
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t start = at;
+    const auto code_point = DecodeUtf8(bytes, &at);
+    const bool printable = code_point.has_value() && *code_point >= 0x20 && *code_point != 0x7F;
+    if (!code_point.has_value()) ++at;
+    const absl::string_view piece = bytes.substr(start, at - start);
+    if (!printable) {
+      absl::StrAppendFormat(&text, "\\x%02x", static_cast<unsigned char>(piece.front()));
+    } else {
+      absl::StrAppend(&text, piece == "\"" || piece == "\\" ? "\\" : "", piece);
+    }
+  }
+  return text + "\"";
+}
+
+std::string Milliseconds(std::int64_t microseconds) {
+  return absl::StrFormat("%.3f ms", static_cast<double>(microseconds) / 1000.0);
+}
+
+std::string CostsText(const v1::GrammarCosts& costs) {
+  return absl::StrFormat(
+      "compiled in %s, of which the first mask %s\n"
+      "holds       %d rules, %d nodes, %d terms, %d bytes\n",
+      Milliseconds(costs.compile_us()), Milliseconds(costs.first_mask_us()), costs.rules(),
+      costs.ir_nodes(), costs.terms(), costs.held_bytes());
+}
+
+std::string WarningsText(const google::protobuf::RepeatedPtrField<v1::Diagnostic>& warnings) {
+  std::string text;
+  for (const v1::Diagnostic& warning : warnings) {
+    absl::StrAppend(&text, "warning     ", warning.place(), warning.place().empty() ? "" : ": ",
+                    warning.message(), "\n");
+  }
+  return text;
+}
+
+}  // namespace maskd::cli

@@ -1,0 +1,181 @@
+// maskctl tokens: the tokenizers of a server, their entries, and what a grammar allows next.
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+#include "tools/cli/command.h"
+#include "tools/cli/connection.h"
+#include "tools/cli/grammar_flags.h"
+#include "tools/cli/print.h"
+
+namespace maskd::cli {
+namespace {
+
+using Tokens = std::vector<v1::Token>;
+
+constexpr absl::Duration kCompileWait = absl::Seconds(10);
+constexpr absl::Duration kReplyTimeout = absl::Seconds(30);
+
+std::vector<Flag> TokensFlags() {
+  return WithConnectionFlags(WithGrammarFlags({
+      {"id", "ID,ID,...", "show these entries of the vocabulary"},
+      {"text", "TEXT", "show the entries that stand for exactly this text"},
+      {"after", "TEXT", "with SCHEMA: show what may follow this text"},
+      {"limit", "COUNT", "entries at most", "40"},
+  }));
+}
+
+void PrintToken(std::size_t id, const v1::Token& token) {
+  absl::PrintF("%9d  %s%s\n", id, Quoted(token.text()), token.special() ? "  special" : "");
+}
+
+absl::StatusOr<int> ListTokenizers(const client::Client& client) {
+  const auto tokenizers = client.ListTokenizers();
+  if (!tokenizers.ok()) return tokenizers.status();
+  for (const v1::Tokenizer& each : *tokenizers) {
+    absl::PrintF("%s: %d tokens, stop ids %s, %d special, longest %d bytes\n  hash %s\n",
+                 each.name(), each.vocab_size(), absl::StrJoin(each.stop_ids(), ","),
+                 each.special_ids_size(), each.max_token_bytes(), each.hash());
+  }
+  return kExitYes;
+}
+
+absl::StatusOr<int> ShowIds(const Tokens& tokens, absl::string_view list) {
+  for (const absl::string_view word : absl::StrSplit(list, ',', absl::SkipWhitespace())) {
+    std::size_t id = 0;
+    if (!absl::SimpleAtoi(word, &id)) {
+      return UsageError(absl::StrCat("--id: \"", word, "\" is not a token id"));
+    }
+    if (id >= tokens.size()) {
+      return absl::OutOfRangeError(
+          absl::StrCat("token ", id, " is not one of the ", tokens.size(), " tokens"));
+    }
+    PrintToken(id, tokens[id]);
+  }
+  return kExitYes;
+}
+
+absl::StatusOr<int> ShowText(const Tokens& tokens, absl::string_view text) {
+  bool found = false;
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    if (tokens[id].text() != text) continue;
+    PrintToken(id, tokens[id]);
+    found = true;
+  }
+  if (!found) absl::PrintF("no token stands for exactly %s\n", Quoted(text));
+  return found ? kExitYes : kExitNo;
+}
+
+// `text` in tokens, the longest first. Any spelling in tokens leads a grammar to the same place.
+absl::StatusOr<std::vector<client::TokenId>> Spell(const Tokens& tokens, absl::string_view text) {
+  absl::flat_hash_map<absl::string_view, client::TokenId> ids;
+  std::size_t longest = 0;
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    if (tokens[id].special()) continue;
+    ids.try_emplace(tokens[id].text(), static_cast<client::TokenId>(id));
+    longest = std::max(longest, tokens[id].text().size());
+  }
+  std::vector<client::TokenId> spelled;
+  while (!text.empty()) {
+    std::size_t bytes = std::min(longest, text.size());
+    while (bytes > 0 && !ids.contains(text.substr(0, bytes))) --bytes;
+    if (bytes == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--after: no token begins ", Quoted(text.substr(0, 1))));
+    }
+    spelled.push_back(ids.at(text.substr(0, bytes)));
+    text.remove_prefix(bytes);
+  }
+  return spelled;
+}
+
+// The row's answer after its one step.
+absl::Status AskOnce(client::MaskStream& stream, client::Step& step, client::StepResult& result) {
+  if (auto submitted = stream.Submit(step); !submitted.ok()) return submitted.status();
+  if (absl::Status status = stream.Collect(kReplyTimeout, result); !status.ok()) return status;
+  const client::RowResult* const row = result.Find(1);
+  if (row == nullptr) return absl::InternalError("the server did not answer the row");
+  if (!row->error.ok()) return row->error;
+  if (row->masks.empty()) return absl::DeadlineExceededError("the grammar still compiles");
+  return absl::OkStatus();
+}
+
+void PrintAllowed(const Tokens& tokens, const client::RowResult& row, std::int64_t limit) {
+  std::int64_t count = 0;
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    const auto word = static_cast<std::uint32_t>(row.masks.front().words[id / 32]);
+    if (((word >> (id % 32)) & 1) == 0) continue;
+    if (count++ < limit) PrintToken(id, tokens[id]);
+  }
+  absl::PrintF("%d of %d tokens are allowed; the text may %send here\n", count, tokens.size(),
+               row.may_end ? "" : "not ");
+}
+
+absl::StatusOr<int> ShowAllowed(const Connection& connection, const Tokens& tokens,
+                                const Flags& flags) {
+  const auto limit = flags.GetNumber("limit", 0, 1 << 24);
+  if (!limit.ok()) return UsageError(limit.status().message());
+  const auto grammar = ReadGrammarArgument(flags);
+  if (!grammar.ok()) return grammar.status();
+  const auto taken = Spell(tokens, flags.Get("after"));
+  if (!taken.ok()) return taken.status();
+  const auto stream =
+      connection.client().OpenStream({.tokenizer = connection.tokenizer(),
+                                      .logits_width = static_cast<std::uint32_t>(tokens.size())});
+  if (!stream.ok()) return stream.status();
+  client::Step step;
+  step.Open(1, *grammar, {.tokens = *taken}).WaitForCompile(kCompileWait);
+  client::StepResult result;
+  if (absl::Status status = AskOnce(**stream, step, result); !status.ok()) return status;
+  if (absl::Status status = (*stream)->Close(kReplyTimeout); !status.ok()) return status;
+  const client::RowResult& row = *result.Find(1);
+  if (!row.has_mask()) {
+    absl::PrintF("the text is finished: anything may follow\n");
+    return kExitYes;
+  }
+  PrintAllowed(tokens, row, *limit);
+  return kExitYes;
+}
+
+absl::StatusOr<int> RunTokens(const Flags& flags) {
+  const bool allowed = !flags.arguments().empty();
+  if (flags.Has("after") && !allowed) return UsageError("--after: needs a SCHEMA");
+  if (flags.Has("id") + flags.Has("text") + allowed > 1) {
+    return UsageError("only one of --id, --text and SCHEMA can be asked for");
+  }
+  const auto connection = Connection::Open(flags);
+  if (!connection.ok()) return connection.status();
+  const client::Client& client = (*connection)->client();
+  if (!flags.Has("id") && !flags.Has("text") && !allowed) return ListTokenizers(client);
+  const auto tokens = client.ListTokens((*connection)->tokenizer());
+  if (!tokens.ok()) return tokens.status();
+  if (flags.Has("id")) return ShowIds(*tokens, flags.Get("id"));
+  if (flags.Has("text")) return ShowText(*tokens, flags.Get("text"));
+  return ShowAllowed(**connection, *tokens, flags);
+}
+
+}  // namespace
+
+const Command kTokensCommand = {
+    "tokens",
+    "[SCHEMA]",
+    "lists tokenizers, shows their entries, or what a grammar allows next",
+    "Without flags it lists the server's tokenizers. With --id or --text it shows entries of one.\n"
+    "With SCHEMA it shows the tokens that are allowed at the start, or after the text of "
+    "--after.\n\n"
+    "  maskctl tokens --text='{\"'\n"
+    "  maskctl tokens order.json --after='{\"id\":'\n",
+    &TokensFlags,
+    &RunTokens,
+};
+
+}  // namespace maskd::cli
