@@ -60,6 +60,7 @@ constexpr std::array kWellKnownStops = {
     "sentence\xEF\xBD\x9C>",
 };
 
+constexpr int kByteCount = 256;
 constexpr char kEmbeddedName[] = "bytes";
 constexpr char kEmbeddedEnd[] = "<|end|>";
 
@@ -215,7 +216,8 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> FromContent(const VocabularySo
 
 absl::StatusOr<std::shared_ptr<const Vocabulary>> MakeEmbedded(const std::string& name) {
   std::vector<Vocabulary::Token> tokens;
-  for (int byte = 0; byte < 256; ++byte) {
+  tokens.reserve(kByteCount + 1);
+  for (int byte = 0; byte < kByteCount; ++byte) {
     tokens.push_back({std::string(1, static_cast<char>(byte)), false});
   }
   const auto end = static_cast<TokenId>(tokens.size());
@@ -257,6 +259,7 @@ std::shared_ptr<const Vocabulary> EmbeddedByteVocabulary() {
 
 std::vector<std::string> VocabularyFormats() {
   std::vector<std::string> names;
+  names.reserve(kFormats.size());
   for (const Format& format : kFormats) {
     names.emplace_back(format.name);
   }

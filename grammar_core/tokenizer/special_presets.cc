@@ -65,6 +65,7 @@ absl::StatusOr<SpecialPreset> FindSpecialPreset(absl::string_view name) {
 
 std::vector<std::string> SpecialPresetNames() {
   std::vector<std::string> names;
+  names.reserve(kPresets.size());
   for (const Row& row : kPresets) {
     names.emplace_back(row.name);
   }

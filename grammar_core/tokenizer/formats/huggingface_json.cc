@@ -50,18 +50,18 @@ absl::Status CheckModel(const Json& model, const std::string& type) {
   return absl::OkStatus();
 }
 
-absl::Status PutPieces(const PieceDecoder& decoder, TokenizerDocument document,
+absl::Status PutPieces(const PieceDecoder& decoder, const TokenizerDocument& document,
                        RawVocabulary* raw) {
   raw->id_by_piece.reserve(document.pieces.size());
   const FieldPath vocab = FieldPath().Child("model").Child("vocab");
-  for (ModelPiece& piece : document.pieces) {
+  for (const ModelPiece& piece : document.pieces) {
     const std::string place = vocab.Child(Shortened(piece.text)).str();
     absl::Status put = PutToken(place, piece.id, {decoder.Decode(piece.text), false}, raw);
     if (!put.ok()) {
       return put;
     }
     const auto id = static_cast<TokenId>(piece.id);
-    if (!raw->id_by_piece.emplace(std::move(piece.text), id).second) {
+    if (!raw->id_by_piece.emplace(piece.text, id).second) {
       return InvalidTokenizer(place, "appears twice");
     }
   }
@@ -235,7 +235,7 @@ absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content) {
     return decoder.status();
   }
   RawVocabulary raw;
-  if (absl::Status put = PutPieces(*decoder, *std::move(document), &raw); !put.ok()) {
+  if (absl::Status put = PutPieces(*decoder, *document, &raw); !put.ok()) {
     return put;
   }
   MarkUnknown(*model, &raw);

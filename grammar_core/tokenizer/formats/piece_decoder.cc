@@ -45,14 +45,14 @@ std::array<int, kAlphabetEnd> MakeAlphabet() {
 
 // Nothing where a character is not of the alphabet: such a piece stands for itself.
 std::optional<std::string> FromByteLevel(absl::string_view piece) {
-  static const std::array<int, kAlphabetEnd> kAlphabet = MakeAlphabet();
+  static const std::array<int, kAlphabetEnd> alphabet = MakeAlphabet();
   std::string bytes;
   for (std::size_t at = 0; at < piece.size();) {
     const std::optional<std::uint32_t> code_point = DecodeUtf8(piece, &at);
-    if (!code_point.has_value() || *code_point >= kAlphabetEnd || kAlphabet[*code_point] < 0) {
+    if (!code_point.has_value() || *code_point >= kAlphabetEnd || alphabet[*code_point] < 0) {
       return std::nullopt;
     }
-    bytes.push_back(static_cast<char>(kAlphabet[*code_point]));
+    bytes.push_back(static_cast<char>(alphabet[*code_point]));
   }
   return bytes;
 }
@@ -139,7 +139,7 @@ class PieceDecoderBuilder {
   void AddInverseOfMetaspace();
   void AddWhatTheModelSays();
 
-  bool Has(Step::Kind kind) const {
+  [[nodiscard]] bool Has(Step::Kind kind) const {
     return std::any_of(decoder_.steps_.begin(), decoder_.steps_.end(),
                        [&](const Step& step) { return step.kind == kind; });
   }

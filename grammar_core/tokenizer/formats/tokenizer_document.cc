@@ -45,7 +45,7 @@ class DocumentReader : public JsonTreeReader {
  private:
   enum class Part { kTree, kMerges, kVocabObject, kVocabList };
 
-  Part PartHere(bool is_list) const;
+  [[nodiscard]] Part PartHere(bool is_list) const;
   // Goes in, where the value that begins now is one of the two or inside one.
   bool Enter(bool is_list);
   // Comes out of a container inside one of the two.
