@@ -1,0 +1,414 @@
+#include "tests/oracle/prefix_oracle.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "grammar_core/base/utf8.h"
+#include "tests/oracle/spelled_characters.h"
+
+namespace maskd {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& why) {
+  std::cerr << "PrefixOracle cannot judge this grammar: " << why << std::endl;
+  std::abort();
+}
+
+bool IsNothing(const GrammarIr& ir, NodeId node) {
+  const IrNode& n = ir.nodes[node];
+  switch (n.kind) {
+    case IrKind::kNothing:
+      return true;
+    case IrKind::kByteSet:
+      return ir.byte_sets[n.a].none();
+    case IrKind::kCharSet:
+      return ir.char_sets[n.a].empty();
+    case IrKind::kTextSet:
+      return ir.text_sets[n.a].empty();
+    default:
+      return false;
+  }
+}
+
+// Any character, any number of times.
+bool IsAnyText(const GrammarIr& ir, NodeId node) {
+  const IrNode& n = ir.nodes[node];
+  if (n.kind != IrKind::kRepeat || n.a != 0 || n.b != kUnbounded) return false;
+  const IrNode& child = ir.nodes[ir.children[n.first_child]];
+  return child.kind == IrKind::kCharSet && ir.char_sets[child.a] == CharSet::All();
+}
+
+// What an object's members allow next. `seen` has a letter for each declared member, and one more for
+// the others.
+class MemberRules {
+ public:
+  MemberRules(const GrammarIr& ir, const ObjectSpec& spec, const std::string& seen, char open)
+      : ir_(ir), spec_(spec), seen_(seen), open_(open) {}
+
+  [[nodiscard]] bool MayTake(std::size_t member) const {
+    if (IsNothing(ir_, spec_.members[member].value)) return false;
+    // Of declared ones, any that comes later was not seen, and neither was one of the others.
+    const std::size_t last = spec_.any_order ? member + 1 : seen_.size();
+    for (std::size_t i = member; i < last; ++i) {
+      if (seen_[i] != open_) return false;
+    }
+    return spec_.any_order || !IsMissingBefore(member);
+  }
+  [[nodiscard]] bool MayTakeOthers() const {
+    return !IsNothing(ir_, spec_.other_value) && (spec_.any_order || MayEnd());
+  }
+  [[nodiscard]] bool MayTakeAny() const {
+    for (std::size_t i = 0; i < spec_.members.size(); ++i) {
+      if (MayTake(i)) return true;
+    }
+    return MayTakeOthers();
+  }
+  [[nodiscard]] bool MayEnd() const { return !IsMissingBefore(spec_.members.size()); }
+
+ private:
+  // Whether a required member before `end` was not seen.
+  [[nodiscard]] bool IsMissingBefore(std::size_t end) const {
+    for (std::size_t i = 0; i < end; ++i) {
+      if (spec_.members[i].required && seen_[i] == open_) return true;
+    }
+    return false;
+  }
+
+  const GrammarIr& ir_;
+  const ObjectSpec& spec_;
+  const std::string& seen_;
+  const char open_;
+};
+
+}  // namespace
+
+PrefixOracle::PrefixOracle(const GrammarIr& ir) : ir_(ir) {
+  CheckNodes();
+  ReadObjects();
+  Intern({});  // kDead
+  start_ = Intern({Push({.wait = Wait::kNode, .a = ir.rules[ir.start].body}, nullptr)});
+}
+
+void PrefixOracle::CheckNodes() const {
+  for (const IrNode& n : ir_.nodes) {
+    if (n.kind == IrKind::kAnd || n.kind == IrKind::kNot) Refuse("it has And or Not");
+    for (std::uint32_t i = 0; i < n.child_count; ++i) {
+      if (IsNothing(ir_, ir_.children[n.first_child + i])) Refuse("a node has Nothing as a child");
+    }
+  }
+  for (const IrRule& rule : ir_.rules) {
+    if (IsNothing(ir_, rule.body)) Refuse("a rule is Nothing");
+  }
+}
+
+void PrefixOracle::ReadObjects() {
+  for (const ObjectSpec& spec : ir_.objects) {
+    if (IsNothing(ir_, spec.space)) Refuse("an object's space is Nothing");
+    if (!IsNothing(ir_, spec.other_value) && !IsAnyText(ir_, spec.other_name)) {
+      Refuse("an object restricts the names of its other members");
+    }
+    std::vector<std::u32string> names;
+    for (const ObjectSpec::Member& member : spec.members) {
+      const auto name = Utf8ToCodePoints(member.name);
+      if (!name.has_value()) Refuse("a member's name is not UTF-8");
+      if (member.required && IsNothing(ir_, member.value)) Refuse("a required member is Nothing");
+      names.push_back(*name);
+    }
+    names_.push_back(std::move(names));
+  }
+}
+
+PrefixOracle::Stack PrefixOracle::Push(const Entry& entry, Stack below) {
+  Stack& known = known_cells_[{entry, below}];
+  if (known == nullptr) {
+    cells_.push_back({entry, below});
+    known = &cells_.back();
+  }
+  return known;
+}
+
+PrefixOracle::Stack PrefixOracle::PushAll(const std::vector<Entry>& entries, Stack below) {
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) below = Push(*entry, below);
+  return below;
+}
+
+PrefixOracle::State PrefixOracle::Intern(std::vector<Stack> open) {
+  std::vector<Stack> stacks = Closed(std::move(open));
+  const auto [known, is_new] = known_sets_.try_emplace(stacks, static_cast<State>(sets_.size()));
+  if (is_new) {
+    may_end_.push_back(std::find(stacks.begin(), stacks.end(), nullptr) != stacks.end());
+    sets_.push_back(std::move(stacks));
+  }
+  return known->second;
+}
+
+std::vector<PrefixOracle::Stack> PrefixOracle::Closed(std::vector<Stack> open) {
+  absl::flat_hash_set<Stack> met;
+  std::vector<Stack> closed;
+  while (!open.empty()) {
+    const Stack stack = open.back();
+    open.pop_back();
+    if (!met.insert(stack).second) continue;
+    if (stack == nullptr || ReadsByte(stack->entry)) {
+      closed.push_back(stack);
+    } else {
+      Expand(stack, &open);
+    }
+  }
+  std::sort(closed.begin(), closed.end());
+  return closed;
+}
+
+bool PrefixOracle::ReadsByte(const Entry& entry) const {
+  switch (entry.wait) {
+    case Wait::kNode:
+    case Wait::kRepeat:
+    case Wait::kMember:
+    case Wait::kAfterMember:
+      return false;
+    case Wait::kBytes:
+      return entry.b < ir_.byte_strings[entry.a].size();
+    case Wait::kText:
+    case Wait::kTextOfSet:
+    case Wait::kName:
+      return entry.b < TextOf(entry).size();
+    default:
+      return true;
+  }
+}
+
+void PrefixOracle::Expand(Stack stack, std::vector<Stack>* out) {
+  const Entry& top = stack->entry;
+  switch (top.wait) {
+    case Wait::kNode:
+      return ExpandNode(top, stack->below, out);
+    case Wait::kRepeat:
+      return ExpandRepeat(top, stack->below, out);
+    case Wait::kMember:
+      return ExpandMember(top, stack->below, out);
+    case Wait::kAfterMember:
+      return ExpandAfterMember(top, stack->below, out);
+    default:
+      // A text whose end is reached.
+      out->push_back(stack->below);
+  }
+}
+
+void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>* out) {
+  const IrNode& n = ir_.nodes[top.a];
+  const auto leaf = [&](Wait wait) {
+    out->push_back(Push({.wait = wait, .spelling = top.spelling, .a = n.a}, below));
+  };
+  std::vector<Entry> children;
+  for (std::uint32_t i = 0; i < n.child_count; ++i) {
+    const Spelling spelling = n.kind == IrKind::kEncode ? n.spelling : top.spelling;
+    children.push_back(
+        {.wait = Wait::kNode, .spelling = spelling, .a = ir_.children[n.first_child + i]});
+  }
+  switch (n.kind) {
+    case IrKind::kEmpty:
+      return out->push_back(below);
+    case IrKind::kBytes:
+      return leaf(Wait::kBytes);
+    case IrKind::kByteSet:
+      return leaf(Wait::kByteSet);
+    case IrKind::kText:
+      return leaf(Wait::kText);
+    case IrKind::kTextSet:
+      for (std::uint32_t i = 0; i < ir_.text_sets[n.a].size(); ++i) {
+        out->push_back(
+            Push({.wait = Wait::kTextOfSet, .spelling = top.spelling, .a = n.a, .c = i}, below));
+      }
+      return;
+    case IrKind::kCharSet:
+      return leaf(Wait::kCharSet);
+    case IrKind::kConcat:
+    case IrKind::kEncode:
+      return out->push_back(PushAll(children, below));
+    case IrKind::kAlt:
+      for (const Entry& child : children) out->push_back(Push(child, below));
+      return;
+    case IrKind::kRepeat:
+      return out->push_back(
+          Push({.wait = Wait::kRepeat, .spelling = top.spelling, .a = top.a}, below));
+    case IrKind::kCall:
+      return out->push_back(Push({.wait = Wait::kNode, .a = ir_.rules[n.a].body}, below));
+    case IrKind::kObject: {
+      const std::string seen(ir_.objects[n.a].members.size() + 1, kOpen);
+      return out->push_back(
+          PushAll({{.wait = Wait::kByte, .a = '{'},
+                   {.wait = Wait::kNode, .a = ir_.objects[n.a].space},
+                   {.wait = Wait::kMember, .a = n.a, .b = kFirst, .notes = seen}},
+                  below));
+    }
+    case IrKind::kNothing:
+    case IrKind::kAnd:
+    case IrKind::kNot:
+      Refuse("a node that the constructor refuses was reached");
+  }
+}
+
+// Rounds are counted as far as they matter: without an upper bound, up to the lower one.
+void PrefixOracle::ExpandRepeat(const Entry& top, Stack below, std::vector<Stack>* out) {
+  const IrNode& n = ir_.nodes[top.a];
+  if (top.b >= n.a) out->push_back(below);
+  if (n.b != kUnbounded && top.b >= n.b) return;
+  Entry again = top;
+  again.b = n.b == kUnbounded ? std::min(top.b + 1, n.a) : top.b + 1;
+  const NodeId child = ir_.children[n.first_child];
+  out->push_back(
+      PushAll({{.wait = Wait::kNode, .spelling = top.spelling, .a = child}, again}, below));
+}
+
+PrefixOracle::Stack PrefixOracle::MemberStack(const ObjectSpec& spec,
+                                              const std::vector<Entry>& name, NodeId value,
+                                              const Entry& after, Stack below) {
+  const Entry space = {.wait = Wait::kNode, .a = spec.space};
+  const Stack behind_name = PushAll({space,
+                                     {.wait = Wait::kByte, .a = ':'},
+                                     space,
+                                     {.wait = Wait::kNode, .a = value},
+                                     space,
+                                     after},
+                                    below);
+  return Push({.wait = Wait::kByte, .a = '"'}, PushAll(name, behind_name));
+}
+
+void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack>* out) {
+  const ObjectSpec& spec = ir_.objects[top.a];
+  const MemberRules rules(ir_, spec, top.notes, kOpen);
+  if (top.b == kFirst && rules.MayEnd()) {
+    out->push_back(Push({.wait = Wait::kByte, .a = '}'}, below));
+  }
+  Entry after = {.wait = Wait::kAfterMember, .a = top.a};
+  for (std::uint32_t i = 0; i < spec.members.size(); ++i) {
+    if (!rules.MayTake(i)) continue;
+    after.notes = top.notes;
+    after.notes[i] = kSeen;
+    const std::vector<Entry> name = {
+        {.wait = Wait::kName, .spelling = Spelling::kJsonString, .a = top.a, .c = i},
+        {.wait = Wait::kByte, .a = '"'}};
+    out->push_back(MemberStack(spec, name, spec.members[i].value, after, below));
+  }
+  if (!rules.MayTakeOthers()) return;
+  after.notes = top.notes;
+  after.notes.back() = kSeen;
+  out->push_back(MemberStack(
+      spec, {{.wait = Wait::kOtherName, .spelling = Spelling::kJsonString, .a = top.a}},
+      spec.other_value, after, below));
+}
+
+void PrefixOracle::ExpandAfterMember(const Entry& top, Stack below, std::vector<Stack>* out) {
+  const ObjectSpec& spec = ir_.objects[top.a];
+  const MemberRules rules(ir_, spec, top.notes, kOpen);
+  if (rules.MayEnd()) out->push_back(Push({.wait = Wait::kByte, .a = '}'}, below));
+  // A comma that no member can follow would be a dead end.
+  if (!rules.MayTakeAny()) return;
+  out->push_back(PushAll({{.wait = Wait::kByte, .a = ','},
+                          {.wait = Wait::kNode, .a = spec.space},
+                          {.wait = Wait::kMember, .a = top.a, .notes = top.notes}},
+                         below));
+}
+
+PrefixOracle::State PrefixOracle::Step(State state, unsigned char byte) {
+  if (state == kDead) return kDead;
+  const auto known = known_steps_.find({state, byte});
+  if (known != known_steps_.end()) return known->second;
+  std::vector<Stack> after;
+  for (const Stack stack : sets_[state]) {
+    if (stack != nullptr) StepStack(stack, byte, &after);
+  }
+  const State next = Intern(std::move(after));
+  known_steps_[{state, byte}] = next;
+  return next;
+}
+
+PrefixOracle::State PrefixOracle::StepText(State state, absl::string_view text) {
+  for (const char byte : text) state = Step(state, static_cast<unsigned char>(byte));
+  return state;
+}
+
+void PrefixOracle::StepStack(Stack stack, unsigned char byte, std::vector<Stack>* out) {
+  const Entry& top = stack->entry;
+  switch (top.wait) {
+    case Wait::kByte:
+      if (top.a == byte) out->push_back(stack->below);
+      return;
+    case Wait::kByteSet:
+      if (ir_.byte_sets[top.a].test(byte)) out->push_back(stack->below);
+      return;
+    case Wait::kBytes: {
+      if (static_cast<unsigned char>(ir_.byte_strings[top.a][top.b]) != byte) return;
+      Entry rest = top;
+      ++rest.b;
+      return out->push_back(Push(rest, stack->below));
+    }
+    case Wait::kOtherName:
+      return StepOtherName(top, stack->below, byte, out);
+    default:
+      return StepCharacter(top, stack->below, byte, out);
+  }
+}
+
+// A character is awaited as long as one of those that may stand here has such a spelling.
+void PrefixOracle::StepCharacter(const Entry& top, Stack below, unsigned char byte,
+                                 std::vector<Stack>* out) {
+  Entry next = top;
+  next.bytes.push_back(static_cast<char>(byte));
+  const CharSet possible = CharactersBeginning(next.bytes, top.spelling).Intersect(Awaited(top));
+  if (possible.empty()) return;
+  if (!SpelledCharacter(next.bytes, top.spelling).has_value()) {
+    return out->push_back(Push(next, below));
+  }
+  if (top.wait == Wait::kCharSet) return out->push_back(below);
+  next.bytes.clear();
+  ++next.b;
+  out->push_back(Push(next, below));
+}
+
+void PrefixOracle::StepOtherName(const Entry& top, Stack below, unsigned char byte,
+                                 std::vector<Stack>* out) {
+  if (top.bytes.empty() && byte == '"') {
+    const bool declared = top.b != kFree && IsDeclared(top.a, *Utf8ToCodePoints(top.notes));
+    if (!declared) out->push_back(below);
+    return;
+  }
+  Entry next = top;
+  next.bytes.push_back(static_cast<char>(byte));
+  if (CharactersBeginning(next.bytes, top.spelling).empty()) return;
+  const auto character = SpelledCharacter(next.bytes, top.spelling);
+  if (character.has_value()) {
+    next.bytes.clear();
+    if (next.b != kFree) AppendUtf8(*character, &next.notes);
+    if (!BeginsDeclared(top.a, *Utf8ToCodePoints(next.notes))) {
+      next.b = kFree;
+      next.notes.clear();
+    }
+  }
+  out->push_back(Push(next, below));
+}
+
+bool PrefixOracle::BeginsDeclared(std::uint32_t object, const std::u32string& name) const {
+  return std::any_of(names_[object].begin(), names_[object].end(), [&](const auto& declared) {
+    return declared.compare(0, name.size(), name) == 0;
+  });
+}
+
+bool PrefixOracle::IsDeclared(std::uint32_t object, const std::u32string& name) const {
+  const auto& names = names_[object];
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+CharSet PrefixOracle::Awaited(const Entry& top) const {
+  if (top.wait == Wait::kCharSet) return ir_.char_sets[top.a];
+  return CharSet::One(TextOf(top)[top.b]);
+}
+
+const std::u32string& PrefixOracle::TextOf(const Entry& top) const {
+  if (top.wait == Wait::kText) return ir_.texts[top.a];
+  if (top.wait == Wait::kTextOfSet) return ir_.text_sets[top.a][top.c];
+  return names_[top.a][top.c];
+}
+
+}  // namespace maskd
