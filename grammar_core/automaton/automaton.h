@@ -73,6 +73,9 @@ class Automaton {
     return known != nullptr ? known : MakeMask(state, work);
   }
 
+  // The same without stop ids, from the store that grammars share; null if `work` failed.
+  MaskRef TextMask(TermId state, Work& work);
+
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
   [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -81,8 +84,6 @@ class Automaton {
 
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The masks below are without stop ids.
-  MaskRef TextMask(TermId state, Work& work);
   MaskRef UnionOf(const std::vector<TermId>& branches, Work& work);
   // The states that `state` is the union of, if it begins with a choice of few; else none.
   std::vector<TermId> Branches(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);

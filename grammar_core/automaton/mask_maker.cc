@@ -12,6 +12,7 @@ namespace maskd {
 namespace {
 
 constexpr std::int64_t kAllNodes = std::numeric_limits<std::int64_t>::max();
+constexpr int kAsciiEnd = 128;
 // A walk that visits more trie nodes than this is given up for a closure, whose analysis costs about
 // as much.
 constexpr std::int64_t kNarrowNodes = 10'000;
@@ -32,6 +33,7 @@ TokenMask MaskMaker::Make(TermId state, Route route) {
     Walk(all, state, kAllNodes, &mask);
     return mask;
   }
+  if (route != Route::kClosure && HasExits(state) && MakeByExits(state, &mask)) return mask;
   std::optional<Closure> closure = FindStructuralClosure(automaton_, state, *work_);
   if (!closure.has_value()) {
     if (route == Route::kCheapest && Walk(all, state, kNarrowNodes, &mask)) return mask;
@@ -42,6 +44,70 @@ TokenMask MaskMaker::Make(TermId state, Route route) {
   mask.Merge(*masks_->TokensWithin(closure->characters));
   Walk(*masks_->TrieOf(closure->candidates), state, kAllNodes, &mask);
   return mask;
+}
+
+// Whether `state` is a free string before a tail. A string of bounded length would do as well, but has
+// a cell of its own for each length left, with exits of their own.
+bool MaskMaker::HasExits(TermId state) const {
+  const TermStore& store = automaton_->store();
+  const Term& whole = store.term(state);
+  if (whole.kind != TermKind::kCat) return false;
+  const Term& cell = store.term(whole.a);
+  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return false;
+  const Term& repeat = store.term(cell.a);
+  return PartialChar::Unpack(cell.b).phase == CharPhase::kStart &&
+         repeat.kind == TermKind::kRepeat && repeat.b == 0 && repeat.c == kUnbounded &&
+         store.term(repeat.a).kind == TermKind::kCharSet;
+}
+
+bool MaskMaker::MakeByExits(TermId state, TokenMask* mask) {
+  const Term& whole = automaton_->term(state);
+  const MaskRef inside = automaton_->TextMask(whole.a, *work_);
+  if (inside == nullptr) return true;
+  mask->Merge(*inside);
+  for (int byte = 0; byte < 256; ++byte) {
+    const TermId next = automaton_->Step(whole.b, static_cast<unsigned char>(byte), *work_);
+    if (next == kNothingTerm) continue;
+    if (next == kFailedTerm) return true;
+    if (byte >= kAsciiEnd) return false;
+    MarkRead(next);
+    const auto exits = ExitsOf(whole.a, static_cast<unsigned char>(byte));
+    if (exits == nullptr) return true;
+    for (const TokenId id : exits->ends) mask->Allow(id);
+    Walk(exits->rests, next, kAllNodes, mask);
+  }
+  WalkLongTokens(masks_->index().trie(), state, mask);
+  return true;
+}
+
+std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId cell, unsigned char byte) {
+  const Hash128 key = Mix(automaton_->term(cell).key, byte);
+  if (auto known = masks_->FindExits(key); known != nullptr) return known;
+  std::vector<TokenId> ends;
+  std::vector<TokenTrie::Entry> rests;
+  for (const TokenId id : masks_->index().TokensHolding(byte)) {
+    const absl::string_view bytes = masks_->index().vocabulary().TokenBytes(id);
+    if (bytes.size() > TokenTrie::kMaxDepth) continue;  // MakeByExits tries long tokens whole
+    TermId at = cell;
+    for (std::size_t i = 0; i < bytes.size() && at != kNothingTerm; ++i) {
+      const auto next_byte = static_cast<unsigned char>(bytes[i]);
+      if (next_byte == byte && automaton_->MayEnd(at)) {
+        if (i + 1 == bytes.size()) {
+          ends.push_back(id);
+        } else {
+          rests.push_back({bytes.substr(i + 1), id});
+        }
+      }
+      at = automaton_->Step(at, next_byte, *work_);
+      if (at == kFailedTerm) return nullptr;
+    }
+  }
+  std::sort(rests.begin(), rests.end(), [](const TokenTrie::Entry& x, const TokenTrie::Entry& y) {
+    return x.bytes != y.bytes ? x.bytes < y.bytes : x.id < y.id;
+  });
+  auto exits = std::make_shared<const Exits>(Exits{std::move(ends), TokenTrie(rests)});
+  masks_->PutExits(key, exits);
+  return exits;
 }
 
 bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes,

@@ -1,17 +1,20 @@
-// Makes the mask of a state, exactly, by the cheaper of two routes.
+// Makes the mask of a state, exactly, by the cheapest of three routes.
 //
 //   walk     steps the automaton through the token trie, and is given up when that takes too long.
 //            Good for states that few bytes leave.
+//   exits    for a free string before a tail: the mask of the string alone, which is the same in every
+//            grammar, and of the tokens that leave it (by a quote) only what they hold after that.
 //   closure  finds a set of characters that keep the automaton in a closed set of states (see
 //            closure.h); tokens of those characters are allowed without a look at each, and only tokens
 //            that hold a byte leading out of the set are walked. Good for wide states: free strings.
 //
-// Both give the same mask; tests compare them.
+// All give the same mask; tests compare them.
 // Threads  one use each; the automaton and the store it works on are shared.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_MASK_MAKER_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_MASK_MAKER_H_
 
 #include <cstdint>
+#include <memory>
 
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
@@ -24,7 +27,8 @@ class Automaton;
 
 class MaskMaker {
  public:
-  enum class Route : std::uint8_t { kCheapest, kWalk, kClosure };
+  // A route that a state does not have (exits) is replaced by the cheapest.
+  enum class Route : std::uint8_t { kCheapest, kWalk, kClosure, kExits };
 
   // All must outlive this.
   MaskMaker(Automaton* automaton, MaskStore* masks, Work* work)
@@ -39,6 +43,10 @@ class MaskMaker {
  private:
   // Adds what the walk finds; false if it was given up after `max_nodes`.
   bool Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, TokenMask* mask);
+  bool HasExits(TermId state) const;
+  // False if the tail can begin with a byte beyond ASCII, whose exits are not indexed.
+  bool MakeByExits(TermId state, TokenMask* mask);
+  std::shared_ptr<const Exits> ExitsOf(TermId cell, unsigned char byte);
   void WalkLongTokens(const TokenTrie& trie, TermId state, TokenMask* mask);
   void MarkRead(TermId state);
 

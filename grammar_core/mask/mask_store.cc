@@ -68,12 +68,24 @@ std::shared_ptr<const TokenTrie> MaskStore::TrieOf(const CandidateClass& candida
   return *tries_.Put(candidates, std::move(trie), kMaxClasses);
 }
 
+std::shared_ptr<const Exits> MaskStore::FindExits(const Hash128& key) {
+  const MutexLock lock(&mutex_);
+  const auto* known = exits_.Find(key, kMaxClasses);
+  return known == nullptr ? nullptr : *known;
+}
+
+void MaskStore::PutExits(const Hash128& key, std::shared_ptr<const Exits> exits) {
+  const MutexLock lock(&mutex_);
+  exits_.Put(key, std::move(exits), kMaxClasses);
+}
+
 void MaskStore::Clear() {
   const MutexLock lock(&mutex_);
   by_content_.Clear();
   by_key_.Clear();
   within_.Clear();
   tries_.Clear();
+  exits_.Clear();
 }
 
 MaskStore::Stats MaskStore::stats() const {

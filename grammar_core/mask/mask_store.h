@@ -4,6 +4,7 @@
 //   by key       the mask of every state whose first cells have these keys (see automaton/term.h); a
 //                key is a chain, so that one cell is looked at after the other only as far as needed.
 //   by class     tokens within a CharacterClass, and tries of a CandidateClass.
+//   by exit      tokens that leave a cell by a byte, see Exits.
 //
 // Bounds   masks by content, kept in two generations: when the younger one reaches half of
 //          `max_bytes` the older one is dropped, so what is used again stays. Keys hold no mask alive.
@@ -14,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "grammar_core/base/hash128.h"
@@ -22,6 +24,12 @@
 #include "grammar_core/mask/token_mask.h"
 
 namespace maskd {
+
+// Tokens that begin with a whole text of one cell, then have a certain byte, by what comes after it.
+struct Exits {
+  std::vector<TokenId> ends;  // nothing comes after the byte
+  TokenTrie rests;            // what comes after the byte
+};
 
 class MaskStore {
  public:
@@ -44,6 +52,11 @@ class MaskStore {
 
   MaskRef TokensWithin(const CharacterClass& characters) ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The exits stored under `key`, or null.
+  std::shared_ptr<const Exits> FindExits(const Hash128& key) ABSL_LOCKS_EXCLUDED(mutex_);
+  void PutExits(const Hash128& key, std::shared_ptr<const Exits> exits)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Forgets everything; masks in use stay alive with their users.
@@ -102,6 +115,7 @@ class MaskStore {
   TwoGenerations<Hash128, KeyEntry> by_key_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<CharacterClass, MaskRef> within_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<CandidateClass, std::shared_ptr<const TokenTrie>> tries_ ABSL_GUARDED_BY(mutex_);
+  TwoGenerations<Hash128, std::shared_ptr<const Exits>> exits_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace maskd

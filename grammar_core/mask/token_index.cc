@@ -1,7 +1,6 @@
 #include "grammar_core/mask/token_index.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/mask/bit_words.h"
@@ -16,11 +15,7 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
       well_formed_(vocabulary_->size()),
       ascii_(vocabulary_->size()) {
   SortTokens();
-  trie_ = std::make_unique<const TokenTrie>(*vocabulary_, sorted_);
-  const std::span<const TrieNode> nodes = trie_->nodes();
-  for (std::size_t i = 0; i < nodes.size(); i += nodes[i].skip) {
-    subtree_[nodes[i].byte] = static_cast<int>(nodes[i].skip);
-  }
+  trie_ = std::make_unique<const TokenTrie>(EntriesOf(sorted_));
   for (const TokenId id : sorted_) IndexToken(id);
   for (int n = 1; n <= kIndexedChars; ++n) shorter_[n].Merge(shorter_[n - 1]);
 }
@@ -58,6 +53,19 @@ void TokenIndex::IndexToken(TokenId id) {
   if (characters <= kIndexedChars) shorter_[characters].Allow(id);
 }
 
+std::vector<TokenTrie::Entry> TokenIndex::EntriesOf(std::span<const TokenId> ids) const {
+  std::vector<TokenTrie::Entry> entries;
+  entries.reserve(ids.size());
+  for (const TokenId id : ids) entries.push_back({vocabulary_->TokenBytes(id), id});
+  return entries;
+}
+
+std::vector<TokenId> TokenIndex::TokensHolding(unsigned char ascii) const {
+  std::vector<TokenId> ids;
+  contains_[ascii].VisitAllowed([&](TokenId id) { ids.push_back(id); });
+  return ids;
+}
+
 TokenMask TokenIndex::TokensWithin(const CharacterClass& characters) const {
   TokenMask within = characters.beyond_ascii ? well_formed_ : ascii_;
   if (characters.max_chars <= kIndexedChars) {
@@ -87,17 +95,14 @@ TokenTrie TokenIndex::TrieOf(const CandidateClass& candidates) const {
     add_all_but(shorter_[std::min(candidates.longer_than, kIndexedChars)]);
   }
   std::vector<std::int32_t> ranks;
-  for (std::size_t i = 0; i < wanted.words().size(); ++i) {
-    for (auto word = static_cast<std::uint32_t>(wanted.words()[i]); word != 0; word &= word - 1) {
-      const auto id = static_cast<TokenId>(i * kBitsPerWord) + std::countr_zero(word);
-      if (id < vocabulary_->size() && rank_[id] >= 0) ranks.push_back(rank_[id]);
-    }
-  }
+  wanted.VisitAllowed([&](TokenId id) {
+    if (id < vocabulary_->size() && rank_[id] >= 0) ranks.push_back(rank_[id]);
+  });
   std::sort(ranks.begin(), ranks.end());
   std::vector<TokenId> ids;
   ids.reserve(ranks.size());
   for (const std::int32_t rank : ranks) ids.push_back(sorted_[rank]);
-  return TokenTrie(*vocabulary_, ids);
+  return TokenTrie(EntriesOf(ids));
 }
 
 }  // namespace maskd

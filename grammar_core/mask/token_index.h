@@ -9,6 +9,7 @@
 #include <bitset>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "grammar_core/mask/token_mask.h"
@@ -57,8 +58,8 @@ class TokenIndex {
 
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
   [[nodiscard]] const TokenTrie& trie() const { return *trie_; }
-  // Nodes of the trie below each first byte, itself included.
-  [[nodiscard]] int SubtreeNodes(unsigned char first_byte) const { return subtree_[first_byte]; }
+  // The ordinary tokens that hold an ASCII character, ascending.
+  [[nodiscard]] std::vector<TokenId> TokensHolding(unsigned char ascii) const;
 
   // The tokens that are well-formed strings of the class.
   [[nodiscard]] TokenMask TokensWithin(const CharacterClass& characters) const;
@@ -71,12 +72,12 @@ class TokenIndex {
 
   void IndexToken(TokenId id);
   void SortTokens();
+  [[nodiscard]] std::vector<TokenTrie::Entry> EntriesOf(std::span<const TokenId> ids) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::vector<TokenId> sorted_;           // ordinary tokens by bytes
   std::vector<std::int32_t> rank_;        // by id: the place in sorted_, or -1
   std::unique_ptr<const TokenTrie> trie_;
-  int subtree_[256] = {};
   std::vector<TokenMask> contains_;       // by ASCII character
   std::vector<TokenMask> shorter_;        // [n]: well-formed, at most n characters
   TokenMask well_formed_;

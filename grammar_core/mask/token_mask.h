@@ -8,6 +8,7 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
 #define MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,6 +38,16 @@ class TokenMask {
   }
   [[nodiscard]] bool Allows(TokenId token) const {
     return (static_cast<std::uint32_t>(words_[token / kBitsPerWord]) >> (token % kBitsPerWord)) & 1U;
+  }
+
+  // Calls visit(token) for each allowed token, ascending.
+  template <typename Visit>
+  void VisitAllowed(Visit visit) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      for (auto word = static_cast<std::uint32_t>(words_[i]); word != 0; word &= word - 1) {
+        visit(static_cast<TokenId>(i * kBitsPerWord) + std::countr_zero(word));
+      }
+    }
   }
 
   // Adds every token of `other`, which must have the same vocab_size.

@@ -15,7 +15,7 @@ std::size_t CommonPrefix(absl::string_view x, absl::string_view y) {
 
 }  // namespace
 
-TokenTrie::TokenTrie(const Vocabulary& vocabulary, std::span<const TokenId> ids) {
+TokenTrie::TokenTrie(std::span<const Entry> entries) {
   std::array<std::size_t, kMaxDepth + 1> path;  // path[d]: the open node of depth d + 1
   absl::string_view last;
   const auto close_to = [&](std::size_t depth) {
@@ -23,8 +23,7 @@ TokenTrie::TokenTrie(const Vocabulary& vocabulary, std::span<const TokenId> ids)
       nodes_[path[d - 1]].skip = static_cast<std::uint32_t>(nodes_.size() - path[d - 1]);
     }
   };
-  for (const TokenId id : ids) {
-    const absl::string_view bytes = vocabulary.TokenBytes(id);
+  for (const auto& [bytes, id] : entries) {
     if (bytes.size() > kMaxDepth) {
       long_tokens_.push_back(id);
       continue;

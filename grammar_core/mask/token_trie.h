@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "grammar_core/tokenizer/vocabulary.h"
 
 namespace maskd {
@@ -32,11 +33,17 @@ class TokenTrie {
   static constexpr std::uint32_t kHasTwins = 1U << 22;
   static constexpr std::uint32_t kIdMask = kHasTwins - 1;
 
-  // `ids` are ordinary tokens of `vocabulary`, not empty, ascending by bytes.
-  TokenTrie(const Vocabulary& vocabulary, std::span<const TokenId> ids);
+  // A token and the bytes it has in this trie.
+  struct Entry {
+    absl::string_view bytes;
+    TokenId id;
+  };
+
+  // `entries` ascend by bytes, none of which is empty. The bytes are not kept.
+  explicit TokenTrie(std::span<const Entry> entries);
 
   [[nodiscard]] std::span<const TrieNode> nodes() const { return nodes_; }
-  // Tokens too long for the trie.
+  // Tokens with more bytes than the trie is deep.
   [[nodiscard]] const std::vector<TokenId>& long_tokens() const { return long_tokens_; }
 
   // Calls visit(id) for each token of a node whose `token` is not kNoToken.
@@ -51,7 +58,7 @@ class TokenTrie {
  private:
   std::vector<TrieNode> nodes_;
   std::vector<TokenId> long_tokens_;
-  // Tokens spelled like the one a node names.
+  // Tokens with the bytes of the one that a node names.
   absl::flat_hash_map<TokenId, std::vector<TokenId>> twins_;
 };
 

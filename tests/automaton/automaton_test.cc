@@ -207,7 +207,8 @@ TEST_P(RoutesTest, AgreeWithTakingEachToken) {
         expected.Allow(id);
         next.emplace_back(id, to);
       }
-      for (const auto route : {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure}) {
+      for (const auto route : {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure,
+                               MaskMaker::Route::kExits}) {
         MaskMaker maker(&automaton, &fixture.masks(), &work);
         ASSERT_EQ(maker.Make(state, route), expected) << "route " << static_cast<int>(route);
       }
