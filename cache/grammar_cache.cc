@@ -48,7 +48,7 @@ CompileResult GrammarCache::Compile(const std::string& id, const CompileWork& wo
     Keep(id, *result);
   } else if (options_.is_lasting(result.status())) {
     const MutexLock lock(&mutex_);
-    errors_.Put(id, result.status(), options_.now());
+    errors_.Put(id, OwnCopy(result.status()), options_.now());
   }
   return result;
 }
@@ -87,7 +87,8 @@ GrammarPtr GrammarCache::Use(const std::string& id) {
 
 std::optional<absl::Status> GrammarCache::FindError(const std::string& id) {
   const MutexLock lock(&mutex_);
-  return errors_.Find(id, options_.now());
+  const std::optional<absl::Status> error = errors_.Find(id, options_.now());
+  return error.has_value() ? std::optional(OwnCopy(*error)) : std::nullopt;
 }
 
 std::int64_t GrammarCache::held_bytes() const {

@@ -1,8 +1,10 @@
 #include "cache/single_flight.h"
 
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
 #include "cache/load_error.h"
@@ -14,6 +16,14 @@ namespace {
 constexpr std::int64_t kRetryAfterMs = 200;
 
 }  // namespace
+
+absl::Status OwnCopy(const absl::Status& status) {
+  absl::Status copy(status.code(), status.message());
+  status.ForEachPayload([&copy](absl::string_view type, const absl::Cord& payload) {
+    copy.SetPayload(type, absl::Cord(absl::string_view(std::string(payload))));
+  });
+  return copy;
+}
 
 SingleFlight::Ticket::Ticket(CompileResult result)
     : flight_(std::make_shared<Flight>()), origin_(Origin::kKnown) {
@@ -58,7 +68,7 @@ CompileResult SingleFlight::Ticket::result() const {
     return flight_->result;
   }
   const MutexLock lock(&owner_->mutex_);
-  return flight_->result;
+  return flight_->result.ok() ? flight_->result : CompileResult(OwnCopy(flight_->result.status()));
 }
 
 absl::StatusOr<Ticket> SingleFlight::Join(const std::string& key, CompileWork work,
