@@ -1,5 +1,5 @@
-// Errors of compiles that would fail again, kept for a while, so that a bad grammar that is sent again
-// and again costs one compile.
+// Errors of compiles that would fail again, kept for a while, so that a bad grammar that is sent
+// again and again costs one compile.
 //
 // Bounds   `max_entries`, the oldest first out; each entry lives for `time_to_live`.
 // Threads  none of its own: the owner locks.

@@ -1,11 +1,13 @@
 // Many callers, one compile: callers of the same key share the compile that runs for it.
 //
 // Leaving   a caller that gives up drops its ticket; the others go on waiting, whoever came first.
-//           When the last one leaves, the compile is cancelled, or never begun, and the key is free.
+//           When the last one leaves, the compile is cancelled, or never begun, and the key is
+//           free.
 // Deadline  each caller waits until a time of its own.
 // Threads   any; a ticket belongs to one thread at a time.
-// Ownership tickets must not outlive their SingleFlight, nor that its WorkPool; but the pool must be
-//           gone before the SingleFlight's memory is, since jobs use it: declare the pool after it.
+// Ownership tickets must not outlive their SingleFlight, nor that its WorkPool; but the pool must
+//           be gone before the SingleFlight's memory is, since jobs use it: declare the pool after
+//           it.
 #ifndef MASKD_CACHE_SINGLE_FLIGHT_H_
 #define MASKD_CACHE_SINGLE_FLIGHT_H_
 
@@ -34,8 +36,8 @@ using CompileResult = absl::StatusOr<GrammarPtr>;
 using CompileWork = std::function<CompileResult(const std::atomic<bool>& cancelled)>;
 using Clock = std::chrono::steady_clock;
 
-// `status` with no part shared. Threads that hold copies of one absl::Status count references in the
-// packaged library, where ThreadSanitizer does not see them; here each thread gets its own.
+// `status` with no part shared. Threads that hold copies of one absl::Status count references in
+// the packaged library, where ThreadSanitizer does not see them; here each thread gets its own.
 absl::Status OwnCopy(const absl::Status& status);
 
 class SingleFlight {
@@ -73,8 +75,8 @@ class SingleFlight {
     Origin origin_;
   };
 
-  // Shares the running compile of `key`, or has `pool` run `work`. Errors: RESOURCE_EXHAUSTED with a
-  // retry hint when the pool's queue is full.
+  // Shares the running compile of `key`, or has `pool` run `work`. Errors: RESOURCE_EXHAUSTED with
+  // a retry hint when the pool's queue is full.
   absl::StatusOr<Ticket> Join(const std::string& key, CompileWork work, WorkPool* pool)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

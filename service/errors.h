@@ -1,5 +1,5 @@
-// Errors of requests, as absl::Status with payloads that status_map turns into wire details, and text
-// made fit for the wire.
+// Errors of requests, as absl::Status with payloads that status_map turns into wire details, and
+// text made fit for the wire.
 #ifndef MASKD_SERVICE_ERRORS_H_
 #define MASKD_SERVICE_ERRORS_H_
 
@@ -23,7 +23,8 @@ struct Resource {
   std::string name;
 };
 
-// NOT_FOUND with reason TYPE_NOT_FOUND in upper case. `type` is one of ours: "tokenizer", "grammar", "row".
+// NOT_FOUND with reason TYPE_NOT_FOUND in upper case. `type` is one of ours: "tokenizer",
+// "grammar", "row".
 absl::Status NotFound(absl::string_view type, absl::string_view name,
                       absl::string_view advice = "");
 

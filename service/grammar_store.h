@@ -36,9 +36,9 @@ class GrammarStore {
   GrammarStore(const Config& config, metrics::Metrics* metrics);
 
   // Begins, joins or finds the compile of `target` against `tokenizer`. Errors: INVALID_ARGUMENT (a
-  // source that cannot be normalised, an id that is none), NOT_FOUND (an id that is not in the cache),
-  // FAILED_PRECONDITION (an id of another tokenizer's grammar), RESOURCE_EXHAUSTED (too many
-  // compiles). Errors of the compile are the ticket's result.
+  // source that cannot be normalised, an id that is none), NOT_FOUND (an id that is not in the
+  // cache), FAILED_PRECONDITION (an id of another tokenizer's grammar), RESOURCE_EXHAUSTED (too
+  // many compiles). Errors of the compile are the ticket's result.
   absl::StatusOr<Request> Get(const GrammarTarget& target, const LoadedTokenizer& tokenizer);
 
   // Tells the cache that `grammar` was used for long.

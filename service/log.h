@@ -22,7 +22,8 @@ void LogEvent(absl::string_view event, LogFields fields);
 // From now on LogEvent() writes nothing: for a server inside a program that has a voice of its own.
 void SilenceLog();
 
-// The line without its time and end: values with a space, a quote or a control character are quoted.
+// The line without its time and end: values with a space, a quote or a control character are
+// quoted.
 std::string FormatEvent(absl::string_view event, LogFields fields);
 
 }  // namespace maskd::service

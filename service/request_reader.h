@@ -1,7 +1,7 @@
 // Requests of the wire as the service's own values; all validation of requests is here.
 //
-// Errors   INVALID_ARGUMENT at a field, UNIMPLEMENTED at a field that this server does not act on or
-//          does not know. What is wrong with one row becomes that row's `refusal`.
+// Errors   INVALID_ARGUMENT at a field, UNIMPLEMENTED at a field that this server does not act on
+//          or does not know. What is wrong with one row becomes that row's `refusal`.
 // Threads  no state.
 #ifndef MASKD_SERVICE_REQUEST_READER_H_
 #define MASKD_SERVICE_REQUEST_READER_H_

@@ -1,7 +1,7 @@
 // The service's own values as messages of the wire.
 //
-// Layout   a dense mask is written as its words' bytes, least significant byte first, padded with zero
-//          words up to the stream's width.
+// Layout   a dense mask is written as its words' bytes, least significant byte first, padded with
+//          zero words up to the stream's width.
 // Threads  no state.
 #ifndef MASKD_SERVICE_RESPONSE_WRITER_H_
 #define MASKD_SERVICE_RESPONSE_WRITER_H_

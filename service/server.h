@@ -1,7 +1,8 @@
-// The running server: its services on their ports, health, reflection, metrics, and its orderly end.
+// The running server: its services on their ports, health, reflection, metrics, and its orderly
+// end.
 //
-// Health   names "" and "readiness" and one for each service are SERVING until Drain(); "liveness" is
-//          until the end.
+// Health   names "" and "readiness" and one for each service are SERVING until Drain(); "liveness"
+//          is until the end.
 // Threads  Start() and Drain() on one thread.
 #ifndef MASKD_SERVICE_SERVER_H_
 #define MASKD_SERVICE_SERVER_H_

@@ -1,7 +1,7 @@
 // The Decode streams open now: how many there may be, and how they learn that the server stops.
 //
-// Threads   any. Telling a stream can block while its peer does not read, so each is told on a thread
-//           of its own, joined when the stream ends: one slow peer holds up nobody else.
+// Threads   any. Telling a stream can block while its peer does not read, so each is told on a
+//           thread of its own, joined when the stream ends: one slow peer holds up nobody else.
 // Ownership registrations must not outlive the registry.
 #ifndef MASKD_SERVICE_STREAM_REGISTRY_H_
 #define MASKD_SERVICE_STREAM_REGISTRY_H_
@@ -35,8 +35,8 @@ class StreamRegistry {
     std::uint64_t id_;
   };
 
-  // `tell_going_away` is called at most once, on another thread, never after the registration's end.
-  // Errors: RESOURCE_EXHAUSTED with a retry hint (too many streams), UNAVAILABLE (draining).
+  // `tell_going_away` is called at most once, on another thread, never after the registration's
+  // end. Errors: RESOURCE_EXHAUSTED with a retry hint (too many streams), UNAVAILABLE (draining).
   absl::StatusOr<Registration> Add(std::function<void()> tell_going_away)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -4,8 +4,8 @@
 //   absl::StatusOr<const StepResult*> result = session.Step(request, is_cancelled);
 //
 // Rows     an open row compiles, is in use, or has failed; a failed one holds its id until closed.
-// Errors   of a row: a field of its result. Of the stream: Step()'s status, after which the stream is
-//          over: INVALID_ARGUMENT (step 0), ABORTED (a step out of order), CANCELLED.
+// Errors   of a row: a field of its result. Of the stream: Step()'s status, after which the stream
+//          is over: INVALID_ARGUMENT (step 0), ABORTED (a step out of order), CANCELLED.
 // Repeat   the last step again gives the last result again; nothing is applied twice.
 // Threads  one thread at a time. Nothing is shared with other streams but grammars.
 #ifndef MASKD_SERVICE_STREAM_SESSION_H_
@@ -39,7 +39,8 @@ class StreamSession {
   StreamSession(const StreamSession&) = delete;
   StreamSession& operator=(const StreamSession&) = delete;
 
-  // `is_cancelled` is asked while the step waits for compiles. The result lives until the next call.
+  // `is_cancelled` is asked while the step waits for compiles. The result lives until the next
+  // call.
   absl::StatusOr<const StepResult*> Step(const StepRequest& request,
                                          const std::function<bool()>& is_cancelled);
 

@@ -45,7 +45,8 @@ class TokenizerStore {
   static absl::StatusOr<std::unique_ptr<const TokenizerStore>> Load(
       const std::vector<VocabularySource>& sources, std::int64_t mask_store_bytes);
 
-  // The tokenizer of that name; the default one for "". Errors: NOT_FOUND, listing the loaded names.
+  // The tokenizer of that name; the default one for "". Errors: NOT_FOUND, listing the loaded
+  // names.
   [[nodiscard]] absl::StatusOr<const LoadedTokenizer*> Find(absl::string_view name) const;
 
   // The default first.

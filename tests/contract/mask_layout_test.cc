@@ -1,5 +1,6 @@
-// One layout on both sides of the wire: the words that the core fills, the bytes that the service sends
-// and the words that the client applies. The client does not include the core; this test includes both.
+// One layout on both sides of the wire: the words that the core fills, the bytes that the service
+// sends and the words that the client applies. The client does not include the core; this test
+// includes both.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The end of a server: streams are told, answered until they leave or the time is up, and exit is 0.
+// The end of a server: streams are told, answered until they leave or the time is up, and exit is
+// 0.
 
 #include <chrono>
 #include <csignal>
