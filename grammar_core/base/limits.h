@@ -14,6 +14,8 @@ struct Limits {
   std::int64_t source_bytes = 4 << 20;
   // Levels of nesting in a source text (arrays and objects of a schema, groups of a pattern).
   std::int64_t source_depth = 512;
+  // Sets of JSON schemas that anyOf, allOf and $ref combine, beyond one for each schema.
+  std::int64_t schema_sets = 10'000;
   // Nodes of one grammar's IR.
   std::int64_t ir_nodes = 1'000'000;
   // Terms (automaton states and their parts) of one grammar, made by the compile and by all steps.

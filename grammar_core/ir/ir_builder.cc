@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
@@ -98,7 +99,8 @@ struct IrBuilder::AltParts {
   std::vector<NodeId> encoded[2];
 };
 
-IrBuilder::IrBuilder(const Limits& limits) : max_nodes_(limits.ir_nodes) {
+IrBuilder::IrBuilder(const Limits& limits)
+    : max_nodes_(limits.ir_nodes), node_ids_(0, ContentHash{&ir_}, ContentEq{&ir_}) {
   [[maybe_unused]] const NodeId nothing = Intern({.kind = IrKind::kNothing}, {});
   [[maybe_unused]] const NodeId empty = Intern({.kind = IrKind::kEmpty}, {});
   assert(nothing == kNothingId && empty == kEmptyId);
@@ -370,15 +372,26 @@ NodeId IrBuilder::InternLeaf(IrKind kind, std::uint32_t pool_index) {
   return Intern({.kind = kind, .a = pool_index}, {});
 }
 
+IrBuilder::Content IrBuilder::ContentOf(const GrammarIr& ir, NodeId id) {
+  const IrNode& node = ir.nodes[id];
+  return {node, absl::MakeConstSpan(ir.children).subspan(node.first_child, node.child_count)};
+}
+
+std::size_t IrBuilder::ContentHash::operator()(const Content& content) const {
+  const IrNode& node = content.node;
+  return absl::HashOf(static_cast<int>(node.kind), static_cast<int>(node.spelling), node.a, node.b,
+                      content.children);
+}
+
+bool IrBuilder::ContentEq::operator()(NodeId x, const Content& y) const {
+  const Content known = ContentOf(*ir, x);
+  return known.node.kind == y.node.kind && known.node.spelling == y.node.spelling &&
+         known.node.a == y.node.a && known.node.b == y.node.b && known.children == y.children;
+}
+
 NodeId IrBuilder::Intern(IrNode node, const std::vector<NodeId>& children) {
-  std::string key;
-  key.push_back(static_cast<char>(node.kind));
-  key.push_back(static_cast<char>(node.spelling));
-  AppendNumber(node.a, &key);
-  AppendNumber(node.b, &key);
-  for (const NodeId child : children) AppendNumber(child, &key);
-  const auto known = node_ids_.find(key);
-  if (known != node_ids_.end()) return known->second;
+  const auto known = node_ids_.find(Content{node, children});
+  if (known != node_ids_.end()) return *known;
   Charge(1 + children.size());
   if (!error_.ok()) return kNothingId;
   node.first_child = static_cast<std::uint32_t>(ir_.children.size());
@@ -386,7 +399,7 @@ NodeId IrBuilder::Intern(IrNode node, const std::vector<NodeId>& children) {
   ir_.children.insert(ir_.children.end(), children.begin(), children.end());
   ir_.nodes.push_back(node);
   const auto id = static_cast<NodeId>(ir_.nodes.size() - 1);
-  node_ids_.emplace(std::move(key), id);
+  node_ids_.insert(id);
   return id;
 }
 

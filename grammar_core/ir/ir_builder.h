@@ -6,8 +6,9 @@
 //   b.DefineRule(value, b.Concat({b.Bytes("["), b.Repeat(b.Call(value), 0, kUnbounded), b.Bytes("]")}));
 //   absl::StatusOr<GrammarIr> ir = std::move(b).Build(value);
 //
-// Errors   methods never fail; a node over limits.ir_nodes or a misuse is remembered and returned by
-//          Build(): RESOURCE_EXHAUSTED, or INVALID_ARGUMENT for an undefined rule.
+// Errors   methods never fail; a node over limits.ir_nodes (rules, children, members and listed texts
+//          count as well) or a misuse is remembered and returned by Build(): RESOURCE_EXHAUSTED, or
+//          INVALID_ARGUMENT for an undefined rule.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
 #define MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
@@ -17,9 +18,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/grammar_ir.h"
 
@@ -28,6 +31,8 @@ namespace maskd {
 class IrBuilder {
  public:
   explicit IrBuilder(const Limits& limits);
+  IrBuilder(const IrBuilder&) = delete;
+  IrBuilder& operator=(const IrBuilder&) = delete;
 
   NodeId Nothing();
   NodeId Empty();
@@ -70,6 +75,25 @@ class IrBuilder {
   // The nodes of an alternation, sorted out by what merges with what.
   struct AltParts;
 
+  // A node's contents, whether it is in `ir_` already or not.
+  struct Content {
+    IrNode node;
+    absl::Span<const NodeId> children;
+  };
+  struct ContentHash {
+    using is_transparent = void;
+    const GrammarIr* ir;
+    std::size_t operator()(NodeId id) const { return (*this)(ContentOf(*ir, id)); }
+    std::size_t operator()(const Content& content) const;
+  };
+  struct ContentEq {
+    using is_transparent = void;
+    const GrammarIr* ir;
+    bool operator()(NodeId x, NodeId y) const { return x == y; }
+    bool operator()(NodeId x, const Content& y) const;
+  };
+  static Content ContentOf(const GrammarIr& ir, NodeId id);
+
   NodeId Intern(IrNode node, const std::vector<NodeId>& children);
   NodeId InternLeaf(IrKind kind, std::uint32_t pool_index);
   NodeId CodePoints(std::u32string text);
@@ -84,8 +108,9 @@ class IrBuilder {
   GrammarIr ir_;
   const std::int64_t max_nodes_;
   std::int64_t charged_ = 0;
-  // Keys are the nodes' and pool entries' contents, byte for byte.
-  absl::flat_hash_map<std::string, NodeId> node_ids_;
+  // The nodes by their contents: looked up before a node is made, so without copying it.
+  absl::flat_hash_set<NodeId, ContentHash, ContentEq> node_ids_;
+  // The pools' entries, by their contents byte for byte.
   absl::flat_hash_map<std::string, std::uint32_t> pool_ids_;
   std::vector<bool> rule_defined_;
   absl::Status error_;

@@ -72,6 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"json_schema", "any_of_with_siblings",
          R"({"type":"object","properties":{"a":{"type":"null"},"b":{"type":"null"}},
              "anyOf":[{"required":["a"]},{"required":["b"]}],"additionalProperties":false})"},
+        {"json_schema", "any_of_consts",
+         R"({"anyOf":[{"const":"a"},{"const":"b","title":"B"},{"enum":["c",4]},{"type":"null"}]})"},
         {"json_schema", "all_of_merged",
          R"({"allOf":[{"type":"string","minLength":2},{"type":["string","null"],"maxLength":9}]})"},
         {"json_schema", "required_undeclared",

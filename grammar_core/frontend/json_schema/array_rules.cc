@@ -17,7 +17,7 @@ std::uint32_t Minus(std::uint32_t count, std::uint32_t taken) {
 class ArrayMaker {
  public:
   ArrayMaker(const MergedSchema& schema, RuleContext& context)
-      : schema_(schema), context_(context), b_(context.builder), space_(Space(context)) {}
+      : schema_(schema), context_(context), b_(context.builder), space_(context.space) {}
 
   NodeId Make() { return b_.Concat({b_.Bytes("["), space_, Items(), b_.Bytes("]")}); }
 

@@ -10,7 +10,6 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/dialect.h"
-#include "grammar_core/frontend/json_schema/rules.h"
 #include "grammar_core/frontend/json_schema/schema_compiler.h"
 #include "grammar_core/frontend/json_schema/schema_set.h"
 
@@ -28,12 +27,6 @@ absl::StatusOr<ReadResult> ReadFixed(absl::string_view schema, GrammarSource sou
 }
 
 }  // namespace
-
-NodeId Space(RuleContext& context) {
-  if (context.options.white_space == WhiteSpace::kCompact) return context.builder.Empty();
-  return context.builder.Repeat(context.builder.AnyByteOf(" \t\n\r"), 0,
-                                static_cast<std::uint32_t>(context.options.max_whitespace));
-}
 
 absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
                                           Budget& budget) {

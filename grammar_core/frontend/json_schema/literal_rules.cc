@@ -24,7 +24,7 @@ NodeId OneOfTexts(const std::vector<std::string>& texts, IrBuilder& b) {
 class LiteralMaker {
  public:
   explicit LiteralMaker(RuleContext& context)
-      : context_(context), b_(context.builder), space_(Space(context)) {}
+      : context_(context), b_(context.builder), space_(context.space) {}
 
   // Children stand behind their parent in the document, so they are made when it is reached from the
   // back.

@@ -16,14 +16,12 @@ NodeId FractionAndExponent(std::uint32_t max_digits, IrBuilder& b) {
 
 }  // namespace
 
-NodeId NumberRule(TypeSet types, RuleContext& context) {
-  IrBuilder& b = context.builder;
-  const auto max_digits = static_cast<std::uint32_t>(context.options.max_number_digits);
+NodeId NumberRule(bool fraction, const GrammarOptions& options, IrBuilder& b) {
+  const auto max_digits = static_cast<std::uint32_t>(options.max_number_digits);
   const NodeId positive =
       b.Concat({b.AnyByteOf("123456789"), b.Repeat(b.AnyByteOf(kDigits), 0, max_digits - 1)});
   const NodeId integer = b.Concat({b.Optional(b.Bytes("-")), b.Alt({b.Bytes("0"), positive})});
-  if ((types & kFractionType) == 0) return integer;
-  return b.Concat({integer, FractionAndExponent(max_digits, b)});
+  return fraction ? b.Concat({integer, FractionAndExponent(max_digits, b)}) : integer;
 }
 
 }  // namespace maskd

@@ -86,7 +86,7 @@ absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, RuleContext& conte
   }
   spec.other_name = b.Repeat(b.AnyChar(), 0, kUnbounded);
   spec.other_value = closed ? b.Nothing() : context.value(schema.OtherMemberSchemas());
-  spec.space = Space(context);
+  spec.space = context.space;
   spec.any_order = context.options.property_order == PropertyOrder::kAny;
   return b.Object(std::move(spec));
 }

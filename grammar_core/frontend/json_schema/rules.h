@@ -21,20 +21,26 @@ namespace maskd {
 inline constexpr std::uint32_t kMaxExponentDigits = 4;
 
 struct RuleContext {
-  IrBuilder& builder;
-  const GrammarOptions& options;
-  // The values that satisfy all of the schemas given.
-  std::function<NodeId(const std::vector<JsonId>& schemas)> value;
-};
+  RuleContext(const GrammarOptions& options, IrBuilder& builder,
+              std::function<NodeId(const std::vector<JsonId>& schemas)> value);
 
-// White space between two JSON tokens.
-NodeId Space(RuleContext& context);
+  const GrammarOptions& options;
+  IrBuilder& builder;
+  // The values that satisfy all of the schemas given.
+  const std::function<NodeId(const std::vector<JsonId>& schemas)> value;
+  // White space between two JSON tokens.
+  const NodeId space;
+  // Numbers without, and with a fraction or an exponent.
+  const NodeId integer;
+  const NodeId number;
+};
 
 absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, RuleContext& context);
 absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& context);
 absl::StatusOr<NodeId> StringRule(const MergedSchema& schema, RuleContext& context);
-// Integers, and numbers with a fraction or an exponent where `types` has kFractionType.
-NodeId NumberRule(TypeSet types, RuleContext& context);
+// Without a fraction or an exponent unless `fraction` says so.
+NodeId NumberRule(bool fraction, const GrammarOptions& options, IrBuilder& builder);
+NodeId SpaceRule(const GrammarOptions& options, IrBuilder& builder);
 
 // Exactly these values: strings in any spelling, numbers as spelled and in plain digits, arrays and
 // objects with free white space and, unless any order is asked for, their own order of keys.

@@ -38,6 +38,11 @@ const SchemaView* FindLiterals(const MergedSchema& schema) {
   return found;
 }
 
+// The const or the enum of a schema that FindLiterals() found.
+JsonValue ListedIn(const SchemaView& view) {
+  return view.const_value.has_value() ? *view.const_value : *view.enum_values;
+}
+
 absl::Status NoTypeLeft(const MergedSchema& schema) {
   const SchemaView* last = schema.locals.back();
   for (const SchemaView* view : schema.locals) {
@@ -56,8 +61,9 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
       options_(options),
       budget_(budget),
       builder_(limits),
-      context_{builder_, options,
-               [this](const std::vector<JsonId>& children) { return Value(children); }},
+      max_sets_(limits.schema_sets + static_cast<std::int64_t>(schemas.size())),
+      context_(options, builder_,
+               [this](const std::vector<JsonId>& children) { return Value(children); }),
       checker_(schemas, options.strictness, limits, budget) {}
 
 absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
@@ -99,6 +105,8 @@ RuleId SchemaCompiler::Declare(const Conjunction& all, const std::string& place)
 NodeId SchemaCompiler::NodeFor(const Conjunction& all, const std::string& place) {
   const auto known = nodes_.find(Key(all));
   if (known != nodes_.end()) return known->second;
+  const auto sets = static_cast<std::int64_t>(nodes_.size()) + 1;
+  if (sets > max_sets_) Fail(LimitExceeded(place, "schema_sets", max_sets_, sets));
   const MergedSchema schema = Merge(schemas_, all.locals);
   const bool scalar = (schema.types & (kArrayType | kObjectType)) == 0;
   if (all.any_of.empty() && (scalar || FindLiterals(schema) != nullptr)) {
@@ -126,19 +134,27 @@ absl::StatusOr<NodeId> SchemaCompiler::Body(const Conjunction& all) {
   return all.any_of.empty() ? LocalBody(all.locals) : Branches(all);
 }
 
-// The first anyOf is opened; those after it wait in each branch's conjunction.
+// The first anyOf is opened; those after it wait in each branch's conjunction. Branches that list
+// their values are put together: a hundred thousand of them are one set.
 absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all) {
   const JsonValue list = schemas_.root().at(all.any_of.front());
   const Conjunction rest{all.locals, {all.any_of.begin() + 1, all.any_of.end()}};
   std::vector<NodeId> branches;
+  std::vector<JsonValue> values;
   for (const JsonValue branch : list.children()) {
-    if (absl::Status status = budget_.Spend(); !status.ok()) return status;
+    if (absl::Status status = budget_.Spend(1 + all.locals.size()); !status.ok()) return status;
+    if (!error_.ok()) return error_;
     const Conjunction with = schemas_.Expand({branch.id()}, rest);
+    const MergedSchema schema = Merge(schemas_, with.locals);
     // A branch of other types than the schemas beside the anyOf leave is gone at once.
-    if (Merge(schemas_, with.locals).types != kNoType) {
+    if (schema.types == kNoType) continue;
+    if (with.any_of.empty() && FindLiterals(schema) != nullptr) {
+      for (const JsonValue& value : FittingValues(schema)) values.push_back(value);
+    } else {
       branches.push_back(NodeFor(with, branch.PointerWithin(kMaxPlaceBytes)));
     }
   }
+  if (!values.empty()) branches.push_back(LiteralRule(values, context_));
   if (branches.empty()) {
     return InvalidAt(list.Pointer(), "no branch fits the schemas beside it");
   }
@@ -148,7 +164,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all) {
 absl::StatusOr<NodeId> SchemaCompiler::LocalBody(const std::vector<JsonId>& locals) {
   MergedSchema schema = Merge(schemas_, locals);
   if (schema.types == kNoType) return NoTypeLeft(schema);
-  if (const SchemaView* list = FindLiterals(schema)) return Literals(*list, schema);
+  if (FindLiterals(schema) != nullptr) return Literals(schema);
   CheckSupported(schema);
   return Types(schema);
 }
@@ -180,7 +196,9 @@ absl::StatusOr<NodeId> SchemaCompiler::Types(const MergedSchema& schema) {
   if (schema.types & kNullType) add(builder_.Bytes("null"));
   if (schema.types & kBooleanType)
     add(builder_.Alt({builder_.Bytes("true"), builder_.Bytes("false")}));
-  if (schema.types & kNumberType) add(NumberRule(schema.types, context_));
+  if (schema.types & kNumberType) {
+    add((schema.types & kFractionType) != 0 ? context_.number : context_.integer);
+  }
   if (schema.types & kStringType) add(StringRule(schema, context_));
   if (schema.types & kArrayType) add(ArrayRule(schema, context_));
   if (schema.types & kObjectType) add(ObjectRule(schema, context_));
@@ -188,23 +206,28 @@ absl::StatusOr<NodeId> SchemaCompiler::Types(const MergedSchema& schema) {
   return builder_.Alt(std::move(alternatives));
 }
 
-absl::StatusOr<NodeId> SchemaCompiler::Literals(const SchemaView& list,
-                                                const MergedSchema& schema) {
+absl::StatusOr<NodeId> SchemaCompiler::Literals(const MergedSchema& schema) {
+  const std::vector<JsonValue> values = FittingValues(schema);
+  if (!values.empty()) return LiteralRule(values, context_);
+  return InvalidAt(ListedIn(*FindLiterals(schema)).Pointer(),
+                   "no value of it fits the schemas beside it");
+}
+
+std::vector<JsonValue> SchemaCompiler::FittingValues(const MergedSchema& schema) {
   std::vector<JsonValue> fitting;
   const auto check = [&](const JsonValue& value) {
     const absl::StatusOr<bool> fits = checker_.Fits(value, schema);
     if (!fits.ok()) Fail(fits.status());
     if (fits.ok() && *fits) fitting.push_back(value);
   };
-  const JsonValue at = list.const_value.has_value() ? *list.const_value : *list.enum_values;
+  const SchemaView& list = *FindLiterals(schema);
   if (list.const_value.has_value()) {
-    check(at);
+    check(*list.const_value);
   } else {
-    for (const JsonValue value : at.children()) check(value);
+    for (const JsonValue value : list.enum_values->children()) check(value);
   }
-  if (fitting.empty()) return InvalidAt(at.Pointer(), "no value of it fits the schemas beside it");
-  if (options_.strictness == Strictness::kRelax) CheckSupported(schema);
-  return LiteralRule(fitting, context_);
+  if (options_.strictness == Strictness::kRelax && !fitting.empty()) CheckSupported(schema);
+  return fitting;
 }
 
 }  // namespace maskd

@@ -50,7 +50,9 @@ class SchemaCompiler {
   absl::StatusOr<NodeId> Branches(const Conjunction& all);
   absl::StatusOr<NodeId> LocalBody(const std::vector<JsonId>& locals);
   absl::StatusOr<NodeId> Types(const MergedSchema& schema);
-  absl::StatusOr<NodeId> Literals(const SchemaView& list, const MergedSchema& schema);
+  absl::StatusOr<NodeId> Literals(const MergedSchema& schema);
+  // The values of the const or enum in `schema` that satisfy all of it.
+  std::vector<JsonValue> FittingValues(const MergedSchema& schema);
   void CheckSupported(const MergedSchema& schema);
   void Fail(const absl::Status& status);
 
@@ -58,6 +60,8 @@ class SchemaCompiler {
   const GrammarOptions& options_;
   Budget& budget_;
   IrBuilder builder_;
+  // Conjunctions at most.
+  const std::int64_t max_sets_;
   RuleContext context_;
   ValueChecker checker_;
   ReadResult result_;

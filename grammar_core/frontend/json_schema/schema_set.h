@@ -34,6 +34,7 @@ class SchemaSet {
   // `id` must be a schema that was reached.
   [[nodiscard]] const SchemaView& view(JsonId id) const { return views_[index_.at(id)]; }
   [[nodiscard]] JsonValue root() const { return root_; }
+  [[nodiscard]] std::size_t size() const { return views_.size(); }
 
   // Appends what the reading of each schema noted.
   void AddNotes(std::vector<Diagnostic>* warnings) const;
