@@ -32,6 +32,7 @@ ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t object) {
     const TermId declared = store_->TextSet(shape->name_set, 0, count, 0);
     shape->other_name = store_->And({lowering_->Lower(spec.other_name), store_->Not(declared)});
   }
+  shape->any_member_bytes = ShortestMember(spec);
   shapes_[object] = std::move(shape);
   return *shapes_[object];
 }
@@ -63,7 +64,7 @@ void ObjectTerms::FindRequired(std::uint32_t object, Shape* shape) const {
   for (std::uint32_t i = count; i-- > 0;) {
     const bool required = members[i].required;
     shape->next_required[i] = required ? i : shape->next_required[i + 1];
-    const std::uint32_t bytes = required ? MemberBytes(members[i]) : 0;
+    const std::uint32_t bytes = required ? SaturatingAdd(MemberBytes(members[i]), 1) : 0;
     shape->required_bytes[i] = SaturatingAdd(shape->required_bytes[i + 1], bytes);
   }
 }
@@ -181,21 +182,55 @@ TermId ObjectTerms::AfterName(std::uint32_t object, std::uint32_t progress, std:
 }
 
 TermId ObjectTerms::Phase(std::uint32_t object, std::uint32_t progress, ObjectPhase phase) {
-  return store_->Object(object, progress, phase,
-                        {false, MinBytes(object, progress), ProgressKey(object, progress)});
+  return store_->Object(
+      object, progress, phase,
+      {false, MinBytes(object, progress, phase), ProgressKey(object, progress)});
 }
 
-std::uint32_t ObjectTerms::MinBytes(std::uint32_t object, std::uint32_t progress) {
-  const Shape& shape = ShapeOf(object);
+std::uint32_t ObjectTerms::ShortestMember(const ObjectSpec& spec) const {
+  const GrammarFacts& facts = store_->facts();
+  std::uint32_t shortest =
+      SaturatingAdd(SaturatingAdd(facts.MinBytes(spec.other_name), kMemberPunctuation),
+                    facts.MinBytes(spec.other_value));
+  for (const ObjectSpec::Member& member : spec.members) {
+    shortest = std::min(shortest, MemberBytes(member));
+  }
+  return shortest;
+}
+
+std::uint32_t ObjectTerms::RequiredBytes(const Shape& shape, std::uint32_t object,
+                                         std::uint32_t progress) const {
   const ObjectSpec& spec = Spec(object);
-  if (!spec.any_order) return SaturatingAdd(shape.required_bytes[progress], 1);
-  std::uint32_t bytes = 1;
+  if (!spec.any_order) return shape.required_bytes[progress];
+  std::uint32_t bytes = 0;
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
     if (spec.members[i].required && seen_sets_[progress][i] == '0') {
-      bytes = SaturatingAdd(bytes, MemberBytes(spec.members[i]));
+      bytes = SaturatingAdd(bytes, SaturatingAdd(MemberBytes(spec.members[i]), 1));
     }
   }
   return bytes;
+}
+
+std::uint32_t ObjectTerms::MinBytes(std::uint32_t object, std::uint32_t progress,
+                                    ObjectPhase phase) {
+  const Shape& shape = ShapeOf(object);
+  const std::uint32_t required = RequiredBytes(shape, object, progress);
+  // One byte for '}', and none for the comma that the phase has behind it or does not need.
+  if (phase == ObjectPhase::kNext) return SaturatingAdd(required, 1);
+  if (required > 0) return required;
+  return phase == ObjectPhase::kFirst ? 1 : SaturatingAdd(shape.any_member_bytes, 1);
+}
+
+std::uint32_t ObjectTerms::MinBytesAfterName(const Shape& shape, std::uint32_t object,
+                                             std::uint32_t progress,
+                                             std::uint32_t member) const {
+  constexpr std::uint32_t kQuoteColonBrace = 3;
+  const ObjectSpec::Member& spec = Spec(object).members[member];
+  std::uint32_t required = Spec(object).any_order ? RequiredBytes(shape, object, progress)
+                                                  : shape.required_bytes[member];
+  if (spec.required) required -= std::min(required, SaturatingAdd(MemberBytes(spec), 1));
+  const std::uint32_t value = store_->facts().MinBytes(spec.value);
+  return SaturatingAdd(SaturatingAdd(required, value), kQuoteColonBrace);
 }
 
 Hash128 ObjectTerms::ProgressKey(std::uint32_t object, std::uint32_t progress) const {
@@ -227,7 +262,9 @@ TermId ObjectTerms::Names(std::uint32_t object, std::uint32_t progress, std::uin
     if (!Allowed(shape, object, progress, member)) continue;
     const auto rest = static_cast<std::uint32_t>(names[i].size()) - depth;
     facts.nullable |= rest == 0;
-    facts.min_bytes = std::min(facts.min_bytes, rest);
+    facts.min_bytes = std::min(
+        facts.min_bytes,
+        SaturatingAdd(rest, MinBytesAfterName(shape, object, progress, member)));
   }
   if (facts.min_bytes == kNoEnd) return kNothingTerm;
   facts.key = Mix(Mix(ProgressKey(object, progress), first), depth);
@@ -254,10 +291,7 @@ std::vector<ObjectTerms::NameEdge> ObjectTerms::NameEdges(std::uint32_t object,
 
 TermId ObjectTerms::EncodeNames(TermId names, PartialChar partial, std::uint32_t object,
                                 std::uint32_t progress) {
-  // What follows a name needs at least a quote, a colon and the end of the object; the value and the
-  // other required members differ by name and are left out of the bound.
-  TermStore::ObjectFacts after;
-  after.min_bytes = kMemberPunctuation;
+  TermStore::ObjectFacts after;  // the names' own bound counts what follows them
   after.key = ProgressKey(object, progress);
   return store_->EncodeNames(names, partial, object, progress, after);
 }

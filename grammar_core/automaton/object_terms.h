@@ -56,10 +56,12 @@ class ObjectTerms {
   struct Shape {
     std::uint32_t name_set;  // the names, sorted, as a text set of the store
     std::vector<std::uint32_t> members;  // the member of each name of the set
-    // From member i on: the first required one, or the count; and a lower bound of the bytes that the
-    // required ones take. One element more than there are members.
+    // From member i on: the first required one, or the count; and the bytes that the required ones
+    // take at least, each with a comma. One element more than there are members.
     std::vector<std::uint32_t> next_required;
     std::vector<std::uint32_t> required_bytes;
+    // Bytes of the shortest member there is.
+    std::uint32_t any_member_bytes;
     TermId space;
     TermId other_name;   // kNothingTerm: no other member
     TermId other_value;
@@ -88,13 +90,20 @@ class ObjectTerms {
   TermId Names(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                std::uint32_t depth);
 
-  // Lower bound of what an object still needs from `progress` on, '}' included.
-  std::uint32_t MinBytes(std::uint32_t object, std::uint32_t progress);
+  // The bytes that the required members still to come take at least, each with a comma.
+  std::uint32_t RequiredBytes(const Shape& shape, std::uint32_t object,
+                              std::uint32_t progress) const;
+  // Lower bound of what an object still needs, '}' included.
+  std::uint32_t MinBytes(std::uint32_t object, std::uint32_t progress, ObjectPhase phase);
+  // The same after a member whose name has been written, colon and value included.
+  std::uint32_t MinBytesAfterName(const Shape& shape, std::uint32_t object,
+                                  std::uint32_t progress, std::uint32_t member) const;
   Hash128 ProgressKey(std::uint32_t object, std::uint32_t progress) const;
   // The end of the range of names that share their first `depth` characters with name `first`.
   std::uint32_t RangeEnd(const Shape& shape, std::uint32_t first, std::uint32_t depth) const;
   void SortNames(std::uint32_t object, Shape* shape);
   void FindRequired(std::uint32_t object, Shape* shape) const;
+  [[nodiscard]] std::uint32_t ShortestMember(const ObjectSpec& spec) const;
   [[nodiscard]] std::uint32_t MemberBytes(const ObjectSpec::Member& member) const;
   std::uint32_t InternSeen(std::string seen);
 

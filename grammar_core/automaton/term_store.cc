@@ -28,6 +28,14 @@ std::uint32_t Utf8Bytes(std::uint32_t code_point) {
   return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 }
 
+// A bound of what is left to spell, from the bound for the characters that begin with the partly read
+// one: of that, at most so many bytes of UTF-8 are spelled already.
+std::uint32_t EncodedMinBytes(std::uint32_t characters, const PartialChar& partial) {
+  constexpr std::uint32_t kMaxSpelled = 3;
+  if (partial.phase == CharPhase::kStart || characters == kNoEnd) return characters;
+  return characters > kMaxSpelled ? characters - kMaxSpelled : 1;
+}
+
 }  // namespace
 
 TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
@@ -236,7 +244,7 @@ TermId TermStore::Encode(TermId characters, PartialChar partial) {
   if (characters == kEmptyTerm && between) return kEmptyTerm;
   return Intern({TermKind::kEncode, characters, partial.Pack(), kNoObject, 0}, [&](Term* term) {
     term->nullable = between && terms_[characters].nullable;
-    term->min_bytes = terms_[characters].min_bytes;
+    term->min_bytes = EncodedMinBytes(terms_[characters].min_bytes, partial);
     term->key = Mix(Mix(Seed(TermKind::kEncode), terms_[characters].key), partial.Pack());
   });
 }
@@ -247,7 +255,8 @@ TermId TermStore::EncodeNames(TermId characters, PartialChar partial, std::uint3
   return Intern({TermKind::kEncode, characters, partial.Pack(), object, progress},
                 [&](Term* term) {
                   const Term& names = terms_[characters];
-                  term->min_bytes = SaturatingAdd(names.min_bytes, after.min_bytes);
+                  const std::uint32_t bytes = SaturatingAdd(names.min_bytes, after.min_bytes);
+                  term->min_bytes = EncodedMinBytes(bytes, partial);
                   const Hash128 key = Mix(Mix(Seed(TermKind::kEncode), names.key), partial.Pack());
                   term->key = Mix(key, after.key);
                 });
