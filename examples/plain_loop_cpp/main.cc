@@ -2,6 +2,7 @@
 //
 //   plain_loop_cpp [ADDRESS [SEED]]        ADDRESS defaults to unix:/tmp/maskd.sock
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -48,18 +49,29 @@ maskd::v1::Grammar Weather() {
   return grammar;
 }
 
-// Where a real engine runs its model.
-void ForwardPass(std::mt19937& random, std::vector<float>& logits) {
-  std::normal_distribution<float> noise;
-  for (float& logit : logits) logit = noise(random);
-}
+// In place of a real engine's model: noise, but who has read JSON seldom escapes a letter.
+struct Model {
+  std::vector<float> scores;  // by token
+  std::mt19937 random;
+
+  Model(const std::vector<maskd::v1::Token>& tokens, unsigned seed) : random(seed) {
+    for (const maskd::v1::Token& token : tokens) {
+      scores.push_back(token.text().find('\\') == std::string::npos ? 0.0F : -100.0F);
+    }
+  }
+
+  void Forward(std::vector<float>& logits) {
+    std::normal_distribution<float> noise;
+    for (std::size_t i = 0; i < logits.size(); ++i) logits[i] = scores[i] + noise(random);
+  }
+};
 
 // One step: tells what was sampled, runs the model, masks its logits, samples the next token.
-absl::Status DecodeStep(MaskStream& stream, const Applier& applier, Step& step,
-                        std::mt19937& random, std::vector<float>& logits, TokenId& sampled) {
+absl::Status DecodeStep(MaskStream& stream, const Applier& applier, Step& step, Model& model,
+                        std::vector<float>& logits, TokenId& sampled) {
   auto submitted = stream.Submit(step);
   if (!submitted.ok()) return submitted.status();
-  ForwardPass(random, logits);
+  model.Forward(logits);
   StepResult result;
   if (absl::Status status = stream.Collect(kTimeout, result); !status.ok()) return status;
   const RowResult* const row = result.Find(kRow);
@@ -86,14 +98,14 @@ absl::Status Run(const std::string& address, unsigned seed) {
   if (!applier.ok()) return applier.status();
 
   const auto& stop_ids = (*stream)->welcome().tokenizer().stop_ids();
-  std::mt19937 random(seed);
+  Model model(*tokens, seed);
   std::vector<float> logits(tokens->size());
   std::string text;
   Step step;
   step.Open(kRow, Weather()).WaitForCompile(kTimeout);
   for (;;) {
     TokenId sampled = 0;
-    absl::Status status = DecodeStep(**stream, **applier, step, random, logits, sampled);
+    absl::Status status = DecodeStep(**stream, **applier, step, model, logits, sampled);
     if (!status.ok()) return status;
     if (std::ranges::count(stop_ids, sampled) > 0) break;
     text += (*tokens)[static_cast<std::size_t>(sampled)].text();

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 
 namespace maskd::cli {
@@ -16,14 +15,14 @@ namespace {
 constexpr float kNever = -100.0F;
 constexpr float kNotAscii = -9.0F;
 constexpr float kSymbols = -4.0F;
-constexpr float kEscapes = -9.0F;
+constexpr float kUnusual = -9.0F;
 
 constexpr float kPadding = 1000.0F;
 
 // The odds of a class against all other tokens together, as logarithms.
-constexpr float kStringEnds = -1.5F;  // a string has about five tokens
-constexpr float kTextEnds = -4.0F;    // free text has about fifty
-constexpr float kSpaces = -11.0F;     // most JSON is written without
+constexpr float kStringEnds = 0.0F;  // a string has a few tokens
+constexpr float kTextEnds = -4.0F;   // free text has about fifty
+constexpr float kSpaces = -11.0F;    // most JSON is written without
 
 // What a text past its budget adds to the tokens that end it; noise stays far below.
 constexpr float kStrongestPull = 60.0F;
@@ -41,7 +40,7 @@ float ScoreOf(const v1::Token& token) {
                           [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; })) {
     return kNotAscii;
   }
-  if (absl::StrContains(text, "\\")) return kEscapes;
+  if (text.find_first_of("\\\n\r\t") != absl::string_view::npos) return kUnusual;
   const bool is_plain = text.size() == 1 || std::ranges::all_of(text, IsWordByte);
   return is_plain ? 0.0F : kSymbols;
 }

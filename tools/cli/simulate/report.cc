@@ -64,6 +64,7 @@ std::string TimesText(std::span<const StepTimes> steps) {
   absl::StrAppend(&text, PartText("send the step", steps, &StepTimes::submit_us),
                   PartText("forward pass (simulated)", steps, &StepTimes::forward_us),
                   PartText("wait for the masks after it", steps, &StepTimes::wait_us),
+                  PartText("both: what the masks cost", steps, &StepTimes::masks_us),
                   PartText("apply the masks to the logits", steps, &StepTimes::apply_us));
   for (const StepTimes& step : steps) {
     if (!step.opens_rows) continue;

@@ -82,6 +82,7 @@ absl::Status Simulation::RunStep() {
   times.forward_us = Lap(clock);
   if (absl::Status status = stream_.Collect(kReplyTimeout, result_); !status.ok()) return status;
   times.wait_us = Lap(clock);
+  times.masks_us = times.submit_us + times.wait_us;
   ReadResult();
   clock = absl::Now();
   if (absl::Status status = ApplyMasks(); !status.ok()) return status;

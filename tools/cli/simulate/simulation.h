@@ -54,6 +54,7 @@ struct StepTimes {
   double submit_us = 0;   // Submit()
   double forward_us = 0;  // making the logits
   double wait_us = 0;     // Collect(): what the forward pass did not hide
+  double masks_us = 0;    // submit and wait: what masks cost the engine, applying them left out
   double apply_us = 0;
 };
 

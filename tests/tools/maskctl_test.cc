@@ -1,0 +1,345 @@
+// The program maskctl, run as its users run it: against a server inside itself, and against one on a
+// socket.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "service/server.h"
+
+namespace maskd {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kMaskctl = MASKD_MASKCTL;
+const std::string kExamples = absl::StrCat(MASKD_SOURCE_DIR, "/examples");
+
+struct Outcome {
+  int exit = -1;
+  std::string output;  // both streams
+};
+
+Outcome RunShell(const std::string& command) {
+  std::FILE* const pipe = popen(absl::StrCat(command, " 2>&1 </dev/null").c_str(), "r");
+  Outcome outcome;
+  std::array<char, 4096> buffer{};
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    outcome.output.append(buffer.data(), count);
+  }
+  const int status = pclose(pipe);
+  outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+Outcome Maskctl(const std::string& arguments) {
+  return RunShell(absl::StrCat(kMaskctl, " ", arguments));
+}
+
+// A directory of the test's own, gone with it.
+class MaskctlTest : public testing::Test {
+ protected:
+  MaskctlTest()
+      : directory_(std::filesystem::temp_directory_path() /
+                   absl::StrCat("maskctl_test.", getpid())) {
+    std::filesystem::create_directories(directory_);
+  }
+  ~MaskctlTest() override { std::filesystem::remove_all(directory_); }
+
+  [[nodiscard]] std::string Path(const std::string& name) const {
+    return (directory_ / name).string();
+  }
+  [[nodiscard]] std::string Write(const std::string& name, const std::string& text) const {
+    std::ofstream(Path(name)) << text;
+    return Path(name);
+  }
+
+  std::filesystem::path directory_;
+};
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(MaskctlTest, HelpListsTheCommands) {
+  const Outcome outcome = Maskctl("--help");
+  EXPECT_EQ(outcome.exit, 0);
+  for (const char* command : {"compile", "check", "explain", "tokens", "simulate"}) {
+    EXPECT_THAT(outcome.output, HasSubstr(absl::StrCat("\n  ", command)));
+  }
+}
+
+TEST_F(MaskctlTest, EachCommandHasItsHelp) {
+  for (const std::string command : {"compile", "check", "explain", "tokens", "simulate"}) {
+    const Outcome outcome = Maskctl(command + " --help");
+    EXPECT_EQ(outcome.exit, 0) << command;
+    EXPECT_THAT(outcome.output, StartsWith(absl::StrCat("usage: maskctl ", command)));
+    EXPECT_THAT(outcome.output, HasSubstr("--server=ADDRESS"));
+    EXPECT_THAT(outcome.output, HasSubstr("--local"));
+  }
+}
+
+struct UsageCase {
+  std::string name;
+  std::string arguments;
+  std::string message;
+};
+
+class UsageTest : public testing::TestWithParam<UsageCase> {};
+
+TEST_P(UsageTest, IsExitStatusTwoAndSaysWhatIsWrong) {
+  const Outcome outcome = Maskctl(GetParam().arguments);
+  EXPECT_EQ(outcome.exit, 2) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    CommandLines, UsageTest,
+    testing::ValuesIn(std::vector<UsageCase>{
+        {"Nothing", "", "usage: maskctl COMMAND"},
+        {"UnknownCommand", "mask", "there is no command \"mask\""},
+        {"UnknownFlag", "compile --schema=x",
+         "maskctl compile: INVALID_ARGUMENT: --schema: there is"},
+        {"NoFile", "compile --local", "one grammar file is needed"},
+        {"TwoFiles", "compile --local a b", "2 were given"},
+        {"LocalAndServer", "tokens --local --server=x", "--server: has no meaning with --local"},
+        {"NoInput", "check --local x.json", "one of --text, --text_file and --tokens is needed"},
+        {"BadTokens", "check --local x.json --tokens=1,x", "--tokens: \"x\" is not a token id"},
+        {"BadChoice", "compile --local x --white_space=some",
+         "--white_space: \"some\" is not one of"},
+        {"BadNumber", "simulate --sequences=0", "--sequences: \"0\" is not a number from 1"},
+        {"MoreConstrained", "simulate --constrained=9", "--constrained: 9 is more than"},
+        {"NoSchemas", "simulate --schemas=/nonexistent", "--schemas: /nonexistent: "},
+        {"UnknownApplier",
+         absl::StrCat("simulate --applier=cuda --schemas=", kExamples, "/schemas"),
+         "--applier: applier \"cuda\" is not known on cpu"},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+TEST_F(MaskctlTest, NoServerIsSaidWithItsAddress) {
+  const Outcome outcome = Maskctl("tokens --server=unix:/nonexistent/maskd.sock");
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("UNAVAILABLE: no server at unix:/nonexistent/maskd.sock"));
+}
+
+TEST_F(MaskctlTest, CompileShowsIdAndCosts) {
+  const std::string schema = Write("a.json", R"({"type": "boolean"})");
+  const Outcome outcome = Maskctl("compile --local " + schema);
+  EXPECT_EQ(outcome.exit, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, ContainsRegex("grammar +[0-9a-f]{64}"));
+  EXPECT_THAT(outcome.output, HasSubstr("compiled in "));
+}
+
+TEST_F(MaskctlTest, AWrongSchemaSaysWhere) {
+  const std::string schema =
+      Write("a.json", R"({"type": "object", "properties": {"a": {"type": "strange"}}})");
+  const Outcome outcome = Maskctl("compile --local " + schema);
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("INVALID_ARGUMENT"));
+  EXPECT_THAT(outcome.output, HasSubstr("/properties/a/type"));
+}
+
+TEST_F(MaskctlTest, AMissingFileIsSaid) {
+  const Outcome outcome = Maskctl("compile --local /nonexistent/a.json");
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("/nonexistent/a.json: cannot be read"));
+}
+
+TEST_F(MaskctlTest, AMissingVocabularyIsSaid) {
+  const std::string schema = Write("a.json", "true");
+  const Outcome outcome =
+      Maskctl("compile --local --tokenizer=/nonexistent/tokenizer.json " + schema);
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("/nonexistent/tokenizer.json"));
+}
+
+TEST_F(MaskctlTest, CheckAnswersYesOrNo) {
+  const std::string schema = Write("a.json", R"({"enum": ["red", "green"]})");
+  const Outcome yes = Maskctl("check --local " + schema + R"( --text='"red"')");
+  EXPECT_EQ(yes.exit, 0) << yes.output;
+  EXPECT_EQ(yes.output, "accepted\n");
+  const Outcome open = Maskctl("check --local " + schema + R"( --text='"re')");
+  EXPECT_EQ(open.exit, 1);
+  EXPECT_EQ(open.output, "accepted so far, but the text may not end here\n");
+  const Outcome no = Maskctl("check --local " + schema + R"( --text='"rod"')");
+  EXPECT_EQ(no.exit, 1);
+  EXPECT_THAT(no.output, StartsWith("refused at byte 2: \"o\"\n"));
+  EXPECT_THAT(no.output, HasSubstr("allowed     2 tokens, such as \"\\\\\" \"e\""));
+}
+
+TEST_F(MaskctlTest, CheckTakesTokensAndFiles) {
+  const std::string schema = Write("a.json", R"({"const": 7})");
+  const Outcome tokens = Maskctl("check --local " + schema + " --tokens=55,256");
+  EXPECT_EQ(tokens.exit, 0) << tokens.output;
+  EXPECT_EQ(tokens.output, "accepted, finished by a stop token\n");
+  const Outcome file = Maskctl("check --local " + schema + " --text_file=" + Write("t", "7"));
+  EXPECT_EQ(file.exit, 0) << file.output;
+}
+
+TEST_F(MaskctlTest, ExplainShowsTheRules) {
+  const std::string schema = Write("a.json", R"(["yes", "no"])");
+  const Outcome outcome = Maskctl("explain --local --kind=choice " + schema);
+  EXPECT_EQ(outcome.exit, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("kind        choice"));
+  EXPECT_THAT(outcome.output, HasSubstr("yes"));
+}
+
+TEST_F(MaskctlTest, TokensListsAndShows) {
+  const Outcome list = Maskctl("tokens --local");
+  EXPECT_EQ(list.exit, 0) << list.output;
+  EXPECT_THAT(list.output, HasSubstr("257 tokens, stop ids 256"));
+  const Outcome id = Maskctl("tokens --local --id=65,10,256");
+  EXPECT_EQ(id.exit, 0);
+  EXPECT_EQ(id.output, "       65  \"A\"\n       10  \"\\x0a\"\n      256  \"<|end|>\"  special\n");
+  const Outcome text = Maskctl("tokens --local --text=B");
+  EXPECT_EQ(text.output, "       66  \"B\"\n");
+  EXPECT_EQ(Maskctl("tokens --local --text=BB").exit, 1);
+  EXPECT_EQ(Maskctl("tokens --local --id=257").exit, 1);
+}
+
+TEST_F(MaskctlTest, TokensShowsWhatAGrammarAllows) {
+  const std::string schema = Write("a.json", R"({"enum": ["red", "rot"]})");
+  const Outcome outcome =
+      Maskctl("tokens --local --white_space=compact " + schema + " --after='\"r'");
+  EXPECT_EQ(outcome.exit, 0) << outcome.output;
+  EXPECT_EQ(outcome.output,
+            "       92  \"\\\\\"\n      101  \"e\"\n      111  \"o\"\n"
+            "3 of 257 tokens are allowed; the text may not end here\n");
+  const Outcome refused = Maskctl("tokens --local " + schema + " --after=x");
+  EXPECT_EQ(refused.exit, 1) << refused.output;
+}
+
+// Whether the texts of `path` satisfy their schemas, by another project's validator.
+void ExpectValid(const std::string& path) {
+  if (RunShell("python3 -c 'import jsonschema'").exit != 0) {
+    GTEST_SKIP() << "NOT VALIDATED: the Python package jsonschema is not installed";
+  }
+  const Outcome outcome = RunShell(absl::StrCat("python3 ", kExamples, "/validate_json.py ", path));
+  EXPECT_EQ(outcome.exit, 0) << outcome.output;
+}
+
+TEST_F(MaskctlTest, SimulateEndsEveryTextForAnySeed) {
+  for (const int seed : {1, 2, 3}) {
+    const Outcome outcome =
+        Maskctl(absl::StrCat("simulate --local --max_tokens=1500 --seed=", seed,
+                             " --schemas=", kExamples, "/schemas --out=", Path("out.jsonl")));
+    ASSERT_EQ(outcome.exit, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("held to invoice"));
+    EXPECT_THAT(outcome.output, HasSubstr("wait for the masks after it"));
+    const std::string lines = ReadAll(Path("out.jsonl"));
+    EXPECT_EQ(std::ranges::count(lines, '\n'), 5);
+    ExpectValid(Path("out.jsonl"));
+  }
+}
+
+TEST_F(MaskctlTest, SimulateGivesTheSameTextsForTheSameSeed) {
+  const std::string command =
+      absl::StrCat("simulate --local --max_tokens=1500 --schemas=", kExamples, "/schemas --out=");
+  ASSERT_EQ(Maskctl(command + Path("one")).exit, 0);
+  ASSERT_EQ(Maskctl(command + Path("two")).exit, 0);
+  EXPECT_EQ(ReadAll(Path("one")), ReadAll(Path("two")));
+  EXPECT_NE(ReadAll(Path("one")), "");
+}
+
+TEST_F(MaskctlTest, ASequenceThatCannotEndFailsTheSimulation) {
+  const std::string schema = Write("a.json", R"({"type": "string", "minLength": 100})");
+  const Outcome outcome = Maskctl(
+      "simulate --local --sequences=1 --constrained=1 --max_tokens=20 --out=" + Path("out") + " " +
+      schema);
+  EXPECT_EQ(outcome.exit, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("the text has not ended after 20 tokens"));
+  EXPECT_EQ(ReadAll(Path("out")), "");
+}
+
+TEST_F(MaskctlTest, AGrammarThatDoesNotCompileFailsItsSequenceOnly) {
+  const std::string good = Write("good.json", R"({"const": true})");
+  const std::string bad = Write("bad.json", R"({"type": "strange"})");
+  const Outcome outcome =
+      Maskctl("simulate --local --sequences=2 --constrained=2 " + good + " " + bad);
+  EXPECT_EQ(outcome.exit, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("FAILED INVALID_ARGUMENT"));
+  EXPECT_THAT(outcome.output, HasSubstr("held to good"));
+  EXPECT_THAT(outcome.output, HasSubstr("\n  true\n"));
+}
+
+TEST_F(MaskctlTest, ValidatorFindsAWrongText) {
+  if (RunShell("python3 -c 'import jsonschema'").exit != 0) {
+    GTEST_SKIP() << "NOT TESTED: the Python package jsonschema is not installed";
+  }
+  const std::string path =
+      Write("r.jsonl",
+            "{\"name\": \"a\", \"schema\": {\"type\": \"integer\"}, \"text\": \"\\\"x\\\"\"}\n"
+            "{\"name\": \"b\", \"schema\": {\"type\": \"integer\"}, \"text\": \"3\"}\n");
+  const Outcome outcome = RunShell(absl::StrCat("python3 ", kExamples, "/validate_json.py ", path));
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("a: INVALID: $: 'x' is not of type 'integer'"));
+  EXPECT_THAT(outcome.output, HasSubstr("1 of 2 valid"));
+}
+
+// A server on a socket, as maskd runs it.
+class ServedTest : public MaskctlTest {
+ protected:
+  void SetUp() override {
+    service::Config config;
+    config.listen = {address()};
+    config.metrics_listen.clear();
+    auto server = service::Server::Start(config);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  [[nodiscard]] std::string address() const { return absl::StrCat("unix:", Path("maskd.sock")); }
+
+  std::unique_ptr<service::Server> server_;
+};
+
+TEST_F(ServedTest, CompilesOnceForAllCallers) {
+  const std::string schema = Write("a.json", R"({"type": "boolean"})");
+  const std::string command = absl::StrCat("compile --server=", address(), " ", schema);
+  EXPECT_THAT(Maskctl(command).output, HasSubstr("from cache  no"));
+  EXPECT_THAT(Maskctl(command).output, HasSubstr("from cache  yes"));
+}
+
+TEST_F(ServedTest, AnUnknownTokenizerIsRefused) {
+  const std::string schema = Write("a.json", "true");
+  const Outcome outcome =
+      Maskctl(absl::StrCat("compile --tokenizer=gpt9 --server=", address(), " ", schema));
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("NOT_FOUND"));
+  EXPECT_THAT(outcome.output, HasSubstr("gpt9"));
+}
+
+TEST_F(ServedTest, SimulatesAgainstIt) {
+  const Outcome outcome =
+      Maskctl(absl::StrCat("simulate --max_tokens=1500 --server=", address(),
+                           " --schemas=", kExamples, "/schemas --out=", Path("out.jsonl")));
+  EXPECT_EQ(outcome.exit, 0) << outcome.output;
+  ExpectValid(Path("out.jsonl"));
+}
+
+TEST_F(ServedTest, ThePlainLoopWritesItsObject) {
+  for (int seed = 1; seed <= 5; ++seed) {
+    const Outcome outcome = RunShell(absl::StrCat(MASKD_PLAIN_LOOP, " ", address(), " ", seed));
+    EXPECT_EQ(outcome.exit, 0) << outcome.output;
+    EXPECT_THAT(outcome.output,
+                ContainsRegex("^\\{\"city\":\"(Lima|Oslo|Kyoto)\",\"celsius\":(-4|0|12|31),"
+                              "\"sky\":\"(sun|cloud|rain)\"\\}\n$"));
+  }
+}
+
+}  // namespace
+}  // namespace maskd
