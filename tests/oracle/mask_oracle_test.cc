@@ -71,8 +71,7 @@ TokenMask OracleMask(const Tokens& tokens, PrefixOracle::State state, PrefixOrac
     path.resize(std::min(path.size(), CommonBytes(previous, bytes) + 1));
     previous = bytes;
     while (path.back() != PrefixOracle::kDead && path.size() <= bytes.size()) {
-      path.push_back(
-          oracle->Step(path.back(), static_cast<unsigned char>(bytes[path.size() - 1])));
+      path.push_back(oracle->Step(path.back(), static_cast<unsigned char>(bytes[path.size() - 1])));
     }
     if (path.back() != PrefixOracle::kDead) mask.Allow(id);
   }
@@ -170,11 +169,11 @@ class SideBySide {
   }
 
   [[nodiscard]] TokenId ByteToken(char byte) const {
-    const auto at = std::lower_bound(
-        tokens_.sorted.begin(), tokens_.sorted.end(), std::string(1, byte),
-        [&](TokenId id, const std::string& bytes) {
-          return tokens_.vocabulary->TokenBytes(id) < bytes;
-        });
+    const auto at =
+        std::lower_bound(tokens_.sorted.begin(), tokens_.sorted.end(), std::string(1, byte),
+                         [&](TokenId id, const std::string& bytes) {
+                           return tokens_.vocabulary->TokenBytes(id) < bytes;
+                         });
     return *at;
   }
 
@@ -255,9 +254,7 @@ TEST(MaskOracleTest, Llama3AnyOrderCompact) {
   CompareMasks(Tokens(*vocabulary), {kOptionStates, 1, 1, AnyOrderCompact()});
 }
 
-TEST(MaskOracleTest, Bytes) {
-  CompareMasks(Tokens(EmbeddedByteVocabulary()), {kByteStates, 4, 6});
-}
+TEST(MaskOracleTest, Bytes) { CompareMasks(Tokens(EmbeddedByteVocabulary()), {kByteStates, 4, 6}); }
 
 TEST(MaskOracleTest, BytesAnyOrderCompact) {
   CompareMasks(Tokens(EmbeddedByteVocabulary()), {kByteStates / 3, 4, 6, AnyOrderCompact()});

@@ -1,14 +1,13 @@
 #include "tests/oracle/maskbench_cases.h"
 
-#include <zlib.h>
-
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include <nlohmann/json.hpp>
+#include <zlib.h>
 
 #include "grammar_core/tokenizer/loader.h"
 

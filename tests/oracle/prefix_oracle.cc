@@ -236,11 +236,10 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
       return out->push_back(Push({.wait = Wait::kNode, .a = ir_.rules[n.a].body}, below));
     case IrKind::kObject: {
       const std::string seen(ir_.objects[n.a].members.size() + 1, kOpen);
-      return out->push_back(
-          PushAll({{.wait = Wait::kByte, .a = '{'},
-                   {.wait = Wait::kNode, .a = ir_.objects[n.a].space},
-                   {.wait = Wait::kMember, .a = n.a, .b = kFirst, .notes = seen}},
-                  below));
+      return out->push_back(PushAll({{.wait = Wait::kByte, .a = '{'},
+                                     {.wait = Wait::kNode, .a = ir_.objects[n.a].space},
+                                     {.wait = Wait::kMember, .a = n.a, .b = kFirst, .notes = seen}},
+                                    below));
     }
     case IrKind::kNothing:
     case IrKind::kAnd:
@@ -294,9 +293,9 @@ void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack
   if (!rules.MayTakeOthers()) return;
   after.notes = top.notes;
   after.notes.back() = kSeen;
-  out->push_back(MemberStack(
-      spec, {{.wait = Wait::kOtherName, .spelling = Spelling::kJsonString, .a = top.a}},
-      spec.other_value, after, below));
+  out->push_back(
+      MemberStack(spec, {{.wait = Wait::kOtherName, .spelling = Spelling::kJsonString, .a = top.a}},
+                  spec.other_value, after, below));
 }
 
 void PrefixOracle::ExpandAfterMember(const Entry& top, Stack below, std::vector<Stack>* out) {

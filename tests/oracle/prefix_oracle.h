@@ -50,19 +50,19 @@ class PrefixOracle {
  private:
   // What one entry of a stack waits for.
   enum class Wait : std::uint8_t {
-    kNode,        // node a
-    kRepeat,      // node a, of whose child b rounds are over
-    kByte,        // byte a
-    kBytes,       // byte string a from its byte b
-    kByteSet,     // a byte of set a
-    kCharSet,     // a character of set a
-    kText,        // text a from its character b
-    kTextOfSet,   // the same of text c in text set a
-    kName,        // the same of the name of member c of object a
-    kOtherName,   // any name of object a but the declared ones, and its closing quote; b is kFree
-                  // once no declared name begins as the name so far does
-    kMember,      // a member of object a; or its '}', where b is kFirst
-    kAfterMember, // ',' and a member of object a, or its '}'
+    kNode,         // node a
+    kRepeat,       // node a, of whose child b rounds are over
+    kByte,         // byte a
+    kBytes,        // byte string a from its byte b
+    kByteSet,      // a byte of set a
+    kCharSet,      // a character of set a
+    kText,         // text a from its character b
+    kTextOfSet,    // the same of text c in text set a
+    kName,         // the same of the name of member c of object a
+    kOtherName,    // any name of object a but the declared ones, and its closing quote; b is kFree
+                   // once no declared name begins as the name so far does
+    kMember,       // a member of object a; or its '}', where b is kFirst
+    kAfterMember,  // ',' and a member of object a, or its '}'
   };
   struct Entry {
     Wait wait;

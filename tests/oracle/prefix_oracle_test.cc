@@ -46,30 +46,32 @@ TEST_P(JsonSpellingTest, AsRfc8259Says) {
   EXPECT_EQ(character.has_value() ? static_cast<int>(*character) : -1, c.character);
 }
 
-INSTANTIATE_TEST_SUITE_P(Bytes, JsonSpellingTest, testing::ValuesIn(std::vector<SpellingCase>{
-    {"Letter", "a", true, 'a'},
-    {"Quote", "\"", false, -1},
-    {"Control", "\x1f", false, -1},
-    {"Delete", "\x7f", true, 0x7F},
-    {"Backslash", "\\", true, -1},
-    {"EscapedSlash", "\\/", true, '/'},
-    {"EscapedLetterThatHasNone", "\\a", false, -1},
-    {"PartOfDigits", "\\u00e", true, -1},
-    {"MixedCaseDigits", "\\u00Ee", true, 0xEE},
-    {"NoDigit", "\\u00g", false, -1},
-    {"LowHalfAlone", "\\udc00", false, -1},
-    {"LowHalfBegun", "\\ud", true, -1},
-    {"LowHalfCertain", "\\udc", false, -1},
-    {"HighHalf", "\\uD83D", true, -1},
-    {"HighHalfAndLetter", "\\uD83Da", false, -1},
-    {"HighHalfAndOtherEscape", "\\uD83D\\n", false, -1},
-    {"HighHalfAndHighHalf", "\\uD83D\\uD8", false, -1},
-    {"HalfAPair", "\\uD83D\\uD", true, -1},
-    {"Pair", "\\uD83D\\uDE00", true, 0x1F600},
-    {"OverlongSlash", "\xc0\xaf", false, -1},
-    {"SurrogateInUtf8", "\xed\xa0", false, -1},
-    {"PastTheLast", "\xf4\x90", false, -1},
-}), [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Bytes, JsonSpellingTest,
+                         testing::ValuesIn(std::vector<SpellingCase>{
+                             {"Letter", "a", true, 'a'},
+                             {"Quote", "\"", false, -1},
+                             {"Control", "\x1f", false, -1},
+                             {"Delete", "\x7f", true, 0x7F},
+                             {"Backslash", "\\", true, -1},
+                             {"EscapedSlash", "\\/", true, '/'},
+                             {"EscapedLetterThatHasNone", "\\a", false, -1},
+                             {"PartOfDigits", "\\u00e", true, -1},
+                             {"MixedCaseDigits", "\\u00Ee", true, 0xEE},
+                             {"NoDigit", "\\u00g", false, -1},
+                             {"LowHalfAlone", "\\udc00", false, -1},
+                             {"LowHalfBegun", "\\ud", true, -1},
+                             {"LowHalfCertain", "\\udc", false, -1},
+                             {"HighHalf", "\\uD83D", true, -1},
+                             {"HighHalfAndLetter", "\\uD83Da", false, -1},
+                             {"HighHalfAndOtherEscape", "\\uD83D\\n", false, -1},
+                             {"HighHalfAndHighHalf", "\\uD83D\\uD8", false, -1},
+                             {"HalfAPair", "\\uD83D\\uD", true, -1},
+                             {"Pair", "\\uD83D\\uDE00", true, 0x1F600},
+                             {"OverlongSlash", "\xc0\xaf", false, -1},
+                             {"SurrogateInUtf8", "\xed\xa0", false, -1},
+                             {"PastTheLast", "\xf4\x90", false, -1},
+                         }),
+                         [](const auto& test) { return test.param.name; });
 
 struct PrefixCase {
   const char* name;
@@ -101,29 +103,35 @@ constexpr char kClosed[] = R"({"type":"object","properties":{"a":{"const":1},"b"
                            R"("additionalProperties":false})";
 constexpr PropertyOrder kAny = PropertyOrder::kAny;
 
-INSTANTIATE_TEST_SUITE_P(Schemas, PrefixOracleTest, testing::ValuesIn(std::vector<PrefixCase>{
-    {"Nothing", kPair, "", true, false},
-    {"Whole", kPair, R"({"a":1,"b":2})", true, true},
-    {"OptionalLeftOut", kPair, R"({"b": 2})", true, true},
-    {"RequiredSkipped", kPair, R"({"c)", false, false},
-    {"RequiredMissing", kPair, R"({"a":1})", false, false},
-    {"WrongOrder", kPair, R"({"b":2,"a")", false, false},
-    {"WrongOrderButALongerName", kPair, R"({"b":2,"a)", true, false},
-    {"AnyOrder", kPair, R"({"b":2,"a":1})", true, true, kAny},
-    {"AnyOrderTwice", kPair, R"({"b":2,"b")", false, false, kAny},
-    {"Others", kPair, R"({"b":2,"x":[null]})", true, true},
-    {"EscapedDeclaredName", kPair, R"({"\u0062":2})", true, true},
-    {"EscapedDeclaredNameAsOther", kPair, R"({"b":2,"\u0061")", false, false},
-    {"CommaThatNothingFollows", kClosed, R"({"a":1,"b":2,)", false, false},
-    {"CommaInClosed", kClosed, R"({"a":1,)", true, false},
-    {"NoOtherName", kClosed, R"({"c)", false, false},
-    {"SpaceAtItsEnds", kClosed, "{ } ", false, false},
-    {"TooLong", R"({"type":"string","maxLength":2})", R"("ab)" "c", false, false},
-    {"PairIsOne", R"({"type":"string","maxLength":1})", R"("\uD83D\uDE00")", true, true},
-    {"EnumBegun", R"({"enum":["ab","\u00e9"]})", "\"\xc3", true, false},
-    {"EnumLost", R"({"enum":["ab","\u00e9"]})", "\"\xc4", false, false},
-    {"EnumEscapeLost", R"({"enum":["ab","\u00e9"]})", R"("\uD)", false, false},
-}), [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Schemas, PrefixOracleTest,
+    testing::ValuesIn(std::vector<PrefixCase>{
+        {"Nothing", kPair, "", true, false},
+        {"Whole", kPair, R"({"a":1,"b":2})", true, true},
+        {"OptionalLeftOut", kPair, R"({"b": 2})", true, true},
+        {"RequiredSkipped", kPair, R"({"c)", false, false},
+        {"RequiredMissing", kPair, R"({"a":1})", false, false},
+        {"WrongOrder", kPair, R"({"b":2,"a")", false, false},
+        {"WrongOrderButALongerName", kPair, R"({"b":2,"a)", true, false},
+        {"AnyOrder", kPair, R"({"b":2,"a":1})", true, true, kAny},
+        {"AnyOrderTwice", kPair, R"({"b":2,"b")", false, false, kAny},
+        {"Others", kPair, R"({"b":2,"x":[null]})", true, true},
+        {"EscapedDeclaredName", kPair, R"({"\u0062":2})", true, true},
+        {"EscapedDeclaredNameAsOther", kPair, R"({"b":2,"\u0061")", false, false},
+        {"CommaThatNothingFollows", kClosed, R"({"a":1,"b":2,)", false, false},
+        {"CommaInClosed", kClosed, R"({"a":1,)", true, false},
+        {"NoOtherName", kClosed, R"({"c)", false, false},
+        {"SpaceAtItsEnds", kClosed, "{ } ", false, false},
+        {"TooLong", R"({"type":"string","maxLength":2})",
+         R"("ab)"
+         "c",
+         false, false},
+        {"PairIsOne", R"({"type":"string","maxLength":1})", R"("\uD83D\uDE00")", true, true},
+        {"EnumBegun", R"({"enum":["ab","\u00e9"]})", "\"\xc3", true, false},
+        {"EnumLost", R"({"enum":["ab","\u00e9"]})", "\"\xc4", false, false},
+        {"EnumEscapeLost", R"({"enum":["ab","\u00e9"]})", R"("\uD)", false, false},
+    }),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace maskd

@@ -16,8 +16,8 @@ struct ShortEscape {
   char letter;
   std::uint32_t code_point;
 };
-constexpr ShortEscape kShortEscapes[] = {{'"', '"'},  {'\\', '\\'}, {'/', '/'},  {'b', 0x8},
-                                         {'f', 0xC},  {'n', 0xA},   {'r', 0xD},  {'t', 0x9}};
+constexpr ShortEscape kShortEscapes[] = {{'"', '"'}, {'\\', '\\'}, {'/', '/'}, {'b', 0x8},
+                                         {'f', 0xC}, {'n', 0xA},   {'r', 0xD}, {'t', 0x9}};
 
 // The forms of UTF-8: how many bytes, the lead bytes, and the code points that need the form.
 struct Utf8Form {
@@ -91,8 +91,7 @@ constexpr std::size_t kDigitsAt = 2;
 CharSet BeginningWithHighHalf(std::uint32_t high, absl::string_view low_bytes) {
   const absl::string_view head = absl::string_view("\\u").substr(0, low_bytes.size());
   if (low_bytes.substr(0, head.size()) != head || low_bytes.size() > kUnitBytes) return CharSet();
-  const auto low =
-      UnitsBeginning(low_bytes.size() > kDigitsAt ? low_bytes.substr(kDigitsAt) : "");
+  const auto low = UnitsBeginning(low_bytes.size() > kDigitsAt ? low_bytes.substr(kDigitsAt) : "");
   if (!low.has_value()) return CharSet();
   const std::uint32_t first = std::max(low->lo, kLowHalves.lo);
   const std::uint32_t last = std::min(low->hi, kLowHalves.hi);

@@ -1,0 +1,60 @@
+"""Random walks, judged by Python's json and the jsonschema package.
+
+    validate_walks.py random_walks [FLAG...]
+
+Runs the program with the flags and checks every text that it prints: json reads it, and the validator
+of the schema's draft (2020-12 where it names none) accepts it. Formats are annotations here as they
+are there. Exit: 0; 1 a text is wrong, or the program failed; 77 the program had no data.
+"""
+
+import json
+import subprocess
+import sys
+import warnings
+
+import jsonschema
+
+SKIPPED = 77
+SHOWN = 20
+
+
+def validator_of(schema):
+    cls = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    return cls(schema)
+
+
+def fault_of(validator, text):
+    """What is wrong with the text, or None."""
+    try:
+        instance = json.loads(text)
+    except ValueError as error:
+        return f"json: {error}"
+    error = next(validator.iter_errors(instance), None)
+    return error and f"jsonschema: {error.message[:300]} at {error.json_path[:200]}"
+
+
+def main():
+    # Of a $schema that jsonschema does not know, once a schema.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    walks = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE)
+    validators, count, faults = {}, 0, []
+    for line in walks.stdout:
+        walk = json.loads(line)
+        if walk["id"] not in validators:
+            validators[walk["id"]] = validator_of(json.loads(walk["schema"]))
+        count += 1
+        fault = fault_of(validators[walk["id"]], walk["text"])
+        if fault is not None:
+            faults.append((walk, fault))
+    status = walks.wait()
+    for walk, fault in faults[:SHOWN]:
+        print(f"{walk['id']}: {fault}")
+        print(f"  text   {walk['text'][:600]!r}\n  schema {walk['schema'][:600]}")
+    print(f"{count} texts of {len(validators)} schemas, {len(faults)} not valid", flush=True)
+    if status in (0, SKIPPED) and not faults:
+        return status
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
