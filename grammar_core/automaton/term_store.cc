@@ -103,10 +103,12 @@ TermId TermStore::CatCell(TermId head, TermId tail) {
 }
 
 TermId TermStore::Alt(std::vector<TermId> terms) {
+  std::erase(terms, kNothingTerm);
+  if (terms.empty()) return kNothingTerm;
+  if (terms.size() == 1) return terms[0];
   std::vector<TermId> flat;
   flat.reserve(terms.size());
   for (const TermId id : terms) {
-    if (id == kNothingTerm) continue;
     if (terms_[id].kind == TermKind::kAlt) {
       const std::vector<TermId>& inner = lists_[terms_[id].a];
       flat.insert(flat.end(), inner.begin(), inner.end());
@@ -116,7 +118,6 @@ TermId TermStore::Alt(std::vector<TermId> terms) {
   }
   std::sort(flat.begin(), flat.end());
   flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
-  if (flat.empty()) return kNothingTerm;
   if (flat.size() == 1) return flat[0];
   return AltOf(FactorTails(std::move(flat)));
 }
