@@ -52,13 +52,13 @@ MASKD_AVX512 inline void Blend16(std::byte* elements, std::uint32_t forbidden, _
 MASKD_AVX512 void MaskBlock32(std::byte* elements, const std::int32_t* words, __m512i value) {
   std::uint32_t to_mask = WordsToMask(words);
   if (to_mask == kWholeBlock) {
-    for (int i = 0; i < kBlockWords; ++i) {
+    for (std::int64_t i = 0; i < kBlockWords; ++i) {
       Blend32(elements + i * 2 * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
     }
     return;
   }
   for (; to_mask != 0; to_mask &= to_mask - 1) {
-    const int i = std::countr_zero(to_mask);
+    const std::int64_t i = std::countr_zero(to_mask);
     Store32(elements + i * 2 * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
   }
 }
@@ -66,13 +66,13 @@ MASKD_AVX512 void MaskBlock32(std::byte* elements, const std::int32_t* words, __
 MASKD_AVX512 void MaskBlock16(std::byte* elements, const std::int32_t* words, __m512i value) {
   std::uint32_t to_mask = WordsToMask(words);
   if (to_mask == kWholeBlock) {
-    for (int i = 0; i < kBlockWords; ++i) {
+    for (std::int64_t i = 0; i < kBlockWords; ++i) {
       Blend16(elements + i * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
     }
     return;
   }
   for (; to_mask != 0; to_mask &= to_mask - 1) {
-    const int i = std::countr_zero(to_mask);
+    const std::int64_t i = std::countr_zero(to_mask);
     Store16(elements + i * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
   }
 }

@@ -51,20 +51,24 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  absl::StatusOr<v1::CompileResponse> Compile(const v1::CompileRequest& request) const;
-  absl::StatusOr<v1::CheckResponse> Check(const v1::CheckRequest& request) const;
-  absl::StatusOr<v1::ExplainResponse> Explain(const v1::ExplainRequest& request) const;
+  [[nodiscard]] absl::StatusOr<v1::CompileResponse> Compile(
+      const v1::CompileRequest& request) const;
+  [[nodiscard]] absl::StatusOr<v1::CheckResponse> Check(const v1::CheckRequest& request) const;
+  [[nodiscard]] absl::StatusOr<v1::ExplainResponse> Explain(
+      const v1::ExplainRequest& request) const;
 
   // All of them, the default first.
-  absl::StatusOr<std::vector<v1::Tokenizer>> ListTokenizers() const;
+  [[nodiscard]] absl::StatusOr<std::vector<v1::Tokenizer>> ListTokenizers() const;
   // An empty name is the server's default.
-  absl::StatusOr<v1::Tokenizer> GetTokenizer(absl::string_view name) const;
+  [[nodiscard]] absl::StatusOr<v1::Tokenizer> GetTokenizer(absl::string_view name) const;
   // Every token in order of id.
-  absl::StatusOr<std::vector<v1::Token>> ListTokens(absl::string_view tokenizer) const;
+  [[nodiscard]] absl::StatusOr<std::vector<v1::Token>> ListTokens(
+      absl::string_view tokenizer) const;
 
   // Opens a decode stream, on a connection of its own so that no other call's bytes delay a step,
   // and says hello.
-  absl::StatusOr<std::unique_ptr<MaskStream>> OpenStream(const StreamOptions& options) const;
+  [[nodiscard]] absl::StatusOr<std::unique_ptr<MaskStream>> OpenStream(
+      const StreamOptions& options) const;
 
  private:
   struct Connection;

@@ -1,5 +1,6 @@
 #include "client/cpp/decode_call.h"
 
+#include <cassert>
 #include <utility>
 
 #include "client/cpp/channel.h"
@@ -31,7 +32,7 @@ DecodeCall::~DecodeCall() {
 
 absl::Status DecodeCall::Start(absl::Time deadline) {
   stream_ = stub_->PrepareAsyncDecode(&context_, &queue_);
-  stream_->StartCall(Expect(Tag::kStart));
+  stream_->StartCall(Expect(kStart));
   return PollUntil([this] { return connected_; }, deadline);
 }
 
@@ -41,7 +42,7 @@ absl::Status DecodeCall::Write(const v1::DecodeRequest& message, absl::Time dead
   }
   if (ended_.has_value()) return EndedError(*ended_);
   writing_ = true;
-  stream_->Write(message, Expect(Tag::kWrite));
+  stream_->Write(message, Expect(kWrite));
   return absl::OkStatus();
 }
 
@@ -58,7 +59,7 @@ absl::Status DecodeCall::Finish(absl::Time deadline) {
     const absl::Status status = PollUntil([this] { return !writing_; }, deadline);
     if (!status.ok()) return status;
     half_closed_ = true;
-    stream_->WritesDone(Expect(Tag::kWritesDone));
+    stream_->WritesDone(Expect(kWritesDone));
   }
   while (!ended_.has_value()) {
     if (absl::Status status = Poll(deadline); !status.ok()) return status;
@@ -73,7 +74,7 @@ absl::Status DecodeCall::Poll(absl::Time deadline) {
   switch (queue_.AsyncNext(&tag, &ok, absl::ToChronoTime(deadline))) {
     case grpc::CompletionQueue::GOT_EVENT:
       --pending_;
-      Complete(static_cast<Tag>(reinterpret_cast<std::intptr_t>(tag)), ok);
+      Complete(static_cast<Tag>(static_cast<char*>(tag) - tags_.data()), ok);
       return absl::OkStatus();
     case grpc::CompletionQueue::TIMEOUT:
       return absl::DeadlineExceededError("no answer of the server in time");
@@ -93,19 +94,22 @@ absl::Status DecodeCall::PollUntil(absl::FunctionRef<bool()> done, absl::Time de
 
 void DecodeCall::Complete(Tag tag, bool ok) {
   switch (tag) {
-    case Tag::kStart:
+    case kStart:
       connected_ = ok;
       return ok ? StartRead() : StartFinish();
-    case Tag::kWrite:
+    case kWrite:
       // A failed write needs no answer here: the pending read fails with it.
       writing_ = false;
       return;
-    case Tag::kRead:
+    case kRead:
       return ok ? CompleteRead() : StartFinish();
-    case Tag::kWritesDone:
+    case kWritesDone:
       return;
-    case Tag::kFinish:
+    case kFinish:
       ended_ = FromWire(final_status_);
+      return;
+    case kTagCount:
+      assert(false);
       return;
   }
 }
@@ -118,11 +122,11 @@ void DecodeCall::CompleteRead() {
 
 void* DecodeCall::Expect(Tag tag) {
   ++pending_;
-  return reinterpret_cast<void*>(static_cast<std::intptr_t>(tag));
+  return &tags_[tag];
 }
 
-void DecodeCall::StartRead() { stream_->Read(&incoming_, Expect(Tag::kRead)); }
+void DecodeCall::StartRead() { stream_->Read(&incoming_, Expect(kRead)); }
 
-void DecodeCall::StartFinish() { stream_->Finish(&final_status_, Expect(Tag::kFinish)); }
+void DecodeCall::StartFinish() { stream_->Finish(&final_status_, Expect(kFinish)); }
 
 }  // namespace maskd::client

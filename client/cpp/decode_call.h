@@ -7,6 +7,7 @@
 #ifndef MASKD_CLIENT_CPP_DECODE_CALL_H_
 #define MASKD_CLIENT_CPP_DECODE_CALL_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -47,7 +48,7 @@ class DecodeCall {
 
  private:
   // What a completion is of.
-  enum class Tag : std::intptr_t { kStart = 1, kWrite, kRead, kWritesDone, kFinish };
+  enum Tag : std::uint8_t { kStart, kWrite, kRead, kWritesDone, kFinish, kTagCount };
 
   // Handles one completion, or gives DEADLINE_EXCEEDED.
   absl::Status Poll(absl::Time deadline);
@@ -66,7 +67,8 @@ class DecodeCall {
   grpc::CompletionQueue queue_;
   std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::DecodeRequest, v1::DecodeResponse>> stream_;
 
-  int pending_ = 0;  // completions to come
+  std::array<char, kTagCount> tags_{};  // gRPC knows a tag by its place here
+  int pending_ = 0;                     // completions to come
   bool connected_ = false;
   bool writing_ = false;
   bool half_closed_ = false;

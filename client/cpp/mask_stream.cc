@@ -80,7 +80,7 @@ absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
     return absl::ResourceExhaustedError(
         absl::StrCat("step: limit max_step_bytes is ", limit, ", ", bytes, " needed"));
   }
-  const absl::Status status = state_->call.Write(step.message_, absl::Now() + kWriteTimeout);
+  absl::Status status = state_->call.Write(step.message_, absl::Now() + kWriteTimeout);
   if (!status.ok()) return status;
   state_->in_flight.push_back(state_->next_step);
   return state_->next_step++;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -315,6 +316,25 @@ TEST_P(ApplierTest, EqualsConvertingMaskingConvertingBack) {
   LogitsPlane back(type(), 1, kVocab);
   for (std::int64_t column = 0; column < kVocab; ++column) back.Set(0, column, wide.Get(0, column));
   EXPECT_EQ(plane.bytes(), back.bytes());
+}
+
+TEST_P(ApplierTest, ManyThreadsShareAnApplier) {
+  constexpr int kThreads = 4;
+  constexpr std::int64_t kVocab = 4096;
+  LogitsPlane plane = Distinct(kThreads, kVocab);
+  const Logits logits = plane.view();
+  std::vector<std::thread> threads;
+  for (int row = 0; row < kThreads; ++row) {
+    threads.emplace_back([this, row, logits] {
+      const auto words = MaskOf(kVocab, {row});
+      const std::vector<MaskRow> rows = {MaskRow::Dense(row, words)};
+      for (int i = 0; i < 100; ++i) {
+        ASSERT_TRUE(applier_->Apply({.vocab_size = kVocab, .rows = rows}, logits).ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int row = 0; row < kThreads; ++row) EXPECT_THAT(plane.Finite(row), ElementsAre(row));
 }
 
 std::string CaseName(const testing::TestParamInfo<Case>& info) {

@@ -84,6 +84,7 @@ Model::Model(std::span<const v1::Token> tokens, std::span<const std::int32_t> st
 
 Model::Class Model::MakeClass(std::vector<std::int32_t> ids) const {
   std::vector<float> scores;
+  scores.reserve(ids.size());
   for (const std::int32_t id : ids) scores.push_back(scores_[static_cast<std::size_t>(id)]);
   const float to_parity = ids.empty() ? 0 : total_weight_ - WeightOf(scores);
   return {std::move(ids), to_parity};

@@ -46,8 +46,9 @@ class Model {
     float to_parity = 0;
   };
 
-  Class MakeClass(std::vector<std::int32_t> ids) const;
-  Class MakeClassByFirstByte(std::span<const v1::Token> tokens, const char* first_bytes) const;
+  [[nodiscard]] Class MakeClass(std::vector<std::int32_t> ids) const;
+  [[nodiscard]] Class MakeClassByFirstByte(std::span<const v1::Token> tokens,
+                                           const char* first_bytes) const;
   static void Add(const Class& to, float bonus, std::span<float> logits);
 
   std::vector<float> scores_;  // by token

@@ -1,0 +1,296 @@
+// The client against a real server, with the embedded vocabulary: ids 0 to 255 are the bytes, 256 is
+// the end.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <unistd.h>
+
+#include "client/apply/make_applier.h"
+#include "client/cpp/client.h"
+#include "client/cpp/errors.h"
+#include "service/server.h"
+
+namespace maskd::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr absl::Duration kTimeout = absl::Seconds(20);
+constexpr std::uint32_t kWidth = 320;
+
+v1::Grammar Choice(const std::string& list) {
+  v1::Grammar grammar;
+  grammar.set_kind("choice");
+  grammar.set_source(list);
+  return grammar;
+}
+
+// The tokens that a row's mask allows.
+std::vector<int> Allowed(const RowResult& row) {
+  std::vector<int> allowed;
+  for (int token = 0; row.has_mask() && token < static_cast<int>(kWidth); ++token) {
+    const std::int32_t word = row.masks[0].words[static_cast<std::size_t>(token / 32)];
+    if ((static_cast<std::uint32_t>(word) >> (token % 32)) & 1) allowed.push_back(token);
+  }
+  return allowed;
+}
+
+class ServedClientTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    service::Config config;
+    config.listen = {address()};
+    config.metrics_listen.clear();
+    config.drain_ms = 2000;
+    auto server = service::Server::Start(config);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    auto client = Client::Connect({.address = address()});
+    ASSERT_TRUE(client.ok()) << client.status();
+    client_ = *std::move(client);
+    auto stream = client_->OpenStream({.logits_width = kWidth});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    stream_ = *std::move(stream);
+  }
+
+  [[nodiscard]] static std::string address() {
+    return absl::StrCat("unix:", (std::filesystem::temp_directory_path() /
+                                  absl::StrCat("maskd_served_client_test.", getpid(), ".sock"))
+                                     .string());
+  }
+
+  // Submits and collects `step_`, then clears it.
+  void RunStep() {
+    const auto submitted = stream_->Submit(step_);
+    ASSERT_TRUE(submitted.ok()) << submitted.status();
+    const absl::Status collected = stream_->Collect(kTimeout, result_);
+    ASSERT_TRUE(collected.ok()) << collected;
+    step_.Clear();
+  }
+
+  void Open(RowId row, const std::string& choices) {
+    step_.Open(row, Choice(choices)).WaitForCompile(kTimeout);
+    RunStep();
+  }
+
+  void Take(RowId row, const std::vector<TokenId>& tokens) {
+    step_.Take(row, tokens);
+    RunStep();
+  }
+
+  // The row's answer, which must be there.
+  [[nodiscard]] const RowResult& Row(RowId row) const {
+    const RowResult* const found = result_.Find(row);
+    if (found == nullptr) ADD_FAILURE() << "row " << row << " was not answered";
+    static const RowResult kNone;
+    return found == nullptr ? kNone : *found;
+  }
+
+  std::unique_ptr<service::Server> server_;
+  std::unique_ptr<Client> client_;
+  std::unique_ptr<MaskStream> stream_;
+  Step step_;
+  StepResult result_;
+};
+
+TEST_F(ServedClientTest, ARowFromItsFirstMaskToItsEnd) {
+  Open(7, R"(["ab", "ac"])");
+  EXPECT_EQ(Row(7).state, v1::ROW_STATE_ACTIVE);
+  EXPECT_EQ(Row(7).grammar_id.size(), 64U);
+  EXPECT_THAT(Allowed(Row(7)), ElementsAre('a'));
+  Take(7, {'a'});
+  EXPECT_THAT(Allowed(Row(7)), ElementsAre('b', 'c'));
+  EXPECT_EQ(Row(7).token_count, 1U);
+  EXPECT_FALSE(Row(7).may_end);
+  Take(7, {'c'});
+  EXPECT_THAT(Allowed(Row(7)), ElementsAre(256));
+  EXPECT_TRUE(Row(7).may_end);
+  Take(7, {256});
+  EXPECT_EQ(Row(7).state, v1::ROW_STATE_FINISHED);
+  EXPECT_FALSE(Row(7).has_mask());
+  step_.Close(7);
+  RunStep();
+  EXPECT_THAT(result_.rows(), IsEmpty());
+  EXPECT_TRUE(stream_->Close(kTimeout).ok());
+}
+
+TEST_F(ServedClientTest, RollbackForkAndReplayGiveTheSameMasks) {
+  Open(1, R"(["abc", "abd", "xyz"])");
+  Take(1, {'a', 'b'});
+  const std::vector<int> at_ab = Allowed(Row(1));
+  EXPECT_THAT(at_ab, ElementsAre('c', 'd'));
+  step_.Fork(1, 2).Take(1, {}).Take(2, {});
+  RunStep();
+  EXPECT_EQ(Allowed(Row(2)), at_ab);
+  step_.Rollback(1, 2);
+  RunStep();
+  EXPECT_THAT(Allowed(Row(1)), ElementsAre('a', 'x'));
+  const std::vector<TokenId> replayed = {'a', 'b'};
+  step_.Open(3, Choice(R"(["abc", "abd", "xyz"])"), {.tokens = replayed}).WaitForCompile(kTimeout);
+  RunStep();
+  EXPECT_EQ(Allowed(Row(3)), at_ab);
+}
+
+TEST_F(ServedClientTest, CompiledOnceOpenedById) {
+  v1::CompileRequest request;
+  *request.mutable_grammar() = Choice(R"(["q"])");
+  const auto compiled = client_->Compile(request);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  step_.Open(1, compiled->grammar_id());
+  RunStep();
+  EXPECT_THAT(Allowed(Row(1)), ElementsAre('q'));
+}
+
+TEST_F(ServedClientTest, ARefusedTokenLeavesTheRowUsable) {
+  Open(1, R"(["ab"])");
+  Take(1, {'a', 'z'});
+  EXPECT_EQ(Row(1).error.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ErrorReason(Row(1).error), "TOKEN_REFUSED");
+  ASSERT_TRUE(Row(1).refused_token.has_value());
+  EXPECT_EQ(Row(1).refused_token->index, 1U);
+  EXPECT_EQ(Row(1).refused_token->id, 'z');
+  EXPECT_EQ(Row(1).refused_token->text, "z");
+  EXPECT_THAT(Allowed(Row(1)), ElementsAre('b'));
+  Take(1, {'b'});
+  EXPECT_TRUE(Row(1).error.ok()) << Row(1).error;
+}
+
+TEST_F(ServedClientTest, ABadRowIsAFieldOfThatRowAlone) {
+  v1::Grammar bad;
+  bad.set_kind("json_schema");
+  bad.set_source(R"({"properties": {"a": {"type": "strange"}}})");
+  step_.Open(1, bad).Open(2, Choice(R"(["ok"])")).Take(9, {}).WaitForCompile(kTimeout);
+  RunStep();
+  EXPECT_EQ(Row(1).state, v1::ROW_STATE_FAILED);
+  EXPECT_EQ(ErrorPlace(Row(1).error), "/properties/a/type");
+  EXPECT_THAT(Allowed(Row(2)), ElementsAre('o'));
+  ASSERT_EQ(result_.rows().size(), 3U);
+  bool refused = false;
+  for (const RowResult& row : result_.rows()) {
+    if (row.row == 9) refused = row.state == v1::ROW_STATE_REFUSED && absl::IsNotFound(row.error);
+  }
+  EXPECT_TRUE(refused);
+}
+
+TEST_F(ServedClientTest, ASecondOpenOfARowIsRefused) {
+  Open(1, R"(["ab"])");
+  Open(1, R"(["cd"])");
+  EXPECT_EQ(result_.Find(1), nullptr);
+  ASSERT_EQ(result_.rows().size(), 1U);
+  EXPECT_TRUE(absl::IsAlreadyExists(result_.rows()[0].error)) << result_.rows()[0].error;
+  Take(1, {});
+  EXPECT_THAT(Allowed(Row(1)), ElementsAre('a'));
+}
+
+TEST_F(ServedClientTest, AWidthBelowTheVocabularyIsRefusedAtOnce) {
+  const absl::Status status = client_->OpenStream({.logits_width = 256}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ErrorReason(status), "WIDTH_BELOW_VOCABULARY");
+  EXPECT_EQ(ErrorPlace(status), "hello.logits_width");
+}
+
+TEST_F(ServedClientTest, AnotherTokenizerThanExpectedIsRefused) {
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      client_->OpenStream({.tokenizer_hash = "00", .logits_width = kWidth}).status()));
+  EXPECT_TRUE(absl::IsNotFound(
+      client_->OpenStream({.tokenizer = "gpt9", .logits_width = kWidth}).status()));
+}
+
+TEST_F(ServedClientTest, TheWelcomeSaysWhatTheTokenizerIs) {
+  EXPECT_EQ(stream_->welcome().mask_words(), 10U);
+  EXPECT_EQ(stream_->welcome().tokenizer().vocab_size(), 257);
+  EXPECT_THAT(stream_->welcome().tokenizer().stop_ids(), ElementsAre(256));
+}
+
+TEST_F(ServedClientTest, StepsInFlightAreAnsweredInOrder) {
+  Open(1, R"(["abcdef"])");
+  constexpr int kTokens = 6;
+  for (int i = 0; i < kTokens; ++i) {
+    const TokenId token = 'a' + i;
+    step_.Take(1, {&token, 1});
+    ASSERT_TRUE(stream_->Submit(step_).ok());
+    step_.Clear();
+  }
+  for (int i = 0; i < kTokens; ++i) {
+    ASSERT_TRUE(stream_->Collect(kTimeout, result_).ok());
+    EXPECT_THAT(Allowed(Row(1)), ElementsAre(i + 1 < kTokens ? 'b' + i : 256));
+  }
+}
+
+TEST_F(ServedClientTest, MasksInTheCallersBufferAreAppliedToItsLogits) {
+  step_.Open(5, Choice(R"(["Z"])")).Open(6, Choice(R"(["Q"])")).WaitForCompile(kTimeout);
+  RunStep();
+  const std::vector<RowId> order = {6, 5};
+  std::vector<std::int32_t> masks(2 * 10);
+  ASSERT_TRUE(
+      result_.CopyMasks(order, {.words = masks.data(), .row_count = 2, .row_words = 10}).ok());
+  std::vector<float> logits(3 * kWidth, 1.0F);
+  const std::vector<MaskRow> rows = {MaskRow::Dense(0, std::span(masks).first(10)),
+                                     MaskRow::Dense(2, std::span(masks).last(10))};
+  const auto applier = MakeApplier("auto");
+  ASSERT_TRUE(applier.ok());
+  ASSERT_TRUE(
+      (*applier)
+          ->Apply({.vocab_size = kWidth, .rows = rows},
+                  {.data = logits.data(), .row_count = 3, .width = kWidth, .row_stride = kWidth})
+          .ok());
+  const auto greedy = [&](int row) {
+    const auto first = logits.begin() + row * kWidth;
+    return std::max_element(first, first + kWidth) - first;
+  };
+  EXPECT_EQ(greedy(0), 'Q');
+  EXPECT_EQ(greedy(1), 0);
+  EXPECT_EQ(greedy(2), 'Z');
+}
+
+TEST_F(ServedClientTest, ADrainingServerSaysGoAwayAndStillAnswers) {
+  Open(1, R"(["ab"])");
+  std::thread drain([this] { server_->Drain(); });
+  while (!stream_->go_away().has_value()) Take(1, {});
+  Take(1, {'a'});
+  EXPECT_THAT(Allowed(Row(1)), ElementsAre('b'));
+  EXPECT_TRUE(stream_->Close(kTimeout).ok());
+  drain.join();
+}
+
+TEST_F(ServedClientTest, AServerThatIsGoneEndsTheStream) {
+  Open(1, R"(["ab"])");
+  server_->Drain();
+  server_.reset();
+  step_.Take(1, {});
+  const absl::Status submitted = stream_->Submit(step_).status();
+  const absl::Status status = submitted.ok() ? stream_->Collect(kTimeout, result_) : submitted;
+  EXPECT_FALSE(status.ok());
+  EXPECT_FALSE(absl::IsDeadlineExceeded(status)) << status;
+  EXPECT_TRUE(absl::IsUnavailable(status) || absl::IsCancelled(status)) << status;
+}
+
+TEST_F(ServedClientTest, ManyThreadsShareOneClient) {
+  std::vector<std::thread> threads;
+  std::vector<std::string> ids(8);
+  for (std::string& id : ids) {
+    threads.emplace_back([this, &id] {
+      v1::CompileRequest request;
+      *request.mutable_grammar() = Choice(R"(["same"])");
+      const auto compiled = client_->Compile(request);
+      if (compiled.ok()) id = compiled->grammar_id();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& id : ids) EXPECT_EQ(id, ids.front());
+  EXPECT_THAT(ids.front(), testing::SizeIs(64));
+}
+
+}  // namespace
+}  // namespace maskd::client
