@@ -114,10 +114,11 @@ TermId ByteDerivative::DeriveCat(TermId id, int byte_class, Work& work) {
   return store_->Alt(std::move(ways));
 }
 
-TermId ByteDerivative::EncodeLike(const Term& term, TermId characters,
-                                  const PartialChar& partial) {
-  return term.c == kNoObject ? store_->Encode(characters, partial)
-                             : objects_->EncodeNames(characters, partial, term.c, term.d);
+TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
+                                  std::uint32_t partial_bytes) {
+  return term.c == kNoObject
+             ? store_->Encode(characters, partial, partial_bytes)
+             : objects_->EncodeNames(characters, partial, term.c, term.d, partial_bytes);
 }
 
 TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& work) {
@@ -139,21 +140,24 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
 TermId ByteDerivative::DerivePartial(const Term& term, const PartialChar& partial,
                                      const CharEdges& edges) {
   const Completions completions = CompletionsOf(partial);
-  bool live = false;
+  std::uint32_t after = kNoEnd;  // the fewest bytes behind a character that it may become
   for (int i = 0; i < completions.count; ++i) {
     const CharRange range = completions.ranges[i];
-    const auto first = std::partition_point(edges.begin(), edges.end(),
-                                            [&](const CharEdge& e) { return e.hi < range.lo; });
-    if (first == edges.end() || first->lo > range.hi) continue;
-    live = true;
-    if (completions.free_units > 0 && first->lo <= range.lo && first->hi >= range.hi) {
+    auto edge = std::partition_point(edges.begin(), edges.end(),
+                                     [&](const CharEdge& e) { return e.hi < range.lo; });
+    if (edge == edges.end() || edge->lo > range.hi) continue;
+    if (completions.free_units > 0 && edge->lo <= range.lo && edge->hi >= range.hi) {
       const auto units = static_cast<std::uint32_t>(completions.free_units);
       const TermId rest = partial.phase == CharPhase::kUtf8 ? store_->Continuation(units)
                                                             : store_->HexDigits(units);
-      return store_->Cat(rest, EncodeLike(term, first->to, {partial.spelling}));
+      return store_->Cat(rest, EncodeLike(term, edge->to, {partial.spelling}));
+    }
+    for (; edge != edges.end() && edge->lo <= range.hi; ++edge) {
+      after = std::min(after, store_->term(edge->to).min_bytes);
     }
   }
-  return live ? EncodeLike(term, term.a, partial) : kNothingTerm;
+  if (after == kNoEnd) return kNothingTerm;
+  return EncodeLike(term, term.a, partial, SaturatingAdd(after, MinBytesLeft(partial)));
 }
 
 }  // namespace maskd

@@ -46,7 +46,8 @@ class ByteDerivative {
   TermId DeriveEncode(const Term& term, unsigned char byte, Work& work);
   TermId DerivePartial(const Term& term, const PartialChar& partial, const CharEdges& edges);
   // An Encode term like `term`, of other characters.
-  TermId EncodeLike(const Term& term, TermId characters, const PartialChar& partial);
+  TermId EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
+                    std::uint32_t partial_bytes = 0);
   bool WithinLimits(Work& work) const;
   std::atomic<TermId>* RowOf(TermId term);
 

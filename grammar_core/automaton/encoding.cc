@@ -236,4 +236,29 @@ Completions CompletionsOf(const PartialChar& partial) {
   }
 }
 
+std::uint32_t MinBytesLeft(const PartialChar& partial) {
+  constexpr std::uint32_t kBackslashAndU = 2;
+  switch (partial.phase) {
+    case CharPhase::kStart:
+      return 0;
+    case CharPhase::kUtf8:
+      return UnpackUtf8(partial.value).left;
+    case CharPhase::kEscape:
+      return 1;
+    case CharPhase::kHex: {
+      const DigitsValue value = UnpackHex(partial.value);
+      const std::uint32_t left = kHexDigits - value.digits;
+      const bool is_high = value.digits > 1 && CompletionsOf(partial).ranges[0].lo >= kAstralFirst;
+      return is_high ? left + kBackslashAndU + kHexDigits : left;
+    }
+    case CharPhase::kLowBackslash:
+      return kBackslashAndU + kHexDigits;
+    case CharPhase::kLowU:
+      return 1 + kHexDigits;
+    case CharPhase::kLowHex:
+      return kHexDigits - UnpackLow(partial.value).digits;
+  }
+  return 0;
+}
+
 }  // namespace maskd

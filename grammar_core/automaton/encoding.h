@@ -37,6 +37,9 @@ struct Completions {
 };
 Completions CompletionsOf(const PartialChar& partial);
 
+// The fewest bytes that complete a partly read character.
+std::uint32_t MinBytesLeft(const PartialChar& partial);
+
 }  // namespace maskd
 
 #endif  // MASKD_GRAMMAR_CORE_AUTOMATON_ENCODING_H_

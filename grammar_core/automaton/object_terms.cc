@@ -290,10 +290,9 @@ std::vector<ObjectTerms::NameEdge> ObjectTerms::NameEdges(std::uint32_t object,
 }
 
 TermId ObjectTerms::EncodeNames(TermId names, PartialChar partial, std::uint32_t object,
-                                std::uint32_t progress) {
-  TermStore::ObjectFacts after;  // the names' own bound counts what follows them
-  after.key = ProgressKey(object, progress);
-  return store_->EncodeNames(names, partial, object, progress, after);
+                                std::uint32_t progress, std::uint32_t partial_bytes) {
+  return store_->EncodeNames(names, partial, object, progress, ProgressKey(object, progress),
+                             partial_bytes);
 }
 
 }  // namespace maskd

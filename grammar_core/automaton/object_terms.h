@@ -47,9 +47,9 @@ class ObjectTerms {
   std::vector<NameEdge> NameEdges(std::uint32_t object, std::uint32_t progress,
                                   std::uint32_t first, std::uint32_t depth);
 
-  // An Encode term of `names`, within this object.
+  // An Encode term of `names`, within this object; see TermStore::EncodeNames.
   TermId EncodeNames(TermId names, PartialChar partial, std::uint32_t object,
-                     std::uint32_t progress);
+                     std::uint32_t progress, std::uint32_t partial_bytes = 0);
 
  private:
   // An object's spec with what is derived of it, made on first use.

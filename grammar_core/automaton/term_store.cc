@@ -28,14 +28,6 @@ std::uint32_t Utf8Bytes(std::uint32_t code_point) {
   return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 }
 
-// A bound of what is left to spell, from the bound for the characters that begin with the partly read
-// one: of that, at most so many bytes of UTF-8 are spelled already.
-std::uint32_t EncodedMinBytes(std::uint32_t characters, const PartialChar& partial) {
-  constexpr std::uint32_t kMaxSpelled = 3;
-  if (partial.phase == CharPhase::kStart || characters == kNoEnd) return characters;
-  return characters > kMaxSpelled ? characters - kMaxSpelled : 1;
-}
-
 }  // namespace
 
 TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
@@ -239,27 +231,28 @@ TermId TermStore::Call(RuleId rule) {
   });
 }
 
-TermId TermStore::Encode(TermId characters, PartialChar partial) {
+TermId TermStore::Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes) {
   if (characters == kNothingTerm) return kNothingTerm;
   const bool between = partial.phase == CharPhase::kStart;
   if (characters == kEmptyTerm && between) return kEmptyTerm;
   return Intern({TermKind::kEncode, characters, partial.Pack(), kNoObject, 0}, [&](Term* term) {
     term->nullable = between && terms_[characters].nullable;
-    term->min_bytes = EncodedMinBytes(terms_[characters].min_bytes, partial);
+    term->min_bytes = between ? terms_[characters].min_bytes : partial_bytes;
     term->key = Mix(Mix(Seed(TermKind::kEncode), terms_[characters].key), partial.Pack());
   });
 }
 
 TermId TermStore::EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
-                              std::uint32_t progress, const ObjectFacts& after) {
+                              std::uint32_t progress, const Hash128& progress_key,
+                              std::uint32_t partial_bytes) {
   if (characters == kNothingTerm) return kNothingTerm;
   return Intern({TermKind::kEncode, characters, partial.Pack(), object, progress},
                 [&](Term* term) {
                   const Term& names = terms_[characters];
-                  const std::uint32_t bytes = SaturatingAdd(names.min_bytes, after.min_bytes);
-                  term->min_bytes = EncodedMinBytes(bytes, partial);
+                  const bool between = partial.phase == CharPhase::kStart;
+                  term->min_bytes = between ? names.min_bytes : partial_bytes;
                   const Hash128 key = Mix(Mix(Seed(TermKind::kEncode), names.key), partial.Pack());
-                  term->key = Mix(key, after.key);
+                  term->key = Mix(key, progress_key);
                 });
 }
 

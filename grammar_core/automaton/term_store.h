@@ -59,10 +59,13 @@ class TermStore {
   TermId Byte(unsigned char byte);
   TermId Bytes(std::uint32_t string, std::uint32_t offset);
   TermId Call(RuleId rule);
-  TermId Encode(TermId characters, PartialChar partial);
-  // An object's names in `characters`, and after the closing quote the rest of the object.
+  // `partial_bytes`: the min_bytes of the term where `partial` is within a character.
+  TermId Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes = 0);
+  // An object's names in `characters`, and after the closing quote the rest of the object, whose bytes
+  // the names' own bound counts.
   TermId EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
-                     std::uint32_t progress, const ObjectFacts& after);
+                     std::uint32_t progress, const Hash128& progress_key,
+                     std::uint32_t partial_bytes = 0);
   TermId Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                 const ObjectFacts& facts);
 
