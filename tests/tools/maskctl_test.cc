@@ -26,6 +26,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 const std::string kMaskctl = MASKD_MASKCTL;
+const std::string kPython = MASKD_PYTHON;
 const std::string kExamples = absl::StrCat(MASKD_SOURCE_DIR, "/examples");
 
 struct Outcome {
@@ -225,10 +226,11 @@ TEST_F(MaskctlTest, TokensShowsWhatAGrammarAllows) {
 
 // Whether the texts of `path` satisfy their schemas, by another project's validator.
 void ExpectValid(const std::string& path) {
-  if (RunShell("python3 -c 'import jsonschema'").exit != 0) {
+  if (RunShell(kPython + " -c 'import jsonschema'").exit != 0) {
     GTEST_SKIP() << "NOT VALIDATED: the Python package jsonschema is not installed";
   }
-  const Outcome outcome = RunShell(absl::StrCat("python3 ", kExamples, "/validate_json.py ", path));
+  const Outcome outcome =
+      RunShell(absl::StrCat(kPython, " ", kExamples, "/validate_json.py ", path));
   EXPECT_EQ(outcome.exit, 0) << outcome.output;
 }
 
@@ -277,14 +279,15 @@ TEST_F(MaskctlTest, AGrammarThatDoesNotCompileFailsItsSequenceOnly) {
 }
 
 TEST_F(MaskctlTest, ValidatorFindsAWrongText) {
-  if (RunShell("python3 -c 'import jsonschema'").exit != 0) {
+  if (RunShell(kPython + " -c 'import jsonschema'").exit != 0) {
     GTEST_SKIP() << "NOT TESTED: the Python package jsonschema is not installed";
   }
   const std::string path =
       Write("r.jsonl",
             "{\"name\": \"a\", \"schema\": {\"type\": \"integer\"}, \"text\": \"\\\"x\\\"\"}\n"
             "{\"name\": \"b\", \"schema\": {\"type\": \"integer\"}, \"text\": \"3\"}\n");
-  const Outcome outcome = RunShell(absl::StrCat("python3 ", kExamples, "/validate_json.py ", path));
+  const Outcome outcome =
+      RunShell(absl::StrCat(kPython, " ", kExamples, "/validate_json.py ", path));
   EXPECT_EQ(outcome.exit, 1);
   EXPECT_THAT(outcome.output, HasSubstr("a: INVALID: $: 'x' is not of type 'integer'"));
   EXPECT_THAT(outcome.output, HasSubstr("1 of 2 valid"));
