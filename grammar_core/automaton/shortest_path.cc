@@ -18,11 +18,12 @@ struct Arrival {
 };
 
 // A state to look at: the bound of a whole completion through it, then how far it is. Among equals the
-// one that is farther along comes first.
+// one that is farther along comes first. Its byte classes below `next_class` have been tried.
 struct Open {
   std::uint32_t bound;
   std::uint32_t bytes;
   TermId state;
+  int next_class;
   bool operator<(const Open& other) const {
     return bound != other.bound ? bound > other.bound : bytes < other.bytes;
   }
@@ -35,7 +36,7 @@ class Search {
 
   absl::StatusOr<std::string> Run(TermId start) {
     arrivals_[start] = {0, start, 0};
-    open_.push({automaton_->MinBytes(start), 0, start});
+    open_.push({automaton_->MinBytes(start), 0, start, 0});
     while (!open_.empty() && work_->Spend()) {
       const Open at = open_.top();
       open_.pop();
@@ -48,9 +49,10 @@ class Search {
   }
 
  private:
+  // Tries the bytes after `at`, up to the first that loses nothing; the others wait for it to fail.
   void Expand(const Open& at) {
     const ByteClasses& classes = automaton_->classes();
-    for (int c = 0; c < classes.count(); ++c) {
+    for (int c = at.next_class; c < classes.count(); ++c) {
       const unsigned char byte = classes.Sample(c);
       const TermId next = automaton_->Step(at.state, byte, *work_);
       if (next == kFailedTerm) return;
@@ -61,7 +63,11 @@ class Search {
       const auto [known, is_new] = arrivals_.try_emplace(next, Arrival{bytes, at.state, byte});
       if (!is_new && known->second.bytes <= bytes) continue;
       known->second = {bytes, at.state, byte};
-      open_.push({bound, bytes, next});
+      open_.push({bound, bytes, next, 0});
+      if (bound <= at.bound) {
+        open_.push({at.bound, at.bytes, at.state, c + 1});
+        return;
+      }
     }
   }
 
