@@ -12,6 +12,7 @@
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
 #include "grammar_core/frontend/read_result.h"
+#include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/ir/passes/left_recursion.h"
 #include "grammar_core/ir/passes/productive.h"
 
@@ -33,6 +34,10 @@ absl::StatusOr<std::string> CompactJson(const GrammarSource& source, const Limit
   return document->root().Compact();
 }
 
+absl::StatusOr<std::string> AllText(const GrammarSource& source, const Limits&) {
+  return source.text;
+}
+
 absl::StatusOr<std::string> NoText(const GrammarSource&, const Limits&) { return std::string(); }
 
 constexpr std::array kFrontEnds = {
@@ -40,6 +45,7 @@ constexpr std::array kFrontEnds = {
     FrontEnd{"json_object", &ReadAnyJsonObject, &NoText},
     FrontEnd{"json", &ReadAnyJson, &NoText},
     FrontEnd{"choice", &ReadChoice, &CompactJson},
+    FrontEnd{"regex", &ReadRegexGrammar, &AllText},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {

@@ -11,10 +11,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(RegistryTest, KindsAreNamed) {
-  EXPECT_THAT(FrontEndKinds(), ElementsAre("json_schema", "json_object", "json", "choice"));
+  EXPECT_THAT(FrontEndKinds(),
+              ElementsAre("json_schema", "json_object", "json", "choice", "regex"));
   const absl::Status status = ReadForTest("yaml", "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("json_schema, json_object, json, choice"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("json_schema, json_object, json, choice, regex"));
 }
 
 TEST(RegistryTest, SourceBytesAreLimited) {

@@ -1,0 +1,329 @@
+#include "grammar_core/frontend/regex/pattern_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/frontend/regex/char_classes.h"
+#include "grammar_core/frontend/regex/escape_reader.h"
+
+namespace maskd {
+namespace {
+
+constexpr std::uint32_t kMaxCount = std::numeric_limits<std::int32_t>::max();
+
+bool IsDigit(std::uint32_t c) { return c >= '0' && c <= '9'; }
+
+bool IsGroupName(absl::string_view name) {
+  return !name.empty() && !absl::ascii_isdigit(name.front()) &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return absl::ascii_isalnum(c) || c == '_' || c == '$'; });
+}
+
+// What "(?" may begin that is known and not supported.
+struct Unsupported {
+  absl::string_view spelling;
+  absl::string_view name;
+};
+constexpr Unsupported kUnsupportedGroups[] = {
+    {"=", "look-ahead"},        {"!", "negative look-ahead"},
+    {"<=", "look-behind"},      {"<!", "negative look-behind"},
+    {">", "atomic group"},      {"P=", "back-reference"},
+    {"P>", "recursion"},        {"#", "comment"},
+    {"(", "conditional group"}, {"|", "branch reset"},
+};
+
+}  // namespace
+
+PatternReader::PatternReader(absl::string_view pattern, absl::string_view place,
+                             const Limits& limits, Budget* budget, IrBuilder* builder)
+    : limits_(limits),
+      budget_(budget),
+      builder_(builder),
+      cursor_(pattern, place),
+      algebra_(builder) {
+  groups_.push_back({0, {}, {}, {}, Last::kNothing});
+}
+
+absl::StatusOr<ContextLanguage> PatternReader::Read() {
+  while (!cursor_.done()) {
+    if (absl::Status status = budget_->Spend(); !status.ok()) return status;
+    if (absl::Status status = ReadNext(); !status.ok()) return status;
+    if (!builder_->status().ok()) return builder_->status();
+  }
+  if (groups_.size() > 1) {
+    return cursor_.Invalid(groups_.back().begin, "the group has no end, expected ')'");
+  }
+  return EndOf(std::move(groups_.back()));
+}
+
+absl::Status PatternReader::ReadNext() {
+  const std::size_t begin = cursor_.at();
+  const std::uint32_t c = cursor_.Next();
+  switch (c) {
+    case '\\':
+      return ReadBackslash(begin);
+    case '[':
+      return ReadBrackets();
+    case '(':
+      return ReadGroupOpening(begin);
+    case ')':
+      return CloseGroup(begin);
+    case '|':
+      EndAlternative();
+      break;
+    case '^':
+      AddAtom(algebra_.TextBegin());
+      break;
+    case '$':
+      AddAtom(algebra_.TextEnd());
+      break;
+    case '.':
+      AddAtom(algebra_.Chars(flags_.dot_all ? CharSet::All() : DotChars()));
+      break;
+    case '*':
+      return Quantify(begin, {0, kUnbounded});
+    case '+':
+      return Quantify(begin, {1, kUnbounded});
+    case '?':
+      return Quantify(begin, {0, 1});
+    case '{': {
+      const absl::StatusOr<std::optional<Counts>> counts = ReadCounts(begin);
+      if (!counts.ok()) return counts.status();
+      if (counts->has_value()) return Quantify(begin, **counts);
+      AddCharacter(c);
+      break;
+    }
+    default:
+      AddCharacter(c);
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PatternReader::ReadBackslash(std::size_t begin) {
+  switch (cursor_.Next()) {
+    case 'A':
+      AddAtom(algebra_.TextBegin());
+      return absl::OkStatus();
+    case 'z':
+      AddAtom(algebra_.TextEnd());
+      return absl::OkStatus();
+    case 'b':
+      AddAtom(algebra_.WordBoundary(false));
+      return absl::OkStatus();
+    case 'B':
+      AddAtom(algebra_.WordBoundary(true));
+      return absl::OkStatus();
+    default:
+      cursor_.MoveTo(begin + 1);
+      break;
+  }
+  const absl::StatusOr<Escaped> escaped = ReadEscape(cursor_, false, flags_.fold);
+  if (!escaped.ok()) return escaped.status();
+  if (escaped->character.has_value()) {
+    AddCharacter(*escaped->character);
+  } else {
+    AddAtom(algebra_.Chars(escaped->set));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PatternReader::ReadBrackets() {
+  const absl::StatusOr<CharSet> set = ReadClass(cursor_, flags_.fold, *budget_);
+  if (!set.ok()) return set.status();
+  AddAtom(algebra_.Chars(*set));
+  return absl::OkStatus();
+}
+
+absl::Status PatternReader::ReadGroupOpening(std::size_t begin) {
+  if (cursor_.Take("?")) return ReadGroupKind(begin);
+  return OpenGroup(begin, flags_);
+}
+
+absl::Status PatternReader::ReadGroupKind(std::size_t begin) {
+  for (const Unsupported& unsupported : kUnsupportedGroups) {
+    if (cursor_.Take(unsupported.spelling)) return cursor_.Unsupported(begin, unsupported.name);
+  }
+  if (cursor_.Take("<") || cursor_.Take("P<")) {
+    if (absl::Status status = ReadGroupName(); !status.ok()) return status;
+    return OpenGroup(begin, flags_);
+  }
+  return ReadFlags(begin);
+}
+
+absl::Status PatternReader::ReadGroupName() {
+  const std::size_t begin = cursor_.at();
+  absl::string_view name;
+  if (!cursor_.TakeUntil(">", &name)) return cursor_.Expected("a group's name and '>'");
+  if (!IsGroupName(name)) {
+    return cursor_.Invalid(begin, "a group's name is letters, digits, _ and $, and no digit first");
+  }
+  if (!names_.insert(name).second) {
+    return cursor_.Invalid(begin, absl::StrCat("a second group has the name ", name.substr(0, 64)));
+  }
+  return absl::OkStatus();
+}
+
+// (?:...), (?is:...), (?i-s:...), or (?i) which holds until the group around it ends.
+absl::Status PatternReader::ReadFlags(std::size_t begin) {
+  Flags flags = flags_;
+  bool value = true;
+  bool any = false;
+  while (true) {
+    const std::size_t at = cursor_.at();
+    const std::uint32_t c = cursor_.Next();
+    if (c == ':' && (any || value)) return OpenGroup(begin, flags);
+    if (c == ')' && any) {
+      flags_ = flags;
+      groups_.back().last = Last::kNothing;
+      return absl::OkStatus();
+    }
+    if (c == '-' && value) {
+      value = false;
+      any = false;
+      continue;
+    }
+    cursor_.MoveTo(at);
+    if (absl::Status status = SetFlag(c, value, &flags); !status.ok()) return status;
+    cursor_.Next();
+    any = true;
+  }
+}
+
+absl::Status PatternReader::SetFlag(std::uint32_t letter, bool value, Flags* flags) {
+  switch (letter) {
+    case 'i':
+      flags->fold = value;
+      return absl::OkStatus();
+    case 's':
+      flags->dot_all = value;
+      return absl::OkStatus();
+    case 'U':
+      return absl::OkStatus();  // laziness by default: the language is the same
+    case 'm':
+      return value ? cursor_.Unsupported(cursor_.at(), "flag m (lines)") : absl::OkStatus();
+    case 'x':
+      return value ? cursor_.Unsupported(cursor_.at(), "flag x (free spacing)") : absl::OkStatus();
+    default:
+      return cursor_.Expected("a kind of group: one of : = ! < > P or flags");
+  }
+}
+
+absl::Status PatternReader::OpenGroup(std::size_t begin, Flags inside) {
+  const auto depth = static_cast<std::int64_t>(groups_.size());
+  if (depth > limits_.source_depth) {
+    return cursor_.Limit(begin, "source_depth", limits_.source_depth, depth);
+  }
+  groups_.push_back({begin, flags_, {}, {}, Last::kNothing});
+  flags_ = inside;
+  return absl::OkStatus();
+}
+
+absl::Status PatternReader::CloseGroup(std::size_t begin) {
+  if (groups_.size() == 1) return cursor_.Invalid(begin, "no group is open here");
+  Group group = std::move(groups_.back());
+  groups_.pop_back();
+  flags_ = group.flags_outside;
+  AddAtom(EndOf(std::move(group)));
+  return absl::OkStatus();
+}
+
+absl::Status PatternReader::Quantify(std::size_t begin, Counts counts) {
+  Group& group = groups_.back();
+  if (group.last == Last::kNothing) return cursor_.Invalid(begin, "there is nothing to repeat");
+  if (group.last == Last::kQuantified) {
+    return cursor_.Invalid(begin, "a quantifier stands before; put a group around what it repeats");
+  }
+  if (!cursor_.Take("?") && cursor_.Peek() == '+') {
+    return cursor_.Unsupported(cursor_.at(), "possessive quantifier");
+  }
+  ContextLanguage part = std::move(group.sequence.back());
+  group.sequence.pop_back();
+  std::optional<ContextLanguage> repeated =
+      algebra_.Repeat(std::move(part), counts.min, counts.max);
+  if (!repeated.has_value()) return cursor_.Unsupported(begin, "repetition of a word boundary");
+  group.sequence.push_back(*std::move(repeated));
+  group.last = Last::kQuantified;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<PatternReader::Counts>> PatternReader::ReadCounts(std::size_t begin) {
+  const std::size_t inside = cursor_.at();
+  if (cursor_.Take(",") && IsDigit(cursor_.Peek())) {
+    return cursor_.Invalid(begin, "dialects differ on {,n}; write {0,n}, or \\{ for the character");
+  }
+  cursor_.MoveTo(inside);
+  // Looks for the whole of {n}, {n,} or {n,m} first: else the brace is a character.
+  const auto pass_digits = [&] {
+    const std::size_t from = cursor_.at();
+    while (IsDigit(cursor_.Peek())) cursor_.Next();
+    return cursor_.at() > from;
+  };
+  const bool has_min = pass_digits();
+  if (has_min && cursor_.Take(",")) pass_digits();
+  const bool whole = has_min && cursor_.Take("}");
+  cursor_.MoveTo(inside);
+  if (!whole) return std::optional<Counts>();
+  const absl::StatusOr<std::uint32_t> min = ReadCount();
+  if (!min.ok()) return min.status();
+  Counts counts = {*min, *min};
+  if (cursor_.Take(",")) {
+    counts.max = kUnbounded;
+    if (IsDigit(cursor_.Peek())) {
+      const absl::StatusOr<std::uint32_t> max = ReadCount();
+      if (!max.ok()) return max.status();
+      counts.max = *max;
+    }
+  }
+  cursor_.Take("}");
+  if (counts.max < counts.min) {
+    return cursor_.Invalid(begin, absl::StrCat(counts.max, " is less than ", counts.min));
+  }
+  return std::optional<Counts>(counts);
+}
+
+absl::StatusOr<std::uint32_t> PatternReader::ReadCount() {
+  const std::size_t begin = cursor_.at();
+  std::int64_t count = 0;
+  while (IsDigit(cursor_.Peek())) {
+    count = std::min<std::int64_t>(count * 10 + (cursor_.Next() - '0'),
+                                   std::numeric_limits<std::int64_t>::max() / 20);
+  }
+  if (count > kMaxCount) return cursor_.Limit(begin, "repeat_count", kMaxCount, count);
+  return static_cast<std::uint32_t>(count);
+}
+
+void PatternReader::AddAtom(ContextLanguage atom) {
+  groups_.back().sequence.push_back(std::move(atom));
+  groups_.back().last = Last::kAtom;
+}
+
+void PatternReader::AddCharacter(std::uint32_t c) {
+  absl::flat_hash_map<std::uint32_t, Language>& known = characters_[flags_.fold ? 1 : 0];
+  auto found = known.find(c);
+  if (found == known.end()) {
+    const CharSet one = CharSet::One(c);
+    const ContextLanguage made = algebra_.Chars(flags_.fold ? FoldCase(one) : one);
+    found = known.emplace(c, made.In(Neighbour::kNone, Neighbour::kNone)).first;
+  }
+  AddAtom(ContextLanguage(found->second));
+}
+
+void PatternReader::EndAlternative() {
+  Group& group = groups_.back();
+  group.alternatives.push_back(algebra_.Sequence(std::exchange(group.sequence, {})));
+  group.last = Last::kNothing;
+}
+
+ContextLanguage PatternReader::EndOf(Group group) {
+  ContextLanguage last = algebra_.Sequence(group.sequence);
+  if (group.alternatives.empty()) return last;
+  group.alternatives.push_back(std::move(last));
+  return algebra_.Alternatives(group.alternatives);
+}
+
+}  // namespace maskd

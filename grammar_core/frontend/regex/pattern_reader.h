@@ -1,0 +1,93 @@
+// Reads the text of a pattern into what it matches, by its neighbours. No recursion: open groups
+// are on a stack of their own.
+//
+// Errors   see regex.h.
+// Threads  one thread an object.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_REGEX_PATTERN_READER_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_REGEX_PATTERN_READER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/frontend/regex/context_language.h"
+#include "grammar_core/frontend/regex/pattern_cursor.h"
+#include "grammar_core/ir/ir_builder.h"
+
+namespace maskd {
+
+class PatternReader {
+ public:
+  // All of them must outlive the reader. `pattern` is UTF-8; for `place` see RegexOptions.
+  PatternReader(absl::string_view pattern, absl::string_view place, const Limits& limits,
+                Budget* budget, IrBuilder* builder);
+
+  // Reads the whole pattern; call it once.
+  absl::StatusOr<ContextLanguage> Read();
+
+  ContextAlgebra& algebra() { return algebra_; }
+
+ private:
+  struct Flags {
+    bool fold = false;     // (?i)
+    bool dot_all = false;  // (?s)
+  };
+  // Whether what was read last may be repeated.
+  enum class Last { kNothing, kAtom, kQuantified };
+  // An open group, or the pattern itself.
+  struct Group {
+    std::size_t begin;
+    Flags flags_outside;
+    std::vector<ContextLanguage> alternatives;
+    std::vector<ContextLanguage> sequence;
+    Last last = Last::kNothing;
+  };
+  struct Counts {
+    std::uint32_t min;
+    std::uint32_t max;
+  };
+
+  absl::Status ReadNext();
+  absl::Status ReadBackslash(std::size_t begin);
+  absl::Status ReadBrackets();
+  absl::Status ReadGroupOpening(std::size_t begin);
+  absl::Status ReadGroupKind(std::size_t begin);
+  absl::Status ReadGroupName();
+  absl::Status ReadFlags(std::size_t begin);
+  absl::Status SetFlag(std::uint32_t letter, bool value, Flags* flags);
+  absl::Status CloseGroup(std::size_t begin);
+  absl::Status OpenGroup(std::size_t begin, Flags inside);
+  absl::Status Quantify(std::size_t begin, Counts counts);
+  // {n}, {n,} or {n,m} behind its '{'; nothing, and the cursor as it was, where the '{' is just a
+  // character.
+  absl::StatusOr<std::optional<Counts>> ReadCounts(std::size_t begin);
+  absl::StatusOr<std::uint32_t> ReadCount();
+
+  void AddAtom(ContextLanguage atom);
+  void AddCharacter(std::uint32_t c);
+  void EndAlternative();
+  ContextLanguage EndOf(Group group);
+
+  const Limits& limits_;
+  Budget* const budget_;
+  IrBuilder* const builder_;
+  PatternCursor cursor_;
+  ContextAlgebra algebra_;
+  Flags flags_;
+  std::vector<Group> groups_;
+  absl::flat_hash_set<absl::string_view> names_;
+  // The languages of single characters met, by character and fold.
+  absl::flat_hash_map<std::uint32_t, Language> characters_[2];
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_REGEX_PATTERN_READER_H_

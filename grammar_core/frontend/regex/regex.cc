@@ -1,0 +1,56 @@
+#include "grammar_core/frontend/regex/regex.h"
+
+#include <utility>
+#include <vector>
+
+#include "grammar_core/base/utf8.h"
+#include "grammar_core/frontend/regex/context_language.h"
+#include "grammar_core/frontend/regex/pattern_reader.h"
+
+namespace maskd {
+namespace {
+
+absl::Status CheckUtf8(absl::string_view pattern, absl::string_view place) {
+  std::size_t at = 0;
+  while (at < pattern.size()) {
+    if (!DecodeUtf8(pattern, &at).has_value()) {
+      return PatternCursor(pattern, place).Invalid(at, "the pattern is not UTF-8 here");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// `pattern` with anything before and after it.
+ContextLanguage Searched(ContextLanguage pattern, ContextAlgebra& algebra) {
+  std::vector<ContextLanguage> parts;
+  parts.push_back(algebra.Anything());
+  parts.push_back(std::move(pattern));
+  parts.push_back(algebra.Anything());
+  return algebra.Sequence(parts);
+}
+
+}  // namespace
+
+absl::StatusOr<NodeId> ReadRegex(absl::string_view pattern, const RegexOptions& options,
+                                 const Limits& limits, Budget& budget, IrBuilder& builder) {
+  if (absl::Status status = CheckUtf8(pattern, options.place); !status.ok()) return status;
+  PatternReader reader(pattern, options.place, limits, &budget, &builder);
+  absl::StatusOr<ContextLanguage> language = reader.Read();
+  if (!language.ok()) return language.status();
+  if (options.search) language = Searched(*std::move(language), reader.algebra());
+  return language->In(Neighbour::kNone, Neighbour::kNone).node;
+}
+
+absl::StatusOr<ReadResult> ReadRegexGrammar(const GrammarSource& source, const Limits& limits,
+                                            Budget& budget) {
+  IrBuilder builder(limits);
+  const absl::StatusOr<NodeId> characters = ReadRegex(source.text, {}, limits, budget, builder);
+  if (!characters.ok()) return characters.status();
+  const RuleId start = builder.DeclareRule("regex", "1:1");
+  builder.DefineRule(start, builder.Encode(Spelling::kUtf8, *characters));
+  absl::StatusOr<GrammarIr> ir = std::move(builder).Build(start);
+  if (!ir.ok()) return ir.status();
+  return ReadResult{*std::move(ir), {}, {}};
+}
+
+}  // namespace maskd

@@ -1,0 +1,122 @@
+// The language of a pattern against RE2::FullMatch, by the slow recogniser and by the engine.
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "gtest/gtest.h"
+#include "re2/re2.h"
+
+#include "tests/frontend/ir_recognizer.h"
+#include "tests/frontend/reading.h"
+#include "tests/regex/random_pattern.h"
+#include "tests/regex/verdict.h"
+
+namespace maskd {
+namespace {
+
+bool IsEmptyLanguage(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kInvalidArgument &&
+         absl::string_view(status.message()).find("no text") != absl::string_view::npos;
+}
+
+class Comparison {
+ public:
+  void Compare(const std::string& pattern, const std::vector<std::string>& texts) {
+    RE2::Options options;
+    options.set_log_errors(false);
+    const RE2 re2(pattern, options);
+    if (re2.error_code() == RE2::ErrorRepeatSize) return;  // it unrolls counts, up to 1000
+    ASSERT_TRUE(re2.ok()) << pattern << ": " << re2.error();
+    const auto compiled = CompilePattern(pattern);
+    ++patterns_;
+    if (compiled.status().code() == absl::StatusCode::kUnimplemented) {
+      ++refused_;
+      return;
+    }
+    if (IsEmptyLanguage(compiled.status())) return CompareEmpty(pattern, texts, re2);
+    ASSERT_TRUE(compiled.ok()) << pattern << ": " << compiled.status();
+    const auto read = ReadForTest("regex", pattern);
+    ASSERT_TRUE(read.ok());
+    IrRecognizer recognizer(read->ir);
+    for (const std::string& text : texts) {
+      const bool expected = RE2::FullMatch(text, re2);
+      const absl::StatusOr<bool> engine = AcceptsByText(*compiled, text);
+      ++texts_;
+      matches_ += expected ? 1 : 0;
+      ASSERT_EQ(recognizer.Accepts(text), expected) << pattern << " on \"" << text << "\"";
+      ASSERT_TRUE(engine.ok()) << pattern << " on \"" << text << "\": " << engine.status();
+      ASSERT_EQ(*engine, expected) << pattern << " on \"" << text << "\"";
+    }
+  }
+
+  void Print() const {
+    std::cout << patterns_ << " patterns (" << empty_ << " match nothing, " << refused_
+              << " refused), " << texts_ << " texts, " << matches_ << " of them match\n";
+  }
+  [[nodiscard]] int patterns() const { return patterns_; }
+  [[nodiscard]] int refused() const { return refused_; }
+  [[nodiscard]] int matches() const { return matches_; }
+
+ private:
+  void CompareEmpty(const std::string& pattern, const std::vector<std::string>& texts,
+                    const RE2& re2) {
+    ++empty_;
+    for (const std::string& text : texts) {
+      ASSERT_FALSE(RE2::FullMatch(text, re2)) << pattern << " on \"" << text << "\"";
+    }
+  }
+
+  int patterns_ = 0;
+  int empty_ = 0;
+  int refused_ = 0;
+  int texts_ = 0;
+  int matches_ = 0;
+};
+
+std::vector<std::string> AllTexts(std::size_t max_length) {
+  std::vector<std::string> texts = {""};
+  for (std::size_t i = 0; texts[i].size() < max_length; ++i) {
+    texts.push_back(texts[i] + "a");
+    texts.push_back(texts[i] + "-");
+  }
+  return texts;
+}
+
+TEST(RegexRe2Test, EverySmallPatternOnEveryShortText) {
+  const std::vector<std::string> texts = AllTexts(5);
+  Comparison comparison;
+  for (int size = 1; size <= 4; ++size) {
+    for (const std::string& pattern : PatternsOfSize(size)) {
+      comparison.Compare(pattern, texts);
+      ASSERT_FALSE(HasFatalFailure());
+    }
+  }
+  comparison.Print();
+  EXPECT_LT(comparison.refused(), comparison.patterns() / 4);
+  EXPECT_GT(comparison.matches(), 10'000);
+}
+
+TEST(RegexRe2Test, RandomPatternsOnTextsMadeForThem) {
+  Random random(20240607);
+  Comparison comparison;
+  for (int round = 0; round < 6000; ++round) {
+    const SampledPattern pattern = MakeRandomPattern(2 + round % 9, random);
+    std::set<std::string> texts = {""};
+    for (int i = 0; i < 6; ++i) {
+      const std::string text = pattern.sample(random);
+      if (text.size() > 60) continue;
+      texts.insert(text);
+      texts.insert(Mutated(text, random));
+    }
+    comparison.Compare(pattern.text, {texts.begin(), texts.end()});
+    ASSERT_FALSE(HasFatalFailure());
+  }
+  comparison.Print();
+  EXPECT_LT(comparison.refused(), comparison.patterns() / 5);
+  EXPECT_GT(comparison.matches(), 10'000);
+}
+
+}  // namespace
+}  // namespace maskd

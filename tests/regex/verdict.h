@@ -1,0 +1,28 @@
+// What the engine and the slow recogniser say about a text, for patterns compiled against the
+// embedded vocabulary of bytes.
+#ifndef MASKD_TESTS_REGEX_VERDICT_H_
+#define MASKD_TESTS_REGEX_VERDICT_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/compile/compiled_grammar.h"
+
+namespace maskd {
+
+// Compiled with the default limits.
+absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompilePattern(absl::string_view pattern);
+
+// Whether `text` is a whole text of the grammar, by stepping alone.
+absl::StatusOr<bool> AcceptsByText(const std::shared_ptr<const CompiledGrammar>& grammar,
+                                   absl::string_view text);
+
+// The same, each byte a token that the mask of its step must allow, then the end token.
+absl::StatusOr<bool> AcceptsByMasks(const std::shared_ptr<const CompiledGrammar>& grammar,
+                                    absl::string_view text);
+
+}  // namespace maskd
+
+#endif  // MASKD_TESTS_REGEX_VERDICT_H_
