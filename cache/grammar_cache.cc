@@ -3,13 +3,21 @@
 #include <utility>
 
 namespace maskd::cache {
+namespace {
+
+WorkPool::WaitingChanged ReportTo(metrics::Metrics* metrics) {
+  return metrics == nullptr ? WorkPool::WaitingChanged()
+                            : [metrics](int change) { metrics->CompileQueueChanged(change); };
+}
+
+}  // namespace
 
 GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
     : options_(std::move(options)),
       metrics_(metrics),
       grammars_(options_.capacity_bytes),
       errors_(options_.negative_entries, options_.negative_time_to_live),
-      pool_(options_.compile_threads, options_.compile_queue) {}
+      pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics)) {}
 
 GrammarPtr GrammarCache::Find(const std::string& id) {
   GrammarPtr found = Use(id);
@@ -104,7 +112,6 @@ std::size_t GrammarCache::size() const {
 void GrammarCache::Report(metrics::CacheOutcome outcome) const {
   if (metrics_ != nullptr) {
     metrics_->CacheRequest(outcome);
-    metrics_->CompileQueue(static_cast<std::int64_t>(pool_.waiting()));
   }
 }
 

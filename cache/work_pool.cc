@@ -4,7 +4,8 @@
 
 namespace maskd::cache {
 
-WorkPool::WorkPool(int thread_count, std::size_t queue_limit) : queue_limit_(queue_limit) {
+WorkPool::WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed)
+    : queue_limit_(queue_limit), waiting_changed_(std::move(waiting_changed)) {
   threads_.reserve(static_cast<std::size_t>(thread_count));
   for (int i = 0; i < thread_count; ++i) {
     threads_.emplace_back([this] { Run(); });
@@ -20,9 +21,19 @@ WorkPool::~WorkPool() {
   for (std::thread& thread : threads_) {
     thread.join();
   }
+  Report(-static_cast<int>(waiting()));
 }
 
 std::optional<WorkPool::JobId> WorkPool::Submit(std::function<void()> job) {
+  Report(1);  // before the job can begin, so that the sum is never negative
+  const std::optional<JobId> id = Push(std::move(job));
+  if (!id.has_value()) {
+    Report(-1);
+  }
+  return id;
+}
+
+std::optional<WorkPool::JobId> WorkPool::Push(std::function<void()> job) {
   const MutexLock lock(&mutex_);
   if (queue_.size() >= queue_limit_) {
     return std::nullopt;
@@ -35,13 +46,16 @@ std::optional<WorkPool::JobId> WorkPool::Submit(std::function<void()> job) {
 
 bool WorkPool::Withdraw(JobId id) {
   std::function<void()> dropped;  // outlives the lock: a job's own destructors may be long
-  const MutexLock lock(&mutex_);
-  const auto found = queue_.find(id);
-  if (found == queue_.end()) {
-    return false;
+  {
+    const MutexLock lock(&mutex_);
+    const auto found = queue_.find(id);
+    if (found == queue_.end()) {
+      return false;
+    }
+    dropped = std::move(found->second);
+    queue_.erase(found);
   }
-  dropped = std::move(found->second);
-  queue_.erase(found);
+  Report(-1);
   return true;
 }
 
@@ -52,6 +66,7 @@ std::size_t WorkPool::waiting() const {
 
 void WorkPool::Run() {
   while (std::function<void()> job = Next()) {
+    Report(-1);
     job();
   }
 }
@@ -67,6 +82,12 @@ std::function<void()> WorkPool::Next() {
   std::function<void()> job = std::move(queue_.begin()->second);
   queue_.erase(queue_.begin());
   return job;
+}
+
+void WorkPool::Report(int change) const {
+  if (waiting_changed_ != nullptr && change != 0) {
+    waiting_changed_(change);
+  }
 }
 
 }  // namespace maskd::cache

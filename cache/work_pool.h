@@ -23,8 +23,13 @@ class WorkPool {
  public:
   using JobId = std::uint64_t;
 
-  // `thread_count` of at least 1; `queue_limit` jobs may wait for a thread.
-  WorkPool(int thread_count, std::size_t queue_limit);
+  // Told of each change of the number of waiting jobs, without a lock held. Calls may overtake each
+  // other, so it is told by how much; the sum is never negative, and 0 once no job waits.
+  using WaitingChanged = std::function<void(int change)>;
+
+  // `thread_count` of at least 1; `queue_limit` jobs may wait for a thread. An empty
+  // `waiting_changed` is not called.
+  WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed = {});
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
@@ -42,8 +47,12 @@ class WorkPool {
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   // The next job; empty when the pool stops.
   std::function<void()> Next() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Nothing when the queue is full.
+  std::optional<JobId> Push(std::function<void()> job) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Report(int change) const;
 
   const std::size_t queue_limit_;
+  const WaitingChanged waiting_changed_;
   mutable Mutex mutex_;
   CondVar changed_;
   std::map<JobId, std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);  // ids ascend in time

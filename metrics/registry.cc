@@ -111,9 +111,7 @@ void Metrics::CacheSize(std::int64_t bytes, std::int64_t grammars) {
   instruments_->cache_grammars.Set(static_cast<double>(grammars));
 }
 
-void Metrics::CompileQueue(std::int64_t waiting) {
-  instruments_->compile_queue.Set(static_cast<double>(waiting));
-}
+void Metrics::CompileQueueChanged(int change) { instruments_->compile_queue.Increment(change); }
 
 void Metrics::StreamsOpenChanged(int change) { instruments_->streams_open.Increment(change); }
 

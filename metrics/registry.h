@@ -40,7 +40,7 @@ class Metrics {
   void CacheRequest(CacheOutcome outcome);
   void CacheEvictions(int count);
   void CacheSize(std::int64_t bytes, std::int64_t grammars);
-  void CompileQueue(std::int64_t waiting);
+  void CompileQueueChanged(int change);
   void StreamsOpenChanged(int change);
   void RowsOpenChanged(int change);
   void Refused(absl::string_view code);

@@ -10,8 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
+#include <prometheus/registry.h>
 
 #include "cache/load_error.h"
+#include "metrics/names.h"
 #include "tests/cache/fake_grammar.h"
 
 namespace maskd::cache {
@@ -169,6 +171,42 @@ TEST(GrammarCacheTest, RefusesOverTheQueueWithARetryHint) {
   EXPECT_TRUE(RetryAfterMs(refused.status()).has_value());
   EXPECT_TRUE(cache.Get("queued", Gives(1)).ok()) << "joining needs no place in the queue";
   busy = absl::CancelledError("left");
+}
+
+double QueueGauge(const metrics::Metrics& metrics) {
+  for (const auto& family : metrics.registry()->Collect()) {
+    if (family.name == metrics::kCompileQueue.name) {
+      return family.metric.at(0).gauge.value;
+    }
+  }
+  return -1;
+}
+
+TEST(GrammarCacheTest, TheQueueGaugeComesBackToZero) {
+  metrics::Metrics metrics("test");
+  GrammarCache::Options options = TestOptions();
+  options.compile_threads = 1;
+  options.compile_queue = 4;
+  GrammarCache cache(options, &metrics);
+  std::latch begun(1);
+  std::latch cancelled_seen(1);
+  absl::StatusOr<Ticket> busy = cache.Get("busy", RunsUntilCancelled(&begun, &cancelled_seen));
+  begun.wait();
+  EXPECT_EQ(QueueGauge(metrics), 0) << "what runs does not wait";
+  std::vector<absl::StatusOr<Ticket>> queued;
+  for (const char* id : {"a", "b", "c", "d"}) {
+    queued.push_back(cache.Get(id, Gives(1)));
+  }
+  const auto joined = cache.Get("a", Gives(1));
+  EXPECT_FALSE(cache.Get("refused", Gives(1)).ok());
+  EXPECT_EQ(QueueGauge(metrics), 4);
+  queued.pop_back();
+  EXPECT_EQ(QueueGauge(metrics), 3) << "withdrawn";
+  busy = absl::CancelledError("left");
+  for (const absl::StatusOr<Ticket>& ticket : queued) {
+    EXPECT_TRUE(Await(ticket).ok());
+  }
+  EXPECT_EQ(QueueGauge(metrics), 0);
 }
 
 TEST(GrammarCacheTest, EachCallerWaitsUntilItsOwnDeadline) {

@@ -25,7 +25,8 @@ TEST(MetricsTest, EveryEventIsSeen) {
   metrics.CacheRequest(CacheOutcome::kJoined);
   metrics.CacheEvictions(2);
   metrics.CacheSize(1000, 3);
-  metrics.CompileQueue(4);
+  metrics.CompileQueueChanged(5);
+  metrics.CompileQueueChanged(-1);
   metrics.StreamsOpenChanged(1);
   metrics.RowsOpenChanged(5);
   metrics.Refused("NOT_FOUND");
