@@ -1,5 +1,6 @@
 #include "service/config.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <limits>
@@ -134,7 +135,7 @@ constexpr std::array kFlags = {
     Flag{"metrics_listen", "HOST:PORT",
          "where to serve Prometheus metrics, empty for nowhere [127.0.0.1:9411]",
          &SetMetricsListen},
-    Flag{"tokenizer", "NAME=PATH[,format=F][,special=TEXT:ID...][,stop=TEXT...]",
+    Flag{"tokenizer", "NAME=PATH[,format=F][,preset=NAME][,special=TEXT:ID...][,stop=TEXT...]",
          "a vocabulary file; may repeat, the first is the default; in the environment separated "
          "by ';' [the embedded vocabulary \"bytes\"]",
          &AddTokenizers},
@@ -274,11 +275,23 @@ absl::Status AddSpecial(absl::string_view value, VocabularySource* source) {
   return absl::OkStatus();
 }
 
+absl::Status SetPreset(absl::string_view value, VocabularySource* source) {
+  const std::vector<std::string> presets = SpecialPresets();
+  if (std::find(presets.begin(), presets.end(), value) == presets.end()) {
+    return Wrong(absl::StrCat("preset=", value, " is not one of ", absl::StrJoin(presets, ", ")));
+  }
+  source->special_preset = std::string(value);
+  return absl::OkStatus();
+}
+
 absl::Status AddTokenizerOption(absl::string_view option, VocabularySource* source) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(option, absl::MaxSplits('=', 1));
   if (parts.first == "special") {
     return AddSpecial(parts.second, source);
+  }
+  if (parts.first == "preset") {
+    return SetPreset(parts.second, source);
   }
   if (parts.first == "stop" && !parts.second.empty()) {
     source->stop_tokens.emplace_back(parts.second);
@@ -288,7 +301,8 @@ absl::Status AddTokenizerOption(absl::string_view option, VocabularySource* sour
     source->format = std::string(parts.second);
     return absl::OkStatus();
   }
-  return Wrong(absl::StrCat("\"", option, "\" is none of format=F, special=TEXT:ID, stop=TEXT"));
+  return Wrong(absl::StrCat("\"", option,
+                            "\" is none of format=F, preset=NAME, special=TEXT:ID, stop=TEXT"));
 }
 
 }  // namespace
@@ -332,7 +346,8 @@ std::string ConfigHelp() {
     absl::StrAppend(&help, "  --", flag.name, flag.shape.empty() ? "" : "=", flag.shape,
                     "\n        ", flag.help, "\n");
   }
-  absl::StrAppend(&help, "\nVocabulary formats: ", absl::StrJoin(VocabularyFormats(), ", "), "\n");
+  absl::StrAppend(&help, "\nVocabulary formats: ", absl::StrJoin(VocabularyFormats(), ", "),
+                  "\nPresets of special tokens: ", absl::StrJoin(SpecialPresets(), ", "), "\n");
   return help;
 }
 

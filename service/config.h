@@ -65,8 +65,8 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 absl::StatusOr<Config> ReadConfig(const std::vector<std::string>& arguments,
                                   const Environment& environment);
 
-// "NAME", "NAME=PATH" or "NAME=PATH,key=value..." with the keys format, special (SPELLING:ID, may
-// repeat) and stop (SPELLING, may repeat).
+// "NAME", "NAME=PATH" or "NAME=PATH,key=value..." with the keys format, preset (one of
+// SpecialPresets()), special (SPELLING:ID, may repeat) and stop (SPELLING, may repeat).
 absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value);
 
 // The text of --help.

@@ -63,6 +63,14 @@ TEST(ConfigTest, ReadsATokenizersOptions) {
   EXPECT_THAT(source->stop_tokens, ElementsAre("<|a|>"));
 }
 
+TEST(ConfigTest, ReadsEachPreset) {
+  for (const std::string& preset : SpecialPresets()) {
+    const auto source = ParseTokenizerFlag("l=/v/t.tiktoken,preset=" + preset);
+    ASSERT_TRUE(source.ok()) << source.status();
+    EXPECT_EQ(source->special_preset, preset);
+  }
+}
+
 struct BadCase {
   const char* name;
   std::vector<std::string> arguments;
@@ -95,6 +103,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"TokenizerWithoutName", {"--tokenizer==/x"}, {}, "--tokenizer: "},
         {"TokenizerTwice", {"--tokenizer=a=/x", "--tokenizer=a=/y"}, {}, "--tokenizer: the name"},
         {"TokenizerOption", {"--tokenizer=a=/x,color=red"}, {}, "--tokenizer: \"color=red\""},
+        {"UnknownPreset",
+         {"--tokenizer=a=/x,preset=llama9"},
+         {},
+         "--tokenizer: preset=llama9 is not one of llama3, qwen"},
+        {"EmptyPreset", {"--tokenizer=a=/x,preset="}, {}, "--tokenizer: preset= is not one of"},
         {"SpecialWithoutId", {"--tokenizer=a=/x,special=y"}, {}, "--tokenizer: special=y"},
         {"Variable", {}, {{"MASKD_MAX_ROWS", "x"}}, "MASKD_MAX_ROWS: \"x\""},
     }),
@@ -102,7 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ConfigTest, HelpNamesEveryFlagAndFormat) {
   const std::string help = ConfigHelp();
-  for (const char* part : {"--listen=", "--tokenizer=", "--drain_ms=", "--help\n", "huggingface"}) {
+  for (const char* part : {"--listen=", "--tokenizer=", "--drain_ms=", "--help\n", "huggingface", "preset=NAME",
+                           "llama3"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }
 }
