@@ -7,20 +7,20 @@
 // fields id, status, compile_us, ttfm_us, mask_us, accept_us, tests[valid, got, at, tokens]). With
 // --stores shared (the default) one mask store serves all schemas, as in a server; with fresh it is
 // emptied before each. Masks are copied into a caller's row, as an engine needs them.
-#include <zlib.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include <nlohmann/json.hpp>
+#include <zlib.h>
+
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/matcher/matcher.h"
@@ -31,7 +31,8 @@ ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file (empty: the embedded byte
 ABSL_FLAG(std::string, special, "llama3", "Special-token preset of the vocabulary.");
 ABSL_FLAG(std::string, stop, "<|eot_id|>", "The token that ends a text.");
 ABSL_FLAG(std::string, out, "", "Result lines go here.");
-ABSL_FLAG(std::string, stores, "shared", "shared: one mask store for the run. fresh: one a schema.");
+ABSL_FLAG(std::string, stores, "shared",
+          "shared: one mask store for the run. fresh: one a schema.");
 ABSL_FLAG(std::string, split, "open", "Written into each result line.");
 ABSL_FLAG(int, limit, 0, "Stop after so many schemas; 0 means all.");
 
@@ -47,7 +48,9 @@ double MicrosSince(Clock::time_point start) {
 }
 
 // To a tenth of a microsecond as the format asks; finer below ten, where a tenth would hide much.
-double Rounded(double us) { return us < 10 ? std::round(us * 1000) / 1000 : std::round(us * 10) / 10; }
+double Rounded(double us) {
+  return us < 10 ? std::round(us * 1000) / 1000 : std::round(us * 10) / 10;
+}
 
 // Lines of a file that zlib reads, compressed or not.
 class LineReader {
@@ -76,7 +79,9 @@ class LineReader {
 class Case {
  public:
   Case(const Json& input, std::shared_ptr<TokenizerSpace> space, TokenId stop)
-      : input_(input), space_(std::move(space)), stop_(stop),
+      : input_(input),
+        space_(std::move(space)),
+        stop_(stop),
         row_(MaskWordCount(space_->vocabulary().size())) {}
 
   Json Run() {

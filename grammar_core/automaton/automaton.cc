@@ -25,8 +25,7 @@ Automaton::Automaton(GrammarFacts facts, MaskStore* masks, const Limits& limits)
 }
 
 absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir, MaskStore* masks,
-                                                             const Limits& limits,
-                                                             Budget& budget) {
+                                                             const Limits& limits, Budget& budget) {
   absl::StatusOr<GrammarFacts> facts = GrammarFacts::Create(ir, limits, budget);
   if (!facts.ok()) return facts.status();
   std::unique_ptr<Automaton> automaton(new Automaton(*std::move(facts), masks, limits));

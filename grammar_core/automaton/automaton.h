@@ -16,6 +16,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+
 #include "grammar_core/automaton/byte_classes.h"
 #include "grammar_core/automaton/byte_derivative.h"
 #include "grammar_core/automaton/char_derivative.h"

@@ -17,10 +17,13 @@ std::uint32_t Decrement(std::uint32_t count) {
 }  // namespace
 
 ByteDerivative::ByteDerivative(TermStore* store, ObjectTerms* objects, CharDerivative* characters,
-                               Lowering* lowering, const ByteClasses* classes,
-                               const Limits& limits)
-    : store_(store), objects_(objects), characters_(characters), lowering_(lowering),
-      classes_(classes), limits_(limits) {}
+                               Lowering* lowering, const ByteClasses* classes, const Limits& limits)
+    : store_(store),
+      objects_(objects),
+      characters_(characters),
+      lowering_(lowering),
+      classes_(classes),
+      limits_(limits) {}
 
 TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
@@ -69,7 +72,8 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
     case TermKind::kByteSet:
       return store_->byte_set(term.a)[byte] ? kEmptyTerm : kNothingTerm;
     case TermKind::kBytes: {
-      const bool same = static_cast<unsigned char>(store_->ir().byte_strings[term.a][term.b]) == byte;
+      const bool same =
+          static_cast<unsigned char>(store_->ir().byte_strings[term.a][term.b]) == byte;
       return same ? store_->Bytes(term.a, term.b + 1) : kNothingTerm;
     }
     case TermKind::kCat:
@@ -126,8 +130,7 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
   const CharStep step = StepChar(partial, byte);
   if (step.result == CharStep::Result::kRefused) {
     const bool ends_name = term.c != kNoObject && byte == '"' &&
-                           partial.phase == CharPhase::kStart &&
-                           store_->term(term.a).nullable;
+                           partial.phase == CharPhase::kStart && store_->term(term.a).nullable;
     return ends_name ? objects_->AfterName(term.c, term.d, store_->term(term.a).c) : kNothingTerm;
   }
   const CharEdges& edges = characters_->LiveEdges(term.a, work);

@@ -89,9 +89,8 @@ const CharEdges& CharDerivative::Keep(EdgeTable* table, TermId term, CharEdges e
 const CharEdges& CharDerivative::LiveEdges(TermId term, Work& work) {
   if (const auto known = live_edges_.find(term); known != live_edges_.end()) return *known->second;
   const CharEdges& edges = Edges(term, work);
-  CharEdges live = MapTargets(edges, [&](TermId to) {
-    return work.ok() && IsNothing(to, work) ? kNothingTerm : to;
-  });
+  CharEdges live = MapTargets(
+      edges, [&](TermId to) { return work.ok() && IsNothing(to, work) ? kNothingTerm : to; });
   return work.ok() ? Keep(&live_edges_, term, std::move(live)) : kNoEdges;
 }
 
@@ -155,8 +154,7 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
     case TermKind::kCat:
       return DeriveCat(id, work);
     case TermKind::kRepeat: {
-      const TermId rest =
-          store_->Repeat(term.a, term.b == 0 ? 0 : term.b - 1, Decrement(term.c));
+      const TermId rest = store_->Repeat(term.a, term.b == 0 ? 0 : term.b - 1, Decrement(term.c));
       return MapTargets(Edges(term.a, work), [&](TermId to) { return store_->Cat(to, rest); });
     }
     case TermKind::kAlt:
@@ -193,8 +191,9 @@ CharEdges CharDerivative::DeriveCat(TermId id, Work& work) {
     if (is_cat) {
       step = MapTargets(step, [&](TermId to) { return store_->Cat(to, cat.b); });
     }
-    edges = edges.empty() ? std::move(step)
-                          : Merge(edges, step, [&](TermId x, TermId y) { return store_->Alt(x, y); });
+    edges = edges.empty()
+                ? std::move(step)
+                : Merge(edges, step, [&](TermId x, TermId y) { return store_->Alt(x, y); });
     reached = is_cat && store_->term(head).nullable;
     id = cat.b;
   }
@@ -210,9 +209,9 @@ CharEdges CharDerivative::DeriveTextSet(TermId id) const {
   while (at < term.c && texts[at].size() == depth) ++at;
   while (at < term.c) {
     const std::uint32_t character = texts[at][depth];
-    const auto end = std::partition_point(
-        texts.begin() + at, texts.begin() + term.c,
-        [&](const std::u32string& text) { return text[depth] == character; });
+    const auto end =
+        std::partition_point(texts.begin() + at, texts.begin() + term.c,
+                             [&](const std::u32string& text) { return text[depth] == character; });
     const auto next = static_cast<std::uint32_t>(end - texts.begin());
     AppendEdge(&edges, {character, character, store_->TextSet(term.a, at, next, depth + 1)});
     at = next;
@@ -223,8 +222,7 @@ CharEdges CharDerivative::DeriveTextSet(TermId id) const {
 CharEdges CharDerivative::DeriveNames(TermId id) const {
   const Term& term = store_->term(id);
   CharEdges edges;
-  for (const auto& [character, names] :
-       objects_->NameEdges(term.a, term.b, term.c, term.d)) {
+  for (const auto& [character, names] : objects_->NameEdges(term.a, term.b, term.c, term.d)) {
     AppendEdge(&edges, {character, character, names});
   }
   return edges;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+
 #include "grammar_core/automaton/object_terms.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"

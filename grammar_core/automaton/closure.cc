@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/utf8.h"
 
@@ -27,7 +28,7 @@ using Symbols = std::bitset<kBeyond + 1>;
 // What one state does with each symbol.
 struct Reaction {
   Symbols alive;
-  bool takes_lead_byte = false;  // the first byte of some character beyond ASCII
+  bool takes_lead_byte = false;                 // the first byte of some character beyond ASCII
   std::vector<std::pair<int, TermId>> targets;  // one a live symbol, several for kBeyond
 };
 
@@ -271,8 +272,7 @@ void Search::Decide(TermId state) {
   const Symbols dead = kept_ & ~found.reaction.alive;
   const int all = Weight(kept_);
   const bool by_most = 2 * Weight(reached_by) >= all;
-  if (found.level >= kMaxLevel || members_ >= kMaxMembers ||
-      (by_most && 2 * Weight(dead) >= all)) {
+  if (found.level >= kMaxLevel || members_ >= kMaxMembers || (by_most && 2 * Weight(dead) >= all)) {
     found.fate = Fate::kBound;
     max_chars_ = std::min(max_chars_, found.level);
     return;

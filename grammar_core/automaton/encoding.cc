@@ -191,7 +191,8 @@ Completions LowCompletions(const PartialChar& partial) {
   const std::uint32_t first = std::max(low.lo, kLowFirst);
   const std::uint32_t last = std::min(low.hi, kLowLast);
   if (first <= last) {
-    AddWithin({base + (first & kHalfMask), base + (last & kHalfMask)}, base, base + kHalfMask, &out);
+    AddWithin({base + (first & kHalfMask), base + (last & kHalfMask)}, base, base + kHalfMask,
+              &out);
   }
   return out;
 }

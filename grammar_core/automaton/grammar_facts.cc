@@ -37,7 +37,9 @@ Hash128 UniqueHash() {
 }  // namespace
 
 GrammarFacts::GrammarFacts(const GrammarIr& ir)
-    : ir_(&ir), nodes_(ir.nodes.size()), rule_hash_(ir.rules.size()),
+    : ir_(&ir),
+      nodes_(ir.nodes.size()),
+      rule_hash_(ir.rules.size()),
       object_hash_(ir.objects.size()) {}
 
 absl::StatusOr<GrammarFacts> GrammarFacts::Create(const GrammarIr& ir, const Limits& limits,
@@ -70,8 +72,7 @@ absl::Status GrammarFacts::FindGroupFacts(const std::vector<RuleId>& group,
                  now.descent != known.descent;
       known = now;
     }
-    if (absl::Status status = budget.Spend(static_cast<std::int64_t>(nodes.size()));
-        !status.ok()) {
+    if (absl::Status status = budget.Spend(static_cast<std::int64_t>(nodes.size())); !status.ok()) {
       return status;
     }
   }

@@ -15,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/limits.h"

@@ -41,8 +41,8 @@ TermId Lowering::LowerNode(NodeId id) {
     case IrKind::kText:
       return store_->Text(node.a, 0);
     case IrKind::kTextSet:
-      return store_->TextSet(node.a, 0,
-                             static_cast<std::uint32_t>(store_->text_set(node.a).size()), 0);
+      return store_->TextSet(node.a, 0, static_cast<std::uint32_t>(store_->text_set(node.a).size()),
+                             0);
     case IrKind::kCharSet:
       return store_->CharSet(node.a);
     case IrKind::kConcat:

@@ -110,8 +110,7 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId cell, unsigned char byte)
   return exits;
 }
 
-bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes,
-                     TokenMask* mask) {
+bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, TokenMask* mask) {
   std::array<TermId, TokenTrie::kMaxDepth + 1> path;  // path[d]: the state after d bytes
   path[0] = state;
   const std::span<const TrieNode> nodes = trie.nodes();

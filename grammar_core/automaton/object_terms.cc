@@ -102,8 +102,7 @@ bool ObjectTerms::AnyMemberAllowed(const Shape& shape, std::uint32_t object,
   return false;
 }
 
-bool ObjectTerms::MayClose(const Shape& shape, std::uint32_t object,
-                           std::uint32_t progress) const {
+bool ObjectTerms::MayClose(const Shape& shape, std::uint32_t object, std::uint32_t progress) const {
   const ObjectSpec& spec = Spec(object);
   if (!spec.any_order) return shape.next_required[progress] == shape.members.size();
   const std::string& seen = seen_sets_[progress];
@@ -159,8 +158,7 @@ TermId ObjectTerms::Member(std::uint32_t object, std::uint32_t progress) {
   }
   if (OthersAllowed(shape, object, progress)) {
     const TermId name = store_->Encode(shape.other_name, {Spelling::kJsonString});
-    const TermId rest =
-        ValueAndRest(object, shape.other_value, AfterOther(object, progress));
+    const TermId rest = ValueAndRest(object, shape.other_value, AfterOther(object, progress));
     ways.push_back(store_->Cat(name, store_->Cat(store_->Byte('"'), rest)));
   }
   return store_->Alt(std::move(ways));
@@ -182,9 +180,8 @@ TermId ObjectTerms::AfterName(std::uint32_t object, std::uint32_t progress, std:
 }
 
 TermId ObjectTerms::Phase(std::uint32_t object, std::uint32_t progress, ObjectPhase phase) {
-  return store_->Object(
-      object, progress, phase,
-      {false, MinBytes(object, progress, phase), ProgressKey(object, progress)});
+  return store_->Object(object, progress, phase,
+                        {false, MinBytes(object, progress, phase), ProgressKey(object, progress)});
 }
 
 std::uint32_t ObjectTerms::ShortestMember(const ObjectSpec& spec) const {
@@ -222,8 +219,7 @@ std::uint32_t ObjectTerms::MinBytes(std::uint32_t object, std::uint32_t progress
 }
 
 std::uint32_t ObjectTerms::MinBytesAfterName(const Shape& shape, std::uint32_t object,
-                                             std::uint32_t progress,
-                                             std::uint32_t member) const {
+                                             std::uint32_t progress, std::uint32_t member) const {
   constexpr std::uint32_t kQuoteColonBrace = 3;
   const ObjectSpec::Member& spec = Spec(object).members[member];
   std::uint32_t required = Spec(object).any_order ? RequiredBytes(shape, object, progress)
@@ -242,8 +238,8 @@ std::uint32_t ObjectTerms::RangeEnd(const Shape& shape, std::uint32_t first,
                                     std::uint32_t depth) const {
   const std::vector<std::u32string>& names = store_->text_set(shape.name_set);
   const std::u32string_view prefix = std::u32string_view(names[first]).substr(0, depth);
-  const auto end = std::partition_point(
-      names.begin() + first, names.end(), [&](const std::u32string& name) {
+  const auto end =
+      std::partition_point(names.begin() + first, names.end(), [&](const std::u32string& name) {
         return std::u32string_view(name).substr(0, depth) == prefix;
       });
   return static_cast<std::uint32_t>(end - names.begin());
@@ -263,8 +259,7 @@ TermId ObjectTerms::Names(std::uint32_t object, std::uint32_t progress, std::uin
     const auto rest = static_cast<std::uint32_t>(names[i].size()) - depth;
     facts.nullable |= rest == 0;
     facts.min_bytes = std::min(
-        facts.min_bytes,
-        SaturatingAdd(rest, MinBytesAfterName(shape, object, progress, member)));
+        facts.min_bytes, SaturatingAdd(rest, MinBytesAfterName(shape, object, progress, member)));
   }
   if (facts.min_bytes == kNoEnd) return kNothingTerm;
   facts.key = Mix(Mix(ProgressKey(object, progress), first), depth);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+
 #include "grammar_core/automaton/term_store.h"
 
 namespace maskd {
@@ -44,8 +45,8 @@ class ObjectTerms {
     std::uint32_t character;
     TermId names;
   };
-  std::vector<NameEdge> NameEdges(std::uint32_t object, std::uint32_t progress,
-                                  std::uint32_t first, std::uint32_t depth);
+  std::vector<NameEdge> NameEdges(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                                  std::uint32_t depth);
 
   // An Encode term of `names`, within this object; see TermStore::EncodeNames.
   TermId EncodeNames(TermId names, PartialChar partial, std::uint32_t object,
@@ -54,7 +55,7 @@ class ObjectTerms {
  private:
   // An object's spec with what is derived of it, made on first use.
   struct Shape {
-    std::uint32_t name_set;  // the names, sorted, as a text set of the store
+    std::uint32_t name_set;              // the names, sorted, as a text set of the store
     std::vector<std::uint32_t> members;  // the member of each name of the set
     // From member i on: the first required one, or the count; and the bytes that the required ones
     // take at least, each with a comma. One element more than there are members.
@@ -63,7 +64,7 @@ class ObjectTerms {
     // Bytes of the shortest member there is.
     std::uint32_t any_member_bytes;
     TermId space;
-    TermId other_name;   // kNothingTerm: no other member
+    TermId other_name;  // kNothingTerm: no other member
     TermId other_value;
   };
 
@@ -96,8 +97,8 @@ class ObjectTerms {
   // Lower bound of what an object still needs, '}' included.
   std::uint32_t MinBytes(std::uint32_t object, std::uint32_t progress, ObjectPhase phase);
   // The same after a member whose name has been written, colon and value included.
-  std::uint32_t MinBytesAfterName(const Shape& shape, std::uint32_t object,
-                                  std::uint32_t progress, std::uint32_t member) const;
+  std::uint32_t MinBytesAfterName(const Shape& shape, std::uint32_t object, std::uint32_t progress,
+                                  std::uint32_t member) const;
   Hash128 ProgressKey(std::uint32_t object, std::uint32_t progress) const;
   // The end of the range of names that share their first `depth` characters with name `first`.
   std::uint32_t RangeEnd(const Shape& shape, std::uint32_t first, std::uint32_t depth) const;

@@ -52,7 +52,9 @@ class BodyReader {
 class Components {
  public:
   explicit Components(const std::vector<Body>& bodies)
-      : bodies_(bodies), index_(bodies.size(), kUnseen), low_(bodies.size(), 0),
+      : bodies_(bodies),
+        index_(bodies.size(), kUnseen),
+        low_(bodies.size(), 0),
         on_stack_(bodies.size(), false) {}
 
   std::vector<std::vector<RuleId>> Find() {

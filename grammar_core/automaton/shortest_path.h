@@ -10,6 +10,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+
 #include "grammar_core/automaton/automaton.h"
 
 namespace maskd {

@@ -47,25 +47,26 @@ enum class TermKind : std::uint8_t {
   kEncode,   // (characters, PartialChar, object or kNoObject, its progress)
   kObject,   // (object, progress, ObjectPhase)
   // Characters.
-  kCharSet,   // (character set)
-  kText,      // (text, offset): its rest from there
-  kTextSet,   // (text set, first, end, depth): the rests, from depth, of the texts [first, end)
-  kNameSet,   // (object, progress, first, depth): the same for an object's names still allowed
-  kAnd,       // (list)
-  kNot,       // (term)
+  kCharSet,  // (character set)
+  kText,     // (text, offset): its rest from there
+  kTextSet,  // (text set, first, end, depth): the rests, from depth, of the texts [first, end)
+  kNameSet,  // (object, progress, first, depth): the same for an object's names still allowed
+  kAnd,      // (list)
+  kNot,      // (term)
 };
 
 struct Term {
   TermKind kind = TermKind::kNothing;
-  bool nullable = false;         // holds the empty string
-  bool may_be_empty = false;     // characters: holds an And or Not, so it may be Nothing unseen
+  bool nullable = false;      // holds the empty string
+  bool may_be_empty = false;  // characters: holds an And or Not, so it may be Nothing unseen
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   std::uint32_t c = 0;
   std::uint32_t d = 0;
-  std::uint32_t cells = 0;      // bytes: length of the spine
-  std::uint32_t floor = 0;      // bytes: cells that a step from here leaves unread
-  std::uint32_t min_bytes = 0;  // lower bound of the shortest string (characters: as JSON), saturating
+  std::uint32_t cells = 0;  // bytes: length of the spine
+  std::uint32_t floor = 0;  // bytes: cells that a step from here leaves unread
+  std::uint32_t min_bytes =
+      0;  // lower bound of the shortest string (characters: as JSON), saturating
   Hash128 key;
   // Transitions by byte class; null until the first step from here.
   std::atomic<std::atomic<TermId>*> row = nullptr;

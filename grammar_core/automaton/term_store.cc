@@ -141,8 +141,7 @@ std::vector<TermId> TermStore::FactorTails(std::vector<TermId> branches) {
 TermId TermStore::AltOf(std::vector<TermId> branches) {
   if (branches.size() == 1) return branches[0];
   const std::uint32_t list = InternList(std::move(branches));
-  return Intern({TermKind::kAlt, list, 0, 0, 0},
-                [&](Term* term) { FillAlt(term, lists_[list]); });
+  return Intern({TermKind::kAlt, list, 0, 0, 0}, [&](Term* term) { FillAlt(term, lists_[list]); });
 }
 
 void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
@@ -218,8 +217,7 @@ TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
   if (offset == bytes.size()) return kEmptyTerm;
   return Intern({TermKind::kBytes, string, offset, 0, 0}, [&](Term* term) {
     term->min_bytes = static_cast<std::uint32_t>(bytes.size() - offset);
-    term->key =
-        Mix(Seed(TermKind::kBytes), SuffixHash(&bytes_suffix_, string, bytes, offset));
+    term->key = Mix(Seed(TermKind::kBytes), SuffixHash(&bytes_suffix_, string, bytes, offset));
   });
 }
 
@@ -246,24 +244,22 @@ TermId TermStore::EncodeNames(TermId characters, PartialChar partial, std::uint3
                               std::uint32_t progress, const Hash128& progress_key,
                               std::uint32_t partial_bytes) {
   if (characters == kNothingTerm) return kNothingTerm;
-  return Intern({TermKind::kEncode, characters, partial.Pack(), object, progress},
-                [&](Term* term) {
-                  const Term& names = terms_[characters];
-                  const bool between = partial.phase == CharPhase::kStart;
-                  term->min_bytes = between ? names.min_bytes : partial_bytes;
-                  const Hash128 key = Mix(Mix(Seed(TermKind::kEncode), names.key), partial.Pack());
-                  term->key = Mix(key, progress_key);
-                });
+  return Intern({TermKind::kEncode, characters, partial.Pack(), object, progress}, [&](Term* term) {
+    const Term& names = terms_[characters];
+    const bool between = partial.phase == CharPhase::kStart;
+    term->min_bytes = between ? names.min_bytes : partial_bytes;
+    const Hash128 key = Mix(Mix(Seed(TermKind::kEncode), names.key), partial.Pack());
+    term->key = Mix(key, progress_key);
+  });
 }
 
 TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                          const ObjectFacts& facts) {
-  return Intern({TermKind::kObject, object, progress, static_cast<std::uint32_t>(phase), 0},
-                [&](Term* term) {
-                  term->min_bytes = facts.min_bytes;
-                  term->key = Mix(Mix(Seed(TermKind::kObject), facts.key),
-                                  static_cast<std::uint64_t>(phase));
-                });
+  return Intern(
+      {TermKind::kObject, object, progress, static_cast<std::uint32_t>(phase), 0}, [&](Term* term) {
+        term->min_bytes = facts.min_bytes;
+        term->key = Mix(Mix(Seed(TermKind::kObject), facts.key), static_cast<std::uint64_t>(phase));
+      });
 }
 
 TermId TermStore::CharSet(std::uint32_t set) {
@@ -284,8 +280,7 @@ TermId TermStore::Text(std::uint32_t text, std::uint32_t offset) {
     for (std::size_t i = offset; i < characters.size(); ++i) {
       term->min_bytes += Utf8Bytes(characters[i]);
     }
-    term->key =
-        Mix(Seed(TermKind::kText), SuffixHash(&text_suffix_, text, characters, offset));
+    term->key = Mix(Seed(TermKind::kText), SuffixHash(&text_suffix_, text, characters, offset));
   });
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+
 #include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/stable_vector.h"
 #include "grammar_core/automaton/term.h"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+
 #include "grammar_core/base/budget.h"
 
 namespace maskd {

@@ -62,7 +62,10 @@ CharSet CharSet::Intersect(const CharSet& other) const {
     const std::uint32_t lo = std::max(x->lo, y->lo);
     const std::uint32_t hi = std::min(x->hi, y->hi);
     if (lo <= hi) common.push_back({lo, hi});
-    if (x->hi < y->hi) ++x; else ++y;
+    if (x->hi < y->hi)
+      ++x;
+    else
+      ++y;
   }
   return CharSet(std::move(common));
 }

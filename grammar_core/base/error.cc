@@ -21,7 +21,8 @@ std::string Payload(const absl::Status& status, absl::string_view type_url) {
 
 absl::Status ErrorAt(absl::StatusCode code, absl::string_view place, absl::string_view reason,
                      absl::string_view message) {
-  absl::Status status(code, place.empty() ? std::string(message) : absl::StrCat(place, ": ", message));
+  absl::Status status(code,
+                      place.empty() ? std::string(message) : absl::StrCat(place, ": ", message));
   status.SetPayload(kPlacePayload, absl::Cord(place));
   status.SetPayload(kReasonPayload, absl::Cord(reason));
   return status;

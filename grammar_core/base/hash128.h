@@ -47,7 +47,9 @@ inline Hash128 Mix(Hash128 seed, std::uint64_t value) {
   return {lo, Scramble(seed.hi + swapped, kOddHigh) ^ lo};
 }
 
-inline Hash128 Mix(Hash128 seed, const Hash128& value) { return Mix(Mix(seed, value.lo), value.hi); }
+inline Hash128 Mix(Hash128 seed, const Hash128& value) {
+  return Mix(Mix(seed, value.lo), value.hi);
+}
 
 // Does not depend on the order: for sets.
 inline Hash128 MixUnordered(Hash128 seed, const Hash128& value) {

@@ -1,10 +1,9 @@
 #include "grammar_core/base/sha256.h"
 
-#include <openssl/evp.h>
-
 #include <cassert>
 
 #include "absl/strings/escaping.h"
+#include <openssl/evp.h>
 
 namespace maskd {
 

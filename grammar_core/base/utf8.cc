@@ -45,7 +45,9 @@ std::optional<std::u32string> Utf8ToCodePoints(absl::string_view text) {
 }
 
 void AppendUtf8(std::uint32_t c, std::string* out) {
-  const auto tail = [&](int shift) { out->push_back(static_cast<char>(0x80 | ((c >> shift) & 0x3F))); };
+  const auto tail = [&](int shift) {
+    out->push_back(static_cast<char>(0x80 | ((c >> shift) & 0x3F)));
+  };
   if (c < 0x80) {
     out->push_back(static_cast<char>(c));
   } else if (c < 0x800) {

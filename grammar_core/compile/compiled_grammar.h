@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/compile/tokenizer_space.h"
@@ -27,10 +28,10 @@ class Automaton;
 struct GrammarCosts {
   std::int64_t rules = 0;
   std::int64_t ir_nodes = 0;
-  std::int64_t terms = 0;         // automaton states and their parts, so far
-  std::int64_t held_bytes = 0;    // terms, transitions and the IR, so far
-  std::int64_t compile_us = 0;    // source text to ready grammar, first mask included
-  std::int64_t first_mask_us = 0; // of which the first mask
+  std::int64_t terms = 0;          // automaton states and their parts, so far
+  std::int64_t held_bytes = 0;     // terms, transitions and the IR, so far
+  std::int64_t compile_us = 0;     // source text to ready grammar, first mask included
+  std::int64_t first_mask_us = 0;  // of which the first mask
 };
 
 class CompiledGrammar {

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/compile/compiled_grammar.h"
@@ -20,8 +21,8 @@ namespace maskd {
 
 // SHA-256, in 64 lower-case hexadecimal digits, of the format version, the kind, the normalised
 // source, the options and the tokenizer's hash. Errors: those of NormalizeSource().
-absl::StatusOr<std::string> GrammarId(const GrammarSource& source,
-                                      absl::string_view tokenizer_hash, const Limits& limits);
+absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,
+                                      const Limits& limits);
 
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileGrammar(
     const GrammarSource& source, std::shared_ptr<TokenizerSpace> tokenizer, const Limits& limits,

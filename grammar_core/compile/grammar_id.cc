@@ -2,6 +2,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+
 #include "grammar_core/base/sha256.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/frontend/front_end.h"
@@ -18,17 +19,16 @@ void AppendField(absl::string_view text, std::string* out) {
 }
 
 std::string OptionsText(const GrammarOptions& options) {
-  return absl::StrCat(static_cast<int>(options.white_space), ",", options.max_whitespace, ",",
-                      static_cast<int>(options.property_order), ",",
-                      static_cast<int>(options.strictness), ",",
-                      static_cast<int>(options.additional_properties), ",",
-                      options.max_number_digits);
+  return absl::StrCat(
+      static_cast<int>(options.white_space), ",", options.max_whitespace, ",",
+      static_cast<int>(options.property_order), ",", static_cast<int>(options.strictness), ",",
+      static_cast<int>(options.additional_properties), ",", options.max_number_digits);
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> GrammarId(const GrammarSource& source,
-                                      absl::string_view tokenizer_hash, const Limits& limits) {
+absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,
+                                      const Limits& limits) {
   const absl::StatusOr<std::string> text = NormalizeSource(source, limits);
   if (!text.ok()) return text.status();
   std::string fields;

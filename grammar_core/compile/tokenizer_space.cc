@@ -7,8 +7,8 @@
 
 namespace maskd {
 
-std::shared_ptr<TokenizerSpace> TokenizerSpace::Create(
-    std::shared_ptr<const Vocabulary> vocabulary, const Options& options) {
+std::shared_ptr<TokenizerSpace> TokenizerSpace::Create(std::shared_ptr<const Vocabulary> vocabulary,
+                                                       const Options& options) {
   std::shared_ptr<TokenizerSpace> space(new TokenizerSpace());
   space->vocabulary_ = std::move(vocabulary);
   space->index_ = std::make_unique<const TokenIndex>(space->vocabulary_);

@@ -23,7 +23,8 @@ std::int64_t MaskBytes(const TokenIndex& index) {
 
 MaskStore::MaskStore(const TokenIndex* index, std::int64_t max_bytes)
     : index_(index),
-      max_masks_(static_cast<std::size_t>(std::max<std::int64_t>(2, max_bytes / MaskBytes(*index)))) {}
+      max_masks_(
+          static_cast<std::size_t>(std::max<std::int64_t>(2, max_bytes / MaskBytes(*index)))) {}
 
 MaskRef MaskStore::Intern(TokenMask mask) {
   const std::uint64_t hash = ContentHash(mask);

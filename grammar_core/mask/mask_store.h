@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/mutex.h"
 #include "grammar_core/mask/token_index.h"
@@ -56,8 +57,7 @@ class MaskStore {
 
   // The exits stored under `key`, or null.
   std::shared_ptr<const Exits> FindExits(const Hash128& key) ABSL_LOCKS_EXCLUDED(mutex_);
-  void PutExits(const Hash128& key, std::shared_ptr<const Exits> exits)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  void PutExits(const Hash128& key, std::shared_ptr<const Exits> exits) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Forgets everything; masks in use stay alive with their users.
   void Clear() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -75,13 +75,13 @@ class TokenIndex {
   [[nodiscard]] std::vector<TokenTrie::Entry> EntriesOf(std::span<const TokenId> ids) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
-  std::vector<TokenId> sorted_;           // ordinary tokens by bytes
-  std::vector<std::int32_t> rank_;        // by id: the place in sorted_, or -1
+  std::vector<TokenId> sorted_;     // ordinary tokens by bytes
+  std::vector<std::int32_t> rank_;  // by id: the place in sorted_, or -1
   std::unique_ptr<const TokenTrie> trie_;
-  std::vector<TokenMask> contains_;       // by ASCII character
-  std::vector<TokenMask> shorter_;        // [n]: well-formed, at most n characters
+  std::vector<TokenMask> contains_;  // by ASCII character
+  std::vector<TokenMask> shorter_;   // [n]: well-formed, at most n characters
   TokenMask well_formed_;
-  TokenMask ascii_;                       // nothing beyond ASCII
+  TokenMask ascii_;  // nothing beyond ASCII
 };
 
 }  // namespace maskd

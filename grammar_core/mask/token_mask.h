@@ -21,7 +21,9 @@ namespace maskd {
 inline constexpr int kBitsPerWord = 32;
 
 // Words of a mask for `vocab_size` tokens.
-constexpr int MaskWordCount(int vocab_size) { return (vocab_size + kBitsPerWord - 1) / kBitsPerWord; }
+constexpr int MaskWordCount(int vocab_size) {
+  return (vocab_size + kBitsPerWord - 1) / kBitsPerWord;
+}
 
 class TokenMask {
  public:
@@ -37,7 +39,8 @@ class TokenMask {
     words_[token / kBitsPerWord] &= ~static_cast<std::int32_t>(1U << (token % kBitsPerWord));
   }
   [[nodiscard]] bool Allows(TokenId token) const {
-    return (static_cast<std::uint32_t>(words_[token / kBitsPerWord]) >> (token % kBitsPerWord)) & 1U;
+    return (static_cast<std::uint32_t>(words_[token / kBitsPerWord]) >> (token % kBitsPerWord)) &
+           1U;
   }
 
   // Calls visit(token) for each allowed token, ascending.

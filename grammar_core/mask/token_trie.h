@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+
 #include "grammar_core/tokenizer/vocabulary.h"
 
 namespace maskd {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/base/error.h"
@@ -59,8 +60,8 @@ absl::Status Matcher::Accept(TokenId token) {
   const TermId next = grammar_->automaton().StepText(states_.back(), bytes, &taken, work);
   if (next == kFailedTerm) return work.error();
   if (taken < bytes.size()) {
-    return Refused(token, absl::StrCat("the grammar takes ", taken, " of its ", bytes.size(),
-                                       " bytes"));
+    return Refused(token,
+                   absl::StrCat("the grammar takes ", taken, " of its ", bytes.size(), " bytes"));
   }
   states_.push_back(next);
   return absl::OkStatus();
@@ -68,8 +69,9 @@ absl::Status Matcher::Accept(TokenId token) {
 
 absl::Status Matcher::Refused(TokenId token, absl::string_view why) const {
   const absl::string_view text = grammar_->tokenizer().vocabulary().TokenBytes(token);
-  return ErrorAt(absl::StatusCode::kInvalidArgument, "", "TOKEN_REFUSED",
-                 absl::StrCat("token ", token, " \"", absl::CHexEscape(text), "\" is refused: ", why));
+  return ErrorAt(
+      absl::StatusCode::kInvalidArgument, "", "TOKEN_REFUSED",
+      absl::StrCat("token ", token, " \"", absl::CHexEscape(text), "\" is refused: ", why));
 }
 
 absl::StatusOr<MaskRef> Matcher::Mask() {
@@ -109,9 +111,7 @@ bool Matcher::may_end() const {
   return !finished() && grammar_->automaton().MayEnd(states_.back());
 }
 
-int Matcher::token_count() const {
-  return static_cast<int>(states_.size()) - 1 + finished_tokens_;
-}
+int Matcher::token_count() const { return static_cast<int>(states_.size()) - 1 + finished_tokens_; }
 
 absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   if (finished()) return TextMatch{0, true};

@@ -23,6 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/mask/token_mask.h"
 

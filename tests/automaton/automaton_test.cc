@@ -4,20 +4,21 @@
 #include <random>
 #include <string>
 
+#include "gtest/gtest.h"
+
 #include "grammar_core/automaton/mask_maker.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/tokenizer/loader.h"
-#include "gtest/gtest.h"
 
 namespace maskd {
 namespace {
 
 // Every string of one to three letters of an alphabet that has the awkward cases, as a vocabulary.
 std::shared_ptr<const Vocabulary> SmallVocabulary() {
-  const std::vector<std::string> letters = {"a", "b", "c", "{", "}", "[", "]", ",", ":", "\"",
-                                            "\\", "u", "0", "1", "2", "3", "6", "d", " ", "\n", "\xC3",
-                                            "\xA9", "\xE2", "\x82", "\xAC", "\xF0", "\xFF"};
+  const std::vector<std::string> letters = {
+      "a", "b", "c", "{", "}", "[",  "]",    ",",    ":",    "\"",   "\\",   "u",    "0",   "1",
+      "2", "3", "6", "d", " ", "\n", "\xC3", "\xA9", "\xE2", "\x82", "\xAC", "\xF0", "\xFF"};
   std::vector<Vocabulary::Token> tokens;
   for (const std::string& x : letters) tokens.push_back({x});
   for (const std::string& x : letters) {
@@ -28,8 +29,8 @@ std::shared_ptr<const Vocabulary> SmallVocabulary() {
       for (const std::string& z : letters) tokens.push_back({x + y + z});
     }
   }
-  for (const char* word : {"abcabcabcabcabc", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "\"a\":",
-                           "\"}]}", "\",\"", "\\u00e9", "\\u0061b", "abc"}) {
+  for (const char* word : {"abcabcabcabcabc", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                           "\"a\":", "\"}]}", "\",\"", "\\u00e9", "\\u0061b", "abc"}) {
     tokens.push_back({word});
   }
   tokens.push_back({"<end>", true});
@@ -40,7 +41,9 @@ std::shared_ptr<const Vocabulary> SmallVocabulary() {
 class Fixture {
  public:
   explicit Fixture(GrammarIr ir)
-      : ir_(std::move(ir)), index_(SmallVocabulary()), masks_(&index_, 1 << 26),
+      : ir_(std::move(ir)),
+        index_(SmallVocabulary()),
+        masks_(&index_, 1 << 26),
         budget_(Budget::Unlimited()) {
     automaton_ = *Automaton::Create(ir_, &masks_, Limits(), budget_);
   }
@@ -110,30 +113,29 @@ TEST_P(ObjectTest, AcceptsItsTexts) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Texts, ObjectTest,
-    testing::ValuesIn(std::vector<TextCase>{
-        {"Required", R"({"a":"1"})", true, true, true},
-        {"Empty", "{}", false, false, false},
-        {"InOrder", R"({"ab":"","a":""})", true, true, true},
-        {"OutOfOrder", R"({"a":"","ab":""})", false, false, true},
-        {"Twice", R"({"a":"","a":""})", false, false, false},
-        {"TwiceEscaped", R"({"a":"","\u0061":""})", false, false, false},
-        {"EscapedName", R"({"\u0061\u0062":"","a":""})", true, true, true},
-        {"Other", R"({"a":"","x":""})", false, true, true},
-        {"OtherFirst", R"({"x":"","a":""})", false, false, true},
-        {"OtherHasPrefix", R"({"a":"","abc":""})", false, true, true},
-        {"OtherIsEmptyName", R"({"a":"","":""})", false, true, true},
-        {"ForbiddenName", R"({"a":"","c":""})", false, false, false},
-        {"ForbiddenEscaped", R"({"a":"","\u0063":""})", false, false, false},
-        {"Spaces", "{ \n\"a\" :  \"\" \n}", true, true, true},
-        {"TooManySpaces", "{   \"a\":\"\"}", false, false, false},
-        {"TrailingComma", R"({"a":"",})", false, false, false},
-        {"LengthInCharacters", R"({"a":"é\ud83d\ude00€"})", true, true, true},
-        {"TooLong", R"({"a":"é\ud83d\ude00€1"})", false, false, false},
-        {"LoneSurrogate", R"({"a":"\ud83d"})", false, false, false},
-    }),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Texts, ObjectTest,
+                         testing::ValuesIn(std::vector<TextCase>{
+                             {"Required", R"({"a":"1"})", true, true, true},
+                             {"Empty", "{}", false, false, false},
+                             {"InOrder", R"({"ab":"","a":""})", true, true, true},
+                             {"OutOfOrder", R"({"a":"","ab":""})", false, false, true},
+                             {"Twice", R"({"a":"","a":""})", false, false, false},
+                             {"TwiceEscaped", R"({"a":"","\u0061":""})", false, false, false},
+                             {"EscapedName", R"({"\u0061\u0062":"","a":""})", true, true, true},
+                             {"Other", R"({"a":"","x":""})", false, true, true},
+                             {"OtherFirst", R"({"x":"","a":""})", false, false, true},
+                             {"OtherHasPrefix", R"({"a":"","abc":""})", false, true, true},
+                             {"OtherIsEmptyName", R"({"a":"","":""})", false, true, true},
+                             {"ForbiddenName", R"({"a":"","c":""})", false, false, false},
+                             {"ForbiddenEscaped", R"({"a":"","\u0063":""})", false, false, false},
+                             {"Spaces", "{ \n\"a\" :  \"\" \n}", true, true, true},
+                             {"TooManySpaces", "{   \"a\":\"\"}", false, false, false},
+                             {"TrailingComma", R"({"a":"",})", false, false, false},
+                             {"LengthInCharacters", R"({"a":"é\ud83d\ude00€"})", true, true, true},
+                             {"TooLong", R"({"a":"é\ud83d\ude00€1"})", false, false, false},
+                             {"LoneSurrogate", R"({"a":"\ud83d"})", false, false, false},
+                         }),
+                         [](const auto& test) { return test.param.name; });
 
 // Grammars whose states take every route.
 GrammarIr GrammarNumber(int which) {
@@ -146,40 +148,38 @@ GrammarIr GrammarNumber(int which) {
     case 1:
       return BuildOrDie(b, Quoted(&b, b.Repeat(any, 2, 5)));
     case 2:
-      return BuildOrDie(b,
-                        Quoted(&b, b.And({b.Repeat(any, 0, 12),
-                                          b.Not(b.TextSet({"a", "ab", "abc", "0", "é"}))})));
+      return BuildOrDie(b, Quoted(&b, b.And({b.Repeat(any, 0, 12),
+                                             b.Not(b.TextSet({"a", "ab", "abc", "0", "é"}))})));
     case 3: {  // contains "abc", at most 9 characters
       const NodeId all = b.Repeat(any, 0, kUnbounded);
-      return BuildOrDie(b, Quoted(&b, b.And({b.Concat({all, b.Text("abc"), all}),
-                                                        b.Repeat(any, 0, 9)})));
+      return BuildOrDie(
+          b, Quoted(&b, b.And({b.Concat({all, b.Text("abc"), all}), b.Repeat(any, 0, 9)})));
     }
     case 4:  // plain UTF-8, a tail that begins like the body
-      return BuildOrDie(b,
-                        b.Concat({b.Encode(Spelling::kUtf8, b.Repeat(letters, 1, 40)),
-                                  b.Bytes("cab"), b.Repeat(b.Bytes(" ab"), 0, 3)}));
+      return BuildOrDie(b, b.Concat({b.Encode(Spelling::kUtf8, b.Repeat(letters, 1, 40)),
+                                     b.Bytes("cab"), b.Repeat(b.Bytes(" ab"), 0, 3)}));
     case 5:  // two ways that differ late
-      return BuildOrDie(b,
-                        b.Alt({b.Concat({b.Encode(Spelling::kUtf8, b.Repeat(any, 0, kUnbounded)),
-                                         b.Bytes("}")}),
-                               b.Concat({b.Encode(Spelling::kUtf8, b.Repeat(letters, 3, 8)),
-                                         b.Bytes("]")})}));
+      return BuildOrDie(
+          b,
+          b.Alt({b.Concat({b.Encode(Spelling::kUtf8, b.Repeat(any, 0, kUnbounded)), b.Bytes("}")}),
+                 b.Concat({b.Encode(Spelling::kUtf8, b.Repeat(letters, 3, 8)), b.Bytes("]")})}));
     case 6:
       return BuildOrDie(b, ObjectNode(&b, true, true));
     case 7: {  // recursion: nested lists of strings
       const RuleId list = b.DeclareRule("list", "");
       const NodeId item = b.Alt({b.Call(list), Quoted(&b, b.Repeat(any, 0, kUnbounded))});
       const NodeId comma = b.Concat({b.Bytes(","), item});
-      b.DefineRule(list, b.Concat({b.Bytes("["), b.Optional(b.Concat({item, b.Repeat(comma, 0, 4)})),
-                                   b.Bytes("]")}));
+      b.DefineRule(list,
+                   b.Concat({b.Bytes("["), b.Optional(b.Concat({item, b.Repeat(comma, 0, 4)})),
+                             b.Bytes("]")}));
       return *std::move(b).Build(list);
     }
     default:  // letters, but never two of a kind three times
       return BuildOrDie(b,
-          b.Encode(Spelling::kUtf8,
-                   b.And({b.Repeat(letters, 0, 20),
-                          b.Not(b.Concat({b.Repeat(any, 0, kUnbounded), b.Text("aaa"),
-                                          b.Repeat(any, 0, kUnbounded)}))})));
+                        b.Encode(Spelling::kUtf8,
+                                 b.And({b.Repeat(letters, 0, 20),
+                                        b.Not(b.Concat({b.Repeat(any, 0, kUnbounded), b.Text("aaa"),
+                                                        b.Repeat(any, 0, kUnbounded)}))})));
   }
 }
 
@@ -207,8 +207,8 @@ TEST_P(RoutesTest, AgreeWithTakingEachToken) {
         expected.Allow(id);
         next.emplace_back(id, to);
       }
-      for (const auto route : {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure,
-                               MaskMaker::Route::kExits}) {
+      for (const auto route :
+           {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure, MaskMaker::Route::kExits}) {
         MaskMaker maker(&automaton, &fixture.masks(), &work);
         ASSERT_EQ(maker.Make(state, route), expected) << "route " << static_cast<int>(route);
       }
@@ -231,7 +231,7 @@ TEST(AutomatonTest, MasksAreSharedByGrammarsThatBeginAlike) {
   const auto grammar = [](const char* head) {
     IrBuilder b{Limits()};
     return BuildOrDie(b, b.Concat({b.Bytes(head), Quoted(&b, b.Repeat(b.AnyChar(), 0, kUnbounded)),
-                                              b.Bytes("]"), b.Bytes(head)}));
+                                   b.Bytes("]"), b.Bytes(head)}));
   };
   const TokenIndex index(SmallVocabulary());
   MaskStore masks(&index, 1 << 26);
@@ -243,7 +243,7 @@ TEST(AutomatonTest, MasksAreSharedByGrammarsThatBeginAlike) {
     Work work(budget);
     std::size_t taken = 0;
     const TermId state =
-        automaton->StepText(automaton->start(), ir.byte_strings[0].substr(0) , &taken, work);
+        automaton->StepText(automaton->start(), ir.byte_strings[0].substr(0), &taken, work);
     inside.push_back((*automaton->Mask(state, work)).get());
   }
   EXPECT_EQ(inside[0], inside[1]);

@@ -3,8 +3,9 @@
 #include <string>
 
 #include "absl/strings/str_format.h"
-#include "grammar_core/base/utf8.h"
 #include "gtest/gtest.h"
+
+#include "grammar_core/base/utf8.h"
 
 namespace maskd {
 namespace {
@@ -69,7 +70,7 @@ TEST(EncodingTest, EveryCharacterEscaped) {
 
 TEST(EncodingTest, ShortEscapes) {
   const std::pair<const char*, int> kEscapes[] = {
-      {"\\\"", '"'}, {"\\\\", '\\'}, {"\\/", '/'},  {"\\b", '\b'}, {"\\f", '\f'},
+      {"\\\"", '"'}, {"\\\\", '\\'}, {"\\/", '/'},  {"\\b", '\b'},  {"\\f", '\f'},
       {"\\n", '\n'}, {"\\r", '\r'},  {"\\t", '\t'}, {"\\a", kNone}, {"\\U0041", kNone}};
   for (const auto& [spelling, character] : kEscapes) {
     EXPECT_EQ(Spells(Spelling::kJsonString, spelling), character) << spelling;
@@ -101,7 +102,8 @@ TEST(EncodingTest, OnlyShortestFormsWithoutSurrogates) {
 }
 
 TEST(EncodingTest, LoneSurrogatesAreRefused) {
-  for (const char* spelling : {"\\udc00", "\\ud800x", "\\ud800\\n", "\\ud800\\u0041", "\\ud800\\ud800"}) {
+  for (const char* spelling :
+       {"\\udc00", "\\ud800x", "\\ud800\\n", "\\ud800\\u0041", "\\ud800\\ud800"}) {
     EXPECT_EQ(Spells(Spelling::kJsonString, spelling), kNone) << spelling;
   }
 }
