@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+
 #include "grammar_core/base/char_set.h"
 
 namespace maskd {
@@ -98,12 +99,12 @@ struct GrammarIr {
   std::vector<IrRule> rules;
   RuleId start = 0;
   // Pools.
-  std::vector<std::string> byte_strings;             // kBytes
-  std::vector<ByteBits> byte_sets;                   // kByteSet
-  std::vector<std::u32string> texts;                 // kText
+  std::vector<std::string> byte_strings;               // kBytes
+  std::vector<ByteBits> byte_sets;                     // kByteSet
+  std::vector<std::u32string> texts;                   // kText
   std::vector<std::vector<std::u32string>> text_sets;  // kTextSet, sorted and distinct
-  std::vector<CharSet> char_sets;                    // kCharSet
-  std::vector<ObjectSpec> objects;                   // kObject
+  std::vector<CharSet> char_sets;                      // kCharSet
+  std::vector<ObjectSpec> objects;                     // kObject
 };
 
 // The IR as text, one rule a line, for people and golden tests.

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/grammar_ir.h"
 

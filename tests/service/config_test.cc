@@ -115,8 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ConfigTest, HelpNamesEveryFlagAndFormat) {
   const std::string help = ConfigHelp();
-  for (const char* part : {"--listen=", "--tokenizer=", "--drain_ms=", "--help\n", "huggingface", "preset=NAME",
-                           "llama3"}) {
+  for (const char* part : {"--listen=", "--tokenizer=", "--drain_ms=", "--help\n", "huggingface",
+                           "preset=NAME", "llama3"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }
 }
