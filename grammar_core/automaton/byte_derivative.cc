@@ -10,10 +10,6 @@ namespace {
 
 constexpr std::size_t kRowsPerBlock = 32;
 
-std::uint32_t Decrement(std::uint32_t count) {
-  return count == kUnbounded || count == 0 ? count : count - 1;
-}
-
 }  // namespace
 
 ByteDerivative::ByteDerivative(TermStore* store, ObjectTerms* objects, CharDerivative* characters,
@@ -90,7 +86,7 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
     case TermKind::kRepeat: {
       const TermId next = Step(term.a, byte_class, work);
       if (next == kFailedTerm || next == kNothingTerm) return next;
-      return store_->Cat(next, store_->Repeat(term.a, Decrement(term.b), Decrement(term.c)));
+      return store_->Cat(next, store_->AfterOne(term));
     }
     case TermKind::kCall:
       return Step(lowering_->RuleBody(term.a), byte_class, work);

@@ -68,8 +68,6 @@ CharEdges EveryCharacter(TermId to) {
   return edges;
 }
 
-std::uint32_t Decrement(std::uint32_t count) { return count == kUnbounded ? count : count - 1; }
-
 }  // namespace
 
 const CharEdge* FindEdge(const CharEdges& edges, std::uint32_t character) {
@@ -154,7 +152,7 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
     case TermKind::kCat:
       return DeriveCat(id, work);
     case TermKind::kRepeat: {
-      const TermId rest = store_->Repeat(term.a, term.b == 0 ? 0 : term.b - 1, Decrement(term.c));
+      const TermId rest = store_->AfterOne(term);
       return MapTargets(Edges(term.a, work), [&](TermId to) { return store_->Cat(to, rest); });
     }
     case TermKind::kAlt:

@@ -7,6 +7,7 @@
 #include "grammar_core/automaton/term.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/saturating.h"
+#include "grammar_core/base/utf8.h"
 
 namespace maskd {
 namespace {
@@ -14,11 +15,7 @@ namespace {
 // Bytes of JSON punctuation that a member has beside its name and value: two quotes and a colon.
 constexpr std::uint32_t kMemberPunctuation = 3;
 
-std::uint32_t Utf8Bytes(std::uint32_t code_point) {
-  return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
-}
-
-std::uint32_t Utf8Bytes(const std::u32string& text) {
+std::uint32_t TextBytes(const std::u32string& text) {
   std::uint32_t bytes = 0;
   for (const char32_t c : text) bytes += Utf8Bytes(c);
   return bytes;
@@ -115,11 +112,11 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
       facts.min_bytes = 1;
       break;
     case IrKind::kText:
-      facts.min_bytes = Utf8Bytes(ir_->texts[node.a]);
+      facts.min_bytes = TextBytes(ir_->texts[node.a]);
       break;
     case IrKind::kTextSet:
       for (const std::u32string& text : ir_->text_sets[node.a]) {
-        facts.min_bytes = std::min(facts.min_bytes, Utf8Bytes(text));
+        facts.min_bytes = std::min(facts.min_bytes, TextBytes(text));
       }
       break;
     case IrKind::kCharSet:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar_core/base/utf8.h"
+
 namespace maskd {
 namespace {
 
@@ -22,10 +24,6 @@ const Hash128& SuffixHash(absl::flat_hash_map<std::uint32_t, std::vector<Hash128
   std::vector<Hash128>& hashes = (*known)[index];
   if (hashes.empty()) hashes = SuffixHashes(string);
   return hashes[offset];
-}
-
-std::uint32_t Utf8Bytes(std::uint32_t code_point) {
-  return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 }
 
 }  // namespace
@@ -173,6 +171,11 @@ TermId TermStore::Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
     term->min_bytes = SaturatingMul(b.min_bytes, min);
     term->key = Mix(Mix(Mix(Seed(TermKind::kRepeat), b.key), ClampCount(min)), ClampCount(max));
   });
+}
+
+TermId TermStore::AfterOne(const Term& repeat) {
+  const std::uint32_t min = repeat.b == 0 ? 0 : repeat.b - 1;
+  return Repeat(repeat.a, min, repeat.c == kUnbounded ? kUnbounded : repeat.c - 1);
 }
 
 const ByteBits& TermStore::byte_set(std::uint32_t index) const {

@@ -53,6 +53,8 @@ class TermStore {
   TermId Alt(std::vector<TermId> terms);
   TermId Alt(TermId x, TermId y) { return Alt(std::vector<TermId>{x, y}); }
   TermId Repeat(TermId body, std::uint32_t min, std::uint32_t max);
+  // What a Repeat term asks for after one more of its body.
+  TermId AfterOne(const Term& repeat);
 
   // Bytes. Payloads are indices into the IR's pools.
   TermId ByteSet(std::uint32_t set);
