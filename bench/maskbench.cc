@@ -1,12 +1,14 @@
-// MaskBench through the engine in process: every schema compiled, every instance taken token by token
-// through its masks, each mask and each acceptance timed.
+// MaskBench through the engine in process: every schema compiled, every instance taken token by
+// token through its masks, each mask and each acceptance timed.
 //
-//   maskbench --cases open.jsonl.gz --tokenizer llama3.tiktoken --out results.jsonl [--stores fresh]
+//   maskbench --cases open.jsonl.gz --tokenizer llama3.tiktoken --out results.jsonl [--stores
+//   fresh]
 //
-// Reads and writes the line formats of MaskBench (fields id, schema, tests[valid, text, tokens]; result
-// fields id, status, compile_us, ttfm_us, mask_us, accept_us, tests[valid, got, at, tokens]). With
-// --stores shared (the default) one mask store serves all schemas, as in a server; with fresh it is
-// emptied before each. Masks are copied into a caller's row, as an engine needs them.
+// Reads and writes the line formats of MaskBench (fields id, schema, tests[valid, text, tokens];
+// result fields id, status, compile_us, ttfm_us, mask_us, accept_us, tests[valid, got, at,
+// tokens]). With --stores shared (the default) one mask store serves all schemas, as in a server;
+// with fresh it is emptied before each. Masks are copied into a caller's row, as an engine needs
+// them.
 #include <chrono>
 #include <cmath>
 #include <cstdio>

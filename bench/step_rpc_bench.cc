@@ -7,8 +7,8 @@
 //          its cores, but no memory: every byte goes over the socket.
 // Rows     row i follows schema i % count of --schemas and takes an allowed token at random; the
 //          schemas are compiled before, and a row that ends opens again in its next step.
-// Floors   taken in turn with each step: a step of no row (the round trip alone) and a memcpy of the
-//          reply's mask bytes.
+// Floors   taken in turn with each step: a step of no row (the round trip alone) and a memcpy of
+//          the reply's mask bytes.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

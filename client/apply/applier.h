@@ -6,9 +6,9 @@
 // Result   in each named row, the logit of every token whose bit is 0, and every logit past the
 //          vocabulary, is minus infinity; all others keep their bits. Rows not named, full rows and
 //          the gap between width and row_stride are neither read nor written.
-// Errors   found before anything is written: INVALID_ARGUMENT (null data, unknown type, a shape that
-//          does not fit, words that do not match the vocabulary, a row named twice), OUT_OF_RANGE (no
-//          such row of logits). The message starts with the field at fault.
+// Errors   found before anything is written: INVALID_ARGUMENT (null data, unknown type, a shape
+//          that does not fit, words that do not match the vocabulary, a row named twice),
+//          OUT_OF_RANGE (no such row of logits). The message starts with the field at fault.
 // Threads  stateless after it is made: any number of threads, each with logits of its own.
 #ifndef MASKD_CLIENT_APPLY_APPLIER_H_
 #define MASKD_CLIENT_APPLY_APPLIER_H_

@@ -1,8 +1,8 @@
 // The kernels that mask one row of logits on a processor, and the choice among them.
 //
-// Meaning  all kernels give bit for bit what the portable one gives: the elements of tokens whose bit
-//          is 0, and those past the vocabulary, become `minus_infinity`; no other byte is written.
-//          Words of all ones are passed over without touching their logits.
+// Meaning  all kernels give bit for bit what the portable one gives: the elements of tokens whose
+//          bit is 0, and those past the vocabulary, become `minus_infinity`; no other byte is
+//          written. Words of all ones are passed over without touching their logits.
 // Layout   elements are bytes here, as the caller's type (float, half) is not ours to name.
 // Threads  pure functions. Each vector kernel is a file whose functions carry their target as an
 //          attribute, so that no other code is ever compiled for a processor that may not be there.

@@ -2,8 +2,8 @@
 //
 // A block in which every word forbids something is loaded, blended and stored: the loads keep the
 // processor's prefetcher going, which stores alone do not (measured on Zen 5 with logits that
-// stream: 18 us a row of 128,256 float32 against 30). In other blocks a word is the mask of a store,
-// negated, so that allowed logits are neither read nor written.
+// stream: 18 us a row of 128,256 float32 against 30). In other blocks a word is the mask of a
+// store, negated, so that allowed logits are neither read nor written.
 #include "client/apply/cpu_kernels.h"
 
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 // Which rows of the logits are masked, and by what.
 //
-// Layout   a dense mask is ceil(vocab_size / 32) int32 words; bit t % 32 (least significant first) of
-//          word t / 32 stands for token t, 1 means allowed. Token 90 alone of 128 is word 2 =
+// Layout   a dense mask is ceil(vocab_size / 32) int32 words; bit t % 32 (least significant first)
+//          of word t / 32 stands for token t, 1 means allowed. Token 90 alone of 128 is word 2 =
 //          67,108,864. Bits past vocab_size are not looked at. (protos/maskd/v1 says the same.)
 // Rows     the caller's own map: a decode row, the last position of a prefill and each of the 1 + k
 //          positions of a row with k draft tokens are all just one logits row with one mask.

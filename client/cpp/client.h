@@ -1,7 +1,7 @@
 // A client of one maskd server.
 //
-//   absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect({.address = "unix:/run/maskd.sock"});
-//   v1::CompileRequest request;  // kind, source, tokenizer
+//   absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect({.address =
+//   "unix:/run/maskd.sock"}); v1::CompileRequest request;  // kind, source, tokenizer
 //   absl::StatusOr<v1::CompileResponse> compiled = (*client)->Compile(request);
 //   absl::StatusOr<std::unique_ptr<MaskStream>> stream =
 //       (*client)->OpenStream({.tokenizer = "qwen3", .logits_width = 151'936});
@@ -31,7 +31,8 @@
 namespace maskd::client {
 
 struct ClientOptions {
-  // A gRPC target: "unix:/run/maskd.sock" (an absolute path), "127.0.0.1:7070", "dns:///maskd:7070".
+  // A gRPC target: "unix:/run/maskd.sock" (an absolute path), "127.0.0.1:7070",
+  // "dns:///maskd:7070".
   std::string address = {};
   // How long Connect() waits for the server to be there.
   absl::Duration connect_timeout = absl::Seconds(5);

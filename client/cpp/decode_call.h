@@ -36,7 +36,8 @@ class DecodeCall {
   // Starts the call. DEADLINE_EXCEEDED, or the status it ended with.
   absl::Status Start(absl::Time deadline);
 
-  // Sends `message`, after the one before is on its way. The message is serialised when this returns.
+  // Sends `message`, after the one before is on its way. The message is serialised when this
+  // returns.
   absl::Status Write(const v1::DecodeRequest& message, absl::Time deadline);
 
   // Moves the next message into `message`. DEADLINE_EXCEEDED, or the status the call ended with;

@@ -6,9 +6,9 @@
 //
 // Pipelining  up to kMaxInFlight steps may be submitted before the first is collected; replies come
 //          in the order of the steps.
-// Errors   a bad row is in its RowResult. An error of Submit() or Collect() is the stream's: once it
-//          has ended, each later call gives the same status. DEADLINE_EXCEEDED of Collect() alone
-//          is not final: the reply may still be collected.
+// Errors   a bad row is in its RowResult. An error of Submit() or Collect() is the stream's: once
+//          it has ended, each later call gives the same status. DEADLINE_EXCEEDED of Collect()
+//          alone is not final: the reply may still be collected.
 // Threads  one thread at a time; the calling thread itself polls the connection, there is no other.
 //          So nothing is received between calls, beyond what the connection's buffers hold.
 // Ownership  independent of the Client that opened it.
@@ -64,8 +64,8 @@ class MaskStream {
   // server's max_step_bytes; the stream goes on), the stream's end.
   absl::StatusOr<std::uint64_t> Submit(Step& step);
 
-  // Waits for the reply to the oldest step that is in flight. Errors: FAILED_PRECONDITION (none is),
-  // DEADLINE_EXCEEDED (try again), INTERNAL (the server broke the protocol), the stream's end.
+  // Waits for the reply to the oldest step that is in flight. Errors: FAILED_PRECONDITION (none
+  // is), DEADLINE_EXCEEDED (try again), INTERNAL (the server broke the protocol), the stream's end.
   absl::Status Collect(absl::Duration timeout, StepResult& result);
 
   // Steps submitted and not collected.

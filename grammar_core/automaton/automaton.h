@@ -1,8 +1,8 @@
 // The automaton of one grammar: states are byte terms, made when first met and then shared.
 //
 // Live      every state reached from start() has a completion: dead ends are never entered.
-// Threads   any number of threads at once. Known transitions and masks are read without a lock; what is
-//           new is made under one lock of this grammar.
+// Threads   any number of threads at once. Known transitions and masks are read without a lock;
+//           what is new is made under one lock of this grammar.
 // Errors    by Work: RESOURCE_EXHAUSTED for a step's budget or a limit of the grammar. Nothing of a
 //           failed step is kept, so other rows are not hurt.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_

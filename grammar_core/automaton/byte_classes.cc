@@ -22,8 +22,8 @@ class Cuts {
       if (set[byte] != set[byte - 1]) begins_.set(byte);
     }
   }
-  // Characters from `lo` to `hi`. Beyond ASCII a boundary in the middle of the alphabet may cut at any
-  // lead or continuation byte, so it cuts at all of them.
+  // Characters from `lo` to `hi`. Beyond ASCII a boundary in the middle of the alphabet may cut at
+  // any lead or continuation byte, so it cuts at all of them.
   void Characters(std::uint32_t lo, std::uint32_t hi) {
     constexpr std::uint32_t kAscii = 0x7F;
     if (lo <= kAscii) Range(static_cast<int>(lo), static_cast<int>(std::min(hi, kAscii)));

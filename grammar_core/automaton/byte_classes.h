@@ -1,4 +1,5 @@
-// Bytes that no part of a grammar tells apart, as one class: a transition row has one entry a class.
+// Bytes that no part of a grammar tells apart, as one class: a transition row has one entry a
+// class.
 //
 // Threads  immutable.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_BYTE_CLASSES_H_

@@ -34,8 +34,8 @@ class ByteDerivative {
     return row == nullptr ? kUnknownTerm : row[byte_class].load(std::memory_order_acquire);
   }
 
-  // The transition, computed if need be. kFailedTerm when `work` is spent or a limit of the grammar is
-  // met; nothing is kept then.
+  // The transition, computed if need be. kFailedTerm when `work` is spent or a limit of the grammar
+  // is met; nothing is kept then.
   TermId Step(TermId term, int byte_class, Work& work);
 
   [[nodiscard]] std::int64_t held_bytes() const;

@@ -41,7 +41,8 @@ void Sweep(const CharEdges& x, const CharEdges& y, Visit visit) {
   }
 }
 
-// Targets of both lists combined by `combine`, which is only called where one of them is not Nothing.
+// Targets of both lists combined by `combine`, which is only called where one of them is not
+// Nothing.
 template <typename Combine>
 CharEdges Merge(const CharEdges& x, const CharEdges& y, Combine combine) {
   CharEdges merged;

@@ -115,8 +115,8 @@ std::optional<std::uint32_t> FiniteLength(const TermStore& store, TermId id) {
 }
 
 // If every string of up to so many characters of one set can be taken from these characters, and no
-// other character ever: how many. It holds for a repeat of a set, and for one of which finitely many
-// shorter strings are taken out.
+// other character ever: how many. It holds for a repeat of a set, and for one of which finitely
+// many shorter strings are taken out.
 std::optional<std::uint32_t> FreeLength(const TermStore& store, TermId id) {
   const Term& term = store.term(id);
   if (term.kind == TermKind::kRepeat && store.term(term.a).kind == TermKind::kCharSet) {

@@ -1,4 +1,5 @@
-// From bytes to characters: how a partly read character goes on, and which characters it may become.
+// From bytes to characters: how a partly read character goes on, and which characters it may
+// become.
 //
 // Source   UTF-8: RFC 3629. JSON strings: RFC 8259 section 7; a pair of escaped surrogates is one
 //          character, an escaped surrogate without its other half is refused.
@@ -23,8 +24,8 @@ struct CharStep {
   std::uint32_t character = 0;  // kCharacter
 };
 
-// Requires partial.phase to be one in which `byte` is part of a character: the quote that ends a JSON
-// string is refused here.
+// Requires partial.phase to be one in which `byte` is part of a character: the quote that ends a
+// JSON string is refused here.
 CharStep StepChar(const PartialChar& partial, unsigned char byte);
 
 // The characters that a partly read one (not kStart) may become, as at most three ranges.

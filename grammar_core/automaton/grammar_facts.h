@@ -1,10 +1,10 @@
-// What is known of a grammar's rules and objects before any term is made: whether they may be empty,
-// how short they can be, how deep a derivative descends, and their structural hashes.
+// What is known of a grammar's rules and objects before any term is made: whether they may be
+// empty, how short they can be, how deep a derivative descends, and their structural hashes.
 //
 // Hashes   equal for equal definitions in different grammars: a rule is hashed with all that it
-//          reaches. Mutually recursive rules are hashed as a group by as many rounds of refinement as
-//          the group has rules; a group of more than kMaxSharedGroup gets a hash of its own, which no
-//          other grammar shares.
+//          reaches. Mutually recursive rules are hashed as a group by as many rounds of refinement
+//          as the group has rules; a group of more than kMaxSharedGroup gets a hash of its own,
+//          which no other grammar shares.
 // Errors   RESOURCE_EXHAUSTED for derivative_depth, which left recursion exceeds too.
 // Threads  immutable once created.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_GRAMMAR_FACTS_H_

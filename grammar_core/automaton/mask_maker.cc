@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t kAllNodes = std::numeric_limits<std::int64_t>::max();
 constexpr int kAsciiEnd = 128;
-// A walk that visits more trie nodes than this is given up for a closure, whose analysis costs about
-// as much.
+// A walk that visits more trie nodes than this is given up for a closure, whose analysis costs
+// about as much.
 constexpr std::int64_t kNarrowNodes = 10'000;
 // Trie nodes a unit of work stands for: a known transition takes 2 ns, a new one some hundred.
 constexpr std::int64_t kNodesPerUnit = 64;
@@ -46,8 +46,8 @@ TokenMask MaskMaker::Make(TermId state, Route route) {
   return mask;
 }
 
-// Whether `state` is a free string before a tail. A string of bounded length would do as well, but has
-// a cell of its own for each length left, with exits of their own.
+// Whether `state` is a free string before a tail. A string of bounded length would do as well, but
+// has a cell of its own for each length left, with exits of their own.
 bool MaskMaker::HasExits(TermId state) const {
   const TermStore& store = automaton_->store();
   const Term& whole = store.term(state);
@@ -154,7 +154,8 @@ namespace {
 
 constexpr std::uint64_t kEndOfText = 0x656E64;
 
-// Calls visit(chain key) for each cell in order, and for the end of the text, until it returns false.
+// Calls visit(chain key) for each cell in order, and for the end of the text, until it returns
+// false.
 template <typename Visit>
 void VisitChain(const TermStore& store, TermId state, Visit visit) {
   Hash128 chain;

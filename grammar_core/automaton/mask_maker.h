@@ -2,11 +2,13 @@
 //
 //   walk     steps the automaton through the token trie, and is given up when that takes too long.
 //            Good for states that few bytes leave.
-//   exits    for a free string before a tail: the mask of the string alone, which is the same in every
-//            grammar, and of the tokens that leave it (by a quote) only what they hold after that.
+//   exits    for a free string before a tail: the mask of the string alone, which is the same in
+//            every grammar, and of the tokens that leave it (by a quote) only what they hold after
+//            that.
 //   closure  finds a set of characters that keep the automaton in a closed set of states (see
-//            closure.h); tokens of those characters are allowed without a look at each, and only tokens
-//            that hold a byte leading out of the set are walked. Good for wide states: free strings.
+//            closure.h); tokens of those characters are allowed without a look at each, and only
+//            tokens that hold a byte leading out of the set are walked. Good for wide states: free
+//            strings.
 //
 // All give the same mask; tests compare them.
 // Threads  one use each; the automaton and the store it works on are shared.
@@ -64,8 +66,8 @@ class CellChain {
   // The mask that the store has for a beginning of the chain, or null.
   [[nodiscard]] MaskRef Find(MaskStore* masks) const;
 
-  // Tells the store that the cells above `floor` settle `mask`; a floor of 0 means that the end of the
-  // text was looked at too.
+  // Tells the store that the cells above `floor` settle `mask`; a floor of 0 means that the end of
+  // the text was looked at too.
   void Settle(MaskStore* masks, std::uint32_t floor, const MaskRef& mask) const;
 
  private:

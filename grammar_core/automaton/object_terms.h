@@ -1,10 +1,11 @@
 // JSON objects as terms: which names may come next, and what follows each.
 //
-// Progress  what an object has behind it, as a number. Declared order: the index of the next declared
-//           member, all those before it being written or skipped. Any order: the number of an interned
-//           set of the members written.
+// Progress  what an object has behind it, as a number. Declared order: the index of the next
+//           declared member, all those before it being written or skipped. Any order: the number of
+//           an interned set of the members written.
 // Names     kept sorted by code points, so that the names that continue a prefix are a range.
-// Errors    none: declared names that can have no value are never offered, and never count as others.
+// Errors    none: declared names that can have no value are never offered, and never count as
+//           others.
 // Threads   the automaton's lock.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_OBJECT_TERMS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_OBJECT_TERMS_H_

@@ -1,7 +1,8 @@
 // The rules of a grammar in groups that call each other, callees first.
 //
-// A group is a strongly connected component of the call graph (Tarjan 1972, without recursion), with
-// the nodes of its rules' bodies in ascending order, so that a loop over them sees children first.
+// A group is a strongly connected component of the call graph (Tarjan 1972, without recursion),
+// with the nodes of its rules' bodies in ascending order, so that a loop over them sees children
+// first.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_RULE_GROUPS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_RULE_GROUPS_H_
 

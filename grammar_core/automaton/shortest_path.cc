@@ -18,8 +18,8 @@ struct Arrival {
   unsigned char byte;
 };
 
-// A state to look at: the bound of a whole completion through it, then how far it is. Among equals the
-// one that is farther along comes first. Its byte classes below `next_class` have been tried.
+// A state to look at: the bound of a whole completion through it, then how far it is. Among equals
+// the one that is farther along comes first. Its byte classes below `next_class` have been tried.
 struct Open {
   std::uint32_t bound;
   std::uint32_t bytes;

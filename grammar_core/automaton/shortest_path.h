@@ -1,8 +1,8 @@
 // The shortest string that completes the text from a state.
 //
-// Bounds   a best-first search over states, led by the terms' lower bounds (A*): goes straight where
-//          these are exact, as in JSON, and searches where they are not (intersections). The result is
-//          a shortest one in either case.
+// Bounds   a best-first search over states, led by the terms' lower bounds (A*): goes straight
+//          where these are exact, as in JSON, and searches where they are not (intersections). The
+//          result is a shortest one in either case.
 // Errors   RESOURCE_EXHAUSTED by `work`, or when no completion has at most `max_bytes` bytes.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_SHORTEST_PATH_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_SHORTEST_PATH_H_

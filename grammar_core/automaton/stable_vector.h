@@ -1,8 +1,8 @@
 // An append-only vector whose elements never move, so that readers need no lock.
 //
 // Layout   chunks of 512 elements behind a fixed table of chunk pointers.
-// Threads  one writer at a time appends (the caller's lock); any thread reads an element whose index
-//          reached it by an acquire load of something stored after the append.
+// Threads  one writer at a time appends (the caller's lock); any thread reads an element whose
+//          index reached it by an acquire load of something stored after the append.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_STABLE_VECTOR_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_STABLE_VECTOR_H_
 

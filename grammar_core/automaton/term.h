@@ -1,16 +1,18 @@
 // Terms: the states of the automaton and the parts they are made of.
 //
-// A term stands for a set of strings: the rest of the output. Terms are hash-consed, so a term is its
-// id, and equal ids are equal sets (the converse does not hold). They come in two levels, as the IR
-// does: byte terms, which the automaton steps through, and character terms, which live inside Encode.
+// A term stands for a set of strings: the rest of the output. Terms are hash-consed, so a term is
+// its id, and equal ids are equal sets (the converse does not hold). They come in two levels, as
+// the IR does: byte terms, which the automaton steps through, and character terms, which live
+// inside Encode.
 //
-// Spine    A byte term is a chain of cells: Cat(head, tail) has one cell for `head`, which is never a
-//          Cat, and those of `tail`. The spine is the pushdown stack. A byte step looks at the first
-//          cell, and at the next ones only as far as the cells before may be empty; `floor` says how
-//          many cells, counted from the far end, it leaves unread. So a mask depends only on the cells
-//          above the lowest floor met while it is made, and can be shared by all terms that begin so.
-// Key      a structural hash of one cell, the same in every grammar, with counters clamped to what one
-//          token can reach: equal keys give equal masks.
+// Spine    A byte term is a chain of cells: Cat(head, tail) has one cell for `head`, which is never
+//          a Cat, and those of `tail`. The spine is the pushdown stack. A byte step looks at the
+//          first cell, and at the next ones only as far as the cells before may be empty; `floor`
+//          says how many cells, counted from the far end, it leaves unread. So a mask depends only
+//          on the cells above the lowest floor met while it is made, and can be shared by all terms
+//          that begin so.
+// Key      a structural hash of one cell, the same in every grammar, with counters clamped to what
+//          one token can reach: equal keys give equal masks.
 // Threads  immutable once published, but for `row` and `mask`, which fill in.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
@@ -83,7 +85,8 @@ enum class CharPhase : std::uint8_t {
   kUtf8,    // value: sequence size << 24 | bytes left << 22 | bits so far
   kEscape,  // after a backslash
   kHex,     // value: digits read << 16 | value so far, after \\u
-  // The second half of a surrogate pair; value: digits read << 20 | the high half's low 10 bits << 10
+  // The second half of a surrogate pair; value: digits read << 20 | the high half's low 10 bits <<
+  // 10
   // | bits of the low half so far.
   kLowBackslash,
   kLowU,

@@ -1,11 +1,12 @@
-// Makes terms in normal form and keeps them. Grows, never shrinks; owned by one grammar's automaton.
+// Makes terms in normal form and keeps them. Grows, never shrinks; owned by one grammar's
+// automaton.
 //
 // Normal forms  Nothing swallows a Cat and vanishes from an Alt; Empty vanishes from a Cat; Cat is
-//               right-associated; Alt is flat, sorted, without repetition, with equal tails factored
-//               out (that is what merges the stacks of an ambiguous grammar); And and Not fold their
-//               trivial cases.
-// Threads       makers need the automaton's lock; term() and the pools may be read without it for ids
-//               that were published (see StableVector).
+//               right-associated; Alt is flat, sorted, without repetition, with equal tails
+//               factored out (that is what merges the stacks of an ambiguous grammar); And and Not
+//               fold their trivial cases.
+// Threads       makers need the automaton's lock; term() and the pools may be read without it for
+//               ids that were published (see StableVector).
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TERM_STORE_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_TERM_STORE_H_
 
@@ -64,8 +65,8 @@ class TermStore {
   TermId Call(RuleId rule);
   // `partial_bytes`: the min_bytes of the term where `partial` is within a character.
   TermId Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes = 0);
-  // An object's names in `characters`, and after the closing quote the rest of the object, whose bytes
-  // the names' own bound counts.
+  // An object's names in `characters`, and after the closing quote the rest of the object, whose
+  // bytes the names' own bound counts.
   TermId EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
                      std::uint32_t progress, const Hash128& progress_key,
                      std::uint32_t partial_bytes = 0);

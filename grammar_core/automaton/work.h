@@ -1,6 +1,7 @@
 // The budget of one compile or step on its way through the automaton, with the first error it met.
 //
-// Functions that take a Work return a meaningless result once ok() is false, and keep nothing of it.
+// Functions that take a Work return a meaningless result once ok() is false, and keep nothing of
+// it.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_WORK_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_WORK_H_

@@ -1,9 +1,11 @@
-// Errors that a caller's input can cause: a canonical code, the place in the input, a stable reason.
+// Errors that a caller's input can cause: a canonical code, the place in the input, a stable
+// reason.
 //
-// Codes    INVALID_ARGUMENT: the text is wrong or unsatisfiable. UNIMPLEMENTED: valid, not supported;
-//          the message names the keyword. RESOURCE_EXHAUSTED: a limit, with its name, its value and
-//          what was needed. NOT_FOUND: an unknown grammar, row or tokenizer. FAILED_PRECONDITION:
-//          right call, wrong time. DEADLINE_EXCEEDED and CANCELLED: the caller's own time or wish.
+// Codes    INVALID_ARGUMENT: the text is wrong or unsatisfiable. UNIMPLEMENTED: valid, not
+//          supported; the message names the keyword. RESOURCE_EXHAUSTED: a limit, with its name,
+//          its value and what was needed. NOT_FOUND: an unknown grammar, row or tokenizer.
+//          FAILED_PRECONDITION: right call, wrong time. DEADLINE_EXCEEDED and CANCELLED: the
+//          caller's own time or wish.
 // Message  "PLACE: what is wrong", where PLACE is a JSON Pointer or line:column and may be empty.
 // Place    also kept as a payload, so that the service can make a field violation of it.
 #ifndef MASKD_GRAMMAR_CORE_BASE_ERROR_H_

@@ -1,7 +1,8 @@
 // A lock that clang's thread-safety analysis can check and ThreadSanitizer can see.
 //
-// It wraps std::mutex: the packaged absl::Mutex lives in a library built without instrumentation and
-// gives false reports under TSan. Same names and annotations as absl::Mutex and absl::MutexLock.
+// It wraps std::mutex: the packaged absl::Mutex lives in a library built without instrumentation
+// and gives false reports under TSan. Same names and annotations as absl::Mutex and
+// absl::MutexLock.
 #ifndef MASKD_GRAMMAR_CORE_BASE_MUTEX_H_
 #define MASKD_GRAMMAR_CORE_BASE_MUTEX_H_
 

@@ -11,8 +11,8 @@
 
 namespace maskd {
 
-// Decodes the code point at `text[*at]` and moves `*at` past it. Nothing, and `*at` as it was, where
-// the bytes are not UTF-8.
+// Decodes the code point at `text[*at]` and moves `*at` past it. Nothing, and `*at` as it was,
+// where the bytes are not UTF-8.
 std::optional<std::uint32_t> DecodeUtf8(absl::string_view text, std::size_t* at);
 
 // The whole text, or nothing where it is not UTF-8.

@@ -2,8 +2,8 @@
 // registry.cc.
 //
 // Errors   INVALID_ARGUMENT with a JSON Pointer or line:column, UNIMPLEMENTED naming the construct,
-//          RESOURCE_EXHAUSTED naming the limit. Nothing is ignored in silence: what a relaxed option
-//          drops is a Diagnostic.
+//          RESOURCE_EXHAUSTED naming the limit. Nothing is ignored in silence: what a relaxed
+//          option drops is a Diagnostic.
 // Threads  no state; any thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
@@ -37,8 +37,9 @@ struct FrontEndResult {
 absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
                                            Budget& budget);
 
-// The source text in the form that its meaning depends on, for hashing: JSON (schemas, choice lists)
-// without insignificant white space, keys in their order; nothing for kinds that take no text.
+// The source text in the form that its meaning depends on, for hashing: JSON (schemas, choice
+// lists) without insignificant white space, keys in their order; nothing for kinds that take no
+// text.
 absl::StatusOr<std::string> NormalizeSource(const GrammarSource& source, const Limits& limits);
 
 // The kinds' names, in the table's order.

@@ -1,15 +1,18 @@
-// The one middle form: rules whose right-hand sides are regular operators over bytes and characters,
-// rule calls and JSON objects. Front ends make it, the compiler reads it. Immutable once built.
+// The one middle form: rules whose right-hand sides are regular operators over bytes and
+// characters, rule calls and JSON objects. Front ends make it, the compiler reads it. Immutable
+// once built.
 //
-// Levels   A node speaks either of bytes or of characters (Unicode code points). Characters live only
-//          below an Encode node, which spells each as bytes: as UTF-8, or as the inside of a JSON
-//          string (raw or escaped, an escaped surrogate pair being one character). So lengths,
+// Levels   A node speaks either of bytes or of characters (Unicode code points). Characters live
+//          only below an Encode node, which spells each as bytes: as UTF-8, or as the inside of a
+//          JSON string (raw or escaped, an escaped surrogate pair being one character). So lengths,
 //          patterns, intersections and complements mean characters, whatever their spelling.
 //            bytes       Bytes ByteSet Concat Alt Repeat Call Encode Object
 //            characters  Text TextSet CharSet Concat Alt Repeat And Not
-// Calls    Only byte-level nodes may call rules. Left recursion is removed by a later pass or refused.
-// Layout   nodes are numbered in the order of their making; children have smaller numbers than their
-//          parents, so passes are loops, not recursions. Equal nodes have equal ids (hash-consed).
+// Calls    Only byte-level nodes may call rules. Left recursion is removed by a later pass or
+//          refused.
+// Layout   nodes are numbered in the order of their making; children have smaller numbers than
+//          their parents, so passes are loops, not recursions. Equal nodes have equal ids
+//          (hash-consed).
 // Threads  a built GrammarIr is immutable; a builder belongs to one thread.
 #ifndef MASKD_GRAMMAR_CORE_IR_GRAMMAR_IR_H_
 #define MASKD_GRAMMAR_CORE_IR_GRAMMAR_IR_H_
@@ -78,8 +81,8 @@ struct ObjectSpec {
 struct IrNode {
   IrKind kind;
   Spelling spelling = Spelling::kUtf8;  // kEncode
-  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kCharSet, kObject: index into the pool of
-  // that kind in `a`. kCall: the rule in `a`.
+  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kCharSet, kObject: index into the pool
+  // of that kind in `a`. kCall: the rule in `a`.
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   // Children: [first_child, first_child + child_count) of GrammarIr::children.

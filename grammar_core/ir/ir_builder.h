@@ -3,12 +3,12 @@
 //
 //   IrBuilder b(limits);
 //   RuleId value = b.DeclareRule("/", "");
-//   b.DefineRule(value, b.Concat({b.Bytes("["), b.Repeat(b.Call(value), 0, kUnbounded), b.Bytes("]")}));
-//   absl::StatusOr<GrammarIr> ir = std::move(b).Build(value);
+//   b.DefineRule(value, b.Concat({b.Bytes("["), b.Repeat(b.Call(value), 0, kUnbounded),
+//   b.Bytes("]")})); absl::StatusOr<GrammarIr> ir = std::move(b).Build(value);
 //
-// Errors   methods never fail; a node over limits.ir_nodes (rules, children, members and listed texts
-//          count as well) or a misuse is remembered and returned by Build(): RESOURCE_EXHAUSTED, or
-//          INVALID_ARGUMENT for an undefined rule.
+// Errors   methods never fail; a node over limits.ir_nodes (rules, children, members and listed
+//          texts count as well) or a misuse is remembered and returned by Build():
+//          RESOURCE_EXHAUSTED, or INVALID_ARGUMENT for an undefined rule.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
 #define MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_

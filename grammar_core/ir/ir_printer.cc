@@ -1,5 +1,5 @@
-// Prints a node once: inside its only user where it is short, on a line of its own otherwise. So the
-// text is linear in the IR, whatever is shared.
+// Prints a node once: inside its only user where it is short, on a line of its own otherwise. So
+// the text is linear in the IR, whatever is shared.
 #include <algorithm>
 #include <utility>
 

@@ -1,14 +1,15 @@
 // Masks that all grammars of one tokenizer share, and what they are made from.
 //
 //   by content   equal masks are one object.
-//   by key       the mask of every state whose first cells have these keys (see automaton/term.h); a
-//                key is a chain, so that one cell is looked at after the other only as far as needed.
+//   by key       the mask of every state whose first cells have these keys (see automaton/term.h);
+//                a key is a chain, so that one cell is looked at after the other only as far as
+//                needed.
 //   by class     tokens within a CharacterClass, and tries of a CandidateClass.
 //   by exit      tokens that leave a cell by a byte, see Exits.
 //
 // Bounds   masks by content, kept in two generations: when the younger one reaches half of
-//          `max_bytes` the older one is dropped, so what is used again stays. Keys hold no mask alive.
-//          Keys and classes are bounded by count in the same way.
+//          `max_bytes` the older one is dropped, so what is used again stays. Keys hold no mask
+//          alive. Keys and classes are bounded by count in the same way.
 // Threads  internally synchronised; locks guard look-ups only, a mask is made outside of them.
 #ifndef MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
 #define MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
@@ -26,7 +27,8 @@
 
 namespace maskd {
 
-// Tokens that begin with a whole text of one cell, then have a certain byte, by what comes after it.
+// Tokens that begin with a whole text of one cell, then have a certain byte, by what comes after
+// it.
 struct Exits {
   std::vector<TokenId> ends;  // nothing comes after the byte
   TokenTrie rests;            // what comes after the byte

@@ -1,7 +1,7 @@
 // The set of tokens that a row may sample next, packed one bit a token.
 //
-// Layout   word i, bit b (least significant first) stands for token 32 * i + b; 1 means allowed. Bits
-//          past the vocabulary are 0, so two masks are equal exactly when their words are.
+// Layout   word i, bit b (least significant first) stands for token 32 * i + b; 1 means allowed.
+//          Bits past the vocabulary are 0, so two masks are equal exactly when their words are.
 //          Token 90 alone of 128 is word 2 = 67,108,864.
 // Units    vocab_size counts tokens, word_count counts int32 words, nothing here counts bytes.
 // Threads  a plain value: many readers or one writer. Stored masks are shared as pointers to const.

@@ -1,8 +1,9 @@
 // Tokens as a trie of their bytes, packed for one pass in order.
 //
-// Layout   nodes in depth-first order, siblings by byte; a node's subtree is the `skip` nodes from it
-//          on, itself included. Nodes of depth 1 are the first bytes; the root has no node.
-// Bounds   tokens of more than kMaxDepth bytes are not in the trie: the caller tries them one by one.
+// Layout   nodes in depth-first order, siblings by byte; a node's subtree is the `skip` nodes from
+//          it on, itself included. Nodes of depth 1 are the first bytes; the root has no node.
+// Bounds   tokens of more than kMaxDepth bytes are not in the trie: the caller tries them one by
+//          one.
 // Source   the packed node is measured against other layouts in the design notes of grammar_core.
 // Threads  immutable.
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_TRIE_H_

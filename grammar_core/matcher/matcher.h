@@ -5,8 +5,8 @@
 //   absl::Status taken = matcher.Accept(token);     // OK exactly if mask allowed `token`
 //
 // Ending     A stop id is allowed exactly where the text may end. After it the matcher is finished:
-//            further tokens are OK and change nothing but the count Rollback() takes back, and Mask()
-//            is null ("full": apply nothing).
+//            further tokens are OK and change nothing but the count Rollback() takes back, and
+//            Mask() is null ("full": apply nothing).
 // Errors     A refused token leaves the matcher as it was. RESOURCE_EXHAUSTED (a step over its
 //            budget) hurts this matcher's call only; the shared grammar stays usable.
 // Cost       Accept: one table read a byte once the way is known. Rollback and Fork: no matching.

@@ -1,5 +1,5 @@
-// What every applier must do, as a table of kernels and element types. The cases named A1 to A10 are
-// promises that the engines' own appliers made first (shared design/peers.md, section 1).
+// What every applier must do, as a table of kernels and element types. The cases named A1 to A10
+// are promises that the engines' own appliers made first (shared design/peers.md, section 1).
 #include "client/apply/applier.h"
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The automaton on IRs made by hand: languages by table, and the routes of a mask against each other.
+// The automaton on IRs made by hand: languages by table, and the routes of a mask against each
+// other.
 #include "grammar_core/automaton/automaton.h"
 
 #include <random>
@@ -68,7 +69,8 @@ class Fixture {
   std::unique_ptr<Automaton> automaton_;
 };
 
-// Ends `builder`. It is a reference, not a value, so that `body` may be made in the same expression.
+// Ends `builder`. It is a reference, not a value, so that `body` may be made in the same
+// expression.
 GrammarIr BuildOrDie(IrBuilder& builder, NodeId body) {
   const RuleId start = builder.DeclareRule("start", "");
   builder.DefineRule(start, body);

@@ -1,5 +1,5 @@
-// A server that answers as a test tells it to, on a Unix socket of its own. It shows the client what
-// a real one seldom does: broken replies, refusals for load, silence.
+// A server that answers as a test tells it to, on a Unix socket of its own. It shows the client
+// what a real one seldom does: broken replies, refusals for load, silence.
 #ifndef MASKD_TESTS_CLIENT_SCRIPTED_SERVER_H_
 #define MASKD_TESTS_CLIENT_SCRIPTED_SERVER_H_
 

@@ -1,5 +1,5 @@
-// The client against a real server, with the embedded vocabulary: ids 0 to 255 are the bytes, 256 is
-// the end.
+// The client against a real server, with the embedded vocabulary: ids 0 to 255 are the bytes, 256
+// is the end.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>

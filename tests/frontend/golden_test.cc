@@ -64,7 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"json_schema", "enum_mixed", R"({"enum":["a","b",1,2.50,null,[1,{"x":true}]]})"},
         {"json_schema", "tree",
          R"({"$ref":"#/$defs/node","$defs":{"node":{"type":"object","properties":{
-             "value":{"type":"integer"},"children":{"type":"array","items":{"$ref":"#/$defs/node"}}},
+             "value":{"type":"integer"},
+             "children":{"type":"array","items":{"$ref":"#/$defs/node"}}},
              "required":["value"],"additionalProperties":false}}})"},
         {"json_schema", "tuple",
          R"({"type":"array","prefixItems":[{"type":"null"},{"type":"boolean"},{"const":3}],

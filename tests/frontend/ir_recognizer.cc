@@ -149,8 +149,8 @@ IrRecognizer::Places IrRecognizer::OfAlt(const IrNode& n, Place at, Spelling spe
   return Sorted(ends);
 }
 
-// Round by round; without an upper bound it ends when the required rounds are over and a round brings
-// no new place.
+// Round by round; without an upper bound it ends when the required rounds are over and a round
+// brings no new place.
 IrRecognizer::Places IrRecognizer::OfRepeat(const IrNode& n, Place at, Spelling spelling) {
   const NodeId body = ir_.children[n.first_child];
   std::set<Place> ends;

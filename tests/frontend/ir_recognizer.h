@@ -1,6 +1,6 @@
-// A slow and obvious recogniser of GrammarIr, to hold the automaton against. It shares no code and no
-// idea with the engine: it computes, for a node and a place in the text, all places where a match of
-// the node can end.
+// A slow and obvious recogniser of GrammarIr, to hold the automaton against. It shares no code and
+// no idea with the engine: it computes, for a node and a place in the text, all places where a
+// match of the node can end.
 //
 // Cost     polynomial in the text; recursion as deep as the text nests. For tests only.
 // Requires an IR without left recursion.

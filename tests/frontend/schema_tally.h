@@ -1,4 +1,5 @@
-// Counts what a grammar of each schema makes of texts whose verdict is known, by the slow recogniser.
+// Counts what a grammar of each schema makes of texts whose verdict is known, by the slow
+// recogniser.
 #ifndef MASKD_TESTS_FRONTEND_SCHEMA_TALLY_H_
 #define MASKD_TESTS_FRONTEND_SCHEMA_TALLY_H_
 
@@ -25,8 +26,8 @@ struct Tally {
   void Print() const;
 };
 
-// Reads the schema `text` with properties in any order, and takes the strings of `valid` and `invalid` in
-// `group`, which has an `id`, into the tally.
+// Reads the schema `text` with properties in any order, and takes the strings of `valid` and
+// `invalid` in `group`, which has an `id`, into the tally.
 void Take(const JsonValue& group, absl::string_view text, Tally* tally);
 
 }  // namespace maskd

@@ -1,4 +1,5 @@
-// Reads lines {"id", "schema" (its text), "valid", "invalid"} from standard input and prints the tally.
+// Reads lines {"id", "schema" (its text), "valid", "invalid"} from standard input and prints the
+// tally.
 #include <iostream>
 #include <string>
 

@@ -1,6 +1,6 @@
-// Masks against the prefix oracle: for random states of real schemas, every token id of a vocabulary is
-// allowed exactly if the oracle can read the token's bytes, and a stop id exactly where the text may
-// end.
+// Masks against the prefix oracle: for random states of real schemas, every token id of a
+// vocabulary is allowed exactly if the oracle can read the token's bytes, and a stop id exactly
+// where the text may end.
 //
 //   MASKD_ORACLE_STATES=1000 MASKD_ORACLE_SEED=7 mask_oracle_test --gtest_filter='*Llama3*'
 //
@@ -61,7 +61,8 @@ std::size_t CommonBytes(absl::string_view a, absl::string_view b) {
   return at;
 }
 
-// What the oracle allows in `state`. Neighbours in byte order share the steps of their common bytes.
+// What the oracle allows in `state`. Neighbours in byte order share the steps of their common
+// bytes.
 TokenMask OracleMask(const Tokens& tokens, PrefixOracle::State state, PrefixOracle* oracle) {
   TokenMask mask(tokens.vocabulary->size());
   std::vector<PrefixOracle::State> path = {state};

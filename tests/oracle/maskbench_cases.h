@@ -1,7 +1,7 @@
 // What the oracle test and the random walks run on: schemas of MaskBench and vocabularies.
 //
-// Places   the shared data is beside the repository, or where MASKD_SHARED_DIR says; vocabularies are
-//          where scripts/fetch-vocab puts them. What is missing is said by whoever asked.
+// Places   the shared data is beside the repository, or where MASKD_SHARED_DIR says; vocabularies
+//          are where scripts/fetch-vocab puts them. What is missing is said by whoever asked.
 // Threads  no state; any thread.
 #ifndef MASKD_TESTS_ORACLE_MASKBENCH_CASES_H_
 #define MASKD_TESTS_ORACLE_MASKBENCH_CASES_H_
@@ -27,8 +27,8 @@ struct MaskbenchCase {
 
 std::string MaskbenchFile(absl::string_view source_dir);
 
-// The cases of `path` in an order that depends on `seed` and in which any first part is spread evenly
-// over the file. Errors: NOT_FOUND.
+// The cases of `path` in an order that depends on `seed` and in which any first part is spread
+// evenly over the file. Errors: NOT_FOUND.
 absl::StatusOr<std::vector<MaskbenchCase>> ReadMaskbench(const std::string& path,
                                                          std::uint64_t seed);
 

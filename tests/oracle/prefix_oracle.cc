@@ -39,8 +39,8 @@ bool IsAnyText(const GrammarIr& ir, NodeId node) {
   return child.kind == IrKind::kCharSet && ir.char_sets[child.a] == CharSet::All();
 }
 
-// What an object's members allow next. `seen` has a letter for each declared member, and one more for
-// the others.
+// What an object's members allow next. `seen` has a letter for each declared member, and one more
+// for the others.
 class MemberRules {
  public:
   MemberRules(const GrammarIr& ir, const ObjectSpec& spec, const std::string& seen, char open)

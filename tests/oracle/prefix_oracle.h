@@ -1,10 +1,10 @@
-// Says, byte by byte, whether a text can still become a text of a grammar: slow, obvious, and written
-// apart from the engine, to hold masks against. It reads nothing but GrammarIr.
+// Says, byte by byte, whether a text can still become a text of a grammar: slow, obvious, and
+// written apart from the engine, to hold masks against. It reads nothing but GrammarIr.
 //
 // How      a nondeterministic machine. A configuration is a stack of what is still to be matched,
-//          as a linked list that shares its tails; a state is a set of configurations whose tops read
-//          a byte. An IR from ReadGrammar() has no unproductive part and no left recursion, so a
-//          configuration that exists can be completed, and the text may end where one is empty.
+//          as a linked list that shares its tails; a state is a set of configurations whose tops
+//          read a byte. An IR from ReadGrammar() has no unproductive part and no left recursion, so
+//          a configuration that exists can be completed, and the text may end where one is empty.
 //          Equal configurations and equal states are kept once and steps are remembered, which
 //          changes no answer.
 // Refused  And, Not, other names than "any", Nothing in a place where it would make a configuration

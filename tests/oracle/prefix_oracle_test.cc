@@ -1,5 +1,5 @@
-// The oracle itself: spellings one by one, and grammars whose prefixes are known by hand or by the slow
-// recogniser of whole texts.
+// The oracle itself: spellings one by one, and grammars whose prefixes are known by hand or by the
+// slow recogniser of whole texts.
 #include "tests/oracle/prefix_oracle.h"
 
 #include <string>

@@ -1,9 +1,9 @@
-// Characters as they are spelled, byte by byte, for the prefix oracle: which characters a few bytes can
-// still become, and which one they are.
+// Characters as they are spelled, byte by byte, for the prefix oracle: which characters a few bytes
+// can still become, and which one they are.
 //
-// Source   RFC 3629 (UTF-8: shortest forms, no surrogates) and RFC 8259, section 7 (JSON strings: raw
-//          but for '"', '\' and control characters, or escaped; a pair of surrogate escapes is one
-//          character, and half a pair is none).
+// Source   RFC 3629 (UTF-8: shortest forms, no surrogates) and RFC 8259, section 7 (JSON strings:
+//          raw but for '"', '\' and control characters, or escaped; a pair of surrogate escapes is
+//          one character, and half a pair is none).
 // Threads  no state; any thread.
 #ifndef MASKD_TESTS_ORACLE_SPELLED_CHARACTERS_H_
 #define MASKD_TESTS_ORACLE_SPELLED_CHARACTERS_H_

@@ -1,5 +1,5 @@
-// The program maskctl, run as its users run it: against a server inside itself, and against one on a
-// socket.
+// The program maskctl, run as its users run it: against a server inside itself, and against one on
+// a socket.
 #include <algorithm>
 #include <array>
 #include <cstdio>

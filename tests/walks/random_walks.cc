@@ -2,10 +2,10 @@
 //
 //   random_walks --vocab llama3 --schemas 200 --walks 50 --tokens 60 --seed 1 > walks.jsonl
 //
-// Each step takes one of the allowed tokens, all equally likely; a stop id ends the walk. One that has
-// not ended after --tokens tokens is completed by the shortest completion, a token at a time. On the
-// way every promise is checked: no mask is all-zero, what is allowed is accepted, a finished row has no
-// mask, and every place has a completion within the budget of a step.
+// Each step takes one of the allowed tokens, all equally likely; a stop id ends the walk. One that
+// has not ended after --tokens tokens is completed by the shortest completion, a token at a time.
+// On the way every promise is checked: no mask is all-zero, what is allowed is accepted, a finished
+// row has no mask, and every place has a completion within the budget of a step.
 //
 // Output   one JSON object a line: id and schema of the case, text of the walk.
 // Exit     0; 1 a promise was broken (told on stderr); 77 the data or vocabulary is missing.

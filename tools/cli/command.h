@@ -1,7 +1,7 @@
 // The commands of maskctl: one file and one row in the table of command.cc each.
 //
-// Exit     0: done, and the answer is yes. 1: the answer is no, or the call failed. 2: the command line
-//          is wrong.
+// Exit     0: done, and the answer is yes. 1: the answer is no, or the call failed. 2: the command
+//          line is wrong.
 // Output   answers go to standard output; errors, one line each, to standard error.
 #ifndef MASKD_TOOLS_CLI_COMMAND_H_
 #define MASKD_TOOLS_CLI_COMMAND_H_

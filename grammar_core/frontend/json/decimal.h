@@ -31,8 +31,8 @@ Decimal ReadDecimal(absl::string_view spelling);
 // The number as a count from 0; 2^32 - 2 for what is larger, nothing for what is no count.
 std::optional<std::uint32_t> AsCount(const Decimal& number);
 
-// Spellings of a number: the given one, and the plain one (no exponent, no zeros to drop) where that
-// is not longer than some 20 digits.
+// Spellings of a number: the given one, and the plain one (no exponent, no zeros to drop) where
+// that is not longer than some 20 digits.
 std::vector<std::string> Spellings(absl::string_view spelling);
 
 // A text that two JSON values share exactly when they are equal: numbers by value, objects without

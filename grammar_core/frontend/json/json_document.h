@@ -1,7 +1,8 @@
 // A JSON text (RFC 8259) read into a flat tree: for schemas, choice lists and other JSON sources.
 //
-// Layout   nodes lie in the order of the text, each followed by its whole subtree, so walks are loops.
-//          Keys keep their order. Numbers keep their spelling, of any size. Strings are UTF-8.
+// Layout   nodes lie in the order of the text, each followed by its whole subtree, so walks are
+//          loops. Keys keep their order. Numbers keep their spelling, of any size. Strings are
+//          UTF-8.
 // Errors   INVALID_ARGUMENT: a syntax error, invalid UTF-8 or a lone surrogate at line:column (byte
 //          column, from 1), a duplicate key at its JSON Pointer. RESOURCE_EXHAUSTED: source_depth.
 // Ownership a JsonValue is a view: it lives as long as its document, which may be moved.

@@ -13,7 +13,8 @@ std::uint32_t Minus(std::uint32_t count, std::uint32_t taken) {
   return count > taken ? count - taken : 0;
 }
 
-// White space stands behind each token, so that what may follow, ',' or ']', is decided by one byte.
+// White space stands behind each token, so that what may follow, ',' or ']', is decided by one
+// byte.
 class ArrayMaker {
  public:
   ArrayMaker(const MergedSchema& schema, RuleContext& context)

@@ -1,8 +1,8 @@
 // The front ends of "json_schema", "json_object" (any JSON object) and "json" (any JSON value).
 //
 // Drafts   4, 6, 7, 2019-09 and 2020-12, told by $schema; 2020-12 where there is none.
-// Errors   INVALID_ARGUMENT at the JSON Pointer of what is wrong, UNIMPLEMENTED at that of a keyword
-//          that is not supported. docs/grammars.md has the table of keywords.
+// Errors   INVALID_ARGUMENT at the JSON Pointer of what is wrong, UNIMPLEMENTED at that of a
+//          keyword that is not supported. docs/grammars.md has the table of keywords.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_JSON_SCHEMA_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_JSON_SCHEMA_H_
 

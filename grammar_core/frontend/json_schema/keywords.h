@@ -95,8 +95,8 @@ struct KeywordRow {
 // The row of `name` in `dialect`, or null: an unknown keyword is an annotation.
 const KeywordRow* FindKeyword(absl::string_view name, const Dialect& dialect);
 
-// INVALID_ARGUMENT at the exact place where `value` is not of `row.shape`. What lies in subschemas is
-// not looked at, but each must be an object or a boolean.
+// INVALID_ARGUMENT at the exact place where `value` is not of `row.shape`. What lies in subschemas
+// is not looked at, but each must be an object or a boolean.
 absl::Status CheckShape(const KeywordRow& row, const JsonValue& value);
 
 // The subschemas directly in the value of a keyword of `shape`.

@@ -26,8 +26,8 @@ class LiteralMaker {
   explicit LiteralMaker(RuleContext& context)
       : context_(context), b_(context.builder), space_(context.space) {}
 
-  // Children stand behind their parent in the document, so they are made when it is reached from the
-  // back.
+  // Children stand behind their parent in the document, so they are made when it is reached from
+  // the back.
   NodeId Make(const JsonValue& value) {
     std::vector<NodeId> made(value.subtree_end() - value.id());
     for (JsonId id = value.subtree_end(); id-- > value.id();) {

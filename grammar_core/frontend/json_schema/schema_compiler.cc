@@ -10,8 +10,8 @@
 namespace maskd {
 namespace {
 
-// Bytes of a rule's place at most: what lies deeper is placed at what is around it, so that many deep
-// rules do not hold many long pointers.
+// Bytes of a rule's place at most: what lies deeper is placed at what is around it, so that many
+// deep rules do not hold many long pointers.
 constexpr std::size_t kMaxPlaceBytes = 200;
 // Reasons for unsatisfiable rules that are kept; after these a rule's place must do.
 constexpr std::size_t kMaxFaults = 1000;

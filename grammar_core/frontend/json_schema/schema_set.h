@@ -1,7 +1,7 @@
 // All schemas of one document that its root can reach, read and with their references resolved.
 //
-// Errors   those of ReadSchemaView() and ResolveRef(); INVALID_ARGUMENT where a schema leads back to
-//          itself through $ref, allOf or anyOf alone, without a part of the instance in between.
+// Errors   those of ReadSchemaView() and ResolveRef(); INVALID_ARGUMENT where a schema leads back
+//          to itself through $ref, allOf or anyOf alone, without a part of the instance in between.
 // Depth    worklists throughout: a chain of 100,000 references needs no stack.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_SCHEMA_SET_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_SCHEMA_SET_H_
@@ -17,8 +17,8 @@
 
 namespace maskd {
 
-// Schemas that must all hold, expanded: the assertions of `locals`, and for each of `any_of`, a list
-// of schemas, one of them. Ids are JsonIds. The order is that of the keywords in the source.
+// Schemas that must all hold, expanded: the assertions of `locals`, and for each of `any_of`, a
+// list of schemas, one of them. Ids are JsonIds. The order is that of the keywords in the source.
 struct Conjunction {
   std::vector<JsonId> locals;
   std::vector<JsonId> any_of;

@@ -1,9 +1,9 @@
 // General categories, scripts, some binary properties and simple case folding, as constant tables.
 //
-// Source   the Unicode Character Database, in the version that unicode_tables.cc names; that file is
-//          written by tools/dev/gen_unicode_tables.py.
-// Layout   a set's ranges are UnicodeRanges()[first, first + count), ascending. Fold steps ascend by
-//          their character; going from `c` to `next` again and again visits every character that
+// Source   the Unicode Character Database, in the version that unicode_tables.cc names; that file
+//          is written by tools/dev/gen_unicode_tables.py.
+// Layout   a set's ranges are UnicodeRanges()[first, first + count), ascending. Fold steps ascend
+//          by their character; going from `c` to `next` again and again visits every character that
 //          folds as `c` does and ends at `c`. What folds with nothing else has no step.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_REGEX_UNICODE_TABLES_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_REGEX_UNICODE_TABLES_H_

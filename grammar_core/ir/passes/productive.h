@@ -21,8 +21,8 @@ namespace maskd {
 // What a front end knows about the rules that it made Nothing: an error for the caller.
 using RuleFaults = absl::flat_hash_map<RuleId, absl::Status>;
 
-// Errors: INVALID_ARGUMENT when the start is unproductive, with the fault of the rule that causes it,
-// or else with the place of the deepest rule in the way. RESOURCE_EXHAUSTED: limits.ir_nodes.
+// Errors: INVALID_ARGUMENT when the start is unproductive, with the fault of the rule that causes
+// it, or else with the place of the deepest rule in the way. RESOURCE_EXHAUSTED: limits.ir_nodes.
 absl::StatusOr<GrammarIr> DropUnproductive(const GrammarIr& ir, const Limits& limits,
                                            const RuleFaults& faults = {});
 

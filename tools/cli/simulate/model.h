@@ -4,11 +4,12 @@
 //          Gumbel noise, so that the largest logit is a sample of the model's distribution. A few
 //          classes of tokens (string ends, closing brackets, separators, stop ids) get a bonus that
 //          makes their weight what it would be in real JSON, whatever the vocabulary.
-// Ending   past half of its budget of tokens a text is drawn to its end, ever more strongly: inside a
-//          string to the quote, outside to closing brackets and stop ids. The masks decide what is
-//          legal; this decides only what is likely. It stands in for closing in time on the server.
-// Padding  logits past the vocabulary are large, as a careless model's might be: an applier that left
-//          them alone would be found out.
+// Ending   past half of its budget of tokens a text is drawn to its end, ever more strongly: inside
+//          a string to the quote, outside to closing brackets and stop ids. The masks decide what
+//          is legal; this decides only what is likely. It stands in for closing in time on the
+//          server.
+// Padding  logits past the vocabulary are large, as a careless model's might be: an applier that
+//          left them alone would be found out.
 // Threads  immutable after construction.
 #ifndef MASKD_TOOLS_CLI_SIMULATE_MODEL_H_
 #define MASKD_TOOLS_CLI_SIMULATE_MODEL_H_

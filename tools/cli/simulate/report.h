@@ -13,8 +13,8 @@ namespace maskd::cli {
 // One paragraph a sequence: how it ended, how many tokens its masks allowed, its text.
 std::string SequencesText(std::span<const Sequence> sequences);
 
-// Percentiles of each part of a step. Steps that open rows, whose time is that of compiles, are told
-// apart.
+// Percentiles of each part of a step. Steps that open rows, whose time is that of compiles, are
+// told apart.
 std::string TimesText(std::span<const StepTimes> steps);
 
 // One line of JSON for each sequence with a schema that ended: name, schema, text.

@@ -1,7 +1,8 @@
 // A simulated engine: some sequences of a pretended model, part of them held to grammars by a maskd
 // server, decoded together step by step until each has ended.
 //
-// One step  Submit() what was sampled; the forward pass makes logits meanwhile; Collect() the masks;
+// One step  Submit() what was sampled; the forward pass makes logits meanwhile; Collect() the
+//           masks;
 //          apply them to the logits in place; sample the largest logit of each row.
 // Threads  one.
 #ifndef MASKD_TOOLS_CLI_SIMULATE_SIMULATION_H_
