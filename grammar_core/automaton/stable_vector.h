@@ -1,6 +1,7 @@
 // An append-only vector whose elements never move, so that readers need no lock.
 //
-// Layout   chunks of 512 elements behind a fixed table of chunk pointers.
+// Layout   chunks that double in size, from 512 elements on, behind a table of chunk pointers that
+//          is large enough for every 32-bit index.
 // Threads  one writer at a time appends (the caller's lock); any thread reads an element whose
 //          index reached it by an acquire load of something stored after the append.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_STABLE_VECTOR_H_
@@ -8,44 +9,34 @@
 
 #include <array>
 #include <atomic>
-#include <cassert>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 namespace maskd {
 
 template <typename T>
 class StableVector {
  public:
-  static constexpr std::uint32_t kChunkBits = 9;
-  static constexpr std::uint32_t kChunkSize = 1U << kChunkBits;
-  static constexpr std::uint32_t kMaxChunks = 1U << 12;
-  static constexpr std::uint32_t kMaxSize = kChunkSize * kMaxChunks;
-
-  StableVector() : chunks_(new std::atomic<T*>[kMaxChunks]()) {}
+  StableVector() = default;
   StableVector(const StableVector&) = delete;
   StableVector& operator=(const StableVector&) = delete;
   ~StableVector() {
-    for (std::uint32_t i = 0; i < kMaxChunks; ++i) {
-      delete[] chunks_[i].load(std::memory_order_relaxed);
+    for (std::atomic<T*>& chunk : chunks_) {
+      delete[] chunk.load(std::memory_order_relaxed);
     }
   }
 
-  T& operator[](std::uint32_t index) {
-    return chunks_[index >> kChunkBits].load(std::memory_order_acquire)[index & (kChunkSize - 1)];
-  }
-  const T& operator[](std::uint32_t index) const {
-    return chunks_[index >> kChunkBits].load(std::memory_order_acquire)[index & (kChunkSize - 1)];
-  }
+  T& operator[](std::uint32_t index) { return *Find(index); }
+  const T& operator[](std::uint32_t index) const { return *Find(index); }
 
-  // A new, default-made element at index size() - 1. Requires size() < kMaxSize.
+  // A new, default-made element at index size() - 1. Requires size() < 2^31.
   T& Append() {
     const std::uint32_t index = size_.load(std::memory_order_relaxed);
-    assert(index < kMaxSize);
-    std::atomic<T*>& chunk = chunks_[index >> kChunkBits];
+    const Place place = PlaceOf(index);
+    std::atomic<T*>& chunk = chunks_[place.chunk];
     if (chunk.load(std::memory_order_relaxed) == nullptr) {
-      chunk.store(new T[kChunkSize](), std::memory_order_release);
+      chunk.store(new T[std::size_t{kFirstSize} << place.chunk](), std::memory_order_release);
     }
     size_.store(index + 1, std::memory_order_release);
     return (*this)[index];
@@ -54,7 +45,26 @@ class StableVector {
   [[nodiscard]] std::uint32_t size() const { return size_.load(std::memory_order_acquire); }
 
  private:
-  std::unique_ptr<std::atomic<T*>[]> chunks_;
+  static constexpr int kFirstBits = 9;
+  static constexpr std::uint32_t kFirstSize = 1U << kFirstBits;
+  static constexpr int kChunks = 32 - kFirstBits;
+
+  struct Place {
+    int chunk;
+    std::uint32_t offset;
+  };
+  // Counted from kFirstSize on, chunk k holds the numbers whose highest bit is bit k + kFirstBits.
+  static Place PlaceOf(std::uint32_t index) {
+    const std::uint32_t number = index + kFirstSize;
+    const int top = std::bit_width(number) - 1;
+    return {top - kFirstBits, number - (1U << top)};
+  }
+  T* Find(std::uint32_t index) const {
+    const Place place = PlaceOf(index);
+    return chunks_[place.chunk].load(std::memory_order_acquire) + place.offset;
+  }
+
+  std::array<std::atomic<T*>, kChunks> chunks_ = {};
   std::atomic<std::uint32_t> size_ = 0;
 };
 
