@@ -306,8 +306,8 @@ void IrBuilder::SortOut(NodeId node, AltParts* parts) const {
 void IrBuilder::AddMerged(AltParts* parts) {
   std::vector<std::u32string>& texts = parts->texts;
   if (!parts->chars.empty()) {
-    const auto one_char = std::stable_partition(texts.begin(), texts.end(),
-                                                [](const auto& text) { return !IsOneChar(text); });
+    const auto one_char = std::partition(texts.begin(), texts.end(),
+                                         [](const auto& text) { return !IsOneChar(text); });
     const CharSet more = CharsOf({one_char, texts.end()});
     texts.erase(one_char, texts.end());
     parts->others.push_back(Chars(CharSet(std::move(parts->chars)).Union(more)));
