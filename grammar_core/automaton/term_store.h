@@ -88,8 +88,6 @@ class TermStore {
                  std::uint32_t depth, const ObjectFacts& facts);
   TermId And(std::vector<TermId> terms);
   TermId Not(TermId term);
-  // Every character string.
-  [[nodiscard]] TermId AllText() const { return all_text_; }
 
   // Bytes held by terms, lists and hash tables, roughly.
   [[nodiscard]] std::int64_t held_bytes() const;
@@ -124,7 +122,7 @@ class TermStore {
   std::deque<std::vector<TermId>> lists_;
   absl::flat_hash_map<std::vector<TermId>, std::uint32_t> list_ids_;
   std::int64_t list_bytes_ = 0;
-  TermId all_text_ = kNothingTerm;
+  TermId all_text_ = kNothingTerm;  // every character string
   // Numbered after the IR's.
   std::deque<ByteBits> own_byte_sets_;
   std::deque<std::vector<std::u32string>> own_text_sets_;
