@@ -216,16 +216,21 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& test) { return test.param.name; });
 
-// The texts of `pattern` searched for, as a grammar.
-absl::StatusOr<GrammarIr> SearchIr(absl::string_view pattern, const std::string& place = "") {
+// The texts of `pattern`, read with `options`, as a grammar.
+absl::StatusOr<GrammarIr> IrOf(absl::string_view pattern, const RegexOptions& options) {
   const Limits limits;
   Budget budget = Budget::Unlimited();
   IrBuilder builder(limits);
-  const auto node = ReadRegex(pattern, {.search = true, .place = place}, limits, budget, builder);
+  const auto node = ReadRegex(pattern, options, limits, budget, builder);
   if (!node.ok()) return node.status();
   const RuleId start = builder.DeclareRule("search", "");
   builder.DefineRule(start, builder.Encode(Spelling::kUtf8, *node));
   return std::move(builder).Build(start);
+}
+
+// The texts of `pattern` searched for, as a grammar.
+absl::StatusOr<GrammarIr> SearchIr(absl::string_view pattern, const std::string& place = "") {
+  return IrOf(pattern, {.search = true, .place = place});
 }
 
 struct SearchCase {
@@ -272,6 +277,58 @@ TEST(RegexIrTest, AnchorsAndBoundariesAtTheEndsVanish) {
   const auto anchored = ReadForTest("regex", "^a*foo\\b$");
   ASSERT_TRUE(plain.ok() && anchored.ok());
   EXPECT_EQ(PrintIr(anchored->ir), PrintIr(plain->ir));
+}
+
+struct OptionsCase {
+  std::string name;
+  std::string pattern;
+  RegexOptions options;
+  std::vector<std::string> accepts;
+  std::vector<std::string> rejects;
+};
+
+class RegexOptionsTest : public testing::TestWithParam<OptionsCase> {};
+
+TEST_P(RegexOptionsTest, ChangeTheLanguage) {
+  const OptionsCase& param = GetParam();
+  const absl::StatusOr<GrammarIr> ir = IrOf(param.pattern, param.options);
+  ASSERT_TRUE(ir.ok()) << ir.status();
+  IrRecognizer recognizer(*ir);
+  for (const std::string& text : param.accepts) EXPECT_TRUE(recognizer.Accepts(text)) << text;
+  for (const std::string& text : param.rejects) EXPECT_FALSE(recognizer.Accepts(text)) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, RegexOptionsTest,
+                         testing::ValuesIn(std::vector<OptionsCase>{
+                             {"Fold", "aé(?-i:b)", {.fold = true}, {"AÉb", "aéb"}, {"aéB"}},
+                             {"DotAll", ".", {.dot_all = true}, {"\n", "a"}, {""}},
+                             {"FreeSpacing",
+                              "a # one\n (  b | c ) * [ #] \\ ",
+                              {.free_spacing = true},
+                              {"abc  ", "a# "},
+                              {"ab", "a #"}},
+                             {"PythonShorthands",
+                              "\\d\\w\\s.",
+                              {.shorthands = PythonShorthands()},
+                              {"\u0967é\u001c\u2028"},
+                              {"1a\uFEFFx", "1a \n", "1- x"}},
+                             {"AsciiShorthands",
+                              "\\d\\w\\s.",
+                              {.shorthands = AsciiShorthands()},
+                              {"1a\v\u2028"},
+                              {"\u0967a x", "1é x", "1a\u00A0x", "1a \n"}},
+                             {"BeginsLater", "xx\na|b", {.begin = 3}, {"a", "b"}, {"xx\na"}},
+                         }),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(RegexPartTest, ErrorsOfAPartAreAtThePlaceInTheWhole) {
+  EXPECT_EQ(ErrorPlace(IrOf("xx\n a)", {.begin = 4}).status()), "2:3");
+}
+
+TEST(RegexPartTest, WordBoundariesNeedAsciiWords) {
+  const absl::Status status = IrOf("a\\b-", {.shorthands = PythonShorthands()}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+  EXPECT_EQ(ErrorPlace(status), "1:2");
 }
 
 }  // namespace

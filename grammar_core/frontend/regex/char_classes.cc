@@ -189,29 +189,37 @@ std::optional<CharSet> FindBare(absl::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace
+CharSet Category(absl::string_view name) { return *FindSet(UnicodeSetKind::kCategory, name); }
 
-const CharSet& DigitChars() {
-  static const CharSet* const chars = new CharSet({{'0', '9'}});
-  return *chars;
-}
+CharSet AsciiDigits() { return CharSet({{'0', '9'}}); }
+
+}  // namespace
 
 const CharSet& WordChars() {
   static const CharSet* const chars = new CharSet({{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}});
   return *chars;
 }
 
-const CharSet& SpaceChars() {
-  static const CharSet* const chars =
-      new CharSet(FindSet(UnicodeSetKind::kCategory, "Zs")
-                      ->Union(CharSet({{'\t', '\r'}, {0x2028, 0x2029}, {0xFEFF, 0xFEFF}})));
-  return *chars;
+const Shorthands& EcmaShorthands() {
+  static const Shorthands* const sets = new Shorthands{
+      AsciiDigits(), WordChars(),
+      Category("Zs").Union(CharSet({{'\t', '\r'}, {0x2028, 0x2029}, {0xFEFF, 0xFEFF}})),
+      CharSet({{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}).Complement()};
+  return *sets;
 }
 
-const CharSet& DotChars() {
-  static const CharSet* const chars =
-      new CharSet(CharSet({{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}}).Complement());
-  return *chars;
+const Shorthands& PythonShorthands() {
+  static const Shorthands* const sets = new Shorthands{
+      Category("Nd"), Category("L").Union(Category("N")).Union(CharSet::One('_')),
+      FindBare("White_Space")->Union(CharSet({{0x1C, 0x1F}})), CharSet::One('\n').Complement()};
+  return *sets;
+}
+
+const Shorthands& AsciiShorthands() {
+  static const Shorthands* const sets =
+      new Shorthands{AsciiDigits(), WordChars(), CharSet({{'\t', '\r'}, {' ', ' '}}),
+                     CharSet::One('\n').Complement()};
+  return *sets;
 }
 
 std::optional<CharSet> PosixChars(absl::string_view name) {

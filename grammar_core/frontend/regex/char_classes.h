@@ -1,7 +1,7 @@
 // The named sets of characters of a pattern: \d \w \s, the dot, [:alpha:], \p{...}; case folding.
 //
-// Source   \d, \w, \s and the dot: ECMA-262 (CharacterClassEscape, LineTerminator). [:alpha:] and
-//          its like: RE2. \p{...}: unicode_tables.h. Folding: Unicode's simple case folding.
+// Source   [:alpha:] and its like: RE2. \p{...}: unicode_tables.h. Folding: Unicode's simple case
+//          folding. \d, \w, \s and the dot: see Shorthands.
 // Threads  no state that changes; any thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_REGEX_CHAR_CLASSES_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_REGEX_CHAR_CLASSES_H_
@@ -14,14 +14,24 @@
 
 namespace maskd {
 
-// 0-9.
-const CharSet& DigitChars();
 // A-Z a-z 0-9 _.
 const CharSet& WordChars();
-// White space and line terminators of ECMA-262.
-const CharSet& SpaceChars();
-// Everything but the line terminators of ECMA-262: LF, CR, U+2028, U+2029.
-const CharSet& DotChars();
+
+// What \d, \w, \s and the dot (without the flag s) stand for: dialects differ.
+struct Shorthands {
+  CharSet digits;
+  CharSet words;
+  CharSet spaces;
+  CharSet dot;
+};
+// ECMA-262 (CharacterClassEscape, LineTerminator): ASCII digits and words, Unicode's spaces, the
+// dot without LF, CR, U+2028 and U+2029.
+const Shorthands& EcmaShorthands();
+// Python's `re` on str: Unicode's decimal digits, str.isalnum() and _, str.isspace(); the dot
+// without LF.
+const Shorthands& PythonShorthands();
+// ASCII digits, words and spaces; the dot without LF.
+const Shorthands& AsciiShorthands();
 
 // The set of [:name:]; nothing for an unknown name.
 std::optional<CharSet> PosixChars(absl::string_view name);

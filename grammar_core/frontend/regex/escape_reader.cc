@@ -8,8 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-#include "grammar_core/frontend/regex/char_classes.h"
-
 namespace maskd {
 namespace {
 
@@ -17,7 +15,6 @@ constexpr std::uint32_t kHighSurrogates = 0xD800;
 constexpr std::uint32_t kLowSurrogates = 0xDC00;
 constexpr std::uint32_t kSurrogatesEnd = 0xE000;
 
-bool IsHigh(std::uint32_t c) { return c >= kHighSurrogates && c < kLowSurrogates; }
 bool IsSurrogate(std::uint32_t c) { return c >= kHighSurrogates && c < kSurrogatesEnd; }
 bool IsAscii(std::uint32_t c) { return c < 0x80; }
 bool IsLetter(std::uint32_t c) { return IsAscii(c) && absl::ascii_isalpha(static_cast<char>(c)); }
@@ -51,17 +48,6 @@ std::optional<std::uint32_t> ControlOf(std::uint32_t letter) {
   }
 }
 
-absl::StatusOr<std::uint32_t> HexDigits(PatternCursor& cursor, int count) {
-  std::uint32_t value = 0;
-  for (int i = 0; i < count; ++i) {
-    const std::optional<std::uint32_t> digit = HexValue(cursor.Peek());
-    if (!digit.has_value()) return cursor.Expected(absl::StrCat(count, " hexadecimal digits"));
-    value = value * 16 + *digit;
-    cursor.Next();
-  }
-  return value;
-}
-
 // Behind "{".
 absl::StatusOr<std::uint32_t> BracedHex(PatternCursor& cursor) {
   const std::size_t begin = cursor.at();
@@ -76,25 +62,12 @@ absl::StatusOr<std::uint32_t> BracedHex(PatternCursor& cursor) {
   return value;
 }
 
-// Behind "\u" and four digits that are a high surrogate: the low one makes a character of both.
-absl::StatusOr<std::uint32_t> WithLowSurrogate(PatternCursor& cursor, std::uint32_t high) {
-  const std::size_t begin = cursor.at();
-  if (!cursor.Take("\\u") || cursor.Peek() == '{') return high;
-  const absl::StatusOr<std::uint32_t> low = HexDigits(cursor, 4);
-  if (!low.ok()) return low;
-  if (*low >= kLowSurrogates && *low < kSurrogatesEnd) {
-    return 0x10000 + ((high - kHighSurrogates) << 10) + (*low - kLowSurrogates);
-  }
-  cursor.MoveTo(begin);
-  return high;
-}
-
 // Behind \x or \u, which takes `digits` digits or any number in braces.
 absl::StatusOr<std::uint32_t> CodePoint(PatternCursor& cursor, int digits) {
   const std::size_t begin = cursor.at();
   const bool braced = cursor.Take("{");
-  absl::StatusOr<std::uint32_t> value = braced ? BracedHex(cursor) : HexDigits(cursor, digits);
-  if (value.ok() && !braced && IsHigh(*value)) value = WithLowSurrogate(cursor, *value);
+  absl::StatusOr<std::uint32_t> value = braced ? BracedHex(cursor) : ReadHexDigits(cursor, digits);
+  if (value.ok() && !braced) value = WithLowSurrogate(cursor, *value);
   if (value.ok() && IsSurrogate(*value)) {
     return cursor.Invalid(begin, "a surrogate alone is no character");
   }
@@ -146,20 +119,20 @@ absl::StatusOr<CharSet> ReadProperty(PatternCursor& cursor, bool negated, bool f
 }
 
 // The set of \d, \w, \s or their complements; nothing for another letter.
-std::optional<CharSet> Shorthand(std::uint32_t letter, bool fold) {
+std::optional<CharSet> Shorthand(std::uint32_t letter, const SetStyle& style) {
   switch (letter) {
     case 'd':
-      return DigitChars();
+      return style.shorthands.digits;
     case 'D':
-      return DigitChars().Complement();
+      return style.shorthands.digits.Complement();
     case 's':
-      return SpaceChars();
+      return style.shorthands.spaces;
     case 'S':
-      return SpaceChars().Complement();
+      return style.shorthands.spaces.Complement();
     case 'w':
-      return Folded(WordChars(), fold);
+      return Folded(style.shorthands.words, style.fold);
     case 'W':
-      return Folded(WordChars(), fold).Complement();
+      return Folded(style.shorthands.words, style.fold).Complement();
     default:
       return std::nullopt;
   }
@@ -227,15 +200,15 @@ absl::StatusOr<bool> TakePosix(PatternCursor& cursor, bool fold, ClassMembers* m
 }
 
 // A member's first part: a character, or a set.
-absl::StatusOr<Escaped> ClassAtom(PatternCursor& cursor, bool fold) {
-  if (cursor.Take("\\")) return ReadEscape(cursor, true, fold);
+absl::StatusOr<Escaped> ClassAtom(PatternCursor& cursor, const SetStyle& style) {
+  if (cursor.Take("\\")) return ReadEscape(cursor, true, style);
   return Escaped{cursor.Next(), {}};
 }
 
 // "-" and what ends the range, if they follow `lo`.
-absl::Status ReadMember(PatternCursor& cursor, bool fold, ClassMembers* members) {
+absl::Status ReadMember(PatternCursor& cursor, const SetStyle& style, ClassMembers* members) {
   const std::size_t begin = cursor.at();
-  const absl::StatusOr<Escaped> lo = ClassAtom(cursor, fold);
+  const absl::StatusOr<Escaped> lo = ClassAtom(cursor, style);
   if (!lo.ok()) return lo.status();
   if (!lo->character.has_value()) {
     members->Add(lo->set);
@@ -247,7 +220,7 @@ absl::Status ReadMember(PatternCursor& cursor, bool fold, ClassMembers* members)
     members->Add(*lo->character, *lo->character);
     return absl::OkStatus();
   }
-  const absl::StatusOr<Escaped> hi = ClassAtom(cursor, fold);
+  const absl::StatusOr<Escaped> hi = ClassAtom(cursor, style);
   if (!hi.ok()) return hi.status();
   if (!hi->character.has_value()) return cursor.Invalid(begin, "a range ends with a character");
   if (*hi->character < *lo->character) return cursor.Invalid(begin, "the range is reversed");
@@ -257,20 +230,43 @@ absl::Status ReadMember(PatternCursor& cursor, bool fold, ClassMembers* members)
 
 }  // namespace
 
-absl::StatusOr<Escaped> ReadEscape(PatternCursor& cursor, bool in_class, bool fold) {
+absl::StatusOr<std::uint32_t> ReadHexDigits(PatternCursor& cursor, int digits) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < digits; ++i) {
+    const std::optional<std::uint32_t> digit = HexValue(cursor.Peek());
+    if (!digit.has_value()) return cursor.Expected(absl::StrCat(digits, " hexadecimal digits"));
+    value = value * 16 + *digit;
+    cursor.Next();
+  }
+  return value;
+}
+
+std::uint32_t WithLowSurrogate(PatternCursor& cursor, std::uint32_t unit) {
+  const std::size_t begin = cursor.at();
+  if (unit >= kHighSurrogates && unit < kLowSurrogates && cursor.Take("\\u")) {
+    const absl::StatusOr<std::uint32_t> low = ReadHexDigits(cursor, 4);
+    if (low.ok() && *low >= kLowSurrogates && *low < kSurrogatesEnd) {
+      return 0x10000 + ((unit - kHighSurrogates) << 10) + (*low - kLowSurrogates);
+    }
+  }
+  cursor.MoveTo(begin);
+  return unit;
+}
+
+absl::StatusOr<Escaped> ReadEscape(PatternCursor& cursor, bool in_class, const SetStyle& style) {
   const std::size_t begin = cursor.at() - 1;
   if (IsDigit(cursor.Peek())) return OneCharacter(OctalOrReference(cursor, in_class));
   const std::uint32_t c = cursor.Next();
   if (IsAscii(c) && absl::ascii_ispunct(static_cast<char>(c))) return Escaped{c, {}};
   if (const std::optional<std::uint32_t> control = ControlOf(c)) return Escaped{control, {}};
-  if (std::optional<CharSet> set = Shorthand(c, fold))
+  if (std::optional<CharSet> set = Shorthand(c, style))
     return Escaped{std::nullopt, *std::move(set)};
   if (c == 'x') return OneCharacter(CodePoint(cursor, 2));
   if (c == 'u') return OneCharacter(CodePoint(cursor, 4));
   if (c == 'c') return OneCharacter(ControlLetter(cursor));
   if (c == 'b' && in_class) return Escaped{0x08, {}};
   if (c == 'p' || c == 'P') {
-    absl::StatusOr<CharSet> set = ReadProperty(cursor, c == 'P', fold);
+    absl::StatusOr<CharSet> set = ReadProperty(cursor, c == 'P', style.fold);
     if (!set.ok()) return set.status();
     return Escaped{std::nullopt, *std::move(set)};
   }
@@ -279,11 +275,11 @@ absl::StatusOr<Escaped> ReadEscape(PatternCursor& cursor, bool in_class, bool fo
 
 // A ']' right behind the '[' or '[^' is a member, as in RE2, unless ECMA-262's reading (the class
 // is empty and ends here) could be meant as well: then another '[' follows before the end.
-absl::StatusOr<CharSet> ReadClass(PatternCursor& cursor, bool fold, Budget& budget) {
+absl::StatusOr<CharSet> ReadClass(PatternCursor& cursor, const SetStyle& style, Budget& budget) {
   const std::size_t begin = cursor.at() - 1;
   const bool negated = cursor.Take("^");
   const bool bracket_first = cursor.Take("]");
-  ClassMembers members(fold);
+  ClassMembers members(style.fold);
   if (bracket_first) members.Add(']', ']');
   while (!cursor.Take("]")) {
     if (absl::Status status = budget.Spend(); !status.ok()) return status;
@@ -297,12 +293,12 @@ absl::StatusOr<CharSet> ReadClass(PatternCursor& cursor, bool fold, Budget& budg
                             "dialects differ on a class that begins with ']'; write \\] and \\[");
     }
     if (cursor.Take("[:")) {
-      const absl::StatusOr<bool> posix = TakePosix(cursor, fold, &members);
+      const absl::StatusOr<bool> posix = TakePosix(cursor, style.fold, &members);
       if (!posix.ok()) return posix.status();
       if (*posix) continue;
       cursor.MoveTo(cursor.at() - 2);
     }
-    if (absl::Status status = ReadMember(cursor, fold, &members); !status.ok()) return status;
+    if (absl::Status status = ReadMember(cursor, style, &members); !status.ok()) return status;
   }
   const CharSet all = members.All();
   return negated ? all.Complement() : all;

@@ -13,6 +13,7 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/char_set.h"
+#include "grammar_core/frontend/regex/char_classes.h"
 #include "grammar_core/frontend/regex/pattern_cursor.h"
 
 namespace maskd {
@@ -23,11 +24,25 @@ struct Escaped {
   CharSet set;
 };
 
-// Reads an escape; the cursor is behind its backslash. With `fold`, sets hold all that folds alike.
-absl::StatusOr<Escaped> ReadEscape(PatternCursor& cursor, bool in_class, bool fold);
+// How sets are meant.
+struct SetStyle {
+  // They hold all that folds alike.
+  bool fold;
+  const Shorthands& shorthands;
+};
+
+// Reads an escape; the cursor is behind its backslash.
+absl::StatusOr<Escaped> ReadEscape(PatternCursor& cursor, bool in_class, const SetStyle& style);
 
 // Reads a class; the cursor is behind its '['.
-absl::StatusOr<CharSet> ReadClass(PatternCursor& cursor, bool fold, Budget& budget);
+absl::StatusOr<CharSet> ReadClass(PatternCursor& cursor, const SetStyle& style, Budget& budget);
+
+// Reads `digits` hexadecimal digits. Errors: INVALID_ARGUMENT where fewer stand here.
+absl::StatusOr<std::uint32_t> ReadHexDigits(PatternCursor& cursor, int digits);
+
+// Behind "\u" and four digits that give `unit`: where it is a high surrogate and an escaped low one
+// follows, the character of both; else `unit`.
+std::uint32_t WithLowSurrogate(PatternCursor& cursor, std::uint32_t unit);
 
 }  // namespace maskd
 

@@ -40,7 +40,8 @@ bool PatternCursor::TakeUntil(absl::string_view end, absl::string_view* before) 
 }
 
 std::string PatternCursor::Found() const {
-  if (done()) return "the end of the pattern";
+  if (done()) return absl::StrCat("the end of the ", text_name_);
+  if (Peek() == '\n' || Peek() == '\r') return "the end of the line";
   std::string found = "'";
   AppendUtf8(Peek(), &found);
   return found + "'";
@@ -51,7 +52,9 @@ std::string PatternCursor::PlaceOf(std::size_t at) const {
 }
 
 std::string PatternCursor::Within(std::size_t at) const {
-  return place_.empty() ? "" : absl::StrCat("in the pattern, at ", LineAndColumn(text_, at), ": ");
+  return place_.empty()
+             ? ""
+             : absl::StrCat("in the ", text_name_, ", at ", LineAndColumn(text_, at), ": ");
 }
 
 absl::Status PatternCursor::Invalid(std::size_t at, absl::string_view message) const {

@@ -1,4 +1,4 @@
-// A place in a pattern's text, and the errors that point at one.
+// A place in the text of a pattern or a grammar, and the errors that point at one.
 //
 // Units    offsets count bytes; line:column in errors counts lines and bytes, both from 1.
 // Requires text that is UTF-8, and lives as long as the cursor.
@@ -22,8 +22,10 @@ class PatternCursor {
   // Not a code point: what Peek() gives at the end.
   static constexpr std::uint32_t kEnd = 0xFFFFFFFF;
 
-  // `place`: see RegexOptions.
-  PatternCursor(absl::string_view text, absl::string_view place) : text_(text), place_(place) {}
+  // `place`: see RegexOptions. `text_name` is what errors call the text.
+  PatternCursor(absl::string_view text, absl::string_view place,
+                absl::string_view text_name = "pattern")
+      : text_(text), place_(place), text_name_(text_name) {}
 
   [[nodiscard]] bool done() const { return at_ == text_.size(); }
   [[nodiscard]] std::size_t at() const { return at_; }
@@ -38,7 +40,7 @@ class PatternCursor {
   // Sets `*before` to what stands before the next `end` and passes both; false where there is none.
   bool TakeUntil(absl::string_view end, absl::string_view* before);
 
-  // "the end of the pattern", or the character here in quotes.
+  // "the end of the pattern", "the end of the line", or the character here in quotes.
   [[nodiscard]] std::string Found() const;
 
   [[nodiscard]] absl::Status Invalid(std::size_t at, absl::string_view message) const;
@@ -55,6 +57,7 @@ class PatternCursor {
 
   const absl::string_view text_;
   const absl::string_view place_;
+  const absl::string_view text_name_;
   std::size_t at_ = 0;
 };
 

@@ -38,14 +38,18 @@ constexpr Unsupported kUnsupportedGroups[] = {
 
 }  // namespace
 
-PatternReader::PatternReader(absl::string_view pattern, absl::string_view place,
+PatternReader::PatternReader(absl::string_view pattern, const RegexOptions& options,
                              const Limits& limits, Budget* budget, IrBuilder* builder)
     : limits_(limits),
+      free_spacing_(options.free_spacing),
+      shorthands_(options.shorthands),
       budget_(budget),
       builder_(builder),
-      cursor_(pattern, place),
-      algebra_(builder) {
-  groups_.push_back({0, {}, {}, {}, Last::kNothing});
+      cursor_(pattern, options.place),
+      algebra_(builder),
+      flags_{options.fold, options.dot_all} {
+  cursor_.MoveTo(options.begin);
+  groups_.push_back({options.begin, flags_, {}, {}, Last::kNothing});
 }
 
 absl::StatusOr<ContextLanguage> PatternReader::Read() {
@@ -63,6 +67,7 @@ absl::StatusOr<ContextLanguage> PatternReader::Read() {
 absl::Status PatternReader::ReadNext() {
   const std::size_t begin = cursor_.at();
   const std::uint32_t c = cursor_.Next();
+  if (free_spacing_ && PassSpacing(c)) return absl::OkStatus();
   switch (c) {
     case '\\':
       return ReadBackslash(begin);
@@ -82,7 +87,7 @@ absl::Status PatternReader::ReadNext() {
       AddAtom(algebra_.TextEnd());
       break;
     case '.':
-      AddAtom(algebra_.Chars(flags_.dot_all ? CharSet::All() : DotChars()));
+      AddAtom(algebra_.Chars(flags_.dot_all ? CharSet::All() : shorthands_.dot));
       break;
     case '*':
       return Quantify(begin, {0, kUnbounded});
@@ -104,7 +109,26 @@ absl::Status PatternReader::ReadNext() {
   return absl::OkStatus();
 }
 
+bool PatternReader::PassSpacing(std::uint32_t c) {
+  if (c == '#') {
+    while (!cursor_.done() && cursor_.Next() != '\n') {
+    }
+    return true;
+  }
+  return c < 0x80 && absl::ascii_isspace(static_cast<unsigned char>(c));
+}
+
+absl::Status PatternReader::ReadWordBoundary(std::size_t begin, bool negated) {
+  if (shorthands_.words != WordChars()) return cursor_.Unsupported(begin, "word boundary");
+  AddAtom(algebra_.WordBoundary(negated));
+  return absl::OkStatus();
+}
+
 absl::Status PatternReader::ReadBackslash(std::size_t begin) {
+  if (free_spacing_ && cursor_.Take(" ")) {
+    AddCharacter(' ');
+    return absl::OkStatus();
+  }
   switch (cursor_.Next()) {
     case 'A':
       AddAtom(algebra_.TextBegin());
@@ -113,16 +137,14 @@ absl::Status PatternReader::ReadBackslash(std::size_t begin) {
       AddAtom(algebra_.TextEnd());
       return absl::OkStatus();
     case 'b':
-      AddAtom(algebra_.WordBoundary(false));
-      return absl::OkStatus();
+      return ReadWordBoundary(begin, false);
     case 'B':
-      AddAtom(algebra_.WordBoundary(true));
-      return absl::OkStatus();
+      return ReadWordBoundary(begin, true);
     default:
       cursor_.MoveTo(begin + 1);
       break;
   }
-  const absl::StatusOr<Escaped> escaped = ReadEscape(cursor_, false, flags_.fold);
+  const absl::StatusOr<Escaped> escaped = ReadEscape(cursor_, false, {flags_.fold, shorthands_});
   if (!escaped.ok()) return escaped.status();
   if (escaped->character.has_value()) {
     AddCharacter(*escaped->character);
@@ -133,7 +155,7 @@ absl::Status PatternReader::ReadBackslash(std::size_t begin) {
 }
 
 absl::Status PatternReader::ReadBrackets() {
-  const absl::StatusOr<CharSet> set = ReadClass(cursor_, flags_.fold, *budget_);
+  const absl::StatusOr<CharSet> set = ReadClass(cursor_, {flags_.fold, shorthands_}, *budget_);
   if (!set.ok()) return set.status();
   AddAtom(algebra_.Chars(*set));
   return absl::OkStatus();

@@ -20,14 +20,16 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/regex/context_language.h"
 #include "grammar_core/frontend/regex/pattern_cursor.h"
+#include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
 
 class PatternReader {
  public:
-  // All of them must outlive the reader. `pattern` is UTF-8; for `place` see RegexOptions.
-  PatternReader(absl::string_view pattern, absl::string_view place, const Limits& limits,
+  // All of them must outlive the reader. `pattern` is UTF-8. `options.search` is the caller's to
+  // see to.
+  PatternReader(absl::string_view pattern, const RegexOptions& options, const Limits& limits,
                 Budget* budget, IrBuilder* builder);
 
   // Reads the whole pattern; call it once.
@@ -37,8 +39,8 @@ class PatternReader {
 
  private:
   struct Flags {
-    bool fold = false;     // (?i)
-    bool dot_all = false;  // (?s)
+    bool fold;     // (?i)
+    bool dot_all;  // (?s)
   };
   // Whether what was read last may be repeated.
   enum class Last { kNothing, kAtom, kQuantified };
@@ -56,7 +58,10 @@ class PatternReader {
   };
 
   absl::Status ReadNext();
+  // Whether `c`, which was read last, is free spacing and passed with all that belongs to it.
+  bool PassSpacing(std::uint32_t c);
   absl::Status ReadBackslash(std::size_t begin);
+  absl::Status ReadWordBoundary(std::size_t begin, bool negated);
   absl::Status ReadBrackets();
   absl::Status ReadGroupOpening(std::size_t begin);
   absl::Status ReadGroupKind(std::size_t begin);
@@ -77,6 +82,8 @@ class PatternReader {
   ContextLanguage EndOf(Group group);
 
   const Limits& limits_;
+  const bool free_spacing_;
+  const Shorthands& shorthands_;
   Budget* const budget_;
   IrBuilder* const builder_;
   PatternCursor cursor_;

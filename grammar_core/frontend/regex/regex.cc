@@ -10,11 +10,11 @@
 namespace maskd {
 namespace {
 
-absl::Status CheckUtf8(absl::string_view pattern, absl::string_view place) {
-  std::size_t at = 0;
+absl::Status CheckUtf8(absl::string_view pattern, const RegexOptions& options) {
+  std::size_t at = options.begin;
   while (at < pattern.size()) {
     if (!DecodeUtf8(pattern, &at).has_value()) {
-      return PatternCursor(pattern, place).Invalid(at, "the pattern is not UTF-8 here");
+      return PatternCursor(pattern, options.place).Invalid(at, "the pattern is not UTF-8 here");
     }
   }
   return absl::OkStatus();
@@ -33,8 +33,8 @@ ContextLanguage Searched(ContextLanguage pattern, ContextAlgebra& algebra) {
 
 absl::StatusOr<NodeId> ReadRegex(absl::string_view pattern, const RegexOptions& options,
                                  const Limits& limits, Budget& budget, IrBuilder& builder) {
-  if (absl::Status status = CheckUtf8(pattern, options.place); !status.ok()) return status;
-  PatternReader reader(pattern, options.place, limits, &budget, &builder);
+  if (absl::Status status = CheckUtf8(pattern, options); !status.ok()) return status;
+  PatternReader reader(pattern, options, limits, &budget, &builder);
   absl::StatusOr<ContextLanguage> language = reader.Read();
   if (!language.ok()) return language.status();
   if (options.search) language = Searched(*std::move(language), reader.algebra());

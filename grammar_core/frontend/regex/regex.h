@@ -20,6 +20,7 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/read_result.h"
+#include "grammar_core/frontend/regex/char_classes.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
@@ -29,7 +30,17 @@ struct RegexOptions {
   bool search = false;
   // Where the pattern stands, for errors (a JSON Pointer); empty: errors are at line:column of the
   // pattern itself.
-  std::string place;
+  std::string place = {};
+  // Flags that hold from the beginning: as (?i), (?s) and (?x) do. The last ignores white space and
+  // comments (from # to the line's end) outside of classes.
+  bool fold = false;
+  bool dot_all = false;
+  bool free_spacing = false;
+  // What \d, \w, \s and the dot are. Word boundaries are refused where words are not WordChars().
+  const Shorthands& shorthands = EcmaShorthands();
+  // Bytes before the pattern in the text given: a pattern that is a part of a longer source has its
+  // errors at line:column of that source.
+  std::size_t begin = 0;
 };
 
 // The texts that match `pattern`, as a node of characters of `builder`; Nothing where there are
