@@ -66,6 +66,8 @@ class IrBuilder {
   void DefineRule(RuleId rule, NodeId body);
 
   [[nodiscard]] const IrNode& node(NodeId id) const { return ir_.nodes[id]; }
+  // All that was made so far.
+  [[nodiscard]] const GrammarIr& ir() const { return ir_; }
   // The error remembered so far: a long loop may stop early.
   [[nodiscard]] const absl::Status& status() const { return error_; }
 

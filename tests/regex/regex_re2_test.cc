@@ -1,4 +1,5 @@
-// The language of a pattern against RE2::FullMatch, by the slow recogniser and by the engine.
+// The language of a pattern against RE2::FullMatch, by the slow recogniser, by the matcher of known
+// texts and by the engine.
 #include <iostream>
 #include <set>
 #include <string>
@@ -8,6 +9,8 @@
 #include "gtest/gtest.h"
 #include "re2/re2.h"
 
+#include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/text_match.h"
 #include "tests/frontend/ir_recognizer.h"
 #include "tests/frontend/reading.h"
 #include "tests/regex/random_pattern.h"
@@ -19,6 +22,14 @@ namespace {
 bool IsEmptyLanguage(const absl::Status& status) {
   return status.code() == absl::StatusCode::kInvalidArgument &&
          absl::string_view(status.message()).find("no text") != absl::string_view::npos;
+}
+
+// As the front ends match strings that a source names.
+bool MatchesKnownText(const GrammarIr& ir, const std::string& text) {
+  const IrNode& body = ir.nodes[ir.rules[ir.start].body];
+  if (body.kind != IrKind::kEncode) return text.empty();  // only the empty string is left
+  Budget budget = Budget::Unlimited();
+  return *MatchesText(ir, ir.children[body.first_child], *Utf8ToCodePoints(text), budget);
 }
 
 class Comparison {
@@ -46,6 +57,7 @@ class Comparison {
       ++texts_;
       matches_ += expected ? 1 : 0;
       ASSERT_EQ(recognizer.Accepts(text), expected) << pattern << " on \"" << text << "\"";
+      ASSERT_EQ(MatchesKnownText(read->ir, text), expected) << pattern << " on \"" << text << "\"";
       ASSERT_TRUE(engine.ok()) << pattern << " on \"" << text << "\": " << engine.status();
       ASSERT_EQ(*engine, expected) << pattern << " on \"" << text << "\"";
     }

@@ -47,7 +47,7 @@ constexpr std::array kKeywords = {
     KeywordRow{"if", K::kIf, Draft::k7, kLast, S::kSchema, kEveryType, false},
     KeywordRow{"then", K::kThen, Draft::k7, kLast, S::kSchema, kEveryType, false},
     KeywordRow{"else", K::kElse, Draft::k7, kLast, S::kSchema, kEveryType, false},
-    KeywordRow{"pattern", K::kPattern, kFirst, kLast, S::kString, kStringType, false},
+    KeywordRow{"pattern", K::kPattern, kFirst, kLast, S::kString, kStringType, true},
     KeywordRow{"minimum", K::kMinimum, kFirst, kLast, S::kNumber, kNumberType, false},
     KeywordRow{"maximum", K::kMaximum, kFirst, kLast, S::kNumber, kNumberType, false},
     KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, kFirst, Draft::k4, S::kBoolean,

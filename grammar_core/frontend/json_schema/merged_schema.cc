@@ -17,6 +17,13 @@ void Narrow(const CountRange& by, CountRange* range) {
   }
 }
 
+void AddFacet(const Facet& facet, std::vector<Facet>* facets) {
+  const auto same = [&](const Facet& known) {
+    return known.at.id() == facet.at.id() && known.negated == facet.negated;
+  };
+  if (std::none_of(facets->begin(), facets->end(), same)) facets->push_back(facet);
+}
+
 }  // namespace
 
 std::size_t MergedSchema::prefix_size() const {
@@ -66,6 +73,7 @@ MergedSchema Merge(const SchemaSet& schemas, const std::vector<JsonId>& locals) 
     merged.types &= view.is_false ? kNoType : view.types;
     Narrow(view.length, &merged.length);
     Narrow(view.item_count, &merged.item_count);
+    for (const Facet& facet : view.facets) AddFacet(facet, &merged.facets);
   }
   return merged;
 }

@@ -16,6 +16,8 @@ struct MergedSchema {
   TypeSet types = kEveryType;
   CountRange length;
   CountRange item_count;
+  // Each once.
+  std::vector<Facet> facets;
 
   // The schemas that the item at `index` must satisfy.
   [[nodiscard]] std::vector<JsonId> ItemSchemas(std::size_t index) const;

@@ -4,10 +4,13 @@
 
 namespace maskd {
 
-RuleContext::RuleContext(const GrammarOptions& options, IrBuilder& builder,
+RuleContext::RuleContext(const GrammarOptions& options, IrBuilder& builder, StringFacets& strings,
+                         Refuse refuse,
                          std::function<NodeId(const std::vector<JsonId>& schemas)> value)
     : options(options),
       builder(builder),
+      strings(strings),
+      refuse(std::move(refuse)),
       value(std::move(value)),
       space(SpaceRule(options, builder)),
       integer(NumberRule(false, options, builder)),

@@ -13,6 +13,7 @@
 
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json_schema/merged_schema.h"
+#include "grammar_core/frontend/json_schema/string_facets.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
@@ -20,12 +21,17 @@ namespace maskd {
 // Digits at most in an exponent: no double needs more than three.
 inline constexpr std::uint32_t kMaxExponentDigits = 4;
 
+// Takes an error of the keyword at `at`: it ends the compilation, or the keyword is dropped.
+using Refuse = std::function<void(const JsonValue& at, const absl::Status& error)>;
+
 struct RuleContext {
-  RuleContext(const GrammarOptions& options, IrBuilder& builder,
-              std::function<NodeId(const std::vector<JsonId>& schemas)> value);
+  RuleContext(const GrammarOptions& options, IrBuilder& builder, StringFacets& strings,
+              Refuse refuse, std::function<NodeId(const std::vector<JsonId>& schemas)> value);
 
   const GrammarOptions& options;
   IrBuilder& builder;
+  StringFacets& strings;
+  const Refuse refuse;
   // The values that satisfy all of the schemas given.
   const std::function<NodeId(const std::vector<JsonId>& schemas)> value;
   // White space between two JSON tokens.

@@ -62,9 +62,12 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
       budget_(budget),
       builder_(limits),
       max_sets_(limits.schema_sets + static_cast<std::int64_t>(schemas.size())),
-      context_(options, builder_,
-               [this](const std::vector<JsonId>& children) { return Value(children); }),
-      checker_(schemas, options.strictness, limits, budget) {}
+      strings_(limits, budget, builder_),
+      context_(
+          options, builder_, strings_,
+          [this](const JsonValue& at, const absl::Status& status) { Refuse(at, status); },
+          [this](const std::vector<JsonId>& children) { return Value(children); }),
+      checker_(schemas, options.strictness, limits, budget, strings_, context_.refuse) {}
 
 absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
   const Conjunction root = schemas_.Expand({schemas_.root().id()});
@@ -173,13 +176,16 @@ void SchemaCompiler::CheckSupported(const MergedSchema& schema) {
   for (const SchemaView* view : schema.locals) {
     for (const SchemaView::Unsupported& keyword : view->unsupported) {
       if ((keyword.domain & schema.types) == 0) continue;
-      const absl::Status status = UnsupportedAt(keyword.at.Pointer(), keyword.at.key());
-      if (options_.strictness == Strictness::kRefuse) {
-        Fail(status);
-      } else if (dropped_.insert(keyword.at.id()).second) {
-        AddWarning({keyword.at.Pointer(), "not supported, dropped"}, &result_.warnings);
-      }
+      Refuse(keyword.at, UnsupportedAt(keyword.at.Pointer(), keyword.at.key()));
     }
+  }
+}
+
+void SchemaCompiler::Refuse(const JsonValue& at, const absl::Status& status) {
+  if (options_.strictness == Strictness::kRefuse || !absl::IsUnimplemented(status)) {
+    Fail(status);
+  } else if (dropped_.insert(at.id()).second) {
+    AddWarning({at.Pointer(), "not supported, dropped"}, &result_.warnings);
   }
 }
 

@@ -54,6 +54,8 @@ class SchemaCompiler {
   // The values of the const or enum in `schema` that satisfy all of it.
   std::vector<JsonValue> FittingValues(const MergedSchema& schema);
   void CheckSupported(const MergedSchema& schema);
+  // Ends the compilation, unless what is not supported is to be dropped.
+  void Refuse(const JsonValue& at, const absl::Status& status);
   void Fail(const absl::Status& status);
 
   const SchemaSet& schemas_;
@@ -62,6 +64,7 @@ class SchemaCompiler {
   IrBuilder builder_;
   // Conjunctions at most.
   const std::int64_t max_sets_;
+  StringFacets strings_;
   RuleContext context_;
   ValueChecker checker_;
   ReadResult result_;

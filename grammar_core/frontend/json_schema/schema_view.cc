@@ -194,6 +194,9 @@ class ViewReader {
       case K::kMaxLength:
         SetMax(member, &view_.length);
         break;
+      case K::kPattern:
+        view_.facets.push_back({keyword, member});
+        break;
       default:
         break;
     }

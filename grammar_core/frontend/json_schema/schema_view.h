@@ -36,6 +36,13 @@ struct SchemaPart {
   JsonId id;
 };
 
+// A keyword that says which strings or numbers satisfy it, or, `negated`, which do not.
+struct Facet {
+  Keyword keyword;
+  JsonValue at;
+  bool negated = false;
+};
+
 struct SchemaView {
   explicit SchemaView(const JsonValue& schema) : at(schema) {}
 
@@ -66,6 +73,7 @@ struct SchemaView {
   std::optional<JsonValue> items;
   CountRange length;
   CountRange item_count;
+  std::vector<Facet> facets;
   std::optional<JsonValue> ref;
 
   std::vector<SchemaPart> parts;

@@ -12,8 +12,19 @@ absl::StatusOr<NodeId> StringRule(const MergedSchema& schema, RuleContext& conte
                      absl::StrCat(length.max, " is less than minLength ", length.min));
   }
   IrBuilder& b = context.builder;
-  const NodeId characters = b.Repeat(b.AnyChar(), length.min, length.max);
-  return b.Concat({b.Bytes("\""), b.Encode(Spelling::kJsonString, characters), b.Bytes("\"")});
+  std::vector<NodeId> languages = {b.Repeat(b.AnyChar(), length.min, length.max)};
+  for (const Facet& facet : schema.facets) {
+    if (!StringFacets::Concerns(facet)) continue;
+    const absl::StatusOr<NodeId> language = context.strings.Language(facet);
+    if (!language.ok()) {
+      context.refuse(facet.at, language.status());
+      continue;
+    }
+    if (*language == b.Nothing()) return InvalidAt(facet.at.Pointer(), "no string satisfies it");
+    languages.push_back(*language);
+  }
+  return b.Concat(
+      {b.Bytes("\""), b.Encode(Spelling::kJsonString, b.And(std::move(languages))), b.Bytes("\"")});
 }
 
 }  // namespace maskd

@@ -51,6 +51,20 @@ bool ValueChecker::FitsLocal(const JsonValue& value, TypeSet type, const SchemaV
   return type != kObjectType || HasRequired(value, view);
 }
 
+bool ValueChecker::FacetsHold(const JsonValue& value, const MergedSchema& schema) {
+  if (!value.is_string()) return true;
+  for (const Facet& facet : schema.facets) {
+    if (!StringFacets::Concerns(facet)) continue;
+    const absl::StatusOr<bool> holds = strings_.Holds(facet, value.text());
+    if (!holds.ok()) {
+      refuse_(facet.at, holds.status());
+    } else if (!*holds) {
+      return false;
+    }
+  }
+  return true;
+}
+
 absl::Status ValueChecker::CheckSupported(const SchemaView& view, TypeSet type) const {
   if (strictness_ == Strictness::kRelax) return absl::OkStatus();
   for (const SchemaView::Unsupported& keyword : view.unsupported) {
@@ -68,6 +82,7 @@ absl::StatusOr<bool> ValueChecker::FitsMerged(const JsonValue& value, const Merg
   for (const SchemaView* view : schema.locals) {
     if (!FitsLocal(value, type, *view)) return false;
   }
+  if (!FacetsHold(value, schema)) return false;
   for (const SchemaView* view : schema.locals) {
     if (absl::Status status = CheckSupported(*view, type); !status.ok()) return status;
   }

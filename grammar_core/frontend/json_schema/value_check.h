@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -18,17 +19,23 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json_schema/merged_schema.h"
+#include "grammar_core/frontend/json_schema/rules.h"
+#include "grammar_core/frontend/json_schema/string_facets.h"
 
 namespace maskd {
 
 class ValueChecker {
  public:
+  // All of them must outlive this; `refuse` takes what cannot be decided about a facet, which then
+  // holds.
   ValueChecker(const SchemaSet& schemas, Strictness strictness, const Limits& limits,
-               Budget& budget)
+               Budget& budget, StringFacets& strings, Refuse refuse)
       : schemas_(schemas),
         strictness_(strictness),
         max_depth_(limits.source_depth),
-        budget_(budget) {}
+        budget_(budget),
+        strings_(strings),
+        refuse_(std::move(refuse)) {}
 
   // Whether `value` satisfies `schema`, whose locals are all there is to it.
   absl::StatusOr<bool> Fits(const JsonValue& value, const MergedSchema& schema) {
@@ -44,12 +51,15 @@ class ValueChecker {
                                    std::int64_t depth);
   absl::Status CheckSupported(const SchemaView& view, TypeSet type) const;
   bool FitsLocal(const JsonValue& value, TypeSet type, const SchemaView& view);
+  bool FacetsHold(const JsonValue& value, const MergedSchema& schema);
   bool IsListed(const JsonValue& value, const SchemaView& view);
 
   const SchemaSet& schemas_;
   const Strictness strictness_;
   const std::int64_t max_depth_;
   Budget& budget_;
+  StringFacets& strings_;
+  const Refuse refuse_;
   // The equality keys of the values of each enum that was asked for.
   absl::flat_hash_map<JsonId, absl::flat_hash_set<std::string>> enums_;
 };

@@ -1,0 +1,60 @@
+#include "grammar_core/frontend/json_schema/string_facets.h"
+
+#include <optional>
+#include <vector>
+
+#include "grammar_core/base/utf8.h"
+#include "grammar_core/frontend/regex/regex.h"
+#include "grammar_core/ir/text_match.h"
+
+namespace maskd {
+namespace {
+
+// The strings among the values of a const or an enum.
+std::vector<std::string> StringsOf(const Facet& facet) {
+  std::vector<std::string> strings;
+  if (facet.keyword == Keyword::kConst) {
+    if (facet.at.is_string()) strings.emplace_back(facet.at.text());
+    return strings;
+  }
+  for (const JsonValue value : facet.at.children()) {
+    if (value.is_string()) strings.emplace_back(value.text());
+  }
+  return strings;
+}
+
+}  // namespace
+
+bool StringFacets::Concerns(const Facet& facet) {
+  return facet.keyword == Keyword::kPattern || facet.keyword == Keyword::kConst ||
+         facet.keyword == Keyword::kEnum;
+}
+
+absl::StatusOr<bool> StringFacets::Holds(const Facet& facet, absl::string_view text) {
+  const absl::StatusOr<NodeId> language = Read(facet, &known_);
+  if (!language.ok()) return language.status();
+  if (!scratch_.status().ok()) return scratch_.status();
+  const std::optional<std::u32string> characters = Utf8ToCodePoints(text);
+  return MatchesText(scratch_.ir(), *language, *characters, budget_);
+}
+
+absl::StatusOr<NodeId> StringFacets::Read(const Facet& facet, Languages* languages) {
+  IrBuilder& builder = languages->builder;
+  const absl::StatusOr<NodeId> language = facet.keyword == Keyword::kPattern
+                                              ? ReadPattern(facet.at, languages)
+                                              : builder.TextSet(StringsOf(facet));
+  if (!language.ok() || !facet.negated) return language;
+  return builder.Not(*language);
+}
+
+absl::StatusOr<NodeId> StringFacets::ReadPattern(const JsonValue& pattern, Languages* languages) {
+  const auto known = languages->patterns.find(pattern.text());
+  if (known != languages->patterns.end()) return known->second;
+  const absl::StatusOr<NodeId> language =
+      ReadRegex(pattern.text(), {.search = true, .place = pattern.Pointer()}, limits_, budget_,
+                languages->builder);
+  if (language.ok()) languages->patterns.emplace(pattern.text(), *language);
+  return language;
+}
+
+}  // namespace maskd
