@@ -1,11 +1,10 @@
 // maskctl tokens: the tokenizers of a server, their entries, and what a grammar allows next.
-#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -16,6 +15,7 @@
 #include "tools/cli/connection.h"
 #include "tools/cli/grammar_flags.h"
 #include "tools/cli/print.h"
+#include "tools/cli/spelling.h"
 
 namespace maskd::cli {
 namespace {
@@ -75,27 +75,12 @@ absl::StatusOr<int> ShowText(const Tokens& tokens, absl::string_view text) {
   return found ? kExitYes : kExitNo;
 }
 
-// `text` in tokens, the longest first. Any spelling in tokens leads a grammar to the same place.
+// `text` in tokens; any spelling leads a grammar to the same place.
 absl::StatusOr<std::vector<client::TokenId>> Spell(const Tokens& tokens, absl::string_view text) {
-  absl::flat_hash_map<absl::string_view, client::TokenId> ids;
-  std::size_t longest = 0;
-  for (std::size_t id = 0; id < tokens.size(); ++id) {
-    if (tokens[id].special()) continue;
-    ids.try_emplace(tokens[id].text(), static_cast<client::TokenId>(id));
-    longest = std::max(longest, tokens[id].text().size());
-  }
-  std::vector<client::TokenId> spelled;
-  while (!text.empty()) {
-    std::size_t bytes = std::min(longest, text.size());
-    while (bytes > 0 && !ids.contains(text.substr(0, bytes))) --bytes;
-    if (bytes == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--after: no token begins ", Quoted(text.substr(0, 1))));
-    }
-    spelled.push_back(ids.at(text.substr(0, bytes)));
-    text.remove_prefix(bytes);
-  }
-  return spelled;
+  std::optional<std::vector<client::TokenId>> spelled = SplitterOf(tokens).Longest(text);
+  if (spelled.has_value()) return *std::move(spelled);
+  return absl::InvalidArgumentError(
+      absl::StrCat("--after: no tokens of the vocabulary spell ", Quoted(text)));
 }
 
 // The row's answer after its one step.

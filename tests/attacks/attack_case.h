@@ -1,0 +1,50 @@
+// The attack set: inputs that must be refused or answered inside a budget, and what a right answer
+// is.
+//
+// Places   beside the repository, or where MASKD_SHARED_DIR says. What is missing is said by
+//          whoever asked.
+// Source   attacks/README.md of the shared data: fields, rules, the operations of `steps`.
+// Threads  plain values.
+#ifndef MASKD_TESTS_ATTACKS_ATTACK_CASE_H_
+#define MASKD_TESTS_ATTACKS_ATTACK_CASE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include <nlohmann/json.hpp>
+
+namespace maskd {
+
+struct AttackCase {
+  std::string id;
+  std::string kind;    // group for tables
+  std::string format;  // a front end's kind, or "service": no payload
+  // A text expression (text_expression.h), unless the payload was given as it is.
+  nlohmann::json recipe;
+  std::string plain_payload;
+  bool must_be_refused = false;
+  bool may_be_refused = false;  // always, where it must be
+  std::vector<std::string> accept;
+  std::vector<std::string> reject;
+  std::vector<std::string> codes;     // of the right refusal; empty: any that is not a failure
+  nlohmann::json steps;               // null without any
+  bool needs_special_tokens = false;  // no special token may be allowed at the first steps
+  std::int64_t budget_ms = 0;
+  std::int64_t budget_mib = 0;
+
+  // Made anew with each call: payloads have up to tens of megabytes.
+  [[nodiscard]] absl::StatusOr<std::string> Payload() const;
+};
+
+// The folder of the attack set.
+std::string AttacksFolder(absl::string_view source_dir);
+
+// The cases of one family's file, in its order. Errors: NOT_FOUND, INVALID_ARGUMENT with the line.
+absl::StatusOr<std::vector<AttackCase>> ReadAttackCases(const std::string& path);
+
+}  // namespace maskd
+
+#endif  // MASKD_TESTS_ATTACKS_ATTACK_CASE_H_
