@@ -1,11 +1,6 @@
 // The program maskctl, run as its users run it: against a server inside itself, and against one on
 // a socket.
 #include <algorithm>
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,10 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "service/server.h"
+#include "tests/tools/maskctl_run.h"
 
 namespace maskd {
 namespace {
@@ -25,67 +19,20 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::string kMaskctl = MASKD_MASKCTL;
 const std::string kPython = MASKD_PYTHON;
 const std::string kExamples = absl::StrCat(MASKD_SOURCE_DIR, "/examples");
-
-struct Outcome {
-  int exit = -1;
-  std::string output;  // both streams
-};
-
-Outcome RunShell(const std::string& command) {
-  std::FILE* const pipe = popen(absl::StrCat(command, " 2>&1 </dev/null").c_str(), "r");
-  Outcome outcome;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.output.append(buffer.data(), count);
-  }
-  const int status = pclose(pipe);
-  outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
-}
-
-Outcome Maskctl(const std::string& arguments) {
-  return RunShell(absl::StrCat(kMaskctl, " ", arguments));
-}
-
-// A directory of the test's own, gone with it.
-class MaskctlTest : public testing::Test {
- protected:
-  MaskctlTest()
-      : directory_(std::filesystem::temp_directory_path() /
-                   absl::StrCat("maskctl_test.", getpid())) {
-    std::filesystem::create_directories(directory_);
-  }
-  ~MaskctlTest() override { std::filesystem::remove_all(directory_); }
-
-  [[nodiscard]] std::string Path(const std::string& name) const {
-    return (directory_ / name).string();
-  }
-  [[nodiscard]] std::string Write(const std::string& name, const std::string& text) const {
-    std::ofstream(Path(name)) << text;
-    return Path(name);
-  }
-
-  std::filesystem::path directory_;
-};
-
-std::string ReadAll(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 TEST_F(MaskctlTest, HelpListsTheCommands) {
   const Outcome outcome = Maskctl("--help");
   EXPECT_EQ(outcome.exit, 0);
-  for (const char* command : {"compile", "check", "explain", "tokens", "simulate"}) {
+  for (const char* command : {"compile", "check", "explain", "tokens", "simulate", "vectors"}) {
     EXPECT_THAT(outcome.output, HasSubstr(absl::StrCat("\n  ", command)));
   }
 }
 
 TEST_F(MaskctlTest, EachCommandHasItsHelp) {
-  for (const std::string command : {"compile", "check", "explain", "tokens", "simulate"}) {
+  for (const std::string command :
+       {"compile", "check", "explain", "tokens", "simulate", "vectors"}) {
     const Outcome outcome = Maskctl(command + " --help");
     EXPECT_EQ(outcome.exit, 0) << command;
     EXPECT_THAT(outcome.output, StartsWith(absl::StrCat("usage: maskctl ", command)));

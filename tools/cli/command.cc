@@ -15,8 +15,8 @@ namespace {
 
 constexpr char kUsagePayload[] = "maskctl/usage";
 
-const std::array kCommands = {&kCompileCommand, &kCheckCommand, &kExplainCommand, &kTokensCommand,
-                              &kSimulateCommand};
+const std::array kCommands = {&kCompileCommand, &kCheckCommand,    &kExplainCommand,
+                              &kTokensCommand,  &kSimulateCommand, &kVectorsCommand};
 
 std::string ProgramHelp() {
   std::string text =

@@ -37,6 +37,7 @@ extern const Command kCheckCommand;
 extern const Command kExplainCommand;
 extern const Command kTokensCommand;
 extern const Command kSimulateCommand;
+extern const Command kVectorsCommand;
 
 // Runs what `words` (the arguments of the program) say and gives the exit status.
 int RunProgram(std::span<const std::string> words);
