@@ -12,8 +12,10 @@ constexpr std::size_t kMaxUnionBranches = 4;
 
 }  // namespace
 
-Automaton::Automaton(GrammarFacts facts, MaskStore* masks, const Limits& limits)
+Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* masks,
+                     const Limits& limits)
     : facts_(std::move(facts)),
+      named_tokens_(std::move(named_tokens)),
       masks_(masks),
       classes_(facts_.ir()),
       store_(facts_, masks->index().vocabulary().max_token_bytes()),
@@ -28,7 +30,10 @@ absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir
                                                              const Limits& limits, Budget& budget) {
   absl::StatusOr<GrammarFacts> facts = GrammarFacts::Create(ir, limits, budget);
   if (!facts.ok()) return facts.status();
-  std::unique_ptr<Automaton> automaton(new Automaton(*std::move(facts), masks, limits));
+  absl::StatusOr<NamedTokens> named = NamedTokens::Resolve(ir, masks->index().vocabulary());
+  if (!named.ok()) return named.status();
+  std::unique_ptr<Automaton> automaton(
+      new Automaton(*std::move(facts), *std::move(named), masks, limits));
   automaton->start_ = automaton->store_.Call(ir.start);
   return automaton;
 }
@@ -48,6 +53,34 @@ TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* ta
   return state;
 }
 
+TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& work) {
+  const Vocabulary& vocabulary = masks_->index().vocabulary();
+  const absl::string_view bytes = vocabulary.TokenBytes(id);
+  TermId next = kNothingTerm;
+  *taken = 0;
+  if (!vocabulary.IsSpecial(id) && !bytes.empty()) {
+    next = StepText(state, bytes, taken, work);
+    if (next == kFailedTerm) return kFailedTerm;
+    if (*taken < bytes.size()) next = kNothingTerm;
+  }
+  if (named_tokens_.none()) return next;
+  const MutexLock lock(&mutex_);
+  const TermId named = named_tokens_.Step(state, id, &store_, &lowering_);
+  return store_.Alt(next, named);
+}
+
+void Automaton::AddNamedTokens(TermId state, TokenMask* mask) {
+  if (named_tokens_.none()) return;
+  const MutexLock lock(&mutex_);
+  named_tokens_.AddTo(state, store_, &lowering_, mask);
+}
+
+bool Automaton::TakesNamedToken(TermId state) {
+  TokenMask named(masks_->index().vocabulary().size());
+  AddNamedTokens(state, &named);
+  return !named.empty();
+}
+
 Automaton::OnlyByte Automaton::FindOnlyByte(TermId state, Work& work) {
   OnlyByte only;
   for (int byte = 0; byte < 256; ++byte) {
@@ -57,6 +90,7 @@ Automaton::OnlyByte Automaton::FindOnlyByte(TermId state, Work& work) {
     if (only.exists) return {};
     only = {true, static_cast<unsigned char>(byte), next};
   }
+  if (!named_tokens_.none() && TakesNamedToken(state)) return {};
   return only;
 }
 

@@ -22,6 +22,7 @@
 #include "grammar_core/automaton/char_derivative.h"
 #include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/lowering.h"
+#include "grammar_core/automaton/named_tokens.h"
 #include "grammar_core/automaton/object_terms.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
@@ -35,7 +36,8 @@ namespace maskd {
 
 class Automaton {
  public:
-  // `ir` and `masks` must outlive the automaton. Errors: RESOURCE_EXHAUSTED.
+  // `ir` and `masks` must outlive the automaton. Errors: RESOURCE_EXHAUSTED; INVALID_ARGUMENT for a
+  // token that the grammar names and the vocabulary does not have.
   static absl::StatusOr<std::unique_ptr<Automaton>> Create(const GrammarIr& ir, MaskStore* masks,
                                                            const Limits& limits, Budget& budget);
 
@@ -51,7 +53,12 @@ class Automaton {
   // them, or kFailedTerm.
   TermId StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work);
 
-  // The one byte that `state` takes, if it takes just one; meaningless when `work` failed.
+  // The state behind token `id`, taken by its bytes or, where the grammar names it, whole:
+  // kNothingTerm if neither, kFailedTerm if `work` failed. `*taken` is how many of its bytes the
+  // grammar takes.
+  TermId StepToken(TermId state, TokenId id, std::size_t* taken, Work& work);
+
+  // The one byte that `state` takes, if it takes just one, and no token by name; meaningless when `work` failed.
   struct OnlyByte {
     bool exists = false;
     unsigned char byte = 0;
@@ -77,12 +84,16 @@ class Automaton {
   // The same without stop ids, from the store that grammars share; null if `work` failed.
   MaskRef TextMask(TermId state, Work& work);
 
+  // Adds the tokens that the grammar names and `state` takes by that.
+  void AddNamedTokens(TermId state, TokenMask* mask) ABSL_LOCKS_EXCLUDED(mutex_);
+
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
   [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  Automaton(GrammarFacts facts, MaskStore* masks, const Limits& limits);
+  Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* masks, const Limits& limits);
 
+  bool TakesNamedToken(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   MaskRef UnionOf(const std::vector<TermId>& branches, Work& work);
@@ -91,6 +102,7 @@ class Automaton {
   MaskRef WithStopIds(const MaskRef& mask) const;
 
   const GrammarFacts facts_;
+  const NamedTokens named_tokens_;
   MaskStore* const masks_;
   const ByteClasses classes_;
   TermStore store_;

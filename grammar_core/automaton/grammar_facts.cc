@@ -25,6 +25,13 @@ absl::string_view AsBytes(const std::u32string& text) {
   return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof(char32_t)};
 }
 
+Hash128 HashTokens(const TokenSpec& spec, Hash128 hash) {
+  hash = Mix(hash, spec.negated);
+  for (const std::string& name : spec.names) hash = MixBytes(hash, name);
+  for (const auto& [first, last] : spec.ids) hash = Mix(Mix(hash, first), last);
+  return hash;
+}
+
 // A hash that no other grammar of this process has.
 Hash128 UniqueHash() {
   static std::atomic<std::uint64_t> counter = 1;
@@ -111,6 +118,9 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
     case IrKind::kByteSet:
       facts.min_bytes = 1;
       break;
+    case IrKind::kTokens:
+      facts.min_bytes = 0;  // some tokens have no bytes
+      return facts;
     case IrKind::kText:
       facts.min_bytes = TextBytes(ir_->texts[node.a]);
       break;
@@ -216,12 +226,18 @@ Hash128 GrammarFacts::HashOf(const IrNode& node) const {
   return hash;
 }
 
+Hash128 GrammarFacts::TokensHash(std::uint32_t spec) const {
+  return HashTokens(ir_->token_specs[spec], Hash128{});
+}
+
 Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
   switch (node.kind) {
     case IrKind::kBytes:
       return MixBytes(hash, ir_->byte_strings[node.a]);
     case IrKind::kByteSet:
       return MixBytes(hash, ir_->byte_sets[node.a].to_string());
+    case IrKind::kTokens:
+      return HashTokens(ir_->token_specs[node.a], hash);
     case IrKind::kText:
       return MixBytes(hash, AsBytes(ir_->texts[node.a]));
     case IrKind::kTextSet:

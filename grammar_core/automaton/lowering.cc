@@ -38,6 +38,8 @@ TermId Lowering::LowerNode(NodeId id) {
       return store_->Bytes(node.a, 0);
     case IrKind::kByteSet:
       return store_->ByteSet(node.a);
+    case IrKind::kTokens:
+      return store_->Tokens(node.a);
     case IrKind::kText:
       return store_->Text(node.a, 0);
     case IrKind::kTextSet:

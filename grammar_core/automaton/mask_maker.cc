@@ -28,6 +28,7 @@ void MaskMaker::MarkRead(TermId state) {
 TokenMask MaskMaker::Make(TermId state, Route route) {
   TokenMask mask(masks_->index().vocabulary().size());
   MarkRead(state);
+  automaton_->AddNamedTokens(state, &mask);
   const TokenTrie& all = masks_->index().trie();
   if (route == Route::kWalk) {
     Walk(all, state, kAllNodes, &mask);

@@ -45,6 +45,7 @@ enum class TermKind : std::uint8_t {
   // Bytes.
   kByteSet,  // (byte set)
   kBytes,    // (byte string, offset): its rest from there
+  kTokens,   // (token spec): one token by its id
   kCall,     // (rule)
   kEncode,   // (characters, PartialChar, object or kNoObject, its progress)
   kObject,   // (object, progress, ObjectPhase)

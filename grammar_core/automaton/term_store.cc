@@ -224,6 +224,12 @@ TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
   });
 }
 
+TermId TermStore::Tokens(std::uint32_t spec) {
+  return Intern({TermKind::kTokens, spec, 0, 0, 0}, [&](Term* term) {
+    term->key = Mix(Seed(TermKind::kTokens), facts_->TokensHash(spec));
+  });
+}
+
 TermId TermStore::Call(RuleId rule) {
   return Intern({TermKind::kCall, rule, 0, 0, 0}, [&](Term* term) {
     term->nullable = facts_->RuleNullable(rule);

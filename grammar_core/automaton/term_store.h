@@ -62,6 +62,7 @@ class TermStore {
   // The one byte.
   TermId Byte(unsigned char byte);
   TermId Bytes(std::uint32_t string, std::uint32_t offset);
+  TermId Tokens(std::uint32_t spec);
   TermId Call(RuleId rule);
   // `partial_bytes`: the min_bytes of the term where `partial` is within a character.
   TermId Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes = 0);

@@ -6,8 +6,10 @@
 //          only below an Encode node, which spells each as bytes: as UTF-8, or as the inside of a
 //          JSON string (raw or escaped, an escaped surrogate pair being one character). So lengths,
 //          patterns, intersections and complements mean characters, whatever their spelling.
-//            bytes       Bytes ByteSet Concat Alt Repeat Call Encode Object
+//            bytes       Bytes ByteSet Tokens Concat Alt Repeat Call Encode Object
 //            characters  Text TextSet CharSet Concat Alt Repeat And Not
+// Tokens   A Tokens node takes one token by its id, whatever the bytes that it stands for; its
+//          names are looked up when the grammar meets a vocabulary.
 // Calls    Only byte-level nodes may call rules. Left recursion is removed by a later pass or
 //          refused.
 // Layout   nodes are numbered in the order of their making; children have smaller numbers than
@@ -21,6 +23,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -41,6 +44,7 @@ enum class IrKind : std::uint8_t {
   kEmpty,    // the empty string
   kBytes,    // a byte string
   kByteSet,  // one byte of a set
+  kTokens,   // one token of a set, by its id
   kText,     // a character string
   kTextSet,  // one of several character strings
   kCharSet,  // one character of a set
@@ -78,11 +82,21 @@ struct ObjectSpec {
   bool any_order;
 };
 
+// Tokens that a grammar names. Their union; `negated`: every other token that is not a stop id.
+struct TokenSpec {
+  std::vector<std::string> names = {};  // special tokens, as the vocabulary spells them
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ids = {};  // first and last, both included
+  bool negated = false;
+  std::string place = {};  // where it stands in the source
+
+  bool operator==(const TokenSpec&) const = default;
+};
+
 struct IrNode {
   IrKind kind;
   Spelling spelling = Spelling::kUtf8;  // kEncode
-  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kCharSet, kObject: index into the pool
-  // of that kind in `a`. kCall: the rule in `a`.
+  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet, kObject: index into
+  // the pool of that kind in `a`. kCall: the rule in `a`.
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   // Children: [first_child, first_child + child_count) of GrammarIr::children.
@@ -104,6 +118,7 @@ struct GrammarIr {
   // Pools.
   std::vector<std::string> byte_strings;               // kBytes
   std::vector<ByteBits> byte_sets;                     // kByteSet
+  std::vector<TokenSpec> token_specs;                  // kTokens
   std::vector<std::u32string> texts;                   // kText
   std::vector<std::vector<std::u32string>> text_sets;  // kTextSet, sorted and distinct
   std::vector<CharSet> char_sets;                      // kCharSet

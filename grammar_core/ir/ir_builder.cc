@@ -49,6 +49,19 @@ std::string ObjectKey(const ObjectSpec& spec) {
   return key;
 }
 
+std::string TokensKey(const TokenSpec& spec) {
+  std::string key = PoolKey(IrKind::kTokens);
+  key.push_back(spec.negated ? 1 : 0);
+  AppendText(spec.place, &key);
+  AppendNumber(static_cast<std::uint32_t>(spec.ids.size()), &key);
+  for (const auto& [first, last] : spec.ids) {
+    AppendNumber(first, &key);
+    AppendNumber(last, &key);
+  }
+  for (const std::string& name : spec.names) AppendText(name, &key);
+  return key;
+}
+
 std::u32string Decoded(absl::string_view utf8) {
   std::optional<std::u32string> text = Utf8ToCodePoints(utf8);
   assert(text.has_value());
@@ -133,6 +146,13 @@ NodeId IrBuilder::AnyByteOf(absl::string_view bytes) {
   ByteBits set;
   for (const char byte : bytes) set.set(static_cast<unsigned char>(byte));
   return ByteSet(set);
+}
+
+NodeId IrBuilder::Tokens(TokenSpec spec) {
+  Charge(spec.names.size() + spec.ids.size());
+  std::string key = TokensKey(spec);
+  return InternLeaf(IrKind::kTokens,
+                    InPool(std::move(key), std::move(spec), &ir_.token_specs, &pool_ids_));
 }
 
 NodeId IrBuilder::Encode(Spelling spelling, NodeId characters) {

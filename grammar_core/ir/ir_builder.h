@@ -43,6 +43,7 @@ class IrBuilder {
   NodeId ByteSet(const ByteBits& bytes);
   // Any byte of `bytes`.
   NodeId AnyByteOf(absl::string_view bytes);
+  NodeId Tokens(TokenSpec spec);
   NodeId Encode(Spelling spelling, NodeId characters);
   NodeId Call(RuleId rule);
   NodeId Object(ObjectSpec spec);

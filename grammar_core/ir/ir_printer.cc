@@ -70,6 +70,15 @@ std::string TextList(const std::vector<std::u32string>& texts) {
   return absl::StrCat("{", absl::StrJoin(listed, ", "), "}");
 }
 
+std::string TokenList(const TokenSpec& spec) {
+  std::vector<std::string> listed;
+  for (const std::string& name : spec.names) listed.push_back(Quoted(name));
+  for (const auto& [first, last] : spec.ids) {
+    listed.push_back(first == last ? absl::StrCat(first) : absl::StrCat(first, "-", last));
+  }
+  return absl::StrCat(spec.negated ? "token_except<" : "token<", absl::StrJoin(listed, ", "), ">");
+}
+
 std::string Count(const IrNode& repeat) {
   if (repeat.a == 0 && repeat.b == 1) return "?";
   if (repeat.b == kUnbounded) {
@@ -161,6 +170,8 @@ class Printer {
         return absl::StrCat("b", Quoted(ir_.byte_strings[n.a]));
       case IrKind::kByteSet:
         return absl::StrCat("b", ByteClass(ir_.byte_sets[n.a]));
+      case IrKind::kTokens:
+        return TokenList(ir_.token_specs[n.a]);
       case IrKind::kText:
         return Quoted(ir_.texts[n.a]);
       case IrKind::kTextSet:

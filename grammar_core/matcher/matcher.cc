@@ -46,25 +46,30 @@ absl::Status Matcher::Accept(TokenId token) {
   }
   const std::vector<TokenId>& stops = stop_ids_.empty() ? vocabulary.stop_ids() : stop_ids_;
   if (Contains(stops, token)) {
-    if (!may_end()) return Refused(token, "the text may not end here");
-    ++finished_tokens_;
-    return absl::OkStatus();
-  }
-  const absl::string_view bytes = vocabulary.TokenBytes(token);
-  if (vocabulary.IsSpecial(token) || bytes.empty()) {
-    return Refused(token, "no special token may stand here");
+    if (may_end()) {
+      ++finished_tokens_;
+      return absl::OkStatus();
+    }
+    // The engine would end the text on it, so only a grammar that names it may take it.
+    if (!vocabulary.IsSpecial(token)) return Refused(token, WhyRefused(token, 0));
   }
   Budget budget = StepBudget(grammar_->limits());
   Work work(budget);
   std::size_t taken = 0;
-  const TermId next = grammar_->automaton().StepText(states_.back(), bytes, &taken, work);
+  const TermId next = grammar_->automaton().StepToken(states_.back(), token, &taken, work);
   if (next == kFailedTerm) return work.error();
-  if (taken < bytes.size()) {
-    return Refused(token,
-                   absl::StrCat("the grammar takes ", taken, " of its ", bytes.size(), " bytes"));
-  }
+  if (next == kNothingTerm) return Refused(token, WhyRefused(token, taken));
   states_.push_back(next);
   return absl::OkStatus();
+}
+
+std::string Matcher::WhyRefused(TokenId token, std::size_t taken) const {
+  const Vocabulary& vocabulary = grammar_->tokenizer().vocabulary();
+  const std::vector<TokenId>& stops = stop_ids_.empty() ? vocabulary.stop_ids() : stop_ids_;
+  if (Contains(stops, token)) return "the text may not end here";
+  const absl::string_view bytes = vocabulary.TokenBytes(token);
+  if (vocabulary.IsSpecial(token) || bytes.empty()) return "no special token may stand here";
+  return absl::StrCat("the grammar takes ", taken, " of its ", bytes.size(), " bytes");
 }
 
 absl::Status Matcher::Refused(TokenId token, absl::string_view why) const {
@@ -93,6 +98,7 @@ MaskRef Matcher::WithOwnStopIds(TokenMask mask) const {
       mask.Forbid(id);
     }
   }
+  grammar_->automaton().AddNamedTokens(states_.back(), &mask);
   return std::make_shared<const TokenMask>(std::move(mask));
 }
 

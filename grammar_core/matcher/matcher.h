@@ -7,6 +7,7 @@
 // Ending     A stop id is allowed exactly where the text may end. After it the matcher is finished:
 //            further tokens are OK and change nothing but the count Rollback() takes back, and
 //            Mask() is null ("full": apply nothing).
+//            A stop id that the grammar names is taken as such where the text may not end.
 // Errors     A refused token leaves the matcher as it was. RESOURCE_EXHAUSTED (a step over its
 //            budget) hurts this matcher's call only; the shared grammar stays usable.
 // Cost       Accept: one table read a byte once the way is known. Rollback and Fork: no matching.
@@ -75,6 +76,8 @@ class Matcher {
  private:
   using State = std::uint32_t;
 
+  // `taken`: how many of the token's bytes the grammar takes.
+  [[nodiscard]] std::string WhyRefused(TokenId token, std::size_t taken) const;
   absl::Status Refused(TokenId token, absl::string_view why) const;
   // `mask` with this matcher's stop ids in place of the vocabulary's.
   MaskRef WithOwnStopIds(TokenMask mask) const;

@@ -61,6 +61,8 @@ IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spell
         return {at + 1};
       }
       return {};
+    case IrKind::kTokens:
+      return {};  // no text is a token
     case IrKind::kText:
       return OfText(ir_.texts[n.a], at, spelling);
     case IrKind::kTextSet:

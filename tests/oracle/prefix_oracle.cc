@@ -213,6 +213,8 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
       return leaf(Wait::kBytes);
     case IrKind::kByteSet:
       return leaf(Wait::kByteSet);
+    case IrKind::kTokens:
+      return;  // no byte of a text takes it
     case IrKind::kText:
       return leaf(Wait::kText);
     case IrKind::kTextSet:

@@ -99,6 +99,8 @@ class Rebuilder {
         return builder_.Bytes(ir_.byte_strings[n.a]);
       case IrKind::kByteSet:
         return builder_.ByteSet(ir_.byte_sets[n.a]);
+      case IrKind::kTokens:
+        return builder_.Tokens(ir_.token_specs[n.a]);
       case IrKind::kText:
         return builder_.Text(ToUtf8(ir_.texts[n.a]));
       case IrKind::kTextSet:

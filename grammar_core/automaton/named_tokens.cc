@@ -1,0 +1,146 @@
+#include "grammar_core/automaton/named_tokens.h"
+
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+
+namespace maskd {
+namespace {
+
+absl::Status AddNames(const TokenSpec& spec, const Vocabulary& vocabulary, TokenMask* set) {
+  for (const std::string& name : spec.names) {
+    const TokenId id = vocabulary.FindSpecial(name);
+    if (id < 0) {
+      return InvalidAt(spec.place, absl::StrCat("the vocabulary ", vocabulary.name(),
+                                                " has no special token \"", name, "\""));
+    }
+    set->Allow(id);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddIds(const TokenSpec& spec, const Vocabulary& vocabulary, TokenMask* set) {
+  for (const auto& [first, last] : spec.ids) {
+    if (first > last || last >= static_cast<std::uint32_t>(vocabulary.size())) {
+      return InvalidAt(spec.place, absl::StrCat("token ids ", first, " to ", last,
+                                                " are not in [0, ", vocabulary.size(), ")"));
+    }
+    for (std::uint32_t id = first; id <= last; ++id) set->Allow(static_cast<TokenId>(id));
+  }
+  return absl::OkStatus();
+}
+
+TokenMask AllBut(const TokenMask& set, const Vocabulary& vocabulary) {
+  TokenMask rest(vocabulary.size());
+  for (TokenId id = 0; id < vocabulary.size(); ++id) {
+    if (!set.Allows(id)) rest.Allow(id);
+  }
+  for (const TokenId id : vocabulary.stop_ids()) rest.Forbid(id);
+  return rest;
+}
+
+// One step by one token, over the terms that a derivative would descend into.
+class TokenStep {
+ public:
+  TokenStep(TokenId id, const std::vector<TokenMask>& sets, TermStore* store, Lowering* lowering)
+      : id_(id), sets_(sets), store_(store), lowering_(lowering) {}
+
+  // Recursion is bounded by Limits::derivative_depth, as that of ByteDerivative is.
+  TermId Of(TermId id) {
+    if (const auto known = known_.find(id); known != known_.end()) return known->second;
+    const TermId next = Derive(id);
+    known_[id] = next;
+    return next;
+  }
+
+ private:
+  TermId Derive(TermId id) {
+    const Term& term = store_->term(id);
+    switch (term.kind) {
+      case TermKind::kTokens:
+        return sets_[term.a].Allows(id_) ? kEmptyTerm : kNothingTerm;
+      case TermKind::kCat: {
+        const TermId first = store_->Cat(Of(term.a), term.b);
+        return store_->term(term.a).nullable ? store_->Alt(first, Of(term.b)) : first;
+      }
+      case TermKind::kAlt: {
+        std::vector<TermId> branches;
+        for (const TermId branch : store_->list(term.a)) branches.push_back(Of(branch));
+        return store_->Alt(std::move(branches));
+      }
+      case TermKind::kRepeat: {
+        const TermId first = Of(term.a);
+        return first == kNothingTerm ? kNothingTerm : store_->Cat(first, store_->AfterOne(term));
+      }
+      case TermKind::kCall:
+        return Of(lowering_->RuleBody(term.a));
+      default:
+        return kNothingTerm;  // takes bytes
+    }
+  }
+
+  const TokenId id_;
+  const std::vector<TokenMask>& sets_;
+  TermStore* store_;
+  Lowering* lowering_;
+  absl::flat_hash_map<TermId, TermId> known_;
+};
+
+}  // namespace
+
+absl::StatusOr<NamedTokens> NamedTokens::Resolve(const GrammarIr& ir,
+                                                 const Vocabulary& vocabulary) {
+  std::vector<TokenMask> sets;
+  for (const TokenSpec& spec : ir.token_specs) {
+    TokenMask set(vocabulary.size());
+    if (absl::Status status = AddNames(spec, vocabulary, &set); !status.ok()) return status;
+    if (absl::Status status = AddIds(spec, vocabulary, &set); !status.ok()) return status;
+    if (spec.negated) set = AllBut(set, vocabulary);
+    if (set.empty()) return InvalidAt(spec.place, "the set holds no token of the vocabulary");
+    sets.push_back(std::move(set));
+  }
+  return NamedTokens(std::move(sets));
+}
+
+void NamedTokens::AddTo(TermId state, const TermStore& store, Lowering* lowering,
+                        TokenMask* mask) const {
+  absl::flat_hash_set<TermId> seen = {state};
+  std::vector<TermId> open = {state};
+  const auto push = [&](TermId id) {
+    if (seen.insert(id).second) open.push_back(id);
+  };
+  while (!open.empty()) {
+    const Term& term = store.term(open.back());
+    open.pop_back();
+    switch (term.kind) {
+      case TermKind::kTokens:
+        mask->Merge(sets_[term.a]);
+        break;
+      case TermKind::kCat:
+        push(term.a);
+        if (store.term(term.a).nullable) push(term.b);
+        break;
+      case TermKind::kAlt:
+        for (const TermId branch : store.list(term.a)) push(branch);
+        break;
+      case TermKind::kRepeat:
+        push(term.a);
+        break;
+      case TermKind::kCall:
+        push(lowering->RuleBody(term.a));
+        break;
+      default:
+        break;  // takes bytes
+    }
+  }
+}
+
+TermId NamedTokens::Step(TermId state, TokenId id, TermStore* store, Lowering* lowering) const {
+  return TokenStep(id, sets_, store, lowering).Of(state);
+}
+
+}  // namespace maskd

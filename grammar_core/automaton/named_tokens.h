@@ -1,0 +1,47 @@
+// Tokens that a grammar names by their ids or as special tokens: which may come next, and what
+// follows one.
+//
+// A Tokens term takes a token whole, whatever its bytes; all other terms take a token byte by byte.
+// A token that both ways take leads to the union of what is behind them.
+//
+// Errors   INVALID_ARGUMENT at the place of a name that the vocabulary does not have, of an id out
+//          of its range, or of a set that holds no token.
+// Threads  reading is free; what makes terms needs the automaton's lock.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_NAMED_TOKENS_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_NAMED_TOKENS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/automaton/lowering.h"
+#include "grammar_core/automaton/term_store.h"
+#include "grammar_core/automaton/work.h"
+#include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/mask/token_mask.h"
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+
+class NamedTokens {
+ public:
+  static absl::StatusOr<NamedTokens> Resolve(const GrammarIr& ir, const Vocabulary& vocabulary);
+
+  // Whether the grammar names no token at all.
+  [[nodiscard]] bool none() const { return sets_.empty(); }
+
+  // Adds the named tokens that `state` takes to `mask`.
+  void AddTo(TermId state, const TermStore& store, Lowering* lowering, TokenMask* mask) const;
+
+  // What follows token `id` where it is taken by name; kNothingTerm where it is not.
+  TermId Step(TermId state, TokenId id, TermStore* store, Lowering* lowering) const;
+
+ private:
+  explicit NamedTokens(std::vector<TokenMask> sets) : sets_(std::move(sets)) {}
+
+  std::vector<TokenMask> sets_;  // by index into GrammarIr::token_specs
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_NAMED_TOKENS_H_
