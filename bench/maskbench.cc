@@ -1,218 +1,193 @@
-// MaskBench through the engine in process: every schema compiled, every instance taken token by
-// token through its masks, each mask and each acceptance timed.
+// MaskBench through the engine in process, one thread.
 //
-//   maskbench --cases open.jsonl.gz --tokenizer llama3.tiktoken --out results.jsonl [--stores
-//   fresh]
+//   maskbench --cases open.jsonl.gz --tokenizer llama3.tiktoken --out results.jsonl
+//   maskbench --cases open.jsonl.gz --tokenizer llama3.tiktoken --sample 500 --runs 5
 //
-// Reads and writes the line formats of MaskBench (fields id, schema, tests[valid, text, tokens];
-// result fields id, status, compile_us, ttfm_us, mask_us, accept_us, tests[valid, got, at,
-// tokens]). With --stores shared (the default) one mask store serves all schemas, as in a server;
-// with fresh it is emptied before each. Masks are copied into a caller's row, as an engine needs
-// them.
-#include <chrono>
-#include <cmath>
+// Reads and writes MaskBench's line formats (case_run.h has what is timed), and prints percentiles
+// of all steps: masks that a state had already and new ones apart.
+//
+// Stores   shared (the default): one mask store for the run, as in a server. fresh: emptied before
+//          each schema.
+// Runs     with --runs K the whole selection is run K times, each with stores of its own, and of
+//          each step the smallest time is kept: what other programs on the machine add goes away,
+//          what the engine does stays.
+// Service  with --cases - and --out - each line in is answered by one line out at once, so that
+//          another program can take turns between engines (bench/peers/compare).
+// Bounds   60 s a schema, then it is a "timeout" (a step that hangs ends the program, naming it);
+//          8 GiB of address space, beyond it is "oom".
+#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
-#include <nlohmann/json.hpp>
-#include <zlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include "grammar_core/compile/compiler.h"
+#include "bench/case_run.h"
+#include "bench/cases.h"
+#include "bench/samples.h"
 #include "grammar_core/mask/mask_store.h"
-#include "grammar_core/matcher/matcher.h"
-#include "grammar_core/tokenizer/loader.h"
 
-ABSL_FLAG(std::string, cases, "", "Cases: one JSON object a line, gzip or plain.");
+ABSL_FLAG(std::string, cases, "", "Cases: one JSON object a line, gzip or plain; - as they come.");
 ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file (empty: the embedded bytes).");
 ABSL_FLAG(std::string, special, "llama3", "Special-token preset of the vocabulary.");
 ABSL_FLAG(std::string, stop, "<|eot_id|>", "The token that ends a text.");
-ABSL_FLAG(std::string, out, "", "Result lines go here.");
+ABSL_FLAG(std::string, out, "", "Result lines go here, - is standard output. Empty: none.");
 ABSL_FLAG(std::string, stores, "shared",
           "shared: one mask store for the run. fresh: one a schema.");
 ABSL_FLAG(std::string, split, "open", "Written into each result line.");
 ABSL_FLAG(int, limit, 0, "Stop after so many schemas; 0 means all.");
+ABSL_FLAG(int, sample, 0, "Only the schemas with the smallest SHA-256 of their id; 0 means all.");
+ABSL_FLAG(std::string, schemas, "", "Only schemas with this text in their id.");
+ABSL_FLAG(int, runs, 1, "Times that all of it is run; the smallest time of each step counts.");
 
-namespace maskd {
+namespace maskd::bench {
 namespace {
 
-using Json = nlohmann::json;
-using Clock = std::chrono::steady_clock;
+constexpr int kSeconds = 60;
+constexpr rlim_t kAddressSpace = rlim_t{8} << 30;
 
-double MicrosSince(Clock::time_point start) {
-  const std::chrono::duration<double, std::micro> elapsed = Clock::now() - start;
-  return elapsed.count();
+// The schema that runs, for the message of a hang.
+std::string current_case;
+
+void NameHang(int) {
+  const char kText[] = "maskbench: no end after a minute and a half: ";
+  if (write(STDERR_FILENO, kText, sizeof kText - 1) > 0 &&
+      write(STDERR_FILENO, current_case.data(), current_case.size()) > 0) {
+    _exit(3);
+  }
+  _exit(3);
 }
 
-// To a tenth of a microsecond as the format asks; finer below ten, where a tenth would hide much.
-double Rounded(double us) {
-  return us < 10 ? std::round(us * 1000) / 1000 : std::round(us * 10) / 10;
+void SetBounds() {
+  const rlimit space{kAddressSpace, kAddressSpace};
+  setrlimit(RLIMIT_AS, &space);
+  std::signal(SIGALRM, &NameHang);
 }
 
-// Lines of a file that zlib reads, compressed or not.
-class LineReader {
- public:
-  explicit LineReader(const std::string& path) : file_(gzopen(path.c_str(), "rb")) {}
-  ~LineReader() {
-    if (file_ != nullptr) gzclose(file_);
-  }
-  [[nodiscard]] bool ok() const { return file_ != nullptr; }
+CaseResult GuardedRun(const Case& one, const std::shared_ptr<TokenizerSpace>& space) {
+  current_case = one.id;
+  alarm(kSeconds * 3 / 2);
+  if (absl::GetFlag(FLAGS_stores) == "fresh") space->masks().Clear();
+  CaseResult result = RunCase(one, space, space->vocabulary().stop_ids().front(), kSeconds);
+  alarm(0);
+  return result;
+}
 
-  bool Next(std::string* line) {
-    line->clear();
-    char buffer[1 << 16];
-    while (gzgets(file_, buffer, sizeof buffer) != nullptr) {
-      line->append(buffer);
-      if (line->back() == '\n') return true;
+void PrintStores(const TokenizerSpace& space) {
+  const MaskStore::Stats stats = space.masks().stats();
+  std::fprintf(
+      stderr, "stored masks %lld, %.1f MiB, keys %lld\n", static_cast<long long>(stats.masks),
+      static_cast<double>(stats.held_bytes) / (1 << 20), static_cast<long long>(stats.keys));
+}
+
+// One line in, one line out.
+absl::Status Serve(const std::shared_ptr<TokenizerSpace>& space) {
+  const auto reader = CaseReader::Open("-");
+  for (Case one;;) {
+    const absl::StatusOr<bool> more = (*reader)->Next(&one);
+    if (!more.ok()) return more.status();
+    if (!*more) return absl::OkStatus();
+    std::cout << ResultLine(GuardedRun(one, space), absl::GetFlag(FLAGS_split)) << std::endl;
+  }
+}
+
+void PrintPercentiles(const char* name, const std::vector<double>& times) {
+  std::fprintf(stderr, "%-22s %9zu", name, times.size());
+  for (const double percent : {50.0, 90.0, 99.0, 99.9, 100.0}) {
+    std::fprintf(stderr, " %11.3f", Percentile(times, percent));
+  }
+  std::fprintf(stderr, "\n");
+}
+
+void PrintSummary(const std::vector<CaseResult>& results) {
+  std::vector<double> step, mask, known, made, accept, ttfm;
+  std::size_t compiled = 0;
+  for (const CaseResult& result : results) {
+    if (result.status != "ok") continue;
+    ++compiled;
+    ttfm.push_back(result.ttfm_us);
+    const std::vector<double> steps = StepTimes(result);
+    step.insert(step.end(), steps.begin(), steps.end());
+    accept.insert(accept.end(), result.accept_us.begin(), result.accept_us.end());
+    mask.insert(mask.end(), result.mask_us.begin(), result.mask_us.end());
+    for (std::size_t i = 0; i < result.mask_us.size(); ++i) {
+      (result.mask_known[i] ? known : made).push_back(result.mask_us[i]);
     }
-    return !line->empty();
   }
+  std::fprintf(stderr, "%zu schemas, %zu compiled; microseconds\n", results.size(), compiled);
+  std::fprintf(stderr, "%-22s %9s %11s %11s %11s %11s %11s\n", "", "count", "p50", "p90", "p99",
+               "p99.9", "max");
+  PrintPercentiles("mask and acceptance", step);
+  PrintPercentiles("mask", mask);
+  PrintPercentiles("  known to its state", known);
+  PrintPercentiles("  new to its state", made);
+  PrintPercentiles("acceptance", accept);
+  PrintPercentiles("text to first mask", ttfm);
+}
 
- private:
-  gzFile file_;
-};
-
-// One schema's run.
-class Case {
- public:
-  Case(const Json& input, std::shared_ptr<TokenizerSpace> space, TokenId stop)
-      : input_(input),
-        space_(std::move(space)),
-        stop_(stop),
-        row_(MaskWordCount(space_->vocabulary().size())) {}
-
-  Json Run() {
-    Json result = {{"id", input_["id"]},
-                   {"split", absl::GetFlag(FLAGS_split)},
-                   {"engine", "maskd"},
-                   {"n_tests", input_["tests"].size()}};
-    GrammarSource source;
-    source.kind = "json_schema";
-    source.text = input_["schema"].get<std::string>();
-    Budget::Bounds bounds;
-    bounds.wall_ms = Limits().compile_ms;
-    Budget budget(bounds);
-    const Clock::time_point start = Clock::now();
-    auto grammar = CompileGrammar(source, space_, Limits(), budget);
-    const double compile_us = MicrosSince(start);
-    if (!grammar.ok()) {
-      result["status"] = "compile_error";
-      result["error"] = std::string(grammar.status().ToString()).substr(0, 400);
-      return result;
-    }
-    Matcher first(*grammar);
-    CopyMask(&first);
-    const double ttfm_us = MicrosSince(start);
-    Json tests = Json::array();
-    for (const Json& test : input_["tests"]) tests.push_back(RunTest(*grammar, test));
-    result["status"] = "ok";
-    result["compile_us"] = Rounded(compile_us);
-    result["ttfm_us"] = Rounded(ttfm_us);
-    result["mem_bytes"] = (*grammar)->costs().held_bytes;
-    result["mask_us"] = std::move(mask_us_);
-    result["accept_us"] = std::move(accept_us_);
-    result["tests"] = std::move(tests);
-    return result;
+absl::Status WriteResults(const std::vector<CaseResult>& results) {
+  const std::string path = absl::GetFlag(FLAGS_out);
+  if (path.empty()) return absl::OkStatus();
+  std::ofstream file;
+  if (path != "-") file.open(path);
+  std::ostream& out = path == "-" ? std::cout : file;
+  for (const CaseResult& result : results) {
+    out << ResultLine(result, absl::GetFlag(FLAGS_split)) << "\n";
   }
+  out.flush();
+  return out ? absl::OkStatus() : absl::UnavailableError("--out: cannot be written");
+}
 
- private:
-  // The mask into the caller's row; false with error_ set.
-  bool CopyMask(Matcher* matcher) {
-    const absl::StatusOr<MaskRef> mask = matcher->Mask();
-    if (!mask.ok()) {
-      error_ = std::string(mask.status().ToString());
-      return false;
-    }
-    std::memcpy(row_.data(), (*mask)->words().data(), row_.size() * sizeof(std::int32_t));
-    return true;
-  }
-
-  [[nodiscard]] bool Bit(TokenId token) const {
-    return (static_cast<std::uint32_t>(row_[token / kBitsPerWord]) >> (token % kBitsPerWord)) & 1U;
-  }
-
-  Json RunTest(const std::shared_ptr<const CompiledGrammar>& grammar, const Json& test) {
-    const auto tokens = test["tokens"].get<std::vector<TokenId>>();
-    Json result = {{"valid", test["valid"]}, {"tokens", tokens.size()}};
-    Matcher matcher(grammar);
-    std::size_t at = 0;
-    std::string got = "accept";
-    for (; at < tokens.size(); ++at) {
-      const Clock::time_point start = Clock::now();
-      const bool have_mask = CopyMask(&matcher);
-      mask_us_.push_back(Rounded(MicrosSince(start)));
-      if (have_mask && !Bit(tokens[at])) {
-        got = "reject";
-        break;
-      }
-      const Clock::time_point accept_start = Clock::now();
-      const absl::Status accepted = matcher.Accept(tokens[at]);
-      accept_us_.push_back(Rounded(MicrosSince(accept_start)));
-      if (!have_mask || !accepted.ok()) {
-        got = "error";
-        result["error"] = have_mask ? std::string(accepted.ToString()) : error_;
-        break;
+absl::Status RunFile(const std::shared_ptr<const Vocabulary>& vocabulary) {
+  auto cases = ReadCases(absl::GetFlag(FLAGS_cases),
+                         {absl::GetFlag(FLAGS_sample), absl::GetFlag(FLAGS_schemas)});
+  if (!cases.ok()) return cases.status();
+  const auto limit = static_cast<std::size_t>(absl::GetFlag(FLAGS_limit));
+  if (limit > 0 && limit < cases->size()) cases->resize(limit);
+  std::vector<CaseResult> results;
+  for (int run = 0; run < absl::GetFlag(FLAGS_runs); ++run) {
+    const std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(vocabulary);
+    for (std::size_t i = 0; i < cases->size(); ++i) {
+      CaseResult result = GuardedRun((*cases)[i], space);
+      if (run == 0) {
+        results.push_back(std::move(result));
+      } else {
+        KeepMinima(result, &results[i]);
       }
     }
-    if (got == "accept" && !(CopyMask(&matcher) && Bit(stop_))) got = "no_eos";
-    result["got"] = got;
-    result["at"] = at;
-    return result;
+    if (run == 0) PrintStores(*space);
   }
+  PrintSummary(results);
+  return WriteResults(results);
+}
 
-  const Json& input_;
-  std::shared_ptr<TokenizerSpace> space_;
-  const TokenId stop_;
-  std::vector<std::int32_t> row_;
-  std::vector<double> mask_us_;
-  std::vector<double> accept_us_;
-  std::string error_;
-};
-
-int Run() {
-  VocabularySource source;
-  source.name = "maskbench";
-  source.path = absl::GetFlag(FLAGS_tokenizer);
-  if (!source.path.empty()) {
-    source.special_preset = absl::GetFlag(FLAGS_special);
-    source.stop_tokens = {absl::GetFlag(FLAGS_stop)};
+absl::Status Run() {
+  const std::string stores = absl::GetFlag(FLAGS_stores);
+  if (stores != "shared" && stores != "fresh") {
+    return absl::InvalidArgumentError("--stores: shared or fresh");
   }
-  const auto vocabulary = LoadVocabulary(source);
-  if (!vocabulary.ok()) {
-    std::cerr << "--tokenizer: " << vocabulary.status() << "\n";
-    return 2;
-  }
-  LineReader lines(absl::GetFlag(FLAGS_cases));
-  std::ofstream out(absl::GetFlag(FLAGS_out));
-  if (!lines.ok() || !out) {
-    std::cerr << (lines.ok() ? "--out" : "--cases") << ": cannot open the file\n";
-    return 2;
-  }
-  const bool fresh = absl::GetFlag(FLAGS_stores) == "fresh";
-  std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(*vocabulary);
-  std::string line;
-  for (int count = 0; lines.Next(&line); ++count) {
-    if (absl::GetFlag(FLAGS_limit) > 0 && count == absl::GetFlag(FLAGS_limit)) break;
-    if (fresh) space->masks().Clear();
-    const Json input = Json::parse(line);
-    out << Case(input, space, (*vocabulary)->stop_ids().front()).Run().dump() << "\n";
-  }
-  const MaskStore::Stats stats = space->masks().stats();
-  std::cerr << "stored masks " << stats.masks << ", " << (stats.held_bytes >> 20) << " MiB, keys "
-            << stats.keys << "\n";
-  return out ? 0 : 1;
+  SetBounds();
+  const auto vocabulary = LoadBenchVocabulary(
+      absl::GetFlag(FLAGS_tokenizer), absl::GetFlag(FLAGS_special), absl::GetFlag(FLAGS_stop));
+  if (!vocabulary.ok()) return vocabulary.status();
+  if (absl::GetFlag(FLAGS_cases) == "-") return Serve(TokenizerSpace::Create(*vocabulary));
+  return RunFile(*vocabulary);
 }
 
 }  // namespace
-}  // namespace maskd
+}  // namespace maskd::bench
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("MaskBench through the engine in process; see bench/maskbench.cc.");
   absl::ParseCommandLine(argc, argv);
-  return maskd::Run();
+  const absl::Status status = maskd::bench::Run();
+  if (!status.ok()) std::fprintf(stderr, "maskbench: %s\n", status.ToString().c_str());
+  return status.ok() ? 0 : 1;
 }

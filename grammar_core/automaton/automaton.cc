@@ -152,6 +152,11 @@ MaskRef Automaton::UnionOf(const std::vector<TermId>& branches, Work& work) {
   return masks_->Intern(std::move(all));
 }
 
+std::int64_t Automaton::mask_count() const {
+  const MutexLock lock(&mutex_);
+  return static_cast<std::int64_t>(kept_masks_.size());
+}
+
 std::int64_t Automaton::held_bytes() const {
   const MutexLock lock(&mutex_);
   return derivative_.held_bytes();

@@ -88,6 +88,8 @@ class Automaton {
   void AddNamedTokens(TermId state, TokenMask* mask) ABSL_LOCKS_EXCLUDED(mutex_);
 
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
+  // States that have their mask.
+  [[nodiscard]] std::int64_t mask_count() const ABSL_LOCKS_EXCLUDED(mutex_);
   [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -49,7 +49,7 @@ ALLOWED = {
     "tools": EVERYTHING | {"tools"},
     "bench": EVERYTHING | {"bench", "tests"},
     "examples": EVERYTHING | {"examples"},
-    "tests": EVERYTHING | {"tests", "tools"},
+    "tests": EVERYTHING | {"tests", "tools", "bench"},
 }
 
 # Generated from protos/maskd/v1/*.proto, so included without the folder.

@@ -1,0 +1,60 @@
+// One schema of MaskBench through the engine: compiled, and every instance taken token by token
+// through its masks, each mask and each acceptance timed.
+//
+// A step   the mask, copied into the caller's row as an engine needs it; the next token's bit; and,
+//          if it is set, the acceptance. After the last token the mask must allow the stop id.
+// Known    a mask that its state had already: what a step finds again. The others are looked up in
+//          the store that grammars share, or made.
+// Threads  one.
+#ifndef MASKD_BENCH_CASE_RUN_H_
+#define MASKD_BENCH_CASE_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/cases.h"
+#include "grammar_core/compile/tokenizer_space.h"
+
+namespace maskd::bench {
+
+struct InstanceResult {
+  bool valid = false;
+  std::string got;     // accept, reject, no_eos or error
+  std::string error;   // with got error
+  std::size_t at = 0;  // tokens accepted
+  std::size_t tokens = 0;
+};
+
+struct CaseResult {
+  std::string id;
+  std::string status = "ok";  // or compile_error, timeout, oom
+  std::string error;
+  std::size_t n_tests = 0;
+  double compile_us = 0;
+  double ttfm_us = 0;
+  std::int64_t mem_bytes = 0;
+  std::vector<double> mask_us;
+  std::vector<double> accept_us;
+  std::vector<bool> mask_known;  // one for each of mask_us
+  std::vector<InstanceResult> tests;
+};
+
+// Runs `one`. `stop` ends a text. Gives up (status timeout) at the first step after `seconds`.
+CaseResult RunCase(const Case& one, const std::shared_ptr<TokenizerSpace>& space, TokenId stop,
+                   double seconds);
+
+// Takes the smaller of each time. `other` is of the same case with the same stores, so it has the
+// same steps; a result that has not is left out.
+void KeepMinima(const CaseResult& other, CaseResult* into);
+
+// Mask plus acceptance of each step, the mask alone where the token was refused.
+std::vector<double> StepTimes(const CaseResult& result);
+
+// The result line of MaskBench, with `mask_known` besides: a character for each mask, 1 or 0.
+std::string ResultLine(const CaseResult& result, const std::string& split);
+
+}  // namespace maskd::bench
+
+#endif  // MASKD_BENCH_CASE_RUN_H_
