@@ -1,4 +1,5 @@
-// Every bound of the grammar core, in one struct. A server sets it once from its configuration.
+// Every bound of the grammar core: Limits, which a server sets once from its configuration, and
+// kVocabularyLimits, constants of the files it reads when it starts.
 //
 // Units    bytes, terms, levels, milliseconds and so on are in the name of each field.
 // Errors   a bound that is met is RESOURCE_EXHAUSTED with the field's name, its value and the need.
@@ -33,6 +34,18 @@ struct Limits {
   std::int64_t step_derivatives = 200'000;
   std::int64_t step_ms = 2'000;
 };
+
+struct VocabularyLimits {
+  // Bytes of a vocabulary file that is read whole.
+  std::int64_t vocabulary_file_bytes = 128 << 20;
+  // Bytes of a JSON file beside it.
+  std::int64_t vocabulary_beside_bytes = 16 << 20;
+  // Levels of nesting in a JSON file.
+  std::int64_t tokenizer_json_depth = 64;
+  // Values of a JSON file, those of its vocabulary apart.
+  std::int64_t tokenizer_json_values = 1 << 20;
+};
+inline constexpr VocabularyLimits kVocabularyLimits;
 
 }  // namespace maskd
 

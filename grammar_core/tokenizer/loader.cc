@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/base/limits.h"
 #include "grammar_core/tokenizer/formats/format.h"
 #include "grammar_core/tokenizer/source_file.h"
 #include "grammar_core/tokenizer/special_presets.h"
@@ -243,7 +244,8 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const Vocabular
                                   "tokens to choose")
                : MakeEmbedded(source.name);
   }
-  const absl::StatusOr<std::string> content = ReadSourceFile(source.path, kMaxVocabularyFileBytes);
+  const absl::StatusOr<std::string> content =
+      ReadSourceFile(source.path, kVocabularyLimits.vocabulary_file_bytes);
   if (!content.ok()) {
     return content.status();
   }

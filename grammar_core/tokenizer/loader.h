@@ -6,7 +6,6 @@
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -36,12 +35,9 @@ struct VocabularySource {
   std::vector<std::string> stop_tokens;
 };
 
-// A larger file is refused before it is read.
-inline constexpr std::int64_t kMaxVocabularyFileBytes = std::int64_t{128} << 20;
-
 // Errors: NOT_FOUND (no such file), INVALID_ARGUMENT (with the file and the place in it, which is
 // line:column or a JSON Pointer), UNIMPLEMENTED (a model whose bytes cannot be told exactly),
-// RESOURCE_EXHAUSTED (a file over kMaxVocabularyFileBytes, or nested or branched beyond reason).
+// RESOURCE_EXHAUSTED (a bound of kVocabularyLimits).
 absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const VocabularySource& source);
 
 // Ids 0 to 255 are the single bytes, 256 is "<|end|>", the stop token.

@@ -10,12 +10,12 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/limits.h"
 #include "grammar_core/tokenizer/source_file.h"
 
 namespace maskd {
 namespace {
 
-constexpr std::int64_t kMaxJsonFileBytes = 16 << 20;
 constexpr int kNumberOverflow = 406;  // the parser's own number for it
 
 // The parser's reason without the text it quotes, which may not be UTF-8.
@@ -69,8 +69,9 @@ bool JsonTreeReader::Fail(absl::Status status) {
 }
 
 JsonTreeReader::Json* JsonTreeReader::Add(Json value) {
-  if (++value_count_ > kMaxJsonValues) {
-    Fail(LimitExceeded(Here().str(), "tokenizer_json_values", kMaxJsonValues, value_count_));
+  if (++value_count_ > kVocabularyLimits.tokenizer_json_values) {
+    Fail(LimitExceeded(Here().str(), "tokenizer_json_values",
+                       kVocabularyLimits.tokenizer_json_values, value_count_));
     return nullptr;
   }
   if (levels_.empty()) {
@@ -88,10 +89,10 @@ JsonTreeReader::Json* JsonTreeReader::Add(Json value) {
 }
 
 bool JsonTreeReader::Open(Json empty) {
-  if (levels_.size() >= kMaxJsonDepth) {
+  const auto depth = static_cast<std::int64_t>(levels_.size()) + 1;
+  if (depth > kVocabularyLimits.tokenizer_json_depth) {
     return Fail(LimitExceeded(Here().str(), "tokenizer_json_depth",
-                              static_cast<std::int64_t>(kMaxJsonDepth),
-                              static_cast<std::int64_t>(levels_.size() + 1)));
+                              kVocabularyLimits.tokenizer_json_depth, depth));
   }
   Json* const container = Add(std::move(empty));
   if (container == nullptr) {
@@ -107,7 +108,8 @@ bool JsonTreeReader::Close() {
 }
 
 absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path) {
-  const absl::StatusOr<std::string> content = ReadSourceFile(path, kMaxJsonFileBytes);
+  const absl::StatusOr<std::string> content =
+      ReadSourceFile(path, kVocabularyLimits.vocabulary_beside_bytes);
   if (!content.ok()) {
     return content.status();
   }

@@ -2,8 +2,8 @@
 //
 // Errors   INVALID_ARGUMENT at line:column for what is not JSON (RFC 8259, UTF-8), at the JSON
 //          Pointer for a key that appears twice; RESOURCE_EXHAUSTED at the pointer past
-//          kMaxJsonDepth levels or kMaxJsonValues values. No exception, and no recursion over the
-//          text.
+//          kVocabularyLimits.tokenizer_json_depth levels or tokenizer_json_values values. No
+//          exception, and no recursion over the text.
 // Threads  one thread reads one text; trees are plain values.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_JSON_TREE_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_JSON_TREE_H_
@@ -21,10 +21,6 @@
 #include "grammar_core/base/error.h"
 
 namespace maskd {
-
-inline constexpr std::size_t kMaxJsonDepth = 64;
-// About ten a token of the files that name every token in the tree.
-inline constexpr int kMaxJsonValues = 1 << 20;
 
 // Builds the tree from the parser's events. A subclass takes the events it wants for itself.
 class JsonTreeReader : public nlohmann::json_sax<nlohmann::json> {
@@ -71,11 +67,11 @@ class JsonTreeReader : public nlohmann::json_sax<nlohmann::json> {
   absl::string_view text_;
   Json tree_;
   std::vector<Level> levels_;
-  int value_count_ = 0;
+  std::int64_t value_count_ = 0;
   absl::Status error_;
 };
 
-// The tree of a file of at most 16 MiB. Errors start with the path.
+// The tree of a file of at most kVocabularyLimits.vocabulary_beside_bytes. Errors start with the path.
 absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path);
 
 // The field `name` of an object; null where there is none, where it is null, or where `value` is no

@@ -74,7 +74,7 @@ struct Component {
   FieldPath path;
 };
 
-// The components of `value` in order, Sequences opened. Nesting is bounded by kMaxJsonDepth.
+// The components of `value` in order, Sequences opened. Nesting is bounded by the tree's.
 void AppendComponents(const Json* value, const FieldPath& path, const char* list_name,
                       std::vector<Component>* components) {
   if (value == nullptr) {
