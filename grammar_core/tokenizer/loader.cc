@@ -34,11 +34,12 @@ struct Format {
 };
 
 constexpr std::array kFormats = {
-    Format{"huggingface", &LooksLikeHuggingFace, &ReadHuggingFace, &ReadBesideHuggingFace, false},
+    Format{"huggingface", &LooksLikeHuggingFace, &ReadHuggingFace, &ReadModelConfigs, false},
+    Format{"sentencepiece", &LooksLikeSentencePiece, &ReadSentencePiece, &ReadModelConfigs, false},
     Format{"tiktoken", &LooksLikeTiktoken, &ReadTiktoken, &ReadBesideTiktoken, true},
 };
 
-// What ends a text where neither the caller nor a file says it.
+// What ends a text where neither the caller nor a file beside says it.
 constexpr std::array kWellKnownStops = {
     "<|eot_id|>",
     "<|eom_id|>",
@@ -173,7 +174,11 @@ absl::StatusOr<std::vector<TokenId>> StopIds(const VocabularySource& source,
   if (!source.stop_tokens.empty()) {
     return NamedStops(source.stop_tokens, raw);
   }
-  std::vector<TokenId> ids = raw.stop_ids.empty() ? WellKnownStops(raw) : raw.stop_ids;
+  std::vector<TokenId> ids = raw.stop_ids;
+  if (ids.empty()) {
+    ids = WellKnownStops(raw);
+    ids.insert(ids.end(), raw.own_stop_ids.begin(), raw.own_stop_ids.end());
+  }
   if (ids.empty()) {
     return InvalidTokenizer("stop_tokens", "the file names no token that ends a text: name one");
   }

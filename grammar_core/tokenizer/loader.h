@@ -1,7 +1,8 @@
 // Reads vocabularies from files, and has one of its own for when there is none.
 //
 // Formats  one row each in loader.cc: "huggingface" (tokenizer.json: byte-level BPE, byte fallback
-//          and metaspace, added and special tokens), "tiktoken" (lines "BASE64 RANK").
+//          and metaspace, added and special tokens), "sentencepiece" (a .model file), "tiktoken"
+//          (lines "BASE64 RANK").
 // Threads  no state; any thread.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
@@ -31,13 +32,13 @@ struct VocabularySource {
   // SpecialPresets(). Empty for none.
   std::string special_preset;
   // Spellings of the tokens that end a text. Empty: the ones of the files beside `path`, or of the
-  // preset, or else the well-known spellings that are in the file (docs/tokenizers.md).
+  // preset, or else the file's own and the well-known spellings in it (docs/tokenizers.md).
   std::vector<std::string> stop_tokens;
 };
 
 // Errors: NOT_FOUND (no such file), INVALID_ARGUMENT (with the file and the place in it, which is
-// line:column or a JSON Pointer), UNIMPLEMENTED (a model whose bytes cannot be told exactly),
-// RESOURCE_EXHAUSTED (a bound of kVocabularyLimits).
+// line:column, a JSON Pointer or "byte N"), UNIMPLEMENTED (a model whose bytes cannot be told
+// exactly), RESOURCE_EXHAUSTED (a bound of kVocabularyLimits).
 absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const VocabularySource& source);
 
 // Ids 0 to 255 are the single bytes, 256 is "<|end|>", the stop token.

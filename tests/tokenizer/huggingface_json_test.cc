@@ -428,17 +428,17 @@ TEST_P(WrongStopTest, IsRefusedAtItsPlace) {
 INSTANTIATE_TEST_SUITE_P(Files, WrongStopTest,
                          testing::ValuesIn(std::vector<WrongStopCase>{
                              {"UnknownText", "tokenizer_config.json", R"({"eos_token": "<x>"})",
-                              "/eos_token: tokenizer.json has no token \"<x>\""},
+                              "/eos_token: the vocabulary has no token \"<x>\""},
                              {"Number", "tokenizer_config.json", R"({"eos_token": 4})",
-                              "/eos_token: tokenizer.json has no token \"\""},
+                              "/eos_token: the vocabulary has no token \"\""},
                              {"NotJson", "tokenizer_config.json", "eos",
                               "1:1: not JSON: invalid literal"},
                              {"UnknownId", "generation_config.json", R"({"eos_token_id": [4, 77]})",
-                              "/eos_token_id/1: tokenizer.json has no token 77"},
+                              "/eos_token_id/1: the vocabulary has no token 77"},
                              {"NegativeId", "generation_config.json", R"({"eos_token_id": -1})",
-                              "/eos_token_id: tokenizer.json has no token -1"},
+                              "/eos_token_id: the vocabulary has no token -1"},
                              {"TextForAnId", "generation_config.json", R"({"eos_token_id": "<e>"})",
-                              "/eos_token_id: tokenizer.json has no token \"<e>\""},
+                              "/eos_token_id: the vocabulary has no token \"<e>\""},
                          }),
                          [](const auto& test) { return test.param.name; });
 

@@ -43,10 +43,10 @@ TEST(LoaderTest, BothFormatsOfTheSameTokensHaveOneHash) {
 }
 
 TEST(LoaderTest, ContentOfNoFormatIsRefusedWithTheKnownOnes) {
-  const absl::Status status = LoadContent("v", std::string("\x0A\x0E\x0A\x05<unk>", 9)).status();
+  const absl::Status status = LoadContent("v", std::string("PK\x03\x04", 4)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(MessageAfterPath(status),
-            "1:1: the content is of no known format: huggingface, tiktoken");
+            "1:1: the content is of no known format: huggingface, sentencepiece, tiktoken");
 }
 
 TEST(LoaderTest, AFormatThatIsNamedIsTheOneTried) {
@@ -55,10 +55,11 @@ TEST(LoaderTest, AFormatThatIsNamedIsTheOneTried) {
   source.format = "tiktoken";
   EXPECT_EQ(MessageAfterPath(LoadVocabulary(source).status()),
             "1:1: \"{\\\"added_tokens\\\":\" is not base64");
-  source.format = "gguf";
+  source.format = "csv";
   EXPECT_EQ(MessageAfterPath(LoadVocabulary(source).status()),
-            "format: \"gguf\" is not one of huggingface, tiktoken");
-  EXPECT_THAT(VocabularyFormats(), testing::ElementsAre("huggingface", "tiktoken"));
+            "format: \"csv\" is not one of huggingface, sentencepiece, tiktoken");
+  EXPECT_THAT(VocabularyFormats(),
+              testing::ElementsAre("huggingface", "sentencepiece", "tiktoken"));
 }
 
 TEST(LoaderTest, AnExtraTokenMayRepeatWhatTheFileSays) {

@@ -1,8 +1,8 @@
 // What a tokenizer format's reader hands to the loader, and the readers. One format is one file
 // here and one row in the table of loader.cc.
 //
-// Errors   readers start their messages with the place in the content (line:column or JSON
-//          Pointer); the loader puts the path before it.
+// Errors   readers start their messages with the place in the content (line:column, a JSON Pointer,
+//          or "byte N" of a binary file); the loader puts the path before it.
 // Threads  plain values and functions without state.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_FORMAT_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_FORMAT_H_
@@ -30,6 +30,8 @@ struct RawVocabulary {
   absl::flat_hash_map<std::string, TokenId> id_by_piece;
   // The end tokens that the files beside this one name.
   std::vector<TokenId> stop_ids;
+  // The end tokens that this file names, for where neither the caller nor a file beside names any.
+  std::vector<TokenId> own_stop_ids;
 };
 
 // Puts `token` at `id`. Errors, at `place`: INVALID_ARGUMENT when the id is negative, not below
@@ -43,11 +45,16 @@ TokenId FindListed(absl::string_view text, const RawVocabulary& raw);
 // As FindListed(), and where there is none, the id of the model's piece spelled `text`.
 TokenId FindNamed(absl::string_view text, const RawVocabulary& raw);
 
+// Stop ids from tokenizer_config.json and generation_config.json in the folder of `path`.
+absl::Status ReadModelConfigs(const std::string& path, RawVocabulary* raw);
+
 // tokenizer.json of the `tokenizers` library.
 bool LooksLikeHuggingFace(absl::string_view content);
 absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content);
-// Stop ids from tokenizer_config.json and generation_config.json in the folder of `path`.
-absl::Status ReadBesideHuggingFace(const std::string& path, RawVocabulary* raw);
+
+// A model of the `sentencepiece` library.
+bool LooksLikeSentencePiece(absl::string_view content);
+absl::StatusOr<RawVocabulary> ReadSentencePiece(absl::string_view content);
 
 // Lines "BASE64 RANK".
 bool LooksLikeTiktoken(absl::string_view content);

@@ -71,7 +71,8 @@ class JsonTreeReader : public nlohmann::json_sax<nlohmann::json> {
   absl::Status error_;
 };
 
-// The tree of a file of at most kVocabularyLimits.vocabulary_beside_bytes. Errors start with the path.
+// The tree of a file of at most kVocabularyLimits.vocabulary_beside_bytes. Errors start with the
+// path.
 absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path);
 
 // The field `name` of an object; null where there is none, where it is null, or where `value` is no

@@ -1,7 +1,6 @@
 #include "grammar_core/tokenizer/formats/piece_decoder.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,62 +10,19 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/error.h"
-#include "grammar_core/base/utf8.h"
 #include "grammar_core/tokenizer/formats/json_tree.h"
+#include "grammar_core/tokenizer/formats/piece_bytes.h"
 #include "grammar_core/tokenizer/source_file.h"
 
 namespace maskd {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr char kMetaspace[] = "\xE2\x96\x81";  // U+2581
-constexpr int kAlphabetEnd = 256 + 68;         // 68 bytes have no printable character of their own
-
-// The byte-level alphabet: code point -> byte, -1 where none. A byte that is a printable character
-// of Latin-1 (and no soft hyphen) stands for itself; the others, ascending, are U+0100 and on.
-std::array<int, kAlphabetEnd> MakeAlphabet() {
-  std::array<int, kAlphabetEnd> bytes{};
-  bytes.fill(-1);
-  int next = 256;
-  for (int byte = 0; byte < 256; ++byte) {
-    const bool is_itself = (byte >= 0x21 && byte <= 0x7E) || (byte >= 0xA1 && byte != 0xAD);
-    bytes[is_itself ? byte : next++] = byte;
-  }
-  return bytes;
-}
-
-// Nothing where a character is not of the alphabet: such a piece stands for itself.
-std::optional<std::string> FromByteLevel(absl::string_view piece) {
-  static const std::array<int, kAlphabetEnd> alphabet = MakeAlphabet();
-  std::string bytes;
-  for (std::size_t at = 0; at < piece.size();) {
-    const std::optional<std::uint32_t> code_point = DecodeUtf8(piece, &at);
-    if (!code_point.has_value() || *code_point >= kAlphabetEnd || alphabet[*code_point] < 0) {
-      return std::nullopt;
-    }
-    bytes.push_back(static_cast<char>(alphabet[*code_point]));
-  }
-  return bytes;
-}
-
-// The byte of "<0x0A>"; nothing for another piece.
-std::optional<std::string> FromByteFallback(absl::string_view piece) {
-  constexpr std::size_t kSize = 6;
-  if (piece.size() != kSize || piece.substr(0, 3) != "<0x" || piece.back() != '>' ||
-      !absl::ascii_isxdigit(static_cast<unsigned char>(piece[3])) ||
-      !absl::ascii_isxdigit(static_cast<unsigned char>(piece[4]))) {
-    return std::nullopt;
-  }
-  return absl::HexStringToBytes(piece.substr(3, 2));
-}
 
 struct Component {
   std::string type;

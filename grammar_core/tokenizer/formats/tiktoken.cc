@@ -1,6 +1,7 @@
 // Rank files: a line is a token's bytes in base64, a space, its id. Exact as it stands.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/tokenizer/formats/format.h"
 #include "grammar_core/tokenizer/formats/json_tree.h"
+#include "grammar_core/tokenizer/formats/piece_bytes.h"
 #include "grammar_core/tokenizer/source_file.h"
 #include "grammar_core/tokenizer/vocabulary.h"
 
@@ -42,14 +44,14 @@ absl::StatusOr<RankLine> ParseLine(absl::string_view line, absl::string_view* ra
   if (space == absl::string_view::npos) {
     return absl::InvalidArgumentError("not \"BASE64 RANK\"");
   }
-  RankLine parsed;
   const absl::string_view base64 = line.substr(0, space);
-  // Abseil also takes base64 with white space or without padding: neither comes back the same.
-  if (base64.empty() || !absl::Base64Unescape(base64, &parsed.bytes) ||
-      absl::Base64Escape(parsed.bytes) != base64) {
+  std::optional<std::string> bytes = FromBase64(base64);
+  if (!bytes.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", Shortened(absl::CHexEscape(base64)), "\" is not base64"));
   }
+  RankLine parsed;
+  parsed.bytes = *std::move(bytes);
   *rank_text = line.substr(space + 1);
   if (!IsRank(*rank_text) || !absl::SimpleAtoi(*rank_text, &parsed.rank)) {
     return absl::InvalidArgumentError(
