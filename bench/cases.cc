@@ -1,6 +1,8 @@
 #include "bench/cases.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <utility>
 
@@ -104,15 +106,23 @@ absl::StatusOr<std::vector<Case>> ReadCases(const std::string& path, const Selec
 }
 
 absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadBenchVocabulary(const std::string& path,
-                                                                      const std::string& preset,
                                                                       const std::string& stop) {
   VocabularySource source;
   source.name = "bench";
   source.path = path;
-  if (!path.empty()) {
-    source.special_preset = preset;
-    if (!stop.empty()) source.stop_tokens = {stop};
+  const std::filesystem::path facts_path =
+      std::filesystem::path(path).replace_extension(".special.json");
+  if (std::ifstream file(facts_path); !path.empty() && file) {
+    const Json facts = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+    if (facts.is_discarded()) {
+      return absl::InvalidArgumentError(absl::StrCat(facts_path.string(), ": not JSON"));
+    }
+    for (const auto& [text, id] : facts.at("special").items()) {
+      source.extra_special.emplace_back(text, id);
+    }
+    source.stop_tokens = facts.at("stop").get<std::vector<std::string>>();
   }
+  if (!stop.empty()) source.stop_tokens = {stop};
   return LoadVocabulary(source);
 }
 

@@ -35,8 +35,8 @@
 #include "grammar_core/mask/mask_store.h"
 
 ABSL_FLAG(std::string, cases, "", "Cases: one JSON object a line, gzip or plain; - as they come.");
-ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file (empty: the embedded bytes).");
-ABSL_FLAG(std::string, special, "llama3", "Special-token preset of the vocabulary.");
+ABSL_FLAG(std::string, tokenizer, "",
+          "Vocabulary file of scripts/fetch-vocab (empty: the embedded bytes).");
 ABSL_FLAG(std::string, stop, "<|eot_id|>", "The token that ends a text.");
 ABSL_FLAG(std::string, out, "", "Result lines go here, - is standard output. Empty: none.");
 ABSL_FLAG(std::string, stores, "shared",
@@ -174,8 +174,8 @@ absl::Status Run() {
     return absl::InvalidArgumentError("--stores: shared or fresh");
   }
   SetBounds();
-  const auto vocabulary = LoadBenchVocabulary(
-      absl::GetFlag(FLAGS_tokenizer), absl::GetFlag(FLAGS_special), absl::GetFlag(FLAGS_stop));
+  const auto vocabulary =
+      LoadBenchVocabulary(absl::GetFlag(FLAGS_tokenizer), absl::GetFlag(FLAGS_stop));
   if (!vocabulary.ok()) return vocabulary.status();
   if (absl::GetFlag(FLAGS_cases) == "-") return Serve(TokenizerSpace::Create(*vocabulary));
   return RunFile(*vocabulary);

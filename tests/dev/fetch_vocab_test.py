@@ -81,6 +81,15 @@ def test_llama_3_has_its_256_special_tokens_where_the_model_has_them(script):
     assert max(special.values()) == 128255
 
 
+def test_llama_4_has_its_2048_special_tokens_where_the_model_has_them(script):
+    special = script.llama4_special()
+    assert len(special) == 2048
+    assert special["<|begin_of_text|>"] == 200000
+    assert special["<|eot|>"] == 200008
+    assert special["<|reasoning_thinking_end|>"] == 201143
+    assert max(special.values()) == 202047
+
+
 def test_the_flag_for_maskd_names_the_file_its_special_tokens_and_its_ends(
         script, monkeypatch, tmp_path, capsys):
     offer(script, monkeypatch, tmp_path, b"YQ== 0\n")

@@ -1,0 +1,128 @@
+// What grammars and matchers hold: resident memory of this process, before and after, everything
+// kept.
+//
+//   memory_bench --cases ../shared/maskbench/open.jsonl.gz --tokenizer build/vocab/llama3.tiktoken
+//
+// compiled   each schema compiled, its first mask made.
+// used       each valid instance taken through its masks: states and masks that it needed are kept.
+// matchers   --matchers more of them, spread over the grammars, each having taken an instance.
+// Growth is the process's: allocator and stores included, freed pages given back before each
+// reading. The stores' own count is printed beside.
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/flags/flag.h"
+#include "absl/flags/parse.h"
+#include "absl/flags/usage.h"
+#include <malloc.h>
+#include <unistd.h>
+
+#include "bench/cases.h"
+#include "bench/documents.h"
+#include "bench/samples.h"
+#include "grammar_core/mask/mask_store.h"
+#include "grammar_core/matcher/matcher.h"
+
+ABSL_FLAG(std::string, cases, "", "MaskBench cases.");
+ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file of scripts/fetch-vocab.");
+ABSL_FLAG(int, sample, 0, "Only the schemas with the smallest SHA-256 of their id; 0 means all.");
+ABSL_FLAG(int, matchers, 20'000, "Matchers that are made in the end.");
+
+namespace maskd::bench {
+namespace {
+
+double ResidentKib() {
+  malloc_trim(0);
+  std::int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages >> pages;  // the second field is resident
+  return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+struct Used {
+  const Case* one;
+  std::shared_ptr<const CompiledGrammar> grammar;
+};
+
+void PrintGrowth(const char* what, double kib, std::size_t count, const TokenizerSpace& space) {
+  const MaskStore::Stats stats = space.masks().stats();
+  const double stored = static_cast<double>(stats.held_bytes) / 1024;
+  std::printf(
+      "%-9s %7zu  growth %8.1f MiB, %8.2f KiB each; stores %7.1f MiB, %lld masks, %lld keys\n",
+      what, count, kib / 1024, kib / static_cast<double>(count), stored / 1024,
+      static_cast<long long>(stats.masks), static_cast<long long>(stats.keys));
+}
+
+void PrintOwnCounts(const std::vector<Used>& grammars) {
+  std::vector<double> kib;
+  for (const Used& used : grammars) {
+    kib.push_back(static_cast<double>(used.grammar->costs().held_bytes) / 1024);
+  }
+  std::printf("          a grammar's own count, KiB: p50 %.1f, p90 %.1f, p99 %.1f, max %.1f\n",
+              Percentile(kib, 50), Percentile(kib, 90), Percentile(kib, 99), Percentile(kib, 100));
+}
+
+// The first valid instance, or null.
+const Instance* FirstValid(const Case& one) {
+  const auto found = std::ranges::find_if(one.tests, &Instance::valid);
+  return found == one.tests.end() ? nullptr : &*found;
+}
+
+absl::Status Run() {
+  const auto vocabulary = LoadBenchVocabulary(absl::GetFlag(FLAGS_tokenizer), "");
+  if (!vocabulary.ok()) return vocabulary.status();
+  const std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(*vocabulary);
+  const auto cases = ReadCases(absl::GetFlag(FLAGS_cases), {.sample = absl::GetFlag(FLAGS_sample)});
+  if (!cases.ok()) return cases.status();
+
+  const double before = ResidentKib();
+  std::vector<Used> grammars;
+  for (const Case& one : *cases) {
+    auto grammar = CompileForBench({"json_schema", one.schema, {}}, space);
+    if (grammar.ok()) grammars.push_back({&one, *std::move(grammar)});
+  }
+  if (grammars.empty()) return absl::NotFoundError("no schema compiles");
+  const double compiled = ResidentKib();
+  std::printf("%zu of %zu schemas compile\n", grammars.size(), cases->size());
+  PrintGrowth("compiled", compiled - before, grammars.size(), *space);
+  PrintOwnCounts(grammars);
+
+  for (const Used& used : grammars) {
+    for (const Instance& instance : used.one->tests) {
+      if (instance.valid) TakeDocument(used.grammar, instance.tokens);
+    }
+  }
+  PrintGrowth("used", ResidentKib() - before, grammars.size(), *space);
+  PrintOwnCounts(grammars);
+
+  std::vector<Matcher> matchers;
+  matchers.reserve(static_cast<std::size_t>(absl::GetFlag(FLAGS_matchers)));
+  const double without = ResidentKib();
+  std::size_t tokens = 0;
+  for (std::size_t i = 0; matchers.size() < matchers.capacity(); ++i) {
+    const Used& used = grammars[i % grammars.size()];
+    const Instance* instance = FirstValid(*used.one);
+    matchers.emplace_back(used.grammar);
+    if (instance == nullptr) continue;
+    for (const TokenId token : instance->tokens) tokens += matchers.back().Accept(token).ok();
+  }
+  PrintGrowth("matchers", ResidentKib() - without, matchers.size(), *space);
+  std::printf("          tokens taken by a matcher on average: %.1f\n",
+              static_cast<double>(tokens) / static_cast<double>(matchers.size()));
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace maskd::bench
+
+int main(int argc, char** argv) {
+  absl::SetProgramUsageMessage("What grammars and matchers hold; see bench/memory_bench.cc.");
+  absl::ParseCommandLine(argc, argv);
+  const absl::Status status = maskd::bench::Run();
+  if (!status.ok()) std::fprintf(stderr, "memory_bench: %s\n", status.ToString().c_str());
+  return status.ok() ? 0 : 1;
+}
