@@ -48,8 +48,10 @@ GrammarFacts::GrammarFacts(const GrammarIr& ir)
 
 absl::StatusOr<GrammarFacts> GrammarFacts::Create(const GrammarIr& ir, const Limits& limits,
                                                   Budget& budget) {
+  const absl::StatusOr<std::vector<RuleGroup>> groups = GroupRules(ir, budget);
+  if (!groups.ok()) return groups.status();
   GrammarFacts facts(ir);
-  for (const RuleGroup& group : GroupRules(ir)) {
+  for (const RuleGroup& group : *groups) {
     if (absl::Status status = facts.FindGroupFacts(group.rules, group.nodes, limits, budget);
         !status.ok()) {
       return status;

@@ -3,36 +3,36 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
+
+#include "grammar_core/base/strong_components.h"
 
 namespace maskd {
 namespace {
 
 constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
 
-// Nodes of one rule's body, and the rules it calls.
-struct Body {
-  std::vector<NodeId> nodes;
-  std::vector<RuleId> calls;
-};
-
 // Walks each body once, marking nodes with the rule that saw them last.
 class BodyReader {
  public:
   explicit BodyReader(const GrammarIr& ir) : ir_(ir), seen_by_(ir.nodes.size(), kUnseen) {}
 
-  Body Read(RuleId rule) {
-    Body body;
+  // Appends the body's nodes to `nodes` and the rules it calls to `calls`.
+  absl::Status Read(RuleId rule, Budget& budget, std::vector<NodeId>* nodes,
+                    std::vector<RuleId>* calls) {
     Push(ir_.rules[rule].body, rule);
     while (!open_.empty()) {
       const NodeId id = open_.back();
       open_.pop_back();
-      body.nodes.push_back(id);
-      if (ir_.nodes[id].kind == IrKind::kCall) body.calls.push_back(ir_.nodes[id].a);
+      nodes->push_back(id);
+      if (ir_.nodes[id].kind == IrKind::kCall) calls->push_back(ir_.nodes[id].a);
       parts_.clear();
       AppendParts(ir_, id, &parts_);
+      const auto units = static_cast<std::int64_t>(1 + parts_.size());
+      if (absl::Status status = budget.Spend(units); !status.ok()) return status;
       for (const NodeId part : parts_) Push(part, rule);
     }
-    return body;
+    return absl::OkStatus();
   }
 
  private:
@@ -48,84 +48,6 @@ class BodyReader {
   std::vector<NodeId> parts_;
 };
 
-// Tarjan's algorithm with the call stack as a vector.
-class Components {
- public:
-  explicit Components(const std::vector<Body>& bodies)
-      : bodies_(bodies),
-        index_(bodies.size(), kUnseen),
-        low_(bodies.size(), 0),
-        on_stack_(bodies.size(), false) {}
-
-  std::vector<std::vector<RuleId>> Find() {
-    for (RuleId rule = 0; rule < bodies_.size(); ++rule) {
-      if (index_[rule] == kUnseen) Visit(rule);
-    }
-    return std::move(found_);
-  }
-
- private:
-  struct Frame {
-    RuleId rule;
-    std::size_t next_call;
-  };
-
-  void Visit(RuleId root) {
-    Enter(root);
-    while (!frames_.empty()) {
-      Frame& frame = frames_.back();
-      const std::vector<RuleId>& calls = bodies_[frame.rule].calls;
-      if (frame.next_call == calls.size()) {
-        Leave();
-        continue;
-      }
-      const RuleId callee = calls[frame.next_call++];
-      if (index_[callee] == kUnseen) {
-        Enter(callee);
-      } else if (on_stack_[callee]) {
-        low_[frame.rule] = std::min(low_[frame.rule], index_[callee]);
-      }
-    }
-  }
-
-  void Enter(RuleId rule) {
-    index_[rule] = low_[rule] = next_index_++;
-    on_stack_[rule] = true;
-    stack_.push_back(rule);
-    frames_.push_back({rule, 0});
-  }
-
-  void Leave() {
-    const RuleId rule = frames_.back().rule;
-    frames_.pop_back();
-    if (!frames_.empty()) {
-      const RuleId caller = frames_.back().rule;
-      low_[caller] = std::min(low_[caller], low_[rule]);
-    }
-    if (low_[rule] == index_[rule]) PopComponent(rule);
-  }
-
-  void PopComponent(RuleId root) {
-    std::vector<RuleId>& component = found_.emplace_back();
-    RuleId rule;
-    do {
-      rule = stack_.back();
-      stack_.pop_back();
-      on_stack_[rule] = false;
-      component.push_back(rule);
-    } while (rule != root);
-  }
-
-  const std::vector<Body>& bodies_;
-  std::vector<std::uint32_t> index_;
-  std::vector<std::uint32_t> low_;
-  std::vector<bool> on_stack_;
-  std::vector<RuleId> stack_;
-  std::vector<Frame> frames_;
-  std::uint32_t next_index_ = 0;
-  std::vector<std::vector<RuleId>> found_;
-};
-
 }  // namespace
 
 void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out) {
@@ -138,19 +60,25 @@ void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out) {
   out->insert(out->end(), {spec.other_name, spec.other_value, spec.space});
 }
 
-std::vector<RuleGroup> GroupRules(const GrammarIr& ir) {
+absl::StatusOr<std::vector<RuleGroup>> GroupRules(const GrammarIr& ir, Budget& budget) {
   BodyReader reader(ir);
-  std::vector<Body> bodies;
-  bodies.reserve(ir.rules.size());
-  for (RuleId rule = 0; rule < ir.rules.size(); ++rule) bodies.push_back(reader.Read(rule));
-
+  std::vector<std::vector<NodeId>> nodes(ir.rules.size());
+  Graph calls(ir.rules.size());
+  for (RuleId rule = 0; rule < ir.rules.size(); ++rule) {
+    absl::Status status = reader.Read(rule, budget, &nodes[rule], &calls[rule]);
+    if (!status.ok()) return status;
+  }
+  absl::StatusOr<std::vector<std::vector<RuleId>>> components = StrongComponents(calls, budget);
+  if (!components.ok()) return components.status();
   std::vector<RuleGroup> groups;
-  for (std::vector<RuleId>& rules : Components(bodies).Find()) {
+  groups.reserve(components->size());
+  for (std::vector<RuleId>& rules : *components) {
     RuleGroup& group = groups.emplace_back();
     group.rules = std::move(rules);
-    std::sort(group.rules.begin(), group.rules.end());
-    for (const RuleId rule : group.rules) {
-      group.nodes.insert(group.nodes.end(), bodies[rule].nodes.begin(), bodies[rule].nodes.end());
+    group.nodes = std::move(nodes[group.rules.front()]);
+    for (std::size_t i = 1; i < group.rules.size(); ++i) {
+      const std::vector<NodeId>& more = nodes[group.rules[i]];
+      group.nodes.insert(group.nodes.end(), more.begin(), more.end());
     }
     std::sort(group.nodes.begin(), group.nodes.end());
     group.nodes.erase(std::unique(group.nodes.begin(), group.nodes.end()), group.nodes.end());

@@ -1,13 +1,15 @@
 // The rules of a grammar in groups that call each other, callees first.
 //
-// A group is a strongly connected component of the call graph (Tarjan 1972, without recursion),
-// with the nodes of its rules' bodies in ascending order, so that a loop over them sees children
-// first.
+// A group is a strongly connected component of the call graph, with the nodes of its rules' bodies
+// in ascending order, so that a loop over them sees children first.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_RULE_GROUPS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_RULE_GROUPS_H_
 
 #include <vector>
 
+#include "absl/status/statusor.h"
+
+#include "grammar_core/base/budget.h"
 #include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
@@ -17,7 +19,8 @@ struct RuleGroup {
   std::vector<NodeId> nodes;
 };
 
-std::vector<RuleGroup> GroupRules(const GrammarIr& ir);
+// Errors: those of the budget.
+absl::StatusOr<std::vector<RuleGroup>> GroupRules(const GrammarIr& ir, Budget& budget);
 
 // The nodes directly below `node`: its children, or what an object is made of.
 void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out);

@@ -87,9 +87,10 @@ absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Li
   if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
   absl::StatusOr<ReadResult> read = front_end->read(source, limits, budget);
   if (!read.ok()) return read.status();
-  absl::StatusOr<GrammarIr> ir = DropUnproductive(read->ir, limits, read->faults);
+  absl::StatusOr<GrammarIr> ir = DropUnproductive(read->ir, limits, budget, read->faults);
   if (!ir.ok()) return ir.status();
-  if (absl::Status status = CheckLeftRecursion(*ir); !status.ok()) return status;
+  ir = RemoveLeftRecursion(*std::move(ir), limits, budget);
+  if (!ir.ok()) return ir.status();
   return FrontEndResult{*std::move(ir), std::move(read->warnings)};
 }
 

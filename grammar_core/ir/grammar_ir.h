@@ -10,8 +10,8 @@
 //            characters  Text TextSet CharSet Concat Alt Repeat And Not
 // Tokens   A Tokens node takes one token by its id, whatever the bytes that it stands for; its
 //          names are looked up when the grammar meets a vocabulary.
-// Calls    Only byte-level nodes may call rules. Left recursion is removed by a later pass or
-//          refused.
+// Calls    Only byte-level nodes may call rules. A front end may make rules that begin with
+//          themselves (left recursion); passes/left_recursion.h writes those anew.
 // Layout   nodes are numbered in the order of their making; children have smaller numbers than
 //          their parents, so passes are loops, not recursions. Equal nodes have equal ids
 //          (hash-consed).

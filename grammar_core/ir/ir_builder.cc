@@ -192,7 +192,7 @@ NodeId IrBuilder::TextSet(const std::vector<std::string>& utf8_texts) {
 }
 
 NodeId IrBuilder::CodePointSet(std::vector<std::u32string> texts) {
-  std::sort(texts.begin(), texts.end());
+  if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   if (texts.empty()) return kNothingId;
   if (texts.front().empty()) {

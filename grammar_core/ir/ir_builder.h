@@ -51,6 +51,9 @@ class IrBuilder {
   // Characters. `utf8` must be valid UTF-8.
   NodeId Text(absl::string_view utf8);
   NodeId TextSet(const std::vector<std::string>& utf8_texts);
+  // The same of code points.
+  NodeId CodePoints(std::u32string text);
+  NodeId CodePointSet(std::vector<std::u32string> texts);
   NodeId Chars(const CharSet& set);
   NodeId AnyChar();
   NodeId And(std::vector<NodeId> nodes);
@@ -100,8 +103,6 @@ class IrBuilder {
 
   NodeId Intern(IrNode node, const std::vector<NodeId>& children);
   NodeId InternLeaf(IrKind kind, std::uint32_t pool_index);
-  NodeId CodePoints(std::u32string text);
-  NodeId CodePointSet(std::vector<std::u32string> texts);
   // Appends `node`, or its children where it is itself of `kind`.
   void AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) const;
   void SortOut(NodeId node, AltParts* parts) const;

@@ -35,16 +35,32 @@ bool HasRequired(const ObjectSpec& spec, const std::set<std::size_t>& seen) {
 bool IrRecognizer::Accepts(absl::string_view text) {
   text_ = text;
   known_.clear();
-  const Places& ends = Ends(ir_.rules[ir_.start].body, 0, Spelling::kUtf8);
+  const NodeId start = ir_.rules[ir_.start].body;
+  Places ends;
+  do {
+    ++round_;
+    reentered_ = grew_ = false;
+    ends = Ends(start, 0, Spelling::kUtf8);
+  } while (reentered_ && grew_);
   return std::binary_search(ends.begin(), ends.end(), static_cast<Place>(text.size()));
 }
 
 const IrRecognizer::Places& IrRecognizer::Ends(NodeId node, Place at, Spelling spelling) {
   const auto key = std::make_tuple(node, at, spelling);
-  const auto known = known_.find(key);
-  if (known != known_.end()) return known->second;
+  Known& known = known_[key];
+  if (known.round == round_) {
+    reentered_ = reentered_ || known.open;
+    return known.ends;
+  }
+  known.round = round_;
+  known.open = true;
   Places ends = Compute(node, at, spelling);
-  return known_[key] = std::move(ends);
+  // Computing may have moved the table.
+  Known& now = known_[key];
+  now.open = false;
+  grew_ = grew_ || ends.size() > now.ends.size();
+  now.ends = std::move(ends);
+  return now.ends;
 }
 
 IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spelling) {

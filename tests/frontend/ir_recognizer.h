@@ -1,9 +1,9 @@
 // A slow and obvious recogniser of GrammarIr, to hold the automaton against. It shares no code and
 // no idea with the engine: it computes, for a node and a place in the text, all places where a
-// match of the node can end.
+// match of the node can end. A node that is asked for while it is being computed (left recursion)
+// gives the places known so far, and rounds are repeated until none brings a new place.
 //
 // Cost     polynomial in the text; recursion as deep as the text nests. For tests only.
-// Requires an IR without left recursion.
 // Threads  one thread an object.
 #ifndef MASKD_TESTS_FRONTEND_IR_RECOGNIZER_H_
 #define MASKD_TESTS_FRONTEND_IR_RECOGNIZER_H_
@@ -48,6 +48,12 @@ class IrRecognizer {
     auto operator<=>(const BetweenMembers&) const = default;
   };
 
+  struct Known {
+    Places ends;
+    int round = 0;      // that looked last
+    bool open = false;  // still being computed
+  };
+
   const Places& Ends(NodeId node, Place at, Spelling spelling);
   Places Compute(NodeId node, Place at, Spelling spelling);
   Places OfConcat(const IrNode& n, Place at, Spelling spelling);
@@ -77,7 +83,11 @@ class IrRecognizer {
 
   const GrammarIr& ir_;
   absl::string_view text_;
-  absl::flat_hash_map<std::tuple<NodeId, Place, Spelling>, Places> known_;
+  absl::flat_hash_map<std::tuple<NodeId, Place, Spelling>, Known> known_;
+  int round_ = 0;
+  // Of this round: whether an open computation was asked for, and whether a place is new.
+  bool reentered_ = false;
+  bool grew_ = false;
 };
 
 }  // namespace maskd

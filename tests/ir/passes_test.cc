@@ -1,4 +1,4 @@
-// Unproductive parts and left recursion.
+// Unproductive parts.
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +8,6 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/ir/ir_builder.h"
-#include "grammar_core/ir/passes/left_recursion.h"
 #include "grammar_core/ir/passes/productive.h"
 
 namespace maskd {
@@ -25,11 +24,12 @@ class PassesTest : public testing::Test {
   }
 
   std::string Productive(RuleId start) {
-    const absl::StatusOr<GrammarIr> ir = DropUnproductive(Built(start), Limits());
+    const absl::StatusOr<GrammarIr> ir = DropUnproductive(Built(start), Limits(), budget_);
     return ir.ok() ? PrintIr(*ir) : ir.status().ToString();
   }
 
   IrBuilder b_{Limits()};
+  Budget budget_ = Budget::Unlimited();
 };
 
 TEST_F(PassesTest, AlternativeThatNeverEndsIsDropped) {
@@ -86,12 +86,13 @@ TEST_F(PassesTest, UnproductiveStartNamesTheCause) {
       start,
       b_.Object({{{"a", b_.Call(none), true}}, b_.Nothing(), b_.Nothing(), b_.Empty(), false}));
   const GrammarIr ir = Built(start);
-  const absl::Status plain = DropUnproductive(ir, Limits()).status();
+  const absl::Status plain = DropUnproductive(ir, Limits(), budget_).status();
   EXPECT_EQ(plain.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ErrorPlace(plain), "/properties/a");
   EXPECT_THAT(std::string(plain.message()), HasSubstr("no text satisfies this grammar"));
   const absl::Status told =
-      DropUnproductive(ir, Limits(), {{none, InvalidAt("/properties/a/maxItems", "too small")}})
+      DropUnproductive(ir, Limits(), budget_,
+                       {{none, InvalidAt("/properties/a/maxItems", "too small")}})
           .status();
   EXPECT_EQ(told.message(), "/properties/a/maxItems: too small");
 }
@@ -99,7 +100,7 @@ TEST_F(PassesTest, UnproductiveStartNamesTheCause) {
 TEST_F(PassesTest, EndlessStartIsAnError) {
   const RuleId start = b_.DeclareRule("start", "/x");
   b_.DefineRule(start, b_.Concat({b_.Bytes("("), b_.Call(start)}));
-  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), Limits()).status()), "/x");
+  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), Limits(), budget_).status()), "/x");
 }
 
 TEST_F(PassesTest, DeepChainOfRulesNeedsNoStack) {
@@ -108,30 +109,7 @@ TEST_F(PassesTest, DeepChainOfRulesNeedsNoStack) {
   for (int i = 0; i + 1 < 100'000; ++i) b_.DefineRule(rules[i], b_.Call(rules[i + 1]));
   b_.DefineRule(rules.back(), b_.Bytes("x"));
   const GrammarIr ir = Built(rules.front());
-  EXPECT_TRUE(CheckLeftRecursion(ir).ok());
-  EXPECT_TRUE(DropUnproductive(ir, Limits()).ok());
-}
-
-TEST_F(PassesTest, LeftRecursionIsRefused) {
-  const RuleId start = b_.DeclareRule("sum", "1:1");
-  b_.DefineRule(start, b_.Alt({b_.Concat({b_.Call(start), b_.Bytes("+1")}), b_.Bytes("11")}));
-  const absl::Status status = CheckLeftRecursion(Built(start));
-  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
-  EXPECT_EQ(ErrorPlace(status), "1:1");
-}
-
-TEST_F(PassesTest, LeftRecursionBehindWhatMayBeEmptyIsRefused) {
-  const RuleId start = b_.DeclareRule("a", "1:1");
-  const RuleId other = b_.DeclareRule("b", "2:1");
-  b_.DefineRule(start, b_.Concat({b_.Optional(b_.Bytes("x")), b_.Call(other)}));
-  b_.DefineRule(other, b_.Alt({b_.Concat({b_.Call(start), b_.Bytes("y")}), b_.Bytes("zz")}));
-  EXPECT_EQ(CheckLeftRecursion(Built(start)).code(), absl::StatusCode::kUnimplemented);
-}
-
-TEST_F(PassesTest, RightRecursionIsFine) {
-  const RuleId start = b_.DeclareRule("a", "");
-  b_.DefineRule(start, b_.Concat({b_.Bytes("x"), b_.Optional(b_.Call(start))}));
-  EXPECT_TRUE(CheckLeftRecursion(Built(start)).ok());
+  EXPECT_TRUE(DropUnproductive(ir, Limits(), budget_).ok());
 }
 
 }  // namespace

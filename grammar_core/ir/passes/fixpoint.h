@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
+#include "grammar_core/base/budget.h"
 #include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
@@ -21,27 +24,33 @@ enum class NodeNeeds : std::uint8_t { kNever, kAlways, kAnyChild, kAllChildren }
 std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node);
 
 // The property of every node. `needs(node)` says how a node's follows from its DependedOn() nodes.
+// Errors: those of the budget.
 template <typename Needs>
-std::vector<bool> LeastFixpoint(const GrammarIr& ir, Needs needs) {
+absl::StatusOr<std::vector<bool>> LeastFixpoint(const GrammarIr& ir, Budget& budget, Needs needs) {
   const std::size_t count = ir.nodes.size();
   std::vector<std::vector<NodeId>> users(count);
   std::vector<std::size_t> waiting(count, 0);
   std::vector<bool> has(count, false);
   std::vector<NodeId> queue;
   for (NodeId node = 0; node < count; ++node) {
-    const NodeNeeds need = needs(ir.nodes[node]);
-    if (need == NodeNeeds::kNever) continue;
-    if (need != NodeNeeds::kAlways) {
+    const NodeNeeds need = needs(node);
+    std::size_t edges = 0;
+    if (need != NodeNeeds::kNever && need != NodeNeeds::kAlways) {
       const std::vector<NodeId> children = DependedOn(ir, node);
-      waiting[node] = need == NodeNeeds::kAnyChild ? 1 : children.size();
+      edges = children.size();
+      waiting[node] = need == NodeNeeds::kAnyChild ? 1 : edges;
       for (const NodeId child : children) users[child].push_back(node);
     }
-    if (waiting[node] == 0) queue.push_back(node);
+    const auto units = static_cast<std::int64_t>(1 + edges);
+    if (absl::Status status = budget.Spend(units); !status.ok()) return status;
+    if (need != NodeNeeds::kNever && waiting[node] == 0) queue.push_back(node);
   }
   while (!queue.empty()) {
     const NodeId node = queue.back();
     queue.pop_back();
     has[node] = true;
+    const auto units = static_cast<std::int64_t>(1 + users[node].size());
+    if (absl::Status status = budget.Spend(units); !status.ok()) return status;
     for (const NodeId user : users[node]) {
       if (waiting[user] > 0 && --waiting[user] == 0) queue.push_back(user);
     }

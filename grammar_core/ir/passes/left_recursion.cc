@@ -1,47 +1,35 @@
 #include "grammar_core/ir/passes/left_recursion.h"
 
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/base/error.h"
-#include "grammar_core/ir/passes/fixpoint.h"
+#include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/passes/ir_copier.h"
+#include "grammar_core/ir/passes/left_forms.h"
+#include "grammar_core/ir/passes/left_groups.h"
+#include "grammar_core/ir/passes/left_system.h"
+#include "grammar_core/ir/passes/nullable.h"
+#include "grammar_core/ir/passes/rebuild.h"
 
 namespace maskd {
 namespace {
 
-NodeNeeds NullableNeeds(const IrNode& node) {
-  switch (node.kind) {
-    case IrKind::kEmpty:
-      return NodeNeeds::kAlways;
-    case IrKind::kAlt:
-      return NodeNeeds::kAnyChild;
-    case IrKind::kRepeat:
-      return node.a == 0 ? NodeNeeds::kAlways : NodeNeeds::kAllChildren;
-    case IrKind::kConcat:
-    case IrKind::kEncode:
-    case IrKind::kCall:
-    case IrKind::kAnd:
-      return NodeNeeds::kAllChildren;
-    case IrKind::kNot:
-      // Characters call no rule, so a careless yes only looks at more of a sequence.
-      return NodeNeeds::kAlways;
-    default:
-      return NodeNeeds::kNever;
-  }
-}
-
 // Depth-first search over "may begin with", with its own stack.
-class Search {
+class CycleSearch {
  public:
-  explicit Search(const GrammarIr& ir)
-      : ir_(ir), nullable_(LeastFixpoint(ir, NullableNeeds)), mark_(ir.nodes.size(), kNew) {}
+  CycleSearch(const GrammarIr& ir, const std::vector<bool>& nullable)
+      : ir_(ir), nullable_(nullable), mark_(ir.nodes.size(), kNew) {}
 
-  absl::Status Run() {
+  absl::StatusOr<bool> Find(Budget& budget) && {
     for (const IrRule& rule : ir_.rules) {
-      if (absl::Status status = From(rule.body); !status.ok()) return status;
+      const absl::StatusOr<bool> found = From(rule.body, budget);
+      if (!found.ok() || *found) return found;
     }
-    return absl::OkStatus();
+    return false;
   }
 
  private:
@@ -51,26 +39,15 @@ class Search {
     std::vector<NodeId> next;
   };
 
-  // The nodes that the text of `node` may begin with.
-  [[nodiscard]] std::vector<NodeId> Begins(NodeId node) const {
-    const IrNode& n = ir_.nodes[node];
-    if (n.kind == IrKind::kObject) return {};
-    std::vector<NodeId> children = DependedOn(ir_, node);
-    if (n.kind != IrKind::kConcat) return children;
-    std::size_t count = 0;
-    while (count < children.size() && nullable_[children[count]]) ++count;
-    if (count < children.size()) children.resize(count + 1);
-    return children;
-  }
-
   void Open(NodeId node) {
     mark_[node] = kOpen;
-    stack_.push_back({node, Begins(node)});
+    stack_.push_back({node, Begins(ir_, nullable_, node)});
   }
 
-  absl::Status From(NodeId root) {
+  absl::StatusOr<bool> From(NodeId root, Budget& budget) {
     if (mark_[root] == kNew) Open(root);
     while (!stack_.empty()) {
+      if (absl::Status status = budget.Spend(); !status.ok()) return status;
       Frame& frame = stack_.back();
       if (frame.next.empty()) {
         mark_[frame.node] = kDone;
@@ -79,30 +56,157 @@ class Search {
       }
       const NodeId node = frame.next.back();
       frame.next.pop_back();
-      if (mark_[node] == kOpen) return Found();
+      if (mark_[node] == kOpen) return true;
       if (mark_[node] == kNew) Open(node);
     }
-    return absl::OkStatus();
-  }
-
-  // Every cycle has a call; the innermost open one is on it.
-  [[nodiscard]] absl::Status Found() const {
-    RuleId rule = ir_.start;
-    for (const Frame& frame : stack_) {
-      if (ir_.nodes[frame.node].kind == IrKind::kCall) rule = ir_.nodes[frame.node].a;
-    }
-    return UnsupportedAt(ir_.rules[rule].place, "left recursion",
-                         absl::StrCat("rule ", ir_.rules[rule].name, " can begin with itself"));
+    return false;
   }
 
   const GrammarIr& ir_;
-  const std::vector<bool> nullable_;
+  const std::vector<bool>& nullable_;
   std::vector<Mark> mark_;
   std::vector<Frame> stack_;
 };
 
+// Writes the grammar anew. A wanted rule keeps its name; where the texts of a rule that are not
+// empty are needed by themselves they get a rule of their own.
+class Rewriter {
+ public:
+  Rewriter(const GrammarIr& ir, const std::vector<bool>& nullable, const LeftGroups& groups,
+           const KeptParts& kept, const Limits& limits)
+      : ir_(ir),
+        nullable_(nullable),
+        groups_(groups),
+        kept_(kept),
+        builder_(limits),
+        copier_(ir, &builder_),
+        systems_(groups.all().size()),
+        non_empty_(ir.rules.size(), kNoRule) {}
+
+  absl::StatusOr<GrammarIr> Run(Budget& budget) && {
+    if (absl::Status status = CopyKept(budget); !status.ok()) return status;
+    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
+      if (!kept_.Wanted(rule)) continue;
+      if (absl::Status status = DefineWanted(rule, budget); !status.ok()) return status;
+    }
+    while (!undefined_.empty()) {
+      const RuleId rule = undefined_.back();
+      undefined_.pop_back();
+      const absl::StatusOr<NodeId> body = NonEmptyBody(rule, budget);
+      if (!body.ok()) return body.status();
+      builder_.DefineRule(non_empty_[rule], *body);
+    }
+    return std::move(builder_).Build(copier_.RuleOf(ir_.start));
+  }
+
+ private:
+  static constexpr RuleId kNoRule = 0xFFFFFFFF;
+
+  [[nodiscard]] bool Nullable(RuleId rule) const { return nullable_[ir_.rules[rule].body]; }
+
+  absl::Status CopyKept(Budget& budget) {
+    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
+      if (kept_.Wanted(rule)) copier_.DeclareRule(rule);
+    }
+    for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
+      if (!kept_.Kept(node)) continue;
+      if (absl::Status status = copier_.Copy(node, budget); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status DefineWanted(RuleId rule, Budget& budget) {
+    if (!groups_.Recursive(rule)) {
+      builder_.DefineRule(copier_.RuleOf(rule), copier_.CopyOf(ir_.rules[rule].body));
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<NodeId> body = NonEmptyBody(rule, budget);
+    if (!body.ok()) return body.status();
+    builder_.DefineRule(copier_.RuleOf(rule), Nullable(rule) ? builder_.Optional(*body) : *body);
+    return absl::OkStatus();
+  }
+
+  // The rule of the texts of `rule` that are not empty.
+  RuleId NonEmptyRule(RuleId rule) {
+    if (!Nullable(rule) && kept_.Wanted(rule)) return copier_.RuleOf(rule);
+    if (non_empty_[rule] == kNoRule) {
+      const IrRule& old = ir_.rules[rule];
+      const std::string name = Nullable(rule) ? absl::StrCat(old.name, " not empty") : old.name;
+      non_empty_[rule] = builder_.DeclareRule(name, old.place);
+      undefined_.push_back(rule);
+    }
+    return non_empty_[rule];
+  }
+
+  // What NonEmptyRule(rule) is to be.
+  absl::StatusOr<NodeId> NonEmptyBody(RuleId rule, Budget& budget) {
+    std::unique_ptr<LeftSystem>& system = systems_[groups_.GroupOf(rule)];
+    if (system == nullptr) {
+      absl::Status status = Solve(groups_.GroupOf(rule), budget);
+      if (!status.ok()) return status;
+    }
+    const NodeId body = system->Body(groups_.VariableOf(rule));
+    if (absl::Status status = system->DefineRules(budget); !status.ok()) return status;
+    return body;
+  }
+
+  absl::Status Solve(std::size_t group, Budget& budget) {
+    const std::vector<RuleId>& rules = groups_.all()[group].rules;
+    const bool recursive = groups_.all()[group].recursive;
+    LeftForms forms(
+        ir_, nullable_, copier_, &builder_,
+        [&](RuleId rule) {
+          const bool is_variable = recursive && groups_.GroupOf(rule) == group;
+          return is_variable ? groups_.VariableOf(rule) : LeftForms::kNoVariable;
+        },
+        [&](RuleId rule) { return NonEmptyRule(rule); });
+    std::vector<LeftSystem::Equation> equations;
+    for (const RuleId rule : rules) {
+      absl::StatusOr<LeftForm> form = forms.Of(ir_.rules[rule].body, budget);
+      if (!form.ok()) return form.status();
+      equations.push_back(
+          {*std::move(form), ir_.rules[rule].name, ir_.rules[rule].place, kept_.Wanted(rule)});
+    }
+    systems_[group] = std::make_unique<LeftSystem>(
+        std::move(equations), &builder_,
+        [this, &rules](std::uint32_t variable) { return NonEmptyRule(rules[variable]); });
+    return systems_[group]->Reduce(budget);
+  }
+
+  const GrammarIr& ir_;
+  const std::vector<bool>& nullable_;
+  const LeftGroups& groups_;
+  const KeptParts& kept_;
+  IrBuilder builder_;
+  IrCopier copier_;
+  std::vector<std::unique_ptr<LeftSystem>> systems_;  // by group, where one was asked for
+  std::vector<RuleId> non_empty_;                     // by rule
+  std::vector<RuleId> undefined_;                     // of those, the ones without a body
+};
+
 }  // namespace
 
-absl::Status CheckLeftRecursion(const GrammarIr& ir) { return Search(ir).Run(); }
+absl::StatusOr<bool> HasLeftRecursion(const GrammarIr& ir, Budget& budget) {
+  const absl::StatusOr<std::vector<bool>> nullable = NullableNodes(ir, budget);
+  if (!nullable.ok()) return nullable.status();
+  return CycleSearch(ir, *nullable).Find(budget);
+}
+
+absl::StatusOr<GrammarIr> RemoveLeftRecursion(GrammarIr ir, const Limits& limits, Budget& budget) {
+  const absl::StatusOr<std::vector<bool>> nullable = NullableNodes(ir, budget);
+  if (!nullable.ok()) return nullable.status();
+  const absl::StatusOr<bool> found = CycleSearch(ir, *nullable).Find(budget);
+  if (!found.ok()) return found.status();
+  if (!*found) return ir;
+  LeftGroups groups(ir, *nullable);
+  if (absl::Status status = groups.Find(budget); !status.ok()) return status;
+  KeptParts kept(ir, *nullable, groups);
+  if (absl::Status status = kept.Find(budget); !status.ok()) return status;
+  const absl::StatusOr<GrammarIr> written =
+      Rewriter(ir, *nullable, groups, kept, limits).Run(budget);
+  if (!written.ok()) return written.status();
+  // Bodies that were substituted everywhere are no longer reached.
+  return Rebuild(*written, limits, budget, [](NodeId) { return true; });
+}
 
 }  // namespace maskd

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/grammar_ir.h"
 
@@ -23,8 +24,9 @@ using RuleFaults = absl::flat_hash_map<RuleId, absl::Status>;
 
 // Errors: INVALID_ARGUMENT when the start is unproductive, with the fault of the rule that causes
 // it, or else with the place of the deepest rule in the way. RESOURCE_EXHAUSTED: limits.ir_nodes.
+// Those of the budget.
 absl::StatusOr<GrammarIr> DropUnproductive(const GrammarIr& ir, const Limits& limits,
-                                           const RuleFaults& faults = {});
+                                           Budget& budget, const RuleFaults& faults = {});
 
 }  // namespace maskd
 

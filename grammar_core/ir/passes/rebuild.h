@@ -7,13 +7,15 @@
 
 #include "absl/status/statusor.h"
 
+#include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
 
-// `ir` with every node for which `keep` is false made Nothing. Rules keep their order.
-absl::StatusOr<GrammarIr> Rebuild(const GrammarIr& ir, const Limits& limits,
+// `ir` with every node for which `keep` is false made Nothing. Rules keep their order. Errors:
+// limits.ir_nodes and those of the budget.
+absl::StatusOr<GrammarIr> Rebuild(const GrammarIr& ir, const Limits& limits, Budget& budget,
                                   const std::function<bool(NodeId)>& keep);
 
 }  // namespace maskd

@@ -1,0 +1,80 @@
+#include "grammar_core/ir/passes/ir_copier.h"
+
+#include <cstdint>
+#include <utility>
+
+namespace maskd {
+
+absl::Status IrCopier::Copy(NodeId node, Budget& budget) {
+  const IrNode& n = from_.nodes[node];
+  const auto units = static_cast<std::int64_t>(1 + n.child_count + PayloadSize(n));
+  if (absl::Status status = budget.Spend(units); !status.ok()) return status;
+  copies_[node] = Made(n);
+  return to_->status();
+}
+
+std::size_t IrCopier::PayloadSize(const IrNode& n) const {
+  switch (n.kind) {
+    case IrKind::kText:
+      return from_.texts[n.a].size() / sizeof(char32_t);
+    case IrKind::kTextSet:
+      return from_.text_sets[n.a].size();
+    case IrKind::kObject:
+      return from_.objects[n.a].members.size();
+    default:
+      return 0;
+  }
+}
+
+NodeId IrCopier::MadeObject(ObjectSpec spec) {
+  for (ObjectSpec::Member& member : spec.members) member.value = copies_[member.value];
+  spec.other_name = copies_[spec.other_name];
+  spec.other_value = copies_[spec.other_value];
+  spec.space = copies_[spec.space];
+  return to_->Object(std::move(spec));
+}
+
+NodeId IrCopier::Made(const IrNode& n) {
+  std::vector<NodeId> children;
+  children.reserve(n.child_count);
+  for (std::uint32_t i = 0; i < n.child_count; ++i) {
+    children.push_back(copies_[from_.children[n.first_child + i]]);
+  }
+  switch (n.kind) {
+    case IrKind::kNothing:
+      return to_->Nothing();
+    case IrKind::kEmpty:
+      return to_->Empty();
+    case IrKind::kBytes:
+      return to_->Bytes(from_.byte_strings[n.a]);
+    case IrKind::kByteSet:
+      return to_->ByteSet(from_.byte_sets[n.a]);
+    case IrKind::kTokens:
+      return to_->Tokens(from_.token_specs[n.a]);
+    case IrKind::kText:
+      return to_->CodePoints(from_.texts[n.a]);
+    case IrKind::kTextSet:
+      return to_->CodePointSet(from_.text_sets[n.a]);
+    case IrKind::kCharSet:
+      return to_->Chars(from_.char_sets[n.a]);
+    case IrKind::kConcat:
+      return to_->Concat(children);
+    case IrKind::kAlt:
+      return to_->Alt(std::move(children));
+    case IrKind::kRepeat:
+      return to_->Repeat(children[0], n.a, n.b);
+    case IrKind::kAnd:
+      return to_->And(std::move(children));
+    case IrKind::kNot:
+      return to_->Not(children[0]);
+    case IrKind::kEncode:
+      return to_->Encode(n.spelling, children[0]);
+    case IrKind::kCall:
+      return to_->Call(rules_[n.a]);
+    case IrKind::kObject:
+      return MadeObject(from_.objects[n.a]);
+  }
+  return to_->Nothing();
+}
+
+}  // namespace maskd

@@ -1,0 +1,53 @@
+// Copies nodes of one IR through the normalising builder of another.
+//
+// Threads  one thread.
+#ifndef MASKD_GRAMMAR_CORE_IR_PASSES_IR_COPIER_H_
+#define MASKD_GRAMMAR_CORE_IR_PASSES_IR_COPIER_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/ir/ir_builder.h"
+
+namespace maskd {
+
+class IrCopier {
+ public:
+  // Both must outlive this.
+  IrCopier(const GrammarIr& from, IrBuilder* to)
+      : from_(from),
+        to_(to),
+        copies_(from.nodes.size(), to->Nothing()),
+        rules_(from.rules.size(), 0) {}
+
+  // Declares `rule` in the new grammar, under its name and place.
+  void DeclareRule(RuleId rule) {
+    rules_[rule] = to_->DeclareRule(from_.rules[rule].name, from_.rules[rule].place);
+  }
+  // The rule in the new grammar; it must have been declared.
+  [[nodiscard]] RuleId RuleOf(RuleId rule) const { return rules_[rule]; }
+
+  // Copies `node` from the copies of what it is made of, and its rule if it is a call. Errors:
+  // those of the budget and of the builder.
+  absl::Status Copy(NodeId node, Budget& budget);
+
+  // Nothing, for a node that was not copied.
+  [[nodiscard]] NodeId CopyOf(NodeId node) const { return copies_[node]; }
+
+ private:
+  NodeId Made(const IrNode& node);
+  NodeId MadeObject(ObjectSpec spec);
+  [[nodiscard]] std::size_t PayloadSize(const IrNode& node) const;
+
+  const GrammarIr& from_;
+  IrBuilder* const to_;
+  std::vector<NodeId> copies_;
+  std::vector<RuleId> rules_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_IR_PASSES_IR_COPIER_H_

@@ -1,0 +1,67 @@
+#include "grammar_core/ir/passes/nullable.h"
+
+#include <algorithm>
+
+#include "grammar_core/ir/passes/fixpoint.h"
+
+namespace maskd {
+namespace {
+
+NodeNeeds NullableNeeds(const IrNode& node) {
+  switch (node.kind) {
+    case IrKind::kEmpty:
+      return NodeNeeds::kAlways;
+    case IrKind::kAlt:
+      return NodeNeeds::kAnyChild;
+    case IrKind::kRepeat:
+      return node.a == 0 ? NodeNeeds::kAlways : NodeNeeds::kAllChildren;
+    case IrKind::kConcat:
+    case IrKind::kEncode:
+    case IrKind::kCall:
+    case IrKind::kAnd:
+      return NodeNeeds::kAllChildren;
+    default:
+      return NodeNeeds::kNever;
+  }
+}
+
+// Whether each complement is nullable. A complement has characters below it, which call no rule, so
+// one look at its children, which come before it, is enough.
+absl::StatusOr<std::vector<bool>> NullableComplements(const GrammarIr& ir, Budget& budget) {
+  std::vector<bool> nullable(ir.nodes.size(), false);
+  for (NodeId node = 0; node < ir.nodes.size(); ++node) {
+    const IrNode& n = ir.nodes[node];
+    if (absl::Status status = budget.Spend(1 + n.child_count); !status.ok()) return status;
+    const auto first = ir.children.begin() + n.first_child;
+    const auto last = first + n.child_count;
+    const auto is_nullable = [&](NodeId child) { return nullable[child]; };
+    if (n.kind == IrKind::kNot) {
+      nullable[node] = !nullable[*first];
+    } else if (const NodeNeeds needs = NullableNeeds(n); needs == NodeNeeds::kAnyChild) {
+      nullable[node] = std::any_of(first, last, is_nullable);
+    } else if (needs == NodeNeeds::kAllChildren) {
+      nullable[node] = n.child_count > 0 && std::all_of(first, last, is_nullable);
+    } else {
+      nullable[node] = needs == NodeNeeds::kAlways;
+    }
+  }
+  return nullable;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<bool>> NullableNodes(const GrammarIr& ir, Budget& budget) {
+  std::vector<bool> complements;
+  if (std::any_of(ir.nodes.begin(), ir.nodes.end(),
+                  [](const IrNode& node) { return node.kind == IrKind::kNot; })) {
+    absl::StatusOr<std::vector<bool>> found = NullableComplements(ir, budget);
+    if (!found.ok()) return found.status();
+    complements = *std::move(found);
+  }
+  return LeastFixpoint(ir, budget, [&](NodeId node) {
+    if (ir.nodes[node].kind != IrKind::kNot) return NullableNeeds(ir.nodes[node]);
+    return complements[node] ? NodeNeeds::kAlways : NodeNeeds::kNever;
+  });
+}
+
+}  // namespace maskd
