@@ -33,7 +33,9 @@ struct Format {
   bool beside_lists_special;
 };
 
+// The first that the content looks like is its format: any object is taken for a tokenizer.json.
 constexpr std::array kFormats = {
+    Format{"tekken", &LooksLikeTekken, &ReadTekken, &ReadModelConfigs, false},
     Format{"huggingface", &LooksLikeHuggingFace, &ReadHuggingFace, &ReadModelConfigs, false},
     Format{"sentencepiece", &LooksLikeSentencePiece, &ReadSentencePiece, &ReadModelConfigs, false},
     Format{"tiktoken", &LooksLikeTiktoken, &ReadTiktoken, &ReadBesideTiktoken, true},

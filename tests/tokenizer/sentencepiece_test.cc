@@ -63,32 +63,30 @@ struct PieceCase {
 class ModelPieceTest : public testing::TestWithParam<PieceCase> {};
 
 TEST_P(ModelPieceTest, StandsForTheseBytes) {
-  const auto vocabulary =
-      LoadContent("m.model", Head() + Piece(GetParam().piece, GetParam().type));
+  const auto vocabulary = LoadContent("m.model", Head() + Piece(GetParam().piece, GetParam().type));
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
   EXPECT_EQ((*vocabulary)->size(), 4);
   EXPECT_EQ((*vocabulary)->TokenBytes(3), GetParam().bytes);
   EXPECT_EQ((*vocabulary)->IsSpecial(3), GetParam().special);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Types, ModelPieceTest,
-    testing::ValuesIn(std::vector<PieceCase>{
-        {"Text", "the", kNormal, "the"},
-        {"LeadingSpace", "▁the", kNormal, " the"},
-        {"TrailingSpace", "the▁", kNormal, "the "},
-        {"Spaces", "▁▁▁", kNormal, "   "},
-        {"RealSpace", "a b", kNormal, "a b"},
-        {"SpelledLikeAByte", "<0x41>", kNormal, "<0x41>"},
-        {"Byte", "<0x0A>", kByte, "\n"},
-        {"NulByte", "<0x00>", kByte, std::string(1, '\0')},
-        {"HighByte", "<0xFF>", kByte, "\xFF"},
-        {"UserDefined", "<sep>", kUserDefined, "<sep>"},
-        {"UserDefinedSpace", "▁▁", kUserDefined, "  "},
-        {"Unused", "▁x", kUnused, " x"},
-        {"Control", "▁<c>", kControl, "▁<c>", true},
-    }),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Types, ModelPieceTest,
+                         testing::ValuesIn(std::vector<PieceCase>{
+                             {"Text", "the", kNormal, "the"},
+                             {"LeadingSpace", "▁the", kNormal, " the"},
+                             {"TrailingSpace", "the▁", kNormal, "the "},
+                             {"Spaces", "▁▁▁", kNormal, "   "},
+                             {"RealSpace", "a b", kNormal, "a b"},
+                             {"SpelledLikeAByte", "<0x41>", kNormal, "<0x41>"},
+                             {"Byte", "<0x0A>", kByte, "\n"},
+                             {"NulByte", "<0x00>", kByte, std::string(1, '\0')},
+                             {"HighByte", "<0xFF>", kByte, "\xFF"},
+                             {"UserDefined", "<sep>", kUserDefined, "<sep>"},
+                             {"UserDefinedSpace", "▁▁", kUserDefined, "  "},
+                             {"Unused", "▁x", kUnused, " x"},
+                             {"Control", "▁<c>", kControl, "▁<c>", true},
+                         }),
+                         [](const auto& test) { return test.param.name; });
 
 TEST(SentencePieceTest, IdsAreTheOrderOfThePieces) {
   const auto vocabulary = LoadContent("m", Head() + Piece("▁a") + Piece("b"));
@@ -99,7 +97,10 @@ TEST(SentencePieceTest, IdsAreTheOrderOfThePieces) {
 }
 
 TEST(SentencePieceTest, FieldsThatAreNotKnownAreSkipped) {
-  const std::string fixed64("\xA1\x06" "12345678", 10);  // field 100
+  const std::string fixed64(
+      "\xA1\x06"
+      "12345678",
+      10);  // field 100
   const std::string other = VarintField(200, ~std::uint64_t{0}) + BytesField(9, "x") + fixed64;
   const std::string piece = BytesField(1, other + BytesField(1, "a") + other);
   const auto vocabulary = LoadContent("m", Head() + other + piece + other);
@@ -188,8 +189,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"FieldZero", Bytes({0x00, 0x00}), "byte 0: 0 is not a field number"},
         {"FieldTooLarge", Bytes({0x80, 0x80, 0x80, 0x80, 0x10, 0x00}),
          "byte 0: 536870912 is not a field number"},
-        {"Group", Bytes({0x0B, 0x0C}),
-         "byte 1: field 1 has the wire type 3, which is not known"},
+        {"Group", Bytes({0x0B, 0x0C}), "byte 1: field 1 has the wire type 3, which is not known"},
         {"ShortFixed32", Bytes({0x0D, 0x00}),
          "byte 1: a value of 4 bytes, and the message has 1 more"},
         {"ShortFixed64", Bytes({0x09, 0x00}),
@@ -211,15 +211,15 @@ INSTANTIATE_TEST_SUITE_P(
          "byte 2: piece 0 is of type BYTE and \"<0x4>\" is not <0xNN>"},
         {"UnknownType", Piece("a", 7), "byte 2: piece 0 has the unknown type 7"},
         {"TypeZero", Piece("a", 0), "byte 2: piece 0 has the unknown type 0"},
-        {"PieceIsANumber", VarintField(1, 5),
-         "byte 1: ModelProto.pieces has another wire type"},
+        {"PieceIsANumber", VarintField(1, 5), "byte 1: ModelProto.pieces has another wire type"},
         {"TextIsANumber", BytesField(1, VarintField(1, 5)),
          "byte 3: SentencePiece.piece has another wire type"},
         {"TypeIsAText", BytesField(1, BytesField(1, "a") + BytesField(3, "x")),
          "byte 7: SentencePiece.type has another wire type"},
         {"EndIsANumber", Piece("a") + BytesField(2, VarintField(47, 1)),
          "byte 16: TrainerSpec.eos_piece has another wire type"},
-        {"NoPiece", BytesField(2, ""), "stop_tokens: the file names no token that ends a text: name one"},
+        {"NoPiece", BytesField(2, ""),
+         "stop_tokens: the file names no token that ends a text: name one"},
         {"LongPiece", Head() + Piece(std::string(4097, 'a')),
          "token 3: 4097 bytes are more than 4096"},
         {"Denormalizer", Head() + BytesField(5, BytesField(2, "x")),

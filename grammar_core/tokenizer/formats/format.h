@@ -52,6 +52,10 @@ absl::Status ReadModelConfigs(const std::string& path, RawVocabulary* raw);
 bool LooksLikeHuggingFace(absl::string_view content);
 absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content);
 
+// tekken.json of the `mistral-common` library.
+bool LooksLikeTekken(absl::string_view content);
+absl::StatusOr<RawVocabulary> ReadTekken(absl::string_view content);
+
 // A model of the `sentencepiece` library.
 bool LooksLikeSentencePiece(absl::string_view content);
 absl::StatusOr<RawVocabulary> ReadSentencePiece(absl::string_view content);

@@ -7,10 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/tokenizer/formats/format.h"
@@ -24,8 +23,6 @@ namespace maskd {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr char kByteOrderMark[] = "\xEF\xBB\xBF";
 
 // The model's type; files of the format's first months do not say it.
 std::string ModelType(const Json& model, const TokenizerDocument& document) {
@@ -149,8 +146,7 @@ absl::Status PutAllAdded(const Json& tree, RawVocabulary* raw) {
 }  // namespace
 
 bool LooksLikeHuggingFace(absl::string_view content) {
-  absl::ConsumePrefix(&content, kByteOrderMark);
-  return absl::StartsWith(absl::StripLeadingAsciiWhitespace(content), "{");
+  return absl::StartsWith(WithoutJsonLead(content), "{");
 }
 
 absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content) {

@@ -7,7 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/limits.h"
@@ -68,6 +70,20 @@ bool JsonTreeReader::Fail(absl::Status status) {
   return false;
 }
 
+bool JsonTreeReader::IsElementOf(absl::string_view name) const {
+  constexpr std::size_t kRootListAndElement = 3;
+  return levels_.size() == kRootListAndElement && levels_[0].key == name &&
+         levels_[1].container->is_array();
+}
+
+JsonTreeReader::Json JsonTreeReader::TakeInnermost() {
+  Json taken = std::move(*levels_.back().container);
+  *levels_.back().container = nullptr;
+  value_count_ -= 1 + static_cast<std::int64_t>(taken.size());
+  levels_.pop_back();
+  return taken;
+}
+
 JsonTreeReader::Json* JsonTreeReader::Add(Json value) {
   if (++value_count_ > kVocabularyLimits.tokenizer_json_values) {
     Fail(LimitExceeded(Here().str(), "tokenizer_json_values",
@@ -118,6 +134,11 @@ absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path) {
     return InFile(path, read);
   }
   return std::move(reader.tree());
+}
+
+absl::string_view WithoutJsonLead(absl::string_view text) {
+  absl::ConsumePrefix(&text, "\xEF\xBB\xBF");
+  return absl::StripLeadingAsciiWhitespace(text);
 }
 
 const nlohmann::json* FindField(const nlohmann::json& value, absl::string_view name) {

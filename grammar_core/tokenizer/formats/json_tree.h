@@ -53,6 +53,11 @@ class JsonTreeReader : public nlohmann::json_sax<nlohmann::json> {
   [[nodiscard]] FieldPath Here() const;
   // Ends the reading. False, for the parser.
   bool Fail(absl::Status status);
+  // Whether the innermost open container is an element of the root's list `name`.
+  [[nodiscard]] bool IsElementOf(absl::string_view name) const;
+  // Closes the innermost open container and takes it out of the tree: a null stands in its place,
+  // and neither it nor its own values count any more.
+  Json TakeInnermost();
 
  private:
   struct Level {
@@ -74,6 +79,9 @@ class JsonTreeReader : public nlohmann::json_sax<nlohmann::json> {
 // The tree of a file of at most kVocabularyLimits.vocabulary_beside_bytes. Errors start with the
 // path.
 absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path);
+
+// The text without a byte-order mark and white space in front.
+absl::string_view WithoutJsonLead(absl::string_view text);
 
 // The field `name` of an object; null where there is none, where it is null, or where `value` is no
 // object.

@@ -16,7 +16,7 @@
 namespace maskd {
 namespace {
 
-constexpr int kAlphabetEnd = 256 + 68;         // 68 bytes have no printable character of their own
+constexpr int kAlphabetEnd = 256 + 68;  // 68 bytes have no printable character of their own
 
 // The byte-level alphabet: code point -> byte, -1 where none. A byte that is a printable character
 // of Latin-1 (and no soft hyphen) stands for itself; the others, ascending, are U+0100 and on.

@@ -130,8 +130,8 @@ absl::Status PutPiece(const WireField& message, RawVocabulary* raw) {
   }
   const auto [earlier, is_new] = raw->id_by_piece.emplace(piece->text, id);
   if (!is_new) {
-    return InvalidTokenizer(
-        place, absl::StrCat("piece ", id, " is spelled like piece ", earlier->second));
+    return InvalidTokenizer(place,
+                            absl::StrCat("piece ", id, " is spelled like piece ", earlier->second));
   }
   if (piece->type == kUserDefined) {
     raw->added_ids.push_back(id);
@@ -182,8 +182,8 @@ bool LooksLikeSentencePiece(absl::string_view content) {
 
 absl::StatusOr<RawVocabulary> ReadSentencePiece(absl::string_view content) {
   Model model;
-  absl::Status read = ReadFields(
-      WireReader(content), [&](const WireField& field) { return ReadField(field, &model); });
+  absl::Status read = ReadFields(WireReader(content),
+                                 [&](const WireField& field) { return ReadField(field, &model); });
   if (!read.ok()) {
     return read;
   }
