@@ -12,12 +12,6 @@ constexpr std::int64_t kUnitsPerCheck = 512;
 
 }  // namespace
 
-Budget::Budget(const Bounds& bounds)
-    : bounds_(bounds),
-      wall_end_(Clock::now() + std::chrono::milliseconds(bounds.wall_ms)),
-      until_check_(std::min(kUnitsPerCheck, bounds.work)),
-      granted_(until_check_) {}
-
 Budget Budget::Unlimited() {
   Bounds bounds;
   bounds.work = INT64_MAX / 2;
@@ -27,17 +21,20 @@ Budget Budget::Unlimited() {
 
 absl::Status Budget::Check() {
   if (!error_.ok()) return error_;
+  const Clock::time_point now = Clock::now();
+  if (granted_ == 0) wall_end_ = now + std::chrono::milliseconds(bounds_.wall_ms);
   checked_units_ += granted_ - until_check_;
   if (checked_units_ > bounds_.work) {
     error_ = LimitExceeded("", bounds_.work_name, bounds_.work, checked_units_);
   } else if (bounds_.cancelled != nullptr && bounds_.cancelled->load(std::memory_order_relaxed)) {
     error_ = ErrorAt(absl::StatusCode::kCancelled, "", "CANCELLED", "the caller cancelled");
-  } else if (const auto now = Clock::now(); now >= bounds_.deadline) {
+  } else if (now >= bounds_.deadline) {
     error_ = ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed");
   } else if (now >= wall_end_) {
     error_ = LimitExceeded("", bounds_.wall_name, bounds_.wall_ms, bounds_.wall_ms + 1);
   }
-  until_check_ = error_.ok() ? kUnitsPerCheck : 0;
+  const std::int64_t left = std::max(std::int64_t{1}, bounds_.work - checked_units_);
+  until_check_ = error_.ok() ? std::min(kUnitsPerCheck, left) : 0;
   granted_ = until_check_;
   return error_;
 }

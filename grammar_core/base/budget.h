@@ -1,7 +1,8 @@
 // What one compile or one step may still spend: work, wall time, and the caller's patience.
 //
 // Every loop over input-sized work calls Spend(); it looks at the clock and the cancel flag every
-// few hundred units, so work stops within 10 ms of a cancel.
+// few hundred units, so work stops within 10 ms of a cancel. Wall time counts from the first unit,
+// so a budget of which nothing is spent costs no look at the clock.
 //
 // Errors   RESOURCE_EXHAUSTED (work or wall time of the limits), DEADLINE_EXCEEDED (the caller's
 //          deadline), CANCELLED. The first error sticks: later calls return it again.
@@ -34,7 +35,7 @@ class Budget {
     const std::atomic<bool>* cancelled = nullptr;
   };
 
-  explicit Budget(const Bounds& bounds);
+  explicit Budget(const Bounds& bounds) : bounds_(bounds) {}
 
   // A budget that never ends, for tests and tools.
   static Budget Unlimited();
@@ -49,10 +50,10 @@ class Budget {
   absl::Status Check();
 
   Bounds bounds_;
-  Clock::time_point wall_end_;
-  std::int64_t until_check_;
+  Clock::time_point wall_end_;  // set by the first check
+  std::int64_t until_check_ = 0;
   std::int64_t checked_units_ = 0;
-  std::int64_t granted_ = 0;
+  std::int64_t granted_ = 0;  // 0: nothing has been spent
   absl::Status error_;
 };
 
