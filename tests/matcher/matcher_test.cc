@@ -160,6 +160,49 @@ TEST(MatcherTest, OwnStopIdsTakeThePlaceOfTheVocabularys) {
   }
 }
 
+TEST(MatcherTest, MasksBelongToTheGrammarUnlessOwnStopIdsChangeThem) {
+  const auto grammar = Compiled("choice", R"(["ab","abc"])");
+  Matcher plain(grammar);
+  Matcher own(grammar, {kOther});
+  EXPECT_EQ(plain.Mask()->get(), own.Mask()->get());
+  EXPECT_EQ(plain.Mask()->use_count(), 0);
+  TakeText(&plain, "ab");
+  TakeText(&own, "ab");
+  EXPECT_EQ(plain.Mask()->get(), plain.Fork().Mask()->get());
+  const MaskRef changed = *own.Mask();
+  EXPECT_NE(changed.get(), plain.Mask()->get());
+  own = Matcher(grammar);
+  EXPECT_TRUE(changed->Allows(kOther)) << "it outlives the matcher";
+}
+
+TEST(MatcherTest, ALimitHurtsOneCallAndNotTheGrammar) {
+  Limits limits;
+  limits.step_derivatives = 20;
+  Budget budget = Budget::Unlimited();
+  const auto grammar = *CompileGrammar({"json_schema", kObject, {}},
+                                       TokenizerSpace::Create(TestVocabulary()), limits, budget);
+  Matcher limited(grammar);
+  Matcher free(Compiled("json_schema", kObject));
+  int refused = 0;
+  int made = 0;
+  // Single bytes cost too little to meet the limit, masks do or do not.
+  for (const char byte : std::string("{\"b\":\"xyz\",\"c\":[1,23]}")) {
+    const absl::StatusOr<MaskRef> mask = limited.Mask();
+    if (mask.ok()) {
+      ++made;
+      EXPECT_EQ(**mask, MaskOf(&free));
+    } else {
+      ++refused;
+      EXPECT_EQ(mask.status().code(), absl::StatusCode::kResourceExhausted);
+    }
+    TakeText(&limited, absl::string_view(&byte, 1));
+    TakeText(&free, absl::string_view(&byte, 1));
+  }
+  EXPECT_TRUE(limited.may_end());
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(made, 0);
+}
+
 TEST(MatcherTest, AfterTheEndTokensCountAndChangeNothing) {
   Matcher matcher(Compiled("choice", R"(["a"])"));
   TakeText(&matcher, "a");

@@ -1,0 +1,112 @@
+#include "grammar_core/matcher/token_stepper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/base/error.h"
+
+namespace maskd {
+namespace {
+
+// A reference that counts no owner: `mask` belongs to its grammar.
+MaskRef OfGrammar(const MaskRef& mask) { return {MaskRef(), mask.get()}; }
+
+}  // namespace
+
+Budget StepBudget(const Limits& limits) {
+  Budget::Bounds bounds;
+  bounds.work = limits.step_derivatives;
+  bounds.work_name = "step_derivatives";
+  bounds.wall_ms = limits.step_ms;
+  bounds.wall_name = "step_ms";
+  return Budget(bounds);
+}
+
+TokenStepper::TokenStepper(std::shared_ptr<const CompiledGrammar> grammar,
+                           std::vector<TokenId> stop_ids)
+    : grammar_(std::move(grammar)) {
+  if (stop_ids.empty()) return;
+  std::sort(stop_ids.begin(), stop_ids.end());
+  own_stop_ids_ = std::make_shared<const std::vector<TokenId>>(std::move(stop_ids));
+}
+
+TokenStepper::Step TokenStepper::Take(State state, TokenId token, Work& work) const {
+  const Vocabulary& words = vocabulary();
+  if (token < 0 || token >= words.size()) return {Outcome::kOutOfRange};
+  const bool is_stop = IsStop(token);
+  if (is_stop && MayEnd(state)) return {Outcome::kEnded};
+  // The engine would end the text on a stop, so only a grammar that names it may take it.
+  if (is_stop && !words.IsSpecial(token)) return {Outcome::kMayNotEnd};
+  std::size_t taken = 0;
+  const State next = grammar_->automaton().StepToken(state, token, &taken, work);
+  if (next == kFailedTerm) return {Outcome::kFailed};
+  if (next != kNothingTerm) return {Outcome::kMoved, next, taken};
+  if (is_stop) return {Outcome::kMayNotEnd};
+  const bool is_text = !words.IsSpecial(token) && !words.TokenBytes(token).empty();
+  return {is_text ? Outcome::kRefused : Outcome::kNotText, next, taken};
+}
+
+absl::Status TokenStepper::ErrorOf(const Step& step, TokenId token, const Work& work) const {
+  if (step.outcome == Outcome::kFailed) return work.error();
+  if (step.outcome == Outcome::kOutOfRange) {
+    return ErrorAt(absl::StatusCode::kOutOfRange, "", "TOKEN_OUT_OF_RANGE",
+                   absl::StrCat("token ", token, " is not in [0, ", vocabulary().size(), ")"));
+  }
+  const absl::string_view bytes = vocabulary().TokenBytes(token);
+  const std::string why = step.outcome == Outcome::kMayNotEnd ? "the text may not end here"
+                          : step.outcome == Outcome::kNotText
+                              ? "no special token may stand here"
+                              : absl::StrCat("the grammar takes ", step.taken_bytes, " of its ",
+                                             bytes.size(), " bytes");
+  return ErrorAt(
+      absl::StatusCode::kInvalidArgument, "", "TOKEN_REFUSED",
+      absl::StrCat("token ", token, " \"", absl::CHexEscape(bytes), "\" is refused: ", why));
+}
+
+MaskRef TokenStepper::Mask(State state, Work& work) const {
+  const MaskRef* const mask = grammar_->automaton().Mask(state, work);
+  if (mask == nullptr) return nullptr;
+  const bool may_end = MayEnd(state);
+  if (HasOwnStopIds(**mask, may_end)) return OfGrammar(*mask);
+  return WithOwnStopIds(state, **mask, may_end);
+}
+
+bool TokenStepper::MayEnd(State state) const { return grammar_->automaton().MayEnd(state); }
+
+bool TokenStepper::IsStop(TokenId token) const {
+  const std::vector<TokenId>& stops =
+      own_stop_ids_ == nullptr ? vocabulary().stop_ids() : *own_stop_ids_;
+  return std::binary_search(stops.begin(), stops.end(), token);
+}
+
+// Whether `mask` is right for this stepper's stop ids as it is.
+bool TokenStepper::HasOwnStopIds(const TokenMask& mask, bool may_end) const {
+  if (own_stop_ids_ == nullptr) return true;
+  for (const TokenId id : *own_stop_ids_) {
+    if (mask.Allows(id) != may_end) return false;
+  }
+  for (const TokenId id : vocabulary().stop_ids()) {
+    if (mask.Allows(id) && !IsStop(id)) return false;
+  }
+  return true;
+}
+
+MaskRef TokenStepper::WithOwnStopIds(State state, TokenMask mask, bool may_end) const {
+  for (const TokenId id : vocabulary().stop_ids()) mask.Forbid(id);
+  for (const TokenId id : *own_stop_ids_) mask.Forbid(id);
+  grammar_->automaton().AddNamedTokens(state, &mask);
+  for (const TokenId id : *own_stop_ids_) {
+    if (may_end) {
+      mask.Allow(id);
+    } else if (!vocabulary().IsSpecial(id)) {
+      mask.Forbid(id);  // named or not, see Take()
+    }
+  }
+  return std::make_shared<const TokenMask>(std::move(mask));
+}
+
+}  // namespace maskd

@@ -1,0 +1,72 @@
+// What tokens do in the states of one grammar, under one choice of stop ids. Matchers, drafts and
+// forced tokens are made of it; it keeps no place of its own.
+//
+// Threads  immutable; copies share what they were made of.
+#ifndef MASKD_GRAMMAR_CORE_MATCHER_TOKEN_STEPPER_H_
+#define MASKD_GRAMMAR_CORE_MATCHER_TOKEN_STEPPER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "grammar_core/automaton/work.h"
+#include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/mask/token_mask.h"
+#include "grammar_core/matcher/state_history.h"
+
+namespace maskd {
+
+// The budget of one call: what the grammar's limits give a step.
+Budget StepBudget(const Limits& limits);
+
+class TokenStepper {
+ public:
+  using State = StateHistory::State;
+
+  // `stop_ids` empty: the vocabulary's own. They must be in range.
+  TokenStepper(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids);
+
+  enum class Outcome : std::uint8_t {
+    kMoved,       // to `next`
+    kEnded,       // a stop id where the text may end
+    kOutOfRange,  // no such token
+    kMayNotEnd,   // a stop id where the text may not end
+    kNotText,     // a special token that the grammar does not name here, or one without bytes
+    kRefused,     // the grammar takes only `taken_bytes` of it
+    kFailed,      // see `work`
+  };
+  struct Step {
+    Outcome outcome;
+    State next = 0;
+    std::size_t taken_bytes = 0;
+  };
+  // What `token` does in `state`.
+  [[nodiscard]] Step Take(State state, TokenId token, Work& work) const;
+
+  // The error of a step that is neither kMoved nor kEnded: OUT_OF_RANGE, INVALID_ARGUMENT with the
+  // token's text, or that of `work`.
+  [[nodiscard]] absl::Status ErrorOf(const Step& step, TokenId token, const Work& work) const;
+
+  // The tokens allowed in `state`; null if `work` failed. Unless this stepper's own stop ids change
+  // it, the mask belongs to the grammar and lives as long.
+  [[nodiscard]] MaskRef Mask(State state, Work& work) const;
+
+  [[nodiscard]] bool MayEnd(State state) const;
+  [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }
+  [[nodiscard]] const Vocabulary& vocabulary() const { return grammar_->tokenizer().vocabulary(); }
+
+ private:
+  [[nodiscard]] bool IsStop(TokenId token) const;
+  [[nodiscard]] bool HasOwnStopIds(const TokenMask& mask, bool may_end) const;
+  [[nodiscard]] MaskRef WithOwnStopIds(State state, TokenMask mask, bool may_end) const;
+
+  std::shared_ptr<const CompiledGrammar> grammar_;
+  std::shared_ptr<const std::vector<TokenId>> own_stop_ids_;  // ascending; null: the vocabulary's
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MATCHER_TOKEN_STEPPER_H_
