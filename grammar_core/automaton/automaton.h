@@ -58,7 +58,8 @@ class Automaton {
   // grammar takes.
   TermId StepToken(TermId state, TokenId id, std::size_t* taken, Work& work);
 
-  // The one byte that `state` takes, if it takes just one, and no token by name; meaningless when `work` failed.
+  // The one byte that `state` takes, if it takes just one, and no token by name; meaningless when
+  // `work` failed.
   struct OnlyByte {
     bool exists = false;
     unsigned char byte = 0;

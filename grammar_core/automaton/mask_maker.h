@@ -36,7 +36,8 @@ class MaskMaker {
   MaskMaker(Automaton* automaton, MaskStore* masks, Work* work)
       : automaton_(automaton), masks_(masks), work_(work) {}
 
-  // The tokens that `state` can take, by their bytes or by name; no stop ids for the end. Meaningless when `work` failed.
+  // The tokens that `state` can take, by their bytes or by name; no stop ids for the end.
+  // Meaningless when `work` failed.
   TokenMask Make(TermId state, Route route = Route::kCheapest);
 
   // The lowest floor (see term.h) of the states that Make() stepped from.
