@@ -1,17 +1,11 @@
 #include "grammar_core/automaton/automaton.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "grammar_core/automaton/mask_maker.h"
 
 namespace maskd {
-namespace {
-
-// Above so many branches one walk for all of them is cheaper than a mask for each.
-constexpr std::size_t kMaxUnionBranches = 4;
-
-}  // namespace
-
 Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* masks,
                      const Limits& limits)
     : facts_(std::move(facts)),
@@ -113,43 +107,47 @@ MaskRef Automaton::WithStopIds(const MaskRef& mask) const {
   return masks_->Intern(std::move(with_stops));
 }
 
-MaskRef Automaton::TextMask(TermId state, Work& work) {
+MaskRef Automaton::TextMask(TermId state, Work& work, std::uint32_t* floor, int depth) {
   CellChain chain(store_, state);
-  if (MaskRef known = chain.Find(masks_); known != nullptr) return known;
-  if (const std::vector<TermId> branches = Branches(state); !branches.empty()) {
-    return UnionOf(branches, work);
-  }
-  MaskMaker maker(this, masks_, &work);
+  if (MaskRef known = chain.Find(masks_, floor); known != nullptr) return known;
+  MaskMaker maker(this, masks_, &work, depth);
   TokenMask made = maker.Make(state);
   if (!work.ok()) return nullptr;
   MaskRef mask = masks_->Intern(std::move(made));
   chain.Settle(masks_, maker.lowest_floor(), mask);
+  *floor = std::min(*floor, maker.lowest_floor());
   return mask;
 }
 
-std::vector<TermId> Automaton::Branches(TermId state) {
-  const Term& term = store_.term(state);
-  const bool is_cat = term.kind == TermKind::kCat;
-  const Term& head = is_cat ? store_.term(term.a) : term;
-  if (head.kind != TermKind::kAlt) return {};
-  const std::span<const TermId> heads = store_.list(head.a);
-  if (heads.size() > kMaxUnionBranches) return {};
-  std::vector<TermId> branches(heads.begin(), heads.end());
+TermId Automaton::Join(TermId head, TermId tail) {
   const MutexLock lock(&mutex_);
-  if (is_cat) {
-    for (TermId& branch : branches) branch = store_.Cat(branch, term.b);
-  }
-  return branches;
+  return store_.Cat(head, tail);
 }
 
-MaskRef Automaton::UnionOf(const std::vector<TermId>& branches, Work& work) {
-  TokenMask all(masks_->index().vocabulary().size());
-  for (const TermId branch : branches) {
-    const MaskRef mask = TextMask(branch, work);
-    if (mask == nullptr) return nullptr;
-    all.Merge(*mask);
-  }
-  return masks_->Intern(std::move(all));
+TermId Automaton::Encoded(TermId text, Spelling spelling, TermId tail) {
+  const MutexLock lock(&mutex_);
+  return store_.Cat(store_.Encode(text, {spelling}), tail);
+}
+
+TermId Automaton::Without(TermId both, TermId part) {
+  const MutexLock lock(&mutex_);
+  const std::span<const TermId> parts = store_.list(store_.term(both).a);
+  std::vector<TermId> others(parts.begin(), parts.end());
+  std::erase(others, part);
+  return store_.And(std::move(others));
+}
+
+ObjectTerms::NameTexts Automaton::NamesOf(TermId cell) {
+  const MutexLock lock(&mutex_);
+  const Term& names = store_.term(store_.term(cell).a);
+  return objects_.TextsOf(names.a, names.b, names.c, names.d);
+}
+
+TermId Automaton::EndOfName(TermId cell, std::uint32_t name) {
+  const MutexLock lock(&mutex_);
+  const Term& names = store_.term(store_.term(cell).a);
+  const TermId end = objects_.Names(names.a, names.b, name, objects_.NameLength(names.a, name));
+  return objects_.EncodeNames(end, {Spelling::kJsonString}, names.a, names.b);
 }
 
 std::int64_t Automaton::mask_count() const {

@@ -82,8 +82,26 @@ class Automaton {
     return known != nullptr ? known : MakeMask(state, work);
   }
 
-  // The same without stop ids, from the store that grammars share; null if `work` failed.
-  MaskRef TextMask(TermId state, Work& work);
+  // The same without stop ids, from the store that grammars share; null if `work` failed. `*floor`
+  // is lowered to the cells of `state`, counted from the far end, that the mask does not depend on.
+  // `depth` counts masks that are made for the sake of another.
+  MaskRef TextMask(TermId state, Work& work, std::uint32_t* floor, int depth = 0);
+  MaskRef TextMask(TermId state, Work& work) {
+    std::uint32_t floor = kNoEnd;
+    return TextMask(state, work, &floor);
+  }
+
+  // For MaskMaker: states that `state` is made of.
+  //
+  // `head` before `tail`.
+  TermId Join(TermId head, TermId tail) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The characters `text`, spelled so, before `tail`.
+  TermId Encoded(TermId text, Spelling spelling, TermId tail) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The And term `both` without its part `part`.
+  TermId Without(TermId both, TermId part) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The texts of an Encode term `cell` of a NameSet, and the term at the end of name `name`.
+  ObjectTerms::NameTexts NamesOf(TermId cell) ABSL_LOCKS_EXCLUDED(mutex_);
+  TermId EndOfName(TermId cell, std::uint32_t name) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -99,9 +117,6 @@ class Automaton {
   bool TakesNamedToken(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
-  MaskRef UnionOf(const std::vector<TermId>& branches, Work& work);
-  // The states that `state` is the union of, if it begins with a choice of few; else none.
-  std::vector<TermId> Branches(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   MaskRef WithStopIds(const MaskRef& mask) const;
 
   const GrammarFacts facts_;

@@ -1,6 +1,7 @@
 #include "grammar_core/automaton/byte_derivative.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "grammar_core/automaton/encoding.h"
 #include "grammar_core/base/error.h"
@@ -9,6 +10,8 @@ namespace maskd {
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 32;
+// A state that may take more classes learns the others when asked.
+constexpr std::size_t kMaxFirstClasses = 24;
 
 }  // namespace
 
@@ -19,14 +22,17 @@ ByteDerivative::ByteDerivative(TermStore* store, ObjectTerms* objects, CharDeriv
       characters_(characters),
       lowering_(lowering),
       classes_(classes),
-      limits_(limits) {}
+      limits_(limits),
+      first_(store, lowering, classes) {}
 
 TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
   if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
+  std::atomic<TermId>* row = RowOf(term);
+  if (row[byte_class].load(std::memory_order_relaxed) == kNothingTerm) return kNothingTerm;
   const TermId next = Derive(term, byte_class, work);
   if (!work.ok()) return kFailedTerm;
-  RowOf(term)[byte_class].store(next, std::memory_order_release);
+  row[byte_class].store(next, std::memory_order_release);
   return next;
 }
 
@@ -50,7 +56,17 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
   }
   row = row_blocks_.back().get() + (kRowsPerBlock - rows_left_in_block_) * width;
   --rows_left_in_block_;
-  for (std::size_t i = 0; i < width; ++i) row[i].store(kUnknownTerm, std::memory_order_relaxed);
+  // Nobody reads the row yet.
+  static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId) && kNothingTerm == 0);
+  static_assert(kUnknownTerm == 0xFFFFFFFF);
+  const FirstClasses::Set first = first_.Of(id);
+  const bool many = first.count() > kMaxFirstClasses;
+  std::memset(static_cast<void*>(row), many ? 0xFF : 0, width * sizeof(TermId));
+  if (!many) {
+    for (std::size_t c = first._Find_first(); c < width; c = first._Find_next(c)) {
+      row[c].store(kUnknownTerm, std::memory_order_relaxed);
+    }
+  }
   term.row.store(row, std::memory_order_release);
   return row;
 }

@@ -14,6 +14,7 @@
 
 #include "grammar_core/automaton/byte_classes.h"
 #include "grammar_core/automaton/char_derivative.h"
+#include "grammar_core/automaton/first_classes.h"
 #include "grammar_core/automaton/lowering.h"
 #include "grammar_core/automaton/object_terms.h"
 #include "grammar_core/automaton/term_store.h"
@@ -57,6 +58,7 @@ class ByteDerivative {
   Lowering* lowering_;
   const ByteClasses* classes_;
   const Limits limits_;
+  FirstClasses first_;
   std::deque<std::unique_ptr<std::atomic<TermId>[]>> row_blocks_;
   std::size_t rows_left_in_block_ = 0;
 };

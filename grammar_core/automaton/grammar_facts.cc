@@ -1,7 +1,6 @@
 #include "grammar_core/automaton/grammar_facts.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "grammar_core/automaton/rule_groups.h"
 #include "grammar_core/automaton/term.h"
@@ -30,12 +29,6 @@ Hash128 HashTokens(const TokenSpec& spec, Hash128 hash) {
   for (const std::string& name : spec.names) hash = MixBytes(hash, name);
   for (const auto& [first, last] : spec.ids) hash = Mix(Mix(hash, first), last);
   return hash;
-}
-
-// A hash that no other grammar of this process has.
-Hash128 UniqueHash() {
-  static std::atomic<std::uint64_t> counter = 1;
-  return Mix(Mix(Hash128{}, 0x756E69717565ULL), counter.fetch_add(1));
 }
 
 }  // namespace

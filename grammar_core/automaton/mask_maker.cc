@@ -1,23 +1,92 @@
 #include "grammar_core/automaton/mask_maker.h"
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <optional>
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/closure.h"
+#include "grammar_core/automaton/text_walk.h"
 
 namespace maskd {
 namespace {
 
-constexpr std::int64_t kAllNodes = std::numeric_limits<std::int64_t>::max();
 constexpr int kAsciiEnd = 128;
 // A walk that visits more trie nodes than this is given up for a closure, whose analysis costs
 // about as much.
 constexpr std::int64_t kNarrowNodes = 10'000;
 // Trie nodes a unit of work stands for: a known transition takes 2 ns, a new one some hundred.
 constexpr std::int64_t kNodesPerUnit = 64;
+// Above so many branches one walk for all of them is cheaper than a mask for each.
+constexpr std::size_t kMaxBranches = 4;
+// Masks made for the sake of one another, at most: they are made by recursion.
+constexpr int kMaxDepth = 8;
+// A run of bytes of a larger set has too many ways to be cut.
+constexpr std::size_t kMaxRunBytes = 32;
+
+// A bound on how long the shortest string of a term's derivative is, over all derivatives, in
+// characters; nothing where it is not plain to see. `*visits` is what may still be looked at.
+struct Completion {
+  std::uint32_t own;  // of the term itself
+  std::uint32_t any;  // of any derivative, the term itself included
+};
+
+std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* visits) {
+  if (--*visits < 0) return std::nullopt;
+  const Term& term = store.term(id);
+  switch (term.kind) {
+    case TermKind::kEmpty:
+      return Completion{0, 0};
+    case TermKind::kCharSet:
+      return Completion{1, 1};
+    case TermKind::kText: {
+      const auto size = static_cast<std::uint32_t>(store.ir().texts[term.a].size()) - term.b;
+      return Completion{size, size};
+    }
+    case TermKind::kTextSet: {
+      std::uint32_t longest = 0;
+      for (std::uint32_t i = term.b; i < term.c; ++i) {
+        longest = std::max(longest, static_cast<std::uint32_t>(store.text_set(term.a)[i].size()));
+      }
+      return Completion{longest, longest};
+    }
+    case TermKind::kCat: {
+      const auto head = CompletionOf(store, term.a, visits);
+      const auto tail = head.has_value() ? CompletionOf(store, term.b, visits) : std::nullopt;
+      if (!tail.has_value()) return std::nullopt;
+      return Completion{SaturatingAdd(head->own, tail->own),
+                        std::max(SaturatingAdd(head->any, tail->own), tail->any)};
+    }
+    case TermKind::kAlt: {
+      Completion all = {kNoEnd, 0};
+      for (const TermId branch : store.list(term.a)) {
+        const auto one = CompletionOf(store, branch, visits);
+        if (!one.has_value()) return std::nullopt;
+        all = {std::min(all.own, one->own), std::max(all.any, one->any)};
+      }
+      return all;
+    }
+    case TermKind::kRepeat: {
+      const auto body = CompletionOf(store, term.a, visits);
+      if (!body.has_value()) return std::nullopt;
+      const std::uint32_t own = SaturatingMul(body->own, term.b);
+      return Completion{own, SaturatingAdd(body->any, own)};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::uint32_t> LongestCompletion(const TermStore& store, TermId id) {
+  constexpr int kMaxVisits = 500;
+  int visits = kMaxVisits;
+  const std::optional<Completion> completion = CompletionOf(store, id, &visits);
+  return completion.has_value() ? std::optional(completion->any) : std::nullopt;
+}
+
+bool IsAnyChar(const TermStore& store, TermId id) {
+  const Term& term = store.term(id);
+  return term.kind == TermKind::kCharSet && store.ir().char_sets[term.a] == CharSet::All();
+}
 
 }  // namespace
 
@@ -25,58 +94,243 @@ void MaskMaker::MarkRead(TermId state) {
   lowest_floor_ = std::min(lowest_floor_, automaton_->term(state).floor);
 }
 
+void MaskMaker::MergeMaskOf(TermId state, TokenMask* mask) {
+  const MaskRef other = automaton_->TextMask(state, *work_, &lowest_floor_, depth_ + 1);
+  if (other != nullptr) mask->Merge(*other);
+}
+
+MaskMaker::Parts MaskMaker::PartsOf(TermId state) const {
+  const Term& term = automaton_->term(state);
+  return term.kind == TermKind::kCat ? Parts{term.a, term.b} : Parts{state, kEmptyTerm};
+}
+
 TokenMask MaskMaker::Make(TermId state, Route route) {
   TokenMask mask(masks_->index().vocabulary().size());
   MarkRead(state);
   automaton_->AddNamedTokens(state, &mask);
-  const TokenTrie& all = masks_->index().trie();
-  if (route == Route::kWalk) {
-    Walk(all, state, kAllNodes, &mask);
-    return mask;
-  }
-  if (route != Route::kClosure && HasExits(state) && MakeByExits(state, &mask)) return mask;
-  std::optional<Closure> closure = FindStructuralClosure(automaton_, state, *work_);
-  if (!closure.has_value()) {
-    if (route == Route::kCheapest && Walk(all, state, kNarrowNodes, &mask)) return mask;
-    closure = FindClosure(automaton_, state, *work_);
-  }
-  if (!work_->ok()) return mask;
-  lowest_floor_ = std::min(lowest_floor_, closure->lowest_floor);
-  mask.Merge(*masks_->TokensWithin(closure->characters));
-  Walk(*masks_->TrieOf(closure->candidates), state, kAllNodes, &mask);
+  if (route == Route::kCheapest && depth_ < kMaxDepth && MakeByForm(state, &mask)) return mask;
+  MakeByWalkOrClosure(state, route, &mask);
   return mask;
 }
 
-// Whether `state` is a free string before a tail. A string of bounded length would do as well, but
-// has a cell of its own for each length left, with exits of their own.
-bool MaskMaker::HasExits(TermId state) const {
-  const TermStore& store = automaton_->store();
-  const Term& whole = store.term(state);
-  if (whole.kind != TermKind::kCat) return false;
-  const Term& cell = store.term(whole.a);
-  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return false;
-  const Term& repeat = store.term(cell.a);
-  return PartialChar::Unpack(cell.b).phase == CharPhase::kStart &&
-         repeat.kind == TermKind::kRepeat && repeat.b == 0 && repeat.c == kUnbounded &&
-         store.term(repeat.a).kind == TermKind::kCharSet;
+bool MaskMaker::MakeByForm(TermId state, TokenMask* mask) {
+  const Parts parts = PartsOf(state);
+  switch (automaton_->term(parts.cell).kind) {
+    case TermKind::kAlt:
+      return MakeByChoice(parts, mask) || MakeByHead(parts, mask);
+    case TermKind::kEncode:
+      return MakeByNames(parts, mask) || MakeByOthers(parts, mask) || MakeByLength(parts, mask) ||
+             MakeByExits(state, parts, mask);
+    case TermKind::kRepeat:
+      return MakeByRuns(state, parts, mask) || MakeByHead(parts, mask);
+    default:
+      return false;
+  }
 }
 
-bool MaskMaker::MakeByExits(TermId state, TokenMask* mask) {
-  const Term& whole = automaton_->term(state);
-  const MaskRef inside = automaton_->TextMask(whole.a, *work_);
-  if (inside == nullptr) return true;
-  mask->Merge(*inside);
-  for (int byte = 0; byte < 256; ++byte) {
-    const TermId next = automaton_->Step(whole.b, static_cast<unsigned char>(byte), *work_);
+bool MaskMaker::MakeByChoice(const Parts& parts, TokenMask* mask) {
+  const TermStore& store = automaton_->store();
+  const std::span<const TermId> branches = store.list(store.term(parts.cell).a);
+  if (branches.size() > kMaxBranches) return false;
+  for (const TermId branch : branches) MergeMaskOf(automaton_->Join(branch, parts.tail), mask);
+  return true;
+}
+
+// Names are walked as texts; only what stands behind a whole name and its quote is a state.
+bool MaskMaker::MakeByNames(const Parts& parts, TokenMask* mask) {
+  const Term& cell = automaton_->term(parts.cell);
+  if (cell.c == kNoObject || PartialChar::Unpack(cell.b).phase != CharPhase::kStart ||
+      automaton_->term(cell.a).kind != TermKind::kNameSet) {
+    return false;
+  }
+  const ObjectTerms::NameTexts names = automaton_->NamesOf(parts.cell);
+  if (!names.list.IsAscii()) return false;
+  const TokenTrie& trie = masks_->index().trie();
+  const auto allow = [&](const TrieNode& node) {
+    trie.VisitTokens(node, [&](TokenId id) { mask->Allow(id); });
+  };
+  const std::int64_t visited = WalkTexts(
+      trie, names.list,
+      [&](std::size_t i) {
+        if (trie.nodes()[i].token != TokenTrie::kNoToken) allow(trie.nodes()[i]);
+      },
+      [&](std::size_t i, std::uint32_t text) {
+        const TrieNode quote = trie.nodes()[i];
+        const TermId end = automaton_->EndOfName(parts.cell, names.names[text]);
+        Path path;
+        path[quote.depth - 1] = automaton_->Join(end, parts.tail);
+        MarkRead(path[quote.depth - 1]);
+        WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
+      });
+  work_->Spend(1 + visited / kNodesPerUnit);
+  const TermId state = automaton_->Join(parts.cell, parts.tail);
+  WalkLongTokens(trie, state, mask);
+  return true;
+}
+
+bool MaskMaker::EndsByQuote(TermId tail) const {
+  const Term& cell = automaton_->term(PartsOf(tail).cell);
+  return cell.kind == TermKind::kByteSet &&
+         automaton_->store().byte_set(cell.a) == ByteBits().set('"');
+}
+
+// Any string but one of a set, before a quote: a token is cut in one way, at its first quote, so
+// the tokens to take away are those that spell a text of the set and then the quote.
+bool MaskMaker::MakeByOthers(const Parts& parts, TokenMask* mask) {
+  const TermStore& store = automaton_->store();
+  const Term& cell = store.term(parts.cell);
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  if (cell.c != kNoObject || partial.phase != CharPhase::kStart ||
+      partial.spelling != Spelling::kJsonString) {
+    return false;
+  }
+  const Term& both = store.term(cell.a);
+  if (both.kind != TermKind::kAnd || store.list(both.a).size() != 2) return false;
+  TermId all = store.list(both.a)[0];
+  TermId none = store.list(both.a)[1];
+  if (store.term(all).kind == TermKind::kNot) std::swap(all, none);
+  const Term& repeat = store.term(all);
+  if (repeat.kind != TermKind::kRepeat || repeat.b != 0 || repeat.c != kUnbounded ||
+      store.term(repeat.a).kind != TermKind::kCharSet || store.term(none).kind != TermKind::kNot) {
+    return false;
+  }
+  const Term& set = store.term(store.term(none).a);
+  if (set.kind != TermKind::kTextSet) return false;
+  TextList texts = {.depth = set.d};
+  for (std::uint32_t i = set.b; i < set.c; ++i) {
+    texts.texts.push_back(&store.text_set(set.a)[i]);
+  }
+  if (!texts.IsAscii() || !EndsByQuote(parts.tail)) return false;
+
+  const TermId free = automaton_->Encoded(all, Spelling::kJsonString, parts.tail);
+  MergeMaskOf(free, mask);
+  const TokenTrie& trie = masks_->index().trie();
+  const std::int64_t visited = WalkTexts(
+      trie, texts, [](std::size_t) {},
+      [&](std::size_t i, std::uint32_t) {
+        const std::span<const TrieNode> nodes = trie.nodes();
+        for (std::size_t n = i; n < i + nodes[i].skip; ++n) {
+          if (nodes[n].token == TokenTrie::kNoToken) continue;
+          trie.VisitTokens(nodes[n], [&](TokenId id) { mask->Forbid(id); });
+        }
+      });
+  work_->Spend(1 + visited / kNodesPerUnit);
+  for (const TokenId id : trie.long_tokens()) mask->Forbid(id);
+  WalkLongTokens(trie, automaton_->Join(parts.cell, parts.tail), mask);
+  return true;
+}
+
+bool MaskMaker::MakeByLength(const Parts& parts, TokenMask* mask) {
+  const TermStore& store = automaton_->store();
+  const Term& cell = store.term(parts.cell);
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  if (cell.c != kNoObject || partial.phase != CharPhase::kStart ||
+      store.term(cell.a).kind != TermKind::kAnd) {
+    return false;
+  }
+  const auto reach = static_cast<std::uint32_t>(masks_->index().vocabulary().max_token_bytes());
+  for (const TermId part : store.list(store.term(cell.a).a)) {
+    const Term& length = store.term(part);
+    if (length.kind != TermKind::kRepeat || length.b != 0 || length.c == kUnbounded ||
+        !IsAnyChar(store, length.a)) {
+      continue;
+    }
+    const TermId pattern = automaton_->Without(cell.a, part);
+    const std::optional<std::uint32_t> completion = LongestCompletion(store, pattern);
+    if (!completion.has_value() || length.c < SaturatingAdd(reach, *completion)) continue;
+    MergeMaskOf(automaton_->Encoded(pattern, partial.spelling, parts.tail), mask);
+    return true;
+  }
+  return false;
+}
+
+bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, TokenMask* mask) {
+  const TermStore& store = automaton_->store();
+  const Term& repeat = store.term(parts.cell);
+  if (store.term(repeat.a).kind != TermKind::kByteSet) return false;
+  const ByteBits& set = store.byte_set(store.term(repeat.a).a);
+  if (set.count() > kMaxRunBytes) return false;
+  const auto runs = masks_->RunsOf(set);
+  const std::uint32_t fewest = repeat.b;
+  const std::uint32_t most = repeat.c;
+  for (const RunToken& token : runs->whole()) {
+    if (static_cast<std::uint32_t>(token.run) <= most) mask->Allow(token.id);
+  }
+  const TokenTrie& trie = masks_->index().trie();
+  if (parts.tail != kEmptyTerm) {
+    if (fewest == 0) MergeMaskOf(parts.tail, mask);
+    MarkRead(parts.tail);
+    const TokenTrie& rests = runs->rests();
+    Path path;
+    path[0] = parts.tail;
+    WalkNodes(rests, 0, rests.nodes().size(), &path, kAllNodes, [&](const TrieNode& node) {
+      rests.VisitTokens(node, [&](TokenId index) {
+        const RunToken& cut = runs->cut(index);
+        const auto run = static_cast<std::uint32_t>(cut.run);
+        if (run >= fewest && run <= most) mask->Allow(cut.id);
+      });
+    });
+  }
+  WalkLongTokens(trie, state, mask);
+  return true;
+}
+
+bool MaskMaker::MakeByHead(const Parts& parts, TokenMask* mask) {
+  if (!automaton_->term(parts.cell).nullable || parts.tail == kEmptyTerm) return false;
+  const TokenTrie& trie = masks_->index().trie();
+  const std::span<const TrieNode> nodes = trie.nodes();
+  TokenMask begins(masks_->index().vocabulary().size());
+  std::int64_t left = kNarrowNodes;
+  for (std::size_t i = 0; i < nodes.size(); i += nodes[i].skip) {
+    const auto byte = static_cast<unsigned char>(nodes[i].byte);
+    const TermId next = automaton_->Step(parts.cell, byte, *work_);
     if (next == kNothingTerm) continue;
     if (next == kFailedTerm) return true;
-    if (byte >= kAsciiEnd) return false;
+    left -= nodes[i].skip;
+    if (left < 0) return false;
+    Path path;
+    path[1] = automaton_->Join(next, parts.tail);
+    MarkRead(path[1]);
+    const auto allow = [&](const TrieNode& node) {
+      trie.VisitTokens(node, [&](TokenId id) { begins.Allow(id); });
+    };
+    if (nodes[i].token != TokenTrie::kNoToken) allow(nodes[i]);
+    WalkNodes(trie, i + 1, i + nodes[i].skip, &path, kAllNodes, allow);
+  }
+  mask->Merge(begins);
+  MergeMaskOf(parts.tail, mask);
+  WalkLongTokens(trie, automaton_->Join(parts.cell, parts.tail), mask);
+  return true;
+}
+
+// A string of bounded length would do as well, but has a cell of its own for each length left, with
+// exits of their own. Not for a tail that can begin with a byte beyond ASCII, whose exits are not
+// indexed.
+bool MaskMaker::MakeByExits(TermId state, const Parts& parts, TokenMask* mask) {
+  const TermStore& store = automaton_->store();
+  const Term& cell = store.term(parts.cell);
+  const Term& repeat = store.term(cell.a);
+  if (parts.tail == kEmptyTerm || cell.c != kNoObject ||
+      PartialChar::Unpack(cell.b).phase != CharPhase::kStart || repeat.kind != TermKind::kRepeat ||
+      repeat.b != 0 || repeat.c != kUnbounded || store.term(repeat.a).kind != TermKind::kCharSet) {
+    return false;
+  }
+  for (int byte = kAsciiEnd; byte < 256; ++byte) {
+    const TermId next = automaton_->Step(parts.tail, static_cast<unsigned char>(byte), *work_);
+    if (next != kNothingTerm) return false;
+  }
+  MergeMaskOf(parts.cell, mask);
+  for (int byte = 0; byte < kAsciiEnd; ++byte) {
+    const TermId next = automaton_->Step(parts.tail, static_cast<unsigned char>(byte), *work_);
+    if (next == kNothingTerm) continue;
+    if (next == kFailedTerm) return true;
     MarkRead(next);
-    const auto exits = ExitsOf(whole.a, static_cast<unsigned char>(byte));
+    const auto exits = ExitsOf(parts.cell, static_cast<unsigned char>(byte));
     if (exits == nullptr) return true;
     for (const TokenId id : exits->ends) mask->Allow(id);
     Walk(exits->rests, next, kAllNodes, mask);
   }
+  MarkRead(parts.tail);
   WalkLongTokens(masks_->index().trie(), state, mask);
   return true;
 }
@@ -111,29 +365,54 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId cell, unsigned char byte)
   return exits;
 }
 
-bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, TokenMask* mask) {
-  std::array<TermId, TokenTrie::kMaxDepth + 1> path;  // path[d]: the state after d bytes
-  path[0] = state;
+void MaskMaker::MakeByWalkOrClosure(TermId state, Route route, TokenMask* mask) {
+  const TokenTrie& all = masks_->index().trie();
+  if (route == Route::kWalk) {
+    Walk(all, state, kAllNodes, mask);
+    return;
+  }
+  std::optional<Closure> closure = FindStructuralClosure(automaton_, state, *work_);
+  if (!closure.has_value()) {
+    if (route == Route::kCheapest && Walk(all, state, kNarrowNodes, mask)) return;
+    closure = FindClosure(automaton_, state, *work_);
+  }
+  if (!work_->ok()) return;
+  lowest_floor_ = std::min(lowest_floor_, closure->lowest_floor);
+  mask->Merge(*masks_->TokensWithin(closure->characters));
+  Walk(*masks_->TrieOf(closure->candidates), state, kAllNodes, mask);
+}
+
+template <typename Allow>
+bool MaskMaker::WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t end, Path* path,
+                          std::int64_t max_nodes, Allow allow) {
   const std::span<const TrieNode> nodes = trie.nodes();
   std::int64_t visited = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++visited) {
+  for (std::size_t i = begin; i < end; ++visited) {
     if (visited == max_nodes) return false;
     if (visited % kNodesPerUnit == 0 && !work_->Spend()) return true;
     const TrieNode node = nodes[i];
     const TermId next =
-        automaton_->Step(path[node.depth - 1], static_cast<unsigned char>(node.byte), *work_);
+        automaton_->Step((*path)[node.depth - 1], static_cast<unsigned char>(node.byte), *work_);
     if (next == kNothingTerm) {
       i += node.skip;
       continue;
     }
     if (next == kFailedTerm) return true;
-    if (node.token != TokenTrie::kNoToken) {
-      trie.VisitTokens(node, [&](TokenId id) { mask->Allow(id); });
-    }
+    if (node.token != TokenTrie::kNoToken) allow(node);
     if (node.skip > 1) MarkRead(next);
-    path[node.depth] = next;
+    (*path)[node.depth] = next;
     ++i;
   }
+  return true;
+}
+
+bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, TokenMask* mask) {
+  Path path;
+  path[0] = state;
+  const auto allow = [&](const TrieNode& node) {
+    trie.VisitTokens(node, [&](TokenId id) { mask->Allow(id); });
+  };
+  if (!WalkNodes(trie, 0, trie.nodes().size(), &path, max_nodes, allow)) return false;
   WalkLongTokens(trie, state, mask);
   return true;
 }
@@ -155,8 +434,8 @@ namespace {
 
 constexpr std::uint64_t kEndOfText = 0x656E64;
 
-// Calls visit(chain key) for each cell in order, and for the end of the text, until it returns
-// false.
+// Calls visit(chain key, cells below it) for each cell in order, and for the end of the text (with
+// kNoEnd for the cells), until it returns false.
 template <typename Visit>
 void VisitChain(const TermStore& store, TermId state, Visit visit) {
   Hash128 chain;
@@ -165,30 +444,31 @@ void VisitChain(const TermStore& store, TermId state, Visit visit) {
     more = term.kind == TermKind::kCat;
     const Hash128& cell = more ? store.term(term.a).key : term.key;
     chain = Mix(chain, cell);
-    if (!visit(chain)) return;
+    if (!visit(chain, more ? store.term(term.b).cells : 0)) return;
     state = term.b;
   }
-  visit(Mix(chain, kEndOfText));
+  visit(Mix(chain, kEndOfText), kNoEnd);
 }
 
 }  // namespace
 
-MaskRef CellChain::Find(MaskStore* masks) const {
+MaskRef CellChain::Find(MaskStore* masks, std::uint32_t* floor) const {
   MaskRef found;
-  VisitChain(store_, state_, [&](const Hash128& chain) {
+  VisitChain(store_, state_, [&](const Hash128& chain, std::uint32_t below) {
     MaskStore::Known known = masks->Find(chain);
     found = std::move(known.mask);
+    // The last cell alone, or with the end of the text behind it: more than no cell, or less.
+    if (found != nullptr) *floor = std::min(*floor, below == 0 ? 1 : below == kNoEnd ? 0 : below);
     return known.deeper;
   });
   return found;
 }
 
 void CellChain::Settle(MaskStore* masks, std::uint32_t floor, const MaskRef& mask) const {
-  const std::uint32_t cells = store_.term(state_).cells;
-  std::uint32_t read = floor == 0 ? cells + 1 : cells - std::min(floor, cells - 1);
-  VisitChain(store_, state_, [&](const Hash128& chain) {
-    masks->Settle(chain, --read == 0 ? mask : nullptr);
-    return read > 0;
+  VisitChain(store_, state_, [&](const Hash128& chain, std::uint32_t below) {
+    const bool settles = below == kNoEnd || (below <= floor && floor > 0);
+    masks->Settle(chain, settles ? mask : nullptr);
+    return !settles;
   });
 }
 

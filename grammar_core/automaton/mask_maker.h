@@ -1,22 +1,29 @@
-// Makes the mask of a state, exactly, by the cheapest of three routes.
+// Makes the mask of a state, exactly, by the cheapest route that its form allows.
 //
+//   choice   a choice of few at the head: the union of its branches' masks.
+//   names    property names: the trie walked along the names' texts, without a term for each letter.
+//   others   undeclared names: the mask of any name, less the tokens that end a declared one.
+//   length   a pattern with a bound on the length that no token comes near: the pattern's own mask.
+//   runs     a run of bytes of one set (white space, digits) before a tail: tokens that are such a
+//            run, the tail's own mask, and the tail tried on what tokens hold after a run.
+//   head     any other cell that may be empty: what begins in the cell, and the tail's own mask.
+//   exits    a free string before a tail: the mask of the string alone, which is the same in every
+//            grammar, and of the tokens that leave it (by a quote) only what they hold after that.
 //   walk     steps the automaton through the token trie, and is given up when that takes too long.
 //            Good for states that few bytes leave.
-//   exits    for a free string before a tail: the mask of the string alone, which is the same in
-//            every grammar, and of the tokens that leave it (by a quote) only what they hold after
-//            that.
 //   closure  finds a set of characters that keep the automaton in a closed set of states (see
 //            closure.h); tokens of those characters are allowed without a look at each, and only
-//            tokens that hold a byte leading out of the set are walked. Good for wide states: free
-//            strings.
+//            tokens that hold a byte leading out of the set are walked. Good for wide states.
 //
 // All give the same mask; tests compare them.
 // Threads  one use each; the automaton and the store it works on are shared.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_MASK_MAKER_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_MASK_MAKER_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
@@ -29,12 +36,13 @@ class Automaton;
 
 class MaskMaker {
  public:
-  // A route that a state does not have (exits) is replaced by the cheapest.
-  enum class Route : std::uint8_t { kCheapest, kWalk, kClosure, kExits };
+  // kCheapest: the first of the above that fits.
+  enum class Route : std::uint8_t { kCheapest, kWalk, kClosure };
 
-  // All must outlive this.
-  MaskMaker(Automaton* automaton, MaskStore* masks, Work* work)
-      : automaton_(automaton), masks_(masks), work_(work) {}
+  // All must outlive this. `depth` counts the masks that are made for the sake of another one;
+  // above some the routes that make more are not taken.
+  MaskMaker(Automaton* automaton, MaskStore* masks, Work* work, int depth = 0)
+      : automaton_(automaton), masks_(masks), work_(work), depth_(depth) {}
 
   // The tokens that `state` can take, by their bytes or by name; no stop ids for the end.
   // Meaningless when `work` failed.
@@ -44,18 +52,47 @@ class MaskMaker {
   [[nodiscard]] std::uint32_t lowest_floor() const { return lowest_floor_; }
 
  private:
-  // Adds what the walk finds; false if it was given up after `max_nodes`.
+  // A state's first cell and what follows it.
+  struct Parts {
+    TermId cell;
+    TermId tail;
+  };
+  [[nodiscard]] Parts PartsOf(TermId state) const;
+
+  // Each makes the mask of a state of its form; false, with `mask` as it was, for another state.
+  bool MakeByForm(TermId state, TokenMask* mask);
+  bool MakeByChoice(const Parts& parts, TokenMask* mask);
+  bool MakeByNames(const Parts& parts, TokenMask* mask);
+  bool MakeByOthers(const Parts& parts, TokenMask* mask);
+  bool MakeByLength(const Parts& parts, TokenMask* mask);
+  bool MakeByRuns(TermId state, const Parts& parts, TokenMask* mask);
+  bool MakeByHead(const Parts& parts, TokenMask* mask);
+  bool MakeByExits(TermId state, const Parts& parts, TokenMask* mask);
+  void MakeByWalkOrClosure(TermId state, Route route, TokenMask* mask);
+
+  // Adds the mask of another state with the same far end.
+  void MergeMaskOf(TermId state, TokenMask* mask);
+
+  // The states behind the bytes of the node that a walk is at, by depth.
+  using Path = std::array<TermId, TokenTrie::kMaxDepth + 1>;
+  static constexpr std::int64_t kAllNodes = INT64_MAX;
+
+  // Walks the nodes [begin, end), whose parent's state is in `path`, and calls allow(node) for each
+  // whose bytes can be taken and that has tokens. False if it was given up after `max_nodes`.
+  template <typename Allow>
+  bool WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t end, Path* path,
+                 std::int64_t max_nodes, Allow allow);
+  // Walks all of `trie` from `state`, for the tokens of the trie itself; false if given up.
   bool Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, TokenMask* mask);
-  bool HasExits(TermId state) const;
-  // False if the tail can begin with a byte beyond ASCII, whose exits are not indexed.
-  bool MakeByExits(TermId state, TokenMask* mask);
-  std::shared_ptr<const Exits> ExitsOf(TermId cell, unsigned char byte);
   void WalkLongTokens(const TokenTrie& trie, TermId state, TokenMask* mask);
+  std::shared_ptr<const Exits> ExitsOf(TermId cell, unsigned char byte);
+  [[nodiscard]] bool EndsByQuote(TermId tail) const;
   void MarkRead(TermId state);
 
   Automaton* automaton_;
   MaskStore* masks_;
   Work* work_;
+  const int depth_;
   std::uint32_t lowest_floor_ = kNoEnd;
 };
 
@@ -64,8 +101,9 @@ class CellChain {
  public:
   CellChain(const TermStore& store, TermId state) : store_(store), state_(state) {}
 
-  // The mask that the store has for a beginning of the chain, or null.
-  [[nodiscard]] MaskRef Find(MaskStore* masks) const;
+  // The mask that the store has for a beginning of the chain, or null. `*floor` is lowered to the
+  // cells below that beginning.
+  [[nodiscard]] MaskRef Find(MaskStore* masks, std::uint32_t* floor) const;
 
   // Tells the store that the cells above `floor` settle `mask`; a floor of 0 means that the end of
   // the text was looked at too.

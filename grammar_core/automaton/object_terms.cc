@@ -284,6 +284,25 @@ std::vector<ObjectTerms::NameEdge> ObjectTerms::NameEdges(std::uint32_t object,
   return edges;
 }
 
+std::uint32_t ObjectTerms::NameLength(std::uint32_t object, std::uint32_t name) {
+  return static_cast<std::uint32_t>(store_->text_set(ShapeOf(object).name_set)[name].size());
+}
+
+ObjectTerms::NameTexts ObjectTerms::TextsOf(std::uint32_t object, std::uint32_t progress,
+                                            std::uint32_t first, std::uint32_t depth) {
+  const Shape& shape = ShapeOf(object);
+  const std::vector<std::u32string>& names = store_->text_set(shape.name_set);
+  NameTexts texts;
+  texts.list.depth = depth;
+  const std::uint32_t end = RangeEnd(shape, first, depth);
+  for (std::uint32_t i = first; i < end; ++i) {
+    if (!Allowed(shape, object, progress, shape.members[i])) continue;
+    texts.list.texts.push_back(&names[i]);
+    texts.names.push_back(i);
+  }
+  return texts;
+}
+
 TermId ObjectTerms::EncodeNames(TermId names, PartialChar partial, std::uint32_t object,
                                 std::uint32_t progress, std::uint32_t partial_bytes) {
   return store_->EncodeNames(names, partial, object, progress, ProgressKey(object, progress),

@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/automaton/term_store.h"
+#include "grammar_core/automaton/text_walk.h"
 
 namespace maskd {
 
@@ -48,6 +49,21 @@ class ObjectTerms {
   };
   std::vector<NameEdge> NameEdges(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                                   std::uint32_t depth);
+
+  // The texts of a NameSet, and which name of the object each is.
+  struct NameTexts {
+    TextList list;
+    std::vector<std::uint32_t> names;
+  };
+  NameTexts TextsOf(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                    std::uint32_t depth);
+
+  // Characters of name `name`.
+  std::uint32_t NameLength(std::uint32_t object, std::uint32_t name);
+
+  // The NameSet of the names that share their first `depth` characters with name `first`.
+  TermId Names(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+               std::uint32_t depth);
 
   // An Encode term of `names`, within this object; see TermStore::EncodeNames.
   TermId EncodeNames(TermId names, PartialChar partial, std::uint32_t object,
@@ -89,8 +105,6 @@ class ObjectTerms {
   // After a name's quote: colon, value, and the object from `progress` on.
   TermId ValueAndRest(std::uint32_t object, TermId value, std::uint32_t progress);
   TermId Phase(std::uint32_t object, std::uint32_t progress, ObjectPhase phase);
-  TermId Names(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
-               std::uint32_t depth);
 
   // The bytes that the required members still to come take at least, each with a comma.
   std::uint32_t RequiredBytes(const Shape& shape, std::uint32_t object,

@@ -12,7 +12,9 @@
 //          on the cells above the lowest floor met while it is made, and can be shared by all terms
 //          that begin so.
 // Key      a structural hash of one cell, the same in every grammar, with counters clamped to what
-//          one token can reach: equal keys give equal masks.
+//          one token can reach: equal keys give equal masks. An intersection or complement of a
+//          clamped term is not so: which of its strings it holds at all may depend on any count.
+//          Its key is its own.
 // Threads  immutable once published, but for `row` and `mask`, which fill in.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
@@ -61,6 +63,7 @@ enum class TermKind : std::uint8_t {
 struct Term {
   TermKind kind = TermKind::kNothing;
   bool nullable = false;      // holds the empty string
+  bool clamped = false;       // its key clamps a counter
   bool may_be_empty = false;  // characters: holds an And or Not, so it may be Nothing unseen
   std::uint32_t a = 0;
   std::uint32_t b = 0;

@@ -85,6 +85,7 @@ TermId TermStore::CatCell(TermId head, TermId tail) {
     const Term& t = terms_[tail];
     term->nullable = h.nullable && t.nullable;
     term->may_be_empty = h.may_be_empty || t.may_be_empty;
+    term->clamped = h.clamped || t.clamped;
     term->cells = t.cells + 1;
     term->floor = h.nullable ? t.floor : t.cells;
     term->min_bytes = SaturatingAdd(h.min_bytes, t.min_bytes);
@@ -114,22 +115,34 @@ TermId TermStore::Alt(std::vector<TermId> terms) {
 
 // x t | y t becomes (x | y) t, and t | y t becomes (y | Empty) t.
 std::vector<TermId> TermStore::FactorTails(std::vector<TermId> branches) {
-  absl::flat_hash_map<TermId, std::vector<TermId>> heads_by_tail;
+  struct Way {
+    TermId tail;
+    TermId head;
+  };
+  const auto by_tail = [](const Way& x, const Way& y) { return x.tail < y.tail; };
+  std::vector<Way> cats;
   for (const TermId id : branches) {
-    if (terms_[id].kind == TermKind::kCat) heads_by_tail.try_emplace(terms_[id].b);
+    if (terms_[id].kind == TermKind::kCat) cats.push_back({terms_[id].b, terms_[id].a});
   }
+  if (cats.empty()) return branches;
+  std::sort(cats.begin(), cats.end(), by_tail);
+  std::vector<Way> ways;
   std::vector<TermId> factored;
   for (const TermId id : branches) {
-    if (const auto own = heads_by_tail.find(id); own != heads_by_tail.end()) {
-      own->second.push_back(kEmptyTerm);
+    if (std::binary_search(cats.begin(), cats.end(), Way{id, kNothingTerm}, by_tail)) {
+      ways.push_back({id, kEmptyTerm});
     } else if (terms_[id].kind == TermKind::kCat) {
-      heads_by_tail[terms_[id].b].push_back(terms_[id].a);
+      ways.push_back({terms_[id].b, terms_[id].a});
     } else {
       factored.push_back(id);
     }
   }
-  for (auto& [tail, heads] : heads_by_tail) {
-    if (!heads.empty()) factored.push_back(Cat(Alt(std::move(heads)), tail));
+  std::sort(ways.begin(), ways.end(), by_tail);
+  for (auto way = ways.begin(); way != ways.end();) {
+    std::vector<TermId> heads;
+    const TermId tail = way->tail;
+    for (; way != ways.end() && way->tail == tail; ++way) heads.push_back(way->head);
+    factored.push_back(Cat(Alt(std::move(heads)), tail));
   }
   std::sort(factored.begin(), factored.end());
   factored.erase(std::unique(factored.begin(), factored.end()), factored.end());
@@ -151,6 +164,7 @@ void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
     const Term& branch = terms_[id];
     term->nullable |= branch.nullable;
     term->may_be_empty &= branch.may_be_empty;
+    term->clamped |= branch.clamped;
     term->cells = std::max(term->cells, branch.cells);
     term->floor = std::min(term->floor, branch.floor);
     term->min_bytes = std::min(term->min_bytes, branch.min_bytes);
@@ -168,6 +182,7 @@ TermId TermStore::Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
     const Term& b = terms_[body];
     term->nullable = min == 0;
     term->may_be_empty = b.may_be_empty && min > 0;
+    term->clamped = b.clamped || min > clamp_ || (max > clamp_ && max != kUnbounded);
     term->min_bytes = SaturatingMul(b.min_bytes, min);
     term->key = Mix(Mix(Mix(Seed(TermKind::kRepeat), b.key), ClampCount(min)), ClampCount(max));
   });
@@ -359,7 +374,9 @@ TermId TermStore::And(std::vector<TermId> terms) {
     for (const TermId id : lists_[list]) {
       term->min_bytes = std::max(term->min_bytes, terms_[id].min_bytes);
       term->key = MixUnordered(term->key, terms_[id].key);
+      term->clamped |= terms_[id].clamped;
     }
+    if (term->clamped) term->key = OwnKey(TermKind::kAnd, list);
   });
 }
 
@@ -370,7 +387,9 @@ TermId TermStore::Not(TermId inner) {
     // Not Nothing is every string; any other complement may turn out to be empty.
     term->may_be_empty = !term->nullable;
     term->min_bytes = term->nullable ? 0 : 1;
-    term->key = Mix(Seed(TermKind::kNot), terms_[inner].key);
+    term->clamped = terms_[inner].clamped;
+    term->key = term->clamped ? OwnKey(TermKind::kNot, inner)
+                              : Mix(Seed(TermKind::kNot), terms_[inner].key);
   });
 }
 

@@ -122,6 +122,11 @@ class TermStore {
   absl::flat_hash_map<Id, TermId> ids_;
   std::deque<std::vector<TermId>> lists_;
   absl::flat_hash_map<std::vector<TermId>, std::uint32_t> list_ids_;
+  // The key of an And or Not with a clamped part.
+  [[nodiscard]] Hash128 OwnKey(TermKind kind, std::uint32_t payload) const {
+    return Mix(Mix(unique_, static_cast<std::uint64_t>(kind)), payload);
+  }
+  const Hash128 unique_ = UniqueHash();
   std::int64_t list_bytes_ = 0;
   TermId all_text_ = kNothingTerm;  // every character string
   // Numbered after the IR's.

@@ -4,6 +4,7 @@
 #ifndef MASKD_GRAMMAR_CORE_BASE_HASH128_H_
 #define MASKD_GRAMMAR_CORE_BASE_HASH128_H_
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
@@ -55,6 +56,12 @@ inline Hash128 Mix(Hash128 seed, const Hash128& value) {
 inline Hash128 MixUnordered(Hash128 seed, const Hash128& value) {
   const Hash128 mixed = Mix(Hash128{}, value);
   return {seed.lo + mixed.lo, seed.hi + mixed.hi};
+}
+
+// A hash that nothing else of this process has.
+inline Hash128 UniqueHash() {
+  static std::atomic<std::uint64_t> counter = 1;
+  return Mix(Mix(Hash128{}, 0x756E69717565ULL), counter.fetch_add(1, std::memory_order_relaxed));
 }
 
 inline Hash128 MixBytes(Hash128 seed, absl::string_view bytes) {

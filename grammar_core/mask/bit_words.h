@@ -13,6 +13,8 @@ void OrInto(std::span<std::int32_t> into, std::span<const std::int32_t> words);
 void AndInto(std::span<std::int32_t> into, std::span<const std::int32_t> words);
 void AndNotInto(std::span<std::int32_t> into, std::span<const std::int32_t> words);
 std::int64_t CountBits(std::span<const std::int32_t> words);
+// Equal words, equal hash; made for speed, not against an adversary.
+std::uint64_t HashWords(std::span<const std::int32_t> words);
 
 }  // namespace maskd
 

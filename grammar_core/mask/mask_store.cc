@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/hash/hash.h"
-#include "absl/strings/string_view.h"
+#include "grammar_core/mask/bit_words.h"
 
 namespace maskd {
 namespace {
-
-std::uint64_t ContentHash(const TokenMask& mask) {
-  const std::span<const std::int32_t> words = mask.words();
-  return absl::HashOf(
-      absl::string_view(reinterpret_cast<const char*>(words.data()), words.size_bytes()));
-}
 
 std::int64_t MaskBytes(const TokenIndex& index) {
   return MaskWordCount(index.vocabulary().size()) * std::int64_t{sizeof(std::int32_t)};
@@ -27,7 +20,7 @@ MaskStore::MaskStore(const TokenIndex* index, std::int64_t max_bytes)
           static_cast<std::size_t>(std::max<std::int64_t>(2, max_bytes / MaskBytes(*index)))) {}
 
 MaskRef MaskStore::Intern(TokenMask mask) {
-  const std::uint64_t hash = ContentHash(mask);
+  const std::uint64_t hash = HashWords(mask.words());
   const MutexLock lock(&mutex_);
   if (const MaskRef* known = by_content_.Find(hash, max_masks_);
       known != nullptr && **known == mask) {
@@ -80,6 +73,17 @@ void MaskStore::PutExits(const Hash128& key, std::shared_ptr<const Exits> exits)
   exits_.Put(key, std::move(exits), kMaxClasses);
 }
 
+std::shared_ptr<const RunIndex> MaskStore::RunsOf(const std::bitset<256>& set) {
+  if (auto common = index_->CommonRuns(set); common != nullptr) return common;
+  {
+    const MutexLock lock(&mutex_);
+    if (const auto* known = runs_.Find({set}, kMaxRuns); known != nullptr) return *known;
+  }
+  auto runs = std::make_shared<const RunIndex>(index_->vocabulary(), set);
+  const MutexLock lock(&mutex_);
+  return *runs_.Put({set}, std::move(runs), kMaxRuns);
+}
+
 void MaskStore::Clear() {
   const MutexLock lock(&mutex_);
   by_content_.Clear();
@@ -87,6 +91,7 @@ void MaskStore::Clear() {
   within_.Clear();
   tries_.Clear();
   exits_.Clear();
+  runs_.Clear();
 }
 
 MaskStore::Stats MaskStore::stats() const {

@@ -6,6 +6,7 @@
 //                needed.
 //   by class     tokens within a CharacterClass, and tries of a CandidateClass.
 //   by exit      tokens that leave a cell by a byte, see Exits.
+//   by run       tokens that begin with a run of bytes of a set, see RunIndex.
 //
 // Bounds   masks by content, kept in two generations: when the younger one reaches half of
 //          `max_bytes` the older one is dropped, so what is used again stays. Keys hold no mask
@@ -22,6 +23,7 @@
 
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/mutex.h"
+#include "grammar_core/mask/run_index.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/mask/token_mask.h"
 
@@ -61,6 +63,8 @@ class MaskStore {
   std::shared_ptr<const Exits> FindExits(const Hash128& key) ABSL_LOCKS_EXCLUDED(mutex_);
   void PutExits(const Hash128& key, std::shared_ptr<const Exits> exits) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  std::shared_ptr<const RunIndex> RunsOf(const std::bitset<256>& set) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Forgets everything; masks in use stay alive with their users.
   void Clear() ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -74,6 +78,8 @@ class MaskStore {
  private:
   static constexpr std::size_t kMaxKeys = 1 << 20;
   static constexpr std::size_t kMaxClasses = 512;
+  // A run index holds up to some megabytes.
+  static constexpr std::size_t kMaxRuns = 32;
 
   // A map that forgets what was not used since about half of its capacity ago.
   template <typename Key, typename Value>
@@ -105,6 +111,15 @@ class MaskStore {
     absl::flat_hash_map<Key, Value> old_;
   };
 
+  struct ByteSetKey {
+    std::bitset<256> set;
+    bool operator==(const ByteSetKey&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H state, const ByteSetKey& key) {
+      return H::combine(std::move(state), std::hash<std::bitset<256>>()(key.set));
+    }
+  };
+
   struct KeyEntry {
     std::weak_ptr<const TokenMask> mask;
     bool deeper = false;
@@ -118,6 +133,7 @@ class MaskStore {
   TwoGenerations<CharacterClass, MaskRef> within_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<CandidateClass, std::shared_ptr<const TokenTrie>> tries_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<Hash128, std::shared_ptr<const Exits>> exits_ ABSL_GUARDED_BY(mutex_);
+  TwoGenerations<ByteSetKey, std::shared_ptr<const RunIndex>> runs_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace maskd

@@ -18,6 +18,18 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
   trie_ = std::make_unique<const TokenTrie>(EntriesOf(sorted_));
   for (const TokenId id : sorted_) IndexToken(id);
   for (int n = 1; n <= kIndexedChars; ++n) shorter_[n].Merge(shorter_[n - 1]);
+  for (const absl::string_view bytes : {" \t\n\r", "0123456789"}) {
+    std::bitset<256> set;
+    for (const unsigned char byte : bytes) set.set(byte);
+    common_runs_.push_back({set, std::make_shared<const RunIndex>(*vocabulary_, set)});
+  }
+}
+
+std::shared_ptr<const RunIndex> TokenIndex::CommonRuns(const std::bitset<256>& set) const {
+  for (const Runs& common : common_runs_) {
+    if (common.set == set) return common.runs;
+  }
+  return nullptr;
 }
 
 void TokenIndex::SortTokens() {

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "grammar_core/mask/run_index.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/mask/token_trie.h"
 #include "grammar_core/tokenizer/vocabulary.h"
@@ -61,6 +62,9 @@ class TokenIndex {
   // The ordinary tokens that hold an ASCII character, ascending.
   [[nodiscard]] std::vector<TokenId> TokensHolding(unsigned char ascii) const;
 
+  // The runs of JSON's white space or of digits, made beforehand; null for another set.
+  [[nodiscard]] std::shared_ptr<const RunIndex> CommonRuns(const std::bitset<256>& set) const;
+
   // The tokens that are well-formed strings of the class.
   [[nodiscard]] TokenMask TokensWithin(const CharacterClass& characters) const;
   // The tokens that match any clause of `candidates`.
@@ -82,6 +86,11 @@ class TokenIndex {
   std::vector<TokenMask> shorter_;   // [n]: well-formed, at most n characters
   TokenMask well_formed_;
   TokenMask ascii_;  // nothing beyond ASCII
+  struct Runs {
+    std::bitset<256> set;
+    std::shared_ptr<const RunIndex> runs;
+  };
+  std::vector<Runs> common_runs_;
 };
 
 }  // namespace maskd

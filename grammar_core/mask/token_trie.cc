@@ -47,6 +47,8 @@ TokenTrie::TokenTrie(std::span<const Entry> entries) {
     last = bytes;
   }
   close_to(0);
+  first_.fill(static_cast<std::uint32_t>(nodes_.size()));
+  for (std::uint32_t i = 0; i < nodes_.size(); i += nodes_[i].skip) first_[nodes_[i].byte] = i;
 }
 
 }  // namespace maskd

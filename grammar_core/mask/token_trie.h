@@ -9,6 +9,7 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_TRIE_H_
 #define MASKD_GRAMMAR_CORE_MASK_TOKEN_TRIE_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,6 +46,8 @@ class TokenTrie {
   explicit TokenTrie(std::span<const Entry> entries);
 
   [[nodiscard]] std::span<const TrieNode> nodes() const { return nodes_; }
+  // The node of first byte `byte`, or nodes().size().
+  [[nodiscard]] std::size_t First(unsigned char byte) const { return first_[byte]; }
   // Tokens with more bytes than the trie is deep.
   [[nodiscard]] const std::vector<TokenId>& long_tokens() const { return long_tokens_; }
 
@@ -59,6 +62,7 @@ class TokenTrie {
 
  private:
   std::vector<TrieNode> nodes_;
+  std::array<std::uint32_t, 256> first_;
   std::vector<TokenId> long_tokens_;
   // Tokens with the bytes of the one that a node names.
   absl::flat_hash_map<TokenId, std::vector<TokenId>> twins_;

@@ -176,6 +176,38 @@ GrammarIr GrammarNumber(int which) {
                              b.Bytes("]")}));
       return *std::move(b).Build(list);
     }
+    case 9: {  // numbers between white space
+      const NodeId digit = b.AnyByteOf("0123456789");
+      const NodeId space = b.Repeat(b.AnyByteOf(" \n"), 0, 3);
+      const NodeId fraction = b.Concat({b.Bytes("."), b.Repeat(digit, 1, kUnbounded)});
+      const NodeId number = b.Concat({b.Repeat(digit, 0, 4), b.Optional(fraction), space});
+      return BuildOrDie(b, b.Concat({b.Bytes("["), b.Repeat(b.Concat({number, b.Bytes(",")}), 0, 9),
+                                     number, b.Bytes("]")}));
+    }
+    case 10:  // runs of a length in between, before a tail that begins alike
+      return BuildOrDie(b, b.Concat({b.Repeat(b.AnyByteOf("ab"), 2, 5), b.Bytes("ab"),
+                                     b.Repeat(b.AnyByteOf(" 0"), 3, kUnbounded)}));
+    case 11: {  // a pattern with a bound that no token comes near
+      const NodeId all = b.Repeat(any, 0, kUnbounded);
+      return BuildOrDie(
+          b, Quoted(&b, b.And({b.Concat({all, b.Text("abc"), all}), b.Repeat(any, 0, 90)})));
+    }
+    case 12: {  // the same with one that it does, after some letters
+      const NodeId words = b.Repeat(b.Concat({letters, letters, b.Text(" ")}), 0, kUnbounded);
+      return BuildOrDie(b, Quoted(&b, b.And({words, b.Repeat(any, 0, 52)})));
+    }
+    case 13: {  // names that need escapes, have a common beginning or are not ASCII
+      ObjectSpec spec;
+      const NodeId value = b.Bytes("1");
+      spec.members = {{"a", value, false},   {"a\"b", value, false}, {"abc", value, false},
+                      {"\\u", value, false}, {"\n", value, false},   {"c", b.Nothing(), false}};
+      spec.members.push_back({"", value, false});
+      spec.other_name = b.Repeat(any, 0, kUnbounded);
+      spec.other_value = b.Bytes("0");
+      spec.space = b.Repeat(b.AnyByteOf(" \n"), 0, 2);
+      spec.any_order = true;
+      return BuildOrDie(b, b.Object(std::move(spec)));
+    }
     default:  // letters, but never two of a kind three times
       return BuildOrDie(b,
                         b.Encode(Spelling::kUtf8,
@@ -185,7 +217,7 @@ GrammarIr GrammarNumber(int which) {
   }
 }
 
-constexpr int kGrammars = 9;
+constexpr int kGrammars = 14;
 
 class RoutesTest : public testing::TestWithParam<int> {};
 
@@ -210,7 +242,7 @@ TEST_P(RoutesTest, AgreeWithTakingEachToken) {
         next.emplace_back(id, to);
       }
       for (const auto route :
-           {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure, MaskMaker::Route::kExits}) {
+           {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure, MaskMaker::Route::kCheapest}) {
         MaskMaker maker(&automaton, &fixture.masks(), &work);
         ASSERT_EQ(maker.Make(state, route), expected) << "route " << static_cast<int>(route);
       }
@@ -251,6 +283,24 @@ TEST(AutomatonTest, MasksAreSharedByGrammarsThatBeginAlike) {
   EXPECT_EQ(inside[0], inside[1]);
 }
 
+TEST(AutomatonTest, BoundsThatDecideWhatIsLeftAreNotSharedAsOne) {
+  // 80 b's are possible under one bound and not under the other; no token reaches either.
+  const TokenIndex index(SmallVocabulary());
+  MaskStore masks(&index, 1 << 26);
+  Budget budget = Budget::Unlimited();
+  for (const std::uint32_t most : {90U, 70U}) {
+    IrBuilder b{Limits()};
+    const NodeId either = b.Alt({b.Repeat(b.Text("a"), 60, 60), b.Repeat(b.Text("b"), 80, 80)});
+    const NodeId bounded = b.And({either, b.Repeat(b.AnyChar(), 0, most)});
+    const GrammarIr ir = BuildOrDie(b, b.Encode(Spelling::kUtf8, bounded));
+    const auto automaton = *Automaton::Create(ir, &masks, Limits(), budget);
+    Work work(budget);
+    const MaskRef mask = automaton->TextMask(automaton->start(), work);
+    EXPECT_TRUE(mask->Allows(0)) << "a";
+    EXPECT_EQ(mask->Allows(1), most == 90) << "b";
+  }
+}
+
 TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
   Fixture fixture(GrammarNumber(7));
   Automaton& automaton = fixture.automaton();
@@ -267,7 +317,7 @@ TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
 TEST(AutomatonTest, AStepOverItsBudgetLeavesTheGrammarWhole) {
   Fixture fixture(GrammarNumber(2));
   Budget::Bounds bounds;
-  bounds.work = 3;
+  bounds.work = 0;
   bounds.work_name = "step_derivatives";
   Budget small(bounds);
   Work starved(small);

@@ -1,0 +1,49 @@
+// Which byte classes a state may take, by the form of its term: a superset, cheap to tell, so that
+// the classes outside of it need no derivative.
+//
+// Threads  the automaton's lock.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_FIRST_CLASSES_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_FIRST_CLASSES_H_
+
+#include <bitset>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "grammar_core/automaton/byte_classes.h"
+#include "grammar_core/automaton/lowering.h"
+#include "grammar_core/automaton/term_store.h"
+
+namespace maskd {
+
+class FirstClasses {
+ public:
+  using Set = std::bitset<256>;  // by byte class
+
+  // All must outlive this.
+  FirstClasses(const TermStore* store, Lowering* lowering, const ByteClasses* classes);
+
+  // Recursion is bounded by Limits::derivative_depth, as that of a derivative is.
+  Set Of(TermId id);
+
+ private:
+  const Set& OfByteSet(std::uint32_t index);
+  Set OfCat(TermId id);
+  Set OfEncode(const Term& term) const;
+  [[nodiscard]] Set Each(absl::string_view bytes) const;
+  [[nodiscard]] Set Range(int lo, int hi) const;
+
+  const TermStore* store_;
+  Lowering* lowering_;
+  const ByteClasses* classes_;
+  const Set any_byte_;
+  const Set in_json_string_;
+  std::vector<Set> byte_sets_;  // by index, made when first met
+  // Of calls and choices, which others share.
+  absl::flat_hash_map<TermId, Set> known_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_FIRST_CLASSES_H_

@@ -1,0 +1,138 @@
+#include "grammar_core/automaton/text_walk.h"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+
+#include "grammar_core/automaton/encoding.h"
+
+namespace maskd {
+namespace {
+
+constexpr int kAsciiEnd = 128;
+
+// How far the texts [begin, end) are read, and what of the next character's escape.
+struct Cursor {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  std::uint32_t depth = 0;
+  PartialChar partial = {Spelling::kJsonString};
+  std::bitset<kAsciiEnd> next = {};  // the characters that may come next
+};
+
+class TextCursors {
+ public:
+  explicit TextCursors(const TextList& list) : list_(list) {}
+
+  [[nodiscard]] Cursor Start() const {
+    Cursor start;
+    start.end = static_cast<std::uint32_t>(list_.texts.size());
+    start.depth = list_.depth;
+    FindNext(&start);
+    return start;
+  }
+
+  // Whether a text ends at `at`: it is the first of its range then.
+  [[nodiscard]] bool EndsText(const Cursor& at) const {
+    return at.partial.phase == CharPhase::kStart && list_.texts[at.begin]->size() == at.depth;
+  }
+
+  // The cursor behind `byte`, which is no closing quote; false if there is none.
+  bool Step(const Cursor& at, unsigned char byte, Cursor* next) const {
+    // What a raw character leads to is seen at once; the rest is escapes, which are few.
+    if (at.partial.phase == CharPhase::kStart && byte != '\\') {
+      return byte < kAsciiEnd && at.next[byte] && byte != '"' && byte >= ' ' &&
+             After(at, byte, next);
+    }
+    if (at.next.none()) return false;
+    const CharStep step = StepChar(at.partial, byte);
+    if (step.result == CharStep::Result::kRefused) return false;
+    if (step.result == CharStep::Result::kCharacter) {
+      return step.character < kAsciiEnd && at.next[step.character] &&
+             After(at, step.character, next);
+    }
+    *next = at;
+    next->partial = step.partial;
+    return CanComplete(*next);
+  }
+
+ private:
+  [[nodiscard]] char32_t At(std::uint32_t text, std::uint32_t depth) const {
+    return (*list_.texts[text])[depth];
+  }
+
+  void FindNext(Cursor* at) const {
+    at->next.reset();
+    for (std::uint32_t i = at->begin; i < at->end; ++i) {
+      if (list_.texts[i]->size() > at->depth) at->next.set(At(i, at->depth));
+    }
+  }
+
+  // The texts of `at` that go on with `character`, of which there is one.
+  bool After(const Cursor& at, std::uint32_t character, Cursor* next) const {
+    std::uint32_t begin = at.begin;
+    while (list_.texts[begin]->size() == at.depth || At(begin, at.depth) < character) ++begin;
+    std::uint32_t end = begin;
+    while (end < at.end && At(end, at.depth) == character) ++end;
+    *next = {.begin = begin, .end = end, .depth = at.depth + 1};
+    FindNext(next);
+    return true;
+  }
+
+  [[nodiscard]] static bool CanComplete(const Cursor& at) {
+    const Completions completions = CompletionsOf(at.partial);
+    for (int i = 0; i < completions.count; ++i) {
+      const std::uint32_t end = std::min<std::uint32_t>(completions.ranges[i].hi + 1, kAsciiEnd);
+      for (std::uint32_t c = completions.ranges[i].lo; c < end; ++c) {
+        if (at.next[c]) return true;
+      }
+    }
+    return false;
+  }
+
+  const TextList& list_;
+};
+
+}  // namespace
+
+bool TextList::IsAscii() const {
+  return std::all_of(texts.begin(), texts.end(), [&](const std::u32string* text) {
+    return std::all_of(text->begin() + depth, text->end(),
+                       [](char32_t c) { return c < kAsciiEnd; });
+  });
+}
+
+std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list,
+                       absl::FunctionRef<void(std::size_t)> on_token,
+                       absl::FunctionRef<void(std::size_t, std::uint32_t)> on_quote) {
+  const TextCursors cursors(list);
+  std::array<Cursor, TokenTrie::kMaxDepth + 1> path;  // path[d]: behind d bytes
+  path[0] = cursors.Start();
+  const std::span<const TrieNode> nodes = trie.nodes();
+  std::int64_t visited = 0;
+  const auto walk = [&](unsigned char first_byte) {
+    const std::size_t begin = trie.First(first_byte);
+    const std::size_t end = begin < nodes.size() ? begin + nodes[begin].skip : begin;
+    for (std::size_t i = begin; i < end; ++visited) {
+      const TrieNode node = nodes[i];
+      const Cursor& at = path[node.depth - 1];
+      if (node.byte == '"' && cursors.EndsText(at)) {
+        on_quote(i, at.begin);
+        i += node.skip;
+      } else if (!cursors.Step(at, static_cast<unsigned char>(node.byte), &path[node.depth])) {
+        i += node.skip;
+      } else {
+        on_token(i);
+        ++i;
+      }
+    }
+  };
+  walk('"');
+  walk('\\');
+  for (std::size_t c = path[0].next._Find_first(); c < kAsciiEnd; c = path[0].next._Find_next(c)) {
+    if (c != '"' && c != '\\') walk(static_cast<unsigned char>(c));
+  }
+  return visited;
+}
+
+}  // namespace maskd

@@ -1,0 +1,39 @@
+// A walk of the token trie along a sorted list of texts as the inside of a JSON string spells them,
+// raw or escaped. It makes no terms, so a property name that a grammar meets for the first time
+// costs a few comparisons a trie node.
+//
+// Threads  no state.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TEXT_WALK_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_TEXT_WALK_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+
+#include "grammar_core/mask/token_trie.h"
+
+namespace maskd {
+
+// Texts that share their first `depth` characters, ascending.
+struct TextList {
+  std::vector<const std::u32string*> texts = {};
+  std::uint32_t depth = 0;
+
+  // Whether all that follows the first `depth` characters is ASCII: a walk requires it.
+  [[nodiscard]] bool IsAscii() const;
+};
+
+// Calls on_token(node) for each node whose bytes spell the beginning of what is left of a text, all
+// of it included, and on_quote(node, text) for each node that is a quote behind the whole of
+// texts[text], without going further down there. Nodes are indices of trie.nodes(). Returns how many
+// nodes were visited.
+std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list,
+                       absl::FunctionRef<void(std::size_t)> on_token,
+                       absl::FunctionRef<void(std::size_t, std::uint32_t)> on_quote);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_TEXT_WALK_H_

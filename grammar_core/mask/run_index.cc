@@ -1,0 +1,34 @@
+#include "grammar_core/mask/run_index.h"
+
+#include <algorithm>
+
+namespace maskd {
+
+RunIndex::RunIndex(const Vocabulary& vocabulary, const std::bitset<256>& set)
+    : rests_(std::span<const TokenTrie::Entry>()) {
+  std::vector<TokenTrie::Entry> entries;
+  for (TokenId id = 0; id < vocabulary.size(); ++id) {
+    const absl::string_view bytes = vocabulary.TokenBytes(id);
+    if (vocabulary.IsSpecial(id) || bytes.size() > TokenTrie::kMaxDepth) continue;
+    std::size_t run = 0;
+    for (; run < bytes.size() && set[static_cast<unsigned char>(bytes[run])]; ++run) {
+      if (run == 0) continue;
+      entries.push_back({bytes.substr(run), static_cast<TokenId>(cuts_.size())});
+      cuts_.push_back({static_cast<int>(run), id});
+    }
+    if (run == 0) continue;
+    if (run == bytes.size()) {
+      whole_.push_back({static_cast<int>(run), id});
+    } else {
+      entries.push_back({bytes.substr(run), static_cast<TokenId>(cuts_.size())});
+      cuts_.push_back({static_cast<int>(run), id});
+    }
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const TokenTrie::Entry& x, const TokenTrie::Entry& y) {
+              return x.bytes != y.bytes ? x.bytes < y.bytes : x.id < y.id;
+            });
+  rests_ = TokenTrie(entries);
+}
+
+}  // namespace maskd

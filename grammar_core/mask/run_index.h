@@ -1,0 +1,46 @@
+// Tokens that begin with a run of bytes of one set (white space, digits), by what comes after it.
+//
+// A state that takes such a run and then a tail allows a token exactly if some way to cut it gives
+// a run of a length that the state takes, and a rest that the tail takes. The runs are the same for
+// every grammar; the rests are tried on the tail alone.
+//
+// Bounds   tokens of more than TokenTrie::kMaxDepth bytes are not in it: the caller tries them one
+//          by one.
+// Threads  immutable.
+#ifndef MASKD_GRAMMAR_CORE_MASK_RUN_INDEX_H_
+#define MASKD_GRAMMAR_CORE_MASK_RUN_INDEX_H_
+
+#include <bitset>
+#include <cstdint>
+#include <vector>
+
+#include "grammar_core/mask/token_trie.h"
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+
+struct RunToken {
+  int run;  // bytes of the run
+  TokenId id;
+};
+
+class RunIndex {
+ public:
+  RunIndex(const Vocabulary& vocabulary, const std::bitset<256>& set);
+
+  // Tokens that are a run and nothing else.
+  [[nodiscard]] const std::vector<RunToken>& whole() const { return whole_; }
+  // Every way to cut a token into a run of one byte or more and a rest of one byte or more.
+  [[nodiscard]] const RunToken& cut(TokenId index) const { return cuts_[index]; }
+  // The rests; the trie's ids are indices of cuts.
+  [[nodiscard]] const TokenTrie& rests() const { return rests_; }
+
+ private:
+  std::vector<RunToken> whole_;
+  std::vector<RunToken> cuts_;
+  TokenTrie rests_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MASK_RUN_INDEX_H_
