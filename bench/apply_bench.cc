@@ -19,6 +19,7 @@
 #include "client/apply/applier.h"
 #include "client/apply/cpu_applier.h"
 #include "client/apply/cpu_kernels.h"
+#include "cpu/level.h"
 
 namespace maskd::client {
 namespace {
@@ -69,7 +70,7 @@ std::vector<std::int32_t> RandomMask(std::int64_t vocab_size, std::int64_t allow
 void BM_Apply(benchmark::State& state, const CpuKernel& kernel, const NamedType& type) {
   const std::int64_t vocab_size = state.range(0);
   const std::int64_t rows = state.range(1);
-  const auto applier = MakeCpuApplierWithKernel(kernel.name);
+  const auto applier = MakeCpuApplierWithKernel(kernel.level);
   if (!applier.ok()) return state.SkipWithError(applier.status().ToString().c_str());
   const Plane plane = MakePlane(rows * vocab_size * type.bytes);
   std::mt19937_64 random(1);
@@ -129,11 +130,11 @@ void RegisterFloors() {
 }
 
 void RegisterAppliers() {
-  for (const CpuKernel& kernel : CpuKernels()) {
-    if (!kernel.supported()) continue;
+  for (const CpuKernel* kernel : CpuKernels()) {
+    if (!cpu::Supports(kernel->level)) continue;
     for (const NamedType& type : kTypes) {
-      const std::string name = "apply/" + std::string(kernel.name) + "/" + type.name;
-      benchmark::RegisterBenchmark(name.c_str(), &BM_Apply, kernel, type)
+      const std::string name = "apply/" + std::string(kernel->level) + "/" + type.name;
+      benchmark::RegisterBenchmark(name.c_str(), &BM_Apply, *kernel, type)
           ->ArgNames({"vocab", "rows", "allowed"})
           ->ArgsProduct({kVocabularies, kRowCounts, kAllowedPer10000});
     }

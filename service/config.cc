@@ -14,7 +14,9 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
+#include "cpu/level.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/mask/word_kernels.h"
 
 namespace maskd::service {
 namespace {
@@ -118,6 +120,14 @@ absl::Status AddTokenizers(absl::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
+absl::Status SetCpuKernels(absl::string_view value, Config* config) {
+  if (const auto found = cpu::Find(AllWordKernels(), value); !found.ok()) {
+    return Wrong(found.status().message());
+  }
+  config->cpu_kernels = std::string(value);
+  return absl::OkStatus();
+}
+
 struct Flag {
   absl::string_view name;
   absl::string_view shape;  // of its value, for --help; empty for a switch
@@ -165,6 +175,9 @@ constexpr std::array kFlags = {
          &SetLimit<&Limits::grammar_bytes, 1 << 16, kMaxBytes>},
     Flag{"drain_ms", "MS", "how long open calls are answered after SIGTERM [5000]",
          &SetNumber<&Config::drain_ms, 0, 3'600'000>},
+    Flag{"cpu_kernels", "LEVEL",
+         "instructions for the loops over masks: auto, avx512, avx2, neon, portable [auto]",
+         &SetCpuKernels},
     Flag{"reflection", "BOOL", "serve gRPC reflection [true]",
          [](absl::string_view value, Config* config) {
            return SetBool(value, &config->reflection);

@@ -50,6 +50,8 @@ struct Config {
   Limits limits;
   // --drain_ms: how long open calls are still answered after SIGTERM.
   std::int64_t drain_ms = 5'000;
+  // --cpu_kernels: for UseWordKernels(), which takes it.
+  std::string cpu_kernels = "auto";
   // --reflection: whether the server describes its own services.
   bool reflection = true;
 

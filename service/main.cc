@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "grammar_core/mask/word_kernels.h"
 #include "service/config.h"
 #include "service/server.h"
 #include "service/tokenizer_store.h"
@@ -38,6 +39,9 @@ int Serve(const Config& config) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  if (const absl::Status used = maskd::UseWordKernels(config.cpu_kernels); !used.ok()) {
+    return Fail(used, kUsageError);
+  }
   auto server = maskd::service::Server::Start(config);
   if (!server.ok()) {
     return Fail(server.status(), EXIT_FAILURE);

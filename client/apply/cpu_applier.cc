@@ -3,13 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 #include "client/apply/cpu_kernels.h"
+#include "cpu/level.h"
 
 namespace maskd::client {
 namespace {
@@ -53,15 +52,6 @@ class CpuApplier final : public Applier {
   const CpuKernel& kernel_;
 };
 
-std::string NotMade(absl::string_view kernel, absl::string_view why) {
-  std::vector<absl::string_view> supported;
-  for (const CpuKernel& each : CpuKernels()) {
-    if (each.supported()) supported.push_back(each.name);
-  }
-  return absl::StrCat("kernel \"", kernel, "\" ", why, " on ", CpuDevice(),
-                      "; supported: ", absl::StrJoin(supported, ", "));
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Applier>> MakeCpuApplier() {
@@ -69,14 +59,11 @@ absl::StatusOr<std::unique_ptr<Applier>> MakeCpuApplier() {
 }
 
 absl::StatusOr<std::unique_ptr<Applier>> MakeCpuApplierWithKernel(absl::string_view kernel) {
-  for (const CpuKernel& each : CpuKernels()) {
-    if (each.name != kernel) continue;
-    if (each.supported()) return std::make_unique<CpuApplier>(each);
-    return absl::UnimplementedError(NotMade(kernel, "is not supported"));
-  }
-  return absl::InvalidArgumentError(NotMade(kernel, "is not known"));
+  const absl::StatusOr<const CpuKernel*> found = cpu::Find(CpuKernels(), kernel);
+  if (!found.ok()) return found.status();
+  return std::make_unique<CpuApplier>(**found);
 }
 
-std::string CpuDevice() { return absl::StrCat("cpu (", BestCpuKernel().name, ")"); }
+std::string CpuDevice() { return absl::StrCat("cpu (", BestCpuKernel().level, ")"); }
 
 }  // namespace maskd::client

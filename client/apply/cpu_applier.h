@@ -15,9 +15,8 @@ namespace maskd::client {
 
 absl::StatusOr<std::unique_ptr<Applier>> MakeCpuApplier();
 
-// With the kernel of that name ("portable", "avx2", "avx512"), for tests and measurements. Errors:
-// INVALID_ARGUMENT (no such kernel), UNIMPLEMENTED (not on this processor); both list what there
-// is.
+// With the kernel of that name ("auto", "portable", "avx2", "avx512"), for tests and measurements.
+// Errors: those of cpu::Find().
 absl::StatusOr<std::unique_ptr<Applier>> MakeCpuApplierWithKernel(absl::string_view kernel);
 
 // This processor and the kernel chosen for it, as "cpu (avx512)"; for messages.

@@ -1,11 +1,10 @@
-// The kernels that mask one row of logits on a processor, and the choice among them.
+// The kernels that mask one row of logits on a processor, and the choice among them (cpu/level.h).
 //
 // Meaning  all kernels give bit for bit what the portable one gives: the elements of tokens whose
 //          bit is 0, and those past the vocabulary, become `minus_infinity`; no other byte is
 //          written. Words of all ones are passed over without touching their logits.
 // Layout   elements are bytes here, as the caller's type (float, half) is not ours to name.
-// Threads  pure functions. Each vector kernel is a file whose functions carry their target as an
-//          attribute, so that no other code is ever compiled for a processor that may not be there.
+// Threads  pure functions.
 #ifndef MASKD_CLIENT_APPLY_CPU_KERNELS_H_
 #define MASKD_CLIENT_APPLY_CPU_KERNELS_H_
 
@@ -32,25 +31,21 @@ struct RowJob {
 using RowKernel = void (*)(const RowJob& job);
 
 struct CpuKernel {
-  absl::string_view name;
-  bool (*supported)();
+  absl::string_view level;
   RowKernel mask_32bit;
   RowKernel mask_16bit;
 };
 
 // All kernels of this build, best first; the last is the portable one.
-std::span<const CpuKernel> CpuKernels();
+std::span<const CpuKernel* const> CpuKernels();
 
 // The first that this processor supports.
 const CpuKernel& BestCpuKernel();
 
-void MaskRow32Portable(const RowJob& job);
-void MaskRow16Portable(const RowJob& job);
+extern const CpuKernel kPortableCpuKernel;
 #if defined(__x86_64__)
-void MaskRow32Avx2(const RowJob& job);
-void MaskRow16Avx2(const RowJob& job);
-void MaskRow32Avx512(const RowJob& job);
-void MaskRow16Avx512(const RowJob& job);
+extern const CpuKernel kAvx2CpuKernel;
+extern const CpuKernel kAvx512CpuKernel;
 #endif
 
 // Sets `count` elements of type Bits at `elements`.

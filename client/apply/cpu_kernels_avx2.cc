@@ -4,35 +4,33 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "cpu/level.h"
+
 namespace maskd::client {
 namespace {
 
 // Blends 8 elements: those whose bit of `lane_bits` is 0 in `word` become `value`.
-__attribute__((target("avx2"))) inline void Blend8(std::byte* elements, __m256i word,
-                                                   __m256i lane_bits, __m256i value) {
+MASKD_AVX2 inline void Blend8(std::byte* elements, __m256i word, __m256i lane_bits, __m256i value) {
   auto* const vector = reinterpret_cast<__m256i*>(elements);
   const __m256i allowed = _mm256_cmpeq_epi32(_mm256_and_si256(word, lane_bits), lane_bits);
   _mm256_storeu_si256(vector, _mm256_blendv_epi8(value, _mm256_loadu_si256(vector), allowed));
 }
 
 // The same for 16 elements of 16 bits.
-__attribute__((target("avx2"))) inline void Blend16(std::byte* elements, __m256i half_word,
-                                                    __m256i lane_bits, __m256i value) {
+MASKD_AVX2 inline void Blend16(std::byte* elements, __m256i half_word, __m256i lane_bits,
+                               __m256i value) {
   auto* const vector = reinterpret_cast<__m256i*>(elements);
   const __m256i allowed = _mm256_cmpeq_epi16(_mm256_and_si256(half_word, lane_bits), lane_bits);
   _mm256_storeu_si256(vector, _mm256_blendv_epi8(value, _mm256_loadu_si256(vector), allowed));
 }
 
-__attribute__((target("avx2"))) inline void FillVectors(std::byte* elements, int count,
-                                                        __m256i value) {
+MASKD_AVX2 inline void FillVectors(std::byte* elements, int count, __m256i value) {
   for (int i = 0; i < count; ++i) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(elements) + i, value);
   }
 }
 
-}  // namespace
-
-__attribute__((target("avx2"))) void MaskRow32Avx2(const RowJob& job) {
+MASKD_AVX2 void MaskRow32(const RowJob& job) {
   const __m256i value = _mm256_set1_epi32(static_cast<int>(job.minus_infinity));
   const __m256i lanes = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
   for (std::int64_t i = 0; i < job.vocab_size / 32; ++i) {
@@ -52,7 +50,7 @@ __attribute__((target("avx2"))) void MaskRow32Avx2(const RowJob& job) {
   MaskRowEnd<std::uint32_t>(job);
 }
 
-__attribute__((target("avx2"))) void MaskRow16Avx2(const RowJob& job) {
+MASKD_AVX2 void MaskRow16(const RowJob& job) {
   const __m256i value = _mm256_set1_epi16(static_cast<std::int16_t>(job.minus_infinity));
   const __m256i lanes = _mm256_setr_epi16(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096,
                                           8192, 16384, static_cast<std::int16_t>(0x8000));
@@ -69,6 +67,10 @@ __attribute__((target("avx2"))) void MaskRow16Avx2(const RowJob& job) {
   }
   MaskRowEnd<std::uint16_t>(job);
 }
+
+}  // namespace
+
+constinit const CpuKernel kAvx2CpuKernel = {cpu::kAvx2, &MaskRow32, &MaskRow16};
 
 }  // namespace maskd::client
 #endif  // defined(__x86_64__)

@@ -9,7 +9,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define MASKD_AVX512 __attribute__((target("avx512f,avx512bw")))
+#include "cpu/level.h"
 
 namespace maskd::client {
 namespace {
@@ -77,9 +77,7 @@ MASKD_AVX512 void MaskBlock16(std::byte* elements, const std::int32_t* words, __
   }
 }
 
-}  // namespace
-
-MASKD_AVX512 void MaskRow32Avx512(const RowJob& job) {
+MASKD_AVX512 void MaskRow32(const RowJob& job) {
   const __m512i value = _mm512_set1_epi32(static_cast<int>(job.minus_infinity));
   const std::int64_t word_count = job.vocab_size / 32;
   std::int64_t word = 0;
@@ -93,7 +91,7 @@ MASKD_AVX512 void MaskRow32Avx512(const RowJob& job) {
   MaskRowEnd<std::uint32_t>(job);
 }
 
-MASKD_AVX512 void MaskRow16Avx512(const RowJob& job) {
+MASKD_AVX512 void MaskRow16(const RowJob& job) {
   const __m512i value = _mm512_set1_epi16(static_cast<std::int16_t>(job.minus_infinity));
   const std::int64_t word_count = job.vocab_size / 32;
   std::int64_t word = 0;
@@ -107,7 +105,9 @@ MASKD_AVX512 void MaskRow16Avx512(const RowJob& job) {
   MaskRowEnd<std::uint16_t>(job);
 }
 
-}  // namespace maskd::client
+}  // namespace
 
-#undef MASKD_AVX512
+constinit const CpuKernel kAvx512CpuKernel = {cpu::kAvx512, &MaskRow32, &MaskRow16};
+
+}  // namespace maskd::client
 #endif  // defined(__x86_64__)

@@ -1,5 +1,6 @@
 // The kernel for any processor, and the one that the others are compared with.
 #include "client/apply/cpu_kernels.h"
+#include "cpu/level.h"
 
 namespace maskd::client {
 namespace {
@@ -22,7 +23,7 @@ void MaskRowPortable(const RowJob& job) {
 
 }  // namespace
 
-void MaskRow32Portable(const RowJob& job) { MaskRowPortable<std::uint32_t>(job); }
-void MaskRow16Portable(const RowJob& job) { MaskRowPortable<std::uint16_t>(job); }
+constinit const CpuKernel kPortableCpuKernel = {cpu::kPortable, &MaskRowPortable<std::uint32_t>,
+                                                &MaskRowPortable<std::uint16_t>};
 
 }  // namespace maskd::client

@@ -1,28 +1,9 @@
 #include "grammar_core/mask/bit_words.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
 namespace maskd {
-
-void OrInto(std::span<std::int32_t> into, std::span<const std::int32_t> words) {
-  for (std::size_t i = 0; i < into.size(); ++i) into[i] |= words[i];
-}
-
-void AndInto(std::span<std::int32_t> into, std::span<const std::int32_t> words) {
-  for (std::size_t i = 0; i < into.size(); ++i) into[i] &= words[i];
-}
-
-void AndNotInto(std::span<std::int32_t> into, std::span<const std::int32_t> words) {
-  for (std::size_t i = 0; i < into.size(); ++i) into[i] &= ~words[i];
-}
-
-std::int64_t CountBits(std::span<const std::int32_t> words) {
-  std::int64_t bits = 0;
-  for (const std::int32_t word : words) bits += std::popcount(static_cast<std::uint32_t>(word));
-  return bits;
-}
 
 std::uint64_t HashWords(std::span<const std::int32_t> words) {
   // Most masks are nearly empty: blocks without a bit are told in a few instructions and left out.

@@ -13,4 +13,6 @@ void TokenMask::Merge(const TokenMask& other) {
 
 int TokenMask::CountAllowed() const { return static_cast<int>(CountBits(words_)); }
 
+bool TokenMask::empty() const { return !AnyBit(words_); }
+
 }  // namespace maskd

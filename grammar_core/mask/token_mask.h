@@ -58,7 +58,7 @@ class TokenMask {
 
   [[nodiscard]] int vocab_size() const { return vocab_size_; }
   [[nodiscard]] int CountAllowed() const;
-  [[nodiscard]] bool empty() const { return CountAllowed() == 0; }
+  [[nodiscard]] bool empty() const;
   [[nodiscard]] std::span<const std::int32_t> words() const { return words_; }
   [[nodiscard]] std::span<std::int32_t> mutable_words() { return words_; }
 

@@ -10,6 +10,7 @@
 
 #include "client/apply/cpu_kernels.h"
 #include "client/apply/mask_rows.h"
+#include "cpu/level.h"
 
 namespace maskd::client {
 namespace {
@@ -66,11 +67,11 @@ Row RandomRow(std::mt19937_64& random, std::int64_t element_bytes) {
   return row;
 }
 
-class KernelTest : public testing::TestWithParam<CpuKernel> {
+class KernelTest : public testing::TestWithParam<const CpuKernel*> {
  protected:
   void SetUp() override {
-    if (!GetParam().supported()) {
-      GTEST_SKIP() << "NOT TESTED HERE: this processor lacks " << GetParam().name;
+    if (!cpu::Supports(GetParam()->level)) {
+      GTEST_SKIP() << "NOT TESTED HERE: this processor lacks " << GetParam()->level;
     }
   }
 };
@@ -79,27 +80,29 @@ TEST_P(KernelTest, SameAsPortableAndAsTokenByToken) {
   std::mt19937_64 random(20261121);
   for (int i = 0; i < 2000; ++i) {
     const Row row32 = RandomRow(random, 4);
-    ASSERT_EQ(row32.MaskedBy(GetParam().mask_32bit), row32.MaskedBy(&MaskRow32Portable));
-    ASSERT_EQ(row32.MaskedBy(GetParam().mask_32bit), row32.MaskedByToken(4)) << row32.vocab_size;
+    ASSERT_EQ(row32.MaskedBy(GetParam()->mask_32bit),
+              row32.MaskedBy(kPortableCpuKernel.mask_32bit));
+    ASSERT_EQ(row32.MaskedBy(GetParam()->mask_32bit), row32.MaskedByToken(4)) << row32.vocab_size;
     const Row row16 = RandomRow(random, 2);
-    ASSERT_EQ(row16.MaskedBy(GetParam().mask_16bit), row16.MaskedBy(&MaskRow16Portable));
-    ASSERT_EQ(row16.MaskedBy(GetParam().mask_16bit), row16.MaskedByToken(2)) << row16.vocab_size;
+    ASSERT_EQ(row16.MaskedBy(GetParam()->mask_16bit),
+              row16.MaskedBy(kPortableCpuKernel.mask_16bit));
+    ASSERT_EQ(row16.MaskedBy(GetParam()->mask_16bit), row16.MaskedByToken(2)) << row16.vocab_size;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KernelTest,
                          testing::ValuesIn(CpuKernels().begin(), CpuKernels().end()),
-                         [](const auto& test) { return std::string(test.param.name); });
+                         [](const auto& test) { return std::string(test.param->level); });
 
 TEST(Kernels, ThePortableOneIsLastAndAlwaysThere) {
-  EXPECT_EQ(CpuKernels().back().name, "portable");
-  EXPECT_TRUE(CpuKernels().back().supported());
+  EXPECT_EQ(CpuKernels().back()->level, "portable");
+  EXPECT_TRUE(cpu::Supports(CpuKernels().back()->level));
 }
 
 TEST(Kernels, BestIsTheFirstSupported) {
-  for (const CpuKernel& kernel : CpuKernels()) {
-    if (!kernel.supported()) continue;
-    EXPECT_EQ(BestCpuKernel().name, kernel.name);
+  for (const CpuKernel* kernel : CpuKernels()) {
+    if (!cpu::Supports(kernel->level)) continue;
+    EXPECT_EQ(BestCpuKernel().level, kernel->level);
     break;
   }
 }

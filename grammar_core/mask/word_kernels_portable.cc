@@ -1,0 +1,39 @@
+// The kernels for any processor, and those that the others are compared with.
+#include <bit>
+
+#include "grammar_core/mask/word_kernels.h"
+
+namespace maskd {
+namespace {
+
+void OrInto(std::int32_t* into, const std::int32_t* words, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) into[i] |= words[i];
+}
+
+void AndInto(std::int32_t* into, const std::int32_t* words, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) into[i] &= words[i];
+}
+
+void AndNotInto(std::int32_t* into, const std::int32_t* words, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) into[i] &= ~words[i];
+}
+
+std::int64_t CountBits(const std::int32_t* words, std::size_t count) {
+  std::int64_t bits = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    bits += std::popcount(static_cast<std::uint32_t>(words[i]));
+  return bits;
+}
+
+std::size_t FindNonzero(const std::int32_t* words, std::size_t count) {
+  std::size_t i = 0;
+  while (i < count && words[i] == 0) ++i;
+  return i;
+}
+
+}  // namespace
+
+constinit const WordKernels kPortableWordKernels = {"portable",  &OrInto,    &AndInto,
+                                                    &AndNotInto, &CountBits, &FindNonzero};
+
+}  // namespace maskd
