@@ -15,6 +15,7 @@
 #include <cstring>
 #include <iostream>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -164,6 +165,17 @@ void BM_MaskCopied(benchmark::State& state, const Way& way) {
   }
 }
 
+// All positions of a chain of four that the grammar takes.
+void BM_DraftOf4(benchmark::State& state, const Way& way) {
+  const Matcher matcher = MatcherAfter(way, state.range(0));
+  const Draft draft = {std::span(way.tokens).subspan(static_cast<std::size_t>(state.range(0)), 4)};
+  DraftMasks masks;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(matcher.MaskDraft(draft, &masks).ok());
+    benchmark::ClobberMemory();
+  }
+}
+
 void RegisterAll(const Way& way) {
   benchmark::RegisterBenchmark("accept", &BM_Accept, way);
   const auto at_lengths = [&](const char* name, void (*function)(benchmark::State&, const Way&)) {
@@ -174,6 +186,7 @@ void RegisterAll(const Way& way) {
   at_lengths("fork", &BM_Fork);
   at_lengths("fork_and_rollback_of_4", &BM_ForkAndRollback4);
   at_lengths("accept_4_and_rollback_of_4", &BM_AcceptAndRollback4);
+  at_lengths("draft_of_4", &BM_DraftOf4);
   at_lengths("mask", &BM_Mask);
   at_lengths("mask_copied", &BM_MaskCopied);
 }

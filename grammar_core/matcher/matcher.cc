@@ -43,6 +43,10 @@ absl::StatusOr<MaskRef> Matcher::Mask() {
   return mask;
 }
 
+absl::Status Matcher::MaskDraft(const Draft& draft, DraftMasks* masks) const {
+  return FillDraft(stepper_, history_.back(), finished(), draft, masks);
+}
+
 absl::Status Matcher::Rollback(int count) {
   if (count < 0 || count > token_count()) {
     return ErrorAt(absl::StatusCode::kOutOfRange, "", "ROLLBACK_OUT_OF_RANGE",

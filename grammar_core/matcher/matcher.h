@@ -29,6 +29,7 @@
 
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/mask/token_mask.h"
+#include "grammar_core/matcher/drafts.h"
 #include "grammar_core/matcher/state_history.h"
 #include "grammar_core/matcher/token_stepper.h"
 
@@ -47,6 +48,10 @@ class Matcher {
   // The tokens allowed next; never all-zero. Null when finished. Lives as long as the grammar.
   // Errors: RESOURCE_EXHAUSTED.
   absl::StatusOr<MaskRef> Mask();
+
+  // The masks of all positions of a draft; the matcher stays as it was. Errors: those of
+  // FillDraft().
+  absl::Status MaskDraft(const Draft& draft, DraftMasks* masks) const;
 
   // Takes back the last `count` tokens, over the end too. Errors: OUT_OF_RANGE past the start.
   absl::Status Rollback(int count);

@@ -1,0 +1,56 @@
+// The masks of all positions of a draft: tokens that a smaller model has guessed.
+//
+//   Draft      a chain, each token after the one before, or a tree: token i comes after token
+//              parents[i], or after what the row has taken where that is -1. Parents come before
+//              their children.
+//   Positions  one more than tokens: position 0 is the row as it is, position i + 1 the row after
+//              token i and those it comes after.
+//   Refused    a token that the grammar refuses, that is out of range, or -1 (padding) has no
+//              position, nor has any token after it.
+//   Ended      tokens after the end are accepted and change nothing, as with Matcher::Accept().
+// Threads  plain values.
+#ifndef MASKD_GRAMMAR_CORE_MATCHER_DRAFTS_H_
+#define MASKD_GRAMMAR_CORE_MATCHER_DRAFTS_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "grammar_core/mask/token_mask.h"
+#include "grammar_core/matcher/token_stepper.h"
+
+namespace maskd {
+
+struct Draft {
+  std::span<const TokenId> tokens;
+  std::span<const int> parents = {};  // empty: a chain
+};
+
+struct DraftPosition {
+  enum class State : std::uint8_t {
+    kActive,    // `mask` says what may come next
+    kFinished,  // the text has ended: nothing to mask
+    kInvalid,   // no such position: a token on the way to it is refused
+  };
+  State state = State::kInvalid;
+  bool may_end = false;
+  MaskRef mask = nullptr;  // of an active position
+};
+
+struct DraftMasks {
+  std::vector<DraftPosition> positions;
+  // Tokens that have a position. In a chain these are the first ones.
+  int accepted_tokens = 0;
+};
+
+// The masks of `draft` for a row that is in `state`, or has finished. One budget serves all
+// positions. Errors: RESOURCE_EXHAUSTED, and the positions that are not made yet stay invalid;
+// INVALID_ARGUMENT for parents that are no tree, and there is no position.
+absl::Status FillDraft(const TokenStepper& stepper, TokenStepper::State state, bool finished,
+                       const Draft& draft, DraftMasks* masks);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MATCHER_DRAFTS_H_
