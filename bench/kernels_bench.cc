@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
 #include "benchmark/benchmark.h"
 
 #include "cpu/level.h"
+#include "grammar_core/mask/bit_words.h"
 #include "grammar_core/mask/word_kernels.h"
 
 namespace maskd {
@@ -88,8 +88,7 @@ void BM_Compare(benchmark::State& state) {
 void BM_Hash(benchmark::State& state) {
   const Words words = RandomWords(state.range(0));
   for (auto _ : state) {
-    benchmark::DoNotOptimize(absl::HashOf(absl::string_view(
-        reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0]))));
+    benchmark::DoNotOptimize(HashWords(words));
     benchmark::ClobberMemory();
   }
   ReportBytes(state);
@@ -109,7 +108,7 @@ void Register(absl::string_view name, absl::string_view level, Function function
 void RegisterAll() {
   AtAllSizes(benchmark::RegisterBenchmark("copy/memcpy", &BM_Copy));
   AtAllSizes(benchmark::RegisterBenchmark("compare/memcmp", &BM_Compare));
-  AtAllSizes(benchmark::RegisterBenchmark("hash/absl", &BM_Hash));
+  AtAllSizes(benchmark::RegisterBenchmark("hash/portable", &BM_Hash));
   for (const WordKernels* kernels : AllWordKernels()) {
     if (!cpu::Supports(kernels->level)) continue;
     Register("or", kernels->level, &BM_Combine, kernels->or_into);
