@@ -42,6 +42,10 @@ struct VocabularyLimits {
   std::int64_t vocabulary_beside_bytes = 16 << 20;
   // Levels of nesting in a JSON file.
   std::int64_t tokenizer_json_depth = 64;
+  // Bytes of a GGUF file before its tensors.
+  std::int64_t gguf_metadata_bytes = 128 << 20;
+  // Levels of arrays in an array of GGUF.
+  std::int64_t gguf_array_depth = 8;
   // Values of a JSON file, those of its vocabulary apart.
   std::int64_t tokenizer_json_values = 1 << 20;
 };

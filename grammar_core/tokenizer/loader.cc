@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <istream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,30 +27,56 @@ namespace {
 
 struct Format {
   const char* name;
-  bool (*looks_like)(absl::string_view content);
-  absl::StatusOr<RawVocabulary> (*read)(absl::string_view content);
-  // What files beside the named one add: stop tokens, and for some formats special tokens.
+  // `head` is the start of the file, kHeadBytes or all of it.
+  bool (*looks_like)(absl::string_view head);
+  // Errors start with the path.
+  absl::StatusOr<RawVocabulary> (*read)(SourceFile* file);
+  // What files beside the named one add: stop tokens, and for some formats special tokens. May be
+  // null.
   absl::Status (*read_beside)(const std::string& path, RawVocabulary* raw);
   bool beside_lists_special;
 };
 
+constexpr std::int64_t kHeadBytes = 16 << 10;
+
+template <absl::StatusOr<RawVocabulary> (*Read)(absl::string_view content)>
+absl::StatusOr<RawVocabulary> Whole(SourceFile* file) {
+  const absl::StatusOr<std::string> content =
+      file->ReadWhole("vocabulary_file_bytes", kVocabularyLimits.vocabulary_file_bytes);
+  if (!content.ok()) {
+    return content.status();
+  }
+  absl::StatusOr<RawVocabulary> raw = Read(*content);
+  return raw.ok() ? std::move(raw) : InFile(file->path(), raw.status());
+}
+
+template <absl::StatusOr<RawVocabulary> (*Read)(std::istream& file)>
+absl::StatusOr<RawVocabulary> Streamed(SourceFile* file) {
+  absl::StatusOr<RawVocabulary> raw = Read(file->stream());
+  return raw.ok() ? std::move(raw) : InFile(file->path(), raw.status());
+}
+
 // The first that the content looks like is its format: any object is taken for a tokenizer.json.
 constexpr std::array kFormats = {
-    Format{"tekken", &LooksLikeTekken, &ReadTekken, &ReadModelConfigs, false},
-    Format{"huggingface", &LooksLikeHuggingFace, &ReadHuggingFace, &ReadModelConfigs, false},
-    Format{"sentencepiece", &LooksLikeSentencePiece, &ReadSentencePiece, &ReadModelConfigs, false},
-    Format{"tiktoken", &LooksLikeTiktoken, &ReadTiktoken, &ReadBesideTiktoken, true},
+    Format{"tekken", &LooksLikeTekken, &Whole<ReadTekken>, &ReadModelConfigs, false},
+    Format{"huggingface", &LooksLikeHuggingFace, &Whole<ReadHuggingFace>, &ReadModelConfigs, false},
+    Format{"gguf", &LooksLikeGguf, &Streamed<ReadGguf>, nullptr, false},
+    Format{"sentencepiece", &LooksLikeSentencePiece, &Whole<ReadSentencePiece>, &ReadModelConfigs,
+           false},
+    Format{"tiktoken", &LooksLikeTiktoken, &Whole<ReadTiktoken>, &ReadBesideTiktoken, true},
 };
 
 // What ends a text where neither the caller nor a file beside says it.
-constexpr std::array kWellKnownStops = {
+constexpr absl::string_view kReturn = "<|return|>";
+constexpr absl::string_view kMessageEnd = "<|end|>";
+constexpr std::array<absl::string_view, 22> kWellKnownStops = {
     "<|eot_id|>",
     "<|eom_id|>",
     "<|end_of_text|>",
     "<|im_end|>",
     "<|endoftext|>",
-    "<|end|>",
-    "<|return|>",
+    kMessageEnd,
+    kReturn,
     "<|call|>",
     "<|endofprompt|>",
     "</s>",
@@ -58,6 +85,12 @@ constexpr std::array kWellKnownStops = {
     "<|END_OF_TURN_TOKEN|>",
     "<|EOT|>",
     "<EOT>",
+    "_<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<end_of_utterance>",
+    "<turn|>",
+    "<|tool_response>",
     "<\xEF\xBD\x9C"
     "end\xE2\x96\x81"
     "of\xE2\x96\x81"
@@ -68,9 +101,9 @@ constexpr int kByteCount = 256;
 constexpr char kEmbeddedName[] = "bytes";
 constexpr char kEmbeddedEnd[] = "<|end|>";
 
-absl::StatusOr<const Format*> FindFormat(absl::string_view name, absl::string_view content) {
+absl::StatusOr<const Format*> FindFormat(absl::string_view name, absl::string_view head) {
   for (const Format& format : kFormats) {
-    if (name.empty() ? format.looks_like(content) : name == format.name) {
+    if (name.empty() ? format.looks_like(head) : name == format.name) {
       return &format;
     }
   }
@@ -133,6 +166,9 @@ absl::Status AddCallersSpecial(const VocabularySource& source, RawVocabulary* ra
 // The files beside are read for what the caller does not say: the special tokens where they list
 // those, else the stop tokens.
 bool LooksBeside(const VocabularySource& source, const Format& format) {
+  if (format.read_beside == nullptr) {
+    return false;
+  }
   return format.beside_lists_special ? source.extra_special.empty() && source.special_preset.empty()
                                      : source.stop_tokens.empty();
 }
@@ -160,11 +196,14 @@ absl::StatusOr<std::vector<TokenId>> NamedStops(const std::vector<std::string>& 
 }
 
 // A well-known spelling counts where the file lists it apart from the model's pieces: "</s>" can
-// be an ordinary piece of a vocabulary that has seen HTML.
+// be an ordinary piece of a vocabulary that has seen HTML. Where "<|return|>" ends a text,
+// "<|end|>" ends one message of several.
 std::vector<TokenId> WellKnownStops(const RawVocabulary& raw) {
+  const bool has_return = FindListed(kReturn, raw) >= 0;
   std::vector<TokenId> ids;
-  for (const char* text : kWellKnownStops) {
-    if (const TokenId id = FindListed(text, raw); id >= 0) {
+  for (const absl::string_view text : kWellKnownStops) {
+    const TokenId id = FindListed(text, raw);
+    if (id >= 0 && !(has_return && text == kMessageEnd)) {
       ids.push_back(id);
     }
   }
@@ -201,25 +240,39 @@ void MakeSpecial(const std::vector<TokenId>& ids, RawVocabulary* raw) {
   }
 }
 
-absl::StatusOr<std::shared_ptr<const Vocabulary>> FromContent(const VocabularySource& source,
-                                                              absl::string_view content) {
-  const absl::StatusOr<const Format*> format = FindFormat(source.format, content);
-  if (!format.ok()) {
-    return format.status();
-  }
-  absl::StatusOr<RawVocabulary> raw = (*format)->read(content);
-  if (!raw.ok()) {
-    return raw.status();
-  }
-  if (absl::Status added = AddWhatTheFileLacks(source, **format, &*raw); !added.ok()) {
+absl::StatusOr<std::shared_ptr<const Vocabulary>> FromRaw(const VocabularySource& source,
+                                                          const Format& format, RawVocabulary raw) {
+  if (absl::Status added = AddWhatTheFileLacks(source, format, &raw); !added.ok()) {
     return added;
   }
-  absl::StatusOr<std::vector<TokenId>> stop_ids = StopIds(source, *raw);
+  absl::StatusOr<std::vector<TokenId>> stop_ids = StopIds(source, raw);
   if (!stop_ids.ok()) {
     return stop_ids.status();
   }
-  MakeSpecial(*stop_ids, &*raw);
-  return Vocabulary::Create(source.name, std::move(raw->tokens), *std::move(stop_ids));
+  MakeSpecial(*stop_ids, &raw);
+  return Vocabulary::Create(source.name, std::move(raw.tokens), *std::move(stop_ids));
+}
+
+absl::StatusOr<std::shared_ptr<const Vocabulary>> FromFile(const VocabularySource& source) {
+  absl::StatusOr<SourceFile> file = SourceFile::Open(source.path);
+  if (!file.ok()) {
+    return file.status();
+  }
+  const absl::StatusOr<std::string> head = file->ReadHead(kHeadBytes);
+  if (!head.ok()) {
+    return head.status();
+  }
+  const absl::StatusOr<const Format*> format = FindFormat(source.format, *head);
+  if (!format.ok()) {
+    return InFile(source.path, format.status());
+  }
+  absl::StatusOr<RawVocabulary> raw = (*format)->read(&*file);
+  if (!raw.ok()) {
+    return raw.status();
+  }
+  absl::StatusOr<std::shared_ptr<const Vocabulary>> made =
+      FromRaw(source, **format, *std::move(raw));
+  return made.ok() ? made : InFile(source.path, made.status());
 }
 
 absl::StatusOr<std::shared_ptr<const Vocabulary>> MakeEmbedded(const std::string& name) {
@@ -251,13 +304,7 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const Vocabular
                                   "tokens to choose")
                : MakeEmbedded(source.name);
   }
-  const absl::StatusOr<std::string> content =
-      ReadSourceFile(source.path, kVocabularyLimits.vocabulary_file_bytes);
-  if (!content.ok()) {
-    return content.status();
-  }
-  absl::StatusOr<std::shared_ptr<const Vocabulary>> made = FromContent(source, *content);
-  return made.ok() ? made : InFile(source.path, made.status());
+  return FromFile(source);
 }
 
 std::shared_ptr<const Vocabulary> EmbeddedByteVocabulary() {

@@ -1,8 +1,9 @@
 // Reads vocabularies from files, and has one of its own for when there is none.
 //
 // Formats  one row each in loader.cc: "huggingface" (tokenizer.json: byte-level BPE, byte fallback
-//          and metaspace, added and special tokens), "sentencepiece" (a .model file), "tekken"
-//          (tekken.json), "tiktoken" (lines "BASE64 RANK").
+//          and metaspace, added and special tokens), "gguf" (its tensors are not read),
+//          "sentencepiece" (a .model file), "tekken" (tekken.json), "tiktoken" (lines "BASE64
+//          RANK").
 // Threads  no state; any thread.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_LOADER_H_

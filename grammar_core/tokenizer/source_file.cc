@@ -9,6 +9,7 @@
 #include <ios>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,8 +23,8 @@ namespace {
 
 constexpr std::size_t kShownBytes = 64;
 
-// OK, with the size, when `path` is a regular file that is neither empty nor too large.
-absl::StatusOr<std::int64_t> CheckedSize(const std::string& path, std::int64_t max_bytes) {
+// OK, with the size, when `path` is a regular file that is not empty.
+absl::StatusOr<std::int64_t> CheckedSize(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) {
@@ -39,9 +40,6 @@ absl::StatusOr<std::int64_t> CheckedSize(const std::string& path, std::int64_t m
   if (error) {
     return absl::ErrnoToStatus(error.value(), path);
   }
-  if (size > static_cast<std::uintmax_t>(max_bytes)) {
-    return LimitExceeded(path, "vocabulary_file_bytes", max_bytes, static_cast<std::int64_t>(size));
-  }
   if (size == 0) {
     return InvalidTokenizer(path, "the file is empty");
   }
@@ -52,21 +50,38 @@ bool IsContinuationByte(char byte) { return (static_cast<unsigned char>(byte) & 
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadSourceFile(const std::string& path, std::int64_t max_bytes) {
-  const absl::StatusOr<std::int64_t> size = CheckedSize(path, max_bytes);
+absl::StatusOr<SourceFile> SourceFile::Open(const std::string& path) {
+  const absl::StatusOr<std::int64_t> size = CheckedSize(path);
   if (!size.ok()) {
     return size.status();
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
   }
-  std::string content(static_cast<std::size_t>(*size), '\0');
-  file.read(content.data(), static_cast<std::streamsize>(content.size()));
-  if (static_cast<std::size_t>(file.gcount()) != content.size()) {
-    return ErrorAt(absl::StatusCode::kUnavailable, path, "FILE_CHANGED",
+  return SourceFile(path, std::move(stream), *size);
+}
+
+absl::StatusOr<std::string> SourceFile::ReadHead(std::int64_t max_bytes) {
+  return ReadFromStart(std::min(max_bytes, size_));
+}
+
+absl::StatusOr<std::string> SourceFile::ReadWhole(absl::string_view limit_name,
+                                                  std::int64_t max_bytes) {
+  if (size_ > max_bytes) {
+    return LimitExceeded(path_, limit_name, max_bytes, size_);
+  }
+  return ReadFromStart(size_);
+}
+
+absl::StatusOr<std::string> SourceFile::ReadFromStart(std::int64_t count) {
+  std::string content(static_cast<std::size_t>(count), '\0');
+  stream_.read(content.data(), static_cast<std::streamsize>(content.size()));
+  if (static_cast<std::size_t>(stream_.gcount()) != content.size()) {
+    return ErrorAt(absl::StatusCode::kUnavailable, path_, "FILE_CHANGED",
                    "the file became shorter while it was read");
   }
+  stream_.seekg(0);
   return content;
 }
 

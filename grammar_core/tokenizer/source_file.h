@@ -1,15 +1,18 @@
-// The files a vocabulary is read from: whole, bounded, and with places that a person can find.
+// The files a vocabulary is read from: bounded, and with places that a person can find.
 //
 // Errors   NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT (a directory, a device, an empty file),
 //          RESOURCE_EXHAUSTED (over the limit; nothing has been read then). Each starts with the
 //          path.
-// Threads  no state.
+// Threads  one thread reads one SourceFile; no other state.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_SOURCE_FILE_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_SOURCE_FILE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <istream>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -17,8 +20,30 @@
 
 namespace maskd {
 
-// The whole content of the regular file at `path`.
-absl::StatusOr<std::string> ReadSourceFile(const std::string& path, std::int64_t max_bytes);
+// A regular file with at least one byte, open for reading.
+class SourceFile {
+ public:
+  static absl::StatusOr<SourceFile> Open(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // At its start, unless the caller has read from it.
+  std::istream& stream() { return stream_; }
+
+  // The first `max_bytes` bytes, or all there are.
+  absl::StatusOr<std::string> ReadHead(std::int64_t max_bytes);
+  // The whole content; `limit_name` is the name of the bound `max_bytes`.
+  absl::StatusOr<std::string> ReadWhole(absl::string_view limit_name, std::int64_t max_bytes);
+
+ private:
+  SourceFile(std::string path, std::ifstream stream, std::int64_t size)
+      : path_(std::move(path)), stream_(std::move(stream)), size_(size) {}
+
+  absl::StatusOr<std::string> ReadFromStart(std::int64_t count);
+
+  std::string path_;
+  std::ifstream stream_;
+  std::int64_t size_;
+};
 
 // "LINE:COLUMN" of a byte of `text`, both from 1, the column in bytes.
 std::string LineColumn(absl::string_view text, std::size_t offset);

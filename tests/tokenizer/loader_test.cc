@@ -45,8 +45,9 @@ TEST(LoaderTest, BothFormatsOfTheSameTokensHaveOneHash) {
 TEST(LoaderTest, ContentOfNoFormatIsRefusedWithTheKnownOnes) {
   const absl::Status status = LoadContent("v", std::string("PK\x03\x04", 4)).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(MessageAfterPath(status),
-            "1:1: the content is of no known format: tekken, huggingface, sentencepiece, tiktoken");
+  EXPECT_EQ(
+      MessageAfterPath(status),
+      "1:1: the content is of no known format: tekken, huggingface, gguf, sentencepiece, tiktoken");
 }
 
 TEST(LoaderTest, AFormatThatIsNamedIsTheOneTried) {
@@ -57,9 +58,9 @@ TEST(LoaderTest, AFormatThatIsNamedIsTheOneTried) {
             "1:1: \"{\\\"added_tokens\\\":\" is not base64");
   source.format = "csv";
   EXPECT_EQ(MessageAfterPath(LoadVocabulary(source).status()),
-            "format: \"csv\" is not one of tekken, huggingface, sentencepiece, tiktoken");
+            "format: \"csv\" is not one of tekken, huggingface, gguf, sentencepiece, tiktoken");
   EXPECT_THAT(VocabularyFormats(),
-              testing::ElementsAre("tekken", "huggingface", "sentencepiece", "tiktoken"));
+              testing::ElementsAre("tekken", "huggingface", "gguf", "sentencepiece", "tiktoken"));
 }
 
 TEST(LoaderTest, AnExtraTokenMayRepeatWhatTheFileSays) {

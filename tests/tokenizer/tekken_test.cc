@@ -107,7 +107,8 @@ std::string WithRanks(absl::string_view ranks) { return File(5, 3, kSpecial, ran
 INSTANTIATE_TEST_SUITE_P(
     Ranks, WrongTekkenTest,
     testing::ValuesIn(std::vector<WrongCase>{
-        {"NotJson", "{\"vocab\": [}", "1:12: not JSON: unexpected '}'; expected '[', '{', or a literal"},
+        {"NotJson", "{\"vocab\": [}",
+         "1:12: not JSON: unexpected '}'; expected '[', '{', or a literal"},
         {"NoVocab", R"({"config": {}})", "/vocab: not a list of objects"},
         {"VocabIsAnObject", R"({"vocab": {}})", "/vocab: not a list of objects"},
         {"RankIsANumber", WithRanks("7"), "/vocab: not a list of objects"},

@@ -1,5 +1,5 @@
 // What a tokenizer format's reader hands to the loader, and the readers. One format is one file
-// here and one row in the table of loader.cc.
+// here and one row in the table of loader.cc. A LooksLike function sees the start of a file.
 //
 // Errors   readers start their messages with the place in the content (line:column, a JSON Pointer,
 //          or "byte N" of a binary file); the loader puts the path before it.
@@ -8,6 +8,7 @@
 #define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_FORMAT_H_
 
 #include <cstdint>
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -49,19 +50,23 @@ TokenId FindNamed(absl::string_view text, const RawVocabulary& raw);
 absl::Status ReadModelConfigs(const std::string& path, RawVocabulary* raw);
 
 // tokenizer.json of the `tokenizers` library.
-bool LooksLikeHuggingFace(absl::string_view content);
+bool LooksLikeHuggingFace(absl::string_view head);
 absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content);
 
+// A GGUF file, of which the tensors are not read.
+bool LooksLikeGguf(absl::string_view head);
+absl::StatusOr<RawVocabulary> ReadGguf(std::istream& file);
+
 // tekken.json of the `mistral-common` library.
-bool LooksLikeTekken(absl::string_view content);
+bool LooksLikeTekken(absl::string_view head);
 absl::StatusOr<RawVocabulary> ReadTekken(absl::string_view content);
 
 // A model of the `sentencepiece` library.
-bool LooksLikeSentencePiece(absl::string_view content);
+bool LooksLikeSentencePiece(absl::string_view head);
 absl::StatusOr<RawVocabulary> ReadSentencePiece(absl::string_view content);
 
 // Lines "BASE64 RANK".
-bool LooksLikeTiktoken(absl::string_view content);
+bool LooksLikeTiktoken(absl::string_view head);
 absl::StatusOr<RawVocabulary> ReadTiktoken(absl::string_view content);
 // Special tokens and stop ids from STEM.special.json beside `path`, where STEM is the file's name
 // without what follows its last dot: {"special": {SPELLING: ID}, "stop": [SPELLING]}.

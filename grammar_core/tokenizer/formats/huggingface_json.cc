@@ -145,8 +145,8 @@ absl::Status PutAllAdded(const Json& tree, RawVocabulary* raw) {
 
 }  // namespace
 
-bool LooksLikeHuggingFace(absl::string_view content) {
-  return absl::StartsWith(WithoutJsonLead(content), "{");
+bool LooksLikeHuggingFace(absl::string_view head) {
+  return absl::StartsWith(WithoutJsonLead(head), "{");
 }
 
 absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content) {

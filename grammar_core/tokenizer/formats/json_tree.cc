@@ -124,8 +124,12 @@ bool JsonTreeReader::Close() {
 }
 
 absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path) {
+  absl::StatusOr<SourceFile> file = SourceFile::Open(path);
+  if (!file.ok()) {
+    return file.status();
+  }
   const absl::StatusOr<std::string> content =
-      ReadSourceFile(path, kVocabularyLimits.vocabulary_beside_bytes);
+      file->ReadWhole("vocabulary_beside_bytes", kVocabularyLimits.vocabulary_beside_bytes);
   if (!content.ok()) {
     return content.status();
   }

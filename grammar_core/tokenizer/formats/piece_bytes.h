@@ -1,4 +1,4 @@
-// The spellings that formats share: how a piece writes spaces and bytes that text files cannot hold.
+// The spellings that formats share: how a piece writes spaces, and bytes that texts cannot hold.
 //
 // Threads  functions without state.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_PIECE_BYTES_H_

@@ -1,5 +1,5 @@
-// SentencePiece models (a serialized ModelProto of sentencepiece_model.proto): the pieces, what ends
-// a text, and nothing of how a text is cut.
+// SentencePiece models (a serialized ModelProto of sentencepiece_model.proto): the pieces, what
+// ends a text, and nothing of how a text is cut.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -175,8 +175,8 @@ bool IsTextField(const absl::StatusOr<WireField>& field, std::uint32_t number) {
 
 }  // namespace
 
-bool LooksLikeSentencePiece(absl::string_view content) {
-  const absl::StatusOr<WireField> piece = WireReader(content).Next();
+bool LooksLikeSentencePiece(absl::string_view head) {
+  const absl::StatusOr<WireField> piece = WireReader(head).Next();
   return IsTextField(piece, kPieces) && IsTextField(WireReader(piece->bytes).Next(), kPieceText);
 }
 

@@ -29,8 +29,8 @@ namespace {
 using Json = nlohmann::json;
 
 // What a file begins with; none is a field of a tokenizer.json.
-constexpr std::array<absl::string_view, 7> kFirstKeys = {"config", "vocab",      "special_tokens",        "image",
-                                   "audio",  "multimodal", "model_settings_builder"};
+constexpr std::array<absl::string_view, 7> kFirstKeys = {
+    "config", "vocab", "special_tokens", "image", "audio", "multimodal", "model_settings_builder"};
 
 // The special tokens of the files that list none, and the versions of those files.
 constexpr std::array kUnlistedSpecial = {"<unk>",
@@ -167,8 +167,9 @@ absl::Status PutSpecial(const Json& tree, std::int64_t count, RawVocabulary* raw
     return special.status();
   }
   if (special->size() > static_cast<std::size_t>(count)) {
-    return InvalidTokenizer("/config/default_num_special_tokens",
-                            absl::StrCat(count, " is less than the ", special->size(), " there are"));
+    return InvalidTokenizer(
+        "/config/default_num_special_tokens",
+        absl::StrCat(count, " is less than the ", special->size(), " there are"));
   }
   for (std::string& text : *special) {
     raw->tokens.push_back({std::move(text), true});
@@ -194,16 +195,16 @@ absl::Status PutRanks(std::vector<std::string>* ranks, std::int64_t count, RawVo
 
 }  // namespace
 
-bool LooksLikeTekken(absl::string_view content) {
-  content = WithoutJsonLead(content);
-  if (!absl::ConsumePrefix(&content, "{")) {
+bool LooksLikeTekken(absl::string_view head) {
+  head = WithoutJsonLead(head);
+  if (!absl::ConsumePrefix(&head, "{")) {
     return false;
   }
-  content = WithoutJsonLead(content);
-  if (!absl::ConsumePrefix(&content, "\"")) {
+  head = WithoutJsonLead(head);
+  if (!absl::ConsumePrefix(&head, "\"")) {
     return false;
   }
-  const absl::string_view key = content.substr(0, content.find('"'));
+  const absl::string_view key = head.substr(0, head.find('"'));
   return std::find(kFirstKeys.begin(), kFirstKeys.end(), key) != kFirstKeys.end();
 }
 

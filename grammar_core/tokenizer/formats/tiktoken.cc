@@ -103,9 +103,9 @@ absl::Status PutStops(const nlohmann::json& stops, RawVocabulary* raw) {
 
 }  // namespace
 
-bool LooksLikeTiktoken(absl::string_view content) {
+bool LooksLikeTiktoken(absl::string_view head) {
   absl::string_view rank;
-  return ParseLine(FirstLine(content), &rank).ok();
+  return ParseLine(FirstLine(head), &rank).ok();
 }
 
 absl::StatusOr<RawVocabulary> ReadTiktoken(absl::string_view content) {
