@@ -14,7 +14,7 @@ Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* ma
       classes_(facts_.ir()),
       store_(facts_, masks->index().vocabulary().max_token_bytes()),
       lowering_(&store_),
-      objects_(&store_, &lowering_),
+      objects_(&store_, &lowering_, limits.emptiness_states),
       characters_(&store_, &objects_, limits.emptiness_states),
       derivative_(&store_, &objects_, &characters_, &lowering_, &classes_, limits) {
   lowering_.set_objects(&objects_);
@@ -137,16 +137,17 @@ TermId Automaton::Without(TermId both, TermId part) {
   return store_.And(std::move(others));
 }
 
-ObjectTerms::NameTexts Automaton::NamesOf(TermId cell) {
+ObjectTerms::NameTexts Automaton::NamesOf(TermId cell, Work& work) {
   const MutexLock lock(&mutex_);
   const Term& names = store_.term(store_.term(cell).a);
-  return objects_.TextsOf(names.a, names.b, names.c, names.d);
+  return objects_.TextsOf(names.a, names.b, names.c, names.d, work);
 }
 
-TermId Automaton::EndOfName(TermId cell, std::uint32_t name) {
+TermId Automaton::EndOfName(TermId cell, std::uint32_t name, Work& work) {
   const MutexLock lock(&mutex_);
   const Term& names = store_.term(store_.term(cell).a);
-  const TermId end = objects_.Names(names.a, names.b, name, objects_.NameLength(names.a, name));
+  const TermId end =
+      objects_.Names(names.a, names.b, name, objects_.NameLength(names.a, name), work);
   return objects_.EncodeNames(end, {Spelling::kJsonString}, names.a, names.b);
 }
 

@@ -100,8 +100,8 @@ class Automaton {
   // The And term `both` without its part `part`.
   TermId Without(TermId both, TermId part) ABSL_LOCKS_EXCLUDED(mutex_);
   // The texts of an Encode term `cell` of a NameSet, and the term at the end of name `name`.
-  ObjectTerms::NameTexts NamesOf(TermId cell) ABSL_LOCKS_EXCLUDED(mutex_);
-  TermId EndOfName(TermId cell, std::uint32_t name) ABSL_LOCKS_EXCLUDED(mutex_);
+  ObjectTerms::NameTexts NamesOf(TermId cell, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  TermId EndOfName(TermId cell, std::uint32_t name, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) ABSL_LOCKS_EXCLUDED(mutex_);

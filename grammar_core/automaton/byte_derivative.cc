@@ -109,7 +109,7 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
     case TermKind::kEncode:
       return DeriveEncode(term, byte, work);
     case TermKind::kObject:
-      return objects_->Step(term.a, term.b, static_cast<ObjectPhase>(term.c), byte);
+      return objects_->Step(term.a, term.b, static_cast<ObjectPhase>(term.c), byte, work);
     default:
       return kNothingTerm;  // Nothing and Empty; character terms do not come here
   }
@@ -143,7 +143,8 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
   if (step.result == CharStep::Result::kRefused) {
     const bool ends_name = term.c != kNoObject && byte == '"' &&
                            partial.phase == CharPhase::kStart && store_->term(term.a).nullable;
-    return ends_name ? objects_->AfterName(term.c, term.d, store_->term(term.a).c) : kNothingTerm;
+    return ends_name ? objects_->AfterName(term.c, term.d, store_->term(term.a).c, work)
+                     : kNothingTerm;
   }
   const CharEdges& edges = characters_->LiveEdges(term.a, work);
   if (!work.ok()) return kFailedTerm;

@@ -149,7 +149,7 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
     case TermKind::kTextSet:
       return DeriveTextSet(id);
     case TermKind::kNameSet:
-      return DeriveNames(id);
+      return DeriveNames(id, work);
     case TermKind::kCat:
       return DeriveCat(id, work);
     case TermKind::kRepeat: {
@@ -218,10 +218,10 @@ CharEdges CharDerivative::DeriveTextSet(TermId id) const {
   return edges;
 }
 
-CharEdges CharDerivative::DeriveNames(TermId id) const {
+CharEdges CharDerivative::DeriveNames(TermId id, Work& work) const {
   const Term& term = store_->term(id);
   CharEdges edges;
-  for (const auto& [character, names] : objects_->NameEdges(term.a, term.b, term.c, term.d)) {
+  for (const auto& [character, names] : objects_->NameEdges(term.a, term.b, term.c, term.d, work)) {
     AppendEdge(&edges, {character, character, names});
   }
   return edges;

@@ -46,7 +46,7 @@ class CharDerivative {
   CharEdges Derive(TermId term, Work& work);
   CharEdges DeriveCat(TermId term, Work& work);
   CharEdges DeriveTextSet(TermId term) const;
-  CharEdges DeriveNames(TermId term) const;
+  CharEdges DeriveNames(TermId term, Work& work) const;
 
   enum class Fate : std::uint8_t { kNothing, kLive };
   using EdgeTable = absl::flat_hash_map<TermId, std::unique_ptr<CharEdges>>;

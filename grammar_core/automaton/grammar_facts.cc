@@ -31,6 +31,12 @@ Hash128 HashTokens(const TokenSpec& spec, Hash128 hash) {
   return hash;
 }
 
+Hash128 MixAll(Hash128 hash, const std::vector<std::uint32_t>& values) {
+  hash = Mix(hash, values.size());
+  for (const std::uint32_t value : values) hash = Mix(hash, value);
+  return hash;
+}
+
 }  // namespace
 
 GrammarFacts::GrammarFacts(const GrammarIr& ir)
@@ -256,13 +262,22 @@ Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
 
 Hash128 GrammarFacts::HashObject(const ObjectSpec& spec) const {
   Hash128 hash = Mix(Hash128{}, static_cast<std::uint64_t>(IrKind::kObject));
-  hash = Mix(hash, spec.any_order);
+  hash = Mix(Mix(hash, spec.any_order), nodes_[spec.space].hash);
+  hash = Mix(Mix(hash, spec.min_members), spec.max_members);
   for (const ObjectSpec::Member& member : spec.members) {
     hash = Mix(MixBytes(hash, member.name), member.required);
-    hash = Mix(hash, nodes_[member.value].hash);
+    hash = Mix(Mix(hash, nodes_[member.value].hash), member.ways.size());
+    for (const ObjectSpec::Way& way : member.ways) {
+      hash = MixAll(Mix(hash, nodes_[way.value].hash), way.marks);
+    }
   }
-  for (const NodeId part : {spec.other_name, spec.other_value, spec.space}) {
-    hash = Mix(hash, nodes_[part].hash);
+  hash = Mix(hash, spec.others.size());
+  for (const ObjectSpec::Others& others : spec.others) {
+    hash = Mix(Mix(hash, nodes_[others.name].hash), nodes_[others.value].hash);
+    hash = MixAll(hash, others.marks);
+  }
+  for (const ObjectSpec::Condition& condition : spec.conditions) {
+    hash = MixAll(MixAll(hash, condition.some), condition.unless_all);
   }
   return hash;
 }

@@ -143,7 +143,7 @@ bool MaskMaker::MakeByNames(const Parts& parts, TokenMask* mask) {
       automaton_->term(cell.a).kind != TermKind::kNameSet) {
     return false;
   }
-  const ObjectTerms::NameTexts names = automaton_->NamesOf(parts.cell);
+  const ObjectTerms::NameTexts names = automaton_->NamesOf(parts.cell, *work_);
   if (!names.list.IsAscii()) return false;
   const TokenTrie& trie = masks_->index().trie();
   const auto allow = [&](const TrieNode& node) {
@@ -156,7 +156,7 @@ bool MaskMaker::MakeByNames(const Parts& parts, TokenMask* mask) {
       },
       [&](std::size_t i, std::uint32_t text) {
         const TrieNode quote = trie.nodes()[i];
-        const TermId end = automaton_->EndOfName(parts.cell, names.names[text]);
+        const TermId end = automaton_->EndOfName(parts.cell, names.names[text], *work_);
         Path path;
         path[quote.depth - 1] = automaton_->Join(end, parts.tail);
         MarkRead(path[quote.depth - 1]);

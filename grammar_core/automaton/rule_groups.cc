@@ -55,9 +55,7 @@ void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out) {
   const auto first = ir.children.begin() + n.first_child;
   out->insert(out->end(), first, first + n.child_count);
   if (n.kind != IrKind::kObject) return;
-  const ObjectSpec& spec = ir.objects[n.a];
-  for (const ObjectSpec::Member& member : spec.members) out->push_back(member.value);
-  out->insert(out->end(), {spec.other_name, spec.other_value, spec.space});
+  AppendNodes(ir.objects[n.a], out);
 }
 
 absl::StatusOr<std::vector<RuleGroup>> GroupRules(const GrammarIr& ir, Budget& budget) {

@@ -66,20 +66,41 @@ enum class Spelling : std::uint8_t {
 
 // A JSON object: '{' members '}' with `space` between the tokens.
 struct ObjectSpec {
+  // What a member leaves behind for the conditions once it is written. Numbered from 0.
+  using Mark = std::uint32_t;
+  struct Way {
+    NodeId value;
+    std::vector<Mark> marks;
+  };
   struct Member {
     std::string name;  // UTF-8, decoded
     NodeId value;
     bool required;
+    // What `value` consists of, where conditions tell one part from another; else none.
+    std::vector<Way> ways = {};
   };
+  // Members with other names than the declared ones, which the engine takes out of `name`.
+  struct Others {
+    NodeId name;  // characters
+    NodeId value;
+    std::vector<Mark> marks = {};
+  };
+  // At the closing brace one of `some` has been left, or one of `unless_all` has not.
+  struct Condition {
+    std::vector<Mark> some;
+    std::vector<Mark> unless_all = {};
+  };
+
   std::vector<Member> members;  // names are distinct
-  // Members with other names: their names (characters; the declared names are taken out of it by
-  // the engine) and their value. kNothing as value: none allowed.
-  NodeId other_name;
-  NodeId other_value;
+  std::vector<Others> others;
   // White space (bytes) allowed after '{', around ':' and ',', before '}'.
   NodeId space;
   // True: declared members in any order, mixed with others. False: declared order, then the others.
   bool any_order;
+  std::vector<Condition> conditions = {};
+  // Members at least and at most; one of the others counts each time it is written.
+  std::uint32_t min_members = 0;
+  std::uint32_t max_members = kUnbounded;
 };
 
 // Tokens that a grammar names. Their union; `negated`: every other token that is not a stop id.
@@ -91,6 +112,9 @@ struct TokenSpec {
 
   bool operator==(const TokenSpec&) const = default;
 };
+
+// Appends the nodes that `spec` speaks of, some of them perhaps more than once.
+void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out);
 
 struct IrNode {
   IrKind kind;

@@ -35,16 +35,39 @@ void AppendText(const std::u32string& text, std::string* key) {
 // The key of a pool entry begins with its kind, so that one map serves all pools.
 std::string PoolKey(IrKind kind) { return std::string(1, static_cast<char>(kind)); }
 
+void AppendNumbers(const std::vector<std::uint32_t>& values, std::string* key) {
+  AppendNumber(static_cast<std::uint32_t>(values.size()), key);
+  for (const std::uint32_t value : values) AppendNumber(value, key);
+}
+
+void AppendMember(const ObjectSpec::Member& member, std::string* key) {
+  AppendText(member.name, key);
+  AppendNumber(member.value, key);
+  key->push_back(member.required ? 1 : 0);
+  AppendNumber(static_cast<std::uint32_t>(member.ways.size()), key);
+  for (const ObjectSpec::Way& way : member.ways) {
+    AppendNumber(way.value, key);
+    AppendNumbers(way.marks, key);
+  }
+}
+
 std::string ObjectKey(const ObjectSpec& spec) {
   std::string key = PoolKey(IrKind::kObject);
-  for (const std::uint32_t number : {spec.other_name, spec.other_value, spec.space}) {
+  for (const std::uint32_t number : {spec.space, spec.min_members, spec.max_members}) {
     AppendNumber(number, &key);
   }
   key.push_back(spec.any_order ? 1 : 0);
-  for (const ObjectSpec::Member& member : spec.members) {
-    AppendText(member.name, &key);
-    AppendNumber(member.value, &key);
-    key.push_back(member.required ? 1 : 0);
+  AppendNumber(static_cast<std::uint32_t>(spec.members.size()), &key);
+  for (const ObjectSpec::Member& member : spec.members) AppendMember(member, &key);
+  AppendNumber(static_cast<std::uint32_t>(spec.others.size()), &key);
+  for (const ObjectSpec::Others& others : spec.others) {
+    AppendNumber(others.name, &key);
+    AppendNumber(others.value, &key);
+    AppendNumbers(others.marks, &key);
+  }
+  for (const ObjectSpec::Condition& condition : spec.conditions) {
+    AppendNumbers(condition.some, &key);
+    AppendNumbers(condition.unless_all, &key);
   }
   return key;
 }
@@ -166,10 +189,15 @@ NodeId IrBuilder::Call(RuleId rule) {
 }
 
 NodeId IrBuilder::Object(ObjectSpec spec) {
-  if (spec.other_value == kNothingId || spec.other_name == kNothingId) {
-    spec.other_name = spec.other_value = kNothingId;
+  const auto is_nothing = [](const auto& part) { return part.value == kNothingId; };
+  std::erase_if(spec.others, [&](const ObjectSpec::Others& others) {
+    return is_nothing(others) || others.name == kNothingId;
+  });
+  for (ObjectSpec::Member& member : spec.members) {
+    std::erase_if(member.ways, is_nothing);
+    Charge(1 + member.ways.size());
   }
-  Charge(spec.members.size());
+  Charge(spec.others.size() + spec.conditions.size());
   std::string key = ObjectKey(spec);
   return InternLeaf(IrKind::kObject,
                     InPool(std::move(key), std::move(spec), &ir_.objects, &pool_ids_));

@@ -125,8 +125,9 @@ class Printer {
   }
 
   void CountObjectUses(const ObjectSpec& spec) {
-    for (const ObjectSpec::Member& member : spec.members) ++uses_[member.value];
-    for (const NodeId node : {spec.other_name, spec.other_value, spec.space}) ++uses_[node];
+    std::vector<NodeId> nodes;
+    AppendNodes(spec, &nodes);
+    for (const NodeId node : nodes) ++uses_[node];
   }
 
   void PrintNode(NodeId node) {
@@ -149,15 +150,39 @@ class Printer {
     return absl::StrCat("(", absl::StrJoin(parts, separator), ")");
   }
 
+  static std::string Marks(const std::vector<ObjectSpec::Mark>& marks) {
+    return marks.empty() ? "" : absl::StrCat(" +", absl::StrJoin(marks, "+"));
+  }
+
+  static std::string Conditions(const ObjectSpec& spec) {
+    std::string out;
+    for (const ObjectSpec::Condition& condition : spec.conditions) {
+      const std::string some =
+          condition.some.empty() ? "never" : absl::StrJoin(condition.some, " or ");
+      const bool always = condition.unless_all.empty();
+      const std::string when =
+          always ? "" : absl::StrCat(" if ", absl::StrJoin(condition.unless_all, " and "));
+      absl::StrAppend(&out, some, when, ", ");
+    }
+    if (spec.min_members > 0) absl::StrAppend(&out, "at least ", spec.min_members, ", ");
+    if (spec.max_members != kUnbounded) absl::StrAppend(&out, "at most ", spec.max_members, ", ");
+    return out;
+  }
+
   std::string Object(const ObjectSpec& spec) {
     std::string out = spec.any_order ? "object_any_order{" : "object{";
     for (const ObjectSpec::Member& member : spec.members) {
-      absl::StrAppend(&out, Quoted(member.name), member.required ? "!: " : ": ", Use(member.value),
-                      ", ");
+      absl::StrAppend(&out, Quoted(member.name), member.required ? "!: " : ": ", Use(member.value));
+      for (const ObjectSpec::Way& way : member.ways) {
+        absl::StrAppend(&out, " ~ ", Use(way.value), Marks(way.marks));
+      }
+      out += ", ";
     }
-    absl::StrAppend(&out, "other ", Use(spec.other_name), ": ");
-    absl::StrAppend(&out, Use(spec.other_value), ", space ");
-    return absl::StrCat(out, Use(spec.space), "}");
+    for (const ObjectSpec::Others& others : spec.others) {
+      absl::StrAppend(&out, "other ", Use(others.name), ": ");
+      absl::StrAppend(&out, Use(others.value), Marks(others.marks), ", ");
+    }
+    return absl::StrCat(out, Conditions(spec), "space ", Use(spec.space), "}");
   }
 
   std::string Expression(const IrNode& n) {

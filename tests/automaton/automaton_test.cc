@@ -86,8 +86,7 @@ NodeId ObjectNode(IrBuilder* b, bool any_order, bool others) {
   const NodeId value = Quoted(b, b->Repeat(b->AnyChar(), 0, 3));
   ObjectSpec spec;
   spec.members = {{"ab", value, false}, {"a", value, true}, {"c", b->Nothing(), false}};
-  spec.other_name = b->Repeat(b->AnyChar(), 0, kUnbounded);
-  spec.other_value = others ? value : b->Nothing();
+  if (others) spec.others.push_back({b->Repeat(b->AnyChar(), 0, kUnbounded), value});
   spec.space = b->Repeat(b->AnyByteOf(" \n"), 0, 2);
   spec.any_order = any_order;
   return b->Object(std::move(spec));
@@ -202,8 +201,7 @@ GrammarIr GrammarNumber(int which) {
       spec.members = {{"a", value, false},   {"a\"b", value, false}, {"abc", value, false},
                       {"\\u", value, false}, {"\n", value, false},   {"c", b.Nothing(), false}};
       spec.members.push_back({"", value, false});
-      spec.other_name = b.Repeat(any, 0, kUnbounded);
-      spec.other_value = b.Bytes("0");
+      spec.others.push_back({b.Repeat(any, 0, kUnbounded), b.Bytes("0")});
       spec.space = b.Repeat(b.AnyByteOf(" \n"), 0, 2);
       spec.any_order = true;
       return BuildOrDie(b, b.Object(std::move(spec)));

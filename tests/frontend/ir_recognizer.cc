@@ -23,13 +23,6 @@ std::vector<std::uint32_t> Sorted(const std::set<std::uint32_t>& places) {
   return {places.begin(), places.end()};
 }
 
-bool HasRequired(const ObjectSpec& spec, const std::set<std::size_t>& seen) {
-  for (std::size_t i = 0; i < spec.members.size(); ++i) {
-    if (spec.members[i].required && seen.count(i) == 0) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 bool IrRecognizer::Accepts(absl::string_view text) {
@@ -210,27 +203,44 @@ IrRecognizer::Places IrRecognizer::OfNot(const IrNode& n, Place at, Spelling spe
 
 IrRecognizer::Places IrRecognizer::OfObject(const ObjectSpec& spec, Place at) {
   std::set<Place> ends;
-  const Places opened = After(AfterByte({at}, '{'), spec.space);
-  if (HasRequired(spec, {})) {
-    for (const Place end : AfterByte(opened, '}')) ends.insert(end);
-  }
   std::set<BetweenMembers> seen;
   std::vector<BetweenMembers> queue;
-  for (const Place place : opened) queue.push_back({place, {}, false});
+  const auto close = [&](const BetweenMembers& state) {
+    if (!MayClose(spec, state)) return;
+    for (const Place end : AfterByte({state.at}, '}')) ends.insert(end);
+  };
+  for (const Place place : After(AfterByte({at}, '{'), spec.space)) {
+    close({place});
+    queue.push_back({place});
+  }
   while (!queue.empty()) {
     const BetweenMembers state = std::move(queue.back());
     queue.pop_back();
-    for (const BetweenMembers& next : Member(spec, state)) {
+    for (BetweenMembers next : Member(spec, state)) {
       if (!seen.insert(next).second) continue;
-      if (HasRequired(spec, next.seen)) {
-        for (const Place end : AfterByte({next.at}, '}')) ends.insert(end);
-      }
+      close(next);
       for (const Place place : After(AfterByte({next.at}, ','), spec.space)) {
-        queue.push_back({place, next.seen, next.others});
+        next.at = place;
+        queue.push_back(next);
       }
     }
   }
   return Sorted(ends);
+}
+
+bool IrRecognizer::MayClose(const ObjectSpec& spec, const BetweenMembers& state) {
+  for (std::size_t i = 0; i < spec.members.size(); ++i) {
+    if (spec.members[i].required && state.seen.count(i) == 0) return false;
+  }
+  const auto left = [&](ObjectSpec::Mark mark) { return state.marks.count(mark) > 0; };
+  for (const ObjectSpec::Condition& condition : spec.conditions) {
+    const auto& [some, unless] = condition;
+    if (std::none_of(some.begin(), some.end(), left) &&
+        std::all_of(unless.begin(), unless.end(), left)) {
+      return false;
+    }
+  }
+  return spec.min_members <= state.count && state.count <= spec.max_members;
 }
 
 std::vector<IrRecognizer::BetweenMembers> IrRecognizer::Member(const ObjectSpec& spec,
@@ -241,41 +251,49 @@ std::vector<IrRecognizer::BetweenMembers> IrRecognizer::Member(const ObjectSpec&
   for (std::optional<Character> c = NextInJson(key_end); c.has_value(); c = NextInJson(key_end)) {
     key_end = c->end;
   }
-  BetweenMembers state = from;
-  const std::optional<NodeId> value = ValueOf(spec, key.front(), key_end, &state);
-  if (!value.has_value()) return {};
-  Places ends = After(AfterByte({key_end}, '"'), spec.space);
-  ends = After(AfterByte(ends, ':'), spec.space);
-  ends = After(After(ends, *value), spec.space);
+  Places colons = After(AfterByte({key_end}, '"'), spec.space);
+  colons = After(AfterByte(colons, ':'), spec.space);
   std::vector<BetweenMembers> states;
-  for (const Place end : ends) states.push_back({end, state.seen, state.others});
+  for (auto& [value, state] : ValuesOf(spec, key.front(), key_end, from)) {
+    for (const Place end : After(After(colons, value), spec.space)) {
+      state.at = end;
+      states.push_back(state);
+    }
+  }
   return states;
 }
 
-// Which value the member whose key stands at [key, key_end) takes, if it may stand here.
-std::optional<NodeId> IrRecognizer::ValueOf(const ObjectSpec& spec, Place key, Place key_end,
-                                            BetweenMembers* state) {
+// None where the member whose key stands at [key, key_end) may not stand here.
+IrRecognizer::Values IrRecognizer::ValuesOf(const ObjectSpec& spec, Place key, Place key_end,
+                                            BetweenMembers from) {
   std::u32string name;
   for (Place at = key; at < key_end;) {
     const Character c = *NextInJson(at);
     name.push_back(static_cast<char32_t>(c.code_point));
     at = c.end;
   }
+  Values values;
+  ++from.count;
+  const auto add = [&](NodeId value, const std::vector<ObjectSpec::Mark>& marks) {
+    values.emplace_back(value, from);
+    values.back().second.marks.insert(marks.begin(), marks.end());
+  };
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
-    std::u32string declared;
-    for (std::size_t at = 0; at < spec.members[i].name.size();) {
-      declared.push_back(*DecodeUtf8(spec.members[i].name, &at));
-    }
-    if (declared != name) continue;
-    const bool late = state->others || (!state->seen.empty() && *state->seen.rbegin() > i);
-    if (state->seen.count(i) > 0 || (late && !spec.any_order)) return std::nullopt;
-    state->seen.insert(i);
-    return spec.members[i].value;
+    const ObjectSpec::Member& member = spec.members[i];
+    if (Utf8ToCodePoints(member.name) != name) continue;
+    const bool late = from.others || (!from.seen.empty() && *from.seen.rbegin() > i);
+    if (from.seen.count(i) > 0 || (late && !spec.any_order)) return {};
+    from.seen.insert(i);
+    if (member.ways.empty()) add(member.value, {});
+    for (const ObjectSpec::Way& way : member.ways) add(way.value, way.marks);
+    return values;
   }
-  const Places ends = Ends(spec.other_name, key, Spelling::kJsonString);
-  if (!std::binary_search(ends.begin(), ends.end(), key_end)) return std::nullopt;
-  state->others = true;
-  return spec.other_value;
+  from.others = true;
+  for (const ObjectSpec::Others& others : spec.others) {
+    const Places ends = Ends(others.name, key, Spelling::kJsonString);
+    if (std::binary_search(ends.begin(), ends.end(), key_end)) add(others.value, others.marks);
+  }
+  return values;
 }
 
 std::optional<IrRecognizer::Character> IrRecognizer::Next(Place at, Spelling spelling) const {

@@ -40,11 +40,13 @@ class IrRecognizer {
     std::uint32_t code_point;
     Place end;
   };
-  // A place between two members of an object: how far the declared ones are, or which were seen.
+  // A place between two members of an object, and what is before it.
   struct BetweenMembers {
     Place at;
-    std::set<std::size_t> seen;
-    bool others;
+    std::set<std::size_t> seen = {};
+    bool others = false;
+    std::set<ObjectSpec::Mark> marks = {};
+    std::uint32_t count = 0;
     auto operator<=>(const BetweenMembers&) const = default;
   };
 
@@ -72,8 +74,10 @@ class IrRecognizer {
   Places AfterByte(const Places& from, char byte) const;
   // The places behind one member that begins at `from.at`, and the state there.
   std::vector<BetweenMembers> Member(const ObjectSpec& spec, const BetweenMembers& from);
-  std::optional<NodeId> ValueOf(const ObjectSpec& spec, Place key, Place key_end,
-                                BetweenMembers* state);
+  // What may stand behind a key: a value, and the state after it.
+  using Values = std::vector<std::pair<NodeId, BetweenMembers>>;
+  Values ValuesOf(const ObjectSpec& spec, Place key, Place key_end, BetweenMembers from);
+  static bool MayClose(const ObjectSpec& spec, const BetweenMembers& state);
 
   // The character that begins at `at`, or nothing.
   [[nodiscard]] std::optional<Character> Next(Place at, Spelling spelling) const;

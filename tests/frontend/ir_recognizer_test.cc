@@ -44,8 +44,7 @@ NodeId AnyText(B b) { return b.Repeat(b.AnyChar(), 0, kUnbounded); }
 NodeId ObjectOf(B b, bool any_order, bool others) {
   ObjectSpec spec;
   spec.members = {{"a", b.Bytes("1"), true}, {"b", b.Bytes("2"), false}, {"c", b.Nothing(), false}};
-  spec.other_name = AnyText(b);
-  spec.other_value = others ? b.Bytes("3") : b.Nothing();
+  if (others) spec.others.push_back({AnyText(b), b.Bytes("3")});
   spec.space = b.Repeat(b.Bytes(" "), 0, 1);
   spec.any_order = any_order;
   return b.Object(std::move(spec));

@@ -135,12 +135,25 @@ INSTANTIATE_TEST_SUITE_P(
         {"ObjectWithoutOthers",
          [](B b) {
            return b.Object({{{"a", b.Bytes("1"), true}, {"b", b.Nothing(), false}},
-                            b.AnyChar(),
-                            b.Nothing(),
+                            {{b.AnyChar(), b.Nothing()}, {b.Nothing(), b.Bytes("1")}},
                             b.Empty(),
                             false});
          },
-         "object{\"a\"!: b\"1\", \"b\": nothing, other nothing: nothing, space empty}"},
+         "object{\"a\"!: b\"1\", \"b\": nothing, space empty}"},
+        {"ObjectWithConditions",
+         [](B b) {
+           const NodeId either = b.AnyByteOf("12");
+           return b.Object({{{"a", either, true, {{b.Bytes("1"), {0}}, {b.Bytes("2"), {}}}}},
+                            {{b.AnyChar(), either, {1, 2}}},
+                            b.Empty(),
+                            true,
+                            {{{1}}, {{}, {0, 2}}},
+                            1,
+                            3});
+         },
+         "object_any_order{\"a\"!: b[1-2] ~ b\"1\" +0 ~ b\"2\", "
+         "other [\\u{0}-\\u{d7ff}\\u{e000}-\\u{10ffff}]: b[1-2] +1+2, 1, never if 0 and 2, "
+         "at least 1, at most 3, space empty}"},
     }),
     [](const auto& test) { return test.param.name; });
 
@@ -150,7 +163,8 @@ TEST(IrBuilderTest, EqualNodesHaveEqualIds) {
   EXPECT_EQ(b.Alt({b.Call(rule), b.Bytes("xy")}), b.Alt({b.Bytes("xy"), b.Call(rule)}));
   EXPECT_EQ(b.Concat({b.Bytes("x"), b.Bytes("y")}), b.Bytes("xy"));
   EXPECT_NE(b.Bytes("xy"), b.Text("xy"));
-  const ObjectSpec spec{{{"a", b.Bytes("1"), true}}, b.AnyChar(), b.Bytes("2"), b.Empty(), false};
+  const ObjectSpec spec{
+      {{"a", b.Bytes("1"), true}}, {{b.AnyChar(), b.Bytes("2")}}, b.Empty(), false};
   EXPECT_EQ(b.Object(spec), b.Object(spec));
 }
 

@@ -59,8 +59,7 @@ TEST_F(PassesTest, OptionalMemberStaysAsAForbiddenName) {
   const RuleId none = b_.DeclareRule("none", "");
   b_.DefineRule(none, b_.Nothing());
   b_.DefineRule(start, b_.Object({{{"a", b_.Call(none), false}},
-                                  b_.Repeat(b_.AnyChar(), 0, kUnbounded),
-                                  b_.Bytes("1"),
+                                  {{b_.Repeat(b_.AnyChar(), 0, kUnbounded), b_.Bytes("1")}},
                                   b_.Empty(),
                                   false}));
   EXPECT_THAT(Productive(start), HasSubstr("object{\"a\": nothing, other ["));
@@ -71,20 +70,17 @@ TEST_F(PassesTest, UnproductiveOthersAreNone) {
   const RuleId none = b_.DeclareRule("none", "");
   b_.DefineRule(none, b_.Nothing());
   b_.DefineRule(start, b_.Object({{{"a", b_.Bytes("1"), false}},
-                                  b_.Repeat(b_.AnyChar(), 0, kUnbounded),
-                                  b_.Call(none),
+                                  {{b_.Repeat(b_.AnyChar(), 0, kUnbounded), b_.Call(none)}},
                                   b_.Empty(),
                                   false}));
-  EXPECT_THAT(Productive(start), HasSubstr("other nothing: nothing"));
+  EXPECT_THAT(Productive(start), HasSubstr("object{\"a\": b\"1\", space empty}"));
 }
 
 TEST_F(PassesTest, UnproductiveStartNamesTheCause) {
   const RuleId start = b_.DeclareRule("start", "");
   const RuleId none = b_.DeclareRule("none", "/properties/a");
   b_.DefineRule(none, b_.Nothing());
-  b_.DefineRule(
-      start,
-      b_.Object({{{"a", b_.Call(none), true}}, b_.Nothing(), b_.Nothing(), b_.Empty(), false}));
+  b_.DefineRule(start, b_.Object({{{"a", b_.Call(none), true}}, {}, b_.Empty(), false}));
   const GrammarIr ir = Built(start);
   const absl::Status plain = DropUnproductive(ir, Limits(), budget_).status();
   EXPECT_EQ(plain.code(), absl::StatusCode::kInvalidArgument);
@@ -95,6 +91,32 @@ TEST_F(PassesTest, UnproductiveStartNamesTheCause) {
                        {{none, InvalidAt("/properties/a/maxItems", "too small")}})
           .status();
   EXPECT_EQ(told.message(), "/properties/a/maxItems: too small");
+}
+
+TEST_F(PassesTest, ConditionThatNothingMeetsMakesAnObjectUnproductive) {
+  const RuleId start = b_.DeclareRule("start", "/x");
+  const RuleId none = b_.DeclareRule("none", "");
+  b_.DefineRule(none, b_.Nothing());
+  const NodeId value = b_.Alt({b_.Call(none), b_.Bytes("1")});
+  const ObjectSpec::Member member = {"a", value, false, {{b_.Call(none), {0}}, {value, {}}}};
+  b_.DefineRule(start, b_.Object({{member}, {}, b_.Empty(), false, {{{0}}}}));
+  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), Limits(), budget_).status()), "/x");
+}
+
+TEST_F(PassesTest, ConditionThatOnlyTheObjectItselfMeetsMakesItUnproductive) {
+  const RuleId start = b_.DeclareRule("start", "/x");
+  const NodeId self = b_.Call(start);
+  const ObjectSpec::Member member = {"a", self, false, {{self, {0}}}};
+  b_.DefineRule(start, b_.Object({{member}, {}, b_.Empty(), false, {{{0}}}}));
+  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), Limits(), budget_).status()), "/x");
+}
+
+TEST_F(PassesTest, TooFewMembersMakeAnObjectUnproductive) {
+  const RuleId start = b_.DeclareRule("start", "/x");
+  const std::vector<ObjectSpec::Member> members = {{"a", b_.Bytes("1"), false},
+                                                   {"b", b_.Nothing(), false}};
+  b_.DefineRule(start, b_.Object({members, {}, b_.Empty(), false, {}, 2}));
+  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), Limits(), budget_).status()), "/x");
 }
 
 TEST_F(PassesTest, EndlessStartIsAnError) {

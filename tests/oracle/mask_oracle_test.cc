@@ -106,7 +106,7 @@ class SideBySide {
     auto read = ReadGrammar(source, Limits(), budget);
     auto compiled = CompileGrammar(source, tokens.space, Limits(), budget);
     EXPECT_EQ(read.ok(), compiled.ok()) << input.id;
-    if (!read.ok() || !compiled.ok()) return;
+    if (!read.ok() || !compiled.ok() || !PrefixOracle::WhyNot(read->ir).empty()) return;
     ir_ = std::make_unique<GrammarIr>(std::move(read->ir));
     grammar_ = *std::move(compiled);
     oracle_ = std::make_unique<PrefixOracle>(*ir_);

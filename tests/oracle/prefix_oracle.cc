@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/object_end.h"
 #include "tests/oracle/spelled_characters.h"
 
 namespace maskd {
@@ -56,7 +57,7 @@ class MemberRules {
     return spec_.any_order || !IsMissingBefore(member);
   }
   [[nodiscard]] bool MayTakeOthers() const {
-    return !IsNothing(ir_, spec_.other_value) && (spec_.any_order || MayEnd());
+    return !spec_.others.empty() && (spec_.any_order || MayEnd());
   }
   [[nodiscard]] bool MayTakeAny() const {
     for (std::size_t i = 0; i < spec_.members.size(); ++i) {
@@ -81,42 +82,49 @@ class MemberRules {
   const char open_;
 };
 
+std::string WhyNotObject(const GrammarIr& ir, const ObjectSpec& spec) {
+  if (IsNothing(ir, spec.space)) return "an object's space is Nothing";
+  if (HasConditions(spec)) return "an object has conditions";
+  if (spec.others.size() > 1) return "an object has several kinds of other members";
+  for (const ObjectSpec::Others& others : spec.others) {
+    if (!IsAnyText(ir, others.name)) return "an object restricts the names of its others";
+    if (IsNothing(ir, others.value)) return "an object's others are Nothing";
+  }
+  for (const ObjectSpec::Member& member : spec.members) {
+    if (!Utf8ToCodePoints(member.name).has_value()) return "a member's name is not UTF-8";
+    if (member.required && IsNothing(ir, member.value)) return "a required member is Nothing";
+  }
+  return "";
+}
+
 }  // namespace
 
 PrefixOracle::PrefixOracle(const GrammarIr& ir) : ir_(ir) {
-  CheckNodes();
-  ReadObjects();
+  if (const std::string why = WhyNot(ir); !why.empty()) Refuse(why);
+  for (const ObjectSpec& spec : ir_.objects) {
+    std::vector<std::u32string>& names = names_.emplace_back();
+    for (const ObjectSpec::Member& member : spec.members) {
+      names.push_back(*Utf8ToCodePoints(member.name));
+    }
+  }
   Intern({});  // kDead
   start_ = Intern({Push({.wait = Wait::kNode, .a = ir.rules[ir.start].body}, nullptr)});
 }
 
-void PrefixOracle::CheckNodes() const {
-  for (const IrNode& n : ir_.nodes) {
-    if (n.kind == IrKind::kAnd || n.kind == IrKind::kNot) Refuse("it has And or Not");
+std::string PrefixOracle::WhyNot(const GrammarIr& ir) {
+  for (const IrNode& n : ir.nodes) {
+    if (n.kind == IrKind::kAnd || n.kind == IrKind::kNot) return "it has And or Not";
     for (std::uint32_t i = 0; i < n.child_count; ++i) {
-      if (IsNothing(ir_, ir_.children[n.first_child + i])) Refuse("a node has Nothing as a child");
+      if (IsNothing(ir, ir.children[n.first_child + i])) return "a node has Nothing as a child";
     }
   }
-  for (const IrRule& rule : ir_.rules) {
-    if (IsNothing(ir_, rule.body)) Refuse("a rule is Nothing");
+  for (const IrRule& rule : ir.rules) {
+    if (IsNothing(ir, rule.body)) return "a rule is Nothing";
   }
-}
-
-void PrefixOracle::ReadObjects() {
-  for (const ObjectSpec& spec : ir_.objects) {
-    if (IsNothing(ir_, spec.space)) Refuse("an object's space is Nothing");
-    if (!IsNothing(ir_, spec.other_value) && !IsAnyText(ir_, spec.other_name)) {
-      Refuse("an object restricts the names of its other members");
-    }
-    std::vector<std::u32string> names;
-    for (const ObjectSpec::Member& member : spec.members) {
-      const auto name = Utf8ToCodePoints(member.name);
-      if (!name.has_value()) Refuse("a member's name is not UTF-8");
-      if (member.required && IsNothing(ir_, member.value)) Refuse("a required member is Nothing");
-      names.push_back(*name);
-    }
-    names_.push_back(std::move(names));
+  for (const ObjectSpec& spec : ir.objects) {
+    if (const std::string why = WhyNotObject(ir, spec); !why.empty()) return why;
   }
+  return "";
 }
 
 PrefixOracle::Stack PrefixOracle::Push(const Entry& entry, Stack below) {
@@ -297,7 +305,7 @@ void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack
   after.notes.back() = kSeen;
   out->push_back(
       MemberStack(spec, {{.wait = Wait::kOtherName, .spelling = Spelling::kJsonString, .a = top.a}},
-                  spec.other_value, after, below));
+                  spec.others.front().value, after, below));
 }
 
 void PrefixOracle::ExpandAfterMember(const Entry& top, Stack below, std::vector<Stack>* out) {

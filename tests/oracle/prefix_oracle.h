@@ -38,6 +38,9 @@ class PrefixOracle {
 
   explicit PrefixOracle(const GrammarIr& ir);
 
+  // Why the oracle refuses `ir`; empty where it does not.
+  static std::string WhyNot(const GrammarIr& ir);
+
   [[nodiscard]] State start() const { return start_; }
   State Step(State state, unsigned char byte);
   // Step() for each byte of `text`.
@@ -118,9 +121,6 @@ class PrefixOracle {
   [[nodiscard]] CharSet Awaited(const Entry& top) const;
   // The text of kText, kTextOfSet, kName.
   [[nodiscard]] const std::u32string& TextOf(const Entry& top) const;
-
-  void CheckNodes() const;
-  void ReadObjects();
 
   const GrammarIr& ir_;
   // Names of members, decoded: names_[object][member].

@@ -74,7 +74,6 @@ class LiteralMaker {
     for (const JsonValue member : object.children()) {
       spec.members.push_back({std::string(member.key()), values[spec.members.size()], true});
     }
-    spec.other_name = spec.other_value = b_.Nothing();
     spec.space = space_;
     spec.any_order = true;
     return b_.Object(std::move(spec));

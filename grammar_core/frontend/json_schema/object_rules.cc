@@ -84,8 +84,10 @@ absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, RuleContext& conte
     const NodeId value = context.value(schema.MemberSchemas(name.text));
     spec.members.push_back({std::string(name.text), value, name.required});
   }
-  spec.other_name = b.Repeat(b.AnyChar(), 0, kUnbounded);
-  spec.other_value = closed ? b.Nothing() : context.value(schema.OtherMemberSchemas());
+  if (!closed) {
+    const NodeId any_name = b.Repeat(b.AnyChar(), 0, kUnbounded);
+    spec.others.push_back({any_name, context.value(schema.OtherMemberSchemas())});
+  }
   spec.space = context.space;
   spec.any_order = context.options.property_order == PropertyOrder::kAny;
   return b.Object(std::move(spec));

@@ -1,5 +1,8 @@
 #include "grammar_core/ir/passes/fixpoint.h"
 
+#include "grammar_core/base/limits.h"
+#include "grammar_core/ir/object_end.h"
+
 namespace maskd {
 
 std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node) {
@@ -14,6 +17,22 @@ std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node) {
   }
   const auto first = ir.children.begin() + n.first_child;
   return {first, first + n.child_count};
+}
+
+bool AppendConditional(const GrammarIr& ir, NodeId node, std::vector<NodeId>* parts) {
+  if (ir.nodes[node].kind != IrKind::kObject) return false;
+  const ObjectSpec& spec = ir.objects[ir.nodes[node].a];
+  if (!HasConditions(spec)) return false;
+  AppendNodes(spec, parts);
+  return true;
+}
+
+// Where that is too hard to tell, the engine is left to say so when it gets there.
+bool CanBeEnded(const GrammarIr& ir, NodeId node, const std::vector<bool>& has) {
+  const ObjectEnd end(ir.objects[ir.nodes[node].a],
+                      [&](NodeId part) { return static_cast<bool>(has[part]); });
+  const absl::StatusOr<bool> can_end = end.CanEnd(end.Start(), Limits().emptiness_states);
+  return !can_end.ok() || *can_end;
 }
 
 }  // namespace maskd

@@ -2,11 +2,13 @@
 // text" or "derives the empty text".
 //
 // Each node waits for a number of its children (a member of an object counts as one); it has the
-// property once they have. A rule call waits for the rule's body. Every edge is looked at once.
+// property once they have. A rule call waits for the rule's body. Every edge is looked at once. An
+// object with conditions has the property once those of its values that have it lead to its end.
 #ifndef MASKD_GRAMMAR_CORE_IR_PASSES_FIXPOINT_H_
 #define MASKD_GRAMMAR_CORE_IR_PASSES_FIXPOINT_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,6 +25,12 @@ enum class NodeNeeds : std::uint8_t { kNever, kAlways, kAnyChild, kAllChildren }
 // object's are the values of its required members.
 std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node);
 
+// Whether the object `node` can be ended with the values and names that have the property.
+bool CanBeEnded(const GrammarIr& ir, NodeId node, const std::vector<bool>& has);
+
+// Whether `node` is an object with conditions, and if so appends what they are about.
+bool AppendConditional(const GrammarIr& ir, NodeId node, std::vector<NodeId>* parts);
+
 // The property of every node. `needs(node)` says how a node's follows from its DependedOn() nodes.
 // Errors: those of the budget.
 template <typename Needs>
@@ -32,27 +40,51 @@ absl::StatusOr<std::vector<bool>> LeastFixpoint(const GrammarIr& ir, Budget& bud
   std::vector<std::size_t> waiting(count, 0);
   std::vector<bool> has(count, false);
   std::vector<NodeId> queue;
+  // Objects with conditions, to be asked once nothing else is left to do.
+  constexpr std::size_t kAsks = std::numeric_limits<std::size_t>::max();
+  std::vector<NodeId> to_ask;
+  std::vector<bool> asking(count, false);
+  const auto ask = [&](NodeId object) {
+    if (!asking[object]) to_ask.push_back(object);
+    asking[object] = true;
+  };
   for (NodeId node = 0; node < count; ++node) {
     const NodeNeeds need = needs(node);
-    std::size_t edges = 0;
+    std::vector<NodeId> children;
     if (need != NodeNeeds::kNever && need != NodeNeeds::kAlways) {
-      const std::vector<NodeId> children = DependedOn(ir, node);
-      edges = children.size();
-      waiting[node] = need == NodeNeeds::kAnyChild ? 1 : edges;
+      if (AppendConditional(ir, node, &children)) {
+        waiting[node] = kAsks;
+        ask(node);
+      } else {
+        children = DependedOn(ir, node);
+        waiting[node] = need == NodeNeeds::kAnyChild ? 1 : children.size();
+      }
       for (const NodeId child : children) users[child].push_back(node);
     }
-    const auto units = static_cast<std::int64_t>(1 + edges);
+    const auto units = static_cast<std::int64_t>(1 + children.size());
     if (absl::Status status = budget.Spend(units); !status.ok()) return status;
     if (need != NodeNeeds::kNever && waiting[node] == 0) queue.push_back(node);
   }
-  while (!queue.empty()) {
+  while (!queue.empty() || !to_ask.empty()) {
+    if (queue.empty()) {
+      const NodeId object = to_ask.back();
+      to_ask.pop_back();
+      asking[object] = false;
+      if (absl::Status status = budget.Spend(); !status.ok()) return status;
+      if (!has[object] && CanBeEnded(ir, object, has)) queue.push_back(object);
+      continue;
+    }
     const NodeId node = queue.back();
     queue.pop_back();
     has[node] = true;
     const auto units = static_cast<std::int64_t>(1 + users[node].size());
     if (absl::Status status = budget.Spend(units); !status.ok()) return status;
     for (const NodeId user : users[node]) {
-      if (waiting[user] > 0 && --waiting[user] == 0) queue.push_back(user);
+      if (waiting[user] == kAsks) {
+        ask(user);
+      } else if (waiting[user] > 0 && --waiting[user] == 0) {
+        queue.push_back(user);
+      }
     }
   }
   return has;

@@ -27,9 +27,14 @@ std::size_t IrCopier::PayloadSize(const IrNode& n) const {
 }
 
 NodeId IrCopier::MadeObject(ObjectSpec spec) {
-  for (ObjectSpec::Member& member : spec.members) member.value = copies_[member.value];
-  spec.other_name = copies_[spec.other_name];
-  spec.other_value = copies_[spec.other_value];
+  for (ObjectSpec::Member& member : spec.members) {
+    member.value = copies_[member.value];
+    for (ObjectSpec::Way& way : member.ways) way.value = copies_[way.value];
+  }
+  for (ObjectSpec::Others& others : spec.others) {
+    others.name = copies_[others.name];
+    others.value = copies_[others.value];
+  }
   spec.space = copies_[spec.space];
   return to_->Object(std::move(spec));
 }

@@ -99,9 +99,9 @@ void KeptParts::ReadKept(NodeId node) {
   for (std::uint32_t i = 0; i < n.child_count; ++i) Keep(ir_.children[n.first_child + i]);
   if (n.kind == IrKind::kCall) Want(n.a);
   if (n.kind != IrKind::kObject) return;
-  const ObjectSpec& spec = ir_.objects[n.a];
-  for (const ObjectSpec::Member& member : spec.members) Keep(member.value);
-  for (const NodeId part : {spec.other_name, spec.other_value, spec.space}) Keep(part);
+  std::vector<NodeId> parts;
+  AppendNodes(ir_.objects[n.a], &parts);
+  for (const NodeId part : parts) Keep(part);
 }
 
 void KeptParts::ReadBeginning(const Beginning& beginning) {

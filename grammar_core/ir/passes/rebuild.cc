@@ -63,8 +63,9 @@ class Rebuilder {
   }
 
   void PushObject(const ObjectSpec& spec) {
-    for (const ObjectSpec::Member& member : spec.members) Push(member.value);
-    for (const NodeId node : {spec.other_name, spec.other_value, spec.space}) Push(node);
+    std::vector<NodeId> nodes;
+    AppendNodes(spec, &nodes);
+    for (const NodeId node : nodes) Push(node);
   }
 
   const GrammarIr& ir_;

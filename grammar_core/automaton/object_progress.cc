@@ -1,0 +1,216 @@
+#include "grammar_core/automaton/object_progress.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/saturating.h"
+
+namespace maskd {
+namespace {
+
+// Two quotes and a colon.
+constexpr std::uint32_t kMemberPunctuation = 3;
+
+constexpr char kUnknown = '?';
+constexpr char kNo = '0';
+constexpr char kYes = '1';
+
+}  // namespace
+
+ObjectProgress::ObjectProgress(const GrammarFacts& facts, std::uint32_t object,
+                               std::int64_t max_end_states)
+    : facts_(&facts),
+      spec_(&facts.ir().objects[object]),
+      shape_(facts.ObjectHash(object)),
+      max_end_states_(max_end_states) {
+  FindRequired();
+  const bool conditional = HasConditions(*spec_);
+  if (!conditional && !spec_->any_order) return;
+  Place start;
+  if (conditional) {
+    end_.emplace(*spec_, [&](NodeId node) { return HasValue(node); });
+    start.state = end_->Start();
+    std::size_t option = 0;
+    for (std::uint32_t i = 0; i < member_count(); ++i) {
+      first_option_.push_back(option);
+      option += end_->ways(i).size();
+    }
+    first_option_.push_back(option);
+  } else {
+    start.state.closed.assign(member_count(), kNo);
+  }
+  Intern(std::move(start));
+}
+
+std::uint32_t ObjectProgress::MemberBytes(std::uint32_t index) const {
+  const auto name = static_cast<std::uint32_t>(member(index).name.size());
+  return SaturatingAdd(name + kMemberPunctuation, facts_->MinBytes(member(index).value));
+}
+
+void ObjectProgress::FindRequired() {
+  const std::uint32_t count = member_count();
+  next_required_.assign(count + 1, count);
+  required_bytes_.assign(count + 1, 0);
+  any_member_bytes_ = kNoEnd;
+  for (std::uint32_t i = count; i-- > 0;) {
+    const bool required = member(i).required;
+    next_required_[i] = required ? i : next_required_[i + 1];
+    const std::uint32_t bytes = required ? SaturatingAdd(MemberBytes(i), 1) : 0;
+    required_bytes_[i] = SaturatingAdd(required_bytes_[i + 1], bytes);
+    any_member_bytes_ = std::min(any_member_bytes_, MemberBytes(i));
+  }
+  for (const ObjectSpec::Others& others : spec_->others) {
+    const std::uint32_t name = SaturatingAdd(facts_->MinBytes(others.name), kMemberPunctuation);
+    any_member_bytes_ =
+        std::min(any_member_bytes_, SaturatingAdd(name, facts_->MinBytes(others.value)));
+  }
+}
+
+std::uint32_t ObjectProgress::NextMember(std::uint32_t progress) const {
+  return places_.empty() ? progress : places_[progress].next;
+}
+
+bool ObjectProgress::IsInTurn(std::uint32_t progress, std::uint32_t index) const {
+  if (!HasValue(member(index).value)) return false;
+  if (spec_->any_order) return places_[progress].state.closed[index] == kNo;
+  const std::uint32_t next = NextMember(progress);
+  return index >= next && index <= next_required_[next];
+}
+
+bool ObjectProgress::OthersInTurn(std::uint32_t progress) const {
+  return spec_->any_order || next_required_[NextMember(progress)] == member_count();
+}
+
+bool ObjectProgress::MayClose(std::uint32_t progress) const {
+  if (end_.has_value()) return end_->MayEndHere(places_[progress].state);
+  if (!spec_->any_order) return next_required_[progress] == member_count();
+  return places_[progress].required_bytes == 0;
+}
+
+bool ObjectProgress::MayWrite(std::uint32_t progress, std::uint32_t index, Work& work) {
+  if (!IsInTurn(progress, index)) return false;
+  return !end_.has_value() || !Write(progress, index, work).empty();
+}
+
+bool ObjectProgress::MayWriteOthers(std::uint32_t progress, std::uint32_t index, Work& work) {
+  if (!OthersInTurn(progress)) return false;
+  if (!end_.has_value()) return true;
+  return end_->others_live(index) &&
+         CanEnd(progress, first_option_.back() + index, AfterOthers(progress, index), work);
+}
+
+bool ObjectProgress::MayWriteAny(std::uint32_t progress, Work& work) {
+  for (std::uint32_t i = 0; i < spec_->others.size(); ++i) {
+    if (MayWriteOthers(progress, i, work)) return true;
+  }
+  const std::uint32_t next = spec_->any_order ? 0 : NextMember(progress);
+  const std::uint32_t last = spec_->any_order ? member_count() : next_required_[next];
+  for (std::uint32_t i = next; i < member_count() && i <= last; ++i) {
+    if (MayWrite(progress, i, work)) return true;
+  }
+  return false;
+}
+
+std::vector<ObjectProgress::Written> ObjectProgress::Write(std::uint32_t progress,
+                                                           std::uint32_t index, Work& work) {
+  if (places_.empty()) return {{member(index).value, index + 1}};
+  if (!end_.has_value()) {
+    return {{member(index).value, Intern(AfterMember(progress, index, {}))}};
+  }
+  std::vector<Written> written;
+  std::size_t option = first_option_[index];
+  for (const ObjectSpec::Way& way : end_->ways(index)) {
+    Place next = AfterMember(progress, index, way.marks);
+    if (!CanEnd(progress, option++, next, work)) continue;
+    written.push_back({way.value, Intern(std::move(next))});
+  }
+  return written;
+}
+
+std::uint32_t ObjectProgress::WriteOthers(std::uint32_t progress, std::uint32_t index) {
+  if (places_.empty()) return member_count();
+  return end_.has_value() ? Intern(AfterOthers(progress, index)) : progress;
+}
+
+ObjectProgress::Place ObjectProgress::AfterMember(std::uint32_t progress, std::uint32_t index,
+                                                  const ObjectEnd::Marks& marks) const {
+  const ObjectState& before = places_[progress].state;
+  Place place;
+  place.state = end_.has_value() ? end_->After(before, marks) : before;
+  place.state.closed[index] = kYes;
+  if (!spec_->any_order) {
+    place.next = index + 1;
+    std::fill_n(place.state.closed.begin(), place.next, kYes);
+  }
+  return place;
+}
+
+ObjectProgress::Place ObjectProgress::AfterOthers(std::uint32_t progress,
+                                                  std::uint32_t index) const {
+  Place place;
+  place.state = end_->After(places_[progress].state, spec_->others[index].marks);
+  if (!spec_->any_order) {
+    place.next = member_count();
+    place.state.closed.assign(member_count(), kYes);
+  }
+  return place;
+}
+
+bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, const Place& next,
+                            Work& work) {
+  std::string& known = places_[progress].can_end;
+  if (known.empty()) known.assign(first_option_.back() + spec_->others.size(), kUnknown);
+  if (known[option] == kUnknown) {
+    if (!work.Spend()) return false;
+    const absl::StatusOr<bool> can_end = end_->CanEnd(next.state, max_end_states_);
+    if (!can_end.ok()) {
+      work.Fail(can_end.status());
+      return false;
+    }
+    known[option] = *can_end ? kYes : kNo;
+  }
+  return known[option] == kYes;
+}
+
+std::uint32_t ObjectProgress::Intern(Place place) {
+  const auto [at, is_new] = place_ids_.try_emplace(absl::StrCat(place.state.Key(), ".", place.next),
+                                                   static_cast<std::uint32_t>(places_.size()));
+  if (is_new) {
+    place.required_bytes = MissingBytes(place.state);
+    places_.push_back(std::move(place));
+  }
+  return at->second;
+}
+
+std::uint32_t ObjectProgress::MissingBytes(const ObjectState& state) const {
+  std::uint32_t bytes = 0;
+  for (std::uint32_t i = 0; i < member_count(); ++i) {
+    if (!member(i).required || state.closed[i] == kYes) continue;
+    bytes = SaturatingAdd(bytes, SaturatingAdd(MemberBytes(i), 1));
+  }
+  return bytes;
+}
+
+std::uint32_t ObjectProgress::RequiredBytes(std::uint32_t progress) const {
+  return places_.empty() ? required_bytes_[progress] : places_[progress].required_bytes;
+}
+
+std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32_t index) const {
+  constexpr std::uint32_t kQuoteColonBrace = 3;
+  std::uint32_t required = RequiredBytes(progress);
+  if (member(index).required) {
+    required -= std::min(required, SaturatingAdd(MemberBytes(index), 1));
+  }
+  const std::uint32_t value = facts_->MinBytes(member(index).value);
+  return SaturatingAdd(SaturatingAdd(required, value), kQuoteColonBrace);
+}
+
+Hash128 ObjectProgress::Key(std::uint32_t progress) const {
+  if (places_.empty()) return Mix(shape_, progress);
+  const Place& place = places_[progress];
+  return Mix(MixBytes(shape_, place.state.Key()), place.next);
+}
+
+}  // namespace maskd

@@ -1,0 +1,113 @@
+// What an object has behind it and which members may come next.
+//
+// Progress  a number. Declared order: the index of the next declared member, all those before it
+//           being written or passed over. Any order, or an object with conditions: the number of an
+//           interned state.
+// Ends      a member may be written only if the object can still be ended after it, so a state that
+//           is reached can be ended.
+// Errors    by Work: RESOURCE_EXHAUSTED where conditions are too hard to decide.
+// Threads   the automaton's lock.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_OBJECT_PROGRESS_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_OBJECT_PROGRESS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "grammar_core/automaton/grammar_facts.h"
+#include "grammar_core/automaton/work.h"
+#include "grammar_core/base/hash128.h"
+#include "grammar_core/ir/object_end.h"
+
+namespace maskd {
+
+class ObjectProgress {
+ public:
+  // One object's; `facts` must outlive this.
+  ObjectProgress(const GrammarFacts& facts, std::uint32_t object, std::int64_t max_end_states);
+
+  // After the opening brace.
+  [[nodiscard]] std::uint32_t start() const { return 0; }
+  [[nodiscard]] bool MayClose(std::uint32_t progress) const;
+  // Whether `member`, or one of the others at `index`, may be the next one.
+  bool MayWrite(std::uint32_t progress, std::uint32_t member, Work& work);
+  bool MayWriteOthers(std::uint32_t progress, std::uint32_t index, Work& work);
+  bool MayWriteAny(std::uint32_t progress, Work& work);
+
+  // A value that `member` may have, and the progress behind it.
+  struct Written {
+    NodeId value;
+    std::uint32_t progress;
+  };
+  // All of them.
+  std::vector<Written> Write(std::uint32_t progress, std::uint32_t member, Work& work);
+  std::uint32_t WriteOthers(std::uint32_t progress, std::uint32_t index);
+
+  // Lower bounds, in bytes: of the required members still to come, each with a comma; of what
+  // follows the name of `member`, from its closing quote to the brace; of any member.
+  [[nodiscard]] std::uint32_t RequiredBytes(std::uint32_t progress) const;
+  [[nodiscard]] std::uint32_t BytesAfterName(std::uint32_t progress, std::uint32_t member) const;
+  [[nodiscard]] std::uint32_t any_member_bytes() const { return any_member_bytes_; }
+
+  // Structural: equal for equal objects at equal places, in any grammar.
+  [[nodiscard]] Hash128 Key(std::uint32_t progress) const;
+
+ private:
+  // What is behind, where a member's index does not say it all.
+  struct Place {
+    ObjectState state;
+    // Declared order: the next member's index.
+    std::uint32_t next = 0;
+    // Of the required members not written yet; see RequiredBytes().
+    std::uint32_t required_bytes = 0;
+    // Whether the object can end after each way of each member, and after each of the others:
+    // kUnknown, kNo or kYes.
+    std::string can_end;
+  };
+
+  [[nodiscard]] std::uint32_t member_count() const {
+    return static_cast<std::uint32_t>(spec_->members.size());
+  }
+  [[nodiscard]] const ObjectSpec::Member& member(std::uint32_t index) const {
+    return spec_->members[index];
+  }
+  [[nodiscard]] bool HasValue(NodeId node) const { return facts_->MinBytes(node) != kNoEnd; }
+  // Whether the order and the required members let `member`, or the others, be next.
+  [[nodiscard]] bool IsInTurn(std::uint32_t progress, std::uint32_t member) const;
+  [[nodiscard]] bool OthersInTurn(std::uint32_t progress) const;
+  [[nodiscard]] std::uint32_t NextMember(std::uint32_t progress) const;
+
+  [[nodiscard]] Place AfterMember(std::uint32_t progress, std::uint32_t member,
+                                  const ObjectEnd::Marks& marks) const;
+  [[nodiscard]] Place AfterOthers(std::uint32_t progress, std::uint32_t index) const;
+  // Whether the object can end after `next`, which is option `option` of `progress`.
+  bool CanEnd(std::uint32_t progress, std::size_t option, const Place& next, Work& work);
+  std::uint32_t Intern(Place place);
+  void FindRequired();
+  [[nodiscard]] std::uint32_t MissingBytes(const ObjectState& state) const;
+  [[nodiscard]] std::uint32_t MemberBytes(std::uint32_t member) const;
+
+  const GrammarFacts* facts_;
+  const ObjectSpec* spec_;
+  const Hash128 shape_;
+  const std::int64_t max_end_states_;
+  // With conditions only.
+  std::optional<ObjectEnd> end_;
+  // The first option of each member, and after them that of the others.
+  std::vector<std::size_t> first_option_;
+  // By progress; none in declared order without conditions.
+  std::vector<Place> places_;
+  absl::flat_hash_map<std::string, std::uint32_t> place_ids_;
+  // Declared order. From member i on: the first required one, or the count; and the bytes that the
+  // required ones take at least, each with a comma. One element more than there are members.
+  std::vector<std::uint32_t> next_required_;
+  std::vector<std::uint32_t> required_bytes_;
+  std::uint32_t any_member_bytes_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_OBJECT_PROGRESS_H_

@@ -1,0 +1,200 @@
+#include "grammar_core/ir/object_end.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+
+namespace maskd {
+namespace {
+
+bool IsSet(const std::string& bits, std::size_t at) { return bits[at] == '1'; }
+
+std::size_t MarkEnd(const ObjectEnd::Marks& marks, std::size_t end) {
+  for (const ObjectSpec::Mark mark : marks) end = std::max<std::size_t>(end, mark + 1);
+  return end;
+}
+
+}  // namespace
+
+bool HasConditions(const ObjectSpec& spec) {
+  return !spec.conditions.empty() || spec.min_members > 0 || spec.max_members != kUnbounded;
+}
+
+std::string ObjectState::Key() const { return absl::StrCat(closed, settled, marks, ".", count); }
+
+ObjectEnd::ObjectEnd(const ObjectSpec& spec, const std::function<bool(NodeId)>& has_value)
+    : spec_(&spec),
+      // One past the upper bound, so that one too many shows.
+      count_clamp_(spec.max_members == kUnbounded ? spec.min_members : spec.max_members + 1) {
+  for (const ObjectSpec::Member& member : spec.members) {
+    std::vector<ObjectSpec::Way>& ways = ways_.emplace_back(member.ways);
+    if (ways.empty()) ways.push_back({member.value, {}});
+    std::erase_if(ways, [&](const ObjectSpec::Way& way) { return !has_value(way.value); });
+    required_lost_ |= member.required && ways.empty();
+  }
+  for (const ObjectSpec::Others& others : spec.others) {
+    others_live_.push_back(has_value(others.value) && has_value(others.name));
+  }
+  for (const ObjectSpec::Condition& condition : spec.conditions) {
+    mark_count_ = MarkEnd(condition.unless_all, MarkEnd(condition.some, mark_count_));
+  }
+}
+
+ObjectState ObjectEnd::Start() const {
+  ObjectState state;
+  for (const auto& ways : ways_) state.closed.push_back(ways.empty() ? '1' : '0');
+  state.settled.assign(spec_->conditions.size(), '0');
+  state.marks.assign(mark_count_, '0');
+  return state;
+}
+
+ObjectState ObjectEnd::After(ObjectState state, const Marks& marks) const {
+  state.count = std::min(state.count + 1, count_clamp_);
+  if (marks.empty()) return state;
+  const auto left = [&](ObjectSpec::Mark mark) {
+    return std::find(marks.begin(), marks.end(), mark) != marks.end();
+  };
+  std::string relevant(mark_count_, '0');
+  for (std::size_t i = 0; i < spec_->conditions.size(); ++i) {
+    const ObjectSpec::Condition& condition = spec_->conditions[i];
+    if (std::any_of(condition.some.begin(), condition.some.end(), left)) state.settled[i] = '1';
+    if (IsSet(state.settled, i)) continue;
+    for (const ObjectSpec::Mark mark : condition.unless_all) {
+      if (left(mark) || IsSet(state.marks, mark)) relevant[mark] = '1';
+    }
+  }
+  state.marks = std::move(relevant);
+  return state;
+}
+
+bool ObjectEnd::IsViolated(std::size_t condition, const ObjectState& state) const {
+  if (IsSet(state.settled, condition)) return false;
+  const Marks& unless = spec_->conditions[condition].unless_all;
+  return std::all_of(unless.begin(), unless.end(),
+                     [&](ObjectSpec::Mark mark) { return IsSet(state.marks, mark); });
+}
+
+std::optional<std::size_t> ObjectEnd::FindViolated(const ObjectState& state) const {
+  for (std::size_t i = 0; i < spec_->conditions.size(); ++i) {
+    if (IsViolated(i, state)) return i;
+  }
+  return std::nullopt;
+}
+
+bool ObjectEnd::AreHarmless(const Marks& marks, const ObjectState& state) const {
+  if (marks.empty()) return true;
+  for (std::size_t i = 0; i < spec_->conditions.size(); ++i) {
+    if (IsSet(state.settled, i)) continue;
+    for (const ObjectSpec::Mark mark : spec_->conditions[i].unless_all) {
+      const bool now = std::find(marks.begin(), marks.end(), mark) != marks.end();
+      if (now && !IsSet(state.marks, mark)) return false;
+    }
+  }
+  return true;
+}
+
+bool ObjectEnd::MayEndHere(const ObjectState& state) const {
+  for (std::size_t i = 0; i < spec_->members.size(); ++i) {
+    if (spec_->members[i].required && !IsSet(state.closed, i)) return false;
+  }
+  return state.count >= spec_->min_members && !FindViolated(state).has_value();
+}
+
+absl::StatusOr<bool> ObjectEnd::CanEnd(const ObjectState& state, std::int64_t max_states) const {
+  if (required_lost_) return false;
+  std::vector<ObjectState> open = {state};
+  absl::flat_hash_set<std::string> seen;
+  for (std::int64_t count = 0; !open.empty(); ++count) {
+    if (count == max_states) {
+      return LimitExceeded("", "emptiness_states", max_states, count + 1);
+    }
+    Step step = StepFrom(std::move(open.back()));
+    open.pop_back();
+    if (step.ended) return true;
+    std::reverse(step.next.begin(), step.next.end());
+    for (ObjectState& next : step.next) {
+      if (seen.insert(next.Key()).second) open.push_back(std::move(next));
+    }
+  }
+  return false;
+}
+
+ObjectEnd::Step ObjectEnd::StepFrom(ObjectState state) const {
+  Step step;
+  const std::optional<std::size_t> forced = WriteForced(&state);
+  if (state.count > spec_->max_members) return step;
+  if (forced.has_value()) {
+    AppendMember(*forced, state, [](const Marks&) { return true; }, &step.next);
+    return step;
+  }
+  if (const std::optional<std::size_t> violated = FindViolated(state); violated.has_value()) {
+    const Marks& some = spec_->conditions[*violated].some;
+    const auto mends = [&](const Marks& marks) {
+      return std::find_first_of(marks.begin(), marks.end(), some.begin(), some.end()) !=
+             marks.end();
+    };
+    AppendWritten(state, mends, &step.next);
+    return step;
+  }
+  return Fill(std::move(state));
+}
+
+std::optional<std::size_t> ObjectEnd::WriteForced(ObjectState* state) const {
+  for (std::size_t i = 0; i < spec_->members.size(); ++i) {
+    if (!spec_->members[i].required || IsSet(state->closed, i)) continue;
+    if (!IsPlain(i)) return i;
+    state->closed[i] = '1';
+    // Not clamped: too many must show.
+    ++state->count;
+  }
+  return std::nullopt;
+}
+
+bool ObjectEnd::IsPlain(std::size_t member) const {
+  return ways_[member].size() == 1 && ways_[member].front().marks.empty();
+}
+
+// Everything holds; only members in number may be missing.
+ObjectEnd::Step ObjectEnd::Fill(ObjectState state) const {
+  Step step;
+  if (spec_->min_members > spec_->max_members) return step;
+  for (std::size_t i = 0; i < spec_->others.size(); ++i) {
+    step.ended |= others_live_[i] && AreHarmless(spec_->others[i].marks, state);
+  }
+  for (std::size_t i = 0; i < ways_.size() && state.count < spec_->min_members; ++i) {
+    if (IsSet(state.closed, i) || !IsPlain(i)) continue;
+    state.closed[i] = '1';
+    ++state.count;
+  }
+  step.ended |= state.count >= spec_->min_members;
+  if (!step.ended) AppendWritten(state, [](const Marks&) { return true; }, &step.next);
+  return step;
+}
+
+void ObjectEnd::AppendMember(std::size_t member, const ObjectState& state,
+                             const std::function<bool(const Marks&)>& wanted,
+                             std::vector<ObjectState>* out) const {
+  for (const ObjectSpec::Way& way : ways_[member]) {
+    if (!wanted(way.marks)) continue;
+    out->push_back(After(state, way.marks));
+    out->back().closed[member] = '1';
+  }
+}
+
+void ObjectEnd::AppendWritten(const ObjectState& state,
+                              const std::function<bool(const Marks&)>& wanted,
+                              std::vector<ObjectState>* out) const {
+  for (std::size_t i = 0; i < ways_.size(); ++i) {
+    if (!IsSet(state.closed, i)) AppendMember(i, state, wanted, out);
+  }
+  for (std::size_t i = 0; i < spec_->others.size(); ++i) {
+    const Marks& marks = spec_->others[i].marks;
+    if (others_live_[i] && wanted(marks)) out->push_back(After(state, marks));
+  }
+}
+
+}  // namespace maskd

@@ -1,0 +1,98 @@
+// Whether a partly written object can still be brought to its closing brace: required members,
+// conditions and counts taken together. Asked by the pass that drops what no text matches, and by
+// the engine before it offers a name.
+//
+// How      depth-first search: what is violated is mended by each member that can mend it. Where
+//          one member alone can mend each condition (a dependency), nothing is tried in vain.
+// Errors   RESOURCE_EXHAUSTED: limits.emptiness_states.
+// Threads  constant once made.
+#ifndef MASKD_GRAMMAR_CORE_IR_OBJECT_END_H_
+#define MASKD_GRAMMAR_CORE_IR_OBJECT_END_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+
+// Whether an object asks for more than its required members.
+bool HasConditions(const ObjectSpec& spec);
+
+// What an object has behind it, as far as its end depends on that. Strings have a letter '0' or '1'
+// for each thing that they speak of, so that a state is a key as well.
+struct ObjectState {
+  std::string closed;       // members: written, or no longer possible
+  std::string settled;      // conditions: one of `some` has been left, so it holds for good
+  std::string marks;        // those left that an unsettled condition has in `unless_all`
+  std::uint32_t count = 0;  // members written, as far as min_members and max_members reach
+
+  [[nodiscard]] std::string Key() const;
+};
+
+class ObjectEnd {
+ public:
+  using Marks = std::vector<ObjectSpec::Mark>;
+
+  // `spec` must outlive this. `has_value` says whether a node of it has a text at all.
+  ObjectEnd(const ObjectSpec& spec, const std::function<bool(NodeId)>& has_value);
+
+  // The ways to write a member that have a value.
+  [[nodiscard]] const std::vector<ObjectSpec::Way>& ways(std::size_t member) const {
+    return ways_[member];
+  }
+  // Whether the others at `index` have a value.
+  [[nodiscard]] bool others_live(std::size_t index) const { return others_live_[index]; }
+
+  // Nothing written; members that have no value are closed.
+  [[nodiscard]] ObjectState Start() const;
+  // `state` after one member more, which leaves `marks`. Closing that member is the caller's.
+  [[nodiscard]] ObjectState After(ObjectState state, const Marks& marks) const;
+
+  [[nodiscard]] bool MayEndHere(const ObjectState& state) const;
+  // Whether writing none or some of the members not closed leads to the end.
+  [[nodiscard]] absl::StatusOr<bool> CanEnd(const ObjectState& state,
+                                            std::int64_t max_states) const;
+
+ private:
+  // What is to be tried next: nothing, where the end is reached or out of reach.
+  struct Step {
+    bool ended = false;
+    std::vector<ObjectState> next = {};
+  };
+
+  [[nodiscard]] bool IsViolated(std::size_t condition, const ObjectState& state) const;
+  [[nodiscard]] std::optional<std::size_t> FindViolated(const ObjectState& state) const;
+  // Whether `marks` cannot violate a condition that holds in `state`.
+  [[nodiscard]] bool AreHarmless(const Marks& marks, const ObjectState& state) const;
+  [[nodiscard]] Step StepFrom(ObjectState state) const;
+  // Whether writing `member` changes nothing but the count.
+  [[nodiscard]] bool IsPlain(std::size_t member) const;
+  // Writes the required members that are plain, up to the first that is not, and names that one.
+  [[nodiscard]] std::optional<std::size_t> WriteForced(ObjectState* state) const;
+  [[nodiscard]] Step Fill(ObjectState state) const;
+  // Appends what `state` becomes by each member or others whose marks are `wanted`.
+  void AppendWritten(const ObjectState& state, const std::function<bool(const Marks&)>& wanted,
+                     std::vector<ObjectState>* out) const;
+  void AppendMember(std::size_t member, const ObjectState& state,
+                    const std::function<bool(const Marks&)>& wanted,
+                    std::vector<ObjectState>* out) const;
+
+  const ObjectSpec* spec_;
+  std::vector<std::vector<ObjectSpec::Way>> ways_;
+  std::vector<bool> others_live_;
+  // A required member has no value.
+  bool required_lost_ = false;
+  std::size_t mark_count_ = 0;
+  // Counts above this are not told apart.
+  std::uint32_t count_clamp_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_IR_OBJECT_END_H_

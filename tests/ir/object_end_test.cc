@@ -1,0 +1,133 @@
+// Whether a partly written object can be ended, against all ways to go on.
+#include "grammar_core/ir/object_end.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace maskd {
+namespace {
+
+constexpr NodeId kSpace = 0;
+constexpr NodeId kDead = 1;
+constexpr NodeId kValue = 2;
+constexpr int kMarks = 4;
+
+using Random = std::mt19937;
+
+int Below(int bound, Random* random) {
+  return std::uniform_int_distribution<int>(0, bound - 1)(*random);
+}
+
+std::vector<ObjectSpec::Mark> SomeMarks(Random* random) {
+  std::set<ObjectSpec::Mark> marks;
+  for (int i = Below(3, random); i > 0; --i) marks.insert(Below(kMarks, random));
+  return {marks.begin(), marks.end()};
+}
+
+ObjectSpec RandomSpec(Random* random) {
+  ObjectSpec spec = {{}, {}, kSpace, true};
+  for (int i = Below(5, random); i > 0; --i) {
+    ObjectSpec::Member member = {std::string(1, static_cast<char>('a' + i)), kValue,
+                                 Below(4, random) == 0};
+    for (int way = Below(3, random); way > 0; --way) {
+      member.ways.push_back({Below(5, random) == 0 ? kDead : kValue, SomeMarks(random)});
+    }
+    spec.members.push_back(member);
+  }
+  if (Below(2, random) == 0) spec.others.push_back({kValue, kValue, SomeMarks(random)});
+  for (int i = Below(4, random); i > 0; --i) {
+    spec.conditions.push_back({SomeMarks(random), SomeMarks(random)});
+  }
+  if (Below(3, random) == 0) spec.min_members = Below(4, random);
+  if (Below(3, random) == 0) spec.max_members = Below(4, random);
+  return spec;
+}
+
+// Tries everything: each member once, by each way, and the others up to four times.
+class BruteForce {
+ public:
+  explicit BruteForce(const ObjectSpec& spec) : spec_(spec) {}
+
+  bool CanEnd() { return From(0, 0, 0, {}); }
+
+ private:
+  bool From(std::size_t member, unsigned written, std::uint32_t count,
+            const std::set<ObjectSpec::Mark>& marks) {
+    if (member == spec_.members.size()) return FromOthers(written, count, marks, 4);
+    if (From(member + 1, written, count, marks)) return true;
+    std::vector<ObjectSpec::Way> ways = spec_.members[member].ways;
+    if (ways.empty()) ways.push_back({spec_.members[member].value, {}});
+    return std::any_of(ways.begin(), ways.end(), [&](const ObjectSpec::Way& way) {
+      if (way.value == kDead) return false;
+      std::set<ObjectSpec::Mark> more = marks;
+      more.insert(way.marks.begin(), way.marks.end());
+      return From(member + 1, written | 1U << member, count + 1, more);
+    });
+  }
+
+  bool FromOthers(unsigned written, std::uint32_t count, const std::set<ObjectSpec::Mark>& marks,
+                  int left) {
+    if (Holds(written, count, marks)) return true;
+    if (left == 0 || spec_.others.empty()) return false;
+    std::set<ObjectSpec::Mark> more = marks;
+    more.insert(spec_.others[0].marks.begin(), spec_.others[0].marks.end());
+    return FromOthers(written, count + 1, more, left - 1);
+  }
+
+  bool Holds(unsigned written, std::uint32_t count, const std::set<ObjectSpec::Mark>& marks) const {
+    for (std::size_t i = 0; i < spec_.members.size(); ++i) {
+      if (spec_.members[i].required && (written >> i & 1U) == 0) return false;
+    }
+    const auto left = [&](ObjectSpec::Mark mark) { return marks.count(mark) > 0; };
+    for (const ObjectSpec::Condition& c : spec_.conditions) {
+      const bool met = std::any_of(c.some.begin(), c.some.end(), left);
+      if (!met && std::all_of(c.unless_all.begin(), c.unless_all.end(), left)) return false;
+    }
+    return spec_.min_members <= count && count <= spec_.max_members;
+  }
+
+  const ObjectSpec& spec_;
+};
+
+TEST(ObjectEndTest, AgreesWithTryingEverything) {
+  Random random(5);
+  int can_end = 0;
+  constexpr int kSpecs = 20'000;
+  for (int i = 0; i < kSpecs; ++i) {
+    const ObjectSpec spec = RandomSpec(&random);
+    const ObjectEnd end(spec, [](NodeId node) { return node != kDead; });
+    const absl::StatusOr<bool> found = end.CanEnd(end.Start(), 10'000);
+    ASSERT_TRUE(found.ok()) << found.status();
+    ASSERT_EQ(*found, BruteForce(spec).CanEnd()) << "spec " << i;
+    can_end += *found ? 1 : 0;
+  }
+  EXPECT_GT(can_end, kSpecs / 4);
+  EXPECT_LT(can_end, kSpecs * 3 / 4);
+}
+
+TEST(ObjectEndTest, LimitIsAnError) {
+  // Pigeons and holes: each of six needs one of five, and no two may share.
+  ObjectSpec spec = {{}, {}, kSpace, true};
+  for (ObjectSpec::Mark pigeon = 0; pigeon < 6; ++pigeon) {
+    std::vector<ObjectSpec::Mark> some;
+    for (ObjectSpec::Mark hole = 0; hole < 5; ++hole) {
+      const ObjectSpec::Mark mark = pigeon * 5 + hole;
+      some.push_back(mark);
+      spec.members.push_back({std::to_string(mark), kValue, false, {{kValue, {mark}}}});
+      for (ObjectSpec::Mark other = 0; other < pigeon; ++other) {
+        spec.conditions.push_back({{}, {mark, other * 5 + hole}});
+      }
+    }
+    spec.conditions.push_back({some});
+  }
+  const ObjectEnd end(spec, [](NodeId) { return true; });
+  EXPECT_EQ(end.CanEnd(end.Start(), 100).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_FALSE(*end.CanEnd(end.Start(), 1'000'000));
+}
+
+}  // namespace
+}  // namespace maskd
