@@ -41,7 +41,14 @@ enum ValueType {
 };
 
 // Types of tokens.
-enum TokenType { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
+enum TokenType {
+  kNormal = 1,
+  kUnknown = 2,
+  kControl = 3,
+  kUserDefined = 4,
+  kUnused = 5,
+  kByte = 6
+};
 
 std::string Number(std::uint64_t value, int bytes) {
   std::string written;
@@ -123,8 +130,7 @@ struct PieceCase {
 class GgufPieceTest : public testing::TestWithParam<PieceCase> {};
 
 TEST_P(GgufPieceTest, StandsForTheseBytes) {
-  const auto vocabulary =
-      LoadContent("v.gguf", FileWith(GetParam().model, GetParam().token));
+  const auto vocabulary = LoadContent("v.gguf", FileWith(GetParam().model, GetParam().token));
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
   EXPECT_EQ((*vocabulary)->size(), 2);
   EXPECT_EQ((*vocabulary)->TokenBytes(1), GetParam().bytes);
@@ -132,34 +138,32 @@ TEST_P(GgufPieceTest, StandsForTheseBytes) {
   EXPECT_THAT((*vocabulary)->stop_ids(), testing::ElementsAre(0));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Llama, GgufPieceTest,
-    testing::ValuesIn(std::vector<PieceCase>{
-        {"Text", "llama", {"▁the"}, " the"},
-        {"SpelledLikeAByte", "llama", {"<0x41>"}, "<0x41>"},
-        {"Byte", "llama", {"<0x0A>", kByte}, "\n"},
-        {"UserDefinedIsItself", "llama", {"▁<x>", kUserDefined}, "▁<x>"},
-        {"Control", "llama", {"<s>", kControl}, "<s>", true},
-        {"Unknown", "llama", {"<unk>", kUnknown}, "<unk>", true},
-        {"UnusedHasNoText", "llama", {"x", kUnused}, ""},
-        {"OfAnUnknownTypeHasNoText", "llama", {"x", 99}, ""},
-        {"EmptyHasNoText", "llama", {""}, ""},
-        {"T5", "t5", {"▁the"}, " the"},
-        {"Gemma4", "gemma4", {"▁▁"}, "  "},
-        {"Gemma4Byte", "gemma4", {"<0xFF>", kByte}, "\xFF"},
-    }),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Llama, GgufPieceTest,
+                         testing::ValuesIn(std::vector<PieceCase>{
+                             {"Text", "llama", {"▁the"}, " the"},
+                             {"SpelledLikeAByte", "llama", {"<0x41>"}, "<0x41>"},
+                             {"Byte", "llama", {"<0x0A>", kByte}, "\n"},
+                             {"UserDefinedIsItself", "llama", {"▁<x>", kUserDefined}, "▁<x>"},
+                             {"Control", "llama", {"<s>", kControl}, "<s>", true},
+                             {"Unknown", "llama", {"<unk>", kUnknown}, "<unk>", true},
+                             {"UnusedHasNoText", "llama", {"x", kUnused}, ""},
+                             {"OfAnUnknownTypeHasNoText", "llama", {"x", 99}, ""},
+                             {"EmptyHasNoText", "llama", {""}, ""},
+                             {"T5", "t5", {"▁the"}, " the"},
+                             {"Gemma4", "gemma4", {"▁▁"}, "  "},
+                             {"Gemma4Byte", "gemma4", {"<0xFF>", kByte}, "\xFF"},
+                         }),
+                         [](const auto& test) { return test.param.name; });
 
-INSTANTIATE_TEST_SUITE_P(
-    Gpt2, GgufPieceTest,
-    testing::ValuesIn(std::vector<PieceCase>{
-        {"Text", "gpt2", {"Ġthe"}, " the"},
-        {"PartOfACharacter", "gpt2", {"ðŁĺ"}, "\xF0\x9F\x98"},
-        {"NotOfTheAlphabet", "gpt2", {"☃"}, "☃"},
-        {"UserDefinedIsItself", "gpt2", {"Ġ<x>", kUserDefined}, "Ġ<x>"},
-        {"Control", "gpt2", {"<｜x▁y｜>", kControl}, "<｜x▁y｜>", true},
-    }),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Gpt2, GgufPieceTest,
+                         testing::ValuesIn(std::vector<PieceCase>{
+                             {"Text", "gpt2", {"Ġthe"}, " the"},
+                             {"PartOfACharacter", "gpt2", {"ðŁĺ"}, "\xF0\x9F\x98"},
+                             {"NotOfTheAlphabet", "gpt2", {"☃"}, "☃"},
+                             {"UserDefinedIsItself", "gpt2", {"Ġ<x>", kUserDefined}, "Ġ<x>"},
+                             {"Control", "gpt2", {"<｜x▁y｜>", kControl}, "<｜x▁y｜>", true},
+                         }),
+                         [](const auto& test) { return test.param.name; });
 
 TEST(GgufTest, APreTokenizerMayHaveTheMetaspace) {
   const std::string pre = Pair("tokenizer.ggml.pre", kString, Text("sarvam-moe"));
@@ -170,8 +174,7 @@ TEST(GgufTest, APreTokenizerMayHaveTheMetaspace) {
 }
 
 TEST(GgufTest, WithoutTypesAllTokensAreOrdinary) {
-  const auto vocabulary =
-      LoadContent("v", File({Model("gpt2"), Tokens({{"Ġ"}, {"b"}}), End(1)}));
+  const auto vocabulary = LoadContent("v", File({Model("gpt2"), Tokens({{"Ġ"}, {"b"}}), End(1)}));
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
   EXPECT_EQ((*vocabulary)->TokenBytes(0), " ");
   EXPECT_THAT((*vocabulary)->special_ids(), testing::ElementsAre(1));
@@ -224,37 +227,32 @@ TEST_P(GgufStopTest, ComesFromTheKeysAndTheSpelling) {
   EXPECT_EQ((*vocabulary)->stop_ids(), GetParam().stop_ids);
 }
 
-const std::vector<Token> kChat = {{"a"},
-                                  {"</s>"},
-                                  {"<e>", kControl},
-                                  {"<|im_end|>", kUserDefined},
-                                  {"<f>", kControl},
-                                  {"▁g"}};
+const std::vector<Token> kChat = {
+    {"a"}, {"</s>"}, {"<e>", kControl}, {"<|im_end|>", kUserDefined}, {"<f>", kControl}, {"▁g"}};
 const std::vector<Token> kMessages = {{"<|end|>", kControl}, {"<|return|>", kControl}};
 
-INSTANTIATE_TEST_SUITE_P(
-    Keys, GgufStopTest,
-    testing::ValuesIn(std::vector<StopCase>{
-        {"SpellingAlone", kChat, {}, {3}},
-        {"EndOfTextAndSpelling", kChat, {End(2)}, {2, 3}},
-        {"OrdinaryEnd", kChat, {End(5)}, {3, 5}},
-        {"EndOfTurn",
-         kChat,
-         {End(2), Pair("tokenizer.ggml.eot_token_id", kUint64, Number(4, 8))},
-         {2, 3, 4}},
-        {"EndOfMessage",
-         kChat,
-         {End(2), Pair("tokenizer.ggml.eom_token_id", kInt32, Number(0, 4))},
-         {0, 2, 3}},
-        {"EndOfAMessageAmongSeveral", kMessages, {}, {1}},
-        {"EndOfAMessageByKey", kMessages, {End(0)}, {0, 1}},
-    }),
-    [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Keys, GgufStopTest,
+                         testing::ValuesIn(std::vector<StopCase>{
+                             {"SpellingAlone", kChat, {}, {3}},
+                             {"EndOfTextAndSpelling", kChat, {End(2)}, {2, 3}},
+                             {"OrdinaryEnd", kChat, {End(5)}, {3, 5}},
+                             {"EndOfTurn",
+                              kChat,
+                              {End(2), Pair("tokenizer.ggml.eot_token_id", kUint64, Number(4, 8))},
+                              {2, 3, 4}},
+                             {"EndOfMessage",
+                              kChat,
+                              {End(2), Pair("tokenizer.ggml.eom_token_id", kInt32, Number(0, 4))},
+                              {0, 2, 3}},
+                             {"EndOfAMessageAmongSeveral", kMessages, {}, {1}},
+                             {"EndOfAMessageByKey", kMessages, {End(0)}, {0, 1}},
+                         }),
+                         [](const auto& test) { return test.param.name; });
 
 TEST(GgufStopTest, TheCallersIsAPieceByItsSpelling) {
   const VocabularyFolder folder;
-  VocabularySource source = SourceOf(folder.Write(
-      "v.gguf", File({Model("llama"), Tokens(kChat), Types(kChat), End(2)})));
+  VocabularySource source =
+      SourceOf(folder.Write("v.gguf", File({Model("llama"), Tokens(kChat), Types(kChat), End(2)})));
   source.stop_tokens = {"▁g"};
   const auto vocabulary = LoadVocabulary(source);
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
@@ -302,8 +300,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"Short", "GG", "byte 0: a value of 4 bytes, and the file has 2 more"},
         {"NoCounts", "GGUF" + Number(3, 4), "byte 8: a value of 8 bytes, and the file has 0 more"},
         {"VersionOne", Header(1, 0), "byte 4: version 1 of GGUF is not supported", kUnimplemented},
-        {"VersionFour", Header(4, 0), "byte 4: version 4 of GGUF is not supported",
-         kUnimplemented},
+        {"VersionFour", Header(4, 0), "byte 4: version 4 of GGUF is not supported", kUnimplemented},
         {"OtherByteOrder", Header(3 << 24, 0),
          "byte 4: a file with the most significant byte first is not supported", kUnimplemented},
         {"PairsThatAreNotThere", Header(3, ~std::uint64_t{0}),
@@ -346,8 +343,7 @@ INSTANTIATE_TEST_SUITE_P(
          kUnimplemented},
         {"OtherModel", File({Model("rwkv")}),
          "tokenizer.ggml.model: the model \"rwkv\" is not supported", kUnimplemented},
-        {"KeyTwice", File({Model("llama"), Model("llama")}),
-         "tokenizer.ggml.model: appears twice"},
+        {"KeyTwice", File({Model("llama"), Model("llama")}), "tokenizer.ggml.model: appears twice"},
         {"NoTokens", WithModel(End(0)),
          "tokenizer.ggml.tokens: missing: the file has no vocabulary"},
         {"TokensAreNumbers",

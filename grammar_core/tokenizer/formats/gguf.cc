@@ -130,8 +130,8 @@ absl::StatusOr<Alphabet> AlphabetOf(const Metadata& metadata) {
     return Alphabet::kMetaspace;
   }
   if (model == "gpt2") {
-    const bool has_metaspace = std::find(kMetaspacePre.begin(), kMetaspacePre.end(),
-                                         metadata.pre) != kMetaspacePre.end();
+    const bool has_metaspace =
+        std::find(kMetaspacePre.begin(), kMetaspacePre.end(), metadata.pre) != kMetaspacePre.end();
     return has_metaspace ? Alphabet::kMetaspace : Alphabet::kByteLevel;
   }
   if (model == "bert") {

@@ -187,11 +187,10 @@ absl::Status GgufReader::Need(std::uint64_t count) const {
         absl::StrCat("a value of ", count, " bytes, and the file has ", size_ - offset_, " more"));
   }
   const auto limit = static_cast<std::uint64_t>(kVocabularyLimits.gguf_metadata_bytes);
-  return offset_ + count <= limit
-             ? absl::OkStatus()
-             : LimitExceeded(BytePlace(offset_), "gguf_metadata_bytes",
-                             kVocabularyLimits.gguf_metadata_bytes,
-                             static_cast<std::int64_t>(offset_ + count));
+  return offset_ + count <= limit ? absl::OkStatus()
+                                  : LimitExceeded(BytePlace(offset_), "gguf_metadata_bytes",
+                                                  kVocabularyLimits.gguf_metadata_bytes,
+                                                  static_cast<std::int64_t>(offset_ + count));
 }
 
 absl::StatusOr<std::string> GgufReader::ReadBytes(std::uint64_t count) {
@@ -270,8 +269,8 @@ absl::Status GgufReader::Skip(Type type, std::int64_t depth) {
 // Recursion is bounded by gguf_array_depth.
 absl::Status GgufReader::SkipArray(std::int64_t depth) {
   if (depth > kVocabularyLimits.gguf_array_depth) {
-    return LimitExceeded(BytePlace(offset_), "gguf_array_depth",
-                         kVocabularyLimits.gguf_array_depth, depth);
+    return LimitExceeded(BytePlace(offset_), "gguf_array_depth", kVocabularyLimits.gguf_array_depth,
+                         depth);
   }
   const absl::StatusOr<Type> type = ReadType();
   if (!type.ok()) {
