@@ -27,6 +27,8 @@ from comparison import (METASPACE, TEXT_COUNT, Dump, as_shown, completions, dump
 
 # What ends a text: of deepseek/tokenizer_config.json, and of every SentencePiece model of that family.
 END = {"deepseek": "<｜end▁of▁sentence｜>", "mistral": "</s>"}
+# Ordinary tokens for compare_with_added.
+ADDED = ["\u2581" * 40, "é ü", "Ã©Ã©Ã©", "Ġxqzj", "[▁x▁]", "  \n", "<0x41>x", "漢字漢字漢字"]
 
 
 def compare_rank_file(name: str, program: str, path: pathlib.Path) -> int:
@@ -62,9 +64,8 @@ def compare_ids(ours: Dump, theirs, wrong: list) -> int:
     single = {token[0]: i for i, token in enumerate(ours.tokens) if len(token) == 1}
     around, cases, hidden = completions(), [], 0
     for token_id, token in enumerate(ours.tokens):
-        if token_id in added:
-            kind = "special" if added[token_id].special else "token"
-            if (ours.kinds[token_id], token) != (kind, added[token_id].content.encode()):
+        if token_id in added and added[token_id].special:
+            if (ours.kinds[token_id], token) != ("special", added[token_id].content.encode()):
                 wrong.append(f"added id {token_id}: {ours.kinds[token_id]} {token!r}, not {added[token_id]}")
             continue
         if ours.kinds[token_id] != "token":
@@ -93,7 +94,8 @@ def compare_texts(ours: Dump, theirs, wrong: list, uses_metaspace: bool) -> None
             wrong.append(f"text {text!r} does not come back")
 
 
-def compare_tokenizer_json(name: str, program: str, path: pathlib.Path, uses_metaspace: bool) -> int:
+def compare_tokenizer_json(name: str, program: str, path: pathlib.Path, uses_metaspace: bool,
+                           has_texts: bool = True) -> int:
     import tokenizers
 
     theirs = tokenizers.Tokenizer.from_file(str(path))
@@ -105,8 +107,24 @@ def compare_tokenizer_json(name: str, program: str, path: pathlib.Path, uses_met
     if ours.stop != [theirs.token_to_id(END[name])]:
         wrong.append(f"stop ids are {ours.stop}, not that of {END[name]}")
     hidden = compare_ids(ours, theirs, wrong)
-    compare_texts(ours, theirs, wrong, uses_metaspace)
-    return report(name, ours, wrong, f"{TEXT_COUNT} texts come back; {hidden} bytes that no text holds")
+    if has_texts:
+        compare_texts(ours, theirs, wrong, uses_metaspace)
+    said = f"{TEXT_COUNT if has_texts else 0} texts come back; {hidden} bytes that no text holds"
+    return report(name, ours, wrong, said)
+
+
+def compare_with_added(name: str, program: str, path: pathlib.Path, uses_metaspace: bool) -> int:
+    """The same file with more added tokens, of texts that a decoder may change."""
+    tree = json.loads(path.read_text(encoding="utf-8"))
+    first = max([*tree["model"]["vocab"].values(), *(token["id"] for token in tree["added_tokens"])]) + 1
+    tree["added_tokens"] += [
+        {"id": first + i, "content": content, "special": False, "normalized": False, "single_word": False,
+         "lstrip": False, "rstrip": False} for i, content in enumerate(ADDED)]
+    with tempfile.TemporaryDirectory() as scratch:
+        made = pathlib.Path(scratch) / "tokenizer.json"
+        made.write_text(json.dumps(tree), encoding="utf-8")
+        made.with_name("generation_config.json").write_text(json.dumps({"eos_token_id": dump(program, path).stop}))
+        return compare_tokenizer_json(name, program, made, uses_metaspace, has_texts=False)
 
 
 def read_varint(data: bytes, at: int):
@@ -168,11 +186,13 @@ def main() -> int:
         if path.suffix == ".tiktoken":
             return compare_rank_file(name, program, path)
         if path.suffix == ".json":
-            return compare_tokenizer_json(name, program, path, uses_metaspace=False)
+            return (compare_tokenizer_json(name, program, path, uses_metaspace=False) |
+                    compare_with_added(name, program, path, uses_metaspace=False))
         with tempfile.TemporaryDirectory() as scratch:
             made = pathlib.Path(scratch) / "tokenizer.json"
             made.write_text(json.dumps(sentencepiece_as_json(path.read_bytes())), encoding="utf-8")
-            status = compare_tokenizer_json(name, program, made, uses_metaspace=True)
+            status = (compare_tokenizer_json(name, program, made, uses_metaspace=True) |
+                      compare_with_added(name, program, made, uses_metaspace=True))
             if dump(program, path).hash != dump(program, made).hash:
                 print(f"FAILED: {name}: the model gives another vocabulary than the tokenizer.json made of it")
                 return 1

@@ -106,17 +106,33 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& test) { return test.param.name; });
 
-TEST(HuggingFaceTest, AddedTokensStandForTheirContent) {
+TEST(HuggingFaceTest, SpecialAddedTokensStandForTheirContent) {
   const auto vocabulary =
       LoadContent("tokenizer.json", File(Bpe(R"("a": 0, "<s>": 1)"), kByteLevel,
                                          R"(, {"id": 1, "content": "<s>", "special": true},
-             {"id": 5, "content": "Ġé", "special": false})"));
+             {"id": 5, "content": "Ġ<｜x｜>", "special": false})"));
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
   EXPECT_EQ((*vocabulary)->size(), 100);
   EXPECT_THAT((*vocabulary)->special_ids(), testing::ElementsAre(1, 99));
-  EXPECT_EQ((*vocabulary)->TokenBytes(5), "Ġé");
+  EXPECT_EQ((*vocabulary)->TokenBytes(5), "Ġ<｜x｜>");
   EXPECT_FALSE((*vocabulary)->IsSpecial(5));
   EXPECT_EQ((*vocabulary)->TokenBytes(50), "");
+}
+
+// As the library's decode writes them out.
+TEST(HuggingFaceTest, OrdinaryAddedTokensPassTheDecoder) {
+  const std::string added = R"(, {"id": 5, "content": "▁▁"}, {"id": 6, "content": "é"},
+                                 {"id": 7, "content": "<0x41>"}, {"id": 8, "content": "  "})";
+  const auto metaspace = LoadContent("tokenizer.json", File(Bpe(""), kLlama2, added));
+  ASSERT_TRUE(metaspace.ok()) << metaspace.status();
+  EXPECT_EQ((*metaspace)->TokenBytes(5), "  ");
+  EXPECT_EQ((*metaspace)->TokenBytes(6), "é");
+  EXPECT_EQ((*metaspace)->TokenBytes(7), "A");
+  const auto byte_level = LoadContent("tokenizer.json", File(Bpe(""), kByteLevel, added));
+  ASSERT_TRUE(byte_level.ok()) << byte_level.status();
+  EXPECT_EQ((*byte_level)->TokenBytes(5), "▁▁");
+  EXPECT_EQ((*byte_level)->TokenBytes(6), "\xE9");
+  EXPECT_EQ((*byte_level)->TokenBytes(8), "  ");
 }
 
 TEST(HuggingFaceTest, TheUnknownTokenIsSpecial) {
@@ -396,6 +412,16 @@ TEST(StopTest, AWrongFileBesideDoesNotMatterWhereTheCallerNamesTheStops) {
   source.stop_tokens = {"<eos>"};
   folder.Write("tokenizer_config.json", "eos");
   EXPECT_TRUE(LoadVocabulary(source).ok());
+}
+
+TEST(StopTest, AnAddedTokenThatEndsATextKeepsItsSpelling) {
+  const VocabularyFolder folder;
+  VocabularySource source = SourceOf(folder.Write(
+      "tokenizer.json", File(Bpe(""), kLlama2, R"(, {"id": 5, "content": "<end▁of>"})")));
+  source.stop_tokens = {"<end▁of>"};
+  const auto vocabulary = LoadVocabulary(source);
+  ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
+  EXPECT_EQ((*vocabulary)->FindSpecial("<end▁of>"), 5);
 }
 
 TEST(StopTest, APieceThatEndsATextKeepsItsSpelling) {

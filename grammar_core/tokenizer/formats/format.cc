@@ -38,9 +38,11 @@ TokenId FindListed(absl::string_view text, const RawVocabulary& raw) {
       return static_cast<TokenId>(id);
     }
   }
-  const auto added = std::find_if(raw.added_ids.begin(), raw.added_ids.end(),
-                                  [&](TokenId id) { return raw.tokens[id].bytes == text; });
-  return added == raw.added_ids.end() ? -1 : *added;
+  const auto piece = raw.id_by_piece.find(text);
+  const bool is_added =
+      piece != raw.id_by_piece.end() &&
+      std::find(raw.added_ids.begin(), raw.added_ids.end(), piece->second) != raw.added_ids.end();
+  return is_added ? piece->second : -1;
 }
 
 TokenId FindNamed(absl::string_view text, const RawVocabulary& raw) {

@@ -27,7 +27,7 @@ struct RawVocabulary {
   std::vector<Vocabulary::Token> tokens;
   // The tokens a file lists apart from the model's own, special or not.
   std::vector<TokenId> added_ids;
-  // The model's tokens as the file spells them, where that is not their bytes.
+  // The model's tokens and the added ones as the file spells them, where that is not their bytes.
   absl::flat_hash_map<std::string, TokenId> id_by_piece;
   // The end tokens that the files beside this one name.
   std::vector<TokenId> stop_ids;

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -112,7 +113,7 @@ absl::StatusOr<Metadata> ReadMetadata(std::istream& file) {
       return key.status();
     }
     if (absl::StartsWith(*key, kPrefix) && !seen.insert(*key).second) {
-      return InvalidTokenizer(*key, "appears twice");
+      return InvalidTokenizer(Shortened(absl::Utf8SafeCHexEscape(*key)), "appears twice");
     }
     if (absl::Status read = ReadValue(*key, &reader, &metadata); !read.ok()) {
       return read;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
@@ -81,62 +82,61 @@ void MarkUnknown(const Json& model, RawVocabulary* raw) {
 
 struct AddedToken {
   std::int64_t id;
-  Vocabulary::Token token;
+  std::string content;
+  bool special;
 };
 
 absl::StatusOr<AddedToken> ReadAdded(const Json& value, const FieldPath& path) {
   const Json* const id = FindField(value, "id");
-  AddedToken added{id == nullptr ? -1 : WholeNumber(*id),
-                   {TextField(value, "content"), IsFieldTrue(value, "special")}};
+  AddedToken added{id == nullptr ? -1 : WholeNumber(*id), TextField(value, "content"),
+                   IsFieldTrue(value, "special")};
   if (added.id < 0) {
     return InvalidTokenizer(path.Child("id").str(), "not a whole number");
   }
-  if (added.token.bytes.empty()) {
+  if (added.content.empty()) {
     return InvalidTokenizer(path.Child("content").str(), "not a text of at least one character");
   }
   return added;
 }
 
-absl::Status PutAdded(const Json& value, const FieldPath& path, RawVocabulary* raw,
-                      absl::flat_hash_map<std::string, TokenId>* seen) {
-  absl::StatusOr<AddedToken> added = ReadAdded(value, path);
-  if (!added.ok()) {
-    return added.status();
-  }
-  const auto piece = raw->id_by_piece.find(added->token.bytes);
-  const bool is_a_piece = piece != raw->id_by_piece.end();
-  if (is_a_piece && piece->second != added->id) {
+// The decoder writes out ordinary added tokens as it does pieces; special ones are known by name.
+absl::Status PutAdded(AddedToken added, const FieldPath& path, const PieceDecoder& decoder,
+                      RawVocabulary* raw) {
+  const auto [piece, is_new] =
+      raw->id_by_piece.emplace(added.content, static_cast<TokenId>(added.id));
+  if (!is_new && piece->second != added.id) {
     return InvalidTokenizer(
         path.Child("id").str(),
         absl::StrCat("/model/vocab has the same content with id ", piece->second));
   }
-  if (!seen->emplace(added->token.bytes, static_cast<TokenId>(added->id)).second) {
-    return InvalidTokenizer(path.Child("content").str(), "an earlier added token has the same");
-  }
-  if (is_a_piece) {
+  if (!is_new) {
     raw->tokens[piece->second] = {};
   }
-  if (absl::Status put = PutToken(path.Child("id").str(), added->id, std::move(added->token), raw);
-      !put.ok()) {
-    return put;
-  }
-  raw->added_ids.push_back(static_cast<TokenId>(added->id));
-  return absl::OkStatus();
+  std::string bytes = added.special ? std::move(added.content) : decoder.Decode(added.content);
+  raw->added_ids.push_back(static_cast<TokenId>(added.id));
+  return PutToken(path.Child("id").str(), added.id, {std::move(bytes), added.special}, raw);
 }
 
-absl::Status PutAllAdded(const Json& tree, RawVocabulary* raw) {
+absl::Status PutAllAdded(const Json& tree, const PieceDecoder& decoder, RawVocabulary* raw) {
   const Json* const list = FindField(tree, "added_tokens");
   if (list == nullptr) {
     return absl::OkStatus();
   }
-  const FieldPath path = FieldPath().Child("added_tokens");
+  const FieldPath list_path = FieldPath().Child("added_tokens");
   if (!list->is_array()) {
-    return InvalidTokenizer(path.str(), "not a list");
+    return InvalidTokenizer(list_path.str(), "not a list");
   }
-  absl::flat_hash_map<std::string, TokenId> seen;
+  absl::flat_hash_set<std::string> seen;
   for (std::size_t i = 0; i < list->size(); ++i) {
-    absl::Status put = PutAdded((*list)[i], path.Child(static_cast<std::int64_t>(i)), raw, &seen);
-    if (!put.ok()) {
+    const FieldPath path = list_path.Child(static_cast<std::int64_t>(i));
+    absl::StatusOr<AddedToken> added = ReadAdded((*list)[i], path);
+    if (!added.ok()) {
+      return added.status();
+    }
+    if (!seen.insert(added->content).second) {
+      return InvalidTokenizer(path.Child("content").str(), "an earlier added token has the same");
+    }
+    if (absl::Status put = PutAdded(*std::move(added), path, decoder, raw); !put.ok()) {
       return put;
     }
   }
@@ -171,7 +171,7 @@ absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content) {
     return put;
   }
   MarkUnknown(*model, &raw);
-  if (absl::Status put = PutAllAdded(tree, &raw); !put.ok()) {
+  if (absl::Status put = PutAllAdded(tree, *decoder, &raw); !put.ok()) {
     return put;
   }
   return raw;
