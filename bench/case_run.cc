@@ -11,6 +11,7 @@
 #include "bench/samples.h"
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/warm_up.h"
 #include "grammar_core/matcher/matcher.h"
 
 namespace maskd::bench {
@@ -33,11 +34,10 @@ Json RoundedAll(const std::vector<double>& times) {
 
 class CaseRun {
  public:
-  CaseRun(const Case& one, std::shared_ptr<TokenizerSpace> space, TokenId stop, double seconds)
+  CaseRun(const Case& one, std::shared_ptr<TokenizerSpace> space, const RunOptions& options)
       : case_(one),
         space_(std::move(space)),
-        stop_(stop),
-        seconds_(seconds),
+        options_(options),
         row_(MaskWordCount(space_->vocabulary().size())) {}
 
   CaseResult Run() {
@@ -56,6 +56,11 @@ class CaseRun {
     Matcher first(*grammar);
     CopyMask(&first);
     result_.ttfm_us = MicrosSince(start_);
+    if (options_.warm_up_ms > 0) {
+      const Clock::time_point warm_up = Clock::now();
+      WarmUp(**grammar, {.wall_ms = options_.warm_up_ms});
+      result_.warm_up_us = MicrosSince(warm_up);
+    }
     for (const Instance& instance : case_.tests) {
       result_.tests.push_back(RunInstance(*grammar, instance));
       if (OutOfTime()) return Failed("timeout", "the instances took too long");
@@ -71,7 +76,7 @@ class CaseRun {
     return std::move(result_);
   }
 
-  [[nodiscard]] bool OutOfTime() const { return MicrosSince(start_) > seconds_ * 1e6; }
+  [[nodiscard]] bool OutOfTime() const { return MicrosSince(start_) > options_.seconds * 1e6; }
 
   // The mask into the caller's row; false with error_ set.
   bool CopyMask(Matcher* matcher) {
@@ -106,7 +111,8 @@ class CaseRun {
     result.tokens = instance.tokens.size();
     Matcher matcher(grammar);
     result.got = TakeTokens(&matcher, instance.tokens, &result);
-    if (result.got == "accept" && !(CopyMask(&matcher) && Bit(stop_))) result.got = "no_eos";
+    if (result.got == "accept" && !(CopyMask(&matcher) && Bit(options_.stop)))
+      result.got = "no_eos";
     return result;
   }
 
@@ -130,8 +136,7 @@ class CaseRun {
 
   const Case& case_;
   std::shared_ptr<TokenizerSpace> space_;
-  const TokenId stop_;
-  const double seconds_;
+  const RunOptions options_;
   Clock::time_point start_;
   std::vector<std::int32_t> row_;
   std::string error_;
@@ -153,10 +158,10 @@ Json InstanceJson(const InstanceResult& instance) {
 
 }  // namespace
 
-CaseResult RunCase(const Case& one, const std::shared_ptr<TokenizerSpace>& space, TokenId stop,
-                   double seconds) {
+CaseResult RunCase(const Case& one, const std::shared_ptr<TokenizerSpace>& space,
+                   const RunOptions& options) {
   try {
-    return CaseRun(one, space, stop, seconds).Run();
+    return CaseRun(one, space, options).Run();
   } catch (const std::bad_alloc&) {
     CaseResult result;
     result.id = one.id;
@@ -173,6 +178,7 @@ void KeepMinima(const CaseResult& other, CaseResult* into) {
   }
   into->compile_us = std::min(into->compile_us, other.compile_us);
   into->ttfm_us = std::min(into->ttfm_us, other.ttfm_us);
+  into->warm_up_us = std::min(into->warm_up_us, other.warm_up_us);
   KeepSmaller(other.mask_us, &into->mask_us);
   KeepSmaller(other.accept_us, &into->accept_us);
 }
@@ -201,6 +207,7 @@ std::string ResultLine(const CaseResult& result, const std::string& split) {
   }
   json["compile_us"] = Rounded(result.compile_us);
   json["ttfm_us"] = Rounded(result.ttfm_us);
+  json["warm_up_us"] = Rounded(result.warm_up_us);
   json["mem_bytes"] = result.mem_bytes;
   json["mask_us"] = RoundedAll(result.mask_us);
   json["accept_us"] = RoundedAll(result.accept_us);

@@ -5,6 +5,8 @@
 //          if it is set, the acceptance. After the last token the mask must allow the stop id.
 // Known    a mask that its state had already: what a step finds again. The others are looked up in
 //          the store that grammars share, or made.
+// Warm-up  between the first mask and the instances, as the service does while an engine reads its
+//          prompt (compile/warm_up.h); timed apart.
 // Threads  one.
 #ifndef MASKD_BENCH_CASE_RUN_H_
 #define MASKD_BENCH_CASE_RUN_H_
@@ -34,6 +36,7 @@ struct CaseResult {
   std::size_t n_tests = 0;
   double compile_us = 0;
   double ttfm_us = 0;
+  double warm_up_us = 0;
   std::int64_t mem_bytes = 0;
   std::vector<double> mask_us;
   std::vector<double> accept_us;
@@ -41,9 +44,14 @@ struct CaseResult {
   std::vector<InstanceResult> tests;
 };
 
-// Runs `one`. `stop` ends a text. Gives up (status timeout) at the first step after `seconds`.
-CaseResult RunCase(const Case& one, const std::shared_ptr<TokenizerSpace>& space, TokenId stop,
-                   double seconds);
+struct RunOptions {
+  TokenId stop = 0;     // ends a text
+  double seconds = 60;  // at the first step after them it gives up (status timeout)
+  int warm_up_ms = 0;   // at most; 0: none
+};
+
+CaseResult RunCase(const Case& one, const std::shared_ptr<TokenizerSpace>& space,
+                   const RunOptions& options);
 
 // Takes the smaller of each time. `other` is of the same case with the same stores, so it has the
 // same steps; a result that has not is left out.

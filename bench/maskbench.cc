@@ -6,6 +6,8 @@
 // Reads and writes MaskBench's line formats (case_run.h has what is timed), and prints percentiles
 // of all steps: masks that a state had already and new ones apart.
 //
+// Warm-up  after each schema's first mask, masks are made ahead for --warm_up_ms, as the service does
+//          in the background while an engine reads its prompt; that time is printed apart.
 // Stores   shared (the default): one mask store for the run, as in a server. fresh: emptied before
 //          each schema.
 // Runs     with --runs K the whole selection is run K times, each with stores of its own, and of
@@ -32,6 +34,8 @@
 #include "bench/case_run.h"
 #include "bench/cases.h"
 #include "bench/samples.h"
+#include "grammar_core/base/heap.h"
+#include "grammar_core/compile/warm_up.h"
 #include "grammar_core/mask/mask_store.h"
 
 ABSL_FLAG(std::string, cases, "", "Cases: one JSON object a line, gzip or plain; - as they come.");
@@ -41,6 +45,9 @@ ABSL_FLAG(std::string, stop, "<|eot_id|>", "The token that ends a text.");
 ABSL_FLAG(std::string, out, "", "Result lines go here, - is standard output. Empty: none.");
 ABSL_FLAG(std::string, stores, "shared",
           "shared: one mask store for the run. fresh: one a schema.");
+ABSL_FLAG(int, heap_mib, 512, "Heap touched before the run, as the service does.");
+ABSL_FLAG(int, warm_up_ms, 10,
+          "Time for masks made ahead after the first one, as in the service; 0: none.");
 ABSL_FLAG(std::string, split, "open", "Written into each result line.");
 ABSL_FLAG(int, limit, 0, "Stop after so many schemas; 0 means all.");
 ABSL_FLAG(int, sample, 0, "Only the schemas with the smallest SHA-256 of their id; 0 means all.");
@@ -75,7 +82,10 @@ CaseResult GuardedRun(const Case& one, const std::shared_ptr<TokenizerSpace>& sp
   current_case = one.id;
   alarm(kSeconds * 3 / 2);
   if (absl::GetFlag(FLAGS_stores) == "fresh") space->masks().Clear();
-  CaseResult result = RunCase(one, space, space->vocabulary().stop_ids().front(), kSeconds);
+  CaseResult result = RunCase(one, space,
+                              {.stop = space->vocabulary().stop_ids().front(),
+                               .seconds = kSeconds,
+                               .warm_up_ms = absl::GetFlag(FLAGS_warm_up_ms)});
   alarm(0);
   return result;
 }
@@ -107,12 +117,13 @@ void PrintPercentiles(const char* name, const std::vector<double>& times) {
 }
 
 void PrintSummary(const std::vector<CaseResult>& results) {
-  std::vector<double> step, mask, known, made, accept, ttfm;
+  std::vector<double> step, mask, known, made, accept, ttfm, warm_up;
   std::size_t compiled = 0;
   for (const CaseResult& result : results) {
     if (result.status != "ok") continue;
     ++compiled;
     ttfm.push_back(result.ttfm_us);
+    warm_up.push_back(result.warm_up_us);
     const std::vector<double> steps = StepTimes(result);
     step.insert(step.end(), steps.begin(), steps.end());
     accept.insert(accept.end(), result.accept_us.begin(), result.accept_us.end());
@@ -130,6 +141,7 @@ void PrintSummary(const std::vector<CaseResult>& results) {
   PrintPercentiles("  new to its state", made);
   PrintPercentiles("acceptance", accept);
   PrintPercentiles("text to first mask", ttfm);
+  PrintPercentiles("warm-up, aside", warm_up);
 }
 
 absl::Status WriteResults(const std::vector<CaseResult>& results) {
@@ -154,6 +166,7 @@ absl::Status RunFile(const std::shared_ptr<const Vocabulary>& vocabulary) {
   std::vector<CaseResult> results;
   for (int run = 0; run < absl::GetFlag(FLAGS_runs); ++run) {
     const std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(vocabulary);
+    WarmUpTokenizer(space);
     for (std::size_t i = 0; i < cases->size(); ++i) {
       CaseResult result = GuardedRun((*cases)[i], space);
       if (run == 0) {
@@ -187,6 +200,7 @@ absl::Status Run() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("MaskBench through the engine in process; see bench/maskbench.cc.");
   absl::ParseCommandLine(argc, argv);
+  maskd::ReserveHeap(std::int64_t{absl::GetFlag(FLAGS_heap_mib)} << 20);
   const absl::Status status = maskd::bench::Run();
   if (!status.ok()) std::fprintf(stderr, "maskbench: %s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;

@@ -34,6 +34,10 @@ struct Config {
   std::int64_t mask_store_bytes = std::int64_t{256} << 20;
   // --compile_threads: compiles at once; 0 for one a core.
   std::int64_t compile_threads = 0;
+  // --warm_up_ms: time for masks made ahead for each new grammar, at the lowest priority; 0: none.
+  std::int64_t warm_up_ms = 10;
+  // --heap_mib: heap touched at the start, so that no answer waits for fresh pages.
+  std::int64_t heap_mib = 256;
   // --compile_queue: compiles that may wait for a thread; one more is refused.
   std::int64_t compile_queue = 256;
   // --max_streams: Decode streams open at once.

@@ -72,7 +72,10 @@ void ReportCompile(const std::string& kind, const std::string& id, const absl::S
 }  // namespace
 
 GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics)
-    : limits_(config.limits), metrics_(metrics), cache_(CacheOptions(config), metrics) {}
+    : limits_(config.limits),
+      metrics_(metrics),
+      warm_up_(config.warm_up_ms),
+      cache_(CacheOptions(config), metrics) {}
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
                                                         const LoadedTokenizer& tokenizer) {
@@ -111,8 +114,8 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
 cache::CompileWork GrammarStore::CompileOf(const GrammarSource& source,
                                            const LoadedTokenizer& tokenizer,
                                            const std::string& id) const {
-  return [source, id, space = tokenizer.space(), limits = limits_,
-          metrics = metrics_](const std::atomic<bool>& cancelled) -> cache::CompileResult {
+  return [source, id, space = tokenizer.space(), limits = limits_, metrics = metrics_,
+          warm_up = &warm_up_](const std::atomic<bool>& cancelled) -> cache::CompileResult {
     Budget::Bounds bounds;
     bounds.wall_ms = limits.compile_ms;
     bounds.cancelled = &cancelled;
@@ -121,6 +124,7 @@ cache::CompileWork GrammarStore::CompileOf(const GrammarSource& source,
     cache::CompileResult result = CompileGrammar(source, space, limits, budget);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     ReportCompile(KindLabel(source.kind), id, result.status(), taken.count(), metrics);
+    if (result.ok()) warm_up->Add(*result);
     return result;
   };
 }

@@ -16,6 +16,7 @@
 #include "metrics/registry.h"
 #include "service/config.h"
 #include "service/tokenizer_store.h"
+#include "service/warm_up_queue.h"
 
 namespace maskd::service {
 
@@ -51,6 +52,7 @@ class GrammarStore {
 
   const Limits limits_;
   metrics::Metrics* const metrics_;
+  mutable WarmUpQueue warm_up_;
   cache::GrammarCache cache_;
 };
 

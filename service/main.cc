@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "grammar_core/base/heap.h"
 #include "grammar_core/mask/word_kernels.h"
 #include "service/config.h"
 #include "service/server.h"
@@ -76,5 +77,6 @@ int main(int argc, char** argv) {
     case Config::Action::kServe:
       break;
   }
+  maskd::ReserveHeap(config->heap_mib << 20);
   return Serve(*config);
 }

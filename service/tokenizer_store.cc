@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include "grammar_core/compile/warm_up.h"
 #include "service/errors.h"
 
 namespace maskd::service {
@@ -47,8 +48,9 @@ absl::StatusOr<std::unique_ptr<const TokenizerStore>> TokenizerStore::Load(
           vocabulary.status().code(),
           absl::StrCat("--tokenizer: ", source.name, ": ", vocabulary.status().message()));
     }
-    store->tokenizers_.emplace_back(source.name,
-                                    TokenizerSpace::Create(*std::move(vocabulary), options));
+    std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(*std::move(vocabulary), options);
+    WarmUpTokenizer(space);
+    store->tokenizers_.emplace_back(source.name, std::move(space));
   }
   return std::unique_ptr<const TokenizerStore>(std::move(store));
 }

@@ -10,8 +10,6 @@ namespace maskd {
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 32;
-// A state that may take more classes learns the others when asked.
-constexpr std::size_t kMaxFirstClasses = 24;
 
 }  // namespace
 
@@ -59,10 +57,11 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
   // Nobody reads the row yet.
   static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId) && kNothingTerm == 0);
   static_assert(kUnknownTerm == 0xFFFFFFFF);
-  const FirstClasses::Set first = first_.Of(id);
-  const bool many = first.count() > kMaxFirstClasses;
-  std::memset(static_cast<void*>(row), many ? 0xFF : 0, width * sizeof(TermId));
-  if (!many) {
+  if (first_.TakesMost(term)) {
+    std::memset(static_cast<void*>(row), 0xFF, width * sizeof(TermId));
+  } else {
+    std::memset(static_cast<void*>(row), 0, width * sizeof(TermId));
+    const FirstClasses::Set first = first_.Of(id);
     for (std::size_t c = first._Find_first(); c < width; c = first._Find_next(c)) {
       row[c].store(kUnknownTerm, std::memory_order_relaxed);
     }

@@ -24,6 +24,12 @@ class FirstClasses {
   // All must outlive this.
   FirstClasses(const TermStore* store, Lowering* lowering, const ByteClasses* classes);
 
+  // Whether Of() would not tell much: inside of a string.
+  [[nodiscard]] bool TakesMost(const Term& term) const {
+    const Term& cell = term.kind == TermKind::kCat ? store_->term(term.a) : term;
+    return cell.kind == TermKind::kEncode && PartialChar::Unpack(cell.b).phase == CharPhase::kStart;
+  }
+
   // Recursion is bounded by Limits::derivative_depth, as that of a derivative is.
   Set Of(TermId id);
 

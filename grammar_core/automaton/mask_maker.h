@@ -1,7 +1,7 @@
 // Makes the mask of a state, exactly, by the cheapest route that its form allows.
 //
 //   choice   a choice of few at the head: the union of its branches' masks.
-//   names    property names: the trie walked along the names' texts, without a term for each letter.
+//   names    property names: the trie walked along the texts, without a term for each letter.
 //   others   undeclared names: the mask of any name, less the tokens that end a declared one.
 //   length   a pattern with a bound on the length that no token comes near: the pattern's own mask.
 //   runs     a run of bytes of one set (white space, digits) before a tail: tokens that are such a

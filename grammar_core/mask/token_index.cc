@@ -72,6 +72,13 @@ std::vector<TokenTrie::Entry> TokenIndex::EntriesOf(std::span<const TokenId> ids
   return entries;
 }
 
+TokenId TokenIndex::Find(absl::string_view bytes) const {
+  const auto at = std::lower_bound(
+      sorted_.begin(), sorted_.end(), bytes,
+      [&](TokenId id, absl::string_view b) { return vocabulary_->TokenBytes(id) < b; });
+  return at != sorted_.end() && vocabulary_->TokenBytes(*at) == bytes ? *at : -1;
+}
+
 std::vector<TokenId> TokenIndex::TokensHolding(unsigned char ascii) const {
   std::vector<TokenId> ids;
   contains_[ascii].VisitAllowed([&](TokenId id) { ids.push_back(id); });

@@ -59,6 +59,8 @@ class TokenIndex {
 
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
   [[nodiscard]] const TokenTrie& trie() const { return *trie_; }
+  // The ordinary token of these bytes, or -1.
+  [[nodiscard]] TokenId Find(absl::string_view bytes) const;
   // The ordinary tokens that hold an ASCII character, ascending.
   [[nodiscard]] std::vector<TokenId> TokensHolding(unsigned char ascii) const;
 

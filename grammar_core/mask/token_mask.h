@@ -46,11 +46,20 @@ class TokenMask {
   // Calls visit(token) for each allowed token, ascending.
   template <typename Visit>
   void VisitAllowed(Visit visit) const {
+    VisitAllowedWhile([&](TokenId token) {
+      visit(token);
+      return true;
+    });
+  }
+  // The same until visit(token) returns false; whether it never did.
+  template <typename Visit>
+  bool VisitAllowedWhile(Visit visit) const {
     for (std::size_t i = 0; i < words_.size(); ++i) {
       for (auto word = static_cast<std::uint32_t>(words_[i]); word != 0; word &= word - 1) {
-        visit(static_cast<TokenId>(i * kBitsPerWord) + std::countr_zero(word));
+        if (!visit(static_cast<TokenId>(i * kBitsPerWord) + std::countr_zero(word))) return false;
       }
     }
+    return true;
   }
 
   // Adds every token of `other`, which must have the same vocab_size.

@@ -1,0 +1,22 @@
+// The heap of a process that answers in microseconds: no page of it is touched for the first time
+// on the way to an answer.
+//
+// A page's first touch costs 0.1 us on a bare machine and 2.2 us on the virtual one that the
+// figures of this project are from: a mask of Llama 3's vocabulary has four, so making one in fresh
+// memory took 9.6 us instead of 0.1.
+//
+// Threads  call once, early in main(), before other threads start.
+#ifndef MASKD_GRAMMAR_CORE_BASE_HEAP_H_
+#define MASKD_GRAMMAR_CORE_BASE_HEAP_H_
+
+#include <cstdint>
+
+namespace maskd {
+
+// Makes malloc keep what is freed, and touches `bytes` of its heap now. For programs only, never for
+// a library: it changes the whole process. Does nothing without glibc.
+void ReserveHeap(std::int64_t bytes);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_BASE_HEAP_H_

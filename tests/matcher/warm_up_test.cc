@@ -1,0 +1,57 @@
+// Masks made ahead are the masks that a matcher makes, and there are fewer left to make.
+#include "grammar_core/compile/warm_up.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/matcher/matcher.h"
+#include "grammar_core/tokenizer/loader.h"
+
+namespace maskd {
+namespace {
+
+constexpr char kSchema[] =
+    R"({"type":"object","properties":{"name":{"type":"string"},"tags":{"type":"array","items":)"
+    R"({"type":"integer"}}},"required":["name","tags"],"additionalProperties":false})";
+constexpr char kText[] = R"({"name": "x", "tags": [1, 2]})";
+
+std::shared_ptr<const CompiledGrammar> Compiled() {
+  Budget budget = Budget::Unlimited();
+  return *CompileGrammar({"json_schema", kSchema, {}},
+                         TokenizerSpace::Create(EmbeddedByteVocabulary()), Limits(), budget);
+}
+
+// Takes kText byte by byte; the masks on the way, as words.
+std::vector<TokenMask> Masks(const std::shared_ptr<const CompiledGrammar>& grammar) {
+  Matcher matcher(grammar);
+  std::vector<TokenMask> masks;
+  for (const char byte : std::string(kText)) {
+    masks.push_back(**matcher.Mask());
+    EXPECT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
+  }
+  return masks;
+}
+
+TEST(WarmUpTest, MasksAreTheSameAndFewAreLeft) {
+  const auto cold = Compiled();
+  const auto warm = Compiled();
+  EXPECT_GT(WarmUp(*warm, {.masks = 2000, .wall_ms = 10'000}), 20);
+  const std::int64_t before = warm->automaton().mask_count();
+  EXPECT_EQ(Masks(warm), Masks(cold));
+  const std::int64_t made = warm->automaton().mask_count() - before;
+  EXPECT_LT(2 * made, cold->automaton().mask_count());
+}
+
+TEST(WarmUpTest, EndsAtItsBoundsAndWhenCancelled) {
+  EXPECT_EQ(WarmUp(*Compiled(), {.masks = 3}), 3);
+  const std::atomic<bool> cancelled = true;
+  EXPECT_LT(WarmUp(*Compiled(), {.masks = 2000, .wall_ms = 10'000}, &cancelled), 2000);
+}
+
+}  // namespace
+}  // namespace maskd
