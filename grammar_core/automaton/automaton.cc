@@ -119,6 +119,33 @@ MaskRef Automaton::TextMask(TermId state, Work& work, std::uint32_t* floor, int 
   return mask;
 }
 
+std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& work) {
+  constexpr std::uint32_t kFirst = 0x80;
+  const Term& term = store_.term(state);
+  const bool is_cat = term.kind == TermKind::kCat;
+  const Term& cell = is_cat ? store_.term(term.a) : term;
+  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return std::nullopt;
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  if (partial.phase != CharPhase::kStart) return std::nullopt;
+  for (int byte = kFirst; is_cat && cell.nullable && byte < 256; ++byte) {
+    if (Step(term.b, static_cast<unsigned char>(byte), work) != kNothingTerm) return std::nullopt;
+  }
+  const MutexLock lock(&mutex_);
+  Beyond beyond;
+  std::uint32_t covered = kFirst;  // characters below it lead somewhere
+  for (const CharEdge& edge : characters_.LiveEdges(cell.a, work)) {
+    if (edge.hi < kFirst) continue;
+    if (edge.lo <= covered || (covered == 0xD800 && edge.lo == 0xE000)) covered = edge.hi + 1;
+    const TermId next = store_.Encode(edge.to, {partial.spelling});
+    beyond.targets.push_back(is_cat ? store_.Cat(next, term.b) : next);
+  }
+  std::sort(beyond.targets.begin(), beyond.targets.end());
+  beyond.targets.erase(std::unique(beyond.targets.begin(), beyond.targets.end()),
+                       beyond.targets.end());
+  beyond.all = covered > kMaxCodePoint;
+  return beyond;
+}
+
 TermId Automaton::Join(TermId head, TermId tail) {
   const MutexLock lock(&mutex_);
   return store_.Cat(head, tail);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -90,6 +91,14 @@ class Automaton {
     std::uint32_t floor = kNoEnd;
     return TextMask(state, work, &floor);
   }
+
+  // What the characters beyond ASCII lead to, and whether each leads somewhere. Nothing for a state
+  // that does not begin with whole characters alone.
+  struct Beyond {
+    std::vector<TermId> targets;
+    bool all = false;
+  };
+  std::optional<Beyond> StepBeyondAscii(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // For MaskMaker: states that `state` is made of.
   //

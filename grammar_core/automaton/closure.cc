@@ -19,7 +19,7 @@ namespace {
 
 // Bounds of the search; what is beyond them is left to the walk.
 constexpr int kMaxLevel = 24;
-constexpr std::size_t kMaxMembers = 64;
+constexpr std::size_t kMaxMembers = 32;
 
 // Symbols: the ASCII characters, and one for all other characters together.
 constexpr int kBeyond = 128;
@@ -114,11 +114,29 @@ std::optional<std::uint32_t> FiniteLength(const TermStore& store, TermId id) {
   }
 }
 
+// Anything, then something that is possible: whatever comes, it is still to be found. So a pattern
+// that is looked for anywhere, however it goes on, takes every string until the tail.
+bool IsSearch(const TermStore& store, TermId id) {
+  const Term& term = store.term(id);
+  if (term.kind != TermKind::kCat || store.term(term.b).may_be_empty) return false;
+  const Term& head = store.term(term.a);
+  return head.kind == TermKind::kRepeat && head.b == 0 && head.c == kUnbounded &&
+         store.term(head.a).kind == TermKind::kCharSet &&
+         store.ir().char_sets[store.term(head.a).a] == CharSet::All();
+}
+
 // If every string of up to so many characters of one set can be taken from these characters, and no
 // other character ever: how many. It holds for a repeat of a set, and for one of which finitely
 // many shorter strings are taken out.
 std::optional<std::uint32_t> FreeLength(const TermStore& store, TermId id) {
   const Term& term = store.term(id);
+  if (IsSearch(store, id)) return kUnbounded;
+  if (term.kind == TermKind::kAlt) {
+    const std::span<const TermId> branches = store.list(term.a);
+    const bool any = std::any_of(branches.begin(), branches.end(),
+                                 [&](TermId branch) { return IsSearch(store, branch); });
+    return any ? std::optional(kUnbounded) : std::nullopt;
+  }
   if (term.kind == TermKind::kRepeat && store.term(term.a).kind == TermKind::kCharSet) {
     return term.c;
   }
@@ -141,8 +159,13 @@ std::optional<std::uint32_t> FreeLength(const TermStore& store, TermId id) {
   return free.has_value() && longest_removed < *free ? free : std::nullopt;
 }
 
-// Tries every character beyond ASCII, by classes of bytes and states.
+// Tries every character beyond ASCII: as characters, or else by classes of bytes and states.
 bool Search::StepBeyond(TermId state, Reaction* reaction) {
+  if (const auto beyond = automaton_->StepBeyondAscii(state, *work_); beyond.has_value()) {
+    reaction->takes_lead_byte = !beyond->targets.empty();
+    for (const TermId target : beyond->targets) reaction->targets.emplace_back(kBeyond, target);
+    return beyond->all;
+  }
   struct At {
     TermId state;
     int left;

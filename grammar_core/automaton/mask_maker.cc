@@ -13,11 +13,11 @@ namespace {
 constexpr int kAsciiEnd = 128;
 // A walk that visits more trie nodes than this is given up for a closure, whose analysis costs
 // about as much.
-constexpr std::int64_t kNarrowNodes = 10'000;
+constexpr std::int64_t kNarrowNodes = 20'000;
 // Trie nodes a unit of work stands for: a known transition takes 2 ns, a new one some hundred.
 constexpr std::int64_t kNodesPerUnit = 64;
 // Above so many branches one walk for all of them is cheaper than a mask for each.
-constexpr std::size_t kMaxBranches = 4;
+constexpr std::size_t kMaxBranches = 12;
 // Masks made for the sake of one another, at most: they are made by recursion.
 constexpr int kMaxDepth = 8;
 // A run of bytes of a larger set has too many ways to be cut.
