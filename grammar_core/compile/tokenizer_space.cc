@@ -4,6 +4,7 @@
 
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_index.h"
+#include "grammar_core/tokenizer/canonical_encoder.h"
 
 namespace maskd {
 
@@ -17,5 +18,10 @@ std::shared_ptr<TokenizerSpace> TokenizerSpace::Create(std::shared_ptr<const Voc
 }
 
 TokenizerSpace::~TokenizerSpace() = default;
+
+const CanonicalEncoder* TokenizerSpace::canonical_encoder() const {
+  std::call_once(encoder_once_, [this] { encoder_ = CanonicalEncoder::Create(*vocabulary_); });
+  return encoder_.get();
+}
 
 }  // namespace maskd

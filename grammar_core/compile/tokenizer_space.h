@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "grammar_core/tokenizer/vocabulary.h"
 
 namespace maskd {
 
+class CanonicalEncoder;
 class MaskStore;
 class TokenIndex;
 
@@ -33,12 +35,16 @@ class TokenizerSpace {
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
   [[nodiscard]] MaskStore& masks() const { return *masks_; }
+  // Made when first asked for; null where the vocabulary's file does not say how texts are cut.
+  [[nodiscard]] const CanonicalEncoder* canonical_encoder() const;
 
  private:
   TokenizerSpace() = default;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::unique_ptr<const TokenIndex> index_;
   std::unique_ptr<MaskStore> masks_;
+  mutable std::once_flag encoder_once_;
+  mutable std::unique_ptr<const CanonicalEncoder> encoder_;
 };
 
 }  // namespace maskd

@@ -142,6 +142,7 @@ absl::Status AddPreset(absl::string_view name, RawVocabulary* raw) {
       return added;
     }
   }
+  raw->rules = RankRules(preset->pattern);
   for (const std::string& stop : preset->stop) {
     raw->stop_ids.push_back(FindNamed(stop, *raw));
   }
@@ -250,7 +251,8 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> FromRaw(const VocabularySource
     return stop_ids.status();
   }
   MakeSpecial(*stop_ids, &raw);
-  return Vocabulary::Create(source.name, std::move(raw.tokens), *std::move(stop_ids));
+  return Vocabulary::Create(source.name, std::move(raw.tokens), *std::move(stop_ids),
+                            std::move(raw.rules));
 }
 
 absl::StatusOr<std::shared_ptr<const Vocabulary>> FromFile(const VocabularySource& source) {

@@ -14,6 +14,11 @@
 namespace maskd {
 namespace {
 
+// The pattern of both families, before and after how many digits are together.
+constexpr absl::string_view kContractions =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})";
+constexpr absl::string_view kOthers = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
 // Appends "<|STEM_0|>" and so on, numbered from `first`, until `special` has `count` names.
 void AppendNumbered(absl::string_view stem, int first, int count,
                     std::vector<std::string>* special) {
@@ -28,14 +33,17 @@ SpecialPreset Llama3() {
                         "<|reserved_special_token_1|>", "<|finetune_right_pad_id|>", "<|step_id|>",
                         "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>",
                         "<|python_tag|>", "<|image|>"},
-                       {"<|end_of_text|>", "<|eom_id|>", "<|eot_id|>"}};
+                       {"<|end_of_text|>", "<|eom_id|>", "<|eot_id|>"},
+                       absl::StrCat(kContractions, "{1,3}", kOthers)};
   AppendNumbered("reserved_special_token", 2, 256, &preset.special);
   return preset;
 }
 
 SpecialPreset Qwen() {
-  SpecialPreset preset{
-      151643, {"<|endoftext|>", "<|im_start|>", "<|im_end|>"}, {"<|endoftext|>", "<|im_end|>"}};
+  SpecialPreset preset{151643,
+                       {"<|endoftext|>", "<|im_start|>", "<|im_end|>"},
+                       {"<|endoftext|>", "<|im_end|>"},
+                       absl::StrCat(kContractions, kOthers)};
   AppendNumbered("extra", 0, 208, &preset.special);
   return preset;
 }

@@ -1,4 +1,4 @@
-// The special tokens of families whose rank files list none.
+// The special tokens of families whose rank files list none, and how they cut texts.
 //
 // Source   for each row, the tokenizer code of the family's own package (docs/tokenizers.md).
 // Threads  constants.
@@ -20,6 +20,8 @@ struct SpecialPreset {
   std::vector<std::string> special;
   // Spellings of the ones that end a text.
   std::vector<std::string> stop;
+  // At whose matches the family's tokenizer cuts texts.
+  std::string pattern;
 };
 
 // Errors: INVALID_ARGUMENT for an unknown name, with the known ones.

@@ -87,8 +87,10 @@ absl::Status CheckStopIds(const std::vector<Vocabulary::Token>& tokens,
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const Vocabulary>> Vocabulary::Create(
-    std::string name, std::vector<Token> tokens, std::vector<TokenId> stop_ids) {
+absl::StatusOr<std::shared_ptr<const Vocabulary>> Vocabulary::Create(std::string name,
+                                                                     std::vector<Token> tokens,
+                                                                     std::vector<TokenId> stop_ids,
+                                                                     EncodingRules rules) {
   absl::Status checked = CheckTokens(tokens);
   checked.Update(CheckStopIds(tokens, stop_ids));
   if (!checked.ok()) {
@@ -102,6 +104,7 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> Vocabulary::Create(
   made->hash_ = Sha256Hex(CanonicalForm(tokens, stop_ids));
   made->tokens_ = std::move(tokens);
   made->stop_ids_ = std::move(stop_ids);
+  made->encoding_rules_ = std::move(rules);
   if (absl::Status indexed = made->IndexTokens(); !indexed.ok()) {
     return indexed;
   }

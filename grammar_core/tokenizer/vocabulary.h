@@ -22,6 +22,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/tokenizer/encoding_rules.h"
+
 namespace maskd {
 
 using TokenId = std::int32_t;
@@ -40,7 +42,8 @@ class Vocabulary {
   // has, or a stop id that is out of range or not special.
   static absl::StatusOr<std::shared_ptr<const Vocabulary>> Create(std::string name,
                                                                   std::vector<Token> tokens,
-                                                                  std::vector<TokenId> stop_ids);
+                                                                  std::vector<TokenId> stop_ids,
+                                                                  EncodingRules rules = {});
 
   static constexpr int kMaxTokens = 1 << 21;
   static constexpr int kMaxTokenBytes = 4096;
@@ -57,6 +60,8 @@ class Vocabulary {
   [[nodiscard]] const std::vector<TokenId>& special_ids() const { return special_ids_; }
   // The id of the special token spelled `text`, or -1.
   [[nodiscard]] TokenId FindSpecial(absl::string_view text) const;
+  // How the tokenizer cuts texts. Not part of the hash: masks do not depend on it.
+  [[nodiscard]] const EncodingRules& encoding_rules() const { return encoding_rules_; }
   // The longest ordinary token, in bytes.
   [[nodiscard]] int max_token_bytes() const { return max_token_bytes_; }
 
@@ -70,6 +75,7 @@ class Vocabulary {
   std::vector<Token> tokens_;
   std::vector<TokenId> stop_ids_;
   std::vector<TokenId> special_ids_;
+  EncodingRules encoding_rules_;
   absl::flat_hash_map<std::string, TokenId> special_by_text_;
   int max_token_bytes_ = 0;
 };

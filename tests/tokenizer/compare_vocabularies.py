@@ -25,6 +25,9 @@ import tempfile
 from comparison import (METASPACE, TEXT_COUNT, Dump, as_shown, completions, dump, is_hidden_byte, joined, random_texts,
                         report, skip)
 
+# Under the folder of vocabularies.
+PLACES = {"llama3": "llama3.tiktoken", "qwen": "qwen.tiktoken", "deepseek": "deepseek/tokenizer.json",
+          "mistral": "mistral/tokenizer.model"}
 # What ends a text: of deepseek/tokenizer_config.json, and of every SentencePiece model of that family.
 END = {"deepseek": "<｜end▁of▁sentence｜>", "mistral": "</s>"}
 # Ordinary tokens for compare_with_added.
@@ -177,9 +180,7 @@ def sentencepiece_as_json(model: bytes) -> dict:
 
 def main() -> int:
     program, folder, name = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
-    places = {"llama3": "llama3.tiktoken", "qwen": "qwen.tiktoken", "deepseek": "deepseek/tokenizer.json",
-              "mistral": "mistral/tokenizer.model"}
-    path = folder / places[name]
+    path = folder / PLACES[name]
     if not path.is_file():
         skip(f"{path} is not there")
     try:

@@ -32,6 +32,17 @@ absl::Status PutToken(absl::string_view place, std::int64_t id, Vocabulary::Toke
   return absl::OkStatus();
 }
 
+EncodingRules RankRules(absl::string_view pattern) {
+  EncodingRules rules;
+  if (pattern.empty()) {
+    return rules;
+  }
+  rules.symbols = EncodingRules::Symbols::kBytes;
+  rules.whole_pieces = true;
+  rules.patterns = {std::string(pattern)};
+  return rules;
+}
+
 TokenId FindListed(absl::string_view text, const RawVocabulary& raw) {
   for (std::size_t id = 0; id < raw.tokens.size(); ++id) {
     if (raw.tokens[id].special && raw.tokens[id].bytes == text) {

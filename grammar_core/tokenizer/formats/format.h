@@ -29,6 +29,8 @@ struct RawVocabulary {
   std::vector<TokenId> added_ids;
   // The model's tokens and the added ones as the file spells them, where that is not their bytes.
   absl::flat_hash_map<std::string, TokenId> id_by_piece;
+  // How texts are cut.
+  EncodingRules rules;
   // The end tokens that the files beside this one name.
   std::vector<TokenId> stop_ids;
   // The end tokens that this file names, for where neither the caller nor a file beside names any.
@@ -39,6 +41,10 @@ struct RawVocabulary {
 // Vocabulary::kMaxTokens, or another token's.
 absl::Status PutToken(absl::string_view place, std::int64_t id, Vocabulary::Token token,
                       RawVocabulary* raw);
+
+// The rules of rank files and tekken.json: bytes, ranks in the order of ids, one pattern; unknown
+// ones where `pattern` is empty.
+EncodingRules RankRules(absl::string_view pattern);
 
 // The id of the token spelled `text` that is special or added, or -1.
 TokenId FindListed(absl::string_view text, const RawVocabulary& raw);

@@ -14,6 +14,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/tokenizer/formats/format.h"
+#include "grammar_core/tokenizer/formats/huggingface_rules.h"
 #include "grammar_core/tokenizer/formats/json_tree.h"
 #include "grammar_core/tokenizer/formats/piece_decoder.h"
 #include "grammar_core/tokenizer/formats/tokenizer_document.h"
@@ -174,6 +175,7 @@ absl::StatusOr<RawVocabulary> ReadHuggingFace(absl::string_view content) {
   if (absl::Status put = PutAllAdded(tree, *decoder, &raw); !put.ok()) {
     return put;
   }
+  raw.rules = ReadHuggingFaceRules(tree, *document, raw);
   return raw;
 }
 

@@ -227,6 +227,9 @@ absl::StatusOr<RawVocabulary> ReadTekken(absl::string_view content) {
   if (put.ok()) {
     put = PutRanks(&reader.ranks(), sizes->vocabulary - sizes->special, &raw);
   }
+  if (const Json* const config = FindField(tree, "config"); config != nullptr) {
+    raw.rules = RankRules(TextField(*config, "pattern"));
+  }
   return put.ok() ? absl::StatusOr<RawVocabulary>(std::move(raw)) : put;
 }
 

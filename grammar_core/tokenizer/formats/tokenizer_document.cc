@@ -57,6 +57,7 @@ class DocumentReader : public JsonTreeReader {
   bool NotAnId();
   bool IsFirstVocab();
   bool AddPiece(std::string piece, std::int64_t id);
+  bool AddToMerges(std::string text);
 
   TokenizerDocument& document_;
   Part within_ = Part::kTree;
@@ -141,7 +142,7 @@ bool DocumentReader::string(string_t& value) {
     case Part::kTree:
       return JsonTreeReader::string(value);
     case Part::kMerges:
-      return true;
+      return AddToMerges(std::move(value));
     case Part::kVocabObject:
       return NotAnId();
     case Part::kVocabList:
@@ -184,6 +185,18 @@ bool DocumentReader::AddPiece(std::string piece, std::int64_t id) {
                                  absl::StrCat("more than ", Vocabulary::kMaxTokens, " pieces")));
   }
   document_.pieces.push_back({std::move(piece), id});
+  return true;
+}
+
+bool DocumentReader::AddToMerges(std::string text) {
+  if (depth_ > 1 && ++text_count_ > 1) {
+    document_.merges.back() += text;
+    return true;
+  }
+  if (const std::size_t space = text.find(' '); depth_ == 1 && space != std::string::npos) {
+    text.erase(space, 1);
+  }
+  document_.merges.push_back(std::move(text));
   return true;
 }
 

@@ -1,7 +1,5 @@
-// tokenizer.json taken apart: the model's pieces in one list, the rest as a small tree.
-//
-// The merges, half of such a file, are checked to be JSON and then dropped: they say which ids a
-// text becomes, not which text an id stands for.
+// tokenizer.json taken apart: the model's pieces in one list, what its merges make in another, the
+// rest as a small tree.
 //
 // Errors   as JsonTreeReader's, and INVALID_ARGUMENT at the pointer of a piece that has no id.
 // Threads  a plain value.
@@ -28,6 +26,8 @@ struct TokenizerDocument {
   nlohmann::json tree;
   // /model/vocab, in the order of the file: {piece: id}, or [[piece, score]] with the index as id.
   std::vector<ModelPiece> pieces;
+  // What each of /model/merges makes: ["a", "b"] and "a b" make ab.
+  std::vector<std::string> merges;
   bool has_merges = false;
 };
 
