@@ -71,6 +71,7 @@ struct Term {
   std::uint32_t d = 0;
   std::uint32_t cells = 0;  // bytes: length of the spine
   std::uint32_t floor = 0;  // bytes: cells that a step from here leaves unread
+  std::uint32_t depth = 0;  // levels that a step descends before it meets a leaf or a call
   std::uint32_t min_bytes =
       0;  // lower bound of the shortest string (characters: as JSON), saturating
   Hash128 key;

@@ -80,6 +80,12 @@ TermId TermStore::Cat(TermId head, TermId tail) {
 }
 
 TermId TermStore::CatCell(TermId head, TermId tail) {
+  if (terms_[head].kind == TermKind::kAlt && IsDeep(head)) return Distribute(head, tail);
+  const bool is_cell = terms_[tail].kind != TermKind::kCat;
+  if (const TermId joined = JoinPowers(head, is_cell ? tail : terms_[tail].a);
+      joined != kNothingTerm) {
+    return is_cell ? joined : CatCell(joined, terms_[tail].b);
+  }
   return Intern({TermKind::kCat, head, tail, 0, 0}, [&](Term* term) {
     const Term& h = terms_[head];
     const Term& t = terms_[tail];
@@ -87,69 +93,14 @@ TermId TermStore::CatCell(TermId head, TermId tail) {
     term->may_be_empty = h.may_be_empty || t.may_be_empty;
     term->clamped = h.clamped || t.clamped;
     term->cells = t.cells + 1;
+    term->depth = std::max(h.depth + 1, h.nullable ? t.depth : 0);
     term->floor = h.nullable ? t.floor : t.cells;
     term->min_bytes = SaturatingAdd(h.min_bytes, t.min_bytes);
     term->key = Mix(Mix(Seed(TermKind::kCat), h.key), t.key);
   });
 }
 
-TermId TermStore::Alt(std::vector<TermId> terms) {
-  std::erase(terms, kNothingTerm);
-  if (terms.empty()) return kNothingTerm;
-  if (terms.size() == 1) return terms[0];
-  std::vector<TermId> flat;
-  flat.reserve(terms.size());
-  for (const TermId id : terms) {
-    if (terms_[id].kind == TermKind::kAlt) {
-      const std::vector<TermId>& inner = lists_[terms_[id].a];
-      flat.insert(flat.end(), inner.begin(), inner.end());
-    } else {
-      flat.push_back(id);
-    }
-  }
-  std::sort(flat.begin(), flat.end());
-  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
-  if (flat.size() == 1) return flat[0];
-  return AltOf(FactorTails(std::move(flat)));
-}
-
-// x t | y t becomes (x | y) t, and t | y t becomes (y | Empty) t.
-std::vector<TermId> TermStore::FactorTails(std::vector<TermId> branches) {
-  struct Way {
-    TermId tail;
-    TermId head;
-  };
-  const auto by_tail = [](const Way& x, const Way& y) { return x.tail < y.tail; };
-  std::vector<Way> cats;
-  for (const TermId id : branches) {
-    if (terms_[id].kind == TermKind::kCat) cats.push_back({terms_[id].b, terms_[id].a});
-  }
-  if (cats.empty()) return branches;
-  std::sort(cats.begin(), cats.end(), by_tail);
-  std::vector<Way> ways;
-  std::vector<TermId> factored;
-  for (const TermId id : branches) {
-    if (std::binary_search(cats.begin(), cats.end(), Way{id, kNothingTerm}, by_tail)) {
-      ways.push_back({id, kEmptyTerm});
-    } else if (terms_[id].kind == TermKind::kCat) {
-      ways.push_back({terms_[id].b, terms_[id].a});
-    } else {
-      factored.push_back(id);
-    }
-  }
-  std::sort(ways.begin(), ways.end(), by_tail);
-  for (auto way = ways.begin(); way != ways.end();) {
-    std::vector<TermId> heads;
-    const TermId tail = way->tail;
-    for (; way != ways.end() && way->tail == tail; ++way) heads.push_back(way->head);
-    factored.push_back(Cat(Alt(std::move(heads)), tail));
-  }
-  std::sort(factored.begin(), factored.end());
-  factored.erase(std::unique(factored.begin(), factored.end()), factored.end());
-  return factored;
-}
-
-TermId TermStore::AltOf(std::vector<TermId> branches) {
+TermId TermStore::AltTerm(std::vector<TermId> branches) {
   if (branches.size() == 1) return branches[0];
   const std::uint32_t list = InternList(std::move(branches));
   return Intern({TermKind::kAlt, list, 0, 0, 0}, [&](Term* term) { FillAlt(term, lists_[list]); });
@@ -166,6 +117,7 @@ void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
     term->may_be_empty &= branch.may_be_empty;
     term->clamped |= branch.clamped;
     term->cells = std::max(term->cells, branch.cells);
+    term->depth = std::max(term->depth, branch.depth + 1);
     term->floor = std::min(term->floor, branch.floor);
     term->min_bytes = std::min(term->min_bytes, branch.min_bytes);
     key = MixUnordered(key, branch.key);
@@ -176,13 +128,14 @@ void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
 TermId TermStore::Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
   if (max == 0 || body == kEmptyTerm) return kEmptyTerm;
   if (body == kNothingTerm) return min == 0 ? kEmptyTerm : kNothingTerm;
-  if (terms_[body].nullable) min = 0;
   if (min == 1 && max == 1) return body;
+  if (terms_[body].nullable) min = 0;
   return Intern({TermKind::kRepeat, body, min, max, 0}, [&](Term* term) {
     const Term& b = terms_[body];
     term->nullable = min == 0;
     term->may_be_empty = b.may_be_empty && min > 0;
     term->clamped = b.clamped || min > clamp_ || (max > clamp_ && max != kUnbounded);
+    term->depth = b.depth + 1;
     term->min_bytes = SaturatingMul(b.min_bytes, min);
     term->key = Mix(Mix(Mix(Seed(TermKind::kRepeat), b.key), ClampCount(min)), ClampCount(max));
   });
@@ -372,6 +325,7 @@ TermId TermStore::And(std::vector<TermId> terms) {
     term->may_be_empty = !nullable;
     term->key = Seed(TermKind::kAnd);
     for (const TermId id : lists_[list]) {
+      term->depth = std::max(term->depth, terms_[id].depth + 1);
       term->min_bytes = std::max(term->min_bytes, terms_[id].min_bytes);
       term->key = MixUnordered(term->key, terms_[id].key);
       term->clamped |= terms_[id].clamped;
@@ -386,6 +340,7 @@ TermId TermStore::Not(TermId inner) {
     term->nullable = !terms_[inner].nullable;
     // Not Nothing is every string; any other complement may turn out to be empty.
     term->may_be_empty = !term->nullable;
+    term->depth = terms_[inner].depth + 1;
     term->min_bytes = term->nullable ? 0 : 1;
     term->clamped = terms_[inner].clamped;
     term->key = term->clamped ? OwnKey(TermKind::kNot, inner)

@@ -2,9 +2,10 @@
 // automaton.
 //
 // Normal forms  Nothing swallows a Cat and vanishes from an Alt; Empty vanishes from a Cat; Cat is
-//               right-associated; Alt is flat, sorted, without repetition, with equal tails
-//               factored out (that is what merges the stacks of an ambiguous grammar); And and Not
-//               fold their trivial cases.
+//               right-associated; Alt is flat, sorted, without repetition, with equal tails and
+//               heads factored out (that is what merges the stacks of an ambiguous grammar); repeats of
+//               the same, side by side or in an Alt, are one repeat where that is exact; And and
+//               Not fold their trivial cases.
 // Threads       makers need the automaton's lock; term() and the pools may be read without it for
 //               ids that were published (see StableVector).
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TERM_STORE_H_
@@ -21,6 +22,7 @@
 #include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/stable_vector.h"
 #include "grammar_core/automaton/term.h"
+#include "grammar_core/ir/counts.h"
 #include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
@@ -51,7 +53,7 @@ class TermStore {
 
   // Either level.
   TermId Cat(TermId head, TermId tail);
-  TermId Alt(std::vector<TermId> terms);
+  TermId Alt(std::vector<TermId> terms) { return AltOf(std::move(terms), kSharedCells); }
   TermId Alt(TermId x, TermId y) { return Alt(std::vector<TermId>{x, y}); }
   TermId Repeat(TermId body, std::uint32_t min, std::uint32_t max);
   // What a Repeat term asks for after one more of its body.
@@ -94,6 +96,11 @@ class TermStore {
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
+  static constexpr int kSharedCells = 8;
+  // Where choices nest deeper than this their branches are kept apart: a derivative descends
+  // through them.
+  static constexpr std::uint32_t kMaxDepth = 500;
+
   struct Id {
     TermKind kind;
     std::uint32_t a, b, c, d;
@@ -110,9 +117,30 @@ class TermStore {
   std::uint32_t InternList(std::vector<TermId> list);
   TermId ByteSetOf(const ByteBits& set);
   TermId CatCell(TermId head, TermId tail);
-  TermId AltOf(std::vector<TermId> branches);
+  // A term as a base and how often it is repeated.
+  struct Power {
+    TermId base;
+    Counts counts;
+  };
+  [[nodiscard]] Power PowerOf(TermId id) const;
+  TermId JoinPowers(TermId x, TermId y);
+  void UnitePowers(std::vector<TermId>* branches);
+  // `shared_cells`: how many cells that tails share are looked for.
+  TermId AltOf(std::vector<TermId> terms, int shared_cells);
+  TermId AltTerm(std::vector<TermId> branches);
   void FillAlt(Term* term, std::span<const TermId> branches) const;
-  std::vector<TermId> FactorTails(std::vector<TermId> branches);
+  [[nodiscard]] bool IsDeep(TermId id) const { return terms_[id].depth > kMaxDepth; }
+  TermId Distribute(TermId alt, TermId tail);
+  // A branch as what it may have in common with others, and the rest.
+  struct Part {
+    TermId common;
+    TermId rest;
+    TermId whole;
+  };
+  template <typename PartOf, typename Join>
+  void Factor(std::vector<TermId>* branches, PartOf part_of, Join join);
+  void FactorTails(std::vector<TermId>* branches);
+  void FactorHeads(std::vector<TermId>* branches, int cells);
   Hash128 Seed(TermKind kind) const { return Mix(Hash128{}, static_cast<std::uint64_t>(kind)); }
   std::uint32_t ClampCount(std::uint32_t count) const { return std::min(count, clamp_); }
 

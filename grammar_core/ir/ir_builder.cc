@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -89,15 +90,6 @@ std::u32string Decoded(absl::string_view utf8) {
   std::optional<std::u32string> text = Utf8ToCodePoints(utf8);
   assert(text.has_value());
   return std::move(text).value_or(std::u32string());
-}
-
-// x * y, or nothing where it is over 32 bits; unbounded stays unbounded.
-std::optional<std::uint32_t> Product(std::uint32_t x, std::uint32_t y) {
-  if (x == 0 || y == 0) return 0;
-  if (x == kUnbounded || y == kUnbounded) return kUnbounded;
-  const std::uint64_t product = std::uint64_t{x} * y;
-  if (product >= kUnbounded) return std::nullopt;
-  return static_cast<std::uint32_t>(product);
 }
 
 bool IsOneChar(const std::u32string& text) { return text.size() == 1; }
@@ -319,12 +311,58 @@ NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
       text += ir_.texts[n.a];
     } else if (n.kind != IrKind::kEmpty) {
       end_literal();
-      sequence.push_back(node);
+      AppendFactor(node, &sequence);
     }
   }
   end_literal();
   if (sequence.empty()) return kEmptyId;
   return sequence.size() == 1 ? sequence.front() : Intern({.kind = IrKind::kConcat}, sequence);
+}
+
+IrBuilder::Power IrBuilder::PowerOf(NodeId node) const {
+  const IrNode& n = ir_.nodes[node];
+  if (n.kind != IrKind::kRepeat) return {node, {1, 1}};
+  return {ir_.children[n.first_child], {n.a, n.b}};
+}
+
+// x{a,b} x{c,d} is x{a+c,b+d}: what may end in many places then ends in one. Two of the same are
+// left as they are, unless they are calls, of which ambiguous rules have many in a row.
+void IrBuilder::AppendFactor(NodeId node, std::vector<NodeId>* sequence) {
+  if (!sequence->empty()) {
+    const Power last = PowerOf(sequence->back());
+    const Power next = PowerOf(node);
+    const bool joins =
+        last.base != sequence->back() || next.base != node || ir_.nodes[node].kind == IrKind::kCall;
+    const std::optional<Counts> sum = AddCounts(last.counts, next.counts);
+    if (last.base == next.base && joins && sum.has_value()) {
+      sequence->back() = Repeat(next.base, sum->min, sum->max);
+      return;
+    }
+  }
+  sequence->push_back(node);
+}
+
+// Of x{a,b} | x{c,d} makes one range where they touch; the empty text is x{0}.
+void IrBuilder::UnitePowers(AltParts* parts) {
+  std::vector<NodeId>& nodes = parts->others;
+  const auto is_repeat = [&](NodeId node) { return ir_.nodes[node].kind == IrKind::kRepeat; };
+  if (std::none_of(nodes.begin(), nodes.end(), is_repeat)) return;
+  std::vector<Power> powers;
+  for (const NodeId node : std::exchange(nodes, {})) powers.push_back(PowerOf(node));
+  std::sort(powers.begin(), powers.end(), [](const Power& x, const Power& y) {
+    return std::tie(x.base, x.counts.min) < std::tie(y.base, y.counts.min);
+  });
+  for (std::size_t i = 0; i < powers.size();) {
+    Power united = powers[i++];
+    for (; i < powers.size() && powers[i].base == united.base; ++i) {
+      const std::optional<Counts> both = UniteCounts(united.counts, powers[i].counts);
+      if (!both.has_value()) break;
+      united.counts = *both;
+    }
+    if (united.counts.max > 1 && united.counts.min <= 1 && parts->has_empty) united.counts.min = 0;
+    if (united.counts.min == 0) parts->has_empty = false;
+    nodes.push_back(Repeat(united.base, united.counts.min, united.counts.max));
+  }
 }
 
 void IrBuilder::SortOut(NodeId node, AltParts* parts) const {
@@ -364,16 +402,25 @@ void IrBuilder::AddMerged(AltParts* parts) {
   if (parts->bytes.any()) parts->others.push_back(ByteSet(parts->bytes));
 }
 
+std::vector<NodeId> IrBuilder::Alternatives(NodeId node) const {
+  const Power power = PowerOf(node);
+  std::vector<NodeId> ways;
+  AppendFlat(IrKind::kAlt, power.counts == Counts{0, 1} ? power.base : node, &ways);
+  return ways;
+}
+
 NodeId IrBuilder::Alt(std::vector<NodeId> nodes) {
-  std::vector<NodeId> flat;
-  for (const NodeId node : nodes) AppendFlat(IrKind::kAlt, node, &flat);
   AltParts parts;
-  for (const NodeId node : flat) SortOut(node, &parts);
+  for (const NodeId node : nodes) {
+    parts.has_empty |= PowerOf(node).counts == Counts{0, 1};
+    for (const NodeId way : Alternatives(node)) SortOut(way, &parts);
+  }
   for (const Spelling spelling : {Spelling::kUtf8, Spelling::kJsonString}) {
     std::vector<NodeId>& encoded = parts.encoded[static_cast<int>(spelling)];
     if (!encoded.empty()) parts.others.push_back(Encode(spelling, Alt(std::move(encoded))));
   }
   AddMerged(&parts);
+  UnitePowers(&parts);
   std::vector<NodeId>& kept = parts.others;
   SortUnique(&kept);
   if (kept.empty()) return parts.has_empty ? kEmptyId : kNothingId;
@@ -385,15 +432,26 @@ NodeId IrBuilder::Repeat(NodeId node, std::uint32_t min, std::uint32_t max) {
   if (min > max || (node == kNothingId && min > 0)) return kNothingId;
   if (max == 0 || node == kNothingId || node == kEmptyId) return kEmptyId;
   if (min == 1 && max == 1) return node;
-  const IrNode& n = ir_.nodes[node];
-  if (n.kind == IrKind::kRepeat && n.a == 0) {
-    // Up to m times, up to n times is up to m * n times.
-    if (const std::optional<std::uint32_t> product = Product(n.b, max)) {
-      const NodeId body = ir_.children[n.first_child];
-      return Intern({.kind = IrKind::kRepeat, .a = 0, .b = *product}, {body});
-    }
+  const Power inner = PowerOf(node);
+  const std::optional<NestedCounts> nested = NestCounts(inner.counts, {min, max});
+  const bool is_nested = inner.base != node && nested.has_value();
+  if (!is_nested || (nested->or_none && max == 1)) {
+    return Intern({.kind = IrKind::kRepeat, .a = min, .b = max}, {node});
   }
-  return Intern({.kind = IrKind::kRepeat, .a = min, .b = max}, {node});
+  const bool bounded = nested->max != NestedCounts::kNoBound;
+  const std::uint64_t largest = bounded ? nested->max : nested->min;
+  if (largest > kMaxRepeats) {
+    if (error_.ok()) {
+      const std::uint64_t told = std::min<std::uint64_t>(largest, INT64_MAX);
+      error_ = LimitExceeded("", "repeat_count", kMaxRepeats, static_cast<std::int64_t>(told));
+    }
+    return kNothingId;
+  }
+  IrNode merged = {.kind = IrKind::kRepeat};
+  merged.a = static_cast<std::uint32_t>(nested->min);
+  merged.b = bounded ? static_cast<std::uint32_t>(nested->max) : kUnbounded;
+  const NodeId counted = Intern(merged, {inner.base});
+  return nested->or_none ? Intern({.kind = IrKind::kRepeat, .a = 0, .b = 1}, {counted}) : counted;
 }
 
 RuleId IrBuilder::DeclareRule(absl::string_view name, absl::string_view place) {

@@ -1,5 +1,6 @@
 // The only way to make a GrammarIr. Normalises on the way: flattens Concat and Alt, merges sets,
-// drops what is Nothing, folds trivial repeats; equal nodes get equal ids.
+// drops what is Nothing, folds repeats of repeats and repeats side by side; equal nodes get equal
+// ids.
 //
 //   IrBuilder b(limits);
 //   RuleId value = b.DeclareRule("/", "");
@@ -8,7 +9,8 @@
 //
 // Errors   methods never fail; a node over limits.ir_nodes (rules, children, members and listed
 //          texts count as well) or a misuse is remembered and returned by Build():
-//          RESOURCE_EXHAUSTED, or INVALID_ARGUMENT for an undefined rule.
+//          RESOURCE_EXHAUSTED, or INVALID_ARGUMENT for an undefined rule. Counts that multiply
+//          to more than kMaxRepeats are RESOURCE_EXHAUSTED, too: repeat_count.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
 #define MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
@@ -25,6 +27,7 @@
 #include "absl/types/span.h"
 
 #include "grammar_core/base/limits.h"
+#include "grammar_core/ir/counts.h"
 #include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
@@ -70,6 +73,14 @@ class IrBuilder {
   void DefineRule(RuleId rule, NodeId body);
 
   [[nodiscard]] const IrNode& node(NodeId id) const { return ir_.nodes[id]; }
+  // A node as a base and how often it is repeated.
+  struct Power {
+    NodeId base;
+    Counts counts;
+  };
+  [[nodiscard]] Power PowerOf(NodeId node) const;
+  // What `node` is a choice of; the empty text is not told.
+  [[nodiscard]] std::vector<NodeId> Alternatives(NodeId node) const;
   // All that was made so far.
   [[nodiscard]] const GrammarIr& ir() const { return ir_; }
   // The error remembered so far: a long loop may stop early.
@@ -105,6 +116,8 @@ class IrBuilder {
   NodeId InternLeaf(IrKind kind, std::uint32_t pool_index);
   // Appends `node`, or its children where it is itself of `kind`.
   void AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) const;
+  void AppendFactor(NodeId node, std::vector<NodeId>* sequence);
+  void UnitePowers(AltParts* parts);
   void SortOut(NodeId node, AltParts* parts) const;
   void AddMerged(AltParts* parts);
   [[nodiscard]] const CharSet* AsCharSet(NodeId node) const;

@@ -111,9 +111,38 @@ INSTANTIATE_TEST_SUITE_P(
          "r0*"},
         {"RepeatOfExactStays", [](B b) { return b.Repeat(b.Repeat(b.Call(0), 2, 2), 0, 3); },
          "r0{2}{0,3}"},
-        {"RepeatWhoseProductIsTooLarge",
-         [](B b) { return b.Repeat(b.Repeat(b.Call(0), 0, 1u << 20), 0, 1u << 20); },
-         "r0{0,1048576}{0,1048576}"},
+        {"RepeatOfRange", [](B b) { return b.Repeat(b.Repeat(b.Call(0), 2, 3), 1, 10); },
+         "r0{2,30}"},
+        {"RepeatOfRangeOrNone", [](B b) { return b.Repeat(b.Repeat(b.Call(0), 2, 3), 0, 5); },
+         "r0{2,15}?"},
+        {"RepeatOfRangeWithGapsStays",
+         [](B b) { return b.Repeat(b.Repeat(b.Call(0), 3, 4), 1, 5); }, "r0{3,4}{1,5}"},
+        {"RepeatOfRangeWithoutEnd",
+         [](B b) { return b.Repeat(b.Repeat(b.Call(0), 1000, kUnbounded), 2, 5); }, "r0{2000,}"},
+        {"RepeatOfLargeCounts", [](B b) { return b.Repeat(b.Repeat(b.Call(0), 1, 1000), 1, 1000); },
+         "r0{1,1000000}"},
+        {"ConcatAddsCounts",
+         [](B b) {
+           const NodeId some = b.Repeat(b.AnyByteOf("ab"), 0, kUnbounded);
+           return b.Concat({some, b.AnyByteOf("ab"), b.Repeat(b.AnyByteOf("ab"), 2, 3)});
+         },
+         "b[a-b]{3,}"},
+        {"ConcatCountsCalls", [](B b) { return b.Concat({b.Call(0), b.Call(0)}); }, "r0{2}"},
+        {"ConcatLeavesSetsAlone",
+         [](B b) { return b.Concat({b.AnyByteOf("ab"), b.AnyByteOf("ab")}); }, "(b[a-b] b[a-b])"},
+        {"AltUnitesCounts",
+         [](B b) {
+           return b.Alt({b.Repeat(b.Call(0), 3, 5), b.Call(0), b.Repeat(b.Call(0), 2, 2)});
+         },
+         "r0{1,5}"},
+        {"AltKeepsGaps",
+         [](B b) { return b.Alt({b.Repeat(b.Call(0), 4, 5), b.Repeat(b.Call(0), 1, 2)}); },
+         "(r0{4,5} | r0{1,2})"},
+        {"AltWithEmptyCountsFromZero",
+         [](B b) { return b.Alt({b.Repeat(b.Call(0), 1, 5), b.Empty()}); }, "r0{0,5}"},
+        {"AltOfOptionals",
+         [](B b) { return b.Alt({b.Optional(b.Bytes("ab")), b.Optional(b.Call(0))}); },
+         "(b\"ab\" | r0)?"},
         {"AndIntersectsChars",
          [](B b) {
            return b.And({b.Chars(CharSet({{'a', 'm'}})), b.Chars(CharSet({{'k', 'z'}}))});
@@ -201,6 +230,15 @@ TEST(IrBuilderTest, NodeLimitIsNamed) {
   const absl::Status status = std::move(b).Build(rule).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(status.message()), HasSubstr("limit ir_nodes is 10"));
+}
+
+TEST(IrBuilderTest, ProductOfCountsIsLimited) {
+  IrBuilder b{Limits()};
+  const RuleId rule = b.DeclareRule("r", "");
+  b.DefineRule(rule, b.Repeat(b.Repeat(b.Bytes("a"), 0, 1U << 20), 0, 1U << 20));
+  const absl::Status status = std::move(b).Build(rule).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("repeat_count is 4294967294"));
 }
 
 TEST(IrBuilderTest, LongLiteralIsLinear) {

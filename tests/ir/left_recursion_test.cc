@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
            b.DefineRule(
                r[0], b.Concat({b.Optional(b.Call(r[0])), b.Repeat(b.Bytes("b"), 0, kUnbounded)}));
          },
-         "start = r0\nr0 \"r0\" = (b\"b\" n0 n0)?\nn0 = b\"b\"*\n"},
+         "start = r0\nr0 \"r0\" = b\"b\"*\n"},
         {"Indirect", 3,
          [](B b, const Rules& r) {
            b.DefineRule(r[0], b.Alt({b.Concat({b.Call(r[1]), b.Bytes("a")}), b.Bytes("b")}));
@@ -126,13 +126,22 @@ INSTANTIATE_TEST_SUITE_P(
          },
          "start = r0\nr0 \"r0\" = ((b\"a\" | (utf8<([\\u{0}-\\u{d7ff}\\u{e000}-\\u{10ffff}]{0,2} & "
          "!\"b\" & [\\u{0}-\\u{d7ff}\\u{e000}-\\u{10ffff}]+)> r0 b\"b\")) b\"b\"*)\n"},
+        {"Tripled", 1,
+         [](B b, const Rules& r) {
+           const NodeId self = b.Call(r[0]);
+           b.DefineRule(r[0], b.Alt({b.Concat({self, self, self}), b.Bytes("a"),
+                                     b.Concat({self, b.Bytes("b")}),
+                                     b.Concat({b.Bytes("b"), self, b.Bytes("ba")})}));
+         },
+         "start = r0\nr0 \"r0\" = (n0 n1 (n0 n1){2}*)\nn0 = (b\"a\" | (b\"b\" r0 b\"ba\"))\nn1 = "
+         "b\"b\"*\n"},
         {"Doubled", 1,
          [](B b, const Rules& r) {
            const NodeId self = b.Call(r[0]);
            b.DefineRule(r[0], b.Alt({b.Concat({self, self, self}), b.Concat({self, self}),
                                      b.Bytes("a"), b.Empty()}));
          },
-         "start = r0\nr0 \"r0\" = (b\"a\" ((r0 | (r0 r0))? | r0?)*)?\n"},
+         "start = r0\nr0 \"r0\" = b\"a\"*\n"},
     }),
     [](const auto& test) { return test.param.name; });
 
@@ -193,7 +202,7 @@ class RandomGrammar {
 };
 
 TEST(LeftRecursionRandomTest, KeepsTheLanguage) {
-  constexpr std::uint64_t kGrammars = 1000;
+  constexpr std::uint64_t kGrammars = 500;
   const std::vector<std::string> texts = AllTexts(5);
   int recursive = 0;
   for (std::uint64_t seed = 0; seed < kGrammars && !testing::Test::HasFatalFailure(); ++seed) {
@@ -208,7 +217,7 @@ TEST(LeftRecursionRandomTest, KeepsTheLanguage) {
     ++recursive;
     ExpectSameLanguage(*ir, texts);
   }
-  EXPECT_GT(recursive, 300);
+  EXPECT_GT(recursive, 150);
 }
 
 // The states of a finite automaton as rules that begin with each other: too dense to be solved by

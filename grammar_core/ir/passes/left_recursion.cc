@@ -164,8 +164,10 @@ class Rewriter {
     for (const RuleId rule : rules) {
       absl::StatusOr<LeftForm> form = forms.Of(ir_.rules[rule].body, budget);
       if (!form.ok()) return form.status();
+      const NodeId call =
+          kept_.Wanted(rule) ? builder_.Call(copier_.RuleOf(rule)) : builder_.Nothing();
       equations.push_back(
-          {*std::move(form), ir_.rules[rule].name, ir_.rules[rule].place, kept_.Wanted(rule)});
+          {*std::move(form), ir_.rules[rule].name, ir_.rules[rule].place, call, Nullable(rule)});
     }
     systems_[group] = std::make_unique<LeftSystem>(
         std::move(equations), &builder_,

@@ -5,7 +5,8 @@
 // Exactness  the language of the start stays the same: only which texts there are counts, not how
 //            they are derived. Ambiguity goes where it costs nothing: `E: E "+" E | "n"` becomes
 //            `E: "n" ("+" E)*`, `a: a? b*` becomes `a: b*`.
-// How        left_forms.h takes rules apart by what they begin with, left_system.h puts them together.
+// How        left_forms.h takes rules apart by what they begin with, left_system.h puts them
+//            together.
 // Depth      loops over the nodes, never a recursion.
 #ifndef MASKD_GRAMMAR_CORE_IR_PASSES_LEFT_RECURSION_H_
 #define MASKD_GRAMMAR_CORE_IR_PASSES_LEFT_RECURSION_H_

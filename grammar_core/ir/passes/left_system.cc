@@ -58,7 +58,8 @@ LeftSystem::Rank LeftSystem::RankOf(std::uint32_t variable) const {
                                             (v.plain.empty() ? 0 : 1));
   const auto out = static_cast<std::int64_t>(v.users.size());
   const std::int64_t added_ways = in * out - in - out;
-  return {added_ways > 0, equations_[variable].wanted, added_ways, variable * kSpread, variable};
+  const bool wanted = equations_[variable].call != builder_->Nothing();
+  return {added_ways > 0, wanted, added_ways, variable * kSpread, variable};
 }
 
 std::optional<std::uint32_t> LeftSystem::FindUnit() const {
@@ -85,7 +86,37 @@ NodeId LeftSystem::Loop(std::uint32_t variable) {
   return builder_->Repeat(builder_->Alt(own->second.ways), 0, kUnbounded);
 }
 
+// A = p | A r | A A^g: without the powers it would be h = p r*; with them it is h (h^g)*, as any
+// number of h that the lengths add up to can be had. Only with no other variable is p known.
+void LeftSystem::JoinPowers(std::uint32_t variable) {
+  Variable& v = variables_[variable];
+  const auto own = v.calls.find(variable);
+  if (own == v.calls.end() || v.calls.size() > 1) return;
+  std::vector<NodeId> others;
+  std::vector<Counts> powers;
+  for (const NodeId way : builder_->Alternatives(builder_->Alt(own->second.ways))) {
+    const IrBuilder::Power power = builder_->PowerOf(way);
+    if (power.base == equations_[variable].call) {
+      powers.push_back(power.counts);
+    } else {
+      others.push_back(way);
+    }
+  }
+  if (powers.empty()) return;
+  const NodeId rest = builder_->Repeat(builder_->Alt(std::move(others)), 0, kUnbounded);
+  const NodeId once = builder_->Concat({builder_->Alt(v.plain), rest});
+  std::vector<NodeId> more;
+  for (const Counts& counts : powers) {
+    const std::uint32_t min = equations_[variable].nullable ? 1 : std::max(counts.min, 1U);
+    more.push_back(builder_->Repeat(once, min, counts.max));
+  }
+  const NodeId loop = builder_->Repeat(builder_->Alt(std::move(more)), 0, kUnbounded);
+  v.plain = {builder_->Concat({once, loop})};
+  v.calls.erase(own);
+}
+
 void LeftSystem::TakeOut(std::uint32_t variable) {
+  JoinPowers(variable);
   Variable& v = variables_[variable];
   const NodeId loop = Loop(variable);
   v.calls.erase(variable);

@@ -4,7 +4,8 @@
 //
 // How      Arden's rule, A = p | A r is p r*, takes out one variable after the other, the cheapest
 //          first, as long as that adds no more ways than it removes: a rule and the chains through
-//          it become sequences and loops. What is left over, dense as the graph of a large finite
+//          it become sequences and loops. A rule that is followed by itself (A: A A | p) is a loop
+//          of what else it is. What is left over, dense as the graph of a large finite
 //          automaton, is turned round: a rule "A_i after A_k" for each k stands for what may follow
 //          an A_k until it has become an A_i (the left-corner transform of Rosenkrantz and Lewis,
 //          1970).
@@ -39,7 +40,9 @@ class LeftSystem {
     LeftForm form;
     std::string name;   // of the rule
     std::string place;  // likewise
-    bool wanted;        // called elsewhere than at the beginning of a rule of the group
+    // The rule called elsewhere than at the beginning of a rule of the group; Nothing: it is not.
+    NodeId call;
+    bool nullable;  // the rule, as it is called there
   };
   // The rule of the texts of a variable.
   using RuleOf = std::function<RuleId(std::uint32_t)>;
@@ -75,6 +78,7 @@ class LeftSystem {
   [[nodiscard]] std::optional<std::uint32_t> FindUnit() const;
   // Those whose ranks change when `variable` is taken out, itself among them.
   [[nodiscard]] std::set<std::uint32_t> Around(std::uint32_t variable) const;
+  void JoinPowers(std::uint32_t variable);
   void TakeOut(std::uint32_t variable);
   void Substitute(std::uint32_t variable, std::uint32_t user);
   // What may follow a text of `variable` for it to be one still, any number of times.

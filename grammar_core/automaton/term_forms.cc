@@ -1,0 +1,163 @@
+// The normal forms of Cat and Alt that keep an ambiguous grammar's states few: see term_store.h.
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "grammar_core/automaton/term_store.h"
+#include "grammar_core/ir/counts.h"
+
+namespace maskd {
+namespace {
+
+void SortUnique(std::vector<TermId>* terms) {
+  std::sort(terms->begin(), terms->end());
+  terms->erase(std::unique(terms->begin(), terms->end()), terms->end());
+}
+
+}  // namespace
+
+TermStore::Power TermStore::PowerOf(TermId id) const {
+  const Term& term = terms_[id];
+  if (term.kind == TermKind::kRepeat) return {term.a, {term.b, term.c}};
+  if (term.kind == TermKind::kAlt) {
+    const std::vector<TermId>& branches = lists_[term.a];
+    if (branches.size() == 2 && branches.front() == kEmptyTerm) return {branches.back(), {0, 1}};
+  }
+  return {id, {1, 1}};
+}
+
+// x{a,b} x{c,d} as one cell, or kNothingTerm. Two of the same are left as they are, unless they are
+// calls: those an ambiguous rule (S: S S | x) would stack for ever.
+TermId TermStore::JoinPowers(TermId x, TermId y) {
+  const Power first = PowerOf(x);
+  const Power second = PowerOf(y);
+  const bool joins = first.base != x || second.base != y || terms_[x].kind == TermKind::kCall;
+  if (first.base != second.base || !joins) return kNothingTerm;
+  const std::optional<Counts> sum = AddCounts(first.counts, second.counts);
+  return sum.has_value() ? Repeat(first.base, sum->min, sum->max) : kNothingTerm;
+}
+
+// (x | y) t as x t | y t.
+TermId TermStore::Distribute(TermId alt, TermId tail) {
+  std::vector<TermId> branches = lists_[terms_[alt].a];
+  for (TermId& branch : branches) branch = Cat(branch, tail);
+  return Alt(std::move(branches));
+}
+
+TermId TermStore::AltOf(std::vector<TermId> terms, int shared_cells) {
+  std::erase(terms, kNothingTerm);
+  if (terms.empty()) return kNothingTerm;
+  if (terms.size() == 1) return terms[0];
+  std::vector<TermId> flat;
+  flat.reserve(terms.size());
+  for (const TermId id : terms) {
+    if (terms_[id].kind == TermKind::kAlt) {
+      const std::vector<TermId>& inner = lists_[terms_[id].a];
+      flat.insert(flat.end(), inner.begin(), inner.end());
+    } else {
+      flat.push_back(id);
+    }
+  }
+  SortUnique(&flat);
+  if (flat.size() == 1) return flat[0];
+  FactorTails(&flat);
+  if (shared_cells > 0) FactorHeads(&flat, shared_cells);
+  UnitePowers(&flat);
+  return AltTerm(std::move(flat));
+}
+
+// x t | y t becomes (x | y) t, and t | y t becomes (y | Empty) t.
+void TermStore::FactorTails(std::vector<TermId>* branches) {
+  Factor(
+      branches, [&](TermId cat) { return Part{terms_[cat].b, terms_[cat].a, cat}; },
+      [&](TermId tail, std::vector<TermId> heads) {
+        const TermId head = Alt(std::move(heads));
+        return IsDeep(head) ? kNothingTerm : Cat(head, tail);
+      });
+}
+
+// t x | t y becomes t (x | y), and t | t y becomes t (y | Empty), for up to `cells` cells: the
+// tails of an ambiguous text may be alike for as long as it is.
+void TermStore::FactorHeads(std::vector<TermId>* branches, int cells) {
+  Factor(
+      branches, [&](TermId cat) { return Part{terms_[cat].a, terms_[cat].b, cat}; },
+      [&](TermId head, std::vector<TermId> tails) {
+        const TermId tail = AltOf(std::move(tails), cells - 1);
+        return terms_[head].nullable && IsDeep(tail) ? kNothingTerm : Cat(head, tail);
+      });
+}
+
+// Makes one branch, by `join`, of those that have a part in common, or are that part themselves;
+// leaves them where `join` gives Nothing.
+template <typename PartOf, typename Join>
+void TermStore::Factor(std::vector<TermId>* branches, PartOf part_of, Join join) {
+  std::vector<TermId> commons;
+  for (const TermId id : *branches) {
+    if (terms_[id].kind == TermKind::kCat) commons.push_back(part_of(id).common);
+  }
+  if (commons.empty()) return;
+  std::sort(commons.begin(), commons.end());
+  std::vector<TermId> factored;
+  std::vector<Part> parts;
+  for (const TermId id : *branches) {
+    if (std::binary_search(commons.begin(), commons.end(), id)) {
+      parts.push_back({id, kEmptyTerm, id});
+    } else if (terms_[id].kind == TermKind::kCat) {
+      parts.push_back(part_of(id));
+    } else {
+      factored.push_back(id);
+    }
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const Part& x, const Part& y) { return x.common < y.common; });
+  for (auto first = parts.begin(); first != parts.end();) {
+    const auto last = std::find_if(first, parts.end(),
+                                   [&](const Part& part) { return part.common != first->common; });
+    TermId joined = kNothingTerm;
+    if (last - first > 1) {
+      std::vector<TermId> rests;
+      for (auto part = first; part != last; ++part) rests.push_back(part->rest);
+      joined = join(first->common, std::move(rests));
+    }
+    if (joined != kNothingTerm) factored.push_back(joined);
+    for (; first != last; ++first) {
+      if (joined == kNothingTerm) factored.push_back(first->whole);
+    }
+  }
+  SortUnique(&factored);
+  *branches = std::move(factored);
+}
+
+// Of x{a,b} | x{c,d} makes one range where they touch; Empty is x{0}.
+void TermStore::UnitePowers(std::vector<TermId>* branches) {
+  if (std::none_of(branches->begin(), branches->end(),
+                   [&](TermId id) { return terms_[id].kind == TermKind::kRepeat; })) {
+    return;
+  }
+  bool has_empty = branches->front() == kEmptyTerm;
+  std::vector<Power> powers;
+  for (const TermId id : *branches) {
+    if (id != kEmptyTerm) powers.push_back(PowerOf(id));
+  }
+  std::sort(powers.begin(), powers.end(), [](const Power& x, const Power& y) {
+    return std::tie(x.base, x.counts.min) < std::tie(y.base, y.counts.min);
+  });
+  branches->clear();
+  for (std::size_t i = 0; i < powers.size();) {
+    Power united = powers[i++];
+    for (; i < powers.size() && powers[i].base == united.base; ++i) {
+      const std::optional<Counts> both = UniteCounts(united.counts, powers[i].counts);
+      if (!both.has_value()) break;
+      united.counts = *both;
+    }
+    if (has_empty && united.counts.max > 1 && united.counts.min == 1) united.counts.min = 0;
+    branches->push_back(Repeat(united.base, united.counts.min, united.counts.max));
+    has_empty = has_empty && !terms_[branches->back()].nullable;
+  }
+  if (has_empty) branches->push_back(kEmptyTerm);
+  SortUnique(branches);
+}
+
+}  // namespace maskd
