@@ -1,0 +1,302 @@
+// A stream of calls on matchers, drawn from the input: first byte the grammar, second the
+// vocabulary, then one operation after the other, each a byte and its arguments.
+//
+// Promises   a token is taken exactly if its mask allows it; a mask is never all-zero and stays the
+//            same until the matcher moves; rolled back to, a place has the mask it had; a fork is
+//            where its original was and does not move with it; forced bytes are a prefix of what
+//            can follow; the shortest completion completes; a text is matched as far as its bytes
+//            are taken one by one.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/matcher/matcher.h"
+#include "grammar_core/tokenizer/loader.h"
+#include "tests/fuzz/fuzz_checks.h"
+
+namespace maskd::fuzz {
+namespace {
+
+constexpr int kMaxBytes = 1 << 12;
+constexpr std::size_t kMaxSequences = 4;
+
+struct Source {
+  const char* kind;
+  const char* text;
+};
+
+constexpr std::array kSources = {
+    Source{"json", ""},
+    Source{"json_object", ""},
+    Source{"choice", R"(["", "a", "ab", "abc", "b\u00e9", "\"", "true"])"},
+    Source{"regex", R"((a|b|ab|ba)*c?)"},
+    Source{"regex", R"([^\x00-\x1f"]{2,5}|\p{L}+[0-9]{1000,2000})"},
+    Source{"regex", R"((?:\u00e9|e\u0301){3,}\.?)"},
+    Source{"json_schema", R"({"type": "string", "minLength": 2, "maxLength": 5})"},
+    Source{"json_schema", R"({"type": "string", "maxLength": 1000000})"},
+    Source{"json_schema",
+           R"({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3})"},
+    Source{
+        "json_schema",
+        R"({"type": "array", "prefixItems": [{"type": "null"}, {"enum": [1, "x", [true]]}], "items": false})"},
+    Source{
+        "json_schema",
+        R"({"type": "object", "properties": {"ab": {"type": "number"}, "a": {"type": "boolean"}, "abc": {"$ref": "#"}}, "required": ["a"]})"},
+    Source{
+        "json_schema",
+        R"({"type": "object", "properties": {"\u00e9": {"const": "\u00e9\ud83d\ude00"}}, "required": ["x"], "additionalProperties": {"type": "string"}})"},
+    Source{
+        "json_schema",
+        R"({"anyOf": [{"type": "object", "properties": {"k": {"const": 1}}, "required": ["k"]}, {"type": "object", "properties": {"k": {"const": 12}, "v": {"type": "null"}}, "required": ["k"]}, {"type": "string"}]})"},
+    Source{
+        "json_schema",
+        R"({"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "properties": {"l": {"$ref": "#/$defs/t"}, "r": {"anyOf": [{"$ref": "#/$defs/t"}, {"type": "null"}]}}, "additionalProperties": false}}})"},
+};
+
+// The bytes, and words of JSON and text over them, two of them twice; the last three are special.
+std::shared_ptr<const Vocabulary> WordVocabulary() {
+  std::vector<Vocabulary::Token> tokens;
+  for (int byte = 0; byte < 256; ++byte)
+    tokens.push_back({std::string(1, static_cast<char>(byte))});
+  for (const char* word : {"{\"",      "\":",      "\": ",     "\",",
+                           "\", \"",   "\"}",      "},",       "[[",
+                           "]]",       "],",       "[\"",      "true",
+                           "tru",      "false",    "null",     "nul",
+                           "12",       "123",      "1000",     "-1",
+                           "0.",       ".5",       "e+",       "\\u",
+                           "\\u00",    "\\\"",     "\\\\",     "  ",
+                           "\n  ",     ", ",       "ab",       "abc",
+                           "aba",      "bab",      "ba",       "abab",
+                           "\xC3\xA9", "\xF0\x9F", "\x98\x80", "\xF0\x9F\x98\x80",
+                           "\xA9\"",   "00e9",     "{\"a\": ", "\"abc\"",
+                           "{}",       "[]",       "[],",      "hello",
+                           " world",   "\"hello",  "x\": \"",  "\"k\":",
+                           "k\": 1",   "ab",       "[[",       ": {\"l\": {\"l\":"}) {
+    tokens.push_back({word});
+  }
+  for (const char* special : {"<|end|>", "<|other|>", "<|end of turn|>"}) {
+    tokens.push_back({special, true});
+  }
+  const auto size = static_cast<TokenId>(tokens.size());
+  return Vocabulary::Create("words", std::move(tokens), {size - 3, size - 1}).value();
+}
+
+std::shared_ptr<const CompiledGrammar> GrammarAt(std::size_t source, std::size_t vocabulary) {
+  static const std::array spaces = {TokenizerSpace::Create(WordVocabulary()),
+                                    TokenizerSpace::Create(EmbeddedByteVocabulary())};
+  static std::array<std::array<std::shared_ptr<const CompiledGrammar>, 2>, kSources.size()> made;
+  std::shared_ptr<const CompiledGrammar>& grammar = made[source][vocabulary];
+  if (grammar == nullptr) {
+    const Limits limits;
+    Budget budget = Budget::Unlimited();
+    auto compiled = CompileGrammar({kSources[source].kind, kSources[source].text, {}},
+                                   spaces[vocabulary], limits, budget);
+    Require(compiled.ok(), "the target's own grammars compile", kSources[source].text);
+    grammar = *std::move(compiled);
+  }
+  return grammar;
+}
+
+// The input, byte by byte; zeros past its end.
+class Input {
+ public:
+  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+
+  [[nodiscard]] bool done() const { return at_ >= size_; }
+  std::uint32_t Byte() { return done() ? 0 : data_[at_++]; }
+  std::uint32_t Word() { return Byte() << 8 | Byte(); }
+  std::string Text() {
+    std::string text;
+    for (std::uint32_t left = Byte() % 16; left > 0; --left) {
+      text.push_back(static_cast<char>(Byte()));
+    }
+    return text;
+  }
+
+ private:
+  const std::uint8_t* data_;
+  std::size_t size_;
+  std::size_t at_ = 0;
+};
+
+// A matcher, and the masks of the places it has been at.
+class Sequence {
+ public:
+  explicit Sequence(const std::shared_ptr<const CompiledGrammar>& grammar)
+      : matcher_(grammar), masks_(1) {}
+
+  void TakeToken(TokenId token) {
+    const bool was_finished = matcher_.finished();
+    const std::optional<TokenMask>& mask = LookAtMask();
+    const absl::Status taken = matcher_.Accept(token);
+    if (absl::IsResourceExhausted(taken)) return;
+    if (mask.has_value() && !was_finished) {
+      const bool allowed = token < vocabulary().size() && mask->Allows(token);
+      Require(allowed == taken.ok(), "a token is taken exactly if its mask allows it",
+              std::string(taken.ToString()));
+    }
+    if (taken.ok()) masks_.emplace_back();
+    RequireCount();
+  }
+
+  // The allowed token after `skip` others, going round.
+  void TakeAllowed(std::uint32_t skip) {
+    const std::optional<TokenMask>& mask = LookAtMask();
+    if (!mask.has_value()) return;
+    std::vector<TokenId> allowed;
+    mask->VisitAllowed([&](TokenId token) { allowed.push_back(token); });
+    TakeToken(allowed[skip % allowed.size()]);
+  }
+
+  void TakeStop() { TakeToken(vocabulary().stop_ids().back()); }
+
+  void Rollback(int count) {
+    const bool possible = count <= matcher_.token_count();
+    Require(matcher_.Rollback(count).ok() == possible, "what was taken can be taken back");
+    if (possible) masks_.resize(masks_.size() - static_cast<std::size_t>(count));
+    RequireCount();
+    LookAtMask();
+  }
+
+  // Compares the mask with the one that this place had before, if it was looked at.
+  const std::optional<TokenMask>& LookAtMask() {
+    const auto mask = matcher_.Mask();
+    std::optional<TokenMask>& known = masks_.back();
+    if (!mask.ok()) {
+      RequireClear(mask.status());
+      return known;
+    }
+    Require((*mask == nullptr) == matcher_.finished(), "there is a mask until the end");
+    if (*mask == nullptr) return known;
+    Require(!(*mask)->empty(), "a mask allows a token");
+    Require(!known.has_value() || *known == **mask, "a place keeps its mask");
+    const TokenId stop = vocabulary().stop_ids().front();
+    Require((*mask)->Allows(stop) == matcher_.may_end(), "a stop id is allowed where it may end");
+    if (!known.has_value()) known = **mask;
+    return known;
+  }
+
+  void CheckForced() {
+    const absl::StatusOr<std::string> forced = matcher_.ForcedBytes(kMaxBytes);
+    if (!forced.ok()) return RequireClear(forced.status());
+    if (forced->empty()) return;
+    Require(!matcher_.may_end(), "nothing is forced where the text may end");
+    const auto match = matcher_.MatchText(*forced);
+    if (match.ok()) {
+      Require(static_cast<std::size_t>(match->matched_bytes) == forced->size(),
+              "forced bytes can be taken", *forced);
+    }
+    const std::optional<TokenMask>& mask = LookAtMask();
+    if (!mask.has_value()) return;
+    mask->VisitAllowed([&](TokenId token) {
+      const absl::string_view bytes = vocabulary().TokenBytes(token);
+      Require(absl::StartsWith(bytes, *forced) || absl::StartsWith(*forced, bytes),
+              "an allowed token begins as what is forced", *forced);
+    });
+  }
+
+  void CheckCompletion() {
+    const absl::StatusOr<std::string> completion = matcher_.ShortestCompletion(kMaxBytes);
+    if (!completion.ok()) return RequireClear(completion.status());
+    const auto match = matcher_.MatchText(*completion);
+    if (!match.ok()) return RequireClear(match.status());
+    Require(static_cast<std::size_t>(match->matched_bytes) == completion->size() && match->may_end,
+            "the shortest completion completes the text", *completion);
+    Require(matcher_.may_end() == completion->empty() || matcher_.finished(),
+            "where the text may end nothing is missing");
+  }
+
+  // MatchText() against single bytes, whose ids are the bytes in both vocabularies.
+  void CheckText(const std::string& text) {
+    if (matcher_.finished()) return;
+    const auto match = matcher_.MatchText(text);
+    if (!match.ok()) return RequireClear(match.status());
+    Matcher ahead = matcher_.Fork();
+    int taken = 0;
+    for (const char byte : text) {
+      const absl::Status status = ahead.Accept(static_cast<unsigned char>(byte));
+      if (absl::IsResourceExhausted(status)) return;
+      if (!status.ok()) break;
+      ++taken;
+    }
+    Require(match->matched_bytes == taken, "a text is matched as far as its bytes are taken", text);
+    Require(match->may_end == ahead.may_end(), "a text may end where its bytes may", text);
+  }
+
+ private:
+  [[nodiscard]] const Vocabulary& vocabulary() const {
+    return matcher_.grammar().tokenizer().vocabulary();
+  }
+  void RequireCount() const {
+    Require(static_cast<std::size_t>(matcher_.token_count()) + 1 == masks_.size(),
+            "tokens are counted");
+  }
+
+  Matcher matcher_;
+  std::vector<std::optional<TokenMask>> masks_;  // by tokens taken; empty where not looked at
+};
+
+void RunOperations(Input& input) {
+  const std::size_t source = input.Byte() % kSources.size();
+  std::vector<Sequence> sequences = {Sequence(GrammarAt(source, input.Byte() % 2))};
+  while (!input.done()) {
+    const std::uint32_t operation = input.Byte();
+    const std::size_t at = (operation >> 4) % sequences.size();
+    Sequence& sequence = sequences[at];
+    switch (operation % 16) {
+      case 0:
+      case 1:
+      case 2:
+        sequence.TakeToken(static_cast<TokenId>(input.Byte()));
+        break;
+      case 3:
+        sequence.TakeToken(static_cast<TokenId>(input.Word() % 400));
+        break;
+      case 4:
+      case 5:
+      case 6:
+      case 7:
+        sequence.TakeAllowed(input.Byte());
+        break;
+      case 8:
+        sequence.TakeStop();
+        break;
+      case 9:
+      case 10:
+        sequence.Rollback(static_cast<int>(input.Byte() % 8));
+        break;
+      case 11:
+        if (sequences.size() < kMaxSequences) sequences.push_back(Sequence(sequence));
+        break;
+      case 12:
+        sequence.CheckForced();
+        break;
+      case 13:
+        sequence.CheckCompletion();
+        break;
+      case 14:
+        sequence.CheckText(input.Text());
+        break;
+      default:
+        for (Sequence& each : sequences) each.LookAtMask();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace maskd::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  maskd::fuzz::Input input(data, size);
+  maskd::fuzz::RunOperations(input);
+  return 0;
+}
