@@ -147,9 +147,9 @@ LeftForm LeftForms::Union(const std::vector<Way>& ways) {
       calls.push_back({call.variable, {rest, call.rest.nullable && way.rest.nullable}});
     }
   }
-  std::stable_sort(
-      calls.begin(), calls.end(),
-      [](const LeftForm::Call& x, const LeftForm::Call& y) { return x.variable < y.variable; });
+  std::sort(calls.begin(), calls.end(), [](const LeftForm::Call& x, const LeftForm::Call& y) {
+    return x.variable < y.variable;
+  });
   LeftForm form = {builder_->Alt(std::move(plain)), {}};
   for (auto call = calls.begin(); call != calls.end();) {
     std::vector<NodeId> rests;
