@@ -115,6 +115,9 @@ class Automaton {
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Whether the grammar names any token.
+  [[nodiscard]] bool names_tokens() const { return !named_tokens_.none(); }
+
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
   // States that have their mask.
   [[nodiscard]] std::int64_t mask_count() const ABSL_LOCKS_EXCLUDED(mutex_);

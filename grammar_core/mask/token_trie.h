@@ -60,6 +60,17 @@ class TokenTrie {
     for (const TokenId twin : twins_.at(id)) visit(twin);
   }
 
+  // The node of `byte` among the siblings that `nodes` begins with; null where there is none.
+  static const TrieNode* FindChild(std::span<const TrieNode> nodes, unsigned char byte) {
+    std::size_t at = 0;
+    while (at < nodes.size() && nodes[at].byte != byte) at += nodes[at].skip;
+    return at < nodes.size() ? &nodes[at] : nullptr;
+  }
+  // The nodes below `node`, its children among them.
+  static std::span<const TrieNode> Below(const TrieNode& node) {
+    return {&node + 1, static_cast<std::size_t>(node.skip) - 1};
+  }
+
  private:
   std::vector<TrieNode> nodes_;
   std::array<std::uint32_t, 256> first_;

@@ -10,6 +10,13 @@
 #include "grammar_core/base/error.h"
 
 namespace maskd {
+namespace {
+
+// How far back the pieces of a text are looked at: they depend on what is before them, but seldom on
+// more than the last piece.
+constexpr int kTokensBefore = 32;
+
+}  // namespace
 
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids)
     : stepper_(std::move(grammar), std::move(stop_ids)),
@@ -22,9 +29,9 @@ absl::Status Matcher::Accept(TokenId token) {
   }
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
-  const TokenStepper::Step step = stepper_.Take(history_.back(), token, work);
+  const TokenStepper::Step step = stepper_.Take(history_.state(), token, work);
   if (step.outcome == TokenStepper::Outcome::kMoved) {
-    history_.Push(step.next);
+    history_.Push(token, step.next);
     return absl::OkStatus();
   }
   if (step.outcome == TokenStepper::Outcome::kEnded) {
@@ -38,13 +45,13 @@ absl::StatusOr<MaskRef> Matcher::Mask() {
   if (finished()) return MaskRef();
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
-  MaskRef mask = stepper_.Mask(history_.back(), work);
+  MaskRef mask = stepper_.Mask(history_.state(), work);
   if (mask == nullptr) return work.error();
   return mask;
 }
 
 absl::Status Matcher::MaskDraft(const Draft& draft, DraftMasks* masks) const {
-  return FillDraft(stepper_, history_.back(), finished(), draft, masks);
+  return FillDraft(stepper_, history_.state(), finished(), draft, masks);
 }
 
 absl::Status Matcher::Rollback(int count) {
@@ -58,40 +65,41 @@ absl::Status Matcher::Rollback(int count) {
   return absl::OkStatus();
 }
 
-bool Matcher::may_end() const { return !finished() && stepper_.MayEnd(history_.back()); }
+bool Matcher::may_end() const { return !finished() && stepper_.MayEnd(history_.state()); }
 
 absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   if (finished()) return TextMatch{0, true};
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
   std::size_t taken = 0;
-  const TermId state = grammar().automaton().StepText(history_.back(), text, &taken, work);
+  const TermId state = grammar().automaton().StepText(history_.state(), text, &taken, work);
   if (state == kFailedTerm) return work.error();
   return TextMatch{static_cast<int>(taken), grammar().automaton().MayEnd(state)};
 }
 
 absl::StatusOr<std::string> Matcher::ForcedBytes(int max_bytes) {
-  std::string forced;
-  if (finished()) return forced;
+  if (finished()) return std::string();
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
-  Automaton& automaton = grammar().automaton();
-  for (TermId state = history_.back();
-       static_cast<int>(forced.size()) < max_bytes && !automaton.MayEnd(state);) {
-    const Automaton::OnlyByte only = automaton.FindOnlyByte(state, work);
-    if (!work.ok()) return work.error();
-    if (!only.exists) break;
-    forced.push_back(static_cast<char>(only.byte));
-    state = only.next;
-  }
-  return forced;
+  absl::StatusOr<maskd::ForcedBytes> forced =
+      FindForcedBytes(stepper_, history_.state(), max_bytes, work);
+  if (!forced.ok()) return forced.status();
+  return std::move(forced->bytes);
+}
+
+absl::StatusOr<ForcedTokens> Matcher::FindForcedTokens(int max_bytes) const {
+  if (finished()) return ForcedTokens();
+  Budget budget = StepBudget(grammar().limits());
+  Work work(budget);
+  return maskd::FindForcedTokens(stepper_, history_.state(), history_.LastTokens(kTokensBefore),
+                                 max_bytes, work);
 }
 
 absl::StatusOr<std::string> Matcher::ShortestCompletion(int max_bytes) {
   if (finished()) return std::string();
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
-  return maskd::ShortestCompletion(&grammar().automaton(), history_.back(), max_bytes, work);
+  return maskd::ShortestCompletion(&grammar().automaton(), history_.state(), max_bytes, work);
 }
 
 }  // namespace maskd

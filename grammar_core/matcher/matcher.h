@@ -14,7 +14,7 @@
 //            made for the call, and lives as long as its reference.
 // Cost       Accept: one table read a byte once the way is known. Rollback and Fork: no matching,
 //            constant time a token and a fork. Mask: no reference counted.
-// Memory     sizeof(Matcher), and 4.5 bytes a token from the 64th on, which forks share.
+// Memory     sizeof(Matcher), and 8.5 bytes a token from the 64th on, which forks share.
 // Threads    one thread at a time; any number of matchers share a grammar.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
@@ -30,7 +30,8 @@
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/drafts.h"
-#include "grammar_core/matcher/state_history.h"
+#include "grammar_core/matcher/forced_tokens.h"
+#include "grammar_core/matcher/token_history.h"
 #include "grammar_core/matcher/token_stepper.h"
 
 namespace maskd {
@@ -64,7 +65,7 @@ class Matcher {
   // Whether a stop id has been taken.
   [[nodiscard]] bool finished() const { return finished_tokens_ > 0; }
   // Tokens taken, those after the end included.
-  [[nodiscard]] int token_count() const { return history_.size() - 1 + finished_tokens_; }
+  [[nodiscard]] int token_count() const { return history_.size() + finished_tokens_; }
   [[nodiscard]] const CompiledGrammar& grammar() const { return stepper_.grammar(); }
 
   // How many bytes of `text` can be taken from here, and whether the text may end after all of
@@ -79,13 +80,16 @@ class Matcher {
   // where the text may end.
   absl::StatusOr<std::string> ForcedBytes(int max_bytes);
 
+  // The same in tokens. Errors: RESOURCE_EXHAUSTED.
+  [[nodiscard]] absl::StatusOr<ForcedTokens> FindForcedTokens(int max_bytes) const;
+
   // The shortest byte string that completes the text from here. Errors: RESOURCE_EXHAUSTED when it
   // is longer than `max_bytes`.
   absl::StatusOr<std::string> ShortestCompletion(int max_bytes);
 
  private:
   TokenStepper stepper_;
-  StateHistory history_;     // the states after 0, 1, 2, ... tokens
+  TokenHistory history_;
   int finished_tokens_ = 0;  // the stop id and what came after it
 };
 

@@ -15,7 +15,7 @@
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/mask/token_mask.h"
-#include "grammar_core/matcher/state_history.h"
+#include "grammar_core/matcher/token_history.h"
 
 namespace maskd {
 
@@ -24,7 +24,7 @@ Budget StepBudget(const Limits& limits);
 
 class TokenStepper {
  public:
-  using State = StateHistory::State;
+  using State = TokenHistory::State;
 
   // `stop_ids` empty: the vocabulary's own. They must be in range.
   TokenStepper(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids);
@@ -55,11 +55,12 @@ class TokenStepper {
   [[nodiscard]] MaskRef Mask(State state, Work& work) const;
 
   [[nodiscard]] bool MayEnd(State state) const;
+  // Whether `token` ends the text.
+  [[nodiscard]] bool IsStop(TokenId token) const;
   [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }
   [[nodiscard]] const Vocabulary& vocabulary() const { return grammar_->tokenizer().vocabulary(); }
 
  private:
-  [[nodiscard]] bool IsStop(TokenId token) const;
   [[nodiscard]] bool HasOwnStopIds(const TokenMask& mask, bool may_end) const;
   [[nodiscard]] MaskRef WithOwnStopIds(State state, TokenMask mask, bool may_end) const;
 

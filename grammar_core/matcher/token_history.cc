@@ -1,0 +1,55 @@
+#include "grammar_core/matcher/token_history.h"
+
+#include <algorithm>
+#include <span>
+
+namespace maskd {
+
+TokenHistory::ChunkRef::ChunkRef(const ChunkRef& other) : chunk_(other.chunk_) {
+  if (chunk_ != nullptr) chunk_->owners.fetch_add(1, std::memory_order_relaxed);
+}
+
+TokenHistory::ChunkRef::~ChunkRef() {
+  while (chunk_ != nullptr && chunk_->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    Chunk* const below = std::exchange(chunk_->below.chunk_, nullptr);
+    delete std::exchange(chunk_, below);
+  }
+}
+
+std::vector<TokenId> TokenHistory::LastTokens(int count) const {
+  std::vector<TokenId> tokens;
+  const int wanted = std::min(count, size());
+  const auto append = [&](std::span<const Place> places) {
+    for (auto place = places.rbegin();
+         place != places.rend() && static_cast<int>(tokens.size()) < wanted; ++place) {
+      tokens.push_back(place->token);
+    }
+  };
+  append(std::span(top_).first(static_cast<std::size_t>(top_count_)));
+  for (const ChunkRef* chunk = &below_; *chunk && static_cast<int>(tokens.size()) < wanted;
+       chunk = &(**chunk).below) {
+    append((**chunk).places);
+  }
+  std::ranges::reverse(tokens);
+  return tokens;
+}
+
+void TokenHistory::Spill() {
+  auto* const chunk = new Chunk;
+  chunk->below = std::move(below_);
+  std::copy_n(top_.begin(), kChunkPlaces, chunk->places.begin());
+  below_ = ChunkRef(chunk);
+  below_count_ += kChunkPlaces;
+  std::copy(top_.begin() + kChunkPlaces, top_.end(), top_.begin());
+  top_count_ -= kChunkPlaces;
+}
+
+void TokenHistory::Refill() {
+  const ChunkRef chunk = std::move(below_);
+  top_count_ = kChunkPlaces;
+  below_count_ -= kChunkPlaces;
+  std::copy_n((*chunk).places.begin(), kChunkPlaces, top_.begin());
+  below_ = (*chunk).below;
+}
+
+}  // namespace maskd

@@ -1,0 +1,100 @@
+// The tokens that one sequence has taken and the state behind each, the last one on top: a stack
+// whose lower part forks share.
+//
+// Layout   the top in place; below it chunks of kChunkPlaces places that are never written again,
+//          each naming the one under it, so that any number of histories share them.
+// Cost     Push: a store, and an allocation every kChunkPlaces. Pop: O(1) a place. A copy: one count
+//          and kTopPlaces places, whatever the length; no allocation.
+// Memory   sizeof(TokenHistory), and 8.5 bytes a token under the top.
+// Threads  a plain value; copies may live in different threads.
+#ifndef MASKD_GRAMMAR_CORE_MATCHER_TOKEN_HISTORY_H_
+#define MASKD_GRAMMAR_CORE_MATCHER_TOKEN_HISTORY_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "grammar_core/tokenizer/vocabulary.h"
+
+namespace maskd {
+
+class TokenHistory {
+ public:
+  using State = std::uint32_t;
+
+  explicit TokenHistory(State start) { Push(kNoToken, start); }
+
+  // The state behind the last token, or the start.
+  [[nodiscard]] State state() const { return top_[static_cast<std::size_t>(top_count_ - 1)].state; }
+  // Tokens.
+  [[nodiscard]] int size() const { return below_count_ + top_count_ - 1; }
+  // The last `count` tokens, or all where there are fewer; the last one comes last.
+  [[nodiscard]] std::vector<TokenId> LastTokens(int count) const;
+
+  void Push(TokenId token, State state) {
+    if (top_count_ == kTopPlaces) Spill();
+    top_[static_cast<std::size_t>(top_count_++)] = {token, state};
+  }
+
+  // Takes the last `count` tokens away. Requires 0 <= count <= size().
+  void Pop(int count) {
+    for (; count >= top_count_; Refill()) count -= top_count_;
+    top_count_ -= count;
+  }
+
+ private:
+  // The top holds two chunks: moves to and fro across the end of one do not copy each time.
+  static constexpr int kChunkPlaces = 32;
+  static constexpr int kTopPlaces = 2 * kChunkPlaces;
+
+  // The start's token.
+  static constexpr TokenId kNoToken = -1;
+
+  struct Place {
+    TokenId token;
+    State state;  // behind it
+  };
+  struct Chunk;
+
+  // One owner of a chunk.
+  class ChunkRef {
+   public:
+    ChunkRef() = default;
+    explicit ChunkRef(Chunk* chunk) : chunk_(chunk) {}
+    ChunkRef(const ChunkRef& other);
+    ChunkRef(ChunkRef&& other) noexcept : chunk_(std::exchange(other.chunk_, nullptr)) {}
+    ChunkRef& operator=(ChunkRef other) noexcept {
+      std::swap(chunk_, other.chunk_);
+      return *this;
+    }
+    // Ends this owner, and every chunk below that has no other: in a loop, however deep.
+    ~ChunkRef();
+    const Chunk& operator*() const { return *chunk_; }
+    explicit operator bool() const { return chunk_ != nullptr; }
+
+   private:
+    Chunk* chunk_ = nullptr;
+  };
+
+  struct Chunk {
+    std::atomic<std::uint32_t> owners = 1;
+    ChunkRef below;
+    std::array<Place, kChunkPlaces> places;
+  };
+
+  // Moves the lower half of a full top to a chunk.
+  void Spill();
+  // Fills an empty top from the uppermost chunk, which must exist.
+  void Refill();
+
+  std::array<Place, kTopPlaces> top_ = {};  // in use: the first top_count_
+  int top_count_ = 0;
+  int below_count_ = 0;
+  ChunkRef below_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MATCHER_TOKEN_HISTORY_H_
