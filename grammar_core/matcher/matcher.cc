@@ -102,4 +102,26 @@ absl::StatusOr<std::string> Matcher::ShortestCompletion(int max_bytes) {
   return maskd::ShortestCompletion(&grammar().automaton(), history_.state(), max_bytes, work);
 }
 
+std::uint32_t Matcher::LeastBytes() const {
+  return finished() ? 0 : grammar().automaton().MinBytes(history_.state());
+}
+
+int Matcher::LeastTokens() const {
+  return finished() ? 0 : maskd::LeastTokens(stepper_.search(), history_.state());
+}
+
+absl::StatusOr<std::vector<TokenId>> Matcher::FewTokens(int max_bytes) const {
+  if (finished()) return std::vector<TokenId>();
+  Budget budget = StepBudget(grammar().limits());
+  Work work(budget);
+  return maskd::FewTokens(stepper_.search(), history_.state(), max_bytes, work);
+}
+
+absl::StatusOr<std::vector<TokenId>> Matcher::FewestTokens(int max_tokens) const {
+  if (finished()) return std::vector<TokenId>();
+  Budget budget = StepBudget(grammar().limits());
+  Work work(budget);
+  return maskd::FewestTokens(stepper_.search(), history_.state(), max_tokens, work);
+}
+
 }  // namespace maskd

@@ -19,6 +19,7 @@
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -86,6 +87,16 @@ class Matcher {
   // The shortest byte string that completes the text from here. Errors: RESOURCE_EXHAUSTED when it
   // is longer than `max_bytes`.
   absl::StatusOr<std::string> ShortestCompletion(int max_bytes);
+  // No completion has fewer bytes.
+  [[nodiscard]] std::uint32_t LeastBytes() const;
+
+  // No completion has fewer tokens. Here and below the stop id is not counted.
+  [[nodiscard]] int LeastTokens() const;
+  // Tokens that complete the text: those of the shortest byte string, and the fewest of all. Errors:
+  // RESOURCE_EXHAUSTED when there are none of at most so many bytes or tokens, or the search for the
+  // fewest meets the budget of a step (automaton/fewest_tokens.h).
+  [[nodiscard]] absl::StatusOr<std::vector<TokenId>> FewTokens(int max_bytes) const;
+  [[nodiscard]] absl::StatusOr<std::vector<TokenId>> FewestTokens(int max_tokens) const;
 
  private:
   TokenStepper stepper_;

@@ -75,6 +75,12 @@ MaskRef TokenStepper::Mask(State state, Work& work) const {
   return WithOwnStopIds(state, **mask, may_end);
 }
 
+TokenSearch TokenStepper::search() const {
+  TokenSearch search = {&grammar_->automaton(), &grammar_->tokenizer().index(), {}};
+  if (own_stop_ids_ != nullptr) search.excluded = *own_stop_ids_;
+  return search;
+}
+
 bool TokenStepper::MayEnd(State state) const { return grammar_->automaton().MayEnd(state); }
 
 bool TokenStepper::IsStop(TokenId token) const {

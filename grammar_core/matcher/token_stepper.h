@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "grammar_core/automaton/fewest_tokens.h"
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/mask/token_mask.h"
@@ -55,6 +56,8 @@ class TokenStepper {
   [[nodiscard]] MaskRef Mask(State state, Work& work) const;
 
   [[nodiscard]] bool MayEnd(State state) const;
+  // For completions.
+  [[nodiscard]] TokenSearch search() const;
   // Whether `token` ends the text.
   [[nodiscard]] bool IsStop(TokenId token) const;
   [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }

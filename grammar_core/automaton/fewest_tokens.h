@@ -1,0 +1,46 @@
+// The fewest tokens that complete the text from a state: how soon a row can be closed.
+//
+// Bounds   at least  what the terms' lower bound of bytes takes in the longest tokens: a look.
+//          at most   the shortest string that completes the text, in as few tokens as spell it: some
+//                    microseconds.
+//          exact     a breadth-first search over states, a token a level, that looks only for less
+//                    than that and leaves out what cannot lead to it. It walks the token trie from
+//                    each state it meets, so it can meet the step's budget where texts are free.
+// Errors   RESOURCE_EXHAUSTED by `work`, or when no completion has at most so many tokens or bytes.
+// Threads  as Automaton.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_FEWEST_TOKENS_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_FEWEST_TOKENS_H_
+
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/mask/token_index.h"
+
+namespace maskd {
+
+// Where tokens that complete a text are looked for. Nothing is owned.
+struct TokenSearch {
+  Automaton* automaton;
+  const TokenIndex* index;
+  // Ordinary tokens that are not taken as text, ascending: a row's own stop ids.
+  std::span<const TokenId> excluded;
+};
+
+// No completion from `state` has fewer tokens.
+int LeastTokens(const TokenSearch& search, TermId state);
+
+// Tokens that complete the text, few but not always the fewest.
+absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, TermId state,
+                                               int max_bytes, Work& work);
+
+// The fewest, and among those any, if there are at most `max_tokens`. Tokens that the grammar names
+// may be among them.
+absl::StatusOr<std::vector<TokenId>> FewestTokens(const TokenSearch& search, TermId state,
+                                                  int max_tokens, Work& work);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_FEWEST_TOKENS_H_

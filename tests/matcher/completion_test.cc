@@ -1,0 +1,142 @@
+// Completions in bytes and tokens, on random grammars: the fewest tokens against a breadth-first
+// search over the oracle that takes every token by itself.
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/matcher/matcher.h"
+#include "tests/matcher/random_grammar.h"
+#include "tests/matcher/test_vocabulary.h"
+#include "tests/oracle/prefix_oracle.h"
+
+namespace maskd {
+namespace {
+
+using Random = std::mt19937_64;
+
+constexpr int kGrammars = 60;
+constexpr int kWalkTokens = 12;
+// Above it the oracle's search is given up, and the case is counted as not compared.
+constexpr std::size_t kMaxStates = 3'000;
+constexpr int kUnknown = -1;
+
+int FewestByOracle(PrefixOracle* oracle, const Vocabulary& vocabulary, PrefixOracle::State start) {
+  std::set<PrefixOracle::State> met = {start};
+  std::vector<PrefixOracle::State> level = {start};
+  for (int tokens = 0; !level.empty(); ++tokens) {
+    std::vector<PrefixOracle::State> next;
+    for (const PrefixOracle::State state : level) {
+      if (oracle->MayEnd(state)) return tokens;
+      if (met.size() > kMaxStates) return kUnknown;
+      for (TokenId id = 0; id < vocabulary.size(); ++id) {
+        if (vocabulary.IsSpecial(id) || vocabulary.TokenBytes(id).empty()) continue;
+        const auto after = oracle->StepText(state, vocabulary.TokenBytes(id));
+        if (after != PrefixOracle::kDead && met.insert(after).second) next.push_back(after);
+      }
+    }
+    level = next;
+  }
+  return kUnknown;
+}
+
+void ExpectCompletes(const Matcher& matcher, const std::vector<TokenId>& tokens) {
+  Matcher copy = matcher.Fork();
+  for (const TokenId token : tokens) ASSERT_TRUE(copy.Accept(token).ok()) << token;
+  EXPECT_TRUE(copy.may_end());
+}
+
+void ExpectSame(Matcher* matcher, int fewest) {
+  const auto bytes = matcher->ShortestCompletion(1'000);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_LE(matcher->LeastBytes(), bytes->size());
+  const auto few = matcher->FewTokens(1'000);
+  ASSERT_TRUE(few.ok()) << few.status();
+  ExpectCompletes(*matcher, *few);
+  const auto found = matcher->FewestTokens(1'000);
+  ASSERT_TRUE(found.ok()) << found.status();
+  ASSERT_EQ(static_cast<int>(found->size()), fewest);
+  ExpectCompletes(*matcher, *found);
+  EXPECT_LE(found->size(), few->size());
+  EXPECT_LE(matcher->LeastTokens(), fewest);
+  EXPECT_EQ(matcher->FewestTokens(fewest)->size(), found->size());
+  if (fewest == 0) return;
+  EXPECT_TRUE(absl::IsResourceExhausted(matcher->FewestTokens(fewest - 1).status()));
+}
+
+class CompletionTest : public testing::TestWithParam<int> {};
+
+TEST_P(CompletionTest, FewestTokensAreThoseOfBreadthFirst) {
+  const auto space = TokenizerSpace::Create(TestVocabulary());
+  int compared = 0;
+  for (int i = 0; i < kGrammars && !HasFailure(); ++i) {
+    Random random(static_cast<std::uint64_t>(GetParam() * kGrammars + i));
+    const GrammarSource source = RandomGrammar(&random);
+    Budget budget = Budget::Unlimited();
+    const auto read = ReadGrammar(source, Limits(), budget);
+    const auto grammar = CompileGrammar(source, space, Limits(), budget);
+    ASSERT_TRUE(read.ok() && grammar.ok()) << source.text;
+    PrefixOracle oracle(read->ir);
+    Matcher matcher(*grammar);
+    PrefixOracle::State state = oracle.start();
+    for (int at = 0; at < kWalkTokens && !HasFailure(); ++at) {
+      const int fewest = FewestByOracle(&oracle, space->vocabulary(), state);
+      if (fewest != kUnknown) {
+        ++compared;
+        ExpectSame(&matcher, fewest);
+      }
+      std::vector<TokenId> allowed;
+      (*matcher.Mask())->VisitAllowed([&](TokenId id) {
+        if (!space->vocabulary().IsSpecial(id)) allowed.push_back(id);
+      });
+      if (allowed.empty()) break;
+      const TokenId token = allowed[random() % allowed.size()];
+      ASSERT_TRUE(matcher.Accept(token).ok());
+      state = oracle.StepText(state, space->vocabulary().TokenBytes(token));
+    }
+    EXPECT_FALSE(HasFailure()) << source.kind << " " << source.text;
+  }
+  EXPECT_GT(compared, kGrammars);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, CompletionTest, testing::Range(0, 3));
+
+Matcher Choice(const char* choices, std::vector<TokenId> stop_ids = {}) {
+  Budget budget = Budget::Unlimited();
+  return Matcher(*CompileGrammar({"choice", choices, {}}, TokenizerSpace::Create(TestVocabulary()),
+                                 Limits(), budget),
+                 std::move(stop_ids));
+}
+
+TEST(CompletionTest, AShortTextMayTakeMoreTokensThanALongOne) {
+  const Matcher matcher = Choice(R"(["xyz","abctrue"])");
+  EXPECT_EQ(matcher.FewTokens(10)->size(), 3U);
+  EXPECT_EQ(matcher.FewestTokens(10)->size(), 2U);
+  EXPECT_EQ(matcher.LeastTokens(), 1);
+  EXPECT_EQ(matcher.LeastBytes(), 3U);
+}
+
+TEST(CompletionTest, OwnStopIdsAreNoTextOnTheWay) {
+  const Matcher matcher = Choice(R"(["true"])", {kTrue});
+  EXPECT_EQ(*matcher.FewestTokens(10), (std::vector<TokenId>{'t', 'r', 'u', 'e'}));
+  EXPECT_EQ(*matcher.FewTokens(10), (std::vector<TokenId>{'t', 'r', 'u', 'e'}));
+}
+
+TEST(CompletionTest, NothingIsLeftAtTheEnd) {
+  Matcher matcher = Choice(R"(["a"])");
+  ASSERT_TRUE(matcher.Accept('a').ok());
+  EXPECT_TRUE(matcher.FewestTokens(0)->empty());
+  EXPECT_EQ(matcher.LeastTokens(), 0);
+  ASSERT_TRUE(matcher.Accept(kEnd).ok());
+  EXPECT_TRUE(matcher.FewestTokens(0)->empty());
+  EXPECT_TRUE(matcher.FewTokens(0)->empty());
+  EXPECT_EQ(matcher.LeastTokens(), 0);
+  EXPECT_EQ(matcher.LeastBytes(), 0U);
+}
+
+}  // namespace
+}  // namespace maskd
