@@ -25,7 +25,8 @@ Instance Text(const std::string& text) {
 CaseResult RunTexts(const std::string& schema, const std::vector<std::string>& texts) {
   Case one{"x", schema, {}};
   for (const std::string& text : texts) one.tests.push_back(Text(text));
-  return RunCase(one, TokenizerSpace::Create(EmbeddedByteVocabulary()), kStop, kSeconds);
+  return RunCase(one, TokenizerSpace::Create(EmbeddedByteVocabulary()),
+                 {.stop = kStop, .seconds = kSeconds});
 }
 
 TEST(RunCase, SaysWhatBecameOfEachInstance) {
@@ -59,7 +60,7 @@ TEST(RunCase, ASchemaThatDoesNotCompileIsAResult) {
 TEST(RunCase, GivesUpAfterItsTime) {
   Case one{"x", R"({"enum": [12]})", {Text("12")}};
   const auto space = TokenizerSpace::Create(EmbeddedByteVocabulary());
-  EXPECT_EQ(RunCase(one, space, kStop, 0).status, "timeout");
+  EXPECT_EQ(RunCase(one, space, {.stop = kStop, .seconds = 0}).status, "timeout");
 }
 
 TEST(KeepMinima, TakesTheSmallerOfEachTime) {
