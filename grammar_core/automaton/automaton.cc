@@ -13,10 +13,11 @@ Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* ma
       masks_(masks),
       classes_(facts_.ir()),
       store_(facts_, masks->index().vocabulary().max_token_bytes()),
-      lowering_(&store_),
+      numbers_(&store_),
+      lowering_(&store_, &numbers_),
       objects_(&store_, &lowering_, limits.emptiness_states),
       characters_(&store_, &objects_, limits.emptiness_states),
-      derivative_(&store_, &objects_, &characters_, &lowering_, &classes_, limits) {
+      derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits) {
   lowering_.set_objects(&objects_);
 }
 

@@ -24,6 +24,7 @@
 #include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/lowering.h"
 #include "grammar_core/automaton/named_tokens.h"
+#include "grammar_core/automaton/number_terms.h"
 #include "grammar_core/automaton/object_terms.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
@@ -138,6 +139,7 @@ class Automaton {
   TermStore store_;
   mutable Mutex mutex_;
   // What makes terms needs the lock; what only reads them does not.
+  NumberTerms numbers_;
   Lowering lowering_;
   ObjectTerms objects_;
   CharDerivative characters_;

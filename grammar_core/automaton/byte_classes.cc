@@ -66,6 +66,7 @@ Cuts CutsOf(const GrammarIr& ir) {
   for (const auto& set : ir.text_sets) {
     for (const std::u32string& text : set) cut_text(text);
   }
+  if (!ir.numbers.empty()) cuts.EachOf("+-.");  // digits and e are among those below
   for (const ObjectSpec& spec : ir.objects) CutObject(spec, &cuts);
   // JSON strings: the quote, control characters, and all that may stand in an escape.
   cuts.Range(0, 0x1F);

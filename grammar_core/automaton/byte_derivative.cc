@@ -13,9 +13,11 @@ constexpr std::size_t kRowsPerBlock = 32;
 
 }  // namespace
 
-ByteDerivative::ByteDerivative(TermStore* store, ObjectTerms* objects, CharDerivative* characters,
-                               Lowering* lowering, const ByteClasses* classes, const Limits& limits)
+ByteDerivative::ByteDerivative(TermStore* store, NumberTerms* numbers, ObjectTerms* objects,
+                               CharDerivative* characters, Lowering* lowering,
+                               const ByteClasses* classes, const Limits& limits)
     : store_(store),
+      numbers_(numbers),
       objects_(objects),
       characters_(characters),
       lowering_(lowering),
@@ -107,6 +109,8 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
       return Step(lowering_->RuleBody(term.a), byte_class, work);
     case TermKind::kEncode:
       return DeriveEncode(term, byte, work);
+    case TermKind::kNumber:
+      return numbers_->Step(term.a, term.b, byte);
     case TermKind::kObject:
       return objects_->Step(term.a, term.b, static_cast<ObjectPhase>(term.c), byte, work);
     default:

@@ -16,6 +16,7 @@
 #include "grammar_core/automaton/char_derivative.h"
 #include "grammar_core/automaton/first_classes.h"
 #include "grammar_core/automaton/lowering.h"
+#include "grammar_core/automaton/number_terms.h"
 #include "grammar_core/automaton/object_terms.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
@@ -26,8 +27,9 @@ namespace maskd {
 class ByteDerivative {
  public:
   // All must outlive this.
-  ByteDerivative(TermStore* store, ObjectTerms* objects, CharDerivative* characters,
-                 Lowering* lowering, const ByteClasses* classes, const Limits& limits);
+  ByteDerivative(TermStore* store, NumberTerms* numbers, ObjectTerms* objects,
+                 CharDerivative* characters, Lowering* lowering, const ByteClasses* classes,
+                 const Limits& limits);
 
   // The transition if it is known, else kUnknownTerm. No lock.
   [[nodiscard]] TermId Known(TermId term, int byte_class) const {
@@ -53,6 +55,7 @@ class ByteDerivative {
   std::atomic<TermId>* RowOf(TermId term);
 
   TermStore* store_;
+  NumberTerms* numbers_;
   ObjectTerms* objects_;
   CharDerivative* characters_;
   Lowering* lowering_;

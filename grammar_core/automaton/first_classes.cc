@@ -41,6 +41,8 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
       return Of(term.a);
     case TermKind::kEncode:
       return OfEncode(term);
+    case TermKind::kNumber:
+      return Each("-0123456789.eE+");
     case TermKind::kObject:
       switch (static_cast<ObjectPhase>(term.c)) {
         case ObjectPhase::kOpen:

@@ -119,6 +119,9 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
     case IrKind::kByteSet:
       facts.min_bytes = 1;
       break;
+    case IrKind::kNumber:
+      facts.min_bytes = 1;
+      break;
     case IrKind::kTokens:
       facts.min_bytes = 0;  // some tokens have no bytes
       return facts;
@@ -231,6 +234,10 @@ Hash128 GrammarFacts::TokensHash(std::uint32_t spec) const {
   return HashTokens(ir_->token_specs[spec], Hash128{});
 }
 
+Hash128 GrammarFacts::NumberHash(std::uint32_t number) const {
+  return MixBytes(Hash128{}, ToString(ir_->numbers[number]));
+}
+
 Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
   switch (node.kind) {
     case IrKind::kBytes:
@@ -239,6 +246,8 @@ Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
       return MixBytes(hash, ir_->byte_sets[node.a].to_string());
     case IrKind::kTokens:
       return HashTokens(ir_->token_specs[node.a], hash);
+    case IrKind::kNumber:
+      return Mix(hash, NumberHash(node.a));
     case IrKind::kText:
       return MixBytes(hash, AsBytes(ir_->texts[node.a]));
     case IrKind::kTextSet:

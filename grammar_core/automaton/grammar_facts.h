@@ -43,6 +43,8 @@ class GrammarFacts {
   [[nodiscard]] const Hash128& RuleHash(RuleId rule) const { return rule_hash_[rule]; }
   // By index into GrammarIr::token_specs.
   [[nodiscard]] Hash128 TokensHash(std::uint32_t spec) const;
+  // By index into GrammarIr::numbers.
+  [[nodiscard]] Hash128 NumberHash(std::uint32_t number) const;
   // By index into GrammarIr::objects.
   [[nodiscard]] const Hash128& ObjectHash(std::uint32_t object) const {
     return object_hash_[object];

@@ -61,6 +61,8 @@ TermId Lowering::LowerNode(NodeId id) {
       return store_->Encode(parts[0], {node.spelling});
     case IrKind::kCall:
       return store_->Call(node.a);
+    case IrKind::kNumber:
+      return numbers_->Start(node.a);
     case IrKind::kObject:
       return objects_->Start(node.a, store_->facts().MinBytes(id));
   }

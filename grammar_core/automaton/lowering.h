@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "grammar_core/automaton/number_terms.h"
 #include "grammar_core/automaton/object_terms.h"
 #include "grammar_core/automaton/term_store.h"
 
@@ -13,9 +14,9 @@ namespace maskd {
 
 class Lowering final : public NodeLowering {
  public:
-  // `store` must outlive this.
-  explicit Lowering(TermStore* store)
-      : store_(store), terms_(store->ir().nodes.size(), kUnknownTerm) {}
+  // Both must outlive this.
+  Lowering(TermStore* store, NumberTerms* numbers)
+      : store_(store), numbers_(numbers), terms_(store->ir().nodes.size(), kUnknownTerm) {}
 
   void set_objects(ObjectTerms* objects) { objects_ = objects; }
 
@@ -30,6 +31,7 @@ class Lowering final : public NodeLowering {
   TermId LowerConcat(const std::vector<TermId>& parts);
 
   TermStore* store_;
+  NumberTerms* numbers_;
   ObjectTerms* objects_ = nullptr;
   std::vector<TermId> terms_;  // by node
 };

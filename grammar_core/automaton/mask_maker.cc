@@ -121,6 +121,8 @@ bool MaskMaker::MakeByForm(TermId state, TokenMask* mask) {
     case TermKind::kEncode:
       return MakeByNames(parts, mask) || MakeByOthers(parts, mask) || MakeByLength(parts, mask) ||
              MakeByExits(state, parts, mask);
+    case TermKind::kNumber:
+      return MakeByHead(parts, mask);
     case TermKind::kRepeat:
       return MakeByRuns(state, parts, mask) || MakeByHead(parts, mask);
     default:

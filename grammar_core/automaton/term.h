@@ -50,6 +50,7 @@ enum class TermKind : std::uint8_t {
   kTokens,   // (token spec): one token by its id
   kCall,     // (rule)
   kEncode,   // (characters, PartialChar, object or kNoObject, its progress)
+  kNumber,   // (number, state): see NumberTerms
   kObject,   // (object, progress, ObjectPhase)
   // Characters.
   kCharSet,  // (character set)

@@ -230,6 +230,15 @@ TermId TermStore::EncodeNames(TermId characters, PartialChar partial, std::uint3
   });
 }
 
+TermId TermStore::Number(std::uint32_t number, std::uint32_t state, bool nullable,
+                         const Hash128& key) {
+  return Intern({TermKind::kNumber, number, state, 0, 0}, [&](Term* term) {
+    term->nullable = nullable;
+    term->min_bytes = nullable ? 0 : 1;
+    term->key = Mix(Seed(TermKind::kNumber), key);
+  });
+}
+
 TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                          const ObjectFacts& facts) {
   return Intern(

@@ -73,6 +73,7 @@ class TermStore {
   TermId EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
                      std::uint32_t progress, const Hash128& progress_key,
                      std::uint32_t partial_bytes = 0);
+  TermId Number(std::uint32_t number, std::uint32_t state, bool nullable, const Hash128& key);
   TermId Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                 const ObjectFacts& facts);
 
@@ -91,6 +92,11 @@ class TermStore {
                  std::uint32_t depth, const ObjectFacts& facts);
   TermId And(std::vector<TermId> terms);
   TermId Not(TermId term);
+
+  // A counter as it goes into a key: beyond the reach of one token all look alike.
+  [[nodiscard]] std::uint32_t ClampCount(std::uint32_t count) const {
+    return std::min(count, clamp_);
+  }
 
   // Bytes held by terms, lists and hash tables, roughly.
   [[nodiscard]] std::int64_t held_bytes() const;
@@ -142,7 +148,6 @@ class TermStore {
   void FactorTails(std::vector<TermId>* branches);
   void FactorHeads(std::vector<TermId>* branches, int cells);
   Hash128 Seed(TermKind kind) const { return Mix(Hash128{}, static_cast<std::uint64_t>(kind)); }
-  std::uint32_t ClampCount(std::uint32_t count) const { return std::min(count, clamp_); }
 
   const GrammarFacts* facts_;
   const std::uint32_t clamp_;

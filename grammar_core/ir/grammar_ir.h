@@ -6,7 +6,7 @@
 //          only below an Encode node, which spells each as bytes: as UTF-8, or as the inside of a
 //          JSON string (raw or escaped, an escaped surrogate pair being one character). So lengths,
 //          patterns, intersections and complements mean characters, whatever their spelling.
-//            bytes       Bytes ByteSet Tokens Concat Alt Repeat Call Encode Object
+//            bytes       Bytes ByteSet Tokens Concat Alt Repeat Call Encode Number Object
 //            characters  Text TextSet CharSet Concat Alt Repeat And Not
 // Tokens   A Tokens node takes one token by its id, whatever the bytes that it stands for; its
 //          names are looked up when the grammar meets a vocabulary.
@@ -29,6 +29,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/char_set.h"
+#include "grammar_core/ir/number/number_spec.h"
 
 namespace maskd {
 
@@ -55,6 +56,7 @@ enum class IrKind : std::uint8_t {
   kNot,      // not the child (characters only)
   kEncode,   // the characters of the child, spelled as bytes
   kCall,     // a rule
+  kNumber,   // a JSON number, by its value
   kObject,   // a JSON object
 };
 
@@ -119,8 +121,8 @@ void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out);
 struct IrNode {
   IrKind kind;
   Spelling spelling = Spelling::kUtf8;  // kEncode
-  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet, kObject: index into
-  // the pool of that kind in `a`. kCall: the rule in `a`.
+  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet, kNumber, kObject:
+  // index into the pool of that kind in `a`. kCall: the rule in `a`.
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   // Children: [first_child, first_child + child_count) of GrammarIr::children.
@@ -146,6 +148,7 @@ struct GrammarIr {
   std::vector<std::u32string> texts;                   // kText
   std::vector<std::vector<std::u32string>> text_sets;  // kTextSet, sorted and distinct
   std::vector<CharSet> char_sets;                      // kCharSet
+  std::vector<NumberSpec> numbers;                     // kNumber
   std::vector<ObjectSpec> objects;                     // kObject
 };
 

@@ -180,6 +180,13 @@ NodeId IrBuilder::Call(RuleId rule) {
   return InternLeaf(IrKind::kCall, rule);
 }
 
+NodeId IrBuilder::Number(NumberSpec spec) {
+  Charge(spec.intervals.size());
+  std::string key = PoolKey(IrKind::kNumber) + ToString(spec);
+  return InternLeaf(IrKind::kNumber,
+                    InPool(std::move(key), std::move(spec), &ir_.numbers, &pool_ids_));
+}
+
 NodeId IrBuilder::Object(ObjectSpec spec) {
   const auto is_nothing = [](const auto& part) { return part.value == kNothingId; };
   std::erase_if(spec.others, [&](const ObjectSpec::Others& others) {

@@ -49,6 +49,8 @@ class IrBuilder {
   NodeId Tokens(TokenSpec spec);
   NodeId Encode(Spelling spelling, NodeId characters);
   NodeId Call(RuleId rule);
+  // `spec` must leave some text; NumberLanguage tells.
+  NodeId Number(NumberSpec spec);
   NodeId Object(ObjectSpec spec);
 
   // Characters. `utf8` must be valid UTF-8.

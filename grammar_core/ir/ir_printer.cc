@@ -197,6 +197,8 @@ class Printer {
         return absl::StrCat("b", ByteClass(ir_.byte_sets[n.a]));
       case IrKind::kTokens:
         return TokenList(ir_.token_specs[n.a]);
+      case IrKind::kNumber:
+        return ToString(ir_.numbers[n.a]);
       case IrKind::kText:
         return Quoted(ir_.texts[n.a]);
       case IrKind::kTextSet:

@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 
 #include "grammar_core/base/utf8.h"
+#include "tests/frontend/number_judge.h"
 
 namespace maskd {
 namespace {
@@ -95,6 +96,8 @@ IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spell
       return Ends(ir_.children[n.first_child], at, n.spelling);
     case IrKind::kCall:
       return Ends(ir_.rules[n.a].body, at, spelling);
+    case IrKind::kNumber:
+      return OfNumber(ir_.numbers[n.a], at);
     case IrKind::kObject:
       return OfObject(ir_.objects[n.a], at);
   }
@@ -141,6 +144,16 @@ IrRecognizer::Places IrRecognizer::OfTextSet(const std::vector<std::u32string>& 
     for (const Place end : OfText(text, at, spelling)) ends.insert(end);
   }
   return Sorted(ends);
+}
+
+IrRecognizer::Places IrRecognizer::OfNumber(const NumberSpec& spec, Place at) const {
+  const absl::string_view rest = text_.substr(at);
+  const std::size_t most = std::min(rest.find_first_not_of("0123456789+-.eE"), rest.size());
+  Places ends;
+  for (std::size_t size = 1; size <= most; ++size) {
+    if (IsNumberOf(spec, rest.substr(0, size))) ends.push_back(at + static_cast<Place>(size));
+  }
+  return ends;
 }
 
 IrRecognizer::Places IrRecognizer::OfConcat(const IrNode& n, Place at, Spelling spelling) {

@@ -66,6 +66,7 @@ class IrRecognizer {
   Places OfBytes(const std::string& bytes, Place at) const;
   Places OfText(const std::u32string& text, Place at, Spelling spelling) const;
   Places OfTextSet(const std::vector<std::u32string>& texts, Place at, Spelling spelling) const;
+  Places OfNumber(const NumberSpec& spec, Place at) const;
   Places OfObject(const ObjectSpec& spec, Place at);
 
   // The ends of `node` from any of `from`.

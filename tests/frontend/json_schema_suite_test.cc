@@ -47,11 +47,8 @@ std::string SchemaOf(const JsonValue& group) {
   return text;
 }
 
-// Spellings of numbers that are not offered yet: integers with a fraction of zeros.
-bool IsIntegerWithFraction(const std::string& failure) {
-  return absl::StrContains(failure, "/type/") || absl::StrContains(failure, "/const/") ||
-         absl::StrContains(failure, "/enum/");
-}
+// A meta-schema of the schema's own that takes the validation keywords away: it is not read.
+bool IsVocabulary(const std::string& failure) { return absl::StrContains(failure, "/vocabulary/"); }
 
 TEST(JsonSchemaSuiteTest, CoreOfThreeDrafts) {
   std::ifstream file(SharedFile("vectors/json-schema-test-suite.jsonl"));
@@ -68,8 +65,7 @@ TEST(JsonSchemaSuiteTest, CoreOfThreeDrafts) {
   tally.Print();
   EXPECT_TRUE(tally.invalid_accepted.empty()) << tally.invalid_accepted.front();
   EXPECT_TRUE(tally.errors.empty()) << tally.errors.front();
-  EXPECT_TRUE(
-      std::all_of(tally.valid_refused.begin(), tally.valid_refused.end(), IsIntegerWithFraction));
+  EXPECT_TRUE(std::all_of(tally.valid_refused.begin(), tally.valid_refused.end(), IsVocabulary));
   EXPECT_GE(tally.right + tally.unsatisfiable, 350);
 }
 

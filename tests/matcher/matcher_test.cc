@@ -275,15 +275,15 @@ TEST_P(ForcedTest, BytesThatMustCome) {
 }
 
 constexpr char kConsts[] =
-    R"({"type":"object","properties":{"x":{"const":12},"y":{"type":"null"}},)"
+    R"({"type":"object","properties":{"x":{"const":true},"y":{"type":"null"}},)"
     R"("required":["x","y"],"additionalProperties":false})";
 
 INSTANTIATE_TEST_SUITE_P(Places, ForcedTest,
                          testing::ValuesIn(std::vector<ForcedCase>{
                              {"UpToANameWithItsSpellings", kConsts, "", "{\""},
-                             {"FromTheNameOn", kConsts, "{\"x", "\":12,\""},
-                             {"ToTheEnd", kConsts, "{\"x\":12,\"y", "\":null}"},
-                             {"AtTheEnd", kConsts, "{\"x\":12,\"y\":null}", ""},
+                             {"FromTheNameOn", kConsts, "{\"x", "\":true,\""},
+                             {"ToTheEnd", kConsts, "{\"x\":true,\"y", "\":null}"},
+                             {"AtTheEnd", kConsts, "{\"x\":true,\"y\":null}", ""},
                              {"AChoice", R"({"type":"boolean"})", "", ""},
                              {"WhereTheTextMayEnd", R"({"enum":[1,12]})", "1", ""},
                              {"EscapeOfOneCharacter", R"({"enum":["ab"]})", "\"\\u", "0061"},

@@ -6,6 +6,7 @@
 
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/ir/object_end.h"
+#include "tests/frontend/number_judge.h"
 #include "tests/oracle/spelled_characters.h"
 
 namespace maskd {
@@ -221,6 +222,8 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
       return leaf(Wait::kBytes);
     case IrKind::kByteSet:
       return leaf(Wait::kByteSet);
+    case IrKind::kNumber:
+      return leaf(Wait::kNumber);
     case IrKind::kTokens:
       return;  // no byte of a text takes it
     case IrKind::kText:
@@ -352,6 +355,14 @@ void PrefixOracle::StepStack(Stack stack, unsigned char byte, std::vector<Stack>
       Entry rest = top;
       ++rest.b;
       return out->push_back(Push(rest, stack->below));
+    }
+    case Wait::kNumber: {
+      Entry longer = top;
+      longer.notes.push_back(static_cast<char>(byte));
+      const NumberSpec& spec = ir_.numbers[top.a];
+      if (IsNumberOf(spec, longer.notes)) out->push_back(stack->below);
+      if (CanBecomeNumberOf(spec, longer.notes)) out->push_back(Push(longer, stack->below));
+      return;
     }
     case Wait::kOtherName:
       return StepOtherName(top, stack->below, byte, out);

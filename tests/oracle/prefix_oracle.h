@@ -59,6 +59,7 @@ class PrefixOracle {
     kBytes,        // byte string a from its byte b
     kByteSet,      // a byte of set a
     kCharSet,      // a character of set a
+    kNumber,       // the number a, of which `notes` is written
     kText,         // text a from its character b
     kTextOfSet,    // the same of text c in text set a
     kName,         // the same of the name of member c of object a

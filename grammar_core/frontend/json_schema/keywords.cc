@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/base/decimal.h"
 #include "grammar_core/base/error.h"
-#include "grammar_core/frontend/json/decimal.h"
 
 namespace maskd {
 namespace {
@@ -48,17 +48,17 @@ constexpr std::array kKeywords = {
     KeywordRow{"then", K::kThen, Draft::k7, kLast, S::kSchema, kEveryType, false},
     KeywordRow{"else", K::kElse, Draft::k7, kLast, S::kSchema, kEveryType, false},
     KeywordRow{"pattern", K::kPattern, kFirst, kLast, S::kString, kStringType, true},
-    KeywordRow{"minimum", K::kMinimum, kFirst, kLast, S::kNumber, kNumberType, false},
-    KeywordRow{"maximum", K::kMaximum, kFirst, kLast, S::kNumber, kNumberType, false},
+    KeywordRow{"minimum", K::kMinimum, kFirst, kLast, S::kNumber, kNumberType, true},
+    KeywordRow{"maximum", K::kMaximum, kFirst, kLast, S::kNumber, kNumberType, true},
     KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, kFirst, Draft::k4, S::kBoolean,
-               kNumberType, false},
+               kNumberType, true},
     KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, kFirst, Draft::k4, S::kBoolean,
-               kNumberType, false},
+               kNumberType, true},
     KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, Draft::k6, kLast, S::kNumber, kNumberType,
-               false},
+               true},
     KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, Draft::k6, kLast, S::kNumber, kNumberType,
-               false},
-    KeywordRow{"multipleOf", K::kMultipleOf, kFirst, kLast, S::kPositiveNumber, kNumberType, false},
+               true},
+    KeywordRow{"multipleOf", K::kMultipleOf, kFirst, kLast, S::kPositiveNumber, kNumberType, true},
     KeywordRow{"patternProperties", K::kPatternProperties, kFirst, kLast, S::kSchemaMap,
                kObjectType, false},
     KeywordRow{"propertyNames", K::kPropertyNames, Draft::k6, kLast, S::kSchema, kObjectType,

@@ -1,8 +1,8 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 
-#include "grammar_core/frontend/json/decimal.h"
-#include "grammar_core/frontend/json_schema/rules.h"
+#include "grammar_core/frontend/json_schema/number_facets.h"
 
 namespace maskd {
 namespace {
@@ -11,9 +11,17 @@ NodeId Quoted(NodeId characters, IrBuilder& b) {
   return b.Concat({b.Bytes("\""), b.Encode(Spelling::kJsonString, characters), b.Bytes("\"")});
 }
 
-// The texts of a scalar that is no string.
-std::vector<std::string> PlainTexts(const JsonValue& value) {
-  return value.is_number() ? Spellings(value.text()) : std::vector<std::string>{value.Compact()};
+// Exactly these numbers, in any order.
+NodeId OneOfNumbers(std::vector<Decimal> values, RuleContext& context) {
+  NumberSpec spec = AllNumbers(context.options);
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  spec.intervals.clear();
+  for (Decimal& value : values) {
+    MakeRoomFor(value, &spec);
+    spec.intervals.push_back({.min = value, .max = value});
+  }
+  return context.builder.Number(std::move(spec));
 }
 
 NodeId OneOfTexts(const std::vector<std::string>& texts, IrBuilder& b) {
@@ -45,7 +53,8 @@ class LiteralMaker {
   NodeId MakeOne(const JsonValue& value, const std::vector<NodeId>& children) {
     if (value.is_string()) return Quoted(b_.Text(value.text()), b_);
     if (value.is_array()) return Listed("[", children, "]");
-    if (!value.is_object()) return OneOfTexts(PlainTexts(value), b_);
+    if (value.is_number()) return OneOfNumbers({ReadDecimal(value.text())}, context_);
+    if (!value.is_object()) return b_.Bytes(value.Compact());
     if (context_.options.property_order == PropertyOrder::kAny) return FreeOrder(value, children);
     return Listed("{", Members(value, children), "}");
   }
@@ -86,10 +95,11 @@ class LiteralMaker {
 
 }  // namespace
 
-// Strings are one set, and so are the other scalars: a set of 100,000 is one node.
+// Strings are one set, and so are numbers and the other scalars: a set of 100,000 is one node.
 NodeId LiteralRule(const std::vector<JsonValue>& values, RuleContext& context) {
   IrBuilder& b = context.builder;
   std::vector<std::string> strings;
+  std::vector<Decimal> numbers;
   std::vector<std::string> scalars;
   std::vector<NodeId> alternatives;
   for (const JsonValue& value : values) {
@@ -97,11 +107,14 @@ NodeId LiteralRule(const std::vector<JsonValue>& values, RuleContext& context) {
       strings.emplace_back(value.text());
     } else if (value.is_array() || value.is_object()) {
       alternatives.push_back(LiteralMaker(context).Make(value));
+    } else if (value.is_number()) {
+      numbers.push_back(ReadDecimal(value.text()));
     } else {
-      for (std::string& text : PlainTexts(value)) scalars.push_back(std::move(text));
+      scalars.push_back(value.Compact());
     }
   }
   if (!strings.empty()) alternatives.push_back(Quoted(b.TextSet(strings), b));
+  if (!numbers.empty()) alternatives.push_back(OneOfNumbers(std::move(numbers), context));
   if (!scalars.empty()) alternatives.push_back(OneOfTexts(scalars, b));
   return b.Alt(std::move(alternatives));
 }

@@ -13,8 +13,7 @@ RuleContext::RuleContext(const GrammarOptions& options, IrBuilder& builder, Stri
       refuse(std::move(refuse)),
       value(std::move(value)),
       space(SpaceRule(options, builder)),
-      integer(NumberRule(false, options, builder)),
-      number(NumberRule(true, options, builder)) {}
+      number(AnyNumberRule(options, builder)) {}
 
 NodeId SpaceRule(const GrammarOptions& options, IrBuilder& builder) {
   if (options.white_space == WhiteSpace::kCompact) return builder.Empty();

@@ -18,9 +18,6 @@
 
 namespace maskd {
 
-// Digits at most in an exponent: no double needs more than three.
-inline constexpr std::uint32_t kMaxExponentDigits = 4;
-
 // Takes an error of the keyword at `at`: it ends the compilation, or the keyword is dropped.
 using Refuse = std::function<void(const JsonValue& at, const absl::Status& error)>;
 
@@ -36,20 +33,20 @@ struct RuleContext {
   const std::function<NodeId(const std::vector<JsonId>& schemas)> value;
   // White space between two JSON tokens.
   const NodeId space;
-  // Numbers without, and with a fraction or an exponent.
-  const NodeId integer;
+  // Any number.
   const NodeId number;
 };
 
 absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, RuleContext& context);
 absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& context);
 absl::StatusOr<NodeId> StringRule(const MergedSchema& schema, RuleContext& context);
-// Without a fraction or an exponent unless `fraction` says so.
-NodeId NumberRule(bool fraction, const GrammarOptions& options, IrBuilder& builder);
+absl::StatusOr<NodeId> NumberRule(const MergedSchema& schema, RuleContext& context);
+// Any number.
+NodeId AnyNumberRule(const GrammarOptions& options, IrBuilder& builder);
 NodeId SpaceRule(const GrammarOptions& options, IrBuilder& builder);
 
-// Exactly these values: strings in any spelling, numbers as spelled and in plain digits, arrays and
-// objects with free white space and, unless any order is asked for, their own order of keys.
+// Exactly these values: strings and numbers in any spelling, arrays and objects with free white
+// space and, unless any order is asked for, their own order of keys.
 NodeId LiteralRule(const std::vector<JsonValue>& values, RuleContext& context);
 
 }  // namespace maskd

@@ -202,9 +202,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Types(const MergedSchema& schema) {
   if (schema.types & kNullType) add(builder_.Bytes("null"));
   if (schema.types & kBooleanType)
     add(builder_.Alt({builder_.Bytes("true"), builder_.Bytes("false")}));
-  if (schema.types & kNumberType) {
-    add((schema.types & kFractionType) != 0 ? context_.number : context_.integer);
-  }
+  if (schema.types & kNumberType) add(NumberRule(schema, context_));
   if (schema.types & kStringType) add(StringRule(schema, context_));
   if (schema.types & kArrayType) add(ArrayRule(schema, context_));
   if (schema.types & kObjectType) add(ObjectRule(schema, context_));

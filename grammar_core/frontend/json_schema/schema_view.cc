@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/base/decimal.h"
 #include "grammar_core/base/error.h"
-#include "grammar_core/frontend/json/decimal.h"
 
 namespace maskd {
 namespace {
@@ -25,8 +25,6 @@ bool IsZero(const JsonValue& number) {
 bool AsksForNothing(const KeywordRow& row, const JsonValue& value, const JsonValue& schema) {
   switch (row.keyword) {
     case K::kUniqueItems:
-    case K::kExclusiveMinimum:
-    case K::kExclusiveMaximum:
       return value.type() == JsonType::kFalse;
     case K::kMinProperties:
       return IsZero(value);
@@ -82,6 +80,7 @@ class ViewReader {
       if (!status.ok()) return status;
     }
     if (absl::Status status = SettleItems(); !status.ok()) return status;
+    if (dialect_.draft == Draft::k4) SettleDraft4Numbers();
     NoteEmptyRange(view_.length);
     NoteEmptyRange(view_.item_count);
     return std::move(view_);
@@ -195,6 +194,11 @@ class ViewReader {
         SetMax(member, &view_.length);
         break;
       case K::kPattern:
+      case K::kMultipleOf:
+      case K::kMinimum:
+      case K::kMaximum:
+      case K::kExclusiveMinimum:
+      case K::kExclusiveMaximum:
         view_.facets.push_back({keyword, member});
         break;
       default:
@@ -237,6 +241,22 @@ class ViewReader {
     SetPrefix(*view_.items);
     view_.items = more;
     return absl::OkStatus();
+  }
+
+  // In draft 4 an exclusive bound is a boolean beside the bound, and 1.0 is no integer.
+  void SettleDraft4Numbers() {
+    std::erase_if(view_.facets, [](const Facet& facet) { return facet.at.is_bool(); });
+    const auto exclude = [&](Keyword bound, Keyword exclusive, absl::string_view name) {
+      const std::optional<JsonValue> flag = view_.at.Find(name);
+      if (!flag.has_value() || flag->type() != JsonType::kTrue) return;
+      for (Facet& facet : view_.facets) {
+        if (facet.keyword == bound) facet.keyword = exclusive;
+      }
+    };
+    exclude(K::kMinimum, K::kExclusiveMinimum, "exclusiveMinimum");
+    exclude(K::kMaximum, K::kExclusiveMaximum, "exclusiveMaximum");
+    if ((view_.types & kNumberType) == kIntegerType)
+      view_.facets.push_back({K::kType, *view_.type});
   }
 
   void NoteEmptyRange(const CountRange& range) {

@@ -31,6 +31,7 @@ bool StringFacets::Concerns(const Facet& facet) {
 }
 
 absl::StatusOr<bool> StringFacets::Holds(const Facet& facet, absl::string_view text) {
+  if (!Concerns(facet)) return true;
   const absl::StatusOr<NodeId> language = Read(facet, &known_);
   if (!language.ok()) return language.status();
   if (!scratch_.status().ok()) return scratch_.status();

@@ -33,7 +33,7 @@ class StringFacets {
   // The strings that satisfy `facet`, as a node of characters.
   absl::StatusOr<NodeId> Language(const Facet& facet) { return Read(facet, &grammar_); }
 
-  // Whether `text` (UTF-8) is one of them.
+  // Whether `text` (UTF-8) is one of them; facets that do not speak of strings hold.
   absl::StatusOr<bool> Holds(const Facet& facet, absl::string_view text);
 
  private:

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "grammar_core/frontend/json/decimal.h"
+#include "grammar_core/base/decimal.h"
 
 namespace maskd {
 namespace {

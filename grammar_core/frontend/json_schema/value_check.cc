@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "grammar_core/base/error.h"
-#include "grammar_core/frontend/json/decimal.h"
+#include "grammar_core/frontend/json/equality.h"
+#include "grammar_core/frontend/json_schema/number_facets.h"
 
 namespace maskd {
 namespace {
@@ -52,10 +53,10 @@ bool ValueChecker::FitsLocal(const JsonValue& value, TypeSet type, const SchemaV
 }
 
 bool ValueChecker::FacetsHold(const JsonValue& value, const MergedSchema& schema) {
-  if (!value.is_string()) return true;
+  if (!value.is_string() && !value.is_number()) return true;
   for (const Facet& facet : schema.facets) {
-    if (!StringFacets::Concerns(facet)) continue;
-    const absl::StatusOr<bool> holds = strings_.Holds(facet, value.text());
+    const absl::StatusOr<bool> holds =
+        value.is_string() ? strings_.Holds(facet, value.text()) : NumberFacetHolds(facet, value);
     if (!holds.ok()) {
       refuse_(facet.at, holds.status());
     } else if (!*holds) {

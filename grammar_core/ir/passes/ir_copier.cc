@@ -76,6 +76,8 @@ NodeId IrCopier::Made(const IrNode& n) {
       return to_->Encode(n.spelling, children[0]);
     case IrKind::kCall:
       return to_->Call(rules_[n.a]);
+    case IrKind::kNumber:
+      return to_->Number(from_.numbers[n.a]);
     case IrKind::kObject:
       return MadeObject(from_.objects[n.a]);
   }

@@ -1,15 +1,15 @@
-// A JSON number as an exact decimal of any size, and the equality of JSON values that rests on it.
-#ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_DECIMAL_H_
-#define MASKD_GRAMMAR_CORE_FRONTEND_JSON_DECIMAL_H_
+// A number as an exact decimal of any size.
+//
+// Threads  a plain value.
+#ifndef MASKD_GRAMMAR_CORE_BASE_DECIMAL_H_
+#define MASKD_GRAMMAR_CORE_BASE_DECIMAL_H_
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
-
-#include "grammar_core/frontend/json/json_document.h"
 
 namespace maskd {
 
@@ -21,24 +21,26 @@ struct Decimal {
   std::int64_t exponent = 0;
 
   bool operator==(const Decimal&) const = default;
+  // By value.
+  std::strong_ordering operator<=>(const Decimal& other) const;
+
   [[nodiscard]] bool is_integer() const { return exponent >= 0; }
   [[nodiscard]] bool is_zero() const { return digits.empty(); }
+  // The p for which the magnitude is 0.DIGITS * 10^p.
+  [[nodiscard]] std::int64_t magnitude() const {
+    return static_cast<std::int64_t>(digits.size()) + exponent;
+  }
 };
 
 // `spelling` must be a JSON number.
 Decimal ReadDecimal(absl::string_view spelling);
 
+// For people: without an exponent where that is not much longer.
+std::string ToString(const Decimal& number);
+
 // The number as a count from 0; 2^32 - 2 for what is larger, nothing for what is no count.
 std::optional<std::uint32_t> AsCount(const Decimal& number);
 
-// Spellings of a number: the given one, and the plain one (no exponent, no zeros to drop) where
-// that is not longer than some 20 digits.
-std::vector<std::string> Spellings(absl::string_view spelling);
-
-// A text that two JSON values share exactly when they are equal: numbers by value, objects without
-// regard to the order of their keys.
-std::string EqualityKey(const JsonValue& value);
-
 }  // namespace maskd
 
-#endif  // MASKD_GRAMMAR_CORE_FRONTEND_JSON_DECIMAL_H_
+#endif  // MASKD_GRAMMAR_CORE_BASE_DECIMAL_H_

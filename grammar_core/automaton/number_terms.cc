@@ -1,0 +1,50 @@
+#include "grammar_core/automaton/number_terms.h"
+
+#include <cassert>
+#include <optional>
+#include <utility>
+
+namespace maskd {
+
+NumberTerms::NumberTerms(TermStore* store) : store_(store), known_(store->ir().numbers.size()) {}
+
+NumberTerms::Known& NumberTerms::KnownOf(std::uint32_t number) {
+  std::unique_ptr<Known>& known = known_[number];
+  if (known == nullptr) {
+    std::optional<NumberLanguage> language = NumberLanguage::Create(store_->ir().numbers[number]);
+    assert(language.has_value());
+    known = std::make_unique<Known>(
+        Known{*std::move(language), store_->facts().NumberHash(number), {}, {}});
+  }
+  return *known;
+}
+
+TermId NumberTerms::Start(std::uint32_t number) { return TermOf(number, NumberLanguage::Start()); }
+
+TermId NumberTerms::Step(std::uint32_t number, std::uint32_t state, unsigned char byte) {
+  Known& known = KnownOf(number);
+  const auto next = known.language.Step(known.states[state], byte);
+  return next.has_value() ? TermOf(number, *next) : kNothingTerm;
+}
+
+TermId NumberTerms::TermOf(std::uint32_t number, const NumberLanguage::State& state) {
+  Known& known = KnownOf(number);
+  const auto [id, is_new] =
+      known.ids.try_emplace(state, static_cast<std::uint32_t>(known.states.size()));
+  if (is_new) known.states.push_back(state);
+  return store_->Number(number, id->second, known.language.MayEnd(state), KeyOf(known, state));
+}
+
+// The set of exponents by what it holds: its number is this grammar's own.
+Hash128 NumberTerms::KeyOf(const Known& known, const NumberLanguage::State& state) const {
+  NumberLanguage::State clamped = state;
+  clamped.left = store_->ClampCount(state.left);
+  Hash128 key = known.hash;
+  for (const std::uint32_t field : clamped.Fields()) key = Mix(key, field);
+  for (const IntRange& range : known.language.ExponentsOf(state)) {
+    key = Mix(Mix(key, static_cast<std::uint64_t>(range.lo)), static_cast<std::uint64_t>(range.hi));
+  }
+  return key;
+}
+
+}  // namespace maskd

@@ -1,0 +1,46 @@
+// JSON numbers as terms: the states of each NumberLanguage, numbered as they are met.
+//
+// Threads   the automaton's lock.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_NUMBER_TERMS_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_NUMBER_TERMS_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "grammar_core/automaton/term_store.h"
+#include "grammar_core/ir/number/number_language.h"
+
+namespace maskd {
+
+class NumberTerms {
+ public:
+  explicit NumberTerms(TermStore* store);
+
+  // The whole number.
+  TermId Start(std::uint32_t number);
+  // The step of a Number term by `byte`.
+  TermId Step(std::uint32_t number, std::uint32_t state, unsigned char byte);
+
+ private:
+  // A number's language with its states, made on first use.
+  struct Known {
+    NumberLanguage language;
+    Hash128 hash;
+    std::vector<NumberLanguage::State> states;
+    absl::flat_hash_map<NumberLanguage::State, std::uint32_t> ids;
+  };
+
+  Known& KnownOf(std::uint32_t number);
+  TermId TermOf(std::uint32_t number, const NumberLanguage::State& state);
+  [[nodiscard]] Hash128 KeyOf(const Known& known, const NumberLanguage::State& state) const;
+
+  TermStore* store_;
+  std::vector<std::unique_ptr<Known>> known_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_NUMBER_TERMS_H_

@@ -1,0 +1,28 @@
+// What minimum, maximum, multipleOf and their like, and numbers that are ruled out, leave of the
+// numbers.
+//
+// Errors   INVALID_ARGUMENT: nothing is left, at a keyword that is in the way, naming the others.
+//          UNIMPLEMENTED: a divisor whose modulus is over NumberDivisors::kMaxModulus.
+// Threads  no state.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_NUMBER_FACETS_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_NUMBER_FACETS_H_
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/frontend/json_schema/rules.h"
+#include "grammar_core/ir/number/number_spec.h"
+
+namespace maskd {
+
+// Every number, spelled as `options` have it.
+NumberSpec AllNumbers(const GrammarOptions& options);
+
+// Whether a known number satisfies `facet`; facets that do not speak of numbers hold.
+absl::StatusOr<bool> NumberFacetHolds(const Facet& facet, const JsonValue& number);
+
+// The numbers of `schema`, whose types must allow some.
+absl::StatusOr<NumberSpec> NumbersOf(const MergedSchema& schema, RuleContext& context);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_NUMBER_FACETS_H_

@@ -1,0 +1,175 @@
+#include "grammar_core/ir/number/number_divisors.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/numbers.h"
+
+namespace maskd {
+namespace {
+
+// From this shift on, powers of ten hold every power of 2 and 5 that a modulus can have.
+constexpr std::uint32_t kLastShift = 17;
+// Multiples that are looked at for one that is no multiple of what is excluded.
+constexpr std::uint64_t kMaxTries = 1000;
+
+std::uint32_t MultiplyMod(std::uint32_t x, std::uint32_t y, std::uint32_t modulus) {
+  return static_cast<std::uint32_t>(std::uint64_t{x} * y % modulus);
+}
+
+std::uint32_t PowerOfTenMod(std::uint32_t exponent, std::uint32_t modulus) {
+  std::uint32_t power = 1 % modulus;
+  std::uint32_t square = 10 % modulus;
+  for (; exponent > 0; exponent /= 2) {
+    if (exponent % 2 == 1) power = MultiplyMod(power, square, modulus);
+    square = MultiplyMod(square, square, modulus);
+  }
+  return power;
+}
+
+// Counts of units that are worked with at most; what is left in the end must be far less.
+constexpr std::uint64_t kMaxCount = 1'000'000'000'000'000'000;
+
+// count * 10^-scale.
+struct Step {
+  std::uint64_t count;
+  std::int64_t scale;
+};
+
+std::optional<Step> ReadStep(const Decimal& number) {
+  Step step = {0, -number.exponent};
+  if (number.digits.size() > 18 || !absl::SimpleAtoi(number.digits, &step.count)) {
+    return std::nullopt;
+  }
+  return step;
+}
+
+// `step` in units of 10^-scale, which are no larger than its own.
+std::optional<std::uint64_t> InUnits(Step step, std::int64_t scale) {
+  for (; step.scale < scale; ++step.scale) {
+    if (step.count > kMaxCount / 10) return std::nullopt;
+    step.count *= 10;
+  }
+  return step.count;
+}
+
+// The least step that both go into.
+std::optional<Step> CommonMultiple(const Step& x, const Step& y) {
+  Step common = {0, std::max(x.scale, y.scale)};
+  const std::optional<std::uint64_t> a = InUnits(x, common.scale);
+  const std::optional<std::uint64_t> b = InUnits(y, common.scale);
+  if (!a.has_value() || !b.has_value()) return std::nullopt;
+  const std::uint64_t once = *a / std::gcd(*a, *b);
+  if (once > kMaxCount / *b) return std::nullopt;
+  for (common.count = once * *b; common.count % 10 == 0; common.count /= 10) --common.scale;
+  return common;
+}
+
+// The least t for which `remainder` * 10^t is a multiple of `divisor`, or infinity.
+std::int64_t FirstMultiple(std::uint32_t remainder, std::uint32_t divisor) {
+  std::uint32_t rest = remainder % divisor;
+  for (std::uint32_t t = 0; t <= kLastShift; ++t) {
+    if (rest == 0) return t;
+    rest = MultiplyMod(rest, 10, divisor);
+  }
+  return kPlusInfinity;
+}
+
+// What of `divisor` is left for n when n is shifted by t.
+std::uint32_t LeftOver(std::uint32_t divisor, std::uint32_t t) {
+  for (; t > 0; --t) divisor /= std::gcd(divisor, 10U);
+  return divisor;
+}
+
+}  // namespace
+
+std::optional<NumberDivisors> NumberDivisors::Create(const NumberSpec& spec) {
+  std::optional<Step> required;
+  std::vector<Step> excluded;
+  for (const Decimal& divisor : spec.multiple_of) {
+    const std::optional<Step> step = ReadStep(divisor);
+    if (!step.has_value()) return std::nullopt;
+    required = required.has_value() ? CommonMultiple(*required, *step) : step;
+    if (!required.has_value()) return std::nullopt;
+  }
+  for (const Decimal& divisor : spec.not_multiple_of) {
+    const std::optional<Step> step = ReadStep(divisor);
+    if (!step.has_value()) return std::nullopt;
+    excluded.push_back(*step);
+  }
+  NumberDivisors made;
+  if (required.has_value()) excluded.push_back(*required);
+  const auto finest =
+      std::max_element(excluded.begin(), excluded.end(),
+                       [](const Step& x, const Step& y) { return x.scale < y.scale; });
+  made.scale_ = finest == excluded.end() ? 0 : finest->scale;
+  std::uint64_t modulus = 1;
+  for (const Step& step : excluded) {
+    const std::optional<std::uint64_t> units = InUnits(step, made.scale_);
+    if (!units.has_value() || *units > kMaxModulus) return std::nullopt;
+    modulus = std::lcm(modulus, *units);
+    if (modulus > kMaxModulus) return std::nullopt;
+    made.excluded_.push_back(static_cast<std::uint32_t>(*units));
+  }
+  made.modulus_ = static_cast<std::uint32_t>(modulus);
+  if (required.has_value()) {
+    made.required_ = made.excluded_.back();
+    made.excluded_.pop_back();
+  }
+  return made;
+}
+
+std::uint32_t NumberDivisors::Shift(std::uint32_t remainder, std::uint32_t zeros) const {
+  return MultiplyMod(remainder, PowerOfTenMod(zeros, modulus_), modulus_);
+}
+
+IntRange NumberDivisors::Shifts(std::uint32_t remainder) const {
+  IntRange shifts = {required_.has_value() ? FirstMultiple(remainder, *required_) : 0,
+                     kPlusInfinity};
+  for (const std::uint32_t divisor : excluded_) {
+    const std::int64_t first = FirstMultiple(remainder, divisor);
+    if (first != kPlusInfinity) shifts.hi = std::min(shifts.hi, first - 1);
+  }
+  return shifts.lo == kPlusInfinity ? IntRange{1, 0} : shifts;
+}
+
+bool NumberDivisors::CanFollow(std::uint32_t remainder, std::uint32_t count, IntRange shifts,
+                               bool nonzero) const {
+  if (shifts.lo > shifts.hi) return false;
+  const auto capped = [](std::int64_t t) {
+    return static_cast<std::uint32_t>(std::min<std::int64_t>(t, kLastShift));
+  };
+  const std::uint32_t start = Shift(remainder, count);
+  std::uint64_t end = 1;  // one past the largest number that the digits can be
+  for (std::uint32_t i = 0; i < count; ++i) end *= 10;
+  // The more is shifted, the less is required; what is excluded wants the opposite.
+  const std::uint32_t last = capped(shifts.hi);
+  for (std::uint32_t t = excluded_.empty() ? last : capped(shifts.lo); t <= last; ++t) {
+    const std::uint32_t step = LeftOver(required_.value_or(1), t);
+    std::uint64_t digits = (step - start % step) % step;
+    if (nonzero && digits == 0) digits = step;
+    if (HoldsRightOne(start + digits, start + end, step, t)) return true;
+  }
+  return false;
+}
+
+// What excludes a number excludes it again after some steps, so there is no need to look farther.
+bool NumberDivisors::HoldsRightOne(std::uint64_t from, std::uint64_t end, std::uint32_t step,
+                                   std::uint32_t t) const {
+  std::vector<std::uint32_t> divisors;
+  std::uint64_t period = 1;
+  for (const std::uint32_t divisor : excluded_) {
+    divisors.push_back(LeftOver(divisor, t));
+    period = std::lcm(period, divisors.back() / std::gcd(step, divisors.back()));
+  }
+  period = std::min(period, kMaxTries);
+  for (std::uint64_t n = from; n < end && period > 0; n += step, --period) {
+    if (std::none_of(divisors.begin(), divisors.end(),
+                     [&](std::uint32_t divisor) { return n % divisor == 0; })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace maskd

@@ -1,0 +1,64 @@
+// Which numbers are multiples of what they must be, and of nothing that they must not be, decided
+// from the remainder of their digits while the exponent is still to come.
+//
+// Digits are read as one integer n, without point and exponent. Every divisor is an integer count
+// of units of 10^-scale; the remainder of n by their common multiple, the modulus, says all there
+// is to know of n. The number is n * 10^t units, and t, the shift, is what point and exponent make
+// it. A number with t < 0, n not ending in 0, is no integer count of units, so a multiple of none.
+//
+// Threads  immutable once made.
+#ifndef MASKD_GRAMMAR_CORE_IR_NUMBER_NUMBER_DIVISORS_H_
+#define MASKD_GRAMMAR_CORE_IR_NUMBER_NUMBER_DIVISORS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "grammar_core/ir/number/int_ranges.h"
+#include "grammar_core/ir/number/number_spec.h"
+
+namespace maskd {
+
+class NumberDivisors {
+ public:
+  // The largest modulus.
+  static constexpr std::uint32_t kMaxModulus = 1U << 16;
+
+  // Nothing where the modulus would be larger than that.
+  static std::optional<NumberDivisors> Create(const NumberSpec& spec);
+
+  // Every number is right.
+  [[nodiscard]] bool none() const { return !required_.has_value() && excluded_.empty(); }
+  [[nodiscard]] std::int64_t scale() const { return scale_; }
+  [[nodiscard]] std::uint32_t modulus() const { return modulus_; }
+  // Numbers that are no integer count of units are right.
+  [[nodiscard]] bool allows_finer() const { return !required_.has_value(); }
+
+  // The remainder of n * 10^zeros.
+  [[nodiscard]] std::uint32_t Shift(std::uint32_t remainder, std::uint32_t zeros) const;
+
+  // The t, negative ones apart, for which n * 10^t units are right. May be empty: lo > hi.
+  [[nodiscard]] IntRange Shifts(std::uint32_t remainder) const;
+
+  // Whether `count` more digits behind n, not all 0 if `nonzero` says so, can make an integer m for
+  // which m * 10^t units are right for some t of `shifts`, which has none below 0.
+  [[nodiscard]] bool CanFollow(std::uint32_t remainder, std::uint32_t count, IntRange shifts,
+                               bool nonzero) const;
+
+ private:
+  NumberDivisors() = default;
+
+  // Whether one of from, from + step, ... below `end` is right when shifted by `t`.
+  [[nodiscard]] bool HoldsRightOne(std::uint64_t from, std::uint64_t end, std::uint32_t step,
+                                   std::uint32_t t) const;
+
+  std::int64_t scale_ = 0;
+  std::uint32_t modulus_ = 1;
+  // The least common multiple of all that the numbers must be multiples of.
+  std::optional<std::uint32_t> required_;
+  std::vector<std::uint32_t> excluded_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_IR_NUMBER_NUMBER_DIVISORS_H_

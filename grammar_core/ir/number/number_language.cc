@@ -1,0 +1,338 @@
+#include "grammar_core/ir/number/number_language.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace maskd {
+namespace {
+
+using Phase = NumberLanguage::Phase;
+
+// Digits that may have to follow so that every remainder can be met: 10^5 is over every modulus.
+constexpr std::uint32_t kDividingDigits = 5;
+
+std::int64_t PowerOfTen(std::uint32_t exponent) {
+  std::int64_t power = 1;
+  for (; exponent > 0; --exponent) power *= 10;
+  return power;
+}
+
+bool HoldsZero(const NumberInterval& interval) {
+  const Decimal zero;
+  const bool above = !interval.min.has_value() ||
+                     (interval.min_open ? *interval.min < zero : *interval.min <= zero);
+  const bool below = !interval.max.has_value() ||
+                     (interval.max_open ? *interval.max > zero : *interval.max >= zero);
+  return above && below;
+}
+
+bool AllowsZero(const NumberSpec& spec) {
+  return spec.not_multiple_of.empty() &&
+         std::any_of(spec.intervals.begin(), spec.intervals.end(), HoldsZero);
+}
+
+bool Contains(const IntRanges& set, IntRange range) {
+  return std::any_of(set.begin(), set.end(), [&](const IntRange& part) {
+    return part.lo <= range.lo && range.hi <= part.hi;
+  });
+}
+
+bool Overlaps(const IntRanges& set, IntRange range) {
+  return std::any_of(set.begin(), set.end(),
+                     [&](const IntRange& part) { return Overlap(part, range); });
+}
+
+IntRanges Within(const IntRanges& set, IntRange range) {
+  IntRanges within;
+  for (const IntRange& part : set) {
+    if (Overlap(part, range)) within.push_back(Common(part, range));
+  }
+  return within;
+}
+
+// The exponents that begin with the digits of `state` and have `more` digits behind them.
+IntRange ExponentsBehind(const NumberLanguage::State& state, std::uint32_t more) {
+  const std::int64_t count = PowerOfTen(more);
+  const IntRange range = {state.exponent * count, state.exponent * count + count - 1};
+  return state.negative ? IntRange{-range.hi, -range.lo} : range;
+}
+
+bool IsMantissa(Phase phase) {
+  return phase == Phase::kZero || phase == Phase::kInteger || phase == Phase::kFraction;
+}
+
+}  // namespace
+
+IntRange NumberLanguage::Room::For(std::int64_t count) const {
+  if (grows) return {std::max(exponents.lo, count - left), exponents.hi};
+  return left >= count ? exponents : IntRange{1, 0};
+}
+
+std::optional<NumberLanguage> NumberLanguage::Create(const NumberSpec& spec) {
+  std::optional<NumberDivisors> divisors = NumberDivisors::Create(spec);
+  if (!divisors.has_value()) return std::nullopt;
+  return NumberLanguage(spec, *std::move(divisors));
+}
+
+NumberLanguage::NumberLanguage(const NumberSpec& spec, NumberDivisors divisors)
+    : integer_digits_(spec.integer_digits),
+      fraction_digits_(spec.fraction_digits),
+      exponent_digits_(spec.exponent_digits),
+      max_exponent_(PowerOfTen(spec.exponent_digits) - 1),
+      allows_zero_(AllowsZero(spec)),
+      divisors_(std::move(divisors)),
+      cuts_{NumberCuts(spec.intervals, false), NumberCuts(spec.intervals, true)} {
+  signs_alike_ = cuts_[0].trivial() && cuts_[1].trivial() &&
+                 cuts_[0].Exponents(cuts_[0].Start()) == cuts_[1].Exponents(cuts_[1].Start());
+  InternExponents({{-max_exponent_, max_exponent_}});
+}
+
+bool NumberLanguage::IsEmpty() {
+  for (const char byte : {'-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'}) {
+    if (Step(Start(), static_cast<unsigned char>(byte)).has_value()) return false;
+  }
+  return true;
+}
+
+std::optional<NumberLanguage::State> NumberLanguage::Step(const State& state, unsigned char byte) {
+  std::optional<State> next;
+  if (byte >= '0' && byte <= '9') {
+    next = StepDigit(state, byte - '0');
+  } else if (byte == '-' && state.phase == Phase::kStart) {
+    next = State{.phase = Phase::kMinus, .negative = true};
+  } else if (byte == '-' || byte == '+') {
+    next = StepSign(state, byte == '-');
+  } else if (byte == '.') {
+    next = StepPoint(state);
+  } else if (byte == 'e' || byte == 'E') {
+    next = StepLetter(state);
+  }
+  return next.has_value() && IsLive(*next) ? next : std::nullopt;
+}
+
+bool NumberLanguage::MayEnd(const State& state) const {
+  if (IsMantissa(state.phase)) return Contains(Exponents(state), {0, 0});
+  return state.phase == Phase::kExponent && Contains(ExponentsOf(state), ExponentsBehind(state, 0));
+}
+
+std::optional<NumberLanguage::State> NumberLanguage::StepDigit(const State& s, int digit) {
+  switch (s.phase) {
+    case Phase::kStart:
+    case Phase::kMinus:
+      if (digit > 0) return WithIntegerDigit(s, digit);
+      return Settled({.phase = Phase::kZero, .negative = s.negative});
+    case Phase::kInteger:
+      return s.left > 0 ? std::optional(WithIntegerDigit(s, digit)) : std::nullopt;
+    case Phase::kPoint:
+    case Phase::kFraction:
+      if (s.left == 0) return std::nullopt;
+      return WithFractionDigit(s, digit, FractionOf(s) + 1);
+    case Phase::kE:
+    case Phase::kSign:
+    case Phase::kExponent:
+      return StepExponentDigit(s, digit);
+    case Phase::kZero:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::optional<NumberLanguage::State> NumberLanguage::StepPoint(State s) const {
+  const bool fits = s.phase == Phase::kZero || s.phase == Phase::kInteger;
+  if (!fits || fraction_digits_ == 0) return std::nullopt;
+  s.phase = Phase::kPoint;
+  s.left = fraction_digits_;
+  return s;
+}
+
+std::optional<NumberLanguage::State> NumberLanguage::StepLetter(const State& s) {
+  if (!IsMantissa(s.phase) || exponent_digits_ == 0) return std::nullopt;
+  IntRanges set = Within(Exponents(s), {-max_exponent_, max_exponent_});
+  if (set.empty()) return std::nullopt;
+  return State{
+      .phase = Phase::kE, .left = exponent_digits_, .exponents = InternExponents(std::move(set))};
+}
+
+std::optional<NumberLanguage::State> NumberLanguage::StepSign(State s, bool minus) const {
+  if (s.phase != Phase::kE) return std::nullopt;
+  s.phase = Phase::kSign;
+  s.negative = minus && s.exponents != 0;
+  return s;
+}
+
+std::optional<NumberLanguage::State> NumberLanguage::StepExponentDigit(State s, int digit) const {
+  if (s.left == 0) return std::nullopt;
+  s.phase = Phase::kExponent;
+  s.left -= 1;
+  s.exponent = s.exponent * 10 + static_cast<std::uint32_t>(digit);
+  const IntRanges& set = ExponentsOf(s);
+  bool all = true;
+  for (std::uint32_t more = 0; more <= s.left; ++more) {
+    all &= Contains(set, ExponentsBehind(s, more));
+  }
+  return all ? State{.phase = Phase::kExponent, .left = s.left} : s;
+}
+
+std::uint32_t NumberLanguage::FractionOf(const State& s) const {
+  const bool in_fraction = s.phase == Phase::kPoint || s.phase == Phase::kFraction;
+  return in_fraction ? fraction_digits_ - s.left : 0;
+}
+
+void NumberLanguage::AddDigit(int digit, State* s) const {
+  s->place = CutsOf(*s).Next(s->zero ? CutsOf(*s).Start() : s->place, digit);
+  s->zero = false;
+  if (digit == 0) {
+    s->zeros += 1;
+    return;
+  }
+  const std::uint64_t shifted = divisors_.Shift(s->remainder, s->zeros + 1);
+  s->remainder = static_cast<std::uint32_t>((shifted + digit) % divisors_.modulus());
+  s->zeros = 0;
+}
+
+NumberLanguage::State NumberLanguage::WithIntegerDigit(State s, int digit) const {
+  s.left = s.zero ? integer_digits_ - 1 : s.left - 1;
+  s.phase = Phase::kInteger;
+  s.point += 1;
+  s.scale = digit == 0 ? s.scale - 1 : 0;
+  AddDigit(digit, &s);
+  return Settled(s);
+}
+
+NumberLanguage::State NumberLanguage::WithFractionDigit(State s, int digit,
+                                                        std::uint32_t fraction) const {
+  s.phase = Phase::kFraction;
+  s.left -= 1;
+  if (s.zero && digit == 0) return s;
+  if (s.zero) s.point = 1 - static_cast<std::int32_t>(fraction);
+  if (digit != 0) s.scale = static_cast<std::int32_t>(fraction);
+  AddDigit(digit, &s);
+  return Settled(s);
+}
+
+NumberLanguage::State NumberLanguage::Settled(State s) const {
+  if (signs_alike_) s.negative = false;
+  if (CutsOf(s).trivial()) s.point = 0;
+  if (divisors_.none()) s.scale = 0;
+  if (divisors_.modulus() == 1) s.zeros = 0;
+  return s;
+}
+
+IntRanges NumberLanguage::ExponentsOfPlace(const State& s) const {
+  IntRanges set = CutsOf(s).Exponents(s.place);
+  for (IntRange& range : set) range = Shifted(range, -std::int64_t{s.point});
+  return set;
+}
+
+IntRanges NumberLanguage::Exponents(const State& s) const {
+  if (s.zero) return allows_zero_ ? IntRanges{{kMinusInfinity, kPlusInfinity}} : IntRanges();
+  IntRanges set = ExponentsOfPlace(s);
+  if (divisors_.none()) return set;
+  IntRange shifts = divisors_.Shifts(s.remainder);
+  if (divisors_.allows_finer()) shifts.lo = kMinusInfinity;
+  return Within(set, Shifted(shifts, s.scale - divisors_.scale()));
+}
+
+NumberLanguage::Room NumberLanguage::RoomOf(const State& s) const {
+  if (s.phase == Phase::kInteger && exponent_digits_ == 0) {
+    return {{0, s.left}, fraction_digits_, true};
+  }
+  const bool in_fraction = s.phase == Phase::kPoint || s.phase == Phase::kFraction;
+  return {{-max_exponent_, max_exponent_}, in_fraction ? s.left : fraction_digits_, false};
+}
+
+bool NumberLanguage::IsLive(const State& s) const {
+  switch (s.phase) {
+    case Phase::kStart:
+    case Phase::kE:
+      return true;
+    case Phase::kMinus:
+      for (int digit = 1; digit <= 9; ++digit) {
+        if (IsLive(WithIntegerDigit(s, digit))) return true;
+      }
+      return IsLiveZero(s);
+    case Phase::kSign:
+    case Phase::kExponent:
+      for (std::uint32_t more = s.phase == Phase::kSign ? 1 : 0; more <= s.left; ++more) {
+        if (Overlaps(ExponentsOf(s), ExponentsBehind(s, more))) return true;
+      }
+      return false;
+    default:
+      return s.zero ? IsLiveZero(s) : CanEnd(s, FractionOf(s), RoomOf(s));
+  }
+}
+
+// Further zeros before the first other digit only shift it, as exponents do where there are any;
+// beyond the ends of the intervals and the units of the divisors nothing changes any more.
+bool NumberLanguage::IsLiveZero(const State& s) const {
+  if (allows_zero_) return true;
+  Room room = RoomOf(s);
+  const std::int64_t deepest = std::max(-CutsOf(s).LeastExponent(), divisors_.scale());
+  const std::int64_t most_zeros =
+      exponent_digits_ > 0 ? 0 : std::max<std::int64_t>(deepest - FractionOf(s), 0) + 1;
+  for (std::int64_t zeros = 0; zeros <= most_zeros && room.left > 0; ++zeros) {
+    room.left -= 1;
+    const auto fraction = FractionOf(s) + static_cast<std::uint32_t>(zeros) + 1;
+    for (int digit = 1; digit <= 9; ++digit) {
+      if (CanEnd(WithFractionDigit(s, digit, fraction), fraction, room)) return true;
+    }
+  }
+  return false;
+}
+
+bool NumberLanguage::CanEnd(const State& s, std::uint32_t fraction, const Room& room) const {
+  if (Overlaps(Exponents(s), room.For(0))) return true;
+  const NumberCuts& cuts = CutsOf(s);
+  if (NumberCuts::Decided(s.place)) return CanDivide(s, fraction, room, false);
+  if (cuts.IsWhole(s.place)) {
+    State above = s;
+    above.place = NumberCuts::Above(s.place);
+    return CanDivide(above, fraction, room, true);
+  }
+  const IntRange exponents = room.For(1);
+  if (exponents.lo > exponents.hi) return false;
+  const Room less = {room.exponents, room.left - 1, room.grows};
+  for (int digit = 0; digit <= 9; ++digit) {
+    if (CanEnd(WithFractionDigit(s, digit, fraction + 1), fraction + 1, less)) return true;
+  }
+  return false;
+}
+
+bool NumberLanguage::CanDivide(const State& s, std::uint32_t fraction, const Room& room,
+                               bool nonzero) const {
+  for (const IntRange& range : ExponentsOfPlace(s)) {
+    Room part = room;
+    part.exponents = Common(range, room.exponents);
+    if (CanDivideIn(s, fraction, part, nonzero)) return true;
+  }
+  return false;
+}
+
+bool NumberLanguage::CanDivideIn(const State& s, std::uint32_t fraction, const Room& room,
+                                 bool nonzero) const {
+  const std::uint32_t fewest = nonzero ? 1 : 0;
+  if (divisors_.none()) return Overlap(room.For(fewest), room.exponents);
+  const std::uint32_t remainder = divisors_.Shift(s.remainder, s.zeros);
+  for (std::uint32_t count = fewest; count <= kDividingDigits; ++count) {
+    const IntRange exponents = room.For(count);
+    if (exponents.lo > exponents.hi) continue;
+    const std::int64_t digits = std::int64_t{fraction} + count;
+    const IntRange shifts =
+        Common(Shifted(exponents, divisors_.scale() - digits), {0, kPlusInfinity});
+    if (divisors_.CanFollow(remainder, count, shifts, nonzero)) return true;
+  }
+  if (!divisors_.allows_finer() || room.exponents.lo > room.exponents.hi) return false;
+  // So many digits that the last one, not 0, is finer than the units.
+  const std::int64_t exponent = room.exponents.lo;
+  const std::int64_t count = std::max<std::int64_t>(1, exponent - fraction + divisors_.scale() + 1);
+  return room.LeftFor(exponent) >= count;
+}
+
+std::uint32_t NumberLanguage::InternExponents(IntRanges set) {
+  const auto [known, is_new] =
+      exponent_ids_.try_emplace(set, static_cast<std::uint32_t>(exponent_sets_.size()));
+  if (is_new) exponent_sets_.push_back(std::move(set));
+  return known->second;
+}
+
+}  // namespace maskd

@@ -1,0 +1,229 @@
+#include "grammar_core/ir/number/number_language.h"
+
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "tests/frontend/number_judge.h"
+
+namespace maskd {
+namespace {
+
+using State = NumberLanguage::State;
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+
+  int Upto(int most) { return static_cast<int>(engine_() % (static_cast<unsigned>(most) + 1)); }
+  bool OneIn(int count) { return Upto(count - 1) == 0; }
+
+  std::string Digits(int most) {
+    std::string digits;
+    for (int i = 1 + Upto(most - 1); i > 0; --i) digits += OneIn(3) ? "0" : absl::StrCat(Upto(9));
+    return digits;
+  }
+
+  std::string Number() {
+    std::string text = OneIn(3) ? "-" : "";
+    text += OneIn(4) ? "0" : absl::StrCat(1 + Upto(8), OneIn(2) ? Digits(3) : "");
+    if (OneIn(2)) text += "." + Digits(4);
+    if (OneIn(3)) text += absl::StrCat(OneIn(2) ? "e" : "E", OneIn(2) ? "-" : "", Upto(4));
+    return text;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+constexpr const char* kSteps[] = {"1",   "2",  "3",    "4",   "5",    "7",   "10",  "60",
+                                  "100", "12", "0.01", "0.1", "0.25", "0.3", "1.5", "1000"};
+
+NumberSpec RandomSpec(Dice& dice) {
+  std::set<Decimal> ends;
+  const int count = dice.Upto(4);
+  while (static_cast<int>(ends.size()) < count) ends.insert(ReadDecimal(dice.Number()));
+  NumberSpec spec;
+  if (!ends.empty()) spec.intervals.clear();
+  NumberInterval open = {.min_open = dice.OneIn(2)};
+  bool inside = dice.OneIn(2);
+  for (const Decimal& end : ends) {
+    if (inside) {
+      open.max = end;
+      open.max_open = dice.OneIn(2);
+      spec.intervals.push_back(open);
+    } else if (dice.OneIn(4)) {
+      spec.intervals.push_back({.min = end, .max = end});
+      continue;
+    }
+    open = {.min = end, .min_open = dice.OneIn(2)};
+    inside = !inside;
+  }
+  if (inside && !ends.empty()) spec.intervals.push_back(open);
+  const auto step = [&] { return ReadDecimal(kSteps[dice.Upto(std::size(kSteps) - 1)]); };
+  for (int i = dice.Upto(2); i > 0; --i) spec.multiple_of.push_back(step());
+  for (int i = dice.OneIn(4) ? 1 : 0; i > 0; --i) spec.not_multiple_of.push_back(step());
+  if (dice.OneIn(4)) spec.exponent_digits = 0;
+  return spec;
+}
+
+// A number near the ends of the spec's intervals, or any.
+std::string RandomText(const NumberSpec& spec, Dice& dice) {
+  std::string text = dice.Number();
+  if (spec.intervals.empty() || dice.OneIn(3)) return text;
+  const NumberInterval& near = spec.intervals[dice.Upto(spec.intervals.size() - 1)];
+  const auto& end = near.min.has_value() && dice.OneIn(2) ? near.min : near.max;
+  if (!end.has_value() || end->is_zero()) return text;
+  std::string digits = end->digits;
+  if (dice.OneIn(2)) digits.back() = static_cast<char>('0' + dice.Upto(9));
+  if (dice.OneIn(3)) digits += dice.Digits(2);
+  if (digits[0] == '0') return text;
+  const char* sign = end->negative ? "-" : "";
+  if (dice.OneIn(2)) {
+    const std::string fraction = digits.size() > 1 ? "." + digits.substr(1) : "";
+    return absl::StrCat(sign, digits.substr(0, 1), fraction, "e", end->magnitude() - 1);
+  }
+  if (end->magnitude() <= 0) {
+    return absl::StrCat(sign, "0.", std::string(-end->magnitude(), '0'), digits);
+  }
+  const auto point = static_cast<std::size_t>(end->magnitude());
+  if (digits.size() <= point) return sign + digits + std::string(point - digits.size(), '0');
+  return absl::StrCat(sign, digits.substr(0, point), ".", digits.substr(point));
+}
+
+bool Accepts(NumberLanguage& language, const std::string& text) {
+  std::optional<State> state = NumberLanguage::Start();
+  for (const char byte : text) {
+    state = language.Step(*state, static_cast<unsigned char>(byte));
+    if (!state.has_value()) return false;
+  }
+  return language.MayEnd(*state);
+}
+
+constexpr absl::string_view kBytes = "0123456789.eE+-";
+
+// Whether an end is within reach, breadth first.
+bool FindsEnd(NumberLanguage& language, const State& from) {
+  std::vector<State> open = {from};
+  absl::flat_hash_map<State, bool> met = {{from, true}};
+  for (std::size_t i = 0; i < open.size() && i < 20'000; ++i) {
+    if (language.MayEnd(open[i])) return true;
+    for (const char byte : kBytes) {
+      const auto next = language.Step(open[i], static_cast<unsigned char>(byte));
+      if (next.has_value() && met.try_emplace(*next, true).second) open.push_back(*next);
+    }
+  }
+  return false;
+}
+
+TEST(NumberLanguageTest, TakesTheNumbersOfItsSpecWhateverTheSpelling) {
+  Dice dice(11);
+  int accepted = 0;
+  int specs = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const NumberSpec spec = RandomSpec(dice);
+    std::optional<NumberLanguage> language = NumberLanguage::Create(spec);
+    if (!language.has_value()) continue;
+    const bool empty = language->IsEmpty();
+    specs += empty ? 0 : 1;
+    for (int i = 0; i < 40; ++i) {
+      const std::string text = RandomText(spec, dice);
+      const bool expected = IsNumberOf(spec, text);
+      ASSERT_EQ(Accepts(*language, text), expected) << ToString(spec) << " on " << text;
+      ASSERT_FALSE(empty && expected) << ToString(spec) << " on " << text;
+      accepted += expected ? 1 : 0;
+    }
+  }
+  EXPECT_GT(specs, 900);
+  EXPECT_GT(accepted, 7000);
+}
+
+// Walks at random and looks for an end from wherever it comes.
+void ExpectNoDeadEnd(const NumberSpec& spec, Dice& dice, int* states) {
+  std::optional<NumberLanguage> language = NumberLanguage::Create(spec);
+  if (!language.has_value() || language->IsEmpty()) return;
+  for (int walk = 0; walk < 6; ++walk) {
+    State state = NumberLanguage::Start();
+    std::string text;
+    for (int i = 0; i < 9; ++i) {
+      ASSERT_TRUE(FindsEnd(*language, state)) << ToString(spec) << " behind " << text;
+      ++*states;
+      std::vector<std::pair<char, State>> ways;
+      for (const char byte : kBytes) {
+        const auto next = language->Step(state, static_cast<unsigned char>(byte));
+        if (next.has_value()) ways.emplace_back(byte, *next);
+      }
+      if (ways.empty()) break;
+      const auto& [byte, next] = ways[dice.Upto(ways.size() - 1)];
+      text.push_back(byte);
+      state = next;
+    }
+  }
+}
+
+TEST(NumberLanguageTest, HasNoDeadEnds) {
+  Dice dice(12);
+  int states = 0;
+  for (int round = 0; round < 400; ++round) {
+    NumberSpec spec = RandomSpec(dice);
+    spec.integer_digits = 1 + dice.Upto(5);
+    spec.fraction_digits = (spec.exponent_digits == 0 ? 0 : 1) + dice.Upto(5);
+    ExpectNoDeadEnd(spec, dice, &states);
+    ASSERT_FALSE(HasFatalFailure());
+  }
+  EXPECT_GT(states, 8'000);
+}
+
+TEST(NumberLanguageTest, FewDigitsStayExactInValue) {
+  Dice dice(13);
+  int refused = 0;
+  int accepted = 0;
+  for (int round = 0; round < 2000; ++round) {
+    NumberSpec spec = RandomSpec(dice);
+    spec.integer_digits = 1 + dice.Upto(4);
+    spec.fraction_digits = (spec.exponent_digits == 0 ? 0 : 1) + dice.Upto(4);
+    std::optional<NumberLanguage> language = NumberLanguage::Create(spec);
+    if (!language.has_value()) continue;
+    for (int i = 0; i < 20; ++i) {
+      const std::string text = RandomText(spec, dice);
+      const bool expected = IsNumberOf(spec, text);
+      const bool got = Accepts(*language, text);
+      ASSERT_TRUE(expected || !got) << ToString(spec) << " on " << text;
+      accepted += got ? 1 : 0;
+      refused += expected && !got ? 1 : 0;
+    }
+  }
+  EXPECT_GT(accepted, 2000);
+  EXPECT_LT(refused, accepted / 50);
+}
+
+TEST(NumberLanguageTest, LargeModuliAreNotMade) {
+  NumberSpec spec;
+  spec.multiple_of = {ReadDecimal("65536")};
+  EXPECT_TRUE(NumberLanguage::Create(spec).has_value());
+  spec.multiple_of = {ReadDecimal("65537")};
+  EXPECT_FALSE(NumberLanguage::Create(spec).has_value());
+  spec.multiple_of = {ReadDecimal("0.00000001"), ReadDecimal("1")};
+  EXPECT_TRUE(NumberLanguage::Create(spec).has_value());
+  spec.multiple_of = {ReadDecimal("0.123456789")};
+  EXPECT_FALSE(NumberLanguage::Create(spec).has_value());
+}
+
+TEST(NumberLanguageTest, LongBoundsAreExact) {
+  const std::string digits = "123456789012345678901234567890123456789012345678901234567890";
+  NumberSpec spec;
+  spec.intervals = {{.min = ReadDecimal(digits + ".5"), .max = ReadDecimal(digits + ".75")}};
+  spec.intervals[0].min_open = true;
+  std::optional<NumberLanguage> language = NumberLanguage::Create(spec);
+  EXPECT_TRUE(Accepts(*language, digits + ".50000000000000000000000000001"));
+  EXPECT_TRUE(Accepts(*language, digits + "75e-2"));
+  EXPECT_FALSE(Accepts(*language, digits + ".5"));
+  EXPECT_FALSE(Accepts(*language, digits + ".750000001"));
+}
+
+}  // namespace
+}  // namespace maskd
