@@ -17,6 +17,8 @@ struct Limits {
   std::int64_t source_depth = 512;
   // Sets of JSON schemas that anyOf, allOf and $ref combine, beyond one for each schema.
   std::int64_t schema_sets = 10'000;
+  // Rules that templates and rules with an index make of one grammar.
+  std::int64_t rule_instances = 100'000;
   // Nodes of one grammar's IR.
   std::int64_t ir_nodes = 1'000'000;
   // Terms (automaton states and their parts) of one grammar, made by the compile and by all steps.

@@ -8,6 +8,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/choice/choice.h"
+#include "grammar_core/frontend/ebnf/ebnf.h"
 #include "grammar_core/frontend/front_end.h"
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
@@ -46,6 +47,8 @@ constexpr std::array kFrontEnds = {
     FrontEnd{"json", &ReadAnyJson, &NoText},
     FrontEnd{"choice", &ReadChoice, &CompactJson},
     FrontEnd{"regex", &ReadRegexGrammar, &AllText},
+    FrontEnd{"gbnf", &ReadGbnf, &AllText},
+    FrontEnd{"ebnf", &ReadEbnf, &AllText},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {

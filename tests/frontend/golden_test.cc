@@ -51,6 +51,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<Case>{
         {"choice", "words", R"(["yes", "no", "maybe"])"},
         {"choice", "with_empty", R"(["", "x", "xy"])"},
+        {"gbnf", "list",
+         "root ::= item (\",\" ws item)*\nitem ::= [a-z]+ | \"(\" root \")\" | <[7]>\n"
+         "ws ::= [ \\t]*\n"},
+        {"ebnf", "dispatch",
+         "root ::= TagDispatch((\"<t>\", r), excludes=(\"</t>\",))\nr[max_chars=3] ::= [a-z]*\n"},
         {"json", "any", ""},
         {"json_object", "any", ""},
         {"json_schema", "person",

@@ -13,8 +13,8 @@
 #include "grammar_core/ir/text_match.h"
 #include "tests/frontend/ir_recognizer.h"
 #include "tests/frontend/reading.h"
+#include "tests/frontend/verdict.h"
 #include "tests/regex/random_pattern.h"
-#include "tests/regex/verdict.h"
 
 namespace maskd {
 namespace {

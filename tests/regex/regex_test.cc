@@ -12,7 +12,7 @@
 #include "grammar_core/base/error.h"
 #include "tests/frontend/ir_recognizer.h"
 #include "tests/frontend/reading.h"
-#include "tests/regex/verdict.h"
+#include "tests/frontend/verdict.h"
 
 namespace maskd {
 namespace {

@@ -1,49 +1,22 @@
 // The shared vectors and attacks of kind regex, by the engine with masks at every byte.
 //
 // Needs the shared data beside the repository, or in MASKD_SHARED_DIR; skipped where there is none.
-#include <cstdlib>
 #include <ctime>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
-#include "grammar_core/base/error.h"
-#include "tests/regex/verdict.h"
+#include "tests/frontend/shared_vectors.h"
+#include "tests/frontend/verdict.h"
 
 namespace maskd {
 namespace {
 
 using Json = nlohmann::json;
-
-std::vector<Json> Lines(const std::string& name) {
-  const char* set = std::getenv("MASKD_SHARED_DIR");
-  const std::string folder = set != nullptr ? set : std::string(MASKD_SOURCE_DIR) + "/../shared";
-  std::ifstream file(folder + "/" + name);
-  std::vector<Json> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(Json::parse(line));
-  return lines;
-}
-
-bool IsClearError(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kUnimplemented:
-    case absl::StatusCode::kResourceExhausted:
-      return !ErrorReason(status).empty() && status.message().size() <= 4096;
-    default:
-      return false;
-  }
-}
-
-bool IsEmptyLanguage(const absl::Status& status) {
-  return absl::StrContains(std::string(status.message()), "no text satisfies");
-}
 
 // A text expression of the attacks: see their README.
 std::string Expanded(const Json& node) {
@@ -89,7 +62,7 @@ void ExpectRefusal(const Json& vector, const absl::Status& status) {
 }
 
 TEST(RegexVectorsTest, AllAsStatedOrRefused) {
-  const std::vector<Json> vectors = Lines("vectors/grammar-open.jsonl");
+  const std::vector<Json> vectors = SharedLines("vectors/grammar-open.jsonl");
   if (vectors.empty()) GTEST_SKIP() << "SKIPPED: shared/vectors is not there (MASKD_SHARED_DIR)";
   int right = 0;
   int refused = 0;
@@ -116,7 +89,7 @@ TEST(RegexVectorsTest, AllAsStatedOrRefused) {
 // Of the open vectors, the texts on which dialects differ: ours are ECMA-262's, but for [:names:].
 TEST(RegexVectorsTest, WhereDialectsDifferEcmaHolds) {
   int texts = 0;
-  const std::vector<Json> vectors = Lines("vectors/grammar-open.jsonl");
+  const std::vector<Json> vectors = SharedLines("vectors/grammar-open.jsonl");
   if (vectors.empty()) GTEST_SKIP() << "SKIPPED: shared/vectors is not there (MASKD_SHARED_DIR)";
   for (const Json& vector : vectors) {
     if (vector["kind"] != "regex" || !vector.contains("differs")) continue;
@@ -150,7 +123,7 @@ void Attack(const Json& attack) {
 }
 
 TEST(RegexAttacksTest, EachIsAnsweredWithinItsBudget) {
-  const std::vector<Json> attacks = Lines("attacks/regex.jsonl");
+  const std::vector<Json> attacks = SharedLines("attacks/regex.jsonl");
   if (attacks.empty()) GTEST_SKIP() << "SKIPPED: shared/attacks is not there (MASKD_SHARED_DIR)";
   for (const Json& attack : attacks) {
     SCOPED_TRACE(attack["id"].get<std::string>());

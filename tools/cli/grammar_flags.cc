@@ -64,7 +64,7 @@ absl::Status ReadOptions(const Flags& flags, v1::GrammarOptions& options) {
 
 std::vector<Flag> WithGrammarFlags(std::vector<Flag> more) {
   std::vector<Flag> flags = {
-      {"kind", "KIND", "what the grammar is written in, such as json_schema or choice",
+      {"kind", "KIND", "what the grammar is written in, such as json_schema or gbnf",
        "json_schema"},
       {"white_space", "flexible|compact", "white space between JSON tokens [the server's default]"},
       {"max_whitespace", "COUNT", "characters of it in a row [the server's default]"},

@@ -18,6 +18,15 @@ std::string LineAndColumn(absl::string_view text, std::size_t at) {
   return absl::StrCat(lines + 1, ":", column + 1);
 }
 
+absl::Status PatternCursor::CheckUtf8() const {
+  for (std::size_t at = at_; at < text_.size();) {
+    if (!DecodeUtf8(text_, &at).has_value()) {
+      return Invalid(at, absl::StrCat("the ", text_name_, " is not UTF-8 here"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::uint32_t PatternCursor::Peek() const {
   std::size_t at = at_;
   return DecodeUtf8(text_, &at).value_or(kEnd);

@@ -1,7 +1,7 @@
 // A place in the text of a pattern or a grammar, and the errors that point at one.
 //
 // Units    offsets count bytes; line:column in errors counts lines and bytes, both from 1.
-// Requires text that is UTF-8, and lives as long as the cursor.
+// Requires text that is UTF-8 (CheckUtf8() tells), and lives as long as the cursor.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_REGEX_PATTERN_CURSOR_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_REGEX_PATTERN_CURSOR_H_
 
@@ -30,6 +30,9 @@ class PatternCursor {
   [[nodiscard]] bool done() const { return at_ == text_.size(); }
   [[nodiscard]] std::size_t at() const { return at_; }
   void MoveTo(std::size_t at) { at_ = at; }
+
+  // INVALID_ARGUMENT at the first byte from here on that is not UTF-8.
+  [[nodiscard]] absl::Status CheckUtf8() const;
 
   // The character here, or kEnd.
   [[nodiscard]] std::uint32_t Peek() const;

@@ -53,6 +53,7 @@ PatternReader::PatternReader(absl::string_view pattern, const RegexOptions& opti
 }
 
 absl::StatusOr<ContextLanguage> PatternReader::Read() {
+  if (absl::Status status = cursor_.CheckUtf8(); !status.ok()) return status;
   while (!cursor_.done()) {
     if (absl::Status status = budget_->Spend(); !status.ok()) return status;
     if (absl::Status status = ReadNext(); !status.ok()) return status;

@@ -27,7 +27,7 @@ namespace maskd {
 
 class PatternReader {
  public:
-  // All of them must outlive the reader. `pattern` is UTF-8. `options.search` is the caller's to
+  // All of them must outlive the reader. `options.search` is the caller's to
   // see to.
   PatternReader(absl::string_view pattern, const RegexOptions& options, const Limits& limits,
                 Budget* budget, IrBuilder* builder);

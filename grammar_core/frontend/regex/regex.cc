@@ -3,22 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include "grammar_core/base/utf8.h"
 #include "grammar_core/frontend/regex/context_language.h"
 #include "grammar_core/frontend/regex/pattern_reader.h"
 
 namespace maskd {
 namespace {
-
-absl::Status CheckUtf8(absl::string_view pattern, const RegexOptions& options) {
-  std::size_t at = options.begin;
-  while (at < pattern.size()) {
-    if (!DecodeUtf8(pattern, &at).has_value()) {
-      return PatternCursor(pattern, options.place).Invalid(at, "the pattern is not UTF-8 here");
-    }
-  }
-  return absl::OkStatus();
-}
 
 // `pattern` with anything before and after it.
 ContextLanguage Searched(ContextLanguage pattern, ContextAlgebra& algebra) {
@@ -33,7 +22,6 @@ ContextLanguage Searched(ContextLanguage pattern, ContextAlgebra& algebra) {
 
 absl::StatusOr<NodeId> ReadRegex(absl::string_view pattern, const RegexOptions& options,
                                  const Limits& limits, Budget& budget, IrBuilder& builder) {
-  if (absl::Status status = CheckUtf8(pattern, options); !status.ok()) return status;
   PatternReader reader(pattern, options, limits, &budget, &builder);
   absl::StatusOr<ContextLanguage> language = reader.Read();
   if (!language.ok()) return language.status();

@@ -1,7 +1,7 @@
-// What the engine and the slow recogniser say about a text, for patterns compiled against the
-// embedded vocabulary of bytes.
-#ifndef MASKD_TESTS_REGEX_VERDICT_H_
-#define MASKD_TESTS_REGEX_VERDICT_H_
+// What the engine says about a text, for grammars compiled against the embedded vocabulary of
+// bytes, whose tokens 0 to 255 are the single bytes.
+#ifndef MASKD_TESTS_FRONTEND_VERDICT_H_
+#define MASKD_TESTS_FRONTEND_VERDICT_H_
 
 #include <memory>
 
@@ -12,7 +12,9 @@
 
 namespace maskd {
 
-// Compiled with the default limits.
+// Both with the default limits; the second of kind "regex".
+absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileOverBytes(absl::string_view kind,
+                                                                        absl::string_view text);
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompilePattern(absl::string_view pattern);
 
 // Whether `text` is a whole text of the grammar, by stepping alone.
@@ -25,4 +27,4 @@ absl::StatusOr<bool> AcceptsByMasks(const std::shared_ptr<const CompiledGrammar>
 
 }  // namespace maskd
 
-#endif  // MASKD_TESTS_REGEX_VERDICT_H_
+#endif  // MASKD_TESTS_FRONTEND_VERDICT_H_

@@ -1,4 +1,4 @@
-#include "tests/regex/verdict.h"
+#include "tests/frontend/verdict.h"
 
 #include <string>
 
@@ -22,10 +22,15 @@ const std::shared_ptr<TokenizerSpace>& ByteSpace() {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompilePattern(absl::string_view pattern) {
+absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileOverBytes(absl::string_view kind,
+                                                                        absl::string_view text) {
   const Limits limits;
   Budget budget({.wall_ms = limits.compile_ms});
-  return CompileGrammar({"regex", std::string(pattern), {}}, ByteSpace(), limits, budget);
+  return CompileGrammar({std::string(kind), std::string(text), {}}, ByteSpace(), limits, budget);
+}
+
+absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompilePattern(absl::string_view pattern) {
+  return CompileOverBytes("regex", pattern);
 }
 
 absl::StatusOr<bool> AcceptsByText(const std::shared_ptr<const CompiledGrammar>& grammar,

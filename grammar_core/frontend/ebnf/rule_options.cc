@@ -1,0 +1,147 @@
+#include "grammar_core/frontend/ebnf/rule_options.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/frontend/ebnf/dialect.h"
+#include "grammar_core/frontend/notation/literal.h"
+
+namespace maskd {
+namespace {
+
+constexpr std::uint64_t kMaxNumber = std::numeric_limits<std::int32_t>::max();
+
+void PassSpaces(PatternCursor& cursor) {
+  while (cursor.Take(" ") || cursor.Take("\t")) {
+  }
+}
+
+absl::Status TakeEquals(PatternCursor& cursor) {
+  PassSpaces(cursor);
+  if (!cursor.Take("=")) return cursor.Expected("'='");
+  PassSpaces(cursor);
+  return absl::OkStatus();
+}
+
+absl::Status ReadName(SourceReading& reading) {
+  PatternCursor& cursor = reading.cursor;
+  const std::size_t begin = cursor.at();
+  if (!cursor.Take("\"")) return cursor.Expected("a name in quotes");
+  const absl::StatusOr<std::string> name =
+      ReadQuoted(cursor, LiteralStyleOf(EbnfDialect::kEbnf), reading.budget);
+  if (!name.ok()) return name.status();
+  return name->empty() ? cursor.Invalid(begin, "the name is empty") : absl::OkStatus();
+}
+
+absl::Status ReadTemperature(SourceReading& reading) {
+  PatternCursor& cursor = reading.cursor;
+  const std::size_t begin = cursor.at();
+  while (cursor.Peek() < 0x80 &&
+         (absl::ascii_isdigit(static_cast<unsigned char>(cursor.Peek())) || cursor.Peek() == '.' ||
+          cursor.Peek() == 'e' || cursor.Peek() == 'E' || cursor.Peek() == '-')) {
+    cursor.Next();
+  }
+  double value = 0;
+  const bool read = absl::SimpleAtod(reading.text.substr(begin, cursor.at() - begin), &value);
+  if (read && std::isfinite(value) && value >= 0) return absl::OkStatus();
+  return cursor.Invalid(begin, "expected a temperature: a number that is not negative");
+}
+
+// The value of an option that holds the text to nothing.
+absl::Status ReadIdleOption(absl::string_view option, std::size_t at, SourceReading& reading) {
+  reading.Warn(at, absl::StrCat("the option ", option, " holds the text to nothing"));
+  PatternCursor& cursor = reading.cursor;
+  PassSpaces(cursor);
+  if (option == "capture" && cursor.Peek() != '=') return absl::OkStatus();
+  if (absl::Status status = TakeEquals(cursor); !status.ok()) return status;
+  if (option == "capture" || option == "stop_capture") return ReadName(reading);
+  if (option == "temperature") return ReadTemperature(reading);
+  return ReadNumber(cursor, "a number", option, kMaxNumber).status();
+}
+
+bool IsIdle(absl::string_view option) {
+  return option == "capture" || option == "stop_capture" || option == "temperature" ||
+         option == "capture_hidden_suffix_bytes" || option == "capture_hidden_stop_bytes" ||
+         option == "capture_hidden_body_rule_id" || option == "capture_hidden_marker_rule_id";
+}
+
+absl::Status ReadOption(absl::string_view option, std::size_t at, SourceReading& reading,
+                        RuleOptions* options) {
+  if (option == "lazy") {
+    options->lazy = true;
+    return absl::OkStatus();
+  }
+  if (option == "max_tokens") return reading.cursor.Unsupported(at, "max_tokens");
+  if (option == "max_chars") {
+    if (absl::Status status = TakeEquals(reading.cursor); !status.ok()) return status;
+    const absl::StatusOr<std::uint64_t> count =
+        ReadNumber(reading.cursor, "a number", option, kMaxNumber);
+    if (!count.ok()) return count.status();
+    options->max_chars = static_cast<std::uint32_t>(*count);
+    return absl::OkStatus();
+  }
+  if (IsIdle(option)) return ReadIdleOption(option, at, reading);
+  return reading.cursor.Invalid(
+      at, "expected an option: lazy, max_chars, max_tokens, capture, stop_capture or temperature");
+}
+
+}  // namespace
+
+ExprId RuleOptions::Applied(ExprId body, SourceGrammar& grammar) const {
+  if (lazy) body = grammar.Add({.kind = ExprKind::kShortest, .at = at}, {body});
+  if (max_chars.has_value()) {
+    body = grammar.Add({.kind = ExprKind::kAtMost, .a = *max_chars, .at = at}, {body});
+  }
+  return body;
+}
+
+absl::StatusOr<RuleOptions> ReadRuleOptions(SourceReading& reading) {
+  PatternCursor& cursor = reading.cursor;
+  RuleOptions options;
+  options.at = cursor.at() - 1;
+  absl::flat_hash_set<absl::string_view> seen;
+  do {
+    PassSpaces(cursor);
+    const std::size_t at = cursor.at();
+    while (absl::ascii_islower(static_cast<unsigned char>(cursor.Peek())) || cursor.Peek() == '_') {
+      cursor.Next();
+    }
+    const absl::string_view option = reading.text.substr(at, cursor.at() - at);
+    if (!option.empty() && !seen.insert(option).second) {
+      return cursor.Invalid(at, "the option stands before");
+    }
+    if (absl::Status status = ReadOption(option, at, reading, &options); !status.ok()) {
+      return status;
+    }
+    PassSpaces(cursor);
+  } while (cursor.Take(","));
+  if (!cursor.Take("]")) return cursor.Expected("',' or ']'");
+  if (options.lazy && options.max_chars.has_value()) {
+    return cursor.Unsupported(options.at, "max_chars beside lazy");
+  }
+  return options;
+}
+
+bool PassRuleOptions(PatternCursor& cursor) {
+  cursor.Take("[");
+  while (!cursor.done() && cursor.Peek() != ']' && cursor.Peek() != '\n') {
+    if (cursor.Take("\\"))
+      cursor.Take("]");
+    else
+      cursor.Next();
+  }
+  if (!cursor.Take("]")) return false;
+  PassSpaces(cursor);
+  const std::size_t at = cursor.at();
+  const bool found = cursor.Take("::=");
+  cursor.MoveTo(at);
+  return found;
+}
+
+}  // namespace maskd

@@ -1,0 +1,43 @@
+// Reads lines of JSON from the standard input and answers each with a line: what compiles, and
+// which texts a grammar matches. For tests in other languages.
+//
+//   {"kind": "lark", "grammar": "...", "texts": ["..."]}  ->  {"ok": true, "verdicts": [true]}
+//                                                         or  {"ok": false, "error": "..."}
+//
+// Texts are given byte by byte as tokens, each of which the mask of its step must allow.
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+
+#include "tests/frontend/verdict.h"
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json Answer(const Json& request) {
+  const auto compiled = maskd::CompileOverBytes(request["kind"].get<std::string>(),
+                                                request["grammar"].get<std::string>());
+  if (!compiled.ok()) {
+    return {{"ok", false}, {"error", std::string(compiled.status().message())}};
+  }
+  std::vector<Json> verdicts;
+  for (const Json& text : request["texts"]) {
+    const absl::StatusOr<bool> accepts = maskd::AcceptsByMasks(*compiled, text.get<std::string>());
+    verdicts.push_back(accepts.ok() ? Json(*accepts)
+                                    : Json(std::string(accepts.status().message())));
+  }
+  return {{"ok", true}, {"verdicts", verdicts}};
+}
+
+}  // namespace
+
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    std::cout << Answer(Json::parse(line)).dump() << std::endl;
+  }
+  return 0;
+}
