@@ -17,7 +17,7 @@ constexpr char kPersonSchema[] = R"({
   "type": "object",
   "properties": {
     "name": {"type": "string", "maxLength": 5},
-    "age": {"type": "integer"},
+    "age": {"type": "integer", "minimum": 0, "maximum": 150},
     "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 1, "maxItems": 2}
   },
   "required": ["name", "age", "tags"],
