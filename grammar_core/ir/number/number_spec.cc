@@ -54,7 +54,7 @@ std::string ToString(const NumberSpec& spec) {
   }
   AppendDigits(spec.integer_digits, NumberSpec::kDefaultDigits, "integer", &text);
   AppendDigits(spec.fraction_digits, NumberSpec::kDefaultDigits, "fraction", &text);
-  AppendDigits(spec.exponent_digits, NumberSpec::kDefaultExponentDigits, "exponent", &text);
+  AppendDigits(spec.exponent_digits, NumberSpec::kConstrainedExponentDigits, "exponent", &text);
   return text + ">";
 }
 

@@ -28,6 +28,9 @@ struct NumberSpec {
   static constexpr std::uint32_t kDefaultDigits = 1024;
   // Digits at most in an exponent: no double needs more than three.
   static constexpr std::uint32_t kDefaultExponentDigits = 4;
+  // Of a number that is constrained, as an integer is: readers that hold it in a double still know
+  // then that the constraint is met.
+  static constexpr std::uint32_t kConstrainedExponentDigits = 2;
 
   // The values: in one of the intervals, which ascend and do not overlap ...
   std::vector<NumberInterval> intervals = {NumberInterval()};
@@ -39,7 +42,7 @@ struct NumberSpec {
   // exponent. 0: the part is left out. With an exponent there must be a fraction.
   std::uint32_t integer_digits = kDefaultDigits;
   std::uint32_t fraction_digits = kDefaultDigits;
-  std::uint32_t exponent_digits = kDefaultExponentDigits;
+  std::uint32_t exponent_digits = kConstrainedExponentDigits;
 
   bool operator==(const NumberSpec&) const = default;
 };
