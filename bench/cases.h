@@ -58,7 +58,8 @@ struct Selection {
 absl::StatusOr<std::vector<Case>> ReadCases(const std::string& path, const Selection& selection);
 
 // A vocabulary of a file, with the special tokens and ends of NAME.special.json beside it where
-// scripts/fetch-vocab wrote one; the embedded bytes when `path` is empty. `stop` empty: all the ends.
+// scripts/fetch-vocab wrote one; the embedded bytes when `path` is empty.
+// `stop` empty: all the ends.
 absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadBenchVocabulary(const std::string& path,
                                                                       const std::string& stop);
 

@@ -1,6 +1,6 @@
-// What a step must not depend on: the vocabulary, the numbers in a schema, the depth of nesting, how
-// far an ambiguous text has gone. Variants of one thing are measured in turn, several rounds, and
-// the smallest figure of each counts: what else the machine does hits all alike.
+// What a step must not depend on: the vocabulary, the numbers in a schema, the depth of nesting,
+// how far an ambiguous text has gone. Variants of one thing are measured in turn, several rounds,
+// and the smallest figure of each counts: what else the machine does hits all alike.
 //
 //   flat_bench --cases ../shared/maskbench/open.jsonl.gz
 //              --vocabularies build/vocab/llama3.tiktoken,build/vocab/qwen.tiktoken,...

@@ -6,8 +6,8 @@
 // Reads and writes MaskBench's line formats (case_run.h has what is timed), and prints percentiles
 // of all steps: masks that a state had already and new ones apart.
 //
-// Warm-up  after each schema's first mask, masks are made ahead for --warm_up_ms, as the service does
-//          in the background while an engine reads its prompt; that time is printed apart.
+// Warm-up  after each schema's first mask, masks are made ahead for --warm_up_ms, as the service
+//          does in the background while an engine reads its prompt; that time is printed apart.
 // Stores   shared (the default): one mask store for the run, as in a server. fresh: emptied before
 //          each schema.
 // Runs     with --runs K the whole selection is run K times, each with stores of its own, and of

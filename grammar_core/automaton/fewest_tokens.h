@@ -1,8 +1,8 @@
 // The fewest tokens that complete the text from a state: how soon a row can be closed.
 //
 // Bounds   at least  what the terms' lower bound of bytes takes in the longest tokens: a look.
-//          at most   the shortest string that completes the text, in as few tokens as spell it: some
-//                    microseconds.
+//          at most   the shortest string that completes the text, in as few tokens as spell it:
+//                    some microseconds.
 //          exact     a breadth-first search over states, a token a level, that looks only for less
 //                    than that and leaves out what cannot lead to it. It walks the token trie from
 //                    each state it meets, so it can meet the step's budget where texts are free.

@@ -3,9 +3,9 @@
 //
 // Normal forms  Nothing swallows a Cat and vanishes from an Alt; Empty vanishes from a Cat; Cat is
 //               right-associated; Alt is flat, sorted, without repetition, with equal tails and
-//               heads factored out (that is what merges the stacks of an ambiguous grammar); repeats of
-//               the same, side by side or in an Alt, are one repeat where that is exact; And and
-//               Not fold their trivial cases.
+//               heads factored out (that is what merges the stacks of an ambiguous grammar);
+//               repeats of the same, side by side or in an Alt, are one repeat where that is exact;
+//               And and Not fold their trivial cases.
 // Threads       makers need the automaton's lock; term() and the pools may be read without it for
 //               ids that were published (see StableVector).
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TERM_STORE_H_

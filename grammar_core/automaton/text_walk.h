@@ -28,8 +28,8 @@ struct TextList {
 
 // Calls on_token(node) for each node whose bytes spell the beginning of what is left of a text, all
 // of it included, and on_quote(node, text) for each node that is a quote behind the whole of
-// texts[text], without going further down there. Nodes are indices of trie.nodes(). Returns how many
-// nodes were visited.
+// texts[text], without going further down there. Nodes are indices of trie.nodes(). Returns how
+// many nodes were visited.
 std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list,
                        absl::FunctionRef<void(std::size_t)> on_token,
                        absl::FunctionRef<void(std::size_t, std::uint32_t)> on_quote);

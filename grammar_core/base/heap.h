@@ -13,8 +13,8 @@
 
 namespace maskd {
 
-// Makes malloc keep what is freed, and touches `bytes` of its heap now. For programs only, never for
-// a library: it changes the whole process. Does nothing without glibc.
+// Makes malloc keep what is freed, and touches `bytes` of its heap now. For programs only, never
+// for a library: it changes the whole process. Does nothing without glibc.
 void ReserveHeap(std::int64_t bytes);
 
 }  // namespace maskd

@@ -5,7 +5,8 @@
 //           colons, brackets, digits, with and without a space), and where few tokens are allowed,
 //           the longest of them, as a tokenizer would choose (names, literals).
 // Exact     it only makes what any matcher would make; a sequence that runs meanwhile uses it.
-// Errors    none: it ends early when the budget is spent or cancelled, or the grammar meets a limit.
+// Errors    none: it ends early when the budget is spent or cancelled, or the grammar meets a
+//           limit.
 // Threads   any; several may warm one grammar.
 #ifndef MASKD_GRAMMAR_CORE_COMPILE_WARM_UP_H_
 #define MASKD_GRAMMAR_CORE_COMPILE_WARM_UP_H_

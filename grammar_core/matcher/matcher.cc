@@ -12,8 +12,8 @@
 namespace maskd {
 namespace {
 
-// How far back the pieces of a text are looked at: they depend on what is before them, but seldom on
-// more than the last piece.
+// How far back the pieces of a text are looked at: they depend on what is before them, but seldom
+// on more than the last piece.
 constexpr int kTokensBefore = 32;
 
 }  // namespace

@@ -92,9 +92,9 @@ class Matcher {
 
   // No completion has fewer tokens. Here and below the stop id is not counted.
   [[nodiscard]] int LeastTokens() const;
-  // Tokens that complete the text: those of the shortest byte string, and the fewest of all. Errors:
-  // RESOURCE_EXHAUSTED when there are none of at most so many bytes or tokens, or the search for the
-  // fewest meets the budget of a step (automaton/fewest_tokens.h).
+  // Tokens that complete the text: those of the shortest byte string, and the fewest of all.
+  // Errors: RESOURCE_EXHAUSTED when there are none of at most so many bytes or tokens, or the
+  // search for the fewest meets the budget of a step (automaton/fewest_tokens.h).
   [[nodiscard]] absl::StatusOr<std::vector<TokenId>> FewTokens(int max_bytes) const;
   [[nodiscard]] absl::StatusOr<std::vector<TokenId>> FewestTokens(int max_tokens) const;
 

@@ -3,8 +3,8 @@
 //
 // Layout   the top in place; below it chunks of kChunkPlaces places that are never written again,
 //          each naming the one under it, so that any number of histories share them.
-// Cost     Push: a store, and an allocation every kChunkPlaces. Pop: O(1) a place. A copy: one count
-//          and kTopPlaces places, whatever the length; no allocation.
+// Cost     Push: a store, and an allocation every kChunkPlaces. Pop: O(1) a place. A copy: one
+//          count and kTopPlaces places, whatever the length; no allocation.
 // Memory   sizeof(TokenHistory), and 8.5 bytes a token under the top.
 // Threads  a plain value; copies may live in different threads.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_TOKEN_HISTORY_H_

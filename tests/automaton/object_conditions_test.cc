@@ -58,8 +58,8 @@ ObjectSpec RandomSpec(IrBuilder* b, Random* random) {
   return spec;
 }
 
-// Every text of up to `left` more members: of `declared` each once, with the values 1 and 2; x and y
-// any number of times, with the value 1.
+// Every text of up to `left` more members: of `declared` each once, with the values 1 and 2; x and
+// y any number of times, with the value 1.
 void AppendTexts(const std::string& begun, const std::string& declared, int left,
                  std::vector<std::string>* texts) {
   texts->push_back(begun + "}");

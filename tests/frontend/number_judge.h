@@ -13,7 +13,8 @@ namespace maskd {
 bool IsNumberOf(const NumberSpec& spec, absl::string_view text);
 
 // Whether more bytes can make it one, looking for them among two more digits, those of
-// the spec's bounds, a point, and exponents that bring it near the bounds: an answer of yes is proved, one of no is not.
+// the spec's bounds, a point, and exponents that bring it near the bounds: an answer of yes is
+// proved, one of no is not.
 bool CanBecomeNumberOf(const NumberSpec& spec, absl::string_view text);
 
 }  // namespace maskd

@@ -2,8 +2,9 @@
 //
 //   dump_vocabulary PATH [preset=NAME] [format=NAME] [stop=TEXT ...]
 //
-// Output   "load_us N" (processor time of LoadVocabulary), "hash HEX", "stop ID ...", then a line for
-//          each id in order: "token" (ordinary), "special" or "gap", and the bytes in hexadecimal.
+// Output   "load_us N" (processor time of LoadVocabulary), "hash HEX", "stop ID ...", then a line
+//          for each id in order: "token" (ordinary), "special" or "gap", and the bytes in
+//          hexadecimal.
 // Exit     0; 1 with the error on standard error; 2 for a wrong argument.
 #include <ctime>
 #include <iostream>

@@ -5,8 +5,9 @@
 // followed by one of the rest that the form has for v. This is the derivative of a regular
 // expression (Brzozowski 1964) by a rule instead of by a letter.
 //
-// Cost     a form is made once a node. In a sequence every child that may be empty adds the children
-//          behind it once more, so a form is at most quadratic in the length of a sequence.
+// Cost     a form is made once a node. In a sequence every child that may be empty adds the
+//          children behind it once more, so a form is at most quadratic in the length of a
+//          sequence.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_IR_PASSES_LEFT_FORMS_H_
 #define MASKD_GRAMMAR_CORE_IR_PASSES_LEFT_FORMS_H_
