@@ -12,6 +12,7 @@
 #include "grammar_core/frontend/front_end.h"
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/frontend/lark/lark.h"
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/ir/passes/left_recursion.h"
@@ -49,6 +50,7 @@ constexpr std::array kFrontEnds = {
     FrontEnd{"regex", &ReadRegexGrammar, &AllText},
     FrontEnd{"gbnf", &ReadGbnf, &AllText},
     FrontEnd{"ebnf", &ReadEbnf, &AllText},
+    FrontEnd{"lark", &ReadLark, &AllText},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {

@@ -56,6 +56,10 @@ INSTANTIATE_TEST_SUITE_P(
          "ws ::= [ \\t]*\n"},
         {"ebnf", "dispatch",
          "root ::= TagDispatch((\"<t>\", r), excludes=(\"</t>\",))\nr[max_chars=3] ::= [a-z]*\n"},
+        {"lark", "calls",
+         "%import common.INT\n%ignore /[ \\t]+/\nstart: call (\";\" call)* <|end|>?\n"
+         "call: NAME \"(\" [sep{value, \",\"}] \")\" -> call\nvalue: INT | call\n"
+         "sep{x, s}: x (s x)*\nNAME: /[a-z]\\w*/ & ~/if|for/\n"},
         {"json", "any", ""},
         {"json_object", "any", ""},
         {"json_schema", "person",

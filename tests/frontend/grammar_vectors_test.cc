@@ -23,8 +23,7 @@ using Json = nlohmann::json;
 // Vectors that are refused although they could be held, and the construct that is not supported.
 const absl::flat_hash_map<std::string, std::string>& NotSupported() {
   static const auto* const refused = new absl::flat_hash_map<std::string, std::string>{
-      {"ebnf-opt-005", "max_tokens"},        {"ebnf-rec-001", "left recursion"},
-      {"ebnf-rec-003", "left recursion"},    {"ebnf-rec-009", "left recursion"},
+      {"ebnf-opt-005", "max_tokens"},
       {"lark-max_tokens-001", "max_tokens"},
   };
   return *refused;
@@ -86,7 +85,7 @@ TEST_P(GrammarVectorsTest, AllAsStatedOrRefused) {
   EXPECT_GT(right, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, GrammarVectorsTest, testing::Values("gbnf", "ebnf"),
+INSTANTIATE_TEST_SUITE_P(Kinds, GrammarVectorsTest, testing::Values("gbnf", "ebnf", "lark"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

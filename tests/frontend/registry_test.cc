@@ -11,12 +11,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(RegistryTest, KindsAreNamed) {
-  EXPECT_THAT(FrontEndKinds(),
-              ElementsAre("json_schema", "json_object", "json", "choice", "regex", "gbnf", "ebnf"));
+  EXPECT_THAT(FrontEndKinds(), ElementsAre("json_schema", "json_object", "json", "choice", "regex",
+                                           "gbnf", "ebnf", "lark"));
   const absl::Status status = ReadForTest("yaml", "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("json_schema, json_object, json, choice, regex, gbnf, ebnf"));
+              HasSubstr("json_schema, json_object, json, choice, regex, gbnf, ebnf, lark"));
 }
 
 TEST(RegistryTest, SourceBytesAreLimited) {

@@ -227,16 +227,16 @@ absl::StatusOr<ExprId> MakeTagDispatch(const MacroCall& call) {
   const absl::StatusOr<Dispatch> dispatch = ReadDispatch(call, Kind::kText);
   if (!dispatch.ok()) return dispatch.status();
   if (absl::Status status = CheckApart(call, *dispatch); !status.ok()) return status;
-  std::vector<std::string> strings;
-  for (const Dispatch::Tag& tag : dispatch->tags) strings.push_back(tag.tag.text);
-  for (const MacroValue& exclude : dispatch->excludes) strings.push_back(exclude.text);
+  std::vector<std::string> listed;
+  for (const Dispatch::Tag& tag : dispatch->tags) listed.push_back(tag.tag.text);
+  for (const MacroValue& exclude : dispatch->excludes) listed.push_back(exclude.text);
   IrBuilder& builder = call.reading.builder;
+  const NodeId strings = builder.TextSet(listed);
   std::vector<ExprId> heads;
   for (const Dispatch::Tag& tag : dispatch->tags) {
-    heads.push_back(call.Characters(TextUpTo(tag.tag.text, strings, builder), strings.size()));
+    heads.push_back(call.Characters(TextUpTo(tag.tag.text, strings, builder), 1));
   }
-  return MakeDispatch(call, *dispatch, heads,
-                      call.Characters(TextWithout(strings, builder), strings.size()));
+  return MakeDispatch(call, *dispatch, heads, call.Characters(TextWithout(strings, builder), 1));
 }
 
 absl::StatusOr<ExprId> MakeTokenTagDispatch(const MacroCall& call) {

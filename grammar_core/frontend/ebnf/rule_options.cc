@@ -1,12 +1,10 @@
 #include "grammar_core/frontend/ebnf/rule_options.h"
 
-#include <cmath>
 #include <limits>
 #include <string>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/frontend/ebnf/dialect.h"
@@ -39,20 +37,6 @@ absl::Status ReadName(SourceReading& reading) {
   return name->empty() ? cursor.Invalid(begin, "the name is empty") : absl::OkStatus();
 }
 
-absl::Status ReadTemperature(SourceReading& reading) {
-  PatternCursor& cursor = reading.cursor;
-  const std::size_t begin = cursor.at();
-  while (cursor.Peek() < 0x80 &&
-         (absl::ascii_isdigit(static_cast<unsigned char>(cursor.Peek())) || cursor.Peek() == '.' ||
-          cursor.Peek() == 'e' || cursor.Peek() == 'E' || cursor.Peek() == '-')) {
-    cursor.Next();
-  }
-  double value = 0;
-  const bool read = absl::SimpleAtod(reading.text.substr(begin, cursor.at() - begin), &value);
-  if (read && std::isfinite(value) && value >= 0) return absl::OkStatus();
-  return cursor.Invalid(begin, "expected a temperature: a number that is not negative");
-}
-
 // The value of an option that holds the text to nothing.
 absl::Status ReadIdleOption(absl::string_view option, std::size_t at, SourceReading& reading) {
   reading.Warn(at, absl::StrCat("the option ", option, " holds the text to nothing"));
@@ -61,7 +45,7 @@ absl::Status ReadIdleOption(absl::string_view option, std::size_t at, SourceRead
   if (option == "capture" && cursor.Peek() != '=') return absl::OkStatus();
   if (absl::Status status = TakeEquals(cursor); !status.ok()) return status;
   if (option == "capture" || option == "stop_capture") return ReadName(reading);
-  if (option == "temperature") return ReadTemperature(reading);
+  if (option == "temperature") return ReadTemperature(cursor);
   return ReadNumber(cursor, "a number", option, kMaxNumber).status();
 }
 

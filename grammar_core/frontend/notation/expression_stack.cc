@@ -26,7 +26,8 @@ ExprId ExpressionStack::TakeOperand(std::size_t at) {
   const std::vector<ExprId> sequence = std::exchange(open_.back().sequence, {});
   open_.back().sealed = false;
   if (sequence.size() == 1) return sequence.front();
-  return grammar_->Add({.kind = ExprKind::kSequence, .at = at}, sequence);
+  const std::size_t begin = sequence.empty() ? at : grammar_->expressions[sequence.front()].at;
+  return grammar_->Add({.kind = ExprKind::kSequence, .at = begin}, sequence);
 }
 
 ExprId ExpressionStack::TakeAlternative(std::size_t at, std::optional<std::uint32_t> condition) {

@@ -3,19 +3,17 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_NOTATION_FREE_TEXT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_NOTATION_FREE_TEXT_H_
 
-#include <string>
-#include <vector>
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
 
-// The texts (characters) in which none of `strings` occurs.
-NodeId TextWithout(const std::vector<std::string>& strings, IrBuilder& builder);
+// The texts (characters) in which no text of `strings` occurs. `strings` is a TextSet.
+NodeId TextWithout(NodeId strings, IrBuilder& builder);
 
-// The texts that end with `end`, in which none of `strings`, `end` included, occurs earlier.
-NodeId TextUpTo(const std::string& end, const std::vector<std::string>& strings,
-                IrBuilder& builder);
+// The texts that end with `end`, in which no text of `strings` occurs that ends earlier.
+NodeId TextUpTo(absl::string_view end, NodeId strings, IrBuilder& builder);
 
 }  // namespace maskd
 

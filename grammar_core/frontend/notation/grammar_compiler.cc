@@ -154,7 +154,8 @@ absl::StatusOr<std::optional<Part>> GrammarCompiler::Evaluate(const Frame& frame
     default:
       break;
   }
-  std::vector<Part> children = Children(frame, expression);
+  const std::vector<Part> children = Children(frame, expression);
+  if (absl::Status status = CheckSize(expression, children); !status.ok()) return status;
   switch (expression.kind) {
     case ExprKind::kSequence:
       return parts_.Sequence(children);
@@ -237,13 +238,15 @@ absl::StatusOr<std::optional<Part>> GrammarCompiler::Used(const Expression& expr
   if (!part.characters) {
     return UnsupportedAt(Place(expression), "a rule that is recursive or holds tokens, here");
   }
-  if (absl::Status status = CheckSize(expression, part); !status.ok()) return status;
   return expression.use == ExprUse::kLexeme ? WithIgnored(part) : part;
 }
 
-absl::Status GrammarCompiler::CheckSize(const Expression& expression, const Part& part) const {
-  if (part.size <= limits_.ir_nodes) return absl::OkStatus();
-  return LimitExceeded(Place(expression), "ir_nodes", limits_.ir_nodes, part.size);
+absl::Status GrammarCompiler::CheckSize(const Expression& expression,
+                                        const std::vector<Part>& parts) const {
+  std::int64_t size = 0;
+  for (const Part& part : parts) size += part.size;
+  if (size <= limits_.ir_nodes) return absl::OkStatus();
+  return LimitExceeded(Place(expression), "ir_nodes", limits_.ir_nodes, size);
 }
 
 absl::StatusOr<GrammarCompiler::InstanceId> GrammarCompiler::InstanceOf(

@@ -79,7 +79,9 @@ class GrammarCompiler {
   [[nodiscard]] std::vector<bool> LeftOut(const Instance& instance) const;
   void Finish();
   RuleId RuleOf(InstanceId instance);
-  absl::Status CheckSize(const Expression& expression, const Part& part) const;
+  // RESOURCE_EXHAUSTED where `parts` are too much for one node: characters are copied into it.
+  [[nodiscard]] absl::Status CheckSize(const Expression& expression,
+                                       const std::vector<Part>& parts) const;
   [[nodiscard]] const Definition& DefinitionOf(const Frame& frame) const;
   [[nodiscard]] const std::string& NameOf(const Definition& definition) const;
   [[nodiscard]] std::string Place(const Expression& expression) const;

@@ -1,8 +1,10 @@
 #include "grammar_core/frontend/notation/literal.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/char_set.h"
@@ -126,6 +128,19 @@ absl::StatusOr<std::uint32_t> ReadTokenId(PatternCursor& cursor) {
     return cursor.Invalid(begin, absl::StrCat("the id of a token is at most ", kMaxTokenId));
   }
   return static_cast<std::uint32_t>(*id);
+}
+
+absl::Status ReadTemperature(PatternCursor& cursor) {
+  const std::size_t begin = cursor.at();
+  std::string number;
+  while (IsOneOf(cursor.Peek(), "0123456789.eE-")) {
+    number.push_back(static_cast<char>(cursor.Next()));
+  }
+  double value = 0;
+  if (absl::SimpleAtod(number, &value) && std::isfinite(value) && value >= 0) {
+    return absl::OkStatus();
+  }
+  return cursor.Invalid(begin, "expected a temperature: a number that is not negative");
 }
 
 absl::StatusOr<std::uint32_t> ReadRepeatCount(PatternCursor& cursor) {

@@ -40,6 +40,8 @@ struct SourceReading {
   PatternCursor cursor;
   IrBuilder builder;
   std::vector<Diagnostic> warnings;
+  // Of rules that parts in other notations brought.
+  RuleFaults faults;
 
   void Warn(std::size_t at, absl::string_view message);
   // RESOURCE_EXHAUSTED at the byte `at` where `depth` is more than limits.source_depth.

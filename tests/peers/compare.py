@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Random grammars, here and in a peer: same verdicts, or the grammar is printed.
+
+  tests/peers/compare.py xgrammar              kind ebnf, and its macros; package xgrammar
+  tests/peers/compare.py llama_cpp             kind gbnf; node, and node-llama-cpp in the folder that
+                                               MASKD_NODE_MODULES names
+  options: --count N, --seed S
+
+A peer that is missing ends it with 77. Grammars that the peer refuses are counted and left out:
+llama.cpp has bounds on repetition, xgrammar on nesting.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import random_grammars  # noqa: E402
+from engine import Engine  # noqa: E402
+
+NODE_PROGRAM = """
+import {getLlama, LlamaGrammar} from "node-llama-cpp";
+import readline from "readline";
+const llama = await getLlama({gpu: false, build: "never", skipDownload: true, logLevel: "disabled",
+                              progressLogs: false});
+for await (const line of readline.createInterface({input: process.stdin})) {
+  const {grammar, texts} = JSON.parse(line);
+  let answer = null;
+  try {
+    const compiled = new LlamaGrammar(llama, {grammar});
+    answer = texts.map(text => compiled._testText(text));
+  } catch (error) {}
+  process.stdout.write(JSON.stringify(answer) + "\\n");
+}
+process.exit(0);
+"""
+
+
+class LlamaCpp:
+    """llama.cpp, by node-llama-cpp. A grammar may end its process, which is then started again."""
+
+    kinds = {"gbnf": random_grammars.gbnf}
+
+    def __init__(self):
+        self._folder = os.environ.get("MASKD_NODE_MODULES", "")
+        if not (pathlib.Path(self._folder) / "node_modules/node-llama-cpp").is_dir():
+            print("SKIPPED: no node-llama-cpp in MASKD_NODE_MODULES", file=sys.stderr)
+            sys.exit(77)
+        # A file beside the package: node looks for it from there.
+        self._program = tempfile.NamedTemporaryFile("w", suffix=".mjs", dir=self._folder)
+        self._program.write(NODE_PROGRAM)
+        self._program.flush()
+        self._process = None
+
+    def verdicts(self, grammar: str, texts: list):
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                ["node", self._program.name],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            self._process.stdin.write(json.dumps({"grammar": grammar, "texts": texts}) + "\n")
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            self._process.kill()
+            self._process.wait()
+        return json.loads(answer or "null")
+
+
+class Xgrammar:
+    """xgrammar, each grammar in a process of its own: some end it."""
+
+    kinds = {"ebnf": random_grammars.ebnf, "ebnf macros": random_grammars.ebnf_macros}
+
+    def __init__(self):
+        try:
+            import xgrammar
+        except ImportError as error:
+            print(f"SKIPPED: {error}", file=sys.stderr)
+            sys.exit(77)
+        self._xgrammar = xgrammar
+        vocabulary = [bytes([byte]) for byte in range(256)] + [b"<end>"]
+        tokens = xgrammar.TokenizerInfo(
+            vocabulary, xgrammar.VocabType.RAW, vocab_size=257, stop_token_ids=[256])
+        self._compiler = xgrammar.GrammarCompiler(tokens, max_threads=1, cache_enabled=False)
+
+    def _verdict(self, compiled, text: str) -> bool:
+        matcher = self._xgrammar.GrammarMatcher(compiled, terminate_without_stop_token=True)
+        return (not text or matcher.accept_string(text)) and matcher.is_terminated()
+
+    def verdicts(self, grammar: str, texts: list):
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                compiled = self._compiler.compile_grammar(self._xgrammar.Grammar.from_ebnf(grammar))
+                answer = "".join("01"[self._verdict(compiled, text)] for text in texts)
+            except Exception:  # Whatever it is: the peer refuses the grammar.
+                answer = ""
+            os.write(writer, answer.encode())
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as stream:
+            answer = stream.read()
+        os.waitpid(child, 0)
+        return [verdict == "1" for verdict in answer] if len(answer) == len(texts) else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("peer", choices=["xgrammar", "llama_cpp"])
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    flags = parser.parse_args()
+    peer = Xgrammar() if flags.peer == "xgrammar" else LlamaCpp()
+    engine = Engine()
+    rnd = random.Random(flags.seed)
+    different = 0
+    for name, make in peer.kinds.items():
+        texts = random_grammars.texts("<ab>" if "macros" in name else "ab", 4, ["é", "aé", "-a", "b-"])
+        compared = 0
+        for _ in range(flags.count):
+            grammar = make(rnd)
+            theirs = peer.verdicts(grammar, texts)
+            if theirs is None:
+                continue
+            compared += 1
+            ours = engine.verdicts(name.split()[0], grammar, texts)
+            wrong = [text for text, mine, its in zip(texts, ours, theirs) if mine != its]
+            if wrong:
+                different += 1
+                print(f"{name}: {wrong[:5]}\n{grammar}")
+        print(f"{name}: {compared} of {flags.count} grammars read by {flags.peer}, {len(texts)} texts each")
+    print(f"{different} grammars differ")
+    sys.exit(1 if different else 0)
+
+
+if __name__ == "__main__":
+    main()
