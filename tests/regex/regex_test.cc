@@ -76,6 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
          {std::string("\t\n\v\f\r\a\n\0A", 9)},
          {"t"}},
         {"Punctuation", "\\.\\/\\-\\@\\`", {"./-@`"}, {"a"}},
+        {"EscapedSpace", "a\\ [\\ \\\t]\\\n", {"a  \n", "a \t\n"}, {"a \n", "a\\ \t\n"}},
         {"Category", "\\p{Lu}\\pN\\p{Letter}\\P{gc=L}", {"É1a-"}, {"é1a-", "É1aa"}},
         {"NegatedCategory", "\\p{^Lu}", {"a", "1"}, {"A"}},
         {"Script", "\\p{Greek}\\p{Script=Cyrillic}\\p{sc=Hani}", {"βж中"}, {"aж中"}},

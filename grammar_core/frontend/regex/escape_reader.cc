@@ -20,6 +20,11 @@ bool IsAscii(std::uint32_t c) { return c < 0x80; }
 bool IsLetter(std::uint32_t c) { return IsAscii(c) && absl::ascii_isalpha(static_cast<char>(c)); }
 bool IsDigit(std::uint32_t c) { return c >= '0' && c <= '9'; }
 bool IsOctal(std::uint32_t c) { return c >= '0' && c <= '7'; }
+// White space too: it is how a space is written where the flag x ignores spaces.
+bool StandsForItself(std::uint32_t c) {
+  return IsAscii(c) &&
+         (absl::ascii_ispunct(static_cast<char>(c)) || absl::ascii_isspace(static_cast<char>(c)));
+}
 
 std::optional<std::uint32_t> HexValue(std::uint32_t c) {
   if (IsDigit(c)) return c - '0';
@@ -257,7 +262,7 @@ absl::StatusOr<Escaped> ReadEscape(PatternCursor& cursor, bool in_class, const S
   const std::size_t begin = cursor.at() - 1;
   if (IsDigit(cursor.Peek())) return OneCharacter(OctalOrReference(cursor, in_class));
   const std::uint32_t c = cursor.Next();
-  if (IsAscii(c) && absl::ascii_ispunct(static_cast<char>(c))) return Escaped{c, {}};
+  if (StandsForItself(c)) return Escaped{c, {}};
   if (const std::optional<std::uint32_t> control = ControlOf(c)) return Escaped{control, {}};
   if (std::optional<CharSet> set = Shorthand(c, style))
     return Escaped{std::nullopt, *std::move(set)};
