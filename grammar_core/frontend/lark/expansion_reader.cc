@@ -141,12 +141,12 @@ absl::Status ExpansionReader::ReadValue(std::uint32_t c) {
   return cursor_.Expected("a string, a pattern, a name, a bracket or the end of the definition");
 }
 
-// In a rule a string or a pattern is a terminal of its own.
+// In a rule a string or a pattern is a terminal of its own; "" is none.
 absl::Status ExpansionReader::ReadCharacters(absl::StatusOr<ExprId> characters) {
   if (!characters.ok()) return characters.status();
-  if (!InTerminal()) {
-    const std::size_t at = grammar_.expressions[*characters].at;
-    characters = grammar_.Add({.kind = ExprKind::kLexeme, .at = at}, {*characters});
+  const Expression& read = grammar_.expressions[*characters];
+  if (!InTerminal() && read.b > 0) {
+    characters = grammar_.Add({.kind = ExprKind::kLexeme, .at = read.at}, {*characters});
   }
   return Push(*characters);
 }
@@ -174,9 +174,9 @@ absl::Status ExpansionReader::ReadName() {
     return cursor_.Invalid(
         at, absl::StrCat("a terminal cannot hold the rule \"", name->substr(0, 64), "\""));
   }
-  if (cursor_.Take("::")) return ReadIndexed(*name, at);
   const std::size_t name_end = cursor_.at();
   PassInlineSpace(cursor_);
+  if (cursor_.Take("::")) return ReadIndexed(*name, at);
   if (cursor_.Take("{")) {
     PassInlineSpace(cursor_);
     const bool counts = IsDigit(cursor_.Peek()) || cursor_.Peek() == ',';
@@ -189,6 +189,7 @@ absl::Status ExpansionReader::ReadName() {
 
 // Behind "name::".
 absl::Status ExpansionReader::ReadIndexed(absl::string_view name, std::size_t at) {
+  PassInlineSpace(cursor_);
   const std::size_t step_at = cursor_.at();
   const absl::StatusOr<IndexStep> step = ReadIndexStep(reading_);
   if (!step.ok()) return step.status();

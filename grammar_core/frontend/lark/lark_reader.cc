@@ -197,11 +197,13 @@ absl::StatusOr<LarkReader::Header> LarkReader::ReadHeader() {
   if (terminal && header.at > modifiers) {
     return cursor_.Invalid(modifiers, "'!' and '?' stand before rules only");
   }
+  PassInlineSpace(cursor_);
   if (cursor_.Take("::")) {
+    PassInlineSpace(cursor_);
     if (terminal || !cursor_.Take("_")) return cursor_.Expected("'_' behind a rule's '::'");
     header.indexed = true;
+    PassInlineSpace(cursor_);
   }
-  PassInlineSpace(cursor_);
   if (absl::Status status = ReadParameters(&header); !status.ok()) return status;
   if (absl::Status status = ReadPriority(); !status.ok()) return status;
   if (!terminal && cursor_.Take("[")) {
