@@ -2,6 +2,7 @@
 """Random grammars, here and in a peer: same verdicts, or the grammar is printed.
 
   tests/peers/compare.py xgrammar              kind ebnf, and its macros; package xgrammar
+  tests/peers/compare.py llguidance            kind lark: what only llguidance has; package llguidance
   tests/peers/compare.py llama_cpp             kind gbnf; node, and node-llama-cpp in the folder that
                                                MASKD_NODE_MODULES names
   options: --count N, --seed S
@@ -114,18 +115,55 @@ class Xgrammar:
         return [verdict == "1" for verdict in answer] if len(answer) == len(texts) else None
 
 
+class Llguidance:
+    """llguidance, a token a byte."""
+
+    kinds = {
+        "lark sets": random_grammars.lark_sets, "lark index": random_grammars.lark_index,
+        "lark lazy": random_grammars.lark_lazy}
+
+    def __init__(self):
+        try:
+            import llguidance
+        except ImportError as error:
+            print(f"SKIPPED: {error}", file=sys.stderr)
+            sys.exit(77)
+        self._llguidance = llguidance
+        self._tokenizer = llguidance.LLTokenizer("byte")
+
+    def _verdict(self, matcher, text: str) -> bool:
+        matcher.reset()
+        return all(matcher.try_consume_tokens([byte]) for byte in text.encode()) and matcher.is_accepting()
+
+    def verdicts(self, grammar: str, texts: list):
+        source = self._llguidance.grammar_from("lark", grammar)
+        matcher = self._llguidance.LLMatcher(self._tokenizer, source)
+        if matcher.is_error():
+            return None
+        answer = [self._verdict(matcher, text) for text in texts]
+        return None if matcher.is_error() else answer
+
+
+PEERS = {"llama_cpp": LlamaCpp, "llguidance": Llguidance, "xgrammar": Xgrammar}
+LETTERS = {"ebnf macros": "<ab>", "lark lazy": "ab!"}
+MORE = ["-a", "b-", "a b", "b-ab", "B", "ab_!"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("peer", choices=["xgrammar", "llama_cpp"])
+    parser.add_argument("peer", choices=sorted(PEERS))
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     flags = parser.parse_args()
-    peer = Xgrammar() if flags.peer == "xgrammar" else LlamaCpp()
+    peer = PEERS[flags.peer]()
     engine = Engine()
     rnd = random.Random(flags.seed)
     different = 0
     for name, make in peer.kinds.items():
-        texts = random_grammars.texts("<ab>" if "macros" in name else "ab", 4, ["é", "aé", "-a", "b-"])
+        letters = LETTERS.get(name, "ab")
+        texts = random_grammars.texts(letters, 5 if len(letters) < 4 else 4, MORE)
+        # llguidance's ~ has texts that are no characters.
+        texts += [] if name == "lark sets" else ["é", "aé"]
         compared = 0
         for _ in range(flags.count):
             grammar = make(rnd)

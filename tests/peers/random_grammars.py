@@ -106,3 +106,64 @@ def lark(rnd) -> str:
     lines += rnd.choice([[], [], ['%ignore " "'], ['%ignore "_"', '%ignore /-[ab]-/'], ["%ignore B"]])
     lines += rnd.choice([[], [], [], ["%extend r0: C"], ['%override r1: "a" r0?'], ['%extend A: "bb"']])
     return "\n".join(lines) + "\n"
+
+
+def lark_sets(rnd) -> str:
+    """One terminal with what llguidance has beside Lark: counts in braces, both, not, substrings."""
+    leaves = [
+        '"a"', '"b"', '"ab"', "/[ab]/", "/a|ab/", "/b+?/", '"a".."b"', '"B"i', "/.b/s", "/[^a]/", '""',
+        '~"a"', "~/[ab]*/", '~("a" | "ab")', '%regex {"substring_chunks": ["a", "ba", "b"]}',
+        '%regex {"substring_chars": "abb"}', '%regex {"substring_words": "a b-ab"}']
+    lines = ["start: C"]
+    for number, name in enumerate("ABC"):
+        side = _Rules(rnd, leaves, list("ABC"[:number]), _COUNTS, 0, _LARK_WIDTH).alternatives(2)
+        other = _Rules(rnd, leaves, list("ABC"[:number]), _COUNTS, 0, 1).alternatives(1)
+        lines.append(f"{name}: {side}" + rnd.choice(["", f" & {other}", f" & ~({other}) | {other}"]))
+    return "\n".join(lines) + "\n"
+
+
+def _index_bits(rnd) -> str:
+    first = rnd.randint(0, 2)
+    return f"[{first}:{rnd.randint(first + 1, 4)}]"
+
+
+def _index_condition(rnd, depth: int) -> str:
+    name = rnd.choice(["eq", "ne", "lt", "le", "gt", "ge"])
+    choices = [
+        f"{name}({rnd.choice(['_', _index_bits(rnd)])}, {rnd.choice(['0', '1', '0x3', '5'])})",
+        f"bit_count_{name}({rnd.choice(['_', _index_bits(rnd)])}, {rnd.randint(0, 3)})",
+        f"{rnd.choice(['bit_set', 'bit_clear'])}({rnd.randint(0, 3)})",
+        f"{rnd.choice(['is_ones', 'is_zeros'])}([0:{rnd.randint(1, 3)}])", "true", "true()"]
+    if depth > 0:
+        first, second = (_index_condition(rnd, depth - 1) for _ in range(2))
+        choices += [f"and({first}, {second})", f"or({first}, {second})", f"not({first})"]
+    return rnd.choice(choices)
+
+
+def lark_index(rnd) -> str:
+    """Rules that call one another at their ends, with few values of the index."""
+    steps = ["_", "incr({})", "decr({})", "set_bit({n})", "clear_bit({n})", "bit_and({n})", "bit_or(0x{n})"]
+    lines = [f"start: r0::{rnd.choice(['0', '0x5', '7', '18446744073709551615'])}"]
+    for name in ("r0", "r1"):
+        alternatives = []
+        for _ in range(rnd.randint(1, 4)):
+            letter = rnd.choice(['"a"', '"b"', '"a" "b"'])
+            step = rnd.choice(steps).format(_index_bits(rnd), n=rnd.randint(0, 4))
+            ending = rnd.choice([f"{rnd.choice(['r0', 'r1'])}::{step}", f"r1::{step}", ""])
+            condition = rnd.choice(["", f" %if {_index_condition(rnd, 2)}"])
+            alternatives.append(f"{letter} {ending}{condition}")
+        # llguidance refuses a rule that makes no use of its index.
+        alternatives.append(f'"" %if {rnd.choice(["ge(_, 0)", "bit_set(0)", "lt([0:2], 2)"])}')
+        lines.append(f"{name}::_ : " + "\n  | ".join(alternatives))
+    return "\n".join(lines) + "\n"
+
+
+def lark_lazy(rnd) -> str:
+    """Lazy rules, of texts that are not empty: llguidance's manual and its engine differ there."""
+    leaves = ['"a"', '"b"', '"ab"', "/[ab]/", "/a|ab/", '"B"i', "/.b/"]
+    lines = ['start: r0 "!" (r1 "!")?']
+    for name in ("r0", "r1"):
+        attribute = rnd.choice(["lazy", 'suffix="b"', "suffix=E", "stop=/ab|ba/", 'capture, suffix="bb"'])
+        side = _Rules(rnd, leaves, ["A"], _COUNTS, 0, _LARK_WIDTH).alternatives(1)
+        lines.append(f"{name}[{attribute}]: {rnd.choice(leaves)} ({side})")
+    return "\n".join(lines) + '\nA: "a"+ | "b"\nE: "ba" | "bb"\n' + rnd.choice(["", '%ignore "_"\n'])
