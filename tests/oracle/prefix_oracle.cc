@@ -33,20 +33,50 @@ bool IsNothing(const GrammarIr& ir, NodeId node) {
   }
 }
 
-// Any character, any number of times.
-bool IsAnyText(const GrammarIr& ir, NodeId node) {
-  const IrNode& n = ir.nodes[node];
-  if (n.kind != IrKind::kRepeat || n.a != 0 || n.b != kUnbounded) return false;
-  const IrNode& child = ir.nodes[ir.children[n.first_child]];
-  return child.kind == IrKind::kCharSet && ir.char_sets[child.a] == CharSet::All();
+bool IsLogical(const IrNode& n) { return n.kind == IrKind::kAnd || n.kind == IrKind::kNot; }
+
+// The intersections and complements that are not part of another one.
+std::vector<NodeId> OutermostLogical(const GrammarIr& ir) {
+  std::vector<NodeId> open;
+  for (const IrRule& rule : ir.rules) open.push_back(rule.body);
+  for (const ObjectSpec& spec : ir.objects) {
+    for (const ObjectSpec::Member& member : spec.members) open.push_back(member.value);
+    for (const ObjectSpec::Others& others : spec.others) open.push_back(others.value);
+    open.push_back(spec.space);
+  }
+  std::vector<NodeId> found;
+  absl::flat_hash_set<NodeId> met;
+  while (!open.empty()) {
+    const NodeId node = open.back();
+    open.pop_back();
+    const IrNode& n = ir.nodes[node];
+    if (!met.insert(node).second) continue;
+    if (IsLogical(n)) {
+      found.push_back(node);
+    } else {
+      const auto first = ir.children.begin() + n.first_child;
+      open.insert(open.end(), first, first + n.child_count);
+    }
+  }
+  return found;
+}
+
+std::vector<std::u32string> DeclaredNames(const ObjectSpec& spec) {
+  std::vector<std::u32string> names;
+  for (const ObjectSpec::Member& member : spec.members) {
+    names.push_back(*Utf8ToCodePoints(member.name));
+  }
+  return names;
 }
 
 // What an object's members allow next. `seen` has a letter for each declared member, and one more
 // for the others.
 class MemberRules {
  public:
-  MemberRules(const GrammarIr& ir, const ObjectSpec& spec, const std::string& seen, char open)
-      : ir_(ir), spec_(spec), seen_(seen), open_(open) {}
+  // `others`: whether any other name can be written.
+  MemberRules(const GrammarIr& ir, const ObjectSpec& spec, bool others, const std::string& seen,
+              char open)
+      : ir_(ir), spec_(spec), others_(others), seen_(seen), open_(open) {}
 
   [[nodiscard]] bool MayTake(std::size_t member) const {
     if (IsNothing(ir_, spec_.members[member].value)) return false;
@@ -57,9 +87,7 @@ class MemberRules {
     }
     return spec_.any_order || !IsMissingBefore(member);
   }
-  [[nodiscard]] bool MayTakeOthers() const {
-    return !spec_.others.empty() && (spec_.any_order || MayEnd());
-  }
+  [[nodiscard]] bool MayTakeOthers() const { return others_ && (spec_.any_order || MayEnd()); }
   [[nodiscard]] bool MayTakeAny() const {
     for (std::size_t i = 0; i < spec_.members.size(); ++i) {
       if (MayTake(i)) return true;
@@ -79,6 +107,7 @@ class MemberRules {
 
   const GrammarIr& ir_;
   const ObjectSpec& spec_;
+  const bool others_;
   const std::string& seen_;
   const char open_;
 };
@@ -86,14 +115,15 @@ class MemberRules {
 std::string WhyNotObject(const GrammarIr& ir, const ObjectSpec& spec) {
   if (IsNothing(ir, spec.space)) return "an object's space is Nothing";
   if (HasConditions(spec)) return "an object has conditions";
-  if (spec.others.size() > 1) return "an object has several kinds of other members";
-  for (const ObjectSpec::Others& others : spec.others) {
-    if (!IsAnyText(ir, others.name)) return "an object restricts the names of its others";
-    if (IsNothing(ir, others.value)) return "an object's others are Nothing";
-  }
   for (const ObjectSpec::Member& member : spec.members) {
     if (!Utf8ToCodePoints(member.name).has_value()) return "a member's name is not UTF-8";
     if (member.required && IsNothing(ir, member.value)) return "a required member is Nothing";
+  }
+  for (const ObjectSpec::Others& others : spec.others) {
+    if (IsNothing(ir, others.value)) return "an object's others are Nothing";
+    if (!CharacterMachine::Of(ir, others.name, DeclaredNames(spec)).has_value()) {
+      return "the names of an object's others need too many states";
+    }
   }
   return "";
 }
@@ -103,9 +133,13 @@ std::string WhyNotObject(const GrammarIr& ir, const ObjectSpec& spec) {
 PrefixOracle::PrefixOracle(const GrammarIr& ir) : ir_(ir) {
   if (const std::string why = WhyNot(ir); !why.empty()) Refuse(why);
   for (const ObjectSpec& spec : ir_.objects) {
-    std::vector<std::u32string>& names = names_.emplace_back();
-    for (const ObjectSpec::Member& member : spec.members) {
-      names.push_back(*Utf8ToCodePoints(member.name));
+    names_.push_back(DeclaredNames(spec));
+    std::vector<std::uint32_t>& machines = other_names_.emplace_back();
+    for (const ObjectSpec::Others& others : spec.others) {
+      CharacterMachine machine = *CharacterMachine::Of(ir, others.name, names_.back());
+      const bool none = machine.IsNothing();
+      machines.push_back(none ? kNoMachine : static_cast<std::uint32_t>(machines_.size()));
+      if (!none) machines_.push_back(std::move(machine));
     }
   }
   Intern({});  // kDead
@@ -114,7 +148,6 @@ PrefixOracle::PrefixOracle(const GrammarIr& ir) : ir_(ir) {
 
 std::string PrefixOracle::WhyNot(const GrammarIr& ir) {
   for (const IrNode& n : ir.nodes) {
-    if (n.kind == IrKind::kAnd || n.kind == IrKind::kNot) return "it has And or Not";
     for (std::uint32_t i = 0; i < n.child_count; ++i) {
       if (IsNothing(ir, ir.children[n.first_child + i])) return "a node has Nothing as a child";
     }
@@ -124,6 +157,11 @@ std::string PrefixOracle::WhyNot(const GrammarIr& ir) {
   }
   for (const ObjectSpec& spec : ir.objects) {
     if (const std::string why = WhyNotObject(ir, spec); !why.empty()) return why;
+  }
+  for (const NodeId node : OutermostLogical(ir)) {
+    const std::optional<CharacterMachine> machine = CharacterMachine::Of(ir, node);
+    if (!machine.has_value()) return "an intersection or complement needs too many states";
+    if (machine->IsNothing()) return "an intersection or complement has no string";
   }
   return "";
 }
@@ -175,6 +213,7 @@ bool PrefixOracle::ReadsByte(const Entry& entry) const {
     case Wait::kRepeat:
     case Wait::kMember:
     case Wait::kAfterMember:
+    case Wait::kMachineBegin:
       return false;
     case Wait::kBytes:
       return entry.b < ir_.byte_strings[entry.a].size();
@@ -198,6 +237,8 @@ void PrefixOracle::Expand(Stack stack, std::vector<Stack>* out) {
       return ExpandMember(top, stack->below, out);
     case Wait::kAfterMember:
       return ExpandAfterMember(top, stack->below, out);
+    case Wait::kMachineBegin:
+      return PushMachine(top, stack->below, out);
     default:
       // A text whose end is reached.
       out->push_back(stack->below);
@@ -254,11 +295,33 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
                                      {.wait = Wait::kMember, .a = n.a, .b = kFirst, .notes = seen}},
                                     below));
     }
-    case IrKind::kNothing:
     case IrKind::kAnd:
     case IrKind::kNot:
+      return PushMachine({.wait = Wait::kMachine, .spelling = top.spelling, .a = MachineOf(top.a)},
+                         below, out);
+    case IrKind::kNothing:
       Refuse("a node that the constructor refuses was reached");
   }
+}
+
+bool PrefixOracle::HasOthers(std::uint32_t object) const {
+  const std::vector<std::uint32_t>& machines = other_names_[object];
+  return std::any_of(machines.begin(), machines.end(),
+                     [](std::uint32_t machine) { return machine != kNoMachine; });
+}
+
+std::uint32_t PrefixOracle::MachineOf(NodeId node) {
+  const auto [known, is_new] =
+      node_machines_.try_emplace(node, static_cast<std::uint32_t>(machines_.size()));
+  if (is_new) machines_.push_back(*CharacterMachine::Of(ir_, node));
+  return known->second;
+}
+
+void PrefixOracle::PushMachine(Entry state, Stack below, std::vector<Stack>* out) {
+  state.wait = Wait::kMachine;
+  const CharacterMachine& machine = machines_[state.a];
+  if (machine.MayEnd(state.b)) out->push_back(below);
+  if (!machine.Next(state.b).empty()) out->push_back(Push(state, below));
 }
 
 // Rounds are counted as far as they matter: without an upper bound, up to the lower one.
@@ -289,7 +352,7 @@ PrefixOracle::Stack PrefixOracle::MemberStack(const ObjectSpec& spec,
 
 void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack>* out) {
   const ObjectSpec& spec = ir_.objects[top.a];
-  const MemberRules rules(ir_, spec, top.notes, kOpen);
+  const MemberRules rules(ir_, spec, HasOthers(top.a), top.notes, kOpen);
   if (top.b == kFirst && rules.MayEnd()) {
     out->push_back(Push({.wait = Wait::kByte, .a = '}'}, below));
   }
@@ -306,14 +369,19 @@ void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack
   if (!rules.MayTakeOthers()) return;
   after.notes = top.notes;
   after.notes.back() = kSeen;
-  out->push_back(
-      MemberStack(spec, {{.wait = Wait::kOtherName, .spelling = Spelling::kJsonString, .a = top.a}},
-                  spec.others.front().value, after, below));
+  for (std::size_t i = 0; i < spec.others.size(); ++i) {
+    const std::uint32_t machine = other_names_[top.a][i];
+    if (machine == kNoMachine) continue;
+    const std::vector<Entry> name = {
+        {.wait = Wait::kMachineBegin, .spelling = Spelling::kJsonString, .a = machine},
+        {.wait = Wait::kByte, .a = '"'}};
+    out->push_back(MemberStack(spec, name, spec.others[i].value, after, below));
+  }
 }
 
 void PrefixOracle::ExpandAfterMember(const Entry& top, Stack below, std::vector<Stack>* out) {
   const ObjectSpec& spec = ir_.objects[top.a];
-  const MemberRules rules(ir_, spec, top.notes, kOpen);
+  const MemberRules rules(ir_, spec, HasOthers(top.a), top.notes, kOpen);
   if (rules.MayEnd()) out->push_back(Push({.wait = Wait::kByte, .a = '}'}, below));
   // A comma that no member can follow would be a dead end.
   if (!rules.MayTakeAny()) return;
@@ -364,8 +432,6 @@ void PrefixOracle::StepStack(Stack stack, unsigned char byte, std::vector<Stack>
       if (CanBecomeNumberOf(spec, longer.notes)) out->push_back(Push(longer, stack->below));
       return;
     }
-    case Wait::kOtherName:
-      return StepOtherName(top, stack->below, byte, out);
     default:
       return StepCharacter(top, stack->below, byte, out);
   }
@@ -378,50 +444,21 @@ void PrefixOracle::StepCharacter(const Entry& top, Stack below, unsigned char by
   next.bytes.push_back(static_cast<char>(byte));
   const CharSet possible = CharactersBeginning(next.bytes, top.spelling).Intersect(Awaited(top));
   if (possible.empty()) return;
-  if (!SpelledCharacter(next.bytes, top.spelling).has_value()) {
-    return out->push_back(Push(next, below));
-  }
+  const std::optional<std::uint32_t> character = SpelledCharacter(next.bytes, top.spelling);
+  if (!character.has_value()) return out->push_back(Push(next, below));
   if (top.wait == Wait::kCharSet) return out->push_back(below);
   next.bytes.clear();
+  if (top.wait == Wait::kMachine) {
+    next.b = machines_[top.a].Step(top.b, *character);
+    return PushMachine(next, below, out);
+  }
   ++next.b;
   out->push_back(Push(next, below));
 }
 
-void PrefixOracle::StepOtherName(const Entry& top, Stack below, unsigned char byte,
-                                 std::vector<Stack>* out) {
-  if (top.bytes.empty() && byte == '"') {
-    const bool declared = top.b != kFree && IsDeclared(top.a, *Utf8ToCodePoints(top.notes));
-    if (!declared) out->push_back(below);
-    return;
-  }
-  Entry next = top;
-  next.bytes.push_back(static_cast<char>(byte));
-  if (CharactersBeginning(next.bytes, top.spelling).empty()) return;
-  const auto character = SpelledCharacter(next.bytes, top.spelling);
-  if (character.has_value()) {
-    next.bytes.clear();
-    if (next.b != kFree) AppendUtf8(*character, &next.notes);
-    if (!BeginsDeclared(top.a, *Utf8ToCodePoints(next.notes))) {
-      next.b = kFree;
-      next.notes.clear();
-    }
-  }
-  out->push_back(Push(next, below));
-}
-
-bool PrefixOracle::BeginsDeclared(std::uint32_t object, const std::u32string& name) const {
-  return std::any_of(names_[object].begin(), names_[object].end(), [&](const auto& declared) {
-    return declared.compare(0, name.size(), name) == 0;
-  });
-}
-
-bool PrefixOracle::IsDeclared(std::uint32_t object, const std::u32string& name) const {
-  const auto& names = names_[object];
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 CharSet PrefixOracle::Awaited(const Entry& top) const {
   if (top.wait == Wait::kCharSet) return ir_.char_sets[top.a];
+  if (top.wait == Wait::kMachine) return machines_[top.a].Next(top.b);
   return CharSet::One(TextOf(top)[top.b]);
 }
 

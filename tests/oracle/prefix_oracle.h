@@ -7,8 +7,11 @@
 //          a configuration that exists can be completed, and the text may end where one is empty.
 //          Equal configurations and equal states are kept once and steps are remembered, which
 //          changes no answer.
-// Refused  And, Not, other names than "any", Nothing in a place where it would make a configuration
-//          hopeless: the constructor ends the program with the reason, it never guesses.
+// Characters  intersections, complements and the names of an object's others are machines of their
+//          own (character_machine.h), as far as they are small enough.
+// Refused  objects with conditions, machines that are too large, Nothing in a place where it would
+//          make a configuration hopeless: the constructor ends the program with the reason, it
+//          never guesses.
 // Threads  one thread an object. `ir` must outlive it.
 #ifndef MASKD_TESTS_ORACLE_PREFIX_ORACLE_H_
 #define MASKD_TESTS_ORACLE_PREFIX_ORACLE_H_
@@ -26,6 +29,7 @@
 
 #include "grammar_core/base/char_set.h"
 #include "grammar_core/ir/grammar_ir.h"
+#include "tests/oracle/character_machine.h"
 
 namespace maskd {
 
@@ -53,20 +57,20 @@ class PrefixOracle {
  private:
   // What one entry of a stack waits for.
   enum class Wait : std::uint8_t {
-    kNode,         // node a
-    kRepeat,       // node a, of whose child b rounds are over
-    kByte,         // byte a
-    kBytes,        // byte string a from its byte b
-    kByteSet,      // a byte of set a
-    kCharSet,      // a character of set a
-    kNumber,       // the number a, of which `notes` is written
-    kText,         // text a from its character b
-    kTextOfSet,    // the same of text c in text set a
-    kName,         // the same of the name of member c of object a
-    kOtherName,    // any name of object a but the declared ones, and its closing quote; b is kFree
-                   // once no declared name begins as the name so far does
-    kMember,       // a member of object a; or its '}', where b is kFirst
-    kAfterMember,  // ',' and a member of object a, or its '}'
+    kNode,          // node a
+    kRepeat,        // node a, of whose child b rounds are over
+    kByte,          // byte a
+    kBytes,         // byte string a from its byte b
+    kByteSet,       // a byte of set a
+    kCharSet,       // a character of set a
+    kNumber,        // the number a, of which `notes` is written
+    kText,          // text a from its character b
+    kTextOfSet,     // the same of text c in text set a
+    kName,          // the same of the name of member c of object a
+    kMachineBegin,  // machine a
+    kMachine,       // the same from its state b, which can go on
+    kMember,        // a member of object a; or its '}', where b is kFirst
+    kAfterMember,   // ',' and a member of object a, or its '}'
   };
   struct Entry {
     Wait wait;
@@ -75,7 +79,6 @@ class PrefixOracle {
     // A character begun: its bytes so far.
     std::string bytes = {};
     // kMember, kAfterMember: kSeen or kOpen for each declared member, and one for all others.
-    // kOtherName: the name so far in UTF-8, unless it is kFree.
     std::string notes = {};
     auto operator<=>(const Entry&) const = default;
     template <typename H>
@@ -85,7 +88,6 @@ class PrefixOracle {
   };
   static constexpr char kSeen = 'x';
   static constexpr char kOpen = '-';
-  static constexpr std::uint32_t kFree = 1;
   static constexpr std::uint32_t kFirst = 1;
   struct Cell {
     Entry entry;
@@ -114,10 +116,12 @@ class PrefixOracle {
 
   void StepStack(Stack stack, unsigned char byte, std::vector<Stack>* out);
   void StepCharacter(const Entry& top, Stack below, unsigned char byte, std::vector<Stack>* out);
-  void StepOtherName(const Entry& top, Stack below, unsigned char byte, std::vector<Stack>* out);
-  // Whether a declared name begins with `name`, or is it.
-  [[nodiscard]] bool BeginsDeclared(std::uint32_t object, const std::u32string& name) const;
-  [[nodiscard]] bool IsDeclared(std::uint32_t object, const std::u32string& name) const;
+  // `state` of a machine, which may be an end as well as a place to go on from.
+  void PushMachine(Entry state, Stack below, std::vector<Stack>* out);
+  // Whether object a has any name for its others.
+  [[nodiscard]] bool HasOthers(std::uint32_t object) const;
+  // The machine of an intersection or complement; made when first met.
+  std::uint32_t MachineOf(NodeId node);
   // The one character that a text stands before, or those of a set.
   [[nodiscard]] CharSet Awaited(const Entry& top) const;
   // The text of kText, kTextOfSet, kName.
@@ -126,6 +130,11 @@ class PrefixOracle {
   const GrammarIr& ir_;
   // Names of members, decoded: names_[object][member].
   std::vector<std::vector<std::u32string>> names_;
+  // Machines of the names of others, by object and kind of others; kNoMachine: there is no name.
+  std::vector<std::vector<std::uint32_t>> other_names_;
+  static constexpr std::uint32_t kNoMachine = 0xFFFFFFFF;
+  std::deque<CharacterMachine> machines_;
+  absl::flat_hash_map<NodeId, std::uint32_t> node_machines_;
   std::deque<Cell> cells_;
   absl::flat_hash_map<std::pair<Entry, Stack>, Stack> known_cells_;
   std::vector<std::vector<Stack>> sets_;

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/ir_builder.h"
 #include "tests/frontend/ir_recognizer.h"
 #include "tests/frontend/reading.h"
 #include "tests/oracle/spelled_characters.h"
@@ -132,6 +133,47 @@ INSTANTIATE_TEST_SUITE_P(
         {"EnumEscapeLost", R"({"enum":["ab","\u00e9"]})", R"("\uD)", false, false},
     }),
     [](const auto& test) { return test.param.name; });
+
+struct LogicalCase {
+  const char* name;
+  const char* text;
+  bool possible;
+  bool may_end;
+};
+
+// Quoted: two or three characters, the first an a, the last a z, but not "az".
+class LogicalPrefixTest : public testing::TestWithParam<LogicalCase> {};
+
+TEST_P(LogicalPrefixTest, Prefix) {
+  IrBuilder b{Limits()};
+  const NodeId any = b.Repeat(b.AnyChar(), 0, kUnbounded);
+  const NodeId characters = b.And({b.Repeat(b.AnyChar(), 2, 3), b.Concat({b.Text("a"), any}),
+                                   b.Concat({any, b.Text("z")}), b.Not(b.Text("az"))});
+  const RuleId rule = b.DeclareRule("r", "");
+  b.DefineRule(
+      rule, b.Concat({b.Bytes("\""), b.Encode(Spelling::kJsonString, characters), b.Bytes("\"")}));
+  const absl::StatusOr<GrammarIr> ir = std::move(b).Build(rule);
+  ASSERT_TRUE(ir.ok());
+  PrefixOracle oracle(*ir);
+  const PrefixOracle::State state = oracle.StepText(oracle.start(), GetParam().text);
+  EXPECT_EQ(state != PrefixOracle::kDead, GetParam().possible);
+  EXPECT_EQ(oracle.MayEnd(state), GetParam().may_end);
+  EXPECT_EQ(IrRecognizer(*ir).Accepts(GetParam().text), GetParam().may_end);
+}
+
+INSTANTIATE_TEST_SUITE_P(Texts, LogicalPrefixTest,
+                         testing::ValuesIn(std::vector<LogicalCase>{
+                             {"FirstPart", R"("a)", true, false},
+                             {"FirstPartLost", R"("b)", false, false},
+                             {"Escaped", R"("\u0061)", true, false},
+                             {"EscapeBegun", R"("a\)", true, false},
+                             {"LastOfThree", R"("abz)", true, false},
+                             {"LastOfThreeLost", R"("abb)", false, false},
+                             {"Excluded", R"("az")", false, false},
+                             {"ExcludedGoesOn", R"("azz)", true, false},
+                             {"Whole", R"("azz")", true, true},
+                         }),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace maskd
