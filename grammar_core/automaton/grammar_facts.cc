@@ -43,45 +43,69 @@ GrammarFacts::GrammarFacts(const GrammarIr& ir)
     : ir_(&ir),
       nodes_(ir.nodes.size()),
       rule_hash_(ir.rules.size()),
-      object_hash_(ir.objects.size()) {}
+      object_hash_(ir.objects.size()),
+      varies_(ir.nodes.size(), false),
+      in_group_(ir.rules.size(), false) {}
 
 absl::StatusOr<GrammarFacts> GrammarFacts::Create(const GrammarIr& ir, const Limits& limits,
                                                   Budget& budget) {
   const absl::StatusOr<std::vector<RuleGroup>> groups = GroupRules(ir, budget);
   if (!groups.ok()) return groups.status();
   GrammarFacts facts(ir);
+  Work work(budget);
   for (const RuleGroup& group : *groups) {
-    if (absl::Status status = facts.FindGroupFacts(group.rules, group.nodes, limits, budget);
-        !status.ok()) {
-      return status;
-    }
-    facts.FindGroupHashes(group.rules, group.nodes);
+    const std::vector<NodeId> varying = facts.Varying(group, work);
+    facts.FindGroupFacts(group, varying, limits, work);
+    facts.FindGroupHashes(group, varying, work);
+    if (!work.ok()) return work.error();
   }
   return facts;
 }
 
-absl::Status GrammarFacts::FindGroupFacts(const std::vector<RuleId>& group,
-                                          const std::vector<NodeId>& nodes, const Limits& limits,
-                                          Budget& budget) {
-  // Each fact only grows (nullable, descent) or shrinks (min_bytes) towards its fixed point.
-  for (bool changed = true; changed;) {
+std::vector<NodeId> GrammarFacts::Varying(const RuleGroup& group, Work& work) {
+  std::vector<NodeId> varying;
+  std::vector<NodeId> parts;
+  for (const RuleId rule : group.rules) in_group_[rule] = true;
+  for (const NodeId id : group.nodes) {
+    const IrNode& node = ir_->nodes[id];
+    parts.clear();
+    AppendParts(*ir_, id, &parts);
+    if (!work.Spend(static_cast<std::int64_t>(1 + parts.size()))) break;
+    varies_[id] =
+        (node.kind == IrKind::kCall && in_group_[node.a]) ||
+        std::any_of(parts.begin(), parts.end(), [&](NodeId part) { return varies_[part]; });
+    if (varies_[id]) varying.push_back(id);
+  }
+  for (const RuleId rule : group.rules) in_group_[rule] = false;
+  return varying;
+}
+
+// Each fact only grows (nullable, descent) or shrinks (min_bytes) towards its fixed point.
+void GrammarFacts::FindGroupFacts(const RuleGroup& group, const std::vector<NodeId>& varying,
+                                  const Limits& limits, Work& work) {
+  const std::vector<NodeId>* nodes = &group.nodes;
+  for (bool changed = true; changed; nodes = &varying) {
     changed = false;
-    for (const NodeId id : nodes) {
+    for (const NodeId id : *nodes) {
+      if (!work.Spend(UnitsOf(ir_->nodes[id]))) return;
       const NodeFacts now = FactsOf(ir_->nodes[id]);
       NodeFacts& known = nodes_[id];
       if (now.descent > limits.derivative_depth) {
-        return LimitExceeded(ir_->rules[group.front()].place, "derivative_depth",
-                             limits.derivative_depth, now.descent);
+        work.Fail(LimitExceeded(ir_->rules[group.rules.front()].place, "derivative_depth",
+                                limits.derivative_depth, now.descent));
+        return;
       }
       changed |= now.nullable != known.nullable || now.min_bytes != known.min_bytes ||
                  now.descent != known.descent;
       known = now;
     }
-    if (absl::Status status = budget.Spend(static_cast<std::int64_t>(nodes.size())); !status.ok()) {
-      return status;
-    }
+    changed = changed && !varying.empty();
   }
-  return absl::OkStatus();
+}
+
+std::int64_t GrammarFacts::UnitsOf(const IrNode& node) const {
+  const std::size_t texts = node.kind == IrKind::kTextSet ? ir_->text_sets[node.a].size() : 0;
+  return static_cast<std::int64_t>(1 + node.child_count + texts);
 }
 
 GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
@@ -202,20 +226,28 @@ GrammarFacts::NodeFacts GrammarFacts::ObjectFacts(const ObjectSpec& spec) const 
   return facts;
 }
 
-void GrammarFacts::FindGroupHashes(const std::vector<RuleId>& group,
-                                   const std::vector<NodeId>& nodes) {
-  const bool shared = group.size() <= kMaxSharedGroup;
-  for (const RuleId rule : group) rule_hash_[rule] = shared ? Hash128{} : UniqueHash();
-  const std::size_t rounds = shared ? group.size() + 1 : 1;
-  for (std::size_t round = 0; round < rounds; ++round) {
-    for (const NodeId id : nodes) {
-      nodes_[id].hash = HashOf(ir_->nodes[id]);
-      if (ir_->nodes[id].kind == IrKind::kObject) object_hash_[ir_->nodes[id].a] = nodes_[id].hash;
+void GrammarFacts::FindGroupHashes(const RuleGroup& group, const std::vector<NodeId>& varying,
+                                   Work& work) {
+  const bool shared = group.rules.size() <= kMaxSharedGroup &&
+                      group.rules.size() * varying.size() <= kMaxSharedNodes;
+  for (const RuleId rule : group.rules) rule_hash_[rule] = shared ? Hash128{} : UniqueHash();
+  HashNodes(group.nodes, work);
+  if (!shared) return;
+  for (std::size_t round = 0; round <= group.rules.size() && work.ok(); ++round) {
+    for (const RuleId rule : group.rules) {
+      rule_hash_[rule] = Mix(nodes_[ir_->rules[rule].body].hash, group.rules.size());
     }
-    if (!shared) return;
-    for (const RuleId rule : group) {
-      rule_hash_[rule] = Mix(nodes_[ir_->rules[rule].body].hash, group.size());
-    }
+    if (varying.empty()) return;
+    HashNodes(varying, work);
+  }
+}
+
+void GrammarFacts::HashNodes(const std::vector<NodeId>& nodes, Work& work) {
+  for (const NodeId id : nodes) {
+    const IrNode& node = ir_->nodes[id];
+    if (!work.Spend(UnitsOf(node))) return;
+    nodes_[id].hash = HashOf(node);
+    if (node.kind == IrKind::kObject) object_hash_[node.a] = nodes_[id].hash;
   }
 }
 

@@ -3,8 +3,8 @@
 //
 // Hashes   equal for equal definitions in different grammars: a rule is hashed with all that it
 //          reaches. Mutually recursive rules are hashed as a group by as many rounds of refinement
-//          as the group has rules; a group of more than kMaxSharedGroup gets a hash of its own,
-//          which no other grammar shares.
+//          as the group has rules; a group that is too large for that gets a hash of its own, which
+//          no other grammar shares.
 // Errors   RESOURCE_EXHAUSTED for derivative_depth, which left recursion exceeds too.
 // Threads  immutable once created.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_GRAMMAR_FACTS_H_
@@ -16,6 +16,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "grammar_core/automaton/rule_groups.h"
+#include "grammar_core/automaton/work.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/limits.h"
@@ -26,7 +28,9 @@ namespace maskd {
 
 class GrammarFacts {
  public:
+  // Rules of a group whose hash is shared, and rules times nodes that depend on them.
   static constexpr std::size_t kMaxSharedGroup = 64;
+  static constexpr std::size_t kMaxSharedNodes = 1'000'000;
 
   // `ir` must outlive this.
   static absl::StatusOr<GrammarFacts> Create(const GrammarIr& ir, const Limits& limits,
@@ -61,9 +65,13 @@ class GrammarFacts {
 
   explicit GrammarFacts(const GrammarIr& ir);
 
-  absl::Status FindGroupFacts(const std::vector<RuleId>& group, const std::vector<NodeId>& nodes,
-                              const Limits& limits, Budget& budget);
-  void FindGroupHashes(const std::vector<RuleId>& group, const std::vector<NodeId>& nodes);
+  // The nodes that depend on the rules of their own group: all others are known at first sight.
+  std::vector<NodeId> Varying(const RuleGroup& group, Work& work);
+  void FindGroupFacts(const RuleGroup& group, const std::vector<NodeId>& varying,
+                      const Limits& limits, Work& work);
+  void FindGroupHashes(const RuleGroup& group, const std::vector<NodeId>& varying, Work& work);
+  void HashNodes(const std::vector<NodeId>& nodes, Work& work);
+  [[nodiscard]] std::int64_t UnitsOf(const IrNode& node) const;
 
   // One node from its children; calls read what is known of their rule so far.
   [[nodiscard]] NodeFacts FactsOf(const IrNode& node) const;
@@ -80,6 +88,9 @@ class GrammarFacts {
   std::vector<NodeFacts> nodes_;
   std::vector<Hash128> rule_hash_;
   std::vector<Hash128> object_hash_;
+  // Of the group at hand.
+  std::vector<bool> varies_;
+  std::vector<bool> in_group_;
 };
 
 }  // namespace maskd

@@ -69,17 +69,18 @@ absl::StatusOr<std::vector<RuleGroup>> GroupRules(const GrammarIr& ir, Budget& b
   absl::StatusOr<std::vector<std::vector<RuleId>>> components = StrongComponents(calls, budget);
   if (!components.ok()) return components.status();
   std::vector<RuleGroup> groups;
-  groups.reserve(components->size());
+  std::vector<std::size_t> group_of(ir.nodes.size(), 0);  // the last that has the node, from 1
   for (std::vector<RuleId>& rules : *components) {
     RuleGroup& group = groups.emplace_back();
     group.rules = std::move(rules);
-    group.nodes = std::move(nodes[group.rules.front()]);
-    for (std::size_t i = 1; i < group.rules.size(); ++i) {
-      const std::vector<NodeId>& more = nodes[group.rules[i]];
-      group.nodes.insert(group.nodes.end(), more.begin(), more.end());
+    for (const RuleId rule : group.rules) {
+      std::sort(nodes[rule].begin(), nodes[rule].end());
+      for (const NodeId node : nodes[rule]) {
+        if (std::exchange(group_of[node], groups.size()) != groups.size()) {
+          group.nodes.push_back(node);
+        }
+      }
     }
-    std::sort(group.nodes.begin(), group.nodes.end());
-    group.nodes.erase(std::unique(group.nodes.begin(), group.nodes.end()), group.nodes.end());
   }
   return groups;
 }

@@ -1,7 +1,7 @@
 // The rules of a grammar in groups that call each other, callees first.
 //
-// A group is a strongly connected component of the call graph, with the nodes of its rules' bodies
-// in ascending order, so that a loop over them sees children first.
+// A group is a strongly connected component of the call graph, with the nodes of its rules' bodies,
+// each once and after its children; for the most part callees come before callers here, too.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_RULE_GROUPS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_RULE_GROUPS_H_
 

@@ -1,6 +1,7 @@
 #include "grammar_core/base/strong_components.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -71,10 +72,10 @@ class Components {
 
   void PopComponent(std::uint32_t root) {
     const auto first = std::find(stack_.rbegin(), stack_.rend(), root).base() - 1;
-    std::vector<std::uint32_t>& component = found_.emplace_back(first, stack_.end());
+    for (auto vertex = first; vertex != stack_.end(); ++vertex) on_stack_[*vertex] = false;
+    found_.emplace_back(std::make_reverse_iterator(stack_.end()),
+                        std::make_reverse_iterator(first));
     stack_.erase(first, stack_.end());
-    for (const std::uint32_t vertex : component) on_stack_[vertex] = false;
-    std::sort(component.begin(), component.end());
   }
 
   const Graph& successors_;

@@ -1,7 +1,8 @@
 // The strongly connected components of a directed graph (Tarjan 1972), without recursion.
 //
 // Layout   a graph of n vertices is n lists of successors; parallel edges and loops are allowed.
-//          Components come with what they lead to first; vertices of one ascend.
+//          Components come with what they lead to first. Vertices of one come in the reverse order
+//          of a depth-first search, so for the most part with what they lead to first as well.
 // Errors   those of the budget, which pays for vertices and edges.
 #ifndef MASKD_GRAMMAR_CORE_BASE_STRONG_COMPONENTS_H_
 #define MASKD_GRAMMAR_CORE_BASE_STRONG_COMPONENTS_H_
