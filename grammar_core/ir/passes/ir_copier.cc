@@ -17,8 +17,6 @@ std::size_t IrCopier::PayloadSize(const IrNode& n) const {
   switch (n.kind) {
     case IrKind::kText:
       return from_.texts[n.a].size() / sizeof(char32_t);
-    case IrKind::kTextSet:
-      return from_.text_sets[n.a].size();
     case IrKind::kObject:
       return from_.objects[n.a].members.size();
     default:
@@ -51,15 +49,15 @@ NodeId IrCopier::Made(const IrNode& n) {
     case IrKind::kEmpty:
       return to_->Empty();
     case IrKind::kBytes:
-      return to_->Bytes(from_.byte_strings[n.a]);
+      return to_->Bytes(Payload(&GrammarIr::byte_strings, n.a));
     case IrKind::kByteSet:
       return to_->ByteSet(from_.byte_sets[n.a]);
     case IrKind::kTokens:
-      return to_->Tokens(from_.token_specs[n.a]);
+      return to_->Tokens(Payload(&GrammarIr::token_specs, n.a));
     case IrKind::kText:
-      return to_->CodePoints(from_.texts[n.a]);
+      return to_->CodePoints(Payload(&GrammarIr::texts, n.a));
     case IrKind::kTextSet:
-      return to_->CodePointSet(from_.text_sets[n.a]);
+      return to_->CodePointSet(Payload(&GrammarIr::text_sets, n.a));
     case IrKind::kCharSet:
       return to_->Chars(from_.char_sets[n.a]);
     case IrKind::kConcat:
@@ -79,7 +77,7 @@ NodeId IrCopier::Made(const IrNode& n) {
     case IrKind::kNumber:
       return to_->Number(from_.numbers[n.a]);
     case IrKind::kObject:
-      return MadeObject(from_.objects[n.a]);
+      return MadeObject(Payload(&GrammarIr::objects, n.a));
   }
   return to_->Nothing();
 }

@@ -1,9 +1,12 @@
 // Copies nodes of one IR through the normalising builder of another.
 //
+// Ownership  long texts, sets and objects are taken out of the old IR, which is no longer whole
+//          then, or copied where it is constant.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_IR_PASSES_IR_COPIER_H_
 #define MASKD_GRAMMAR_CORE_IR_PASSES_IR_COPIER_H_
 
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,7 +19,9 @@ namespace maskd {
 
 class IrCopier {
  public:
-  // Both must outlive this.
+  // Both must outlive this. Takes from `from`.
+  IrCopier(GrammarIr* from, IrBuilder* to) : IrCopier(*from, to) { taken_from_ = from; }
+  // Copies from `from`.
   IrCopier(const GrammarIr& from, IrBuilder* to)
       : from_(from),
         to_(to),
@@ -41,8 +46,15 @@ class IrCopier {
   NodeId Made(const IrNode& node);
   NodeId MadeObject(ObjectSpec spec);
   [[nodiscard]] std::size_t PayloadSize(const IrNode& node) const;
+  // The entry of one of the old IR's pools, which one node alone speaks of.
+  template <typename T>
+  T Payload(std::vector<T> GrammarIr::* pool, std::uint32_t index) {
+    if (taken_from_ != nullptr) return std::move((taken_from_->*pool)[index]);
+    return (from_.*pool)[index];
+  }
 
   const GrammarIr& from_;
+  GrammarIr* taken_from_ = nullptr;
   IrBuilder* const to_;
   std::vector<NodeId> copies_;
   std::vector<RuleId> rules_;

@@ -72,16 +72,16 @@ class CycleSearch {
 // empty are needed by themselves they get a rule of their own.
 class Rewriter {
  public:
-  Rewriter(const GrammarIr& ir, const std::vector<bool>& nullable, const LeftGroups& groups,
+  Rewriter(GrammarIr* ir, const std::vector<bool>& nullable, const LeftGroups& groups,
            const KeptParts& kept, const Limits& limits)
-      : ir_(ir),
+      : ir_(*ir),
         nullable_(nullable),
         groups_(groups),
         kept_(kept),
         builder_(limits),
         copier_(ir, &builder_),
         systems_(groups.all().size()),
-        non_empty_(ir.rules.size(), kNoRule) {}
+        non_empty_(ir->rules.size(), kNoRule) {}
 
   absl::StatusOr<GrammarIr> Run(Budget& budget) && {
     if (absl::Status status = CopyKept(budget); !status.ok()) return status;
@@ -204,11 +204,10 @@ absl::StatusOr<GrammarIr> RemoveLeftRecursion(GrammarIr ir, const Limits& limits
   if (absl::Status status = groups.Find(budget); !status.ok()) return status;
   KeptParts kept(ir, *nullable, groups);
   if (absl::Status status = kept.Find(budget); !status.ok()) return status;
-  const absl::StatusOr<GrammarIr> written =
-      Rewriter(ir, *nullable, groups, kept, limits).Run(budget);
+  absl::StatusOr<GrammarIr> written = Rewriter(&ir, *nullable, groups, kept, limits).Run(budget);
   if (!written.ok()) return written.status();
   // Bodies that were substituted everywhere are no longer reached.
-  return Rebuild(*written, limits, budget, [](NodeId) { return true; });
+  return Rebuild(*std::move(written), limits, budget, [](NodeId) { return true; });
 }
 
 }  // namespace maskd

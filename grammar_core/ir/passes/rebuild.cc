@@ -11,15 +11,15 @@ namespace {
 
 class Rebuilder {
  public:
-  Rebuilder(const GrammarIr& ir, const Limits& limits, Budget& budget,
+  Rebuilder(GrammarIr* ir, const Limits& limits, Budget& budget,
             const std::function<bool(NodeId)>& keep)
-      : ir_(ir),
+      : ir_(*ir),
         budget_(budget),
         keep_(keep),
         builder_(limits),
         copier_(ir, &builder_),
-        reached_(ir.nodes.size(), false),
-        rule_reached_(ir.rules.size(), false) {}
+        reached_(ir->nodes.size(), false),
+        rule_reached_(ir->rules.size(), false) {}
 
   absl::StatusOr<GrammarIr> Run() && {
     if (absl::Status status = Reach(); !status.ok()) return status;
@@ -80,9 +80,9 @@ class Rebuilder {
 
 }  // namespace
 
-absl::StatusOr<GrammarIr> Rebuild(const GrammarIr& ir, const Limits& limits, Budget& budget,
+absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, const Limits& limits, Budget& budget,
                                   const std::function<bool(NodeId)>& keep) {
-  return Rebuilder(ir, limits, budget, keep).Run();
+  return Rebuilder(&ir, limits, budget, keep).Run();
 }
 
 }  // namespace maskd

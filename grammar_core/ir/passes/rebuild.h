@@ -15,7 +15,7 @@ namespace maskd {
 
 // `ir` with every node for which `keep` is false made Nothing. Rules keep their order. Errors:
 // limits.ir_nodes and those of the budget.
-absl::StatusOr<GrammarIr> Rebuild(const GrammarIr& ir, const Limits& limits, Budget& budget,
+absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, const Limits& limits, Budget& budget,
                                   const std::function<bool(NodeId)>& keep);
 
 }  // namespace maskd
