@@ -14,7 +14,7 @@ namespace maskd {
 
 class Lowering final : public NodeLowering {
  public:
-  // Both must outlive this.
+  // Both must outlive this. `numbers` may be null where no number is lowered.
   Lowering(TermStore* store, NumberTerms* numbers)
       : store_(store), numbers_(numbers), terms_(store->ir().nodes.size(), kUnknownTerm) {}
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include "grammar_core/automaton/emptiness.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/choice/choice.h"
 #include "grammar_core/frontend/ebnf/ebnf.h"
@@ -92,7 +93,9 @@ absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Li
   if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
   absl::StatusOr<ReadResult> read = front_end->read(source, limits, budget);
   if (!read.ok()) return read.status();
-  absl::StatusOr<GrammarIr> ir = DropUnproductive(read->ir, limits, budget, read->faults);
+  if (absl::Status status = DropEmpty(limits, budget, &read->ir); !status.ok()) return status;
+  absl::StatusOr<GrammarIr> ir =
+      DropUnproductive(std::move(read->ir), limits, budget, read->faults);
   if (!ir.ok()) return ir.status();
   ir = RemoveLeftRecursion(*std::move(ir), limits, budget);
   if (!ir.ok()) return ir.status();

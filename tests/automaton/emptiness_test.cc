@@ -1,0 +1,137 @@
+// What holds no string is found before the automaton is made: random characters against machines
+// made the way of textbooks, and what becomes of it in a grammar.
+#include "grammar_core/automaton/emptiness.h"
+
+#include <random>
+#include <string>
+#include <utility>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/passes/productive.h"
+#include "tests/oracle/character_machine.h"
+#include "tests/oracle/random_characters.h"
+
+namespace maskd {
+namespace {
+
+// A grammar of one rule.
+GrammarIr Grammar(IrBuilder& b, NodeId body) {
+  const RuleId rule = b.DeclareRule("start", "1:1");
+  b.DefineRule(rule, body);
+  return *std::move(b).Build(rule);
+}
+
+// The grammar after both passes, printed; or the error.
+std::string Normalised(GrammarIr ir, const Limits& limits = {}) {
+  Budget budget = Budget::Unlimited();
+  if (absl::Status status = DropEmpty(limits, budget, &ir); !status.ok()) {
+    return std::string(status.message());
+  }
+  const absl::StatusOr<GrammarIr> kept = DropUnproductive(ir, limits, budget);
+  return kept.ok() ? PrintIr(*kept) : std::string(kept.status().message());
+}
+
+NodeId AnyText(IrBuilder& b) { return b.Repeat(b.AnyChar(), 0, kUnbounded); }
+
+// "ab" and three characters at least.
+NodeId EmptyAnd(IrBuilder& b) {
+  return b.And({b.Text("ab"), b.Repeat(b.AnyChar(), 3, kUnbounded)});
+}
+
+TEST(EmptinessTest, RandomCharacters) {
+  int empty = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    std::mt19937_64 random(seed);
+    IrBuilder b{Limits()};
+    const NodeId characters = RandomCharacters(4, &random, &b);
+    GrammarIr ir = Grammar(b, b.Encode(Spelling::kUtf8, characters));
+    const auto machine = CharacterMachine::Of(ir, characters);
+    if (!machine.has_value()) continue;
+    Budget budget = Budget::Unlimited();
+    ASSERT_TRUE(DropEmpty(Limits(), budget, &ir).ok());
+    const bool productive = DropUnproductive(ir, Limits(), budget).ok();
+    empty += productive ? 0 : 1;
+    ASSERT_EQ(productive, !machine->IsNothing()) << "seed " << seed << "\n" << PrintIr(ir);
+  }
+  EXPECT_GT(empty, 30);
+}
+
+TEST(EmptinessTest, StartIsAnErrorAtItsPlace) {
+  IrBuilder b{Limits()};
+  EXPECT_EQ(Normalised(Grammar(b, b.Encode(Spelling::kUtf8, EmptyAnd(b)))),
+            "1:1: no text satisfies this grammar");
+}
+
+TEST(EmptinessTest, AlternativeIsDropped) {
+  IrBuilder b{Limits()};
+  const NodeId dead = b.Concat({b.Bytes("x"), b.Encode(Spelling::kUtf8, EmptyAnd(b))});
+  EXPECT_EQ(Normalised(Grammar(b, b.Alt({dead, b.Bytes("yz")}))),
+            "start = r0\nr0 \"start\" = b\"yz\"\n");
+}
+
+TEST(EmptinessTest, ComplementOfEverythingSpelledOut) {
+  IrBuilder b{Limits()};
+  const NodeId all = b.Alt({b.Empty(), b.Concat({b.AnyChar(), AnyText(b)})});
+  EXPECT_EQ(Normalised(Grammar(b, b.Encode(Spelling::kUtf8, b.Not(all)))),
+            "1:1: no text satisfies this grammar");
+}
+
+TEST(EmptinessTest, PartOfAnotherOneIsLeftToIt) {
+  IrBuilder b{Limits()};
+  const NodeId all = b.Not(EmptyAnd(b));
+  EXPECT_NE(Normalised(Grammar(b, b.Encode(Spelling::kUtf8, all))),
+            "1:1: no text satisfies this grammar");
+}
+
+TEST(EmptinessTest, OptionalMemberBecomesAForbiddenName) {
+  IrBuilder b{Limits()};
+  ObjectSpec spec;
+  spec.members = {{"a", b.Encode(Spelling::kJsonString, EmptyAnd(b)), false}};
+  spec.space = b.Empty();
+  spec.any_order = false;
+  EXPECT_EQ(Normalised(Grammar(b, b.Object(std::move(spec)))),
+            "start = r0\nr0 \"start\" = object{\"a\": nothing, space empty}\n");
+}
+
+// Only declared names match: a comma after them would be a dead end.
+TEST(EmptinessTest, OthersWithoutANameAreNone) {
+  IrBuilder b{Limits()};
+  ObjectSpec spec;
+  spec.members = {{"a", b.Bytes("1"), false}, {"b", b.Bytes("1"), false}};
+  spec.others = {{b.TextSet({"a", "b"}), b.Bytes("2")}, {b.TextSet({"a", "c"}), b.Bytes("3")}};
+  spec.space = b.Empty();
+  spec.any_order = false;
+  EXPECT_EQ(Normalised(Grammar(b, b.Object(std::move(spec)))),
+            "start = r0\nr0 \"start\" = object{\"a\": b\"1\", \"b\": b\"1\", other [ac]: b\"3\", "
+            "space empty}\n");
+}
+
+TEST(EmptinessTest, LimitHasItsPlace) {
+  IrBuilder b{Limits()};
+  // Both ends of the text differ from each other for long.
+  const NodeId any = AnyText(b);
+  const NodeId ends_in = b.Concat({any, b.Text("a"), b.Repeat(b.AnyChar(), 14, 14)});
+  const NodeId other = b.Concat({any, b.Text("b"), b.Repeat(b.AnyChar(), 14, 14)});
+  Limits limits;
+  limits.emptiness_states = 50;
+  EXPECT_EQ(Normalised(Grammar(b, b.Encode(Spelling::kUtf8, b.And({ends_in, other}))), limits),
+            "1:1: limit emptiness_states is 50, 51 needed");
+}
+
+TEST(EmptinessTest, BudgetHolds) {
+  IrBuilder b{Limits()};
+  GrammarIr ir =
+      Grammar(b, b.Encode(Spelling::kUtf8, b.And({b.Repeat(b.Text("ab"), 900, 900),
+                                                  b.Repeat(b.AnyChar(), 1900, kUnbounded)})));
+  Budget::Bounds bounds;
+  bounds.work = 600;
+  Budget budget(bounds);
+  const absl::Status status = DropEmpty(Limits(), budget, &ir);
+  EXPECT_NE(status.message().find("compile_work"), std::string::npos) << status;
+}
+
+}  // namespace
+}  // namespace maskd
