@@ -5,7 +5,9 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/matcher/matcher.h"
 #include "tests/frontend/grammar_case.h"
+#include "tests/frontend/verdict.h"
 
 namespace maskd {
 namespace {
@@ -457,8 +459,28 @@ INSTANTIATE_TEST_SUITE_P(
          "1:15: there is no rule \"start\""},
         {"NestedUndefined", "lark", "start: \"b\" %lark { start: a }\na: \"a\"", kInvalid,
          "1:27: \"a\" is not defined"},
+        {"EmptyIntersection", "lark", "start: A\nA: \"b\" & /a/", kInvalid,
+         "1:1: no text satisfies"},
+        {"EmptyIntersectionWithTheEmptyText", "lark", "\nstart: A \"b\"\nA: & /a/", kInvalid,
+         "2:1: no text satisfies"},
+        {"EmptyIntersectionBehindText", "lark", "start: \"x\" A \"c\"\nA: /a+/ & ~/a*/", kInvalid,
+         "1:1: no text satisfies"},
+        {"EmptyIntersectionInARule", "lark",
+         "start: \"x\" r\nr: \"(\" r \")\" | A\nA: /ab*a/ & /a+b/", kInvalid,
+         "2:1: no text satisfies"},
     }),
     CaseName<FaultyGrammar>);
+
+TEST(LarkEmptyTest, WhatLeadsToAnEmptyIntersectionIsNotEntered) {
+  const auto grammar = CompileOverBytes(
+      "lark", "start: \"x\" r \"c\" | \"y\" A? \"d\"\nr: \"z\" A | \"z\" \"z\" r\nA: \"b\" & /a/");
+  ASSERT_TRUE(grammar.ok()) << grammar.status();
+  const auto mask = Matcher(*grammar).Mask();
+  ASSERT_TRUE(mask.ok()) << mask.status();
+  EXPECT_EQ((*mask)->CountAllowed(), 1);
+  const auto accepts = AcceptsByMasks(*grammar, "yd");
+  EXPECT_TRUE(accepts.ok() && *accepts);
+}
 
 TEST(LarkWarningTest, WhatHoldsTheTextToNothingIsReported) {
   const auto read = ReadForTest("lark",
