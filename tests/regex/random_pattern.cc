@@ -1,15 +1,11 @@
 #include "tests/regex/random_pattern.h"
 
-#include <array>
 #include <utility>
 
 #include "grammar_core/base/utf8.h"
 
 namespace maskd {
 namespace {
-
-constexpr std::array kSmallAtoms = {"a", "-", ".", "[^a]", "^", "$", "\\b", "\\B", "(?:)"};
-constexpr std::array kQuantifiers = {"*", "+", "?", "{2}", "{1,2}", "{2,}", "{0,3}"};
 
 struct Atom {
   const char* pattern;
@@ -76,15 +72,32 @@ SampledPattern Both(SampledPattern x, SampledPattern y) {
 
 }  // namespace
 
-std::vector<std::string> PatternsOfSize(int size) {
-  if (size == 1) return {kSmallAtoms.begin(), kSmallAtoms.end()};
+const PatternVocabulary& Positions() {
+  static const auto* const vocabulary =
+      new PatternVocabulary{{"a", "-", ".", "[^a]", "^", "$", "\\b", "\\B", "(?:)"},
+                            {"*", "+", "?", "{2}", "{1,2}", "{2,}", "{0,3}"}};
+  return *vocabulary;
+}
+
+const PatternVocabulary& Classes() {
+  static const auto* const vocabulary = new PatternVocabulary{
+      {"a", "[^a-z]", "[^\\W_]", "[[:upper:]k]", "\\d", "\\W", "\\p{L}", "\\P{Lu}", "\\p{Greek}",
+       "(?i:k)", "(?i:[^k])", "(?i:\\p{Lu})", "(?i:[a-ß])", "(?i:[^\\W])", "\\x{212A}"},
+      {"*?", "{0}", "{1}?", "{2}", "{0,2}", "{1,3}", "{2,}", "{3,}?"}};
+  return *vocabulary;
+}
+
+std::vector<std::string> PatternsOfSize(int size, const PatternVocabulary& vocabulary) {
+  if (size == 1) return vocabulary.atoms;
   std::vector<std::string> patterns;
-  for (const std::string& part : PatternsOfSize(size - 1)) {
-    for (const char* quantifier : kQuantifiers) patterns.push_back("(" + part + ")" + quantifier);
+  for (const std::string& part : PatternsOfSize(size - 1, vocabulary)) {
+    for (const std::string& quantifier : vocabulary.quantifiers) {
+      patterns.push_back("(" + part + ")" + quantifier);
+    }
   }
   for (int left = 1; left < size - 1; ++left) {
-    const std::vector<std::string> rights = PatternsOfSize(size - 1 - left);
-    for (const std::string& x : PatternsOfSize(left)) {
+    const std::vector<std::string> rights = PatternsOfSize(size - 1 - left, vocabulary);
+    for (const std::string& x : PatternsOfSize(left, vocabulary)) {
       for (const std::string& y : rights) {
         patterns.push_back(x + y);
         patterns.push_back("(?:" + x + "|" + y + ")");

@@ -17,9 +17,18 @@ struct SampledPattern {
   std::function<std::string(Random&)> sample;
 };
 
-// Every pattern of exactly `size` nodes over the letters a and -, dots, classes, anchors, word
-// boundaries, |, and seven quantifiers.
-std::vector<std::string> PatternsOfSize(int size);
+// What patterns are made of.
+struct PatternVocabulary {
+  std::vector<std::string> atoms;
+  std::vector<std::string> quantifiers;
+};
+// The letters a and -, dots, a class, anchors and word boundaries; seven quantifiers.
+const PatternVocabulary& Positions();
+// Classes of every kind, properties, folded letters and classes; counts, lazy ones as well.
+const PatternVocabulary& Classes();
+
+// Every pattern of exactly `size` nodes over the vocabulary, with |.
+std::vector<std::string> PatternsOfSize(int size, const PatternVocabulary& vocabulary);
 
 // A pattern of up to `size` nodes with characters of every UTF-8 length, named classes, folded
 // groups and counts.

@@ -87,26 +87,45 @@ class Comparison {
   int matches_ = 0;
 };
 
-std::vector<std::string> AllTexts(std::size_t max_length) {
+// Every text of up to `max_length` of the characters.
+std::vector<std::string> AllTexts(const std::vector<std::string>& characters, int max_length) {
   std::vector<std::string> texts = {""};
-  for (std::size_t i = 0; texts[i].size() < max_length; ++i) {
-    texts.push_back(texts[i] + "a");
-    texts.push_back(texts[i] + "-");
+  std::size_t begin = 0;
+  for (int length = 1; length <= max_length; ++length) {
+    const std::size_t end = texts.size();
+    for (; begin < end; ++begin) {
+      for (const std::string& character : characters) texts.push_back(texts[begin] + character);
+    }
   }
   return texts;
 }
 
 TEST(RegexRe2Test, EverySmallPatternOnEveryShortText) {
-  const std::vector<std::string> texts = AllTexts(5);
+  const std::vector<std::string> texts = AllTexts({"a", "-"}, 5);
   Comparison comparison;
   for (int size = 1; size <= 4; ++size) {
-    for (const std::string& pattern : PatternsOfSize(size)) {
+    for (const std::string& pattern : PatternsOfSize(size, Positions())) {
       comparison.Compare(pattern, texts);
       ASSERT_FALSE(HasFatalFailure());
     }
   }
   comparison.Print();
   EXPECT_LT(comparison.refused(), comparison.patterns() / 4);
+  EXPECT_GT(comparison.matches(), 10'000);
+}
+
+// U+212A, the Kelvin sign, folds to k.
+TEST(RegexRe2Test, EverySmallPatternOfClassesOnEveryShortText) {
+  const std::vector<std::string> texts = AllTexts({"a", "K", "7", "\u00C9", "\u03B2", "\u212A"}, 3);
+  Comparison comparison;
+  for (int size = 1; size <= 3; ++size) {
+    for (const std::string& pattern : PatternsOfSize(size, Classes())) {
+      comparison.Compare(pattern, texts);
+      ASSERT_FALSE(HasFatalFailure());
+    }
+  }
+  comparison.Print();
+  EXPECT_EQ(comparison.refused(), 0);
   EXPECT_GT(comparison.matches(), 10'000);
 }
 
