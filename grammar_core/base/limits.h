@@ -19,6 +19,8 @@ struct Limits {
   std::int64_t schema_sets = 10'000;
   // Rules that templates and rules with an index make of one grammar.
   std::int64_t rule_instances = 100'000;
+  // Parts of one pattern that look-around has read once more for each place they can stand at.
+  std::int64_t look_around_parts = 10'000;
   // Nodes of one grammar's IR.
   std::int64_t ir_nodes = 1'000'000;
   // Terms (automaton states and their parts) of one grammar, made by the compile and by all steps.

@@ -73,7 +73,8 @@ absl::StatusOr<ExprId> MakeRegex(const MacroCall& call) {
   const MacroValue& pattern = call.arguments.front().value;
   RegexOptions options = {.place = call.reading.lines.Place(pattern.at),
                           .dot_all = true,
-                          .shorthands = AsciiShorthands()};
+                          .shorthands = AsciiShorthands(),
+                          .look_around = false};
   bool in_json = false;
   for (std::size_t i = 1; i < call.arguments.size(); ++i) {
     const MacroArgument& argument = call.arguments[i];

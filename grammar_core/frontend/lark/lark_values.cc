@@ -143,7 +143,7 @@ absl::StatusOr<std::string> ReadPlainString(SourceReading& reading) {
 
 absl::StatusOr<ExprId> ReadLarkPattern(SourceReading& reading, SourceGrammar& grammar) {
   const std::size_t begin = reading.cursor.at();
-  RegexOptions options = {.shorthands = PythonShorthands()};
+  RegexOptions options = {.shorthands = PythonShorthands(), .look_around = false};
   std::size_t end = 0;
   if (absl::Status status = TakePattern(reading, &options.begin, &end); !status.ok()) return status;
   const absl::Status flags = ReadPatternFlags(reading.cursor, &options);

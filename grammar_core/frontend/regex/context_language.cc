@@ -50,7 +50,7 @@ bool SameAfter(const ContextLanguage& y, Neighbour before, Neighbour after) {
 ContextLanguage::ContextLanguage(const Table& table) : everywhere_(table.front()) {
   const bool same = std::all_of(table.begin(), table.end(),
                                 [&](const Language& in) { return in == table.front(); });
-  if (!same) table_ = std::make_unique<const Table>(table);
+  if (!same) table_ = std::make_shared<const Table>(table);
 }
 
 bool ContextLanguage::DependsOnWords() const {
@@ -133,6 +133,13 @@ Language ContextAlgebra::Power(const Language& part, std::uint32_t min, std::uin
   if (node == builder_->Nothing()) return NothingLanguage();
   if (node == builder_->Empty()) return EmptyLanguage();
   return {node, min == 0 || part.nullable, part.first, part.last};
+}
+
+Language ContextAlgebra::Both(const Language& x, const Language& y) {
+  const NodeId node = builder_->And({x.node, y.node});
+  if (node == builder_->Nothing()) return NothingLanguage();
+  return {node, x.nullable && y.nullable, static_cast<std::uint8_t>(x.first & y.first),
+          static_cast<std::uint8_t>(x.last & y.last)};
 }
 
 Language ContextAlgebra::BeginningWith(std::uint8_t kinds, const Language& language) {
@@ -243,6 +250,35 @@ std::optional<ContextLanguage> ContextAlgebra::Repeat(ContextLanguage part, std:
   if (max > 1 && part.DependsOnWords()) return std::nullopt;
   return Tabulated(
       [&](Neighbour before, Neighbour after) { return RepeatIn(part, min, max, before, after); });
+}
+
+ContextLanguage ContextAlgebra::Intersection(const ContextLanguage& x, const ContextLanguage& y) {
+  if (x.plain() && y.plain()) {
+    return ContextLanguage(
+        Both(x.In(Neighbour::kNone, Neighbour::kNone), y.In(Neighbour::kNone, Neighbour::kNone)));
+  }
+  return Tabulated([&](Neighbour before, Neighbour after) {
+    return Both(x.In(before, after), y.In(before, after));
+  });
+}
+
+ContextLanguage ContextAlgebra::Complement(const ContextLanguage& part) {
+  return Tabulated([&](Neighbour before, Neighbour after) {
+    const Language& in = part.In(before, after);
+    const NodeId node = builder_->Not(in.node);
+    if (node == builder_->Nothing()) return NothingLanguage();
+    return Language{node, !in.nullable, kAnyKind, kAnyKind};
+  });
+}
+
+ContextLanguage ContextAlgebra::AtTextEnd(const ContextLanguage& part) {
+  if (part.plain()) return part;
+  return Tabulated([&](Neighbour before, Neighbour) { return part.In(before, Neighbour::kNone); });
+}
+
+ContextLanguage ContextAlgebra::AtTextBegin(const ContextLanguage& part) {
+  if (part.plain()) return part;
+  return Tabulated([&](Neighbour, Neighbour after) { return part.In(Neighbour::kNone, after); });
 }
 
 // By the number of rounds that are not empty: none, one, or more. Rounds over the minimum may be

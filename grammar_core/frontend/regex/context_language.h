@@ -36,7 +36,7 @@ struct Language {
   bool operator==(const Language& other) const { return node == other.node; }
 };
 
-// The languages of a part, by its neighbours. Move-only.
+// The languages of a part, by its neighbours. Copies share their table.
 class ContextLanguage {
  public:
   static constexpr int kContexts = 9;
@@ -56,7 +56,7 @@ class ContextLanguage {
 
  private:
   Language everywhere_;
-  std::unique_ptr<const Table> table_;  // null: plain
+  std::shared_ptr<const Table> table_;  // null: plain
 };
 
 // Makes ContextLanguages from smaller ones.
@@ -74,9 +74,15 @@ class ContextAlgebra {
   ContextLanguage Anything();
 
   ContextLanguage Sequence(const std::vector<ContextLanguage>& parts);
+  ContextLanguage Pair(const ContextLanguage& x, const ContextLanguage& y);
   ContextLanguage Alternatives(const std::vector<ContextLanguage>& parts);
   // Nothing where `part` depends on words and may come more than once: not supported.
   std::optional<ContextLanguage> Repeat(ContextLanguage part, std::uint32_t min, std::uint32_t max);
+  ContextLanguage Intersection(const ContextLanguage& x, const ContextLanguage& y);
+  ContextLanguage Complement(const ContextLanguage& part);
+  // `part` where nothing comes after (before) it, whatever its neighbour there is called.
+  [[nodiscard]] static ContextLanguage AtTextEnd(const ContextLanguage& part);
+  [[nodiscard]] static ContextLanguage AtTextBegin(const ContextLanguage& part);
 
  private:
   [[nodiscard]] Language NothingLanguage() const;
@@ -84,13 +90,13 @@ class ContextAlgebra {
   Language Join(const std::vector<Language>& parts);
   Language Union(const std::vector<Language>& parts);
   Language Power(const Language& part, std::uint32_t min, std::uint32_t max);
+  Language Both(const Language& x, const Language& y);
   // The strings of `language` whose first (last) character is of a kind of `kinds`: not the empty
   // one.
   Language BeginningWith(std::uint8_t kinds, const Language& language);
   Language EndingWith(std::uint8_t kinds, const Language& language);
   Language NonEmpty(const Language& language);
 
-  ContextLanguage Pair(const ContextLanguage& x, const ContextLanguage& y);
   Language PairIn(const ContextLanguage& x, const ContextLanguage& y, Neighbour before,
                   Neighbour after);
   Language RepeatIn(const ContextLanguage& part, std::uint32_t min, std::uint32_t max,

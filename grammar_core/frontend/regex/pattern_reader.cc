@@ -29,11 +29,8 @@ struct Unsupported {
   absl::string_view name;
 };
 constexpr Unsupported kUnsupportedGroups[] = {
-    {"=", "look-ahead"},        {"!", "negative look-ahead"},
-    {"<=", "look-behind"},      {"<!", "negative look-behind"},
-    {">", "atomic group"},      {"P=", "back-reference"},
-    {"P>", "recursion"},        {"#", "comment"},
-    {"(", "conditional group"}, {"|", "branch reset"},
+    {">", "atomic group"}, {"P=", "back-reference"},   {"P>", "recursion"},
+    {"#", "comment"},      {"(", "conditional group"}, {"|", "branch reset"},
 };
 
 }  // namespace
@@ -41,18 +38,34 @@ constexpr Unsupported kUnsupportedGroups[] = {
 PatternReader::PatternReader(absl::string_view pattern, const RegexOptions& options,
                              const Limits& limits, Budget* budget, IrBuilder* builder)
     : limits_(limits),
+      search_(options.search),
+      looks_around_(options.look_around),
       free_spacing_(options.free_spacing),
       shorthands_(options.shorthands),
       budget_(budget),
       builder_(builder),
       cursor_(pattern, options.place),
       algebra_(builder),
+      look_around_(builder, &algebra_, &cursor_, limits, budget),
       flags_{options.fold, options.dot_all} {
   cursor_.MoveTo(options.begin);
-  groups_.push_back({options.begin, flags_, {}, {}, Last::kNothing});
+  groups_.push_back({options.begin, flags_});
 }
 
-absl::StatusOr<ContextLanguage> PatternReader::Read() {
+absl::StatusOr<NodeId> PatternReader::Read() {
+  if (absl::Status status = ReadParts(); !status.ok()) return status;
+  PatternPart whole = EndOf(&groups_.back());
+  if (search_) {
+    std::vector<PatternPart> parts;
+    parts.push_back({algebra_.Anything()});
+    parts.push_back(std::move(whole));
+    parts.push_back({algebra_.Anything()});
+    whole = look_around_.Sequence(std::move(parts));
+  }
+  return look_around_.WholeText(whole);
+}
+
+absl::Status PatternReader::ReadParts() {
   if (absl::Status status = cursor_.CheckUtf8(); !status.ok()) return status;
   while (!cursor_.done()) {
     if (absl::Status status = budget_->Spend(); !status.ok()) return status;
@@ -62,7 +75,7 @@ absl::StatusOr<ContextLanguage> PatternReader::Read() {
   if (groups_.size() > 1) {
     return cursor_.Invalid(groups_.back().begin, "the group has no end, expected ')'");
   }
-  return EndOf(std::move(groups_.back()));
+  return absl::OkStatus();
 }
 
 absl::Status PatternReader::ReadNext() {
@@ -171,6 +184,10 @@ absl::Status PatternReader::ReadGroupKind(std::size_t begin) {
   for (const Unsupported& unsupported : kUnsupportedGroups) {
     if (cursor_.Take(unsupported.spelling)) return cursor_.Unsupported(begin, unsupported.name);
   }
+  if (cursor_.Take("=")) return OpenLook(begin, {Side::kAhead, false});
+  if (cursor_.Take("!")) return OpenLook(begin, {Side::kAhead, true});
+  if (cursor_.Take("<=")) return OpenLook(begin, {Side::kBehind, false});
+  if (cursor_.Take("<!")) return OpenLook(begin, {Side::kBehind, true});
   if (cursor_.Take("<") || cursor_.Take("P<")) {
     if (absl::Status status = ReadGroupName(); !status.ok()) return status;
     return OpenGroup(begin, flags_);
@@ -236,12 +253,20 @@ absl::Status PatternReader::SetFlag(std::uint32_t letter, bool value, Flags* fla
   }
 }
 
-absl::Status PatternReader::OpenGroup(std::size_t begin, Flags inside) {
+absl::Status PatternReader::OpenLook(std::size_t begin, LookKind look) {
+  if (!looks_around_) {
+    return cursor_.Unsupported(begin, look.side == Side::kAhead ? "look-ahead" : "look-behind");
+  }
+  return OpenGroup(begin, flags_, look);
+}
+
+absl::Status PatternReader::OpenGroup(std::size_t begin, Flags inside,
+                                      std::optional<LookKind> look) {
   const auto depth = static_cast<std::int64_t>(groups_.size());
   if (depth > limits_.source_depth) {
     return cursor_.Limit(begin, "source_depth", limits_.source_depth, depth);
   }
-  groups_.push_back({begin, flags_, {}, {}, Last::kNothing});
+  groups_.push_back({begin, flags_, look});
   flags_ = inside;
   return absl::OkStatus();
 }
@@ -251,7 +276,15 @@ absl::Status PatternReader::CloseGroup(std::size_t begin) {
   Group group = std::move(groups_.back());
   groups_.pop_back();
   flags_ = group.flags_outside;
-  AddAtom(EndOf(std::move(group)));
+  PatternPart part = EndOf(&group);
+  if (!group.look.has_value()) {
+    AddPart(std::move(part), Last::kAtom);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<PatternPart> look =
+      look_around_.Look(group.look->side, group.look->negated, part, group.begin);
+  if (!look.ok()) return look.status();
+  AddPart(*std::move(look), Last::kNothing);
   return absl::OkStatus();
 }
 
@@ -264,10 +297,10 @@ absl::Status PatternReader::Quantify(std::size_t begin, Counts counts) {
   if (!cursor_.Take("?") && cursor_.Peek() == '+') {
     return cursor_.Unsupported(cursor_.at(), "possessive quantifier");
   }
-  ContextLanguage part = std::move(group.sequence.back());
+  PatternPart part = std::move(group.sequence.back());
   group.sequence.pop_back();
-  std::optional<ContextLanguage> repeated =
-      algebra_.Repeat(std::move(part), counts.min, counts.max);
+  std::optional<PatternPart> repeated =
+      look_around_.Repeat(std::move(part), counts.min, counts.max, begin);
   if (!repeated.has_value()) return cursor_.Unsupported(begin, "repetition of a word boundary");
   group.sequence.push_back(*std::move(repeated));
   group.last = Last::kQuantified;
@@ -320,9 +353,11 @@ absl::StatusOr<std::uint32_t> PatternReader::ReadCount() {
   return static_cast<std::uint32_t>(count);
 }
 
-void PatternReader::AddAtom(ContextLanguage atom) {
-  groups_.back().sequence.push_back(std::move(atom));
-  groups_.back().last = Last::kAtom;
+void PatternReader::AddAtom(ContextLanguage atom) { AddPart({std::move(atom)}, Last::kAtom); }
+
+void PatternReader::AddPart(PatternPart part, Last last) {
+  groups_.back().sequence.push_back(std::move(part));
+  groups_.back().last = last;
 }
 
 void PatternReader::AddCharacter(std::uint32_t c) {
@@ -338,15 +373,15 @@ void PatternReader::AddCharacter(std::uint32_t c) {
 
 void PatternReader::EndAlternative() {
   Group& group = groups_.back();
-  group.alternatives.push_back(algebra_.Sequence(std::exchange(group.sequence, {})));
+  group.alternatives.push_back(look_around_.Sequence(std::exchange(group.sequence, {})));
   group.last = Last::kNothing;
 }
 
-ContextLanguage PatternReader::EndOf(Group group) {
-  ContextLanguage last = algebra_.Sequence(group.sequence);
-  if (group.alternatives.empty()) return last;
-  group.alternatives.push_back(std::move(last));
-  return algebra_.Alternatives(group.alternatives);
+PatternPart PatternReader::EndOf(Group* group) {
+  PatternPart last = look_around_.Sequence(std::move(group->sequence));
+  if (group->alternatives.empty()) return last;
+  group->alternatives.push_back(std::move(last));
+  return look_around_.Alternatives(std::move(group->alternatives));
 }
 
 }  // namespace maskd

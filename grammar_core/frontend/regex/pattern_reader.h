@@ -19,7 +19,9 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/regex/context_language.h"
+#include "grammar_core/frontend/regex/look_around.h"
 #include "grammar_core/frontend/regex/pattern_cursor.h"
+#include "grammar_core/frontend/regex/pattern_part.h"
 #include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/ir/ir_builder.h"
 
@@ -27,15 +29,12 @@ namespace maskd {
 
 class PatternReader {
  public:
-  // All of them must outlive the reader. `options.search` is the caller's to
-  // see to.
+  // All of them must outlive the reader.
   PatternReader(absl::string_view pattern, const RegexOptions& options, const Limits& limits,
                 Budget* budget, IrBuilder* builder);
 
-  // Reads the whole pattern; call it once.
-  absl::StatusOr<ContextLanguage> Read();
-
-  ContextAlgebra& algebra() { return algebra_; }
+  // Reads the whole pattern into the texts that match it; call it once.
+  absl::StatusOr<NodeId> Read();
 
  private:
   struct Flags {
@@ -44,12 +43,17 @@ class PatternReader {
   };
   // Whether what was read last may be repeated.
   enum class Last { kNothing, kAtom, kQuantified };
+  struct LookKind {
+    Side side;
+    bool negated;
+  };
   // An open group, or the pattern itself.
   struct Group {
     std::size_t begin;
     Flags flags_outside;
-    std::vector<ContextLanguage> alternatives;
-    std::vector<ContextLanguage> sequence;
+    std::optional<LookKind> look = std::nullopt;
+    std::vector<PatternPart> alternatives = {};
+    std::vector<PatternPart> sequence = {};
     Last last = Last::kNothing;
   };
   struct Counts {
@@ -69,25 +73,32 @@ class PatternReader {
   absl::Status ReadFlags(std::size_t begin);
   absl::Status SetFlag(std::uint32_t letter, bool value, Flags* flags);
   absl::Status CloseGroup(std::size_t begin);
-  absl::Status OpenGroup(std::size_t begin, Flags inside);
+  absl::Status OpenLook(std::size_t begin, LookKind look);
+  absl::Status OpenGroup(std::size_t begin, Flags inside,
+                         std::optional<LookKind> look = std::nullopt);
   absl::Status Quantify(std::size_t begin, Counts counts);
   // {n}, {n,} or {n,m} behind its '{'; nothing, and the cursor as it was, where the '{' is just a
   // character.
   absl::StatusOr<std::optional<Counts>> ReadCounts(std::size_t begin);
   absl::StatusOr<std::uint32_t> ReadCount();
 
+  absl::Status ReadParts();
   void AddAtom(ContextLanguage atom);
+  void AddPart(PatternPart part, Last last);
   void AddCharacter(std::uint32_t c);
   void EndAlternative();
-  ContextLanguage EndOf(Group group);
+  PatternPart EndOf(Group* group);
 
   const Limits& limits_;
+  const bool search_;
+  const bool looks_around_;
   const bool free_spacing_;
   const Shorthands& shorthands_;
   Budget* const budget_;
   IrBuilder* const builder_;
   PatternCursor cursor_;
   ContextAlgebra algebra_;
+  LookAround look_around_;
   Flags flags_;
   std::vector<Group> groups_;
   absl::flat_hash_set<absl::string_view> names_;

@@ -1,32 +1,14 @@
 #include "grammar_core/frontend/regex/regex.h"
 
 #include <utility>
-#include <vector>
 
-#include "grammar_core/frontend/regex/context_language.h"
 #include "grammar_core/frontend/regex/pattern_reader.h"
 
 namespace maskd {
-namespace {
-
-// `pattern` with anything before and after it.
-ContextLanguage Searched(ContextLanguage pattern, ContextAlgebra& algebra) {
-  std::vector<ContextLanguage> parts;
-  parts.push_back(algebra.Anything());
-  parts.push_back(std::move(pattern));
-  parts.push_back(algebra.Anything());
-  return algebra.Sequence(parts);
-}
-
-}  // namespace
 
 absl::StatusOr<NodeId> ReadRegex(absl::string_view pattern, const RegexOptions& options,
                                  const Limits& limits, Budget& budget, IrBuilder& builder) {
-  PatternReader reader(pattern, options, limits, &budget, &builder);
-  absl::StatusOr<ContextLanguage> language = reader.Read();
-  if (!language.ok()) return language.status();
-  if (options.search) language = Searched(*std::move(language), reader.algebra());
-  return language->In(Neighbour::kNone, Neighbour::kNone).node;
+  return PatternReader(pattern, options, limits, &budget, &builder).Read();
 }
 
 absl::StatusOr<ReadResult> ReadRegexGrammar(const GrammarSource& source, const Limits& limits,

@@ -3,11 +3,11 @@
 // Dialect  docs/regex.md: ECMA-262 with the u flag and RE2, where they agree; where not, that page
 //          says which holds. Groups capture nothing, laziness changes nothing: only the language
 //          counts.
-// Exactness  anchors and word boundaries anywhere hold exactly or are refused; look-around, back-
-//          references, atomic groups and possessive quantifiers are refused (UNIMPLEMENTED).
+// Exactness  anchors, word boundaries and look-around hold exactly or are refused; back-references,
+//          atomic groups and possessive quantifiers are refused (UNIMPLEMENTED).
 // Errors   INVALID_ARGUMENT, UNIMPLEMENTED and RESOURCE_EXHAUSTED (source_depth: groups in groups;
-//          repeat_count; ir_nodes) with line:column of the pattern, in bytes from 1.
-// Threads  no state; any thread.
+//          repeat_count; look_around_parts; ir_nodes) with line:column of the pattern, in bytes
+// from 1. Threads  no state; any thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_REGEX_REGEX_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_REGEX_REGEX_H_
 
@@ -38,6 +38,9 @@ struct RegexOptions {
   bool free_spacing = false;
   // What \d, \w, \s and the dot are. Word boundaries are refused where words are not WordChars().
   const Shorthands& shorthands = EcmaShorthands();
+  // False: look-around is refused, as in a pattern that is a part of a longer one: all that it
+  // could look at is not known.
+  bool look_around = true;
   // Bytes before the pattern in the text given: a pattern that is a part of a longer source has its
   // errors at line:column of that source.
   std::size_t begin = 0;

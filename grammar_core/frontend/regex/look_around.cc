@@ -1,0 +1,444 @@
+#include "grammar_core/frontend/regex/look_around.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+namespace maskd {
+namespace {
+
+using Kind = LookingPart::Kind;
+
+constexpr std::array kNeighbours = {Neighbour::kNone, Neighbour::kWord, Neighbour::kOther};
+
+Side Opposite(Side side) { return side == Side::kAhead ? Side::kBehind : Side::kAhead; }
+
+bool Looks(const PatternPart& part, Side side) {
+  return !part.plain() && part.looking->looks(side);
+}
+
+bool IsLook(const PatternPart& part) { return !part.plain() && part.looking->kind == Kind::kLook; }
+
+const Language& WholeOf(const ContextLanguage& language) {
+  return language.In(Neighbour::kNone, Neighbour::kNone);
+}
+
+}  // namespace
+
+LookAround::LookAround(IrBuilder* builder, ContextAlgebra* algebra, const PatternCursor* cursor,
+                       const Limits& limits, Budget* budget)
+    : builder_(builder),
+      algebra_(algebra),
+      cursor_(cursor),
+      limits_(limits),
+      budget_(budget),
+      facts_(builder, budget),
+      anything_(algebra->Anything()) {}
+
+absl::Status LookAround::Step(const PatternPart& part) {
+  if (!part.plain()) last_at_ = part.looking->at;
+  if (absl::Status status = budget_->Spend(); !status.ok()) return status;
+  if (!builder_->status().ok()) return builder_->status();
+  if (++steps_ <= limits_.look_around_parts) return absl::OkStatus();
+  return cursor_->Limit(last_at_, "look_around_parts", limits_.look_around_parts, steps_);
+}
+
+bool LookAround::IsAnything(const ContextLanguage& language) const {
+  return language.plain() && WholeOf(language) == WholeOf(anything_);
+}
+
+Widths LookAround::WidthsOf(const ContextLanguage& language) {
+  std::optional<Widths> all;
+  for (const Neighbour before : kNeighbours) {
+    for (const Neighbour after : kNeighbours) {
+      const NodeId node = language.In(before, after).node;
+      if (node == builder_->Nothing()) continue;
+      const Widths here = facts_.WidthsOf(node);
+      all = all.has_value() ? all->Or(here) : here;
+    }
+  }
+  return all.value_or(Widths{0, 0});
+}
+
+Widths LookAround::WidthsOf(const PatternPart& part) {
+  return part.plain() ? WidthsOf(part.language) : part.looking->widths;
+}
+
+PatternPart LookAround::Composite(Kind kind, std::vector<PatternPart> parts) {
+  auto made = std::make_unique<LookingPart>(LookingPart{.kind = kind, .at = 0});
+  bool placed = false;
+  for (const PatternPart& part : parts) {
+    if (part.plain()) continue;
+    made->looks_ahead = made->looks_ahead || part.looking->looks_ahead;
+    made->looks_behind = made->looks_behind || part.looking->looks_behind;
+    if (!std::exchange(placed, true)) made->at = part.looking->at;
+  }
+  made->parts = std::move(parts);
+  return {algebra_->Empty(), std::move(made)};
+}
+
+std::vector<PatternPart> LookAround::RunsJoined(std::vector<PatternPart> parts) {
+  std::vector<PatternPart> joined;
+  std::vector<ContextLanguage> run;
+  const auto end_run = [&] {
+    if (!run.empty()) joined.push_back({algebra_->Sequence(std::exchange(run, {}))});
+  };
+  for (PatternPart& part : parts) {
+    if (part.plain()) {
+      run.push_back(std::move(part.language));
+    } else {
+      end_run();
+      joined.push_back(std::move(part));
+    }
+  }
+  end_run();
+  return joined;
+}
+
+PatternPart LookAround::Sequence(std::vector<PatternPart> parts) {
+  parts = RunsJoined(std::move(parts));
+  if (parts.size() > 1) {
+    NarrowToOneSide(Side::kAhead, &parts);
+    NarrowToOneSide(Side::kBehind, &parts);
+    parts = RunsJoined(std::move(parts));
+  }
+  if (parts.empty()) return {algebra_->Empty()};
+  if (parts.size() == 1) return std::move(parts.front());
+  Widths widths = {0, 0};
+  for (const PatternPart& part : parts) widths = widths.Then(WidthsOf(part));
+  PatternPart made = Composite(Kind::kSequence, std::move(parts));
+  made.looking->widths = widths;
+  return made;
+}
+
+// The look's own place is dropped: neighbours that look, too, are at the same place.
+void LookAround::NarrowToOneSide(Side side, std::vector<PatternPart>* parts) {
+  if (side == Side::kAhead) std::reverse(parts->begin(), parts->end());
+  std::vector<PatternPart> kept;
+  std::optional<std::size_t> beside;  // the plain part that looks at this place see
+  for (PatternPart& part : *parts) {
+    if (IsLook(part) && part.looking->looks(side) && beside.has_value() &&
+        WidthsOf(kept[*beside]).min >= part.looking->reach) {
+      kept[*beside].language = algebra_->Intersection(kept[*beside].language, part.language);
+      continue;
+    }
+    if (part.plain()) {
+      beside = kept.size();
+    } else if (!IsLook(part)) {
+      beside.reset();
+    }
+    kept.push_back(std::move(part));
+  }
+  if (side == Side::kAhead) std::reverse(kept.begin(), kept.end());
+  *parts = std::move(kept);
+}
+
+PatternPart LookAround::Alternatives(std::vector<PatternPart> parts) {
+  std::vector<ContextLanguage> plain;
+  std::vector<PatternPart> kept;
+  for (PatternPart& part : parts) {
+    if (part.plain()) {
+      plain.push_back(std::move(part.language));
+    } else {
+      kept.push_back(std::move(part));
+    }
+  }
+  if (!plain.empty()) kept.push_back({algebra_->Alternatives(plain)});
+  if (kept.size() == 1) return std::move(kept.front());
+  Widths widths = WidthsOf(kept.front());
+  for (const PatternPart& part : kept) widths = widths.Or(WidthsOf(part));
+  PatternPart made = Composite(Kind::kAlternatives, std::move(kept));
+  made.looking->widths = widths;
+  return made;
+}
+
+std::optional<PatternPart> LookAround::Repeat(PatternPart part, std::uint32_t min,
+                                              std::uint32_t max, std::size_t at) {
+  if (part.plain()) {
+    std::optional<ContextLanguage> repeated = algebra_->Repeat(std::move(part.language), min, max);
+    if (!repeated.has_value()) return std::nullopt;
+    return PatternPart{*std::move(repeated)};
+  }
+  if (max == 0) return PatternPart{algebra_->Empty()};
+  if (min == 1 && max == 1) return part;
+  const Widths widths = WidthsOf(part);
+  // All rounds are at the same place.
+  if (widths.max == 0) return min == 0 ? PatternPart{algebra_->Empty()} : std::move(part);
+  CharSet characters;
+  if (widths == Widths{1, 1}) characters = CharactersOf(part);
+  std::vector<PatternPart> parts;
+  parts.push_back(std::move(part));
+  PatternPart made = Composite(Kind::kRepeat, std::move(parts));
+  made.looking->at = at;
+  made.looking->min = min;
+  made.looking->max = max;
+  made.looking->widths = widths.Times(min, max);
+  made.looking->characters = std::move(characters);
+  return made;
+}
+
+absl::StatusOr<PatternPart> LookAround::Look(Side side, bool negated, const PatternPart& body,
+                                             std::size_t at) {
+  absl::StatusOr<ContextLanguage> seen = Extended(side, body, anything_);
+  if (!seen.ok()) return seen.status();
+  if (negated) seen = algebra_->Complement(*seen);
+  if (IsAnything(*seen)) return PatternPart{algebra_->Empty()};
+  auto look = std::make_unique<LookingPart>(LookingPart{.kind = Kind::kLook, .at = at});
+  (side == Side::kAhead ? look->looks_ahead : look->looks_behind) = true;
+  if (body.plain() && body.language.plain()) look->reach = WidthsOf(body).max;
+  return PatternPart{*std::move(seen), std::move(look)};
+}
+
+ContextLanguage LookAround::Joined(Side side, const ContextLanguage& part,
+                                   const ContextLanguage& rest) {
+  return side == Side::kAhead ? ContextAlgebra::AtTextEnd(algebra_->Pair(part, rest))
+                              : ContextAlgebra::AtTextBegin(algebra_->Pair(rest, part));
+}
+
+absl::StatusOr<ContextLanguage> LookAround::Extended(Side side, const PatternPart& part,
+                                                     ContextLanguage rest) {
+  if (absl::Status status = Step(part); !status.ok()) return status;
+  if (part.plain()) return Joined(side, part.language, rest);
+  const LookingPart& looking = *part.looking;
+  if (looking.looks(Opposite(side))) {
+    return cursor_->Unsupported(looking.at, side == Side::kAhead
+                                                ? "look-behind in a look-ahead"
+                                                : "look-ahead in or before a look-behind");
+  }
+  switch (looking.kind) {
+    case Kind::kLook:
+      return algebra_->Intersection(rest, part.language);
+    case Kind::kSequence:
+      for (std::size_t i = 0; i < looking.parts.size(); ++i) {
+        const std::size_t nearest = side == Side::kAhead ? looking.parts.size() - 1 - i : i;
+        absl::StatusOr<ContextLanguage> longer =
+            Extended(side, looking.parts[nearest], std::move(rest));
+        if (!longer.ok()) return longer.status();
+        rest = *std::move(longer);
+      }
+      return rest;
+    case Kind::kAlternatives:
+      return ExtendedByAny(side, looking, rest);
+    case Kind::kRepeat:
+      return ExtendedByRounds(side, looking, std::move(rest));
+  }
+  return rest;
+}
+
+absl::StatusOr<ContextLanguage> LookAround::ExtendedByAny(Side side, const LookingPart& part,
+                                                          const ContextLanguage& rest) {
+  std::vector<ContextLanguage> ways;
+  for (const PatternPart& alternative : part.parts) {
+    absl::StatusOr<ContextLanguage> way = Extended(side, alternative, rest);
+    if (!way.ok()) return way.status();
+    ways.push_back(*std::move(way));
+  }
+  return algebra_->Alternatives(ways);
+}
+
+absl::StatusOr<ContextLanguage> LookAround::ExtendedByRounds(Side side, const LookingPart& part,
+                                                             ContextLanguage rest) {
+  if (!part.characters.empty() && part.characters.Intersect(NearestOf(side, rest)).empty()) {
+    return ExtendedByCharacters(side, part, rest);
+  }
+  // In front of anything, rounds over the least are no more than that.
+  const std::uint32_t max = IsAnything(rest) ? part.min : part.max;
+  if (max == kUnbounded) {
+    return cursor_->Unsupported(part.at, "endless repetition of look-around");
+  }
+  ContextLanguage all = rest;
+  for (std::uint32_t round = max; round > 0; --round) {
+    absl::StatusOr<ContextLanguage> more = Extended(side, part.parts.front(), std::move(all));
+    if (!more.ok()) return more.status();
+    all = round > part.min ? algebra_->Alternatives({rest, *more}) : *std::move(more);
+  }
+  return all;
+}
+
+// The rounds end where the first other character stands, or the text. So the text is some of the
+// characters and `rest`, and from none of the characters before that on may it be other than a
+// round and anything behind it.
+absl::StatusOr<ContextLanguage> LookAround::ExtendedByCharacters(Side side, const LookingPart& part,
+                                                                 const ContextLanguage& rest) {
+  const absl::StatusOr<ContextLanguage> round = Extended(side, part.parts.front(), anything_);
+  if (!round.ok()) return round.status();
+  const ContextLanguage character = algebra_->Chars(part.characters);
+  const ContextLanguage before = *algebra_->Repeat(character, 0, kUnbounded);
+  const ContextLanguage fault =
+      algebra_->Intersection(Joined(side, character, anything_), algebra_->Complement(*round));
+  const ContextLanguage rounds = *algebra_->Repeat(character, part.min, part.max);
+  return algebra_->Intersection(Joined(side, rounds, rest),
+                                algebra_->Complement(Joined(side, before, fault)));
+}
+
+CharSet LookAround::NearestOf(Side side, const ContextLanguage& rest) {
+  const TextEdge edge = side == Side::kAhead ? TextEdge::kFirst : TextEdge::kLast;
+  CharSet all;
+  for (const Neighbour near : kNeighbours) {
+    const Language& here =
+        side == Side::kAhead ? rest.In(near, Neighbour::kNone) : rest.In(Neighbour::kNone, near);
+    all = all.Union(facts_.CharsAt(edge, here.node));
+  }
+  return all;
+}
+
+// Of a part of one character.
+CharSet LookAround::CharactersOf(const PatternPart& part) {
+  CharSet all;
+  if (part.plain()) {
+    for (const Neighbour before : kNeighbours) {
+      for (const Neighbour after : kNeighbours) {
+        all = all.Union(facts_.CharsAt(TextEdge::kFirst, part.language.In(before, after).node));
+      }
+    }
+    return all;
+  }
+  if (part.looking->kind == Kind::kRepeat) return part.looking->characters;
+  for (const PatternPart& inner : part.looking->parts) all = all.Union(CharactersOf(inner));
+  return all;
+}
+
+absl::StatusOr<NodeId> LookAround::WholeText(const PatternPart& whole) {
+  if (!Looks(whole, Side::kAhead) || !Looks(whole, Side::kBehind)) {
+    const Side side = Looks(whole, Side::kBehind) ? Side::kBehind : Side::kAhead;
+    const absl::StatusOr<ContextLanguage> all = Extended(side, whole, algebra_->Empty());
+    if (!all.ok()) return all.status();
+    return WholeOf(*all).node;
+  }
+  const absl::StatusOr<std::vector<Word>> words = WordsOf(whole);
+  if (!words.ok()) return words.status();
+  std::vector<NodeId> ways;
+  for (const Word& word : *words) {
+    const absl::StatusOr<NodeId> texts = TextsOf(word);
+    if (!texts.ok()) return texts.status();
+    ways.push_back(*texts);
+  }
+  return builder_->Alt(std::move(ways));
+}
+
+absl::StatusOr<std::vector<LookAround::Word>> LookAround::WordsOf(const PatternPart& part) {
+  if (absl::Status status = Step(part); !status.ok()) return status;
+  if (!Looks(part, Side::kAhead) || !Looks(part, Side::kBehind)) return std::vector<Word>{{&part}};
+  const LookingPart& looking = *part.looking;
+  switch (looking.kind) {
+    case Kind::kSequence:
+      return SequenceWords(looking);
+    case Kind::kRepeat:
+      return RepeatWords(looking);
+    default:
+      break;
+  }
+  std::vector<Word> words;
+  for (const PatternPart& alternative : looking.parts) {
+    absl::StatusOr<std::vector<Word>> more = WordsOf(alternative);
+    if (!more.ok()) return more.status();
+    std::move(more->begin(), more->end(), std::back_inserter(words));
+  }
+  return words;
+}
+
+absl::StatusOr<std::vector<LookAround::Word>> LookAround::Products(const std::vector<Word>& begins,
+                                                                   const std::vector<Word>& ends) {
+  std::vector<Word> words;
+  for (const Word& begin : begins) {
+    for (const Word& end : ends) {
+      Word& word = words.emplace_back(begin);
+      word.insert(word.end(), end.begin(), end.end());
+      for (const PatternPart* part : word) {
+        if (absl::Status status = Step(*part); !status.ok()) return status;
+      }
+    }
+  }
+  return words;
+}
+
+absl::StatusOr<std::vector<LookAround::Word>> LookAround::SequenceWords(const LookingPart& part) {
+  std::vector<Word> words = {{}};
+  for (const PatternPart& next : part.parts) {
+    const absl::StatusOr<std::vector<Word>> ends = WordsOf(next);
+    if (!ends.ok()) return ends.status();
+    absl::StatusOr<std::vector<Word>> longer = Products(words, *ends);
+    if (!longer.ok()) return longer.status();
+    words = *std::move(longer);
+  }
+  return words;
+}
+
+absl::StatusOr<std::vector<LookAround::Word>> LookAround::RepeatWords(const LookingPart& part) {
+  if (part.max == kUnbounded) {
+    return cursor_->Unsupported(part.at, "endless repetition of look-around");
+  }
+  const absl::StatusOr<std::vector<Word>> round = WordsOf(part.parts.front());
+  if (!round.ok()) return round.status();
+  std::vector<Word> words;
+  std::vector<Word> rounds = {{}};
+  for (std::uint32_t count = 0;; ++count) {
+    if (count >= part.min) words.insert(words.end(), rounds.begin(), rounds.end());
+    if (count == part.max) return words;
+    absl::StatusOr<std::vector<Word>> longer = Products(rounds, *round);
+    if (!longer.ok()) return longer.status();
+    rounds = *std::move(longer);
+  }
+}
+
+// Looks that hold or not for the text as a whole are set apart; of the others, those behind must
+// come first: then the text before them and the text after them do not overlap.
+absl::StatusOr<NodeId> LookAround::TextsOf(const Word& word) {
+  std::vector<NodeId> conditions;
+  Word kept;
+  std::size_t split = 0;  // of `kept`: no look-behind from here on
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (absl::Status status = Step(*word[i]); !status.ok()) return status;
+    if (IsLook(*word[i])) {
+      if (const std::optional<NodeId> texts = TextsWith(word, i); texts.has_value()) {
+        conditions.push_back(*texts);
+        continue;
+      }
+    }
+    kept.push_back(word[i]);
+    if (Looks(*word[i], Side::kBehind)) split = kept.size();
+  }
+  ContextLanguage begin = algebra_->Empty();
+  for (std::size_t i = 0; i < split; ++i) {
+    absl::StatusOr<ContextLanguage> longer = Extended(Side::kBehind, *kept[i], std::move(begin));
+    if (!longer.ok()) return longer.status();
+    begin = *std::move(longer);
+  }
+  ContextLanguage end = algebra_->Empty();
+  for (std::size_t i = kept.size(); i > split; --i) {
+    absl::StatusOr<ContextLanguage> longer = Extended(Side::kAhead, *kept[i - 1], std::move(end));
+    if (!longer.ok()) return longer.status();
+    end = *std::move(longer);
+  }
+  conditions.push_back(WholeOf(algebra_->Pair(begin, end)).node);
+  return builder_->And(std::move(conditions));
+}
+
+std::optional<NodeId> LookAround::TextsWith(const Word& word, std::size_t look) {
+  const Side side = word[look]->looking->looks_ahead ? Side::kAhead : Side::kBehind;
+  const ContextLanguage& seen = word[look]->language;
+  std::vector<ContextLanguage> unseen;
+  const std::size_t from = side == Side::kAhead ? 0 : look + 1;
+  const std::size_t to = side == Side::kAhead ? look : word.size();
+  for (std::size_t i = from; i < to; ++i) {
+    if (word[i]->plain()) {
+      unseen.push_back(word[i]->language);
+    } else if (!IsLook(*word[i])) {
+      return std::nullopt;
+    }
+  }
+  const ContextLanguage between = algebra_->Sequence(unseen);
+  const Widths widths = WidthsOf(side == Side::kAhead ? ContextAlgebra::AtTextBegin(between)
+                                                      : ContextAlgebra::AtTextEnd(between));
+  if (!widths.fixed()) return std::nullopt;
+  if (widths.max == 0) return WholeOf(seen).node;
+  if (!seen.plain() || widths.max > kMaxRepeats) return std::nullopt;
+  const auto count = static_cast<std::uint32_t>(widths.max);
+  const NodeId skipped = builder_->Repeat(builder_->AnyChar(), count, count);
+  return side == Side::kAhead ? builder_->Concat({skipped, WholeOf(seen).node})
+                              : builder_->Concat({WholeOf(seen).node, skipped});
+}
+
+}  // namespace maskd
