@@ -1,15 +1,25 @@
 #include "grammar_core/frontend/json/json_document.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 
+#include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json/json_reader.h"
 
 namespace maskd {
 
 namespace {
+
+// Where the pointers into the text with this root begin.
+std::string PlaceOfRoot(const json_internal::Tree& tree, JsonId root) {
+  if (root == 0) return "";
+  const auto text = std::find_if(tree.texts.begin(), tree.texts.end(),
+                                 [&](const auto& known) { return known.root == root; });
+  return absl::StrCat(text->name, "#");
+}
 
 std::string Escaped(absl::string_view key) {
   return absl::StrReplaceAll(key, {{"~", "~0"}, {"/", "~1"}});
@@ -20,7 +30,7 @@ std::string Escaped(absl::string_view key) {
 std::string json_internal::PointerOf(const Tree& tree, JsonId id, std::size_t max_bytes) {
   std::vector<JsonId> path;
   for (; tree.nodes[id].parent != kNoNode; id = tree.nodes[id].parent) path.push_back(id);
-  std::string pointer;
+  std::string pointer = PlaceOfRoot(tree, id);
   for (; !path.empty(); path.pop_back()) {
     const Node& node = tree.nodes[path.back()];
     const bool member = tree.nodes[node.parent].type == JsonType::kObject;
@@ -106,10 +116,24 @@ void JsonValue::AppendCompact(std::string* out) const {
 
 absl::StatusOr<JsonDocument> JsonDocument::Parse(absl::string_view text, const Limits& limits) {
   auto tree = std::make_unique<json_internal::Tree>();
-  tree->source = std::string(text);
+  tree->texts.push_back({std::string(text), "", 0});
   const absl::Status status = json_internal::Reader(limits.source_depth, tree.get()).Read();
   if (!status.ok()) return status;
   return JsonDocument(std::move(tree));
+}
+
+absl::StatusOr<JsonValue> JsonDocument::Add(absl::string_view text, absl::string_view name,
+                                            const Limits& limits) {
+  const auto root = static_cast<JsonId>(tree_->nodes.size());
+  tree_->texts.push_back({std::string(text), std::string(name), root});
+  const absl::Status status = json_internal::Reader(limits.source_depth, tree_.get()).Read();
+  if (absl::IsInvalidArgument(status)) {
+    const std::string place = ErrorPlace(status);
+    return InvalidAt(absl::StrCat(name, ":", place),
+                     status.message().substr(place.size() + absl::string_view(": ").size()));
+  }
+  if (!status.ok()) return status;
+  return JsonValue(tree_.get(), root);
 }
 
 void AppendJsonString(absl::string_view utf8, std::string* out) {

@@ -6,7 +6,7 @@
 // Errors   INVALID_ARGUMENT: a syntax error, invalid UTF-8 or a lone surrogate at line:column (byte
 //          column, from 1), a duplicate key at its JSON Pointer. RESOURCE_EXHAUSTED: source_depth.
 // Ownership a JsonValue is a view: it lives as long as its document, which may be moved.
-// Threads  immutable once read.
+// Threads  immutable once read, but for Add().
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
 
@@ -50,7 +50,13 @@ struct Node {
 };
 
 struct Tree {
-  std::string source;
+  // A text that was read, with the name of its document and its root.
+  struct Text {
+    std::string source;
+    std::string name;
+    JsonId root;
+  };
+  std::deque<Text> texts;
   std::deque<std::string> unescaped;
   std::vector<Node> nodes;
   absl::flat_hash_map<std::pair<JsonId, absl::string_view>, JsonId> by_key;
@@ -78,6 +84,9 @@ class JsonValue {
   [[nodiscard]] absl::string_view key() const { return node().key; }
   // Children of an array or object, 0 for other types.
   [[nodiscard]] std::uint32_t size() const { return node().size; }
+
+  // Position among its siblings, from 0.
+  [[nodiscard]] std::uint32_t index() const { return node().index; }
 
   // The node's number: distinct in its document, ascending in the order of the text.
   [[nodiscard]] JsonId id() const { return id_; }
@@ -143,13 +152,19 @@ class JsonDocument {
  public:
   static absl::StatusOr<JsonDocument> Parse(absl::string_view text, const Limits& limits);
 
+  // The root of the text that was parsed.
   [[nodiscard]] JsonValue root() const { return JsonValue(tree_.get(), 0); }
 
+  // Reads another text, named `name`, into the same document; its root. Pointers into it begin with
+  // "NAME#", places of its syntax errors with "NAME:".
+  absl::StatusOr<JsonValue> Add(absl::string_view text, absl::string_view name,
+                                const Limits& limits);
+
  private:
-  explicit JsonDocument(std::unique_ptr<const json_internal::Tree> tree) : tree_(std::move(tree)) {}
+  explicit JsonDocument(std::unique_ptr<json_internal::Tree> tree) : tree_(std::move(tree)) {}
 
   // On the heap, so that views stay good when the document moves.
-  std::unique_ptr<const json_internal::Tree> tree_;
+  std::unique_ptr<json_internal::Tree> tree_;
 };
 
 // Appends `utf8` as a JSON string, quotes included, escaping only what must be.

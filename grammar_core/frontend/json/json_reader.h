@@ -17,9 +17,9 @@ namespace maskd::json_internal {
 
 class Reader {
  public:
-  // Reads `tree->source` into `*tree`, at most `max_depth` brackets deep.
+  // Reads the last of `tree->texts` into `*tree`, at most `max_depth` brackets deep.
   Reader(std::int64_t max_depth, Tree* tree)
-      : max_depth_(max_depth), tree_(tree), text_(tree->source) {}
+      : max_depth_(max_depth), tree_(tree), text_(tree->texts.back().source) {}
 
   absl::Status Read();
 
