@@ -36,6 +36,10 @@ absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_
   AppendField(source.kind, &fields);
   AppendField(*text, &fields);
   AppendField(OptionsText(source.options), &fields);
+  for (const GrammarSource::Document& document : source.documents) {
+    AppendField(document.uri, &fields);
+    AppendField(document.text, &fields);
+  }
   AppendField(tokenizer_hash, &fields);
   return Sha256Hex(fields);
 }

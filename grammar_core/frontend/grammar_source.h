@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace maskd {
 
@@ -40,10 +41,18 @@ struct GrammarOptions {
 };
 
 struct GrammarSource {
+  // A text that the source may refer to by `uri`; it is read only if it does.
+  struct Document {
+    std::string uri;
+    std::string text;
+  };
+
   // A name of FrontEndKinds(), such as "json_schema" or "choice".
   std::string kind;
   std::string text;
-  GrammarOptions options;
+  GrammarOptions options = {};
+  // JSON Schema: what a $ref may lead to beside the schema itself. Nothing else is ever fetched.
+  std::vector<Document> documents = {};
 };
 
 }  // namespace maskd

@@ -17,6 +17,8 @@ namespace {
 
 constexpr NodeId kNothingId = 0;
 constexpr NodeId kEmptyId = 1;
+// A set with more characters in a row is a class rather than a list.
+constexpr std::uint32_t kMaxListedRange = 64;
 
 void AppendNumber(std::uint32_t value, std::string* key) {
   key->append(reinterpret_cast<const char*>(&value), sizeof(value));
@@ -459,6 +461,34 @@ NodeId IrBuilder::Repeat(NodeId node, std::uint32_t min, std::uint32_t max) {
   merged.b = bounded ? static_cast<std::uint32_t>(nested->max) : kUnbounded;
   const NodeId counted = Intern(merged, {inner.base});
   return nested->or_none ? Intern({.kind = IrKind::kRepeat, .a = 0, .b = 1}, {counted}) : counted;
+}
+
+std::optional<std::vector<std::string>> IrBuilder::ListedTexts(NodeId node) const {
+  std::vector<std::string> texts;
+  const auto add = [&](const std::u32string& text) {
+    std::string& utf8 = texts.emplace_back();
+    for (const char32_t c : text) AppendUtf8(c, &utf8);
+  };
+  const IrNode* n = &ir_.nodes[node];
+  if (n->kind == IrKind::kRepeat && n->a == 0 && n->b == 1) {
+    texts.emplace_back();
+    n = &ir_.nodes[ir_.children[n->first_child]];
+  }
+  if (n->kind == IrKind::kEmpty) {
+    texts.emplace_back();
+  } else if (n->kind == IrKind::kText) {
+    add(ir_.texts[n->a]);
+  } else if (n->kind == IrKind::kTextSet) {
+    for (const std::u32string& text : ir_.text_sets[n->a]) add(text);
+  } else if (n->kind == IrKind::kCharSet) {
+    for (const CharRange& range : ir_.char_sets[n->a].ranges()) {
+      if (range.hi - range.lo >= kMaxListedRange) return std::nullopt;
+      for (char32_t c = range.lo; c <= range.hi; ++c) add({c});
+    }
+  } else {
+    return std::nullopt;
+  }
+  return texts;
 }
 
 RuleId IrBuilder::DeclareRule(absl::string_view name, absl::string_view place) {

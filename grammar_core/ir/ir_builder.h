@@ -16,6 +16,7 @@
 #define MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,9 @@ class IrBuilder {
   // `name` and `place` are for people (see IrRule).
   RuleId DeclareRule(absl::string_view name, absl::string_view place);
   void DefineRule(RuleId rule, NodeId body);
+
+  // The texts of a node that is a list of texts and nothing else, in UTF-8.
+  [[nodiscard]] std::optional<std::vector<std::string>> ListedTexts(NodeId node) const;
 
   [[nodiscard]] const IrNode& node(NodeId id) const { return ir_.nodes[id]; }
   // A node as a base and how often it is repeated.

@@ -100,13 +100,32 @@ TEST(JsonSchemaLimitsTest, LargeEnumIsFewNodes) {
 
 TEST(JsonSchemaLimitsTest, ProductOfAnyOfsIsLimited) {
   const std::string all = Listed(40, [](int i) {
-    return absl::StrCat("{\"anyOf\":[{\"required\":[\"a", i, "\"]},{\"required\":[\"b", i,
-                        "\"]}]}");
+    return absl::StrCat("{\"anyOf\":[{\"properties\":{\"a", i,
+                        "\":{\"type\":\"null\"}}},{\"properties\":{\"b", i,
+                        "\":{\"type\":\"null\"}}}]}");
   });
   const absl::Status status =
       ReadForTest("json_schema", "{\"type\":\"object\",\"allOf\":[" + all + "]}").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
   EXPECT_NE(status.message().find("schema_sets"), absl::string_view::npos) << status;
+}
+
+TEST(JsonSchemaLimitsTest, AlternativesOfRequiredAreNoProduct) {
+  const std::string all = Listed(40, [](int i) {
+    return absl::StrCat("{\"anyOf\":[{\"required\":[\"a", i, "\"]},{\"required\":[\"b", i,
+                        "\"]}]}");
+  });
+  const auto read = ReadForTest("json_schema", "{\"type\":\"object\",\"allOf\":[" + all + "]}");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_LT(read->ir.rules.size(), 4u);
+}
+
+TEST(JsonSchemaLimitsTest, OneOfManyConstantsIsOneSet) {
+  const std::string branches =
+      Listed(1'000, [](int i) { return absl::StrCat("{\"const\":\"v", i, "\"}"); });
+  const auto read = ReadForTest("json_schema", "{\"oneOf\":[" + branches + "]}");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_LT(read->ir.nodes.size(), 10u);
 }
 
 TEST(JsonSchemaLimitsTest, ManyBranchesThatListValuesAreOneSet) {

@@ -3,6 +3,8 @@
 #define MASKD_TESTS_FRONTEND_READING_H_
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -11,11 +13,13 @@
 
 namespace maskd {
 
-inline absl::StatusOr<FrontEndResult> ReadForTest(absl::string_view kind, absl::string_view text,
-                                                  const GrammarOptions& options = {},
-                                                  const Limits& limits = {}) {
+inline absl::StatusOr<FrontEndResult> ReadForTest(
+    absl::string_view kind, absl::string_view text, const GrammarOptions& options = {},
+    const Limits& limits = {}, std::vector<GrammarSource::Document> documents = {}) {
   Budget budget = Budget::Unlimited();
-  return ReadGrammar({std::string(kind), std::string(text), options}, limits, budget);
+  const GrammarSource source = {std::string(kind), std::string(text), options,
+                                std::move(documents)};
+  return ReadGrammar(source, limits, budget);
 }
 
 }  // namespace maskd

@@ -30,14 +30,16 @@ void Judge(const JsonValue& group, const GrammarIr& ir, Tally* tally) {
 
 }  // namespace
 
-void Take(const JsonValue& group, absl::string_view text, Tally* tally) {
+void Take(const JsonValue& group, absl::string_view text,
+          const std::vector<GrammarSource::Document>& documents, Tally* tally) {
   GrammarOptions options;
   options.property_order = PropertyOrder::kAny;
   ++tally->groups;
-  const auto read = ReadForTest("json_schema", text, options);
+  const auto read = ReadForTest("json_schema", text, options, {}, documents);
   if (read.ok()) return Judge(group, read->ir, tally);
-  if (read.status().code() == absl::StatusCode::kUnimplemented) {
+  if (absl::IsUnimplemented(read.status()) || absl::IsResourceExhausted(read.status())) {
     ++tally->refused;
+    tally->refusals.push_back(absl::StrCat(group.Find("id")->text(), " ", read.status().message()));
   } else if (group.Find("valid")->size() == 0) {
     ++tally->unsatisfiable;
   } else {
@@ -46,9 +48,10 @@ void Take(const JsonValue& group, absl::string_view text, Tally* tally) {
 }
 
 void Tally::Print() const {
-  std::cout << groups << " groups: right " << right + unsatisfiable << ", not supported " << refused
+  std::cout << groups << " groups: right " << right + unsatisfiable << ", refused " << refused
             << ", valid refused " << valid_refused.size() << ", invalid accepted "
             << invalid_accepted.size() << ", other errors " << errors.size() << "\n";
+  for (const std::string& text : refusals) std::cout << "refused: " << text << "\n";
   for (const std::string& text : valid_refused) std::cout << "valid refused: " << text << "\n";
   for (const std::string& text : invalid_accepted)
     std::cout << "invalid accepted: " << text << "\n";

@@ -8,6 +8,7 @@
 
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
 
 namespace maskd {
@@ -17,18 +18,20 @@ struct Tally {
   int groups = 0;
   int right = 0;
   int unsatisfiable = 0;  // refused, and no instance is valid
-  int refused = 0;        // UNIMPLEMENTED
+  int refused = 0;        // UNIMPLEMENTED, RESOURCE_EXHAUSTED
+  std::vector<std::string> refusals;
   std::vector<std::string> valid_refused;
   std::vector<std::string> invalid_accepted;
   std::vector<std::string> errors;
 
-  // A line of counts, then one a failure: "KIND: ID TEXT".
+  // A line of counts, then one a refusal or failure: "KIND: ID TEXT".
   void Print() const;
 };
 
-// Reads the schema `text` with properties in any order, and takes the strings of `valid` and
-// `invalid` in `group`, which has an `id`, into the tally.
-void Take(const JsonValue& group, absl::string_view text, Tally* tally);
+// Reads the schema `text`, which may refer to `documents`, with properties in any order, and takes
+// the strings of `valid` and `invalid` in `group`, which has an `id`, into the tally.
+void Take(const JsonValue& group, absl::string_view text,
+          const std::vector<GrammarSource::Document>& documents, Tally* tally);
 
 }  // namespace maskd
 

@@ -15,7 +15,7 @@ int main() {
       std::cerr << group.status() << "\n";
       return 1;
     }
-    maskd::Take(group->root(), group->root().Find("schema")->text(), &tally);
+    maskd::Take(group->root(), group->root().Find("schema")->text(), {}, &tally);
   }
   tally.Print();
   return 0;

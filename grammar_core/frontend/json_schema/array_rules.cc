@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json_schema/array_states.h"
 #include "grammar_core/frontend/json_schema/rules.h"
 
 namespace maskd {
@@ -11,6 +13,17 @@ namespace {
 std::uint32_t Minus(std::uint32_t count, std::uint32_t taken) {
   if (count == kUnbounded) return kUnbounded;
   return count > taken ? count - taken : 0;
+}
+
+// The uniqueItems that the array must satisfy, or violate.
+std::optional<JsonValue> FindUniqueItems(const MergedSchema& schema) {
+  for (const SchemaView* view : schema.locals) {
+    if (view->unique_items.has_value()) return view->unique_items;
+  }
+  for (const Claim& atom : schema.atoms) {
+    if (atom.keyword == Keyword::kUniqueItems) return schema.at.at(atom.at);
+  }
+  return std::nullopt;
 }
 
 // White space stands behind each token, so that what may follow, ',' or ']', is decided by one
@@ -24,7 +37,7 @@ class ArrayMaker {
 
  private:
   NodeId Value(std::size_t index) {
-    return b_.Concat({context_.value(schema_.ItemSchemas(index)), space_});
+    return b_.Concat({context_.value(schema_.ItemClaims(index)), space_});
   }
 
   NodeId WithComma(NodeId value) { return b_.Concat({b_.Bytes(","), space_, value}); }
@@ -73,6 +86,11 @@ absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& contex
     return InvalidAt(count.max_at->Pointer(),
                      absl::StrCat(count.max, " is less than minItems ", count.min));
   }
+  if (const auto unique = FindUniqueItems(schema); unique.has_value() && count.max > 1) {
+    context.refuse(*unique, UnsupportedAt(unique->Pointer(), unique->key()));
+  }
+  ArrayStates states(schema, context);
+  if (states.are_needed()) return states.Make();
   return ArrayMaker(schema, context).Make();
 }
 

@@ -30,7 +30,7 @@ absl::StatusOr<ReadResult> ReadFixed(absl::string_view schema, GrammarSource sou
 
 absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
                                           Budget& budget) {
-  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
+  absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
   if (!document.ok()) return document.status();
   const JsonValue root = document->root();
   if (!root.is_object() && !root.is_bool()) {
@@ -39,7 +39,9 @@ absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Lim
   std::vector<Diagnostic> warnings;
   const absl::StatusOr<Dialect> dialect = ReadDialect(root, &warnings);
   if (!dialect.ok()) return dialect.status();
-  const absl::StatusOr<SchemaSet> schemas = SchemaSet::Load(root, *dialect, budget);
+  const absl::StatusOr<SchemaSet> schemas = SchemaSet::Load(
+      SchemaResources(*std::move(document), source.documents, *dialect, limits, budget), *dialect,
+      budget);
   if (!schemas.ok()) return schemas.status();
   schemas->AddNotes(&warnings);
   absl::StatusOr<ReadResult> result =

@@ -19,70 +19,65 @@ constexpr Draft kLast = Draft::k2020;
 
 // An annotation that every draft may carry: its value is nobody's business here.
 constexpr KeywordRow Annotation(absl::string_view name, Shape shape = Shape::kAnything) {
-  return {name, K::kAnnotation, kFirst, kLast, shape, kNoType, true};
+  return {name, K::kAnnotation, kFirst, kLast, shape, kNoType};
 }
 
 constexpr std::array kKeywords = {
-    KeywordRow{"type", K::kType, kFirst, kLast, S::kType, kEveryType, true},
-    KeywordRow{"properties", K::kProperties, kFirst, kLast, S::kSchemaMap, kObjectType, true},
-    KeywordRow{"required", K::kRequired, kFirst, kLast, S::kStringList, kObjectType, true},
+    KeywordRow{"type", K::kType, kFirst, kLast, S::kType, kEveryType},
+    KeywordRow{"properties", K::kProperties, kFirst, kLast, S::kSchemaMap, kObjectType},
+    KeywordRow{"required", K::kRequired, kFirst, kLast, S::kStringList, kObjectType},
     KeywordRow{"additionalProperties", K::kAdditionalProperties, kFirst, kLast, S::kSchema,
-               kObjectType, true},
-    KeywordRow{"$ref", K::kRef, kFirst, kLast, S::kString, kEveryType, true},
-    KeywordRow{"enum", K::kEnum, kFirst, kLast, S::kList, kEveryType, true},
-    KeywordRow{"const", K::kConst, Draft::k6, kLast, S::kAnything, kEveryType, true},
-    KeywordRow{"items", K::kItems, kFirst, kLast, S::kSchemaOrList, kArrayType, true},
-    KeywordRow{"prefixItems", K::kPrefixItems, Draft::k2020, kLast, S::kSchemaList, kArrayType,
-               true},
-    KeywordRow{"additionalItems", K::kAdditionalItems, kFirst, Draft::k2019, S::kSchema, kArrayType,
-               true},
-    KeywordRow{"minItems", K::kMinItems, kFirst, kLast, S::kCount, kArrayType, true},
-    KeywordRow{"maxItems", K::kMaxItems, kFirst, kLast, S::kCount, kArrayType, true},
-    KeywordRow{"minLength", K::kMinLength, kFirst, kLast, S::kCount, kStringType, true},
-    KeywordRow{"maxLength", K::kMaxLength, kFirst, kLast, S::kCount, kStringType, true},
-    KeywordRow{"allOf", K::kAllOf, kFirst, kLast, S::kSchemaList, kEveryType, true},
-    KeywordRow{"anyOf", K::kAnyOf, kFirst, kLast, S::kSchemaList, kEveryType, true},
-    KeywordRow{"oneOf", K::kOneOf, kFirst, kLast, S::kSchemaList, kEveryType, false},
-    KeywordRow{"not", K::kNot, kFirst, kLast, S::kSchema, kEveryType, false},
-    KeywordRow{"if", K::kIf, Draft::k7, kLast, S::kSchema, kEveryType, false},
-    KeywordRow{"then", K::kThen, Draft::k7, kLast, S::kSchema, kEveryType, false},
-    KeywordRow{"else", K::kElse, Draft::k7, kLast, S::kSchema, kEveryType, false},
-    KeywordRow{"pattern", K::kPattern, kFirst, kLast, S::kString, kStringType, true},
-    KeywordRow{"minimum", K::kMinimum, kFirst, kLast, S::kNumber, kNumberType, true},
-    KeywordRow{"maximum", K::kMaximum, kFirst, kLast, S::kNumber, kNumberType, true},
+               kObjectType},
+    KeywordRow{"$ref", K::kRef, kFirst, kLast, S::kString, kEveryType},
+    KeywordRow{"enum", K::kEnum, kFirst, kLast, S::kList, kEveryType},
+    KeywordRow{"const", K::kConst, Draft::k6, kLast, S::kAnything, kEveryType},
+    KeywordRow{"items", K::kItems, kFirst, kLast, S::kSchemaOrList, kArrayType},
+    KeywordRow{"prefixItems", K::kPrefixItems, Draft::k2020, kLast, S::kSchemaList, kArrayType},
+    KeywordRow{"additionalItems", K::kAdditionalItems, kFirst, Draft::k2019, S::kSchema,
+               kArrayType},
+    KeywordRow{"minItems", K::kMinItems, kFirst, kLast, S::kCount, kArrayType},
+    KeywordRow{"maxItems", K::kMaxItems, kFirst, kLast, S::kCount, kArrayType},
+    KeywordRow{"minLength", K::kMinLength, kFirst, kLast, S::kCount, kStringType},
+    KeywordRow{"maxLength", K::kMaxLength, kFirst, kLast, S::kCount, kStringType},
+    KeywordRow{"allOf", K::kAllOf, kFirst, kLast, S::kSchemaList, kEveryType},
+    KeywordRow{"anyOf", K::kAnyOf, kFirst, kLast, S::kSchemaList, kEveryType},
+    KeywordRow{"oneOf", K::kOneOf, kFirst, kLast, S::kSchemaList, kEveryType},
+    KeywordRow{"not", K::kNot, kFirst, kLast, S::kSchema, kEveryType},
+    KeywordRow{"if", K::kIf, Draft::k7, kLast, S::kSchema, kEveryType},
+    KeywordRow{"then", K::kThen, Draft::k7, kLast, S::kSchema, kEveryType},
+    KeywordRow{"else", K::kElse, Draft::k7, kLast, S::kSchema, kEveryType},
+    KeywordRow{"pattern", K::kPattern, kFirst, kLast, S::kString, kStringType},
+    KeywordRow{"minimum", K::kMinimum, kFirst, kLast, S::kNumber, kNumberType},
+    KeywordRow{"maximum", K::kMaximum, kFirst, kLast, S::kNumber, kNumberType},
     KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, kFirst, Draft::k4, S::kBoolean,
-               kNumberType, true},
+               kNumberType},
     KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, kFirst, Draft::k4, S::kBoolean,
-               kNumberType, true},
-    KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, Draft::k6, kLast, S::kNumber, kNumberType,
-               true},
-    KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, Draft::k6, kLast, S::kNumber, kNumberType,
-               true},
-    KeywordRow{"multipleOf", K::kMultipleOf, kFirst, kLast, S::kPositiveNumber, kNumberType, true},
+               kNumberType},
+    KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, Draft::k6, kLast, S::kNumber, kNumberType},
+    KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, Draft::k6, kLast, S::kNumber, kNumberType},
+    KeywordRow{"multipleOf", K::kMultipleOf, kFirst, kLast, S::kPositiveNumber, kNumberType},
     KeywordRow{"patternProperties", K::kPatternProperties, kFirst, kLast, S::kSchemaMap,
-               kObjectType, false},
-    KeywordRow{"propertyNames", K::kPropertyNames, Draft::k6, kLast, S::kSchema, kObjectType,
-               false},
-    KeywordRow{"minProperties", K::kMinProperties, kFirst, kLast, S::kCount, kObjectType, false},
-    KeywordRow{"maxProperties", K::kMaxProperties, kFirst, kLast, S::kCount, kObjectType, false},
-    KeywordRow{"dependencies", K::kDependencies, kFirst, kLast, S::kDependencies, kObjectType,
-               false},
+               kObjectType},
+    KeywordRow{"propertyNames", K::kPropertyNames, Draft::k6, kLast, S::kSchema, kObjectType},
+    KeywordRow{"minProperties", K::kMinProperties, kFirst, kLast, S::kCount, kObjectType},
+    KeywordRow{"maxProperties", K::kMaxProperties, kFirst, kLast, S::kCount, kObjectType},
+    KeywordRow{"dependencies", K::kDependencies, kFirst, kLast, S::kDependencies, kObjectType},
     KeywordRow{"dependentRequired", K::kDependentRequired, Draft::k2019, kLast, S::kStringListMap,
-               kObjectType, false},
+               kObjectType},
     KeywordRow{"dependentSchemas", K::kDependentSchemas, Draft::k2019, kLast, S::kSchemaMap,
-               kObjectType, false},
-    KeywordRow{"contains", K::kContains, Draft::k6, kLast, S::kSchema, kArrayType, false},
-    KeywordRow{"minContains", K::kMinContains, Draft::k2019, kLast, S::kCount, kArrayType, false},
-    KeywordRow{"maxContains", K::kMaxContains, Draft::k2019, kLast, S::kCount, kArrayType, false},
-    KeywordRow{"uniqueItems", K::kUniqueItems, kFirst, kLast, S::kBoolean, kArrayType, false},
+               kObjectType},
+    KeywordRow{"contains", K::kContains, Draft::k6, kLast, S::kSchema, kArrayType},
+    KeywordRow{"minContains", K::kMinContains, Draft::k2019, kLast, S::kCount, kArrayType},
+    KeywordRow{"maxContains", K::kMaxContains, Draft::k2019, kLast, S::kCount, kArrayType},
+    KeywordRow{"uniqueItems", K::kUniqueItems, kFirst, kLast, S::kBoolean, kArrayType},
     KeywordRow{"unevaluatedItems", K::kUnevaluatedItems, Draft::k2019, kLast, S::kSchema,
-               kArrayType, false},
+               kArrayType},
     KeywordRow{"unevaluatedProperties", K::kUnevaluatedProperties, Draft::k2019, kLast, S::kSchema,
-               kObjectType, false},
-    KeywordRow{"$dynamicRef", K::kDynamicRef, Draft::k2020, kLast, S::kString, kEveryType, false},
+               kObjectType},
+    KeywordRow{"$dynamicRef", K::kDynamicRef, Draft::k2020, kLast, S::kString, kEveryType},
     KeywordRow{"$recursiveRef", K::kRecursiveRef, Draft::k2019, Draft::k2019, S::kString,
-               kEveryType, false},
-    KeywordRow{"format", K::kFormat, kFirst, kLast, S::kString, kNoType, true},
+               kEveryType},
+    KeywordRow{"format", K::kFormat, kFirst, kLast, S::kString, kNoType},
     Annotation("$defs", S::kObject),
     Annotation("definitions", S::kObject),
     Annotation("$schema", S::kString),
@@ -192,6 +187,34 @@ const KeywordRow* FindKeyword(absl::string_view name, const Dialect& dialect) {
     if (legacy || (row.first <= dialect.draft && dialect.draft <= row.last)) return &row;
   }
   return nullptr;
+}
+
+TypeSet DomainOf(Keyword keyword) {
+  static constexpr auto kDomains = [] {
+    std::array<TypeSet, static_cast<std::size_t>(K::kAnnotation) + 1> domains = {};
+    for (const KeywordRow& row : kKeywords) {
+      domains[static_cast<std::size_t>(row.keyword)] |= row.domain;
+    }
+    return domains;
+  }();
+  return kDomains[static_cast<std::size_t>(keyword)];
+}
+
+bool IsFacet(Keyword keyword) {
+  switch (keyword) {
+    case K::kConst:
+    case K::kEnum:
+    case K::kExclusiveMaximum:
+    case K::kExclusiveMinimum:
+    case K::kFormat:
+    case K::kMaximum:
+    case K::kMinimum:
+    case K::kMultipleOf:
+    case K::kPattern:
+      return true;
+    default:
+      return false;
+  }
 }
 
 absl::Status CheckShape(const KeywordRow& row, const JsonValue& value) {

@@ -88,12 +88,16 @@ struct KeywordRow {
   Shape shape;
   // The types of instances that it says anything about.
   TypeSet domain;
-  // False: UNIMPLEMENTED, unless its value happens to ask for nothing.
-  bool supported;
 };
 
 // The row of `name` in `dialect`, or null: an unknown keyword is an annotation.
 const KeywordRow* FindKeyword(absl::string_view name, const Dialect& dialect);
+
+// The types of values that a keyword speaks of, whatever the draft.
+TypeSet DomainOf(Keyword keyword);
+
+// Whether a keyword is a Facet of strings or numbers when it is violated.
+bool IsFacet(Keyword keyword);
 
 // INVALID_ARGUMENT at the exact place where `value` is not of `row.shape`. What lies in subschemas
 // is not looked at, but each must be an object or a boolean.

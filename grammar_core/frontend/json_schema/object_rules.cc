@@ -5,92 +5,245 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json_schema/object_names.h"
 #include "grammar_core/frontend/json_schema/rules.h"
 
 namespace maskd {
 namespace {
 
-// The names that `properties` or `required` of any of the schemas know, in their order: declared
-// ones first.
-class MemberNames {
+using K = Keyword;
+using Kind = Claim::Kind;
+
+// Ways to write one member at most: each schema that conditions ask about may double them.
+constexpr std::int64_t kMaxWays = 64;
+
+// Whether the option forbids the names that no schema here declares.
+bool IsClosedByOption(const MergedSchema& schema, const GrammarOptions& options) {
+  const auto says = [](const SchemaView* view) { return view->additional_properties.has_value(); };
+  const auto closes = [](const SchemaView* view) { return view->closes_by_default(); };
+  const auto& locals = schema.locals;
+  return !options.additional_properties && std::none_of(locals.begin(), locals.end(), says) &&
+         std::any_of(locals.begin(), locals.end(), closes);
+}
+
+class ObjectMaker {
  public:
-  struct Name {
-    JsonValue at;
-    absl::string_view text;
-    bool declared;
-    bool required;
-  };
+  ObjectMaker(const MergedSchema& schema, const ObjectConditions& conditions, RuleContext& context)
+      : schema_(schema),
+        conditions_(conditions),
+        context_(context),
+        names_(schema, conditions, context),
+        closed_by_option_(IsClosedByOption(schema, context.options)) {}
 
-  explicit MemberNames(const MergedSchema& schema) {
-    for (const SchemaView* view : schema.locals) {
-      if (!view->properties.has_value()) continue;
-      for (const JsonValue member : view->properties->children()) {
-        Add({member, member.key(), true, false});
-      }
+  absl::StatusOr<NodeId> Make() {
+    if (absl::Status status = names_.Read(); !status.ok()) return status;
+    for (const DeclaredName& name : names_.declared()) {
+      if (absl::Status status = AddMember(name); !status.ok()) return status;
     }
-    for (const SchemaView* view : schema.locals) {
-      if (!view->required.has_value()) continue;
-      for (const JsonValue name : view->required->children()) {
-        Add({name, name.text(), false, true});
-      }
-    }
+    if (absl::Status status = AddOthers(); !status.ok()) return status;
+    spec_.conditions = conditions_.Conditions();
+    AddCounts();
+    spec_.space = context_.space;
+    spec_.any_order = context_.options.property_order == PropertyOrder::kAny;
+    return context_.builder.Object(std::move(spec_));
   }
-
-  [[nodiscard]] const std::vector<Name>& names() const { return names_; }
 
  private:
-  void Add(const Name& name) {
-    const auto [it, added] = index_.try_emplace(name.text, names_.size());
-    if (added) {
-      names_.push_back(name);
-    } else {
-      names_[it->second].required |= name.required;
-    }
-  }
-
-  std::vector<Name> names_;
-  absl::flat_hash_map<absl::string_view, std::size_t> index_;
-};
-
-// Whether names that no schema declares are forbidden, be it by a schema or by the option.
-bool IsClosed(const MergedSchema& schema, const GrammarOptions& options) {
-  const auto& locals = schema.locals;
-  const auto is_false = [](const SchemaView* view) {
-    return view->additional_properties.has_value() &&
-           view->additional_properties->type() == JsonType::kFalse;
+  // Some values of a member, by what is claimed of them, and the events that such a value is.
+  struct Way {
+    std::vector<Claim> claims;
+    std::vector<ObjectSpec::Mark> marks;
   };
-  const auto says = [](const SchemaView* view) { return view->additional_properties.has_value(); };
-  if (std::any_of(locals.begin(), locals.end(), is_false)) return true;
-  if (options.additional_properties || std::any_of(locals.begin(), locals.end(), says)) {
-    return false;
+
+  absl::Status AddMember(const DeclaredName& declared) {
+    const ObjectNames::Name name = names_.Declared(declared);
+    std::vector<Claim> claims = ClaimsOf(name);
+    if (closed_by_option_ && !declared.in_properties && !name.matches_some) {
+      claims.push_back(NoValue());
+    }
+    if (declared.required && !declared.in_properties && context_.contradiction.In(claims)) {
+      return InvalidAt(declared.at.Pointer(),
+                       absl::StrCat("\"", declared.text,
+                                    "\" is required, but neither declared nor allowed as an "
+                                    "additional property"));
+    }
+    const absl::StatusOr<std::vector<Way>> ways = WaysOf(name, std::move(claims));
+    if (!ways.ok()) return ways.status();
+    ObjectSpec::Member& member = spec_.members.emplace_back();
+    member.name = std::string(declared.text);
+    member.required = declared.required;
+    std::vector<NodeId> values;
+    for (const Way& way : *ways) {
+      values.push_back(context_.value(way.claims));
+      if (ways->size() > 1 || !way.marks.empty()) {
+        member.ways.push_back({values.back(), way.marks});
+      }
+    }
+    member.value = context_.builder.Alt(std::move(values));
+    return absl::OkStatus();
   }
-  return std::any_of(locals.begin(), locals.end(),
-                     [](const SchemaView* view) { return view->closes_by_default(); });
-}
+
+  // What is claimed of a member whatever else the object holds.
+  std::vector<Claim> ClaimsOf(const ObjectNames::Name& name) const {
+    std::vector<Claim> claims = schema_.MemberClaims(name.member);
+    if (name.forbidden) claims.push_back(NoValue());
+    for (const Claim& fact : conditions_.facts()) {
+      const Effect effect = EffectOf(name, EventOf(fact));
+      if (fact == EventOf(fact)) {
+        if (effect.test.has_value()) claims.push_back(effect.test->Negated());
+      } else if (effect.always) {
+        claims.push_back(NoValue());
+      } else if (effect.test.has_value()) {
+        claims.push_back(*effect.test);
+      }
+    }
+    return claims;
+  }
+
+  // How a member brings an event about: always, or by a value that fails the test; or never.
+  struct Effect {
+    bool always = false;
+    std::optional<Claim> test;
+  };
+  Effect EffectOf(const ObjectNames::Name& name, const Claim& event) const {
+    const JsonValue at = schema_.at.at(event.at);
+    const std::optional<absl::string_view>& text = name.member.text;
+    const bool is_named = text.has_value() && *text == NameAt(at);
+    switch (event.keyword) {
+      case K::kPropertyNames:
+        return {!name.satisfies(PartHolds(event, event.at)), std::nullopt};
+      case K::kPatternProperties:
+        if (!name.member.matches(at)) return {};
+        return {false, PartHolds(event, event.at)};
+      case K::kAdditionalProperties: {
+        const SchemaView& view = context_.logic.schemas().view(at.parent()->id());
+        if (view.MemberSchemas(event.keyword, name.member).empty()) return {};
+        return {false, PartHolds(event, event.at)};
+      }
+      default:
+        break;
+    }
+    if (event.kind == Kind::kHas) return {is_named, std::nullopt};
+    if (event.kind == Kind::kKeyword) return {!text.has_value() || !at.Find(*text).has_value(), {}};
+    if (!is_named) return {};
+    Claim test = PartHolds(event, event.at);
+    if (event.keyword == K::kConst) test.kind = Kind::kValue;
+    return {false, test};
+  }
+
+  // The ways to write a member, told apart by the events that conditions are about.
+  absl::StatusOr<std::vector<Way>> WaysOf(const ObjectNames::Name& name,
+                                          std::vector<Claim> claims) const {
+    std::vector<Way> ways = {{std::move(claims), {}}};
+    // Each test once, with the events that its failure is.
+    std::vector<std::pair<Claim, std::vector<ObjectSpec::Mark>>> tests;
+    for (ObjectSpec::Mark mark = 0; mark < conditions_.events().size(); ++mark) {
+      const Effect effect = EffectOf(name, conditions_.events()[mark]);
+      if (effect.always) ways.front().marks.push_back(mark);
+      if (!effect.test.has_value()) continue;
+      const auto known = std::find_if(tests.begin(), tests.end(),
+                                      [&](const auto& test) { return test.first == *effect.test; });
+      if (known == tests.end()) {
+        tests.push_back({*effect.test, {mark}});
+      } else {
+        known->second.push_back(mark);
+      }
+    }
+    for (const auto& [test, marks] : tests) {
+      ways = Split(ways, test, marks);
+      const auto count = static_cast<std::int64_t>(ways.size());
+      if (count > kMaxWays) {
+        return LimitExceeded(schema_.at.at(test.at).Pointer(), "ways to write a member", kMaxWays,
+                             count);
+      }
+    }
+    return ways;
+  }
+
+  std::vector<Way> Split(const std::vector<Way>& ways, const Claim& test,
+                         const std::vector<ObjectSpec::Mark>& marks) const {
+    std::vector<Way> split;
+    for (const Way& way : ways) {
+      Way holds = way;
+      Way fails = way;
+      AddOnce(test, &holds.claims);
+      AddOnce(test.Negated(), &fails.claims);
+      fails.marks.insert(fails.marks.end(), marks.begin(), marks.end());
+      if (!context_.contradiction.In(holds.claims)) split.push_back(std::move(holds));
+      if (!context_.contradiction.In(fails.claims)) split.push_back(std::move(fails));
+    }
+    return split;
+  }
+
+  static void AddOnce(const Claim& claim, std::vector<Claim>* claims) {
+    if (std::find(claims->begin(), claims->end(), claim) == claims->end()) claims->push_back(claim);
+  }
+
+  absl::Status AddOthers() {
+    absl::Status status;
+    const absl::Status visited =
+        names_.VisitOthers([&](const ObjectNames::Name& name, NodeId language) {
+          if (closed_by_option_ && !name.matches_some) return;
+          const absl::StatusOr<std::vector<Way>> ways = WaysOf(name, ClaimsOf(name));
+          if (!ways.ok()) status = ways.status();
+          if (!status.ok()) return;
+          for (const Way& way : *ways) {
+            // Nothing is worth a rule of its own.
+            if (context_.contradiction.In(way.claims)) continue;
+            AddOther({language, context_.value(way.claims), way.marks});
+          }
+        });
+    return visited.ok() ? status : visited;
+  }
+
+  // Classes that differ in nothing but their names are one.
+  void AddOther(ObjectSpec::Others added) {
+    for (ObjectSpec::Others& others : spec_.others) {
+      if (others.value != added.value || others.marks != added.marks) continue;
+      others.name = context_.builder.Alt({others.name, added.name});
+      return;
+    }
+    spec_.others.push_back(std::move(added));
+  }
+
+  void AddCounts() {
+    const auto required = static_cast<std::uint32_t>(
+        std::count_if(spec_.members.begin(), spec_.members.end(),
+                      [](const ObjectSpec::Member& member) { return member.required; }));
+    const CountRange& count = schema_.member_count;
+    if (count.min > required) spec_.min_members = count.min;
+    spec_.max_members = count.max;
+  }
+
+  const MergedSchema& schema_;
+  const ObjectConditions& conditions_;
+  RuleContext& context_;
+  ObjectNames names_;
+  const bool closed_by_option_;
+  ObjectSpec spec_;
+};
 
 }  // namespace
 
-absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, RuleContext& context) {
-  IrBuilder& b = context.builder;
-  const bool closed = IsClosed(schema, context.options);
-  ObjectSpec spec;
-  const MemberNames members(schema);
-  for (const MemberNames::Name& name : members.names()) {
-    if (closed && !name.declared) {
-      return InvalidAt(name.at.Pointer(), absl::StrCat("\"", name.text,
-                                                       "\" is required, but neither declared nor "
-                                                       "allowed as an additional property"));
+absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, const Clauses& clauses,
+                                  RuleContext& context) {
+  const CountRange& count = schema.member_count;
+  if (count.empty()) {
+    return InvalidAt(count.max_at->Pointer(),
+                     absl::StrCat(count.max, " is less than minProperties ", count.min));
+  }
+  // Members that must be there settle most conditions.
+  Clauses all = clauses;
+  if (!clauses.empty()) {
+    for (const JsonValue& name : schema.RequiredNames()) {
+      all.push_back({context.logic.HasMember(name, false)});
     }
-    const NodeId value = context.value(schema.MemberSchemas(name.text));
-    spec.members.push_back({std::string(name.text), value, name.required});
   }
-  if (!closed) {
-    const NodeId any_name = b.Repeat(b.AnyChar(), 0, kUnbounded);
-    spec.others.push_back({any_name, context.value(schema.OtherMemberSchemas())});
+  const ObjectConditions conditions(std::move(all));
+  if (conditions.is_false()) {
+    return InvalidAt(schema.at.Pointer(), "the conditions on its members exclude one another");
   }
-  spec.space = context.space;
-  spec.any_order = context.options.property_order == PropertyOrder::kAny;
-  return b.Object(std::move(spec));
+  return ObjectMaker(schema, conditions, context).Make();
 }
 
 }  // namespace maskd

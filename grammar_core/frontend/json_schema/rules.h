@@ -12,37 +12,43 @@
 #include "absl/status/statusor.h"
 
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json_schema/contradiction.h"
 #include "grammar_core/frontend/json_schema/merged_schema.h"
+#include "grammar_core/frontend/json_schema/object_formula.h"
 #include "grammar_core/frontend/json_schema/string_facets.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
 
-// Takes an error of the keyword at `at`: it ends the compilation, or the keyword is dropped.
-using Refuse = std::function<void(const JsonValue& at, const absl::Status& error)>;
-
+// What the rules share, and what they ask of the compiler. It must outlive its users.
 struct RuleContext {
-  RuleContext(const GrammarOptions& options, IrBuilder& builder, StringFacets& strings,
-              Refuse refuse, std::function<NodeId(const std::vector<JsonId>& schemas)> value);
-
   const GrammarOptions& options;
   IrBuilder& builder;
   StringFacets& strings;
+  ClaimLogic& logic;
+  ValueChecker& checker;
+  Contradiction& contradiction;
   const Refuse refuse;
-  // The values that satisfy all of the schemas given.
-  const std::function<NodeId(const std::vector<JsonId>& schemas)> value;
+  // The values of which all of `claims` are true.
+  const std::function<NodeId(const std::vector<Claim>& claims)> value;
+  // The strings of which `claim` is true, as a node of characters.
+  const std::function<absl::StatusOr<NodeId>(const Claim& claim)> string_language;
   // White space between two JSON tokens.
   const NodeId space;
   // Any number.
   const NodeId number;
 };
 
-absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, RuleContext& context);
+// `clauses` hold beside what `schema` says.
+absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, const Clauses& clauses,
+                                  RuleContext& context);
 absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& context);
 absl::StatusOr<NodeId> StringRule(const MergedSchema& schema, RuleContext& context);
 absl::StatusOr<NodeId> NumberRule(const MergedSchema& schema, RuleContext& context);
 // Any number.
 NodeId AnyNumberRule(const GrammarOptions& options, IrBuilder& builder);
+// The inside of a string that StringRule() makes, as a node of characters.
+absl::StatusOr<NodeId> StringCharacters(const MergedSchema& schema, RuleContext& context);
 NodeId SpaceRule(const GrammarOptions& options, IrBuilder& builder);
 
 // Exactly these values: strings and numbers in any spelling, arrays and objects with free white

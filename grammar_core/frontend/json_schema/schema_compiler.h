@@ -1,10 +1,12 @@
 // From the schemas of a document to IR rules.
 //
-// A rule stands for a conjunction: a set of schemas that must all hold for one value. So allOf and
-// the keywords beside a $ref need no rules of their own; their schemas join the set, and anyOf
-// makes one set a branch. Sets are finite in number, so recursion through $ref ends. Each set is
+// A rule stands for a conjunction: claims that must all be true of one value. So allOf and the
+// keywords beside a $ref need no rules of their own; their schemas join the set, and each branch of
+// a choice makes a set. Sets are finite in number, so recursion through $ref ends. Each set is
 // compiled once, from a queue.
 //
+// Choices  are first freed of what contradicts the claims beside them; those about members of an
+//          object become conditions of that object (ObjectFormula), the others branches.
 // Depth    no recursion; children of a schema are rules that wait in the queue.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_SCHEMA_COMPILER_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_SCHEMA_COMPILER_H_
@@ -20,6 +22,7 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json_schema/choice_reducer.h"
 #include "grammar_core/frontend/json_schema/rules.h"
 #include "grammar_core/frontend/json_schema/value_check.h"
 #include "grammar_core/frontend/read_result.h"
@@ -38,25 +41,32 @@ class SchemaCompiler {
   struct Task {
     RuleId rule;
     Conjunction all;
+    std::string place;
   };
 
-  // The values that satisfy all of `schemas`.
-  NodeId Value(const std::vector<JsonId>& schemas);
+  // The values of which all of `claims` are true.
+  NodeId Value(const std::vector<Claim>& claims);
   NodeId NodeFor(const Conjunction& all, const std::string& place);
   RuleId Declare(const Conjunction& all, const std::string& place);
   void Define(RuleId rule, const absl::StatusOr<NodeId>& body);
 
-  absl::StatusOr<NodeId> Body(const Conjunction& all);
-  absl::StatusOr<NodeId> Branches(const Conjunction& all);
-  absl::StatusOr<NodeId> LocalBody(const std::vector<JsonId>& locals);
-  absl::StatusOr<NodeId> Types(const MergedSchema& schema);
-  absl::StatusOr<NodeId> Literals(const MergedSchema& schema);
+  absl::StatusOr<NodeId> Body(const Task& task);
+  absl::StatusOr<NodeId> ChoiceBody(const Conjunction& all, const std::string& place);
+  [[nodiscard]] bool AsksForPresence(const Claim& choice) const;
+  // One of the choices of `all`, branch by branch; the others wait in each branch.
+  absl::StatusOr<NodeId> Branches(const Conjunction& all, std::size_t choice);
+  absl::StatusOr<NodeId> LocalBody(const Conjunction& all, const Clauses& clauses);
+  absl::StatusOr<NodeId> Types(const MergedSchema& schema, const Clauses& clauses);
+  absl::StatusOr<NodeId> Object(const MergedSchema& schema, const Clauses& clauses);
+  absl::StatusOr<NodeId> Literals(const MergedSchema& schema, const Conjunction& all);
   // The values of the const or enum in `schema` that satisfy all of it.
-  std::vector<JsonValue> FittingValues(const MergedSchema& schema);
+  std::vector<JsonValue> FittingValues(const MergedSchema& schema, const Conjunction& all);
+  absl::StatusOr<NodeId> StringLanguage(const Conjunction& all, int depth);
   void CheckSupported(const MergedSchema& schema);
   // Ends the compilation, unless what is not supported is to be dropped.
   void Refuse(const JsonValue& at, const absl::Status& status);
   void Fail(const absl::Status& status);
+  [[nodiscard]] std::string PlaceOf(const Claim& claim) const;
 
   const SchemaSet& schemas_;
   const GrammarOptions& options_;
@@ -65,12 +75,16 @@ class SchemaCompiler {
   // Conjunctions at most.
   const std::int64_t max_sets_;
   StringFacets strings_;
-  RuleContext context_;
+  ClaimLogic logic_;
   ValueChecker checker_;
+  Contradiction contradiction_;
+  ObjectFormula formula_;
+  ChoiceReducer choices_;
+  RuleContext context_;
   ReadResult result_;
   absl::Status error_;
   std::deque<Task> queue_;
-  // By the conjunction's ids, byte for byte.
+  // By the conjunction's key.
   absl::flat_hash_map<std::string, NodeId> nodes_;
   // Keywords reported as dropped.
   absl::flat_hash_set<JsonId> dropped_;

@@ -3,24 +3,29 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
-#include "grammar_core/frontend/json_schema/ref_resolver.h"
 #include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
 
-absl::StatusOr<SchemaSet> SchemaSet::Load(const JsonValue& root, const Dialect& dialect,
+absl::StatusOr<SchemaSet> SchemaSet::Load(SchemaResources resources, const Dialect& dialect,
                                           Budget& budget) {
-  SchemaSet set(root, dialect);
-  std::vector<JsonValue> queue = {root};
+  SchemaSet set(std::move(resources), dialect);
+  std::vector<JsonValue> queue = {set.root()};
   // First come, first read: the first error is the one that stands highest.
   for (std::size_t next = 0; next < queue.size(); ++next) {
     if (absl::Status status = budget.Spend(); !status.ok()) return status;
     const JsonValue schema = queue[next];
     if (absl::Status status = set.LoadOne(schema, &queue); !status.ok()) return status;
+    if (next + 1 < queue.size()) continue;
+    // Documents read since may have more schemas that a dynamic reference may lead to.
+    for (const std::string& name : set.dynamic_names_) {
+      for (const JsonValue& target : set.resources_.DynamicTargets(name)) {
+        if (!set.index_.contains(target.id())) queue.push_back(target);
+      }
+    }
   }
   if (absl::Status status = set.CheckCycles(); !status.ok()) return status;
   return set;
@@ -28,22 +33,33 @@ absl::StatusOr<SchemaSet> SchemaSet::Load(const JsonValue& root, const Dialect& 
 
 absl::Status SchemaSet::LoadOne(const JsonValue& schema, std::vector<JsonValue>* queue) {
   if (!index_.try_emplace(schema.id(), views_.size()).second) return absl::OkStatus();
-  absl::StatusOr<SchemaView> view = ReadSchemaView(schema, dialect_);
+  absl::StatusOr<SchemaView> view = ReadSchemaView(schema, resources_.DialectOf(schema));
   if (!view.ok()) return view.status();
   queue->insert(queue->end(), view->subschemas.begin(), view->subschemas.end());
-  if (absl::Status status = ResolveRefOf(&*view, queue); !status.ok()) return status;
+  if (absl::Status status = ResolveRefsOf(&*view, queue); !status.ok()) return status;
   views_.push_back(*std::move(view));
   return absl::OkStatus();
 }
 
-absl::Status SchemaSet::ResolveRefOf(SchemaView* view, std::vector<JsonValue>* queue) const {
-  if (!view->ref.has_value()) return absl::OkStatus();
-  const absl::StatusOr<JsonValue> target = ResolveRef(root_, *view->ref, dialect_);
-  if (!target.ok()) return target.status();
-  for (SchemaPart& part : view->parts) {
-    if (part.id == view->ref->id()) part.id = target->id();
+// The parts of references have the ids of the references till here.
+absl::Status SchemaSet::ResolveRefsOf(SchemaView* view, std::vector<JsonValue>* queue) {
+  for (const std::optional<JsonValue>& ref : {view->ref, view->dynamic_ref}) {
+    if (!ref.has_value()) continue;
+    const absl::StatusOr<JsonValue> target = resources_.Resolve(*ref);
+    if (!target.ok()) return target.status();
+    queue->push_back(*target);
+    const bool dynamic = ref->key() != "$ref";
+    const auto name = dynamic ? resources_.DynamicName(*ref, *target) : std::nullopt;
+    if (name.has_value()) {
+      view->dynamic_name = *name;
+      dynamic_names_.insert(*name);
+    }
+    for (SchemaPart& part : view->parts) {
+      if (part.id != ref->id()) continue;
+      part.id = target->id();
+      if (name.has_value()) part.kind = SchemaPart::Kind::kDynamic;
+    }
   }
-  queue->push_back(*target);
   return absl::OkStatus();
 }
 
@@ -56,36 +72,26 @@ void SchemaSet::AddNotes(std::vector<Diagnostic>* warnings) const {
   }
 }
 
-Conjunction SchemaSet::Expand(const std::vector<JsonId>& schemas, Conjunction known) const {
-  absl::flat_hash_set<JsonId> locals(known.locals.begin(), known.locals.end());
-  absl::flat_hash_set<JsonId> lists(known.any_of.begin(), known.any_of.end());
-  absl::flat_hash_set<JsonId> seen;
-  std::vector<SchemaPart> stack;
-  const auto push = [&](auto first, auto last) { stack.insert(stack.end(), first, last); };
-  for (auto id = schemas.rbegin(); id != schemas.rend(); ++id) {
-    stack.push_back({SchemaPart::Kind::kSchema, *id});
-  }
-  while (!stack.empty()) {
-    const SchemaPart part = stack.back();
-    stack.pop_back();
-    if (part.kind == SchemaPart::Kind::kLocal) {
-      if (locals.insert(part.id).second) known.locals.push_back(part.id);
-    } else if (part.kind == SchemaPart::Kind::kAnyOf) {
-      if (lists.insert(part.id).second) known.any_of.push_back(part.id);
-    } else if (seen.insert(part.id).second) {
-      const std::vector<SchemaPart>& parts = view(part.id).parts;
-      push(parts.rbegin(), parts.rend());
-    }
-  }
-  return known;
-}
-
 std::vector<JsonId> SchemaSet::SameInstance(JsonId id) const {
   std::vector<JsonId> next;
   for (const SchemaPart& part : view(id).parts) {
-    if (part.kind == SchemaPart::Kind::kSchema) next.push_back(part.id);
-    if (part.kind != SchemaPart::Kind::kAnyOf) continue;
-    for (const JsonValue branch : root_.at(part.id).children()) next.push_back(branch.id());
+    if (part.kind == SchemaPart::Kind::kLocal) continue;
+    if (part.kind == SchemaPart::Kind::kDynamic) {
+      for (const JsonValue& target : resources_.DynamicTargets(view(id).dynamic_name)) {
+        next.push_back(target.id());
+      }
+    }
+    const JsonValue at = root().at(part.id);
+    if (part.keyword == Keyword::kAnyOf || part.keyword == Keyword::kOneOf) {
+      for (const JsonValue branch : at.children()) next.push_back(branch.id());
+      continue;
+    }
+    next.push_back(part.id);
+    if (part.keyword != Keyword::kIf) continue;
+    for (const char* follows : {"then", "else"}) {
+      const std::optional<JsonValue> branch = at.parent()->Find(follows);
+      if (branch.has_value()) next.push_back(branch->id());
+    }
   }
   return next;
 }
@@ -125,11 +131,14 @@ absl::Status SchemaSet::CheckCycles() const {
 
 // Only a reference can lead back, so one of the cycle's schemas has one.
 absl::Status SchemaSet::CycleError(const std::vector<JsonId>& cycle) const {
-  const auto has_ref = [&](JsonId id) { return view(id).ref.has_value(); };
+  const auto has_ref = [&](JsonId id) {
+    return view(id).ref.has_value() || view(id).dynamic_ref.has_value();
+  };
   const SchemaView& at = view(*std::find_if(cycle.begin(), cycle.end(), has_ref));
-  return InvalidAt(at.ref->Pointer(), absl::StrCat("\"", at.ref->text(),
-                                                   "\" leads back to itself without a part of "
-                                                   "the instance in between"));
+  const JsonValue ref = at.ref.has_value() ? *at.ref : *at.dynamic_ref;
+  return InvalidAt(ref.Pointer(), absl::StrCat("\"", ref.text(),
+                                               "\" leads back to itself without a part of "
+                                               "the instance in between"));
 }
 
 }  // namespace maskd

@@ -13,37 +13,16 @@ namespace {
 
 using K = Keyword;
 
-bool IsTrueSchema(const JsonValue& schema) {
-  return schema.type() == JsonType::kTrue || (schema.is_object() && schema.size() == 0);
-}
-
-bool IsZero(const JsonValue& number) {
-  return number.is_number() && ReadDecimal(number.text()).is_zero();
-}
-
-// A keyword that we do not support, with a value or in a place where it excludes nothing.
+// A keyword with a value or in a place where it excludes nothing and evaluates nothing.
 bool AsksForNothing(const KeywordRow& row, const JsonValue& value, const JsonValue& schema) {
   switch (row.keyword) {
     case K::kUniqueItems:
       return value.type() == JsonType::kFalse;
-    case K::kMinProperties:
-      return IsZero(value);
     case K::kPatternProperties:
     case K::kDependencies:
     case K::kDependentRequired:
     case K::kDependentSchemas:
       return value.size() == 0;
-    case K::kPropertyNames:
-    case K::kUnevaluatedItems:
-    case K::kUnevaluatedProperties:
-      return IsTrueSchema(value);
-    case K::kNot:
-      return value.type() == JsonType::kFalse;
-    case K::kThen:
-    case K::kElse:
-      return !schema.Find("if").has_value() || IsTrueSchema(value);
-    case K::kIf:
-      return !schema.Find("then").has_value() && !schema.Find("else").has_value();
     case K::kMinContains:
     case K::kMaxContains:
       return !schema.Find("contains").has_value();
@@ -52,14 +31,16 @@ bool AsksForNothing(const KeywordRow& row, const JsonValue& value, const JsonVal
   }
 }
 
+bool IsTrue(const std::optional<JsonValue>& value) {
+  return value.has_value() && value->type() == JsonType::kTrue;
+}
+
 TypeSet ReadTypes(const JsonValue& value) {
   if (value.is_string()) return *TypeByName(value.text());
   TypeSet types = kNoType;
   for (const JsonValue name : value.children()) types |= *TypeByName(name.text());
   return types;
 }
-
-std::uint32_t CountOf(const JsonValue& value) { return *AsCount(ReadDecimal(value.text())); }
 
 class ViewReader {
  public:
@@ -83,6 +64,8 @@ class ViewReader {
     if (dialect_.draft == Draft::k4) SettleDraft4Numbers();
     NoteEmptyRange(view_.length);
     NoteEmptyRange(view_.item_count);
+    NoteEmptyRange(view_.member_count);
+    SettleContains();
     return std::move(view_);
   }
 
@@ -114,25 +97,12 @@ class ViewReader {
     for (const JsonValue& schema : SubschemasOf(row->shape, member)) {
       view_.subschemas.push_back(schema);
     }
-    if (!row->supported) {
-      ReadUnsupported(*row, member);
-    } else {
-      ReadSupported(row->keyword, member);
-    }
+    if (!AsksForNothing(*row, member, view_.at)) Take(*row, member);
     return absl::OkStatus();
   }
 
-  void ReadUnsupported(const KeywordRow& row, const JsonValue& member) {
-    if (row.keyword == K::kOneOf && member.size() == 1) {
-      view_.parts.push_back({SchemaPart::Kind::kSchema, member.Nth(0)->id()});
-    } else if (!AsksForNothing(row, member, view_.at)) {
-      view_.unsupported.push_back({member, row.domain});
-      AddLocal();
-    }
-  }
-
-  void ReadSupported(Keyword keyword, const JsonValue& member) {
-    switch (keyword) {
+  void Take(const KeywordRow& row, const JsonValue& member) {
+    switch (row.keyword) {
       case K::kAnnotation:
         return;
       case K::kFormat:
@@ -140,59 +110,69 @@ class ViewReader {
       case K::kRef:
         view_.ref = member;
         // The place in the order is kept; the target is filled in when the reference is resolved.
-        return view_.parts.push_back({SchemaPart::Kind::kSchema, member.id()});
+        return AddPart(SchemaPart::Kind::kSchema, member);
+      case K::kDynamicRef:
+      case K::kRecursiveRef:
+        view_.dynamic_ref = member;
+        return AddPart(SchemaPart::Kind::kSchema, member);
       case K::kAllOf:
-        for (const JsonValue schema : member.children()) {
-          view_.parts.push_back({SchemaPart::Kind::kSchema, schema.id()});
+        for (const JsonValue schema : member.children()) AddPart(SchemaPart::Kind::kSchema, schema);
+        return;
+      case K::kNot:
+        return AddPart(SchemaPart::Kind::kNot, member);
+      case K::kAnyOf:
+      case K::kOneOf:
+        if (member.size() == 1) return AddPart(SchemaPart::Kind::kSchema, *member.Nth(0));
+        return AddChoice(row.keyword, member);
+      case K::kIf:
+        return TakeIf(member);
+      case K::kThen:
+      case K::kElse:
+        if (!view_.at.Find("if").has_value()) Note(member, "means nothing without if");
+        return;
+      case K::kDependencies:
+        TakeDependencies(member);
+        [[fallthrough]];
+      case K::kDependentSchemas:
+        for (const JsonValue entry : member.children()) {
+          if (!entry.is_array()) AddChoice(K::kDependentSchemas, entry);
         }
         return;
-      case K::kAnyOf:
-        return view_.parts.push_back({SchemaPart::Kind::kAnyOf, member.id()});
       default:
         AddLocal();
-        ReadAssertion(keyword, member);
+        ReadAssertion(row.keyword, member);
     }
+  }
+
+  void AddPart(SchemaPart::Kind kind, const JsonValue& at) {
+    view_.parts.push_back({kind, at.id()});
+  }
+  void AddChoice(Keyword keyword, const JsonValue& at) {
+    view_.parts.push_back({SchemaPart::Kind::kChoice, at.id(), keyword});
+  }
+
+  // Without then and else, what `if` evaluates may still matter to unevaluated keywords.
+  void TakeIf(const JsonValue& member) {
+    const bool decides = view_.at.Find("then").has_value() || view_.at.Find("else").has_value();
+    if (decides || dialect_.draft >= Draft::k2019) AddChoice(K::kIf, member);
+  }
+
+  void TakeDependencies(const JsonValue& member) {
+    for (const JsonValue entry : member.children()) {
+      if (!entry.is_array()) continue;
+      AddLocal();
+      view_.dependent_required.push_back(member);
+      Assert(K::kDependentRequired, member);
+      return;
+    }
+  }
+
+  void Assert(Keyword keyword, const JsonValue& member) {
+    view_.assertions.push_back({keyword, member});
   }
 
   void ReadAssertion(Keyword keyword, const JsonValue& member) {
     switch (keyword) {
-      case K::kType:
-        view_.type = member;
-        view_.types = ReadTypes(member);
-        break;
-      case K::kConst:
-        view_.const_value = member;
-        break;
-      case K::kEnum:
-        view_.enum_values = member;
-        break;
-      case K::kProperties:
-        view_.properties = member;
-        break;
-      case K::kRequired:
-        view_.required = member;
-        break;
-      case K::kAdditionalProperties:
-        view_.additional_properties = member;
-        break;
-      case K::kItems:
-        view_.items = member;
-        break;
-      case K::kPrefixItems:
-        SetPrefix(member);
-        break;
-      case K::kMinItems:
-        SetMin(member, &view_.item_count);
-        break;
-      case K::kMaxItems:
-        SetMax(member, &view_.item_count);
-        break;
-      case K::kMinLength:
-        SetMin(member, &view_.length);
-        break;
-      case K::kMaxLength:
-        SetMax(member, &view_.length);
-        break;
       case K::kPattern:
       case K::kMultipleOf:
       case K::kMinimum:
@@ -200,9 +180,98 @@ class ViewReader {
       case K::kExclusiveMinimum:
       case K::kExclusiveMaximum:
         view_.facets.push_back({keyword, member});
-        break;
+        return;
+      case K::kItems:
+        // Asserted when it is settled what it means.
+        view_.items = member;
+        return;
+      case K::kAdditionalItems:
+        return;
+      case K::kMinContains:
+        return SetMin(member, &view_.contains_count);
+      case K::kMaxContains:
+        return SetMax(member, &view_.contains_count);
       default:
-        break;
+        Assert(keyword, member);
+        SetField(keyword, member);
+    }
+  }
+
+  void SetField(Keyword keyword, const JsonValue& member) {
+    switch (keyword) {
+      case K::kType:
+        view_.type = member;
+        view_.types = ReadTypes(member);
+        // OpenAPI 3.0, which names no dialect.
+        if (!dialect_.named && IsTrue(view_.at.Find("nullable"))) view_.types |= kNullType;
+        return;
+      case K::kConst:
+        view_.const_value = member;
+        return;
+      case K::kEnum:
+        view_.enum_values = member;
+        return;
+      case K::kPrefixItems:
+        return SetPrefix(member);
+      case K::kContains:
+        view_.contains = member;
+        return;
+      case K::kUniqueItems:
+        view_.unique_items = member;
+        return;
+      case K::kUnevaluatedItems:
+        view_.unevaluated_items = member;
+        return;
+      default:
+        SetObjectField(keyword, member);
+        SetBound(keyword, member);
+    }
+  }
+
+  void SetObjectField(Keyword keyword, const JsonValue& member) {
+    switch (keyword) {
+      case K::kProperties:
+        view_.properties = member;
+        return;
+      case K::kRequired:
+        view_.required = member;
+        return;
+      case K::kPatternProperties:
+        view_.pattern_properties = member;
+        return;
+      case K::kAdditionalProperties:
+        view_.additional_properties = member;
+        return;
+      case K::kPropertyNames:
+        view_.property_names = member;
+        return;
+      case K::kDependentRequired:
+        view_.dependent_required.push_back(member);
+        return;
+      case K::kUnevaluatedProperties:
+        view_.unevaluated_properties = member;
+        return;
+      default:
+        return;
+    }
+  }
+
+  void SetBound(Keyword keyword, const JsonValue& member) {
+    switch (keyword) {
+      case K::kMinItems:
+        return SetMin(member, &view_.item_count);
+      case K::kMaxItems:
+        return SetMax(member, &view_.item_count);
+      case K::kMinLength:
+        return SetMin(member, &view_.length);
+      case K::kMaxLength:
+        return SetMax(member, &view_.length);
+      case K::kMinProperties:
+        return SetMin(member, &view_.member_count);
+      case K::kMaxProperties:
+        return SetMax(member, &view_.member_count);
+      default:
+        return;
     }
   }
 
@@ -230,6 +299,7 @@ class ViewReader {
     if (!list) {
       const bool older = FindKeyword("additionalItems", dialect_) != nullptr;
       if (more.has_value() && older) Note(*more, "means nothing without a list in items");
+      if (view_.items.has_value()) Assert(K::kItems, *view_.items);
       return absl::OkStatus();
     }
     if (dialect_.named && dialect_.draft == Draft::k2020) {
@@ -239,6 +309,8 @@ class ViewReader {
       return InvalidAt(view_.items->Pointer(), "must be a schema beside prefixItems");
     }
     SetPrefix(*view_.items);
+    Assert(K::kPrefixItems, *view_.items);
+    if (more.has_value()) Assert(K::kItems, *more);
     view_.items = more;
     return absl::OkStatus();
   }
@@ -259,6 +331,13 @@ class ViewReader {
       view_.facets.push_back({K::kType, *view_.type});
   }
 
+  void SettleContains() {
+    if (view_.contains.has_value() && !view_.contains_count.min_at.has_value()) {
+      view_.contains_count.min = 1;
+      view_.contains_count.min_at = view_.contains;
+    }
+  }
+
   void NoteEmptyRange(const CountRange& range) {
     if (!range.empty()) return;
     Note(*range.max_at, absl::StrCat(range.max, " is less than ", range.min_at->key(), " ",
@@ -271,6 +350,26 @@ class ViewReader {
 };
 
 }  // namespace
+
+std::uint32_t CountOf(const JsonValue& keyword) { return *AsCount(ReadDecimal(keyword.text())); }
+
+std::vector<JsonId> SchemaView::MemberSchemas(Keyword keyword, const MemberName& name) const {
+  std::vector<JsonId> schemas;
+  if (keyword == K::kProperties) {
+    if (!properties.has_value() || !name.text.has_value()) return schemas;
+    const std::optional<JsonValue> schema = properties->Find(*name.text);
+    if (schema.has_value()) schemas.push_back(schema->id());
+  } else if (keyword == K::kPatternProperties) {
+    if (!pattern_properties.has_value()) return schemas;
+    for (const JsonValue schema : pattern_properties->children()) {
+      if (name.matches(schema)) schemas.push_back(schema.id());
+    }
+  } else if (additional_properties.has_value() && MemberSchemas(K::kProperties, name).empty() &&
+             MemberSchemas(K::kPatternProperties, name).empty()) {
+    schemas.push_back(additional_properties->id());
+  }
+  return schemas;
+}
 
 absl::StatusOr<SchemaView> ReadSchemaView(const JsonValue& schema, const Dialect& dialect) {
   return ViewReader(schema, dialect).Read();

@@ -26,8 +26,8 @@ std::vector<std::string> StringsOf(const Facet& facet) {
 }  // namespace
 
 bool StringFacets::Concerns(const Facet& facet) {
-  return facet.keyword == Keyword::kPattern || facet.keyword == Keyword::kConst ||
-         facet.keyword == Keyword::kEnum;
+  return facet.keyword == Keyword::kPattern || facet.keyword == Keyword::kPatternProperties ||
+         facet.keyword == Keyword::kConst || facet.keyword == Keyword::kEnum;
 }
 
 absl::StatusOr<bool> StringFacets::Holds(const Facet& facet, absl::string_view text) {
@@ -41,20 +41,25 @@ absl::StatusOr<bool> StringFacets::Holds(const Facet& facet, absl::string_view t
 
 absl::StatusOr<NodeId> StringFacets::Read(const Facet& facet, Languages* languages) {
   IrBuilder& builder = languages->builder;
-  const absl::StatusOr<NodeId> language = facet.keyword == Keyword::kPattern
-                                              ? ReadPattern(facet.at, languages)
-                                              : builder.TextSet(StringsOf(facet));
+  absl::StatusOr<NodeId> language = builder.Nothing();
+  if (facet.keyword == Keyword::kPattern) {
+    language = ReadPattern(facet.at, facet.at.text(), languages);
+  } else if (facet.keyword == Keyword::kPatternProperties) {
+    language = ReadPattern(facet.at, facet.at.key(), languages);
+  } else {
+    language = builder.TextSet(StringsOf(facet));
+  }
   if (!language.ok() || !facet.negated) return language;
   return builder.Not(*language);
 }
 
-absl::StatusOr<NodeId> StringFacets::ReadPattern(const JsonValue& pattern, Languages* languages) {
-  const auto known = languages->patterns.find(pattern.text());
+absl::StatusOr<NodeId> StringFacets::ReadPattern(const JsonValue& at, absl::string_view pattern,
+                                                 Languages* languages) {
+  const auto known = languages->patterns.find(pattern);
   if (known != languages->patterns.end()) return known->second;
-  const absl::StatusOr<NodeId> language =
-      ReadRegex(pattern.text(), {.search = true, .place = pattern.Pointer()}, limits_, budget_,
-                languages->builder);
-  if (language.ok()) languages->patterns.emplace(pattern.text(), *language);
+  const absl::StatusOr<NodeId> language = ReadRegex(
+      pattern, {.search = true, .place = at.Pointer()}, limits_, budget_, languages->builder);
+  if (language.ok()) languages->patterns.emplace(pattern, *language);
   return language;
 }
 

@@ -8,6 +8,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_STRING_FACETS_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_STRING_FACETS_H_
 
+#include <functional>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,6 +21,9 @@
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
+
+// Takes an error of the keyword at `at`: it ends the compilation, or the keyword is dropped.
+using Refuse = std::function<void(const JsonValue& at, const absl::Status& error)>;
 
 class StringFacets {
  public:
@@ -44,7 +48,8 @@ class StringFacets {
   };
 
   absl::StatusOr<NodeId> Read(const Facet& facet, Languages* languages);
-  absl::StatusOr<NodeId> ReadPattern(const JsonValue& pattern, Languages* languages);
+  absl::StatusOr<NodeId> ReadPattern(const JsonValue& at, absl::string_view pattern,
+                                     Languages* languages);
 
   const Limits& limits_;
   Budget& budget_;

@@ -5,7 +5,7 @@
 
 namespace maskd {
 
-absl::StatusOr<NodeId> StringRule(const MergedSchema& schema, RuleContext& context) {
+absl::StatusOr<NodeId> StringCharacters(const MergedSchema& schema, RuleContext& context) {
   const CountRange& length = schema.length;
   if (length.empty()) {
     return InvalidAt(length.max_at->Pointer(),
@@ -23,8 +23,14 @@ absl::StatusOr<NodeId> StringRule(const MergedSchema& schema, RuleContext& conte
     if (*language == b.Nothing()) return InvalidAt(facet.at.Pointer(), "no string satisfies it");
     languages.push_back(*language);
   }
-  return b.Concat(
-      {b.Bytes("\""), b.Encode(Spelling::kJsonString, b.And(std::move(languages))), b.Bytes("\"")});
+  return b.And(std::move(languages));
+}
+
+absl::StatusOr<NodeId> StringRule(const MergedSchema& schema, RuleContext& context) {
+  const absl::StatusOr<NodeId> characters = StringCharacters(schema, context);
+  if (!characters.ok()) return characters;
+  IrBuilder& b = context.builder;
+  return b.Concat({b.Bytes("\""), b.Encode(Spelling::kJsonString, *characters), b.Bytes("\"")});
 }
 
 }  // namespace maskd

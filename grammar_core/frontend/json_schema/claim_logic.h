@@ -1,0 +1,87 @@
+// What a claim means in terms of others.
+//
+// Depth    worklists; a schema that leads back to itself without a part of the instance in between
+//          is refused by SchemaSet.
+// Threads  one thread: numbers of watchers and scopes are given out on the way.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_CLAIM_LOGIC_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_CLAIM_LOGIC_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+
+#include "grammar_core/frontend/json_schema/claim.h"
+#include "grammar_core/frontend/json_schema/schema_set.h"
+
+namespace maskd {
+
+class ClaimLogic {
+ public:
+  // Lists of claims, one list of which is true as a whole.
+  using Alternatives = std::vector<std::vector<Claim>>;
+
+  // `schemas` must outlive this.
+  explicit ClaimLogic(const SchemaSet& schemas) : schemas_(schemas), watchers_(1), scopes_(1) {}
+
+  // RESOURCE_EXHAUSTED where a claim has too many alternatives: what was said of it is not all.
+  [[nodiscard]] const absl::Status& status() const { return status_; }
+
+  [[nodiscard]] const SchemaSet& schemas() const { return schemas_; }
+  [[nodiscard]] const SchemaView& view(const Claim& own) const { return schemas_.view(own.at); }
+  [[nodiscard]] JsonValue at(const Claim& claim) const { return schemas_.root().at(claim.at); }
+
+  // All that holds when `claims` do, with `known` to begin with.
+  Conjunction Expand(const std::vector<Claim>& claims, Conjunction known = {});
+
+  // What `claim` stands for; nothing for atoms and own assertions, which stand for themselves.
+  std::optional<Alternatives> AlternativesOf(const Claim& claim);
+
+  // That an object has a member of the name at `name`, or has none. Equal for equal names.
+  Claim HasMember(const JsonValue& name, bool negated);
+
+  // The dynamic scope, as in Claim, inside `schema`, which is entered from `scope`.
+  std::uint16_t ScopeIn(JsonId schema, std::uint16_t scope);
+  // The schema that a kDynamic part of `view` leads to in `scope`.
+  [[nodiscard]] JsonId DynamicTarget(const SchemaView& view, const SchemaPart& part,
+                                     std::uint16_t scope) const;
+
+  // The schemas, as kSchema claims, that see what a claim with these `watchers` evaluates.
+  [[nodiscard]] const std::vector<Claim>& WatchersOf(const Claim& claim) const {
+    return watchers_[claim.watchers];
+  }
+
+ private:
+  // Whether `claim` is a choice for certain, so that it need not be looked into yet.
+  [[nodiscard]] bool IsOpenChoice(const Claim& claim) const;
+  // What the schema of `claim`, which holds, consists of.
+  std::vector<Claim> PartsOf(const Claim& claim);
+  std::optional<Alternatives> SchemaFailures(const Claim& claim);
+  void AppendViewFailures(const Claim& claim, std::vector<Claim>* open, Alternatives* out);
+  void AppendKeywordFailures(const Claim& keyword, Alternatives* out);
+  Alternatives AnyOf(const Claim& claim);
+  Alternatives NotOneOf(const Claim& claim);
+  Alternatives If(const Claim& claim) const;
+  // The schemas in the value of the keyword of `claim`, said of the same value as that.
+  static Claim AsSchema(const Claim& claim, JsonId at);
+  [[nodiscard]] std::vector<Claim> Branches(const Claim& claim, bool negated = false) const;
+  std::uint16_t Watched(const Claim& own);
+
+  const SchemaSet& schemas_;
+  // By number; 0 is none.
+  std::vector<std::vector<Claim>> watchers_;
+  absl::flat_hash_map<Claim, std::uint16_t> watched_;
+  // By number; 0 is that outside of the root.
+  std::vector<SchemaResources::Scope> scopes_;
+  std::map<SchemaResources::Scope, std::uint16_t> scope_ids_;
+  // The node by which a name is known.
+  absl::flat_hash_map<absl::string_view, JsonId> names_;
+  absl::Status status_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_CLAIM_LOGIC_H_

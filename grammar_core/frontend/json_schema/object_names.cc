@@ -1,0 +1,203 @@
+#include "grammar_core/frontend/json_schema/object_names.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/base/utf8.h"
+
+namespace maskd {
+namespace {
+
+using K = Keyword;
+using Kind = Claim::Kind;
+
+// Patterns and propertyNames at most that tell the names of one object apart.
+constexpr std::int64_t kMaxTests = 8;
+
+}  // namespace
+
+ObjectNames::ObjectNames(const MergedSchema& schema, const ObjectConditions& conditions,
+                         RuleContext& context)
+    : schema_(schema), conditions_(conditions), context_(context) {}
+
+absl::Status ObjectNames::Read() {
+  DeclareAll();
+  absl::Status status;
+  const auto keep = [&](absl::Status next) {
+    if (status.ok()) status = std::move(next);
+  };
+  for (std::size_t i = 0; i < schema_.own.size(); ++i) {
+    const SchemaView& view = *schema_.locals[i];
+    if (view.pattern_properties.has_value()) keep(AddPatterns(*view.pattern_properties));
+    if (!view.property_names.has_value()) continue;
+    keep(AddBaseLanguage(PartHolds(schema_.own[i], view.property_names->id())));
+  }
+  for (const Claim& fact : conditions_.facts()) {
+    if (fact.keyword == K::kPropertyNames) keep(AddBaseLanguage(PartHolds(fact, fact.at)));
+    keep(AddPatternsOf(fact));
+  }
+  for (const Claim& event : conditions_.events()) {
+    if (event.keyword == K::kPropertyNames) keep(AddNamesTest(PartHolds(event, event.at)));
+    keep(AddPatternsOf(event));
+  }
+  const auto tests = static_cast<std::int64_t>(tests_.size());
+  if (tests > kMaxTests) {
+    keep(LimitExceeded(schema_.at.Pointer(), "patterns of one object", kMaxTests, tests));
+  }
+  return status;
+}
+
+// The patterns beside the keyword that `literal` is about.
+absl::Status ObjectNames::AddPatternsOf(const Claim& literal) {
+  const JsonValue at = schema_.at.at(literal.at);
+  if (literal.keyword == K::kPatternProperties) return AddPatterns(*at.parent());
+  if (literal.keyword != K::kAdditionalProperties) return absl::OkStatus();
+  const std::optional<JsonValue> patterns = at.parent()->Find("patternProperties");
+  return patterns.has_value() ? AddPatterns(*patterns) : absl::OkStatus();
+}
+
+void ObjectNames::Declare(const JsonValue& at, absl::string_view text, bool in_properties,
+                          bool required) {
+  const auto [known, added] = index_.try_emplace(text, declared_.size());
+  if (added) declared_.push_back({at, text});
+  DeclaredName& name = declared_[known->second];
+  name.in_properties |= in_properties;
+  name.required |= required;
+}
+
+void ObjectNames::DeclareAll() {
+  for (const SchemaView* view : schema_.locals) {
+    if (!view->properties.has_value()) continue;
+    for (const JsonValue member : view->properties->children()) {
+      Declare(member, member.key(), true, false);
+    }
+  }
+  for (const JsonValue at : schema_.RequiredNames()) Declare(at, NameAt(at), false, true);
+  for (const Claim& fact : conditions_.facts()) DeclareOf(fact, true);
+  for (const Claim& event : conditions_.events()) DeclareOf(event, false);
+}
+
+void ObjectNames::DeclareOf(const Claim& literal, bool is_fact) {
+  const JsonValue at = schema_.at.at(literal.at);
+  if (literal.kind == Kind::kHas) {
+    Declare(at, NameAt(at), false, is_fact && !literal.negated);
+  } else if (literal.kind == Kind::kElement && literal.keyword != K::kPatternProperties) {
+    Declare(at, at.key(), false, is_fact && literal.negated);
+  } else if (literal.kind == Kind::kKeyword && literal.keyword == K::kConst) {
+    for (const JsonValue member : at.children()) Declare(member, member.key(), false, false);
+  } else if (literal.kind == Kind::kKeyword && literal.keyword == K::kAdditionalProperties) {
+    // A name that this schema declares is none of its additional ones.
+    const std::optional<JsonValue> properties = at.parent()->Find("properties");
+    if (!properties.has_value()) return;
+    for (const JsonValue member : properties->children()) {
+      Declare(member, member.key(), false, false);
+    }
+  }
+}
+
+absl::Status ObjectNames::AddPatterns(const JsonValue& keyword) {
+  for (const JsonValue pattern : keyword.children()) {
+    const auto same = [&](const Test& test) {
+      return test.pattern.has_value() && test.pattern->key() == pattern.key();
+    };
+    if (std::any_of(tests_.begin(), tests_.end(), same)) continue;
+    const absl::StatusOr<NodeId> language =
+        context_.strings.Language({K::kPatternProperties, pattern});
+    if (!language.ok()) return language.status();
+    tests_.push_back({pattern, {}, *language});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ObjectNames::AddNamesTest(const Claim& property_names) {
+  const absl::StatusOr<NodeId> language = context_.string_language(property_names);
+  if (!language.ok()) return language.status();
+  tests_.push_back({std::nullopt, property_names, *language});
+  return absl::OkStatus();
+}
+
+absl::Status ObjectNames::AddBaseLanguage(const Claim& property_names) {
+  const absl::StatusOr<NodeId> language = context_.string_language(property_names);
+  if (!language.ok()) return language.status();
+  base_.push_back(*language);
+  property_names_.push_back(property_names);
+  DeclareListed(*language, schema_.at.at(property_names.at));
+  return absl::OkStatus();
+}
+
+// Where all names are listed, they are declared, and there are no others.
+void ObjectNames::DeclareListed(NodeId language, const JsonValue& at) {
+  const std::optional<std::vector<std::string>> texts = context_.builder.ListedTexts(language);
+  if (!texts.has_value()) return;
+  no_others_ = true;
+  for (const std::string& text : *texts) Declare(at, texts_.emplace_back(text), false, false);
+}
+
+ObjectNames::Name ObjectNames::Declared(const DeclaredName& declared) const {
+  Name name;
+  name.member = context_.checker.NameOf(declared.text);
+  name.satisfies = [this, text = declared.text](const Claim& property_names) {
+    const absl::StatusOr<bool> fits = context_.checker.StringFits(text, property_names);
+    return !fits.ok() || *fits;
+  };
+  for (const Claim& claim : property_names_) {
+    if (!name.satisfies(claim)) name.forbidden = true;
+  }
+  for (const Test& test : tests_) {
+    name.matches_some |= test.pattern.has_value() && name.member.matches(*test.pattern);
+  }
+  return name;
+}
+
+absl::Status ObjectNames::VisitOthers(const Visit& visit) const {
+  if (no_others_) return absl::OkStatus();
+  for (std::uint32_t selection = 0; selection < 1U << tests_.size(); ++selection) {
+    std::vector<bool> signs;
+    for (std::size_t i = 0; i < tests_.size(); ++i) signs.push_back((selection >> i & 1U) == 0);
+    const NodeId language = LanguageOf(signs);
+    if (language != context_.builder.Nothing()) visit(Other(signs), language);
+  }
+  return context_.builder.status();
+}
+
+ObjectNames::Name ObjectNames::Other(const std::vector<bool>& signs) const {
+  Name name;
+  name.member.matches = [this, signs](const JsonValue& pattern) {
+    for (std::size_t i = 0; i < tests_.size(); ++i) {
+      const std::optional<JsonValue>& test = tests_[i].pattern;
+      if (test.has_value() && test->key() == pattern.key()) return static_cast<bool>(signs[i]);
+    }
+    return false;
+  };
+  name.satisfies = [this, signs](const Claim& property_names) {
+    for (std::size_t i = 0; i < tests_.size(); ++i) {
+      const bool is_test = !tests_[i].pattern.has_value();
+      if (is_test && tests_[i].property_names == property_names) {
+        return static_cast<bool>(signs[i]);
+      }
+    }
+    return true;
+  };
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    name.matches_some |= tests_[i].pattern.has_value() && signs[i];
+  }
+  return name;
+}
+
+NodeId ObjectNames::LanguageOf(const std::vector<bool>& signs) const {
+  IrBuilder& b = context_.builder;
+  std::vector<NodeId> languages = base_;
+  for (std::size_t i = 0; i < tests_.size(); ++i) {
+    languages.push_back(signs[i] ? tests_[i].language : b.Not(tests_[i].language));
+  }
+  if (languages.empty()) return b.Repeat(b.AnyChar(), 0, kUnbounded);
+  // Taken out here already, so that what is left may be found to be empty.
+  std::vector<std::string> declared;
+  for (const DeclaredName& name : declared_) declared.emplace_back(name.text);
+  if (!declared.empty()) languages.push_back(b.Not(b.TextSet(declared)));
+  return b.And(std::move(languages));
+}
+
+}  // namespace maskd

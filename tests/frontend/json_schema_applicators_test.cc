@@ -1,0 +1,341 @@
+// Keywords that apply schemas to the same value, to members and to items, beside one another: by
+// the slow recogniser. What each does alone is in the JSON-Schema-Test-Suite.
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/base/error.h"
+#include "tests/frontend/texts_case.h"
+
+namespace maskd {
+namespace {
+
+GrammarOptions AnyOrder() {
+  GrammarOptions options;
+  options.property_order = PropertyOrder::kAny;
+  return options;
+}
+
+class JsonSchemaApplicatorsTest : public testing::TestWithParam<TextsCase> {};
+
+TEST_P(JsonSchemaApplicatorsTest, TakesItsTexts) { ExpectTexts(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Not, JsonSchemaApplicatorsTest,
+    testing::ValuesIn(std::vector<TextsCase>{
+        {"Type", R"({"not":{"type":["string","object"]}})", {"1", "[]", "null"}, {"\"a\"", "{}"}},
+        {"NotNot", R"({"not":{"not":{"type":"null"}}})", {"null"}, {"1"}},
+        {"Strings",
+         R"({"type":"string","not":{"enum":["a","é"]}})",
+         {"\"b\"", "\"\"", "\"aa\""},
+         {"\"a\"", "\"\\u0061\"", "\"\\u00e9\""}},
+        {"Pattern",
+         R"({"type":"string","not":{"pattern":"^x","maxLength":3}})",
+         {"\"ab\"", "\"xabc\""},
+         {"\"xa\"", "\"x\""}},
+        {"Booleans", R"({"type":"boolean","not":{"const":true}})", {"false"}, {"true"}},
+        {"ListedObject",
+         R"({"type":"object","not":{"const":{"a":"x","b":null}},"additionalProperties":{"type":["string","null"]}})",
+         {"{}", R"({"a":"x"})", R"({"a":"y","b":null})", R"({"a":"x","b":null,"c":null})"},
+         {R"({"a":"x","b":null})"}},
+        {"ListedArray",
+         R"({"type":"array","items":{"type":"boolean"},"not":{"const":[true,false]}})",
+         {"[]", "[true]", "[true,true]", "[true,false,true]"},
+         {"[true,false]"}},
+        {"Required",
+         R"({"type":"object","not":{"required":["a","b"]}})",
+         {"{}", R"({"a":1})", R"({"b":1,"c":1})"},
+         {R"({"a":1,"b":1})"}},
+        {"MemberValue",
+         R"({"type":"object","properties":{"a":{"type":"string"}},"not":{"properties":{"a":{"const":"x"}}}})",
+         {R"({"a":"y"})"},
+         {"{}", R"({"a":"x"})"}},
+        {"Closed",
+         R"({"type":"object","not":{"properties":{"a":{}},"additionalProperties":false}})",
+         {R"({"b":1})", R"({"a":1,"b":1})"},
+         {"{}", R"({"a":1})"}},
+        {"PatternProperties",
+         R"({"type":"object","not":{"patternProperties":{"^x":{"type":"null"}}}})",
+         {R"({"x":"a"})", R"({"xa":null,"xb":"a"})"},
+         {"{}", R"({"x":null})", R"({"a":"a"})"}},
+        {"PropertyNames",
+         R"({"type":"object","properties":{"ab":{}},"not":{"propertyNames":{"maxLength":1}}})",
+         {R"({"ab":1})", R"({"a":1,"xyz":1})"},
+         {"{}", R"({"a":1})"}},
+        {"SomeItem",
+         R"({"type":"array","not":{"items":{"type":"null"}}})",
+         {"[true]", "[null,true]", "[true,null]"},
+         {"[]", "[null]", "[null,null]"}},
+        {"NoItem", R"({"not":{"contains":{"type":"null"}}})", {"[true]", "[]"}, {"[null]", "1"}},
+        {"AnyOf",
+         R"({"not":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"null"}}]}})",
+         {"1", "[true]"},
+         {"\"a\"", "[]", "[null]"}},
+        {"AllOf",
+         R"({"type":"string","not":{"allOf":[{"minLength":2},{"pattern":"a"}]}})",
+         {"\"a\"", "\"bb\""},
+         {"\"ab\""}},
+        {"OneItemOfAPrefix",
+         R"({"type":"array","not":{"prefixItems":[true,{"type":"null"},true]}})",
+         {"[1,2]", "[null,2,null]"},
+         {"[]", "[1]", "[1,null]", "[1,null,2]"}},
+        {"EqualItemsNeedTwo",
+         R"({"anyOf":[{"type":"null"},{"type":"array","maxItems":1,"not":{"uniqueItems":true}}]})",
+         {"null"},
+         {"[]", "[1]"}},
+        {"Listed",
+         R"({"enum":[null,true,"a",1,[1],{"a":1}],"not":{"enum":[null,"a",1.0,[1.0],{"a":1e0}]}})",
+         {"true"},
+         {"null", "\"a\"", "1", "[1]", R"({"a":1})"}},
+        {"ListedByOneBound",
+         R"({"enum":["a","abcd"],"allOf":[{"not":{"minLength":2}},{"oneOf":[{"maxLength":1},false]}]})",
+         {"\"a\""},
+         {"\"abcd\""}},
+    }),
+    TextsCaseName);
+
+INSTANTIATE_TEST_SUITE_P(
+    Numbers, JsonSchemaApplicatorsTest,
+    testing::ValuesIn(std::vector<TextsCase>{
+        {"NotMinimum",
+         R"({"type":"number","not":{"minimum":5}})",
+         {"4", "4.99", "-6", "0.49e1"},
+         {"5", "5.0", "0.5e1", "6"}},
+        {"NotMinimumOfOtherTypes", R"({"not":{"minimum":5}})", {"4"}, {"5", "\"a\"", "null"}},
+        {"NotExclusiveMaximum",
+         R"({"type":"number","not":{"exclusiveMaximum":1.5}})",
+         {"1.5", "15e-1", "2"},
+         {"1.4", "0"}},
+        {"NotExclusiveMinimumOfDraft4",
+         R"({"$schema":"http://json-schema.org/draft-04/schema#","type":"number","not":{"minimum":3,"exclusiveMinimum":true}})",
+         {"3", "2.5"},
+         {"3.5", "4"}},
+        {"NotAnInterval",
+         R"({"type":"number","not":{"minimum":0,"maximum":10}})",
+         {"-0.5", "10.5", "1e2"},
+         {"0", "5", "10", "1e1"}},
+        {"NotMultipleOf",
+         R"({"type":"integer","not":{"multipleOf":3}})",
+         {"1", "2", "-4", "10.0"},
+         {"0", "3", "-6", "0.3e1", "1.5"}},
+        {"NotInteger",
+         R"({"type":"number","not":{"type":"integer"}})",
+         {"1.5"},
+         {"1", "1.0", "15e1"}},
+        {"NotANumber",
+         R"({"type":"number","not":{"enum":[1,2.5]}})",
+         {"1.5", "10"},
+         {"1", "1.0", "10e-1", "2.50"}},
+        {"OneOfOverlappingIntervals",
+         R"({"oneOf":[{"type":"number","maximum":3},{"type":"number","minimum":2}]})",
+         {"1.9", "3.1"},
+         {"2", "2.5", "3"}},
+        {"OneOfDivisors",
+         R"({"type":"integer","oneOf":[{"multipleOf":2},{"multipleOf":3}]})",
+         {"2", "3", "-9"},
+         {"0", "6", "1"}},
+        {"If",
+         R"({"type":"number","if":{"minimum":10},"then":{"multipleOf":10},"else":{"maximum":1}})",
+         {"20", "1", "-7"},
+         {"15", "5"}},
+    }),
+    TextsCaseName);
+
+INSTANTIATE_TEST_SUITE_P(
+    Choices, JsonSchemaApplicatorsTest,
+    testing::ValuesIn(std::vector<TextsCase>{
+        {"OneOfOverlapping",
+         R"({"oneOf":[{"type":"string","maxLength":3},{"type":"string","minLength":2}]})",
+         {"\"a\"", "\"abcd\""},
+         {"\"ab\"", "\"abc\"", "1"}},
+        {"OneOfByConst",
+         R"({"type":"object","properties":{"kind":{"type":"string"}},"required":["kind"],"oneOf":[{"properties":{"kind":{"const":"a"},"x":{"type":"null"}},"required":["x"]},{"properties":{"kind":{"const":"b"}}}]})",
+         {R"({"kind":"a","x":null})", R"({"kind":"b"})", R"({"kind":"b","x":1})"},
+         {R"({"kind":"a"})", R"({"kind":"c"})", R"({"x":null})"}},
+        {"OneOfOptionalMembers",
+         R"({"type":"object","oneOf":[{"properties":{"a":{"type":"null"}}},{"properties":{"b":{"type":"null"}}}]})",
+         {R"({"a":1})", R"({"a":1,"b":null})", R"({"b":"x"})"},
+         {"{}", R"({"a":null})", R"({"a":1,"b":1})", R"({"a":null,"b":null})"},
+         AnyOrder()},
+        {"OneOfRequired",
+         R"({"type":"object","properties":{"a":{},"b":{},"c":{}},"oneOf":[{"required":["a"]},{"required":["b"]},{"required":["c"]}]})",
+         {R"({"a":1})", R"({"c":1})", R"({"b":1,"d":1})"},
+         {"{}", R"({"a":1,"b":1})", R"({"a":1,"b":1,"c":1})"}},
+        {"OneOfRequiredAnyOrder",
+         R"({"type":"object","properties":{"a":{},"b":{}},"oneOf":[{"required":["a"]},{"required":["b"]}]})",
+         {R"({"x":1,"b":1})", R"({"a":1,"x":1})"},
+         {R"({"x":1})", R"({"b":1,"x":1,"a":1})"},
+         AnyOrder()},
+        {"AnyOfRequired",
+         R"({"type":"object","properties":{"a":{},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}]})",
+         {R"({"a":1})", R"({"b":1})", R"({"a":1,"b":1})"},
+         {"{}", R"({"c":1})"}},
+        {"AnyOfRequiredOtherTypes",
+         R"({"anyOf":[{"required":["a"]},{"required":["b"]}]})",
+         {"1", "null", R"({"a":1})"},
+         {"{}"}},
+        {"NotOneOf",
+         R"({"type":"string","not":{"oneOf":[{"minLength":2},{"maxLength":3}]}})",
+         {"\"ab\"", "\"abc\""},
+         {"\"a\"", "\"abcd\""}},
+        {"If",
+         R"({"type":"object","properties":{"a":{"type":"string"},"b":{"type":"null"}},"if":{"properties":{"a":{"const":"x"}},"required":["a"]},"then":{"required":["b"]},"else":{"properties":{"b":false}}})",
+         {"{}", R"({"a":"y"})", R"({"a":"x","b":null})"},
+         {R"({"a":"x"})", R"({"a":"y","b":null})", R"({"b":null})"}},
+        {"IfThenOnly",
+         R"({"if":{"type":"string"},"then":{"minLength":2}})",
+         {"1", "\"ab\""},
+         {"\"a\""}},
+        {"IfElseOnly",
+         R"({"if":{"type":"string"},"else":{"type":"null"}})",
+         {"null", "\"\""},
+         {"1"}},
+        {"ManyIfs",
+         R"({"type":"object","properties":{"k":{"enum":["a","b","c"]}},"required":["k"],"additionalProperties":{"type":"null"},"allOf":[{"if":{"properties":{"k":{"const":"a"}}},"then":{"required":["x"]}},{"if":{"properties":{"k":{"const":"b"}}},"then":{"required":["y"]}}]})",
+         {R"({"k":"c"})", R"({"k":"a","x":null})", R"({"k":"b","y":null})"},
+         {R"({"k":"a"})", R"({"k":"b","x":null})", R"({"k":"d"})"}},
+    }),
+    TextsCaseName);
+
+INSTANTIATE_TEST_SUITE_P(
+    Members, JsonSchemaApplicatorsTest,
+    testing::ValuesIn(std::vector<TextsCase>{
+        {"SeveralPatterns",
+         R"({"type":"object","patternProperties":{"^a":{"type":"string"},"b$":{"maxLength":1}},"additionalProperties":false})",
+         {R"({"ax":"long"})", R"({"ab":"x"})", R"({"b":"x"})", R"({"b":1})"},
+         {R"({"ab":"long"})", R"({"ax":1})", R"({"c":1})"}},
+        {"PatternOnDeclaredName",
+         R"({"type":"object","properties":{"ab":{"type":"string"}},"patternProperties":{"^a":{"minLength":2}}})",
+         {R"({"ab":"xx"})", R"({"b":"x"})", R"({"ac":1})"},
+         {R"({"ab":"x"})", R"({"ab":1})", R"({"ac":"x"})"}},
+        {"PatternAndRequired",
+         R"({"type":"object","patternProperties":{"^a":{"type":"null"}},"additionalProperties":false,"required":["ab"]})",
+         {R"({"ab":null})", R"({"ab":null,"ac":null})"},
+         {"{}", R"({"ac":null})", R"({"ab":1})"}},
+        {"NamesOfAnEnum",
+         R"({"type":"object","propertyNames":{"enum":["a","b"]},"additionalProperties":{"type":"null"},"minProperties":2})",
+         {R"({"a":null,"b":null})"},
+         {R"({"a":null})", R"({"a":null,"c":null})", R"({"a":null,"a":null})"}},
+        {"NamesOfAPattern",
+         R"({"type":"object","propertyNames":{"pattern":"^[a-z]+$"},"properties":{"B":{}}})",
+         {"{}", R"({"ab":1})"},
+         {R"({"B":1})", R"({"a1":1})"}},
+        {"NamesByChoice",
+         R"({"type":"object","propertyNames":{"anyOf":[{"const":"a"},{"minLength":3,"not":{"pattern":"x"}}]}})",
+         {R"({"a":1})", R"({"abc":1})"},
+         {R"({"b":1})", R"({"axc":1})"}},
+        {"AtLeast",
+         R"({"type":"object","properties":{"a":{},"b":{},"c":{}},"additionalProperties":false,"minProperties":2})",
+         {R"({"a":1,"b":1})", R"({"b":1,"c":1})"},
+         {"{}", R"({"c":1})"}},
+        {"RequiredTwiceIsOneMember",
+         R"({"type":"object","required":["a"],"dependentSchemas":{"a":{"anyOf":[{"required":["b"]},{"required":["a","c"]}]},"b":{"required":["a"]}},"maxProperties":2})",
+         {R"({"a":1,"b":1})", R"({"a":1,"c":1})"},
+         {R"({"a":1})", R"({"a":1,"b":1,"c":1})"}},
+        {"AtMost",
+         R"({"type":"object","properties":{"a":{},"b":{},"c":{}},"required":["c"],"maxProperties":2})",
+         {R"({"c":1})", R"({"a":1,"c":1})", R"({"c":1,"d":1})"},
+         {R"({"a":1,"b":1,"c":1})", R"({"a":1})"}},
+        {"DependentRequired",
+         R"({"type":"object","properties":{"a":{},"b":{}},"dependentRequired":{"a":["b"],"b":["c"]}})",
+         {"{}", R"({"a":1,"b":1,"c":1})", R"({"b":1,"c":1})", R"({"c":1})"},
+         {R"({"a":1})", R"({"a":1,"b":1})", R"({"b":1})"}},
+        {"DependenciesOfBothKinds",
+         R"({"$schema":"http://json-schema.org/draft-07/schema#","type":"object","dependencies":{"a":["b"],"c":{"properties":{"d":{"type":"null"}}}}})",
+         {R"({"a":1,"b":1})", R"({"c":1,"d":null})", R"({"d":1})"},
+         {R"({"a":1})", R"({"c":1,"d":1})"},
+         AnyOrder()},
+        {"Unevaluated",
+         R"({"type":"object","properties":{"a":{}},"anyOf":[{"properties":{"b":{"type":"null"}},"required":["b"]},{"properties":{"c":{"type":"null"}},"required":["c"]}],"unevaluatedProperties":false})",
+         {R"({"a":1,"b":null})", R"({"a":1,"b":null,"c":null})"},
+         {R"({"a":1})", R"({"b":null,"d":1})", R"({"b":null,"c":1})"},
+         AnyOrder()},
+        {"UnevaluatedBesideRef",
+         R"({"$ref":"#/$defs/base","properties":{"b":{}},"unevaluatedProperties":false,"$defs":{"base":{"type":"object","properties":{"a":{}}}}})",
+         {R"({"a":1,"b":1})", "{}"},
+         {R"({"c":1})"},
+         AnyOrder()},
+    }),
+    TextsCaseName);
+
+INSTANTIATE_TEST_SUITE_P(
+    Items, JsonSchemaApplicatorsTest,
+    testing::ValuesIn(std::vector<TextsCase>{
+        {"Contains",
+         R"({"type":"array","items":{"type":["null","string"]},"contains":{"type":"null"},"maxItems":3})",
+         {"[null]", "[\"a\",null]", "[null,null,null]"},
+         {"[]", "[\"a\"]", "[1,null]", "[null,null,null,null]"}},
+        {"ContainsBetween",
+         R"({"type":"array","contains":{"type":"null"},"minContains":1,"maxContains":2})",
+         {"[null]", "[true,null,true,null]"},
+         {"[]", "[null,null,null]"}},
+        {"TwoContains",
+         R"({"type":"array","contains":{"type":"null"},"allOf":[{"contains":{"type":"string"}}]})",
+         {"[null,\"a\"]", "[\"a\",true,null]"},
+         {"[null]", "[\"a\"]"}},
+        {"PrefixAndContains",
+         R"({"type":"array","prefixItems":[{"type":"null"}],"contains":{"type":"string"}})",
+         {"[null,\"a\"]", "[null,1,\"a\"]"},
+         {"[\"a\"]", "[null]"}},
+        {"UnevaluatedItems",
+         R"({"type":"array","prefixItems":[{"type":"null"}],"contains":{"type":"string"},"unevaluatedItems":{"type":"boolean"}})",
+         {"[null,\"a\",true]", "[null,true,\"a\"]"},
+         {"[null,\"a\",1]", "[null,true]"}},
+    }),
+    TextsCaseName);
+
+INSTANTIATE_TEST_SUITE_P(
+    References, JsonSchemaApplicatorsTest,
+    testing::ValuesIn(std::vector<TextsCase>{
+        {"Anchor",
+         R"({"items":{"$ref":"#s"},"type":"array","$defs":{"a":{"$anchor":"s","type":"null"}}})",
+         {"[null]"},
+         {"[1]"}},
+        {"EmbeddedId",
+         R"({"$id":"http://x.example/root","$ref":"/item","$defs":{"i":{"$id":"item","$defs":{"n":{"type":"null"}},"$ref":"#/$defs/n"}}})",
+         {"null"},
+         {"1"}},
+        {"DynamicTree",
+         R"({"$id":"http://x.example/strict","$dynamicAnchor":"node","$ref":"tree","unevaluatedProperties":false,"$defs":{"tree":{"$id":"tree","$dynamicAnchor":"node","type":"object","properties":{"kids":{"type":"array","items":{"$dynamicRef":"#node"}}}}}})",
+         {R"({"kids":[{"kids":[]}]})"},
+         {R"({"kids":[{"kid":[]}]})", R"({"x":1})"}},
+        {"RecursiveTree",
+         R"({"$schema":"https://json-schema.org/draft/2019-09/schema","$id":"http://x.example/strict","$recursiveAnchor":true,"$ref":"tree","unevaluatedProperties":false,"$defs":{"tree":{"$id":"tree","$recursiveAnchor":true,"type":"object","properties":{"kids":{"type":"array","items":{"$recursiveRef":"#"}}}}}})",
+         {R"({"kids":[{"kids":[]}]})"},
+         {R"({"kids":[{"kid":[]}]})"}},
+        {"Nullable", R"({"type":"string","nullable":true})", {"null", "\"a\""}, {"1"}},
+        {"NullableInANamedDialect",
+         R"({"$schema":"http://json-schema.org/draft-07/schema#","type":"string","nullable":true})",
+         {"\"a\""},
+         {"null"}},
+    }),
+    TextsCaseName);
+
+TEST(JsonSchemaDocumentsTest, ReferencesLeadIntoGivenDocuments) {
+  const std::vector<GrammarSource::Document> documents = {
+      {"http://x.example/a.json", R"({"$defs":{"n":{"type":"null"},"b":{"$ref":"b.json"}}})"},
+      {"http://x.example/b.json", R"({"type":"boolean"})"},
+      {"http://x.example/broken.json", "{"}};
+  const auto read = ReadForTest(
+      "json_schema",
+      R"({"type":"array","prefixItems":[{"$ref":"http://x.example/a.json#/$defs/n"},{"$ref":"http://x.example/a.json#/$defs/b"}],"items":false})",
+      {}, {}, documents);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(IrRecognizer(read->ir).Accepts("[null,true]"));
+  EXPECT_FALSE(IrRecognizer(read->ir).Accepts("[null,null]"));
+}
+
+TEST(JsonSchemaDocumentsTest, ErrorsNameTheDocument) {
+  const std::vector<GrammarSource::Document> documents = {
+      {"http://x.example/a.json", R"({"items":{"type":"x"}})"}, {"http://x.example/b.json", "{"}};
+  const auto wrong =
+      ReadForTest("json_schema", R"({"$ref":"http://x.example/a.json"})", {}, {}, documents);
+  EXPECT_EQ(ErrorPlace(wrong.status()), "http://x.example/a.json#/items/type");
+  const auto broken =
+      ReadForTest("json_schema", R"({"$ref":"http://x.example/b.json"})", {}, {}, documents);
+  EXPECT_EQ(ErrorPlace(broken.status()), "http://x.example/b.json:1:2");
+}
+
+}  // namespace
+}  // namespace maskd
