@@ -26,7 +26,8 @@ from engine import Engine  # noqa: E402
 SIZE = 4
 ATOMS = ["a", "b", "[ab]", ".", "^", "$", r"\b"]
 AROUND = ["(?:%s)*", "(?:%s)?", "(?:%s){2}", "(?=%s)", "(?!%s)", "(?<=%s)", "(?<!%s)"]
-MORE_AROUND = AROUND + ["(?:%s)+", "(?:%s){1,3}", "(?=.*%s)", "(?!.*%s)", r"\B%s", "%s-"]
+MORE_AROUND = AROUND + ["(?:%s)+", "(?:%s){1,3}", "(?=.*%s)", "(?!.*%s)", r"\B%s", "%s-",
+                        "(?:(?!ab)%s)*", "(?:(?!aa|b-)%s)*aa", "(?:(?!-b-)%s){1,3}-b-"]
 TEXTS = ["".join(text) for length in range(5) for text in itertools.product("ab-", repeat=length)]
 
 JAVASCRIPT = """
@@ -62,6 +63,17 @@ def random_pattern(rnd: random.Random, size: int) -> str:
     left = rnd.randint(1, size - 2)
     x, y = random_pattern(rnd, left), random_pattern(rnd, size - 1 - left)
     return x + y if rnd.random() < 0.7 else f"(?:{x}|{y})"
+
+
+def repeated_exclusion(rnd: random.Random) -> str:
+    """As in a comment and what ends it: <(?:(?!>).)*>"""
+    def text(size):
+        return "".join(rnd.choices("ab-", k=rnd.randint(1, size)))
+
+    looks = "".join(f"(?!{rnd.choice([text(3), text(3) + '|' + text(2)])})" for _ in range(rnd.randint(1, 2)))
+    rounds = f"(?:{looks}{rnd.choice(['.', '[ab]', 'a'])}){rnd.choice(['*', '+', '{1,3}', '{2,}', '?'])}"
+    behind = ["$", "", text(3), text(2) + ".*", f"(?:{text(2)}|{text(3)})", f"(?:{text(3)})?", text(3) + "$"]
+    return rnd.choice(["", "a", "-?", "b*"]) + rounds + rnd.choice(behind)
 
 
 class Node:
@@ -166,6 +178,15 @@ def test_random_patterns(comparison, seed):
         comparison.compare(random_pattern(rnd, rnd.randint(4, 10)), rnd.random() < 0.3)
     print(comparison.summary())
     assert comparison.compared - before > 250
+
+
+def test_repeated_exclusion(comparison):
+    rnd = random.Random(5)
+    before = comparison.compared
+    for _ in range(1000):
+        comparison.compare(repeated_exclusion(rnd), rnd.random() < 0.3)
+    print(comparison.summary())
+    assert comparison.compared - before > 800
 
 
 if __name__ == "__main__":

@@ -25,6 +25,57 @@ const Language& WholeOf(const ContextLanguage& language) {
   return language.In(Neighbour::kNone, Neighbour::kNone);
 }
 
+// The texts of a node that is a choice of at most kMaxKnownTexts; else none.
+constexpr std::size_t kMaxKnownTexts = 16;
+std::vector<std::u32string> KnownTexts(const IrBuilder& builder, NodeId node) {
+  const IrNode& n = builder.node(node);
+  const GrammarIr& ir = builder.ir();
+  std::vector<std::u32string> texts;
+  if (n.kind == IrKind::kText) texts = {ir.texts[n.a]};
+  if (n.kind == IrKind::kTextSet) texts = ir.text_sets[n.a];
+  if (texts.size() > kMaxKnownTexts) return {};
+  return texts;
+}
+
+// What `node` is a choice of, an optional part being one of it and of nothing.
+std::vector<NodeId> ChoicesOf(const IrBuilder& builder, NodeId node, NodeId empty) {
+  std::vector<NodeId> choices;
+  std::vector<NodeId> open = {node};
+  while (!open.empty()) {
+    const NodeId next = open.back();
+    open.pop_back();
+    const IrNode& n = builder.node(next);
+    const bool optional = n.kind == IrKind::kRepeat && n.a == 0 && n.b == 1;
+    if (optional) choices.push_back(empty);
+    if (optional || n.kind == IrKind::kAlt) {
+      const auto first = builder.ir().children.begin() + n.first_child;
+      open.insert(open.end(), first, first + n.child_count);
+    } else {
+      choices.push_back(next);
+    }
+  }
+  return choices;
+}
+
+// Whether a text of `node` begins with `text`, by the text that all of them begin with; nothing
+// where that does not tell.
+std::optional<bool> BeginsByText(const IrBuilder& builder, NodeId node,
+                                 const std::u32string& text) {
+  const GrammarIr& ir = builder.ir();
+  const IrNode* n = &builder.node(node);
+  bool whole = true;
+  if (n->kind == IrKind::kConcat) {
+    whole = false;
+    n = &builder.node(ir.children[n->first_child]);
+  }
+  if (n->kind == IrKind::kEmpty) return false;
+  if (n->kind != IrKind::kText) return std::nullopt;
+  const std::u32string& begin = ir.texts[n->a];
+  if (begin.size() >= text.size()) return begin.compare(0, text.size(), text) == 0;
+  if (whole || text.compare(0, begin.size(), begin) != 0) return false;
+  return std::nullopt;
+}
+
 }  // namespace
 
 LookAround::LookAround(IrBuilder* builder, ContextAlgebra* algebra, const PatternCursor* cursor,
@@ -187,7 +238,10 @@ absl::StatusOr<PatternPart> LookAround::Look(Side side, bool negated, const Patt
   if (IsAnything(*seen)) return PatternPart{algebra_->Empty()};
   auto look = std::make_unique<LookingPart>(LookingPart{.kind = Kind::kLook, .at = at});
   (side == Side::kAhead ? look->looks_ahead : look->looks_behind) = true;
-  if (body.plain() && body.language.plain()) look->reach = WidthsOf(body).max;
+  if (body.plain() && body.language.plain()) {
+    look->reach = WidthsOf(body).max;
+    if (negated) look->excluded = KnownTexts(*builder_, WholeOf(body.language).node);
+  }
   return PatternPart{*std::move(seen), std::move(look)};
 }
 
@@ -243,6 +297,10 @@ absl::StatusOr<ContextLanguage> LookAround::ExtendedByRounds(Side side, const Lo
   if (!part.characters.empty() && part.characters.Intersect(NearestOf(side, rest)).empty()) {
     return ExtendedByCharacters(side, part, rest);
   }
+  if (side == Side::kAhead) {
+    std::optional<ContextLanguage> all = ExtendedByOthers(part, rest);
+    if (all.has_value()) return *std::move(all);
+  }
   // In front of anything, rounds over the least are no more than that.
   const std::uint32_t max = IsAnything(rest) ? part.min : part.max;
   if (max == kUnbounded) {
@@ -271,6 +329,54 @@ absl::StatusOr<ContextLanguage> LookAround::ExtendedByCharacters(Side side, cons
   const ContextLanguage rounds = *algebra_->Repeat(character, part.min, part.max);
   return algebra_->Intersection(Joined(side, rounds, rest),
                                 algebra_->Complement(Joined(side, before, fault)));
+}
+
+std::optional<bool> LookAround::BeginsWith(const ContextLanguage& rest,
+                                           const std::u32string& text) {
+  std::optional<bool> all;
+  for (const NodeId choice : ChoicesOf(*builder_, WholeOf(rest).node, builder_->Empty())) {
+    const bool cannot = !facts_.CharsAt(TextEdge::kFirst, choice).Contains(text.front());
+    const std::optional<bool> begins =
+        cannot ? std::optional<bool>(false) : BeginsByText(*builder_, choice, text);
+    if (!begins.has_value() || (all.has_value() && all != begins)) return std::nullopt;
+    all = begins;
+  }
+  return all;
+}
+
+ContextLanguage LookAround::TextOf(const std::u32string& text) {
+  std::vector<ContextLanguage> characters;
+  for (const char32_t c : text) characters.push_back(algebra_->Chars(CharSet::One(c)));
+  return algebra_->Sequence(characters);
+}
+
+// Then the rounds are characters that hold none of the texts and end with no beginning of one that
+// `rest` would complete.
+std::optional<ContextLanguage> LookAround::ExtendedByOthers(const LookingPart& part,
+                                                            const ContextLanguage& rest) {
+  const PatternPart& body = part.parts.front();
+  if (!rest.plain() || body.plain() || body.looking->kind != Kind::kSequence) return std::nullopt;
+  const std::vector<PatternPart>& parts = body.looking->parts;
+  const ContextLanguage& character = parts.back().language;
+  if (!parts.back().plain() || !character.plain() || WidthsOf(parts.back()) != Widths{1, 1}) {
+    return std::nullopt;
+  }
+  ContextLanguage rounds = *algebra_->Repeat(character, part.min, part.max);
+  const auto exclude = [&](const std::vector<ContextLanguage>& sequence) {
+    rounds = algebra_->Intersection(rounds, algebra_->Complement(algebra_->Sequence(sequence)));
+  };
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (!IsLook(parts[i]) || parts[i].looking->excluded.empty()) return std::nullopt;
+    for (const std::u32string& text : parts[i].looking->excluded) {
+      exclude({anything_, TextOf(text), anything_});
+      for (std::size_t cut = 1; cut < text.size(); ++cut) {
+        const std::optional<bool> completed = BeginsWith(rest, text.substr(cut));
+        if (!completed.has_value()) return std::nullopt;
+        if (*completed) exclude({anything_, TextOf(text.substr(0, cut))});
+      }
+    }
+  }
+  return algebra_->Pair(rounds, rest);
 }
 
 CharSet LookAround::NearestOf(Side side, const ContextLanguage& rest) {

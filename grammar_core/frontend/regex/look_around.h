@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -64,6 +65,14 @@ class LookAround {
   // The same for rounds of one character each that `rest` cannot begin with.
   absl::StatusOr<ContextLanguage> ExtendedByCharacters(Side side, const LookingPart& part,
                                                        const ContextLanguage& rest);
+  // The same for rounds of one character each in front of which known texts are excluded, where it
+  // is known of each whether it can begin in the rounds and end in `rest`.
+  std::optional<ContextLanguage> ExtendedByOthers(const LookingPart& part,
+                                                  const ContextLanguage& rest);
+  // Whether `rest` begins with `text`; nothing where some of its texts do and some do not, or that
+  // is not known.
+  std::optional<bool> BeginsWith(const ContextLanguage& rest, const std::u32string& text);
+  ContextLanguage TextOf(const std::u32string& text);
   ContextLanguage Joined(Side side, const ContextLanguage& part, const ContextLanguage& rest);
   [[nodiscard]] bool IsAnything(const ContextLanguage& language) const;
   // The characters of `rest` next to what it is the rest of.

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "grammar_core/base/char_set.h"
@@ -43,6 +44,8 @@ struct LookingPart {
   bool looks_behind = false;
   // kLook: of more characters than these next to it nothing depends; Widths::kMany: all matter.
   std::int64_t reach = Widths::kMany;
+  // kLook, ahead and negative, of a few known texts: these.
+  std::vector<std::u32string> excluded = {};
   // What the others are made of: one part where it is repeated.
   std::vector<PatternPart> parts = {};
   std::uint32_t min = 0, max = 0;

@@ -7,7 +7,8 @@
 //          atomic groups and possessive quantifiers are refused (UNIMPLEMENTED).
 // Errors   INVALID_ARGUMENT, UNIMPLEMENTED and RESOURCE_EXHAUSTED (source_depth: groups in groups;
 //          repeat_count; look_around_parts; ir_nodes) with line:column of the pattern, in bytes
-// from 1. Threads  no state; any thread.
+//          from 1.
+// Threads  no state; any thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_REGEX_REGEX_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_REGEX_REGEX_H_
 
