@@ -12,8 +12,9 @@ NodeId Quoted(NodeId characters, IrBuilder& b) {
 }
 
 // Exactly these numbers, in any order.
-NodeId OneOfNumbers(std::vector<Decimal> values, RuleContext& context) {
+NodeId OneOfNumbers(std::vector<Decimal> values, NumberSpelling spelling, RuleContext& context) {
   NumberSpec spec = AllNumbers(context.options);
+  if (spelling == NumberSpelling::kPlain) spec.fraction_digits = spec.exponent_digits = 0;
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   spec.intervals.clear();
@@ -53,7 +54,9 @@ class LiteralMaker {
   NodeId MakeOne(const JsonValue& value, const std::vector<NodeId>& children) {
     if (value.is_string()) return Quoted(b_.Text(value.text()), b_);
     if (value.is_array()) return Listed("[", children, "]");
-    if (value.is_number()) return OneOfNumbers({ReadDecimal(value.text())}, context_);
+    if (value.is_number()) {
+      return OneOfNumbers({ReadDecimal(value.text())}, NumberSpelling::kAny, context_);
+    }
     if (!value.is_object()) return b_.Bytes(value.Compact());
     if (context_.options.property_order == PropertyOrder::kAny) return FreeOrder(value, children);
     return Listed("{", Members(value, children), "}");
@@ -95,8 +98,16 @@ class LiteralMaker {
 
 }  // namespace
 
+NumberSpelling SpellingOf(const MergedSchema& schema) {
+  const bool plain =
+      std::any_of(schema.facets.begin(), schema.facets.end(),
+                  [](const Facet& facet) { return facet.keyword == Keyword::kType; });
+  return plain ? NumberSpelling::kPlain : NumberSpelling::kAny;
+}
+
 // Strings are one set, and so are numbers and the other scalars: a set of 100,000 is one node.
-NodeId LiteralRule(const std::vector<JsonValue>& values, RuleContext& context) {
+NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling,
+                   RuleContext& context) {
   IrBuilder& b = context.builder;
   std::vector<std::string> strings;
   std::vector<Decimal> numbers;
@@ -114,7 +125,7 @@ NodeId LiteralRule(const std::vector<JsonValue>& values, RuleContext& context) {
     }
   }
   if (!strings.empty()) alternatives.push_back(Quoted(b.TextSet(strings), b));
-  if (!numbers.empty()) alternatives.push_back(OneOfNumbers(std::move(numbers), context));
+  if (!numbers.empty()) alternatives.push_back(OneOfNumbers(std::move(numbers), spelling, context));
   if (!scalars.empty()) alternatives.push_back(OneOfTexts(scalars, b));
   return b.Alt(std::move(alternatives));
 }

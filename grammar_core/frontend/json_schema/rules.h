@@ -6,6 +6,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_H_
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -51,9 +52,15 @@ NodeId AnyNumberRule(const GrammarOptions& options, IrBuilder& builder);
 absl::StatusOr<NodeId> StringCharacters(const MergedSchema& schema, RuleContext& context);
 NodeId SpaceRule(const GrammarOptions& options, IrBuilder& builder);
 
-// Exactly these values: strings and numbers in any spelling, arrays and objects with free white
-// space and, unless any order is asked for, their own order of keys.
-NodeId LiteralRule(const std::vector<JsonValue>& values, RuleContext& context);
+// In draft 4 an integer has neither fraction nor exponent.
+enum class NumberSpelling : std::uint8_t { kAny, kPlain };
+NumberSpelling SpellingOf(const MergedSchema& schema);
+
+// Exactly these values: strings in any spelling, arrays and objects with free white space and,
+// unless any order is asked for, their own order of keys. `spelling` is that of the numbers among
+// them, not of those within.
+NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling,
+                   RuleContext& context);
 
 }  // namespace maskd
 

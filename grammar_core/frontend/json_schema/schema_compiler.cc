@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/schema_compiler.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -222,7 +223,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all, std::siz
   rest.choices.erase(rest.choices.begin() + static_cast<std::ptrdiff_t>(choice));
   const Claim opened = all.choices[choice];
   std::vector<NodeId> branches;
-  std::vector<JsonValue> values;
+  std::map<NumberSpelling, std::vector<JsonValue>> values;
   for (const std::vector<Claim>& way : choices_.AlternativesOf(opened)) {
     const auto units = static_cast<std::int64_t>(1 + way.size() + rest.own.size());
     if (absl::Status status = budget_.Spend(units); !status.ok()) return status;
@@ -232,12 +233,15 @@ absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all, std::siz
     // A branch of other types than the claims beside the choice leave is gone at once.
     if (schema.types == kNoType) continue;
     if (with.choices.empty() && schema.has_listed_values()) {
-      for (const JsonValue& value : FittingValues(schema, with)) values.push_back(value);
+      std::vector<JsonValue>& spelled = values[SpellingOf(schema)];
+      for (const JsonValue& value : FittingValues(schema, with)) spelled.push_back(value);
     } else {
       branches.push_back(NodeFor(with, PlaceOf(way.empty() ? opened : way.front())));
     }
   }
-  if (!values.empty()) branches.push_back(LiteralRule(values, context_));
+  for (const auto& [spelling, spelled] : values) {
+    if (!spelled.empty()) branches.push_back(LiteralRule(spelled, spelling, context_));
+  }
   if (branches.empty()) {
     return InvalidAt(logic_.at(opened).Pointer(), "no branch fits the schemas beside it");
   }
@@ -330,7 +334,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Object(const MergedSchema& schema, const 
 absl::StatusOr<NodeId> SchemaCompiler::Literals(const MergedSchema& schema,
                                                 const Conjunction& all) {
   const std::vector<JsonValue> values = FittingValues(schema, all);
-  if (!values.empty()) return LiteralRule(values, context_);
+  if (!values.empty()) return LiteralRule(values, SpellingOf(schema), context_);
   const std::vector<JsonValue> listed = schema.ListedValues();
   const JsonValue at = listed.size() == 1 ? listed.front() : *listed.front().parent();
   return InvalidAt(at.Pointer(), "no value of it fits the schemas beside it");
