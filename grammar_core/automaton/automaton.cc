@@ -165,6 +165,11 @@ TermId Automaton::Without(TermId both, TermId part) {
   return store_.And(std::move(others));
 }
 
+std::optional<CountBounds> Automaton::BoundsOf(TermId text) {
+  const MutexLock lock(&mutex_);
+  return BoundCounts(&store_, text);
+}
+
 ObjectTerms::NameTexts Automaton::NamesOf(TermId cell, Work& work) {
   const MutexLock lock(&mutex_);
   const Term& names = store_.term(store_.term(cell).a);

@@ -21,6 +21,7 @@
 #include "grammar_core/automaton/byte_classes.h"
 #include "grammar_core/automaton/byte_derivative.h"
 #include "grammar_core/automaton/char_derivative.h"
+#include "grammar_core/automaton/count_bounds.h"
 #include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/lowering.h"
 #include "grammar_core/automaton/named_tokens.h"
@@ -109,6 +110,8 @@ class Automaton {
   TermId Encoded(TermId text, Spelling spelling, TermId tail) ABSL_LOCKS_EXCLUDED(mutex_);
   // The And term `both` without its part `part`.
   TermId Without(TermId both, TermId part) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Simpler terms of characters around `text`, see count_bounds.h.
+  std::optional<CountBounds> BoundsOf(TermId text) ABSL_LOCKS_EXCLUDED(mutex_);
   // The texts of an Encode term `cell` of a NameSet, and the term at the end of name `name`.
   ObjectTerms::NameTexts NamesOf(TermId cell, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId EndOfName(TermId cell, std::uint32_t name, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);

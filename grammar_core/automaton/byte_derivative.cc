@@ -10,6 +10,17 @@ namespace maskd {
 namespace {
 
 constexpr std::size_t kRowsPerBlock = 32;
+constexpr unsigned char kAsciiEnd = 128;
+// A state that takes fewer characters has its transitions made one by one.
+constexpr std::uint32_t kFewCharacters = 8;
+
+std::uint32_t AsciiCount(const CharEdges& edges) {
+  std::uint32_t count = 0;
+  for (const CharEdge& edge : edges) {
+    if (edge.lo < kAsciiEnd) count += std::min<std::uint32_t>(edge.hi, kAsciiEnd - 1) - edge.lo + 1;
+  }
+  return count;
+}
 
 }  // namespace
 
@@ -29,6 +40,11 @@ TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
   if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
   std::atomic<TermId>* row = RowOf(term);
+  if (first_.TakesMost(store_->term(term)) && classes_->Sample(byte_class) < kAsciiEnd) {
+    FillCharacters(term, row, work);
+    if (!work.ok()) return kFailedTerm;
+    if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
+  }
   if (row[byte_class].load(std::memory_order_relaxed) == kNothingTerm) return kNothingTerm;
   const TermId next = Derive(term, byte_class, work);
   if (!work.ok()) return kFailedTerm;
@@ -154,6 +170,38 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
   if (step.result == CharStep::Result::kPartial) return DerivePartial(term, step.partial, edges);
   const CharEdge* edge = FindEdge(edges, step.character);
   return edge == nullptr ? kNothingTerm : EncodeLike(term, edge->to, {partial.spelling});
+}
+
+// All characters of an edge lead to one state, which is made once for them all.
+void ByteDerivative::FillCharacters(TermId id, std::atomic<TermId>* row, Work& work) {
+  const Term& whole = store_->term(id);
+  const bool is_cat = whole.kind == TermKind::kCat;
+  const Term& cell = is_cat ? store_->term(whole.a) : whole;
+  if (cell.c != kNoObject) return;
+  const PartialChar start = {PartialChar::Unpack(cell.b).spelling};
+  const CharEdges& edges = characters_->LiveEdges(cell.a, work);
+  if (!work.ok() || AsciiCount(edges) < kFewCharacters) return;
+  std::vector<TermId> targets(edges.size(), kUnknownTerm);
+  for (int c = 0; c < classes_->count(); ++c) {
+    const unsigned char byte = classes_->Sample(c);
+    if (byte >= kAsciiEnd || row[c].load(std::memory_order_relaxed) != kUnknownTerm ||
+        StepChar(start, byte).result != CharStep::Result::kCharacter) {
+      continue;
+    }
+    // A byte that the tail takes as well is for DeriveCat.
+    if (is_cat && cell.nullable && Step(whole.b, c, work) != kNothingTerm) continue;
+    const CharEdge* edge = FindEdge(edges, byte);
+    TermId next = kNothingTerm;
+    if (edge != nullptr) {
+      TermId& target = targets[edge - edges.data()];
+      if (target == kUnknownTerm) {
+        target = store_->Encode(edge->to, start);
+        if (is_cat) target = store_->Cat(target, whole.b);
+      }
+      next = target;
+    }
+    row[c].store(next, std::memory_order_release);
+  }
 }
 
 TermId ByteDerivative::DerivePartial(const Term& term, const PartialChar& partial,

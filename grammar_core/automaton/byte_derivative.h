@@ -47,6 +47,8 @@ class ByteDerivative {
   TermId Derive(TermId term, int byte_class, Work& work);
   TermId DeriveCat(TermId term, int byte_class, Work& work);
   TermId DeriveEncode(const Term& term, unsigned char byte, Work& work);
+  // Puts the transitions by plain ASCII characters of a string into `row`, all that are unknown.
+  void FillCharacters(TermId id, std::atomic<TermId>* row, Work& work);
   TermId DerivePartial(const Term& term, const PartialChar& partial, const CharEdges& edges);
   // An Encode term like `term`, of other characters.
   TermId EncodeLike(const Term& term, TermId characters, const PartialChar& partial,

@@ -20,6 +20,8 @@ namespace {
 // Bounds of the search; what is beyond them is left to the walk.
 constexpr int kMaxLevel = 24;
 constexpr std::size_t kMaxMembers = 32;
+// Fewer tokens have more characters than hold any one character that would have to leave C.
+constexpr int kFarLevel = 10;
 
 // Symbols: the ASCII characters, and one for all other characters together.
 constexpr int kBeyond = 128;
@@ -295,7 +297,8 @@ void Search::Decide(TermId state) {
   const Symbols dead = kept_ & ~found.reaction.alive;
   const int all = Weight(kept_);
   const bool by_most = 2 * Weight(reached_by) >= all;
-  if (found.level >= kMaxLevel || members_ >= kMaxMembers || (by_most && 2 * Weight(dead) >= all)) {
+  if (found.level >= kMaxLevel || members_ >= kMaxMembers ||
+      (dead.any() && found.level >= kFarLevel) || (by_most && 2 * Weight(dead) >= all)) {
     found.fate = Fate::kBound;
     max_chars_ = std::min(max_chars_, found.level);
     return;

@@ -10,7 +10,8 @@
 //
 // The choice of C is greedy: where a state reached through few bytes (a quote, a backslash) refuses
 // most of C, those bytes leave C; where it is reached through most of C, n is the length at which
-// that happens (the end of a counter). Any choice is exact; a poor one only leaves more candidates.
+// that happens (the end of a counter), and so it is far from s. Any choice is exact; a poor one
+// only leaves more candidates.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_CLOSURE_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_CLOSURE_H_
 

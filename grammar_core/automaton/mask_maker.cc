@@ -6,6 +6,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/closure.h"
 #include "grammar_core/automaton/text_walk.h"
+#include "grammar_core/mask/bit_words.h"
 
 namespace maskd {
 namespace {
@@ -13,13 +14,17 @@ namespace {
 constexpr int kAsciiEnd = 128;
 // A walk that visits more trie nodes than this is given up for a closure, whose analysis costs
 // about as much.
-constexpr std::int64_t kNarrowNodes = 20'000;
+constexpr std::int64_t kNarrowNodes = 8'000;
+// A state that takes more ASCII characters is not worth the try.
+constexpr int kWideState = 64;
 // Trie nodes a unit of work stands for: a known transition takes 2 ns, a new one some hundred.
 constexpr std::int64_t kNodesPerUnit = 64;
 // Above so many branches one walk for all of them is cheaper than a mask for each.
 constexpr std::size_t kMaxBranches = 12;
 // Masks made for the sake of one another, at most: they are made by recursion.
 constexpr int kMaxDepth = 8;
+// A length that leaves fewer characters before the pattern's end is near for too many tokens.
+constexpr std::uint32_t kFewChars = 16;
 // A run of bytes of a larger set has too many ways to be cut.
 constexpr std::size_t kMaxRunBytes = 32;
 
@@ -94,8 +99,12 @@ void MaskMaker::MarkRead(TermId state) {
   lowest_floor_ = std::min(lowest_floor_, automaton_->term(state).floor);
 }
 
+MaskRef MaskMaker::MaskOf(TermId state) {
+  return automaton_->TextMask(state, *work_, &lowest_floor_, depth_ + 1);
+}
+
 void MaskMaker::MergeMaskOf(TermId state, TokenMask* mask) {
-  const MaskRef other = automaton_->TextMask(state, *work_, &lowest_floor_, depth_ + 1);
+  const MaskRef other = MaskOf(state);
   if (other != nullptr) mask->Merge(*other);
 }
 
@@ -119,7 +128,8 @@ bool MaskMaker::MakeByForm(TermId state, TokenMask* mask) {
     case TermKind::kAlt:
       return MakeByChoice(parts, mask) || MakeByHead(parts, mask);
     case TermKind::kEncode:
-      return MakeByNames(parts, mask) || MakeByOthers(parts, mask) || MakeByLength(parts, mask) ||
+      return MakeByNames(parts, mask) || MakeByOthers(parts, mask) ||
+             MakeByLength(state, parts, mask) || MakeByCounts(parts, mask) ||
              MakeByExits(state, parts, mask);
     case TermKind::kNumber:
       return MakeByHead(parts, mask);
@@ -148,20 +158,15 @@ bool MaskMaker::MakeByNames(const Parts& parts, TokenMask* mask) {
   const ObjectTerms::NameTexts names = automaton_->NamesOf(parts.cell, *work_);
   if (!names.list.IsAscii()) return false;
   const TokenTrie& trie = masks_->index().trie();
-  const auto allow = [&](const TrieNode& node) {
-    trie.VisitTokens(node, [&](TokenId id) { mask->Allow(id); });
-  };
+  std::int32_t* const words = mask->mutable_words().data();
+  const auto allow = [&](const TrieNode& node) { trie.AllowTokens(node, words); };
   const std::int64_t visited = WalkTexts(
-      trie, names.list,
-      [&](std::size_t i) {
-        if (trie.nodes()[i].token != TokenTrie::kNoToken) allow(trie.nodes()[i]);
-      },
+      trie, names.list, [&](std::size_t i) { allow(trie.nodes()[i]); },
       [&](std::size_t i, std::uint32_t text) {
         const TrieNode quote = trie.nodes()[i];
         const TermId end = automaton_->EndOfName(parts.cell, names.names[text], *work_);
         Path path;
-        path[quote.depth - 1] = automaton_->Join(end, parts.tail);
-        MarkRead(path[quote.depth - 1]);
+        path[quote.depth - 1] = states_.Enter(automaton_->Join(end, parts.tail));
         WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
       });
   work_->Spend(1 + visited / kNodesPerUnit);
@@ -222,7 +227,7 @@ bool MaskMaker::MakeByOthers(const Parts& parts, TokenMask* mask) {
   return true;
 }
 
-bool MaskMaker::MakeByLength(const Parts& parts, TokenMask* mask) {
+bool MaskMaker::MakeByLength(TermId state, const Parts& parts, TokenMask* mask) {
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(parts.cell);
   const PartialChar partial = PartialChar::Unpack(cell.b);
@@ -239,11 +244,42 @@ bool MaskMaker::MakeByLength(const Parts& parts, TokenMask* mask) {
     }
     const TermId pattern = automaton_->Without(cell.a, part);
     const std::optional<std::uint32_t> completion = LongestCompletion(store, pattern);
-    if (!completion.has_value() || length.c < SaturatingAdd(reach, *completion)) continue;
-    MergeMaskOf(automaton_->Encoded(pattern, partial.spelling, parts.tail), mask);
+    if (!completion.has_value() || length.c < SaturatingAdd(*completion, kFewChars)) continue;
+    const TermId free = automaton_->Encoded(pattern, partial.spelling, parts.tail);
+    if (length.c >= SaturatingAdd(*completion, reach)) {
+      MergeMaskOf(free, mask);
+      return true;
+    }
+    // A token of fewer characters leaves room for whatever completes the pattern.
+    const MaskRef all = MaskOf(free);
+    if (all == nullptr) return true;
+    const int sure = static_cast<int>(length.c - *completion);
+    const CharacterClass within = {AsciiBits().set(), /*beyond_ascii=*/true, sure};
+    TokenMask allowed = *masks_->TokensWithin(within);
+    AndInto(allowed.mutable_words(), all->words());
+    mask->Merge(allowed);
+    CandidateClass longer;
+    longer.ill_formed = true;
+    longer.longer_than = sure;
+    Walk(*masks_->TrieOf(longer), state, kAllNodes, mask);
     return true;
   }
   return false;
+}
+
+bool MaskMaker::MakeByCounts(const Parts& parts, TokenMask* mask) {
+  const Term& cell = automaton_->term(parts.cell);
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  if (cell.c != kNoObject || partial.phase != CharPhase::kStart) return false;
+  const std::optional<CountBounds> bounds = automaton_->BoundsOf(cell.a);
+  if (!bounds.has_value()) return false;
+  const MaskRef more = MaskOf(automaton_->Encoded(bounds->more, partial.spelling, parts.tail));
+  if (more == nullptr) return true;
+  const MaskRef fewer = MaskOf(automaton_->Encoded(bounds->fewer, partial.spelling, parts.tail));
+  if (fewer == nullptr) return true;
+  if (*more != *fewer) return false;
+  mask->Merge(*more);
+  return true;
 }
 
 bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, TokenMask* mask) {
@@ -261,11 +297,11 @@ bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, TokenMask* mask) {
   const TokenTrie& trie = masks_->index().trie();
   if (parts.tail != kEmptyTerm) {
     if (fewest == 0) MergeMaskOf(parts.tail, mask);
-    MarkRead(parts.tail);
     const TokenTrie& rests = runs->rests();
     Path path;
-    path[0] = parts.tail;
+    path[0] = states_.Enter(parts.tail);
     WalkNodes(rests, 0, rests.nodes().size(), &path, kAllNodes, [&](const TrieNode& node) {
+      if (node.token == TokenTrie::kNoToken) return;
       rests.VisitTokens(node, [&](TokenId index) {
         const RunToken& cut = runs->cut(index);
         const auto run = static_cast<std::uint32_t>(cut.run);
@@ -282,6 +318,7 @@ bool MaskMaker::MakeByHead(const Parts& parts, TokenMask* mask) {
   const TokenTrie& trie = masks_->index().trie();
   const std::span<const TrieNode> nodes = trie.nodes();
   TokenMask begins(masks_->index().vocabulary().size());
+  std::int32_t* const words = begins.mutable_words().data();
   std::int64_t left = kNarrowNodes;
   for (std::size_t i = 0; i < nodes.size(); i += nodes[i].skip) {
     const auto byte = static_cast<unsigned char>(nodes[i].byte);
@@ -291,12 +328,9 @@ bool MaskMaker::MakeByHead(const Parts& parts, TokenMask* mask) {
     left -= nodes[i].skip;
     if (left < 0) return false;
     Path path;
-    path[1] = automaton_->Join(next, parts.tail);
-    MarkRead(path[1]);
-    const auto allow = [&](const TrieNode& node) {
-      trie.VisitTokens(node, [&](TokenId id) { begins.Allow(id); });
-    };
-    if (nodes[i].token != TokenTrie::kNoToken) allow(nodes[i]);
+    path[1] = states_.Enter(automaton_->Join(next, parts.tail));
+    const auto allow = [&](const TrieNode& node) { trie.AllowTokens(node, words); };
+    allow(nodes[i]);
     WalkNodes(trie, i + 1, i + nodes[i].skip, &path, kAllNodes, allow);
   }
   mask->Merge(begins);
@@ -305,18 +339,31 @@ bool MaskMaker::MakeByHead(const Parts& parts, TokenMask* mask) {
   return true;
 }
 
-// A string of bounded length would do as well, but has a cell of its own for each length left, with
-// exits of their own. Not for a tail that can begin with a byte beyond ASCII, whose exits are not
-// indexed.
-bool MaskMaker::MakeByExits(TermId state, const Parts& parts, TokenMask* mask) {
+// A string of bounded length has a cell of its own for each length left, with exits of their own,
+// and of a narrow cell a walk is quickly done.
+bool MaskMaker::IsWorthExits(TermId cell_id) {
   const TermStore& store = automaton_->store();
-  const Term& cell = store.term(parts.cell);
-  const Term& repeat = store.term(cell.a);
-  if (parts.tail == kEmptyTerm || cell.c != kNoObject ||
-      PartialChar::Unpack(cell.b).phase != CharPhase::kStart || repeat.kind != TermKind::kRepeat ||
-      repeat.b != 0 || repeat.c != kUnbounded || store.term(repeat.a).kind != TermKind::kCharSet) {
-    return false;
+  const Term& cell = store.term(cell_id);
+  if (cell.c != kNoObject || PartialChar::Unpack(cell.b).phase != CharPhase::kStart) return false;
+  const Term& text = store.term(cell.a);
+  if (text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet) {
+    return text.b == 0 && text.c == kUnbounded;
   }
+  return CountTaken(cell_id) >= kWideState;
+}
+
+int MaskMaker::CountTaken(TermId state) {
+  int taken = 0;
+  for (int byte = 0; byte < kAsciiEnd; ++byte) {
+    const TermId next = automaton_->Step(state, static_cast<unsigned char>(byte), *work_);
+    if (next != kNothingTerm && next != kFailedTerm) ++taken;
+  }
+  return taken;
+}
+
+// Not for a tail that can begin with a byte beyond ASCII, whose exits are not indexed.
+bool MaskMaker::MakeByExits(TermId state, const Parts& parts, TokenMask* mask) {
+  if (parts.tail == kEmptyTerm || !IsWorthExits(parts.cell)) return false;
   for (int byte = kAsciiEnd; byte < 256; ++byte) {
     const TermId next = automaton_->Step(parts.tail, static_cast<unsigned char>(byte), *work_);
     if (next != kNothingTerm) return false;
@@ -326,7 +373,6 @@ bool MaskMaker::MakeByExits(TermId state, const Parts& parts, TokenMask* mask) {
     const TermId next = automaton_->Step(parts.tail, static_cast<unsigned char>(byte), *work_);
     if (next == kNothingTerm) continue;
     if (next == kFailedTerm) return true;
-    MarkRead(next);
     const auto exits = ExitsOf(parts.cell, static_cast<unsigned char>(byte));
     if (exits == nullptr) return true;
     for (const TokenId id : exits->ends) mask->Allow(id);
@@ -375,7 +421,10 @@ void MaskMaker::MakeByWalkOrClosure(TermId state, Route route, TokenMask* mask) 
   }
   std::optional<Closure> closure = FindStructuralClosure(automaton_, state, *work_);
   if (!closure.has_value()) {
-    if (route == Route::kCheapest && Walk(all, state, kNarrowNodes, mask)) return;
+    if (route == Route::kCheapest && CountTaken(state) < kWideState &&
+        Walk(all, state, kNarrowNodes, mask)) {
+      return;
+    }
     closure = FindClosure(automaton_, state, *work_);
   }
   if (!work_->ok()) return;
@@ -388,20 +437,20 @@ template <typename Allow>
 bool MaskMaker::WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t end, Path* path,
                           std::int64_t max_nodes, Allow allow) {
   const std::span<const TrieNode> nodes = trie.nodes();
+  if (begin == end || (*path)[nodes[begin].depth - 1] <= WalkStates::kFailed) return true;
   std::int64_t visited = 0;
   for (std::size_t i = begin; i < end; ++visited) {
     if (visited == max_nodes) return false;
     if (visited % kNodesPerUnit == 0 && !work_->Spend()) return true;
     const TrieNode node = nodes[i];
-    const TermId next =
-        automaton_->Step((*path)[node.depth - 1], static_cast<unsigned char>(node.byte), *work_);
-    if (next == kNothingTerm) {
+    const WalkStates::State next =
+        states_.Step((*path)[node.depth - 1], static_cast<unsigned char>(node.byte));
+    if (next == WalkStates::kDead) {
       i += node.skip;
       continue;
     }
-    if (next == kFailedTerm) return true;
-    if (node.token != TokenTrie::kNoToken) allow(node);
-    if (node.skip > 1) MarkRead(next);
+    if (next == WalkStates::kFailed) return true;
+    allow(node);
     (*path)[node.depth] = next;
     ++i;
   }
@@ -410,10 +459,9 @@ bool MaskMaker::WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t 
 
 bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, TokenMask* mask) {
   Path path;
-  path[0] = state;
-  const auto allow = [&](const TrieNode& node) {
-    trie.VisitTokens(node, [&](TokenId id) { mask->Allow(id); });
-  };
+  path[0] = states_.Enter(state);
+  std::int32_t* const words = mask->mutable_words().data();
+  const auto allow = [&](const TrieNode& node) { trie.AllowTokens(node, words); };
   if (!WalkNodes(trie, 0, trie.nodes().size(), &path, max_nodes, allow)) return false;
   WalkLongTokens(trie, state, mask);
   return true;

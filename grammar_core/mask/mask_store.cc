@@ -57,7 +57,7 @@ std::shared_ptr<const TokenTrie> MaskStore::TrieOf(const CandidateClass& candida
     const MutexLock lock(&mutex_);
     if (const auto* known = tries_.Find(candidates, kMaxClasses); known != nullptr) return *known;
   }
-  auto trie = std::make_shared<const TokenTrie>(index_->TrieOf(candidates));
+  auto trie = index_->TrieOf(candidates);
   const MutexLock lock(&mutex_);
   return *tries_.Put(candidates, std::move(trie), kMaxClasses);
 }

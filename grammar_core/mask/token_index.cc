@@ -15,7 +15,7 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
       well_formed_(vocabulary_->size()),
       ascii_(vocabulary_->size()) {
   SortTokens();
-  trie_ = std::make_unique<const TokenTrie>(EntriesOf(sorted_));
+  trie_ = std::make_shared<const TokenTrie>(EntriesOf(sorted_));
   for (const TokenId id : sorted_) IndexToken(id);
   for (int n = 1; n <= kIndexedChars; ++n) shorter_[n].Merge(shorter_[n - 1]);
   for (const absl::string_view bytes : {" \t\n\r", "0123456789"}) {
@@ -98,7 +98,7 @@ TokenMask TokenIndex::TokensWithin(const CharacterClass& characters) const {
   return within;
 }
 
-TokenTrie TokenIndex::TrieOf(const CandidateClass& candidates) const {
+std::shared_ptr<const TokenTrie> TokenIndex::TrieOf(const CandidateClass& candidates) const {
   TokenMask wanted(vocabulary_->size());
   const auto add_all_but = [&](const TokenMask& tokens) {
     const std::span<std::int32_t> words = wanted.mutable_words();
@@ -113,6 +113,7 @@ TokenTrie TokenIndex::TrieOf(const CandidateClass& candidates) const {
   if (candidates.longer_than < CharacterClass::kAnyLength) {
     add_all_but(shorter_[std::min(candidates.longer_than, kIndexedChars)]);
   }
+  if (wanted.CountAllowed() > kMaxCandidates) return trie_;
   std::vector<std::int32_t> ranks;
   wanted.VisitAllowed([&](TokenId id) {
     if (id < vocabulary_->size() && rank_[id] >= 0) ranks.push_back(rank_[id]);
@@ -121,7 +122,7 @@ TokenTrie TokenIndex::TrieOf(const CandidateClass& candidates) const {
   std::vector<TokenId> ids;
   ids.reserve(ranks.size());
   for (const std::int32_t rank : ranks) ids.push_back(sorted_[rank]);
-  return TokenTrie(EntriesOf(ids));
+  return std::make_shared<const TokenTrie>(EntriesOf(ids));
 }
 
 }  // namespace maskd

@@ -69,12 +69,16 @@ class TokenIndex {
 
   // The tokens that are well-formed strings of the class.
   [[nodiscard]] TokenMask TokensWithin(const CharacterClass& characters) const;
-  // The tokens that match any clause of `candidates`.
-  [[nodiscard]] TokenTrie TrieOf(const CandidateClass& candidates) const;
+  // A trie of all tokens that match any clause of `candidates`; where these are many, of others
+  // too, as a trie of their own would take longer to make than it saves.
+  [[nodiscard]] std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates) const;
 
  private:
   // Lengths above it are in one bucket.
   static constexpr int kIndexedChars = 128;
+  // A candidate costs about 150 ns in a trie of its own, and a walk past a token of the whole trie
+  // some nanoseconds.
+  static constexpr int kMaxCandidates = 12'000;
 
   void IndexToken(TokenId id);
   void SortTokens();
@@ -83,7 +87,7 @@ class TokenIndex {
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::vector<TokenId> sorted_;     // ordinary tokens by bytes
   std::vector<std::int32_t> rank_;  // by id: the place in sorted_, or -1
-  std::unique_ptr<const TokenTrie> trie_;
+  std::shared_ptr<const TokenTrie> trie_;
   std::vector<TokenMask> contains_;  // by ASCII character
   std::vector<TokenMask> shorter_;   // [n]: well-formed, at most n characters
   TokenMask well_formed_;

@@ -60,6 +60,19 @@ class TokenTrie {
     for (const TokenId twin : twins_.at(id)) visit(twin);
   }
 
+  // Sets the bits of a node's tokens, if it has any, in words laid out as TokenMask's. Half of all
+  // nodes have one and no branch could be predicted, so there is none.
+  void AllowTokens(const TrieNode& node, std::int32_t* words) const {
+    const bool has = node.token != kNoToken;
+    const std::uint32_t id = has ? node.token & kIdMask : 0;
+    words[id / 32] |= static_cast<std::int32_t>(static_cast<std::uint32_t>(has) << (id % 32));
+    if (has & ((node.token & kHasTwins) != 0)) {
+      for (const TokenId twin : twins_.at(static_cast<TokenId>(id))) {
+        words[twin / 32] |= static_cast<std::int32_t>(1U << (twin % 32));
+      }
+    }
+  }
+
   // The node of `byte` among the siblings that `nodes` begins with; null where there is none.
   static const TrieNode* FindChild(std::span<const TrieNode> nodes, unsigned char byte) {
     std::size_t at = 0;

@@ -206,6 +206,18 @@ GrammarIr GrammarNumber(int which) {
       spec.any_order = true;
       return BuildOrDie(b, b.Object(std::move(spec)));
     }
+    case 14: {  // words by number: far from the bound, near it, and bounded in length as well
+      const NodeId dense = b.Repeat(b.Chars(CharSet::One(' ').Complement()), 1, kUnbounded);
+      const NodeId words = b.Concat({b.Repeat(b.Concat({dense, b.Text(" ")}), 0, 9), dense});
+      const NodeId both = b.And({words, b.Repeat(any, 0, 30)});
+      return BuildOrDie(b, b.Concat({b.Bytes("["), Quoted(&b, words), b.Bytes(","),
+                                     Quoted(&b, both), b.Bytes("]")}));
+    }
+    case 15: {  // the same with a length that some tokens come near
+      const NodeId word = b.Concat({b.Repeat(any, 1, 2), b.Text(" ")});
+      const NodeId words = b.Concat({b.Repeat(word, 0, kUnbounded), b.Optional(letters)});
+      return BuildOrDie(b, Quoted(&b, b.And({words, b.Repeat(any, 0, 24)})));
+    }
     default:  // letters, but never two of a kind three times
       return BuildOrDie(b,
                         b.Encode(Spelling::kUtf8,
@@ -215,7 +227,7 @@ GrammarIr GrammarNumber(int which) {
   }
 }
 
-constexpr int kGrammars = 14;
+constexpr int kGrammars = 17;
 
 class RoutesTest : public testing::TestWithParam<int> {};
 

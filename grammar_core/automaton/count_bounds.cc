@@ -1,0 +1,72 @@
+#include "grammar_core/automaton/count_bounds.h"
+
+#include <vector>
+
+namespace maskd {
+namespace {
+
+// Tokens hold few repeats of anything longer than a character.
+constexpr std::uint32_t kRoom = 6;
+constexpr int kMaxVisits = 200;
+
+class Rewriter {
+ public:
+  Rewriter(TermStore* store, bool more) : store_(store), more_(more) {}
+
+  TermId Rewrite(TermId id) {
+    if (--visits_left_ < 0) return id;
+    const Term& term = store_->term(id);
+    switch (term.kind) {
+      case TermKind::kCat: {
+        const TermId head = Rewrite(term.a);
+        return store_->Cat(head, Rewrite(term.b));
+      }
+      case TermKind::kAlt:
+        return store_->Alt(RewriteList(term.a));
+      case TermKind::kAnd:
+        return store_->And(RewriteList(term.a));
+      case TermKind::kRepeat:
+        return store_->Repeat(Rewrite(term.a), term.b, BoundOf(term));
+      default:
+        return id;
+    }
+  }
+
+  // Whether it saw all of the term, and counts to change.
+  [[nodiscard]] bool Succeeded() const { return visits_left_ >= 0 && found_; }
+
+ private:
+  std::vector<TermId> RewriteList(std::uint32_t list) {
+    const std::span<const TermId> old = store_->list(list);
+    std::vector<TermId> terms(old.begin(), old.end());
+    for (TermId& term : terms) term = Rewrite(term);
+    return terms;
+  }
+
+  // A repeat of single characters is not bounded so: a token holds many of them.
+  std::uint32_t BoundOf(const Term& repeat) {
+    const std::uint32_t max = repeat.c;
+    if (store_->term(repeat.a).kind == TermKind::kCharSet || max == kUnbounded ||
+        max - repeat.b <= kRoom) {
+      return max;
+    }
+    found_ = true;
+    return more_ ? kUnbounded : repeat.b + kRoom;
+  }
+
+  TermStore* const store_;
+  const bool more_;
+  bool found_ = false;
+  int visits_left_ = kMaxVisits;
+};
+
+}  // namespace
+
+std::optional<CountBounds> BoundCounts(TermStore* store, TermId characters) {
+  Rewriter more(store, /*more=*/true);
+  const TermId lifted = more.Rewrite(characters);
+  if (!more.Succeeded()) return std::nullopt;
+  return CountBounds{Rewriter(store, /*more=*/false).Rewrite(characters), lifted};
+}
+
+}  // namespace maskd

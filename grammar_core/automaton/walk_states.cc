@@ -1,0 +1,40 @@
+#include "grammar_core/automaton/walk_states.h"
+
+#include <algorithm>
+
+namespace maskd {
+
+WalkStates::WalkStates(Automaton* automaton, Work* work)
+    : automaton_(automaton),
+      work_(work),
+      row_size_(std::max(static_cast<std::uint32_t>(automaton->classes().count()), kFailed + 1)) {
+  for (int byte = 0; byte < 256; ++byte) {
+    class_of_[byte] =
+        static_cast<std::uint8_t>(automaton->classes().Of(static_cast<unsigned char>(byte)));
+  }
+}
+
+WalkStates::State WalkStates::Enter(TermId term) {
+  if (term == kNothingTerm) return kDead;
+  if (term == kFailedTerm) return kFailed;
+  if (terms_.empty()) {
+    terms_.push_back(kNothingTerm);
+    table_.assign(row_size_, kDead);
+  }
+  const auto [at, is_new] = states_.try_emplace(term, static_cast<State>(table_.size()));
+  if (is_new) {
+    terms_.push_back(term);
+    table_.resize(table_.size() + row_size_, kUnknown);
+  }
+  return at->second;
+}
+
+WalkStates::State WalkStates::MakeStep(State state, unsigned char byte) {
+  const TermId term = terms_[state / row_size_];
+  lowest_floor_ = std::min(lowest_floor_, automaton_->term(term).floor);
+  const State next = Enter(automaton_->Step(term, byte, *work_));
+  if (next != kFailed) table_[state + class_of_[byte]] = next;
+  return next;
+}
+
+}  // namespace maskd
