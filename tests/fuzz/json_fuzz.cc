@@ -1,9 +1,9 @@
 // The JSON reader against another one: both take a text or neither does, and what ours writes back
 // means the same.
 //
-// Differences   a byte order mark (nlohmann skips one), numbers that no double holds (nlohmann
-//               refuses them), a name twice in an object (we refuse it, at a JSON Pointer instead
-//               of line:column), and our bounds on depth and size.
+// Differences   a byte order mark (nlohmann skips one) and a zero byte (it ends there), numbers that
+//               no double holds (it refuses them), a name twice in an object (we refuse it, at a
+//               JSON Pointer instead of line:column), and our bounds on depth and size.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -49,9 +49,8 @@ void CheckText(absl::string_view text) {
   const absl::StatusOr<JsonDocument> ours = JsonDocument::Parse(text, SmallLimits());
   if (!ours.ok()) RequireClear(ours.status());
   const bool name_twice = absl::StartsWith(ErrorPlace(ours.status()), "/");
-  if (absl::StartsWith(text, "\xEF") || absl::IsResourceExhausted(ours.status()) || name_twice) {
-    return;
-  }
+  const bool read_otherwise = absl::StartsWith(text, "\xEF") || absl::StrContains(text, '\0');
+  if (read_otherwise || name_twice || absl::IsResourceExhausted(ours.status())) return;
   Acceptor acceptor;
   const bool theirs = Json::sax_parse(text.begin(), text.end(), &acceptor);
   if (acceptor.overflow) return;

@@ -5,7 +5,7 @@
 //            same until the matcher moves; rolled back to, a place has the mask it had; a fork is
 //            where its original was and does not move with it; forced bytes are a prefix of what
 //            can follow; the shortest completion completes; a text is matched as far as its bytes
-//            are taken one by one.
+//            are taken one by one; a draft's positions have the masks that taking its tokens gives.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -232,7 +232,35 @@ class Sequence {
     Require(match->may_end == ahead.may_end(), "a text may end where its bytes may", text);
   }
 
+  // A draft against taking its tokens one by one. `parents` gives a tree, empty a chain.
+  void CheckDraft(const std::vector<TokenId>& tokens, const std::vector<int>& parents) {
+    DraftMasks masks;
+    const absl::Status filled = matcher_.MaskDraft({tokens, parents}, &masks);
+    if (!filled.ok()) return RequireClear(filled);
+    std::vector<std::optional<Matcher>> ways = {matcher_.Fork()};
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const std::size_t before = parents.empty() ? i : static_cast<std::size_t>(parents[i] + 1);
+      ways.push_back(ways[before]);
+      std::optional<Matcher>& way = ways.back();
+      if (way.has_value() && !(tokens[i] >= 0 && way->Accept(tokens[i]).ok())) way.reset();
+    }
+    Require(masks.positions.size() == ways.size(), "a draft has a position more than tokens");
+    for (std::size_t i = 0; i < ways.size(); ++i) ComparePosition(masks.positions[i], ways[i]);
+  }
+
  private:
+  static void ComparePosition(const DraftPosition& position, std::optional<Matcher>& way) {
+    using State = DraftPosition::State;
+    Require((position.state == State::kInvalid) == !way.has_value(),
+            "a draft's position is there if its tokens can be taken");
+    if (!way.has_value()) return;
+    Require((position.state == State::kFinished) == way->finished(), "a draft ends as its tokens");
+    if (way->finished()) return;
+    const auto mask = way->Mask();
+    Require(position.may_end == way->may_end(), "a draft may end where its tokens may");
+    if (mask.ok()) Require(**mask == *position.mask, "a draft's masks are those of its tokens");
+  }
+
   [[nodiscard]] const Vocabulary& vocabulary() const {
     return matcher_.grammar().tokenizer().vocabulary();
   }
@@ -245,6 +273,18 @@ class Sequence {
   std::vector<std::optional<TokenMask>> masks_;  // by tokens taken; empty where not looked at
 };
 
+// Up to seven tokens, in a chain or a tree; allowed ones are found by chance alone.
+void CheckDraft(Input& input, Sequence& sequence) {
+  const std::uint32_t shape = input.Byte();
+  std::vector<TokenId> tokens;
+  std::vector<int> parents;
+  for (std::uint32_t i = 0; i < shape % 8; ++i) {
+    tokens.push_back(static_cast<TokenId>(input.Byte()) - 1);
+    if (shape >= 128) parents.push_back(static_cast<int>(input.Byte() % (i + 1)) - 1);
+  }
+  sequence.CheckDraft(tokens, parents);
+}
+
 void RunOperations(Input& input) {
   const std::size_t source = input.Byte() % kSources.size();
   std::vector<Sequence> sequences = {Sequence(GrammarAt(source, input.Byte() % 2))};
@@ -255,8 +295,10 @@ void RunOperations(Input& input) {
     switch (operation % 16) {
       case 0:
       case 1:
-      case 2:
         sequence.TakeToken(static_cast<TokenId>(input.Byte()));
+        break;
+      case 2:
+        CheckDraft(input, sequence);
         break;
       case 3:
         sequence.TakeToken(static_cast<TokenId>(input.Word() % 400));

@@ -1,0 +1,66 @@
+// A reader of vocabulary files: any bytes are a vocabulary or are refused with a reason, in time and
+// memory that their size bounds.
+//
+// Compile with MASKD_FUZZ_FORMAT, the name of a format of grammar_core/tokenizer/formats.
+#include <cstddef>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/tokenizer/formats/format.h"
+#include "grammar_core/tokenizer/vocabulary.h"
+#include "tests/fuzz/fuzz_checks.h"
+
+namespace maskd::fuzz {
+namespace {
+
+absl::StatusOr<RawVocabulary> ReadAs(absl::string_view format, absl::string_view content) {
+  if (format == "gguf") {
+    std::istringstream file{std::string(content)};
+    return ReadGguf(file);
+  }
+  return format == "huggingface"     ? ReadHuggingFace(content)
+         : format == "sentencepiece" ? ReadSentencePiece(content)
+         : format == "tekken"        ? ReadTekken(content)
+                                     : ReadTiktoken(content);
+}
+
+void CheckIds(const RawVocabulary& raw) {
+  const auto is_there = [&](TokenId id) {
+    return id >= 0 && static_cast<std::size_t>(id) < raw.tokens.size();
+  };
+  for (const TokenId id : raw.added_ids) Require(is_there(id), "an added token is there");
+  for (const TokenId id : raw.own_stop_ids) {
+    Require(is_there(id) && !raw.tokens[id].bytes.empty(), "an end token is there");
+  }
+  for (const auto& [piece, id] : raw.id_by_piece) Require(is_there(id), "a piece is there", piece);
+}
+
+void CheckFile(absl::string_view content) {
+  LooksLikeGguf(content);
+  LooksLikeHuggingFace(content);
+  LooksLikeSentencePiece(content);
+  LooksLikeTekken(content);
+  LooksLikeTiktoken(content);
+  absl::StatusOr<RawVocabulary> raw = ReadAs(MASKD_FUZZ_FORMAT, content);
+  if (!raw.ok()) {
+    RequireClear(raw.status());
+    return;
+  }
+  CheckIds(*raw);
+  const auto vocabulary = Vocabulary::Create("fuzz", std::move(raw->tokens), {});
+  if (!vocabulary.ok()) RequireClear(vocabulary.status());
+}
+
+}  // namespace
+}  // namespace maskd::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  maskd::fuzz::CheckFile({reinterpret_cast<const char*>(data), size});
+  return 0;
+}
