@@ -115,6 +115,24 @@ absl::Status MatcherSession::ForkAndCompare(int count) {
   return absl::OkStatus();
 }
 
+absl::Status MatcherSession::MaskDraft(const Json& step) const {
+  const auto tokens = step.at("tokens").get<std::vector<TokenId>>();
+  const auto children = step.at("next").get<std::vector<int>>();
+  const auto siblings = step.at("sibling").get<std::vector<int>>();
+  // A link out of the table stays one: more parents than tokens.
+  std::vector<int> parents(tokens.size(), -1);
+  for (std::size_t parent = 0; parent < children.size(); ++parent) {
+    std::size_t links = 0;
+    for (int child = children[parent]; child != -1 && links++ <= tokens.size();
+         child = static_cast<std::size_t>(child) < siblings.size() ? siblings[child] : -1) {
+      if (static_cast<std::size_t>(child) >= parents.size()) parents.resize(child + 1, -1);
+      parents[child] = static_cast<int>(parent);
+    }
+  }
+  DraftMasks masks;
+  return matcher_.MaskDraft({tokens, parents}, &masks);
+}
+
 absl::Status MatcherSession::RunStep(const Json& step) {
   const std::string op = step.at("op");
   if (op == "mask" || op == "mask_nonzero") return LookAtMask();
@@ -137,6 +155,7 @@ absl::Status MatcherSession::RunStep(const Json& step) {
   if (op == "rollback") return matcher_.Rollback(step.at("n"));
   if (op == "rollback_all") return matcher_.Rollback(matcher_.token_count());
   if (op == "fork") return ForkAndCompare(step.at("n"));
+  if (op == "draft_tree") return MaskDraft(step);
   if (op == "special_masked") return CheckSpecialTokens();
   return absl::UnimplementedError(op);
 }

@@ -45,6 +45,8 @@ class MatcherSession {
   // The mask, which must allow a token while the text goes on.
   absl::Status LookAtMask();
   absl::Status ForkAndCompare(int count);
+  // A tree of draft tokens, given by each one's first child and next sibling.
+  absl::Status MaskDraft(const nlohmann::json& step) const;
 
   // What became of one operation. UNIMPLEMENTED: there is no such operation.
   absl::Status RunStep(const nlohmann::json& step);
