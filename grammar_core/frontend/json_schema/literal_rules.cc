@@ -14,7 +14,6 @@ NodeId Quoted(NodeId characters, IrBuilder& b) {
 // Exactly these numbers, in any order.
 NodeId OneOfNumbers(std::vector<Decimal> values, NumberSpelling spelling, RuleContext& context) {
   NumberSpec spec = AllNumbers(context.options);
-  if (spelling == NumberSpelling::kPlain) spec.fraction_digits = spec.exponent_digits = 0;
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   spec.intervals.clear();
@@ -22,6 +21,7 @@ NodeId OneOfNumbers(std::vector<Decimal> values, NumberSpelling spelling, RuleCo
     MakeRoomFor(value, &spec);
     spec.intervals.push_back({.min = value, .max = value});
   }
+  if (spelling == NumberSpelling::kPlain) spec.fraction_digits = spec.exponent_digits = 0;
   return context.builder.Number(std::move(spec));
 }
 
