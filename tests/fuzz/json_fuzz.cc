@@ -1,9 +1,9 @@
 // The JSON reader against another one: both take a text or neither does, and what ours writes back
 // means the same.
 //
-// Differences   a byte order mark (nlohmann skips one) and a zero byte (it ends there), numbers that
-//               no double holds (it refuses them), a name twice in an object (we refuse it, at a
-//               JSON Pointer instead of line:column), and our bounds on depth and size.
+// Differences   a byte order mark (nlohmann skips one) and a zero byte (it ends there), numbers
+//               that no double holds (it refuses them), a name twice in an object (we refuse it, at
+//               a JSON Pointer instead of line:column), and our bounds on depth and size.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// A reader of vocabulary files: any bytes are a vocabulary or are refused with a reason, in time and
-// memory that their size bounds.
+// A reader of vocabulary files: any bytes are a vocabulary or are refused with a reason, in time
+// and memory that their size bounds.
 //
 // Compile with MASKD_FUZZ_FORMAT, the name of a format of grammar_core/tokenizer/formats.
 #include <cstddef>
