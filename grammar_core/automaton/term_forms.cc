@@ -62,10 +62,21 @@ TermId TermStore::AltOf(std::vector<TermId> terms, int shared_cells) {
   }
   SortUnique(&flat);
   if (flat.size() == 1) return flat[0];
-  FactorTails(&flat);
-  if (shared_cells > 0) FactorHeads(&flat, shared_cells);
+  FactorWithin(&flat, shared_cells);
   UnitePowers(&flat);
   return AltTerm(std::move(flat));
+}
+
+// Factors as long as the outermost choice, whose factoring makes the inner ones, has effort left:
+// rules that call each other in many ways would else be factored without an end in sight.
+void TermStore::FactorWithin(std::vector<TermId>* branches, int shared_cells) {
+  const auto count = static_cast<std::int64_t>(branches->size());
+  const bool outermost = !factoring_left_.has_value();
+  if (outermost) factoring_left_ = kFactoringEffort * (kFactoringBranches + count);
+  *factoring_left_ -= count;
+  if (*factoring_left_ > 0) FactorTails(branches);
+  if (*factoring_left_ > 0 && shared_cells > 0) FactorHeads(branches, shared_cells);
+  if (outermost) factoring_left_.reset();
 }
 
 // x t | y t becomes (x | y) t, and t | y t becomes (y | Empty) t.

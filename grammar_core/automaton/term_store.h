@@ -3,7 +3,7 @@
 //
 // Normal forms  Nothing swallows a Cat and vanishes from an Alt; Empty vanishes from a Cat; Cat is
 //               right-associated; Alt is flat, sorted, without repetition, with equal tails and
-//               heads factored out (that is what merges the stacks of an ambiguous grammar);
+//               heads factored out within a bound (that merges the stacks of ambiguous texts);
 //               repeats of the same, side by side or in an Alt, are one repeat where that is exact;
 //               And and Not fold their trivial cases.
 // Threads       makers need the automaton's lock; term() and the pools may be read without it for
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -106,6 +107,10 @@ class TermStore {
   // Where choices nest deeper than this their branches are kept apart: a derivative descends
   // through them.
   static constexpr std::uint32_t kMaxDepth = 500;
+  // Branches, its inner choices' included, that the factoring of one choice looks at: so many times
+  // its own and these. Behind that they are kept apart.
+  static constexpr std::int64_t kFactoringEffort = 16;
+  static constexpr std::int64_t kFactoringBranches = 64;
 
   struct Id {
     TermKind kind;
@@ -133,6 +138,7 @@ class TermStore {
   void UnitePowers(std::vector<TermId>* branches);
   // `shared_cells`: how many cells that tails share are looked for.
   TermId AltOf(std::vector<TermId> terms, int shared_cells);
+  void FactorWithin(std::vector<TermId>* branches, int shared_cells);
   TermId AltTerm(std::vector<TermId> branches);
   void FillAlt(Term* term, std::span<const TermId> branches) const;
   [[nodiscard]] bool IsDeep(TermId id) const { return terms_[id].depth > kMaxDepth; }
@@ -161,6 +167,8 @@ class TermStore {
   }
   const Hash128 unique_ = UniqueHash();
   std::int64_t list_bytes_ = 0;
+  // While a choice is factored.
+  std::optional<std::int64_t> factoring_left_;
   TermId all_text_ = kNothingTerm;  // every character string
   // Numbered after the IR's.
   std::deque<ByteBits> own_byte_sets_;

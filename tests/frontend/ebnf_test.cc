@@ -6,6 +6,7 @@
 
 #include "grammar_core/base/error.h"
 #include "tests/frontend/grammar_case.h"
+#include "tests/frontend/verdict.h"
 
 namespace maskd {
 namespace {
@@ -301,6 +302,22 @@ TEST(EbnfLimitTest, InlinedRulesDoNotGrow) {
   const auto read = ReadForTest("gbnf", grammar);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_LT(read->ir.nodes.size(), 200);
+}
+
+// Each step ends: with an answer, or by its limit.
+TEST(EbnfLimitTest, RulesThatMayBeEmptyCallEachOther) {
+  constexpr int kRules = 20;
+  std::string grammar = "root ::= r0\n";
+  for (int i = 0; i < kRules; ++i) {
+    absl::StrAppend(&grammar, "r", i, " ::= r", (i + 1) % kRules, " r", (i + 7) % kRules,
+                    " | \"b\" | \"\"\n");
+  }
+  const auto compiled = CompileOverBytes("gbnf", grammar);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  for (const char* text : {"", "b", "bb", "bbbb"}) {
+    const absl::StatusOr<bool> accepts = AcceptsByMasks(*compiled, text);
+    EXPECT_TRUE(accepts.ok() ? *accepts : absl::IsResourceExhausted(accepts.status())) << text;
+  }
 }
 
 TEST(EbnfNamedTokenTest, UnknownNamesAreErrorsAtTheirPlace) {
