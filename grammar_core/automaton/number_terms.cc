@@ -38,7 +38,7 @@ TermId NumberTerms::TermOf(std::uint32_t number, const NumberLanguage::State& st
 // The set of exponents by what it holds: its number is this grammar's own.
 Hash128 NumberTerms::KeyOf(const Known& known, const NumberLanguage::State& state) const {
   NumberLanguage::State clamped = state;
-  clamped.left = store_->ClampCount(state.left);
+  if (!known.language.LeftIsPlace(state)) clamped.left = store_->ClampCount(state.left);
   Hash128 key = known.hash;
   for (const std::uint32_t field : clamped.Fields()) key = Mix(key, field);
   for (const IntRange& range : known.language.ExponentsOf(state)) {

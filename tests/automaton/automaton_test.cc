@@ -311,6 +311,36 @@ TEST(AutomatonTest, BoundsThatDecideWhatIsLeftAreNotSharedAsOne) {
   }
 }
 
+TEST(AutomatonTest, DigitsOfAFractionAreNotSharedAsOne) {
+  // Hundredths: one more digit behind 1.0 makes one, and behind 1.00 it does not.
+  const std::shared_ptr<const Vocabulary> vocabulary = EmbeddedByteVocabulary();
+  const TokenIndex index(vocabulary);
+  MaskStore masks(&index, 1 << 26);
+  Budget budget = Budget::Unlimited();
+  IrBuilder b{Limits()};
+  NumberSpec hundredths;
+  hundredths.integer_digits = hundredths.fraction_digits = 1000;
+  hundredths.exponent_digits = 0;
+  hundredths.multiple_of = {ReadDecimal("0.01")};
+  const NodeId number = b.Number(hundredths);
+  const GrammarIr ir = BuildOrDie(b, b.Concat({number, b.Bytes("]")}));
+  const auto automaton = *Automaton::Create(ir, &masks, Limits(), budget);
+  const auto takes_five = [&](absl::string_view text) {
+    Work work(budget);
+    std::size_t taken = 0;
+    const TermId state = automaton->StepText(automaton->start(), text, &taken, work);
+    const MaskRef mask = automaton->TextMask(state, work);
+    bool takes = false;
+    for (TokenId id = 0; id < vocabulary->size(); ++id) {
+      takes |= vocabulary->TokenBytes(id) == "5" && mask->Allows(id);
+    }
+    return takes;
+  };
+  EXPECT_TRUE(takes_five("1.0"));
+  EXPECT_FALSE(takes_five("1.00"));
+  EXPECT_FALSE(takes_five("1.000"));
+}
+
 TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
   Fixture fixture(GrammarNumber(7));
   Automaton& automaton = fixture.automaton();

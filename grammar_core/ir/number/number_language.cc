@@ -115,6 +115,11 @@ bool NumberLanguage::MayEnd(const State& state) const {
   return state.phase == Phase::kExponent && Contains(ExponentsOf(state), ExponentsBehind(state, 0));
 }
 
+bool NumberLanguage::LeftIsPlace(const State& state) const {
+  const bool in_fraction = state.phase == Phase::kPoint || state.phase == Phase::kFraction;
+  return in_fraction && (!divisors_.none() || (state.zero && !CutsOf(state).trivial()));
+}
+
 std::optional<NumberLanguage::State> NumberLanguage::StepDigit(const State& s, int digit) {
   switch (s.phase) {
     case Phase::kStart:

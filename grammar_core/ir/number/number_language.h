@@ -94,6 +94,10 @@ class NumberLanguage {
   // Whether the text may end here.
   [[nodiscard]] bool MayEnd(const State& state) const;
 
+  // Whether `state.left` says, by the digits behind the point so far, what one more digit means:
+  // two states that differ in it are then never alike, however much room both have.
+  [[nodiscard]] bool LeftIsPlace(const State& state) const;
+
   // The exponents that a state from the letter on allows.
   [[nodiscard]] const IntRanges& ExponentsOf(const State& state) const {
     return exponent_sets_[state.exponents];
