@@ -210,19 +210,40 @@ GrammarFacts::NodeFacts GrammarFacts::ConcatFacts(const IrNode& node) const {
   return facts;
 }
 
+std::uint32_t GrammarFacts::MemberBytes(const ObjectSpec::Member& member) const {
+  const auto name = static_cast<std::uint32_t>(member.name.size());
+  return SaturatingAdd(name + kMemberPunctuation, MinBytes(member.value));
+}
+
+std::uint32_t GrammarFacts::AnyMemberBytes(const ObjectSpec& spec) const {
+  std::uint32_t bytes = kNoEnd;
+  for (const ObjectSpec::Member& member : spec.members) {
+    bytes = std::min(bytes, MemberBytes(member));
+  }
+  for (const ObjectSpec::Others& others : spec.others) {
+    const std::uint32_t name = SaturatingAdd(MinBytes(others.name), kMemberPunctuation);
+    bytes = std::min(bytes, SaturatingAdd(name, MinBytes(others.value)));
+  }
+  return bytes;
+}
+
+// Members that are not required count as the smallest of all.
 GrammarFacts::NodeFacts GrammarFacts::ObjectFacts(const ObjectSpec& spec) const {
   NodeFacts facts;
   facts.descent = 1;
-  std::uint32_t required = 0;
+  std::uint32_t count = 0;
   facts.min_bytes = 2;  // the braces
   for (const ObjectSpec::Member& member : spec.members) {
     if (!member.required) continue;
-    const std::uint32_t text = static_cast<std::uint32_t>(member.name.size()) + kMemberPunctuation;
-    facts.min_bytes = SaturatingAdd(facts.min_bytes, text);
-    facts.min_bytes = SaturatingAdd(facts.min_bytes, MinBytes(member.value));
-    ++required;
+    facts.min_bytes = SaturatingAdd(facts.min_bytes, MemberBytes(member));
+    ++count;
   }
-  if (required > 1) facts.min_bytes = SaturatingAdd(facts.min_bytes, required - 1);
+  if (spec.min_members > count) {
+    const std::uint32_t more = SaturatingMul(AnyMemberBytes(spec), spec.min_members - count);
+    facts.min_bytes = SaturatingAdd(facts.min_bytes, more);
+    count = spec.min_members;
+  }
+  if (count > 1) facts.min_bytes = SaturatingAdd(facts.min_bytes, count - 1);
   return facts;
 }
 

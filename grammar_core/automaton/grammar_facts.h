@@ -40,6 +40,9 @@ class GrammarFacts {
   [[nodiscard]] bool Nullable(NodeId node) const { return nodes_[node].nullable; }
   // Lower bound of a node's shortest string, in bytes; kNoEnd if it has none.
   [[nodiscard]] std::uint32_t MinBytes(NodeId node) const { return nodes_[node].min_bytes; }
+  // The same of a member of an object, with its name, and of the smallest member of all.
+  [[nodiscard]] std::uint32_t MemberBytes(const ObjectSpec::Member& member) const;
+  [[nodiscard]] std::uint32_t AnyMemberBytes(const ObjectSpec& spec) const;
   [[nodiscard]] bool RuleNullable(RuleId rule) const { return Nullable(ir_->rules[rule].body); }
   [[nodiscard]] std::uint32_t RuleMinBytes(RuleId rule) const {
     return MinBytes(ir_->rules[rule].body);

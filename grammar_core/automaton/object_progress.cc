@@ -10,9 +10,6 @@
 namespace maskd {
 namespace {
 
-// Two quotes and a colon.
-constexpr std::uint32_t kMemberPunctuation = 3;
-
 constexpr char kUnknown = '?';
 constexpr char kNo = '0';
 constexpr char kYes = '1';
@@ -45,26 +42,19 @@ ObjectProgress::ObjectProgress(const GrammarFacts& facts, std::uint32_t object,
 }
 
 std::uint32_t ObjectProgress::MemberBytes(std::uint32_t index) const {
-  const auto name = static_cast<std::uint32_t>(member(index).name.size());
-  return SaturatingAdd(name + kMemberPunctuation, facts_->MinBytes(member(index).value));
+  return facts_->MemberBytes(member(index));
 }
 
 void ObjectProgress::FindRequired() {
   const std::uint32_t count = member_count();
   next_required_.assign(count + 1, count);
   required_bytes_.assign(count + 1, 0);
-  any_member_bytes_ = kNoEnd;
+  any_member_bytes_ = facts_->AnyMemberBytes(*spec_);
   for (std::uint32_t i = count; i-- > 0;) {
     const bool required = member(i).required;
     next_required_[i] = required ? i : next_required_[i + 1];
     const std::uint32_t bytes = required ? SaturatingAdd(MemberBytes(i), 1) : 0;
     required_bytes_[i] = SaturatingAdd(required_bytes_[i + 1], bytes);
-    any_member_bytes_ = std::min(any_member_bytes_, MemberBytes(i));
-  }
-  for (const ObjectSpec::Others& others : spec_->others) {
-    const std::uint32_t name = SaturatingAdd(facts_->MinBytes(others.name), kMemberPunctuation);
-    any_member_bytes_ =
-        std::min(any_member_bytes_, SaturatingAdd(name, facts_->MinBytes(others.value)));
   }
 }
 
@@ -86,7 +76,7 @@ bool ObjectProgress::OthersInTurn(std::uint32_t progress) const {
 bool ObjectProgress::MayClose(std::uint32_t progress) const {
   if (end_.has_value()) return end_->MayEndHere(places_[progress].state);
   if (!spec_->any_order) return next_required_[progress] == member_count();
-  return places_[progress].required_bytes == 0;
+  return places_[progress].missing_bytes == 0;
 }
 
 bool ObjectProgress::MayWrite(std::uint32_t progress, std::uint32_t index, Work& work) {
@@ -178,23 +168,28 @@ std::uint32_t ObjectProgress::Intern(Place place) {
   const auto [at, is_new] = place_ids_.try_emplace(absl::StrCat(place.state.Key(), ".", place.next),
                                                    static_cast<std::uint32_t>(places_.size()));
   if (is_new) {
-    place.required_bytes = MissingBytes(place.state);
+    FindMissing(&place);
     places_.push_back(std::move(place));
   }
   return at->second;
 }
 
-std::uint32_t ObjectProgress::MissingBytes(const ObjectState& state) const {
-  std::uint32_t bytes = 0;
+void ObjectProgress::FindMissing(Place* place) const {
+  std::uint32_t required = 0;
   for (std::uint32_t i = 0; i < member_count(); ++i) {
-    if (!member(i).required || state.closed[i] == kYes) continue;
-    bytes = SaturatingAdd(bytes, SaturatingAdd(MemberBytes(i), 1));
+    if (!member(i).required || place->state.closed[i] == kYes) continue;
+    place->missing_bytes = SaturatingAdd(place->missing_bytes, SaturatingAdd(MemberBytes(i), 1));
+    ++required;
   }
-  return bytes;
+  if (!end_.has_value()) return;
+  place->any_missing = end_->MissingMembers(place->state) - required;
+  const std::uint32_t bytes =
+      SaturatingMul(SaturatingAdd(any_member_bytes_, 1), place->any_missing);
+  place->missing_bytes = SaturatingAdd(place->missing_bytes, bytes);
 }
 
 std::uint32_t ObjectProgress::RequiredBytes(std::uint32_t progress) const {
-  return places_.empty() ? required_bytes_[progress] : places_[progress].required_bytes;
+  return places_.empty() ? required_bytes_[progress] : places_[progress].missing_bytes;
 }
 
 std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32_t index) const {
@@ -202,6 +197,8 @@ std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32
   std::uint32_t required = RequiredBytes(progress);
   if (member(index).required) {
     required -= std::min(required, SaturatingAdd(MemberBytes(index), 1));
+  } else if (!places_.empty() && places_[progress].any_missing > 0) {
+    required -= std::min(required, SaturatingAdd(any_member_bytes_, 1));
   }
   const std::uint32_t value = facts_->MinBytes(member(index).value);
   return SaturatingAdd(SaturatingAdd(required, value), kQuoteColonBrace);

@@ -46,7 +46,7 @@ class ObjectProgress {
   std::vector<Written> Write(std::uint32_t progress, std::uint32_t member, Work& work);
   std::uint32_t WriteOthers(std::uint32_t progress, std::uint32_t index);
 
-  // Lower bounds, in bytes: of the required members still to come, each with a comma; of what
+  // Lower bounds, in bytes: of the members that must still come, each with a comma; of what
   // follows the name of `member`, from its closing quote to the brace; of any member.
   [[nodiscard]] std::uint32_t RequiredBytes(std::uint32_t progress) const;
   [[nodiscard]] std::uint32_t BytesAfterName(std::uint32_t progress, std::uint32_t member) const;
@@ -61,8 +61,9 @@ class ObjectProgress {
     ObjectState state;
     // Declared order: the next member's index.
     std::uint32_t next = 0;
-    // Of the required members not written yet; see RequiredBytes().
-    std::uint32_t required_bytes = 0;
+    // See RequiredBytes(); and how many of those members may be any.
+    std::uint32_t missing_bytes = 0;
+    std::uint32_t any_missing = 0;
     // Whether the object can end after each way of each member, and after each of the others:
     // kUnknown, kNo or kYes.
     std::string can_end;
@@ -87,7 +88,7 @@ class ObjectProgress {
   bool CanEnd(std::uint32_t progress, std::size_t option, const Place& next, Work& work);
   std::uint32_t Intern(Place place);
   void FindRequired();
-  [[nodiscard]] std::uint32_t MissingBytes(const ObjectState& state) const;
+  void FindMissing(Place* place) const;
   [[nodiscard]] std::uint32_t MemberBytes(std::uint32_t member) const;
 
   const GrammarFacts* facts_;

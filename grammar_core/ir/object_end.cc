@@ -104,6 +104,16 @@ bool ObjectEnd::MayEndHere(const ObjectState& state) const {
   return state.count >= spec_->min_members && !FindViolated(state).has_value();
 }
 
+std::uint32_t ObjectEnd::MissingMembers(const ObjectState& state) const {
+  std::uint32_t required = 0;
+  for (std::size_t i = 0; i < spec_->members.size(); ++i) {
+    if (spec_->members[i].required && !IsSet(state.closed, i)) ++required;
+  }
+  const std::uint32_t counted = spec_->min_members - std::min(spec_->min_members, state.count);
+  const std::uint32_t missing = std::max(required, counted);
+  return missing == 0 && FindViolated(state).has_value() ? 1 : missing;
+}
+
 absl::StatusOr<bool> ObjectEnd::CanEnd(const ObjectState& state, std::int64_t max_states) const {
   if (required_lost_) return false;
   std::vector<ObjectState> open = {state};

@@ -55,6 +55,8 @@ class ObjectEnd {
   [[nodiscard]] ObjectState After(ObjectState state, const Marks& marks) const;
 
   [[nodiscard]] bool MayEndHere(const ObjectState& state) const;
+  // How many members must come before the end, at least; required ones are among them.
+  [[nodiscard]] std::uint32_t MissingMembers(const ObjectState& state) const;
   // Whether writing none or some of the members not closed leads to the end.
   [[nodiscard]] absl::StatusOr<bool> CanEnd(const ObjectState& state,
                                             std::int64_t max_states) const;
