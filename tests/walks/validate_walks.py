@@ -7,6 +7,7 @@ of the schema's draft (2020-12 where it names none) accepts it. Formats are anno
 are there. Exit: 0; 1 a text is wrong, or the program failed; 77 the program had no data.
 """
 
+import decimal
 import json
 import re
 import subprocess
@@ -17,6 +18,19 @@ import jsonschema
 
 SKIPPED = 77
 SHOWN = 20
+# Digits: over all that a text of numbers with exponents may need, so that multipleOf never rounds.
+decimal.getcontext().prec = 12_000
+sys.set_int_max_str_digits(0)
+
+
+def exact(text):
+    """The number, whatever its spelling; an int where it is an integer, as jsonschema asks."""
+    number = decimal.Decimal(text)
+    return int(number) if number == number.to_integral_value() else number
+
+
+def read(text):
+    return json.loads(text, parse_float=exact)
 
 
 def validator_of(schema):
@@ -30,7 +44,7 @@ def fault_of(validator, text):
     # judged as the no-break space, which is in both.
     text = re.sub(r"\ufeff|\\u[fF][eE][fF]{2}", "\u00a0", text)
     try:
-        instance = json.loads(text)
+        instance = read(text)
     except ValueError as error:
         return f"json: {error}"
     error = next(validator.iter_errors(instance), None)
@@ -45,7 +59,7 @@ def main():
     for line in walks.stdout:
         walk = json.loads(line)
         if walk["id"] not in validators:
-            validators[walk["id"]] = validator_of(json.loads(walk["schema"]))
+            validators[walk["id"]] = validator_of(read(walk["schema"]))
         count += 1
         fault = fault_of(validators[walk["id"]], walk["text"])
         if fault is not None:
