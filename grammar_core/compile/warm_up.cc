@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/base/utf8.h"
 #include "grammar_core/compile/compiler.h"
 
 namespace maskd {
@@ -17,12 +18,15 @@ namespace {
 constexpr std::size_t kMaxNarrow = 256;
 constexpr std::size_t kMaxNarrowNext = 24;
 
+// Names of one object that are spelled out.
+constexpr std::size_t kMaxNames = 24;
+
 constexpr const char* kPunctuation[] = {
-    "\"",    "\":",  "\",",   ":",     ",",  " \"",  ",\"",   ", \"",  " ",      "\n",
-    "{",     "{\"",  " {",    " {\"",  "}",  "\"}",  "},",    " }",    "[",      " [",
-    "[\"",   " [\"", "]",     "\"]",   "],", " ]",   "[{\"",  "}]",    "0",      " 0",
-    "1",     " 1",   "-",     " -",    ".",  "true", " true", "false", " false", "null",
-    " null", "a",    "\":\"", "\",\"", "}}", "\"},", "\"],",  "{}",    "[]"};
+    "\":",    "\",",   " \"",   ",",    "{\"", " {\"", " [",   " true", " 0",   ":",
+    "\"",     " ",     "{",     " {",   "[",   "[\"",  " [\"", "\"}",   "]",    "}",
+    "\":\"",  "\",\"", ",\"",   ", \"", "\n",  " }",   "},",   "\"]",   "],",   " ]",
+    "[{\"",   "}]",    "0",     "1",    " 1",  "-",    " -",   ".",     "true", "false",
+    " false", "null",  " null", "a",    "}}",  "\"},", "\"],", "{}",    "[]"};
 
 class WarmUpRun {
  public:
@@ -40,16 +44,12 @@ class WarmUpRun {
 
   int Run() {
     Push(automaton_.start());
-    int masks = 0;
-    for (; !open_.empty() && masks < max_masks_; ++masks) {
+    while (!open_.empty() && masks_ < max_masks_ && work_.ok()) {
       const TermId state = open_.front();
       open_.pop_front();
-      const MaskRef* mask = automaton_.Mask(state, work_);
-      if (mask == nullptr) break;
-      Expand(state, **mask);
-      if (!work_.ok()) break;
+      Expand(state);
     }
-    return masks;
+    return masks_;
   }
 
  private:
@@ -62,20 +62,75 @@ class WarmUpRun {
   }
 
   void Push(TermId state) {
-    if (seen_.insert(state).second) open_.push_back(state);
+    if (state != kNothingTerm && seen_.insert(state).second) open_.push_back(state);
   }
 
-  void Expand(TermId state, const TokenMask& mask) {
+  void Expand(TermId state) {
+    const MaskRef* mask = automaton_.Mask(state, work_);
+    if (mask == nullptr) return;
+    ++masks_;
+    FollowNames(state);
     for (const TokenId id : punctuation_) {
-      if (mask.Allows(id)) Follow(state, id);
+      if ((*mask)->Allows(id)) Push(Behind(state, id));
     }
-    for (const TokenId id : LongestOfFew(mask)) Follow(state, id);
+    for (const TokenId id : LongestOfFew(**mask)) Push(Behind(state, id));
   }
 
-  void Follow(TermId state, TokenId id) {
+  // Where an object's declared names may stand: each of them, in long tokens.
+  void FollowNames(TermId state) {
+    const TermId cell = NamesIn(state);
+    if (cell == kNothingTerm) return;
+    const TextList names = automaton_.NamesOf(cell, work_).list;
+    for (std::size_t i = 0; i < std::min(names.texts.size(), kMaxNames); ++i) {
+      TermId at = state;
+      for (const TokenId id : TokensOf(names.texts[i]->substr(names.depth))) {
+        at = Behind(at, id);
+        Push(at);
+      }
+    }
+  }
+
+  // The term of the names that `state` may begin with, or Nothing.
+  [[nodiscard]] TermId NamesIn(TermId state) const {
+    const TermStore& store = automaton_.store();
+    const auto is_names = [&](TermId id) {
+      const Term& term = store.term(id);
+      return term.kind == TermKind::kEncode && term.c != kNoObject &&
+             PartialChar::Unpack(term.b).phase == CharPhase::kStart &&
+             store.term(term.a).kind == TermKind::kNameSet;
+    };
+    const Term& whole = store.term(state);
+    const TermId cell = whole.kind == TermKind::kCat ? whole.a : state;
+    if (is_names(cell)) return cell;
+    if (store.term(cell).kind != TermKind::kAlt) return kNothingTerm;
+    for (const TermId branch : store.list(store.term(cell).a)) {
+      if (is_names(branch)) return branch;
+    }
+    return kNothingTerm;
+  }
+
+  // The longest token that `text` begins with, and so on. None for a text that JSON escapes.
+  std::vector<TokenId> TokensOf(std::u32string_view text) const {
+    std::string bytes;
+    for (const char32_t character : text) {
+      if (character < 0x20 || character == '"' || character == '\\') return {};
+      AppendUtf8(character, &bytes);
+    }
+    std::vector<TokenId> tokens;
+    for (absl::string_view rest = bytes; !rest.empty();) {
+      const TokenId id = index_.FindLongest(rest);
+      if (id < 0) return {};
+      tokens.push_back(id);
+      rest.remove_prefix(index_.vocabulary().TokenBytes(id).size());
+    }
+    return tokens;
+  }
+
+  TermId Behind(TermId state, TokenId id) {
+    if (state == kNothingTerm) return kNothingTerm;
     std::size_t taken = 0;
     const TermId next = automaton_.StepToken(state, id, &taken, work_);
-    if (next != kNothingTerm && next != kFailedTerm) Push(next);
+    return next == kFailedTerm ? kNothingTerm : next;
   }
 
   // Where few tokens are allowed, those that do not begin another one.
@@ -87,9 +142,7 @@ class WarmUpRun {
       return ids.size() <= kMaxNarrow;
     });
     if (!few) return {};
-    std::sort(ids.begin(), ids.end(), [&](TokenId x, TokenId y) {
-      return vocabulary.TokenBytes(x) < vocabulary.TokenBytes(y);
-    });
+    index_.SortByBytes(&ids);
     std::vector<TokenId> longest;
     for (std::size_t i = 0; i < ids.size() && longest.size() < kMaxNarrowNext; ++i) {
       const absl::string_view text = vocabulary.TokenBytes(ids[i]);
@@ -103,6 +156,7 @@ class WarmUpRun {
   Automaton& automaton_;
   const TokenIndex& index_;
   const int max_masks_;
+  int masks_ = 0;
   Budget budget_;
   Work work_;
   std::vector<TokenId> punctuation_;

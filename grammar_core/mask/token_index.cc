@@ -79,6 +79,24 @@ TokenId TokenIndex::Find(absl::string_view bytes) const {
   return at != sorted_.end() && vocabulary_->TokenBytes(*at) == bytes ? *at : -1;
 }
 
+TokenId TokenIndex::FindLongest(absl::string_view bytes) const {
+  TokenId longest = -1;
+  std::span<const TrieNode> nodes = trie_->nodes();
+  for (const unsigned char byte : bytes) {
+    const TrieNode* child = TokenTrie::FindChild(nodes, byte);
+    if (child == nullptr) break;
+    if (child->token != TokenTrie::kNoToken) {
+      longest = static_cast<TokenId>(child->token & TokenTrie::kIdMask);
+    }
+    nodes = TokenTrie::Below(*child);
+  }
+  return longest;
+}
+
+void TokenIndex::SortByBytes(std::vector<TokenId>* ids) const {
+  std::sort(ids->begin(), ids->end(), [&](TokenId x, TokenId y) { return rank_[x] < rank_[y]; });
+}
+
 std::vector<TokenId> TokenIndex::TokensHolding(unsigned char ascii) const {
   std::vector<TokenId> ids;
   contains_[ascii].VisitAllowed([&](TokenId id) { ids.push_back(id); });

@@ -61,6 +61,10 @@ class TokenIndex {
   [[nodiscard]] const TokenTrie& trie() const { return *trie_; }
   // The ordinary token of these bytes, or -1.
   [[nodiscard]] TokenId Find(absl::string_view bytes) const;
+  // The longest ordinary token that `bytes` begins with, or -1.
+  [[nodiscard]] TokenId FindLongest(absl::string_view bytes) const;
+  // Sorts ordinary tokens by their bytes.
+  void SortByBytes(std::vector<TokenId>* ids) const;
   // The ordinary tokens that hold an ASCII character, ascending.
   [[nodiscard]] std::vector<TokenId> TokensHolding(unsigned char ascii) const;
 
