@@ -62,6 +62,10 @@ TermId TermStore::AltOf(std::vector<TermId> terms, int shared_cells) {
   }
   SortUnique(&flat);
   if (flat.size() == 1) return flat[0];
+  // So that what is found once in a text is not looked for again.
+  const auto all =
+      std::find_if(flat.begin(), flat.end(), [this](TermId id) { return IsAllText(id); });
+  if (all != flat.end()) return *all;
   FactorWithin(&flat, shared_cells);
   UnitePowers(&flat);
   return AltTerm(std::move(flat));

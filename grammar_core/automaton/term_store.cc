@@ -343,7 +343,17 @@ TermId TermStore::And(std::vector<TermId> terms) {
   });
 }
 
+bool TermStore::IsAllText(TermId id) const {
+  static const auto* const any = new maskd::CharSet(maskd::CharSet::All());
+  const Term& term = terms_[id];
+  if (term.kind == TermKind::kNot) return term.a == kNothingTerm;
+  if (term.kind != TermKind::kRepeat || term.b != 0 || term.c != kUnbounded) return false;
+  const Term& body = terms_[term.a];
+  return body.kind == TermKind::kCharSet && ir().char_sets[body.a] == *any;
+}
+
 TermId TermStore::Not(TermId inner) {
+  if (IsAllText(inner)) return kNothingTerm;
   if (terms_[inner].kind == TermKind::kNot) return terms_[inner].a;
   return Intern({TermKind::kNot, inner, 0, 0, 0}, [&](Term* term) {
     term->nullable = !terms_[inner].nullable;

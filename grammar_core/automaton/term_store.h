@@ -141,6 +141,8 @@ class TermStore {
   void FactorWithin(std::vector<TermId>* branches, int shared_cells);
   TermId AltTerm(std::vector<TermId> branches);
   void FillAlt(Term* term, std::span<const TermId> branches) const;
+  // Whether `id` is every character string.
+  [[nodiscard]] bool IsAllText(TermId id) const;
   [[nodiscard]] bool IsDeep(TermId id) const { return terms_[id].depth > kMaxDepth; }
   TermId Distribute(TermId alt, TermId tail);
   // A branch as what it may have in common with others, and the rest.
@@ -169,7 +171,8 @@ class TermStore {
   std::int64_t list_bytes_ = 0;
   // While a choice is factored.
   std::optional<std::int64_t> factoring_left_;
-  TermId all_text_ = kNothingTerm;  // every character string
+  // Every character string; as a repetition of any character it is so, too.
+  TermId all_text_ = kNothingTerm;
   // Numbered after the IR's.
   std::deque<ByteBits> own_byte_sets_;
   std::deque<std::vector<std::u32string>> own_text_sets_;
