@@ -183,9 +183,18 @@ void ObjectProgress::FindMissing(Place* place) const {
   }
   if (!end_.has_value()) return;
   place->any_missing = end_->MissingMembers(place->state) - required;
-  const std::uint32_t bytes =
-      SaturatingMul(SaturatingAdd(any_member_bytes_, 1), place->any_missing);
+  const std::uint32_t any = SaturatingAdd(any_member_bytes_, 1);
+  const ObjectEnd::Mending mending = end_->MendingBytes(
+      place->state,
+      [&](std::size_t i) {
+        const auto index = static_cast<std::uint32_t>(i);
+        return member(index).required ? 0 : SaturatingAdd(MemberBytes(index), 1);
+      },
+      any);
+  const std::uint32_t others = SaturatingMul(any, place->any_missing);
+  const std::uint32_t bytes = std::max(others, mending.bytes);
   place->missing_bytes = SaturatingAdd(place->missing_bytes, bytes);
+  place->next_bytes = bytes - std::max(others - std::min(others, any), mending.bytes_after_one);
 }
 
 std::uint32_t ObjectProgress::RequiredBytes(std::uint32_t progress) const {
@@ -197,8 +206,8 @@ std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32
   std::uint32_t required = RequiredBytes(progress);
   if (member(index).required) {
     required -= std::min(required, SaturatingAdd(MemberBytes(index), 1));
-  } else if (!places_.empty() && places_[progress].any_missing > 0) {
-    required -= std::min(required, SaturatingAdd(any_member_bytes_, 1));
+  } else if (!places_.empty()) {
+    required -= std::min(required, places_[progress].next_bytes);
   }
   const std::uint32_t value = facts_->MinBytes(member(index).value);
   return SaturatingAdd(SaturatingAdd(required, value), kQuoteColonBrace);

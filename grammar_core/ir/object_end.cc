@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/saturating.h"
 
 namespace maskd {
 namespace {
@@ -112,6 +113,52 @@ std::uint32_t ObjectEnd::MissingMembers(const ObjectState& state) const {
   const std::uint32_t counted = spec_->min_members - std::min(spec_->min_members, state.count);
   const std::uint32_t missing = std::max(required, counted);
   return missing == 0 && FindViolated(state).has_value() ? 1 : missing;
+}
+
+ObjectEnd::Mending ObjectEnd::MendingBytes(
+    const ObjectState& state, const std::function<std::uint32_t(std::size_t)>& member_bytes,
+    std::uint32_t others_bytes) const {
+  constexpr int kConditions = 4;
+  Mending mending;
+  std::uint32_t dearest = 0;
+  absl::flat_hash_set<std::size_t> counted;  // members, and behind them the others
+  int violated = 0;
+  for (std::size_t i = 0; i < spec_->conditions.size() && violated < kConditions; ++i) {
+    if (!IsViolated(i, state)) continue;
+    ++violated;
+    const std::vector<std::size_t> menders = MendersOf(i, state);
+    const bool apart = std::none_of(menders.begin(), menders.end(),
+                                    [&](std::size_t by) { return counted.contains(by); });
+    if (!apart || menders.empty()) continue;
+    std::uint32_t cheapest = kUnbounded;
+    for (const std::size_t by : menders) {
+      cheapest = std::min(cheapest, by < ways_.size() ? member_bytes(by) : others_bytes);
+    }
+    mending.bytes = SaturatingAdd(mending.bytes, cheapest);
+    dearest = std::max(dearest, cheapest);
+    counted.insert(menders.begin(), menders.end());
+  }
+  mending.bytes_after_one = mending.bytes - dearest;
+  return mending;
+}
+
+std::vector<std::size_t> ObjectEnd::MendersOf(std::size_t condition,
+                                              const ObjectState& state) const {
+  const Marks& some = spec_->conditions[condition].some;
+  const auto mends = [&](const Marks& marks) {
+    return std::find_first_of(marks.begin(), marks.end(), some.begin(), some.end()) != marks.end();
+  };
+  std::vector<std::size_t> menders;
+  for (std::size_t m = 0; m < ways_.size(); ++m) {
+    const bool by_this =
+        !IsSet(state.closed, m) && std::any_of(ways_[m].begin(), ways_[m].end(),
+                                               [&](const auto& way) { return mends(way.marks); });
+    if (by_this) menders.push_back(m);
+  }
+  for (std::size_t i = 0; i < spec_->others.size(); ++i) {
+    if (mends(spec_->others[i].marks)) menders.push_back(ways_.size() + i);
+  }
+  return menders;
 }
 
 absl::StatusOr<bool> ObjectEnd::CanEnd(const ObjectState& state, std::int64_t max_states) const {

@@ -57,6 +57,16 @@ class ObjectEnd {
   [[nodiscard]] bool MayEndHere(const ObjectState& state) const;
   // How many members must come before the end, at least; required ones are among them.
   [[nodiscard]] std::uint32_t MissingMembers(const ObjectState& state) const;
+  // A lower bound of what mends the violated conditions, of which it looks at the first few: the
+  // sum over those that no member mends two of, each by its cheapest member that is not closed, or
+  // the others. And what is left of it after one member more.
+  struct Mending {
+    std::uint32_t bytes = 0;
+    std::uint32_t bytes_after_one = 0;
+  };
+  [[nodiscard]] Mending MendingBytes(const ObjectState& state,
+                                     const std::function<std::uint32_t(std::size_t)>& member_bytes,
+                                     std::uint32_t others_bytes) const;
   // Whether writing none or some of the members not closed leads to the end.
   [[nodiscard]] absl::StatusOr<bool> CanEnd(const ObjectState& state,
                                             std::int64_t max_states) const;
@@ -70,6 +80,9 @@ class ObjectEnd {
 
   [[nodiscard]] bool IsViolated(std::size_t condition, const ObjectState& state) const;
   [[nodiscard]] std::optional<std::size_t> FindViolated(const ObjectState& state) const;
+  // The members not closed, and behind all members the others, that make `condition` hold.
+  [[nodiscard]] std::vector<std::size_t> MendersOf(std::size_t condition,
+                                                   const ObjectState& state) const;
   // Whether `marks` cannot violate a condition that holds in `state`.
   [[nodiscard]] bool AreHarmless(const Marks& marks, const ObjectState& state) const;
   [[nodiscard]] Step StepFrom(ObjectState state) const;
