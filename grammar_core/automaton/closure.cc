@@ -121,10 +121,7 @@ std::optional<std::uint32_t> FiniteLength(const TermStore& store, TermId id) {
 bool IsSearch(const TermStore& store, TermId id) {
   const Term& term = store.term(id);
   if (term.kind != TermKind::kCat || store.term(term.b).may_be_empty) return false;
-  const Term& head = store.term(term.a);
-  return head.kind == TermKind::kRepeat && head.b == 0 && head.c == kUnbounded &&
-         store.term(head.a).kind == TermKind::kCharSet &&
-         store.ir().char_sets[store.term(head.a).a] == CharSet::All();
+  return store.IsAllText(term.a);
 }
 
 // If every string of up to so many characters of one set can be taken from these characters, and no

@@ -88,11 +88,6 @@ std::optional<std::uint32_t> LongestCompletion(const TermStore& store, TermId id
   return completion.has_value() ? std::optional(completion->any) : std::nullopt;
 }
 
-bool IsAnyChar(const TermStore& store, TermId id) {
-  const Term& term = store.term(id);
-  return term.kind == TermKind::kCharSet && store.ir().char_sets[term.a] == CharSet::All();
-}
-
 }  // namespace
 
 void MaskMaker::MarkRead(TermId state) {
@@ -239,7 +234,7 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, TokenMask* mask) 
   for (const TermId part : store.list(store.term(cell.a).a)) {
     const Term& length = store.term(part);
     if (length.kind != TermKind::kRepeat || length.b != 0 || length.c == kUnbounded ||
-        !IsAnyChar(store, length.a)) {
+        !store.IsAnyChar(length.a)) {
       continue;
     }
     const TermId pattern = automaton_->Without(cell.a, part);

@@ -182,7 +182,7 @@ void ObjectProgress::FindMissing(Place* place) const {
     ++required;
   }
   if (!end_.has_value()) return;
-  place->any_missing = end_->MissingMembers(place->state) - required;
+  const std::uint32_t any_missing = end_->MissingMembers(place->state) - required;
   const std::uint32_t any = SaturatingAdd(any_member_bytes_, 1);
   const ObjectEnd::Mending mending = end_->MendingBytes(
       place->state,
@@ -191,7 +191,7 @@ void ObjectProgress::FindMissing(Place* place) const {
         return member(index).required ? 0 : SaturatingAdd(MemberBytes(index), 1);
       },
       any);
-  const std::uint32_t others = SaturatingMul(any, place->any_missing);
+  const std::uint32_t others = SaturatingMul(any, any_missing);
   const std::uint32_t bytes = std::max(others, mending.bytes);
   place->missing_bytes = SaturatingAdd(place->missing_bytes, bytes);
   place->next_bytes = bytes - std::max(others - std::min(others, any), mending.bytes_after_one);

@@ -61,10 +61,8 @@ class ObjectProgress {
     ObjectState state;
     // Declared order: the next member's index.
     std::uint32_t next = 0;
-    // See RequiredBytes(); how many of those members may be any; and the most that one of them
-    // takes off the bound.
+    // See RequiredBytes(); and the most that one member that is not required takes off the bound.
     std::uint32_t missing_bytes = 0;
-    std::uint32_t any_missing = 0;
     std::uint32_t next_bytes = 0;
     // Whether the object can end after each way of each member, and after each of the others:
     // kUnknown, kNo or kYes.

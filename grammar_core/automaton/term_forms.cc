@@ -1,7 +1,6 @@
 // The normal forms of Cat and Alt that keep an ambiguous grammar's states few: see term_store.h.
 #include <algorithm>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,7 +17,7 @@ void SortUnique(std::vector<TermId>* terms) {
 
 }  // namespace
 
-TermStore::Power TermStore::PowerOf(TermId id) const {
+Power TermStore::PowerOf(TermId id) const {
   const Term& term = terms_[id];
   if (term.kind == TermKind::kRepeat) return {term.a, {term.b, term.c}};
   if (term.kind == TermKind::kAlt) {
@@ -156,17 +155,8 @@ void TermStore::UnitePowers(std::vector<TermId>* branches) {
   for (const TermId id : *branches) {
     if (id != kEmptyTerm) powers.push_back(PowerOf(id));
   }
-  std::sort(powers.begin(), powers.end(), [](const Power& x, const Power& y) {
-    return std::tie(x.base, x.counts.min) < std::tie(y.base, y.counts.min);
-  });
   branches->clear();
-  for (std::size_t i = 0; i < powers.size();) {
-    Power united = powers[i++];
-    for (; i < powers.size() && powers[i].base == united.base; ++i) {
-      const std::optional<Counts> both = UniteCounts(united.counts, powers[i].counts);
-      if (!both.has_value()) break;
-      united.counts = *both;
-    }
+  for (Power united : maskd::UnitePowers(std::move(powers))) {
     if (has_empty && united.counts.max > 1 && united.counts.min == 1) united.counts.min = 0;
     branches->push_back(Repeat(united.base, united.counts.min, united.counts.max));
     has_empty = has_empty && !terms_[branches->back()].nullable;

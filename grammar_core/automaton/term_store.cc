@@ -343,13 +343,16 @@ TermId TermStore::And(std::vector<TermId> terms) {
   });
 }
 
-bool TermStore::IsAllText(TermId id) const {
+bool TermStore::IsAnyChar(TermId id) const {
   static const auto* const any = new maskd::CharSet(maskd::CharSet::All());
   const Term& term = terms_[id];
+  return term.kind == TermKind::kCharSet && ir().char_sets[term.a] == *any;
+}
+
+bool TermStore::IsAllText(TermId id) const {
+  const Term& term = terms_[id];
   if (term.kind == TermKind::kNot) return term.a == kNothingTerm;
-  if (term.kind != TermKind::kRepeat || term.b != 0 || term.c != kUnbounded) return false;
-  const Term& body = terms_[term.a];
-  return body.kind == TermKind::kCharSet && ir().char_sets[body.a] == *any;
+  return term.kind == TermKind::kRepeat && term.b == 0 && term.c == kUnbounded && IsAnyChar(term.a);
 }
 
 TermId TermStore::Not(TermId inner) {

@@ -94,6 +94,11 @@ class TermStore {
   TermId And(std::vector<TermId> terms);
   TermId Not(TermId term);
 
+  // Whether `id` is any one character.
+  [[nodiscard]] bool IsAnyChar(TermId id) const;
+  // Whether `id` is every character string.
+  [[nodiscard]] bool IsAllText(TermId id) const;
+
   // A counter as it goes into a key: beyond the reach of one token all look alike.
   [[nodiscard]] std::uint32_t ClampCount(std::uint32_t count) const {
     return std::min(count, clamp_);
@@ -128,11 +133,6 @@ class TermStore {
   std::uint32_t InternList(std::vector<TermId> list);
   TermId ByteSetOf(const ByteBits& set);
   TermId CatCell(TermId head, TermId tail);
-  // A term as a base and how often it is repeated.
-  struct Power {
-    TermId base;
-    Counts counts;
-  };
   [[nodiscard]] Power PowerOf(TermId id) const;
   TermId JoinPowers(TermId x, TermId y);
   void UnitePowers(std::vector<TermId>* branches);
@@ -141,8 +141,6 @@ class TermStore {
   void FactorWithin(std::vector<TermId>* branches, int shared_cells);
   TermId AltTerm(std::vector<TermId> branches);
   void FillAlt(Term* term, std::span<const TermId> branches) const;
-  // Whether `id` is every character string.
-  [[nodiscard]] bool IsAllText(TermId id) const;
   [[nodiscard]] bool IsDeep(TermId id) const { return terms_[id].depth > kMaxDepth; }
   TermId Distribute(TermId alt, TermId tail);
   // A branch as what it may have in common with others, and the rest.

@@ -1,6 +1,7 @@
 #include "grammar_core/ir/counts.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace maskd {
 
@@ -35,6 +36,24 @@ std::optional<NestedCounts> NestCounts(Counts inner, Counts outer) {
     if (!nested.or_none) nested.min = 0;
   }
   return nested;
+}
+
+std::vector<Power> UnitePowers(std::vector<Power> powers) {
+  std::sort(powers.begin(), powers.end(), [](const Power& x, const Power& y) {
+    return std::tie(x.base, x.counts.min) < std::tie(y.base, y.counts.min);
+  });
+  std::vector<Power> united;
+  for (const Power& power : powers) {
+    const bool alike = !united.empty() && united.back().base == power.base;
+    const std::optional<Counts> both =
+        alike ? UniteCounts(united.back().counts, power.counts) : std::nullopt;
+    if (both.has_value()) {
+      united.back().counts = *both;
+    } else {
+      united.push_back(power);
+    }
+  }
+  return united;
 }
 
 }  // namespace maskd

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "grammar_core/ir/grammar_ir.h"
 
@@ -27,6 +28,14 @@ std::optional<Counts> AddCounts(Counts x, Counts y);
 
 // x{a,b} | x{c,d} is one range where there is no gap between them.
 std::optional<Counts> UniteCounts(Counts x, Counts y);
+
+// A node or term, and how often it is repeated.
+struct Power {
+  std::uint32_t base;
+  Counts counts;
+};
+// A choice of powers, ascending by base: those of one base are one where UniteCounts() says so.
+std::vector<Power> UnitePowers(std::vector<Power> powers);
 
 // x{a,b}{c,d}, with room for what is over kMaxRepeats.
 struct NestedCounts {

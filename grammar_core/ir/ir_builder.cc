@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "absl/hash/hash.h"
@@ -328,7 +327,7 @@ NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
   return sequence.size() == 1 ? sequence.front() : Intern({.kind = IrKind::kConcat}, sequence);
 }
 
-IrBuilder::Power IrBuilder::PowerOf(NodeId node) const {
+Power IrBuilder::PowerOf(NodeId node) const {
   const IrNode& n = ir_.nodes[node];
   if (n.kind != IrKind::kRepeat) return {node, {1, 1}};
   return {ir_.children[n.first_child], {n.a, n.b}};
@@ -358,16 +357,7 @@ void IrBuilder::UnitePowers(AltParts* parts) {
   if (std::none_of(nodes.begin(), nodes.end(), is_repeat)) return;
   std::vector<Power> powers;
   for (const NodeId node : std::exchange(nodes, {})) powers.push_back(PowerOf(node));
-  std::sort(powers.begin(), powers.end(), [](const Power& x, const Power& y) {
-    return std::tie(x.base, x.counts.min) < std::tie(y.base, y.counts.min);
-  });
-  for (std::size_t i = 0; i < powers.size();) {
-    Power united = powers[i++];
-    for (; i < powers.size() && powers[i].base == united.base; ++i) {
-      const std::optional<Counts> both = UniteCounts(united.counts, powers[i].counts);
-      if (!both.has_value()) break;
-      united.counts = *both;
-    }
+  for (Power united : maskd::UnitePowers(std::move(powers))) {
     if (united.counts.max > 1 && united.counts.min <= 1 && parts->has_empty) united.counts.min = 0;
     if (united.counts.min == 0) parts->has_empty = false;
     nodes.push_back(Repeat(united.base, united.counts.min, united.counts.max));

@@ -79,11 +79,6 @@ class IrBuilder {
   [[nodiscard]] std::optional<std::vector<std::string>> ListedTexts(NodeId node) const;
 
   [[nodiscard]] const IrNode& node(NodeId id) const { return ir_.nodes[id]; }
-  // A node as a base and how often it is repeated.
-  struct Power {
-    NodeId base;
-    Counts counts;
-  };
   [[nodiscard]] Power PowerOf(NodeId node) const;
   // What `node` is a choice of; the empty text is not told.
   [[nodiscard]] std::vector<NodeId> Alternatives(NodeId node) const;

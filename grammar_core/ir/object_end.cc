@@ -19,6 +19,10 @@ std::size_t MarkEnd(const ObjectEnd::Marks& marks, std::size_t end) {
   return end;
 }
 
+bool HaveAnyOf(const ObjectEnd::Marks& marks, const ObjectEnd::Marks& some) {
+  return std::find_first_of(marks.begin(), marks.end(), some.begin(), some.end()) != marks.end();
+}
+
 }  // namespace
 
 bool HasConditions(const ObjectSpec& spec) {
@@ -145,18 +149,15 @@ ObjectEnd::Mending ObjectEnd::MendingBytes(
 std::vector<std::size_t> ObjectEnd::MendersOf(std::size_t condition,
                                               const ObjectState& state) const {
   const Marks& some = spec_->conditions[condition].some;
-  const auto mends = [&](const Marks& marks) {
-    return std::find_first_of(marks.begin(), marks.end(), some.begin(), some.end()) != marks.end();
-  };
   std::vector<std::size_t> menders;
   for (std::size_t m = 0; m < ways_.size(); ++m) {
-    const bool by_this =
-        !IsSet(state.closed, m) && std::any_of(ways_[m].begin(), ways_[m].end(),
-                                               [&](const auto& way) { return mends(way.marks); });
+    const bool by_this = !IsSet(state.closed, m) &&
+                         std::any_of(ways_[m].begin(), ways_[m].end(),
+                                     [&](const auto& way) { return HaveAnyOf(way.marks, some); });
     if (by_this) menders.push_back(m);
   }
   for (std::size_t i = 0; i < spec_->others.size(); ++i) {
-    if (mends(spec_->others[i].marks)) menders.push_back(ways_.size() + i);
+    if (HaveAnyOf(spec_->others[i].marks, some)) menders.push_back(ways_.size() + i);
   }
   return menders;
 }
@@ -190,11 +191,7 @@ ObjectEnd::Step ObjectEnd::StepFrom(ObjectState state) const {
   }
   if (const std::optional<std::size_t> violated = FindViolated(state); violated.has_value()) {
     const Marks& some = spec_->conditions[*violated].some;
-    const auto mends = [&](const Marks& marks) {
-      return std::find_first_of(marks.begin(), marks.end(), some.begin(), some.end()) !=
-             marks.end();
-    };
-    AppendWritten(state, mends, &step.next);
+    AppendWritten(state, [&](const Marks& marks) { return HaveAnyOf(marks, some); }, &step.next);
     return step;
   }
   return Fill(std::move(state));

@@ -11,12 +11,6 @@
 namespace maskd {
 namespace {
 
-GrammarOptions AnyOrder() {
-  GrammarOptions options;
-  options.property_order = PropertyOrder::kAny;
-  return options;
-}
-
 class JsonSchemaApplicatorsTest : public testing::TestWithParam<TextsCase> {};
 
 TEST_P(JsonSchemaApplicatorsTest, TakesItsTexts) { ExpectTexts(GetParam()); }

@@ -17,12 +17,6 @@ GrammarOptions Compact() {
   return options;
 }
 
-GrammarOptions AnyOrder() {
-  GrammarOptions options;
-  options.property_order = PropertyOrder::kAny;
-  return options;
-}
-
 GrammarOptions Closed() {
   GrammarOptions options;
   options.additional_properties = false;

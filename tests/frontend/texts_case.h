@@ -20,6 +20,12 @@ struct TextsCase {
   GrammarOptions options = {};
 };
 
+inline GrammarOptions AnyOrder() {
+  GrammarOptions options;
+  options.property_order = PropertyOrder::kAny;
+  return options;
+}
+
 inline std::string TextsCaseName(const testing::TestParamInfo<TextsCase>& test) {
   return test.param.name;
 }

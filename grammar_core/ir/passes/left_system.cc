@@ -95,7 +95,7 @@ void LeftSystem::JoinPowers(std::uint32_t variable) {
   std::vector<NodeId> others;
   std::vector<Counts> powers;
   for (const NodeId way : builder_->Alternatives(builder_->Alt(own->second.ways))) {
-    const IrBuilder::Power power = builder_->PowerOf(way);
+    const Power power = builder_->PowerOf(way);
     if (power.base == equations_[variable].call) {
       powers.push_back(power.counts);
     } else {
