@@ -2,8 +2,9 @@
 //
 //   apply_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
 //
-// Arguments  vocab, rows of the batch (all masked), allowed per 10,000 tokens. Time a row is the
-//            counter "row" (seconds); what is in cache (one row) and what streams (64) differ much.
+// Arguments  vocab, rows of the batch (all masked), allowed per 10,000 tokens or ids of a list.
+//            Time a row is the counter "row" (seconds); what is in cache (one row) and what streams
+//            (64) differ much.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "benchmark/benchmark.h"
@@ -94,6 +96,50 @@ void BM_Apply(benchmark::State& state, const CpuKernel& kernel, const NamedType&
   ReportRows(state, rows);
 }
 
+// The short forms: lists of ids, and a mask of the dictionary with some ids changed.
+enum class Form { kAllowed, kForbidden, kDelta };
+
+MaskRow RowOf(Form form, std::int64_t row, const std::vector<std::int32_t>& ids) {
+  if (form == Form::kAllowed) return MaskRow::Allowed(row, ids);
+  if (form == Form::kForbidden) return MaskRow::Forbidden(row, ids);
+  return MaskRow::Delta(row, /*slot=*/0, ids);
+}
+
+std::vector<std::int32_t> SpreadIds(std::int64_t vocab_size, std::int64_t count) {
+  std::vector<std::int32_t> ids;
+  for (std::int64_t i = 0; i < count; ++i) {
+    ids.push_back(static_cast<std::int32_t>((2 * i + 1) * vocab_size / (2 * count)));
+  }
+  return ids;
+}
+
+void BM_Form(benchmark::State& state, Form form, const NamedType& type) {
+  const std::int64_t vocab_size = state.range(0);
+  const std::int64_t rows = state.range(1);
+  const auto applier = MakeCpuApplier();
+  const Plane plane = MakePlane(rows * vocab_size * type.bytes);
+  const auto dictionary = (*applier)->MakeDictionary(vocab_size, 1);
+  const auto set = (*dictionary)
+                       ->Set(0, std::vector<std::int32_t>(
+                                    static_cast<std::size_t>(MaskWordCount(vocab_size)), -1));
+  if (!set.ok()) return state.SkipWithError(set.ToString().c_str());
+  const std::vector<std::int32_t> ids = SpreadIds(vocab_size, state.range(2));
+  std::vector<MaskRow> masks;
+  for (std::int64_t row = 0; row < rows; ++row) masks.push_back(RowOf(form, row, ids));
+  const Logits logits{.data = plane.get(),
+                      .type = type.type,
+                      .row_count = rows,
+                      .width = vocab_size,
+                      .row_stride = vocab_size};
+  for (auto _ : state) {
+    const absl::Status status = (*applier)->Apply(
+        {.vocab_size = vocab_size, .rows = masks, .dictionary = dictionary->get()}, logits);
+    if (!status.ok()) return state.SkipWithError(status.ToString().c_str());
+    benchmark::ClobberMemory();
+  }
+  ReportRows(state, rows);
+}
+
 // As many bytes written as a mask that allows nothing writes.
 void BM_Fill(benchmark::State& state, const NamedType& type) {
   const std::int64_t bytes = state.range(0) * state.range(1) * type.bytes;
@@ -141,12 +187,27 @@ void RegisterAppliers() {
   }
 }
 
+void RegisterForms() {
+  constexpr std::array kForms = {std::pair{"allowed", Form::kAllowed},
+                                 std::pair{"forbidden", Form::kForbidden},
+                                 std::pair{"delta", Form::kDelta}};
+  for (const auto& [form_name, form] : kForms) {
+    for (const NamedType& type : kTypes) {
+      const std::string name = std::string("form/") + form_name + "/" + type.name;
+      benchmark::RegisterBenchmark(name.c_str(), &BM_Form, form, type)
+          ->ArgNames({"vocab", "rows", "ids"})
+          ->ArgsProduct({kVocabularies, kRowCounts, {16, 64, 128}});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace maskd::client
 
 int main(int argc, char** argv) {
   maskd::client::RegisterFloors();
   maskd::client::RegisterAppliers();
+  maskd::client::RegisterForms();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

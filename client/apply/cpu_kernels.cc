@@ -11,6 +11,8 @@ constexpr std::array kKernels = {
 #if defined(__x86_64__)
     &kAvx512CpuKernel,
     &kAvx2CpuKernel,
+#elif defined(__aarch64__)
+    &kNeonCpuKernel,
 #endif
     &kPortableCpuKernel,
 };

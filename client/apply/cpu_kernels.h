@@ -29,11 +29,14 @@ struct RowJob {
 };
 
 using RowKernel = void (*)(const RowJob& job);
+// Writes `bytes` bytes, an even number, with the bytes of `pattern` over and over.
+using FillKernel = void (*)(std::byte* at, std::int64_t bytes, std::uint32_t pattern);
 
 struct CpuKernel {
   absl::string_view level;
   RowKernel mask_32bit;
   RowKernel mask_16bit;
+  FillKernel fill;
 };
 
 // All kernels of this build, best first; the last is the portable one.
@@ -46,6 +49,8 @@ extern const CpuKernel kPortableCpuKernel;
 #if defined(__x86_64__)
 extern const CpuKernel kAvx2CpuKernel;
 extern const CpuKernel kAvx512CpuKernel;
+#elif defined(__aarch64__)
+extern const CpuKernel kNeonCpuKernel;
 #endif
 
 // Sets `count` elements of type Bits at `elements`.
@@ -54,6 +59,12 @@ void FillElements(std::byte* elements, std::int64_t count, Bits value) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::memcpy(elements + i * sizeof(Bits), &value, sizeof(Bits));
   }
+}
+
+// A fill's last bytes, fewer than a vector.
+inline void FillEnd(std::byte* at, std::int64_t bytes, std::uint32_t pattern) {
+  for (; bytes >= 4; bytes -= 4, at += 4) std::memcpy(at, &pattern, 4);
+  std::memcpy(at, &pattern, static_cast<std::size_t>(bytes));
 }
 
 // Sets the elements whose bit in `forbidden` is 1.

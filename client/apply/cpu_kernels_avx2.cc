@@ -68,9 +68,17 @@ MASKD_AVX2 void MaskRow16(const RowJob& job) {
   MaskRowEnd<std::uint16_t>(job);
 }
 
+MASKD_AVX2 void Fill(std::byte* at, std::int64_t bytes, std::uint32_t pattern) {
+  const __m256i value = _mm256_set1_epi32(static_cast<int>(pattern));
+  for (; bytes >= 32; bytes -= 32, at += 32) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), value);
+  }
+  FillEnd(at, bytes, pattern);
+}
+
 }  // namespace
 
-constinit const CpuKernel kAvx2CpuKernel = {cpu::kAvx2, &MaskRow32, &MaskRow16};
+constinit const CpuKernel kAvx2CpuKernel = {cpu::kAvx2, &MaskRow32, &MaskRow16, &Fill};
 
 }  // namespace maskd::client
 #endif  // defined(__x86_64__)

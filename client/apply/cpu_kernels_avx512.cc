@@ -105,9 +105,17 @@ MASKD_AVX512 void MaskRow16(const RowJob& job) {
   MaskRowEnd<std::uint16_t>(job);
 }
 
+MASKD_AVX512 void Fill(std::byte* at, std::int64_t bytes, std::uint32_t pattern) {
+  const __m512i value = _mm512_set1_epi32(static_cast<int>(pattern));
+  for (; bytes >= kVectorBytes; bytes -= kVectorBytes, at += kVectorBytes) {
+    _mm512_storeu_si512(at, value);
+  }
+  FillEnd(at, bytes, pattern);
+}
+
 }  // namespace
 
-constinit const CpuKernel kAvx512CpuKernel = {cpu::kAvx512, &MaskRow32, &MaskRow16};
+constinit const CpuKernel kAvx512CpuKernel = {cpu::kAvx512, &MaskRow32, &MaskRow16, &Fill};
 
 }  // namespace maskd::client
 #endif  // defined(__x86_64__)

@@ -24,6 +24,6 @@ void MaskRowPortable(const RowJob& job) {
 }  // namespace
 
 constinit const CpuKernel kPortableCpuKernel = {cpu::kPortable, &MaskRowPortable<std::uint32_t>,
-                                                &MaskRowPortable<std::uint16_t>};
+                                                &MaskRowPortable<std::uint16_t>, &FillEnd};
 
 }  // namespace maskd::client

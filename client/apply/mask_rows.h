@@ -1,11 +1,15 @@
 // Which rows of the logits are masked, and by what.
 //
+// Forms    a row's mask is a base with some ids changed: nothing with the allowed ids added, every
+//          token with the forbidden ids taken away, other words with the changed ids turned over.
+//          So a short form is applied as it is; no dense row is built of it.
 // Layout   a dense mask is ceil(vocab_size / 32) int32 words; bit t % 32 (least significant first)
 //          of word t / 32 stands for token t, 1 means allowed. Token 90 alone of 128 is word 2 =
 //          67,108,864. Bits past vocab_size are not looked at. (protos/maskd/v1 says the same.)
+//          Ids are in ascending order, each once.
 // Rows     the caller's own map: a decode row, the last position of a prefill and each of the 1 + k
 //          positions of a row with k draft tokens are all just one logits row with one mask.
-// Ownership  views; the words must live through the call and are never written.
+// Ownership  views; words, ids and the dictionary must live through the call and are never written.
 // Threads  plain values.
 #ifndef MASKD_CLIENT_APPLY_MASK_ROWS_H_
 #define MASKD_CLIENT_APPLY_MASK_ROWS_H_
@@ -15,35 +19,81 @@
 
 namespace maskd::client {
 
+class MaskDictionary;
+
 // One row of logits and its mask.
 class MaskRow {
  public:
-  // Masks `logits_row` with `words`.
-  static MaskRow Dense(std::int64_t logits_row, std::span<const std::int32_t> words) {
-    return MaskRow(logits_row, words, false);
-  }
+  using Words = std::span<const std::int32_t>;
+  using Ids = std::span<const std::int32_t>;
+
+  // What the ids change.
+  enum class Base : std::uint8_t {
+    kFull,   // nothing is applied at all
+    kNone,   // no token
+    kAll,    // every token
+    kWords,  // words()
+    kSlot,   // what slot() of the dictionary holds
+  };
+
   // Leaves `logits_row` as it is, padding included: the row is free or finished.
-  static MaskRow Full(std::int64_t logits_row) { return MaskRow(logits_row, {}, true); }
+  static MaskRow Full(std::int64_t logits_row) { return {logits_row, Base::kFull, {}}; }
+  // Masks `logits_row` with `words`.
+  static MaskRow Dense(std::int64_t logits_row, Words words) {
+    return Delta(logits_row, words, {});
+  }
+  // With the mask that the dictionary holds in `slot`.
+  static MaskRow Same(std::int64_t logits_row, std::int64_t slot) {
+    return Delta(logits_row, slot, {});
+  }
+  // Allows `ids` and nothing else.
+  static MaskRow Allowed(std::int64_t logits_row, Ids ids) {
+    return {logits_row, Base::kNone, ids};
+  }
+  // Allows every token but `ids`.
+  static MaskRow Forbidden(std::int64_t logits_row, Ids ids) {
+    return {logits_row, Base::kAll, ids};
+  }
+  // With `words`, in which the bits of `changed` are turned over.
+  static MaskRow Delta(std::int64_t logits_row, Words words, Ids changed) {
+    MaskRow row(logits_row, Base::kWords, changed);
+    row.words_ = words;
+    return row;
+  }
+  // The same over a mask of the dictionary.
+  static MaskRow Delta(std::int64_t logits_row, std::int64_t slot, Ids changed) {
+    MaskRow row(logits_row, Base::kSlot, changed);
+    row.slot_ = slot;
+    return row;
+  }
 
   [[nodiscard]] std::int64_t logits_row() const { return logits_row_; }
-  [[nodiscard]] bool full() const { return full_; }
-  // Empty for a full row.
-  [[nodiscard]] std::span<const std::int32_t> words() const { return words_; }
+  [[nodiscard]] Base base() const { return base_; }
+  [[nodiscard]] bool full() const { return base_ == Base::kFull; }
+  // Empty unless the base is kWords.
+  [[nodiscard]] Words words() const { return words_; }
+  // Of the dictionary; 0 unless the base is kSlot.
+  [[nodiscard]] std::int64_t slot() const { return slot_; }
+  [[nodiscard]] Ids ids() const { return ids_; }
 
  private:
-  MaskRow(std::int64_t logits_row, std::span<const std::int32_t> words, bool full)
-      : logits_row_(logits_row), words_(words), full_(full) {}
+  MaskRow(std::int64_t logits_row, Base base, Ids ids)
+      : logits_row_(logits_row), base_(base), ids_(ids) {}
 
   std::int64_t logits_row_;
-  std::span<const std::int32_t> words_;
-  bool full_;
+  Base base_;
+  std::int64_t slot_ = 0;
+  Words words_ = {};
+  Ids ids_;
 };
 
 struct MaskRows {
   // Tokens that every mask speaks of; logits from here to their width become minus infinity.
   std::int64_t vocab_size = 0;
   // In any order, each logits row at most once. Rows of the logits not named stay as they are.
-  std::span<const MaskRow> rows;
+  std::span<const MaskRow> rows = {};
+  // What the slots of rows refer to; made by the applier that is given it. None: no row may.
+  const MaskDictionary* dictionary = nullptr;
 };
 
 // Words of one dense mask. Requires vocab_size >= 0.

@@ -1,4 +1,4 @@
-// What every applier must do, as a table of kernels and element types. The cases named A1 to A10
+// What every applier must do, as a table of appliers and element types. The cases named A1 to A10
 // are promises that the engines' own appliers made first (shared design/peers.md, section 1).
 #include "client/apply/applier.h"
 
@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "client/apply/cpu_applier.h"
+#include "tests/apply/appliers.h"
 #include "tests/apply/logits_fixture.h"
 
 namespace maskd::client {
@@ -27,7 +27,7 @@ using Case = std::tuple<std::string, LogitsType>;
 class ApplierTest : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    auto applier = MakeCpuApplierWithKernel(std::get<0>(GetParam()));
+    auto applier = MakeNamedApplier(std::get<0>(GetParam()));
     if (absl::IsUnimplemented(applier.status())) {
       GTEST_SKIP() << "NOT TESTED HERE: " << applier.status().message();
     }
@@ -338,15 +338,12 @@ TEST_P(ApplierTest, ManyThreadsShareAnApplier) {
 }
 
 std::string CaseName(const testing::TestParamInfo<Case>& info) {
-  constexpr const char* kTypes[] = {"Float32", "Float16", "BFloat16"};
-  return std::get<0>(info.param) + kTypes[static_cast<int>(std::get<1>(info.param))];
+  return std::get<0>(info.param) + TypeName(std::get<1>(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, ApplierTest,
-                         testing::Combine(testing::Values("portable", "avx2", "avx512"),
-                                          testing::Values(LogitsType::kFloat32,
-                                                          LogitsType::kFloat16,
-                                                          LogitsType::kBFloat16)),
+INSTANTIATE_TEST_SUITE_P(Appliers, ApplierTest,
+                         testing::Combine(testing::ValuesIn(ApplierNames()),
+                                          testing::ValuesIn(kLogitsTypes)),
                          CaseName);
 
 }  // namespace

@@ -55,6 +55,10 @@ TEST_P(CheckMasksTest, RefusedBeforeAnythingIsWritten) {
 }
 
 const std::vector<std::int32_t> kTooLong(5, 0);
+const std::vector<std::int32_t> kIdsOutOfOrder = {1, 7, 5};
+const std::vector<std::int32_t> kIdTwice = {1, 7, 7};
+const std::vector<std::int32_t> kIdPastTheEnd = {1, 100};
+const std::vector<std::int32_t> kNegativeId = {-1, 3};
 
 INSTANTIATE_TEST_SUITE_P(
     Mismatches, CheckMasksTest,
@@ -100,6 +104,19 @@ INSTANTIATE_TEST_SUITE_P(
                0, std::span<const std::int32_t>(static_cast<const std::int32_t*>(nullptr), 4));
          },
          absl::StatusCode::kInvalidArgument, "masks.rows[0].words: is null"},
+        {"IdsOutOfOrder", [](Call& call) { call.rows[1] = MaskRow::Allowed(2, kIdsOutOfOrder); },
+         absl::StatusCode::kInvalidArgument, "masks.rows[1].ids[2]: 5 does not come after 7"},
+        {"IdTwice", [](Call& call) { call.rows[1] = MaskRow::Forbidden(2, kIdTwice); },
+         absl::StatusCode::kInvalidArgument, "masks.rows[1].ids[2]: 7 does not come after 7"},
+        {"IdPastTheEnd", [](Call& call) { call.rows[1] = MaskRow::Allowed(2, kIdPastTheEnd); },
+         absl::StatusCode::kInvalidArgument,
+         "masks.rows[1].ids[1]: 100 is not one of the 100 tokens"},
+        {"NegativeId",
+         [](Call& call) { call.rows[0] = MaskRow::Delta(0, call.words, kNegativeId); },
+         absl::StatusCode::kInvalidArgument,
+         "masks.rows[0].ids[0]: -1 is not one of the 100 tokens"},
+        {"SlotWithoutDictionary", [](Call& call) { call.rows[0] = MaskRow::Same(0, 0); },
+         absl::StatusCode::kInvalidArgument, "masks.rows[0].slot: there is no dictionary"},
         {"RowTwice", [](Call& call) { call.rows[1] = MaskRow::Dense(0, call.words); },
          absl::StatusCode::kInvalidArgument, "masks.rows: logits row 0 is named twice"},
         {"RowTwiceOutOfOrder",

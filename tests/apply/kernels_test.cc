@@ -90,6 +90,19 @@ TEST_P(KernelTest, SameAsPortableAndAsTokenByToken) {
   }
 }
 
+TEST_P(KernelTest, FillsExactlyTheBytes) {
+  constexpr std::uint32_t kPattern = 0x04030201;
+  for (std::int64_t bytes = 0; bytes < 300; bytes += 2) {
+    std::vector<std::byte> filled(static_cast<std::size_t>(bytes) + kGuardBytes);
+    GetParam()->fill(filled.data() + 1, bytes, kPattern);
+    for (std::int64_t i = 0; i + 1 < std::ssize(filled); ++i) {
+      const auto expected = static_cast<std::byte>(i < bytes ? 1 + i % 4 : 0);
+      ASSERT_EQ(filled[static_cast<std::size_t>(i) + 1], expected) << i << " of " << bytes;
+    }
+    ASSERT_EQ(filled[0], std::byte{0});
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, KernelTest,
                          testing::ValuesIn(CpuKernels().begin(), CpuKernels().end()),
                          [](const auto& test) { return std::string(test.param->level); });
