@@ -4,7 +4,9 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include <google/protobuf/message.h>
 #include <google/protobuf/unknown_field_set.h>
@@ -18,6 +20,7 @@ namespace {
 constexpr std::uint32_t kMaxLogitsWidth = 1U << 24;
 constexpr std::int32_t kMaxWhitespace = 65'536;
 constexpr std::int32_t kMaxNumberDigits = 1'000'000;
+constexpr int kMaxDocuments = 1'024;
 
 // A field from a later version of the protocol: it may change the meaning, so it is refused.
 absl::Status RefuseUnknownFields(const google::protobuf::Message& message) {
@@ -109,6 +112,29 @@ absl::StatusOr<GrammarOptions> ReadOptions(const v1::GrammarOptions& wire) {
     return read;
   }
   return options;
+}
+
+absl::StatusOr<std::vector<GrammarSource::Document>> ReadDocuments(const v1::Grammar& grammar) {
+  if (grammar.documents_size() > kMaxDocuments) {
+    return BadField("documents",
+                    absl::StrCat(grammar.documents_size(), " are more than ", kMaxDocuments));
+  }
+  std::vector<GrammarSource::Document> documents;
+  absl::flat_hash_set<absl::string_view> uris;
+  for (const v1::Document& wire : grammar.documents()) {
+    const std::string field = absl::StrCat("documents[", documents.size(), "].uri");
+    if (absl::Status known = RefuseUnknownFields(wire); !known.ok()) {
+      return known;
+    }
+    if (wire.uri().empty()) {
+      return BadField(field, "is needed: what a $ref names the document by");
+    }
+    if (!uris.insert(wire.uri()).second) {
+      return BadField(field, absl::StrCat("\"", wire.uri(), "\" names two documents"));
+    }
+    documents.push_back({wire.uri(), wire.text()});
+  }
+  return documents;
 }
 
 template <typename Message>
@@ -213,7 +239,11 @@ absl::StatusOr<GrammarSource> ReadGrammarMessage(const v1::Grammar& grammar) {
   if (!options.ok()) {
     return options.status();
   }
-  return GrammarSource{grammar.kind(), grammar.source(), *options};
+  auto documents = ReadDocuments(grammar);
+  if (!documents.ok()) {
+    return documents.status();
+  }
+  return GrammarSource{grammar.kind(), grammar.source(), *options, *std::move(documents)};
 }
 
 absl::StatusOr<GrammarTarget> ReadTarget(const v1::CompileRequest& request) {

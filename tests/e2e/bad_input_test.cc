@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "google/rpc/error_details.pb.h"
@@ -139,6 +140,64 @@ TEST_F(BadInputTest, AFieldOfALaterVersionIsNotIgnored) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_THAT(status.error_message(), HasSubstr("999"));
 }
+
+struct DocumentsCase {
+  const char* name;
+  std::vector<std::pair<const char*, const char*>> documents;
+  grpc::StatusCode code;
+  const char* field;
+  const char* says;
+};
+
+class DocumentsTest : public BadInputTest, public testing::WithParamInterface<DocumentsCase> {};
+
+TEST_P(DocumentsTest, AreReadWhereAReferenceLeads) {
+  v1::CompileRequest request;
+  *request.mutable_grammar() = GrammarOf(
+      "json_schema", R"({"$id":"http://x.example/dir/","properties":{"a":{"$ref":"a.json"}}})");
+  for (const auto& [uri, text] : GetParam().documents) {
+    v1::Document* const document = request.mutable_grammar()->add_documents();
+    document->set_uri(uri);
+    document->set_text(text);
+  }
+  const grpc::Status status = Compile(request);
+  EXPECT_EQ(status.error_code(), GetParam().code) << status.error_message();
+  if (status.ok()) return;
+  EXPECT_EQ(Find<google::rpc::BadRequest>(status).field_violations(0).field(), GetParam().field);
+  EXPECT_THAT(status.error_message(), HasSubstr(GetParam().says));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Documents, DocumentsTest,
+    testing::ValuesIn(std::vector<DocumentsCase>{
+        {"Given", {{"http://x.example/dir/a.json", "true"}}, grpc::StatusCode::OK, "", ""},
+        {"Missing",
+         {{"http://x.example/a.json", "true"}},
+         grpc::StatusCode::UNIMPLEMENTED,
+         "/properties/a/$ref",
+         "\"http://x.example/dir/a.json\""},
+        {"NotRead",
+         {{"http://x.example/dir/a.json", "true"}, {"http://x.example/b", "{"}},
+         grpc::StatusCode::OK,
+         "",
+         ""},
+        {"Broken",
+         {{"http://x.example/dir/a.json", R"({"type":"x"})"}},
+         grpc::StatusCode::INVALID_ARGUMENT,
+         "http://x.example/dir/a.json#/type",
+         "\"x\""},
+        {"Nameless",
+         {{"", "true"}},
+         grpc::StatusCode::INVALID_ARGUMENT,
+         "documents[0].uri",
+         "is needed"},
+        {"Twice",
+         {{"http://x.example/a", "true"}, {"http://x.example/a", "true"}},
+         grpc::StatusCode::INVALID_ARGUMENT,
+         "documents[1].uri",
+         "names two documents"},
+    }),
+    [](const auto& test) { return test.param.name; });
 
 struct StreamCase {
   const char* name;

@@ -46,7 +46,13 @@ TEST(GrammarIdTest, EveryFieldMatters) {
   ids.insert(IdOf(source));
   source.options.max_number_digits = 5;
   ids.insert(IdOf(source));
-  EXPECT_EQ(ids.size(), 9u);
+  source.documents = {{"http://x.example/a", "true"}};
+  ids.insert(IdOf(source));
+  source.documents.front().uri = "http://x.example/b";
+  ids.insert(IdOf(source));
+  source.documents.front().text = "false";
+  ids.insert(IdOf(source));
+  EXPECT_EQ(ids.size(), 12u);
 }
 
 TEST(GrammarIdTest, BrokenSourceHasNone) {

@@ -101,6 +101,21 @@ TEST_F(MaskctlTest, AWrongSchemaSaysWhere) {
   EXPECT_THAT(outcome.output, HasSubstr("/properties/a/type"));
 }
 
+TEST_F(MaskctlTest, RemotesAreWhatAReferenceMayLeadTo) {
+  const std::string schema = Write("a.json", R"({"$ref": "http://x.example/a"})");
+  const std::string remotes = Write("r.json", R"({"http://x.example/a": {"type": "null"}})");
+  const Outcome with = Maskctl("check --local --text=null --remotes=" + remotes + " " + schema);
+  EXPECT_EQ(with.exit, 0) << with.output;
+  const Outcome without = Maskctl("compile --local " + schema);
+  EXPECT_EQ(without.exit, 1);
+  EXPECT_THAT(without.output,
+              HasSubstr("/$ref: $ref is not supported: \"http://x.example/a\" is neither"));
+  const Outcome wrong = Maskctl("compile --local --remotes=" + schema + "x " + schema);
+  EXPECT_THAT(wrong.output, HasSubstr("a.jsonx: cannot be read"));
+  const Outcome list = Maskctl("compile --local --remotes=" + Write("l", "[]") + " " + schema);
+  EXPECT_THAT(list.output, HasSubstr("is no JSON object of documents"));
+}
+
 TEST_F(MaskctlTest, AMissingFileIsSaid) {
   const Outcome outcome = Maskctl("compile --local /nonexistent/a.json");
   EXPECT_EQ(outcome.exit, 1);

@@ -1,13 +1,16 @@
 #include "tools/cli/grammar_flags.h"
 
+#include <algorithm>
 #include <array>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include <zlib.h>
 
+#include "grammar_core/base/limits.h"
+#include "grammar_core/frontend/json/json_document.h"
 #include "tools/cli/command.h"
 
 namespace maskd::cli {
@@ -73,41 +76,75 @@ std::vector<Flag> WithGrammarFlags(std::vector<Flag> more) {
       {"additional_properties", "true|false",
        "whether objects are open where the schema does not say [the server's default]"},
       {"max_number_digits", "COUNT", "digits of a number's parts [the server's default]"},
+      {"remotes", "FILE", "documents that a $ref may lead to: a JSON object of them by address"},
   };
   flags.insert(flags.end(), more.begin(), more.end());
   return flags;
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path, std::ios::binary);
-    if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  if (path == "-") return std::string{std::istreambuf_iterator<char>(std::cin), {}};
+  const gzFile file = gzopen(path.c_str(), "rb");
+  std::string text;
+  std::array<char, 1 << 16> buffer{};
+  int count = file == nullptr ? -1 : 1;
+  while (count > 0) {
+    count = gzread(file, buffer.data(), buffer.size());
+    text.append(buffer.data(), static_cast<std::size_t>(std::max(count, 0)));
   }
-  std::istream& in = path == "-" ? std::cin : file;
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (in.bad()) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
+  if (file != nullptr) gzclose(file);
+  if (count < 0) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
   return text;
 }
 
-absl::StatusOr<v1::Grammar> ReadGrammarFile(const std::string& path, const Flags& flags) {
+absl::Status ReadRemotes(const Flags& flags, v1::Grammar& grammar) {
+  if (!flags.Has("remotes")) return absl::OkStatus();
+  const std::string& path = flags.Get("remotes");
+  const auto text = ReadFile(path);
+  if (!text.ok()) return text.status();
+  const auto read = JsonDocument::Parse(*text, Limits());
+  if (!read.ok()) {
+    return absl::Status(read.status().code(), absl::StrCat(path, ":", read.status().message()));
+  }
+  if (!read->root().is_object()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is no JSON object of documents"));
+  }
+  for (const JsonValue document : read->root().children()) {
+    v1::Document* const added = grammar.add_documents();
+    added->set_uri(std::string(document.key()));
+    added->set_text(document.Compact());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::Grammar> ReadGrammarFlags(const Flags& flags) {
   v1::Grammar grammar;
   grammar.set_kind(flags.Get("kind"));
-  if (absl::Status status = ReadOptions(flags, *grammar.mutable_options()); !status.ok()) {
-    return status;
-  }
-  auto source = ReadFile(path);
-  if (!source.ok()) return source.status();
-  grammar.set_source(*std::move(source));
+  absl::Status status = ReadOptions(flags, *grammar.mutable_options());
+  if (status.ok()) status = ReadRemotes(flags, grammar);
+  if (!status.ok()) return status;
   return grammar;
 }
 
+absl::StatusOr<v1::Grammar> ReadGrammarFile(const std::string& path, const Flags& flags) {
+  absl::StatusOr<v1::Grammar> grammar = ReadGrammarFlags(flags);
+  if (!grammar.ok()) return grammar;
+  auto source = ReadFile(path);
+  if (!source.ok()) return source.status();
+  grammar->set_source(*std::move(source));
+  return grammar;
+}
+
+absl::StatusOr<std::string> OneArgument(const Flags& flags, absl::string_view what) {
+  if (flags.arguments().size() == 1) return flags.arguments().front();
+  return UsageError(absl::StrCat("one ", what, " is needed, \"-\" for standard input; ",
+                                 flags.arguments().size(), " were given"));
+}
+
 absl::StatusOr<v1::Grammar> ReadGrammarArgument(const Flags& flags) {
-  if (flags.arguments().size() != 1) {
-    return UsageError(absl::StrCat("one grammar file is needed, \"-\" for standard input; ",
-                                   flags.arguments().size(), " were given"));
-  }
-  return ReadGrammarFile(flags.arguments().front(), flags);
+  const auto path = OneArgument(flags, "grammar file");
+  if (!path.ok()) return path.status();
+  return ReadGrammarFile(*path, flags);
 }
 
 }  // namespace maskd::cli

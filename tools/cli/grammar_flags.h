@@ -6,23 +6,30 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 #include "maskd/v1/grammar.pb.h"
 #include "tools/cli/flags.h"
 
 namespace maskd::cli {
 
-// --kind and the options of a grammar, then `more`.
+// --kind, the options of a grammar and --remotes, then `more`.
 std::vector<Flag> WithGrammarFlags(std::vector<Flag> more);
 
-// The grammar of the file `path` ("-" is standard input). Errors: usage errors of the flags,
-// NOT_FOUND for a file that cannot be read.
+// The grammar but its source: kind, options, and the documents of --remotes. Errors: usage errors,
+// NOT_FOUND for a file that cannot be read, INVALID_ARGUMENT with its path.
+absl::StatusOr<v1::Grammar> ReadGrammarFlags(const Flags& flags);
+
+// The same with the text of the file `path` ("-" is standard input).
 absl::StatusOr<v1::Grammar> ReadGrammarFile(const std::string& path, const Flags& flags);
 
-// The grammar of the command's only argument. Errors: as above, and another number of arguments.
+// The same with the command's only argument as the path.
 absl::StatusOr<v1::Grammar> ReadGrammarArgument(const Flags& flags);
 
-// The whole of a file; "-" is standard input.
+// The command's only argument. Errors: a usage error that says `what` is needed.
+absl::StatusOr<std::string> OneArgument(const Flags& flags, absl::string_view what);
+
+// The whole of a file, gzip or plain; "-" is standard input.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 }  // namespace maskd::cli

@@ -159,8 +159,10 @@ absl::StatusOr<SchemaResources::ResourceId> SchemaResources::FindResource(const 
   }
   return UnsupportedAt(
       ref.Pointer(), ref.key(),
-      absl::StrCat("\"", ref.text(),
-                   "\" is neither in this schema nor in a document given with it"));
+      absl::StrCat("\"", ref.text(), "\" is neither in this schema nor in a document given with it",
+                   uri.empty() || uri == SplitFragment(ref.text()).document
+                       ? ""
+                       : absl::StrCat("; its document is \"", uri, "\"")));
 }
 
 absl::Status SchemaResources::Index(const JsonValue& root, const std::string& uri,
