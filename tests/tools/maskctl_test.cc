@@ -25,14 +25,15 @@ const std::string kExamples = absl::StrCat(MASKD_SOURCE_DIR, "/examples");
 TEST_F(MaskctlTest, HelpListsTheCommands) {
   const Outcome outcome = Maskctl("--help");
   EXPECT_EQ(outcome.exit, 0);
-  for (const char* command : {"compile", "check", "explain", "tokens", "simulate", "vectors"}) {
+  for (const char* command :
+       {"compile", "check", "explain", "tokens", "simulate", "vectors", "schemas"}) {
     EXPECT_THAT(outcome.output, HasSubstr(absl::StrCat("\n  ", command)));
   }
 }
 
 TEST_F(MaskctlTest, EachCommandHasItsHelp) {
   for (const std::string command :
-       {"compile", "check", "explain", "tokens", "simulate", "vectors"}) {
+       {"compile", "check", "explain", "tokens", "simulate", "vectors", "schemas"}) {
     const Outcome outcome = Maskctl(command + " --help");
     EXPECT_EQ(outcome.exit, 0) << command;
     EXPECT_THAT(outcome.output, StartsWith(absl::StrCat("usage: maskctl ", command)));

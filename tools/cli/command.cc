@@ -16,7 +16,8 @@ namespace {
 constexpr char kUsagePayload[] = "maskctl/usage";
 
 const std::array kCommands = {&kCompileCommand, &kCheckCommand,    &kExplainCommand,
-                              &kTokensCommand,  &kSimulateCommand, &kVectorsCommand};
+                              &kTokensCommand,  &kSimulateCommand, &kVectorsCommand,
+                              &kSchemasCommand};
 
 std::string ProgramHelp() {
   std::string text =

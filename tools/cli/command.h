@@ -38,6 +38,7 @@ extern const Command kExplainCommand;
 extern const Command kTokensCommand;
 extern const Command kSimulateCommand;
 extern const Command kVectorsCommand;
+extern const Command kSchemasCommand;
 
 // Runs what `words` (the arguments of the program) say and gives the exit status.
 int RunProgram(std::span<const std::string> words);

@@ -1,7 +1,4 @@
 // maskctl vectors: a file of test vectors, against a server.
-#include <array>
-#include <cstdint>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,40 +15,22 @@
 namespace maskd::cli {
 namespace {
 
-// In the order of Spelling's values.
-constexpr std::array<absl::string_view, 3> kSpellings = {"longest", "shortest", "random"};
-
 std::vector<Flag> VectorsFlags() {
-  return WithConnectionFlags({
-      {"spelling", "longest|shortest|random", "which tokens a text is cut into", "longest"},
-      {"seed", "NUMBER", "of random spellings", "1"},
+  return WithConnectionFlags(WithTextRunnerFlags({
       {"json", "", "print one JSON object instead of lines and a table"},
-  });
+  }));
 }
 
 absl::StatusOr<std::vector<Vector>> ReadFileArgument(const Flags& flags) {
-  if (flags.arguments().size() != 1) {
-    return UsageError(absl::StrCat("one file of vectors is needed, \"-\" for standard input; ",
-                                   flags.arguments().size(), " were given"));
-  }
-  const std::string& path = flags.arguments().front();
-  const auto lines = ReadFile(path);
+  const auto path = OneArgument(flags, "file of vectors");
+  if (!path.ok()) return path.status();
+  const auto lines = ReadFile(*path);
   if (!lines.ok()) return lines.status();
   auto vectors = ReadVectors(*lines);
   if (!vectors.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", vectors.status().message()));
+    return absl::InvalidArgumentError(absl::StrCat(*path, ": ", vectors.status().message()));
   }
   return vectors;
-}
-
-absl::StatusOr<std::unique_ptr<TextRunner>> OpenRunner(const Connection& connection,
-                                                       const Flags& flags) {
-  const auto spelling = flags.GetChoice("spelling", kSpellings);
-  if (!spelling.ok()) return UsageError(spelling.status().message());
-  const auto seed = flags.GetNumber("seed", 0, std::numeric_limits<std::int64_t>::max());
-  if (!seed.ok()) return UsageError(seed.status().message());
-  return TextRunner::Open(connection, static_cast<Spelling>(*spelling),
-                          static_cast<std::uint64_t>(*seed));
 }
 
 // Errors: those of the stream alone; what the vector meets is counted.
@@ -87,7 +66,7 @@ absl::StatusOr<int> RunVectors(const Flags& flags) {
   if (!vectors.ok()) return vectors.status();
   const auto connection = Connection::Open(flags);
   if (!connection.ok()) return connection.status();
-  const auto runner = OpenRunner(**connection, flags);
+  const auto runner = TextRunner::Open(**connection, flags);
   if (!runner.ok()) return runner.status();
   VectorTally tally;
   for (const Vector& vector : *vectors) {

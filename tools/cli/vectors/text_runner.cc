@@ -1,12 +1,15 @@
 #include "tools/cli/vectors/text_runner.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 
+#include "tools/cli/command.h"
 #include "tools/cli/print.h"
 #include "tools/cli/spelling.h"
 
@@ -15,6 +18,9 @@ namespace {
 
 constexpr absl::Duration kReplyTimeout = absl::Seconds(60);
 constexpr int kBitsPerWord = 32;
+
+// In the order of Spelling's values.
+constexpr std::array<absl::string_view, 3> kSpellings = {"longest", "shortest", "random"};
 
 }  // namespace
 
@@ -26,6 +32,24 @@ struct TextRunner::Row {
   bool done = false;
   TextVerdict verdict;
 };
+
+std::vector<Flag> WithTextRunnerFlags(std::vector<Flag> more) {
+  std::vector<Flag> flags = {
+      {"spelling", "longest|shortest|random", "which tokens a text is cut into", "longest"},
+      {"seed", "NUMBER", "of random spellings", "1"},
+  };
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
+
+absl::StatusOr<std::unique_ptr<TextRunner>> TextRunner::Open(const Connection& connection,
+                                                             const Flags& flags) {
+  const auto spelling = flags.GetChoice("spelling", kSpellings);
+  if (!spelling.ok()) return UsageError(spelling.status().message());
+  const auto seed = flags.GetNumber("seed", 0, std::numeric_limits<std::int64_t>::max());
+  if (!seed.ok()) return UsageError(seed.status().message());
+  return Open(connection, static_cast<Spelling>(*spelling), static_cast<std::uint64_t>(*seed));
+}
 
 absl::StatusOr<std::unique_ptr<TextRunner>> TextRunner::Open(const Connection& connection,
                                                              Spelling spelling,

@@ -21,6 +21,7 @@
 #include "grammar_core/tokenizer/text_splitter.h"
 #include "maskd/v1/tokenizer_service.pb.h"
 #include "tools/cli/connection.h"
+#include "tools/cli/flags.h"
 
 namespace maskd::cli {
 
@@ -36,8 +37,14 @@ struct TextVerdict {
   absl::Status error;
 };
 
+// --spelling and --seed, then `more`.
+std::vector<Flag> WithTextRunnerFlags(std::vector<Flag> more);
+
 class TextRunner {
  public:
+  // As the flags of WithTextRunnerFlags() say. Errors: usage errors, and those below.
+  static absl::StatusOr<std::unique_ptr<TextRunner>> Open(const Connection& connection,
+                                                          const Flags& flags);
   // Opens a stream. Errors: those of ListTokens() and OpenStream().
   static absl::StatusOr<std::unique_ptr<TextRunner>> Open(const Connection& connection,
                                                           Spelling spelling, std::uint64_t seed);
