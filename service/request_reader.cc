@@ -46,7 +46,6 @@ absl::Status RefuseUnsupported(const v1::GrammarOptions& options) {
       {options.has_item_separator(), "options.item_separator"},
       {options.has_key_separator(), "options.key_separator"},
       {options.has_indent(), "options.indent"},
-      {options.has_assert_formats(), "options.assert_formats"},
       {options.has_max_tokens(), "options.max_tokens"},
       {options.has_max_characters(), "options.max_characters"},
   };
@@ -80,7 +79,7 @@ absl::Status ReadEnums(const v1::GrammarOptions& wire, GrammarOptions* options) 
   return absl::OkStatus();
 }
 
-absl::Status ReadNumbers(const v1::GrammarOptions& wire, GrammarOptions* options) {
+absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options) {
   if (wire.has_max_whitespace()) {
     options->max_whitespace = wire.max_whitespace();
   }
@@ -89,6 +88,9 @@ absl::Status ReadNumbers(const v1::GrammarOptions& wire, GrammarOptions* options
   }
   if (wire.has_additional_properties()) {
     options->additional_properties = wire.additional_properties();
+  }
+  if (wire.has_assert_formats()) {
+    options->formats = wire.assert_formats() ? Formats::kAsserted : Formats::kAnnotations;
   }
   absl::Status checked =
       CheckRange("options.max_whitespace", options->max_whitespace, 0, kMaxWhitespace);
@@ -106,7 +108,7 @@ absl::StatusOr<GrammarOptions> ReadOptions(const v1::GrammarOptions& wire) {
     read = ReadEnums(wire, &options);
   }
   if (read.ok()) {
-    read = ReadNumbers(wire, &options);
+    read = ReadValues(wire, &options);
   }
   if (!read.ok()) {
     return read;

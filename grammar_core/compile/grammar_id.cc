@@ -19,10 +19,11 @@ void AppendField(absl::string_view text, std::string* out) {
 }
 
 std::string OptionsText(const GrammarOptions& options) {
-  return absl::StrCat(
-      static_cast<int>(options.white_space), ",", options.max_whitespace, ",",
-      static_cast<int>(options.property_order), ",", static_cast<int>(options.strictness), ",",
-      static_cast<int>(options.additional_properties), ",", options.max_number_digits);
+  return absl::StrCat(static_cast<int>(options.white_space), ",", options.max_whitespace, ",",
+                      static_cast<int>(options.property_order), ",",
+                      static_cast<int>(options.strictness), ",",
+                      static_cast<int>(options.additional_properties), ",",
+                      options.max_number_digits, ",", static_cast<int>(options.formats));
 }
 
 }  // namespace

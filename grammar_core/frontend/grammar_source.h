@@ -26,6 +26,12 @@ enum class Strictness {
   kRelax,   // it is dropped and reported as a warning
 };
 
+enum class Formats {
+  kByDraft,   // as the draft that a schema names has it: annotations from 2019-09 on, else asserted
+  kAsserted,  // a string must be of its format
+  kAnnotations,
+};
+
 struct GrammarOptions {
   WhiteSpace white_space = WhiteSpace::kFlexible;
   // Characters of white space in a row at most, between two JSON tokens.
@@ -36,6 +42,8 @@ struct GrammarOptions {
   bool additional_properties = true;
   // Digits at most in a number's integer part and in its fraction.
   std::int32_t max_number_digits = 1024;
+  // What the formats of the standard mean; a format of another name is an annotation.
+  Formats formats = Formats::kByDraft;
 
   bool operator==(const GrammarOptions&) const = default;
 };

@@ -46,13 +46,15 @@ TEST(GrammarIdTest, EveryFieldMatters) {
   ids.insert(IdOf(source));
   source.options.max_number_digits = 5;
   ids.insert(IdOf(source));
+  source.options.formats = Formats::kAsserted;
+  ids.insert(IdOf(source));
   source.documents = {{"http://x.example/a", "true"}};
   ids.insert(IdOf(source));
   source.documents.front().uri = "http://x.example/b";
   ids.insert(IdOf(source));
   source.documents.front().text = "false";
   ids.insert(IdOf(source));
-  EXPECT_EQ(ids.size(), 12u);
+  EXPECT_EQ(ids.size(), 13u);
 }
 
 TEST(GrammarIdTest, BrokenSourceHasNone) {

@@ -39,9 +39,13 @@ TEST(JsonSchemaWarningsTest, AnnotationsAreNone) {
 }
 
 TEST(JsonSchemaWarningsTest, FormatAndUnknownKeywords) {
-  EXPECT_THAT(WarningsOf(R"({"properties":{"a":{"format":"date"}},"x-order":1})"),
+  EXPECT_THAT(WarningsOf(R"({"properties":{"a":{"format":"date"},"b":{"format":"color"}},
+      "x-order":1})"),
               ElementsAre("/x-order: unknown keyword, treated as an annotation",
-                          "/properties/a/format: format is an annotation and not asserted"));
+                          "/properties/b/format: unknown format, treated as an annotation"));
+  EXPECT_THAT(WarningsOf(R"({"$schema":"https://json-schema.org/draft/2020-12/schema",
+      "format":"date"})"),
+              ElementsAre("/format: format is an annotation and not asserted"));
 }
 
 TEST(JsonSchemaWarningsTest, KeywordsOfOtherDraftsAreUnknown) {

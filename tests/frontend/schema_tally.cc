@@ -31,8 +31,9 @@ void Judge(const JsonValue& group, const GrammarIr& ir, Tally* tally) {
 }  // namespace
 
 void Take(const JsonValue& group, absl::string_view text,
-          const std::vector<GrammarSource::Document>& documents, Tally* tally) {
+          const std::vector<GrammarSource::Document>& documents, Tally* tally, Formats formats) {
   GrammarOptions options;
+  options.formats = formats;
   options.property_order = PropertyOrder::kAny;
   ++tally->groups;
   const auto read = ReadForTest("json_schema", text, options, {}, documents);

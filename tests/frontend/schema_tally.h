@@ -31,7 +31,8 @@ struct Tally {
 // Reads the schema `text`, which may refer to `documents`, with properties in any order, and takes
 // the strings of `valid` and `invalid` in `group`, which has an `id`, into the tally.
 void Take(const JsonValue& group, absl::string_view text,
-          const std::vector<GrammarSource::Document>& documents, Tally* tally);
+          const std::vector<GrammarSource::Document>& documents, Tally* tally,
+          Formats formats = Formats::kByDraft);
 
 }  // namespace maskd
 

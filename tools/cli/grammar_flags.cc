@@ -52,6 +52,8 @@ absl::Status ReadOptions(const Flags& flags, v1::GrammarOptions& options) {
                 [&](int i) { options.set_strictness(static_cast<v1::Strictness>(i + 1)); }),
       SetChoice(flags, "additional_properties", kBooleans,
                 [&](int i) { options.set_additional_properties(i == 1); }),
+      SetChoice(flags, "assert_formats", kBooleans,
+                [&](int i) { options.set_assert_formats(i == 1); }),
       SetNumber(flags, "max_whitespace",
                 [&](std::int32_t count) { options.set_max_whitespace(count); }),
       SetNumber(flags, "max_number_digits",
@@ -75,6 +77,8 @@ std::vector<Flag> WithGrammarFlags(std::vector<Flag> more) {
       {"strictness", "refuse|relax", "what becomes of unsupported keywords [the server's default]"},
       {"additional_properties", "true|false",
        "whether objects are open where the schema does not say [the server's default]"},
+      {"assert_formats", "true|false",
+       "whether \"format\" restricts strings [as the schema's draft has it]"},
       {"max_number_digits", "COUNT", "digits of a number's parts [the server's default]"},
       {"remotes", "FILE", "documents that a $ref may lead to: a JSON object of them by address"},
   };

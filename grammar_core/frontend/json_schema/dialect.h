@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 
 #include "grammar_core/frontend/front_end.h"
+#include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
 
 namespace maskd {
@@ -21,6 +22,13 @@ struct Dialect {
 
   // Up to draft 7 the keywords beside a $ref are ignored.
   [[nodiscard]] bool ref_stands_alone() const { return draft <= Draft::k7; }
+
+  // Whether a string must be of its format. From 2019-09 on a draft says that it need not; of a
+  // schema that names no draft nothing is known, and nothing wrong shall pass.
+  [[nodiscard]] bool asserts_formats(Formats formats) const {
+    if (formats != Formats::kByDraft) return formats == Formats::kAsserted;
+    return !named || draft <= Draft::k7;
+  }
 };
 
 // By the root's $schema. One we do not know is read as 2020-12, with a warning.

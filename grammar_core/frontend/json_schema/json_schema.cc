@@ -41,7 +41,7 @@ absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Lim
   if (!dialect.ok()) return dialect.status();
   const absl::StatusOr<SchemaSet> schemas = SchemaSet::Load(
       SchemaResources(*std::move(document), source.documents, *dialect, limits, budget), *dialect,
-      budget);
+      source.options.formats, budget);
   if (!schemas.ok()) return schemas.status();
   schemas->AddNotes(&warnings);
   absl::StatusOr<ReadResult> result =

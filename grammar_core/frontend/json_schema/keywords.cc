@@ -77,7 +77,7 @@ constexpr std::array kKeywords = {
     KeywordRow{"$dynamicRef", K::kDynamicRef, Draft::k2020, kLast, S::kString, kEveryType},
     KeywordRow{"$recursiveRef", K::kRecursiveRef, Draft::k2019, Draft::k2019, S::kString,
                kEveryType},
-    KeywordRow{"format", K::kFormat, kFirst, kLast, S::kString, kNoType},
+    KeywordRow{"format", K::kFormat, kFirst, kLast, S::kString, kStringType},
     Annotation("$defs", S::kObject),
     Annotation("definitions", S::kObject),
     Annotation("$schema", S::kString),

@@ -11,8 +11,8 @@
 namespace maskd {
 
 absl::StatusOr<SchemaSet> SchemaSet::Load(SchemaResources resources, const Dialect& dialect,
-                                          Budget& budget) {
-  SchemaSet set(std::move(resources), dialect);
+                                          Formats formats, Budget& budget) {
+  SchemaSet set(std::move(resources), dialect, formats);
   std::vector<JsonValue> queue = {set.root()};
   // First come, first read: the first error is the one that stands highest.
   for (std::size_t next = 0; next < queue.size(); ++next) {
@@ -33,7 +33,7 @@ absl::StatusOr<SchemaSet> SchemaSet::Load(SchemaResources resources, const Diale
 
 absl::Status SchemaSet::LoadOne(const JsonValue& schema, std::vector<JsonValue>* queue) {
   if (!index_.try_emplace(schema.id(), views_.size()).second) return absl::OkStatus();
-  absl::StatusOr<SchemaView> view = ReadSchemaView(schema, resources_.DialectOf(schema));
+  absl::StatusOr<SchemaView> view = ReadSchemaView(schema, resources_.DialectOf(schema), formats_);
   if (!view.ok()) return view.status();
   queue->insert(queue->end(), view->subschemas.begin(), view->subschemas.end());
   if (absl::Status status = ResolveRefsOf(&*view, queue); !status.ok()) return status;

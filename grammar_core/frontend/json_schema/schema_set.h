@@ -26,7 +26,7 @@ namespace maskd {
 class SchemaSet {
  public:
   static absl::StatusOr<SchemaSet> Load(SchemaResources resources, const Dialect& dialect,
-                                        Budget& budget);
+                                        Formats formats, Budget& budget);
 
   // `id` must be a schema that was reached.
   [[nodiscard]] const SchemaView& view(JsonId id) const { return views_[index_.at(id)]; }
@@ -43,8 +43,8 @@ class SchemaSet {
   [[nodiscard]] bool contains_evaluates() const { return dialect_.draft >= Draft::k2020; }
 
  private:
-  SchemaSet(SchemaResources resources, const Dialect& dialect)
-      : resources_(std::move(resources)), dialect_(dialect) {}
+  SchemaSet(SchemaResources resources, const Dialect& dialect, Formats formats)
+      : resources_(std::move(resources)), dialect_(dialect), formats_(formats) {}
 
   absl::Status LoadOne(const JsonValue& schema, std::vector<JsonValue>* queue);
   absl::Status ResolveRefsOf(SchemaView* view, std::vector<JsonValue>* queue);
@@ -54,6 +54,7 @@ class SchemaSet {
 
   SchemaResources resources_;
   Dialect dialect_;
+  Formats formats_;
   std::deque<SchemaView> views_;
   absl::flat_hash_map<JsonId, std::size_t> index_;
   // The names of references that depend on the dynamic scope.

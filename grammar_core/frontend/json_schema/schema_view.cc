@@ -7,6 +7,7 @@
 
 #include "grammar_core/base/decimal.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json_schema/formats/format.h"
 
 namespace maskd {
 namespace {
@@ -44,7 +45,8 @@ TypeSet ReadTypes(const JsonValue& value) {
 
 class ViewReader {
  public:
-  ViewReader(const JsonValue& schema, const Dialect& dialect) : dialect_(dialect), view_(schema) {}
+  ViewReader(const JsonValue& schema, const Dialect& dialect, Formats formats)
+      : dialect_(dialect), formats_(formats), view_(schema) {}
 
   absl::StatusOr<SchemaView> Read() && {
     const JsonValue schema = view_.at;
@@ -106,7 +108,7 @@ class ViewReader {
       case K::kAnnotation:
         return;
       case K::kFormat:
-        return Note(member, "format is an annotation and not asserted");
+        return TakeFormat(member);
       case K::kRef:
         view_.ref = member;
         // The place in the order is kept; the target is filled in when the reference is resolved.
@@ -144,6 +146,17 @@ class ViewReader {
     }
   }
 
+  void TakeFormat(const JsonValue& member) {
+    if (!dialect_.asserts_formats(formats_)) {
+      return Note(member, "format is an annotation and not asserted");
+    }
+    if (FindFormat(member.text()) == nullptr) {
+      return Note(member, "unknown format, treated as an annotation");
+    }
+    AddLocal();
+    ReadAssertion(K::kFormat, member);
+  }
+
   void AddPart(SchemaPart::Kind kind, const JsonValue& at) {
     view_.parts.push_back({kind, at.id()});
   }
@@ -173,6 +186,7 @@ class ViewReader {
 
   void ReadAssertion(Keyword keyword, const JsonValue& member) {
     switch (keyword) {
+      case K::kFormat:
       case K::kPattern:
       case K::kMultipleOf:
       case K::kMinimum:
@@ -345,6 +359,7 @@ class ViewReader {
   }
 
   const Dialect dialect_;
+  const Formats formats_;
   SchemaView view_;
   bool has_local_ = false;
 };
@@ -371,8 +386,9 @@ std::vector<JsonId> SchemaView::MemberSchemas(Keyword keyword, const MemberName&
   return schemas;
 }
 
-absl::StatusOr<SchemaView> ReadSchemaView(const JsonValue& schema, const Dialect& dialect) {
-  return ViewReader(schema, dialect).Read();
+absl::StatusOr<SchemaView> ReadSchemaView(const JsonValue& schema, const Dialect& dialect,
+                                          Formats formats) {
+  return ViewReader(schema, dialect, formats).Read();
 }
 
 }  // namespace maskd

@@ -134,7 +134,8 @@ struct SchemaView {
 // Reads one schema, not those inside it. References are not resolved: their parts have the id of
 // the reference itself.
 // Errors: INVALID_ARGUMENT at the keyword whose value has the wrong shape.
-absl::StatusOr<SchemaView> ReadSchemaView(const JsonValue& schema, const Dialect& dialect);
+absl::StatusOr<SchemaView> ReadSchemaView(const JsonValue& schema, const Dialect& dialect,
+                                          Formats formats);
 
 }  // namespace maskd
 

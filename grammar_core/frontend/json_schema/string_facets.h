@@ -45,11 +45,16 @@ class StringFacets {
   struct Languages {
     IrBuilder& builder;
     absl::flat_hash_map<std::string, NodeId> patterns = {};
+    absl::flat_hash_map<std::string, NodeId> formats = {};
+    // The same of those that are not known exactly, and may be of the format.
+    absl::flat_hash_map<std::string, NodeId> most = {};
   };
 
   absl::StatusOr<NodeId> Read(const Facet& facet, Languages* languages);
   absl::StatusOr<NodeId> ReadPattern(const JsonValue& at, absl::string_view pattern,
                                      Languages* languages);
+  absl::StatusOr<NodeId> ReadFormat(const Facet& facet, Languages* languages);
+  absl::StatusOr<bool> Matches(NodeId language, absl::string_view text);
 
   const Limits& limits_;
   Budget& budget_;
