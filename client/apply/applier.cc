@@ -12,6 +12,8 @@ absl::Status Applier::Apply(const MaskRows& masks, const Logits& logits) const {
   return ApplyChecked(masks, logits);
 }
 
+absl::Status Applier::WarmUp(const WarmUpShape& /*shape*/) { return absl::OkStatus(); }
+
 absl::StatusOr<std::unique_ptr<MaskDictionary>> Applier::MakeDictionary(
     std::int64_t vocab_size, std::int64_t slot_count) const {
   if (vocab_size <= 0) {

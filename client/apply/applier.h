@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,6 +28,14 @@
 
 namespace maskd::client {
 
+// Batches that are to come, for Applier::WarmUp().
+struct WarmUpShape {
+  std::int64_t vocab_size = 0;
+  std::int64_t width = 0;
+  std::vector<std::int64_t> row_counts = {};
+  LogitsType type = LogitsType::kFloat32;
+};
+
 class Applier {
  public:
   virtual ~Applier() = default;
@@ -35,6 +44,9 @@ class Applier {
   [[nodiscard]] virtual absl::string_view name() const = 0;
 
   absl::Status Apply(const MaskRows& masks, const Logits& logits) const;
+
+  // Makes now what Apply() of such batches would otherwise make in a step. Errors: Apply()'s.
+  virtual absl::Status WarmUp(const WarmUpShape& shape);
 
   // Slots for masks of `vocab_size` tokens, all empty. Errors: INVALID_ARGUMENT (a size that is not
   // positive, a negative count); those of the device.

@@ -31,12 +31,17 @@ absl::Status CheckLogits(const Logits& logits) {
     return absl::InvalidArgumentError(
         absl::StrCat("logits.row_count: ", logits.row_count, " is negative"));
   }
+  if (logits.offset < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("logits.offset: ", logits.offset, " is negative"));
+  }
   if (logits.row_stride < logits.width) {
     return absl::InvalidArgumentError(absl::StrCat("logits.row_stride: ", logits.row_stride,
                                                    " is less than width ", logits.width));
   }
   constexpr std::int64_t kMaxBytes = std::numeric_limits<std::ptrdiff_t>::max();
-  if (logits.row_count > 0 && logits.row_stride > kMaxBytes / kMaxElementBytes / logits.row_count) {
+  if (logits.row_count > 0 &&
+      logits.row_stride > (kMaxBytes / kMaxElementBytes - logits.offset) / logits.row_count) {
     return absl::InvalidArgumentError(absl::StrCat("logits.row_stride: ", logits.row_count,
                                                    " rows of ", logits.row_stride,
                                                    " elements are more than memory can hold"));

@@ -18,6 +18,9 @@ class CpuApplier final : public Applier {
 
  private:
   absl::Status ApplyChecked(const MaskRows& masks, const Logits& logits) const override {
+    if (logits.memory != LogitsMemory::kHost) {
+      return absl::InvalidArgumentError("logits.memory: the cpu applier masks host memory only");
+    }
     for (const MaskRow& row : masks.rows) MaskCpuRow(kernel_, masks, row, logits);
     return absl::OkStatus();
   }

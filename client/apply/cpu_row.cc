@@ -80,7 +80,7 @@ void MaskCpuRow(const CpuKernel& kernel, const MaskRows& masks, const MaskRow& r
   if (row.full()) return;
   const ElementType& type = ElementTypeOf(logits.type);
   const RowJob job{.elements = static_cast<std::byte*>(logits.data) +
-                               row.logits_row() * logits.row_stride * type.bytes,
+                               (logits.offset + row.logits_row() * logits.row_stride) * type.bytes,
                    .words = BaseWords(masks, row),
                    .vocab_size = masks.vocab_size,
                    .width = logits.width,

@@ -1,8 +1,9 @@
 // The logits of one batch, as the engine holds them: where they lie, of what type, in which shape.
 //
-// Layout   row r starts `r * row_stride` elements after `data`; its first `width` elements are the
-//          logits of tokens 0 .. width - 1. Elements between `width` and `row_stride` are not ours.
-// Units    row_count, width and row_stride count rows or elements, never bytes.
+// Layout   row r starts `offset + r * row_stride` elements after `data`; its first `width` elements
+//          are the logits of tokens 0 .. width - 1. Elements between `width` and `row_stride` are
+//          not ours.
+// Units    offset, row_count, width and row_stride count rows or elements, never bytes.
 // Ownership  a view: the engine owns the memory, which must live through the call.
 // Threads  a plain value.
 #ifndef MASKD_CLIENT_APPLY_LOGITS_H_
@@ -18,9 +19,18 @@ enum class LogitsType : std::uint8_t {
   kBFloat16,  // the upper half of a binary32
 };
 
+// What `data` is.
+enum class LogitsMemory : std::uint8_t {
+  kHost,          // the address of the logits, for any applier
+  kOpenClBuffer,  // a cl_mem, for the OpenCL applier of its context
+};
+
 struct Logits {
   void* data = nullptr;
+  LogitsMemory memory = LogitsMemory::kHost;
   LogitsType type = LogitsType::kFloat32;
+  // Where row 0 begins; for buffers whose start is not its own.
+  std::int64_t offset = 0;
   std::int64_t row_count = 0;
   // Logits in a row. Models pad, so it may be more than the vocabulary, never less.
   std::int64_t width = 0;

@@ -1,6 +1,7 @@
 #include "client/apply/make_applier.h"
 
 #include <array>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,23 +11,42 @@
 #include "absl/strings/str_join.h"
 
 #include "client/apply/cpu_applier.h"
+#include "client/apply/opencl/opencl_applier.h"
+#include "client/apply/opencl/opencl_device.h"
 
 namespace maskd::client {
 namespace {
 
 constexpr absl::string_view kAuto = "auto";
+constexpr const char* kVariable = "MASKD_APPLIER";
+
+using MadeApplier = absl::StatusOr<std::unique_ptr<Applier>>;
 
 struct Row {
   absl::string_view name;
-  bool (*supported)();
-  absl::StatusOr<std::unique_ptr<Applier>> (*make)();
+  // OK, or why this machine lacks it.
+  absl::Status (*supported)();
+  MadeApplier (*make)(absl::string_view variant);
 };
 
-bool Always() { return true; }
+absl::Status Always() { return absl::OkStatus(); }
 
-// Best first: "auto" takes the first that is supported.
+MadeApplier MakeCpu(absl::string_view kernel) {
+  return kernel.empty() ? MakeCpuApplier() : MakeCpuApplierWithKernel(kernel);
+}
+
+absl::Status HasOpenCl() { return OpenClDevices().status(); }
+
+MadeApplier MakeOpenCl(absl::string_view device) {
+  OpenClOptions options = DefaultOpenClOptions();
+  options.device = std::string(device);
+  return OpenClApplier::Make(options);
+}
+
+// "auto" is the first, which every machine has: for logits in host memory it is the fastest.
 constexpr std::array kAppliers = {
-    Row{"cpu", &Always, &MakeCpuApplier},
+    Row{"cpu", &Always, &MakeCpu},
+    Row{"opencl", &HasOpenCl, &MakeOpenCl},
 };
 
 std::string NotMade(absl::string_view name, absl::string_view why) {
@@ -34,21 +54,42 @@ std::string NotMade(absl::string_view name, absl::string_view why) {
                       "; supported: ", absl::StrJoin(SupportedAppliers(), ", "));
 }
 
+MadeApplier MakeFrom(const Row& row, absl::string_view name, absl::string_view variant) {
+  if (const absl::Status lacks = row.supported(); !lacks.ok()) {
+    return absl::UnimplementedError(
+        NotMade(name, absl::StrCat("is not supported (", lacks.message(), ")")));
+  }
+  MadeApplier made = row.make(variant);
+  if (made.ok()) return made;
+  return absl::Status(
+      made.status().code(),
+      NotMade(name, absl::StrCat("cannot be made (", made.status().message(), ")")));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Applier>> MakeApplier(absl::string_view name) {
+  const std::size_t colon = name.find(':');
+  const absl::string_view asked = name.substr(0, colon);
+  const absl::string_view variant =
+      colon == absl::string_view::npos ? absl::string_view() : name.substr(colon + 1);
+  if (name == kAuto) return kAppliers.front().make("");
   for (const Row& row : kAppliers) {
-    if (name != kAuto && name != row.name) continue;
-    if (row.supported()) return row.make();
-    if (name != kAuto) return absl::UnimplementedError(NotMade(name, "is not supported"));
+    if (asked == row.name) return MakeFrom(row, name, variant);
   }
   return absl::InvalidArgumentError(NotMade(name, "is not known"));
+}
+
+absl::StatusOr<std::unique_ptr<Applier>> MakeConfiguredApplier(absl::string_view configured) {
+  const char* const wanted = std::getenv(kVariable);
+  if (wanted != nullptr && *wanted != '\0') return MakeApplier(wanted);
+  return MakeApplier(configured.empty() ? kAuto : configured);
 }
 
 std::vector<std::string> SupportedAppliers() {
   std::vector<std::string> names = {std::string(kAuto)};
   for (const Row& row : kAppliers) {
-    if (row.supported()) names.emplace_back(row.name);
+    if (row.supported().ok()) names.emplace_back(row.name);
   }
   return names;
 }

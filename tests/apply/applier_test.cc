@@ -55,7 +55,7 @@ class ApplierTest : public testing::TestWithParam<Case> {
   // what was touched.
   void CheckTouched(std::int64_t rows, const std::vector<std::int64_t>& constrained);
 
-  std::unique_ptr<Applier> applier_;
+  std::shared_ptr<Applier> applier_;
 };
 
 TEST_P(ApplierTest, A1TokenNinetyOf128IsWordTwo) {

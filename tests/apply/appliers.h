@@ -3,23 +3,38 @@
 #define MASKD_TESTS_APPLY_APPLIERS_H_
 
 #include <array>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
 
 #include "client/apply/applier.h"
 #include "client/apply/cpu_applier.h"
 #include "client/apply/cpu_kernels.h"
+#include "client/apply/opencl/opencl_applier.h"
 
 namespace maskd::client {
 
-// The kernels that this build has: one architecture's.
+// On the first device, with the kernels of both shapes and both ways to reach host memory.
+inline constexpr std::array kOpenClNames = {"opencl_words", "opencl_tokens", "opencl_copied"};
+
+// The CPU's kernels of this build, one architecture's, and OpenCL.
 inline std::vector<std::string> ApplierNames() {
-  std::vector<std::string> names;
+  std::vector<std::string> names(kOpenClNames.begin(), kOpenClNames.end());
   for (const CpuKernel* kernel : CpuKernels()) names.emplace_back(kernel->level);
   return names;
+}
+
+inline OpenClOptions OpenClOptionsOf(const std::string& name) {
+  OpenClOptions options;
+  if (name == "opencl_words") options.kernels = "words";
+  if (name == "opencl_tokens") options.kernels = "tokens";
+  options.always_copy = name == "opencl_copied";
+  return options;
 }
 
 inline constexpr std::array kLogitsTypes = {LogitsType::kFloat32, LogitsType::kFloat16,
@@ -30,9 +45,15 @@ inline const char* TypeName(LogitsType type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
-// UNIMPLEMENTED where this machine has no such applier.
-inline absl::StatusOr<std::unique_ptr<Applier>> MakeNamedApplier(const std::string& name) {
-  return MakeCpuApplierWithKernel(name);
+// UNIMPLEMENTED where this machine has no such applier. OpenCL's is made once, as it takes a while,
+// and shared; its users hold it through a handle of their own.
+inline absl::StatusOr<std::shared_ptr<Applier>> MakeNamedApplier(const std::string& name) {
+  static auto& made = *new std::map<std::string, std::shared_ptr<Applier>>();
+  if (const auto found = made.find(name); found != made.end()) return found->second;
+  if (!absl::StartsWith(name, "opencl")) return MakeCpuApplierWithKernel(name);
+  absl::StatusOr<std::shared_ptr<Applier>> applier = OpenClApplier::Make(OpenClOptionsOf(name));
+  if (applier.ok()) made.emplace(name, *applier);
+  return applier;
 }
 
 }  // namespace maskd::client

@@ -41,7 +41,7 @@ class MaskDictionaryTest : public testing::TestWithParam<std::string> {
                            plane.view());
   }
 
-  std::unique_ptr<Applier> applier_;
+  std::shared_ptr<Applier> applier_;
   std::unique_ptr<MaskDictionary> dictionary_;
 };
 

@@ -72,7 +72,7 @@ class RowFormsTest : public testing::TestWithParam<Case> {
     return plane.bytes();
   }
 
-  std::unique_ptr<Applier> applier_;
+  std::shared_ptr<Applier> applier_;
 };
 
 TEST_P(RowFormsTest, EachFormIsItsDenseRow) {

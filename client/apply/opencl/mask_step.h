@@ -1,0 +1,95 @@
+// The rows of one Apply() on their way to the device: packed into one buffer, sent, masked.
+//
+// Memory   kept between uses; it grows to the largest step seen.
+// Threads  one thread at a time. Commands go to one in-order queue, so that a later use of the same
+//          step waits (Wait()) until the device has read the one before.
+#ifndef MASKD_CLIENT_APPLY_OPENCL_MASK_STEP_H_
+#define MASKD_CLIENT_APPLY_OPENCL_MASK_STEP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "client/apply/mask_rows.h"
+#include "client/apply/opencl/opencl_api.h"
+#include "client/apply/opencl/opencl_program.h"
+
+namespace maskd::client {
+
+// Which work item does what; see opencl_kernels.h.
+enum class KernelShape : std::uint8_t { kWords, kTokens };
+
+// Where a step runs. Everything outlives the step.
+struct DeviceQueue {
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+  KernelShape shape = KernelShape::kWords;
+  std::size_t work_group = 1;  // items of a work group, the same in every run
+};
+
+// Logits on the device.
+struct DeviceLogits {
+  cl_mem buffer = nullptr;
+  std::int64_t start = 0;  // element where row 0 begins
+  std::int64_t row_stride = 0;
+  std::int64_t width = 0;
+  std::int64_t element_bytes = 0;
+  std::uint32_t minus_infinity = 0;
+};
+
+// A buffer that grows.
+class DeviceMemory {
+ public:
+  // Room for `bytes` bytes, at least one. What was in it is gone when it grows.
+  absl::Status Reserve(const DeviceQueue& device, std::size_t bytes);
+  [[nodiscard]] cl_mem get() const { return memory_.get(); }
+
+ private:
+  OpenClMemory memory_;
+  std::size_t bytes_ = 0;
+};
+
+class MaskStep {
+ public:
+  static absl::StatusOr<std::unique_ptr<MaskStep>> Make(const MaskProgram& program,
+                                                        KernelShape shape);
+
+  // Packs the rows that are not full. `compact`: the n-th of them is row n of the logits.
+  // Errors: RESOURCE_EXHAUSTED when they are more than an int can count.
+  absl::Status Pack(const MaskRows& masks, bool compact);
+  // Rows packed.
+  [[nodiscard]] std::int64_t row_count() const { return row_count_; }
+
+  // Enqueues the transfer of what was packed, and the kernel. `dictionary` may be null.
+  absl::Status Run(const DeviceQueue& device, const DeviceLogits& logits, std::int64_t vocab_size,
+                   cl_mem dictionary);
+
+  // Until the device is done with the last Run().
+  absl::Status Wait();
+  // Whether Wait() would return at once.
+  [[nodiscard]] bool idle() const { return running_ == nullptr; }
+
+  // For logits that are copied to the device and back.
+  [[nodiscard]] DeviceMemory& scratch() { return scratch_; }
+
+ private:
+  MaskStep(OpenClKernel mask_32bit, OpenClKernel mask_16bit);
+  absl::Status SetArguments(cl_kernel kernel, const DeviceLogits& logits, std::int64_t vocab_size,
+                            cl_mem dictionary);
+
+  OpenClKernel mask_32bit_;
+  OpenClKernel mask_16bit_;
+  std::vector<std::int32_t> ints_;  // rows, then their words and ids
+  std::int64_t row_count_ = 0;
+  DeviceMemory sent_;
+  DeviceMemory scratch_;
+  OpenClEvent running_;
+};
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_APPLY_OPENCL_MASK_STEP_H_

@@ -1,0 +1,206 @@
+// What is OpenCL's alone: devices, buffers, the engine's queue, the cache of programs, warm-up.
+// What it shares with the other appliers is in their tests, and in opencl_check.
+#include "client/apply/opencl/opencl_applier.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "client/apply/cpu_applier.h"
+#include "client/apply/make_applier.h"
+#include "client/apply/opencl/opencl_api.h"
+#include "client/apply/opencl/opencl_device.h"
+#include "tests/apply/logits_fixture.h"
+
+namespace maskd::client {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t kVocab = 100;
+
+class OpenClTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto devices = OpenClDevices();
+    if (!devices.ok()) GTEST_SKIP() << "NOT TESTED HERE: " << devices.status();
+    devices_ = *std::move(devices);
+  }
+
+  std::unique_ptr<OpenClApplier> Make(const OpenClOptions& options) {
+    auto applier = OpenClApplier::Make(options);
+    EXPECT_TRUE(applier.ok()) << applier.status();
+    return applier.ok() ? *std::move(applier) : nullptr;
+  }
+
+  std::vector<OpenClDevice> devices_;
+};
+
+TEST_F(OpenClTest, MadeByNameIndexAndDevice) {
+  for (const std::string& name : {std::string("opencl"), std::string("opencl:0"),
+                                  "opencl:" + devices_[0].platform.substr(1)}) {
+    const auto applier = MakeApplier(name);
+    ASSERT_TRUE(applier.ok()) << applier.status();
+    EXPECT_EQ((*applier)->name(), "opencl");
+  }
+}
+
+TEST_F(OpenClTest, AnUnknownDeviceIsRefusedWithThoseThereAre) {
+  for (const char* name : {"opencl:abacus", "opencl:99", "opencl:-1"}) {
+    const absl::Status status = MakeApplier(name).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("0: " + devices_[0].Describe()));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("supported: auto, cpu, opencl"));
+  }
+}
+
+TEST_F(OpenClTest, AnUnknownShapeOfKernelsIsRefused) {
+  EXPECT_EQ(OpenClApplier::Make({.kernels = "threads"}).status().message(),
+            "options.kernels: \"threads\" is not one of auto, words, tokens");
+}
+
+// A context and a queue as an engine has them, and a plane of logits in a buffer of theirs.
+struct Engine {
+  explicit Engine(cl_device_id device) {
+    cl_int code = CL_SUCCESS;
+    context.reset(OpenCl().clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code));
+    queue.reset(OpenCl().clCreateCommandQueue(context.get(), device, 0, &code));
+  }
+  OpenClMemory Send(const LogitsPlane& plane) const {
+    auto* const bytes = const_cast<std::byte*>(plane.bytes().data());
+    return OpenClMemory(OpenCl().clCreateBuffer(context.get(),
+                                                CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                                plane.bytes().size(), bytes, nullptr));
+  }
+  // After whatever the queue has to do before.
+  LogitsPlane Receive(const OpenClMemory& buffer, LogitsPlane like) const {
+    EXPECT_EQ(
+        OpenCl().clEnqueueReadBuffer(queue.get(), buffer.get(), CL_TRUE, 0, like.bytes().size(),
+                                     like.view().data, 0, nullptr, nullptr),
+        CL_SUCCESS);
+    return like;
+  }
+  OpenClContext context;
+  OpenClQueue queue;
+};
+
+Logits InBuffer(const OpenClMemory& buffer, LogitsPlane& plane) {
+  Logits logits = plane.view();
+  logits.data = buffer.get();
+  logits.memory = LogitsMemory::kOpenClBuffer;
+  return logits;
+}
+
+TEST_F(OpenClTest, MasksInTheOrderOfTheEnginesQueue) {
+  const Engine engine(devices_[0].id);
+  const auto applier = Make({.queue = engine.queue.get()});
+  ASSERT_NE(applier, nullptr);
+  EXPECT_EQ(applier->context(), engine.context.get());
+  LogitsPlane plane(LogitsType::kBFloat16, 3, kVocab);
+  plane.FillDistinct();
+  const OpenClMemory buffer = engine.Send(plane);
+  // Many steps under way, each with arguments that are gone when the device comes to it.
+  for (std::int32_t token = 50; token >= 7; --token) {
+    const std::vector<std::int32_t> ids = {7, 8, token + 2, 99};
+    const std::vector<MaskRow> rows = {MaskRow::Allowed(1, ids)};
+    ASSERT_EQ(applier->Apply({.vocab_size = kVocab, .rows = rows}, InBuffer(buffer, plane)),
+              absl::OkStatus());
+  }
+  LogitsPlane masked = engine.Receive(buffer, plane);
+  EXPECT_THAT(masked.Finite(1), ElementsAre(7, 8, 99));
+  EXPECT_EQ(masked.RowBytes(0), plane.RowBytes(0));
+  EXPECT_EQ(masked.RowBytes(2), plane.RowBytes(2));
+}
+
+TEST_F(OpenClTest, BuffersThatDoNotFitAreRefused) {
+  const Engine engine(devices_[0].id);
+  const Engine other(devices_[0].id);
+  const auto applier = Make({.queue = engine.queue.get()});
+  ASSERT_NE(applier, nullptr);
+  LogitsPlane plane(LogitsType::kFloat32, 2, kVocab);
+  const std::vector<MaskRow> rows = {MaskRow::Allowed(0, {})};
+  const MaskRows masks{.vocab_size = kVocab, .rows = rows};
+  const OpenClMemory buffer = engine.Send(plane);
+  Logits logits = InBuffer(buffer, plane);
+  logits.offset = 1;
+  EXPECT_EQ(applier->Apply(masks, logits).message(),
+            "logits.data: the buffer has 800 bytes, the rows need 804");
+  const OpenClMemory foreign = other.Send(plane);
+  EXPECT_EQ(applier->Apply(masks, InBuffer(foreign, plane)).message(),
+            "logits.data: is a buffer of another OpenCL context");
+  const auto cpu = MakeCpuApplier();
+  EXPECT_EQ((*cpu)->Apply(masks, InBuffer(buffer, plane)).message(),
+            "logits.memory: the cpu applier masks host memory only");
+  EXPECT_EQ(engine.Receive(buffer, plane).bytes(), plane.bytes());
+}
+
+TEST_F(OpenClTest, AQueueOutOfOrderIsRefused) {
+  const Engine engine(devices_[0].id);
+  cl_int code = CL_SUCCESS;
+  const OpenClQueue queue(OpenCl().clCreateCommandQueue(
+      engine.context.get(), devices_[0].id, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code));
+  if (queue == nullptr) GTEST_SKIP() << "NOT TESTED HERE: no queue out of order: " << code;
+  EXPECT_EQ(OpenClApplier::Make({.queue = queue.get()}).status().message(),
+            "options.queue: runs its commands out of order");
+}
+
+TEST_F(OpenClTest, ASecondStartUsesTheCache) {
+  const std::string directory = testing::TempDir() + "maskd_opencl_cache";
+  fs::remove_all(directory);
+  const OpenClOptions options{.cache_directory = directory};
+  EXPECT_FALSE(Make(options)->from_cache());
+  EXPECT_TRUE(Make(options)->from_cache());
+  const fs::path file = fs::directory_iterator(directory)->path();
+  fs::resize_file(file, fs::file_size(file) - 1);
+  EXPECT_FALSE(Make(options)->from_cache());
+  EXPECT_TRUE(Make(options)->from_cache());
+  fs::remove_all(directory);
+}
+
+std::size_t CountFiles(const std::string& directory) {
+  const fs::recursive_directory_iterator files(directory);
+  return static_cast<std::size_t>(std::distance(begin(files), end(files)));
+}
+
+// pocl writes a file for every kernel that it compiles, so its directory tells.
+TEST_F(OpenClTest, AfterWarmUpNoStepCompiles) {
+  constexpr std::int64_t kWidth = 5000;
+  const char* const directory = std::getenv("POCL_CACHE_DIR");
+  if (directory == nullptr || devices_[0].platform != "Portable Computing Language") {
+    GTEST_SKIP() << "NOT TESTED HERE: needs pocl, and POCL_CACHE_DIR as ctest sets it";
+  }
+  const auto applier = Make({});
+  const std::vector<std::int64_t> row_counts = {1, 2, 64};
+  for (const LogitsType type : {LogitsType::kFloat32, LogitsType::kFloat16}) {
+    ASSERT_TRUE(
+        applier
+            ->WarmUp(
+                {.vocab_size = kVocab, .width = kWidth, .row_counts = row_counts, .type = type})
+            .ok());
+  }
+  const std::size_t files = CountFiles(directory);
+  ASSERT_GT(files, 0);
+  for (const LogitsType type :
+       {LogitsType::kFloat32, LogitsType::kFloat16, LogitsType::kBFloat16}) {
+    for (const std::int64_t row_count : row_counts) {
+      LogitsPlane plane(type, row_count, kWidth);
+      std::vector<MaskRow> rows;
+      for (std::int64_t row = 0; row < row_count; ++row)
+        rows.push_back(MaskRow::Forbidden(row, {}));
+      ASSERT_TRUE(applier->Apply({.vocab_size = kVocab, .rows = rows}, plane.view()).ok());
+    }
+  }
+  EXPECT_EQ(CountFiles(directory), files);
+}
+
+}  // namespace
+}  // namespace maskd::client
