@@ -1,5 +1,6 @@
 #include "service/mask_service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -41,6 +42,20 @@ absl::Status CheckTokenizer(const Hello& hello, const Vocabulary& vocabulary) {
         absl::StrCat(hello.logits_width, " is below the tokenizer's size, ", vocabulary.size()));
   }
   return absl::OkStatus();
+}
+
+// What is used of a client's offer.
+FormTerms UsedForms(FormTerms offer, int mask_words, const StreamLimits& limits) {
+  const std::int64_t mask_bytes = mask_words * std::int64_t{sizeof(std::int32_t)};
+  const std::int64_t room = limits.max_dictionary_bytes / mask_bytes;
+  offer.dictionary_size = static_cast<int>(std::min<std::int64_t>(offer.dictionary_size, room));
+  if (offer.dictionary_size == 0) {
+    offer.same_as = offer.delta = false;
+  }
+  if (!offer.same_as && !offer.delta) {
+    offer.dictionary_size = 0;
+  }
+  return offer;
 }
 
 // Adds one to a gauge for its own lifetime.
@@ -118,7 +133,8 @@ absl::Status MaskService::Serve(grpc::ServerContext* context, Stream* stream) {
     return terms.status();
   }
   v1::DecodeResponse welcome;
-  WriteWelcome(*terms->tokenizer, terms->mask_words, limits_, welcome.mutable_welcome());
+  WriteWelcome(*terms->tokenizer, terms->mask_words, limits_, terms->forms,
+               welcome.mutable_welcome());
   if (!writer.Write(welcome)) {
     return absl::CancelledError("the stream broke");
   }
@@ -137,12 +153,13 @@ absl::StatusOr<MaskService::Terms> MaskService::Greet(const v1::DecodeRequest& r
   if (absl::Status checked = CheckTokenizer(*hello, (*tokenizer)->vocabulary()); !checked.ok()) {
     return checked;
   }
-  return Terms{*tokenizer, MaskWordCount(hello->logits_width)};
+  const int mask_words = MaskWordCount(hello->logits_width);
+  return Terms{*tokenizer, mask_words, UsedForms(hello->forms, mask_words, limits_)};
 }
 
 absl::Status MaskService::ServeSteps(const Terms& terms, grpc::ServerContext* context,
                                      Stream* stream, Writer* writer) {
-  StreamSession session(terms.tokenizer, grammars_, limits_, metrics_);
+  StreamSession session(terms.tokenizer, grammars_, limits_, terms.forms, metrics_);
   const auto is_cancelled = [context] { return context->IsCancelled(); };
   v1::DecodeRequest request;
   v1::DecodeResponse response;

@@ -41,6 +41,7 @@ class MaskService final : public v1::MaskService::Service {
   struct Terms {
     const LoadedTokenizer* tokenizer;
     int mask_words;
+    FormTerms forms;
   };
 
   absl::Status Serve(grpc::ServerContext* context,

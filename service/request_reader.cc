@@ -1,5 +1,6 @@
 #include "service/request_reader.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -18,6 +19,7 @@ namespace maskd::service {
 namespace {
 
 constexpr std::uint32_t kMaxLogitsWidth = 1U << 24;
+constexpr std::uint32_t kMaxDictionarySize = 1U << 16;
 constexpr std::int32_t kMaxWhitespace = 65'536;
 constexpr std::int32_t kMaxNumberDigits = 1'000'000;
 constexpr int kMaxDocuments = 1'024;
@@ -213,6 +215,18 @@ absl::Status CheckHello(const v1::Hello& hello) {
   return width.ok() ? RefuseUnknownFields(hello) : width;
 }
 
+FormTerms ReadForms(const v1::Hello& wire) {
+  FormTerms forms;
+  for (const int form : wire.row_forms()) {
+    forms.same_as |= form == v1::ROW_FORM_SAME_AS;
+    forms.allowed_ids |= form == v1::ROW_FORM_ALLOWED_IDS;
+    forms.forbidden_ids |= form == v1::ROW_FORM_FORBIDDEN_IDS;
+    forms.delta |= form == v1::ROW_FORM_DELTA;
+  }
+  forms.dictionary_size = static_cast<int>(std::min(wire.dictionary_size(), kMaxDictionarySize));
+  return forms;
+}
+
 void ReadRows(const v1::Step& wire, StepRequest* step) {
   step->opens.reserve(static_cast<std::size_t>(wire.open_size()));
   for (const v1::OpenRow& row : wire.open()) {
@@ -268,7 +282,8 @@ absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request) {
   if (absl::Status checked = CheckHello(hello); !checked.ok()) {
     return checked;
   }
-  return Hello{hello.tokenizer(), hello.tokenizer_hash(), static_cast<int>(hello.logits_width())};
+  return Hello{hello.tokenizer(), hello.tokenizer_hash(), static_cast<int>(hello.logits_width()),
+               ReadForms(hello)};
 }
 
 absl::StatusOr<StepRequest> ReadStep(const v1::DecodeRequest& request) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "cache/load_error.h"
 #include "grammar_core/base/error.h"
@@ -51,16 +52,47 @@ void WriteRowError(const absl::Status& error, const std::optional<RefusedToken>&
   }
 }
 
+void WriteDelta(const MaskDelta& delta, v1::MaskDelta* out) {
+  out->set_base(static_cast<std::uint32_t>(delta.base));
+  out->mutable_word_indices()->Assign(delta.word_indices.begin(), delta.word_indices.end());
+  out->mutable_words()->Assign(delta.words.begin(), delta.words.end());
+}
+
+void WriteMask(const TokenMask& mask, const MaskForm& form, int mask_words, v1::Position* out) {
+  switch (form.kind) {
+    case MaskForm::Kind::kDense:
+      return WriteDense(mask, mask_words, out->mutable_dense());
+    case MaskForm::Kind::kSameAs:
+      return out->set_same_as(static_cast<std::uint32_t>(form.slot));
+    case MaskForm::Kind::kAllowedIds:
+      return out->mutable_allowed_ids()->mutable_ids()->Assign(form.ids->begin(), form.ids->end());
+    case MaskForm::Kind::kForbiddenIds:
+      return out->mutable_forbidden_ids()->mutable_ids()->Assign(form.ids->begin(),
+                                                                 form.ids->end());
+    case MaskForm::Kind::kDelta:
+      return WriteDelta(*form.delta, out->mutable_delta());
+  }
+}
+
+void WritePosition(const Position& position, int mask_words, v1::Position* out) {
+  if (position.state == Position::State::kFull) {
+    out->set_full(true);
+    return;
+  }
+  WriteMask(*position.mask, position.form, mask_words, out);
+  if (position.form.put.has_value()) {
+    out->set_dictionary_slot(static_cast<std::uint32_t>(*position.form.put));
+  }
+}
+
 void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
   out->set_row(row.row);
   out->set_state(WireState(row.state));
   out->set_token_count(static_cast<std::uint32_t>(row.token_count));
   out->set_may_end(row.may_end);
   out->set_grammar_id(row.grammar_id);
-  if (row.mask != nullptr) {
-    WriteDense(*row.mask, mask_words, out->add_positions()->mutable_dense());
-  } else if (row.state == RowState::kFinished) {
-    out->add_positions()->set_full(true);
+  for (const Position& position : row.positions) {
+    WritePosition(position, mask_words, out->add_positions());
   }
   if (!row.error.ok()) {
     WriteRowError(row.error, row.refused_token, out->mutable_error());
@@ -77,6 +109,23 @@ void WriteAllowed(const TokenMask& mask, const Vocabulary& vocabulary, v1::Check
       token->set_text(std::string(vocabulary.TokenBytes(id)));
     }
   }
+}
+
+void WriteForms(const FormTerms& forms, v1::Welcome* out) {
+  out->add_row_forms(v1::ROW_FORM_FULL);
+  out->add_row_forms(v1::ROW_FORM_DENSE);
+  const std::pair<bool, v1::RowForm> others[] = {
+      {forms.same_as, v1::ROW_FORM_SAME_AS},
+      {forms.allowed_ids, v1::ROW_FORM_ALLOWED_IDS},
+      {forms.forbidden_ids, v1::ROW_FORM_FORBIDDEN_IDS},
+      {forms.delta, v1::ROW_FORM_DELTA},
+  };
+  for (const auto& [used, form] : others) {
+    if (used) {
+      out->add_row_forms(form);
+    }
+  }
+  out->set_dictionary_size(static_cast<std::uint32_t>(forms.dictionary_size));
 }
 
 }  // namespace
@@ -126,12 +175,11 @@ void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::C
 }
 
 void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const StreamLimits& limits,
-                  v1::Welcome* out) {
+                  const FormTerms& forms, v1::Welcome* out) {
   out->set_protocol_version(kProtocolVersion);
   WriteTokenizer(tokenizer, out->mutable_tokenizer());
   out->set_mask_words(static_cast<std::uint32_t>(mask_words));
-  out->add_row_forms(v1::ROW_FORM_FULL);
-  out->add_row_forms(v1::ROW_FORM_DENSE);
+  WriteForms(forms, out);
   v1::StreamLimits* wire = out->mutable_limits();
   wire->set_max_rows(static_cast<std::uint32_t>(limits.max_rows));
   wire->set_max_step_bytes(static_cast<std::uint64_t>(limits.max_step_bytes));

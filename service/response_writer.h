@@ -27,7 +27,7 @@ void WriteWarning(const Diagnostic& warning, v1::Diagnostic* out);
 void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::CheckResponse* out);
 
 void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const StreamLimits& limits,
-                  v1::Welcome* out);
+                  const FormTerms& forms, v1::Welcome* out);
 void WriteStep(const StepResult& result, int mask_words, v1::StepReply* out);
 
 // `mask` in `mask_words` words, at least as many as it has.

@@ -61,8 +61,12 @@ metrics::RowOutcome OutcomeOf(const RowResult& row) {
 }  // namespace
 
 StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars,
-                             StreamLimits limits, metrics::Metrics* metrics)
-    : tokenizer_(tokenizer), grammars_(grammars), limits_(limits), metrics_(metrics) {}
+                             StreamLimits limits, const FormTerms& forms, metrics::Metrics* metrics)
+    : tokenizer_(tokenizer),
+      grammars_(grammars),
+      limits_(limits),
+      metrics_(metrics),
+      forms_(forms) {}
 
 StreamSession::~StreamSession() {
   if (metrics_ != nullptr) {
@@ -358,7 +362,7 @@ void StreamSession::AnswerRow(RowId id) {
   result_.rows.push_back(std::move(result));
 }
 
-void StreamSession::FillMask(Matcher* matcher, Row* row, RowResult* result) const {
+void StreamSession::FillMask(Matcher* matcher, Row* row, RowResult* result) {
   absl::StatusOr<MaskRef> mask = matcher->Mask();
   result->token_count = matcher->token_count();
   if (!mask.ok()) {
@@ -369,7 +373,12 @@ void StreamSession::FillMask(Matcher* matcher, Row* row, RowResult* result) cons
   }
   result->state = matcher->finished() ? RowState::kFinished : RowState::kActive;
   result->may_end = matcher->finished() || matcher->may_end();
-  result->mask = *std::move(mask);
+  Position& position = result->positions.emplace_back();
+  if (*mask != nullptr) {
+    position.state = Position::State::kMasked;
+    position.form = forms_.Say(*mask, row->grammar);
+    position.mask = *std::move(mask);
+  }
   if (!std::exchange(row->named, true)) {
     result->grammar_id = matcher->grammar().id();
   }

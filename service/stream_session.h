@@ -1,6 +1,6 @@
 // One Decode stream's rows: takes a step, gives its masks. Knows no gRPC and no wire messages.
 //
-//   StreamSession session(&tokenizer, &grammars, limits, &metrics);
+//   StreamSession session(&tokenizer, &grammars, limits, forms, &metrics);
 //   absl::StatusOr<const StepResult*> result = session.Step(request, is_cancelled);
 //
 // Rows     an open row compiles, is in use, or has failed; a failed one holds its id until closed.
@@ -25,6 +25,7 @@
 #include "grammar_core/matcher/matcher.h"
 #include "metrics/registry.h"
 #include "service/grammar_store.h"
+#include "service/mask_forms.h"
 #include "service/stream_types.h"
 #include "service/tokenizer_store.h"
 
@@ -32,9 +33,9 @@ namespace maskd::service {
 
 class StreamSession {
  public:
-  // Nothing is owned; `metrics` may be null.
+  // Nothing is owned; `metrics` may be null. `forms` are those the client understands.
   StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars, StreamLimits limits,
-                metrics::Metrics* metrics);
+                const FormTerms& forms, metrics::Metrics* metrics);
   ~StreamSession();
   StreamSession(const StreamSession&) = delete;
   StreamSession& operator=(const StreamSession&) = delete;
@@ -82,7 +83,7 @@ class StreamSession {
   void SettleRow(RowId id);
   void Settle(Compiling compiling, Row* row) const;
   void AnswerRow(RowId id);
-  void FillMask(Matcher* matcher, Row* row, RowResult* result) const;
+  void FillMask(Matcher* matcher, Row* row, RowResult* result);
   void Refuse(RowId id, absl::Status error);
   absl::Status CheckRoom() const;
   [[nodiscard]] bool IsCompiling(RowId id) const;
@@ -92,6 +93,7 @@ class StreamSession {
   const StreamLimits limits_;
   metrics::Metrics* const metrics_;
 
+  MaskForms forms_;
   absl::flat_hash_map<RowId, Row> rows_;
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
   std::vector<RowId> named_;         // by this step, in the order of their answers

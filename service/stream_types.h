@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 
 #include "grammar_core/mask/token_mask.h"
 #include "service/grammar_store.h"
+#include "service/mask_forms.h"
 
 namespace maskd::service {
 
@@ -22,12 +24,14 @@ struct StreamLimits {
   int max_row_tokens = 1 << 20;
   std::int64_t max_step_bytes = 16 << 20;
   std::int64_t max_wait_ms = 10'000;
+  std::int64_t max_dictionary_bytes = 8 << 20;  // of masks, kept here for the client's dictionary
 };
 
 struct Hello {
   std::string tokenizer;
   std::string tokenizer_hash;  // empty: any
   int logits_width = 0;
+  FormTerms forms;  // what the client offers
 };
 
 struct RowToOpen {
@@ -68,11 +72,19 @@ struct RefusedToken {
   std::string text;
 };
 
+// The mask of one position, and how it goes over the wire.
+struct Position {
+  enum class State { kMasked, kFull };
+  State state = State::kFull;
+  MaskRef mask = nullptr;  // of a masked position
+  MaskForm form = {};
+};
+
 struct RowResult {
   RowId row = 0;
   RowState state = RowState::kRefused;
-  MaskRef mask;        // of an active row; null otherwise
-  absl::Status error;  // OK: none
+  absl::InlinedVector<Position, 1> positions;  // empty when compiling, failed or refused
+  absl::Status error;                          // OK: none
   std::optional<RefusedToken> refused_token;
   int token_count = 0;
   bool may_end = false;

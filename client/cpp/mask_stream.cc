@@ -17,6 +17,14 @@ constexpr std::uint32_t kProtocolVersion = 1;
 // makes it wait.
 constexpr absl::Duration kWriteTimeout = absl::Seconds(10);
 
+void OfferForms(std::uint32_t dictionary_size, v1::Hello& hello) {
+  for (const v1::RowForm form : {v1::ROW_FORM_SAME_AS, v1::ROW_FORM_ALLOWED_IDS,
+                                 v1::ROW_FORM_FORBIDDEN_IDS, v1::ROW_FORM_DELTA}) {
+    hello.add_row_forms(form);
+  }
+  hello.set_dictionary_size(dictionary_size);
+}
+
 v1::DecodeRequest MakeHello(const StreamOptions& options) {
   v1::DecodeRequest request;
   v1::Hello& hello = *request.mutable_hello();
@@ -24,6 +32,7 @@ v1::DecodeRequest MakeHello(const StreamOptions& options) {
   hello.set_tokenizer(options.tokenizer);
   hello.set_tokenizer_hash(options.tokenizer_hash);
   hello.set_logits_width(options.logits_width);
+  if (options.short_forms) OfferForms(options.dictionary_size, hello);
   return request;
 }
 
@@ -34,6 +43,7 @@ struct MaskStream::State {
 
   DecodeCall call;
   v1::Welcome welcome;
+  std::optional<MaskReader> reader;  // once welcome
   std::uint64_t next_step = 1;
   std::deque<std::uint64_t> in_flight;
   std::optional<v1::GoAway> go_away;
@@ -63,6 +73,7 @@ absl::Status MaskStream::SayHello(const StreamOptions& options) {
     return absl::InternalError("the server's first message is not a welcome");
   }
   state_->welcome = std::move(*response.mutable_welcome());
+  state_->reader.emplace(state_->welcome);
   return absl::OkStatus();
 }
 
@@ -102,7 +113,7 @@ absl::Status MaskStream::Collect(absl::Duration timeout, StepResult& result) {
         absl::StrCat("the reply to step ", expected, " was due, not ", result.step()));
   }
   state_->in_flight.pop_front();
-  return result.Read(state_->welcome.mask_words());
+  return result.Read(*state_->reader);
 }
 
 int MaskStream::in_flight() const { return static_cast<int>(state_->in_flight.size()); }

@@ -37,6 +37,11 @@ struct StreamOptions {
   std::string tokenizer_hash = {};
   // Tokens in a row of logits, at least the tokenizer's size.
   std::uint32_t logits_width = 0;
+  // Whether masks may come in the short row forms. Without them every mask is dense.
+  bool short_forms = true;
+  // Masks kept for `same_as` and `delta`, each of the logits' width in bits. The server may use
+  // fewer. 0: neither form is used.
+  std::uint32_t dictionary_size = 256;
   // How long the server may take to say welcome.
   absl::Duration open_timeout = absl::Seconds(10);
 };

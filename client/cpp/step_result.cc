@@ -1,7 +1,7 @@
 #include "client/cpp/step_result.h"
 
 #include <algorithm>
-#include <bit>
+#include <memory>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -11,34 +11,15 @@
 namespace maskd::client {
 namespace {
 
-static_assert(std::endian::native == std::endian::little,
-              "a dense mask is read in place: its words are little-endian on the wire");
-
-absl::StatusOr<MaskView> ReadPosition(const v1::Position& position, std::int64_t mask_words) {
-  if (position.has_full()) return MaskView{.full = true};
-  if (!position.has_dense()) {
-    return absl::InternalError(absl::StrCat("row form ", static_cast<int>(position.form_case()),
-                                            " was not offered to the server"));
-  }
-  const std::string& bytes = position.dense();
-  const auto word_count = static_cast<std::int64_t>(bytes.size() / sizeof(std::int32_t));
-  if (bytes.size() % sizeof(std::int32_t) != 0 || word_count != mask_words) {
-    return absl::InternalError(
-        absl::StrCat("a mask of ", bytes.size(), " bytes where ", mask_words, " words are due"));
-  }
-  // A string of this size is on the heap or in the string itself: either way aligned for int32.
-  const auto* const words = reinterpret_cast<const std::int32_t*>(bytes.data());
-  return MaskView{.words = {words, static_cast<std::size_t>(word_count)}};
-}
-
-absl::Status ReadRow(const v1::RowReply& reply, std::int64_t mask_words, RowResult& row) {
+absl::Status ReadRow(const v1::RowReply& reply, MaskReader& reader, MaskStorage& storage,
+                     RowResult& row) {
   row.row = reply.row();
   row.state = reply.state();
   row.token_count = reply.token_count();
   row.may_end = reply.may_end();
   row.grammar_id = reply.grammar_id();
   for (const v1::Position& position : reply.positions()) {
-    absl::StatusOr<MaskView> mask = ReadPosition(position, mask_words);
+    absl::StatusOr<MaskView> mask = reader.Read(position, storage);
     if (!mask.ok()) return mask.status();
     row.masks.push_back(*mask);
   }
@@ -53,10 +34,10 @@ absl::Status ReadRow(const v1::RowReply& reply, std::int64_t mask_words, RowResu
 
 void CopyMask(const MaskView& mask, std::int64_t mask_words, std::span<std::int32_t> to) {
   const std::span<std::int32_t> words = to.first(static_cast<std::size_t>(mask_words));
-  if (mask.full) {
+  if (mask.full()) {
     std::ranges::fill(words, -1);
   } else {
-    std::ranges::copy(mask.words, words.begin());
+    std::ranges::copy(mask.words(), words.begin());
   }
   std::ranges::fill(to.subspan(words.size()), 0);
 }
@@ -78,12 +59,17 @@ absl::Status CheckBuffer(const MaskBuffer& buffer, std::size_t rows, std::int64_
 
 }  // namespace
 
-absl::Status StepResult::Read(std::int64_t mask_words) {
-  mask_words_ = mask_words;
+absl::Status StepResult::Read(MaskReader& reader) {
+  if (storage_.pool == nullptr || mask_words_ != reader.mask_words()) {
+    mask_words_ = reader.mask_words();
+    storage_.pool = std::make_unique<WordPool>(static_cast<std::size_t>(mask_words_));
+  }
+  storage_.pool->Clear();
+  storage_.stored.clear();
   rows_.clear();
   rows_.reserve(static_cast<std::size_t>(message_.step().rows_size()));
   for (const v1::RowReply& reply : message_.step().rows()) {
-    const absl::Status status = ReadRow(reply, mask_words, rows_.emplace_back());
+    const absl::Status status = ReadRow(reply, reader, storage_, rows_.emplace_back());
     if (!status.ok()) {
       return absl::InternalError(absl::StrCat("row ", reply.row(), ": ", status.message()));
     }

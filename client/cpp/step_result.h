@@ -1,7 +1,8 @@
 // The answer to one step: for each row its state, and the mask of each of its positions.
 //
 // Layout   a mask is Welcome.mask_words int32 words; bit t % 32 (least significant first) of word
-//          t / 32 is token t, 1 = allowed; bits past the vocabulary are 0.
+//          t / 32 is token t, 1 = allowed; bits past the vocabulary are 0. See mask_view.h for the
+//          short forms in which masks come.
 // Ownership  rows and masks are views into the StepResult. They live until it is collected into
 //          again or goes.
 // Threads  a plain value.
@@ -18,18 +19,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
+#include "client/cpp/mask_reader.h"
+#include "client/cpp/mask_view.h"
 #include "client/cpp/step.h"
 #include "maskd/v1/mask_service.pb.h"
 
 namespace maskd::client {
-
-// The mask of one position.
-struct MaskView {
-  // Apply nothing: the row is finished or free.
-  bool full = false;
-  // Empty when full.
-  std::span<const std::int32_t> words = {};
-};
 
 // A token that its row refused.
 struct RefusedToken {
@@ -56,7 +51,7 @@ struct RowResult {
   absl::string_view grammar_id;
 
   // Whether there is something to apply.
-  [[nodiscard]] bool has_mask() const { return !masks.empty() && !masks.front().full; }
+  [[nodiscard]] bool has_mask() const { return !masks.empty() && !masks.front().full(); }
 };
 
 // The caller's own memory for masks: row i starts `i * row_words` words after `words`.
@@ -84,9 +79,10 @@ class StepResult {
  private:
   friend class MaskStream;
   // Reads message_ into rows_. Errors: INTERNAL, a reply that is not as the protocol says.
-  absl::Status Read(std::int64_t mask_words);
+  absl::Status Read(MaskReader& reader);
 
   v1::DecodeResponse message_;
+  MaskStorage storage_;
   std::vector<RowResult> rows_;
   std::int64_t mask_words_ = 0;
 };

@@ -79,7 +79,7 @@ absl::Status DecodeStep(MaskStream& stream, const Applier& applier, Step& step, 
     return row == nullptr || row->error.ok() ? absl::InternalError("no mask") : row->error;
   }
   const auto width = static_cast<std::int64_t>(logits.size());
-  const MaskRow masks[] = {MaskRow::Dense(/*logits_row=*/0, row->masks.front().words)};
+  const MaskRow masks[] = {MaskRow::Dense(/*logits_row=*/0, row->masks.front().words())};
   absl::Status masked =
       applier.Apply({.vocab_size = width, .rows = masks},
                     {.data = logits.data(), .row_count = 1, .width = width, .row_stride = width});

@@ -99,7 +99,7 @@ TEST(MaskStream, SubmitAndCollectStepByStep) {
     const RowResult* const row = result.Find(7);
     ASSERT_NE(row, nullptr);
     EXPECT_TRUE(row->has_mask());
-    EXPECT_THAT(row->masks[0].words, ElementsAre(number));
+    EXPECT_THAT(row->masks[0].words(), ElementsAre(number));
   }
   EXPECT_EQ((*stream)->in_flight(), 0);
   EXPECT_TRUE((*stream)->Close(kTimeout).ok());

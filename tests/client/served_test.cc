@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,7 +42,7 @@ v1::Grammar Choice(const std::string& list) {
 std::vector<int> Allowed(const RowResult& row) {
   std::vector<int> allowed;
   for (int token = 0; row.has_mask() && token < static_cast<int>(kWidth); ++token) {
-    const std::int32_t word = row.masks[0].words[static_cast<std::size_t>(token / 32)];
+    const std::int32_t word = row.masks[0].words()[static_cast<std::size_t>(token / 32)];
     if ((static_cast<std::uint32_t>(word) >> (token % 32)) & 1) allowed.push_back(token);
   }
   return allowed;
@@ -140,6 +142,46 @@ TEST_F(ServedClientTest, RollbackForkAndReplayGiveTheSameMasks) {
   step_.Open(3, Choice(R"(["abc", "abd", "xyz"])"), {.tokens = replayed}).WaitForCompile(kTimeout);
   RunStep();
   EXPECT_EQ(Allowed(Row(3)), at_ab);
+}
+
+// One stream with every form and a dictionary that must replace, one with dense masks only: the
+// same rows take the same tokens.
+TEST_F(ServedClientTest, ShortFormsSayWhatDenseOnesSay) {
+  const auto short_forms = client_->OpenStream({.logits_width = kWidth, .dictionary_size = 3});
+  const auto dense = client_->OpenStream({.logits_width = kWidth, .short_forms = false});
+  ASSERT_TRUE(short_forms.ok() && dense.ok());
+  EXPECT_EQ((*short_forms)->welcome().dictionary_size(), 3U);
+  EXPECT_EQ((*short_forms)->welcome().row_forms_size(), 6);
+  EXPECT_EQ((*dense)->welcome().row_forms_size(), 2);
+  v1::Grammar grammar;
+  grammar.set_kind("json_schema");
+  grammar.set_source(R"({"properties": {"name": {"type": "string"}, "n": {"type": "number"},
+                         "l": {"items": {"pattern": "^[a-f]{3}$", "type": "string"}}}})");
+  for (RowId row = 1; row <= 4; ++row) step_.Open(row, grammar);
+  step_.WaitForCompile(kTimeout);
+  std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp): the same walk in every run
+  std::set<MaskView::Form> seen;
+  for (int i = 0; i < 150; ++i) {
+    StepResult expected;
+    ASSERT_TRUE((*short_forms)->Submit(step_).ok() && (*dense)->Submit(step_).ok());
+    ASSERT_TRUE((*short_forms)->Collect(kTimeout, result_).ok());
+    ASSERT_TRUE((*dense)->Collect(kTimeout, expected).ok());
+    step_.Clear();
+    for (const RowResult& row : result_.rows()) {
+      ASSERT_TRUE(row.error.ok()) << row.error;
+      const MaskView& mask = row.masks.front();
+      const MaskView& dense_mask = expected.Find(row.row)->masks.front();
+      ASSERT_TRUE(std::ranges::equal(mask.words(), dense_mask.words())) << "step " << i;
+      seen.insert(mask.form());
+      const std::vector<int> allowed = Allowed(row);
+      if (allowed.empty()) continue;  // it has ended
+      const TokenId token = allowed[random() % allowed.size()];
+      step_.Take(row.row, {&token, 1});
+    }
+  }
+  EXPECT_TRUE(seen.contains(MaskView::Form::kAllowedIds));
+  EXPECT_TRUE(seen.contains(MaskView::Form::kForbiddenIds) ||
+              seen.contains(MaskView::Form::kDense));
 }
 
 TEST_F(ServedClientTest, CompiledOnceOpenedById) {

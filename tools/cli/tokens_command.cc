@@ -97,7 +97,7 @@ absl::Status AskOnce(client::MaskStream& stream, client::Step& step, client::Ste
 void PrintAllowed(const Tokens& tokens, const client::RowResult& row, std::int64_t limit) {
   std::int64_t count = 0;
   for (std::size_t id = 0; id < tokens.size(); ++id) {
-    const auto word = static_cast<std::uint32_t>(row.masks.front().words[id / 32]);
+    const auto word = static_cast<std::uint32_t>(row.masks.front().words()[id / 32]);
     if (((word >> (id % 32)) & 1) == 0) continue;
     if (count++ < limit) PrintToken(id, tokens[id]);
   }

@@ -142,7 +142,7 @@ void Simulation::ReadRow(Sequence& sequence, const client::RowResult& row) {
   if (sequence.phase == Sequence::Phase::kEnding) {
     return Fail(sequence, absl::InternalError("a stop id was taken, but the row is not finished"));
   }
-  const std::span<const std::int32_t> words = row.masks.front().words;
+  const std::span<const std::int32_t> words = row.masks.front().words();
   mask_bytes_ += static_cast<std::int64_t>(words.size_bytes());
   sequence.allowed_counts.push_back(CountAllowed(words));
 }
@@ -152,7 +152,7 @@ absl::Status Simulation::ApplyMasks() {
   for (const client::RowResult& row : result_.rows()) {
     const auto logits_row = static_cast<std::int64_t>(row.row) - 1;
     if (row.has_mask()) {
-      rows.push_back(client::MaskRow::Dense(logits_row, row.masks.front().words));
+      rows.push_back(client::MaskRow::Dense(logits_row, row.masks.front().words()));
     }
   }
   const client::Logits logits{.data = logits_.data(),

@@ -145,8 +145,8 @@ void TextRunner::Advance(const client::RowResult& answer, Row& row, client::Step
 }
 
 bool TextRunner::Allows(const client::MaskView& mask, TokenId token) const {
-  if (mask.full) return true;
-  const auto word = static_cast<std::uint32_t>(mask.words[token / kBitsPerWord]);
+  if (mask.full()) return true;
+  const auto word = static_cast<std::uint32_t>(mask.words()[token / kBitsPerWord]);
   return ((word >> (token % kBitsPerWord)) & 1U) != 0;
 }
 

@@ -1,0 +1,138 @@
+#include "client/cpp/mask_reader.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace maskd::client {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "a dense mask is read in place: its words are little-endian on the wire");
+
+}  // namespace
+
+MaskReader::MaskReader(const v1::Welcome& welcome)
+    : mask_words_(welcome.mask_words()),
+      vocab_size_(welcome.tokenizer().vocab_size()),
+      dictionary_(welcome.dictionary_size()) {}
+
+absl::StatusOr<MaskView> MaskReader::Read(const v1::Position& position, MaskStorage& storage) {
+  absl::StatusOr<MaskView> mask = ReadForm(position, storage);
+  if (mask.ok() && position.has_dictionary_slot()) {
+    if (absl::Status put = Put(position.dictionary_slot(), *mask); !put.ok()) return put;
+  }
+  return mask;
+}
+
+absl::StatusOr<MaskView> MaskReader::ReadForm(const v1::Position& position,
+                                              MaskStorage& storage) const {
+  switch (position.form_case()) {
+    case v1::Position::kFull:
+      return MaskView();
+    case v1::Position::kDense:
+      return ReadDense(position.dense());
+    case v1::Position::kSameAs:
+      return ReadSame(position.same_as(), storage);
+    case v1::Position::kAllowedIds:
+      return ReadIds(position.allowed_ids(), MaskView::Form::kAllowedIds, storage);
+    case v1::Position::kForbiddenIds:
+      return ReadIds(position.forbidden_ids(), MaskView::Form::kForbiddenIds, storage);
+    case v1::Position::kDelta:
+      return ReadDelta(position.delta(), storage);
+    default:
+      return absl::InternalError(absl::StrCat("row form ", static_cast<int>(position.form_case()),
+                                              " was not offered to the server"));
+  }
+}
+
+absl::StatusOr<MaskView> MaskReader::ReadDense(const std::string& bytes) const {
+  const auto word_count = static_cast<std::int64_t>(bytes.size() / sizeof(std::int32_t));
+  if (bytes.size() % sizeof(std::int32_t) != 0 || word_count != mask_words_) {
+    return absl::InternalError(
+        absl::StrCat("a mask of ", bytes.size(), " bytes where ", mask_words_, " words are due"));
+  }
+  MaskView mask;
+  mask.form_ = MaskView::Form::kDense;
+  // A string of this size is on the heap or in the string itself: either way aligned for int32.
+  mask.words_ = {reinterpret_cast<const std::int32_t*>(bytes.data()),
+                 static_cast<std::size_t>(word_count)};
+  return mask;
+}
+
+absl::StatusOr<MaskView> MaskReader::ReadIds(const v1::IdList& list, MaskView::Form form,
+                                             MaskStorage& storage) const {
+  std::int64_t before = -1;
+  for (const std::int32_t id : list.ids()) {
+    if (id <= before || id >= vocab_size_) {
+      return absl::InternalError(absl::StrCat("id ", id, " in a list for ", vocab_size_,
+                                              " tokens does not ascend or is none of them"));
+    }
+    before = id;
+  }
+  MaskView mask;
+  mask.form_ = form;
+  mask.ids_ = {list.ids().data(), static_cast<std::size_t>(list.ids_size())};
+  mask.vocab_size_ = vocab_size_;
+  mask.pool_ = storage.pool.get();
+  return mask;
+}
+
+absl::StatusOr<MaskView> MaskReader::ReadSame(std::uint32_t slot, MaskStorage& storage) const {
+  absl::StatusOr<std::shared_ptr<const StoredMask>> stored = Find(slot);
+  if (!stored.ok()) return stored.status();
+  MaskView mask;
+  mask.form_ = (*stored)->form;
+  mask.ids_ = (*stored)->ids;
+  mask.words_ = (*stored)->words;
+  storage.stored.push_back(*std::move(stored));
+  return mask;
+}
+
+absl::StatusOr<MaskView> MaskReader::ReadDelta(const v1::MaskDelta& delta,
+                                               MaskStorage& storage) const {
+  const auto base = Find(delta.base());
+  if (!base.ok()) return base.status();
+  if (delta.word_indices_size() != delta.words_size()) {
+    return absl::InternalError(absl::StrCat("a delta of ", delta.word_indices_size(),
+                                            " indices and ", delta.words_size(), " words"));
+  }
+  const std::span<std::int32_t> words = storage.pool->Take();
+  std::ranges::copy((*base)->words, words.begin());
+  for (int i = 0; i < delta.words_size(); ++i) {
+    if (delta.word_indices(i) >= words.size()) {
+      return absl::InternalError(
+          absl::StrCat("a delta changes word ", delta.word_indices(i), " of ", mask_words_));
+    }
+    words[delta.word_indices(i)] = static_cast<std::int32_t>(delta.words(i));
+  }
+  MaskView mask;
+  mask.form_ = MaskView::Form::kDense;
+  mask.words_ = words;
+  return mask;
+}
+
+absl::StatusOr<std::shared_ptr<const StoredMask>> MaskReader::Find(std::uint32_t slot) const {
+  if (slot >= dictionary_.size() || dictionary_[slot] == nullptr) {
+    return absl::InternalError(
+        absl::StrCat("slot ", slot, " of a dictionary of ", dictionary_.size(), " holds no mask"));
+  }
+  return dictionary_[slot];
+}
+
+absl::Status MaskReader::Put(std::uint32_t slot, const MaskView& mask) {
+  if (slot >= dictionary_.size() || mask.full()) {
+    return absl::InternalError(absl::StrCat("slot ", slot, " of a dictionary of ",
+                                            dictionary_.size(), " is to hold ",
+                                            mask.full() ? "what is no mask" : "a mask"));
+  }
+  const std::span<const std::int32_t> words = mask.words();
+  dictionary_[slot] = std::make_shared<const StoredMask>(StoredMask{
+      mask.form(), {mask.ids().begin(), mask.ids().end()}, {words.begin(), words.end()}});
+  return absl::OkStatus();
+}
+
+}  // namespace maskd::client

@@ -1,0 +1,48 @@
+#include "client/cpp/mask_view.h"
+
+#include <algorithm>
+
+namespace maskd::client {
+namespace {
+
+constexpr std::int64_t kBitsPerWord = 32;
+
+std::int32_t BitOf(std::int32_t id) { return static_cast<std::int32_t>(1U << (id % kBitsPerWord)); }
+
+}  // namespace
+
+std::span<std::int32_t> WordPool::Take() {
+  if (used_ == masks_.size()) masks_.emplace_back(mask_words_);
+  return masks_[used_++];
+}
+
+void ExpandAllowed(std::span<const std::int32_t> ids, std::span<std::int32_t> words) {
+  std::ranges::fill(words, 0);
+  for (const std::int32_t id : ids) words[static_cast<std::size_t>(id / kBitsPerWord)] |= BitOf(id);
+}
+
+void ExpandForbidden(std::span<const std::int32_t> ids, std::int64_t vocab_size,
+                     std::span<std::int32_t> words) {
+  const auto whole = static_cast<std::size_t>(vocab_size / kBitsPerWord);
+  std::ranges::fill(words.first(whole), -1);
+  std::ranges::fill(words.subspan(whole), 0);
+  if (vocab_size % kBitsPerWord != 0) {
+    words[whole] = static_cast<std::int32_t>((1U << (vocab_size % kBitsPerWord)) - 1);
+  }
+  for (const std::int32_t id : ids) {
+    words[static_cast<std::size_t>(id / kBitsPerWord)] &= ~BitOf(id);
+  }
+}
+
+std::span<const std::int32_t> MaskView::Expand() const {
+  const std::span<std::int32_t> words = pool_->Take();
+  if (form_ == Form::kAllowedIds) {
+    ExpandAllowed(ids_, words);
+  } else {
+    ExpandForbidden(ids_, vocab_size_, words);
+  }
+  words_ = words;
+  return words_;
+}
+
+}  // namespace maskd::client

@@ -1,0 +1,78 @@
+// The mask of one position, as it came: dense or in one of the short forms.
+//
+//   mask.words()   the packed words, whatever the form; made at the first call where it is short.
+//   mask.ids()     the list itself, of the forms that are one: an applier that takes ids touches
+//                  only these.
+//
+// Layout   words as in protos/maskd/v1: bit t % 32, least significant first, of word t / 32 is
+//          token t, 1 = allowed; bits past the vocabulary are 0.
+// Ownership  a view into the StepResult that gave it.
+// Threads  one thread at a time, as its StepResult.
+#ifndef MASKD_CLIENT_CPP_MASK_VIEW_H_
+#define MASKD_CLIENT_CPP_MASK_VIEW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace maskd::client {
+
+class MaskReader;
+
+// Memory for the words of masks: kept from step to step.
+class WordPool {
+ public:
+  explicit WordPool(std::size_t mask_words) : mask_words_(mask_words) {}
+
+  // Words of one mask, each of any value.
+  std::span<std::int32_t> Take();
+  // Gives all of them back.
+  void Clear() { used_ = 0; }
+
+ private:
+  std::size_t mask_words_;
+  std::deque<std::vector<std::int32_t>> masks_;
+  std::size_t used_ = 0;
+};
+
+// Sets the bits of `ids` in words that are 0 otherwise, or clears them in words that are 1 from
+// token 0 to `vocab_size`. The ids must be in range.
+void ExpandAllowed(std::span<const std::int32_t> ids, std::span<std::int32_t> words);
+void ExpandForbidden(std::span<const std::int32_t> ids, std::int64_t vocab_size,
+                     std::span<std::int32_t> words);
+
+class MaskView {
+ public:
+  enum class Form : std::uint8_t {
+    kFull,          // apply nothing: the row is finished or free
+    kDense,         // words() only
+    kAllowedIds,    // exactly ids() are allowed
+    kForbiddenIds,  // all of the vocabulary but ids() are allowed
+  };
+
+  [[nodiscard]] Form form() const { return form_; }
+  [[nodiscard]] bool full() const { return form_ == Form::kFull; }
+  // Ascending; empty but for the two forms that are lists.
+  [[nodiscard]] std::span<const std::int32_t> ids() const { return ids_; }
+  // Empty when full.
+  [[nodiscard]] std::span<const std::int32_t> words() const {
+    return words_.empty() && !full() ? Expand() : words_;
+  }
+
+ private:
+  friend class MaskReader;
+  std::span<const std::int32_t> Expand() const;
+
+  Form form_ = Form::kFull;
+  std::span<const std::int32_t> ids_ = {};
+  mutable std::span<const std::int32_t> words_ = {};
+  std::int64_t vocab_size_ = 0;
+  WordPool* pool_ = nullptr;  // where words are made
+};
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_CPP_MASK_VIEW_H_

@@ -1,0 +1,65 @@
+// The masks that one stream's client keeps, by slot: what is in each slot, and which one gives way.
+//
+// Replacement  the slot worth least: worth is the bytes that its mask costs without the dictionary,
+//          counted from its last use, so a large mask outlives small ones but not for ever
+//          (GreedyDual, Young 1994).
+// Memory   a copy of each mask: the grammar it came from may go while the client still has it.
+// Threads  one thread at a time.
+#ifndef MASKD_SERVICE_MASK_DICTIONARY_H_
+#define MASKD_SERVICE_MASK_DICTIONARY_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "grammar_core/mask/token_mask.h"
+
+namespace maskd::service {
+
+// A mask as the words that differ from the mask of `base`; none when they are equal.
+struct MaskDelta {
+  int base = 0;
+  std::vector<std::uint32_t> word_indices;  // ascending
+  std::vector<std::uint32_t> words;         // words[i] stands at word_indices[i]
+};
+
+class MaskDictionary {
+ public:
+  // `slot_count` may be 0: nothing can be put then.
+  explicit MaskDictionary(int slot_count) : slot_count_(slot_count) {}
+
+  struct Place {
+    int slot;
+    bool replaced;  // another mask was there
+  };
+  // Puts a mask that costs `cost_bytes` to write in full. Requires slot_count() > 0.
+  Place Put(const TokenMask& mask, std::int64_t cost_bytes);
+
+  // Says that the slot's mask was used.
+  void Touch(int slot);
+
+  // A mask of the dictionary from which `mask` differs in few words, at most `max_words`: the best
+  // of those that allow about as many tokens.
+  [[nodiscard]] std::optional<MaskDelta> FindNearest(const TokenMask& mask, int max_words) const;
+
+  [[nodiscard]] int slot_count() const { return slot_count_; }
+
+ private:
+  struct Slot {
+    TokenMask mask;
+    int allowed_count;
+    std::int64_t cost_bytes;
+    std::int64_t worth;
+  };
+
+  // The slots to look at for a mask of so many tokens, the nearest count first.
+  [[nodiscard]] std::vector<int> Candidates(int allowed_count) const;
+
+  const int slot_count_;
+  std::vector<Slot> slots_;  // those in use
+  std::int64_t floor_ = 0;   // the worth of the last mask that gave way
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_MASK_DICTIONARY_H_

@@ -1,0 +1,149 @@
+#include "service/mask_forms.h"
+
+#include <bit>
+#include <utility>
+
+namespace maskd::service {
+namespace {
+
+using Ids = std::vector<TokenId>;
+
+// Masks that cost no more than this on their own stay out of the dictionary: naming a slot costs
+// half of it, and they would push others out.
+constexpr std::int64_t kWorthASlotBytes = 12;
+
+// Addresses remembered at most; those without a slot are then forgotten.
+constexpr std::size_t kMaxKnown = 1 << 14;
+
+// Tag and length of a list or of words.
+constexpr std::int64_t kHeaderBytes = 4;
+
+constexpr std::int64_t VarintBytes(std::uint32_t value) {
+  return (std::bit_width(value | 1U) + 6) / 7;
+}
+
+std::int64_t ListBytes(const Ids& ids) {
+  std::int64_t bytes = kHeaderBytes;
+  for (const TokenId id : ids) bytes += VarintBytes(static_cast<std::uint32_t>(id));
+  return bytes;
+}
+
+std::int64_t DeltaBytes(const MaskDelta& delta) {
+  std::int64_t bytes = 2 * kHeaderBytes;
+  for (const std::uint32_t index : delta.word_indices) {
+    bytes += VarintBytes(index) + static_cast<std::int64_t>(sizeof(std::uint32_t));
+  }
+  return bytes;
+}
+
+std::int64_t DenseBytes(const TokenMask& mask) {
+  return kHeaderBytes + static_cast<std::int64_t>(mask.words().size_bytes());
+}
+
+Ids AllowedIds(const TokenMask& mask, int count) {
+  Ids ids;
+  ids.reserve(static_cast<std::size_t>(count));
+  mask.VisitAllowed([&ids](TokenId id) { ids.push_back(id); });
+  return ids;
+}
+
+Ids ForbiddenIds(const TokenMask& mask, int count) {
+  Ids ids;
+  ids.reserve(static_cast<std::size_t>(count));
+  TokenId next = 0;
+  mask.VisitAllowed([&](TokenId id) {
+    for (; next < id; ++next) ids.push_back(next);
+    next = id + 1;
+  });
+  for (; next < mask.vocab_size(); ++next) ids.push_back(next);
+  return ids;
+}
+
+}  // namespace
+
+MaskForm MaskForms::Say(const MaskRef& mask, const cache::GrammarPtr& grammar) {
+  // An owner of its own: the mask was made for this call, and its address means nothing later.
+  if (mask.use_count() > 0) {
+    Known known = SayAlone(*mask);
+    return SayKnown(*mask, &known, nullptr);
+  }
+  const auto found = known_.find(mask.get());
+  if (found != known_.end() && !found->second.grammar.expired()) {
+    return SayKnown(*mask, &found->second, mask.get());
+  }
+  return SayKnown(*mask, Remember(mask.get(), grammar, SayAlone(*mask)), mask.get());
+}
+
+MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
+  Known known;
+  known.cost_bytes = DenseBytes(mask);
+  const int allowed = mask.CountAllowed();
+  const bool few_allowed = allowed <= mask.vocab_size() / 2;
+  const int listed = few_allowed ? allowed : mask.vocab_size() - allowed;
+  const bool may_list = few_allowed ? terms_.allowed_ids : terms_.forbidden_ids;
+  if (!may_list || listed >= known.cost_bytes) return known;
+  Ids ids = few_allowed ? AllowedIds(mask, listed) : ForbiddenIds(mask, listed);
+  const std::int64_t bytes = ListBytes(ids);
+  if (bytes >= known.cost_bytes) return known;
+  known.cost_bytes = bytes;
+  known.alone.kind = few_allowed ? MaskForm::Kind::kAllowedIds : MaskForm::Kind::kForbiddenIds;
+  known.alone.ids = std::make_shared<const Ids>(std::move(ids));
+  return known;
+}
+
+MaskForm MaskForms::SayKnown(const TokenMask& mask, Known* known, const TokenMask* address) {
+  if (known->slot >= 0 && terms_.same_as) {
+    dictionary_.Touch(known->slot);
+    return MaskForm{.kind = MaskForm::Kind::kSameAs, .slot = known->slot};
+  }
+  if (terms_.dictionary_size == 0 || known->cost_bytes <= kWorthASlotBytes) return known->alone;
+  MaskForm form = known->alone;
+  std::optional<MaskDelta> delta = FindDelta(mask, known->cost_bytes);
+  if (delta.has_value() && delta->words.empty() && terms_.same_as) {
+    dictionary_.Touch(delta->base);
+    return MaskForm{.kind = MaskForm::Kind::kSameAs, .slot = delta->base};
+  }
+  if (delta.has_value() && terms_.delta) {
+    dictionary_.Touch(delta->base);
+    form = MaskForm{.kind = MaskForm::Kind::kDelta,
+                    .delta = std::make_shared<const MaskDelta>(*std::move(delta))};
+  }
+  if (known->slot < 0) {
+    known->slot = Put(mask, known->cost_bytes, address);
+    form.put = known->slot;
+  }
+  return form;
+}
+
+// A mask of the dictionary that makes `mask` shorter to say.
+std::optional<MaskDelta> MaskForms::FindDelta(const TokenMask& mask,
+                                              std::int64_t cost_bytes) const {
+  const int max_words = terms_.delta ? static_cast<int>(cost_bytes / 5) : 0;
+  std::optional<MaskDelta> delta = dictionary_.FindNearest(mask, max_words);
+  if (delta.has_value() && DeltaBytes(*delta) >= cost_bytes) return std::nullopt;
+  return delta;
+}
+
+MaskForms::Known* MaskForms::Remember(const TokenMask* address, const cache::GrammarPtr& grammar,
+                                      Known known) {
+  if (known_.size() >= kMaxKnown) {
+    absl::erase_if(known_, [](const auto& entry) { return entry.second.slot < 0; });
+  }
+  known.grammar = grammar;
+  // Another mask may have been at this address: its slot keeps that one, known by its words only.
+  if (const auto old = known_.find(address); old != known_.end() && old->second.slot >= 0) {
+    in_slot_[static_cast<std::size_t>(old->second.slot)] = nullptr;
+  }
+  return &known_.insert_or_assign(address, std::move(known)).first->second;
+}
+
+int MaskForms::Put(const TokenMask& mask, std::int64_t cost_bytes, const TokenMask* address) {
+  const MaskDictionary::Place place = dictionary_.Put(mask, cost_bytes);
+  if (!place.replaced) in_slot_.push_back(nullptr);
+  const TokenMask* const before =
+      std::exchange(in_slot_[static_cast<std::size_t>(place.slot)], address);
+  if (before != nullptr && before != address) known_.find(before)->second.slot = -1;
+  return place.slot;
+}
+
+}  // namespace maskd::service

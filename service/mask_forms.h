@@ -1,0 +1,79 @@
+// How a stream says its masks: each in the shortest form that its client understands.
+//
+//   full < same_as < the shortest of allowed_ids, forbidden_ids, delta, dense
+//
+// Dictionary  a mask that takes more than a few bytes is put into a slot when it is said, and is
+//          `same_as` from then on, until the slot goes to another mask.
+// Identity    a grammar's mask is one object for as long as the grammar lives, so its address knows
+//          it again; masks made for one call are compared by their words.
+// Cost        a mask said before: one look-up. A new one: a count of its bits, and comparisons with
+//          the dictionary that stop early.
+// Threads     one thread at a time.
+#ifndef MASKD_SERVICE_MASK_FORMS_H_
+#define MASKD_SERVICE_MASK_FORMS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "cache/grammar_cache.h"
+#include "grammar_core/mask/token_mask.h"
+#include "service/mask_dictionary.h"
+
+namespace maskd::service {
+
+// What a stream may use beside `full` and `dense`.
+struct FormTerms {
+  bool same_as = false;
+  bool allowed_ids = false;
+  bool forbidden_ids = false;
+  bool delta = false;
+  int dictionary_size = 0;  // masks; 0 exactly if neither same_as nor delta is used
+};
+
+// One mask as it is said.
+struct MaskForm {
+  enum class Kind : std::uint8_t { kDense, kSameAs, kAllowedIds, kForbiddenIds, kDelta };
+  Kind kind = Kind::kDense;
+  int slot = 0;                                               // of kSameAs
+  std::shared_ptr<const std::vector<TokenId>> ids = nullptr;  // of the two lists, ascending
+  std::shared_ptr<const MaskDelta> delta = nullptr;           // of kDelta
+  std::optional<int> put = std::nullopt;                      // the slot it shall be kept in
+};
+
+class MaskForms {
+ public:
+  explicit MaskForms(const FormTerms& terms) : terms_(terms), dictionary_(terms.dictionary_size) {}
+
+  // `mask` belongs to `grammar`, or was made for this call (Matcher::Mask()).
+  MaskForm Say(const MaskRef& mask, const cache::GrammarPtr& grammar);
+
+ private:
+  // A mask that was said: what it costs on its own, and where the client has it.
+  struct Known {
+    std::weak_ptr<const CompiledGrammar> grammar;  // its end frees the address
+    MaskForm alone;                                // a list or dense
+    std::int64_t cost_bytes = 0;
+    int slot = -1;
+  };
+
+  // A list or dense, whichever is shorter.
+  [[nodiscard]] Known SayAlone(const TokenMask& mask) const;
+  MaskForm SayKnown(const TokenMask& mask, Known* known, const TokenMask* address);
+  Known* Remember(const TokenMask* address, const cache::GrammarPtr& grammar, Known known);
+  int Put(const TokenMask& mask, std::int64_t cost_bytes, const TokenMask* address);
+  [[nodiscard]] std::optional<MaskDelta> FindDelta(const TokenMask& mask,
+                                                   std::int64_t cost_bytes) const;
+
+  const FormTerms terms_;
+  MaskDictionary dictionary_;
+  absl::flat_hash_map<const TokenMask*, Known> known_;
+  std::vector<const TokenMask*> in_slot_;  // the address that each slot's mask is known by, or null
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_MASK_FORMS_H_
