@@ -20,6 +20,7 @@ constexpr std::array kFormats = {
     Format{"iri", &MakeIri},
     Format{"iri-reference", &MakeIriReference},
     Format{"json-pointer", &MakeJsonPointer},
+    Format{"regex", &MakeRegex, &MakeMostRegexes},
     Format{"relative-json-pointer", &MakeRelativeJsonPointer, &MakeMostRelativeJsonPointers},
     Format{"time", &MakeTime, &MakeMostTimes},
     Format{"uri", &MakeUri},

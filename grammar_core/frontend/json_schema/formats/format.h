@@ -74,6 +74,8 @@ NodeId MakeMostUriTemplates(FormatMaker& maker);          // uris.cc
 NodeId MakeJsonPointer(FormatMaker& maker);               // identifiers.cc
 NodeId MakeRelativeJsonPointer(FormatMaker& maker);       // identifiers.cc
 NodeId MakeMostRelativeJsonPointers(FormatMaker& maker);  // identifiers.cc
+NodeId MakeRegex(FormatMaker& maker);                     // regexes.cc
+NodeId MakeMostRegexes(FormatMaker& maker);               // regexes.cc
 NodeId MakeUuid(FormatMaker& maker);                      // identifiers.cc
 
 }  // namespace maskd
