@@ -164,10 +164,29 @@ absl::StatusOr<GrammarTarget> ReadTargetOf(const Message& message) {
   }
 }
 
-absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
-  if (wire.has_reasoning()) {
-    return UnsupportedField("reasoning");
+int ClampToInt(std::uint32_t value) {
+  return static_cast<int>(std::min<std::uint32_t>(value, std::numeric_limits<int>::max()));
+}
+
+absl::Status ReadGate(const v1::ReasoningGate& wire, GateRequest* gate) {
+  gate->end_tokens.assign(wire.end_tokens().begin(), wire.end_tokens().end());
+  gate->style = wire.style();
+  gate->prompt_tail.assign(wire.prompt_tail().begin(), wire.prompt_tail().end());
+  if (wire.has_max_tokens()) {
+    gate->max_tokens = ClampToInt(wire.max_tokens());
   }
+  gate->constrain_inside = wire.constrain_inside();
+  return RefuseUnknownFields(wire);
+}
+
+absl::Status ReadDrafts(const v1::Drafts& wire, RowToMove* move) {
+  move->has_drafts = true;
+  move->drafts.assign(wire.tokens().begin(), wire.tokens().end());
+  move->draft_parents.assign(wire.parents().begin(), wire.parents().end());
+  return RefuseUnknownFields(wire);
+}
+
+absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
   if (wire.has_remaining_tokens()) {
     return UnsupportedField("remaining_tokens");
   }
@@ -177,20 +196,22 @@ absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
   }
   open->target = *std::move(target);
   open->tokens.assign(wire.tokens().begin(), wire.tokens().end());
-  open->stop_ids.assign(wire.stop_ids().begin(), wire.stop_ids().end());
-  return absl::OkStatus();
+  open->options.stop_ids.assign(wire.stop_ids().begin(), wire.stop_ids().end());
+  open->options.min_tokens = ClampToInt(wire.min_tokens());
+  return wire.has_reasoning() ? ReadGate(wire.reasoning(), &open->options.gate.emplace())
+                              : absl::OkStatus();
 }
 
 absl::Status ReadMoveFields(const v1::RowUpdate& wire, RowToMove* move) {
-  if (wire.has_drafts()) {
-    return UnsupportedField("drafts");
-  }
   if (wire.has_remaining_tokens()) {
     return UnsupportedField("remaining_tokens");
   }
-  if (wire.want_forced()) {
-    return UnsupportedField("want_forced");
+  if (wire.has_drafts()) {
+    if (absl::Status read = ReadDrafts(wire.drafts(), move); !read.ok()) {
+      return read;
+    }
   }
+  move->want_forced = wire.want_forced();
   if (absl::Status checked =
           CheckRange("rollback", wire.rollback(), 0, std::numeric_limits<int>::max());
       !checked.ok()) {

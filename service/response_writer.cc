@@ -24,6 +24,8 @@ v1::RowState WireState(RowState state) {
   switch (state) {
     case RowState::kCompiling:
       return v1::ROW_STATE_COMPILING;
+    case RowState::kFree:
+      return v1::ROW_STATE_FREE;
     case RowState::kActive:
       return v1::ROW_STATE_ACTIVE;
     case RowState::kFinished:
@@ -76,12 +78,43 @@ void WriteMask(const TokenMask& mask, const MaskForm& form, int mask_words, v1::
 
 void WritePosition(const Position& position, int mask_words, v1::Position* out) {
   if (position.state == Position::State::kFull) {
-    out->set_full(true);
-    return;
+    return out->set_full(true);
+  }
+  if (position.state == Position::State::kInvalid) {
+    return out->set_invalid(true);
   }
   WriteMask(*position.mask, position.form, mask_words, out);
   if (position.form.put.has_value()) {
     out->set_dictionary_slot(static_cast<std::uint32_t>(*position.form.put));
+  }
+}
+
+void WriteForced(const ForcedTokens& forced, v1::RowReply* out) {
+  out->set_forced_bytes(forced.bytes);
+  const auto certain = forced.tokens.begin() + forced.certain_tokens;
+  out->mutable_forced_tokens()->Assign(forced.tokens.begin(), certain);
+  out->mutable_forced_draft()->Assign(forced.tokens.begin(), forced.tokens.end());
+}
+
+void WriteGate(const GateRequest& gate, v1::ReasoningGate* out) {
+  out->mutable_end_tokens()->Assign(gate.end_tokens.begin(), gate.end_tokens.end());
+  out->set_style(gate.style);
+  out->mutable_prompt_tail()->Assign(gate.prompt_tail.begin(), gate.prompt_tail.end());
+  if (gate.max_tokens.has_value()) {
+    out->set_max_tokens(static_cast<std::uint32_t>(*gate.max_tokens));
+  }
+  out->set_constrain_inside(gate.constrain_inside);
+}
+
+void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
+  out->set_row(snapshot.row);
+  out->set_grammar_id(snapshot.grammar_id);
+  out->mutable_tokens()->Assign(snapshot.tokens.begin(), snapshot.tokens.end());
+  const RowOptions& options = *snapshot.options;
+  out->mutable_stop_ids()->Assign(options.stop_ids.begin(), options.stop_ids.end());
+  out->set_min_tokens(static_cast<std::uint32_t>(options.min_tokens));
+  if (options.gate.has_value()) {
+    WriteGate(*options.gate, out->mutable_reasoning());
   }
 }
 
@@ -93,6 +126,12 @@ void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
   out->set_grammar_id(row.grammar_id);
   for (const Position& position : row.positions) {
     WritePosition(position, mask_words, out->add_positions());
+  }
+  if (row.accepted_drafts.has_value()) {
+    out->set_accepted_drafts(static_cast<std::uint32_t>(*row.accepted_drafts));
+  }
+  if (row.forced.has_value()) {
+    WriteForced(*row.forced, out);
   }
   if (!row.error.ok()) {
     WriteRowError(row.error, row.refused_token, out->mutable_error());
@@ -184,6 +223,7 @@ void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const Stream
   wire->set_max_rows(static_cast<std::uint32_t>(limits.max_rows));
   wire->set_max_step_bytes(static_cast<std::uint64_t>(limits.max_step_bytes));
   wire->set_max_row_tokens(static_cast<std::uint32_t>(limits.max_row_tokens));
+  wire->set_max_draft_tokens(static_cast<std::uint32_t>(limits.max_draft_tokens));
   wire->set_max_wait_for_compile_ms(static_cast<std::uint32_t>(limits.max_wait_ms));
 }
 
@@ -192,6 +232,9 @@ void WriteStep(const StepResult& result, int mask_words, v1::StepReply* out) {
   out->mutable_rows()->Reserve(static_cast<int>(result.rows.size()));
   for (const RowResult& row : result.rows) {
     WriteRow(row, mask_words, out->add_rows());
+  }
+  for (const RowSnapshot& snapshot : result.snapshots) {
+    WriteSnapshot(snapshot, out->add_snapshots());
   }
 }
 

@@ -16,6 +16,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+// Forced bytes that are looked for, at most.
+constexpr int kForcedBytes = 512;
+
 // How often a waiting step looks whether its stream was cancelled.
 constexpr milliseconds kWaitSlice{5};
 
@@ -39,6 +42,30 @@ absl::Status TokenError(const absl::Status& refused, std::size_t index) {
   return ErrorAt(refused.code(), absl::StrCat("tokens[", index, "]"), reason, refused.message());
 }
 
+RowState StateOf(const SequencePosition& position) {
+  switch (position.state) {
+    case SequencePosition::State::kMasked:
+      return RowState::kActive;
+    case SequencePosition::State::kFree:
+      return RowState::kFree;
+    case SequencePosition::State::kFinished:
+      return RowState::kFinished;
+    case SequencePosition::State::kInvalid:
+      break;
+  }
+  return RowState::kFailed;
+}
+
+// Draft tokens that have a position.
+int CountAccepted(const std::vector<SequencePosition>& positions) {
+  return static_cast<int>(std::ranges::count_if(positions,
+                                                [](const SequencePosition& position) {
+                                                  return position.state !=
+                                                         SequencePosition::State::kInvalid;
+                                                })) -
+         1;
+}
+
 metrics::RowOutcome OutcomeOf(const RowResult& row) {
   if (row.refused_token.has_value()) {
     return metrics::RowOutcome::kRefusedToken;
@@ -46,6 +73,7 @@ metrics::RowOutcome OutcomeOf(const RowResult& row) {
   switch (row.state) {
     case RowState::kCompiling:
       return metrics::RowOutcome::kCompiling;
+    case RowState::kFree:
     case RowState::kActive:
       return metrics::RowOutcome::kActive;
     case RowState::kFinished:
@@ -89,7 +117,7 @@ absl::StatusOr<const StepResult*> StreamSession::Step(const StepRequest& request
   if (absl::Status waited = Wait(request, is_cancelled); !waited.ok()) {
     return waited;
   }
-  Answer();
+  Answer(request);
   if (metrics_ != nullptr) {
     metrics_->RowsOpenChanged(row_count() - rows_before);
     Count();
@@ -129,9 +157,6 @@ void StreamSession::Apply(const StepRequest& request) {
       Refuse(move.row, BadField("rows", absl::StrCat("row ", move.row, " is named twice")));
     }
   }
-  for (const RowId id : request.snapshots) {
-    Refuse(id, UnsupportedField("snapshot"));
-  }
 }
 
 absl::Status StreamSession::Wait(const StepRequest& request,
@@ -152,7 +177,7 @@ absl::Status StreamSession::Wait(const StepRequest& request,
   return absl::OkStatus();
 }
 
-void StreamSession::Answer() {
+void StreamSession::Answer(const StepRequest& request) {
   SettleAll();  // before the first answer: a row is not to change between two looks at it
   result_.rows.reserve(named_.size() + refusals_.size());
   for (const RowId id : named_) {
@@ -165,6 +190,9 @@ void StreamSession::Answer() {
     } else {
       AnswerRow(id);
     }
+  }
+  for (const RowId id : request.snapshots) {
+    Snapshot(id);
   }
   for (RowResult& refusal : refusals_) {
     result_.rows.push_back(std::move(refusal));
@@ -209,14 +237,15 @@ void StreamSession::Fork(const RowToFork& fork) {
     error = RowNotFound(fork.parent);
   } else if (rows_.contains(fork.child)) {
     error = RowExists(fork.child);
-  } else if (!std::holds_alternative<Matcher>(parent->second.what)) {
+  } else if (!std::holds_alternative<Sequence>(parent->second.what)) {
     error = NotReady(fork.parent, "compiles or has failed, it cannot be forked");
   }
   if (!error.ok()) {
     Refuse(fork.child, std::move(error));
     return;
   }
-  Row child{std::get<Matcher>(parent->second.what).Fork(), parent->second.grammar};
+  Row child{std::get<Sequence>(parent->second.what), parent->second.options,
+            parent->second.grammar};
   rows_.emplace(fork.child, std::move(child));
 }
 
@@ -232,7 +261,7 @@ void StreamSession::Open(const RowToOpen& open) {
   named_.push_back(open.row);
   absl::StatusOr<Row> row = MakeRow(open);
   if (!row.ok()) {
-    rows_.emplace(open.row, Row{Failed{}, nullptr, row.status()});
+    rows_.emplace(open.row, Row{.what = Failed{}, .error = row.status()});
     return;
   }
   rows_.emplace(open.row, *std::move(row));
@@ -244,14 +273,23 @@ absl::StatusOr<StreamSession::Row> StreamSession::MakeRow(const RowToOpen& open)
   if (!open.refusal.ok()) {
     return open.refusal;
   }
-  if (absl::Status checked = CheckStopIds(open.stop_ids); !checked.ok()) {
+  if (absl::Status checked = CheckStopIds(open.options.stop_ids); !checked.ok()) {
     return checked;
+  }
+  std::shared_ptr<const ReasoningGate> gate;
+  if (open.options.gate.has_value() && !open.options.gate->constrain_inside) {
+    auto made = ReasoningGate::Create(*open.options.gate, *tokenizer_);
+    if (!made.ok()) {
+      return made.status();
+    }
+    gate = *std::move(made);
   }
   absl::StatusOr<GrammarStore::Request> request = grammars_->Get(open.target, *tokenizer_);
   if (!request.ok()) {
     return request.status();
   }
-  return Row{Compiling{*std::move(request), open.tokens, open.stop_ids}};
+  return Row{Compiling{*std::move(request), open.tokens, std::move(gate)},
+             std::make_shared<const RowOptions>(open.options)};
 }
 
 absl::Status StreamSession::CheckStopIds(const std::vector<TokenId>& ids) const {
@@ -277,30 +315,46 @@ void StreamSession::Move(const RowToMove& move) {
     row.error = move.refusal;
     return;
   }
-  auto* matcher = std::get_if<Matcher>(&row.what);
-  if (matcher == nullptr) {
+  auto* sequence = std::get_if<Sequence>(&row.what);
+  if (sequence == nullptr) {
     if (std::holds_alternative<Compiling>(row.what) &&
         (move.rollback > 0 || !move.tokens.empty())) {
       row.error = NotReady(move.row, "still compiles, it has no token to take or take back");
     }
     return;
   }
-  if (absl::Status back = matcher->Rollback(move.rollback); !back.ok()) {
+  if (absl::Status checked = CheckDrafts(move); !checked.ok()) {
+    row.error = std::move(checked);
+    return;
+  }
+  if (absl::Status back = sequence->Rollback(move.rollback); !back.ok()) {
     row.error = ErrorAt(back.code(), "rollback", "ROLLBACK_OUT_OF_RANGE", back.message());
     return;
   }
-  row.error = TakeTokens(move.tokens, matcher, &row.refused_token);
+  row.error = TakeTokens(move.tokens, sequence, &row.refused_token);
+  row.asked = row.error.ok() ? &move : nullptr;
 }
 
-absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Matcher* matcher,
+absl::Status StreamSession::CheckDrafts(const RowToMove& move) const {
+  const auto count = static_cast<std::int64_t>(move.drafts.size());
+  if (count > limits_.max_draft_tokens) {
+    return LimitExceeded("drafts.tokens", "max_draft_tokens", limits_.max_draft_tokens, count);
+  }
+  const absl::Status tree = CheckDraft({move.drafts, move.draft_parents});
+  return tree.ok() ? tree
+                   : ErrorAt(tree.code(), absl::StrCat("drafts.", ErrorPlace(tree)),
+                             "DRAFT_IS_NO_TREE", tree.message());
+}
+
+absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
                                        std::optional<RefusedToken>* refused) const {
   const Vocabulary& vocabulary = tokenizer_->vocabulary();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (matcher->token_count() >= limits_.max_row_tokens) {
+    if (sequence->token_count() >= limits_.max_row_tokens) {
       return LimitExceeded(absl::StrCat("tokens[", i, "]"), "max_row_tokens",
-                           limits_.max_row_tokens, matcher->token_count() + 1);
+                           limits_.max_row_tokens, sequence->token_count() + 1);
     }
-    const absl::Status taken = matcher->Accept(tokens[i]);
+    const absl::Status taken = sequence->Take(tokens[i]);
     if (taken.ok()) {
       continue;
     }
@@ -337,9 +391,10 @@ void StreamSession::Settle(Compiling compiling, Row* row) const {
     return;
   }
   row->grammar = *grammar;
-  Matcher matcher(*std::move(grammar), std::move(compiling.stop_ids));
-  row->error = TakeTokens(compiling.tokens, &matcher, &row->refused_token);
-  row->what = std::move(matcher);
+  Sequence sequence(row->grammar,
+                    {row->options->stop_ids, std::move(compiling.gate), row->options->min_tokens});
+  row->error = TakeTokens(compiling.tokens, &sequence, &row->refused_token);
+  row->what = std::move(sequence);
 }
 
 void StreamSession::AnswerRow(RowId id) {
@@ -353,8 +408,8 @@ void StreamSession::AnswerRow(RowId id) {
   result.row = id;
   result.error = std::exchange(row.error, absl::OkStatus());
   result.refused_token = std::exchange(row.refused_token, std::nullopt);
-  if (auto* matcher = std::get_if<Matcher>(&row.what)) {
-    FillMask(matcher, &row, &result);
+  if (std::holds_alternative<Sequence>(row.what)) {
+    AnswerSequence(&row, &result);
   } else {
     result.state =
         std::holds_alternative<Failed>(row.what) ? RowState::kFailed : RowState::kCompiling;
@@ -362,26 +417,61 @@ void StreamSession::AnswerRow(RowId id) {
   result_.rows.push_back(std::move(result));
 }
 
-void StreamSession::FillMask(Matcher* matcher, Row* row, RowResult* result) {
-  absl::StatusOr<MaskRef> mask = matcher->Mask();
-  result->token_count = matcher->token_count();
-  if (!mask.ok()) {
+void StreamSession::AnswerSequence(Row* row, RowResult* result) {
+  const auto& sequence = std::get<Sequence>(row->what);
+  const RowToMove* const asked = std::exchange(row->asked, nullptr);
+  const Draft draft = asked == nullptr ? Draft{} : Draft{asked->drafts, asked->draft_parents};
+  result->token_count = sequence.token_count();
+  const absl::Status filled = sequence.FillPositions(draft, &positions_);
+  if (!filled.ok()) {
+    result->error = filled;
+  }
+  if (positions_.front().state == SequencePosition::State::kInvalid) {
     result->state = RowState::kFailed;
-    result->error = mask.status();
     row->what = Failed{};
     return;
   }
-  result->state = matcher->finished() ? RowState::kFinished : RowState::kActive;
-  result->may_end = matcher->finished() || matcher->may_end();
-  Position& position = result->positions.emplace_back();
-  if (*mask != nullptr) {
-    position.state = Position::State::kMasked;
-    position.form = forms_.Say(*mask, row->grammar);
-    position.mask = *std::move(mask);
+  result->may_end = positions_.front().may_end;
+  WritePositions(row->grammar, result);
+  if (asked != nullptr && asked->has_drafts) {
+    result->accepted_drafts = CountAccepted(positions_);
+  }
+  if (asked != nullptr && asked->want_forced) {
+    if (absl::StatusOr<ForcedTokens> forced = sequence.FindForced(kForcedBytes); forced.ok()) {
+      result->forced = *std::move(forced);
+    }
   }
   if (!std::exchange(row->named, true)) {
-    result->grammar_id = matcher->grammar().id();
+    result->grammar_id = sequence.grammar().id();
   }
+}
+
+// The row's state and its positions on the wire, of positions_.
+void StreamSession::WritePositions(const cache::GrammarPtr& grammar, RowResult* result) {
+  result->state = StateOf(positions_.front());
+  for (const SequencePosition& position : positions_) {
+    Position& out = result->positions.emplace_back();
+    if (position.state == SequencePosition::State::kInvalid) {
+      out.state = Position::State::kInvalid;
+    } else if (position.state == SequencePosition::State::kMasked) {
+      out = {Position::State::kMasked, position.mask, forms_.Say(position.mask, grammar)};
+    }
+  }
+}
+
+void StreamSession::Snapshot(RowId id) {
+  const auto found = rows_.find(id);
+  if (found == rows_.end()) {
+    Refuse(id, RowNotFound(id));
+    return;
+  }
+  const auto* sequence = std::get_if<Sequence>(&found->second.what);
+  if (sequence == nullptr) {
+    Refuse(id, NotReady(id, "compiles or has failed, there is nothing to describe"));
+    return;
+  }
+  result_.snapshots.push_back(
+      {id, sequence->grammar().id(), sequence->tokens(), found->second.options});
 }
 
 void StreamSession::Refuse(RowId id, absl::Status error) {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -22,10 +23,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "grammar_core/matcher/matcher.h"
 #include "metrics/registry.h"
 #include "service/grammar_store.h"
 #include "service/mask_forms.h"
+#include "service/sequence.h"
 #include "service/stream_types.h"
 #include "service/tokenizer_store.h"
 
@@ -51,12 +52,15 @@ class StreamSession {
   struct Compiling {
     GrammarStore::Request request;
     std::vector<TokenId> tokens;
-    std::vector<TokenId> stop_ids;
+    std::shared_ptr<const ReasoningGate> gate;
   };
   struct Failed {};
   struct Row {
-    std::variant<Compiling, Matcher, Failed> what;
-    cache::GrammarPtr grammar = nullptr;  // the matcher's
+    std::variant<Compiling, Sequence, Failed> what;
+    std::shared_ptr<const RowOptions> options = nullptr;
+    cache::GrammarPtr grammar = nullptr;  // the sequence's
+    // Of this step: whose drafts and forced tokens its answer shall have.
+    const RowToMove* asked = nullptr;
     // Said in the row's next answer, then cleared.
     absl::Status error = absl::OkStatus();
     std::optional<RefusedToken> refused_token = std::nullopt;
@@ -67,7 +71,7 @@ class StreamSession {
   absl::Status CheckNumber(std::uint64_t step) const;
   void Apply(const StepRequest& request);
   absl::Status Wait(const StepRequest& request, const std::function<bool()>& is_cancelled);
-  void Answer();
+  void Answer(const StepRequest& request);
   void Count() const;
 
   void Close(RowId id);
@@ -76,14 +80,17 @@ class StreamSession {
   absl::StatusOr<Row> MakeRow(const RowToOpen& open);
   absl::Status CheckStopIds(const std::vector<TokenId>& ids) const;
   void Move(const RowToMove& move);
-  absl::Status TakeTokens(const std::vector<TokenId>& tokens, Matcher* matcher,
+  [[nodiscard]] absl::Status CheckDrafts(const RowToMove& move) const;
+  absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
                           std::optional<RefusedToken>* refused) const;
   // Turns rows whose compile has ended into rows in use or failed ones.
   void SettleAll();
   void SettleRow(RowId id);
   void Settle(Compiling compiling, Row* row) const;
   void AnswerRow(RowId id);
-  void FillMask(Matcher* matcher, Row* row, RowResult* result);
+  void AnswerSequence(Row* row, RowResult* result);
+  void WritePositions(const cache::GrammarPtr& grammar, RowResult* result);
+  void Snapshot(RowId id);
   void Refuse(RowId id, absl::Status error);
   absl::Status CheckRoom() const;
   [[nodiscard]] bool IsCompiling(RowId id) const;
@@ -98,7 +105,8 @@ class StreamSession {
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
   std::vector<RowId> named_;         // by this step, in the order of their answers
   std::vector<RowResult> refusals_;  // of this step
-  StepResult result_;                // of the last step
+  std::vector<SequencePosition> positions_;
+  StepResult result_;  // of the last step
 };
 
 }  // namespace maskd::service

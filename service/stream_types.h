@@ -4,6 +4,7 @@
 #define MASKD_SERVICE_STREAM_TYPES_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,8 +13,10 @@
 #include "absl/status/status.h"
 
 #include "grammar_core/mask/token_mask.h"
+#include "grammar_core/matcher/forced_tokens.h"
 #include "service/grammar_store.h"
 #include "service/mask_forms.h"
+#include "service/reasoning_gate.h"
 
 namespace maskd::service {
 
@@ -23,6 +26,7 @@ struct StreamLimits {
   int max_rows = 4096;
   int max_row_tokens = 1 << 20;
   std::int64_t max_step_bytes = 16 << 20;
+  int max_draft_tokens = 1024;
   std::int64_t max_wait_ms = 10'000;
   std::int64_t max_dictionary_bytes = 8 << 20;  // of masks, kept here for the client's dictionary
 };
@@ -34,12 +38,19 @@ struct Hello {
   FormTerms forms;  // what the client offers
 };
 
+// What a row is opened with beside its grammar and tokens.
+struct RowOptions {
+  std::vector<TokenId> stop_ids;  // empty: the vocabulary's
+  std::optional<GateRequest> gate;
+  int min_tokens = 0;
+};
+
 struct RowToOpen {
   RowId row = 0;
   absl::Status refusal;  // not OK: the wire's message for this row asks for what cannot be
   GrammarTarget target;
   std::vector<TokenId> tokens;
-  std::vector<TokenId> stop_ids;
+  RowOptions options;
 };
 
 struct RowToMove {
@@ -47,6 +58,10 @@ struct RowToMove {
   absl::Status refusal;  // as above
   int rollback = 0;
   std::vector<TokenId> tokens;
+  std::vector<TokenId> drafts;
+  std::vector<int> draft_parents;  // empty: a chain
+  bool has_drafts = false;
+  bool want_forced = false;
 };
 
 struct RowToFork {
@@ -64,7 +79,7 @@ struct StepRequest {
   std::int64_t wait_ms = 0;
 };
 
-enum class RowState { kCompiling, kActive, kFinished, kFailed, kRefused };
+enum class RowState { kCompiling, kFree, kActive, kFinished, kFailed, kRefused };
 
 struct RefusedToken {
   int index = 0;
@@ -74,7 +89,7 @@ struct RefusedToken {
 
 // The mask of one position, and how it goes over the wire.
 struct Position {
-  enum class State { kMasked, kFull };
+  enum class State { kMasked, kFull, kInvalid };
   State state = State::kFull;
   MaskRef mask = nullptr;  // of a masked position
   MaskForm form = {};
@@ -89,11 +104,22 @@ struct RowResult {
   int token_count = 0;
   bool may_end = false;
   std::string grammar_id;  // set once
+  std::optional<int> accepted_drafts;
+  std::optional<ForcedTokens> forced;
+};
+
+// What a row needs to be opened again, here or elsewhere.
+struct RowSnapshot {
+  RowId row = 0;
+  std::string grammar_id;
+  std::vector<TokenId> tokens;
+  std::shared_ptr<const RowOptions> options;
 };
 
 struct StepResult {
   std::uint64_t step = 0;
   std::vector<RowResult> rows;
+  std::vector<RowSnapshot> snapshots;
   double waited_seconds = 0;  // of the step's time, for compiles
 };
 

@@ -33,6 +33,8 @@ absl::StatusOr<MaskView> MaskReader::ReadForm(const v1::Position& position,
   switch (position.form_case()) {
     case v1::Position::kFull:
       return MaskView();
+    case v1::Position::kInvalid:
+      return Invalid();
     case v1::Position::kDense:
       return ReadDense(position.dense());
     case v1::Position::kSameAs:
@@ -47,6 +49,12 @@ absl::StatusOr<MaskView> MaskReader::ReadForm(const v1::Position& position,
       return absl::InternalError(absl::StrCat("row form ", static_cast<int>(position.form_case()),
                                               " was not offered to the server"));
   }
+}
+
+MaskView MaskReader::Invalid() {
+  MaskView mask;
+  mask.form_ = MaskView::Form::kInvalid;
+  return mask;
 }
 
 absl::StatusOr<MaskView> MaskReader::ReadDense(const std::string& bytes) const {
@@ -124,10 +132,10 @@ absl::StatusOr<std::shared_ptr<const StoredMask>> MaskReader::Find(std::uint32_t
 }
 
 absl::Status MaskReader::Put(std::uint32_t slot, const MaskView& mask) {
-  if (slot >= dictionary_.size() || mask.full()) {
+  if (slot >= dictionary_.size() || mask.words().empty()) {
     return absl::InternalError(absl::StrCat("slot ", slot, " of a dictionary of ",
                                             dictionary_.size(), " is to hold ",
-                                            mask.full() ? "what is no mask" : "a mask"));
+                                            mask.words().empty() ? "what is no mask" : "a mask"));
   }
   const std::span<const std::int32_t> words = mask.words();
   dictionary_[slot] = std::make_shared<const StoredMask>(StoredMask{

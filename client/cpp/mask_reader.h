@@ -46,6 +46,7 @@ class MaskReader {
 
  private:
   absl::StatusOr<MaskView> ReadForm(const v1::Position& position, MaskStorage& storage) const;
+  static MaskView Invalid();
   absl::StatusOr<MaskView> ReadDense(const std::string& bytes) const;
   absl::StatusOr<MaskView> ReadIds(const v1::IdList& list, MaskView::Form form,
                                    MaskStorage& storage) const;

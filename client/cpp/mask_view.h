@@ -48,6 +48,7 @@ class MaskView {
  public:
   enum class Form : std::uint8_t {
     kFull,          // apply nothing: the row is finished or free
+    kInvalid,       // there is no mask: a draft on the way to this position was refused
     kDense,         // words() only
     kAllowedIds,    // exactly ids() are allowed
     kForbiddenIds,  // all of the vocabulary but ids() are allowed
@@ -55,15 +56,19 @@ class MaskView {
 
   [[nodiscard]] Form form() const { return form_; }
   [[nodiscard]] bool full() const { return form_ == Form::kFull; }
+  [[nodiscard]] bool invalid() const { return form_ == Form::kInvalid; }
   // Ascending; empty but for the two forms that are lists.
   [[nodiscard]] std::span<const std::int32_t> ids() const { return ids_; }
-  // Empty when full.
+  // Empty when full or invalid.
   [[nodiscard]] std::span<const std::int32_t> words() const {
-    return words_.empty() && !full() ? Expand() : words_;
+    return words_.empty() && is_list() ? Expand() : words_;
   }
 
  private:
   friend class MaskReader;
+  [[nodiscard]] bool is_list() const {
+    return form_ == Form::kAllowedIds || form_ == Form::kForbiddenIds;
+  }
   std::span<const std::int32_t> Expand() const;
 
   Form form_ = Form::kFull;

@@ -9,7 +9,14 @@ v1::OpenRow& Step::AddOpen(RowId row, const OpenOptions& options) {
   open.set_row(row);
   open.mutable_tokens()->Add(options.tokens.begin(), options.tokens.end());
   open.mutable_stop_ids()->Add(options.stop_ids.begin(), options.stop_ids.end());
+  if (options.reasoning != nullptr) *open.mutable_reasoning() = *options.reasoning;
+  open.set_min_tokens(options.min_tokens);
   return open;
+}
+
+Step& Step::Open(const v1::OpenRow& snapshot) {
+  *message_.mutable_step()->add_open() = snapshot;
+  return *this;
 }
 
 Step& Step::Open(RowId row, absl::string_view grammar_id, const OpenOptions& options) {
@@ -41,6 +48,23 @@ Step& Step::Rollback(RowId row, std::uint32_t token_count) {
   return *this;
 }
 
+Step& Step::Draft(RowId row, std::span<const TokenId> drafts, std::span<const int> parents) {
+  v1::Drafts& wire = *Update(row).mutable_drafts();
+  wire.mutable_tokens()->Assign(drafts.begin(), drafts.end());
+  wire.mutable_parents()->Assign(parents.begin(), parents.end());
+  return *this;
+}
+
+Step& Step::WantForced(RowId row) {
+  Update(row).set_want_forced(true);
+  return *this;
+}
+
+Step& Step::Snapshot(RowId row) {
+  message_.mutable_step()->add_snapshot(row);
+  return *this;
+}
+
 Step& Step::Fork(RowId parent, RowId child) {
   v1::ForkRow& fork = *message_.mutable_step()->add_fork();
   fork.set_parent(parent);
@@ -67,7 +91,8 @@ void Step::Clear() {
 
 bool Step::empty() const {
   const v1::Step& step = message_.step();
-  return step.open().empty() && step.rows().empty() && step.fork().empty() && step.close().empty();
+  return step.open().empty() && step.rows().empty() && step.fork().empty() &&
+         step.close().empty() && step.snapshot().empty();
 }
 
 }  // namespace maskd::client

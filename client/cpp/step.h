@@ -33,6 +33,10 @@ struct OpenOptions {
   std::span<const TokenId> tokens = {};
   // Ids that end its text. Empty: the tokenizer's own.
   std::span<const TokenId> stop_ids = {};
+  // Free text before the grammar begins. Null: none.
+  const v1::ReasoningGate* reasoning = nullptr;
+  // Tokens of the text before which it may not end.
+  std::uint32_t min_tokens = 0;
 };
 
 class Step {
@@ -40,12 +44,23 @@ class Step {
   // Opens a row on a grammar compiled before, or on its text.
   Step& Open(RowId row, absl::string_view grammar_id, const OpenOptions& options = {});
   Step& Open(RowId row, const v1::Grammar& grammar, const OpenOptions& options = {});
+  // Opens a row as a snapshot describes it (StepResult::snapshots()).
+  Step& Open(const v1::OpenRow& snapshot);
 
   // Gives a row the tokens sampled since the last step; called again, further ones. An empty list
   // only asks for the row's mask as it is.
   Step& Take(RowId row, std::span<const TokenId> tokens);
   // Takes back a row's last tokens, before those that Take() gives.
   Step& Rollback(RowId row, std::uint32_t token_count);
+
+  // Asks for the masks after these draft tokens, which the row does not take: masks[i + 1] of its
+  // answer is the one after drafts[i]. `parents` empty: a chain; else parents[i] is the index of
+  // the token that drafts[i] comes after, or -1.
+  Step& Draft(RowId row, std::span<const TokenId> drafts, std::span<const int> parents = {});
+  // Asks for what must come next.
+  Step& WantForced(RowId row);
+  // Asks for the row's description, by which it can be opened anew.
+  Step& Snapshot(RowId row);
 
   // Makes `child` an independent copy of `parent`.
   Step& Fork(RowId parent, RowId child);

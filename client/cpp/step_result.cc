@@ -18,6 +18,12 @@ absl::Status ReadRow(const v1::RowReply& reply, MaskReader& reader, MaskStorage&
   row.token_count = reply.token_count();
   row.may_end = reply.may_end();
   row.grammar_id = reply.grammar_id();
+  if (reply.has_accepted_drafts()) row.accepted_drafts = reply.accepted_drafts();
+  row.forced_bytes = reply.forced_bytes();
+  row.forced_tokens = {reply.forced_tokens().data(),
+                       static_cast<std::size_t>(reply.forced_tokens_size())};
+  row.forced_draft = {reply.forced_draft().data(),
+                      static_cast<std::size_t>(reply.forced_draft_size())};
   for (const v1::Position& position : reply.positions()) {
     absl::StatusOr<MaskView> mask = reader.Read(position, storage);
     if (!mask.ok()) return mask.status();
@@ -84,11 +90,10 @@ const RowResult* StepResult::Find(RowId row) const {
   return found == rows_.end() ? nullptr : &*found;
 }
 
-absl::Status StepResult::CopyMasks(std::span<const RowId> order, const MaskBuffer& buffer) const {
-  if (absl::Status status = CheckBuffer(buffer, order.size(), mask_words_); !status.ok()) {
-    return status;
-  }
-  absl::InlinedVector<const MaskView*, 16> masks;
+absl::StatusOr<std::vector<const RowResult*>> StepResult::FindAll(
+    std::span<const RowId> order) const {
+  std::vector<const RowResult*> found;
+  found.reserve(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     const RowId row = order[i];
     // Engines ask in the order in which they sent.
@@ -99,11 +104,32 @@ absl::Status StepResult::CopyMasks(std::span<const RowId> order, const MaskBuffe
       return absl::FailedPreconditionError(
           absl::StrCat("row ", row, ": no mask, it is ", v1::RowState_Name(result->state)));
     }
-    masks.push_back(&result->masks.front());
+    found.push_back(result);
   }
-  for (std::size_t i = 0; i < masks.size(); ++i) {
-    std::int32_t* const row = buffer.words + static_cast<std::int64_t>(i) * buffer.row_words;
-    CopyMask(*masks[i], mask_words_, {row, static_cast<std::size_t>(buffer.row_words)});
+  return found;
+}
+
+absl::Status StepResult::CopyMasks(std::span<const RowId> order, const MaskBuffer& buffer) const {
+  return CopyPositions(order, 1, buffer);
+}
+
+absl::Status StepResult::CopyPositions(std::span<const RowId> order, int positions,
+                                       const MaskBuffer& buffer) const {
+  if (positions < 1) return absl::InvalidArgumentError("positions: at least 1 is needed");
+  const auto stride = static_cast<std::size_t>(positions);
+  if (absl::Status status = CheckBuffer(buffer, order.size() * stride, mask_words_); !status.ok()) {
+    return status;
+  }
+  const auto rows = FindAll(order);
+  if (!rows.ok()) return rows.status();
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const auto& masks = (*rows)[i]->masks;
+    for (std::size_t position = 0; position < std::min(stride, masks.size()); ++position) {
+      if (masks[position].invalid()) continue;
+      const auto at = static_cast<std::int64_t>(i * stride + position) * buffer.row_words;
+      CopyMask(masks[position], mask_words_,
+               {buffer.words + at, static_cast<std::size_t>(buffer.row_words)});
+    }
   }
   return absl::OkStatus();
 }

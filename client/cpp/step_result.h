@@ -17,6 +17,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 #include "client/cpp/mask_reader.h"
@@ -37,7 +38,8 @@ struct RefusedToken {
 struct RowResult {
   RowId row = 0;
   v1::RowState state = v1::ROW_STATE_UNSPECIFIED;
-  // Position 0 is the mask after the tokens taken. Empty when compiling, failed or refused.
+  // Position 0 is the mask after the tokens taken, position i + 1 the one after draft i. Empty when
+  // compiling, failed or refused.
   absl::InlinedVector<MaskView, 1> masks;
   // What went wrong, with place and reason (errors.h). When the state is active or finished the row
   // goes on from token_count.
@@ -49,6 +51,13 @@ struct RowResult {
   bool may_end = false;
   // Set in the reply that first has a position.
   absl::string_view grammar_id;
+  // Draft tokens that have a mask: of a chain its first ones. Absent: none were sent.
+  std::optional<std::uint32_t> accepted_drafts;
+  // What must come next, when it was asked for: bytes; the tokens that may be appended without
+  // asking the model; and those and more as drafts.
+  absl::string_view forced_bytes = {};
+  std::span<const TokenId> forced_tokens = {};
+  std::span<const TokenId> forced_draft = {};
 
   // Whether there is something to apply.
   [[nodiscard]] bool has_mask() const { return !masks.empty() && !masks.front().full(); }
@@ -70,14 +79,27 @@ class StepResult {
   // The row's answer that has its state, or null when it has none.
   [[nodiscard]] const RowResult* Find(RowId row) const;
 
+  // Descriptions of the rows that Step::Snapshot() named.
+  [[nodiscard]] const google::protobuf::RepeatedPtrField<v1::OpenRow>& snapshots() const {
+    return message_.step().snapshots();
+  }
+
   // Copies masks in the caller's order: row i of `buffer` becomes the mask of `order[i]`, all ones
   // where it is full; words past the mask become 0. Errors, before anything is written:
   // INVALID_ARGUMENT (a buffer that is null or too small), NOT_FOUND (a row without an answer),
   // FAILED_PRECONDITION (an answer without a mask).
   absl::Status CopyMasks(std::span<const RowId> order, const MaskBuffer& buffer) const;
+  // The same with all positions of each row: `positions` rows of the buffer for every row of
+  // `order`, one after the other. Those that are invalid, or that the row does not have, are not
+  // written.
+  absl::Status CopyPositions(std::span<const RowId> order, int positions,
+                             const MaskBuffer& buffer) const;
 
  private:
   friend class MaskStream;
+  // The rows of `order`, each with a mask. Errors: those of CopyMasks().
+  [[nodiscard]] absl::StatusOr<std::vector<const RowResult*>> FindAll(
+      std::span<const RowId> order) const;
   // Reads message_ into rows_. Errors: INTERNAL, a reply that is not as the protocol says.
   absl::Status Read(MaskReader& reader);
 

@@ -15,23 +15,6 @@ std::size_t ParentOf(const Draft& draft, std::size_t i) {
   return draft.parents.empty() ? i : static_cast<std::size_t>(draft.parents[i] + 1);
 }
 
-absl::Status CheckTree(const Draft& draft) {
-  if (draft.parents.empty()) return absl::OkStatus();
-  if (draft.parents.size() != draft.tokens.size()) {
-    return ErrorAt(
-        absl::StatusCode::kInvalidArgument, "parents", "DRAFT_IS_NO_TREE",
-        absl::StrCat(draft.parents.size(), " parents for ", draft.tokens.size(), " tokens"));
-  }
-  for (std::size_t i = 0; i < draft.parents.size(); ++i) {
-    const int parent = draft.parents[i];
-    if (parent >= -1 && parent < static_cast<int>(i)) continue;
-    return ErrorAt(absl::StatusCode::kInvalidArgument, absl::StrCat("parents[", i, "]"),
-                   "DRAFT_IS_NO_TREE",
-                   absl::StrCat(parent, " is neither -1 nor the index of a token before it"));
-  }
-  return absl::OkStatus();
-}
-
 // Makes the positions one after the other; keeps the grammar's state of each.
 class DraftWalk {
  public:
@@ -84,11 +67,28 @@ class DraftWalk {
 
 }  // namespace
 
+absl::Status CheckDraft(const Draft& draft) {
+  if (draft.parents.empty()) return absl::OkStatus();
+  if (draft.parents.size() != draft.tokens.size()) {
+    return ErrorAt(
+        absl::StatusCode::kInvalidArgument, "parents", "DRAFT_IS_NO_TREE",
+        absl::StrCat(draft.parents.size(), " parents for ", draft.tokens.size(), " tokens"));
+  }
+  for (std::size_t i = 0; i < draft.parents.size(); ++i) {
+    const int parent = draft.parents[i];
+    if (parent >= -1 && parent < static_cast<int>(i)) continue;
+    return ErrorAt(absl::StatusCode::kInvalidArgument, absl::StrCat("parents[", i, "]"),
+                   "DRAFT_IS_NO_TREE",
+                   absl::StrCat(parent, " is neither -1 nor the index of a token before it"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status FillDraft(const TokenStepper& stepper, TokenStepper::State state, bool finished,
                        const Draft& draft, DraftMasks* masks) {
   masks->positions.clear();
   masks->accepted_tokens = 0;
-  if (absl::Status checked = CheckTree(draft); !checked.ok()) return checked;
+  if (absl::Status checked = CheckDraft(draft); !checked.ok()) return checked;
   masks->positions.resize(draft.tokens.size() + 1);
   return DraftWalk(stepper, masks).Run(state, finished, draft);
 }

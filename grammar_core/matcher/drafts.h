@@ -45,6 +45,9 @@ struct DraftMasks {
   int accepted_tokens = 0;
 };
 
+// Whether the parents of `draft` are a tree, as FillDraft() needs.
+absl::Status CheckDraft(const Draft& draft);
+
 // The masks of `draft` for a row that is in `state`, or has finished. One budget serves all
 // positions. Errors: RESOURCE_EXHAUSTED, and the positions that are not made yet stay invalid;
 // INVALID_ARGUMENT for parents that are no tree, and there is no position.

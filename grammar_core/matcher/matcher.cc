@@ -41,7 +41,7 @@ absl::Status Matcher::Accept(TokenId token) {
   return stepper_.ErrorOf(step, token, work);
 }
 
-absl::StatusOr<MaskRef> Matcher::Mask() {
+absl::StatusOr<MaskRef> Matcher::Mask() const {
   if (finished()) return MaskRef();
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);

@@ -49,7 +49,7 @@ class Matcher {
 
   // The tokens allowed next; never all-zero. Null when finished. Lives as long as the grammar.
   // Errors: RESOURCE_EXHAUSTED.
-  absl::StatusOr<MaskRef> Mask();
+  [[nodiscard]] absl::StatusOr<MaskRef> Mask() const;
 
   // The masks of all positions of a draft; the matcher stays as it was. Errors: those of
   // FillDraft().

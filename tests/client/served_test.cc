@@ -184,6 +184,66 @@ TEST_F(ServedClientTest, ShortFormsSayWhatDenseOnesSay) {
               seen.contains(MaskView::Form::kDense));
 }
 
+TEST_F(ServedClientTest, DraftsAreAnsweredPositionByPosition) {
+  Open(1, R"(["abc", "abd"])");
+  const std::vector<TokenId> drafts = {'a', 'b', 'x', 'c'};
+  step_.Draft(1, drafts);
+  RunStep();
+  EXPECT_EQ(Row(1).accepted_drafts, 2U);
+  ASSERT_EQ(Row(1).masks.size(), 5U);
+  EXPECT_TRUE(Row(1).masks[3].invalid() && Row(1).masks[4].invalid());
+  std::vector<std::int32_t> buffer(5 * 10, 77);
+  const std::vector<RowId> order = {1};
+  ASSERT_TRUE(
+      result_.CopyPositions(order, 5, {.words = buffer.data(), .row_count = 5, .row_words = 10})
+          .ok());
+  EXPECT_EQ(buffer[3], 1 << ('a' % 32));
+  EXPECT_EQ(buffer[10 + 3], 1 << ('b' % 32));
+  EXPECT_EQ(buffer[20 + 3], 3 << ('c' % 32));
+  EXPECT_EQ(buffer[30 + 3], 77) << "an invalid position is not written";
+}
+
+TEST_F(ServedClientTest, ReasoningIsFreeAndThenTheGrammarHolds) {
+  v1::ReasoningGate gate;
+  for (const char token : {'<', '/', '>'}) gate.add_end_tokens(token);
+  gate.set_max_tokens(4);
+  step_.Open(1, Choice(R"(["ab"])"), {.reasoning = &gate}).WaitForCompile(kTimeout);
+  RunStep();
+  EXPECT_EQ(Row(1).state, v1::ROW_STATE_FREE);
+  EXPECT_FALSE(Row(1).has_mask());
+  Take(1, {'h', 'm', '.', '<'});
+  EXPECT_EQ(Row(1).state, v1::ROW_STATE_ACTIVE) << "the thinking budget is spent";
+  EXPECT_THAT(Allowed(Row(1)), ElementsAre('/'));
+  step_.WantForced(1);
+  RunStep();
+  EXPECT_EQ(Row(1).forced_bytes, "/>");
+  EXPECT_THAT(Row(1).forced_tokens, ElementsAre('/', '>'));
+  Take(1, {'/', '>'});
+  EXPECT_THAT(Allowed(Row(1)), ElementsAre('a'));
+}
+
+TEST_F(ServedClientTest, ASnapshotOpensTheRowOnAnotherStream) {
+  v1::ReasoningGate gate;
+  gate.add_end_tokens('>');
+  const std::vector<TokenId> stops = {'!'};
+  step_.Open(1, Choice(R"(["ab", "ac"])"), {.stop_ids = stops, .reasoning = &gate, .min_tokens = 1})
+      .WaitForCompile(kTimeout);
+  RunStep();
+  step_.Take(1, std::vector<TokenId>{'x', '>', 'a'}).Snapshot(1);
+  RunStep();
+  ASSERT_EQ(result_.snapshots().size(), 1);
+  EXPECT_EQ(result_.snapshots().Get(0).tokens_size(), 3);
+  const std::vector<int> allowed = Allowed(Row(1));
+  step_.Open(result_.snapshots().Get(0));
+  auto other = client_->OpenStream({.logits_width = kWidth});
+  ASSERT_TRUE(other.ok()) << other.status();
+  stream_ = *std::move(other);
+  RunStep();
+  EXPECT_EQ(Allowed(Row(1)), allowed);
+  Take(1, {'b'});
+  EXPECT_THAT(Allowed(Row(1)), ElementsAre('!'));
+}
+
 TEST_F(ServedClientTest, CompiledOnceOpenedById) {
   v1::CompileRequest request;
   *request.mutable_grammar() = Choice(R"(["q"])");

@@ -290,8 +290,8 @@ TEST_F(BadInputTest, RowsThatAreWrongAreFieldsOfTheirRows) {
   *step.add_open() = OpenOf(1, "choice", R"(["xy"])");                        // opened twice
   *step.add_open() = OpenOf(2, "json_schema", R"({"items":{"type":"no"}})");  // malformed
   *step.add_open() = OpenOf(3, "choice", R"(["ab"])");
-  step.mutable_open(3)->mutable_reasoning();  // not supported
-  step.add_rows()->set_row(77);               // unknown
+  step.mutable_open(3)->set_remaining_tokens(9);  // not supported
+  step.add_rows()->set_row(77);                   // unknown
   const v1::StepReply reply = stream.Run(step);
   ASSERT_EQ(reply.rows_size(), 5) << reply.DebugString();
   EXPECT_EQ(reply.rows(0).state(), v1::ROW_STATE_ACTIVE);

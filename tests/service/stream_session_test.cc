@@ -35,7 +35,11 @@ RowToOpen Open(RowId row, GrammarTarget target, std::vector<TokenId> tokens = {}
 }
 
 RowToMove Move(RowId row, std::vector<TokenId> tokens, int rollback = 0) {
-  return RowToMove{row, absl::OkStatus(), rollback, std::move(tokens)};
+  RowToMove move;
+  move.row = row;
+  move.rollback = rollback;
+  move.tokens = std::move(tokens);
+  return move;
 }
 
 // The mask of position 0; null when there is none.
@@ -44,13 +48,25 @@ MaskRef MaskOf(const RowResult& row) {
 }
 
 // The tokens a mask allows, as text; "<end>" for the stop token.
-std::string Allowed(const RowResult& row) {
+std::string Allowed(const MaskRef& mask) {
   std::string allowed;
-  const MaskRef mask = MaskOf(row);
   for (TokenId id = 0; mask != nullptr && id < mask->vocab_size(); ++id) {
     if (mask->Allows(id)) {
       allowed += id == kEnd ? std::string("<end>") : std::string(1, static_cast<char>(id));
     }
+  }
+  return allowed;
+}
+
+std::string Allowed(const RowResult& row) { return Allowed(MaskOf(row)); }
+
+// What each position allows; "full" and "invalid" where there is no mask.
+std::vector<std::string> AllowedByPosition(const RowResult& row) {
+  std::vector<std::string> allowed;
+  for (const Position& position : row.positions) {
+    allowed.push_back(position.state == Position::State::kFull      ? "full"
+                      : position.state == Position::State::kInvalid ? "invalid"
+                                                                    : Allowed(position.mask));
   }
   return allowed;
 }
@@ -94,6 +110,18 @@ class StreamSessionTest : public testing::Test {
   RowResult Take(RowId row, std::vector<TokenId> tokens, int rollback = 0) {
     StepRequest request = Next();
     request.moves = {Move(row, std::move(tokens), rollback)};
+    const std::vector<RowResult> rows = Run(request);
+    EXPECT_EQ(rows.size(), 1U);
+    return rows.empty() ? RowResult() : rows[0];
+  }
+
+  RowResult Draft(RowId row, std::vector<TokenId> taken, std::vector<TokenId> drafts,
+                  std::vector<int> parents = {}) {
+    StepRequest request = Next();
+    request.moves = {Move(row, std::move(taken))};
+    request.moves[0].has_drafts = true;
+    request.moves[0].drafts = std::move(drafts);
+    request.moves[0].draft_parents = std::move(parents);
     const std::vector<RowResult> rows = Run(request);
     EXPECT_EQ(rows.size(), 1U);
     return rows.empty() ? RowResult() : rows[0];
@@ -318,9 +346,9 @@ TEST_F(StreamSessionTest, LimitsRowsAndTokens) {
 TEST_F(StreamSessionTest, OwnStopIdsEndARow) {
   StepRequest request = Next();
   RowToOpen open = Open(1, Choice(R"(["ab"])"));
-  open.stop_ids = {'!'};
+  open.options.stop_ids = {'!'};
   RowToOpen wrong = Open(2, Choice(R"(["ab"])"));
-  wrong.stop_ids = {257};
+  wrong.options.stop_ids = {257};
   request.opens = {open, wrong};
   const std::vector<RowResult> rows = Run(request);
   EXPECT_TRUE(absl::IsOutOfRange(rows[1].error)) << rows[1].error;
@@ -332,15 +360,152 @@ TEST_F(StreamSessionTest, WhatIsNotSupportedIsRefusedPerRow) {
   OpenRow(1, Choice(R"(["ab"])"));
   StepRequest request = Next();
   RowToMove move = Move(1, Bytes("a"));
-  move.refusal = absl::UnimplementedError("drafts");
+  move.refusal = absl::UnimplementedError("remaining_tokens");
   request.moves = {move, Move(1, Bytes("a"))};
-  request.snapshots = {1};
   const std::vector<RowResult> rows = Run(request);
-  ASSERT_EQ(rows.size(), 3U);
+  ASSERT_EQ(rows.size(), 2U);
   EXPECT_TRUE(absl::IsUnimplemented(rows[0].error));
   EXPECT_EQ(rows[0].token_count, 0);
   EXPECT_TRUE(absl::IsInvalidArgument(rows[1].error)) << "named twice";
-  EXPECT_TRUE(absl::IsUnimplemented(rows[2].error)) << "snapshot";
+}
+
+TEST_F(StreamSessionTest, PositionIIsTheMaskAfterItsFirstIDraftsAndTheRowStays) {
+  OpenRow(1, Choice(R"(["abc","abd"])"));
+  const RowResult row = Draft(1, Bytes("a"), Bytes("bc"));
+  EXPECT_THAT(AllowedByPosition(row), testing::ElementsAre("b", "cd", "<end>"));
+  EXPECT_EQ(row.accepted_drafts, 2);
+  EXPECT_EQ(row.token_count, 1);
+  EXPECT_EQ(Allowed(Take(1, {})), "b") << "the row is where it was";
+}
+
+TEST_F(StreamSessionTest, ARefusedDraftEndsTheRun) {
+  OpenRow(1, Choice(R"(["abcd"])"));
+  const RowResult row = Draft(1, {}, Bytes("abxd"));
+  EXPECT_THAT(AllowedByPosition(row), testing::ElementsAre("a", "b", "c", "invalid", "invalid"));
+  EXPECT_EQ(row.accepted_drafts, 2);
+  EXPECT_TRUE(row.error.ok()) << "a wrong guess is no error";
+  EXPECT_EQ(row.state, RowState::kActive);
+}
+
+TEST_F(StreamSessionTest, PaddingEndsTheDrafts) {
+  OpenRow(1, Choice(R"(["ab"])"));
+  EXPECT_THAT(AllowedByPosition(Draft(1, {}, {'a', -1, -1})),
+              testing::ElementsAre("a", "b", "invalid", "invalid"));
+  EXPECT_THAT(AllowedByPosition(Draft(1, {}, {-1})), testing::ElementsAre("a", "invalid"));
+  EXPECT_EQ(Draft(1, {}, {}).accepted_drafts, 0);
+}
+
+TEST_F(StreamSessionTest, ANodeOfATreeIsTestedAgainstItsParent) {
+  OpenRow(1, Choice(R"(["abc","xyz"])"));
+  const RowResult row = Draft(1, {}, Bytes("axbyb"), {-1, -1, 0, 1, 1});
+  EXPECT_THAT(AllowedByPosition(row), testing::ElementsAre("ax", "b", "y", "c", "z", "invalid"));
+  EXPECT_EQ(row.accepted_drafts, 4);
+}
+
+TEST_F(StreamSessionTest, PositionsAfterADraftedEndAreFull) {
+  OpenRow(1, Choice(R"(["a"])"));
+  const RowResult row = Draft(1, Bytes("a"), {kEnd, 'z'});
+  EXPECT_THAT(AllowedByPosition(row), testing::ElementsAre("<end>", "full", "full"));
+  EXPECT_EQ(row.accepted_drafts, 2);
+  EXPECT_EQ(row.state, RowState::kActive);
+}
+
+TEST_F(StreamSessionTest, DraftsThatAreNoTreeOrTooManyAreRefused) {
+  StreamLimits limits;
+  limits.max_draft_tokens = 3;
+  session_ = NewSession(limits);
+  OpenRow(1, Choice(R"(["abcd"])"));
+  const RowResult no_tree = Draft(1, Bytes("a"), Bytes("bc"), {-1, 1});
+  EXPECT_EQ(ErrorReason(no_tree.error), "DRAFT_IS_NO_TREE");
+  EXPECT_EQ(ErrorPlace(no_tree.error), "drafts.parents[1]");
+  EXPECT_EQ(no_tree.token_count, 0) << "nothing of the update is done";
+  const RowResult many = Draft(1, {}, Bytes("abcd"));
+  EXPECT_TRUE(absl::IsResourceExhausted(many.error)) << many.error;
+  EXPECT_THAT(AllowedByPosition(many), testing::ElementsAre("a"));
+}
+
+TEST_F(StreamSessionTest, ARefusedTokenLeavesItsDraftsAside) {
+  OpenRow(1, Choice(R"(["ab"])"));
+  const RowResult row = Draft(1, Bytes("x"), Bytes("ab"));
+  EXPECT_EQ(ErrorReason(row.error), "TOKEN_REFUSED");
+  EXPECT_THAT(AllowedByPosition(row), testing::ElementsAre("a"));
+  EXPECT_FALSE(row.accepted_drafts.has_value());
+}
+
+TEST_F(StreamSessionTest, ForcedBytesAreSaidWhenAskedFor) {
+  OpenRow(1, Choice(R"(["abcx","abcy"])"));
+  StepRequest request = Next();
+  request.moves = {Move(1, Bytes("a"))};
+  request.moves[0].want_forced = true;
+  const RowResult row = Run(request)[0];
+  ASSERT_TRUE(row.forced.has_value());
+  EXPECT_EQ(row.forced->bytes, "bc");
+  EXPECT_THAT(row.forced->tokens, testing::ElementsAre('b', 'c'));
+  EXPECT_FALSE(Take(1, Bytes("b")).forced.has_value());
+}
+
+// A snapshot opened elsewhere gives the same masks, whatever the row had been through.
+TEST_F(StreamSessionTest, ASnapshotOpensTheSameRow) {
+  StepRequest request = Next();
+  RowToOpen open = Open(1, Choice(R"(["ab","ac"])"));
+  open.options.gate = GateRequest{.end_tokens = {'<', '>'}, .max_tokens = 9};
+  open.options.stop_ids = {'!'};
+  request.opens = {open};
+  Run(request);
+  Take(1, Bytes("hm<>ab"));
+  request = Next();
+  request.moves = {Move(1, {}, 1)};
+  request.snapshots = {1, 5};
+  const auto result = session_->Step(request, &NeverCancelled);
+  ASSERT_TRUE(result.ok());
+  const std::vector<RowResult> rows = (*result)->rows;
+  EXPECT_TRUE(absl::IsNotFound(rows.back().error)) << rows.back().error;
+  ASSERT_EQ((*result)->snapshots.size(), 1U);
+  const RowSnapshot snapshot = (*result)->snapshots[0];
+  EXPECT_EQ(snapshot.tokens, Bytes("hm<>a"));
+  session_ = NewSession(StreamLimits());
+  GrammarTarget target;
+  target.id = snapshot.grammar_id;
+  request = Next();
+  request.opens = {Open(2, target, snapshot.tokens)};
+  request.opens[0].options = *snapshot.options;
+  const RowResult restored = Run(request)[0];
+  EXPECT_EQ(restored.token_count, 5);
+  EXPECT_EQ(Allowed(restored), Allowed(rows[0]));
+  EXPECT_EQ(Allowed(Take(2, Bytes("b"))), "!");
+}
+
+TEST_F(StreamSessionTest, AReasoningRowIsFreeUntilItsEnd) {
+  StepRequest request = Next();
+  request.opens = {Open(1, Choice(R"(["ab"])"))};
+  request.opens[0].options.gate = GateRequest{.end_tokens = {'<', '>'}};
+  const RowResult opened = Run(request)[0];
+  EXPECT_EQ(opened.state, RowState::kFree);
+  EXPECT_THAT(AllowedByPosition(opened), testing::ElementsAre("full"));
+  EXPECT_EQ(Take(1, Bytes("zz<")).state, RowState::kFree);
+  const RowResult text = Take(1, Bytes(">"));
+  EXPECT_EQ(text.state, RowState::kActive);
+  EXPECT_EQ(Allowed(text), "a");
+  EXPECT_EQ(Take(1, {}, 1).state, RowState::kFree) << "back over the reasoning's end";
+  EXPECT_EQ(Allowed(Take(1, Bytes(">a"))), "b");
+}
+
+TEST_F(StreamSessionTest, AGateThatCannotBeFailsItsRowAlone) {
+  StepRequest request = Next();
+  const GateRequest wrong[] = {{},
+                               {.end_tokens = {1}, .style = "think_tags"},
+                               {.style = "no such style"},
+                               {.style = "think_tags"},
+                               {.end_tokens = {257}},
+                               {.end_tokens = {1}, .prompt_tail = {-1}}};
+  for (const GateRequest& gate : wrong) {
+    request.opens.push_back(Open(request.opens.size(), Choice(R"(["ab"])")));
+    request.opens.back().options.gate = gate;
+  }
+  for (const RowResult& row : Run(request)) {
+    EXPECT_EQ(row.state, RowState::kFailed) << row.row;
+    EXPECT_THAT(ErrorPlace(row.error), testing::StartsWith("reasoning")) << row.error;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,254 @@
+#include "service/sequence.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+
+namespace maskd::service {
+namespace {
+
+using State = SequencePosition::State;
+
+constexpr TokenId kPadding = -1;
+
+// The index of the position that token i comes after.
+std::size_t PositionBefore(const Draft& draft, std::size_t i) {
+  return draft.parents.empty() ? i : static_cast<std::size_t>(draft.parents[i] + 1);
+}
+
+SequencePosition FromMatcher(const DraftPosition& position) {
+  switch (position.state) {
+    case DraftPosition::State::kActive:
+      return {State::kMasked, position.may_end, position.mask};
+    case DraftPosition::State::kFinished:
+      return {State::kFinished, true};
+    case DraftPosition::State::kInvalid:
+      break;
+  }
+  return {};
+}
+
+std::shared_ptr<const std::vector<TokenId>> StopIds(const Vocabulary& vocabulary,
+                                                    const std::vector<TokenId>& own) {
+  std::vector<TokenId> ids = own.empty() ? vocabulary.stop_ids() : own;
+  std::ranges::sort(ids);
+  return std::make_shared<const std::vector<TokenId>>(std::move(ids));
+}
+
+absl::Status Refused(TokenId token, absl::string_view why) {
+  return ErrorAt(absl::StatusCode::kInvalidArgument, "", "TOKEN_REFUSED",
+                 absl::StrCat("token ", token, " is refused: ", why));
+}
+
+}  // namespace
+
+Sequence::Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& options)
+    : matcher_(grammar, options.stop_ids),
+      stop_ids_(StopIds(grammar->tokenizer().vocabulary(), options.stop_ids)),
+      gate_(options.gate),
+      min_tokens_(options.min_tokens),
+      history_(gate_ == nullptr ? 0 : static_cast<TokenHistory::State>(gate_->start())) {
+  if (gate_ == nullptr || gate_->ended(gate_->start())) text_begin_ = 0;
+}
+
+absl::Status Sequence::Take(TokenId token) {
+  if (reasoning()) return TakeReasoning(token);
+  if (IsStop(token) && MayNotEndYet()) {
+    return Refused(token, absl::StrCat("the text must have ", min_tokens_, " tokens"));
+  }
+  if (absl::Status taken = matcher_.Accept(token); !taken.ok()) return taken;
+  history_.Push(token, 0);
+  return absl::OkStatus();
+}
+
+absl::Status Sequence::TakeReasoning(TokenId token) {
+  const int size = grammar().tokenizer().vocabulary().size();
+  if (token < 0 || token >= size) {
+    return ErrorAt(absl::StatusCode::kOutOfRange, "", "TOKEN_OUT_OF_RANGE",
+                   absl::StrCat("token ", token, " is not in [0, ", size, ")"));
+  }
+  const std::optional<ReasoningGate::Place> next =
+      NextPlace(static_cast<ReasoningGate::Place>(history_.state()), token_count(), token);
+  if (!next.has_value()) return Refused(token, "the reasoning must end");
+  history_.Push(token, static_cast<TokenHistory::State>(*next));
+  if (gate_->ended(*next)) text_begin_ = token_count();
+  return absl::OkStatus();
+}
+
+std::optional<ReasoningGate::Place> Sequence::NextPlace(ReasoningGate::Place place, int token_count,
+                                                        TokenId token) const {
+  const int size = grammar().tokenizer().vocabulary().size();
+  if (token < 0 || token >= size) return std::nullopt;
+  if (gate_->must_end(token_count) && token != gate_->NextOfEnd(place)) return std::nullopt;
+  return gate_->Next(place, token);
+}
+
+absl::Status Sequence::Rollback(int count) {
+  if (count < 0 || count > token_count()) {
+    return ErrorAt(absl::StatusCode::kOutOfRange, "", "ROLLBACK_OUT_OF_RANGE",
+                   absl::StrCat("cannot take back ", count, " of ", token_count(), " tokens"));
+  }
+  const int in_text = reasoning() ? 0 : std::min(count, text_tokens());
+  if (absl::Status back = matcher_.Rollback(in_text); !back.ok()) return back;
+  history_.Pop(count);
+  if (text_begin_.value_or(0) > token_count()) text_begin_.reset();
+  return absl::OkStatus();
+}
+
+absl::Status Sequence::FillPositions(const Draft& draft,
+                                     std::vector<SequencePosition>* positions) const {
+  positions->clear();
+  absl::Status filled = reasoning() ? FillMixed(draft, positions) : FillText(draft, positions);
+  if (min_tokens_ > 0) HoldOpen(draft, positions);
+  return filled;
+}
+
+absl::Status Sequence::FillText(const Draft& draft,
+                                std::vector<SequencePosition>* positions) const {
+  if (draft.tokens.empty()) {
+    absl::StatusOr<MaskRef> mask = matcher_.Mask();
+    if (!mask.ok()) {
+      positions->emplace_back();
+      return mask.status();
+    }
+    const bool finished = matcher_.finished();
+    positions->push_back({finished ? State::kFinished : State::kMasked,
+                          finished || matcher_.may_end(), *std::move(mask), text_tokens()});
+    return absl::OkStatus();
+  }
+  DraftMasks masks;
+  absl::Status filled = matcher_.MaskDraft(draft, &masks);
+  for (const DraftPosition& position : masks.positions) {
+    positions->push_back(FromMatcher(position));
+  }
+  for (std::size_t i = 0; i < positions->size(); ++i) {
+    (*positions)[i].text_tokens =
+        i == 0 ? text_tokens() : (*positions)[PositionBefore(draft, i - 1)].text_tokens + 1;
+  }
+  return filled;
+}
+
+// A draft that begins in the reasoning: its positions there are the gate's; those behind an end are
+// the matcher's, which stands at the start of the text, as a draft of their own.
+struct Sequence::Walk {
+  // Where a position stands.
+  struct Node {
+    ReasoningGate::Place place = 0;  // in the reasoning
+    int text_position = -1;          // in the text: which position of `text` it is
+  };
+  absl::InlinedVector<Node, 8> nodes;
+  std::vector<TokenId> text_tokens;
+  std::vector<int> text_parents;
+
+  // Adds a token behind a position of the text; gives its own position there.
+  int AddText(TokenId token, int position_before) {
+    text_tokens.push_back(token);
+    text_parents.push_back(position_before - 1);
+    return static_cast<int>(text_tokens.size());
+  }
+};
+
+absl::Status Sequence::FillMixed(const Draft& draft,
+                                 std::vector<SequencePosition>* positions) const {
+  if (absl::Status checked = CheckDraft(draft); !checked.ok()) return checked;
+  Walk walk;
+  walk.nodes.resize(draft.tokens.size() + 1);
+  positions->resize(draft.tokens.size() + 1);
+  walk.nodes[0].place = static_cast<ReasoningGate::Place>(history_.state());
+  FillReasoning(walk.nodes[0].place, token_count(), &(*positions)[0]);
+  for (std::size_t i = 0; i < draft.tokens.size(); ++i) {
+    StepInReasoning(draft.tokens[i], PositionBefore(draft, i), i + 1, &walk, positions);
+  }
+  DraftMasks masks;
+  absl::Status filled = matcher_.MaskDraft({walk.text_tokens, walk.text_parents}, &masks);
+  for (std::size_t i = 0; i < positions->size(); ++i) {
+    if (walk.nodes[i].text_position < 0) continue;
+    const int text_tokens = (*positions)[i].text_tokens;
+    (*positions)[i] = FromMatcher(masks.positions[walk.nodes[i].text_position]);
+    (*positions)[i].text_tokens = text_tokens;
+  }
+  return filled;
+}
+
+void Sequence::StepInReasoning(TokenId token, std::size_t before, std::size_t at, Walk* walk,
+                               std::vector<SequencePosition>* positions) const {
+  const Walk::Node& from = walk->nodes[before];
+  const SequencePosition& position = (*positions)[before];
+  if (from.text_position >= 0) {
+    walk->nodes[at].text_position = walk->AddText(token, from.text_position);
+    (*positions)[at].text_tokens = position.text_tokens + 1;
+    return;
+  }
+  if (position.state == State::kInvalid) return;
+  const int tokens_before = position.token_count;
+  const auto next = NextPlace(from.place, tokens_before, token);
+  if (!next.has_value()) return;
+  if (gate_->ended(*next)) {
+    walk->nodes[at].text_position = 0;
+    return;
+  }
+  walk->nodes[at].place = *next;
+  FillReasoning(*next, tokens_before + 1, &(*positions)[at]);
+}
+
+void Sequence::FillReasoning(ReasoningGate::Place place, int token_count,
+                             SequencePosition* position) const {
+  position->state = State::kFree;
+  position->token_count = token_count;
+  if (!gate_->must_end(token_count)) return;
+  TokenMask mask(grammar().tokenizer().vocabulary().size());
+  mask.Allow(gate_->NextOfEnd(place));
+  position->state = State::kMasked;
+  position->mask = std::make_shared<const TokenMask>(std::move(mask));
+}
+
+// Takes the end away from positions whose text is too short for it, and the drafts that use it.
+void Sequence::HoldOpen(const Draft& draft, std::vector<SequencePosition>* positions) const {
+  for (std::size_t i = 0; i < positions->size(); ++i) {
+    SequencePosition& position = (*positions)[i];
+    if (i > 0) {
+      const SequencePosition& before = (*positions)[PositionBefore(draft, i - 1)];
+      const bool allowed = before.mask == nullptr || position.state == State::kInvalid ||
+                           before.mask->Allows(draft.tokens[i - 1]);
+      if (before.state == State::kInvalid || !allowed) position = {};
+    }
+    if (position.state != State::kMasked || !position.may_end) continue;
+    if (position.text_tokens >= min_tokens_) continue;
+    if (MaskRef open = WithoutStops(*position.mask); open != nullptr) {
+      position.mask = std::move(open);
+      position.may_end = false;
+    }
+  }
+}
+
+bool Sequence::MayNotEndYet() const {
+  if (text_tokens() >= min_tokens_ || finished() || !matcher_.may_end()) return false;
+  const absl::StatusOr<MaskRef> mask = matcher_.Mask();
+  return mask.ok() && WithoutStops(**mask) != nullptr;
+}
+
+MaskRef Sequence::WithoutStops(TokenMask mask) const {
+  for (const TokenId id : *stop_ids_) mask.Forbid(id);
+  return mask.empty() ? nullptr : std::make_shared<const TokenMask>(std::move(mask));
+}
+
+bool Sequence::IsStop(TokenId token) const { return std::ranges::binary_search(*stop_ids_, token); }
+
+absl::StatusOr<ForcedTokens> Sequence::FindForced(int max_bytes) const {
+  if (!reasoning()) return matcher_.FindForcedTokens(max_bytes);
+  ForcedTokens forced;
+  if (!gate_->must_end(token_count())) return forced;
+  forced.tokens = gate_->Rest(static_cast<ReasoningGate::Place>(history_.state()));
+  forced.certain_tokens = static_cast<int>(forced.tokens.size());
+  for (const TokenId token : forced.tokens) {
+    absl::StrAppend(&forced.bytes, grammar().tokenizer().vocabulary().TokenBytes(token));
+  }
+  return forced;
+}
+
+}  // namespace maskd::service

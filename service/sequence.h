@@ -1,0 +1,107 @@
+// One row in use: the tokens it has taken, its reasoning gate, its place in its grammar.
+//
+// Phases   reasoning, until the gate's end has been taken; then the grammar's text; then its end.
+//          A row without a gate begins in the text.
+// Tokens   taken exactly if the mask of position 0 allows them: in reasoning any token of the
+//          vocabulary, or the end's next one when the budget is spent; in the text what the grammar
+//          takes; after the end any.
+// Errors   a refused token or rollback leaves the sequence as it was.
+// Cost     Rollback and a copy (a fork): constant time a token and a copy.
+// Threads  one thread at a time; copies are independent.
+#ifndef MASKD_SERVICE_SEQUENCE_H_
+#define MASKD_SERVICE_SEQUENCE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "cache/grammar_cache.h"
+#include "grammar_core/matcher/matcher.h"
+#include "grammar_core/matcher/token_history.h"
+#include "service/reasoning_gate.h"
+
+namespace maskd::service {
+
+// The state of a row before or after some draft tokens.
+struct SequencePosition {
+  enum class State : std::uint8_t {
+    kMasked,    // `mask` says what may come next
+    kFree,      // reasoning: nothing to mask
+    kFinished,  // the text has ended: nothing to mask
+    kInvalid,   // a draft token on the way to it is refused
+  };
+  State state = State::kInvalid;
+  bool may_end = false;
+  MaskRef mask = nullptr;
+  int text_tokens = 0;  // of the text, before this position
+  int token_count = 0;  // in reasoning: of the row
+};
+
+// What a row is opened with beside its grammar.
+struct SequenceOptions {
+  std::vector<TokenId> stop_ids = {};                   // empty: the vocabulary's
+  std::shared_ptr<const ReasoningGate> gate = nullptr;  // null: none
+  int min_tokens = 0;  // of the text: it may not end before, unless nothing else can come
+};
+
+class Sequence {
+ public:
+  Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& options);
+
+  // Errors: those of Matcher::Accept().
+  absl::Status Take(TokenId token);
+  // Takes back the last `count` tokens, over the end and the reasoning's end too. Errors:
+  // OUT_OF_RANGE past the start.
+  absl::Status Rollback(int count);
+
+  // The positions of `draft`, see grammar_core/matcher/drafts.h; with an empty one the row's own
+  // alone. The sequence stays as it was. Errors: RESOURCE_EXHAUSTED, and the positions not made yet
+  // are invalid; INVALID_ARGUMENT for parents that are no tree, and there is none.
+  absl::Status FillPositions(const Draft& draft, std::vector<SequencePosition>* positions) const;
+
+  // What must come next whatever the model says: in the text what the grammar leaves, in reasoning
+  // the end when the budget is spent. Errors: RESOURCE_EXHAUSTED.
+  [[nodiscard]] absl::StatusOr<ForcedTokens> FindForced(int max_bytes) const;
+
+  [[nodiscard]] bool reasoning() const { return !text_begin_.has_value(); }
+  [[nodiscard]] bool finished() const { return matcher_.finished(); }
+  // Tokens taken, those of the reasoning and those after the end included.
+  [[nodiscard]] int token_count() const { return history_.size(); }
+  [[nodiscard]] std::vector<TokenId> tokens() const { return history_.LastTokens(token_count()); }
+  [[nodiscard]] const CompiledGrammar& grammar() const { return matcher_.grammar(); }
+
+ private:
+  struct Walk;
+
+  absl::Status TakeReasoning(TokenId token);
+  // What one token does to a place of the reasoning; nothing when it is refused.
+  [[nodiscard]] std::optional<ReasoningGate::Place> NextPlace(ReasoningGate::Place place,
+                                                              int token_count, TokenId token) const;
+  absl::Status FillText(const Draft& draft, std::vector<SequencePosition>* positions) const;
+  absl::Status FillMixed(const Draft& draft, std::vector<SequencePosition>* positions) const;
+  void StepInReasoning(TokenId token, std::size_t before, std::size_t at, Walk* walk,
+                       std::vector<SequencePosition>* positions) const;
+  void FillReasoning(ReasoningGate::Place place, int token_count, SequencePosition* position) const;
+  void HoldOpen(const Draft& draft, std::vector<SequencePosition>* positions) const;
+  [[nodiscard]] bool MayNotEndYet() const;
+  // Null when nothing is left.
+  [[nodiscard]] MaskRef WithoutStops(TokenMask mask) const;
+  [[nodiscard]] bool IsStop(TokenId token) const;
+  [[nodiscard]] int text_tokens() const { return token_count() - text_begin_.value_or(0); }
+
+  Matcher matcher_;
+  std::shared_ptr<const std::vector<TokenId>> stop_ids_;  // ascending
+  std::shared_ptr<const ReasoningGate> gate_;
+  int min_tokens_;
+  // Every token, with the gate's place behind it as its state; 0 in the text.
+  TokenHistory history_;
+  std::optional<int> text_begin_;  // the tokens of reasoning, once it has ended
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_SEQUENCE_H_

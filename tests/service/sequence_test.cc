@@ -1,0 +1,234 @@
+// A row through its reasoning, its text and its end, against a reference that knows only the tokens
+// taken: it searches them for the reasoning's end and replays the rest into a fresh matcher.
+#include "service/sequence.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/error.h"
+#include "grammar_core/compile/compiler.h"
+
+namespace maskd::service {
+namespace {
+
+using State = SequencePosition::State;
+using Tokens = std::vector<TokenId>;
+
+constexpr TokenId kEnd = 256;  // of the embedded vocabulary
+
+Tokens Bytes(const std::string& text) { return {text.begin(), text.end()}; }
+
+class SequenceTest : public testing::Test {
+ protected:
+  cache::GrammarPtr Compile(const std::string& kind, const std::string& source) {
+    Budget budget{Budget::Bounds()};
+    auto grammar = CompileGrammar({kind, source, {}}, tokenizer().space(), Limits(), budget);
+    EXPECT_TRUE(grammar.ok()) << grammar.status();
+    return *std::move(grammar);
+  }
+
+  std::shared_ptr<const ReasoningGate> Gate(const GateRequest& request) {
+    auto gate = ReasoningGate::Create(request, tokenizer());
+    EXPECT_TRUE(gate.ok()) << gate.status();
+    return *std::move(gate);
+  }
+
+  [[nodiscard]] const LoadedTokenizer& tokenizer() const { return tokenizers_->all().front(); }
+
+  std::unique_ptr<const TokenizerStore> tokenizers_ = std::move(*TokenizerStore::Load({}, 1 << 20));
+};
+
+// What each position of a draft allows.
+std::vector<std::string> Positions(const Sequence& sequence, const Tokens& drafts,
+                                   const std::vector<int>& parents = {}) {
+  std::vector<SequencePosition> positions;
+  const absl::Status filled = sequence.FillPositions({drafts, parents}, &positions);
+  EXPECT_TRUE(filled.ok()) << filled;
+  std::vector<std::string> allowed;
+  for (const SequencePosition& position : positions) {
+    if (position.state == State::kMasked) {
+      allowed.emplace_back();
+      position.mask->VisitAllowed([&allowed](TokenId id) {
+        allowed.back() += id == kEnd ? std::string("$") : std::string(1, static_cast<char>(id));
+      });
+    } else {
+      allowed.emplace_back(position.state == State::kFree       ? "free"
+                           : position.state == State::kFinished ? "finished"
+                                                                : "invalid");
+    }
+  }
+  return allowed;
+}
+
+absl::Status TakeAll(Sequence& sequence, const Tokens& tokens) {
+  for (const TokenId token : tokens) {
+    if (absl::Status taken = sequence.Take(token); !taken.ok()) return taken;
+  }
+  return absl::OkStatus();
+}
+
+TEST_F(SequenceTest, ReasoningEndsInsideADraftWindow) {
+  Sequence row(Compile("choice", R"(["ab"])"), {.gate = Gate({.end_tokens = {'<', '>'}})});
+  EXPECT_THAT(Positions(row, Bytes("x<>ab")),
+              testing::ElementsAre("free", "free", "free", "a", "b", "$"));
+  EXPECT_THAT(Positions(row, Bytes("x<>zb")),
+              testing::ElementsAre("free", "free", "free", "a", "invalid", "invalid"));
+  EXPECT_TRUE(row.reasoning());
+}
+
+TEST_F(SequenceTest, ReasoningEndsAcrossSteps) {
+  Sequence row(Compile("choice", R"(["ab"])"), {.gate = Gate({.end_tokens = {'<', '>'}})});
+  ASSERT_TRUE(TakeAll(row, Bytes("x<")).ok());
+  EXPECT_THAT(Positions(row, Bytes(">a")), testing::ElementsAre("free", "a", "b"));
+  ASSERT_TRUE(row.Take('>').ok());
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre("a"));
+}
+
+TEST_F(SequenceTest, BranchesOfATreeEndTheReasoningEachForItself) {
+  Sequence row(Compile("choice", R"(["ab"])"), {.gate = Gate({.end_tokens = {'>'}})});
+  EXPECT_THAT(Positions(row, Bytes(">xa>ab"), {-1, -1, 0, 1, 3, 1}),
+              testing::ElementsAre("free", "a", "free", "b", "a", "b", "free"));
+}
+
+TEST_F(SequenceTest, ASpentThinkingBudgetForcesTheEnd) {
+  Sequence row(Compile("choice", R"(["ab"])"),
+               {.gate = Gate({.end_tokens = {'<', '>'}, .max_tokens = 2})});
+  EXPECT_THAT(Positions(row, Bytes("xy<>a")),
+              testing::ElementsAre("free", "free", "<", ">", "a", "b"));
+  EXPECT_THAT(Positions(row, Bytes("xyz")), testing::ElementsAre("free", "free", "<", "invalid"));
+  ASSERT_TRUE(TakeAll(row, Bytes("x<")).ok());
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre(">")) << "what the end still lacks";
+  EXPECT_EQ(row.FindForced(64)->bytes, ">");
+  EXPECT_EQ(ErrorReason(row.Take('z')), "TOKEN_REFUSED");
+  ASSERT_TRUE(row.Take('>').ok());
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre("a"));
+}
+
+TEST_F(SequenceTest, AThinkingBudgetOfNothingBeginsWithTheEnd) {
+  Sequence row(Compile("choice", R"(["ab"])"),
+               {.gate = Gate({.end_tokens = {'<', '>'}, .max_tokens = 0})});
+  EXPECT_THAT(Positions(row, Bytes("<>")), testing::ElementsAre("<", ">", "a"));
+}
+
+TEST_F(SequenceTest, TokensOutOfTheVocabularyAreNoReasoning) {
+  Sequence row(Compile("choice", R"(["ab"])"), {.gate = Gate({.end_tokens = {'>'}})});
+  for (const TokenId token : {-1, 257}) {
+    EXPECT_TRUE(absl::IsOutOfRange(row.Take(token)));
+    EXPECT_THAT(Positions(row, {token, 'x'}), testing::ElementsAre("free", "invalid", "invalid"));
+  }
+  EXPECT_EQ(row.token_count(), 0);
+}
+
+TEST_F(SequenceTest, RollsBackOverTheTextsEndAndTheReasonings) {
+  Sequence row(Compile("choice", R"(["ab"])"), {.gate = Gate({.end_tokens = {'<', '>'}})});
+  ASSERT_TRUE(TakeAll(row, {'x', '<', '>', 'a', 'b', kEnd, 7}).ok());
+  EXPECT_TRUE(row.finished());
+  EXPECT_EQ(row.token_count(), 7);
+  ASSERT_TRUE(row.Rollback(2).ok());
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre("$"));
+  ASSERT_TRUE(row.Rollback(3).ok());
+  EXPECT_THAT(Positions(row, Bytes(">a")), testing::ElementsAre("free", "a", "b"));
+  EXPECT_TRUE(absl::IsOutOfRange(row.Rollback(3)));
+  EXPECT_EQ(row.token_count(), 2);
+  EXPECT_EQ(row.tokens(), Bytes("x<"));
+}
+
+TEST_F(SequenceTest, ATextDoesNotEndBeforeItsMinimum) {
+  Sequence row(Compile("regex", "a*"), {.min_tokens = 2});
+  EXPECT_THAT(Positions(row, Bytes("aa")), testing::ElementsAre("a", "a", "a$"));
+  EXPECT_THAT(Positions(row, {kEnd, 'a'}), testing::ElementsAre("a", "invalid", "invalid"));
+  EXPECT_EQ(ErrorReason(row.Take(kEnd)), "TOKEN_REFUSED");
+  ASSERT_TRUE(TakeAll(row, {'a', 'a', kEnd}).ok());
+  EXPECT_TRUE(row.finished());
+}
+
+TEST_F(SequenceTest, AMinimumThatNoTextReachesDoesNotHoldItOpen) {
+  Sequence row(Compile("choice", R"(["a"])"), {.min_tokens = 5});
+  EXPECT_THAT(Positions(row, Bytes("a")), testing::ElementsAre("a", "$"));
+  EXPECT_TRUE(TakeAll(row, {'a', kEnd}).ok());
+}
+
+// Random rows against the reference.
+class RandomSequenceTest : public SequenceTest, public testing::WithParamInterface<int> {};
+
+// The one position behind `tokens`, told from nothing but them.
+std::string Reference(const cache::GrammarPtr& grammar, const GateRequest& gate,
+                      const Tokens& tokens) {
+  Tokens all = gate.prompt_tail;
+  all.insert(all.end(), tokens.begin(), tokens.end());
+  const auto end = std::ranges::search(all, gate.end_tokens);
+  if (end.empty()) return "free";
+  const auto text =
+      std::max(all.begin() + static_cast<std::ptrdiff_t>(gate.prompt_tail.size()), end.end());
+  Matcher matcher(grammar);
+  for (const TokenId token : Tokens(text, all.end())) {
+    if (!matcher.Accept(token).ok()) return "invalid";
+  }
+  if (matcher.finished()) return "finished";
+  std::string allowed;
+  (*matcher.Mask())->VisitAllowed([&allowed](TokenId id) {
+    allowed += id == kEnd ? std::string("$") : std::string(1, static_cast<char>(id));
+  });
+  return allowed;
+}
+
+TEST_P(RandomSequenceTest, DoesWhatTheReferenceSays) {
+  std::mt19937_64 random(GetParam());
+  const auto draw = [&random] {
+    static constexpr TokenId kTokens[] = {'a', 'b', 'c', kEnd};
+    return kTokens[random() % std::size(kTokens)];
+  };
+  const auto grammar = Compile("regex", "(ab|ba|c)*a?");
+  GateRequest gate{.end_tokens = {draw()}};
+  for (std::size_t i = random() % 3; i > 0; --i) gate.end_tokens.push_back(draw());
+  for (std::size_t i = random() % 3; i > 0; --i) gate.prompt_tail.push_back(draw());
+  std::vector<std::pair<Sequence, Tokens>> rows;
+  rows.emplace_back(Sequence(grammar, {.gate = Gate(gate)}), Tokens());
+  for (int i = 0; i < 120; ++i) {
+    const std::size_t at = random() % rows.size();
+    if (random() % 12 == 0) rows.push_back(rows[at]);
+    auto& [row, tokens] = rows[at];
+    if (random() % 5 == 0) {
+      const auto back = static_cast<int>(random() % (tokens.size() + 1));
+      ASSERT_TRUE(row.Rollback(back).ok());
+      tokens.resize(tokens.size() - static_cast<std::size_t>(back));
+    } else {
+      const TokenId token = draw();
+      tokens.push_back(token);
+      const bool taken = Reference(grammar, gate, tokens) != "invalid";
+      ASSERT_EQ(row.Take(token).ok(), taken);
+      if (!taken) tokens.pop_back();
+    }
+    ASSERT_EQ(row.tokens(), tokens);
+    Tokens drafts;
+    std::vector<int> parents;
+    for (int d = 0; d < 5; ++d) {
+      drafts.push_back(draw());
+      parents.push_back(static_cast<int>(random() % static_cast<std::uint64_t>(d + 1)) - 1);
+    }
+    const std::vector<std::string> positions = Positions(row, drafts, parents);
+    ASSERT_EQ(positions[0], Reference(grammar, gate, tokens));
+    for (int d = 0; d < 5; ++d) {
+      Tokens path;
+      for (int node = d; node >= 0; node = parents[static_cast<std::size_t>(node)]) {
+        path.insert(path.begin(), drafts[static_cast<std::size_t>(node)]);
+      }
+      path.insert(path.begin(), tokens.begin(), tokens.end());
+      ASSERT_EQ(positions[static_cast<std::size_t>(d) + 1], Reference(grammar, gate, path));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomSequenceTest, testing::Range(1, 61));
+
+}  // namespace
+}  // namespace maskd::service
