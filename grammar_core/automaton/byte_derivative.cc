@@ -151,9 +151,8 @@ TermId ByteDerivative::DeriveCat(TermId id, int byte_class, Work& work) {
 
 TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
                                   std::uint32_t partial_bytes) {
-  return term.c == kNoObject
-             ? store_->Encode(characters, partial, partial_bytes)
-             : objects_->EncodeNames(characters, partial, term.c, term.d, partial_bytes);
+  return term.c == kNoObject ? store_->Encode(characters, partial, partial_bytes)
+                             : objects_->EncodeNames(characters, partial, partial_bytes);
 }
 
 TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& work) {

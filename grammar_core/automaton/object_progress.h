@@ -46,6 +46,12 @@ class ObjectProgress {
   std::vector<Written> Write(std::uint32_t progress, std::uint32_t member, Work& work);
   std::uint32_t WriteOthers(std::uint32_t progress, std::uint32_t index);
 
+  // The progress that stands for `progress` once it is sure that the next member is `first` or one
+  // after it: the same for as many as there can be, so that their states are shared.
+  [[nodiscard]] std::uint32_t Narrowed(std::uint32_t progress, std::uint32_t first) const {
+    return places_.empty() ? first : progress;
+  }
+
   // Lower bounds, in bytes: of the members that must still come, each with a comma; of what
   // follows the name of `member`, from its closing quote to the brace; of any member.
   [[nodiscard]] std::uint32_t RequiredBytes(std::uint32_t progress) const;

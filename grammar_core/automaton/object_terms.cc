@@ -70,7 +70,7 @@ TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPha
 TermId ObjectTerms::Member(std::uint32_t object, std::uint32_t progress, Work& work) {
   std::vector<TermId> ways;
   if (const TermId names = Names(object, progress, 0, 0, work); names != kNothingTerm) {
-    ways.push_back(EncodeNames(names, {Spelling::kJsonString}, object, progress));
+    ways.push_back(EncodeNames(names, {Spelling::kJsonString}));
   }
   for (std::uint32_t i = 0; i < Spec(object).others.size(); ++i) {
     if (ShapeOf(object).progress.MayWriteOthers(progress, i, work)) {
@@ -140,15 +140,18 @@ TermId ObjectTerms::Names(std::uint32_t object, std::uint32_t progress, std::uin
   const std::uint32_t end = RangeEnd(shape, first, depth);
   TermStore::ObjectFacts facts;
   facts.min_bytes = kNoEnd;
+  auto first_member = static_cast<std::uint32_t>(shape.members.size());
   for (std::uint32_t i = first; i < end; ++i) {
     const std::uint32_t member = shape.members[i];
     if (!shape.progress.MayWrite(progress, member, work)) continue;
+    first_member = std::min(first_member, member);
     const auto rest = static_cast<std::uint32_t>(names[i].size()) - depth;
     facts.nullable |= rest == 0;
     facts.min_bytes = std::min(
         facts.min_bytes, SaturatingAdd(rest, shape.progress.BytesAfterName(progress, member)));
   }
   if (facts.min_bytes == kNoEnd) return kNothingTerm;
+  progress = shape.progress.Narrowed(progress, first_member);
   facts.key = Mix(Mix(shape.progress.Key(progress), first), depth);
   return store_->NameSet(object, progress, first, depth, facts);
 }
@@ -190,10 +193,11 @@ ObjectTerms::NameTexts ObjectTerms::TextsOf(std::uint32_t object, std::uint32_t 
   return texts;
 }
 
-TermId ObjectTerms::EncodeNames(TermId names, PartialChar partial, std::uint32_t object,
-                                std::uint32_t progress, std::uint32_t partial_bytes) {
-  return store_->EncodeNames(names, partial, object, progress,
-                             ShapeOf(object).progress.Key(progress), partial_bytes);
+TermId ObjectTerms::EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes) {
+  const Term& term = store_->term(names);
+  if (names == kNothingTerm) return kNothingTerm;
+  return store_->EncodeNames(names, partial, term.a, term.b, ShapeOf(term.a).progress.Key(term.b),
+                             partial_bytes);
 }
 
 }  // namespace maskd

@@ -61,13 +61,13 @@ class ObjectTerms {
   // Characters of name `name`.
   std::uint32_t NameLength(std::uint32_t object, std::uint32_t name);
 
-  // The NameSet of the names that share their first `depth` characters with name `first`.
+  // The NameSet of the names that share their first `depth` characters with name `first`; its
+  // progress is narrowed to them.
   TermId Names(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                std::uint32_t depth, Work& work);
 
-  // An Encode term of `names`, within this object; see TermStore::EncodeNames.
-  TermId EncodeNames(TermId names, PartialChar partial, std::uint32_t object,
-                     std::uint32_t progress, std::uint32_t partial_bytes = 0);
+  // An Encode term of a NameSet, within its object; see TermStore::EncodeNames.
+  TermId EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes = 0);
 
  private:
   // An object's spec with what is derived of it, made on first use.
