@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar_core/automaton/cell_chain.h"
 #include "grammar_core/automaton/mask_maker.h"
 
 namespace maskd {
@@ -103,18 +104,15 @@ const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
 }
 
 MaskRef Automaton::WithStopIds(const MaskRef& mask) const {
-  TokenMask with_stops = *mask;
-  for (const TokenId id : masks_->index().vocabulary().stop_ids()) with_stops.Allow(id);
-  return masks_->Intern(std::move(with_stops));
+  return masks_->Assemble({{mask}, {}, masks_->index().vocabulary().stop_ids()});
 }
 
 MaskRef Automaton::TextMask(TermId state, Work& work, std::uint32_t* floor, int depth) {
   CellChain chain(store_, state);
   if (MaskRef known = chain.Find(masks_, floor); known != nullptr) return known;
   MaskMaker maker(this, masks_, &work, depth);
-  TokenMask made = maker.Make(state);
-  if (!work.ok()) return nullptr;
-  MaskRef mask = masks_->Intern(std::move(made));
+  MaskRef mask = maker.Make(state);
+  if (mask == nullptr) return nullptr;
   chain.Settle(masks_, maker.lowest_floor(), mask);
   *floor = std::min(*floor, maker.lowest_floor());
   return mask;
@@ -181,7 +179,7 @@ TermId Automaton::EndOfName(TermId cell, std::uint32_t name, Work& work) {
   const Term& names = store_.term(store_.term(cell).a);
   const TermId end =
       objects_.Names(names.a, names.b, name, objects_.NameLength(names.a, name), work);
-  return objects_.EncodeNames(end, {Spelling::kJsonString}, names.a, names.b);
+  return objects_.EncodeNames(end, {Spelling::kJsonString});
 }
 
 std::int64_t Automaton::mask_count() const {

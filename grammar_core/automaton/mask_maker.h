@@ -2,6 +2,7 @@
 //
 //   choice   a choice of few at the head: the union of its branches' masks.
 //   names    property names: the trie walked along the texts, without a term for each letter.
+//   member   an object before a member: the names and others below a quote, as above.
 //   others   undeclared names: the mask of any name, less the tokens that end a declared one.
 //   length   a pattern with a bound on the length: the pattern's own mask, and a walk of the tokens
 //            that come near the bound.
@@ -10,8 +11,9 @@
 //   runs     a run of bytes of one set (white space, digits) before a tail: tokens that are such a
 //            run, the tail's own mask, and the tail tried on what tokens hold after a run.
 //   head     any other cell that may be empty: what begins in the cell, and the tail's own mask.
-//   exits    a wide string before a tail: the mask of the string alone, which is the same in every
-//            grammar, and of the tokens that leave it (by a quote) only what they hold after that.
+//   exits    a wide string before a tail, or white space and its quote before that: the mask of the
+//            string alone, which is the same in every grammar, and of the tokens that leave it (by a
+//            quote) only what they hold after that.
 //   walk     steps the automaton through the token trie, and is given up when that takes too long.
 //            Good for states that few bytes leave.
 //   closure  finds a set of characters that keep the automaton in a closed set of states (see
@@ -27,11 +29,16 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+
 #include "grammar_core/automaton/term_store.h"
+#include "grammar_core/automaton/text_walk.h"
 #include "grammar_core/automaton/walk_states.h"
 #include "grammar_core/automaton/work.h"
+#include "grammar_core/mask/mask_builder.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_mask.h"
 
@@ -53,7 +60,7 @@ class MaskMaker {
 
   // The tokens that `state` can take, by their bytes or by name; no stop ids for the end.
   // Meaningless when `work` failed.
-  TokenMask Make(TermId state, Route route = Route::kCheapest);
+  MaskRef Make(TermId state, Route route = Route::kCheapest);
 
   // The lowest floor (see term.h) of the states that Make() stepped from.
   [[nodiscard]] std::uint32_t lowest_floor() const {
@@ -69,21 +76,27 @@ class MaskMaker {
   [[nodiscard]] Parts PartsOf(TermId state) const;
 
   // Each makes the mask of a state of its form; false, with `mask` as it was, for another state.
-  bool MakeByForm(TermId state, TokenMask* mask);
-  bool MakeByChoice(const Parts& parts, TokenMask* mask);
-  bool MakeByNames(const Parts& parts, TokenMask* mask);
-  bool MakeByOthers(const Parts& parts, TokenMask* mask);
-  bool MakeByLength(TermId state, const Parts& parts, TokenMask* mask);
-  bool MakeByCounts(const Parts& parts, TokenMask* mask);
-  bool MakeByRuns(TermId state, const Parts& parts, TokenMask* mask);
-  bool MakeByHead(const Parts& parts, TokenMask* mask);
-  bool MakeByExits(TermId state, const Parts& parts, TokenMask* mask);
-  void MakeByWalkOrClosure(TermId state, Route route, TokenMask* mask);
+  bool MakeByForm(TermId state, MaskBuilder* mask);
+  bool MakeByChoice(const Parts& parts, MaskBuilder* mask);
+  bool MakeByNames(const Parts& parts, MaskBuilder* mask);
+  bool MakeByOthers(const Parts& parts, MaskBuilder* mask);
+  bool MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask);
+  bool MakeByCounts(const Parts& parts, MaskBuilder* mask);
+  bool MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask);
+  bool MakeByHead(const Parts& parts, MaskBuilder* mask);
+  bool MakeByExits(TermId state, MaskBuilder* mask);
+  bool MakeByMember(const Parts& parts, MaskBuilder* mask);
+  void MakeByWalkOrClosure(TermId state, Route route, MaskBuilder* mask);
 
   // The mask of another state with the same far end; null when `work` failed.
   MaskRef MaskOf(TermId state);
   // Adds it.
-  void MergeMaskOf(TermId state, TokenMask* mask);
+  void MergeMaskOf(TermId state, MaskBuilder* mask);
+
+  // A state that takes more ASCII characters is wide.
+  static constexpr int kWideState = 64;
+  // Trie nodes a unit of work stands for: a known transition takes 2 ns, a new one some hundred.
+  static constexpr std::int64_t kNodesPerUnit = 64;
 
   // The states behind the bytes of the node that a walk is at, by depth.
   using Path = std::array<WalkStates::State, TokenTrie::kMaxDepth + 1>;
@@ -95,14 +108,33 @@ class MaskMaker {
   bool WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t end, Path* path,
                  std::int64_t max_nodes, Allow allow);
   // Walks all of `trie` from `state`, for the tokens of the trie itself; false if given up.
-  bool Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, TokenMask* mask);
-  void WalkLongTokens(const TokenTrie& trie, TermId state, TokenMask* mask);
-  bool IsWorthExits(TermId cell);
+  bool Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, MaskBuilder* mask);
+  void WalkLongTokens(const TokenTrie& trie, TermId state, MaskBuilder* mask);
   // How many ASCII characters lead on from `state`.
   int CountTaken(TermId state);
-  std::shared_ptr<const Exits> ExitsOf(TermId cell, unsigned char byte);
-  [[nodiscard]] bool EndsByQuote(TermId tail) const;
   void MarkRead(TermId state);
+
+  // Names and exits, in files of their own.
+  //
+  // What walks below node `parent` of a trie, or all of it, and calls allow(node).
+  using OnNode = absl::FunctionRef<void(const TrieNode&)>;
+  static constexpr std::size_t kRoot = SIZE_MAX;
+  // Each false, without a call, for a state of another form.
+  bool WalkNames(const TokenTrie& trie, std::size_t parent, const Parts& parts, OnNode allow);
+  bool WalkOthers(const TokenTrie& trie, std::size_t parent, const Parts& parts, OnNode allow);
+  bool WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow);
+  void WalkMember(const TokenTrie& trie, std::size_t quote, TermId member, OnNode allow);
+  [[nodiscard]] bool IsNames(TermId cell) const;
+  // Any name but the declared ones, before a quote.
+  struct OtherNames {
+    TermId any;
+    TextList declared;
+  };
+  [[nodiscard]] std::optional<OtherNames> OtherNamesOf(const Parts& parts) const;
+  [[nodiscard]] bool EndsByQuote(TermId tail) const;
+  bool IsWorthExits(TermId cell);
+  Parts CutBehindString(TermId state);
+  std::shared_ptr<const Exits> ExitsOf(TermId text, unsigned char byte);
 
   Automaton* automaton_;
   MaskStore* masks_;
@@ -112,23 +144,29 @@ class MaskMaker {
   std::uint32_t lowest_floor_ = kNoEnd;  // of states stepped from without them
 };
 
-// The keys of a state's cells, from the first on, each mixed with those before: the store's keys.
-class CellChain {
- public:
-  CellChain(const TermStore& store, TermId state) : store_(store), state_(state) {}
-
-  // The mask that the store has for a beginning of the chain, or null. `*floor` is lowered to the
-  // cells below that beginning.
-  [[nodiscard]] MaskRef Find(MaskStore* masks, std::uint32_t* floor) const;
-
-  // Tells the store that the cells above `floor` settle `mask`; a floor of 0 means that the end of
-  // the text was looked at too.
-  void Settle(MaskStore* masks, std::uint32_t floor, const MaskRef& mask) const;
-
- private:
-  const TermStore& store_;
-  const TermId state_;
-};
+template <typename Allow>
+bool MaskMaker::WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t end, Path* path,
+                          std::int64_t max_nodes, Allow allow) {
+  const std::span<const TrieNode> nodes = trie.nodes();
+  if (begin == end || (*path)[nodes[begin].depth - 1] <= WalkStates::kFailed) return true;
+  std::int64_t visited = 0;
+  for (std::size_t i = begin; i < end; ++visited) {
+    if (visited == max_nodes) return false;
+    if (visited % kNodesPerUnit == 0 && !work_->Spend()) return true;
+    const TrieNode node = nodes[i];
+    const WalkStates::State next =
+        states_.Step((*path)[node.depth - 1], static_cast<unsigned char>(node.byte));
+    if (next == WalkStates::kDead) {
+      i += node.skip;
+      continue;
+    }
+    if (next == WalkStates::kFailed) return true;
+    allow(node);
+    (*path)[node.depth] = next;
+    ++i;
+  }
+  return true;
+}
 
 }  // namespace maskd
 

@@ -93,6 +93,41 @@ class TextCursors {
   const TextList& list_;
 };
 
+class TextWalk {
+ public:
+  TextWalk(const TokenTrie& trie, const TextList& list, OnToken on_token, OnQuote on_quote)
+      : nodes_(trie.nodes()), cursors_(list), on_token_(on_token), on_quote_(on_quote) {}
+
+  // Nothing of the texts has been read behind `depth` bytes.
+  void Start(std::size_t depth) { path_[depth] = cursors_.Start(); }
+  [[nodiscard]] std::bitset<kAsciiEnd> first_characters() const { return cursors_.Start().next; }
+  [[nodiscard]] std::int64_t visited() const { return visited_; }
+
+  void Nodes(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++visited_) {
+      const TrieNode node = nodes_[i];
+      const Cursor& at = path_[node.depth - 1];
+      if (node.byte == '"' && cursors_.EndsText(at)) {
+        on_quote_(i, at.begin);
+        i += node.skip;
+      } else if (!cursors_.Step(at, static_cast<unsigned char>(node.byte), &path_[node.depth])) {
+        i += node.skip;
+      } else {
+        on_token_(i);
+        ++i;
+      }
+    }
+  }
+
+ private:
+  const std::span<const TrieNode> nodes_;
+  const TextCursors cursors_;
+  const OnToken on_token_;
+  const OnQuote on_quote_;
+  std::array<Cursor, TokenTrie::kMaxDepth + 1> path_;  // path_[d]: behind d bytes
+  std::int64_t visited_ = 0;
+};
+
 }  // namespace
 
 bool TextList::IsAscii() const {
@@ -102,37 +137,30 @@ bool TextList::IsAscii() const {
   });
 }
 
-std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list,
-                       absl::FunctionRef<void(std::size_t)> on_token,
-                       absl::FunctionRef<void(std::size_t, std::uint32_t)> on_quote) {
-  const TextCursors cursors(list);
-  std::array<Cursor, TokenTrie::kMaxDepth + 1> path;  // path[d]: behind d bytes
-  path[0] = cursors.Start();
-  const std::span<const TrieNode> nodes = trie.nodes();
-  std::int64_t visited = 0;
-  const auto walk = [&](unsigned char first_byte) {
-    const std::size_t begin = trie.First(first_byte);
-    const std::size_t end = begin < nodes.size() ? begin + nodes[begin].skip : begin;
-    for (std::size_t i = begin; i < end; ++visited) {
-      const TrieNode node = nodes[i];
-      const Cursor& at = path[node.depth - 1];
-      if (node.byte == '"' && cursors.EndsText(at)) {
-        on_quote(i, at.begin);
-        i += node.skip;
-      } else if (!cursors.Step(at, static_cast<unsigned char>(node.byte), &path[node.depth])) {
-        i += node.skip;
-      } else {
-        on_token(i);
-        ++i;
-      }
-    }
+std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list, OnToken on_token,
+                       OnQuote on_quote) {
+  TextWalk walk(trie, list, on_token, on_quote);
+  const std::bitset<kAsciiEnd> first = walk.first_characters();
+  walk.Start(0);
+  const auto below = [&](unsigned char byte) {
+    const std::size_t node = trie.First(byte);
+    if (node < trie.nodes().size()) walk.Nodes(node, node + trie.nodes()[node].skip);
   };
-  walk('"');
-  walk('\\');
-  for (std::size_t c = path[0].next._Find_first(); c < kAsciiEnd; c = path[0].next._Find_next(c)) {
-    if (c != '"' && c != '\\') walk(static_cast<unsigned char>(c));
+  below('"');
+  below('\\');
+  for (std::size_t c = first._Find_first(); c < kAsciiEnd; c = first._Find_next(c)) {
+    if (c != '"' && c != '\\') below(static_cast<unsigned char>(c));
   }
-  return visited;
+  return walk.visited();
+}
+
+std::int64_t WalkTextsBelow(const TokenTrie& trie, std::size_t parent, const TextList& list,
+                            OnToken on_token, OnQuote on_quote) {
+  TextWalk walk(trie, list, on_token, on_quote);
+  const TrieNode node = trie.nodes()[parent];
+  walk.Start(node.depth);
+  walk.Nodes(parent + 1, parent + node.skip);
+  return walk.visited();
 }
 
 }  // namespace maskd

@@ -26,13 +26,19 @@ struct TextList {
   [[nodiscard]] bool IsAscii() const;
 };
 
+using OnToken = absl::FunctionRef<void(std::size_t)>;
+using OnQuote = absl::FunctionRef<void(std::size_t, std::uint32_t)>;
+
 // Calls on_token(node) for each node whose bytes spell the beginning of what is left of a text, all
 // of it included, and on_quote(node, text) for each node that is a quote behind the whole of
 // texts[text], without going further down there. Nodes are indices of trie.nodes(). Returns how
 // many nodes were visited.
-std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list,
-                       absl::FunctionRef<void(std::size_t)> on_token,
-                       absl::FunctionRef<void(std::size_t, std::uint32_t)> on_quote);
+std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list, OnToken on_token,
+                       OnQuote on_quote);
+
+// The same for what tokens hold after the bytes of node `parent`.
+std::int64_t WalkTextsBelow(const TokenTrie& trie, std::size_t parent, const TextList& list,
+                            OnToken on_token, OnQuote on_quote);
 
 }  // namespace maskd
 

@@ -1,6 +1,7 @@
 #include "grammar_core/mask/mask_store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "grammar_core/mask/bit_words.h"
@@ -12,6 +13,16 @@ std::int64_t MaskBytes(const TokenIndex& index) {
   return MaskWordCount(index.vocabulary().size()) * std::int64_t{sizeof(std::int32_t)};
 }
 
+// Two to a word; a list of odd length ends in a number that is no id.
+void AppendIds(const std::vector<TokenId>& ids, std::vector<std::uint64_t>* key) {
+  constexpr std::uint64_t kNone = 0xFFFFFFFF;
+  for (std::size_t i = 0; i < ids.size(); i += 2) {
+    const std::uint64_t second =
+        i + 1 < ids.size() ? static_cast<std::uint32_t>(ids[i + 1]) : kNone;
+    key->push_back(second << 32 | static_cast<std::uint32_t>(ids[i]));
+  }
+}
+
 }  // namespace
 
 MaskStore::MaskStore(const TokenIndex* index, std::int64_t max_bytes)
@@ -19,14 +30,53 @@ MaskStore::MaskStore(const TokenIndex* index, std::int64_t max_bytes)
       max_masks_(
           static_cast<std::size_t>(std::max<std::int64_t>(2, max_bytes / MaskBytes(*index)))) {}
 
+TokenMask MaskParts::ToMask(int vocab_size) const {
+  TokenMask mask = masks.empty() ? TokenMask(vocab_size) : *masks.front();
+  for (std::size_t i = 1; i < masks.size(); ++i) mask.Merge(*masks[i]);
+  for (const TokenId id : removed) mask.Forbid(id);
+  for (const TokenId id : ids) mask.Allow(id);
+  return mask;
+}
+
+MaskRef MaskStore::StoreNew(TokenMask mask) const {
+  static std::atomic<std::uint64_t> serial = 1;
+  mask.set_serial(serial.fetch_add(1, std::memory_order_relaxed));
+  return std::make_shared<const TokenMask>(std::move(mask));
+}
+
 MaskRef MaskStore::Intern(TokenMask mask) {
   const std::uint64_t hash = HashWords(mask.words());
-  const MutexLock lock(&mutex_);
-  if (const MaskRef* known = by_content_.Find(hash, max_masks_);
-      known != nullptr && **known == mask) {
-    return *known;
+  MaskRef known;
+  {
+    const MutexLock lock(&mutex_);
+    if (const MaskRef* found = by_content_.Find(hash, max_masks_)) known = *found;
   }
-  return *by_content_.Put(hash, std::make_shared<const TokenMask>(std::move(mask)), max_masks_);
+  if (known != nullptr && *known == mask) return known;
+  MaskRef stored = StoreNew(std::move(mask));
+  const MutexLock lock(&mutex_);
+  return *by_content_.Put(hash, std::move(stored), max_masks_);
+}
+
+MaskRef MaskStore::Assemble(MaskParts parts) {
+  if (parts.masks.size() == 1 && parts.removed.empty() && parts.ids.empty()) {
+    return std::move(parts.masks.front());
+  }
+  PartsKey key;
+  key.reserve(2 + parts.masks.size() + (parts.removed.size() + parts.ids.size() + 2) / 2);
+  key.push_back(parts.masks.size() << 32 | parts.removed.size());
+  for (const MaskRef& mask : parts.masks) key.push_back(mask->serial());
+  AppendIds(parts.removed, &key);
+  AppendIds(parts.ids, &key);
+  {
+    const MutexLock lock(&mutex_);
+    if (const auto* known = by_parts_.Find(key, kMaxParts)) {
+      if (MaskRef mask = known->lock(); mask != nullptr) return mask;
+    }
+  }
+  MaskRef mask = Intern(parts.ToMask(index_->vocabulary().size()));
+  const MutexLock lock(&mutex_);
+  by_parts_.Put(std::move(key), mask, kMaxParts);
+  return mask;
 }
 
 MaskStore::Known MaskStore::Find(const Hash128& chain) {
@@ -47,7 +97,7 @@ MaskRef MaskStore::TokensWithin(const CharacterClass& characters) {
       return *known;
     }
   }
-  auto mask = std::make_shared<const TokenMask>(index_->TokensWithin(characters));
+  MaskRef mask = StoreNew(index_->TokensWithin(characters));
   const MutexLock lock(&mutex_);
   return *within_.Put(characters, std::move(mask), kMaxClasses);
 }
@@ -87,6 +137,7 @@ std::shared_ptr<const RunIndex> MaskStore::RunsOf(const std::bitset<256>& set) {
 void MaskStore::Clear() {
   const MutexLock lock(&mutex_);
   by_content_.Clear();
+  by_parts_.Clear();
   by_key_.Clear();
   within_.Clear();
   tries_.Clear();

@@ -1,6 +1,7 @@
 // Masks that all grammars of one tokenizer share, and what they are made from.
 //
 //   by content   equal masks are one object.
+//   by parts     the mask that stored masks and single tokens make, see MaskParts.
 //   by key       the mask of every state whose first cells have these keys (see automaton/term.h);
 //                a key is a chain, so that one cell is looked at after the other only as far as
 //                needed.
@@ -36,6 +37,16 @@ struct Exits {
   TokenTrie rests;            // what comes after the byte
 };
 
+// A mask as what it is made of: (the stored masks without the tokens taken away), and the single
+// tokens.
+struct MaskParts {
+  std::vector<MaskRef> masks;
+  std::vector<TokenId> removed;
+  std::vector<TokenId> ids;
+
+  [[nodiscard]] TokenMask ToMask(int vocab_size) const;
+};
+
 class MaskStore {
  public:
   // `index` must outlive this.
@@ -45,6 +56,9 @@ class MaskStore {
 
   // The stored mask equal to `mask`, or `mask` itself, stored now.
   MaskRef Intern(TokenMask mask) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The stored mask of these parts, whose masks are from this store.
+  MaskRef Assemble(MaskParts parts) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // What is known of a chain of cell keys.
   struct Known {
@@ -78,6 +92,7 @@ class MaskStore {
  private:
   static constexpr std::size_t kMaxKeys = 1 << 20;
   static constexpr std::size_t kMaxClasses = 512;
+  static constexpr std::size_t kMaxParts = 1 << 16;
   // A run index holds up to some megabytes.
   static constexpr std::size_t kMaxRuns = 32;
 
@@ -125,10 +140,16 @@ class MaskStore {
     bool deeper = false;
   };
 
+  // Parts in one list, for exact comparison: how many of each, their numbers.
+  using PartsKey = std::vector<std::uint64_t>;
+
+  MaskRef StoreNew(TokenMask mask) const;
+
   const TokenIndex* const index_;
   const std::size_t max_masks_;
   mutable Mutex mutex_;
   TwoGenerations<std::uint64_t, MaskRef> by_content_ ABSL_GUARDED_BY(mutex_);
+  TwoGenerations<PartsKey, std::weak_ptr<const TokenMask>> by_parts_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<Hash128, KeyEntry> by_key_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<CharacterClass, MaskRef> within_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<CandidateClass, std::shared_ptr<const TokenTrie>> tries_ ABSL_GUARDED_BY(mutex_);

@@ -8,6 +8,7 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
 #define MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -54,9 +55,15 @@ class TokenMask {
   // The same until visit(token) returns false; whether it never did.
   template <typename Visit>
   bool VisitAllowedWhile(Visit visit) const {
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      for (auto word = static_cast<std::uint32_t>(words_[i]); word != 0; word &= word - 1) {
-        if (!visit(static_cast<TokenId>(i * kBitsPerWord) + std::countr_zero(word))) return false;
+    constexpr std::size_t kBlock = 16;  // most words of most masks are 0
+    for (std::size_t begin = 0; begin < words_.size(); begin += kBlock) {
+      const std::size_t end = std::min(begin + kBlock, words_.size());
+      std::int32_t any = 0;
+      for (std::size_t i = begin; i < end; ++i) any |= words_[i];
+      for (std::size_t i = begin; any != 0 && i < end; ++i) {
+        for (auto word = static_cast<std::uint32_t>(words_[i]); word != 0; word &= word - 1) {
+          if (!visit(static_cast<TokenId>(i * kBitsPerWord) + std::countr_zero(word))) return false;
+        }
       }
     }
     return true;
@@ -71,11 +78,33 @@ class TokenMask {
   [[nodiscard]] std::span<const std::int32_t> words() const { return words_; }
   [[nodiscard]] std::span<std::int32_t> mutable_words() { return words_; }
 
-  bool operator==(const TokenMask&) const = default;
+  // Equal sets; the serial does not count.
+  bool operator==(const TokenMask& other) const {
+    return vocab_size_ == other.vocab_size_ && words_ == other.words_;
+  }
+
+  // A number that no other stored mask of this process ever had; 0 for one that is not stored.
+  // Copies are not stored.
+  [[nodiscard]] std::uint64_t serial() const { return serial_.value; }
+  void set_serial(std::uint64_t serial) { serial_.value = serial; }
 
  private:
+  // Stays with its mask: a copy begins without one.
+  struct Serial {
+    Serial() = default;
+    Serial(const Serial&) {}
+    Serial(Serial&&) noexcept = default;
+    Serial& operator=(const Serial&) {
+      value = 0;
+      return *this;
+    }
+    Serial& operator=(Serial&&) noexcept = default;
+    std::uint64_t value = 0;
+  };
+
   int vocab_size_;
   std::vector<std::int32_t> words_;
+  Serial serial_;
 };
 
 using MaskRef = std::shared_ptr<const TokenMask>;

@@ -254,7 +254,7 @@ TEST_P(RoutesTest, AgreeWithTakingEachToken) {
       for (const auto route :
            {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure, MaskMaker::Route::kCheapest}) {
         MaskMaker maker(&automaton, &fixture.masks(), &work);
-        ASSERT_EQ(maker.Make(state, route), expected) << "route " << static_cast<int>(route);
+        ASSERT_EQ(*maker.Make(state, route), expected) << "route " << static_cast<int>(route);
       }
       if (automaton.MayEnd(state)) {
         for (const TokenId id : vocabulary.stop_ids()) expected.Allow(id);
