@@ -20,8 +20,8 @@ class CellChain {
   // cells below that beginning.
   [[nodiscard]] MaskRef Find(MaskStore* masks, std::uint32_t* floor);
 
-  // After Find(): tells the store that the cells above `floor` settle `mask`; a floor of 0 means that the end of
-  // the text was looked at too.
+  // After Find(): tells the store that the cells above `floor` settle `mask`; a floor of 0 means
+  // that the end of the text was looked at too.
   void Settle(MaskStore* masks, std::uint32_t floor, const MaskRef& mask) const;
 
  private:

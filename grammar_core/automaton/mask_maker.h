@@ -11,9 +11,9 @@
 //   runs     a run of bytes of one set (white space, digits) before a tail: tokens that are such a
 //            run, the tail's own mask, and the tail tried on what tokens hold after a run.
 //   head     any other cell that may be empty: what begins in the cell, and the tail's own mask.
-//   exits    a wide string before a tail, or white space and its quote before that: the mask of the
-//            string alone, which is the same in every grammar, and of the tokens that leave it (by a
-//            quote) only what they hold after that.
+//   exits    a wide string before a tail, or white space and its quote before that: the mask of
+//            the string alone, which is the same in every grammar, and of the tokens that leave it
+//            (by a quote) only what they hold after that.
 //   walk     steps the automaton through the token trie, and is given up when that takes too long.
 //            Good for states that few bytes leave.
 //   closure  finds a set of characters that keep the automaton in a closed set of states (see

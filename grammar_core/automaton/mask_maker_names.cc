@@ -1,5 +1,6 @@
 // The routes of MaskMaker for property names.
 #include "absl/container/flat_hash_set.h"
+
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/mask_maker.h"
 #include "grammar_core/automaton/text_walk.h"
@@ -27,9 +28,9 @@ bool MaskMaker::WalkNames(const TokenTrie& trie, std::size_t parent, const Parts
     path[quote.depth - 1] = states_.Enter(automaton_->Join(end, parts.tail));
     WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
   };
-  const std::int64_t visited =
-      parent == kRoot ? WalkTexts(trie, names.list, on_token, on_quote)
-                      : WalkTextsBelow(trie, parent, names.list, on_token, on_quote);
+  const std::int64_t visited = parent == kRoot
+                                   ? WalkTexts(trie, names.list, on_token, on_quote)
+                                   : WalkTextsBelow(trie, parent, names.list, on_token, on_quote);
   work_->Spend(1 + visited / kNodesPerUnit);
   return true;
 }

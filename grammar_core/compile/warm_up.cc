@@ -1,10 +1,12 @@
 #include "grammar_core/compile/warm_up.h"
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 
 #include "grammar_core/automaton/automaton.h"
@@ -21,12 +23,25 @@ constexpr std::size_t kMaxNarrowNext = 24;
 // Names of one object that are spelled out.
 constexpr std::size_t kMaxNames = 24;
 
-constexpr const char* kPunctuation[] = {
-    "\":",    "\",",   " \"",   ",",    "{\"", " {\"", " [",   " true", " 0",   ":",
-    "\"",     " ",     "{",     " {",   "[",   "[\"",  " [\"", "\"}",   "]",    "}",
-    "\":\"",  "\",\"", ",\"",   ", \"", "\n",  " }",   "},",   "\"]",   "],",   " ]",
-    "[{\"",   "}]",    "0",     "1",    " 1",  "-",    " -",   ".",     "true", "false",
-    " false", "null",  " null", "a",    "}}",  "\"},", "\"],", "{}",    "[]"};
+// Tokens that punctuate JSON, and how far from the common path each leads: a text on one line, a
+// space after colons and commas, every declared name in turn, one item in each array. What is
+// written on other ways is met at a greater distance, and made later.
+struct Punctuation {
+  const char* text;
+  int distance;
+};
+constexpr Punctuation kPunctuation[] = {
+    {"\":", 0},   {"\",", 0},   {" \"", 0},   {",", 0},     {"{\"", 0},  {" {\"", 0}, {" [", 0},
+    {" [\"", 0},  {" [{\"", 0}, {" true", 0}, {"},", 0},    {"],", 0},   {"\"},", 0}, {"\"],", 0},
+    {"\"", 0},    {" ", 0},     {"1", 0},     {" {", 1},    {"\"}", 1},  {"\"]", 1},  {"}", 1},
+    {"]", 1},     {"}}", 1},    {"}]", 1},    {"}],", 1},   {"]}", 1},   {"a", 1},    {" false", 1},
+    {" null", 1}, {" -", 1},    {".", 1},     {"0", 1},     {" {}", 1},  {" []", 1},  {"\":\"", 2},
+    {"\",\"", 2}, {",\"", 2},   {", \"", 2},  {":", 2},     {"{", 2},    {"[", 2},    {"[\"", 2},
+    {"[{\"", 2},  {"\n", 2},    {"true", 2},  {"false", 2}, {"null", 2}, {" 0", 2},   {" 1", 2},
+    {" }", 2},    {" ]", 2},    {"-", 2},     {"{}", 2},    {"[]", 2},
+};
+constexpr int kFewTokens = 1;  // the distance of a step where few tokens are allowed
+constexpr std::size_t kMaxDistance = 6;
 
 class WarmUpRun {
  public:
@@ -37,17 +52,22 @@ class WarmUpRun {
         max_masks_(bounds.masks),
         budget_(BudgetOf(bounds, cancelled)),
         work_(budget_) {
-    for (const char* text : kPunctuation) {
-      if (const TokenId id = index_.Find(text); id >= 0) punctuation_.push_back(id);
+    for (const auto& [text, distance] : kPunctuation) {
+      if (const TokenId id = index_.Find(text); id >= 0) punctuation_.push_back({id, distance});
     }
   }
 
   int Run() {
-    Push(automaton_.start());
-    while (!open_.empty() && masks_ < max_masks_ && work_.ok()) {
-      const TermId state = open_.front();
-      open_.pop_front();
-      Expand(state);
+    Push(automaton_.start(), 0);
+    for (std::size_t distance = 0; distance < open_.size();) {
+      if (masks_ >= max_masks_ || !work_.ok()) break;
+      if (open_[distance].empty()) {
+        ++distance;
+        continue;
+      }
+      const TermId state = open_[distance].front();
+      open_[distance].pop_front();
+      if (done_.insert(state).second) Expand(state, static_cast<int>(distance));
     }
     return masks_;
   }
@@ -61,33 +81,39 @@ class WarmUpRun {
     return Budget(budget);
   }
 
-  void Push(TermId state) {
-    if (state != kNothingTerm && seen_.insert(state).second) open_.push_back(state);
+  void Push(TermId state, int distance) {
+    if (state == kNothingTerm || static_cast<std::size_t>(distance) >= open_.size()) return;
+    const auto [at, is_new] = nearest_.try_emplace(state, distance);
+    if (!is_new && at->second <= distance) return;
+    at->second = distance;
+    open_[static_cast<std::size_t>(distance)].push_back(state);
   }
 
-  void Expand(TermId state) {
+  void Expand(TermId state, int distance) {
     const MaskRef* mask = automaton_.Mask(state, work_);
     if (mask == nullptr) return;
     ++masks_;
-    FollowNames(state);
-    for (const TokenId id : punctuation_) {
-      if ((*mask)->Allows(id)) Push(Behind(state, id));
+    const bool has_names = FollowNames(state, distance);
+    for (const auto& [id, further] : punctuation_) {
+      if ((*mask)->Allows(id)) Push(Behind(state, id), distance + further);
     }
-    for (const TokenId id : LongestOfFew(**mask)) Push(Behind(state, id));
+    if (has_names) return;
+    for (const TokenId id : LongestOfFew(**mask)) Push(Behind(state, id), distance + kFewTokens);
   }
 
-  // Where an object's declared names may stand: each of them, in long tokens.
-  void FollowNames(TermId state) {
+  // Where an object's declared names may stand: each of them, in long tokens. Whether they may.
+  bool FollowNames(TermId state, int distance) {
     const TermId cell = NamesIn(state);
-    if (cell == kNothingTerm) return;
+    if (cell == kNothingTerm) return false;
     const TextList names = automaton_.NamesOf(cell, work_).list;
     for (std::size_t i = 0; i < std::min(names.texts.size(), kMaxNames); ++i) {
       TermId at = state;
       for (const TokenId id : TokensOf(names.texts[i]->substr(names.depth))) {
         at = Behind(at, id);
-        Push(at);
+        Push(at, distance);
       }
     }
+    return true;
   }
 
   // The term of the names that `state` may begin with, or Nothing.
@@ -159,9 +185,14 @@ class WarmUpRun {
   int masks_ = 0;
   Budget budget_;
   Work work_;
-  std::vector<TokenId> punctuation_;
-  std::deque<TermId> open_;
-  absl::flat_hash_set<TermId> seen_;
+  struct Way {
+    TokenId id;
+    int distance;
+  };
+  std::vector<Way> punctuation_;
+  std::array<std::deque<TermId>, kMaxDistance + 1> open_;
+  absl::flat_hash_map<TermId, int> nearest_;
+  absl::flat_hash_set<TermId> done_;
 };
 
 }  // namespace

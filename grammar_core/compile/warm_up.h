@@ -1,9 +1,10 @@
 // Makes the masks that sequences of a grammar will ask for first, before they ask: while an engine
 // still reads the prompt, in the time that a low-priority thread has left.
 //
-// Which     breadth first from the start: in each state the declared names of an object, the tokens
-//           that punctuate texts (quotes, colons, brackets, digits, with and without a space), and
-//           where few tokens are allowed, the longest of them, as a tokenizer would choose.
+// Which     by their distance from the common path, a text on one line with every declared name: in
+//           each state the names of an object, the tokens that punctuate texts (quotes, colons,
+//           brackets, digits, with and without a space), and where few tokens are allowed, the
+//           longest of them, as a tokenizer would choose.
 // Exact     it only makes what any matcher would make; a sequence that runs meanwhile uses it.
 // Errors    none: it ends early when the budget is spent or cancelled, or the grammar meets a
 //           limit.
@@ -20,7 +21,7 @@
 namespace maskd {
 
 struct WarmUpBounds {
-  int masks = 512;
+  int masks = 8192;
   std::int64_t wall_ms = 10;
 };
 
