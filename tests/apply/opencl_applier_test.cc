@@ -17,6 +17,7 @@
 #include "client/apply/make_applier.h"
 #include "client/apply/opencl/opencl_api.h"
 #include "client/apply/opencl/opencl_device.h"
+#include "tests/apply/appliers.h"
 #include "tests/apply/logits_fixture.h"
 
 namespace maskd::client {
@@ -31,6 +32,7 @@ constexpr std::int64_t kVocab = 100;
 class OpenClTest : public testing::Test {
  protected:
   void SetUp() override {
+    if (!kOpenClIsTestable) GTEST_SKIP() << "NOT TESTED HERE: opencl under ThreadSanitizer";
     auto devices = OpenClDevices();
     if (!devices.ok()) GTEST_SKIP() << "NOT TESTED HERE: " << devices.status();
     devices_ = *std::move(devices);

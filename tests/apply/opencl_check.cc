@@ -24,6 +24,7 @@
 #include "client/apply/opencl/opencl_api.h"
 #include "client/apply/opencl/opencl_applier.h"
 #include "client/apply/opencl/opencl_device.h"
+#include "tests/apply/appliers.h"
 #include "tests/apply/logits_fixture.h"
 
 ABSL_FLAG(std::string, device, "", "index or part of the name of the device; empty: the first GPU");
@@ -255,6 +256,10 @@ int Main() {
   const OpenClOptions options{.device = absl::GetFlag(FLAGS_device),
                               .cache_directory = absl::GetFlag(FLAGS_cache),
                               .kernels = absl::GetFlag(FLAGS_kernels)};
+  if (!kOpenClIsTestable) {
+    std::fprintf(stderr, "opencl_check: NOT TESTED HERE: opencl under ThreadSanitizer\n");
+    return kNoOpenCl;
+  }
   // The drivers' own start is not the applier's.
   const auto devices = OpenClDevices();
   const auto start = std::chrono::steady_clock::now();
