@@ -1,0 +1,185 @@
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "client/apply/make_applier.h"
+#include "client/apply/opencl/opencl_applier.h"
+#include "client/c/handles.h"
+
+namespace maskd::client {
+namespace {
+
+absl::StatusOr<std::unique_ptr<Applier>> MakeNamed(const char* name) {
+  return name == nullptr ? MakeConfiguredApplier("") : MakeApplier(name);
+}
+
+absl::StatusOr<std::unique_ptr<Applier>> MakeOnQueue(void* queue) {
+  if (absl::Status status = NotNull(queue, "cl_command_queue"); !status.ok()) return status;
+  OpenClOptions options = DefaultOpenClOptions();
+  options.queue = queue;
+  return OpenClApplier::Make(options);
+}
+
+absl::Status Give(absl::StatusOr<std::unique_ptr<Applier>> made, maskd_applier** applier) {
+  if (!made.ok()) return made.status();
+  std::string name((*made)->name());
+  *applier = new maskd_applier{*std::move(made), std::move(name)};
+  return absl::OkStatus();
+}
+
+std::string Place(std::int64_t index, const char* field) {
+  return absl::StrCat("rows[", index, "].", field);
+}
+
+absl::StatusOr<MaskRow> ReadRow(const maskd_row& row, std::int64_t index, std::int64_t vocab_size) {
+  MaskRow::Ids ids;
+  const std::string ids_place = Place(index, "ids");
+  if (absl::Status status = ReadSpan(row.ids, row.id_count, ids_place.c_str(), ids); !status.ok()) {
+    return status;
+  }
+  MaskRow::Words words;
+  if (row.form == MASKD_ROW_WORDS) {
+    const std::string place = Place(index, "words");
+    absl::Status status = ReadSpan(row.words, MaskWordCount(vocab_size), place.c_str(), words);
+    if (!status.ok()) return status;
+  }
+  switch (row.form) {
+    case MASKD_ROW_FULL:
+      return MaskRow::Full(row.logits_row);
+    case MASKD_ROW_ALLOWED:
+      return MaskRow::Allowed(row.logits_row, ids);
+    case MASKD_ROW_FORBIDDEN:
+      return MaskRow::Forbidden(row.logits_row, ids);
+    case MASKD_ROW_WORDS:
+      return MaskRow::Delta(row.logits_row, words, ids);
+    case MASKD_ROW_SLOT:
+      return MaskRow::Delta(row.logits_row, row.slot, ids);
+    default:
+      return absl::InvalidArgumentError(
+          absl::StrCat(Place(index, "form"), ": ", row.form, " is not a known form"));
+  }
+}
+
+absl::Status ApplyRows(const maskd_applier* applier, const maskd_logits* logits,
+                       std::int64_t vocab_size, const maskd_row* rows, std::int64_t row_count,
+                       const maskd_dictionary* dictionary) {
+  if (absl::Status status = NotNull(applier, "applier"); !status.ok()) return status;
+  Logits plane;
+  if (absl::Status status = ReadLogits(logits, plane); !status.ok()) return status;
+  std::span<const maskd_row> given;
+  if (absl::Status status = ReadSpan(rows, row_count, "rows", given); !status.ok()) return status;
+  if (vocab_size <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat("vocab_size: ", vocab_size, " is not positive"));
+  }
+  std::vector<MaskRow> masks;
+  masks.reserve(given.size());
+  for (const maskd_row& row : given) {
+    absl::StatusOr<MaskRow> mask = ReadRow(row, std::ssize(masks), vocab_size);
+    if (!mask.ok()) return mask.status();
+    masks.push_back(*mask);
+  }
+  return applier->applier->Apply(
+      {.vocab_size = vocab_size,
+       .rows = masks,
+       .dictionary = dictionary == nullptr ? nullptr : dictionary->dictionary.get()},
+      plane);
+}
+
+absl::Status WarmUp(maskd_applier* applier, const WarmUpShape& shape) {
+  if (absl::Status status = NotNull(applier, "applier"); !status.ok()) return status;
+  return applier->applier->WarmUp(shape);
+}
+
+absl::Status NewDictionary(const maskd_applier* applier, std::int64_t vocab_size,
+                           std::int64_t slot_count, maskd_dictionary** dictionary) {
+  if (absl::Status status = NotNull(applier, "applier"); !status.ok()) return status;
+  if (absl::Status status = NotNull(dictionary, "dictionary"); !status.ok()) return status;
+  auto made = applier->applier->MakeDictionary(vocab_size, slot_count);
+  if (!made.ok()) return made.status();
+  *dictionary = new maskd_dictionary{*std::move(made)};
+  return absl::OkStatus();
+}
+
+absl::Status SetSlot(maskd_dictionary* dictionary, std::int64_t slot, const std::int32_t* words) {
+  if (absl::Status status = NotNull(dictionary, "dictionary"); !status.ok()) return status;
+  if (absl::Status status = NotNull(words, "words"); !status.ok()) return status;
+  const std::int64_t count = MaskWordCount(dictionary->dictionary->vocab_size());
+  return dictionary->dictionary->Set(slot, {words, static_cast<std::size_t>(count)});
+}
+
+}  // namespace
+
+absl::Status ReadLogits(const maskd_logits* from, Logits& logits) {
+  if (absl::Status status = NotNull(from, "logits"); !status.ok()) return status;
+  absl::Status status = CheckSize(from->struct_size, sizeof(maskd_logits), "logits");
+  if (!status.ok()) return status;
+  if (from->memory != MASKD_HOST && from->memory != MASKD_OPENCL_BUFFER) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("logits.memory: ", from->memory, " is not a known kind"));
+  }
+  if (from->type < MASKD_FLOAT32 || from->type > MASKD_BFLOAT16) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("logits.type: ", from->type, " is not a known type"));
+  }
+  logits = {.data = from->data,
+            .memory = static_cast<LogitsMemory>(from->memory),
+            .type = static_cast<LogitsType>(from->type),
+            .offset = from->offset,
+            .row_count = from->row_count,
+            .width = from->width,
+            .row_stride = from->row_stride};
+  return absl::OkStatus();
+}
+
+}  // namespace maskd::client
+
+using maskd::client::LogitsType;
+using maskd::client::NotNull;
+using maskd::client::ToC;
+
+extern "C" {
+
+maskd_status* maskd_applier_new(const char* name, maskd_applier** applier) {
+  if (applier == nullptr) return ToC(NotNull(applier, "applier"));
+  return ToC(maskd::client::Give(maskd::client::MakeNamed(name), applier));
+}
+
+maskd_status* maskd_applier_new_on_queue(void* cl_command_queue, maskd_applier** applier) {
+  if (applier == nullptr) return ToC(NotNull(applier, "applier"));
+  return ToC(maskd::client::Give(maskd::client::MakeOnQueue(cl_command_queue), applier));
+}
+
+void maskd_applier_free(maskd_applier* applier) { delete applier; }
+
+const char* maskd_applier_name(const maskd_applier* applier) {
+  return applier == nullptr ? "" : applier->name.c_str();
+}
+
+maskd_status* maskd_apply(const maskd_applier* applier, const maskd_logits* logits,
+                          int64_t vocab_size, const maskd_row* rows, int64_t row_count,
+                          const maskd_dictionary* dictionary) {
+  return ToC(maskd::client::ApplyRows(applier, logits, vocab_size, rows, row_count, dictionary));
+}
+
+maskd_status* maskd_applier_warm_up(maskd_applier* applier, int64_t vocab_size, int64_t width,
+                                    int32_t type, int64_t row_count) {
+  return ToC(maskd::client::WarmUp(applier, {.vocab_size = vocab_size,
+                                             .width = width,
+                                             .row_counts = {row_count},
+                                             .type = static_cast<LogitsType>(type)}));
+}
+
+maskd_status* maskd_dictionary_new(const maskd_applier* applier, int64_t vocab_size,
+                                   int64_t slot_count, maskd_dictionary** dictionary) {
+  return ToC(maskd::client::NewDictionary(applier, vocab_size, slot_count, dictionary));
+}
+
+void maskd_dictionary_free(maskd_dictionary* dictionary) { delete dictionary; }
+
+maskd_status* maskd_dictionary_set(maskd_dictionary* dictionary, int64_t slot,
+                                   const int32_t* words) {
+  return ToC(maskd::client::SetSlot(dictionary, slot, words));
+}
+
+}  // extern "C"

@@ -1,0 +1,85 @@
+// What the handles of maskd.h are, and what its functions share. For the files of this folder.
+#ifndef MASKD_CLIENT_C_HANDLES_H_
+#define MASKD_CLIENT_C_HANDLES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
+#include "client/apply/applier.h"
+#include "client/c/maskd.h"
+#include "client/cpp/client.h"
+#include "client/cpp/mask_stream.h"
+
+struct maskd_status {
+  absl::Status status;
+  std::string message;
+  std::string place;
+  std::string reason;
+};
+
+struct maskd_applier {
+  std::unique_ptr<maskd::client::Applier> applier;
+  std::string name;
+};
+
+struct maskd_dictionary {
+  std::unique_ptr<maskd::client::MaskDictionary> dictionary;
+};
+
+struct maskd_client {
+  std::unique_ptr<maskd::client::Client> client;
+};
+
+struct maskd_stream {
+  std::unique_ptr<maskd::client::MaskStream> stream;
+  std::string welcome_json;
+};
+
+struct maskd_step {
+  maskd::client::Step step;
+};
+
+struct maskd_result {
+  maskd::client::StepResult result;
+  // What maskd_result_row() gave pointers into, by row.
+  struct Strings {
+    std::string message, place, reason, grammar_id;
+  };
+  std::vector<Strings> strings;
+  std::int64_t vocab_size = 0;  // of the stream it was last collected from
+};
+
+namespace maskd::client {
+
+// Null when OK.
+maskd_status* ToC(const absl::Status& status);
+
+// OK, or that `name` is null.
+absl::Status NotNull(const void* pointer, const char* name);
+
+// Whether a struct of the caller's is as large as its first version was.
+absl::Status CheckSize(std::size_t size, std::size_t least, const char* name);
+
+absl::Status ReadLogits(const maskd_logits* from, Logits& logits);
+
+// `count` elements at `data`, which may be null when there are none.
+template <typename Element>
+absl::Status ReadSpan(const Element* data, std::int64_t count, const char* name,
+                      std::span<const Element>& span) {
+  if (count < 0) return absl::InvalidArgumentError(std::string(name) + ": negative count");
+  if (count > 0) {
+    if (absl::Status status = NotNull(data, name); !status.ok()) return status;
+    span = {data, static_cast<std::size_t>(count)};
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_C_HANDLES_H_
