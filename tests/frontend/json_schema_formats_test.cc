@@ -75,6 +75,27 @@ INSTANTIATE_TEST_SUITE_P(
          "hostname",
          {"a", "a-b.c", "xn-a", "x", "xn", "xna--b", "ab--c", std::string(63, 'x')},
          {"", "a.", "a..b", "-a", "a-", "xn-", "a_b", std::string(64, 'x'), "xn--a--", "\xC3\xA4"}},
+        {"IdnHostname",
+         "idn-hostname",
+         {"a.b", "\xEC\x8B\xA4\xEB\xA1\x80.\xED\x85\x8C\xEC\x8A\xA4\xED\x8A\xB8",  // 실례.테스트
+          "www.\xD7\x90\xD7\x91",
+          "\xC3\xA9\xE3\x80\x82"
+          "a",
+          "l\xC2\xB7l", "\xE3\x83\xBB\xE3\x81\x81",
+          "\xE0\xA4\x95\xE0\xA5\x8D\xE2\x80\x8D\xE0\xA4\xB7", "\xD8\xA8\xD9\xA0",
+          std::string(63, 'a')},
+         {"", ".", "a.", "\xC3\xA9.", "e\xCC\x81", "\xCC\x81", "\xC3\x89", "-\xC3\xA9", "\xC3\xA9-",
+          "l\xC2\xB7"
+          "a",
+          "\xE3\x83\xBB", "0\xD7\x90", "0.\xD7\x90", "a\xD7\x90", "\xD8\xA8\xD9\xA0\xDB\xB0",
+          "\xE2\x80\x8D\xE0\xA4\xB7", "xn--9t4b11yi5a", std::string(64, 'a')}},
+        {"IdnEmail",
+         "idn-email",
+         {"a@b", "\xC3\xA9@\xC3\xA9", "\"\xC3\xA9\"@a", "a@cafe\xCC\x81.b", "a@[1.2.3.4]"},
+         {"a",
+          "a\xEF\xBC\xA0"
+          "b",
+          "a@", "a@\xE3\x80\x82", "a@-\xC3\xA9", "\xC3\xA9 @b"}},
         {"Ipv4", "ipv4", {"0.0.0.0", "255.249.199.99"}, {"256.0.0.0", "01.0.0.0", "1.2.3"}},
         {"Ipv6",
          "ipv6",

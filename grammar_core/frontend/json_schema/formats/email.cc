@@ -1,30 +1,57 @@
-// email: the Mailbox of RFC 5321, section 4.1.2. Of address literals those that are registered:
-// IPv4 and IPv6.
+// email: the Mailbox of RFC 5321, section 4.1.2; idn-email: with the characters that RFC 6531 adds.
+// Of address literals those that are registered: IPv4 and IPv6.
+#include <string>
+
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/frontend/json_schema/formats/addresses.h"
 #include "grammar_core/frontend/json_schema/formats/format.h"
+#include "grammar_core/frontend/json_schema/formats/idn_names.h"
 
 namespace maskd {
 
 namespace {
 
-NodeId Mailbox(absl::string_view label, absl::string_view literal, FormatMaker& maker) {
-  const absl::string_view atom = "[A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~]+";
-  const absl::string_view quoted = R"("(?:[ !#-\[\]-~]|\\[ -~])*")";
-  return maker.Regex(absl::StrCat("(?:", atom, R"((?:\.)", atom, ")*|", quoted, ")@(?:", label,
-                                  R"((?:\.)", label, ")*|", R"(\[)", literal, R"(\])", ")"));
+constexpr absl::string_view kLabel = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+constexpr absl::string_view kAnyLabel = "[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?";
+constexpr absl::string_view kAnyLiteral = "[!-Z^-~]*";
+// Characters beyond ASCII, inside of a class.
+constexpr absl::string_view kMore = R"(\u{80}-\u{10FFFF})";
+
+std::string Literal() {
+  return absl::StrCat("(?:", Ipv4Pattern(), "|[Ii][Pp][Vv]6:", Ipv6Pattern(2), ")");
+}
+
+// `more`: of the characters beyond ASCII.
+std::string LocalPart(absl::string_view more) {
+  const std::string atom = absl::StrCat("[A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~", more, "]+");
+  return absl::StrCat("(?:", atom, R"((?:\.)", atom, R"()*|"(?:[ !#-\[\]-~)", more,
+                      R"(]|\\[ -~])*"))");
+}
+
+std::string Domain(absl::string_view label, absl::string_view literal) {
+  return absl::StrCat("(?:", label, R"((?:\.)", label, R"()*|\[)", literal, R"(\]))");
 }
 
 }  // namespace
 
 NodeId MakeEmail(FormatMaker& maker) {
-  return Mailbox("[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?",
-                 absl::StrCat("(?:", Ipv4Pattern(), "|[Ii][Pp][Vv]6:", Ipv6Pattern(2), ")"), maker);
+  return maker.Regex(absl::StrCat(LocalPart(""), "@", Domain(kLabel, Literal())));
 }
 
 NodeId MakeMostEmails(FormatMaker& maker) {
-  return Mailbox("[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?", R"([!-Z^-~]*)", maker);
+  return maker.Regex(absl::StrCat(LocalPart(""), "@", Domain(kAnyLabel, kAnyLiteral)));
+}
+
+NodeId MakeIdnEmail(FormatMaker& maker) {
+  IrBuilder& b = maker.builder();
+  return b.Concat({maker.Regex(absl::StrCat(LocalPart(kMore), "@")),
+                   b.Alt({maker.Regex(Domain(kLabel, Literal())),
+                          IdnNames(b.Text("."), Composition::kAny, maker)})});
+}
+
+NodeId MakeMostIdnEmails(FormatMaker& maker) {
+  return maker.Regex(absl::StrCat(LocalPart(kMore), "@[^@]+"));
 }
 
 }  // namespace maskd

@@ -15,12 +15,14 @@ constexpr std::array kFormats = {
     Format{"duration", &MakeDuration},
     Format{"email", &MakeEmail, &MakeMostEmails},
     Format{"hostname", &MakeHostname, &MakeMostHostnames},
+    Format{"idn-email", &MakeIdnEmail, &MakeMostIdnEmails},
+    Format{"idn-hostname", &MakeIdnHostname, &MakeMost},
     Format{"ipv4", &MakeIpv4},
     Format{"ipv6", &MakeIpv6},
     Format{"iri", &MakeIri},
     Format{"iri-reference", &MakeIriReference},
     Format{"json-pointer", &MakeJsonPointer},
-    Format{"regex", &MakeRegex, &MakeMostRegexes},
+    Format{"regex", &MakeRegex, &MakeMost},
     Format{"relative-json-pointer", &MakeRelativeJsonPointer, &MakeMostRelativeJsonPointers},
     Format{"time", &MakeTime, &MakeMostTimes},
     Format{"uri", &MakeUri},
@@ -43,6 +45,11 @@ NodeId FormatMaker::Regex(absl::string_view pattern) {
   if (node.ok()) return *node;
   status_.Update(node.status());
   return builder_.Nothing();
+}
+
+NodeId MakeMost(FormatMaker& maker) {
+  IrBuilder& b = maker.builder();
+  return b.Repeat(b.AnyChar(), 0, kUnbounded);
 }
 
 }  // namespace maskd

@@ -65,6 +65,10 @@ NodeId MakeHostname(FormatMaker& maker);                  // hostname.cc
 NodeId MakeMostHostnames(FormatMaker& maker);             // hostname.cc
 NodeId MakeEmail(FormatMaker& maker);                     // email.cc
 NodeId MakeMostEmails(FormatMaker& maker);                // email.cc
+NodeId MakeIdnEmail(FormatMaker& maker);                  // email.cc
+NodeId MakeMostIdnEmails(FormatMaker& maker);             // email.cc
+NodeId MakeIdnHostname(FormatMaker& maker);               // hostname.cc
+NodeId MakeMost(FormatMaker& maker);                      // format.cc: every string
 NodeId MakeUri(FormatMaker& maker);                       // uris.cc
 NodeId MakeUriReference(FormatMaker& maker);              // uris.cc
 NodeId MakeIri(FormatMaker& maker);                       // uris.cc
@@ -75,7 +79,6 @@ NodeId MakeJsonPointer(FormatMaker& maker);               // identifiers.cc
 NodeId MakeRelativeJsonPointer(FormatMaker& maker);       // identifiers.cc
 NodeId MakeMostRelativeJsonPointers(FormatMaker& maker);  // identifiers.cc
 NodeId MakeRegex(FormatMaker& maker);                     // regexes.cc
-NodeId MakeMostRegexes(FormatMaker& maker);               // regexes.cc
 NodeId MakeUuid(FormatMaker& maker);                      // identifiers.cc
 
 }  // namespace maskd

@@ -1,11 +1,12 @@
 // hostname: RFC 1123, section 2.1, of labels of up to 63 characters and 253 in all, without a dot
-// at the end.
+// at the end; idn-hostname: such names, and those of IDNA 2008.
 #include <cstdint>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/frontend/json_schema/formats/format.h"
+#include "grammar_core/frontend/json_schema/formats/idn_names.h"
 
 namespace maskd {
 namespace {
@@ -33,6 +34,11 @@ NodeId NamesOf(NodeId label, IrBuilder& b) {
 
 NodeId MakeHostname(FormatMaker& maker) {
   return NamesOf(maker.Regex(PlainLabel()), maker.builder());
+}
+
+NodeId MakeIdnHostname(FormatMaker& maker) {
+  const NodeId dot = maker.Regex(R"([.\u{3002}\u{FF0E}\u{FF61}])");
+  return maker.builder().Alt({MakeHostname(maker), IdnNames(dot, Composition::kNfc, maker)});
 }
 
 NodeId MakeMostHostnames(FormatMaker& maker) {

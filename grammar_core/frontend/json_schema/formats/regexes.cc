@@ -176,9 +176,4 @@ class Patterns {
 
 NodeId MakeRegex(FormatMaker& maker) { return Patterns(maker).Make(); }
 
-NodeId MakeMostRegexes(FormatMaker& maker) {
-  IrBuilder& b = maker.builder();
-  return b.Repeat(b.AnyChar(), 0, kUnbounded);
-}
-
 }  // namespace maskd
