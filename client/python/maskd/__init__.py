@@ -1,0 +1,24 @@
+"""Token masks for LLM engines: client of a maskd server, and appliers for logits.
+
+    client = maskd.Client("unix:/run/maskd.sock")
+    stream = client.open_stream(logits_width=logits.shape[1])
+    step = maskd.Step().open(7, maskd.Grammar.json_schema(schema), wait_s=10)
+    stream.submit(step)                      # returns at once
+    ...                                      # the forward pass
+    stream.collect().apply(maskd.Applier(), logits, {7: 0})    # row 7 is logits[0]
+
+Everything runs in libmaskd (client/c/maskd.h) with the GIL released. An error is a MaskdError whose
+message begins with the place in the caller's own input.
+"""
+
+from maskd._applier import Applier, Dictionary, Row
+from maskd._client import Client, Compiled, Grammar, RefusedToken, RowResult, RowState, Step
+from maskd._client import StepResult, Stream
+from maskd._errors import MaskdError
+from maskd._processors import LlamaCppProcessor, TransformersProcessor
+
+__all__ = [
+    "Applier", "Client", "Compiled", "Dictionary", "Grammar", "LlamaCppProcessor", "MaskdError",
+    "RefusedToken", "Row", "RowResult", "RowState", "Step", "StepResult", "Stream",
+    "TransformersProcessor",
+]

@@ -1,0 +1,168 @@
+"""The C functions of client/c/maskd.h. For the modules of this package.
+
+The library is MASKD_LIBRARY, or the one beside this file (as wheels have it), or the system's.
+ctypes gives up the GIL for the time of every call.
+"""
+
+import ctypes
+import os
+import pathlib
+from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64
+from ctypes import c_void_p
+
+from maskd._errors import NAMES, MaskdError
+
+ABI_VERSION = 1
+FORM_FULL, FORM_ALLOWED, FORM_FORBIDDEN, FORM_WORDS, FORM_SLOT = range(5)
+FLOAT32, FLOAT16, BFLOAT16 = range(3)
+
+
+class Logits(Structure):
+    _fields_ = [("struct_size", c_size_t), ("data", c_void_p), ("memory", c_int32),
+                ("type", c_int32), ("offset", c_int64), ("row_count", c_int64),
+                ("width", c_int64), ("row_stride", c_int64)]
+
+
+class RowStruct(Structure):
+    _fields_ = [("logits_row", c_int64), ("form", c_int32), ("reserved", c_int32),
+                ("words", c_void_p), ("slot", c_int64), ("ids", c_void_p), ("id_count", c_int64)]
+
+
+class OpenOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("tokens", c_void_p), ("token_count", c_int64),
+                ("stop_ids", c_void_p), ("stop_id_count", c_int64),
+                ("reasoning_json", c_char_p), ("min_tokens", c_uint32)]
+
+
+class RowResultStruct(Structure):
+    _fields_ = [("struct_size", c_size_t), ("row", c_uint64), ("state", c_int32),
+                ("error_code", c_int32), ("error_message", c_char_p), ("error_place", c_char_p),
+                ("error_reason", c_char_p), ("grammar_id", c_char_p), ("position_count", c_int64),
+                ("refused_index", c_int64), ("accepted_drafts", c_int64), ("refused_token", c_int32), ("token_count", c_uint32),
+                ("may_end", c_int32), ("has_mask", c_int32)]
+
+
+class Target(Structure):
+    _fields_ = [("row", c_uint64), ("position", c_int64), ("logits_row", c_int64)]
+
+
+# Name -> (result, arguments). Functions whose result is STATUS raise it.
+STATUS = "status"
+_FUNCTIONS = {
+    "abi_version": (c_int32, []),
+    "version": (c_char_p, []),
+    "status_code": (c_int32, [c_void_p]),
+    "status_message": (c_char_p, [c_void_p]),
+    "status_place": (c_char_p, [c_void_p]),
+    "status_reason": (c_char_p, [c_void_p]),
+    "status_retry_after_ms": (c_int64, [c_void_p]),
+    "status_free": (None, [c_void_p]),
+    "applier_new": (STATUS, [c_char_p, POINTER(c_void_p)]),
+    "applier_free": (None, [c_void_p]),
+    "applier_name": (c_char_p, [c_void_p]),
+    "apply": (STATUS, [c_void_p, POINTER(Logits), c_int64, POINTER(RowStruct), c_int64, c_void_p]),
+    "applier_warm_up": (STATUS, [c_void_p, c_int64, c_int64, c_int32, c_int64]),
+    "dictionary_new": (STATUS, [c_void_p, c_int64, c_int64, POINTER(c_void_p)]),
+    "dictionary_free": (None, [c_void_p]),
+    "dictionary_set": (STATUS, [c_void_p, c_int64, c_void_p]),
+    "client_connect": (STATUS, [c_char_p, c_int64, POINTER(c_void_p)]),
+    "client_free": (None, [c_void_p]),
+    "client_call": (STATUS, [c_void_p, c_char_p, c_char_p, POINTER(c_void_p)]),
+    "string_free": (None, [c_void_p]),
+    "stream_open": (STATUS, [c_void_p, c_char_p, c_uint32, c_int64, POINTER(c_void_p)]),
+    "stream_free": (None, [c_void_p]),
+    "stream_welcome_json": (c_char_p, [c_void_p]),
+    "stream_mask_words": (c_int64, [c_void_p]),
+    "stream_in_flight": (c_int32, [c_void_p]),
+    "stream_going_away": (c_int32, [c_void_p]),
+    "stream_submit": (STATUS, [c_void_p, c_void_p, POINTER(c_uint64)]),
+    "stream_collect": (STATUS, [c_void_p, c_int64, c_void_p]),
+    "stream_close": (STATUS, [c_void_p, c_int64]),
+    "step_new": (c_void_p, []),
+    "step_free": (None, [c_void_p]),
+    "step_clear": (None, [c_void_p]),
+    "step_open": (STATUS, [c_void_p, c_uint64, c_char_p, POINTER(OpenOptions)]),
+    "step_open_grammar": (STATUS, [c_void_p, c_uint64, c_char_p, POINTER(OpenOptions)]),
+    "step_take": (STATUS, [c_void_p, c_uint64, c_void_p, c_int64]),
+    "step_rollback": (STATUS, [c_void_p, c_uint64, c_uint32]),
+    "step_draft": (STATUS, [c_void_p, c_uint64, c_void_p, c_void_p, c_int64]),
+    "step_fork": (STATUS, [c_void_p, c_uint64, c_uint64]),
+    "step_close": (STATUS, [c_void_p, c_uint64]),
+    "step_wait_for_compile": (STATUS, [c_void_p, c_int64]),
+    "result_new": (c_void_p, []),
+    "result_free": (None, [c_void_p]),
+    "result_step": (c_uint64, [c_void_p]),
+    "result_row_count": (c_int64, [c_void_p]),
+    "result_row": (STATUS, [c_void_p, c_int64, POINTER(RowResultStruct)]),
+    "result_copy_masks": (STATUS, [c_void_p, POINTER(c_uint64), c_int64, c_void_p, c_int64]),
+    "result_apply": (STATUS, [c_void_p, c_void_p, POINTER(Target), c_int64, POINTER(Logits)]),
+}
+
+
+def _path() -> str:
+    named = os.environ.get("MASKD_LIBRARY")
+    if named:
+        return named
+    beside = pathlib.Path(__file__).with_name("libmaskd.so.1")
+    return str(beside) if beside.exists() else "libmaskd.so.1"
+
+
+def _load() -> ctypes.CDLL:
+    library = ctypes.CDLL(_path())
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, "maskd_" + name)
+        function.argtypes = arguments
+        function.restype = c_void_p if result is STATUS else result
+        if result is STATUS:
+            function.errcheck = _raise
+    version = library.maskd_abi_version()
+    if version != ABI_VERSION:
+        raise ImportError(f"{_path()}: has ABI {version}, this package needs {ABI_VERSION}")
+    return library
+
+
+def _raise(status: int | None, _function: object, _arguments: object) -> None:
+    if not status:
+        return
+    try:
+        code = lib.maskd_status_code(status)
+        retry = lib.maskd_status_retry_after_ms(status)
+        raise MaskdError(NAMES.get(code, str(code)), lib.maskd_status_message(status).decode(),
+                         lib.maskd_status_place(status).decode(),
+                         lib.maskd_status_reason(status).decode(), None if retry < 0 else retry)
+    finally:
+        lib.maskd_status_free(status)
+
+
+lib = _load()
+
+
+class Handle:
+    """Something of the library's that is freed with its Python object."""
+
+    def __init__(self, handle: int, free: str) -> None:
+        self._handle = handle
+        self._free = getattr(lib, "maskd_" + free)
+
+    @property
+    def handle(self) -> int:
+        if not self._handle:
+            raise MaskdError("FAILED_PRECONDITION", f"{type(self).__name__}: is closed")
+        return self._handle
+
+    def release(self) -> None:
+        """Frees it now; any later use is an error."""
+        if getattr(self, "_handle", None):
+            self._free(self._handle)
+            self._handle = 0
+
+    def __del__(self) -> None:
+        self.release()
+
+
+def new(function: str, *arguments: object) -> int:
+    """Calls a function whose last argument takes what it makes."""
+    out = c_void_p()
+    getattr(lib, "maskd_" + function)(*arguments, ctypes.byref(out))
+    assert out.value is not None
+    return out.value

@@ -1,0 +1,129 @@
+"""Masks onto logits, in place."""
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from maskd import _abi, _buffers
+from maskd._abi import lib
+from maskd._errors import MaskdError
+
+
+class Row:
+    """One row of logits and its mask.
+
+    Words: ceil(vocab_size / 32) int32; bit t % 32, least significant first, of word t // 32 is token
+    t, 1 = allowed. Ids ascend, each once.
+    """
+
+    __slots__ = ("form", "ids", "logits_row", "slot", "words")
+
+    def __init__(self, logits_row: int, form: int, words: Any = None, slot: int = 0,
+                 ids: Any = ()) -> None:
+        self.logits_row = logits_row
+        self.form = form
+        self.words = None if words is None else _buffers.int32_array(words)
+        self.slot = slot
+        self.ids = _buffers.int32_array(ids)
+
+    @classmethod
+    def full(cls, logits_row: int) -> Self:
+        """Nothing is applied: the row is free or finished."""
+        return cls(logits_row, _abi.FORM_FULL)
+
+    @classmethod
+    def dense(cls, logits_row: int, words: Any, changed: Any = ()) -> Self:
+        """With `words`, in which the bits of the ids `changed` are turned over."""
+        return cls(logits_row, _abi.FORM_WORDS, words=words, ids=changed)
+
+    @classmethod
+    def same(cls, logits_row: int, slot: int, changed: Any = ()) -> Self:
+        """With the mask in a slot of the dictionary, with the bits of `changed` turned over."""
+        return cls(logits_row, _abi.FORM_SLOT, slot=slot, ids=changed)
+
+    @classmethod
+    def allowed(cls, logits_row: int, ids: Any) -> Self:
+        """Only `ids`."""
+        return cls(logits_row, _abi.FORM_ALLOWED, ids=ids)
+
+    @classmethod
+    def forbidden(cls, logits_row: int, ids: Any) -> Self:
+        """All tokens but `ids`."""
+        return cls(logits_row, _abi.FORM_FORBIDDEN, ids=ids)
+
+
+class Dictionary(_abi.Handle):
+    """Masks that an applier keeps by slot; made by Applier.dictionary()."""
+
+    def __init__(self, applier: "Applier", vocab_size: int, slot_count: int) -> None:
+        self._applier = applier  # goes after this
+        self._word_count = (vocab_size + 31) // 32
+        super().__init__(_abi.new("dictionary_new", applier.handle, vocab_size, slot_count),
+                         "dictionary_free")
+
+    def set(self, slot: int, words: Any) -> None:
+        """Puts a copy of `words` into `slot`."""
+        array = _buffers.int32_array(words)
+        if array.size != self._word_count:
+            raise MaskdError("INVALID_ARGUMENT",
+                             f"words: are {array.size}, the vocabulary needs {self._word_count}")
+        lib.maskd_dictionary_set(self.handle, slot, array.ctypes.data)
+
+
+class Applier(_abi.Handle):
+    """Sets the logits of tokens that are not allowed to minus infinity.
+
+    name  "auto", "cpu", "cpu:KERNEL", "opencl", "opencl:DEVICE"; None: MASKD_APPLIER in the
+          environment, or else "auto". One that this machine lacks is a MaskdError with the list of
+          those it has.
+
+    Any number of threads may use one, each with logits of its own.
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__(_abi.new("applier_new", None if name is None else name.encode()),
+                         "applier_free")
+
+    @property
+    def name(self) -> str:
+        """"cpu" or "opencl"."""
+        return lib.maskd_applier_name(self.handle).decode()
+
+    def dictionary(self, vocab_size: int, slot_count: int) -> Dictionary:
+        """Slots for masks of `vocab_size` tokens."""
+        return Dictionary(self, vocab_size, slot_count)
+
+    def warm_up(self, vocab_size: int, width: int, dtype: str, row_count: int) -> None:
+        """Makes now what the first batch of `row_count` rows would otherwise make in its step."""
+        kind = _buffers.NUMPY_TYPES[dtype]
+        lib.maskd_applier_warm_up(self.handle, vocab_size, width, kind, row_count)
+
+    def apply(self, logits: Any, rows: Sequence[Row], vocab_size: int | None = None,
+              dictionary: Dictionary | None = None) -> None:
+        """Masks `rows` of `logits` (numpy or DLPack, in place) and no other.
+
+        `vocab_size`: tokens that the masks speak of, by default the logits' width; what is past it
+        becomes minus infinity in the rows named.
+        """
+        plane, keep = _buffers.view(logits)
+        vocab = plane.width if vocab_size is None else vocab_size
+        structs = (_abi.RowStruct * len(rows))()
+        for struct, row in zip(structs, rows, strict=True):
+            struct.logits_row, struct.form, struct.slot = row.logits_row, row.form, row.slot
+            struct.ids, struct.id_count = row.ids.ctypes.data, row.ids.size
+            struct.words = _words_address(row.words, vocab, row.logits_row)
+        lib.maskd_apply(self.handle, ctypes.byref(plane), vocab, structs, len(rows),
+                        dictionary.handle if dictionary is not None else None)
+        del keep
+
+
+def _words_address(words: np.ndarray | None, vocab_size: int, row: int) -> int | None:
+    if words is None:
+        return None
+    needed = (vocab_size + 31) // 32
+    if words.size != needed:
+        raise MaskdError("INVALID_ARGUMENT", f"rows: of logits row {row}, words: are {words.size}, "
+                         f"a vocabulary of {vocab_size} needs {needed}")
+    return words.ctypes.data

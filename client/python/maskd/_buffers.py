@@ -1,0 +1,94 @@
+"""Logits of other libraries, in place: numpy arrays and whatever speaks DLPack (torch, jax, ...).
+
+A view is taken, nothing is copied. Two dimensions (rows, width) or one (a single row); the elements of a
+row lie side by side, rows may be further apart. float32, float16, bfloat16; in host memory.
+"""
+
+import ctypes
+from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
+from typing import Any
+
+import numpy as np
+
+from maskd import _abi
+from maskd._errors import MaskdError
+
+NUMPY_TYPES = {"float32": _abi.FLOAT32, "float16": _abi.FLOAT16, "bfloat16": _abi.BFLOAT16}
+# DLDataType (code, bits): code 2 is float, 4 is bfloat.
+_DLPACK_TYPES = {(2, 32): _abi.FLOAT32, (2, 16): _abi.FLOAT16, (4, 16): _abi.BFLOAT16}
+HOST_DEVICES = {1, 3}  # kDLCPU, kDLCUDAHost
+
+
+class _DLTensor(Structure):
+    _fields_ = [("data", c_void_p), ("device_type", c_int32), ("device_id", c_int32),
+                ("ndim", c_int32), ("code", c_uint8), ("bits", c_uint8), ("lanes", c_uint16),
+                ("shape", POINTER(c_int64)), ("strides", POINTER(c_int64)),
+                ("byte_offset", c_uint64)]
+
+
+_capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_capsule_pointer.restype = c_void_p
+_capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+
+def _refuse(what: str) -> MaskdError:
+    return MaskdError("INVALID_ARGUMENT", f"logits: {what}")
+
+
+def _logits(address: int, kind: int, shape: tuple[int, ...],
+            strides: tuple[int, ...]) -> _abi.Logits:
+    """Strides count elements."""
+    if len(shape) not in (1, 2):
+        raise _refuse(f"have {len(shape)} dimensions, not rows and width")
+    rows, width = (1, shape[0]) if len(shape) == 1 else shape
+    row_stride = width if len(shape) == 1 or rows == 1 else strides[0]
+    if width > 1 and strides[-1] != 1:
+        raise _refuse("the elements of a row do not lie side by side")
+    if row_stride < width:
+        raise _refuse("rows overlap, or go backwards")
+    return _abi.Logits(ctypes.sizeof(_abi.Logits), address, 0, kind, 0, rows, width, row_stride)
+
+
+def _of_numpy(array: np.ndarray) -> _abi.Logits:
+    kind = NUMPY_TYPES.get(array.dtype.name)
+    if kind is None:
+        raise _refuse(f"are {array.dtype}, not one of {', '.join(NUMPY_TYPES)}")
+    if not array.flags.writeable:
+        raise _refuse("cannot be written")
+    size = array.dtype.itemsize
+    if any(stride % size for stride in array.strides):
+        raise _refuse("strides are not whole elements")
+    return _logits(array.ctypes.data, kind, array.shape,
+                   tuple(stride // size for stride in array.strides))
+
+
+def _of_dlpack(exporter: Any) -> tuple[_abi.Logits, object]:
+    capsule = exporter.__dlpack__()
+    # A DLManagedTensor begins with its DLTensor. The capsule, unused, frees it when it goes.
+    tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+    if tensor.device_type not in HOST_DEVICES:
+        raise _refuse(f"lie on a DLPack device of type {tensor.device_type}, not in host memory")
+    kind = _DLPACK_TYPES.get((tensor.code, tensor.bits))
+    if kind is None or tensor.lanes != 1:
+        raise _refuse(f"have DLPack type {tensor.code} of {tensor.bits} bits, not one of "
+                      f"{', '.join(NUMPY_TYPES)}")
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    if tensor.strides:
+        strides = tuple(tensor.strides[i] for i in range(tensor.ndim))
+    else:
+        strides = (shape[-1], 1)[-len(shape):]
+    return _logits((tensor.data or 0) + tensor.byte_offset, kind, shape, strides), capsule
+
+
+def view(logits: Any) -> tuple[_abi.Logits, object]:
+    """The logits as the library takes them, and what must live as long as that is used."""
+    if isinstance(logits, np.ndarray):
+        return _of_numpy(logits), logits
+    if hasattr(logits, "__dlpack__"):
+        return _of_dlpack(logits)
+    raise _refuse(f"are a {type(logits).__name__}, neither a numpy array nor a DLPack tensor")
+
+
+def int32_array(values: Any) -> np.ndarray:
+    """Ids or words: int32, side by side; not copied when they are so already."""
+    return np.ascontiguousarray(values, dtype=np.int32)

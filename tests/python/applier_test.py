@@ -1,0 +1,186 @@
+"""The appliers from Python: numpy and DLPack, every form, what is refused."""
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import maskd
+from maskd import _buffers
+
+VOCAB = 100
+NAMES = ["cpu", "cpu:portable"]
+
+
+def mask_of(tokens, vocab=VOCAB):
+    words = np.zeros((vocab + 31) // 32, dtype=np.uint32)
+    for token in tokens:
+        words[token // 32] |= np.uint32(1 << (token % 32))
+    return words.view(np.int32)
+
+
+def finite(row):
+    return np.flatnonzero(np.isfinite(row.astype(np.float32))).tolist()
+
+
+class OnlyDlpack:
+    """A tensor of a library that numpy knows nothing of."""
+
+    def __init__(self, array, bfloat16=False):
+        self._array = array
+        self._bfloat16 = bfloat16
+
+    def __dlpack__(self, **_):
+        capsule = self._array.__dlpack__()
+        if self._bfloat16:
+            pointer = _buffers._capsule_pointer(capsule, b"dltensor")
+            _buffers._DLTensor.from_address(pointer).code = 4
+        return capsule
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+@pytest.fixture(params=NAMES)
+def applier(request):
+    return maskd.Applier(request.param)
+
+
+def test_a1_token_ninety_of_128_is_word_two(applier):
+    assert mask_of([90], 128).tolist() == [0, 0, 67_108_864, 0]
+    logits = np.ones((1, 128), dtype=np.float32)
+    assert logits[0].argmax() == 0
+    applier.apply(logits, [maskd.Row.dense(0, [0, 0, 67_108_864, 0])])
+    assert logits[0].argmax() == 90
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_every_form(applier, dtype):
+    logits = np.zeros((8, 120), dtype=dtype)
+    dictionary = applier.dictionary(VOCAB, 3)
+    dictionary.set(2, mask_of([4, 5]))
+    applier.apply(logits, [
+        maskd.Row.allowed(0, [3, 99]), maskd.Row.forbidden(1, [0, 98]),
+        maskd.Row.dense(2, mask_of([7])), maskd.Row.dense(3, mask_of([7]), changed=[7, 8]),
+        maskd.Row.same(4, 2), maskd.Row.same(5, 2, changed=[5, 6]), maskd.Row.full(6),
+    ], vocab_size=VOCAB, dictionary=dictionary)
+    expected = [[3, 99], [*range(1, 98), 99], [7], [8], [4, 5], [4, 6]]
+    assert [finite(row) for row in logits[:6]] == expected
+    assert (logits[6:] == 0).all()
+
+
+def test_rows_of_a_larger_array_are_masked_in_place(applier):
+    plane = np.zeros((4, 3, 150), dtype=np.float32)
+    applier.apply(plane[:, 1, :VOCAB], [maskd.Row.allowed(2, [9])])
+    assert finite(plane[2, 1]) == [9, *range(VOCAB, 150)]
+    plane[2, 1] = 0
+    assert (plane == 0).all()
+
+
+def test_one_dimension_is_one_row(applier):
+    logits = np.zeros(VOCAB, dtype=np.float32)
+    applier.apply(logits, [maskd.Row.allowed(0, [1])])
+    assert finite(logits) == [1]
+
+
+def test_dlpack_is_masked_in_place(applier):
+    logits = np.zeros((2, VOCAB), dtype=np.float32)
+    applier.apply(OnlyDlpack(logits), [maskd.Row.allowed(1, [5])])
+    assert finite(logits[1]) == [5]
+    assert (logits[0] == 0).all()
+
+
+def test_dlpack_bfloat16(applier):
+    bits = np.zeros((1, VOCAB), dtype=np.uint16)
+    applier.apply(OnlyDlpack(bits, bfloat16=True), [maskd.Row.allowed(0, [5])])
+    assert np.flatnonzero(bits[0] != 0xFF80).tolist() == [5]
+
+
+@pytest.mark.parametrize(("logits", "message"), [
+    (np.zeros((1, VOCAB)), "logits: are float64, not one of float32, float16, bfloat16"),
+    (np.zeros((VOCAB, 2), dtype=np.float32).T, "logits: the elements of a row do not lie side by side"),
+    (np.zeros((2, VOCAB), dtype=np.float32)[::-1], "logits: rows overlap, or go backwards"),
+    (np.zeros((1, 1, VOCAB), dtype=np.float32), "logits: have 3 dimensions, not rows and width"),
+    (np.broadcast_to(np.float32(0), (1, VOCAB)), "logits: cannot be written"),
+    ([0.0] * VOCAB, "logits: are a list, neither a numpy array nor a DLPack tensor"),
+])
+def test_logits_that_cannot_be_masked_are_refused(logits, message):
+    with pytest.raises(maskd.MaskdError) as error:
+        maskd.Applier("cpu").apply(logits, [maskd.Row.allowed(0, [1])])
+    assert error.value.message == message
+    assert error.value.code == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize(("row", "message"), [
+    (maskd.Row.allowed(3, [1]), "masks.rows[0].logits_row: 3 is not one of the 2 rows of logits"),
+    (maskd.Row.allowed(0, [2, 1]), "masks.rows[0].ids[1]: 1 does not come after 2"),
+    (maskd.Row.allowed(0, [VOCAB]), "masks.rows[0].ids[0]: 100 is not one of the 100 tokens"),
+    (maskd.Row.same(0, 1), "masks.rows[0].slot: there is no dictionary"),
+    (maskd.Row.dense(1, [0]),
+     "rows: of logits row 1, words: are 1, a vocabulary of 100 needs 4"),
+])
+def test_a8_a_mismatch_is_an_error_and_nothing_is_written(row, message):
+    logits = np.zeros((2, VOCAB), dtype=np.float32)
+    with pytest.raises(maskd.MaskdError) as error:
+        maskd.Applier("cpu").apply(logits, [row])
+    assert error.value.message == message
+    assert (logits == 0).all()
+
+
+def test_d4_an_unknown_applier_is_refused_with_the_supported_list():
+    with pytest.raises(maskd.MaskdError) as error:
+        maskd.Applier("cuda")
+    assert error.value.code == "INVALID_ARGUMENT"
+    assert error.value.message.startswith('applier "cuda" is not known on cpu (')
+    assert "; supported: auto, cpu" in error.value.message
+
+
+def test_d2_the_environment_names_the_applier(monkeypatch):
+    monkeypatch.setenv("MASKD_APPLIER", "cpu:portable")
+    assert maskd.Applier().name == "cpu"
+    monkeypatch.setenv("MASKD_APPLIER", "triton")
+    with pytest.raises(maskd.MaskdError, match='applier "triton" is not known'):
+        maskd.Applier()
+
+
+def test_opencl_equals_cpu():
+    try:
+        device = maskd.Applier("opencl")
+    except maskd.MaskdError as error:
+        if error.code != "UNIMPLEMENTED":
+            raise
+        pytest.skip(f"NOT TESTED HERE: {error}")
+    device.warm_up(VOCAB, VOCAB, "float32", 2)
+    planes = [np.ones((2, VOCAB), dtype=np.float32) for _ in range(2)]
+    for applier, logits in zip([device, maskd.Applier("cpu")], planes, strict=True):
+        applier.apply(logits, [maskd.Row.forbidden(1, [3, 50]), maskd.Row.dense(0, mask_of([8]))])
+    assert planes[0].tobytes() == planes[1].tobytes()
+
+
+def test_the_gil_is_free_while_a_mask_is_applied(applier):
+    """One call takes far longer than another thread's turn needs: that thread runs meanwhile."""
+    logits = np.zeros((512, 128_256), dtype=np.float32)
+    rows = [maskd.Row.dense(i, np.zeros(4008)) for i in range(512)]
+    turns, stop = [], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            turns.append(time.perf_counter())
+            time.sleep(0.0002)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(100)  # so that nothing but the call itself gives the GIL up
+    thread = threading.Thread(target=count)
+    try:
+        thread.start()
+        time.sleep(0.01)
+        begin = time.perf_counter()
+        applier.apply(logits, rows)
+        end = time.perf_counter()
+    finally:
+        stop.set()
+        sys.setswitchinterval(interval)
+        thread.join()
+    assert sum(begin < turn < end for turn in turns) > 3, end - begin

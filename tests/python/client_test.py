@@ -1,0 +1,217 @@
+"""The client from Python against a real server: calls, the decode stream, asyncio."""
+
+import asyncio
+import pickle
+import threading
+
+import numpy as np
+import pytest
+
+import maskd
+
+WIDTH = 320
+END = 256
+
+
+@pytest.fixture
+def stream(client):
+    with client.open_stream(WIDTH) as opened:
+        yield opened
+
+
+def finite(row):
+    return np.flatnonzero(np.isfinite(row)).tolist()
+
+
+def test_compile_says_what_it_made(client):
+    first = client.compile(maskd.Grammar.regex("[ab]c compile"))
+    again = client.compile(maskd.Grammar.regex("[ab]c compile"))
+    assert len(first.id) == 64
+    assert (first.from_cache, again.from_cache) == (False, True)
+    assert first.id == again.id
+
+
+def test_options_are_part_of_a_grammar(client):
+    schema = {"type": "array", "items": {"const": 1}}
+    flexible = client.compile(maskd.Grammar.json_schema(schema))
+    compact = client.compile(maskd.Grammar.json_schema(schema, white_space="WHITE_SPACE_COMPACT"))
+    assert flexible.id != compact.id
+    assert client.check(maskd.Grammar.json_schema(schema), "[1, 1]")["accepted"]
+    strict = maskd.Grammar.json_schema(schema, white_space="WHITE_SPACE_COMPACT")
+    assert not client.check(strict, b"[1, 1]")["accepted"]
+
+
+@pytest.mark.parametrize(("grammar", "code", "place"), [
+    (maskd.Grammar.json_schema({"type": 3}), "INVALID_ARGUMENT", "/type"),
+    (maskd.Grammar.regex("(a"), "INVALID_ARGUMENT", None),
+    (maskd.Grammar("guidance", "x"), "INVALID_ARGUMENT", None),
+    (maskd.Grammar("regex", "a", {"no_such_option": 1}), "INVALID_ARGUMENT", ""),
+])
+def test_errors_have_code_and_place(client, grammar, code, place):
+    with pytest.raises(maskd.MaskdError) as error:
+        client.compile(grammar)
+    assert error.value.code == code
+    assert place is None or error.value.place == place
+    assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+
+
+def test_nobody_there():
+    with pytest.raises(maskd.MaskdError) as error:
+        maskd.Client("unix:/nowhere/maskd.sock", timeout_s=0.2)
+    assert error.value.code == "UNAVAILABLE"
+
+
+def test_tokenizers(client):
+    (tokenizer,) = client.tokenizers()
+    assert tokenizer["name"] == "bytes"
+    assert tokenizer["stop_ids"] == [END]
+
+
+def test_the_loop_of_an_engine(stream):
+    assert stream.vocab_size == 257
+    assert stream.stop_ids == [END]
+    applier = maskd.Applier()
+    logits = np.zeros((2, WIDTH), dtype=np.float32)
+    step = maskd.Step().open(7, maskd.Grammar.regex("[ab]c"), wait_s=20)
+    text = b""
+    while True:
+        number = stream.submit(step)
+        assert stream.in_flight == 1
+        logits[:] = 0
+        result = stream.collect()
+        assert result.step == number
+        result.apply(applier, logits, {7: 1})
+        assert finite(logits[0]) == list(range(WIDTH))
+        token = int(logits[1].argmax())
+        if token == END:
+            break
+        text += bytes([token])
+        step.clear().take(7, [token])
+    assert text == b"ac"
+
+
+def test_rows_have_their_own_answers(stream):
+    step = maskd.Step()
+    step.open(1, maskd.Grammar.regex("a*"), wait_s=20).open(2, maskd.Grammar.choice(["x", "y"]))
+    step.open(3, maskd.Grammar("gbnf", "root ::= nowhere"))
+    rows = {row.row: row for row in stream.run(step).rows}
+    assert rows[1].state == maskd.RowState.ACTIVE and rows[1].may_end and rows[1].has_mask
+    assert rows[1].refused is None and rows[2].error is None and not rows[2].may_end and len(rows[2].grammar_id) == 64
+    assert rows[3].state == maskd.RowState.FAILED and rows[3].error.code == "INVALID_ARGUMENT"
+
+
+def test_a_refused_token_leaves_its_row_where_it_was(stream):
+    stream.run(maskd.Step().open(1, maskd.Grammar.regex("abc"), wait_s=20))
+    (row,) = stream.run(maskd.Step().take(1, [ord("a"), ord("x")])).rows
+    assert row.refused == maskd.RefusedToken(1, ord("x"))
+    assert row.token_count == 1 and row.state == maskd.RowState.ACTIVE
+
+
+def test_rollback_and_fork(stream):
+    stream.run(maskd.Step().open(1, maskd.Grammar.regex("ab[cd]"), [ord("a")], wait_s=20))
+    result = stream.run(maskd.Step().fork(1, 2).take(1, [ord("b")]).take(2, []))
+    masks = result.masks([1, 2])
+    assert allowed(masks[0]) == [ord("c"), ord("d")]
+    assert allowed(masks[1]) == [ord("b")]
+    result = stream.run(maskd.Step().rollback(1, 1).take(1, []))
+    assert allowed(result.masks([1])[0]) == [ord("b")]
+
+
+def test_a6_draft_positions_mask_their_own_logits_rows(client, stream):
+    step = maskd.Step().open(5, client.compile(maskd.Grammar.regex("ab[cd]e"))).draft(5, b"abX")
+    result = stream.run(step)
+    (row,) = result.rows
+    assert (row.position_count, row.accepted_drafts, row.token_count) == (4, 2, 0)
+    logits = np.zeros((4, WIDTH), dtype=np.float32)
+    applier = maskd.Applier()
+    result.apply(applier, logits, [(5, position, 3 - position) for position in range(3)])
+    assert [finite(logits[i]) for i in (3, 2, 1)] == [[ord("a")], [ord("b")], [ord("c"), ord("d")]]
+    assert len(finite(logits[0])) == WIDTH
+    with pytest.raises(maskd.MaskdError, match="position 3 comes after a draft that was refused"):
+        result.apply(applier, logits, [(5, 3, 0)])
+
+
+def test_a_tree_of_drafts(client, stream):
+    step = maskd.Step().open(5, client.compile(maskd.Grammar.regex("a(bc|de)")))
+    result = stream.run(step.draft(5, b"abd", [-1, 0, 0]))
+    logits = np.zeros((4, WIDTH), dtype=np.float32)
+    result.apply(maskd.Applier(), logits, [(5, position, position) for position in range(4)])
+    assert [bytes(finite(row)) for row in logits] == [b"a", b"bd", b"c", b"e"]
+    with pytest.raises(maskd.MaskdError, match="parents: are 1, there are 2 drafts"):
+        step.draft(5, b"ab", [0])
+
+
+def test_reasoning_is_free_text_before_the_grammar(stream):
+    step = maskd.Step().open(5, maskd.Grammar.choice(["x"]), wait_s=20,
+                             reasoning={"end_tokens": list(b"|")})
+    (row,) = stream.run(step).rows
+    assert row.state == maskd.RowState.FREE and not row.has_mask
+    result = stream.run(maskd.Step().take(5, b"hm|"))
+    assert allowed(result.masks([5])[0]) == [ord("x")]
+
+
+def allowed(words):
+    bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+    return np.flatnonzero(bits).tolist()
+
+
+def test_masks_into_the_engines_own_array(stream):
+    result = stream.run(maskd.Step().open(1, maskd.Grammar.choice(["q"]), wait_s=20))
+    out = np.full((3, 12), 5, dtype=np.int32)
+    result.masks([1], out)
+    assert allowed(out[0]) == [ord("q")]
+    assert (out[1:] == 5).all()
+    with pytest.raises(maskd.MaskdError, match="out: is not a writable int32 array of 1 rows"):
+        result.masks([1], np.zeros((1, 12), dtype=np.int64))
+    with pytest.raises(maskd.MaskdError) as error:
+        result.masks([9])
+    assert error.value.code == "NOT_FOUND"
+
+
+def test_a_closed_stream_says_so(client):
+    stream = client.open_stream(WIDTH)
+    stream.close()
+    stream.close()
+    with pytest.raises(maskd.MaskdError, match="Stream: is closed"):
+        stream.submit(maskd.Step())
+
+
+def test_a_width_below_the_vocabulary_is_refused_before_any_step(client):
+    with pytest.raises(maskd.MaskdError) as error:
+        client.open_stream(100)
+    assert error.value.code == "INVALID_ARGUMENT"
+
+
+def test_asyncio_goes_on_while_a_step_is_awaited(client):
+    async def run():
+        compiled = await client.compile_async(maskd.Grammar.regex("[ab]"))
+        streams = [client.open_stream(WIDTH) for _ in range(3)]
+        results = await asyncio.gather(
+            *(stream.run_async(maskd.Step().open(1, compiled)) for stream in streams))
+        masks = [allowed(result.masks([1])[0]) for result in results]
+        for stream in streams:
+            stream.close()
+        return masks
+
+    assert asyncio.run(run()) == [[ord("a"), ord("b")]] * 3
+
+
+def test_threads_share_a_client(client):
+    failures = []
+
+    def work(number):
+        try:
+            with client.open_stream(WIDTH) as stream:
+                for i in range(20):
+                    grammar = maskd.Grammar.choice([f"{number % 10}{i}"])
+                    result = stream.run(maskd.Step().open(i, grammar, wait_s=20))
+                    assert allowed(result.masks([i])[0]) == [ord(str(number % 10))]
+        except Exception as error:  # noqa: BLE001  # shown by the assertion below
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures

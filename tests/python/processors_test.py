@@ -1,0 +1,93 @@
+"""The logits processors, called as transformers' and llama-cpp-python's generation loops call them:
+input ids with the prompt in front, scores of the next token, one more token each time."""
+
+import numpy as np
+import pytest
+
+import maskd
+
+WIDTH = 257
+END = 256
+
+
+class Tensor(np.ndarray):
+    """As much of torch's tensor as a processor may use."""
+
+
+def tensor(values, dtype=np.float32):
+    return np.array(values, dtype=dtype).view(Tensor)
+
+
+def generate(processor, prompts, pick, steps=12):
+    """transformers' loop: rows that have ended are padded with END."""
+    ids = tensor([list(prompt) for prompt in prompts], np.int64)
+    ended = np.zeros(len(prompts), dtype=bool)
+    for _ in range(steps):
+        scores = processor(ids, tensor(np.zeros((len(prompts), WIDTH))))
+        tokens = np.where(ended, END, [pick(i, row) for i, row in enumerate(scores)])
+        ended |= tokens == END
+        ids = np.concatenate([ids, tokens[:, None]], axis=1).view(Tensor)
+        if ended.all():
+            break
+    width = len(prompts[0])
+    return [bytes(int(t) for t in row[width:] if t != END).decode() for row in ids]
+
+
+@pytest.fixture
+def processor(client):
+    made = []
+
+    def make(grammar):
+        made.append(maskd.TransformersProcessor(client, grammar))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_transformers_batch_greedy(processor):
+    texts = generate(processor(maskd.Grammar.regex("(ab|cde)!")), [b"one", b"two"],
+                     lambda i, row: int(np.flatnonzero(np.isfinite(row))[-1 if i else 0]))
+    assert texts == ["ab!", "cde!"]
+
+
+def test_transformers_prompts_are_not_part_of_the_text(processor):
+    (text,) = generate(processor(maskd.Grammar.choice(["yes"])), [b'{"a": '],
+                       lambda _, row: int(row.argmax()))
+    assert text == "yes"
+
+
+def test_transformers_beams_that_change_places(processor):
+    """Beam 1 is dropped, beam 0 goes on in both places, then they change places."""
+    process = processor(maskd.Grammar.regex("a[bc][de]|x[yz]"))
+    scores = lambda: tensor(np.zeros((2, WIDTH)))  # noqa: E731
+    finite = lambda row: bytes(np.flatnonzero(np.isfinite(row)).tolist())  # noqa: E731
+    out = process(tensor([list(b"p"), list(b"p")], np.int64), scores())
+    assert [finite(row) for row in out] == [b"ax", b"ax"]
+    out = process(tensor([list(b"pa"), list(b"px")], np.int64), scores())
+    assert [finite(row) for row in out] == [b"bc", b"yz"]
+    out = process(tensor([list(b"pab"), list(b"pac")], np.int64), scores())
+    assert [finite(row) for row in out] == [b"de", b"de"]
+    out = process(tensor([list(b"pacd"), list(b"pabe")], np.int64), scores())
+    assert [np.flatnonzero(np.isfinite(row)).tolist() for row in out] == [[END], [END]]
+
+
+def test_llama_cpp_one_sequence(client):
+    processor = maskd.LlamaCppProcessor(client, maskd.Grammar.json_schema(
+        {"type": "object", "properties": {"n": {"enum": [7]}}, "required": ["n"],
+         "additionalProperties": False}, white_space="WHITE_SPACE_COMPACT"))
+    ids = np.array(list(b"prompt"), dtype=np.intc)
+    for _ in range(20):
+        scores = processor(ids, np.zeros(WIDTH, dtype=np.single))
+        token = int(np.flatnonzero(np.isfinite(scores))[-1])
+        if token == END:
+            break
+        ids = np.append(ids, np.intc(token))
+    processor.close()
+    assert bytes(ids[6:].tolist()) == b'{"n":7}'
+
+
+def test_a_grammar_that_fails_raises_its_error(processor):
+    with pytest.raises(maskd.MaskdError, match="INVALID_ARGUMENT"):
+        processor(maskd.Grammar.regex("(a"))(tensor([[1]], np.int64), tensor(np.zeros((1, WIDTH))))
