@@ -6,7 +6,7 @@ row lie side by side, rows may be further apart. float32, float16, bfloat16; in 
 
 import ctypes
 from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,62 +31,84 @@ _capsule_pointer.restype = c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
 
-def _refuse(what: str) -> MaskdError:
-    return MaskdError("INVALID_ARGUMENT", f"logits: {what}")
+class _Kind(NamedTuple):
+    """What a plane of elements is called, and which types it may have: number by numpy's name, and by
+    DLPack's (code, bits)."""
+
+    name: str
+    numpy: dict[str, int]
+    dlpack: dict[tuple[int, int], int]
 
 
-def _logits(address: int, kind: int, shape: tuple[int, ...],
-            strides: tuple[int, ...]) -> _abi.Logits:
+_LOGITS = _Kind("logits", NUMPY_TYPES, _DLPACK_TYPES)
+_WORDS = _Kind("bitmask", {"int32": 0}, {(0, 32): 0})
+
+
+def _refuse(of: _Kind, what: str) -> MaskdError:
+    return MaskdError("INVALID_ARGUMENT", f"{of.name}: {what}")
+
+
+def _plane(of: _Kind, address: int, kind: int, shape: tuple[int, ...],
+           strides: tuple[int, ...]) -> _abi.Logits:
     """Strides count elements."""
     if len(shape) not in (1, 2):
-        raise _refuse(f"have {len(shape)} dimensions, not rows and width")
+        raise _refuse(of, f"have {len(shape)} dimensions, not rows and width")
     rows, width = (1, shape[0]) if len(shape) == 1 else shape
     row_stride = width if len(shape) == 1 or rows == 1 else strides[0]
     if width > 1 and strides[-1] != 1:
-        raise _refuse("the elements of a row do not lie side by side")
+        raise _refuse(of, "the elements of a row do not lie side by side")
     if row_stride < width:
-        raise _refuse("rows overlap, or go backwards")
+        raise _refuse(of, "rows overlap, or go backwards")
     return _abi.Logits(ctypes.sizeof(_abi.Logits), address, 0, kind, 0, rows, width, row_stride)
 
 
-def _of_numpy(array: np.ndarray) -> _abi.Logits:
-    kind = NUMPY_TYPES.get(array.dtype.name)
+def _of_numpy(of: _Kind, array: np.ndarray) -> _abi.Logits:
+    kind = of.numpy.get(array.dtype.name)
     if kind is None:
-        raise _refuse(f"are {array.dtype}, not one of {', '.join(NUMPY_TYPES)}")
+        raise _refuse(of, f"are {array.dtype}, not one of {', '.join(of.numpy)}")
     if not array.flags.writeable:
-        raise _refuse("cannot be written")
+        raise _refuse(of, "cannot be written")
     size = array.dtype.itemsize
     if any(stride % size for stride in array.strides):
-        raise _refuse("strides are not whole elements")
-    return _logits(array.ctypes.data, kind, array.shape,
-                   tuple(stride // size for stride in array.strides))
+        raise _refuse(of, "strides are not whole elements")
+    return _plane(of, array.ctypes.data, kind, array.shape,
+                  tuple(stride // size for stride in array.strides))
 
 
-def _of_dlpack(exporter: Any) -> tuple[_abi.Logits, object]:
+def _of_dlpack(of: _Kind, exporter: Any) -> tuple[_abi.Logits, object]:
     capsule = exporter.__dlpack__()
     # A DLManagedTensor begins with its DLTensor. The capsule, unused, frees it when it goes.
     tensor = _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
     if tensor.device_type not in HOST_DEVICES:
-        raise _refuse(f"lie on a DLPack device of type {tensor.device_type}, not in host memory")
-    kind = _DLPACK_TYPES.get((tensor.code, tensor.bits))
+        raise _refuse(of, f"lie on a DLPack device of type {tensor.device_type}, not in host memory")
+    kind = of.dlpack.get((tensor.code, tensor.bits))
     if kind is None or tensor.lanes != 1:
-        raise _refuse(f"have DLPack type {tensor.code} of {tensor.bits} bits, not one of "
-                      f"{', '.join(NUMPY_TYPES)}")
+        raise _refuse(of, f"have DLPack type {tensor.code} of {tensor.bits} bits, not one of "
+                      f"{', '.join(of.numpy)}")
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     if tensor.strides:
         strides = tuple(tensor.strides[i] for i in range(tensor.ndim))
     else:
         strides = (shape[-1], 1)[-len(shape):]
-    return _logits((tensor.data or 0) + tensor.byte_offset, kind, shape, strides), capsule
+    return _plane(of, (tensor.data or 0) + tensor.byte_offset, kind, shape, strides), capsule
 
 
 def view(logits: Any) -> tuple[_abi.Logits, object]:
     """The logits as the library takes them, and what must live as long as that is used."""
-    if isinstance(logits, np.ndarray):
-        return _of_numpy(logits), logits
-    if hasattr(logits, "__dlpack__"):
-        return _of_dlpack(logits)
-    raise _refuse(f"are a {type(logits).__name__}, neither a numpy array nor a DLPack tensor")
+    return _view(_LOGITS, logits)
+
+
+def words_view(bitmask: Any) -> tuple[_abi.Logits, object]:
+    """The same of rows of mask words."""
+    return _view(_WORDS, bitmask)
+
+
+def _view(of: _Kind, given: Any) -> tuple[_abi.Logits, object]:
+    if isinstance(given, np.ndarray):
+        return _of_numpy(of, given), given
+    if hasattr(given, "__dlpack__"):
+        return _of_dlpack(of, given)
+    raise _refuse(of, f"are a {type(given).__name__}, neither a numpy array nor a DLPack tensor")
 
 
 def int32_array(values: Any) -> np.ndarray:

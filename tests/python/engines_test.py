@@ -1,0 +1,220 @@
+"""maskd behind vLLM's and SGLang's interfaces: every method with the arguments and results that their
+loops have (read from vLLM's v1/structured_output/backend_types.py and its manager, and SGLang's
+srt/constrained/base_grammar_backend.py). Names such as C6 are promises of the engines' own backends."""
+
+import enum
+import inspect
+
+import numpy as np
+import pytest
+
+import maskd
+from maskd import engines
+
+VOCAB = 257
+END = 256
+
+Options = enum.Enum("StructuredOutputOptions",
+                    "JSON JSON_OBJECT REGEX GRAMMAR CHOICE STRUCTURAL_TAG")
+
+# Method -> its parameters after self, as the engines call them.
+VLLM_GRAMMAR = {"find_jump_string": [], "accept_tokens": ["request_id", "tokens"],
+                "validate_tokens": ["tokens"], "rollback": ["num_tokens"],
+                "fill_bitmask": ["bitmask", "batch_index"], "is_terminated": [], "reset": []}
+VLLM_BACKEND = {"__init__": ["vllm_config", "tokenizer", "vocab_size"],
+                "compile_grammar": ["request_type", "grammar_spec"],
+                "allocate_token_bitmask": ["max_num_seqs"], "destroy": []}
+SGLANG_GRAMMAR = {"accept_token": ["token"], "rollback": ["k"], "is_terminated": [],
+                  "allocate_vocab_mask": ["vocab_size", "batch_size", "device"],
+                  "fill_vocab_mask": ["vocab_mask", "idx"],
+                  "move_vocab_mask": ["vocab_mask", "device"],
+                  "apply_vocab_mask": ["logits", "vocab_mask"], "copy": [],
+                  "try_jump_forward": ["tokenizer"]}
+SGLANG_BACKEND = {"get_cached_or_future_value": ["key"], "set_cache": ["key", "value"],
+                  "reset": []}
+
+
+@pytest.mark.parametrize(("cls", "methods"), [
+    (engines.VllmGrammar, VLLM_GRAMMAR), (engines.VllmBackend, VLLM_BACKEND),
+    (engines.SglangGrammar, SGLANG_GRAMMAR), (engines.SglangBackend, SGLANG_BACKEND)])
+def test_the_recorded_interface_is_there(cls, methods):
+    for name, parameters in methods.items():
+        function = getattr(cls, name)
+        own = [each for each in inspect.signature(function).parameters if each != "self"]
+        assert own[:len(parameters)] == parameters, name
+
+
+@pytest.fixture
+def vllm(address, monkeypatch):
+    monkeypatch.setenv("MASKD_ADDRESS", address)
+    backend = engines.VllmBackend(None, None, VOCAB)
+    yield backend
+    backend.destroy()
+
+
+@pytest.fixture
+def sglang(address, monkeypatch):
+    monkeypatch.setenv("MASKD_ADDRESS", address)
+    backend = engines.SglangBackend(None, vocab_size=VOCAB)
+    yield backend
+    backend.destroy()
+
+
+def allowed(words):
+    bits = np.unpackbits(np.asarray(words).view(np.uint8), bitorder="little")
+    return bytes(np.flatnonzero(bits[:END]).tolist())
+
+
+def masks_with_drafts(grammar, bitmask, first, drafts):
+    """A request's 1 + k rows as vLLM's manager fills them; how many drafts were taken."""
+    taken = 0
+    for i, draft in enumerate([*drafts, None]):
+        grammar.fill_bitmask(bitmask, first + i)
+        if draft is None or draft < 0 or not grammar.accept_tokens("r", [draft]):
+            break
+        taken += 1
+    grammar.rollback(taken)
+    return taken
+
+
+def test_c2_a_backend_that_is_not_known_is_an_error_with_those_that_are(vllm):
+    with pytest.raises(maskd.MaskdError) as error:
+        vllm.compile_grammar(Options.REGEX, "a", backend="guided")
+    assert error.value.message == ('backend: "guided" is not one of xgrammar, guidance, outlines, '
+                                   "lm-format-enforcer")
+    with pytest.raises(maskd.MaskdError):
+        engines.VllmBackend(None, None, VOCAB, backend="auto")
+
+
+@pytest.mark.parametrize(("backend", "text", "accepted"), [
+    ("xgrammar", '{"a":1,  "b":2}', True), ("xgrammar", '{"b":2,"a":1}', False),
+    ("guidance", '{"a":1,  "b":2}', True), ("guidance", '{"b":2,"a":1}', False),
+    ("outlines", '{"a":1, "b":2}', True), ("outlines", '{"a":1,  "b":2}', False),
+    ("lm-format-enforcer", '{"b":2,"a":1}', True),
+    ("lm-format-enforcer", '{"a":1,' + " " * 12 + '"b":2}', True),
+    ("lm-format-enforcer", '{"a":1,' + " " * 13 + '"b":2}', False),
+])
+def test_c3_each_request_has_the_defaults_of_the_library_it_names(vllm, backend, text, accepted):
+    schema = ('{"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, '
+              '"required": ["a", "b"], "additionalProperties": false}')
+    grammar = vllm.compile_grammar(Options.JSON, schema, backend=backend)
+    assert grammar.accept_tokens("r", list(text.encode())) is accepted
+
+
+@pytest.mark.parametrize(("kind", "spec", "text"), [
+    (Options.JSON, '{"type": "integer"}', b"12"), (Options.JSON_OBJECT, "", b'{"x": [1]}'),
+    (Options.REGEX, "a+b", b"aab"), (Options.GRAMMAR, 'root ::= "x" root | "y"', b"xxy"),
+    (Options.GRAMMAR, 'start: "x"+ "y"', b"xxy"), (Options.CHOICE, '["p", "q"]', b"q")])
+def test_c1_every_kind_compiles_and_ends(vllm, kind, spec, text):
+    grammar = vllm.compile_grammar(kind, spec)
+    assert not grammar.is_terminated()
+    assert grammar.accept_tokens("r", [*text, END])
+    assert grammar.is_terminated()
+
+
+def test_c4_the_bitmask_is_all_ones_at_first(vllm):
+    bitmask = np.asarray(vllm.allocate_token_bitmask(3))
+    assert bitmask.shape == (3, 9) and bitmask.dtype == np.int32 and (bitmask == -1).all()
+
+
+def test_c5_c6_a_request_owns_one_row_and_one_a_draft(vllm):
+    bitmask = np.asarray(vllm.allocate_token_bitmask(5))
+    first = vllm.compile_grammar(Options.REGEX, "ab[cd]e")
+    second = vllm.compile_grammar(Options.CHOICE, '["q"]')
+    assert masks_with_drafts(first, bitmask, 0, list(b"ab")) == 2
+    assert masks_with_drafts(second, bitmask, 3, []) == 0
+    assert [allowed(row) for row in bitmask[:4]] == [b"a", b"b", b"cd", b"q"]
+    assert (bitmask[4] == -1).all()
+    first.fill_bitmask(bitmask, 4)
+    assert allowed(bitmask[4]) == b"a"  # rolled back to where it was
+
+
+def test_c7_a_terminated_request_has_all_ones(vllm):
+    bitmask = np.zeros((1, 9), dtype=np.int32)
+    grammar = vllm.compile_grammar(Options.CHOICE, '["q"]')
+    assert grammar.accept_tokens("r", [ord("q"), END])
+    grammar.fill_bitmask(bitmask, 0)
+    assert (bitmask == -1).all()
+    assert grammar.accept_tokens("r", [5])  # tokens after the end are success and change nothing
+    grammar.rollback(1)
+    assert not grammar.is_terminated()
+    grammar.fill_bitmask(bitmask, 0)
+    assert bitmask[0, END // 32] == 1 << END % 32
+
+
+def test_c10_a_refused_draft_is_no_failure(vllm):
+    bitmask = np.asarray(vllm.allocate_token_bitmask(4))
+    grammar = vllm.compile_grammar(Options.REGEX, "abc")
+    assert masks_with_drafts(grammar, bitmask, 0, [ord("a"), ord("x"), -1]) == 1
+    assert [allowed(row) for row in bitmask[:2]] == [b"a", b"b"]
+
+
+def test_c13_a_grammar_that_fails_fails_alone(vllm):
+    other = vllm.compile_grammar(Options.REGEX, "a")
+    for kind, spec in [(Options.REGEX, "(a"), (Options.JSON, '{"type": 3}'), (Options.JSON, "{")]:
+        with pytest.raises(maskd.MaskdError) as error:
+            vllm.compile_grammar(kind, spec)
+        assert error.value.code == "INVALID_ARGUMENT"
+    assert other.accept_tokens("r", [ord("a")])
+
+
+def test_validate_tokens_gives_the_prefix_and_changes_nothing(vllm):
+    grammar = vllm.compile_grammar(Options.REGEX, "abc")
+    assert grammar.validate_tokens(list(b"abx")) == list(b"ab")
+    assert grammar.validate_tokens([ord("a"), -1, ord("b")]) == [ord("a")]
+    assert grammar.validate_tokens(list(b"x")) == []
+    assert grammar.validate_tokens([]) == []
+    assert grammar.accept_tokens("r", list(b"abc"))
+
+
+def test_accept_takes_all_tokens_or_none(vllm):
+    grammar = vllm.compile_grammar(Options.REGEX, "abc")
+    assert not grammar.accept_tokens("r", list(b"abx"))
+    assert not grammar.accept_tokens("r", [-1]) and not grammar.accept_tokens("r", [9999])
+    assert grammar.accept_tokens("r", list(b"abc"))
+    with pytest.raises(maskd.MaskdError, match="rollback: 4 tokens, the row has taken 3"):
+        grammar.rollback(4)
+    grammar.reset()
+    assert grammar.accept_tokens("r", list(b"ab"))
+
+
+def test_sglang_loop(sglang):
+    value, hit = sglang.get_cached_or_future_value(("regex", "[ab]c"))
+    assert not hit
+    sglang.set_cache(("regex", "[ab]c"), value.result())
+    grammar, hit = sglang.get_cached_or_future_value(("regex", "[ab]c"), False)
+    assert hit
+    mask = grammar.move_vocab_mask(grammar.allocate_vocab_mask(VOCAB, 2, "cpu"), "cpu")
+    grammar.fill_vocab_mask(mask, 1)
+    logits = np.zeros((2, VOCAB), dtype=np.float32)
+    grammar.apply_vocab_mask(logits, mask)
+    assert (logits[0] == 0).all()
+    assert bytes(np.flatnonzero(np.isfinite(logits[1])).tolist()) == b"ab"
+    grammar.accept_token(ord("a"))
+    with pytest.raises(ValueError, match="token 120 is refused"):
+        grammar.accept_token(ord("x"))
+    grammar.accept_token(ord("c"))
+    grammar.accept_token(END)
+    assert grammar.is_terminated() and grammar.try_jump_forward(None) is None
+    grammar.rollback(3)
+    assert not grammar.is_terminated()
+
+
+def test_sglang_copies_are_independent(sglang):
+    first = sglang.get_cached_or_future_value(("ebnf", 'root ::= "x" "y"'))[0].result()
+    second = first.copy()
+    first.accept_token(ord("x"))
+    second.accept_token(ord("x"))
+    first.accept_token(ord("y"))
+    mask = second.allocate_vocab_mask(VOCAB, 1, "cpu")
+    second.fill_vocab_mask(mask, 0)
+    assert allowed(np.asarray(mask)[0]) == b"y"
+
+
+def test_sglang_any_json_and_unknown_kinds(sglang):
+    grammar = sglang.get_cached_or_future_value(("json", "$$ANY$$"))[0].result()
+    for token in b'{"a": 1}':
+        grammar.accept_token(token)
+    future, _ = sglang.get_cached_or_future_value(("abnf", "x"))
+    with pytest.raises(maskd.MaskdError, match='kind: "abnf" is not one of json, regex, ebnf'):
+        future.result()
