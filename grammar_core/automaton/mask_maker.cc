@@ -17,6 +17,8 @@ constexpr int kAsciiEnd = 128;
 constexpr std::int64_t kNarrowNodes = 8'000;
 // Above so many branches one walk for all of them is cheaper than a mask for each.
 constexpr std::size_t kMaxBranches = 12;
+// Intersections share little, and each may take a walk of all tokens.
+constexpr int kMaxIntersections = 2;
 // Masks made for the sake of one another, at most: they are made by recursion.
 constexpr int kMaxDepth = 8;
 // A length that leaves fewer characters before the pattern's end is near for too many tokens.
@@ -63,7 +65,7 @@ bool MaskMaker::MakeByForm(TermId state, MaskBuilder* mask) {
              MakeByLength(state, parts, mask) || MakeByCounts(parts, mask) ||
              MakeByExits(state, mask);
     case TermKind::kNumber:
-      return MakeByHead(parts, mask);
+      return MakeByEnds(parts, mask) || MakeByHead(parts, mask);
     case TermKind::kByteSet:
     case TermKind::kBytes:
       return MakeByExits(state, mask);
@@ -74,10 +76,19 @@ bool MaskMaker::MakeByForm(TermId state, MaskBuilder* mask) {
   }
 }
 
+int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
+  return static_cast<int>(std::count_if(branches.begin(), branches.end(), [&](TermId branch) {
+    const Term& cell = automaton_->term(PartsOf(branch).cell);
+    return cell.kind == TermKind::kEncode && automaton_->term(cell.a).kind == TermKind::kAnd;
+  }));
+}
+
 bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
   const TermStore& store = automaton_->store();
   const std::span<const TermId> branches = store.list(store.term(parts.cell).a);
-  if (branches.size() > kMaxBranches) return false;
+  if (branches.size() > kMaxBranches || CountIntersections(branches) > kMaxIntersections) {
+    return false;
+  }
   for (const TermId branch : branches) {
     if (MakeByNames({branch, parts.tail}, mask)) continue;
     MergeMaskOf(automaton_->Join(branch, parts.tail), mask);

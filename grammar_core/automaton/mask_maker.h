@@ -14,6 +14,8 @@
 //   exits    a wide string before a tail, or white space and its quote before that: the mask of
 //            the string alone, which is the same in every grammar, and of the tokens that leave it
 //            (by a quote) only what they hold after that.
+//   ends     a number before a tail: the mask of the number alone, and the tail tried on what
+//            tokens hold after a whole number.
 //   walk     steps the automaton through the token trie, and is given up when that takes too long.
 //            Good for states that few bytes leave.
 //   closure  finds a set of characters that keep the automaton in a closed set of states (see
@@ -30,6 +32,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -85,6 +88,7 @@ class MaskMaker {
   bool MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByHead(const Parts& parts, MaskBuilder* mask);
   bool MakeByExits(TermId state, MaskBuilder* mask);
+  bool MakeByEnds(const Parts& parts, MaskBuilder* mask);
   bool MakeByMember(const Parts& parts, MaskBuilder* mask);
   void MakeByWalkOrClosure(TermId state, Route route, MaskBuilder* mask);
 
@@ -112,6 +116,8 @@ class MaskMaker {
   void WalkLongTokens(const TokenTrie& trie, TermId state, MaskBuilder* mask);
   // How many ASCII characters lead on from `state`.
   int CountTaken(TermId state);
+  // How many branches begin with an intersection of texts.
+  [[nodiscard]] int CountIntersections(std::span<const TermId> branches) const;
   void MarkRead(TermId state);
 
   // Names and exits, in files of their own.
@@ -135,6 +141,9 @@ class MaskMaker {
   bool IsWorthExits(TermId cell);
   Parts CutBehindString(TermId state);
   std::shared_ptr<const Exits> ExitsOf(TermId text, unsigned char byte);
+  std::shared_ptr<const Exits> EndsOf(TermId cell);
+  // Tokens below trie node `end`, but those that go on as a number, with what they hold after it.
+  void AddRests(std::size_t end, std::vector<TokenTrie::Entry>* rests) const;
 
   Automaton* automaton_;
   MaskStore* masks_;

@@ -1,6 +1,8 @@
 // The route of MaskMaker for wide strings before a tail.
 #include <algorithm>
 
+#include "absl/strings/match.h"
+
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/mask_maker.h"
 
@@ -8,12 +10,21 @@ namespace maskd {
 namespace {
 
 constexpr int kAsciiEnd = 128;
+constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
 // Cells before a string that are taken together with it: white space and its quote.
 constexpr int kMaxCellsBefore = 2;
 
 bool IsPlain(const TermStore& store, const Term& cell) {
   return cell.kind == TermKind::kByteSet || cell.kind == TermKind::kBytes ||
          (cell.kind == TermKind::kRepeat && store.term(cell.a).kind == TermKind::kByteSet);
+}
+
+TokenTrie SortedTrie(std::vector<TokenTrie::Entry>* entries) {
+  std::sort(entries->begin(), entries->end(),
+            [](const TokenTrie::Entry& x, const TokenTrie::Entry& y) {
+              return x.bytes != y.bytes ? x.bytes < y.bytes : x.id < y.id;
+            });
+  return TokenTrie(*entries);
 }
 
 Hash128 KeyOfAll(const TermStore& store, TermId id) {
@@ -109,12 +120,67 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte)
       if (at == kFailedTerm) return nullptr;
     }
   }
-  std::sort(rests.begin(), rests.end(), [](const TokenTrie::Entry& x, const TokenTrie::Entry& y) {
-    return x.bytes != y.bytes ? x.bytes < y.bytes : x.id < y.id;
-  });
-  auto exits = std::make_shared<const Exits>(Exits{std::move(ends), TokenTrie(rests)});
+  auto exits = std::make_shared<const Exits>(Exits{std::move(ends), SortedTrie(&rests)});
   masks_->PutExits(key, exits);
   return exits;
+}
+
+// Not for a tail that can begin as a number goes on.
+bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
+  if (parts.tail == kEmptyTerm) return false;
+  for (const char byte : kNumberBytes) {
+    const TermId next = automaton_->Step(parts.tail, static_cast<unsigned char>(byte), *work_);
+    if (next != kNothingTerm) return false;
+  }
+  const auto exits = EndsOf(parts.cell);
+  if (exits == nullptr) return true;
+  std::uint32_t its_own_floor = kNoEnd;
+  mask->Merge(automaton_->TextMask(parts.cell, *work_, &its_own_floor, depth_ + 1));
+  if (automaton_->term(parts.cell).nullable) MergeMaskOf(parts.tail, mask);
+  MarkRead(parts.tail);
+  Walk(exits->rests, parts.tail, kAllNodes, mask);
+  WalkLongTokens(masks_->index().trie(), automaton_->Join(parts.cell, parts.tail), mask);
+  return true;
+}
+
+// The tokens that begin with a whole number of `cell`, by what comes after it; null if `work`
+// failed.
+std::shared_ptr<const Exits> MaskMaker::EndsOf(TermId cell) {
+  constexpr std::uint64_t kAnyEnd = 0x616E79;
+  const Hash128 key = Mix(automaton_->term(cell).key, kAnyEnd);
+  if (auto known = masks_->FindExits(key); known != nullptr) return known;
+  const std::span<const TrieNode> nodes = masks_->index().trie().nodes();
+  std::vector<TokenTrie::Entry> rests;
+  std::array<TermId, TokenTrie::kMaxDepth + 1> path;
+  path[0] = cell;
+  for (std::size_t i = 0; i < nodes.size();) {
+    const TrieNode node = nodes[i];
+    const TermId next =
+        automaton_->Step(path[node.depth - 1], static_cast<unsigned char>(node.byte), *work_);
+    if (next == kFailedTerm) return nullptr;
+    path[node.depth] = next;
+    if (next != kNothingTerm && automaton_->MayEnd(next)) AddRests(i, &rests);
+    i += next == kNothingTerm ? node.skip : 1;
+  }
+  auto exits = std::make_shared<const Exits>(Exits{{}, SortedTrie(&rests)});
+  masks_->PutExits(key, exits);
+  return exits;
+}
+
+void MaskMaker::AddRests(std::size_t end, std::vector<TokenTrie::Entry>* rests) const {
+  const TokenTrie& trie = masks_->index().trie();
+  const std::span<const TrieNode> nodes = trie.nodes();
+  const TrieNode node = nodes[end];
+  for (std::size_t n = end + 1; n < end + node.skip;) {
+    const bool goes_on = nodes[n].depth == node.depth + 1 &&
+                         absl::StrContains(kNumberBytes, static_cast<char>(nodes[n].byte));
+    if (!goes_on && nodes[n].token != TokenTrie::kNoToken) {
+      trie.VisitTokens(nodes[n], [&](TokenId id) {
+        rests->push_back({masks_->index().vocabulary().TokenBytes(id).substr(node.depth), id});
+      });
+    }
+    n += goes_on ? nodes[n].skip : 1;
+  }
 }
 
 }  // namespace maskd
