@@ -48,6 +48,8 @@ class ReasoningGate {
   [[nodiscard]] bool must_end(int token_count) const {
     return max_tokens_.has_value() && token_count >= *max_tokens_;
   }
+  // Tokens of the whole end.
+  [[nodiscard]] int end_size() const { return static_cast<int>(end_.size()); }
   // The token that the end lacks first. Requires !ended(place).
   [[nodiscard]] TokenId NextOfEnd(Place place) const {
     return end_[static_cast<std::size_t>(place)];

@@ -188,7 +188,7 @@ absl::Status ReadDrafts(const v1::Drafts& wire, RowToMove* move) {
 
 absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
   if (wire.has_remaining_tokens()) {
-    return UnsupportedField("remaining_tokens");
+    open->remaining_tokens = ClampToInt(wire.remaining_tokens());
   }
   absl::StatusOr<GrammarTarget> target = ReadTargetOf(wire);
   if (!target.ok()) {
@@ -204,7 +204,7 @@ absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
 
 absl::Status ReadMoveFields(const v1::RowUpdate& wire, RowToMove* move) {
   if (wire.has_remaining_tokens()) {
-    return UnsupportedField("remaining_tokens");
+    move->remaining_tokens = ClampToInt(wire.remaining_tokens());
   }
   if (wire.has_drafts()) {
     if (absl::Status read = ReadDrafts(wire.drafts(), move); !read.ok()) {

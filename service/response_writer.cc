@@ -113,6 +113,9 @@ void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
   const RowOptions& options = *snapshot.options;
   out->mutable_stop_ids()->Assign(options.stop_ids.begin(), options.stop_ids.end());
   out->set_min_tokens(static_cast<std::uint32_t>(options.min_tokens));
+  if (snapshot.remaining_tokens.has_value()) {
+    out->set_remaining_tokens(static_cast<std::uint32_t>(*snapshot.remaining_tokens));
+  }
   if (options.gate.has_value()) {
     WriteGate(*options.gate, out->mutable_reasoning());
   }

@@ -1,6 +1,7 @@
 #include "service/sequence.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -14,7 +15,8 @@ namespace {
 
 using State = SequencePosition::State;
 
-constexpr TokenId kPadding = -1;
+// The longest text that is looked for when room is left for it behind the reasoning.
+constexpr int kMaxTextBytes = 4096;
 
 // The index of the position that token i comes after.
 std::size_t PositionBefore(const Draft& draft, std::size_t i) {
@@ -24,9 +26,12 @@ std::size_t PositionBefore(const Draft& draft, std::size_t i) {
 SequencePosition FromMatcher(const DraftPosition& position) {
   switch (position.state) {
     case DraftPosition::State::kActive:
-      return {State::kMasked, position.may_end, position.mask};
+      return {.state = State::kMasked,
+              .may_end = position.may_end,
+              .mask = position.mask,
+              .place = position.place};
     case DraftPosition::State::kFinished:
-      return {State::kFinished, true};
+      return {.state = State::kFinished, .may_end = true};
     case DraftPosition::State::kInvalid:
       break;
   }
@@ -52,18 +57,58 @@ Sequence::Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& opti
       stop_ids_(StopIds(grammar->tokenizer().vocabulary(), options.stop_ids)),
       gate_(options.gate),
       min_tokens_(options.min_tokens),
-      history_(gate_ == nullptr ? 0 : static_cast<TokenHistory::State>(gate_->start())) {
+      history_(gate_ == nullptr ? 0 : static_cast<TokenHistory::State>(gate_->start())),
+      closing_(options.closing == nullptr ? std::make_shared<ClosingMasks>() : options.closing) {
   if (gate_ == nullptr || gate_->ended(gate_->start())) text_begin_ = 0;
 }
 
 absl::Status Sequence::Take(TokenId token) {
   if (reasoning()) return TakeReasoning(token);
-  if (IsStop(token) && MayNotEndYet()) {
-    return Refused(token, absl::StrCat("the text must have ", min_tokens_, " tokens"));
-  }
+  if (absl::Status checked = CheckNarrowed(token); !checked.ok()) return checked;
   if (absl::Status taken = matcher_.Accept(token); !taken.ok()) return taken;
   history_.Push(token, 0);
   return absl::OkStatus();
+}
+
+bool Sequence::narrows() const {
+  return min_tokens_ > 0 || remaining().value_or(ClosingMasks::kFrom + 1) <= ClosingMasks::kFrom;
+}
+
+// Refuses what the grammar would take and a narrowed mask does not allow.
+absl::Status Sequence::CheckNarrowed(TokenId token) const {
+  const int size = grammar().tokenizer().vocabulary().size();
+  if (finished() || !narrows() || token < 0 || token >= size) return absl::OkStatus();
+  std::vector<SequencePosition> positions;
+  const absl::StatusOr<MaskRef> whole = matcher_.Mask();
+  if (!whole.ok() || !(*whole)->Allows(token)) return absl::OkStatus();  // Accept() says why
+  if (absl::Status filled = FillPositions({}, &positions); !filled.ok()) return filled;
+  if (positions[0].mask->Allows(token)) return absl::OkStatus();
+  return Refused(token, text_tokens() < min_tokens_
+                            ? absl::StrCat("the text must have ", min_tokens_, " tokens")
+                            : "the text cannot be complete in the tokens left");
+}
+
+void Sequence::SetRemaining(int tokens) {
+  token_limit_ = std::int64_t{token_count()} + tokens;
+  PlanClosing();
+}
+
+// How much room the reasoning must leave; known once the matcher stands at the text's start.
+void Sequence::PlanClosing() {
+  if (!reasoning() || !token_limit_.has_value() || closing_tokens_ > 0) return;
+  const auto text = matcher_.FewTokens(kMaxTextBytes);
+  closing_tokens_ = gate_->end_size() + 1 + (text.ok() ? static_cast<int>(text->size()) : 0);
+}
+
+std::optional<int> Sequence::remaining() const {
+  if (!token_limit_.has_value()) return std::nullopt;
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+  return static_cast<int>(std::clamp<std::int64_t>(*token_limit_ - token_count(), 0, kMost));
+}
+
+bool Sequence::MustEndReasoning(int token_count) const {
+  if (gate_->must_end(token_count)) return true;
+  return token_limit_.has_value() && *token_limit_ - token_count <= closing_tokens_;
 }
 
 absl::Status Sequence::TakeReasoning(TokenId token) {
@@ -84,7 +129,7 @@ std::optional<ReasoningGate::Place> Sequence::NextPlace(ReasoningGate::Place pla
                                                         TokenId token) const {
   const int size = grammar().tokenizer().vocabulary().size();
   if (token < 0 || token >= size) return std::nullopt;
-  if (gate_->must_end(token_count) && token != gate_->NextOfEnd(place)) return std::nullopt;
+  if (MustEndReasoning(token_count) && token != gate_->NextOfEnd(place)) return std::nullopt;
   return gate_->Next(place, token);
 }
 
@@ -97,6 +142,7 @@ absl::Status Sequence::Rollback(int count) {
   if (absl::Status back = matcher_.Rollback(in_text); !back.ok()) return back;
   history_.Pop(count);
   if (text_begin_.value_or(0) > token_count()) text_begin_.reset();
+  PlanClosing();
   return absl::OkStatus();
 }
 
@@ -104,7 +150,7 @@ absl::Status Sequence::FillPositions(const Draft& draft,
                                      std::vector<SequencePosition>* positions) const {
   positions->clear();
   absl::Status filled = reasoning() ? FillMixed(draft, positions) : FillText(draft, positions);
-  if (min_tokens_ > 0) HoldOpen(draft, positions);
+  if (min_tokens_ > 0 || token_limit_.has_value()) Narrow(draft, positions);
   return filled;
 }
 
@@ -118,7 +164,8 @@ absl::Status Sequence::FillText(const Draft& draft,
     }
     const bool finished = matcher_.finished();
     positions->push_back({finished ? State::kFinished : State::kMasked,
-                          finished || matcher_.may_end(), *std::move(mask), text_tokens()});
+                          finished || matcher_.may_end(), *std::move(mask), text_tokens(),
+                          token_count(), matcher_.place()});
     return absl::OkStatus();
   }
   DraftMasks masks;
@@ -127,8 +174,11 @@ absl::Status Sequence::FillText(const Draft& draft,
     positions->push_back(FromMatcher(position));
   }
   for (std::size_t i = 0; i < positions->size(); ++i) {
-    (*positions)[i].text_tokens =
-        i == 0 ? text_tokens() : (*positions)[PositionBefore(draft, i - 1)].text_tokens + 1;
+    SequencePosition& position = (*positions)[i];
+    const int drafted =
+        i == 0 ? 0 : (*positions)[PositionBefore(draft, i - 1)].token_count + 1 - token_count();
+    position.text_tokens = text_tokens() + drafted;
+    position.token_count = token_count() + drafted;
   }
   return filled;
 }
@@ -168,9 +218,11 @@ absl::Status Sequence::FillMixed(const Draft& draft,
   absl::Status filled = matcher_.MaskDraft({walk.text_tokens, walk.text_parents}, &masks);
   for (std::size_t i = 0; i < positions->size(); ++i) {
     if (walk.nodes[i].text_position < 0) continue;
-    const int text_tokens = (*positions)[i].text_tokens;
-    (*positions)[i] = FromMatcher(masks.positions[walk.nodes[i].text_position]);
-    (*positions)[i].text_tokens = text_tokens;
+    SequencePosition& position = (*positions)[i];
+    const SequencePosition counted =
+        std::exchange(position, FromMatcher(masks.positions[walk.nodes[i].text_position]));
+    position.text_tokens = counted.text_tokens;
+    position.token_count = counted.token_count;
   }
   return filled;
 }
@@ -182,6 +234,7 @@ void Sequence::StepInReasoning(TokenId token, std::size_t before, std::size_t at
   if (from.text_position >= 0) {
     walk->nodes[at].text_position = walk->AddText(token, from.text_position);
     (*positions)[at].text_tokens = position.text_tokens + 1;
+    (*positions)[at].token_count = position.token_count + 1;
     return;
   }
   if (position.state == State::kInvalid) return;
@@ -190,6 +243,8 @@ void Sequence::StepInReasoning(TokenId token, std::size_t before, std::size_t at
   if (!next.has_value()) return;
   if (gate_->ended(*next)) {
     walk->nodes[at].text_position = 0;
+    (*positions)[at].text_tokens = 0;
+    (*positions)[at].token_count = tokens_before + 1;
     return;
   }
   walk->nodes[at].place = *next;
@@ -200,36 +255,37 @@ void Sequence::FillReasoning(ReasoningGate::Place place, int token_count,
                              SequencePosition* position) const {
   position->state = State::kFree;
   position->token_count = token_count;
-  if (!gate_->must_end(token_count)) return;
+  if (!MustEndReasoning(token_count)) return;
   TokenMask mask(grammar().tokenizer().vocabulary().size());
   mask.Allow(gate_->NextOfEnd(place));
   position->state = State::kMasked;
   position->mask = std::make_shared<const TokenMask>(std::move(mask));
 }
 
-// Takes the end away from positions whose text is too short for it, and the drafts that use it.
-void Sequence::HoldOpen(const Draft& draft, std::vector<SequencePosition>* positions) const {
+void Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const {
   for (std::size_t i = 0; i < positions->size(); ++i) {
     SequencePosition& position = (*positions)[i];
-    if (i > 0) {
+    if (i > 0 && position.state != State::kInvalid) {
       const SequencePosition& before = (*positions)[PositionBefore(draft, i - 1)];
-      const bool allowed = before.mask == nullptr || position.state == State::kInvalid ||
-                           before.mask->Allows(draft.tokens[i - 1]);
+      const bool allowed = before.mask == nullptr || before.mask->Allows(draft.tokens[i - 1]);
       if (before.state == State::kInvalid || !allowed) position = {};
     }
-    if (position.state != State::kMasked || !position.may_end) continue;
-    if (position.text_tokens >= min_tokens_) continue;
-    if (MaskRef open = WithoutStops(*position.mask); open != nullptr) {
-      position.mask = std::move(open);
-      position.may_end = false;
-    }
+    if (position.state == State::kMasked && position.text_tokens >= 0) NarrowOne(&position);
   }
 }
 
-bool Sequence::MayNotEndYet() const {
-  if (text_tokens() >= min_tokens_ || finished() || !matcher_.may_end()) return false;
-  const absl::StatusOr<MaskRef> mask = matcher_.Mask();
-  return mask.ok() && WithoutStops(**mask) != nullptr;
+void Sequence::NarrowOne(SequencePosition* position) const {
+  if (position->may_end && position->text_tokens < min_tokens_) {
+    if (MaskRef open = WithoutStops(*position->mask); open != nullptr) {
+      position->mask = std::move(open);
+      position->may_end = false;
+    }
+  }
+  if (!token_limit_.has_value()) return;
+  const std::int64_t left = *token_limit_ - position->token_count;
+  if (left > ClosingMasks::kFrom) return;
+  position->mask =
+      closing_->Narrow(matcher_.stepper(), position->place, position->mask, static_cast<int>(left));
 }
 
 MaskRef Sequence::WithoutStops(TokenMask mask) const {
@@ -242,7 +298,7 @@ bool Sequence::IsStop(TokenId token) const { return std::ranges::binary_search(*
 absl::StatusOr<ForcedTokens> Sequence::FindForced(int max_bytes) const {
   if (!reasoning()) return matcher_.FindForcedTokens(max_bytes);
   ForcedTokens forced;
-  if (!gate_->must_end(token_count())) return forced;
+  if (!MustEndReasoning(token_count())) return forced;
   forced.tokens = gate_->Rest(static_cast<ReasoningGate::Place>(history_.state()));
   forced.certain_tokens = static_cast<int>(forced.tokens.size());
   for (const TokenId token : forced.tokens) {

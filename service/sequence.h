@@ -5,6 +5,9 @@
 // Tokens   taken exactly if the mask of position 0 allows them: in reasoning any token of the
 //          vocabulary, or the end's next one when the budget is spent; in the text what the grammar
 //          takes; after the end any.
+// Budget   with so many tokens left the masks lead to a complete text within them, wherever there
+//          is one (grammar_core/matcher/closing.h): reasoning is ended while there is room for the
+//          end and for the shortest text, and the text is closed.
 // Errors   a refused token or rollback leaves the sequence as it was.
 // Cost     Rollback and a copy (a fork): constant time a token and a copy.
 // Threads  one thread at a time; copies are independent.
@@ -20,6 +23,7 @@
 #include "absl/status/statusor.h"
 
 #include "cache/grammar_cache.h"
+#include "grammar_core/matcher/closing.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/matcher/token_history.h"
 #include "service/reasoning_gate.h"
@@ -37,8 +41,9 @@ struct SequencePosition {
   State state = State::kInvalid;
   bool may_end = false;
   MaskRef mask = nullptr;
-  int text_tokens = 0;  // of the text, before this position
-  int token_count = 0;  // in reasoning: of the row
+  int text_tokens = -1;           // of the text, before this position; -1 in reasoning
+  int token_count = 0;            // of the row, before this position
+  TokenStepper::State place = 0;  // in the grammar, of a masked position of the text
 };
 
 // What a row is opened with beside its grammar.
@@ -46,6 +51,8 @@ struct SequenceOptions {
   std::vector<TokenId> stop_ids = {};                   // empty: the vocabulary's
   std::shared_ptr<const ReasoningGate> gate = nullptr;  // null: none
   int min_tokens = 0;  // of the text: it may not end before, unless nothing else can come
+  // Shared by the rows of one grammar in one stream; null: one of its own.
+  std::shared_ptr<ClosingMasks> closing = nullptr;
 };
 
 class Sequence {
@@ -57,6 +64,11 @@ class Sequence {
   // Takes back the last `count` tokens, over the end and the reasoning's end too. Errors:
   // OUT_OF_RANGE past the start.
   absl::Status Rollback(int count);
+  // Says how many tokens the row may still take, its end included. Tokens taken and taken back
+  // count from here.
+  void SetRemaining(int tokens);
+  // Nothing: no bound. Never below 0.
+  [[nodiscard]] std::optional<int> remaining() const;
 
   // The positions of `draft`, see grammar_core/matcher/drafts.h; with an empty one the row's own
   // alone. The sequence stays as it was. Errors: RESOURCE_EXHAUSTED, and the positions not made yet
@@ -86,8 +98,13 @@ class Sequence {
   void StepInReasoning(TokenId token, std::size_t before, std::size_t at, Walk* walk,
                        std::vector<SequencePosition>* positions) const;
   void FillReasoning(ReasoningGate::Place place, int token_count, SequencePosition* position) const;
-  void HoldOpen(const Draft& draft, std::vector<SequencePosition>* positions) const;
-  [[nodiscard]] bool MayNotEndYet() const;
+  // Takes away what budgets forbid, and the drafts that use it.
+  void Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const;
+  void NarrowOne(SequencePosition* position) const;
+  [[nodiscard]] bool narrows() const;
+  absl::Status CheckNarrowed(TokenId token) const;
+  void PlanClosing();
+  [[nodiscard]] bool MustEndReasoning(int token_count) const;
   // Null when nothing is left.
   [[nodiscard]] MaskRef WithoutStops(TokenMask mask) const;
   [[nodiscard]] bool IsStop(TokenId token) const;
@@ -100,6 +117,9 @@ class Sequence {
   // Every token, with the gate's place behind it as its state; 0 in the text.
   TokenHistory history_;
   std::optional<int> text_begin_;  // the tokens of reasoning, once it has ended
+  std::shared_ptr<ClosingMasks> closing_;
+  std::optional<std::int64_t> token_limit_;  // the token_count() at which none is left
+  int closing_tokens_ = 0;  // of the reasoning's end, the shortest text and its end
 };
 
 }  // namespace maskd::service

@@ -9,6 +9,7 @@
 
 #include "grammar_core/base/error.h"
 #include "service/errors.h"
+#include "service/row_errors.h"
 
 namespace maskd::service {
 namespace {
@@ -21,26 +22,6 @@ constexpr int kForcedBytes = 512;
 
 // How often a waiting step looks whether its stream was cancelled.
 constexpr milliseconds kWaitSlice{5};
-
-absl::Status RowNotFound(RowId id) { return NotFound("row", absl::StrCat(id)); }
-
-absl::Status RowExists(RowId id) {
-  return ErrorAt(absl::StatusCode::kAlreadyExists, "", "ROW_ALREADY_OPEN",
-                 absl::StrCat("row ", id, " is open; it was left as it is"));
-}
-
-absl::Status NotReady(RowId id, absl::string_view why) {
-  return ErrorAt(absl::StatusCode::kFailedPrecondition, "", "ROW_NOT_READY",
-                 absl::StrCat("row ", id, " ", why));
-}
-
-// A matcher's refusal as callers see it: the reason says which kind.
-absl::Status TokenError(const absl::Status& refused, std::size_t index) {
-  const char* reason = absl::IsInvalidArgument(refused) ? "TOKEN_REFUSED"
-                       : absl::IsOutOfRange(refused)    ? "TOKEN_OUT_OF_RANGE"
-                                                        : "STEP_LIMIT_EXCEEDED";
-  return ErrorAt(refused.code(), absl::StrCat("tokens[", index, "]"), reason, refused.message());
-}
 
 RowState StateOf(const SequencePosition& position) {
   switch (position.state) {
@@ -288,7 +269,7 @@ absl::StatusOr<StreamSession::Row> StreamSession::MakeRow(const RowToOpen& open)
   if (!request.ok()) {
     return request.status();
   }
-  return Row{Compiling{*std::move(request), open.tokens, std::move(gate)},
+  return Row{Compiling{*std::move(request), open.tokens, std::move(gate), open.remaining_tokens},
              std::make_shared<const RowOptions>(open.options)};
 }
 
@@ -333,6 +314,9 @@ void StreamSession::Move(const RowToMove& move) {
   }
   row.error = TakeTokens(move.tokens, sequence, &row.refused_token);
   row.asked = row.error.ok() ? &move : nullptr;
+  if (move.remaining_tokens.has_value()) {
+    sequence->SetRemaining(*move.remaining_tokens);
+  }
 }
 
 absl::Status StreamSession::CheckDrafts(const RowToMove& move) const {
@@ -383,7 +367,7 @@ void StreamSession::SettleRow(RowId id) {
   }
 }
 
-void StreamSession::Settle(Compiling compiling, Row* row) const {
+void StreamSession::Settle(Compiling compiling, Row* row) {
   cache::CompileResult grammar = compiling.request.ticket.result();
   if (!grammar.ok()) {
     row->what = Failed{};
@@ -391,10 +375,25 @@ void StreamSession::Settle(Compiling compiling, Row* row) const {
     return;
   }
   row->grammar = *grammar;
-  Sequence sequence(row->grammar,
-                    {row->options->stop_ids, std::move(compiling.gate), row->options->min_tokens});
+  Sequence sequence(row->grammar, {row->options->stop_ids, std::move(compiling.gate),
+                                   row->options->min_tokens, ClosingOf(row->grammar.get())});
   row->error = TakeTokens(compiling.tokens, &sequence, &row->refused_token);
+  if (compiling.remaining_tokens.has_value()) {
+    sequence.SetRemaining(*compiling.remaining_tokens);
+  }
   row->what = std::move(sequence);
+}
+
+// One for all rows of a grammar. An address may come again for another grammar, but then the first
+// one's rows are gone, and what they shared with them.
+std::shared_ptr<ClosingMasks> StreamSession::ClosingOf(const CompiledGrammar* grammar) {
+  std::shared_ptr<ClosingMasks> closing = closing_[grammar].lock();
+  if (closing == nullptr) {
+    absl::erase_if(closing_, [](const auto& entry) { return entry.second.expired(); });
+    closing = std::make_shared<ClosingMasks>();
+    closing_[grammar] = closing;
+  }
+  return closing;
 }
 
 void StreamSession::AnswerRow(RowId id) {
@@ -470,8 +469,8 @@ void StreamSession::Snapshot(RowId id) {
     Refuse(id, NotReady(id, "compiles or has failed, there is nothing to describe"));
     return;
   }
-  result_.snapshots.push_back(
-      {id, sequence->grammar().id(), sequence->tokens(), found->second.options});
+  result_.snapshots.push_back({id, sequence->grammar().id(), sequence->tokens(),
+                               found->second.options, sequence->remaining()});
 }
 
 void StreamSession::Refuse(RowId id, absl::Status error) {

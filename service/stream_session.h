@@ -53,6 +53,7 @@ class StreamSession {
     GrammarStore::Request request;
     std::vector<TokenId> tokens;
     std::shared_ptr<const ReasoningGate> gate;
+    std::optional<int> remaining_tokens;
   };
   struct Failed {};
   struct Row {
@@ -86,7 +87,8 @@ class StreamSession {
   // Turns rows whose compile has ended into rows in use or failed ones.
   void SettleAll();
   void SettleRow(RowId id);
-  void Settle(Compiling compiling, Row* row) const;
+  void Settle(Compiling compiling, Row* row);
+  std::shared_ptr<ClosingMasks> ClosingOf(const CompiledGrammar* grammar);
   void AnswerRow(RowId id);
   void AnswerSequence(Row* row, RowResult* result);
   void WritePositions(const cache::GrammarPtr& grammar, RowResult* result);
@@ -106,6 +108,7 @@ class StreamSession {
   std::vector<RowId> named_;         // by this step, in the order of their answers
   std::vector<RowResult> refusals_;  // of this step
   std::vector<SequencePosition> positions_;
+  absl::flat_hash_map<const CompiledGrammar*, std::weak_ptr<ClosingMasks>> closing_;
   StepResult result_;  // of the last step
 };
 

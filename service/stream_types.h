@@ -51,6 +51,7 @@ struct RowToOpen {
   GrammarTarget target;
   std::vector<TokenId> tokens;
   RowOptions options;
+  std::optional<int> remaining_tokens;
 };
 
 struct RowToMove {
@@ -62,6 +63,7 @@ struct RowToMove {
   std::vector<int> draft_parents;  // empty: a chain
   bool has_drafts = false;
   bool want_forced = false;
+  std::optional<int> remaining_tokens;
 };
 
 struct RowToFork {
@@ -114,6 +116,7 @@ struct RowSnapshot {
   std::string grammar_id;
   std::vector<TokenId> tokens;
   std::shared_ptr<const RowOptions> options;
+  std::optional<int> remaining_tokens;
 };
 
 struct StepResult {

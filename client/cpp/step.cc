@@ -11,6 +11,7 @@ v1::OpenRow& Step::AddOpen(RowId row, const OpenOptions& options) {
   open.mutable_stop_ids()->Add(options.stop_ids.begin(), options.stop_ids.end());
   if (options.reasoning != nullptr) *open.mutable_reasoning() = *options.reasoning;
   open.set_min_tokens(options.min_tokens);
+  if (options.remaining_tokens.has_value()) open.set_remaining_tokens(*options.remaining_tokens);
   return open;
 }
 
@@ -45,6 +46,11 @@ Step& Step::Take(RowId row, std::span<const TokenId> tokens) {
 
 Step& Step::Rollback(RowId row, std::uint32_t token_count) {
   Update(row).set_rollback(token_count);
+  return *this;
+}
+
+Step& Step::SetRemaining(RowId row, std::uint32_t token_count) {
+  Update(row).set_remaining_tokens(token_count);
   return *this;
 }
 

@@ -11,6 +11,7 @@
 #define MASKD_CLIENT_CPP_STEP_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -37,6 +38,8 @@ struct OpenOptions {
   const v1::ReasoningGate* reasoning = nullptr;
   // Tokens of the text before which it may not end.
   std::uint32_t min_tokens = 0;
+  // Tokens that the row may still produce. Absent: no bound.
+  std::optional<std::uint32_t> remaining_tokens = std::nullopt;
 };
 
 class Step {
@@ -53,6 +56,9 @@ class Step {
   // Takes back a row's last tokens, before those that Take() gives.
   Step& Rollback(RowId row, std::uint32_t token_count);
 
+  // Says how many tokens the row may still produce, its end included: its masks lead to a complete
+  // text within them. The server counts on from here.
+  Step& SetRemaining(RowId row, std::uint32_t token_count);
   // Asks for the masks after these draft tokens, which the row does not take: masks[i + 1] of its
   // answer is the one after drafts[i]. `parents` empty: a chain; else parents[i] is the index of
   // the token that drafts[i] comes after, or -1.

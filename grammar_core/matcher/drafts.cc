@@ -51,6 +51,7 @@ class DraftWalk {
       if (position.mask == nullptr) return;
       position.may_end = stepper_.MayEnd(state);
       states_[at] = state;
+      position.place = state;
     }
     position.state = finished ? DraftPosition::State::kFinished : DraftPosition::State::kActive;
     if (at > 0) ++masks_.accepted_tokens;

@@ -36,7 +36,8 @@ struct DraftPosition {
   };
   State state = State::kInvalid;
   bool may_end = false;
-  MaskRef mask = nullptr;  // of an active position
+  MaskRef mask = nullptr;         // of an active position
+  TokenStepper::State place = 0;  // in the grammar, of an active position
 };
 
 struct DraftMasks {

@@ -67,6 +67,9 @@ class Matcher {
   [[nodiscard]] bool finished() const { return finished_tokens_ > 0; }
   // Tokens taken, those after the end included.
   [[nodiscard]] int token_count() const { return history_.size() + finished_tokens_; }
+  // For narrower masks (closing.h): where the matcher stands, unless it is finished.
+  [[nodiscard]] const TokenStepper& stepper() const { return stepper_; }
+  [[nodiscard]] TokenStepper::State place() const { return history_.state(); }
   [[nodiscard]] const CompiledGrammar& grammar() const { return stepper_.grammar(); }
 
   // How many bytes of `text` can be taken from here, and whether the text may end after all of

@@ -290,14 +290,14 @@ TEST_F(BadInputTest, RowsThatAreWrongAreFieldsOfTheirRows) {
   *step.add_open() = OpenOf(1, "choice", R"(["xy"])");                        // opened twice
   *step.add_open() = OpenOf(2, "json_schema", R"({"items":{"type":"no"}})");  // malformed
   *step.add_open() = OpenOf(3, "choice", R"(["ab"])");
-  step.mutable_open(3)->set_remaining_tokens(9);  // not supported
-  step.add_rows()->set_row(77);                   // unknown
+  step.mutable_open(3)->mutable_reasoning()->set_style("?");  // unknown
+  step.add_rows()->set_row(77);                               // unknown
   const v1::StepReply reply = stream.Run(step);
   ASSERT_EQ(reply.rows_size(), 5) << reply.DebugString();
   EXPECT_EQ(reply.rows(0).state(), v1::ROW_STATE_ACTIVE);
   EXPECT_EQ(reply.rows(1).error().place(), "/items/type");
   EXPECT_EQ(reply.rows(1).error().code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(reply.rows(2).error().code(), grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(reply.rows(2).error().place(), "reasoning.style");
   EXPECT_EQ(reply.rows(3).row(), 1U);
   EXPECT_EQ(reply.rows(3).error().reason(), "ROW_ALREADY_OPEN");
   EXPECT_EQ(reply.rows(4).row(), 77U);

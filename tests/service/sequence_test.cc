@@ -157,6 +157,39 @@ TEST_F(SequenceTest, AMinimumThatNoTextReachesDoesNotHoldItOpen) {
   EXPECT_TRUE(TakeAll(row, {'a', kEnd}).ok());
 }
 
+TEST_F(SequenceTest, TokensLeftCloseTheText) {
+  Sequence row(Compile("regex", "a*(bc|dddd)"), {});
+  row.SetRemaining(5);
+  EXPECT_THAT(Positions(row, Bytes("aabc")), testing::ElementsAre("abd", "ab", "b", "c", "$"));
+  EXPECT_THAT(Positions(row, Bytes("aaa")), testing::ElementsAre("abd", "ab", "b", "invalid"));
+  ASSERT_TRUE(TakeAll(row, Bytes("aa")).ok());
+  EXPECT_EQ(row.remaining(), 3);
+  EXPECT_EQ(ErrorReason(row.Take('a')), "TOKEN_REFUSED");
+  ASSERT_TRUE(row.Rollback(1).ok());
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre("ab"));
+  ASSERT_TRUE(TakeAll(row, {'a', 'b', 'c', kEnd}).ok());
+  EXPECT_TRUE(row.finished());
+}
+
+TEST_F(SequenceTest, TooFewTokensLeftForAnyTextTakeNothingAway) {
+  Sequence row(Compile("regex", "a*bcd"), {});
+  row.SetRemaining(3);
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre("ab"));
+}
+
+TEST_F(SequenceTest, ReasoningLeavesRoomForTheText) {
+  const SequenceOptions options{.gate = Gate({.end_tokens = {'<', '>'}})};
+  Sequence row(Compile("choice", R"(["abc"])"), options);
+  row.SetRemaining(8);  // two of reasoning, two of its end, three of text, the end
+  EXPECT_THAT(Positions(row, Bytes("xx<>abc")),
+              testing::ElementsAre("free", "free", "<", ">", "a", "b", "c", "$"));
+  ASSERT_TRUE(TakeAll(row, Bytes("xx<>abc")).ok());
+  ASSERT_TRUE(row.Take(kEnd).ok());
+  EXPECT_EQ(row.remaining(), 0);
+  ASSERT_TRUE(row.Rollback(7).ok());
+  EXPECT_THAT(Positions(row, Bytes("xx")), testing::ElementsAre("free", "<", "invalid"));
+}
+
 // Random rows against the reference.
 class RandomSequenceTest : public SequenceTest, public testing::WithParamInterface<int> {};
 

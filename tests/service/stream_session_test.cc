@@ -31,7 +31,11 @@ std::vector<TokenId> Bytes(const std::string& text) {
 }
 
 RowToOpen Open(RowId row, GrammarTarget target, std::vector<TokenId> tokens = {}) {
-  return RowToOpen{row, absl::OkStatus(), std::move(target), std::move(tokens), {}};
+  RowToOpen open;
+  open.row = row;
+  open.target = std::move(target);
+  open.tokens = std::move(tokens);
+  return open;
 }
 
 RowToMove Move(RowId row, std::vector<TokenId> tokens, int rollback = 0) {
@@ -360,7 +364,7 @@ TEST_F(StreamSessionTest, WhatIsNotSupportedIsRefusedPerRow) {
   OpenRow(1, Choice(R"(["ab"])"));
   StepRequest request = Next();
   RowToMove move = Move(1, Bytes("a"));
-  move.refusal = absl::UnimplementedError("remaining_tokens");
+  move.refusal = absl::UnimplementedError("of a later version");
   request.moves = {move, Move(1, Bytes("a"))};
   const std::vector<RowResult> rows = Run(request);
   ASSERT_EQ(rows.size(), 2U);
@@ -473,6 +477,22 @@ TEST_F(StreamSessionTest, ASnapshotOpensTheSameRow) {
   EXPECT_EQ(restored.token_count, 5);
   EXPECT_EQ(Allowed(restored), Allowed(rows[0]));
   EXPECT_EQ(Allowed(Take(2, Bytes("b"))), "!");
+}
+
+TEST_F(StreamSessionTest, TokensLeftAreCountedFromWhereTheyWereSaid) {
+  StepRequest request = Next();
+  GrammarTarget target;
+  target.source = GrammarSource{"regex", "a*b", {}};
+  request.opens = {Open(1, target, Bytes("a"))};
+  request.opens[0].remaining_tokens = 3;
+  EXPECT_EQ(Allowed(Run(request)[0]), "ab");
+  EXPECT_EQ(Allowed(Take(1, Bytes("a"))), "b");
+  EXPECT_EQ(Allowed(Take(1, {}, 1)), "ab");
+  request = Next();
+  request.moves = {Move(1, {})};
+  request.moves[0].remaining_tokens = 2;
+  EXPECT_EQ(Allowed(Run(request)[0]), "b");
+  EXPECT_EQ(Allowed(Take(1, Bytes("b"))), "<end>");
 }
 
 TEST_F(StreamSessionTest, AReasoningRowIsFreeUntilItsEnd) {

@@ -1,0 +1,47 @@
+// Masks that lead to a complete text in so many tokens, wherever there is one.
+//
+// Rule     a token stays allowed when the text can be completed after it within the tokens left, by
+//          the shortest text in few tokens or, where that is too long, by a search for the fewest
+//          (automaton/fewest_tokens.h). When no token stays, none is taken away: there is no
+//          complete text so short, or none was found within the budget of a step.
+// From     kFrom tokens left on. A text that no state can complete in fewer than that may be begun
+//          before, and then is not completed in time.
+// Cost     a look for a state whose every token leaves room; else a walk over the allowed tokens,
+//          milliseconds where nearly all are.
+// Threads  one thread at a time. Kept by the rows of one grammar in one stream.
+#ifndef MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_
+#define MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_
+
+#include "absl/container/flat_hash_map.h"
+
+#include "grammar_core/mask/token_mask.h"
+#include "grammar_core/matcher/token_stepper.h"
+
+namespace maskd {
+
+class ClosingMasks {
+ public:
+  static constexpr int kFrom = 256;
+
+  // The tokens of `mask`, which are those of `state`, after one of which the text can be complete
+  // with `tokens_left` tokens in all, that one and the stop id included. `mask` itself where that
+  // is all of them or none.
+  MaskRef Narrow(const TokenStepper& stepper, TokenStepper::State state, const MaskRef& mask,
+                 int tokens_left);
+
+ private:
+  using State = TokenStepper::State;
+  class Walk;
+
+  // Tokens that complete the text from `state`: few, not always the fewest.
+  int FewTokens(const TokenStepper& stepper, State state);
+
+  static constexpr std::size_t kMaxStates = 1 << 14;  // remembered; then all are forgotten
+
+  absl::flat_hash_map<State, int> few_;   // by state
+  absl::flat_hash_map<State, int> most_;  // by state: of few_ over all that its tokens lead to
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_

@@ -1,0 +1,24 @@
+// What rows of a stream are refused with, in one place: code, reason and words.
+#ifndef MASKD_SERVICE_ROW_ERRORS_H_
+#define MASKD_SERVICE_ROW_ERRORS_H_
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+#include "service/stream_types.h"
+
+namespace maskd::service {
+
+absl::Status RowNotFound(RowId id);
+absl::Status RowExists(RowId id);
+// `why` goes on after "row N".
+absl::Status NotReady(RowId id, absl::string_view why);
+
+// A sequence's refusal of tokens[index] as callers see it: the reason says which kind.
+absl::Status TokenError(const absl::Status& refused, std::size_t index);
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_ROW_ERRORS_H_
