@@ -1,9 +1,10 @@
 // Sixteen words at a time, compared with all ones at once, which makes wide masks nearly free.
 //
-// A block in which every word forbids something is loaded, blended and stored: the loads keep the
-// processor's prefetcher going, which stores alone do not (measured on Zen 5 with logits that
-// stream: 18 us a row of 128,256 float32 against 30). In other blocks a word is the mask of a
-// store, negated, so that allowed logits are neither read nor written.
+// A block that allows nothing is filled. One in which many words forbid something is loaded,
+// blended and stored: the loads keep the processor's prefetcher going, which masked stores do not
+// (measured on Zen 5 with logits that stream: 18 us a row of 128,256 float32 against 30). In other
+// blocks a word is the mask of a store, negated, so that allowed logits are neither read nor
+// written.
 #include "client/apply/cpu_kernels.h"
 
 #if defined(__x86_64__)
@@ -15,13 +16,10 @@ namespace maskd::client {
 namespace {
 
 constexpr std::int64_t kBlockWords = 16;
-constexpr std::uint32_t kWholeBlock = 0xFFFF;
+// Words of a block that forbid something from which on rewriting the whole block is faster: with
+// 97 of 100 tokens allowed, logits that stream take 23 us a row instead of 37.
+constexpr int kBlendWords = 6;
 constexpr std::int64_t kVectorBytes = 64;
-
-// Which of 16 words forbid anything.
-MASKD_AVX512 inline std::uint32_t WordsToMask(const std::int32_t* words) {
-  return _mm512_cmpneq_epi32_mask(_mm512_loadu_si512(words), _mm512_set1_epi32(-1));
-}
 
 // Sets those of the 32 elements whose bit of `forbidden` is 1; does not access the others.
 MASKD_AVX512 inline void Store32(std::byte* elements, std::uint32_t forbidden, __m512i value) {
@@ -50,8 +48,16 @@ MASKD_AVX512 inline void Blend16(std::byte* elements, std::uint32_t forbidden, _
 }
 
 MASKD_AVX512 void MaskBlock32(std::byte* elements, const std::int32_t* words, __m512i value) {
-  std::uint32_t to_mask = WordsToMask(words);
-  if (to_mask == kWholeBlock) {
+  const __m512i block = _mm512_loadu_si512(words);
+  std::uint32_t to_mask = _mm512_cmpneq_epi32_mask(block, _mm512_set1_epi32(-1));
+  if (to_mask == 0) return;
+  if (_mm512_test_epi32_mask(block, block) == 0) {
+    for (std::int64_t i = 0; i < 2 * kBlockWords; ++i) {
+      _mm512_storeu_si512(elements + i * kVectorBytes, value);
+    }
+    return;
+  }
+  if (std::popcount(to_mask) >= kBlendWords) {
     for (std::int64_t i = 0; i < kBlockWords; ++i) {
       Blend32(elements + i * 2 * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
     }
@@ -64,8 +70,16 @@ MASKD_AVX512 void MaskBlock32(std::byte* elements, const std::int32_t* words, __
 }
 
 MASKD_AVX512 void MaskBlock16(std::byte* elements, const std::int32_t* words, __m512i value) {
-  std::uint32_t to_mask = WordsToMask(words);
-  if (to_mask == kWholeBlock) {
+  const __m512i block = _mm512_loadu_si512(words);
+  std::uint32_t to_mask = _mm512_cmpneq_epi32_mask(block, _mm512_set1_epi32(-1));
+  if (to_mask == 0) return;
+  if (_mm512_test_epi32_mask(block, block) == 0) {
+    for (std::int64_t i = 0; i < kBlockWords; ++i) {
+      _mm512_storeu_si512(elements + i * kVectorBytes, value);
+    }
+    return;
+  }
+  if (std::popcount(to_mask) >= kBlendWords) {
     for (std::int64_t i = 0; i < kBlockWords; ++i) {
       Blend16(elements + i * kVectorBytes, ~static_cast<std::uint32_t>(words[i]), value);
     }
