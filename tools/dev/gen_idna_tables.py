@@ -32,12 +32,16 @@ def is_mark(c):
 
 
 def compositions():
-    """The characters that begin and those that end a primary composite."""
+    """The characters that begin a primary composite or are one, and those that end one.
+
+    Of a composite too the first part may compose with a mark that comes after it.
+    """
     begin, end = set(), set()
     for c in range(0x110000):
         parts = unicodedata.decomposition(chr(c)).split()
         if len(parts) != 2 or parts[0].startswith("<"):
             continue
+        begin.add(c)
         pair = "".join(chr(int(part, 16)) for part in parts)
         if unicodedata.normalize("NFC", pair) == chr(c):
             begin.add(ord(pair[0]))

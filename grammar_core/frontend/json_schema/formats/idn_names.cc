@@ -51,6 +51,7 @@ class Labels {
   // that begins with them, or with it.
   NodeId LeftToRight() {
     MakeMarks(CharSet::All());
+    AddJoiners();
     const CharSet kana = Idna(IdnaSet::kKanaAndHan);
     const NodeId any = FirstElement(CharSet::All());
     const NodeId more = b_.Alt({any, b_.Concat({b_.Text("-"), any}), Vowel()});
@@ -91,11 +92,17 @@ class Labels {
       all.push_back(b_.Optional(b_.Chars(marks)));
       some.push_back(b_.Optional(b_.Chars(Without(marks, composing))));
     }
-    // A joiner stands behind a virama.
-    const NodeId joiner = b_.Concat({some[0], b_.Chars(MarkGroup(kViramas).Intersect(of)),
+    marks_ = b_.Concat(all);
+    marks_of_composing_ = b_.Concat(some);
+  }
+
+  // A joiner stands behind a virama. Not from right to left: there a label must not end with one.
+  void AddJoiners() {
+    const CharSet nuktas = Without(MarkGroup(kViramas - 1), Idna(IdnaSet::kComposingMarks));
+    const NodeId joiner = b_.Concat({b_.Optional(b_.Chars(nuktas)), b_.Chars(MarkGroup(kViramas)),
                                      b_.Chars(CharSet({{0x200C, 0x200D}}))});
-    marks_ = b_.Alt({b_.Concat(all), joiner});
-    marks_of_composing_ = b_.Alt({b_.Concat(some), joiner});
+    marks_ = b_.Alt({marks_, joiner});
+    marks_of_composing_ = b_.Alt({marks_of_composing_, joiner});
   }
 
   NodeId Element(const CharSet& plain, const CharSet& composing) {

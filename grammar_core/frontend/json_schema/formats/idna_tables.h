@@ -5,8 +5,8 @@
 //          the Python package idna (BSD-3-Clause) and the Unicode Character Database.
 // Terms    a starter has combining class 0 and is no mark; a vowel is a mark of class 0; both are
 //          of no direction from right to left unless the name says so. Composing ones begin a
-//          primary composite, and joining vowels and composing marks end one, so that NFC forbids
-//          some of their sequences.
+//          primary composite or are one, and joining vowels and composing marks end one, so that
+//          NFC forbids some of their sequences.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_FORMATS_IDNA_TABLES_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_FORMATS_IDNA_TABLES_H_
 
