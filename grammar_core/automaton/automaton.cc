@@ -18,8 +18,26 @@ Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* ma
       lowering_(&store_, &numbers_),
       objects_(&store_, &lowering_, limits.emptiness_states),
       characters_(&store_, &objects_, limits.emptiness_states),
-      derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits) {
+      derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
+      remembers_(
+          std::any_of(facts_.ir().objects.begin(), facts_.ir().objects.end(), RemembersTexts)) {
   lowering_.set_objects(&objects_);
+  if (remembers_) FindItemTokens();
+}
+
+// A token that ends an item has one quote, and a second one where it begins another: of the texts
+// that begin as it does after that, too few may be left. Where any character may follow any, it
+// must end that one as well.
+void Automaton::FindItemTokens() {
+  const auto is_free = [&](const ObjectSpec& spec) {
+    return !RemembersTexts(spec) || IsEndless(facts_.ir(), spec.others.front().name);
+  };
+  const std::vector<ObjectSpec>& objects = facts_.ir().objects;
+  const int quotes = std::all_of(objects.begin(), objects.end(), is_free) ? 3 : 2;
+  for (const TokenId id : masks_->index().TokensHolding('"')) {
+    const absl::string_view bytes = masks_->index().vocabulary().TokenBytes(id);
+    if (std::count(bytes.begin(), bytes.end(), '"') >= quotes) item_tokens_.push_back(id);
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir, MaskStore* masks,
@@ -39,9 +57,14 @@ TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
   return derivative_.Step(state, byte_class, work);
 }
 
+TermId Automaton::MakeTake(TermId state, unsigned char byte, Work& work) {
+  const MutexLock lock(&mutex_);
+  return derivative_.StepKeeping(state, byte, work);
+}
+
 TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work) {
   for (*taken = 0; *taken < text.size(); ++*taken) {
-    const TermId next = Step(state, static_cast<unsigned char>(text[*taken]), work);
+    const TermId next = Take(state, static_cast<unsigned char>(text[*taken]), work);
     if (next == kFailedTerm) return kFailedTerm;
     if (next == kNothingTerm) break;
     state = next;
@@ -80,7 +103,7 @@ bool Automaton::TakesNamedToken(TermId state) {
 Automaton::OnlyByte Automaton::FindOnlyByte(TermId state, Work& work) {
   OnlyByte only;
   for (int byte = 0; byte < 256; ++byte) {
-    const TermId next = Step(state, static_cast<unsigned char>(byte), work);
+    const TermId next = Take(state, static_cast<unsigned char>(byte), work);
     if (next == kFailedTerm) return {};
     if (next == kNothingTerm) continue;
     if (only.exists) return {};
@@ -92,6 +115,7 @@ Automaton::OnlyByte Automaton::FindOnlyByte(TermId state, Work& work) {
 
 const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
   MaskRef mask = TextMask(state, work);
+  if (mask != nullptr && remembers_) mask = WithItemTokens(state, mask, work);
   if (mask == nullptr) return nullptr;
   if (MayEnd(state)) mask = WithStopIds(mask);
   const MutexLock lock(&mutex_);
@@ -101,6 +125,21 @@ const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
     slot.store(&kept_masks_.back(), std::memory_order_release);
   }
   return slot.load(std::memory_order_relaxed);
+}
+
+MaskRef Automaton::WithItemTokens(TermId state, const MaskRef& mask, Work& work) {
+  TokenMask exact = *mask;
+  for (const TokenId id : item_tokens_) {
+    std::size_t taken = 0;
+    const TermId next = StepToken(state, id, &taken, work);
+    if (next == kFailedTerm) return nullptr;
+    if (next == kNothingTerm) {
+      exact.Forbid(id);
+    } else {
+      exact.Allow(id);
+    }
+  }
+  return exact == *mask ? mask : masks_->Intern(std::move(exact));
 }
 
 MaskRef Automaton::WithStopIds(const MaskRef& mask) const {

@@ -3,6 +3,9 @@
 // Live      every state reached from start() has a completion: dead ends are never entered.
 // Threads   any number of threads at once. Known transitions and masks are read without a lock;
 //           what is new is made under one lock of this grammar.
+// Items     the items of an array that must differ are remembered as they are taken, so states of
+//           such a grammar have no end: it is to serve one row (see TokenStepper). Its masks are
+//           made without that, and the tokens that it matters to are then tried one by one.
 // Errors    by Work: RESOURCE_EXHAUSTED for a step's budget or a limit of the grammar. Nothing of a
 //           failed step is kept, so other rows are not hurt.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
@@ -52,7 +55,13 @@ class Automaton {
     return known != kUnknownTerm ? known : MakeStep(state, classes_.Of(byte), work);
   }
 
-  // Steps through `text` as far as it goes; `*taken` is how many bytes that was. The state behind
+  // The same for a byte that is taken: then the items of an array are remembered, where others must
+  // differ from them. Step() forgets them, so that masks are made of fewer states.
+  TermId Take(TermId state, unsigned char byte, Work& work) {
+    return remembers_ ? MakeTake(state, byte, work) : Step(state, byte, work);
+  }
+
+  // Takes `text` as far as it goes; `*taken` is how many bytes that was. The state behind
   // them, or kFailedTerm.
   TermId StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work);
 
@@ -122,6 +131,9 @@ class Automaton {
   // Whether the grammar names any token.
   [[nodiscard]] bool names_tokens() const { return !named_tokens_.none(); }
 
+  // Whether what is taken makes states without end, so that rows are not to share the automaton.
+  [[nodiscard]] bool remembers() const { return remembers_; }
+
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
   // States that have their mask.
   [[nodiscard]] std::int64_t mask_count() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -134,6 +146,10 @@ class Automaton {
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   MaskRef WithStopIds(const MaskRef& mask) const;
+  TermId MakeTake(TermId state, unsigned char byte, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  void FindItemTokens();
+  // The mask with the bits of tokens that begin a second item, or end it, by taking each.
+  MaskRef WithItemTokens(TermId state, const MaskRef& mask, Work& work);
 
   const GrammarFacts facts_;
   const NamedTokens named_tokens_;
@@ -149,6 +165,9 @@ class Automaton {
   ByteDerivative derivative_;
   std::deque<MaskRef> kept_masks_ ABSL_GUARDED_BY(mutex_);
   TermId start_ = kNothingTerm;
+  const bool remembers_;
+  // Tokens that may hold so much of two items that what is forgotten matters.
+  std::vector<TokenId> item_tokens_;
 };
 
 }  // namespace maskd

@@ -1,5 +1,6 @@
 #include "grammar_core/automaton/byte_classes.h"
 
+#include <algorithm>
 #include <bitset>
 
 #include "absl/strings/string_view.h"
@@ -40,6 +41,7 @@ class Cuts {
       begins_.set(byte);
     }
   }
+  void EachByte() { begins_.set(); }
   [[nodiscard]] bool At(int byte) const { return begins_[byte]; }
 
  private:
@@ -47,7 +49,7 @@ class Cuts {
 };
 
 void CutObject(const ObjectSpec& spec, Cuts* cuts) {
-  cuts->EachOf("{}\",:");
+  cuts->EachOf("{}[]\",:");
   for (const ObjectSpec::Member& member : spec.members) cuts->EachOf(member.name);
 }
 
@@ -68,6 +70,8 @@ Cuts CutsOf(const GrammarIr& ir) {
   }
   if (!ir.numbers.empty()) cuts.EachOf("+-.");  // digits and e are among those below
   for (const ObjectSpec& spec : ir.objects) CutObject(spec, &cuts);
+  // What is remembered may hold any character.
+  if (std::any_of(ir.objects.begin(), ir.objects.end(), RemembersTexts)) cuts.EachByte();
   // JSON strings: the quote, control characters, and all that may stand in an escape.
   cuts.Range(0, 0x1F);
   cuts.EachOf("\"\\/bfnrtu0123456789abcdefABCDEF");

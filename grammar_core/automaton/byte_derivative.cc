@@ -22,6 +22,21 @@ std::uint32_t AsciiCount(const CharEdges& edges) {
   return count;
 }
 
+// The fewest bytes behind a character that a partly read one may become; kNoEnd if there is none.
+std::uint32_t BytesBehind(const TermStore& store, const PartialChar& partial,
+                          const CharEdges& edges) {
+  const Completions completions = CompletionsOf(partial);
+  std::uint32_t after = kNoEnd;
+  for (int i = 0; i < completions.count; ++i) {
+    const CharRange range = completions.ranges[i];
+    for (const CharEdge& edge : edges) {
+      if (edge.lo > range.hi || edge.hi < range.lo) continue;
+      after = std::min(after, store.term(edge.to).min_bytes);
+    }
+  }
+  return after;
+}
+
 }  // namespace
 
 ByteDerivative::ByteDerivative(TermStore* store, NumberTerms* numbers, ObjectTerms* objects,
@@ -90,7 +105,7 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
 
 std::int64_t ByteDerivative::held_bytes() const {
   const std::size_t row_bytes = static_cast<std::size_t>(classes_->count()) * sizeof(TermId);
-  return store_->held_bytes() + characters_->held_bytes() +
+  return store_->held_bytes() + characters_->held_bytes() + objects_->items().held_bytes() +
          static_cast<std::int64_t>(row_blocks_.size() * kRowsPerBlock * row_bytes);
 }
 
@@ -151,8 +166,60 @@ TermId ByteDerivative::DeriveCat(TermId id, int byte_class, Work& work) {
 
 TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
                                   std::uint32_t partial_bytes) {
-  return term.c == kNoObject ? store_->Encode(characters, partial, partial_bytes)
-                             : objects_->EncodeNames(characters, partial, partial_bytes);
+  if (term.c == kNoObject) return store_->Encode(characters, partial, partial_bytes);
+  if (!objects_->IsItem(term)) {
+    return objects_->EncodeNames(characters, partial, partial_bytes);
+  }
+  const bool between = partial.phase == CharPhase::kStart;
+  const ReadItems::Id item = between ? objects_->items().Forget(term.d) : term.d;
+  return objects_->EncodeItem(characters, partial, term.c, item, partial_bytes);
+}
+
+TermId ByteDerivative::StepKeeping(TermId id, unsigned char byte, Work& work) {
+  std::vector<TermId> ways;
+  for (bool reached = true; reached;) {
+    const Term& cat = store_->term(id);
+    const bool is_cat = cat.kind == TermKind::kCat;
+    const TermId head = is_cat ? cat.a : id;
+    const TermId next = StepCellKeeping(head, byte, work);
+    if (next == kFailedTerm) return kFailedTerm;
+    if (next != kNothingTerm) ways.push_back(is_cat ? store_->Cat(next, cat.b) : next);
+    reached = is_cat && store_->term(head).nullable;
+    id = cat.b;
+  }
+  return store_->Alt(std::move(ways));
+}
+
+TermId ByteDerivative::StepCellKeeping(TermId id, unsigned char byte, Work& work) {
+  const Term& term = store_->term(id);
+  if (term.kind == TermKind::kEncode && objects_->IsItem(term)) {
+    return work.Spend() && WithinLimits(work) ? KeepCharacter(term, byte, work) : kFailedTerm;
+  }
+  if (term.kind != TermKind::kAlt) return Step(id, classes_->Of(byte), work);
+  std::vector<TermId> ways;
+  for (const TermId branch : store_->list(term.a)) {
+    ways.push_back(StepKeeping(branch, byte, work));
+    if (ways.back() == kFailedTerm) return kFailedTerm;
+  }
+  return store_->Alt(std::move(ways));
+}
+
+TermId ByteDerivative::KeepCharacter(const Term& term, unsigned char byte, Work& work) {
+  const PartialChar partial = PartialChar::Unpack(term.b);
+  const CharStep step = StepChar(partial, byte);
+  if (step.result == CharStep::Result::kRefused) return DeriveEncode(term, byte, work);
+  const CharEdges& edges = characters_->LiveEdges(term.a, work);
+  if (!work.ok()) return kFailedTerm;
+  if (step.result == CharStep::Result::kCharacter) {
+    const CharEdge* edge = FindEdge(edges, step.character);
+    if (edge == nullptr) return kNothingTerm;
+    return objects_->EncodeItem(edge->to, {partial.spelling}, term.c,
+                                objects_->items().Append(term.d, step.character));
+  }
+  const std::uint32_t after = BytesBehind(*store_, step.partial, edges);
+  if (after == kNoEnd) return kNothingTerm;
+  return objects_->EncodeItem(term.a, step.partial, term.c, term.d,
+                              SaturatingAdd(after, MinBytesLeft(step.partial)));
 }
 
 TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& work) {
@@ -161,8 +228,9 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
   if (step.result == CharStep::Result::kRefused) {
     const bool ends_name = term.c != kNoObject && byte == '"' &&
                            partial.phase == CharPhase::kStart && store_->term(term.a).nullable;
-    return ends_name ? objects_->AfterName(term.c, term.d, store_->term(term.a).c, work)
-                     : kNothingTerm;
+    if (!ends_name) return kNothingTerm;
+    if (objects_->IsItem(term)) return objects_->AfterItem(term.c, term.d, work);
+    return objects_->AfterName(term.c, term.d, store_->term(term.a).c, work);
   }
   const CharEdges& edges = characters_->LiveEdges(term.a, work);
   if (!work.ok()) return kFailedTerm;

@@ -41,11 +41,17 @@ class ByteDerivative {
   // is met; nothing is kept then.
   TermId Step(TermId term, int byte_class, Work& work);
 
+  // The same where the characters of array items are kept, not forgotten (see ObjectProgress): for
+  // a token that is taken. The transition itself is not remembered.
+  TermId StepKeeping(TermId term, unsigned char byte, Work& work);
+
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
   TermId Derive(TermId term, int byte_class, Work& work);
   TermId DeriveCat(TermId term, int byte_class, Work& work);
+  TermId StepCellKeeping(TermId cell, unsigned char byte, Work& work);
+  TermId KeepCharacter(const Term& term, unsigned char byte, Work& work);
   TermId DeriveEncode(const Term& term, unsigned char byte, Work& work);
   // Puts the transitions by plain ASCII characters of a string into `row`, all that are unknown.
   void FillCharacters(TermId id, std::atomic<TermId>* row, Work& work);

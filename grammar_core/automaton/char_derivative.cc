@@ -126,6 +126,45 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
   return true;
 }
 
+// Depth first; a term is counted when all that follow it are, and one that leads back to itself has
+// no end of texts.
+std::int64_t CharDerivative::CountTexts(TermId term, std::int64_t enough, Work& work) {
+  constexpr std::int64_t kOpen = -1;
+  absl::flat_hash_map<TermId, std::int64_t> counts;
+  std::vector<TermId> stack = {term};
+  while (!stack.empty()) {
+    const TermId at = stack.back();
+    const auto [count, is_new] = counts.try_emplace(at, kOpen);
+    if (!is_new && count->second != kOpen) {
+      stack.pop_back();
+      continue;
+    }
+    const CharEdges& edges = LiveEdges(at, work);
+    if (static_cast<std::int64_t>(counts.size()) > max_states_) {
+      work.Fail(LimitExceeded("", "emptiness_states", max_states_, max_states_ + 1));
+    }
+    if (!work.ok()) return 0;
+    std::int64_t sum = store_->term(at).nullable ? 1 : 0;
+    for (const CharEdge& edge : edges) {
+      const auto next = counts.find(edge.to);
+      if (next == counts.end()) {
+        stack.push_back(edge.to);
+      } else if (is_new && next->second == kOpen) {
+        return enough;
+      } else {
+        const std::int64_t width = edge.hi - edge.lo + 1;
+        sum =
+            next->second >= enough / width ? enough : std::min(enough, sum + width * next->second);
+      }
+    }
+    if (stack.back() != at) continue;
+    counts[at] = sum;
+    stack.pop_back();
+    if (sum >= enough) return enough;
+  }
+  return counts[term];
+}
+
 const CharEdges& CharDerivative::Edges(TermId term, Work& work) {
   if (const auto known = edges_.find(term); known != edges_.end()) return *known->second;
   if (!work.Spend()) return kNoEdges;

@@ -38,6 +38,9 @@ class CharDerivative {
   // Whether `term` holds no string. Decided by a search for a nullable derivative, remembered.
   bool IsNothing(TermId term, Work& work);
 
+  // How many strings `term` holds; `enough` stands for that many and more.
+  std::int64_t CountTexts(TermId term, std::int64_t enough, Work& work);
+
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
 
  private:

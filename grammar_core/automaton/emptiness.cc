@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 
 #include "grammar_core/automaton/char_derivative.h"
 #include "grammar_core/automaton/grammar_facts.h"
@@ -37,13 +38,6 @@ struct Questions {
   // All that they consist of.
   std::vector<bool> parts;
 };
-
-// Endless repetition, as of any character: that less the declared names is never empty.
-bool IsEndless(const GrammarIr& ir, NodeId node) {
-  const IrNode& n = ir.nodes[node];
-  return n.kind == IrKind::kRepeat && n.b == kUnbounded &&
-         ir.nodes[ir.children[n.first_child]].kind == IrKind::kCharSet;
-}
 
 class QuestionReader {
  public:
@@ -139,18 +133,27 @@ class EmptinessSearch {
     return IsNothingTerm(lowering_->Lower(copier_.CopyOf(node)), node);
   }
 
-  // Whether the others have no name beside the declared ones.
+  // Whether the others have no name beside the declared ones. UNIMPLEMENTED where those of an array
+  // have some, but not many.
   absl::StatusOr<bool> HasNoName(const ObjectSpec& spec, const ObjectSpec::Others& others) {
     std::vector<std::u32string> declared;
     for (const ObjectSpec::Member& member : spec.members) {
-      declared.push_back(*Utf8ToCodePoints(member.name));
+      if (!member.bare) declared.push_back(*Utf8ToCodePoints(member.name));
     }
     std::sort(declared.begin(), declared.end());
     const auto count = static_cast<std::uint32_t>(declared.size());
     const std::uint32_t set = store_->AddTextSet(std::move(declared));
     const TermId undeclared = store_->Not(store_->TextSet(set, 0, count, 0));
     const TermId name = lowering_->Lower(copier_.CopyOf(others.name));
-    return IsNothingTerm(store_->And({name, undeclared}), others.name);
+    const TermId left = store_->And({name, undeclared});
+    absl::StatusOr<bool> nothing = IsNothingTerm(left, others.name);
+    if (!nothing.ok() || *nothing || !spec.is_array) return nothing;
+    Work work(budget_);
+    const std::int64_t texts = derivative_->CountTexts(left, kAmpleTexts, work);
+    if (!work.ok()) return work.error();
+    if (texts >= kAmpleTexts) return false;
+    return UnsupportedAt(PlaceOf(others.name), "uniqueItems",
+                         absl::StrCat("of ", texts, " strings that are not listed"));
   }
 
  private:

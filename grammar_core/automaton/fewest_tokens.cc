@@ -125,7 +125,7 @@ class BreadthFirst {
       if (visited % kNodesPerUnit == 0 && !work_.Spend()) return false;
       const TrieNode node = nodes[i];
       const TermId next =
-          automaton_.Step(path[node.depth - 1], static_cast<unsigned char>(node.byte), work_);
+          automaton_.Take(path[node.depth - 1], static_cast<unsigned char>(node.byte), work_);
       if (next == kFailedTerm) return false;
       if (next == kNothingTerm || !CanEndInTime(next, node.depth)) {
         i += node.skip;

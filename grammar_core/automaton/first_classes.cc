@@ -44,17 +44,7 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
     case TermKind::kNumber:
       return Each("-0123456789.eE+");
     case TermKind::kObject:
-      switch (static_cast<ObjectPhase>(term.c)) {
-        case ObjectPhase::kOpen:
-          return Each("{");
-        case ObjectPhase::kFirst:
-          return Each("\"}");
-        case ObjectPhase::kNext:
-          return Each(",}");
-        case ObjectPhase::kMust:
-          return Each("\"");
-      }
-      return {};
+      return OfObject(term);
     case TermKind::kAlt:
     case TermKind::kCall: {
       if (const auto known = known_.find(id); known != known_.end()) return known->second;
@@ -81,6 +71,21 @@ const FirstClasses::Set& FirstClasses::OfByteSet(std::uint32_t index) {
     }
   }
   return set;
+}
+
+FirstClasses::Set FirstClasses::OfObject(const Term& term) const {
+  const ObjectSpec& spec = store_->ir().objects[term.a];
+  switch (static_cast<ObjectPhase>(term.c)) {
+    case ObjectPhase::kOpen:
+      return Each({spec.open()});
+    case ObjectPhase::kFirst:
+      return Each({'"', spec.close()});
+    case ObjectPhase::kNext:
+      return Each({',', spec.close()});
+    case ObjectPhase::kMust:
+      return Each("\"");
+  }
+  return {};
 }
 
 FirstClasses::Set FirstClasses::OfCat(TermId id) {

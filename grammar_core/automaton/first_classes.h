@@ -7,6 +7,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -35,9 +36,13 @@ class FirstClasses {
 
  private:
   const Set& OfByteSet(std::uint32_t index);
+  [[nodiscard]] Set OfObject(const Term& term) const;
   Set OfCat(TermId id);
   Set OfEncode(const Term& term) const;
   [[nodiscard]] Set Each(absl::string_view bytes) const;
+  [[nodiscard]] Set Each(std::initializer_list<char> bytes) const {
+    return Each(absl::string_view(bytes.begin(), bytes.size()));
+  }
   [[nodiscard]] Set Range(int lo, int hi) const;
 
   const TermStore* store_;

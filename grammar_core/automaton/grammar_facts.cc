@@ -13,6 +13,8 @@ namespace {
 
 // Bytes of JSON punctuation that a member has beside its name and value: two quotes and a colon.
 constexpr std::uint32_t kMemberPunctuation = 3;
+// An item has none but the quotes.
+constexpr std::uint32_t kItemPunctuation = 2;
 
 std::uint32_t TextBytes(const std::u32string& text) {
   std::uint32_t bytes = 0;
@@ -210,18 +212,24 @@ GrammarFacts::NodeFacts GrammarFacts::ConcatFacts(const IrNode& node) const {
   return facts;
 }
 
-std::uint32_t GrammarFacts::MemberBytes(const ObjectSpec::Member& member) const {
+std::uint32_t GrammarFacts::NameBytes(const ObjectSpec& spec, std::uint32_t name) {
+  return SaturatingAdd(name, spec.is_array ? kItemPunctuation : kMemberPunctuation);
+}
+
+std::uint32_t GrammarFacts::MemberBytes(const ObjectSpec& spec,
+                                        const ObjectSpec::Member& member) const {
+  if (member.bare) return MinBytes(member.value);
   const auto name = static_cast<std::uint32_t>(member.name.size());
-  return SaturatingAdd(name + kMemberPunctuation, MinBytes(member.value));
+  return SaturatingAdd(NameBytes(spec, name), MinBytes(member.value));
 }
 
 std::uint32_t GrammarFacts::AnyMemberBytes(const ObjectSpec& spec) const {
   std::uint32_t bytes = kNoEnd;
   for (const ObjectSpec::Member& member : spec.members) {
-    bytes = std::min(bytes, MemberBytes(member));
+    bytes = std::min(bytes, MemberBytes(spec, member));
   }
   for (const ObjectSpec::Others& others : spec.others) {
-    const std::uint32_t name = SaturatingAdd(MinBytes(others.name), kMemberPunctuation);
+    const std::uint32_t name = NameBytes(spec, MinBytes(others.name));
     bytes = std::min(bytes, SaturatingAdd(name, MinBytes(others.value)));
   }
   return bytes;
@@ -235,7 +243,7 @@ GrammarFacts::NodeFacts GrammarFacts::ObjectFacts(const ObjectSpec& spec) const 
   facts.min_bytes = 2;  // the braces
   for (const ObjectSpec::Member& member : spec.members) {
     if (!member.required) continue;
-    facts.min_bytes = SaturatingAdd(facts.min_bytes, MemberBytes(member));
+    facts.min_bytes = SaturatingAdd(facts.min_bytes, MemberBytes(spec, member));
     ++count;
   }
   if (spec.min_members > count) {
@@ -325,9 +333,10 @@ Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
 Hash128 GrammarFacts::HashObject(const ObjectSpec& spec) const {
   Hash128 hash = Mix(Hash128{}, static_cast<std::uint64_t>(IrKind::kObject));
   hash = Mix(Mix(hash, spec.any_order), nodes_[spec.space].hash);
+  hash = Mix(hash, spec.is_array);
   hash = Mix(Mix(hash, spec.min_members), spec.max_members);
   for (const ObjectSpec::Member& member : spec.members) {
-    hash = Mix(MixBytes(hash, member.name), member.required);
+    hash = Mix(Mix(MixBytes(hash, member.name), member.required), member.bare);
     hash = Mix(Mix(hash, nodes_[member.value].hash), member.ways.size());
     for (const ObjectSpec::Way& way : member.ways) {
       hash = MixAll(Mix(hash, nodes_[way.value].hash), way.marks);

@@ -41,7 +41,8 @@ class GrammarFacts {
   // Lower bound of a node's shortest string, in bytes; kNoEnd if it has none.
   [[nodiscard]] std::uint32_t MinBytes(NodeId node) const { return nodes_[node].min_bytes; }
   // The same of a member of an object, with its name, and of the smallest member of all.
-  [[nodiscard]] std::uint32_t MemberBytes(const ObjectSpec::Member& member) const;
+  [[nodiscard]] std::uint32_t MemberBytes(const ObjectSpec& spec,
+                                          const ObjectSpec::Member& member) const;
   [[nodiscard]] std::uint32_t AnyMemberBytes(const ObjectSpec& spec) const;
   [[nodiscard]] bool RuleNullable(RuleId rule) const { return Nullable(ir_->rules[rule].body); }
   [[nodiscard]] std::uint32_t RuleMinBytes(RuleId rule) const {
@@ -82,6 +83,8 @@ class GrammarFacts {
   [[nodiscard]] NodeFacts ChoiceFacts(const IrNode& node) const;
   [[nodiscard]] NodeFacts WrapperFacts(const IrNode& node, const NodeFacts& child) const;
   [[nodiscard]] NodeFacts ConcatFacts(const IrNode& node) const;
+  // A name's bytes with the punctuation of its member.
+  [[nodiscard]] static std::uint32_t NameBytes(const ObjectSpec& spec, std::uint32_t name);
   [[nodiscard]] NodeFacts ObjectFacts(const ObjectSpec& spec) const;
   [[nodiscard]] Hash128 HashOf(const IrNode& node) const;
   [[nodiscard]] Hash128 HashObject(const ObjectSpec& spec) const;

@@ -132,7 +132,8 @@ bool MaskMaker::WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode al
   const TermId state = automaton_->Join(parts.cell, parts.tail);
   MarkRead(state);
   const std::span<const TrieNode> nodes = trie.nodes();
-  if (const std::size_t brace = trie.First('}'); brace < nodes.size()) {
+  const char close = automaton_->store().ir().objects[object.a].close();
+  if (const std::size_t brace = trie.First(close); brace < nodes.size()) {
     Path path;
     path[0] = states_.Enter(state);
     WalkNodes(trie, brace, brace + nodes[brace].skip, &path, kAllNodes, allow);

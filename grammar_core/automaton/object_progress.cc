@@ -42,7 +42,7 @@ ObjectProgress::ObjectProgress(const GrammarFacts& facts, std::uint32_t object,
 }
 
 std::uint32_t ObjectProgress::MemberBytes(std::uint32_t index) const {
-  return facts_->MemberBytes(member(index));
+  return facts_->MemberBytes(*spec_, member(index));
 }
 
 void ObjectProgress::FindRequired() {
@@ -130,6 +130,7 @@ ObjectProgress::Place ObjectProgress::AfterMember(std::uint32_t progress, std::u
   Place place;
   place.state = end_.has_value() ? end_->After(before, marks) : before;
   place.state.closed[index] = kYes;
+  place.left = places_[progress].left;
   if (!spec_->any_order) {
     place.next = index + 1;
     std::fill_n(place.state.closed.begin(), place.next, kYes);
@@ -146,6 +147,14 @@ ObjectProgress::Place ObjectProgress::AfterOthers(std::uint32_t progress,
     place.state.closed.assign(member_count(), kYes);
   }
   return place;
+}
+
+std::uint32_t ObjectProgress::WriteItem(std::uint32_t progress, const Left& left) {
+  const ObjectState& before = places_[progress].state;
+  Place place;
+  place.state = end_.has_value() ? end_->After(before, {}) : before;
+  place.left = left;
+  return Intern(std::move(place));
 }
 
 bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, const Place& next,
@@ -165,8 +174,9 @@ bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, const Pl
 }
 
 std::uint32_t ObjectProgress::Intern(Place place) {
-  const auto [at, is_new] = place_ids_.try_emplace(absl::StrCat(place.state.Key(), ".", place.next),
-                                                   static_cast<std::uint32_t>(places_.size()));
+  const auto [at, is_new] = place_ids_.try_emplace(
+      absl::StrCat(place.state.Key(), ".", place.next, ".", place.left.strings),
+      static_cast<std::uint32_t>(places_.size()));
   if (is_new) {
     FindMissing(&place);
     places_.push_back(std::move(place));
@@ -191,10 +201,20 @@ void ObjectProgress::FindMissing(Place* place) const {
         return member(index).required ? 0 : SaturatingAdd(MemberBytes(index), 1);
       },
       any);
-  const std::uint32_t others = SaturatingMul(any, any_missing);
+  const bool strings = RemembersTexts(*spec_) && member_count() == 0;
+  const std::uint32_t others =
+      strings ? ItemBytes(any_missing, place->left.empty) : SaturatingMul(any, any_missing);
+  if (strings && any_missing > 0) place->item_bytes = ItemBytes(any_missing - 1, place->left.empty);
   const std::uint32_t bytes = std::max(others, mending.bytes);
   place->missing_bytes = SaturatingAdd(place->missing_bytes, bytes);
   place->next_bytes = bytes - std::max(others - std::min(others, any), mending.bytes_after_one);
+}
+
+std::uint32_t ObjectProgress::ItemBytes(std::uint32_t count, bool empty_left) const {
+  const std::uint32_t bytes = SaturatingMul(SaturatingAdd(any_member_bytes_, 1), count);
+  const std::uint32_t longer = empty_left && count > 0 ? count - 1 : count;
+  const bool may_be_empty = facts_->MinBytes(spec_->others.front().name) == 0;
+  return may_be_empty ? SaturatingAdd(bytes, longer) : bytes;
 }
 
 std::uint32_t ObjectProgress::RequiredBytes(std::uint32_t progress) const {
@@ -203,6 +223,7 @@ std::uint32_t ObjectProgress::RequiredBytes(std::uint32_t progress) const {
 
 std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32_t index) const {
   constexpr std::uint32_t kQuoteColonBrace = 3;
+  constexpr std::uint32_t kQuoteBracket = 2;
   std::uint32_t required = RequiredBytes(progress);
   if (member(index).required) {
     required -= std::min(required, SaturatingAdd(MemberBytes(index), 1));
@@ -210,13 +231,19 @@ std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32
     required -= std::min(required, places_[progress].next_bytes);
   }
   const std::uint32_t value = facts_->MinBytes(member(index).value);
-  return SaturatingAdd(SaturatingAdd(required, value), kQuoteColonBrace);
+  return SaturatingAdd(SaturatingAdd(required, value),
+                       spec_->is_array ? kQuoteBracket : kQuoteColonBrace);
 }
 
 Hash128 ObjectProgress::Key(std::uint32_t progress) const {
   if (places_.empty()) return Mix(shape_, progress);
   const Place& place = places_[progress];
-  return Mix(MixBytes(shape_, place.state.Key()), place.next);
+  const Hash128 key = Mix(MixBytes(shape_, place.state.Key()), place.next);
+  return place.left.strings == kNothingTerm ? key : Mix(Mix(key, place.left.key), 1);
+}
+
+Hash128 ObjectProgress::ItemKey(std::uint32_t progress) const {
+  return Mix(MixBytes(shape_, places_[progress].state.Key()), 2);
 }
 
 }  // namespace maskd

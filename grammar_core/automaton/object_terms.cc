@@ -1,7 +1,7 @@
 #include "grammar_core/automaton/object_terms.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -34,15 +34,17 @@ ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t object) {
 
 void ObjectTerms::SortNames(std::uint32_t object, Shape* shape) {
   const ObjectSpec& spec = Spec(object);
-  std::vector<std::u32string> texts;
-  for (const ObjectSpec::Member& member : spec.members) {
-    texts.push_back(*Utf8ToCodePoints(member.name));
+  std::vector<std::pair<std::u32string, std::uint32_t>> names;
+  for (std::uint32_t i = 0; i < spec.members.size(); ++i) {
+    const ObjectSpec::Member& member = spec.members[i];
+    if (!member.bare) names.emplace_back(*Utf8ToCodePoints(member.name), i);
   }
-  shape->members.resize(texts.size());
-  std::iota(shape->members.begin(), shape->members.end(), 0);
-  std::sort(shape->members.begin(), shape->members.end(),
-            [&](std::uint32_t x, std::uint32_t y) { return texts[x] < texts[y]; });
-  std::sort(texts.begin(), texts.end());
+  std::sort(names.begin(), names.end());
+  std::vector<std::u32string> texts;
+  for (auto& [text, member] : names) {
+    texts.push_back(std::move(text));
+    shape->members.push_back(member);
+  }
   shape->name_set = store_->AddTextSet(std::move(texts));
 }
 
@@ -53,16 +55,18 @@ TermId ObjectTerms::Start(std::uint32_t object, std::uint32_t min_bytes) {
 
 TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                          unsigned char byte, Work& work) {
-  if (phase == ObjectPhase::kOpen && byte != '{') return kNothingTerm;
+  if (phase == ObjectPhase::kOpen && byte != Spec(object).open()) return kNothingTerm;
   Shape& shape = ShapeOf(object);
   if (phase == ObjectPhase::kOpen) {
-    return store_->Cat(shape.space, Phase(object, shape.progress.start(), ObjectPhase::kFirst));
+    return store_->Cat(shape.space,
+                       Begin(object, shape.progress.start(), ObjectPhase::kFirst, work));
   }
   const bool before_close = phase != ObjectPhase::kMust;
-  if (byte == '}' && before_close && shape.progress.MayClose(progress)) return kEmptyTerm;
+  if (byte == Spec(object).close() && before_close && shape.progress.MayClose(progress))
+    return kEmptyTerm;
   if (byte == '"' && phase != ObjectPhase::kNext) return Member(object, progress, work);
   if (byte == ',' && phase == ObjectPhase::kNext && shape.progress.MayWriteAny(progress, work)) {
-    return store_->Cat(shape.space, Phase(object, progress, ObjectPhase::kMust));
+    return store_->Cat(shape.space, Begin(object, progress, ObjectPhase::kMust, work));
   }
   return kNothingTerm;
 }
@@ -80,8 +84,70 @@ TermId ObjectTerms::Member(std::uint32_t object, std::uint32_t progress, Work& w
   return store_->Alt(std::move(ways));
 }
 
+// Bare items stand beside the strings, each with what follows it.
+TermId ObjectTerms::Begin(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
+                          Work& work) {
+  if (!Spec(object).is_array) return Phase(object, progress, phase);
+  ObjectProgress& behind = ShapeOf(object).progress;
+  std::vector<TermId> ways;
+  const bool may_close = phase == ObjectPhase::kFirst && behind.MayClose(progress);
+  if (may_close || Member(object, progress, work) != kNothingTerm) {
+    ways.push_back(Phase(object, progress, phase));
+  }
+  for (std::uint32_t i = 0; i < Spec(object).members.size(); ++i) {
+    if (!Spec(object).members[i].bare || !behind.MayWrite(progress, i, work)) continue;
+    for (const auto& [value, next] : behind.Write(progress, i, work)) {
+      ways.push_back(store_->Cat(lowering_->Lower(value), ValueAndRest(object, value, next)));
+    }
+  }
+  return store_->Alt(std::move(ways));
+}
+
+TermId ObjectTerms::AllBut(std::u32string text) {
+  const auto [at, is_new] = all_but_.try_emplace(text, kNothingTerm);
+  if (is_new) {
+    const std::uint32_t set = store_->AddTextSet({std::move(text)});
+    at->second = store_->Not(store_->TextSet(set, 0, 1, 0));
+  }
+  return at->second;
+}
+
+TermId ObjectTerms::EncodeItem(TermId characters, PartialChar partial, std::uint32_t object,
+                               ReadItems::Id item, std::uint32_t partial_bytes) {
+  constexpr std::uint32_t kQuoteBracket = 2;
+  if (characters == kNothingTerm) return kNothingTerm;
+  const bool between = partial.phase == CharPhase::kStart;
+  const std::uint32_t progress = items_.progress(item);
+  const ObjectProgress& behind = ShapeOf(object).progress;
+  const std::uint32_t bytes = between ? store_->term(characters).min_bytes : partial_bytes;
+  const std::uint32_t rest = SaturatingAdd(behind.BytesAfterItem(progress), kQuoteBracket);
+  return store_->EncodeWithin(characters, partial, object, item, behind.ItemKey(progress),
+                              SaturatingAdd(bytes, rest));
+}
+
+TermId ObjectTerms::AfterItem(std::uint32_t object, ReadItems::Id item, Work& work) {
+  ObjectProgress& behind = ShapeOf(object).progress;
+  const std::uint32_t progress = items_.progress(item);
+  TermId left = behind.left(progress);
+  if (std::optional<std::u32string> text = items_.Text(item); text.has_value()) {
+    const TermId others = AllBut(*std::move(text));
+    left = left == kNothingTerm ? others : store_->And({left, others});
+  }
+  const Term& strings = store_->term(left);
+  const bool empty = left == kNothingTerm || strings.nullable;
+  const std::uint32_t next = behind.WriteItem(progress, {left, empty, strings.key});
+  if (!work.Spend()) return kFailedTerm;
+  return ValueAndRest(object, Spec(object).others.front().value, next);
+}
+
 TermId ObjectTerms::Others(std::uint32_t object, std::uint32_t progress, std::uint32_t index) {
   Shape& shape = ShapeOf(object);
+  if (Spec(object).is_array) {
+    const TermId left = shape.progress.left(progress);
+    const TermId text = shape.other_names[index];
+    return EncodeItem(left == kNothingTerm ? text : store_->And({text, left}),
+                      {Spelling::kJsonString}, object, items_.Begin(progress));
+  }
   const TermId name = store_->Encode(shape.other_names[index], {Spelling::kJsonString});
   const TermId rest = ValueAndRest(object, Spec(object).others[index].value,
                                    shape.progress.WriteOthers(progress, index));
@@ -91,6 +157,7 @@ TermId ObjectTerms::Others(std::uint32_t object, std::uint32_t progress, std::ui
 TermId ObjectTerms::ValueAndRest(std::uint32_t object, NodeId value, std::uint32_t progress) {
   const TermId space = ShapeOf(object).space;
   TermId rest = store_->Cat(space, Phase(object, progress, ObjectPhase::kNext));
+  if (Spec(object).is_array) return rest;
   rest = store_->Cat(lowering_->Lower(value), rest);
   rest = store_->Cat(store_->Byte(':'), store_->Cat(space, rest));
   return store_->Cat(space, rest);

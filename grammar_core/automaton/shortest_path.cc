@@ -55,7 +55,7 @@ class Search {
     const ByteClasses& classes = automaton_->classes();
     for (int c = at.next_class; c < classes.count(); ++c) {
       const unsigned char byte = classes.Sample(c);
-      const TermId next = automaton_->Step(at.state, byte, *work_);
+      const TermId next = automaton_->Take(at.state, byte, *work_);
       if (next == kFailedTerm) return;
       if (next == kNothingTerm) continue;
       const std::uint32_t bytes = at.bytes + 1;

@@ -49,7 +49,8 @@ enum class TermKind : std::uint8_t {
   kBytes,    // (byte string, offset): its rest from there
   kTokens,   // (token spec): one token by its id
   kCall,     // (rule)
-  kEncode,   // (characters, PartialChar, object or kNoObject, its progress)
+  kEncode,   // (characters, PartialChar, object or kNoObject, its progress or, within a string of
+             // an array that must not be repeated, a ReadItems::Id)
   kNumber,   // (number, state): see NumberTerms
   kObject,   // (object, progress, ObjectPhase)
   // Characters.

@@ -220,13 +220,18 @@ TermId TermStore::Encode(TermId characters, PartialChar partial, std::uint32_t p
 TermId TermStore::EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
                               std::uint32_t progress, const Hash128& progress_key,
                               std::uint32_t partial_bytes) {
+  const bool between = partial.phase == CharPhase::kStart;
+  return EncodeWithin(characters, partial, object, progress, progress_key,
+                      between ? terms_[characters].min_bytes : partial_bytes);
+}
+
+TermId TermStore::EncodeWithin(TermId characters, PartialChar partial, std::uint32_t object,
+                               std::uint32_t inside, const Hash128& key, std::uint32_t min_bytes) {
   if (characters == kNothingTerm) return kNothingTerm;
-  return Intern({TermKind::kEncode, characters, partial.Pack(), object, progress}, [&](Term* term) {
-    const Term& names = terms_[characters];
-    const bool between = partial.phase == CharPhase::kStart;
-    term->min_bytes = between ? names.min_bytes : partial_bytes;
-    const Hash128 key = Mix(Mix(Seed(TermKind::kEncode), names.key), partial.Pack());
-    term->key = Mix(key, progress_key);
+  return Intern({TermKind::kEncode, characters, partial.Pack(), object, inside}, [&](Term* term) {
+    term->min_bytes = min_bytes;
+    const Hash128 own = Mix(Mix(Seed(TermKind::kEncode), terms_[characters].key), partial.Pack());
+    term->key = Mix(own, key);
   });
 }
 

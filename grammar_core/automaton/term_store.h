@@ -74,6 +74,10 @@ class TermStore {
   TermId EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
                      std::uint32_t progress, const Hash128& progress_key,
                      std::uint32_t partial_bytes = 0);
+  // The rest of a string within an object or array that goes on behind its quote, from `inside`
+  // (of which `key` is the key) on; `min_bytes` counts all of that.
+  TermId EncodeWithin(TermId characters, PartialChar partial, std::uint32_t object,
+                      std::uint32_t inside, const Hash128& key, std::uint32_t min_bytes);
   TermId Number(std::uint32_t number, std::uint32_t state, bool nullable, const Hash128& key);
   TermId Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                 const ObjectFacts& facts);

@@ -2,6 +2,14 @@
 
 namespace maskd {
 
+bool IsEndless(const GrammarIr& ir, NodeId node) {
+  const IrNode& n = ir.nodes[node];
+  return n.kind == IrKind::kRepeat && n.b == kUnbounded &&
+         ir.nodes[ir.children[n.first_child]].kind == IrKind::kCharSet;
+}
+
+bool RemembersTexts(const ObjectSpec& spec) { return spec.is_array && !spec.others.empty(); }
+
 void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out) {
   for (const ObjectSpec::Member& member : spec.members) {
     out->push_back(member.value);

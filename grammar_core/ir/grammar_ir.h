@@ -66,7 +66,11 @@ enum class Spelling : std::uint8_t {
   kJsonString,  // inside of a JSON string: UTF-8 or any escape of RFC 8259, quotes not included
 };
 
-// A JSON object: '{' members '}' with `space` between the tokens.
+// A JSON object: '{' members '}' with `space` between the tokens. Or a JSON array of distinct
+// items, which is an object of names without values: '[' items ']'. There a member is an item, the
+// string `name` or, if it is `bare`, the texts of `value`; others are items too, the strings
+// `name`, and none of them may be written twice. Its order is any, no member is required, values
+// but those of bare members are the empty string, and others have at least kAmpleTexts texts.
 struct ObjectSpec {
   // What a member leaves behind for the conditions once it is written. Numbered from 0.
   using Mark = std::uint32_t;
@@ -80,6 +84,7 @@ struct ObjectSpec {
     bool required;
     // What `value` consists of, where conditions tell one part from another; else none.
     std::vector<Way> ways = {};
+    bool bare = false;
   };
   // Members with other names than the declared ones, which the engine takes out of `name`.
   struct Others {
@@ -103,7 +108,18 @@ struct ObjectSpec {
   // Members at least and at most; one of the others counts each time it is written.
   std::uint32_t min_members = 0;
   std::uint32_t max_members = kUnbounded;
+  // Items, as above.
+  bool is_array = false;
+
+  [[nodiscard]] char open() const { return is_array ? '[' : '{'; }
+  [[nodiscard]] char close() const { return is_array ? ']' : '}'; }
 };
+
+// So many texts that no array holds them all.
+inline constexpr std::int64_t kAmpleTexts = 1 << 20;
+
+// Whether a text of the grammar is to remember strings of any length (others of an array).
+bool RemembersTexts(const ObjectSpec& spec);
 
 // Tokens that a grammar names. Their union; `negated`: every other token that is not a stop id.
 struct TokenSpec {
@@ -151,6 +167,10 @@ struct GrammarIr {
   std::vector<NumberSpec> numbers;                     // kNumber
   std::vector<ObjectSpec> objects;                     // kObject
 };
+
+// Whether `node` is the endless repetition of a set of characters, as of any: that less some texts
+// is never empty, whatever it begins with.
+bool IsEndless(const GrammarIr& ir, NodeId node);
 
 // The IR as text, one rule a line, for people and golden tests.
 std::string PrintIr(const GrammarIr& ir);

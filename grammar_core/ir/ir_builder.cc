@@ -45,7 +45,7 @@ void AppendNumbers(const std::vector<std::uint32_t>& values, std::string* key) {
 void AppendMember(const ObjectSpec::Member& member, std::string* key) {
   AppendText(member.name, key);
   AppendNumber(member.value, key);
-  key->push_back(member.required ? 1 : 0);
+  key->push_back(static_cast<char>((member.required ? 1 : 0) | (member.bare ? 2 : 0)));
   AppendNumber(static_cast<std::uint32_t>(member.ways.size()), key);
   for (const ObjectSpec::Way& way : member.ways) {
     AppendNumber(way.value, key);
@@ -58,7 +58,7 @@ std::string ObjectKey(const ObjectSpec& spec) {
   for (const std::uint32_t number : {spec.space, spec.min_members, spec.max_members}) {
     AppendNumber(number, &key);
   }
-  key.push_back(spec.any_order ? 1 : 0);
+  key.push_back(static_cast<char>((spec.any_order ? 1 : 0) | (spec.is_array ? 2 : 0)));
   AppendNumber(static_cast<std::uint32_t>(spec.members.size()), &key);
   for (const ObjectSpec::Member& member : spec.members) AppendMember(member, &key);
   AppendNumber(static_cast<std::uint32_t>(spec.others.size()), &key);

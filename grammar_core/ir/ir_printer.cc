@@ -170,8 +170,11 @@ class Printer {
   }
 
   std::string Object(const ObjectSpec& spec) {
-    std::string out = spec.any_order ? "object_any_order{" : "object{";
+    std::string out = spec.is_array    ? "distinct_items{"
+                      : spec.any_order ? "object_any_order{"
+                                       : "object{";
     for (const ObjectSpec::Member& member : spec.members) {
+      if (member.bare) absl::StrAppend(&out, "bare ");
       absl::StrAppend(&out, Quoted(member.name), member.required ? "!: " : ": ", Use(member.value));
       for (const ObjectSpec::Way& way : member.ways) {
         absl::StrAppend(&out, " ~ ", Use(way.value), Marks(way.marks));

@@ -67,7 +67,7 @@ TokenId LongestToken(const TokenTrie& trie, absl::string_view text) {
 class End {
  public:
   End(const TokenStepper& stepper, State state, absl::string_view part, Work& work)
-      : automaton_(stepper.grammar().automaton()),
+      : automaton_(stepper.automaton()),
         trie_(stepper.grammar().tokenizer().index().trie()),
         vocabulary_(stepper.vocabulary()),
         state_(state),
@@ -224,7 +224,7 @@ void AppendCanonical(const CanonicalEncoder& encoder, const Vocabulary& vocabula
 absl::StatusOr<ForcedBytes> FindForcedBytes(const TokenStepper& stepper, State state, int max_bytes,
                                             Work& work) {
   ForcedBytes forced = {"", state};
-  Automaton& automaton = stepper.grammar().automaton();
+  Automaton& automaton = stepper.automaton();
   while (static_cast<int>(forced.bytes.size()) < max_bytes && !automaton.MayEnd(forced.end)) {
     const Automaton::OnlyByte only = automaton.FindOnlyByte(forced.end, work);
     if (!work.ok()) return work.error();

@@ -19,8 +19,7 @@ constexpr int kTokensBefore = 32;
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids)
-    : stepper_(std::move(grammar), std::move(stop_ids)),
-      history_(stepper_.grammar().automaton().start()) {}
+    : stepper_(std::move(grammar), std::move(stop_ids)), history_(stepper_.automaton().start()) {}
 
 absl::Status Matcher::Accept(TokenId token) {
   if (finished()) {
@@ -72,9 +71,9 @@ absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
   std::size_t taken = 0;
-  const TermId state = grammar().automaton().StepText(history_.state(), text, &taken, work);
+  const TermId state = stepper_.automaton().StepText(history_.state(), text, &taken, work);
   if (state == kFailedTerm) return work.error();
-  return TextMatch{static_cast<int>(taken), grammar().automaton().MayEnd(state)};
+  return TextMatch{static_cast<int>(taken), stepper_.automaton().MayEnd(state)};
 }
 
 absl::StatusOr<std::string> Matcher::ForcedBytes(int max_bytes) {
@@ -99,11 +98,11 @@ absl::StatusOr<std::string> Matcher::ShortestCompletion(int max_bytes) {
   if (finished()) return std::string();
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
-  return maskd::ShortestCompletion(&grammar().automaton(), history_.state(), max_bytes, work);
+  return maskd::ShortestCompletion(&stepper_.automaton(), history_.state(), max_bytes, work);
 }
 
 std::uint32_t Matcher::LeastBytes() const {
-  return finished() ? 0 : grammar().automaton().MinBytes(history_.state());
+  return finished() ? 0 : stepper_.automaton().MinBytes(history_.state());
 }
 
 int Matcher::LeastTokens() const {

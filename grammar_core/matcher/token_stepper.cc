@@ -15,6 +15,11 @@ namespace {
 // A reference that counts no owner: `mask` belongs to its grammar.
 MaskRef OfGrammar(const MaskRef& mask) { return {MaskRef(), mask.get()}; }
 
+std::shared_ptr<Automaton> AutomatonOf(const std::shared_ptr<const CompiledGrammar>& grammar) {
+  if (!grammar->automaton().remembers()) return {grammar, &grammar->automaton()};
+  return grammar->MakeAutomaton();
+}
+
 }  // namespace
 
 Budget StepBudget(const Limits& limits) {
@@ -28,7 +33,7 @@ Budget StepBudget(const Limits& limits) {
 
 TokenStepper::TokenStepper(std::shared_ptr<const CompiledGrammar> grammar,
                            std::vector<TokenId> stop_ids)
-    : grammar_(std::move(grammar)) {
+    : grammar_(std::move(grammar)), automaton_(AutomatonOf(grammar_)) {
   if (stop_ids.empty()) return;
   std::sort(stop_ids.begin(), stop_ids.end());
   own_stop_ids_ = std::make_shared<const std::vector<TokenId>>(std::move(stop_ids));
@@ -42,7 +47,7 @@ TokenStepper::Step TokenStepper::Take(State state, TokenId token, Work& work) co
   // The engine would end the text on a stop, so only a grammar that names it may take it.
   if (is_stop && !words.IsSpecial(token)) return {Outcome::kMayNotEnd};
   std::size_t taken = 0;
-  const State next = grammar_->automaton().StepToken(state, token, &taken, work);
+  const State next = automaton().StepToken(state, token, &taken, work);
   if (next == kFailedTerm) return {Outcome::kFailed};
   if (next != kNothingTerm) return {Outcome::kMoved, next, taken};
   if (is_stop) return {Outcome::kMayNotEnd};
@@ -68,20 +73,20 @@ absl::Status TokenStepper::ErrorOf(const Step& step, TokenId token, const Work& 
 }
 
 MaskRef TokenStepper::Mask(State state, Work& work) const {
-  const MaskRef* const mask = grammar_->automaton().Mask(state, work);
+  const MaskRef* const mask = automaton().Mask(state, work);
   if (mask == nullptr) return nullptr;
   const bool may_end = MayEnd(state);
-  if (HasOwnStopIds(**mask, may_end)) return OfGrammar(*mask);
+  if (HasOwnStopIds(**mask, may_end)) return automaton().remembers() ? *mask : OfGrammar(*mask);
   return WithOwnStopIds(state, **mask, may_end);
 }
 
 TokenSearch TokenStepper::search() const {
-  TokenSearch search = {&grammar_->automaton(), &grammar_->tokenizer().index(), {}};
+  TokenSearch search = {&automaton(), &grammar_->tokenizer().index(), {}};
   if (own_stop_ids_ != nullptr) search.excluded = *own_stop_ids_;
   return search;
 }
 
-bool TokenStepper::MayEnd(State state) const { return grammar_->automaton().MayEnd(state); }
+bool TokenStepper::MayEnd(State state) const { return automaton().MayEnd(state); }
 
 bool TokenStepper::IsStop(TokenId token) const {
   const std::vector<TokenId>& stops =
@@ -104,7 +109,7 @@ bool TokenStepper::HasOwnStopIds(const TokenMask& mask, bool may_end) const {
 MaskRef TokenStepper::WithOwnStopIds(State state, TokenMask mask, bool may_end) const {
   for (const TokenId id : vocabulary().stop_ids()) mask.Forbid(id);
   for (const TokenId id : *own_stop_ids_) mask.Forbid(id);
-  grammar_->automaton().AddNamedTokens(state, &mask);
+  automaton().AddNamedTokens(state, &mask);
   for (const TokenId id : *own_stop_ids_) {
     if (may_end) {
       mask.Allow(id);

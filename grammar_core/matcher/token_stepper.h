@@ -61,6 +61,8 @@ class TokenStepper {
   // Whether `token` ends the text.
   [[nodiscard]] bool IsStop(TokenId token) const;
   [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }
+  // The grammar's, or one of this stepper's own where states have no end (Automaton::remembers()).
+  [[nodiscard]] Automaton& automaton() const { return *automaton_; }
   [[nodiscard]] const Vocabulary& vocabulary() const { return grammar_->tokenizer().vocabulary(); }
 
  private:
@@ -68,6 +70,7 @@ class TokenStepper {
   [[nodiscard]] MaskRef WithOwnStopIds(State state, TokenMask mask, bool may_end) const;
 
   std::shared_ptr<const CompiledGrammar> grammar_;
+  std::shared_ptr<Automaton> automaton_;
   std::shared_ptr<const std::vector<TokenId>> own_stop_ids_;  // ascending; null: the vocabulary's
 };
 

@@ -220,9 +220,9 @@ IrRecognizer::Places IrRecognizer::OfObject(const ObjectSpec& spec, Place at) {
   std::vector<BetweenMembers> queue;
   const auto close = [&](const BetweenMembers& state) {
     if (!MayClose(spec, state)) return;
-    for (const Place end : AfterByte({state.at}, '}')) ends.insert(end);
+    for (const Place end : AfterByte({state.at}, spec.close())) ends.insert(end);
   };
-  for (const Place place : After(AfterByte({at}, '{'), spec.space)) {
+  for (const Place place : After(AfterByte({at}, spec.open()), spec.space)) {
     close({place});
     queue.push_back({place});
   }
@@ -259,18 +259,35 @@ bool IrRecognizer::MayClose(const ObjectSpec& spec, const BetweenMembers& state)
 std::vector<IrRecognizer::BetweenMembers> IrRecognizer::Member(const ObjectSpec& spec,
                                                                const BetweenMembers& from) {
   const Places key = AfterByte({from.at}, '"');
-  if (key.empty()) return {};
+  if (key.empty()) return BareMember(spec, from);
   Place key_end = key.front();
   for (std::optional<Character> c = NextInJson(key_end); c.has_value(); c = NextInJson(key_end)) {
     key_end = c->end;
   }
   Places colons = After(AfterByte({key_end}, '"'), spec.space);
-  colons = After(AfterByte(colons, ':'), spec.space);
-  std::vector<BetweenMembers> states;
+  if (!spec.is_array) colons = After(AfterByte(colons, ':'), spec.space);
+  std::vector<BetweenMembers> states = BareMember(spec, from);
   for (auto& [value, state] : ValuesOf(spec, key.front(), key_end, from)) {
     for (const Place end : After(After(colons, value), spec.space)) {
       state.at = end;
       states.push_back(state);
+    }
+  }
+  return states;
+}
+
+// Items that are not written as a name; those of a string may begin with a quote as well.
+std::vector<IrRecognizer::BetweenMembers> IrRecognizer::BareMember(const ObjectSpec& spec,
+                                                                   const BetweenMembers& from) {
+  std::vector<BetweenMembers> states;
+  for (std::size_t i = 0; i < spec.members.size(); ++i) {
+    if (!spec.members[i].bare || from.seen.count(i) > 0) continue;
+    BetweenMembers next = from;
+    next.seen.insert(i);
+    ++next.count;
+    for (const Place end : After(After({from.at}, spec.members[i].value), spec.space)) {
+      next.at = end;
+      states.push_back(next);
     }
   }
   return states;
@@ -293,7 +310,7 @@ IrRecognizer::Values IrRecognizer::ValuesOf(const ObjectSpec& spec, Place key, P
   };
   for (std::size_t i = 0; i < spec.members.size(); ++i) {
     const ObjectSpec::Member& member = spec.members[i];
-    if (Utf8ToCodePoints(member.name) != name) continue;
+    if (member.bare || Utf8ToCodePoints(member.name) != name) continue;
     const bool late = from.others || (!from.seen.empty() && *from.seen.rbegin() > i);
     if (from.seen.count(i) > 0 || (late && !spec.any_order)) return {};
     from.seen.insert(i);
@@ -302,6 +319,7 @@ IrRecognizer::Values IrRecognizer::ValuesOf(const ObjectSpec& spec, Place key, P
     return values;
   }
   from.others = true;
+  if (spec.is_array && !from.others_seen.insert(name).second) return {};
   for (const ObjectSpec::Others& others : spec.others) {
     const Places ends = Ends(others.name, key, Spelling::kJsonString);
     if (std::binary_search(ends.begin(), ends.end(), key_end)) add(others.value, others.marks);

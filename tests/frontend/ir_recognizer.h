@@ -47,6 +47,8 @@ class IrRecognizer {
     bool others = false;
     std::set<ObjectSpec::Mark> marks = {};
     std::uint32_t count = 0;
+    // Items of an array that are no members.
+    std::set<std::u32string> others_seen = {};
     auto operator<=>(const BetweenMembers&) const = default;
   };
 
@@ -75,6 +77,7 @@ class IrRecognizer {
   Places AfterByte(const Places& from, char byte) const;
   // The places behind one member that begins at `from.at`, and the state there.
   std::vector<BetweenMembers> Member(const ObjectSpec& spec, const BetweenMembers& from);
+  std::vector<BetweenMembers> BareMember(const ObjectSpec& spec, const BetweenMembers& from);
   // What may stand behind a key: a value, and the state after it.
   using Values = std::vector<std::pair<NodeId, BetweenMembers>>;
   Values ValuesOf(const ObjectSpec& spec, Place key, Place key_end, BetweenMembers from);

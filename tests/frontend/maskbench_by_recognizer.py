@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-MAX_REFUSED = 82
+MAX_REFUSED = 49
 
 
 def as_line(entry):

@@ -115,6 +115,7 @@ class MemberRules {
 std::string WhyNotObject(const GrammarIr& ir, const ObjectSpec& spec) {
   if (IsNothing(ir, spec.space)) return "an object's space is Nothing";
   if (HasConditions(spec)) return "an object has conditions";
+  if (spec.is_array) return "an array has distinct items";
   for (const ObjectSpec::Member& member : spec.members) {
     if (!Utf8ToCodePoints(member.name).has_value()) return "a member's name is not UTF-8";
     if (member.required && IsNothing(ir, member.value)) return "a required member is Nothing";

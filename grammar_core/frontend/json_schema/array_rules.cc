@@ -5,6 +5,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json_schema/array_states.h"
+#include "grammar_core/frontend/json_schema/distinct_items.h"
 #include "grammar_core/frontend/json_schema/rules.h"
 
 namespace maskd {
@@ -15,11 +16,16 @@ std::uint32_t Minus(std::uint32_t count, std::uint32_t taken) {
   return count > taken ? count - taken : 0;
 }
 
-// The uniqueItems that the array must satisfy, or violate.
+// The uniqueItems that the array must satisfy.
 std::optional<JsonValue> FindUniqueItems(const MergedSchema& schema) {
   for (const SchemaView* view : schema.locals) {
     if (view->unique_items.has_value()) return view->unique_items;
   }
+  return std::nullopt;
+}
+
+// One that it must violate.
+std::optional<JsonValue> FindRepeatedItems(const MergedSchema& schema) {
   for (const Claim& atom : schema.atoms) {
     if (atom.keyword == Keyword::kUniqueItems) return schema.at.at(atom.at);
   }
@@ -86,10 +92,19 @@ absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& contex
     return InvalidAt(count.max_at->Pointer(),
                      absl::StrCat(count.max, " is less than minItems ", count.min));
   }
-  if (const auto unique = FindUniqueItems(schema); unique.has_value() && count.max > 1) {
-    context.refuse(*unique, UnsupportedAt(unique->Pointer(), unique->key()));
+  if (const auto repeated = FindRepeatedItems(schema); repeated.has_value() && count.max > 1) {
+    context.refuse(*repeated,
+                   UnsupportedAt(repeated->Pointer(), repeated->key(), "under a \"not\""));
   }
   ArrayStates states(schema, context);
+  if (const auto unique = FindUniqueItems(schema); unique.has_value() && count.max > 1) {
+    const absl::StatusOr<NodeId> made =
+        states.are_needed()
+            ? UnsupportedAt(unique->Pointer(), unique->key(), "beside keywords that count items")
+            : DistinctItems(schema, *unique, context).Make();
+    if (!absl::IsUnimplemented(made.status())) return made;
+    context.refuse(*unique, made.status());
+  }
   if (states.are_needed()) return states.Make();
   return ArrayMaker(schema, context).Make();
 }

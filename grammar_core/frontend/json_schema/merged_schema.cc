@@ -253,6 +253,19 @@ std::vector<JsonValue> MergedSchema::ListedValues() const {
   return values;
 }
 
+bool MergedSchema::Excludes(JsonType word) const {
+  const auto lists = [&](const Facet& facet) {
+    if (!facet.negated) return false;
+    if (facet.keyword == K::kConst) return facet.at.type() == word;
+    if (facet.keyword != K::kEnum) return false;
+    for (const JsonValue listed : facet.at.children()) {
+      if (listed.type() == word) return true;
+    }
+    return false;
+  };
+  return std::any_of(facets.begin(), facets.end(), lists);
+}
+
 std::vector<JsonValue> MergedSchema::RequiredNames() const {
   std::vector<JsonValue> names;
   absl::flat_hash_set<absl::string_view> known;

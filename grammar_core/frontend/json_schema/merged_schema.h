@@ -42,6 +42,8 @@ struct MergedSchema {
   // Whether a const or an enum lists the values, and those that one of them lists.
   [[nodiscard]] bool has_listed_values() const;
   [[nodiscard]] std::vector<JsonValue> ListedValues() const;
+  // Whether a const or enum that must not hold lists null, true or false.
+  [[nodiscard]] bool Excludes(JsonType word) const;
   // The names of members that must be there, each once, as nodes; see NameAt().
   [[nodiscard]] std::vector<JsonValue> RequiredNames() const;
 

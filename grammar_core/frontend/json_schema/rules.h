@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json_schema/choice_reducer.h"
 #include "grammar_core/frontend/json_schema/contradiction.h"
 #include "grammar_core/frontend/json_schema/merged_schema.h"
 #include "grammar_core/frontend/json_schema/object_formula.h"
@@ -29,6 +30,7 @@ struct RuleContext {
   ClaimLogic& logic;
   ValueChecker& checker;
   Contradiction& contradiction;
+  ChoiceReducer& choices;
   const Refuse refuse;
   // The values of which all of `claims` are true.
   const std::function<NodeId(const std::vector<Claim>& claims)> value;

@@ -34,20 +34,6 @@ absl::Status NoTypeLeft(const MergedSchema& schema) {
                    "no type is left of those that the schemas here allow");
 }
 
-// Whether a const or enum that must not hold lists the value, which is null, true or false.
-bool IsExcluded(const MergedSchema& schema, JsonType value) {
-  const auto lists = [&](const Facet& facet) {
-    if (!facet.negated) return false;
-    if (facet.keyword == K::kConst) return facet.at.type() == value;
-    if (facet.keyword != K::kEnum) return false;
-    for (const JsonValue listed : facet.at.children()) {
-      if (listed.type() == value) return true;
-    }
-    return false;
-  };
-  return std::any_of(schema.facets.begin(), schema.facets.end(), lists);
-}
-
 bool IsBranching(const Claim& choice) {
   return choice.kind == Kind::kKeyword && !choice.negated && choice.keyword != K::kIf;
 }
@@ -91,6 +77,7 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
           .logic = logic_,
           .checker = checker_,
           .contradiction = contradiction_,
+          .choices = choices_,
           .refuse = [this](const JsonValue& at, const absl::Status& status) { Refuse(at, status); },
           .value = [this](const std::vector<Claim>& claims) { return Value(claims); },
           .string_language =
@@ -286,7 +273,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Types(const MergedSchema& schema, const C
     }
   };
   const auto add_word = [&](TypeSet type, JsonType value, absl::string_view word) {
-    if ((schema.types & type) != 0 && !IsExcluded(schema, value)) add(builder_.Bytes(word));
+    if ((schema.types & type) != 0 && !schema.Excludes(value)) add(builder_.Bytes(word));
   };
   add_word(kNullType, JsonType::kNull, "null");
   add_word(kBooleanType, JsonType::kTrue, "true");

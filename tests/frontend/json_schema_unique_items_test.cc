@@ -1,0 +1,120 @@
+// uniqueItems: which arrays are taken, by the slow recogniser, and what is refused by name. That
+// the masks are those of these arrays: distinct_items_test.
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/base/error.h"
+#include "tests/frontend/texts_case.h"
+
+namespace maskd {
+namespace {
+
+class JsonSchemaUniqueItemsTest : public testing::TestWithParam<TextsCase> {};
+
+TEST_P(JsonSchemaUniqueItemsTest, TakesItsTexts) { ExpectTexts(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Arrays, JsonSchemaUniqueItemsTest,
+    testing::ValuesIn(std::vector<TextsCase>{
+        {"Strings",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})",
+         {"[]", R"(["a"])", R"(["a","b","ab",""])", R"([ "a" , "A" ])"},
+         {R"(["a","a"])", R"(["a","b","a"])", R"(["a","\u0061"])", R"(["",""])",
+          R"(["\ud83d\ude00","😀"])", R"([1])", R"(["a",])"}},
+        {"Counts",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"string"},"minItems":2,"maxItems":3})",
+         {R"(["a","b"])", R"(["a","b","c"])"},
+         {"[]", R"(["a"])", R"(["a","a"])", R"(["a","b","c","d"])", R"(["a","b","b"])"}},
+        {"Lengths",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":2}})",
+         {R"(["a","ab"])"},
+         {R"([""])", R"(["abc"])", R"(["ab","ab"])"}},
+        {"Pattern",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"string","pattern":"^a+$"}})",
+         {R"(["a","aa"])"},
+         {R"(["a","a"])", R"(["b"])"}},
+        {"Enum",
+         R"({"type":"array","uniqueItems":true,"items":{"enum":["a",1,null,{"b":[2]},"é"]}})",
+         {"[]", R"(["a",1,null,{"b":[2]},"é"])", R"([1.0,"a"])", R"([{"b": [2]},1])"},
+         {R"(["a","a"])", "[1,1.0]", "[1,10e-1]", "[null,null]", R"([{"b":[2]},{"b":[2.0]}])",
+          R"(["é","\u00e9"])", "[2]"}},
+        {"Booleans",
+         R"({"type":"array","uniqueItems":true,"items":{"type":["boolean","null"]}})",
+         {"[true,false,null]", "[null]"},
+         {"[true,true]", "[true,false,true]"}},
+        {"WordExcluded",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"boolean","not":{"const":true}}})",
+         {"[]", "[false]"},
+         {"[true]", "[false,false]"}},
+        {"AnyOf",
+         R"({"type":"array","uniqueItems":true,"items":{"anyOf":[{"enum":["a",2]},{"type":"string","minLength":2},{"type":"null"}]}})",
+         {R"(["a",2,"bb",null])", R"(["bb","cc"])"},
+         {R"(["b"])", R"(["a","a"])", R"(["bb","bb"])", "[2,2]", "[null,null]"}},
+        {"ListedAndAll",
+         R"({"type":"array","uniqueItems":true,"items":{"anyOf":[{"enum":["a"]},{"type":"string"}]}})",
+         {R"(["a","b"])"},
+         {R"(["a","a"])", R"(["b","b"])"}},
+        {"AtMostOne",
+         R"({"type":"array","uniqueItems":true,"maxItems":1})",
+         {"[]", "[{}]"},
+         {"[1,2]"}},
+        {"Nested",
+         R"({"type":"array","items":{"type":"array","uniqueItems":true,"items":{"type":"string"}}})",
+         {R"([["a"],["a"],["a","b"]])"},
+         {R"([["a","a"]])"}},
+        {"False",
+         R"({"type":"array","uniqueItems":false,"items":{"type":"string"}})",
+         {R"(["a","a"])"},
+         {}},
+    }),
+    TextsCaseName);
+
+struct RefusedCase {
+  const char* name;
+  const char* schema;
+  absl::StatusCode code;
+  const char* message;
+};
+
+class JsonSchemaUniqueItemsRefusedTest : public testing::TestWithParam<RefusedCase> {};
+
+TEST_P(JsonSchemaUniqueItemsRefusedTest, IsRefusedByName) {
+  const auto read = ReadForTest("json_schema", GetParam().schema);
+  EXPECT_EQ(read.status().code(), GetParam().code) << read.status();
+  EXPECT_EQ(read.status().message(), GetParam().message);
+}
+
+constexpr absl::StatusCode kUnsupported = absl::StatusCode::kUnimplemented;
+
+INSTANTIATE_TEST_SUITE_P(
+    Arrays, JsonSchemaUniqueItemsRefusedTest,
+    testing::ValuesIn(std::vector<RefusedCase>{
+        {"Anything", R"({"type":"array","uniqueItems":true})", kUnsupported,
+         "/uniqueItems: uniqueItems is not supported: of items that may be objects"},
+        {"Arrays", R"({"properties":{"a":{"uniqueItems":true,"items":{"type":"array"}}}})",
+         kUnsupported,
+         "/properties/a/uniqueItems: uniqueItems is not supported: of items that may be arrays"},
+        {"Numbers", R"({"uniqueItems":true,"items":{"type":["string","integer"]}})", kUnsupported,
+         "/uniqueItems: uniqueItems is not supported: of items that may be numbers"},
+        {"Prefix", R"({"uniqueItems":true,"prefixItems":[true],"items":{"type":"string"}})",
+         kUnsupported,
+         "/uniqueItems: uniqueItems is not supported: beside items with schemas of their own"},
+        {"Contains",
+         R"({"uniqueItems":true,"items":{"type":"string"},"contains":{"const":"a"},"maxItems":3})",
+         kUnsupported,
+         "/uniqueItems: uniqueItems is not supported: beside keywords that count items"},
+        {"FewStrings",
+         R"({"properties":{"a":{"uniqueItems":true,"items":{"type":"string","pattern":"^[ab]{2}$"}}}})",
+         kUnsupported,
+         "/properties/a: uniqueItems is not supported: of 4 strings that are not listed"},
+        {"TooFewValues",
+         R"({"type":"array","uniqueItems":true,"items":{"enum":[1,2]},"minItems":3})",
+         absl::StatusCode::kInvalidArgument,
+         "/uniqueItems: there are 2 different items, but 3 are needed"},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace maskd
