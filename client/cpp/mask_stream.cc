@@ -58,6 +58,7 @@ absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::Open(const std::string& 
                                                              const StreamOptions& options) {
   std::unique_ptr<MaskStream> stream(
       new MaskStream(std::make_unique<State>(address, max_message_bytes)));
+  stream->state_->next_step = options.first_step;
   if (absl::Status status = stream->SayHello(options); !status.ok()) return status;
   return stream;
 }

@@ -83,7 +83,9 @@ class Step {
   [[nodiscard]] const v1::DecodeRequest& message() const { return message_; }
 
  private:
+  friend class FailoverStream;
   friend class MaskStream;
+  v1::Step* mutable_step() { return message_.mutable_step(); }
   v1::OpenRow& AddOpen(RowId row, const OpenOptions& options);
   v1::RowUpdate& Update(RowId row);
 

@@ -74,6 +74,8 @@ class StepResult {
  public:
   // The step's number.
   [[nodiscard]] std::uint64_t step() const { return message_.step().step(); }
+  // As it came over the wire.
+  [[nodiscard]] const v1::DecodeResponse& message() const { return message_; }
   // In the server's order: opened rows, named rows, rows that have compiled since.
   [[nodiscard]] std::span<const RowResult> rows() const { return rows_; }
   // The row's answer that has its state, or null when it has none.

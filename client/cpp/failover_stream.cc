@@ -1,0 +1,144 @@
+#include "client/cpp/failover_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/random/distributions.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+namespace maskd::client {
+namespace {
+
+// How long an old server may take to be told goodbye.
+constexpr absl::Duration kGoodbye = absl::Milliseconds(50);
+
+// Whether another server may do better: this one is gone, silent, full, or broken.
+bool MayMove(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kDeadlineExceeded:
+    case absl::StatusCode::kResourceExhausted:
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnknown:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FailoverStream>> FailoverStream::Open(Options options) {
+  if (options.addresses.empty()) return absl::InvalidArgumentError("addresses: is empty");
+  std::unique_ptr<FailoverStream> stream(new FailoverStream(std::move(options)));
+  if (absl::Status found = stream->FindServer(); !found.ok()) return found;
+  return stream;
+}
+
+absl::Status FailoverStream::FindServer() {
+  const absl::Time deadline = absl::Now() + options_.give_up_after;
+  absl::Duration delay = options_.retry.first_delay;
+  for (std::size_t tries = 1;; ++tries) {
+    absl::Status opened = OpenHere();
+    if (opened.ok() || !MayMove(opened)) return opened;
+    address_ = (address_ + 1) % options_.addresses.size();
+    if (tries % options_.addresses.size() != 0) continue;
+    const absl::Duration wait = delay * absl::Uniform(random_, 0.5, 1.0);
+    if (absl::Now() + wait > deadline) return opened;
+    absl::SleepFor(wait);
+    delay = std::min(2 * delay, options_.retry.max_delay);
+  }
+}
+
+absl::Status FailoverStream::OpenHere() {
+  StreamOptions stream_options = options_.stream;
+  stream_options.first_step = next_step_ - unanswered_.size() - 1;
+  stream_options.open_timeout = std::min(stream_options.open_timeout, options_.step_timeout);
+  auto stream = MaskStream::Open(address(), options_.max_message_bytes, stream_options);
+  if (!stream.ok()) return stream.status();
+  if (absl::Status replayed = Replay(**stream); !replayed.ok()) return replayed;
+  for (Step& step : unanswered_) {
+    if (const auto sent = (*stream)->Submit(step); !sent.ok()) return sent.status();
+  }
+  stream_ = *std::move(stream);
+  return absl::OkStatus();
+}
+
+// The reply is dropped: what it says has been said of each row. A row that cannot be opened here
+// speaks against this server.
+absl::Status FailoverStream::Replay(MaskStream& stream) const {
+  Step step;
+  ledger_.WriteOpens(step.mutable_step());
+  step.WaitForCompile(options_.compile_timeout);
+  if (const auto sent = stream.Submit(step); !sent.ok()) return sent.status();
+  StepResult replayed;
+  const absl::Duration timeout = options_.compile_timeout + options_.step_timeout;
+  if (absl::Status collected = stream.Collect(timeout, replayed); !collected.ok()) {
+    return collected;
+  }
+  for (const RowResult& row : replayed.rows()) {
+    if (row.masks.empty() && !row.error.ok() && !ledger_.IsFailed(row.row)) {
+      return absl::UnavailableError(
+          absl::StrCat("row ", row.row, " cannot go on at ", address(), ": ", row.error.message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FailoverStream::Move() {
+  stream_.reset();
+  address_ = (address_ + 1) % options_.addresses.size();
+  ++moves_;
+  return FindServer();
+}
+
+absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
+  if (in_flight() >= MaskStream::kMaxInFlight) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(MaskStream::kMaxInFlight, " steps are in flight: collect first"));
+  }
+  if (stream_ == nullptr || (stream_->go_away().has_value() && unanswered_.empty())) {
+    if (stream_ != nullptr) stream_->Close(kGoodbye).IgnoreError();
+    if (absl::Status moved = Move(); !moved.ok()) return moved;
+  }
+  const auto sent = stream_->Submit(step);
+  const bool too_large = absl::IsResourceExhausted(sent.status());
+  if (!sent.ok() && (too_large || !MayMove(sent.status()))) return sent.status();
+  unanswered_.push_back(step);
+  ++next_step_;
+  if (!sent.ok()) {
+    if (absl::Status moved = Move(); !moved.ok()) return moved;
+  }
+  return next_step_ - 1;
+}
+
+absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result) {
+  if (unanswered_.empty()) return absl::FailedPreconditionError("no step is in flight");
+  const absl::Time deadline = absl::Now() + timeout;
+  for (;;) {
+    absl::Status collected = absl::UnavailableError("no server is in use");
+    if (stream_ != nullptr) {
+      const absl::Duration patience =
+          options_.step_timeout +
+          absl::Milliseconds(unanswered_.front().message().step().wait_for_compile_ms());
+      collected = stream_->Collect(std::min(deadline - absl::Now(), patience), result);
+      if (collected.ok()) break;
+    }
+    const bool is_callers_time = absl::IsDeadlineExceeded(collected) && absl::Now() >= deadline;
+    if (is_callers_time || !MayMove(collected)) return collected;
+    if (absl::Status moved = Move(); !moved.ok()) return moved;
+  }
+  ledger_.Apply(unanswered_.front().message().step(), result.message().step());
+  unanswered_.pop_front();
+  return absl::OkStatus();
+}
+
+absl::Status FailoverStream::Close(absl::Duration timeout) {
+  unanswered_.clear();
+  return stream_ == nullptr ? absl::OkStatus() : stream_->Close(timeout);
+}
+
+}  // namespace maskd::client

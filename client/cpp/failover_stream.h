@@ -1,0 +1,99 @@
+// A decode stream that outlives its servers: when one breaks, stops answering or says that it will
+// stop, the rows are opened with their tokens on the next address and the masks go on, bit for bit.
+//
+//   FailoverStream::Options options;
+//   options.addresses = {"unix:/run/maskd-a.sock", "unix:/run/maskd-b.sock"};
+//   auto stream = FailoverStream::Open(options);
+//   (*stream)->Submit(step);  (*stream)->Collect(timeout, result);   // as a MaskStream
+//
+// Once     a step without a reply is sent again to the new server, whose rows stand where the last
+//          reply said: no token is taken twice, none is lost.
+// Grammars rows opened by text, or whose text Remember() was told, need nothing of the new server;
+//          rows opened by id alone need the grammar to be there.
+// Going away  the notice is followed as soon as no step is in flight.
+// Errors   those of a MaskStream that another server would give too; else, after give_up_after
+//          without one that serves, the last server's.
+// Threads  one thread at a time.
+#ifndef MASKD_CLIENT_CPP_FAILOVER_STREAM_H_
+#define MASKD_CLIENT_CPP_FAILOVER_STREAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/random/random.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "client/cpp/mask_stream.h"
+#include "client/cpp/retry.h"
+#include "client/cpp/row_ledger.h"
+#include "client/cpp/step.h"
+#include "client/cpp/step_result.h"
+
+namespace maskd::client {
+
+class FailoverStream {
+ public:
+  struct Options {
+    // In the order in which they are tried; at least one.
+    std::vector<std::string> addresses;
+    StreamOptions stream = {};
+    int max_message_bytes = 64 << 20;
+    // A server that has not answered a step for so long is given up.
+    absl::Duration step_timeout = absl::Seconds(2);
+    // How long a server that serves is looked for.
+    absl::Duration give_up_after = absl::Seconds(10);
+    // How long the replayed rows' grammars may compile on the new server.
+    absl::Duration compile_timeout = absl::Seconds(10);
+    // Waits between two rounds over the addresses, each with jitter.
+    RetryPolicy retry = {};
+  };
+
+  // Opens on the first address that serves. Errors: INVALID_ARGUMENT (no address), those above.
+  static absl::StatusOr<std::unique_ptr<FailoverStream>> Open(Options options);
+
+  // See RowLedger.
+  void Remember(const std::string& grammar_id, const v1::Grammar& grammar) {
+    ledger_.Remember(grammar_id, grammar);
+  }
+
+  // As MaskStream's.
+  absl::StatusOr<std::uint64_t> Submit(Step& step);
+  absl::Status Collect(absl::Duration timeout, StepResult& result);
+  absl::Status Close(absl::Duration timeout);
+
+  // Of the server in use.
+  [[nodiscard]] const v1::Welcome& welcome() const { return stream_->welcome(); }
+  [[nodiscard]] const std::string& address() const { return options_.addresses[address_]; }
+  [[nodiscard]] int in_flight() const { return static_cast<int>(unanswered_.size()); }
+  // How often the rows have moved.
+  [[nodiscard]] int moves() const { return moves_; }
+
+ private:
+  explicit FailoverStream(Options options) : options_(std::move(options)) {}
+
+  absl::Status FindServer();
+  // Opens on the address in use and brings the rows and the unanswered steps there.
+  absl::Status OpenHere();
+  absl::Status Replay(MaskStream& stream) const;
+  // Takes the next address and all of the above.
+  absl::Status Move();
+
+  Options options_;
+  std::size_t address_ = 0;
+  std::unique_ptr<MaskStream> stream_;
+  RowLedger ledger_;
+  std::deque<Step> unanswered_;
+  std::uint64_t next_step_ = 2;  // a replay takes the number before the oldest step it leads to
+  int moves_ = 0;
+  absl::BitGen random_;
+};
+
+}  // namespace maskd::client
+
+#endif  // MASKD_CLIENT_CPP_FAILOVER_STREAM_H_

@@ -1,0 +1,215 @@
+// Streams whose servers are killed, or told to stop: their rows go on elsewhere, and their masks
+// are those of a stream that nothing happened to.
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/cpp/client.h"
+#include "client/cpp/failover_stream.h"
+
+namespace maskd::client {
+namespace {
+
+constexpr absl::Duration kTimeout = absl::Seconds(20);
+constexpr std::uint32_t kWidth = 257;
+constexpr RowId kRows = 64;
+
+// A maskd of its own, which a test may kill.
+class Program {
+ public:
+  explicit Program(const std::string& name)
+      : socket_((std::filesystem::temp_directory_path() /
+                 absl::StrCat("maskd_failover.", getpid(), ".", name, ".sock"))
+                    .string()) {
+    Start();
+  }
+  ~Program() {
+    Signal(SIGKILL);
+    std::filesystem::remove(socket_);
+  }
+
+  void Start() {
+    const std::string listen = absl::StrCat("--listen=", address());
+    child_ = fork();
+    if (child_ == 0) {
+      std::freopen("/dev/null", "w", stderr);
+      execl(MASKD_BINARY, MASKD_BINARY, listen.c_str(), "--metrics_listen=", "--heap_mib=8",
+            "--drain_ms=5000", nullptr);
+      _exit(127);
+    }
+    ASSERT_TRUE(Client::Connect({.address = address(), .connect_timeout = kTimeout}).ok());
+  }
+
+  void Signal(int signal) {
+    if (child_ <= 0) return;
+    kill(child_, signal);
+    if (signal == SIGKILL) Wait();
+  }
+  // Its exit code; minus the signal that ended it.
+  int Wait() {
+    int status = 0;
+    waitpid(std::exchange(child_, 0), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+  [[nodiscard]] std::string address() const { return absl::StrCat("unix:", socket_); }
+
+ private:
+  std::string socket_;
+  pid_t child_ = 0;
+};
+
+// The same rows on a stream that moves and on one that stays.
+class FailoverTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto stream = FailoverStream::Open(
+        {.addresses = {first_.address(), second_.address()}, .stream = {.logits_width = kWidth}});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    stream_ = *std::move(stream);
+    const auto client = Client::Connect({.address = third_.address()});
+    ASSERT_TRUE(client.ok());
+    auto unbroken = (*client)->OpenStream({.logits_width = kWidth});
+    ASSERT_TRUE(unbroken.ok()) << unbroken.status();
+    unbroken_ = *std::move(unbroken);
+    v1::Grammar grammar;
+    grammar.set_kind("json_schema");
+    grammar.set_source(R"({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+                           "required": ["a", "b"], "additionalProperties": false})");
+    for (RowId row = 1; row <= kRows; ++row) {
+      step_.Open(row, grammar, {.remaining_tokens = 60 + static_cast<std::uint32_t>(row)});
+    }
+    step_.WaitForCompile(kTimeout);
+    ASSERT_NO_FATAL_FAILURE(RunStep());
+  }
+
+  // One step on both; then a token of each row's mask, here and there a rollback.
+  void RunStep() {
+    const absl::Time begin = absl::Now();
+    ASSERT_TRUE(stream_->Submit(step_).ok());
+    const absl::Status collected = stream_->Collect(kTimeout, result_);
+    ASSERT_TRUE(collected.ok()) << collected;
+    slowest_ = std::max(slowest_, absl::Now() - begin);
+    ASSERT_TRUE(unbroken_->Submit(step_).ok());
+    StepResult expected;
+    ASSERT_TRUE(unbroken_->Collect(kTimeout, expected).ok());
+    step_.Clear();
+    ASSERT_EQ(result_.rows().size(), expected.rows().size());
+    for (std::size_t i = 0; i < result_.rows().size(); ++i) {
+      ASSERT_NO_FATAL_FAILURE(CompareAndAdvance(result_.rows()[i], expected.rows()[i]));
+    }
+  }
+
+  void CompareAndAdvance(const RowResult& row, const RowResult& expected) {
+    ASSERT_EQ(row.row, expected.row);
+    ASSERT_TRUE(row.error.ok()) << row.error;
+    ASSERT_EQ(row.state, expected.state);
+    ASSERT_EQ(row.token_count, expected.token_count) << "no token is lost or taken twice";
+    ASSERT_TRUE(std::ranges::equal(row.masks[0].words(), expected.masks[0].words()));
+    if (row.token_count > 2 && random_() % 16 == 0) step_.Rollback(row.row, 1);
+    if (!row.has_mask() || random_() % 16 == 0) {
+      step_.Take(row.row, {});
+    } else if (!Names(row.row)) {
+      const TokenId token = AnyAllowed(row.masks[0].words());
+      step_.Take(row.row, {&token, 1});
+    }
+  }
+
+  // Whether the step takes something of the row back: its mask is then not the one of now.
+  [[nodiscard]] bool Names(RowId row) const {
+    const auto& rows = step_.message().step().rows();
+    return !rows.empty() && rows[rows.size() - 1].row() == row;
+  }
+
+  TokenId AnyAllowed(std::span<const std::int32_t> words) {
+    std::vector<TokenId> allowed;
+    for (TokenId id = 0; id < static_cast<TokenId>(kWidth); ++id) {
+      if ((static_cast<std::uint32_t>(words[id / 32]) >> (id % 32)) & 1U) allowed.push_back(id);
+    }
+    return allowed[random_() % allowed.size()];
+  }
+
+  Program first_{"a"};
+  Program second_{"b"};
+  Program third_{"c"};
+  std::unique_ptr<FailoverStream> stream_;
+  std::unique_ptr<MaskStream> unbroken_;
+  Step step_;
+  StepResult result_;
+  std::mt19937_64 random_{1};  // NOLINT(cert-msc51-cpp): the same tokens in every run
+  absl::Duration slowest_;
+};
+
+TEST_F(FailoverTest, RowsGoOnBitForBitWhenTheirServerIsKilled) {
+  for (int i = 0; i < 30; ++i) ASSERT_NO_FATAL_FAILURE(RunStep());
+  first_.Signal(SIGKILL);
+  slowest_ = absl::ZeroDuration();
+  for (int i = 0; i < 30; ++i) ASSERT_NO_FATAL_FAILURE(RunStep());
+  EXPECT_EQ(stream_->moves(), 1);
+  EXPECT_EQ(stream_->address(), second_.address());
+  RecordProperty("slowest_step_ms", static_cast<int>(absl::ToInt64Milliseconds(slowest_)));
+  EXPECT_LT(slowest_, absl::Seconds(5)) << "250 ms on a machine that does nothing else";
+}
+
+TEST_F(FailoverTest, StepsInFlightAreAnsweredByTheNextServer) {
+  const auto submit_empty = [this] {
+    Step empty;
+    empty.Take(1, {});
+    return stream_->Submit(empty).ok();
+  };
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(submit_empty());
+  first_.Signal(SIGKILL);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(submit_empty());
+  std::uint64_t before = 0;
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(stream_->Collect(kTimeout, result_).ok());
+    EXPECT_TRUE(before == 0 || result_.step() == before + 1);
+    before = result_.step();
+    ASSERT_NE(result_.Find(1), nullptr);
+    EXPECT_EQ(result_.Find(1)->token_count, 0U);
+  }
+  ASSERT_NO_FATAL_FAILURE(RunStep());
+}
+
+TEST_F(FailoverTest, NoStepFailsWhenServersAreDrainedInTurn) {
+  for (Program* program : {&first_, &second_, &first_}) {
+    for (int i = 0; i < 10; ++i) ASSERT_NO_FATAL_FAILURE(RunStep());
+    program->Signal(SIGTERM);
+    for (int i = 0; i < 10; ++i) ASSERT_NO_FATAL_FAILURE(RunStep());
+    EXPECT_EQ(program->Wait(), 0) << "it drained";
+    ASSERT_NO_FATAL_FAILURE(program->Start());
+  }
+  EXPECT_EQ(stream_->moves(), 3);
+}
+
+TEST_F(FailoverTest, WithoutAnyServerTheErrorComesInTime) {
+  auto lonely = FailoverStream::Open({.addresses = {first_.address()},
+                                      .stream = {.logits_width = kWidth},
+                                      .give_up_after = absl::Milliseconds(300)});
+  ASSERT_TRUE(lonely.ok()) << lonely.status();
+  first_.Signal(SIGKILL);
+  Step step;
+  step.Take(1, {});
+  const absl::Time begin = absl::Now();
+  const absl::Status submitted = (*lonely)->Submit(step).status();
+  const absl::Status status = submitted.ok() ? (*lonely)->Collect(kTimeout, result_) : submitted;
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(10));
+}
+
+}  // namespace
+}  // namespace maskd::client

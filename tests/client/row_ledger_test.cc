@@ -1,0 +1,98 @@
+// What is booked of steps and replies is what opens the rows anew.
+#include "client/cpp/row_ledger.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+namespace maskd::client {
+namespace {
+
+using google::protobuf::TextFormat;
+
+template <typename Message>
+Message Parse(const std::string& text) {
+  Message message;
+  EXPECT_TRUE(TextFormat::ParseFromString(text, &message)) << text;
+  return message;
+}
+
+struct LedgerCase {
+  std::string name;
+  std::string step;
+  std::string reply;
+  std::string opens;  // of the replay, after the row below
+};
+
+// Row 1, opened by id, has taken 5, 6 and 7 and may take ten more.
+RowLedger Begun() {
+  RowLedger ledger;
+  ledger.Apply(Parse<v1::Step>("open {row: 1 grammar_id: 'g' tokens: 5 remaining_tokens: 12}"),
+               Parse<v1::StepReply>("rows {row: 1 state: ROW_STATE_COMPILING}"));
+  ledger.Apply(Parse<v1::Step>("rows {row: 1 tokens: [6, 7]}"),
+               Parse<v1::StepReply>(
+                   "rows {row: 1 state: ROW_STATE_ACTIVE token_count: 3 positions {full: true}}"));
+  return ledger;
+}
+
+class RowLedgerTest : public testing::TestWithParam<LedgerCase> {};
+
+TEST_P(RowLedgerTest, OpensTheRowsWhereTheyStand) {
+  RowLedger ledger = Begun();
+  ledger.Apply(Parse<v1::Step>(GetParam().step), Parse<v1::StepReply>(GetParam().reply));
+  v1::Step replay;
+  ledger.WriteOpens(&replay);
+  EXPECT_EQ(replay.ShortDebugString(), Parse<v1::Step>(GetParam().opens).ShortDebugString());
+}
+
+constexpr char kActive[] = "state: ROW_STATE_ACTIVE positions {full: true}";
+
+std::string Answer(const std::string& rest) {
+  return std::string("rows {row: 1 ") + kActive + " " + rest + "}";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Steps, RowLedgerTest,
+    testing::ValuesIn(std::vector<LedgerCase>{
+        {"Nothing", "", "", "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10}"},
+        {"RollbackThenTokens", "rows {row: 1 rollback: 2 tokens: 8}", Answer("token_count: 2"),
+         "open {row: 1 grammar_id: 'g' tokens: [5, 8] remaining_tokens: 11}"},
+        {"ARefusedToken", "rows {row: 1 rollback: 1 tokens: [8, 9]}",
+         Answer("token_count: 3 error {code: 3 place: 'tokens[1]' token {index: 1 id: 9}}"),
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 8] remaining_tokens: 10}"},
+        {"ARefusedRollback", "rows {row: 1 rollback: 9 tokens: 8}",
+         Answer("token_count: 3 error {code: 11 place: 'rollback'}"),
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10}"},
+        {"TheRowsLimit", "rows {row: 1 rollback: 1 tokens: [8, 9]}",
+         Answer("token_count: 3 error {code: 8 place: 'tokens[1]'}"),
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 8] remaining_tokens: 10}"},
+        {"TokensLeftSaidAnew", "rows {row: 1 tokens: 8 remaining_tokens: 4}",
+         Answer("token_count: 4"),
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7, 8] remaining_tokens: 4}"},
+        {"AForkThatGoesItsOwnWay", "fork {parent: 1 child: 2} rows {row: 1 tokens: 8}",
+         Answer("token_count: 4"),
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7, 8] remaining_tokens: 9} "
+         "open {row: 2 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10}"},
+        {"ARefusedFork", "fork {parent: 1 child: 2}", "rows {row: 2 state: ROW_STATE_REFUSED}",
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10}"},
+        {"CloseAndOpenAgain", "close: 1 open {row: 1 grammar_id: 'h'}",
+         "rows {row: 1 state: ROW_STATE_COMPILING}", "open {row: 1 grammar_id: 'h'}"},
+        {"ARefusedOpen", "open {row: 1 grammar_id: 'h'} open {row: 3 grammar_id: 'h'}",
+         "rows {row: 1 state: ROW_STATE_REFUSED} rows {row: 3 state: ROW_STATE_REFUSED}",
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10}"},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+TEST(RowLedger, AKnownTextTakesThePlaceOfItsId) {
+  RowLedger ledger = Begun();
+  ledger.Remember("g", Parse<v1::Grammar>("kind: 'choice' source: '[]'"));
+  v1::Step replay;
+  ledger.WriteOpens(&replay);
+  EXPECT_EQ(replay.open(0).grammar().kind(), "choice");
+}
+
+}  // namespace
+}  // namespace maskd::client
