@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -31,8 +32,12 @@ struct Row {
 
 absl::Status Always() { return absl::OkStatus(); }
 
-MadeApplier MakeCpu(absl::string_view kernel) {
-  return kernel.empty() ? MakeCpuApplier() : MakeCpuApplierWithKernel(kernel);
+// A number is of threads, any other variant a kernel.
+MadeApplier MakeCpu(absl::string_view variant) {
+  if (variant.empty()) return MakeCpuApplier();
+  int threads = 0;
+  if (absl::SimpleAtoi(variant, &threads)) return MakeCpuApplier({.threads = threads});
+  return MakeCpuApplierWithKernel(variant);
 }
 
 absl::Status HasOpenCl() { return OpenClDevices().status(); }

@@ -1,8 +1,9 @@
 // Makes an applier by its name. One file an applier, one row in the table of make_applier.cc.
 //
 // Names    "auto" is the best for logits in host memory; "cpu" masks those, "opencl" also what lies
-//          on a device. A colon and a variant may follow: "cpu:avx2" is a kernel, "opencl:1" and
-//          "opencl:H200" are a device, by its index or a part of its name.
+//          on a device. A colon and a variant may follow: "cpu:avx2" is a kernel, "cpu:4" a number
+//          of threads for large batches, "opencl:1" and "opencl:H200" are a device, by its index
+//          or a part of its name.
 // Errors   INVALID_ARGUMENT for a name that is not in the table or a variant that does not exist,
 //          UNIMPLEMENTED for one that this machine lacks. The message names the asked one, the
 //          device and the supported list.

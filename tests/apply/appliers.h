@@ -34,10 +34,11 @@ inline constexpr bool kOpenClIsTestable = true;
 // On the first device, with the kernels of both shapes and both ways to reach host memory.
 inline constexpr std::array kOpenClNames = {"opencl_words", "opencl_tokens", "opencl_copied"};
 
-// The CPU's kernels of this build, one architecture's, and OpenCL.
+// The CPU's kernels of this build, one architecture's; the best of them with threads; OpenCL.
 inline std::vector<std::string> ApplierNames() {
   std::vector<std::string> names(kOpenClNames.begin(), kOpenClNames.end());
   for (const CpuKernel* kernel : CpuKernels()) names.emplace_back(kernel->level);
+  names.emplace_back("threads");
   return names;
 }
 
@@ -62,6 +63,7 @@ inline const char* TypeName(LogitsType type) {
 inline absl::StatusOr<std::shared_ptr<Applier>> MakeNamedApplier(const std::string& name) {
   static auto& made = *new std::map<std::string, std::shared_ptr<Applier>>();
   if (const auto found = made.find(name); found != made.end()) return found->second;
+  if (name == "threads") return MakeCpuApplier({.threads = 3, .share_from_bytes = 0});
   if (!absl::StartsWith(name, "opencl")) return MakeCpuApplierWithKernel(name);
   if (!kOpenClIsTestable) return absl::UnimplementedError("opencl under ThreadSanitizer");
   absl::StatusOr<std::shared_ptr<Applier>> applier = OpenClApplier::Make(OpenClOptionsOf(name));

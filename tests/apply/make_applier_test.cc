@@ -32,6 +32,9 @@ TEST(MakeApplier, CpuByName) {
 TEST(MakeApplier, AVariantFollowsAColon) {
   const auto portable = MakeApplier("cpu:portable");
   ASSERT_TRUE(portable.ok()) << portable.status();
+  EXPECT_TRUE(MakeApplier("cpu:2").ok());
+  EXPECT_THAT(std::string(MakeApplier("cpu:0").status().message()),
+              HasSubstr("threads: 0 is not between 1 and 256"));
   const absl::Status unknown = MakeApplier("cpu:neon9").status();
   EXPECT_EQ(unknown.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(unknown.message()), HasSubstr("kernels \"neon9\" are not known"));
