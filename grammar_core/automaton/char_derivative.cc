@@ -99,12 +99,15 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
   if (const auto known = fates_.find(term); known != fates_.end()) {
     return known->second == Fate::kNothing;
   }
-  // Breadth first, until a term that surely holds a string; its finders are live as well.
+  // Until a term that surely holds a string; its finders are live as well. Breadth first and depth
+  // first by turns: a string may be short among many, or behind a long count.
   absl::flat_hash_map<TermId, TermId> found_from = {{term, term}};
   std::deque<TermId> open = {term};
+  bool deep = false;
   while (!open.empty()) {
-    const TermId at = open.front();
-    open.pop_front();
+    const TermId at = deep ? open.back() : open.front();
+    deep ? open.pop_back() : open.pop_front();
+    deep = !deep;
     if (static_cast<std::int64_t>(found_from.size()) > max_states_) {
       work.Fail(LimitExceeded("", "emptiness_states", max_states_,
                               static_cast<std::int64_t>(found_from.size())));
