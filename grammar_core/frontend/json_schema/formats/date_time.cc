@@ -4,6 +4,7 @@
 // leap second is second 60 and stands at 23:59 UTC, whatever the offset. There have been some since
 // 1972, and since then every zone has had an offset of whole quarters of an hour: those are taken
 // with second 60, and not the 1,344 others.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -33,29 +34,43 @@ std::string TimeWith(absl::string_view seconds) {
                       R"((?:[Zz]|[+\-](?:[01]\d|2[0-3]):[0-5]\d))");
 }
 
-constexpr int kMinutes = 24 * 60;
+constexpr int kHour = 60;
+constexpr int kDay = 24 * kHour;
 
-std::string ClockTime(int minute) { return absl::StrFormat("%02d:%02d", minute / 60, minute % 60); }
+std::string ClockTime(int minute) {
+  return absl::StrFormat("%02d:%02d", minute / kHour, minute % kHour);
+}
 
 // What may follow second 60 at a local time: an offset that takes it to 23:59 UTC.
 NodeId LeapOffsets(int minute, IrBuilder& b) {
-  const int ahead = (minute + 1) % kMinutes;
-  const int behind = (kMinutes - ahead) % kMinutes;
+  const int ahead = (minute + 1) % kDay;
+  const int behind = (kDay - ahead) % kDay;
   std::vector<std::string> offsets = {absl::StrCat("+", ClockTime(ahead)),
                                       absl::StrCat("-", ClockTime(behind))};
   if (ahead == 0) offsets.insert(offsets.end(), {"Z", "z"});
   return b.TextSet(offsets);
 }
 
-// Times with a leap second.
+// Times with a leap second. Each digit of the hour is written once before all that it may lead to:
+// a choice of 96 would be merged pair by pair.
 NodeId LeapTimes(FormatMaker& maker) {
   IrBuilder& b = maker.builder();
   const NodeId second = maker.Regex(R"(:60(?:\.\d+)?)");
-  std::vector<NodeId> times;
-  for (int minute = kOffsetStep - 1; minute < kMinutes; minute += kOffsetStep) {
-    times.push_back(b.Concat({b.Text(ClockTime(minute)), second, LeapOffsets(minute, b)}));
+  std::vector<NodeId> tens;
+  for (int ten = 0; ten < kDay; ten += 10 * kHour) {
+    std::vector<NodeId> hours;
+    for (int hour = ten; hour < std::min(ten + 10 * kHour, kDay); hour += kHour) {
+      std::vector<NodeId> minutes;
+      for (int minute = hour + kOffsetStep - 1; minute < hour + kHour; minute += kOffsetStep) {
+        minutes.push_back(b.Concat(
+            {b.Text(absl::StrFormat("%02d", minute % kHour)), second, LeapOffsets(minute, b)}));
+      }
+      hours.push_back(
+          b.Concat({b.Text(absl::StrCat((hour - ten) / kHour, ":")), b.Alt(std::move(minutes))}));
+    }
+    tens.push_back(b.Concat({b.Text(absl::StrCat(ten / kHour / 10)), b.Alt(std::move(hours))}));
   }
-  return b.Alt(std::move(times));
+  return b.Alt(std::move(tens));
 }
 
 NodeId DateTime(NodeId date, NodeId time, FormatMaker& maker) {
