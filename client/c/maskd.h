@@ -217,6 +217,9 @@ MASKD_API maskd_status* maskd_step_open_grammar(maskd_step* step, uint64_t row,
 /* Gives a row the tokens sampled since the last step; none: only asks for its mask. */
 MASKD_API maskd_status* maskd_step_take(maskd_step* step, uint64_t row, const int32_t* tokens,
                                         int64_t token_count);
+/* Gives each of `count` rows the one token that it sampled: a whole batch in one call. */
+MASKD_API maskd_status* maskd_step_take_each(maskd_step* step, const uint64_t* rows,
+                                             const int32_t* tokens, int64_t count);
 /* Takes back a row's last tokens, before those that maskd_step_take() gives. */
 MASKD_API maskd_status* maskd_step_rollback(maskd_step* step, uint64_t row, uint32_t token_count);
 /* Asks for the masks after these draft tokens, which the row does not take: position i + 1 of its

@@ -97,6 +97,18 @@ absl::Status Take(maskd_step* step, std::uint64_t row, const std::int32_t* token
   return absl::OkStatus();
 }
 
+absl::Status TakeEach(maskd_step* step, const std::uint64_t* rows, const std::int32_t* tokens,
+                      std::int64_t count) {
+  if (absl::Status status = NotNull(step, "step"); !status.ok()) return status;
+  std::span<const std::uint64_t> named;
+  if (absl::Status status = ReadSpan(rows, count, "rows", named); !status.ok()) return status;
+  std::span<const std::int32_t> sampled;
+  absl::Status status = ReadSpan(tokens, count, "tokens", sampled);
+  if (!status.ok()) return status;
+  for (std::size_t i = 0; i < named.size(); ++i) step->step.Take(named[i], sampled.subspan(i, 1));
+  return absl::OkStatus();
+}
+
 absl::Status Draft(maskd_step* step, std::uint64_t row, const std::int32_t* drafts,
                    const std::int32_t* parents, std::int64_t draft_count) {
   if (absl::Status status = NotNull(step, "step"); !status.ok()) return status;
@@ -280,6 +292,11 @@ maskd_status* maskd_step_open_grammar(maskd_step* step, uint64_t row, const char
 maskd_status* maskd_step_take(maskd_step* step, uint64_t row, const int32_t* tokens,
                               int64_t token_count) {
   return ToC(maskd::client::Take(step, row, tokens, token_count));
+}
+
+maskd_status* maskd_step_take_each(maskd_step* step, const uint64_t* rows, const int32_t* tokens,
+                                   int64_t count) {
+  return ToC(maskd::client::TakeEach(step, rows, tokens, count));
 }
 
 maskd_status* maskd_step_rollback(maskd_step* step, uint64_t row, uint32_t token_count) {

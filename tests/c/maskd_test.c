@@ -197,12 +197,18 @@ static void TestDecode(maskd_stream *stream, maskd_step *step, maskd_result *res
   OK(maskd_result_copy_masks(result, order, 1, words, 10));
   CHECK(words['a' / 32] == (1 << ('a' % 32) | 1 << ('b' % 32)));
 
+  const uint64_t rows[] = {7};
   const int32_t sampled[] = {'b', 'x'};
   OK(maskd_step_take(step, 7, sampled, 2));
   RunStep(stream, step, result);
   row = OnlyRow(result);
   CHECK(row.error_code == MASKD_INVALID_ARGUMENT);
   CHECK(row.refused_index == 1 && row.refused_token == 'x' && row.token_count == 1);
+  const int32_t last = 'c';
+  OK(maskd_step_take_each(step, rows, &last, 1));
+  RunStep(stream, step, result);
+  row = OnlyRow(result);
+  CHECK(row.token_count == 2 && row.may_end == 1);
   OK(maskd_step_close(step, 7));
   RunStep(stream, step, result);
   CHECK(maskd_result_row_count(result) == 0);

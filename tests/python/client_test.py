@@ -131,6 +131,20 @@ def test_a6_draft_positions_mask_their_own_logits_rows(client, stream):
         result.apply(applier, logits, [(5, 3, 0)])
 
 
+def test_a_batch_of_sampled_tokens_in_one_call(client, stream):
+    grammar = client.compile(maskd.Grammar.regex("[ab][cd]"))
+    step = maskd.Step()
+    for row in range(3):
+        step.open(row, grammar)
+    stream.run(step)
+    sampled = np.array([ord("a"), ord("x"), ord("b")])
+    rows = stream.run(step.clear().take_each([0, 1, 2], sampled)).rows
+    assert [row.token_count for row in rows] == [1, 0, 1]
+    assert [row.refused is None for row in rows] == [True, False, True]
+    with pytest.raises(maskd.MaskdError, match="tokens: are 1, there are 2 rows"):
+        step.take_each([0, 1], [5])
+
+
 def test_a_tree_of_drafts(client, stream):
     step = maskd.Step().open(5, client.compile(maskd.Grammar.regex("a(bc|de)")))
     result = stream.run(step.draft(5, b"abd", [-1, 0, 0]))

@@ -84,6 +84,7 @@ _FUNCTIONS = {
     "step_open": (STATUS, [c_void_p, c_uint64, c_char_p, POINTER(OpenOptions)]),
     "step_open_grammar": (STATUS, [c_void_p, c_uint64, c_char_p, POINTER(OpenOptions)]),
     "step_take": (STATUS, [c_void_p, c_uint64, c_void_p, c_int64]),
+    "step_take_each": (STATUS, [c_void_p, c_void_p, c_void_p, c_int64]),
     "step_rollback": (STATUS, [c_void_p, c_uint64, c_uint32]),
     "step_draft": (STATUS, [c_void_p, c_uint64, c_void_p, c_void_p, c_int64]),
     "step_fork": (STATUS, [c_void_p, c_uint64, c_uint64]),

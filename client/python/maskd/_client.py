@@ -142,6 +142,16 @@ class Step(_abi.Handle):
         lib.maskd_step_take(self.handle, row, array.ctypes.data, array.size)
         return self
 
+    def take_each(self, rows: Any, tokens: Any) -> Self:
+        """Gives each of the rows the one token that it sampled: a whole batch in one call."""
+        named = np.ascontiguousarray(rows, dtype=np.uint64)
+        sampled = _buffers.int32_array(tokens)
+        if named.size != sampled.size:
+            raise MaskdError("INVALID_ARGUMENT",
+                             f"tokens: are {sampled.size}, there are {named.size} rows")
+        lib.maskd_step_take_each(self.handle, named.ctypes.data, sampled.ctypes.data, named.size)
+        return self
+
     def rollback(self, row: int, token_count: int) -> Self:
         """Takes back a row's last tokens, before those that take() gives."""
         lib.maskd_step_rollback(self.handle, row, token_count)
