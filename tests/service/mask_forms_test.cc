@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/service/form_reader.h"
+
 namespace maskd::service {
 namespace {
 
@@ -45,42 +47,6 @@ TokenMask RandomMask(std::mt19937_64& random, double density) {
   mask.Allow(0);
   return mask;
 }
-
-// What a client does with the forms, written from the proto's words alone.
-class Reader {
- public:
-  explicit Reader(int dictionary_size) : slots_(static_cast<std::size_t>(dictionary_size)) {}
-
-  TokenMask Read(const MaskForm& form, const TokenMask& said) {
-    TokenMask mask = ReadForm(form, said);
-    if (form.put.has_value()) slots_.at(static_cast<std::size_t>(*form.put)) = mask;
-    return mask;
-  }
-
- private:
-  TokenMask ReadForm(const MaskForm& form, const TokenMask& said) {
-    switch (form.kind) {
-      case Kind::kDense:
-        return said;
-      case Kind::kAllowedIds:
-        return MaskOf(*form.ids);
-      case Kind::kForbiddenIds:
-        return AllBut(*form.ids);
-      case Kind::kSameAs:
-        return slots_.at(static_cast<std::size_t>(form.slot)).value();
-      case Kind::kDelta:
-        break;
-    }
-    TokenMask mask = slots_.at(static_cast<std::size_t>(form.delta->base)).value();
-    for (std::size_t i = 0; i < form.delta->words.size(); ++i) {
-      mask.mutable_words()[form.delta->word_indices[i]] =
-          static_cast<std::int32_t>(form.delta->words[i]);
-    }
-    return mask;
-  }
-
-  std::vector<std::optional<TokenMask>> slots_;
-};
 
 // The first form of `mask` on a stream that has said `before`.
 MaskForm SayAfter(const FormTerms& terms, const std::vector<const TokenMask*>& before,
@@ -197,7 +163,7 @@ TEST_P(EveryTermsTest, ReadsBackAsTheMaskItWas) {
   FormTerms terms{offered(), offered(), offered(), offered(), static_cast<int>(random() % 9)};
   if (!terms.same_as && !terms.delta) terms.dictionary_size = 0;
   MaskForms forms(terms);
-  Reader reader(terms.dictionary_size);
+  FormReader reader(terms.dictionary_size);
   std::vector<TokenMask> masks;
   for (const double density : {0.0, 0.002, 0.01, 0.3, 0.5, 0.98, 0.999, 1.0}) {
     masks.push_back(RandomMask(random, density));
