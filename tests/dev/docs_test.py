@@ -59,7 +59,7 @@ def test_the_readme_says_which_keywords_are_supported():
     supported, not_yet = keyword_cells()
     assert names
     assert supported.isdisjoint(not_yet)
-    assert supported | not_yet == names - {"format"}
+    assert supported | not_yet == names
 
 
 def test_the_readme_says_which_kinds_of_grammar_there_are():
