@@ -237,7 +237,7 @@ class StepResult(_abi.Handle):
         """
         triples = ([(row, 0, target) for row, target in rows.items()]
                    if isinstance(rows, Mapping) else list(rows))
-        targets = (_abi.Target * len(triples))(*triples)
+        targets = (_abi.Target * len(triples))(*(_abi.Target(*each) for each in triples))
         plane, keep = _buffers.view(logits)
         lib.maskd_result_apply(self.handle, applier.handle, targets, len(triples),
                                ctypes.byref(plane))
@@ -336,6 +336,7 @@ class Client(_abi.Handle):
         reply = ctypes.c_void_p()
         lib.maskd_client_call(self.handle, method.encode(), json.dumps(request).encode(),
                               ctypes.byref(reply))
+        assert reply.value is not None
         try:
             return json.loads(ctypes.string_at(reply.value))
         finally:
