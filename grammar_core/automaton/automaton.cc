@@ -19,6 +19,7 @@ Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* ma
       objects_(&store_, &lowering_, limits.emptiness_states),
       characters_(&store_, &objects_, limits.emptiness_states),
       derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
+      signatures_(this, &store_, masks),
       remembers_(
           std::any_of(facts_.ir().objects.begin(), facts_.ir().objects.end(), RemembersTexts)) {
   lowering_.set_objects(&objects_);
@@ -147,6 +148,19 @@ MaskRef Automaton::WithStopIds(const MaskRef& mask) const {
 }
 
 MaskRef Automaton::TextMask(TermId state, Work& work, std::uint32_t* floor, int depth) {
+  const std::optional<TailSignatures::StateKey> key = signatures_.KeyOf(state, work);
+  if (!key.has_value()) return TextMaskByChain(state, work, floor, depth);
+  MaskRef mask = masks_->Find(key->key).mask;
+  if (mask == nullptr) {
+    mask = MaskMaker(this, masks_, &work, depth).Make(state);
+    if (mask == nullptr) return nullptr;
+    masks_->Settle(key->key, mask);
+  }
+  *floor = std::min(*floor, key->floor);
+  return mask;
+}
+
+MaskRef Automaton::TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth) {
   CellChain chain(store_, state);
   if (MaskRef known = chain.Find(masks_, floor); known != nullptr) return known;
   MaskMaker maker(this, masks_, &work, depth);
@@ -228,7 +242,7 @@ std::int64_t Automaton::mask_count() const {
 
 std::int64_t Automaton::held_bytes() const {
   const MutexLock lock(&mutex_);
-  return derivative_.held_bytes();
+  return derivative_.held_bytes() + signatures_.held_bytes();
 }
 
 }  // namespace maskd

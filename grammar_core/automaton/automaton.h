@@ -30,6 +30,7 @@
 #include "grammar_core/automaton/named_tokens.h"
 #include "grammar_core/automaton/number_terms.h"
 #include "grammar_core/automaton/object_terms.h"
+#include "grammar_core/automaton/tail_signatures.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/base/budget.h"
@@ -145,6 +146,7 @@ class Automaton {
   bool TakesNamedToken(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  MaskRef TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth);
   MaskRef WithStopIds(const MaskRef& mask) const;
   TermId MakeTake(TermId state, unsigned char byte, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   void FindItemTokens();
@@ -163,6 +165,7 @@ class Automaton {
   ObjectTerms objects_;
   CharDerivative characters_;
   ByteDerivative derivative_;
+  TailSignatures signatures_;
   std::deque<MaskRef> kept_masks_ ABSL_GUARDED_BY(mutex_);
   TermId start_ = kNothingTerm;
   const bool remembers_;

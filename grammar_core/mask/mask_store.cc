@@ -123,6 +123,30 @@ void MaskStore::PutExits(const Hash128& key, std::shared_ptr<const Exits> exits)
   exits_.Put(key, std::move(exits), kMaxClasses);
 }
 
+std::shared_ptr<const TokenTrie> MaskStore::TextsAfter(unsigned char byte) {
+  {
+    const MutexLock lock(&mutex_);
+    if (texts_after_[byte] != nullptr) return texts_after_[byte];
+  }
+  std::vector<absl::string_view> texts;
+  for (const TokenId id : index_->TokensHolding(byte)) {
+    const absl::string_view bytes = index_->vocabulary().TokenBytes(id);
+    for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
+      if (static_cast<unsigned char>(bytes[i]) == byte) texts.push_back(bytes.substr(i + 1));
+    }
+  }
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  std::vector<TokenTrie::Entry> entries;
+  for (const absl::string_view text : texts) {
+    entries.push_back({text, static_cast<TokenId>(entries.size())});
+  }
+  auto trie = std::make_shared<const TokenTrie>(entries);
+  const MutexLock lock(&mutex_);
+  texts_after_[byte] = trie;
+  return trie;
+}
+
 std::shared_ptr<const RunIndex> MaskStore::RunsOf(const std::bitset<256>& set) {
   if (auto common = index_->CommonRuns(set); common != nullptr) return common;
   {
@@ -142,6 +166,7 @@ void MaskStore::Clear() {
   within_.Clear();
   tries_.Clear();
   exits_.Clear();
+  texts_after_.fill(nullptr);
   runs_.Clear();
 }
 

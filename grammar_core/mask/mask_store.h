@@ -7,6 +7,7 @@
 //                needed.
 //   by class     tokens within a CharacterClass, and tries of a CandidateClass.
 //   by exit      tokens that leave a cell by a byte, see Exits.
+//   by byte      what tokens hold after a certain byte.
 //   by run       tokens that begin with a run of bytes of a set, see RunIndex.
 //
 // Bounds   masks by content, kept in two generations: when the younger one reaches half of
@@ -16,6 +17,7 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
 #define MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -76,6 +78,9 @@ class MaskStore {
   // The exits stored under `key`, or null.
   std::shared_ptr<const Exits> FindExits(const Hash128& key) ABSL_LOCKS_EXCLUDED(mutex_);
   void PutExits(const Hash128& key, std::shared_ptr<const Exits> exits) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // All that tokens hold after a byte `byte`, whichever of them it is; the ids are numbers.
+  std::shared_ptr<const TokenTrie> TextsAfter(unsigned char byte) ABSL_LOCKS_EXCLUDED(mutex_);
 
   std::shared_ptr<const RunIndex> RunsOf(const std::bitset<256>& set) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -154,6 +159,7 @@ class MaskStore {
   TwoGenerations<CharacterClass, MaskRef> within_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<CandidateClass, std::shared_ptr<const TokenTrie>> tries_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<Hash128, std::shared_ptr<const Exits>> exits_ ABSL_GUARDED_BY(mutex_);
+  std::array<std::shared_ptr<const TokenTrie>, 256> texts_after_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<ByteSetKey, std::shared_ptr<const RunIndex>> runs_ ABSL_GUARDED_BY(mutex_);
 };
 

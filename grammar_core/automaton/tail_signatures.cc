@@ -1,0 +1,125 @@
+#include "grammar_core/automaton/tail_signatures.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/walk_states.h"
+
+namespace maskd {
+namespace {
+
+constexpr std::uint64_t kCut = 0x637574;
+// An end further down is not looked for.
+constexpr int kMaxCells = 8;
+constexpr std::size_t kMaxBranches = 8;
+constexpr std::int64_t kNodesPerUnit = 64;
+
+bool IsEnd(unsigned char byte) { return byte == '}' || byte == ']' || byte == '"'; }
+
+}  // namespace
+
+unsigned char TailSignatures::LastByte(TermId cell) const {
+  TermId last = cell;
+  while (store_->term(last).kind == TermKind::kCat) last = store_->term(last).b;
+  const Term& term = store_->term(last);
+  switch (term.kind) {
+    case TermKind::kObject:
+      return static_cast<unsigned char>(store_->ir().objects[term.a].close());
+    case TermKind::kEncode:
+      return term.c != kNoObject ? static_cast<unsigned char>(store_->ir().objects[term.c].close())
+                                 : 0;
+    case TermKind::kBytes: {
+      const auto byte = static_cast<unsigned char>(store_->ir().byte_strings[term.a].back());
+      return IsEnd(byte) ? byte : 0;
+    }
+    case TermKind::kByteSet: {
+      const ByteBits& set = store_->byte_set(term.a);
+      const auto byte = static_cast<unsigned char>(set._Find_first());
+      return set.count() == 1 && IsEnd(byte) ? byte : 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work& work) {
+  Hash128 key;
+  TermId rest = state;
+  for (int i = 0; i < kMaxCells; ++i) {
+    const Term& term = store_->term(rest);
+    const bool is_cat = term.kind == TermKind::kCat;
+    const TermId cell = is_cat ? term.a : rest;
+    key = Mix(key, store_->term(cell).key);
+    unsigned char last = 0;
+    if (store_->term(cell).kind == TermKind::kAlt) {
+      const std::span<const TermId> branches = store_->list(store_->term(cell).a);
+      if (branches.size() > kMaxBranches) return std::nullopt;
+      last = LastByte(branches.front());
+      for (const TermId branch : branches) {
+        if (LastByte(branch) != last) last = 0;
+      }
+    } else {
+      last = LastByte(cell);
+    }
+    if (last != 0 && !store_->term(cell).nullable) {
+      const std::optional<Signature> tail = SignatureOf(is_cat ? term.b : kEmptyTerm, last, work);
+      if (!tail.has_value()) return std::nullopt;
+      return StateKey{Mix(Mix(Mix(key, kCut), last), tail->texts), tail->floor};
+    }
+    if (!is_cat) break;
+    rest = term.b;
+  }
+  return std::nullopt;
+}
+
+std::optional<TailSignatures::Signature> TailSignatures::SignatureOf(TermId tail,
+                                                                     unsigned char last,
+                                                                     Work& work) {
+  {
+    const MutexLock lock(&mutex_);
+    if (const auto at = known_.find({tail, last}); at != known_.end()) return at->second;
+  }
+  const std::optional<Signature> made = MakeSignature(tail, last, work);
+  if (!made.has_value()) return std::nullopt;
+  const MutexLock lock(&mutex_);
+  known_.try_emplace({tail, last}, *made);
+  return made;
+}
+
+std::optional<TailSignatures::Signature> TailSignatures::MakeSignature(TermId tail,
+                                                                       unsigned char last,
+                                                                       Work& work) {
+  const auto texts = masks_->TextsAfter(last);
+  // Tokens too long for a trie are not in it.
+  if (!texts->long_tokens().empty()) return std::nullopt;
+  const std::span<const TrieNode> nodes = texts->nodes();
+  WalkStates states(automaton_, &work);
+  std::array<WalkStates::State, TokenTrie::kMaxDepth + 1> path;
+  path[0] = states.Enter(tail);
+  Hash128 taken;
+  std::int64_t visited = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++visited) {
+    if (visited % kNodesPerUnit == 0 && !work.Spend()) return std::nullopt;
+    const TrieNode node = nodes[i];
+    const WalkStates::State next =
+        states.Step(path[node.depth - 1], static_cast<unsigned char>(node.byte));
+    if (next == WalkStates::kFailed) return std::nullopt;
+    if (next == WalkStates::kDead) {
+      i += node.skip;
+      continue;
+    }
+    path[node.depth] = next;
+    taken = Mix(taken, i);
+    ++i;
+  }
+  return Signature{taken, std::min(states.lowest_floor(), store_->term(tail).floor)};
+}
+
+std::int64_t TailSignatures::held_bytes() const {
+  const MutexLock lock(&mutex_);
+  return static_cast<std::int64_t>(known_.capacity() * sizeof(decltype(known_)::value_type));
+}
+
+}  // namespace maskd
