@@ -16,6 +16,7 @@
 #include "grammar_core/frontend/lark/lark.h"
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/regex/regex.h"
+#include "grammar_core/frontend/response_format/response_format.h"
 #include "grammar_core/ir/passes/left_recursion.h"
 #include "grammar_core/ir/passes/productive.h"
 
@@ -52,6 +53,7 @@ constexpr std::array kFrontEnds = {
     FrontEnd{"gbnf", &ReadGbnf, &AllText},
     FrontEnd{"ebnf", &ReadEbnf, &AllText},
     FrontEnd{"lark", &ReadLark, &AllText},
+    FrontEnd{"response_format", &ReadResponseFormat, &CompactJson},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 TEST(RegistryTest, KindsAreNamed) {
   EXPECT_THAT(FrontEndKinds(), ElementsAre("json_schema", "json_object", "json", "choice", "regex",
-                                           "gbnf", "ebnf", "lark"));
+                                           "gbnf", "ebnf", "lark", "response_format"));
   const absl::Status status = ReadForTest("yaml", "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),
