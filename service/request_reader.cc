@@ -45,8 +45,6 @@ absl::Status CheckRange(absl::string_view field, std::int64_t value, std::int64_
 
 absl::Status RefuseUnsupported(const v1::GrammarOptions& options) {
   const std::pair<bool, const char*> fields[] = {
-      {options.has_item_separator(), "options.item_separator"},
-      {options.has_key_separator(), "options.key_separator"},
       {options.has_indent(), "options.indent"},
       {options.has_max_tokens(), "options.max_tokens"},
       {options.has_max_characters(), "options.max_characters"},
@@ -82,6 +80,12 @@ absl::Status ReadEnums(const v1::GrammarOptions& wire, GrammarOptions* options) 
 }
 
 absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options) {
+  if (wire.has_item_separator()) {
+    options->item_separator = wire.item_separator();
+  }
+  if (wire.has_key_separator()) {
+    options->key_separator = wire.key_separator();
+  }
   if (wire.has_max_whitespace()) {
     options->max_whitespace = wire.max_whitespace();
   }

@@ -333,6 +333,8 @@ Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
 Hash128 GrammarFacts::HashObject(const ObjectSpec& spec) const {
   Hash128 hash = Mix(Hash128{}, static_cast<std::uint64_t>(IrKind::kObject));
   hash = Mix(Mix(hash, spec.any_order), nodes_[spec.space].hash);
+  hash = Mix(hash, nodes_[spec.space_after_colon()].hash);
+  hash = Mix(hash, nodes_[spec.space_after_comma()].hash);
   hash = Mix(hash, spec.is_array);
   hash = Mix(Mix(hash, spec.min_members), spec.max_members);
   for (const ObjectSpec::Member& member : spec.members) {

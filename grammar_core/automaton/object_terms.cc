@@ -21,6 +21,8 @@ ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t object) {
   const ObjectSpec& spec = Spec(object);
   SortNames(object, shape.get());
   shape->space = lowering_->Lower(spec.space);
+  shape->after_colon = lowering_->Lower(spec.space_after_colon());
+  shape->after_comma = lowering_->Lower(spec.space_after_comma());
   if (!spec.others.empty()) {
     const auto count = static_cast<std::uint32_t>(shape->members.size());
     const TermId undeclared = store_->Not(store_->TextSet(shape->name_set, 0, count, 0));
@@ -66,7 +68,7 @@ TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPha
     return kEmptyTerm;
   if (byte == '"' && phase != ObjectPhase::kNext) return Member(object, progress, work);
   if (byte == ',' && phase == ObjectPhase::kNext && shape.progress.MayWriteAny(progress, work)) {
-    return store_->Cat(shape.space, Begin(object, progress, ObjectPhase::kMust, work));
+    return store_->Cat(shape.after_comma, Begin(object, progress, ObjectPhase::kMust, work));
   }
   return kNothingTerm;
 }
@@ -159,7 +161,7 @@ TermId ObjectTerms::ValueAndRest(std::uint32_t object, NodeId value, std::uint32
   TermId rest = store_->Cat(space, Phase(object, progress, ObjectPhase::kNext));
   if (Spec(object).is_array) return rest;
   rest = store_->Cat(lowering_->Lower(value), rest);
-  rest = store_->Cat(store_->Byte(':'), store_->Cat(space, rest));
+  rest = store_->Cat(store_->Byte(':'), store_->Cat(ShapeOf(object).after_colon, rest));
   return store_->Cat(space, rest);
 }
 

@@ -95,6 +95,8 @@ class ObjectTerms {
     std::uint32_t name_set = 0;          // the names, sorted, as a text set of the store
     std::vector<std::uint32_t> members;  // the member of each name of the set; no bare ones
     TermId space = kNothingTerm;
+    TermId after_colon = kNothingTerm;
+    TermId after_comma = kNothingTerm;
     // The names of each of the spec's others, declared ones taken out.
     std::vector<TermId> other_names;
   };

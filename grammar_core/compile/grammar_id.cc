@@ -1,4 +1,5 @@
 // The id of a grammar: what it is a hash of, and in which order.
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -18,12 +19,20 @@ void AppendField(absl::string_view text, std::string* out) {
   absl::StrAppend(out, text.size(), ":", text);
 }
 
+// Absent, or the length and the text.
+std::string SeparatorText(const std::optional<std::string>& separator) {
+  std::string text = ",";
+  if (separator.has_value()) AppendField(*separator, &text);
+  return text;
+}
+
 std::string OptionsText(const GrammarOptions& options) {
   return absl::StrCat(static_cast<int>(options.white_space), ",", options.max_whitespace, ",",
                       static_cast<int>(options.property_order), ",",
                       static_cast<int>(options.strictness), ",",
                       static_cast<int>(options.additional_properties), ",",
-                      options.max_number_digits, ",", static_cast<int>(options.formats));
+                      options.max_number_digits, ",", static_cast<int>(options.formats),
+                      SeparatorText(options.item_separator), SeparatorText(options.key_separator));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #define MASKD_GRAMMAR_CORE_FRONTEND_GRAMMAR_SOURCE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,11 @@ struct GrammarOptions {
   WhiteSpace white_space = WhiteSpace::kFlexible;
   // Characters of white space in a row at most, between two JSON tokens.
   std::int32_t max_whitespace = 64;
+  // The exact texts between two members or items, and between a name and its value: ',' or ':' and
+  // white space behind it. With one of them no other white space stands anywhere, but where
+  // white_space allows it behind the other.
+  std::optional<std::string> item_separator = std::nullopt;
+  std::optional<std::string> key_separator = std::nullopt;
   PropertyOrder property_order = PropertyOrder::kDeclared;
   Strictness strictness = Strictness::kRefuse;
   // What an object schema without additionalProperties allows: the standard's default is true.

@@ -1,4 +1,5 @@
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,16 @@ absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {
                                         absl::StrJoin(FrontEndKinds(), ", ")));
 }
 
+absl::Status CheckSeparator(const std::optional<std::string>& separator, char sign,
+                            absl::string_view place) {
+  if (!separator.has_value()) return absl::OkStatus();
+  const bool is_one = !separator->empty() && separator->front() == sign &&
+                      separator->find_first_not_of(" \t\n\r", 1) == std::string::npos;
+  return is_one ? absl::OkStatus()
+                : InvalidAt(place, absl::StrCat("must be '", std::string(1, sign),
+                                                "' and white space behind it"));
+}
+
 absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
   const auto bytes = static_cast<std::int64_t>(source.text.size());
   if (bytes > limits.source_bytes) {
@@ -75,7 +86,9 @@ absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
   if (source.options.max_number_digits < 1) {
     return InvalidAt("options.max_number_digits", "must be at least 1");
   }
-  return absl::OkStatus();
+  absl::Status items = CheckSeparator(source.options.item_separator, ',', "options.item_separator");
+  return items.ok() ? CheckSeparator(source.options.key_separator, ':', "options.key_separator")
+                    : items;
 }
 
 }  // namespace

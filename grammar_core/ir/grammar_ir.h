@@ -100,7 +100,8 @@ struct ObjectSpec {
 
   std::vector<Member> members;  // names are distinct
   std::vector<Others> others;
-  // White space (bytes) allowed after '{', around ':' and ',', before '}'.
+  // White space (bytes) allowed after '{', around ':' and ',', before '}'; behind ':' and ',' there
+  // may be other.
   NodeId space;
   // True: declared members in any order, mixed with others. False: declared order, then the others.
   bool any_order;
@@ -110,6 +111,17 @@ struct ObjectSpec {
   std::uint32_t max_members = kUnbounded;
   // Items, as above.
   bool is_array = false;
+  // What stands behind ':' and ','.
+  NodeId after_colon = kAsSpace;
+  NodeId after_comma = kAsSpace;
+
+  static constexpr NodeId kAsSpace = std::numeric_limits<NodeId>::max();
+  [[nodiscard]] NodeId space_after_colon() const {
+    return after_colon == kAsSpace ? space : after_colon;
+  }
+  [[nodiscard]] NodeId space_after_comma() const {
+    return after_comma == kAsSpace ? space : after_comma;
+  }
 
   [[nodiscard]] char open() const { return is_array ? '[' : '{'; }
   [[nodiscard]] char close() const { return is_array ? ']' : '}'; }

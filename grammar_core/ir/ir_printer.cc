@@ -185,7 +185,13 @@ class Printer {
       absl::StrAppend(&out, "other ", Use(others.name), ": ");
       absl::StrAppend(&out, Use(others.value), Marks(others.marks), ", ");
     }
-    return absl::StrCat(out, Conditions(spec), "space ", Use(spec.space), "}");
+    absl::StrAppend(&out, Conditions(spec), "space ", Use(spec.space));
+    const auto behind = [&](absl::string_view sign, NodeId space) {
+      if (space != spec.space) absl::StrAppend(&out, ", after ", sign, " ", Use(space));
+    };
+    behind("colon", spec.space_after_colon());
+    behind("comma", spec.space_after_comma());
+    return absl::StrCat(out, "}");
   }
 
   std::string Expression(const IrNode& n) {

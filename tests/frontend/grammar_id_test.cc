@@ -48,13 +48,18 @@ TEST(GrammarIdTest, EveryFieldMatters) {
   ids.insert(IdOf(source));
   source.options.formats = Formats::kAsserted;
   ids.insert(IdOf(source));
+  source.options.item_separator = ", ";
+  ids.insert(IdOf(source));
+  source.options.item_separator.reset();
+  source.options.key_separator = ": ";
+  ids.insert(IdOf(source));
   source.documents = {{"http://x.example/a", "true"}};
   ids.insert(IdOf(source));
   source.documents.front().uri = "http://x.example/b";
   ids.insert(IdOf(source));
   source.documents.front().text = "false";
   ids.insert(IdOf(source));
-  EXPECT_EQ(ids.size(), 13u);
+  EXPECT_EQ(ids.size(), 15u);
 }
 
 TEST(GrammarIdTest, BrokenSourceHasNone) {

@@ -232,7 +232,7 @@ IrRecognizer::Places IrRecognizer::OfObject(const ObjectSpec& spec, Place at) {
     for (BetweenMembers next : Member(spec, state)) {
       if (!seen.insert(next).second) continue;
       close(next);
-      for (const Place place : After(AfterByte({next.at}, ','), spec.space)) {
+      for (const Place place : After(AfterByte({next.at}, ','), spec.space_after_comma())) {
         next.at = place;
         queue.push_back(next);
       }
@@ -265,7 +265,7 @@ std::vector<IrRecognizer::BetweenMembers> IrRecognizer::Member(const ObjectSpec&
     key_end = c->end;
   }
   Places colons = After(AfterByte({key_end}, '"'), spec.space);
-  if (!spec.is_array) colons = After(AfterByte(colons, ':'), spec.space);
+  if (!spec.is_array) colons = After(AfterByte(colons, ':'), spec.space_after_colon());
   std::vector<BetweenMembers> states = BareMember(spec, from);
   for (auto& [value, state] : ValuesOf(spec, key.front(), key_end, from)) {
     for (const Place end : After(After(colons, value), spec.space)) {

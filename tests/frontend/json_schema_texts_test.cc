@@ -361,6 +361,66 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     TextsCaseName);
 
+GrammarOptions Separated(const char* item, const char* key) {
+  GrammarOptions options;
+  if (item != nullptr) options.item_separator = item;
+  if (key != nullptr) options.key_separator = key;
+  options.white_space = WhiteSpace::kCompact;
+  return options;
+}
+
+class JsonSchemaSeparatorsTest : public testing::TestWithParam<TextsCase> {};
+
+TEST_P(JsonSchemaSeparatorsTest, StandExactlySo) { ExpectTexts(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, JsonSchemaSeparatorsTest,
+    testing::ValuesIn(std::vector<TextsCase>{
+        {"Both",
+         R"({"type":"object"})",
+         {"{}", R"({"a": [1, {}], "b": {"c": 1, "d": []}})"},
+         {R"({"a":1})", R"({"a": [1,2]})", R"({ "a": 1})", R"({"a" : 1})", R"({"a": 1 })",
+          R"({"a": [1 , 2]})", R"({"a":  1})"},
+         Separated(", ", ": ")},
+        {"Items",
+         R"({"type":"object","properties":{"a":{},"b":{}}})",
+         {"{\"a\":1,\n\"b\":[1,\n2]}"},
+         {R"({"a":1,"b":2})", "{\"a\": 1,\n\"b\":1}"},
+         Separated(",\n", nullptr)},
+        {"None",
+         R"({"items":{"type":"array"}})",
+         {"[[],[1,2]]"},
+         {"[[], []]"},
+         Separated(",", ":")},
+        {"Literals",
+         R"({"enum":[{"a":[1,2],"b":null}]})",
+         {R"({"a": [1, 2], "b": null})"},
+         {R"({"a":[1,2],"b":null})"},
+         Separated(", ", ": ")},
+        {"Counted",
+         R"({"type":"array","contains":{"const":1},"minContains":2})",
+         {"[1, 0, 1]"},
+         {"[1,1]", "[1, 1 ]"},
+         Separated(", ", nullptr)},
+        {"Distinct",
+         R"({"type":"array","uniqueItems":true,"items":{"type":["string","null"]}})",
+         {R"(["a", null, "b"])"},
+         {R"(["a",null])", R"(["a", "a"])"},
+         Separated(", ", ": ")},
+    }),
+    TextsCaseName);
+
+TEST(JsonSchemaSeparatorTest, AreASignAndWhiteSpace) {
+  for (const char* wrong : {"", ";", " ,", ", x", ",,", ": "}) {
+    const auto read = ReadForTest("json_schema", "true", Separated(wrong, nullptr));
+    EXPECT_EQ(read.status().message(),
+              "options.item_separator: must be ',' and white space behind it");
+  }
+  const auto read = ReadForTest("json_schema", "true", Separated(nullptr, ", "));
+  EXPECT_EQ(read.status().message(),
+            "options.key_separator: must be ':' and white space behind it");
+}
+
 TEST(JsonKindsTest, AnyJson) {
   const auto read = ReadForTest("json", "");
   ASSERT_TRUE(read.ok());

@@ -116,6 +116,9 @@ std::string WhyNotObject(const GrammarIr& ir, const ObjectSpec& spec) {
   if (IsNothing(ir, spec.space)) return "an object's space is Nothing";
   if (HasConditions(spec)) return "an object has conditions";
   if (spec.is_array) return "an array has distinct items";
+  if (spec.space_after_colon() != spec.space || spec.space_after_comma() != spec.space) {
+    return "an object has separators of its own";
+  }
   for (const ObjectSpec::Member& member : spec.members) {
     if (!Utf8ToCodePoints(member.name).has_value()) return "a member's name is not UTF-8";
     if (member.required && IsNothing(ir, member.value)) return "a required member is Nothing";

@@ -117,6 +117,15 @@ TEST_F(MaskctlTest, RemotesAreWhatAReferenceMayLeadTo) {
   EXPECT_THAT(list.output, HasSubstr("is no JSON object of documents"));
 }
 
+TEST_F(MaskctlTest, SeparatorsAreExact) {
+  const std::string schema = Write("a.json", R"({"type": "object"})");
+  const std::string check = "check --local --item_separator=', ' --key_separator=': ' " + schema;
+  EXPECT_EQ(Maskctl(check + R"( --text='{"a": [1, 2]}')").exit, 0);
+  EXPECT_EQ(Maskctl(check + R"( --text='{"a":[1, 2]}')").exit, 1);
+  const Outcome wrong = Maskctl("compile --local --item_separator=x " + schema);
+  EXPECT_THAT(wrong.output, HasSubstr("options.item_separator: must be ','"));
+}
+
 TEST_F(MaskctlTest, AMissingFileIsSaid) {
   const Outcome outcome = Maskctl("compile --local /nonexistent/a.json");
   EXPECT_EQ(outcome.exit, 1);

@@ -43,6 +43,8 @@ absl::Status SetNumber(const Flags& flags, absl::string_view name, Set set) {
 }
 
 absl::Status ReadOptions(const Flags& flags, v1::GrammarOptions& options) {
+  if (flags.Has("item_separator")) options.set_item_separator(flags.Get("item_separator"));
+  if (flags.Has("key_separator")) options.set_key_separator(flags.Get("key_separator"));
   const absl::Status statuses[] = {
       SetChoice(flags, "white_space", kWhiteSpaces,
                 [&](int i) { options.set_white_space(static_cast<v1::WhiteSpace>(i + 1)); }),
@@ -73,6 +75,8 @@ std::vector<Flag> WithGrammarFlags(std::vector<Flag> more) {
        "json_schema"},
       {"white_space", "flexible|compact", "white space between JSON tokens [the server's default]"},
       {"max_whitespace", "COUNT", "characters of it in a row [the server's default]"},
+      {"item_separator", "TEXT", "exactly what stands between two members or items, such as ', '"},
+      {"key_separator", "TEXT", "exactly what stands between a name and its value, such as ': '"},
       {"property_order", "declared|any", "order of an object's members [the server's default]"},
       {"strictness", "refuse|relax", "what becomes of unsupported keywords [the server's default]"},
       {"additional_properties", "true|false",

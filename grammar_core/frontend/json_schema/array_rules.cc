@@ -46,7 +46,7 @@ class ArrayMaker {
     return b_.Concat({context_.value(schema_.ItemClaims(index)), space_});
   }
 
-  NodeId WithComma(NodeId value) { return b_.Concat({b_.Bytes(","), space_, value}); }
+  NodeId WithComma(NodeId value) { return b_.Concat({b_.Bytes(","), context_.after_comma, value}); }
 
   // The items from `first` on, all of one schema, each with a comma before it.
   NodeId LaterItems(std::uint32_t first) {

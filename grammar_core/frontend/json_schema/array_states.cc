@@ -205,7 +205,8 @@ ArrayStates::State ArrayStates::After(const State& state, const std::vector<Clai
 
 absl::StatusOr<NodeId> ArrayStates::BodyOf(const State& state) {
   IrBuilder& b = context_.builder;
-  const NodeId comma = state.count == 0 ? b.Empty() : b.Concat({b.Bytes(","), context_.space});
+  const NodeId comma =
+      state.count == 0 ? b.Empty() : b.Concat({b.Bytes(","), context_.after_comma});
   std::vector<NodeId> ways;
   if (MayEnd(state)) ways.push_back(b.Empty());
   if (state.count < schema_.item_count.max) {

@@ -66,7 +66,8 @@ class LiteralMaker {
     std::vector<NodeId> members;
     for (const JsonValue member : object.children()) {
       const NodeId name = Quoted(b_.Text(member.key()), b_);
-      members.push_back(b_.Concat({name, space_, b_.Bytes(":"), space_, values[members.size()]}));
+      members.push_back(
+          b_.Concat({name, space_, b_.Bytes(":"), context_.after_colon, values[members.size()]}));
     }
     return members;
   }
@@ -74,7 +75,7 @@ class LiteralMaker {
   NodeId Listed(absl::string_view open, const std::vector<NodeId>& items, absl::string_view close) {
     std::vector<NodeId> parts = {b_.Bytes(open), space_};
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (i > 0) parts.insert(parts.end(), {b_.Bytes(","), space_});
+      if (i > 0) parts.insert(parts.end(), {b_.Bytes(","), context_.after_comma});
       parts.insert(parts.end(), {items[i], space_});
     }
     parts.push_back(b_.Bytes(close));
@@ -87,6 +88,8 @@ class LiteralMaker {
       spec.members.push_back({std::string(member.key()), values[spec.members.size()], true});
     }
     spec.space = space_;
+    spec.after_colon = context_.after_colon;
+    spec.after_comma = context_.after_comma;
     spec.any_order = true;
     return b_.Object(std::move(spec));
   }

@@ -44,6 +44,8 @@ class ObjectMaker {
     spec_.conditions = conditions_.Conditions();
     AddCounts();
     spec_.space = context_.space;
+    spec_.after_colon = context_.after_colon;
+    spec_.after_comma = context_.after_comma;
     spec_.any_order = context_.options.property_order == PropertyOrder::kAny;
     return context_.builder.Object(std::move(spec_));
   }

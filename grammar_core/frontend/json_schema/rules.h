@@ -36,8 +36,10 @@ struct RuleContext {
   const std::function<NodeId(const std::vector<Claim>& claims)> value;
   // The strings of which `claim` is true, as a node of characters.
   const std::function<absl::StatusOr<NodeId>(const Claim& claim)> string_language;
-  // White space between two JSON tokens.
+  // White space between two JSON tokens, and that behind ':' and ','.
   const NodeId space;
+  const NodeId after_colon;
+  const NodeId after_comma;
   // Any number.
   const NodeId number;
 };
@@ -52,7 +54,10 @@ absl::StatusOr<NodeId> NumberRule(const MergedSchema& schema, RuleContext& conte
 NodeId AnyNumberRule(const GrammarOptions& options, IrBuilder& builder);
 // The inside of a string that StringRule() makes, as a node of characters.
 absl::StatusOr<NodeId> StringCharacters(const MergedSchema& schema, RuleContext& context);
+// White space where no separator decides, and that behind `separator`.
 NodeId SpaceRule(const GrammarOptions& options, IrBuilder& builder);
+NodeId SpaceBehind(const std::optional<std::string>& separator, const GrammarOptions& options,
+                   IrBuilder& builder);
 
 // In draft 4 an integer has neither fraction nor exponent.
 enum class NumberSpelling : std::uint8_t { kAny, kPlain };

@@ -83,6 +83,8 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
           .string_language =
               [this](const Claim& claim) { return StringLanguage(logic_.Expand({claim}), 0); },
           .space = SpaceRule(options, builder_),
+          .after_colon = SpaceBehind(options.key_separator, options, builder_),
+          .after_comma = SpaceBehind(options.item_separator, options, builder_),
           .number = AnyNumberRule(options, builder_)} {}
 
 absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {

@@ -33,6 +33,8 @@ NodeId IrCopier::MadeObject(ObjectSpec spec) {
     others.name = copies_[others.name];
     others.value = copies_[others.value];
   }
+  spec.after_colon = copies_[spec.space_after_colon()];
+  spec.after_comma = copies_[spec.space_after_comma()];
   spec.space = copies_[spec.space];
   return to_->Object(std::move(spec));
 }
