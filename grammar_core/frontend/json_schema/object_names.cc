@@ -6,6 +6,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/frontend/json_schema/pattern_ends.h"
 
 namespace maskd {
 namespace {
@@ -13,10 +14,35 @@ namespace {
 using K = Keyword;
 using Kind = Claim::Kind;
 
-// Patterns and propertyNames at most that tell the names of one object apart.
-constexpr std::int64_t kMaxTests = 8;
+// Sets of patterns and propertyNames at most that a name of one object may match.
+constexpr std::int64_t kMaxSelections = 256;
 
 }  // namespace
+
+// Which tests a name passes: every choice of them, but for patterns that no name matches together.
+// Ends as soon as there are too many.
+std::vector<std::vector<bool>> ObjectNames::Selections() const {
+  std::vector<PatternEnds> ends;
+  std::vector<std::vector<bool>> selections = {{}};
+  for (const Test& test : tests_) {
+    ends.push_back(test.pattern.has_value() ? EndsOf(test.pattern->key()) : PatternEnds());
+    std::vector<std::vector<bool>> longer;
+    for (const std::vector<bool>& before : selections) {
+      bool may_pass = true;
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        if (before[i] && AreDisjoint(ends[i], ends.back())) may_pass = false;
+      }
+      for (const bool passes : {true, false}) {
+        if (passes && !may_pass) continue;
+        longer.push_back(before);
+        longer.back().push_back(passes);
+      }
+    }
+    selections = std::move(longer);
+    if (static_cast<std::int64_t>(selections.size()) > kMaxSelections) break;
+  }
+  return selections;
+}
 
 ObjectNames::ObjectNames(const MergedSchema& schema, const ObjectConditions& conditions,
                          RuleContext& context)
@@ -42,9 +68,10 @@ absl::Status ObjectNames::Read() {
     if (event.keyword == K::kPropertyNames) keep(AddNamesTest(PartHolds(event, event.at)));
     keep(AddPatternsOf(event));
   }
-  const auto tests = static_cast<std::int64_t>(tests_.size());
-  if (tests > kMaxTests) {
-    keep(LimitExceeded(schema_.at.Pointer(), "patterns of one object", kMaxTests, tests));
+  const auto selections = static_cast<std::int64_t>(Selections().size());
+  if (selections > kMaxSelections) {
+    keep(LimitExceeded(schema_.at.Pointer(), "sets of patterns that a name matches", kMaxSelections,
+                       selections));
   }
   return status;
 }
@@ -153,9 +180,7 @@ ObjectNames::Name ObjectNames::Declared(const DeclaredName& declared) const {
 
 absl::Status ObjectNames::VisitOthers(const Visit& visit) const {
   if (no_others_) return absl::OkStatus();
-  for (std::uint32_t selection = 0; selection < 1U << tests_.size(); ++selection) {
-    std::vector<bool> signs;
-    for (std::size_t i = 0; i < tests_.size(); ++i) signs.push_back((selection >> i & 1U) == 0);
+  for (const std::vector<bool>& signs : Selections()) {
     const NodeId language = LanguageOf(signs);
     if (language != context_.builder.Nothing()) visit(Other(signs), language);
   }

@@ -66,6 +66,7 @@ class ObjectNames {
   void DeclareAll();
   absl::Status AddPatterns(const JsonValue& keyword);
   absl::Status AddPatternsOf(const Claim& literal);
+  [[nodiscard]] std::vector<std::vector<bool>> Selections() const;
   absl::Status AddNamesTest(const Claim& property_names);
   absl::Status AddBaseLanguage(const Claim& property_names);
   void DeclareListed(NodeId language, const JsonValue& at);

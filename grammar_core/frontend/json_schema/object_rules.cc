@@ -15,7 +15,7 @@ using K = Keyword;
 using Kind = Claim::Kind;
 
 // Ways to write one member at most: each schema that conditions ask about may double them.
-constexpr std::int64_t kMaxWays = 64;
+constexpr std::int64_t kMaxWays = 1'024;
 
 // Whether the option forbids the names that no schema here declares.
 bool IsClosedByOption(const MergedSchema& schema, const GrammarOptions& options) {
