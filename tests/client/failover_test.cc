@@ -193,6 +193,8 @@ TEST_F(FailoverTest, NoStepFailsWhenServersAreDrainedInTurn) {
     EXPECT_EQ(program->Wait(), 0) << "it drained";
     ASSERT_NO_FATAL_FAILURE(program->Start());
   }
+  // On a busy machine a server may say that it goes only after the steps above.
+  ASSERT_NO_FATAL_FAILURE(RunStep());
   EXPECT_EQ(stream_->moves(), 3);
 }
 
