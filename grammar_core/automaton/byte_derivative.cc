@@ -9,7 +9,9 @@
 namespace maskd {
 namespace {
 
-constexpr std::size_t kRowsPerBlock = 32;
+// Rows of the first block; each further one has twice as many, up to the last.
+constexpr std::size_t kFewestRows = 4;
+constexpr std::size_t kMostRows = 64;
 constexpr unsigned char kAsciiEnd = 128;
 // A state that takes fewer characters has its transitions made one by one.
 constexpr std::uint32_t kFewCharacters = 8;
@@ -82,10 +84,12 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
   if (row != nullptr) return row;
   const auto width = static_cast<std::size_t>(classes_->count());
   if (rows_left_in_block_ == 0) {
-    row_blocks_.emplace_back(new std::atomic<TermId>[kRowsPerBlock * width]);
-    rows_left_in_block_ = kRowsPerBlock;
+    rows_in_block_ = std::clamp(rows_in_block_ * 2, kFewestRows, kMostRows);
+    row_blocks_.emplace_back(new std::atomic<TermId>[rows_in_block_ * width]);
+    rows_left_in_block_ = rows_in_block_;
+    rows_held_ += rows_in_block_;
   }
-  row = row_blocks_.back().get() + (kRowsPerBlock - rows_left_in_block_) * width;
+  row = row_blocks_.back().get() + (rows_in_block_ - rows_left_in_block_) * width;
   --rows_left_in_block_;
   // Nobody reads the row yet.
   static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId) && kNothingTerm == 0);
@@ -106,7 +110,7 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
 std::int64_t ByteDerivative::held_bytes() const {
   const std::size_t row_bytes = static_cast<std::size_t>(classes_->count()) * sizeof(TermId);
   return store_->held_bytes() + characters_->held_bytes() + objects_->items().held_bytes() +
-         static_cast<std::int64_t>(row_blocks_.size() * kRowsPerBlock * row_bytes);
+         static_cast<std::int64_t>(rows_held_ * row_bytes);
 }
 
 TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {

@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -70,7 +69,9 @@ class ByteDerivative {
   const ByteClasses* classes_;
   const Limits limits_;
   FirstClasses first_;
-  std::deque<std::unique_ptr<std::atomic<TermId>[]>> row_blocks_;
+  std::vector<std::unique_ptr<std::atomic<TermId>[]>> row_blocks_;
+  std::size_t rows_in_block_ = 0;  // of the last one
+  std::size_t rows_held_ = 0;
   std::size_t rows_left_in_block_ = 0;
 };
 

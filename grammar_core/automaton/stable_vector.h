@@ -1,6 +1,6 @@
 // An append-only vector whose elements never move, so that readers need no lock.
 //
-// Layout   chunks that double in size, from 512 elements on, behind a table of chunk pointers that
+// Layout   chunks that double in size, from 64 elements on, behind a table of chunk pointers that
 //          is large enough for every 32-bit index.
 // Threads  one writer at a time appends (the caller's lock); any thread reads an element whose
 //          index reached it by an acquire load of something stored after the append.
@@ -45,7 +45,7 @@ class StableVector {
   [[nodiscard]] std::uint32_t size() const { return size_.load(std::memory_order_acquire); }
 
  private:
-  static constexpr int kFirstBits = 9;
+  static constexpr int kFirstBits = 6;
   static constexpr std::uint32_t kFirstSize = 1U << kFirstBits;
   static constexpr int kChunks = 32 - kFirstBits;
 
