@@ -296,12 +296,12 @@ void StreamSession::Move(const RowToMove& move) {
     row.error = move.refusal;
     return;
   }
+  if (auto* compiling = std::get_if<Compiling>(&row.what); compiling != nullptr) {
+    MoveCompiling(move, compiling, &row);
+    return;
+  }
   auto* sequence = std::get_if<Sequence>(&row.what);
   if (sequence == nullptr) {
-    if (std::holds_alternative<Compiling>(row.what) &&
-        (move.rollback > 0 || !move.tokens.empty())) {
-      row.error = NotReady(move.row, "still compiles, it has no token to take or take back");
-    }
     return;
   }
   if (absl::Status checked = CheckDrafts(move); !checked.ok()) {
@@ -316,6 +316,19 @@ void StreamSession::Move(const RowToMove& move) {
   row.asked = row.error.ok() ? &move : nullptr;
   if (move.remaining_tokens.has_value()) {
     sequence->SetRemaining(*move.remaining_tokens);
+  }
+}
+
+// Its drafts are answered if it is compiled within this step.
+void StreamSession::MoveCompiling(const RowToMove& move, Compiling* compiling, Row* row) {
+  if (move.rollback > 0 || !move.tokens.empty()) {
+    row->error = NotReady(move.row, "still compiles, it has no token to take or take back");
+    return;
+  }
+  row->error = CheckDrafts(move);
+  row->asked = row->error.ok() ? &move : nullptr;
+  if (move.remaining_tokens.has_value()) {
+    compiling->remaining_tokens = move.remaining_tokens;
   }
 }
 
@@ -378,6 +391,9 @@ void StreamSession::Settle(Compiling compiling, Row* row) {
   Sequence sequence(row->grammar, {row->options->stop_ids, std::move(compiling.gate),
                                    row->options->min_tokens, ClosingOf(row->grammar.get())});
   row->error = TakeTokens(compiling.tokens, &sequence, &row->refused_token);
+  if (!row->error.ok()) {
+    row->asked = nullptr;
+  }
   if (compiling.remaining_tokens.has_value()) {
     sequence.SetRemaining(*compiling.remaining_tokens);
   }
@@ -410,6 +426,7 @@ void StreamSession::AnswerRow(RowId id) {
   if (std::holds_alternative<Sequence>(row.what)) {
     AnswerSequence(&row, &result);
   } else {
+    row.asked = nullptr;
     result.state =
         std::holds_alternative<Failed>(row.what) ? RowState::kFailed : RowState::kCompiling;
   }

@@ -81,6 +81,7 @@ class StreamSession {
   absl::StatusOr<Row> MakeRow(const RowToOpen& open);
   absl::Status CheckStopIds(const std::vector<TokenId>& ids) const;
   void Move(const RowToMove& move);
+  void MoveCompiling(const RowToMove& move, Compiling* compiling, Row* row);
   [[nodiscard]] absl::Status CheckDrafts(const RowToMove& move) const;
   absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
                           std::optional<RefusedToken>* refused) const;

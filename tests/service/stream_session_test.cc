@@ -248,6 +248,37 @@ TEST_F(StreamSessionTest, ACompilingRowIsAnsweredInALaterStep) {
   EXPECT_TRUE(Run(Next()).empty()) << "answered unasked once";
 }
 
+TEST_F(StreamSessionTest, DraftsInTheStepThatOpensTheRow) {
+  StepRequest request = Next();
+  request.opens = {Open(1, Choice(R"(["drafted"])"))};
+  request.moves = {Move(1, {})};
+  request.moves[0].has_drafts = true;
+  request.moves[0].drafts = Bytes("drx");
+  const std::vector<RowResult> rows = Run(request);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_THAT(AllowedByPosition(rows[0]), testing::ElementsAre("d", "r", "a", "invalid"));
+  EXPECT_EQ(rows[0].accepted_drafts, 2);
+}
+
+TEST_F(StreamSessionTest, DraftsOfARowThatStillCompilesAreNotKept) {
+  StepRequest request = Next();
+  request.wait_ms = 0;
+  request.opens = {Open(1, Choice(R"(["not kept"])"))};
+  request.moves = {Move(1, {})};
+  request.moves[0].has_drafts = true;
+  request.moves[0].drafts = Bytes("n");
+  std::vector<RowResult> rows = Run(request);
+  ASSERT_EQ(rows.size(), 1U);
+  if (rows[0].state != RowState::kCompiling) {
+    EXPECT_EQ(rows[0].positions.size(), 2U) << "compiled at once";
+    return;
+  }
+  EXPECT_TRUE(rows[0].positions.empty());
+  request = Next();
+  request.moves = {Move(1, {})};
+  EXPECT_THAT(AllowedByPosition(Run(request).at(0)), testing::ElementsAre("n"));
+}
+
 TEST_F(StreamSessionTest, OpensByIdOnceCompiled) {
   const std::string id = OpenRow(1, Choice(R"(["ab"])")).grammar_id;
   GrammarTarget by_id;
