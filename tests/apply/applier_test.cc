@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "tests/apply/appliers.h"
+#include "tests/apply/each_applier.h"
 #include "tests/apply/logits_fixture.h"
 
 namespace maskd::client {
@@ -22,21 +22,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-using Case = std::tuple<std::string, LogitsType>;
-
-class ApplierTest : public testing::TestWithParam<Case> {
+class ApplierTest : public EachApplierTest {
  protected:
-  void SetUp() override {
-    auto applier = MakeNamedApplier(std::get<0>(GetParam()));
-    if (absl::IsUnimplemented(applier.status())) {
-      GTEST_SKIP() << "NOT TESTED HERE: " << applier.status().message();
-    }
-    ASSERT_TRUE(applier.ok()) << applier.status();
-    applier_ = *std::move(applier);
-  }
-
-  [[nodiscard]] LogitsType type() const { return std::get<1>(GetParam()); }
-
   LogitsPlane Distinct(std::int64_t rows, std::int64_t width, std::int64_t stride) {
     LogitsPlane plane(type(), rows, width, stride);
     plane.FillDistinct();
@@ -54,8 +41,6 @@ class ApplierTest : public testing::TestWithParam<Case> {
   // Masks `constrained` rows of a batch at vocabulary 32,000 with one allowed token each and checks
   // what was touched.
   void CheckTouched(std::int64_t rows, const std::vector<std::int64_t>& constrained);
-
-  std::shared_ptr<Applier> applier_;
 };
 
 TEST_P(ApplierTest, A1TokenNinetyOf128IsWordTwo) {
@@ -337,14 +322,7 @@ TEST_P(ApplierTest, ManyThreadsShareAnApplier) {
   for (int row = 0; row < kThreads; ++row) EXPECT_THAT(plane.Finite(row), ElementsAre(row));
 }
 
-std::string CaseName(const testing::TestParamInfo<Case>& info) {
-  return std::get<0>(info.param) + TypeName(std::get<1>(info.param));
-}
-
-INSTANTIATE_TEST_SUITE_P(Appliers, ApplierTest,
-                         testing::Combine(testing::ValuesIn(ApplierNames()),
-                                          testing::ValuesIn(kLogitsTypes)),
-                         CaseName);
+INSTANTIATE_TEST_SUITE_P(Appliers, ApplierTest, EachApplierAndType(), CaseName);
 
 }  // namespace
 }  // namespace maskd::client

@@ -12,13 +12,11 @@
 #include <unistd.h>
 
 #include "client/apply/applier.h"
-#include "tests/apply/appliers.h"
+#include "tests/apply/each_applier.h"
 #include "tests/apply/logits_fixture.h"
 
 namespace maskd::client {
 namespace {
-
-using Case = std::tuple<std::string, LogitsType>;
 
 constexpr std::int64_t kRowCount = 6;
 
@@ -59,16 +57,10 @@ class GuardedPlane {
   std::byte* bytes_;
 };
 
-class PageProtectionTest : public testing::TestWithParam<Case> {};
+class PageProtectionTest : public EachApplierTest {};
 
 TEST_P(PageProtectionTest, OnlyTheNamedRowsAreAccessed) {
-  const auto& [name, type] = GetParam();
-  const auto applier = MakeNamedApplier(name);
-  if (absl::IsUnimplemented(applier.status())) {
-    GTEST_SKIP() << "NOT TESTED HERE: " << applier.status().message();
-  }
-  ASSERT_TRUE(applier.ok()) << applier.status();
-  GuardedPlane plane(type);
+  GuardedPlane plane(type());
   ASSERT_TRUE(plane.Open(1) && plane.Open(3) && plane.Open(4));
   const Logits logits = plane.view();
   const std::int64_t vocab = logits.width - 37;
@@ -76,19 +68,14 @@ TEST_P(PageProtectionTest, OnlyTheNamedRowsAreAccessed) {
   const std::vector<std::int32_t> ids = {2, 700};
   const std::vector<MaskRow> rows = {MaskRow::Full(0), MaskRow::Dense(1, words),
                                      MaskRow::Allowed(3, ids), MaskRow::Forbidden(4, ids)};
-  EXPECT_EQ((*applier)->Apply({.vocab_size = vocab, .rows = rows}, logits), absl::OkStatus());
+  EXPECT_EQ(applier_->Apply({.vocab_size = vocab, .rows = rows}, logits), absl::OkStatus());
   // The open rows were masked: their last logit is padding.
   for (const std::int64_t row : {1, 3, 4}) {
-    EXPECT_NE(plane.Row(row)[logits.width * ElementBytes(type) - 1], std::byte{0}) << row;
+    EXPECT_NE(plane.Row(row)[logits.width * ElementBytes(type()) - 1], std::byte{0}) << row;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Appliers, PageProtectionTest,
-                         testing::Combine(testing::ValuesIn(ApplierNames()),
-                                          testing::ValuesIn(kLogitsTypes)),
-                         [](const auto& test) {
-                           return std::get<0>(test.param) + TypeName(std::get<1>(test.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(Appliers, PageProtectionTest, EachApplierAndType(), CaseName);
 
 }  // namespace
 }  // namespace maskd::client

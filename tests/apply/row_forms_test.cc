@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 
 #include "client/apply/applier.h"
-#include "tests/apply/appliers.h"
+#include "tests/apply/each_applier.h"
 #include "tests/apply/logits_fixture.h"
 
 namespace maskd::client {
@@ -23,7 +23,6 @@ using testing::IsEmpty;
 
 using Words = std::vector<std::int32_t>;
 using Ids = std::vector<std::int32_t>;
-using Case = std::tuple<std::string, LogitsType>;
 
 constexpr std::int64_t kRows = 3;
 constexpr std::int64_t kSlot = 1;
@@ -50,19 +49,8 @@ struct RandomSets {
   Words base, only, except, changed;
 };
 
-class RowFormsTest : public testing::TestWithParam<Case> {
+class RowFormsTest : public EachApplierTest {
  protected:
-  void SetUp() override {
-    auto applier = MakeNamedApplier(std::get<0>(GetParam()));
-    if (absl::IsUnimplemented(applier.status())) {
-      GTEST_SKIP() << "NOT TESTED HERE: " << applier.status().message();
-    }
-    ASSERT_TRUE(applier.ok()) << applier.status();
-    applier_ = *std::move(applier);
-  }
-
-  [[nodiscard]] LogitsType type() const { return std::get<1>(GetParam()); }
-
   // The plane after `row` alone, or the status as a failure.
   std::vector<std::byte> After(LogitsPlane plane, std::int64_t vocab, const MaskRow& row,
                                const MaskDictionary* dictionary = nullptr) {
@@ -71,8 +59,6 @@ class RowFormsTest : public testing::TestWithParam<Case> {
     EXPECT_EQ(applier_->Apply(masks, plane.view()), absl::OkStatus());
     return plane.bytes();
   }
-
-  std::shared_ptr<Applier> applier_;
 };
 
 TEST_P(RowFormsTest, EachFormIsItsDenseRow) {
@@ -143,12 +129,7 @@ TEST_P(RowFormsTest, LongListsOfIds) {
   EXPECT_EQ(plane.Finite(0), std::vector<std::int64_t>(ids.begin(), ids.end()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Appliers, RowFormsTest,
-                         testing::Combine(testing::ValuesIn(ApplierNames()),
-                                          testing::ValuesIn(kLogitsTypes)),
-                         [](const auto& test) {
-                           return std::get<0>(test.param) + TypeName(std::get<1>(test.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(Appliers, RowFormsTest, EachApplierAndType(), CaseName);
 
 }  // namespace
 }  // namespace maskd::client
