@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/base/error.h"
 #include "grammar_core/matcher/matcher.h"
+#include "service/errors.h"
 
 namespace maskd::service {
 namespace {
@@ -37,12 +37,6 @@ absl::StatusOr<MaskRef> MaskAfter(const cache::GrammarPtr& grammar,
   return *reached ? matcher.Mask() : absl::StatusOr<MaskRef>(nullptr);
 }
 
-absl::Status NoSuchToken(std::size_t index, TokenId token, int vocab_size) {
-  return ErrorAt(absl::StatusCode::kOutOfRange, absl::StrCat("tokens.ids[", index, "]"),
-                 "TOKEN_OUT_OF_RANGE",
-                 absl::StrCat("token ", token, " is not in [0, ", vocab_size, ")"));
-}
-
 absl::StatusOr<CheckOutcome> Stopped(Matcher* matcher, int index, absl::string_view refused,
                                      CheckOutcome outcome) {
   absl::StatusOr<MaskRef> mask = matcher->Mask();
@@ -65,7 +59,7 @@ absl::StatusOr<CheckOutcome> CheckTokens(const cache::GrammarPtr& grammar,
   CheckOutcome outcome;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] < 0 || tokens[i] >= vocabulary.size()) {
-      return NoSuchToken(i, tokens[i], vocabulary.size());
+      return TokenOutOfRange(absl::StrCat("tokens.ids[", i, "]"), tokens[i], vocabulary.size());
     }
     const absl::Status taken = matcher.Accept(tokens[i]);
     if (absl::IsInvalidArgument(taken)) {

@@ -27,6 +27,11 @@ absl::Status UnsupportedField(absl::string_view field) {
                  "this server does not support this field");
 }
 
+absl::Status TokenOutOfRange(absl::string_view place, std::int64_t token, std::int64_t size) {
+  return ErrorAt(absl::StatusCode::kOutOfRange, place, "TOKEN_OUT_OF_RANGE",
+                 absl::StrCat("token ", token, " is not in [0, ", size, ")"));
+}
+
 absl::Status NotFound(absl::string_view type, absl::string_view name, absl::string_view advice) {
   absl::Status status = ErrorAt(
       absl::StatusCode::kNotFound, "", absl::StrCat(absl::AsciiStrToUpper(type), "_NOT_FOUND"),

@@ -3,6 +3,7 @@
 #ifndef MASKD_SERVICE_ERRORS_H_
 #define MASKD_SERVICE_ERRORS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,10 @@ absl::Status BadField(absl::string_view field, absl::string_view message);
 
 // UNIMPLEMENTED at a field of the request that this server does not act on, reason UNSUPPORTED.
 absl::Status UnsupportedField(absl::string_view field);
+
+// OUT_OF_RANGE at `place` for a token that a vocabulary of `size` tokens does not have, reason
+// TOKEN_OUT_OF_RANGE.
+absl::Status TokenOutOfRange(absl::string_view place, std::int64_t token, std::int64_t size);
 
 // What was not found, for google.rpc.ResourceInfo.
 struct Resource {

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-#include "grammar_core/base/error.h"
 #include "service/errors.h"
 
 namespace maskd::service {
@@ -73,9 +72,7 @@ absl::StatusOr<std::vector<TokenId>> TokensOfStyle(const std::string& name,
 absl::Status CheckTokens(const std::vector<TokenId>& tokens, const char* field, int size) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] < 0 || tokens[i] >= size) {
-      return ErrorAt(absl::StatusCode::kOutOfRange, absl::StrCat("reasoning.", field, "[", i, "]"),
-                     "TOKEN_OUT_OF_RANGE",
-                     absl::StrCat("token ", tokens[i], " is not in [0, ", size, ")"));
+      return TokenOutOfRange(absl::StrCat("reasoning.", field, "[", i, "]"), tokens[i], size);
     }
   }
   return absl::OkStatus();

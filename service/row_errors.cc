@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/matcher/drafts.h"
 #include "service/errors.h"
 
 namespace maskd::service {
@@ -17,6 +18,17 @@ absl::Status RowExists(RowId id) {
 absl::Status NotReady(RowId id, absl::string_view why) {
   return ErrorAt(absl::StatusCode::kFailedPrecondition, "", "ROW_NOT_READY",
                  absl::StrCat("row ", id, " ", why));
+}
+
+absl::Status CheckDrafts(const RowToMove& move, std::int64_t max_tokens) {
+  const auto count = static_cast<std::int64_t>(move.drafts.size());
+  if (count > max_tokens) {
+    return LimitExceeded("drafts.tokens", "max_draft_tokens", max_tokens, count);
+  }
+  const absl::Status tree = CheckDraft({move.drafts, move.draft_parents});
+  return tree.ok() ? tree
+                   : ErrorAt(tree.code(), absl::StrCat("drafts.", ErrorPlace(tree)),
+                             "DRAFT_IS_NO_TREE", tree.message());
 }
 
 absl::Status TokenError(const absl::Status& refused, std::size_t index) {

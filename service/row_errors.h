@@ -3,6 +3,7 @@
 #define MASKD_SERVICE_ROW_ERRORS_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -15,6 +16,9 @@ absl::Status RowNotFound(RowId id);
 absl::Status RowExists(RowId id);
 // `why` goes on after "row N".
 absl::Status NotReady(RowId id, absl::string_view why);
+
+// Whether the drafts of an update are a tree of at most `max_tokens`.
+absl::Status CheckDrafts(const RowToMove& move, std::int64_t max_tokens);
 
 // A sequence's refusal of tokens[index] as callers see it: the reason says which kind.
 absl::Status TokenError(const absl::Status& refused, std::size_t index);

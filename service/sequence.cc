@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "service/errors.h"
 
 namespace maskd::service {
 namespace {
@@ -17,11 +18,6 @@ using State = SequencePosition::State;
 
 // The longest text that is looked for when room is left for it behind the reasoning.
 constexpr int kMaxTextBytes = 4096;
-
-// The index of the position that token i comes after.
-std::size_t PositionBefore(const Draft& draft, std::size_t i) {
-  return draft.parents.empty() ? i : static_cast<std::size_t>(draft.parents[i] + 1);
-}
 
 SequencePosition FromMatcher(const DraftPosition& position) {
   switch (position.state) {
@@ -114,8 +110,7 @@ bool Sequence::MustEndReasoning(int token_count) const {
 absl::Status Sequence::TakeReasoning(TokenId token) {
   const int size = grammar().tokenizer().vocabulary().size();
   if (token < 0 || token >= size) {
-    return ErrorAt(absl::StatusCode::kOutOfRange, "", "TOKEN_OUT_OF_RANGE",
-                   absl::StrCat("token ", token, " is not in [0, ", size, ")"));
+    return TokenOutOfRange("", token, size);
   }
   const std::optional<ReasoningGate::Place> next =
       NextPlace(static_cast<ReasoningGate::Place>(history_.state()), token_count(), token);

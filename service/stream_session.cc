@@ -277,8 +277,7 @@ absl::Status StreamSession::CheckStopIds(const std::vector<TokenId>& ids) const 
   const int size = tokenizer_->vocabulary().size();
   for (const TokenId id : ids) {
     if (id < 0 || id >= size) {
-      return ErrorAt(absl::StatusCode::kOutOfRange, "stop_ids", "TOKEN_OUT_OF_RANGE",
-                     absl::StrCat("token ", id, " is not in [0, ", size, ")"));
+      return TokenOutOfRange("stop_ids", id, size);
     }
   }
   return absl::OkStatus();
@@ -304,7 +303,7 @@ void StreamSession::Move(const RowToMove& move) {
   if (sequence == nullptr) {
     return;
   }
-  if (absl::Status checked = CheckDrafts(move); !checked.ok()) {
+  if (absl::Status checked = CheckDrafts(move, limits_.max_draft_tokens); !checked.ok()) {
     row.error = std::move(checked);
     return;
   }
@@ -325,22 +324,14 @@ void StreamSession::MoveCompiling(const RowToMove& move, Compiling* compiling, R
     row->error = NotReady(move.row, "still compiles, it has no token to take or take back");
     return;
   }
-  row->error = CheckDrafts(move);
-  row->asked = row->error.ok() ? &move : nullptr;
+  row->error = CheckDrafts(move, limits_.max_draft_tokens);
+  if (!row->error.ok()) {
+    return;
+  }
+  row->asked = &move;
   if (move.remaining_tokens.has_value()) {
     compiling->remaining_tokens = move.remaining_tokens;
   }
-}
-
-absl::Status StreamSession::CheckDrafts(const RowToMove& move) const {
-  const auto count = static_cast<std::int64_t>(move.drafts.size());
-  if (count > limits_.max_draft_tokens) {
-    return LimitExceeded("drafts.tokens", "max_draft_tokens", limits_.max_draft_tokens, count);
-  }
-  const absl::Status tree = CheckDraft({move.drafts, move.draft_parents});
-  return tree.ok() ? tree
-                   : ErrorAt(tree.code(), absl::StrCat("drafts.", ErrorPlace(tree)),
-                             "DRAFT_IS_NO_TREE", tree.message());
 }
 
 absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,

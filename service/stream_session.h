@@ -82,7 +82,6 @@ class StreamSession {
   absl::Status CheckStopIds(const std::vector<TokenId>& ids) const;
   void Move(const RowToMove& move);
   void MoveCompiling(const RowToMove& move, Compiling* compiling, Row* row);
-  [[nodiscard]] absl::Status CheckDrafts(const RowToMove& move) const;
   absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
                           std::optional<RefusedToken>* refused) const;
   // Turns rows whose compile has ended into rows in use or failed ones.

@@ -10,11 +10,6 @@
 namespace maskd {
 namespace {
 
-// The index of token i's position's parent position.
-std::size_t ParentOf(const Draft& draft, std::size_t i) {
-  return draft.parents.empty() ? i : static_cast<std::size_t>(draft.parents[i] + 1);
-}
-
 // Makes the positions one after the other; keeps the grammar's state of each.
 class DraftWalk {
  public:
@@ -28,7 +23,7 @@ class DraftWalk {
     states_.resize(draft.tokens.size() + 1);
     Make(0, state, finished);
     for (std::size_t i = 0; work_.ok() && i < draft.tokens.size(); ++i) {
-      Take(draft.tokens[i], ParentOf(draft, i), i + 1);
+      Take(draft.tokens[i], PositionBefore(draft, i), i + 1);
     }
     return work_.error();
   }

@@ -46,6 +46,11 @@ struct DraftMasks {
   int accepted_tokens = 0;
 };
 
+// The index of the position that token i comes after.
+inline std::size_t PositionBefore(const Draft& draft, std::size_t i) {
+  return draft.parents.empty() ? i : static_cast<std::size_t>(draft.parents[i] + 1);
+}
+
 // Whether the parents of `draft` are a tree, as FillDraft() needs.
 absl::Status CheckDraft(const Draft& draft);
 
