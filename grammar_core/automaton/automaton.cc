@@ -20,8 +20,7 @@ Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* ma
       characters_(&store_, &objects_, limits.emptiness_states),
       derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
       signatures_(this, &store_, masks),
-      remembers_(
-          std::any_of(facts_.ir().objects.begin(), facts_.ir().objects.end(), RemembersTexts)) {
+      remembers_(RemembersTexts(facts_.ir())) {
   lowering_.set_objects(&objects_);
   if (remembers_) FindItemTokens();
 }

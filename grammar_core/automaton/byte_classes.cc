@@ -1,6 +1,5 @@
 #include "grammar_core/automaton/byte_classes.h"
 
-#include <algorithm>
 #include <bitset>
 
 #include "absl/strings/string_view.h"
@@ -71,7 +70,7 @@ Cuts CutsOf(const GrammarIr& ir) {
   if (!ir.numbers.empty()) cuts.EachOf("+-.");  // digits and e are among those below
   for (const ObjectSpec& spec : ir.objects) CutObject(spec, &cuts);
   // What is remembered may hold any character.
-  if (std::any_of(ir.objects.begin(), ir.objects.end(), RemembersTexts)) cuts.EachByte();
+  if (RemembersTexts(ir)) cuts.EachByte();
   // JSON strings: the quote, control characters, and all that may stand in an escape.
   cuts.Range(0, 0x1F);
   cuts.EachOf("\"\\/bfnrtu0123456789abcdefABCDEF");

@@ -24,6 +24,12 @@ std::uint32_t AsciiCount(const CharEdges& edges) {
   return count;
 }
 
+// The first edge that ends at or after the beginning of `range`.
+CharEdges::const_iterator FirstIn(const CharEdges& edges, const CharRange& range) {
+  return std::partition_point(edges.begin(), edges.end(),
+                              [&](const CharEdge& edge) { return edge.hi < range.lo; });
+}
+
 // The fewest bytes behind a character that a partly read one may become; kNoEnd if there is none.
 std::uint32_t BytesBehind(const TermStore& store, const PartialChar& partial,
                           const CharEdges& edges) {
@@ -31,9 +37,8 @@ std::uint32_t BytesBehind(const TermStore& store, const PartialChar& partial,
   std::uint32_t after = kNoEnd;
   for (int i = 0; i < completions.count; ++i) {
     const CharRange range = completions.ranges[i];
-    for (const CharEdge& edge : edges) {
-      if (edge.lo > range.hi || edge.hi < range.lo) continue;
-      after = std::min(after, store.term(edge.to).min_bytes);
+    for (auto edge = FirstIn(edges, range); edge != edges.end() && edge->lo <= range.hi; ++edge) {
+      after = std::min(after, store.term(edge->to).min_bytes);
     }
   }
   return after;
@@ -113,6 +118,32 @@ std::int64_t ByteDerivative::held_bytes() const {
          static_cast<std::int64_t>(rows_held_ * row_bytes);
 }
 
+template <typename StepCell>
+TermId ByteDerivative::DeriveSpine(TermId id, StepCell step_cell) {
+  std::vector<TermId> ways;
+  for (bool reached = true; reached;) {
+    const Term& cat = store_->term(id);
+    const bool is_cat = cat.kind == TermKind::kCat;
+    const TermId head = is_cat ? cat.a : id;
+    const TermId next = step_cell(head);
+    if (next == kFailedTerm) return kFailedTerm;
+    if (next != kNothingTerm) ways.push_back(is_cat ? store_->Cat(next, cat.b) : next);
+    reached = is_cat && store_->term(head).nullable;
+    id = cat.b;
+  }
+  return store_->Alt(std::move(ways));
+}
+
+template <typename StepBranch>
+TermId ByteDerivative::DeriveAlt(const Term& alt, StepBranch step_branch) {
+  std::vector<TermId> ways;
+  for (const TermId branch : store_->list(alt.a)) {
+    ways.push_back(step_branch(branch));
+    if (ways.back() == kFailedTerm) return kFailedTerm;
+  }
+  return store_->Alt(std::move(ways));
+}
+
 TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
   const Term& term = store_->term(id);
   const unsigned char byte = classes_->Sample(byte_class);
@@ -125,16 +156,9 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
       return same ? store_->Bytes(term.a, term.b + 1) : kNothingTerm;
     }
     case TermKind::kCat:
-      return DeriveCat(id, byte_class, work);
-    case TermKind::kAlt: {
-      std::vector<TermId> branches;
-      for (const TermId branch : store_->list(term.a)) {
-        const TermId next = Step(branch, byte_class, work);
-        if (next == kFailedTerm) return kFailedTerm;
-        branches.push_back(next);
-      }
-      return store_->Alt(std::move(branches));
-    }
+      return DeriveSpine(id, [&](TermId cell) { return Step(cell, byte_class, work); });
+    case TermKind::kAlt:
+      return DeriveAlt(term, [&](TermId branch) { return Step(branch, byte_class, work); });
     case TermKind::kRepeat: {
       const TermId next = Step(term.a, byte_class, work);
       if (next == kFailedTerm || next == kNothingTerm) return next;
@@ -153,21 +177,6 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
   }
 }
 
-TermId ByteDerivative::DeriveCat(TermId id, int byte_class, Work& work) {
-  std::vector<TermId> ways;
-  for (bool reached = true; reached;) {
-    const Term& cat = store_->term(id);
-    const bool is_cat = cat.kind == TermKind::kCat;
-    const TermId head = is_cat ? cat.a : id;
-    const TermId next = Step(head, byte_class, work);
-    if (next == kFailedTerm) return kFailedTerm;
-    if (next != kNothingTerm) ways.push_back(is_cat ? store_->Cat(next, cat.b) : next);
-    reached = is_cat && store_->term(head).nullable;
-    id = cat.b;
-  }
-  return store_->Alt(std::move(ways));
-}
-
 TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
                                   std::uint32_t partial_bytes) {
   if (term.c == kNoObject) return store_->Encode(characters, partial, partial_bytes);
@@ -180,18 +189,7 @@ TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const Par
 }
 
 TermId ByteDerivative::StepKeeping(TermId id, unsigned char byte, Work& work) {
-  std::vector<TermId> ways;
-  for (bool reached = true; reached;) {
-    const Term& cat = store_->term(id);
-    const bool is_cat = cat.kind == TermKind::kCat;
-    const TermId head = is_cat ? cat.a : id;
-    const TermId next = StepCellKeeping(head, byte, work);
-    if (next == kFailedTerm) return kFailedTerm;
-    if (next != kNothingTerm) ways.push_back(is_cat ? store_->Cat(next, cat.b) : next);
-    reached = is_cat && store_->term(head).nullable;
-    id = cat.b;
-  }
-  return store_->Alt(std::move(ways));
+  return DeriveSpine(id, [&](TermId cell) { return StepCellKeeping(cell, byte, work); });
 }
 
 TermId ByteDerivative::StepCellKeeping(TermId id, unsigned char byte, Work& work) {
@@ -200,12 +198,7 @@ TermId ByteDerivative::StepCellKeeping(TermId id, unsigned char byte, Work& work
     return work.Spend() && WithinLimits(work) ? KeepCharacter(term, byte, work) : kFailedTerm;
   }
   if (term.kind != TermKind::kAlt) return Step(id, classes_->Of(byte), work);
-  std::vector<TermId> ways;
-  for (const TermId branch : store_->list(term.a)) {
-    ways.push_back(StepKeeping(branch, byte, work));
-    if (ways.back() == kFailedTerm) return kFailedTerm;
-  }
-  return store_->Alt(std::move(ways));
+  return DeriveAlt(term, [&](TermId branch) { return StepKeeping(branch, byte, work); });
 }
 
 TermId ByteDerivative::KeepCharacter(const Term& term, unsigned char byte, Work& work) {
@@ -259,7 +252,7 @@ void ByteDerivative::FillCharacters(TermId id, std::atomic<TermId>* row, Work& w
         StepChar(start, byte).result != CharStep::Result::kCharacter) {
       continue;
     }
-    // A byte that the tail takes as well is for DeriveCat.
+    // A byte that the tail takes as well is for DeriveSpine.
     if (is_cat && cell.nullable && Step(whole.b, c, work) != kNothingTerm) continue;
     const CharEdge* edge = FindEdge(edges, byte);
     TermId next = kNothingTerm;
@@ -278,22 +271,16 @@ void ByteDerivative::FillCharacters(TermId id, std::atomic<TermId>* row, Work& w
 TermId ByteDerivative::DerivePartial(const Term& term, const PartialChar& partial,
                                      const CharEdges& edges) {
   const Completions completions = CompletionsOf(partial);
-  std::uint32_t after = kNoEnd;  // the fewest bytes behind a character that it may become
-  for (int i = 0; i < completions.count; ++i) {
+  for (int i = 0; completions.free_units > 0 && i < completions.count; ++i) {
     const CharRange range = completions.ranges[i];
-    auto edge = std::partition_point(edges.begin(), edges.end(),
-                                     [&](const CharEdge& e) { return e.hi < range.lo; });
-    if (edge == edges.end() || edge->lo > range.hi) continue;
-    if (completions.free_units > 0 && edge->lo <= range.lo && edge->hi >= range.hi) {
-      const auto units = static_cast<std::uint32_t>(completions.free_units);
-      const TermId rest = partial.phase == CharPhase::kUtf8 ? store_->Continuation(units)
-                                                            : store_->HexDigits(units);
-      return store_->Cat(rest, EncodeLike(term, edge->to, {partial.spelling}));
-    }
-    for (; edge != edges.end() && edge->lo <= range.hi; ++edge) {
-      after = std::min(after, store_->term(edge->to).min_bytes);
-    }
+    const auto edge = FirstIn(edges, range);
+    if (edge == edges.end() || edge->lo > range.lo || edge->hi < range.hi) continue;
+    const auto units = static_cast<std::uint32_t>(completions.free_units);
+    const TermId rest =
+        partial.phase == CharPhase::kUtf8 ? store_->Continuation(units) : store_->HexDigits(units);
+    return store_->Cat(rest, EncodeLike(term, edge->to, {partial.spelling}));
   }
+  const std::uint32_t after = BytesBehind(*store_, partial, edges);
   if (after == kNoEnd) return kNothingTerm;
   return EncodeLike(term, term.a, partial, SaturatingAdd(after, MinBytesLeft(partial)));
 }

@@ -48,7 +48,12 @@ class ByteDerivative {
 
  private:
   TermId Derive(TermId term, int byte_class, Work& work);
-  TermId DeriveCat(TermId term, int byte_class, Work& work);
+  // What the cells of a spine lead to, as far as those before may be empty; what a choice leads to.
+  // `step_cell` and `step_branch` are the step of one of them.
+  template <typename StepCell>
+  TermId DeriveSpine(TermId term, StepCell step_cell);
+  template <typename StepBranch>
+  TermId DeriveAlt(const Term& alt, StepBranch step_branch);
   TermId StepCellKeeping(TermId cell, unsigned char byte, Work& work);
   TermId KeepCharacter(const Term& term, unsigned char byte, Work& work);
   TermId DeriveEncode(const Term& term, unsigned char byte, Work& work);

@@ -130,7 +130,6 @@ class MaskMaker {
   bool WalkOthers(const TokenTrie& trie, std::size_t parent, const Parts& parts, OnNode allow);
   bool WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow);
   void WalkMember(const TokenTrie& trie, std::size_t quote, TermId member, OnNode allow);
-  [[nodiscard]] bool IsNames(TermId cell) const;
   // Any name but the declared ones, before a quote.
   struct OtherNames {
     TermId any;

@@ -1,6 +1,4 @@
 // The route of MaskMaker for wide strings before a tail.
-#include <algorithm>
-
 #include "absl/strings/match.h"
 
 #include "grammar_core/automaton/automaton.h"
@@ -17,14 +15,6 @@ constexpr int kMaxCellsBefore = 2;
 bool IsPlain(const TermStore& store, const Term& cell) {
   return cell.kind == TermKind::kByteSet || cell.kind == TermKind::kBytes ||
          (cell.kind == TermKind::kRepeat && store.term(cell.a).kind == TermKind::kByteSet);
-}
-
-TokenTrie SortedTrie(std::vector<TokenTrie::Entry>* entries) {
-  std::sort(entries->begin(), entries->end(),
-            [](const TokenTrie::Entry& x, const TokenTrie::Entry& y) {
-              return x.bytes != y.bytes ? x.bytes < y.bytes : x.id < y.id;
-            });
-  return TokenTrie(*entries);
 }
 
 Hash128 KeyOfAll(const TermStore& store, TermId id) {
@@ -120,7 +110,7 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte)
       if (at == kFailedTerm) return nullptr;
     }
   }
-  auto exits = std::make_shared<const Exits>(Exits{std::move(ends), SortedTrie(&rests)});
+  auto exits = std::make_shared<const Exits>(Exits{std::move(ends), TokenTrie::OfUnsorted(&rests)});
   masks_->PutExits(key, exits);
   return exits;
 }
@@ -162,7 +152,7 @@ std::shared_ptr<const Exits> MaskMaker::EndsOf(TermId cell) {
     if (next != kNothingTerm && automaton_->MayEnd(next)) AddRests(i, &rests);
     i += next == kNothingTerm ? node.skip : 1;
   }
-  auto exits = std::make_shared<const Exits>(Exits{{}, SortedTrie(&rests)});
+  auto exits = std::make_shared<const Exits>(Exits{{}, TokenTrie::OfUnsorted(&rests)});
   masks_->PutExits(key, exits);
   return exits;
 }

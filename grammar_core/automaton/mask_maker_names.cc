@@ -7,17 +7,10 @@
 
 namespace maskd {
 
-bool MaskMaker::IsNames(TermId id) const {
-  const Term& cell = automaton_->term(id);
-  return cell.kind == TermKind::kEncode && cell.c != kNoObject &&
-         PartialChar::Unpack(cell.b).phase == CharPhase::kStart &&
-         automaton_->term(cell.a).kind == TermKind::kNameSet;
-}
-
 // Names are walked as texts; only what stands behind a whole name and its quote is a state.
 bool MaskMaker::WalkNames(const TokenTrie& trie, std::size_t parent, const Parts& parts,
                           OnNode allow) {
-  if (!IsNames(parts.cell)) return false;
+  if (!automaton_->store().IsNames(parts.cell)) return false;
   const ObjectTerms::NameTexts names = automaton_->NamesOf(parts.cell, *work_);
   if (!names.list.IsAscii()) return false;
   const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };

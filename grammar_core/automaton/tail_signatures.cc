@@ -21,7 +21,17 @@ bool IsEnd(unsigned char byte) { return byte == '}' || byte == ']' || byte == '"
 }  // namespace
 
 unsigned char TailSignatures::LastByte(TermId cell) const {
-  TermId last = cell;
+  if (store_->term(cell).kind != TermKind::kAlt) return LastByteOfSpine(cell);
+  const std::span<const TermId> branches = store_->list(store_->term(cell).a);
+  const unsigned char last = LastByteOfSpine(branches.front());
+  const bool all =
+      branches.size() <= kMaxBranches &&
+      std::ranges::all_of(branches, [&](TermId branch) { return LastByteOfSpine(branch) == last; });
+  return all ? last : 0;
+}
+
+unsigned char TailSignatures::LastByteOfSpine(TermId spine) const {
+  TermId last = spine;
   while (store_->term(last).kind == TermKind::kCat) last = store_->term(last).b;
   const Term& term = store_->term(last);
   switch (term.kind) {
@@ -52,17 +62,7 @@ std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work
     const bool is_cat = term.kind == TermKind::kCat;
     const TermId cell = is_cat ? term.a : rest;
     key = Mix(key, store_->term(cell).key);
-    unsigned char last = 0;
-    if (store_->term(cell).kind == TermKind::kAlt) {
-      const std::span<const TermId> branches = store_->list(store_->term(cell).a);
-      if (branches.size() > kMaxBranches) return std::nullopt;
-      last = LastByte(branches.front());
-      for (const TermId branch : branches) {
-        if (LastByte(branch) != last) last = 0;
-      }
-    } else {
-      last = LastByte(cell);
-    }
+    const unsigned char last = LastByte(cell);
     if (last != 0 && !store_->term(cell).nullable) {
       const std::optional<Signature> tail = SignatureOf(is_cat ? term.b : kEmptyTerm, last, work);
       if (!tail.has_value()) return std::nullopt;

@@ -52,6 +52,7 @@ class TailSignatures {
 
   // The byte that every text of a cell ends by, a brace, a bracket or a quote; or 0.
   [[nodiscard]] unsigned char LastByte(TermId cell) const;
+  [[nodiscard]] unsigned char LastByteOfSpine(TermId spine) const;
   std::optional<Signature> SignatureOf(TermId tail, unsigned char last, Work& work)
       ABSL_LOCKS_EXCLUDED(mutex_);
   std::optional<Signature> MakeSignature(TermId tail, unsigned char last, Work& work);

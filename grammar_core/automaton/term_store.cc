@@ -348,6 +348,13 @@ TermId TermStore::And(std::vector<TermId> terms) {
   });
 }
 
+bool TermStore::IsNames(TermId id) const {
+  const Term& cell = terms_[id];
+  return cell.kind == TermKind::kEncode && cell.c != kNoObject &&
+         PartialChar::Unpack(cell.b).phase == CharPhase::kStart &&
+         terms_[cell.a].kind == TermKind::kNameSet;
+}
+
 bool TermStore::IsAnyChar(TermId id) const {
   static const auto* const any = new maskd::CharSet(maskd::CharSet::All());
   const Term& term = terms_[id];

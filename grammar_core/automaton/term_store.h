@@ -98,6 +98,8 @@ class TermStore {
   TermId And(std::vector<TermId> terms);
   TermId Not(TermId term);
 
+  // Whether `id` is an Encode term of an object's names, between two characters.
+  [[nodiscard]] bool IsNames(TermId id) const;
   // Whether `id` is any one character.
   [[nodiscard]] bool IsAnyChar(TermId id) const;
   // Whether `id` is every character string.

@@ -119,18 +119,12 @@ class WarmUpRun {
   // The term of the names that `state` may begin with, or Nothing.
   [[nodiscard]] TermId NamesIn(TermId state) const {
     const TermStore& store = automaton_.store();
-    const auto is_names = [&](TermId id) {
-      const Term& term = store.term(id);
-      return term.kind == TermKind::kEncode && term.c != kNoObject &&
-             PartialChar::Unpack(term.b).phase == CharPhase::kStart &&
-             store.term(term.a).kind == TermKind::kNameSet;
-    };
     const Term& whole = store.term(state);
     const TermId cell = whole.kind == TermKind::kCat ? whole.a : state;
-    if (is_names(cell)) return cell;
+    if (store.IsNames(cell)) return cell;
     if (store.term(cell).kind != TermKind::kAlt) return kNothingTerm;
     for (const TermId branch : store.list(store.term(cell).a)) {
-      if (is_names(branch)) return branch;
+      if (store.IsNames(branch)) return branch;
     }
     return kNothingTerm;
   }

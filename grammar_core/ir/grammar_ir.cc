@@ -1,5 +1,7 @@
 #include "grammar_core/ir/grammar_ir.h"
 
+#include <algorithm>
+
 namespace maskd {
 
 bool IsEndless(const GrammarIr& ir, NodeId node) {
@@ -9,6 +11,11 @@ bool IsEndless(const GrammarIr& ir, NodeId node) {
 }
 
 bool RemembersTexts(const ObjectSpec& spec) { return spec.is_array && !spec.others.empty(); }
+
+bool RemembersTexts(const GrammarIr& ir) {
+  return std::ranges::any_of(ir.objects,
+                             [](const ObjectSpec& spec) { return RemembersTexts(spec); });
+}
 
 void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out) {
   for (const ObjectSpec::Member& member : spec.members) {

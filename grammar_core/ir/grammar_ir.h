@@ -180,6 +180,9 @@ struct GrammarIr {
   std::vector<ObjectSpec> objects;                     // kObject
 };
 
+// The same of any of its objects.
+bool RemembersTexts(const GrammarIr& ir);
+
 // Whether `node` is the endless repetition of a set of characters, as of any: that less some texts
 // is never empty, whatever it begins with.
 bool IsEndless(const GrammarIr& ir, NodeId node);

@@ -1,7 +1,5 @@
 #include "grammar_core/mask/run_index.h"
 
-#include <algorithm>
-
 namespace maskd {
 
 RunIndex::RunIndex(const Vocabulary& vocabulary, const std::bitset<256>& set)
@@ -24,11 +22,7 @@ RunIndex::RunIndex(const Vocabulary& vocabulary, const std::bitset<256>& set)
       cuts_.push_back({static_cast<int>(run), id});
     }
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const TokenTrie::Entry& x, const TokenTrie::Entry& y) {
-              return x.bytes != y.bytes ? x.bytes < y.bytes : x.id < y.id;
-            });
-  rests_ = TokenTrie(entries);
+  rests_ = TokenTrie::OfUnsorted(&entries);
 }
 
 }  // namespace maskd

@@ -51,4 +51,11 @@ TokenTrie::TokenTrie(std::span<const Entry> entries) {
   for (std::uint32_t i = 0; i < nodes_.size(); i += nodes_[i].skip) first_[nodes_[i].byte] = i;
 }
 
+TokenTrie TokenTrie::OfUnsorted(std::vector<Entry>* entries) {
+  std::sort(entries->begin(), entries->end(), [](const Entry& x, const Entry& y) {
+    return x.bytes != y.bytes ? x.bytes < y.bytes : x.id < y.id;
+  });
+  return TokenTrie(*entries);
+}
+
 }  // namespace maskd

@@ -45,6 +45,9 @@ class TokenTrie {
   // `entries` ascend by bytes, none of which is empty. The bytes are not kept.
   explicit TokenTrie(std::span<const Entry> entries);
 
+  // The same of entries in any order, which it sorts.
+  static TokenTrie OfUnsorted(std::vector<Entry>* entries);
+
   [[nodiscard]] std::span<const TrieNode> nodes() const { return nodes_; }
   // The node of first byte `byte`, or nodes().size().
   [[nodiscard]] std::size_t First(unsigned char byte) const { return first_[byte]; }
