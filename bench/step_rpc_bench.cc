@@ -1,26 +1,29 @@
-// One decode step as an engine sees it: over a Unix socket, through the client library, masks back.
+// Decode steps as an engine sees them: over a Unix socket, through the client library, masks back.
 //
-//   step_rpc_bench --rows 1,8,64 --tokenizer llama3=build/vocab/llama3.tiktoken,preset=llama3
+//   step_rpc_bench --rows 1,8,64,256 --tokenizer llama3=build/vocab/llama3.tiktoken,preset=llama3
+//       --cases ../shared/maskbench/open.jsonl.gz
 //
-// What is timed  from Submit() to the end of Collect(): the step's message, the socket twice, the
-//          server's matchers and masks, the reply's parse. Server and client share this process and
-//          its cores, but no memory: every byte goes over the socket.
-// Rows     row i follows schema i % count of --schemas and takes an allowed token at random; the
-//          schemas are compiled before, and a row that ends opens again in its next step.
-// Floors   taken in turn with each step: a step of no row (the round trip alone) and a memcpy of
-//          the dense masks' bytes, which a short form need not move. wire_bench counts the wire's.
+// step     from Submit() to the end of Collect(): the step's message, the socket twice, the
+//          server's matchers and masks, the reply's parse; with --copy the masks' copy into dense
+//          rows too.
+// empty    a step of no row on the same stream, after the others: the round trip alone.
+// wait     with --forward_us: how long Collect() takes after a pause of so long since Submit().
+// cpu      processor time of all threads, a step. The client's is taken from Submit() to Collect();
+//          the server is a process of its own and its own program, --server.
+// Rows     --cases: row i follows document i % --documents; one that ends begins anew in its next
+//          step. The first --warmup steps are not counted: enough of them and every mask is known.
+//          Without: random texts of the schemas of a folder.
+// Load     --compiles_per_second: grammars that the server has not seen, sent meanwhile.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <memory>
-#include <random>
+#include <optional>
 #include <span>
-#include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -32,22 +35,29 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include <stdlib.h>
-#include <unistd.h>
 
+#include "bench/samples.h"
+#include "bench/server_process.h"
+#include "bench/step_rows.h"
 #include "client/cpp/client.h"
 #include "service/config.h"
-#include "service/server.h"
 
 ABSL_FLAG(std::vector<std::string>, rows, (std::vector<std::string>{"1", "8", "64"}),
           "Batch sizes, separated by commas.");
+ABSL_FLAG(std::string, server, MASKD_BINARY, "The server's program.");
 ABSL_FLAG(std::string, tokenizer, "", "As maskd's --tokenizer; empty for the embedded bytes.");
-ABSL_FLAG(std::string, schemas, "examples/schemas", "Folder of the JSON Schemas.");
+ABSL_FLAG(std::string, schemas, "examples/schemas", "Folder of the JSON Schemas, without --cases.");
+ABSL_FLAG(std::string, cases, "", "MaskBench cases, for rows of whole documents.");
+ABSL_FLAG(int, documents, 64, "Documents of them.");
 ABSL_FLAG(bool, short_forms, true, "Whether masks come in the short row forms.");
+ABSL_FLAG(bool, copy, false, "Whether each step copies its masks into a plane of dense rows.");
+ABSL_FLAG(int, drafts, 0, "Draft tokens of each row and step; needs --cases.");
+ABSL_FLAG(int, forward_us, 0, "Microseconds between a step's Submit() and its Collect().");
+ABSL_FLAG(int, compiles_per_second, 0, "New grammars compiled meanwhile.");
 ABSL_FLAG(int, steps, 2000, "Timed steps of each batch size.");
-ABSL_FLAG(int, warmup, 200, "Steps before those, not timed.");
+ABSL_FLAG(int, warmup, 500, "Steps before those, not timed.");
 
-namespace maskd {
+namespace maskd::bench {
 namespace {
 
 using client::Client;
@@ -55,248 +65,199 @@ using client::MaskStream;
 using client::RowResult;
 using client::Step;
 using client::StepResult;
-using client::TokenId;
-using Clock = std::chrono::steady_clock;
 
 constexpr absl::Duration kTimeout = absl::Seconds(30);
-constexpr int kBitsPerWord = 32;
 
-double MicrosSince(Clock::time_point start) {
-  const std::chrono::duration<double, std::micro> elapsed = Clock::now() - start;
-  return elapsed.count();
-}
-
-// The value that `percent` of the samples do not exceed.
-double Percentile(std::vector<double> samples, int percent) {
-  const std::size_t at = (samples.size() - 1) * static_cast<std::size_t>(percent) / 100;
-  std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(at),
-                   samples.end());
-  return samples[at];
-}
-
-// What one batch size gave, in microseconds and bytes, one sample a step.
+// What one batch size gave, in microseconds.
 struct Samples {
   std::vector<double> step;
+  std::vector<double> wait;
   std::vector<double> empty;
-  std::vector<double> copy;
-  std::int64_t mask_bytes = 0;
-  std::int64_t mask_count = 0;
+  double client_cpu = 0;  // of all steps
+  double server_cpu = 0;
 };
 
-// A server in this process, on a socket in a folder of its own.
-class LocalServer {
+v1::CompileRequest CompileRequestOf(const std::string& schema) {
+  v1::CompileRequest request;
+  request.mutable_grammar()->set_kind("json_schema");
+  request.mutable_grammar()->set_source(schema);
+  return request;
+}
+
+// Compiles grammars that are new to the server, at a steady rate, until it goes.
+class CompileLoad {
  public:
-  static absl::StatusOr<std::unique_ptr<LocalServer>> Start(const std::string& tokenizer) {
-    std::string folder = "/tmp/maskd-bench-XXXXXX";
-    if (mkdtemp(folder.data()) == nullptr) {
-      return absl::UnavailableError(absl::StrCat(folder, ": cannot be made"));
-    }
-    auto local = std::unique_ptr<LocalServer>(new LocalServer(folder));
-    service::Config config;
-    config.listen = {local->address()};
-    config.metrics_listen = "";
-    if (!tokenizer.empty()) {
-      absl::StatusOr<VocabularySource> source = service::ParseTokenizerFlag(tokenizer);
-      if (!source.ok()) {
-        return source.status();
-      }
-      config.tokenizers.push_back(*std::move(source));
-    }
-    auto server = service::Server::Start(config);
-    if (!server.ok()) {
-      return server.status();
-    }
-    local->server_ = *std::move(server);
-    return local;
+  CompileLoad(const Client* client, const std::vector<std::string>* schemas, int per_second) {
+    if (per_second > 0) thread_ = std::thread([=, this] { Run(*client, *schemas, per_second); });
   }
-
-  ~LocalServer() {
-    if (server_ != nullptr) {
-      server_->Drain();
-    }
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+  ~CompileLoad() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
   }
-  LocalServer(const LocalServer&) = delete;
-  LocalServer& operator=(const LocalServer&) = delete;
+  CompileLoad(const CompileLoad&) = delete;
+  CompileLoad& operator=(const CompileLoad&) = delete;
 
-  [[nodiscard]] std::string address() const { return absl::StrCat("unix:", folder_, "/s"); }
+  [[nodiscard]] int compiled() const { return compiled_; }
 
  private:
-  explicit LocalServer(std::string folder) : folder_(std::move(folder)) {}
+  void Run(const Client& client, const std::vector<std::string>& schemas, int per_second) {
+    const auto period = std::chrono::microseconds(1'000'000 / per_second);
+    auto next = Clock::now();
+    for (int i = 0; !stop_; ++i) {
+      std::string schema = schemas[static_cast<std::size_t>(i) % schemas.size()];
+      const std::size_t brace = schema.find('{');
+      if (brace == std::string::npos || schema.find('"') == std::string::npos) continue;
+      schema.insert(brace + 1, absl::StrCat("\"x-load-", i, "\":0,"));
+      if (client.Compile(CompileRequestOf(schema)).ok()) ++compiled_;
+      std::this_thread::sleep_until(next += period);
+    }
+  }
 
-  std::string folder_;
-  std::unique_ptr<service::Server> server_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<int> compiled_ = 0;
+  std::thread thread_;
 };
-
-// Compiles every schema of `folder`, in order of name, and gives the grammars' ids.
-absl::StatusOr<std::vector<std::string>> CompileSchemas(const Client& client,
-                                                        const std::string& folder) {
-  std::vector<std::filesystem::path> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".json") {
-      paths.push_back(entry.path());
-    }
-  }
-  if (paths.empty()) {
-    return absl::NotFoundError(absl::StrCat("--schemas: no .json in ", folder));
-  }
-  std::sort(paths.begin(), paths.end());
-  std::vector<std::string> ids;
-  for (const std::filesystem::path& path : paths) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    v1::CompileRequest request;
-    request.mutable_grammar()->set_kind("json_schema");
-    request.mutable_grammar()->set_source(text.str());
-    const absl::StatusOr<v1::CompileResponse> compiled = client.Compile(request);
-    if (!compiled.ok()) {
-      return absl::Status(compiled.status().code(),
-                          absl::StrCat(path.string(), ": ", compiled.status().message()));
-    }
-    ids.push_back(compiled->grammar_id());
-  }
-  return ids;
-}
-
-// The first allowed token at or after a random place, going round.
-TokenId RandomAllowed(std::span<const std::int32_t> words, std::mt19937_64& random) {
-  const std::size_t size = words.size() * kBitsPerWord;
-  const std::size_t start = random() % size;
-  for (std::size_t i = 0; i < size; ++i) {
-    const std::size_t token = (start + i) % size;
-    const auto word = static_cast<std::uint32_t>(words[token / kBitsPerWord]);
-    if ((word >> (token % kBitsPerWord) & 1U) != 0) {
-      return static_cast<TokenId>(token);
-    }
-  }
-  return -1;  // the server never answers such a mask
-}
 
 // The engine's side of one batch.
 class Batch {
  public:
-  Batch(MaskStream* stream, const std::vector<std::string>* grammars, int row_count)
-      : stream_(stream), grammars_(grammars), row_count_(row_count) {
-    for (int row = 0; row < row_count_; ++row) {
-      Open(row);
-    }
+  Batch(MaskStream* stream, StepRows* rows, const std::vector<std::string>* grammars, int row_count)
+      : stream_(stream), rows_(rows), grammars_(grammars) {
+    for (int row = 0; row < row_count; ++row) Open(row);
+    plane_.resize(static_cast<std::size_t>(row_count) * stream->welcome().mask_words());
   }
 
-  // One real step, one empty one, one copy; `samples` null for warm-up.
+  // One step and what its masks make of the next; `samples` null for warm-up.
   absl::Status Turn(Samples* samples) {
-    double step_us = 0;
-    if (absl::Status run = Exchange(next_, &step_us); !run.ok()) {
-      return run;
-    }
-    const absl::StatusOr<std::int64_t> bytes = Advance(samples);
-    if (!bytes.ok()) {
-      return bytes.status();
-    }
-    const double copy_us = TimeCopy(static_cast<std::size_t>(*bytes));
-    double empty_us = 0;
+    if (absl::Status run = Exchange(next_, samples); !run.ok()) return run;
+    return Advance();
+  }
+
+  absl::Status TurnEmpty(Samples* samples) {
     Step empty;
-    if (absl::Status run = Exchange(empty, &empty_us); !run.ok()) {
-      return run;
-    }
-    if (samples != nullptr) {
-      samples->step.push_back(step_us);
-      samples->copy.push_back(copy_us);
-      samples->empty.push_back(empty_us);
-    }
-    return absl::OkStatus();
+    const auto start = Clock::now();
+    if (absl::Status sent = stream_->Submit(empty).status(); !sent.ok()) return sent;
+    absl::Status collected = stream_->Collect(kTimeout, result_);
+    samples->empty.push_back(MicrosSince(start));
+    return collected;
   }
 
  private:
   void Open(int row) {
-    const std::size_t grammar = static_cast<std::size_t>(row) % grammars_->size();
-    next_.Open(static_cast<client::RowId>(row), (*grammars_)[grammar]);
+    rows_->Start(row);
+    next_.Open(static_cast<client::RowId>(row), (*grammars_)[rows_->SchemaOf(row)]);
   }
 
-  absl::Status Exchange(Step& step, double* us) {
-    const Clock::time_point start = Clock::now();
-    const absl::StatusOr<std::uint64_t> number = stream_->Submit(step);
-    if (!number.ok()) {
-      return number.status();
+  absl::Status Exchange(Step& step, Samples* samples) {
+    const double cpu = ClockMicros(CLOCK_PROCESS_CPUTIME_ID);
+    const auto start = Clock::now();
+    if (absl::Status sent = stream_->Submit(step).status(); !sent.ok()) return sent;
+    if (const int forward = absl::GetFlag(FLAGS_forward_us); forward > 0) {
+      std::this_thread::sleep_until(start + std::chrono::microseconds(forward));
     }
+    const auto wait = Clock::now();
     absl::Status collected = stream_->Collect(kTimeout, result_);
-    *us = MicrosSince(start);
+    if (collected.ok() && absl::GetFlag(FLAGS_copy)) collected = CopyMasks();
+    if (samples != nullptr) {
+      samples->step.push_back(MicrosSince(start));
+      samples->wait.push_back(MicrosSince(wait));
+      samples->client_cpu += ClockMicros(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+    }
     return collected;
   }
 
-  // Writes the next step from the masks of this one; gives their bytes.
-  absl::StatusOr<std::int64_t> Advance(Samples* samples) {
-    std::int64_t bytes = 0;
-    next_.Clear();
+  absl::Status CopyMasks() {
+    order_.clear();
     for (const RowResult& row : result_.rows()) {
-      if (!row.error.ok()) {
-        return row.error;
-      }
-      if (!row.has_mask()) {
-        next_.Close(row.row);
-        Open(static_cast<int>(row.row));
-        continue;
-      }
-      const std::span<const std::int32_t> words = row.masks.front().words();
-      bytes += static_cast<std::int64_t>(words.size_bytes());
-      const TokenId token = RandomAllowed(words, random_);
-      next_.Take(row.row, {&token, 1});
-      if (samples != nullptr) {
-        ++samples->mask_count;
-      }
+      if (!row.masks.empty()) order_.push_back(row.row);
     }
-    if (samples != nullptr) {
-      samples->mask_bytes += bytes;
-    }
-    return bytes;
+    const std::int64_t words = stream_->welcome().mask_words();
+    const auto count = static_cast<std::int64_t>(plane_.size()) / words;
+    return result_.CopyMasks(order_, {plane_.data(), count, words});
   }
 
-  double TimeCopy(std::size_t bytes) {
-    from_.resize(bytes, 1);
-    to_.resize(bytes);
-    const Clock::time_point start = Clock::now();
-    std::memcpy(to_.data(), from_.data(), bytes);
-    asm volatile("" : : "r"(to_.data()) : "memory");  // the copy must not be dropped
-    return MicrosSince(start);
+  // Writes the next step from the masks of this one.
+  absl::Status Advance() {
+    next_.Clear();
+    const int drafts = absl::GetFlag(FLAGS_drafts);
+    for (const RowResult& row : result_.rows()) {
+      if (!row.error.ok()) return row.error;
+      const int id = static_cast<int>(row.row);
+      const auto mask = row.has_mask() ? row.masks.front().words() : std::span<const int>();
+      const std::span<const TokenId> tokens = rows_->Next(id, mask, 1 + drafts);
+      if (!row.has_mask() || tokens.empty()) {
+        next_.Close(row.row);
+        Open(id);
+        continue;
+      }
+      next_.Take(row.row, tokens.first(1));
+      if (drafts > 0) next_.Draft(row.row, tokens.subspan(1));
+    }
+    return absl::OkStatus();
   }
 
   MaskStream* const stream_;
+  StepRows* const rows_;
   const std::vector<std::string>* const grammars_;
-  const int row_count_;
-  std::mt19937_64 random_{1};
   Step next_;
   StepResult result_;
-  std::vector<char> from_;
-  std::vector<char> to_;
+  std::vector<client::RowId> order_;
+  std::vector<std::int32_t> plane_;
 };
 
-absl::StatusOr<Samples> Measure(const Client& client, const std::vector<std::string>& grammars,
-                                int row_count, std::uint32_t width) {
-  const auto stream =
-      client.OpenStream({.logits_width = width, .short_forms = absl::GetFlag(FLAGS_short_forms)});
-  if (!stream.ok()) {
-    return stream.status();
+// What does not change from batch size to batch size.
+struct Setup {
+  std::unique_ptr<StepRows> rows;
+  std::unique_ptr<ServerProcess> server;
+  std::unique_ptr<Client> client;
+  std::vector<std::string> grammars;
+  std::uint32_t width = 0;
+};
+
+absl::StatusOr<Samples> Measure(const Setup& setup, int row_count) {
+  const auto stream = setup.client->OpenStream(
+      {.logits_width = setup.width, .short_forms = absl::GetFlag(FLAGS_short_forms)});
+  if (!stream.ok()) return stream.status();
+  Batch batch(stream->get(), setup.rows.get(), &setup.grammars, row_count);
+  for (int i = 0; i < absl::GetFlag(FLAGS_warmup); ++i) {
+    if (absl::Status turn = batch.Turn(nullptr); !turn.ok()) return turn;
   }
-  Batch batch(stream->get(), &grammars, row_count);
   Samples samples;
-  const int warmup = absl::GetFlag(FLAGS_warmup);
-  for (int i = 0; i < warmup + absl::GetFlag(FLAGS_steps); ++i) {
-    if (absl::Status turn = batch.Turn(i < warmup ? nullptr : &samples); !turn.ok()) {
-      return turn;
-    }
+  const CompileLoad load(setup.client.get(), &setup.rows->schemas(),
+                         absl::GetFlag(FLAGS_compiles_per_second));
+  const int steps = absl::GetFlag(FLAGS_steps);
+  const double cpu = setup.server->CpuMicros();
+  for (int i = 0; i < steps; ++i) {
+    if (absl::Status turn = batch.Turn(&samples); !turn.ok()) return turn;
   }
+  samples.server_cpu = setup.server->CpuMicros() - cpu;
+  for (int i = 0; i < steps; ++i) {
+    if (absl::Status turn = batch.TurnEmpty(&samples); !turn.ok()) return turn;
+  }
+  if (load.compiled() > 0) std::printf("%d grammars compiled meanwhile\n", load.compiled());
   const absl::Status closed = (*stream)->Close(kTimeout);
   return closed.ok() ? absl::StatusOr<Samples>(std::move(samples)) : closed;
 }
 
 void Print(int row_count, const Samples& samples) {
-  const std::int64_t masks = std::max<std::int64_t>(samples.mask_count, 1);
-  std::printf("%5d %10lld %10.1f %10.1f %10.1f %10.1f %10.2f %10.2f\n", row_count,
-              static_cast<long long>(samples.mask_bytes / masks), Percentile(samples.step, 50),
-              Percentile(samples.step, 99), Percentile(samples.empty, 50),
-              Percentile(samples.empty, 99), Percentile(samples.copy, 50),
-              Percentile(samples.copy, 99));
+  const double steps = absl::GetFlag(FLAGS_steps);
+  std::printf("%5d %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f", row_count,
+              Percentile(samples.step, 50), Percentile(samples.step, 99),
+              Percentile(samples.empty, 50), Percentile(samples.empty, 99),
+              samples.client_cpu / steps, samples.server_cpu / steps);
+  if (absl::GetFlag(FLAGS_forward_us) > 0) {
+    std::printf(" %10.1f %10.1f", Percentile(samples.wait, 50), Percentile(samples.wait, 99));
+  }
+  std::printf("\n");
+}
+
+void PrintHead(const Setup& setup) {
+  std::printf("%zu schemas, %d tokens wide, %d steps; microseconds\n", setup.grammars.size(),
+              static_cast<int>(setup.width), absl::GetFlag(FLAGS_steps));
+  std::printf("%5s %10s %10s %10s %10s %10s %10s", "rows", "step p50", "step p99", "empty p50",
+              "empty p99", "client cpu", "server cpu");
+  if (absl::GetFlag(FLAGS_forward_us) > 0) std::printf(" %10s %10s", "wait p50", "wait p99");
+  std::printf("\n");
 }
 
 absl::StatusOr<std::vector<int>> RowCounts() {
@@ -311,55 +272,71 @@ absl::StatusOr<std::vector<int>> RowCounts() {
   return counts;
 }
 
+absl::StatusOr<std::unique_ptr<StepRows>> MakeRows() {
+  const std::string cases = absl::GetFlag(FLAGS_cases);
+  if (cases.empty()) return RandomRows(absl::GetFlag(FLAGS_schemas));
+  auto tokenizer = service::ParseTokenizerFlag(absl::GetFlag(FLAGS_tokenizer));
+  if (!tokenizer.ok()) return tokenizer.status();
+  return DocumentRows(cases, *tokenizer, absl::GetFlag(FLAGS_documents));
+}
+
+absl::Status CompileAll(Setup* setup) {
+  for (const std::string& schema : setup->rows->schemas()) {
+    const auto compiled = setup->client->Compile(CompileRequestOf(schema));
+    if (!compiled.ok()) return compiled.status();
+    setup->grammars.push_back(compiled->grammar_id());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Setup> SetUp() {
+  Setup setup;
+  auto rows = MakeRows();
+  if (!rows.ok()) return rows.status();
+  setup.rows = *std::move(rows);
+  std::vector<std::string> arguments;
+  if (const std::string tokenizer = absl::GetFlag(FLAGS_tokenizer); !tokenizer.empty()) {
+    arguments.push_back(absl::StrCat("--tokenizer=", tokenizer));
+  }
+  auto server = ServerProcess::Start(absl::GetFlag(FLAGS_server), arguments);
+  if (!server.ok()) return server.status();
+  setup.server = *std::move(server);
+  auto client =
+      Client::Connect({.address = setup.server->address(), .connect_timeout = absl::Seconds(60)});
+  if (!client.ok()) return client.status();
+  setup.client = *std::move(client);
+  const auto tokenizer = setup.client->GetTokenizer("");
+  if (!tokenizer.ok()) return tokenizer.status();
+  setup.width = static_cast<std::uint32_t>(tokenizer->vocab_size());
+  if (absl::Status compiled = CompileAll(&setup); !compiled.ok()) return compiled;
+  return setup;
+}
+
 absl::Status Run() {
   const absl::StatusOr<std::vector<int>> row_counts = RowCounts();
-  if (!row_counts.ok()) {
-    return row_counts.status();
-  }
+  if (!row_counts.ok()) return row_counts.status();
   if (absl::GetFlag(FLAGS_steps) < 1) {
     return absl::InvalidArgumentError("--steps: at least one is needed");
   }
-  const auto server = LocalServer::Start(absl::GetFlag(FLAGS_tokenizer));
-  if (!server.ok()) {
-    return server.status();
-  }
-  const auto client = Client::Connect({.address = (*server)->address()});
-  if (!client.ok()) {
-    return client.status();
-  }
-  const auto tokenizer = (*client)->GetTokenizer("");
-  if (!tokenizer.ok()) {
-    return tokenizer.status();
-  }
-  const auto grammars = CompileSchemas(**client, absl::GetFlag(FLAGS_schemas));
-  if (!grammars.ok()) {
-    return grammars.status();
-  }
-  std::printf("tokenizer %s, %d tokens, %zu schemas, %d steps; microseconds a step\n",
-              tokenizer->name().c_str(), static_cast<int>(tokenizer->vocab_size()),
-              grammars->size(), absl::GetFlag(FLAGS_steps));
-  std::printf("%5s %10s %10s %10s %10s %10s %10s %10s\n", "rows", "bytes/row", "step p50",
-              "step p99", "empty p50", "empty p99", "memcpy p50", "memcpy p99");
+  const absl::StatusOr<Setup> setup = SetUp();
+  if (!setup.ok()) return setup.status();
+  PrintHead(*setup);
   for (const int row_count : *row_counts) {
-    const auto samples = Measure(**client, *grammars, row_count,
-                                 static_cast<std::uint32_t>(tokenizer->vocab_size()));
-    if (!samples.ok()) {
-      return samples.status();
-    }
+    const auto samples = Measure(*setup, row_count);
+    if (!samples.ok()) return samples.status();
     Print(row_count, *samples);
+    std::fflush(stdout);
   }
   return absl::OkStatus();
 }
 
 }  // namespace
-}  // namespace maskd
+}  // namespace maskd::bench
 
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("Times decode steps over a Unix socket.");
   absl::ParseCommandLine(argc, argv);
-  const absl::Status status = maskd::Run();
-  if (!status.ok()) {
-    std::fprintf(stderr, "step_rpc_bench: %s\n", status.ToString().c_str());
-  }
+  const absl::Status status = maskd::bench::Run();
+  if (!status.ok()) std::fprintf(stderr, "step_rpc_bench: %s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;
 }

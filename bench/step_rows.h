@@ -1,0 +1,49 @@
+// What the rows of a decode step do in a benchmark: which grammar each follows, and its next token.
+//
+// Threads  one thread at a time.
+#ifndef MASKD_BENCH_STEP_ROWS_H_
+#define MASKD_BENCH_STEP_ROWS_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/tokenizer/loader.h"
+
+namespace maskd::bench {
+
+class StepRows {
+ public:
+  virtual ~StepRows() = default;
+
+  // JSON Schemas; row i follows the one at i % size.
+  [[nodiscard]] const std::vector<std::string>& schemas() const { return schemas_; }
+  [[nodiscard]] std::size_t SchemaOf(int row) const {
+    return static_cast<std::size_t>(row) % schemas_.size();
+  }
+
+  // Begins the row's text anew.
+  virtual void Start(int row) = 0;
+  // The row's next token, and behind it drafts, `count` in all where the text is so long; none when
+  // it has ended. `mask` is the row's mask. The row has then taken the first of them.
+  virtual std::span<const TokenId> Next(int row, std::span<const std::int32_t> mask, int count) = 0;
+
+ protected:
+  std::vector<std::string> schemas_;
+};
+
+// The schemas of a folder; a row takes allowed tokens at random. Errors: NOT_FOUND.
+absl::StatusOr<std::unique_ptr<StepRows>> RandomRows(const std::string& folder);
+
+// Documents of MaskBench, see documents.h, in the tokens of `tokenizer`. A text's end is not taken.
+absl::StatusOr<std::unique_ptr<StepRows>> DocumentRows(const std::string& cases,
+                                                       const VocabularySource& tokenizer,
+                                                       int documents);
+
+}  // namespace maskd::bench
+
+#endif  // MASKD_BENCH_STEP_ROWS_H_
