@@ -204,6 +204,7 @@ typedef struct maskd_open_options {
   int64_t stop_id_count;
   const char* reasoning_json; /* free text before the grammar: a ReasoningGate in JSON */
   uint32_t min_tokens;        /* of the text, before which it may not end */
+  uint32_t remaining_tokens;  /* that the row may still produce; 0: no bound */
 } maskd_open_options;
 
 /* Opens a row on a grammar that was compiled before. `options` may be NULL. */
@@ -222,6 +223,10 @@ MASKD_API maskd_status* maskd_step_take_each(maskd_step* step, const uint64_t* r
                                              const int32_t* tokens, int64_t count);
 /* Takes back a row's last tokens, before those that maskd_step_take() gives. */
 MASKD_API maskd_status* maskd_step_rollback(maskd_step* step, uint64_t row, uint32_t token_count);
+/* Says how many tokens the row may still produce, its end included: its masks lead to a complete
+ * text within them. The server counts on from here. */
+MASKD_API maskd_status* maskd_step_set_remaining(maskd_step* step, uint64_t row,
+                                                 uint32_t token_count);
 /* Asks for the masks after these draft tokens, which the row does not take: position i + 1 of its
  * answer is the one after drafts[i]. `parents` NULL: a chain; else parents[i] is the index of the
  * draft that drafts[i] comes after, or -1. */

@@ -58,6 +58,7 @@ absl::Status ReadOptions(const maskd_open_options* from, OpenOptions& options,
   status = ReadSpan(from->stop_ids, from->stop_id_count, "options.stop_ids", options.stop_ids);
   if (!status.ok()) return status;
   options.min_tokens = from->min_tokens;
+  if (from->remaining_tokens > 0) options.remaining_tokens = from->remaining_tokens;
   if (from->reasoning_json == nullptr) return absl::OkStatus();
   options.reasoning = &gate;
   return FromJson(from->reasoning_json, gate, "options.reasoning_json");
@@ -301,6 +302,10 @@ maskd_status* maskd_step_take_each(maskd_step* step, const uint64_t* rows, const
 
 maskd_status* maskd_step_rollback(maskd_step* step, uint64_t row, uint32_t token_count) {
   return ChangeStep(step, [&](Step& change) { change.Rollback(row, token_count); });
+}
+
+maskd_status* maskd_step_set_remaining(maskd_step* step, uint64_t row, uint32_t token_count) {
+  return ChangeStep(step, [&](Step& change) { change.SetRemaining(row, token_count); });
 }
 
 maskd_status* maskd_step_draft(maskd_step* step, uint64_t row, const int32_t* drafts,

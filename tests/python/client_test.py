@@ -155,6 +155,15 @@ def test_a_tree_of_drafts(client, stream):
         step.draft(5, b"ab", [0])
 
 
+def test_a_row_that_has_few_tokens_left_is_led_to_its_end(client, stream):
+    grammar = client.compile(maskd.Grammar.regex("(ab)*c?"))
+    result = stream.run(maskd.Step().open(1, grammar, remaining_tokens=3).open(2, grammar))
+    assert [allowed(mask) for mask in result.masks([1, 2])] == [list(b"ac") + [END]] * 2
+    step = maskd.Step().take(1, b"ab").take(2, b"ab").set_remaining(2, 2)
+    masks = stream.run(step).masks([1, 2])
+    assert allowed(masks[0]) == [END] and allowed(masks[1]) == [ord("c"), END]
+
+
 def test_reasoning_is_free_text_before_the_grammar(stream):
     step = maskd.Step().open(5, maskd.Grammar.choice(["x"]), wait_s=20,
                              reasoning={"end_tokens": list(b"|")})

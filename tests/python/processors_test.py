@@ -52,6 +52,13 @@ def test_transformers_batch_greedy(processor):
     assert texts == ["ab!", "cde!"]
 
 
+def test_transformers_text_is_whole_within_its_tokens(client):
+    process = maskd.TransformersProcessor(client, maskd.Grammar.regex("(ab)*c"), max_new_tokens=6)
+    (text,) = generate(process, [b"p"], lambda _, row: int(row.argmax()), steps=6)
+    process.close()
+    assert text == "ababc"
+
+
 def test_transformers_prompts_are_not_part_of_the_text(processor):
     (text,) = generate(processor(maskd.Grammar.choice(["yes"])), [b'{"a": '],
                        lambda _, row: int(row.argmax()))

@@ -31,7 +31,8 @@ class RowStruct(Structure):
 class OpenOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("tokens", c_void_p), ("token_count", c_int64),
                 ("stop_ids", c_void_p), ("stop_id_count", c_int64),
-                ("reasoning_json", c_char_p), ("min_tokens", c_uint32)]
+                ("reasoning_json", c_char_p), ("min_tokens", c_uint32),
+                ("remaining_tokens", c_uint32)]
 
 
 class RowResultStruct(Structure):
@@ -86,6 +87,7 @@ _FUNCTIONS = {
     "step_take": (STATUS, [c_void_p, c_uint64, c_void_p, c_int64]),
     "step_take_each": (STATUS, [c_void_p, c_void_p, c_void_p, c_int64]),
     "step_rollback": (STATUS, [c_void_p, c_uint64, c_uint32]),
+    "step_set_remaining": (STATUS, [c_void_p, c_uint64, c_uint32]),
     "step_draft": (STATUS, [c_void_p, c_uint64, c_void_p, c_void_p, c_int64]),
     "step_fork": (STATUS, [c_void_p, c_uint64, c_uint64]),
     "step_close": (STATUS, [c_void_p, c_uint64]),

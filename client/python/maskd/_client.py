@@ -114,18 +114,22 @@ class Step(_abi.Handle):
 
     def open(self, row: int, grammar: Grammar | Compiled | str, tokens: Iterable[int] = (),
              stop_ids: Iterable[int] = (), wait_s: float | None = None,
-             reasoning: Mapping[str, Any] | None = None, min_tokens: int = 0) -> Self:
+             reasoning: Mapping[str, Any] | None = None, min_tokens: int = 0,
+             remaining_tokens: int = 0) -> Self:
         """Opens a row on a grammar: its text, or what compile() gave, or its id.
 
         `tokens`: taken already. `stop_ids`: that end its text; none: the tokenizer's own. `wait_s`:
         the reply of the whole step may wait so long for grammars that still compile. `reasoning`: free
         text before the grammar, a ReasoningGate of protos/maskd/v1 such as {"style": "think"}.
-        `min_tokens`: of the text, before which it may not end.
+        `min_tokens`: of the text, before which it may not end. `remaining_tokens`: that the row may
+        still produce, its end included, so that its masks lead to a complete text within them; 0: no
+        bound.
         """
         taken, stops = _tokens(tokens), _tokens(stop_ids)
         gate = None if reasoning is None else json.dumps(dict(reasoning)).encode()
         options = _abi.OpenOptions(ctypes.sizeof(_abi.OpenOptions), taken.ctypes.data, taken.size,
-                                   stops.ctypes.data, stops.size, gate, min_tokens)
+                                   stops.ctypes.data, stops.size, gate, min_tokens,
+                                   remaining_tokens)
         if isinstance(grammar, Grammar):
             text = json.dumps(grammar.to_json()).encode()
             lib.maskd_step_open_grammar(self.handle, row, text, ctypes.byref(options))
@@ -155,6 +159,11 @@ class Step(_abi.Handle):
     def rollback(self, row: int, token_count: int) -> Self:
         """Takes back a row's last tokens, before those that take() gives."""
         lib.maskd_step_rollback(self.handle, row, token_count)
+        return self
+
+    def set_remaining(self, row: int, token_count: int) -> Self:
+        """Says how many tokens a row may still produce, as open() does; the server counts on from here."""
+        lib.maskd_step_set_remaining(self.handle, row, token_count)
         return self
 
     def draft(self, row: int, drafts: Iterable[int], parents: Iterable[int] | None = None) -> Self:

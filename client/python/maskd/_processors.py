@@ -1,7 +1,8 @@
 """Logits processors of transformers and llama-cpp-python: a model's own generate() with a grammar.
 
 One processor serves one generation: its first call sees the prompts, each later one a token more. The
-server must have the model's vocabulary.
+server must have the model's vocabulary. `max_new_tokens` is the generation's own: the masks lead to a
+complete text within it; 0: the text may be cut off.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,12 +24,13 @@ class _Rows:
     """The sequences of one generation as rows of a stream, found again by what they have taken."""
 
     def __init__(self, client: Client, grammar: Grammar | Compiled, tokenizer: str,
-                 applier: Applier | None, stop_ids: Iterable[int]) -> None:
+                 applier: Applier | None, stop_ids: Iterable[int], max_new_tokens: int) -> None:
         self._client = client
         self._grammar = grammar
         self._tokenizer = tokenizer
         self._applier = applier or Applier()
         self._stop_ids = list(stop_ids)
+        self._max_new_tokens = max_new_tokens
         self._stream: Any = None
         self._step = Step()
         self._prompt_tokens = 0
@@ -65,7 +67,9 @@ class _Rows:
                 self._step.fork(before[history[:-1]], row)
             else:
                 row = self._new_row()
-                self._step.open(row, self._grammar, history[:-1], self._stop_ids, _COMPILE_S)
+                remaining = max(0, self._max_new_tokens - len(history[:-1]))
+                self._step.open(row, self._grammar, history[:-1], self._stop_ids, _COMPILE_S,
+                                remaining_tokens=remaining)
             self._step.take(row, history[-1:])
             rows.append(row)
         self._rows, self._histories = rows, histories
@@ -95,8 +99,9 @@ class TransformersProcessor:
     """
 
     def __init__(self, client: Client, grammar: Grammar | Compiled, tokenizer: str = "",
-                 applier: Applier | None = None, stop_ids: Iterable[int] = ()) -> None:
-        self._rows = _Rows(client, grammar, tokenizer, applier, stop_ids)
+                 applier: Applier | None = None, stop_ids: Iterable[int] = (),
+                 max_new_tokens: int = 0) -> None:
+        self._rows = _Rows(client, grammar, tokenizer, applier, stop_ids, max_new_tokens)
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         on_host = _is_on_host(scores)
@@ -116,8 +121,9 @@ class LlamaCppProcessor:
     """
 
     def __init__(self, client: Client, grammar: Grammar | Compiled, tokenizer: str = "",
-                 applier: Applier | None = None, stop_ids: Iterable[int] = ()) -> None:
-        self._rows = _Rows(client, grammar, tokenizer, applier, stop_ids)
+                 applier: Applier | None = None, stop_ids: Iterable[int] = (),
+                 max_new_tokens: int = 0) -> None:
+        self._rows = _Rows(client, grammar, tokenizer, applier, stop_ids, max_new_tokens)
 
     def __call__(self, input_ids: np.ndarray, scores: np.ndarray) -> np.ndarray:
         self._rows.mask([input_ids.tolist()], scores)
