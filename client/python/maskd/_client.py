@@ -115,21 +115,20 @@ class Step(_abi.Handle):
     def open(self, row: int, grammar: Grammar | Compiled | str, tokens: Iterable[int] = (),
              stop_ids: Iterable[int] = (), wait_s: float | None = None,
              reasoning: Mapping[str, Any] | None = None, min_tokens: int = 0,
-             remaining_tokens: int = 0) -> Self:
+             remaining_tokens: int | None = None) -> Self:
         """Opens a row on a grammar: its text, or what compile() gave, or its id.
 
         `tokens`: taken already. `stop_ids`: that end its text; none: the tokenizer's own. `wait_s`:
         the reply of the whole step may wait so long for grammars that still compile. `reasoning`: free
         text before the grammar, a ReasoningGate of protos/maskd/v1 such as {"style": "think"}.
         `min_tokens`: of the text, before which it may not end. `remaining_tokens`: that the row may
-        still produce, its end included, so that its masks lead to a complete text within them; 0: no
-        bound.
+        still produce, its end included, so that its masks lead to a complete text within them.
         """
         taken, stops = _tokens(tokens), _tokens(stop_ids)
         gate = None if reasoning is None else json.dumps(dict(reasoning)).encode()
         options = _abi.OpenOptions(ctypes.sizeof(_abi.OpenOptions), taken.ctypes.data, taken.size,
                                    stops.ctypes.data, stops.size, gate, min_tokens,
-                                   remaining_tokens)
+                                   remaining_tokens or 0)
         if isinstance(grammar, Grammar):
             text = json.dumps(grammar.to_json()).encode()
             lib.maskd_step_open_grammar(self.handle, row, text, ctypes.byref(options))

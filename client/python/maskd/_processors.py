@@ -67,13 +67,16 @@ class _Rows:
                 self._step.fork(before[history[:-1]], row)
             else:
                 row = self._new_row()
-                remaining = max(0, self._max_new_tokens - len(history[:-1]))
                 self._step.open(row, self._grammar, history[:-1], self._stop_ids, _COMPILE_S,
-                                remaining_tokens=remaining)
+                                remaining_tokens=self._remaining(history[:-1]))
             self._step.take(row, history[-1:])
             rows.append(row)
         self._rows, self._histories = rows, histories
         self._close({row for _, row in own} - set(rows))
+
+    def _remaining(self, taken: History) -> int | None:
+        left = self._max_new_tokens - len(taken)
+        return left if left > 0 else None
 
     def _close(self, rows: set[int]) -> None:
         # In the next step: the server closes before it forks.
