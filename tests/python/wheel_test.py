@@ -29,7 +29,8 @@ def test_the_wheel_is_of_its_platform_and_whole(wheel):
     assert wheel.name.startswith("maskd-0.1.0-py3-none-linux_")
     names = set(zipfile.ZipFile(wheel).namelist())
     sources = {f"maskd/{path.name}" for path in (ROOT / "client/python/maskd").glob("*.py")}
-    assert names >= sources | {"maskd/libmaskd.so.1", "maskd/py.typed"}
+    stubs = {f"maskd/v1/{path.stem}_pb2.py" for path in (ROOT / "protos/maskd/v1").glob("*.proto")}
+    assert names >= sources | stubs | {"maskd/libmaskd.so.1", "maskd/py.typed"}
 
 
 def test_the_wheel_installs_from_its_file(wheel, tmp_path):

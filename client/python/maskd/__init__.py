@@ -7,13 +7,19 @@
     ...                                      # the forward pass
     stream.collect().apply(maskd.Applier(), logits, {7: 0})    # row 7 is logits[0]
 
-Everything runs in libmaskd (client/c/maskd.h) with the GIL released. An error is a MaskdError whose
+Everything runs in libmaskd (client/c/maskd.h) with the GIL released; maskd.plain is the same over grpcio
+and numpy, for where the library is not. An error is a MaskdError whose
 message begins with the place in the caller's own input.
 """
 
-from maskd._applier import Applier, Dictionary, Row
-from maskd._client import Client, Compiled, Grammar, RefusedToken, RowResult, RowState, Step
-from maskd._client import StepResult, Stream
+import pkgutil
+
+# The stubs, maskd.v1, may lie in another folder of sys.path (scripts/python-stubs).
+__path__ = pkgutil.extend_path(__path__, __name__)
+
+from maskd._api import Applier, Client, Dictionary, Step, StepResult, Stream
+from maskd._applier import Row
+from maskd._client import Compiled, Grammar, RefusedToken, RowResult, RowState
 from maskd._errors import MaskdError
 from maskd._processors import LlamaCppProcessor, TransformersProcessor
 

@@ -9,6 +9,7 @@ import os
 import pathlib
 from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64
 from ctypes import c_void_p
+from typing import Any
 
 from maskd._errors import NAMES, MaskdError
 
@@ -137,7 +138,25 @@ def _raise(status: int | None, _function: object, _arguments: object) -> None:
         lib.maskd_status_free(status)
 
 
-lib = _load()
+class _Library:
+    """The functions by name, looked up when the first of them is called."""
+
+    def __getattr__(self, name: str) -> Any:
+        loaded = _load()
+        for each in _FUNCTIONS:
+            setattr(self, f"maskd_{each}", getattr(loaded, f"maskd_{each}"))
+        return object.__getattribute__(self, name)
+
+
+lib = _Library()
+
+
+def has_library() -> bool:
+    """Whether the library can be loaded here."""
+    try:
+        return bool(lib.maskd_abi_version)
+    except OSError:
+        return False
 
 
 class Handle:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from maskd._client import Client, Compiled, RowResult, RowState, Step, Stream
+from maskd._api import Client, Step, Stream
+from maskd._client import Compiled, RowResult, RowState
 from maskd._errors import MaskdError
 
 _TIMEOUT_S = 30.0

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from maskd import _buffers
-from maskd._applier import Applier
-from maskd._client import Client, Compiled, Grammar, Step
+from maskd._api import Applier, Client, Step
+from maskd._client import Compiled, Grammar
 from maskd._errors import MaskdError
 
 _COMPILE_S = 60.0

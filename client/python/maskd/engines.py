@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from maskd import _buffers
-from maskd._applier import Applier, Row
-from maskd._client import Client
+from maskd._api import Applier, Client
+from maskd._applier import Row
 from maskd._dialects import KINDS, dialect_of, grammar_of
 from maskd._errors import MaskdError
 from maskd._matcher import Matcher, MatcherStream

@@ -1,0 +1,31 @@
+"""Which client `import maskd` is: over the C library, or the plain one over grpcio.
+
+MASKD_CLIENT  "library" or "plain"; not set: the library, and where there is none the plain one, with a
+              warning, for it is the slower one.
+"""
+
+import os
+import warnings
+
+from maskd import _abi
+
+
+def _is_plain() -> bool:
+    asked = os.environ.get("MASKD_CLIENT", "")
+    if asked not in ("", "library", "plain"):
+        raise ImportError(f'MASKD_CLIENT: "{asked}" is not one of library, plain')
+    if asked or _abi.has_library():
+        return asked == "plain"
+    warnings.warn("maskd: no libmaskd.so.1 here (MASKD_LIBRARY); the plain client over grpcio, which "
+                  "is slower, takes its place", RuntimeWarning, stacklevel=3)
+    return True
+
+
+PLAIN = _is_plain()
+if PLAIN:
+    from maskd.plain import Applier, Client, Dictionary, Step, StepResult, Stream
+else:
+    from maskd._applier import Applier, Dictionary
+    from maskd._client import Client, Step, StepResult, Stream
+
+__all__ = ["PLAIN", "Applier", "Client", "Dictionary", "Step", "StepResult", "Stream"]

@@ -1,0 +1,157 @@
+"""Masks onto logits with numpy, where there is no library: the interface of maskd._applier."""
+
+import ctypes
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from maskd import _abi, _buffers
+from maskd._applier import Row
+from maskd._errors import MaskdError
+
+# Minus infinity by type, as the bits of an unsigned number of its size.
+_MINUS_INFINITY = {_abi.FLOAT32: np.uint32(0xFF800000), _abi.FLOAT16: np.uint16(0xFC00),
+                   _abi.BFLOAT16: np.uint16(0xFF80)}
+_NAMES = ("auto", "cpu")
+
+
+class Dictionary:
+    """Masks that an applier keeps by slot; made by Applier.dictionary()."""
+
+    def __init__(self, vocab_size: int, slot_count: int) -> None:
+        self._word_count = (vocab_size + 31) // 32
+        self._slots: list[np.ndarray | None] = [None] * slot_count
+
+    def set(self, slot: int, words: Any) -> None:
+        """Puts a copy of `words` into `slot`."""
+        array = _buffers.int32_array(words)
+        if array.size != self._word_count:
+            raise MaskdError("INVALID_ARGUMENT",
+                             f"words: are {array.size}, the vocabulary needs {self._word_count}")
+        if not 0 <= slot < len(self._slots):
+            raise MaskdError("OUT_OF_RANGE",
+                             f"slot: {slot} is not one of the {len(self._slots)} of the dictionary")
+        self._slots[slot] = array.copy()
+
+    def find(self, slot: int) -> np.ndarray | None:
+        return self._slots[slot] if 0 <= slot < len(self._slots) else None
+
+
+class Applier:
+    """Sets the logits of tokens that are not allowed to minus infinity, with numpy.
+
+    name  "auto" or "cpu"; None: MASKD_APPLIER in the environment, or else "auto".
+
+    Any number of threads may use one, each with logits of its own.
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        asked = os.environ.get("MASKD_APPLIER", "auto") if name is None else name
+        if asked in _NAMES:
+            return
+        if asked.startswith(("cpu:", "opencl")):
+            raise MaskdError("UNIMPLEMENTED", f'applier "{asked}" is not supported (it needs libmaskd) on '
+                             "cpu (numpy); supported: auto, cpu")
+        raise MaskdError("INVALID_ARGUMENT",
+                         f'applier "{asked}" is not known on cpu (numpy); supported: auto, cpu')
+
+    @property
+    def name(self) -> str:
+        return "cpu"
+
+    def dictionary(self, vocab_size: int, slot_count: int) -> Dictionary:
+        """Slots for masks of `vocab_size` tokens."""
+        return Dictionary(vocab_size, slot_count)
+
+    def warm_up(self, vocab_size: int, width: int, dtype: str, row_count: int) -> None:
+        """There is nothing to make beforehand."""
+
+    def apply(self, logits: Any, rows: Sequence[Row], vocab_size: int | None = None,
+              dictionary: Dictionary | None = None) -> None:
+        """Masks `rows` of `logits` (numpy or DLPack, in place) and no other.
+
+        `vocab_size`: tokens that the masks speak of, by default the logits' width; what is past it
+        becomes minus infinity in the rows named.
+        """
+        plane, keep = _buffers.view(logits)
+        vocab = plane.width if vocab_size is None else vocab_size
+        _check(rows, plane, vocab, dictionary)
+        minus_infinity = _MINUS_INFINITY[plane.type]
+        elements = _elements(plane, minus_infinity.dtype)
+        for row in rows:
+            if row.form != _abi.FORM_FULL:
+                _mask(elements[row.logits_row], row, vocab, dictionary, minus_infinity)
+        del keep
+
+
+def _elements(plane: Any, kind: np.dtype) -> np.ndarray:
+    """The logits as unsigned numbers, in place."""
+    size = kind.itemsize
+    count = max(0, (plane.row_count - 1) * plane.row_stride + plane.width) if plane.row_count else 0
+    memory = (ctypes.c_char * (size * count)).from_address(plane.data or 0) if count else b""
+    return np.ndarray((plane.row_count, plane.width), kind, memory,
+                      strides=(size * plane.row_stride, size))
+
+
+def _mask(elements: np.ndarray, row: Row, vocab: int, dictionary: Dictionary | None,
+          minus_infinity: Any) -> None:
+    if row.form == _abi.FORM_ALLOWED:
+        kept = elements[row.ids]
+        elements[:] = minus_infinity
+        elements[row.ids] = kept
+        return
+    if row.form == _abi.FORM_FORBIDDEN:
+        elements[row.ids] = minus_infinity
+    else:
+        words = dictionary.find(row.slot) if row.form == _abi.FORM_SLOT else row.words
+        bits = np.unpackbits(words.view(np.uint8), count=vocab, bitorder="little")
+        bits[row.ids] ^= 1
+        np.copyto(elements[:vocab], minus_infinity, where=bits == 0)
+    elements[vocab:] = minus_infinity
+
+
+def _check(rows: Sequence[Row], plane: Any, vocab: int, dictionary: Dictionary | None) -> None:
+    """Refuses what does not fit, before anything is written."""
+    if vocab <= 0:
+        raise _refused("masks.vocab_size", f"{vocab} is not positive")
+    if vocab > plane.width:
+        raise _refused("masks.vocab_size", f"{vocab} is more than the logits' width, {plane.width}")
+    seen = set()
+    for i, row in enumerate(rows):
+        _check_row(f"masks.rows[{i}]", row, plane, vocab, dictionary)
+        if row.logits_row in seen:
+            raise _refused("masks.rows", f"logits row {row.logits_row} is named twice")
+        seen.add(row.logits_row)
+
+
+def _check_row(place: str, row: Row, plane: Any, vocab: int, dictionary: Dictionary | None) -> None:
+    if not 0 <= row.logits_row < plane.row_count:
+        raise MaskdError("OUT_OF_RANGE", f"{place}.logits_row: {row.logits_row} is not one of the "
+                         f"{plane.row_count} rows of logits")
+    needed = (vocab + 31) // 32
+    if row.form == _abi.FORM_WORDS and row.words.size != needed:
+        raise _refused("rows", f"of logits row {row.logits_row}, words: are {row.words.size}, a "
+                       f"vocabulary of {vocab} needs {needed}")
+    if row.form == _abi.FORM_SLOT:
+        _check_slot(place, row.slot, needed, dictionary)
+    descents = np.flatnonzero(row.ids[1:] <= row.ids[:-1])
+    if descents.size:
+        at = int(descents[0]) + 1
+        raise _refused(f"{place}.ids[{at}]", f"{row.ids[at]} does not come after {row.ids[at - 1]}")
+    for at in (0, row.ids.size - 1) if row.ids.size else ():
+        if not 0 <= row.ids[at] < vocab:
+            raise _refused(f"{place}.ids[{at}]", f"{row.ids[at]} is not one of the {vocab} tokens")
+
+
+def _check_slot(place: str, slot: int, needed: int, dictionary: Dictionary | None) -> None:
+    if dictionary is None:
+        raise _refused(f"{place}.slot", "there is no dictionary")
+    words = dictionary.find(slot)
+    if words is None or words.size != needed:
+        raise _refused(f"{place}.slot", f"the dictionary has no mask in slot {slot}")
+
+
+def _refused(place: str, what: str) -> MaskdError:
+    return MaskdError("INVALID_ARGUMENT", f"{place}: {what}")

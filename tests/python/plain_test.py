@@ -1,0 +1,158 @@
+"""maskd.plain beside the library: stubs that others generated, every row form, numpy's applier."""
+
+import collections
+import os
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import maskd
+from maskd import _abi, _plain_applier, plain
+from maskd._plain_masks import FORM_INVALID, MaskReader
+from maskd.v1 import mask_service_pb2 as pb
+
+WIDTH = 320
+END = 256
+VOCAB = 257
+GRAMMARS = [
+    maskd.Grammar.json_schema({"type": "object", "properties": {"name": {"type": "string"}, "n": {
+        "type": "array", "items": {"type": "number"}}}, "required": ["name", "n"]}),
+    maskd.Grammar.regex("(foo|[^x]{0,9}bar)+[0-9]*"),
+    maskd.Grammar.choice(["yes", "no", "maybe"]),
+    maskd.Grammar("lark", 'start: <[^7,200-203]>~4 "end" /[b-y]/~6'),
+    maskd.Grammar.json_object(),
+]
+
+
+def allowed(words):
+    bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+    return np.flatnonzero(bits).tolist()
+
+
+@pytest.fixture
+def forms(monkeypatch):
+    """How often each form came over the wire."""
+    seen = collections.Counter()
+    read = MaskReader.read
+
+    def counted(self, position):
+        seen[position.WhichOneof("form")] += 1
+        return read(self, position)
+
+    monkeypatch.setattr(MaskReader, "read", counted)
+    return seen
+
+
+def test_every_row_form_is_read_as_the_library_reads_it(client, address, forms):
+    """Random walks of the same rows on two streams, one each client's, with a draft that is often
+    refused; the masks are the same words."""
+    dice = random.Random(7)
+    with plain.Client(address) as plain_client, client.open_stream(WIDTH) as ours, \
+            plain_client.open_stream(WIDTH) as theirs:
+        assert theirs.welcome == ours.welcome and theirs.mask_words == ours.mask_words
+        ids = [client.compile(grammar).id for grammar in GRAMMARS]
+        for walk in range(60):
+            rows = [walk * len(ids) + i for i in range(len(ids))]
+            steps = [kind() for kind in (maskd.Step, plain.Step)]
+            for step in steps:
+                for row, grammar_id in zip(rows, ids, strict=True):
+                    step.open(row, grammar_id)
+            for _ in range(25):
+                ours_now, theirs_now = ours.run(steps[0]), theirs.run(steps[1])
+                assert theirs_now.rows == ours_now.rows
+                masks = ours_now.masks(rows)
+                np.testing.assert_array_equal(theirs_now.masks(rows), masks)
+                taken = [dice.choice(allowed(mask)[:VOCAB]) for mask in masks]
+                drafts = [[dice.randrange(VOCAB) for _ in range(2)] for _ in rows]
+                for step in steps:
+                    step.clear().take_each(rows, taken)
+                    for row, draft in zip(rows, drafts, strict=True):
+                        step.draft(row, draft)
+            for step in steps:
+                step.clear()
+                for row in rows:
+                    step.close(row)
+            ours.run(steps[0])
+            theirs.run(steps[1])
+    assert set(forms) == {"full", "invalid", "dense", "same_as", "allowed_ids", "forbidden_ids", "delta"}
+
+
+def welcome(dictionary_size=2):
+    made = pb.Welcome(mask_words=4, dictionary_size=dictionary_size)
+    made.tokenizer.vocab_size = 100
+    return made
+
+
+def test_positions_that_are_made_of_earlier_ones():
+    reader = MaskReader(welcome())
+    first = reader.read(pb.Position(allowed_ids=pb.IdList(ids=[3, 90]), dictionary_slot=1))
+    assert allowed(first.dense(4, 100)) == [3, 90]
+    same = reader.read(pb.Position(same_as=1))
+    assert same == first
+    delta = pb.MaskDelta(base=1, word_indices=[0, 2], words=[1 << 31, 0])
+    changed = reader.read(pb.Position(delta=delta, dictionary_slot=1))
+    assert allowed(changed.dense(4, 100)) == [31]
+    assert allowed(reader.read(pb.Position(same_as=1)).dense(4, 100)) == [31]
+    most = reader.read(pb.Position(forbidden_ids=pb.IdList(ids=[0, 99])))
+    assert allowed(most.dense(4, 100)) == list(range(1, 99))
+    assert reader.read(pb.Position(invalid=True)).form == FORM_INVALID
+
+
+@pytest.mark.parametrize("position", [
+    pb.Position(dense=b"123"), pb.Position(same_as=0), pb.Position(same_as=9), pb.Position(),
+    pb.Position(allowed_ids=pb.IdList(ids=[2, 2])), pb.Position(allowed_ids=pb.IdList(ids=[100])),
+    pb.Position(forbidden_ids=pb.IdList(ids=[-1])), pb.Position(full=True, dictionary_slot=0),
+    pb.Position(dense=bytes(16), dictionary_slot=2),
+    pb.Position(delta=pb.MaskDelta(base=1, word_indices=[4], words=[1])),
+    pb.Position(delta=pb.MaskDelta(base=1, word_indices=[0], words=[]))])
+def test_what_a_server_may_not_send_is_an_error(position):
+    reader = MaskReader(welcome())
+    reader.read(pb.Position(dense=bytes(16), dictionary_slot=1))
+    with pytest.raises(maskd.MaskdError, match="INTERNAL"):
+        reader.read(position)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_numpys_applier_writes_what_the_librarys_does(dtype):
+    dice = np.random.default_rng(3)
+    vocab, width = 1000, 1030
+    appliers = [maskd.Applier("cpu"), _plain_applier.Applier("cpu")]
+    words = dice.integers(-2**31, 2**31, (3, 32), dtype=np.int32)
+    words[:, -1] &= 0xFF
+    ids = np.unique(dice.integers(0, vocab, 40))
+    rows = [maskd.Row.allowed(0, ids), maskd.Row.forbidden(7, ids), maskd.Row.dense(1, words[0]),
+            maskd.Row.dense(5, words[1], changed=ids), maskd.Row.same(2, 1),
+            maskd.Row.same(3, 1, changed=ids), maskd.Row.full(6), maskd.Row.allowed(8, [])]
+    planes = []
+    start = dice.standard_normal((9, width + 5)).astype(dtype)
+    for applier in appliers:
+        dictionary = applier.dictionary(vocab, 2)
+        dictionary.set(1, words[2])
+        planes.append(start.copy())
+        applier.apply(planes[-1][:, :width], rows, vocab_size=vocab, dictionary=dictionary)
+    assert planes[0].tobytes() == planes[1].tobytes()
+    assert planes[0].tobytes() != start.tobytes()
+
+
+def run(**environment):
+    return subprocess.run(
+        [sys.executable, "-c", "import maskd._api as a; print(a.PLAIN, a.Client.__module__)"],
+        env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+
+
+def test_the_environment_names_the_client():
+    assert run(MASKD_CLIENT="plain").stdout == "True maskd.plain\n"
+    assert run(MASKD_CLIENT="library").stdout == "False maskd._client\n"
+    without = run(MASKD_CLIENT="", MASKD_LIBRARY="/nowhere/libmaskd.so.1")
+    assert without.stdout == "True maskd.plain\n"
+    assert "no libmaskd.so.1 here" in without.stderr
+    unknown = run(MASKD_CLIENT="rust")
+    assert unknown.returncode != 0 and '"rust" is not one of library, plain' in unknown.stderr
+
+
+def test_the_librarys_functions_are_looked_up_once():
+    assert _abi.has_library()
+    assert "maskd_apply" in vars(_abi.lib)
