@@ -3,11 +3,42 @@
 #include <cassert>
 #include <utility>
 
+#include "grpcpp/support/proto_buffer_reader.h"
+#include <google/protobuf/io/coded_stream.h>
+
 #include "client/cpp/channel.h"
 #include "client/cpp/wire_status.h"
 
 namespace maskd::client {
 namespace {
+
+constexpr char kMethod[] = "/maskd.v1.MaskService/Decode";
+
+// Tag of the field `step` of a DecodeResponse: its number, and that bytes follow.
+constexpr std::uint32_t kStepTag = v1::DecodeResponse::kStepFieldNumber << 3 | 2;
+
+grpc::ByteBuffer Serialize(const v1::DecodeRequest& message) {
+  grpc::Slice slice(message.ByteSizeLong());
+  message.SerializeWithCachedSizesToArray(const_cast<std::uint8_t*>(slice.begin()));
+  return {&slice, 1};
+}
+
+// Reads a buffer that is a step's reply and nothing else. Parsing the whole would first drop the
+// reply that `message` holds, and with it the memory of its rows.
+bool ParseReply(grpc::ByteBuffer& buffer, v1::DecodeResponse& message) {
+  grpc::ProtoBufferReader reader(&buffer);
+  google::protobuf::io::CodedInputStream in(&reader);
+  std::uint32_t size = 0;
+  if (in.ReadTag() != kStepTag || !in.ReadVarint32(&size)) return false;
+  if (static_cast<std::size_t>(in.CurrentPosition()) + size != buffer.Length()) return false;
+  return message.mutable_step()->ParseFromCodedStream(&in) && in.ConsumedEntireMessage();
+}
+
+bool Parse(grpc::ByteBuffer& buffer, v1::DecodeResponse& message) {
+  if (ParseReply(buffer, message)) return true;
+  grpc::ProtoBufferReader reader(&buffer);
+  return message.ParseFromZeroCopyStream(&reader);
+}
 
 // What a caller who still wanted something is told.
 absl::Status EndedError(const absl::Status& final_status) {
@@ -17,7 +48,7 @@ absl::Status EndedError(const absl::Status& final_status) {
 }  // namespace
 
 DecodeCall::DecodeCall(const std::string& address, int max_message_bytes)
-    : stub_(v1::MaskService::NewStub(MakeChannel(address, max_message_bytes))) {}
+    : stub_(MakeChannel(address, max_message_bytes)) {}
 
 DecodeCall::~DecodeCall() {
   context_.TryCancel();
@@ -31,7 +62,7 @@ DecodeCall::~DecodeCall() {
 }
 
 absl::Status DecodeCall::Start(absl::Time deadline) {
-  stream_ = stub_->PrepareAsyncDecode(&context_, &queue_);
+  stream_ = stub_.PrepareCall(&context_, kMethod, &queue_);
   stream_->StartCall(Expect(kStart));
   return PollUntil([this] { return connected_; }, deadline);
 }
@@ -42,16 +73,16 @@ absl::Status DecodeCall::Write(const v1::DecodeRequest& message, absl::Time dead
   }
   if (ended_.has_value()) return EndedError(*ended_);
   writing_ = true;
-  stream_->Write(message, Expect(kWrite));
+  stream_->Write(Serialize(message), Expect(kWrite));
   return absl::OkStatus();
 }
 
 absl::Status DecodeCall::Read(v1::DecodeResponse& message, absl::Time deadline) {
   absl::Status status = PollUntil([this] { return !arrived_.empty(); }, deadline);
   if (!status.ok()) return status;
-  message = std::move(arrived_.front());
+  const bool parsed = Parse(arrived_.front(), message);
   arrived_.pop_front();
-  return absl::OkStatus();
+  return parsed ? absl::OkStatus() : absl::InternalError("the server sent what is no message");
 }
 
 absl::Status DecodeCall::Finish(absl::Time deadline) {
@@ -102,7 +133,9 @@ void DecodeCall::Complete(Tag tag, bool ok) {
       writing_ = false;
       return;
     case kRead:
-      return ok ? CompleteRead() : StartFinish();
+      if (!ok) return StartFinish();
+      arrived_.emplace_back().Swap(&incoming_);
+      return StartRead();
     case kWritesDone:
       return;
     case kFinish:
@@ -112,12 +145,6 @@ void DecodeCall::Complete(Tag tag, bool ok) {
       assert(false);
       return;
   }
-}
-
-void DecodeCall::CompleteRead() {
-  arrived_.push_back(std::move(incoming_));
-  incoming_.Clear();
-  StartRead();
 }
 
 void* DecodeCall::Expect(Tag tag) {

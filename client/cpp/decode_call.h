@@ -1,5 +1,6 @@
 // One Decode call and its completion queue, polled by whoever waits. For this library's own files.
 //
+// Wire     raw buffers: a message is parsed when it is asked for, into memory that is used again.
 // Order    at most one write and one read are pending at a time, as gRPC demands. A read is always
 //          pending until the stream ends, so replies are received while a write is waited for.
 // End      when a read or a write fails the call is finished and its status kept.
@@ -19,9 +20,10 @@
 #include "absl/time/time.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/completion_queue.h"
-#include "grpcpp/support/async_stream.h"
+#include "grpcpp/generic/generic_stub.h"
+#include "grpcpp/support/byte_buffer.h"
 
-#include "maskd/v1/mask_service.grpc.pb.h"
+#include "maskd/v1/mask_service.pb.h"
 
 namespace maskd::client {
 
@@ -40,8 +42,8 @@ class DecodeCall {
   // returns.
   absl::Status Write(const v1::DecodeRequest& message, absl::Time deadline);
 
-  // Moves the next message into `message`. DEADLINE_EXCEEDED, or the status the call ended with;
-  // CANCELLED when the server ended it with OK.
+  // Reads the next message into `message`. DEADLINE_EXCEEDED, or the status the call ended with;
+  // CANCELLED when the server ended it with OK; INTERNAL for what is no message.
   absl::Status Read(v1::DecodeResponse& message, absl::Time deadline);
 
   // Half-closes, drops what still arrives and gives the final status.
@@ -56,25 +58,24 @@ class DecodeCall {
   // Polls until `done()`; the status the call ended with when it ends before.
   absl::Status PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline);
   void Complete(Tag tag, bool ok);
-  void CompleteRead();
   // Counts a completion that is to come and gives its tag.
   void* Expect(Tag tag);
   void StartRead();
   // Asks for the final status; its arrival sets ended_.
   void StartFinish();
 
-  std::unique_ptr<v1::MaskService::Stub> stub_;
+  grpc::GenericStub stub_;
   grpc::ClientContext context_;
   grpc::CompletionQueue queue_;
-  std::unique_ptr<grpc::ClientAsyncReaderWriter<v1::DecodeRequest, v1::DecodeResponse>> stream_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream_;
 
   std::array<char, kTagCount> tags_{};  // gRPC knows a tag by its place here
   int pending_ = 0;                     // completions to come
   bool connected_ = false;
   bool writing_ = false;
   bool half_closed_ = false;
-  v1::DecodeResponse incoming_;
-  std::deque<v1::DecodeResponse> arrived_;
+  grpc::ByteBuffer incoming_;
+  std::deque<grpc::ByteBuffer> arrived_;
   grpc::Status final_status_;
   std::optional<absl::Status> ended_;  // the final status, once it is here
 };

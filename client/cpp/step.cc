@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace maskd::client {
+namespace {
+
+// Rows of earlier steps that are remembered at most.
+constexpr std::size_t kMaxPlaces = 1 << 14;
+
+}  // namespace
 
 v1::OpenRow& Step::AddOpen(RowId row, const OpenOptions& options) {
   v1::OpenRow& open = *message_.mutable_step()->add_open();
@@ -32,8 +38,9 @@ Step& Step::Open(RowId row, const v1::Grammar& grammar, const OpenOptions& optio
 
 v1::RowUpdate& Step::Update(RowId row) {
   v1::Step& step = *message_.mutable_step();
-  const auto [found, added] = updates_.try_emplace(row, step.rows_size());
-  if (!added) return *step.mutable_rows(found->second);
+  const auto [found, added] = updates_.try_emplace(row, Place{use_, step.rows_size()});
+  if (!added && found->second.use == use_) return *step.mutable_rows(found->second.index);
+  found->second = {use_, step.rows_size()};
   v1::RowUpdate& update = *step.add_rows();
   update.set_row(row);
   return update;
@@ -92,7 +99,8 @@ Step& Step::WaitForCompile(absl::Duration at_most) {
 
 void Step::Clear() {
   message_.mutable_step()->Clear();
-  updates_.clear();
+  ++use_;
+  if (updates_.size() > kMaxPlaces) updates_.clear();
 }
 
 bool Step::empty() const {

@@ -90,8 +90,14 @@ class Step {
   v1::RowUpdate& Update(RowId row);
 
   v1::DecodeRequest message_;
-  // Where in the message each row's update stands.
-  absl::flat_hash_map<RowId, int> updates_;
+  // Where in the message a row's update stands. Clear() only begins a new use: the next step has
+  // much the same rows, and a table that is emptied gives its memory back.
+  struct Place {
+    std::uint64_t use;
+    int index;
+  };
+  absl::flat_hash_map<RowId, Place> updates_;
+  std::uint64_t use_ = 0;
 };
 
 }  // namespace maskd::client
