@@ -163,6 +163,8 @@ constexpr std::array kFlags = {
          &SetNumber<&Config::heap_mib, 0, 1'000'000>},
     Flag{"compile_queue", "COUNT", "compiles that may wait for a thread [256]",
          &SetNumber<&Config::compile_queue, 1, 1'000'000>},
+    Flag{"stream_threads", "COUNT", "threads that serve the Decode streams [1]",
+         &SetNumber<&Config::stream_threads, 1, 256>},
     Flag{"max_streams", "COUNT", "Decode streams open at once [64]",
          &SetNumber<&Config::max_streams, 1, 10'000>},
     Flag{"max_rows", "COUNT", "rows open at once in one stream [4096]",

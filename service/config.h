@@ -40,6 +40,8 @@ struct Config {
   std::int64_t heap_mib = 256;
   // --compile_queue: compiles that may wait for a thread; one more is refused.
   std::int64_t compile_queue = 256;
+  // --stream_threads: threads that serve the Decode streams.
+  std::int64_t stream_threads = 1;
   // --max_streams: Decode streams open at once.
   std::int64_t max_streams = 64;
   // --max_rows: rows open at once in one stream.

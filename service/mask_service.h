@@ -1,62 +1,64 @@
-// MaskService of maskd/v1: reads a stream's messages, has its StreamSession answer them, writes.
+// MaskService of maskd/v1: the completion queues of the Decode streams, and a thread for each.
 //
-// Threads  one thread of gRPC's for each open stream; the going-away notice is written by another.
+// Streams  belong to the queue that accepted them (decode_stream.h): one thread reads, answers and
+//          writes all messages of a stream, and no lock is taken for it.
+// Threads  Listen(), Start(), Drain() and Join() on one thread, in this order.
 #ifndef MASKD_SERVICE_MASK_SERVICE_H_
 #define MASKD_SERVICE_MASK_SERVICE_H_
 
-#include <cstdint>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include <grpcpp/server_context.h>
-#include <grpcpp/support/sync_stream.h>
+#include <grpcpp/server_builder.h>
 
-#include "maskd/v1/mask_service.grpc.pb.h"
 #include "metrics/registry.h"
 #include "service/config.h"
+#include "service/decode_stream.h"
 #include "service/grammar_store.h"
+#include "service/step_threads.h"
 #include "service/stream_registry.h"
-#include "service/stream_types.h"
 #include "service/tokenizer_store.h"
 
 namespace maskd::service {
 
-class MaskService final : public v1::MaskService::Service {
+class MaskService {
  public:
   // Nothing is owned.
   MaskService(const Config& config, const TokenizerStore* tokenizers, GrammarStore* grammars,
               metrics::Metrics* metrics);
+  // Join()s.
+  ~MaskService();
+  MaskService(const MaskService&) = delete;
+  MaskService& operator=(const MaskService&) = delete;
 
-  grpc::Status Decode(
-      grpc::ServerContext* context,
-      grpc::ServerReaderWriter<v1::DecodeResponse, v1::DecodeRequest>* stream) override;
+  // Registers the service and its queues.
+  void Listen(grpc::ServerBuilder* builder);
+  // Serves from now on; called when the server was built.
+  void Start();
 
-  // Refuses new streams and tells the open ones to go away.
-  void Drain() { streams_.Drain(); }
+  // Refuses new streams, tells the open ones to go away, and waits until they have or `deadline`.
+  void Drain(std::chrono::steady_clock::time_point deadline);
+
+  // Waits for the end of the threads, which comes when the server was shut down.
+  void Join();
 
  private:
-  class Writer;
-
-  // The terms that a stream's Hello asked for.
-  struct Terms {
-    const LoadedTokenizer* tokenizer;
-    int mask_words;
-    FormTerms forms;
+  struct Queue {
+    std::unique_ptr<grpc::ServerCompletionQueue> events;
+    int live_streams = 0;  // changed by `thread` alone
+    std::thread thread;
   };
 
-  absl::Status Serve(grpc::ServerContext* context,
-                     grpc::ServerReaderWriter<v1::DecodeResponse, v1::DecodeRequest>* stream);
-  absl::StatusOr<Terms> Greet(const v1::DecodeRequest& request) const;
-  absl::Status ServeSteps(const Terms& terms, grpc::ServerContext* context,
-                          grpc::ServerReaderWriter<v1::DecodeResponse, v1::DecodeRequest>* stream,
-                          Writer* writer);
+  static void Serve(Queue* queue);
 
-  const StreamLimits limits_;
-  const std::int64_t drain_ms_;
-  const TokenizerStore* const tokenizers_;
-  GrammarStore* const grammars_;
-  metrics::Metrics* const metrics_;
+  const int thread_count_;
   StreamRegistry streams_;
+  StepThreads threads_;
+  const StreamHost host_;
+  RawMaskService service_;
+  std::vector<std::unique_ptr<Queue>> queues_;
 };
 
 }  // namespace maskd::service

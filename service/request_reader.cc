@@ -206,10 +206,15 @@ absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
                               : absl::OkStatus();
 }
 
+// Every field of `move` but its row and refusal: it may have been another row's before.
 absl::Status ReadMoveFields(const v1::RowUpdate& wire, RowToMove* move) {
+  move->remaining_tokens.reset();
   if (wire.has_remaining_tokens()) {
     move->remaining_tokens = ClampToInt(wire.remaining_tokens());
   }
+  move->has_drafts = false;
+  move->drafts.clear();
+  move->draft_parents.clear();
   if (wire.has_drafts()) {
     if (absl::Status read = ReadDrafts(wire.drafts(), move); !read.ok()) {
       return read;
@@ -253,18 +258,20 @@ FormTerms ReadForms(const v1::Hello& wire) {
 }
 
 void ReadRows(const v1::Step& wire, StepRequest* step) {
+  step->opens.clear();
   step->opens.reserve(static_cast<std::size_t>(wire.open_size()));
   for (const v1::OpenRow& row : wire.open()) {
     RowToOpen& open = step->opens.emplace_back();
     open.row = row.row();
     open.refusal = ReadOpenFields(row, &open);
   }
-  step->moves.reserve(static_cast<std::size_t>(wire.rows_size()));
-  for (const v1::RowUpdate& row : wire.rows()) {
-    RowToMove& move = step->moves.emplace_back();
-    move.row = row.row();
-    move.refusal = ReadMoveFields(row, &move);
+  step->moves.resize(static_cast<std::size_t>(wire.rows_size()));
+  for (int i = 0; i < wire.rows_size(); ++i) {
+    RowToMove& move = step->moves[static_cast<std::size_t>(i)];
+    move.row = wire.rows(i).row();
+    move.refusal = ReadMoveFields(wire.rows(i), &move);
   }
+  step->forks.clear();
   for (const v1::ForkRow& row : wire.fork()) {
     step->forks.push_back({row.parent(), row.child()});
   }
@@ -311,7 +318,7 @@ absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request) {
                ReadForms(hello)};
 }
 
-absl::StatusOr<StepRequest> ReadStep(const v1::DecodeRequest& request) {
+absl::Status ReadStep(const v1::DecodeRequest& request, StepRequest* step) {
   if (!request.has_step()) {
     return BadField("step", "every message after the Hello must be a Step");
   }
@@ -319,13 +326,12 @@ absl::StatusOr<StepRequest> ReadStep(const v1::DecodeRequest& request) {
   if (absl::Status known = RefuseUnknownFields(wire); !known.ok()) {
     return known;
   }
-  StepRequest step;
-  step.step = wire.step();
-  step.wait_ms = wire.wait_for_compile_ms();
-  ReadRows(wire, &step);
-  step.snapshots.assign(wire.snapshot().begin(), wire.snapshot().end());
-  step.closes.assign(wire.close().begin(), wire.close().end());
-  return step;
+  step->step = wire.step();
+  step->wait_ms = wire.wait_for_compile_ms();
+  ReadRows(wire, step);
+  step->snapshots.assign(wire.snapshot().begin(), wire.snapshot().end());
+  step->closes.assign(wire.close().begin(), wire.close().end());
+  return absl::OkStatus();
 }
 
 }  // namespace maskd::service

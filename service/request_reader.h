@@ -26,8 +26,8 @@ absl::StatusOr<GrammarTarget> ReadTarget(const v1::ExplainRequest& request);
 // The first message of a stream.
 absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request);
 
-// A later one.
-absl::StatusOr<StepRequest> ReadStep(const v1::DecodeRequest& request);
+// A later one, into `step`, whose memory is used again.
+absl::Status ReadStep(const v1::DecodeRequest& request, StepRequest* step);
 
 }  // namespace maskd::service
 

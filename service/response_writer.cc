@@ -20,24 +20,6 @@ constexpr int kAllowedSample = 16;
 static_assert(std::endian::native == std::endian::little,
               "dense masks are sent as the words lie in memory");
 
-v1::RowState WireState(RowState state) {
-  switch (state) {
-    case RowState::kCompiling:
-      return v1::ROW_STATE_COMPILING;
-    case RowState::kFree:
-      return v1::ROW_STATE_FREE;
-    case RowState::kActive:
-      return v1::ROW_STATE_ACTIVE;
-    case RowState::kFinished:
-      return v1::ROW_STATE_FINISHED;
-    case RowState::kFailed:
-      return v1::ROW_STATE_FAILED;
-    case RowState::kRefused:
-      break;
-  }
-  return v1::ROW_STATE_REFUSED;
-}
-
 void WriteRowError(const absl::Status& error, const std::optional<RefusedToken>& token,
                    v1::RowError* out) {
   out->set_code(static_cast<int>(error.code()));
@@ -104,41 +86,6 @@ void WriteGate(const GateRequest& gate, v1::ReasoningGate* out) {
     out->set_max_tokens(static_cast<std::uint32_t>(*gate.max_tokens));
   }
   out->set_constrain_inside(gate.constrain_inside);
-}
-
-void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
-  out->set_row(snapshot.row);
-  out->set_grammar_id(snapshot.grammar_id);
-  out->mutable_tokens()->Assign(snapshot.tokens.begin(), snapshot.tokens.end());
-  const RowOptions& options = *snapshot.options;
-  out->mutable_stop_ids()->Assign(options.stop_ids.begin(), options.stop_ids.end());
-  out->set_min_tokens(static_cast<std::uint32_t>(options.min_tokens));
-  if (snapshot.remaining_tokens.has_value()) {
-    out->set_remaining_tokens(static_cast<std::uint32_t>(*snapshot.remaining_tokens));
-  }
-  if (options.gate.has_value()) {
-    WriteGate(*options.gate, out->mutable_reasoning());
-  }
-}
-
-void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
-  out->set_row(row.row);
-  out->set_state(WireState(row.state));
-  out->set_token_count(static_cast<std::uint32_t>(row.token_count));
-  out->set_may_end(row.may_end);
-  out->set_grammar_id(row.grammar_id);
-  for (const Position& position : row.positions) {
-    WritePosition(position, mask_words, out->add_positions());
-  }
-  if (row.accepted_drafts.has_value()) {
-    out->set_accepted_drafts(static_cast<std::uint32_t>(*row.accepted_drafts));
-  }
-  if (row.forced.has_value()) {
-    WriteForced(*row.forced, out);
-  }
-  if (!row.error.ok()) {
-    WriteRowError(row.error, row.refused_token, out->mutable_error());
-  }
 }
 
 void WriteAllowed(const TokenMask& mask, const Vocabulary& vocabulary, v1::CheckStop* out) {
@@ -228,6 +175,59 @@ void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const Stream
   wire->set_max_row_tokens(static_cast<std::uint32_t>(limits.max_row_tokens));
   wire->set_max_draft_tokens(static_cast<std::uint32_t>(limits.max_draft_tokens));
   wire->set_max_wait_for_compile_ms(static_cast<std::uint32_t>(limits.max_wait_ms));
+}
+
+v1::RowState WireState(RowState state) {
+  switch (state) {
+    case RowState::kCompiling:
+      return v1::ROW_STATE_COMPILING;
+    case RowState::kFree:
+      return v1::ROW_STATE_FREE;
+    case RowState::kActive:
+      return v1::ROW_STATE_ACTIVE;
+    case RowState::kFinished:
+      return v1::ROW_STATE_FINISHED;
+    case RowState::kFailed:
+      return v1::ROW_STATE_FAILED;
+    case RowState::kRefused:
+      break;
+  }
+  return v1::ROW_STATE_REFUSED;
+}
+
+void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
+  out->set_row(snapshot.row);
+  out->set_grammar_id(snapshot.grammar_id);
+  out->mutable_tokens()->Assign(snapshot.tokens.begin(), snapshot.tokens.end());
+  const RowOptions& options = *snapshot.options;
+  out->mutable_stop_ids()->Assign(options.stop_ids.begin(), options.stop_ids.end());
+  out->set_min_tokens(static_cast<std::uint32_t>(options.min_tokens));
+  if (snapshot.remaining_tokens.has_value()) {
+    out->set_remaining_tokens(static_cast<std::uint32_t>(*snapshot.remaining_tokens));
+  }
+  if (options.gate.has_value()) {
+    WriteGate(*options.gate, out->mutable_reasoning());
+  }
+}
+
+void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
+  out->set_row(row.row);
+  out->set_state(WireState(row.state));
+  out->set_token_count(static_cast<std::uint32_t>(row.token_count));
+  out->set_may_end(row.may_end);
+  out->set_grammar_id(row.grammar_id);
+  for (const Position& position : row.positions) {
+    WritePosition(position, mask_words, out->add_positions());
+  }
+  if (row.accepted_drafts.has_value()) {
+    out->set_accepted_drafts(static_cast<std::uint32_t>(*row.accepted_drafts));
+  }
+  if (row.forced.has_value()) {
+    WriteForced(*row.forced, out);
+  }
+  if (!row.error.ok()) {
+    WriteRowError(row.error, row.refused_token, out->mutable_error());
+  }
 }
 
 void WriteStep(const StepResult& result, int mask_words, v1::StepReply* out) {

@@ -1,5 +1,6 @@
 #include "service/server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -20,11 +21,13 @@
 namespace maskd::service {
 namespace {
 
+using std::chrono::milliseconds;
+
 // A dead peer is found within seconds; clients may ping as often.
 constexpr int kKeepaliveMs = 10'000;
 constexpr int kKeepaliveTimeoutMs = 5'000;
 constexpr int kMinClientPingMs = 1'000;
-// Threads for calls that are no streams; a stream holds one thread.
+// Threads for calls that are no Decode streams.
 constexpr int kCallThreads = 512;
 
 constexpr const char* kServices[] = {"maskd.v1.CompileService", "maskd.v1.MaskService",
@@ -59,7 +62,7 @@ void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                               kMinClientPingMs);
   grpc::ResourceQuota quota("maskd");
-  quota.SetMaxThreads(static_cast<int>(config.max_streams) + kCallThreads);
+  quota.SetMaxThreads(kCallThreads);
   builder->SetResourceQuota(quota);
 }
 
@@ -91,7 +94,7 @@ Server::Server(const Config& config, std::unique_ptr<const TokenizerStore> token
 Server::~Server() = default;
 
 absl::Status Server::Listen() {
-  grpc::EnableDefaultHealthCheckService(true);
+  grpc::EnableDefaultHealthCheckService(false);  // ours says why
   if (config_.reflection) {
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   }
@@ -106,8 +109,9 @@ absl::Status Server::Listen() {
     builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &ports_[i]);
   }
   builder.RegisterService(&compile_service_);
-  builder.RegisterService(&mask_service_);
+  mask_service_.Listen(&builder);
   builder.RegisterService(&tokenizer_service_);
+  builder.RegisterService(&health_);
   server_ = builder.BuildAndStart();
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     if (server_ == nullptr || ports_[i] == 0) {
@@ -124,26 +128,33 @@ absl::Status Server::Listen() {
     LogEvent("metrics",
              {{"address", config_.metrics_listen}, {"port", absl::StrCat(exposer_->port())}});
   }
+  mask_service_.Start();
   SetHealth(/*ready=*/true);
   return absl::OkStatus();
 }
 
 void Server::SetHealth(bool ready) {
-  grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
-  health->SetServingStatus("liveness", true);
-  health->SetServingStatus("", ready);
-  health->SetServingStatus("readiness", ready);
+  health_.Set("liveness", true);
+  health_.Set("", ready);
+  health_.Set("readiness", ready);
   for (const char* service : kServices) {
-    health->SetServingStatus(service, ready);
+    health_.Set(service, ready);
   }
 }
 
 void Server::Drain() {
   LogEvent("draining", {{"ms", absl::StrCat(config_.drain_ms)}});
   SetHealth(/*ready=*/false);
-  mask_service_.Drain();
-  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(config_.drain_ms));
+  const auto deadline = std::chrono::steady_clock::now() + milliseconds(config_.drain_ms);
+  // gRPC cancels a call that comes during its shutdown. So that begins when the streams have gone:
+  // until then one that comes is refused with UNAVAILABLE.
+  mask_service_.Drain(deadline);
+  health_.Stop();
+  const auto left = deadline - std::chrono::steady_clock::now();
+  server_->Shutdown(std::chrono::system_clock::now() +
+                    std::max(std::chrono::duration_cast<milliseconds>(left), milliseconds(0)));
   server_->Wait();
+  mask_service_.Join();
   LogEvent("stopped", {});
 }
 

@@ -19,6 +19,7 @@
 #include "service/compile_service.h"
 #include "service/config.h"
 #include "service/grammar_store.h"
+#include "service/health_service.h"
 #include "service/mask_service.h"
 #include "service/tokenizer_service.h"
 #include "service/tokenizer_store.h"
@@ -52,6 +53,7 @@ class Server {
   CompileService compile_service_;
   MaskService mask_service_;
   TokenizerService tokenizer_service_;
+  HealthService health_;
   std::unique_ptr<metrics::Exposer> exposer_;
   std::vector<int> ports_;
   std::unique_ptr<grpc::Server> server_;  // last: its threads use all of the above

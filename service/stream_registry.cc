@@ -36,7 +36,7 @@ absl::StatusOr<StreamRegistry::Registration> StreamRegistry::Add(
         absl::StrCat("limit max_streams is ", max_streams_, ", one more needed"), kRetryAfterMs);
   }
   const std::uint64_t id = next_id_++;
-  streams_.emplace(id, Stream{std::move(tell_going_away), {}});
+  streams_.emplace(id, std::move(tell_going_away));
   return Registration(this, id);
 }
 
@@ -45,22 +45,21 @@ void StreamRegistry::Drain() {
   if (std::exchange(draining_, true)) {
     return;
   }
-  for (auto& [id, stream] : streams_) {
-    stream.teller = std::thread(std::move(stream.tell_going_away));
+  for (const auto& [id, tell_going_away] : streams_) {
+    tell_going_away();
+  }
+}
+
+void StreamRegistry::WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) {
+  const MutexLock lock(&mutex_);
+  while (!streams_.empty() && removed_.WaitUntil(&mutex_, deadline)) {
   }
 }
 
 void StreamRegistry::Remove(std::uint64_t id) {
-  std::thread teller;  // joined without the lock
-  {
-    const MutexLock lock(&mutex_);
-    const auto found = streams_.find(id);
-    teller = std::move(found->second.teller);
-    streams_.erase(found);
-  }
-  if (teller.joinable()) {
-    teller.join();
-  }
+  const MutexLock lock(&mutex_);
+  streams_.erase(id);
+  removed_.NotifyAll();
 }
 
 }  // namespace maskd::service

@@ -1,15 +1,15 @@
 // The Decode streams open now: how many there may be, and how they learn that the server stops.
 //
-// Threads   any. Telling a stream can block while its peer does not read, so each is told on a
-//           thread of its own, joined when the stream ends: one slow peer holds up nobody else.
+// Threads   any. A stream is told with the lock held: what tells it must neither block nor come
+//           back here.
 // Ownership registrations must not outlive the registry.
 #ifndef MASKD_SERVICE_STREAM_REGISTRY_H_
 #define MASKD_SERVICE_STREAM_REGISTRY_H_
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -35,25 +35,24 @@ class StreamRegistry {
     std::uint64_t id_;
   };
 
-  // `tell_going_away` is called at most once, on another thread, never after the registration's
-  // end. Errors: RESOURCE_EXHAUSTED with a retry hint (too many streams), UNAVAILABLE (draining).
+  // `tell_going_away` is called at most once, on any thread, never after the registration's end.
+  // Errors: RESOURCE_EXHAUSTED with a retry hint (too many streams), UNAVAILABLE (draining).
   absl::StatusOr<Registration> Add(std::function<void()> tell_going_away)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Refuses new streams and tells the open ones.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Waits until no stream is open, or `deadline`.
+  void WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  struct Stream {
-    std::function<void()> tell_going_away;
-    std::thread teller;
-  };
-
   void Remove(std::uint64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const int max_streams_;
   Mutex mutex_;
-  std::map<std::uint64_t, Stream> streams_ ABSL_GUARDED_BY(mutex_);
+  CondVar removed_;
+  // How each open stream is told.
+  std::map<std::uint64_t, std::function<void()>> streams_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -85,22 +85,41 @@ StreamSession::~StreamSession() {
 
 absl::StatusOr<const StepResult*> StreamSession::Step(const StepRequest& request,
                                                       const std::function<bool()>& is_cancelled) {
-  if (request.step != 0 && request.step == result_.step) {
-    return &result_;
+  absl::Status begun = Begin(request);
+  return begun.ok() ? Finish(request, is_cancelled) : begun;
+}
+
+absl::Status StreamSession::Begin(const StepRequest& request) {
+  waits_ = false;
+  repeated_ = request.step != 0 && request.step == result_.step;
+  if (repeated_) {
+    return absl::OkStatus();
   }
   if (absl::Status checked = CheckNumber(request.step); !checked.ok()) {
     return checked;
   }
-  const int rows_before = row_count();
-  result_ = StepResult{};
+  rows_before_ = row_count();
   result_.step = request.step;
+  result_.rows.clear();
+  result_.snapshots.clear();
+  result_.waited_seconds = 0;
   Apply(request);
+  waits_ = request.wait_ms > 0 && !compiling_.empty() &&
+           std::ranges::any_of(named_, [this](RowId id) { return IsCompiling(id); });
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& request,
+                                                        const std::function<bool()>& is_cancelled) {
+  if (repeated_) {
+    return &result_;
+  }
   if (absl::Status waited = Wait(request, is_cancelled); !waited.ok()) {
     return waited;
   }
   Answer(request);
   if (metrics_ != nullptr) {
-    metrics_->RowsOpenChanged(row_count() - rows_before);
+    metrics_->RowsOpenChanged(row_count() - rows_before_);
     Count();
   }
   return &result_;
@@ -130,18 +149,16 @@ void StreamSession::Apply(const StepRequest& request) {
   for (const RowToOpen& open : request.opens) {
     Open(open);
   }
-  absl::flat_hash_set<RowId> moved;
   for (const RowToMove& move : request.moves) {
-    if (moved.insert(move.row).second) {
-      Move(move);
-    } else {
-      Refuse(move.row, BadField("rows", absl::StrCat("row ", move.row, " is named twice")));
-    }
+    Move(move);
   }
 }
 
 absl::Status StreamSession::Wait(const StepRequest& request,
                                  const std::function<bool()>& is_cancelled) {
+  if (!waits_) {
+    return absl::OkStatus();
+  }
   const auto begin = steady_clock::now();
   const auto end = begin + milliseconds(std::min(request.wait_ms, limits_.max_wait_ms));
   for (const RowId id : named_) {
@@ -289,8 +306,12 @@ void StreamSession::Move(const RowToMove& move) {
     Refuse(move.row, RowNotFound(move.row));
     return;
   }
-  named_.push_back(move.row);
   Row& row = found->second;
+  if (std::exchange(row.moved_step, result_.step) == result_.step) {
+    Refuse(move.row, BadField("rows", absl::StrCat("row ", move.row, " is named twice")));
+    return;
+  }
+  named_.push_back(move.row);
   if (!move.refusal.ok()) {
     row.error = move.refusal;
     return;
@@ -410,7 +431,7 @@ void StreamSession::AnswerRow(RowId id) {
     return;  // closed meanwhile, or answered already
   }
   Row& row = found->second;
-  RowResult result;
+  RowResult& result = result_.rows.emplace_back();
   result.row = id;
   result.error = std::exchange(row.error, absl::OkStatus());
   result.refused_token = std::exchange(row.refused_token, std::nullopt);
@@ -421,7 +442,6 @@ void StreamSession::AnswerRow(RowId id) {
     result.state =
         std::holds_alternative<Failed>(row.what) ? RowState::kFailed : RowState::kCompiling;
   }
-  result_.rows.push_back(std::move(result));
 }
 
 void StreamSession::AnswerSequence(Row* row, RowResult* result) {

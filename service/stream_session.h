@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -46,6 +45,12 @@ class StreamSession {
   absl::StatusOr<const StepResult*> Step(const StepRequest& request,
                                          const std::function<bool()>& is_cancelled);
 
+  // Step() in two halves: the first never waits, and waits() says whether the second will.
+  absl::Status Begin(const StepRequest& request);
+  [[nodiscard]] bool waits() const { return waits_; }
+  absl::StatusOr<const StepResult*> Finish(const StepRequest& request,
+                                           const std::function<bool()>& is_cancelled);
+
   [[nodiscard]] int row_count() const { return static_cast<int>(rows_.size()); }
 
  private:
@@ -65,6 +70,7 @@ class StreamSession {
     // Said in the row's next answer, then cleared.
     absl::Status error = absl::OkStatus();
     std::optional<RefusedToken> refused_token = std::nullopt;
+    std::uint64_t moved_step = 0;     // the last step that moved it
     std::uint64_t answered_step = 0;  // the last step that answered it
     bool named = false;               // its grammar's id has been said
   };
@@ -110,6 +116,9 @@ class StreamSession {
   std::vector<SequencePosition> positions_;
   absl::flat_hash_map<const CompiledGrammar*, std::weak_ptr<ClosingMasks>> closing_;
   StepResult result_;  // of the last step
+  int rows_before_ = 0;
+  bool repeated_ = false;  // the step is the last one again
+  bool waits_ = false;
 };
 
 }  // namespace maskd::service

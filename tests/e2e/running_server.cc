@@ -51,8 +51,14 @@ v1::StepReply TestStream::Run(v1::Step step) {
   return response.step();
 }
 
+void TestStream::EndSending() {
+  if (!std::exchange(half_closed_, true)) {
+    stream_->WritesDone();
+  }
+}
+
 grpc::Status TestStream::Finish() {
-  stream_->WritesDone();
+  EndSending();
   v1::DecodeResponse response;
   while (stream_->Read(&response)) {
   }
@@ -65,8 +71,10 @@ RunningServer::RunningServer(Config config, Metrics metrics) : socket_(SocketPat
   auto server = Server::Start(config);
   EXPECT_TRUE(server.ok()) << server.status();
   server_ = *std::move(server);
-  channel_ = ConnectTo(absl::StrCat("unix:", socket_));
+  channel_ = ConnectTo(address());
 }
+
+std::string RunningServer::address() const { return absl::StrCat("unix:", socket_); }
 
 RunningServer::~RunningServer() {
   channel_ = nullptr;

@@ -32,6 +32,8 @@ class TestStream {
   v1::StepReply Run(v1::Step step);
   // The next message; false at the end.
   bool Read(v1::DecodeResponse* response) { return stream_->Read(response); }
+  // Half-closes, once.
+  void EndSending();
   // Half-closes, reads to the end, and gives the stream's status.
   grpc::Status Finish();
 
@@ -42,6 +44,7 @@ class TestStream {
   std::unique_ptr<v1::MaskService::Stub> stub_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::DecodeRequest, v1::DecodeResponse>> stream_;
   std::uint64_t step_ = 0;
+  bool half_closed_ = false;
 };
 
 class RunningServer {
@@ -54,6 +57,8 @@ class RunningServer {
   ~RunningServer();
 
   [[nodiscard]] const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+  // Of its Unix socket.
+  [[nodiscard]] std::string address() const;
   [[nodiscard]] Server& server() const { return *server_; }
 
   std::unique_ptr<v1::CompileService::Stub> compiler() const {

@@ -1,0 +1,66 @@
+#include "service/stream_terms.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "service/errors.h"
+
+namespace maskd::service {
+namespace {
+
+absl::Status CheckTokenizer(const Hello& hello, const Vocabulary& vocabulary) {
+  if (!hello.tokenizer_hash.empty() && hello.tokenizer_hash != vocabulary.hash()) {
+    return ErrorAt(absl::StatusCode::kFailedPrecondition, "hello.tokenizer_hash",
+                   "TOKENIZER_DIFFERS",
+                   absl::StrCat("the server's tokenizer has hash ", vocabulary.hash()));
+  }
+  if (hello.logits_width < vocabulary.size()) {
+    return ErrorAt(
+        absl::StatusCode::kInvalidArgument, "hello.logits_width", "WIDTH_BELOW_VOCABULARY",
+        absl::StrCat(hello.logits_width, " is below the tokenizer's size, ", vocabulary.size()));
+  }
+  return absl::OkStatus();
+}
+
+// What is used of a client's offer.
+FormTerms UsedForms(FormTerms offer, int mask_words, const StreamLimits& limits) {
+  const std::int64_t mask_bytes = mask_words * std::int64_t{sizeof(std::int32_t)};
+  const std::int64_t room = limits.max_dictionary_bytes / mask_bytes;
+  offer.dictionary_size = static_cast<int>(std::min<std::int64_t>(offer.dictionary_size, room));
+  if (offer.dictionary_size == 0) {
+    offer.same_as = offer.delta = false;
+  }
+  if (!offer.same_as && !offer.delta) {
+    offer.dictionary_size = 0;
+  }
+  return offer;
+}
+
+}  // namespace
+
+absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, const TokenizerStore& tokenizers,
+                                         const StreamLimits& limits) {
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers.Find(hello.tokenizer);
+  if (!tokenizer.ok()) {
+    return tokenizer.status();
+  }
+  if (absl::Status checked = CheckTokenizer(hello, (*tokenizer)->vocabulary()); !checked.ok()) {
+    return checked;
+  }
+  const int mask_words = MaskWordCount(hello.logits_width);
+  return StreamTerms{*tokenizer, mask_words, UsedForms(hello.forms, mask_words, limits)};
+}
+
+StreamLimits LimitsOf(const Config& config) {
+  StreamLimits limits;
+  limits.max_rows = static_cast<int>(config.max_rows);
+  limits.max_row_tokens = static_cast<int>(config.max_row_tokens);
+  limits.max_step_bytes = config.max_message_bytes;
+  limits.max_wait_ms = config.max_wait_for_compile_ms;
+  return limits;
+}
+
+}  // namespace maskd::service

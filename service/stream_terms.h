@@ -1,0 +1,31 @@
+// What a stream's Hello asked for and the server agrees to.
+//
+// Threads  no state.
+#ifndef MASKD_SERVICE_STREAM_TERMS_H_
+#define MASKD_SERVICE_STREAM_TERMS_H_
+
+#include "absl/status/statusor.h"
+
+#include "service/config.h"
+#include "service/stream_types.h"
+#include "service/tokenizer_store.h"
+
+namespace maskd::service {
+
+struct StreamTerms {
+  const LoadedTokenizer* tokenizer = nullptr;
+  int mask_words = 0;
+  FormTerms forms;  // those in use
+};
+
+// Errors: NOT_FOUND (no such tokenizer), FAILED_PRECONDITION (another hash), INVALID_ARGUMENT (a
+// width below the vocabulary).
+absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, const TokenizerStore& tokenizers,
+                                         const StreamLimits& limits);
+
+// The bounds of every stream.
+StreamLimits LimitsOf(const Config& config);
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_STREAM_TERMS_H_
