@@ -139,7 +139,7 @@ class Engine:
         logits, first = self._forward()
         ready = time.perf_counter()
         if constrained:
-            self._mask(logits, first)
+            self._mask(logits)
         self.times.masks += submitted - started + time.perf_counter() - ready
         for row, at in zip(self._rows, first, strict=True):
             self._sample(row, logits[at:at + 1 + len(row.drafts)])
@@ -176,7 +176,7 @@ class Engine:
         logits = self._model.forward(np.array(tokens), spans, np.array(outputs), self._cache)
         return logits, first
 
-    def _mask(self, logits: np.ndarray, first: list[int]) -> None:
+    def _mask(self, logits: np.ndarray) -> None:
         started = time.perf_counter()
         result = self._stream.collect(STEP_S)
         self.times.waiting += time.perf_counter() - started
@@ -186,9 +186,9 @@ class Engine:
                 raise answer.error
             accepted[answer.row] = answer.accepted_drafts or 0
         # Behind a draft that the grammar refuses there is no mask, and nothing is sampled.
-        targets = [(row.number, position, at + position)
-                   for row, at in zip(self._rows, first, strict=True) if row.constrained
-                   for position in range(1 + accepted[row.number])]
+        batch = [maskd.Scheduled(row.number if row.constrained else None,
+                                 len(row.fed) + len(row.drafts), len(row.drafts)) for row in self._rows]
+        targets = maskd.row_map(batch, accepted=accepted)
         result.apply(self._applier, logits, targets)
         self.times.masked += len(targets)
 

@@ -22,9 +22,10 @@ from maskd._applier import Row
 from maskd._client import Compiled, Grammar, RefusedToken, RowResult, RowState
 from maskd._errors import MaskdError
 from maskd._processors import LlamaCppProcessor, TransformersProcessor
+from maskd._row_map import Scheduled, row_map
 
 __all__ = [
     "Applier", "Client", "Compiled", "Dictionary", "Grammar", "LlamaCppProcessor", "MaskdError",
-    "RefusedToken", "Row", "RowResult", "RowState", "Step", "StepResult", "Stream",
-    "TransformersProcessor",
+    "RefusedToken", "Row", "RowResult", "RowState", "Scheduled", "Step", "StepResult", "Stream",
+    "TransformersProcessor", "row_map",
 ]
