@@ -1,18 +1,19 @@
 #include "grammar_core/tokenizer/canonical_encoder.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/base/utf8.h"
+#include "grammar_core/tokenizer/merging.h"
 
 namespace maskd {
 namespace {
 
 constexpr int kByteCount = 256;
-constexpr TokenId kNoToken = std::numeric_limits<TokenId>::max();
+// Which stands for a space.
+constexpr absl::string_view kSpaceMark = "\xE2\x96\x81";
 
 // Whether the tokens agree so far, and how far that is at most.
 std::size_t CommonTokens(const std::vector<TokenId>& x, const std::vector<TokenId>& y,
@@ -20,6 +21,21 @@ std::size_t CommonTokens(const std::vector<TokenId>& x, const std::vector<TokenI
   std::size_t same = 0;
   while (same < std::min({x.size(), y.size(), at_most}) && x[same] == y[same]) ++same;
   return same;
+}
+
+bool IsInUtf8(int byte) { return byte < 0xC0 || (byte > 0xC1 && byte < 0xF5); }
+
+bool IsAscii(char c) { return static_cast<signed char>(c) >= 0; }
+
+// How much of `text` comes before a space that is beside another, or at the end.
+std::size_t SingleSpaces(absl::string_view before, absl::string_view text) {
+  bool after_space = !before.empty() && !absl::ascii_isgraph(before.back());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool is_space = text[at] == ' ';
+    if (is_space && after_space) return at == 0 ? 0 : at - 1;
+    after_space = is_space;
+  }
+  return after_space && !text.empty() ? text.size() - 1 : text.size();
 }
 
 // Where the pieces end, counted from the end of `before`; those that end in it are left out.
@@ -33,66 +49,24 @@ std::vector<std::size_t> EndsIn(const std::vector<absl::string_view>& pieces, st
   return ends;
 }
 
-// The symbols of one piece, merged until no two neighbours are a token.
-class Merging {
- public:
-  using Ids = absl::flat_hash_map<absl::string_view, TokenId>;
-
-  Merging(absl::string_view piece, bool by_character, const Ids& ids) : piece_(piece), ids_(ids) {
-    for (std::size_t at = 0; at < piece.size();) {
-      const std::size_t begin = at;
-      if (!by_character || !DecodeUtf8(piece, &at) || IdOf(begin, at) == kNoToken) at = begin + 1;
-      begins_.push_back(begin);
-    }
-    begins_.push_back(piece.size());
-    for (std::size_t i = 0; i + 2 < begins_.size(); ++i) pairs_.push_back(PairAt(i));
-  }
-
-  std::vector<TokenId> Tokens() {
-    while (!pairs_.empty()) {
-      const auto lowest = std::min_element(pairs_.begin(), pairs_.end());
-      if (*lowest == kNoToken) break;
-      Merge(static_cast<std::size_t>(lowest - pairs_.begin()));
-    }
-    std::vector<TokenId> tokens;
-    for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
-      tokens.push_back(IdOf(begins_[i], begins_[i + 1]));
-    }
-    return tokens;
-  }
-
- private:
-  [[nodiscard]] TokenId IdOf(std::size_t begin, std::size_t end) const {
-    const auto found = ids_.find(piece_.substr(begin, end - begin));
-    return found == ids_.end() ? kNoToken : found->second;
-  }
-  // The token of symbols i and i + 1.
-  [[nodiscard]] TokenId PairAt(std::size_t i) const { return IdOf(begins_[i], begins_[i + 2]); }
-
-  void Merge(std::size_t i) {
-    begins_.erase(begins_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-    pairs_.erase(pairs_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (i > 0) pairs_[i - 1] = PairAt(i - 1);
-    if (i < pairs_.size()) pairs_[i] = PairAt(i);
-  }
-
-  absl::string_view piece_;
-  const Ids& ids_;
-  std::vector<std::size_t> begins_;  // of the symbols, and the end of the last
-  std::vector<TokenId> pairs_;       // one less than symbols
-};
-
 }  // namespace
 
-CanonicalEncoder::CanonicalEncoder(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
+CanonicalEncoder::CanonicalEncoder(const Vocabulary& vocabulary)
+    : vocabulary_(vocabulary),
+      left_out_(IndexAtoms()),
+      tokens_(vocabulary, left_out_),
+      scores_(TokenScores::Create(vocabulary, left_out_)) {}
 
 std::unique_ptr<const CanonicalEncoder> CanonicalEncoder::Create(const Vocabulary& vocabulary) {
-  if (vocabulary.encoding_rules().symbols == EncodingRules::Symbols::kUnknown) return nullptr;
+  const EncodingRules& rules = vocabulary.encoding_rules();
+  if (rules.symbols == EncodingRules::Symbols::kUnknown) return nullptr;
   std::unique_ptr<CanonicalEncoder> made(new CanonicalEncoder(vocabulary));
   if (!made->ReadPatterns()) return nullptr;
-  made->IndexTokens();
-  for (int byte = 0; byte < kByteCount; ++byte) {
-    if (!made->ids_.contains(std::string(1, static_cast<char>(byte)))) return nullptr;
+  const bool needs_bytes = rules.symbols == EncodingRules::Symbols::kBytes || rules.scores.empty();
+  for (int byte = 0; needs_bytes && byte < kByteCount; ++byte) {
+    if (!IsInUtf8(byte)) continue;
+    const std::string bytes(1, static_cast<char>(byte));
+    if (made->tokens_.Find(bytes) == OrdinaryTokens::kNone) return nullptr;
   }
   return made;
 }
@@ -105,25 +79,20 @@ bool CanonicalEncoder::ReadPatterns() {
   return true;
 }
 
-void CanonicalEncoder::IndexTokens() {
-  for (const TokenId id : vocabulary_.encoding_rules().atoms) {
+std::vector<bool> CanonicalEncoder::IndexAtoms() {
+  const EncodingRules& rules = vocabulary_.encoding_rules();
+  std::vector<bool> left_out(static_cast<std::size_t>(vocabulary_.size()));
+  for (const TokenId id : vocabulary_.special_ids()) left_out[static_cast<std::size_t>(id)] = true;
+  for (const TokenId id : rules.atoms) {
     const absl::string_view bytes = vocabulary_.TokenBytes(id);
     if (bytes.empty() || vocabulary_.IsSpecial(id)) continue;
-    atoms_.try_emplace(bytes, id);
+    if (atoms_.try_emplace(bytes, id).second) left_out[static_cast<std::size_t>(id)] = true;
     atom_begins_.set(static_cast<unsigned char>(bytes[0]));
     longest_atom_ = std::max(longest_atom_, bytes.size());
   }
-  ids_.reserve(static_cast<std::size_t>(vocabulary_.size()));
-  for (TokenId id = 0; id < vocabulary_.size(); ++id) {
-    const absl::string_view bytes = vocabulary_.TokenBytes(id);
-    // Of a character and the byte that stands in for a missing one, the character comes later.
-    if (!vocabulary_.IsSpecial(id) && !bytes.empty() && !IsAtom(bytes, id)) ids_[bytes] = id;
-  }
-}
-
-bool CanonicalEncoder::IsAtom(absl::string_view bytes, TokenId id) const {
-  const auto atom = atoms_.find(bytes);
-  return atom != atoms_.end() && atom->second == id;
+  for (const TokenId id : rules.byte_tokens) left_out[static_cast<std::size_t>(id)] = true;
+  for (const TokenId id : rules.unused) left_out[static_cast<std::size_t>(id)] = true;
+  return left_out;
 }
 
 // Bytes of the longest atom that `text` begins with; 0 where there is none.
@@ -172,22 +141,46 @@ std::vector<absl::string_view> CanonicalEncoder::Pieces(absl::string_view text) 
   return pieces;
 }
 
-void CanonicalEncoder::AppendTokens(absl::string_view piece, bool is_whole,
+bool CanonicalEncoder::AppendParts(const std::vector<absl::string_view>& parts,
+                                   std::vector<TokenId>* tokens) const {
+  const std::vector<TokenId>& byte_tokens = vocabulary_.encoding_rules().byte_tokens;
+  for (const absl::string_view part : parts) {
+    if (const TokenId token = tokens_.Find(part); token != OrdinaryTokens::kNone) {
+      tokens->push_back(token);
+      continue;
+    }
+    if (byte_tokens.empty()) return false;
+    for (const char byte : part) tokens->push_back(byte_tokens[static_cast<unsigned char>(byte)]);
+  }
+  return true;
+}
+
+std::vector<absl::string_view> CanonicalEncoder::PartsOf(absl::string_view piece) const {
+  const EncodingRules& rules = vocabulary_.encoding_rules();
+  if (rules.method == EncodingRules::Method::kBestSum) {
+    return BestSum(piece, tokens_, scores_).PartsTo(piece.size());
+  }
+  using Symbols = Merging::Symbols;
+  const Symbols symbols = rules.symbols == EncodingRules::Symbols::kBytes ? Symbols::kBytes
+                          : rules.scores.empty() ? Symbols::kKnownCharacters
+                                                 : Symbols::kCharacters;
+  return Merging(piece, symbols, tokens_).Parts();
+}
+
+bool CanonicalEncoder::AppendTokens(absl::string_view piece, bool is_whole,
                                     std::vector<TokenId>* tokens) const {
   const auto atom = atoms_.find(piece);
   if (is_whole && atom != atoms_.end()) {
     tokens->push_back(atom->second);
-    return;
+    return true;
   }
-  const EncodingRules& rules = vocabulary_.encoding_rules();
-  const auto whole = ids_.find(piece);
-  if (is_whole && rules.whole_pieces && whole != ids_.end()) {
-    tokens->push_back(whole->second);
-    return;
+  if (is_whole && vocabulary_.encoding_rules().whole_pieces) {
+    if (const TokenId whole = tokens_.Find(piece); whole != OrdinaryTokens::kNone) {
+      tokens->push_back(whole);
+      return true;
+    }
   }
-  const bool by_character = rules.symbols == EncodingRules::Symbols::kCharacters;
-  const std::vector<TokenId> merged = Merging(piece, by_character, ids_).Tokens();
-  tokens->insert(tokens->end(), merged.begin(), merged.end());
+  return AppendParts(PartsOf(piece), tokens);
 }
 
 std::vector<TokenId> CanonicalEncoder::TokensTo(absl::string_view before, absl::string_view text,
@@ -201,7 +194,7 @@ std::vector<TokenId> CanonicalEncoder::TokensTo(absl::string_view before, absl::
     if (at > before.size() + end) break;
     if (at > begin) {
       const absl::string_view part = piece.substr(piece.size() - (at - begin));
-      AppendTokens(part, part.size() == piece.size(), &tokens);
+      if (!AppendTokens(part, part.size() == piece.size(), &tokens)) break;
     }
   }
   return tokens;
@@ -215,13 +208,12 @@ std::vector<TokenId> CanonicalEncoder::Tokens(absl::string_view before,
 std::vector<TokenId> CanonicalEncoder::CertainTokens(absl::string_view before,
                                                      absl::string_view text,
                                                      const Followers& followers) const {
-  std::size_t end = EndBeforeAtoms(text);
-  if (vocabulary_.encoding_rules().ascii_only) {
-    const auto is_ascii = [](char c) { return static_cast<signed char>(c) >= 0; };
-    const auto other = std::find_if_not(text.begin(), text.begin() + end, is_ascii);
-    end = static_cast<std::size_t>(other - text.begin());
+  const std::size_t end = std::min(EndBeforeAtoms(text), UnchangedBytes(before, text, followers));
+  if (patterns_.empty()) {
+    // What is left out may become anything.
+    const Followers any = {{}, [&](absl::string_view bytes) { return tokens_.HasLonger(bytes); }};
+    return CertainParts(text.substr(0, end), end == text.size() ? followers : any);
   }
-  if (patterns_.empty() && end == text.size()) return CertainMerges(text, followers);
   // What is left out may come as it stands, or be an atom, before which a piece ends.
   Followers after = {{}, nullptr};
   const absl::string_view rest = text.substr(end);
@@ -252,26 +244,79 @@ std::size_t CanonicalEncoder::CertainBorder(absl::string_view before, absl::stri
   return certain.empty() ? 0 : certain.back();
 }
 
-std::vector<TokenId> CanonicalEncoder::CertainMerges(absl::string_view text,
-                                                     const Followers& followers) const {
+std::vector<TokenId> CanonicalEncoder::CertainParts(absl::string_view text,
+                                                    const Followers& followers) const {
   std::vector<TokenId> tokens;
   const std::vector<absl::string_view> pieces = Pieces(text);
-  if (pieces.empty()) return tokens;
-  for (std::size_t i = 0; i + 1 < pieces.size(); ++i) AppendTokens(pieces[i], true, &tokens);
-  const absl::string_view last = pieces.back();
-  std::vector<TokenId> of_last;
-  AppendTokens(last, true, &of_last);
-  std::size_t certain = of_last.size();
-  const auto reach = static_cast<std::size_t>(vocabulary_.max_token_bytes());
-  for (std::size_t at = last.size() - std::min(reach, last.size()); at < last.size(); ++at) {
-    if (!followers.has_token_over(last.substr(at))) continue;
-    std::vector<TokenId> beginning;
-    AppendTokens(last.substr(0, at), false, &beginning);
-    certain = CommonTokens(of_last, beginning, certain);
+  for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
+    if (!AppendTokens(pieces[i], true, &tokens)) return tokens;
   }
-  tokens.insert(tokens.end(), of_last.begin(),
-                of_last.begin() + static_cast<std::ptrdiff_t>(certain));
+  if (pieces.empty()) return tokens;
+  // An atom is what it is, but for a longer one, before which EndBeforeAtoms() has cut.
+  if (vocabulary_.encoding_rules().method == EncodingRules::Method::kMerges) {
+    AppendCertainMerges(pieces.back(), followers, &tokens);
+  } else {
+    AppendCertainSum(pieces.back(), followers, &tokens);
+  }
   return tokens;
+}
+
+std::vector<std::size_t> CanonicalEncoder::BeginsOver(absl::string_view piece,
+                                                      const Followers& followers) const {
+  std::vector<std::size_t> begins;
+  const auto reach = static_cast<std::size_t>(vocabulary_.max_token_bytes());
+  for (std::size_t at = piece.size() - std::min(reach, piece.size()); at < piece.size(); ++at) {
+    if (followers.has_token_over(piece.substr(at))) begins.push_back(at);
+  }
+  return begins;
+}
+
+void CanonicalEncoder::AppendCertainMerges(absl::string_view piece, const Followers& followers,
+                                           std::vector<TokenId>* tokens) const {
+  std::vector<TokenId> of_piece;
+  AppendTokens(piece, true, &of_piece);
+  std::size_t certain = of_piece.size();
+  for (const std::size_t begin : BeginsOver(piece, followers)) {
+    std::vector<TokenId> beginning;
+    AppendTokens(piece.substr(0, begin), false, &beginning);
+    certain = CommonTokens(of_piece, beginning, certain);
+  }
+  tokens->insert(tokens->end(), of_piece.begin(),
+                 of_piece.begin() + static_cast<std::ptrdiff_t>(certain));
+}
+
+void CanonicalEncoder::AppendCertainSum(absl::string_view piece, const Followers& followers,
+                                        std::vector<TokenId>* tokens) const {
+  const BestSum best(piece, tokens_, scores_);
+  std::size_t certain = best.CertainTo(piece.size());
+  for (const std::size_t begin : BeginsOver(piece, followers)) {
+    certain = best.Meet(certain, best.CertainTo(begin));
+  }
+  AppendParts(best.PartsTo(certain), tokens);
+}
+
+// How much of `text` the tokenizer cuts as it stands, whatever follows.
+std::size_t CanonicalEncoder::UnchangedBytes(absl::string_view before, absl::string_view text,
+                                             const Followers& followers) const {
+  const EncodingRules& rules = vocabulary_.encoding_rules();
+  const bool ascii_follows = std::ranges::all_of(followers.texts, [](const std::string& follower) {
+    return follower.empty() || IsAscii(follower[0]);
+  });
+  std::size_t end = text.size();
+  if (rules.ascii_only) {
+    end = static_cast<std::size_t>(std::ranges::find_if_not(text, IsAscii) - text.begin());
+    // The last character may be one with what follows.
+    if (end > 0 && (end < text.size() || !ascii_follows)) --end;
+  }
+  if (rules.marks_spaces) end = std::min(end, text.find(kSpaceMark));
+  if (rules.joins_spaces) end = std::min(end, SingleSpaces(before, text));
+  if (rules.character_map != nullptr) {
+    const bool ascii_next = end == text.size() && ascii_follows;
+    end = rules.character_map->UnchangedBytes(text.substr(0, end), ascii_next);
+  }
+  // What follows may become a space.
+  if (rules.joins_spaces && end > 0 && text[end - 1] == ' ') --end;
+  return end;
 }
 
 }  // namespace maskd

@@ -5,7 +5,8 @@
 //           where the tokenizer cuts no pieces, before the first token that one over the end of the
 //           text could change (any token of the encoding of a beginning of a text, up to a border
 //           of tokens, is in the encoding of the text: so only those differ that come after the
-//           beginnings of tokens over the end).
+//           beginnings of tokens over the end). And they end before the first character that the
+//           tokenizer changes or may change with what follows.
 // Cost      a map of the vocabulary, made once (10 to 20 ms); a text costs some microseconds a
 //           piece.
 // Threads   immutable; any number of readers.
@@ -22,6 +23,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/tokenizer/best_sum.h"
+#include "grammar_core/tokenizer/ordinary_tokens.h"
 #include "grammar_core/tokenizer/piece_pattern.h"
 #include "grammar_core/tokenizer/vocabulary.h"
 
@@ -53,28 +56,42 @@ class CanonicalEncoder {
   explicit CanonicalEncoder(const Vocabulary& vocabulary);
 
   bool ReadPatterns();
-  void IndexTokens();
+  // By id, which tokens are none that pieces are made of.
+  std::vector<bool> IndexAtoms();
 
   [[nodiscard]] std::vector<absl::string_view> Pieces(absl::string_view text) const;
   [[nodiscard]] std::size_t AtomAt(absl::string_view text) const;
   [[nodiscard]] std::size_t EndBeforeAtoms(absl::string_view text) const;
-  [[nodiscard]] bool IsAtom(absl::string_view bytes, TokenId id) const;
-  // `is_whole`: all of a piece, not the end of one.
-  void AppendTokens(absl::string_view piece, bool is_whole, std::vector<TokenId>* tokens) const;
+  // `is_whole`: all of a piece, not the end of one. False where a character has no tokens: those
+  // before it are appended.
+  bool AppendTokens(absl::string_view piece, bool is_whole, std::vector<TokenId>* tokens) const;
+  bool AppendParts(const std::vector<absl::string_view>& parts, std::vector<TokenId>* tokens) const;
+  [[nodiscard]] std::vector<absl::string_view> PartsOf(absl::string_view piece) const;
   // Those of the pieces that end in the first `end` bytes of `text`.
   [[nodiscard]] std::vector<TokenId> TokensTo(absl::string_view before, absl::string_view text,
                                               std::size_t end) const;
   [[nodiscard]] std::size_t CertainBorder(absl::string_view before, absl::string_view text,
                                           const Followers& followers) const;
-  [[nodiscard]] std::vector<TokenId> CertainMerges(absl::string_view text,
-                                                   const Followers& followers) const;
+  [[nodiscard]] std::size_t UnchangedBytes(absl::string_view before, absl::string_view text,
+                                           const Followers& followers) const;
+  [[nodiscard]] std::vector<TokenId> CertainParts(absl::string_view text,
+                                                  const Followers& followers) const;
+  // Where in `piece` tokens begin that may go on after it.
+  [[nodiscard]] std::vector<std::size_t> BeginsOver(absl::string_view piece,
+                                                    const Followers& followers) const;
+  void AppendCertainMerges(absl::string_view piece, const Followers& followers,
+                           std::vector<TokenId>* tokens) const;
+  void AppendCertainSum(absl::string_view piece, const Followers& followers,
+                        std::vector<TokenId>* tokens) const;
 
   const Vocabulary& vocabulary_;
   std::vector<std::unique_ptr<const PiecePattern>> patterns_;
-  absl::flat_hash_map<absl::string_view, TokenId> ids_;  // but for atoms
   absl::flat_hash_map<absl::string_view, TokenId> atoms_;
   std::bitset<256> atom_begins_;
   std::size_t longest_atom_ = 0;
+  const std::vector<bool> left_out_;
+  const OrdinaryTokens tokens_;
+  const TokenScores scores_;
 };
 
 }  // namespace maskd

@@ -1,19 +1,25 @@
-// How a tokenizer cuts a text into its own, canonical tokens, as far as its file says it: byte-pair
-// encoding whose merges are in the order of ids.
+// How a tokenizer cuts a text into its own, canonical tokens, as far as its file says it.
 //
 //   1. `atoms` are cut out of the text, the longest where several begin at one place.
 //   2. What is between them is cut at the matches of each pattern in turn; matches and what lies
 //      between them are pieces.
-//   3. A piece becomes symbols. Of all pairs of neighbours that together are a token, the one with
-//      the lowest id is merged, the leftmost first, until there is none.
+//   3. A piece becomes tokens:
+//      kMerges    It becomes symbols. Of all pairs of neighbours that together are a token, the one
+//                 that comes first is merged, the leftmost first, until there is none.
+//      kBestSum   Of all sequences of tokens that spell it, the one whose scores have the greatest
+//                 sum. A character that is no token stands in as one of the lowest score less
+//                 kUnknownPenalty.
 //
 // Threads  a plain value.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_ENCODING_RULES_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_ENCODING_RULES_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "grammar_core/tokenizer/character_map.h"
 
 namespace maskd {
 
@@ -23,15 +29,35 @@ struct EncodingRules {
     kBytes,       // the bytes of a piece
     kCharacters,  // its characters; the bytes of one that is no token
   };
+  enum class Method : std::uint8_t { kMerges, kBestSum };
+
+  static constexpr double kUnknownPenalty = 10;
+
   Symbols symbols = Symbols::kUnknown;
+  Method method = Method::kMerges;
   // A piece that is a token is that token, merges or not.
   bool whole_pieces = false;
   // The rules hold for ASCII texts alone: others are normalised first.
   bool ascii_only = false;
+  // Of several spaces one is left, and none at the end of a text.
+  bool joins_spaces = false;
+  // Spaces are written as U+2581, so that one of these cannot be told from a space.
+  bool marks_spaces = false;
+  // What else is normalised, or null.
+  std::shared_ptr<const CharacterMap> character_map;
   // In the syntax of Oniguruma; see piece_pattern.h for what of it is understood.
   std::vector<std::string> patterns;
   // Ids of ordinary tokens that no merge makes.
   std::vector<std::int32_t> atoms;
+  // Of each id. Merges come in their order, the greatest first; none: in the order of ids.
+  std::vector<float> scores;
+  // Of each byte, the token that stands for it where it is of a character that is no token, and
+  // nowhere else. None: such characters have no tokens, or (scores without) those of their bytes.
+  std::vector<std::int32_t> byte_tokens;
+  // Ids of ordinary tokens that no text becomes.
+  std::vector<std::int32_t> unused;
+  // kBestSum: ids of ordinary tokens that count more than their score (best_sum.h).
+  std::vector<std::int32_t> user_defined;
 };
 
 }  // namespace maskd

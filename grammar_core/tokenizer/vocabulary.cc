@@ -104,6 +104,7 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> Vocabulary::Create(std::string
   made->hash_ = Sha256Hex(CanonicalForm(tokens, stop_ids));
   made->tokens_ = std::move(tokens);
   made->stop_ids_ = std::move(stop_ids);
+  if (!rules.scores.empty()) rules.scores.resize(made->tokens_.size());
   made->encoding_rules_ = std::move(rules);
   if (absl::Status indexed = made->IndexTokens(); !indexed.ok()) {
     return indexed;

@@ -85,12 +85,14 @@ def compare_pieces(ours: Dump, path: pathlib.Path, wrong: list) -> None:
         wrong.append(f"stop ids are {ours.stop}, without the file's own")
 
 
-def compare_texts(name: str, ours: Dump, path: pathlib.Path, wrong: list) -> int:
+def texts_and_ids(path: pathlib.Path) -> list:
     texts = path.with_suffix(".gguf.inp").read_bytes().decode().removesuffix(SEPARATOR).split(SEPARATOR)
     lines = path.with_suffix(".gguf.out").read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    if len(texts) != len(lines):
-        wrong.append(f"{len(texts)} texts and {len(lines)} lines of ids")
-    pairs = [(text, [int(one) for one in line.split()]) for text, line in zip(texts, lines)]
+    return [(text, [int(one) for one in line.split()]) for text, line in zip(texts, lines, strict=True)]
+
+
+def compare_texts(name: str, ours: Dump, path: pathlib.Path, wrong: list) -> int:
+    pairs = texts_and_ids(path)
     for text, ids in pairs:
         expected = (" " if name in ADDS_SPACE and text else "") + text
         if joined(ours, ids) != expected.encode():

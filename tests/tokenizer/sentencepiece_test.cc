@@ -16,41 +16,11 @@
 #include "grammar_core/tokenizer/formats/format.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "grammar_core/tokenizer/vocabulary.h"
+#include "tests/tokenizer/model_bytes.h"
 #include "tests/tokenizer/vocabulary_fixture.h"
 
 namespace maskd {
 namespace {
-
-enum Type { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kUnused = 5, kByte = 6 };
-
-std::string Varint(std::uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) {
-    bytes.push_back(static_cast<char>(value | 0x80));
-  }
-  bytes.push_back(static_cast<char>(value));
-  return bytes;
-}
-
-std::string VarintField(int number, std::uint64_t value) {
-  return Varint(static_cast<std::uint64_t>(number) << 3) + Varint(value);
-}
-
-std::string BytesField(int number, absl::string_view value) {
-  return absl::StrCat(Varint(static_cast<std::uint64_t>(number) << 3 | 2), Varint(value.size()),
-                      value);
-}
-
-const std::string kScore("\x15\0\0\x80\xBF", 5);  // field 2, -1 as a float
-
-std::string Piece(absl::string_view text, int type = kNormal) {
-  return BytesField(1, BytesField(1, text) + kScore + VarintField(3, type));
-}
-
-// <unk>, <s> and </s>, as nearly every model begins.
-std::string Head() {
-  return Piece("<unk>", kUnknown) + Piece("<s>", kControl) + Piece("</s>", kControl);
-}
 
 struct PieceCase {
   std::string name;

@@ -23,6 +23,7 @@
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/tokenizer/formats/format.h"
 #include "grammar_core/tokenizer/formats/gguf_reader.h"
+#include "grammar_core/tokenizer/formats/gguf_rules.h"
 #include "grammar_core/tokenizer/formats/piece_bytes.h"
 #include "grammar_core/tokenizer/source_file.h"
 #include "grammar_core/tokenizer/vocabulary.h"
@@ -60,6 +61,8 @@ struct Metadata {
   std::string pre;
   std::optional<std::vector<std::string>> tokens;
   std::optional<std::vector<std::int32_t>> types;
+  std::vector<float> scores;
+  std::vector<std::string> merges;
   std::vector<EndId> ends;
 };
 
@@ -92,6 +95,12 @@ absl::Status ReadValue(const std::string& key, GgufReader* reader, Metadata* met
   }
   if (name == "token_type") {
     return Assign(reader->ReadInt32s(Vocabulary::kMaxTokens), &metadata->types);
+  }
+  if (name == "scores") {
+    return Assign(reader->ReadFloats(Vocabulary::kMaxTokens), &metadata->scores);
+  }
+  if (name == "merges") {
+    return Assign(reader->ReadTexts(Vocabulary::kMaxTokens), &metadata->merges);
   }
   if (std::find(kEndKeys.begin(), kEndKeys.end(), name) != kEndKeys.end()) {
     metadata->ends.push_back({key, 0});
@@ -217,6 +226,28 @@ absl::Status PutEnds(const Metadata& metadata, RawVocabulary* raw) {
   return absl::OkStatus();
 }
 
+ScoredPieces::Kind KindOf(std::int32_t type) {
+  using Kind = ScoredPieces::Kind;
+  return type == kNormal        ? Kind::kNormal
+         : type == kUserDefined ? Kind::kUserDefined
+         : type == kByte        ? Kind::kByte
+                                : Kind::kOther;
+}
+
+EncodingRules RulesOf(const Metadata& metadata, const RawVocabulary& raw) {
+  GgufFacts facts;
+  facts.model = metadata.model.value_or("");
+  facts.pre = metadata.pre;
+  facts.merges = metadata.merges;
+  facts.scored.model = ScoredPieces::Model::kMerges;
+  facts.scored.has_byte_fallback = true;
+  facts.scored.joins_spaces = false;
+  for (std::size_t id = 0; id < metadata.scores.size() && id < metadata.types->size(); ++id) {
+    facts.scored.pieces.push_back({metadata.scores[id], KindOf((*metadata.types)[id])});
+  }
+  return RulesOf(facts, raw);
+}
+
 }  // namespace
 
 bool LooksLikeGguf(absl::string_view head) { return absl::StartsWith(head, GgufReader::kMagic); }
@@ -245,6 +276,7 @@ absl::StatusOr<RawVocabulary> ReadGguf(std::istream& file) {
     done = PutPiece(id, tokens[id], (*metadata->types)[id], *alphabet, &raw);
   }
   done.Update(PutEnds(*metadata, &raw));
+  if (done.ok()) raw.rules = RulesOf(*metadata, raw);
   return done.ok() ? absl::StatusOr<RawVocabulary>(std::move(raw)) : done;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <ios>
@@ -147,6 +148,23 @@ absl::StatusOr<std::vector<std::int32_t>> GgufReader::ReadInt32s(std::size_t max
       return number.status();
     }
     numbers.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(*number)));
+  }
+  return numbers;
+}
+
+absl::StatusOr<std::vector<float>> GgufReader::ReadFloats(std::size_t max_count) {
+  const absl::StatusOr<std::uint64_t> count =
+      ReadCountOf(Type::kFloat32, max_count, "not an array of 32-bit floats");
+  if (!count.ok()) {
+    return count.status();
+  }
+  std::vector<float> numbers;
+  for (std::uint64_t i = 0; i < *count; ++i) {
+    const absl::StatusOr<std::uint64_t> number = ReadNumber(sizeof(float));
+    if (!number.ok()) {
+      return number.status();
+    }
+    numbers.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(*number)));
   }
   return numbers;
 }

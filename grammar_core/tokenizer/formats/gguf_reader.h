@@ -42,6 +42,8 @@ class GgufReader {
   absl::StatusOr<std::vector<std::string>> ReadTexts(std::size_t max_count);
   // An array of at most `max_count` numbers of 32 bits with a sign.
   absl::StatusOr<std::vector<std::int32_t>> ReadInt32s(std::size_t max_count);
+  // An array of at most `max_count` floats.
+  absl::StatusOr<std::vector<float>> ReadFloats(std::size_t max_count);
   absl::Status SkipValue() { return Skip(type_, 0); }
 
  private:

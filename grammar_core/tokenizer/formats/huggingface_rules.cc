@@ -7,8 +7,8 @@
 
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/base/utf8.h"
 #include "grammar_core/tokenizer/formats/json_tree.h"
+#include "grammar_core/tokenizer/formats/merge_order.h"
 
 namespace maskd {
 namespace {
@@ -19,10 +19,6 @@ using Symbols = EncodingRules::Symbols;
 // What ByteLevel cuts at by itself.
 constexpr char kByteLevelPattern[] =
     R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-
-// Pieces that no merge makes, and bytes of one, beyond which they are not looked at.
-constexpr int kMaxUnmade = 1000;
-constexpr std::size_t kMaxUnmadeBytes = 256;
 
 // Calls visit(part) for `value`, or for each part of it where it is a sequence named `list`; false
 // once one call says so.
@@ -76,47 +72,6 @@ bool HasPart(const Json* value, const char* list, const char* type) {
   return !EachPart(value, list, [&](const Json& part) { return TextField(part, "type") != type; });
 }
 
-bool IsOneSymbol(const std::string& bytes, Symbols symbols) {
-  std::size_t at = 0;
-  return bytes.size() <= 1 ||
-         (symbols == Symbols::kCharacters && DecodeUtf8(bytes, &at) && at == bytes.size());
-}
-
-// Whether two pieces together spell `piece`.
-bool IsTwoPieces(absl::string_view piece, const RawVocabulary& raw) {
-  for (std::size_t cut = 1; cut < piece.size(); ++cut) {
-    if (raw.id_by_piece.contains(piece.substr(0, cut)) &&
-        raw.id_by_piece.contains(piece.substr(cut))) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// Whether merging neighbours by the lowest id does what the list of merges says: it is in the order
-// of ids, and makes every piece that two others spell.
-bool MergesAreByIds(const TokenizerDocument& document, const RawVocabulary& raw, Symbols symbols) {
-  std::vector<bool> is_made(raw.tokens.size());
-  TokenId last = 0;
-  for (const std::string& merged : document.merges) {
-    const auto found = raw.id_by_piece.find(merged);
-    if (found == raw.id_by_piece.end() || found->second < last) return false;
-    last = found->second;
-    is_made[static_cast<std::size_t>(last)] = true;
-  }
-  for (const TokenId id : raw.added_ids) is_made[static_cast<std::size_t>(id)] = true;
-  int unmade = 0;
-  for (const auto& [piece, id] : raw.id_by_piece) {
-    const Vocabulary::Token& token = raw.tokens[static_cast<std::size_t>(id)];
-    const bool is_base = token.special || IsOneSymbol(token.bytes, symbols);
-    if (is_base || is_made[static_cast<std::size_t>(id)]) continue;
-    if (++unmade > kMaxUnmade || piece.size() > kMaxUnmadeBytes || IsTwoPieces(piece, raw)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 EncodingRules ReadHuggingFaceRules(const Json& tree, const TokenizerDocument& document,
@@ -128,6 +83,7 @@ EncodingRules ReadHuggingFaceRules(const Json& tree, const TokenizerDocument& do
                   : IsFieldTrue(model, "byte_fallback")                ? Symbols::kCharacters
                                                                        : Symbols::kUnknown;
   rules.whole_pieces = IsFieldTrue(model, "ignore_merges");
+  rules.marks_spaces = rules.symbols == Symbols::kCharacters;
   rules.atoms = raw.added_ids;
   const bool is_known =
       rules.symbols != Symbols::kUnknown && document.has_merges &&
@@ -136,7 +92,7 @@ EncodingRules ReadHuggingFaceRules(const Json& tree, const TokenizerDocument& do
                [&](const Json& part) { return ReadNormalizer(part, &rules); }) &&
       EachPart(pre_tokenizer, "pretokenizers",
                [&](const Json& part) { return ReadPreTokenizer(part, &rules); }) &&
-      MergesAreByIds(document, raw, rules.symbols);
+      MergesAreByIds(document.merges, raw, rules.symbols);
   return is_known ? rules : EncodingRules();
 }
 

@@ -1,5 +1,6 @@
 // SentencePiece models (a serialized ModelProto of sentencepiece_model.proto): the pieces, what
-// ends a text, and nothing of how a text is cut.
+// ends a text, and how texts are cut.
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/tokenizer/formats/format.h"
 #include "grammar_core/tokenizer/formats/piece_bytes.h"
+#include "grammar_core/tokenizer/formats/scored_pieces.h"
 #include "grammar_core/tokenizer/formats/wire_reader.h"
 #include "grammar_core/tokenizer/source_file.h"
 #include "grammar_core/tokenizer/vocabulary.h"
@@ -25,11 +27,18 @@ namespace {
 // Field numbers of ModelProto, of its SentencePiece, TrainerSpec and NormalizerSpec.
 constexpr std::uint32_t kPieces = 1;
 constexpr std::uint32_t kTrainerSpec = 2;
+constexpr std::uint32_t kNormalizerSpec = 3;
 constexpr std::uint32_t kDenormalizerSpec = 5;
 constexpr std::uint32_t kPieceText = 1;
+constexpr std::uint32_t kPieceScore = 2;
 constexpr std::uint32_t kPieceType = 3;
+constexpr std::uint32_t kModelType = 3;
+constexpr std::uint32_t kWhiteSpaceAsSuffix = 24;
+constexpr std::uint32_t kByteFallback = 35;
 constexpr std::uint32_t kEosPiece = 47;
 constexpr std::uint32_t kPrecompiledCharsmap = 2;
+constexpr std::uint32_t kRemoveExtraWhiteSpaces = 4;
+constexpr std::uint32_t kEscapeWhiteSpaces = 5;
 
 // SentencePiece.Type.
 constexpr std::uint64_t kNormal = 1;
@@ -41,12 +50,14 @@ constexpr std::uint64_t kByte = 6;
 
 struct Piece {
   absl::string_view text;
+  float score = 0;
   std::uint64_t type = kNormal;
   std::size_t offset = 0;  // of its message
 };
 
 struct Model {
   RawVocabulary raw;
+  ScoredPieces scored;
   absl::string_view eos_piece = "</s>";
 };
 
@@ -71,6 +82,23 @@ absl::Status ReadFields(WireReader message, Read read) {
   return absl::OkStatus();
 }
 
+absl::Status ReadFloat(const WireField& field, absl::string_view name, float* value) {
+  if (absl::Status checked = CheckType(field, WireField::Type::kFixed32, name); !checked.ok()) {
+    return checked;
+  }
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < sizeof(bits); ++i) {
+    bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(field.bytes[i])) << (8 * i);
+  }
+  *value = std::bit_cast<float>(bits);
+  return absl::OkStatus();
+}
+
+absl::Status ReadBool(const WireField& field, absl::string_view name, bool* value) {
+  *value = field.varint != 0;
+  return CheckType(field, WireField::Type::kVarint, name);
+}
+
 absl::StatusOr<Piece> ReadPiece(const WireField& message) {
   Piece piece;
   piece.offset = message.offset;
@@ -79,6 +107,9 @@ absl::StatusOr<Piece> ReadPiece(const WireField& message) {
         if (field.number == kPieceText) {
           piece.text = field.bytes;
           return CheckType(field, WireField::Type::kBytes, "SentencePiece.piece");
+        }
+        if (field.number == kPieceScore) {
+          return ReadFloat(field, "SentencePiece.score", &piece.score);
         }
         if (field.number == kPieceType) {
           piece.type = field.varint;
@@ -113,7 +144,16 @@ absl::StatusOr<Vocabulary::Token> TokenOf(const Piece& piece) {
   }
 }
 
-absl::Status PutPiece(const WireField& message, RawVocabulary* raw) {
+ScoredPieces::Kind KindOf(std::uint64_t type) {
+  using Kind = ScoredPieces::Kind;
+  return type == kNormal        ? Kind::kNormal
+         : type == kUserDefined ? Kind::kUserDefined
+         : type == kByte        ? Kind::kByte
+                                : Kind::kOther;
+}
+
+absl::Status PutPiece(const WireField& message, Model* model) {
+  RawVocabulary* const raw = &model->raw;
   if (absl::Status checked = CheckType(message, WireField::Type::kBytes, "ModelProto.pieces");
       !checked.ok()) {
     return checked;
@@ -136,6 +176,8 @@ absl::Status PutPiece(const WireField& message, RawVocabulary* raw) {
   if (piece->type == kUserDefined) {
     raw->added_ids.push_back(id);
   }
+  model->scored.pieces.push_back({piece->score, KindOf(piece->type)});
+  model->scored.has_unused |= piece->type == kUnused;
   return PutToken(place, id, *std::move(token), raw);
 }
 
@@ -149,18 +191,47 @@ absl::Status CheckDenormalizer(const WireField& message) {
   });
 }
 
+absl::Status ReadTrainerField(const WireField& field, Model* model) {
+  switch (field.number) {
+    case kModelType:
+      model->scored.model = static_cast<ScoredPieces::Model>(field.varint);
+      return CheckType(field, WireField::Type::kVarint, "TrainerSpec.model_type");
+    case kWhiteSpaceAsSuffix:
+      return ReadBool(field, "TrainerSpec.treat_whitespace_as_suffix", &model->scored.marks_ends);
+    case kByteFallback:
+      return ReadBool(field, "TrainerSpec.byte_fallback", &model->scored.has_byte_fallback);
+    case kEosPiece:
+      model->eos_piece = field.bytes;
+      return CheckType(field, WireField::Type::kBytes, "TrainerSpec.eos_piece");
+    default:
+      return absl::OkStatus();
+  }
+}
+
+absl::Status ReadNormalizerField(const WireField& field, ScoredPieces* scored) {
+  switch (field.number) {
+    case kPrecompiledCharsmap:
+      scored->character_map = std::string(field.bytes);
+      return CheckType(field, WireField::Type::kBytes, "NormalizerSpec.precompiled_charsmap");
+    case kRemoveExtraWhiteSpaces:
+      return ReadBool(field, "NormalizerSpec.remove_extra_whitespaces", &scored->joins_spaces);
+    case kEscapeWhiteSpaces:
+      return ReadBool(field, "NormalizerSpec.escape_whitespaces", &scored->marks_spaces);
+    default:
+      return absl::OkStatus();
+  }
+}
+
 absl::Status ReadField(const WireField& field, Model* model) {
+  const WireReader message(field.bytes, field.offset);
   switch (field.number) {
     case kPieces:
-      return PutPiece(field, &model->raw);
+      return PutPiece(field, model);
     case kTrainerSpec:
-      return ReadFields(WireReader(field.bytes, field.offset), [&](const WireField& inner) {
-        if (inner.number != kEosPiece) {
-          return absl::OkStatus();
-        }
-        model->eos_piece = inner.bytes;
-        return CheckType(inner, WireField::Type::kBytes, "TrainerSpec.eos_piece");
-      });
+      return ReadFields(message, [&](const WireField& f) { return ReadTrainerField(f, model); });
+    case kNormalizerSpec:
+      return ReadFields(message,
+                        [&](const WireField& f) { return ReadNormalizerField(f, &model->scored); });
     case kDenormalizerSpec:
       return CheckDenormalizer(field);
     default:
@@ -191,6 +262,7 @@ absl::StatusOr<RawVocabulary> ReadSentencePiece(absl::string_view content) {
   if (eos != model.raw.id_by_piece.end() && model.raw.tokens[eos->second].special) {
     model.raw.own_stop_ids.push_back(eos->second);
   }
+  model.raw.rules = RulesOf(model.scored, model.raw);
   return std::move(model.raw);
 }
 

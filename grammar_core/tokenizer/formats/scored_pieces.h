@@ -1,0 +1,47 @@
+// How models whose pieces have scores cut texts, as EncodingRules: SentencePiece files, and the
+// models of that family in GGUF files.
+//
+// Threads  plain values and a function without state.
+#ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_SCORED_PIECES_H_
+#define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_SCORED_PIECES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/tokenizer/formats/format.h"
+
+namespace maskd {
+
+struct ScoredPieces {
+  // TrainerSpec.ModelType.
+  enum class Model : std::uint64_t { kUnigram = 1, kMerges = 2, kWords = 3, kCharacters = 4 };
+  enum class Kind : std::uint8_t { kNormal, kUserDefined, kByte, kOther };
+
+  struct Piece {
+    float score = 0;
+    Kind kind = Kind::kOther;
+  };
+
+  Model model = Model::kUnigram;
+  bool has_byte_fallback = false;
+  // Of the normaliser.
+  bool joins_spaces = true;
+  bool marks_spaces = true;
+  std::string character_map;
+  // Whether what begins words in other models ends them.
+  bool marks_ends = false;
+  // By id. Pieces that are unused, or special, are of the kind kOther.
+  std::vector<Piece> pieces;
+  bool has_unused = false;
+};
+
+// Unknown rules for what is not understood: words, spaces that are not marked, merges over unused
+// pieces, scores that are no numbers. `raw` has the pieces.
+EncodingRules RulesOf(const ScoredPieces& model, const RawVocabulary& raw);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_SCORED_PIECES_H_

@@ -1,0 +1,45 @@
+// The symbols of one piece, merged until no two neighbours are a token: byte-pair encoding.
+//
+// Threads  a plain value that reads the caller's piece and tokens.
+#ifndef MASKD_GRAMMAR_CORE_TOKENIZER_MERGING_H_
+#define MASKD_GRAMMAR_CORE_TOKENIZER_MERGING_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/tokenizer/ordinary_tokens.h"
+
+namespace maskd {
+
+class Merging {
+ public:
+  enum class Symbols {
+    kBytes,
+    kCharacters,
+    kKnownCharacters,  // and the bytes of those that are no token
+  };
+
+  Merging(absl::string_view piece, Symbols symbols, const OrdinaryTokens& tokens);
+
+  // The parts of the piece that are left. Each is a token, or a symbol that is none.
+  std::vector<absl::string_view> Parts();
+
+ private:
+  // The rank of symbols i and i + 1 as one.
+  [[nodiscard]] int PairAt(std::size_t i) const {
+    return tokens_.RankOf(piece_.substr(begins_[i], begins_[i + 2] - begins_[i]));
+  }
+
+  void Merge(std::size_t i);
+
+  absl::string_view piece_;
+  const OrdinaryTokens& tokens_;
+  std::vector<std::size_t> begins_;  // of the symbols, and the end of the last
+  std::vector<int> pairs_;           // one less than symbols
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_TOKENIZER_MERGING_H_
