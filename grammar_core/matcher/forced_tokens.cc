@@ -19,7 +19,7 @@ using State = TokenStepper::State;
 
 // The kinds of characters that patterns of tokenizers tell apart, each by its members among the
 // bytes of ASCII.
-constexpr std::array<absl::string_view, 8> kAsciiKinds = {
+constexpr std::array<absl::string_view, 10> kAsciiKinds = {
     "abcdefghijklmnopqrstuvwxyz",
     "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
     "0123456789",
@@ -28,9 +28,11 @@ constexpr std::array<absl::string_view, 8> kAsciiKinds = {
     "\t\v\f",
     "'",
     "/",
+    "!\"#%&()*,-.:;?@[\\]_{}",  // other punctuation
+    "$+<=>^`|~",                // symbols
 };
-// All others beyond controls are punctuation and symbols.
-constexpr absl::string_view kPunctuation = "!\"#$%&()*+,-.:;<=>?@[\\]^_`{|}~";
+// What patterns take together behind an apostrophe.
+constexpr std::array<absl::string_view, 6> kContractions = {"ll", "re", "ve", "LL", "RE", "VE"};
 // One of each kind beyond ASCII: letters that are small, great, of neither case, a mark, a number,
 // punctuation, a symbol, white space. Which of them may come is not asked.
 std::vector<std::string> OtherKinds() {
@@ -87,7 +89,9 @@ class End {
     // The end, and a token that the grammar names, end a piece.
     if (automaton_.MayEnd(state_) || automaton_.names_tokens()) followers.texts.emplace_back();
     for (const absl::string_view kind : kAsciiKinds) AddOneOf(kind, &followers.texts);
-    AddOneOf(kPunctuation, &followers.texts);
+    for (const absl::string_view letters : kContractions) {
+      if (Takes(static_cast<unsigned char>(letters[0]))) followers.texts.emplace_back(letters);
+    }
     for (int byte = 0x80; byte < 256; ++byte) {
       if (!Takes(static_cast<unsigned char>(byte))) continue;
       for (std::string& text : OtherKinds()) followers.texts.push_back(std::move(text));

@@ -118,6 +118,18 @@ INSTANTIATE_TEST_SUITE_P(
          Bytes({kWordsAndOthers}),
          {"3", "4"},
          1},
+        {"AContractionMayCome",
+         R"(["x've","x'ya"])",
+         "",
+         Bytes({R"('(?:ll|ve)|[a-z]+|[^a-z]+)"}),
+         {"x", "'"},
+         1},
+        {"PunctuationAndSymbolsDiffer",
+         R"(["1=!","1=="])",
+         "",
+         Bytes({R"(\p{P}+)"}),
+         {"1", "="},
+         0},
         // Atoms.
         {"AnAtom", R"(["x<tool>1","x<tool>2"])", "", Bytes({kWordsAndOthers}), {"x", "<tool>"}, 2},
         {"AnAtomMayBegin",
@@ -183,6 +195,77 @@ TEST(ForcedTokensTest, NoneAfterTheEnd) {
   ASSERT_TRUE(matcher.Accept(kEnd).ok());
   EXPECT_TRUE(matcher.FindForcedTokens(4)->tokens.empty());
 }
+
+// Byte fallback, scores and changes of the text, as SentencePiece models have them.
+EncodingRules Characters(EncodingRules::Method method) {
+  EncodingRules rules;
+  rules.symbols = EncodingRules::Symbols::kCharacters;
+  rules.method = method;
+  rules.marks_spaces = true;
+  rules.joins_spaces = true;
+  for (TokenId id = 0; id < kFirstWord; ++id) rules.byte_tokens.push_back(id);
+  return rules;
+}
+
+// Ids 0 to 255 are the bytes.
+std::shared_ptr<const Vocabulary> Scored(EncodingRules rules) {
+  std::vector<Vocabulary::Token> tokens;
+  for (int byte = 0; byte < 256; ++byte)
+    tokens.push_back({std::string(1, static_cast<char>(byte))});
+  rules.scores.resize(tokens.size());
+  const std::vector<std::pair<const char*, float>> words = {
+      {"a", -3}, {"b", -3}, {"c", -3}, {" ", -3}, {"bc", -1}, {"ab", -2}, {" a", -2}, {"abc", -9}};
+  for (const auto& [word, score] : words) {
+    tokens.push_back({word});
+    rules.scores.push_back(score);
+  }
+  tokens.push_back({"<end>", true});
+  return *Vocabulary::Create("test", std::move(tokens), {264}, std::move(rules));
+}
+
+struct ScoredCase {
+  const char* name;
+  EncodingRules::Method method;
+  const char* choices;
+  std::vector<std::string> tokens;
+  int certain;
+};
+
+class ScoredTokensTest : public testing::TestWithParam<ScoredCase> {};
+
+TEST_P(ScoredTokensTest, OfAChoice) {
+  const auto space = TokenizerSpace::Create(Scored(Characters(GetParam().method)));
+  Budget budget = Budget::Unlimited();
+  Matcher matcher(*CompileGrammar({"choice", GetParam().choices, {}}, space, Limits(), budget));
+  const auto forced = matcher.FindForcedTokens(100);
+  ASSERT_TRUE(forced.ok()) << forced.status();
+  std::vector<std::string> tokens;
+  for (const TokenId token : forced->tokens) {
+    tokens.emplace_back(space->vocabulary().TokenBytes(token));
+  }
+  EXPECT_EQ(tokens, GetParam().tokens);
+  EXPECT_EQ(forced->certain_tokens, GetParam().certain);
+}
+
+constexpr auto kMerges = EncodingRules::Method::kMerges;
+constexpr auto kBestSum = EncodingRules::Method::kBestSum;
+
+INSTANTIATE_TEST_SUITE_P(
+    Choices, ScoredTokensTest,
+    testing::ValuesIn(std::vector<ScoredCase>{
+        // Of "abc" first "bc", whose score is the greatest, then nothing: "abc" is a token too.
+        {"MergesByScore", kMerges, R"(["abcb"])", {"abc", "b"}, 2},
+        {"MergesThatAreNotMade", kMerges, R"(["cab"])", {"c", "ab"}, 2},
+        {"BestSum", kBestSum, R"(["abcb"])", {"a", "bc", "b"}, 3},
+        {"BestSumMayGoOn", kBestSum, R"(["cab","cabc"])", {"c", "ab"}, 1},
+        {"BytesOfACharacter", kBestSum, R"(["aéb"])", {"a", "\xc3", "\xa9", "b"}, 4},
+        {"MergesOverBytes", kMerges, R"(["aéab"])", {"a", "\xc3", "\xa9", "ab"}, 4},
+        {"SpacesAreJoined", kMerges, R"(["c  c"])", {"c", " ", " ", "c"}, 1},
+        {"OneSpaceIsKept", kMerges, R"(["b ab"])", {"b", " a", "b"}, 3},
+        {"ASpaceAtTheEnd", kBestSum, R"(["c "])", {"c", " "}, 1},
+        {"TheMarkOfSpaces", kMerges, R"(["c▁c"])", {"c", "\xe2", "\x96", "\x81", "c"}, 1},
+    }),
+    [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace maskd
