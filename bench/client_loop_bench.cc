@@ -1,0 +1,104 @@
+// The loop of bench/client_loop.py in C++: what a step of a client costs, whatever its masks are.
+//
+//   client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS
+//
+// Each row writes [a-z]* with one token a step. Prints the p50 and p99 of the time from where a
+// step's message begins to the end of Collect(), in microseconds.
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/time/time.h"
+
+#include "bench/samples.h"
+#include "client/cpp/client.h"
+
+namespace maskd::bench {
+namespace {
+
+constexpr absl::Duration kTimeout = absl::Seconds(30);
+constexpr int kWarmUp = 200;
+
+struct Loop {
+  std::string address;
+  std::uint32_t width = 0;
+  int rows = 0;
+  int steps = 0;
+};
+
+absl::Status OpenRows(client::MaskStream& stream, const std::string& grammar_id, int rows) {
+  client::Step step;
+  for (int row = 0; row < rows; ++row) step.Open(static_cast<client::RowId>(row), grammar_id);
+  if (absl::Status sent = stream.Submit(step).status(); !sent.ok()) return sent;
+  client::StepResult result;
+  return stream.Collect(kTimeout, result);
+}
+
+absl::StatusOr<std::vector<double>> TimeSteps(client::MaskStream& stream, const Loop& loop,
+                                              std::int32_t token) {
+  std::vector<double> micros;
+  client::Step step;
+  client::StepResult result;
+  for (int i = 0; i < kWarmUp + loop.steps; ++i) {
+    const auto start = Clock::now();
+    step.Clear();
+    for (int row = 0; row < loop.rows; ++row) {
+      step.Take(static_cast<client::RowId>(row), std::span(&token, 1));
+    }
+    if (absl::Status sent = stream.Submit(step).status(); !sent.ok()) return sent;
+    if (absl::Status got = stream.Collect(kTimeout, result); !got.ok()) return got;
+    if (i >= kWarmUp) micros.push_back(MicrosSince(start));
+  }
+  return micros;
+}
+
+// The id of a token that is the letter `a`, of the embedded vocabulary and of none else here.
+constexpr std::int32_t kLetterA = 'a';
+
+absl::StatusOr<std::vector<double>> Run(const Loop& loop) {
+  auto client = client::Client::Connect({.address = loop.address});
+  if (!client.ok()) return client.status();
+  v1::CompileRequest request;
+  request.mutable_grammar()->set_kind("regex");
+  request.mutable_grammar()->set_source("[a-z]*");
+  const auto compiled = (*client)->Compile(request);
+  if (!compiled.ok()) return compiled.status();
+  auto stream = (*client)->OpenStream({.logits_width = loop.width});
+  if (!stream.ok()) return stream.status();
+  absl::Status opened = OpenRows(**stream, compiled->grammar_id(), loop.rows);
+  if (!opened.ok()) return opened;
+  auto micros = TimeSteps(**stream, loop, kLetterA);
+  absl::Status closed = (*stream)->Close(kTimeout);
+  return closed.ok() ? std::move(micros) : closed;
+}
+
+int Main(std::span<char*> arguments) {
+  Loop loop;
+  if (arguments.size() != 5 || !absl::SimpleAtoi(arguments[2], &loop.width) ||
+      !absl::SimpleAtoi(arguments[3], &loop.rows) || !absl::SimpleAtoi(arguments[4], &loop.steps)) {
+    std::fputs("usage: client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS\n", stderr);
+    return 2;
+  }
+  loop.address = arguments[1];
+  const auto micros = Run(loop);
+  if (!micros.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(micros.status().message()).c_str());
+    return 1;
+  }
+  std::printf("%.1f %.1f\n", Percentile(*micros, 50), Percentile(*micros, 99));
+  return 0;
+}
+
+}  // namespace
+}  // namespace maskd::bench
+
+int main(int argc, char** argv) {
+  return maskd::bench::Main({argv, static_cast<std::size_t>(argc)});
+}
