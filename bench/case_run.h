@@ -7,6 +7,8 @@
 //          the store that grammars share, or made.
 // Warm-up  between the first mask and the instances, as the service does while an engine reads its
 //          prompt (compile/warm_up.h); timed apart.
+// Ahead    between a mask and the next acceptance, once for each state, as the service does while
+//          an engine chooses the token; timed apart.
 // Threads  one.
 #ifndef MASKD_BENCH_CASE_RUN_H_
 #define MASKD_BENCH_CASE_RUN_H_
@@ -37,6 +39,7 @@ struct CaseResult {
   double compile_us = 0;
   double ttfm_us = 0;
   double warm_up_us = 0;
+  std::vector<double> ahead_us;
   std::int64_t mem_bytes = 0;
   std::vector<double> mask_us;
   std::vector<double> accept_us;
@@ -48,6 +51,7 @@ struct RunOptions {
   TokenId stop = 0;     // ends a text
   double seconds = 60;  // at the first step after them it gives up (status timeout)
   int warm_up_ms = 0;   // at most; 0: none
+  bool look_ahead = false;
 };
 
 CaseResult RunCase(const Case& one, const std::shared_ptr<TokenizerSpace>& space,

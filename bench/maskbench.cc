@@ -8,6 +8,9 @@
 //
 // Warm-up  after each schema's first mask, masks are made ahead for --warm_up_ms, as the service
 //          does in the background while an engine reads its prompt; that time is printed apart.
+// Ahead    masks a few tokens behind each place are made before its next token is taken, as the
+//          service does while an engine chooses it; that time is printed apart, and so is a place's
+//          that has been looked behind already.
 // Stores   shared (the default): one mask store for the run, as in a server. fresh: emptied before
 //          each schema.
 // Runs     with --runs K the whole selection is run K times, each with stores of its own, and of
@@ -48,6 +51,8 @@ ABSL_FLAG(std::string, stores, "shared",
 ABSL_FLAG(int, heap_mib, 512, "Heap touched before the run, as the service does.");
 ABSL_FLAG(int, warm_up_ms, 10,
           "Time for masks made ahead after the first one, as in the service; 0: none.");
+ABSL_FLAG(bool, look_ahead, true,
+          "Make masks behind each place ahead of the next token, as in the service.");
 ABSL_FLAG(std::string, split, "open", "Written into each result line.");
 ABSL_FLAG(int, limit, 0, "Stop after so many schemas; 0 means all.");
 ABSL_FLAG(int, sample, 0, "Only the schemas with the smallest SHA-256 of their id; 0 means all.");
@@ -85,7 +90,8 @@ CaseResult GuardedRun(const Case& one, const std::shared_ptr<TokenizerSpace>& sp
   CaseResult result = RunCase(one, space,
                               {.stop = space->vocabulary().stop_ids().front(),
                                .seconds = kSeconds,
-                               .warm_up_ms = absl::GetFlag(FLAGS_warm_up_ms)});
+                               .warm_up_ms = absl::GetFlag(FLAGS_warm_up_ms),
+                               .look_ahead = absl::GetFlag(FLAGS_look_ahead)});
   alarm(0);
   return result;
 }
@@ -117,13 +123,14 @@ void PrintPercentiles(const char* name, const std::vector<double>& times) {
 }
 
 void PrintSummary(const std::vector<CaseResult>& results) {
-  std::vector<double> step, mask, known, made, accept, ttfm, warm_up;
+  std::vector<double> step, mask, known, made, accept, ttfm, warm_up, ahead;
   std::size_t compiled = 0;
   for (const CaseResult& result : results) {
     if (result.status != "ok") continue;
     ++compiled;
     ttfm.push_back(result.ttfm_us);
     warm_up.push_back(result.warm_up_us);
+    ahead.insert(ahead.end(), result.ahead_us.begin(), result.ahead_us.end());
     const std::vector<double> steps = StepTimes(result);
     step.insert(step.end(), steps.begin(), steps.end());
     accept.insert(accept.end(), result.accept_us.begin(), result.accept_us.end());
@@ -142,6 +149,7 @@ void PrintSummary(const std::vector<CaseResult>& results) {
   PrintPercentiles("acceptance", accept);
   PrintPercentiles("text to first mask", ttfm);
   PrintPercentiles("warm-up, aside", warm_up);
+  PrintPercentiles("look-ahead, aside", ahead);
 }
 
 absl::Status WriteResults(const std::vector<CaseResult>& results) {

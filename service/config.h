@@ -36,6 +36,8 @@ struct Config {
   std::int64_t compile_threads = 0;
   // --warm_up_ms: time for masks made ahead for each new grammar, at the lowest priority; 0: none.
   std::int64_t warm_up_ms = 10;
+  // --look_ahead_masks: masks made behind the place of each row between two steps; 0: none.
+  std::int64_t look_ahead_masks = 16;
   // --heap_mib: heap touched at the start, so that no answer waits for fresh pages.
   std::int64_t heap_mib = 256;
   // --compile_queue: compiles that may wait for a thread; one more is refused.

@@ -93,6 +93,8 @@ void DecodeStream::Complete(void* tag, bool ok) {
   stream->Advance();
   if (stream->finishing_ && stream->pending_ == 0) {
     delete stream;
+  } else if (stream->session_.has_value() && !stream->stepping_) {
+    stream->session_->LookAhead();  // the answer is on its way
   }
 }
 

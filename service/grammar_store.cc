@@ -74,7 +74,7 @@ void ReportCompile(const std::string& kind, const std::string& id, const absl::S
 GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics)
     : limits_(config.limits),
       metrics_(metrics),
-      warm_up_(config.warm_up_ms),
+      warm_up_(config.warm_up_ms, static_cast<int>(config.look_ahead_masks)),
       cache_(CacheOptions(config), metrics) {}
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,

@@ -45,6 +45,9 @@ class GrammarStore {
   // Tells the cache that `grammar` was used for long.
   void Remeasure(const cache::GrammarPtr& grammar) { cache_.Remeasure(grammar->id(), grammar); }
 
+  // Makes masks ahead, see warm_up_queue.h.
+  [[nodiscard]] WarmUpQueue& warm_up() const { return warm_up_; }
+
  private:
   absl::StatusOr<Request> GetById(const std::string& id, const LoadedTokenizer& tokenizer);
   cache::CompileWork CompileOf(const GrammarSource& source, const LoadedTokenizer& tokenizer,

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
 #include "service/errors.h"
 #include "service/row_errors.h"
@@ -19,6 +20,9 @@ using std::chrono::steady_clock;
 
 // Forced bytes that are looked for, at most.
 constexpr int kForcedBytes = 512;
+
+// Places that a stream remembers to have looked behind.
+constexpr std::size_t kMaxPlaces = 16'384;
 
 // How often a waiting step looks whether its stream was cancelled.
 constexpr milliseconds kWaitSlice{5};
@@ -98,6 +102,10 @@ absl::Status StreamSession::Begin(const StepRequest& request) {
   if (absl::Status checked = CheckNumber(request.step); !checked.ok()) {
     return checked;
   }
+  if (step_over_ != nullptr) {
+    *step_over_ = true;
+  }
+  places_.clear();
   rows_before_ = row_count();
   result_.step = request.step;
   result_.rows.clear();
@@ -123,6 +131,14 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
     Count();
   }
   return &result_;
+}
+
+void StreamSession::LookAhead() {
+  if (places_.empty()) {
+    return;
+  }
+  step_over_ = std::make_shared<std::atomic<bool>>(false);
+  grammars_->warm_up().LookAhead(std::exchange(places_, {}), step_over_);
 }
 
 absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
@@ -460,6 +476,7 @@ void StreamSession::AnswerSequence(Row* row, RowResult* result) {
   }
   result->may_end = positions_.front().may_end;
   WritePositions(row->grammar, result);
+  NotePlace(*row);
   if (asked != nullptr && asked->has_drafts) {
     result->accepted_drafts = CountAccepted(positions_);
   }
@@ -470,6 +487,22 @@ void StreamSession::AnswerSequence(Row* row, RowResult* result) {
   }
   if (!std::exchange(row->named, true)) {
     result->grammar_id = sequence.grammar().id();
+  }
+}
+
+// The place of positions_'s first one, unless it was noted before. A grammar may have the address
+// of one that is gone, and then a place of it is left out: no more than a mask made later.
+void StreamSession::NotePlace(const Row& row) {
+  const SequencePosition& at = positions_.front();
+  if (!grammars_->warm_up().looks_ahead() || at.state != SequencePosition::State::kMasked ||
+      at.text_tokens < 0 || row.grammar->automaton().remembers()) {
+    return;
+  }
+  if (looked_ahead_.size() >= kMaxPlaces) {
+    looked_ahead_.clear();
+  }
+  if (looked_ahead_.insert({row.grammar.get(), at.place}).second) {
+    places_.push_back({row.grammar, at.place});
   }
 }
 

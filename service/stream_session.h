@@ -11,14 +11,17 @@
 #ifndef MASKD_SERVICE_STREAM_SESSION_H_
 #define MASKD_SERVICE_STREAM_SESSION_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -28,6 +31,7 @@
 #include "service/sequence.h"
 #include "service/stream_types.h"
 #include "service/tokenizer_store.h"
+#include "service/warm_up_queue.h"
 
 namespace maskd::service {
 
@@ -50,6 +54,10 @@ class StreamSession {
   [[nodiscard]] bool waits() const { return waits_; }
   absl::StatusOr<const StepResult*> Finish(const StepRequest& request,
                                            const std::function<bool()>& is_cancelled);
+
+  // Has masks made behind the rows' places, for the next step: to be called once the answer is on
+  // its way. They are made in the background, until the next step.
+  void LookAhead();
 
   [[nodiscard]] int row_count() const { return static_cast<int>(rows_.size()); }
 
@@ -96,6 +104,7 @@ class StreamSession {
   void Settle(Compiling compiling, Row* row);
   std::shared_ptr<ClosingMasks> ClosingOf(const CompiledGrammar* grammar);
   void AnswerRow(RowId id);
+  void NotePlace(const Row& row);
   void AnswerSequence(Row* row, RowResult* result);
   void WritePositions(const cache::GrammarPtr& grammar, RowResult* result);
   void Snapshot(RowId id);
@@ -119,6 +128,10 @@ class StreamSession {
   int rows_before_ = 0;
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;
+  // Where this step's rows stand, and have not been looked behind yet.
+  std::vector<RowPlace> places_;
+  absl::flat_hash_set<std::pair<const CompiledGrammar*, TokenStepper::State>> looked_ahead_;
+  std::shared_ptr<std::atomic<bool>> step_over_;  // told to what is made ahead
 };
 
 }  // namespace maskd::service

@@ -1,5 +1,9 @@
 #include "service/warm_up_queue.h"
 
+#include <chrono>
+#include <thread>
+#include <utility>
+
 #include <sys/resource.h>
 
 #include "grammar_core/compile/warm_up.h"
@@ -9,21 +13,43 @@ namespace {
 
 constexpr std::size_t kMaxWaiting = 64;
 constexpr int kLowestPriority = 19;
+// An engine whose next step comes sooner computes nothing, and is not to share its core.
+constexpr std::chrono::microseconds kIdle{200};
+// One mask can be longer; no other begins.
+constexpr std::int64_t kPlaceMs = 2;
 
 }  // namespace
 
-WarmUpQueue::WarmUpQueue(std::int64_t wall_ms) : wall_ms_(wall_ms), pool_(1, kMaxWaiting) {
+WarmUpQueue::WarmUpQueue(std::int64_t wall_ms, int look_ahead_masks)
+    : wall_ms_(wall_ms),
+      look_ahead_masks_(look_ahead_masks),
+      grammars_(1, kMaxWaiting),
+      places_(1, kMaxWaiting) {
   // On Linux a priority is a thread's own. Without the right to it the thread runs like any other.
-  pool_.Submit([] { setpriority(PRIO_PROCESS, 0, kLowestPriority); });
+  grammars_.Submit([] { setpriority(PRIO_PROCESS, 0, kLowestPriority); });
 }
 
 WarmUpQueue::~WarmUpQueue() { cancelled_ = true; }
 
 void WarmUpQueue::Add(const cache::GrammarPtr& grammar) {
   if (wall_ms_ == 0) return;
-  pool_.Submit([this, waiting = std::weak_ptr(grammar)] {
+  grammars_.Submit([this, waiting = std::weak_ptr(grammar)] {
     const cache::GrammarPtr held = waiting.lock();
     if (held != nullptr) WarmUp(*held, {.wall_ms = wall_ms_}, &cancelled_);
+  });
+}
+
+void WarmUpQueue::LookAhead(std::vector<RowPlace> places,
+                            std::shared_ptr<const std::atomic<bool>> over) {
+  if (places.empty() || !looks_ahead()) return;
+  const auto begin = std::chrono::steady_clock::now() + kIdle;
+  places_.Submit([this, begin, places = std::move(places), over = std::move(over)] {
+    std::this_thread::sleep_until(begin);
+    for (const RowPlace& place : places) {
+      if (cancelled_ || *over) return;
+      WarmUpFrom(*place.grammar, place.state, {.masks = look_ahead_masks_, .wall_ms = kPlaceMs},
+                 over.get());
+    }
   });
 }
 

@@ -1,35 +1,52 @@
-// Makes masks of new grammars ahead, on one thread of the lowest priority: see
+// Makes masks ahead: of new grammars, and behind the places where sequences stand. See
 // grammar_core/compile/warm_up.h.
 //
-// Bounds   a grammar that comes while many wait is left out; one that nobody holds any more by its
-//          turn is left out too.
-// Threads  any may add. The destructor cancels what runs and waits for it.
+// Grammars  on one thread of the lowest priority. One that comes while many wait is left out; one
+//           that nobody holds any more by its turn is left out too.
+// Places    on one thread of the usual priority: a step that needs what it is at waits for it. It
+//           begins when a stream has been idle for a moment, and ends what it does for it when the
+//           stream's next step comes.
+// Threads   any may add. The destructor cancels what runs and waits for it.
 #ifndef MASKD_SERVICE_WARM_UP_QUEUE_H_
 #define MASKD_SERVICE_WARM_UP_QUEUE_H_
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "cache/single_flight.h"
 #include "cache/work_pool.h"
+#include "grammar_core/matcher/token_stepper.h"
 
 namespace maskd::service {
 
+// Where a sequence stands.
+struct RowPlace {
+  cache::GrammarPtr grammar;
+  TokenStepper::State state;
+};
+
 class WarmUpQueue {
  public:
-  // At most `wall_ms` a grammar; 0: none.
-  explicit WarmUpQueue(std::int64_t wall_ms);
+  // At most `wall_ms` a grammar and `look_ahead_masks` a place; 0: none.
+  WarmUpQueue(std::int64_t wall_ms, int look_ahead_masks);
   ~WarmUpQueue();
   WarmUpQueue(const WarmUpQueue&) = delete;
   WarmUpQueue& operator=(const WarmUpQueue&) = delete;
 
   void Add(const cache::GrammarPtr& grammar);
 
+  // Left out when too many wait, or once `*over` is set.
+  void LookAhead(std::vector<RowPlace> places, std::shared_ptr<const std::atomic<bool>> over);
+  [[nodiscard]] bool looks_ahead() const { return look_ahead_masks_ > 0; }
+
  private:
   const std::int64_t wall_ms_;
+  const int look_ahead_masks_;
   std::atomic<bool> cancelled_ = false;
-  cache::WorkPool pool_;  // last: its thread uses all of the above
+  cache::WorkPool grammars_;  // last: their threads use all of the above
+  cache::WorkPool places_;
 };
 
 }  // namespace maskd::service

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "grammar_core/compile/punctuation.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/tokenizer/canonical_encoder.h"
@@ -14,6 +15,7 @@ std::shared_ptr<TokenizerSpace> TokenizerSpace::Create(std::shared_ptr<const Voc
   space->vocabulary_ = std::move(vocabulary);
   space->index_ = std::make_unique<const TokenIndex>(space->vocabulary_);
   space->masks_ = std::make_unique<MaskStore>(space->index_.get(), options.mask_store_bytes);
+  space->punctuation_ = FindPunctuation(*space->index_);
   return space;
 }
 

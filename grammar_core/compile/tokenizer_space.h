@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "grammar_core/tokenizer/vocabulary.h"
 
@@ -17,6 +18,7 @@ namespace maskd {
 class CanonicalEncoder;
 class MaskStore;
 class TokenIndex;
+struct PunctuationToken;
 
 class TokenizerSpace {
  public:
@@ -35,6 +37,7 @@ class TokenizerSpace {
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
   [[nodiscard]] MaskStore& masks() const { return *masks_; }
+  [[nodiscard]] const std::vector<PunctuationToken>& punctuation() const { return punctuation_; }
   // Made when first asked for; null where the vocabulary's file does not say how texts are cut.
   [[nodiscard]] const CanonicalEncoder* canonical_encoder() const;
 
@@ -43,6 +46,7 @@ class TokenizerSpace {
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::unique_ptr<const TokenIndex> index_;
   std::unique_ptr<MaskStore> masks_;
+  std::vector<PunctuationToken> punctuation_;
   mutable std::once_flag encoder_once_;
   mutable std::unique_ptr<const CanonicalEncoder> encoder_;
 };

@@ -12,6 +12,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/punctuation.h"
 
 namespace maskd {
 namespace {
@@ -23,23 +24,6 @@ constexpr std::size_t kMaxNarrowNext = 24;
 // Names of one object that are spelled out.
 constexpr std::size_t kMaxNames = 24;
 
-// Tokens that punctuate JSON, and how far from the common path each leads: a text on one line, a
-// space after colons and commas, every declared name in turn, one item in each array. What is
-// written on other ways is met at a greater distance, and made later.
-struct Punctuation {
-  const char* text;
-  int distance;
-};
-constexpr Punctuation kPunctuation[] = {
-    {"\":", 0},   {"\",", 0},   {" \"", 0},   {",", 0},     {"{\"", 0},  {" {\"", 0}, {" [", 0},
-    {" [\"", 0},  {" [{\"", 0}, {" true", 0}, {"},", 0},    {"],", 0},   {"\"},", 0}, {"\"],", 0},
-    {"\"", 0},    {" ", 0},     {"1", 0},     {" {", 1},    {"\"}", 1},  {"\"]", 1},  {"}", 1},
-    {"]", 1},     {"}}", 1},    {"}]", 1},    {"}],", 1},   {"]}", 1},   {"a", 1},    {" false", 1},
-    {" null", 1}, {" -", 1},    {".", 1},     {"0", 1},     {" {}", 1},  {" []", 1},  {"\":\"", 2},
-    {"\",\"", 2}, {",\"", 2},   {", \"", 2},  {":", 2},     {"{", 2},    {"[", 2},    {"[\"", 2},
-    {"[{\"", 2},  {"\n", 2},    {"true", 2},  {"false", 2}, {"null", 2}, {" 0", 2},   {" 1", 2},
-    {" }", 2},    {" ]", 2},    {"-", 2},     {"{}", 2},    {"[]", 2},
-};
 constexpr int kFewTokens = 1;  // the distance of a step where few tokens are allowed
 constexpr std::size_t kMaxDistance = 6;
 
@@ -49,16 +33,13 @@ class WarmUpRun {
             const std::atomic<bool>* cancelled)
       : automaton_(grammar.automaton()),
         index_(grammar.tokenizer().index()),
+        punctuation_(grammar.tokenizer().punctuation()),
         max_masks_(bounds.masks),
         budget_(BudgetOf(bounds, cancelled)),
-        work_(budget_) {
-    for (const auto& [text, distance] : kPunctuation) {
-      if (const TokenId id = index_.Find(text); id >= 0) punctuation_.push_back({id, distance});
-    }
-  }
+        work_(budget_) {}
 
-  int Run() {
-    Push(automaton_.start(), 0);
+  int Run(TermId start) {
+    Push(start, 0);
     for (std::size_t distance = 0; distance < open_.size();) {
       if (masks_ >= max_masks_ || !work_.ok()) break;
       if (open_[distance].empty()) {
@@ -175,15 +156,11 @@ class WarmUpRun {
 
   Automaton& automaton_;
   const TokenIndex& index_;
+  const std::vector<PunctuationToken>& punctuation_;
   const int max_masks_;
   int masks_ = 0;
   Budget budget_;
   Work work_;
-  struct Way {
-    TokenId id;
-    int distance;
-  };
-  std::vector<Way> punctuation_;
   std::array<std::deque<TermId>, kMaxDistance + 1> open_;
   absl::flat_hash_map<TermId, int> nearest_;
   absl::flat_hash_set<TermId> done_;
@@ -193,7 +170,12 @@ class WarmUpRun {
 
 int WarmUp(const CompiledGrammar& grammar, const WarmUpBounds& bounds,
            const std::atomic<bool>* cancelled) {
-  return WarmUpRun(grammar, bounds, cancelled).Run();
+  return WarmUpRun(grammar, bounds, cancelled).Run(grammar.automaton().start());
+}
+
+int WarmUpFrom(const CompiledGrammar& grammar, TermId state, const WarmUpBounds& bounds,
+               const std::atomic<bool>* cancelled) {
+  return WarmUpRun(grammar, bounds, cancelled).Run(state);
 }
 
 void WarmUpTokenizer(const std::shared_ptr<TokenizerSpace>& tokenizer) {

@@ -1,5 +1,6 @@
-// Makes the masks that sequences of a grammar will ask for first, before they ask: while an engine
-// still reads the prompt, in the time that a low-priority thread has left.
+// Makes the masks that sequences of a grammar will ask for, before they ask: those of its beginning
+// while an engine still reads the prompt, and those behind a place of a sequence while the engine
+// chooses the token that leads there.
 //
 // Which     by their distance from the common path, a text on one line with every declared name: in
 //           each state the names of an object, the tokens that punctuate texts (quotes, colons,
@@ -12,9 +13,11 @@
 #ifndef MASKD_GRAMMAR_CORE_COMPILE_WARM_UP_H_
 #define MASKD_GRAMMAR_CORE_COMPILE_WARM_UP_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
+#include "grammar_core/automaton/term.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/compile/compiled_grammar.h"
 
@@ -28,6 +31,11 @@ struct WarmUpBounds {
 // The number of states whose masks it made or found.
 int WarmUp(const CompiledGrammar& grammar, const WarmUpBounds& bounds,
            const std::atomic<bool>* cancelled = nullptr);
+
+// A few steps behind `state`, a place of a sequence: what it will likely ask for next.
+inline constexpr WarmUpBounds kFewAhead = {.masks = 16, .wall_ms = 2};
+int WarmUpFrom(const CompiledGrammar& grammar, TermId state, const WarmUpBounds& bounds = kFewAhead,
+               const std::atomic<bool>* cancelled = nullptr);
 
 // The same for what all grammars of a tokenizer share: JSON's strings, numbers and white space.
 void WarmUpTokenizer(const std::shared_ptr<TokenizerSpace>& tokenizer);

@@ -53,5 +53,26 @@ TEST(WarmUpTest, EndsAtItsBoundsAndWhenCancelled) {
   EXPECT_LT(WarmUp(*Compiled(), {.masks = 2000, .wall_ms = 10'000}, &cancelled), 2000);
 }
 
+// Few of the masks on the way are made when they are asked for.
+TEST(WarmUpTest, MakesWhatComesBehindAPlace) {
+  const auto grammar = Compiled();
+  Matcher matcher(grammar);
+  int late = 0;
+  for (const char byte : std::string(kText)) {
+    const std::int64_t before = grammar->automaton().mask_count();
+    ASSERT_TRUE(matcher.Mask().ok());
+    late += grammar->automaton().mask_count() > before ? 1 : 0;
+    WarmUpFrom(*grammar, matcher.place());
+    ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
+  }
+  EXPECT_LT(4 * late, static_cast<int>(sizeof kText));
+}
+
+TEST(WarmUpTest, LooksNoFurtherBehindAPlaceThanItsBound) {
+  const auto grammar = Compiled();
+  const Matcher matcher(grammar);
+  EXPECT_EQ(WarmUpFrom(*grammar, matcher.place(), {.masks = 2}), 2);
+}
+
 }  // namespace
 }  // namespace maskd

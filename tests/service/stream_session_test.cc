@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/tokenizer/loader.h"
 
@@ -557,6 +558,28 @@ TEST_F(StreamSessionTest, AGateThatCannotBeFailsItsRowAlone) {
     EXPECT_EQ(row.state, RowState::kFailed) << row.row;
     EXPECT_THAT(ErrorPlace(row.error), testing::StartsWith("reasoning")) << row.error;
   }
+}
+
+// The masks behind a row's place are made before its next token comes.
+TEST_F(StreamSessionTest, LooksAheadOfItsRows) {
+  Config config;
+  config.warm_up_ms = 0;
+  GrammarStore grammars(config, nullptr);
+  const LoadedTokenizer& tokenizer = tokenizers_->all().front();
+  session_ =
+      std::make_unique<StreamSession>(&tokenizer, &grammars, StreamLimits(), FormTerms(), nullptr);
+  const GrammarTarget target = Choice(R"(["abc","abd","xyz"])");
+  OpenRow(1, target);
+  const cache::CompileResult grammar = grammars.Get(target, tokenizer)->ticket.result();
+  ASSERT_TRUE(grammar.ok()) << grammar.status();
+  const Automaton& automaton = (*grammar)->automaton();
+  EXPECT_EQ(automaton.mask_count(), 1);
+  session_->LookAhead();
+  for (int i = 0; i < 1'000 && automaton.mask_count() < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_GE(automaton.mask_count(), 3);
+  EXPECT_EQ(Allowed(Take(1, Bytes("a"))), "b");
 }
 
 }  // namespace
