@@ -49,12 +49,7 @@ bool ChoiceReducer::ReduceOne(std::size_t index, Conjunction* all) {
     return true;
   }
   if (logic_.at(choice).size() > kMaxAlternatives) return false;
-  ClaimLogic::Alternatives ways;
-  if (IsOneOf(choice)) {
-    ways = OneOf(choice);
-  } else {
-    ways = *logic_.AlternativesOf(choice);
-  }
+  ClaimLogic::Alternatives ways = AlternativesOf(choice);
   if (ways.size() > kMaxAlternatives) return false;
   std::erase_if(ways, [&](const std::vector<Claim>& way) {
     return contradiction_.In(logic_.Expand(way, rest));
@@ -69,11 +64,13 @@ bool ChoiceReducer::ReduceOne(std::size_t index, Conjunction* all) {
   return true;
 }
 
-ClaimLogic::Alternatives ChoiceReducer::AlternativesOf(const Claim& choice) {
-  return IsOneOf(choice) ? OneOf(choice) : *logic_.AlternativesOf(choice);
+const ClaimLogic::Alternatives& ChoiceReducer::AlternativesOf(const Claim& choice) {
+  if (!IsOneOf(choice)) return *logic_.AlternativesOf(choice);
+  if (const auto known = one_of_.find(choice); known != one_of_.end()) return known->second;
+  return one_of_.emplace(choice, FindOneOf(choice)).first->second;
 }
 
-ClaimLogic::Alternatives ChoiceReducer::OneOf(const Claim& choice) {
+ClaimLogic::Alternatives ChoiceReducer::FindOneOf(const Claim& choice) {
   std::vector<Claim> branches;
   for (const JsonValue branch : logic_.at(choice).children()) {
     branches.push_back(

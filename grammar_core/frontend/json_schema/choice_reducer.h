@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/frontend/json_schema/contradiction.h"
@@ -27,13 +28,13 @@ class ChoiceReducer {
   Conjunction Reduce(Conjunction all);
 
   // The alternatives of a choice, each free of claims that follow from the rest of it: branches of
-  // a oneOf that exclude one another need not be negated.
-  ClaimLogic::Alternatives AlternativesOf(const Claim& choice);
+  // a oneOf that exclude one another need not be negated. They live as long as this.
+  const ClaimLogic::Alternatives& AlternativesOf(const Claim& choice);
 
  private:
   // Whether choice `index` of `all` could be settled; then it has been.
   bool ReduceOne(std::size_t index, Conjunction* all);
-  ClaimLogic::Alternatives OneOf(const Claim& choice);
+  ClaimLogic::Alternatives FindOneOf(const Claim& choice);
   bool Exclude(const Claim& x, const Claim& y);
   // The equality keys of the values of a schema that is a const or an enum and nothing more.
   const std::vector<std::string>* ListedKeys(const Claim& schema);
@@ -41,6 +42,7 @@ class ChoiceReducer {
   ClaimLogic& logic_;
   Contradiction& contradiction_;
   Budget& budget_;
+  absl::node_hash_map<Claim, ClaimLogic::Alternatives> one_of_;
   absl::flat_hash_map<JsonId, std::unique_ptr<std::vector<std::string>>> listed_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 
 #include "grammar_core/base/error.h"
 
@@ -37,7 +38,11 @@ void AddOnce(const T& item, std::vector<T>* items) {
 }  // namespace
 
 std::string Conjunction::Key() const {
-  std::string key(1, static_cast<char>(types));
+  constexpr std::size_t kClaimBytes = 11;
+  constexpr std::size_t kOtherBytes = 16;
+  std::string key;
+  key.reserve(kOtherBytes + kClaimBytes * (own.size() + atoms.size() + choices.size()));
+  key.push_back(static_cast<char>(types));
   key.push_back(is_false ? 1 : 0);
   for (const std::vector<Claim>* claims : {&own, &atoms, &choices}) {
     const auto count = static_cast<std::uint32_t>(claims->size());
@@ -54,8 +59,9 @@ std::string Conjunction::Key() const {
 }
 
 Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction known) {
+  constexpr std::size_t kUsual = 16;
   absl::flat_hash_set<Claim> seen;
-  std::vector<Claim> stack(claims.rbegin(), claims.rend());
+  absl::InlinedVector<Claim, kUsual> stack(claims.rbegin(), claims.rend());
   while (!stack.empty()) {
     const Claim claim = stack.back();
     stack.pop_back();
@@ -67,7 +73,7 @@ Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction kno
     } else if (IsOpenChoice(claim)) {
       AddOnce(claim, &known.choices);
     } else if (seen.insert(claim).second) {
-      const std::optional<Alternatives> ways = AlternativesOf(claim);
+      const std::optional<Alternatives>& ways = AlternativesOf(claim);
       if (!ways.has_value()) {
         AddOnce(claim, &known.atoms);
       } else if (ways->size() == 1) {
@@ -88,7 +94,14 @@ bool ClaimLogic::IsOpenChoice(const Claim& claim) const {
          (claim.keyword == K::kAnyOf || claim.keyword == K::kOneOf || claim.keyword == K::kIf);
 }
 
-std::optional<ClaimLogic::Alternatives> ClaimLogic::AlternativesOf(const Claim& claim) {
+const std::optional<ClaimLogic::Alternatives>& ClaimLogic::AlternativesOf(const Claim& claim) {
+  if (const auto known = alternatives_.find(claim); known != alternatives_.end()) {
+    return known->second;
+  }
+  return alternatives_.emplace(claim, FindAlternatives(claim)).first->second;
+}
+
+std::optional<ClaimLogic::Alternatives> ClaimLogic::FindAlternatives(const Claim& claim) {
   if (claim.kind == Kind::kSchema) {
     if (claim.negated) return SchemaFailures(claim);
     return Alternatives{PartsOf(claim)};

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 
 #include "grammar_core/frontend/json_schema/claim.h"
@@ -37,8 +38,9 @@ class ClaimLogic {
   // All that holds when `claims` do, with `known` to begin with.
   Conjunction Expand(const std::vector<Claim>& claims, Conjunction known = {});
 
-  // What `claim` stands for; nothing for atoms and own assertions, which stand for themselves.
-  std::optional<Alternatives> AlternativesOf(const Claim& claim);
+  // What `claim` stands for; nothing for atoms and own assertions, which stand for themselves. It
+  // lives as long as this: claims are met in many conjunctions, and taken apart once.
+  const std::optional<Alternatives>& AlternativesOf(const Claim& claim);
 
   // That an object has a member of the name at `name`, or has none. Equal for equal names.
   Claim HasMember(const JsonValue& name, bool negated);
@@ -57,6 +59,7 @@ class ClaimLogic {
  private:
   // Whether `claim` is a choice for certain, so that it need not be looked into yet.
   [[nodiscard]] bool IsOpenChoice(const Claim& claim) const;
+  std::optional<Alternatives> FindAlternatives(const Claim& claim);
   // What the schema of `claim`, which holds, consists of.
   std::vector<Claim> PartsOf(const Claim& claim);
   std::optional<Alternatives> SchemaFailures(const Claim& claim);
@@ -71,6 +74,7 @@ class ClaimLogic {
   std::uint16_t Watched(const Claim& own);
 
   const SchemaSet& schemas_;
+  absl::node_hash_map<Claim, std::optional<Alternatives>> alternatives_;
   // By number; 0 is none.
   std::vector<std::vector<Claim>> watchers_;
   absl::flat_hash_map<Claim, std::uint16_t> watched_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar_core/frontend/json_schema/pattern_ends.h"
+
 namespace maskd {
 namespace {
 
@@ -30,6 +32,7 @@ bool Contradiction::In(const Conjunction& all, int depth) {
   if (depth == 0 || !budget_.Spend(1 + static_cast<std::int64_t>(all.own.size())).ok()) {
     return false;
   }
+  if (TypesLeft(all) == kNoType) return true;
   std::string key = all.Key();
   key.push_back(static_cast<char>(depth));
   const auto known = known_.find(key);
@@ -37,6 +40,16 @@ bool Contradiction::In(const Conjunction& all, int depth) {
   const bool found = Find(all, depth);
   known_.emplace(std::move(key), found);
   return found;
+}
+
+// Most contradictions are of types, and seen without a look at anything else.
+TypeSet Contradiction::TypesLeft(const Conjunction& all) const {
+  TypeSet types = all.is_false ? kNoType : all.types;
+  for (const Claim& claim : all.own) {
+    const SchemaView& view = logic_.view(claim);
+    types &= view.is_false ? kNoType : view.types;
+  }
+  return types;
 }
 
 bool Contradiction::Find(const Conjunction& all, int depth) {
@@ -47,7 +60,8 @@ bool Contradiction::Find(const Conjunction& all, int depth) {
                                    [](const Claim& choice) { return choice.watchers != 0; });
   if (watched) return false;
   if (merged.has_listed_values()) return InListedValues(all, merged);
-  if (IsOnly(merged.types, kStringType) && merged.length.empty()) return true;
+  if (IsOnly(merged.types, kStringType) && (merged.length.empty() || InPatterns(merged)))
+    return true;
   if (IsOnly(merged.types, kArrayType) && InItems(merged, depth)) return true;
   if (IsOnly(merged.types, kObjectType) && InMembers(merged, depth)) return true;
   // One level of choices: products are what this is to avoid.
@@ -65,6 +79,20 @@ bool Contradiction::InListedValues(const Conjunction& all, const MergedSchema& m
     const absl::StatusOr<bool> fits = checker_.Fits(value, all, merged);
     return !fits.ok() || *fits;
   });
+}
+
+bool Contradiction::InPatterns(const MergedSchema& merged) {
+  std::vector<PatternEnds> ends;
+  for (const Facet& facet : merged.facets) {
+    if (facet.keyword != Keyword::kPattern || facet.negated) continue;
+    const PatternEnds next = EndsOf(facet.at.text());
+    if (std::any_of(ends.begin(), ends.end(),
+                    [&](const PatternEnds& known) { return AreDisjoint(known, next); })) {
+      return true;
+    }
+    ends.push_back(next);
+  }
+  return false;
 }
 
 bool Contradiction::InItems(const MergedSchema& merged, int depth) {
@@ -87,7 +115,7 @@ bool Contradiction::InMembers(const MergedSchema& merged, int depth) {
 }
 
 bool Contradiction::InChoice(const Conjunction& all, std::size_t choice, int depth) {
-  const auto ways = logic_.AlternativesOf(all.choices[choice]);
+  const auto& ways = logic_.AlternativesOf(all.choices[choice]);
   if (!ways.has_value() || ways->size() > kMaxAlternatives) return false;
   Conjunction rest = all;
   rest.choices.erase(rest.choices.begin() + static_cast<std::ptrdiff_t>(choice));

@@ -2,8 +2,9 @@
 // it does not. Keeps dead branches, and branches of oneOf that exclude one another anyway, from
 // being multiplied out.
 //
-// Looks at  types, listed values, counts, required members and items, and choices all of whose
-//           alternatives contradict what is beside them; kDepth levels deep.
+// Looks at  types, listed values, counts, what patterns begin and end with, required members and
+//           items, and choices all of whose alternatives contradict what is beside them; kDepth
+//           levels deep.
 // Threads   one thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_CONTRADICTION_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_CONTRADICTION_H_
@@ -36,8 +37,10 @@ class Contradiction {
   static constexpr int kDepth = 3;
 
   bool In(const Conjunction& all, int depth);
+  [[nodiscard]] TypeSet TypesLeft(const Conjunction& all) const;
   bool Find(const Conjunction& all, int depth);
   bool InListedValues(const Conjunction& all, const MergedSchema& merged);
+  static bool InPatterns(const MergedSchema& merged);
   bool InMembers(const MergedSchema& merged, int depth);
   bool InItems(const MergedSchema& merged, int depth);
   bool InChoice(const Conjunction& all, std::size_t choice, int depth);

@@ -86,7 +86,7 @@ std::optional<Clauses> ObjectFormula::Of(const Claim& claim, int depth) {
   }
   const bool is_one_of = claim.kind == Kind::kKeyword && claim.keyword == K::kOneOf;
   if (is_one_of && !claim.negated) return OfExactlyOne(claim, depth + 1);
-  const auto ways = logic_.AlternativesOf(claim);
+  const auto& ways = logic_.AlternativesOf(claim);
   return ways.has_value() ? OfOne(*ways, depth + 1) : OfKeyword(claim);
 }
 
@@ -139,7 +139,7 @@ Clauses ObjectFormula::Dependencies(const Claim& own, const JsonValue& keyword) 
 // Each way to violate the keyword is ruled out.
 Clauses ObjectFormula::RuledOut(const Claim& violated) {
   Clauses all;
-  const std::optional<ClaimLogic::Alternatives> failures = logic_.AlternativesOf(violated);
+  const std::optional<ClaimLogic::Alternatives>& failures = logic_.AlternativesOf(violated);
   for (const std::vector<Claim>& failure : *failures) {
     Clause& clause = all.emplace_back();
     for (const Claim& claim : failure) clause.push_back(claim.Negated());
