@@ -1,7 +1,5 @@
 #include "service/mask_service.h"
 
-#include <utility>
-
 namespace maskd::service {
 
 MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
@@ -11,7 +9,16 @@ MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
       host_{LimitsOf(config), config.drain_ms, tokenizers, grammars,
             metrics,          &streams_,       &threads_} {}
 
-MaskService::~MaskService() { Join(); }
+MaskService::~MaskService() {
+  Join();
+  for (const std::unique_ptr<Queue>& queue : queues_) {
+    queue->events->Shutdown();
+    void* tag = nullptr;
+    bool ok = false;
+    while (queue->events->Next(&tag, &ok)) {
+    }
+  }
+}
 
 void MaskService::Listen(grpc::ServerBuilder* builder) {
   builder->RegisterService(&service_);
@@ -35,7 +42,7 @@ void MaskService::Serve(Queue* queue) {
     DecodeStream::Complete(tag, ok);
     // One stream waits to be accepted until the server is shut down, so none means the end.
     if (queue->live_streams == 0) {
-      queue->events->Shutdown();
+      return;
     }
   }
 }
@@ -46,16 +53,9 @@ void MaskService::Drain(std::chrono::steady_clock::time_point deadline) {
 }
 
 void MaskService::Join() {
-  for (const std::unique_ptr<Queue>& queue : std::exchange(queues_, {})) {
+  for (const std::unique_ptr<Queue>& queue : queues_) {
     if (queue->thread.joinable()) {
       queue->thread.join();
-      continue;
-    }
-    // Never started: an empty queue must be shut down all the same.
-    queue->events->Shutdown();
-    void* tag = nullptr;
-    bool ok = false;
-    while (queue->events->Next(&tag, &ok)) {
     }
   }
 }

@@ -28,7 +28,7 @@ class MaskService {
   // Nothing is owned.
   MaskService(const Config& config, const TokenizerStore* tokenizers, GrammarStore* grammars,
               metrics::Metrics* metrics);
-  // Join()s.
+  // Join()s. The server must be gone.
   ~MaskService();
   MaskService(const MaskService&) = delete;
   MaskService& operator=(const MaskService&) = delete;
