@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -29,9 +29,6 @@ bool VisitDifferences(Words a, Words b, Visit visit) {
   return true;
 }
 
-// Candidates compared at most: the ones after them hardly ever are nearer.
-constexpr std::size_t kMaxCandidates = 16;
-
 // How many words differ; nothing when there are more than `max`.
 std::optional<int> CountDifferences(Words a, Words b, int max) {
   int count = 0;
@@ -41,15 +38,25 @@ std::optional<int> CountDifferences(Words a, Words b, int max) {
 
 }  // namespace
 
-MaskDictionary::Place MaskDictionary::Put(const TokenMask& mask, std::int64_t cost_bytes) {
-  if (static_cast<int>(slots_.size()) < slot_count_) {
-    slots_.push_back(Slot{mask, mask.CountAllowed(), cost_bytes, floor_ + cost_bytes});
-    return {static_cast<int>(slots_.size()) - 1, false};
+MaskDictionary::Place MaskDictionary::Put(const TokenMask& mask, int allowed_count,
+                                          std::int64_t cost_bytes) {
+  const bool replaced = static_cast<int>(slots_.size()) == slot_count_;
+  int at = static_cast<int>(slots_.size());
+  if (replaced) {
+    const auto least = std::ranges::min_element(slots_, {}, &Slot::worth);
+    floor_ = least->worth;
+    at = static_cast<int>(least - slots_.begin());
+    by_count_.erase(std::ranges::lower_bound(by_count_, std::pair(least->allowed_count, at)));
+    least->mask = mask;  // into the memory that is there
+    least->allowed_count = allowed_count;
+    least->cost_bytes = cost_bytes;
+    least->worth = floor_ + cost_bytes;
+  } else {
+    slots_.push_back(Slot{mask, allowed_count, cost_bytes, floor_ + cost_bytes});
   }
-  const auto least = std::ranges::min_element(slots_, {}, &Slot::worth);
-  floor_ = least->worth;
-  *least = Slot{mask, mask.CountAllowed(), cost_bytes, floor_ + cost_bytes};
-  return {static_cast<int>(least - slots_.begin()), true};
+  const std::pair entry(allowed_count, at);
+  by_count_.insert(std::ranges::lower_bound(by_count_, entry), entry);
+  return {at, replaced};
 }
 
 void MaskDictionary::Touch(int slot) {
@@ -57,21 +64,23 @@ void MaskDictionary::Touch(int slot) {
   used.worth = floor_ + used.cost_bytes;
 }
 
-std::vector<int> MaskDictionary::Candidates(int allowed_count) const {
-  std::vector<int> candidates(slots_.size());
-  std::iota(candidates.begin(), candidates.end(), 0);
-  const auto distance = [&](int slot) {
-    return std::abs(slots_[static_cast<std::size_t>(slot)].allowed_count - allowed_count);
-  };
-  const std::size_t count = std::min(kMaxCandidates, candidates.size());
-  std::ranges::partial_sort(candidates, candidates.begin() + static_cast<std::ptrdiff_t>(count), {},
-                            distance);
-  candidates.resize(count);
+absl::InlinedVector<int, MaskDictionary::kMaxCandidates> MaskDictionary::Candidates(
+    int allowed_count) const {
+  absl::InlinedVector<int, kMaxCandidates> candidates;
+  auto above = std::ranges::lower_bound(by_count_, std::pair(allowed_count, 0));
+  auto below = above;
+  while (candidates.size() < kMaxCandidates &&
+         (below != by_count_.begin() || above != by_count_.end())) {
+    const bool upwards = below == by_count_.begin() ||
+                         (above != by_count_.end() &&
+                          above->first - allowed_count <= allowed_count - std::prev(below)->first);
+    candidates.push_back(upwards ? (above++)->second : (--below)->second);
+  }
   return candidates;
 }
 
-std::optional<MaskDelta> MaskDictionary::FindNearest(const TokenMask& mask, int max_words) const {
-  const int allowed_count = mask.CountAllowed();
+std::optional<MaskDelta> MaskDictionary::FindNearest(const TokenMask& mask, int allowed_count,
+                                                     int max_words) const {
   int nearest = -1;
   for (const int slot : Candidates(allowed_count)) {
     const Slot& candidate = slots_[static_cast<std::size_t>(slot)];

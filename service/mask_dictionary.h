@@ -10,7 +10,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "absl/container/inlined_vector.h"
 
 #include "grammar_core/mask/token_mask.h"
 
@@ -32,15 +35,17 @@ class MaskDictionary {
     int slot;
     bool replaced;  // another mask was there
   };
-  // Puts a mask that costs `cost_bytes` to write in full. Requires slot_count() > 0.
-  Place Put(const TokenMask& mask, std::int64_t cost_bytes);
+  // Puts a mask that allows `allowed_count` tokens and costs `cost_bytes` to write in full.
+  // Requires slot_count() > 0.
+  Place Put(const TokenMask& mask, int allowed_count, std::int64_t cost_bytes);
 
   // Says that the slot's mask was used.
   void Touch(int slot);
 
-  // A mask of the dictionary from which `mask` differs in few words, at most `max_words`: the best
-  // of those that allow about as many tokens.
-  [[nodiscard]] std::optional<MaskDelta> FindNearest(const TokenMask& mask, int max_words) const;
+  // A mask of the dictionary from which `mask`, of `allowed_count` tokens, differs in few words, at
+  // most `max_words`: the best of those that allow about as many tokens.
+  [[nodiscard]] std::optional<MaskDelta> FindNearest(const TokenMask& mask, int allowed_count,
+                                                     int max_words) const;
 
   [[nodiscard]] int slot_count() const { return slot_count_; }
 
@@ -52,12 +57,17 @@ class MaskDictionary {
     std::int64_t worth;
   };
 
+  // Candidates compared at most: the ones after them hardly ever are nearer.
+  static constexpr std::size_t kMaxCandidates = 16;
+
   // The slots to look at for a mask of so many tokens, the nearest count first.
-  [[nodiscard]] std::vector<int> Candidates(int allowed_count) const;
+  [[nodiscard]] absl::InlinedVector<int, kMaxCandidates> Candidates(int allowed_count) const;
 
   const int slot_count_;
   std::vector<Slot> slots_;  // those in use
-  std::int64_t floor_ = 0;   // the worth of the last mask that gave way
+  // Of each: how many tokens it allows, and its number; ascending.
+  std::vector<std::pair<int, int>> by_count_;
+  std::int64_t floor_ = 0;  // the worth of the last mask that gave way
 };
 
 }  // namespace maskd::service

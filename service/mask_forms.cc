@@ -8,9 +8,13 @@ namespace {
 
 using Ids = std::vector<TokenId>;
 
-// Masks that cost no more than this on their own stay out of the dictionary: naming a slot costs
-// half of it, and they would push others out.
-constexpr std::int64_t kWorthASlotBytes = 12;
+// Masks that cost no more than this on their own stay out of the dictionary: they would push others
+// out, and over documents the bytes are the same.
+constexpr std::int64_t kWorthASlotBytes = 32;
+
+// Masks that cost no more than this are not compared with the dictionary: a delta would save little
+// of them, and comparing costs a step more time than anything else.
+constexpr std::int64_t kWorthADeltaBytes = 64;
 
 // Addresses remembered at most; those without a slot are then forgotten.
 constexpr std::size_t kMaxKnown = 1 << 14;
@@ -77,7 +81,7 @@ MaskForm MaskForms::Say(const MaskRef& mask, const cache::GrammarPtr& grammar) {
 MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
   Known known;
   known.cost_bytes = DenseBytes(mask);
-  const int allowed = mask.CountAllowed();
+  const int allowed = known.allowed_count = mask.CountAllowed();
   const bool few_allowed = allowed <= mask.vocab_size() / 2;
   const int listed = few_allowed ? allowed : mask.vocab_size() - allowed;
   const bool may_list = few_allowed ? terms_.allowed_ids : terms_.forbidden_ids;
@@ -98,7 +102,8 @@ MaskForm MaskForms::SayKnown(const TokenMask& mask, Known* known, const TokenMas
   }
   if (terms_.dictionary_size == 0 || known->cost_bytes <= kWorthASlotBytes) return known->alone;
   MaskForm form = known->alone;
-  std::optional<MaskDelta> delta = FindDelta(mask, known->cost_bytes);
+  std::optional<MaskDelta> delta;
+  if (known->cost_bytes > kWorthADeltaBytes) delta = FindDelta(mask, *known);
   if (delta.has_value() && delta->words.empty() && terms_.same_as) {
     dictionary_.Touch(delta->base);
     return MaskForm{.kind = MaskForm::Kind::kSameAs, .slot = delta->base};
@@ -109,18 +114,17 @@ MaskForm MaskForms::SayKnown(const TokenMask& mask, Known* known, const TokenMas
                     .delta = std::make_shared<const MaskDelta>(*std::move(delta))};
   }
   if (known->slot < 0) {
-    known->slot = Put(mask, known->cost_bytes, address);
+    known->slot = Put(mask, *known, address);
     form.put = known->slot;
   }
   return form;
 }
 
 // A mask of the dictionary that makes `mask` shorter to say.
-std::optional<MaskDelta> MaskForms::FindDelta(const TokenMask& mask,
-                                              std::int64_t cost_bytes) const {
-  const int max_words = terms_.delta ? static_cast<int>(cost_bytes / 5) : 0;
-  std::optional<MaskDelta> delta = dictionary_.FindNearest(mask, max_words);
-  if (delta.has_value() && DeltaBytes(*delta) >= cost_bytes) return std::nullopt;
+std::optional<MaskDelta> MaskForms::FindDelta(const TokenMask& mask, const Known& known) const {
+  const int max_words = terms_.delta ? static_cast<int>(known.cost_bytes / 5) : 0;
+  std::optional<MaskDelta> delta = dictionary_.FindNearest(mask, known.allowed_count, max_words);
+  if (delta.has_value() && DeltaBytes(*delta) >= known.cost_bytes) return std::nullopt;
   return delta;
 }
 
@@ -137,8 +141,8 @@ MaskForms::Known* MaskForms::Remember(const TokenMask* address, const cache::Gra
   return &known_.insert_or_assign(address, std::move(known)).first->second;
 }
 
-int MaskForms::Put(const TokenMask& mask, std::int64_t cost_bytes, const TokenMask* address) {
-  const MaskDictionary::Place place = dictionary_.Put(mask, cost_bytes);
+int MaskForms::Put(const TokenMask& mask, const Known& known, const TokenMask* address) {
+  const MaskDictionary::Place place = dictionary_.Put(mask, known.allowed_count, known.cost_bytes);
   if (!place.replaced) in_slot_.push_back(nullptr);
   const TokenMask* const before =
       std::exchange(in_slot_[static_cast<std::size_t>(place.slot)], address);

@@ -57,6 +57,7 @@ class MaskForms {
     std::weak_ptr<const CompiledGrammar> grammar;  // its end frees the address
     MaskForm alone;                                // a list or dense
     std::int64_t cost_bytes = 0;
+    int allowed_count = 0;
     int slot = -1;
   };
 
@@ -64,9 +65,8 @@ class MaskForms {
   [[nodiscard]] Known SayAlone(const TokenMask& mask) const;
   MaskForm SayKnown(const TokenMask& mask, Known* known, const TokenMask* address);
   Known* Remember(const TokenMask* address, const cache::GrammarPtr& grammar, Known known);
-  int Put(const TokenMask& mask, std::int64_t cost_bytes, const TokenMask* address);
-  [[nodiscard]] std::optional<MaskDelta> FindDelta(const TokenMask& mask,
-                                                   std::int64_t cost_bytes) const;
+  int Put(const TokenMask& mask, const Known& known, const TokenMask* address);
+  [[nodiscard]] std::optional<MaskDelta> FindDelta(const TokenMask& mask, const Known& known) const;
 
   const FormTerms terms_;
   MaskDictionary dictionary_;

@@ -92,11 +92,18 @@ absl::StatusOr<MaskView> MaskReader::ReadIds(const v1::IdList& list, MaskView::F
 absl::StatusOr<MaskView> MaskReader::ReadSame(std::uint32_t slot, MaskStorage& storage) const {
   absl::StatusOr<std::shared_ptr<const StoredMask>> stored = Find(slot);
   if (!stored.ok()) return stored.status();
-  MaskView mask;
-  mask.form_ = (*stored)->form;
-  mask.ids_ = (*stored)->ids;
-  mask.words_ = (*stored)->words;
+  const MaskView mask = ViewOf(**stored, storage);
   storage.stored.push_back(*std::move(stored));
+  return mask;
+}
+
+MaskView MaskReader::ViewOf(const StoredMask& stored, const MaskStorage& storage) const {
+  MaskView mask;
+  mask.form_ = stored.form;
+  mask.ids_ = stored.ids;
+  mask.words_ = stored.words;
+  mask.vocab_size_ = vocab_size_;
+  mask.pool_ = storage.pool.get();
   return mask;
 }
 
@@ -109,7 +116,7 @@ absl::StatusOr<MaskView> MaskReader::ReadDelta(const v1::MaskDelta& delta,
                                             " indices and ", delta.words_size(), " words"));
   }
   const std::span<std::int32_t> words = storage.pool->Take();
-  std::ranges::copy((*base)->words, words.begin());
+  ViewOf(**base, storage).CopyTo(words);
   for (int i = 0; i < delta.words_size(); ++i) {
     if (delta.word_indices(i) >= words.size()) {
       return absl::InternalError(
@@ -132,14 +139,19 @@ absl::StatusOr<std::shared_ptr<const StoredMask>> MaskReader::Find(std::uint32_t
 }
 
 absl::Status MaskReader::Put(std::uint32_t slot, const MaskView& mask) {
-  if (slot >= dictionary_.size() || mask.words().empty()) {
+  const bool is_mask = !mask.full() && !mask.invalid();
+  if (slot >= dictionary_.size() || !is_mask) {
     return absl::InternalError(absl::StrCat("slot ", slot, " of a dictionary of ",
                                             dictionary_.size(), " is to hold ",
-                                            mask.words().empty() ? "what is no mask" : "a mask"));
+                                            is_mask ? "a mask" : "what is no mask"));
   }
-  const std::span<const std::int32_t> words = mask.words();
-  dictionary_[slot] = std::make_shared<const StoredMask>(StoredMask{
-      mask.form(), {mask.ids().begin(), mask.ids().end()}, {words.begin(), words.end()}});
+  std::shared_ptr<StoredMask>& stored = dictionary_[slot];
+  // A mask that a StepResult still shows stays as it is.
+  if (stored == nullptr || stored.use_count() > 1) stored = std::make_shared<StoredMask>();
+  stored->form = mask.form();
+  stored->ids.assign(mask.ids().begin(), mask.ids().end());
+  const auto words = mask.is_list() ? std::span<const std::int32_t>() : mask.words();
+  stored->words.assign(words.begin(), words.end());
   return absl::OkStatus();
 }
 

@@ -25,8 +25,8 @@ namespace maskd::client {
 // by then.
 struct StoredMask {
   MaskView::Form form = MaskView::Form::kDense;
-  std::vector<std::int32_t> ids = {};  // of the forms that are lists
-  std::vector<std::int32_t> words = {};
+  std::vector<std::int32_t> ids = {};    // of the forms that are lists
+  std::vector<std::int32_t> words = {};  // of the others
 };
 
 // What the masks of one reply point into, beside the reply.
@@ -47,6 +47,8 @@ class MaskReader {
  private:
   absl::StatusOr<MaskView> ReadForm(const v1::Position& position, MaskStorage& storage) const;
   static MaskView Invalid();
+  // A view of a stored mask, whose words are made in `storage` where it is a list.
+  MaskView ViewOf(const StoredMask& stored, const MaskStorage& storage) const;
   absl::StatusOr<MaskView> ReadDense(const std::string& bytes) const;
   absl::StatusOr<MaskView> ReadIds(const v1::IdList& list, MaskView::Form form,
                                    MaskStorage& storage) const;
@@ -57,7 +59,7 @@ class MaskReader {
 
   std::int64_t mask_words_;
   std::int64_t vocab_size_;
-  std::vector<std::shared_ptr<const StoredMask>> dictionary_;  // null: nothing put there yet
+  std::vector<std::shared_ptr<StoredMask>> dictionary_;  // null: nothing put there yet
 };
 
 }  // namespace maskd::client

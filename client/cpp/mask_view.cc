@@ -36,13 +36,19 @@ void ExpandForbidden(std::span<const std::int32_t> ids, std::int64_t vocab_size,
 
 std::span<const std::int32_t> MaskView::Expand() const {
   const std::span<std::int32_t> words = pool_->Take();
-  if (form_ == Form::kAllowedIds) {
+  CopyTo(words);
+  words_ = words;
+  return words_;
+}
+
+void MaskView::CopyTo(std::span<std::int32_t> words) const {
+  if (!words_.empty()) {
+    std::ranges::copy(words_, words.begin());
+  } else if (form_ == Form::kAllowedIds) {
     ExpandAllowed(ids_, words);
   } else {
     ExpandForbidden(ids_, vocab_size_, words);
   }
-  words_ = words;
-  return words_;
 }
 
 }  // namespace maskd::client

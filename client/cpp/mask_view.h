@@ -63,6 +63,8 @@ class MaskView {
   [[nodiscard]] std::span<const std::int32_t> words() const {
     return words_.empty() && is_list() ? Expand() : words_;
   }
+  // Writes the words to memory of as many, without making them here. Not for full and invalid.
+  void CopyTo(std::span<std::int32_t> words) const;
 
  private:
   friend class MaskReader;

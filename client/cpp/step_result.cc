@@ -43,7 +43,7 @@ void CopyMask(const MaskView& mask, std::int64_t mask_words, std::span<std::int3
   if (mask.full()) {
     std::ranges::fill(words, -1);
   } else {
-    std::ranges::copy(mask.words(), words.begin());
+    mask.CopyTo(words);
   }
   std::ranges::fill(to.subspan(words.size()), 0);
 }

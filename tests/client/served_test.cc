@@ -155,7 +155,8 @@ TEST_F(ServedClientTest, ShortFormsSayWhatDenseOnesSay) {
   EXPECT_EQ((*dense)->welcome().row_forms_size(), 2);
   v1::Grammar grammar;
   grammar.set_kind("json_schema");
-  grammar.set_source(R"({"properties": {"name": {"type": "string"}, "n": {"type": "number"},
+  grammar.set_source(
+      R"({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "n": {"type": "number"},
                          "l": {"items": {"pattern": "^[a-f]{3}$", "type": "string"}}}})");
   for (RowId row = 1; row <= 4; ++row) step_.Open(row, grammar);
   step_.WaitForCompile(kTimeout);
