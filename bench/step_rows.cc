@@ -34,9 +34,8 @@ class FromRandom final : public StepRows {
   explicit FromRandom(std::vector<std::string> schemas) { schemas_ = std::move(schemas); }
 
   void Start(int /*row*/) override {}
-  std::span<const TokenId> Next(int /*row*/, std::span<const std::int32_t> mask,
-                                int /*count*/) override {
-    token_ = RandomAllowed(mask, random_);
+  std::span<const TokenId> Next(int /*row*/, MaskWords mask, int /*count*/) override {
+    token_ = RandomAllowed(mask(), random_);
     return {&token_, token_ < 0 ? 0U : 1U};
   }
 
@@ -57,8 +56,7 @@ class FromDocuments final : public StepRows {
     taken_[at] = 0;
   }
 
-  std::span<const TokenId> Next(int row, std::span<const std::int32_t> /*mask*/,
-                                int count) override {
+  std::span<const TokenId> Next(int row, MaskWords /*mask*/, int count) override {
     const std::span<const TokenId> tokens = documents_[SchemaOf(row)].tokens;
     std::size_t& taken = taken_[static_cast<std::size_t>(row)];
     if (taken >= tokens.size()) return {};

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include "grammar_core/tokenizer/loader.h"
@@ -29,8 +30,10 @@ class StepRows {
   // Begins the row's text anew.
   virtual void Start(int row) = 0;
   // The row's next token, and behind it drafts, `count` in all where the text is so long; none when
-  // it has ended. `mask` is the row's mask. The row has then taken the first of them.
-  virtual std::span<const TokenId> Next(int row, std::span<const std::int32_t> mask, int count) = 0;
+  // it has ended. The row has then taken the first of them. `mask` gives the words of the row's
+  // mask, which are not made unless it is called.
+  using MaskWords = absl::FunctionRef<std::span<const std::int32_t>()>;
+  virtual std::span<const TokenId> Next(int row, MaskWords mask, int count) = 0;
 
  protected:
   std::vector<std::string> schemas_;

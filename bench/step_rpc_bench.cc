@@ -183,9 +183,10 @@ class Batch {
     for (const RowResult& row : result_.rows()) {
       if (!row.error.ok()) return row.error;
       const int id = static_cast<int>(row.row);
-      const auto mask = row.has_mask() ? row.masks.front().words() : std::span<const int>();
-      const std::span<const TokenId> tokens = rows_->Next(id, mask, 1 + drafts);
-      if (!row.has_mask() || tokens.empty()) {
+      const auto mask = [&row] { return row.masks.front().words(); };
+      const auto tokens =
+          row.has_mask() ? rows_->Next(id, mask, 1 + drafts) : std::span<const TokenId>();
+      if (tokens.empty()) {
         next_.Close(row.row);
         Open(id);
         continue;
