@@ -67,3 +67,13 @@ def test_the_readme_says_which_kinds_of_grammar_there_are():
     (row,) = [line for line in read("README.md").splitlines() if line.startswith("| kinds of grammar ")]
     assert kinds
     assert set(re.findall(r"`([^`]+)`", row.split("|")[2])) == kinds
+
+
+def test_every_test_that_the_appliers_page_names_is_there():
+    table = read("docs/appliers.md").split("engines' own backends promise", 1)[1].split("\n## ", 1)[0]
+    named = set(re.findall(r"`(test_\w+|[A-Z]\w+[a-z]\w*)`", table)) - {"ApplierTest"}
+    sources = [path.read_text(encoding="utf-8") for suffix in ("cc", "h", "py")
+               for path in (ROOT / "tests").rglob(f"*.{suffix}")]
+    text = "\n".join(sources)
+    assert len(named) > 30
+    assert {name for name in named if name not in text} == set()

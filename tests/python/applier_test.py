@@ -146,6 +146,24 @@ def test_d2_the_environment_names_the_applier(monkeypatch):
         maskd.Applier()
 
 
+def test_d5_an_applier_is_settled_once(monkeypatch):
+    monkeypatch.setenv("MASKD_APPLIER", "cpu")
+    applier = maskd.Applier()
+    monkeypatch.setenv("MASKD_APPLIER", "triton")
+    logits = np.zeros((1, VOCAB), dtype=np.float32)
+    applier.apply(logits, [maskd.Row.allowed(0, [1])])
+    assert applier.name == "cpu" and finite(logits[0]) == [1]
+
+
+def test_d7_rows_and_vocabulary_size_are_arguments(applier):
+    logits = np.zeros((4, 120), dtype=np.float32)
+    applier.apply(logits, [maskd.Row.forbidden(2, [0]), maskd.Row.forbidden(0, [1])], vocab_size=VOCAB)
+    assert finite(logits[2]) == list(range(1, VOCAB)) and finite(logits[0])[:2] == [0, 2]
+    assert (logits[[1, 3]] == 0).all()
+    applier.apply(logits, [maskd.Row.forbidden(3, [0])])  # by default the logits' width
+    assert finite(logits[3]) == list(range(1, 120))
+
+
 def test_opencl_equals_cpu():
     try:
         device = maskd.Applier("opencl")

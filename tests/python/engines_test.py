@@ -4,6 +4,9 @@ srt/constrained/base_grammar_backend.py). Names such as C6 are promises of the e
 
 import enum
 import inspect
+import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -218,3 +221,36 @@ def test_sglang_any_json_and_unknown_kinds(sglang):
     future, _ = sglang.get_cached_or_future_value(("abnf", "x"))
     with pytest.raises(maskd.MaskdError, match='kind: "abnf" is not one of json, regex, ebnf'):
         future.result()
+
+
+def test_b5_an_engine_depends_on_no_grammar_library():
+    loaded = "import sys, maskd.engines; print(*sys.modules)"
+    names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
+    assert not {"torch", "vllm", "sglang", "xgrammar", "llguidance"} & set(names.stdout.split())
+
+
+def test_b10_what_a_batch_carries_survives_the_way_to_a_worker(vllm):
+    """Masks are plain arrays, row maps plain numbers; whoever gets them masks with them alone."""
+    bitmask = np.asarray(vllm.allocate_token_bitmask(2))
+    vllm.compile_grammar(Options.CHOICE, '["q"]').fill_bitmask(bitmask, 1)
+    sent = pickle.dumps((bitmask, maskd.row_map([maskd.Scheduled(None), maskd.Scheduled(7)])))
+    words, targets = pickle.loads(sent)
+    logits = np.zeros((2, VOCAB), dtype=np.float32)
+    maskd.Applier().apply(logits, [maskd.Row.dense(at, words[1]) for _, _, at in targets])
+    assert np.flatnonzero(np.isfinite(logits[1])).tolist() == [ord("q")]
+    assert (logits[0] == 0).all()
+
+
+def test_c2_sglangs_requests_name_their_own_library_too(sglang):
+    with pytest.raises(maskd.MaskdError, match='"guided" is not one of xgrammar, guidance, outlines'):
+        sglang.get_cached_or_future_value(("json", "{}"), backend="guided")
+    keys = ('{"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, '
+            '"required": ["a", "b"], "additionalProperties": false}')
+    texts = {name: sglang.get_cached_or_future_value(("json", keys), backend=name)[0].result()
+             for name in ("xgrammar", "lm-format-enforcer")}
+    for token in b'{"b":2,':
+        texts["lm-format-enforcer"].accept_token(token)
+    for token in b'{"':
+        texts["xgrammar"].accept_token(token)
+    with pytest.raises(ValueError, match="token 98 is refused"):
+        texts["xgrammar"].accept_token(ord("b"))

@@ -189,22 +189,25 @@ class SglangBackend:
         self._cache: dict[tuple[str, str], SglangGrammar] = {}
         self._executor = ThreadPoolExecutor(thread_name_prefix="maskd-compile")
 
-    def _make(self, key: tuple[str, str]) -> SglangGrammar:
+    def _make(self, key: tuple[str, str], backend: str) -> SglangGrammar:
         kind, text = key
         if kind not in _SGLANG_KINDS:
             raise MaskdError("INVALID_ARGUMENT",
                              f'kind: "{kind}" is not one of {", ".join(_SGLANG_KINDS)}')
         if kind == "json" and text == "$$ANY$$":
-            return SglangGrammar(self._engine.matcher("json_object", "", self._backend))
-        return SglangGrammar(self._engine.matcher(_SGLANG_KINDS[kind], text, self._backend))
+            return SglangGrammar(self._engine.matcher("json_object", "", backend))
+        return SglangGrammar(self._engine.matcher(_SGLANG_KINDS[kind], text, backend))
 
     def get_cached_or_future_value(
-            self, key: tuple[str, str], *_: Any) -> tuple["SglangGrammar | Future", bool]:
-        """A copy and True, or what will be one and False."""
-        made = self._cache.get(key)
+            self, key: tuple[str, str], *_: Any,
+            backend: str | None = None) -> tuple["SglangGrammar | Future", bool]:
+        """A copy and True, or what will be one and False. With a library of its own the request is not
+        answered from the cache, whose keys do not tell."""
+        dialect_of(backend or self._backend)
+        made = self._cache.get(key) if backend is None else None
         if made is not None:
             return made.copy(), True
-        return self._executor.submit(self._make, key), False
+        return self._executor.submit(self._make, key, backend or self._backend), False
 
     def set_cache(self, key: tuple[str, str], value: SglangGrammar) -> None:
         self._cache[key] = value
