@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json/json_document.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -136,12 +137,38 @@ absl::StatusOr<JsonValue> JsonDocument::Add(absl::string_view text, absl::string
   return JsonValue(tree_.get(), root);
 }
 
+// Eight bytes at a time: a byte of `odd` has its highest bit set where one of the word is not
+// plain, or stands behind such a one.
+std::size_t CountPlain(absl::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = 0x80 * kOnes;
+  const auto below = [](std::uint64_t word, std::uint64_t bound) {
+    return (word - bound * kOnes) & ~word;
+  };
+  std::size_t at = 0;
+  for (std::uint64_t word = 0; at + sizeof(word) <= text.size(); at += sizeof(word)) {
+    std::memcpy(&word, text.data() + at, sizeof(word));
+    const std::uint64_t odd =
+        word | below(word, ' ') | below(word ^ ('"' * kOnes), 1) | below(word ^ ('\\' * kOnes), 1);
+    if ((odd & kHigh) != 0) break;
+  }
+  const auto is_plain = [](char c) { return c >= ' ' && c != '"' && c != '\\'; };
+  while (at < text.size() && is_plain(text[at])) ++at;
+  return at;
+}
+
 void AppendJsonString(absl::string_view utf8, std::string* out) {
   constexpr char kHex[] = "0123456789abcdef";
   constexpr absl::string_view kShort = "\b\t\n\f\r\"\\";
   constexpr absl::string_view kLetters = "btnfr\"\\";
   out->push_back('"');
-  for (const char c : utf8) {
+  while (!utf8.empty()) {
+    const std::size_t plain = CountPlain(utf8);
+    out->append(utf8.data(), plain);
+    utf8.remove_prefix(plain);
+    if (utf8.empty()) break;
+    const char c = utf8.front();
+    utf8.remove_prefix(1);
     const std::size_t at = kShort.find(c);
     if (at != absl::string_view::npos) {
       out->push_back('\\');

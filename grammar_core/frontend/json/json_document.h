@@ -10,6 +10,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -166,6 +167,10 @@ class JsonDocument {
   // On the heap, so that views stay good when the document moves.
   std::unique_ptr<json_internal::Tree> tree_;
 };
+
+// How many bytes `text` begins with that a JSON string spells as they are: ASCII, but no control
+// character, quote or backslash.
+std::size_t CountPlain(absl::string_view text);
 
 // Appends `utf8` as a JSON string, quotes included, escaping only what must be.
 void AppendJsonString(absl::string_view utf8, std::string* out);

@@ -187,7 +187,9 @@ absl::Status Reader::CheckCharacter() {
 // A string without escapes is a piece of the source; one with escapes is made anew.
 absl::Status Reader::ReadString(absl::string_view* out) {
   const std::size_t first = ++at_;
-  while (at_ < text_.size() && !Has('"')) {
+  while (true) {
+    at_ += CountPlain(text_.substr(at_));
+    if (at_ == text_.size() || Has('"')) break;
     if (Has('\\')) return ReadEscapes(first, out);
     if (absl::Status status = CheckCharacter(); !status.ok()) return status;
   }

@@ -114,7 +114,8 @@ std::string SchemaCompiler::PlaceOf(const Claim& claim) const {
 }
 
 NodeId SchemaCompiler::Value(const std::vector<Claim>& claims) {
-  return NodeFor(logic_.Expand(claims), claims.empty() ? "" : PlaceOf(claims.front()));
+  return NodeFor(logic_.Expand(claims),
+                 [&] { return claims.empty() ? std::string() : PlaceOf(claims.front()); });
 }
 
 RuleId SchemaCompiler::Declare(const Conjunction& all, const std::string& place) {
@@ -125,22 +126,23 @@ RuleId SchemaCompiler::Declare(const Conjunction& all, const std::string& place)
 }
 
 // What holds no other value is put in its place; all else is a rule, which may be recursive.
-NodeId SchemaCompiler::NodeFor(const Conjunction& all, const std::string& place) {
+NodeId SchemaCompiler::NodeFor(const Conjunction& all, absl::FunctionRef<std::string()> place) {
   const std::string key = all.Key();
   const auto known = nodes_.find(key);
   if (known != nodes_.end()) return known->second;
   const auto sets = static_cast<std::int64_t>(nodes_.size()) + 1;
-  if (sets > max_sets_) Fail(LimitExceeded(place, "schema_sets", max_sets_, sets));
+  if (sets > max_sets_) Fail(LimitExceeded(place(), "schema_sets", max_sets_, sets));
   const MergedSchema schema = Merge(logic_, all);
   const bool scalar = (schema.types & (kArrayType | kObjectType)) == 0;
   if (all.choices.empty() && (scalar || schema.has_listed_values())) {
     const absl::StatusOr<NodeId> body = LocalBody(all, {});
     if (body.ok()) return nodes_.emplace(key, *body).first->second;
-    const RuleId rule = builder_.DeclareRule("#" + place, place);
+    const std::string at = place();
+    const RuleId rule = builder_.DeclareRule("#" + at, at);
     Define(rule, body);
     return nodes_.emplace(key, builder_.Call(rule)).first->second;
   }
-  return builder_.Call(Declare(all, place));
+  return builder_.Call(Declare(all, place()));
 }
 
 // An INVALID_ARGUMENT is why the rule matches nothing, and of interest only if the start does.
@@ -161,7 +163,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Body(const Task& task) {
     return InvalidAt(schemas_.root().at(reduced.false_at).Pointer(),
                      "no branch fits the schemas beside it");
   }
-  if (reduced.choices.empty()) return NodeFor(reduced, task.place);
+  if (reduced.choices.empty()) return NodeFor(reduced, [&] { return task.place; });
   return ChoiceBody(reduced, task.place);
 }
 
@@ -180,7 +182,8 @@ absl::StatusOr<NodeId> SchemaCompiler::ChoiceBody(const Conjunction& all,
     Conjunction rest = all;
     objects.types &= kObjectType;
     rest.types &= ~kObjectType;
-    return builder_.Alt({NodeFor(objects, place), NodeFor(rest, place)});
+    const auto here = [&] { return place; };
+    return builder_.Alt({NodeFor(objects, here), NodeFor(rest, here)});
   }
   Clauses clauses;
   Conjunction branching = all;
@@ -225,7 +228,8 @@ absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all, std::siz
       std::vector<JsonValue>& spelled = values[SpellingOf(schema)];
       for (const JsonValue& value : FittingValues(schema, with)) spelled.push_back(value);
     } else {
-      branches.push_back(NodeFor(with, PlaceOf(way.empty() ? opened : way.front())));
+      branches.push_back(
+          NodeFor(with, [&] { return PlaceOf(way.empty() ? opened : way.front()); }));
     }
   }
   for (const auto& [spelling, spelled] : values) {

@@ -17,6 +17,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include "grammar_core/base/budget.h"
@@ -46,7 +47,8 @@ class SchemaCompiler {
 
   // The values of which all of `claims` are true.
   NodeId Value(const std::vector<Claim>& claims);
-  NodeId NodeFor(const Conjunction& all, const std::string& place);
+  // `place` is asked for only where it is shown.
+  NodeId NodeFor(const Conjunction& all, absl::FunctionRef<std::string()> place);
   RuleId Declare(const Conjunction& all, const std::string& place);
   void Define(RuleId rule, const absl::StatusOr<NodeId>& body);
 
