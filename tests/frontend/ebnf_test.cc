@@ -120,6 +120,16 @@ INSTANTIATE_TEST_SUITE_P(
          "root ::= TagDispatch((\"<t>\", r), (\"<t>\", s))\nr ::= \"1\"\ns ::= \"2\"",
          {"<t>1 <t>2"},
          {"<t>3"}},
+        {"DispatchTagsThatOverlap",
+         "ebnf",
+         "root ::= TagDispatch((\"aab\", r), (\"bba\", s))\nr ::= \"1\"\ns ::= \"2\"",
+         {"", "aab1", "bba2", "xaab1bba2y", "abab"},
+         {"aab2", "aabba2", "bbaab1", "aab", "bba1"}},
+        {"DispatchAnExcludeOverlaps",
+         "ebnf",
+         "root ::= TagDispatch((\"<t>\", r), excludes=(\"x<\",))\nr ::= \"1\"",
+         {"<t>1", "x <t>1", "x"},
+         {"x<t>1", "x<", "<t>2"}},
         {"DispatchWithoutTags", "ebnf", "root ::= TagDispatch() | \"x\"", {"", "abc"}, {}},
         {"DispatchToRecursion",
          "ebnf",
@@ -318,6 +328,17 @@ TEST(EbnfLimitTest, RulesThatMayBeEmptyCallEachOther) {
     const absl::StatusOr<bool> accepts = AcceptsByMasks(*compiled, text);
     EXPECT_TRUE(accepts.ok() ? *accepts : absl::IsResourceExhausted(accepts.status())) << text;
   }
+}
+
+TEST(EbnfLimitTest, ManyTagsStandBehindOneFreeText) {
+  std::string grammar = "root ::= TagDispatch(";
+  for (int i = 0; i < 1000; ++i)
+    absl::StrAppend(&grammar, i == 0 ? "" : ", ", "(\"<", i, ">\", r)");
+  grammar += ")\nr ::= \"1\"";
+  const auto compiled = CompileOverBytes("ebnf", grammar);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  EXPECT_TRUE(*AcceptsByMasks(*compiled, "x<7>1<999>1<1000>"));
+  EXPECT_FALSE(*AcceptsByMasks(*compiled, "x<7>2"));
 }
 
 TEST(EbnfNamedTokenTest, UnknownNamesAreErrorsAtTheirPlace) {

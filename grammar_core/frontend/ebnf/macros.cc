@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -185,16 +187,20 @@ absl::StatusOr<Dispatch> ReadDispatch(const MacroCall& call, Kind kind) {
   return dispatch;
 }
 
-// `free` up to a tag and its rule, again and again or once, and `free` behind the last.
+// A tag and its rule behind free text, again and again or once, and `free` behind the last.
+// `before` is the free text that the heads do not have yet, one for all of them.
 ExprId MakeDispatch(const MacroCall& call, const Dispatch& dispatch,
-                    const std::vector<ExprId>& heads, ExprId free) {
+                    const std::vector<ExprId>& heads, ExprId free, std::optional<ExprId> before) {
   SourceGrammar& grammar = call.grammar;
   std::vector<ExprId> ways;
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const ExprId rule = call.Rule(dispatch.tags[i].rule);
     ways.push_back(grammar.Add({.kind = ExprKind::kSequence, .at = call.at}, {heads[i], rule}));
   }
-  const ExprId way = grammar.Add({.kind = ExprKind::kChoice, .at = call.at}, ways);
+  ExprId way = grammar.Add({.kind = ExprKind::kChoice, .at = call.at}, ways);
+  if (before.has_value()) {
+    way = grammar.Add({.kind = ExprKind::kSequence, .at = call.at}, {*before, way});
+  }
   if (!dispatch.loop) {
     return grammar.Add({.kind = ExprKind::kChoice, .at = call.at}, {way, free});
   }
@@ -224,6 +230,23 @@ absl::Status CheckApart(const MacroCall& call, const Dispatch& dispatch) {
   return absl::OkStatus();
 }
 
+// Whether one of `texts` ends as one of the tags begins, so that it may end within that tag.
+bool Overlap(const Dispatch& dispatch, const std::vector<std::string>& texts) {
+  absl::flat_hash_set<absl::string_view> beginnings;
+  for (const Dispatch::Tag& tag : dispatch.tags) {
+    const absl::string_view text = tag.tag.text;
+    for (std::size_t size = 1; size < text.size(); ++size) beginnings.insert(text.substr(0, size));
+  }
+  for (const absl::string_view text : texts) {
+    for (std::size_t at = 1; at < text.size(); ++at) {
+      if (beginnings.contains(text.substr(at))) return true;
+    }
+  }
+  return false;
+}
+
+// Where nothing overlaps a tag, tags stand behind any free text, which is one for all of them;
+// else each stands behind the texts of which it is the first.
 absl::StatusOr<ExprId> MakeTagDispatch(const MacroCall& call) {
   const absl::StatusOr<Dispatch> dispatch = ReadDispatch(call, Kind::kText);
   if (!dispatch.ok()) return dispatch.status();
@@ -233,11 +256,15 @@ absl::StatusOr<ExprId> MakeTagDispatch(const MacroCall& call) {
   for (const MacroValue& exclude : dispatch->excludes) listed.push_back(exclude.text);
   IrBuilder& builder = call.reading.builder;
   const NodeId strings = builder.TextSet(listed);
+  const bool overlap = Overlap(*dispatch, listed);
   std::vector<ExprId> heads;
   for (const Dispatch::Tag& tag : dispatch->tags) {
-    heads.push_back(call.Characters(TextUpTo(tag.tag.text, strings, builder), 1));
+    const absl::string_view text = tag.tag.text;
+    heads.push_back(
+        call.Characters(overlap ? TextUpTo(text, strings, builder) : builder.Text(text), 1));
   }
-  return MakeDispatch(call, *dispatch, heads, call.Characters(TextWithout(strings, builder), 1));
+  const ExprId free = call.Characters(TextWithout(strings, builder), 1);
+  return MakeDispatch(call, *dispatch, heads, free, overlap ? std::nullopt : std::optional(free));
 }
 
 absl::StatusOr<ExprId> MakeTokenTagDispatch(const MacroCall& call) {
@@ -261,10 +288,9 @@ absl::StatusOr<ExprId> MakeTokenTagDispatch(const MacroCall& call) {
       grammar.Add({.kind = ExprKind::kRepeat, .a = 0, .b = kUnbounded, .at = call.at}, {other});
   std::vector<ExprId> heads;
   for (const Dispatch::Tag& tag : dispatch->tags) {
-    const ExprId token = call.Tokens({.ids = {{tag.tag.number, tag.tag.number}}});
-    heads.push_back(grammar.Add({.kind = ExprKind::kSequence, .at = call.at}, {free, token}));
+    heads.push_back(call.Tokens({.ids = {{tag.tag.number, tag.tag.number}}}));
   }
-  return MakeDispatch(call, *dispatch, heads, free);
+  return MakeDispatch(call, *dispatch, heads, free, free);
 }
 
 struct Macro {
