@@ -10,6 +10,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/pool_keys.h"
 
 namespace maskd {
 namespace {
@@ -18,75 +19,6 @@ constexpr NodeId kNothingId = 0;
 constexpr NodeId kEmptyId = 1;
 // A set with more characters in a row is a class rather than a list.
 constexpr std::uint32_t kMaxListedRange = 64;
-
-void AppendNumber(std::uint32_t value, std::string* key) {
-  key->append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
-void AppendText(absl::string_view text, std::string* key) {
-  AppendNumber(static_cast<std::uint32_t>(text.size()), key);
-  key->append(text.data(), text.size());
-}
-
-void AppendText(const std::u32string& text, std::string* key) {
-  AppendText(
-      absl::string_view(reinterpret_cast<const char*>(text.data()), text.size() * sizeof(char32_t)),
-      key);
-}
-
-// The key of a pool entry begins with its kind, so that one map serves all pools.
-std::string PoolKey(IrKind kind) { return std::string(1, static_cast<char>(kind)); }
-
-void AppendNumbers(const std::vector<std::uint32_t>& values, std::string* key) {
-  AppendNumber(static_cast<std::uint32_t>(values.size()), key);
-  for (const std::uint32_t value : values) AppendNumber(value, key);
-}
-
-void AppendMember(const ObjectSpec::Member& member, std::string* key) {
-  AppendText(member.name, key);
-  AppendNumber(member.value, key);
-  key->push_back(static_cast<char>((member.required ? 1 : 0) | (member.bare ? 2 : 0)));
-  AppendNumber(static_cast<std::uint32_t>(member.ways.size()), key);
-  for (const ObjectSpec::Way& way : member.ways) {
-    AppendNumber(way.value, key);
-    AppendNumbers(way.marks, key);
-  }
-}
-
-std::string ObjectKey(const ObjectSpec& spec) {
-  std::string key = PoolKey(IrKind::kObject);
-  for (const std::uint32_t number : {spec.space, spec.space_after_colon(), spec.space_after_comma(),
-                                     spec.min_members, spec.max_members}) {
-    AppendNumber(number, &key);
-  }
-  key.push_back(static_cast<char>((spec.any_order ? 1 : 0) | (spec.is_array ? 2 : 0)));
-  AppendNumber(static_cast<std::uint32_t>(spec.members.size()), &key);
-  for (const ObjectSpec::Member& member : spec.members) AppendMember(member, &key);
-  AppendNumber(static_cast<std::uint32_t>(spec.others.size()), &key);
-  for (const ObjectSpec::Others& others : spec.others) {
-    AppendNumber(others.name, &key);
-    AppendNumber(others.value, &key);
-    AppendNumbers(others.marks, &key);
-  }
-  for (const ObjectSpec::Condition& condition : spec.conditions) {
-    AppendNumbers(condition.some, &key);
-    AppendNumbers(condition.unless_all, &key);
-  }
-  return key;
-}
-
-std::string TokensKey(const TokenSpec& spec) {
-  std::string key = PoolKey(IrKind::kTokens);
-  key.push_back(spec.negated ? 1 : 0);
-  AppendText(spec.place, &key);
-  AppendNumber(static_cast<std::uint32_t>(spec.ids.size()), &key);
-  for (const auto& [first, last] : spec.ids) {
-    AppendNumber(first, &key);
-    AppendNumber(last, &key);
-  }
-  for (const std::string& name : spec.names) AppendText(name, &key);
-  return key;
-}
 
 std::u32string Decoded(absl::string_view utf8) {
   std::optional<std::u32string> text = Utf8ToCodePoints(utf8);
