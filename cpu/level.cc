@@ -9,7 +9,8 @@ namespace maskd::cpu {
 bool Supports(absl::string_view level) {
 #if defined(__x86_64__)
   if (level == kAvx2) {
-    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0;
+    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0 &&
+           __builtin_cpu_supports("f16c") != 0;
   }
   if (level == kAvx512) {
     return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0;

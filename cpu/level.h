@@ -16,14 +16,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#define MASKD_AVX2 __attribute__((target("avx2,popcnt")))
+#define MASKD_AVX2 __attribute__((target("avx2,popcnt,f16c")))
 #define MASKD_AVX512 __attribute__((target("avx512f,avx512bw")))
 
 namespace maskd::cpu {
 
 inline constexpr absl::string_view kAuto = "auto";
 inline constexpr absl::string_view kAvx512 = "avx512";  // F and BW
-inline constexpr absl::string_view kAvx2 = "avx2";
+inline constexpr absl::string_view kAvx2 = "avx2";      // with POPCNT and F16C
 inline constexpr absl::string_view kNeon = "neon";  // every AArch64 processor
 inline constexpr absl::string_view kPortable = "portable";
 

@@ -5,11 +5,17 @@
 namespace maskd::client {
 
 absl::Status Applier::Apply(const MaskRows& masks, const Logits& logits) const {
+  return Apply(masks, logits, logits);
+}
+
+absl::Status Applier::Apply(const MaskRows& masks, const Logits& logits,
+                            const Logits& output) const {
   if (absl::Status status = CheckMasks(masks, logits); !status.ok()) return status;
+  if (absl::Status status = CheckOutput(logits, output); !status.ok()) return status;
   if (masks.dictionary != nullptr && masks.dictionary->maker() != this) {
     return absl::InvalidArgumentError("masks.dictionary: was made by another applier");
   }
-  return ApplyChecked(masks, logits);
+  return ApplyChecked(masks, logits, output);
 }
 
 absl::Status Applier::WarmUp(const WarmUpShape& /*shape*/) { return absl::OkStatus(); }

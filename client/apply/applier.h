@@ -6,10 +6,13 @@
 // Result   in each named row, the logit of every token that its mask does not allow, and every
 //          logit past the vocabulary, is minus infinity; all others keep their bits. Rows not
 //          named, full rows and the gap between width and row_stride are neither read nor written.
+//          With an output of its own, the logits are only read: each named row of the output is
+//          what the row would have become, full rows are copied; no other byte of it is written.
 // Errors   found before anything is written: INVALID_ARGUMENT (null data, unknown type, a shape
 //          that does not fit, words or ids that do not match the vocabulary, an empty slot, a row
-//          named twice, logits in memory that the applier cannot reach), OUT_OF_RANGE (no such row
-//          of logits). The message starts with the field at fault.
+//          named twice, logits in memory that the applier cannot reach, an output of another shape
+//          or that shares memory with the logits), OUT_OF_RANGE (no such row of logits). The
+//          message starts with the field at fault.
 // Threads  any number of threads may use one applier, each with logits of its own.
 #ifndef MASKD_CLIENT_APPLY_APPLIER_H_
 #define MASKD_CLIENT_APPLY_APPLIER_H_
@@ -44,6 +47,9 @@ class Applier {
   [[nodiscard]] virtual absl::string_view name() const = 0;
 
   absl::Status Apply(const MaskRows& masks, const Logits& logits) const;
+  // Into `output`: of the logits' type, memory, rows and width; its stride is its own. It may be
+  // the logits themselves, and must not share memory with them otherwise.
+  absl::Status Apply(const MaskRows& masks, const Logits& logits, const Logits& output) const;
 
   // Makes now what Apply() of such batches would otherwise make in a step. Errors: Apply()'s.
   virtual absl::Status WarmUp(const WarmUpShape& shape);
@@ -54,14 +60,20 @@ class Applier {
                                                                  std::int64_t slot_count) const;
 
  private:
-  // Called with arguments that CheckMasks() accepts and a dictionary that is this applier's.
-  virtual absl::Status ApplyChecked(const MaskRows& masks, const Logits& logits) const = 0;
+  // Called with arguments that CheckMasks() and CheckOutput() accept and a dictionary that is this
+  // applier's.
+  virtual absl::Status ApplyChecked(const MaskRows& masks, const Logits& logits,
+                                    const Logits& output) const = 0;
   virtual absl::StatusOr<std::unique_ptr<MaskDictionary>> MakeCheckedDictionary(
       std::int64_t vocab_size, std::int64_t slot_count) const;
 };
 
 // Whether `masks` fit `logits`, as Apply() requires; for refusing a batch before its forward pass.
 absl::Status CheckMasks(const MaskRows& masks, const Logits& logits);
+
+// Whether `output` can take what becomes of `logits`, both of them valid. Of device memory only the
+// shape is checked: where buffers lie the applier knows.
+absl::Status CheckOutput(const Logits& logits, const Logits& output);
 
 }  // namespace maskd::client
 

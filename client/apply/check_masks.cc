@@ -1,5 +1,6 @@
 // What is refused before anything is written.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "client/apply/applier.h"
+#include "client/apply/element_type.h"
 
 namespace maskd::client {
 namespace {
@@ -22,35 +24,55 @@ bool IsKnown(LogitsType type) {
          type == LogitsType::kBFloat16;
 }
 
-absl::Status CheckLogits(const Logits& logits) {
+absl::Status CheckShape(const Logits& logits) {
   if (!IsKnown(logits.type)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("logits.type: ", static_cast<int>(logits.type), " is not a known type"));
+        absl::StrCat("type: ", static_cast<int>(logits.type), " is not a known type"));
   }
   if (logits.row_count < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("logits.row_count: ", logits.row_count, " is negative"));
+        absl::StrCat("row_count: ", logits.row_count, " is negative"));
   }
   if (logits.offset < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("logits.offset: ", logits.offset, " is negative"));
+    return absl::InvalidArgumentError(absl::StrCat("offset: ", logits.offset, " is negative"));
   }
   if (logits.row_stride < logits.width) {
-    return absl::InvalidArgumentError(absl::StrCat("logits.row_stride: ", logits.row_stride,
-                                                   " is less than width ", logits.width));
+    return absl::InvalidArgumentError(
+        absl::StrCat("row_stride: ", logits.row_stride, " is less than width ", logits.width));
   }
   constexpr std::int64_t kMaxBytes = std::numeric_limits<std::ptrdiff_t>::max();
   if (logits.row_count > 0 &&
       logits.row_stride > (kMaxBytes / kMaxElementBytes - logits.offset) / logits.row_count) {
-    return absl::InvalidArgumentError(absl::StrCat("logits.row_stride: ", logits.row_count,
-                                                   " rows of ", logits.row_stride,
+    return absl::InvalidArgumentError(absl::StrCat("row_stride: ", logits.row_count, " rows of ",
+                                                   logits.row_stride,
                                                    " elements are more than memory can hold"));
   }
   if (logits.data == nullptr && logits.row_count > 0) {
-    return absl::InvalidArgumentError("logits.data: is null");
+    return absl::InvalidArgumentError("data: is null");
   }
   return absl::OkStatus();
 }
+
+// Of the logits or of the output, as `name` says.
+absl::Status CheckLogits(const Logits& logits, absl::string_view name) {
+  const absl::Status status = CheckShape(logits);
+  return status.ok() ? status
+                     : absl::Status(status.code(), absl::StrCat(name, ".", status.message()));
+}
+
+// The bytes from a plane's first element to its last.
+struct HostRange {
+  explicit HostRange(const Logits& logits) {
+    const std::int64_t bytes = ElementTypeOf(logits.type).bytes;
+    begin = reinterpret_cast<std::uintptr_t>(logits.data) +
+            static_cast<std::uintptr_t>(logits.offset * bytes);
+    const std::int64_t elements =
+        logits.row_count == 0 ? 0 : (logits.row_count - 1) * logits.row_stride + logits.width;
+    end = begin + static_cast<std::uintptr_t>(elements * bytes);
+  }
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
 
 // "masks.rows[3]", to which a field is added.
 std::string RowPlace(std::size_t index) { return absl::StrCat("masks.rows[", index, "]"); }
@@ -99,6 +121,24 @@ absl::Status CheckIds(MaskRow::Ids ids, std::size_t index, std::int64_t vocab_si
   return absl::OkStatus();
 }
 
+absl::Status CheckTuning(const MaskRow& row, std::size_t index, std::int64_t vocab_size) {
+  if (!std::isfinite(row.temperature()) || row.temperature() < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        RowPlace(index), ".temperature: ", row.temperature(), " is not a finite number from 0 on"));
+  }
+  std::int64_t before = -1;
+  for (std::size_t i = 0; i < row.biases().size(); ++i) {
+    const LogitBias& bias = row.biases()[i];
+    if (bias.id <= before || bias.id >= vocab_size || !std::isfinite(bias.bias)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          RowPlace(index), ".biases[", i, "]: of token ", bias.id, " by ", bias.bias,
+          " is not finite, or not of one of the ", vocab_size, " tokens in ascending order"));
+    }
+    before = bias.id;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckRow(const MaskRow& row, std::size_t index, const MaskRows& masks,
                       const Logits& logits) {
   if (row.logits_row() < 0 || row.logits_row() >= logits.row_count) {
@@ -112,6 +152,10 @@ absl::Status CheckRow(const MaskRow& row, std::size_t index, const MaskRows& mas
   }
   if (row.base() == MaskRow::Base::kSlot) {
     const absl::Status status = CheckSlot(row.slot(), index, masks.dictionary);
+    if (!status.ok()) return status;
+  }
+  if (row.tuned() || row.temperature() != 1) {
+    const absl::Status status = CheckTuning(row, index, masks.vocab_size);
     if (!status.ok()) return status;
   }
   return CheckIds(row.ids(), index, masks.vocab_size);
@@ -154,7 +198,7 @@ absl::Status CheckVocabulary(const MaskRows& masks, const Logits& logits) {
 }  // namespace
 
 absl::Status CheckMasks(const MaskRows& masks, const Logits& logits) {
-  if (absl::Status status = CheckLogits(logits); !status.ok()) return status;
+  if (absl::Status status = CheckLogits(logits, "logits"); !status.ok()) return status;
   if (absl::Status status = CheckVocabulary(masks, logits); !status.ok()) return status;
   for (std::size_t i = 0; i < masks.rows.size(); ++i) {
     if (absl::Status status = CheckRow(masks.rows[i], i, masks, logits); !status.ok()) {
@@ -162,6 +206,29 @@ absl::Status CheckMasks(const MaskRows& masks, const Logits& logits) {
     }
   }
   return CheckNoRowTwice(masks.rows);
+}
+
+absl::Status CheckOutput(const Logits& logits, const Logits& output) {
+  if (SamePlace(logits, output)) return absl::OkStatus();
+  if (absl::Status status = CheckLogits(output, "output"); !status.ok()) return status;
+  if (output.type != logits.type) {
+    return absl::InvalidArgumentError("output.type: is not that of the logits");
+  }
+  if (output.memory != logits.memory) {
+    return absl::InvalidArgumentError("output.memory: is not that of the logits");
+  }
+  if (output.row_count != logits.row_count || output.width != logits.width) {
+    return absl::InvalidArgumentError(absl::StrCat("output.width: ", output.row_count, " rows of ",
+                                                   output.width, " are not the logits' ",
+                                                   logits.row_count, " rows of ", logits.width));
+  }
+  if (logits.memory != LogitsMemory::kHost) return absl::OkStatus();
+  const HostRange from(logits);
+  const HostRange to(output);
+  if (from.begin < to.end && to.begin < from.end) {
+    return absl::InvalidArgumentError("output.data: shares memory with the logits");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace maskd::client

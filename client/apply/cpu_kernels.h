@@ -2,12 +2,14 @@
 //
 // Meaning  all kernels give bit for bit what the portable one gives: the elements of tokens whose
 //          bit is 0, and those past the vocabulary, become `minus_infinity`; no other byte is
-//          written. Words of all ones are passed over without touching their logits.
+//          written. Words of all ones are passed over without touching their logits. Scaling too
+//          gives the same bits, NaNs apart.
 // Layout   elements are bytes here, as the caller's type (float, half) is not ours to name.
 // Threads  pure functions.
 #ifndef MASKD_CLIENT_APPLY_CPU_KERNELS_H_
 #define MASKD_CLIENT_APPLY_CPU_KERNELS_H_
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +23,8 @@ namespace maskd::client {
 // One row to mask.
 struct RowJob {
   std::byte* elements = nullptr;
+  // The row as it was, for MaskCpuRow(): the same, or memory that is only read.
+  const std::byte* source = nullptr;
   const std::int32_t* words = nullptr;  // MaskWordCount(vocab_size) of them
   std::int64_t vocab_size = 0;
   std::int64_t width = 0;  // elements in the row, at least vocab_size
@@ -32,11 +36,15 @@ using RowKernel = void (*)(const RowJob& job);
 // Writes `bytes` bytes, an even number, with the bytes of `pattern` over and over.
 using FillKernel = void (*)(std::byte* at, std::int64_t bytes, std::uint32_t pattern);
 
+// Multiplies `count` elements by `scale`, as float_bits.h says.
+using ScaleKernel = void (*)(std::byte* at, std::int64_t count, float scale);
+
 struct CpuKernel {
   absl::string_view level;
   RowKernel mask_32bit;
   RowKernel mask_16bit;
   FillKernel fill;
+  std::array<ScaleKernel, 3> scale;  // by LogitsType
 };
 
 // All kernels of this build, best first; the last is the portable one.

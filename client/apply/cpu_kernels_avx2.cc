@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "client/apply/float_bits.h"
 #include "cpu/level.h"
 
 namespace maskd::client {
@@ -76,9 +77,52 @@ MASKD_AVX2 void Fill(std::byte* at, std::int64_t bytes, std::uint32_t pattern) {
   FillEnd(at, bytes, pattern);
 }
 
+MASKD_AVX2 void Scale32(std::byte* at, std::int64_t count, float scale) {
+  const __m256 factor = _mm256_set1_ps(scale);
+  for (; count >= 8; count -= 8, at += 32) {
+    auto* const numbers = reinterpret_cast<float*>(at);
+    _mm256_storeu_ps(numbers, _mm256_mul_ps(_mm256_loadu_ps(numbers), factor));
+  }
+  ScaleElements<LogitsType::kFloat32>(at, count, scale);
+}
+
+MASKD_AVX2 void Scale16(std::byte* at, std::int64_t count, float scale) {
+  const __m256 factor = _mm256_set1_ps(scale);
+  for (; count >= 8; count -= 8, at += 16) {
+    auto* const halves = reinterpret_cast<__m128i*>(at);
+    const __m256 scaled = _mm256_mul_ps(_mm256_cvtph_ps(_mm_loadu_si128(halves)), factor);
+    _mm_storeu_si128(halves, _mm256_cvtps_ph(scaled, _MM_FROUND_TO_NEAREST_INT));
+  }
+  ScaleElements<LogitsType::kFloat16>(at, count, scale);
+}
+
+// The upper halves of 8 float32, rounded.
+MASKD_AVX2 inline __m256i RoundToUpper(__m256 numbers) {
+  const __m256i bits = _mm256_castps_si256(numbers);
+  const __m256i upper = _mm256_srli_epi32(bits, 16);
+  const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
+  const __m256i up = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7FFF)), odd);
+  const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
+  const __m256 nan = _mm256_cmp_ps(numbers, numbers, _CMP_UNORD_Q);
+  return _mm256_blendv_epi8(_mm256_srli_epi32(up, 16), quiet, _mm256_castps_si256(nan));
+}
+
+MASKD_AVX2 void ScaleBf16(std::byte* at, std::int64_t count, float scale) {
+  const __m256 factor = _mm256_set1_ps(scale);
+  for (; count >= 8; count -= 8, at += 16) {
+    auto* const uppers = reinterpret_cast<__m128i*>(at);
+    const __m256i bits = _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(uppers)), 16);
+    const __m256i scaled = RoundToUpper(_mm256_mul_ps(_mm256_castsi256_ps(bits), factor));
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packus_epi32(scaled, scaled), 0x08);
+    _mm_storeu_si128(uppers, _mm256_castsi256_si128(packed));
+  }
+  ScaleElements<LogitsType::kBFloat16>(at, count, scale);
+}
+
 }  // namespace
 
-constinit const CpuKernel kAvx2CpuKernel = {cpu::kAvx2, &MaskRow32, &MaskRow16, &Fill};
+constinit const CpuKernel kAvx2CpuKernel = {
+    cpu::kAvx2, &MaskRow32, &MaskRow16, &Fill, {&Scale32, &Scale16, &ScaleBf16}};
 
 }  // namespace maskd::client
 #endif  // defined(__x86_64__)

@@ -10,6 +10,7 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
+#include "client/apply/float_bits.h"
 #include "cpu/level.h"
 
 namespace maskd::client {
@@ -127,9 +128,56 @@ MASKD_AVX512 void Fill(std::byte* at, std::int64_t bytes, std::uint32_t pattern)
   FillEnd(at, bytes, pattern);
 }
 
+// GCC 12 takes the unmasked forms of some instructions for uses of what is not set.
+constexpr __mmask16 kAllLanes = 0xFFFF;
+
+MASKD_AVX512 void Scale32(std::byte* at, std::int64_t count, float scale) {
+  const __m512 factor = _mm512_set1_ps(scale);
+  for (; count >= 16; count -= 16, at += 64) {
+    _mm512_storeu_ps(at, _mm512_mul_ps(_mm512_loadu_ps(at), factor));
+  }
+  ScaleElements<LogitsType::kFloat32>(at, count, scale);
+}
+
+MASKD_AVX512 void Scale16(std::byte* at, std::int64_t count, float scale) {
+  const __m512 factor = _mm512_set1_ps(scale);
+  for (; count >= 16; count -= 16, at += 32) {
+    auto* const halves = reinterpret_cast<__m256i*>(at);
+    const __m512 scaled =
+        _mm512_mul_ps(_mm512_maskz_cvtph_ps(kAllLanes, _mm256_loadu_si256(halves)), factor);
+    _mm256_storeu_si256(halves,
+                        _mm512_maskz_cvtps_ph(kAllLanes, scaled, _MM_FROUND_TO_NEAREST_INT));
+  }
+  ScaleElements<LogitsType::kFloat16>(at, count, scale);
+}
+
+// The upper halves of 16 float32, rounded.
+MASKD_AVX512 inline __m256i RoundToUpper(__m512 numbers) {
+  const __m512i bits = _mm512_castps_si512(numbers);
+  const __m512i upper = _mm512_maskz_srli_epi32(kAllLanes, bits, 16);
+  const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
+  const __m512i up = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7FFF)), odd);
+  const __m512i quiet = _mm512_or_si512(upper, _mm512_set1_epi32(0x40));
+  const __mmask16 nan = _mm512_cmp_ps_mask(numbers, numbers, _CMP_UNORD_Q);
+  return _mm512_maskz_cvtepi32_epi16(
+      kAllLanes, _mm512_mask_mov_epi32(_mm512_maskz_srli_epi32(kAllLanes, up, 16), nan, quiet));
+}
+
+MASKD_AVX512 void ScaleBf16(std::byte* at, std::int64_t count, float scale) {
+  const __m512 factor = _mm512_set1_ps(scale);
+  for (; count >= 16; count -= 16, at += 32) {
+    auto* const uppers = reinterpret_cast<__m256i*>(at);
+    const __m512i bits = _mm512_maskz_slli_epi32(
+        kAllLanes, _mm512_maskz_cvtepu16_epi32(kAllLanes, _mm256_loadu_si256(uppers)), 16);
+    _mm256_storeu_si256(uppers, RoundToUpper(_mm512_mul_ps(_mm512_castsi512_ps(bits), factor)));
+  }
+  ScaleElements<LogitsType::kBFloat16>(at, count, scale);
+}
+
 }  // namespace
 
-constinit const CpuKernel kAvx512CpuKernel = {cpu::kAvx512, &MaskRow32, &MaskRow16, &Fill};
+constinit const CpuKernel kAvx512CpuKernel = {
+    cpu::kAvx512, &MaskRow32, &MaskRow16, &Fill, {&Scale32, &Scale16, &ScaleBf16}};
 
 }  // namespace maskd::client
 #endif  // defined(__x86_64__)

@@ -4,6 +4,7 @@
 #if defined(__aarch64__)
 #include <arm_neon.h>
 
+#include "client/apply/float_bits.h"
 #include "cpu/level.h"
 
 namespace maskd::client {
@@ -69,7 +70,13 @@ void Fill(std::byte* at, std::int64_t bytes, std::uint32_t pattern) {
 
 }  // namespace
 
-constinit const CpuKernel kNeonCpuKernel = {cpu::kNeon, &MaskRow32, &MaskRow16, &Fill};
+constinit const CpuKernel kNeonCpuKernel = {
+    cpu::kNeon,
+    &MaskRow32,
+    &MaskRow16,
+    &Fill,
+    {&ScaleElements<LogitsType::kFloat32>, &ScaleElements<LogitsType::kFloat16>,
+     &ScaleElements<LogitsType::kBFloat16>}};
 
 }  // namespace maskd::client
 #endif  // defined(__aarch64__)

@@ -1,5 +1,6 @@
 // The kernel for any processor, and the one that the others are compared with.
 #include "client/apply/cpu_kernels.h"
+#include "client/apply/float_bits.h"
 #include "cpu/level.h"
 
 namespace maskd::client {
@@ -23,7 +24,12 @@ void MaskRowPortable(const RowJob& job) {
 
 }  // namespace
 
-constinit const CpuKernel kPortableCpuKernel = {cpu::kPortable, &MaskRowPortable<std::uint32_t>,
-                                                &MaskRowPortable<std::uint16_t>, &FillEnd};
+constinit const CpuKernel kPortableCpuKernel = {
+    cpu::kPortable,
+    &MaskRowPortable<std::uint32_t>,
+    &MaskRowPortable<std::uint16_t>,
+    &FillEnd,
+    {&ScaleElements<LogitsType::kFloat32>, &ScaleElements<LogitsType::kFloat16>,
+     &ScaleElements<LogitsType::kBFloat16>}};
 
 }  // namespace maskd::client

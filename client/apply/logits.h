@@ -38,6 +38,12 @@ struct Logits {
   std::int64_t row_stride = 0;
 };
 
+// Whether both are the same elements.
+inline bool SamePlace(const Logits& a, const Logits& b) {
+  return a.data == b.data && a.memory == b.memory && a.offset == b.offset &&
+         a.row_stride == b.row_stride;
+}
+
 }  // namespace maskd::client
 
 #endif  // MASKD_CLIENT_APPLY_LOGITS_H_

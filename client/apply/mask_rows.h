@@ -6,26 +6,36 @@
 // Layout   a dense mask is ceil(vocab_size / 32) int32 words; bit t % 32 (least significant first)
 //          of word t / 32 stands for token t, 1 means allowed. Token 90 alone of 128 is word 2 =
 //          67,108,864. Bits past vocab_size are not looked at. (protos/maskd/v1 says the same.)
-//          Ids are in ascending order, each once.
+//          Ids are in ascending order, each once, those of biases too.
 // Rows     the caller's own map: a decode row, the last position of a prefill and each of the 1 + k
 //          positions of a row with k draft tokens are all just one logits row with one mask.
+// Tuning   a logit x that stays becomes (x + its bias) * (1 / temperature), computed in float32 and
+//          rounded to the logits' type once; where neither applies it keeps its bits.
 // Ownership  views; words, ids and the dictionary must live through the call and are never written.
 // Threads  plain values.
 #ifndef MASKD_CLIENT_APPLY_MASK_ROWS_H_
 #define MASKD_CLIENT_APPLY_MASK_ROWS_H_
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace maskd::client {
 
 class MaskDictionary;
 
+// A number to add to one logit.
+struct LogitBias {
+  std::int32_t id = 0;
+  float bias = 0;
+};
+
 // One row of logits and its mask.
 class MaskRow {
  public:
   using Words = std::span<const std::int32_t>;
   using Ids = std::span<const std::int32_t>;
+  using Biases = std::span<const LogitBias>;
 
   // What the ids change.
   enum class Base : std::uint8_t {
@@ -67,6 +77,16 @@ class MaskRow {
     return row;
   }
 
+  // The same with what is done to the logits that stay: biases are added to theirs, then all are
+  // divided by `temperature`. At 0, and where 1 / temperature is no number, they are not divided:
+  // the greatest is to be taken, and stays so.
+  [[nodiscard]] MaskRow With(Biases biases, float temperature = 1) const {
+    MaskRow row = *this;
+    row.biases_ = biases;
+    row.temperature_ = temperature;
+    return row;
+  }
+
   [[nodiscard]] std::int64_t logits_row() const { return logits_row_; }
   [[nodiscard]] Base base() const { return base_; }
   [[nodiscard]] bool full() const { return base_ == Base::kFull; }
@@ -75,6 +95,15 @@ class MaskRow {
   // Of the dictionary; 0 unless the base is kSlot.
   [[nodiscard]] std::int64_t slot() const { return slot_; }
   [[nodiscard]] Ids ids() const { return ids_; }
+  [[nodiscard]] Biases biases() const { return biases_; }
+  [[nodiscard]] float temperature() const { return temperature_; }
+  // Whether logits that stay change.
+  [[nodiscard]] bool tuned() const { return !biases_.empty() || scale() != 1; }
+  // What a logit is multiplied by.
+  [[nodiscard]] float scale() const {
+    const float scale = 1 / temperature_;
+    return scale <= std::numeric_limits<float>::max() ? scale : 1;
+  }
 
  private:
   MaskRow(std::int64_t logits_row, Base base, Ids ids)
@@ -85,6 +114,8 @@ class MaskRow {
   std::int64_t slot_ = 0;
   Words words_ = {};
   Ids ids_;
+  Biases biases_ = {};
+  float temperature_ = 1;
 };
 
 struct MaskRows {

@@ -9,31 +9,13 @@
 #include <limits>
 #include <vector>
 
+#include "client/apply/float_bits.h"
 #include "client/apply/logits.h"
 #include "client/apply/mask_rows.h"
 
 namespace maskd::client {
 
 inline int ElementBytes(LogitsType type) { return type == LogitsType::kFloat32 ? 4 : 2; }
-
-// Rounds towards zero, for finite values in binary16's normal range, zero and infinities.
-inline std::uint16_t ToFloat16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = (bits >> 16) & 0x8000;
-  if ((bits & 0x7FFFFFFF) == 0) return static_cast<std::uint16_t>(sign);
-  if ((bits & 0x7FFFFFFF) == 0x7F800000) return static_cast<std::uint16_t>(sign | 0x7C00);
-  const std::uint32_t exponent = ((bits >> 23) & 0xFF) - 127 + 15;
-  return static_cast<std::uint16_t>(sign | (exponent << 10) | ((bits >> 13) & 0x3FF));
-}
-
-inline float FromFloat16(std::uint16_t half) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
-  const std::uint32_t exponent = (half >> 10) & 0x1F;
-  const std::uint32_t mantissa = static_cast<std::uint32_t>(half & 0x3FF) << 13;
-  if (exponent == 0x1F) return std::bit_cast<float>(sign | 0x7F800000 | mantissa);
-  if (exponent == 0) return std::bit_cast<float>(sign);  // no subnormals in these tests
-  return std::bit_cast<float>(sign | ((exponent - 15 + 127) << 23) | mantissa);
-}
 
 // A plane of logits that owns its bytes.
 class LogitsPlane {

@@ -6,6 +6,7 @@
 #ifndef MASKD_CLIENT_APPLY_OPENCL_MASK_STEP_H_
 #define MASKD_CLIENT_APPLY_OPENCL_MASK_STEP_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "client/apply/logits.h"
 #include "client/apply/mask_rows.h"
 #include "client/apply/opencl/opencl_api.h"
 #include "client/apply/opencl/opencl_program.h"
@@ -39,6 +41,7 @@ struct DeviceLogits {
   std::int64_t width = 0;
   std::int64_t element_bytes = 0;
   std::uint32_t minus_infinity = 0;
+  LogitsType type = LogitsType::kFloat32;
 };
 
 // A buffer that grows.
@@ -64,7 +67,7 @@ class MaskStep {
   // Rows packed.
   [[nodiscard]] std::int64_t row_count() const { return row_count_; }
 
-  // Enqueues the transfer of what was packed, and the kernel. `dictionary` may be null.
+  // Enqueues the transfer of what was packed, and the kernels. `dictionary` may be null.
   absl::Status Run(const DeviceQueue& device, const DeviceLogits& logits, std::int64_t vocab_size,
                    cl_mem dictionary);
 
@@ -77,14 +80,23 @@ class MaskStep {
   [[nodiscard]] DeviceMemory& scratch() { return scratch_; }
 
  private:
-  MaskStep(OpenClKernel mask_32bit, OpenClKernel mask_16bit);
+  // Kernels by the type of logits.
+  using Kernels = std::array<OpenClKernel, 3>;
+
+  MaskStep(Kernels mask, Kernels tune);
+  void PackRow(const MaskRow& row, std::int64_t logits_row, std::int64_t word_count,
+               std::int32_t* ints);
+  absl::Status Tune(const DeviceQueue& device, const DeviceLogits& logits, std::int64_t vocab_size);
+  absl::Status Mask(const DeviceQueue& device, const DeviceLogits& logits, std::int64_t vocab_size,
+                    cl_mem dictionary);
   absl::Status SetArguments(cl_kernel kernel, const DeviceLogits& logits, std::int64_t vocab_size,
                             cl_mem dictionary);
 
-  OpenClKernel mask_32bit_;
-  OpenClKernel mask_16bit_;
-  std::vector<std::int32_t> ints_;  // rows, then their words and ids
+  Kernels mask_;
+  Kernels tune_;
+  std::vector<std::int32_t> ints_;  // rows, then their words, ids and biases
   std::int64_t row_count_ = 0;
+  bool tuned_ = false;  // whether one of them is
   DeviceMemory sent_;
   DeviceMemory scratch_;
   OpenClEvent running_;

@@ -26,6 +26,7 @@ namespace maskd::client {
   FUNCTION(clCreateKernel)               \
   FUNCTION(clCreateProgramWithBinary)    \
   FUNCTION(clCreateProgramWithSource)    \
+  FUNCTION(clEnqueueCopyBuffer)          \
   FUNCTION(clEnqueueMapBuffer)           \
   FUNCTION(clEnqueueNDRangeKernel)       \
   FUNCTION(clEnqueueReadBuffer)          \

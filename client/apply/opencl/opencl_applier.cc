@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <limits>
 #include <utility>
@@ -80,17 +81,23 @@ class Implementation final : public OpenClApplier {
   absl::Status WarmUp(const WarmUpShape& shape) override;
 
  private:
-  absl::Status ApplyChecked(const MaskRows& masks, const Logits& logits) const override;
+  absl::Status ApplyChecked(const MaskRows& masks, const Logits& logits,
+                            const Logits& output) const override;
   absl::StatusOr<std::unique_ptr<MaskDictionary>> MakeCheckedDictionary(
       std::int64_t vocab_size, std::int64_t slot_count) const override;
 
-  absl::Status ApplyPacked(MaskStep& step, const MaskRows& masks, const Logits& logits) const;
-  absl::Status ApplyToBuffer(MaskStep& step, const MaskRows& masks, const Logits& logits) const;
+  absl::Status ApplyInHost(MaskStep& step, const MaskRows& masks, const Logits& logits,
+                           const Logits& output) const;
+  absl::Status ApplyInBuffer(MaskStep& step, const MaskRows& masks, const Logits& logits,
+                             const Logits& output) const;
   absl::Status ApplyWhereItLies(MaskStep& step, const MaskRows& masks, const Logits& logits) const;
-  absl::Status ApplyToCopy(MaskStep& step, const MaskRows& masks, const Logits& logits) const;
+  absl::Status ApplyToCopy(MaskStep& step, const MaskRows& masks, const Logits& logits,
+                           const Logits& output) const;
+  absl::Status CopyInBuffers(const MaskRows& masks, const Logits& logits,
+                             const Logits& output) const;
   absl::Status CopyRows(const MaskRows& masks, const Logits& logits, cl_mem copy, bool back) const;
 
-  absl::Status CheckBuffer(const Logits& logits) const;
+  absl::Status CheckBuffer(const Logits& logits, absl::string_view name) const;
   [[nodiscard]] bool CanUseWhereItLies(const Logits& logits) const;
   absl::Status Run(MaskStep& step, const MaskRows& masks, const DeviceLogits& logits) const;
 
@@ -113,12 +120,44 @@ DeviceLogits OnDevice(const Logits& logits, cl_mem buffer) {
           .row_stride = logits.row_stride,
           .width = logits.width,
           .element_bytes = type.bytes,
-          .minus_infinity = type.minus_infinity};
+          .minus_infinity = type.minus_infinity,
+          .type = logits.type};
+}
+
+std::int64_t RowBytes(const Logits& logits) {
+  return logits.width * ElementTypeOf(logits.type).bytes;
+}
+
+// Where a row starts, in bytes from `data`.
+std::int64_t RowBegin(const Logits& logits, std::int64_t row) {
+  return (logits.offset + row * logits.row_stride) * ElementTypeOf(logits.type).bytes;
 }
 
 std::byte* HostRow(const Logits& logits, std::int64_t row) {
-  return static_cast<std::byte*>(logits.data) +
-         (logits.offset + row * logits.row_stride) * ElementTypeOf(logits.type).bytes;
+  return static_cast<std::byte*>(logits.data) + RowBegin(logits, row);
+}
+
+// The bytes of a buffer, or of the one that it is a part of, from a plane's start to its end.
+struct BufferRange {
+  explicit BufferRange(const Logits& logits) : root(static_cast<cl_mem>(logits.data)) {
+    cl_mem parent = nullptr;
+    std::size_t offset = 0;
+    OpenCl().clGetMemObjectInfo(root, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof(parent), &parent,
+                                nullptr);
+    OpenCl().clGetMemObjectInfo(root, CL_MEM_OFFSET, sizeof(offset), &offset, nullptr);
+    if (parent != nullptr) root = parent;
+    const auto start = static_cast<std::int64_t>(offset);
+    begin = start + RowBegin(logits, 0);
+    end = logits.row_count == 0 ? begin
+                                : start + RowBegin(logits, logits.row_count - 1) + RowBytes(logits);
+  }
+  cl_mem root;
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+bool ShareMemory(const BufferRange& a, const BufferRange& b) {
+  return a.root == b.root && a.begin < b.end && b.begin < a.end;
 }
 
 absl::StatusOr<std::unique_ptr<MaskStep>> Implementation::TakeStep() const {
@@ -140,30 +179,37 @@ void Implementation::GiveBack(std::unique_ptr<MaskStep> step) const {
   step->idle() ? steps_.push_front(std::move(step)) : steps_.push_back(std::move(step));
 }
 
-absl::Status Implementation::ApplyChecked(const MaskRows& masks, const Logits& logits) const {
+absl::Status Implementation::ApplyChecked(const MaskRows& masks, const Logits& logits,
+                                          const Logits& output) const {
   if (logits.width > kMaxWidth) {
     return absl::InvalidArgumentError(
         absl::StrCat("logits.width: ", logits.width, " is more than opencl's ", kMaxWidth));
   }
   absl::StatusOr<std::unique_ptr<MaskStep>> step = TakeStep();
   if (!step.ok()) return step.status();
-  absl::Status status = ApplyPacked(**step, masks, logits);
+  absl::Status status = logits.memory == LogitsMemory::kOpenClBuffer
+                            ? ApplyInBuffer(**step, masks, logits, output)
+                            : ApplyInHost(**step, masks, logits, output);
   GiveBack(*std::move(step));
   return status;
 }
 
-absl::Status Implementation::ApplyPacked(MaskStep& step, const MaskRows& masks,
-                                         const Logits& logits) const {
-  const bool in_buffer = logits.memory == LogitsMemory::kOpenClBuffer;
-  const bool where_it_lies = !in_buffer && CanUseWhereItLies(logits);
-  if (in_buffer) {
-    if (absl::Status status = CheckBuffer(logits); !status.ok()) return status;
+absl::Status Implementation::ApplyInHost(MaskStep& step, const MaskRows& masks,
+                                         const Logits& logits, const Logits& output) const {
+  const bool where_it_lies = CanUseWhereItLies(output);
+  if (absl::Status status = step.Pack(masks, /*compact=*/!where_it_lies); !status.ok()) {
+    return status;
   }
-  const bool compact = !in_buffer && !where_it_lies;
-  if (absl::Status status = step.Pack(masks, compact); !status.ok()) return status;
+  if (!SamePlace(logits, output)) {
+    for (const MaskRow& row : masks.rows) {
+      if (!where_it_lies && !row.full()) continue;  // goes by the device
+      std::memcpy(HostRow(output, row.logits_row()), HostRow(logits, row.logits_row()),
+                  static_cast<std::size_t>(RowBytes(logits)));
+    }
+  }
   if (step.row_count() == 0) return absl::OkStatus();
-  if (in_buffer) return ApplyToBuffer(step, masks, logits);
-  return where_it_lies ? ApplyWhereItLies(step, masks, logits) : ApplyToCopy(step, masks, logits);
+  return where_it_lies ? ApplyWhereItLies(step, masks, output)
+                       : ApplyToCopy(step, masks, logits, output);
 }
 
 absl::Status Implementation::Run(MaskStep& step, const MaskRows& masks,
@@ -173,7 +219,7 @@ absl::Status Implementation::Run(MaskStep& step, const MaskRows& masks,
                   dictionary == nullptr ? nullptr : dictionary->memory());
 }
 
-absl::Status Implementation::CheckBuffer(const Logits& logits) const {
+absl::Status Implementation::CheckBuffer(const Logits& logits, absl::string_view name) const {
   auto* const buffer = static_cast<cl_mem>(logits.data);
   cl_context context = nullptr;
   std::size_t size = 0;
@@ -181,10 +227,11 @@ absl::Status Implementation::CheckBuffer(const Logits& logits) const {
           CL_SUCCESS ||
       OpenCl().clGetMemObjectInfo(buffer, CL_MEM_SIZE, sizeof(size), &size, nullptr) !=
           CL_SUCCESS) {
-    return absl::InvalidArgumentError("logits.data: is not a cl_mem");
+    return absl::InvalidArgumentError(absl::StrCat(name, ".data: is not a cl_mem"));
   }
   if (context != session_.context.get()) {
-    return absl::InvalidArgumentError("logits.data: is a buffer of another OpenCL context");
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ".data: is a buffer of another OpenCL context"));
   }
   if (logits.row_count == 0) return absl::OkStatus();
   const std::int64_t elements =
@@ -192,15 +239,43 @@ absl::Status Implementation::CheckBuffer(const Logits& logits) const {
   const std::int64_t needed = elements * ElementTypeOf(logits.type).bytes;
   if (needed <= static_cast<std::int64_t>(size)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("logits.data: the buffer has ", size, " bytes, the rows need ", needed));
+      absl::StrCat(name, ".data: the buffer has ", size, " bytes, the rows need ", needed));
 }
 
-absl::Status Implementation::ApplyToBuffer(MaskStep& step, const MaskRows& masks,
-                                           const Logits& logits) const {
-  absl::Status status = Run(step, masks, OnDevice(logits, static_cast<cl_mem>(logits.data)));
+absl::Status Implementation::ApplyInBuffer(MaskStep& step, const MaskRows& masks,
+                                           const Logits& logits, const Logits& output) const {
+  if (absl::Status status = CheckBuffer(logits, "logits"); !status.ok()) return status;
+  const bool in_place = SamePlace(logits, output);
+  if (!in_place) {
+    if (absl::Status status = CheckBuffer(output, "output"); !status.ok()) return status;
+    if (ShareMemory(BufferRange(logits), BufferRange(output))) {
+      return absl::InvalidArgumentError("output.data: shares memory with the logits");
+    }
+  }
+  if (absl::Status status = step.Pack(masks, /*compact=*/false); !status.ok()) return status;
+  absl::Status status = in_place ? absl::OkStatus() : CopyInBuffers(masks, logits, output);
+  if (status.ok() && step.row_count() > 0) {
+    status = Run(step, masks, OnDevice(output, static_cast<cl_mem>(output.data)));
+  }
   if (!status.ok()) return status;
-  if (!session_.engines_queue) return step.Wait();
-  return OpenClStatus("clFlush", OpenCl().clFlush(session_.queue.get()));
+  if (session_.engines_queue) {
+    return OpenClStatus("clFlush", OpenCl().clFlush(session_.queue.get()));
+  }
+  if (step.row_count() > 0 || in_place) return step.Wait();
+  return OpenClStatus("clFinish", OpenCl().clFinish(session_.queue.get()));
+}
+
+absl::Status Implementation::CopyInBuffers(const MaskRows& masks, const Logits& logits,
+                                           const Logits& output) const {
+  for (const MaskRow& row : masks.rows) {
+    const cl_int code = OpenCl().clEnqueueCopyBuffer(
+        session_.queue.get(), static_cast<cl_mem>(logits.data), static_cast<cl_mem>(output.data),
+        static_cast<std::size_t>(RowBegin(logits, row.logits_row())),
+        static_cast<std::size_t>(RowBegin(output, row.logits_row())),
+        static_cast<std::size_t>(RowBytes(logits)), 0, nullptr, nullptr);
+    if (code != CL_SUCCESS) return OpenClStatus("clEnqueueCopyBuffer", code);
+  }
+  return absl::OkStatus();
 }
 
 bool Implementation::CanUseWhereItLies(const Logits& logits) const {
@@ -257,7 +332,7 @@ absl::Status Implementation::CopyRows(const MaskRows& masks, const Logits& logit
 }
 
 absl::Status Implementation::ApplyToCopy(MaskStep& step, const MaskRows& masks,
-                                         const Logits& logits) const {
+                                         const Logits& logits, const Logits& output) const {
   DeviceMemory& copy = step.scratch();
   const std::int64_t bytes = step.row_count() * logits.width * ElementTypeOf(logits.type).bytes;
   absl::Status status = copy.Reserve(target_, static_cast<std::size_t>(bytes));
@@ -267,7 +342,7 @@ absl::Status Implementation::ApplyToCopy(MaskStep& step, const MaskRows& masks,
   on_device.row_stride = logits.width;
   status = CopyRows(masks, logits, copy.get(), /*back=*/false);
   if (status.ok()) status = Run(step, masks, on_device);
-  if (status.ok()) status = CopyRows(masks, logits, copy.get(), /*back=*/true);
+  if (status.ok()) status = CopyRows(masks, output, copy.get(), /*back=*/true);
   // Whatever was enqueued must not touch the caller's memory later.
   const cl_int finished = OpenCl().clFinish(session_.queue.get());
   if (!status.ok()) return status;
@@ -300,7 +375,8 @@ absl::Status Implementation::WarmUp(const WarmUpShape& shape) {
   std::vector<MaskRow> rows;
   for (const std::int64_t row_count : shape.row_counts) {
     rows.clear();
-    for (std::int64_t row = 0; row < row_count; ++row) rows.push_back(MaskRow::Allowed(row, {}));
+    for (std::int64_t row = 0; row < row_count; ++row)
+      rows.push_back(MaskRow::Allowed(row, {}).With({}, 2));
     const Logits logits{.data = memory.get(),
                         .memory = LogitsMemory::kOpenClBuffer,
                         .type = shape.type,
@@ -365,9 +441,10 @@ absl::StatusOr<KernelShape> ShapeOf(const std::string& kernels, const OpenClDevi
       absl::StrCat("options.kernels: \"", kernels, "\" is not one of auto, words, tokens"));
 }
 
-// So that a first start keeps a program that has run, of either element type.
+// So that a first start keeps a program that has run, for each type of logits.
 absl::Status RunEachKernelOnce(OpenClApplier& applier) {
-  for (const LogitsType type : {LogitsType::kFloat32, LogitsType::kFloat16}) {
+  for (const LogitsType type :
+       {LogitsType::kFloat32, LogitsType::kFloat16, LogitsType::kBFloat16}) {
     absl::Status status =
         applier.WarmUp({.vocab_size = 32, .width = 32, .row_counts = {1}, .type = type});
     if (!status.ok()) return status;
