@@ -24,7 +24,7 @@ namespace maskd::cpu {
 inline constexpr absl::string_view kAuto = "auto";
 inline constexpr absl::string_view kAvx512 = "avx512";  // F and BW
 inline constexpr absl::string_view kAvx2 = "avx2";      // with POPCNT and F16C
-inline constexpr absl::string_view kNeon = "neon";  // every AArch64 processor
+inline constexpr absl::string_view kNeon = "neon";      // every AArch64 processor
 inline constexpr absl::string_view kPortable = "portable";
 
 // Whether this processor, and its operating system, has what the level of that name needs.

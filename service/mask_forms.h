@@ -32,6 +32,9 @@ struct FormTerms {
   bool forbidden_ids = false;
   bool delta = false;
   int dictionary_size = 0;  // masks; 0 exactly if neither same_as nor delta is used
+  // What positions may carry beside their masks.
+  bool temperature = false;
+  bool biases = false;
 };
 
 // One mask as it is said.

@@ -14,6 +14,7 @@ namespace {
 // Wire types of protobuf's encoding (protobuf.dev/programming-guides/encoding).
 constexpr std::uint64_t kVarintType = 0;
 constexpr std::uint64_t kLengthType = 2;
+constexpr std::uint64_t kFixed32Type = 5;
 
 constexpr std::size_t kFirstBytes = 1 << 12;
 
@@ -56,6 +57,11 @@ void BackwardWriter::Bytes(absl::string_view bytes) {
 void BackwardWriter::VarintField(int number, std::uint64_t value) {
   Varint(value);
   Varint(static_cast<std::uint64_t>(number) << 3 | kVarintType);
+}
+
+void BackwardWriter::FloatField(int number, float value) {
+  std::memcpy(Prepend(sizeof(value)), &value, sizeof(value));
+  Varint(static_cast<std::uint64_t>(number) << 3 | kFixed32Type);
 }
 
 void BackwardWriter::BytesField(int number, absl::string_view bytes) {
@@ -137,11 +143,33 @@ void ReplyWriter::WritePosition(const Position& position) {
   if (position.state == Position::State::kInvalid) {
     return out_.VarintField(Wire::kInvalidFieldNumber, 1);
   }
+  WriteTuning(position);
   if (position.form.put.has_value()) {
     out_.VarintField(Wire::kDictionarySlotFieldNumber,
                      static_cast<std::uint64_t>(*position.form.put));
   }
   WriteMask(*position.mask, position.form);
+}
+
+void ReplyWriter::WriteTuning(const Position& position) {
+  using Wire = v1::LogitBias;
+  for (std::size_t i = position.biases.size(); i > 0; --i) {
+    const LogitBias& bias = position.biases[i - 1];
+    if (!position.mask->Allows(bias.id)) {
+      continue;
+    }
+    const std::size_t before = out_.size();
+    if (std::bit_cast<std::uint32_t>(bias.bias) != 0) {
+      out_.FloatField(Wire::kBiasFieldNumber, bias.bias);
+    }
+    if (bias.id != 0) {
+      out_.VarintField(Wire::kIdFieldNumber, static_cast<std::uint64_t>(bias.id));
+    }
+    out_.Header(v1::Position::kBiasesFieldNumber, before);
+  }
+  if (position.temperature.has_value()) {
+    out_.FloatField(v1::Position::kTemperatureFieldNumber, *position.temperature);
+  }
 }
 
 void ReplyWriter::WriteMask(const TokenMask& mask, const MaskForm& form) {

@@ -35,6 +35,7 @@ class BackwardWriter {
   // A field's tag and value, or its header: the tag and the length of what was written since the
   // size was `size_before`.
   void VarintField(int number, std::uint64_t value);
+  void FloatField(int number, float value);
   void BytesField(int number, absl::string_view bytes);
   void Header(int number, std::size_t size_before);
 
@@ -53,6 +54,7 @@ class ReplyWriter {
   void WriteRow(const RowResult& row);
   void WriteFields(const RowResult& row);
   void WritePosition(const Position& position);
+  void WriteTuning(const Position& position);
   void WriteMask(const TokenMask& mask, const MaskForm& form);
   void WriteDense(const TokenMask& mask);
   void WriteIds(int number, const std::vector<TokenId>& ids);

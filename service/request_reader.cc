@@ -1,6 +1,7 @@
 #include "service/request_reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -190,6 +191,34 @@ absl::Status ReadDrafts(const v1::Drafts& wire, RowToMove* move) {
   return RefuseUnknownFields(wire);
 }
 
+absl::Status ReadBiases(const v1::OpenRow& wire, std::vector<LogitBias>* biases) {
+  for (const v1::LogitBias& bias : wire.biases()) {
+    if (absl::Status known = RefuseUnknownFields(bias); !known.ok()) {
+      return known;
+    }
+    if (!std::isfinite(bias.bias())) {
+      return BadField(absl::StrCat("biases[", biases->size(), "].bias"), "is not finite");
+    }
+    biases->push_back({bias.id(), bias.bias()});
+  }
+  std::ranges::sort(*biases, {}, &LogitBias::id);
+  const auto twice = std::ranges::adjacent_find(*biases, {}, &LogitBias::id);
+  return twice == biases->end()
+             ? absl::OkStatus()
+             : BadField("biases", absl::StrCat("token ", twice->id, " is named twice"));
+}
+
+// What positions shall carry beside their masks.
+absl::Status ReadTuning(const v1::OpenRow& wire, RowOptions* options) {
+  if (wire.has_temperature()) {
+    if (!std::isfinite(wire.temperature()) || wire.temperature() < 0) {
+      return BadField("temperature", "is not a finite number from 0 on");
+    }
+    options->temperature = wire.temperature();
+  }
+  return ReadBiases(wire, &options->biases);
+}
+
 absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
   if (wire.has_remaining_tokens()) {
     open->remaining_tokens = ClampToInt(wire.remaining_tokens());
@@ -202,6 +231,9 @@ absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
   open->tokens.assign(wire.tokens().begin(), wire.tokens().end());
   open->options.stop_ids.assign(wire.stop_ids().begin(), wire.stop_ids().end());
   open->options.min_tokens = ClampToInt(wire.min_tokens());
+  if (absl::Status read = ReadTuning(wire, &open->options); !read.ok()) {
+    return read;
+  }
   return wire.has_reasoning() ? ReadGate(wire.reasoning(), &open->options.gate.emplace())
                               : absl::OkStatus();
 }
@@ -232,12 +264,6 @@ absl::Status ReadMoveFields(const v1::RowUpdate& wire, RowToMove* move) {
 }
 
 absl::Status CheckHello(const v1::Hello& hello) {
-  if (hello.want_temperature()) {
-    return UnsupportedField("hello.want_temperature");
-  }
-  if (hello.want_bias()) {
-    return UnsupportedField("hello.want_bias");
-  }
   if (hello.logits_width() == 0) {
     return BadField("hello.logits_width", "is needed: the width of the logits in tokens");
   }
@@ -254,6 +280,8 @@ FormTerms ReadForms(const v1::Hello& wire) {
     forms.delta |= form == v1::ROW_FORM_DELTA;
   }
   forms.dictionary_size = static_cast<int>(std::min(wire.dictionary_size(), kMaxDictionarySize));
+  forms.temperature = wire.want_temperature();
+  forms.biases = wire.want_bias();
   return forms;
 }
 

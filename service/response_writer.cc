@@ -58,6 +58,11 @@ void WriteMask(const TokenMask& mask, const MaskForm& form, int mask_words, v1::
   }
 }
 
+void WriteBias(const LogitBias& bias, v1::LogitBias* out) {
+  out->set_id(bias.id);
+  out->set_bias(bias.bias);
+}
+
 void WritePosition(const Position& position, int mask_words, v1::Position* out) {
   if (position.state == Position::State::kFull) {
     return out->set_full(true);
@@ -68,6 +73,14 @@ void WritePosition(const Position& position, int mask_words, v1::Position* out) 
   WriteMask(*position.mask, position.form, mask_words, out);
   if (position.form.put.has_value()) {
     out->set_dictionary_slot(static_cast<std::uint32_t>(*position.form.put));
+  }
+  if (position.temperature.has_value()) {
+    out->set_temperature(*position.temperature);
+  }
+  for (const LogitBias& bias : position.biases) {
+    if (position.mask->Allows(bias.id)) {
+      WriteBias(bias, out->add_biases());
+    }
   }
 }
 
@@ -204,6 +217,12 @@ void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
   out->set_min_tokens(static_cast<std::uint32_t>(options.min_tokens));
   if (snapshot.remaining_tokens.has_value()) {
     out->set_remaining_tokens(static_cast<std::uint32_t>(*snapshot.remaining_tokens));
+  }
+  if (options.temperature.has_value()) {
+    out->set_temperature(*options.temperature);
+  }
+  for (const LogitBias& bias : options.biases) {
+    WriteBias(bias, out->add_biases());
   }
   if (options.gate.has_value()) {
     WriteGate(*options.gate, out->mutable_reasoning());

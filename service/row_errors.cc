@@ -8,6 +8,15 @@
 
 namespace maskd::service {
 
+namespace {
+
+absl::Status NotAskedFor(absl::string_view field, absl::string_view hello_field) {
+  return ErrorAt(absl::StatusCode::kFailedPrecondition, field, "NOT_ASKED_FOR",
+                 absl::StrCat("needs ", hello_field, " in the stream's Hello"));
+}
+
+}  // namespace
+
 absl::Status RowNotFound(RowId id) { return NotFound("row", absl::StrCat(id)); }
 
 absl::Status RowExists(RowId id) {
@@ -18,6 +27,21 @@ absl::Status RowExists(RowId id) {
 absl::Status NotReady(RowId id, absl::string_view why) {
   return ErrorAt(absl::StatusCode::kFailedPrecondition, "", "ROW_NOT_READY",
                  absl::StrCat("row ", id, " ", why));
+}
+
+absl::Status CheckOptions(const RowOptions& options, const FormTerms& terms, int vocab_size) {
+  const auto known = [vocab_size](TokenId id) { return id >= 0 && id < vocab_size; };
+  for (const TokenId id : options.stop_ids) {
+    if (!known(id)) return TokenOutOfRange("stop_ids", id, vocab_size);
+  }
+  for (const LogitBias& bias : options.biases) {
+    if (!known(bias.id)) return TokenOutOfRange("biases", bias.id, vocab_size);
+  }
+  if (options.temperature.has_value() && !terms.temperature) {
+    return NotAskedFor("temperature", "want_temperature");
+  }
+  return options.biases.empty() || terms.biases ? absl::OkStatus()
+                                                : NotAskedFor("biases", "want_bias");
 }
 
 absl::Status CheckDrafts(const RowToMove& move, std::int64_t max_tokens) {

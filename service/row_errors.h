@@ -17,6 +17,9 @@ absl::Status RowExists(RowId id);
 // `why` goes on after "row N".
 absl::Status NotReady(RowId id, absl::string_view why);
 
+// Whether a row may be opened with `options` on a stream of these terms.
+absl::Status CheckOptions(const RowOptions& options, const FormTerms& terms, int vocab_size);
+
 // Whether the drafts of an update are a tree of at most `max_tokens`.
 absl::Status CheckDrafts(const RowToMove& move, std::int64_t max_tokens);
 

@@ -79,6 +79,7 @@ StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* gra
       grammars_(grammars),
       limits_(limits),
       metrics_(metrics),
+      terms_(forms),
       forms_(forms) {}
 
 StreamSession::~StreamSession() {
@@ -258,8 +259,8 @@ void StreamSession::Fork(const RowToFork& fork) {
     Refuse(fork.child, std::move(error));
     return;
   }
-  Row child{std::get<Sequence>(parent->second.what), parent->second.options,
-            parent->second.grammar};
+  Row child{std::get<Sequence>(parent->second.what), parent->second.options, parent->second.grammar,
+            parent->second.temperature};
   rows_.emplace(fork.child, std::move(child));
 }
 
@@ -287,7 +288,8 @@ absl::StatusOr<StreamSession::Row> StreamSession::MakeRow(const RowToOpen& open)
   if (!open.refusal.ok()) {
     return open.refusal;
   }
-  if (absl::Status checked = CheckStopIds(open.options.stop_ids); !checked.ok()) {
+  const int size = tokenizer_->vocabulary().size();
+  if (absl::Status checked = CheckOptions(open.options, terms_, size); !checked.ok()) {
     return checked;
   }
   std::shared_ptr<const ReasoningGate> gate;
@@ -304,16 +306,6 @@ absl::StatusOr<StreamSession::Row> StreamSession::MakeRow(const RowToOpen& open)
   }
   return Row{Compiling{*std::move(request), open.tokens, std::move(gate), open.remaining_tokens},
              std::make_shared<const RowOptions>(open.options)};
-}
-
-absl::Status StreamSession::CheckStopIds(const std::vector<TokenId>& ids) const {
-  const int size = tokenizer_->vocabulary().size();
-  for (const TokenId id : ids) {
-    if (id < 0 || id >= size) {
-      return TokenOutOfRange("stop_ids", id, size);
-    }
-  }
-  return absl::OkStatus();
 }
 
 void StreamSession::Move(const RowToMove& move) {
@@ -416,6 +408,8 @@ void StreamSession::Settle(Compiling compiling, Row* row) {
     return;
   }
   row->grammar = *grammar;
+  const std::optional<float> own = row->options->temperature;
+  if (terms_.temperature) row->temperature = own.has_value() ? own : row->grammar->temperature();
   Sequence sequence(row->grammar, {row->options->stop_ids, std::move(compiling.gate),
                                    row->options->min_tokens, ClosingOf(row->grammar.get())});
   row->error = TakeTokens(compiling.tokens, &sequence, &row->refused_token);
@@ -475,7 +469,7 @@ void StreamSession::AnswerSequence(Row* row, RowResult* result) {
     return;
   }
   result->may_end = positions_.front().may_end;
-  WritePositions(row->grammar, result);
+  WritePositions(*row, result);
   NotePlace(*row);
   if (asked != nullptr && asked->has_drafts) {
     result->accepted_drafts = CountAccepted(positions_);
@@ -507,16 +501,26 @@ void StreamSession::NotePlace(const Row& row) {
 }
 
 // The row's state and its positions on the wire, of positions_.
-void StreamSession::WritePositions(const cache::GrammarPtr& grammar, RowResult* result) {
+void StreamSession::WritePositions(const Row& row, RowResult* result) {
   result->state = StateOf(positions_.front());
   for (const SequencePosition& position : positions_) {
-    Position& out = result->positions.emplace_back();
-    if (position.state == SequencePosition::State::kInvalid) {
-      out.state = Position::State::kInvalid;
-    } else if (position.state == SequencePosition::State::kMasked) {
-      out = {Position::State::kMasked, position.mask, forms_.Say(position.mask, grammar)};
-    }
+    result->positions.push_back(WritePosition(position, row));
   }
+}
+
+Position StreamSession::WritePosition(const SequencePosition& position, const Row& row) {
+  if (position.state == SequencePosition::State::kInvalid) {
+    return {Position::State::kInvalid};
+  }
+  if (position.state != SequencePosition::State::kMasked) {
+    return {};
+  }
+  Position out{Position::State::kMasked, position.mask, forms_.Say(position.mask, row.grammar)};
+  if (position.text_tokens >= 0) {
+    out.temperature = row.temperature;
+    out.biases = row.options->biases;
+  }
+  return out;
 }
 
 void StreamSession::Snapshot(RowId id) {

@@ -72,7 +72,8 @@ class StreamSession {
   struct Row {
     std::variant<Compiling, Sequence, Failed> what;
     std::shared_ptr<const RowOptions> options = nullptr;
-    cache::GrammarPtr grammar = nullptr;  // the sequence's
+    cache::GrammarPtr grammar = nullptr;              // the sequence's
+    std::optional<float> temperature = std::nullopt;  // that its text's positions carry
     // Of this step: whose drafts and forced tokens its answer shall have.
     const RowToMove* asked = nullptr;
     // Said in the row's next answer, then cleared.
@@ -93,7 +94,6 @@ class StreamSession {
   void Fork(const RowToFork& fork);
   void Open(const RowToOpen& open);
   absl::StatusOr<Row> MakeRow(const RowToOpen& open);
-  absl::Status CheckStopIds(const std::vector<TokenId>& ids) const;
   void Move(const RowToMove& move);
   void MoveCompiling(const RowToMove& move, Compiling* compiling, Row* row);
   absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
@@ -106,7 +106,8 @@ class StreamSession {
   void AnswerRow(RowId id);
   void NotePlace(const Row& row);
   void AnswerSequence(Row* row, RowResult* result);
-  void WritePositions(const cache::GrammarPtr& grammar, RowResult* result);
+  void WritePositions(const Row& row, RowResult* result);
+  Position WritePosition(const SequencePosition& position, const Row& row);
   void Snapshot(RowId id);
   void Refuse(RowId id, absl::Status error);
   absl::Status CheckRoom() const;
@@ -117,6 +118,7 @@ class StreamSession {
   const StreamLimits limits_;
   metrics::Metrics* const metrics_;
 
+  const FormTerms terms_;
   MaskForms forms_;
   absl::flat_hash_map<RowId, Row> rows_;
   std::vector<RowId> compiling_;     // and rows that were until a moment ago

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,11 +39,19 @@ struct Hello {
   FormTerms forms;  // what the client offers
 };
 
+// A number to add to one logit.
+struct LogitBias {
+  TokenId id = 0;
+  float bias = 0;
+};
+
 // What a row is opened with beside its grammar and tokens.
 struct RowOptions {
   std::vector<TokenId> stop_ids;  // empty: the vocabulary's
   std::optional<GateRequest> gate;
   int min_tokens = 0;
+  std::optional<float> temperature;  // absent: the grammar's
+  std::vector<LogitBias> biases;     // ids ascending, each once
 };
 
 struct RowToOpen {
@@ -95,6 +104,9 @@ struct Position {
   State state = State::kFull;
   MaskRef mask = nullptr;  // of a masked position
   MaskForm form = {};
+  // Of a mask of the text. Those biases count whose ids the mask allows.
+  std::optional<float> temperature = std::nullopt;
+  std::span<const LogitBias> biases = {};  // the row's
 };
 
 struct RowResult {

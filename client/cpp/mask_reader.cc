@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -25,7 +26,34 @@ absl::StatusOr<MaskView> MaskReader::Read(const v1::Position& position, MaskStor
   if (mask.ok() && position.has_dictionary_slot()) {
     if (absl::Status put = Put(position.dictionary_slot(), *mask); !put.ok()) return put;
   }
+  if (mask.ok() && (position.has_temperature() || position.biases_size() > 0)) {
+    if (absl::Status tuned = ReadTuning(position, storage, *mask); !tuned.ok()) return tuned;
+  }
   return mask;
+}
+
+absl::Status MaskReader::ReadTuning(const v1::Position& position, MaskStorage& storage,
+                                    MaskView& mask) const {
+  if (position.has_temperature()) {
+    if (!std::isfinite(position.temperature()) || position.temperature() < 0) {
+      return absl::InternalError(absl::StrCat("a temperature of ", position.temperature()));
+    }
+    mask.temperature_ = position.temperature();
+  }
+  std::vector<LogitBias>& biases = storage.biases.emplace_back();
+  biases.reserve(static_cast<std::size_t>(position.biases_size()));
+  std::int32_t before = -1;
+  for (const v1::LogitBias& bias : position.biases()) {
+    if (bias.id() <= before || bias.id() >= vocab_size_ || !std::isfinite(bias.bias())) {
+      return absl::InternalError(absl::StrCat("a bias of ", bias.bias(), " for token ", bias.id(),
+                                              " is not finite, or its token none of ", vocab_size_,
+                                              " in ascending order"));
+    }
+    before = bias.id();
+    biases.push_back({bias.id(), bias.bias()});
+  }
+  mask.biases_ = biases;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<MaskView> MaskReader::ReadForm(const v1::Position& position,

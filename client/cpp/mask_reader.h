@@ -10,6 +10,7 @@
 #define MASKD_CLIENT_CPP_MASK_READER_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct StoredMask {
 struct MaskStorage {
   std::unique_ptr<WordPool> pool;
   std::vector<std::shared_ptr<const StoredMask>> stored;
+  std::deque<std::vector<LogitBias>> biases;
 };
 
 class MaskReader {
@@ -46,6 +48,7 @@ class MaskReader {
 
  private:
   absl::StatusOr<MaskView> ReadForm(const v1::Position& position, MaskStorage& storage) const;
+  absl::Status ReadTuning(const v1::Position& position, MaskStorage& storage, MaskView& mask) const;
   static MaskView Invalid();
   // A view of a stored mask, whose words are made in `storage` where it is a list.
   MaskView ViewOf(const StoredMask& stored, const MaskStorage& storage) const;

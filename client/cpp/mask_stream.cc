@@ -32,6 +32,8 @@ v1::DecodeRequest MakeHello(const StreamOptions& options) {
   hello.set_tokenizer(options.tokenizer);
   hello.set_tokenizer_hash(options.tokenizer_hash);
   hello.set_logits_width(options.logits_width);
+  hello.set_want_temperature(options.want_temperature);
+  hello.set_want_bias(options.want_bias);
   if (options.short_forms) OfferForms(options.dictionary_size, hello);
   return request;
 }

@@ -42,6 +42,9 @@ struct StreamOptions {
   // Masks kept for `same_as` and `delta`, each of the logits' width in bits. The server may use
   // fewer. 0: neither form is used.
   std::uint32_t dictionary_size = 256;
+  // Whether positions may carry temperatures and biases (MaskView).
+  bool want_temperature = false;
+  bool want_bias = false;
   // Number of the first step, from 1 on.
   std::uint64_t first_step = 1;
   // How long the server may take to say welcome.

@@ -15,8 +15,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "client/apply/mask_rows.h"
 
 namespace maskd::client {
 
@@ -65,6 +68,11 @@ class MaskView {
   }
   // Writes the words to memory of as many, without making them here. Not for full and invalid.
   void CopyTo(std::span<std::int32_t> words) const;
+  // What the allowed logits are to be divided by, 0: the greatest is to be taken. Absent: the
+  // engine's own temperature, or StreamOptions::want_temperature is not set.
+  [[nodiscard]] std::optional<float> temperature() const { return temperature_; }
+  // What is to be added to logits before that; ids ascending, all of them allowed.
+  [[nodiscard]] std::span<const LogitBias> biases() const { return biases_; }
 
  private:
   friend class MaskReader;
@@ -76,6 +84,8 @@ class MaskView {
   Form form_ = Form::kFull;
   std::span<const std::int32_t> ids_ = {};
   mutable std::span<const std::int32_t> words_ = {};
+  std::optional<float> temperature_ = std::nullopt;
+  std::span<const LogitBias> biases_ = {};
   std::int64_t vocab_size_ = 0;
   WordPool* pool_ = nullptr;  // where words are made
 };

@@ -18,6 +18,12 @@ v1::OpenRow& Step::AddOpen(RowId row, const OpenOptions& options) {
   if (options.reasoning != nullptr) *open.mutable_reasoning() = *options.reasoning;
   open.set_min_tokens(options.min_tokens);
   if (options.remaining_tokens.has_value()) open.set_remaining_tokens(*options.remaining_tokens);
+  if (options.temperature.has_value()) open.set_temperature(*options.temperature);
+  for (const LogitBias& each : options.biases) {
+    v1::LogitBias& bias = *open.add_biases();
+    bias.set_id(each.id);
+    bias.set_bias(each.bias);
+  }
   return open;
 }
 

@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
+#include "client/apply/mask_rows.h"
 #include "maskd/v1/grammar.pb.h"
 #include "maskd/v1/mask_service.pb.h"
 
@@ -40,6 +41,10 @@ struct OpenOptions {
   std::uint32_t min_tokens = 0;
   // Tokens that the row may still produce. Absent: no bound.
   std::optional<std::uint32_t> remaining_tokens = std::nullopt;
+  // Temperature of its text; absent: the grammar's. Needs StreamOptions::want_temperature.
+  std::optional<float> temperature = std::nullopt;
+  // Numbers to add to logits of its text, each id once. Needs StreamOptions::want_bias.
+  std::span<const LogitBias> biases = {};
 };
 
 class Step {

@@ -72,6 +72,7 @@ absl::Status StepResult::Read(MaskReader& reader) {
   }
   storage_.pool->Clear();
   storage_.stored.clear();
+  storage_.biases.clear();
   rows_.clear();
   rows_.reserve(static_cast<std::size_t>(message_.step().rows_size()));
   for (const v1::RowReply& reply : message_.step().rows()) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ class CompiledGrammar {
   [[nodiscard]] const GrammarSource& source() const { return source_; }
   [[nodiscard]] const TokenizerSpace& tokenizer() const { return *tokenizer_; }
   [[nodiscard]] const std::vector<Diagnostic>& warnings() const { return warnings_; }
+  // To sample its text with; nothing where the source says none.
+  [[nodiscard]] std::optional<float> temperature() const { return temperature_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
   [[nodiscard]] GrammarCosts costs() const;
   // The IR, printed.
@@ -62,6 +65,7 @@ class CompiledGrammar {
   Limits limits_;
   std::shared_ptr<TokenizerSpace> tokenizer_;
   std::vector<Diagnostic> warnings_;
+  std::optional<float> temperature_;
   GrammarIr ir_;
   std::unique_ptr<Automaton> automaton_;
   std::int64_t compile_us_ = 0;

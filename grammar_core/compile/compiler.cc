@@ -46,6 +46,7 @@ class Compiler {
     if (!read.ok()) return read.status();
     g.ir_ = std::move(read->ir);
     g.warnings_ = std::move(read->warnings);
+    g.temperature_ = read->temperature;
     return absl::OkStatus();
   }
 

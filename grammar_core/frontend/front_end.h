@@ -8,6 +8,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct Diagnostic {
 struct FrontEndResult {
   GrammarIr ir;
   std::vector<Diagnostic> warnings;
+  // To sample the text with; nothing where the source says none.
+  std::optional<float> temperature = {};
 };
 
 // Reads `source` by the front end of its kind. INVALID_ARGUMENT for an unknown kind, naming the

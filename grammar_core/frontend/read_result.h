@@ -2,6 +2,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_READ_RESULT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_READ_RESULT_H_
 
+#include <optional>
 #include <vector>
 
 #include "grammar_core/frontend/front_end.h"
@@ -14,7 +15,8 @@ struct ReadResult {
   GrammarIr ir;
   std::vector<Diagnostic> warnings;
   // Why a rule is Nothing, for the error in case no text satisfies the grammar.
-  RuleFaults faults;
+  RuleFaults faults = {};
+  std::optional<float> temperature = {};
 };
 
 // Warnings that are kept; one more says that there were more.

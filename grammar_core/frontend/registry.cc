@@ -114,7 +114,7 @@ absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Li
   if (!ir.ok()) return ir.status();
   ir = RemoveLeftRecursion(*std::move(ir), limits, budget);
   if (!ir.ok()) return ir.status();
-  return FrontEndResult{*std::move(ir), std::move(read->warnings)};
+  return FrontEndResult{*std::move(ir), std::move(read->warnings), read->temperature};
 }
 
 absl::StatusOr<std::string> NormalizeSource(const GrammarSource& source, const Limits& limits) {

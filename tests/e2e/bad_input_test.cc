@@ -252,12 +252,6 @@ INSTANTIATE_TEST_SUITE_P(
            first->mutable_hello()->set_tokenizer_hash("00");
          },
          grpc::StatusCode::FAILED_PRECONDITION, "hello.tokenizer_hash"},
-        {"WantsBias",
-         [](Request* first, Request*) {
-           GoodHello(first);
-           first->mutable_hello()->set_want_bias(true);
-         },
-         grpc::StatusCode::UNIMPLEMENTED, "hello.want_bias"},
         {"StepFirst", [](Request* first, Request*) { first->mutable_step()->set_step(1); },
          grpc::StatusCode::INVALID_ARGUMENT, "must be a Hello"},
         {"Nothing", [](Request*, Request*) {}, grpc::StatusCode::INVALID_ARGUMENT,

@@ -487,12 +487,24 @@ TEST(LarkWarningTest, WhatHoldsTheTextToNothingIsReported) {
                                 "start[capture=\"x\", temperature=1]: \"a\"\n"
                                 "b: %json {\"type\": \"string\", \"foo\": 1}");
   ASSERT_TRUE(read.ok()) << read.status();
-  ASSERT_EQ(read->warnings.size(), 3);
+  ASSERT_EQ(read->warnings.size(), 2);
   EXPECT_EQ(read->warnings[0].place, "1:7");
   EXPECT_EQ(read->warnings[0].message, "the attribute capture holds the text to nothing");
-  EXPECT_EQ(read->warnings[1].place, "1:20");
-  EXPECT_EQ(read->warnings[2].place, "2:10");
-  EXPECT_THAT(read->warnings[2].message, testing::StartsWith("in the JSON here: /foo: "));
+  EXPECT_EQ(read->warnings[1].place, "2:10");
+  EXPECT_THAT(read->warnings[1].message, testing::StartsWith("in the JSON here: /foo: "));
+}
+
+TEST(LarkTemperatureTest, IsTheTextsAtItsFirstRuleOnly) {
+  const auto whole = ReadForTest("lark", "start[temperature=0.75]: /a+/\n");
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  EXPECT_EQ(whole->temperature, 0.75F);
+  EXPECT_TRUE(whole->warnings.empty());
+  const auto part = ReadForTest("lark", "start: a\na[temperature=0.75]: /a+/\n");
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_EQ(part->temperature, std::nullopt);
+  ASSERT_EQ(part->warnings.size(), 1);
+  EXPECT_EQ(part->warnings[0].place, "2:2");
+  EXPECT_THAT(part->warnings[0].message, testing::StartsWith("a temperature is given to"));
 }
 
 TEST(LarkOptionsTest, EmbeddedSchemasTakeTheGrammarsOptions) {

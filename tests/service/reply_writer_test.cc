@@ -93,6 +93,18 @@ std::vector<RowResult> FormRows(const MaskForm& form) {
   return {Row(0, RowState::kActive, {Masked(form)}), Row(1, RowState::kActive, {Masked(kept)})};
 }
 
+// Biases of tokens that the mask does not allow are left out; 0, -0 and the first token's are said.
+std::vector<RowResult> TunedRows() {
+  static const std::vector<LogitBias> biases = {{0, 1.5F}, {1, 9}, {31, 0}, {32, -0.0F}, {99, -2}};
+  Position position = Masked({.put = 2});
+  position.biases = biases;
+  Position tempered = position;
+  tempered.temperature = 0;
+  Position plain = Masked({});
+  plain.temperature = 0.7F;
+  return {Row(1, RowState::kActive, {position, tempered, plain})};
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Replies, ReplyWriterTest,
     testing::ValuesIn(std::vector<ReplyCase>{
@@ -110,6 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoIds", Step(1, FormRows(ListForm(MaskForm::Kind::kAllowedIds, {})))},
         {"Delta", Step(1, FormRows(DeltaForm({3, {0, 2, 300}, {1, 0x80000000, 7}})))},
         {"EmptyDelta", Step(1, FormRows(DeltaForm({0, {}, {}})))},
+        {"Tuned", Step(1, TunedRows())},
         {"Everything", WithEverything()},
         {"ManyRows", Step(1, std::vector<RowResult>(500, WithEverything().rows[0]))},
     }),

@@ -50,6 +50,11 @@ absl::Status EbnfReader::ReadRule() {
   absl::StatusOr<RuleOptions> options = RuleOptions();
   if (ebnf() && cursor_.Take("[")) options = ReadRuleOptions(reading_);
   if (!options.ok()) return options.status();
+  if (options->temperature.has_value() && name == "root") {
+    reading_.temperature = options->temperature;
+  } else if (options->temperature.has_value()) {
+    reading_.Warn(options->at, kPartialTemperature);
+  }
   PassSpaceInRule();
   if (!cursor_.Take("::=")) return cursor_.Expected("'::='");
   PassSpace(true);

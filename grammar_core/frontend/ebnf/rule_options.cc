@@ -45,12 +45,18 @@ absl::Status ReadIdleOption(absl::string_view option, std::size_t at, SourceRead
   if (option == "capture" && cursor.Peek() != '=') return absl::OkStatus();
   if (absl::Status status = TakeEquals(cursor); !status.ok()) return status;
   if (option == "capture" || option == "stop_capture") return ReadName(reading);
-  if (option == "temperature") return ReadTemperature(cursor);
   return ReadNumber(cursor, "a number", option, kMaxNumber).status();
 }
 
+absl::Status ReadItsTemperature(SourceReading& reading, RuleOptions* options) {
+  if (absl::Status status = TakeEquals(reading.cursor); !status.ok()) return status;
+  const absl::StatusOr<float> temperature = ReadTemperature(reading.cursor);
+  if (temperature.ok()) options->temperature = *temperature;
+  return temperature.status();
+}
+
 bool IsIdle(absl::string_view option) {
-  return option == "capture" || option == "stop_capture" || option == "temperature" ||
+  return option == "capture" || option == "stop_capture" ||
          option == "capture_hidden_suffix_bytes" || option == "capture_hidden_stop_bytes" ||
          option == "capture_hidden_body_rule_id" || option == "capture_hidden_marker_rule_id";
 }
@@ -70,6 +76,7 @@ absl::Status ReadOption(absl::string_view option, std::size_t at, SourceReading&
     options->max_chars = static_cast<std::uint32_t>(*count);
     return absl::OkStatus();
   }
+  if (option == "temperature") return ReadItsTemperature(reading, options);
   if (IsIdle(option)) return ReadIdleOption(option, at, reading);
   return reading.cursor.Invalid(
       at, "expected an option: lazy, max_chars, max_tokens, capture, stop_capture or temperature");

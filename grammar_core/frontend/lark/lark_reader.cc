@@ -210,10 +210,20 @@ absl::StatusOr<LarkReader::Header> LarkReader::ReadHeader() {
     absl::StatusOr<RuleAttributes> attributes = ReadRuleAttributes(reading_, grammar_);
     if (!attributes.ok()) return attributes.status();
     header.attributes = *attributes;
+    BookTemperature(header);
     PassInlineSpace(cursor_);
   }
   if (!cursor_.Take(":")) return cursor_.Expected("':'");
   return header;
+}
+
+void LarkReader::BookTemperature(const Header& header) {
+  if (!header.attributes.temperature.has_value()) return;
+  if (depth_ == 0 && header.name == "start") {
+    reading_.temperature = header.attributes.temperature;
+  } else {
+    reading_.Warn(header.attributes.at, kPartialTemperature);
+  }
 }
 
 absl::Status LarkReader::ReadParameters(Header* header) {
@@ -276,7 +286,7 @@ absl::StatusOr<ExprId> LarkReader::ReadBody(const Header& header) {
   // A temperature holds for one terminal or one grammar in this one.
   PassInlineSpace(cursor_);
   const bool one_terminal =
-      attributes.temperature && !attributes.is_terminal() && cursor_.Peek() != '%';
+      attributes.temperature.has_value() && !attributes.is_terminal() && cursor_.Peek() != '%';
   context.terminal = context.terminal || one_terminal;
   const absl::StatusOr<ExprId> body =
       ExpansionReader(context, options_, &reading_, &grammar_).Read();

@@ -55,6 +55,8 @@ class LarkReader {
 
   absl::Status ReadDefinition(Mode mode);
   absl::StatusOr<Header> ReadHeader();
+  // The temperature of the rule that the text begins with; a warning for any other's.
+  void BookTemperature(const Header& header);
   absl::Status ReadParameters(Header* header);
   absl::Status ReadPriority();
   absl::Status CheckMode(Mode mode, const Header& header) const;

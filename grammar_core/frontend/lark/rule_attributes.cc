@@ -50,9 +50,8 @@ class AttributeReader {
     if (name == "suffix" || name == "stop") return ReadEnd(name, at);
     if (name == "max_chars") return ReadMaxChars();
     if (name == "max_tokens") return cursor_.Unsupported(at, "max_tokens");
-    if (name == "capture" || name == "stop_capture" || name == "temperature") {
-      return ReadIdle(name, at);
-    }
+    if (name == "capture" || name == "stop_capture") return ReadIdle(name, at);
+    if (name == "temperature") return ReadItsTemperature();
     return cursor_.Invalid(
         at, "expected an attribute: lazy, suffix, stop, max_chars, capture or temperature");
   }
@@ -107,9 +106,14 @@ class AttributeReader {
     reading_.Warn(at, absl::StrCat("the attribute ", name, " holds the text to nothing"));
     if (name == "capture" && cursor_.Peek() != '=') return absl::OkStatus();
     if (absl::Status status = TakeEquals(); !status.ok()) return status;
-    if (name != "temperature") return ReadPlainString(reading_).status();
-    attributes_.temperature = true;
-    return ReadTemperature(cursor_);
+    return ReadPlainString(reading_).status();
+  }
+
+  absl::Status ReadItsTemperature() {
+    if (absl::Status status = TakeEquals(); !status.ok()) return status;
+    const absl::StatusOr<float> temperature = ReadTemperature(cursor_);
+    if (temperature.ok()) attributes_.temperature = *temperature;
+    return temperature.status();
   }
 
   SourceReading& reading_;

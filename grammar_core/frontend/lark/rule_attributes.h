@@ -1,6 +1,6 @@
 // The attributes of a rule in a Lark grammar, after llguidance: name[lazy, suffix="x"]: ...
 //
-// What only speaks of captures and sampling is read and warned of: it holds no text to anything.
+// What only speaks of captures is read and warned of: it holds no text to anything.
 // max_tokens is refused: where a token ends is no property of the text.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_LARK_RULE_ATTRIBUTES_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_LARK_RULE_ATTRIBUTES_H_
@@ -22,7 +22,7 @@ struct RuleAttributes {
   // What stands behind the body: of suffix= or stop=.
   std::optional<ExprId> end = {};
   std::optional<std::uint32_t> max_chars = {};
-  bool temperature = false;
+  std::optional<float> temperature = {};
 
   // Whether the body is read as that of a terminal.
   [[nodiscard]] bool is_terminal() const { return lazy || end.has_value(); }

@@ -130,16 +130,14 @@ absl::StatusOr<std::uint32_t> ReadTokenId(PatternCursor& cursor) {
   return static_cast<std::uint32_t>(*id);
 }
 
-absl::Status ReadTemperature(PatternCursor& cursor) {
+absl::StatusOr<float> ReadTemperature(PatternCursor& cursor) {
   const std::size_t begin = cursor.at();
   std::string number;
   while (IsOneOf(cursor.Peek(), "0123456789.eE-")) {
     number.push_back(static_cast<char>(cursor.Next()));
   }
-  double value = 0;
-  if (absl::SimpleAtod(number, &value) && std::isfinite(value) && value >= 0) {
-    return absl::OkStatus();
-  }
+  float value = 0;
+  if (absl::SimpleAtof(number, &value) && std::isfinite(value) && value >= 0) return value;
   return cursor.Invalid(begin, "expected a temperature: a number that is not negative");
 }
 

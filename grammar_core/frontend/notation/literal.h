@@ -48,9 +48,8 @@ absl::StatusOr<std::uint64_t> ReadNumber(PatternCursor& cursor, absl::string_vie
 // The id of a token: 0 to 4294967295. Errors: INVALID_ARGUMENT.
 absl::StatusOr<std::uint32_t> ReadTokenId(PatternCursor& cursor);
 
-// A temperature: a number that is not negative. Its value is of no use here. Errors:
-// INVALID_ARGUMENT.
-absl::Status ReadTemperature(PatternCursor& cursor);
+// A temperature: a number that is not negative. Errors: INVALID_ARGUMENT.
+absl::StatusOr<float> ReadTemperature(PatternCursor& cursor);
 
 // How often a part may be repeated: 2,147,483,647, as in a pattern.
 absl::StatusOr<std::uint32_t> ReadRepeatCount(PatternCursor& cursor);

@@ -6,6 +6,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_NOTATION_SOURCE_READING_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_NOTATION_SOURCE_READING_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@
 
 namespace maskd {
 
+// What is said of a rule's temperature where the rule is not the one that the text begins with.
+inline constexpr absl::string_view kPartialTemperature =
+    "a temperature is given to the whole text only, at the rule that it begins with";
+
 struct SourceReading {
   SourceReading(absl::string_view source, const Limits& its_limits, Budget& its_budget)
       : text(source),
@@ -40,6 +45,8 @@ struct SourceReading {
   PatternCursor cursor;
   IrBuilder builder;
   std::vector<Diagnostic> warnings;
+  // Of the whole text, where the source says one.
+  std::optional<float> temperature;
   // Of rules that parts in other notations brought.
   RuleFaults faults;
 
