@@ -10,7 +10,8 @@ endforeach()
 
 set(c_folder ${CMAKE_SOURCE_DIR}/client/c)
 add_library(maskd_c SHARED
-  ${c_folder}/applier.cc ${c_folder}/client.cc ${c_folder}/status.cc ${c_folder}/stream.cc)
+  ${c_folder}/applier.cc ${c_folder}/client.cc ${c_folder}/result.cc ${c_folder}/status.cc
+  ${c_folder}/step.cc ${c_folder}/stream.cc)
 add_library(maskd::c ALIAS maskd_c)
 set_target_properties(maskd_c PROPERTIES
   OUTPUT_NAME maskd VERSION ${PROJECT_VERSION} SOVERSION ${MASKD_ABI_VERSION}

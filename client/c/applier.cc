@@ -61,29 +61,59 @@ absl::StatusOr<MaskRow> ReadRow(const maskd_row& row, std::int64_t index, std::i
   }
 }
 
-absl::Status ApplyRows(const maskd_applier* applier, const maskd_logits* logits,
-                       std::int64_t vocab_size, const maskd_row* rows, std::int64_t row_count,
-                       const maskd_dictionary* dictionary) {
-  if (absl::Status status = NotNull(applier, "applier"); !status.ok()) return status;
-  Logits plane;
-  if (absl::Status status = ReadLogits(logits, plane); !status.ok()) return status;
+absl::StatusOr<MaskRow> Tuned(const MaskRow& row, const maskd_tuning& tuning, std::int64_t index) {
+  MaskRow::Biases biases;
+  const std::string place = Place(index, "tuning.biases");
+  absl::Status status = ReadBiases(tuning.biases, tuning.bias_count, place.c_str(), biases);
+  if (!status.ok()) return status;
+  return row.With(biases, tuning.temperature);
+}
+
+absl::Status ReadRows(const maskd_row* rows, std::int64_t row_count, std::int64_t vocab_size,
+                      const maskd_tuning* tunings, std::vector<MaskRow>& masks) {
   std::span<const maskd_row> given;
   if (absl::Status status = ReadSpan(rows, row_count, "rows", given); !status.ok()) return status;
   if (vocab_size <= 0) {
     return absl::InvalidArgumentError(absl::StrCat("vocab_size: ", vocab_size, " is not positive"));
   }
-  std::vector<MaskRow> masks;
   masks.reserve(given.size());
   for (const maskd_row& row : given) {
-    absl::StatusOr<MaskRow> mask = ReadRow(row, std::ssize(masks), vocab_size);
+    const std::int64_t index = std::ssize(masks);
+    absl::StatusOr<MaskRow> mask = ReadRow(row, index, vocab_size);
+    if (mask.ok() && tunings != nullptr) mask = Tuned(*mask, tunings[index], index);
     if (!mask.ok()) return mask.status();
     masks.push_back(*mask);
   }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyRows(const maskd_applier* applier, const maskd_logits* logits,
+                       std::int64_t vocab_size, const maskd_row* rows, std::int64_t row_count,
+                       const maskd_apply_options& options) {
+  if (absl::Status status = NotNull(applier, "applier"); !status.ok()) return status;
+  Logits plane;
+  if (absl::Status status = ReadLogits(logits, plane); !status.ok()) return status;
+  Logits output = plane;
+  if (options.output != nullptr) {
+    if (absl::Status status = ReadLogits(options.output, output); !status.ok()) return status;
+  }
+  std::vector<MaskRow> masks;
+  absl::Status status = ReadRows(rows, row_count, vocab_size, options.tunings, masks);
+  if (!status.ok()) return status;
+  const maskd_dictionary* const slots = options.dictionary;
   return applier->applier->Apply(
       {.vocab_size = vocab_size,
        .rows = masks,
-       .dictionary = dictionary == nullptr ? nullptr : dictionary->dictionary.get()},
-      plane);
+       .dictionary = slots == nullptr ? nullptr : slots->dictionary.get()},
+      plane, output);
+}
+
+absl::Status ApplyWith(const maskd_applier* applier, const maskd_logits* logits,
+                       std::int64_t vocab_size, const maskd_row* rows, std::int64_t row_count,
+                       const maskd_apply_options* options) {
+  if (options == nullptr) return ApplyRows(applier, logits, vocab_size, rows, row_count, {});
+  const auto read = ReadStruct(options, sizeof(maskd_apply_options), "options");
+  return read.ok() ? ApplyRows(applier, logits, vocab_size, rows, row_count, *read) : read.status();
 }
 
 absl::Status WarmUp(maskd_applier* applier, const WarmUpShape& shape) {
@@ -109,6 +139,11 @@ absl::Status SetSlot(maskd_dictionary* dictionary, std::int64_t slot, const std:
 }
 
 }  // namespace
+
+absl::Status ReadBiases(const maskd_bias* biases, std::int64_t count, const char* name,
+                        std::span<const LogitBias>& span) {
+  return ReadSpan(reinterpret_cast<const LogitBias*>(biases), count, name, span);
+}
 
 absl::Status ReadLogits(const maskd_logits* from, Logits& logits) {
   if (absl::Status status = NotNull(from, "logits"); !status.ok()) return status;
@@ -159,7 +194,15 @@ const char* maskd_applier_name(const maskd_applier* applier) {
 maskd_status* maskd_apply(const maskd_applier* applier, const maskd_logits* logits,
                           int64_t vocab_size, const maskd_row* rows, int64_t row_count,
                           const maskd_dictionary* dictionary) {
-  return ToC(maskd::client::ApplyRows(applier, logits, vocab_size, rows, row_count, dictionary));
+  maskd_apply_options options = {};
+  options.dictionary = dictionary;
+  return ToC(maskd::client::ApplyRows(applier, logits, vocab_size, rows, row_count, options));
+}
+
+maskd_status* maskd_apply_with(const maskd_applier* applier, const maskd_logits* logits,
+                               int64_t vocab_size, const maskd_row* rows, int64_t row_count,
+                               const maskd_apply_options* options) {
+  return ToC(maskd::client::ApplyWith(applier, logits, vocab_size, rows, row_count, options));
 }
 
 maskd_status* maskd_applier_warm_up(maskd_applier* applier, int64_t vocab_size, int64_t width,

@@ -2,18 +2,22 @@
 #ifndef MASKD_CLIENT_C_HANDLES_H_
 #define MASKD_CLIENT_C_HANDLES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "client/apply/applier.h"
 #include "client/c/maskd.h"
 #include "client/cpp/client.h"
+#include "client/cpp/failover_stream.h"
 #include "client/cpp/mask_stream.h"
 
 struct maskd_status {
@@ -36,8 +40,10 @@ struct maskd_client {
   std::unique_ptr<maskd::client::Client> client;
 };
 
+// One of the two.
 struct maskd_stream {
-  std::unique_ptr<maskd::client::MaskStream> stream;
+  std::unique_ptr<maskd::client::MaskStream> one_server;
+  std::unique_ptr<maskd::client::FailoverStream> any_server;
   std::string welcome_json;
 };
 
@@ -66,7 +72,30 @@ absl::Status NotNull(const void* pointer, const char* name);
 // Whether a struct of the caller's is as large as its first version was.
 absl::Status CheckSize(std::size_t size, std::size_t least, const char* name);
 
+// A struct of the caller's, which may be shorter than ours by fields that came later: those are
+// zero. `least` is the size that its first version had.
+template <typename Struct>
+absl::StatusOr<Struct> ReadStruct(const Struct* from, std::size_t least, const char* name) {
+  if (absl::Status status = CheckSize(from->struct_size, least, name); !status.ok()) return status;
+  Struct read{};
+  std::memcpy(&read, from, std::min(from->struct_size, sizeof(Struct)));
+  return read;
+}
+
+// The other way round; `to` knows its size.
+template <typename Struct>
+void WriteStruct(Struct from, Struct* to) {
+  from.struct_size = to->struct_size;
+  std::memcpy(to, &from, std::min(to->struct_size, sizeof(Struct)));
+}
+
 absl::Status ReadLogits(const maskd_logits* from, Logits& logits);
+
+// Biases lie in memory as the appliers take them.
+static_assert(sizeof(maskd_bias) == sizeof(LogitBias) &&
+              offsetof(maskd_bias, bias) == offsetof(LogitBias, bias));
+absl::Status ReadBiases(const maskd_bias* biases, std::int64_t count, const char* name,
+                        std::span<const LogitBias>& span);
 
 // `count` elements at `data`, which may be null when there are none.
 template <typename Element>

@@ -115,6 +115,21 @@ typedef struct maskd_row {
   int64_t id_count;
 } maskd_row;
 
+/* A number to add to one logit. */
+typedef struct maskd_bias {
+  int32_t id;
+  float bias;
+} maskd_bias;
+
+/* What is done to the logits that stay: biases, ids ascending, are added to theirs, then all are
+ * divided by `temperature`; at 0 they are not divided, and the greatest stays the greatest. */
+typedef struct maskd_tuning {
+  float temperature; /* 1: as they are */
+  int32_t reserved;  /* 0 */
+  const maskd_bias* biases;
+  int64_t bias_count;
+} maskd_tuning;
+
 /* `name`: auto, cpu, cpu:KERNEL, opencl, opencl:DEVICE. NULL: MASKD_APPLIER, or else auto.
  * INVALID_ARGUMENT (no such name), UNIMPLEMENTED (this machine lacks it): the message names it, the
  * device and the supported list. */
@@ -132,6 +147,23 @@ MASKD_API const char* maskd_applier_name(const maskd_applier* applier);
 MASKD_API maskd_status* maskd_apply(const maskd_applier* applier, const maskd_logits* logits,
                                     int64_t vocab_size, const maskd_row* rows, int64_t row_count,
                                     const maskd_dictionary* dictionary);
+
+/* What maskd_apply_with() may be given beside; all may be left zero. */
+typedef struct maskd_apply_options {
+  size_t struct_size;
+  const maskd_dictionary* dictionary;
+  /* Where the masked rows go, the logits being only read: of the same memory, type, rows and width.
+   * The logits themselves, or memory that they share nothing of. Full rows are copied; no other
+   * byte is written. NULL: the logits. */
+  const maskd_logits* output;
+  /* One for each row. NULL: none. */
+  const maskd_tuning* tunings;
+} maskd_apply_options;
+
+/* maskd_apply() with options, which may be NULL. */
+MASKD_API maskd_status* maskd_apply_with(const maskd_applier* applier, const maskd_logits* logits,
+                                         int64_t vocab_size, const maskd_row* rows,
+                                         int64_t row_count, const maskd_apply_options* options);
 
 /* Makes now what the first batch of `row_count` rows would otherwise make in its step. */
 MASKD_API maskd_status* maskd_applier_warm_up(maskd_applier* applier, int64_t vocab_size,
@@ -170,6 +202,38 @@ MASKD_API void maskd_string_free(char* string);
 MASKD_API maskd_status* maskd_stream_open(const maskd_client* client, const char* tokenizer,
                                           uint32_t logits_width, int64_t timeout_ms,
                                           maskd_stream** stream);
+/* What a stream may be opened with; all but logits_width may be left zero. */
+typedef struct maskd_stream_options {
+  size_t struct_size;
+  const char* tokenizer;      /* a name of the server's; NULL or "": its default */
+  const char* tokenizer_hash; /* that it must have; NULL or "": any */
+  uint32_t logits_width;
+  uint32_t dictionary_size;   /* masks kept for short forms; 0: 256 */
+  int32_t dense_only;         /* whether masks may not come in short forms */
+  int32_t want_temperature;   /* whether positions may carry temperatures, */
+  int32_t want_bias;          /* and biases: maskd_result_apply() applies them */
+  int32_t step_timeout_ms;    /* over several addresses: when a server is given up; 0: 2000 */
+  int32_t give_up_after_ms;   /* how long one that serves is looked for; 0: 10000 */
+  int32_t compile_timeout_ms; /* how long grammars of rows that move may compile; 0: 10000 */
+} maskd_stream_options;
+
+MASKD_API maskd_status* maskd_stream_open_with(const maskd_client* client,
+                                               const maskd_stream_options* options,
+                                               int64_t timeout_ms, maskd_stream** stream);
+/* A stream that outlives its servers: on the first address that serves, then, when that breaks,
+ * stops answering or says that it will stop, on the next, with its rows and their tokens; the masks
+ * go on bit for bit, and no token is taken twice. Rows opened by a grammar's text, or whose text
+ * maskd_stream_remember() was told, need nothing of the next server. */
+MASKD_API maskd_status* maskd_stream_open_failover(const char* const* addresses,
+                                                   int64_t address_count,
+                                                   const maskd_stream_options* options,
+                                                   int64_t timeout_ms, maskd_stream** stream);
+/* Keeps the text of a grammar, as maskd_step_open_grammar() takes it, for servers that do not have
+ * its id. FAILED_PRECONDITION on a stream of one server. */
+MASKD_API maskd_status* maskd_stream_remember(maskd_stream* stream, const char* grammar_id,
+                                              const char* grammar_json);
+/* How often the rows have moved to another server. */
+MASKD_API int32_t maskd_stream_moves(const maskd_stream* stream);
 /* Cancels it if it has not ended. */
 MASKD_API void maskd_stream_free(maskd_stream* stream);
 /* The server's Welcome in JSON; lives as long as the stream. */
@@ -205,6 +269,10 @@ typedef struct maskd_open_options {
   const char* reasoning_json; /* free text before the grammar: a ReasoningGate in JSON */
   uint32_t min_tokens;        /* of the text, before which it may not end */
   uint32_t remaining_tokens;  /* that the row may still produce; 0: no bound */
+  int32_t has_temperature;    /* whether the next counts */
+  float temperature;          /* of its text, in place of the grammar's own */
+  const maskd_bias* biases;   /* to add to logits of its text */
+  int64_t bias_count;
 } maskd_open_options;
 
 /* Opens a row on a grammar that was compiled before. `options` may be NULL. */
@@ -215,6 +283,8 @@ MASKD_API maskd_status* maskd_step_open(maskd_step* step, uint64_t row, const ch
 MASKD_API maskd_status* maskd_step_open_grammar(maskd_step* step, uint64_t row,
                                                 const char* grammar_json,
                                                 const maskd_open_options* options);
+/* As a snapshot describes the row: JSON of maskd_result_snapshot(). */
+MASKD_API maskd_status* maskd_step_open_snapshot(maskd_step* step, const char* snapshot_json);
 /* Gives a row the tokens sampled since the last step; none: only asks for its mask. */
 MASKD_API maskd_status* maskd_step_take(maskd_step* step, uint64_t row, const int32_t* tokens,
                                         int64_t token_count);
@@ -223,15 +293,19 @@ MASKD_API maskd_status* maskd_step_take_each(maskd_step* step, const uint64_t* r
                                              const int32_t* tokens, int64_t count);
 /* Takes back a row's last tokens, before those that maskd_step_take() gives. */
 MASKD_API maskd_status* maskd_step_rollback(maskd_step* step, uint64_t row, uint32_t token_count);
-/* Says how many tokens the row may still produce, its end included: its masks lead to a complete
- * text within them. The server counts on from here. */
-MASKD_API maskd_status* maskd_step_set_remaining(maskd_step* step, uint64_t row,
-                                                 uint32_t token_count);
 /* Asks for the masks after these draft tokens, which the row does not take: position i + 1 of its
  * answer is the one after drafts[i]. `parents` NULL: a chain; else parents[i] is the index of the
  * draft that drafts[i] comes after, or -1. */
 MASKD_API maskd_status* maskd_step_draft(maskd_step* step, uint64_t row, const int32_t* drafts,
                                          const int32_t* parents, int64_t draft_count);
+/* Says how many tokens the row may still produce, its end included: its masks lead to a complete
+ * text within them. The server counts on from here. */
+MASKD_API maskd_status* maskd_step_set_remaining(maskd_step* step, uint64_t row,
+                                                 uint32_t token_count);
+/* Asks for what must come next: the forced_ fields of the row's answer. */
+MASKD_API maskd_status* maskd_step_want_forced(maskd_step* step, uint64_t row);
+/* Asks for the row's description, by which it can be opened anew, on any server. */
+MASKD_API maskd_status* maskd_step_snapshot(maskd_step* step, uint64_t row);
 MASKD_API maskd_status* maskd_step_fork(maskd_step* step, uint64_t parent, uint64_t child);
 MASKD_API maskd_status* maskd_step_close(maskd_step* step, uint64_t row);
 /* Lets the reply wait for grammars that still compile. 0, the default, never waits. */
@@ -265,6 +339,14 @@ typedef struct maskd_row_result {
   uint32_t token_count; /* that the row has taken */
   int32_t may_end;      /* whether the text may end here */
   int32_t has_mask;     /* whether position 0 has something to apply */
+  /* What must come next, where it was asked for: bytes, not ended by a zero; the tokens that may be
+   * appended without asking the model; those and more, to be sent as drafts. */
+  const char* forced_bytes;
+  int64_t forced_byte_count;
+  const int32_t* forced_tokens;
+  int64_t forced_token_count;
+  const int32_t* forced_draft;
+  int64_t forced_draft_count;
 } maskd_row_result;
 
 MASKD_API maskd_result* maskd_result_new(void);
@@ -275,11 +357,44 @@ MASKD_API int64_t maskd_result_row_count(const maskd_result* result);
 MASKD_API maskd_status* maskd_result_row(maskd_result* result, int64_t index,
                                          maskd_row_result* row);
 
+/* One position of a row's answer. What it points to lives until the result is collected into again
+ * or freed. */
+typedef struct maskd_position {
+  size_t struct_size;
+  int32_t form;    /* MASKD_ROW_FULL, _ALLOWED, _FORBIDDEN or _WORDS */
+  int32_t invalid; /* whether it comes after a draft that was refused: there is no mask */
+  const int32_t* ids;
+  int64_t id_count;
+  const int32_t* words; /* in every form but FULL */
+  int64_t word_count;
+  const maskd_bias* biases; /* ids ascending */
+  int64_t bias_count;
+  int32_t has_temperature;
+  float temperature; /* 0: the greatest is to be taken */
+} maskd_position;
+
+/* Position `position` of the answer at `index`. */
+MASKD_API maskd_status* maskd_result_position(const maskd_result* result, int64_t index,
+                                              int64_t position, maskd_position* to);
+
+/* Descriptions of the rows that maskd_step_snapshot() named, in JSON; freed with
+ * maskd_string_free(). */
+MASKD_API int64_t maskd_result_snapshot_count(const maskd_result* result);
+MASKD_API maskd_status* maskd_result_snapshot(const maskd_result* result, int64_t index,
+                                              char** snapshot_json);
+
 /* Row i of `words` becomes the mask of order[i]'s position 0, all ones where there is nothing to
  * apply. `words_per_row` is at least maskd_stream_mask_words(). */
 MASKD_API maskd_status* maskd_result_copy_masks(const maskd_result* result, const uint64_t* order,
                                                 int64_t count, int32_t* words,
                                                 int64_t words_per_row);
+
+/* The same with all positions of each row: `positions` rows of `words` for every row of `order`.
+ * Those that are invalid, or that the row does not have, are not written. */
+MASKD_API maskd_status* maskd_result_copy_positions(const maskd_result* result,
+                                                    const uint64_t* order, int64_t count,
+                                                    int64_t positions, int32_t* words,
+                                                    int64_t words_per_row);
 
 /* Which row of the logits a position of a row masks. */
 typedef struct maskd_target {
@@ -293,6 +408,12 @@ typedef struct maskd_target {
 MASKD_API maskd_status* maskd_result_apply(const maskd_result* result, const maskd_applier* applier,
                                            const maskd_target* targets, int64_t count,
                                            const maskd_logits* logits);
+/* The same into an output of its own, see maskd_apply_options. */
+MASKD_API maskd_status* maskd_result_apply_to(const maskd_result* result,
+                                              const maskd_applier* applier,
+                                              const maskd_target* targets, int64_t count,
+                                              const maskd_logits* logits,
+                                              const maskd_logits* output);
 
 #ifdef __cplusplus
 }

@@ -4,6 +4,7 @@
  *
  * Exit status: 0, or 1 with the place of the first check that failed. */
 #include <math.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +117,28 @@ static void TestMismatches(const maskd_applier *applier) {
   CHECK(CountFinite(values) == kWidth);
 }
 
+/* Biases, then temperature, into an output of its own. */
+static void TestTuning(const maskd_applier *applier) {
+  static float values[kWidth], masked[kWidth];
+  for (int i = 0; i < kWidth; ++i) values[i] = 1;
+  const int32_t ids[] = {1, 7};
+  const maskd_bias biases[] = {{.id = 7, .bias = 3}};
+  const maskd_row row = {.form = MASKD_ROW_ALLOWED, .ids = ids, .id_count = 2};
+  const maskd_tuning tuning = {.temperature = 0.5f, .biases = biases, .bias_count = 1};
+  const maskd_logits logits = LogitsOf(values, 1), output = LogitsOf(masked, 1);
+  maskd_apply_options options = {
+      .struct_size = sizeof options, .output = &output, .tunings = &tuning};
+  OK(maskd_apply_with(applier, &logits, kVocab, &row, 1, &options));
+  CHECK(CountFinite(masked) == 2 && masked[1] == 2 && masked[7] == 8);
+  CHECK(CountFinite(values) == kWidth && values[7] == 1);
+  OK(maskd_apply_with(applier, &logits, kVocab, &row, 1, NULL));
+  CHECK(CountFinite(values) == 2 && values[7] == 1);
+  options.struct_size = 8;
+  maskd_status *status = maskd_apply_with(applier, &logits, kVocab, &row, 1, &options);
+  CHECK(maskd_status_code(status) == MASKD_INVALID_ARGUMENT);
+  maskd_status_free(status);
+}
+
 static void TestApplier(void) {
   maskd_applier *applier = NULL;
   maskd_status *status = maskd_applier_new("cuda", &applier);
@@ -127,6 +150,7 @@ static void TestApplier(void) {
   OK(maskd_applier_warm_up(applier, kVocab, kWidth, MASKD_FLOAT32, 64));
   TestForms(applier);
   TestMismatches(applier);
+  TestTuning(applier);
   maskd_applier_free(applier);
 }
 
@@ -214,18 +238,84 @@ static void TestDecode(maskd_stream *stream, maskd_step *step, maskd_result *res
   CHECK(maskd_result_row_count(result) == 0);
 }
 
+/* A budget, forced text, a snapshot: the texts of abc. */
+static void TestVerbs(maskd_stream *stream, maskd_step *step, maskd_result *result) {
+  const maskd_bias biases[] = {{.id = 'a', .bias = 2}};
+  const maskd_open_options options = {.struct_size = sizeof options,
+                                      .remaining_tokens = 9,
+                                      .has_temperature = 1,
+                                      .temperature = 0.5f,
+                                      .biases = biases,
+                                      .bias_count = 1};
+  OK(maskd_step_open_grammar(step, 3, "{\"kind\": \"regex\", \"source\": \"abc\"}", &options));
+  OK(maskd_step_wait_for_compile(step, kTimeoutMs));
+  OK(maskd_step_want_forced(step, 3));
+  OK(maskd_step_set_remaining(step, 3, 8));
+  OK(maskd_step_snapshot(step, 3));
+  RunStep(stream, step, result);
+  const maskd_row_result row = OnlyRow(result);
+  CHECK(row.forced_byte_count == 3 && memcmp(row.forced_bytes, "abc", 3) == 0);
+  CHECK(row.forced_draft_count == 3 && row.forced_draft[2] == 'c');
+  maskd_position position = {.struct_size = sizeof position};
+  OK(maskd_result_position(result, 0, 0, &position));
+  CHECK(position.form == MASKD_ROW_ALLOWED && position.id_count == 1 && position.ids[0] == 'a');
+  CHECK(position.has_temperature == 1 && position.temperature == 0.5f);
+  CHECK(position.bias_count == 1 && position.biases[0].id == 'a' && position.biases[0].bias == 2);
+  CHECK(maskd_result_snapshot_count(result) == 1);
+  char *snapshot = NULL;
+  OK(maskd_result_snapshot(result, 0, &snapshot));
+  CHECK(strstr(snapshot, "\"remaining_tokens\":8") != NULL);
+  OK(maskd_step_close(step, 3));
+  OK(maskd_step_open_snapshot(step, snapshot));
+  maskd_string_free(snapshot);
+  RunStep(stream, step, result);
+  CHECK(OnlyRow(result).row == 3 && OnlyRow(result).has_mask == 1);
+  OK(maskd_step_close(step, 3));
+  RunStep(stream, step, result);
+}
+
+/* Programs built before fields were added hand over shorter structs. */
+static void TestOldStructs(maskd_stream *stream, maskd_step *step, maskd_result *result) {
+  maskd_open_options options = {.struct_size = offsetof(maskd_open_options, has_temperature),
+                                .has_temperature = 1,
+                                .temperature = -1};
+  OK(maskd_step_open_grammar(step, 4, "{\"kind\": \"regex\", \"source\": \"a+\"}", &options));
+  OK(maskd_step_wait_for_compile(step, kTimeoutMs));
+  RunStep(stream, step, result);
+  maskd_row_result row;
+  memset(&row, 0, sizeof row);
+  row.struct_size = offsetof(maskd_row_result, forced_bytes);
+  row.forced_byte_count = -7;
+  OK(maskd_result_row(result, 0, &row));
+  CHECK(row.has_mask == 1 && row.forced_byte_count == -7);
+  OK(maskd_step_close(step, 4));
+  RunStep(stream, step, result);
+}
+
 static void TestServer(const char *address) {
   maskd_client *client = NULL;
   OK(maskd_client_connect(address, kTimeoutMs, &client));
   TestCalls(client);
   maskd_stream *stream = NULL;
   OK(maskd_stream_open(client, NULL, kWidth, kTimeoutMs, &stream));
+  ExpectError(maskd_stream_remember(stream, "x", "{}"), MASKD_FAILED_PRECONDITION,
+              "stream: is of one server, it does not move");
+  maskd_stream_free(stream);
+  const maskd_stream_options options = {
+      .struct_size = sizeof options, .logits_width = kWidth, .want_temperature = 1, .want_bias = 1};
+  OK(maskd_stream_open_failover(&address, 1, &options, kTimeoutMs, &stream));
+  OK(maskd_stream_remember(stream, "x", "{\"kind\": \"choice\", \"source\": \"[]\"}"));
+  CHECK(maskd_stream_moves(stream) == 0);
+  maskd_stream_free(stream);
+  OK(maskd_stream_open_with(client, &options, kTimeoutMs, &stream));
   maskd_client_free(client); /* the stream lives on */
   CHECK(strstr(maskd_stream_welcome_json(stream), "\"mask_words\":10") != NULL);
   CHECK(maskd_stream_going_away(stream) == 0);
   maskd_step *step = maskd_step_new();
   maskd_result *result = maskd_result_new();
   TestDecode(stream, step, result);
+  TestVerbs(stream, step, result);
+  TestOldStructs(stream, step, result);
   OK(maskd_stream_close(stream, kTimeoutMs));
   maskd_result_free(result);
   maskd_step_free(step);

@@ -17,15 +17,15 @@ import pkgutil
 # The stubs, maskd.v1, may lie in another folder of sys.path (scripts/python-stubs).
 __path__ = pkgutil.extend_path(__path__, __name__)
 
-from maskd._api import Applier, Client, Dictionary, Step, StepResult, Stream
+from maskd._api import Applier, Client, Dictionary, FailoverStream, Step, StepResult, Stream
 from maskd._applier import Row
-from maskd._client import Compiled, Grammar, RefusedToken, RowResult, RowState
+from maskd._client import Compiled, Grammar, Position, RefusedToken, RowResult, RowState
 from maskd._errors import MaskdError
 from maskd._processors import LlamaCppProcessor, TransformersProcessor
 from maskd._row_map import Scheduled, row_map
 
 __all__ = [
-    "Applier", "Client", "Compiled", "Dictionary", "Grammar", "LlamaCppProcessor", "MaskdError",
-    "RefusedToken", "Row", "RowResult", "RowState", "Scheduled", "Step", "StepResult", "Stream",
-    "TransformersProcessor", "row_map",
+    "Applier", "Client", "Compiled", "Dictionary", "FailoverStream", "Grammar",
+    "LlamaCppProcessor", "MaskdError", "Position", "RefusedToken", "Row", "RowResult", "RowState",
+    "Scheduled", "Step", "StepResult", "Stream", "TransformersProcessor", "row_map",
 ]

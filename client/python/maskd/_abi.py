@@ -7,8 +7,8 @@ ctypes gives up the GIL for the time of every call.
 import ctypes
 import os
 import pathlib
-from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_uint64
-from ctypes import c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_float, c_int32, c_int64, c_size_t, c_uint32
+from ctypes import c_uint64, c_void_p
 from typing import Any
 
 from maskd._errors import NAMES, MaskdError
@@ -33,15 +33,45 @@ class OpenOptions(Structure):
     _fields_ = [("struct_size", c_size_t), ("tokens", c_void_p), ("token_count", c_int64),
                 ("stop_ids", c_void_p), ("stop_id_count", c_int64),
                 ("reasoning_json", c_char_p), ("min_tokens", c_uint32),
-                ("remaining_tokens", c_uint32)]
+                ("remaining_tokens", c_uint32),
+                ("has_temperature", c_int32), ("temperature", c_float), ("biases", c_void_p),
+                ("bias_count", c_int64)]
 
 
 class RowResultStruct(Structure):
     _fields_ = [("struct_size", c_size_t), ("row", c_uint64), ("state", c_int32),
                 ("error_code", c_int32), ("error_message", c_char_p), ("error_place", c_char_p),
                 ("error_reason", c_char_p), ("grammar_id", c_char_p), ("position_count", c_int64),
-                ("refused_index", c_int64), ("accepted_drafts", c_int64), ("refused_token", c_int32), ("token_count", c_uint32),
-                ("may_end", c_int32), ("has_mask", c_int32)]
+                ("refused_index", c_int64), ("accepted_drafts", c_int64),
+                ("refused_token", c_int32), ("token_count", c_uint32), ("may_end", c_int32),
+                ("has_mask", c_int32), ("forced_bytes", c_void_p), ("forced_byte_count", c_int64),
+                ("forced_tokens", c_void_p), ("forced_token_count", c_int64),
+                ("forced_draft", c_void_p), ("forced_draft_count", c_int64)]
+
+
+class PositionStruct(Structure):
+    _fields_ = [("struct_size", c_size_t), ("form", c_int32), ("invalid", c_int32),
+                ("ids", c_void_p), ("id_count", c_int64), ("words", c_void_p),
+                ("word_count", c_int64), ("biases", c_void_p), ("bias_count", c_int64),
+                ("has_temperature", c_int32), ("temperature", c_float)]
+
+
+class Tuning(Structure):
+    _fields_ = [("temperature", c_float), ("reserved", c_int32), ("biases", c_void_p),
+                ("bias_count", c_int64)]
+
+
+class ApplyOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("dictionary", c_void_p), ("output", POINTER(Logits)),
+                ("tunings", POINTER(Tuning))]
+
+
+class StreamOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("tokenizer", c_char_p), ("tokenizer_hash", c_char_p),
+                ("logits_width", c_uint32), ("dictionary_size", c_uint32),
+                ("dense_only", c_int32), ("want_temperature", c_int32), ("want_bias", c_int32),
+                ("step_timeout_ms", c_int32), ("give_up_after_ms", c_int32),
+                ("compile_timeout_ms", c_int32)]
 
 
 class Target(Structure):
@@ -63,6 +93,8 @@ _FUNCTIONS = {
     "applier_free": (None, [c_void_p]),
     "applier_name": (c_char_p, [c_void_p]),
     "apply": (STATUS, [c_void_p, POINTER(Logits), c_int64, POINTER(RowStruct), c_int64, c_void_p]),
+    "apply_with": (STATUS, [c_void_p, POINTER(Logits), c_int64, POINTER(RowStruct), c_int64,
+                            POINTER(ApplyOptions)]),
     "applier_warm_up": (STATUS, [c_void_p, c_int64, c_int64, c_int32, c_int64]),
     "dictionary_new": (STATUS, [c_void_p, c_int64, c_int64, POINTER(c_void_p)]),
     "dictionary_free": (None, [c_void_p]),
@@ -72,6 +104,11 @@ _FUNCTIONS = {
     "client_call": (STATUS, [c_void_p, c_char_p, c_char_p, POINTER(c_void_p)]),
     "string_free": (None, [c_void_p]),
     "stream_open": (STATUS, [c_void_p, c_char_p, c_uint32, c_int64, POINTER(c_void_p)]),
+    "stream_open_with": (STATUS, [c_void_p, POINTER(StreamOptions), c_int64, POINTER(c_void_p)]),
+    "stream_open_failover": (STATUS, [POINTER(c_char_p), c_int64, POINTER(StreamOptions), c_int64,
+                                      POINTER(c_void_p)]),
+    "stream_remember": (STATUS, [c_void_p, c_char_p, c_char_p]),
+    "stream_moves": (c_int32, [c_void_p]),
     "stream_free": (None, [c_void_p]),
     "stream_welcome_json": (c_char_p, [c_void_p]),
     "stream_mask_words": (c_int64, [c_void_p]),
@@ -85,10 +122,13 @@ _FUNCTIONS = {
     "step_clear": (None, [c_void_p]),
     "step_open": (STATUS, [c_void_p, c_uint64, c_char_p, POINTER(OpenOptions)]),
     "step_open_grammar": (STATUS, [c_void_p, c_uint64, c_char_p, POINTER(OpenOptions)]),
+    "step_open_snapshot": (STATUS, [c_void_p, c_char_p]),
+    "step_set_remaining": (STATUS, [c_void_p, c_uint64, c_uint32]),
+    "step_want_forced": (STATUS, [c_void_p, c_uint64]),
+    "step_snapshot": (STATUS, [c_void_p, c_uint64]),
     "step_take": (STATUS, [c_void_p, c_uint64, c_void_p, c_int64]),
     "step_take_each": (STATUS, [c_void_p, c_void_p, c_void_p, c_int64]),
     "step_rollback": (STATUS, [c_void_p, c_uint64, c_uint32]),
-    "step_set_remaining": (STATUS, [c_void_p, c_uint64, c_uint32]),
     "step_draft": (STATUS, [c_void_p, c_uint64, c_void_p, c_void_p, c_int64]),
     "step_fork": (STATUS, [c_void_p, c_uint64, c_uint64]),
     "step_close": (STATUS, [c_void_p, c_uint64]),
@@ -99,7 +139,14 @@ _FUNCTIONS = {
     "result_row_count": (c_int64, [c_void_p]),
     "result_row": (STATUS, [c_void_p, c_int64, POINTER(RowResultStruct)]),
     "result_copy_masks": (STATUS, [c_void_p, POINTER(c_uint64), c_int64, c_void_p, c_int64]),
+    "result_copy_positions": (STATUS, [c_void_p, POINTER(c_uint64), c_int64, c_int64, c_void_p,
+                                       c_int64]),
+    "result_position": (STATUS, [c_void_p, c_int64, c_int64, POINTER(PositionStruct)]),
+    "result_snapshot_count": (c_int64, [c_void_p]),
+    "result_snapshot": (STATUS, [c_void_p, c_int64, POINTER(c_void_p)]),
     "result_apply": (STATUS, [c_void_p, c_void_p, POINTER(Target), c_int64, POINTER(Logits)]),
+    "result_apply_to": (STATUS, [c_void_p, c_void_p, POINTER(Target), c_int64, POINTER(Logits),
+                                 POINTER(Logits)]),
 }
 
 

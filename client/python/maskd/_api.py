@@ -8,6 +8,7 @@ import os
 import warnings
 
 from maskd import _abi
+from maskd._errors import MaskdError
 
 
 def _is_plain() -> bool:
@@ -24,8 +25,15 @@ def _is_plain() -> bool:
 PLAIN = _is_plain()
 if PLAIN:
     from maskd.plain import Applier, Client, Dictionary, Step, StepResult, Stream
+
+    class FailoverStream(Stream):
+        """Of the library alone."""
+
+        def __init__(self, *_: object, **__: object) -> None:
+            raise MaskdError("UNIMPLEMENTED", "a stream over several addresses needs libmaskd")
 else:
     from maskd._applier import Applier, Dictionary
-    from maskd._client import Client, Step, StepResult, Stream
+    from maskd._client import Client, FailoverStream, Step, StepResult, Stream
 
-__all__ = ["PLAIN", "Applier", "Client", "Dictionary", "Step", "StepResult", "Stream"]
+__all__ = ["PLAIN", "Applier", "Client", "Dictionary", "FailoverStream", "Step", "StepResult",
+           "Stream"]

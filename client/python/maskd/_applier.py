@@ -1,7 +1,7 @@
 """Masks onto logits, in place."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ class Row:
     t, 1 = allowed. Ids ascend, each once.
     """
 
-    __slots__ = ("form", "ids", "logits_row", "slot", "words")
+    __slots__ = ("biases", "form", "ids", "logits_row", "slot", "temperature", "words")
 
     def __init__(self, logits_row: int, form: int, words: Any = None, slot: int = 0,
                  ids: Any = ()) -> None:
@@ -27,6 +27,14 @@ class Row:
         self.words = None if words is None else _buffers.int32_array(words)
         self.slot = slot
         self.ids = _buffers.int32_array(ids)
+        self.biases = _buffers.bias_array(None)
+        self.temperature = 1.0
+
+    def tuned(self, biases: Mapping[int, float] | None = None, temperature: float = 1) -> Self:
+        """What is done to the logits that stay: biases are added to those of their ids, then all are
+        divided by the temperature; at 0 they are not, and the greatest stays the greatest."""
+        self.biases, self.temperature = _buffers.bias_array(biases), temperature
+        return self
 
     @classmethod
     def full(cls, logits_row: int) -> Self:
@@ -101,22 +109,38 @@ class Applier(_abi.Handle):
         lib.maskd_applier_warm_up(self.handle, vocab_size, width, kind, row_count)
 
     def apply(self, logits: Any, rows: Sequence[Row], vocab_size: int | None = None,
-              dictionary: Dictionary | None = None) -> None:
-        """Masks `rows` of `logits` (numpy or DLPack, in place) and no other.
+              dictionary: Dictionary | None = None, out: Any = None) -> None:
+        """Masks `rows` of `logits` (numpy or DLPack) and no other.
 
         `vocab_size`: tokens that the masks speak of, by default the logits' width; what is past it
-        becomes minus infinity in the rows named.
+        becomes minus infinity in the rows named. `out`: where the masked rows go, the logits being
+        only read: of their type and shape, and sharing no memory with them. None: in place.
         """
-        plane, keep = _buffers.view(logits)
+        plane, output, keep = planes(logits, out)
         vocab = plane.width if vocab_size is None else vocab_size
-        structs = (_abi.RowStruct * len(rows))()
-        for struct, row in zip(structs, rows, strict=True):
+        structs, tunings = (_abi.RowStruct * len(rows))(), (_abi.Tuning * len(rows))()
+        for struct, tuning, row in zip(structs, tunings, rows, strict=True):
+            tuning.temperature = row.temperature
+            tuning.biases, tuning.bias_count = row.biases.ctypes.data, row.biases.size
             struct.logits_row, struct.form, struct.slot = row.logits_row, row.form, row.slot
             struct.ids, struct.id_count = row.ids.ctypes.data, row.ids.size
             struct.words = _words_address(row.words, vocab, row.logits_row)
-        lib.maskd_apply(self.handle, ctypes.byref(plane), vocab, structs, len(rows),
-                        dictionary.handle if dictionary is not None else None)
+        options = _abi.ApplyOptions(ctypes.sizeof(_abi.ApplyOptions),
+                                    None if dictionary is None else dictionary.handle,
+                                    ctypes.pointer(output), tunings)
+        lib.maskd_apply_with(self.handle, ctypes.byref(plane), vocab, structs, len(rows),
+                             ctypes.byref(options))
         del keep
+
+
+def planes(logits: Any, out: Any) -> tuple[_abi.Logits, _abi.Logits, object]:
+    """Where logits are read and where they are written, and what must live as long."""
+    if out is None:
+        plane, keep = _buffers.view(logits)
+        return plane, plane, keep
+    plane, keep = _buffers.source_view(logits)
+    output, keep_output = _buffers.view(out)
+    return plane, output, (keep, keep_output)
 
 
 def _words_address(words: np.ndarray | None, vocab_size: int, row: int) -> int | None:

@@ -5,6 +5,7 @@ row lie side by side, rows may be further apart. float32, float16, bfloat16; in 
 """
 
 import ctypes
+from collections.abc import Mapping
 from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from typing import Any, NamedTuple
 
@@ -38,6 +39,7 @@ class _Kind(NamedTuple):
     name: str
     numpy: dict[str, int]
     dlpack: dict[tuple[int, int], int]
+    written: bool = True
 
 
 _LOGITS = _Kind("logits", NUMPY_TYPES, _DLPACK_TYPES)
@@ -66,7 +68,7 @@ def _of_numpy(of: _Kind, array: np.ndarray) -> _abi.Logits:
     kind = of.numpy.get(array.dtype.name)
     if kind is None:
         raise _refuse(of, f"are {array.dtype}, not one of {', '.join(of.numpy)}")
-    if not array.flags.writeable:
+    if of.written and not array.flags.writeable:
         raise _refuse(of, "cannot be written")
     size = array.dtype.itemsize
     if any(stride % size for stride in array.strides):
@@ -98,6 +100,11 @@ def view(logits: Any) -> tuple[_abi.Logits, object]:
     return _view(_LOGITS, logits)
 
 
+def source_view(logits: Any) -> tuple[_abi.Logits, object]:
+    """view() of logits that are only read."""
+    return _view(_LOGITS._replace(written=False), logits)
+
+
 def words_view(bitmask: Any) -> tuple[_abi.Logits, object]:
     """The same of rows of mask words."""
     return _view(_WORDS, bitmask)
@@ -109,6 +116,15 @@ def _view(of: _Kind, given: Any) -> tuple[_abi.Logits, object]:
     if hasattr(given, "__dlpack__"):
         return _of_dlpack(of, given)
     raise _refuse(of, f"are a {type(given).__name__}, neither a numpy array nor a DLPack tensor")
+
+
+# As maskd_bias.
+BIAS = np.dtype([("id", np.int32), ("bias", np.float32)])
+
+
+def bias_array(biases: Mapping[int, float] | None) -> np.ndarray:
+    """Ids ascending."""
+    return np.array(sorted((biases or {}).items()), dtype=BIAS)
 
 
 def int32_array(values: Any) -> np.ndarray:

@@ -14,56 +14,9 @@ import numpy as np
 
 from maskd import _abi, _buffers
 from maskd._abi import lib
-from maskd._applier import Applier
+from maskd._applier import Applier, planes
 from maskd._errors import NAMES, MaskdError
-
-
-@dataclasses.dataclass(frozen=True)
-class Grammar:
-    """What is to be compiled: kind, source and the options of protos/maskd/v1's GrammarOptions.
-
-        Grammar.json_schema({"type": "object"}, white_space="WHITE_SPACE_COMPACT")
-        Grammar("lark", text)
-    """
-
-    kind: str
-    source: str
-    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    @classmethod
-    def json_schema(cls, schema: str | Mapping[str, Any] | bool, **options: Any) -> Self:
-        """A schema as text, or as what json.loads() gives. The order of properties counts."""
-        return cls("json_schema", schema if isinstance(schema, str) else json.dumps(schema), options)
-
-    @classmethod
-    def json_object(cls, **options: Any) -> Self:
-        """Any JSON object."""
-        return cls("json_object", "", options)
-
-    @classmethod
-    def regex(cls, pattern: str) -> Self:
-        """The whole text matches."""
-        return cls("regex", pattern)
-
-    @classmethod
-    def choice(cls, texts: Sequence[str]) -> Self:
-        """One of the texts."""
-        return cls("choice", json.dumps(list(texts)))
-
-    def to_json(self) -> dict[str, Any]:
-        message: dict[str, Any] = {"kind": self.kind, "source": self.source}
-        if self.options:
-            message["options"] = dict(self.options)
-        return message
-
-
-@dataclasses.dataclass(frozen=True)
-class Compiled:
-    """A grammar that the server has: rows are opened on its id."""
-
-    id: str
-    from_cache: bool
-    warnings: list[tuple[str, str]]  # place, message
+from maskd._grammar import Compiled, Grammar
 
 
 class RowState(enum.IntEnum):
@@ -95,6 +48,25 @@ class RowResult:
     position_count: int
     accepted_drafts: int | None  # that have a mask: of a chain its first ones; None: none were sent
     grammar_id: str  # "" but in the reply that first has a position
+    # What must come next, where Step.want_forced() asked for it: bytes; the tokens that may be
+    # appended without asking the model; those and more, to be sent as drafts.
+    forced_bytes: bytes = b""
+    forced_tokens: tuple[int, ...] = ()
+    forced_draft: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Position:
+    """One position of a row's answer, in the form in which it came."""
+
+    form: int  # FULL: nothing is masked; ALLOWED and FORBIDDEN: by ids; WORDS
+    invalid: bool  # it comes after a draft that was refused: there is no mask
+    ids: np.ndarray  # int32, of the forms that are lists
+    words: np.ndarray  # int32; empty where nothing is masked
+    temperature: float | None  # 0: the greatest is to be taken; None: the engine's own
+    biases: dict[int, float]  # to add to logits, before they are divided by the temperature
+
+    FULL, ALLOWED, FORBIDDEN, WORDS = range(4)
 
 
 def _tokens(values: Iterable[int]) -> np.ndarray:
@@ -115,26 +87,40 @@ class Step(_abi.Handle):
     def open(self, row: int, grammar: Grammar | Compiled | str, tokens: Iterable[int] = (),
              stop_ids: Iterable[int] = (), wait_s: float | None = None,
              reasoning: Mapping[str, Any] | None = None, min_tokens: int = 0,
-             remaining_tokens: int | None = None) -> Self:
+             remaining_tokens: int | None = None, temperature: float | None = None,
+             biases: Mapping[int, float] | None = None) -> Self:
         """Opens a row on a grammar: its text, or what compile() gave, or its id.
 
         `tokens`: taken already. `stop_ids`: that end its text; none: the tokenizer's own. `wait_s`:
         the reply of the whole step may wait so long for grammars that still compile. `reasoning`: free
         text before the grammar, a ReasoningGate of protos/maskd/v1 such as {"style": "think"}.
         `min_tokens`: of the text, before which it may not end. `remaining_tokens`: that the row may
-        still produce, its end included, so that its masks lead to a complete text within them.
+        still produce, as set_remaining() says. `temperature`: of its text, in place of the
+        grammar's own. `biases`: numbers to add to logits of its text, by token. The stream must
+        have been opened with want_temperature and want_bias.
         """
         taken, stops = _tokens(tokens), _tokens(stop_ids)
+        numbers = _buffers.bias_array(biases)
         gate = None if reasoning is None else json.dumps(dict(reasoning)).encode()
         options = _abi.OpenOptions(ctypes.sizeof(_abi.OpenOptions), taken.ctypes.data, taken.size,
                                    stops.ctypes.data, stops.size, gate, min_tokens,
-                                   remaining_tokens or 0)
+                                   remaining_tokens or 0,
+                                   temperature is not None, temperature or 0,
+                                   numbers.ctypes.data, numbers.size)
         if isinstance(grammar, Grammar):
             text = json.dumps(grammar.to_json()).encode()
             lib.maskd_step_open_grammar(self.handle, row, text, ctypes.byref(options))
         else:
             grammar_id = grammar.id if isinstance(grammar, Compiled) else grammar
             lib.maskd_step_open(self.handle, row, grammar_id.encode(), ctypes.byref(options))
+        if wait_s is not None:
+            lib.maskd_step_wait_for_compile(self.handle, int(wait_s * 1000))
+        return self
+
+    def open_snapshot(self, snapshot: Mapping[str, Any], wait_s: float | None = None) -> Self:
+        """Opens a row as one of StepResult.snapshots describes it, on any server that has its
+        grammar."""
+        lib.maskd_step_open_snapshot(self.handle, json.dumps(snapshot).encode())
         if wait_s is not None:
             lib.maskd_step_wait_for_compile(self.handle, int(wait_s * 1000))
         return self
@@ -160,11 +146,6 @@ class Step(_abi.Handle):
         lib.maskd_step_rollback(self.handle, row, token_count)
         return self
 
-    def set_remaining(self, row: int, token_count: int) -> Self:
-        """Says how many tokens a row may still produce, as open() does; the server counts on from here."""
-        lib.maskd_step_set_remaining(self.handle, row, token_count)
-        return self
-
     def draft(self, row: int, drafts: Iterable[int], parents: Iterable[int] | None = None) -> Self:
         """Asks for the masks after these draft tokens, which the row does not take: position i + 1 of
         its answer is the one after drafts[i]. `parents` None: a chain; else parents[i] is the index
@@ -176,6 +157,22 @@ class Step(_abi.Handle):
                              f"parents: are {tree.size}, there are {tokens.size} drafts")
         lib.maskd_step_draft(self.handle, row, tokens.ctypes.data,
                              None if tree is None else tree.ctypes.data, tokens.size)
+        return self
+
+    def set_remaining(self, row: int, token_count: int) -> Self:
+        """Says how many tokens the row may still produce, its end included: its masks lead to a
+        complete text within them. The server counts on from here."""
+        lib.maskd_step_set_remaining(self.handle, row, token_count)
+        return self
+
+    def want_forced(self, row: int) -> Self:
+        """Asks for what must come next: RowResult.forced_bytes and its tokens."""
+        lib.maskd_step_want_forced(self.handle, row)
+        return self
+
+    def snapshot(self, row: int) -> Self:
+        """Asks for the row's description, by which it can be opened anew: StepResult.snapshots."""
+        lib.maskd_step_snapshot(self.handle, row)
         return self
 
     def fork(self, parent: int, child: int) -> Self:
@@ -219,36 +216,65 @@ class StepResult(_abi.Handle):
         return RowResult(row.row, RowState(row.state), error, refused, row.token_count,
                          bool(row.may_end), bool(row.has_mask), row.position_count,
                          None if row.accepted_drafts < 0 else row.accepted_drafts,
-                         row.grammar_id.decode())
+                         row.grammar_id.decode(),
+                         _array(row.forced_bytes, row.forced_byte_count, np.dtype(np.uint8)).tobytes(),
+                         tuple(_ids(row.forced_tokens, row.forced_token_count).tolist()),
+                         tuple(_ids(row.forced_draft, row.forced_draft_count).tolist()))
 
-    def masks(self, order: Sequence[int], out: np.ndarray | None = None) -> np.ndarray:
+    def position(self, row: int, position: int = 0) -> Position:
+        """One of the row's positions, for engines that apply it themselves."""
+        for index, answer in enumerate(self.rows):
+            if answer.row == row and answer.state != RowState.REFUSED:
+                break
+        else:
+            raise MaskdError("NOT_FOUND", f"row {row}: has no answer in this step")
+        at = _abi.PositionStruct(ctypes.sizeof(_abi.PositionStruct))
+        lib.maskd_result_position(self.handle, index, position, ctypes.byref(at))
+        biases = _array(at.biases, at.bias_count, _buffers.BIAS).tolist()
+        return Position(at.form, bool(at.invalid), _ids(at.ids, at.id_count),
+                        _ids(at.words, at.word_count),
+                        at.temperature if at.has_temperature else None, dict(biases))
+
+    @property
+    def snapshots(self) -> list[dict[str, Any]]:
+        """Descriptions of the rows that Step.snapshot() named, for Step.open_snapshot()."""
+        return [json.loads(_take_string("result_snapshot", self.handle, i))
+                for i in range(lib.maskd_result_snapshot_count(self.handle))]
+
+    def masks(self, order: Sequence[int], out: np.ndarray | None = None,
+              positions: int = 1) -> np.ndarray:
         """Row i is the mask of order[i], all ones where there is nothing to apply.
 
-        `out`: int32, a row of at least the stream's mask_words for each; made when None.
+        `out`: int32, a row of at least the stream's mask_words for each; made, as zeros, when None.
+        `positions`: so many rows for each of `order`; those that are invalid, or that a row does not
+        have, are not written.
         """
+        needed = len(order) * positions
         if out is None:
-            out = np.empty((len(order), self._mask_words), dtype=np.int32)
+            out = np.zeros((needed, self._mask_words), dtype=np.int32)
         fits = (out.dtype == np.int32 and out.flags.c_contiguous and out.ndim == 2
-                and out.shape[0] >= len(order) and out.flags.writeable)
+                and out.shape[0] >= needed and out.flags.writeable)
         if not fits:
             raise MaskdError("INVALID_ARGUMENT",
-                             f"out: is not a writable int32 array of {len(order)} rows")
+                             f"out: is not a writable int32 array of {needed} rows")
         ids = (ctypes.c_uint64 * len(order))(*order)
-        lib.maskd_result_copy_masks(self.handle, ids, len(order), out.ctypes.data, out.shape[1])
+        lib.maskd_result_copy_positions(self.handle, ids, len(order), positions, out.ctypes.data,
+                                        out.shape[1])
         return out
 
     def apply(self, applier: Applier, logits: Any,
-              rows: Mapping[int, int] | Iterable[tuple[int, int, int]]) -> None:
-        """Masks logits with the result as it came.
+              rows: Mapping[int, int] | Iterable[tuple[int, int, int]], out: Any = None) -> None:
+        """Masks logits with the result as it came, with its temperatures and biases.
 
         `rows`: {row: logits row}, or (row, position, logits row) for rows with several positions.
+        `out`: where the masked rows go, as of Applier.apply().
         """
         triples = ([(row, 0, target) for row, target in rows.items()]
                    if isinstance(rows, Mapping) else list(rows))
         targets = (_abi.Target * len(triples))(*(_abi.Target(*each) for each in triples))
-        plane, keep = _buffers.view(logits)
-        lib.maskd_result_apply(self.handle, applier.handle, targets, len(triples),
-                               ctypes.byref(plane))
+        plane, output, keep = planes(logits, out)
+        lib.maskd_result_apply_to(self.handle, applier.handle, targets, len(triples),
+                                  ctypes.byref(plane), ctypes.byref(output))
         del keep
 
 
@@ -328,6 +354,35 @@ class Stream(_abi.Handle):
         self.close()
 
 
+class FailoverStream(Stream):
+    """A stream that outlives its servers: when one breaks, stops answering or says that it will stop,
+    the rows are opened with their tokens on the next address, and the masks go on bit for bit. No
+    token is taken twice.
+
+        stream = FailoverStream(["unix:/run/maskd-a.sock", "dns:///maskd:7411"], logits_width=32000)
+
+    `options`: those of Client.open_stream(), and step_timeout_ms (after which a server is given up),
+    give_up_after_ms (how long one that serves is looked for), compile_timeout_ms.
+    """
+
+    def __init__(self, addresses: Sequence[str], logits_width: int, tokenizer: str = "",
+                 timeout_s: float = 10.0, **options: Any) -> None:
+        names = (ctypes.c_char_p * len(addresses))(*(each.encode() for each in addresses))
+        given = _stream_options(logits_width, tokenizer, options)
+        super().__init__(_abi.new("stream_open_failover", names, len(addresses),
+                                  ctypes.byref(given), int(timeout_s * 1000)))
+
+    @property
+    def moves(self) -> int:
+        """How often the rows have moved to another server."""
+        return lib.maskd_stream_moves(self.handle)
+
+    def remember(self, grammar_id: str, grammar: Grammar) -> None:
+        """Keeps a grammar's text for servers that do not have its id."""
+        lib.maskd_stream_remember(self.handle, grammar_id.encode(),
+                                  json.dumps(grammar.to_json()).encode())
+
+
 class Client(_abi.Handle):
     """A client of one server. Any number of threads; streams live on their own.
 
@@ -341,14 +396,8 @@ class Client(_abi.Handle):
     def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """One call of protos/maskd/v1, its messages as protobuf's JSON: Compile, Check, Explain,
         GetTokenizer, ListTokenizers."""
-        reply = ctypes.c_void_p()
-        lib.maskd_client_call(self.handle, method.encode(), json.dumps(request).encode(),
-                              ctypes.byref(reply))
-        assert reply.value is not None
-        try:
-            return json.loads(ctypes.string_at(reply.value))
-        finally:
-            lib.maskd_string_free(reply)
+        return json.loads(_take_string("client_call", self.handle, method.encode(),
+                                       json.dumps(request).encode()))
 
     async def call_async(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
         return await asyncio.to_thread(self.call, method, request)
@@ -373,10 +422,15 @@ class Client(_abi.Handle):
         """The server's, the default first."""
         return self.call("ListTokenizers", {})["tokenizers"]
 
-    def open_stream(self, logits_width: int, tokenizer: str = "",
-                    timeout_s: float = 10.0) -> Stream:
-        """A stream for the rows of one engine. `logits_width`: at least the tokenizer's size."""
-        return Stream(_abi.new("stream_open", self.handle, tokenizer.encode(), logits_width,
+    def open_stream(self, logits_width: int, tokenizer: str = "", timeout_s: float = 10.0,
+                    **options: Any) -> Stream:
+        """A stream for the rows of one engine. `logits_width`: at least the tokenizer's size.
+
+        `options`: tokenizer_hash (that it must have), dictionary_size (masks kept for short forms),
+        dense_only, want_temperature and want_bias (whether positions may carry them).
+        """
+        given = _stream_options(logits_width, tokenizer, options)
+        return Stream(_abi.new("stream_open_with", self.handle, ctypes.byref(given),
                                int(timeout_s * 1000)))
 
     def close(self) -> None:
@@ -387,6 +441,39 @@ class Client(_abi.Handle):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_STREAM_OPTIONS = {name for name, _ in _abi.StreamOptions._fields_} - {"struct_size"}
+
+
+def _stream_options(width: int, tokenizer: str, options: Mapping[str, Any]) -> _abi.StreamOptions:
+    unknown = options.keys() - _STREAM_OPTIONS
+    if unknown:
+        raise MaskdError("INVALID_ARGUMENT", f"{min(unknown)}: is not one of "
+                         f"{', '.join(sorted(_STREAM_OPTIONS))}")
+    texts = {name: value.encode() if isinstance(value, str) else value
+             for name, value in options.items()}
+    return _abi.StreamOptions(struct_size=ctypes.sizeof(_abi.StreamOptions), logits_width=width,
+                              tokenizer=tokenizer.encode(), **texts)
+
+
+def _take_string(function: str, *arguments: object) -> bytes:
+    """Calls a function whose last argument takes a string that it makes."""
+    address = _abi.new(function, *arguments)
+    try:
+        return ctypes.string_at(address)
+    finally:
+        lib.maskd_string_free(address)
+
+
+def _array(address: int | None, count: int, dtype: np.dtype) -> np.ndarray:
+    """A copy of what lies there."""
+    size = count * dtype.itemsize
+    return np.frombuffer(ctypes.string_at(address or 0, size) if size else b"", dtype=dtype)
+
+
+def _ids(address: int | None, count: int) -> np.ndarray:
+    return _array(address, count, np.dtype(np.int32))
 
 
 def _compile_request(grammar: Grammar, tokenizer: str) -> dict[str, Any]:

@@ -130,6 +130,8 @@ def _check_row(place: str, row: Row, plane: Any, vocab: int, dictionary: Diction
     if not 0 <= row.logits_row < plane.row_count:
         raise MaskdError("OUT_OF_RANGE", f"{place}.logits_row: {row.logits_row} is not one of the "
                          f"{plane.row_count} rows of logits")
+    if row.biases.size or row.temperature != 1:
+        raise MaskdError("UNIMPLEMENTED", f"{place}: biases and temperatures need libmaskd")
     needed = (vocab + 31) // 32
     if row.form == _abi.FORM_WORDS and row.words.size != needed:
         raise _refused("rows", f"of logits row {row.logits_row}, words: are {row.words.size}, a "

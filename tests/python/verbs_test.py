@@ -1,0 +1,194 @@
+"""What the C++ client can say and read, the C library and Python can: by name, and by what it does."""
+
+import pathlib
+import re
+import subprocess
+import os
+
+import numpy as np
+import pytest
+
+import maskd
+from maskd import _abi
+
+ROOT = pathlib.Path(__file__).parents[2]
+WIDTH = 320
+END = 256
+
+# A method of client/cpp, the function of client/c/maskd.h, the method of Python.
+STEP = {
+    "Open": (["step_open", "step_open_grammar", "step_open_snapshot"], ["open", "open_snapshot"]),
+    "Take": (["step_take", "step_take_each"], ["take", "take_each"]),
+    "Rollback": (["step_rollback"], ["rollback"]),
+    "SetRemaining": (["step_set_remaining"], ["set_remaining"]),
+    "Draft": (["step_draft"], ["draft"]),
+    "WantForced": (["step_want_forced"], ["want_forced"]),
+    "Snapshot": (["step_snapshot"], ["snapshot"]),
+    "Fork": (["step_fork"], ["fork"]),
+    "Close": (["step_close"], ["close"]),
+    "WaitForCompile": (["step_wait_for_compile"], ["open"]),  # wait_s
+}
+# A field of client/cpp's RowResult and where Python has it.
+ROW = {
+    "row": "row", "state": "state", "masks": "position_count", "error": "error",
+    "refused_token": "refused", "token_count": "token_count", "may_end": "may_end",
+    "grammar_id": "grammar_id", "accepted_drafts": "accepted_drafts",
+    "forced_bytes": "forced_bytes", "forced_tokens": "forced_tokens",
+    "forced_draft": "forced_draft",
+}
+# A field of client/cpp's OpenOptions and Python's name of it.
+OPEN = {
+    "tokens": "tokens", "stop_ids": "stop_ids", "reasoning": "reasoning",
+    "min_tokens": "min_tokens", "remaining_tokens": "remaining_tokens",
+    "temperature": "temperature", "biases": "biases",
+}
+
+
+def header(path, begin, end):
+    text = (ROOT / path).read_text()
+    return text[text.index(begin):].split(end)[0]
+
+
+def fields(path, struct):
+    body = re.sub(r"//.*", "", header(path, f"struct {struct} {{", "\n};"))
+    return set(re.findall(r"(\w+)(?: = [^;]*)?;", re.sub(r"\[\[nodiscard\]\][^}]*}", "", body)))
+
+
+def test_every_verb_of_a_step_is_in_c_and_in_python():
+    said = set(re.findall(r"Step& (\w+)\(", header("client/cpp/step.h", "class Step {", "\n};")))
+    assert said == STEP.keys()
+    for functions, methods in STEP.values():
+        assert all(function in _abi._FUNCTIONS for function in functions)
+        assert all(hasattr(maskd.Step, method) for method in methods)
+
+
+def test_every_field_of_a_rows_answer_is_in_python():
+    assert fields("client/cpp/step_result.h", "RowResult") == ROW.keys()
+    assert set(ROW.values()) <= set(maskd.RowResult.__dataclass_fields__)
+
+
+def test_every_option_of_a_row_is_in_python():
+    assert fields("client/cpp/step.h", "OpenOptions") == OPEN.keys()
+    assert set(OPEN.values()) <= set(maskd.Step.open.__annotations__)
+
+
+def test_every_function_of_the_library_is_bound():
+    declared = re.findall(r"^MASKD_API .*?maskd_(\w+)\(", (ROOT / "client/c/maskd.h").read_text(),
+                          re.MULTILINE)
+    assert set(declared) - set(_abi._FUNCTIONS) == {
+        "applier_new_on_queue",  # takes a cl_command_queue, of which Python has none
+    }
+    assert set(_abi._FUNCTIONS) <= set(declared)
+
+
+@pytest.fixture
+def stream(client):
+    with client.open_stream(WIDTH) as opened:
+        yield opened
+
+
+def ids(result, row, position=0):
+    return result.position(row, position).ids.tolist()
+
+
+def test_forced_text_is_said_when_asked_for(stream):
+    step = maskd.Step().open(1, maskd.Grammar.choice(["abcx", "abcy"]), wait_s=20).want_forced(1)
+    (row,) = stream.run(step).rows
+    assert row.forced_bytes == b"abc"
+    assert bytes(row.forced_draft) == b"abc"
+    assert row.forced_tokens == row.forced_draft[:len(row.forced_tokens)]
+    (row,) = stream.run(maskd.Step().take(1, b"a")).rows
+    assert (row.forced_bytes, row.forced_tokens, row.forced_draft) == (b"", (), ())
+
+
+def test_a_snapshot_opens_the_row_on_another_stream(client, stream):
+    grammar = maskd.Grammar.regex("ab[cd]e")
+    stream.run(maskd.Step().open(1, grammar, wait_s=20, min_tokens=2, remaining_tokens=9))
+    result = stream.run(maskd.Step().take(1, b"ab").snapshot(1))
+    (snapshot,) = result.snapshots
+    assert bytes(snapshot["tokens"]) == b"ab"
+    assert (snapshot["min_tokens"], snapshot["remaining_tokens"]) == (2, 7)
+    with client.open_stream(WIDTH) as other:
+        moved = other.run(maskd.Step().open_snapshot(snapshot, wait_s=20))
+        assert moved.masks([1]).tolist() == result.masks([1]).tolist()
+        assert moved.rows[0].token_count == 2
+
+
+@pytest.mark.parametrize(("remaining", "at_open"), [(4, True), (4, False), (3, True)])
+def test_a_budget_closes_the_text_in_time(stream, remaining, at_open):
+    step = maskd.Step().open(1, maskd.Grammar.regex("a*b"), wait_s=20,
+                             remaining_tokens=remaining if at_open else None)
+    if not at_open:
+        step.set_remaining(1, remaining)
+    result = stream.run(step)
+    taken = b""
+    while result.rows[0].state != maskd.RowState.FINISHED:
+        assert len(taken) < remaining
+        token = ids(result, 1)[0]  # "a" as long as it may be
+        result = stream.run(maskd.Step().take(1, [token]))
+        taken += b"" if token == END else bytes([token])
+    assert taken == b"a" * (remaining - 2) + b"b"
+
+
+def test_all_positions_as_words(stream):
+    step = maskd.Step().open(1, maskd.Grammar.regex("ab"), wait_s=20).draft(1, b"aX")
+    out = np.full((3, stream.mask_words), 5, dtype=np.int32)
+    stream.run(step).masks([1], out, positions=3)
+    bits = np.unpackbits(out.view(np.uint8), bitorder="little").reshape(3, -1)
+    assert [np.flatnonzero(row).tolist() for row in bits[:2]] == [[ord("a")], [ord("b")]]
+    assert (out[2] == 5).all()
+
+
+def test_a_positions_form_is_as_it_came(client):
+    with client.open_stream(WIDTH, dense_only=True) as dense:
+        step = maskd.Step().open(1, maskd.Grammar.choice(["a"]), wait_s=20).draft(1, b"aX")
+        result = dense.run(step)
+        assert result.position(1).form == maskd.Position.WORDS
+        assert result.position(1, 2).invalid
+        with pytest.raises(maskd.MaskdError, match="position: 3 is not one of the row's 3"):
+            result.position(1, 3)
+        with pytest.raises(maskd.MaskdError, match="row 9: has no answer"):
+            result.position(9)
+
+
+def test_options_of_a_stream_are_checked(client):
+    with pytest.raises(maskd.MaskdError, match="want_biases: is not one of"):
+        client.open_stream(WIDTH, want_biases=True)
+    with pytest.raises(maskd.MaskdError) as error:
+        client.open_stream(WIDTH, tokenizer_hash="00")
+    assert error.value.code == "FAILED_PRECONDITION"
+
+
+def serve(socket):
+    return subprocess.Popen([os.environ["MASKD_SERVER"], f"--listen=unix:{socket}",
+                             "--metrics_listen="], stdin=subprocess.DEVNULL)
+
+
+def test_a_stream_over_two_servers_outlives_the_first(tmp_path):
+    sockets = [tmp_path / "a", tmp_path / "b"]
+    servers = [serve(socket) for socket in sockets]
+    try:
+        for socket in sockets:
+            maskd.Client(f"unix:{socket}", timeout_s=20).close()
+        with maskd.FailoverStream([f"unix:{socket}" for socket in sockets], WIDTH,
+                                  step_timeout_ms=5000) as stream:
+            grammar = maskd.Grammar.regex("ab[cd]e")
+            result = stream.run(maskd.Step().open(1, grammar, wait_s=20))
+            stream.remember(result.rows[0].grammar_id, grammar)
+            stream.run(maskd.Step().take(1, b"a"))
+            servers[0].kill()
+            servers[0].wait()
+            result = stream.run(maskd.Step().take(1, b"b"), timeout_s=30)
+            assert stream.moves == 1
+            assert ids(result, 1) == list(b"cd")
+            assert result.rows[0].token_count == 2
+    finally:
+        for server in servers:
+            server.kill()
+            server.wait()
+
+
+def test_only_streams_that_move_remember(stream):
+    assert maskd.FailoverStream.moves.fget(stream) == 0
+    with pytest.raises(maskd.MaskdError, match="stream: is of one server"):
+        maskd.FailoverStream.remember(stream, "x", maskd.Grammar.choice(["a"]))
