@@ -16,6 +16,7 @@
 
 #include "client/apply/make_applier.h"
 #include "client/cpp/client.h"
+#include "client/cpp/target_rows.h"
 
 namespace {
 
@@ -79,9 +80,10 @@ absl::Status DecodeStep(MaskStream& stream, const Applier& applier, Step& step, 
     return row == nullptr || row->error.ok() ? absl::InternalError("no mask") : row->error;
   }
   const auto width = static_cast<std::int64_t>(logits.size());
-  const MaskRow masks[] = {MaskRow::Dense(/*logits_row=*/0, row->masks.front().words())};
+  const std::int64_t vocab_size = stream.welcome().tokenizer().vocab_size();
+  const MaskRow masks[] = {ToMaskRow(row->masks.front(), vocab_size, /*logits_row=*/0)};
   absl::Status masked =
-      applier.Apply({.vocab_size = width, .rows = masks},
+      applier.Apply({.vocab_size = vocab_size, .rows = masks},
                     {.data = logits.data(), .row_count = 1, .width = width, .row_stride = width});
   sampled = static_cast<TokenId>(std::ranges::max_element(logits) - logits.begin());
   return masked;

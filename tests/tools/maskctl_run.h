@@ -42,6 +42,14 @@ inline std::string ReadAll(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// A line of a file that states what is not so, what is printed for it, and its row of the table.
+struct WrongStatement {
+  std::string name;
+  std::string line;
+  std::string printed;
+  std::string row;
+};
+
 // A directory of the test's own, gone with it.
 class MaskctlTest : public testing::Test {
  protected:

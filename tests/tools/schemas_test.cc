@@ -27,19 +27,12 @@ constexpr char kRight[] =
     R"({"id": "d", "keyword": "type", "schema": {"required": ["a", "b"], "properties": {"a": {}, "b": {}}}, "valid": ["{\"a\":1,\"b\":\"é\"}"], "shuffled": ["{\"b\":1,\"a\":1}"], "invalid": []})"
     "\n";
 
-struct WrongCase {
-  std::string name;
-  std::string line;
-  std::string printed;
-  std::string row;
-};
-
-class WrongSchemaTest : public MaskctlTest, public testing::WithParamInterface<WrongCase> {};
+class WrongSchemaTest : public MaskctlTest, public testing::WithParamInterface<WrongStatement> {};
 
 // Cases that state what is not so, each in one way.
 INSTANTIATE_TEST_SUITE_P(
     Cases, WrongSchemaTest,
-    testing::ValuesIn(std::vector<WrongCase>{
+    testing::ValuesIn(std::vector<WrongStatement>{
         {"ValidRefused",
          R"({"id": "x", "keyword": "k", "schema": {"type": "null"}, "valid": ["nul", "1"], "invalid": []})",
          "x: valid refused at byte 3: \"nul\"\nx: valid refused at byte 0: \"1\"\n",

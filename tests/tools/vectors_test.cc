@@ -29,19 +29,12 @@ constexpr char kRight[] =
     R"({"id": "d", "kind": "regex", "grammar": "[0-9]{2,}", "expect": "ok", "accepts": ["12", "123"], "rejects": ["1", "x"], "note": "more fields are not read"})"
     "\n";
 
-struct WrongCase {
-  std::string name;
-  std::string line;
-  std::string printed;
-  std::string row;
-};
-
-class WrongVectorTest : public MaskctlTest, public testing::WithParamInterface<WrongCase> {};
+class WrongVectorTest : public MaskctlTest, public testing::WithParamInterface<WrongStatement> {};
 
 // Vectors that state what is not so, each in one way.
 INSTANTIATE_TEST_SUITE_P(
     Vectors, WrongVectorTest,
-    testing::ValuesIn(std::vector<WrongCase>{
+    testing::ValuesIn(std::vector<WrongStatement>{
         {"RightTextRefused",
          R"({"id": "x", "kind": "choice", "grammar": "[\"ab\"]", "expect": "ok", "accepts": ["ac"], "rejects": []})",
          "x: refused at byte 1: \"ac\"\n", "| choice | 1 | 0 | 0 | 1 | 0 | 1 | 0 | 0 | 0 |"},

@@ -10,6 +10,8 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
+#include "client/cpp/target_rows.h"
+
 namespace maskd::cli {
 namespace {
 
@@ -148,19 +150,18 @@ void Simulation::ReadRow(Sequence& sequence, const client::RowResult& row) {
 }
 
 absl::Status Simulation::ApplyMasks() {
+  const std::int64_t vocab_size = stream_.welcome().tokenizer().vocab_size();
   std::vector<client::MaskRow> rows;
   for (const client::RowResult& row : result_.rows()) {
     const auto logits_row = static_cast<std::int64_t>(row.row) - 1;
-    if (row.has_mask()) {
-      rows.push_back(client::MaskRow::Dense(logits_row, row.masks.front().words()));
-    }
+    if (row.has_mask()) rows.push_back(ToMaskRow(row.masks.front(), vocab_size, logits_row));
   }
   const client::Logits logits{.data = logits_.data(),
                               .type = client::LogitsType::kFloat32,
                               .row_count = static_cast<std::int64_t>(sequences_.size()),
                               .width = logits_width_,
                               .row_stride = logits_width_};
-  return applier_.Apply({.vocab_size = logits_width_, .rows = rows}, logits);
+  return applier_.Apply({.vocab_size = vocab_size, .rows = rows}, logits);
 }
 
 void Simulation::Sample() {
