@@ -3,23 +3,18 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <random>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "client/cpp/client.h"
 #include "client/cpp/failover_stream.h"
+#include "tests/client/server_program.h"
 
 namespace maskd::client {
 namespace {
@@ -28,49 +23,12 @@ constexpr absl::Duration kTimeout = absl::Seconds(20);
 constexpr std::uint32_t kWidth = 257;
 constexpr RowId kRows = 64;
 
-// A maskd of its own, which a test may kill.
-class Program {
- public:
-  explicit Program(const std::string& name)
-      : socket_((std::filesystem::temp_directory_path() /
-                 absl::StrCat("maskd_failover.", getpid(), ".", name, ".sock"))
-                    .string()) {
-    Start();
+// A maskd that serves.
+struct Program : ServerProgram {
+  explicit Program(const std::string& name) : ServerProgram(MASKD_BINARY, name, {"--heap_mib=8"}) {
+    Restart();
   }
-  ~Program() {
-    Signal(SIGKILL);
-    std::filesystem::remove(socket_);
-  }
-
-  void Start() {
-    const std::string listen = absl::StrCat("--listen=", address());
-    child_ = fork();
-    if (child_ == 0) {
-      std::freopen("/dev/null", "w", stderr);
-      execl(MASKD_BINARY, MASKD_BINARY, listen.c_str(), "--metrics_listen=", "--heap_mib=8",
-            "--drain_ms=5000", nullptr);
-      _exit(127);
-    }
-    ASSERT_TRUE(Client::Connect({.address = address(), .connect_timeout = kTimeout}).ok());
-  }
-
-  void Signal(int signal) {
-    if (child_ <= 0) return;
-    kill(child_, signal);
-    if (signal == SIGKILL) Wait();
-  }
-  // Its exit code; minus the signal that ended it.
-  int Wait() {
-    int status = 0;
-    waitpid(std::exchange(child_, 0), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
-  [[nodiscard]] std::string address() const { return absl::StrCat("unix:", socket_); }
-
- private:
-  std::string socket_;
-  pid_t child_ = 0;
+  void Restart() { ASSERT_TRUE(Start(kTimeout)); }
 };
 
 // The same rows on a stream that moves and on one that stays.
@@ -191,7 +149,7 @@ TEST_F(FailoverTest, NoStepFailsWhenServersAreDrainedInTurn) {
     program->Signal(SIGTERM);
     for (int i = 0; i < 10; ++i) ASSERT_NO_FATAL_FAILURE(RunStep());
     EXPECT_EQ(program->Wait(), 0) << "it drained";
-    ASSERT_NO_FATAL_FAILURE(program->Start());
+    ASSERT_NO_FATAL_FAILURE(program->Restart());
   }
   // On a busy machine a server may say that it goes only after the steps above.
   ASSERT_NO_FATAL_FAILURE(RunStep());
