@@ -10,10 +10,11 @@ namespace {
 
 using Kind = Claim::Kind;
 
-// Listed values, alternatives of a choice and choices that are looked at, at most.
+// Listed values, alternatives of a choice and choices that are looked at, at most. More choices are
+// more work than what they prove saves.
 constexpr std::size_t kMaxValues = 100;
 constexpr std::size_t kMaxAlternatives = 32;
-constexpr std::size_t kMaxChoices = 4;
+constexpr std::size_t kMaxChoices = 1;
 
 bool IsOnly(TypeSet types, TypeSet of) { return (types & ~of) == 0; }
 
