@@ -10,6 +10,7 @@ import pytest
 
 import maskd
 from maskd import _abi
+from maskd._api import PLAIN
 
 ROOT = pathlib.Path(__file__).parents[2]
 WIDTH = 320
@@ -159,11 +160,15 @@ def test_options_of_a_stream_are_checked(client):
     assert error.value.code == "FAILED_PRECONDITION"
 
 
+of_the_library = pytest.mark.skipif(PLAIN, reason="a stream over several addresses is the library's alone")
+
+
 def serve(socket):
     return subprocess.Popen([os.environ["MASKD_SERVER"], f"--listen=unix:{socket}",
                              "--metrics_listen="], stdin=subprocess.DEVNULL)
 
 
+@of_the_library
 def test_a_stream_over_two_servers_outlives_the_first(tmp_path):
     sockets = [tmp_path / "a", tmp_path / "b"]
     servers = [serve(socket) for socket in sockets]
@@ -188,6 +193,7 @@ def test_a_stream_over_two_servers_outlives_the_first(tmp_path):
             server.wait()
 
 
+@of_the_library
 def test_only_streams_that_move_remember(stream):
     assert maskd.FailoverStream.moves.fget(stream) == 0
     with pytest.raises(maskd.MaskdError, match="stream: is of one server"):

@@ -6,6 +6,7 @@ MASKD_CLIENT  "library" or "plain"; not set: the library, and where there is non
 
 import os
 import warnings
+from typing import TYPE_CHECKING
 
 from maskd import _abi
 from maskd._errors import MaskdError
@@ -23,7 +24,10 @@ def _is_plain() -> bool:
 
 
 PLAIN = _is_plain()
-if PLAIN:
+if TYPE_CHECKING or not PLAIN:
+    from maskd._applier import Applier, Dictionary
+    from maskd._client import Client, FailoverStream, Step, StepResult, Stream
+else:
     from maskd.plain import Applier, Client, Dictionary, Step, StepResult, Stream
 
     class FailoverStream(Stream):
@@ -31,9 +35,6 @@ if PLAIN:
 
         def __init__(self, *_: object, **__: object) -> None:
             raise MaskdError("UNIMPLEMENTED", "a stream over several addresses needs libmaskd")
-else:
-    from maskd._applier import Applier, Dictionary
-    from maskd._client import Client, FailoverStream, Step, StepResult, Stream
 
 __all__ = ["PLAIN", "Applier", "Client", "Dictionary", "FailoverStream", "Step", "StepResult",
            "Stream"]

@@ -12,13 +12,13 @@ from maskd._errors import MaskdError
 
 
 class Row:
-    """One row of logits and its mask.
+    """One row of logits and its mask. Not changed once it is made.
 
     Words: ceil(vocab_size / 32) int32; bit t % 32, least significant first, of word t // 32 is token
     t, 1 = allowed. Ids ascend, each once.
     """
 
-    __slots__ = ("biases", "form", "ids", "logits_row", "slot", "temperature", "words")
+    __slots__ = ("biases", "form", "ids", "logits_row", "slot", "struct", "temperature", "words")
 
     def __init__(self, logits_row: int, form: int, words: Any = None, slot: int = 0,
                  ids: Any = ()) -> None:
@@ -27,8 +27,11 @@ class Row:
         self.words = None if words is None else _buffers.int32_array(words)
         self.slot = slot
         self.ids = _buffers.int32_array(ids)
-        self.biases = _buffers.bias_array(None)
+        self.biases = _buffers.NO_BIASES
         self.temperature = 1.0
+        # As the library takes it; made once, for rows are applied more often than made.
+        self.struct = _abi.RowStruct(logits_row, form, 0, _address(self.words), slot,
+                                     _address(self.ids), self.ids.size)
 
     def tuned(self, biases: Mapping[int, float] | None = None, temperature: float = 1) -> Self:
         """What is done to the logits that stay: biases are added to those of their ids, then all are
@@ -118,16 +121,11 @@ class Applier(_abi.Handle):
         """
         plane, output, keep = planes(logits, out)
         vocab = plane.width if vocab_size is None else vocab_size
-        structs, tunings = (_abi.RowStruct * len(rows))(), (_abi.Tuning * len(rows))()
-        for struct, tuning, row in zip(structs, tunings, rows, strict=True):
-            tuning.temperature = row.temperature
-            tuning.biases, tuning.bias_count = row.biases.ctypes.data, row.biases.size
-            struct.logits_row, struct.form, struct.slot = row.logits_row, row.form, row.slot
-            struct.ids, struct.id_count = row.ids.ctypes.data, row.ids.size
-            struct.words = _words_address(row.words, vocab, row.logits_row)
+        _check_words(rows, (vocab + 31) // 32, vocab)
+        structs = (_abi.RowStruct * len(rows))(*[row.struct for row in rows])
         options = _abi.ApplyOptions(ctypes.sizeof(_abi.ApplyOptions),
                                     None if dictionary is None else dictionary.handle,
-                                    ctypes.pointer(output), tunings)
+                                    ctypes.pointer(output), _tunings(rows))
         lib.maskd_apply_with(self.handle, ctypes.byref(plane), vocab, structs, len(rows),
                              ctypes.byref(options))
         del keep
@@ -143,11 +141,20 @@ def planes(logits: Any, out: Any) -> tuple[_abi.Logits, _abi.Logits, object]:
     return plane, output, (keep, keep_output)
 
 
-def _words_address(words: np.ndarray | None, vocab_size: int, row: int) -> int | None:
-    if words is None:
+def _check_words(rows: Sequence[Row], needed: int, vocab_size: int) -> None:
+    for row in rows:
+        if row.words is not None and row.words.size != needed:
+            raise MaskdError("INVALID_ARGUMENT", f"rows: of logits row {row.logits_row}, words: are "
+                             f"{row.words.size}, a vocabulary of {vocab_size} needs {needed}")
+
+
+def _tunings(rows: Sequence[Row]) -> Any:
+    """One for each row; None where no row has one."""
+    if all(row.temperature == 1 and not row.biases.size for row in rows):
         return None
-    needed = (vocab_size + 31) // 32
-    if words.size != needed:
-        raise MaskdError("INVALID_ARGUMENT", f"rows: of logits row {row}, words: are {words.size}, "
-                         f"a vocabulary of {vocab_size} needs {needed}")
-    return words.ctypes.data
+    return (_abi.Tuning * len(rows))(*[
+        _abi.Tuning(row.temperature, 0, _address(row.biases), row.biases.size) for row in rows])
+
+
+def _address(array: np.ndarray | None) -> int | None:
+    return None if array is None else array.ctypes.data

@@ -42,6 +42,7 @@ class _Kind(NamedTuple):
     written: bool = True
 
 
+_NAMES: dict[np.dtype, str] = {}
 _LOGITS = _Kind("logits", NUMPY_TYPES, _DLPACK_TYPES)
 _WORDS = _Kind("bitmask", {"int32": 0}, {(0, 32): 0})
 
@@ -64,8 +65,16 @@ def _plane(of: _Kind, address: int, kind: int, shape: tuple[int, ...],
     return _abi.Logits(ctypes.sizeof(_abi.Logits), address, 0, kind, 0, rows, width, row_stride)
 
 
+def _kind_of(of: _Kind, dtype: np.dtype) -> int | None:
+    """A type's name takes longer than all else here."""
+    names = _NAMES.get(dtype)
+    if names is None:
+        names = _NAMES[dtype] = dtype.name
+    return of.numpy.get(names)
+
+
 def _of_numpy(of: _Kind, array: np.ndarray) -> _abi.Logits:
-    kind = of.numpy.get(array.dtype.name)
+    kind = _kind_of(of, array.dtype)
     if kind is None:
         raise _refuse(of, f"are {array.dtype}, not one of {', '.join(of.numpy)}")
     if of.written and not array.flags.writeable:
@@ -87,9 +96,9 @@ def _of_dlpack(of: _Kind, exporter: Any) -> tuple[_abi.Logits, object]:
     if kind is None or tensor.lanes != 1:
         raise _refuse(of, f"have DLPack type {tensor.code} of {tensor.bits} bits, not one of "
                       f"{', '.join(of.numpy)}")
-    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    shape = tuple(tensor.shape[:tensor.ndim])
     if tensor.strides:
-        strides = tuple(tensor.strides[i] for i in range(tensor.ndim))
+        strides = tuple(tensor.strides[:tensor.ndim])
     else:
         strides = (shape[-1], 1)[-len(shape):]
     return _plane(of, (tensor.data or 0) + tensor.byte_offset, kind, shape, strides), capsule
@@ -120,6 +129,9 @@ def _view(of: _Kind, given: Any) -> tuple[_abi.Logits, object]:
 
 # As maskd_bias.
 BIAS = np.dtype([("id", np.int32), ("bias", np.float32)])
+
+
+NO_BIASES = np.empty(0, dtype=BIAS)
 
 
 def bias_array(biases: Mapping[int, float] | None) -> np.ndarray:

@@ -217,9 +217,9 @@ class StepResult(_abi.Handle):
                          bool(row.may_end), bool(row.has_mask), row.position_count,
                          None if row.accepted_drafts < 0 else row.accepted_drafts,
                          row.grammar_id.decode(),
-                         _array(row.forced_bytes, row.forced_byte_count, np.dtype(np.uint8)).tobytes(),
-                         tuple(_ids(row.forced_tokens, row.forced_token_count).tolist()),
-                         tuple(_ids(row.forced_draft, row.forced_draft_count).tolist()))
+                         _bytes(row.forced_bytes, row.forced_byte_count),
+                         _tuple(row.forced_tokens, row.forced_token_count),
+                         _tuple(row.forced_draft, row.forced_draft_count))
 
     def position(self, row: int, position: int = 0) -> Position:
         """One of the row's positions, for engines that apply it themselves."""
@@ -269,9 +269,9 @@ class StepResult(_abi.Handle):
         `rows`: {row: logits row}, or (row, position, logits row) for rows with several positions.
         `out`: where the masked rows go, as of Applier.apply().
         """
-        triples = ([(row, 0, target) for row, target in rows.items()]
-                   if isinstance(rows, Mapping) else list(rows))
-        targets = (_abi.Target * len(triples))(*(_abi.Target(*each) for each in triples))
+        triples: list[Any] = ([(row, 0, target) for row, target in rows.items()]
+                              if isinstance(rows, Mapping) else list(rows))
+        targets = (_abi.Target * len(triples))(*triples)
         plane, output, keep = planes(logits, out)
         lib.maskd_result_apply_to(self.handle, applier.handle, targets, len(triples),
                                   ctypes.byref(plane), ctypes.byref(output))
@@ -443,7 +443,7 @@ class Client(_abi.Handle):
         self.close()
 
 
-_STREAM_OPTIONS = {name for name, _ in _abi.StreamOptions._fields_} - {"struct_size"}
+_STREAM_OPTIONS = {field[0] for field in _abi.StreamOptions._fields_} - {"struct_size"}
 
 
 def _stream_options(width: int, tokenizer: str, options: Mapping[str, Any]) -> _abi.StreamOptions:
@@ -470,6 +470,14 @@ def _array(address: int | None, count: int, dtype: np.dtype) -> np.ndarray:
     """A copy of what lies there."""
     size = count * dtype.itemsize
     return np.frombuffer(ctypes.string_at(address or 0, size) if size else b"", dtype=dtype)
+
+
+def _bytes(address: int | None, count: int) -> bytes:
+    return ctypes.string_at(address or 0, count) if count else b""
+
+
+def _tuple(address: int | None, count: int) -> tuple[int, ...]:
+    return tuple(_ids(address, count).tolist()) if count else ()
 
 
 def _ids(address: int | None, count: int) -> np.ndarray:

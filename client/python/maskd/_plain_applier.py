@@ -1,6 +1,7 @@
 """Masks onto logits with numpy, where there is no library: the interface of maskd._applier."""
 
 import ctypes
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -8,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from maskd import _abi, _buffers
-from maskd._applier import Row
+from maskd._applier import Row, planes
+from maskd._plain_numbers import tune
 from maskd._errors import MaskdError
 
 # Minus infinity by type, as the bits of an unsigned number of its size.
-_MINUS_INFINITY = {_abi.FLOAT32: np.uint32(0xFF800000), _abi.FLOAT16: np.uint16(0xFC00),
+_MINUS_INFINITY: dict[int, Any] = {_abi.FLOAT32: np.uint32(0xFF800000), _abi.FLOAT16: np.uint16(0xFC00),
                    _abi.BFLOAT16: np.uint16(0xFF80)}
 _NAMES = ("auto", "cpu")
 
@@ -69,30 +71,43 @@ class Applier:
         """There is nothing to make beforehand."""
 
     def apply(self, logits: Any, rows: Sequence[Row], vocab_size: int | None = None,
-              dictionary: Dictionary | None = None) -> None:
-        """Masks `rows` of `logits` (numpy or DLPack, in place) and no other.
+              dictionary: Dictionary | None = None, out: Any = None) -> None:
+        """Masks `rows` of `logits` (numpy or DLPack) and no other.
 
         `vocab_size`: tokens that the masks speak of, by default the logits' width; what is past it
-        becomes minus infinity in the rows named.
+        becomes minus infinity in the rows named. `out`: where the masked rows go, the logits being
+        only read: of their type and shape, and sharing no memory with them. None: in place.
         """
-        plane, keep = _buffers.view(logits)
+        plane, output, keep = planes(logits, out)
         vocab = plane.width if vocab_size is None else vocab_size
+        _check_output(plane, output)
         _check(rows, plane, vocab, dictionary)
         minus_infinity = _MINUS_INFINITY[plane.type]
-        elements = _elements(plane, minus_infinity.dtype)
+        source = _elements(plane, minus_infinity.dtype)
+        target = source if output is plane else _elements(output, minus_infinity.dtype)
         for row in rows:
+            elements = target[row.logits_row]
+            if output is not plane:
+                elements[:] = source[row.logits_row]
             if row.form != _abi.FORM_FULL:
-                _mask(elements[row.logits_row], row, vocab, dictionary, minus_infinity)
+                tune(elements[:vocab], plane.type, row.biases, row.temperature)
+                _mask(elements, row, vocab, dictionary, minus_infinity)
         del keep
 
 
 def _elements(plane: Any, kind: np.dtype) -> np.ndarray:
     """The logits as unsigned numbers, in place."""
-    size = kind.itemsize
-    count = max(0, (plane.row_count - 1) * plane.row_stride + plane.width) if plane.row_count else 0
-    memory = (ctypes.c_char * (size * count)).from_address(plane.data or 0) if count else b""
+    size, count = kind.itemsize, _byte_count(plane)
+    memory: Any = (ctypes.c_char * count).from_address(plane.data or 0) if count else b""
     return np.ndarray((plane.row_count, plane.width), kind, memory,
                       strides=(size * plane.row_stride, size))
+
+
+def _byte_count(plane: Any) -> int:
+    if plane.row_count == 0:
+        return 0
+    elements = (plane.row_count - 1) * plane.row_stride + plane.width
+    return int(elements) * _MINUS_INFINITY[plane.type].dtype.itemsize
 
 
 def _mask(elements: np.ndarray, row: Row, vocab: int, dictionary: Dictionary | None,
@@ -105,7 +120,9 @@ def _mask(elements: np.ndarray, row: Row, vocab: int, dictionary: Dictionary | N
     if row.form == _abi.FORM_FORBIDDEN:
         elements[row.ids] = minus_infinity
     else:
-        words = dictionary.find(row.slot) if row.form == _abi.FORM_SLOT else row.words
+        words: Any = row.words
+        if row.form == _abi.FORM_SLOT and dictionary is not None:
+            words = dictionary.find(row.slot)
         bits = np.unpackbits(words.view(np.uint8), count=vocab, bitorder="little")
         bits[row.ids] ^= 1
         np.copyto(elements[:vocab], minus_infinity, where=bits == 0)
@@ -130,14 +147,13 @@ def _check_row(place: str, row: Row, plane: Any, vocab: int, dictionary: Diction
     if not 0 <= row.logits_row < plane.row_count:
         raise MaskdError("OUT_OF_RANGE", f"{place}.logits_row: {row.logits_row} is not one of the "
                          f"{plane.row_count} rows of logits")
-    if row.biases.size or row.temperature != 1:
-        raise MaskdError("UNIMPLEMENTED", f"{place}: biases and temperatures need libmaskd")
     needed = (vocab + 31) // 32
-    if row.form == _abi.FORM_WORDS and row.words.size != needed:
+    if row.words is not None and row.words.size != needed:
         raise _refused("rows", f"of logits row {row.logits_row}, words: are {row.words.size}, a "
                        f"vocabulary of {vocab} needs {needed}")
     if row.form == _abi.FORM_SLOT:
         _check_slot(place, row.slot, needed, dictionary)
+    _check_tuning(place, row, vocab)
     descents = np.flatnonzero(row.ids[1:] <= row.ids[:-1])
     if descents.size:
         at = int(descents[0]) + 1
@@ -145,6 +161,32 @@ def _check_row(place: str, row: Row, plane: Any, vocab: int, dictionary: Diction
     for at in (0, row.ids.size - 1) if row.ids.size else ():
         if not 0 <= row.ids[at] < vocab:
             raise _refused(f"{place}.ids[{at}]", f"{row.ids[at]} is not one of the {vocab} tokens")
+
+
+def _check_tuning(place: str, row: Row, vocab: int) -> None:
+    if not math.isfinite(row.temperature) or row.temperature < 0:
+        raise _refused(f"{place}.temperature",
+                       f"{row.temperature:g} is not a finite number from 0 on")
+    before = -1
+    for i, (token, bias) in enumerate(row.biases.tolist()):
+        if not before < token < vocab or not math.isfinite(bias):
+            raise _refused(f"{place}.biases[{i}]", f"of token {token} by {bias:g} is not finite, or not "
+                           f"of one of the {vocab} tokens in ascending order")
+        before = token
+
+
+def _check_output(plane: Any, output: Any) -> None:
+    if output is plane:
+        return
+    if output.type != plane.type:
+        raise _refused("output.type", "is not that of the logits")
+    if (output.row_count, output.width) != (plane.row_count, plane.width):
+        raise _refused("output.width", f"{output.row_count} rows of {output.width} are not the logits' "
+                       f"{plane.row_count} rows of {plane.width}")
+    begins = [each.data or 0 for each in (plane, output)]
+    ends = [begin + _byte_count(each) for begin, each in zip(begins, (plane, output), strict=True)]
+    if begins[0] < ends[1] and begins[1] < ends[0]:
+        raise _refused("output.data", "shares memory with the logits")
 
 
 def _check_slot(place: str, slot: int, needed: int, dictionary: Dictionary | None) -> None:

@@ -20,7 +20,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from maskd import _abi, _client
 from maskd._applier import Row
-from maskd._client import Compiled, Grammar, RefusedToken, RowResult, RowState
+from maskd._client import Compiled, Grammar, Position, RefusedToken, RowResult, RowState
 from maskd._errors import NAMES, MaskdError
 from maskd._plain_applier import Applier, Dictionary
 from maskd._plain_masks import FORM_INVALID, Mask, MaskReader
@@ -29,6 +29,7 @@ from maskd.v1 import mask_service_pb2_grpc, tokenizer_service_pb2, tokenizer_ser
 
 _DICTIONARY_SIZE = 256
 _CALL_S = 120.0
+_OPTIONS = {"dense_only", "dictionary_size", "tokenizer_hash", "want_bias", "want_temperature"}
 _FORMS = [mask_service_pb2.ROW_FORM_SAME_AS, mask_service_pb2.ROW_FORM_ALLOWED_IDS,
           mask_service_pb2.ROW_FORM_FORBIDDEN_IDS, mask_service_pb2.ROW_FORM_DELTA]
 
@@ -40,7 +41,7 @@ def _to_dict(message: Any) -> dict[str, Any]:
 
 def _read(name: str, given: Mapping[str, Any], message: Any) -> Any:
     try:
-        return json_format.ParseDict(given, message)
+        return json_format.ParseDict(dict(given), message)
     except json_format.ParseError as error:
         raise MaskdError("INVALID_ARGUMENT", f"{name}: {error}") from None
 
@@ -56,7 +57,8 @@ def _error(error: grpc.RpcError) -> MaskdError:
     """The server's status, with its details."""
     code = error.code()
     status = status_pb2.Status()
-    for key, value in error.trailing_metadata() or ():
+    metadata: Any = error.trailing_metadata() or ()
+    for key, value in metadata:
         if key == "grpc-status-details-bin":
             status.ParseFromString(value)
     request = _detail(status, error_details_pb2.BadRequest())
@@ -83,10 +85,14 @@ class Step:
     def open(self, row: int, grammar: Grammar | Compiled | str, tokens: Iterable[int] = (),
              stop_ids: Iterable[int] = (), wait_s: float | None = None,
              reasoning: Mapping[str, Any] | None = None, min_tokens: int = 0,
-             remaining_tokens: int | None = None) -> Self:
+             remaining_tokens: int | None = None, temperature: float | None = None,
+             biases: Mapping[int, float] | None = None) -> Self:
         """As of maskd.Step."""
         opened = mask_service_pb2.OpenRow(row=row, tokens=tokens, stop_ids=stop_ids,
-                                          min_tokens=min_tokens, remaining_tokens=remaining_tokens)
+                                          min_tokens=min_tokens, remaining_tokens=remaining_tokens,
+                                          temperature=temperature)
+        for token, bias in sorted((biases or {}).items()):
+            opened.biases.add(id=token, bias=bias)
         if isinstance(grammar, Grammar):
             opened.grammar.CopyFrom(_read("grammar_json", grammar.to_json(), grammar_pb2.Grammar()))
         else:
@@ -94,10 +100,17 @@ class Step:
         if reasoning is not None:
             _read("options.reasoning_json", dict(reasoning), opened.reasoning)
             opened.reasoning.SetInParent()
+        return self._open(opened, wait_s)
+
+    def _open(self, opened: Any, wait_s: float | None) -> Self:
         self._message.open.append(opened)
         if wait_s is not None:
             self._message.wait_for_compile_ms = int(wait_s * 1000)
         return self
+
+    def open_snapshot(self, snapshot: Mapping[str, Any], wait_s: float | None = None) -> Self:
+        """Opens a row as one of StepResult.snapshots describes it."""
+        return self._open(_read("snapshot_json", snapshot, mask_service_pb2.OpenRow()), wait_s)
 
     def _update(self, row: int) -> Any:
         update = self._updates.get(row)
@@ -140,6 +153,16 @@ class Step:
         self._update(row).drafts.CopyFrom(mask_service_pb2.Drafts(tokens=tokens, parents=tree))
         return self
 
+    def want_forced(self, row: int) -> Self:
+        """Asks for what must come next: RowResult.forced_bytes and its tokens."""
+        self._update(row).want_forced = True
+        return self
+
+    def snapshot(self, row: int) -> Self:
+        """Asks for the row's description, by which it can be opened anew: StepResult.snapshots."""
+        self._message.snapshot.append(row)
+        return self
+
     def fork(self, parent: int, child: int) -> Self:
         """Makes `child` an independent copy of `parent`."""
         self._message.fork.add(parent=parent, child=child)
@@ -160,7 +183,7 @@ class StepResult:
 
     def __init__(self, reply: Any, reader: MaskReader, welcome: Any) -> None:
         self.step: int = reply.step
-        self._replies = reply.rows
+        self._reply = reply
         self._word_count = welcome.mask_words
         self._vocab_size = welcome.tokenizer.vocab_size
         self._masks = [[reader.read(each) for each in row.positions] for row in reply.rows]
@@ -173,29 +196,55 @@ class StepResult:
     def rows(self) -> list[RowResult]:
         """In the server's order: opened rows, named rows, rows that have compiled since."""
         return [_row_result(reply, masks)
-                for reply, masks in zip(self._replies, self._masks, strict=True)]
+                for reply, masks in zip(self._reply.rows, self._masks, strict=True)]
 
-    def masks(self, order: Sequence[int], out: np.ndarray | None = None) -> np.ndarray:
+    @property
+    def snapshots(self) -> list[dict[str, Any]]:
+        """Descriptions of the rows that Step.snapshot() named, for Step.open_snapshot()."""
+        return [_to_dict(each) for each in self._reply.snapshots]
+
+    def position(self, row: int, position: int = 0) -> Position:
+        """One of the row's positions, for engines that apply it themselves."""
+        index, masks = self._find(row)
+        if not 0 <= position < len(masks):
+            raise MaskdError("OUT_OF_RANGE",
+                             f"position: {position} is not one of the row's {len(masks)}")
+        mask, wire = masks[position], self._reply.rows[index].positions[position]
+        nothing = mask.form in (_abi.FORM_FULL, FORM_INVALID)
+        words = mask.words if nothing else mask.dense(self._word_count, self._vocab_size)
+        return Position(max(mask.form, _abi.FORM_FULL), mask.form == FORM_INVALID, mask.ids, words,
+                        wire.temperature if wire.HasField("temperature") else None,
+                        {each.id: each.bias for each in wire.biases})
+
+    def masks(self, order: Sequence[int], out: np.ndarray | None = None,
+              positions: int = 1) -> np.ndarray:
         """Row i is the mask of order[i], all ones where there is nothing to apply.
 
-        `out`: int32, a row of at least the stream's mask_words for each; made when None.
+        `out`: int32, a row of at least the stream's mask_words for each; made, as zeros, when None.
+        `positions`: so many rows for each of `order`; those that are invalid, or that a row does not
+        have, are not written.
         """
+        needed = len(order) * positions
         if out is None:
-            out = np.empty((len(order), self._word_count), dtype=np.int32)
+            out = np.zeros((needed, self._word_count), dtype=np.int32)
         if not (out.dtype == np.int32 and out.flags.c_contiguous and out.ndim == 2
-                and out.shape[0] >= len(order) and out.shape[1] >= self._word_count
+                and out.shape[0] >= needed and out.shape[1] >= self._word_count
                 and out.flags.writeable):
             raise MaskdError("INVALID_ARGUMENT",
-                             f"out: is not a writable int32 array of {len(order)} rows")
-        found = [self._find(row) for row in order]
-        for to, (index, masks) in zip(out, found, strict=False):
-            if not masks:
-                state = mask_service_pb2.RowState.Name(self._replies[index].state)
-                raise MaskdError("FAILED_PRECONDITION",
-                                 f"row {self._replies[index].row}: no mask, it is {state}")
-            to[self._word_count:] = 0
-            to[:self._word_count] = masks[0].dense(self._word_count, self._vocab_size)
+                             f"out: is not a writable int32 array of {needed} rows")
+        for i, row in enumerate(order):
+            self._copy(row, out[i * positions:(i + 1) * positions])
         return out
+
+    def _copy(self, row: int, to: np.ndarray) -> None:
+        index, masks = self._find(row)
+        if not masks:
+            state = mask_service_pb2.RowState.Name(self._reply.rows[index].state)
+            raise MaskdError("FAILED_PRECONDITION", f"row {row}: no mask, it is {state}")
+        for words, mask in zip(to, masks, strict=False):
+            if mask.form != FORM_INVALID:
+                words[self._word_count:] = 0
+                words[:self._word_count] = mask.dense(self._word_count, self._vocab_size)
 
     def _find(self, row: int) -> tuple[int, list[Mask]]:
         index = self._by_row.get(row)
@@ -204,17 +253,18 @@ class StepResult:
         return index, self._masks[index]
 
     def apply(self, applier: Applier, logits: Any,
-              rows: Mapping[int, int] | Iterable[tuple[int, int, int]]) -> None:
-        """Masks logits with the result as it came.
+              rows: Mapping[int, int] | Iterable[tuple[int, int, int]], out: Any = None) -> None:
+        """Masks logits with the result as it came, with its temperatures and biases.
 
         `rows`: {row: logits row}, or (row, position, logits row) for rows with several positions.
+        `out`: where the masked rows go, as of Applier.apply().
         """
         triples = ([(row, 0, target) for row, target in rows.items()]
                    if isinstance(rows, Mapping) else list(rows))
-        applier.apply(logits, [self._row(*each) for each in triples], self._vocab_size)
+        applier.apply(logits, [self._row(*each) for each in triples], self._vocab_size, out=out)
 
     def _row(self, row: int, position: int, target: int) -> Row:
-        _, masks = self._find(row)
+        index, masks = self._find(row)
         if not 0 <= position < len(masks):
             raise MaskdError("FAILED_PRECONDITION",
                              f"row {row}: has no mask at position {position}")
@@ -222,9 +272,13 @@ class StepResult:
         if mask.form == FORM_INVALID:
             raise MaskdError("FAILED_PRECONDITION", f"row {row}: position {position} comes after a "
                              "draft that was refused")
-        if mask.form == _abi.FORM_WORDS:
-            return Row.dense(target, mask.words[:(self._vocab_size + 31) // 32])
-        return Row(target, mask.form, ids=mask.ids)
+        words = mask.words[:(self._vocab_size + 31) // 32] if mask.form == _abi.FORM_WORDS else None
+        made = Row(target, mask.form, words=words, ids=mask.ids)
+        wire = self._reply.rows[index].positions[position]
+        if wire.biases or wire.HasField("temperature"):
+            made.tuned({each.id: each.bias for each in wire.biases},
+                       wire.temperature if wire.HasField("temperature") else 1)
+        return made
 
 
 def _row_result(reply: Any, masks: list[Mask]) -> RowResult:
@@ -239,7 +293,8 @@ def _row_result(reply: Any, masks: list[Mask]) -> RowResult:
     return RowResult(reply.row, RowState(reply.state), error, refused, reply.token_count,
                      reply.may_end, has_mask, len(masks),
                      reply.accepted_drafts if reply.HasField("accepted_drafts") else None,
-                     reply.grammar_id)
+                     reply.grammar_id, reply.forced_bytes, tuple(reply.forced_tokens),
+                     tuple(reply.forced_draft))
 
 
 class Stream:
@@ -248,10 +303,7 @@ class Stream:
     One thread at a time; a second one, its own, reads what the server sends.
     """
 
-    def __init__(self, channel: grpc.Channel, logits_width: int, tokenizer: str,
-                 timeout_s: float) -> None:
-        hello = mask_service_pb2.Hello(protocol_version=1, tokenizer=tokenizer, row_forms=_FORMS,
-                                       logits_width=logits_width, dictionary_size=_DICTIONARY_SIZE)
+    def __init__(self, channel: grpc.Channel, hello: Any, timeout_s: float) -> None:
         self._requests: queue.SimpleQueue = queue.SimpleQueue()
         self._replies: queue.SimpleQueue = queue.SimpleQueue()
         self._requests.put(mask_service_pb2.DecodeRequest(hello=hello))
@@ -389,10 +441,22 @@ class Client:
     check = _client.Client.check
     tokenizers = _client.Client.tokenizers
 
-    def open_stream(self, logits_width: int, tokenizer: str = "",
-                    timeout_s: float = 10.0) -> Stream:
-        """A stream for the rows of one engine. `logits_width`: at least the tokenizer's size."""
-        return Stream(self._channel, logits_width, tokenizer, timeout_s)
+    def open_stream(self, logits_width: int, tokenizer: str = "", timeout_s: float = 10.0,
+                    **options: Any) -> Stream:
+        """A stream for the rows of one engine. `logits_width`: at least the tokenizer's size.
+
+        `options`: tokenizer_hash (that it must have), dictionary_size (masks kept for short forms),
+        dense_only, want_temperature and want_bias (whether positions may carry them).
+        """
+        unknown = options.keys() - _OPTIONS
+        if unknown:
+            raise MaskdError("INVALID_ARGUMENT", f"{min(unknown)}: is not one of "
+                             f"{', '.join(sorted(_OPTIONS))}")
+        given = {"dictionary_size": _DICTIONARY_SIZE, **options}
+        forms = [] if given.pop("dense_only", False) else _FORMS
+        hello = mask_service_pb2.Hello(protocol_version=1, tokenizer=tokenizer, row_forms=forms,
+                                       logits_width=logits_width, **given)
+        return Stream(self._channel, hello, timeout_s)
 
     def close(self) -> None:
         self._channel.close()
@@ -404,5 +468,5 @@ class Client:
         self.close()
 
 
-__all__ = ["Applier", "Client", "Compiled", "Dictionary", "Grammar", "MaskdError", "RefusedToken", "Row",
-           "RowResult", "RowState", "Step", "StepResult", "Stream"]
+__all__ = ["Applier", "Client", "Compiled", "Dictionary", "Grammar", "MaskdError", "Position",
+           "RefusedToken", "Row", "RowResult", "RowState", "Step", "StepResult", "Stream"]
