@@ -46,13 +46,15 @@ grpc::Status HealthService::Check(grpc::ServerContext* /*context*/,
 bool HealthService::WaitForChange(const grpc::ServerContext& context, const std::string& name,
                                   Status* known) {
   const MutexLock lock(&mutex_);
-  while (!stopped_ && !context.IsCancelled()) {
-    if (std::exchange(*known, Find(name)) != *known) {
+  for (;;) {
+    if (const Status now = Find(name); std::exchange(*known, now) != now) {
       return true;
+    }
+    if (stopped_ || context.IsCancelled()) {
+      return false;
     }
     changed_.WaitUntil(&mutex_, std::chrono::steady_clock::now() + kWatchSlice);
   }
-  return false;
 }
 
 grpc::Status HealthService::Watch(grpc::ServerContext* context, const HealthCheckRequest* request,

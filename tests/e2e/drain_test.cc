@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -67,6 +68,24 @@ TEST(DrainTest, EndsAtItsDeadline) {
   EXPECT_FALSE(stream.Read(&response)) << "the stream never leaves by itself";
   EXPECT_FALSE(stream.Finish().ok());
   drain.join();
+}
+
+TEST(DrainTest, WhoWatchesHealthIsTold) {
+  using grpc::health::v1::HealthCheckResponse;
+  const RunningServer running;
+  const auto stub = grpc::health::v1::Health::NewStub(running.channel());
+  grpc::ClientContext context;
+  grpc::health::v1::HealthCheckRequest request;
+  request.set_service("readiness");
+  const auto reader = stub->Watch(&context, request);
+  HealthCheckResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  EXPECT_EQ(response.status(), HealthCheckResponse::SERVING);
+  running.server().Drain();
+  ASSERT_TRUE(reader->Read(&response));
+  EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);
+  EXPECT_FALSE(reader->Read(&response));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
 // The real program, run with `arguments`; its standard error goes to `log`.
