@@ -10,11 +10,10 @@
 #include "gtest/gtest.h"
 
 #include "tests/frontend/reading.h"
+#include "tests/frontend/update_goldens.h"
 
 namespace maskd {
 namespace {
-
-bool update_goldens = false;
 
 GrammarOptions AnyOrderCompact() {
   GrammarOptions options;
