@@ -35,7 +35,7 @@ class GrammarCache {
  public:
   struct Options {
     std::int64_t capacity_bytes = std::int64_t{1} << 30;
-    int compile_threads = 1;
+    int compile_threads = 1;  // 0: TakeCompile() alone
     std::size_t compile_queue = 256;
     std::size_t negative_entries = 1024;
     std::chrono::seconds negative_time_to_live{60};
@@ -58,6 +58,9 @@ class GrammarCache {
 
   // Measures `id` again: for callers that have used a grammar for long.
   void Remeasure(const std::string& id, const GrammarPtr& grammar) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // A compile that waits, begun and the caller's to run; empty when there is none.
+  std::function<void()> TakeCompile() { return pool_.Take(); }
 
   [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
   [[nodiscard]] std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);

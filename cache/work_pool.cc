@@ -59,6 +59,21 @@ bool WorkPool::Withdraw(JobId id) {
   return true;
 }
 
+std::function<void()> WorkPool::Take() {
+  std::function<void()> job;
+  {
+    const MutexLock lock(&mutex_);
+    if (queue_.empty()) {
+      return nullptr;
+    }
+    const auto first = queue_.begin();
+    job = std::move(first->second);
+    queue_.erase(first);
+  }
+  Report(-1);
+  return job;
+}
+
 std::size_t WorkPool::waiting() const {
   const MutexLock lock(&mutex_);
   return queue_.size();

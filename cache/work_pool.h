@@ -27,8 +27,8 @@ class WorkPool {
   // other, so it is told by how much; the sum is never negative, and 0 once no job waits.
   using WaitingChanged = std::function<void(int change)>;
 
-  // `thread_count` of at least 1; `queue_limit` jobs may wait for a thread. An empty
-  // `waiting_changed` is not called.
+  // `thread_count` of at least 0, at 0 all jobs are run by whoever takes them; `queue_limit` jobs
+  // may wait for a thread. An empty `waiting_changed` is not called.
   WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed = {});
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
@@ -39,6 +39,9 @@ class WorkPool {
 
   // Takes a job out of the queue. False when it has begun.
   bool Withdraw(JobId id) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The job that has waited longest, begun and the caller's to run; empty when none waits.
+  std::function<void()> Take() ABSL_LOCKS_EXCLUDED(mutex_);
 
   [[nodiscard]] std::size_t queue_limit() const { return queue_limit_; }
   [[nodiscard]] std::size_t waiting() const ABSL_LOCKS_EXCLUDED(mutex_);

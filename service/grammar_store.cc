@@ -43,13 +43,16 @@ std::string KindLabel(const std::string& kind) {
   return std::find(kinds.begin(), kinds.end(), kind) == kinds.end() ? "unknown" : kind;
 }
 
-cache::GrammarCache::Options CacheOptions(const Config& config) {
+cache::GrammarCache::Options CacheOptions(const Config& config, GrammarStore::Compiles compiles) {
   cache::GrammarCache::Options options;
   options.capacity_bytes = config.cache_bytes;
   options.compile_threads =
       config.compile_threads > 0
           ? static_cast<int>(config.compile_threads)
           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (compiles == GrammarStore::Compiles::kWhenTaken) {
+    options.compile_threads = 0;
+  }
   options.compile_queue = static_cast<std::size_t>(config.compile_queue);
   options.held_bytes = [](const cache::GrammarPtr& grammar) { return grammar->costs().held_bytes; };
   options.is_lasting = &IsLasting;
@@ -71,11 +74,11 @@ void ReportCompile(const std::string& kind, const std::string& id, const absl::S
 
 }  // namespace
 
-GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics)
+GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics, Compiles compiles)
     : limits_(config.limits),
       metrics_(metrics),
       warm_up_(config.warm_up_ms, static_cast<int>(config.look_ahead_masks)),
-      cache_(CacheOptions(config), metrics) {}
+      cache_(CacheOptions(config, compiles), metrics) {}
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
                                                         const LoadedTokenizer& tokenizer) {

@@ -5,6 +5,9 @@
 #ifndef MASKD_SERVICE_GRAMMAR_STORE_H_
 #define MASKD_SERVICE_GRAMMAR_STORE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -33,14 +36,26 @@ class GrammarStore {
     cache::Ticket ticket;
   };
 
+  // Who compiles.
+  enum class Compiles : std::uint8_t {
+    kOnThreads,  // threads of the store's own
+    kWhenTaken,  // who calls TakeCompile(): a simulation, which decides the order
+  };
+
   // `metrics` may be null.
-  GrammarStore(const Config& config, metrics::Metrics* metrics);
+  GrammarStore(const Config& config, metrics::Metrics* metrics,
+               Compiles compiles = Compiles::kOnThreads);
 
   // Begins, joins or finds the compile of `target` against `tokenizer`. Errors: INVALID_ARGUMENT (a
   // source that cannot be normalised, an id that is none), NOT_FOUND (an id that is not in the
   // cache), FAILED_PRECONDITION (an id of another tokenizer's grammar), RESOURCE_EXHAUSTED (too
   // many compiles). Errors of the compile are the ticket's result.
   absl::StatusOr<Request> Get(const GrammarTarget& target, const LoadedTokenizer& tokenizer);
+
+  // A compile that waits, begun and the caller's to run; empty when there is none.
+  std::function<void()> TakeCompile() { return cache_.TakeCompile(); }
+  // Grammars in the cache.
+  [[nodiscard]] std::size_t size() const { return cache_.size(); }
 
   // Tells the cache that `grammar` was used for long.
   void Remeasure(const cache::GrammarPtr& grammar) { cache_.Remeasure(grammar->id(), grammar); }

@@ -23,8 +23,9 @@ constexpr std::int64_t kPlaceMs = 2;
 WarmUpQueue::WarmUpQueue(std::int64_t wall_ms, int look_ahead_masks)
     : wall_ms_(wall_ms),
       look_ahead_masks_(look_ahead_masks),
-      grammars_(1, kMaxWaiting),
-      places_(1, kMaxWaiting) {
+      grammars_(wall_ms > 0 ? 1 : 0, kMaxWaiting),
+      places_(look_ahead_masks > 0 ? 1 : 0, kMaxWaiting) {
+  if (wall_ms == 0) return;
   // On Linux a priority is a thread's own. Without the right to it the thread runs like any other.
   grammars_.Submit([] { setpriority(PRIO_PROCESS, 0, kLowestPriority); });
 }

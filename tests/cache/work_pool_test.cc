@@ -1,6 +1,7 @@
 #include "cache/work_pool.h"
 
 #include <atomic>
+#include <functional>
 #include <latch>
 
 #include <gtest/gtest.h>
@@ -55,6 +56,27 @@ TEST(WorkPoolTest, WithdrawsOnlyWhatHasNotBegun) {
     last.wait();
   }
   EXPECT_FALSE(withdrawn_ran);
+}
+
+TEST(WorkPoolTest, WithoutThreadsJobsAreTakenInTheirOrderAndRunByTheCaller) {
+  int waiting = 0;
+  WorkPool pool(0, 2, [&](int change) { waiting += change; });
+  EXPECT_EQ(pool.Take(), nullptr);
+  int ran = 0;
+  pool.Submit([&] { ran = 1; });
+  const auto second = pool.Submit([&] { ran = 2; });
+  EXPECT_EQ(waiting, 2);
+  const std::function<void()> first = pool.Take();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(waiting, 1);
+  EXPECT_EQ(ran, 0);
+  first();
+  EXPECT_EQ(ran, 1);
+  const std::function<void()> begun = pool.Take();
+  EXPECT_FALSE(pool.Withdraw(*second));
+  begun();
+  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(pool.Take(), nullptr);
 }
 
 }  // namespace
