@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
 #include "service/errors.h"
 #include "service/row_errors.h"
@@ -18,38 +17,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// Forced bytes that are looked for, at most.
-constexpr int kForcedBytes = 512;
-
-// Places that a stream remembers to have looked behind.
-constexpr std::size_t kMaxPlaces = 16'384;
-
 // How often a waiting step looks whether its stream was cancelled.
 constexpr milliseconds kWaitSlice{5};
-
-RowState StateOf(const SequencePosition& position) {
-  switch (position.state) {
-    case SequencePosition::State::kMasked:
-      return RowState::kActive;
-    case SequencePosition::State::kFree:
-      return RowState::kFree;
-    case SequencePosition::State::kFinished:
-      return RowState::kFinished;
-    case SequencePosition::State::kInvalid:
-      break;
-  }
-  return RowState::kFailed;
-}
-
-// Draft tokens that have a position.
-int CountAccepted(const std::vector<SequencePosition>& positions) {
-  return static_cast<int>(std::ranges::count_if(positions,
-                                                [](const SequencePosition& position) {
-                                                  return position.state !=
-                                                         SequencePosition::State::kInvalid;
-                                                })) -
-         1;
-}
 
 metrics::RowOutcome OutcomeOf(const RowResult& row) {
   if (row.refused_token.has_value()) {
@@ -80,7 +49,8 @@ StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* gra
       limits_(limits),
       metrics_(metrics),
       terms_(forms),
-      forms_(forms) {}
+      ahead_(&grammars->warm_up()),
+      answers_(forms, &ahead_) {}
 
 StreamSession::~StreamSession() {
   if (metrics_ != nullptr) {
@@ -103,10 +73,7 @@ absl::Status StreamSession::Begin(const StepRequest& request) {
   if (absl::Status checked = CheckNumber(request.step); !checked.ok()) {
     return checked;
   }
-  if (step_over_ != nullptr) {
-    *step_over_ = true;
-  }
-  places_.clear();
+  ahead_.BeginStep();
   rows_before_ = row_count();
   result_.step = request.step;
   result_.rows.clear();
@@ -132,14 +99,6 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
     Count();
   }
   return &result_;
-}
-
-void StreamSession::LookAhead() {
-  if (places_.empty()) {
-    return;
-  }
-  step_over_ = std::make_shared<std::atomic<bool>>(false);
-  grammars_->warm_up().LookAhead(std::exchange(places_, {}), step_over_);
 }
 
 absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
@@ -183,7 +142,7 @@ absl::Status StreamSession::Wait(const StepRequest& request,
       if (is_cancelled()) {
         return absl::CancelledError("the stream was cancelled");
       }
-      const auto& ticket = std::get<Compiling>(rows_.at(id).what).request.ticket;
+      const auto& ticket = std::get<CompilingRow>(rows_.at(id).what).request.ticket;
       ticket.WaitUntil(std::min(end, steady_clock::now() + kWaitSlice));
       SettleRow(id);
     }
@@ -259,8 +218,8 @@ void StreamSession::Fork(const RowToFork& fork) {
     Refuse(fork.child, std::move(error));
     return;
   }
-  Row child{std::get<Sequence>(parent->second.what), parent->second.options, parent->second.grammar,
-            parent->second.temperature};
+  StreamRow child{std::get<Sequence>(parent->second.what), parent->second.options,
+                  parent->second.grammar, parent->second.temperature};
   rows_.emplace(fork.child, std::move(child));
 }
 
@@ -274,9 +233,9 @@ void StreamSession::Open(const RowToOpen& open) {
     return;
   }
   named_.push_back(open.row);
-  absl::StatusOr<Row> row = MakeRow(open);
+  absl::StatusOr<StreamRow> row = MakeRow(open);
   if (!row.ok()) {
-    rows_.emplace(open.row, Row{.what = Failed{}, .error = row.status()});
+    rows_.emplace(open.row, StreamRow{.what = FailedRow{}, .error = row.status()});
     return;
   }
   rows_.emplace(open.row, *std::move(row));
@@ -284,7 +243,7 @@ void StreamSession::Open(const RowToOpen& open) {
   SettleRow(open.row);
 }
 
-absl::StatusOr<StreamSession::Row> StreamSession::MakeRow(const RowToOpen& open) {
+absl::StatusOr<StreamRow> StreamSession::MakeRow(const RowToOpen& open) {
   if (!open.refusal.ok()) {
     return open.refusal;
   }
@@ -304,8 +263,9 @@ absl::StatusOr<StreamSession::Row> StreamSession::MakeRow(const RowToOpen& open)
   if (!request.ok()) {
     return request.status();
   }
-  return Row{Compiling{*std::move(request), open.tokens, std::move(gate), open.remaining_tokens},
-             std::make_shared<const RowOptions>(open.options)};
+  return StreamRow{
+      CompilingRow{*std::move(request), open.tokens, std::move(gate), open.remaining_tokens},
+      std::make_shared<const RowOptions>(open.options)};
 }
 
 void StreamSession::Move(const RowToMove& move) {
@@ -314,7 +274,7 @@ void StreamSession::Move(const RowToMove& move) {
     Refuse(move.row, RowNotFound(move.row));
     return;
   }
-  Row& row = found->second;
+  StreamRow& row = found->second;
   if (std::exchange(row.moved_step, result_.step) == result_.step) {
     Refuse(move.row, BadField("rows", absl::StrCat("row ", move.row, " is named twice")));
     return;
@@ -324,7 +284,7 @@ void StreamSession::Move(const RowToMove& move) {
     row.error = move.refusal;
     return;
   }
-  if (auto* compiling = std::get_if<Compiling>(&row.what); compiling != nullptr) {
+  if (auto* compiling = std::get_if<CompilingRow>(&row.what); compiling != nullptr) {
     MoveCompiling(move, compiling, &row);
     return;
   }
@@ -348,7 +308,7 @@ void StreamSession::Move(const RowToMove& move) {
 }
 
 // Its drafts are answered if it is compiled within this step.
-void StreamSession::MoveCompiling(const RowToMove& move, Compiling* compiling, Row* row) {
+void StreamSession::MoveCompiling(const RowToMove& move, CompilingRow* compiling, StreamRow* row) {
   if (move.rollback > 0 || !move.tokens.empty()) {
     row->error = NotReady(move.row, "still compiles, it has no token to take or take back");
     return;
@@ -394,16 +354,16 @@ void StreamSession::SettleRow(RowId id) {
   if (found == rows_.end()) {
     return;
   }
-  auto* compiling = std::get_if<Compiling>(&found->second.what);
+  auto* compiling = std::get_if<CompilingRow>(&found->second.what);
   if (compiling != nullptr && compiling->request.ticket.ready()) {
     Settle(std::move(*compiling), &found->second);
   }
 }
 
-void StreamSession::Settle(Compiling compiling, Row* row) {
+void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   cache::CompileResult grammar = compiling.request.ticket.result();
   if (!grammar.ok()) {
-    row->what = Failed{};
+    row->what = FailedRow{};
     row->error = grammar.status();
     return;
   }
@@ -440,87 +400,9 @@ void StreamSession::AnswerRow(RowId id) {
       std::exchange(found->second.answered_step, result_.step) == result_.step) {
     return;  // closed meanwhile, or answered already
   }
-  Row& row = found->second;
   RowResult& result = result_.rows.emplace_back();
   result.row = id;
-  result.error = std::exchange(row.error, absl::OkStatus());
-  result.refused_token = std::exchange(row.refused_token, std::nullopt);
-  if (std::holds_alternative<Sequence>(row.what)) {
-    AnswerSequence(&row, &result);
-  } else {
-    row.asked = nullptr;
-    result.state =
-        std::holds_alternative<Failed>(row.what) ? RowState::kFailed : RowState::kCompiling;
-  }
-}
-
-void StreamSession::AnswerSequence(Row* row, RowResult* result) {
-  const auto& sequence = std::get<Sequence>(row->what);
-  const RowToMove* const asked = std::exchange(row->asked, nullptr);
-  const Draft draft = asked == nullptr ? Draft{} : Draft{asked->drafts, asked->draft_parents};
-  result->token_count = sequence.token_count();
-  const absl::Status filled = sequence.FillPositions(draft, &positions_);
-  if (!filled.ok()) {
-    result->error = filled;
-  }
-  if (positions_.front().state == SequencePosition::State::kInvalid) {
-    result->state = RowState::kFailed;
-    row->what = Failed{};
-    return;
-  }
-  result->may_end = positions_.front().may_end;
-  WritePositions(*row, result);
-  NotePlace(*row);
-  if (asked != nullptr && asked->has_drafts) {
-    result->accepted_drafts = CountAccepted(positions_);
-  }
-  if (asked != nullptr && asked->want_forced) {
-    if (absl::StatusOr<ForcedTokens> forced = sequence.FindForced(kForcedBytes); forced.ok()) {
-      result->forced = *std::move(forced);
-    }
-  }
-  if (!std::exchange(row->named, true)) {
-    result->grammar_id = sequence.grammar().id();
-  }
-}
-
-// The place of positions_'s first one, unless it was noted before. A grammar may have the address
-// of one that is gone, and then a place of it is left out: no more than a mask made later.
-void StreamSession::NotePlace(const Row& row) {
-  const SequencePosition& at = positions_.front();
-  if (!grammars_->warm_up().looks_ahead() || at.state != SequencePosition::State::kMasked ||
-      at.text_tokens < 0 || row.grammar->automaton().remembers()) {
-    return;
-  }
-  if (looked_ahead_.size() >= kMaxPlaces) {
-    looked_ahead_.clear();
-  }
-  if (looked_ahead_.insert({row.grammar.get(), at.place}).second) {
-    places_.push_back({row.grammar, at.place});
-  }
-}
-
-// The row's state and its positions on the wire, of positions_.
-void StreamSession::WritePositions(const Row& row, RowResult* result) {
-  result->state = StateOf(positions_.front());
-  for (const SequencePosition& position : positions_) {
-    result->positions.push_back(WritePosition(position, row));
-  }
-}
-
-Position StreamSession::WritePosition(const SequencePosition& position, const Row& row) {
-  if (position.state == SequencePosition::State::kInvalid) {
-    return {Position::State::kInvalid};
-  }
-  if (position.state != SequencePosition::State::kMasked) {
-    return {};
-  }
-  Position out{Position::State::kMasked, position.mask, forms_.Say(position.mask, row.grammar)};
-  if (position.text_tokens >= 0) {
-    out.temperature = row.temperature;
-    out.biases = row.options->biases;
-  }
-  return out;
+  answers_.Write(&found->second, &result);
 }
 
 void StreamSession::Snapshot(RowId id) {
@@ -547,7 +429,7 @@ void StreamSession::Refuse(RowId id, absl::Status error) {
 
 bool StreamSession::IsCompiling(RowId id) const {
   const auto found = rows_.find(id);
-  return found != rows_.end() && std::holds_alternative<Compiling>(found->second.what);
+  return found != rows_.end() && std::holds_alternative<CompilingRow>(found->second.what);
 }
 
 }  // namespace maskd::service

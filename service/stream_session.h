@@ -3,7 +3,7 @@
 //   StreamSession session(&tokenizer, &grammars, limits, forms, &metrics);
 //   absl::StatusOr<const StepResult*> result = session.Step(request, is_cancelled);
 //
-// Rows     an open row compiles, is in use, or has failed; a failed one holds its id until closed.
+// Rows     stream_row.h says what they are, row_answers.h what they are answered.
 // Errors   of a row: a field of its result. Of the stream: Step()'s status, after which the stream
 //          is over: INVALID_ARGUMENT (step 0), ABORTED (a step out of order), CANCELLED.
 // Repeat   the last step again gives the last result again; nothing is applied twice.
@@ -11,27 +11,24 @@
 #ifndef MASKD_SERVICE_STREAM_SESSION_H_
 #define MASKD_SERVICE_STREAM_SESSION_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "metrics/registry.h"
 #include "service/grammar_store.h"
-#include "service/mask_forms.h"
+#include "service/places_ahead.h"
+#include "service/row_answers.h"
 #include "service/sequence.h"
+#include "service/stream_row.h"
 #include "service/stream_types.h"
 #include "service/tokenizer_store.h"
-#include "service/warm_up_queue.h"
 
 namespace maskd::service {
 
@@ -57,33 +54,11 @@ class StreamSession {
 
   // Has masks made behind the rows' places, for the next step: to be called once the answer is on
   // its way. They are made in the background, until the next step.
-  void LookAhead();
+  void LookAhead() { ahead_.LookAhead(); }
 
   [[nodiscard]] int row_count() const { return static_cast<int>(rows_.size()); }
 
  private:
-  struct Compiling {
-    GrammarStore::Request request;
-    std::vector<TokenId> tokens;
-    std::shared_ptr<const ReasoningGate> gate;
-    std::optional<int> remaining_tokens;
-  };
-  struct Failed {};
-  struct Row {
-    std::variant<Compiling, Sequence, Failed> what;
-    std::shared_ptr<const RowOptions> options = nullptr;
-    cache::GrammarPtr grammar = nullptr;              // the sequence's
-    std::optional<float> temperature = std::nullopt;  // that its text's positions carry
-    // Of this step: whose drafts and forced tokens its answer shall have.
-    const RowToMove* asked = nullptr;
-    // Said in the row's next answer, then cleared.
-    absl::Status error = absl::OkStatus();
-    std::optional<RefusedToken> refused_token = std::nullopt;
-    std::uint64_t moved_step = 0;     // the last step that moved it
-    std::uint64_t answered_step = 0;  // the last step that answered it
-    bool named = false;               // its grammar's id has been said
-  };
-
   absl::Status CheckNumber(std::uint64_t step) const;
   void Apply(const StepRequest& request);
   absl::Status Wait(const StepRequest& request, const std::function<bool()>& is_cancelled);
@@ -93,21 +68,17 @@ class StreamSession {
   void Close(RowId id);
   void Fork(const RowToFork& fork);
   void Open(const RowToOpen& open);
-  absl::StatusOr<Row> MakeRow(const RowToOpen& open);
+  absl::StatusOr<StreamRow> MakeRow(const RowToOpen& open);
   void Move(const RowToMove& move);
-  void MoveCompiling(const RowToMove& move, Compiling* compiling, Row* row);
+  void MoveCompiling(const RowToMove& move, CompilingRow* compiling, StreamRow* row);
   absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
                           std::optional<RefusedToken>* refused) const;
   // Turns rows whose compile has ended into rows in use or failed ones.
   void SettleAll();
   void SettleRow(RowId id);
-  void Settle(Compiling compiling, Row* row);
+  void Settle(CompilingRow compiling, StreamRow* row);
   std::shared_ptr<ClosingMasks> ClosingOf(const CompiledGrammar* grammar);
   void AnswerRow(RowId id);
-  void NotePlace(const Row& row);
-  void AnswerSequence(Row* row, RowResult* result);
-  void WritePositions(const Row& row, RowResult* result);
-  Position WritePosition(const SequencePosition& position, const Row& row);
   void Snapshot(RowId id);
   void Refuse(RowId id, absl::Status error);
   absl::Status CheckRoom() const;
@@ -119,21 +90,17 @@ class StreamSession {
   metrics::Metrics* const metrics_;
 
   const FormTerms terms_;
-  MaskForms forms_;
-  absl::flat_hash_map<RowId, Row> rows_;
+  PlacesAhead ahead_;
+  RowAnswers answers_;
+  absl::flat_hash_map<RowId, StreamRow> rows_;
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
   std::vector<RowId> named_;         // by this step, in the order of their answers
   std::vector<RowResult> refusals_;  // of this step
-  std::vector<SequencePosition> positions_;
   absl::flat_hash_map<const CompiledGrammar*, std::weak_ptr<ClosingMasks>> closing_;
   StepResult result_;  // of the last step
   int rows_before_ = 0;
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;
-  // Where this step's rows stand, and have not been looked behind yet.
-  std::vector<RowPlace> places_;
-  absl::flat_hash_set<std::pair<const CompiledGrammar*, TokenStepper::State>> looked_ahead_;
-  std::shared_ptr<std::atomic<bool>> step_over_;  // told to what is made ahead
 };
 
 }  // namespace maskd::service
