@@ -53,6 +53,7 @@ ABSL_FLAG(bool, short_forms, true, "Whether masks come in the short row forms.")
 ABSL_FLAG(bool, copy, false, "Whether each step copies its masks into a plane of dense rows.");
 ABSL_FLAG(int, drafts, 0, "Draft tokens of each row and step; needs --cases.");
 ABSL_FLAG(int, forward_us, 0, "Microseconds between a step's Submit() and its Collect().");
+ABSL_FLAG(bool, read_ahead, false, "Whether replies are read between Submit() and Collect().");
 ABSL_FLAG(int, compiles_per_second, 0, "New grammars compiled meanwhile.");
 ABSL_FLAG(int, steps, 2000, "Timed steps of each batch size.");
 ABSL_FLAG(int, warmup, 500, "Steps before those, not timed.");
@@ -216,8 +217,9 @@ struct Setup {
 };
 
 absl::StatusOr<Samples> Measure(const Setup& setup, int row_count) {
-  const auto stream = setup.client->OpenStream(
-      {.logits_width = setup.width, .short_forms = absl::GetFlag(FLAGS_short_forms)});
+  const auto stream = setup.client->OpenStream({.logits_width = setup.width,
+                                                .short_forms = absl::GetFlag(FLAGS_short_forms),
+                                                .read_ahead = absl::GetFlag(FLAGS_read_ahead)});
   if (!stream.ok()) return stream.status();
   Batch batch(stream->get(), setup.rows.get(), &setup.grammars, row_count);
   for (int i = 0; i < absl::GetFlag(FLAGS_warmup); ++i) {

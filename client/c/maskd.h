@@ -215,6 +215,7 @@ typedef struct maskd_stream_options {
   int32_t step_timeout_ms;    /* over several addresses: when a server is given up; 0: 2000 */
   int32_t give_up_after_ms;   /* how long one that serves is looked for; 0: 10000 */
   int32_t compile_timeout_ms; /* how long grammars of rows that move may compile; 0: 10000 */
+  int32_t read_ahead;         /* whether a thread receives replies between submit and collect */
 } maskd_stream_options;
 
 MASKD_API maskd_status* maskd_stream_open_with(const maskd_client* client,

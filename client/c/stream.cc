@@ -26,6 +26,7 @@ StreamOptions ReadOptions(const maskd_stream_options& from, std::int64_t timeout
                         .short_forms = from.dense_only == 0,
                         .want_temperature = from.want_temperature != 0,
                         .want_bias = from.want_bias != 0,
+                        .read_ahead = from.read_ahead != 0,
                         .open_timeout = absl::Milliseconds(timeout_ms)};
   if (from.dictionary_size != 0) options.dictionary_size = from.dictionary_size;
   return options;

@@ -79,7 +79,24 @@ absl::Status DecodeCall::Write(const v1::DecodeRequest& message, absl::Time dead
 
 absl::Status DecodeCall::Read(v1::DecodeResponse& message, absl::Time deadline) {
   absl::Status status = PollUntil([this] { return !arrived_.empty(); }, deadline);
+  return status.ok() ? TakeArrived(message) : status;
+}
+
+absl::StatusOr<bool> DecodeCall::ReadUntilInterrupted(v1::DecodeResponse& message) {
+  const absl::Status status =
+      PollUntil([this] { return !arrived_.empty() || interrupted_; }, absl::InfiniteFuture());
   if (!status.ok()) return status;
+  if (std::exchange(interrupted_, false) && arrived_.empty()) return false;
+  if (absl::Status taken = TakeArrived(message); !taken.ok()) return taken;
+  return true;
+}
+
+void DecodeCall::Interrupt() {
+  if (alarmed_.exchange(true)) return;
+  alarm_.Set(&queue_, gpr_now(GPR_CLOCK_MONOTONIC), &tags_[kInterrupt]);
+}
+
+absl::Status DecodeCall::TakeArrived(v1::DecodeResponse& message) {
   const bool parsed = Parse(arrived_.front(), message);
   arrived_.pop_front();
   return parsed ? absl::OkStatus() : absl::InternalError("the server sent what is no message");
@@ -103,10 +120,12 @@ absl::Status DecodeCall::Poll(absl::Time deadline) {
   void* tag = nullptr;
   bool ok = false;
   switch (queue_.AsyncNext(&tag, &ok, absl::ToChronoTime(deadline))) {
-    case grpc::CompletionQueue::GOT_EVENT:
-      --pending_;
-      Complete(static_cast<Tag>(static_cast<char*>(tag) - tags_.data()), ok);
+    case grpc::CompletionQueue::GOT_EVENT: {
+      const auto what = static_cast<Tag>(static_cast<char*>(tag) - tags_.data());
+      pending_ -= what == kInterrupt ? 0 : 1;
+      Complete(what, ok);
       return absl::OkStatus();
+    }
     case grpc::CompletionQueue::TIMEOUT:
       return absl::DeadlineExceededError("no answer of the server in time");
     case grpc::CompletionQueue::SHUTDOWN:
@@ -140,6 +159,10 @@ void DecodeCall::Complete(Tag tag, bool ok) {
       return;
     case kFinish:
       ended_ = FromWire(final_status_);
+      return;
+    case kInterrupt:
+      alarmed_ = false;
+      interrupted_ = true;
       return;
     case kTagCount:
       assert(false);

@@ -4,11 +4,12 @@
 // Order    at most one write and one read are pending at a time, as gRPC demands. A read is always
 //          pending until the stream ends, so replies are received while a write is waited for.
 // End      when a read or a write fails the call is finished and its status kept.
-// Threads  one thread at a time.
+// Threads  one thread at a time, but for Interrupt().
 #ifndef MASKD_CLIENT_CPP_DECODE_CALL_H_
 #define MASKD_CLIENT_CPP_DECODE_CALL_H_
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -17,7 +18,9 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "grpcpp/alarm.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/completion_queue.h"
 #include "grpcpp/generic/generic_stub.h"
@@ -46,12 +49,17 @@ class DecodeCall {
   // CANCELLED when the server ended it with OK; INTERNAL for what is no message.
   absl::Status Read(v1::DecodeResponse& message, absl::Time deadline);
 
+  // The same without end, but for Interrupt(): then false, and nothing was read.
+  absl::StatusOr<bool> ReadUntilInterrupted(v1::DecodeResponse& message);
+  // Ends ReadUntilInterrupted(), that of now or else the next one. From any thread.
+  void Interrupt();
+
   // Half-closes, drops what still arrives and gives the final status.
   absl::Status Finish(absl::Time deadline);
 
  private:
   // What a completion is of.
-  enum Tag : std::uint8_t { kStart, kWrite, kRead, kWritesDone, kFinish, kTagCount };
+  enum Tag : std::uint8_t { kStart, kWrite, kRead, kWritesDone, kFinish, kInterrupt, kTagCount };
 
   // Handles one completion, or gives DEADLINE_EXCEEDED.
   absl::Status Poll(absl::Time deadline);
@@ -61,6 +69,7 @@ class DecodeCall {
   // Counts a completion that is to come and gives its tag.
   void* Expect(Tag tag);
   void StartRead();
+  absl::Status TakeArrived(v1::DecodeResponse& message);
   // Asks for the final status; its arrival sets ended_.
   void StartFinish();
 
@@ -74,6 +83,9 @@ class DecodeCall {
   bool connected_ = false;
   bool writing_ = false;
   bool half_closed_ = false;
+  grpc::Alarm alarm_;                  // of Interrupt(); its completion is not counted
+  std::atomic<bool> alarmed_ = false;  // that completion is to come
+  bool interrupted_ = false;
   grpc::ByteBuffer incoming_;
   std::deque<grpc::ByteBuffer> arrived_;
   grpc::Status final_status_;

@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 
 #include "client/cpp/decode_call.h"
+#include "client/cpp/read_ahead.h"
 
 namespace maskd::client {
 namespace {
@@ -43,7 +44,12 @@ v1::DecodeRequest MakeHello(const StreamOptions& options) {
 struct MaskStream::State {
   State(const std::string& address, int max_message_bytes) : call(address, max_message_bytes) {}
 
+  absl::Status Read(v1::DecodeResponse& message, absl::Time deadline) {
+    return ahead.has_value() ? ahead->Take(message, deadline) : call.Read(message, deadline);
+  }
+
   DecodeCall call;
+  std::optional<ReadAhead> ahead;
   v1::Welcome welcome;
   std::optional<MaskReader> reader;  // once welcome
   std::uint64_t next_step = 1;
@@ -77,6 +83,7 @@ absl::Status MaskStream::SayHello(const StreamOptions& options) {
   }
   state_->welcome = std::move(*response.mutable_welcome());
   state_->reader.emplace(state_->welcome);
+  if (options.read_ahead) state_->ahead.emplace(&call);
   return absl::OkStatus();
 }
 
@@ -94,8 +101,10 @@ absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
     return absl::ResourceExhaustedError(
         absl::StrCat("step: limit max_step_bytes is ", limit, ", ", bytes, " needed"));
   }
+  if (state_->ahead.has_value()) state_->ahead->End();
   absl::Status status = state_->call.Write(step.message_, absl::Now() + kWriteTimeout);
   if (!status.ok()) return status;
+  if (state_->ahead.has_value()) state_->ahead->Begin();
   state_->in_flight.push_back(state_->next_step);
   return state_->next_step++;
 }
@@ -104,7 +113,7 @@ absl::Status MaskStream::Collect(absl::Duration timeout, StepResult& result) {
   if (state_->in_flight.empty()) return absl::FailedPreconditionError("no step is in flight");
   const absl::Time deadline = absl::Now() + timeout;
   for (;;) {
-    if (absl::Status status = state_->call.Read(result.message_, deadline); !status.ok()) {
+    if (absl::Status status = state_->Read(result.message_, deadline); !status.ok()) {
       return status;
     }
     if (!result.message_.has_go_away()) break;
@@ -125,6 +134,7 @@ const std::optional<v1::GoAway>& MaskStream::go_away() const { return state_->go
 
 absl::Status MaskStream::Close(absl::Duration timeout) {
   state_->in_flight.clear();
+  state_->ahead.reset();
   return state_->call.Finish(absl::Now() + timeout);
 }
 

@@ -10,7 +10,8 @@
 //          it has ended, each later call gives the same status. DEADLINE_EXCEEDED of Collect()
 //          alone is not final: the reply may still be collected.
 // Threads  one thread at a time; the calling thread itself polls the connection, there is no other.
-//          So nothing is received between calls, beyond what the connection's buffers hold.
+//          So nothing is received between calls, beyond what the connection's buffers hold; unless
+//          StreamOptions::read_ahead is set.
 // Ownership  independent of the Client that opened it.
 #ifndef MASKD_CLIENT_CPP_MASK_STREAM_H_
 #define MASKD_CLIENT_CPP_MASK_STREAM_H_
@@ -45,6 +46,10 @@ struct StreamOptions {
   // Whether positions may carry temperatures and biases (MaskView).
   bool want_temperature = false;
   bool want_bias = false;
+  // Whether a thread of the stream's own receives and parses replies between Submit() and
+  // Collect(), so that Collect() has them at once. For engines that compute meanwhile: one that
+  // collects at once waits for the thread some 10 us longer.
+  bool read_ahead = false;
   // Number of the first step, from 1 on.
   std::uint64_t first_step = 1;
   // How long the server may take to say welcome.

@@ -22,12 +22,19 @@ using testing::HasSubstr;
 
 constexpr absl::Duration kTimeout = absl::Seconds(10);
 
-absl::StatusOr<std::unique_ptr<MaskStream>> OpenOn(const ScriptedServer& server,
-                                                   const StreamOptions& options = {}) {
-  auto client = Client::Connect({.address = server.address()});
-  if (!client.ok()) return client.status();
-  return (*client)->OpenStream(options);
-}
+// Each by the calling thread alone, and with replies read between its calls.
+class MaskStreamTest : public testing::TestWithParam<bool> {
+ protected:
+  static absl::StatusOr<std::unique_ptr<MaskStream>> OpenOn(const ScriptedServer& server,
+                                                            StreamOptions options = {}) {
+    options.read_ahead = GetParam();
+    auto client = Client::Connect({.address = server.address()});
+    if (!client.ok()) return client.status();
+    return (*client)->OpenStream(options);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(ReadAhead, MaskStreamTest, testing::Bool());
 
 // One active row with a mask of one word: the step's number.
 v1::DecodeResponse ReplyTo(const v1::Step& step) {
@@ -49,7 +56,7 @@ grpc::Status Serve(ServerStream& stream) {
   return grpc::Status::OK;
 }
 
-TEST(MaskStream, SaysHelloAndKeepsTheWelcome) {
+TEST_P(MaskStreamTest, SaysHelloAndKeepsTheWelcome) {
   v1::Hello hello;
   const ScriptedServer server({.decode = [&hello](ServerStream& stream) {
     hello = Welcome(stream, 4008);
@@ -68,7 +75,7 @@ TEST(MaskStream, SaysHelloAndKeepsTheWelcome) {
   EXPECT_EQ(hello.logits_width(), 128'256U);
 }
 
-TEST(MaskStream, ARefusedHelloIsTheErrorOfOpen) {
+TEST_P(MaskStreamTest, ARefusedHelloIsTheErrorOfOpen) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     v1::DecodeRequest request;
     stream.Read(&request);
@@ -82,7 +89,7 @@ TEST(MaskStream, ARefusedHelloIsTheErrorOfOpen) {
   EXPECT_EQ(ErrorReason(status), "WIDTH_TOO_SMALL");
 }
 
-TEST(MaskStream, SubmitAndCollectStepByStep) {
+TEST_P(MaskStreamTest, SubmitAndCollectStepByStep) {
   const ScriptedServer server({.decode = Serve});
   const auto stream = OpenOn(server);
   ASSERT_TRUE(stream.ok()) << stream.status();
@@ -105,7 +112,7 @@ TEST(MaskStream, SubmitAndCollectStepByStep) {
   EXPECT_TRUE((*stream)->Close(kTimeout).ok());
 }
 
-TEST(MaskStream, StepsMayBeSentBeforeRepliesAreRead) {
+TEST_P(MaskStreamTest, StepsMayBeSentBeforeRepliesAreRead) {
   const ScriptedServer server({.decode = Serve});
   const auto stream = OpenOn(server);
   ASSERT_TRUE(stream.ok()) << stream.status();
@@ -121,7 +128,7 @@ TEST(MaskStream, StepsMayBeSentBeforeRepliesAreRead) {
   }
 }
 
-TEST(MaskStream, CollectWithoutAStepIsRefused) {
+TEST_P(MaskStreamTest, CollectWithoutAStepIsRefused) {
   const ScriptedServer server({.decode = Serve});
   const auto stream = OpenOn(server);
   ASSERT_TRUE(stream.ok()) << stream.status();
@@ -129,7 +136,7 @@ TEST(MaskStream, CollectWithoutAStepIsRefused) {
   EXPECT_TRUE(absl::IsFailedPrecondition((*stream)->Collect(kTimeout, result)));
 }
 
-TEST(MaskStream, ALateReplyIsCollectedByALaterCall) {
+TEST_P(MaskStreamTest, ALateReplyIsCollectedByALaterCall) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     Welcome(stream, 1);
     v1::DecodeRequest request;
@@ -151,7 +158,7 @@ TEST(MaskStream, ALateReplyIsCollectedByALaterCall) {
   EXPECT_EQ(result.step(), 1U);
 }
 
-TEST(MaskStream, AStepOverTheServersLimitIsNotSent) {
+TEST_P(MaskStreamTest, AStepOverTheServersLimitIsNotSent) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     Welcome(stream, 1, /*max_step_bytes=*/100);
     v1::DecodeRequest request;
@@ -173,7 +180,7 @@ TEST(MaskStream, AStepOverTheServersLimitIsNotSent) {
   EXPECT_TRUE((*stream)->Collect(kTimeout, result).ok());
 }
 
-TEST(MaskStream, GoAwayIsKeptAndTheReplyStillCollected) {
+TEST_P(MaskStreamTest, GoAwayIsKeptAndTheReplyStillCollected) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     Welcome(stream, 1);
     v1::DecodeRequest request;
@@ -196,7 +203,7 @@ TEST(MaskStream, GoAwayIsKeptAndTheReplyStillCollected) {
   EXPECT_EQ((*stream)->go_away()->reason(), "draining");
 }
 
-TEST(MaskStream, TheStreamsErrorIsGivenByEveryLaterCall) {
+TEST_P(MaskStreamTest, TheStreamsErrorIsGivenByEveryLaterCall) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     Welcome(stream, 1);
     v1::DecodeRequest request;
@@ -216,7 +223,7 @@ TEST(MaskStream, TheStreamsErrorIsGivenByEveryLaterCall) {
   EXPECT_EQ((*stream)->Close(kTimeout), status);
 }
 
-TEST(MaskStream, AServerThatEndsTheStreamEarlyIsCancelled) {
+TEST_P(MaskStreamTest, AServerThatEndsTheStreamEarlyIsCancelled) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     Welcome(stream, 1);
     return grpc::Status::OK;
@@ -231,7 +238,7 @@ TEST(MaskStream, AServerThatEndsTheStreamEarlyIsCancelled) {
   EXPECT_TRUE(absl::IsCancelled(submitted.ok() ? (*stream)->Collect(kTimeout, result) : submitted));
 }
 
-TEST(MaskStream, AReplyOutOfOrderIsInternal) {
+TEST_P(MaskStreamTest, AReplyOutOfOrderIsInternal) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     Welcome(stream, 1);
     v1::DecodeRequest request;
@@ -250,7 +257,7 @@ TEST(MaskStream, AReplyOutOfOrderIsInternal) {
             absl::InternalError("the reply to step 1 was due, not 2"));
 }
 
-TEST(MaskStream, AMaskOfTheWrongSizeIsInternal) {
+TEST_P(MaskStreamTest, AMaskOfTheWrongSizeIsInternal) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     Welcome(stream, 2);
     v1::DecodeRequest request;
@@ -268,7 +275,7 @@ TEST(MaskStream, AMaskOfTheWrongSizeIsInternal) {
             absl::InternalError("row 3: a mask of 4 bytes where 2 words are due"));
 }
 
-TEST(MaskStream, ARowFormThatWasNotOfferedIsInternal) {
+TEST_P(MaskStreamTest, ARowFormThatWasNotOfferedIsInternal) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     Welcome(stream, 1);
     v1::DecodeRequest request;
@@ -287,7 +294,31 @@ TEST(MaskStream, ARowFormThatWasNotOfferedIsInternal) {
   EXPECT_TRUE(absl::IsInternal((*stream)->Collect(kTimeout, result)));
 }
 
-TEST(MaskStream, AStreamMayBeDroppedWithRepliesOnTheWay) {
+TEST_P(MaskStreamTest, AReplyWaitsForItsCollect) {
+  const ScriptedServer server({.decode = Serve});
+  const auto stream = OpenOn(server);
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  Step step;
+  StepResult result;
+  for (int i = 1; i <= 200; ++i) {
+    step.Take(1, {});
+    ASSERT_TRUE((*stream)->Submit(step).ok());
+    // With and without the reply at hand; now and then a second step behind the first.
+    if (i % 3 == 0) absl::SleepFor(absl::Milliseconds(1));
+    if (i % 5 == 0) {
+      ASSERT_TRUE((*stream)->Submit(step).ok());
+    }
+    if (i % 7 == 0) (*stream)->Collect(absl::ZeroDuration(), result).IgnoreError();
+    while ((*stream)->in_flight() > 0) {
+      ASSERT_TRUE((*stream)->Collect(kTimeout, result).ok());
+    }
+    step.Clear();
+  }
+  EXPECT_EQ(result.step(), 240U);
+  EXPECT_TRUE((*stream)->Close(kTimeout).ok());
+}
+
+TEST_P(MaskStreamTest, AStreamMayBeDroppedWithRepliesOnTheWay) {
   const ScriptedServer server({.decode = Serve});
   const auto stream = OpenOn(server);
   ASSERT_TRUE(stream.ok()) << stream.status();
@@ -297,7 +328,7 @@ TEST(MaskStream, AStreamMayBeDroppedWithRepliesOnTheWay) {
   ASSERT_TRUE((*stream)->Submit(step).ok());
 }
 
-TEST(MaskStream, NoServerIsUnavailable) {
+TEST_P(MaskStreamTest, NoServerIsUnavailable) {
   EXPECT_TRUE(
       absl::IsUnavailable(MaskStream::Open("unix:/nonexistent/maskd.sock", 1 << 20, {}).status()));
 }

@@ -77,7 +77,8 @@ def test_every_row_form_is_read_as_the_library_reads_it(client, address, forms):
                     step.close(row)
             ours.run(steps[0])
             theirs.run(steps[1])
-    assert set(forms) == {"full", "invalid", "dense", "same_as", "allowed_ids", "forbidden_ids", "delta"}
+    # A delta is no shorter than a mask of so few tokens; deltas are read below.
+    assert set(forms) == {"full", "invalid", "dense", "same_as", "allowed_ids", "forbidden_ids"}
 
 
 def welcome(dictionary_size=2):

@@ -71,7 +71,7 @@ class StreamOptions(Structure):
                 ("logits_width", c_uint32), ("dictionary_size", c_uint32),
                 ("dense_only", c_int32), ("want_temperature", c_int32), ("want_bias", c_int32),
                 ("step_timeout_ms", c_int32), ("give_up_after_ms", c_int32),
-                ("compile_timeout_ms", c_int32)]
+                ("compile_timeout_ms", c_int32), ("read_ahead", c_int32)]
 
 
 class Target(Structure):

@@ -427,7 +427,9 @@ class Client(_abi.Handle):
         """A stream for the rows of one engine. `logits_width`: at least the tokenizer's size.
 
         `options`: tokenizer_hash (that it must have), dictionary_size (masks kept for short forms),
-        dense_only, want_temperature and want_bias (whether positions may carry them).
+        dense_only, want_temperature and want_bias (whether positions may carry them), read_ahead
+        (whether a thread receives replies between submit() and collect(): for engines that compute
+        meanwhile).
         """
         given = _stream_options(logits_width, tokenizer, options)
         return Stream(_abi.new("stream_open_with", self.handle, ctypes.byref(given),
