@@ -15,16 +15,6 @@ constexpr std::array kNeighbours = {Neighbour::kNone, Neighbour::kWord, Neighbou
 
 Side Opposite(Side side) { return side == Side::kAhead ? Side::kBehind : Side::kAhead; }
 
-bool Looks(const PatternPart& part, Side side) {
-  return !part.plain() && part.looking->looks(side);
-}
-
-bool IsLook(const PatternPart& part) { return !part.plain() && part.looking->kind == Kind::kLook; }
-
-const Language& WholeOf(const ContextLanguage& language) {
-  return language.In(Neighbour::kNone, Neighbour::kNone);
-}
-
 // The texts of a node that is a choice of at most kMaxKnownTexts; else none.
 constexpr std::size_t kMaxKnownTexts = 16;
 std::vector<std::u32string> KnownTexts(const IrBuilder& builder, NodeId node) {
@@ -97,7 +87,7 @@ absl::Status LookAround::Step(const PatternPart& part) {
 }
 
 bool LookAround::IsAnything(const ContextLanguage& language) const {
-  return language.plain() && WholeOf(language) == WholeOf(anything_);
+  return language.plain() && language.Whole() == anything_.Whole();
 }
 
 Widths LookAround::WidthsOf(const ContextLanguage& language) {
@@ -170,14 +160,14 @@ void LookAround::NarrowToOneSide(Side side, std::vector<PatternPart>* parts) {
   std::vector<PatternPart> kept;
   std::optional<std::size_t> beside;  // the plain part that looks at this place see
   for (PatternPart& part : *parts) {
-    if (IsLook(part) && part.looking->looks(side) && beside.has_value() &&
+    if (part.is_look() && part.looking->looks(side) && beside.has_value() &&
         WidthsOf(kept[*beside]).min >= part.looking->reach) {
       kept[*beside].language = algebra_->Intersection(kept[*beside].language, part.language);
       continue;
     }
     if (part.plain()) {
       beside = kept.size();
-    } else if (!IsLook(part)) {
+    } else if (!part.is_look()) {
       beside.reset();
     }
     kept.push_back(std::move(part));
@@ -240,7 +230,7 @@ absl::StatusOr<PatternPart> LookAround::Look(Side side, bool negated, const Patt
   (side == Side::kAhead ? look->looks_ahead : look->looks_behind) = true;
   if (body.plain() && body.language.plain()) {
     look->reach = WidthsOf(body).max;
-    if (negated) look->excluded = KnownTexts(*builder_, WholeOf(body.language).node);
+    if (negated) look->excluded = KnownTexts(*builder_, body.language.Whole().node);
   }
   return PatternPart{*std::move(seen), std::move(look)};
 }
@@ -334,7 +324,7 @@ absl::StatusOr<ContextLanguage> LookAround::ExtendedByCharacters(Side side, cons
 std::optional<bool> LookAround::BeginsWith(const ContextLanguage& rest,
                                            const std::u32string& text) {
   std::optional<bool> all;
-  for (const NodeId choice : ChoicesOf(*builder_, WholeOf(rest).node, builder_->Empty())) {
+  for (const NodeId choice : ChoicesOf(*builder_, rest.Whole().node, builder_->Empty())) {
     const bool cannot = !facts_.CharsAt(TextEdge::kFirst, choice).Contains(text.front());
     const std::optional<bool> begins =
         cannot ? std::optional<bool>(false) : BeginsByText(*builder_, choice, text);
@@ -366,7 +356,7 @@ std::optional<ContextLanguage> LookAround::ExtendedByOthers(const LookingPart& p
     rounds = algebra_->Intersection(rounds, algebra_->Complement(algebra_->Sequence(sequence)));
   };
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
-    if (!IsLook(parts[i]) || parts[i].looking->excluded.empty()) return std::nullopt;
+    if (!parts[i].is_look() || parts[i].looking->excluded.empty()) return std::nullopt;
     for (const std::u32string& text : parts[i].looking->excluded) {
       exclude({anything_, TextOf(text), anything_});
       for (std::size_t cut = 1; cut < text.size(); ++cut) {
@@ -404,147 +394,6 @@ CharSet LookAround::CharactersOf(const PatternPart& part) {
   if (part.looking->kind == Kind::kRepeat) return part.looking->characters;
   for (const PatternPart& inner : part.looking->parts) all = all.Union(CharactersOf(inner));
   return all;
-}
-
-absl::StatusOr<NodeId> LookAround::WholeText(const PatternPart& whole) {
-  if (!Looks(whole, Side::kAhead) || !Looks(whole, Side::kBehind)) {
-    const Side side = Looks(whole, Side::kBehind) ? Side::kBehind : Side::kAhead;
-    const absl::StatusOr<ContextLanguage> all = Extended(side, whole, algebra_->Empty());
-    if (!all.ok()) return all.status();
-    return WholeOf(*all).node;
-  }
-  const absl::StatusOr<std::vector<Word>> words = WordsOf(whole);
-  if (!words.ok()) return words.status();
-  std::vector<NodeId> ways;
-  for (const Word& word : *words) {
-    const absl::StatusOr<NodeId> texts = TextsOf(word);
-    if (!texts.ok()) return texts.status();
-    ways.push_back(*texts);
-  }
-  return builder_->Alt(std::move(ways));
-}
-
-absl::StatusOr<std::vector<LookAround::Word>> LookAround::WordsOf(const PatternPart& part) {
-  if (absl::Status status = Step(part); !status.ok()) return status;
-  if (!Looks(part, Side::kAhead) || !Looks(part, Side::kBehind)) return std::vector<Word>{{&part}};
-  const LookingPart& looking = *part.looking;
-  switch (looking.kind) {
-    case Kind::kSequence:
-      return SequenceWords(looking);
-    case Kind::kRepeat:
-      return RepeatWords(looking);
-    default:
-      break;
-  }
-  std::vector<Word> words;
-  for (const PatternPart& alternative : looking.parts) {
-    absl::StatusOr<std::vector<Word>> more = WordsOf(alternative);
-    if (!more.ok()) return more.status();
-    std::move(more->begin(), more->end(), std::back_inserter(words));
-  }
-  return words;
-}
-
-absl::StatusOr<std::vector<LookAround::Word>> LookAround::Products(const std::vector<Word>& begins,
-                                                                   const std::vector<Word>& ends) {
-  std::vector<Word> words;
-  for (const Word& begin : begins) {
-    for (const Word& end : ends) {
-      Word& word = words.emplace_back(begin);
-      word.insert(word.end(), end.begin(), end.end());
-      for (const PatternPart* part : word) {
-        if (absl::Status status = Step(*part); !status.ok()) return status;
-      }
-    }
-  }
-  return words;
-}
-
-absl::StatusOr<std::vector<LookAround::Word>> LookAround::SequenceWords(const LookingPart& part) {
-  std::vector<Word> words = {{}};
-  for (const PatternPart& next : part.parts) {
-    const absl::StatusOr<std::vector<Word>> ends = WordsOf(next);
-    if (!ends.ok()) return ends.status();
-    absl::StatusOr<std::vector<Word>> longer = Products(words, *ends);
-    if (!longer.ok()) return longer.status();
-    words = *std::move(longer);
-  }
-  return words;
-}
-
-absl::StatusOr<std::vector<LookAround::Word>> LookAround::RepeatWords(const LookingPart& part) {
-  if (part.max == kUnbounded) {
-    return cursor_->Unsupported(part.at, "endless repetition of look-around");
-  }
-  const absl::StatusOr<std::vector<Word>> round = WordsOf(part.parts.front());
-  if (!round.ok()) return round.status();
-  std::vector<Word> words;
-  std::vector<Word> rounds = {{}};
-  for (std::uint32_t count = 0;; ++count) {
-    if (count >= part.min) words.insert(words.end(), rounds.begin(), rounds.end());
-    if (count == part.max) return words;
-    absl::StatusOr<std::vector<Word>> longer = Products(rounds, *round);
-    if (!longer.ok()) return longer.status();
-    rounds = *std::move(longer);
-  }
-}
-
-// Looks that hold or not for the text as a whole are set apart; of the others, those behind must
-// come first: then the text before them and the text after them do not overlap.
-absl::StatusOr<NodeId> LookAround::TextsOf(const Word& word) {
-  std::vector<NodeId> conditions;
-  Word kept;
-  std::size_t split = 0;  // of `kept`: no look-behind from here on
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    if (absl::Status status = Step(*word[i]); !status.ok()) return status;
-    if (IsLook(*word[i])) {
-      if (const std::optional<NodeId> texts = TextsWith(word, i); texts.has_value()) {
-        conditions.push_back(*texts);
-        continue;
-      }
-    }
-    kept.push_back(word[i]);
-    if (Looks(*word[i], Side::kBehind)) split = kept.size();
-  }
-  ContextLanguage begin = algebra_->Empty();
-  for (std::size_t i = 0; i < split; ++i) {
-    absl::StatusOr<ContextLanguage> longer = Extended(Side::kBehind, *kept[i], std::move(begin));
-    if (!longer.ok()) return longer.status();
-    begin = *std::move(longer);
-  }
-  ContextLanguage end = algebra_->Empty();
-  for (std::size_t i = kept.size(); i > split; --i) {
-    absl::StatusOr<ContextLanguage> longer = Extended(Side::kAhead, *kept[i - 1], std::move(end));
-    if (!longer.ok()) return longer.status();
-    end = *std::move(longer);
-  }
-  conditions.push_back(WholeOf(algebra_->Pair(begin, end)).node);
-  return builder_->And(std::move(conditions));
-}
-
-std::optional<NodeId> LookAround::TextsWith(const Word& word, std::size_t look) {
-  const Side side = word[look]->looking->looks_ahead ? Side::kAhead : Side::kBehind;
-  const ContextLanguage& seen = word[look]->language;
-  std::vector<ContextLanguage> unseen;
-  const std::size_t from = side == Side::kAhead ? 0 : look + 1;
-  const std::size_t to = side == Side::kAhead ? look : word.size();
-  for (std::size_t i = from; i < to; ++i) {
-    if (word[i]->plain()) {
-      unseen.push_back(word[i]->language);
-    } else if (!IsLook(*word[i])) {
-      return std::nullopt;
-    }
-  }
-  const ContextLanguage between = algebra_->Sequence(unseen);
-  const Widths widths = WidthsOf(side == Side::kAhead ? ContextAlgebra::AtTextBegin(between)
-                                                      : ContextAlgebra::AtTextEnd(between));
-  if (!widths.fixed()) return std::nullopt;
-  if (widths.max == 0) return WholeOf(seen).node;
-  if (!seen.plain() || widths.max > kMaxRepeats) return std::nullopt;
-  const auto count = static_cast<std::uint32_t>(widths.max);
-  const NodeId skipped = builder_->Repeat(builder_->AnyChar(), count, count);
-  return side == Side::kAhead ? builder_->Concat({skipped, WholeOf(seen).node})
-                              : builder_->Concat({WholeOf(seen).node, skipped});
 }
 
 }  // namespace maskd

@@ -30,6 +30,8 @@ struct PatternPart {
   std::unique_ptr<LookingPart> looking = nullptr;  // null: plain
 
   [[nodiscard]] bool plain() const { return looking == nullptr; }
+  [[nodiscard]] bool looks(Side side) const;
+  [[nodiscard]] bool is_look() const;
 };
 
 struct LookingPart {
@@ -56,6 +58,11 @@ struct LookingPart {
     return side == Side::kAhead ? looks_ahead : looks_behind;
   }
 };
+
+inline bool PatternPart::looks(Side side) const { return !plain() && looking->looks(side); }
+inline bool PatternPart::is_look() const {
+  return !plain() && looking->kind == LookingPart::Kind::kLook;
+}
 
 }  // namespace maskd
 
