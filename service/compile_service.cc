@@ -148,6 +148,9 @@ absl::Status CompileService::DoExplain(const v1::ExplainRequest& request,
   for (const Diagnostic& warning : grammar.warnings()) {
     WriteWarning(warning, response->add_warnings());
   }
+  for (const Diagnostic& bound : grammar.bounds()) {
+    WriteWarning(bound, response->add_bounds());
+  }
   response->set_forced_prefix(*std::move(forced));
   return absl::OkStatus();
 }

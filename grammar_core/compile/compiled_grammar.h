@@ -46,6 +46,8 @@ class CompiledGrammar {
   [[nodiscard]] const std::vector<Diagnostic>& warnings() const { return warnings_; }
   // To sample its text with; nothing where the source says none.
   [[nodiscard]] std::optional<float> temperature() const { return temperature_; }
+  // See FrontEndResult.
+  [[nodiscard]] const std::vector<Diagnostic>& bounds() const { return bounds_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
   [[nodiscard]] GrammarCosts costs() const;
   // The IR, printed.
@@ -66,6 +68,7 @@ class CompiledGrammar {
   std::shared_ptr<TokenizerSpace> tokenizer_;
   std::vector<Diagnostic> warnings_;
   std::optional<float> temperature_;
+  std::vector<Diagnostic> bounds_;
   GrammarIr ir_;
   std::unique_ptr<Automaton> automaton_;
   std::int64_t compile_us_ = 0;

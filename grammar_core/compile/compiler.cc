@@ -47,6 +47,7 @@ class Compiler {
     g.ir_ = std::move(read->ir);
     g.warnings_ = std::move(read->warnings);
     g.temperature_ = read->temperature;
+    g.bounds_ = std::move(read->bounds);
     return absl::OkStatus();
   }
 

@@ -33,6 +33,9 @@ struct FrontEndResult {
   std::vector<Diagnostic> warnings;
   // To sample the text with; nothing where the source says none.
   std::optional<float> temperature = {};
+  // What was bounded or left out by rule, so that it is no warning: an option, or a place in the
+  // source.
+  std::vector<Diagnostic> bounds = {};
 };
 
 // Reads `source` by the front end of its kind. INVALID_ARGUMENT for an unknown kind, naming the

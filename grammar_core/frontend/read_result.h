@@ -14,6 +14,8 @@ namespace maskd {
 struct ReadResult {
   GrammarIr ir;
   std::vector<Diagnostic> warnings;
+  // See FrontEndResult.
+  std::vector<Diagnostic> bounds = {};
   // Why a rule is Nothing, for the error in case no text satisfies the grammar.
   RuleFaults faults = {};
   std::optional<float> temperature = {};

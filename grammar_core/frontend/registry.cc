@@ -97,7 +97,7 @@ void AddWarning(Diagnostic warning, std::vector<Diagnostic>* warnings) {
   if (warnings->size() < kMaxWarnings) {
     warnings->push_back(std::move(warning));
   } else if (warnings->size() == kMaxWarnings) {
-    warnings->push_back({"", absl::StrCat("more than ", kMaxWarnings, " warnings")});
+    warnings->push_back({"", absl::StrCat("more than ", kMaxWarnings, " of these")});
   }
 }
 
@@ -114,7 +114,10 @@ absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Li
   if (!ir.ok()) return ir.status();
   ir = RemoveLeftRecursion(*std::move(ir), limits, budget);
   if (!ir.ok()) return ir.status();
-  return FrontEndResult{*std::move(ir), std::move(read->warnings), read->temperature};
+  return FrontEndResult{.ir = *std::move(ir),
+                        .warnings = std::move(read->warnings),
+                        .temperature = read->temperature,
+                        .bounds = std::move(read->bounds)};
 }
 
 absl::StatusOr<std::string> NormalizeSource(const GrammarSource& source, const Limits& limits) {

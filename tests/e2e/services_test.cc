@@ -92,6 +92,20 @@ TEST_F(ServicesTest, Explains) {
   EXPECT_THAT(response.rules_text(), HasSubstr("prefix-a"));
   EXPECT_EQ(response.forced_prefix(), "prefix-");
   EXPECT_GT(response.costs().ir_nodes(), 0);
+  EXPECT_EQ(response.bounds_size(), 0);
+}
+
+TEST_F(ServicesTest, ExplainsWhatIsBounded) {
+  grpc::ClientContext context;
+  v1::ExplainRequest request;
+  *request.mutable_grammar() = GrammarOf("json_schema", R"({"format":"hostname"})");
+  v1::ExplainResponse response;
+  ASSERT_TRUE(running_.compiler()->Explain(&context, request, &response).ok());
+  ASSERT_EQ(response.bounds_size(), 3);
+  EXPECT_EQ(response.bounds(0).place(), "options.max_whitespace");
+  EXPECT_EQ(response.bounds(1).place(), "options.max_number_digits");
+  EXPECT_EQ(response.bounds(2).place(), "/format");
+  EXPECT_EQ(response.warnings_size(), 0);
 }
 
 TEST_F(ServicesTest, ListsTokenizersAndTheirTokens) {

@@ -89,7 +89,7 @@ TEST(JsonSchemaWarningsTest, TooManyAreCut) {
   for (int i = 1; i < 2'000; ++i) absl::StrAppend(&schema, ",\"x", i, "\":0");
   const std::vector<std::string> warnings = WarningsOf(schema + "}");
   ASSERT_THAT(warnings, SizeIs(1001));
-  EXPECT_EQ(warnings.back(), ": more than 1000 warnings");
+  EXPECT_EQ(warnings.back(), ": more than 1000 of these");
 }
 
 }  // namespace

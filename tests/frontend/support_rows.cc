@@ -217,7 +217,7 @@ const std::vector<SupportRow>& SupportRows() {
             {R"j("1.2.3")j"}},
        }},
       {"`format` from 2019-09 on, or of another name",
-       "where `assert_formats` does not say otherwise; another name is a warning",
+       "where `assert_formats` does not say otherwise; a warning",
        {
            {R"j({"$schema":"https://json-schema.org/draft/2020-12/schema","type":"string","format":"date"})j",
             {R"j("x")j"}},

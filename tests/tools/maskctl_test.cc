@@ -17,6 +17,7 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 const std::string kPython = MASKD_PYTHON;
@@ -169,6 +170,19 @@ TEST_F(MaskctlTest, ExplainShowsTheRules) {
   EXPECT_EQ(outcome.exit, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("kind        choice"));
   EXPECT_THAT(outcome.output, HasSubstr("yes"));
+}
+
+TEST_F(MaskctlTest, ExplainListsWhatIsBounded) {
+  const std::string schema = Write(
+      "b.json",
+      R"({"properties": {"h": {"type": "string", "format": "hostname"}, "d": {"format": "uuid"}}})");
+  const Outcome outcome = Maskctl("explain --local --max_whitespace=3 " + schema);
+  EXPECT_EQ(outcome.exit, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              HasSubstr("bound       options.max_whitespace: white space: at most 3 characters"));
+  EXPECT_THAT(outcome.output, HasSubstr("bound       options.max_number_digits: numbers: at most"));
+  EXPECT_THAT(outcome.output, HasSubstr("bound       /properties/h/format: format hostname:"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("/properties/d/format:")));
 }
 
 TEST_F(MaskctlTest, TokensListsAndShows) {

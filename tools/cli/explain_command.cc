@@ -21,8 +21,9 @@ absl::StatusOr<int> RunExplain(const Flags& flags) {
   request.set_tokenizer((*connection)->tokenizer());
   const auto response = (*connection)->client().Explain(request);
   if (!response.ok()) return response.status();
-  absl::PrintF("grammar     %s\nkind        %s\n%s%sbegins with %s\n\n%s\n", response->grammar_id(),
-               response->kind(), CostsText(response->costs()), WarningsText(response->warnings()),
+  absl::PrintF("grammar     %s\nkind        %s\n%s%s%sbegins with %s\n\n%s\n",
+               response->grammar_id(), response->kind(), CostsText(response->costs()),
+               WarningsText(response->warnings()), BoundsText(response->bounds()),
                Quoted(response->forced_prefix()), response->rules_text());
   return kExitYes;
 }
@@ -33,8 +34,8 @@ const Command kExplainCommand = {
     "explain",
     "SCHEMA",
     "shows what the compiler understood of a grammar",
-    "SCHEMA is a file, or \"-\" for standard input. Shows sizes, costs, warnings, the bytes that\n"
-    "every text begins with, and the rules, one a line.\n",
+    "SCHEMA is a file, or \"-\" for standard input. Shows sizes, costs, warnings, what is\n"
+    "bounded or left out and where, the bytes that every text begins with, and the rules.\n",
     &ExplainFlags,
     &RunExplain,
 };

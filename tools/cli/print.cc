@@ -9,6 +9,19 @@
 #include "grammar_core/base/utf8.h"
 
 namespace maskd::cli {
+namespace {
+
+std::string DiagnosticsText(absl::string_view label,
+                            const google::protobuf::RepeatedPtrField<v1::Diagnostic>& diagnostics) {
+  std::string text;
+  for (const v1::Diagnostic& one : diagnostics) {
+    absl::StrAppend(&text, label, one.place(), one.place().empty() ? "" : ": ", one.message(),
+                    "\n");
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string StatusText(const absl::Status& status) {
   const std::string reason = client::ErrorReason(status);
@@ -47,12 +60,11 @@ std::string CostsText(const v1::GrammarCosts& costs) {
 }
 
 std::string WarningsText(const google::protobuf::RepeatedPtrField<v1::Diagnostic>& warnings) {
-  std::string text;
-  for (const v1::Diagnostic& warning : warnings) {
-    absl::StrAppend(&text, "warning     ", warning.place(), warning.place().empty() ? "" : ": ",
-                    warning.message(), "\n");
-  }
-  return text;
+  return DiagnosticsText("warning     ", warnings);
+}
+
+std::string BoundsText(const google::protobuf::RepeatedPtrField<v1::Diagnostic>& bounds) {
+  return DiagnosticsText("bound       ", bounds);
 }
 
 }  // namespace maskd::cli

@@ -25,6 +25,7 @@ std::string Milliseconds(std::int64_t microseconds);
 // One line a cost and one a warning.
 std::string CostsText(const v1::GrammarCosts& costs);
 std::string WarningsText(const google::protobuf::RepeatedPtrField<v1::Diagnostic>& warnings);
+std::string BoundsText(const google::protobuf::RepeatedPtrField<v1::Diagnostic>& bounds);
 
 }  // namespace maskd::cli
 

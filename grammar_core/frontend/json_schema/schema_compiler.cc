@@ -102,7 +102,27 @@ absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
   absl::StatusOr<GrammarIr> ir = std::move(builder_).Build(start);
   if (!ir.ok()) return ir.status();
   result_.ir = *std::move(ir);
+  NoteBounds();
   return std::move(result_);
+}
+
+void SchemaCompiler::NoteBounds() {
+  const auto note = [&](absl::string_view place, std::string message) {
+    AddWarning({std::string(place), std::move(message)}, &result_.bounds);
+  };
+  const bool exact = options_.item_separator.has_value() && options_.key_separator.has_value();
+  if (options_.white_space == WhiteSpace::kFlexible && !exact) {
+    note("options.max_whitespace",
+         absl::StrCat("white space: at most ", options_.max_whitespace, " characters in a row"));
+  }
+  note("options.max_number_digits",
+       absl::StrCat("numbers: at most ", options_.max_number_digits,
+                    " digits before and behind the point; in an exponent at most ",
+                    NumberSpec::kDefaultExponentDigits, ", or of a number under a keyword ",
+                    NumberSpec::kConstrainedExponentDigits, " and what the keyword's value needs"));
+  for (const auto& [place, name] : strings_.bounded_formats()) {
+    note(place, absl::StrCat("format ", name, ": leaves out strings that docs/grammars.md names"));
+  }
 }
 
 void SchemaCompiler::Fail(const absl::Status& status) {

@@ -68,6 +68,7 @@ class SchemaCompiler {
   // Ends the compilation, unless what is not supported is to be dropped.
   void Refuse(const JsonValue& at, const absl::Status& status);
   void Fail(const absl::Status& status);
+  void NoteBounds();
   [[nodiscard]] std::string PlaceOf(const Claim& claim) const;
 
   const SchemaSet& schemas_;

@@ -63,6 +63,9 @@ absl::StatusOr<NodeId> StringFacets::Read(const Facet& facet, Languages* languag
   if (facet.keyword == Keyword::kPattern) {
     language = ReadPattern(facet.at, facet.at.text(), languages);
   } else if (facet.keyword == Keyword::kFormat) {
+    if (languages == &grammar_ && IsInexactFormat(facet)) {
+      bounded_formats_.emplace(facet.at.Pointer(), facet.at.text());
+    }
     language = ReadFormat(facet, languages);
   } else if (facet.keyword == Keyword::kPatternProperties) {
     language = ReadPattern(facet.at, facet.at.key(), languages);

@@ -9,6 +9,7 @@
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_STRING_FACETS_H_
 
 #include <functional>
+#include <map>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -40,6 +41,11 @@ class StringFacets {
   // Whether `text` (UTF-8) is one of them; facets that do not speak of strings hold.
   absl::StatusOr<bool> Holds(const Facet& facet, absl::string_view text);
 
+  // Where the grammar has a format of which some strings are left out, by pointer, with its name.
+  [[nodiscard]] const std::map<std::string, std::string>& bounded_formats() const {
+    return bounded_formats_;
+  }
+
  private:
   // The languages made in one builder, by the pattern's text.
   struct Languages {
@@ -62,6 +68,7 @@ class StringFacets {
   // Known strings are matched against nodes of their own, which are no part of the grammar.
   IrBuilder scratch_;
   Languages known_;
+  std::map<std::string, std::string> bounded_formats_;
 };
 
 }  // namespace maskd

@@ -156,6 +156,11 @@ absl::StatusOr<ExprId> ReadEmbeddedSchema(const GrammarOptions& options, SourceR
   for (const Diagnostic& warning : read->warnings) {
     reading.Warn(at, absl::StrCat("in the JSON here: ", warning.place, ": ", warning.message));
   }
+  for (const Diagnostic& bound : read->bounds) {
+    AddWarning({reading.lines.Place(at),
+                absl::StrCat("in the JSON here: ", bound.place, ": ", bound.message)},
+               &reading.bounds);
+  }
   const absl::StatusOr<RuleId> start = Splice(*read, at, reading);
   if (!start.ok()) return start.status();
   const NodeId call = reading.builder.Call(*start);

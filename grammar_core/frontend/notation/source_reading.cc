@@ -29,7 +29,11 @@ absl::Status SourceReading::CheckNew(const SourceGrammar& grammar, absl::string_
 absl::StatusOr<ReadResult> SourceReading::Result(RuleId start) && {
   absl::StatusOr<GrammarIr> ir = std::move(builder).Build(start);
   if (!ir.ok()) return ir.status();
-  return ReadResult{*std::move(ir), std::move(warnings), std::move(faults), temperature};
+  return ReadResult{.ir = *std::move(ir),
+                    .warnings = std::move(warnings),
+                    .bounds = std::move(bounds),
+                    .faults = std::move(faults),
+                    .temperature = temperature};
 }
 
 ExprId AddCharacters(SourceGrammar& grammar, NodeId node, std::size_t size, std::size_t at) {

@@ -45,6 +45,8 @@ struct SourceReading {
   PatternCursor cursor;
   IrBuilder builder;
   std::vector<Diagnostic> warnings;
+  // See FrontEndResult.
+  std::vector<Diagnostic> bounds;
   // Of the whole text, where the source says one.
   std::optional<float> temperature;
   // Of rules that parts in other notations brought.

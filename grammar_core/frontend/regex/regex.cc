@@ -20,7 +20,9 @@ absl::StatusOr<ReadResult> ReadRegexGrammar(const GrammarSource& source, const L
   builder.DefineRule(start, builder.Encode(Spelling::kUtf8, *characters));
   absl::StatusOr<GrammarIr> ir = std::move(builder).Build(start);
   if (!ir.ok()) return ir.status();
-  return ReadResult{*std::move(ir), {}, {}};
+  ReadResult result;
+  result.ir = *std::move(ir);
+  return result;
 }
 
 }  // namespace maskd

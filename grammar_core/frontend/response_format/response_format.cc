@@ -43,6 +43,7 @@ absl::Status Moved(const absl::Status& status) {
   return ErrorAt(status.code(), absl::StrCat(kSchemaPlace, place), ErrorReason(status), message);
 }
 
+// An option's place is not empty and no pointer.
 void Move(std::string* place) {
   if (IsPointer(*place)) *place = absl::StrCat(kSchemaPlace, *place);
 }
@@ -53,6 +54,7 @@ absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, GrammarSource sou
   absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits, budget);
   if (!read.ok()) return Moved(read.status());
   for (Diagnostic& warning : read->warnings) Move(&warning.place);
+  for (Diagnostic& bound : read->bounds) Move(&bound.place);
   for (auto& [rule, fault] : read->faults) fault = Moved(fault);
   for (IrRule& rule : read->ir.rules) Move(&rule.place);
   return read;
