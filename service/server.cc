@@ -91,7 +91,12 @@ Server::Server(const Config& config, std::unique_ptr<const TokenizerStore> token
       tokenizer_service_(tokenizers_.get()),
       ports_(config.listen.size()) {}
 
-Server::~Server() = default;
+// The streams' threads use the server until their last call has ended.
+Server::~Server() {
+  if (server_ == nullptr) return;
+  server_->Shutdown(std::chrono::system_clock::now());
+  mask_service_.Join();
+}
 
 absl::Status Server::Listen() {
   grpc::EnableDefaultHealthCheckService(false);  // ours says why
