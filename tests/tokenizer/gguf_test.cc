@@ -18,6 +18,7 @@
 #include "grammar_core/tokenizer/formats/format.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "grammar_core/tokenizer/vocabulary.h"
+#include "tests/tokenizer/model_bytes.h"
 #include "tests/tokenizer/vocabulary_fixture.h"
 
 namespace maskd {
@@ -38,16 +39,6 @@ enum ValueType {
   kUint64 = 10,
   kInt64 = 11,
   kFloat64 = 12
-};
-
-// Types of tokens.
-enum TokenType {
-  kNormal = 1,
-  kUnknown = 2,
-  kControl = 3,
-  kUserDefined = 4,
-  kUnused = 5,
-  kByte = 6
 };
 
 std::string Number(std::uint64_t value, int bytes) {

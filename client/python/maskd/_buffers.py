@@ -142,3 +142,14 @@ def bias_array(biases: Mapping[int, float] | None) -> np.ndarray:
 def int32_array(values: Any) -> np.ndarray:
     """Ids or words: int32, side by side; not copied when they are so already."""
     return np.ascontiguousarray(values, dtype=np.int32)
+
+
+def mask_rows(out: np.ndarray | None, count: int, words: int, least_words: int = 0) -> np.ndarray:
+    """`out`, if `count` masks of at least `least_words` words can be written there; new zeros of
+    `words` words when None."""
+    if out is None:
+        return np.zeros((count, words), dtype=np.int32)
+    if not (out.dtype == np.int32 and out.flags.c_contiguous and out.ndim == 2
+            and out.shape[0] >= count and out.shape[1] >= least_words and out.flags.writeable):
+        raise MaskdError("INVALID_ARGUMENT", f"out: is not a writable int32 array of {count} rows")
+    return out

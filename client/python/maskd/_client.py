@@ -249,14 +249,7 @@ class StepResult(_abi.Handle):
         `positions`: so many rows for each of `order`; those that are invalid, or that a row does not
         have, are not written.
         """
-        needed = len(order) * positions
-        if out is None:
-            out = np.zeros((needed, self._mask_words), dtype=np.int32)
-        fits = (out.dtype == np.int32 and out.flags.c_contiguous and out.ndim == 2
-                and out.shape[0] >= needed and out.flags.writeable)
-        if not fits:
-            raise MaskdError("INVALID_ARGUMENT",
-                             f"out: is not a writable int32 array of {needed} rows")
+        out = _buffers.mask_rows(out, len(order) * positions, self._mask_words)
         ids = (ctypes.c_uint64 * len(order))(*order)
         lib.maskd_result_copy_positions(self.handle, ids, len(order), positions, out.ctypes.data,
                                         out.shape[1])

@@ -18,7 +18,7 @@ import numpy as np
 from google.protobuf import json_format
 from google.rpc import error_details_pb2, status_pb2
 
-from maskd import _abi, _client
+from maskd import _abi, _buffers, _client
 from maskd._applier import Row
 from maskd._client import Compiled, Grammar, Position, RefusedToken, RowResult, RowState
 from maskd._errors import NAMES, MaskdError
@@ -225,14 +225,7 @@ class StepResult:
         `positions`: so many rows for each of `order`; those that are invalid, or that a row does not
         have, are not written.
         """
-        needed = len(order) * positions
-        if out is None:
-            out = np.zeros((needed, self._word_count), dtype=np.int32)
-        if not (out.dtype == np.int32 and out.flags.c_contiguous and out.ndim == 2
-                and out.shape[0] >= needed and out.shape[1] >= self._word_count
-                and out.flags.writeable):
-            raise MaskdError("INVALID_ARGUMENT",
-                             f"out: is not a writable int32 array of {needed} rows")
+        out = _buffers.mask_rows(out, len(order) * positions, self._word_count, self._word_count)
         for i, row in enumerate(order):
             self._copy(row, out[i * positions:(i + 1) * positions])
         return out

@@ -33,15 +33,6 @@ namespace {
 
 constexpr absl::string_view kPrefix = "tokenizer.ggml.";
 
-// Of tokenizer.ggml.token_type; a token of another type has no text.
-enum TokenType : std::int32_t {
-  kNormal = 1,
-  kUnknown = 2,
-  kControl = 3,
-  kUserDefined = 4,
-  kByte = 6,
-};
-
 enum class Alphabet { kMetaspace, kByteLevel };
 
 // The keys of what ends a text, after the prefix.
@@ -155,17 +146,17 @@ absl::StatusOr<Alphabet> AlphabetOf(const Metadata& metadata) {
 absl::StatusOr<Vocabulary::Token> TokenOf(const std::string& piece, std::int32_t type,
                                           Alphabet alphabet) {
   switch (type) {
-    case kNormal:
+    case PieceType::kNormal:
       return Vocabulary::Token{alphabet == Alphabet::kMetaspace
                                    ? FromMetaspace(piece)
                                    : FromByteLevel(piece).value_or(piece),
                                false};
-    case kUserDefined:
+    case PieceType::kUserDefined:
       return Vocabulary::Token{piece, false};
-    case kUnknown:
-    case kControl:
+    case PieceType::kUnknown:
+    case PieceType::kControl:
       return Vocabulary::Token{piece, true};
-    case kByte:
+    case PieceType::kByte:
       if (std::optional<std::string> byte = FromByteFallback(piece); byte.has_value()) {
         return Vocabulary::Token{*std::move(byte), false};
       }
@@ -193,7 +184,7 @@ absl::Status PutPiece(std::size_t id, const std::string& piece, std::int32_t typ
   if (!is_new) {
     return InvalidTokenizer(TokenPlace(id), absl::StrCat("spelled like token ", earlier->second));
   }
-  if (type == kUserDefined) {
+  if (type == PieceType::kUserDefined) {
     raw->added_ids.push_back(static_cast<TokenId>(id));
   }
   raw->tokens.push_back(*std::move(token));
@@ -206,7 +197,7 @@ absl::Status CheckTypes(const Metadata& metadata, Alphabet alphabet) {
     return InvalidTokenizer(Place("token_type"), absl::StrCat(types.size(), " types for ",
                                                               metadata.tokens->size(), " tokens"));
   }
-  const bool has_byte = std::find(types.begin(), types.end(), kByte) != types.end();
+  const bool has_byte = std::find(types.begin(), types.end(), PieceType::kByte) != types.end();
   return alphabet == Alphabet::kByteLevel && has_byte
              ? UnsupportedAt(Place("pre"),
                              absl::StrCat("\"", Shortened(metadata.pre), "\" with byte tokens"),
@@ -226,14 +217,6 @@ absl::Status PutEnds(const Metadata& metadata, RawVocabulary* raw) {
   return absl::OkStatus();
 }
 
-ScoredPieces::Kind KindOf(std::int32_t type) {
-  using Kind = ScoredPieces::Kind;
-  return type == kNormal        ? Kind::kNormal
-         : type == kUserDefined ? Kind::kUserDefined
-         : type == kByte        ? Kind::kByte
-                                : Kind::kOther;
-}
-
 EncodingRules RulesOf(const Metadata& metadata, const RawVocabulary& raw) {
   GgufFacts facts;
   facts.model = metadata.model.value_or("");
@@ -243,7 +226,9 @@ EncodingRules RulesOf(const Metadata& metadata, const RawVocabulary& raw) {
   facts.scored.has_byte_fallback = true;
   facts.scored.joins_spaces = false;
   for (std::size_t id = 0; id < metadata.scores.size() && id < metadata.types->size(); ++id) {
-    facts.scored.pieces.push_back({metadata.scores[id], KindOf((*metadata.types)[id])});
+    facts.scored.pieces.push_back(
+        {metadata.scores[id],
+         ScoredPieces::KindOf(static_cast<std::uint64_t>((*metadata.types)[id]))});
   }
   return RulesOf(facts, raw);
 }
@@ -266,7 +251,7 @@ absl::StatusOr<RawVocabulary> ReadGguf(std::istream& file) {
   }
   const std::vector<std::string>& tokens = *metadata->tokens;
   if (!metadata->types.has_value()) {
-    metadata->types.emplace(tokens.size(), kNormal);
+    metadata->types.emplace(tokens.size(), PieceType::kNormal);
   }
   absl::Status done = CheckTypes(*metadata, *alphabet);
   RawVocabulary raw;

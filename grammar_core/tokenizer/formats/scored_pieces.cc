@@ -63,6 +63,19 @@ void PutSpacedPieces(const RawVocabulary& raw, EncodingRules* rules) {
 
 }  // namespace
 
+ScoredPieces::Kind ScoredPieces::KindOf(std::uint64_t type) {
+  switch (type) {
+    case PieceType::kNormal:
+      return Kind::kNormal;
+    case PieceType::kUserDefined:
+      return Kind::kUserDefined;
+    case PieceType::kByte:
+      return Kind::kByte;
+    default:
+      return Kind::kOther;
+  }
+}
+
 EncodingRules RulesOf(const ScoredPieces& model, const RawVocabulary& raw) {
   if (!IsUnderstood(model, raw)) return {};
   EncodingRules rules;

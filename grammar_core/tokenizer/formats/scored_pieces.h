@@ -15,10 +15,24 @@
 
 namespace maskd {
 
+// What a piece is, as both kinds of files number it: SentencePiece.Type, tokenizer.ggml.token_type.
+struct PieceType {
+  enum : std::uint8_t {
+    kNormal = 1,
+    kUnknown = 2,
+    kControl = 3,
+    kUserDefined = 4,
+    kUnused = 5,
+    kByte = 6,
+  };
+};
+
 struct ScoredPieces {
   // TrainerSpec.ModelType.
   enum class Model : std::uint64_t { kUnigram = 1, kMerges = 2, kWords = 3, kCharacters = 4 };
   enum class Kind : std::uint8_t { kNormal, kUserDefined, kByte, kOther };
+  // Of a PieceType.
+  static Kind KindOf(std::uint64_t type);
 
   struct Piece {
     float score = 0;

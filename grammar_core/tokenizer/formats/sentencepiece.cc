@@ -40,18 +40,10 @@ constexpr std::uint32_t kPrecompiledCharsmap = 2;
 constexpr std::uint32_t kRemoveExtraWhiteSpaces = 4;
 constexpr std::uint32_t kEscapeWhiteSpaces = 5;
 
-// SentencePiece.Type.
-constexpr std::uint64_t kNormal = 1;
-constexpr std::uint64_t kUnknown = 2;
-constexpr std::uint64_t kControl = 3;
-constexpr std::uint64_t kUserDefined = 4;
-constexpr std::uint64_t kUnused = 5;
-constexpr std::uint64_t kByte = 6;
-
 struct Piece {
   absl::string_view text;
   float score = 0;
-  std::uint64_t type = kNormal;
+  std::uint64_t type = PieceType::kNormal;
   std::size_t offset = 0;  // of its message
 };
 
@@ -126,14 +118,14 @@ absl::StatusOr<Vocabulary::Token> TokenOf(const Piece& piece) {
     return absl::InvalidArgumentError("is not a text of at least one character");
   }
   switch (piece.type) {
-    case kNormal:
-    case kUserDefined:
-    case kUnused:
+    case PieceType::kNormal:
+    case PieceType::kUserDefined:
+    case PieceType::kUnused:
       return Vocabulary::Token{FromMetaspace(piece.text), false};
-    case kUnknown:
-    case kControl:
+    case PieceType::kUnknown:
+    case PieceType::kControl:
       return Vocabulary::Token{std::string(piece.text), true};
-    case kByte:
+    case PieceType::kByte:
       if (std::optional<std::string> byte = FromByteFallback(piece.text); byte.has_value()) {
         return Vocabulary::Token{*std::move(byte), false};
       }
@@ -142,14 +134,6 @@ absl::StatusOr<Vocabulary::Token> TokenOf(const Piece& piece) {
     default:
       return absl::InvalidArgumentError(absl::StrCat("has the unknown type ", piece.type));
   }
-}
-
-ScoredPieces::Kind KindOf(std::uint64_t type) {
-  using Kind = ScoredPieces::Kind;
-  return type == kNormal        ? Kind::kNormal
-         : type == kUserDefined ? Kind::kUserDefined
-         : type == kByte        ? Kind::kByte
-                                : Kind::kOther;
 }
 
 absl::Status PutPiece(const WireField& message, Model* model) {
@@ -173,11 +157,11 @@ absl::Status PutPiece(const WireField& message, Model* model) {
     return InvalidTokenizer(place,
                             absl::StrCat("piece ", id, " is spelled like piece ", earlier->second));
   }
-  if (piece->type == kUserDefined) {
+  if (piece->type == PieceType::kUserDefined) {
     raw->added_ids.push_back(id);
   }
-  model->scored.pieces.push_back({piece->score, KindOf(piece->type)});
-  model->scored.has_unused |= piece->type == kUnused;
+  model->scored.pieces.push_back({piece->score, ScoredPieces::KindOf(piece->type)});
+  model->scored.has_unused |= piece->type == PieceType::kUnused;
   return PutToken(place, id, *std::move(token), raw);
 }
 
