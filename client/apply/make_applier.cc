@@ -1,15 +1,18 @@
 #include "client/apply/make_applier.h"
 
-#include <array>
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
 
 #include "client/apply/cpu_applier.h"
 #include "client/apply/opencl/opencl_applier.h"
@@ -24,10 +27,10 @@ constexpr const char* kVariable = "MASKD_APPLIER";
 using MadeApplier = absl::StatusOr<std::unique_ptr<Applier>>;
 
 struct Row {
-  absl::string_view name;
+  std::string name;
   // OK, or why this machine lacks it.
   absl::Status (*supported)();
-  MadeApplier (*make)(absl::string_view variant);
+  ApplierMaker make;
 };
 
 absl::Status Always() { return absl::OkStatus(); }
@@ -48,11 +51,25 @@ MadeApplier MakeOpenCl(absl::string_view device) {
   return OpenClApplier::Make(options);
 }
 
-// "auto" is the first, which every machine has: for logits in host memory it is the fastest.
-constexpr std::array kAppliers = {
-    Row{"cpu", &Always, &MakeCpu},
-    Row{"opencl", &HasOpenCl, &MakeOpenCl},
+struct Table {
+  absl::Mutex mutex;
+  // "auto" is the first, which every machine has: for logits in host memory it is the fastest.
+  std::vector<Row> rows ABSL_GUARDED_BY(mutex) = {
+      {"cpu", &Always, &MakeCpu},
+      {"opencl", &HasOpenCl, &MakeOpenCl},
+  };
 };
+
+Table& Appliers() {
+  static auto& table = *new Table();
+  return table;
+}
+
+std::vector<Row> Rows() {
+  Table& table = Appliers();
+  const absl::MutexLock lock(&table.mutex);
+  return table.rows;
+}
 
 std::string NotMade(absl::string_view name, absl::string_view why) {
   return absl::StrCat("applier \"", name, "\" ", why, " on ", CpuDevice(),
@@ -78,11 +95,28 @@ absl::StatusOr<std::unique_ptr<Applier>> MakeApplier(absl::string_view name) {
   const absl::string_view asked = name.substr(0, colon);
   const absl::string_view variant =
       colon == absl::string_view::npos ? absl::string_view() : name.substr(colon + 1);
-  if (name == kAuto) return kAppliers.front().make("");
-  for (const Row& row : kAppliers) {
+  const std::vector<Row> rows = Rows();
+  if (name == kAuto) return rows.front().make("");
+  for (const Row& row : rows) {
     if (asked == row.name) return MakeFrom(row, name, variant);
   }
   return absl::InvalidArgumentError(NotMade(name, "is not known"));
+}
+
+absl::Status AddApplier(absl::string_view name, ApplierMaker make) {
+  if (name.empty() || absl::StrContains(name, ':')) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("name: \"", name, "\" is empty or has a colon, which a variant follows"));
+  }
+  if (make == nullptr) return absl::InvalidArgumentError("make: is null");
+  Table& table = Appliers();
+  const absl::MutexLock lock(&table.mutex);
+  const auto same = [&](const Row& row) { return row.name == name; };
+  if (name == kAuto || std::ranges::any_of(table.rows, same)) {
+    return absl::AlreadyExistsError(absl::StrCat("name: there is an applier \"", name, "\""));
+  }
+  table.rows.push_back({std::string(name), &Always, make});
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Applier>> MakeConfiguredApplier(absl::string_view configured) {
@@ -93,8 +127,8 @@ absl::StatusOr<std::unique_ptr<Applier>> MakeConfiguredApplier(absl::string_view
 
 std::vector<std::string> SupportedAppliers() {
   std::vector<std::string> names = {std::string(kAuto)};
-  for (const Row& row : kAppliers) {
-    if (row.supported().ok()) names.emplace_back(row.name);
+  for (const Row& row : Rows()) {
+    if (row.supported().ok()) names.push_back(row.name);
   }
   return names;
 }

@@ -3,6 +3,7 @@
 #include "client/apply/applier.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -320,6 +322,23 @@ TEST_P(ApplierTest, ManyThreadsShareAnApplier) {
   }
   for (std::thread& thread : threads) thread.join();
   for (int row = 0; row < kThreads; ++row) EXPECT_THAT(plane.Finite(row), ElementsAre(row));
+}
+
+// peers.md A12: the origin's applier came with 30 tests.
+TEST(Appliers, A12EachHasThirtyTestsAndMore) {
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  std::map<std::string, int> count;
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const testing::TestSuite& suite = *all.GetTestSuite(i);
+    for (int k = 0; k < suite.total_test_count(); ++k) {
+      const absl::string_view name = suite.GetTestInfo(k)->name();
+      const std::size_t slash = name.rfind('/');
+      if (slash != absl::string_view::npos) ++count[std::string(name.substr(slash + 1))];
+    }
+  }
+  for (const std::string& applier : ApplierNames()) {
+    for (const LogitsType type : kLogitsTypes) EXPECT_GE(count[applier + TypeName(type)], 30);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Appliers, ApplierTest, EachApplierAndType(), CaseName);

@@ -1,6 +1,8 @@
 #include "client/apply/make_applier.h"
 
+#include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +59,57 @@ TEST(MakeApplier, A7UnknownNameIsRefusedAtStart) {
                                     CpuDevice() +
                                     "; supported: " + absl::StrJoin(SupportedAppliers(), ", "));
   }
+}
+
+// An applier that this tree does not have: it greys out what is forbidden, as a viewer would, and
+// counts what it was given.
+class GreyApplier final : public Applier {
+ public:
+  static absl::StatusOr<std::unique_ptr<Applier>> Make(absl::string_view shade) {
+    if (shade == "none") return absl::InvalidArgumentError("no shade");
+    return std::make_unique<GreyApplier>();
+  }
+  [[nodiscard]] absl::string_view name() const override { return "grey"; }
+
+ private:
+  absl::Status ApplyChecked(const MaskRows& masks, const Logits& logits,
+                            const Logits& /*output*/) const override {
+    auto* const numbers = static_cast<float*>(logits.data);
+    for (const MaskRow& row : masks.rows) {
+      for (const std::int32_t id : row.ids())
+        numbers[row.logits_row() * logits.row_stride + id] /= 2;
+    }
+    return absl::OkStatus();
+  }
+};
+
+// peers.md B8: an applier from outside the tree, which looks at logits, chosen by name.
+TEST(AddApplier, B8AnEnginesOwnIsChosenAsTheOthersAre) {
+  ASSERT_EQ(AddApplier("grey", &GreyApplier::Make), absl::OkStatus());
+  EXPECT_EQ(SupportedAppliers().back(), "grey");
+  const auto applier = MakeConfiguredApplier("grey:light");
+  ASSERT_TRUE(applier.ok()) << applier.status();
+  EXPECT_EQ((*applier)->name(), "grey");
+  std::vector<float> logits(6, 1.0F);
+  const std::vector<std::int32_t> ids = {2};
+  const std::vector<MaskRow> rows = {MaskRow::Forbidden(1, ids)};
+  const Logits plane{.data = logits.data(), .row_count = 2, .width = 3, .row_stride = 3};
+  ASSERT_EQ((*applier)->Apply({.vocab_size = 3, .rows = rows}, plane), absl::OkStatus());
+  EXPECT_THAT(logits, testing::ElementsAre(1, 1, 1, 1, 1, 0.5F));
+  // What every applier is refused, it is never shown.
+  EXPECT_FALSE((*applier)->Apply({.vocab_size = 4, .rows = rows}, plane).ok());
+  EXPECT_THAT(std::string(MakeApplier("grey:none").status().message()), HasSubstr("no shade"));
+}
+
+TEST(AddApplier, ANameIsTakenOnce) {
+  for (const char* name : {"auto", "cpu", "opencl"}) {
+    EXPECT_EQ(AddApplier(name, &GreyApplier::Make).code(), absl::StatusCode::kAlreadyExists)
+        << name;
+  }
+  for (const char* name : {"", "grey:light"}) {
+    EXPECT_EQ(AddApplier(name, &GreyApplier::Make).code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(AddApplier("paint", nullptr).message(), "make: is null");
 }
 
 // The environment as a test needs it, put back afterwards.

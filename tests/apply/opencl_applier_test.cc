@@ -15,8 +15,11 @@
 
 #include "client/apply/cpu_applier.h"
 #include "client/apply/make_applier.h"
+#include "client/apply/opencl/mask_step.h"
 #include "client/apply/opencl/opencl_api.h"
 #include "client/apply/opencl/opencl_device.h"
+#include "client/apply/opencl/opencl_program.h"
+#include "client/apply/opencl/program_cache.h"
 #include "tests/apply/appliers.h"
 #include "tests/apply/logits_fixture.h"
 
@@ -166,6 +169,30 @@ TEST_F(OpenClTest, ASecondStartUsesTheCache) {
   EXPECT_FALSE(Make(options)->from_cache());
   EXPECT_TRUE(Make(options)->from_cache());
   fs::remove_all(directory);
+}
+
+// peers.md B3: the device is sent finished masks, eight ints a row and the row's own words or ids;
+// nothing for a row that is full, nothing more for one that is in a dictionary.
+TEST_F(OpenClTest, B3OnlyFinishedMasksAreSent) {
+  constexpr std::int64_t kLlamaVocab = 128'256;
+  constexpr std::int64_t kRowBytes = 32;
+  const Engine engine(devices_[0].id);
+  const auto program = MaskProgram::Build(engine.context.get(), devices_[0], ProgramCache(""));
+  ASSERT_TRUE(program.ok()) << program.status();
+  const auto step = MaskStep::Make(*program, KernelShape::kWords);
+  ASSERT_TRUE(step.ok()) << step.status();
+  const auto bytes_of_64 = [&](const MaskRow& row) {
+    const std::vector<MaskRow> rows(64, row);
+    EXPECT_TRUE((*step)->Pack({.vocab_size = kLlamaVocab, .rows = rows}, /*compact=*/false).ok());
+    return (*step)->packed_bytes();
+  };
+  const std::vector<std::int32_t> words(MaskWordCount(kLlamaVocab));
+  const std::vector<std::int32_t> ids(20);
+  EXPECT_EQ(bytes_of_64(MaskRow::Full(0)), 0);
+  EXPECT_EQ(bytes_of_64(MaskRow::Same(0, 7)), 64 * kRowBytes);
+  EXPECT_EQ(bytes_of_64(MaskRow::Allowed(0, ids)), 64 * (kRowBytes + 20 * 4));
+  EXPECT_EQ(bytes_of_64(MaskRow::Forbidden(0, ids)), 64 * (kRowBytes + 20 * 4));
+  EXPECT_EQ(bytes_of_64(MaskRow::Dense(0, words)), 64 * (kRowBytes + std::ssize(words) * 4));
 }
 
 std::size_t CountFiles(const std::string& directory) {

@@ -199,6 +199,16 @@ def test_a_closed_stream_says_so(client):
         stream.submit(maskd.Step())
 
 
+def test_a_closed_client_says_so(address):
+    client = maskd.Client(address)
+    client.close()
+    for call in (client.tokenizers, lambda: client.compile(maskd.Grammar.regex("a")),
+                 lambda: client.open_stream(300)):
+        with pytest.raises(maskd.MaskdError, match="Client: is closed") as error:
+            call()
+        assert error.value.code == "FAILED_PRECONDITION"
+
+
 def test_a_width_below_the_vocabulary_is_refused_before_any_step(client):
     with pytest.raises(maskd.MaskdError) as error:
         client.open_stream(100)

@@ -7,12 +7,14 @@ import inspect
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import maskd
 from maskd import engines
+from maskd._dialects import grammar_of
 
 VOCAB = 257
 END = 256
@@ -113,6 +115,48 @@ def test_c1_every_kind_compiles_and_ends(vllm, kind, spec, text):
     assert not grammar.is_terminated()
     assert grammar.accept_tokens("r", [*text, END])
     assert grammar.is_terminated()
+
+
+def test_c1_grammars_compile_in_a_pool_once_for_each_type_and_spec(vllm):
+    specs = [(Options.REGEX, f"a{{{n}}}") for n in range(1, 9)] * 4
+    with ThreadPoolExecutor(8) as pool:
+        grammars = list(pool.map(lambda spec: vllm.compile_grammar(*spec), specs))
+    for (_, spec), grammar in zip(specs, grammars, strict=True):
+        assert grammar.accept_tokens("r", [ord("a")] * int(spec[2:-1]) + [END])
+    engine = vllm._engine  # noqa: SLF001
+    for kind, spec in specs[:8]:
+        again = engine.client.compile(grammar_of(kind.name.lower(), spec, "xgrammar"))
+        assert again.from_cache
+    other_type = engine.client.compile(grammar_of("choice", '["a{1}"]', "xgrammar"))
+    assert not other_type.from_cache
+
+
+def test_c1_a_request_goes_on_while_another_compiles(vllm):
+    heavy = '{"type": "object", "properties": {' + ", ".join(
+        f'"p{n}": {{"type": "string", "pattern": "^(a|b{n})*c{{{n}}}$"}}' for n in range(200)) + "}}"
+    running = vllm.compile_grammar(Options.REGEX, "(ab)*")
+    with ThreadPoolExecutor(1) as pool:
+        compiled = pool.submit(vllm.compile_grammar, Options.JSON, heavy)
+        steps = 0
+        while not compiled.done():
+            assert running.accept_tokens("r", [ord("ab"[steps % 2])])
+            steps += 1
+        assert compiled.result().accept_tokens("r", list(b'{"p0":"c"}'[:5]))
+    assert steps > 0
+
+
+def test_c12_destroy_lets_go_of_everything(address, monkeypatch):
+    monkeypatch.setenv("MASKD_ADDRESS", address)
+    backend = engines.VllmBackend(None, None, VOCAB)
+    grammar = backend.compile_grammar(Options.REGEX, "a")
+    backend.destroy()
+    with pytest.raises(maskd.MaskdError):
+        grammar.accept_tokens("r", [ord("a")])
+    with pytest.raises(maskd.MaskdError):
+        backend.compile_grammar(Options.REGEX, "a")
+    monkeypatch.setenv("MASKD_TOKENIZER", "nobody's")
+    with pytest.raises(maskd.MaskdError, match="nobody's"):
+        engines.VllmBackend(None, None, VOCAB)
 
 
 def test_c4_the_bitmask_is_all_ones_at_first(vllm):

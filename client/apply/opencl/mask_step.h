@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -66,6 +67,8 @@ class MaskStep {
   absl::Status Pack(const MaskRows& masks, bool compact);
   // Rows packed.
   [[nodiscard]] std::int64_t row_count() const { return row_count_; }
+  // What Run() sends.
+  [[nodiscard]] std::int64_t packed_bytes() const { return std::ssize(ints_) * 4; }
 
   // Enqueues the transfer of what was packed, and the kernels. `dictionary` may be null.
   absl::Status Run(const DeviceQueue& device, const DeviceLogits& logits, std::int64_t vocab_size,

@@ -398,6 +398,7 @@ class Client:
 
     def __init__(self, address: str, timeout_s: float = 5.0) -> None:
         # Compiled grammars and dense masks may be larger than gRPC's 4 MiB.
+        self._closed = False
         self._channel = grpc.insecure_channel(
             address, options=[("grpc.max_receive_message_length", -1)])
         try:
@@ -423,6 +424,7 @@ class Client:
         if method not in self._methods:
             raise MaskdError("INVALID_ARGUMENT",
                              f'method: "{method}" is not one of {", ".join(self._methods)}')
+        self._check_open()
         function, kind = self._methods[method]
         try:
             return _to_dict(function(_read("request_json", request, kind()), timeout=_CALL_S))
@@ -447,6 +449,7 @@ class Client:
         if unknown:
             raise MaskdError("INVALID_ARGUMENT", f"{min(unknown)}: is not one of "
                              f"{', '.join(sorted(_OPTIONS))}")
+        self._check_open()
         given = {"dictionary_size": _DICTIONARY_SIZE, **options}
         given.pop("read_ahead", None)
         forms = [] if given.pop("dense_only", False) else _FORMS
@@ -454,7 +457,12 @@ class Client:
                                        logits_width=logits_width, **given)
         return Stream(self._channel, hello, timeout_s)
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise MaskdError("FAILED_PRECONDITION", "Client: is closed")
+
     def close(self) -> None:
+        self._closed = True
         self._channel.close()
 
     def __enter__(self) -> Self:
