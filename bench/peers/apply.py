@@ -37,11 +37,10 @@ def masks(rows: int, share: float) -> np.ndarray:
 def engines(logits: torch.Tensor, words: np.ndarray) -> dict:
     """Name -> a call that masks the logits."""
     applier = maskd.Applier("cpu")
-    rows = [maskd.Row.dense(i, row) for i, row in enumerate(words)]
     bitmask = torch.from_numpy(words)
     flags = torch.from_numpy(np.unpackbits(words.view(np.uint8), axis=1, bitorder="little") == 0)
     calls = {
-        "maskd": lambda: applier.apply(logits, rows, vocab_size=VOCAB),
+        "maskd": lambda: applier.apply_bitmask(logits, bitmask),
         "xgrammar cpu": lambda: xgrammar.apply_token_bitmask_inplace(logits, bitmask, backend="cpu"),
         "xgrammar torch_compile": lambda: xgrammar.apply_token_bitmask_inplace(
             logits, bitmask, backend="torch_compile"),

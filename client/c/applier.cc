@@ -116,6 +116,42 @@ absl::Status ApplyWith(const maskd_applier* applier, const maskd_logits* logits,
   return read.ok() ? ApplyRows(applier, logits, vocab_size, rows, row_count, *read) : read.status();
 }
 
+absl::Status CheckBitmask(std::int64_t vocab_size, std::int64_t word_stride,
+                          std::int64_t row_count) {
+  if (vocab_size <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat("vocab_size: ", vocab_size, " is not positive"));
+  }
+  if (row_count < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("row_count: ", row_count, " is negative"));
+  }
+  const std::int64_t needed = MaskWordCount(vocab_size);
+  if (row_count > 1 && word_stride < needed) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "word_stride: ", word_stride, " is less than the ", needed, " words of a row"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplyBitmask(const maskd_applier* applier, const maskd_logits* logits,
+                          std::int64_t vocab_size, const std::int32_t* words,
+                          std::int64_t word_stride, const std::int64_t* logits_rows,
+                          std::int64_t row_count) {
+  if (absl::Status status = NotNull(applier, "applier"); !status.ok()) return status;
+  Logits plane;
+  if (absl::Status status = ReadLogits(logits, plane); !status.ok()) return status;
+  absl::Status status = CheckBitmask(vocab_size, word_stride, row_count);
+  if (status.ok() && row_count > 0) status = NotNull(words, "words");
+  if (!status.ok()) return status;
+  const auto word_count = static_cast<std::size_t>(MaskWordCount(vocab_size));
+  std::vector<MaskRow> masks;
+  masks.reserve(static_cast<std::size_t>(row_count));
+  for (std::int64_t i = 0; i < row_count; ++i) {
+    masks.push_back(MaskRow::Dense(logits_rows == nullptr ? i : logits_rows[i],
+                                   {words + i * word_stride, word_count}));
+  }
+  return applier->applier->Apply({.vocab_size = vocab_size, .rows = masks}, plane);
+}
+
 absl::Status WarmUp(maskd_applier* applier, const WarmUpShape& shape) {
   if (absl::Status status = NotNull(applier, "applier"); !status.ok()) return status;
   return applier->applier->WarmUp(shape);
@@ -203,6 +239,13 @@ maskd_status* maskd_apply_with(const maskd_applier* applier, const maskd_logits*
                                int64_t vocab_size, const maskd_row* rows, int64_t row_count,
                                const maskd_apply_options* options) {
   return ToC(maskd::client::ApplyWith(applier, logits, vocab_size, rows, row_count, options));
+}
+
+maskd_status* maskd_apply_bitmask(const maskd_applier* applier, const maskd_logits* logits,
+                                  int64_t vocab_size, const int32_t* words, int64_t word_stride,
+                                  const int64_t* logits_rows, int64_t row_count) {
+  return ToC(maskd::client::ApplyBitmask(applier, logits, vocab_size, words, word_stride,
+                                         logits_rows, row_count));
 }
 
 maskd_status* maskd_applier_warm_up(maskd_applier* applier, int64_t vocab_size, int64_t width,

@@ -165,6 +165,13 @@ MASKD_API maskd_status* maskd_apply_with(const maskd_applier* applier, const mas
                                          int64_t vocab_size, const maskd_row* rows,
                                          int64_t row_count, const maskd_apply_options* options);
 
+/* The same for a bitmask as engines keep it: its row i, ceil(vocab_size / 32) words at
+ * words + i * word_stride, masks the logits' row logits_rows[i], or row i where that is NULL. */
+MASKD_API maskd_status* maskd_apply_bitmask(const maskd_applier* applier,
+                                            const maskd_logits* logits, int64_t vocab_size,
+                                            const int32_t* words, int64_t word_stride,
+                                            const int64_t* logits_rows, int64_t row_count);
+
 /* Makes now what the first batch of `row_count` rows would otherwise make in its step. */
 MASKD_API maskd_status* maskd_applier_warm_up(maskd_applier* applier, int64_t vocab_size,
                                               int64_t width, int32_t type, int64_t row_count);

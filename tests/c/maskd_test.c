@@ -117,6 +117,35 @@ static void TestMismatches(const maskd_applier *applier) {
   CHECK(CountFinite(values) == kWidth);
 }
 
+/* The second row of a bitmask on the first row of logits, and the other way round. */
+static void TestBitmask(const maskd_applier *applier) {
+  enum { kStride = (kVocab + 31) / 32 + 1 };
+  static float values[2 * kWidth];
+  for (int i = 0; i < 2 * kWidth; ++i) values[i] = 1;
+  int32_t words[2 * kStride] = {0};
+  words[0] = 1 << 5;
+  words[kStride] = 3;
+  const int64_t swapped[] = {1, 0};
+  const maskd_logits logits = LogitsOf(values, 2);
+  OK(maskd_apply_bitmask(applier, &logits, kVocab, words, kStride, swapped, 2));
+  CHECK(CountFinite(values) == 2 && values[0] == 1 && values[1] == 1);
+  CHECK(CountFinite(values + kWidth) == 1 && values[kWidth + 5] == 1);
+  OK(maskd_apply_bitmask(applier, &logits, kVocab, words, kStride, NULL, 2));
+  CHECK(CountFinite(values) == 0 && CountFinite(values + kWidth) == 0);
+  OK(maskd_apply_bitmask(applier, &logits, kVocab, NULL, 0, NULL, 0));
+  ExpectError(maskd_apply_bitmask(applier, &logits, kVocab, words, 1, NULL, 2),
+              MASKD_INVALID_ARGUMENT, "word_stride: 1 is less than the 9 words of a row");
+  ExpectError(maskd_apply_bitmask(applier, &logits, kVocab, NULL, kStride, NULL, 1),
+              MASKD_INVALID_ARGUMENT, "words: is NULL");
+  ExpectError(maskd_apply_bitmask(applier, &logits, 0, words, kStride, NULL, 1),
+              MASKD_INVALID_ARGUMENT, "vocab_size: 0 is not positive");
+  ExpectError(maskd_apply_bitmask(applier, &logits, kVocab, words, kStride, NULL, -1),
+              MASKD_INVALID_ARGUMENT, "row_count: -1 is negative");
+  const int64_t twice[] = {1, 1};
+  ExpectError(maskd_apply_bitmask(applier, &logits, kVocab, words, kStride, twice, 2),
+              MASKD_INVALID_ARGUMENT, "masks.rows: logits row 1 is named twice");
+}
+
 /* Biases, then temperature, into an output of its own. */
 static void TestTuning(const maskd_applier *applier) {
   static float values[kWidth], masked[kWidth];
@@ -150,6 +179,7 @@ static void TestApplier(void) {
   OK(maskd_applier_warm_up(applier, kVocab, kWidth, MASKD_FLOAT32, 64));
   TestForms(applier);
   TestMismatches(applier);
+  TestBitmask(applier);
   TestTuning(applier);
   maskd_applier_free(applier);
 }

@@ -203,3 +203,69 @@ def test_the_gil_is_free_while_a_mask_is_applied(applier):
         sys.setswitchinterval(interval)
         thread.join()
     assert sum(begin < turn < end for turn in turns) > 3, end - begin
+
+
+def random_masks(rows, vocab):
+    bits = np.random.default_rng(3).random((rows, vocab)) < 0.3
+    return np.packbits(np.pad(bits, ((0, 0), (0, -vocab % 32))), axis=1, bitorder="little").view(np.int32)
+
+
+@pytest.mark.parametrize("vocab", [VOCAB, 96, 97])
+@pytest.mark.parametrize("rows", [None, [2, 0, 1], np.array([5, 1, 3], dtype=np.int32)])
+def test_a_bitmask_masks_as_its_rows_do(applier, vocab, rows):
+    words = random_masks(3, vocab)
+    at = [0, 1, 2] if rows is None else list(rows)
+    count = 3 if rows is None else 6
+    for dtype in (np.float32, np.float16):
+        expected = np.arange(count * VOCAB).reshape(count, VOCAB).astype(dtype)
+        logits = expected.copy()
+        applier.apply(expected, [maskd.Row.dense(*each) for each in zip(at, words, strict=True)], vocab)
+        applier.apply_bitmask(logits, words, rows, vocab)
+        np.testing.assert_array_equal(logits, expected)
+
+
+def test_a_bitmask_may_be_wider_strided_read_only_and_of_another_library(applier):
+    words = np.full((4, 9), -1, dtype=np.int32)
+    words[::2, :4] = mask_of([7])
+    words.flags.writeable = False
+    for bitmask in (words[::2], words[::2, :4], words[[0, 2]], OnlyDlpack(np.array(words[::2]))):
+        logits = np.ones((2, VOCAB), dtype=np.float32)
+        applier.apply_bitmask(logits, bitmask)
+        assert [finite(row) for row in logits] == [[7], [7]]
+    one = np.ones(VOCAB, dtype=np.float32)
+    applier.apply_bitmask(one, words[0])
+    assert finite(one) == [7]
+
+
+@pytest.mark.parametrize(("bitmask", "rows", "message"), [
+    (np.zeros((2, 3), np.int32), None, "bitmask: has rows of 3 words, a vocabulary of 100 needs 4"),
+    (np.zeros((1, 4), np.int32), None, "bitmask: has 1 rows, the logits have 2; name them by rows="),
+    (np.zeros((2, 4), np.int32), [0], "rows: are 1, the bitmask has 2"),
+    (np.zeros((2, 4), np.int32), [0, 0], "masks.rows: logits row 0 is named twice"),
+    (np.zeros((2, 4), np.int64), None, "bitmask: are int64, not one of int32"),
+    (np.zeros((2, 4), ">i4"), None, "bitmask: are >i4, not one of int32")])
+def test_a_bitmask_that_does_not_fit_is_refused(applier, bitmask, rows, message):
+    logits = np.ones((2, VOCAB), dtype=np.float32)
+    with pytest.raises(maskd.MaskdError) as error:
+        applier.apply_bitmask(logits, bitmask, rows)
+    assert error.value.message == message
+    assert np.isfinite(logits).all()
+
+
+def test_torchs_tensors_are_taken_without_dlpack(applier):
+    array = np.ones((2, VOCAB), dtype=np.float32)
+    tensor = type("Tensor", (), {
+        "__module__": "torch", "dtype": "torch.float32", "shape": array.shape, "is_cpu": True,
+        "requires_grad": False, "device": "cuda:0", "data_ptr": lambda self: array.ctypes.data,
+        "stride": lambda self: (VOCAB, 1)})
+    applier.apply(tensor(), [maskd.Row.allowed(1, [3])])
+    assert finite(array[1]) == [3] and np.isfinite(array[0]).all()
+    for name, value, message in [
+            ("is_cpu", False, "logits: lie on cuda:0, not in host memory"),
+            ("requires_grad", True, "logits: are recorded for gradients; detach() them"),
+            ("dtype", "torch.float64", "logits: are float64, not one of float32, float16, bfloat16")]:
+        refused = tensor()
+        setattr(refused, name, value)
+        with pytest.raises(maskd.MaskdError) as error:
+            applier.apply(refused, [])
+        assert error.value.message == message

@@ -95,6 +95,7 @@ _FUNCTIONS = {
     "apply": (STATUS, [c_void_p, POINTER(Logits), c_int64, POINTER(RowStruct), c_int64, c_void_p]),
     "apply_with": (STATUS, [c_void_p, POINTER(Logits), c_int64, POINTER(RowStruct), c_int64,
                             POINTER(ApplyOptions)]),
+    "apply_bitmask": (STATUS, [c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_void_p, c_int64]),
     "applier_warm_up": (STATUS, [c_void_p, c_int64, c_int64, c_int32, c_int64]),
     "dictionary_new": (STATUS, [c_void_p, c_int64, c_int64, POINTER(c_void_p)]),
     "dictionary_free": (None, [c_void_p]),

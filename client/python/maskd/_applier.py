@@ -123,12 +123,46 @@ class Applier(_abi.Handle):
         vocab = plane.width if vocab_size is None else vocab_size
         _check_words(rows, (vocab + 31) // 32, vocab)
         structs = (_abi.RowStruct * len(rows))(*[row.struct for row in rows])
-        options = _abi.ApplyOptions(ctypes.sizeof(_abi.ApplyOptions),
-                                    None if dictionary is None else dictionary.handle,
-                                    ctypes.pointer(output), _tunings(rows))
-        lib.maskd_apply_with(self.handle, ctypes.byref(plane), vocab, structs, len(rows),
-                             ctypes.byref(options))
+        tunings = _tunings(rows)
+        options = None
+        if not (dictionary is None and tunings is None and out is None):
+            options = ctypes.byref(_abi.ApplyOptions(
+                ctypes.sizeof(_abi.ApplyOptions), None if dictionary is None else dictionary.handle,
+                ctypes.pointer(output), tunings))
+        lib.maskd_apply_with(self.handle, ctypes.byref(plane), vocab, structs, len(rows), options)
         del keep
+
+    def apply_bitmask(self, logits: Any, bitmask: Any, rows: Any = None,
+                      vocab_size: int | None = None) -> None:
+        """Masks logits by rows of words as engines keep them: int32, ceil(vocab_size / 32) words and
+        more, numpy or DLPack. Row i of the bitmask masks logits row rows[i], by default row i."""
+        plane, keep = _buffers.view(logits)
+        words, keep_words = _buffers.words_view(bitmask, written=False)
+        vocab = plane.width if vocab_size is None else vocab_size
+        count, at, keep_rows = bitmask_rows(rows, plane, words, vocab)
+        lib.maskd_apply_bitmask(self.handle, ctypes.byref(plane), vocab, words.data,
+                                words.row_stride, at, count)
+        del keep, keep_words, keep_rows
+
+
+def bitmask_rows(rows: Any, plane: _abi.Logits, words: _abi.Logits,
+                 vocab: int) -> tuple[int, int | None, np.ndarray | None]:
+    """How many rows of a bitmask are applied; where the numbers of their logits rows lie, None where
+    they are their own; what must live as long."""
+    needed = (vocab + 31) // 32
+    if words.width < needed:
+        raise MaskdError("INVALID_ARGUMENT", f"bitmask: has rows of {words.width} words, a vocabulary "
+                         f"of {vocab} needs {needed}")
+    if rows is None:
+        if words.row_count != plane.row_count:
+            raise MaskdError("INVALID_ARGUMENT", f"bitmask: has {words.row_count} rows, the logits "
+                             f"have {plane.row_count}; name them by rows=")
+        return words.row_count, None, None
+    numbers = np.ascontiguousarray(rows, dtype=np.int64)
+    if numbers.size != words.row_count:
+        raise MaskdError("INVALID_ARGUMENT",
+                         f"rows: are {numbers.size}, the bitmask has {words.row_count}")
+    return numbers.size, numbers.ctypes.data, numbers
 
 
 def planes(logits: Any, out: Any) -> tuple[_abi.Logits, _abi.Logits, object]:

@@ -42,9 +42,12 @@ class _Kind(NamedTuple):
     written: bool = True
 
 
-_NAMES: dict[np.dtype, str] = {}
+# A type's name takes longer than all else here; by numpy's types and torch's.
+_NAMES: dict[Any, str] = {}
 _LOGITS = _Kind("logits", NUMPY_TYPES, _DLPACK_TYPES)
 _WORDS = _Kind("bitmask", {"int32": 0}, {(0, 32): 0})
+_LOGITS_READ = _LOGITS._replace(written=False)
+_WORDS_READ = _WORDS._replace(written=False)
 
 
 def _refuse(of: _Kind, what: str) -> MaskdError:
@@ -65,25 +68,50 @@ def _plane(of: _Kind, address: int, kind: int, shape: tuple[int, ...],
     return _abi.Logits(ctypes.sizeof(_abi.Logits), address, 0, kind, 0, rows, width, row_stride)
 
 
-def _kind_of(of: _Kind, dtype: np.dtype) -> int | None:
-    """A type's name takes longer than all else here."""
-    names = _NAMES.get(dtype)
-    if names is None:
-        names = _NAMES[dtype] = dtype.name
-    return of.numpy.get(names)
+def _kind_of(of: _Kind, dtype: Any) -> int:
+    name = _NAMES.get(dtype)
+    if name is None:
+        name = _NAMES[dtype] = str(dtype).removeprefix("torch.")
+    kind = of.numpy.get(name)
+    if kind is None:
+        raise _refuse(of, f"are {name}, not one of {', '.join(of.numpy)}")
+    return kind
 
 
 def _of_numpy(of: _Kind, array: np.ndarray) -> _abi.Logits:
     kind = _kind_of(of, array.dtype)
-    if kind is None:
-        raise _refuse(of, f"are {array.dtype}, not one of {', '.join(of.numpy)}")
-    if of.written and not array.flags.writeable:
+    flags = array.flags
+    if of.written and not flags.writeable:
         raise _refuse(of, "cannot be written")
+    if flags.c_contiguous and array.ndim:
+        return _plane(of, _address(array), kind, array.shape, (array.shape[-1], 1))
     size = array.dtype.itemsize
     if any(stride % size for stride in array.strides):
         raise _refuse(of, "strides are not whole elements")
     return _plane(of, array.ctypes.data, kind, array.shape,
                   tuple(stride // size for stride in array.strides))
+
+
+def _address(array: np.ndarray) -> int:
+    """Of elements side by side. A buffer gives it in a quarter of the time, where there is one:
+    arrays that are read only, empty or of types of other packages have none."""
+    try:
+        return ctypes.addressof(_from_buffer(array))
+    except (TypeError, ValueError, BufferError):
+        return array.ctypes.data
+
+
+_from_buffer = ctypes.c_char.from_buffer
+
+
+def _of_torch(of: _Kind, tensor: Any) -> _abi.Logits:
+    """What DLPack would say, in a tenth of the time."""
+    if not tensor.is_cpu:
+        raise _refuse(of, f"lie on {tensor.device}, not in host memory")
+    if tensor.requires_grad:
+        raise _refuse(of, "are recorded for gradients; detach() them")
+    return _plane(of, tensor.data_ptr(), _kind_of(of, tensor.dtype), tuple(tensor.shape),
+                  tensor.stride())
 
 
 def _of_dlpack(of: _Kind, exporter: Any) -> tuple[_abi.Logits, object]:
@@ -111,17 +139,19 @@ def view(logits: Any) -> tuple[_abi.Logits, object]:
 
 def source_view(logits: Any) -> tuple[_abi.Logits, object]:
     """view() of logits that are only read."""
-    return _view(_LOGITS._replace(written=False), logits)
+    return _view(_LOGITS_READ, logits)
 
 
-def words_view(bitmask: Any) -> tuple[_abi.Logits, object]:
+def words_view(bitmask: Any, *, written: bool = True) -> tuple[_abi.Logits, object]:
     """The same of rows of mask words."""
-    return _view(_WORDS, bitmask)
+    return _view(_WORDS if written else _WORDS_READ, bitmask)
 
 
 def _view(of: _Kind, given: Any) -> tuple[_abi.Logits, object]:
     if isinstance(given, np.ndarray):
         return _of_numpy(of, given), given
+    if type(given).__module__ == "torch":
+        return _of_torch(of, given), given
     if hasattr(given, "__dlpack__"):
         return _of_dlpack(of, given)
     raise _refuse(of, f"are a {type(given).__name__}, neither a numpy array nor a DLPack tensor")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from maskd import _abi, _buffers
-from maskd._applier import Row, planes
+from maskd._applier import Row, bitmask_rows, planes
 from maskd._plain_numbers import tune
 from maskd._errors import MaskdError
 
@@ -94,20 +94,32 @@ class Applier:
                 _mask(elements, row, vocab, dictionary, minus_infinity)
         del keep
 
+    def apply_bitmask(self, logits: Any, bitmask: Any, rows: Any = None,
+                      vocab_size: int | None = None) -> None:
+        """Masks logits by rows of words as engines keep them: int32, ceil(vocab_size / 32) words and
+        more, numpy or DLPack. Row i of the bitmask masks logits row rows[i], by default row i."""
+        plane, keep = _buffers.view(logits)
+        words, keep_words = _buffers.words_view(bitmask, written=False)
+        vocab = plane.width if vocab_size is None else vocab_size
+        count, _, numbers = bitmask_rows(rows, plane, words, vocab)
+        lines = _elements(words, np.dtype(np.uint32)).view(np.int32)[:, :(vocab + 31) // 32]
+        order = range(count) if numbers is None else numbers.tolist()
+        self.apply(logits, [Row.dense(at, line) for at, line in zip(order, lines, strict=True)], vocab)
+        del keep, keep_words
+
 
 def _elements(plane: Any, kind: np.dtype) -> np.ndarray:
     """The logits as unsigned numbers, in place."""
-    size, count = kind.itemsize, _byte_count(plane)
+    size, count = kind.itemsize, _byte_count(plane, kind.itemsize)
     memory: Any = (ctypes.c_char * count).from_address(plane.data or 0) if count else b""
     return np.ndarray((plane.row_count, plane.width), kind, memory,
                       strides=(size * plane.row_stride, size))
 
 
-def _byte_count(plane: Any) -> int:
+def _byte_count(plane: Any, size: int) -> int:
     if plane.row_count == 0:
         return 0
-    elements = (plane.row_count - 1) * plane.row_stride + plane.width
-    return int(elements) * _MINUS_INFINITY[plane.type].dtype.itemsize
+    return int((plane.row_count - 1) * plane.row_stride + plane.width) * size
 
 
 def _mask(elements: np.ndarray, row: Row, vocab: int, dictionary: Dictionary | None,
@@ -184,7 +196,9 @@ def _check_output(plane: Any, output: Any) -> None:
         raise _refused("output.width", f"{output.row_count} rows of {output.width} are not the logits' "
                        f"{plane.row_count} rows of {plane.width}")
     begins = [each.data or 0 for each in (plane, output)]
-    ends = [begin + _byte_count(each) for begin, each in zip(begins, (plane, output), strict=True)]
+    size = _MINUS_INFINITY[plane.type].dtype.itemsize
+    ends = [begin + _byte_count(each, size)
+            for begin, each in zip(begins, (plane, output), strict=True)]
     if begins[0] < ends[1] and begins[1] < ends[0]:
         raise _refused("output.data", "shares memory with the logits")
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from maskd import _buffers
 from maskd._api import Applier, Client
-from maskd._applier import Row
 from maskd._dialects import KINDS, dialect_of, grammar_of
 from maskd._errors import MaskdError
 from maskd._matcher import Matcher, MatcherStream
@@ -161,10 +160,9 @@ class SglangGrammar:
         rows = (ctypes.c_int32 * (words.row_count * words.row_stride)).from_address(words.data)
         table = np.frombuffer(rows, dtype=np.int32).reshape(words.row_count, words.row_stride)
         vocab = min(words.width * 32, int(logits.shape[-1]))
-        used = (vocab + 31) // 32
-        masked = [Row.dense(i, row[:used]) for i, row in enumerate(table)
-                  if (row[:used] != _ALL_ALLOWED).any()]
-        cls._applier.apply(logits, masked, vocab_size=vocab)
+        table = table[:, :(vocab + 31) // 32]
+        constrained = np.flatnonzero((table != _ALL_ALLOWED).any(axis=1))
+        cls._applier.apply_bitmask(logits, table[constrained], constrained, vocab)
         del keep
 
     def copy(self) -> "SglangGrammar":
