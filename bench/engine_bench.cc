@@ -32,6 +32,7 @@
 #include "bench/cases.h"
 #include "bench/documents.h"
 #include "bench/samples.h"
+#include "grammar_core/base/heap.h"
 #include "grammar_core/matcher/matcher.h"
 
 ABSL_FLAG(std::string, cases, "", "MaskBench cases.");
@@ -287,6 +288,7 @@ int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);  // takes its own flags out
   absl::SetProgramUsageMessage("Costs of a matcher's calls; see bench/engine_bench.cc.");
   absl::ParseCommandLine(argc, argv);
+  maskd::ReserveHeap(512 << 20);  // as the service does
   const absl::Status status = maskd::bench::Run();
   if (!status.ok()) std::fprintf(stderr, "engine_bench: %s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;

@@ -30,6 +30,7 @@
 #include "bench/cases.h"
 #include "bench/documents.h"
 #include "bench/samples.h"
+#include "grammar_core/base/heap.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/text_splitter.h"
@@ -290,6 +291,7 @@ absl::Status MeasureAll() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("What a step must not depend on; see bench/flat_bench.cc.");
   absl::ParseCommandLine(argc, argv);
+  maskd::ReserveHeap(512 << 20);  // as the service does
   const absl::Status status = maskd::bench::MeasureAll();
   if (!status.ok()) std::fprintf(stderr, "flat_bench: %s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;

@@ -19,12 +19,12 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
-#include <malloc.h>
 #include <unistd.h>
 
 #include "bench/cases.h"
 #include "bench/documents.h"
 #include "bench/samples.h"
+#include "grammar_core/base/heap.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/matcher/matcher.h"
 
@@ -37,7 +37,7 @@ namespace maskd::bench {
 namespace {
 
 double ResidentKib() {
-  malloc_trim(0);
+  ReturnFreePages();
   std::int64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages >> pages;  // the second field is resident
   return static_cast<double>(pages) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1024;

@@ -5,6 +5,12 @@
 // figures of this project are from: a mask of Llama 3's vocabulary has four, so making one in fresh
 // memory took 9.6 us instead of 0.1.
 //
+// A compile asks for thousands of small pieces, and a heap that has served grammars and masks for
+// long gives them from everywhere: jemalloc, which keeps pieces of a size together, takes a fifth
+// off the median compile and a third off the slow ones against glibc's malloc. Programs that link
+// maskd::heap have it (MASKD_JEMALLOC, on but for sanitizers); libraries leave the choice to their
+// users.
+//
 // Threads  call once, early in main(), before other threads start.
 #ifndef MASKD_GRAMMAR_CORE_BASE_HEAP_H_
 #define MASKD_GRAMMAR_CORE_BASE_HEAP_H_
@@ -14,8 +20,11 @@
 namespace maskd {
 
 // Makes malloc keep what is freed, and touches `bytes` of its heap now. For programs only, never
-// for a library: it changes the whole process. Does nothing without glibc.
+// for a library: it changes the whole process. Without jemalloc and glibc it does nothing.
 void ReserveHeap(std::int64_t bytes);
+
+// Gives the pages that nothing lives in back to the system: for those who measure what is held.
+void ReturnFreePages();
 
 }  // namespace maskd
 
