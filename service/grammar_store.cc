@@ -85,16 +85,17 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
   if (!target.source.has_value()) {
     return GetById(target.id, tokenizer);
   }
-  absl::StatusOr<std::string> id =
-      GrammarId(*target.source, tokenizer.vocabulary().hash(), limits_);
-  if (!id.ok()) {
-    return id.status();
+  absl::StatusOr<ParsedSource> parsed = ParseSource(*target.source, limits_);
+  if (!parsed.ok()) {
+    return parsed.status();
   }
-  absl::StatusOr<cache::Ticket> ticket = cache_.Get(*id, CompileOf(*target.source, tokenizer, *id));
+  std::string id = GrammarId(*parsed, tokenizer.vocabulary().hash());
+  absl::StatusOr<cache::Ticket> ticket =
+      cache_.Get(id, CompileOf(*std::move(parsed), tokenizer, id));
   if (!ticket.ok()) {
     return ticket.status();
   }
-  return Request{*std::move(id), *std::move(ticket)};
+  return Request{std::move(id), *std::move(ticket)};
 }
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& id,
@@ -114,19 +115,21 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
   return Request{id, cache::Ticket(std::move(grammar))};
 }
 
-cache::CompileWork GrammarStore::CompileOf(const GrammarSource& source,
-                                           const LoadedTokenizer& tokenizer,
+// Work is done once, so the source is moved out of it.
+cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                            const std::string& id) const {
-  return [source, id, space = tokenizer.space(), limits = limits_, metrics = metrics_,
+  return [source = std::make_shared<ParsedSource>(std::move(parsed)), id, space = tokenizer.space(),
+          limits = limits_, metrics = metrics_,
           warm_up = &warm_up_](const std::atomic<bool>& cancelled) -> cache::CompileResult {
     Budget::Bounds bounds;
     bounds.wall_ms = limits.compile_ms;
     bounds.cancelled = &cancelled;
     Budget budget(bounds);
     const auto begin = std::chrono::steady_clock::now();
-    cache::CompileResult result = CompileGrammar(source, space, limits, budget);
+    const std::string kind = source->source.kind;
+    cache::CompileResult result = CompileParsed(std::move(*source), id, space, limits, budget);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    ReportCompile(KindLabel(source.kind), id, result.status(), taken.count(), metrics);
+    ReportCompile(KindLabel(kind), id, result.status(), taken.count(), metrics);
     if (result.ok()) warm_up->Add(*result);
     return result;
   };

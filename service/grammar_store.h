@@ -65,7 +65,7 @@ class GrammarStore {
 
  private:
   absl::StatusOr<Request> GetById(const std::string& id, const LoadedTokenizer& tokenizer);
-  cache::CompileWork CompileOf(const GrammarSource& source, const LoadedTokenizer& tokenizer,
+  cache::CompileWork CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                const std::string& id) const;
 
   const Limits limits_;

@@ -19,30 +19,27 @@ std::int64_t MicrosSince(Budget::Clock::time_point start) {
 // Puts a CompiledGrammar together; its only friend.
 class Compiler {
  public:
-  Compiler(const GrammarSource& source, std::shared_ptr<TokenizerSpace> tokenizer,
-           const Limits& limits, Budget& budget)
+  Compiler(std::string id, std::shared_ptr<TokenizerSpace> tokenizer, const Limits& limits,
+           Budget& budget)
       : grammar_(new CompiledGrammar()), budget_(budget) {
-    grammar_->source_ = source;
+    grammar_->id_ = std::move(id);
     grammar_->tokenizer_ = std::move(tokenizer);
     grammar_->limits_ = limits;
   }
 
-  absl::StatusOr<std::shared_ptr<const CompiledGrammar>> Run() {
+  absl::StatusOr<std::shared_ptr<const CompiledGrammar>> Run(ParsedSource parsed) {
     const auto start = Budget::Clock::now();
-    if (absl::Status status = Read(); !status.ok()) return status;
+    if (absl::Status status = Read(std::move(parsed)); !status.ok()) return status;
     if (absl::Status status = Build(); !status.ok()) return status;
     grammar_->compile_us_ = MicrosSince(start);
     return std::shared_ptr<const CompiledGrammar>(std::move(grammar_));
   }
 
  private:
-  absl::Status Read() {
+  absl::Status Read(ParsedSource parsed) {
     CompiledGrammar& g = *grammar_;
-    absl::StatusOr<std::string> id =
-        GrammarId(g.source_, g.tokenizer_->vocabulary().hash(), g.limits_);
-    if (!id.ok()) return id.status();
-    g.id_ = *std::move(id);
-    absl::StatusOr<FrontEndResult> read = ReadGrammar(g.source_, g.limits_, budget_);
+    g.source_ = parsed.source;
+    absl::StatusOr<FrontEndResult> read = ReadParsed(std::move(parsed), g.limits_, budget_);
     if (!read.ok()) return read.status();
     g.ir_ = std::move(read->ir);
     g.warnings_ = std::move(read->warnings);
@@ -71,7 +68,16 @@ class Compiler {
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileGrammar(
     const GrammarSource& source, std::shared_ptr<TokenizerSpace> tokenizer, const Limits& limits,
     Budget& budget) {
-  return Compiler(source, std::move(tokenizer), limits, budget).Run();
+  absl::StatusOr<ParsedSource> parsed = ParseSource(source, limits);
+  if (!parsed.ok()) return parsed.status();
+  std::string id = GrammarId(*parsed, tokenizer->vocabulary().hash());
+  return CompileParsed(*std::move(parsed), std::move(id), std::move(tokenizer), limits, budget);
+}
+
+absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileParsed(
+    ParsedSource parsed, std::string id, std::shared_ptr<TokenizerSpace> tokenizer,
+    const Limits& limits, Budget& budget) {
+  return Compiler(std::move(id), std::move(tokenizer), limits, budget).Run(std::move(parsed));
 }
 
 }  // namespace maskd

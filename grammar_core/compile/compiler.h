@@ -16,17 +16,24 @@
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/compile/tokenizer_space.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/parsed_source.h"
 
 namespace maskd {
 
 // SHA-256, in 64 lower-case hexadecimal digits, of the format version, the kind, the normalised
-// source, the options and the tokenizer's hash. Errors: those of NormalizeSource().
+// source, the options and the tokenizer's hash.
+std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash);
+// The same of a text. Errors: those of ParseSource().
 absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,
                                       const Limits& limits);
 
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileGrammar(
     const GrammarSource& source, std::shared_ptr<TokenizerSpace> tokenizer, const Limits& limits,
     Budget& budget);
+// The same of a source that was parsed, and whose `id` is known, already.
+absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileParsed(
+    ParsedSource parsed, std::string id, std::shared_ptr<TokenizerSpace> tokenizer,
+    const Limits& limits, Budget& budget);
 
 }  // namespace maskd
 

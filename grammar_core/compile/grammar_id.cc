@@ -37,14 +37,12 @@ std::string OptionsText(const GrammarOptions& options) {
 
 }  // namespace
 
-absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,
-                                      const Limits& limits) {
-  const absl::StatusOr<std::string> text = NormalizeSource(source, limits);
-  if (!text.ok()) return text.status();
+std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash) {
+  const GrammarSource& source = parsed.source;
   std::string fields;
   AppendField(kFormatVersion, &fields);
   AppendField(source.kind, &fields);
-  AppendField(*text, &fields);
+  AppendField(NormalText(parsed), &fields);
   AppendField(OptionsText(source.options), &fields);
   for (const GrammarSource::Document& document : source.documents) {
     AppendField(document.uri, &fields);
@@ -52,6 +50,13 @@ absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_
   }
   AppendField(tokenizer_hash, &fields);
   return Sha256Hex(fields);
+}
+
+absl::StatusOr<std::string> GrammarId(const GrammarSource& source, absl::string_view tokenizer_hash,
+                                      const Limits& limits) {
+  const absl::StatusOr<ParsedSource> parsed = ParseSource(source, limits);
+  if (!parsed.ok()) return parsed.status();
+  return GrammarId(*parsed, tokenizer_hash);
 }
 
 }  // namespace maskd

@@ -18,6 +18,7 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/parsed_source.h"
 #include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
@@ -38,15 +39,21 @@ struct FrontEndResult {
   std::vector<Diagnostic> bounds = {};
 };
 
-// Reads `source` by the front end of its kind. INVALID_ARGUMENT for an unknown kind, naming the
-// known ones.
+// Checks `source` and reads its text where that is JSON. INVALID_ARGUMENT for an unknown kind,
+// naming the known ones.
+absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& limits);
+
+// Reads a parsed source by the front end of its kind.
+absl::StatusOr<FrontEndResult> ReadParsed(ParsedSource parsed, const Limits& limits,
+                                          Budget& budget);
+// Both.
 absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
                                            Budget& budget);
 
 // The source text in the form that its meaning depends on, for hashing: JSON (schemas, choice
 // lists) without insignificant white space, keys in their order; nothing for kinds that take no
 // text.
-absl::StatusOr<std::string> NormalizeSource(const GrammarSource& source, const Limits& limits);
+std::string NormalText(const ParsedSource& parsed);
 
 // The kinds' names, in the table's order.
 std::vector<std::string> FrontEndKinds();

@@ -1,4 +1,5 @@
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,37 +25,35 @@
 namespace maskd {
 namespace {
 
-using Read = absl::StatusOr<ReadResult> (*)(const GrammarSource&, const Limits&, Budget&);
-using Normalize = absl::StatusOr<std::string> (*)(const GrammarSource&, const Limits&);
+enum class TextForm : std::uint8_t { kNone, kPlain, kJson };
 
 struct FrontEnd {
   absl::string_view kind;
-  Read read;
-  Normalize normalize;
+  TextForm form;
+  absl::StatusOr<ReadResult> (*read)(ParsedSource, const Limits&, Budget&);
 };
 
-absl::StatusOr<std::string> CompactJson(const GrammarSource& source, const Limits& limits) {
-  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
-  if (!document.ok()) return document.status();
-  return document->root().Compact();
+template <absl::StatusOr<ReadResult> (*kRead)(const GrammarSource&, const Limits&, Budget&)>
+absl::StatusOr<ReadResult> FromText(ParsedSource parsed, const Limits& limits, Budget& budget) {
+  return kRead(parsed.source, limits, budget);
 }
 
-absl::StatusOr<std::string> AllText(const GrammarSource& source, const Limits&) {
-  return source.text;
+template <absl::StatusOr<ReadResult> (*kRead)(JsonDocument, const GrammarSource&, const Limits&,
+                                              Budget&)>
+absl::StatusOr<ReadResult> FromJson(ParsedSource parsed, const Limits& limits, Budget& budget) {
+  return kRead(*std::move(parsed.json), parsed.source, limits, budget);
 }
-
-absl::StatusOr<std::string> NoText(const GrammarSource&, const Limits&) { return std::string(); }
 
 constexpr std::array kFrontEnds = {
-    FrontEnd{"json_schema", &ReadJsonSchema, &CompactJson},
-    FrontEnd{"json_object", &ReadAnyJsonObject, &NoText},
-    FrontEnd{"json", &ReadAnyJson, &NoText},
-    FrontEnd{"choice", &ReadChoice, &CompactJson},
-    FrontEnd{"regex", &ReadRegexGrammar, &AllText},
-    FrontEnd{"gbnf", &ReadGbnf, &AllText},
-    FrontEnd{"ebnf", &ReadEbnf, &AllText},
-    FrontEnd{"lark", &ReadLark, &AllText},
-    FrontEnd{"response_format", &ReadResponseFormat, &CompactJson},
+    FrontEnd{"json_schema", TextForm::kJson, &FromJson<&ReadJsonSchema>},
+    FrontEnd{"json_object", TextForm::kNone, &FromText<&ReadAnyJsonObject>},
+    FrontEnd{"json", TextForm::kNone, &FromText<&ReadAnyJson>},
+    FrontEnd{"choice", TextForm::kJson, &FromJson<&ReadChoice>},
+    FrontEnd{"regex", TextForm::kPlain, &FromText<&ReadRegexGrammar>},
+    FrontEnd{"gbnf", TextForm::kPlain, &FromText<&ReadGbnf>},
+    FrontEnd{"ebnf", TextForm::kPlain, &FromText<&ReadEbnf>},
+    FrontEnd{"lark", TextForm::kPlain, &FromText<&ReadLark>},
+    FrontEnd{"response_format", TextForm::kJson, &FromJson<&ReadResponseFormat>},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {
@@ -101,12 +100,23 @@ void AddWarning(Diagnostic warning, std::vector<Diagnostic>* warnings) {
   }
 }
 
-absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
-                                           Budget& budget) {
+absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& limits) {
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(source.kind);
   if (!front_end.ok()) return front_end.status();
   if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
-  absl::StatusOr<ReadResult> read = front_end->read(source, limits, budget);
+  ParsedSource parsed{std::move(source), std::nullopt};
+  if (front_end->form != TextForm::kJson) return parsed;
+  absl::StatusOr<JsonDocument> json = JsonDocument::Parse(parsed.source.text, limits);
+  if (!json.ok()) return json.status();
+  parsed.json = *std::move(json);
+  return parsed;
+}
+
+absl::StatusOr<FrontEndResult> ReadParsed(ParsedSource parsed, const Limits& limits,
+                                          Budget& budget) {
+  const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
+  if (!front_end.ok()) return front_end.status();
+  absl::StatusOr<ReadResult> read = front_end->read(std::move(parsed), limits, budget);
   if (!read.ok()) return read.status();
   if (absl::Status status = DropEmpty(limits, budget, &read->ir); !status.ok()) return status;
   absl::StatusOr<GrammarIr> ir =
@@ -120,11 +130,18 @@ absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Li
                         .bounds = std::move(read->bounds)};
 }
 
-absl::StatusOr<std::string> NormalizeSource(const GrammarSource& source, const Limits& limits) {
-  const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(source.kind);
-  if (!front_end.ok()) return front_end.status();
-  if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
-  return front_end->normalize(source, limits);
+absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
+                                           Budget& budget) {
+  absl::StatusOr<ParsedSource> parsed = ParseSource(source, limits);
+  if (!parsed.ok()) return parsed.status();
+  return ReadParsed(*std::move(parsed), limits, budget);
+}
+
+std::string NormalText(const ParsedSource& parsed) {
+  if (parsed.json.has_value()) return parsed.json->root().Compact();
+  const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
+  const bool has_text = front_end.ok() && front_end->form == TextForm::kPlain;
+  return has_text ? parsed.source.text : std::string();
 }
 
 std::vector<std::string> FrontEndKinds() {

@@ -53,15 +53,16 @@ TEST(RegistryTest, BudgetStopsTheReading) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
 }
 
-TEST(NormalizeSourceTest, DropsOnlyInsignificantSpace) {
+TEST(ParseSourceTest, NormalTextDropsOnlyInsignificantSpace) {
   const auto normal = [](absl::string_view kind, absl::string_view text) {
-    return *NormalizeSource({std::string(kind), std::string(text), {}}, Limits());
+    return NormalText(*ParseSource({std::string(kind), std::string(text), {}}, Limits()));
   };
   EXPECT_EQ(normal("json_schema", " { \"b\" : 1.0 ,\n \"a\" : \"x y\" } "),
             "{\"b\":1.0,\"a\":\"x y\"}");
   EXPECT_EQ(normal("choice", "[ \"a b\" ]"), "[\"a b\"]");
+  EXPECT_EQ(normal("regex", " a "), " a ");
   EXPECT_EQ(normal("json", ""), "");
-  EXPECT_FALSE(NormalizeSource({"json_schema", "{", {}}, Limits()).ok());
+  EXPECT_FALSE(ParseSource({"json_schema", "{", {}}, Limits()).ok());
 }
 
 }  // namespace

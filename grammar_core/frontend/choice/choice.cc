@@ -7,7 +7,6 @@
 #include "absl/container/flat_hash_set.h"
 
 #include "grammar_core/base/error.h"
-#include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
@@ -32,11 +31,9 @@ absl::StatusOr<std::vector<std::string>> DistinctStrings(const JsonValue& list, 
 
 }  // namespace
 
-absl::StatusOr<ReadResult> ReadChoice(const GrammarSource& source, const Limits& limits,
-                                      Budget& budget) {
-  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
-  if (!document.ok()) return document.status();
-  const JsonValue list = document->root();
+absl::StatusOr<ReadResult> ReadChoice(JsonDocument document, const GrammarSource&,
+                                      const Limits& limits, Budget& budget) {
+  const JsonValue list = document.root();
   if (!list.is_array()) return InvalidAt("", "a choice grammar is a JSON list of strings");
   if (list.size() == 0) return InvalidAt("", "the list of choices is empty");
   ReadResult result;

@@ -9,12 +9,13 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
 
-absl::StatusOr<ReadResult> ReadChoice(const GrammarSource& source, const Limits& limits,
-                                      Budget& budget);
+absl::StatusOr<ReadResult> ReadChoice(JsonDocument document, const GrammarSource& source,
+                                      const Limits& limits, Budget& budget);
 
 }  // namespace maskd
 

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
-#include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/dialect.h"
 #include "grammar_core/frontend/json_schema/schema_compiler.h"
 #include "grammar_core/frontend/json_schema/schema_set.h"
@@ -32,7 +31,12 @@ absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Lim
                                           Budget& budget) {
   absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
   if (!document.ok()) return document.status();
-  const JsonValue root = document->root();
+  return ReadJsonSchema(*std::move(document), source, limits, budget);
+}
+
+absl::StatusOr<ReadResult> ReadJsonSchema(JsonDocument document, const GrammarSource& source,
+                                          const Limits& limits, Budget& budget) {
+  const JsonValue root = document.root();
   if (!root.is_object() && !root.is_bool()) {
     return InvalidAt("", "a schema must be an object or a boolean");
   }
@@ -40,7 +44,7 @@ absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Lim
   const absl::StatusOr<Dialect> dialect = ReadDialect(root, &warnings);
   if (!dialect.ok()) return dialect.status();
   const absl::StatusOr<SchemaSet> schemas = SchemaSet::Load(
-      SchemaResources(*std::move(document), source.documents, *dialect, limits, budget), *dialect,
+      SchemaResources(std::move(document), source.documents, *dialect, limits, budget), *dialect,
       source.options.formats, budget);
   if (!schemas.ok()) return schemas.status();
   schemas->AddNotes(&warnings);

@@ -11,12 +11,16 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
 
 absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
                                           Budget& budget);
+// The same of a text that was parsed already: `document`.
+absl::StatusOr<ReadResult> ReadJsonSchema(JsonDocument document, const GrammarSource& source,
+                                          const Limits& limits, Budget& budget);
 
 // These two take no text: INVALID_ARGUMENT where there is one.
 absl::StatusOr<ReadResult> ReadAnyJsonObject(const GrammarSource& source, const Limits& limits,

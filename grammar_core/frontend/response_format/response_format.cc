@@ -11,7 +11,6 @@
 #include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
-#include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
 #include "grammar_core/ir/ir_builder.h"
 
@@ -118,11 +117,9 @@ absl::StatusOr<ReadResult> ReadOfType(const JsonValue& root, const GrammarSource
 
 }  // namespace
 
-absl::StatusOr<ReadResult> ReadResponseFormat(const GrammarSource& source, const Limits& limits,
-                                              Budget& budget) {
-  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
-  if (!document.ok()) return document.status();
-  const JsonValue root = document->root();
+absl::StatusOr<ReadResult> ReadResponseFormat(JsonDocument document, const GrammarSource& source,
+                                              const Limits& limits, Budget& budget) {
+  const JsonValue root = document.root();
   if (!root.is_object()) return InvalidAt("", "a response format is a JSON object");
   absl::StatusOr<ReadResult> read = ReadOfType(root, source, limits, budget);
   if (read.ok()) WarnOfOthers(root, {"type", "json_schema"}, &read->warnings);

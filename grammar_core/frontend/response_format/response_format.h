@@ -13,12 +13,13 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
 
-absl::StatusOr<ReadResult> ReadResponseFormat(const GrammarSource& source, const Limits& limits,
-                                              Budget& budget);
+absl::StatusOr<ReadResult> ReadResponseFormat(JsonDocument document, const GrammarSource& source,
+                                              const Limits& limits, Budget& budget);
 
 }  // namespace maskd
 

@@ -1,0 +1,23 @@
+// A source and, where its kind has JSON texts, its text as a tree: parsed once, for the grammar's
+// id and for the grammar.
+//
+// Threads  a plain value, to be moved.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_PARSED_SOURCE_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_PARSED_SOURCE_H_
+
+#include <optional>
+
+#include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json/json_document.h"
+
+namespace maskd {
+
+struct ParsedSource {
+  GrammarSource source;
+  // Present for the kinds whose text is JSON.
+  std::optional<JsonDocument> json;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_PARSED_SOURCE_H_
