@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <span>
 #include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
 
 #include "grammar_core/base/error.h"
 
@@ -37,6 +41,26 @@ void Sweep(const CharEdges& x, const CharEdges& y, Visit visit) {
     if (i < x.size()) end = std::min(end, in_x ? x[i].hi : x[i].lo - 1);
     if (j < y.size()) end = std::min(end, in_y ? y[j].hi : y[j].lo - 1);
     visit(at, end, in_x ? x[i].to : kNothingTerm, in_y ? y[j].to : kNothingTerm);
+    at = end + 1;
+  }
+}
+
+// The same of any number of lists, with their targets in one: visit(lo, hi, targets).
+template <typename Visit>
+void SweepAll(std::span<const CharEdges* const> lists, Visit visit) {
+  std::vector<std::size_t> edge(lists.size(), 0);
+  std::vector<TermId> targets(lists.size());
+  for (std::uint32_t at = 0; at <= kMaxCodePoint;) {
+    std::uint32_t end = kMaxCodePoint;
+    for (std::size_t i = 0; i < lists.size(); ++i) {
+      const CharEdges& edges = *lists[i];
+      while (edge[i] < edges.size() && edges[edge[i]].hi < at) ++edge[i];
+      const CharEdge* next = edge[i] < edges.size() ? &edges[edge[i]] : nullptr;
+      const bool is_in = next != nullptr && next->lo <= at;
+      if (next != nullptr) end = std::min(end, is_in ? next->hi : next->lo - 1);
+      targets[i] = is_in ? next->to : kNothingTerm;
+    }
+    visit(at, end, targets);
     at = end + 1;
   }
 }
@@ -204,15 +228,8 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
                       [&](TermId x, TermId y) { return store_->Alt(x, y); });
       }
       return edges;
-    case TermKind::kAnd: {
-      const std::span<const TermId> parts = store_->list(term.a);
-      edges = Edges(parts[0], work);
-      for (const TermId part : parts.subspan(1)) {
-        edges = Merge(edges, Edges(part, work),
-                      [&](TermId x, TermId y) { return store_->And({x, y}); });
-      }
-      return edges;
-    }
+    case TermKind::kAnd:
+      return DeriveAnd(id, work);
     case TermKind::kNot:
       return Merge(EveryCharacter(kEmptyTerm), Edges(term.a, work),
                    [&](TermId, TermId y) { return store_->Not(y); });
@@ -238,6 +255,24 @@ CharEdges CharDerivative::DeriveCat(TermId id, Work& work) {
     reached = is_cat && store_->term(head).nullable;
     id = cat.b;
   }
+  return edges;
+}
+
+// All parts at once: two by two, most intersections would be made only to be intersected further.
+CharEdges CharDerivative::DeriveAnd(TermId id, Work& work) {
+  std::vector<const CharEdges*> lists;
+  for (const TermId part : store_->list(store_->term(id).a)) lists.push_back(&Edges(part, work));
+  CharEdges edges;
+  std::vector<TermId> last_targets;
+  TermId last = kNothingTerm;
+  SweepAll(lists, [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
+    if (absl::c_linear_search(targets, kNothingTerm)) return;
+    if (targets != last_targets) {
+      last = store_->And(targets);
+      last_targets = targets;
+    }
+    AppendEdge(&edges, {lo, hi, last});
+  });
   return edges;
 }
 

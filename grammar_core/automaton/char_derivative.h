@@ -48,6 +48,7 @@ class CharDerivative {
   const CharEdges& Edges(TermId term, Work& work);
   CharEdges Derive(TermId term, Work& work);
   CharEdges DeriveCat(TermId term, Work& work);
+  CharEdges DeriveAnd(TermId term, Work& work);
   CharEdges DeriveTextSet(TermId term) const;
   CharEdges DeriveNames(TermId term, Work& work) const;
 
