@@ -237,6 +237,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<Case>{
         {"PatternConstruct", R"({"properties":{"a":{"pattern":"(x)\\1"}}})",
          "/properties/a/pattern", "back-reference"},
+        {"NumberOfHugeExponent", R"({"enum":[1,{"a":90071E9254740992}]})", "/enum/1/a",
+         "takes more digits than a number may have"},
         {"MultipleOfTooFine", R"({"multipleOf":0.123456789})", "/multipleOf",
          "0.123456789 has, with what stands beside it, a modulus over 65536"},
         {"MultiplesTogether", R"({"allOf":[{"multipleOf":641},{"multipleOf":643}]})",

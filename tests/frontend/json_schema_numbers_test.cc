@@ -49,6 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
          R"({"type":"integer","minimum":1,"allOf":[{"minimum":3},{"maximum":9},{"maximum":5}]})",
          {"3", "5"},
          {"2", "6"}},
+        {"LiteralOfManyDigits", R"({"const":1e400})", {"1e400", "10.0E399"}, {"1e401", "1"}},
         {"DeadBranchIsCut",
          R"({"anyOf":[{"type":"integer","minimum":5,"maximum":4},{"type":"null"}]})",
          {"null"},

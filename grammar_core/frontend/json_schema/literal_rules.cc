@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json_schema/number_facets.h"
+#include "grammar_core/ir/number/number_language.h"
 
 namespace maskd {
 namespace {
@@ -11,8 +14,8 @@ NodeId Quoted(NodeId characters, IrBuilder& b) {
   return b.Concat({b.Bytes("\""), b.Encode(Spelling::kJsonString, characters), b.Bytes("\"")});
 }
 
-// Exactly these numbers, in any order.
-NodeId OneOfNumbers(std::vector<Decimal> values, NumberSpelling spelling, RuleContext& context) {
+// What spells exactly these numbers.
+NumberSpec SpecOf(std::vector<Decimal> values, NumberSpelling spelling, RuleContext& context) {
   NumberSpec spec = AllNumbers(context.options);
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -22,7 +25,30 @@ NodeId OneOfNumbers(std::vector<Decimal> values, NumberSpelling spelling, RuleCo
     spec.intervals.push_back({.min = value, .max = value});
   }
   if (spelling == NumberSpelling::kPlain) spec.fraction_digits = spec.exponent_digits = 0;
-  return context.builder.Number(std::move(spec));
+  return spec;
+}
+
+bool HasSpelling(const Decimal& value, NumberSpelling spelling, RuleContext& context) {
+  constexpr std::int64_t kSurely = 300;  // by its exponent
+  if (spelling == NumberSpelling::kAny && std::abs(value.magnitude()) < kSurely) return true;
+  return !NumberLanguage::Create(SpecOf({value}, spelling, context))->IsEmpty();
+}
+
+// Exactly these numbers, in any order. One that takes more digits than there may be is refused.
+NodeId OneOfNumbers(const std::vector<JsonValue>& values, NumberSpelling spelling,
+                    RuleContext& context) {
+  std::vector<Decimal> spelled;
+  for (const JsonValue& value : values) {
+    Decimal number = ReadDecimal(value.text());
+    if (HasSpelling(number, spelling, context)) {
+      spelled.push_back(std::move(number));
+    } else {
+      context.refuse(value, UnsupportedAt(value.Pointer(), "the number",
+                                          "it takes more digits than a number may have"));
+    }
+  }
+  if (spelled.empty()) return context.builder.Nothing();
+  return context.builder.Number(SpecOf(std::move(spelled), spelling, context));
 }
 
 NodeId OneOfTexts(const std::vector<std::string>& texts, IrBuilder& b) {
@@ -55,7 +81,7 @@ class LiteralMaker {
     if (value.is_string()) return Quoted(b_.Text(value.text()), b_);
     if (value.is_array()) return Listed("[", children, "]");
     if (value.is_number()) {
-      return OneOfNumbers({ReadDecimal(value.text())}, NumberSpelling::kAny, context_);
+      return OneOfNumbers({value}, NumberSpelling::kAny, context_);
     }
     if (!value.is_object()) return b_.Bytes(value.Compact());
     if (context_.options.property_order == PropertyOrder::kAny) return FreeOrder(value, children);
@@ -113,7 +139,7 @@ NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling
                    RuleContext& context) {
   IrBuilder& b = context.builder;
   std::vector<std::string> strings;
-  std::vector<Decimal> numbers;
+  std::vector<JsonValue> numbers;
   std::vector<std::string> scalars;
   std::vector<NodeId> alternatives;
   for (const JsonValue& value : values) {
@@ -122,13 +148,13 @@ NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling
     } else if (value.is_array() || value.is_object()) {
       alternatives.push_back(LiteralMaker(context).Make(value));
     } else if (value.is_number()) {
-      numbers.push_back(ReadDecimal(value.text()));
+      numbers.push_back(value);
     } else {
       scalars.push_back(value.Compact());
     }
   }
   if (!strings.empty()) alternatives.push_back(Quoted(b.TextSet(strings), b));
-  if (!numbers.empty()) alternatives.push_back(OneOfNumbers(std::move(numbers), spelling, context));
+  if (!numbers.empty()) alternatives.push_back(OneOfNumbers(numbers, spelling, context));
   if (!scalars.empty()) alternatives.push_back(OneOfTexts(scalars, b));
   return b.Alt(std::move(alternatives));
 }
