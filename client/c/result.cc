@@ -71,7 +71,7 @@ std::int32_t FormOf(const MaskView& mask) {
   return mask.form() == MaskView::Form::kDense ? MASKD_ROW_WORDS : MASKD_ROW_FULL;
 }
 
-absl::Status ReadPosition(const maskd_result* result, std::int64_t index, std::int64_t position,
+absl::Status FillPosition(const maskd_result* result, std::int64_t index, std::int64_t position,
                           maskd_position* to) {
   if (absl::Status status = NotNull(result, "result"); !status.ok()) return status;
   if (absl::Status status = NotNull(to, "to"); !status.ok()) return status;
@@ -175,7 +175,7 @@ maskd_status* maskd_result_row(maskd_result* result, int64_t index, maskd_row_re
 
 maskd_status* maskd_result_position(const maskd_result* result, int64_t index, int64_t position,
                                     maskd_position* to) {
-  return ToC(maskd::client::ReadPosition(result, index, position, to));
+  return ToC(maskd::client::FillPosition(result, index, position, to));
 }
 
 int64_t maskd_result_snapshot_count(const maskd_result* result) {

@@ -1,10 +1,11 @@
 #include "client/cpp/decode_call.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
-#include "grpcpp/support/proto_buffer_reader.h"
-#include <google/protobuf/io/coded_stream.h>
+#include "absl/time/clock.h"
+#include <sched.h>
 
 #include "client/cpp/channel.h"
 #include "client/cpp/wire_status.h"
@@ -14,30 +15,10 @@ namespace {
 
 constexpr char kMethod[] = "/maskd.v1.MaskService/Decode";
 
-// Tag of the field `step` of a DecodeResponse: its number, and that bytes follow.
-constexpr std::uint32_t kStepTag = v1::DecodeResponse::kStepFieldNumber << 3 | 2;
-
-grpc::ByteBuffer Serialize(const v1::DecodeRequest& message) {
-  grpc::Slice slice(message.ByteSizeLong());
+grpc::ByteBuffer Serialize(const v1::DecodeRequest& message, std::size_t byte_size) {
+  grpc::Slice slice(byte_size);
   message.SerializeWithCachedSizesToArray(const_cast<std::uint8_t*>(slice.begin()));
   return {&slice, 1};
-}
-
-// Reads a buffer that is a step's reply and nothing else. Parsing the whole would first drop the
-// reply that `message` holds, and with it the memory of its rows.
-bool ParseReply(grpc::ByteBuffer& buffer, v1::DecodeResponse& message) {
-  grpc::ProtoBufferReader reader(&buffer);
-  google::protobuf::io::CodedInputStream in(&reader);
-  std::uint32_t size = 0;
-  if (in.ReadTag() != kStepTag || !in.ReadVarint32(&size)) return false;
-  if (static_cast<std::size_t>(in.CurrentPosition()) + size != buffer.Length()) return false;
-  return message.mutable_step()->ParseFromCodedStream(&in) && in.ConsumedEntireMessage();
-}
-
-bool Parse(grpc::ByteBuffer& buffer, v1::DecodeResponse& message) {
-  if (ParseReply(buffer, message)) return true;
-  grpc::ProtoBufferReader reader(&buffer);
-  return message.ParseFromZeroCopyStream(&reader);
 }
 
 // What a caller who still wanted something is told.
@@ -67,27 +48,31 @@ absl::Status DecodeCall::Start(absl::Time deadline) {
   return PollUntil([this] { return connected_; }, deadline);
 }
 
-absl::Status DecodeCall::Write(const v1::DecodeRequest& message, absl::Time deadline) {
+absl::Status DecodeCall::Write(const v1::DecodeRequest& message, std::size_t byte_size,
+                               absl::Time deadline) {
   if (absl::Status status = PollUntil([this] { return !writing_; }, deadline); !status.ok()) {
     return status;
   }
   if (ended_.has_value()) return EndedError(*ended_);
   writing_ = true;
-  stream_->Write(Serialize(message), Expect(kWrite));
+  stream_->Write(Serialize(message, byte_size), Expect(kWrite));
   return absl::OkStatus();
 }
 
-absl::Status DecodeCall::Read(v1::DecodeResponse& message, absl::Time deadline) {
+absl::Status DecodeCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
+                              absl::Time awake_until) {
+  PollAwake(std::min(awake_until, deadline));
   absl::Status status = PollUntil([this] { return !arrived_.empty(); }, deadline);
-  return status.ok() ? TakeArrived(message) : status;
+  if (status.ok()) TakeArrived(message);
+  return status;
 }
 
-absl::StatusOr<bool> DecodeCall::ReadUntilInterrupted(v1::DecodeResponse& message) {
+absl::StatusOr<bool> DecodeCall::ReadUntilInterrupted(grpc::ByteBuffer& message) {
   const absl::Status status =
       PollUntil([this] { return !arrived_.empty() || interrupted_; }, absl::InfiniteFuture());
   if (!status.ok()) return status;
   if (std::exchange(interrupted_, false) && arrived_.empty()) return false;
-  if (absl::Status taken = TakeArrived(message); !taken.ok()) return taken;
+  TakeArrived(message);
   return true;
 }
 
@@ -96,10 +81,9 @@ void DecodeCall::Interrupt() {
   alarm_.Set(&queue_, gpr_now(GPR_CLOCK_MONOTONIC), &tags_[kInterrupt]);
 }
 
-absl::Status DecodeCall::TakeArrived(v1::DecodeResponse& message) {
-  const bool parsed = Parse(arrived_.front(), message);
+void DecodeCall::TakeArrived(grpc::ByteBuffer& message) {
+  message.Swap(&arrived_.front());
   arrived_.pop_front();
-  return parsed ? absl::OkStatus() : absl::InternalError("the server sent what is no message");
 }
 
 absl::Status DecodeCall::Finish(absl::Time deadline) {
@@ -132,6 +116,12 @@ absl::Status DecodeCall::Poll(absl::Time deadline) {
       break;
   }
   return absl::InternalError("the completion queue is shut down");
+}
+
+void DecodeCall::PollAwake(absl::Time until) {
+  while (arrived_.empty() && !ended_.has_value() && absl::Now() < until) {
+    if (!Poll(absl::UnixEpoch()).ok()) sched_yield();  // the server may share this core
+  }
 }
 
 absl::Status DecodeCall::PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {

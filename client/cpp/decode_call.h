@@ -1,6 +1,8 @@
 // One Decode call and its completion queue, polled by whoever waits. For this library's own files.
 //
-// Wire     raw buffers: a message is parsed when it is asked for, into memory that is used again.
+// Wire     raw buffers both ways.
+// Waiting  for a message that is due the thread first looks again and again, for as long as it was
+//          told to: a thread that sleeps is woken some 10 us late.
 // Order    at most one write and one read are pending at a time, as gRPC demands. A read is always
 //          pending until the stream ends, so replies are received while a write is waited for.
 // End      when a read or a write fails the call is finished and its status kept.
@@ -10,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -42,15 +45,16 @@ class DecodeCall {
   absl::Status Start(absl::Time deadline);
 
   // Sends `message`, after the one before is on its way. The message is serialised when this
-  // returns.
-  absl::Status Write(const v1::DecodeRequest& message, absl::Time deadline);
+  // returns. `byte_size` is what its ByteSizeLong() has just said.
+  absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size, absl::Time deadline);
 
-  // Reads the next message into `message`. DEADLINE_EXCEEDED, or the status the call ended with;
-  // CANCELLED when the server ended it with OK; INTERNAL for what is no message.
-  absl::Status Read(v1::DecodeResponse& message, absl::Time deadline);
+  // Reads the next message, without sleeping until `awake_until`. DEADLINE_EXCEEDED, or the status
+  // the call ended with; CANCELLED when the server ended it with OK.
+  absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,
+                    absl::Time awake_until = absl::UnixEpoch());
 
   // The same without end, but for Interrupt(): then false, and nothing was read.
-  absl::StatusOr<bool> ReadUntilInterrupted(v1::DecodeResponse& message);
+  absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message);
   // Ends ReadUntilInterrupted(), that of now or else the next one. From any thread.
   void Interrupt();
 
@@ -63,13 +67,15 @@ class DecodeCall {
 
   // Handles one completion, or gives DEADLINE_EXCEEDED.
   absl::Status Poll(absl::Time deadline);
+  // Handles completions until a message has arrived, the call has ended or `until`.
+  void PollAwake(absl::Time until);
   // Polls until `done()`; the status the call ended with when it ends before.
   absl::Status PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline);
   void Complete(Tag tag, bool ok);
   // Counts a completion that is to come and gives its tag.
   void* Expect(Tag tag);
   void StartRead();
-  absl::Status TakeArrived(v1::DecodeResponse& message);
+  void TakeArrived(grpc::ByteBuffer& message);
   // Asks for the final status; its arrival sets ended_.
   void StartFinish();
 

@@ -131,7 +131,7 @@ absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result)
     if (is_callers_time || !MayMove(collected)) return collected;
     if (absl::Status moved = Move(); !moved.ok()) return moved;
   }
-  ledger_.Apply(unanswered_.front().message().step(), result.message().step());
+  ledger_.Apply(unanswered_.front().message().step(), result.rows());
   unanswered_.pop_front();
   return absl::OkStatus();
 }

@@ -1,81 +1,82 @@
 #include "client/cpp/mask_reader.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace maskd::client {
-namespace {
-
-static_assert(std::endian::native == std::endian::little,
-              "a dense mask is read in place: its words are little-endian on the wire");
-
-}  // namespace
 
 MaskReader::MaskReader(const v1::Welcome& welcome)
     : mask_words_(welcome.mask_words()),
       vocab_size_(welcome.tokenizer().vocab_size()),
       dictionary_(welcome.dictionary_size()) {}
 
-absl::StatusOr<MaskView> MaskReader::Read(const v1::Position& position, MaskStorage& storage) {
-  absl::StatusOr<MaskView> mask = ReadForm(position, storage);
-  if (mask.ok() && position.has_dictionary_slot()) {
-    if (absl::Status put = Put(position.dictionary_slot(), *mask); !put.ok()) return put;
+void MaskStorage::Clear() {
+  pool->Clear();
+  stored.clear();
+  used_ids = 0;
+  biases.clear();
+}
+
+std::vector<std::int32_t>& MaskStorage::TakeIds() {
+  if (used_ids == ids.size()) ids.emplace_back();
+  return ids[used_ids++];
+}
+
+absl::StatusOr<MaskView> MaskReader::Read(WireInput& in, MaskStorage& storage) {
+  if (!ReadPosition(in, static_cast<std::size_t>(mask_words_), storage, fields_)) {
+    return absl::InternalError("the server sent what is no message");
   }
-  if (mask.ok() && (position.has_temperature() || position.biases_size() > 0)) {
-    if (absl::Status tuned = ReadTuning(position, storage, *mask); !tuned.ok()) return tuned;
+  absl::StatusOr<MaskView> mask = ReadForm(storage);
+  if (mask.ok() && fields_.dictionary_slot.has_value()) {
+    if (absl::Status put = Put(*fields_.dictionary_slot, *mask); !put.ok()) return put;
+  }
+  if (mask.ok() && (fields_.temperature.has_value() || !fields_.biases.empty())) {
+    if (absl::Status tuned = ReadTuning(storage, *mask); !tuned.ok()) return tuned;
   }
   return mask;
 }
 
-absl::Status MaskReader::ReadTuning(const v1::Position& position, MaskStorage& storage,
-                                    MaskView& mask) const {
-  if (position.has_temperature()) {
-    if (!std::isfinite(position.temperature()) || position.temperature() < 0) {
-      return absl::InternalError(absl::StrCat("a temperature of ", position.temperature()));
+absl::Status MaskReader::ReadTuning(MaskStorage& storage, MaskView& mask) const {
+  if (fields_.temperature.has_value()) {
+    if (!std::isfinite(*fields_.temperature) || *fields_.temperature < 0) {
+      return absl::InternalError(absl::StrCat("a temperature of ", *fields_.temperature));
     }
-    mask.temperature_ = position.temperature();
+    mask.temperature_ = fields_.temperature;
   }
-  std::vector<LogitBias>& biases = storage.biases.emplace_back();
-  biases.reserve(static_cast<std::size_t>(position.biases_size()));
   std::int32_t before = -1;
-  for (const v1::LogitBias& bias : position.biases()) {
-    if (bias.id() <= before || bias.id() >= vocab_size_ || !std::isfinite(bias.bias())) {
-      return absl::InternalError(absl::StrCat("a bias of ", bias.bias(), " for token ", bias.id(),
+  for (const LogitBias& bias : fields_.biases) {
+    if (bias.id <= before || bias.id >= vocab_size_ || !std::isfinite(bias.bias)) {
+      return absl::InternalError(absl::StrCat("a bias of ", bias.bias, " for token ", bias.id,
                                               " is not finite, or its token none of ", vocab_size_,
                                               " in ascending order"));
     }
-    before = bias.id();
-    biases.push_back({bias.id(), bias.bias()});
+    before = bias.id;
   }
-  mask.biases_ = biases;
+  mask.biases_ = storage.biases.emplace_back(fields_.biases);
   return absl::OkStatus();
 }
 
-absl::StatusOr<MaskView> MaskReader::ReadForm(const v1::Position& position,
-                                              MaskStorage& storage) const {
-  switch (position.form_case()) {
-    case v1::Position::kFull:
+absl::StatusOr<MaskView> MaskReader::ReadForm(MaskStorage& storage) const {
+  switch (fields_.form) {
+    case v1::Position::kFullFieldNumber:
       return MaskView();
-    case v1::Position::kInvalid:
+    case v1::Position::kInvalidFieldNumber:
       return Invalid();
-    case v1::Position::kDense:
-      return ReadDense(position.dense());
-    case v1::Position::kSameAs:
-      return ReadSame(position.same_as(), storage);
-    case v1::Position::kAllowedIds:
-      return ReadIds(position.allowed_ids(), MaskView::Form::kAllowedIds, storage);
-    case v1::Position::kForbiddenIds:
-      return ReadIds(position.forbidden_ids(), MaskView::Form::kForbiddenIds, storage);
-    case v1::Position::kDelta:
-      return ReadDelta(position.delta(), storage);
+    case v1::Position::kDenseFieldNumber:
+      return ReadDense();
+    case v1::Position::kSameAsFieldNumber:
+      return ReadSame(storage);
+    case v1::Position::kAllowedIdsFieldNumber:
+      return ReadIds(MaskView::Form::kAllowedIds, storage);
+    case v1::Position::kForbiddenIdsFieldNumber:
+      return ReadIds(MaskView::Form::kForbiddenIds, storage);
+    case v1::Position::kDeltaFieldNumber:
+      return ReadDelta(storage);
     default:
-      return absl::InternalError(absl::StrCat("row form ", static_cast<int>(position.form_case()),
-                                              " was not offered to the server"));
+      return absl::InternalError(
+          absl::StrCat("row form ", fields_.form, " was not offered to the server"));
   }
 }
 
@@ -85,24 +86,20 @@ MaskView MaskReader::Invalid() {
   return mask;
 }
 
-absl::StatusOr<MaskView> MaskReader::ReadDense(const std::string& bytes) const {
-  const auto word_count = static_cast<std::int64_t>(bytes.size() / sizeof(std::int32_t));
-  if (bytes.size() % sizeof(std::int32_t) != 0 || word_count != mask_words_) {
-    return absl::InternalError(
-        absl::StrCat("a mask of ", bytes.size(), " bytes where ", mask_words_, " words are due"));
+absl::StatusOr<MaskView> MaskReader::ReadDense() const {
+  if (fields_.words.empty()) {
+    return absl::InternalError(absl::StrCat("a mask of ", fields_.dense_bytes, " bytes where ",
+                                            mask_words_, " words are due"));
   }
   MaskView mask;
   mask.form_ = MaskView::Form::kDense;
-  // A string of this size is on the heap or in the string itself: either way aligned for int32.
-  mask.words_ = {reinterpret_cast<const std::int32_t*>(bytes.data()),
-                 static_cast<std::size_t>(word_count)};
+  mask.words_ = fields_.words;
   return mask;
 }
 
-absl::StatusOr<MaskView> MaskReader::ReadIds(const v1::IdList& list, MaskView::Form form,
-                                             MaskStorage& storage) const {
+absl::StatusOr<MaskView> MaskReader::ReadIds(MaskView::Form form, MaskStorage& storage) const {
   std::int64_t before = -1;
-  for (const std::int32_t id : list.ids()) {
+  for (const std::int32_t id : fields_.ids) {
     if (id <= before || id >= vocab_size_) {
       return absl::InternalError(absl::StrCat("id ", id, " in a list for ", vocab_size_,
                                               " tokens does not ascend or is none of them"));
@@ -111,14 +108,14 @@ absl::StatusOr<MaskView> MaskReader::ReadIds(const v1::IdList& list, MaskView::F
   }
   MaskView mask;
   mask.form_ = form;
-  mask.ids_ = {list.ids().data(), static_cast<std::size_t>(list.ids_size())};
+  mask.ids_ = fields_.ids;
   mask.vocab_size_ = vocab_size_;
   mask.pool_ = storage.pool.get();
   return mask;
 }
 
-absl::StatusOr<MaskView> MaskReader::ReadSame(std::uint32_t slot, MaskStorage& storage) const {
-  absl::StatusOr<std::shared_ptr<const StoredMask>> stored = Find(slot);
+absl::StatusOr<MaskView> MaskReader::ReadSame(MaskStorage& storage) const {
+  absl::StatusOr<std::shared_ptr<const StoredMask>> stored = Find(fields_.slot);
   if (!stored.ok()) return stored.status();
   const MaskView mask = ViewOf(**stored, storage);
   storage.stored.push_back(*std::move(stored));
@@ -135,22 +132,22 @@ MaskView MaskReader::ViewOf(const StoredMask& stored, const MaskStorage& storage
   return mask;
 }
 
-absl::StatusOr<MaskView> MaskReader::ReadDelta(const v1::MaskDelta& delta,
-                                               MaskStorage& storage) const {
-  const auto base = Find(delta.base());
+absl::StatusOr<MaskView> MaskReader::ReadDelta(MaskStorage& storage) const {
+  const auto base = Find(fields_.slot);
   if (!base.ok()) return base.status();
-  if (delta.word_indices_size() != delta.words_size()) {
-    return absl::InternalError(absl::StrCat("a delta of ", delta.word_indices_size(),
-                                            " indices and ", delta.words_size(), " words"));
+  const std::vector<std::uint32_t>& indices = fields_.word_indices;
+  if (indices.size() != fields_.changed_words.size()) {
+    return absl::InternalError(absl::StrCat("a delta of ", indices.size(), " indices and ",
+                                            fields_.changed_words.size(), " words"));
   }
   const std::span<std::int32_t> words = storage.pool->Take();
   ViewOf(**base, storage).CopyTo(words);
-  for (int i = 0; i < delta.words_size(); ++i) {
-    if (delta.word_indices(i) >= words.size()) {
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] >= words.size()) {
       return absl::InternalError(
-          absl::StrCat("a delta changes word ", delta.word_indices(i), " of ", mask_words_));
+          absl::StrCat("a delta changes word ", indices[i], " of ", mask_words_));
     }
-    words[delta.word_indices(i)] = static_cast<std::int32_t>(delta.words(i));
+    words[indices[i]] = static_cast<std::int32_t>(fields_.changed_words[i]);
   }
   MaskView mask;
   mask.form_ = MaskView::Form::kDense;
@@ -173,13 +170,10 @@ absl::Status MaskReader::Put(std::uint32_t slot, const MaskView& mask) {
                                             dictionary_.size(), " is to hold ",
                                             is_mask ? "a mask" : "what is no mask"));
   }
-  std::shared_ptr<StoredMask>& stored = dictionary_[slot];
-  // A mask that a StepResult still shows stays as it is.
-  if (stored == nullptr || stored.use_count() > 1) stored = std::make_shared<StoredMask>();
-  stored->form = mask.form();
-  stored->ids.assign(mask.ids().begin(), mask.ids().end());
+  // A new one: a result of another thread may still show what was there.
   const auto words = mask.is_list() ? std::span<const std::int32_t>() : mask.words();
-  stored->words.assign(words.begin(), words.end());
+  dictionary_[slot] = std::make_shared<const StoredMask>(StoredMask{
+      mask.form(), {mask.ids().begin(), mask.ids().end()}, {words.begin(), words.end()}});
   return absl::OkStatus();
 }
 

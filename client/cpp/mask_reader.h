@@ -9,16 +9,19 @@
 #ifndef MASKD_CLIENT_CPP_MASK_READER_H_
 #define MASKD_CLIENT_CPP_MASK_READER_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "client/cpp/mask_view.h"
+#include "client/cpp/position_fields.h"
 #include "maskd/v1/mask_service.pb.h"
+#include "protos/wire_fields.h"
 
 namespace maskd::client {
 
@@ -30,39 +33,49 @@ struct StoredMask {
   std::vector<std::int32_t> words = {};  // of the others
 };
 
-// What the masks of one reply point into, beside the reply.
+// What the masks of one reply point into: kept from reply to reply. A value that moves leaves the
+// views as they are.
 struct MaskStorage {
+  // Forgets the masks and keeps the memory.
+  void Clear();
+  // A list of its own for one mask.
+  std::vector<std::int32_t>& TakeIds();
+
   std::unique_ptr<WordPool> pool;
   std::vector<std::shared_ptr<const StoredMask>> stored;
-  std::deque<std::vector<LogitBias>> biases;
+  std::vector<std::vector<std::int32_t>> ids;  // those before used_ids are in use
+  std::size_t used_ids = 0;
+  std::vector<std::vector<LogitBias>> biases;
 };
 
 class MaskReader {
  public:
   explicit MaskReader(const v1::Welcome& welcome);
 
-  // The view lives as long as `position` and `storage`.
-  absl::StatusOr<MaskView> Read(const v1::Position& position, MaskStorage& storage);
+  // Reads the Position that the rest of `in`, up to its limit, is. The view lives as long as
+  // `storage`.
+  absl::StatusOr<MaskView> Read(WireInput& in, MaskStorage& storage);
 
   [[nodiscard]] std::int64_t mask_words() const { return mask_words_; }
 
  private:
-  absl::StatusOr<MaskView> ReadForm(const v1::Position& position, MaskStorage& storage) const;
-  absl::Status ReadTuning(const v1::Position& position, MaskStorage& storage, MaskView& mask) const;
+  // These read fields_.
+  absl::StatusOr<MaskView> ReadForm(MaskStorage& storage) const;
+  absl::Status ReadTuning(MaskStorage& storage, MaskView& mask) const;
+  absl::StatusOr<MaskView> ReadDense() const;
+  absl::StatusOr<MaskView> ReadIds(MaskView::Form form, MaskStorage& storage) const;
+  absl::StatusOr<MaskView> ReadSame(MaskStorage& storage) const;
+  absl::StatusOr<MaskView> ReadDelta(MaskStorage& storage) const;
   static MaskView Invalid();
   // A view of a stored mask, whose words are made in `storage` where it is a list.
   MaskView ViewOf(const StoredMask& stored, const MaskStorage& storage) const;
-  absl::StatusOr<MaskView> ReadDense(const std::string& bytes) const;
-  absl::StatusOr<MaskView> ReadIds(const v1::IdList& list, MaskView::Form form,
-                                   MaskStorage& storage) const;
-  absl::StatusOr<MaskView> ReadSame(std::uint32_t slot, MaskStorage& storage) const;
-  absl::StatusOr<MaskView> ReadDelta(const v1::MaskDelta& delta, MaskStorage& storage) const;
   absl::StatusOr<std::shared_ptr<const StoredMask>> Find(std::uint32_t slot) const;
   absl::Status Put(std::uint32_t slot, const MaskView& mask);
 
   std::int64_t mask_words_;
   std::int64_t vocab_size_;
-  std::vector<std::shared_ptr<StoredMask>> dictionary_;  // null: nothing put there yet
+  std::vector<std::shared_ptr<const StoredMask>> dictionary_;  // null: nothing put there yet
+  PositionFields fields_;                                      // of the position that is read
 };
 
 }  // namespace maskd::client

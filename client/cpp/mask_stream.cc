@@ -5,9 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "grpcpp/support/proto_buffer_reader.h"
 
 #include "client/cpp/decode_call.h"
 #include "client/cpp/read_ahead.h"
+#include "client/cpp/reply_reader.h"
 
 namespace maskd::client {
 namespace {
@@ -44,14 +46,28 @@ v1::DecodeRequest MakeHello(const StreamOptions& options) {
 struct MaskStream::State {
   State(const std::string& address, int max_message_bytes) : call(address, max_message_bytes) {}
 
-  absl::Status Read(v1::DecodeResponse& message, absl::Time deadline) {
-    return ahead.has_value() ? ahead->Take(message, deadline) : call.Read(message, deadline);
+  // The next message, into `message`.
+  absl::Status Read(absl::Time deadline) {
+    if (ahead.has_value() && ahead->IsThere()) return ahead->Take(message, deadline).status();
+    const absl::Time begin = absl::Now();
+    if (ahead.has_value()) {
+      const absl::StatusOr<bool> taken = ahead->Take(message, deadline);
+      waited += absl::Now() - begin;
+      if (!taken.ok() || *taken) return taken.status();
+    }
+    grpc::ByteBuffer bytes;
+    absl::Status read = call.Read(bytes, deadline, begin + awake);
+    waited += absl::Now() - begin;
+    return read.ok() ? reader->Read(bytes, message) : read;
   }
 
   DecodeCall call;
-  std::optional<ReadAhead> ahead;
   v1::Welcome welcome;
-  std::optional<MaskReader> reader;  // once welcome
+  std::optional<ReplyReader> reader;  // once welcome
+  std::optional<ReadAhead> ahead;     // after those that it uses
+  absl::Duration awake;
+  absl::Duration waited;  // by the last Collect()
+  ServerMessage message;  // the last one
   std::uint64_t next_step = 1;
   std::deque<std::uint64_t> in_flight;
   std::optional<v1::GoAway> go_away;
@@ -75,15 +91,21 @@ absl::Status MaskStream::SayHello(const StreamOptions& options) {
   const absl::Time deadline = absl::Now() + options.open_timeout;
   DecodeCall& call = state_->call;
   if (absl::Status status = call.Start(deadline); !status.ok()) return status;
-  if (absl::Status status = call.Write(MakeHello(options), deadline); !status.ok()) return status;
+  const v1::DecodeRequest hello = MakeHello(options);
+  if (absl::Status status = call.Write(hello, hello.ByteSizeLong(), deadline); !status.ok()) {
+    return status;
+  }
+  grpc::ByteBuffer bytes;
+  if (absl::Status status = call.Read(bytes, deadline); !status.ok()) return status;
   v1::DecodeResponse response;
-  if (absl::Status status = call.Read(response, deadline); !status.ok()) return status;
-  if (!response.has_welcome()) {
+  grpc::ProtoBufferReader reader(&bytes);
+  if (!response.ParseFromZeroCopyStream(&reader) || !response.has_welcome()) {
     return absl::InternalError("the server's first message is not a welcome");
   }
   state_->welcome = std::move(*response.mutable_welcome());
   state_->reader.emplace(state_->welcome);
-  if (options.read_ahead) state_->ahead.emplace(&call);
+  state_->awake = options.awake;
+  if (options.read_ahead) state_->ahead.emplace(&call, &*state_->reader);
   return absl::OkStatus();
 }
 
@@ -102,7 +124,7 @@ absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
         absl::StrCat("step: limit max_step_bytes is ", limit, ", ", bytes, " needed"));
   }
   if (state_->ahead.has_value()) state_->ahead->End();
-  absl::Status status = state_->call.Write(step.message_, absl::Now() + kWriteTimeout);
+  absl::Status status = state_->call.Write(step.message_, bytes, absl::Now() + kWriteTimeout);
   if (!status.ok()) return status;
   if (state_->ahead.has_value()) state_->ahead->Begin();
   state_->in_flight.push_back(state_->next_step);
@@ -112,21 +134,26 @@ absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
 absl::Status MaskStream::Collect(absl::Duration timeout, StepResult& result) {
   if (state_->in_flight.empty()) return absl::FailedPreconditionError("no step is in flight");
   const absl::Time deadline = absl::Now() + timeout;
-  for (;;) {
-    if (absl::Status status = state_->Read(result.message_, deadline); !status.ok()) {
-      return status;
-    }
-    if (!result.message_.has_go_away()) break;
-    state_->go_away = result.message_.go_away();
-  }
+  state_->waited = absl::ZeroDuration();
+  ServerMessage& message = state_->message;
+  std::swap(message.result, result);  // whose memory is used again
+  absl::Status read;
+  do {
+    read = state_->Read(deadline);
+    if (read.ok() && message.go_away.has_value()) state_->go_away = message.go_away;
+  } while (read.ok() && message.go_away.has_value());
+  std::swap(message.result, result);
+  if (!read.ok()) return read;
   const std::uint64_t expected = state_->in_flight.front();
-  if (!result.message_.has_step() || result.step() != expected) {
+  if (!message.has_step || result.step() != expected) {
     return absl::InternalError(
         absl::StrCat("the reply to step ", expected, " was due, not ", result.step()));
   }
   state_->in_flight.pop_front();
-  return result.Read(*state_->reader);
+  return absl::OkStatus();
 }
+
+absl::Duration MaskStream::waited() const { return state_->waited; }
 
 int MaskStream::in_flight() const { return static_cast<int>(state_->in_flight.size()); }
 

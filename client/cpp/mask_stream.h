@@ -46,10 +46,13 @@ struct StreamOptions {
   // Whether positions may carry temperatures and biases (MaskView).
   bool want_temperature = false;
   bool want_bias = false;
-  // Whether a thread of the stream's own receives and parses replies between Submit() and
-  // Collect(), so that Collect() has them at once. For engines that compute meanwhile: one that
+  // Whether a thread of the stream's own receives and reads replies between Submit() and
+  // Collect(), so that Collect() only hands them over. For engines that compute meanwhile: one that
   // collects at once waits for the thread some 10 us longer.
   bool read_ahead = false;
+  // How long a Collect() whose reply is not there looks for it again and again before it sleeps: a
+  // thread that sleeps is woken some 10 us late. Only time in which the engine would wait anyway.
+  absl::Duration awake = absl::Microseconds(200);
   // Number of the first step, from 1 on.
   std::uint64_t first_step = 1;
   // How long the server may take to say welcome.
@@ -82,6 +85,10 @@ class MaskStream {
   // Waits for the reply to the oldest step that is in flight. Errors: FAILED_PRECONDITION (none
   // is), DEADLINE_EXCEEDED (try again), INTERNAL (the server broke the protocol), the stream's end.
   absl::Status Collect(absl::Duration timeout, StepResult& result);
+
+  // How long the last Collect() waited for its reply; 0 where it was there. What it took beyond
+  // that is the handing over.
+  [[nodiscard]] absl::Duration waited() const;
 
   // Steps submitted and not collected.
   [[nodiscard]] int in_flight() const;

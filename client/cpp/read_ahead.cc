@@ -4,7 +4,8 @@
 
 namespace maskd::client {
 
-ReadAhead::ReadAhead(DecodeCall* call) : call_(call), thread_([this] { Run(); }) {}
+ReadAhead::ReadAhead(DecodeCall* call, ReplyReader* reader)
+    : call_(call), reader_(reader), thread_([this] { Run(); }) {}
 
 ReadAhead::~ReadAhead() {
   End();
@@ -32,21 +33,31 @@ void ReadAhead::End() {
   changed_.wait(lock, [this] { return state_ != State::kReading; });
 }
 
-absl::Status ReadAhead::Take(v1::DecodeResponse& message, absl::Time deadline) {
-  {
-    std::unique_lock<std::mutex> lock(mutex_);
-    const auto done = [this] { return state_ != State::kReading; };
-    if (!changed_.wait_until(lock, absl::ToChronoTime(deadline), done)) {
-      call_->Interrupt();
-      changed_.wait(lock, done);
-    }
-    if (state_ == State::kRead) {
-      state_ = State::kIdle;
-      std::swap(message, message_);
-      return std::exchange(status_, absl::OkStatus());
-    }
+absl::StatusOr<bool> ReadAhead::Take(ServerMessage& message, absl::Time deadline) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto done = [this] { return state_ != State::kReading; };
+  if (!changed_.wait_until(lock, absl::ToChronoTime(deadline), done)) {
+    call_->Interrupt();
+    changed_.wait(lock, done);
   }
-  return call_->Read(message, deadline);
+  if (state_ != State::kRead) return false;
+  state_ = State::kIdle;
+  if (!status_.ok()) return std::exchange(status_, absl::OkStatus());
+  std::swap(message, message_);
+  return true;
+}
+
+bool ReadAhead::IsThere() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return state_ == State::kRead;
+}
+
+absl::StatusOr<bool> ReadAhead::Read() {
+  grpc::ByteBuffer bytes;
+  absl::StatusOr<bool> arrived = call_->ReadUntilInterrupted(bytes);
+  if (!arrived.ok() || !*arrived) return arrived;
+  if (absl::Status read = reader_->Read(bytes, message_); !read.ok()) return read;
+  return true;
 }
 
 void ReadAhead::Run() {
@@ -55,7 +66,7 @@ void ReadAhead::Run() {
     changed_.wait(lock, [this] { return state_ == State::kReading || state_ == State::kOver; });
     if (state_ == State::kOver) return;
     lock.unlock();
-    const absl::StatusOr<bool> read = call_->ReadUntilInterrupted(message_);
+    const absl::StatusOr<bool> read = Read();
     lock.lock();
     status_ = read.status();
     state_ = read.ok() && !*read ? State::kIdle : State::kRead;

@@ -1,11 +1,12 @@
-// Receives and parses the next reply of a call while its caller computes: a thread that reads
+// Receives and reads the next reply of a call while its caller computes: a thread that works
 // between two calls of the stream. For this library's own files.
 //
-//   ahead.Begin();                 // the call is the thread's now
+//   ahead.Begin();                 // the call and its reader are the thread's now
 //   ... the forward pass ...
-//   ahead.Take(message, deadline)  // the reply, at once if it is there
+//   ahead.Take(message, deadline)  // the reply, swapped if it is there
 //
-// Threads  one caller at a time. The call belongs to the thread from Begin() until Take() or End().
+// Threads  one caller at a time. Call and reader belong to the thread from Begin() until Take() or
+//          End().
 #ifndef MASKD_CLIENT_CPP_READ_AHEAD_H_
 #define MASKD_CLIENT_CPP_READ_AHEAD_H_
 
@@ -14,17 +15,18 @@
 #include <thread>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
 #include "client/cpp/decode_call.h"
-#include "maskd/v1/mask_service.pb.h"
+#include "client/cpp/reply_reader.h"
 
 namespace maskd::client {
 
 class ReadAhead {
  public:
-  // `call` must outlive this, and have been started.
-  explicit ReadAhead(DecodeCall* call);
+  // Both must outlive this, and the call have been started.
+  ReadAhead(DecodeCall* call, ReplyReader* reader);
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
@@ -33,20 +35,25 @@ class ReadAhead {
   void Begin();
   // Takes the call back; a reply that has been read waits for Take().
   void End();
-  // The next message, swapped into `message`. Errors: those of DecodeCall::Read(). The call is the
-  // caller's again.
-  absl::Status Take(v1::DecodeResponse& message, absl::Time deadline);
+  // The next message, swapped into `message`, which is left as it was where there is none yet; the
+  // call is the caller's again. Errors: those of the call and of the reader.
+  absl::StatusOr<bool> Take(ServerMessage& message, absl::Time deadline);
+  // Whether Take() will give a message at once.
+  [[nodiscard]] bool IsThere();
 
  private:
   enum class State { kIdle, kReading, kRead, kOver };
 
   void Run();
+  // False: interrupted.
+  absl::StatusOr<bool> Read();
 
   DecodeCall* const call_;
+  ReplyReader* const reader_;
   std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::kIdle;
-  v1::DecodeResponse message_;  // the thread's while it reads
+  ServerMessage message_;  // the thread's while it reads
   absl::Status status_;
   std::thread thread_;  // last: it uses all of the above
 };

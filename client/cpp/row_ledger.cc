@@ -4,28 +4,31 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+
+#include "client/cpp/errors.h"
 
 namespace maskd::client {
 namespace {
 
 // The rows that were refused something, or those that were answered.
-absl::flat_hash_set<RowId> RowsOf(const v1::StepReply& reply, bool refused) {
+absl::flat_hash_set<RowId> RowsOf(std::span<const RowResult> replies, bool refused) {
   absl::flat_hash_set<RowId> rows;
-  for (const v1::RowReply& row : reply.rows()) {
-    if ((row.state() == v1::ROW_STATE_REFUSED) == refused) rows.insert(row.row());
+  for (const RowResult& row : replies) {
+    if ((row.state == v1::ROW_STATE_REFUSED) == refused) rows.insert(row.row);
   }
   return rows;
 }
 
 // How many of an update's tokens the row took; nothing when the update was refused as a whole, its
 // rollback included.
-std::optional<int> TakenTokens(const v1::RowUpdate& update, const v1::RowReply& reply, int before) {
-  if (!reply.has_error()) return update.tokens_size();
-  if (reply.error().has_token()) return static_cast<int>(reply.error().token().index());
-  const int taken =
-      static_cast<int>(reply.token_count()) - before + static_cast<int>(update.rollback());
-  const bool is_whole = static_cast<int>(reply.token_count()) == before &&
-                        reply.error().place().rfind("tokens[", 0) != 0;
+std::optional<int> TakenTokens(const v1::RowUpdate& update, const RowResult& reply, int before) {
+  if (reply.error.ok()) return update.tokens_size();
+  if (reply.refused_token.has_value()) return static_cast<int>(reply.refused_token->index);
+  const int token_count = static_cast<int>(reply.token_count);
+  const int taken = token_count - before + static_cast<int>(update.rollback());
+  const bool is_whole =
+      token_count == before && !absl::StartsWith(ErrorPlace(reply.error), "tokens[");
   if (is_whole || taken < 0 || taken > update.tokens_size()) return std::nullopt;
   return taken;
 }
@@ -36,22 +39,22 @@ void RowLedger::Remember(const std::string& grammar_id, const v1::Grammar& gramm
   grammars_[grammar_id] = grammar;
 }
 
-void RowLedger::Apply(const v1::Step& step, const v1::StepReply& reply) {
+void RowLedger::Apply(const v1::Step& step, std::span<const RowResult> replies) {
   for (const RowId row : step.close()) rows_.erase(row);
-  ApplyForks(step, reply);
-  ApplyOpens(step, reply);
+  ApplyForks(step, replies);
+  ApplyOpens(step, replies);
   absl::flat_hash_map<RowId, const v1::RowUpdate*> updates;
   for (const v1::RowUpdate& update : step.rows()) updates.try_emplace(update.row(), &update);
-  for (const v1::RowReply& answer : reply.rows()) {
-    const auto row = rows_.find(answer.row());
-    if (answer.state() == v1::ROW_STATE_REFUSED || row == rows_.end()) continue;
-    const auto update = updates.find(answer.row());
+  for (const RowResult& answer : replies) {
+    const auto row = rows_.find(answer.row);
+    if (answer.state == v1::ROW_STATE_REFUSED || row == rows_.end()) continue;
+    const auto update = updates.find(answer.row);
     ApplyReply(update == updates.end() ? nullptr : update->second, answer, &row->second);
   }
 }
 
-void RowLedger::ApplyForks(const v1::Step& step, const v1::StepReply& reply) {
-  const absl::flat_hash_set<RowId> refused = RowsOf(reply, true);
+void RowLedger::ApplyForks(const v1::Step& step, std::span<const RowResult> replies) {
+  const absl::flat_hash_set<RowId> refused = RowsOf(replies, true);
   for (const v1::ForkRow& fork : step.fork()) {
     const auto parent = rows_.find(fork.parent());
     if (parent == rows_.end() || refused.contains(fork.child())) continue;
@@ -61,8 +64,8 @@ void RowLedger::ApplyForks(const v1::Step& step, const v1::StepReply& reply) {
   }
 }
 
-void RowLedger::ApplyOpens(const v1::Step& step, const v1::StepReply& reply) {
-  const absl::flat_hash_set<RowId> answered = RowsOf(reply, false);
+void RowLedger::ApplyOpens(const v1::Step& step, std::span<const RowResult> replies) {
+  const absl::flat_hash_set<RowId> answered = RowsOf(replies, false);
   for (const v1::OpenRow& open : step.open()) {
     if (rows_.contains(open.row()) || !answered.contains(open.row())) continue;
     Row row;
@@ -74,13 +77,13 @@ void RowLedger::ApplyOpens(const v1::Step& step, const v1::StepReply& reply) {
   }
 }
 
-void RowLedger::ApplyReply(const v1::RowUpdate* update, const v1::RowReply& reply, Row* row) {
-  row->failed = reply.state() == v1::ROW_STATE_FAILED;
-  if (reply.positions_size() == 0) return;
+void RowLedger::ApplyReply(const v1::RowUpdate* update, const RowResult& reply, Row* row) {
+  row->failed = reply.state == v1::ROW_STATE_FAILED;
+  if (reply.masks.empty()) return;
   auto& tokens = *row->open.mutable_tokens();
   if (update == nullptr) {
     // A row that was opened with tokens has taken those before a refused one.
-    tokens.Truncate(std::min(tokens.size(), static_cast<int>(reply.token_count())));
+    tokens.Truncate(std::min(tokens.size(), static_cast<int>(reply.token_count)));
     return;
   }
   const std::optional<int> taken = TakenTokens(*update, reply, tokens.size());

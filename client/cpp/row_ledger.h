@@ -11,12 +11,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 
 #include "client/cpp/step.h"
+#include "client/cpp/step_result.h"
 #include "maskd/v1/mask_service.pb.h"
 
 namespace maskd::client {
@@ -27,7 +29,7 @@ class RowLedger {
   void Remember(const std::string& grammar_id, const v1::Grammar& grammar);
 
   // Books a step and its reply.
-  void Apply(const v1::Step& step, const v1::StepReply& reply);
+  void Apply(const v1::Step& step, std::span<const RowResult> replies);
 
   // Opens every row, as it is booked, in `step`.
   void WriteOpens(v1::Step* step) const;
@@ -46,10 +48,10 @@ class RowLedger {
     bool failed = false;
   };
 
-  void ApplyForks(const v1::Step& step, const v1::StepReply& reply);
-  void ApplyOpens(const v1::Step& step, const v1::StepReply& reply);
+  void ApplyForks(const v1::Step& step, std::span<const RowResult> replies);
+  void ApplyOpens(const v1::Step& step, std::span<const RowResult> replies);
   // `update` is null for a row that is answered unasked.
-  static void ApplyReply(const v1::RowUpdate* update, const v1::RowReply& reply, Row* row);
+  static void ApplyReply(const v1::RowUpdate* update, const RowResult& reply, Row* row);
 
   // Ordered, so that a replay is the same in every run.
   absl::btree_map<RowId, Row> rows_;

@@ -1,42 +1,12 @@
 #include "client/cpp/step_result.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-#include "client/cpp/wire_status.h"
-
 namespace maskd::client {
 namespace {
-
-absl::Status ReadRow(const v1::RowReply& reply, MaskReader& reader, MaskStorage& storage,
-                     RowResult& row) {
-  row.row = reply.row();
-  row.state = reply.state();
-  row.token_count = reply.token_count();
-  row.may_end = reply.may_end();
-  row.grammar_id = reply.grammar_id();
-  if (reply.has_accepted_drafts()) row.accepted_drafts = reply.accepted_drafts();
-  row.forced_bytes = reply.forced_bytes();
-  row.forced_tokens = {reply.forced_tokens().data(),
-                       static_cast<std::size_t>(reply.forced_tokens_size())};
-  row.forced_draft = {reply.forced_draft().data(),
-                      static_cast<std::size_t>(reply.forced_draft_size())};
-  for (const v1::Position& position : reply.positions()) {
-    absl::StatusOr<MaskView> mask = reader.Read(position, storage);
-    if (!mask.ok()) return mask.status();
-    row.masks.push_back(*mask);
-  }
-  if (!reply.has_error()) return absl::OkStatus();
-  row.error = FromWire(reply.error());
-  if (reply.error().has_token()) {
-    const v1::RefusedToken& token = reply.error().token();
-    row.refused_token = RefusedToken{token.index(), token.id(), token.text()};
-  }
-  return absl::OkStatus();
-}
 
 void CopyMask(const MaskView& mask, std::int64_t mask_words, std::span<std::int32_t> to) {
   const std::span<std::int32_t> words = to.first(static_cast<std::size_t>(mask_words));
@@ -64,25 +34,6 @@ absl::Status CheckBuffer(const MaskBuffer& buffer, std::size_t rows, std::int64_
 }
 
 }  // namespace
-
-absl::Status StepResult::Read(MaskReader& reader) {
-  if (storage_.pool == nullptr || mask_words_ != reader.mask_words()) {
-    mask_words_ = reader.mask_words();
-    storage_.pool = std::make_unique<WordPool>(static_cast<std::size_t>(mask_words_));
-  }
-  storage_.pool->Clear();
-  storage_.stored.clear();
-  storage_.biases.clear();
-  rows_.clear();
-  rows_.reserve(static_cast<std::size_t>(message_.step().rows_size()));
-  for (const v1::RowReply& reply : message_.step().rows()) {
-    const absl::Status status = ReadRow(reply, reader, storage_, rows_.emplace_back());
-    if (!status.ok()) {
-      return absl::InternalError(absl::StrCat("row ", reply.row(), ": ", status.message()));
-    }
-  }
-  return absl::OkStatus();
-}
 
 const RowResult* StepResult::Find(RowId row) const {
   const auto found = std::ranges::find_if(rows_, [row](const RowResult& each) {

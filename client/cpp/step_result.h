@@ -4,12 +4,13 @@
 //          t / 32 is token t, 1 = allowed; bits past the vocabulary are 0. See mask_view.h for the
 //          short forms in which masks come.
 // Ownership  rows and masks are views into the StepResult. They live until it is collected into
-//          again or goes.
+//          again or goes, and move with it.
 // Threads  a plain value.
 #ifndef MASKD_CLIENT_CPP_STEP_RESULT_H_
 #define MASKD_CLIENT_CPP_STEP_RESULT_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -73,9 +74,7 @@ struct MaskBuffer {
 class StepResult {
  public:
   // The step's number.
-  [[nodiscard]] std::uint64_t step() const { return message_.step().step(); }
-  // As it came over the wire.
-  [[nodiscard]] const v1::DecodeResponse& message() const { return message_; }
+  [[nodiscard]] std::uint64_t step() const { return step_; }
   // In the server's order: opened rows, named rows, rows that have compiled since.
   [[nodiscard]] std::span<const RowResult> rows() const { return rows_; }
   // The row's answer that has its state, or null when it has none.
@@ -83,7 +82,7 @@ class StepResult {
 
   // Descriptions of the rows that Step::Snapshot() named.
   [[nodiscard]] const google::protobuf::RepeatedPtrField<v1::OpenRow>& snapshots() const {
-    return message_.step().snapshots();
+    return snapshots_;
   }
 
   // Copies masks in the caller's order: row i of `buffer` becomes the mask of `order[i]`, all ones
@@ -98,16 +97,18 @@ class StepResult {
                              const MaskBuffer& buffer) const;
 
  private:
-  friend class MaskStream;
+  friend class ReplyReader;
   // The rows of `order`, each with a mask. Errors: those of CopyMasks().
   [[nodiscard]] absl::StatusOr<std::vector<const RowResult*>> FindAll(
       std::span<const RowId> order) const;
-  // Reads message_ into rows_. Errors: INTERNAL, a reply that is not as the protocol says.
-  absl::Status Read(MaskReader& reader);
 
-  v1::DecodeResponse message_;
-  MaskStorage storage_;
+  std::uint64_t step_ = 0;
   std::vector<RowResult> rows_;
+  google::protobuf::RepeatedPtrField<v1::OpenRow> snapshots_;
+  // What the rows point into.
+  MaskStorage storage_;
+  std::vector<std::unique_ptr<std::string>> texts_;
+  std::vector<std::vector<TokenId>> forced_;
   std::int64_t mask_words_ = 0;
 };
 

@@ -2,7 +2,6 @@
 #include "client/cpp/mask_reader.h"
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,13 +32,19 @@ class MaskReaderTest : public testing::Test {
  protected:
   MaskReaderTest() : reader_(MakeWelcome()) { storage_.pool = std::make_unique<WordPool>(kWords); }
 
-  // The view shows the message, which is kept.
   absl::StatusOr<MaskView> Read(const std::function<void(v1::Position&)>& fill) {
-    fill(messages_.emplace_back());
-    return reader_.Read(messages_.back(), storage_);
+    v1::Position position;
+    fill(position);
+    return ReadBytes(position.SerializeAsString());
   }
 
-  std::deque<v1::Position> messages_;
+  absl::StatusOr<MaskView> ReadBytes(const std::string& bytes) {
+    const auto size = static_cast<int>(bytes.size());
+    WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
+    in.PushLimit(size);
+    return reader_.Read(in, storage_);
+  }
+
   MaskStorage storage_;
   MaskReader reader_;
 };

@@ -154,8 +154,36 @@ TEST_P(MaskStreamTest, ALateReplyIsCollectedByALaterCall) {
   StepResult result;
   EXPECT_TRUE(absl::IsDeadlineExceeded((*stream)->Collect(absl::Milliseconds(10), result)));
   EXPECT_EQ((*stream)->in_flight(), 1);
+  EXPECT_GE((*stream)->waited(), absl::Milliseconds(9));
   EXPECT_TRUE((*stream)->Collect(kTimeout, result).ok());
+  EXPECT_GE((*stream)->waited(), absl::Milliseconds(9));
   EXPECT_EQ(result.step(), 1U);
+}
+
+// What the engine's own time has hidden is no waiting.
+TEST_P(MaskStreamTest, AReplyThatIsThereIsNotWaitedFor) {
+  if (!GetParam()) return;  // nobody receives before Collect()
+  const ScriptedServer server({.decode = Serve});
+  const auto stream = OpenOn(server);
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  Step step;
+  step.Take(1, {});
+  ASSERT_TRUE((*stream)->Submit(step).ok());
+  absl::SleepFor(absl::Milliseconds(500));
+  StepResult result;
+  ASSERT_TRUE((*stream)->Collect(kTimeout, result).ok());
+  EXPECT_EQ((*stream)->waited(), absl::ZeroDuration());
+}
+
+TEST_P(MaskStreamTest, AStreamThatSleepsAtOnceIsAnsweredToo) {
+  const ScriptedServer server({.decode = Serve});
+  const auto stream = OpenOn(server, {.awake = absl::ZeroDuration()});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  Step step;
+  step.Take(1, {});
+  StepResult result;
+  ASSERT_TRUE((*stream)->Submit(step).ok());
+  EXPECT_TRUE((*stream)->Collect(kTimeout, result).ok());
 }
 
 TEST_P(MaskStreamTest, AStepOverTheServersLimitIsNotSent) {

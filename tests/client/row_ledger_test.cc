@@ -8,6 +8,8 @@
 #include "google/protobuf/text_format.h"
 #include "gtest/gtest.h"
 
+#include "client/cpp/reply_reader.h"
+
 namespace maskd::client {
 namespace {
 
@@ -20,6 +22,19 @@ Message Parse(const std::string& text) {
   return message;
 }
 
+// Books the step and what the server says to it.
+void Apply(const std::string& step, const std::string& reply, RowLedger& ledger) {
+  v1::DecodeResponse response;
+  *response.mutable_step() = Parse<v1::StepReply>(reply);
+  const std::string bytes = response.SerializeAsString();
+  const auto size = static_cast<int>(bytes.size());
+  WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
+  in.PushLimit(size);
+  ServerMessage message;
+  EXPECT_TRUE(ReplyReader(v1::Welcome()).Read(in, message).ok());
+  ledger.Apply(Parse<v1::Step>(step), message.result.rows());
+}
+
 struct LedgerCase {
   std::string name;
   std::string step;
@@ -30,11 +45,10 @@ struct LedgerCase {
 // Row 1, opened by id, has taken 5, 6 and 7 and may take ten more.
 RowLedger Begun() {
   RowLedger ledger;
-  ledger.Apply(Parse<v1::Step>("open {row: 1 grammar_id: 'g' tokens: 5 remaining_tokens: 12}"),
-               Parse<v1::StepReply>("rows {row: 1 state: ROW_STATE_COMPILING}"));
-  ledger.Apply(Parse<v1::Step>("rows {row: 1 tokens: [6, 7]}"),
-               Parse<v1::StepReply>(
-                   "rows {row: 1 state: ROW_STATE_ACTIVE token_count: 3 positions {full: true}}"));
+  Apply("open {row: 1 grammar_id: 'g' tokens: 5 remaining_tokens: 12}",
+        "rows {row: 1 state: ROW_STATE_COMPILING}", ledger);
+  Apply("rows {row: 1 tokens: [6, 7]}",
+        "rows {row: 1 state: ROW_STATE_ACTIVE token_count: 3 positions {full: true}}", ledger);
   return ledger;
 }
 
@@ -42,7 +56,7 @@ class RowLedgerTest : public testing::TestWithParam<LedgerCase> {};
 
 TEST_P(RowLedgerTest, OpensTheRowsWhereTheyStand) {
   RowLedger ledger = Begun();
-  ledger.Apply(Parse<v1::Step>(GetParam().step), Parse<v1::StepReply>(GetParam().reply));
+  Apply(GetParam().step, GetParam().reply, ledger);
   v1::Step replay;
   ledger.WriteOpens(&replay);
   EXPECT_EQ(replay.ShortDebugString(), Parse<v1::Step>(GetParam().opens).ShortDebugString());

@@ -46,6 +46,7 @@ ALLOWED = {
     CORE + "matcher": GRAMMAR_CORE,
     "metrics": {"metrics"},
     "cache": CACHE,
+    "protos": {"protos"},
     "service": SERVICE,
     "client": CLIENT,
     "tools": EVERYTHING | {"tools"},
@@ -60,7 +61,7 @@ GENERATED = re.compile(r"^maskd/v\d+/.*\.pb\.h$")
 # Package headers that only some rooms may see.
 PACKAGES = {
     re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): {"service", "client", "tools", "bench", "examples", "tests"},
-    re.compile(r"^google/(protobuf|rpc)/"): {"service", "client", "tools", "bench", "examples", "tests"},
+    re.compile(r"^google/(protobuf|rpc)/"): {"protos", "service", "client", "tools", "bench", "examples", "tests"},
     re.compile(r"^prometheus/"): {"metrics", "service", "tests"},
 }
 
