@@ -156,7 +156,7 @@ constexpr std::array kFlags = {
     Flag{"compile_threads", "COUNT", "compiles at once, 0 for one a core [0]",
          &SetNumber<&Config::compile_threads, 0, 1024>},
     Flag{"warm_up_ms", "MS",
-         "time for masks made ahead for each new grammar, at the lowest priority; 0 for none [10]",
+         "time for masks made ahead for each new grammar, at a low priority; 0 for none [10]",
          &SetNumber<&Config::warm_up_ms, 0, 10'000>},
     Flag{"look_ahead_masks", "COUNT",
          "masks made behind the place of each row between two steps; 0 for none [16]",

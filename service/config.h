@@ -34,7 +34,7 @@ struct Config {
   std::int64_t mask_store_bytes = std::int64_t{256} << 20;
   // --compile_threads: compiles at once; 0 for one a core.
   std::int64_t compile_threads = 0;
-  // --warm_up_ms: time for masks made ahead for each new grammar, at the lowest priority; 0: none.
+  // --warm_up_ms: time for masks made ahead for each new grammar, at a low priority; 0: none.
   std::int64_t warm_up_ms = 10;
   // --look_ahead_masks: masks made behind the place of each row between two steps; 0: none.
   std::int64_t look_ahead_masks = 16;

@@ -4,43 +4,23 @@
 #include <string>
 #include <utility>
 
-#include <google/protobuf/io/coded_stream.h>
-
 #include "service/errors.h"
 #include "service/log.h"
 #include "service/request_reader.h"
 #include "service/response_writer.h"
 #include "service/status_map.h"
+#include "service/step_reader.h"
 
 namespace maskd::service {
 namespace {
 
-// Tag of the field `step` of a DecodeRequest: its number, and that bytes follow.
-constexpr std::uint32_t kStepTag = v1::DecodeRequest::kStepFieldNumber << 3 | 2;
-
-// Reads a message that is a step and nothing else. Parsing the whole would first drop the step that
-// `request` holds, and with it the memory of its rows.
-bool ParseStep(const grpc::Slice& bytes, v1::DecodeRequest* request) {
-  const auto size = static_cast<int>(bytes.size());
-  google::protobuf::io::CodedInputStream in(bytes.begin(), size);
-  std::uint32_t step_size = 0;
-  if (in.ReadTag() != kStepTag || !in.ReadVarint32(&step_size)) {
-    return false;
-  }
-  const int at = in.CurrentPosition();
-  return static_cast<std::uint32_t>(size - at) == step_size &&
-         request->mutable_step()->ParseFromArray(bytes.begin() + at, size - at);
-}
-
-absl::Status Parse(const grpc::ByteBuffer& buffer, v1::DecodeRequest* request) {
+// A message's bytes, in one piece.
+absl::StatusOr<grpc::Slice> BytesOf(const grpc::ByteBuffer& buffer) {
   grpc::Slice slice;
   if (!buffer.TrySingleSlice(&slice).ok() && !buffer.DumpToSingleSlice(&slice).ok()) {
     return absl::InternalError("a message cannot be read");
   }
-  return ParseStep(slice, request) ||
-                 request->ParseFromArray(slice.begin(), static_cast<int>(slice.size()))
-             ? absl::OkStatus()
-             : BadField("", "the message is no DecodeRequest");
+  return slice;
 }
 
 grpc::ByteBuffer Serialize(const v1::DecodeResponse& response) {
@@ -171,17 +151,23 @@ void DecodeStream::Begun() {
 
 void DecodeStream::TakeMessage() {
   step_begin_ = Clock::now();
-  absl::Status taken = Parse(incoming_, &request_);
+  const absl::StatusOr<grpc::Slice> slice = BytesOf(incoming_);
+  absl::Status taken = slice.status();
   if (taken.ok()) {
-    taken = terms_.has_value() ? TakeStep() : Greet();
+    const absl::string_view bytes(reinterpret_cast<const char*>(slice->begin()), slice->size());
+    taken = terms_.has_value() ? TakeStep(bytes) : Greet(bytes);
   }
   if (!taken.ok()) {
     End(std::move(taken));
   }
 }
 
-absl::Status DecodeStream::Greet() {
-  const absl::StatusOr<Hello> hello = ReadHello(request_);
+absl::Status DecodeStream::Greet(absl::string_view bytes) {
+  v1::DecodeRequest request;
+  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return BadField("", "the message is no DecodeRequest");
+  }
+  const absl::StatusOr<Hello> hello = ReadHello(request);
   if (!hello.ok()) {
     return hello.status();
   }
@@ -199,8 +185,8 @@ absl::Status DecodeStream::Greet() {
   return absl::OkStatus();
 }
 
-absl::Status DecodeStream::TakeStep() {
-  if (absl::Status read = ReadStep(request_, &step_); !read.ok()) {
+absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
+  if (absl::Status read = ReadStep(bytes, &step_); !read.ok()) {
     return read;
   }
   const bool reads = BringsText(step_);

@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include <grpcpp/alarm.h>
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/server_context.h>
@@ -101,8 +102,8 @@ class DecodeStream {
 
   void Begun();
   void TakeMessage();
-  absl::Status Greet();
-  absl::Status TakeStep();
+  absl::Status Greet(absl::string_view bytes);
+  absl::Status TakeStep(absl::string_view bytes);
   // The step's second half, with its reply.
   void FinishStep();
   void SendReply();
@@ -136,7 +137,6 @@ class DecodeStream {
   std::optional<StreamRegistry::Registration> registration_;
   std::optional<StreamTerms> terms_;  // once greeted
   std::optional<StreamSession> session_;
-  v1::DecodeRequest request_;
   StepRequest step_;
   Clock::time_point step_begin_;
   absl::StatusOr<const StepResult*> result_ = nullptr;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 
 #include "grammar_core/base/heap.h"
 #include "grammar_core/mask/word_kernels.h"
@@ -77,6 +78,9 @@ int main(int argc, char** argv) {
     case Config::Action::kServe:
       break;
   }
+  // An Abseil that is built with assertions, as Debian's is, looks for deadlocks at each lock, of
+  // which gRPC takes dozens a message.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   maskd::ReserveHeap(config->heap_mib << 20);
   return Serve(*config);
 }

@@ -1,6 +1,8 @@
 #include "service/places_ahead.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "grammar_core/automaton/automaton.h"
 
@@ -9,27 +11,36 @@ namespace {
 
 // Places that a stream remembers to have looked behind.
 constexpr std::size_t kMaxPlaces = 16'384;
+// Times that a place is looked behind in vain: an engine whose steps come so fast computes nothing.
+constexpr int kMaxLooks = 4;
 
 }  // namespace
 
 void PlacesAhead::BeginStep() {
-  if (step_over_ != nullptr) {
-    *step_over_ = true;
-  }
   places_.clear();
+  ++step_;
+  if (looking_ == nullptr) {
+    return;
+  }
+  looking_->over = true;
+  const auto finished = static_cast<std::size_t>(looking_->finished);
+  for (std::size_t i = 0; i < std::min(finished, looking_->places.size()); ++i) {
+    looks_[{looking_->places[i].grammar.get(), looking_->places[i].state}].count = kMaxLooks;
+  }
+  looking_.reset();
 }
 
-// A grammar may have the address of one that is gone, and then a place of it is left out: no more
-// than a mask made later.
 void PlacesAhead::Note(const cache::GrammarPtr& grammar, const SequencePosition& position) {
   if (!queue_->looks_ahead() || position.state != SequencePosition::State::kMasked ||
       position.text_tokens < 0 || grammar->automaton().remembers()) {
     return;
   }
-  if (looked_ahead_.size() >= kMaxPlaces) {
-    looked_ahead_.clear();
+  if (looks_.size() >= kMaxPlaces) {
+    looks_.clear();
   }
-  if (looked_ahead_.insert({grammar.get(), position.place}).second) {
+  Looks& looks = looks_[{grammar.get(), position.place}];
+  if (looks.count < kMaxLooks && std::exchange(looks.step, step_) != step_) {
+    ++looks.count;
     places_.push_back({grammar, position.place});
   }
 }
@@ -38,8 +49,9 @@ void PlacesAhead::LookAhead() {
   if (places_.empty()) {
     return;
   }
-  step_over_ = std::make_shared<std::atomic<bool>>(false);
-  queue_->LookAhead(std::exchange(places_, {}), step_over_);
+  looking_ = std::make_shared<PlacesToLookAhead>();
+  looking_->places = std::exchange(places_, {});
+  queue_->LookAhead(looking_);
 }
 
 }  // namespace maskd::service

@@ -1,16 +1,17 @@
 // Where a stream's rows stand, for masks behind those places to be made between two steps.
 //
-// Once     a place that was looked behind is remembered and left out from then on.
+// Once     a place that was looked behind is remembered and left out from then on; one that the
+//          next step came too early for, after a few such steps.
 // Threads  one thread at a time; the masks are made by the queue's.
 #ifndef MASKD_SERVICE_PLACES_AHEAD_H_
 #define MASKD_SERVICE_PLACES_AHEAD_H_
 
-#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 
 #include "cache/grammar_cache.h"
 #include "service/sequence.h"
@@ -29,12 +30,25 @@ class PlacesAhead {
   void Note(const cache::GrammarPtr& grammar, const SequencePosition& position);
   // The step's answer is on its way: the time until the next one begins may be used.
   void LookAhead();
+  // Places of this step that are to be looked behind.
+  [[nodiscard]] int place_count() const { return static_cast<int>(places_.size()); }
 
  private:
   WarmUpQueue* const queue_;
+  // An address may come again for another grammar: then a place of that one may be left out, no
+  // more than a mask made later.
+  using Place = std::pair<const CompiledGrammar*, TokenStepper::State>;
+
+  // How often a place was looked behind, and in which step last.
+  struct Looks {
+    int count = 0;
+    std::uint64_t step = 0;
+  };
+
   std::vector<RowPlace> places_;  // of this step
-  absl::flat_hash_set<std::pair<const CompiledGrammar*, TokenStepper::State>> looked_ahead_;
-  std::shared_ptr<std::atomic<bool>> step_over_;  // told to what is made ahead
+  absl::flat_hash_map<Place, Looks> looks_;
+  std::shared_ptr<PlacesToLookAhead> looking_;  // those of the last step, if there were any
+  std::uint64_t step_ = 0;
 };
 
 }  // namespace maskd::service

@@ -289,15 +289,11 @@ void ReadRows(const v1::Step& wire, StepRequest* step) {
   step->opens.clear();
   step->opens.reserve(static_cast<std::size_t>(wire.open_size()));
   for (const v1::OpenRow& row : wire.open()) {
-    RowToOpen& open = step->opens.emplace_back();
-    open.row = row.row();
-    open.refusal = ReadOpenFields(row, &open);
+    ReadOpen(row, &step->opens.emplace_back());
   }
   step->moves.resize(static_cast<std::size_t>(wire.rows_size()));
   for (int i = 0; i < wire.rows_size(); ++i) {
-    RowToMove& move = step->moves[static_cast<std::size_t>(i)];
-    move.row = wire.rows(i).row();
-    move.refusal = ReadMoveFields(wire.rows(i), &move);
+    ReadMove(wire.rows(i), &step->moves[static_cast<std::size_t>(i)]);
   }
   step->forks.clear();
   for (const v1::ForkRow& row : wire.fork()) {
@@ -344,6 +340,16 @@ absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request) {
   }
   return Hello{hello.tokenizer(), hello.tokenizer_hash(), static_cast<int>(hello.logits_width()),
                ReadForms(hello)};
+}
+
+void ReadMove(const v1::RowUpdate& wire, RowToMove* move) {
+  move->row = wire.row();
+  move->refusal = ReadMoveFields(wire, move);
+}
+
+void ReadOpen(const v1::OpenRow& wire, RowToOpen* open) {
+  open->row = wire.row();
+  open->refusal = ReadOpenFields(wire, open);
 }
 
 absl::Status ReadStep(const v1::DecodeRequest& request, StepRequest* step) {

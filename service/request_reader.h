@@ -29,6 +29,10 @@ absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request);
 // A later one, into `step`, whose memory is used again.
 absl::Status ReadStep(const v1::DecodeRequest& request, StepRequest* step);
 
+// Its parts, into values whose memory is used again.
+void ReadMove(const v1::RowUpdate& wire, RowToMove* move);
+void ReadOpen(const v1::OpenRow& wire, RowToOpen* open);
+
 }  // namespace maskd::service
 
 #endif  // MASKD_SERVICE_REQUEST_READER_H_

@@ -66,6 +66,10 @@ absl::Status Sequence::Take(TokenId token) {
   return absl::OkStatus();
 }
 
+void Sequence::Preload(std::span<const TokenId> tokens, TokenPreload* preload) const {
+  if (!reasoning() && !finished()) preload->Add(matcher_.stepper(), matcher_.place(), tokens);
+}
+
 bool Sequence::narrows() const {
   return min_tokens_ > 0 || remaining().value_or(ClosingMasks::kFrom + 1) <= ClosingMasks::kFrom;
 }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,6 +27,7 @@
 #include "grammar_core/matcher/closing.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/matcher/token_history.h"
+#include "grammar_core/matcher/token_preload.h"
 #include "service/reasoning_gate.h"
 
 namespace maskd::service {
@@ -69,6 +71,9 @@ class Sequence {
   void SetRemaining(int tokens);
   // Nothing: no bound. Never below 0.
   [[nodiscard]] std::optional<int> remaining() const;
+
+  // Has fetched what Take() will read for these tokens, while they are of the text.
+  void Preload(std::span<const TokenId> tokens, TokenPreload* preload) const;
 
   // The positions of `draft`, see grammar_core/matcher/drafts.h; with an empty one the row's own
   // alone. The sequence stays as it was. Errors: RESOURCE_EXHAUSTED, and the positions not made yet

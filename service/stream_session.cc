@@ -19,6 +19,8 @@ using std::chrono::steady_clock;
 
 // How often a waiting step looks whether its stream was cancelled.
 constexpr milliseconds kWaitSlice{5};
+// Rows of a step below which they are taken as they come.
+constexpr std::size_t kFewRows = 8;
 
 metrics::RowOutcome OutcomeOf(const RowResult& row) {
   if (row.refused_token.has_value()) {
@@ -125,6 +127,7 @@ void StreamSession::Apply(const StepRequest& request) {
   for (const RowToOpen& open : request.opens) {
     Open(open);
   }
+  Preload(request.moves, &RowToMove::tokens);
   for (const RowToMove& move : request.moves) {
     Move(move);
   }
@@ -153,6 +156,7 @@ absl::Status StreamSession::Wait(const StepRequest& request,
 
 void StreamSession::Answer(const StepRequest& request) {
   SettleAll();  // before the first answer: a row is not to change between two looks at it
+  Preload(request.moves, &RowToMove::drafts);
   result_.rows.reserve(named_.size() + refusals_.size());
   for (const RowId id : named_) {
     AnswerRow(id);
@@ -266,6 +270,23 @@ absl::StatusOr<StreamRow> StreamSession::MakeRow(const RowToOpen& open) {
   return StreamRow{
       CompilingRow{*std::move(request), open.tokens, std::move(gate), open.remaining_tokens},
       std::make_shared<const RowOptions>(open.options)};
+}
+
+void StreamSession::Preload(const std::vector<RowToMove>& moves,
+                            std::vector<TokenId> RowToMove::* tokens) {
+  if (moves.size() < kFewRows) {
+    return;
+  }
+  for (const RowToMove& move : moves) {
+    const auto found = (move.*tokens).empty() ? rows_.end() : rows_.find(move.row);
+    if (found == rows_.end()) {
+      continue;
+    }
+    if (const auto* sequence = std::get_if<Sequence>(&found->second.what); sequence != nullptr) {
+      sequence->Preload(move.*tokens, &preload_);
+    }
+  }
+  preload_.Run();
 }
 
 void StreamSession::Move(const RowToMove& move) {

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "grammar_core/matcher/token_preload.h"
 #include "metrics/registry.h"
 #include "service/grammar_store.h"
 #include "service/places_ahead.h"
@@ -69,6 +70,8 @@ class StreamSession {
   void Fork(const RowToFork& fork);
   void Open(const RowToOpen& open);
   absl::StatusOr<StreamRow> MakeRow(const RowToOpen& open);
+  // Before many rows take their tokens, or are asked about drafts: has fetched what that reads.
+  void Preload(const std::vector<RowToMove>& moves, std::vector<TokenId> RowToMove::* tokens);
   void Move(const RowToMove& move);
   void MoveCompiling(const RowToMove& move, CompilingRow* compiling, StreamRow* row);
   absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
@@ -93,6 +96,7 @@ class StreamSession {
   PlacesAhead ahead_;
   RowAnswers answers_;
   absl::flat_hash_map<RowId, StreamRow> rows_;
+  TokenPreload preload_;             // empty between two calls
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
   std::vector<RowId> named_;         // by this step, in the order of their answers
   std::vector<RowResult> refusals_;  // of this step

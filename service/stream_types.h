@@ -1,5 +1,5 @@
-// What a Decode stream asks and answers, as plain values: request_reader makes them of the wire's
-// messages, response_writer makes those of them.
+// What a Decode stream asks and answers, as plain values: step_reader makes them of the wire's
+// bytes, reply_writer makes those of them.
 #ifndef MASKD_SERVICE_STREAM_TYPES_H_
 #define MASKD_SERVICE_STREAM_TYPES_H_
 

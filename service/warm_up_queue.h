@@ -1,8 +1,9 @@
 // Makes masks ahead: of new grammars, and behind the places where sequences stand. See
 // grammar_core/compile/warm_up.h.
 //
-// Grammars  on one thread of the lowest priority. One that comes while many wait is left out; one
-//           that nobody holds any more by its turn is left out too.
+// Grammars  on one thread of a low priority, not the lowest: a step may wait for what it holds. One
+//           that comes while many wait is left out; one that nobody holds any more by its turn is
+//           left out too.
 // Places    on one thread of the usual priority: a step that needs what it is at waits for it. It
 //           begins when a stream has been idle for a moment, and ends what it does for it when the
 //           stream's next step comes.
@@ -27,6 +28,13 @@ struct RowPlace {
   TokenStepper::State state;
 };
 
+// Places that one step left behind, and how far the queue got with them.
+struct PlacesToLookAhead {
+  std::vector<RowPlace> places;
+  std::atomic<bool> over = false;  // the next step has begun: no further one is to be begun
+  std::atomic<int> finished = 0;   // so many of them, from the first on
+};
+
 class WarmUpQueue {
  public:
   // At most `wall_ms` a grammar and `look_ahead_masks` a place; 0: none.
@@ -37,8 +45,8 @@ class WarmUpQueue {
 
   void Add(const cache::GrammarPtr& grammar);
 
-  // Left out when too many wait, or once `*over` is set.
-  void LookAhead(std::vector<RowPlace> places, std::shared_ptr<const std::atomic<bool>> over);
+  // Left out when too many wait.
+  void LookAhead(std::shared_ptr<PlacesToLookAhead> places);
   [[nodiscard]] bool looks_ahead() const { return look_ahead_masks_ > 0; }
 
  private:

@@ -560,6 +560,54 @@ TEST_F(StreamSessionTest, AGateThatCannotBeFailsItsRowAlone) {
   }
 }
 
+// A step of many rows is taken all at once where it can be; no answer shows it.
+TEST_F(StreamSessionTest, ManyRowsAreAnsweredAsEachAlone) {
+  constexpr int kRows = 40;
+  const std::vector<std::string> texts = {"abc", "abd", "xyz", "zzz"};
+  const GrammarTarget target = Choice(R"(["abc","abd","xyz"])");
+  for (int row = 0; row < kRows; ++row) OpenRow(row, target);
+  for (std::size_t at = 0; at < 3; ++at) {
+    StepRequest request = Next();
+    for (int row = 0; row < kRows; ++row) {
+      request.moves.push_back(Move(row, Bytes(texts[row % texts.size()].substr(at, 1))));
+    }
+    const std::vector<RowResult> answers = Run(request);
+    ASSERT_EQ(answers.size(), kRows);
+    for (int row = 0; row < kRows; ++row) {
+      const bool taken = row % texts.size() < 3;
+      EXPECT_EQ(answers[row].error.ok(), taken) << row;
+      EXPECT_EQ(Allowed(answers[row]), Allowed(answers[row % texts.size()])) << row;
+      EXPECT_EQ(answers[row].token_count, taken ? static_cast<int>(at) + 1 : 0) << row;
+    }
+  }
+}
+
+// A place that the next step came too early for is looked behind again, but not for ever.
+TEST(PlacesAhead, LooksAgainBehindWhatWasNotFinished) {
+  WarmUpQueue queue(0, 16);
+  const auto loaded = TokenizerStore::Load({}, 1 << 20);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  GrammarStore grammars(Config(), nullptr);
+  const LoadedTokenizer& tokenizer = (*loaded)->all().front();
+  const auto request = grammars.Get(Choice(R"(["abc","abd","xyz"])"), tokenizer);
+  ASSERT_TRUE(request.ok()) << request.status();
+  request->ticket.WaitUntil(std::chrono::steady_clock::now() + std::chrono::seconds(30));
+  const cache::GrammarPtr grammar = *request->ticket.result();
+  const Sequence sequence(grammar, {});
+  std::vector<SequencePosition> positions;
+  ASSERT_TRUE(sequence.FillPositions({}, &positions).ok());
+  PlacesAhead ahead(&queue);
+  int looks = 0;
+  for (int step = 0; step < 100; ++step) {
+    ahead.BeginStep();
+    for (int row = 0; row < 3; ++row) ahead.Note(grammar, positions.front());
+    looks += ahead.place_count();
+    ahead.LookAhead();  // the next step begins before the queue does
+  }
+  EXPECT_GT(looks, 1);
+  EXPECT_LT(looks, 10);
+}
+
 // The masks behind a row's place are made before its next token comes.
 TEST_F(StreamSessionTest, LooksAheadOfItsRows) {
   Config config;

@@ -1,0 +1,169 @@
+#include "service/step_reader.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "maskd/v1/mask_service.pb.h"
+#include "protos/wire_fields.h"
+#include "service/errors.h"
+#include "service/request_reader.h"
+
+namespace maskd::service {
+namespace {
+
+WireInput InputOf(absl::string_view bytes) {
+  return WireInput(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                   static_cast<int>(bytes.size()));
+}
+
+// A nested message's bytes, of an input that is one piece of memory; empty and false for none.
+bool ReadBytes(WireInput& in, absl::string_view* bytes) {
+  int size = 0;
+  if (!in.ReadVarintSizeAsInt(&size) || in.BytesUntilLimit() < size) return false;
+  const void* data = nullptr;
+  int available = 0;
+  if (size > 0 && (!in.GetDirectBufferPointer(&data, &available) || available < size)) return false;
+  *bytes = {static_cast<const char*>(data), static_cast<std::size_t>(size)};
+  return in.Skip(size);
+}
+
+void Reset(RowToMove* move) {
+  move->row = 0;
+  move->refusal = absl::OkStatus();
+  move->rollback = 0;
+  move->tokens.clear();
+  move->drafts.clear();
+  move->draft_parents.clear();
+  move->has_drafts = false;
+  move->want_forced = false;
+  move->remaining_tokens.reset();
+}
+
+bool ReadDrafts(WireInput& in, RowToMove* move) {
+  using Wire = v1::Drafts;
+  move->has_drafts = true;
+  return ReadNested(in, [&](std::uint32_t tag) {
+    switch (tag) {
+      case BytesTag(Wire::kTokensFieldNumber):
+        return ReadVarints(in, tag, move->drafts);
+      case BytesTag(Wire::kParentsFieldNumber):
+        return ReadVarints(in, tag, move->draft_parents);
+      default:
+        return false;
+    }
+  });
+}
+
+// False: the row is told more than this reads, or its bytes are no message.
+bool ReadTokens(absl::string_view bytes, RowToMove* move) {
+  using Wire = v1::RowUpdate;
+  WireInput in = InputOf(bytes);
+  const WireInput::Limit limit = in.PushLimit(static_cast<int>(bytes.size()));
+  const bool whole = ReadFields(in, [&](std::uint32_t tag) {
+    switch (tag) {
+      case VarintTag(Wire::kRowFieldNumber):
+        return in.ReadVarint64(&move->row);
+      case BytesTag(Wire::kTokensFieldNumber):
+        return ReadVarints(in, tag, move->tokens);
+      case BytesTag(Wire::kDraftsFieldNumber):
+        return !move->has_drafts && ReadDrafts(in, move);
+      default:
+        return false;
+    }
+  });
+  in.PopLimit(limit);
+  return whole;
+}
+
+bool ReadMove(WireInput& in, RowToMove* move) {
+  absl::string_view bytes;
+  if (!ReadBytes(in, &bytes)) return false;
+  Reset(move);
+  if (ReadTokens(bytes, move)) return true;
+  v1::RowUpdate wire;
+  if (!wire.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
+  Reset(move);
+  ReadMove(wire, move);
+  return true;
+}
+
+bool ReadOpen(WireInput& in, StepRequest* step) {
+  v1::OpenRow wire;
+  if (!ReadMessage(in, wire)) return false;
+  ReadOpen(wire, &step->opens.emplace_back());
+  return true;
+}
+
+bool ReadFork(WireInput& in, StepRequest* step) {
+  v1::ForkRow wire;
+  if (!ReadMessage(in, wire)) return false;
+  step->forks.push_back({wire.parent(), wire.child()});
+  return true;
+}
+
+bool ReadIds(WireInput& in, std::uint32_t tag, std::vector<RowId>* ids) {
+  return ReadElements(in, tag, [&] { return in.ReadVarint64(&ids->emplace_back()); });
+}
+
+void Reset(StepRequest* step) {
+  step->step = 0;
+  step->wait_ms = 0;
+  step->opens.clear();
+  step->forks.clear();
+  step->snapshots.clear();
+  step->closes.clear();
+}
+
+// The moves keep their memory: `*moves` of them are of this step.
+bool ReadStepField(WireInput& in, std::uint32_t tag, StepRequest* step, std::size_t* moves) {
+  using Wire = v1::Step;
+  switch (tag) {
+    case VarintTag(Wire::kStepFieldNumber):
+      return in.ReadVarint64(&step->step);
+    case BytesTag(Wire::kOpenFieldNumber):
+      return ReadOpen(in, step);
+    case BytesTag(Wire::kRowsFieldNumber):
+      if (step->moves.size() == *moves) step->moves.emplace_back();
+      return ReadMove(in, &step->moves[(*moves)++]);
+    case BytesTag(Wire::kForkFieldNumber):
+      return ReadFork(in, step);
+    case BytesTag(Wire::kSnapshotFieldNumber):
+      return ReadIds(in, tag, &step->snapshots);
+    case BytesTag(Wire::kCloseFieldNumber):
+      return ReadIds(in, tag, &step->closes);
+    case VarintTag(Wire::kWaitForCompileMsFieldNumber): {
+      std::uint32_t wait_ms = 0;
+      const bool whole = in.ReadVarint32(&wait_ms);
+      step->wait_ms = wait_ms;
+      return whole;
+    }
+    default:
+      return false;
+  }
+}
+
+// False: no step, or with more in it than this reads.
+bool ReadPlain(absl::string_view bytes, StepRequest* step) {
+  WireInput in = InputOf(bytes);
+  in.PushLimit(static_cast<int>(bytes.size()));
+  if (in.ReadTag() != BytesTag(v1::DecodeRequest::kStepFieldNumber)) return false;
+  Reset(step);
+  std::size_t moves = 0;
+  const bool whole =
+      ReadNested(in, [&](std::uint32_t tag) { return ReadStepField(in, tag, step, &moves); });
+  step->moves.resize(moves);
+  return whole && in.BytesUntilLimit() == 0;
+}
+
+}  // namespace
+
+absl::Status ReadStep(absl::string_view bytes, StepRequest* step) {
+  if (ReadPlain(bytes, step)) return absl::OkStatus();
+  v1::DecodeRequest request;
+  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return BadField("", "the message is no DecodeRequest");
+  }
+  return ReadStep(request, step);
+}
+
+}  // namespace maskd::service

@@ -1,0 +1,161 @@
+// A step read from its bytes is what request_reader makes of its message, whatever is in it.
+#include "service/step_reader.h"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "google/protobuf/stubs/logging.h"
+#include "google/protobuf/text_format.h"
+#include "gtest/gtest.h"
+
+#include "maskd/v1/mask_service.pb.h"
+#include "service/request_reader.h"
+
+namespace maskd::service {
+namespace {
+
+// A status says its payloads in any order.
+std::string Describe(const absl::Status& status) {
+  return status.ToString(absl::StatusToStringMode::kWithNoExtraData);
+}
+
+std::string Describe(const std::optional<int>& number) {
+  return number.has_value() ? absl::StrCat(*number) : "-";
+}
+
+std::string Describe(const RowToMove& move) {
+  return absl::StrCat("move ", move.row, " ", Describe(move.refusal), " back ", move.rollback, " [",
+                      absl::StrJoin(move.tokens, " "), "] drafts ", move.has_drafts, " [",
+                      absl::StrJoin(move.drafts, " "), "] [",
+                      absl::StrJoin(move.draft_parents, " "), "] forced ", move.want_forced,
+                      " left ", Describe(move.remaining_tokens), "\n");
+}
+
+std::string Describe(const RowToOpen& open) {
+  return absl::StrCat("open ", open.row, " ", Describe(open.refusal), " ", open.target.id, " ",
+                      open.target.source.has_value() ? open.target.source->text : "-", " [",
+                      absl::StrJoin(open.tokens, " "), "] stops [",
+                      absl::StrJoin(open.options.stop_ids, " "), "] least ",
+                      open.options.min_tokens, " left ", Describe(open.remaining_tokens), "\n");
+}
+
+// All that a step says.
+std::string Describe(const StepRequest& step) {
+  std::string text = absl::StrCat("step ", step.step, " wait ", step.wait_ms, "\n");
+  for (const RowToOpen& open : step.opens) absl::StrAppend(&text, Describe(open));
+  for (const RowToMove& move : step.moves) absl::StrAppend(&text, Describe(move));
+  for (const RowToFork& fork : step.forks) {
+    absl::StrAppend(&text, "fork ", fork.parent, " ", fork.child, "\n");
+  }
+  absl::StrAppend(&text, "snapshots ", absl::StrJoin(step.snapshots, " "), " closes ",
+                  absl::StrJoin(step.closes, " "));
+  return text;
+}
+
+std::string Outcome(const absl::Status& read, const StepRequest& step) {
+  return read.ok() ? Describe(step) : Describe(read);
+}
+
+// Both readers, each with a step that was used before.
+void ExpectTheSame(const v1::DecodeRequest& request) {
+  StepRequest by_message;
+  const absl::Status message_read = ReadStep(request, &by_message);
+  StepRequest by_bytes;
+  by_bytes.moves.resize(2);
+  by_bytes.moves[0].has_drafts = true;
+  by_bytes.moves[0].drafts = {1};
+  by_bytes.moves[0].refusal = absl::InternalError("of an earlier step");
+  by_bytes.closes = {9};
+  const absl::Status bytes_read = ReadStep(request.SerializeAsString(), &by_bytes);
+  EXPECT_EQ(Outcome(bytes_read, by_bytes), Outcome(message_read, by_message))
+      << request.ShortDebugString();
+}
+
+struct StepCase {
+  const char* name;
+  const char* request;
+};
+
+class StepReaderTest : public testing::TestWithParam<StepCase> {};
+
+TEST_P(StepReaderTest, ReadsWhatTheMessageSays) {
+  v1::DecodeRequest request;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(GetParam().request, &request));
+  ExpectTheSame(request);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Steps, StepReaderTest,
+    testing::ValuesIn(std::vector<StepCase>{
+        {"Nothing", "step {}"},
+        {"NoStep", ""},
+        {"AHello", "hello {logits_width: 9}"},
+        {"Tokens",
+         "step {step: 3 rows {row: 1 tokens: [5, 128255]} rows {tokens: -1} rows {row: 7}}"},
+        {"Drafts",
+         "step {step: 3 rows {row: 1 tokens: 5 drafts {tokens: [6, -1] parents: [-1, 0]}}}"},
+        {"EmptyDrafts", "step {rows {row: 1 drafts {}}}"},
+        {"AllOfARow",
+         "step {rows {row: 1 rollback: 2 tokens: 5 remaining_tokens: 4000000000 want_forced: true} "
+         "rows {row: 2 tokens: 8}}"},
+        {"TooFarBack", "step {rows {row: 1 rollback: 4000000000}}"},
+        {"Opens",
+         "step {step: 1 wait_for_compile_ms: 50 open {row: 4 grammar_id: 'g' tokens: [1, 2] "
+         "stop_ids: 3 min_tokens: 2 remaining_tokens: 10} open {row: 5 grammar {kind: 'regex' "
+         "source: 'a+'}} open {row: 6}}"},
+        {"EveryOtherVerb",
+         "step {step: 9 fork {parent: 1 child: 2} snapshot: [1, 300] close: [5, 6] rows {row: 1}}"},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+TEST(StepReader, UnknownFieldsAreRefusedAsInTheMessage) {
+  for (const bool of_row : {false, true}) {
+    v1::DecodeRequest request;
+    v1::RowUpdate& row = *request.mutable_step()->add_rows();
+    row.set_row(4);
+    google::protobuf::Message& with =
+        of_row ? static_cast<google::protobuf::Message&>(row) : *request.mutable_step();
+    with.GetReflection()->MutableUnknownFields(&with)->AddVarint(99, 1);
+    ExpectTheSame(request);
+  }
+}
+
+TEST(StepReader, WhatIsNoMessageIsRefused) {
+  v1::DecodeRequest request;
+  request.mutable_step()->set_step(5);
+  request.mutable_step()->add_rows()->add_tokens(300);
+  const std::string bytes = request.SerializeAsString();
+  for (std::size_t size = 1; size < bytes.size(); ++size) {
+    StepRequest step;
+    EXPECT_TRUE(absl::IsInvalidArgument(ReadStep(bytes.substr(0, size), &step))) << size;
+  }
+}
+
+// Whatever the bytes are, both readers say the same of them.
+TEST(StepReader, ChangedBytesAreReadAsTheMessageIs) {
+  v1::DecodeRequest request;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "step {step: 3 close: 4 rows {row: 1 tokens: [5, 300] drafts {tokens: 6}} rows {row: 2}}",
+      &request));
+  const std::string bytes = request.SerializeAsString();
+  const google::protobuf::LogSilencer quiet;
+  std::mt19937 random(1);
+  for (int i = 0; i < 20'000; ++i) {
+    std::string changed = bytes;
+    changed[random() % changed.size()] = static_cast<char>(random());
+    v1::DecodeRequest parsed;
+    StepRequest step;
+    const absl::Status read = ReadStep(changed, &step);
+    if (!parsed.ParseFromString(changed)) continue;  // a list may end early in it, and be read
+    StepRequest by_message;
+    const absl::Status message_read = ReadStep(parsed, &by_message);
+    EXPECT_EQ(Outcome(read, step), Outcome(message_read, by_message)) << parsed.ShortDebugString();
+  }
+}
+
+}  // namespace
+}  // namespace maskd::service
