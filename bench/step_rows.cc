@@ -33,6 +33,9 @@ class FromRandom final : public StepRows {
  public:
   explicit FromRandom(std::vector<std::string> schemas) { schemas_ = std::move(schemas); }
 
+  [[nodiscard]] std::span<const TokenId> TextOf(std::size_t /*schema*/) const override {
+    return {};
+  }
   void Start(int /*row*/) override {}
   std::span<const TokenId> Next(int /*row*/, MaskWords mask, int /*count*/) override {
     token_ = RandomAllowed(mask(), random_);
@@ -48,6 +51,10 @@ class FromDocuments final : public StepRows {
  public:
   explicit FromDocuments(std::vector<Document> documents) : documents_(std::move(documents)) {
     for (const Document& document : documents_) schemas_.push_back(document.source.text);
+  }
+
+  [[nodiscard]] std::span<const TokenId> TextOf(std::size_t schema) const override {
+    return documents_[schema].tokens;
   }
 
   void Start(int row) override {

@@ -27,6 +27,9 @@ class StepRows {
     return static_cast<std::size_t>(row) % schemas_.size();
   }
 
+  // The text that rows of that schema follow; empty where they take tokens at random.
+  [[nodiscard]] virtual std::span<const TokenId> TextOf(std::size_t schema) const = 0;
+
   // Begins the row's text anew.
   virtual void Start(int row) = 0;
   // The row's next token, and behind it drafts, `count` in all where the text is so long; none when

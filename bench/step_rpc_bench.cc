@@ -7,18 +7,23 @@
 //          server's matchers and masks, the reply's parse; with --copy the masks' copy into dense
 //          rows too.
 // empty    a step of no row on the same stream, after the others: the round trip alone.
-// wait     with --forward_us: how long Collect() takes after a pause of so long since Submit().
+// wait     with --forward_us: how long Collect() waits for its reply after a pause of so long since
+//          Submit(); and how long the rest of it takes, the handing over.
 // cpu      processor time of all threads, a step. The client's is taken from Submit() to Collect();
 //          the server is a process of its own and its own program, --server.
 // Rows     --cases: row i follows document i % --documents; one that ends begins anew in its next
 //          step. The first --warmup steps are not counted: enough of them and every mask is known.
 //          Without: random texts of the schemas of a folder.
-// Load     --compiles_per_second: grammars that the server has not seen, sent meanwhile.
+// Load     --compiles_per_second: grammars that the server has not seen, sent meanwhile; the rate
+//          that was reached is printed.
+// Peers    --documents_out writes the documents and --figures_out the figures, as JSON, for
+//          bench/peers/steps.py.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,7 +39,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include <nlohmann/json.hpp>
 
 #include "bench/samples.h"
 #include "bench/server_process.h"
@@ -55,6 +62,8 @@ ABSL_FLAG(int, drafts, 0, "Draft tokens of each row and step; needs --cases.");
 ABSL_FLAG(int, forward_us, 0, "Microseconds between a step's Submit() and its Collect().");
 ABSL_FLAG(bool, read_ahead, false, "Whether replies are read between Submit() and Collect().");
 ABSL_FLAG(int, compiles_per_second, 0, "New grammars compiled meanwhile.");
+ABSL_FLAG(std::string, documents_out, "", "File for the rows' schemas and tokens.");
+ABSL_FLAG(std::string, figures_out, "", "File for the figures.");
 ABSL_FLAG(int, steps, 2000, "Timed steps of each batch size.");
 ABSL_FLAG(int, warmup, 500, "Steps before those, not timed.");
 
@@ -73,9 +82,11 @@ constexpr absl::Duration kTimeout = absl::Seconds(30);
 struct Samples {
   std::vector<double> step;
   std::vector<double> wait;
+  std::vector<double> hand_over;
   std::vector<double> empty;
   double client_cpu = 0;  // of all steps
   double server_cpu = 0;
+  double compiles_per_second = 0;  // those reached
 };
 
 v1::CompileRequest CompileRequestOf(const std::string& schema) {
@@ -108,12 +119,13 @@ class CompileLoad {
       std::string schema = schemas[static_cast<std::size_t>(i) % schemas.size()];
       const std::size_t brace = schema.find('{');
       if (brace == std::string::npos || schema.find('"') == std::string::npos) continue;
-      schema.insert(brace + 1, absl::StrCat("\"x-load-", i, "\":0,"));
+      schema.insert(brace + 1, absl::StrCat("\"x-load-", serial_++, "\":0,"));
       if (client.Compile(CompileRequestOf(schema)).ok()) ++compiled_;
       std::this_thread::sleep_until(next += period);
     }
   }
 
+  static inline std::atomic<int> serial_ = 0;  // of all batch sizes: what was compiled is known
   std::atomic<bool> stop_ = false;
   std::atomic<int> compiled_ = 0;
   std::thread thread_;
@@ -158,10 +170,12 @@ class Batch {
     }
     const auto wait = Clock::now();
     absl::Status collected = stream_->Collect(kTimeout, result_);
+    const double collect_us = MicrosSince(wait);
     if (collected.ok() && absl::GetFlag(FLAGS_copy)) collected = CopyMasks();
     if (samples != nullptr) {
       samples->step.push_back(MicrosSince(start));
-      samples->wait.push_back(MicrosSince(wait));
+      samples->wait.push_back(absl::ToDoubleMicroseconds(stream_->waited()));
+      samples->hand_over.push_back(collect_us - samples->wait.back());
       samples->client_cpu += ClockMicros(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     }
     return collected;
@@ -230,37 +244,69 @@ absl::StatusOr<Samples> Measure(const Setup& setup, int row_count) {
                          absl::GetFlag(FLAGS_compiles_per_second));
   const int steps = absl::GetFlag(FLAGS_steps);
   const double cpu = setup.server->CpuMicros();
+  const auto begin = Clock::now();
   for (int i = 0; i < steps; ++i) {
     if (absl::Status turn = batch.Turn(&samples); !turn.ok()) return turn;
   }
+  samples.compiles_per_second = load.compiled() / MicrosSince(begin) * 1e6;
   samples.server_cpu = setup.server->CpuMicros() - cpu;
   for (int i = 0; i < steps; ++i) {
     if (absl::Status turn = batch.TurnEmpty(&samples); !turn.ok()) return turn;
   }
-  if (load.compiled() > 0) std::printf("%d grammars compiled meanwhile\n", load.compiled());
   const absl::Status closed = (*stream)->Close(kTimeout);
   return closed.ok() ? absl::StatusOr<Samples>(std::move(samples)) : closed;
 }
 
-void Print(int row_count, const Samples& samples) {
+// The figures of one batch size by name, in the order in which they are printed.
+std::vector<std::pair<std::string, double>> FiguresOf(const Samples& samples) {
   const double steps = absl::GetFlag(FLAGS_steps);
-  std::printf("%5d %10.1f %10.1f %10.1f %10.1f %10.1f %10.1f", row_count,
-              Percentile(samples.step, 50), Percentile(samples.step, 99),
-              Percentile(samples.empty, 50), Percentile(samples.empty, 99),
-              samples.client_cpu / steps, samples.server_cpu / steps);
+  std::vector<std::pair<std::string, double>> figures = {
+      {"step p50", Percentile(samples.step, 50)},   {"step p99", Percentile(samples.step, 99)},
+      {"empty p50", Percentile(samples.empty, 50)}, {"empty p99", Percentile(samples.empty, 99)},
+      {"client cpu", samples.client_cpu / steps},   {"server cpu", samples.server_cpu / steps}};
   if (absl::GetFlag(FLAGS_forward_us) > 0) {
-    std::printf(" %10.1f %10.1f", Percentile(samples.wait, 50), Percentile(samples.wait, 99));
+    figures.emplace_back("wait p50", Percentile(samples.wait, 50));
+    figures.emplace_back("wait p99", Percentile(samples.wait, 99));
+    figures.emplace_back("hand p50", Percentile(samples.hand_over, 50));
+    figures.emplace_back("hand p99", Percentile(samples.hand_over, 99));
   }
+  if (absl::GetFlag(FLAGS_compiles_per_second) > 0) {
+    figures.emplace_back("compiles/s", samples.compiles_per_second);
+  }
+  return figures;
+}
+
+void Print(int row_count, const Samples& samples) {
+  std::printf("%5d", row_count);
+  for (const auto& [name, value] : FiguresOf(samples)) std::printf(" %10.1f", value);
   std::printf("\n");
 }
 
 void PrintHead(const Setup& setup) {
   std::printf("%zu schemas, %d tokens wide, %d steps; microseconds\n", setup.grammars.size(),
               static_cast<int>(setup.width), absl::GetFlag(FLAGS_steps));
-  std::printf("%5s %10s %10s %10s %10s %10s %10s", "rows", "step p50", "step p99", "empty p50",
-              "empty p99", "client cpu", "server cpu");
-  if (absl::GetFlag(FLAGS_forward_us) > 0) std::printf(" %10s %10s", "wait p50", "wait p99");
+  std::printf("%5s", "rows");
+  for (const auto& [name, value] : FiguresOf({})) std::printf(" %10s", name.c_str());
   std::printf("\n");
+}
+
+// Adds what one batch size gave to the file of the figures, a line of JSON.
+void WriteFigures(int row_count, const Samples& samples) {
+  if (absl::GetFlag(FLAGS_figures_out).empty()) return;
+  nlohmann::json line = {{"rows", row_count}};
+  for (const auto& [name, value] : FiguresOf(samples)) line[name] = value;
+  std::ofstream(absl::GetFlag(FLAGS_figures_out), std::ios::app) << line.dump() << "\n";
+}
+
+void WriteDocuments(const StepRows& rows) {
+  if (absl::GetFlag(FLAGS_documents_out).empty()) return;
+  std::ofstream out(absl::GetFlag(FLAGS_documents_out));
+  for (std::size_t i = 0; i < rows.schemas().size(); ++i) {
+    const std::span<const TokenId> text = rows.TextOf(i);
+    const nlohmann::json line = {{"schema", rows.schemas()[i]},
+                                 {"tokens", std::vector<TokenId>(text.begin(), text.end())}};
+    out << line.dump() << "\n";
+  }
 }
 
 absl::StatusOr<std::vector<int>> RowCounts() {
@@ -323,11 +369,13 @@ absl::Status Run() {
   }
   const absl::StatusOr<Setup> setup = SetUp();
   if (!setup.ok()) return setup.status();
+  WriteDocuments(*setup->rows);
   PrintHead(*setup);
   for (const int row_count : *row_counts) {
     const auto samples = Measure(*setup, row_count);
     if (!samples.ok()) return samples.status();
     Print(row_count, *samples);
+    WriteFigures(row_count, *samples);
     std::fflush(stdout);
   }
   return absl::OkStatus();
@@ -339,6 +387,8 @@ absl::Status Run() {
 int main(int argc, char** argv) {
   absl::SetProgramUsageMessage("Times decode steps over a Unix socket.");
   absl::ParseCommandLine(argc, argv);
+  // As the server does: Debian's Abseil looks for deadlocks at each lock otherwise.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const absl::Status status = maskd::bench::Run();
   if (!status.ok()) std::fprintf(stderr, "step_rpc_bench: %s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;

@@ -2,7 +2,7 @@
 //
 //   wire_bench --cases ../shared/maskbench/open.jsonl.gz --tokenizer build/vocab/llama3.tiktoken
 //
-// Counted  the bytes of each StepReply, whole, by its rows: ids, states and counts included, and
+// Counted  the bytes of each reply, whole, by its rows: ids, states and counts included, and
 //          the first sight of every mask. One stream, its dictionary empty at first; row i of the
 //          batch takes the next document when it has ended one, so grammars come and go.
 // Timed    choosing the forms and writing the message. Matching and masks are engine_bench's.
@@ -24,7 +24,7 @@
 #include "grammar_core/matcher/matcher.h"
 #include "maskd/v1/mask_service.pb.h"
 #include "service/mask_forms.h"
-#include "service/response_writer.h"
+#include "service/reply_writer.h"
 #include "service/stream_types.h"
 
 ABSL_FLAG(std::string, cases, "", "MaskBench cases.");
@@ -112,23 +112,24 @@ class Stream {
       Position& position = result.rows[i].positions.front();
       position.form = forms_.Say(position.mask, rows[i].document->grammar);
     }
-    reply_.Clear();
-    service::WriteStep(result, mask_words_, &reply_);
-    message_.clear();
-    reply_.AppendToString(&message_);
+    const absl::string_view bytes = writer_.Write(result, mask_words_);
     tally_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-    Count(result);
-    return absl::OkStatus();
+    return Count(result, bytes);
   }
 
-  void Count(const service::StepResult& result) {
+  absl::Status Count(const service::StepResult& result, absl::string_view bytes) {
+    v1::DecodeResponse reply;
+    if (!reply.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return absl::InternalError("a reply is no message");
+    }
     tally_.rows += static_cast<std::int64_t>(result.rows.size());
-    tally_.bytes += static_cast<std::int64_t>(message_.size());
-    for (int i = 0; i < reply_.rows_size(); ++i) {
+    tally_.bytes += static_cast<std::int64_t>(bytes.size());
+    for (int i = 0; i < reply.step().rows_size(); ++i) {
       const auto kind = static_cast<std::size_t>(result.rows[i].positions.front().form.kind);
       ++tally_.count_of[kind];
-      tally_.bytes_of[kind] += static_cast<std::int64_t>(reply_.rows(i).ByteSizeLong());
+      tally_.bytes_of[kind] += static_cast<std::int64_t>(reply.step().rows(i).ByteSizeLong());
     }
+    return absl::OkStatus();
   }
 
   const std::vector<Document>& documents_;
@@ -136,8 +137,7 @@ class Stream {
   const int mask_words_;
   std::size_t next_ = 0;
   std::uint64_t step_ = 0;
-  v1::StepReply reply_;
-  std::string message_;
+  service::ReplyWriter writer_;
   Tally tally_;
 };
 

@@ -1,5 +1,5 @@
 // A step's reply as the bytes of its DecodeResponse, without building the message: byte for byte
-// what protobuf makes of response_writer's.
+// what protobuf makes of one with response_writer's rows.
 //
 // Cost     a row that is answered as most are: some tens of bytes written, nothing allocated. Rows
 //          with an error or forced tokens, and snapshots, go through their messages.

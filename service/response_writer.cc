@@ -249,17 +249,6 @@ void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
   }
 }
 
-void WriteStep(const StepResult& result, int mask_words, v1::StepReply* out) {
-  out->set_step(result.step);
-  out->mutable_rows()->Reserve(static_cast<int>(result.rows.size()));
-  for (const RowResult& row : result.rows) {
-    WriteRow(row, mask_words, out->add_rows());
-  }
-  for (const RowSnapshot& snapshot : result.snapshots) {
-    WriteSnapshot(snapshot, out->add_snapshots());
-  }
-}
-
 void WriteDense(const TokenMask& mask, int mask_words, std::string* out) {
   const std::span<const std::int32_t> words = mask.words();
   out->reserve(static_cast<std::size_t>(mask_words) * sizeof(std::int32_t));

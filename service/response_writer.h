@@ -28,7 +28,6 @@ void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::C
 
 void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const StreamLimits& limits,
                   const FormTerms& forms, v1::Welcome* out);
-void WriteStep(const StepResult& result, int mask_words, v1::StepReply* out);
 void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out);
 void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out);
 v1::RowState WireState(RowState state);

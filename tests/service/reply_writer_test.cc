@@ -69,6 +69,18 @@ StepResult WithEverything() {
   return result;
 }
 
+// What the writer is held to.
+v1::DecodeResponse MessageOf(const StepResult& result) {
+  v1::DecodeResponse message;
+  v1::StepReply& reply = *message.mutable_step();
+  reply.set_step(result.step);
+  for (const RowResult& row : result.rows) WriteRow(row, kMaskWords, reply.add_rows());
+  for (const RowSnapshot& snapshot : result.snapshots) {
+    WriteSnapshot(snapshot, reply.add_snapshots());
+  }
+  return message;
+}
+
 struct ReplyCase {
   const char* name;
   StepResult result;
@@ -77,8 +89,7 @@ struct ReplyCase {
 class ReplyWriterTest : public testing::TestWithParam<ReplyCase> {};
 
 TEST_P(ReplyWriterTest, WritesTheBytesOfTheMessage) {
-  v1::DecodeResponse message;
-  WriteStep(GetParam().result, kMaskWords, message.mutable_step());
+  const v1::DecodeResponse message = MessageOf(GetParam().result);
   ReplyWriter writer;
   for (int use = 0; use < 2; ++use) {
     EXPECT_EQ(std::string(writer.Write(GetParam().result, kMaskWords)), message.SerializeAsString())
