@@ -77,3 +77,25 @@ def test_every_test_that_the_appliers_page_names_is_there():
     text = "\n".join(sources)
     assert len(named) > 30
     assert {name for name in named if name not in text} == set()
+
+
+def declared_tests() -> set:
+    """Suite.Name of every test in C++."""
+    return {".".join(match) for path in (ROOT / "tests").rglob("*.cc") for match in re.findall(
+        r"^TEST(?:_F|_P)?\((\w+),\s*(\w+)\)", path.read_text(encoding="utf-8"), re.MULTILINE)}
+
+
+def test_every_test_that_the_page_of_promises_names_is_there():
+    named = re.findall(r"`([A-Z]\w*[a-z]\w*)(?:\.(\w+))?(?:/\w+)?`", read("docs/peer_failures.md"))
+    declared = declared_tests()
+    suites = {test.split(".")[0] for test in declared}
+    assert len(named) > 50
+    assert [f"{suite}.{name}" for suite, name in named
+            if (f"{suite}.{name}" not in declared if name else suite not in suites)] == []
+
+
+@pytest.mark.parametrize("statement", ["A7", "C1", "C6", "C7", "C8", "C9", "C10", "C12", "C13"])
+def test_the_page_of_promises_has_the_statements_about_rows_drafts_gates_and_ends(statement):
+    rows = [line for line in read("docs/peer_failures.md").splitlines() if line.startswith("| C")
+            or line.startswith("| A")]
+    assert any(re.search(rf"\b{statement}\b", row.split("|")[1]) for row in rows)
