@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
-
 #include "grammar_core/base/error.h"
 
 namespace maskd {
@@ -223,13 +221,11 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
       return MapTargets(Edges(term.a, work), [&](TermId to) { return store_->Cat(to, rest); });
     }
     case TermKind::kAlt:
-      for (const TermId branch : store_->list(term.a)) {
-        edges = Merge(edges, Edges(branch, work),
-                      [&](TermId x, TermId y) { return store_->Alt(x, y); });
-      }
-      return edges;
+      return DeriveParts(term, work,
+                         [&](std::vector<TermId> ways) { return store_->Alt(std::move(ways)); });
     case TermKind::kAnd:
-      return DeriveAnd(id, work);
+      return DeriveParts(term, work,
+                         [&](std::vector<TermId> parts) { return store_->And(std::move(parts)); });
     case TermKind::kNot:
       return Merge(EveryCharacter(kEmptyTerm), Edges(term.a, work),
                    [&](TermId, TermId y) { return store_->Not(y); });
@@ -258,17 +254,17 @@ CharEdges CharDerivative::DeriveCat(TermId id, Work& work) {
   return edges;
 }
 
-// All parts at once: two by two, most intersections would be made only to be intersected further.
-CharEdges CharDerivative::DeriveAnd(TermId id, Work& work) {
+// All parts at once: two by two, most of what is joined would be made only to be joined further.
+template <typename Join>
+CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
   std::vector<const CharEdges*> lists;
-  for (const TermId part : store_->list(store_->term(id).a)) lists.push_back(&Edges(part, work));
+  for (const TermId part : store_->list(term.a)) lists.push_back(&Edges(part, work));
   CharEdges edges;
   std::vector<TermId> last_targets;
   TermId last = kNothingTerm;
   SweepAll(lists, [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
-    if (absl::c_linear_search(targets, kNothingTerm)) return;
     if (targets != last_targets) {
-      last = store_->And(targets);
+      last = join(targets);
       last_targets = targets;
     }
     AppendEdge(&edges, {lo, hi, last});

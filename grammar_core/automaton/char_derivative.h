@@ -48,7 +48,9 @@ class CharDerivative {
   const CharEdges& Edges(TermId term, Work& work);
   CharEdges Derive(TermId term, Work& work);
   CharEdges DeriveCat(TermId term, Work& work);
-  CharEdges DeriveAnd(TermId term, Work& work);
+  // Of a choice or an intersection; `join` makes one term of the parts' targets.
+  template <typename Join>
+  CharEdges DeriveParts(const Term& term, Work& work, Join join);
   CharEdges DeriveTextSet(TermId term) const;
   CharEdges DeriveNames(TermId term, Work& work) const;
 

@@ -332,13 +332,16 @@ TEST(EbnfLimitTest, RulesThatMayBeEmptyCallEachOther) {
 
 TEST(EbnfLimitTest, ManyTagsStandBehindOneFreeText) {
   std::string grammar = "root ::= TagDispatch(";
-  for (int i = 0; i < 1000; ++i)
-    absl::StrAppend(&grammar, i == 0 ? "" : ", ", "(\"<", i, ">\", r)");
-  grammar += ")\nr ::= \"1\"";
-  const auto compiled = CompileOverBytes("ebnf", grammar);
+  std::string rules;
+  for (int i = 0; i < 3000; ++i) {
+    absl::StrAppend(&grammar, i == 0 ? "" : ", ", "(\"<tool_", i, ">\", r", i, ")");
+    absl::StrAppend(&rules, "\nr", i, " ::= \"", i, "\"");
+  }
+  const auto compiled = CompileOverBytes("ebnf", grammar + ")" + rules);
   ASSERT_TRUE(compiled.ok()) << compiled.status();
-  EXPECT_TRUE(*AcceptsByMasks(*compiled, "x<7>1<999>1<1000>"));
-  EXPECT_FALSE(*AcceptsByMasks(*compiled, "x<7>2"));
+  EXPECT_TRUE(*AcceptsByMasks(*compiled, "x<tool_7>7<tool_2999>2999<tool_3000>"));
+  EXPECT_FALSE(*AcceptsByMasks(*compiled, "x<tool_7>2"));
+  EXPECT_LT((*compiled)->costs().held_bytes, 64 << 20);
 }
 
 TEST(EbnfNamedTokenTest, UnknownNamesAreErrorsAtTheirPlace) {

@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/frontend/ebnf/macro_arguments.h"
@@ -209,23 +210,49 @@ ExprId MakeDispatch(const MacroCall& call, const Dispatch& dispatch,
   return grammar.Add({.kind = ExprKind::kSequence, .at = call.at}, {all, free});
 }
 
+// The strings of one kind, tags or excludes, by their texts, and the lengths that they have.
+struct Listed {
+  absl::btree_map<absl::string_view, const MacroValue*> strings;
+  absl::btree_set<std::size_t> sizes;
+
+  void Add(const MacroValue& string) {
+    strings.try_emplace(string.text, &string);
+    sizes.insert(string.text.size());
+  }
+};
+
+// Refuses `text` if a string of `listed` is in it, itself left out where it is `own` kind.
+absl::Status CheckHoldsNone(const MacroCall& call, const Listed& listed, absl::string_view text,
+                            bool own, bool excluded_from_tag) {
+  for (const std::size_t size : listed.sizes) {
+    for (std::size_t at = 0; at + size <= text.size(); ++at) {
+      if (absl::Status status = call.reading.budget.Spend(); !status.ok()) return status;
+      const auto inner = listed.strings.find(text.substr(at, size));
+      if (inner == listed.strings.end() || (own && size == text.size())) continue;
+      if (excluded_from_tag && at == 0) {
+        return call.Invalid(inner->second->at, "what is excluded must not begin a tag");
+      }
+      return call.reading.cursor.Unsupported(inner->second->at, "a tag or exclude within another");
+    }
+  }
+  return absl::OkStatus();
+}
+
 // Refuses strings of which one is in another, unless they are equal tags.
 absl::Status CheckApart(const MacroCall& call, const Dispatch& dispatch) {
-  std::vector<const MacroValue*> all;
-  for (const Dispatch::Tag& tag : dispatch.tags) all.push_back(&tag.tag);
-  const std::size_t tags = all.size();
-  for (const MacroValue& exclude : dispatch.excludes) all.push_back(&exclude);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = 0; j < all.size(); ++j) {
-      if (absl::Status status = call.reading.budget.Spend(); !status.ok()) return status;
-      const bool same_kind = (i < tags) == (j < tags);
-      if (i == j || !absl::StrContains(all[j]->text, all[i]->text)) continue;
-      if (same_kind && all[i]->text == all[j]->text) continue;
-      if (i >= tags && j < tags && absl::StartsWith(all[j]->text, all[i]->text)) {
-        return call.Invalid(all[i]->at, "what is excluded must not begin a tag");
-      }
-      return call.reading.cursor.Unsupported(all[i]->at, "a tag or exclude within another");
-    }
+  Listed tags;
+  for (const Dispatch::Tag& tag : dispatch.tags) tags.Add(tag.tag);
+  Listed excludes;
+  for (const MacroValue& exclude : dispatch.excludes) excludes.Add(exclude);
+  for (const auto& [text, value] : tags.strings) {
+    absl::Status status = CheckHoldsNone(call, tags, text, true, false);
+    if (status.ok()) status = CheckHoldsNone(call, excludes, text, false, true);
+    if (!status.ok()) return status;
+  }
+  for (const auto& [text, value] : excludes.strings) {
+    absl::Status status = CheckHoldsNone(call, tags, text, false, false);
+    if (status.ok()) status = CheckHoldsNone(call, excludes, text, true, false);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
