@@ -1,7 +1,8 @@
 #include "grammar_core/automaton/char_derivative.h"
 
 #include <algorithm>
-#include <deque>
+#include <functional>
+#include <queue>
 #include <span>
 #include <utility>
 #include <vector>
@@ -91,6 +92,52 @@ CharEdges EveryCharacter(TermId to) {
   return edges;
 }
 
+// Terms whose followers are to be looked at: by turns that with the fewest characters still to
+// come, the first and the last that was pushed. A string may be behind a count that begins anew in
+// every place, short among many, or where no part tells its length.
+class OpenTerms {
+ public:
+  explicit OpenTerms(const TermStore* store) : store_(store) {}
+
+  [[nodiscard]] bool empty() const { return left_ == 0; }
+
+  void Push(TermId term) {
+    ++left_;
+    nearest_.emplace(store_->term(term).min_bytes, pushed_.size());
+    last_.push_back(pushed_.size());
+    pushed_.push_back(term);
+    taken_.push_back(false);
+  }
+
+  TermId Take() {
+    --left_;
+    turn_ = (turn_ + 1) % 3;
+    std::size_t at = TakeAny();
+    while (taken_[at]) at = TakeAny();
+    taken_[at] = true;
+    return pushed_[at];
+  }
+
+ private:
+  // By this turn's order, what was taken before included.
+  std::size_t TakeAny() {
+    if (turn_ == 1) return first_++;
+    const std::size_t at = turn_ == 0 ? nearest_.top().second : last_.back();
+    turn_ == 0 ? nearest_.pop() : last_.pop_back();
+    return at;
+  }
+
+  using Distance = std::pair<std::uint32_t, std::size_t>;
+  const TermStore* store_;
+  std::vector<TermId> pushed_;
+  std::vector<bool> taken_;
+  std::priority_queue<Distance, std::vector<Distance>, std::greater<>> nearest_;
+  std::size_t first_ = 0;
+  std::vector<std::size_t> last_;
+  std::size_t left_ = 0;
+  int turn_ = 2;
+};
+
 }  // namespace
 
 const CharEdge* FindEdge(const CharEdges& edges, std::uint32_t character) {
@@ -121,15 +168,12 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
   if (const auto known = fates_.find(term); known != fates_.end()) {
     return known->second == Fate::kNothing;
   }
-  // Until a term that surely holds a string; its finders are live as well. Breadth first and depth
-  // first by turns: a string may be short among many, or behind a long count.
+  // Until a term that surely holds a string; its finders are live as well.
   absl::flat_hash_map<TermId, TermId> found_from = {{term, term}};
-  std::deque<TermId> open = {term};
-  bool deep = false;
+  OpenTerms open(store_);
+  open.Push(term);
   while (!open.empty()) {
-    const TermId at = deep ? open.back() : open.front();
-    deep ? open.pop_back() : open.pop_front();
-    deep = !deep;
+    const TermId at = open.Take();
     if (static_cast<std::int64_t>(found_from.size()) > max_states_) {
       work.Fail(LimitExceeded("", "emptiness_states", max_states_,
                               static_cast<std::int64_t>(found_from.size())));
@@ -143,7 +187,7 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
         }
         return false;
       }
-      if (found_from.try_emplace(edge.to, at).second) open.push_back(edge.to);
+      if (found_from.try_emplace(edge.to, at).second) open.Push(edge.to);
     }
     if (!work.ok()) return false;
   }

@@ -196,6 +196,17 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Attributes, LarkLanguageTest,
     testing::ValuesIn(std::vector<GrammarCase>{
+        // Of its 2^18 states a text meets few, and that it can end is found without the others.
+        {"SuffixOfManyStates",
+         "lark",
+         "start: a \"!\"\na[suffix=/[ab]*a[ab]{18}/]: /(.|\\n)*/",
+         {"xabbbbbbbbbbbbbbbbbb!", "bbabababababababababa!"},
+         {"abbbbbbbbbbbbbbbbbb", "abbbbbbbbbbbbbbbbbbb!", "x!"}},
+        {"LazyOfManyStates",
+         "lark",
+         "start: a \"!\"\na[lazy]: /[ab]*a[ab]{18}/",
+         {"abbbbbbbbbbbbbbbbbb!", "bbabababababababababa!"},
+         {"abbbbbbbbbbbbbbbbbbb!", "abb!"}},
         {"Lazy",
          "lark",
          "start: a \"!\"\na[lazy]: /.*/ \"<end>\"",
