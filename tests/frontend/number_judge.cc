@@ -1,9 +1,11 @@
 #include "tests/frontend/number_judge.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -165,9 +167,39 @@ std::vector<std::string> RestsOfBounds(const NumberSpec& spec, absl::string_view
   return rests;
 }
 
+// What makes the digits of `text` a multiple of all steps at once, whatever the point: the fewest
+// further digits of each count, and those of the multiple behind.
+std::vector<std::string> RestsOfSteps(const NumberSpec& spec, absl::string_view text) {
+  constexpr unsigned long long kMost = 1'000'000'000'000;
+  unsigned long long unit = 1;
+  for (const Decimal& step : spec.multiple_of) {
+    unsigned long long digits = 0;
+    if (!absl::SimpleAtoi(step.digits, &digits) || digits > kMost / unit) return {};
+    unit = std::lcm(unit, digits);
+  }
+  if (unit == 1) return {};
+  unsigned long long rest = 0;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') rest = (rest * 10 + static_cast<unsigned long long>(c - '0')) % unit;
+  }
+  std::vector<std::string> rests;
+  unsigned long long count = 1;
+  for (std::size_t size = 1; count <= unit; ++size) {
+    count *= 10;
+    rest = rest * 10 % unit;
+    for (unsigned long long more = (unit - rest) % unit; more < count && rests.size() < 2 * size;
+         more += unit) {
+      const std::string spelled = absl::StrCat(more);
+      rests.push_back(std::string(size - spelled.size(), '0') + spelled);
+    }
+  }
+  return rests;
+}
+
 // What may stand behind `text` before an exponent.
 std::vector<std::string> Digits(const NumberSpec& spec, absl::string_view text) {
   std::vector<std::string> digits = RestsOfBounds(spec, text);
+  for (std::string& rest : RestsOfSteps(spec, text)) digits.push_back(std::move(rest));
   digits.emplace_back();
   for (int i = 0; i < 10; ++i) digits.push_back(absl::StrCat(i));
   for (int i = 0; i < 100; ++i) digits.push_back(absl::StrCat(i / 10, i % 10));

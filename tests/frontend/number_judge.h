@@ -12,9 +12,9 @@ namespace maskd {
 // Whether `text` is a JSON number, spelled as the spec allows, of one of its values.
 bool IsNumberOf(const NumberSpec& spec, absl::string_view text);
 
-// Whether more bytes can make it one, looking for them among two more digits, those of
-// the spec's bounds, a point, and exponents that bring it near the bounds: an answer of yes is
-// proved, one of no is not.
+// Whether more bytes can make it one, looking for them among two more digits, those of the spec's
+// bounds, those that its divisors ask for, a point, and exponents that bring it near the bounds: an
+// answer of yes is proved, one of no is not.
 bool CanBecomeNumberOf(const NumberSpec& spec, absl::string_view text);
 
 }  // namespace maskd

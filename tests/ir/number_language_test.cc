@@ -165,6 +165,24 @@ void ExpectNoDeadEnd(const NumberSpec& spec, Dice& dice, int* states) {
   }
 }
 
+// Each step alone would be met by two digits more.
+TEST(NumberLanguageTest, IsLiveWhereTheJudgeFindsAMultipleOfSeveralSteps) {
+  NumberSpec spec;
+  spec.multiple_of = {ReadDecimal("7"), ReadDecimal("11"), ReadDecimal("13")};
+  spec.integer_digits = 6;
+  spec.fraction_digits = spec.exponent_digits = 0;
+  std::optional<NumberLanguage> language = NumberLanguage::Create(spec);
+  ASSERT_TRUE(language.has_value());
+  for (int number = 1; number < 10'000; ++number) {
+    const std::string text = std::to_string(number);
+    std::optional<State> state = NumberLanguage::Start();
+    for (const char byte : text) {
+      if (state.has_value()) state = language->Step(*state, static_cast<unsigned char>(byte));
+    }
+    EXPECT_EQ(state.has_value(), CanBecomeNumberOf(spec, text)) << text;
+  }
+}
+
 TEST(NumberLanguageTest, HasNoDeadEnds) {
   Dice dice(12);
   int states = 0;
