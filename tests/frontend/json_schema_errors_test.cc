@@ -232,6 +232,16 @@ TEST_P(UnsupportedSchemaTest, IsRefused) {
   ExpectError(GetParam(), absl::StatusCode::kUnimplemented);
 }
 
+// In draft 4 an integer has no exponent.
+TEST(UnsupportedNumberTest, OfMoreDigitsThanMayBeSpelled) {
+  const std::string long_integer = "1" + std::string(1'100, '0');
+  const std::string schema =
+      R"({"$schema":"http://json-schema.org/draft-04/schema#","type":"integer","enum":[1,)" +
+      long_integer + "]}";
+  ExpectError({"", schema.c_str(), "/enum/1", "takes more digits than a number may have"},
+              absl::StatusCode::kUnimplemented);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Keywords, UnsupportedSchemaTest,
     testing::ValuesIn(std::vector<Case>{
