@@ -12,6 +12,7 @@
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
 #include "grammar_core/frontend/lark/lark_names.h"
+#include "grammar_core/frontend/notation/splice.h"
 #include "grammar_core/frontend/notation/substring.h"
 #include "grammar_core/frontend/regex/char_classes.h"
 #include "grammar_core/ir/passes/ir_copier.h"
@@ -68,18 +69,12 @@ absl::StatusOr<Embedded> ReadObject(SourceReading& reading) {
 }
 
 // Copies the rules of `read`, with their faults; the copy of its start.
-absl::StatusOr<RuleId> Splice(const ReadResult& read, std::size_t at, SourceReading& reading) {
+absl::StatusOr<RuleId> Splice(ReadResult read, std::size_t at, SourceReading& reading) {
+  for (auto& [rule, fault] : read.faults) fault = Within(fault, at, reading);
   IrCopier copier(read.ir, &reading.builder);
-  for (RuleId rule = 0; rule < read.ir.rules.size(); ++rule) copier.DeclareRule(rule);
-  for (NodeId node = 0; node < read.ir.nodes.size(); ++node) {
-    if (absl::Status status = copier.Copy(node, reading.budget); !status.ok()) return status;
-  }
-  for (RuleId rule = 0; rule < read.ir.rules.size(); ++rule) {
-    reading.builder.DefineRule(copier.RuleOf(rule), copier.CopyOf(read.ir.rules[rule].body));
-  }
-  for (const auto& [rule, fault] : read.faults) {
-    reading.faults.emplace(copier.RuleOf(rule), Within(fault, at, reading));
-  }
+  const absl::Status status =
+      SpliceRules(read, copier, reading.builder, reading.budget, reading.faults);
+  if (!status.ok()) return status;
   return copier.RuleOf(read.ir.start);
 }
 
@@ -150,7 +145,7 @@ absl::StatusOr<ExprId> ReadEmbeddedSchema(const GrammarOptions& options, SourceR
   const absl::StatusOr<absl::string_view> text = TakeObject(reading);
   if (!text.ok()) return text.status();
   const std::size_t at = reading.cursor.at() - text->size();
-  const absl::StatusOr<ReadResult> read =
+  absl::StatusOr<ReadResult> read =
       ReadJsonSchema({"json_schema", std::string(*text), options}, reading.limits, reading.budget);
   if (!read.ok()) return Within(read.status(), at, reading);
   for (const Diagnostic& warning : read->warnings) {
@@ -161,7 +156,7 @@ absl::StatusOr<ExprId> ReadEmbeddedSchema(const GrammarOptions& options, SourceR
                 absl::StrCat("in the JSON here: ", bound.place, ": ", bound.message)},
                &reading.bounds);
   }
-  const absl::StatusOr<RuleId> start = Splice(*read, at, reading);
+  const absl::StatusOr<RuleId> start = Splice(*std::move(read), at, reading);
   if (!start.ok()) return start.status();
   const NodeId call = reading.builder.Call(*start);
   return grammar.Add({.kind = ExprKind::kBytes, .a = call, .at = at});

@@ -6,12 +6,10 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/frontend/notation/splice.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
@@ -31,31 +29,12 @@ absl::StatusOr<ReadResult> ReadAnyText(const Limits& limits) {
   return result;
 }
 
-// Whether a place is one in the schema's own text, not in a document beside it.
-bool IsPointer(absl::string_view place) { return place.empty() || absl::StartsWith(place, "/"); }
-
-absl::Status Moved(const absl::Status& status) {
-  const std::string place = ErrorPlace(status);
-  if (status.ok() || !IsPointer(place)) return status;
-  absl::string_view message = status.message();
-  if (absl::ConsumePrefix(&message, place)) absl::ConsumePrefix(&message, ": ");
-  return ErrorAt(status.code(), absl::StrCat(kSchemaPlace, place), ErrorReason(status), message);
-}
-
-// An option's place is not empty and no pointer.
-void Move(std::string* place) {
-  if (IsPointer(*place)) *place = absl::StrCat(kSchemaPlace, *place);
-}
-
 absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, GrammarSource source,
                                       const Limits& limits, Budget& budget) {
   source.text = schema.Compact();
   absl::StatusOr<ReadResult> read = ReadJsonSchema(source, limits, budget);
-  if (!read.ok()) return Moved(read.status());
-  for (Diagnostic& warning : read->warnings) Move(&warning.place);
-  for (Diagnostic& bound : read->bounds) Move(&bound.place);
-  for (auto& [rule, fault] : read->faults) fault = Moved(fault);
-  for (IrRule& rule : read->ir.rules) Move(&rule.place);
+  if (!read.ok()) return MovedStatus(read.status(), kSchemaPlace);
+  MovePlaces(kSchemaPlace, &*read);
   return read;
 }
 

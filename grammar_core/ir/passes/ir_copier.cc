@@ -9,7 +9,8 @@ absl::Status IrCopier::Copy(NodeId node, Budget& budget) {
   const IrNode& n = from_.nodes[node];
   const auto units = static_cast<std::int64_t>(1 + n.child_count + PayloadSize(n));
   if (absl::Status status = budget.Spend(units); !status.ok()) return status;
-  copies_[node] = Made(n);
+  const std::optional<NodeId> hooked = hook_ ? hook_(n) : std::nullopt;
+  copies_[node] = hooked.has_value() ? *hooked : Made(n);
   return to_->status();
 }
 
@@ -24,7 +25,7 @@ std::size_t IrCopier::PayloadSize(const IrNode& n) const {
   }
 }
 
-NodeId IrCopier::MadeObject(ObjectSpec spec) {
+ObjectSpec IrCopier::Mapped(ObjectSpec spec) const {
   for (ObjectSpec::Member& member : spec.members) {
     member.value = copies_[member.value];
     for (ObjectSpec::Way& way : member.ways) way.value = copies_[way.value];
@@ -36,7 +37,7 @@ NodeId IrCopier::MadeObject(ObjectSpec spec) {
   spec.after_colon = copies_[spec.space_after_colon()];
   spec.after_comma = copies_[spec.space_after_comma()];
   spec.space = copies_[spec.space];
-  return to_->Object(std::move(spec));
+  return spec;
 }
 
 NodeId IrCopier::Made(const IrNode& n) {
@@ -79,7 +80,7 @@ NodeId IrCopier::Made(const IrNode& n) {
     case IrKind::kNumber:
       return to_->Number(from_.numbers[n.a]);
     case IrKind::kObject:
-      return MadeObject(Payload(&GrammarIr::objects, n.a));
+      return to_->Object(Mapped(Payload(&GrammarIr::objects, n.a)));
   }
   return to_->Nothing();
 }

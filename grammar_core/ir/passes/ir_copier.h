@@ -6,6 +6,8 @@
 #ifndef MASKD_GRAMMAR_CORE_IR_PASSES_IR_COPIER_H_
 #define MASKD_GRAMMAR_CORE_IR_PASSES_IR_COPIER_H_
 
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -39,12 +41,19 @@ class IrCopier {
   // those of the budget and of the builder.
   absl::Status Copy(NodeId node, Budget& budget);
 
+  // Asked for each node first, when what it is made of has been copied: its copy, or nothing where
+  // it is to be copied as it is.
+  using Hook = std::function<std::optional<NodeId>(const IrNode&)>;
+  void SetHook(Hook hook) { hook_ = std::move(hook); }
+
+  // `spec` of the old IR, speaking of the copies.
+  [[nodiscard]] ObjectSpec Mapped(ObjectSpec spec) const;
+
   // Nothing, for a node that was not copied.
   [[nodiscard]] NodeId CopyOf(NodeId node) const { return copies_[node]; }
 
  private:
   NodeId Made(const IrNode& node);
-  NodeId MadeObject(ObjectSpec spec);
   [[nodiscard]] std::size_t PayloadSize(const IrNode& node) const;
   // The entry of one of the old IR's pools, which one node alone speaks of.
   template <typename T>
@@ -58,6 +67,7 @@ class IrCopier {
   IrBuilder* const to_;
   std::vector<NodeId> copies_;
   std::vector<RuleId> rules_;
+  Hook hook_;
 };
 
 }  // namespace maskd
