@@ -11,14 +11,44 @@
 namespace maskd {
 namespace {
 
-absl::Status AddNames(const TokenSpec& spec, const Vocabulary& vocabulary, TokenMask* set) {
-  for (const std::string& name : spec.names) {
-    const TokenId id = vocabulary.FindSpecial(name);
-    if (id < 0) {
-      return InvalidAt(spec.place, absl::StrCat("the vocabulary ", vocabulary.name(),
-                                                " has no special token \"", name, "\""));
+// The ordinary tokens that grammars name by their bytes.
+class OrdinaryNames {
+ public:
+  OrdinaryNames(const GrammarIr& ir, const Vocabulary& vocabulary) {
+    for (const TokenSpec& spec : ir.token_specs) {
+      if (!spec.any_name) continue;
+      for (const std::string& name : spec.names) ids_.try_emplace(name);
     }
-    set->Allow(id);
+    if (ids_.empty()) return;
+    for (TokenId id = 0; id < vocabulary.size(); ++id) {
+      if (vocabulary.IsSpecial(id)) continue;
+      if (const auto named = ids_.find(vocabulary.TokenBytes(id)); named != ids_.end()) {
+        named->second.push_back(id);
+      }
+    }
+  }
+
+  // None where no token has the name.
+  [[nodiscard]] std::vector<TokenId> Of(absl::string_view name) const {
+    const auto named = ids_.find(name);
+    return named == ids_.end() ? std::vector<TokenId>() : named->second;
+  }
+
+ private:
+  absl::flat_hash_map<std::string, std::vector<TokenId>> ids_;
+};
+
+absl::Status AddNames(const TokenSpec& spec, const Vocabulary& vocabulary,
+                      const OrdinaryNames& ordinary, TokenMask* set) {
+  for (const std::string& name : spec.names) {
+    std::vector<TokenId> ids = {vocabulary.FindSpecial(name)};
+    if (ids.front() < 0 && spec.any_name) ids = ordinary.Of(name);
+    if (ids.empty() || ids.front() < 0) {
+      return InvalidAt(spec.place,
+                       absl::StrCat("the vocabulary ", vocabulary.name(), " has no ",
+                                    spec.any_name ? "" : "special ", "token \"", name, "\""));
+    }
+    for (const TokenId id : ids) set->Allow(id);
   }
   return absl::OkStatus();
 }
@@ -94,10 +124,12 @@ class TokenStep {
 
 absl::StatusOr<NamedTokens> NamedTokens::Resolve(const GrammarIr& ir,
                                                  const Vocabulary& vocabulary) {
+  const OrdinaryNames ordinary(ir, vocabulary);
   std::vector<TokenMask> sets;
   for (const TokenSpec& spec : ir.token_specs) {
     TokenMask set(vocabulary.size());
-    if (absl::Status status = AddNames(spec, vocabulary, &set); !status.ok()) return status;
+    if (absl::Status status = AddNames(spec, vocabulary, ordinary, &set); !status.ok())
+      return status;
     if (absl::Status status = AddIds(spec, vocabulary, &set); !status.ok()) return status;
     if (spec.negated) set = AllBut(set, vocabulary);
     if (set.empty()) return InvalidAt(spec.place, "the set holds no token of the vocabulary");

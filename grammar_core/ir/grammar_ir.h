@@ -139,6 +139,8 @@ struct TokenSpec {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ids = {};  // first and last, both included
   bool negated = false;
   std::string place = {};  // where it stands in the source
+  // Whether `names` may be the bytes of ordinary tokens, too, where no special token has the name.
+  bool any_name = false;
 
   bool operator==(const TokenSpec&) const = default;
 };

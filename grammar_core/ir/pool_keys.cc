@@ -64,7 +64,7 @@ std::string ObjectKey(const ObjectSpec& spec) {
 
 std::string TokensKey(const TokenSpec& spec) {
   std::string key = PoolKey(IrKind::kTokens);
-  key.push_back(spec.negated ? 1 : 0);
+  key.push_back(static_cast<char>((spec.negated ? 1 : 0) | (spec.any_name ? 2 : 0)));
   AppendText(spec.place, &key);
   AppendNumber(static_cast<std::uint32_t>(spec.ids.size()), &key);
   for (const auto& [first, last] : spec.ids) {
