@@ -19,6 +19,7 @@
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/frontend/response_format/response_format.h"
+#include "grammar_core/frontend/structural_tag/structural_tag.h"
 #include "grammar_core/ir/passes/left_recursion.h"
 #include "grammar_core/ir/passes/productive.h"
 
@@ -54,6 +55,7 @@ constexpr std::array kFrontEnds = {
     FrontEnd{"ebnf", TextForm::kPlain, &FromText<&ReadEbnf>},
     FrontEnd{"lark", TextForm::kPlain, &FromText<&ReadLark>},
     FrontEnd{"response_format", TextForm::kJson, &FromJson<&ReadResponseFormat>},
+    FrontEnd{"structural_tag", TextForm::kJson, &FromJson<&ReadStructuralTag>},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {

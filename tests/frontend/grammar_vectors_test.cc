@@ -1,5 +1,5 @@
-// The shared vectors of kinds gbnf, ebnf and lark, by the engine with masks at every byte, and,
-// where no tokens are named, by the slow recogniser.
+// The shared vectors of kinds gbnf, ebnf, lark and structural_tag, by the engine with masks at each
+// byte, and, where no tokens are named, by the slow recogniser.
 //
 // Needs the shared data beside the repository, or in MASKD_SHARED_DIR; skipped where there is none.
 #include <iostream>
@@ -85,7 +85,8 @@ TEST_P(GrammarVectorsTest, AllAsStatedOrRefused) {
   EXPECT_GT(right, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, GrammarVectorsTest, testing::Values("gbnf", "ebnf", "lark"),
+INSTANTIATE_TEST_SUITE_P(Kinds, GrammarVectorsTest,
+                         testing::Values("gbnf", "ebnf", "lark", "structural_tag"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

@@ -11,8 +11,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(RegistryTest, KindsAreNamed) {
-  EXPECT_THAT(FrontEndKinds(), ElementsAre("json_schema", "json_object", "json", "choice", "regex",
-                                           "gbnf", "ebnf", "lark", "response_format"));
+  EXPECT_THAT(FrontEndKinds(),
+              ElementsAre("json_schema", "json_object", "json", "choice", "regex", "gbnf", "ebnf",
+                          "lark", "response_format", "structural_tag"));
   const absl::Status status = ReadForTest("yaml", "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),

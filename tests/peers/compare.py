@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random grammars, here and in a peer: same verdicts, or the grammar is printed.
 
-  tests/peers/compare.py xgrammar              kind ebnf, and its macros; package xgrammar
+  tests/peers/compare.py xgrammar              kind ebnf, its macros, structural tags; package xgrammar
   tests/peers/compare.py llguidance            kind lark: what only llguidance has; package llguidance
   tests/peers/compare.py llama_cpp             kind gbnf; node, and node-llama-cpp in the folder that
                                                MASKD_NODE_MODULES names
@@ -23,6 +23,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import random_grammars  # noqa: E402
+import random_tags  # noqa: E402
 from engine import Engine  # noqa: E402
 
 NODE_PROGRAM = """
@@ -79,7 +80,8 @@ class LlamaCpp:
 class Xgrammar:
     """xgrammar, each grammar in a process of its own: some end it."""
 
-    kinds = {"ebnf": random_grammars.ebnf, "ebnf macros": random_grammars.ebnf_macros}
+    kinds = {"ebnf": random_grammars.ebnf, "ebnf macros": random_grammars.ebnf_macros,
+             "structural_tag": random_tags.structural_tag}
 
     def __init__(self):
         try:
@@ -93,17 +95,29 @@ class Xgrammar:
             vocabulary, xgrammar.VocabType.RAW, vocab_size=257, stop_token_ids=[256])
         self._compiler = xgrammar.GrammarCompiler(tokens, max_threads=1, cache_enabled=False)
 
-    def _verdict(self, compiled, text: str) -> bool:
-        matcher = self._xgrammar.GrammarMatcher(compiled, terminate_without_stop_token=True)
-        return (not text or matcher.accept_string(text)) and matcher.is_terminated()
+    def verdict(self, compiled, text: str) -> bool:
+        """By the masks: without them counts of tokens are not held."""
+        matcher = self._xgrammar.GrammarMatcher(compiled)
+        mask = self._xgrammar.allocate_token_bitmask(1, 257)
+        for token in [*text.encode(), 256]:
+            mask.fill_(-1)
+            matcher.fill_next_token_bitmask(mask)
+            if not int(mask[0][token // 32]) >> token % 32 & 1 or not matcher.accept_token(token):
+                return False
+        return True
+
+    def compile(self, grammar: str):
+        if grammar.startswith("{"):
+            return self._compiler.compile_structural_tag(grammar)
+        return self._compiler.compile_grammar(self._xgrammar.Grammar.from_ebnf(grammar))
 
     def verdicts(self, grammar: str, texts: list):
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
             try:
-                compiled = self._compiler.compile_grammar(self._xgrammar.Grammar.from_ebnf(grammar))
-                answer = "".join("01"[self._verdict(compiled, text)] for text in texts)
+                compiled = self.compile(grammar)
+                answer = "".join("01"[self.verdict(compiled, text)] for text in texts)
             except Exception:  # Whatever it is: the peer refuses the grammar.
                 answer = ""
             os.write(writer, answer.encode())
@@ -145,7 +159,7 @@ class Llguidance:
 
 
 PEERS = {"llama_cpp": LlamaCpp, "llguidance": Llguidance, "xgrammar": Xgrammar}
-LETTERS = {"ebnf macros": "<ab>", "lark lazy": "ab!"}
+LETTERS = {"ebnf macros": "<ab>", "lark lazy": "ab!", "structural_tag": "<ab>"}
 MORE = ["-a", "b-", "a b", "b-ab", "B", "ab_!"]
 
 
@@ -162,8 +176,8 @@ def main():
     for name, make in peer.kinds.items():
         letters = LETTERS.get(name, "ab")
         texts = random_grammars.texts(letters, 5 if len(letters) < 4 else 4, MORE)
-        # llguidance's ~ has texts that are no characters.
-        texts += [] if name == "lark sets" else ["é", "aé"]
+        # llguidance's ~ has texts that are no characters; tokens may be halves of them.
+        texts += [] if name in ("lark sets", "structural_tag") else ["é", "aé"]
         compared = 0
         for _ in range(flags.count):
             grammar = make(rnd)

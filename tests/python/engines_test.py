@@ -4,6 +4,7 @@ srt/constrained/base_grammar_backend.py). Names such as C6 are promises of the e
 
 import enum
 import inspect
+import json
 import pickle
 import subprocess
 import sys
@@ -106,7 +107,16 @@ def test_c3_each_request_has_the_defaults_of_the_library_it_names(vllm, backend,
     assert grammar.accept_tokens("r", list(text.encode())) is accepted
 
 
+TAG = json.dumps({"type": "structural_tag", "format": {
+    "type": "triggered_tags", "triggers": ["<f="], "at_least_one": False, "stop_after_first": False,
+    "tags": [{"type": "tag", "begin": "<f=a>", "end": "</f>",
+              "content": {"type": "json_schema", "json_schema": {"type": "integer"}}}]}})
+OLD_TAG = json.dumps({"structures": [{"begin": "<f=a>", "schema": {"type": "integer"}, "end": "</f>"}],
+                      "triggers": ["<f="]})
+
+
 @pytest.mark.parametrize(("kind", "spec", "text"), [
+    (Options.STRUCTURAL_TAG, TAG, b"x<f=a>1</f>y"), (Options.STRUCTURAL_TAG, OLD_TAG, b"x<f=a>1</f>"),
     (Options.JSON, '{"type": "integer"}', b"12"), (Options.JSON_OBJECT, "", b'{"x": [1]}'),
     (Options.REGEX, "a+b", b"aab"), (Options.GRAMMAR, 'root ::= "x" root | "y"', b"xxy"),
     (Options.GRAMMAR, 'start: "x"+ "y"', b"xxy"), (Options.CHOICE, '["p", "q"]', b"q")])
@@ -256,6 +266,26 @@ def test_sglang_copies_are_independent(sglang):
     mask = second.allocate_vocab_mask(VOCAB, 1, "cpu")
     second.fill_vocab_mask(mask, 0)
     assert allowed(np.asarray(mask)[0]) == b"y"
+
+
+@pytest.mark.parametrize("spec", [TAG, OLD_TAG])
+def test_sglangs_structural_tags_hold_their_calls(sglang, spec):
+    grammar = sglang.get_cached_or_future_value(("structural_tag", spec))[0].result()
+    for token in b"some text <f=":
+        grammar.accept_token(token)
+    mask = grammar.allocate_vocab_mask(VOCAB, 1, "cpu")
+    grammar.fill_vocab_mask(mask, 0)
+    assert allowed(np.asarray(mask)[0]) == b"a"
+    for token in b"a>12</f> and more":
+        grammar.accept_token(token)
+    grammar.accept_token(END)
+    assert grammar.is_terminated()
+
+
+def test_a_structural_tag_fails_at_its_place(sglang):
+    future, _ = sglang.get_cached_or_future_value(("structural_tag", TAG.replace("integer", "int")))
+    with pytest.raises(maskd.MaskdError, match="/format/tags/0/content/json_schema/type"):
+        future.result()
 
 
 def test_sglang_any_json_and_unknown_kinds(sglang):

@@ -53,7 +53,7 @@ def grammar_of(kind: str, spec: str, backend: str = "xgrammar") -> Grammar:
     if kind == "choice":
         return Grammar("choice", spec if isinstance(spec, str) else json.dumps(spec))
     if kind == "structural_tag":
-        return Grammar("structural_tag", spec)
+        return Grammar("structural_tag", spec, dialect.json_options)
     if kind != "grammar":
         raise MaskdError("INVALID_ARGUMENT", f'kind: "{kind}" is not one of {", ".join(KINDS)}')
     if not dialect.has_grammars:

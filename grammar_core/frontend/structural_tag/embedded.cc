@@ -1,0 +1,156 @@
+#include "grammar_core/frontend/structural_tag/embedded.h"
+
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/ebnf/ebnf.h"
+#include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/frontend/notation/splice.h"
+#include "grammar_core/frontend/regex/regex.h"
+#include "grammar_core/frontend/structural_tag/text_dispatch.h"
+#include "grammar_core/ir/passes/ir_copier.h"
+
+namespace maskd {
+namespace {
+
+// Makes copies so that no string of JSON, a name included, holds one of some texts.
+class Excluding {
+ public:
+  Excluding(const std::vector<std::string>& excludes, const GrammarIr& from, const IrCopier& copier,
+            IrBuilder& builder)
+      : from_(from),
+        copier_(copier),
+        b_(builder),
+        allowed_(FreeText(excludes, builder)),
+        excludes_(excludes) {}
+
+  // The copy of `node`; nothing where it is as any other.
+  std::optional<NodeId> Copy(const IrNode& node) {
+    if (node.kind == IrKind::kEncode && node.spelling == Spelling::kJsonString) {
+      const NodeId characters = copier_.CopyOf(from_.children[node.first_child]);
+      return b_.Encode(Spelling::kJsonString, b_.And({characters, allowed_}));
+    }
+    if (node.kind != IrKind::kObject) return std::nullopt;
+    ObjectSpec spec = copier_.Mapped(from_.objects[node.a]);
+    for (ObjectSpec::Others& others : spec.others) others.name = b_.And({others.name, allowed_});
+    for (ObjectSpec::Member& member : spec.members) {
+      if (Allows(member.name)) continue;
+      if (member.required) return b_.Nothing();
+      member.value = b_.Nothing();
+      member.ways.clear();
+    }
+    return b_.Object(std::move(spec));
+  }
+
+ private:
+  [[nodiscard]] bool Allows(absl::string_view name) const {
+    for (const std::string& text : excludes_) {
+      if (absl::StrContains(name, text)) return false;
+    }
+    return true;
+  }
+
+  const GrammarIr& from_;
+  const IrCopier& copier_;
+  IrBuilder& b_;
+  const NodeId allowed_;
+  const std::vector<std::string>& excludes_;
+};
+
+std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
+  std::string key = absl::StrCat(writing.style == nullptr ? "json" : writing.style->name, " ",
+                                 static_cast<int>(writing.options.property_order), " ",
+                                 writing.options.max_whitespace, " ");
+  for (const std::string& text : writing.excludes) AppendJsonString(text, &key);
+  schema.AppendCompact(&key);
+  return key;
+}
+
+}  // namespace
+
+absl::StatusOr<ReadResult> EmbeddedGrammars::ReadSchema(const JsonValue& schema,
+                                                        const GrammarOptions& options) {
+  const std::string place = schema.Pointer();
+  absl::StatusOr<ReadResult> read = ReadJsonSchema(
+      {"json_schema", schema.Compact(), options, source_.documents}, limits_, budget_);
+  if (!read.ok()) return MovedStatus(read.status(), place);
+  MovePlaces(place, &*read);
+  return read;
+}
+
+void EmbeddedGrammars::KeepRemarks(ReadResult& read) {
+  for (Diagnostic& warning : read.warnings) AddWarning(std::move(warning), &result_.warnings);
+  for (Diagnostic& bound : read.bounds) {
+    if (bounds_.emplace(bound.place, bound.message).second) {
+      AddWarning(std::move(bound), &result_.bounds);
+    }
+  }
+}
+
+absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
+                                                const SchemaWriting& writing) {
+  const std::string key = KeyOf(schema, writing);
+  if (const auto made = schemas_.find(key); made != schemas_.end()) return made->second;
+  absl::StatusOr<ReadResult> read = ReadSchema(schema, writing.options);
+  if (!read.ok()) return read.status();
+  IrCopier copier(read->ir, &builder_);
+  Excluding excluding(writing.excludes, read->ir, copier, builder_);
+  if (!writing.excludes.empty()) {
+    copier.SetHook([&](const IrNode& node) { return excluding.Copy(node); });
+  }
+  const absl::Status status = SpliceRules(*read, copier, builder_, budget_, result_.faults);
+  if (!status.ok()) return status;
+  NodeId node = builder_.Call(copier.RuleOf(read->ir.start));
+  if (writing.style != nullptr) {
+    const absl::StatusOr<NodeId> written = WriteAsXml(
+        *writing.style, writing.excludes, writing.options, copier, builder_, budget_, *read);
+    if (!written.ok()) return written.status();
+    const RuleId rule = builder_.DeclareRule(writing.style->name, schema.Pointer());
+    builder_.DefineRule(rule, *written);
+    node = builder_.Call(rule);
+  }
+  KeepRemarks(*read);
+  schemas_[key] = node;
+  return node;
+}
+
+absl::StatusOr<NodeId> EmbeddedGrammars::Pattern(const JsonValue& pattern) {
+  const RegexOptions options = {.place = pattern.Pointer()};
+  const absl::StatusOr<NodeId> characters =
+      ReadRegex(pattern.text(), options, limits_, budget_, builder_);
+  if (!characters.ok()) return characters.status();
+  return builder_.Encode(Spelling::kUtf8, *characters);
+}
+
+absl::StatusOr<NodeId> EmbeddedGrammars::Rules(const JsonValue& rules) {
+  const std::string place = rules.Pointer();
+  const auto within = [&](const absl::Status& status) {
+    if (status.ok() || ErrorReason(status).empty()) return status;
+    return ErrorAt(status.code(), place, ErrorReason(status),
+                   absl::StrCat("in the grammar here: ", std::string(status.message())));
+  };
+  absl::StatusOr<ReadResult> read =
+      ReadEbnf({"ebnf", std::string(rules.text()), source_.options}, limits_, budget_);
+  if (!read.ok()) return within(read.status());
+  for (std::vector<Diagnostic>* const remarks : {&read->warnings, &read->bounds}) {
+    for (Diagnostic& remark : *remarks) {
+      remark.message = absl::StrCat("in the grammar here: ", remark.place, ": ", remark.message);
+      remark.place = place;
+    }
+  }
+  for (auto& [rule, fault] : read->faults) fault = within(fault);
+  for (IrRule& rule : read->ir.rules) rule.place = place;
+  IrCopier copier(read->ir, &builder_);
+  const absl::Status status = SpliceRules(*read, copier, builder_, budget_, result_.faults);
+  if (!status.ok()) return status;
+  if (read->temperature.has_value()) {
+    AddWarning({place, "a temperature is given to the whole text only"}, &result_.warnings);
+  }
+  KeepRemarks(*read);
+  return builder_.Call(copier.RuleOf(read->ir.start));
+}
+
+}  // namespace maskd

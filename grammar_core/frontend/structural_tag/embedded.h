@@ -1,0 +1,65 @@
+// Grammars of other kinds within a structural tag: JSON Schemas, patterns and rules.
+//
+// Places   those of a schema become JSON Pointers of the tag's text; a pattern's or a rule's is the
+//          pointer of its text, and the line and column within it are in the message.
+// Sharing  an equal schema with equal options is read once.
+// Errors   those of their front ends.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_EMBEDDED_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_EMBEDDED_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/read_result.h"
+#include "grammar_core/frontend/structural_tag/xml_style.h"
+#include "grammar_core/ir/ir_builder.h"
+
+namespace maskd {
+
+// How the values of a schema are written.
+struct SchemaWriting {
+  GrammarOptions options;
+  const XmlStyle* style = nullptr;  // null: JSON
+  // Texts that no string holds, names of members included.
+  std::vector<std::string> excludes = {};
+};
+
+class EmbeddedGrammars {
+ public:
+  // All must outlive this; what is read becomes nodes of `builder`, warnings and the like go to
+  // `result`.
+  EmbeddedGrammars(const GrammarSource& source, const Limits& limits, Budget& budget,
+                   IrBuilder& builder, ReadResult& result)
+      : source_(source), limits_(limits), budget_(budget), builder_(builder), result_(result) {}
+
+  absl::StatusOr<NodeId> Schema(const JsonValue& schema, const SchemaWriting& writing);
+  absl::StatusOr<NodeId> Pattern(const JsonValue& pattern);
+  absl::StatusOr<NodeId> Rules(const JsonValue& rules);
+
+ private:
+  absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, const GrammarOptions& options);
+  void KeepRemarks(ReadResult& read);
+
+  const GrammarSource& source_;
+  const Limits& limits_;
+  Budget& budget_;
+  IrBuilder& builder_;
+  ReadResult& result_;
+  absl::flat_hash_map<std::string, NodeId> schemas_;
+  // Bounds that are in `result_` already.
+  absl::flat_hash_set<std::pair<std::string, std::string>> bounds_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_EMBEDDED_H_

@@ -1,0 +1,82 @@
+// The formats of a structural tag as its text has them: which there are, and what stands in what.
+//
+// Layout   formats are numbered so that each stands before those within it: what a format takes
+//          from those around it is read in a loop forwards, what it takes from those within it in
+//          a loop backwards. No recursion.
+// Errors   INVALID_ARGUMENT at a JSON Pointer: an unknown type or key, a member of another type.
+// Ownership  formats view the document.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_FORMAT_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_FORMAT_H_
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/ir/grammar_ir.h"
+
+namespace maskd {
+
+enum class FormatType : std::uint8_t {
+  kConstString,
+  kJsonSchema,
+  kQwenXmlParameter,
+  kRegex,
+  kGrammar,
+  kAnyText,
+  kSequence,
+  kOr,
+  kOptional,
+  kPlus,
+  kStar,
+  kRepeat,
+  kTag,
+  kTriggeredTags,
+  kTagsWithSeparator,
+  kDispatch,
+  kToken,
+  kExcludeToken,
+  kAnyTokens,
+  kTokenTriggeredTags,
+  kTokenDispatch,
+  // The older form: the whole text, and one of its structures with the schema within it.
+  kStructures,
+  kStructure,
+  kStructureSchema,
+};
+
+using FormatId = std::uint32_t;
+inline constexpr FormatId kNoFormat = std::numeric_limits<FormatId>::max();
+
+// Where a tag begins and ends: texts, or tokens.
+struct TagBounds {
+  std::string begin;
+  std::optional<TokenSpec> begin_token;
+  std::vector<std::string> ends;  // those that are not empty
+  bool may_end_empty = false;
+  std::optional<TokenSpec> end_token;
+};
+
+struct Format {
+  FormatType type;
+  JsonValue at;
+  // The innermost tag around it.
+  FormatId tag = kNoFormat;
+  // What stands in it, in order.
+  std::vector<FormatId> parts = {};
+  TagBounds bounds = {};  // kTag, kStructure
+  // Whether it has no end of its own, so that a tag around it needs one.
+  bool open_ended = false;
+};
+
+// The format that `root`, the whole text, stands for, and all those within it.
+absl::StatusOr<std::vector<Format>> ReadFormats(const JsonValue& root, Budget& budget);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_FORMAT_H_

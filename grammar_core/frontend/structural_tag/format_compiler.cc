@@ -1,0 +1,425 @@
+#include "grammar_core/frontend/structural_tag/format_compiler.h"
+
+#include <iterator>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/structural_tag/fields.h"
+#include "grammar_core/frontend/structural_tag/tags_by_trigger.h"
+
+namespace maskd {
+namespace {
+
+// A text of at least one character under `key`.
+absl::StatusOr<JsonValue> SourceText(const Format& format, absl::string_view key) {
+  const absl::StatusOr<absl::string_view> text = RequiredText(format.at, key);
+  if (!text.ok()) return text.status();
+  if (text->empty()) return InvalidMember(format.at, key, "must not be empty");
+  return *format.at.Find(key);
+}
+
+// "min" or "max" of a repeat; -1 is no bound where `open` allows it.
+absl::StatusOr<std::uint32_t> BoundOf(const JsonValue& at, absl::string_view key, bool open) {
+  const absl::StatusOr<JsonValue> bound = RequiredMember(at, key);
+  if (!bound.ok()) return bound.status();
+  if (open && bound->is_number() && bound->text() == "-1") return kUnbounded;
+  const absl::StatusOr<std::optional<std::uint32_t>> count = CountOf(at, key);
+  if (count.ok() && count->has_value()) return **count;
+  return InvalidMember(at, key,
+                       open ? "must be a number from 0, or -1" : "must be a number from 0");
+}
+
+// JSON spells these in more than one way.
+absl::Status CheckSpelledAsIs(const std::vector<std::string>& texts, const JsonValue& at) {
+  for (const std::string& text : texts) {
+    const bool plain =
+        absl::c_none_of(text, [](unsigned char c) { return c < 0x20 || c == '"' || c == '\\'; });
+    if (plain) continue;
+    return UnsupportedAt(absl::StrCat(at.Pointer(), "/excludes"),
+                         "a text with quotes, backslashes or control characters");
+  }
+  return absl::OkStatus();
+}
+
+// Whether free text goes on behind what it leads to; true where it does not say.
+absl::StatusOr<bool> LoopOf(const JsonValue& at) {
+  if (!at.Find("loop").has_value()) return true;
+  return FlagOf(at, "loop");
+}
+
+// Whether `token` is among `tokens`. An id may be any token's of which only the text is known.
+bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens) {
+  if (!token.ids.empty()) {
+    return absl::c_linear_search(tokens.ids, token.ids.front()) || !tokens.names.empty();
+  }
+  return absl::c_linear_search(tokens.names, token.names.front()) || !tokens.ids.empty();
+}
+
+}  // namespace
+
+FormatCompiler::FormatCompiler(const std::vector<Format>& formats, const GrammarSource& source,
+                               const Limits& limits, Budget& budget)
+    : formats_(formats),
+      source_(source),
+      budget_(budget),
+      builder_(limits),
+      embedded_(source, limits, budget, builder_, result_),
+      nodes_(formats.size(), builder_.Nothing()),
+      tails_(nodes_) {}
+
+absl::StatusOr<ReadResult> FormatCompiler::Compile() && {
+  for (FormatId id = static_cast<FormatId>(formats_.size()); id-- > 0;) {
+    const Made made = Make(id);
+    if (!made.ok()) return made.status();
+    if (!builder_.status().ok()) return builder_.status();
+    nodes_[id] = *made;
+  }
+  const RuleId start = builder_.DeclareRule("structural_tag", "");
+  builder_.DefineRule(start, nodes_.front());
+  absl::StatusOr<GrammarIr> ir = std::move(builder_).Build(start);
+  if (!ir.ok()) return ir.status();
+  result_.ir = *std::move(ir);
+  return std::move(result_);
+}
+
+FormatCompiler::Made FormatCompiler::Make(FormatId id) {
+  const Format& format = formats_[id];
+  if (absl::Status status = budget_.Spend(1 + static_cast<std::int64_t>(format.parts.size()));
+      !status.ok()) {
+    return status;
+  }
+  switch (format.type) {
+    case FormatType::kConstString:
+      return ConstString(format);
+    case FormatType::kJsonSchema:
+      return JsonSchema(format);
+    case FormatType::kQwenXmlParameter:
+      return QwenXmlParameter(format);
+    case FormatType::kStructureSchema:
+      return StructureSchema(format);
+    case FormatType::kRegex:
+      return Pattern(format);
+    case FormatType::kGrammar:
+      return Rules(format);
+    case FormatType::kAnyText:
+      return AnyText(format);
+    case FormatType::kSequence:
+    case FormatType::kOr:
+    case FormatType::kOptional:
+    case FormatType::kPlus:
+    case FormatType::kStar:
+      return Composite(format);
+    case FormatType::kRepeat:
+      return Repeat(format);
+    case FormatType::kTag:
+    case FormatType::kStructure:
+      return Tag(id);
+    case FormatType::kTriggeredTags:
+    case FormatType::kStructures:
+      return TriggeredTags(format);
+    case FormatType::kTagsWithSeparator:
+      return TagsWithSeparator(format);
+    case FormatType::kDispatch:
+      return TextRules(format);
+    case FormatType::kToken:
+      return Token(format);
+    case FormatType::kExcludeToken:
+      return ExcludeToken(format);
+    case FormatType::kAnyTokens:
+      return AnyTokens(format);
+    case FormatType::kTokenTriggeredTags:
+      return TokenTriggeredTags(format);
+    case FormatType::kTokenDispatch:
+      return TokenRules(format);
+  }
+  return builder_.Nothing();
+}
+
+NodeId FormatCompiler::Composite(const Format& format) {
+  switch (format.type) {
+    case FormatType::kSequence: {
+      std::vector<NodeId> elements;
+      for (const FormatId part : format.parts) elements.push_back(nodes_[part]);
+      return builder_.Concat(elements);
+    }
+    case FormatType::kOr:
+      return AnyPart(format);
+    case FormatType::kOptional:
+      return builder_.Optional(PartOf(format));
+    default:
+      return builder_.Repeat(PartOf(format), format.type == FormatType::kPlus ? 1 : 0, kUnbounded);
+  }
+}
+
+NodeId FormatCompiler::AnyPart(const Format& format) {
+  std::vector<NodeId> parts;
+  for (const FormatId part : format.parts) parts.push_back(nodes_[part]);
+  return builder_.Alt(std::move(parts));
+}
+
+FormatCompiler::Made FormatCompiler::ConstString(const Format& format) {
+  const absl::StatusOr<absl::string_view> value = RequiredText(format.at, "value");
+  if (!value.ok()) return value.status();
+  return value->empty() ? builder_.Empty() : builder_.Bytes(*value);
+}
+
+absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const Format& format) const {
+  const JsonValue& at = format.at;
+  SchemaWriting writing = {.options = source_.options};
+  const absl::StatusOr<bool> any_order = FlagOf(at, "any_order");
+  if (!any_order.ok()) return any_order.status();
+  if (*any_order) writing.options.property_order = PropertyOrder::kAny;
+  const absl::StatusOr<std::optional<std::uint32_t>> space = CountOf(at, "max_whitespace_cnt");
+  if (!space.ok()) return space.status();
+  if (space->has_value()) {
+    if (**space == 0 || **space > 1'000'000) {
+      return InvalidMember(at, "max_whitespace_cnt", "must be a number from 1 to 1000000, or null");
+    }
+    writing.options.white_space = WhiteSpace::kFlexible;
+    writing.options.max_whitespace = static_cast<std::int32_t>(**space);
+  }
+  absl::StatusOr<std::vector<std::string>> excludes = TextsOf(at, "excludes");
+  if (!excludes.ok()) return excludes.status();
+  writing.excludes = *std::move(excludes);
+  const std::optional<JsonValue> style = at.Find("style");
+  if (!style.has_value() || (style->is_string() && style->text() == "json")) {
+    const absl::Status spelled = CheckSpelledAsIs(writing.excludes, at);
+    if (!spelled.ok()) return spelled;
+    return writing;
+  }
+  writing.style = style->is_string() ? FindXmlStyle(style->text()) : nullptr;
+  if (writing.style != nullptr) return writing;
+  return InvalidMember(at, "style",
+                       absl::StrCat("must be one of json, ", absl::StrJoin(XmlStyleNames(), ", ")));
+}
+
+FormatCompiler::Made FormatCompiler::SchemaAt(const Format& format, absl::string_view key,
+                                              const SchemaWriting& writing) {
+  const absl::StatusOr<JsonValue> schema = RequiredMember(format.at, key);
+  if (!schema.ok()) return schema.status();
+  if (!schema->is_object() && !schema->is_bool()) {
+    return InvalidMember(format.at, key, "a schema must be an object or a boolean");
+  }
+  return embedded_.Schema(*schema, writing);
+}
+
+FormatCompiler::Made FormatCompiler::JsonSchema(const Format& format) {
+  const absl::StatusOr<SchemaWriting> writing = WritingOf(format);
+  return writing.ok() ? SchemaAt(format, "json_schema", *writing) : writing.status();
+}
+
+FormatCompiler::Made FormatCompiler::QwenXmlParameter(const Format& format) {
+  return SchemaAt(format, "json_schema",
+                  {.options = source_.options, .style = FindXmlStyle("qwen_xml")});
+}
+
+FormatCompiler::Made FormatCompiler::StructureSchema(const Format& format) {
+  return SchemaAt(format, "schema", {.options = source_.options});
+}
+
+FormatCompiler::Made FormatCompiler::Pattern(const Format& format) {
+  const absl::StatusOr<JsonValue> pattern = SourceText(format, "pattern");
+  return pattern.ok() ? embedded_.Pattern(*pattern) : pattern.status();
+}
+
+FormatCompiler::Made FormatCompiler::Rules(const Format& format) {
+  const absl::StatusOr<JsonValue> rules = SourceText(format, "grammar");
+  return rules.ok() ? embedded_.Rules(*rules) : rules.status();
+}
+
+absl::StatusOr<std::vector<std::string>> FormatCompiler::ExcludedTexts(const Format& format) const {
+  absl::StatusOr<std::vector<std::string>> texts = TextsOf(format.at, "excludes");
+  if (!texts.ok() || format.tag == kNoFormat) return texts;
+  absl::c_copy(formats_[format.tag].bounds.ends, std::back_inserter(*texts));
+  return texts;
+}
+
+absl::StatusOr<TokenSpec> FormatCompiler::ExcludedTokens(const Format& format) const {
+  absl::StatusOr<TokenSpec> tokens = TokensOf(format.at, "exclude_tokens");
+  if (!tokens.ok() || format.tag == kNoFormat) return tokens;
+  const std::optional<TokenSpec>& end = formats_[format.tag].bounds.end_token;
+  if (end.has_value()) AddTokens(*end, &*tokens);
+  return tokens;
+}
+
+FormatCompiler::Made FormatCompiler::AnyText(const Format& format) {
+  const absl::StatusOr<std::vector<std::string>> excludes = ExcludedTexts(format);
+  if (!excludes.ok()) return excludes.status();
+  const absl::StatusOr<std::optional<std::uint32_t>> characters = CountOf(format.at, "max_chars");
+  if (!characters.ok()) return characters.status();
+  const absl::StatusOr<std::optional<std::uint32_t>> tokens = CountOf(format.at, "max_tokens");
+  if (!tokens.ok()) return tokens.status();
+  if (tokens->has_value()) {
+    return UnsupportedAt(absl::StrCat(format.at.Pointer(), "/max_tokens"), "max_tokens of a text",
+                         "any_tokens has it");
+  }
+  NodeId text = FreeText(*excludes, builder_);
+  if (characters->has_value()) {
+    text = builder_.And({text, builder_.Repeat(builder_.AnyChar(), 0, **characters)});
+  }
+  return builder_.Encode(Spelling::kUtf8, text);
+}
+
+FormatCompiler::Made FormatCompiler::Repeat(const Format& format) {
+  const absl::StatusOr<std::uint32_t> min = BoundOf(format.at, "min", false);
+  if (!min.ok()) return min.status();
+  const absl::StatusOr<std::uint32_t> max = BoundOf(format.at, "max", true);
+  if (!max.ok()) return max.status();
+  if (*max < *min) {
+    return InvalidMember(format.at, "max", absl::StrCat(*max, " is less than min ", *min));
+  }
+  return builder_.Repeat(PartOf(format), *min, *max);
+}
+
+FormatCompiler::Made FormatCompiler::Tag(FormatId id) {
+  const Format& format = formats_[id];
+  const TagBounds& bounds = format.bounds;
+  std::vector<NodeId> ends;
+  for (const std::string& end : bounds.ends) ends.push_back(builder_.Bytes(end));
+  if (bounds.may_end_empty) ends.push_back(builder_.Empty());
+  if (bounds.end_token.has_value()) ends.push_back(builder_.Tokens(*bounds.end_token));
+  tails_[id] = builder_.Concat({PartOf(format), builder_.Alt(std::move(ends))});
+  const NodeId begin = bounds.begin_token.has_value() ? builder_.Tokens(*bounds.begin_token)
+                       : bounds.begin.empty()         ? builder_.Empty()
+                                                      : builder_.Bytes(bounds.begin);
+  return builder_.Concat({begin, tails_[id]});
+}
+
+absl::StatusOr<FormatCompiler::Flow> FormatCompiler::FlowOf(const Format& format) {
+  const absl::StatusOr<bool> at_least_one = FlagOf(format.at, "at_least_one");
+  if (!at_least_one.ok()) return at_least_one.status();
+  const absl::StatusOr<bool> stop = FlagOf(format.at, "stop_after_first");
+  if (!stop.ok()) return stop.status();
+  return Flow{.at_least_one = *at_least_one, .stop_after_first = *stop};
+}
+
+FormatCompiler::Made FormatCompiler::WithFlow(const Flow& flow, NodeId one, NodeId dispatch) {
+  if (!flow.at_least_one) return dispatch;
+  return flow.stop_after_first ? one : builder_.Concat({one, dispatch});
+}
+
+FormatCompiler::Made FormatCompiler::TriggeredTags(const Format& format) {
+  const absl::StatusOr<Flow> flow = FlowOf(format);
+  if (!flow.ok()) return flow.status();
+  absl::StatusOr<std::vector<std::string>> excludes = ExcludedTexts(format);
+  if (!excludes.ok()) return excludes.status();
+  absl::StatusOr<std::vector<TextDispatch::Trigger>> triggers =
+      TagsByTrigger(format, formats_, tails_, budget_, builder_);
+  if (!triggers.ok()) return triggers.status();
+  const TextDispatch dispatch = {.triggers = *std::move(triggers),
+                                 .excludes = *std::move(excludes),
+                                 .loop = !flow->stop_after_first};
+  std::vector<NodeId> each;
+  for (const TextDispatch::Trigger& trigger : dispatch.triggers) {
+    each.push_back(builder_.Concat({builder_.Bytes(trigger.text), trigger.behind}));
+  }
+  const Made made = MakeTextDispatch(dispatch, budget_, builder_);
+  return made.ok() ? WithFlow(*flow, builder_.Alt(std::move(each)), *made) : made.status();
+}
+
+FormatCompiler::Made FormatCompiler::TagsWithSeparator(const Format& format) {
+  const absl::StatusOr<Flow> flow = FlowOf(format);
+  if (!flow.ok()) return flow.status();
+  const absl::StatusOr<absl::string_view> text = RequiredText(format.at, "separator");
+  if (!text.ok()) return text.status();
+  const NodeId separator = text->empty() ? builder_.Empty() : builder_.Bytes(*text);
+  NodeId tags = AnyPart(format);
+  if (!flow->stop_after_first) {
+    const NodeId more = builder_.Concat({separator, tags});
+    tags = builder_.Concat({tags, builder_.Repeat(more, 0, kUnbounded)});
+  }
+  return flow->at_least_one ? tags : builder_.Optional(tags);
+}
+
+FormatCompiler::Made FormatCompiler::TextRules(const Format& format) {
+  absl::StatusOr<std::vector<std::string>> excludes = ExcludedTexts(format);
+  if (!excludes.ok()) return excludes.status();
+  const absl::StatusOr<bool> loop = LoopOf(format.at);
+  if (!loop.ok()) return loop.status();
+  TextDispatch dispatch = {.excludes = *std::move(excludes), .loop = *loop};
+  std::size_t rule = 0;
+  for (const JsonValue pair : format.at.Find("rules")->children()) {
+    const JsonValue text = *pair.Nth(0);
+    if (!text.is_string() || text.text().empty()) {
+      return InvalidAt(text.Pointer(), "must be a string that is not empty");
+    }
+    dispatch.triggers.push_back({std::string(text.text()), nodes_[format.parts[rule++]]});
+  }
+  return MakeTextDispatch(dispatch, budget_, builder_);
+}
+
+FormatCompiler::Made FormatCompiler::Token(const Format& format) {
+  const absl::StatusOr<JsonValue> token = RequiredMember(format.at, "token");
+  if (!token.ok()) return token.status();
+  absl::StatusOr<TokenSpec> spec = ReadToken(*token);
+  return spec.ok() ? Made(builder_.Tokens(*std::move(spec))) : spec.status();
+}
+
+NodeId FormatCompiler::AllTokensBut(TokenSpec excluded) {
+  excluded.negated = true;
+  return builder_.Tokens(std::move(excluded));
+}
+
+FormatCompiler::Made FormatCompiler::ExcludeToken(const Format& format) {
+  absl::StatusOr<TokenSpec> excluded = ExcludedTokens(format);
+  return excluded.ok() ? Made(AllTokensBut(*std::move(excluded))) : excluded.status();
+}
+
+FormatCompiler::Made FormatCompiler::AnyTokens(const Format& format) {
+  absl::StatusOr<TokenSpec> excluded = ExcludedTokens(format);
+  if (!excluded.ok()) return excluded.status();
+  const absl::StatusOr<std::optional<std::uint32_t>> most = CountOf(format.at, "max_tokens");
+  if (!most.ok()) return most.status();
+  return builder_.Repeat(AllTokensBut(*std::move(excluded)), 0, most->value_or(kUnbounded));
+}
+
+FormatCompiler::Made FormatCompiler::TokenTriggeredTags(const Format& format) {
+  const absl::StatusOr<Flow> flow = FlowOf(format);
+  if (!flow.ok()) return flow.status();
+  const absl::StatusOr<JsonValue> list = RequiredList(format.at, "trigger_tokens");
+  if (!list.ok()) return list.status();
+  const absl::StatusOr<TokenSpec> triggers = TokensOf(format.at, "trigger_tokens");
+  if (!triggers.ok()) return triggers.status();
+  absl::StatusOr<TokenSpec> excluded = ExcludedTokens(format);
+  if (!excluded.ok()) return excluded.status();
+  AddTokens(*triggers, &*excluded);
+  for (const FormatId tag : format.parts) {
+    const std::optional<TokenSpec>& begin = formats_[tag].bounds.begin_token;
+    if (!begin.has_value()) {
+      return InvalidMember(formats_[tag].at, "begin", "must be a token, as the triggers are");
+    }
+    if (!MayBeAmong(*begin, *triggers)) {
+      return InvalidMember(formats_[tag].at, "begin", "is none of the trigger tokens");
+    }
+    AddTokens(*begin, &*excluded);
+  }
+  const NodeId tags = AnyPart(format);
+  const NodeId free = builder_.Repeat(AllTokensBut(*std::move(excluded)), 0, kUnbounded);
+  const NodeId dispatch =
+      MakeDispatch(free, builder_.Concat({free, tags}), !flow->stop_after_first, builder_);
+  return WithFlow(*flow, tags, dispatch);
+}
+
+FormatCompiler::Made FormatCompiler::TokenRules(const Format& format) {
+  absl::StatusOr<TokenSpec> excluded = ExcludedTokens(format);
+  if (!excluded.ok()) return excluded.status();
+  const absl::StatusOr<bool> loop = LoopOf(format.at);
+  if (!loop.ok()) return loop.status();
+  std::vector<NodeId> ways;
+  for (const JsonValue pair : format.at.Find("rules")->children()) {
+    const absl::StatusOr<TokenSpec> token = ReadToken(*pair.Nth(0));
+    if (!token.ok()) return token.status();
+    AddTokens(*token, &*excluded);
+    ways.push_back(builder_.Concat({builder_.Tokens(*token), nodes_[format.parts[ways.size()]]}));
+  }
+  const NodeId free = builder_.Repeat(AllTokensBut(*std::move(excluded)), 0, kUnbounded);
+  const NodeId way = builder_.Concat({free, builder_.Alt(std::move(ways))});
+  return MakeDispatch(free, way, *loop, builder_);
+}
+
+}  // namespace maskd

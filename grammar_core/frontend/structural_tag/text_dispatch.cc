@@ -1,0 +1,141 @@
+#include "grammar_core/frontend/structural_tag/text_dispatch.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/base/utf8.h"
+#include "grammar_core/frontend/notation/free_text.h"
+
+namespace maskd {
+namespace {
+
+std::uint32_t CharactersIn(absl::string_view text) {
+  return static_cast<std::uint32_t>(Utf8ToCodePoints(text)->size());
+}
+
+// Finds out whether one of some texts can stand in the free text so that it ends within a trigger,
+// or holds another: then free text and a trigger behind it say too little.
+class Entanglement {
+ public:
+  explicit Entanglement(const TextDispatch& dispatch) {
+    for (const TextDispatch::Trigger& trigger : dispatch.triggers) {
+      const absl::string_view text = trigger.text;
+      AddWhole(text);
+      for (std::size_t size = 1; size < text.size(); ++size) {
+        beginnings_.insert(text.substr(0, size));
+      }
+    }
+    for (const std::string& text : dispatch.excludes) {
+      excluded_trigger_ = excluded_trigger_ || wholes_.contains(text);
+      AddWhole(text);
+    }
+  }
+
+  absl::StatusOr<bool> Is(Budget& budget) const {
+    if (excluded_trigger_) return true;
+    for (const absl::string_view text : wholes_) {
+      for (std::size_t at = 0; at < text.size(); ++at) {
+        const absl::string_view rest = text.substr(at);
+        const auto bytes = static_cast<std::int64_t>(rest.size());
+        if (absl::Status status = budget.Spend(1 + bytes / 16); !status.ok()) return status;
+        if ((at > 0 && beginnings_.contains(rest)) || HoldsOther(rest, at > 0)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  void AddWhole(absl::string_view text) {
+    wholes_.insert(text);
+    sizes_.insert(text.size());
+  }
+
+  // Whether `rest` begins with one of the texts; with all of itself only where that is `other`.
+  [[nodiscard]] bool HoldsOther(absl::string_view rest, bool other) const {
+    for (const std::size_t size : sizes_) {
+      if (size > rest.size() || (size == rest.size() && !other)) return false;
+      if (wholes_.contains(rest.substr(0, size))) return true;
+    }
+    return false;
+  }
+
+  absl::flat_hash_set<absl::string_view> beginnings_;
+  absl::flat_hash_set<absl::string_view> wholes_;
+  std::set<std::size_t> sizes_;
+  bool excluded_trigger_ = false;
+};
+
+// The heads of entangled triggers: the texts that end with a trigger that is the first in them.
+class Heads {
+ public:
+  Heads(const TextDispatch& dispatch, IrBuilder& builder) : b_(builder) {
+    for (const TextDispatch::Trigger& trigger : dispatch.triggers) {
+      by_size_[CharactersIn(trigger.text)].push_back(trigger.text);
+    }
+    without_ = FreeText(dispatch.excludes, builder);
+  }
+
+  NodeId Of(absl::string_view trigger) {
+    const std::uint32_t size = CharactersIn(trigger);
+    return b_.And({b_.Concat({Anything(), b_.Text(trigger)}), b_.Not(Earlier(size)), without_});
+  }
+
+ private:
+  NodeId Anything() { return b_.Repeat(b_.AnyChar(), 0, kUnbounded); }
+
+  // The texts with a trigger that begins before their last `size` characters.
+  NodeId Earlier(std::uint32_t size) {
+    if (const auto made = earlier_.find(size); made != earlier_.end()) return made->second;
+    std::vector<NodeId> ways;
+    for (const auto& [length, texts] : by_size_) {
+      const std::uint32_t behind = size >= length ? size - length + 1 : 0;
+      ways.push_back(
+          b_.Concat({Anything(), b_.TextSet(texts), b_.Repeat(b_.AnyChar(), behind, kUnbounded)}));
+    }
+    return earlier_[size] = b_.Alt(std::move(ways));
+  }
+
+  IrBuilder& b_;
+  NodeId without_;
+  std::map<std::uint32_t, std::vector<std::string>> by_size_;  // in characters
+  std::map<std::uint32_t, NodeId> earlier_;
+};
+
+}  // namespace
+
+NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder) {
+  if (excludes.empty()) return builder.Repeat(builder.AnyChar(), 0, kUnbounded);
+  return TextWithout(builder.TextSet(excludes), builder);
+}
+
+NodeId MakeDispatch(NodeId free, NodeId way, bool loop, IrBuilder& builder) {
+  if (!loop) return builder.Alt({way, free});
+  return builder.Concat({builder.Repeat(way, 0, kUnbounded), free});
+}
+
+absl::StatusOr<NodeId> MakeTextDispatch(const TextDispatch& dispatch, Budget& budget,
+                                        IrBuilder& builder) {
+  const absl::StatusOr<bool> entangled = Entanglement(dispatch).Is(budget);
+  if (!entangled.ok()) return entangled.status();
+  std::vector<std::string> listed = dispatch.excludes;
+  for (const TextDispatch::Trigger& trigger : dispatch.triggers) listed.push_back(trigger.text);
+  const NodeId free = builder.Encode(Spelling::kUtf8, FreeText(listed, builder));
+  Heads heads(dispatch, builder);
+  std::vector<NodeId> ways;
+  for (const TextDispatch::Trigger& trigger : dispatch.triggers) {
+    const NodeId head = *entangled ? builder.Encode(Spelling::kUtf8, heads.Of(trigger.text))
+                                   : builder.Bytes(trigger.text);
+    ways.push_back(builder.Concat({head, trigger.behind}));
+  }
+  NodeId way = builder.Alt(std::move(ways));
+  if (!*entangled) way = builder.Concat({free, way});
+  return MakeDispatch(free, way, dispatch.loop, builder);
+}
+
+}  // namespace maskd

@@ -1,0 +1,47 @@
+// Free text in which certain texts, the triggers, lead to something else.
+//
+// A trigger that stands in the free text must be followed by what it leads to. Which one stands
+// there first is found as a matcher of many strings finds it: none begins before it in the text up
+// to its end. One that goes on as a longer trigger may be either.
+//
+// Errors   those of the budget, which pays for the bytes of every suffix of every text.
+// Threads  no state; any thread.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_TEXT_DISPATCH_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_TEXT_DISPATCH_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/ir/ir_builder.h"
+
+namespace maskd {
+
+struct TextDispatch {
+  struct Trigger {
+    std::string text;  // not empty
+    NodeId behind;     // bytes
+  };
+  std::vector<Trigger> triggers = {};
+  // Texts that free text does not hold, be it within a trigger.
+  std::vector<std::string> excludes = {};
+  // Whether free text goes on behind what a trigger leads to.
+  bool loop = true;
+};
+
+// The texts (characters) without any of `excludes` in them.
+NodeId FreeText(const std::vector<std::string>& excludes, IrBuilder& builder);
+
+// As bytes.
+absl::StatusOr<NodeId> MakeTextDispatch(const TextDispatch& dispatch, Budget& budget,
+                                        IrBuilder& builder);
+
+// Free text `free` (bytes) and ways out of it, each with what stands behind: again and again, or
+// at most once.
+NodeId MakeDispatch(NodeId free, NodeId way, bool loop, IrBuilder& builder);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_TEXT_DISPATCH_H_

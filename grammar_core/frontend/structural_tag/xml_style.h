@@ -1,0 +1,74 @@
+// Objects that are written as one element a member, as some models write the arguments of a call:
+// strings as they are, other values as JSON.
+//
+//   qwen_xml   <parameter=city>Paris</parameter><parameter=days>3</parameter>
+//
+// Source   the formats of the models' chat templates, under the names that xgrammar 0.2.8 has for
+//          them.
+// White space  as the options allow it: around elements, and around values but for strings that may
+//          be any text.
+// Members  in declared order, or in any where the options say so and they are at most
+//          kMaxFreeMembers; others behind them, by names that need no escapes.
+// Errors   INVALID_ARGUMENT where no object satisfies the schema; UNIMPLEMENTED for counts and
+//          conditions of members, and for values within values where a style has a form for those.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/read_result.h"
+#include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/passes/ir_copier.h"
+
+namespace maskd {
+
+struct XmlStyle {
+  absl::string_view name;
+  // An element: `open`, the name, `behind_name`, what says the value's type, `before_value`, the
+  // value, `close`.
+  absl::string_view open;
+  absl::string_view behind_name;
+  absl::string_view string_type = "";
+  absl::string_view number_type = "";
+  absl::string_view boolean_type = "";
+  absl::string_view null_type = "";
+  absl::string_view array_type = "";
+  absl::string_view object_type = "";
+  absl::string_view before_value = "";
+  absl::string_view close;
+  // Whether white space may stand between `behind_name` and the rest, and around strings of a
+  // schema that does not take all.
+  bool space_in_head = false;
+  bool space_around_strings = true;
+  // Whether arrays and objects have a form other than JSON.
+  bool nests = false;
+  // Whether `close` is followed by the name and '>'.
+  bool closes_by_name = false;
+  // Whether names are written with the entities of XML.
+  bool escapes_names = false;
+};
+
+// Members that may come in any order: each doubles the rules.
+inline constexpr std::size_t kMaxFreeMembers = 8;
+
+// The style `name`; null where there is none. "json" is none.
+const XmlStyle* FindXmlStyle(absl::string_view name);
+std::vector<absl::string_view> XmlStyleNames();
+
+// The objects of `read`, whose rules `copier` has copied into `builder`, written in `style`.
+// Strings hold none of `excludes`. Remarks are added to those of `read`.
+absl::StatusOr<NodeId> WriteAsXml(const XmlStyle& style, const std::vector<std::string>& excludes,
+                                  const GrammarOptions& options, const IrCopier& copier,
+                                  IrBuilder& builder, Budget& budget, ReadResult& read);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_

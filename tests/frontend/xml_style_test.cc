@@ -1,0 +1,249 @@
+// Arguments written as elements: every style by texts that it takes and texts that it does not, by
+// the engine's masks and the slow recogniser. The forms are those of the models' chat templates, as
+// xgrammar 0.2.8 has them under the same names.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "tests/frontend/ir_recognizer.h"
+#include "tests/frontend/reading.h"
+#include "tests/frontend/verdict.h"
+
+namespace maskd {
+namespace {
+
+struct StyleCase {
+  const char* name;
+  const char* style;
+  // Of properties, all required, in which others are not allowed.
+  const char* properties;
+  std::vector<std::string> accepts;
+  std::vector<std::string> rejects;
+  const char* more = "";  // beside "style"
+};
+
+std::string Source(const StyleCase& one) {
+  std::string required;
+  bool key = true;
+  int depth = 0;
+  // The names at the top: strings before a colon at depth 0.
+  for (const char* at = one.properties; *at != '\0'; ++at) {
+    if (*at == '{') ++depth;
+    if (*at == '}') --depth;
+    if (depth > 0 || *at == '}') continue;
+    if (*at == ',') key = true;
+    if (*at == ':') key = false;
+    if (key) required += *at;
+  }
+  return absl::StrCat(
+      R"({"type":"structural_tag","format":{"type":"json_schema","json_schema":{"type":"object","properties":{)",
+      one.properties, R"(},"required":[)", required, R"(],"additionalProperties":false},"style":")",
+      one.style, "\"", one.more, "}}");
+}
+
+class XmlStyleTest : public testing::TestWithParam<StyleCase> {};
+
+TEST_P(XmlStyleTest, HoldsItsTexts) {
+  const std::string source = Source(GetParam());
+  SCOPED_TRACE(source);
+  const auto read = ReadForTest("structural_tag", source);
+  ASSERT_TRUE(read.ok()) << read.status();
+  const auto compiled = CompileOverBytes("structural_tag", source);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  const auto expect = [&](const std::string& text, bool expected) {
+    EXPECT_EQ(IrRecognizer(read->ir).Accepts(text), expected) << text;
+    const absl::StatusOr<bool> accepts = AcceptsByMasks(*compiled, text);
+    ASSERT_TRUE(accepts.ok()) << accepts.status();
+    EXPECT_EQ(*accepts, expected) << text;
+  };
+  for (const std::string& text : GetParam().accepts) expect(text, true);
+  for (const std::string& text : GetParam().rejects) expect(text, false);
+}
+
+std::string Name(const testing::TestParamInfo<StyleCase>& test) { return test.param.name; }
+
+constexpr const char* kText = R"("s":{"type":"string"})";
+constexpr const char* kCount = R"("n":{"type":"integer"})";
+constexpr const char* kBoth = R"("s":{"type":"string"},"n":{"type":"integer"})";
+
+INSTANTIATE_TEST_SUITE_P(
+    Qwen, XmlStyleTest,
+    testing::ValuesIn(std::vector<StyleCase>{
+        {"String",
+         "qwen_xml",
+         kText,
+         {"<parameter=s>Bob</parameter>", "<parameter=s></parameter>",
+          "<parameter=s>a<b</parameter>", "<parameter=s>\na\n</parameter>",
+          "\n<parameter=s>\"x\"</parameter>\n\n", "<parameter=s></parameter</parameter>"},
+         {"", "<parameter=n>Bob</parameter>", "<parameter=s>a</parameter>b</parameter>"}},
+        {"Number",
+         "qwen_xml",
+         kCount,
+         {"<parameter=n>3</parameter>", "<parameter=n>\n-3\n</parameter>"},
+         {"<parameter=n>x</parameter>", "<parameter=n>\"3\"</parameter>"}},
+        {"Enum",
+         "qwen_xml",
+         R"("e":{"enum":["x","y",1]})",
+         {"<parameter=e>x</parameter>", "<parameter=e>\ny\n</parameter>",
+          "<parameter=e>1</parameter>"},
+         {"<parameter=e>\"x\"</parameter>", "<parameter=e>z</parameter>"}},
+        {"Const",
+         "qwen_xml",
+         R"("e":{"const":""})",
+         {"<parameter=e></parameter>"},
+         {"<parameter=e>\"\"</parameter>"}},
+        {"Pattern",
+         "qwen_xml",
+         R"("p":{"type":"string","pattern":"^a+$"})",
+         {"<parameter=p>aa</parameter>", "<parameter=p>\na\n</parameter>"},
+         {"<parameter=p>b</parameter>"}},
+        {"Length",
+         "qwen_xml",
+         R"("p":{"type":"string","minLength":2,"maxLength":3})",
+         {"<parameter=p>ab</parameter>"},
+         {"<parameter=p>abcd</parameter>"}},
+        {"Array",
+         "qwen_xml",
+         R"("a":{"type":"array","items":{"type":"integer"}})",
+         {"<parameter=a>[1, 2]</parameter>", "<parameter=a>\n[]</parameter>"},
+         {"<parameter=a>[\"x\"]</parameter>", "<parameter=a>1</parameter>"}},
+        {"Object",
+         "qwen_xml",
+         R"("o":{"type":"object","properties":{"k":{"type":"string"}},"required":["k"],"additionalProperties":false})",
+         {"<parameter=o>{\"k\":\"v\"}</parameter>"},
+         {"<parameter=o>{\"k\":v}</parameter>",
+          "<parameter=o><parameter=k>v</parameter></parameter>"}},
+        {"Choice",
+         "qwen_xml",
+         R"("m":{"anyOf":[{"type":"boolean"},{"type":"null"}]})",
+         {"<parameter=m>true</parameter>", "<parameter=m>null</parameter>"},
+         {"<parameter=m>x</parameter>"}},
+        {"Order",
+         "qwen_xml",
+         kBoth,
+         {"<parameter=s>a</parameter><parameter=n>1</parameter>",
+          "<parameter=s>a</parameter> \n<parameter=n>1</parameter>"},
+         {"<parameter=n>1</parameter><parameter=s>a</parameter>", "<parameter=s>a</parameter>"}},
+        {"AnyOrder",
+         "qwen_xml",
+         kBoth,
+         {"<parameter=s>a</parameter><parameter=n>1</parameter>",
+          "<parameter=n>1</parameter><parameter=s>a</parameter>"},
+         {"<parameter=s>a</parameter>",
+          "<parameter=n>1</parameter><parameter=n>1</parameter><parameter=s>a</parameter>"},
+         R"(,"any_order":true)"},
+        {"WhiteSpace",
+         "qwen_xml",
+         kCount,
+         {" <parameter=n> 3</parameter>"},
+         {"  <parameter=n>3</parameter>", "<parameter=n>  3</parameter>"},
+         R"(,"max_whitespace_cnt":1)"},
+        {"Excludes",
+         "qwen_xml",
+         kText,
+         {"<parameter=s>fo</parameter>"},
+         {"<parameter=s>foo</parameter>"},
+         R"(,"excludes":["foo"])"},
+    }),
+    Name);
+
+INSTANTIATE_TEST_SUITE_P(
+    Others, XmlStyleTest,
+    testing::ValuesIn(std::vector<StyleCase>{
+        {"Minimax",
+         "minimax_xml",
+         kBoth,
+         {R"(<parameter name="s">a</parameter><parameter name="n">1</parameter>)"},
+         {R"(<parameter name="s">a</parameter><parameter name="n">x</parameter>)"}},
+        {"MinimaxM3",
+         "minimax_m3_xml",
+         kBoth,
+         {"]<]minimax[>[<s>a]<]minimax[>[</s>]<]minimax[>[<n>1]<]minimax[>[</n>"},
+         {"]<]minimax[>[<s>a]<]minimax[>[</n>", "]<]minimax[>[<s>]<]minimax[>[</s>"}},
+        {"Deepseek",
+         "deepseek_xml",
+         kBoth,
+         {"<｜DSML｜parameter name=\"s\" string=\"true\">a</｜DSML｜parameter>"
+          "<｜DSML｜parameter name=\"n\" string=\"false\"> 1 </｜DSML｜parameter>"},
+         {"<｜DSML｜parameter name=\"s\" string=\"false\">a</｜DSML｜parameter>"
+          "<｜DSML｜parameter name=\"n\" string=\"false\">1</｜DSML｜parameter>"}},
+        {"DeepseekV41",
+         "deepseek_v4_1_xml",
+         kCount,
+         {"<｜DSML｜ parameter name=\"n\" string=\"false\">1</｜DSML｜ parameter>"},
+         {"<｜DSML｜parameter name=\"n\" string=\"false\">1</｜DSML｜parameter>"}},
+        {"Glm",
+         "glm_xml",
+         kBoth,
+         {"<arg_key>s</arg_key><arg_value>a</arg_value><arg_key>n</arg_key>\n<arg_value>1</"
+          "arg_value>"},
+         {"<arg_key>s</arg_key><arg_value>a</arg_value>"}},
+        {"Cohere",
+         "cohere_xml",
+         kBoth,
+         {R"(<cofl:value name="s" type="raw">a</cofl:value><cofl:value name="n" type="json">1</cofl:value>)"},
+         {R"(<cofl:value name="s" type="json">"a"</cofl:value><cofl:value name="n" type="json">1</cofl:value>)"}},
+        {"CohereEscapes",
+         "cohere_xml",
+         R"("a&b":{"type":"integer"})",
+         {R"(<cofl:value name="a&amp;b" type="json">1</cofl:value>)"},
+         {R"(<cofl:value name="a&b" type="json">1</cofl:value>)"}},
+        {"Kimi",
+         "kimi_k3_xml",
+         kBoth,
+         {R"(<|open|>argument key="s" type="string"<|sep|>a<|close|>argument<|sep|><|open|>argument key="n" type="number"<|sep|>1<|close|>argument<|sep|>)"},
+         {R"(<|open|>argument key="s" type="number"<|sep|>a<|close|>argument<|sep|>)"}},
+        {"KimiTypes",
+         "kimi_k3_xml",
+         R"("m":{"type":["boolean","null","array","string"]})",
+         {R"(<|open|>argument key="m" type="boolean"<|sep|>true<|close|>argument<|sep|>)",
+          R"(<|open|>argument key="m" type="null"<|sep|>null<|close|>argument<|sep|>)",
+          R"(<|open|>argument key="m" type="array"<|sep|>[1]<|close|>argument<|sep|>)",
+          R"(<|open|>argument key="m" type="string"<|sep|>x<|close|>argument<|sep|>)"},
+         {R"(<|open|>argument key="m" type="null"<|sep|>true<|close|>argument<|sep|>)"}},
+        {"KimiListedTypes",
+         "kimi_k3_xml",
+         R"("m":{"enum":[true,null]})",
+         {R"(<|open|>argument key="m" type="boolean"<|sep|>true<|close|>argument<|sep|>)",
+          R"(<|open|>argument key="m" type="null"<|sep|>null<|close|>argument<|sep|>)"},
+         {R"(<|open|>argument key="m" type="null"<|sep|>true<|close|>argument<|sep|>)"}},
+    }),
+    Name);
+
+TEST(XmlStyleOthersTest, OtherNamesComeBehind) {
+  const auto compiled = CompileOverBytes(
+      "structural_tag",
+      R"({"format":{"type":"qwen_xml_parameter","json_schema":{"properties":{"a":{"type":"null"}},"additionalProperties":{"type":"integer"}}}})");
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  for (const char* text : {"", "<parameter=b>1</parameter>",
+                           "<parameter=a>null</parameter><parameter=b>1</parameter>"}) {
+    EXPECT_TRUE(*AcceptsByMasks(*compiled, text)) << text;
+  }
+  for (const char* text : {"<parameter=b>x</parameter>", "<parameter=a>1</parameter>", "{}",
+                           "<parameter=b>1</parameter><parameter=a>null</parameter>"}) {
+    EXPECT_FALSE(*AcceptsByMasks(*compiled, text)) << text;
+  }
+}
+
+TEST(XmlStyleErrorsTest, SayWhatIsMissing) {
+  const auto message = [](const StyleCase& one) {
+    return std::string(ReadForTest("structural_tag", Source(one)).status().message());
+  };
+  EXPECT_THAT(message({"", "cohere_xml", R"("a":{"type":"array"})", {}, {}}),
+              testing::StartsWith("/format/json_schema: "));
+  const auto read =
+      ReadForTest("structural_tag",
+                  R"({"format":{"type":"qwen_xml_parameter","json_schema":{"type":"integer"}}})");
+  EXPECT_EQ(read.status().message(),
+            "/format/json_schema: the style qwen_xml writes objects, and the schema has none");
+  const auto counted = ReadForTest(
+      "structural_tag",
+      R"({"format":{"type":"qwen_xml_parameter","json_schema":{"type":"object","minProperties":1}}})");
+  EXPECT_EQ(counted.status().code(), absl::StatusCode::kUnimplemented);
+}
+
+}  // namespace
+}  // namespace maskd
