@@ -213,6 +213,58 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     Name);
 
+INSTANTIATE_TEST_SUITE_P(
+    Nested, XmlStyleTest,
+    testing::ValuesIn(std::vector<StyleCase>{
+        {"CohereList",
+         "cohere_xml",
+         R"("a":{"type":"array","items":{"type":"integer"}})",
+         {R"(<cofl:value name="a" type="list"><cofl:value type="json">1</cofl:value><cofl:value type="json">2</cofl:value></cofl:value>)",
+          R"(<cofl:value name="a" type="list"></cofl:value>)"},
+         {R"(<cofl:value name="a" type="json">[1]</cofl:value>)",
+          R"(<cofl:value name="a" type="list">[1]</cofl:value>)",
+          R"(<cofl:value name="a" type="list"><cofl:value type="raw">x</cofl:value></cofl:value>)"}},
+        {"CohereCounts",
+         "cohere_xml",
+         R"("a":{"type":"array","prefixItems":[{"type":"null"}],"items":{"type":"string"},"minItems":1,"maxItems":2})",
+         {R"(<cofl:value name="a" type="list"><cofl:value type="json">null</cofl:value></cofl:value>)",
+          R"(<cofl:value name="a" type="list"><cofl:value type="json">null</cofl:value><cofl:value type="raw">x</cofl:value></cofl:value>)"},
+         {R"(<cofl:value name="a" type="list"></cofl:value>)",
+          R"(<cofl:value name="a" type="list"><cofl:value type="raw">x</cofl:value></cofl:value>)"}},
+        {"CohereDict",
+         "cohere_xml",
+         R"("o":{"type":"object","properties":{"k":{"type":"string"},"l":{"type":"array","items":{"type":"null"}}},"required":["k"],"additionalProperties":false})",
+         {R"(<cofl:value name="o" type="dict"><cofl:value name="k" type="raw">v</cofl:value></cofl:value>)",
+          R"(<cofl:value name="o" type="dict"><cofl:value name="k" type="raw">v</cofl:value><cofl:value name="l" type="list"><cofl:value type="json">null</cofl:value></cofl:value></cofl:value>)"},
+         {R"(<cofl:value name="o" type="dict"></cofl:value>)",
+          R"(<cofl:value name="o" type="json">{"k":"v"}</cofl:value>)"}},
+        {"CohereAnything",
+         "cohere_xml",
+         R"("x":true)",
+         {R"(<cofl:value name="x" type="raw">v</cofl:value>)",
+          R"(<cofl:value name="x" type="json">true</cofl:value>)",
+          R"(<cofl:value name="x" type="list"><cofl:value type="dict"><cofl:value name="y" type="json">1</cofl:value></cofl:value></cofl:value>)"},
+         {R"(<cofl:value name="x" type="list">1</cofl:value>)",
+          R"(<cofl:value name="x" type="dict"><cofl:value type="json">1</cofl:value></cofl:value>)"}},
+        {"MinimaxM3List",
+         "minimax_m3_xml",
+         R"("a":{"type":"array","items":{"type":"integer"}})",
+         {"]<]minimax[>[<a>]<]minimax[>[<item>1]<]minimax[>[</item>]<]minimax[>[</a>",
+          "]<]minimax[>[<a>]<]minimax[>[</a>"},
+         {"]<]minimax[>[<a>[1]]<]minimax[>[</a>"}},
+        {"MinimaxM3Object",
+         "minimax_m3_xml",
+         R"("o":{"type":"object","properties":{"k":{"type":"string"}},"required":["k"],"additionalProperties":false})",
+         {"]<]minimax[>[<o>]<]minimax[>[<k>v]<]minimax[>[</k>]<]minimax[>[</o>"},
+         {"]<]minimax[>[<o>]<]minimax[>[</o>"}},
+        {"JsonInOthers",
+         "kimi_k3_xml",
+         R"("a":{"type":"array","items":{"type":"integer"}})",
+         {R"(<|open|>argument key="a" type="array"<|sep|>[1]<|close|>argument<|sep|>)"},
+         {R"(<|open|>argument key="a" type="array"<|sep|>["x"]<|close|>argument<|sep|>)"}},
+    }),
+    Name);
+
 TEST(XmlStyleOthersTest, OtherNamesComeBehind) {
   const auto compiled = CompileOverBytes(
       "structural_tag",
@@ -229,11 +281,10 @@ TEST(XmlStyleOthersTest, OtherNamesComeBehind) {
 }
 
 TEST(XmlStyleErrorsTest, SayWhatIsMissing) {
-  const auto message = [](const StyleCase& one) {
-    return std::string(ReadForTest("structural_tag", Source(one)).status().message());
-  };
-  EXPECT_THAT(message({"", "cohere_xml", R"("a":{"type":"array"})", {}, {}}),
-              testing::StartsWith("/format/json_schema: "));
+  const auto given =
+      ReadForTest("structural_tag", Source({"", "cohere_xml", R"("a":{"const":[[]]})", {}, {}}));
+  EXPECT_EQ(given.status().code(), absl::StatusCode::kUnimplemented) << given.status();
+  EXPECT_THAT(std::string(given.status().message()), testing::StartsWith("/format/json_schema: "));
   const auto read =
       ReadForTest("structural_tag",
                   R"({"format":{"type":"qwen_xml_parameter","json_schema":{"type":"integer"}}})");

@@ -15,6 +15,28 @@
 namespace maskd {
 namespace {
 
+absl::StatusOr<ReadResult> ReadRoot(JsonDocument document, const GrammarSource& source,
+                                    const Limits& limits, Budget& budget, SchemaValues values) {
+  const JsonValue root = document.root();
+  if (!root.is_object() && !root.is_bool()) {
+    return InvalidAt("", "a schema must be an object or a boolean");
+  }
+  std::vector<Diagnostic> warnings;
+  const absl::StatusOr<Dialect> dialect = ReadDialect(root, &warnings);
+  if (!dialect.ok()) return dialect.status();
+  const absl::StatusOr<SchemaSet> schemas = SchemaSet::Load(
+      SchemaResources(std::move(document), source.documents, *dialect, limits, budget), *dialect,
+      source.options.formats, budget);
+  if (!schemas.ok()) return schemas.status();
+  schemas->AddNotes(&warnings);
+  absl::StatusOr<ReadResult> result =
+      SchemaCompiler(*schemas, source.options, values, limits, budget).Compile();
+  if (!result.ok()) return result.status();
+  for (Diagnostic& warning : result->warnings) AddWarning(std::move(warning), &warnings);
+  result->warnings = std::move(warnings);
+  return result;
+}
+
 // A schema of ours for the kinds that have no text.
 absl::StatusOr<ReadResult> ReadFixed(absl::string_view schema, GrammarSource source,
                                      const Limits& limits, Budget& budget) {
@@ -29,31 +51,19 @@ absl::StatusOr<ReadResult> ReadFixed(absl::string_view schema, GrammarSource sou
 
 absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
                                           Budget& budget) {
+  return ReadJsonSchema(source, limits, budget, SchemaValues::kInline);
+}
+
+absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
+                                          Budget& budget, SchemaValues values) {
   absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
   if (!document.ok()) return document.status();
-  return ReadJsonSchema(*std::move(document), source, limits, budget);
+  return ReadRoot(*std::move(document), source, limits, budget, values);
 }
 
 absl::StatusOr<ReadResult> ReadJsonSchema(JsonDocument document, const GrammarSource& source,
                                           const Limits& limits, Budget& budget) {
-  const JsonValue root = document.root();
-  if (!root.is_object() && !root.is_bool()) {
-    return InvalidAt("", "a schema must be an object or a boolean");
-  }
-  std::vector<Diagnostic> warnings;
-  const absl::StatusOr<Dialect> dialect = ReadDialect(root, &warnings);
-  if (!dialect.ok()) return dialect.status();
-  const absl::StatusOr<SchemaSet> schemas = SchemaSet::Load(
-      SchemaResources(std::move(document), source.documents, *dialect, limits, budget), *dialect,
-      source.options.formats, budget);
-  if (!schemas.ok()) return schemas.status();
-  schemas->AddNotes(&warnings);
-  absl::StatusOr<ReadResult> result =
-      SchemaCompiler(*schemas, source.options, limits, budget).Compile();
-  if (!result.ok()) return result.status();
-  for (Diagnostic& warning : result->warnings) AddWarning(std::move(warning), &warnings);
-  result->warnings = std::move(warnings);
-  return result;
+  return ReadRoot(std::move(document), source, limits, budget, SchemaValues::kInline);
 }
 
 absl::StatusOr<ReadResult> ReadAnyJsonObject(const GrammarSource& source, const Limits& limits,

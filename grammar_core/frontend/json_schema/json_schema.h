@@ -16,6 +16,11 @@
 
 namespace maskd {
 
+// How the values within a value are made: for those who read the IR, each is a rule.
+enum class SchemaValues { kInline, kRules };
+
+absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
+                                          Budget& budget, SchemaValues values);
 absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
                                           Budget& budget);
 // The same of a text that was parsed already: `document`.

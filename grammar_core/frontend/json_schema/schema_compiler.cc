@@ -57,9 +57,10 @@ bool IsAboutPresence(const SchemaView& view) {
 }  // namespace
 
 SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& options,
-                               const Limits& limits, Budget& budget)
+                               SchemaValues values, const Limits& limits, Budget& budget)
     : schemas_(schemas),
       options_(options),
+      values_(values),
       budget_(budget),
       builder_(limits),
       max_sets_(limits.schema_sets + static_cast<std::int64_t>(schemas.size())),
@@ -156,7 +157,9 @@ NodeId SchemaCompiler::NodeFor(const Conjunction& all, absl::FunctionRef<std::st
   const bool scalar = (schema.types & (kArrayType | kObjectType)) == 0;
   if (all.choices.empty() && (scalar || schema.has_listed_values())) {
     const absl::StatusOr<NodeId> body = LocalBody(all, {});
-    if (body.ok()) return nodes_.emplace(key, *body).first->second;
+    if (body.ok() && values_ == SchemaValues::kInline) {
+      return nodes_.emplace(key, *body).first->second;
+    }
     const std::string at = place();
     const RuleId rule = builder_.DeclareRule("#" + at, at);
     Define(rule, body);

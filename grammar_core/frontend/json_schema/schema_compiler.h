@@ -24,6 +24,7 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json_schema/choice_reducer.h"
+#include "grammar_core/frontend/json_schema/json_schema.h"
 #include "grammar_core/frontend/json_schema/rules.h"
 #include "grammar_core/frontend/json_schema/value_check.h"
 #include "grammar_core/frontend/read_result.h"
@@ -32,8 +33,8 @@ namespace maskd {
 
 class SchemaCompiler {
  public:
-  SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& options, const Limits& limits,
-                 Budget& budget);
+  SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& options, SchemaValues values,
+                 const Limits& limits, Budget& budget);
 
   // The grammar of the values that satisfy the root schema.
   absl::StatusOr<ReadResult> Compile() &&;
@@ -73,6 +74,7 @@ class SchemaCompiler {
 
   const SchemaSet& schemas_;
   const GrammarOptions& options_;
+  const SchemaValues values_;
   Budget& budget_;
   IrBuilder builder_;
   // Conjunctions at most.

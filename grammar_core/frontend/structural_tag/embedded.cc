@@ -72,10 +72,12 @@ std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
 }  // namespace
 
 absl::StatusOr<ReadResult> EmbeddedGrammars::ReadSchema(const JsonValue& schema,
-                                                        const GrammarOptions& options) {
+                                                        const SchemaWriting& writing) {
   const std::string place = schema.Pointer();
-  absl::StatusOr<ReadResult> read = ReadJsonSchema(
-      {"json_schema", schema.Compact(), options, source_.documents}, limits_, budget_);
+  const bool nests = writing.style != nullptr && writing.style->nests();
+  absl::StatusOr<ReadResult> read =
+      ReadJsonSchema({"json_schema", schema.Compact(), writing.options, source_.documents}, limits_,
+                     budget_, nests ? SchemaValues::kRules : SchemaValues::kInline);
   if (!read.ok()) return MovedStatus(read.status(), place);
   MovePlaces(place, &*read);
   return read;
@@ -94,7 +96,7 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
                                                 const SchemaWriting& writing) {
   const std::string key = KeyOf(schema, writing);
   if (const auto made = schemas_.find(key); made != schemas_.end()) return made->second;
-  absl::StatusOr<ReadResult> read = ReadSchema(schema, writing.options);
+  absl::StatusOr<ReadResult> read = ReadSchema(schema, writing);
   if (!read.ok()) return read.status();
   IrCopier copier(read->ir, &builder_);
   Excluding excluding(writing.excludes, read->ir, copier, builder_);

@@ -47,7 +47,7 @@ class EmbeddedGrammars {
   absl::StatusOr<NodeId> Rules(const JsonValue& rules);
 
  private:
-  absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, const GrammarOptions& options);
+  absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, const SchemaWriting& writing);
   void KeepRemarks(ReadResult& read);
 
   const GrammarSource& source_;

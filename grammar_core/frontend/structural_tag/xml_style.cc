@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
+#include "grammar_core/frontend/structural_tag/value_parts.h"
 
 namespace maskd {
 namespace {
@@ -33,8 +33,9 @@ constexpr std::array kStyles = {
              .open = "]<]minimax[>[<",
              .behind_name = ">",
              .close = "]<]minimax[>[</",
+             .item_open = "]<]minimax[>[<item>",
+             .item_close = "]<]minimax[>[</item>",
              .space_around_strings = false,
-             .nests = true,
              .closes_by_name = true},
     XmlStyle{.name = "deepseek_xml",
              .open = "<" DSML "parameter name=\"",
@@ -76,7 +77,8 @@ constexpr std::array kStyles = {
              .object_type = "dict",
              .before_value = "\">",
              .close = "</cofl:value>",
-             .nests = true,
+             .item_open = "<cofl:value type=\"",
+             .item_close = "</cofl:value>",
              .escapes_names = true},
     XmlStyle{.name = "kimi_k3_xml",
              .open = "<|open|>argument key=\"",
@@ -90,28 +92,6 @@ constexpr std::array kStyles = {
              .before_value = "\"<|sep|>",
              .close = "<|close|>argument<|sep|>"},
 };
-
-// What a part of a value's texts begins with, so what it is.
-enum class ValueType : std::uint8_t { kString, kNumber, kBoolean, kNull, kArray, kObject };
-
-std::optional<ValueType> TypeBegunBy(char byte) {
-  switch (byte) {
-    case '"':
-      return ValueType::kString;
-    case '[':
-      return ValueType::kArray;
-    case '{':
-      return ValueType::kObject;
-    case 't':
-    case 'f':
-      return ValueType::kBoolean;
-    case 'n':
-      return ValueType::kNull;
-    default:
-      if (byte == '-' || (byte >= '0' && byte <= '9')) return ValueType::kNumber;
-      return std::nullopt;
-  }
-}
 
 absl::string_view TypeName(const XmlStyle& style, ValueType type) {
   switch (type) {
@@ -136,101 +116,6 @@ CharSet PlainNameChars() {
   return CharSet({{0, 0x20}, {'"', '"'}, {'&', '\''}, {'/', '/'}, {'<', '>'}, {0x7F, 0x9F}})
       .Complement();
 }
-
-// Values as the IR of JSON Schema has them, taken apart by their types.
-class ValueParts {
- public:
-  struct Part {
-    ValueType type;
-    NodeId node;
-    // Those texts of `node` that are of the type, where it is a list of more than one type.
-    std::vector<std::u32string> texts = {};
-  };
-
-  ValueParts(const GrammarIr& ir, Budget& budget) : ir_(ir), budget_(budget) {}
-
-  // The parts that `value` is a choice of, through calls of rules.
-  absl::StatusOr<std::vector<Part>> Of(NodeId value) const {
-    std::vector<Part> parts;
-    absl::flat_hash_set<NodeId> seen = {value};
-    std::vector<NodeId> open = {value};
-    while (!open.empty()) {
-      if (absl::Status status = budget_.Spend(); !status.ok()) return status;
-      const NodeId node = open.back();
-      open.pop_back();
-      const IrNode& n = ir_.nodes[node];
-      if (n.kind == IrKind::kNothing) continue;
-      if (n.kind == IrKind::kCall) {
-        if (const NodeId body = ir_.rules[n.a].body; seen.insert(body).second) open.push_back(body);
-      } else if (n.kind == IrKind::kAlt) {
-        for (std::uint32_t i = n.child_count; i-- > 0;) open.push_back(Child(n, i));
-      } else if (IsList(n)) {
-        AddListed(node, &parts);
-      } else {
-        const std::optional<ValueType> type = TypeOf(node);
-        if (!type.has_value()) return UnsupportedAt("", "a value of this shape in an XML style");
-        parts.push_back({*type, node});
-      }
-    }
-    return parts;
-  }
-
-  // The characters of a string's contents; nothing where it is empty.
-  [[nodiscard]] std::optional<NodeId> Contents(NodeId string) const {
-    const IrNode& n = ir_.nodes[string];
-    if (n.kind != IrKind::kConcat || n.child_count != 3) return std::nullopt;
-    const IrNode& encoded = ir_.nodes[Child(n, 1)];
-    return encoded.kind == IrKind::kEncode ? std::optional(Child(encoded, 0)) : std::nullopt;
-  }
-
- private:
-  [[nodiscard]] NodeId Child(const IrNode& n, std::uint32_t i) const {
-    return ir_.children[n.first_child + i];
-  }
-
-  // Whether a node is a list of scalars as JSON spells them.
-  [[nodiscard]] bool IsList(const IrNode& n) const {
-    return n.kind == IrKind::kEncode && ir_.nodes[Child(n, 0)].kind == IrKind::kTextSet;
-  }
-
-  void AddListed(NodeId list, std::vector<Part>* parts) const {
-    std::map<ValueType, std::vector<std::u32string>> by_type;
-    for (const std::u32string& text : ir_.text_sets[ir_.nodes[Child(ir_.nodes[list], 0)].a]) {
-      const std::optional<ValueType> type = TypeBegunBy(static_cast<char>(text.front()));
-      by_type[type.value_or(ValueType::kNumber)].push_back(text);
-    }
-    for (auto& [type, texts] : by_type) parts->push_back({type, list, std::move(texts)});
-  }
-
-  // By the first byte, which tells the types of JSON apart.
-  [[nodiscard]] std::optional<ValueType> TypeOf(NodeId node) const {
-    for (;;) {
-      const IrNode& n = ir_.nodes[node];
-      switch (n.kind) {
-        case IrKind::kBytes:
-          return TypeBegunBy(ir_.byte_strings[n.a].front());
-        case IrKind::kByteSet:
-        case IrKind::kNumber:
-          return ValueType::kNumber;
-        case IrKind::kObject:
-          return ir_.objects[n.a].is_array ? ValueType::kArray : ValueType::kObject;
-        case IrKind::kText:
-          return TypeBegunBy(static_cast<char>(ir_.texts[n.a].front()));
-        case IrKind::kConcat:
-        case IrKind::kAlt:
-        case IrKind::kRepeat:
-        case IrKind::kEncode:
-          node = Child(n, 0);
-          break;
-        default:
-          return std::nullopt;
-      }
-    }
-  }
-
-  const GrammarIr& ir_;
-  Budget& budget_;
-};
 
 class XmlWriter {
  public:
@@ -268,10 +153,31 @@ class XmlWriter {
       return InvalidAt(place_, absl::StrCat("the style ", style_.name,
                                             " writes objects, and the schema has none"));
     }
+    if (absl::Status status = DefineForms(); !status.ok()) return status;
     return b_.Alt(std::move(objects));
   }
 
  private:
+  // A rule's values in this style, one rule each: they may be within themselves.
+  NodeId FormsOfRule(RuleId rule) {
+    const auto [made, is_new] = forms_.try_emplace(rule, 0);
+    if (is_new) {
+      made->second = b_.DeclareRule(style_.name, read_.ir.rules[rule].place);
+      waiting_.push_back(rule);
+    }
+    return b_.Call(made->second);
+  }
+
+  absl::Status DefineForms() {
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      const RuleId rule = waiting_[i];
+      const absl::StatusOr<NodeId> forms = Forms(read_.ir.rules[rule].body);
+      if (!forms.ok()) return forms.status();
+      b_.DefineRule(forms_[rule], *forms);
+    }
+    return absl::OkStatus();
+  }
+
   absl::StatusOr<NodeId> Object(const ObjectSpec& spec) {
     if (!spec.conditions.empty() || spec.max_members != kUnbounded || spec.min_members > 0) {
       return UnsupportedAt(place_, "counts and conditions of members",
@@ -352,22 +258,70 @@ class XmlWriter {
 
   // One with all that its value may be, and white space behind it.
   absl::StatusOr<NodeId> Element(NodeId name, NodeId value) {
+    const IrNode& n = read_.ir.nodes[value];
+    const bool called = style_.nests() && n.kind == IrKind::kCall;
+    const absl::StatusOr<NodeId> forms = called ? FormsOfRule(n.a) : Forms(value);
+    if (!forms.ok()) return forms.status();
+    const NodeId gap = style_.space_in_head ? space_ : b_.Empty();
+    const NodeId end = style_.closes_by_name ? b_.Concat({name, b_.Bytes(">")}) : b_.Empty();
+    return b_.Concat({b_.Bytes(style_.open), name, b_.Bytes(style_.behind_name), gap, *forms,
+                      b_.Bytes(style_.close), end, space_});
+  }
+
+  // What stands between the head of an element and its close.
+  absl::StatusOr<NodeId> Forms(NodeId value) {
     const absl::StatusOr<std::vector<ValueParts::Part>> parts = parts_.Of(value);
     if (!parts.ok()) return MovedHere(parts.status());
     std::vector<NodeId> ways;
     for (const ValueParts::Part& part : *parts) {
-      const bool nested = part.type == ValueType::kArray || part.type == ValueType::kObject;
-      if (style_.nests && nested) {
-        return UnsupportedAt(place_, "arrays and objects within an object",
-                             absl::StrCat("in the style ", style_.name));
-      }
-      ways.push_back(b_.Concat(
-          {b_.Bytes(TypeName(style_, part.type)), b_.Bytes(style_.before_value), Value(part)}));
+      const absl::StatusOr<NodeId> form = Form(part);
+      if (!form.ok()) return MovedHere(form.status());
+      ways.push_back(
+          b_.Concat({b_.Bytes(TypeName(style_, part.type)), b_.Bytes(style_.before_value), *form}));
     }
-    const NodeId gap = style_.space_in_head ? space_ : b_.Empty();
-    const NodeId end = style_.closes_by_name ? b_.Concat({name, b_.Bytes(">")}) : b_.Empty();
-    return b_.Concat({b_.Bytes(style_.open), name, b_.Bytes(style_.behind_name), gap,
-                      b_.Alt(std::move(ways)), b_.Bytes(style_.close), end, space_});
+    return b_.Alt(std::move(ways));
+  }
+
+  absl::StatusOr<NodeId> Form(const ValueParts::Part& part) {
+    const IrNode& n = read_.ir.nodes[part.node];
+    if (style_.nests() && part.type == ValueType::kArray) return Items(part.node);
+    if (style_.nests() && part.type == ValueType::kObject) {
+      if (n.kind == IrKind::kObject) return Object(read_.ir.objects[n.a]);
+      return UnsupportedAt(place_, "a given object", absl::StrCat("in the style ", style_.name));
+    }
+    return Value(part);
+  }
+
+  // An array without its brackets and commas, each item an element.
+  absl::StatusOr<NodeId> Items(NodeId array) {
+    const absl::StatusOr<std::vector<NodeId>> frame = parts_.FrameOf(array);
+    if (!frame.ok()) return frame.status();
+    absl::flat_hash_map<NodeId, NodeId> made;
+    for (const NodeId node : *frame) {
+      const IrNode& n = read_.ir.nodes[node];
+      std::vector<NodeId> children;
+      for (std::uint32_t i = 0; i < n.child_count; ++i) {
+        children.push_back(made[read_.ir.children[n.first_child + i]]);
+      }
+      made[node] = FramePart(n, children);
+    }
+    return b_.Concat({space_, made[array]});
+  }
+
+  NodeId FramePart(const IrNode& n, const std::vector<NodeId>& children) {
+    switch (n.kind) {
+      case IrKind::kConcat:
+        return b_.Concat(children);
+      case IrKind::kAlt:
+        return b_.Alt(children);
+      case IrKind::kRepeat:
+        return b_.Repeat(children[0], n.a, n.b);
+      case IrKind::kCall:
+        return b_.Concat(
+            {b_.Bytes(style_.item_open), FormsOfRule(n.a), b_.Bytes(style_.item_close), space_});
+      default:
+        return b_.Empty();
+    }
   }
 
   NodeId Value(const ValueParts::Part& part) {
@@ -408,8 +362,10 @@ class XmlWriter {
   ReadResult& read_;
   ValueParts parts_;
   const std::string place_;
-  NodeId raw_;    // characters: what a string may be
-  NodeId space_;  // bytes
+  NodeId raw_;                                 // characters: what a string may be
+  NodeId space_;                               // bytes
+  absl::flat_hash_map<RuleId, RuleId> forms_;  // by the rule of the values
+  std::vector<RuleId> waiting_;                // those of them without a body yet
 };
 
 }  // namespace

@@ -10,7 +10,8 @@
 // Members  in declared order, or in any where the options say so and they are at most
 //          kMaxFreeMembers; others behind them, by names that need no escapes.
 // Errors   INVALID_ARGUMENT where no object satisfies the schema; UNIMPLEMENTED for counts and
-//          conditions of members, and for values within values where a style has a form for those.
+//          conditions of members and, in styles that write them not as JSON, for arrays and objects
+//          that are given (`const`, `enum`) or whose items are counted by schema.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
 
@@ -44,16 +45,19 @@ struct XmlStyle {
   absl::string_view object_type = "";
   absl::string_view before_value = "";
   absl::string_view close;
+  // Around an item of an array, in styles that write arrays and objects not as JSON.
+  absl::string_view item_open = "";
+  absl::string_view item_close = "";
   // Whether white space may stand between `behind_name` and the rest, and around strings of a
   // schema that does not take all.
   bool space_in_head = false;
   bool space_around_strings = true;
-  // Whether arrays and objects have a form other than JSON.
-  bool nests = false;
   // Whether `close` is followed by the name and '>'.
   bool closes_by_name = false;
   // Whether names are written with the entities of XML.
   bool escapes_names = false;
+
+  [[nodiscard]] bool nests() const { return !item_open.empty(); }
 };
 
 // Members that may come in any order: each doubles the rules.
@@ -63,8 +67,9 @@ inline constexpr std::size_t kMaxFreeMembers = 8;
 const XmlStyle* FindXmlStyle(absl::string_view name);
 std::vector<absl::string_view> XmlStyleNames();
 
-// The objects of `read`, whose rules `copier` has copied into `builder`, written in `style`.
-// Strings hold none of `excludes`. Remarks are added to those of `read`.
+// The objects of `read`, a schema with a rule for each value where the style nests, written in
+// `style`; `copier` has copied its rules into `builder`. Strings hold none of `excludes`. Remarks
+// are added to those of `read`.
 absl::StatusOr<NodeId> WriteAsXml(const XmlStyle& style, const std::vector<std::string>& excludes,
                                   const GrammarOptions& options, const IrCopier& copier,
                                   IrBuilder& builder, Budget& budget, ReadResult& read);
