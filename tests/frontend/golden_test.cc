@@ -59,6 +59,19 @@ INSTANTIATE_TEST_SUITE_P(
          "%import common.INT\n%ignore /[ \\t]+/\nstart: call (\";\" call)* <|end|>?\n"
          "call: NAME \"(\" [sep{value, \",\"}] \")\" -> call\nvalue: INT | call\n"
          "sep{x, s}: x (s x)*\nNAME: /[a-z]\\w*/ & ~/if|for/\n"},
+        {"structural_tag", "calls",
+         R"({"format":{"type":"sequence","elements":[
+             {"type":"tag","begin":"<think>","content":{"type":"any_text"},"end":"</think>"},
+             {"type":"triggered_tags","triggers":["<f="],"excludes":["</f>"],"tags":[
+               {"begin":"<f=a>","content":{"type":"json_schema","json_schema":{"type":"null"}},
+                "end":"</f>"},
+               {"begin":"<f=b>","content":{"type":"json_schema","style":"qwen_xml","json_schema":
+                 {"properties":{"x":{"type":"string"},"y":{"type":["null","boolean"]}},
+                  "required":["x"],"additionalProperties":false}},"end":["</f>","</g>"]}]}]}})"},
+        {"structural_tag", "overlapping_texts",
+         R"({"format":{"type":"dispatch","excludes":["c"],"rules":[
+             ["a",{"type":"token","token":7}],
+             ["ab",{"type":"any_tokens","exclude_tokens":["<|end|>"]}]]}})"},
         {"json", "any", ""},
         {"json_object", "any", ""},
         {"json_schema", "person",
