@@ -131,6 +131,11 @@ class SessionSimulationTest : public testing::Test {
     }
   }
 
+  static void TearDownTestSuite() {
+    delete std::exchange(sources_, nullptr);
+    delete std::exchange(tokenizers_, nullptr);
+  }
+
   static std::string Run(std::uint64_t seed, Fault fault) {
     return Simulation(seed, fault, tokenizers_->all().front(), *sources_).Run();
   }
