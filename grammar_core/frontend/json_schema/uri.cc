@@ -57,7 +57,7 @@ std::string WithoutDots(absl::string_view path) {
       continue;
     }
     if (steps[i] == ".." && kept.size() > 1) kept.pop_back();
-    if (last) kept.emplace_back();
+    if (last) kept.emplace_back("");  // not a view of nothing, which may not be copied from
   }
   return absl::StrJoin(kept, "/");
 }
