@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/base/error.h"
@@ -318,6 +319,52 @@ TEST(JsonSchemaDocumentsTest, ReferencesLeadIntoGivenDocuments) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_TRUE(IrRecognizer(read->ir).Accepts("[null,true]"));
   EXPECT_FALSE(IrRecognizer(read->ir).Accepts("[null,null]"));
+}
+
+// A meta-schema with applicators and no validation, one that asserts formats, one that asks for
+// what nobody knows.
+std::vector<GrammarSource::Document> MetaSchemas() {
+  const std::string head =
+      R"({"$schema":"https://json-schema.org/draft/2020-12/schema","$vocabulary":)";
+  const std::string vocab = R"("https://json-schema.org/draft/2020-12/vocab/)";
+  return {
+      {"http://x.example/plain",
+       absl::StrCat(head, "{", vocab, R"(core":true,)", vocab, R"(applicator":true}})")},
+      {"http://x.example/formats",
+       absl::StrCat(head, "{", vocab, R"(format-assertion":true,"http://x.example/v":false}})")},
+      {"http://x.example/unknown", absl::StrCat(head, R"({"http://x.example/v":true}})")},
+      {"http://x.example/broken", "{"}};
+}
+
+TEST(JsonSchemaVocabularyTest, LeavesOutTheKeywordsOfOthers) {
+  const auto read = ReadForTest(
+      "json_schema",
+      R"({"$schema":"http://x.example/plain","items":{"minimum":10},"minItems":5,"not":{"$ref":"#/$defs/no"},"$defs":{"no":{"prefixItems":[false]}}})",
+      {}, {}, MetaSchemas());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(IrRecognizer(read->ir).Accepts("[1]"));
+  EXPECT_FALSE(IrRecognizer(read->ir).Accepts("[]"));
+  EXPECT_FALSE(read->warnings.empty());
+}
+
+TEST(JsonSchemaVocabularyTest, AssertsFormats) {
+  const auto read =
+      ReadForTest("json_schema", R"({"$schema":"http://x.example/formats","format":"ipv4"})", {},
+                  {}, MetaSchemas());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(IrRecognizer(read->ir).Accepts(R"("1.2.3.4")"));
+  EXPECT_FALSE(IrRecognizer(read->ir).Accepts(R"("1.2.3")"));
+}
+
+TEST(JsonSchemaVocabularyTest, RefusesWhatItDoesNotKnow) {
+  const auto unknown = ReadForTest("json_schema", R"({"$schema":"http://x.example/unknown"})", {},
+                                   {}, MetaSchemas());
+  EXPECT_EQ(unknown.status().message(),
+            "/$schema: $schema is not supported: its vocabulary \"http://x.example/v\" is not "
+            "known");
+  const auto broken =
+      ReadForTest("json_schema", R"({"$schema":"http://x.example/broken"})", {}, {}, MetaSchemas());
+  EXPECT_EQ(ErrorPlace(broken.status()), "/$schema");
 }
 
 TEST(JsonSchemaDocumentsTest, ErrorsNameTheDocument) {

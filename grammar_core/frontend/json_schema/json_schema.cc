@@ -22,7 +22,7 @@ absl::StatusOr<ReadResult> ReadRoot(JsonDocument document, const GrammarSource& 
     return InvalidAt("", "a schema must be an object or a boolean");
   }
   std::vector<Diagnostic> warnings;
-  const absl::StatusOr<Dialect> dialect = ReadDialect(root, &warnings);
+  const absl::StatusOr<Dialect> dialect = ReadDialect(root, source.documents, limits, &warnings);
   if (!dialect.ok()) return dialect.status();
   const absl::StatusOr<SchemaSet> schemas = SchemaSet::Load(
       SchemaResources(std::move(document), source.documents, *dialect, limits, budget), *dialect,

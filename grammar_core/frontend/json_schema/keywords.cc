@@ -178,11 +178,47 @@ absl::Status CheckPlain(const JsonValue& value, bool holds, absl::string_view wh
   return holds ? absl::OkStatus() : Wrong(value, absl::StrCat("must be ", what));
 }
 
+Vocabulary VocabularyOf(Keyword keyword) {
+  switch (keyword) {
+    case K::kAdditionalItems:
+    case K::kAdditionalProperties:
+    case K::kAllOf:
+    case K::kAnyOf:
+    case K::kContains:
+    case K::kDependencies:
+    case K::kDependentSchemas:
+    case K::kElse:
+    case K::kIf:
+    case K::kItems:
+    case K::kNot:
+    case K::kOneOf:
+    case K::kPatternProperties:
+    case K::kPrefixItems:
+    case K::kProperties:
+    case K::kPropertyNames:
+    case K::kThen:
+      return Vocabulary::kApplicator;
+    case K::kUnevaluatedItems:
+    case K::kUnevaluatedProperties:
+      return Vocabulary::kUnevaluated;
+    case K::kFormat:
+      return Vocabulary::kFormat;
+    case K::kAnnotation:
+    case K::kDynamicRef:
+    case K::kRecursiveRef:
+    case K::kRef:
+      return Vocabulary::kCore;
+    default:
+      return Vocabulary::kValidation;
+  }
+}
+
 }  // namespace
 
 const KeywordRow* FindKeyword(absl::string_view name, const Dialect& dialect) {
   for (const KeywordRow& row : kKeywords) {
     if (row.name != name) continue;
+    if (!dialect.has(VocabularyOf(row.keyword))) return nullptr;
     const bool legacy = row.keyword == K::kAdditionalItems && !dialect.named;
     if (legacy || (row.first <= dialect.draft && dialect.draft <= row.last)) return &row;
   }

@@ -150,7 +150,7 @@ absl::StatusOr<SchemaResources::ResourceId> SchemaResources::FindResource(const 
       return InvalidAt(added->Pointer(), "a schema must be an object or a boolean");
     }
     std::vector<Diagnostic> unheard;
-    absl::StatusOr<Dialect> dialect = ReadDialect(*added, &unheard);
+    absl::StatusOr<Dialect> dialect = ReadDialect(*added, given_, limits_, &unheard);
     if (!dialect.ok()) return dialect.status();
     if (!dialect->named) dialect = DialectOf(*ref.parent());
     const auto resource = static_cast<ResourceId>(resources_.size());
@@ -192,7 +192,7 @@ SchemaResources::ResourceId SchemaResources::Open(const JsonValue& schema, Resou
   const std::string id = SplitFragment(IdOf(schema, outer)).document;
   if (id.empty() || schema.id() == resources_[around].root) return around;
   std::vector<Diagnostic> unheard;
-  const absl::StatusOr<Dialect> own = ReadDialect(schema, &unheard);
+  const absl::StatusOr<Dialect> own = ReadDialect(schema, given_, limits_, &unheard);
   const Dialect dialect = own.ok() && own->named ? *own : outer;
   const auto resource = static_cast<ResourceId>(resources_.size());
   resources_.push_back({ResolveUri(resources_[around].uri, id), schema.id(), dialect, {}, {}});
