@@ -19,25 +19,11 @@ Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* ma
       objects_(&store_, &lowering_, limits.emptiness_states),
       characters_(&store_, &objects_, limits.emptiness_states),
       derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
+      distinct_(&store_, &derivative_, &classes_, limits.emptiness_states),
       signatures_(this, &store_, masks),
       remembers_(RemembersTexts(facts_.ir())) {
   lowering_.set_objects(&objects_);
-  if (remembers_) FindItemTokens();
-}
-
-// A token that ends an item has one quote, and a second one where it begins another: of the texts
-// that begin as it does after that, too few may be left. Where any character may follow any, it
-// must end that one as well.
-void Automaton::FindItemTokens() {
-  const auto is_free = [&](const ObjectSpec& spec) {
-    return !RemembersTexts(spec) || IsEndless(facts_.ir(), spec.others.front().name);
-  };
-  const std::vector<ObjectSpec>& objects = facts_.ir().objects;
-  const int quotes = std::all_of(objects.begin(), objects.end(), is_free) ? 3 : 2;
-  for (const TokenId id : masks_->index().TokensHolding('"')) {
-    const absl::string_view bytes = masks_->index().vocabulary().TokenBytes(id);
-    if (std::count(bytes.begin(), bytes.end(), '"') >= quotes) item_tokens_.push_back(id);
-  }
+  if (remembers_) item_tokens_.emplace(facts_.ir(), &masks->index());
 }
 
 absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir, MaskStore* masks,
@@ -59,7 +45,35 @@ TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
 
 TermId Automaton::MakeTake(TermId state, unsigned char byte, Work& work) {
   const MutexLock lock(&mutex_);
-  return derivative_.StepKeeping(state, byte, work);
+  const TermId next = derivative_.StepKeeping(state, byte, work);
+  if (next == kFailedTerm || !store_.term(next).in_distinct) return next;
+  const bool can_end = distinct_.CanEnd(next, work);
+  return !work.ok() ? kFailedTerm : can_end ? next : kNothingTerm;
+}
+
+FirstClasses::Set Automaton::FirstOf(TermId state) {
+  const MutexLock lock(&mutex_);
+  return derivative_.FirstOf(state);
+}
+
+bool Automaton::InString(TermId state) const {
+  const MutexLock lock(&mutex_);
+  return distinct_.InString(state);
+}
+
+bool Automaton::MayRepeat(TermId state) const {
+  const MutexLock lock(&mutex_);
+  return distinct_.MayRepeat(state);
+}
+
+bool Automaton::MayRepeatBehind(TermId state, unsigned char byte) const {
+  const MutexLock lock(&mutex_);
+  return distinct_.MayRepeatBehind(state, byte);
+}
+
+bool Automaton::MayBeginAnother(TermId state, absl::string_view bytes) const {
+  const MutexLock lock(&mutex_);
+  return distinct_.MayBeginAnother(state, bytes);
 }
 
 TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work) {
@@ -114,7 +128,7 @@ Automaton::OnlyByte Automaton::FindOnlyByte(TermId state, Work& work) {
 }
 
 const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
-  MaskRef mask = TextMask(state, work);
+  MaskRef mask = TextMask(WithoutDistinct(state), work);
   if (mask != nullptr && remembers_) mask = WithItemTokens(state, mask, work);
   if (mask == nullptr) return nullptr;
   if (MayEnd(state)) mask = WithStopIds(mask);
@@ -127,18 +141,15 @@ const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
   return slot.load(std::memory_order_relaxed);
 }
 
+TermId Automaton::WithoutDistinct(TermId state) {
+  if (!store_.term(state).in_distinct) return state;
+  const MutexLock lock(&mutex_);
+  return store_.WithoutDistinct(state);
+}
+
 MaskRef Automaton::WithItemTokens(TermId state, const MaskRef& mask, Work& work) {
-  TokenMask exact = *mask;
-  for (const TokenId id : item_tokens_) {
-    std::size_t taken = 0;
-    const TermId next = StepToken(state, id, &taken, work);
-    if (next == kFailedTerm) return nullptr;
-    if (next == kNothingTerm) {
-      exact.Forbid(id);
-    } else {
-      exact.Allow(id);
-    }
-  }
+  TokenMask exact = item_tokens_->Exact(this, state, *mask, work);
+  if (!work.ok()) return nullptr;
   return exact == *mask ? mask : masks_->Intern(std::move(exact));
 }
 

@@ -25,7 +25,9 @@
 #include "grammar_core/automaton/byte_derivative.h"
 #include "grammar_core/automaton/char_derivative.h"
 #include "grammar_core/automaton/count_bounds.h"
+#include "grammar_core/automaton/distinct_search.h"
 #include "grammar_core/automaton/grammar_facts.h"
+#include "grammar_core/automaton/item_tokens.h"
 #include "grammar_core/automaton/lowering.h"
 #include "grammar_core/automaton/named_tokens.h"
 #include "grammar_core/automaton/number_terms.h"
@@ -126,6 +128,15 @@ class Automaton {
   ObjectTerms::NameTexts NamesOf(TermId cell, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId EndOfName(TermId cell, std::uint32_t name, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // For ItemTokens: the classes of bytes that `state` may take, and see DistinctSearch.
+  [[nodiscard]] FirstClasses::Set FirstOf(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] bool InString(TermId state) const ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] bool MayRepeat(TermId state) const ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] bool MayRepeatBehind(TermId state, unsigned char byte) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] bool MayBeginAnother(TermId state, absl::string_view bytes) const
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -149,8 +160,8 @@ class Automaton {
   MaskRef TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth);
   MaskRef WithStopIds(const MaskRef& mask) const;
   TermId MakeTake(TermId state, unsigned char byte, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
-  void FindItemTokens();
-  // The mask with the bits of tokens that begin a second item, or end it, by taking each.
+  TermId WithoutDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The mask with the bits that depend on the items that are behind.
   MaskRef WithItemTokens(TermId state, const MaskRef& mask, Work& work);
 
   const GrammarFacts facts_;
@@ -165,12 +176,12 @@ class Automaton {
   ObjectTerms objects_;
   CharDerivative characters_;
   ByteDerivative derivative_;
+  DistinctSearch distinct_;
   TailSignatures signatures_;
   std::deque<MaskRef> kept_masks_ ABSL_GUARDED_BY(mutex_);
   TermId start_ = kNothingTerm;
   const bool remembers_;
-  // Tokens that may hold so much of two items that what is forgotten matters.
-  std::vector<TokenId> item_tokens_;
+  std::optional<ItemTokens> item_tokens_;  // where it remembers
 };
 
 }  // namespace maskd

@@ -115,7 +115,7 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
 std::int64_t ByteDerivative::held_bytes() const {
   const std::size_t row_bytes = static_cast<std::size_t>(classes_->count()) * sizeof(TermId);
   return store_->held_bytes() + characters_->held_bytes() + objects_->items().held_bytes() +
-         static_cast<std::int64_t>(rows_held_ * row_bytes);
+         arrays_.held_bytes() + static_cast<std::int64_t>(rows_held_ * row_bytes);
 }
 
 template <typename StepCell>
@@ -172,6 +172,8 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
       return numbers_->Step(term.a, term.b, byte);
     case TermKind::kObject:
       return objects_->Step(term.a, term.b, static_cast<ObjectPhase>(term.c), byte, work);
+    case TermKind::kDistinct:
+      return Step(term.a, byte_class, work);
     default:
       return kNothingTerm;  // Nothing and Empty; character terms do not come here
   }
@@ -197,8 +199,30 @@ TermId ByteDerivative::StepCellKeeping(TermId id, unsigned char byte, Work& work
   if (term.kind == TermKind::kEncode && objects_->IsItem(term)) {
     return work.Spend() && WithinLimits(work) ? KeepCharacter(term, byte, work) : kFailedTerm;
   }
-  if (term.kind != TermKind::kAlt) return Step(id, classes_->Of(byte), work);
-  return DeriveAlt(term, [&](TermId branch) { return StepKeeping(branch, byte, work); });
+  const auto keep = [&](TermId part) { return StepKeeping(part, byte, work); };
+  if (term.kind == TermKind::kAlt) return DeriveAlt(term, keep);
+  if (term.kind == TermKind::kDistinct) return KeepItems(term, byte, work);
+  const bool opens = byte == '[' || byte == '{';
+  if (opens && term.kind == TermKind::kCall) return keep(lowering_->RuleBody(term.a));
+  if (opens && term.kind == TermKind::kRepeat) {
+    const TermId next = keep(term.a);
+    if (next == kFailedTerm || next == kNothingTerm) return next;
+    return store_->Cat(next, store_->AfterOne(store_->term(id)));
+  }
+  return Step(id, classes_->Of(byte), work);
+}
+
+TermId ByteDerivative::KeepItems(const Term& term, unsigned char byte, Work& work) {
+  const TermId rest = StepKeeping(term.a, byte, work);
+  if (rest == kFailedTerm || rest == kNothingTerm) return rest;
+  if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
+  if (const std::int64_t depth = store_->term(rest).depth; depth > limits_.derivative_depth) {
+    work.Fail(LimitExceeded("", "derivative_depth", limits_.derivative_depth, depth));
+    return kFailedTerm;
+  }
+  const DistinctArrays::Id behind = arrays_.Append(term.b, byte);
+  if (behind == DistinctArrays::kRefused) return kNothingTerm;
+  return store_->Distinct(rest, behind, static_cast<unsigned char>(term.c));
 }
 
 TermId ByteDerivative::KeepCharacter(const Term& term, unsigned char byte, Work& work) {

@@ -45,6 +45,8 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
       return Each("-0123456789.eE+");
     case TermKind::kObject:
       return OfObject(term);
+    case TermKind::kDistinct:
+      return Of(term.a);
     case TermKind::kAlt:
     case TermKind::kCall: {
       if (const auto known = known_.find(id); known != known_.end()) return known->second;

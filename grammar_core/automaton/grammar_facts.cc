@@ -120,6 +120,7 @@ GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
     case IrKind::kRepeat:
     case IrKind::kNot:
     case IrKind::kEncode:
+    case IrKind::kDistinct:
       return WrapperFacts(node, nodes_[ir_->children[node.first_child]]);
     case IrKind::kCall: {
       NodeFacts facts = nodes_[ir_->rules[node.a].body];

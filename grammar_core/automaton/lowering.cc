@@ -1,6 +1,13 @@
 #include "grammar_core/automaton/lowering.h"
 
+#include "grammar_core/automaton/distinct_arrays.h"
+
 namespace maskd {
+
+// Whether a Distinct node's child is an object.
+bool Lowering::OfObjects(const IrNode& distinct) const {
+  return store_->ir().nodes[store_->ir().children[distinct.first_child]].kind == IrKind::kObject;
+}
 
 TermId Lowering::Lower(NodeId root) {
   std::vector<NodeId> open = {root};
@@ -65,6 +72,8 @@ TermId Lowering::LowerNode(NodeId id) {
       return numbers_->Start(node.a);
     case IrKind::kObject:
       return objects_->Start(node.a, store_->facts().MinBytes(id));
+    case IrKind::kDistinct:
+      return store_->Distinct(parts[0], DistinctArrays::kStart, OfObjects(node) ? '}' : ']');
   }
   return kNothingTerm;
 }

@@ -28,6 +28,7 @@ class Lowering final : public NodeLowering {
  private:
   // The term of `node`, whose children have theirs.
   TermId LowerNode(NodeId node);
+  [[nodiscard]] bool OfObjects(const IrNode& distinct) const;
   TermId LowerConcat(const std::vector<TermId>& parts);
 
   TermStore* store_;

@@ -58,6 +58,9 @@ bool MaskMaker::MakeByForm(TermId state, MaskBuilder* mask) {
   switch (automaton_->term(parts.cell).kind) {
     case TermKind::kObject:
       return MakeByMember(parts, mask);
+    case TermKind::kDistinct:
+      MergeMaskOf(automaton_->Join(automaton_->term(parts.cell).a, parts.tail), mask);
+      return true;
     case TermKind::kAlt:
       return MakeByChoice(parts, mask) || MakeByHead(parts, mask);
     case TermKind::kEncode:

@@ -40,6 +40,8 @@ unsigned char TailSignatures::LastByteOfSpine(TermId spine) const {
     case TermKind::kEncode:
       return term.c != kNoObject ? static_cast<unsigned char>(store_->ir().objects[term.c].close())
                                  : 0;
+    case TermKind::kDistinct:
+      return static_cast<unsigned char>(term.c);
     case TermKind::kBytes: {
       const auto byte = static_cast<unsigned char>(store_->ir().byte_strings[term.a].back());
       return IsEnd(byte) ? byte : 0;

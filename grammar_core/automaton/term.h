@@ -45,14 +45,15 @@ enum class TermKind : std::uint8_t {
   kAlt,     // (list): any of at least two
   kRepeat,  // (body, min, max)
   // Bytes.
-  kByteSet,  // (byte set)
-  kBytes,    // (byte string, offset): its rest from there
-  kTokens,   // (token spec): one token by its id
-  kCall,     // (rule)
-  kEncode,   // (characters, PartialChar, object or kNoObject, its progress or, within a string of
-             // an array that must not be repeated, a ReadItems::Id)
-  kNumber,   // (number, state): see NumberTerms
-  kObject,   // (object, progress, ObjectPhase)
+  kByteSet,   // (byte set)
+  kBytes,     // (byte string, offset): its rest from there
+  kTokens,    // (token spec): one token by its id
+  kCall,      // (rule)
+  kEncode,    // (characters, PartialChar, object or kNoObject, its progress or, within a string of
+              // an array that must not be repeated, a ReadItems::Id)
+  kNumber,    // (number, state): see NumberTerms
+  kObject,    // (object, progress, ObjectPhase)
+  kDistinct,  // (array or its rest, what of it is behind: a DistinctArrays::Id, its last byte)
   // Characters.
   kCharSet,  // (character set)
   kText,     // (text, offset): its rest from there
@@ -67,6 +68,7 @@ struct Term {
   bool nullable = false;      // holds the empty string
   bool clamped = false;       // its key clamps a counter
   bool may_be_empty = false;  // characters: holds an And or Not, so it may be Nothing unseen
+  bool in_distinct = false;   // bytes: begins within an array whose items must differ
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   std::uint32_t c = 0;

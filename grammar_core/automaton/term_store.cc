@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar_core/automaton/distinct_arrays.h"
 #include "grammar_core/base/utf8.h"
 
 namespace maskd {
@@ -92,6 +93,7 @@ TermId TermStore::CatCell(TermId head, TermId tail) {
     term->nullable = h.nullable && t.nullable;
     term->may_be_empty = h.may_be_empty || t.may_be_empty;
     term->clamped = h.clamped || t.clamped;
+    term->in_distinct = h.in_distinct;
     term->cells = t.cells + 1;
     term->depth = std::max(h.depth + 1, h.nullable ? t.depth : 0);
     term->floor = h.nullable ? t.floor : t.cells;
@@ -116,6 +118,7 @@ void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
     term->nullable |= branch.nullable;
     term->may_be_empty &= branch.may_be_empty;
     term->clamped |= branch.clamped;
+    term->in_distinct |= branch.in_distinct;
     term->cells = std::max(term->cells, branch.cells);
     term->depth = std::max(term->depth, branch.depth + 1);
     term->floor = std::min(term->floor, branch.floor);
@@ -251,6 +254,29 @@ TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPha
         term->min_bytes = facts.min_bytes;
         term->key = Mix(Mix(Seed(TermKind::kObject), facts.key), static_cast<std::uint64_t>(phase));
       });
+}
+
+TermId TermStore::Distinct(TermId rest, std::uint32_t behind, unsigned char close) {
+  if (rest == kNothingTerm || rest == kEmptyTerm) return rest;
+  return Intern({TermKind::kDistinct, rest, behind, close, 0}, [&](Term* term) {
+    const Term& array = terms_[rest];
+    term->in_distinct = behind != DistinctArrays::kStart;
+    term->clamped = array.clamped;
+    term->depth = array.depth + 1;
+    term->min_bytes = array.min_bytes;
+    const Hash128 seed = term->in_distinct ? unique_ : Seed(TermKind::kDistinct);
+    term->key = Mix(Mix(seed, array.key), behind);
+  });
+}
+
+TermId TermStore::WithoutDistinct(TermId id) {
+  const Term& term = terms_[id];
+  if (!term.in_distinct) return id;
+  if (term.kind == TermKind::kDistinct) return WithoutDistinct(term.a);
+  if (term.kind == TermKind::kCat) return Cat(WithoutDistinct(term.a), term.b);
+  std::vector<TermId> branches;
+  for (const TermId branch : lists_[term.a]) branches.push_back(WithoutDistinct(branch));
+  return Alt(std::move(branches));
 }
 
 TermId TermStore::CharSet(std::uint32_t set) {

@@ -81,6 +81,11 @@ class TermStore {
   TermId Number(std::uint32_t number, std::uint32_t state, bool nullable, const Hash128& key);
   TermId Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                 const ObjectFacts& facts);
+  // `rest` of an array whose items must differ; `behind` is a DistinctArrays::Id.
+  TermId Distinct(TermId rest, std::uint32_t behind, unsigned char close);
+  // The same without what is behind within arrays whose items must differ: the texts of `id` and
+  // perhaps more.
+  TermId WithoutDistinct(TermId id);
 
   // Terms that no IR node stands for: 0x80..0xBF, and a hexadecimal digit, `count` times.
   TermId Continuation(std::uint32_t count);

@@ -22,6 +22,7 @@
 #include "grammar_core/frontend/structural_tag/structural_tag.h"
 #include "grammar_core/ir/passes/left_recursion.h"
 #include "grammar_core/ir/passes/productive.h"
+#include "grammar_core/ir/passes/unfit_arrays.h"
 
 namespace maskd {
 namespace {
@@ -92,6 +93,23 @@ absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
                     : items;
 }
 
+// Refuses arrays of distinct items that cannot be exact, or forgets that they differ.
+absl::Status SettleUnfitArrays(Strictness strictness, Budget& budget, GrammarIr* ir,
+                               std::vector<Diagnostic>* warnings) {
+  const absl::StatusOr<std::vector<UnfitArray>> unfit = FindUnfitArrays(*ir, budget);
+  if (!unfit.ok()) return unfit.status();
+  for (const auto& [node, why] : *unfit) {
+    IrNode& array = ir->nodes[node];
+    const auto& [place, keyword, min_items] = ir->distinct[array.a];
+    if (strictness == Strictness::kRefuse) return UnsupportedAt(place, keyword, why);
+    AddWarning({place, "not supported, dropped"}, warnings);
+    array.kind = IrKind::kConcat;
+    array.a = 0;
+    array.child_count = 1;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddWarning(Diagnostic warning, std::vector<Diagnostic>* warnings) {
@@ -118,12 +136,16 @@ absl::StatusOr<FrontEndResult> ReadParsed(ParsedSource parsed, const Limits& lim
                                           Budget& budget) {
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
   if (!front_end.ok()) return front_end.status();
+  const Strictness strictness = parsed.source.options.strictness;
   absl::StatusOr<ReadResult> read = front_end->read(std::move(parsed), limits, budget);
   if (!read.ok()) return read.status();
   if (absl::Status status = DropEmpty(limits, budget, &read->ir); !status.ok()) return status;
   absl::StatusOr<GrammarIr> ir =
       DropUnproductive(std::move(read->ir), limits, budget, read->faults);
   if (!ir.ok()) return ir.status();
+  if (absl::Status s = SettleUnfitArrays(strictness, budget, &*ir, &read->warnings); !s.ok()) {
+    return s;
+  }
   ir = RemoveLeftRecursion(*std::move(ir), limits, budget);
   if (!ir.ok()) return ir.status();
   return FrontEndResult{.ir = *std::move(ir),

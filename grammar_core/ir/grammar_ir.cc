@@ -13,8 +13,9 @@ bool IsEndless(const GrammarIr& ir, NodeId node) {
 bool RemembersTexts(const ObjectSpec& spec) { return spec.is_array && !spec.others.empty(); }
 
 bool RemembersTexts(const GrammarIr& ir) {
-  return std::ranges::any_of(ir.objects,
-                             [](const ObjectSpec& spec) { return RemembersTexts(spec); });
+  return !ir.distinct.empty() || std::ranges::any_of(ir.objects, [](const ObjectSpec& spec) {
+    return RemembersTexts(spec);
+  });
 }
 
 void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out) {

@@ -6,7 +6,7 @@
 //          only below an Encode node, which spells each as bytes: as UTF-8, or as the inside of a
 //          JSON string (raw or escaped, an escaped surrogate pair being one character). So lengths,
 //          patterns, intersections and complements mean characters, whatever their spelling.
-//            bytes       Bytes ByteSet Tokens Concat Alt Repeat Call Encode Number Object
+//            bytes       Bytes ByteSet Tokens Concat Alt Repeat Call Encode Number Object Distinct
 //            characters  Text TextSet CharSet Concat Alt Repeat And Not
 // Tokens   A Tokens node takes one token by its id, whatever the bytes that it stands for; its
 //          names are looked up when the grammar meets a vocabulary.
@@ -41,23 +41,25 @@ using ByteBits = std::bitset<256>;
 inline constexpr std::uint32_t kUnbounded = std::numeric_limits<std::uint32_t>::max();
 
 enum class IrKind : std::uint8_t {
-  kNothing,  // no string at all
-  kEmpty,    // the empty string
-  kBytes,    // a byte string
-  kByteSet,  // one byte of a set
-  kTokens,   // one token of a set, by its id
-  kText,     // a character string
-  kTextSet,  // one of several character strings
-  kCharSet,  // one character of a set
-  kConcat,   // children in order
-  kAlt,      // any child
-  kRepeat,   // the child, min to max times
-  kAnd,      // every child (characters only)
-  kNot,      // not the child (characters only)
-  kEncode,   // the characters of the child, spelled as bytes
-  kCall,     // a rule
-  kNumber,   // a JSON number, by its value
-  kObject,   // a JSON object
+  kNothing,   // no string at all
+  kEmpty,     // the empty string
+  kBytes,     // a byte string
+  kByteSet,   // one byte of a set
+  kTokens,    // one token of a set, by its id
+  kText,      // a character string
+  kTextSet,   // one of several character strings
+  kCharSet,   // one character of a set
+  kConcat,    // children in order
+  kAlt,       // any child
+  kRepeat,    // the child, min to max times
+  kAnd,       // every child (characters only)
+  kNot,       // not the child (characters only)
+  kEncode,    // the characters of the child, spelled as bytes
+  kCall,      // a rule
+  kNumber,    // a JSON number, by its value
+  kObject,    // a JSON object
+  kDistinct,  // JSON arrays (the first child), less those with an item that equals one before it;
+              // or objects, less those with a name twice
 };
 
 // How an Encode node spells characters.
@@ -127,6 +129,18 @@ struct ObjectSpec {
   [[nodiscard]] char close() const { return is_array ? ']' : '}'; }
 };
 
+// A Distinct node. Items are equal as JSON Schema has it: 1 and 1.0 are, and objects whatever the
+// order of their members. No object within an item has a name twice; nor has one within an object
+// that is the node's child. The further children of the
+// node are the values of items that must be there beside others; each must have so many values that
+// one is left whatever the others are: see passes/unfit_arrays.h.
+struct DistinctSpec {
+  std::string place;    // where it stands in the source
+  std::string keyword;  // what asks for it
+  std::uint32_t min_items = 0;
+  bool operator==(const DistinctSpec&) const = default;
+};
+
 // So many texts that no array holds them all.
 inline constexpr std::int64_t kAmpleTexts = 1 << 20;
 
@@ -151,8 +165,8 @@ void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out);
 struct IrNode {
   IrKind kind;
   Spelling spelling = Spelling::kUtf8;  // kEncode
-  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet, kNumber, kObject:
-  // index into the pool of that kind in `a`. kCall: the rule in `a`.
+  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet, kNumber, kObject,
+  // kDistinct: index into the pool of that kind in `a`. kCall: the rule in `a`.
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   // Children: [first_child, first_child + child_count) of GrammarIr::children.
@@ -180,9 +194,10 @@ struct GrammarIr {
   std::vector<CharSet> char_sets;                      // kCharSet
   std::vector<NumberSpec> numbers;                     // kNumber
   std::vector<ObjectSpec> objects;                     // kObject
+  std::vector<DistinctSpec> distinct;                  // kDistinct
 };
 
-// The same of any of its objects.
+// The same of any of its objects, or of arrays that are Distinct.
 bool RemembersTexts(const GrammarIr& ir);
 
 // Whether `node` is the endless repetition of a set of characters, as of any: that less some texts

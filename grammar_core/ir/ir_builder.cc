@@ -136,6 +136,18 @@ NodeId IrBuilder::Object(ObjectSpec spec) {
                     InPool(std::move(key), std::move(spec), &ir_.objects, &pool_ids_));
 }
 
+NodeId IrBuilder::Distinct(NodeId arrays, const std::vector<NodeId>& beside, DistinctSpec spec) {
+  if (arrays == kNothingId) return kNothingId;
+  std::vector<NodeId> children = {arrays};
+  children.insert(children.end(), beside.begin(), beside.end());
+  std::string key = PoolKey(IrKind::kDistinct);
+  AppendNumber(spec.min_items, &key);
+  AppendText(spec.place, &key);
+  AppendText(spec.keyword, &key);
+  const std::uint32_t at = InPool(std::move(key), std::move(spec), &ir_.distinct, &pool_ids_);
+  return Intern({.kind = IrKind::kDistinct, .a = at}, children);
+}
+
 NodeId IrBuilder::Text(absl::string_view utf8) { return CodePoints(Decoded(utf8)); }
 
 NodeId IrBuilder::CodePoints(std::u32string text) {

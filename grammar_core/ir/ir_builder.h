@@ -53,6 +53,8 @@ class IrBuilder {
   // `spec` must leave some text; NumberLanguage tells.
   NodeId Number(NumberSpec spec);
   NodeId Object(ObjectSpec spec);
+  // The arrays `arrays`, less those with equal items; `beside` are the node's further children.
+  NodeId Distinct(NodeId arrays, const std::vector<NodeId>& beside, DistinctSpec spec);
 
   // Characters. `utf8` must be valid UTF-8.
   NodeId Text(absl::string_view utf8);

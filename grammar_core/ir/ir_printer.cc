@@ -231,6 +231,8 @@ class Printer {
         return RuleName(n.a);
       case IrKind::kObject:
         return Object(ir_.objects[n.a]);
+      case IrKind::kDistinct:
+        return absl::StrCat("distinct<", Use(Children(n)[0]), ">");
     }
     return "";
   }

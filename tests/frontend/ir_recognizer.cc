@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "nlohmann/json.hpp"
 
 #include "grammar_core/base/utf8.h"
 #include "tests/frontend/number_judge.h"
@@ -100,6 +101,8 @@ IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spell
       return OfNumber(ir_.numbers[n.a], at);
     case IrKind::kObject:
       return OfObject(ir_.objects[n.a], at);
+    case IrKind::kDistinct:
+      return OfDistinct(n, at);
   }
   return {};
 }
@@ -239,6 +242,38 @@ IrRecognizer::Places IrRecognizer::OfObject(const ObjectSpec& spec, Place at) {
     }
   }
   return Sorted(ends);
+}
+
+// Whether no object of `text` has a name twice, which the values of nlohmann's library do not show.
+bool HasNamesOnce(absl::string_view text) {
+  std::vector<std::set<std::string>> names;
+  bool once = true;
+  const auto look = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& part) {
+    if (event == nlohmann::json::parse_event_t::object_start) names.emplace_back();
+    if (event == nlohmann::json::parse_event_t::object_end) names.pop_back();
+    if (event == nlohmann::json::parse_event_t::key) {
+      once &= names.back().insert(part.get<std::string>()).second;
+    }
+    return true;
+  };
+  return !nlohmann::json::parse(text.begin(), text.end(), look).is_discarded() && once;
+}
+
+// The arrays whose items differ by the judgement of nlohmann's library: numbers by value, objects
+// whatever their order.
+IrRecognizer::Places IrRecognizer::OfDistinct(const IrNode& n, Place at) {
+  Places ends = Ends(ir_.children[n.first_child], at, Spelling::kUtf8);
+  std::erase_if(ends, [&](Place end) {
+    const std::string text(text_.substr(at, end - at));
+    if (!HasNamesOnce(text)) return true;
+    const auto array = nlohmann::json::parse(text);
+    if (array.is_object()) return false;
+    for (auto item = array.begin(); item != array.end(); ++item) {
+      if (std::find(array.begin(), item, *item) != item) return true;
+    }
+    return false;
+  });
+  return ends;
 }
 
 bool IrRecognizer::MayClose(const ObjectSpec& spec, const BetweenMembers& state) {

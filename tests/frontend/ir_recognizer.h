@@ -70,6 +70,7 @@ class IrRecognizer {
   Places OfTextSet(const std::vector<std::u32string>& texts, Place at, Spelling spelling) const;
   Places OfNumber(const NumberSpec& spec, Place at) const;
   Places OfObject(const ObjectSpec& spec, Place at);
+  Places OfDistinct(const IrNode& n, Place at);
 
   // The ends of `node` from any of `from`.
   Places After(const Places& from, NodeId node, Spelling spelling = Spelling::kUtf8);

@@ -106,8 +106,12 @@ const std::vector<SupportRow>& SupportRows() {
             {R"j({"ab":0})j", R"j({"abc":1})j", R"j({"a":"x"})j"}},
        }},
       {"`minProperties`, `maxProperties`",
-       "an undeclared name that is written twice counts twice",
+       "where two undeclared members or more are needed, no name is written twice; elsewhere an "
+       "undeclared name that is written twice counts twice",
        {
+           {R"j({"type":"object","minProperties":2})j",
+            {R"j({"a":1,"b":2})j"},
+            {R"j({"a":1,"a":2})j", R"j({"a":1,"\u0061":2})j"}},
            {R"j({"type":"object","minProperties":1,"maxProperties":1})j",
             {R"j({"a":1})j"},
             {R"j({})j", R"j({"a":1,"b":2})j"}},
@@ -133,9 +137,8 @@ const std::vector<SupportRow>& SupportRows() {
             {R"j([])j", R"j([1])j", R"j([null,null,null])j"}},
        }},
       {"`uniqueItems`",
-       "of arrays whose items are strings of any kind, null, true, false and values of "
-       "`enum` and `const` (equal in the standard's sense: `1` and `1.0`, keys in "
-       "another order), all of one schema, or of at most one item",
+       "of items of any kind, by the standard's equality: `1` is `1.0`, the order of names "
+       "and how a string is escaped do not count. No object within such an item has a name twice",
        {
            {R"j({"type":"array","uniqueItems":true,"items":{"type":["string","null"]}})j",
             {R"j(["a",null,"b"])j"},
@@ -143,18 +146,26 @@ const std::vector<SupportRow>& SupportRows() {
            {R"j({"type":"array","uniqueItems":true,"items":{"enum":["a",1,{"b":1,"c":2}]}})j",
             {R"j([1,"a"])j"},
             {R"j([1,1.0])j", R"j(["a","a"])j"}},
-           {R"j({"type":"array","uniqueItems":true,"maxItems":1})j",
-            {R"j([{"a":1}])j"},
-            {R"j([1,2])j"}},
+           {R"j({"type":"array","uniqueItems":true})j",
+            {R"j([{"a":1,"b":[]},{"a":1},[],1])j"},
+            {R"j([{"a":1,"b":[]},{"b":[],"a":1.0}])j", R"j([10,1e1])j", R"j([{"a":1,"a":1}])j"}},
+           {R"j({"type":"array","uniqueItems":true,"prefixItems":[true],"items":{"type":"string"}})j",
+            {R"j([1,"a"])j", R"j(["b","a"])j"},
+            {R"j(["a","a"])j"}},
+           {R"j({"type":"array","uniqueItems":true,"contains":{"const":"a"}})j",
+            {R"j(["a",1])j", R"j([{},"a"])j"},
+            {R"j(["a","a"])j", "[1]"}},
+           {R"j({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"integer","minimum":1,"maximum":3}})j",
+            {R"j([1,2])j", R"j([3,1,2])j"},
+            {R"j([1])j", R"j([1,2,1.0])j"}},
        }},
-      {"`uniqueItems` of other items",
-       "items that may be other objects, arrays or numbers; beside `prefixItems` or "
-       "`contains`; under a `not`",
+      {"`uniqueItems` of several items that must be there",
+       "where `minContains` from 2 asks for them, or they may have fewer values than `minItems` "
+       "(the patterns and lengths of strings are not counted out, nor items of arrays); of numbers "
+       "that only more than 64 digits tell apart; and under a `not`",
        {
-           {R"j({"type":"array","uniqueItems":true})j"},
-           {R"j({"type":"array","uniqueItems":true,"items":{"type":"integer"}})j"},
-           {R"j({"type":"array","uniqueItems":true,"prefixItems":[true],"items":{"type":"string"}})j"},
-           {R"j({"type":"array","uniqueItems":true,"contains":{"const":"a"},"items":{"type":"string"}})j"},
+           {R"j({"uniqueItems":true,"minItems":2,"type":"array","items":{"type":"array","items":{"const":1}}})j"},
+           {R"j({"type":"array","uniqueItems":true,"contains":{"type":"integer"},"minContains":2})j"},
            {R"j({"type":"array","not":{"uniqueItems":true}})j"},
        }},
       {"`unevaluatedItems`, `unevaluatedProperties`",

@@ -159,6 +159,7 @@ std::string PrefixOracle::WhyNot(const GrammarIr& ir) {
   for (const IrRule& rule : ir.rules) {
     if (IsNothing(ir, rule.body)) return "a rule is Nothing";
   }
+  if (!ir.distinct.empty()) return "the items of an array must differ";
   for (const ObjectSpec& spec : ir.objects) {
     if (const std::string why = WhyNotObject(ir, spec); !why.empty()) return why;
   }
@@ -303,6 +304,7 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
     case IrKind::kNot:
       return PushMachine({.wait = Wait::kMachine, .spelling = top.spelling, .a = MachineOf(top.a)},
                          below, out);
+    case IrKind::kDistinct:
     case IrKind::kNothing:
       Refuse("a node that the constructor refuses was reached");
   }

@@ -84,6 +84,16 @@ class ArrayMaker {
   const NodeId space_;
 };
 
+// The items that must be there behind the first, each kind once.
+std::vector<NodeId> ItemsBesideOthers(const MergedSchema& schema, RuleContext& context) {
+  std::vector<NodeId> items;
+  const std::size_t kinds = std::max<std::size_t>(schema.prefix_size(), 1) + 1;
+  for (std::size_t i = 1; i < std::min<std::size_t>(schema.item_count.min, kinds); ++i) {
+    items.push_back(context.value(schema.ItemClaims(i)));
+  }
+  return items;
+}
+
 }  // namespace
 
 absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& context) {
@@ -97,16 +107,21 @@ absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& contex
                    UnsupportedAt(repeated->Pointer(), repeated->key(), "under a \"not\""));
   }
   ArrayStates states(schema, context);
-  if (const auto unique = FindUniqueItems(schema); unique.has_value() && count.max > 1) {
-    const absl::StatusOr<NodeId> made =
-        states.are_needed()
-            ? UnsupportedAt(unique->Pointer(), unique->key(), "beside keywords that count items")
-            : DistinctItems(schema, *unique, context).Make();
-    if (!absl::IsUnimplemented(made.status())) return made;
-    context.refuse(*unique, made.status());
+  const std::optional<JsonValue> unique = count.max > 1 ? FindUniqueItems(schema) : std::nullopt;
+  if (unique.has_value() && !states.are_needed()) {
+    const absl::StatusOr<NodeId> listed = DistinctItems(schema, *unique, context).Make();
+    if (!absl::IsUnimplemented(listed.status())) return listed;
   }
-  if (states.are_needed()) return states.Make();
-  return ArrayMaker(schema, context).Make();
+  const absl::StatusOr<NodeId> arrays =
+      states.are_needed() ? states.Make() : ArrayMaker(schema, context).Make();
+  if (!unique.has_value() || !arrays.ok()) return arrays;
+  if (states.are_needed() && !states.needs_one_at_most()) {
+    context.refuse(*unique, UnsupportedAt(unique->Pointer(), unique->key(),
+                                          "beside keywords that ask for several items"));
+    return arrays;
+  }
+  return context.builder.Distinct(*arrays, ItemsBesideOthers(schema, context),
+                                  {unique->Pointer(), std::string(unique->key()), count.min});
 }
 
 }  // namespace maskd

@@ -78,6 +78,14 @@ bool ArrayStates::are_needed() const {
          std::any_of(schema_.watchers.begin(), schema_.watchers.end(), lifted);
 }
 
+bool ArrayStates::needs_one_at_most() const {
+  const auto asks_for_one = [](const Counter& counter) {
+    return counter.negated ? counter.range.max == kUnbounded : counter.range.min <= 1;
+  };
+  return schema_.item_count.min <= 1 && different_.empty() &&
+         std::all_of(counters_.begin(), counters_.end(), asks_for_one);
+}
+
 absl::StatusOr<NodeId> ArrayStates::Make() {
   IrBuilder& b = context_.builder;
   State start;

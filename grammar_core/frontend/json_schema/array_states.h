@@ -3,7 +3,7 @@
 //
 // State    how many items there are, as far as that matters; for each counter how many it has seen,
 //          as far as that matters; for each array that this one must differ from, whether it does.
-// Errors   RESOURCE_EXHAUSTED: kMaxStates. UNIMPLEMENTED: uniqueItems, unless few values are left.
+// Errors   RESOURCE_EXHAUSTED: kMaxStates.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_ARRAY_STATES_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_ARRAY_STATES_H_
@@ -26,6 +26,10 @@ class ArrayStates {
 
   // Whether counting items and their places is not enough.
   [[nodiscard]] bool are_needed() const;
+
+  // Whether no more than one item must be there, but for one that each counter asks for: that one
+  // is never one of those before it.
+  [[nodiscard]] bool needs_one_at_most() const;
 
   absl::StatusOr<NodeId> Make();
 

@@ -44,9 +44,9 @@ struct Dialect {
   }
 };
 
-// By the root's $schema: a draft's, or that of one of `given`, whose $vocabulary counts. Another one
-// is read as 2020-12, with a warning. Errors: UNIMPLEMENTED for a vocabulary that is required and
-// not known.
+// By the root's $schema: a draft's, or that of one of `given`, whose $vocabulary counts. Another
+// one is read as 2020-12, with a warning. Errors: UNIMPLEMENTED for a vocabulary that is required
+// and not known.
 absl::StatusOr<Dialect> ReadDialect(const JsonValue& root,
                                     const std::vector<GrammarSource::Document>& given,
                                     const Limits& limits, std::vector<Diagnostic>* warnings);

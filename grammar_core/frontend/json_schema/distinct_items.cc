@@ -9,6 +9,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json/equality.h"
 #include "grammar_core/frontend/json_schema/choice_reducer.h"
+#include "grammar_core/ir/text_counts.h"
 
 namespace maskd {
 namespace {
@@ -41,7 +42,11 @@ absl::StatusOr<NodeId> DistinctItems::Make() {
     if (absl::Status added = Add(context_.choices.Reduce(all), &open); !added.ok()) return added;
   }
   IrBuilder& b = context_.builder;
-  if (!strings_.empty()) items_.others.push_back({b.Alt(strings_), b.Empty()});
+  if (!strings_.empty()) {
+    const NodeId strings = b.Alt(strings_);
+    if (MostTexts(b.ir(), strings) < kAmpleTexts) return Unsupported("of few strings");
+    items_.others.push_back({strings, b.Empty()});
+  }
   items_.min_members = schema_.item_count.min;
   items_.max_members = schema_.item_count.max;
   const auto values = static_cast<std::uint32_t>(items_.members.size());

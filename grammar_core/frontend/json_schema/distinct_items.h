@@ -1,7 +1,7 @@
 // Arrays whose items must be distinct (uniqueItems), where the items are listed values, null, true,
 // false and strings: as an array of IR that keeps what was written.
 //
-// Errors   UNIMPLEMENTED at uniqueItems, naming what is beside it or what the items may be.
+// Errors   UNIMPLEMENTED where the items may be others, or are too few strings: see Distinct nodes.
 //          INVALID_ARGUMENT where there are fewer values than minItems.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_DISTINCT_ITEMS_H_

@@ -47,7 +47,12 @@ class ObjectMaker {
     spec_.after_colon = context_.after_colon;
     spec_.after_comma = context_.after_comma;
     spec_.any_order = context_.options.property_order == PropertyOrder::kAny;
-    return context_.builder.Object(std::move(spec_));
+    // Where two undeclared members are needed, two of the same name are not what is asked for.
+    const bool once = NeededOthers() > 1;
+    const NodeId object = context_.builder.Object(std::move(spec_));
+    if (!once) return object;
+    const JsonValue& count = *schema_.member_count.min_at;
+    return context_.builder.Distinct(object, {}, {count.Pointer(), std::string(count.key())});
   }
 
  private:
@@ -208,13 +213,22 @@ class ObjectMaker {
     spec_.others.push_back(std::move(added));
   }
 
-  void AddCounts() {
-    const auto required = static_cast<std::uint32_t>(
+  [[nodiscard]] std::uint32_t RequiredMembers() const {
+    return static_cast<std::uint32_t>(
         std::count_if(spec_.members.begin(), spec_.members.end(),
                       [](const ObjectSpec::Member& member) { return member.required; }));
+  }
+
+  void AddCounts() {
     const CountRange& count = schema_.member_count;
-    if (count.min > required) spec_.min_members = count.min;
+    if (count.min > RequiredMembers()) spec_.min_members = count.min;
     spec_.max_members = count.max;
+  }
+
+  // Undeclared members that the count may need.
+  [[nodiscard]] std::uint32_t NeededOthers() const {
+    if (spec_.others.empty() || spec_.min_members == 0) return 0;
+    return spec_.min_members - RequiredMembers();
   }
 
   const MergedSchema& schema_;

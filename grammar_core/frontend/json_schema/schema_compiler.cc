@@ -124,6 +124,9 @@ void SchemaCompiler::NoteBounds() {
   for (const auto& [place, name] : strings_.bounded_formats()) {
     note(place, absl::StrCat("format ", name, ": leaves out strings that docs/grammars.md names"));
   }
+  for (const DistinctSpec& array : result_.ir.distinct) {
+    note(array.place, absl::StrCat(array.keyword, ": leaves out objects that have a name twice"));
+  }
 }
 
 void SchemaCompiler::Fail(const absl::Status& status) {

@@ -156,6 +156,7 @@ absl::StatusOr<ExprId> ReadEmbeddedSchema(const GrammarOptions& options, SourceR
                 absl::StrCat("in the JSON here: ", bound.place, ": ", bound.message)},
                &reading.bounds);
   }
+  for (DistinctSpec& array : read->ir.distinct) array.place = reading.lines.Place(at);
   const absl::StatusOr<RuleId> start = Splice(*std::move(read), at, reading);
   if (!start.ok()) return start.status();
   const NodeId call = reading.builder.Call(*start);

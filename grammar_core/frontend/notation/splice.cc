@@ -45,6 +45,7 @@ void MovePlaces(absl::string_view prefix, ReadResult* read) {
   for (Diagnostic& bound : read->bounds) Move(prefix, &bound.place);
   for (auto& [rule, fault] : read->faults) fault = MovedStatus(fault, prefix);
   for (IrRule& rule : read->ir.rules) Move(prefix, &rule.place);
+  for (DistinctSpec& array : read->ir.distinct) Move(prefix, &array.place);
 }
 
 }  // namespace maskd

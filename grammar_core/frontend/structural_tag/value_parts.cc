@@ -136,6 +136,7 @@ std::optional<ValueType> ValueParts::TypeOf(NodeId node) const {
       case IrKind::kAlt:
       case IrKind::kRepeat:
       case IrKind::kEncode:
+      case IrKind::kDistinct:
         node = Child(n, 0);
         break;
       default:

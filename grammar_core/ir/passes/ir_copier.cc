@@ -81,6 +81,9 @@ NodeId IrCopier::Made(const IrNode& n) {
       return to_->Number(from_.numbers[n.a]);
     case IrKind::kObject:
       return to_->Object(Mapped(Payload(&GrammarIr::objects, n.a)));
+    case IrKind::kDistinct:
+      return to_->Distinct(children[0], {children.begin() + 1, children.end()},
+                           from_.distinct[n.a]);
   }
   return to_->Nothing();
 }

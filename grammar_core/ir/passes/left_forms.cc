@@ -9,7 +9,7 @@ namespace maskd {
 
 std::vector<NodeId> Begins(const GrammarIr& ir, const std::vector<bool>& nullable, NodeId node) {
   const IrNode& n = ir.nodes[node];
-  if (n.kind == IrKind::kObject) return {};
+  if (n.kind == IrKind::kObject || n.kind == IrKind::kDistinct) return {};
   std::vector<NodeId> children = DependedOn(ir, node);
   if (n.kind != IrKind::kConcat) return children;
   std::size_t count = 0;

@@ -26,6 +26,7 @@ NodeNeeds ProductiveNeeds(const IrNode& node) {
     case IrKind::kEncode:
     case IrKind::kCall:
     case IrKind::kObject:
+    case IrKind::kDistinct:
       return NodeNeeds::kAllChildren;
     default:
       return NodeNeeds::kAlways;

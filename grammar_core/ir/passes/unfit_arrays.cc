@@ -1,0 +1,91 @@
+#include "grammar_core/ir/passes/unfit_arrays.h"
+
+#include <algorithm>
+
+#include "absl/container/flat_hash_set.h"
+
+#include "grammar_core/ir/number/number_zeros.h"
+#include "grammar_core/ir/passes/fixpoint.h"
+#include "grammar_core/ir/passes/least_values.h"
+#include "grammar_core/ir/text_counts.h"
+
+namespace maskd {
+namespace {
+
+class UnfitArrays {
+ public:
+  UnfitArrays(const GrammarIr& ir, Budget& budget) : ir_(ir), budget_(budget), values_(ir) {}
+
+  absl::StatusOr<std::vector<UnfitArray>> Find() {
+    std::vector<UnfitArray> found;
+    if (absl::Status status = values_.Find(budget_); !status.ok()) return status;
+    for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
+      if (ir_.nodes[node].kind != IrKind::kDistinct) continue;
+      absl::string_view why = WhyNot(ir_.nodes[node]);
+      if (absl::Status status = Search(node, &why); !status.ok()) return status;
+      if (!why.empty()) found.push_back({node, why});
+    }
+    return found;
+  }
+
+ private:
+  // By what the array itself needs.
+  [[nodiscard]] absl::string_view WhyNot(const IrNode& array) const {
+    const auto first = ir_.children.begin() + array.first_child;
+    const std::int64_t needed = ir_.distinct[array.a].min_items;
+    const bool few = std::any_of(first + 1, first + array.child_count,
+                                 [&](NodeId item) { return values_.Of(item) < needed; });
+    return few ? "of several items that must be there and may have few values" : "";
+  }
+
+  // By what is within it.
+  absl::Status Search(NodeId array, absl::string_view* why) {
+    std::vector<NodeId> open = {array};
+    absl::flat_hash_set<NodeId> seen = {array};
+    while (!open.empty() && why->empty()) {
+      const NodeId node = open.back();
+      open.pop_back();
+      if (absl::Status status = budget_.Spend(); !status.ok()) return status;
+      const IrNode& n = ir_.nodes[node];
+      if (n.kind == IrKind::kNumber && ZerosBetween(ir_.numbers[n.a]) > kMostZerosBetween) {
+        *why = "of numbers that only many digits tell apart";
+      }
+      if (n.kind == IrKind::kObject && HasFewNames(ir_.objects[n.a])) {
+        *why = "of objects that need several names and may have few";
+      }
+      for (const NodeId part : DependedOn(ir_, node)) {
+        if (seen.insert(part).second) open.push_back(part);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Whether names might be used up before there are enough, as none may be written twice.
+  [[nodiscard]] bool HasFewNames(const ObjectSpec& spec) const {
+    if (spec.is_array || spec.others.empty()) return false;
+    std::int64_t names = 0;
+    for (const ObjectSpec::Member& member : spec.members) {
+      if (member.required || spec.conditions.empty()) ++names;
+    }
+    std::int64_t others = 0;
+    for (const ObjectSpec::Others& other : spec.others) {
+      if (values_.Of(other.value) == 0) continue;
+      const bool many = IsEndless(ir_, other.name) || MostTexts(ir_, other.name) == kAmpleTexts;
+      others = std::max(others, many ? kAmpleTexts : values_.Of(other.name));
+    }
+    return names + others < spec.min_members;
+  }
+
+  const GrammarIr& ir_;
+  Budget& budget_;
+  LeastValues values_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<UnfitArray>> FindUnfitArrays(const GrammarIr& ir, Budget& budget) {
+  if (ir.distinct.empty()) return std::vector<UnfitArray>();
+  return UnfitArrays(ir, budget).Find();
+}
+
+}  // namespace maskd

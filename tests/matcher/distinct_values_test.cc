@@ -1,0 +1,310 @@
+// Arrays of distinct items of any kind. The judge is the same schema without uniqueItems and
+// nlohmann's comparison of values: a text of that schema is taken exactly if its items differ; all
+// that a mask allows can be taken and ended, and nothing that it forbids can be taken.
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/matcher/matcher.h"
+
+namespace maskd {
+namespace {
+
+// The bytes and, behind them, tokens of several items or members.
+const std::vector<std::string>& LongTokens() {
+  static const auto* const tokens = new std::vector<std::string>{
+      "},{",     R"("},{")",      R"(":1},{")",  "1,1",   "1,",    ",1",  "[1,1",        "0,1,2",
+      R"(,"a")", R"({"a":1})",    R"(,{"a":1})", "true,", ",true", "],[", R"("a":1,"a)", R"(","a")",
+      "[[],[",   R"([{"a":1},{)", R"("a":true)", "1]",    ".0",    "e0",  "true,false"};
+  return *tokens;
+}
+
+constexpr TokenId kEnd = 400;
+
+std::shared_ptr<TokenizerSpace> Space() {
+  std::vector<Vocabulary::Token> tokens;
+  for (int byte = 0; byte < 256; ++byte) {
+    tokens.push_back({std::string(1, static_cast<char>(byte))});
+  }
+  for (const std::string& text : LongTokens()) tokens.push_back({text});
+  tokens.resize(kEnd);
+  tokens.push_back({"<end>", true});
+  return TokenizerSpace::Create(*Vocabulary::Create("test", std::move(tokens), {kEnd}));
+}
+
+struct Schema {
+  const char* name;
+  const char* text;  // with one "uniqueItems":true
+};
+
+std::shared_ptr<const CompiledGrammar> Compiled(const std::string& schema,
+                                                PropertyOrder order = PropertyOrder::kAny) {
+  GrammarSource source = {"json_schema", schema, {}};
+  source.options.white_space = WhiteSpace::kCompact;
+  source.options.property_order = order;
+  Budget budget = Budget::Unlimited();
+  auto compiled = CompileGrammar(source, Space(), Limits(), budget);
+  EXPECT_TRUE(compiled.ok()) << compiled.status();
+  return *compiled;
+}
+
+bool IsDistinct(const nlohmann::json& array) {
+  for (auto item = array.begin(); item != array.end(); ++item) {
+    if (std::find(array.begin(), item, *item) != item) return false;
+  }
+  return true;
+}
+
+// Whether no object has a name twice, which nlohmann's values do not show.
+bool HasNamesOnce(const std::string& text) {
+  std::vector<std::vector<std::string>> names;
+  bool once = true;
+  const auto look = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& part) {
+    if (event == nlohmann::json::parse_event_t::object_start) names.emplace_back();
+    if (event == nlohmann::json::parse_event_t::object_end) names.pop_back();
+    if (event == nlohmann::json::parse_event_t::key) {
+      std::vector<std::string>& open = names.back();
+      once &= std::find(open.begin(), open.end(), part) == open.end();
+      open.push_back(part.get<std::string>());
+    }
+    return true;
+  };
+  const auto parsed = nlohmann::json::parse(text, look);
+  return once && !parsed.is_discarded();
+}
+
+class DistinctValuesTest : public testing::TestWithParam<Schema> {
+ protected:
+  static constexpr absl::string_view kLetters = "[]{}\",:ab01truefals.e-";
+
+  static bool IsJudged(absl::string_view token) {
+    return !token.empty() && token.find_first_not_of(kLetters) == absl::string_view::npos;
+  }
+
+  // A random token of those judged that the mask allows, or kEnd where the walk is over.
+  TokenId Pick(const Vocabulary& vocabulary, const TokenMask& mask, bool may_end) {
+    std::vector<TokenId> allowed;
+    for (TokenId id = 0; id < kEnd; ++id) {
+      if (mask.Allows(id) && IsJudged(vocabulary.TokenBytes(id))) allowed.push_back(id);
+    }
+    if (allowed.empty() || (may_end && random_() % 2 == 0)) return kEnd;
+    return allowed[random_() % allowed.size()];
+  }
+
+  // Walks: masks are what can be taken and ended.
+  void CheckMasks();
+
+  std::mt19937_64 random_{7};
+};
+
+bool TakesBytes(Matcher matcher, absl::string_view bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [&](char byte) {
+    return matcher.Accept(static_cast<unsigned char>(byte)).ok();
+  });
+}
+
+void DistinctValuesTest::CheckMasks() {
+  const auto grammar = Compiled(GetParam().text);
+  const Vocabulary& vocabulary = grammar->tokenizer().vocabulary();
+  for (int round = 0; round < 30; ++round) {
+    Matcher matcher(grammar);
+    std::string text;
+    for (int step = 0; step < 30; ++step) {
+      const absl::StatusOr<MaskRef> mask = matcher.Mask();
+      ASSERT_TRUE(mask.ok()) << mask.status() << " behind " << text;
+      for (TokenId id = 0; id < kEnd; ++id) {
+        const absl::string_view token = vocabulary.TokenBytes(id);
+        if (!IsJudged(token)) continue;
+        ASSERT_EQ((*mask)->Allows(id), TakesBytes(matcher.Fork(), token))
+            << text << " then " << token;
+      }
+      const TokenId id = Pick(vocabulary, **mask, matcher.may_end());
+      if (id == kEnd) break;
+      ASSERT_TRUE(matcher.Accept(id).ok()) << text;
+      absl::StrAppend(&text, vocabulary.TokenBytes(id));
+    }
+    const absl::StatusOr<std::string> rest = matcher.ShortestCompletion(1'000);
+    ASSERT_TRUE(rest.ok()) << rest.status() << " behind " << text;
+    absl::StrAppend(&text, *rest);
+    const auto value = nlohmann::json::parse(text);
+    EXPECT_TRUE(value.is_object() || IsDistinct(value)) << text;
+    EXPECT_TRUE(HasNamesOnce(text)) << text;
+  }
+}
+
+TEST_P(DistinctValuesTest, MasksAreWhatCanBeTakenAndEnded) { CheckMasks(); }
+
+TEST_P(DistinctValuesTest, TakesExactlyTheTextsWhoseItemsDiffer) {
+  const auto distinct = Compiled(GetParam().text);
+  const std::string other =
+      absl::StrReplaceAll(GetParam().text, {{R"("uniqueItems":true)", R"("uniqueItems":false)"}});
+  const auto any = Compiled(other);
+  const Vocabulary& vocabulary = any->tokenizer().vocabulary();
+  int different = 0;
+  int equal = 0;
+  for (int round = 0; round < 300; ++round) {
+    Matcher matcher(any);
+    std::string text;
+    for (int step = 0; step < 40; ++step) {
+      const TokenId id = Pick(vocabulary, **matcher.Mask(), matcher.may_end());
+      if (id == kEnd) break;
+      ASSERT_TRUE(matcher.Accept(id).ok());
+      absl::StrAppend(&text, vocabulary.TokenBytes(id));
+    }
+    const absl::StatusOr<std::string> rest = matcher.ShortestCompletion(1'000);
+    if (!rest.ok()) continue;
+    absl::StrAppend(&text, *rest);
+    const bool right = IsDistinct(nlohmann::json::parse(text)) && HasNamesOnce(text);
+    ++(right ? different : equal);
+    Matcher judged(distinct);
+    bool taken = true;
+    for (const char byte : text) {
+      taken = taken && judged.Accept(static_cast<unsigned char>(byte)).ok();
+    }
+    EXPECT_EQ(taken && judged.may_end(), right) << text;
+  }
+  EXPECT_GT(different, 20);
+  EXPECT_GT(equal, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arrays, DistinctValuesTest,
+    testing::ValuesIn(std::vector<Schema>{
+        {"FewIntegers",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"integer","minimum":0,"maximum":2}})"},
+        {"Numbers", R"({"type":"array","uniqueItems":true,"items":{"type":"number"}})"},
+        {"Flags",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"type":"boolean"},"b":{"type":"boolean"}},"additionalProperties":false}})"},
+        {"RequiredFlags",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"type":"boolean"},"b":{"const":1}},"required":["a","b"],"additionalProperties":false}})"},
+        {"NamedStrings",
+         R"({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}})"},
+        {"OpenObjects",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"object","additionalProperties":{"enum":[0,1]}}})"},
+        {"OneLetterNames",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"object","patternProperties":{"^[ab]$":{"enum":[0,1]}},"additionalProperties":false}})"},
+        {"Mixed",
+         R"({"type":"array","uniqueItems":true,"items":{"anyOf":[{"enum":["a","b",1]},{"type":"boolean"},{"type":"array","maxItems":1,"items":{"type":"boolean"}}]}})"},
+        {"Nested",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"array","items":{"enum":[0,true,"a"]},"maxItems":2}})"},
+        {"Prefix",
+         R"({"type":"array","uniqueItems":true,"prefixItems":[{"type":"boolean"},{"type":"boolean"}],"items":{"type":"integer","minimum":0,"maximum":1}})"},
+        {"Contains",
+         R"({"type":"array","uniqueItems":true,"contains":{"const":1},"items":{"type":"integer","minimum":0,"maximum":11}})"},
+        {"FewStrings",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"string","pattern":"^[ab]{1,2}$"}})"},
+        {"LongConstants",
+         R"({"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"enum":["aaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbbaaaaaaaaaabbbbbbbbbb","a"]},"b":{"type":"boolean"}},"required":["a","b"],"additionalProperties":false}})"},
+        {"SeveralOfFew",
+         R"({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"object","properties":{"a":{"type":"boolean"}},"required":["a"],"additionalProperties":false}})"},
+        {"Anything", R"({"type":"array","uniqueItems":true})"},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+class NamesOnceTest : public DistinctValuesTest {};
+
+TEST_P(NamesOnceTest, MasksAreWhatCanBeTakenAndEnded) { CheckMasks(); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Objects, NamesOnceTest,
+    testing::ValuesIn(std::vector<Schema>{
+        {"AnyName", R"({"type":"object","minProperties":2,"additionalProperties":{"enum":[0,1]}})"},
+        {"FewNames",
+         R"({"type":"object","minProperties":2,"patternProperties":{"^[ab]$":{"enum":[0,1]}},"additionalProperties":false})"},
+        {"BesideDeclared",
+         R"({"type":"object","minProperties":3,"properties":{"a":{"enum":[0]}},"patternProperties":{"^[ab]{2}$":{"enum":[0,1]}},"additionalProperties":false})"},
+        {"Nested",
+         R"({"type":"object","minProperties":2,"additionalProperties":{"type":"object","additionalProperties":{"enum":[0]}}})"},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+bool Takes(const std::string& schema, absl::string_view text) {
+  Matcher matcher(Compiled(schema, PropertyOrder::kDeclared));
+  for (const char byte : text) {
+    if (!matcher.Accept(static_cast<unsigned char>(byte)).ok()) return false;
+  }
+  return matcher.may_end();
+}
+
+// What one walk hardly meets.
+TEST(DistinctValuesEqualityTest, IsThatOfJsonSchema) {
+  const std::string any = R"({"type":"array","uniqueItems":true})";
+  for (const char* equal :
+       {"[1,1.0]", "[100,1e2]", "[0,-0]", "[0,0.0e5]", "[1.5,15e-1]", R"(["a","\u0061"])",
+        R"([{"a":1,"b":2},{"b":2.0,"a":1}])", R"([[{}],[{}]])", R"([{"\u0061":[]},{"a":[]}])",
+        R"(["\ud83d\ude00","😀"])", R"([{"a":1,"a":2}])", "[null,1,null]", R"([[[]],[[]]])",
+        R"([123456789012345678901234567890,123456789012345678901234567890.0])"}) {
+    EXPECT_FALSE(Takes(any, equal)) << equal;
+  }
+  for (const char* different :
+       {"[1,true]", "[0,false]", R"(["1",1])", "[{},[]]", R"([{"a":1},{"a":2}])", "[[1],[1,1]]",
+        R"([{"a":{}},{"a":[]}])", R"([{"a":null},{}])", R"([{"a/b":1},{"a":{"b":1}}])",
+        R"([["a"],{"0":"a"}])", "[12,1.2]", "[-1,1]", R"([{"a":1},{"a":1,"b":1}])",
+        R"([123456789012345678901234567890,123456789012345678901234567891])"}) {
+    EXPECT_TRUE(Takes(any, different)) << different;
+  }
+}
+
+// Values that differ behind many zeros only.
+TEST(DistinctValuesEqualityTest, FindsTheOtherNumber) {
+  const std::string large =
+      R"({"type":"array","uniqueItems":true,"items":{"type":"integer","minimum":1000000000000000000000000000000,"maximum":1000000000000000000000000000001}})";
+  EXPECT_TRUE(Takes(large, "[1000000000000000000000000000000,1000000000000000000000000000001]"));
+  EXPECT_TRUE(Takes(large, "[1000000000000000000000000000001,1e30]"));
+  EXPECT_FALSE(Takes(large, "[1e30,1000000000000000000000000000000]"));
+  const std::string small =
+      R"({"type":"array","uniqueItems":true,"items":{"type":"number","minimum":0,"maximum":1e-40}})";
+  EXPECT_TRUE(Takes(small, "[0,1e-40,1e-41]"));
+  EXPECT_FALSE(Takes(small, "[0,0.0]"));
+  EXPECT_TRUE(Takes(small, "[0,0.0000000000000000000000000000000000000000001]"));
+  const std::string apart =
+      R"({"type":"array","uniqueItems":true,"items":{"type":"array","items":{"enum":[1,1e50]},"minItems":1,"maxItems":1}})";
+  EXPECT_TRUE(Takes(apart, "[[1],[100000000000000000000000000000000000000000000000000]]"));
+  EXPECT_TRUE(Takes(apart, "[[1],[1e50]]"));
+  EXPECT_FALSE(Takes(apart, "[[1],[1.0]]"));
+  const std::string listed =
+      R"({"type":"array","uniqueItems":true,"items":{"anyOf":[{"enum":[0,1e-50]},{"type":"array"}]}})";
+  EXPECT_TRUE(Takes(listed, "[0,0.00000000000000000000000000000000000000000000000001]"));
+}
+
+// Members that are needed by their number are counted by their names.
+TEST(DistinctValuesEqualityTest, CountsANameOnce) {
+  const std::string two = R"({"type":"object","minProperties":2})";
+  EXPECT_TRUE(Takes(two, R"({"a":1,"b":1})"));
+  EXPECT_TRUE(Takes(two, R"({"a":{"x":1},"x":{"x":1}})"));
+  EXPECT_FALSE(Takes(two, R"({"a":1,"a":2})"));
+  EXPECT_FALSE(Takes(two, R"({"a":1,"\u0061":2})"));
+  EXPECT_FALSE(Takes(two, R"({"a":1})"));
+}
+
+// A way out of an item is found behind a long string that has no other way.
+TEST(DistinctValuesEqualityTest, SearchesBehindLongStrings) {
+  const std::string name(200, 'x');
+  const std::string schema = absl::StrCat(
+      R"({"type":"array","uniqueItems":true,"items":{"type":"object","properties":{"a":{"const":")",
+      name, R"("},"b":{"enum":[0,1]}},"required":["a","b"],"additionalProperties":false}})");
+  const std::string first = absl::StrCat(R"({"a":")", name, R"(","b":0})");
+  const std::string second = absl::StrCat(R"({"a":")", name, R"(","b":1})");
+  EXPECT_TRUE(Takes(schema, absl::StrCat("[", first, ",", second, "]")));
+  EXPECT_FALSE(Takes(schema, absl::StrCat("[", first, ",", first, "]")));
+  EXPECT_FALSE(Takes(schema, absl::StrCat("[", first, ",", second, ",")));
+}
+
+TEST(DistinctValuesEqualityTest, HoldsForArraysWithinArrays) {
+  const std::string inner =
+      R"({"type":"array","uniqueItems":true,"items":{"type":"array","uniqueItems":true}})";
+  EXPECT_TRUE(Takes(inner, "[[1,2],[2,1],[1,{}]]"));
+  EXPECT_FALSE(Takes(inner, "[[1,1]]"));
+  EXPECT_FALSE(Takes(inner, "[[1,2],[1,2]]"));
+}
+
+}  // namespace
+}  // namespace maskd
