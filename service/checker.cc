@@ -1,11 +1,15 @@
 #include "service/checker.h"
 
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/automaton/fewest_tokens.h"
 #include "grammar_core/matcher/matcher.h"
 #include "service/errors.h"
+#include "service/sequence.h"
 
 namespace maskd::service {
 namespace {
@@ -37,17 +41,33 @@ absl::StatusOr<MaskRef> MaskAfter(const cache::GrammarPtr& grammar,
   return *reached ? matcher.Mask() : absl::StatusOr<MaskRef>(nullptr);
 }
 
-absl::StatusOr<CheckOutcome> Stopped(Matcher* matcher, int index, absl::string_view refused,
-                                     CheckOutcome outcome) {
-  absl::StatusOr<MaskRef> mask = matcher->Mask();
-  if (!mask.ok()) {
-    return mask.status();
+// Where the row stands: what may come next, and whether the text may end there.
+absl::Status Describe(const Sequence& row, CheckOutcome* outcome) {
+  std::vector<SequencePosition> positions;
+  if (absl::Status filled = row.FillPositions({}, &positions); !filled.ok()) {
+    return filled;
   }
-  outcome.allowed = *std::move(mask);
-  outcome.token_index = index;
-  outcome.refused = std::string(refused);
-  outcome.may_end = matcher->may_end();
-  return outcome;
+  outcome->allowed = positions.front().mask;
+  outcome->may_end = positions.front().may_end;
+  return absl::OkStatus();
+}
+
+// A text that the grammar takes, with more tokens than it may have however it is cut: up to where
+// it has that many.
+void HoldToMaxTokens(const CompiledGrammar& grammar, absl::string_view text,
+                     CheckOutcome* outcome) {
+  const std::optional<int> most = grammar.source().options.max_tokens;
+  if (!most.has_value() || !outcome->accepted) return;
+  const TokenSearch search = {&grammar.automaton(), &grammar.tokenizer().index(), {}};
+  const std::vector<TokenId> pieces = FewestPieces(search, text);
+  if (std::ssize(pieces) <= *most) return;
+  outcome->accepted = false;
+  outcome->may_end = false;
+  outcome->byte_offset = 0;
+  for (int i = 0; i < *most; ++i) {
+    outcome->byte_offset += std::ssize(grammar.tokenizer().vocabulary().TokenBytes(pieces[i]));
+  }
+  outcome->refused = std::string(text.substr(outcome->byte_offset, 1));
 }
 
 }  // namespace
@@ -55,27 +75,34 @@ absl::StatusOr<CheckOutcome> Stopped(Matcher* matcher, int index, absl::string_v
 absl::StatusOr<CheckOutcome> CheckTokens(const cache::GrammarPtr& grammar,
                                          const std::vector<TokenId>& tokens) {
   const Vocabulary& vocabulary = grammar->tokenizer().vocabulary();
-  Matcher matcher(grammar);
+  Sequence row(grammar, {});
   CheckOutcome outcome;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i] < 0 || tokens[i] >= vocabulary.size()) {
       return TokenOutOfRange(absl::StrCat("tokens.ids[", i, "]"), tokens[i], vocabulary.size());
     }
-    const absl::Status taken = matcher.Accept(tokens[i]);
+    const absl::Status taken = row.Take(tokens[i]);
     if (absl::IsInvalidArgument(taken)) {
-      return Stopped(&matcher, static_cast<int>(i), vocabulary.TokenBytes(tokens[i]),
-                     std::move(outcome));
+      outcome.token_index = static_cast<int>(i);
+      outcome.refused = std::string(vocabulary.TokenBytes(tokens[i]));
+      if (absl::Status described = Describe(row, &outcome); !described.ok()) {
+        return described;
+      }
+      return outcome;
     }
     if (!taken.ok()) {
       return taken;
     }
-    if (!vocabulary.IsSpecial(tokens[i]) && !matcher.finished()) {
+    if (!vocabulary.IsSpecial(tokens[i]) && !row.finished()) {
       outcome.byte_offset += static_cast<std::int64_t>(vocabulary.TokenBytes(tokens[i]).size());
     }
   }
+  if (absl::Status described = Describe(row, &outcome); !described.ok()) {
+    return described;
+  }
+  outcome.allowed = nullptr;
   outcome.accepted = true;
-  outcome.finished = matcher.finished();
-  outcome.may_end = matcher.finished() || matcher.may_end();
+  outcome.finished = row.finished();
   return outcome;
 }
 
@@ -98,6 +125,7 @@ absl::StatusOr<CheckOutcome> CheckText(const cache::GrammarPtr& grammar,
     outcome.allowed = *std::move(allowed);
     outcome.refused = std::string(text.substr(matched, 1));
   }
+  HoldToMaxTokens(*grammar, text, &outcome);
   return outcome;
 }
 

@@ -22,6 +22,7 @@ namespace {
 constexpr std::uint32_t kMaxLogitsWidth = 1U << 24;
 constexpr std::uint32_t kMaxDictionarySize = 1U << 16;
 constexpr std::int32_t kMaxWhitespace = 65'536;
+constexpr std::int32_t kMaxTokens = 1'000'000;
 constexpr std::int32_t kMaxNumberDigits = 1'000'000;
 constexpr int kMaxDocuments = 1'024;
 
@@ -47,7 +48,6 @@ absl::Status CheckRange(absl::string_view field, std::int64_t value, std::int64_
 absl::Status RefuseUnsupported(const v1::GrammarOptions& options) {
   const std::pair<bool, const char*> fields[] = {
       {options.has_indent(), "options.indent"},
-      {options.has_max_tokens(), "options.max_tokens"},
       {options.has_max_characters(), "options.max_characters"},
   };
   for (const auto& [set, name] : fields) {
@@ -98,6 +98,13 @@ absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options)
   }
   if (wire.has_assert_formats()) {
     options->formats = wire.assert_formats() ? Formats::kAsserted : Formats::kAnnotations;
+  }
+  if (wire.has_max_tokens()) {
+    if (absl::Status checked = CheckRange("options.max_tokens", wire.max_tokens(), 1, kMaxTokens);
+        !checked.ok()) {
+      return checked;
+    }
+    options->max_tokens = static_cast<std::int32_t>(wire.max_tokens());
   }
   absl::Status checked =
       CheckRange("options.max_whitespace", options->max_whitespace, 0, kMaxWhitespace);

@@ -53,6 +53,7 @@ Sequence::Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& opti
       stop_ids_(StopIds(grammar->tokenizer().vocabulary(), options.stop_ids)),
       gate_(options.gate),
       min_tokens_(options.min_tokens),
+      max_tokens_(grammar->source().options.max_tokens),
       history_(gate_ == nullptr ? 0 : static_cast<TokenHistory::State>(gate_->start())),
       closing_(options.closing == nullptr ? std::make_shared<ClosingMasks>() : options.closing) {
   if (gate_ == nullptr || gate_->ended(gate_->start())) text_begin_ = 0;
@@ -71,7 +72,22 @@ void Sequence::Preload(std::span<const TokenId> tokens, TokenPreload* preload) c
 }
 
 bool Sequence::narrows() const {
-  return min_tokens_ > 0 || remaining().value_or(ClosingMasks::kFrom + 1) <= ClosingMasks::kFrom;
+  const auto left = TokensLeft({.text_tokens = text_tokens(), .token_count = token_count()});
+  return min_tokens_ > 0 || left.value_or(ClosingMasks::kFrom + 1) <= ClosingMasks::kFrom;
+}
+
+std::optional<std::int64_t> Sequence::TokensLeft(const SequencePosition& position) const {
+  std::optional<std::int64_t> left;
+  if (token_limit_.has_value()) left = *token_limit_ - position.token_count;
+  if (max_tokens_.has_value()) {
+    const std::int64_t of_text = std::int64_t{*max_tokens_} + 1 - position.text_tokens;
+    left = std::min(left.value_or(of_text), of_text);
+  }
+  return left;
+}
+
+bool Sequence::Full(const SequencePosition& position) const {
+  return max_tokens_.has_value() && position.text_tokens >= *max_tokens_;
 }
 
 // Refuses what the grammar would take and a narrowed mask does not allow.
@@ -149,8 +165,12 @@ absl::Status Sequence::FillPositions(const Draft& draft,
                                      std::vector<SequencePosition>* positions) const {
   positions->clear();
   absl::Status filled = reasoning() ? FillMixed(draft, positions) : FillText(draft, positions);
-  if (min_tokens_ > 0 || token_limit_.has_value()) Narrow(draft, positions);
-  return filled;
+  if (min_tokens_ == 0 && !token_limit_.has_value() && !max_tokens_.has_value()) return filled;
+  const bool stood = !positions->empty() && positions->front().state != State::kInvalid;
+  Narrow(draft, positions);
+  if (!stood || positions->front().state != State::kInvalid) return filled;
+  return ErrorAt(absl::StatusCode::kResourceExhausted, "options.max_tokens", "LIMIT_EXCEEDED",
+                 absl::StrCat("the text has its ", *max_tokens_, " tokens and cannot end"));
 }
 
 absl::Status Sequence::FillText(const Draft& draft,
@@ -274,17 +294,25 @@ void Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>* positio
 }
 
 void Sequence::NarrowOne(SequencePosition* position) const {
-  if (position->may_end && position->text_tokens < min_tokens_) {
-    if (MaskRef open = WithoutStops(*position->mask); open != nullptr) {
-      position->mask = std::move(open);
-      position->may_end = false;
-    }
+  if (Full(*position)) {
+    if (!position->may_end) *position = {};
+  } else {
+    HoldMinimum(position);
   }
-  if (!token_limit_.has_value()) return;
-  const std::int64_t left = *token_limit_ - position->token_count;
-  if (left > ClosingMasks::kFrom) return;
-  position->mask =
-      closing_->Narrow(matcher_.stepper(), position->place, position->mask, static_cast<int>(left));
+  const std::optional<std::int64_t> left = TokensLeft(*position);
+  if (position->mask == nullptr || left.value_or(ClosingMasks::kFrom + 1) > ClosingMasks::kFrom) {
+    return;
+  }
+  position->mask = closing_->Narrow(matcher_.stepper(), position->place, position->mask,
+                                    static_cast<int>(*left));
+}
+
+void Sequence::HoldMinimum(SequencePosition* position) const {
+  if (!position->may_end || position->text_tokens >= min_tokens_) return;
+  if (MaskRef open = WithoutStops(*position->mask); open != nullptr) {
+    position->mask = std::move(open);
+    position->may_end = false;
+  }
 }
 
 MaskRef Sequence::WithoutStops(TokenMask mask) const {

@@ -7,7 +7,9 @@
 //          takes; after the end any.
 // Budget   with so many tokens left the masks lead to a complete text within them, wherever there
 //          is one (grammar_core/matcher/closing.h): reasoning is ended while there is room for the
-//          end and for the shortest text, and the text is closed.
+//          end and for the shortest text, and the text is closed. A grammar's own bound of
+//          tokens (GrammarOptions::max_tokens) is one of the text, and is never passed: where a
+//          text has reached it and cannot end, the row is at a dead end.
 // Errors   a refused token or rollback leaves the sequence as it was.
 // Cost     Rollback and a copy (a fork): constant time a token and a copy.
 // Threads  one thread at a time; copies are independent.
@@ -77,7 +79,8 @@ class Sequence {
 
   // The positions of `draft`, see grammar_core/matcher/drafts.h; with an empty one the row's own
   // alone. The sequence stays as it was. Errors: RESOURCE_EXHAUSTED, and the positions not made yet
-  // are invalid; INVALID_ARGUMENT for parents that are no tree, and there is none.
+  // are invalid, or the first one is, at a dead end; INVALID_ARGUMENT for parents that are no tree,
+  // and there is none.
   absl::Status FillPositions(const Draft& draft, std::vector<SequencePosition>* positions) const;
 
   // What must come next whatever the model says: in the text what the grammar leaves, in reasoning
@@ -106,7 +109,12 @@ class Sequence {
   // Takes away what budgets forbid, and the drafts that use it.
   void Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const;
   void NarrowOne(SequencePosition* position) const;
+  void HoldMinimum(SequencePosition* position) const;
   [[nodiscard]] bool narrows() const;
+  // Tokens that may follow a position of the text, the end included; nothing: no bound.
+  [[nodiscard]] std::optional<std::int64_t> TokensLeft(const SequencePosition& position) const;
+  // Whether the text has as many tokens as the grammar allows.
+  [[nodiscard]] bool Full(const SequencePosition& position) const;
   absl::Status CheckNarrowed(TokenId token) const;
   void PlanClosing();
   [[nodiscard]] bool MustEndReasoning(int token_count) const;
@@ -119,6 +127,7 @@ class Sequence {
   std::shared_ptr<const std::vector<TokenId>> stop_ids_;  // ascending
   std::shared_ptr<const ReasoningGate> gate_;
   int min_tokens_;
+  std::optional<int> max_tokens_;  // of the text, its end not counted
   // Every token, with the gate's place behind it as its state; 0 in the text.
   TokenHistory history_;
   std::optional<int> text_begin_;  // the tokens of reasoning, once it has ended

@@ -27,9 +27,9 @@ int TokensOfBytes(const TokenSearch& search, std::uint32_t bytes) {
 }
 
 // The tokens of `text` that are fewest: for each end, the best of the tokens that end there.
-class FewestPieces {
+class PieceTable {
  public:
-  FewestPieces(const TokenSearch& search, absl::string_view text)
+  PieceTable(const TokenSearch& search, absl::string_view text)
       : search_(search), text_(text), best_(text.size() + 1) {
     best_[0].tokens = 0;
   }
@@ -209,6 +209,10 @@ constexpr int kGuessBytes = 4096;
 
 }  // namespace
 
+std::vector<TokenId> FewestPieces(const TokenSearch& search, absl::string_view text) {
+  return PieceTable(search, text).Run();
+}
+
 int LeastTokens(const TokenSearch& search, TermId state) {
   const int of_text = TokensOfBytes(search, search.automaton->MinBytes(state));
   return std::max(of_text, search.automaton->MayEnd(state) ? 0 : 1);
@@ -219,7 +223,7 @@ absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, TermId
   const absl::StatusOr<std::string> text =
       ShortestCompletion(search.automaton, state, max_bytes, work);
   if (!text.ok()) return text.status();
-  std::vector<TokenId> tokens = FewestPieces(search, *text).Run();
+  std::vector<TokenId> tokens = FewestPieces(search, *text);
   if (tokens.empty() && !text->empty()) {
     return LimitExceeded("", "completion_bytes", max_bytes, std::int64_t{max_bytes} + 1);
   }

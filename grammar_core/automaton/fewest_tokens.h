@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask/token_index.h"
@@ -28,6 +29,9 @@ struct TokenSearch {
   // Ordinary tokens that are not taken as text, ascending: a row's own stop ids.
   std::span<const TokenId> excluded;
 };
+
+// The fewest ordinary tokens that spell `text`, empty where the vocabulary lacks one of its bytes.
+std::vector<TokenId> FewestPieces(const TokenSearch& search, absl::string_view text);
 
 // No completion from `state` has fewer tokens.
 int LeastTokens(const TokenSearch& search, TermId state);

@@ -1,13 +1,21 @@
 #include "grammar_core/compile/compiler.h"
 
 #include <chrono>
+#include <iterator>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/fewest_tokens.h"
+#include "grammar_core/base/error.h"
 #include "grammar_core/frontend/front_end.h"
 
 namespace maskd {
 namespace {
+
+// The longest text of which tokens are counted for options.max_tokens.
+constexpr int kMaxShortestBytes = 1 << 16;
 
 std::int64_t MicrosSince(Budget::Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Budget::Clock::now() - start)
@@ -45,6 +53,10 @@ class Compiler {
     g.warnings_ = std::move(read->warnings);
     g.temperature_ = read->temperature;
     g.bounds_ = std::move(read->bounds);
+    if (const auto most = g.source_.options.max_tokens; most.has_value()) {
+      g.bounds_.push_back(
+          {"options.max_tokens", absl::StrCat("texts: at most ", *most, " tokens")});
+    }
     return absl::OkStatus();
   }
 
@@ -58,7 +70,23 @@ class Compiler {
     Work work(budget_);
     g.automaton_->Mask(g.automaton_->start(), work);
     g.first_mask_us_ = MicrosSince(start);
-    return work.error();
+    return work.ok() ? CheckMaxTokens(work) : work.error();
+  }
+
+  // A text of so few tokens must be there.
+  absl::Status CheckMaxTokens(Work& work) {
+    CompiledGrammar& g = *grammar_;
+    const int most = g.source_.options.max_tokens.value_or(0);
+    if (most == 0) return absl::OkStatus();
+    const TokenSearch search = {g.automaton_.get(), &g.tokenizer_->index(), {}};
+    const TermId start = g.automaton_->start();
+    const auto few = FewTokens(search, start, kMaxShortestBytes, work);
+    if (few.ok() && std::ssize(*few) <= most) return absl::OkStatus();
+    const auto fewest = FewestTokens(search, start, most, work);
+    if (fewest.ok()) return absl::OkStatus();
+    if (!work.ok()) return work.error();
+    return ErrorAt(absl::StatusCode::kInvalidArgument, "options.max_tokens", "INVALID_GRAMMAR",
+                   absl::StrCat("no text of this grammar has at most ", most, " tokens"));
   }
 
   std::unique_ptr<CompiledGrammar> grammar_;

@@ -26,13 +26,17 @@ std::string SeparatorText(const std::optional<std::string>& separator) {
   return text;
 }
 
+std::string MaxTokensText(const GrammarOptions& options) {
+  return options.max_tokens.has_value() ? absl::StrCat(",tokens", *options.max_tokens) : "";
+}
+
 std::string OptionsText(const GrammarOptions& options) {
-  return absl::StrCat(static_cast<int>(options.white_space), ",", options.max_whitespace, ",",
-                      static_cast<int>(options.property_order), ",",
-                      static_cast<int>(options.strictness), ",",
-                      static_cast<int>(options.additional_properties), ",",
-                      options.max_number_digits, ",", static_cast<int>(options.formats),
-                      SeparatorText(options.item_separator), SeparatorText(options.key_separator));
+  return absl::StrCat(
+      static_cast<int>(options.white_space), ",", options.max_whitespace, ",",
+      static_cast<int>(options.property_order), ",", static_cast<int>(options.strictness), ",",
+      static_cast<int>(options.additional_properties), ",", options.max_number_digits, ",",
+      static_cast<int>(options.formats), SeparatorText(options.item_separator),
+      SeparatorText(options.key_separator), MaxTokensText(options));
 }
 
 }  // namespace

@@ -50,6 +50,8 @@ struct GrammarOptions {
   std::int32_t max_number_digits = 1024;
   // What the formats of the standard mean; a format of another name is an annotation.
   Formats formats = Formats::kByDraft;
+  // Tokens of the text at most, its end not counted. Of every kind.
+  std::optional<std::int32_t> max_tokens = std::nullopt;
 
   bool operator==(const GrammarOptions&) const = default;
 };

@@ -131,6 +131,19 @@ TEST_F(BadInputTest, OptionsThatAreNotSupportedAreNotIgnored) {
   EXPECT_THAT(status.error_message(), HasSubstr("options.indent"));
 }
 
+TEST_F(BadInputTest, AMaximumThatNoTextKeepsIsRefused) {
+  v1::CompileRequest request;
+  *request.mutable_grammar() = GrammarOf("choice", R"(["abc", "abcd"])");
+  const std::pair<int, const char*> cases[] = {{0, "options.max_tokens: 0 is not in [1, 1000000]"},
+                                               {2, "no text of this grammar has at most 2 tokens"}};
+  for (const auto& [most, message] : cases) {
+    request.mutable_grammar()->mutable_options()->set_max_tokens(most);
+    const grpc::Status status = Compile(request);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(status.error_message(), HasSubstr(message));
+  }
+}
+
 TEST_F(BadInputTest, AFieldOfALaterVersionIsNotIgnored) {
   v1::CompileRequest request;
   *request.mutable_grammar() = GrammarOf("json_schema", "{}");

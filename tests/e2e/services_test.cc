@@ -82,6 +82,32 @@ TEST_F(ServicesTest, ChecksTokens) {
             grpc::StatusCode::OUT_OF_RANGE);
 }
 
+TEST_F(ServicesTest, ChecksTokensAndTextsAgainstAMaximum) {
+  v1::CheckRequest request;
+  *request.mutable_grammar() = GrammarOf("regex", "a*");
+  request.mutable_grammar()->mutable_options()->set_max_tokens(3);
+  const auto check = [&] {
+    grpc::ClientContext context;
+    v1::CheckResponse response;
+    const grpc::Status status = running_.compiler()->Check(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  };
+  request.mutable_tokens()->mutable_ids()->Resize(3, 'a');
+  EXPECT_TRUE(check().accepted());
+  request.mutable_tokens()->mutable_ids()->Resize(4, 'a');
+  const v1::CheckResponse tokens = check();
+  EXPECT_FALSE(tokens.accepted());
+  EXPECT_EQ(tokens.stop().token_index(), 3);
+  request.set_text("aaa");
+  EXPECT_TRUE(check().accepted());
+  request.set_text("aaaa");
+  const v1::CheckResponse text = check();
+  EXPECT_FALSE(text.accepted());
+  EXPECT_EQ(text.stop().byte_offset(), 3);
+  EXPECT_EQ(text.stop().refused(), "a");
+}
+
 TEST_F(ServicesTest, Explains) {
   grpc::ClientContext context;
   v1::ExplainRequest request;

@@ -53,13 +53,17 @@ TEST(GrammarIdTest, EveryFieldMatters) {
   source.options.item_separator.reset();
   source.options.key_separator = ": ";
   ids.insert(IdOf(source));
+  source.options.max_tokens = 7;
+  ids.insert(IdOf(source));
+  source.options.max_tokens = 70;
+  ids.insert(IdOf(source));
   source.documents = {{"http://x.example/a", "true"}};
   ids.insert(IdOf(source));
   source.documents.front().uri = "http://x.example/b";
   ids.insert(IdOf(source));
   source.documents.front().text = "false";
   ids.insert(IdOf(source));
-  EXPECT_EQ(ids.size(), 15u);
+  EXPECT_EQ(ids.size(), 17u);
 }
 
 TEST(GrammarIdTest, BrokenSourceHasNone) {

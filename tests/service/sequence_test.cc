@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,9 +30,15 @@ Tokens Bytes(const std::string& text) { return {text.begin(), text.end()}; }
 
 class SequenceTest : public testing::Test {
  protected:
-  cache::GrammarPtr Compile(const std::string& kind, const std::string& source) {
+  absl::StatusOr<cache::GrammarPtr> TryCompile(const std::string& kind, const std::string& source,
+                                               const GrammarOptions& options) {
     Budget budget{Budget::Bounds()};
-    auto grammar = CompileGrammar({kind, source, {}}, tokenizer().space(), Limits(), budget);
+    return CompileGrammar({kind, source, options}, tokenizer().space(), Limits(), budget);
+  }
+
+  cache::GrammarPtr Compile(const std::string& kind, const std::string& source,
+                            const GrammarOptions& options = {}) {
+    auto grammar = TryCompile(kind, source, options);
     EXPECT_TRUE(grammar.ok()) << grammar.status();
     return *std::move(grammar);
   }
@@ -175,6 +182,86 @@ TEST_F(SequenceTest, TooFewTokensLeftForAnyTextTakeNothingAway) {
   Sequence row(Compile("regex", "a*bcd"), {});
   row.SetRemaining(3);
   EXPECT_THAT(Positions(row, {}), testing::ElementsAre("ab"));
+}
+
+// All texts of at most `length` tokens that `row` takes, and how many ways lead to a dead end.
+struct Texts {
+  std::set<std::string> complete;
+  int dead_ends = 0;
+};
+
+Texts TextsOf(const Sequence& start, int length) {
+  Texts texts;
+  std::vector<std::pair<Sequence, std::string>> open = {{start, ""}};
+  while (!open.empty()) {
+    const auto [row, text] = std::move(open.back());
+    open.pop_back();
+    const std::string next = Positions(row, {})[0];
+    texts.dead_ends += next == "invalid" ? 1 : 0;
+    if (next == "invalid") continue;
+    for (const char byte : next) {
+      if (byte == '$') {
+        texts.complete.insert(text);
+      } else if (static_cast<int>(text.size()) < length) {
+        Sequence longer = row;
+        EXPECT_TRUE(longer.Take(static_cast<TokenId>(byte)).ok());
+        open.emplace_back(std::move(longer), text + byte);
+      } else {
+        texts.complete.insert("longer than " + text);
+      }
+    }
+  }
+  return texts;
+}
+
+TEST_F(SequenceTest, AGrammarsMaximumTakesTheTextsOfSoManyTokensAndNoOther) {
+  const std::pair<std::string, std::string> grammars[] = {
+      {"regex", "(ab|c)*d{2}"},
+      {"regex", "a*(b|ccc)"},
+      {"regex", "(a|bb){1,4}c?"},
+      {"gbnf", R"g(root ::= "(" root ")" | "x" | "yy" root)g"},
+      {"choice", R"(["a", "bcd", "befgh"])"}};
+  for (const auto& [kind, source] : grammars) {
+    const Sequence free(Compile(kind, source), {});
+    for (int most = 1; most <= 7; ++most) {
+      std::set<std::string> expected;
+      for (const std::string& text : TextsOf(free, most).complete) {
+        if (!text.starts_with("longer")) expected.insert(text);
+      }
+      const auto grammar = TryCompile(kind, source, {.max_tokens = most});
+      if (expected.empty()) {
+        EXPECT_EQ(ErrorPlace(grammar.status()), "options.max_tokens") << source << " " << most;
+        continue;
+      }
+      ASSERT_TRUE(grammar.ok()) << source << " " << most << ": " << grammar.status();
+      const Texts texts = TextsOf(Sequence(*grammar, {}), most);
+      EXPECT_EQ(texts.complete, expected) << source << " " << most;
+      EXPECT_EQ(texts.dead_ends, 0) << source << " " << most;
+    }
+  }
+}
+
+TEST_F(SequenceTest, AGrammarsMaximumCountsTheTextAlone) {
+  Sequence row(Compile("regex", "a*", {.max_tokens = 2}), {.gate = Gate({.end_tokens = {'>'}})});
+  ASSERT_TRUE(TakeAll(row, Bytes("mmmmm>a")).ok());
+  EXPECT_THAT(Positions(row, Bytes("aa")), testing::ElementsAre("a$", "$", "invalid"));
+  row.SetRemaining(1);
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre("$"));
+  ASSERT_TRUE(row.Take('a').code() == absl::StatusCode::kInvalidArgument);
+}
+
+// What was begun earlier than the masks look ahead is not let go on.
+TEST_F(SequenceTest, ATextThatCannotEndAtItsMaximumFails) {
+  Sequence row(Compile("regex", "a*(b{400}|c)", {.max_tokens = 500}), {});
+  ASSERT_TRUE(TakeAll(row, Bytes(std::string(200, 'a') + std::string(300, 'b'))).ok());
+  std::vector<SequencePosition> positions;
+  const absl::Status filled = row.FillPositions({}, &positions);
+  EXPECT_EQ(filled.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ErrorPlace(filled), "options.max_tokens");
+  EXPECT_EQ(positions[0].state, State::kInvalid);
+  EXPECT_FALSE(row.Take('b').ok());
+  ASSERT_TRUE(row.Rollback(301).ok());
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre("abc"));
 }
 
 TEST_F(SequenceTest, ReasoningLeavesRoomForTheText) {
