@@ -2,6 +2,7 @@
 // the engine's masks and the slow recogniser. The forms are those of the models' chat templates, as
 // xgrammar 0.2.8 has them under the same names.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -290,10 +291,18 @@ TEST(XmlStyleErrorsTest, SayWhatIsMissing) {
                   R"({"format":{"type":"qwen_xml_parameter","json_schema":{"type":"integer"}}})");
   EXPECT_EQ(read.status().message(),
             "/format/json_schema: the style qwen_xml writes objects, and the schema has none");
-  const auto counted = ReadForTest(
-      "structural_tag",
-      R"({"format":{"type":"qwen_xml_parameter","json_schema":{"type":"object","minProperties":1}}})");
-  EXPECT_EQ(counted.status().code(), absl::StatusCode::kUnimplemented);
+  const std::pair<const char*, const char*> refused[] = {
+      {R"({"type":"object","minProperties":1})", "counts and conditions of members"},
+      {R"({"type":"object","minProperties":2,"additionalProperties":{"type":"integer"}})",
+       "counts and conditions of members"},
+      {R"({"anyOf":[{"const":{"a":1}},{"type":"object","required":["b"]}]})", "a given object"}};
+  for (const auto& [schema, what] : refused) {
+    const auto of_shape = ReadForTest(
+        "structural_tag",
+        absl::StrCat(R"({"format":{"type":"qwen_xml_parameter","json_schema":)", schema, "}}"));
+    EXPECT_EQ(of_shape.status().code(), absl::StatusCode::kUnimplemented) << schema;
+    EXPECT_THAT(std::string(of_shape.status().message()), testing::HasSubstr(what)) << schema;
+  }
 }
 
 }  // namespace

@@ -143,9 +143,8 @@ class XmlWriter {
     if (!parts.ok()) return parts.status();
     std::vector<NodeId> objects;
     for (const ValueParts::Part& part : *parts) {
-      const IrNode& n = read_.ir.nodes[part.node];
-      if (n.kind != IrKind::kObject || part.type != ValueType::kObject) continue;
-      const absl::StatusOr<NodeId> object = Object(read_.ir.objects[n.a]);
+      if (part.type != ValueType::kObject) continue;
+      const absl::StatusOr<NodeId> object = ObjectAt(part.node);
       if (!object.ok()) return object.status();
       objects.push_back(*object);
     }
@@ -178,10 +177,21 @@ class XmlWriter {
     return absl::OkStatus();
   }
 
+  absl::Status Unsupported(absl::string_view what) const {
+    return UnsupportedAt(place_, what, absl::StrCat("in the style ", style_.name));
+  }
+
+  // Objects whose members are counted by their names are distinct members of others.
+  absl::StatusOr<NodeId> ObjectAt(NodeId node) {
+    const IrNode& n = read_.ir.nodes[node];
+    if (n.kind == IrKind::kObject) return Object(read_.ir.objects[n.a]);
+    return Unsupported(n.kind == IrKind::kDistinct ? "counts and conditions of members"
+                                                   : "a given object");
+  }
+
   absl::StatusOr<NodeId> Object(const ObjectSpec& spec) {
     if (!spec.conditions.empty() || spec.max_members != kUnbounded || spec.min_members > 0) {
-      return UnsupportedAt(place_, "counts and conditions of members",
-                           absl::StrCat("in the style ", style_.name));
+      return Unsupported("counts and conditions of members");
     }
     std::vector<NodeId> members;
     for (const ObjectSpec::Member& member : spec.members) {
@@ -283,12 +293,8 @@ class XmlWriter {
   }
 
   absl::StatusOr<NodeId> Form(const ValueParts::Part& part) {
-    const IrNode& n = read_.ir.nodes[part.node];
     if (style_.nests() && part.type == ValueType::kArray) return Items(part.node);
-    if (style_.nests() && part.type == ValueType::kObject) {
-      if (n.kind == IrKind::kObject) return Object(read_.ir.objects[n.a]);
-      return UnsupportedAt(place_, "a given object", absl::StrCat("in the style ", style_.name));
-    }
+    if (style_.nests() && part.type == ValueType::kObject) return ObjectAt(part.node);
     return Value(part);
   }
 
