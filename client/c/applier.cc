@@ -69,13 +69,16 @@ absl::StatusOr<MaskRow> Tuned(const MaskRow& row, const maskd_tuning& tuning, st
   return row.With(biases, tuning.temperature);
 }
 
+absl::Status CheckVocabSize(std::int64_t vocab_size) {
+  if (vocab_size > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("vocab_size: ", vocab_size, " is not positive"));
+}
+
 absl::Status ReadRows(const maskd_row* rows, std::int64_t row_count, std::int64_t vocab_size,
                       const maskd_tuning* tunings, std::vector<MaskRow>& masks) {
   std::span<const maskd_row> given;
   if (absl::Status status = ReadSpan(rows, row_count, "rows", given); !status.ok()) return status;
-  if (vocab_size <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("vocab_size: ", vocab_size, " is not positive"));
-  }
+  if (absl::Status status = CheckVocabSize(vocab_size); !status.ok()) return status;
   masks.reserve(given.size());
   for (const maskd_row& row : given) {
     const std::int64_t index = std::ssize(masks);
@@ -118,9 +121,7 @@ absl::Status ApplyWith(const maskd_applier* applier, const maskd_logits* logits,
 
 absl::Status CheckBitmask(std::int64_t vocab_size, std::int64_t word_stride,
                           std::int64_t row_count) {
-  if (vocab_size <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("vocab_size: ", vocab_size, " is not positive"));
-  }
+  if (absl::Status status = CheckVocabSize(vocab_size); !status.ok()) return status;
   if (row_count < 0) {
     return absl::InvalidArgumentError(absl::StrCat("row_count: ", row_count, " is negative"));
   }
