@@ -72,22 +72,18 @@ void Sequence::Preload(std::span<const TokenId> tokens, TokenPreload* preload) c
 }
 
 bool Sequence::narrows() const {
-  const auto left = TokensLeft({.text_tokens = text_tokens(), .token_count = token_count()});
+  const auto left = TokensLeft(text_tokens(), token_count());
   return min_tokens_ > 0 || left.value_or(ClosingMasks::kFrom + 1) <= ClosingMasks::kFrom;
 }
 
-std::optional<std::int64_t> Sequence::TokensLeft(const SequencePosition& position) const {
+std::optional<std::int64_t> Sequence::TokensLeft(int text_tokens, int token_count) const {
   std::optional<std::int64_t> left;
-  if (token_limit_.has_value()) left = *token_limit_ - position.token_count;
+  if (token_limit_.has_value()) left = *token_limit_ - token_count;
   if (max_tokens_.has_value()) {
-    const std::int64_t of_text = std::int64_t{*max_tokens_} + 1 - position.text_tokens;
+    const std::int64_t of_text = std::int64_t{*max_tokens_} + 1 - text_tokens;
     left = std::min(left.value_or(of_text), of_text);
   }
   return left;
-}
-
-bool Sequence::Full(const SequencePosition& position) const {
-  return max_tokens_.has_value() && position.text_tokens >= *max_tokens_;
 }
 
 // Refuses what the grammar would take and a narrowed mask does not allow.
@@ -294,15 +290,14 @@ void Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>* positio
 }
 
 void Sequence::NarrowOne(SequencePosition* position) const {
-  if (Full(*position)) {
-    if (!position->may_end) *position = {};
-  } else {
-    HoldMinimum(position);
-  }
-  const std::optional<std::int64_t> left = TokensLeft(*position);
-  if (position->mask == nullptr || left.value_or(ClosingMasks::kFrom + 1) > ClosingMasks::kFrom) {
+  const bool is_full = max_tokens_.has_value() && position->text_tokens >= *max_tokens_;
+  if (is_full && !position->may_end) {
+    *position = {};
     return;
   }
+  if (!is_full) HoldMinimum(position);
+  const auto left = TokensLeft(position->text_tokens, position->token_count);
+  if (left.value_or(ClosingMasks::kFrom + 1) > ClosingMasks::kFrom) return;
   position->mask = closing_->Narrow(matcher_.stepper(), position->place, position->mask,
                                     static_cast<int>(*left));
 }

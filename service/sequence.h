@@ -111,10 +111,8 @@ class Sequence {
   void NarrowOne(SequencePosition* position) const;
   void HoldMinimum(SequencePosition* position) const;
   [[nodiscard]] bool narrows() const;
-  // Tokens that may follow a position of the text, the end included; nothing: no bound.
-  [[nodiscard]] std::optional<std::int64_t> TokensLeft(const SequencePosition& position) const;
-  // Whether the text has as many tokens as the grammar allows.
-  [[nodiscard]] bool Full(const SequencePosition& position) const;
+  // Tokens that may follow so many of the text and of the row, the end included; nothing: no bound.
+  [[nodiscard]] std::optional<std::int64_t> TokensLeft(int text_tokens, int token_count) const;
   absl::Status CheckNarrowed(TokenId token) const;
   void PlanClosing();
   [[nodiscard]] bool MustEndReasoning(int token_count) const;
