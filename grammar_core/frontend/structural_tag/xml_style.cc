@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <utility>
 
@@ -40,23 +41,13 @@ constexpr std::array kStyles = {
     XmlStyle{.name = "deepseek_xml",
              .open = "<" DSML "parameter name=\"",
              .behind_name = "\" string=\"",
-             .string_type = "true",
-             .number_type = "false",
-             .boolean_type = "false",
-             .null_type = "false",
-             .array_type = "false",
-             .object_type = "false",
+             .type_names = {"true", "false", "false", "false", "false", "false"},
              .before_value = "\">",
              .close = "</" DSML "parameter>"},
     XmlStyle{.name = "deepseek_v4_1_xml",
              .open = "<" DSML " parameter name=\"",
              .behind_name = "\" string=\"",
-             .string_type = "true",
-             .number_type = "false",
-             .boolean_type = "false",
-             .null_type = "false",
-             .array_type = "false",
-             .object_type = "false",
+             .type_names = {"true", "false", "false", "false", "false", "false"},
              .before_value = "\">",
              .close = "</" DSML " parameter>",
              .space_around_strings = false},
@@ -69,12 +60,7 @@ constexpr std::array kStyles = {
     XmlStyle{.name = "cohere_xml",
              .open = "<cofl:value name=\"",
              .behind_name = "\" type=\"",
-             .string_type = "raw",
-             .number_type = "json",
-             .boolean_type = "json",
-             .null_type = "json",
-             .array_type = "list",
-             .object_type = "dict",
+             .type_names = {"raw", "json", "json", "json", "list", "dict"},
              .before_value = "\">",
              .close = "</cofl:value>",
              .item_open = "<cofl:value type=\"",
@@ -83,32 +69,13 @@ constexpr std::array kStyles = {
     XmlStyle{.name = "kimi_k3_xml",
              .open = "<|open|>argument key=\"",
              .behind_name = "\" type=\"",
-             .string_type = "string",
-             .number_type = "number",
-             .boolean_type = "boolean",
-             .null_type = "null",
-             .array_type = "array",
-             .object_type = "object",
+             .type_names = {"string", "number", "boolean", "null", "array", "object"},
              .before_value = "\"<|sep|>",
              .close = "<|close|>argument<|sep|>"},
 };
 
 absl::string_view TypeName(const XmlStyle& style, ValueType type) {
-  switch (type) {
-    case ValueType::kString:
-      return style.string_type;
-    case ValueType::kNumber:
-      return style.number_type;
-    case ValueType::kBoolean:
-      return style.boolean_type;
-    case ValueType::kNull:
-      return style.null_type;
-    case ValueType::kArray:
-      return style.array_type;
-    case ValueType::kObject:
-      return style.object_type;
-  }
-  return "";
+  return style.type_names[static_cast<std::size_t>(type)];
 }
 
 // Characters of names that need no escape in any of the styles.

@@ -15,6 +15,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,12 +38,8 @@ struct XmlStyle {
   // value, `close`.
   absl::string_view open;
   absl::string_view behind_name;
-  absl::string_view string_type = "";
-  absl::string_view number_type = "";
-  absl::string_view boolean_type = "";
-  absl::string_view null_type = "";
-  absl::string_view array_type = "";
-  absl::string_view object_type = "";
+  // By ValueType: string, number, boolean, null, array, object.
+  std::array<absl::string_view, 6> type_names = {};
   absl::string_view before_value = "";
   absl::string_view close;
   // Around an item of an array, in styles that write arrays and objects not as JSON.
