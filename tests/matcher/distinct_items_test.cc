@@ -13,6 +13,7 @@
 
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
+#include "tests/matcher/long_tokens.h"
 
 namespace maskd {
 namespace {
@@ -24,19 +25,6 @@ const std::vector<std::string>& LongTokens() {
       R"(",)",  R"("])",      R"(","a)",   R"(","a")",  R"(","b",)",  R"(","b","a)", R"("",")",
       R"(aa)",  R"(ab","ab)", R"(",null)", R"(1,)",     R"(,1)",      R"(","\u0061)"};
   return *tokens;
-}
-
-constexpr TokenId kEnd = 400;
-
-std::shared_ptr<TokenizerSpace> Space() {
-  std::vector<Vocabulary::Token> tokens;
-  for (int byte = 0; byte < 256; ++byte) {
-    tokens.push_back({std::string(1, static_cast<char>(byte))});
-  }
-  for (const std::string& text : LongTokens()) tokens.push_back({text});
-  tokens.resize(kEnd);
-  tokens.push_back({"<end>", true});
-  return TokenizerSpace::Create(*Vocabulary::Create("test", std::move(tokens), {kEnd}));
 }
 
 // What an array may hold.
@@ -220,7 +208,7 @@ std::shared_ptr<const CompiledGrammar> Compiled(const Items& items) {
   GrammarSource source = {"json_schema", items.schema, {}};
   source.options.white_space = WhiteSpace::kCompact;
   Budget budget = Budget::Unlimited();
-  auto compiled = CompileGrammar(source, Space(), Limits(), budget);
+  auto compiled = CompileGrammar(source, SpaceWith(LongTokens()), Limits(), budget);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
   return *compiled;
 }

@@ -14,6 +14,7 @@
 
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
+#include "tests/matcher/long_tokens.h"
 
 namespace maskd {
 namespace {
@@ -27,19 +28,6 @@ const std::vector<std::string>& LongTokens() {
   return *tokens;
 }
 
-constexpr TokenId kEnd = 400;
-
-std::shared_ptr<TokenizerSpace> Space() {
-  std::vector<Vocabulary::Token> tokens;
-  for (int byte = 0; byte < 256; ++byte) {
-    tokens.push_back({std::string(1, static_cast<char>(byte))});
-  }
-  for (const std::string& text : LongTokens()) tokens.push_back({text});
-  tokens.resize(kEnd);
-  tokens.push_back({"<end>", true});
-  return TokenizerSpace::Create(*Vocabulary::Create("test", std::move(tokens), {kEnd}));
-}
-
 struct Schema {
   const char* name;
   const char* text;  // with one "uniqueItems":true
@@ -51,7 +39,7 @@ std::shared_ptr<const CompiledGrammar> Compiled(const std::string& schema,
   source.options.white_space = WhiteSpace::kCompact;
   source.options.property_order = order;
   Budget budget = Budget::Unlimited();
-  auto compiled = CompileGrammar(source, Space(), Limits(), budget);
+  auto compiled = CompileGrammar(source, SpaceWith(LongTokens()), Limits(), budget);
   EXPECT_TRUE(compiled.ok()) << compiled.status();
   return *compiled;
 }
