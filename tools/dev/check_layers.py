@@ -21,6 +21,7 @@ CORE = "grammar_core/"
 # Room -> the rooms it may include, itself left out. Inside the grammar core, a room sees what its
 # dependencies see: that is written out, so that this table is the whole truth.
 CPU = {"cpu"}
+RING = {"ring"}
 BASE = {CORE + "base"}
 IR = BASE | {CORE + "ir"}
 TOKENIZER = BASE | {CORE + "tokenizer"}
@@ -30,12 +31,13 @@ FRONTEND = AUTOMATON | {CORE + "frontend"}
 COMPILE = FRONTEND | {CORE + "compile"}
 GRAMMAR_CORE = COMPILE | {CORE + "matcher"}
 CACHE = GRAMMAR_CORE | {"cache", "metrics"}
-SERVICE = CACHE | {"service", "protos"}
-CLIENT = CPU | {"client", "protos"}
+SERVICE = CACHE | RING | {"service", "protos"}
+CLIENT = CPU | RING | {"client", "protos"}
 EVERYTHING = SERVICE | CLIENT
 
 ALLOWED = {
     "cpu": CPU,
+    "ring": RING,
     CORE + "base": BASE,
     CORE + "ir": IR,
     CORE + "tokenizer": TOKENIZER,

@@ -1,0 +1,78 @@
+// One side of a stream through shared memory: messages out, messages in, in order.
+//
+//   Channel channel(std::move(memory), Side::kServer, max_message_bytes);
+//   while ((message = channel.TryRead()) has none) channel.Sleep(kBytes, deadline);
+//
+// Framing  four bytes of length, least significant first, and the message. One that is larger than
+//          the ring goes through it in pieces: the reader gathers them.
+// Bounds   a reader holds one message of at most max_message_bytes, grown as its bytes come.
+// Waiting  nothing here waits but Sleep(). The other side is rung only when it says that it sleeps.
+// Errors   each is final. DATA_LOSS: the other side's words cannot be, or it rings again and again
+//          for nothing. RESOURCE_EXHAUSTED: a message above max_message_bytes.
+// Threads  one thread at a time, but for Wake().
+#ifndef MASKD_RING_CHANNEL_H_
+#define MASKD_RING_CHANNEL_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+#include "ring/byte_ring.h"
+#include "ring/doorbell.h"
+#include "ring/shared_memory.h"
+
+namespace maskd::ring {
+
+enum class Side { kServer, kClient };
+
+class Channel {
+ public:
+  Channel(SharedMemory memory, Side side, std::size_t max_message_bytes);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // Begins a message, of which `bytes` must live until it is sent. The one before must be.
+  void StartWrite(absl::string_view bytes);
+  // Sends what there is room for. Whether all of the message is sent.
+  absl::StatusOr<bool> ContinueWrite();
+
+  // The next message, if all of it has come; it lives until the next call.
+  absl::StatusOr<std::optional<absl::string_view>> TryRead();
+
+  // Sleeps until `deadline`, Wake(), or one of `reasons`: there may be bytes to read, or room to
+  // write. May return without any of them.
+  absl::Status Sleep(std::uint32_t reasons, absl::Time deadline);
+  // Ends Sleep(), that of now or else the next one. From any thread.
+  void Wake();
+
+ private:
+  // Reads until `part` has `size` bytes. Whether it has.
+  absl::StatusOr<bool> Gather(std::size_t size, std::string* part);
+  [[nodiscard]] bool Has(std::uint32_t reasons) const;
+
+  const SharedMemory memory_;
+  const std::size_t max_message_bytes_;
+  RingWriter out_;
+  RingReader in_;
+  Word* const my_bell_;
+  Word* const their_bell_;
+
+  std::string length_out_;
+  absl::string_view left_;  // of the message that is written, behind its length
+  std::string length_in_;
+  std::string message_;
+  bool message_taken_ = true;  // message_ is of the one before
+  int rung_for_nothing_ = 0;   // in a row
+  std::atomic<bool> woken_ = false;
+};
+
+}  // namespace maskd::ring
+
+#endif  // MASKD_RING_CHANNEL_H_

@@ -1,0 +1,196 @@
+#include "ring/handover.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+namespace maskd::ring {
+namespace {
+
+// Connections that have not asked yet; one more and the oldest is closed.
+constexpr std::size_t kMostPeers = 32;
+constexpr int kBacklog = 64;
+
+absl::Status Failed(absl::string_view what, absl::string_view path) {
+  return absl::UnavailableError(absl::StrCat(path, ": ", what, ": ", std::strerror(errno)));
+}
+
+absl::StatusOr<sockaddr_un> AddressOf(absl::string_view path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(address.sun_path)) {
+    return absl::UnavailableError(absl::StrCat(path, ": is too long for a socket"));
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+const sockaddr* Plain(const sockaddr_un& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
+// A message of one byte with room for one descriptor.
+struct Packet {
+  Packet() {
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+  }
+  Packet(const Packet&) = delete;
+  Packet& operator=(const Packet&) = delete;
+
+  char byte = 'm';
+  iovec piece = {&byte, 1};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control = {};
+  msghdr message = {};
+};
+
+void SendFd(int socket, int fd) {
+  Packet packet;
+  cmsghdr* const header = CMSG_FIRSTHDR(&packet.message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &fd, sizeof(int));
+  // Whoever has gone does not get it.
+  [[maybe_unused]] const ssize_t sent =
+      sendmsg(socket, &packet.message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// The descriptor of the packet that has come.
+absl::StatusOr<UniqueFd> ReceiveFd(int socket) {
+  Packet packet;
+  if (recvmsg(socket, &packet.message, MSG_CMSG_CLOEXEC) != 1) {
+    return absl::UnavailableError("the token is refused");
+  }
+  const cmsghdr* const header = CMSG_FIRSTHDR(&packet.message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS ||
+      header->cmsg_len != CMSG_LEN(sizeof(int))) {
+    return absl::ResourceExhaustedError("no room for a descriptor");
+  }
+  int fd = -1;
+  std::memcpy(&fd, CMSG_DATA(header), sizeof(int));
+  return UniqueFd(fd);
+}
+
+// Whether something can be received until `deadline`.
+bool WaitUntilReadable(int socket, absl::Time deadline) {
+  pollfd wanted = {socket, POLLIN, 0};
+  for (;;) {
+    const absl::Duration left = std::max(deadline - absl::Now(), absl::ZeroDuration());
+    const timespec timeout = absl::ToTimespec(std::min(left, absl::Hours(1)));
+    const int ready = ppoll(&wanted, 1, &timeout, nullptr);
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+    if (left == absl::ZeroDuration()) return false;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> MakeToken() {
+  std::string token(kTokenBytes, '\0');
+  if (getrandom(token.data(), token.size(), 0) != static_cast<ssize_t>(token.size())) {
+    return absl::UnavailableError("no random bytes");
+  }
+  return token;
+}
+
+absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
+                               absl::Time deadline) {
+  const absl::StatusOr<sockaddr_un> address = AddressOf(path);
+  if (!address.ok()) return address.status();
+  const UniqueFd peer(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!peer.is_open()) return Failed("no socket", path);
+  if (connect(peer.get(), Plain(*address), sizeof(*address)) != 0) {
+    return Failed("nobody listens", path);
+  }
+  if (send(peer.get(), token.data(), token.size(), MSG_NOSIGNAL) < 0) {
+    return Failed("cannot ask", path);
+  }
+  if (!WaitUntilReadable(peer.get(), deadline)) {
+    return absl::DeadlineExceededError(absl::StrCat(path, ": no answer in time"));
+  }
+  return ReceiveFd(peer.get());
+}
+
+absl::StatusOr<std::unique_ptr<HandoverPort>> HandoverPort::Listen(const std::string& path,
+                                                                   Find find) {
+  const absl::StatusOr<sockaddr_un> address = AddressOf(path);
+  if (!address.ok()) return address.status();
+  UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  UniqueFd stop(eventfd(0, EFD_CLOEXEC));
+  if (!listener.is_open() || !stop.is_open()) return Failed("no socket", path);
+  unlink(path.c_str());
+  if (bind(listener.get(), Plain(*address), sizeof(*address)) != 0 ||
+      listen(listener.get(), kBacklog) != 0) {
+    return Failed("cannot listen", path);
+  }
+  return std::unique_ptr<HandoverPort>(
+      new HandoverPort(path, std::move(find), std::move(listener), std::move(stop)));
+}
+
+HandoverPort::HandoverPort(std::string path, Find find, UniqueFd listener, UniqueFd stop)
+    : path_(std::move(path)),
+      find_(std::move(find)),
+      listener_(std::move(listener)),
+      stop_(std::move(stop)),
+      thread_([this] { Serve(); }) {}
+
+HandoverPort::~HandoverPort() {
+  unlink(path_.c_str());
+  eventfd_write(stop_.get(), 1);
+  thread_.join();
+}
+
+void HandoverPort::Serve() {
+  std::vector<pollfd> watched;
+  for (;;) {
+    watched = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    for (const UniqueFd& peer : peers_) watched.push_back({peer.get(), POLLIN, 0});
+    if (poll(watched.data(), watched.size(), -1) < 0) continue;  // a signal
+    if (watched[0].revents != 0) return;
+    for (std::size_t i = watched.size(); i-- > 2;) {
+      const auto peer = peers_.begin() + static_cast<std::ptrdiff_t>(i - 2);
+      if (watched[i].revents != 0 && Answer(*peer)) peers_.erase(peer);
+    }
+    if (watched[1].revents != 0) Accept();
+  }
+}
+
+void HandoverPort::Accept() {
+  UniqueFd peer(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!peer.is_open()) {
+    // Out of descriptors, it may be; the listener stays readable and must not keep this busy.
+    if (errno != EAGAIN && errno != ECONNABORTED) absl::SleepFor(absl::Milliseconds(10));
+    return;
+  }
+  if (peers_.size() == kMostPeers) peers_.pop_front();
+  peers_.push_back(std::move(peer));
+}
+
+bool HandoverPort::Answer(const UniqueFd& peer) const {
+  std::array<char, kTokenBytes + 1> asked = {};
+  const ssize_t count = recv(peer.get(), asked.data(), asked.size(), MSG_DONTWAIT);
+  if (count < 0) return errno != EAGAIN && errno != EINTR;
+  if (count == static_cast<ssize_t>(kTokenBytes)) {
+    const UniqueFd found = find_({asked.data(), kTokenBytes});
+    if (found.is_open()) SendFd(peer.get(), found.get());
+  }
+  return true;
+}
+
+}  // namespace maskd::ring

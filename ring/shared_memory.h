@@ -1,0 +1,93 @@
+// The memory that the two ends of a stream share: words that say how far each is, then the bytes
+// of two rings.
+//
+// Layout   SharedWords at 0, the ring of the client's messages at kWordsBytes, that of the server's
+//          behind it. Every word has a cache line of its own and starts at 0.
+// Bounds   the server makes it with a size that is sealed: neither side can shorten it under the
+//          other, so reading it never faults.
+// Trust    each side writes its own words and takes the other's for claims (byte_ring.h).
+// Ownership  the memory lasts as long as either side has it mapped.
+#ifndef MASKD_RING_SHARED_MEMORY_H_
+#define MASKD_RING_SHARED_MEMORY_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+#include "ring/unique_fd.h"
+
+namespace maskd::ring {
+
+using Word = std::atomic<std::uint32_t>;
+static_assert(Word::is_always_lock_free && sizeof(Word) == 4);
+
+// How far a ring has been written and read, in bytes since its beginning, modulo 2^32.
+struct RingWords {
+  alignas(64) Word written;
+  alignas(64) Word read;
+};
+
+struct SharedWords {
+  RingWords to_server;
+  RingWords to_client;
+  alignas(64) Word server_bell;  // doorbell.h
+  alignas(64) Word client_bell;
+};
+static_assert(sizeof(SharedWords) == 384);
+
+inline constexpr std::size_t kWordsBytes = 4096;
+
+// Bytes of the two rings, each a power of two.
+struct RingSizes {
+  std::uint32_t to_server = 256 << 10;
+  std::uint32_t to_client = 1 << 20;
+
+  [[nodiscard]] std::size_t total() const {
+    return kWordsBytes + std::size_t{to_server} + std::size_t{to_client};
+  }
+};
+
+// INVALID_ARGUMENT: a size that is no power of two, below a page or above 1 GiB.
+absl::Status CheckSizes(const RingSizes& sizes);
+
+class SharedMemory {
+ public:
+  // Makes it, all zero, and seals its size. Errors: RESOURCE_EXHAUSTED, UNAVAILABLE (the system has
+  // no such memory).
+  static absl::StatusOr<SharedMemory> Create(const RingSizes& sizes);
+  // Maps memory that another process has made. Errors: INVALID_ARGUMENT (not of these sizes, or not
+  // sealed), RESOURCE_EXHAUSTED.
+  static absl::StatusOr<SharedMemory> Map(UniqueFd fd, const RingSizes& sizes);
+
+  SharedMemory(SharedMemory&& other) noexcept;
+  SharedMemory& operator=(SharedMemory&&) = delete;
+  ~SharedMemory();
+
+  [[nodiscard]] SharedWords& words() const { return *reinterpret_cast<SharedWords*>(begin_); }
+  [[nodiscard]] std::span<std::uint8_t> to_server() const {
+    return {begin_ + kWordsBytes, sizes_.to_server};
+  }
+  [[nodiscard]] std::span<std::uint8_t> to_client() const {
+    return {begin_ + kWordsBytes + sizes_.to_server, sizes_.to_client};
+  }
+
+  // For the other side, once: what is mapped here stays.
+  UniqueFd TakeFd() { return std::move(fd_); }
+
+ private:
+  SharedMemory(UniqueFd fd, std::uint8_t* begin, const RingSizes& sizes)
+      : fd_(std::move(fd)), begin_(begin), sizes_(sizes) {}
+  static absl::StatusOr<SharedMemory> MapChecked(UniqueFd fd, const RingSizes& sizes);
+
+  UniqueFd fd_;
+  std::uint8_t* begin_;
+  RingSizes sizes_;
+};
+
+}  // namespace maskd::ring
+
+#endif  // MASKD_RING_SHARED_MEMORY_H_

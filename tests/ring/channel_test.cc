@@ -1,0 +1,209 @@
+#include "ring/channel.h"
+
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+
+#include "ring/doorbell.h"
+
+namespace maskd::ring {
+namespace {
+
+constexpr RingSizes kSizes = {.to_server = 4096, .to_client = 4096};
+constexpr std::size_t kMostBytes = 1 << 20;
+constexpr absl::Duration kPatience = absl::Seconds(20);
+
+// Two ends of one memory, and a third mapping for whoever does not keep to the rules.
+class ChannelTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto memory = SharedMemory::Create(kSizes);
+    ASSERT_TRUE(memory.ok()) << memory.status();
+    const UniqueFd fd = memory->TakeFd();
+    auto mapped = SharedMemory::Map(UniqueFd(dup(fd.get())), kSizes);
+    ASSERT_TRUE(mapped.ok()) << mapped.status();
+    auto hostile = SharedMemory::Map(UniqueFd(dup(fd.get())), kSizes);
+    ASSERT_TRUE(hostile.ok()) << hostile.status();
+    server_ = std::make_unique<Channel>(*std::move(memory), Side::kServer, kMostBytes);
+    client_ = std::make_unique<Channel>(*std::move(mapped), Side::kClient, kMostBytes);
+    hostile_ = std::make_unique<SharedMemory>(*std::move(hostile));
+  }
+
+  // Sends all of `message`, however long it takes the other side.
+  static absl::Status Send(Channel& channel, const std::string& message) {
+    channel.StartWrite(message);
+    for (;;) {
+      const absl::StatusOr<bool> sent = channel.ContinueWrite();
+      if (!sent.ok() || *sent) return sent.status();
+      if (absl::Status slept = channel.Sleep(kRoom, absl::Now() + kPatience); !slept.ok()) {
+        return slept;
+      }
+    }
+  }
+
+  static absl::StatusOr<std::string> Receive(Channel& channel) {
+    for (const absl::Time deadline = absl::Now() + kPatience; absl::Now() < deadline;) {
+      const auto message = channel.TryRead();
+      if (!message.ok()) return message.status();
+      if (message->has_value()) return std::string(**message);
+      if (absl::Status slept = channel.Sleep(kBytes, deadline); !slept.ok()) return slept;
+    }
+    return absl::DeadlineExceededError("nothing came");
+  }
+
+  std::unique_ptr<Channel> server_;
+  std::unique_ptr<Channel> client_;
+  std::unique_ptr<SharedMemory> hostile_;
+};
+
+TEST_F(ChannelTest, MessagesComeWholeAndInOrder) {
+  for (const std::string& message : {std::string("a"), std::string(), std::string(4000, 'b')}) {
+    ASSERT_TRUE(Send(*client_, message).ok());
+    EXPECT_EQ(*Receive(*server_), message);
+  }
+  ASSERT_TRUE(Send(*client_, "first").ok());
+  ASSERT_TRUE(Send(*client_, "second").ok());
+  EXPECT_EQ(*Receive(*server_), "first");
+  EXPECT_EQ(*Receive(*server_), "second");
+  EXPECT_FALSE(server_->TryRead()->has_value());
+}
+
+TEST_F(ChannelTest, MessagesOfAnySizeGoAndComeBack) {
+  std::thread echo([this] {
+    for (;;) {
+      const auto message = Receive(*server_);
+      ASSERT_TRUE(message.ok()) << message.status();
+      ASSERT_TRUE(Send(*server_, *message).ok());
+      if (message->empty()) return;
+    }
+  });
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same in every run
+  for (int i = 0; i < 3000; ++i) {
+    const std::size_t most = i % 100 == 0 ? kMostBytes : i % 10 == 0 ? 20'000 : 300;
+    std::string message(1 + random() % most, static_cast<char>(i));
+    message.back() = '.';
+    ASSERT_TRUE(Send(*client_, message).ok());
+    const auto back = Receive(*client_);
+    ASSERT_TRUE(back.ok()) << back.status();
+    ASSERT_EQ(*back, message);
+  }
+  ASSERT_TRUE(Send(*client_, "").ok());
+  EXPECT_EQ(*Receive(*client_), "");
+  echo.join();
+}
+
+// Each side sleeps some thousand times at the very moment at which the other one rings.
+TEST_F(ChannelTest, NoRingIsLost) {
+  constexpr int kTurns = 20'000;
+  std::thread echo([this] {
+    for (int i = 0; i < kTurns; ++i) {
+      ASSERT_TRUE(Receive(*server_).ok());
+      ASSERT_TRUE(Send(*server_, "pong").ok());
+    }
+  });
+  absl::Duration slowest;
+  for (int i = 0; i < kTurns; ++i) {
+    const absl::Time begin = absl::Now();
+    ASSERT_TRUE(Send(*client_, "ping").ok());
+    ASSERT_TRUE(Receive(*client_).ok());
+    slowest = std::max(slowest, absl::Now() - begin);
+  }
+  echo.join();
+  EXPECT_LT(slowest, kLongestSleep) << "a sleep was ended by its bound alone";
+}
+
+TEST_F(ChannelTest, AMessageAboveTheLimitIsAnErrorBeforeItsBytesAreHeld) {
+  hostile_->to_server()[0] = 0xFF;
+  hostile_->to_server()[1] = 0xFF;
+  hostile_->to_server()[2] = 0xFF;
+  hostile_->to_server()[3] = 0x7F;
+  hostile_->words().to_server.written = 4;
+  EXPECT_TRUE(absl::IsResourceExhausted(server_->TryRead().status()));
+}
+
+TEST_F(ChannelTest, WakeEndsTheSleepOfNowOrTheNextOne) {
+  server_->Wake();
+  const absl::Time begin = absl::Now();
+  EXPECT_TRUE(server_->Sleep(kBytes, begin + kPatience).ok());
+  std::thread waker([this] {
+    absl::SleepFor(absl::Milliseconds(20));
+    server_->Wake();
+  });
+  EXPECT_TRUE(server_->Sleep(kBytes, begin + kPatience).ok());
+  waker.join();
+  EXPECT_LT(absl::Now() - begin, kLongestSleep);
+}
+
+TEST_F(ChannelTest, ASleeperTakesNoProcessorTime) {
+  const auto spent = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return absl::DurationFromTimespec(now);
+  };
+  const absl::Duration before = spent();
+  const absl::Time deadline = absl::Now() + absl::Milliseconds(500);
+  while (absl::Now() < deadline) ASSERT_TRUE(server_->Sleep(kBytes, deadline).ok());
+  EXPECT_LT(spent() - before, absl::Milliseconds(5));
+}
+
+TEST_F(ChannelTest, WhoRingsForNothingIsFound) {
+  std::atomic<bool> stop = false;
+  std::thread ringing([&] {
+    while (!stop) Wake(&hostile_->words().server_bell);
+  });
+  absl::Status slept;
+  for (const absl::Time end = absl::Now() + kPatience; slept.ok() && absl::Now() < end;) {
+    slept = server_->Sleep(kBytes, absl::Now() + absl::Seconds(1));
+  }
+  stop = true;
+  ringing.join();
+  EXPECT_TRUE(absl::IsDataLoss(slept)) << slept;
+}
+
+// Whoever writes what he likes into the memory gets messages or an error, and nothing worse.
+TEST_F(ChannelTest, RandomScribblesAreMessagesOrAnError) {
+  std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same in every run
+  int errors = 0;
+  int messages = 0;
+  for (int round = 0; round < 3000; ++round) {
+    SetUp();
+    std::uint32_t written = 0;
+    for (int turn = 0; turn < 20; ++turn) {
+      const auto ring = hostile_->to_server();
+      for (int i = 0; i < 64; ++i)
+        ring[random() % ring.size()] = static_cast<std::uint8_t>(random());
+      if (random() % 4 != 0) ring[(written + 1) % ring.size()] = 0;
+      written = random() % 16 == 0 ? random() : written + random() % 512;
+      hostile_->words().to_server.written = written;
+      if (random() % 8 == 0) hostile_->words().to_client.read = random();
+      const auto message = server_->TryRead();
+      if (message.ok() && message->has_value()) {
+        ASSERT_LE((*message)->size(), kMostBytes);
+        ++messages;
+      }
+      server_->StartWrite("an answer");
+      const auto sent = server_->ContinueWrite();
+      if (!message.ok() || !sent.ok()) {
+        const absl::Status error = message.ok() ? sent.status() : message.status();
+        ASSERT_TRUE(absl::IsDataLoss(error) || absl::IsResourceExhausted(error)) << error;
+        ++errors;
+        break;
+      }
+    }
+  }
+  EXPECT_GT(errors, 1000);
+  EXPECT_GT(messages, 100);
+}
+
+}  // namespace
+}  // namespace maskd::ring
