@@ -20,6 +20,10 @@ constexpr std::int64_t kBlockWords = 16;
 // Words of a block that forbid something from which on all are stored, without asking which.
 constexpr int kManyWords = 6;
 constexpr std::int64_t kVectorBytes = 64;
+// How far ahead words are fetched: where logits stream, the processor is busy with the stores'
+// lines and asks for the words late. Two blocks take a fill's 1.30 times at 64 rows of bfloat16 to
+// 1.23, four the same, ten and more make it slower; so does asking for the logits' lines.
+constexpr std::int64_t kWordsAhead = 2 * kBlockWords;
 
 // A word's 32 elements are so many vectors: one of 16-bit elements, two of 32-bit ones.
 template <int kVectors>
@@ -66,6 +70,7 @@ MASKD_AVX512 inline void MaskWords(const RowJob& job, __m512i value) {
   const std::int64_t word_count = job.vocab_size / 32;
   std::int64_t word = 0;
   for (; word + kBlockWords <= word_count; word += kBlockWords) {
+    _mm_prefetch(job.words + word + kWordsAhead, _MM_HINT_T0);
     MaskBlock<kVectors>(job.elements + word * kWordBytes<kVectors>, job.words + word, value);
   }
   for (; word < word_count; ++word) {
