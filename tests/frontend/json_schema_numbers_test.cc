@@ -98,7 +98,17 @@ INSTANTIATE_TEST_SUITE_P(
          R"({"multipleOf":1.5,"type":"number"})",
          {"0", "4.5", "45e-1", "-3"},
          {"35", "2"}},
-        {"LargestModulus", R"({"type":"integer","multipleOf":65536})", {"131072"}, {"131073"}},
+        {"LargestModulus",
+         R"({"type":"integer","multipleOf":1000000000000000})",
+         {"1000000000000000", "-3e15", "0", "1.7e16"},
+         {"1000000000000001", "1e14", "17e14"}},
+        {"LargeModulusOfManyDivisors",
+         R"({"allOf":[{"multipleOf":6.75},{"multipleOf":19},{"multipleOf":9.5},
+            {"multipleOf":2.125}],"not":{"anyOf":[{"multipleOf":2},{"multipleOf":6.5},
+            {"multipleOf":5},{"multipleOf":7},{"multipleOf":11},{"multipleOf":37}]},
+            "exclusiveMinimum":-100000,"exclusiveMaximum":-10000,"type":"number"})",
+         {"-26163", "-2.6163e4", "-26163.00"},
+         {"26163", "-26164", "-52326", "-8721", "-26163.5"}},
     }),
     TextsCaseName);
 

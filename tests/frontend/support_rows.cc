@@ -70,7 +70,7 @@ const std::vector<SupportRow>& SupportRows() {
             {R"j(0)j", R"j(1.1)j"}},
        }},
       {"`multipleOf`",
-       "up to a modulus of 65,536: the least common multiple of all divisors that hold "
+       "up to a modulus of 10^15: the least common multiple of all divisors that hold "
        "together, in units of their last decimal (`0.01` and `1` are 1, `0.25` is 25, "
        "`60` is 60). Larger: refused",
        {

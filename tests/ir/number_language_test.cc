@@ -183,6 +183,60 @@ TEST(NumberLanguageTest, IsLiveWhereTheJudgeFindsAMultipleOfSeveralSteps) {
   }
 }
 
+// Whether digits behind `prefix`, of at most `digits` in all, make a multiple of `step` that is no
+// multiple of any of `excluded`.
+bool CanBecomeMultiple(const std::string& prefix, std::size_t digits, std::int64_t step,
+                       const std::vector<std::int64_t>& excluded) {
+  std::int64_t first = std::stoll(prefix);
+  std::int64_t last = first;
+  for (std::size_t size = prefix.size(); size <= digits; ++size) {
+    for (std::int64_t n = (first + step - 1) / step * step; n <= last; n += step) {
+      const auto divides = [&](std::int64_t by) { return n % by == 0; };
+      if (std::none_of(excluded.begin(), excluded.end(), divides)) return true;
+    }
+    first *= 10;
+    last = last * 10 + 9;
+  }
+  return false;
+}
+
+TEST(NumberLanguageTest, IsLiveWhereAMultipleOfALargeModulusIsWithinReach) {
+  constexpr std::int64_t kStep = 12'345'679;
+  const std::vector<std::int64_t> excluded = {kStep * 2, 7, 1'001};
+  NumberSpec spec;
+  spec.multiple_of = {ReadDecimal("12345679")};
+  spec.not_multiple_of = {ReadDecimal("24691358"), ReadDecimal("7"), ReadDecimal("1001")};
+  spec.integer_digits = 10;
+  spec.fraction_digits = spec.exponent_digits = 0;
+  std::optional<NumberLanguage> language = NumberLanguage::Create(spec);
+  ASSERT_TRUE(language.has_value());
+  Dice dice(14);
+  int whole = 0;
+  int dead = 0;
+  for (int walk = 0; walk < 300; ++walk) {
+    State state = NumberLanguage::Start();
+    std::string text;
+    while (text.size() < 10) {
+      std::vector<std::pair<char, State>> ways;
+      for (char digit = text.empty() ? '1' : '0'; digit <= '9'; ++digit) {
+        const auto next = language->Step(state, static_cast<unsigned char>(digit));
+        const bool live = CanBecomeMultiple(text + digit, 10, kStep, excluded);
+        ASSERT_EQ(next.has_value(), live) << text << digit;
+        dead += live ? 0 : 1;
+        if (live) ways.emplace_back(digit, *next);
+      }
+      if (ways.empty()) break;
+      const auto& [digit, next] = ways[dice.Upto(ways.size() - 1)];
+      text.push_back(digit);
+      state = next;
+      ASSERT_EQ(language->MayEnd(state), IsNumberOf(spec, text)) << text;
+      whole += language->MayEnd(state) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(whole, 250);
+  EXPECT_GT(dead, 2'000);
+}
+
 TEST(NumberLanguageTest, HasNoDeadEnds) {
   Dice dice(12);
   int states = 0;
@@ -221,13 +275,15 @@ TEST(NumberLanguageTest, FewDigitsStayExactInValue) {
 
 TEST(NumberLanguageTest, LargeModuliAreNotMade) {
   NumberSpec spec;
-  spec.multiple_of = {ReadDecimal("65536")};
+  spec.multiple_of = {ReadDecimal("1000000000000000")};
   EXPECT_TRUE(NumberLanguage::Create(spec).has_value());
-  spec.multiple_of = {ReadDecimal("65537")};
+  spec.multiple_of = {ReadDecimal("1000000000000001")};
+  EXPECT_FALSE(NumberLanguage::Create(spec).has_value());
+  spec.multiple_of = {ReadDecimal("999999999999989"), ReadDecimal("999999999999947")};
   EXPECT_FALSE(NumberLanguage::Create(spec).has_value());
   spec.multiple_of = {ReadDecimal("0.00000001"), ReadDecimal("1")};
   EXPECT_TRUE(NumberLanguage::Create(spec).has_value());
-  spec.multiple_of = {ReadDecimal("0.123456789")};
+  spec.multiple_of = {ReadDecimal("0.1234567890123456")};
   EXPECT_FALSE(NumberLanguage::Create(spec).has_value());
 }
 

@@ -3,23 +3,26 @@
 #include <algorithm>
 #include <numeric>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/numbers.h"
 
 namespace maskd {
 namespace {
 
 // From this shift on, powers of ten hold every power of 2 and 5 that a modulus can have.
-constexpr std::uint32_t kLastShift = 17;
+constexpr std::uint32_t kLastShift = 50;
 // Multiples that are looked at for one that is no multiple of what is excluded.
 constexpr std::uint64_t kMaxTries = 1000;
 
-std::uint32_t MultiplyMod(std::uint32_t x, std::uint32_t y, std::uint32_t modulus) {
-  return static_cast<std::uint32_t>(std::uint64_t{x} * y % modulus);
+std::uint64_t MultiplyMod(std::uint64_t x, std::uint64_t y, std::uint64_t modulus) {
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 32;
+  if (modulus < kHalf) return x * y % modulus;
+  return absl::Uint128Low64(absl::uint128(x) * y % modulus);
 }
 
-std::uint32_t PowerOfTenMod(std::uint32_t exponent, std::uint32_t modulus) {
-  std::uint32_t power = 1 % modulus;
-  std::uint32_t square = 10 % modulus;
+std::uint64_t PowerOfTenMod(std::uint32_t exponent, std::uint64_t modulus) {
+  std::uint64_t power = 1 % modulus;
+  std::uint64_t square = 10 % modulus;
   for (; exponent > 0; exponent /= 2) {
     if (exponent % 2 == 1) power = MultiplyMod(power, square, modulus);
     square = MultiplyMod(square, square, modulus);
@@ -66,8 +69,8 @@ std::optional<Step> CommonMultiple(const Step& x, const Step& y) {
 }
 
 // The least t for which `remainder` * 10^t is a multiple of `divisor`, or infinity.
-std::int64_t FirstMultiple(std::uint32_t remainder, std::uint32_t divisor) {
-  std::uint32_t rest = remainder % divisor;
+std::int64_t FirstMultiple(std::uint64_t remainder, std::uint64_t divisor) {
+  std::uint64_t rest = remainder % divisor;
   for (std::uint32_t t = 0; t <= kLastShift; ++t) {
     if (rest == 0) return t;
     rest = MultiplyMod(rest, 10, divisor);
@@ -76,8 +79,8 @@ std::int64_t FirstMultiple(std::uint32_t remainder, std::uint32_t divisor) {
 }
 
 // What of `divisor` is left for n when n is shifted by t.
-std::uint32_t LeftOver(std::uint32_t divisor, std::uint32_t t) {
-  for (; t > 0; --t) divisor /= std::gcd(divisor, 10U);
+std::uint64_t LeftOver(std::uint64_t divisor, std::uint32_t t) {
+  for (; t > 0; --t) divisor /= std::gcd(divisor, std::uint64_t{10});
   return divisor;
 }
 
@@ -103,15 +106,15 @@ std::optional<NumberDivisors> NumberDivisors::Create(const NumberSpec& spec) {
       std::max_element(excluded.begin(), excluded.end(),
                        [](const Step& x, const Step& y) { return x.scale < y.scale; });
   made.scale_ = finest == excluded.end() ? 0 : finest->scale;
-  std::uint64_t modulus = 1;
   for (const Step& step : excluded) {
     const std::optional<std::uint64_t> units = InUnits(step, made.scale_);
     if (!units.has_value() || *units > kMaxModulus) return std::nullopt;
-    modulus = std::lcm(modulus, *units);
-    if (modulus > kMaxModulus) return std::nullopt;
-    made.excluded_.push_back(static_cast<std::uint32_t>(*units));
+    const std::uint64_t more = *units / std::gcd(made.modulus_, *units);
+    if (made.modulus_ > kMaxModulus / more) return std::nullopt;
+    made.modulus_ *= more;
+    made.excluded_.push_back(*units);
   }
-  made.modulus_ = static_cast<std::uint32_t>(modulus);
+  for (std::uint64_t power = 1; power < made.modulus_; power *= 10) ++made.digits_;
   if (required.has_value()) {
     made.required_ = made.excluded_.back();
     made.excluded_.pop_back();
@@ -119,33 +122,33 @@ std::optional<NumberDivisors> NumberDivisors::Create(const NumberSpec& spec) {
   return made;
 }
 
-std::uint32_t NumberDivisors::Shift(std::uint32_t remainder, std::uint32_t zeros) const {
+std::uint64_t NumberDivisors::Shift(std::uint64_t remainder, std::uint32_t zeros) const {
   return MultiplyMod(remainder, PowerOfTenMod(zeros, modulus_), modulus_);
 }
 
-IntRange NumberDivisors::Shifts(std::uint32_t remainder) const {
+IntRange NumberDivisors::Shifts(std::uint64_t remainder) const {
   IntRange shifts = {required_.has_value() ? FirstMultiple(remainder, *required_) : 0,
                      kPlusInfinity};
-  for (const std::uint32_t divisor : excluded_) {
+  for (const std::uint64_t divisor : excluded_) {
     const std::int64_t first = FirstMultiple(remainder, divisor);
     if (first != kPlusInfinity) shifts.hi = std::min(shifts.hi, first - 1);
   }
   return shifts.lo == kPlusInfinity ? IntRange{1, 0} : shifts;
 }
 
-bool NumberDivisors::CanFollow(std::uint32_t remainder, std::uint32_t count, IntRange shifts,
+bool NumberDivisors::CanFollow(std::uint64_t remainder, std::uint32_t count, IntRange shifts,
                                bool nonzero) const {
   if (shifts.lo > shifts.hi) return false;
   const auto capped = [](std::int64_t t) {
     return static_cast<std::uint32_t>(std::min<std::int64_t>(t, kLastShift));
   };
-  const std::uint32_t start = Shift(remainder, count);
+  const std::uint64_t start = Shift(remainder, count);
   std::uint64_t end = 1;  // one past the largest number that the digits can be
   for (std::uint32_t i = 0; i < count; ++i) end *= 10;
   // The more is shifted, the less is required; what is excluded wants the opposite.
   const std::uint32_t last = capped(shifts.hi);
   for (std::uint32_t t = excluded_.empty() ? last : capped(shifts.lo); t <= last; ++t) {
-    const std::uint32_t step = LeftOver(required_.value_or(1), t);
+    const std::uint64_t step = LeftOver(required_.value_or(1), t);
     std::uint64_t digits = (step - start % step) % step;
     if (nonzero && digits == 0) digits = step;
     if (HoldsRightOne(start + digits, start + end, step, t)) return true;
@@ -154,18 +157,18 @@ bool NumberDivisors::CanFollow(std::uint32_t remainder, std::uint32_t count, Int
 }
 
 // What excludes a number excludes it again after some steps, so there is no need to look farther.
-bool NumberDivisors::HoldsRightOne(std::uint64_t from, std::uint64_t end, std::uint32_t step,
+bool NumberDivisors::HoldsRightOne(std::uint64_t from, std::uint64_t end, std::uint64_t step,
                                    std::uint32_t t) const {
-  std::vector<std::uint32_t> divisors;
+  std::vector<std::uint64_t> divisors;
   std::uint64_t period = 1;
-  for (const std::uint32_t divisor : excluded_) {
+  for (const std::uint64_t divisor : excluded_) {
     divisors.push_back(LeftOver(divisor, t));
     period = std::lcm(period, divisors.back() / std::gcd(step, divisors.back()));
   }
   period = std::min(period, kMaxTries);
   for (std::uint64_t n = from; n < end && period > 0; n += step, --period) {
     if (std::none_of(divisors.begin(), divisors.end(),
-                     [&](std::uint32_t divisor) { return n % divisor == 0; })) {
+                     [&](std::uint64_t divisor) { return n % divisor == 0; })) {
       return true;
     }
   }

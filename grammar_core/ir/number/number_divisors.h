@@ -21,8 +21,8 @@ namespace maskd {
 
 class NumberDivisors {
  public:
-  // The largest modulus.
-  static constexpr std::uint32_t kMaxModulus = 1U << 16;
+  // The largest modulus: sums and tenfolds of remainders fit 64 bits.
+  static constexpr std::uint64_t kMaxModulus = 1'000'000'000'000'000;
 
   // Nothing where the modulus would be larger than that.
   static std::optional<NumberDivisors> Create(const NumberSpec& spec);
@@ -30,33 +30,36 @@ class NumberDivisors {
   // Every number is right.
   [[nodiscard]] bool none() const { return !required_.has_value() && excluded_.empty(); }
   [[nodiscard]] std::int64_t scale() const { return scale_; }
-  [[nodiscard]] std::uint32_t modulus() const { return modulus_; }
+  [[nodiscard]] std::uint64_t modulus() const { return modulus_; }
+  // So many digits can be any remainder.
+  [[nodiscard]] std::uint32_t digits() const { return digits_; }
   // Numbers that are no integer count of units are right.
   [[nodiscard]] bool allows_finer() const { return !required_.has_value(); }
 
   // The remainder of n * 10^zeros.
-  [[nodiscard]] std::uint32_t Shift(std::uint32_t remainder, std::uint32_t zeros) const;
+  [[nodiscard]] std::uint64_t Shift(std::uint64_t remainder, std::uint32_t zeros) const;
 
   // The t, negative ones apart, for which n * 10^t units are right. May be empty: lo > hi.
-  [[nodiscard]] IntRange Shifts(std::uint32_t remainder) const;
+  [[nodiscard]] IntRange Shifts(std::uint64_t remainder) const;
 
   // Whether `count` more digits behind n, not all 0 if `nonzero` says so, can make an integer m for
   // which m * 10^t units are right for some t of `shifts`, which has none below 0.
-  [[nodiscard]] bool CanFollow(std::uint32_t remainder, std::uint32_t count, IntRange shifts,
+  [[nodiscard]] bool CanFollow(std::uint64_t remainder, std::uint32_t count, IntRange shifts,
                                bool nonzero) const;
 
  private:
   NumberDivisors() = default;
 
   // Whether one of from, from + step, ... below `end` is right when shifted by `t`.
-  [[nodiscard]] bool HoldsRightOne(std::uint64_t from, std::uint64_t end, std::uint32_t step,
+  [[nodiscard]] bool HoldsRightOne(std::uint64_t from, std::uint64_t end, std::uint64_t step,
                                    std::uint32_t t) const;
 
   std::int64_t scale_ = 0;
-  std::uint32_t modulus_ = 1;
+  std::uint64_t modulus_ = 1;
+  std::uint32_t digits_ = 0;
   // The least common multiple of all that the numbers must be multiples of.
-  std::optional<std::uint32_t> required_;
-  std::vector<std::uint32_t> excluded_;
+  std::optional<std::uint64_t> required_;
+  std::vector<std::uint64_t> excluded_;
 };
 
 }  // namespace maskd

@@ -8,9 +8,6 @@ namespace {
 
 using Phase = NumberLanguage::Phase;
 
-// Digits that may have to follow so that every remainder can be met: 10^5 is over every modulus.
-constexpr std::uint32_t kDividingDigits = 5;
-
 std::int64_t PowerOfTen(std::uint32_t exponent) {
   std::int64_t power = 1;
   for (; exponent > 0; --exponent) power *= 10;
@@ -191,7 +188,7 @@ void NumberLanguage::AddDigit(int digit, State* s) const {
     return;
   }
   const std::uint64_t shifted = divisors_.Shift(s->remainder, s->zeros + 1);
-  s->remainder = static_cast<std::uint32_t>((shifted + digit) % divisors_.modulus());
+  s->remainder = (shifted + static_cast<std::uint64_t>(digit)) % divisors_.modulus();
   s->zeros = 0;
 }
 
@@ -317,8 +314,10 @@ bool NumberLanguage::CanDivideIn(const State& s, std::uint32_t fraction, const R
                                  bool nonzero) const {
   const std::uint32_t fewest = nonzero ? 1 : 0;
   if (divisors_.none()) return Overlap(room.For(fewest), room.exponents);
-  const std::uint32_t remainder = divisors_.Shift(s.remainder, s.zeros);
-  for (std::uint32_t count = fewest; count <= kDividingDigits; ++count) {
+  const std::uint64_t remainder = divisors_.Shift(s.remainder, s.zeros);
+  // No more digits lead to another remainder.
+  const std::uint32_t most = divisors_.digits() + fewest;
+  for (std::uint32_t count = fewest; count <= most; ++count) {
     const IntRange exponents = room.For(count);
     if (exponents.lo > exponents.hi) continue;
     const std::int64_t digits = std::int64_t{fraction} + count;

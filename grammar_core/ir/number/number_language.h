@@ -54,13 +54,13 @@ class NumberLanguage {
     std::int32_t scale = 0;
     // The zeros behind that digit, and the remainder of the digits up to it.
     std::uint32_t zeros = 0;
-    std::uint32_t remainder = 0;
+    std::uint64_t remainder = 0;
     // From the letter on: the number of the set of exponents, and the exponent so far.
     std::uint32_t exponents = 0;
     std::uint32_t exponent = 0;
 
     auto Fields() const {
-      return std::array<std::uint32_t, 12>{static_cast<std::uint32_t>(phase),
+      return std::array<std::uint32_t, 13>{static_cast<std::uint32_t>(phase),
                                            static_cast<std::uint32_t>(negative),
                                            static_cast<std::uint32_t>(zero),
                                            left,
@@ -70,7 +70,8 @@ class NumberLanguage {
                                            static_cast<std::uint32_t>(point),
                                            static_cast<std::uint32_t>(scale),
                                            zeros,
-                                           remainder,
+                                           static_cast<std::uint32_t>(remainder),
+                                           static_cast<std::uint32_t>(remainder >> 32),
                                            exponent};
     }
     bool operator==(const State& other) const {
