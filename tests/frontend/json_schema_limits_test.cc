@@ -58,6 +58,31 @@ TEST(JsonSchemaLimitsTest, ChainOfReferences) {
   EXPECT_EQ(read->ir.rules.size(), 1u);
 }
 
+// Two objects that may hold the same value, each of the same fifteen kinds of items.
+TEST(JsonSchemaLimitsTest, CopiesOfASchemaDoNotMultiply) {
+  const auto items = [](absl::string_view title) {
+    return absl::StrCat(
+        "{\"type\":\"array\",\"items\":{\"oneOf\":[",
+        Listed(15,
+               [&](int i) {
+                 return absl::StrCat(
+                     "{\"title\":\"", title, "\",\"type\":\"object\",\"properties\":{",
+                     Listed(8,
+                            [&](int j) {
+                              return absl::StrCat("\"p", j, "\":{\"maxLength\":", i + j,
+                                                  ",\"description\":\"", title, "\"}");
+                            }),
+                     "},\"additionalProperties\":false,\"required\":[\"p0\"]}");
+               }),
+        "]}}");
+  };
+  const std::string schema =
+      absl::StrCat("{\"oneOf\":[{\"properties\":{\"a\":", items("x"),
+                   "}},{\"properties\":{\"a\":", items("y"), ",\"b\":{\"type\":\"null\"}}}]}");
+  const auto read = ReadForTest("json_schema", schema);
+  EXPECT_TRUE(read.ok()) << read.status();
+}
+
 TEST(JsonSchemaLimitsTest, TwofoldReferencesDoNotMultiply) {
   const std::string defs = Listed(30, [](int i) {
     const std::string ref = absl::StrCat("{\"$ref\":\"#/$defs/d", i + 1, "\"}");

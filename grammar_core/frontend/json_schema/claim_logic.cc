@@ -21,11 +21,6 @@ constexpr std::int64_t kMaxScopes = 10'000;
 // Branches of a oneOf that is negated, which looks at them two by two.
 constexpr std::size_t kMaxNegatedBranches = 100;
 
-// The element `at` of the keyword that fails.
-Claim ElementOf(const Claim& failing, const JsonValue& at) {
-  return {Kind::kElement, true, failing.keyword, 0, failing.scope, at.id()};
-}
-
 bool IsBareIf(const JsonValue& schema) {
   return !schema.Find("then").has_value() && !schema.Find("else").has_value();
 }
@@ -63,7 +58,7 @@ Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction kno
   absl::flat_hash_set<Claim> seen;
   absl::InlinedVector<Claim, kUsual> stack(claims.rbegin(), claims.rend());
   while (!stack.empty()) {
-    const Claim claim = stack.back();
+    const Claim claim = First(stack.back());
     stack.pop_back();
     if (claim.kind == Kind::kTypes) {
       const auto types = static_cast<TypeSet>(claim.at);
@@ -86,7 +81,34 @@ Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction kno
       }
     }
   }
+  for (const Claim& choice : known.choices) {
+    const bool fails = choice.kind == Kind::kSchema && choice.negated && !known.is_false;
+    if (!fails || !Follows(choice.Negated(), known)) continue;
+    known.is_false = true;
+    known.false_at = choice.at;
+  }
   return known;
+}
+
+bool ClaimLogic::Follows(const Claim& schema, const Conjunction& known) {
+  const auto is_in = [](const std::vector<Claim>& claims, const Claim& claim) {
+    return std::any_of(claims.begin(), claims.end(), [&](Claim other) {
+      other.watchers = claim.watchers;
+      return other == claim;
+    });
+  };
+  std::vector<Claim> open = {schema};
+  while (!open.empty()) {
+    const Claim claim = open.back();
+    open.pop_back();
+    if (claim.kind == Kind::kSchema && !claim.negated) {
+      const std::vector<Claim>& parts = AlternativesOf(claim)->front();
+      open.insert(open.end(), parts.begin(), parts.end());
+    } else if (!is_in(claim.kind == Kind::kOwn ? known.own : known.choices, claim)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 bool ClaimLogic::IsOpenChoice(const Claim& claim) const {
@@ -94,7 +116,8 @@ bool ClaimLogic::IsOpenChoice(const Claim& claim) const {
          (claim.keyword == K::kAnyOf || claim.keyword == K::kOneOf || claim.keyword == K::kIf);
 }
 
-const std::optional<ClaimLogic::Alternatives>& ClaimLogic::AlternativesOf(const Claim& claim) {
+const std::optional<ClaimLogic::Alternatives>& ClaimLogic::AlternativesOf(const Claim& said) {
+  const Claim claim = First(said);
   if (const auto known = alternatives_.find(claim); known != alternatives_.end()) {
     return known->second;
   }
@@ -237,7 +260,7 @@ void ClaimLogic::AppendKeywordFailures(const Claim& keyword, Alternatives* out) 
     case K::kPatternProperties:
     case K::kPrefixItems:
       for (const JsonValue part : value.children()) {
-        if (!schemas_.view(part.id()).is_true()) out->push_back({ElementOf(keyword, part)});
+        if (!schemas_.view(part.id()).is_true()) out->push_back({FailingElement(keyword, part)});
       }
       return;
     case K::kDependentSchemas:
@@ -271,6 +294,16 @@ Claim ClaimLogic::AsSchema(const Claim& claim, JsonId at) {
 Claim ClaimLogic::HasMember(const JsonValue& name, bool negated) {
   const JsonId known = names_.try_emplace(NameAt(name), name.id()).first->second;
   return {.kind = Kind::kHas, .negated = negated, .keyword = K::kRequired, .at = known};
+}
+
+// Of a member that is of the same name and schema elsewhere too, the first such place.
+Claim ClaimLogic::FailingElement(const Claim& failing, const JsonValue& at) {
+  JsonId element = at.id();
+  if (failing.keyword == K::kProperties) {
+    const auto key = std::make_pair(at.key(), schemas_.FirstOf(element));
+    element = elements_.try_emplace(key, element).first->second;
+  }
+  return {Kind::kElement, true, failing.keyword, 0, failing.scope, element};
 }
 
 std::vector<Claim> ClaimLogic::Branches(const Claim& claim, bool negated) const {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -42,6 +43,12 @@ class ClaimLogic {
   // lives as long as this: claims are met in many conjunctions, and taken apart once.
   const std::optional<Alternatives>& AlternativesOf(const Claim& claim);
 
+  // `claim`, of the first of the schemas that say the same.
+  [[nodiscard]] Claim First(Claim claim) const {
+    if (claim.kind == Claim::Kind::kSchema) claim.at = schemas_.FirstOf(claim.at);
+    return claim;
+  }
+
   // That an object has a member of the name at `name`, or has none. Equal for equal names.
   Claim HasMember(const JsonValue& name, bool negated);
 
@@ -65,6 +72,10 @@ class ClaimLogic {
   std::optional<Alternatives> SchemaFailures(const Claim& claim);
   void AppendViewFailures(const Claim& claim, std::vector<Claim>* open, Alternatives* out);
   void AppendKeywordFailures(const Claim& keyword, Alternatives* out);
+  // That the element `at` of the keyword `failing` fails.
+  Claim FailingElement(const Claim& failing, const JsonValue& at);
+  // Whether `schema` holds wherever `known` does, as far as that is seen at once.
+  bool Follows(const Claim& schema, const Conjunction& known);
   Alternatives AnyOf(const Claim& claim);
   Alternatives NotOneOf(const Claim& claim);
   Alternatives If(const Claim& claim) const;
@@ -83,6 +94,8 @@ class ClaimLogic {
   std::map<SchemaResources::Scope, std::uint16_t> scope_ids_;
   // The node by which a name is known.
   absl::flat_hash_map<absl::string_view, JsonId> names_;
+  // By name and schema, the first element of a `properties`.
+  absl::flat_hash_map<std::pair<absl::string_view, JsonId>, JsonId> elements_;
   absl::Status status_;
 };
 

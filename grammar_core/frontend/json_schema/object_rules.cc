@@ -121,11 +121,11 @@ class ObjectMaker {
         return {!name.satisfies(PartHolds(event, event.at)), std::nullopt};
       case K::kPatternProperties:
         if (!name.member.matches(at)) return {};
-        return {false, PartHolds(event, event.at)};
+        return {false, context_.logic.First(PartHolds(event, event.at))};
       case K::kAdditionalProperties: {
         const SchemaView& view = context_.logic.schemas().view(at.parent()->id());
         if (view.MemberSchemas(event.keyword, name.member).empty()) return {};
-        return {false, PartHolds(event, event.at)};
+        return {false, context_.logic.First(PartHolds(event, event.at))};
       }
       default:
         break;
@@ -135,7 +135,7 @@ class ObjectMaker {
     if (!is_named) return {};
     Claim test = PartHolds(event, event.at);
     if (event.keyword == K::kConst) test.kind = Kind::kValue;
-    return {false, test};
+    return {false, context_.logic.First(test)};
   }
 
   // The ways to write a member, told apart by the events that conditions are about.

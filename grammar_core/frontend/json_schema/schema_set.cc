@@ -28,6 +28,7 @@ absl::StatusOr<SchemaSet> SchemaSet::Load(SchemaResources resources, const Diale
     }
   }
   if (absl::Status status = set.CheckCycles(); !status.ok()) return status;
+  if (!set.is_dynamic()) set.equal_ = EqualSchemas(set.views_, set.resources_);
   return set;
 }
 

@@ -18,6 +18,7 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/frontend/json_schema/dialect.h"
+#include "grammar_core/frontend/json_schema/equal_schemas.h"
 #include "grammar_core/frontend/json_schema/schema_resources.h"
 #include "grammar_core/frontend/json_schema/schema_view.h"
 
@@ -35,6 +36,9 @@ class SchemaSet {
   [[nodiscard]] const SchemaResources& resources() const { return resources_; }
   // Whether some reference depends on the dynamic scope.
   [[nodiscard]] bool is_dynamic() const { return !dynamic_names_.empty(); }
+
+  // The first of the schemas that say what `id` says.
+  [[nodiscard]] JsonId FirstOf(JsonId id) const { return equal_.FirstOf(id); }
 
   // Appends what the reading of each schema noted.
   void AddNotes(std::vector<Diagnostic>* warnings) const;
@@ -59,6 +63,7 @@ class SchemaSet {
   absl::flat_hash_map<JsonId, std::size_t> index_;
   // The names of references that depend on the dynamic scope.
   std::set<std::string> dynamic_names_;
+  EqualSchemas equal_;
 };
 
 }  // namespace maskd
