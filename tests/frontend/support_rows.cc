@@ -162,7 +162,8 @@ const std::vector<SupportRow>& SupportRows() {
       {"`uniqueItems` of several items that must be there",
        "where `minContains` from 2 asks for them, or they may have fewer values than `minItems` "
        "(the patterns and lengths of strings are not counted out, nor items of arrays); of numbers "
-       "that only more than 64 digits tell apart; and under a `not`",
+       "that only more than 64 digits tell apart; and under a `not`, unless it is an `if` or a "
+       "dependency that asks for it, or another one holds beside it",
        {
            {R"j({"uniqueItems":true,"minItems":2,"type":"array","items":{"type":"array","items":{"const":1}}})j"},
            {R"j({"type":"array","uniqueItems":true,"contains":{"type":"integer"},"minContains":2})j"},

@@ -372,6 +372,29 @@ ClaimLogic::Alternatives ClaimLogic::If(const Claim& claim) const {
   return ways;
 }
 
+bool ClaimLogic::IsDeniable(JsonId schema) {
+  const auto [known, is_new] = deniable_.try_emplace(schema, true);
+  if (!is_new) return known->second;
+  std::vector<JsonId> open = {schema};
+  absl::flat_hash_set<JsonId> seen = {schema};
+  bool deniable = true;
+  while (deniable && !open.empty()) {
+    const SchemaView& view = schemas_.view(open.back());
+    open.pop_back();
+    deniable = !view.unique_items.has_value() && !view.watches();
+    for (const JsonValue& child : view.subschemas) {
+      if (seen.insert(child.id()).second) open.push_back(child.id());
+    }
+    for (const SchemaPart& part : view.parts) {
+      const bool schema_itself = part.kind == SchemaPart::Kind::kSchema;
+      if (schema_itself && seen.insert(part.id).second) open.push_back(part.id);
+      deniable &= part.kind != SchemaPart::Kind::kDynamic;
+    }
+  }
+  deniable_[schema] = deniable;
+  return deniable;
+}
+
 std::uint16_t ClaimLogic::ScopeIn(JsonId schema, std::uint16_t scope) {
   if (!schemas_.is_dynamic()) return 0;
   SchemaResources::Scope inside = scopes_[scope];

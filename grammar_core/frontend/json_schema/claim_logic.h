@@ -52,6 +52,10 @@ class ClaimLogic {
   // That an object has a member of the name at `name`, or has none. Equal for equal names.
   Claim HasMember(const JsonValue& name, bool negated);
 
+  // Whether the values that violate `schema` can be said: not where it, or a schema inside it, has
+  // uniqueItems or an unevaluated keyword.
+  bool IsDeniable(JsonId schema);
+
   // The dynamic scope, as in Claim, inside `schema`, which is entered from `scope`.
   std::uint16_t ScopeIn(JsonId schema, std::uint16_t scope);
   // The schema that a kDynamic part of `view` leads to in `scope`.
@@ -96,6 +100,7 @@ class ClaimLogic {
   absl::flat_hash_map<absl::string_view, JsonId> names_;
   // By name and schema, the first element of a `properties`.
   absl::flat_hash_map<std::pair<absl::string_view, JsonId>, JsonId> elements_;
+  absl::flat_hash_map<JsonId, bool> deniable_;
   absl::Status status_;
 };
 

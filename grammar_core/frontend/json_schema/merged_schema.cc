@@ -149,6 +149,14 @@ bool IsItem(const Claim& atom) {
   return atom.kind == Kind::kElement && atom.keyword == K::kPrefixItems;
 }
 
+// Whether arrays must and must not have items that are all different.
+bool IsUniqueAndNot(const MergedSchema& schema) {
+  const auto asks = [](const SchemaView* view) { return view->unique_items.has_value(); };
+  const auto denies = [](const Claim& atom) { return atom.keyword == K::kUniqueItems; };
+  return std::any_of(schema.atoms.begin(), schema.atoms.end(), denies) &&
+         std::any_of(schema.locals.begin(), schema.locals.end(), asks);
+}
+
 void AddClaim(const Claim& claim, std::vector<Claim>* claims) {
   if (std::find(claims->begin(), claims->end(), claim) == claims->end()) claims->push_back(claim);
 }
@@ -302,6 +310,7 @@ MergedSchema Merge(const ClaimLogic& logic, const Conjunction& all) {
     watched |= view.watches();
   }
   for (const Claim& claim : all.atoms) MergeAtom(logic, claim, &merged);
+  if (IsUniqueAndNot(merged)) merged.types &= ~kArrayType;
   if (watched) FindWatchers(logic, &merged);
   if (!all.own.empty()) {
     merged.at = merged.locals.front()->at;

@@ -51,7 +51,9 @@ void ObjectConditions::FindEvents() {
     for (const Claim& literal : clause) {
       const Claim event = EventOf(literal);
       const auto mark = static_cast<ObjectSpec::Mark>(events_.size());
-      if (marks_.try_emplace(event, mark).second) events_.push_back(event);
+      const auto [known, is_new] = marks_.try_emplace(event, mark);
+      if (is_new) events_.push_back(event);
+      if (literal.negated == event.negated) helps_.insert(known->second);
     }
   }
 }

@@ -27,6 +27,9 @@ class ObjectConditions {
   // What the clauses depend on; an event's mark is its index.
   [[nodiscard]] const std::vector<Claim>& events() const { return events_; }
 
+  // Whether leaving `mark` never makes a condition hold.
+  [[nodiscard]] bool OnlyHarms(ObjectSpec::Mark mark) const { return !helps_.contains(mark); }
+
   // The clauses in terms of marks.
   [[nodiscard]] std::vector<ObjectSpec::Condition> Conditions() const;
 
@@ -40,6 +43,8 @@ class ObjectConditions {
   absl::flat_hash_set<Claim> known_;
   std::vector<Claim> events_;
   absl::flat_hash_map<Claim, ObjectSpec::Mark> marks_;
+  // Those that are in `some` of a condition.
+  absl::flat_hash_set<ObjectSpec::Mark> helps_;
   bool is_false_ = false;
 };
 

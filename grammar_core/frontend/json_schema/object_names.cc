@@ -16,6 +16,8 @@ using Kind = Claim::Kind;
 
 // Sets of patterns and propertyNames at most that a name of one object may match.
 constexpr std::int64_t kMaxSelections = 256;
+// Names at most that a pattern leaves for them to be declared where members must be counted.
+constexpr std::size_t kMaxCountedNames = 256;
 
 }  // namespace
 
@@ -133,7 +135,10 @@ absl::Status ObjectNames::AddPatterns(const JsonValue& keyword) {
     const absl::StatusOr<NodeId> language =
         context_.strings.Language({K::kPatternProperties, pattern});
     if (!language.ok()) return language.status();
-    tests_.push_back({pattern, {}, *language});
+    // Where some of them must come, no name may come twice: so they are told apart.
+    const bool counted = schema_.member_count.min > 1;
+    const bool listed = counted && DeclareListed(*language, pattern, kMaxCountedNames);
+    tests_.push_back({pattern, {}, *language, listed});
   }
   return absl::OkStatus();
 }
@@ -150,16 +155,17 @@ absl::Status ObjectNames::AddBaseLanguage(const Claim& property_names) {
   if (!language.ok()) return language.status();
   base_.push_back(*language);
   property_names_.push_back(property_names);
-  DeclareListed(*language, schema_.at.at(property_names.at));
+  // Where all names are listed, there are no others.
+  no_others_ |= DeclareListed(*language, schema_.at.at(property_names.at), kUnbounded);
   return absl::OkStatus();
 }
 
-// Where all names are listed, they are declared, and there are no others.
-void ObjectNames::DeclareListed(NodeId language, const JsonValue& at) {
+// Declares the names of `language` if it is a list of no more than `most`.
+bool ObjectNames::DeclareListed(NodeId language, const JsonValue& at, std::size_t most) {
   const std::optional<std::vector<std::string>> texts = context_.builder.ListedTexts(language);
-  if (!texts.has_value()) return;
-  no_others_ = true;
+  if (!texts.has_value() || texts->size() > most) return false;
   for (const std::string& text : *texts) Declare(at, texts_.emplace_back(text), false, false);
+  return true;
 }
 
 ObjectNames::Name ObjectNames::Declared(const DeclaredName& declared) const {
@@ -181,6 +187,9 @@ ObjectNames::Name ObjectNames::Declared(const DeclaredName& declared) const {
 absl::Status ObjectNames::VisitOthers(const Visit& visit) const {
   if (no_others_) return absl::OkStatus();
   for (const std::vector<bool>& signs : Selections()) {
+    bool listed = false;
+    for (std::size_t i = 0; i < tests_.size(); ++i) listed |= signs[i] && tests_[i].listed;
+    if (listed) continue;
     const NodeId language = LanguageOf(signs);
     if (language != context_.builder.Nothing()) visit(Other(signs), language);
   }

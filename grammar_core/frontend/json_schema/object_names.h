@@ -61,6 +61,8 @@ class ObjectNames {
     std::optional<JsonValue> pattern;
     Claim property_names;
     NodeId language;
+    // All its names are declared ones.
+    bool listed = false;
   };
   void Declare(const JsonValue& at, absl::string_view text, bool in_properties, bool required);
   void DeclareAll();
@@ -69,7 +71,7 @@ class ObjectNames {
   [[nodiscard]] std::vector<std::vector<bool>> Selections() const;
   absl::Status AddNamesTest(const Claim& property_names);
   absl::Status AddBaseLanguage(const Claim& property_names);
-  void DeclareListed(NodeId language, const JsonValue& at);
+  bool DeclareListed(NodeId language, const JsonValue& at, std::size_t most);
   void DeclareOf(const Claim& literal, bool is_fact);
   [[nodiscard]] Name Other(const std::vector<bool>& signs) const;
   [[nodiscard]] NodeId LanguageOf(const std::vector<bool>& signs) const;

@@ -14,8 +14,14 @@ namespace {
 using K = Keyword;
 using Kind = Claim::Kind;
 
-// Ways to write one member at most: each schema that conditions ask about may double them.
+// Ways to write one member at most: each schema that conditions ask about may double them, so there
+// are no more than these for so many of them.
 constexpr std::int64_t kMaxWays = 1'024;
+constexpr std::size_t kFewTests = 10;
+// Where there are more, ways to write another member that are looked at one by one at most, and how
+// often in one object.
+constexpr std::size_t kMaxCases = 64;
+constexpr int kMaxCaseDepth = 2;
 
 // Whether the option forbids the names that no schema here declares.
 bool IsClosedByOption(const MergedSchema& schema, const GrammarOptions& options) {
@@ -35,8 +41,38 @@ class ObjectMaker {
         names_(schema, conditions, context),
         closed_by_option_(IsClosedByOption(schema, context.options)) {}
 
+  // Nothing below may be called if this fails.
+  absl::Status Read() { return names_.Read(); }
+
+  [[nodiscard]] bool HasTooManyWays() const {
+    const std::vector<DeclaredName>& names = names_.declared();
+    return conditions_.events().size() > kFewTests &&
+           std::any_of(names.begin(), names.end(), [&](const DeclaredName& declared) {
+             const ObjectNames::Name name = names_.Declared(declared);
+             return !WaysOf(name, ClaimsOf(name)).ok();
+           });
+  }
+
+  // What may be true of the member that most conditions look at, of those that can be written in
+  // few ways: each of these ways, and that it is not there. None where there is no such member.
+  [[nodiscard]] std::vector<Clauses> Cases() const {
+    std::vector<Clauses> cases;
+    std::size_t most = 0;
+    for (const DeclaredName& declared : names_.declared()) {
+      const ObjectNames::Name name = names_.Declared(declared);
+      const std::vector<ObjectSpec::Mark> decided = DecidedBy(name);
+      if (decided.size() <= most) continue;
+      const absl::StatusOr<std::vector<Way>> ways = WaysOf(name, ClaimsOf(name));
+      if (!ways.ok() || ways->size() > kMaxCases) continue;
+      most = decided.size();
+      cases.clear();
+      for (const Way& way : *ways) cases.push_back(CaseOf(decided, &way));
+      if (!declared.required) cases.push_back(CaseOf(decided, nullptr));
+    }
+    return cases;
+  }
+
   absl::StatusOr<NodeId> Make() {
-    if (absl::Status status = names_.Read(); !status.ok()) return status;
     for (const DeclaredName& name : names_.declared()) {
       if (absl::Status status = AddMember(name); !status.ok()) return status;
     }
@@ -61,6 +97,35 @@ class ObjectMaker {
     std::vector<Claim> claims;
     std::vector<ObjectSpec::Mark> marks;
   };
+
+  // The events that a member of this name alone brings about. None where it cannot be said which
+  // values do not.
+  [[nodiscard]] std::vector<ObjectSpec::Mark> DecidedBy(const ObjectNames::Name& name) const {
+    std::vector<ObjectSpec::Mark> decided;
+    for (ObjectSpec::Mark mark = 0; mark < conditions_.events().size(); ++mark) {
+      const Claim& event = conditions_.events()[mark];
+      const Effect effect = EffectOf(name, event);
+      if (!effect.test.has_value()) continue;
+      if (!IsDeniable(*effect.test)) return {};
+      if (event.kind == Kind::kElement && event.keyword != K::kPatternProperties) {
+        decided.push_back(mark);
+      }
+    }
+    return decided;
+  }
+
+  // That the member of the events `decided` is written in this way, or that it is not there.
+  [[nodiscard]] Clauses CaseOf(const std::vector<ObjectSpec::Mark>& decided, const Way* way) const {
+    const JsonValue name = schema_.at.at(conditions_.events()[decided.front()].at);
+    Clauses clauses = {{context_.logic.HasMember(name, way == nullptr)}};
+    for (const ObjectSpec::Mark mark : decided) {
+      const Claim& event = conditions_.events()[mark];
+      const bool left = way != nullptr &&
+                        std::find(way->marks.begin(), way->marks.end(), mark) != way->marks.end();
+      clauses.push_back({left ? event : event.Negated()});
+    }
+    return clauses;
+  }
 
   absl::Status AddMember(const DeclaredName& declared) {
     const ObjectNames::Name name = names_.Declared(declared);
@@ -169,6 +234,9 @@ class ObjectMaker {
 
   std::vector<Way> Split(const std::vector<Way>& ways, const Claim& test,
                          const std::vector<ObjectSpec::Mark>& marks) const {
+    const bool harmful = std::all_of(marks.begin(), marks.end(), [&](ObjectSpec::Mark mark) {
+      return conditions_.OnlyHarms(mark);
+    });
     std::vector<Way> split;
     for (const Way& way : ways) {
       Way holds = way;
@@ -176,10 +244,17 @@ class ObjectMaker {
       AddOnce(test, &holds.claims);
       AddOnce(test.Negated(), &fails.claims);
       fails.marks.insert(fails.marks.end(), marks.begin(), marks.end());
+      const bool may_fail = !context_.contradiction.In(fails.claims);
+      // Where a mark can do no good, it may be left by values that need not leave it as well.
+      if (may_fail && harmful && !IsDeniable(test)) fails.claims = way.claims;
       if (!context_.contradiction.In(holds.claims)) split.push_back(std::move(holds));
-      if (!context_.contradiction.In(fails.claims)) split.push_back(std::move(fails));
+      if (may_fail) split.push_back(std::move(fails));
     }
     return split;
+  }
+
+  bool IsDeniable(const Claim& test) const {
+    return test.kind != Kind::kSchema || context_.logic.IsDeniable(test.at);
   }
 
   static void AddOnce(const Claim& claim, std::vector<Claim>* claims) {
@@ -239,6 +314,47 @@ class ObjectMaker {
   ObjectSpec spec_;
 };
 
+// The objects of which all of `clauses` is true.
+absl::StatusOr<NodeId> ObjectOf(const MergedSchema& schema, const Clauses& clauses, int depth,
+                                RuleContext& context);
+
+// The objects of one of `cases`.
+absl::StatusOr<NodeId> ObjectByCases(const MergedSchema& schema, const Clauses& clauses,
+                                     const std::vector<Clauses>& cases, int depth,
+                                     RuleContext& context) {
+  std::vector<NodeId> objects;
+  absl::Status fault;
+  for (const Clauses& added : cases) {
+    Clauses all = clauses;
+    all.insert(all.end(), added.begin(), added.end());
+    const absl::StatusOr<NodeId> object = ObjectOf(schema, all, depth + 1, context);
+    if (object.ok()) {
+      objects.push_back(*object);
+    } else if (absl::IsInvalidArgument(object.status())) {
+      fault = object.status();
+    } else {
+      return object;
+    }
+  }
+  if (objects.empty()) return fault;
+  return context.builder.Alt(std::move(objects));
+}
+
+absl::StatusOr<NodeId> ObjectOf(const MergedSchema& schema, const Clauses& clauses, int depth,
+                                RuleContext& context) {
+  const ObjectConditions conditions(clauses);
+  if (conditions.is_false()) {
+    return InvalidAt(schema.at.Pointer(), "the conditions on its members exclude one another");
+  }
+  ObjectMaker maker(schema, conditions, context);
+  if (absl::Status status = maker.Read(); !status.ok()) return status;
+  if (depth < kMaxCaseDepth && maker.HasTooManyWays()) {
+    const std::vector<Clauses> cases = maker.Cases();
+    if (!cases.empty()) return ObjectByCases(schema, clauses, cases, depth, context);
+  }
+  return maker.Make();
+}
+
 }  // namespace
 
 absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, const Clauses& clauses,
@@ -255,11 +371,7 @@ absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, const Clauses& cla
       all.push_back({context.logic.HasMember(name, false)});
     }
   }
-  const ObjectConditions conditions(std::move(all));
-  if (conditions.is_false()) {
-    return InvalidAt(schema.at.Pointer(), "the conditions on its members exclude one another");
-  }
-  return ObjectMaker(schema, conditions, context).Make();
+  return ObjectOf(schema, all, 0, context);
 }
 
 }  // namespace maskd
