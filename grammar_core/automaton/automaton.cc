@@ -213,6 +213,11 @@ TermId Automaton::Join(TermId head, TermId tail) {
   return store_.Cat(head, tail);
 }
 
+TermId Automaton::Choice(std::vector<TermId> branches) {
+  const MutexLock lock(&mutex_);
+  return store_.Alt(std::move(branches));
+}
+
 TermId Automaton::Encoded(TermId text, Spelling spelling, TermId tail) {
   const MutexLock lock(&mutex_);
   return store_.Cat(store_.Encode(text, {spelling}), tail);

@@ -118,6 +118,8 @@ class Automaton {
   //
   // `head` before `tail`.
   TermId Join(TermId head, TermId tail) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Any of `branches`.
+  TermId Choice(std::vector<TermId> branches) ABSL_LOCKS_EXCLUDED(mutex_);
   // The characters `text`, spelled so, before `tail`.
   TermId Encoded(TermId text, Spelling spelling, TermId tail) ABSL_LOCKS_EXCLUDED(mutex_);
   // The And term `both` without its part `part`.

@@ -86,16 +86,23 @@ int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
   }));
 }
 
+// Names and members are soon told, however many branches there are; a walk for all of them at once
+// would make a state of every letter of every name. Of other branches many are one choice, walked.
 bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
   const TermStore& store = automaton_->store();
   const std::span<const TermId> branches = store.list(store.term(parts.cell).a);
-  if (branches.size() > kMaxBranches || CountIntersections(branches) > kMaxIntersections) {
-    return false;
-  }
+  std::vector<TermId> others;
   for (const TermId branch : branches) {
+    if (!IsOfNames(automaton_->Join(branch, parts.tail))) others.push_back(branch);
+  }
+  const bool many = others.size() > kMaxBranches || CountIntersections(others) > kMaxIntersections;
+  if (many && others.size() == branches.size()) return false;
+  for (const TermId branch : branches) {
+    if (many && std::ranges::find(others, branch) != others.end()) continue;
     if (MakeByNames({branch, parts.tail}, mask)) continue;
     MergeMaskOf(automaton_->Join(branch, parts.tail), mask);
   }
+  if (many) MergeMaskOf(automaton_->Join(automaton_->Choice(std::move(others)), parts.tail), mask);
   return true;
 }
 

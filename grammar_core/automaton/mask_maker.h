@@ -1,6 +1,7 @@
 // Makes the mask of a state, exactly, by the cheapest route that its form allows.
 //
-//   choice   a choice of few at the head: the union of its branches' masks.
+//   choice   a choice at the head: the union of its branches' masks, where those that are no names
+//            are few.
 //   names    property names: the trie walked along the texts, without a term for each letter.
 //   member   an object before a member: the names and others below a quote, as above.
 //   others   undeclared names: the mask of any name, less the tokens that end a declared one.
@@ -129,6 +130,7 @@ class MaskMaker {
   bool WalkNames(const TokenTrie& trie, std::size_t parent, const Parts& parts, OnNode allow);
   bool WalkOthers(const TokenTrie& trie, std::size_t parent, const Parts& parts, OnNode allow);
   bool WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow);
+  void WalkObject(const TokenTrie& trie, const Parts& parts, OnNode allow);
   void WalkMember(const TokenTrie& trie, std::size_t quote, TermId member, OnNode allow);
   // Any name but the declared ones, before a quote.
   struct OtherNames {
@@ -137,6 +139,10 @@ class MaskMaker {
   };
   [[nodiscard]] std::optional<OtherNames> OtherNamesOf(const Parts& parts) const;
   [[nodiscard]] bool EndsByQuote(TermId tail) const;
+  // Whether `cell` is an object where a member may begin.
+  [[nodiscard]] bool IsBeforeMember(TermId cell) const;
+  // Whether `state` is that, or an object's names, declared or others.
+  [[nodiscard]] bool IsOfNames(TermId state) const;
   bool IsWorthExits(TermId cell);
   Parts CutBehindString(TermId state);
   std::shared_ptr<const Exits> ExitsOf(TermId text, unsigned char byte);

@@ -1,4 +1,6 @@
 // The routes of MaskMaker for property names.
+#include <algorithm>
+
 #include "absl/container/flat_hash_set.h"
 
 #include "grammar_core/automaton/automaton.h"
@@ -116,12 +118,35 @@ bool MaskMaker::WalkOthers(const TokenTrie& trie, std::size_t parent, const Part
   return true;
 }
 
-// An object before a member: what a quote begins is told by the names, the rest is a brace.
-bool MaskMaker::WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow) {
-  const Term& object = automaton_->term(parts.cell);
-  if (object.kind != TermKind::kObject) return false;
+bool MaskMaker::IsBeforeMember(TermId cell) const {
+  const Term& object = automaton_->term(cell);
   const auto phase = static_cast<ObjectPhase>(object.c);
-  if (phase != ObjectPhase::kFirst && phase != ObjectPhase::kMust) return false;
+  return object.kind == TermKind::kObject &&
+         (phase == ObjectPhase::kFirst || phase == ObjectPhase::kMust);
+}
+
+bool MaskMaker::IsOfNames(TermId state) const {
+  const Parts parts = PartsOf(state);
+  return automaton_->store().IsNames(parts.cell) || IsBeforeMember(parts.cell) ||
+         OtherNamesOf(parts).has_value();
+}
+
+// An object before a member, or a choice of such.
+bool MaskMaker::WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow) {
+  const Term& cell = automaton_->term(parts.cell);
+  const bool is_choice = cell.kind == TermKind::kAlt;
+  const std::span<const TermId> objects =
+      is_choice ? automaton_->store().list(cell.a) : std::span<const TermId>(&parts.cell, 1);
+  if (!std::ranges::all_of(objects, [&](TermId object) { return IsBeforeMember(object); })) {
+    return false;
+  }
+  for (const TermId object : objects) WalkObject(trie, {object, parts.tail}, allow);
+  return true;
+}
+
+// What a quote begins is told by the names, the rest is a brace.
+void MaskMaker::WalkObject(const TokenTrie& trie, const Parts& parts, OnNode allow) {
+  const Term& object = automaton_->term(parts.cell);
   const TermId state = automaton_->Join(parts.cell, parts.tail);
   MarkRead(state);
   const std::span<const TrieNode> nodes = trie.nodes();
@@ -133,10 +158,9 @@ bool MaskMaker::WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode al
   }
   const std::size_t quote = trie.First('"');
   const TermId member = automaton_->Step(state, '"', *work_);
-  if (quote == nodes.size() || member == kNothingTerm || member == kFailedTerm) return true;
+  if (quote == nodes.size() || member == kNothingTerm || member == kFailedTerm) return;
   allow(nodes[quote]);
   WalkMember(trie, quote, member, allow);
-  return true;
 }
 
 void MaskMaker::WalkMember(const TokenTrie& trie, std::size_t quote, TermId member, OnNode allow) {

@@ -4,6 +4,8 @@
 
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -138,6 +140,23 @@ INSTANTIATE_TEST_SUITE_P(Texts, ObjectTest,
                          }),
                          [](const auto& test) { return test.param.name; });
 
+// One of `count` objects, each of names of its own and others, whose values tell which it is.
+NodeId ChoiceOfObjects(IrBuilder* b, int count) {
+  std::vector<NodeId> ways;
+  for (int i = 0; i < count; ++i) {
+    const auto letter = [](int of) { return std::string(1, "abcdu1"[of % 6]); };
+    ObjectSpec spec;
+    const NodeId value = b->Bytes(std::to_string(i));
+    spec.members = {{letter(i) + letter(i / 6) + letter(i / 36), value, false},
+                    {letter(i + 1) + letter(i / 6) + "c", value, false}};
+    spec.others.push_back({b->Repeat(b->AnyChar(), 0, kUnbounded), value});
+    spec.space = b->Repeat(b->AnyByteOf(" \n"), 0, 2);
+    spec.any_order = true;
+    ways.push_back(b->Object(std::move(spec)));
+  }
+  return b->Alt(std::move(ways));
+}
+
 // Grammars whose states take every route.
 GrammarIr GrammarNumber(int which) {
   IrBuilder b{Limits()};
@@ -218,6 +237,14 @@ GrammarIr GrammarNumber(int which) {
       const NodeId words = b.Concat({b.Repeat(word, 0, kUnbounded), b.Optional(letters)});
       return BuildOrDie(b, Quoted(&b, b.And({words, b.Repeat(any, 0, 24)})));
     }
+    case 16: {  // more objects than are walked apart, beside as many other values, before a tail
+      std::vector<NodeId> ways = {ChoiceOfObjects(&b, 14)};
+      for (const char* digits :
+           {"1", "12", "13", "2", "21", "23", "3", "31", "32", "0", "01", "02", "03"}) {
+        ways.push_back(b.Concat({b.Bytes(digits), b.Bytes(digits), b.Bytes("a")}));
+      }
+      return BuildOrDie(b, b.Concat({b.Alt(std::move(ways)), b.Bytes("]")}));
+    }
     default:  // letters, but never two of a kind three times
       return BuildOrDie(b,
                         b.Encode(Spelling::kUtf8,
@@ -227,7 +254,7 @@ GrammarIr GrammarNumber(int which) {
   }
 }
 
-constexpr int kGrammars = 17;
+constexpr int kGrammars = 18;
 
 class RoutesTest : public testing::TestWithParam<int> {};
 
@@ -352,6 +379,24 @@ TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
   }
   // One mask for the document's start and one for each depth that a token can close to the end.
   EXPECT_LT(fixture.masks().stats().keys, 100);
+}
+
+// Names are not walked letter by letter in all objects at once: that took 60 times as much.
+TEST(AutomatonTest, MasksOfManyObjectsAreFarBelowAStepsBudget) {
+  IrBuilder b{Limits()};
+  Fixture fixture(BuildOrDie(b, ChoiceOfObjects(&b, 200)));
+  Automaton& automaton = fixture.automaton();
+  Budget::Bounds bounds;
+  bounds.work = Limits().step_derivatives / 10;
+  for (const char* text :
+       {"", "{", "{\"", "{\"a", "{\"aa", "{\"aaa\"", "{\"1\":3,", "{\"1\":3,\""}) {
+    Budget budget(bounds);
+    Work work(budget);
+    std::size_t taken = 0;
+    const TermId state = automaton.StepText(automaton.start(), text, &taken, work);
+    EXPECT_EQ(taken, absl::string_view(text).size());
+    EXPECT_NE(automaton.Mask(state, work), nullptr) << text << ": " << work.error();
+  }
 }
 
 TEST(AutomatonTest, AStepOverItsBudgetLeavesTheGrammarWhole) {
