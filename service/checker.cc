@@ -1,12 +1,17 @@
 #include "service/checker.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/fewest_tokens.h"
+#include "grammar_core/automaton/shortest_path.h"
+#include "grammar_core/base/utf8.h"
 #include "grammar_core/matcher/matcher.h"
 #include "service/errors.h"
 #include "service/sequence.h"
@@ -49,6 +54,41 @@ absl::Status Describe(const Sequence& row, CheckOutcome* outcome) {
   }
   outcome->allowed = positions.front().mask;
   outcome->may_end = positions.front().may_end;
+  return absl::OkStatus();
+}
+
+// What the grammar takes of a text, up to where nothing that follows has a complete text within its
+// characters: what is refused stays refused, so the first such place is searched for by halves.
+absl::Status HoldToMaxCharacters(const Matcher& matcher, absl::string_view text,
+                                 CheckOutcome* outcome) {
+  const CompiledGrammar& grammar = matcher.grammar();
+  const auto most = grammar.source().options.max_characters;
+  if (!most.has_value()) return absl::OkStatus();
+  Budget budget = StepBudget(grammar.limits());
+  Work work(budget);
+  Automaton& automaton = matcher.stepper().automaton();
+  std::vector<TermId> states = {matcher.place()};
+  for (const char byte : text.substr(0, static_cast<std::size_t>(outcome->byte_offset))) {
+    states.push_back(automaton.Take(states.back(), static_cast<unsigned char>(byte), work));
+    if (!work.ok()) return work.error();
+  }
+  const auto fits = [&](const TermId& state) {
+    const auto taken = static_cast<std::size_t>(&state - states.data());
+    const std::uint32_t characters = CharactersIn(text.substr(0, taken));
+    const auto left = static_cast<std::uint32_t>(*most) - characters;
+    if (characters > static_cast<std::uint32_t>(*most) || !work.ok()) return false;
+    const auto least =
+        SmallestCompletion(&automaton, grammar.tokenizer().vocabulary(), state, left, work);
+    return least.ok() && *least <= left;
+  };
+  const auto end = std::partition_point(states.begin() + 1, states.end(), fits);
+  if (!work.ok()) return work.error();
+  if (end == states.end()) return absl::OkStatus();
+  outcome->byte_offset = end - states.begin() - 1;
+  outcome->accepted = false;
+  outcome->may_end = automaton.MayEnd(*(end - 1));
+  outcome->allowed = nullptr;
+  outcome->refused = std::string(text.substr(static_cast<std::size_t>(outcome->byte_offset), 1));
   return absl::OkStatus();
 }
 
@@ -108,7 +148,8 @@ absl::StatusOr<CheckOutcome> CheckTokens(const cache::GrammarPtr& grammar,
 
 absl::StatusOr<CheckOutcome> CheckText(const cache::GrammarPtr& grammar,
                                        const LoadedTokenizer& tokenizer, absl::string_view text) {
-  const absl::StatusOr<Matcher::TextMatch> match = Matcher(grammar).MatchText(text);
+  Matcher matcher(grammar);
+  const absl::StatusOr<Matcher::TextMatch> match = matcher.MatchText(text);
   if (!match.ok()) {
     return match.status();
   }
@@ -124,6 +165,9 @@ absl::StatusOr<CheckOutcome> CheckText(const cache::GrammarPtr& grammar,
     }
     outcome.allowed = *std::move(allowed);
     outcome.refused = std::string(text.substr(matched, 1));
+  }
+  if (absl::Status held = HoldToMaxCharacters(matcher, text, &outcome); !held.ok()) {
+    return held;
   }
   HoldToMaxTokens(*grammar, text, &outcome);
   return outcome;

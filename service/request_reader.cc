@@ -23,6 +23,7 @@ constexpr std::uint32_t kMaxLogitsWidth = 1U << 24;
 constexpr std::uint32_t kMaxDictionarySize = 1U << 16;
 constexpr std::int32_t kMaxWhitespace = 65'536;
 constexpr std::int32_t kMaxTokens = 1'000'000;
+constexpr std::int32_t kMaxCharacters = 1'000'000'000;
 constexpr std::int32_t kMaxNumberDigits = 1'000'000;
 constexpr int kMaxDocuments = 1'024;
 
@@ -46,16 +47,7 @@ absl::Status CheckRange(absl::string_view field, std::int64_t value, std::int64_
 }
 
 absl::Status RefuseUnsupported(const v1::GrammarOptions& options) {
-  const std::pair<bool, const char*> fields[] = {
-      {options.has_indent(), "options.indent"},
-      {options.has_max_characters(), "options.max_characters"},
-  };
-  for (const auto& [set, name] : fields) {
-    if (set) {
-      return UnsupportedField(name);
-    }
-  }
-  return RefuseUnknownFields(options);
+  return options.has_indent() ? UnsupportedField("options.indent") : RefuseUnknownFields(options);
 }
 
 absl::Status ReadEnums(const v1::GrammarOptions& wire, GrammarOptions* options) {
@@ -105,6 +97,14 @@ absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options)
       return checked;
     }
     options->max_tokens = static_cast<std::int32_t>(wire.max_tokens());
+  }
+  if (wire.has_max_characters()) {
+    if (absl::Status checked =
+            CheckRange("options.max_characters", wire.max_characters(), 1, kMaxCharacters);
+        !checked.ok()) {
+      return checked;
+    }
+    options->max_characters = static_cast<std::int32_t>(wire.max_characters());
   }
   absl::Status checked =
       CheckRange("options.max_whitespace", options->max_whitespace, 0, kMaxWhitespace);

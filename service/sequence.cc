@@ -41,6 +41,10 @@ std::shared_ptr<const std::vector<TokenId>> StopIds(const Vocabulary& vocabulary
   return std::make_shared<const std::vector<TokenId>>(std::move(ids));
 }
 
+bool BeginsInText(const ReasoningGate* gate) {
+  return gate == nullptr || gate->ended(gate->start());
+}
+
 absl::Status Refused(TokenId token, absl::string_view why) {
   return ErrorAt(absl::StatusCode::kInvalidArgument, "", "TOKEN_REFUSED",
                  absl::StrCat("token ", token, " is refused: ", why));
@@ -54,16 +58,18 @@ Sequence::Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& opti
       gate_(options.gate),
       min_tokens_(options.min_tokens),
       max_tokens_(grammar->source().options.max_tokens),
-      history_(gate_ == nullptr ? 0 : static_cast<TokenHistory::State>(gate_->start())),
+      max_characters_(grammar->source().options.max_characters),
+      history_(BeginsInText(gate_.get()) ? 0 : static_cast<TokenHistory::State>(gate_->start())),
       closing_(options.closing == nullptr ? std::make_shared<ClosingMasks>() : options.closing) {
-  if (gate_ == nullptr || gate_->ended(gate_->start())) text_begin_ = 0;
+  if (BeginsInText(gate_.get())) text_begin_ = 0;
 }
 
 absl::Status Sequence::Take(TokenId token) {
   if (reasoning()) return TakeReasoning(token);
   if (absl::Status checked = CheckNarrowed(token); !checked.ok()) return checked;
   if (absl::Status taken = matcher_.Accept(token); !taken.ok()) return taken;
-  history_.Push(token, 0);
+  const std::int64_t more = finished() ? 0 : CharactersOf(token);
+  history_.Push(token, static_cast<TokenHistory::State>(characters() + more));
   return absl::OkStatus();
 }
 
@@ -89,7 +95,8 @@ std::optional<std::int64_t> Sequence::TokensLeft(int text_tokens, int token_coun
 // Refuses what the grammar would take and a narrowed mask does not allow.
 absl::Status Sequence::CheckNarrowed(TokenId token) const {
   const int size = grammar().tokenizer().vocabulary().size();
-  if (finished() || !narrows() || token < 0 || token >= size) return absl::OkStatus();
+  if (finished() || token < 0 || token >= size) return absl::OkStatus();
+  if (absl::Status fits = CheckCharacters(token); !fits.ok() || !narrows()) return fits;
   std::vector<SequencePosition> positions;
   const absl::StatusOr<MaskRef> whole = matcher_.Mask();
   if (!whole.ok() || !(*whole)->Allows(token)) return absl::OkStatus();  // Accept() says why
@@ -98,6 +105,22 @@ absl::Status Sequence::CheckNarrowed(TokenId token) const {
   return Refused(token, text_tokens() < min_tokens_
                             ? absl::StrCat("the text must have ", min_tokens_, " tokens")
                             : "the text cannot be complete in the tokens left");
+}
+
+absl::Status Sequence::CheckCharacters(TokenId token) const {
+  if (!max_characters_.has_value()) return absl::OkStatus();
+  const std::int64_t left = *max_characters_ - characters();
+  const absl::StatusOr<bool> fits =
+      closing_->characters().Allows(matcher_.stepper(), matcher_.place(), token, left);
+  if (!fits.ok()) return fits.status();
+  if (*fits) return absl::OkStatus();
+  return Refused(token, absl::StrCat("the text cannot be complete in the ", left,
+                                     " characters that are left"));
+}
+
+std::int64_t Sequence::CharactersOf(TokenId token) const {
+  if (!max_characters_.has_value()) return 0;
+  return maskd::CharactersOf(grammar().tokenizer().vocabulary(), token);
 }
 
 void Sequence::SetRemaining(int tokens) {
@@ -131,8 +154,9 @@ absl::Status Sequence::TakeReasoning(TokenId token) {
   const std::optional<ReasoningGate::Place> next =
       NextPlace(static_cast<ReasoningGate::Place>(history_.state()), token_count(), token);
   if (!next.has_value()) return Refused(token, "the reasoning must end");
-  history_.Push(token, static_cast<TokenHistory::State>(*next));
-  if (gate_->ended(*next)) text_begin_ = token_count();
+  const bool ended = gate_->ended(*next);
+  history_.Push(token, ended ? 0 : static_cast<TokenHistory::State>(*next));
+  if (ended) text_begin_ = token_count();
   return absl::OkStatus();
 }
 
@@ -161,9 +185,12 @@ absl::Status Sequence::FillPositions(const Draft& draft,
                                      std::vector<SequencePosition>* positions) const {
   positions->clear();
   absl::Status filled = reasoning() ? FillMixed(draft, positions) : FillText(draft, positions);
-  if (min_tokens_ == 0 && !token_limit_.has_value() && !max_tokens_.has_value()) return filled;
+  if (min_tokens_ == 0 && !token_limit_.has_value() && !max_tokens_.has_value() &&
+      !max_characters_.has_value()) {
+    return filled;
+  }
   const bool stood = !positions->empty() && positions->front().state != State::kInvalid;
-  Narrow(draft, positions);
+  if (absl::Status narrowed = Narrow(draft, positions); !narrowed.ok()) return narrowed;
   if (!stood || positions->front().state != State::kInvalid) return filled;
   return ErrorAt(absl::StatusCode::kResourceExhausted, "options.max_tokens", "LIMIT_EXCEEDED",
                  absl::StrCat("the text has its ", *max_tokens_, " tokens and cannot end"));
@@ -180,7 +207,7 @@ absl::Status Sequence::FillText(const Draft& draft,
     const bool finished = matcher_.finished();
     positions->push_back({finished ? State::kFinished : State::kMasked,
                           finished || matcher_.may_end(), *std::move(mask), text_tokens(),
-                          token_count(), matcher_.place()});
+                          token_count(), characters(), matcher_.place()});
     return absl::OkStatus();
   }
   DraftMasks masks;
@@ -190,10 +217,13 @@ absl::Status Sequence::FillText(const Draft& draft,
   }
   for (std::size_t i = 0; i < positions->size(); ++i) {
     SequencePosition& position = (*positions)[i];
-    const int drafted =
-        i == 0 ? 0 : (*positions)[PositionBefore(draft, i - 1)].token_count + 1 - token_count();
-    position.text_tokens = text_tokens() + drafted;
-    position.token_count = token_count() + drafted;
+    if (i == 0) {
+      position.text_tokens = text_tokens();
+      position.token_count = token_count();
+      position.characters = characters();
+    } else {
+      CountBehind((*positions)[PositionBefore(draft, i - 1)], draft.tokens[i - 1], &position);
+    }
   }
   return filled;
 }
@@ -238,6 +268,7 @@ absl::Status Sequence::FillMixed(const Draft& draft,
         std::exchange(position, FromMatcher(masks.positions[walk.nodes[i].text_position]));
     position.text_tokens = counted.text_tokens;
     position.token_count = counted.token_count;
+    position.characters = counted.characters;
   }
   return filled;
 }
@@ -248,8 +279,7 @@ void Sequence::StepInReasoning(TokenId token, std::size_t before, std::size_t at
   const SequencePosition& position = (*positions)[before];
   if (from.text_position >= 0) {
     walk->nodes[at].text_position = walk->AddText(token, from.text_position);
-    (*positions)[at].text_tokens = position.text_tokens + 1;
-    (*positions)[at].token_count = position.token_count + 1;
+    CountBehind(position, token, &(*positions)[at]);
     return;
   }
   if (position.state == State::kInvalid) return;
@@ -277,7 +307,16 @@ void Sequence::FillReasoning(ReasoningGate::Place place, int token_count,
   position->mask = std::make_shared<const TokenMask>(std::move(mask));
 }
 
-void Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const {
+// A token that is none is of a draft that is refused.
+void Sequence::CountBehind(const SequencePosition& before, TokenId token,
+                           SequencePosition* position) const {
+  const bool is_token = token >= 0 && token < grammar().tokenizer().vocabulary().size();
+  position->text_tokens = before.text_tokens + 1;
+  position->token_count = before.token_count + 1;
+  position->characters = before.characters + (is_token ? CharactersOf(token) : 0);
+}
+
+absl::Status Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const {
   for (std::size_t i = 0; i < positions->size(); ++i) {
     SequencePosition& position = (*positions)[i];
     if (i > 0 && position.state != State::kInvalid) {
@@ -285,21 +324,37 @@ void Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>* positio
       const bool allowed = before.mask == nullptr || before.mask->Allows(draft.tokens[i - 1]);
       if (before.state == State::kInvalid || !allowed) position = {};
     }
-    if (position.state == State::kMasked && position.text_tokens >= 0) NarrowOne(&position);
+    if (position.state != State::kMasked || position.text_tokens < 0) continue;
+    if (absl::Status narrowed = NarrowOne(&position); !narrowed.ok()) {
+      std::fill(positions->begin() + static_cast<std::ptrdiff_t>(i), positions->end(),
+                SequencePosition());
+      return narrowed;
+    }
   }
+  return absl::OkStatus();
 }
 
-void Sequence::NarrowOne(SequencePosition* position) const {
+absl::Status Sequence::NarrowOne(SequencePosition* position) const {
   const bool is_full = max_tokens_.has_value() && position->text_tokens >= *max_tokens_;
   if (is_full && !position->may_end) {
     *position = {};
-    return;
+    return absl::OkStatus();
   }
+  const MaskRef whole = position->mask;
+  if (max_characters_.has_value()) {
+    absl::StatusOr<MaskRef> mask =
+        closing_->characters().Narrow(matcher_.stepper(), position->place, position->mask,
+                                      *max_characters_ - position->characters);
+    if (!mask.ok()) return mask.status();
+    position->mask = *std::move(mask);
+  }
+  const bool is_part = position->mask != whole;
   if (!is_full) HoldMinimum(position);
   const auto left = TokensLeft(position->text_tokens, position->token_count);
-  if (left.value_or(ClosingMasks::kFrom + 1) > ClosingMasks::kFrom) return;
+  if (left.value_or(ClosingMasks::kFrom + 1) > ClosingMasks::kFrom) return absl::OkStatus();
   position->mask = closing_->Narrow(matcher_.stepper(), position->place, position->mask,
-                                    static_cast<int>(*left));
+                                    static_cast<int>(*left), is_part);
+  return absl::OkStatus();
 }
 
 void Sequence::HoldMinimum(SequencePosition* position) const {

@@ -9,7 +9,9 @@
 //          is one (grammar_core/matcher/closing.h): reasoning is ended while there is room for the
 //          end and for the shortest text, and the text is closed. A grammar's own bound of
 //          tokens (GrammarOptions::max_tokens) is one of the text, and is never passed: where a
-//          text has reached it and cannot end, the row is at a dead end.
+//          text has reached it and cannot end, the row is at a dead end. Its bound of
+//          characters (max_characters) holds before all others: no mask leads past it, from the
+//          first token on (grammar_core/matcher/character_masks.h).
 // Errors   a refused token or rollback leaves the sequence as it was.
 // Cost     Rollback and a copy (a fork): constant time a token and a copy.
 // Threads  one thread at a time; copies are independent.
@@ -47,6 +49,7 @@ struct SequencePosition {
   MaskRef mask = nullptr;
   int text_tokens = -1;           // of the text, before this position; -1 in reasoning
   int token_count = 0;            // of the row, before this position
+  std::int64_t characters = 0;    // of the text, before this position; where they have a bound
   TokenStepper::State place = 0;  // in the grammar, of a masked position of the text
 };
 
@@ -55,7 +58,7 @@ struct SequenceOptions {
   std::vector<TokenId> stop_ids = {};                   // empty: the vocabulary's
   std::shared_ptr<const ReasoningGate> gate = nullptr;  // null: none
   int min_tokens = 0;  // of the text: it may not end before, unless nothing else can come
-  // Shared by the rows of one grammar in one stream; null: one of its own.
+  // Shared by the rows of one automaton in one stream; null: one of its own.
   std::shared_ptr<ClosingMasks> closing = nullptr;
 };
 
@@ -106,14 +109,21 @@ class Sequence {
   void StepInReasoning(TokenId token, std::size_t before, std::size_t at, Walk* walk,
                        std::vector<SequencePosition>* positions) const;
   void FillReasoning(ReasoningGate::Place place, int token_count, SequencePosition* position) const;
-  // Takes away what budgets forbid, and the drafts that use it.
-  void Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const;
-  void NarrowOne(SequencePosition* position) const;
+  // Sets what `position` has before it, `token` behind those of `before`.
+  void CountBehind(const SequencePosition& before, TokenId token, SequencePosition* position) const;
+  // Takes away what budgets forbid, and the drafts that use it. Errors: RESOURCE_EXHAUSTED, and the
+  // positions not looked at are invalid.
+  absl::Status Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const;
+  absl::Status NarrowOne(SequencePosition* position) const;
   void HoldMinimum(SequencePosition* position) const;
   [[nodiscard]] bool narrows() const;
   // Tokens that may follow so many of the text and of the row, the end included; nothing: no bound.
   [[nodiscard]] std::optional<std::int64_t> TokensLeft(int text_tokens, int token_count) const;
   absl::Status CheckNarrowed(TokenId token) const;
+  absl::Status CheckCharacters(TokenId token) const;
+  // Of the text so far, and of one more token; 0 where they have no bound.
+  [[nodiscard]] std::int64_t characters() const { return reasoning() ? 0 : history_.state(); }
+  [[nodiscard]] std::int64_t CharactersOf(TokenId token) const;
   void PlanClosing();
   [[nodiscard]] bool MustEndReasoning(int token_count) const;
   // Null when nothing is left.
@@ -126,7 +136,8 @@ class Sequence {
   std::shared_ptr<const ReasoningGate> gate_;
   int min_tokens_;
   std::optional<int> max_tokens_;  // of the text, its end not counted
-  // Every token, with the gate's place behind it as its state; 0 in the text.
+  std::optional<std::int64_t> max_characters_;
+  // Every token, with the gate's place behind it as its state; in the text its characters so far.
   TokenHistory history_;
   std::optional<int> text_begin_;  // the tokens of reasoning, once it has ended
   std::shared_ptr<ClosingMasks> closing_;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
 #include "service/errors.h"
 #include "service/row_errors.h"
@@ -403,9 +404,10 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   row->what = std::move(sequence);
 }
 
-// One for all rows of a grammar. An address may come again for another grammar, but then the first
-// one's rows are gone, and what they shared with them.
+// One for all rows of a grammar, but where each has states of its own. An address may come again
+// for another grammar, but then the first one's rows are gone, and what they shared with them.
 std::shared_ptr<ClosingMasks> StreamSession::ClosingOf(const CompiledGrammar* grammar) {
+  if (grammar->automaton().remembers()) return nullptr;
   std::shared_ptr<ClosingMasks> closing = closing_[grammar].lock();
   if (closing == nullptr) {
     absl::erase_if(closing_, [](const auto& entry) { return entry.second.expired(); });

@@ -27,8 +27,9 @@ Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* ma
 }
 
 absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir, MaskStore* masks,
-                                                             const Limits& limits, Budget& budget) {
-  absl::StatusOr<GrammarFacts> facts = GrammarFacts::Create(ir, limits, budget);
+                                                             const Limits& limits, Budget& budget,
+                                                             Measure measure) {
+  absl::StatusOr<GrammarFacts> facts = GrammarFacts::Create(ir, limits, budget, measure);
   if (!facts.ok()) return facts.status();
   absl::StatusOr<NamedTokens> named = NamedTokens::Resolve(ir, masks->index().vocabulary());
   if (!named.ok()) return named.status();
@@ -98,7 +99,7 @@ TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& 
   }
   if (named_tokens_.none()) return next;
   const MutexLock lock(&mutex_);
-  const TermId named = named_tokens_.Step(state, id, &store_, &lowering_);
+  const TermId named = named_tokens_.Behind(state, id, &store_, &lowering_);
   return store_.Alt(next, named);
 }
 
@@ -106,6 +107,12 @@ void Automaton::AddNamedTokens(TermId state, TokenMask* mask) {
   if (named_tokens_.none()) return;
   const MutexLock lock(&mutex_);
   named_tokens_.AddTo(state, store_, &lowering_, mask);
+}
+
+std::vector<NamedTokens::Step> Automaton::NamedSteps(TermId state) {
+  if (named_tokens_.none()) return {};
+  const MutexLock lock(&mutex_);
+  return named_tokens_.Steps(state, &store_, &lowering_);
 }
 
 bool Automaton::TakesNamedToken(TermId state) {

@@ -48,7 +48,8 @@ class Automaton {
   // `ir` and `masks` must outlive the automaton. Errors: RESOURCE_EXHAUSTED; INVALID_ARGUMENT for a
   // token that the grammar names and the vocabulary does not have.
   static absl::StatusOr<std::unique_ptr<Automaton>> Create(const GrammarIr& ir, MaskStore* masks,
-                                                           const Limits& limits, Budget& budget);
+                                                           const Limits& limits, Budget& budget,
+                                                           Measure measure = Measure::kBytes);
 
   [[nodiscard]] TermId start() const { return start_; }
 
@@ -84,6 +85,8 @@ class Automaton {
 
   // Whether the text may end in `state`.
   [[nodiscard]] bool MayEnd(TermId state) const { return store_.term(state).nullable; }
+  // What MinBytes() counts.
+  [[nodiscard]] Measure measure() const { return facts_.measure(); }
   // Lower bound of the bytes that complete the text from `state`.
   [[nodiscard]] std::uint32_t MinBytes(TermId state) const { return store_.term(state).min_bytes; }
   [[nodiscard]] const Term& term(TermId state) const { return store_.term(state); }
@@ -141,6 +144,9 @@ class Automaton {
 
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // See NamedTokens::Steps().
+  std::vector<NamedTokens::Step> NamedSteps(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Whether the grammar names any token.
   [[nodiscard]] bool names_tokens() const { return !named_tokens_.none(); }

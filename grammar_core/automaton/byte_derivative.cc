@@ -240,7 +240,7 @@ TermId ByteDerivative::KeepCharacter(const Term& term, unsigned char byte, Work&
   const std::uint32_t after = BytesBehind(*store_, step.partial, edges);
   if (after == kNoEnd) return kNothingTerm;
   return objects_->EncodeItem(term.a, step.partial, term.c, term.d,
-                              SaturatingAdd(after, MinBytesLeft(step.partial)));
+                              SaturatingAdd(after, MinBytesLeft(step.partial, store_->measure())));
 }
 
 TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& work) {
@@ -306,7 +306,8 @@ TermId ByteDerivative::DerivePartial(const Term& term, const PartialChar& partia
   }
   const std::uint32_t after = BytesBehind(*store_, partial, edges);
   if (after == kNoEnd) return kNothingTerm;
-  return EncodeLike(term, term.a, partial, SaturatingAdd(after, MinBytesLeft(partial)));
+  return EncodeLike(term, term.a, partial,
+                    SaturatingAdd(after, MinBytesLeft(partial, store_->measure())));
 }
 
 }  // namespace maskd

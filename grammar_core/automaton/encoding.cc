@@ -237,13 +237,13 @@ Completions CompletionsOf(const PartialChar& partial) {
   }
 }
 
-std::uint32_t MinBytesLeft(const PartialChar& partial) {
+std::uint32_t MinBytesLeft(const PartialChar& partial, Measure measure) {
   constexpr std::uint32_t kBackslashAndU = 2;
   switch (partial.phase) {
     case CharPhase::kStart:
       return 0;
     case CharPhase::kUtf8:
-      return UnpackUtf8(partial.value).left;
+      return measure == Measure::kCharacters ? 0 : UnpackUtf8(partial.value).left;
     case CharPhase::kEscape:
       return 1;
     case CharPhase::kHex: {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "grammar_core/automaton/measure.h"
 #include "grammar_core/automaton/term.h"
 #include "grammar_core/base/char_set.h"
 
@@ -38,8 +39,8 @@ struct Completions {
 };
 Completions CompletionsOf(const PartialChar& partial);
 
-// The fewest bytes that complete a partly read character.
-std::uint32_t MinBytesLeft(const PartialChar& partial);
+// The fewest bytes that complete a partly read character, or those of them that are characters.
+std::uint32_t MinBytesLeft(const PartialChar& partial, Measure measure);
 
 }  // namespace maskd
 

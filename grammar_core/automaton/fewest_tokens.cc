@@ -1,7 +1,6 @@
 #include "grammar_core/automaton/fewest_tokens.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -9,13 +8,11 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/automaton/shortest_path.h"
+#include "grammar_core/automaton/token_steps.h"
 #include "grammar_core/base/error.h"
 
 namespace maskd {
 namespace {
-
-// Trie nodes a unit of work stands for, as in mask_maker.cc.
-constexpr std::int64_t kNodesPerUnit = 64;
 
 bool IsExcluded(const TokenSearch& search, TokenId id) {
   return std::ranges::binary_search(search.excluded, id);
@@ -113,43 +110,13 @@ class BreadthFirst {
   };
 
   // Takes each token in `state`; true at one after which the text may end.
-  bool Expand(TermId state) { return ExpandTrie(state) || ExpandLong(state) || ExpandNamed(state); }
-
-  bool ExpandTrie(TermId state) {
-    const TokenTrie& trie = search_.index->trie();
-    const std::span<const TrieNode> nodes = trie.nodes();
-    std::array<TermId, TokenTrie::kMaxDepth + 1> path;
-    path[0] = state;
-    std::int64_t visited = 0;
-    for (std::size_t i = 0; i < nodes.size(); ++visited) {
-      if (visited % kNodesPerUnit == 0 && !work_.Spend()) return false;
-      const TrieNode node = nodes[i];
-      const TermId next =
-          automaton_.Take(path[node.depth - 1], static_cast<unsigned char>(node.byte), work_);
-      if (next == kFailedTerm) return false;
-      if (next == kNothingTerm || !CanEndInTime(next, node.depth)) {
-        i += node.skip;
-        continue;
-      }
-      if (node.token != TokenTrie::kNoToken) {
-        bool found = false;
-        trie.VisitTokens(node, [&](TokenId id) { found = found || Arrive(state, id, next); });
-        if (found) return true;
-      }
-      path[node.depth] = next;
-      ++i;
-    }
-    return false;
-  }
-
-  bool ExpandLong(TermId state) {
-    for (const TokenId id : search_.index->trie().long_tokens()) {
-      std::size_t taken = 0;
-      const TermId next = automaton_.StepToken(state, id, &taken, work_);
-      if (next == kFailedTerm) return false;
-      if (next != kNothingTerm && Arrive(state, id, next)) return true;
-    }
-    return false;
+  bool Expand(TermId state) {
+    const auto in_time = [&](TermId next, const TrieNode& node) {
+      return CanEndInTime(next, node.depth);
+    };
+    const auto arrive = [&](TokenId id, TermId next) { return Arrive(state, id, next); };
+    return VisitTokenSteps(*search_.index, &automaton_, state, work_, in_time, arrive) ||
+           ExpandNamed(state);
   }
 
   bool ExpandNamed(TermId state) {

@@ -16,12 +16,6 @@ constexpr std::uint32_t kMemberPunctuation = 3;
 // An item has none but the quotes.
 constexpr std::uint32_t kItemPunctuation = 2;
 
-std::uint32_t TextBytes(const std::u32string& text) {
-  std::uint32_t bytes = 0;
-  for (const char32_t c : text) bytes += Utf8Bytes(c);
-  return bytes;
-}
-
 absl::string_view AsBytes(const std::u32string& text) {
   return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof(char32_t)};
 }
@@ -41,8 +35,9 @@ Hash128 MixAll(Hash128 hash, const std::vector<std::uint32_t>& values) {
 
 }  // namespace
 
-GrammarFacts::GrammarFacts(const GrammarIr& ir)
+GrammarFacts::GrammarFacts(const GrammarIr& ir, Measure measure)
     : ir_(&ir),
+      measure_(measure),
       nodes_(ir.nodes.size()),
       rule_hash_(ir.rules.size()),
       object_hash_(ir.objects.size()),
@@ -50,10 +45,10 @@ GrammarFacts::GrammarFacts(const GrammarIr& ir)
       in_group_(ir.rules.size(), false) {}
 
 absl::StatusOr<GrammarFacts> GrammarFacts::Create(const GrammarIr& ir, const Limits& limits,
-                                                  Budget& budget) {
+                                                  Budget& budget, Measure measure) {
   const absl::StatusOr<std::vector<RuleGroup>> groups = GroupRules(ir, budget);
   if (!groups.ok()) return groups.status();
-  GrammarFacts facts(ir);
+  GrammarFacts facts(ir, measure);
   Work work(budget);
   for (const RuleGroup& group : *groups) {
     const std::vector<NodeId> varying = facts.Varying(group, work);
@@ -138,35 +133,38 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
   NodeFacts facts;
   switch (node.kind) {
     case IrKind::kEmpty:
+      facts.nullable = true;
       facts.min_bytes = 0;
       break;
     case IrKind::kBytes:
-      facts.min_bytes = static_cast<std::uint32_t>(ir_->byte_strings[node.a].size());
+      facts.nullable = ir_->byte_strings[node.a].empty();
+      facts.min_bytes = SizeOf(measure_, ir_->byte_strings[node.a]);
       break;
     case IrKind::kByteSet:
-      facts.min_bytes = 1;
+      facts.min_bytes = SizeOf(measure_, ir_->byte_sets[node.a]);
       break;
     case IrKind::kNumber:
       facts.min_bytes = 1;
       break;
     case IrKind::kTokens:
       facts.min_bytes = 0;  // some tokens have no bytes
-      return facts;
+      break;
     case IrKind::kText:
-      facts.min_bytes = TextBytes(ir_->texts[node.a]);
+      facts.nullable = ir_->texts[node.a].empty();
+      facts.min_bytes = SizeOf(measure_, ir_->texts[node.a]);
       break;
     case IrKind::kTextSet:
       for (const std::u32string& text : ir_->text_sets[node.a]) {
-        facts.min_bytes = std::min(facts.min_bytes, TextBytes(text));
+        facts.nullable |= text.empty();
+        facts.min_bytes = std::min(facts.min_bytes, SizeOf(measure_, text));
       }
       break;
     case IrKind::kCharSet:
-      facts.min_bytes = Utf8Bytes(ir_->char_sets[node.a].ranges().front().lo);
+      facts.min_bytes = SizeOf(measure_, ir_->char_sets[node.a].ranges().front().lo);
       break;
     default:
       break;  // Nothing has no string
   }
-  facts.nullable = facts.min_bytes == 0;
   return facts;
 }
 
@@ -220,7 +218,7 @@ std::uint32_t GrammarFacts::NameBytes(const ObjectSpec& spec, std::uint32_t name
 std::uint32_t GrammarFacts::MemberBytes(const ObjectSpec& spec,
                                         const ObjectSpec::Member& member) const {
   if (member.bare) return MinBytes(member.value);
-  const auto name = static_cast<std::uint32_t>(member.name.size());
+  const std::uint32_t name = SizeOf(measure_, member.name);
   return SaturatingAdd(NameBytes(spec, name), MinBytes(member.value));
 }
 

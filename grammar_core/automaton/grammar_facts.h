@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "grammar_core/automaton/measure.h"
 #include "grammar_core/automaton/rule_groups.h"
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/base/budget.h"
@@ -34,11 +35,13 @@ class GrammarFacts {
 
   // `ir` must outlive this.
   static absl::StatusOr<GrammarFacts> Create(const GrammarIr& ir, const Limits& limits,
-                                             Budget& budget);
+                                             Budget& budget, Measure measure = Measure::kBytes);
 
   [[nodiscard]] const GrammarIr& ir() const { return *ir_; }
+  // What the lower bounds of this grammar's terms count.
+  [[nodiscard]] Measure measure() const { return measure_; }
   [[nodiscard]] bool Nullable(NodeId node) const { return nodes_[node].nullable; }
-  // Lower bound of a node's shortest string, in bytes; kNoEnd if it has none.
+  // Lower bound of a node's shortest string, in the measure's unit; kNoEnd if it has none.
   [[nodiscard]] std::uint32_t MinBytes(NodeId node) const { return nodes_[node].min_bytes; }
   // The same of a member of an object, with its name, and of the smallest member of all.
   [[nodiscard]] std::uint32_t MemberBytes(const ObjectSpec& spec,
@@ -67,7 +70,7 @@ class GrammarFacts {
     Hash128 hash;
   };
 
-  explicit GrammarFacts(const GrammarIr& ir);
+  GrammarFacts(const GrammarIr& ir, Measure measure);
 
   // The nodes that depend on the rules of their own group: all others are known at first sight.
   std::vector<NodeId> Varying(const RuleGroup& group, Work& work);
@@ -91,6 +94,7 @@ class GrammarFacts {
   [[nodiscard]] Hash128 HashPayload(const IrNode& node, Hash128 hash) const;
 
   const GrammarIr* ir_;
+  Measure measure_;
   std::vector<NodeFacts> nodes_;
   std::vector<Hash128> rule_hash_;
   std::vector<Hash128> object_hash_;

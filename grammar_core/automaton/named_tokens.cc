@@ -73,6 +73,28 @@ TokenMask AllBut(const TokenMask& set, const Vocabulary& vocabulary) {
   return rest;
 }
 
+// Parts `groups`, which are disjoint, at the border of `set`, and adds what no group has.
+void Split(const TokenMask& set, std::vector<TokenMask>* groups) {
+  const auto word_count = set.words().size();
+  TokenMask rest = set;
+  const std::size_t before = groups->size();
+  for (std::size_t i = 0; i < before; ++i) {
+    TokenMask inside(set.vocab_size());
+    TokenMask& outside = (*groups)[i];
+    for (std::size_t w = 0; w < word_count; ++w) {
+      inside.mutable_words()[w] = outside.words()[w] & set.words()[w];
+      outside.mutable_words()[w] &= ~set.words()[w];
+      rest.mutable_words()[w] &= ~inside.words()[w];
+    }
+    if (outside.empty()) {
+      outside = std::move(inside);
+    } else if (!inside.empty()) {
+      groups->push_back(std::move(inside));
+    }
+  }
+  if (!rest.empty()) groups->push_back(std::move(rest));
+}
+
 // One step by one token, over the terms that a derivative would descend into.
 class TokenStep {
  public:
@@ -138,8 +160,8 @@ absl::StatusOr<NamedTokens> NamedTokens::Resolve(const GrammarIr& ir,
   return NamedTokens(std::move(sets));
 }
 
-void NamedTokens::AddTo(TermId state, const TermStore& store, Lowering* lowering,
-                        TokenMask* mask) const {
+template <typename Visit>
+void NamedTokens::VisitSets(TermId state, const TermStore& store, Lowering* lowering, Visit visit) {
   absl::flat_hash_set<TermId> seen = {state};
   std::vector<TermId> open = {state};
   const auto push = [&](TermId id) {
@@ -150,7 +172,7 @@ void NamedTokens::AddTo(TermId state, const TermStore& store, Lowering* lowering
     open.pop_back();
     switch (term.kind) {
       case TermKind::kTokens:
-        mask->Merge(sets_[term.a]);
+        visit(term.a);
         break;
       case TermKind::kCat:
         push(term.a);
@@ -171,8 +193,31 @@ void NamedTokens::AddTo(TermId state, const TermStore& store, Lowering* lowering
   }
 }
 
-TermId NamedTokens::Step(TermId state, TokenId id, TermStore* store, Lowering* lowering) const {
+void NamedTokens::AddTo(TermId state, const TermStore& store, Lowering* lowering,
+                        TokenMask* mask) const {
+  VisitSets(state, store, lowering, [&](std::uint32_t set) { mask->Merge(sets_[set]); });
+}
+
+TermId NamedTokens::Behind(TermId state, TokenId id, TermStore* store, Lowering* lowering) const {
   return TokenStep(id, sets_, store, lowering).Of(state);
+}
+
+std::vector<NamedTokens::Step> NamedTokens::Steps(TermId state, TermStore* store,
+                                                  Lowering* lowering) const {
+  std::vector<TokenMask> groups;
+  VisitSets(state, *store, lowering, [&](std::uint32_t set) { Split(sets_[set], &groups); });
+  std::vector<Step> steps;
+  for (TokenMask& group : groups) {
+    TokenId first = 0;
+    group.VisitAllowedWhile([&](TokenId id) {
+      first = id;
+      return false;
+    });
+    if (const TermId next = Behind(state, first, store, lowering); next != kNothingTerm) {
+      steps.push_back({std::move(group), next});
+    }
+  }
+  return steps;
 }
 
 }  // namespace maskd

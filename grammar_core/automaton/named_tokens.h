@@ -34,9 +34,20 @@ class NamedTokens {
   void AddTo(TermId state, const TermStore& store, Lowering* lowering, TokenMask* mask) const;
 
   // What follows token `id` where it is taken by name; kNothingTerm where it is not.
-  TermId Step(TermId state, TokenId id, TermStore* store, Lowering* lowering) const;
+  TermId Behind(TermId state, TokenId id, TermStore* store, Lowering* lowering) const;
+
+  // The same of every token that `state` takes by name: those that no set tells apart as one.
+  struct Step {
+    TokenMask tokens;
+    TermId next;
+  };
+  std::vector<Step> Steps(TermId state, TermStore* store, Lowering* lowering) const;
 
  private:
+  // Calls visit(index) for each set of tokens that `state` may begin with.
+  template <typename Visit>
+  static void VisitSets(TermId state, const TermStore& store, Lowering* lowering, Visit visit);
+
   explicit NamedTokens(std::vector<TokenMask> sets) : sets_(std::move(sets)) {}
 
   std::vector<TokenMask> sets_;  // by index into GrammarIr::token_specs

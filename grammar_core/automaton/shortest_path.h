@@ -1,12 +1,14 @@
-// The shortest string that completes the text from a state.
+// The shortest string that completes the text from a state, in the unit of the automaton's Measure.
 //
 // Bounds   a best-first search over states, led by the terms' lower bounds (A*): goes straight
 //          where these are exact, as in JSON, and searches where they are not (intersections). The
 //          result is a shortest one in either case.
-// Errors   RESOURCE_EXHAUSTED by `work`, or when no completion has at most `max_bytes` bytes.
+// Errors   RESOURCE_EXHAUSTED by `work`, or when no completion has at most `max_bytes` bytes (or
+//          characters).
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_SHORTEST_PATH_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_SHORTEST_PATH_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -15,8 +17,14 @@
 
 namespace maskd {
 
+// Without tokens that the grammar names.
 absl::StatusOr<std::string> ShortestCompletion(Automaton* automaton, TermId state, int max_bytes,
                                                Work& work);
+
+// The size of the smallest completion, tokens that the grammar names among them: a special one has
+// none. kNoEnd if it is larger than `most`.
+absl::StatusOr<std::uint32_t> SmallestCompletion(Automaton* automaton, const Vocabulary& vocabulary,
+                                                 TermId state, std::uint32_t most, Work& work);
 
 }  // namespace maskd
 

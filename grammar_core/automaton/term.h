@@ -76,8 +76,9 @@ struct Term {
   std::uint32_t cells = 0;  // bytes: length of the spine
   std::uint32_t floor = 0;  // bytes: cells that a step from here leaves unread
   std::uint32_t depth = 0;  // levels that a step descends before it meets a leaf or a call
-  std::uint32_t min_bytes =
-      0;  // lower bound of the shortest string (characters: as JSON), saturating
+  // Lower bound of the shortest string (characters: as JSON), saturating; in the unit of the
+  // grammar's Measure.
+  std::uint32_t min_bytes = 0;
   Hash128 key;
   // Transitions by byte class; null until the first step from here.
   std::atomic<std::atomic<TermId>*> row = nullptr;

@@ -156,7 +156,7 @@ const ByteBits& TermStore::byte_set(std::uint32_t index) const {
 
 TermId TermStore::ByteSet(std::uint32_t set) {
   return Intern({TermKind::kByteSet, set, 0, 0, 0}, [&](Term* term) {
-    term->min_bytes = 1;
+    term->min_bytes = SizeOf(measure(), byte_set(set));
     term->key = MixBytes(Seed(TermKind::kByteSet), byte_set(set).to_string());
   });
 }
@@ -190,7 +190,7 @@ TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
   const std::string& bytes = ir().byte_strings[string];
   if (offset == bytes.size()) return kEmptyTerm;
   return Intern({TermKind::kBytes, string, offset, 0, 0}, [&](Term* term) {
-    term->min_bytes = static_cast<std::uint32_t>(bytes.size() - offset);
+    term->min_bytes = SizeOf(measure(), absl::string_view(bytes).substr(offset));
     term->key = Mix(Seed(TermKind::kBytes), SuffixHash(&bytes_suffix_, string, bytes, offset));
   });
 }
@@ -286,7 +286,7 @@ TermId TermStore::CharSet(std::uint32_t set) {
       key = Mix(Mix(key, range.lo), range.hi);
     }
     term->key = key;
-    term->min_bytes = Utf8Bytes(ir().char_sets[set].ranges().front().lo);
+    term->min_bytes = SizeOf(measure(), ir().char_sets[set].ranges().front().lo);
   });
 }
 
@@ -294,9 +294,7 @@ TermId TermStore::Text(std::uint32_t text, std::uint32_t offset) {
   const std::u32string& characters = ir().texts[text];
   if (offset == characters.size()) return kEmptyTerm;
   return Intern({TermKind::kText, text, offset, 0, 0}, [&](Term* term) {
-    for (std::size_t i = offset; i < characters.size(); ++i) {
-      term->min_bytes += Utf8Bytes(characters[i]);
-    }
+    term->min_bytes = SizeOf(measure(), std::u32string_view(characters).substr(offset));
     term->key = Mix(Seed(TermKind::kText), SuffixHash(&text_suffix_, text, characters, offset));
   });
 }

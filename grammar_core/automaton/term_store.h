@@ -39,6 +39,7 @@ class TermStore {
   [[nodiscard]] std::uint32_t size() const { return terms_.size(); }
   [[nodiscard]] const GrammarFacts& facts() const { return *facts_; }
   [[nodiscard]] const GrammarIr& ir() const { return facts_->ir(); }
+  [[nodiscard]] Measure measure() const { return facts_->measure(); }
   // The IR's sets, and after them those made here.
   [[nodiscard]] const ByteBits& byte_set(std::uint32_t index) const;
   [[nodiscard]] const std::vector<std::u32string>& text_set(std::uint32_t index) const;

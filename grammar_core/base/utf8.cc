@@ -1,5 +1,7 @@
 #include "grammar_core/base/utf8.h"
 
+#include <algorithm>
+
 namespace maskd {
 namespace {
 
@@ -42,6 +44,11 @@ std::optional<std::u32string> Utf8ToCodePoints(absl::string_view text) {
     out.push_back(*code);
   }
   return out;
+}
+
+std::uint32_t CharactersIn(absl::string_view bytes) {
+  const auto begins = [](unsigned char byte) { return !IsContinuationByte(byte); };
+  return static_cast<std::uint32_t>(std::count_if(bytes.begin(), bytes.end(), begins));
 }
 
 void AppendUtf8(std::uint32_t c, std::string* out) {

@@ -23,6 +23,12 @@ constexpr std::uint32_t Utf8Bytes(std::uint32_t code_point) {
   return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
 }
 
+// Whether `byte` goes on with a character that another byte has begun.
+constexpr bool IsContinuationByte(unsigned char byte) { return (byte & 0xC0U) == 0x80; }
+
+// The characters that `bytes` begin: the code points where they are UTF-8.
+std::uint32_t CharactersIn(absl::string_view bytes);
+
 void AppendUtf8(std::uint32_t code_point, std::string* out);
 
 // Bytes of the UTF-8 sequence that `lead` begins (1 to 4), or 0 if it begins none.

@@ -25,7 +25,7 @@ GrammarCosts CompiledGrammar::costs() const {
 // It has been made before, so it can be made again.
 std::unique_ptr<Automaton> CompiledGrammar::MakeAutomaton() const {
   Budget budget = Budget::Unlimited();
-  auto made = Automaton::Create(ir_, &tokenizer_->masks(), limits_, budget);
+  auto made = Automaton::Create(ir_, &tokenizer_->masks(), limits_, budget, measure());
   assert(made.ok());
   return *std::move(made);
 }

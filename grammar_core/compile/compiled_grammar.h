@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "grammar_core/automaton/measure.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/compile/tokenizer_space.h"
@@ -50,6 +51,10 @@ class CompiledGrammar {
   [[nodiscard]] const std::vector<Diagnostic>& bounds() const { return bounds_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
   [[nodiscard]] GrammarCosts costs() const;
+  // What the lower bounds of its states count.
+  [[nodiscard]] Measure measure() const {
+    return source_.options.max_characters.has_value() ? Measure::kCharacters : Measure::kBytes;
+  }
   // The IR, printed.
   [[nodiscard]] std::string Explain() const;
 

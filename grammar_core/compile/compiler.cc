@@ -1,13 +1,17 @@
 #include "grammar_core/compile/compiler.h"
 
 #include <chrono>
+#include <cstdint>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/fewest_tokens.h"
+#include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/front_end.h"
 
@@ -53,24 +57,49 @@ class Compiler {
     g.warnings_ = std::move(read->warnings);
     g.temperature_ = read->temperature;
     g.bounds_ = std::move(read->bounds);
-    if (const auto most = g.source_.options.max_tokens; most.has_value()) {
-      g.bounds_.push_back(
-          {"options.max_tokens", absl::StrCat("texts: at most ", *most, " tokens")});
-    }
+    AddBound("options.max_tokens", g.source_.options.max_tokens, "tokens");
+    AddBound("options.max_characters", g.source_.options.max_characters, "characters");
     return absl::OkStatus();
+  }
+
+  void AddBound(absl::string_view option, std::optional<std::int32_t> most, absl::string_view of) {
+    if (!most.has_value()) return;
+    grammar_->bounds_.push_back(
+        {std::string(option), absl::StrCat("texts: at most ", *most, " ", of)});
   }
 
   absl::Status Build() {
     CompiledGrammar& g = *grammar_;
     absl::StatusOr<std::unique_ptr<Automaton>> automaton =
-        Automaton::Create(g.ir_, &g.tokenizer_->masks(), g.limits_, budget_);
+        Automaton::Create(g.ir_, &g.tokenizer_->masks(), g.limits_, budget_, g.measure());
     if (!automaton.ok()) return automaton.status();
     g.automaton_ = *std::move(automaton);
     const auto start = Budget::Clock::now();
     Work work(budget_);
     g.automaton_->Mask(g.automaton_->start(), work);
     g.first_mask_us_ = MicrosSince(start);
-    return work.ok() ? CheckMaxTokens(work) : work.error();
+    if (!work.ok()) return work.error();
+    absl::Status checked = CheckMaxCharacters(work);
+    return checked.ok() ? CheckMaxTokens(work) : checked;
+  }
+
+  // A text of so few characters must be there.
+  absl::Status CheckMaxCharacters(Work& work) {
+    CompiledGrammar& g = *grammar_;
+    const auto most = g.source_.options.max_characters;
+    if (!most.has_value()) return absl::OkStatus();
+    const absl::StatusOr<std::uint32_t> least =
+        SmallestCompletion(g.automaton_.get(), g.tokenizer_->vocabulary(), g.automaton_->start(),
+                           static_cast<std::uint32_t>(*most), work);
+    if (!least.ok()) return least.status();
+    return *least <= static_cast<std::uint32_t>(*most)
+               ? absl::OkStatus()
+               : NoText("options.max_characters", *most, "characters");
+  }
+
+  static absl::Status NoText(absl::string_view option, int most, absl::string_view of) {
+    return ErrorAt(absl::StatusCode::kInvalidArgument, option, "INVALID_GRAMMAR",
+                   absl::StrCat("no text of this grammar has at most ", most, " ", of));
   }
 
   // A text of so few tokens must be there.
@@ -85,8 +114,7 @@ class Compiler {
     const auto fewest = FewestTokens(search, start, most, work);
     if (fewest.ok()) return absl::OkStatus();
     if (!work.ok()) return work.error();
-    return ErrorAt(absl::StatusCode::kInvalidArgument, "options.max_tokens", "INVALID_GRAMMAR",
-                   absl::StrCat("no text of this grammar has at most ", most, " tokens"));
+    return NoText("options.max_tokens", most, "tokens");
   }
 
   std::unique_ptr<CompiledGrammar> grammar_;

@@ -26,8 +26,8 @@ std::string SeparatorText(const std::optional<std::string>& separator) {
   return text;
 }
 
-std::string MaxTokensText(const GrammarOptions& options) {
-  return options.max_tokens.has_value() ? absl::StrCat(",tokens", *options.max_tokens) : "";
+std::string BoundText(absl::string_view name, std::optional<std::int32_t> most) {
+  return most.has_value() ? absl::StrCat(",", name, *most) : "";
 }
 
 std::string OptionsText(const GrammarOptions& options) {
@@ -36,7 +36,8 @@ std::string OptionsText(const GrammarOptions& options) {
       static_cast<int>(options.property_order), ",", static_cast<int>(options.strictness), ",",
       static_cast<int>(options.additional_properties), ",", options.max_number_digits, ",",
       static_cast<int>(options.formats), SeparatorText(options.item_separator),
-      SeparatorText(options.key_separator), MaxTokensText(options));
+      SeparatorText(options.key_separator), BoundText("tokens", options.max_tokens),
+      BoundText("characters", options.max_characters));
 }
 
 }  // namespace

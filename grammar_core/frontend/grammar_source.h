@@ -52,6 +52,8 @@ struct GrammarOptions {
   Formats formats = Formats::kByDraft;
   // Tokens of the text at most, its end not counted. Of every kind.
   std::optional<std::int32_t> max_tokens = std::nullopt;
+  // Characters (code points) of the text at most. Of every kind.
+  std::optional<std::int32_t> max_characters = std::nullopt;
 
   bool operator==(const GrammarOptions&) const = default;
 };

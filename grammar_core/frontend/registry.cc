@@ -91,6 +91,9 @@ absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
   if (source.options.max_tokens.value_or(1) < 1) {
     return InvalidAt("options.max_tokens", "must be at least 1");
   }
+  if (source.options.max_characters.value_or(1) < 1) {
+    return InvalidAt("options.max_characters", "must be at least 1");
+  }
   absl::Status items = CheckSeparator(source.options.item_separator, ',', "options.item_separator");
   return items.ok() ? CheckSeparator(source.options.key_separator, ':', "options.key_separator")
                     : items;

@@ -101,13 +101,16 @@ class ClosingMasks::Walk {
   // Whether so much room is left that the shortest text need not be looked at: the bytes known to
   // be needed are a lower bound, and a token takes one at least.
   bool HasRoom(State state) {
-    const std::int64_t needed = 2 * std::int64_t{search_.automaton->MinBytes(state)} + kSpareTokens;
+    const std::int64_t bytes =
+        search_.automaton->measure() == Measure::kCharacters ? kMostUtf8Bytes : 1;
+    const std::int64_t needed = 2 * bytes * search_.automaton->MinBytes(state) + kSpareTokens;
     if (needed > rest_) return false;
     most_ = std::max(most_, static_cast<int>(needed));
     return true;
   }
 
   static constexpr int kSpareTokens = 32;
+  static constexpr int kMostUtf8Bytes = 4;  // of a character
 
   ClosingMasks& closing_;
   const TokenStepper& stepper_;
@@ -125,7 +128,7 @@ class ClosingMasks::Walk {
 };
 
 MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, TokenStepper::State state,
-                             const MaskRef& mask, int tokens_left) {
+                             const MaskRef& mask, int tokens_left, bool is_part) {
   if (tokens_left > kFrom) return mask;
   const int rest = tokens_left - 2;
   if (const auto most = most_.find(state); most != most_.end() && most->second <= rest) return mask;
@@ -133,7 +136,7 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, TokenStepper::State st
   TokenMask narrowed = *mask;
   const bool any = walk.Run(state, &narrowed);
   if (most_.size() >= kMaxStates) most_.clear();
-  most_[state] = walk.most();
+  if (!is_part) most_[state] = walk.most();
   if (!any || narrowed == *mask) return mask;
   return std::make_shared<const TokenMask>(std::move(narrowed));
 }

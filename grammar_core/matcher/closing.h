@@ -9,13 +9,14 @@
 // Cost     a look for a state whose every token is known to leave room; else a walk over the
 //          allowed tokens: 14 us, or 5 to 14 ms where nearly all of 128,256 are; in the very last
 //          tokens up to some 40 ms.
-// Threads  one thread at a time. Kept by the rows of one grammar in one stream.
+// Threads  one thread at a time. Kept by the rows of one automaton in one stream.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_
 
 #include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/mask/token_mask.h"
+#include "grammar_core/matcher/character_masks.h"
 #include "grammar_core/matcher/token_stepper.h"
 
 namespace maskd {
@@ -24,11 +25,14 @@ class ClosingMasks {
  public:
   static constexpr int kFrom = 256;
 
-  // The tokens of `mask`, which are those of `state`, after one of which the text can be complete
-  // with `tokens_left` tokens in all, that one and the stop id included. `mask` itself where that
-  // is all of them or none.
+  // The tokens of `mask`, which are those of `state` (with `is_part` some of them), after one of
+  // which the text can be complete with `tokens_left` tokens in all, that one and the stop id
+  // included. `mask` itself where that is all of them or none.
   MaskRef Narrow(const TokenStepper& stepper, TokenStepper::State state, const MaskRef& mask,
-                 int tokens_left);
+                 int tokens_left, bool is_part = false);
+
+  // For the other bound that texts may have.
+  [[nodiscard]] CharacterMasks& characters() { return characters_; }
 
  private:
   using State = TokenStepper::State;
@@ -39,6 +43,7 @@ class ClosingMasks {
 
   static constexpr std::size_t kMaxStates = 1 << 14;  // remembered; then all are forgotten
 
+  CharacterMasks characters_;
   absl::flat_hash_map<State, int> few_;   // by state
   absl::flat_hash_map<State, int> most_;  // by state: of few_ over all that its tokens lead to
 };

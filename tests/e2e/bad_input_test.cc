@@ -142,6 +142,16 @@ TEST_F(BadInputTest, AMaximumThatNoTextKeepsIsRefused) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     EXPECT_THAT(status.error_message(), HasSubstr(message));
   }
+  request.mutable_grammar()->mutable_options()->clear_max_tokens();
+  const std::pair<int, const char*> characters[] = {
+      {0, "options.max_characters: 0 is not in [1, 1000000000]"},
+      {2, "no text of this grammar has at most 2 characters"}};
+  for (const auto& [most, message] : characters) {
+    request.mutable_grammar()->mutable_options()->set_max_characters(most);
+    const grpc::Status status = Compile(request);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(status.error_message(), HasSubstr(message));
+  }
 }
 
 TEST_F(BadInputTest, AFieldOfALaterVersionIsNotIgnored) {

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -106,6 +107,41 @@ TEST_F(ServicesTest, ChecksTokensAndTextsAgainstAMaximum) {
   EXPECT_FALSE(text.accepted());
   EXPECT_EQ(text.stop().byte_offset(), 3);
   EXPECT_EQ(text.stop().refused(), "a");
+}
+
+TEST_F(ServicesTest, ChecksTokensAndTextsAgainstAMaximumOfCharacters) {
+  v1::CheckRequest request;
+  *request.mutable_grammar() = GrammarOf("regex", "é*(a|bcdef)");
+  request.mutable_grammar()->mutable_options()->set_max_characters(4);
+  const auto check = [&] {
+    grpc::ClientContext context;
+    v1::CheckResponse response;
+    const grpc::Status status = running_.compiler()->Check(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response;
+  };
+  const struct {
+    const char* text;
+    int stop;  // -1: accepted
+    bool may_end;
+  } cases[] = {{"ééé", -1, false}, {"éééa", -1, true}, {"éééé", 6, false},
+               {"bc", 0, false},   {"éa", -1, true},   {"éz", 2, false}};
+  for (const auto& [text, stop, may_end] : cases) {
+    request.set_text(text);
+    const v1::CheckResponse answer = check();
+    EXPECT_EQ(answer.accepted(), stop < 0) << text;
+    EXPECT_EQ(answer.may_end(), may_end) << text;
+    if (stop >= 0) {
+      EXPECT_EQ(answer.stop().byte_offset(), stop) << text;
+    }
+  }
+  for (const char byte : absl::string_view("\xC3\xA9"
+                                           "b")) {
+    request.mutable_tokens()->add_ids(static_cast<unsigned char>(byte));
+  }
+  const v1::CheckResponse tokens = check();
+  EXPECT_FALSE(tokens.accepted());
+  EXPECT_EQ(tokens.stop().token_index(), 2);
 }
 
 TEST_F(ServicesTest, Explains) {

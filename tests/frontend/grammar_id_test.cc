@@ -57,13 +57,17 @@ TEST(GrammarIdTest, EveryFieldMatters) {
   ids.insert(IdOf(source));
   source.options.max_tokens = 70;
   ids.insert(IdOf(source));
+  source.options.max_characters = 70;
+  ids.insert(IdOf(source));
+  source.options.max_tokens.reset();
+  ids.insert(IdOf(source));
   source.documents = {{"http://x.example/a", "true"}};
   ids.insert(IdOf(source));
   source.documents.front().uri = "http://x.example/b";
   ids.insert(IdOf(source));
   source.documents.front().text = "false";
   ids.insert(IdOf(source));
-  EXPECT_EQ(ids.size(), 17u);
+  EXPECT_EQ(ids.size(), 19u);
 }
 
 TEST(GrammarIdTest, BrokenSourceHasNone) {

@@ -16,6 +16,7 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/utf8.h"
 #include "grammar_core/compile/compiler.h"
 
 namespace maskd::service {
@@ -204,7 +205,7 @@ Texts TextsOf(const Sequence& start, int length) {
         texts.complete.insert(text);
       } else if (static_cast<int>(text.size()) < length) {
         Sequence longer = row;
-        EXPECT_TRUE(longer.Take(static_cast<TokenId>(byte)).ok());
+        EXPECT_TRUE(longer.Take(static_cast<unsigned char>(byte)).ok());
         open.emplace_back(std::move(longer), text + byte);
       } else {
         texts.complete.insert("longer than " + text);
@@ -239,6 +240,66 @@ TEST_F(SequenceTest, AGrammarsMaximumTakesTheTextsOfSoManyTokensAndNoOther) {
       EXPECT_EQ(texts.dead_ends, 0) << source << " " << most;
     }
   }
+}
+
+TEST_F(SequenceTest, AMaximumOfCharactersTakesTheTextsOfSoManyAndNoOther) {
+  const std::pair<std::string, std::string> grammars[] = {
+      {"regex", "(ab|c)*d{2}"},
+      {"regex", "é*(b|ccc)"},
+      {"regex", "(é|bb){1,3}(c?|\U0001F600)"},
+      {"gbnf", R"g(root ::= "(" root ")" | "é" | "yy" root)g"},
+      {"choice", R"(["é", "bcd", "béfgh", "\u20ac\u20ac"])"}};
+  for (const auto& [kind, source] : grammars) {
+    const Sequence free(Compile(kind, source), {});
+    for (int most = 1; most <= 4; ++most) {
+      std::set<std::string> expected;
+      for (const std::string& text : TextsOf(free, 4 * most).complete) {
+        if (!text.starts_with("longer") && CharactersIn(text) <= static_cast<unsigned>(most)) {
+          expected.insert(text);
+        }
+      }
+      const auto grammar = TryCompile(kind, source, {.max_characters = most});
+      if (expected.empty()) {
+        EXPECT_EQ(ErrorPlace(grammar.status()), "options.max_characters") << source << " " << most;
+        continue;
+      }
+      ASSERT_TRUE(grammar.ok()) << source << " " << most << ": " << grammar.status();
+      const Texts texts = TextsOf(Sequence(*grammar, {}), 4 * most);
+      EXPECT_EQ(texts.complete, expected) << source << " " << most;
+      EXPECT_EQ(texts.dead_ends, 0) << source << " " << most;
+    }
+  }
+}
+
+// What was begun is ended, however long before the bound that must be known.
+TEST_F(SequenceTest, AMaximumOfCharactersHoldsFromTheFirstTokenOn) {
+  Sequence row(Compile("regex", "a*(b{400}|c)", {.max_characters = 500}),
+               {.gate = Gate({.end_tokens = {'>'}})});
+  ASSERT_TRUE(TakeAll(row, Bytes("mmm>" + std::string(100, 'a'))).ok());
+  EXPECT_THAT(Positions(row, Bytes("abb")),
+              testing::ElementsAre("abc", "ac", "invalid", "invalid"));
+  EXPECT_THAT(Positions(row, Bytes("bb")), testing::ElementsAre("abc", "b", "b"));
+  Sequence fork = row;
+  ASSERT_TRUE(TakeAll(row, Bytes("b")).ok());
+  ASSERT_TRUE(fork.Take('a').ok());
+  EXPECT_EQ(ErrorReason(fork.Take('b')), "TOKEN_REFUSED");
+  ASSERT_TRUE(TakeAll(row, Bytes(std::string(399, 'b'))).ok());
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre("$"));
+  ASSERT_TRUE(TakeAll(row, {kEnd, 'a', 'a'}).ok());
+  ASSERT_TRUE(row.Rollback(403 + 1).ok());
+  EXPECT_THAT(Positions(row, Bytes("aab")), testing::ElementsAre("abc", "abc", "ac", "invalid"))
+      << "99 a's, then one, then two";
+  ASSERT_TRUE(row.Rollback(100).ok());
+  EXPECT_TRUE(row.reasoning());
+  ASSERT_TRUE(row.Take('>').ok());
+  EXPECT_THAT(Positions(row, {}), testing::ElementsAre("abc"));
+}
+
+TEST_F(SequenceTest, AMaximumOfCharactersStandsBesideOnesOfTokens) {
+  Sequence row(Compile("regex", "(a|é)*b", {.max_tokens = 4, .max_characters = 3}), {});
+  EXPECT_THAT(Positions(row, Bytes("aa")), testing::ElementsAre("ab\xC3", "ab\xC3", "b"));
+  row.SetRemaining(3);
+  EXPECT_THAT(Positions(row, Bytes("a")), testing::ElementsAre("ab", "b"));
 }
 
 TEST_F(SequenceTest, AGrammarsMaximumCountsTheTextAlone) {

@@ -62,6 +62,8 @@ absl::Status ReadOptions(const Flags& flags, v1::GrammarOptions& options) {
                 [&](std::int32_t count) { options.set_max_number_digits(count); }),
       SetNumber(flags, "max_text_tokens",
                 [&](std::int32_t count) { options.set_max_tokens(count); }),
+      SetNumber(flags, "max_text_characters",
+                [&](std::int32_t count) { options.set_max_characters(count); }),
   };
   for (const absl::Status& status : statuses) {
     if (!status.ok()) return status;
@@ -87,6 +89,7 @@ std::vector<Flag> WithGrammarFlags(std::vector<Flag> more) {
        "whether \"format\" restricts strings [as the schema's draft has it]"},
       {"max_number_digits", "COUNT", "digits of a number's parts [the server's default]"},
       {"max_text_tokens", "COUNT", "tokens of a text, its end not counted [no bound]"},
+      {"max_text_characters", "COUNT", "Unicode characters of a text [no bound]"},
       {"remotes", "FILE", "documents that a $ref may lead to: a JSON object of them by address"},
   };
   flags.insert(flags.end(), more.begin(), more.end());

@@ -1,0 +1,59 @@
+// Takes every token of a vocabulary by its bytes, as tokens that begin alike share them.
+//
+// Errors   by Work; then what was visited is not all.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TOKEN_STEPS_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_TOKEN_STEPS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/mask/token_index.h"
+
+namespace maskd {
+
+// Calls arrive(id, next) for each token that leads from `state` somewhere, until it returns true;
+// whether it did. Tokens are left out that begin with a node of the trie for which enter(next,
+// node), `next` being the state behind it, is false; a node comes behind the one above it.
+template <typename Enter, typename Arrive>
+bool VisitTokenSteps(const TokenIndex& index, Automaton* automaton, TermId state, Work& work,
+                     Enter enter, Arrive arrive) {
+  constexpr std::int64_t kNodesPerUnit = 64;  // of work, as in mask_maker.cc
+  const TokenTrie& trie = index.trie();
+  const std::span<const TrieNode> nodes = trie.nodes();
+  std::array<TermId, TokenTrie::kMaxDepth + 1> path;
+  path[0] = state;
+  std::int64_t visited = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++visited) {
+    if (visited % kNodesPerUnit == 0 && !work.Spend()) return false;
+    const TrieNode node = nodes[i];
+    const TermId next =
+        automaton->Take(path[node.depth - 1], static_cast<unsigned char>(node.byte), work);
+    if (next == kFailedTerm) return false;
+    if (next == kNothingTerm || !enter(next, node)) {
+      i += node.skip;
+      continue;
+    }
+    if (node.token != TokenTrie::kNoToken) {
+      bool stop = false;
+      trie.VisitTokens(node, [&](TokenId id) { stop = stop || arrive(id, next); });
+      if (stop) return true;
+    }
+    path[node.depth] = next;
+    ++i;
+  }
+  for (const TokenId id : trie.long_tokens()) {
+    std::size_t taken = 0;
+    const absl::string_view bytes = index.vocabulary().TokenBytes(id);
+    const TermId next = automaton->StepText(state, bytes, &taken, work);
+    if (next == kFailedTerm) return false;
+    if (taken == bytes.size() && arrive(id, next)) return true;
+  }
+  return false;
+}
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_TOKEN_STEPS_H_

@@ -1,0 +1,154 @@
+#include "grammar_core/matcher/character_masks.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/shortest_path.h"
+#include "grammar_core/automaton/token_steps.h"
+#include "grammar_core/base/error.h"
+#include "grammar_core/base/utf8.h"
+
+namespace maskd {
+namespace {
+
+// States of one key differ in counters that no token reaches, so a token does the same to their
+// smallest completions; but what an array remembers of its items is in no key.
+Hash128 KeyOf(const Automaton& automaton, TermId state) {
+  const Hash128& key = automaton.term(state).key;
+  return automaton.remembers() ? Mix(key, state) : key;
+}
+
+}  // namespace
+
+std::int64_t CharactersOf(const Vocabulary& vocabulary, TokenId token) {
+  return vocabulary.IsSpecial(token) ? 0 : CharactersIn(vocabulary.TokenBytes(token));
+}
+
+// One look at what every token leads to.
+class CharacterMasks::Walk {
+ public:
+  Walk(CharacterMasks* masks, const TokenStepper& stepper, std::int64_t left, Work* work)
+      : masks_(*masks),
+        stepper_(stepper),
+        automaton_(stepper.automaton()),
+        left_(left),
+        work_(*work),
+        fitting_(stepper.vocabulary().size()) {}
+
+  void Run(State state) {
+    std::array<std::int64_t, TokenTrie::kMaxDepth + 1> characters;  // by depth
+    characters[0] = 0;
+    const auto enter = [&](TermId next, const TrieNode& node) {
+      const auto byte = static_cast<unsigned char>(node.byte);
+      characters[node.depth] = characters[node.depth - 1] + (IsContinuationByte(byte) ? 0 : 1);
+      const bool may_fit = characters[node.depth] + automaton_.MinBytes(next) <= left_;
+      all_fit_ = all_fit_ && may_fit;
+      return may_fit;
+    };
+    const auto arrive = [&](TokenId id, TermId next) {
+      Judge(id, next);
+      return false;
+    };
+    VisitTokenSteps(stepper_.grammar().tokenizer().index(), &automaton_, state, work_, enter,
+                    arrive);
+    for (const NamedTokens::Step& step : automaton_.NamedSteps(state)) {
+      step.tokens.VisitAllowed([&](TokenId id) { Judge(id, step.next); });
+    }
+  }
+
+  // Of what was looked at, the tokens that leave enough characters.
+  [[nodiscard]] const TokenMask& fitting() const { return fitting_; }
+  // Whether they all do; and then what is behind one, with it, has so many at most.
+  [[nodiscard]] bool all_fit() const { return all_fit_; }
+  [[nodiscard]] std::int64_t most() const { return most_; }
+
+ private:
+  void Judge(TokenId id, TermId next) {
+    if (next != last_) {
+      last_ = next;
+      least_ = masks_.Least(stepper_, next, work_);
+    }
+    const std::int64_t needed = CharactersOf(stepper_.vocabulary(), id) + least_;
+    most_ = std::max(most_, needed);
+    if (needed <= left_) {
+      fitting_.Allow(id);
+    } else {
+      all_fit_ = false;
+    }
+  }
+
+  CharacterMasks& masks_;
+  const TokenStepper& stepper_;
+  Automaton& automaton_;
+  const std::int64_t left_;
+  Work& work_;
+  TokenMask fitting_;
+  bool all_fit_ = true;
+  std::int64_t most_ = 0;
+  TermId last_ = kUnknownTerm;
+  std::int64_t least_ = 0;  // of last_
+};
+
+absl::StatusOr<MaskRef> CharacterMasks::Narrow(const TokenStepper& stepper, State state,
+                                               const MaskRef& mask, std::int64_t left) {
+  Budget budget = StepBudget(stepper.grammar().limits());
+  Work work(budget);
+  if (IsFar(stepper, state, left, work)) return mask;
+  Walk walk(this, stepper, left, &work);
+  if (work.ok()) walk.Run(state);
+  if (!work.ok()) return work.error();
+  if (walk.all_fit()) {
+    if (rise_.size() >= kMaxStates) rise_.clear();
+    rise_[KeyOf(stepper.automaton(), state)] = walk.most() - Least(stepper, state, work);
+    return mask;
+  }
+  TokenMask narrowed = *mask;
+  mask->VisitAllowed([&](TokenId id) {
+    if (!walk.fitting().Allows(id) && !(stepper.IsStop(id) && stepper.MayEnd(state))) {
+      narrowed.Forbid(id);
+    }
+  });
+  if (narrowed == *mask) return mask;
+  if (narrowed.empty()) {
+    return ErrorAt(absl::StatusCode::kResourceExhausted, "options.max_characters", "LIMIT_EXCEEDED",
+                   absl::StrCat("no token leads to a complete text in the ", left,
+                                " characters that are left"));
+  }
+  return std::make_shared<const TokenMask>(std::move(narrowed));
+}
+
+absl::StatusOr<bool> CharacterMasks::Allows(const TokenStepper& stepper, State state, TokenId token,
+                                            std::int64_t left) {
+  Budget budget = StepBudget(stepper.grammar().limits());
+  Work work(budget);
+  if (IsFar(stepper, state, left, work)) return true;
+  const TokenStepper::Step step = stepper.Take(state, token, work);
+  if (!work.ok()) return work.error();
+  if (step.outcome != TokenStepper::Outcome::kMoved) return true;
+  const std::int64_t needed =
+      CharactersOf(stepper.vocabulary(), token) + Least(stepper, step.next, work);
+  if (!work.ok()) return work.error();
+  return needed <= left;
+}
+
+bool CharacterMasks::IsFar(const TokenStepper& stepper, State state, std::int64_t left,
+                           Work& work) {
+  const auto rise = rise_.find(KeyOf(stepper.automaton(), state));
+  return rise != rise_.end() && Least(stepper, state, work) + rise->second <= left && work.ok();
+}
+
+std::int64_t CharacterMasks::Least(const TokenStepper& stepper, State state, Work& work) {
+  if (const auto known = least_.find(state); known != least_.end()) return known->second;
+  const auto least =
+      SmallestCompletion(&stepper.automaton(), stepper.vocabulary(), state, kNoEnd - 1, work);
+  if (!least.ok()) return kNoEnd;
+  if (least_.size() >= kMaxStates) least_.clear();
+  return least_[state] = *least;
+}
+
+}  // namespace maskd
