@@ -332,6 +332,37 @@ TEST(JsonSchemaDocumentsTest, ReferencesLeadIntoGivenDocuments) {
   EXPECT_FALSE(IrRecognizer(read->ir).Accepts("[null,null]"));
 }
 
+// The drafts' own meta-schemas, by either scheme, and a vocabulary of one.
+TEST(JsonSchemaDocumentsTest, MetaSchemasNeedNotBeGiven) {
+  for (const char* uri :
+       {"http://json-schema.org/draft-04/schema#", "http://json-schema.org/draft-06/schema",
+        "https://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema"}) {
+    const auto read = ReadForTest("json_schema", absl::StrCat(R"({"$ref":")", uri, R"("})"));
+    ASSERT_TRUE(read.ok()) << read.status();
+    IrRecognizer recognizer(read->ir);
+    EXPECT_TRUE(recognizer.Accepts(R"({"properties":{"a":{"minLength":2}},"not":{}})")) << uri;
+    EXPECT_FALSE(recognizer.Accepts(R"({"properties":{"a":{"minLength":-2}}})")) << uri;
+    EXPECT_FALSE(recognizer.Accepts(R"({"not":{"type":"strings"}})")) << uri;
+  }
+  const auto part = ReadForTest(
+      "json_schema",
+      R"({"$ref":"https://json-schema.org/draft/2020-12/meta/core#/$defs/anchorString"})");
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_TRUE(IrRecognizer(part->ir).Accepts(R"("a.b")"));
+  EXPECT_FALSE(IrRecognizer(part->ir).Accepts(R"("1")"));
+}
+
+TEST(JsonSchemaDocumentsTest, AGivenMetaSchemaComesBeforeTheDrafts) {
+  const std::vector<GrammarSource::Document> documents = {
+      {"http://json-schema.org/draft-07/schema", R"({"type":"null"})"}};
+  const auto read = ReadForTest(
+      "json_schema", R"({"$ref":"http://json-schema.org/draft-07/schema"})", {}, {}, documents);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(IrRecognizer(read->ir).Accepts("null"));
+  EXPECT_FALSE(IrRecognizer(read->ir).Accepts("{}"));
+}
+
 // A meta-schema with applicators and no validation, one that asserts formats, one that asks for
 // what nobody knows.
 std::vector<GrammarSource::Document> MetaSchemas() {

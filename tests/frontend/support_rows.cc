@@ -182,7 +182,8 @@ const std::vector<SupportRow>& SupportRows() {
        }},
       {"`$ref`, `$id`, `$anchor`, `$defs`",
        "JSON Pointers, percent-encoded or not, anchors, embedded resources, documents "
-       "given beside the text (`Grammar.documents`, `maskctl --remotes`); recursion; "
+       "given beside the text (`Grammar.documents`, `maskctl --remotes`), the meta-schemas and "
+       "vocabularies of drafts 4 to 2020-12, which need not be given; recursion; "
        "keywords beside `$ref` hold from 2019-09 on and are ignored, with a warning, "
        "before",
        {

@@ -11,6 +11,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json_schema/keywords.h"
+#include "grammar_core/frontend/json_schema/standard_schemas.h"
 #include "grammar_core/frontend/json_schema/uri.h"
 
 namespace maskd {
@@ -142,27 +143,38 @@ absl::StatusOr<SchemaResources::ResourceId> SchemaResources::FindResource(const 
                                                                           const JsonValue& ref) {
   const auto known = by_uri_.find(uri);
   if (known != by_uri_.end()) return known->second;
-  for (const GrammarSource::Document& document : given_) {
-    if (SplitFragment(document.uri).document != uri) continue;
-    const absl::StatusOr<JsonValue> added = document_.Add(document.text, uri, limits_);
-    if (!added.ok()) return added.status();
-    if (!added->is_object() && !added->is_bool()) {
-      return InvalidAt(added->Pointer(), "a schema must be an object or a boolean");
-    }
-    std::vector<Diagnostic> unheard;
-    absl::StatusOr<Dialect> dialect = ReadDialect(*added, given_, limits_, &unheard);
-    if (!dialect.ok()) return dialect.status();
-    if (!dialect->named) dialect = DialectOf(*ref.parent());
-    const auto resource = static_cast<ResourceId>(resources_.size());
-    if (absl::Status status = Index(*added, uri, *dialect); !status.ok()) return status;
-    return resource;
-  }
+  const std::optional<absl::string_view> text = TextOfDocument(uri);
+  if (text.has_value()) return AddDocument(*text, uri, ref);
   return UnsupportedAt(
       ref.Pointer(), ref.key(),
       absl::StrCat("\"", ref.text(), "\" is neither in this schema nor in a document given with it",
                    uri.empty() || uri == SplitFragment(ref.text()).document
                        ? ""
                        : absl::StrCat("; its document is \"", uri, "\"")));
+}
+
+std::optional<absl::string_view> SchemaResources::TextOfDocument(const std::string& uri) const {
+  for (const GrammarSource::Document& document : given_) {
+    if (SplitFragment(document.uri).document == uri) return document.text;
+  }
+  return FindStandardSchema(uri);
+}
+
+absl::StatusOr<SchemaResources::ResourceId> SchemaResources::AddDocument(absl::string_view text,
+                                                                         const std::string& uri,
+                                                                         const JsonValue& ref) {
+  const absl::StatusOr<JsonValue> added = document_.Add(text, uri, limits_);
+  if (!added.ok()) return added.status();
+  if (!added->is_object() && !added->is_bool()) {
+    return InvalidAt(added->Pointer(), "a schema must be an object or a boolean");
+  }
+  std::vector<Diagnostic> unheard;
+  absl::StatusOr<Dialect> dialect = ReadDialect(*added, given_, limits_, &unheard);
+  if (!dialect.ok()) return dialect.status();
+  if (!dialect->named) dialect = DialectOf(*ref.parent());
+  const auto resource = static_cast<ResourceId>(resources_.size());
+  if (absl::Status status = Index(*added, uri, *dialect); !status.ok()) return status;
+  return resource;
 }
 
 absl::Status SchemaResources::Index(const JsonValue& root, const std::string& uri,

@@ -1,5 +1,5 @@
-// Which schema a reference names: by $id, anchors and JSON Pointers, in the schema's own text and
-// in the documents that were given with it. Nothing is ever fetched.
+// Which schema a reference names: by $id, anchors and JSON Pointers, in the schema's own text, in
+// the documents that were given with it and in the drafts' meta-schemas. Nothing is ever fetched.
 //
 // Resource  a document's root, or a schema inside it with an $id of its own: what a URI without
 //           fragment names, what pointers and anchors are relative to.
@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,10 @@ class SchemaResources {
   ResourceId Open(const JsonValue& schema, ResourceId around);
   [[nodiscard]] ResourceId ResourceOf(JsonValue schema) const;
   absl::StatusOr<ResourceId> FindResource(const std::string& uri, const JsonValue& ref);
+  // Of the document that `uri` names and `ref` leads to first.
+  [[nodiscard]] std::optional<absl::string_view> TextOfDocument(const std::string& uri) const;
+  absl::StatusOr<ResourceId> AddDocument(absl::string_view text, const std::string& uri,
+                                         const JsonValue& ref);
   absl::StatusOr<JsonValue> Follow(const JsonValue& root, absl::string_view pointer,
                                    const JsonValue& ref) const;
 
