@@ -30,15 +30,26 @@ Conjunction Without(const Conjunction& all, std::size_t choice) {
 
 Conjunction ChoiceReducer::Reduce(Conjunction all) {
   // On its own a choice is settled by nothing.
-  if (all.choices.size() > kMaxChoices) return all;
-  if (all.choices.size() == 1 && all.own.empty() && all.atoms.empty() && all.types == kEveryType) {
+  if (all.own.empty() && all.atoms.empty() && all.types == kEveryType && all.choices.size() == 1) {
     return all;
   }
+  DropImplied(&all);
+  if (all.choices.size() > kMaxChoices) return all;
   for (std::size_t i = 0; i < all.choices.size() && !all.is_false;) {
     if (!budget_.Spend().ok()) return all;
     i = ReduceOne(i, &all) ? 0 : i + 1;
   }
   return all;
+}
+
+// A oneOf of many branches leaves as many negated ones in each.
+void ChoiceReducer::DropImplied(Conjunction* all) {
+  Conjunction sure = *all;
+  sure.choices.clear();
+  std::erase_if(all->choices, [&](const Claim& choice) {
+    return choice.kind == Kind::kSchema && choice.negated && budget_.Spend().ok() &&
+           contradiction_.In(logic_.Expand({choice.Negated()}, sure));
+  });
 }
 
 bool ChoiceReducer::ReduceOne(std::size_t index, Conjunction* all) {

@@ -32,6 +32,8 @@ class ChoiceReducer {
   const ClaimLogic::Alternatives& AlternativesOf(const Claim& choice);
 
  private:
+  // Takes out schemas that must not hold, and cannot by what is no choice.
+  void DropImplied(Conjunction* all);
   // Whether choice `index` of `all` could be settled; then it has been.
   bool ReduceOne(std::size_t index, Conjunction* all);
   ClaimLogic::Alternatives FindOneOf(const Claim& choice);
