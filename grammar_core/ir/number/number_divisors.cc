@@ -9,8 +9,6 @@
 namespace maskd {
 namespace {
 
-// From this shift on, powers of ten hold every power of 2 and 5 that a modulus can have.
-constexpr std::uint32_t kLastShift = 50;
 // Multiples that are looked at for one that is no multiple of what is excluded.
 constexpr std::uint64_t kMaxTries = 1000;
 
@@ -68,10 +66,10 @@ std::optional<Step> CommonMultiple(const Step& x, const Step& y) {
   return common;
 }
 
-// The least t for which `remainder` * 10^t is a multiple of `divisor`, or infinity.
-std::int64_t FirstMultiple(std::uint64_t remainder, std::uint64_t divisor) {
+// The least t up to `last` for which `remainder` * 10^t is a multiple of `divisor`, or infinity.
+std::int64_t FirstMultiple(std::uint64_t remainder, std::uint64_t divisor, std::uint32_t last) {
   std::uint64_t rest = remainder % divisor;
-  for (std::uint32_t t = 0; t <= kLastShift; ++t) {
+  for (std::uint32_t t = 0; t <= last; ++t) {
     if (rest == 0) return t;
     rest = MultiplyMod(rest, 10, divisor);
   }
@@ -115,6 +113,9 @@ std::optional<NumberDivisors> NumberDivisors::Create(const NumberSpec& spec) {
     made.excluded_.push_back(*units);
   }
   for (std::uint64_t power = 1; power < made.modulus_; power *= 10) ++made.digits_;
+  while (std::gcd(LeftOver(made.modulus_, made.last_shift_), std::uint64_t{10}) > 1) {
+    ++made.last_shift_;
+  }
   if (required.has_value()) {
     made.required_ = made.excluded_.back();
     made.excluded_.pop_back();
@@ -127,10 +128,10 @@ std::uint64_t NumberDivisors::Shift(std::uint64_t remainder, std::uint32_t zeros
 }
 
 IntRange NumberDivisors::Shifts(std::uint64_t remainder) const {
-  IntRange shifts = {required_.has_value() ? FirstMultiple(remainder, *required_) : 0,
+  IntRange shifts = {required_.has_value() ? FirstMultiple(remainder, *required_, last_shift_) : 0,
                      kPlusInfinity};
   for (const std::uint64_t divisor : excluded_) {
-    const std::int64_t first = FirstMultiple(remainder, divisor);
+    const std::int64_t first = FirstMultiple(remainder, divisor, last_shift_);
     if (first != kPlusInfinity) shifts.hi = std::min(shifts.hi, first - 1);
   }
   return shifts.lo == kPlusInfinity ? IntRange{1, 0} : shifts;
@@ -139,8 +140,8 @@ IntRange NumberDivisors::Shifts(std::uint64_t remainder) const {
 bool NumberDivisors::CanFollow(std::uint64_t remainder, std::uint32_t count, IntRange shifts,
                                bool nonzero) const {
   if (shifts.lo > shifts.hi) return false;
-  const auto capped = [](std::int64_t t) {
-    return static_cast<std::uint32_t>(std::min<std::int64_t>(t, kLastShift));
+  const auto capped = [&](std::int64_t t) {
+    return static_cast<std::uint32_t>(std::min<std::int64_t>(t, last_shift_));
   };
   const std::uint64_t start = Shift(remainder, count);
   std::uint64_t end = 1;  // one past the largest number that the digits can be

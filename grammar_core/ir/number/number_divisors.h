@@ -57,6 +57,8 @@ class NumberDivisors {
   std::int64_t scale_ = 0;
   std::uint64_t modulus_ = 1;
   std::uint32_t digits_ = 0;
+  // From this shift on, powers of ten hold every power of 2 and 5 that the modulus has.
+  std::uint32_t last_shift_ = 0;
   // The least common multiple of all that the numbers must be multiples of.
   std::optional<std::uint64_t> required_;
   std::vector<std::uint64_t> excluded_;
