@@ -195,7 +195,7 @@ std::optional<ClaimLogic::Alternatives> ClaimLogic::SchemaFailures(const Claim& 
     Claim schema = open.back();
     open.pop_back();
     // Which of its parts hold decides what it sees evaluated.
-    if (schemas_.view(schema.at).watches()) return std::nullopt;
+    if (RefusesUnevaluated(schemas_.view(schema.at))) return std::nullopt;
     schema.scope = ScopeIn(schema.at, schema.scope);
     AppendViewFailures(schema, &open, &failures);
   }
@@ -276,6 +276,8 @@ void ClaimLogic::AppendKeywordFailures(const Claim& keyword, Alternatives* out) 
     case K::kItems:
     case K::kAdditionalProperties:
     case K::kPropertyNames:
+    case K::kUnevaluatedItems:
+    case K::kUnevaluatedProperties:
       if (!schemas_.view(value.id()).is_true()) out->push_back({keyword});
       return;
     default:
@@ -372,6 +374,13 @@ ClaimLogic::Alternatives ClaimLogic::If(const Claim& claim) const {
   return ways;
 }
 
+bool ClaimLogic::RefusesUnevaluated(const SchemaView& view) const {
+  const auto refuses = [&](const std::optional<JsonValue>& keyword) {
+    return keyword.has_value() && !schemas_.view(keyword->id()).is_true();
+  };
+  return refuses(view.unevaluated_properties) || refuses(view.unevaluated_items);
+}
+
 bool ClaimLogic::IsDeniable(JsonId schema) {
   const auto [known, is_new] = deniable_.try_emplace(schema, true);
   if (!is_new) return known->second;
@@ -381,7 +390,7 @@ bool ClaimLogic::IsDeniable(JsonId schema) {
   while (deniable && !open.empty()) {
     const SchemaView& view = schemas_.view(open.back());
     open.pop_back();
-    deniable = !view.unique_items.has_value() && !view.watches();
+    deniable = !view.unique_items.has_value() && !RefusesUnevaluated(view);
     for (const JsonValue& child : view.subschemas) {
       if (seen.insert(child.id()).second) open.push_back(child.id());
     }

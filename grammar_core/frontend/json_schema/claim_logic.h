@@ -76,6 +76,8 @@ class ClaimLogic {
   std::optional<Alternatives> SchemaFailures(const Claim& claim);
   void AppendViewFailures(const Claim& claim, std::vector<Claim>* open, Alternatives* out);
   void AppendKeywordFailures(const Claim& keyword, Alternatives* out);
+  // Whether an unevaluated keyword of `view` may exclude something.
+  [[nodiscard]] bool RefusesUnevaluated(const SchemaView& view) const;
   // That the element `at` of the keyword `failing` fails.
   Claim FailingElement(const Claim& failing, const JsonValue& at);
   // Whether `schema` holds wherever `known` does, as far as that is seen at once.
