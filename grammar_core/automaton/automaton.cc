@@ -21,7 +21,8 @@ Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* ma
       derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
       distinct_(&store_, &derivative_, &classes_, limits.emptiness_states),
       signatures_(this, &store_, masks),
-      remembers_(RemembersTexts(facts_.ir())) {
+      remembers_(RemembersTexts(facts_.ir())),
+      limits_tokens_(LimitsTokens(facts_.ir())) {
   lowering_.set_objects(&objects_);
   if (remembers_) item_tokens_.emplace(facts_.ir(), &masks->index());
 }
@@ -97,10 +98,15 @@ TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& 
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;
   }
-  if (named_tokens_.none()) return next;
+  if (named_tokens_.none()) return next == kNothingTerm ? next : AtTokenEnd(next);
   const MutexLock lock(&mutex_);
   const TermId named = named_tokens_.Behind(state, id, &store_, &lowering_);
-  return store_.Alt(next, named);
+  return store_.AtTokenEnd(store_.Alt(next, named));
+}
+
+TermId Automaton::MakeTokenEnd(TermId state) {
+  const MutexLock lock(&mutex_);
+  return store_.AtTokenEnd(state);
 }
 
 void Automaton::AddNamedTokens(TermId state, TokenMask* mask) {

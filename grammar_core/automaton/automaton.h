@@ -74,6 +74,13 @@ class Automaton {
   // grammar takes.
   TermId StepToken(TermId state, TokenId id, std::size_t* taken, Work& work);
 
+  // The state behind the last byte of a token as one between tokens.
+  TermId AtTokenEnd(TermId state) {
+    return limits_tokens_ && store_.term(state).in_limited ? MakeTokenEnd(state) : state;
+  }
+  // Whether a part of the grammar has a bound of tokens.
+  [[nodiscard]] bool limits_tokens() const { return limits_tokens_; }
+
   // The one byte that `state` takes, if it takes just one, and no token by name; meaningless when
   // `work` failed.
   struct OnlyByte {
@@ -168,6 +175,7 @@ class Automaton {
   MaskRef TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth);
   MaskRef WithStopIds(const MaskRef& mask) const;
   TermId MakeTake(TermId state, unsigned char byte, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  TermId MakeTokenEnd(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId WithoutDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   // The mask with the bits that depend on the items that are behind.
   MaskRef WithItemTokens(TermId state, const MaskRef& mask, Work& work);
@@ -189,6 +197,7 @@ class Automaton {
   std::deque<MaskRef> kept_masks_ ABSL_GUARDED_BY(mutex_);
   TermId start_ = kNothingTerm;
   const bool remembers_;
+  const bool limits_tokens_;
   std::optional<ItemTokens> item_tokens_;  // where it remembers
 };
 

@@ -174,6 +174,8 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
       return objects_->Step(term.a, term.b, static_cast<ObjectPhase>(term.c), byte, work);
     case TermKind::kDistinct:
       return Step(term.a, byte_class, work);
+    case TermKind::kLimited:
+      return store_->Limited(Step(term.a, byte_class, work), {.left = term.b, .touched = true});
     default:
       return kNothingTerm;  // Nothing and Empty; character terms do not come here
   }

@@ -114,7 +114,9 @@ class BreadthFirst {
     const auto in_time = [&](TermId next, const TrieNode& node) {
       return CanEndInTime(next, node.depth);
     };
-    const auto arrive = [&](TokenId id, TermId next) { return Arrive(state, id, next); };
+    const auto arrive = [&](TokenId id, TermId next) {
+      return Arrive(state, id, automaton_.AtTokenEnd(next));
+    };
     return VisitTokenSteps(*search_.index, &automaton_, state, work_, in_time, arrive) ||
            ExpandNamed(state);
   }

@@ -46,6 +46,7 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
     case TermKind::kObject:
       return OfObject(term);
     case TermKind::kDistinct:
+    case TermKind::kLimited:
       return Of(term.a);
     case TermKind::kAlt:
     case TermKind::kCall: {

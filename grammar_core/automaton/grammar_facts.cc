@@ -116,6 +116,7 @@ GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
     case IrKind::kNot:
     case IrKind::kEncode:
     case IrKind::kDistinct:
+    case IrKind::kLimited:
       return WrapperFacts(node, nodes_[ir_->children[node.first_child]]);
     case IrKind::kCall: {
       NodeFacts facts = nodes_[ir_->rules[node.a].body];
@@ -322,6 +323,8 @@ Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
       return hash;
     case IrKind::kRepeat:
       return Mix(Mix(hash, node.a), node.b);
+    case IrKind::kLimited:
+      return Mix(hash, node.a);
     case IrKind::kCall:
       return Mix(hash, rule_hash_[node.a]);
     default:

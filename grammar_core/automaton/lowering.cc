@@ -74,6 +74,8 @@ TermId Lowering::LowerNode(NodeId id) {
       return objects_->Start(node.a, store_->facts().MinBytes(id));
     case IrKind::kDistinct:
       return store_->Distinct(parts[0], DistinctArrays::kStart, OfObjects(node) ? '}' : ']');
+    case IrKind::kLimited:
+      return store_->Limited(parts[0], {.left = node.a});
   }
   return kNothingTerm;
 }

@@ -59,6 +59,7 @@ bool MaskMaker::MakeByForm(TermId state, MaskBuilder* mask) {
     case TermKind::kObject:
       return MakeByMember(parts, mask);
     case TermKind::kDistinct:
+    case TermKind::kLimited:  // what is left is no matter before the end of a token
       MergeMaskOf(automaton_->Join(automaton_->term(parts.cell).a, parts.tail), mask);
       return true;
     case TermKind::kAlt:

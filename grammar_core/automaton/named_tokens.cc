@@ -124,6 +124,8 @@ class TokenStep {
         for (const TermId branch : store_->list(term.a)) branches.push_back(Of(branch));
         return store_->Alt(std::move(branches));
       }
+      case TermKind::kLimited:
+        return store_->Limited(Of(term.a), {.left = term.b, .touched = true});
       case TermKind::kRepeat: {
         const TermId first = Of(term.a);
         return first == kNothingTerm ? kNothingTerm : store_->Cat(first, store_->AfterOne(term));
@@ -182,6 +184,7 @@ void NamedTokens::VisitSets(TermId state, const TermStore& store, Lowering* lowe
         for (const TermId branch : store.list(term.a)) push(branch);
         break;
       case TermKind::kRepeat:
+      case TermKind::kLimited:
         push(term.a);
         break;
       case TermKind::kCall:

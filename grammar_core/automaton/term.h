@@ -54,6 +54,7 @@ enum class TermKind : std::uint8_t {
   kNumber,    // (number, state): see NumberTerms
   kObject,    // (object, progress, ObjectPhase)
   kDistinct,  // (array or its rest, what of it is behind: a DistinctArrays::Id, its last byte)
+  kLimited,   // (text or its rest, tokens left, whether the token at hand holds some of it)
   // Characters.
   kCharSet,  // (character set)
   kText,     // (text, offset): its rest from there
@@ -69,6 +70,7 @@ struct Term {
   bool clamped = false;       // its key clamps a counter
   bool may_be_empty = false;  // characters: holds an And or Not, so it may be Nothing unseen
   bool in_distinct = false;   // bytes: begins within an array whose items must differ
+  bool in_limited = false;    // bytes: the token at hand holds a part of a text of so many tokens
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   std::uint32_t c = 0;

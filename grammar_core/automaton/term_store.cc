@@ -94,6 +94,7 @@ TermId TermStore::CatCell(TermId head, TermId tail) {
     term->may_be_empty = h.may_be_empty || t.may_be_empty;
     term->clamped = h.clamped || t.clamped;
     term->in_distinct = h.in_distinct;
+    term->in_limited = h.in_limited;
     term->cells = t.cells + 1;
     term->depth = std::max(h.depth + 1, h.nullable ? t.depth : 0);
     term->floor = h.nullable ? t.floor : t.cells;
@@ -119,6 +120,7 @@ void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
     term->may_be_empty &= branch.may_be_empty;
     term->clamped |= branch.clamped;
     term->in_distinct |= branch.in_distinct;
+    term->in_limited |= branch.in_limited;
     term->cells = std::max(term->cells, branch.cells);
     term->depth = std::max(term->depth, branch.depth + 1);
     term->floor = std::min(term->floor, branch.floor);
@@ -137,6 +139,7 @@ TermId TermStore::Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
     const Term& b = terms_[body];
     term->nullable = min == 0;
     term->may_be_empty = b.may_be_empty && min > 0;
+    term->in_limited = b.in_limited;
     term->clamped = b.clamped || min > clamp_ || (max > clamp_ && max != kUnbounded);
     term->depth = b.depth + 1;
     term->min_bytes = SaturatingMul(b.min_bytes, min);
@@ -267,6 +270,45 @@ TermId TermStore::Distinct(TermId rest, std::uint32_t behind, unsigned char clos
     const Hash128 seed = term->in_distinct ? unique_ : Seed(TermKind::kDistinct);
     term->key = Mix(Mix(seed, array.key), behind);
   });
+}
+
+// Its key is that of the text, and so are its masks: tokens are counted between them. In a chain of
+// cells it is one cell, as the text may be.
+TermId TermStore::Limited(TermId text, TokensLeft tokens) {
+  if (text == kNothingTerm || text == kEmptyTerm || text == kFailedTerm) return text;
+  const std::uint32_t touched = tokens.touched ? 1 : 0;
+  return Intern({TermKind::kLimited, text, tokens.left, touched, 0}, [&](Term* term) {
+    const Term& whole = terms_[text];
+    term->nullable = whole.nullable;
+    term->clamped = whole.clamped;
+    term->in_limited = tokens.touched || whole.in_limited;
+    term->depth = whole.depth + 1;
+    term->min_bytes = whole.min_bytes;
+    term->key = Mix(Seed(TermKind::kLimited), whole.key);
+  });
+}
+
+// Only what a byte has gone through is touched: the first cells of the ways, which a choice or one
+// that may be left out (a repeat of at most one) may hold.
+TermId TermStore::AtTokenEnd(TermId id, std::uint32_t most) {
+  const Term& term = terms_[id];
+  if (!term.in_limited) return id;
+  switch (term.kind) {
+    case TermKind::kLimited: {
+      const std::uint32_t left = std::min(most, term.b - (term.b > 0 ? term.c : 0));
+      const TermId text = AtTokenEnd(term.a, left);
+      return left == 0 && terms_[text].nullable ? kEmptyTerm : Limited(text, {.left = left});
+    }
+    case TermKind::kCat:
+      return Cat(AtTokenEnd(term.a, most), term.b);
+    case TermKind::kRepeat:
+      return Repeat(AtTokenEnd(term.a, most), term.b, term.c);
+    default: {
+      std::vector<TermId> branches;
+      for (const TermId branch : lists_[term.a]) branches.push_back(AtTokenEnd(branch, most));
+      return Alt(std::move(branches));
+    }
+  }
 }
 
 TermId TermStore::WithoutDistinct(TermId id) {

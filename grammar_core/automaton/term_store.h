@@ -84,6 +84,14 @@ class TermStore {
                 const ObjectFacts& facts);
   // `rest` of an array whose items must differ; `behind` is a DistinctArrays::Id.
   TermId Distinct(TermId rest, std::uint32_t behind, unsigned char close);
+  // `text` or its rest, where it ends as soon as it may once no tokens are left.
+  struct TokensLeft {
+    std::uint32_t left;
+    bool touched = false;  // by the token at hand
+  };
+  TermId Limited(TermId text, TokensLeft tokens);
+  // What `id` is when the token at hand ends; a text in another one has no more tokens left.
+  TermId AtTokenEnd(TermId id, std::uint32_t most = kUnbounded);
   // The same without what is behind within arrays whose items must differ: the texts of `id` and
   // perhaps more.
   TermId WithoutDistinct(TermId id);

@@ -57,6 +57,10 @@ class Compiler {
     g.warnings_ = std::move(read->warnings);
     g.temperature_ = read->temperature;
     g.bounds_ = std::move(read->bounds);
+    if (LimitsTokens(g.ir_) && RemembersTexts(g.ir_)) {
+      return UnsupportedAt(g.ir_.rules[g.ir_.start].place, "max_tokens of a part",
+                           "beside arrays of items that must differ");
+    }
     AddBound("options.max_tokens", g.source_.options.max_tokens, "tokens");
     AddBound("options.max_characters", g.source_.options.max_characters, "characters");
     return absl::OkStatus();

@@ -18,6 +18,11 @@ bool RemembersTexts(const GrammarIr& ir) {
   });
 }
 
+bool LimitsTokens(const GrammarIr& ir) {
+  return std::ranges::any_of(ir.nodes,
+                             [](const IrNode& node) { return node.kind == IrKind::kLimited; });
+}
+
 void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out) {
   for (const ObjectSpec::Member& member : spec.members) {
     out->push_back(member.value);

@@ -60,6 +60,8 @@ enum class IrKind : std::uint8_t {
   kObject,    // a JSON object
   kDistinct,  // JSON arrays (the first child), less those with an item that equals one before it;
               // or objects, less those with a name twice
+  kLimited,  // the child (bytes), which ends where it may end first once so many tokens hold a part
+             // of it: nothing where texts have no tokens
 };
 
 // How an Encode node spells characters.
@@ -165,8 +167,8 @@ void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out);
 struct IrNode {
   IrKind kind;
   Spelling spelling = Spelling::kUtf8;  // kEncode
-  // kRepeat: min and max. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet, kNumber, kObject,
-  // kDistinct: index into the pool of that kind in `a`. kCall: the rule in `a`.
+  // kRepeat: min and max. kLimited: tokens. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet,
+  // kNumber, kObject, kDistinct: index into the pool of that kind in `a`. kCall: the rule in `a`.
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   // Children: [first_child, first_child + child_count) of GrammarIr::children.
@@ -199,6 +201,9 @@ struct GrammarIr {
 
 // The same of any of its objects, or of arrays that are Distinct.
 bool RemembersTexts(const GrammarIr& ir);
+
+// Whether the tokens of any of its parts are counted.
+bool LimitsTokens(const GrammarIr& ir);
 
 // Whether `node` is the endless repetition of a set of characters, as of any: that less some texts
 // is never empty, whatever it begins with.

@@ -136,6 +136,11 @@ NodeId IrBuilder::Object(ObjectSpec spec) {
                     InPool(std::move(key), std::move(spec), &ir_.objects, &pool_ids_));
 }
 
+NodeId IrBuilder::Limited(NodeId bytes, std::uint32_t tokens) {
+  if (bytes == kNothingId || bytes == kEmptyId) return bytes;
+  return Intern({.kind = IrKind::kLimited, .a = tokens}, {bytes});
+}
+
 NodeId IrBuilder::Distinct(NodeId arrays, const std::vector<NodeId>& beside, DistinctSpec spec) {
   if (arrays == kNothingId) return kNothingId;
   std::vector<NodeId> children = {arrays};

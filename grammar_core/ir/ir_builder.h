@@ -53,6 +53,8 @@ class IrBuilder {
   // `spec` must leave some text; NumberLanguage tells.
   NodeId Number(NumberSpec spec);
   NodeId Object(ObjectSpec spec);
+  // `bytes` ending within so many tokens, if it may; see IrKind.
+  NodeId Limited(NodeId bytes, std::uint32_t tokens);
   // The arrays `arrays`, less those with equal items; `beside` are the node's further children.
   NodeId Distinct(NodeId arrays, const std::vector<NodeId>& beside, DistinctSpec spec);
 

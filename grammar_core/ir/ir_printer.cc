@@ -233,6 +233,8 @@ class Printer {
         return Object(ir_.objects[n.a]);
       case IrKind::kDistinct:
         return absl::StrCat("distinct<", Use(Children(n)[0]), ">");
+      case IrKind::kLimited:
+        return absl::StrCat("tokens[", n.a, "]<", Use(Children(n)[0]), ">");
     }
     return "";
   }

@@ -8,6 +8,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/matcher/text_cuts.h"
 
 namespace maskd {
 namespace {
@@ -70,6 +71,11 @@ absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   if (finished()) return TextMatch{0, true};
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
+  if (stepper_.automaton().limits_tokens()) {
+    const TextCut cut = CutText(stepper_, history_.state(), text, work);
+    if (!work.ok()) return work.error();
+    return TextMatch{static_cast<int>(cut.taken_bytes), cut.may_end};
+  }
   std::size_t taken = 0;
   const TermId state = stepper_.automaton().StepText(history_.state(), text, &taken, work);
   if (state == kFailedTerm) return work.error();

@@ -73,7 +73,8 @@ class Matcher {
   [[nodiscard]] const CompiledGrammar& grammar() const { return stepper_.grammar(); }
 
   // How many bytes of `text` can be taken from here, and whether the text may end after all of
-  // them. The matcher stays as it was. Errors: RESOURCE_EXHAUSTED.
+  // them. Where tokens of a part are counted, as the text is cut into tokens at best. The matcher
+  // stays as it was. Errors: RESOURCE_EXHAUSTED.
   struct TextMatch {
     int matched_bytes;
     bool may_end;

@@ -103,6 +103,8 @@ IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spell
       return OfObject(ir_.objects[n.a], at);
     case IrKind::kDistinct:
       return OfDistinct(n, at);
+    case IrKind::kLimited:  // it knows no tokens
+      return Ends(ir_.children[n.first_child], at, spelling);
   }
   return {};
 }

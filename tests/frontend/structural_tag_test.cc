@@ -27,7 +27,7 @@ class StructuralTagTest : public testing::TestWithParam<TextCase> {
  protected:
   void ExpectText(const FrontEndResult& read, const std::string& text, bool expected) {
     SCOPED_TRACE(text);
-    if (read.ir.token_specs.empty()) {
+    if (read.ir.token_specs.empty() && !LimitsTokens(read.ir)) {
       EXPECT_EQ(IrRecognizer(read.ir).Accepts(text), expected);
     }
     const absl::StatusOr<bool> accepts = AcceptsByMasks(grammar_, text);
@@ -70,6 +70,15 @@ INSTANTIATE_TEST_SUITE_P(
          R"({"type":"any_text","max_chars":2})",
          {"", "ab", "\xC3\xA9\xC3\xA9"},
          {"abc"}},
+        {"AnyTextMaxTokens",
+         R"({"type":"any_text","max_tokens":2})",
+         {"", "ab", "\xC3\xA9"},
+         {"abc", "\xC3"}},
+        {"AnyTextMaxTokensOfNone", R"({"type":"any_text","max_tokens":0})", {""}, {"a"}},
+        {"AnyTextOfATagMaxTokens",
+         Tag(R"("<")", R"({"type":"any_text","max_tokens":3})", R"("/>")"),
+         {"</>", "<ab/>", "<abc/>", "<a//>", "<ab//>"},
+         {"<abcd/>", "<a/>b", "<a"}},
         {"AnyTextNulls", R"({"type":"any_text","max_chars":null,"max_tokens":null})", {"abc"}, {}},
         {"Sequence",
          absl::StrCat(R"({"type":"sequence","elements":[)", Const("a"), ",", kAny, ",", Const("b"),

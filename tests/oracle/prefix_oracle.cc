@@ -160,6 +160,7 @@ std::string PrefixOracle::WhyNot(const GrammarIr& ir) {
     if (IsNothing(ir, rule.body)) return "a rule is Nothing";
   }
   if (!ir.distinct.empty()) return "the items of an array must differ";
+  if (LimitsTokens(ir)) return "tokens are counted";
   for (const ObjectSpec& spec : ir.objects) {
     if (const std::string why = WhyNotObject(ir, spec); !why.empty()) return why;
   }
@@ -305,6 +306,7 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
       return PushMachine({.wait = Wait::kMachine, .spelling = top.spelling, .a = MachineOf(top.a)},
                          below, out);
     case IrKind::kDistinct:
+    case IrKind::kLimited:
     case IrKind::kNothing:
       Refuse("a node that the constructor refuses was reached");
   }

@@ -67,13 +67,13 @@ absl::Status ReadOption(absl::string_view option, std::size_t at, SourceReading&
     options->lazy = true;
     return absl::OkStatus();
   }
-  if (option == "max_tokens") return reading.cursor.Unsupported(at, "max_tokens");
-  if (option == "max_chars") {
+  if (option == "max_chars" || option == "max_tokens") {
     if (absl::Status status = TakeEquals(reading.cursor); !status.ok()) return status;
     const absl::StatusOr<std::uint64_t> count =
         ReadNumber(reading.cursor, "a number", option, kMaxNumber);
     if (!count.ok()) return count.status();
-    options->max_chars = static_cast<std::uint32_t>(*count);
+    (option == "max_chars" ? options->max_chars : options->max_tokens) =
+        static_cast<std::uint32_t>(*count);
     return absl::OkStatus();
   }
   if (option == "temperature") return ReadItsTemperature(reading, options);
@@ -88,6 +88,9 @@ ExprId RuleOptions::Applied(ExprId body, SourceGrammar& grammar) const {
   if (lazy) body = grammar.Add({.kind = ExprKind::kShortest, .at = at}, {body});
   if (max_chars.has_value()) {
     body = grammar.Add({.kind = ExprKind::kAtMost, .a = *max_chars, .at = at}, {body});
+  }
+  if (max_tokens.has_value()) {
+    body = grammar.Add({.kind = ExprKind::kLimited, .a = *max_tokens, .at = at}, {body});
   }
   return body;
 }

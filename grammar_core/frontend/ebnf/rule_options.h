@@ -1,7 +1,6 @@
 // The options of an EBNF rule: name[lazy, max_chars=40, capture="x"] ::= ...
 //
 // What only speaks of captures is read and warned of: it holds no text to anything.
-// max_tokens is refused: where a token ends is no property of the text.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_EBNF_RULE_OPTIONS_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_EBNF_RULE_OPTIONS_H_
 
@@ -21,6 +20,7 @@ struct RuleOptions {
   std::size_t at = 0;
   bool lazy = false;
   std::optional<std::uint32_t> max_chars = {};
+  std::optional<std::uint32_t> max_tokens = {};
   std::optional<float> temperature = {};
 
   // Whether only a rule of characters can have them.

@@ -269,7 +269,8 @@ absl::Status LarkReader::CheckMode(Mode mode, const Header& header) const {
   }
   const bool plain = before->parameters == 0 && !before->indexed && header.parameters.empty() &&
                      !header.indexed && !header.attributes.is_terminal() &&
-                     !header.attributes.max_chars.has_value();
+                     !header.attributes.max_chars.has_value() &&
+                     !header.attributes.max_tokens.has_value();
   if (mode == Mode::kExtend && !plain) {
     return cursor_.Unsupported(header.at, "%extend with parameters or attributes");
   }

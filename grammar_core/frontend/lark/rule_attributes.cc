@@ -13,7 +13,7 @@
 namespace maskd {
 namespace {
 
-constexpr std::uint64_t kMaxChars = std::numeric_limits<std::int32_t>::max();
+constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
 
 class AttributeReader {
  public:
@@ -38,6 +38,9 @@ class AttributeReader {
     if (attributes_.max_chars.has_value() && attributes_.is_terminal()) {
       return cursor_.Unsupported(attributes_.at, "max_chars beside lazy, suffix or stop");
     }
+    if (attributes_.max_tokens.has_value() && attributes_.end.has_value()) {
+      return cursor_.Unsupported(attributes_.at, "max_tokens beside suffix or stop");
+    }
     return attributes_;
   }
 
@@ -48,12 +51,13 @@ class AttributeReader {
       return absl::OkStatus();
     }
     if (name == "suffix" || name == "stop") return ReadEnd(name, at);
-    if (name == "max_chars") return ReadMaxChars();
-    if (name == "max_tokens") return cursor_.Unsupported(at, "max_tokens");
+    if (name == "max_chars") return ReadMost(name, &attributes_.max_chars);
+    if (name == "max_tokens") return ReadMost(name, &attributes_.max_tokens);
     if (name == "capture" || name == "stop_capture") return ReadIdle(name, at);
     if (name == "temperature") return ReadItsTemperature();
     return cursor_.Invalid(
-        at, "expected an attribute: lazy, suffix, stop, max_chars, capture or temperature");
+        at,
+        "expected an attribute: lazy, suffix, stop, max_chars, max_tokens, capture or temperature");
   }
 
   absl::Status TakeEquals() {
@@ -94,11 +98,10 @@ class AttributeReader {
                          .at = at});
   }
 
-  absl::Status ReadMaxChars() {
+  absl::Status ReadMost(absl::string_view name, std::optional<std::uint32_t>* most) {
     if (absl::Status status = TakeEquals(); !status.ok()) return status;
-    const absl::StatusOr<std::uint64_t> count =
-        ReadNumber(cursor_, "a number", "max_chars", kMaxChars);
-    if (count.ok()) attributes_.max_chars = static_cast<std::uint32_t>(*count);
+    const absl::StatusOr<std::uint64_t> count = ReadNumber(cursor_, "a number", name, kMost);
+    if (count.ok()) *most = static_cast<std::uint32_t>(*count);
     return count.status();
   }
 
@@ -126,12 +129,16 @@ class AttributeReader {
 
 ExprId RuleAttributes::Applied(ExprId body, SourceGrammar& grammar) const {
   if (max_chars.has_value()) {
-    return grammar.Add({.kind = ExprKind::kAtMost, .a = *max_chars, .at = at}, {body});
+    body = grammar.Add({.kind = ExprKind::kAtMost, .a = *max_chars, .at = at}, {body});
   }
-  if (!is_terminal()) return body;
-  if (end.has_value()) body = grammar.Add({.kind = ExprKind::kSequence, .at = at}, {body, *end});
-  const ExprId shortest = grammar.Add({.kind = ExprKind::kShortest, .at = at}, {body});
-  return grammar.Add({.kind = ExprKind::kLexeme, .at = at}, {shortest});
+  if (is_terminal()) {
+    if (end.has_value()) body = grammar.Add({.kind = ExprKind::kSequence, .at = at}, {body, *end});
+    body = grammar.Add({.kind = ExprKind::kShortest, .at = at}, {body});
+  }
+  if (max_tokens.has_value()) {
+    body = grammar.Add({.kind = ExprKind::kLimited, .a = *max_tokens, .at = at}, {body});
+  }
+  return is_terminal() ? grammar.Add({.kind = ExprKind::kLexeme, .at = at}, {body}) : body;
 }
 
 absl::StatusOr<RuleAttributes> ReadRuleAttributes(SourceReading& reading, SourceGrammar& grammar) {

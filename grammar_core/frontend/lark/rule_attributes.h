@@ -1,7 +1,6 @@
 // The attributes of a rule in a Lark grammar, after llguidance: name[lazy, suffix="x"]: ...
 //
 // What only speaks of captures is read and warned of: it holds no text to anything.
-// max_tokens is refused: where a token ends is no property of the text.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_LARK_RULE_ATTRIBUTES_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_LARK_RULE_ATTRIBUTES_H_
 
@@ -22,6 +21,7 @@ struct RuleAttributes {
   // What stands behind the body: of suffix= or stop=.
   std::optional<ExprId> end = {};
   std::optional<std::uint32_t> max_chars = {};
+  std::optional<std::uint32_t> max_tokens = {};
   std::optional<float> temperature = {};
 
   // Whether the body is read as that of a terminal.

@@ -167,6 +167,8 @@ absl::StatusOr<std::optional<Part>> GrammarCompiler::Evaluate(const Frame& frame
       return children[0];
     case ExprKind::kLexeme:
       return WithIgnored(children[0]);
+    case ExprKind::kLimited:
+      return parts_.Limited(children[0], expression.a);
     default:
       return OfCharacters(expression, children);
   }
@@ -176,7 +178,8 @@ absl::StatusOr<Part> GrammarCompiler::OfCharacters(const Expression& expression,
                                                    const std::vector<Part>& parts) {
   for (const Part& part : parts) {
     if (!part.characters) {
-      return UnsupportedAt(Place(expression), "this, of rules that are recursive or hold tokens,");
+      return UnsupportedAt(Place(expression),
+                           "this, of rules that are recursive, hold tokens or have max_tokens,");
     }
   }
   switch (expression.kind) {
@@ -236,7 +239,8 @@ absl::StatusOr<std::optional<Part>> GrammarCompiler::Used(const Expression& expr
                                                           const Part& part) {
   if (expression.use == ExprUse::kRule) return part;
   if (!part.characters) {
-    return UnsupportedAt(Place(expression), "a rule that is recursive or holds tokens, here");
+    return UnsupportedAt(Place(expression),
+                         "a rule that is recursive, holds tokens or has max_tokens, here");
   }
   return expression.use == ExprUse::kLexeme ? WithIgnored(part) : part;
 }

@@ -68,6 +68,10 @@ Part PartBuilder::Repeat(const Part& part, std::uint32_t min, std::uint32_t max)
   return {builder_->Repeat(part.node, min, max), part.characters, 1};
 }
 
+Part PartBuilder::Limited(const Part& part, std::uint32_t tokens) const {
+  return tokens == 0 ? Empty() : Part{builder_->Limited(Bytes(part), tokens), false, 1};
+}
+
 Part PartBuilder::Both(const std::vector<Part>& parts) const {
   return {builder_->And(NodesOf(parts)), true, SizeOf(parts)};
 }

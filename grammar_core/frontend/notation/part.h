@@ -32,6 +32,9 @@ class PartBuilder {
   [[nodiscard]] Part Choice(const std::vector<Part>& parts) const;
   [[nodiscard]] Part Repeat(const Part& part, std::uint32_t min, std::uint32_t max) const;
 
+  // `part` ending within so many tokens, if it may; the empty text where that is none.
+  [[nodiscard]] Part Limited(const Part& part, std::uint32_t tokens) const;
+
   // These take parts of characters.
   [[nodiscard]] Part Both(const std::vector<Part>& parts) const;
   [[nodiscard]] Part Not(const Part& part) const;

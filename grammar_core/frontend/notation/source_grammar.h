@@ -35,6 +35,7 @@ enum class ExprKind : std::uint8_t {
   kRepeat,      // the child, `a` to `b` times
   kIf,          // the child, of the expressions from `b` on, where index_conditions[a] holds
   kLexeme,      // the child, then what the grammar ignores
+  kLimited,     // the child, ending within `a` tokens if it may
   // Characters only.
   kBoth,      // what every child matches
   kNot,       // what the child does not match

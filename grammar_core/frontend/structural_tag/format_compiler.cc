@@ -254,15 +254,13 @@ FormatCompiler::Made FormatCompiler::AnyText(const Format& format) {
   if (!characters.ok()) return characters.status();
   const absl::StatusOr<std::optional<std::uint32_t>> tokens = CountOf(format.at, "max_tokens");
   if (!tokens.ok()) return tokens.status();
-  if (tokens->has_value()) {
-    return UnsupportedAt(absl::StrCat(format.at.Pointer(), "/max_tokens"), "max_tokens of a text",
-                         "any_tokens has it");
-  }
+  if (tokens->value_or(1) == 0) return builder_.Empty();
   NodeId text = FreeText(*excludes, builder_);
   if (characters->has_value()) {
     text = builder_.And({text, builder_.Repeat(builder_.AnyChar(), 0, **characters)});
   }
-  return builder_.Encode(Spelling::kUtf8, text);
+  const NodeId bytes = builder_.Encode(Spelling::kUtf8, text);
+  return tokens->has_value() ? builder_.Limited(bytes, **tokens) : bytes;
 }
 
 FormatCompiler::Made FormatCompiler::Repeat(const Format& format) {

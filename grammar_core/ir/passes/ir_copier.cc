@@ -84,6 +84,8 @@ NodeId IrCopier::Made(const IrNode& n) {
     case IrKind::kDistinct:
       return to_->Distinct(children[0], {children.begin() + 1, children.end()},
                            from_.distinct[n.a]);
+    case IrKind::kLimited:
+      return to_->Limited(children[0], n.a);
   }
   return to_->Nothing();
 }

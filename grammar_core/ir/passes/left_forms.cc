@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar_core/base/error.h"
 #include "grammar_core/ir/passes/fixpoint.h"
 
 namespace maskd {
@@ -27,7 +28,8 @@ LeftForms::LeftForms(const GrammarIr& ir, const std::vector<bool>& nullable, con
       variable_of_(std::move(variable_of)),
       non_empty_rule_(std::move(non_empty_rule)) {}
 
-absl::StatusOr<LeftForm> LeftForms::Of(NodeId root, Budget& budget) {
+absl::StatusOr<LeftForm> LeftForms::Of(const IrRule& rule, Budget& budget) {
+  const NodeId root = rule.body;
   // What has no form yet; children have smaller numbers than their parents.
   std::vector<NodeId> open = {root};
   std::vector<NodeId> missing;
@@ -41,12 +43,12 @@ absl::StatusOr<LeftForm> LeftForms::Of(NodeId root, Budget& budget) {
   }
   std::sort(missing.begin(), missing.end());
   for (const NodeId node : missing) {
-    if (absl::Status status = Make(node, budget); !status.ok()) return status;
+    if (absl::Status status = Make(node, rule, budget); !status.ok()) return status;
   }
   return forms_[root];
 }
 
-absl::Status LeftForms::Make(NodeId node, Budget& budget) {
+absl::Status LeftForms::Make(NodeId node, const IrRule& rule, Budget& budget) {
   const IrNode& n = ir_.nodes[node];
   LeftForm form;
   switch (n.kind) {
@@ -68,6 +70,12 @@ absl::Status LeftForms::Make(NodeId node, Budget& budget) {
       break;
     case IrKind::kEncode:
       form = OfEncode(node);
+      break;
+    case IrKind::kLimited:
+      if (nullable_[node] || !forms_[ir_.children[n.first_child]].calls.empty()) {
+        return UnsupportedAt(rule.place, "max_tokens", "where a rule begins with itself");
+      }
+      form = {copier_.CopyOf(node), {}};
       break;
     default:
       form = OfLeaf(node);

@@ -59,11 +59,12 @@ class LeftForms {
   LeftForms(const GrammarIr& ir, const std::vector<bool>& nullable, const IrCopier& copier,
             IrBuilder* builder, VariableOf variable_of, NonEmptyRule non_empty_rule);
 
-  // The form of `root`, in nodes of the new grammar. Errors: those of the budget and the builder.
-  absl::StatusOr<LeftForm> Of(NodeId root, Budget& budget);
+  // The form of the body of `rule`, in nodes of the new grammar. Errors: those of the budget and of
+  // the builder; UNIMPLEMENTED where tokens are counted at its beginning.
+  absl::StatusOr<LeftForm> Of(const IrRule& rule, Budget& budget);
 
  private:
-  absl::Status Make(NodeId node, Budget& budget);
+  absl::Status Make(NodeId node, const IrRule& rule, Budget& budget);
   LeftForm OfCall(NodeId node);
   LeftForm OfConcat(const IrNode& n);
   LeftForm OfAlt(const IrNode& n);

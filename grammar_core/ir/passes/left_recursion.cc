@@ -162,7 +162,7 @@ class Rewriter {
         [&](RuleId rule) { return NonEmptyRule(rule); });
     std::vector<LeftSystem::Equation> equations;
     for (const RuleId rule : rules) {
-      absl::StatusOr<LeftForm> form = forms.Of(ir_.rules[rule].body, budget);
+      absl::StatusOr<LeftForm> form = forms.Of(ir_.rules[rule], budget);
       if (!form.ok()) return form.status();
       const NodeId call =
           kept_.Wanted(rule) ? builder_.Call(copier_.RuleOf(rule)) : builder_.Nothing();

@@ -19,6 +19,7 @@ NodeNeeds NullableNeeds(const IrNode& node) {
     case IrKind::kEncode:
     case IrKind::kCall:
     case IrKind::kAnd:
+    case IrKind::kLimited:
       return NodeNeeds::kAllChildren;
     default:
       return NodeNeeds::kNever;

@@ -27,6 +27,7 @@ NodeNeeds ProductiveNeeds(const IrNode& node) {
     case IrKind::kCall:
     case IrKind::kObject:
     case IrKind::kDistinct:
+    case IrKind::kLimited:
       return NodeNeeds::kAllChildren;
     default:
       return NodeNeeds::kAlways;

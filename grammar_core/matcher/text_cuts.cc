@@ -1,0 +1,129 @@
+#include "grammar_core/matcher/text_cuts.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "grammar_core/automaton/automaton.h"
+
+namespace maskd {
+namespace {
+
+// States between two tokens, those left out that take no more than another one. Of a state that
+// begins with a part whose tokens are counted the one with most of them left is enough.
+class Places {
+ public:
+  explicit Places(const Automaton& automaton) : automaton_(automaton) {}
+
+  void Add(TermId state) {
+    const Term& term = automaton_.term(state);
+    const bool is_cat = term.kind == TermKind::kCat;
+    const Term& cell = is_cat ? automaton_.term(term.a) : term;
+    if (cell.kind != TermKind::kLimited) {
+      states_.try_emplace({state, kUnknownTerm}, Best{state, 0});
+      return;
+    }
+    Best& best = states_[{cell.a, is_cat ? term.b : kEmptyTerm}];
+    if (best.state == kNothingTerm || best.left < cell.b) best = {state, cell.b};
+  }
+
+  template <typename Visit>
+  void VisitAll(Visit visit) const {
+    for (const auto& [text, best] : states_) visit(best.state);
+  }
+
+ private:
+  struct Best {
+    TermId state = kNothingTerm;
+    std::uint32_t left = 0;
+  };
+
+  const Automaton& automaton_;
+  absl::flat_hash_map<std::pair<TermId, TermId>, Best> states_;
+};
+
+class Cutter {
+ public:
+  Cutter(const TokenStepper& stepper, absl::string_view text, Work* work)
+      : automaton_(stepper.automaton()), search_(stepper.search()), text_(text), work_(*work) {}
+
+  TextCut Run(TermId start) {
+    At(0).Add(start);
+    TextCut cut;
+    while (!places_.empty() && work_.ok()) {
+      const auto [begin, places] = *places_.begin();
+      places_.erase(places_.begin());
+      cut.taken_bytes = std::max(cut.taken_bytes, begin);
+      places.VisitAll([&, at = begin](TermId state) {
+        if (at == text_.size()) cut.may_end = cut.may_end || automaton_.MayEnd(state);
+        if (work_.Spend()) cut.taken_bytes = std::max(cut.taken_bytes, Follow(at, state));
+      });
+    }
+    return cut;
+  }
+
+ private:
+  Places& At(std::size_t place) { return places_.try_emplace(place, automaton_).first->second; }
+
+  // Takes the tokens that the text has at `begin`; where the longest that fits, or its beginning,
+  // ends.
+  std::size_t Follow(std::size_t begin, TermId state) {
+    const TokenTrie& trie = search_.index->trie();
+    std::span<const TrieNode> nodes = trie.nodes();
+    TermId next = state;
+    std::size_t end = begin;
+    while (end < text_.size()) {
+      const auto byte = static_cast<unsigned char>(text_[end]);
+      const TrieNode* const node = TokenTrie::FindChild(nodes, byte);
+      if (node == nullptr) break;
+      next = automaton_.Take(next, byte, work_);
+      if (next == kNothingTerm || next == kFailedTerm) return end;
+      ++end;
+      if (node->token != TokenTrie::kNoToken && HasToken(trie, *node)) {
+        At(end).Add(automaton_.AtTokenEnd(next));
+      }
+      nodes = TokenTrie::Below(*node);
+    }
+    for (const TokenId id : trie.long_tokens()) FollowLong(begin, state, id);
+    return end;
+  }
+
+  void FollowLong(std::size_t begin, TermId state, TokenId id) {
+    const absl::string_view bytes = search_.index->vocabulary().TokenBytes(id);
+    if (IsExcluded(id) || text_.substr(begin, bytes.size()) != bytes) return;
+    std::size_t taken = 0;
+    const TermId next = automaton_.StepText(state, bytes, &taken, work_);
+    if (taken == bytes.size() && work_.ok()) {
+      At(begin + taken).Add(automaton_.AtTokenEnd(next));
+    }
+  }
+
+  [[nodiscard]] bool IsExcluded(TokenId id) const {
+    return std::ranges::binary_search(search_.excluded, id);
+  }
+  [[nodiscard]] bool HasToken(const TokenTrie& trie, const TrieNode& node) const {
+    bool any = false;
+    trie.VisitTokens(node, [&](TokenId id) { any = any || !IsExcluded(id); });
+    return any;
+  }
+
+  Automaton& automaton_;
+  const TokenSearch search_;
+  const absl::string_view text_;
+  Work& work_;
+  std::map<std::size_t, Places> places_;  // that are reached and not left yet
+};
+
+}  // namespace
+
+TextCut CutText(const TokenStepper& stepper, TokenStepper::State state, absl::string_view text,
+                Work& work) {
+  return Cutter(stepper, text, &work).Run(state);
+}
+
+}  // namespace maskd
