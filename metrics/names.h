@@ -19,6 +19,11 @@ inline constexpr MetricName kCompileSeconds = {
     "maskd_compile_seconds", "Wall time of compiles, by kind of grammar and canonical code."};
 inline constexpr MetricName kStepSeconds = {
     "maskd_step_seconds", "Wall time of decode steps in the server, waits for compiles left out."};
+inline constexpr MetricName kStepBytes = {
+    "maskd_step_bytes_total",
+    "Bytes of decode steps and their replies, by transport and direction."};
+inline constexpr MetricName kStreamsTotal = {
+    "maskd_streams_total", "Decode streams that have sent a step, by transport of their steps."};
 inline constexpr MetricName kRowsTotal = {"maskd_rows_total",
                                           "Rows answered in decode steps, by state."};
 inline constexpr MetricName kCacheRequestsTotal = {

@@ -20,6 +20,7 @@ constexpr std::array<const char*, kRowOutcomeCount> kRowOutcomes = {
     "compiling", "active", "finished", "failed", "refused", "refused_token"};
 constexpr std::array<const char*, kCacheOutcomeCount> kCacheOutcomes = {"hit", "negative_hit",
                                                                         "joined", "miss"};
+constexpr std::array<const char*, kTransportCount> kTransports = {"grpc", "shared_memory"};
 
 Family<prometheus::Counter>& Counters(prometheus::Registry& registry, const MetricName& name) {
   return prometheus::BuildCounter().Name(name.name).Help(name.help).Register(registry);
@@ -50,12 +51,25 @@ std::array<prometheus::Counter*, kCount> OnePerLabel(
   return counters;
 }
 
+std::array<prometheus::Counter*, kTransportCount> BytesGoing(prometheus::Registry& registry,
+                                                             const char* direction) {
+  Family<prometheus::Counter>& family = Counters(registry, kStepBytes);
+  std::array<prometheus::Counter*, kTransportCount> counters;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    counters[i] = &family.Add({{"transport", kTransports[i]}, {"direction", direction}});
+  }
+  return counters;
+}
+
 }  // namespace
 
 struct Metrics::Instruments {
   explicit Instruments(prometheus::Registry& registry)
       : compile_seconds(Histograms(registry, kCompileSeconds)),
         step_seconds(Histograms(registry, kStepSeconds).Add({}, Buckets(kStepBuckets))),
+        bytes_received(BytesGoing(registry, "received")),
+        bytes_sent(BytesGoing(registry, "sent")),
+        streams(OnePerLabel(Counters(registry, kStreamsTotal), "transport", kTransports)),
         rows(OnePerLabel(Counters(registry, kRowsTotal), "state", kRowOutcomes)),
         cache_requests(
             OnePerLabel(Counters(registry, kCacheRequestsTotal), "result", kCacheOutcomes)),
@@ -69,6 +83,9 @@ struct Metrics::Instruments {
 
   Family<prometheus::Histogram>& compile_seconds;
   prometheus::Histogram& step_seconds;
+  std::array<prometheus::Counter*, kTransportCount> bytes_received;
+  std::array<prometheus::Counter*, kTransportCount> bytes_sent;
+  std::array<prometheus::Counter*, kTransportCount> streams;
   std::array<prometheus::Counter*, kRowOutcomeCount> rows;
   std::array<prometheus::Counter*, kCacheOutcomeCount> cache_requests;
   prometheus::Counter& cache_evictions;
@@ -95,6 +112,16 @@ void Metrics::CompileDone(absl::string_view kind, absl::string_view code, double
 }
 
 void Metrics::StepDone(double seconds) { instruments_->step_seconds.Observe(seconds); }
+
+void Metrics::StepBytes(Transport transport, std::size_t received, std::size_t sent) {
+  const auto i = static_cast<std::size_t>(transport);
+  instruments_->bytes_received[i]->Increment(static_cast<double>(received));
+  instruments_->bytes_sent[i]->Increment(static_cast<double>(sent));
+}
+
+void Metrics::StreamBegan(Transport transport) {
+  instruments_->streams[static_cast<std::size_t>(transport)]->Increment();
+}
 
 void Metrics::RowsAnswered(RowOutcome outcome, int count) {
   instruments_->rows[static_cast<std::size_t>(outcome)]->Increment(count);

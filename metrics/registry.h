@@ -7,6 +7,7 @@
 #define MASKD_METRICS_REGISTRY_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -26,6 +27,10 @@ inline constexpr int kRowOutcomeCount = 6;
 enum class CacheOutcome { kHit, kNegativeHit, kJoined, kMiss };
 inline constexpr int kCacheOutcomeCount = 4;
 
+// How the steps of a stream travel; the label values are in registry.cc, in this order.
+enum class Transport { kGrpc, kSharedMemory };
+inline constexpr int kTransportCount = 2;
+
 class Metrics {
  public:
   explicit Metrics(absl::string_view version);
@@ -36,6 +41,8 @@ class Metrics {
   // `kind` must come from the table of front ends and `code` must be a canonical code's name.
   void CompileDone(absl::string_view kind, absl::string_view code, double seconds);
   void StepDone(double seconds);
+  void StepBytes(Transport transport, std::size_t received, std::size_t sent);
+  void StreamBegan(Transport transport);
   void RowsAnswered(RowOutcome outcome, int count);
   void CacheRequest(CacheOutcome outcome);
   void CacheEvictions(int count);

@@ -170,6 +170,11 @@ constexpr std::array kFlags = {
          &SetNumber<&Config::stream_threads, 1, 256>},
     Flag{"max_streams", "COUNT", "Decode streams open at once [64]",
          &SetNumber<&Config::max_streams, 1, 10'000>},
+    Flag{"shared_memory", "BOOL",
+         "lend memory to streams over a Unix socket that ask for it [true]",
+         [](absl::string_view value, Config* config) {
+           return SetBool(value, &config->shared_memory);
+         }},
     Flag{"max_rows", "COUNT", "rows open at once in one stream [4096]",
          &SetNumber<&Config::max_rows, 1, 1'000'000>},
     Flag{"max_row_tokens", "COUNT", "tokens of one row [1048576]",

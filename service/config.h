@@ -46,6 +46,8 @@ struct Config {
   std::int64_t stream_threads = 1;
   // --max_streams: Decode streams open at once.
   std::int64_t max_streams = 64;
+  // --shared_memory: whether streams over a Unix socket may have shared memory.
+  bool shared_memory = true;
   // --max_rows: rows open at once in one stream.
   std::int64_t max_rows = 4096;
   // --max_row_tokens: tokens of one row.

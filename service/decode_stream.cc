@@ -1,15 +1,17 @@
 #include "service/decode_stream.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "absl/strings/match.h"
+
+#include "grammar_core/base/error.h"
 #include "service/errors.h"
 #include "service/log.h"
 #include "service/request_reader.h"
 #include "service/response_writer.h"
 #include "service/status_map.h"
-#include "service/step_reader.h"
+#include "service/stream_terms.h"
 
 namespace maskd::service {
 namespace {
@@ -29,10 +31,15 @@ grpc::ByteBuffer Serialize(const v1::DecodeResponse& response) {
   return {&slice, 1};
 }
 
-// Whether reading the step's grammars may take long.
-bool BringsText(const StepRequest& step) {
-  return std::ranges::any_of(step.opens,
-                             [](const RowToOpen& open) { return open.target.source.has_value(); });
+// Whether the call came over a Unix socket.
+bool IsLocal(const grpc::ServerContext& context) {
+  return absl::StartsWith(context.peer(), "unix:");
+}
+
+// A channel's error, as the stream's.
+absl::Status OfStream(absl::Status status) {
+  return absl::IsDataLoss(status) ? ErrorAt(status.code(), "", "SHARED_MEMORY", status.message())
+                                  : status;
 }
 
 }  // namespace
@@ -54,7 +61,7 @@ DecodeStream::DecodeStream(const StreamHost* host, RawMaskService* service,
 }
 
 DecodeStream::~DecodeStream() {
-  if (terms_.has_value()) {
+  if (exchange_ != nullptr) {
     host_->metrics->StreamsOpenChanged(-1);
   }
   --*live_;
@@ -65,6 +72,10 @@ void* DecodeStream::Begin(Kind kind) {
   return &operations_[kind];
 }
 
+void DecodeStream::Notify(Kind kind) {
+  alarms_[kind].Set(queue_, gpr_now(GPR_CLOCK_MONOTONIC), Begin(kind));
+}
+
 void DecodeStream::Complete(void* tag, bool ok) {
   const Operation operation = *static_cast<Operation*>(tag);
   DecodeStream* const stream = operation.stream;
@@ -73,8 +84,9 @@ void DecodeStream::Complete(void* tag, bool ok) {
   stream->Advance();
   if (stream->finishing_ && stream->pending_ == 0) {
     delete stream;
-  } else if (stream->session_.has_value() && !stream->stepping_) {
-    stream->session_->LookAhead();  // the answer is on its way
+  } else if (stream->exchange_ != nullptr && !stream->stepping_ &&
+             stream->memory_stream_ == nullptr) {
+    stream->exchange_->LookAhead();  // the answer is on its way
   }
 }
 
@@ -107,6 +119,13 @@ void DecodeStream::Handle(Kind kind, bool ok) {
       notice.mutable_go_away()->set_deadline_ms(static_cast<std::uint32_t>(host_->drain_ms));
       return Send(notice);
     }
+    case kFetched:
+      return UseMemory();
+    case kMemoryEnded: {
+      absl::Status status = OfStream(memory_stream_->status());
+      memory_stream_.reset();
+      return status.ok() ? void() : End(std::move(status));
+    }
     case kFinished:
     case kKindCount:
       return;
@@ -121,15 +140,14 @@ void DecodeStream::Advance() {
     writing_ = true;
     call_.Write(outgoing_.front(), Begin(kWritten));
   }
-  if (reading_ || stepping_) {
-    return;
-  }
-  if (!ended_.has_value() && !half_closed_ && !broken_ && !cancelled_) {
-    if (outgoing_.size() < kMaxQueued) {
+  if (is_open()) {
+    if (!reading_ && !stepping_ && outgoing_.size() < kMaxQueued) {
       reading_ = true;
       call_.Read(&incoming_, Begin(kRead));
     }
-  } else if (!writing_) {
+  } else if (memory_stream_ != nullptr) {
+    is_wanted() ? memory_stream_->HalfClose() : memory_stream_->Stop();  // it says when it ends
+  } else if (!stepping_ && !writing_ && WithdrawOffer()) {
     finishing_ = true;
     registration_.reset();  // no notice comes from here on
     Report();
@@ -137,12 +155,15 @@ void DecodeStream::Advance() {
   }
 }
 
+bool DecodeStream::is_open() const { return is_wanted() && !half_closed_; }
+
+bool DecodeStream::is_wanted() const { return !ended_.has_value() && !broken_ && !cancelled_; }
+
 // A call came: asks for the next one, and for a place.
 void DecodeStream::Begun() {
   ++pending_;  // kDone comes for every call
   Accept(host_, service_, queue_, live_);
-  auto registration = host_->streams->Add(
-      [this] { alarms_[1].Set(queue_, gpr_now(GPR_CLOCK_MONOTONIC), Begin(kGoAway)); });
+  auto registration = host_->streams->Add([this] { Notify(kGoAway); });
   if (!registration.ok()) {
     return End(registration.status());
   }
@@ -150,12 +171,11 @@ void DecodeStream::Begun() {
 }
 
 void DecodeStream::TakeMessage() {
-  step_begin_ = Clock::now();
   const absl::StatusOr<grpc::Slice> slice = BytesOf(incoming_);
   absl::Status taken = slice.status();
   if (taken.ok()) {
     const absl::string_view bytes(reinterpret_cast<const char*>(slice->begin()), slice->size());
-    taken = terms_.has_value() ? TakeStep(bytes) : Greet(bytes);
+    taken = exchange_ != nullptr ? TakeStep(bytes) : Greet(bytes);
   }
   if (!taken.ok()) {
     End(std::move(taken));
@@ -175,65 +195,102 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
   if (!terms.ok()) {
     return terms.status();
   }
-  terms_ = *terms;
   host_->metrics->StreamsOpenChanged(1);
-  session_.emplace(terms->tokenizer, host_->grammars, host_->limits, terms->forms, host_->metrics);
+  exchange_ = std::make_unique<StepExchange>(*host_, *terms);
   v1::DecodeResponse welcome;
   WriteWelcome(*terms->tokenizer, terms->mask_words, host_->limits, terms->forms,
                welcome.mutable_welcome());
+  OfferMemory(*hello, welcome.mutable_welcome());
   Send(welcome);
   return absl::OkStatus();
 }
 
+void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
+  if (!hello.shared_memory || !host_->offers->is_open() || !IsLocal(context_)) {
+    return;
+  }
+  const ring::RingSizes sizes;
+  absl::StatusOr<ring::SharedMemory> memory = ring::SharedMemory::Create(sizes);
+  if (!memory.ok()) {
+    return;
+  }
+  auto offer = host_->offers->Add(memory->TakeFd(), [this] { Notify(kFetched); });
+  if (!offer.ok()) {
+    return;
+  }
+  offered_.emplace(*std::move(memory));
+  offer_.emplace(*std::move(offer));
+  v1::SharedMemory& wire = *welcome->mutable_shared_memory();
+  wire.set_socket_suffix(ring::kSocketSuffix);
+  wire.set_token(offer_->token());
+  wire.set_to_server_bytes(sizes.to_server);
+  wire.set_to_client_bytes(sizes.to_client);
+}
+
+bool DecodeStream::WithdrawOffer() {
+  if (!offer_.has_value()) {
+    return true;
+  }
+  const bool withdrawn = offer_->Withdraw();
+  if (withdrawn) {
+    offer_.reset();
+    offered_.reset();
+  }
+  return withdrawn;
+}
+
+void DecodeStream::UseMemory() {
+  offer_.reset();
+  if (is_wanted()) {
+    exchange_->TravelBy(metrics::Transport::kSharedMemory);
+    memory_stream_ = std::make_unique<MemoryStream>(
+        *std::move(offered_), static_cast<std::size_t>(host_->limits.max_step_bytes),
+        exchange_.get(), [this] { Notify(kMemoryEnded); });
+  }
+  offered_.reset();
+}
+
 absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
-  if (absl::Status read = ReadStep(bytes, &step_); !read.ok()) {
-    return read;
+  if (memory_stream_ != nullptr || !WithdrawOffer()) {
+    return BadField("step", "the steps of this stream go through its shared memory");
   }
-  const bool reads = BringsText(step_);
-  if (!reads) {
-    if (absl::Status begun = session_->Begin(step_); !begun.ok()) {
-      return begun;
-    }
+  if (absl::Status begun = exchange_->Begin(bytes); !begun.ok()) {
+    return begun;
   }
-  if (!reads && !session_->waits()) {
+  if (!exchange_->takes_long()) {
     FinishStep();
     SendReply();
     return absl::OkStatus();
   }
   stepping_ = true;
-  void* const tag = Begin(kStepDone);
-  host_->threads->Run([this, reads, tag] {
-    const absl::Status begun = reads ? session_->Begin(step_) : absl::OkStatus();
-    if (begun.ok()) {
-      FinishStep();
-    } else {
-      result_ = begun;
-    }
-    alarms_[0].Set(queue_, gpr_now(GPR_CLOCK_MONOTONIC), tag);
+  host_->threads->Run([this] {
+    FinishStep();
+    Notify(kStepDone);
   });
   return absl::OkStatus();
 }
 
 void DecodeStream::FinishStep() {
-  result_ = session_->Finish(step_, [this] { return cancelled_.load(); });
+  reply_ = exchange_->Finish([this] { return cancelled_.load(); });
 }
 
 void DecodeStream::SendReply() {
-  if (!result_.ok()) {
-    return End(result_.status());
+  if (!reply_.ok()) {
+    return End(reply_.status());
   }
-  const absl::string_view bytes = writer_.Write(**result_, terms_->mask_words);
-  const grpc::Slice slice(bytes.data(), bytes.size());
+  const grpc::Slice slice(reply_->data(), reply_->size());
   outgoing_.emplace_back(&slice, 1);
-  const std::chrono::duration<double> taken = Clock::now() - step_begin_;
-  host_->metrics->StepDone(taken.count() - (*result_)->waited_seconds);
 }
 
 void DecodeStream::Send(const v1::DecodeResponse& response) {
   outgoing_.push_back(Serialize(response));
 }
 
-void DecodeStream::End(absl::Status status) { ended_ = std::move(status); }
+void DecodeStream::End(absl::Status status) {
+  if (!ended_.has_value()) {
+    ended_ = std::move(status);
+  }
+}
 
 absl::Status DecodeStream::FinalStatus() const {
   if (ended_.has_value()) {
@@ -242,8 +299,8 @@ absl::Status DecodeStream::FinalStatus() const {
   if (cancelled_ || broken_) {
     return absl::CancelledError("the stream was cancelled");
   }
-  return terms_.has_value() ? absl::OkStatus()
-                            : BadField("hello", "the stream ended before its Hello");
+  return exchange_ != nullptr ? absl::OkStatus()
+                              : BadField("hello", "the stream ended before its Hello");
 }
 
 void DecodeStream::Report() const {

@@ -1,24 +1,28 @@
 // One Decode call on the server, driven by its completion queue: reads a message, has its
-// StreamSession answer it, writes.
+// StepExchange answer it, writes.
 //
 //   idle --accepted--> greeting --Hello--> stepping --half-close, error--> finishing --> deleted
+//                                 `--memory fetched--> stepping elsewhere --^
 //
+// Shared memory  once the client has fetched what its Welcome offered, a MemoryStream has the
+//          exchange, and what is left here is to tell of going away and to end.
 // Steps    run on the queue's own thread; one that may wait for a compile or brings a grammar's
 //          text runs on a StepThreads' thread meanwhile, and holds up no other stream.
 // Slow readers  a message is read only while fewer than kMaxQueued replies wait to be written, so a
 //          client that does not read is not read from, and costs no more than those.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
-// Threads  all of it on the thread of its queue, but the step that was given away, and the notice
-//          of going away, which only wakes that thread.
+// Threads  all of it on the thread of its queue, but the step that was given away and the
+//          MemoryStream's. Notices of other threads only wake that one.
 // Ownership  of itself: deleted when the call and every operation of it have ended.
 #ifndef MASKD_SERVICE_DECODE_STREAM_H_
 #define MASKD_SERVICE_DECODE_STREAM_H_
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -31,28 +35,15 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include "maskd/v1/mask_service.grpc.pb.h"
-#include "metrics/registry.h"
-#include "service/grammar_store.h"
-#include "service/reply_writer.h"
-#include "service/step_threads.h"
+#include "ring/shared_memory.h"
+#include "service/memory_offers.h"
+#include "service/memory_stream.h"
+#include "service/step_exchange.h"
+#include "service/stream_host.h"
 #include "service/stream_registry.h"
-#include "service/stream_session.h"
-#include "service/stream_terms.h"
 #include "service/stream_types.h"
-#include "service/tokenizer_store.h"
 
 namespace maskd::service {
-
-// What the streams of a server share. Nothing is owned.
-struct StreamHost {
-  StreamLimits limits;
-  std::int64_t drain_ms = 0;
-  const TokenizerStore* tokenizers = nullptr;
-  GrammarStore* grammars = nullptr;
-  metrics::Metrics* metrics = nullptr;
-  StreamRegistry* streams = nullptr;
-  StepThreads* threads = nullptr;
-};
 
 // The service as gRPC sees it: one method, asked for by the queues, in raw bytes.
 using RawMaskService = v1::MaskService::WithRawMethod_Decode<v1::MaskService::Service>;
@@ -79,9 +70,12 @@ class DecodeStream {
     kDone,  // the call is over, however it ended
     kRead,
     kWritten,
-    kStepDone,  // by another thread
-    kGoAway,
     kFinished,
+    // Notices of other threads, by alarm.
+    kStepDone,
+    kGoAway,
+    kFetched,  // the memory that was offered
+    kMemoryEnded,
     kKindCount
   };
   // What a completion queue knows an operation by.
@@ -89,7 +83,6 @@ class DecodeStream {
     DecodeStream* stream;
     Kind kind;
   };
-  using Clock = std::chrono::steady_clock;
 
   DecodeStream(const StreamHost* host, RawMaskService* service, grpc::ServerCompletionQueue* queue,
                int* live);
@@ -99,16 +92,26 @@ class DecodeStream {
   // Starts whatever can be started now.
   void Advance();
   void* Begin(Kind kind);
+  // Has the queue's thread handle `kind`, a notice, soon. From any thread.
+  void Notify(Kind kind);
 
   void Begun();
   void TakeMessage();
   absl::Status Greet(absl::string_view bytes);
+  // Offers memory, if it was asked for and may be had.
+  void OfferMemory(const Hello& hello, v1::Welcome* welcome);
+  // Says that nothing is to be fetched any more. False: it has been, and the notice will come.
+  bool WithdrawOffer();
+  void UseMemory();
   absl::Status TakeStep(absl::string_view bytes);
-  // The step's second half, with its reply.
   void FinishStep();
   void SendReply();
   void Send(const v1::DecodeResponse& response);
+  // The first reason counts.
   void End(absl::Status status);
+  // Whether more is to be answered; and read.
+  [[nodiscard]] bool is_wanted() const;
+  [[nodiscard]] bool is_open() const;
   [[nodiscard]] absl::Status FinalStatus() const;
   void Report() const;
 
@@ -120,8 +123,8 @@ class DecodeStream {
   grpc::ServerContext context_;
   grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> call_{&context_};
   std::array<Operation, kKindCount> operations_;
-  std::array<grpc::Alarm, 2> alarms_;  // of a step given away, of going away
-  std::atomic<int> pending_ = 0;       // completions to come
+  std::array<grpc::Alarm, kKindCount> alarms_;  // those of the notices
+  std::atomic<int> pending_ = 0;                // completions to come
 
   grpc::ByteBuffer incoming_;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first is being written if writing_
@@ -135,12 +138,11 @@ class DecodeStream {
   std::optional<absl::Status> ended_;    // why no more is read
 
   std::optional<StreamRegistry::Registration> registration_;
-  std::optional<StreamTerms> terms_;  // once greeted
-  std::optional<StreamSession> session_;
-  StepRequest step_;
-  Clock::time_point step_begin_;
-  absl::StatusOr<const StepResult*> result_ = nullptr;
-  ReplyWriter writer_;
+  std::unique_ptr<StepExchange> exchange_;  // once greeted
+  absl::StatusOr<absl::string_view> reply_ = absl::string_view();
+  std::optional<ring::SharedMemory> offered_;  // until it is fetched or refused
+  std::optional<MemoryOffers::Offer> offer_;
+  std::unique_ptr<MemoryStream> memory_stream_;  // while it has the exchange
 };
 
 }  // namespace maskd::service

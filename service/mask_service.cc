@@ -7,7 +7,7 @@ MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(static_cast<int>(config.max_streams)),
       host_{LimitsOf(config), config.drain_ms, tokenizers, grammars,
-            metrics,          &streams_,       &threads_} {}
+            metrics,          &streams_,       &threads_,  &offers_} {}
 
 MaskService::~MaskService() {
   Join();
@@ -58,6 +58,7 @@ void MaskService::Join() {
       queue->thread.join();
     }
   }
+  offers_.Close();
 }
 
 }  // namespace maskd::service

@@ -8,16 +8,20 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/status/status.h"
 #include <grpcpp/server_builder.h>
 
 #include "metrics/registry.h"
 #include "service/config.h"
 #include "service/decode_stream.h"
 #include "service/grammar_store.h"
+#include "service/memory_offers.h"
 #include "service/step_threads.h"
+#include "service/stream_host.h"
 #include "service/stream_registry.h"
 #include "service/tokenizer_store.h"
 
@@ -35,6 +39,9 @@ class MaskService {
 
   // Registers the service and its queues.
   void Listen(grpc::ServerBuilder* builder);
+  // Lends memory to streams that come over the Unix socket at `path`. Before Start(). Errors: those
+  // of MemoryOffers.
+  absl::Status LendMemory(const std::string& path) { return offers_.Listen(path); }
   // Serves from now on; called when the server was built.
   void Start();
 
@@ -56,6 +63,7 @@ class MaskService {
   const int thread_count_;
   StreamRegistry streams_;
   StepThreads threads_;
+  MemoryOffers offers_;
   const StreamHost host_;
   RawMaskService service_;
   std::vector<std::unique_ptr<Queue>> queues_;

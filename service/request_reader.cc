@@ -346,7 +346,7 @@ absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request) {
     return checked;
   }
   return Hello{hello.tokenizer(), hello.tokenizer_hash(), static_cast<int>(hello.logits_width()),
-               ReadForms(hello)};
+               ReadForms(hello), hello.shared_memory()};
 }
 
 void ReadMove(const v1::RowUpdate& wire, RowToMove* move) {

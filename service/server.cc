@@ -133,9 +133,21 @@ absl::Status Server::Listen() {
     LogEvent("metrics",
              {{"address", config_.metrics_listen}, {"port", absl::StrCat(exposer_->port())}});
   }
+  if (config_.shared_memory) LendMemory();
   mask_service_.Start();
   SetHealth(/*ready=*/true);
   return absl::OkStatus();
+}
+
+// What cannot lend serves all the same: its streams stay with gRPC.
+void Server::LendMemory() {
+  for (const std::string& address : config_.listen) {
+    absl::string_view path = address;
+    if (!absl::ConsumePrefix(&path, "unix:")) continue;
+    if (absl::Status lent = mask_service_.LendMemory(std::string(path)); !lent.ok()) {
+      LogEvent("no_shared_memory", {{"address", address}, {"reason", std::string(lent.message())}});
+    }
+  }
 }
 
 void Server::SetHealth(bool ready) {

@@ -44,6 +44,7 @@ class Server {
  private:
   explicit Server(const Config& config, std::unique_ptr<const TokenizerStore> tokenizers);
   absl::Status Listen();
+  void LendMemory();
   void SetHealth(bool ready);
 
   const Config config_;

@@ -37,6 +37,7 @@ struct Hello {
   std::string tokenizer_hash;  // empty: any
   int logits_width = 0;
   FormTerms forms;  // what the client offers
+  bool shared_memory = false;
 };
 
 // A number to add to one logit.

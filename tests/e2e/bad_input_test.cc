@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -232,13 +233,15 @@ struct StreamCase {
 
 void GoodHello(v1::DecodeRequest* request) { request->mutable_hello()->set_logits_width(257); }
 
-class BadStreamTest : public BadInputTest, public testing::WithParamInterface<StreamCase> {};
+class BadStreamTest : public BadInputTest,
+                      public testing::WithParamInterface<std::tuple<StreamCase, Via>> {};
 
 TEST_P(BadStreamTest, EndsWithItsError) {
+  const auto& [bad, via] = GetParam();
   v1::DecodeRequest first;
   v1::DecodeRequest second;
-  GetParam().fill(&first, &second);
-  TestStream stream(running_->channel());
+  bad.fill(&first, &second);
+  TestStream stream(running_->channel(), running_->memory_at(via));
   stream.Send(first);
   v1::DecodeResponse response;
   if (stream.Read(&response)) {
@@ -246,59 +249,63 @@ TEST_P(BadStreamTest, EndsWithItsError) {
     stream.Send(second);
   }
   const grpc::Status status = stream.Finish();
-  EXPECT_EQ(status.error_code(), GetParam().code) << status.error_message();
-  EXPECT_THAT(status.error_message(), HasSubstr(GetParam().says));
+  EXPECT_EQ(status.error_code(), bad.code) << status.error_message();
+  EXPECT_THAT(status.error_message(), HasSubstr(bad.says));
 }
 
 using Request = v1::DecodeRequest;
 
 INSTANTIATE_TEST_SUITE_P(
     Streams, BadStreamTest,
-    testing::ValuesIn(std::vector<StreamCase>{
-        {"WidthBelowVocabulary",
-         [](Request* first, Request*) { first->mutable_hello()->set_logits_width(256); },
-         grpc::StatusCode::INVALID_ARGUMENT, "hello.logits_width: 256 is below"},
-        {"NoWidth", [](Request* first, Request*) { first->mutable_hello(); },
-         grpc::StatusCode::INVALID_ARGUMENT, "hello.logits_width"},
-        {"AbsurdWidth",
-         [](Request* first, Request*) { first->mutable_hello()->set_logits_width(1U << 31); },
-         grpc::StatusCode::INVALID_ARGUMENT, "hello.logits_width"},
-        {"UnknownTokenizer",
-         [](Request* first, Request*) {
-           GoodHello(first);
-           first->mutable_hello()->set_tokenizer("x");
-         },
-         grpc::StatusCode::NOT_FOUND, "no tokenizer \"x\""},
-        {"OtherHash",
-         [](Request* first, Request*) {
-           GoodHello(first);
-           first->mutable_hello()->set_tokenizer_hash("00");
-         },
-         grpc::StatusCode::FAILED_PRECONDITION, "hello.tokenizer_hash"},
-        {"StepFirst", [](Request* first, Request*) { first->mutable_step()->set_step(1); },
-         grpc::StatusCode::INVALID_ARGUMENT, "must be a Hello"},
-        {"Nothing", [](Request*, Request*) {}, grpc::StatusCode::INVALID_ARGUMENT,
-         "must be a Hello"},
-        {"TwoHellos",
-         [](Request* first, Request* second) {
-           GoodHello(first);
-           GoodHello(second);
-         },
-         grpc::StatusCode::INVALID_ARGUMENT, "must be a Step"},
-        {"StepZero",
-         [](Request* first, Request* second) {
-           GoodHello(first);
-           second->mutable_step();
-         },
-         grpc::StatusCode::INVALID_ARGUMENT, "step.step"},
-        {"TooLarge",
-         [](Request* first, Request* second) {
-           GoodHello(first);
-           *second->mutable_step()->add_open() = OpenOf(1, "choice", std::string(2 << 20, ' '));
-         },
-         grpc::StatusCode::RESOURCE_EXHAUSTED, "larger than max"},
-    }),
-    [](const auto& test) { return test.param.name; });
+    testing::Combine(
+        testing::ValuesIn(std::vector<StreamCase>{
+            {"WidthBelowVocabulary",
+             [](Request* first, Request*) { first->mutable_hello()->set_logits_width(256); },
+             grpc::StatusCode::INVALID_ARGUMENT, "hello.logits_width: 256 is below"},
+            {"NoWidth", [](Request* first, Request*) { first->mutable_hello(); },
+             grpc::StatusCode::INVALID_ARGUMENT, "hello.logits_width"},
+            {"AbsurdWidth",
+             [](Request* first, Request*) { first->mutable_hello()->set_logits_width(1U << 31); },
+             grpc::StatusCode::INVALID_ARGUMENT, "hello.logits_width"},
+            {"UnknownTokenizer",
+             [](Request* first, Request*) {
+               GoodHello(first);
+               first->mutable_hello()->set_tokenizer("x");
+             },
+             grpc::StatusCode::NOT_FOUND, "no tokenizer \"x\""},
+            {"OtherHash",
+             [](Request* first, Request*) {
+               GoodHello(first);
+               first->mutable_hello()->set_tokenizer_hash("00");
+             },
+             grpc::StatusCode::FAILED_PRECONDITION, "hello.tokenizer_hash"},
+            {"StepFirst", [](Request* first, Request*) { first->mutable_step()->set_step(1); },
+             grpc::StatusCode::INVALID_ARGUMENT, "must be a Hello"},
+            {"Nothing", [](Request*, Request*) {}, grpc::StatusCode::INVALID_ARGUMENT,
+             "must be a Hello"},
+            {"TwoHellos",
+             [](Request* first, Request* second) {
+               GoodHello(first);
+               GoodHello(second);
+             },
+             grpc::StatusCode::INVALID_ARGUMENT, "must be a Step"},
+            {"StepZero",
+             [](Request* first, Request* second) {
+               GoodHello(first);
+               second->mutable_step();
+             },
+             grpc::StatusCode::INVALID_ARGUMENT, "step.step"},
+            {"TooLarge",
+             [](Request* first, Request* second) {
+               GoodHello(first);
+               *second->mutable_step()->add_open() = OpenOf(1, "choice", std::string(2 << 20, ' '));
+             },
+             grpc::StatusCode::RESOURCE_EXHAUSTED, "larger than max"},
+        }),
+        testing::Values(Via::kGrpc, Via::kMemory)),
+    [](const auto& test) {
+      return std::get<StreamCase>(test.param).name + NameOf(std::get<Via>(test.param));
+    });
 
 TEST_F(BadInputTest, RowsThatAreWrongAreFieldsOfTheirRows) {
   TestStream stream(running_->channel());

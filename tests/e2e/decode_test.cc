@@ -64,9 +64,14 @@ std::string DecodeToTheEnd(TestStream* stream, v1::StepReply reply, unsigned see
   return text;
 }
 
-TEST(DecodeTest, RandomChoicesGiveDocumentsOfTheSchema) {
+class DecodeTest : public testing::TestWithParam<Via> {};
+
+INSTANTIATE_TEST_SUITE_P(Transports, DecodeTest, testing::Values(Via::kGrpc, Via::kMemory),
+                         [](const auto& test) { return NameOf(test.param); });
+
+TEST_P(DecodeTest, RandomChoicesGiveDocumentsOfTheSchema) {
   const RunningServer running;
-  TestStream stream(running.channel());
+  TestStream stream(running.channel(), running.memory_at(GetParam()));
   stream.Greet();
   for (unsigned seed = 1; seed <= 20; ++seed) {
     v1::Step step = OpeningStep(OpenOf(1, "json_schema", kPersonSchema));
@@ -85,9 +90,9 @@ TEST(DecodeTest, RandomChoicesGiveDocumentsOfTheSchema) {
   EXPECT_TRUE(stream.Finish().ok());
 }
 
-TEST(DecodeTest, BitsPastTheVocabularyAreZero) {
+TEST_P(DecodeTest, BitsPastTheVocabularyAreZero) {
   const RunningServer running;
-  TestStream stream(running.channel());
+  TestStream stream(running.channel(), running.memory_at(GetParam()));
   v1::DecodeRequest hello;
   hello.mutable_hello()->set_logits_width(1000);
   ASSERT_TRUE(stream.Send(hello));
@@ -103,9 +108,9 @@ TEST(DecodeTest, BitsPastTheVocabularyAreZero) {
   }
 }
 
-TEST(DecodeTest, TheNextStepMayBeSentBeforeTheReplyIsRead) {
+TEST_P(DecodeTest, TheNextStepMayBeSentBeforeTheReplyIsRead) {
   const RunningServer running;
-  TestStream stream(running.channel());
+  TestStream stream(running.channel(), running.memory_at(GetParam()));
   stream.Greet();
   stream.Run(OpeningStep(OpenOf(1, "choice", R"(["abcd"])")));
   const std::string text = "abcd";
@@ -125,7 +130,7 @@ TEST(DecodeTest, TheNextStepMayBeSentBeforeTheReplyIsRead) {
   EXPECT_TRUE(stream.Finish().ok());
 }
 
-TEST(DecodeTest, CompileThenOpenById) {
+TEST_P(DecodeTest, CompileThenOpenById) {
   const RunningServer running;
   grpc::ClientContext first;
   v1::CompileRequest request;
@@ -140,7 +145,7 @@ TEST(DecodeTest, CompileThenOpenById) {
   ASSERT_TRUE(running.compiler()->Compile(&second, request, &again).ok());
   EXPECT_TRUE(again.from_cache());
   EXPECT_EQ(again.grammar_id(), compiled.grammar_id());
-  TestStream stream(running.channel());
+  TestStream stream(running.channel(), running.memory_at(GetParam()));
   stream.Greet();
   v1::Step step;
   step.add_open()->set_row(1);

@@ -37,11 +37,16 @@ void ExpectGoAway(TestStream* stream) {
   EXPECT_EQ(response.go_away().reason(), "draining");
 }
 
-TEST(DrainTest, AnswersUntilTheStreamLeaves) {
+class DrainedStreamTest : public testing::TestWithParam<Via> {};
+
+INSTANTIATE_TEST_SUITE_P(Transports, DrainedStreamTest, testing::Values(Via::kGrpc, Via::kMemory),
+                         [](const auto& test) { return NameOf(test.param); });
+
+TEST_P(DrainedStreamTest, AnswersUntilTheStreamLeaves) {
   Config config;
   config.drain_ms = 30'000;
   RunningServer running(config);
-  TestStream stream(running.channel());
+  TestStream stream(running.channel(), running.memory_at(GetParam()));
   stream.Greet();
   stream.Run(OpeningStep(OpenOf(1, "choice", R"(["abc"])")));
   const auto begin = steady_clock::now();
@@ -56,11 +61,11 @@ TEST(DrainTest, AnswersUntilTheStreamLeaves) {
   EXPECT_LT(steady_clock::now() - begin, milliseconds(config.drain_ms));
 }
 
-TEST(DrainTest, EndsAtItsDeadline) {
+TEST_P(DrainedStreamTest, EndsAtItsDeadline) {
   Config config;
   config.drain_ms = 300;
   RunningServer running(config);
-  TestStream stream(running.channel());
+  TestStream stream(running.channel(), running.memory_at(GetParam()));
   stream.Greet();
   std::thread drain([&] { running.server().Drain(); });
   ExpectGoAway(&stream);
@@ -111,7 +116,7 @@ int ExitCode(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-TEST(DrainTest, SigtermDrainsTheRealProgram) {
+TEST_P(DrainedStreamTest, SigtermDrainsTheRealProgram) {
   const std::string socket = SocketPath("m.sock");
   const std::string address = absl::StrCat("unix:", socket);
   const pid_t child =
@@ -119,7 +124,7 @@ TEST(DrainTest, SigtermDrainsTheRealProgram) {
                socket + ".log");
   const auto channel = ConnectTo(address);
   ASSERT_TRUE(channel->WaitForConnected(std::chrono::system_clock::now() + milliseconds(20'000)));
-  TestStream stream(channel);
+  TestStream stream(channel, GetParam() == Via::kMemory ? socket : "");
   stream.Greet();
   stream.Run(OpeningStep(OpenOf(1, "choice", R"(["abc"])")));
   ASSERT_EQ(kill(child, SIGTERM), 0);

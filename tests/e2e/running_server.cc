@@ -2,13 +2,21 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <deque>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "grammar_core/base/mutex.h"
+#include "ring/channel.h"
+#include "ring/handover.h"
+#include "ring/shared_memory.h"
 
 namespace maskd::service {
 namespace {
@@ -23,10 +31,108 @@ std::chrono::system_clock::time_point Deadline() {
 
 }  // namespace
 
-TestStream::TestStream(const std::shared_ptr<grpc::Channel>& channel)
-    : stub_(v1::MaskService::NewStub(channel)) {
+// The ring, and what the stream beside it says.
+struct TestStream::Memory {
+  explicit Memory(ring::SharedMemory memory)
+      : channel(std::move(memory), ring::Side::kClient, 64 << 20) {}
+
+  void Watch(grpc::ClientReaderWriter<v1::DecodeRequest, v1::DecodeResponse>* stream) {
+    v1::DecodeResponse notice;
+    while (stream->Read(&notice)) {
+      const MutexLock lock(&mutex);
+      notices.push_back(notice);
+      channel.Wake();
+    }
+    const MutexLock lock(&mutex);
+    ended = true;
+    channel.Wake();
+  }
+
+  bool HasEnded() {
+    const MutexLock lock(&mutex);
+    return ended;
+  }
+
+  bool TakeNotice(v1::DecodeResponse* notice) {
+    const MutexLock lock(&mutex);
+    if (notices.empty()) return false;
+    *notice = std::move(notices.front());
+    notices.pop_front();
+    return true;
+  }
+
+  bool Send(const std::string& message) {
+    channel.StartWrite(message);
+    for (;;) {
+      const auto sent = channel.ContinueWrite();
+      EXPECT_TRUE(sent.ok()) << sent.status();
+      if (!sent.ok() || *sent) return sent.ok();
+      if (HasEnded()) return false;
+      EXPECT_TRUE(channel.Sleep(ring::kRoom, absl::Now() + absl::Seconds(1)).ok());
+    }
+  }
+
+  bool Read(v1::DecodeResponse* response) {
+    for (;;) {
+      if (TakeNotice(response)) return true;
+      const bool is_over = HasEnded();  // what came before the end is there
+      const auto message = channel.TryRead();
+      EXPECT_TRUE(message.ok()) << message.status();
+      if (!message.ok()) return false;
+      if (message->has_value()) {
+        EXPECT_TRUE(
+            response->ParseFromArray((*message)->data(), static_cast<int>((*message)->size())));
+        return true;
+      }
+      if (is_over) return TakeNotice(response);
+      EXPECT_TRUE(channel.Sleep(ring::kBytes, absl::Now() + absl::Seconds(1)).ok());
+    }
+  }
+
+  ring::Channel channel;
+  Mutex mutex;
+  std::deque<v1::DecodeResponse> notices;
+  bool ended = false;
+  std::thread watcher;
+};
+
+TestStream::TestStream(const std::shared_ptr<grpc::Channel>& channel, std::string memory_at)
+    : memory_at_(std::move(memory_at)), stub_(v1::MaskService::NewStub(channel)) {
   context_.set_deadline(Deadline());
   stream_ = stub_->Decode(&context_);
+}
+
+TestStream::~TestStream() {
+  if (memory_ == nullptr || !memory_->watcher.joinable()) return;
+  context_.TryCancel();
+  memory_->watcher.join();
+}
+
+void TestStream::Fetch(const v1::SharedMemory& offer) {
+  auto fd = ring::Fetch(memory_at_ + offer.socket_suffix(), offer.token(),
+                        absl::Now() + absl::Seconds(10));
+  ASSERT_TRUE(fd.ok()) << fd.status();
+  auto memory = ring::SharedMemory::Map(
+      *std::move(fd), {.to_server = offer.to_server_bytes(), .to_client = offer.to_client_bytes()});
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  memory_ = std::make_unique<Memory>(*std::move(memory));
+  memory_->watcher = std::thread([this] { memory_->Watch(stream_.get()); });
+}
+
+bool TestStream::Send(v1::DecodeRequest request) {
+  if (memory_ != nullptr) return memory_->Send(request.SerializeAsString());
+  if (!memory_at_.empty() && request.has_hello()) request.mutable_hello()->set_shared_memory(true);
+  return stream_->Write(request);
+}
+
+bool TestStream::Read(v1::DecodeResponse* response) {
+  if (memory_ != nullptr) return memory_->Read(response);
+  if (!stream_->Read(response)) return false;
+  if (!memory_at_.empty() && response->has_welcome()) {
+    EXPECT_TRUE(response->welcome().has_shared_memory());
+    Fetch(response->welcome().shared_memory());
+  }
+  return true;
 }
 
 v1::Welcome TestStream::Greet() {
@@ -60,8 +166,9 @@ void TestStream::EndSending() {
 grpc::Status TestStream::Finish() {
   EndSending();
   v1::DecodeResponse response;
-  while (stream_->Read(&response)) {
+  while (Read(&response)) {
   }
+  if (memory_ != nullptr) memory_->watcher.join();
   return stream_->Finish();
 }
 

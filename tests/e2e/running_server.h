@@ -20,31 +20,46 @@
 
 namespace maskd::service {
 
-// A Decode stream of a test.
+// How a stream's steps travel.
+enum class Via { kGrpc, kMemory };
+// For names of parametrised tests.
+inline std::string NameOf(Via via) { return via == Via::kGrpc ? "Grpc" : "Memory"; }
+
+// A Decode stream of a test. One thread at a time; two, a sender and a reader, over gRPC.
 class TestStream {
  public:
-  explicit TestStream(const std::shared_ptr<grpc::Channel>& channel);
+  // With the path of the server's socket its steps go through shared memory.
+  explicit TestStream(const std::shared_ptr<grpc::Channel>& channel, std::string memory_at = "");
+  ~TestStream();
+  TestStream(const TestStream&) = delete;
+  TestStream& operator=(const TestStream&) = delete;
 
   // Sends Hello and reads the answer. The width is that of the embedded vocabulary.
   v1::Welcome Greet();
-  bool Send(const v1::DecodeRequest& request) { return stream_->Write(request); }
+  bool Send(v1::DecodeRequest request);
   // Sends a step with the next number and reads its reply, which is not to be a notice.
   v1::StepReply Run(v1::Step step);
   // The next message; false at the end.
-  bool Read(v1::DecodeResponse* response) { return stream_->Read(response); }
+  bool Read(v1::DecodeResponse* response);
   // Half-closes, once.
   void EndSending();
   // Half-closes, reads to the end, and gives the stream's status.
   grpc::Status Finish();
 
   [[nodiscard]] std::uint64_t last_step() const { return step_; }
+  [[nodiscard]] bool uses_memory() const { return memory_ != nullptr; }
 
  private:
+  struct Memory;
+  void Fetch(const v1::SharedMemory& offer);
+
+  const std::string memory_at_;
   grpc::ClientContext context_;
   std::unique_ptr<v1::MaskService::Stub> stub_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::DecodeRequest, v1::DecodeResponse>> stream_;
   std::uint64_t step_ = 0;
   bool half_closed_ = false;
+  std::unique_ptr<Memory> memory_;  // once fetched
 };
 
 class RunningServer {
@@ -59,6 +74,10 @@ class RunningServer {
   [[nodiscard]] const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   // Of its Unix socket.
   [[nodiscard]] std::string address() const;
+  // The socket's path for a TestStream through shared memory; empty for one over gRPC.
+  [[nodiscard]] std::string memory_at(Via via) const {
+    return via == Via::kMemory ? socket_ : std::string();
+  }
   [[nodiscard]] Server& server() const { return *server_; }
 
   std::unique_ptr<v1::CompileService::Stub> compiler() const {

@@ -318,12 +318,23 @@ TEST(MetricsTest, TellWhatHappened) {
   *bad.mutable_grammar() = GrammarOf("json_schema", R"({"type":"no"})");
   v1::CompileResponse response;
   EXPECT_FALSE(running.compiler()->Compile(&context, bad, &response).ok());
+  TestStream local(running.channel(), running.memory_at(Via::kMemory));
+  local.Greet();
+  local.Run({});
+  EXPECT_TRUE(local.Finish().ok());
   const std::string scrape = Scrape(running.server().metrics_port());
+  EXPECT_EQ(Value(scrape, "maskd_streams_total{transport=\"grpc\"}"), 1);
+  EXPECT_EQ(Value(scrape, "maskd_streams_total{transport=\"shared_memory\"}"), 1);
+  EXPECT_EQ(
+      Value(scrape, "maskd_step_bytes_total{direction=\"received\",transport=\"shared_memory\"}"),
+      4)
+      << "an empty step with its number";
+  EXPECT_GT(Value(scrape, "maskd_step_bytes_total{direction=\"sent\",transport=\"grpc\"}"), 0);
   EXPECT_EQ(Value(scrape, "maskd_compile_seconds_count{code=\"OK\",kind=\"choice\"}"), 2) << scrape;
   EXPECT_EQ(
       Value(scrape, "maskd_compile_seconds_count{code=\"INVALID_ARGUMENT\",kind=\"json_schema\"}"),
       1);
-  EXPECT_EQ(Value(scrape, "maskd_step_seconds_count"), 1);
+  EXPECT_EQ(Value(scrape, "maskd_step_seconds_count"), 2);
   EXPECT_EQ(Value(scrape, "maskd_rows_total{state=\"active\"}"), 1);
   EXPECT_EQ(Value(scrape, "maskd_streams_open"), 0);
   EXPECT_EQ(Value(scrape, "maskd_rows_open"), 0);

@@ -21,6 +21,8 @@ TEST(MetricsTest, EveryEventIsSeen) {
   Metrics metrics("1.2.3");
   metrics.CompileDone("json_schema", "OK", 0.003);
   metrics.StepDone(30e-6);
+  metrics.StepBytes(Transport::kSharedMemory, 20, 300);
+  metrics.StreamBegan(Transport::kGrpc);
   metrics.RowsAnswered(RowOutcome::kActive, 8);
   metrics.CacheRequest(CacheOutcome::kJoined);
   metrics.CacheEvictions(2);
@@ -36,6 +38,11 @@ TEST(MetricsTest, EveryEventIsSeen) {
            "maskd_compile_seconds_bucket{code=\"OK\",kind=\"json_schema\",le=\"0.002\"} 0",
            "maskd_compile_seconds_bucket{code=\"OK\",kind=\"json_schema\",le=\"0.005\"} 1",
            "maskd_step_seconds_bucket{le=\"5e-05\"} 1",
+           "maskd_step_bytes_total{direction=\"received\",transport=\"shared_memory\"} 20",
+           "maskd_step_bytes_total{direction=\"sent\",transport=\"shared_memory\"} 300",
+           "maskd_step_bytes_total{direction=\"sent\",transport=\"grpc\"} 0",
+           "maskd_streams_total{transport=\"grpc\"} 1",
+           "maskd_streams_total{transport=\"shared_memory\"} 0",
            "maskd_rows_total{state=\"active\"} 8",
            "maskd_rows_total{state=\"refused_token\"} 0",
            "maskd_cache_requests_total{result=\"joined\"} 1",

@@ -1,0 +1,46 @@
+#include "service/memory_offers.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace maskd::service {
+
+absl::Status MemoryOffers::Listen(const std::string& path) {
+  auto port = ring::HandoverPort::Listen(absl::StrCat(path, ring::kSocketSuffix),
+                                         [this](absl::string_view token) { return Take(token); });
+  if (!port.ok()) return port.status();
+  ports_.push_back(*std::move(port));
+  return absl::OkStatus();
+}
+
+MemoryOffers::Offer::~Offer() { Withdraw(); }
+
+bool MemoryOffers::Offer::Withdraw() {
+  MemoryOffers* const offers = std::exchange(offers_, nullptr);
+  return offers != nullptr && offers->Remove(token_);
+}
+
+absl::StatusOr<MemoryOffers::Offer> MemoryOffers::Add(ring::UniqueFd fd,
+                                                      std::function<void()> tell_fetched) {
+  absl::StatusOr<std::string> token = ring::MakeToken();
+  if (!token.ok()) return token.status();
+  const MutexLock lock(&mutex_);
+  waiting_[*token] = {std::move(fd), std::move(tell_fetched)};
+  return Offer(this, *std::move(token));
+}
+
+ring::UniqueFd MemoryOffers::Take(absl::string_view token) {
+  const MutexLock lock(&mutex_);
+  auto found = waiting_.extract(token);
+  if (found.empty()) return ring::UniqueFd();
+  found.mapped().tell_fetched();
+  return std::move(found.mapped().fd);
+}
+
+bool MemoryOffers::Remove(const std::string& token) {
+  const MutexLock lock(&mutex_);
+  return waiting_.erase(token) > 0;
+}
+
+}  // namespace maskd::service

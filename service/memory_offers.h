@@ -1,0 +1,80 @@
+// Shared memory that streams have been offered and not fetched yet, by the token that each was
+// told; and the sockets at which it is fetched. docs/transports.md has the rules.
+//
+// Threads   any. A stream is told with the lock held: what tells it must neither block nor come
+//           back here.
+// Ownership offers must not outlive this.
+#ifndef MASKD_SERVICE_MEMORY_OFFERS_H_
+#define MASKD_SERVICE_MEMORY_OFFERS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/base/mutex.h"
+#include "ring/handover.h"
+#include "ring/unique_fd.h"
+
+namespace maskd::service {
+
+class MemoryOffers {
+ public:
+  MemoryOffers() = default;
+  MemoryOffers(const MemoryOffers&) = delete;
+  MemoryOffers& operator=(const MemoryOffers&) = delete;
+
+  // Opens the second socket of the Unix socket at `path`. Before the first Offer(). Errors: those
+  // of ring::HandoverPort.
+  absl::Status Listen(const std::string& path);
+  // Closes the sockets: nothing is fetched any more.
+  void Close() { ports_.clear(); }
+  [[nodiscard]] bool is_open() const { return !ports_.empty(); }
+
+  // An offer; withdrawn when it is destroyed.
+  class Offer {
+   public:
+    Offer(MemoryOffers* offers, std::string token) : offers_(offers), token_(std::move(token)) {}
+    Offer(Offer&& other) noexcept
+        : offers_(std::exchange(other.offers_, nullptr)), token_(std::move(other.token_)) {}
+    Offer& operator=(Offer&&) = delete;
+    ~Offer();
+
+    [[nodiscard]] const std::string& token() const { return token_; }
+    // Withdraws it. False: it has been fetched, which has been told.
+    bool Withdraw();
+
+   private:
+    MemoryOffers* offers_;
+    std::string token_;
+  };
+
+  // Offers the memory behind `fd`. `tell_fetched` is called at most once, on any thread, never
+  // after the offer's end. Errors: those of ring::MakeToken().
+  absl::StatusOr<Offer> Add(ring::UniqueFd fd, std::function<void()> tell_fetched)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Waiting {
+    ring::UniqueFd fd;
+    std::function<void()> tell_fetched;
+  };
+
+  ring::UniqueFd Take(absl::string_view token) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Whether it was there.
+  bool Remove(const std::string& token) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  Mutex mutex_;
+  absl::flat_hash_map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<ring::HandoverPort>> ports_;  // last: their threads use the above
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_MEMORY_OFFERS_H_

@@ -1,0 +1,46 @@
+#include "service/step_exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "service/step_reader.h"
+
+namespace maskd::service {
+namespace {
+
+// Whether reading the step's grammars may take long.
+bool BringsText(const StepRequest& step) {
+  return std::ranges::any_of(step.opens,
+                             [](const RowToOpen& open) { return open.target.source.has_value(); });
+}
+
+}  // namespace
+
+StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
+    : metrics_(host.metrics),
+      mask_words_(terms.mask_words),
+      session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics) {}
+
+absl::Status StepExchange::Begin(absl::string_view bytes) {
+  begin_ = Clock::now();
+  received_ = bytes.size();
+  if (!std::exchange(has_begun_, true)) metrics_->StreamBegan(transport_);
+  if (absl::Status read = ReadStep(bytes, &step_); !read.ok()) return read;
+  brings_text_ = BringsText(step_);
+  return brings_text_ ? absl::OkStatus() : session_.Begin(step_);
+}
+
+absl::StatusOr<absl::string_view> StepExchange::Finish(const std::function<bool()>& is_cancelled) {
+  if (std::exchange(brings_text_, false)) {
+    if (absl::Status begun = session_.Begin(step_); !begun.ok()) return begun;
+  }
+  const absl::StatusOr<const StepResult*> result = session_.Finish(step_, is_cancelled);
+  if (!result.ok()) return result.status();
+  const absl::string_view reply = writer_.Write(**result, mask_words_);
+  const std::chrono::duration<double> taken = Clock::now() - begin_;
+  metrics_->StepDone(taken.count() - (*result)->waited_seconds);
+  metrics_->StepBytes(transport_, received_, reply.size());
+  return reply;
+}
+
+}  // namespace maskd::service

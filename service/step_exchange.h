@@ -1,0 +1,62 @@
+// A step's bytes in, its reply's bytes out: what a Decode stream does, whatever carries the bytes.
+//
+//   if (exchange.Begin(bytes).ok()) reply = exchange.Finish(is_cancelled);   // send it, and then
+//   exchange.LookAhead();
+//
+// Errors   each ends the stream: those of step_reader.h and of stream_session.h.
+// Threads  one thread at a time.
+#ifndef MASKD_SERVICE_STEP_EXCHANGE_H_
+#define MASKD_SERVICE_STEP_EXCHANGE_H_
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "metrics/registry.h"
+#include "service/reply_writer.h"
+#include "service/stream_host.h"
+#include "service/stream_session.h"
+#include "service/stream_terms.h"
+#include "service/stream_types.h"
+
+namespace maskd::service {
+
+class StepExchange {
+ public:
+  StepExchange(const StreamHost& host, const StreamTerms& terms);
+
+  // Says what carries the bytes; counted with the first step. kGrpc until then.
+  void TravelBy(metrics::Transport transport) { transport_ = transport; }
+
+  // Reads the step and, unless takes_long(), applies it. Never waits.
+  absl::Status Begin(absl::string_view bytes);
+  // Whether Finish() may wait for a compile or read grammars.
+  [[nodiscard]] bool takes_long() const { return brings_text_ || session_.waits(); }
+  // The reply's bytes, until the next call.
+  absl::StatusOr<absl::string_view> Finish(const std::function<bool()>& is_cancelled);
+
+  // See StreamSession.
+  void LookAhead() { session_.LookAhead(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  metrics::Metrics* const metrics_;
+  const int mask_words_;
+  metrics::Transport transport_ = metrics::Transport::kGrpc;
+  StreamSession session_;
+  StepRequest step_;
+  Clock::time_point begin_;
+  std::size_t received_ = 0;  // bytes of the step
+  bool brings_text_ = false;
+  bool has_begun_ = false;  // the stream has had a step
+  ReplyWriter writer_;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_STEP_EXCHANGE_H_

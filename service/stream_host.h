@@ -1,0 +1,30 @@
+// What the Decode streams of a server share. Nothing is owned.
+#ifndef MASKD_SERVICE_STREAM_HOST_H_
+#define MASKD_SERVICE_STREAM_HOST_H_
+
+#include <cstdint>
+
+#include "metrics/registry.h"
+#include "service/grammar_store.h"
+#include "service/memory_offers.h"
+#include "service/step_threads.h"
+#include "service/stream_registry.h"
+#include "service/stream_types.h"
+#include "service/tokenizer_store.h"
+
+namespace maskd::service {
+
+struct StreamHost {
+  StreamLimits limits;
+  std::int64_t drain_ms = 0;
+  const TokenizerStore* tokenizers = nullptr;
+  GrammarStore* grammars = nullptr;
+  metrics::Metrics* metrics = nullptr;
+  StreamRegistry* streams = nullptr;
+  StepThreads* threads = nullptr;
+  MemoryOffers* offers = nullptr;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_STREAM_HOST_H_
