@@ -223,6 +223,7 @@ typedef struct maskd_stream_options {
   int32_t give_up_after_ms;   /* how long one that serves is looked for; 0: 10000 */
   int32_t compile_timeout_ms; /* how long grammars of rows that move may compile; 0: 10000 */
   int32_t read_ahead;         /* whether a thread receives replies between submit and collect */
+  int32_t shared_memory;      /* whether steps may go through memory shared with the server */
 } maskd_stream_options;
 
 MASKD_API maskd_status* maskd_stream_open_with(const maskd_client* client,
@@ -248,6 +249,8 @@ MASKD_API void maskd_stream_free(maskd_stream* stream);
 MASKD_API const char* maskd_stream_welcome_json(const maskd_stream* stream);
 /* Words of a mask, for maskd_result_copy_masks(). */
 MASKD_API int64_t maskd_stream_mask_words(const maskd_stream* stream);
+/* Whether its steps go through shared memory, not over gRPC. */
+MASKD_API int32_t maskd_stream_uses_shared_memory(const maskd_stream* stream);
 MASKD_API int32_t maskd_stream_in_flight(const maskd_stream* stream);
 /* Whether the server has said that it will stop: move the rows to another one. */
 MASKD_API int32_t maskd_stream_going_away(const maskd_stream* stream);

@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -11,7 +12,7 @@ namespace maskd::client {
 namespace {
 
 // The first version of the options.
-constexpr std::size_t kLeastOptions = sizeof(maskd_stream_options);
+constexpr std::size_t kLeastOptions = offsetof(maskd_stream_options, shared_memory);
 
 std::string TextOf(const char* text) { return text == nullptr ? "" : text; }
 
@@ -27,6 +28,7 @@ StreamOptions ReadOptions(const maskd_stream_options& from, std::int64_t timeout
                         .want_temperature = from.want_temperature != 0,
                         .want_bias = from.want_bias != 0,
                         .read_ahead = from.read_ahead != 0,
+                        .shared_memory = from.shared_memory != 0,
                         .open_timeout = absl::Milliseconds(timeout_ms)};
   if (from.dictionary_size != 0) options.dictionary_size = from.dictionary_size;
   return options;
@@ -167,6 +169,11 @@ const char* maskd_stream_welcome_json(const maskd_stream* stream) {
 
 int64_t maskd_stream_mask_words(const maskd_stream* stream) {
   return stream == nullptr ? 0 : maskd::client::WelcomeOf(*stream).mask_words();
+}
+
+int32_t maskd_stream_uses_shared_memory(const maskd_stream* stream) {
+  if (stream == nullptr) return 0;
+  return maskd::client::With(*stream, [](const auto& each) { return each.uses_shared_memory(); });
 }
 
 int32_t maskd_stream_in_flight(const maskd_stream* stream) {

@@ -6,7 +6,7 @@
 // Order    at most one write and one read are pending at a time, as gRPC demands. A read is always
 //          pending until the stream ends, so replies are received while a write is waited for.
 // End      when a read or a write fails the call is finished and its status kept.
-// Threads  one thread at a time, but for Interrupt().
+// Threads  as StepCall.
 #ifndef MASKD_CLIENT_CPP_DECODE_CALL_H_
 #define MASKD_CLIENT_CPP_DECODE_CALL_H_
 
@@ -29,37 +29,29 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/support/byte_buffer.h"
 
+#include "client/cpp/step_call.h"
 #include "maskd/v1/mask_service.pb.h"
 
 namespace maskd::client {
 
-class DecodeCall {
+class DecodeCall : public StepCall {
  public:
   DecodeCall(const std::string& address, int max_message_bytes);
   // Cancels the call if it has not ended, and waits until gRPC has let go of it.
-  ~DecodeCall();
+  ~DecodeCall() override;
   DecodeCall(const DecodeCall&) = delete;
   DecodeCall& operator=(const DecodeCall&) = delete;
 
   // Starts the call. DEADLINE_EXCEEDED, or the status it ended with.
   absl::Status Start(absl::Time deadline);
 
-  // Sends `message`, after the one before is on its way. The message is serialised when this
-  // returns. `byte_size` is what its ByteSizeLong() has just said.
-  absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size, absl::Time deadline);
-
-  // Reads the next message, without sleeping until `awake_until`. DEADLINE_EXCEEDED, or the status
-  // the call ended with; CANCELLED when the server ended it with OK.
+  absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
+                     absl::Time deadline) override;
   absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,
-                    absl::Time awake_until = absl::UnixEpoch());
-
-  // The same without end, but for Interrupt(): then false, and nothing was read.
-  absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message);
-  // Ends ReadUntilInterrupted(), that of now or else the next one. From any thread.
-  void Interrupt();
-
-  // Half-closes, drops what still arrives and gives the final status.
-  absl::Status Finish(absl::Time deadline);
+                    absl::Time awake_until) override;
+  absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message) override;
+  void Interrupt() override;
+  absl::Status Finish(absl::Time deadline) override;
 
  private:
   // What a completion is of.

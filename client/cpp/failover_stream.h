@@ -69,6 +69,9 @@ class FailoverStream {
 
   // Of the server in use.
   [[nodiscard]] const v1::Welcome& welcome() const { return stream_->welcome(); }
+  [[nodiscard]] bool uses_shared_memory() const {
+    return stream_ != nullptr && stream_->uses_shared_memory();
+  }
   [[nodiscard]] const std::string& address() const { return options_.addresses[address_]; }
   [[nodiscard]] int in_flight() const { return static_cast<int>(unanswered_.size()); }
   // How often the rows have moved.

@@ -1,6 +1,7 @@
 #include "client/cpp/mask_stream.h"
 
 #include <deque>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,8 +9,10 @@
 #include "grpcpp/support/proto_buffer_reader.h"
 
 #include "client/cpp/decode_call.h"
+#include "client/cpp/memory_call.h"
 #include "client/cpp/read_ahead.h"
 #include "client/cpp/reply_reader.h"
+#include "client/cpp/step_call.h"
 
 namespace maskd::client {
 namespace {
@@ -37,14 +40,58 @@ v1::DecodeRequest MakeHello(const StreamOptions& options) {
   hello.set_logits_width(options.logits_width);
   hello.set_want_temperature(options.want_temperature);
   hello.set_want_bias(options.want_bias);
+  hello.set_shared_memory(options.shared_memory);
   if (options.short_forms) OfferForms(options.dictionary_size, hello);
   return request;
+}
+
+// Starts the call and gives the server's answer to the hello.
+absl::StatusOr<v1::Welcome> SayHello(const StreamOptions& options, absl::Time deadline,
+                                     DecodeCall& call) {
+  if (absl::Status status = call.Start(deadline); !status.ok()) return status;
+  const v1::DecodeRequest hello = MakeHello(options);
+  if (absl::Status status = call.Write(hello, hello.ByteSizeLong(), deadline); !status.ok()) {
+    return status;
+  }
+  grpc::ByteBuffer bytes;
+  absl::Status status = call.Read(bytes, deadline, absl::UnixEpoch());
+  if (!status.ok()) return status;
+  v1::DecodeResponse response;
+  grpc::ProtoBufferReader reader(&bytes);
+  if (!response.ParseFromZeroCopyStream(&reader) || !response.has_welcome()) {
+    return absl::InternalError("the server's first message is not a welcome");
+  }
+  return std::move(*response.mutable_welcome());
 }
 
 }  // namespace
 
 struct MaskStream::State {
-  State(const std::string& address, int max_message_bytes) : call(address, max_message_bytes) {}
+  // Connects and agrees on how the steps travel.
+  absl::Status Open(const std::string& address, int max_message_bytes,
+                    const StreamOptions& options) {
+    const absl::Time deadline = absl::Now() + options.open_timeout;
+    auto decode = std::make_unique<DecodeCall>(address, max_message_bytes);
+    absl::StatusOr<v1::Welcome> said = SayHello(options, deadline, *decode);
+    if (!said.ok()) return said.status();
+    welcome = *std::move(said);
+    if (!welcome.has_shared_memory()) {
+      call = std::move(decode);
+      return absl::OkStatus();
+    }
+    auto memory = FetchMemory(address, welcome.shared_memory(), deadline);
+    welcome.clear_shared_memory();  // the token is spent
+    if (memory.ok()) {
+      uses_shared_memory = true;
+      call = std::make_unique<MemoryCall>(std::move(decode), *std::move(memory),
+                                          static_cast<std::size_t>(max_message_bytes));
+    } else if (absl::IsUnavailable(memory.status())) {
+      call = std::move(decode);
+    } else {
+      return memory.status();
+    }
+    return absl::OkStatus();
+  }
 
   // The next message, into `message`.
   absl::Status Read(absl::Time deadline) {
@@ -56,12 +103,13 @@ struct MaskStream::State {
       if (!taken.ok() || *taken) return taken.status();
     }
     grpc::ByteBuffer bytes;
-    absl::Status read = call.Read(bytes, deadline, begin + awake);
+    absl::Status read = call->Read(bytes, deadline, begin + awake);
     waited += absl::Now() - begin;
     return read.ok() ? reader->Read(bytes, message) : read;
   }
 
-  DecodeCall call;
+  std::unique_ptr<StepCall> call;  // once welcome
+  bool uses_shared_memory = false;
   v1::Welcome welcome;
   std::optional<ReplyReader> reader;  // once welcome
   std::optional<ReadAhead> ahead;     // after those that it uses
@@ -80,36 +128,25 @@ MaskStream::~MaskStream() = default;
 absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::Open(const std::string& address,
                                                              int max_message_bytes,
                                                              const StreamOptions& options) {
-  std::unique_ptr<MaskStream> stream(
-      new MaskStream(std::make_unique<State>(address, max_message_bytes)));
-  stream->state_->next_step = options.first_step;
-  if (absl::Status status = stream->SayHello(options); !status.ok()) return status;
-  return stream;
-}
-
-absl::Status MaskStream::SayHello(const StreamOptions& options) {
-  const absl::Time deadline = absl::Now() + options.open_timeout;
-  DecodeCall& call = state_->call;
-  if (absl::Status status = call.Start(deadline); !status.ok()) return status;
-  const v1::DecodeRequest hello = MakeHello(options);
-  if (absl::Status status = call.Write(hello, hello.ByteSizeLong(), deadline); !status.ok()) {
-    return status;
+  auto state = std::make_unique<State>();
+  absl::Status opened = state->Open(address, max_message_bytes, options);
+  if (options.shared_memory && absl::IsUnimplemented(opened)) {
+    // A server from before there was any.
+    StreamOptions without = options;
+    without.shared_memory = false;
+    return Open(address, max_message_bytes, without);
   }
-  grpc::ByteBuffer bytes;
-  if (absl::Status status = call.Read(bytes, deadline); !status.ok()) return status;
-  v1::DecodeResponse response;
-  grpc::ProtoBufferReader reader(&bytes);
-  if (!response.ParseFromZeroCopyStream(&reader) || !response.has_welcome()) {
-    return absl::InternalError("the server's first message is not a welcome");
-  }
-  state_->welcome = std::move(*response.mutable_welcome());
-  state_->reader.emplace(state_->welcome);
-  state_->awake = options.awake;
-  if (options.read_ahead) state_->ahead.emplace(&call, &*state_->reader);
-  return absl::OkStatus();
+  if (!opened.ok()) return opened;
+  state->next_step = options.first_step;
+  state->awake = options.awake;
+  state->reader.emplace(state->welcome);
+  if (options.read_ahead) state->ahead.emplace(state->call.get(), &*state->reader);
+  return std::unique_ptr<MaskStream>(new MaskStream(std::move(state)));
 }
 
 const v1::Welcome& MaskStream::welcome() const { return state_->welcome; }
+
+bool MaskStream::uses_shared_memory() const { return state_->uses_shared_memory; }
 
 absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
   if (in_flight() >= kMaxInFlight) {
@@ -124,7 +161,7 @@ absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
         absl::StrCat("step: limit max_step_bytes is ", limit, ", ", bytes, " needed"));
   }
   if (state_->ahead.has_value()) state_->ahead->End();
-  absl::Status status = state_->call.Write(step.message_, bytes, absl::Now() + kWriteTimeout);
+  absl::Status status = state_->call->Write(step.message_, bytes, absl::Now() + kWriteTimeout);
   if (!status.ok()) return status;
   if (state_->ahead.has_value()) state_->ahead->Begin();
   state_->in_flight.push_back(state_->next_step);
@@ -162,7 +199,7 @@ const std::optional<v1::GoAway>& MaskStream::go_away() const { return state_->go
 absl::Status MaskStream::Close(absl::Duration timeout) {
   state_->in_flight.clear();
   state_->ahead.reset();
-  return state_->call.Finish(absl::Now() + timeout);
+  return state_->call->Finish(absl::Now() + timeout);
 }
 
 }  // namespace maskd::client

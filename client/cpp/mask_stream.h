@@ -11,7 +11,7 @@
 //          alone is not final: the reply may still be collected.
 // Threads  one thread at a time; the calling thread itself polls the connection, there is no other.
 //          So nothing is received between calls, beyond what the connection's buffers hold; unless
-//          StreamOptions::read_ahead is set.
+//          StreamOptions::read_ahead is set. With shared memory a thread waits for the end.
 // Ownership  independent of the Client that opened it.
 #ifndef MASKD_CLIENT_CPP_MASK_STREAM_H_
 #define MASKD_CLIENT_CPP_MASK_STREAM_H_
@@ -50,6 +50,9 @@ struct StreamOptions {
   // Collect(), so that Collect() only hands them over. For engines that compute meanwhile: one that
   // collects at once waits for the thread some 10 us longer.
   bool read_ahead = false;
+  // Whether steps and replies may go through memory shared with the server, where its address is a
+  // Unix socket and it lends some; else they go over gRPC as without. docs/transports.md says how.
+  bool shared_memory = false;
   // How long a Collect() whose reply is not there looks for it again and again before it sleeps: a
   // thread that sleeps is woken some 10 us late. Only time in which the engine would wait anyway.
   absl::Duration awake = absl::Microseconds(200);
@@ -77,6 +80,9 @@ class MaskStream {
   // The server's terms: tokenizer, words of a mask, limits.
   [[nodiscard]] const v1::Welcome& welcome() const;
 
+  // Whether steps and replies go through shared memory.
+  [[nodiscard]] bool uses_shared_memory() const;
+
   // Sends the step and gives its number, which its reply bears. `step` may be cleared and reused at
   // once. Errors: FAILED_PRECONDITION (too many in flight), RESOURCE_EXHAUSTED (larger than the
   // server's max_step_bytes; the stream goes on), the stream's end.
@@ -103,7 +109,6 @@ class MaskStream {
  private:
   struct State;
   explicit MaskStream(std::unique_ptr<State> state);
-  absl::Status SayHello(const StreamOptions& options);
 
   std::unique_ptr<State> state_;
 };

@@ -4,7 +4,7 @@
 
 namespace maskd::client {
 
-ReadAhead::ReadAhead(DecodeCall* call, ReplyReader* reader)
+ReadAhead::ReadAhead(StepCall* call, ReplyReader* reader)
     : call_(call), reader_(reader), thread_([this] { Run(); }) {}
 
 ReadAhead::~ReadAhead() {

@@ -18,15 +18,15 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
-#include "client/cpp/decode_call.h"
 #include "client/cpp/reply_reader.h"
+#include "client/cpp/step_call.h"
 
 namespace maskd::client {
 
 class ReadAhead {
  public:
   // Both must outlive this, and the call have been started.
-  ReadAhead(DecodeCall* call, ReplyReader* reader);
+  ReadAhead(StepCall* call, ReplyReader* reader);
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
@@ -48,7 +48,7 @@ class ReadAhead {
   // False: interrupted.
   absl::StatusOr<bool> Read();
 
-  DecodeCall* const call_;
+  StepCall* const call_;
   ReplyReader* const reader_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -322,6 +322,21 @@ static void TestOldStructs(maskd_stream *stream, maskd_step *step, maskd_result 
   RunStep(stream, step, result);
 }
 
+/* Uses it up. */
+static void TestStream(maskd_stream *stream) {
+  CHECK(strstr(maskd_stream_welcome_json(stream), "\"mask_words\":10") != NULL);
+  CHECK(maskd_stream_going_away(stream) == 0);
+  maskd_step *step = maskd_step_new();
+  maskd_result *result = maskd_result_new();
+  TestDecode(stream, step, result);
+  TestVerbs(stream, step, result);
+  TestOldStructs(stream, step, result);
+  OK(maskd_stream_close(stream, kTimeoutMs));
+  maskd_result_free(result);
+  maskd_step_free(step);
+  maskd_stream_free(stream);
+}
+
 static void TestServer(const char *address) {
   maskd_client *client = NULL;
   OK(maskd_client_connect(address, kTimeoutMs, &client));
@@ -337,19 +352,16 @@ static void TestServer(const char *address) {
   OK(maskd_stream_remember(stream, "x", "{\"kind\": \"choice\", \"source\": \"[]\"}"));
   CHECK(maskd_stream_moves(stream) == 0);
   maskd_stream_free(stream);
+  maskd_stream_options options_of_memory = options;
+  options_of_memory.shared_memory = 1;
+  maskd_stream *memory_stream = NULL;
+  OK(maskd_stream_open_with(client, &options_of_memory, kTimeoutMs, &memory_stream));
   OK(maskd_stream_open_with(client, &options, kTimeoutMs, &stream));
-  maskd_client_free(client); /* the stream lives on */
-  CHECK(strstr(maskd_stream_welcome_json(stream), "\"mask_words\":10") != NULL);
-  CHECK(maskd_stream_going_away(stream) == 0);
-  maskd_step *step = maskd_step_new();
-  maskd_result *result = maskd_result_new();
-  TestDecode(stream, step, result);
-  TestVerbs(stream, step, result);
-  TestOldStructs(stream, step, result);
-  OK(maskd_stream_close(stream, kTimeoutMs));
-  maskd_result_free(result);
-  maskd_step_free(step);
-  maskd_stream_free(stream);
+  maskd_client_free(client); /* the streams live on */
+  CHECK(maskd_stream_uses_shared_memory(stream) == 0);
+  CHECK(maskd_stream_uses_shared_memory(memory_stream) == 1);
+  TestStream(stream);
+  TestStream(memory_stream);
 }
 
 int main(int argc, char **argv) {

@@ -32,12 +32,14 @@ struct Program : ServerProgram {
 };
 
 // The same rows on a stream that moves and on one that stays.
-class FailoverTest : public testing::Test {
+// The parameter: whether steps go through shared memory.
+class FailoverTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     auto stream = FailoverStream::Open(
-        {.addresses = {first_.address(), second_.address()}, .stream = {.logits_width = kWidth}});
+        {.addresses = {first_.address(), second_.address()}, .stream = Options()});
     ASSERT_TRUE(stream.ok()) << stream.status();
+    ASSERT_EQ((*stream)->uses_shared_memory(), GetParam());
     stream_ = *std::move(stream);
     const auto client = Client::Connect({.address = third_.address()});
     ASSERT_TRUE(client.ok());
@@ -54,6 +56,8 @@ class FailoverTest : public testing::Test {
     step_.WaitForCompile(kTimeout);
     ASSERT_NO_FATAL_FAILURE(RunStep());
   }
+
+  static StreamOptions Options() { return {.logits_width = kWidth, .shared_memory = GetParam()}; }
 
   // One step on both; then a token of each row's mask, here and there a rollback.
   void RunStep() {
@@ -112,18 +116,22 @@ class FailoverTest : public testing::Test {
   absl::Duration slowest_;
 };
 
-TEST_F(FailoverTest, RowsGoOnBitForBitWhenTheirServerIsKilled) {
+INSTANTIATE_TEST_SUITE_P(Transports, FailoverTest, testing::Bool(),
+                         [](const auto& test) { return test.param ? "Memory" : "Grpc"; });
+
+TEST_P(FailoverTest, RowsGoOnBitForBitWhenTheirServerIsKilled) {
   for (int i = 0; i < 30; ++i) ASSERT_NO_FATAL_FAILURE(RunStep());
   first_.Signal(SIGKILL);
   slowest_ = absl::ZeroDuration();
   for (int i = 0; i < 30; ++i) ASSERT_NO_FATAL_FAILURE(RunStep());
   EXPECT_EQ(stream_->moves(), 1);
   EXPECT_EQ(stream_->address(), second_.address());
+  EXPECT_EQ(stream_->uses_shared_memory(), GetParam());
   RecordProperty("slowest_step_ms", static_cast<int>(absl::ToInt64Milliseconds(slowest_)));
   EXPECT_LT(slowest_, absl::Seconds(5)) << "250 ms on a machine that does nothing else";
 }
 
-TEST_F(FailoverTest, StepsInFlightAreAnsweredByTheNextServer) {
+TEST_P(FailoverTest, StepsInFlightAreAnsweredByTheNextServer) {
   const auto submit_empty = [this] {
     Step empty;
     empty.Take(1, {});
@@ -143,7 +151,7 @@ TEST_F(FailoverTest, StepsInFlightAreAnsweredByTheNextServer) {
   ASSERT_NO_FATAL_FAILURE(RunStep());
 }
 
-TEST_F(FailoverTest, NoStepFailsWhenServersAreDrainedInTurn) {
+TEST_P(FailoverTest, NoStepFailsWhenServersAreDrainedInTurn) {
   for (Program* program : {&first_, &second_, &first_}) {
     for (int i = 0; i < 10; ++i) ASSERT_NO_FATAL_FAILURE(RunStep());
     program->Signal(SIGTERM);
@@ -156,9 +164,9 @@ TEST_F(FailoverTest, NoStepFailsWhenServersAreDrainedInTurn) {
   EXPECT_EQ(stream_->moves(), 3);
 }
 
-TEST_F(FailoverTest, WithoutAnyServerTheErrorComesInTime) {
+TEST_P(FailoverTest, WithoutAnyServerTheErrorComesInTime) {
   auto lonely = FailoverStream::Open({.addresses = {first_.address()},
-                                      .stream = {.logits_width = kWidth},
+                                      .stream = Options(),
                                       .give_up_after = absl::Milliseconds(300)});
   ASSERT_TRUE(lonely.ok()) << lonely.status();
   first_.Signal(SIGKILL);

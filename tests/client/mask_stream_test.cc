@@ -75,6 +75,24 @@ TEST_P(MaskStreamTest, SaysHelloAndKeepsTheWelcome) {
   EXPECT_EQ(hello.logits_width(), 128'256U);
 }
 
+// A server from before there was shared memory refuses the field that it does not know.
+TEST_P(MaskStreamTest, AsksAnOlderServerAgainWithoutSharedMemory) {
+  const ScriptedServer server({.decode = [](ServerStream& stream) {
+    v1::DecodeRequest hello;
+    stream.Read(&hello);
+    if (hello.hello().shared_memory()) {
+      return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "hello: field 9 is not known");
+    }
+    v1::DecodeResponse welcome;
+    welcome.mutable_welcome()->set_mask_words(1);
+    stream.Write(welcome);
+    return grpc::Status::OK;
+  }});
+  const auto stream = OpenOn(server, {.logits_width = 32, .shared_memory = true});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  EXPECT_FALSE((*stream)->uses_shared_memory());
+}
+
 TEST_P(MaskStreamTest, ARefusedHelloIsTheErrorOfOpen) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     v1::DecodeRequest request;

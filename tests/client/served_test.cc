@@ -48,7 +48,8 @@ std::vector<int> Allowed(const RowResult& row) {
   return allowed;
 }
 
-class ServedClientTest : public testing::Test {
+// The parameter: whether steps go through shared memory.
+class ServedClientTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     service::Config config;
@@ -61,10 +62,13 @@ class ServedClientTest : public testing::Test {
     auto client = Client::Connect({.address = address()});
     ASSERT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
-    auto stream = client_->OpenStream({.logits_width = kWidth});
+    auto stream = client_->OpenStream(Options());
     ASSERT_TRUE(stream.ok()) << stream.status();
     stream_ = *std::move(stream);
+    ASSERT_EQ(stream_->uses_shared_memory(), GetParam());
   }
+
+  static StreamOptions Options() { return {.logits_width = kWidth, .shared_memory = GetParam()}; }
 
   [[nodiscard]] static std::string address() {
     return absl::StrCat("unix:", (std::filesystem::temp_directory_path() /
@@ -106,7 +110,10 @@ class ServedClientTest : public testing::Test {
   StepResult result_;
 };
 
-TEST_F(ServedClientTest, ARowFromItsFirstMaskToItsEnd) {
+INSTANTIATE_TEST_SUITE_P(Transports, ServedClientTest, testing::Bool(),
+                         [](const auto& test) { return test.param ? "Memory" : "Grpc"; });
+
+TEST_P(ServedClientTest, ARowFromItsFirstMaskToItsEnd) {
   Open(7, R"(["ab", "ac"])");
   EXPECT_EQ(Row(7).state, v1::ROW_STATE_ACTIVE);
   EXPECT_EQ(Row(7).grammar_id.size(), 64U);
@@ -127,7 +134,7 @@ TEST_F(ServedClientTest, ARowFromItsFirstMaskToItsEnd) {
   EXPECT_TRUE(stream_->Close(kTimeout).ok());
 }
 
-TEST_F(ServedClientTest, RollbackForkAndReplayGiveTheSameMasks) {
+TEST_P(ServedClientTest, RollbackForkAndReplayGiveTheSameMasks) {
   Open(1, R"(["abc", "abd", "xyz"])");
   Take(1, {'a', 'b'});
   const std::vector<int> at_ab = Allowed(Row(1));
@@ -146,9 +153,11 @@ TEST_F(ServedClientTest, RollbackForkAndReplayGiveTheSameMasks) {
 
 // One stream with every form and a dictionary that must replace, one with dense masks only: the
 // same rows take the same tokens.
-TEST_F(ServedClientTest, ShortFormsSayWhatDenseOnesSay) {
-  const auto short_forms = client_->OpenStream({.logits_width = kWidth, .dictionary_size = 3});
-  const auto dense = client_->OpenStream({.logits_width = kWidth, .short_forms = false});
+TEST_P(ServedClientTest, ShortFormsSayWhatDenseOnesSay) {
+  const auto short_forms = client_->OpenStream(
+      {.logits_width = kWidth, .dictionary_size = 3, .shared_memory = GetParam()});
+  const auto dense = client_->OpenStream(
+      {.logits_width = kWidth, .short_forms = false, .shared_memory = GetParam()});
   ASSERT_TRUE(short_forms.ok() && dense.ok());
   EXPECT_EQ((*short_forms)->welcome().dictionary_size(), 3U);
   EXPECT_EQ((*short_forms)->welcome().row_forms_size(), 6);
@@ -185,7 +194,7 @@ TEST_F(ServedClientTest, ShortFormsSayWhatDenseOnesSay) {
               seen.contains(MaskView::Form::kDense));
 }
 
-TEST_F(ServedClientTest, DraftsAreAnsweredPositionByPosition) {
+TEST_P(ServedClientTest, DraftsAreAnsweredPositionByPosition) {
   Open(1, R"(["abc", "abd"])");
   const std::vector<TokenId> drafts = {'a', 'b', 'x', 'c'};
   step_.Draft(1, drafts);
@@ -204,7 +213,7 @@ TEST_F(ServedClientTest, DraftsAreAnsweredPositionByPosition) {
   EXPECT_EQ(buffer[30 + 3], 77) << "an invalid position is not written";
 }
 
-TEST_F(ServedClientTest, ReasoningIsFreeAndThenTheGrammarHolds) {
+TEST_P(ServedClientTest, ReasoningIsFreeAndThenTheGrammarHolds) {
   v1::ReasoningGate gate;
   for (const char token : {'<', '/', '>'}) gate.add_end_tokens(token);
   gate.set_max_tokens(4);
@@ -223,7 +232,7 @@ TEST_F(ServedClientTest, ReasoningIsFreeAndThenTheGrammarHolds) {
   EXPECT_THAT(Allowed(Row(1)), ElementsAre('a'));
 }
 
-TEST_F(ServedClientTest, ASnapshotOpensTheRowOnAnotherStream) {
+TEST_P(ServedClientTest, ASnapshotOpensTheRowOnAnotherStream) {
   v1::ReasoningGate gate;
   gate.add_end_tokens('>');
   const std::vector<TokenId> stops = {'!'};
@@ -236,7 +245,7 @@ TEST_F(ServedClientTest, ASnapshotOpensTheRowOnAnotherStream) {
   EXPECT_EQ(result_.snapshots().Get(0).tokens_size(), 3);
   const std::vector<int> allowed = Allowed(Row(1));
   step_.Open(result_.snapshots().Get(0));
-  auto other = client_->OpenStream({.logits_width = kWidth});
+  auto other = client_->OpenStream(Options());
   ASSERT_TRUE(other.ok()) << other.status();
   stream_ = *std::move(other);
   RunStep();
@@ -245,7 +254,7 @@ TEST_F(ServedClientTest, ASnapshotOpensTheRowOnAnotherStream) {
   EXPECT_THAT(Allowed(Row(1)), ElementsAre('!'));
 }
 
-TEST_F(ServedClientTest, CompiledOnceOpenedById) {
+TEST_P(ServedClientTest, CompiledOnceOpenedById) {
   v1::CompileRequest request;
   *request.mutable_grammar() = Choice(R"(["q"])");
   const auto compiled = client_->Compile(request);
@@ -255,7 +264,7 @@ TEST_F(ServedClientTest, CompiledOnceOpenedById) {
   EXPECT_THAT(Allowed(Row(1)), ElementsAre('q'));
 }
 
-TEST_F(ServedClientTest, ARefusedTokenLeavesTheRowUsable) {
+TEST_P(ServedClientTest, ARefusedTokenLeavesTheRowUsable) {
   Open(1, R"(["ab"])");
   Take(1, {'a', 'z'});
   EXPECT_EQ(Row(1).error.code(), absl::StatusCode::kInvalidArgument);
@@ -269,7 +278,7 @@ TEST_F(ServedClientTest, ARefusedTokenLeavesTheRowUsable) {
   EXPECT_TRUE(Row(1).error.ok()) << Row(1).error;
 }
 
-TEST_F(ServedClientTest, ABadRowIsAFieldOfThatRowAlone) {
+TEST_P(ServedClientTest, ABadRowIsAFieldOfThatRowAlone) {
   v1::Grammar bad;
   bad.set_kind("json_schema");
   bad.set_source(R"({"properties": {"a": {"type": "strange"}}})");
@@ -286,7 +295,7 @@ TEST_F(ServedClientTest, ABadRowIsAFieldOfThatRowAlone) {
   EXPECT_TRUE(refused);
 }
 
-TEST_F(ServedClientTest, ASecondOpenOfARowIsRefused) {
+TEST_P(ServedClientTest, ASecondOpenOfARowIsRefused) {
   Open(1, R"(["ab"])");
   Open(1, R"(["cd"])");
   EXPECT_EQ(result_.Find(1), nullptr);
@@ -296,27 +305,27 @@ TEST_F(ServedClientTest, ASecondOpenOfARowIsRefused) {
   EXPECT_THAT(Allowed(Row(1)), ElementsAre('a'));
 }
 
-TEST_F(ServedClientTest, AWidthBelowTheVocabularyIsRefusedAtOnce) {
+TEST_P(ServedClientTest, AWidthBelowTheVocabularyIsRefusedAtOnce) {
   const absl::Status status = client_->OpenStream({.logits_width = 256}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ErrorReason(status), "WIDTH_BELOW_VOCABULARY");
   EXPECT_EQ(ErrorPlace(status), "hello.logits_width");
 }
 
-TEST_F(ServedClientTest, AnotherTokenizerThanExpectedIsRefused) {
+TEST_P(ServedClientTest, AnotherTokenizerThanExpectedIsRefused) {
   EXPECT_TRUE(absl::IsFailedPrecondition(
       client_->OpenStream({.tokenizer_hash = "00", .logits_width = kWidth}).status()));
   EXPECT_TRUE(absl::IsNotFound(
       client_->OpenStream({.tokenizer = "gpt9", .logits_width = kWidth}).status()));
 }
 
-TEST_F(ServedClientTest, TheWelcomeSaysWhatTheTokenizerIs) {
+TEST_P(ServedClientTest, TheWelcomeSaysWhatTheTokenizerIs) {
   EXPECT_EQ(stream_->welcome().mask_words(), 10U);
   EXPECT_EQ(stream_->welcome().tokenizer().vocab_size(), 257);
   EXPECT_THAT(stream_->welcome().tokenizer().stop_ids(), ElementsAre(256));
 }
 
-TEST_F(ServedClientTest, StepsInFlightAreAnsweredInOrder) {
+TEST_P(ServedClientTest, StepsInFlightAreAnsweredInOrder) {
   Open(1, R"(["abcdef"])");
   constexpr int kTokens = 6;
   for (int i = 0; i < kTokens; ++i) {
@@ -331,7 +340,7 @@ TEST_F(ServedClientTest, StepsInFlightAreAnsweredInOrder) {
   }
 }
 
-TEST_F(ServedClientTest, MasksInTheCallersBufferAreAppliedToItsLogits) {
+TEST_P(ServedClientTest, MasksInTheCallersBufferAreAppliedToItsLogits) {
   step_.Open(5, Choice(R"(["Z"])")).Open(6, Choice(R"(["Q"])")).WaitForCompile(kTimeout);
   RunStep();
   const std::vector<RowId> order = {6, 5};
@@ -357,7 +366,7 @@ TEST_F(ServedClientTest, MasksInTheCallersBufferAreAppliedToItsLogits) {
   EXPECT_EQ(greedy(2), 'Z');
 }
 
-TEST_F(ServedClientTest, ADrainingServerSaysGoAwayAndStillAnswers) {
+TEST_P(ServedClientTest, ADrainingServerSaysGoAwayAndStillAnswers) {
   Open(1, R"(["ab"])");
   std::thread drain([this] { server_->Drain(); });
   while (!stream_->go_away().has_value()) Take(1, {});
@@ -367,7 +376,7 @@ TEST_F(ServedClientTest, ADrainingServerSaysGoAwayAndStillAnswers) {
   drain.join();
 }
 
-TEST_F(ServedClientTest, AServerThatIsGoneEndsTheStream) {
+TEST_P(ServedClientTest, AServerThatIsGoneEndsTheStream) {
   Open(1, R"(["ab"])");
   server_->Drain();
   server_.reset();
@@ -379,7 +388,7 @@ TEST_F(ServedClientTest, AServerThatIsGoneEndsTheStream) {
   EXPECT_TRUE(absl::IsUnavailable(status) || absl::IsCancelled(status)) << status;
 }
 
-TEST_F(ServedClientTest, ManyThreadsShareOneClient) {
+TEST_P(ServedClientTest, ManyThreadsShareOneClient) {
   std::vector<std::thread> threads;
   std::vector<std::string> ids(8);
   for (std::string& id : ids) {

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 import maskd
+from maskd._api import PLAIN
 
 WIDTH = 320
 END = 256
 
 
-@pytest.fixture
-def stream(client):
-    with client.open_stream(WIDTH) as opened:
+@pytest.fixture(params=[False, True], ids=["grpc", "memory"])
+def stream(client, request):
+    with client.open_stream(WIDTH, shared_memory=request.param) as opened:
+        goes_by_memory = request.param and not PLAIN
+        assert opened.transport == ("shared_memory" if goes_by_memory else "grpc")
         yield opened
 
 

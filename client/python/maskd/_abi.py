@@ -71,7 +71,8 @@ class StreamOptions(Structure):
                 ("logits_width", c_uint32), ("dictionary_size", c_uint32),
                 ("dense_only", c_int32), ("want_temperature", c_int32), ("want_bias", c_int32),
                 ("step_timeout_ms", c_int32), ("give_up_after_ms", c_int32),
-                ("compile_timeout_ms", c_int32), ("read_ahead", c_int32)]
+                ("compile_timeout_ms", c_int32), ("read_ahead", c_int32),
+                ("shared_memory", c_int32)]
 
 
 class Target(Structure):
@@ -113,6 +114,7 @@ _FUNCTIONS = {
     "stream_free": (None, [c_void_p]),
     "stream_welcome_json": (c_char_p, [c_void_p]),
     "stream_mask_words": (c_int64, [c_void_p]),
+    "stream_uses_shared_memory": (c_int32, [c_void_p]),
     "stream_in_flight": (c_int32, [c_void_p]),
     "stream_going_away": (c_int32, [c_void_p]),
     "stream_submit": (STATUS, [c_void_p, c_void_p, POINTER(c_uint64)]),

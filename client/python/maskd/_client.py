@@ -285,6 +285,11 @@ class Stream(_abi.Handle):
         self._executor: ThreadPoolExecutor | None = None
 
     @property
+    def transport(self) -> str:
+        """How its steps travel: "grpc" or "shared_memory"."""
+        return "shared_memory" if lib.maskd_stream_uses_shared_memory(self.handle) else "grpc"
+
+    @property
     def in_flight(self) -> int:
         """Steps submitted and not collected."""
         return lib.maskd_stream_in_flight(self.handle)
@@ -422,7 +427,8 @@ class Client(_abi.Handle):
         `options`: tokenizer_hash (that it must have), dictionary_size (masks kept for short forms),
         dense_only, want_temperature and want_bias (whether positions may carry them), read_ahead
         (whether a thread receives replies between submit() and collect(): for engines that compute
-        meanwhile).
+        meanwhile), shared_memory (whether steps may go through memory shared with the server: on
+        one machine, over a Unix socket; Stream.transport says whether they do).
         """
         given = _stream_options(logits_width, tokenizer, options)
         return Stream(_abi.new("stream_open_with", self.handle, ctypes.byref(given),

@@ -29,8 +29,8 @@ from maskd.v1 import mask_service_pb2_grpc, tokenizer_service_pb2, tokenizer_ser
 
 _DICTIONARY_SIZE = 256
 _CALL_S = 120.0
-_OPTIONS = {"dense_only", "dictionary_size", "read_ahead", "tokenizer_hash", "want_bias",
-            "want_temperature"}
+_OPTIONS = {"dense_only", "dictionary_size", "read_ahead", "shared_memory", "tokenizer_hash",
+            "want_bias", "want_temperature"}
 _FORMS = [mask_service_pb2.ROW_FORM_SAME_AS, mask_service_pb2.ROW_FORM_ALLOWED_IDS,
           mask_service_pb2.ROW_FORM_FORBIDDEN_IDS, mask_service_pb2.ROW_FORM_DELTA]
 
@@ -308,6 +308,7 @@ class Stream:
         self._reader.start()
         self._executor: ThreadPoolExecutor | None = None
         self._number = 0
+        self.transport = "grpc"  # how its steps travel
         self.in_flight = 0  # steps submitted and not collected
         self.going_away = False  # whether the server has said that it will stop
         welcome = self._next(timeout_s).welcome
@@ -443,7 +444,7 @@ class Client:
 
         `options`: tokenizer_hash (that it must have), dictionary_size (masks kept for short forms),
         dense_only, want_temperature and want_bias (whether positions may carry them), read_ahead
-        (as grpcio does anyway).
+        (as grpcio does anyway), shared_memory (which this client goes without).
         """
         unknown = options.keys() - _OPTIONS
         if unknown:
@@ -452,6 +453,7 @@ class Client:
         self._check_open()
         given = {"dictionary_size": _DICTIONARY_SIZE, **options}
         given.pop("read_ahead", None)
+        given.pop("shared_memory", None)
         forms = [] if given.pop("dense_only", False) else _FORMS
         hello = mask_service_pb2.Hello(protocol_version=1, tokenizer=tokenizer, row_forms=forms,
                                        logits_width=logits_width, **given)
