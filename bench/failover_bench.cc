@@ -51,6 +51,7 @@ ABSL_FLAG(int, drains, 10, "Rounds with SIGTERM.");
 ABSL_FLAG(int, steps, 30, "Steps of a stream before each signal, and after it.");
 ABSL_FLAG(int, forward_ms, 5, "The pretended forward pass of a step.");
 ABSL_FLAG(bool, compiled, false, "Whether the other server has the grammars already.");
+ABSL_FLAG(bool, shared_memory, false, "Whether steps go through memory shared with the server.");
 ABSL_FLAG(int, limit_ms, 250, "What 99 of 100 rows may take to go on.");
 
 namespace maskd::client {
@@ -110,6 +111,7 @@ class Engine {
     FailoverStream::Options options;
     options.addresses = std::move(addresses);
     options.stream.logits_width = width;
+    options.stream.shared_memory = absl::GetFlag(FLAGS_shared_memory);
     auto stream = FailoverStream::Open(std::move(options));
     Require(stream.status(), "open");
     stream_ = *std::move(stream);

@@ -16,6 +16,7 @@
 //          Without: random texts of the schemas of a folder.
 // Load     --compiles_per_second: grammars that the server has not seen, sent meanwhile; the rate
 //          that was reached is printed.
+// Way      --transport: grpc, memory (shared with the server), or both, one after the other.
 // Peers    --documents_out writes the documents and --figures_out the figures, as JSON, for
 //          bench/peers/steps.py.
 #include <algorithm>
@@ -61,6 +62,10 @@ ABSL_FLAG(bool, copy, false, "Whether each step copies its masks into a plane of
 ABSL_FLAG(int, drafts, 0, "Draft tokens of each row and step; needs --cases.");
 ABSL_FLAG(int, forward_us, 0, "Microseconds between a step's Submit() and its Collect().");
 ABSL_FLAG(bool, read_ahead, false, "Whether replies are read between Submit() and Collect().");
+ABSL_FLAG(std::vector<std::string>, transport, (std::vector<std::string>{"grpc"}),
+          "How steps travel: grpc, memory, or both, separated by commas.");
+ABSL_FLAG(absl::Duration, awake, absl::Microseconds(200),
+          "How long Collect() looks for its reply.");
 ABSL_FLAG(int, compiles_per_second, 0, "New grammars compiled meanwhile.");
 ABSL_FLAG(std::string, documents_out, "", "File for the rows' schemas and tokens.");
 ABSL_FLAG(std::string, figures_out, "", "File for the figures.");
@@ -230,11 +235,16 @@ struct Setup {
   std::uint32_t width = 0;
 };
 
-absl::StatusOr<Samples> Measure(const Setup& setup, int row_count) {
+absl::StatusOr<Samples> Measure(const Setup& setup, bool shared_memory, int row_count) {
   const auto stream = setup.client->OpenStream({.logits_width = setup.width,
                                                 .short_forms = absl::GetFlag(FLAGS_short_forms),
-                                                .read_ahead = absl::GetFlag(FLAGS_read_ahead)});
+                                                .read_ahead = absl::GetFlag(FLAGS_read_ahead),
+                                                .shared_memory = shared_memory,
+                                                .awake = absl::GetFlag(FLAGS_awake)});
   if (!stream.ok()) return stream.status();
+  if ((*stream)->uses_shared_memory() != shared_memory) {
+    return absl::UnavailableError("--transport: the server lends no memory");
+  }
   Batch batch(stream->get(), setup.rows.get(), &setup.grammars, row_count);
   for (int i = 0; i < absl::GetFlag(FLAGS_warmup); ++i) {
     if (absl::Status turn = batch.Turn(nullptr); !turn.ok()) return turn;
@@ -276,8 +286,8 @@ std::vector<std::pair<std::string, double>> FiguresOf(const Samples& samples) {
   return figures;
 }
 
-void Print(int row_count, const Samples& samples) {
-  std::printf("%5d", row_count);
+void Print(const std::string& transport, int row_count, const Samples& samples) {
+  std::printf("%-6s %5d", transport.c_str(), row_count);
   for (const auto& [name, value] : FiguresOf(samples)) std::printf(" %10.1f", value);
   std::printf("\n");
 }
@@ -285,15 +295,15 @@ void Print(int row_count, const Samples& samples) {
 void PrintHead(const Setup& setup) {
   std::printf("%zu schemas, %d tokens wide, %d steps; microseconds\n", setup.grammars.size(),
               static_cast<int>(setup.width), absl::GetFlag(FLAGS_steps));
-  std::printf("%5s", "rows");
+  std::printf("%-6s %5s", "way", "rows");
   for (const auto& [name, value] : FiguresOf({})) std::printf(" %10s", name.c_str());
   std::printf("\n");
 }
 
 // Adds what one batch size gave to the file of the figures, a line of JSON.
-void WriteFigures(int row_count, const Samples& samples) {
+void WriteFigures(const std::string& transport, int row_count, const Samples& samples) {
   if (absl::GetFlag(FLAGS_figures_out).empty()) return;
-  nlohmann::json line = {{"rows", row_count}};
+  nlohmann::json line = {{"rows", row_count}, {"transport", transport}};
   for (const auto& [name, value] : FiguresOf(samples)) line[name] = value;
   std::ofstream(absl::GetFlag(FLAGS_figures_out), std::ios::app) << line.dump() << "\n";
 }
@@ -364,6 +374,10 @@ absl::StatusOr<Setup> SetUp() {
 absl::Status Run() {
   const absl::StatusOr<std::vector<int>> row_counts = RowCounts();
   if (!row_counts.ok()) return row_counts.status();
+  for (const std::string& transport : absl::GetFlag(FLAGS_transport)) {
+    if (transport == "grpc" || transport == "memory") continue;
+    return absl::InvalidArgumentError(absl::StrCat("--transport: \"", transport, "\" is no way"));
+  }
   if (absl::GetFlag(FLAGS_steps) < 1) {
     return absl::InvalidArgumentError("--steps: at least one is needed");
   }
@@ -372,11 +386,13 @@ absl::Status Run() {
   WriteDocuments(*setup->rows);
   PrintHead(*setup);
   for (const int row_count : *row_counts) {
-    const auto samples = Measure(*setup, row_count);
-    if (!samples.ok()) return samples.status();
-    Print(row_count, *samples);
-    WriteFigures(row_count, *samples);
-    std::fflush(stdout);
+    for (const std::string& transport : absl::GetFlag(FLAGS_transport)) {
+      const auto samples = Measure(*setup, transport == "memory", row_count);
+      if (!samples.ok()) return samples.status();
+      Print(transport, row_count, *samples);
+      WriteFigures(transport, row_count, *samples);
+      std::fflush(stdout);
+    }
   }
   return absl::OkStatus();
 }

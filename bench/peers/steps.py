@@ -1,4 +1,4 @@
-"""Decode steps of maskd, over its socket, beside its peers, in process, on the same rows.
+"""Decode steps of maskd, a process of its own, beside its peers, in process, on the same rows.
 
     bench/peers/compare --steps                 and nothing else
     bench/peers/compare --steps --prefix "chrt -f 1"
@@ -162,8 +162,8 @@ def run_ours(arguments, rows: int, drafts: bool, more: list) -> dict:
         return json.loads(pathlib.Path(out.name).read_text(encoding="utf-8"))
 
 
-def ours(arguments, rows: int, drafts: bool, copy: bool) -> dict:
-    figures = run_ours(arguments, rows, drafts, ["--copy"] if copy else [])
+def ours(arguments, rows: int, drafts: bool, *more: str) -> dict:
+    figures = run_ours(arguments, rows, drafts, list(more))
     return {"p50": figures["step p50"], "p99": figures["step p99"],
             "cpu": figures["client cpu"] + figures["server cpu"]}
 
@@ -181,13 +181,14 @@ def compare(arguments) -> None:
         peers = {name: Peer(name, arguments, documents) for name in arguments.engines}
         for name, peer in peers.items():
             print(f"{name}: {peer.documents} of 64 documents")
-        print("\np50, how many times maskd's with short forms (p99; cpu)\n")
-        print("| rows | maskd, short forms | copied out | " + " | ".join(peers) + " |")
-        print("| --: |" + " --: |" * (2 + len(peers)))
+        print("\np50, how many times maskd's through shared memory (p99; cpu)\n")
+        print("| rows | maskd, shared memory | copied out | over gRPC | " + " | ".join(peers) + " |")
+        print("| --: |" + " --: |" * (3 + len(peers)))
         for drafts in (False, True):
             for rows in arguments.rows:
-                base = ours(arguments, rows, drafts, False)
-                cells = [base, ours(arguments, rows, drafts, True)]
+                base = ours(arguments, rows, drafts, "--transport=memory")
+                cells = [base, ours(arguments, rows, drafts, "--transport=memory", "--copy"),
+                         ours(arguments, rows, drafts, "--transport=grpc")]
                 order = {"rows": rows, "steps": arguments.peer_steps, "drafts": drafts,
                          "warmup": arguments.peer_warmup}
                 cells += [peer.best(order) for peer in peers.values()]
