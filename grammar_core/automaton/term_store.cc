@@ -57,10 +57,9 @@ TermId TermStore::Intern(const Id& id, Fill fill) {
 }
 
 std::uint32_t TermStore::InternList(std::vector<TermId> list) {
-  const auto [at, is_new] =
-      list_ids_.try_emplace(std::move(list), static_cast<std::uint32_t>(lists_.size()));
+  const auto [at, is_new] = list_ids_.try_emplace(std::move(list), lists_.size());
   if (is_new) {
-    lists_.push_back(at->first);
+    lists_.Append() = at->first;
     list_bytes_ += static_cast<std::int64_t>(2 * at->first.size() * sizeof(TermId));
   }
   return at->second;
@@ -154,7 +153,8 @@ TermId TermStore::AfterOne(const Term& repeat) {
 
 const ByteBits& TermStore::byte_set(std::uint32_t index) const {
   const std::vector<ByteBits>& named = ir().byte_sets;
-  return index < named.size() ? named[index] : own_byte_sets_[index - named.size()];
+  return index < named.size() ? named[index]
+                              : own_byte_sets_[static_cast<std::uint32_t>(index - named.size())];
 }
 
 TermId TermStore::ByteSet(std::uint32_t set) {
@@ -165,10 +165,10 @@ TermId TermStore::ByteSet(std::uint32_t set) {
 }
 
 TermId TermStore::ByteSetOf(const ByteBits& set) {
-  const auto known = std::find(own_byte_sets_.begin(), own_byte_sets_.end(), set);
-  const auto index = static_cast<std::size_t>(known - own_byte_sets_.begin());
-  if (known == own_byte_sets_.end()) own_byte_sets_.push_back(set);
-  return ByteSet(static_cast<std::uint32_t>(ir().byte_sets.size() + index));
+  std::uint32_t index = 0;
+  while (index < own_byte_sets_.size() && own_byte_sets_[index] != set) ++index;
+  if (index == own_byte_sets_.size()) own_byte_sets_.Append() = set;
+  return ByteSet(static_cast<std::uint32_t>(ir().byte_sets.size()) + index);
 }
 
 TermId TermStore::Byte(unsigned char byte) {
@@ -343,11 +343,12 @@ TermId TermStore::Text(std::uint32_t text, std::uint32_t offset) {
 
 const std::vector<std::u32string>& TermStore::text_set(std::uint32_t index) const {
   const std::vector<std::vector<std::u32string>>& named = ir().text_sets;
-  return index < named.size() ? named[index] : own_text_sets_[index - named.size()];
+  return index < named.size() ? named[index]
+                              : own_text_sets_[static_cast<std::uint32_t>(index - named.size())];
 }
 
 std::uint32_t TermStore::AddTextSet(std::vector<std::u32string> texts) {
-  own_text_sets_.push_back(std::move(texts));
+  own_text_sets_.Append() = std::move(texts);
   return static_cast<std::uint32_t>(ir().text_sets.size() + own_text_sets_.size() - 1);
 }
 

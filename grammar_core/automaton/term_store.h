@@ -12,7 +12,6 @@
 #define MASKD_GRAMMAR_CORE_AUTOMATON_TERM_STORE_H_
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -179,7 +178,7 @@ class TermStore {
   const std::uint32_t clamp_;
   StableVector<Term> terms_;
   absl::flat_hash_map<Id, TermId> ids_;
-  std::deque<std::vector<TermId>> lists_;
+  StableVector<std::vector<TermId>> lists_;
   absl::flat_hash_map<std::vector<TermId>, std::uint32_t> list_ids_;
   // The key of an And or Not with a clamped part.
   [[nodiscard]] Hash128 OwnKey(TermKind kind, std::uint32_t payload) const {
@@ -192,8 +191,8 @@ class TermStore {
   // Every character string; as a repetition of any character it is so, too.
   TermId all_text_ = kNothingTerm;
   // Numbered after the IR's.
-  std::deque<ByteBits> own_byte_sets_;
-  std::deque<std::vector<std::u32string>> own_text_sets_;
+  StableVector<ByteBits> own_byte_sets_;
+  StableVector<std::vector<std::u32string>> own_text_sets_;
   // Content hashes of literal suffixes, by string and by text; made on first use.
   absl::flat_hash_map<std::uint32_t, std::vector<Hash128>> bytes_suffix_;
   absl::flat_hash_map<std::uint32_t, std::vector<Hash128>> text_suffix_;
