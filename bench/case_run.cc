@@ -48,7 +48,8 @@ class CaseRun {
     Budget::Bounds bounds;
     bounds.wall_ms = Limits().compile_ms;
     Budget budget(bounds);
-    const GrammarSource source{"json_schema", case_.schema, {}};
+    GrammarSource source{"json_schema", case_.schema, {}};
+    if (options_.indent >= 0) source.options.indent = options_.indent;
     const auto grammar = CompileGrammar(source, space_, Limits(), budget);
     result_.compile_us = MicrosSince(start_);
     if (!grammar.ok()) {

@@ -52,6 +52,7 @@ struct RunOptions {
   double seconds = 60;  // at the first step after them it gives up (status timeout)
   int warm_up_ms = 0;   // at most; 0: none
   bool look_ahead = false;
+  int indent = -1;  // the grammar's option; -1: none
 };
 
 CaseResult RunCase(const Case& one, const std::shared_ptr<TokenizerSpace>& space,

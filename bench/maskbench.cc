@@ -57,6 +57,8 @@ ABSL_FLAG(std::string, split, "open", "Written into each result line.");
 ABSL_FLAG(int, limit, 0, "Stop after so many schemas; 0 means all.");
 ABSL_FLAG(int, sample, 0, "Only the schemas with the smallest SHA-256 of their id; 0 means all.");
 ABSL_FLAG(std::string, schemas, "", "Only schemas with this text in their id.");
+ABSL_FLAG(int, indent, -1,
+          "Spaces a level of JSON on lines; the texts of the cases must be laid out so. -1: none.");
 ABSL_FLAG(int, runs, 1, "Times that all of it is run; the smallest time of each step counts.");
 
 namespace maskd::bench {
@@ -91,7 +93,8 @@ CaseResult GuardedRun(const Case& one, const std::shared_ptr<TokenizerSpace>& sp
                               {.stop = space->vocabulary().stop_ids().front(),
                                .seconds = kSeconds,
                                .warm_up_ms = absl::GetFlag(FLAGS_warm_up_ms),
-                               .look_ahead = absl::GetFlag(FLAGS_look_ahead)});
+                               .look_ahead = absl::GetFlag(FLAGS_look_ahead),
+                               .indent = absl::GetFlag(FLAGS_indent)});
   alarm(0);
   return result;
 }

@@ -22,11 +22,6 @@ absl::Status BadField(absl::string_view field, absl::string_view message) {
   return ErrorAt(absl::StatusCode::kInvalidArgument, field, "INVALID_REQUEST", message);
 }
 
-absl::Status UnsupportedField(absl::string_view field) {
-  return ErrorAt(absl::StatusCode::kUnimplemented, field, "UNSUPPORTED",
-                 "this server does not support this field");
-}
-
 absl::Status TokenOutOfRange(absl::string_view place, std::int64_t token, std::int64_t size) {
   return ErrorAt(absl::StatusCode::kOutOfRange, place, "TOKEN_OUT_OF_RANGE",
                  absl::StrCat("token ", token, " is not in [0, ", size, ")"));

@@ -15,9 +15,6 @@ namespace maskd::service {
 // INVALID_ARGUMENT at a field of the request, reason INVALID_REQUEST.
 absl::Status BadField(absl::string_view field, absl::string_view message);
 
-// UNIMPLEMENTED at a field of the request that this server does not act on, reason UNSUPPORTED.
-absl::Status UnsupportedField(absl::string_view field);
-
 // OUT_OF_RANGE at `place` for a token that a vocabulary of `size` tokens does not have, reason
 // TOKEN_OUT_OF_RANGE.
 absl::Status TokenOutOfRange(absl::string_view place, std::int64_t token, std::int64_t size);

@@ -46,10 +46,6 @@ absl::Status CheckRange(absl::string_view field, std::int64_t value, std::int64_
              : BadField(field, absl::StrCat(value, " is not in [", min, ", ", max, "]"));
 }
 
-absl::Status RefuseUnsupported(const v1::GrammarOptions& options) {
-  return options.has_indent() ? UnsupportedField("options.indent") : RefuseUnknownFields(options);
-}
-
 absl::Status ReadEnums(const v1::GrammarOptions& wire, GrammarOptions* options) {
   if (!v1::WhiteSpace_IsValid(wire.white_space())) {
     return BadField("options.white_space", "is not a known value");
@@ -78,6 +74,9 @@ absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options)
   }
   if (wire.has_key_separator()) {
     options->key_separator = wire.key_separator();
+  }
+  if (wire.has_indent()) {
+    options->indent = wire.indent();
   }
   if (wire.has_max_whitespace()) {
     options->max_whitespace = wire.max_whitespace();
@@ -117,7 +116,7 @@ absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options)
 
 absl::StatusOr<GrammarOptions> ReadOptions(const v1::GrammarOptions& wire) {
   GrammarOptions options;
-  absl::Status read = RefuseUnsupported(wire);
+  absl::Status read = RefuseUnknownFields(wire);
   if (read.ok()) {
     read = ReadEnums(wire, &options);
   }

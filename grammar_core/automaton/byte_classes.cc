@@ -69,6 +69,7 @@ Cuts CutsOf(const GrammarIr& ir) {
   }
   if (!ir.numbers.empty()) cuts.EachOf("+-.");  // digits and e are among those below
   for (const ObjectSpec& spec : ir.objects) CutObject(spec, &cuts);
+  if (BreaksLines(ir)) cuts.EachOf("\n []{}");
   // What is remembered may hold any character.
   if (RemembersTexts(ir)) cuts.EachByte();
   // JSON strings: the quote, control characters, and all that may stand in an escape.

@@ -115,7 +115,8 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
 std::int64_t ByteDerivative::held_bytes() const {
   const std::size_t row_bytes = static_cast<std::size_t>(classes_->count()) * sizeof(TermId);
   return store_->held_bytes() + characters_->held_bytes() + objects_->items().held_bytes() +
-         arrays_.held_bytes() + static_cast<std::int64_t>(rows_held_ * row_bytes);
+         arrays_.held_bytes() + lowering_->held_bytes() +
+         static_cast<std::int64_t>(rows_held_ * row_bytes);
 }
 
 template <typename StepCell>
@@ -165,7 +166,7 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
       return store_->Cat(next, store_->AfterOne(term));
     }
     case TermKind::kCall:
-      return Step(lowering_->RuleBody(term.a), byte_class, work);
+      return Step(lowering_->RuleBody(term), byte_class, work);
     case TermKind::kEncode:
       return DeriveEncode(term, byte, work);
     case TermKind::kNumber:
@@ -205,7 +206,7 @@ TermId ByteDerivative::StepCellKeeping(TermId id, unsigned char byte, Work& work
   if (term.kind == TermKind::kAlt) return DeriveAlt(term, keep);
   if (term.kind == TermKind::kDistinct) return KeepItems(term, byte, work);
   const bool opens = byte == '[' || byte == '{';
-  if (opens && term.kind == TermKind::kCall) return keep(lowering_->RuleBody(term.a));
+  if (opens && term.kind == TermKind::kCall) return keep(lowering_->RuleBody(term));
   if (opens && term.kind == TermKind::kRepeat) {
     const TermId next = keep(term.a);
     if (next == kFailedTerm || next == kNothingTerm) return next;

@@ -35,6 +35,7 @@ DistinctSearch::DistinctSearch(const TermStore* store, ByteDerivative* derivativ
       derivative_(derivative),
       classes_(classes),
       max_states_(max_states),
+      breaks_lines_(BreaksLines(store->ir())),
       most_zeros_(MostZeros(store->ir())) {}
 
 bool DistinctSearch::MayRepeat(TermId state) const {
@@ -160,11 +161,11 @@ bool DistinctSearch::IsOtherSpelling(const Way& at, absl::string_view number,
   if (at.in_first_number) return false;
   const auto may_come = [&](unsigned char next) { return first.test(classes_->Of(next)); };
   return number.find('.') != absl::string_view::npos || may_come(',') || may_come(']') ||
-         may_come('}');
+         may_come('}') || (breaks_lines_ && may_come('\n'));
 }
 
-// White space behind white space changes nothing, so it is tried only where nothing else comes. The
-// last of `next` is tried first, an escape after all others.
+// White space behind white space changes nothing, so it is tried only where nothing else comes,
+// unless lines break. The last of `next` is tried first, an escape after all others.
 bool DistinctSearch::Expand(std::uint32_t from, std::vector<Way>* next, Work& work) {
   const Way at = ways_[from];
   const FirstClasses::Set first = derivative_->FirstOf(at.state);
@@ -185,7 +186,7 @@ bool DistinctSearch::Expand(std::uint32_t from, std::vector<Way>* next, Work& wo
       next->push_back({state, from, at.in_first_number && !NumberAt(state).empty()});
       if (byte == '\\') std::swap(next->front(), next->back());
     }
-    if (!next->empty()) return false;
+    if (!next->empty() && !breaks_lines_) return false;
   }
   return false;
 }

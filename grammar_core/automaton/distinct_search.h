@@ -64,6 +64,8 @@ class DistinctSearch {
   ByteDerivative* derivative_;
   const ByteClasses* classes_;
   const std::int64_t max_states_;
+  // Whether some white space is a line's, which must stand where it does.
+  const bool breaks_lines_;
   // In a row, in a number that the search tries.
   const std::size_t most_zeros_;
   // Of the number that the search at hand began in.

@@ -130,7 +130,7 @@ class EmptinessSearch {
   }
 
   absl::StatusOr<bool> IsNothing(NodeId node) {
-    return IsNothingTerm(lowering_->Lower(copier_.CopyOf(node)), node);
+    return IsNothingTerm(lowering_->Lower(copier_.CopyOf(node), 0), node);
   }
 
   // Whether the others have no name beside the declared ones. UNIMPLEMENTED where those of an array
@@ -144,7 +144,7 @@ class EmptinessSearch {
     const auto count = static_cast<std::uint32_t>(declared.size());
     const std::uint32_t set = store_->AddTextSet(std::move(declared));
     const TermId undeclared = store_->Not(store_->TextSet(set, 0, count, 0));
-    const TermId name = lowering_->Lower(copier_.CopyOf(others.name));
+    const TermId name = lowering_->Lower(copier_.CopyOf(others.name), 0);
     const TermId left = store_->And({name, undeclared});
     absl::StatusOr<bool> nothing = IsNothingTerm(left, others.name);
     if (!nothing.ok() || *nothing || !spec.is_array) return nothing;

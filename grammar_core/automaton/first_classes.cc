@@ -53,7 +53,7 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
       if (const auto known = known_.find(id); known != known_.end()) return known->second;
       Set set;
       if (term.kind == TermKind::kCall) {
-        set = Of(lowering_->RuleBody(term.a));
+        set = Of(lowering_->RuleBody(term));
       } else {
         for (const TermId branch : store_->list(term.a)) set |= Of(branch);
       }
@@ -77,14 +77,14 @@ const FirstClasses::Set& FirstClasses::OfByteSet(std::uint32_t index) {
 }
 
 FirstClasses::Set FirstClasses::OfObject(const Term& term) const {
-  const ObjectSpec& spec = store_->ir().objects[term.a];
+  const ObjectSpec& spec = store_->object(term.a);
   switch (static_cast<ObjectPhase>(term.c)) {
     case ObjectPhase::kOpen:
       return Each({spec.open()});
     case ObjectPhase::kFirst:
-      return Each({'"', spec.close()});
+      return Each({spec.is_block() ? '\n' : '"', spec.close()});
     case ObjectPhase::kNext:
-      return Each({',', spec.close()});
+      return Each({',', spec.is_block() ? '\n' : spec.close()});
     case ObjectPhase::kMust:
       return Each("\"");
   }

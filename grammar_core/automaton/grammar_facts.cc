@@ -13,8 +13,13 @@ namespace {
 
 // Bytes of JSON punctuation that a member has beside its name and value: two quotes and a colon.
 constexpr std::uint32_t kMemberPunctuation = 3;
+// Two brackets and a line feed.
+constexpr std::uint32_t kBlockPunctuation = 3;
 // An item has none but the quotes.
 constexpr std::uint32_t kItemPunctuation = 2;
+
+// Of a member's line: the line feed, and the spaces where no level is around the object.
+std::uint32_t LineBytes(const ObjectSpec& spec) { return spec.is_block() ? spec.indent + 1 : 0; }
 
 absl::string_view AsBytes(const std::u32string& text) {
   return {reinterpret_cast<const char*>(text.data()), text.size() * sizeof(char32_t)};
@@ -77,7 +82,8 @@ std::vector<NodeId> GrammarFacts::Varying(const RuleGroup& group, Work& work) {
   return varying;
 }
 
-// Each fact only grows (nullable, descent) or shrinks (min_bytes) towards its fixed point.
+// Each fact only grows (nullable, laid_out, descent) or shrinks (min_bytes, min_spaces) towards its
+// fixed point.
 void GrammarFacts::FindGroupFacts(const RuleGroup& group, const std::vector<NodeId>& varying,
                                   const Limits& limits, Work& work) {
   const std::vector<NodeId>* nodes = &group.nodes;
@@ -93,6 +99,7 @@ void GrammarFacts::FindGroupFacts(const RuleGroup& group, const std::vector<Node
         return;
       }
       changed |= now.nullable != known.nullable || now.min_bytes != known.min_bytes ||
+                 now.min_spaces != known.min_spaces || now.laid_out != known.laid_out ||
                  now.descent != known.descent;
       known = now;
     }
@@ -125,6 +132,8 @@ GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
     }
     case IrKind::kObject:
       return ObjectFacts(ir_->objects[node.a]);
+    case IrKind::kBlock:
+      return BlockFacts(node);
     default:
       return LeafFacts(node);
   }
@@ -150,6 +159,11 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
     case IrKind::kTokens:
       facts.min_bytes = 0;  // some tokens have no bytes
       break;
+    case IrKind::kBreak:
+      facts.min_bytes = 1;
+      facts.min_spaces = node.a;
+      facts.laid_out = node.a > 0;
+      return facts;
     case IrKind::kText:
       facts.nullable = ir_->texts[node.a].empty();
       facts.min_bytes = SizeOf(measure_, ir_->texts[node.a]);
@@ -166,6 +180,7 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
     default:
       break;  // Nothing has no string
   }
+  if (facts.min_bytes != kNoEnd) facts.min_spaces = 0;
   return facts;
 }
 
@@ -173,12 +188,14 @@ GrammarFacts::NodeFacts GrammarFacts::ChoiceFacts(const IrNode& node) const {
   const bool all = node.kind == IrKind::kAnd;
   NodeFacts facts;
   facts.nullable = all;
-  facts.min_bytes = all ? 0 : kNoEnd;
+  facts.min_bytes = facts.min_spaces = all ? 0 : kNoEnd;
   for (std::uint32_t i = 0; i < node.child_count; ++i) {
     const NodeFacts& child = nodes_[ir_->children[node.first_child + i]];
     facts.nullable = all ? facts.nullable && child.nullable : facts.nullable || child.nullable;
     facts.min_bytes = all ? std::max(facts.min_bytes, child.min_bytes)
                           : std::min(facts.min_bytes, child.min_bytes);
+    facts.min_spaces = std::min(facts.min_spaces, child.min_spaces);
+    facts.laid_out |= child.laid_out;
     facts.descent = std::max(facts.descent, child.descent + 1);
   }
   return facts;
@@ -191,9 +208,11 @@ GrammarFacts::NodeFacts GrammarFacts::WrapperFacts(const IrNode& node,
   if (node.kind == IrKind::kRepeat) {
     facts.nullable = node.a == 0 || child.nullable;
     facts.min_bytes = node.a == 0 ? 0 : SaturatingMul(child.min_bytes, node.a);
+    facts.min_spaces = node.a == 0 ? 0 : SaturatingMul(child.min_spaces, node.a);
   } else if (node.kind == IrKind::kNot) {
     facts.nullable = !child.nullable;
     facts.min_bytes = facts.nullable ? 0 : 1;
+    facts.min_spaces = 0;
   }
   return facts;
 }
@@ -201,26 +220,45 @@ GrammarFacts::NodeFacts GrammarFacts::WrapperFacts(const IrNode& node,
 GrammarFacts::NodeFacts GrammarFacts::ConcatFacts(const IrNode& node) const {
   NodeFacts facts;
   facts.nullable = true;
-  facts.min_bytes = 0;
+  facts.min_bytes = facts.min_spaces = 0;
   for (std::uint32_t i = 0; i < node.child_count; ++i) {
     const NodeFacts& child = nodes_[ir_->children[node.first_child + i]];
     // A derivative descends into the children up to the first that cannot be empty.
     if (facts.nullable) facts.descent = std::max(facts.descent, child.descent + 1);
     facts.nullable &= child.nullable;
+    facts.laid_out |= child.laid_out;
     facts.min_bytes = SaturatingAdd(facts.min_bytes, child.min_bytes);
+    facts.min_spaces = SaturatingAdd(facts.min_spaces, child.min_spaces);
   }
   return facts;
 }
 
+GrammarFacts::NodeFacts GrammarFacts::BlockFacts(const IrNode& node) const {
+  const NodeId lines = ir_->children[node.first_child];
+  NodeFacts facts;
+  facts.descent = 1;
+  facts.laid_out = node.a > 0 || IsLaidOut(lines);
+  facts.min_bytes = SaturatingAdd(MinBytes(lines, 1), kBlockPunctuation);
+  facts.min_spaces = SaturatingAdd(MinSpaces(lines), node.a);
+  return facts;
+}
+
 std::uint32_t GrammarFacts::NameBytes(const ObjectSpec& spec, std::uint32_t name) {
-  return SaturatingAdd(name, spec.is_array ? kItemPunctuation : kMemberPunctuation);
+  const std::uint32_t line = LineBytes(spec);
+  return SaturatingAdd(name, line + (spec.is_array ? kItemPunctuation : kMemberPunctuation));
 }
 
 std::uint32_t GrammarFacts::MemberBytes(const ObjectSpec& spec,
                                         const ObjectSpec::Member& member) const {
-  if (member.bare) return MinBytes(member.value);
+  const std::uint32_t value = ValueBytes(spec, member.value);
+  if (member.bare) return SaturatingAdd(LineBytes(spec), value);
   const std::uint32_t name = SizeOf(measure_, member.name);
-  return SaturatingAdd(NameBytes(spec, name), MinBytes(member.value));
+  return SaturatingAdd(NameBytes(spec, name), value);
+}
+
+std::uint32_t GrammarFacts::MemberSpaces(const ObjectSpec& spec,
+                                         const ObjectSpec::Member& member) const {
+  return SaturatingAdd(MinSpaces(member.value), spec.is_block() ? spec.indent : 0);
 }
 
 std::uint32_t GrammarFacts::AnyMemberBytes(const ObjectSpec& spec) const {
@@ -230,7 +268,7 @@ std::uint32_t GrammarFacts::AnyMemberBytes(const ObjectSpec& spec) const {
   }
   for (const ObjectSpec::Others& others : spec.others) {
     const std::uint32_t name = NameBytes(spec, MinBytes(others.name));
-    bytes = std::min(bytes, SaturatingAdd(name, MinBytes(others.value)));
+    bytes = std::min(bytes, SaturatingAdd(name, ValueBytes(spec, others.value)));
   }
   return bytes;
 }
@@ -241,17 +279,26 @@ GrammarFacts::NodeFacts GrammarFacts::ObjectFacts(const ObjectSpec& spec) const 
   facts.descent = 1;
   std::uint32_t count = 0;
   facts.min_bytes = 2;  // the braces
+  facts.min_spaces = 0;
+  facts.laid_out = spec.is_block() && spec.indent > 0;
   for (const ObjectSpec::Member& member : spec.members) {
+    facts.laid_out |= IsLaidOut(member.value);
     if (!member.required) continue;
     facts.min_bytes = SaturatingAdd(facts.min_bytes, MemberBytes(spec, member));
+    facts.min_spaces = SaturatingAdd(facts.min_spaces, MemberSpaces(spec, member));
     ++count;
   }
+  for (const ObjectSpec::Others& others : spec.others) facts.laid_out |= IsLaidOut(others.value);
   if (spec.min_members > count) {
     const std::uint32_t more = SaturatingMul(AnyMemberBytes(spec), spec.min_members - count);
     facts.min_bytes = SaturatingAdd(facts.min_bytes, more);
     count = spec.min_members;
   }
   if (count > 1) facts.min_bytes = SaturatingAdd(facts.min_bytes, count - 1);
+  if (count > 0 && spec.is_block()) {
+    facts.min_bytes = SaturatingAdd(facts.min_bytes, 1);
+    facts.min_spaces = SaturatingAdd(facts.min_spaces, spec.indent);
+  }
   return facts;
 }
 
@@ -322,8 +369,10 @@ Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
       }
       return hash;
     case IrKind::kRepeat:
+    case IrKind::kBlock:
       return Mix(Mix(hash, node.a), node.b);
     case IrKind::kLimited:
+    case IrKind::kBreak:
       return Mix(hash, node.a);
     case IrKind::kCall:
       return Mix(hash, rule_hash_[node.a]);
@@ -338,6 +387,7 @@ Hash128 GrammarFacts::HashObject(const ObjectSpec& spec) const {
   hash = Mix(hash, nodes_[spec.space_after_colon()].hash);
   hash = Mix(hash, nodes_[spec.space_after_comma()].hash);
   hash = Mix(hash, spec.is_array);
+  if (spec.is_block()) hash = Mix(hash, spec.indent);
   hash = Mix(Mix(hash, spec.min_members), spec.max_members);
   for (const ObjectSpec::Member& member : spec.members) {
     hash = Mix(Mix(MixBytes(hash, member.name), member.required), member.bare);

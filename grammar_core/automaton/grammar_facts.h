@@ -43,13 +43,27 @@ class GrammarFacts {
   [[nodiscard]] bool Nullable(NodeId node) const { return nodes_[node].nullable; }
   // Lower bound of a node's shortest string, in the measure's unit; kNoEnd if it has none.
   [[nodiscard]] std::uint32_t MinBytes(NodeId node) const { return nodes_[node].min_bytes; }
-  // The same of a member of an object, with its name, and of the smallest member of all.
+  // Where no level is around it, that is: each adds at least so many spaces.
+  [[nodiscard]] std::uint32_t MinSpaces(NodeId node) const { return nodes_[node].min_spaces; }
+  [[nodiscard]] std::uint32_t MinBytes(NodeId node, std::uint32_t depth) const {
+    return SaturatingAdd(MinBytes(node), SaturatingMul(MinSpaces(node), depth));
+  }
+  // Whether the texts of a node depend on the levels around it.
+  [[nodiscard]] bool IsLaidOut(NodeId node) const { return nodes_[node].laid_out; }
+  // MinBytes() of the value of a member of an object that no level is around.
+  [[nodiscard]] std::uint32_t ValueBytes(const ObjectSpec& spec, NodeId value) const {
+    return MinBytes(value, spec.DepthWithin(0));
+  }
+  // The same of a member, with its name and what breaks its line, and of the smallest member of
+  // all; and how many spaces a level around the object adds to a member at least.
   [[nodiscard]] std::uint32_t MemberBytes(const ObjectSpec& spec,
                                           const ObjectSpec::Member& member) const;
   [[nodiscard]] std::uint32_t AnyMemberBytes(const ObjectSpec& spec) const;
+  [[nodiscard]] std::uint32_t MemberSpaces(const ObjectSpec& spec,
+                                           const ObjectSpec::Member& member) const;
   [[nodiscard]] bool RuleNullable(RuleId rule) const { return Nullable(ir_->rules[rule].body); }
-  [[nodiscard]] std::uint32_t RuleMinBytes(RuleId rule) const {
-    return MinBytes(ir_->rules[rule].body);
+  [[nodiscard]] std::uint32_t RuleMinBytes(RuleId rule, std::uint32_t depth) const {
+    return MinBytes(ir_->rules[rule].body, depth);
   }
   [[nodiscard]] const Hash128& RuleHash(RuleId rule) const { return rule_hash_[rule]; }
   // By index into GrammarIr::token_specs.
@@ -64,7 +78,9 @@ class GrammarFacts {
  private:
   struct NodeFacts {
     bool nullable = false;
+    bool laid_out = false;
     std::uint32_t min_bytes = kNoEnd;
+    std::uint32_t min_spaces = kNoEnd;
     // Levels that a derivative descends from here without reading a byte.
     std::uint32_t descent = 0;
     Hash128 hash;
@@ -86,6 +102,7 @@ class GrammarFacts {
   [[nodiscard]] NodeFacts ChoiceFacts(const IrNode& node) const;
   [[nodiscard]] NodeFacts WrapperFacts(const IrNode& node, const NodeFacts& child) const;
   [[nodiscard]] NodeFacts ConcatFacts(const IrNode& node) const;
+  [[nodiscard]] NodeFacts BlockFacts(const IrNode& node) const;
   // A name's bytes with the punctuation of its member.
   [[nodiscard]] static std::uint32_t NameBytes(const ObjectSpec& spec, std::uint32_t name);
   [[nodiscard]] NodeFacts ObjectFacts(const ObjectSpec& spec) const;

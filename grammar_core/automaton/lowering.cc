@@ -9,33 +9,50 @@ bool Lowering::OfObjects(const IrNode& distinct) const {
   return store_->ir().nodes[store_->ir().children[distinct.first_child]].kind == IrKind::kObject;
 }
 
-TermId Lowering::Lower(NodeId root) {
-  std::vector<NodeId> open = {root};
+Lowering::Place Lowering::ChildOf(const Place& place, std::uint32_t child) const {
+  const IrNode& node = store_->ir().nodes[place.node];
+  const std::uint32_t level = node.kind == IrKind::kBlock ? 1 : 0;
+  return PlaceOf(store_->ir().children[node.first_child + child], place.depth + level);
+}
+
+TermId Lowering::Known(const Place& place) const {
+  if (place.depth == 0) return terms_[place.node];
+  const auto known = deeper_.find({place.node, place.depth});
+  return known == deeper_.end() ? kUnknownTerm : known->second;
+}
+
+TermId Lowering::Lower(NodeId root, std::uint32_t depth) {
+  std::vector<Place> open = {PlaceOf(root, depth)};
+  TermId made = Known(open.back());
   while (!open.empty()) {
-    const NodeId id = open.back();
-    if (terms_[id] != kUnknownTerm) {
+    const Place place = open.back();
+    made = Known(place);
+    if (made != kUnknownTerm) {
       open.pop_back();
       continue;
     }
-    const IrNode& node = store_->ir().nodes[id];
     const std::size_t before = open.size();
-    for (std::uint32_t i = 0; i < node.child_count; ++i) {
-      const NodeId child = store_->ir().children[node.first_child + i];
-      if (terms_[child] == kUnknownTerm) open.push_back(child);
+    for (std::uint32_t i = 0; i < store_->ir().nodes[place.node].child_count; ++i) {
+      const Place child = ChildOf(place, i);
+      if (Known(child) == kUnknownTerm) open.push_back(child);
     }
     if (open.size() > before) continue;
-    terms_[id] = LowerNode(id);
+    made = LowerNode(place);
+    if (place.depth == 0) {
+      terms_[place.node] = made;
+    } else {
+      deeper_[{place.node, place.depth}] = made;
+    }
     open.pop_back();
   }
-  return terms_[root];
+  return made;
 }
 
-TermId Lowering::LowerNode(NodeId id) {
+TermId Lowering::LowerNode(const Place& place) {
+  const auto [id, depth] = place;
   const IrNode& node = store_->ir().nodes[id];
   std::vector<TermId> parts;
-  for (std::uint32_t i = 0; i < node.child_count; ++i) {
-    parts.push_back(terms_[store_->ir().children[node.first_child + i]]);
-  }
+  for (std::uint32_t i = 0; i < node.child_count; ++i) parts.push_back(Known(ChildOf(place, i)));
   switch (node.kind) {
     case IrKind::kNothing:
       return kNothingTerm;
@@ -67,17 +84,30 @@ TermId Lowering::LowerNode(NodeId id) {
     case IrKind::kEncode:
       return store_->Encode(parts[0], {node.spelling});
     case IrKind::kCall:
-      return store_->Call(node.a);
+      return store_->Call(node.a, depth);
     case IrKind::kNumber:
       return numbers_->Start(node.a);
     case IrKind::kObject:
-      return objects_->Start(node.a, store_->facts().MinBytes(id));
+      return objects_->Start(store_->PlaceObject(node.a, depth),
+                             store_->facts().MinBytes(id, depth));
     case IrKind::kDistinct:
       return store_->Distinct(parts[0], DistinctArrays::kStart, OfObjects(node) ? '}' : ']');
     case IrKind::kLimited:
       return store_->Limited(parts[0], {.left = node.a});
+    case IrKind::kBreak:
+      return Line(depth * node.a);
+    case IrKind::kBlock: {
+      const char close = node.b == '{' ? '}' : ']';
+      const TermId end = store_->Cat(Line(depth * node.a), store_->Byte(close));
+      return store_->Cat(store_->Byte(static_cast<unsigned char>(node.b)),
+                         store_->Cat(parts[0], end));
+    }
   }
   return kNothingTerm;
+}
+
+TermId Lowering::Line(std::uint32_t spaces) {
+  return store_->Cat(store_->Byte('\n'), store_->Spaces(spaces));
 }
 
 TermId Lowering::LowerConcat(const std::vector<TermId>& parts) {

@@ -1,10 +1,16 @@
 // From IR nodes to terms, on demand: a rule's body is made when a derivative first calls it.
 //
+// Depth    the levels of indentation around a node; a node whose texts do not depend on it has one
+//          term for all. So a rule that calls itself is made once for each level that is reached.
 // Threads  the automaton's lock.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_LOWERING_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_LOWERING_H_
 
+#include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/automaton/number_terms.h"
 #include "grammar_core/automaton/object_terms.h"
@@ -21,20 +27,40 @@ class Lowering final : public NodeLowering {
   void set_objects(ObjectTerms* objects) { objects_ = objects; }
 
   // The term of `node`. Works through its children with a stack of its own, not by recursion.
-  TermId Lower(NodeId node) override;
+  TermId Lower(NodeId node, std::uint32_t depth) override;
 
-  TermId RuleBody(RuleId rule) { return Lower(store_->ir().rules[rule].body); }
+  // Of what is kept for each level, roughly.
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return static_cast<std::int64_t>(deeper_.capacity() * sizeof(*deeper_.begin()));
+  }
+
+  // The body of the rule that a Call term calls.
+  TermId RuleBody(const Term& call) { return Lower(store_->ir().rules[call.a].body, call.b); }
 
  private:
-  // The term of `node`, whose children have theirs.
-  TermId LowerNode(NodeId node);
+  // A node where its texts are the same as around it.
+  struct Place {
+    NodeId node;
+    std::uint32_t depth;
+  };
+  [[nodiscard]] Place PlaceOf(NodeId node, std::uint32_t depth) const {
+    return {node, depth > 0 && store_->facts().IsLaidOut(node) ? depth : 0};
+  }
+  [[nodiscard]] Place ChildOf(const Place& place, std::uint32_t child) const;
+  // The term of `place`, or kUnknownTerm.
+  [[nodiscard]] TermId Known(const Place& place) const;
+  // The same, whose children have theirs.
+  TermId LowerNode(const Place& place);
   [[nodiscard]] bool OfObjects(const IrNode& distinct) const;
   TermId LowerConcat(const std::vector<TermId>& parts);
+  // A line feed and the spaces behind it.
+  TermId Line(std::uint32_t spaces);
 
   TermStore* store_;
   NumberTerms* numbers_;
   ObjectTerms* objects_ = nullptr;
-  std::vector<TermId> terms_;  // by node
+  std::vector<TermId> terms_;  // by node, with no level around it
+  absl::flat_hash_map<std::pair<NodeId, std::uint32_t>, TermId> deeper_;  // by node and depth
 };
 
 }  // namespace maskd

@@ -121,8 +121,9 @@ bool MaskMaker::WalkOthers(const TokenTrie& trie, std::size_t parent, const Part
 bool MaskMaker::IsBeforeMember(TermId cell) const {
   const Term& object = automaton_->term(cell);
   const auto phase = static_cast<ObjectPhase>(object.c);
-  return object.kind == TermKind::kObject &&
-         (phase == ObjectPhase::kFirst || phase == ObjectPhase::kMust);
+  if (object.kind != TermKind::kObject) return false;
+  const bool line_first = automaton_->store().object(object.a).is_block();
+  return phase == ObjectPhase::kMust || (phase == ObjectPhase::kFirst && !line_first);
 }
 
 bool MaskMaker::IsOfNames(TermId state) const {
@@ -150,7 +151,7 @@ void MaskMaker::WalkObject(const TokenTrie& trie, const Parts& parts, OnNode all
   const TermId state = automaton_->Join(parts.cell, parts.tail);
   MarkRead(state);
   const std::span<const TrieNode> nodes = trie.nodes();
-  const char close = automaton_->store().ir().objects[object.a].close();
+  const char close = automaton_->store().object(object.a).close();
   if (const std::size_t brace = trie.First(close); brace < nodes.size()) {
     Path path;
     path[0] = states_.Enter(state);

@@ -131,7 +131,7 @@ class TokenStep {
         return first == kNothingTerm ? kNothingTerm : store_->Cat(first, store_->AfterOne(term));
       }
       case TermKind::kCall:
-        return Of(lowering_->RuleBody(term.a));
+        return Of(lowering_->RuleBody(term));
       default:
         return kNothingTerm;  // takes bytes
     }
@@ -188,7 +188,7 @@ void NamedTokens::VisitSets(TermId state, const TermStore& store, Lowering* lowe
         push(term.a);
         break;
       case TermKind::kCall:
-        push(lowering->RuleBody(term.a));
+        push(lowering->RuleBody(term));
         break;
       default:
         break;  // takes bytes

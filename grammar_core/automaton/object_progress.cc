@@ -41,8 +41,10 @@ ObjectProgress::ObjectProgress(const GrammarFacts& facts, std::uint32_t object,
   Intern(std::move(start));
 }
 
-std::uint32_t ObjectProgress::MemberBytes(std::uint32_t index) const {
-  return facts_->MemberBytes(*spec_, member(index));
+std::uint32_t ObjectProgress::MemberBytes(std::uint32_t index, std::uint32_t depth) const {
+  const std::uint32_t bytes = facts_->MemberBytes(*spec_, member(index));
+  if (depth == 0) return bytes;
+  return SaturatingAdd(bytes, SaturatingMul(facts_->MemberSpaces(*spec_, member(index)), depth));
 }
 
 void ObjectProgress::FindRequired() {
@@ -50,11 +52,15 @@ void ObjectProgress::FindRequired() {
   next_required_.assign(count + 1, count);
   required_bytes_.assign(count + 1, 0);
   any_member_bytes_ = facts_->AnyMemberBytes(*spec_);
+  if (spec_->is_block()) required_spaces_.assign(count + 1, 0);
   for (std::uint32_t i = count; i-- > 0;) {
     const bool required = member(i).required;
     next_required_[i] = required ? i : next_required_[i + 1];
     const std::uint32_t bytes = required ? SaturatingAdd(MemberBytes(i), 1) : 0;
     required_bytes_[i] = SaturatingAdd(required_bytes_[i + 1], bytes);
+    if (!spec_->is_block()) continue;
+    const std::uint32_t spaces = required ? facts_->MemberSpaces(*spec_, member(i)) : 0;
+    required_spaces_[i] = SaturatingAdd(required_spaces_[i + 1], spaces);
   }
 }
 
@@ -189,6 +195,8 @@ void ObjectProgress::FindMissing(Place* place) const {
   for (std::uint32_t i = 0; i < member_count(); ++i) {
     if (!member(i).required || place->state.closed[i] == kYes) continue;
     place->missing_bytes = SaturatingAdd(place->missing_bytes, SaturatingAdd(MemberBytes(i), 1));
+    place->missing_spaces =
+        SaturatingAdd(place->missing_spaces, facts_->MemberSpaces(*spec_, member(i)));
     ++required;
   }
   if (!end_.has_value()) return;
@@ -217,22 +225,42 @@ std::uint32_t ObjectProgress::ItemBytes(std::uint32_t count, bool empty_left) co
   return may_be_empty ? SaturatingAdd(bytes, longer) : bytes;
 }
 
-std::uint32_t ObjectProgress::RequiredBytes(std::uint32_t progress) const {
-  return places_.empty() ? required_bytes_[progress] : places_[progress].missing_bytes;
+std::uint32_t ObjectProgress::RequiredBytes(std::uint32_t progress, std::uint32_t depth) const {
+  const bool by_place = !places_.empty();
+  const std::uint32_t bytes =
+      by_place ? places_[progress].missing_bytes : required_bytes_[progress];
+  if (depth == 0 || !spec_->is_block()) return bytes;
+  const std::uint32_t spaces =
+      by_place ? places_[progress].missing_spaces : required_spaces_[progress];
+  return SaturatingAdd(bytes, SaturatingMul(spaces, depth));
 }
 
-std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32_t index) const {
-  constexpr std::uint32_t kQuoteColonBrace = 3;
-  constexpr std::uint32_t kQuoteBracket = 2;
-  std::uint32_t required = RequiredBytes(progress);
+std::uint32_t ObjectProgress::EndBytes(std::uint32_t depth) const {
+  constexpr std::uint32_t kBrace = 1;
+  constexpr std::uint32_t kLineFeedBrace = 2;
+  if (!spec_->is_block()) return kBrace;
+  return SaturatingAdd(SaturatingMul(spec_->indent, depth), kLineFeedBrace);
+}
+
+std::uint32_t ObjectProgress::BehindLine(std::uint32_t bytes, std::uint32_t depth) const {
+  if (!spec_->is_block() || bytes == kNoEnd) return bytes;
+  const std::uint32_t spaces = SaturatingMul(spec_->indent, spec_->DepthWithin(depth));
+  return bytes - std::min(bytes, SaturatingAdd(spaces, 1));
+}
+
+std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32_t index,
+                                             std::uint32_t depth) const {
+  constexpr std::uint32_t kQuote = 1;
+  constexpr std::uint32_t kQuoteColon = 2;
+  std::uint32_t required = RequiredBytes(progress, depth);
   if (member(index).required) {
-    required -= std::min(required, SaturatingAdd(MemberBytes(index), 1));
+    required -= std::min(required, SaturatingAdd(MemberBytes(index, depth), 1));
   } else if (!places_.empty()) {
     required -= std::min(required, places_[progress].next_bytes);
   }
-  const std::uint32_t value = facts_->MinBytes(member(index).value);
+  const std::uint32_t value = facts_->MinBytes(member(index).value, spec_->DepthWithin(depth));
   return SaturatingAdd(SaturatingAdd(required, value),
-                       spec_->is_array ? kQuoteBracket : kQuoteColonBrace);
+                       SaturatingAdd(spec_->is_array ? kQuote : kQuoteColon, EndBytes(depth)));
 }
 
 Hash128 ObjectProgress::Key(std::uint32_t progress) const {

@@ -77,11 +77,16 @@ class ObjectProgress {
   // characters exclude.
   [[nodiscard]] Hash128 ItemKey(std::uint32_t progress) const;
 
-  // Lower bounds, in bytes: of the members that must still come, each with a comma; of what
-  // follows the name of `member`, from its closing quote to the brace; of any member.
-  [[nodiscard]] std::uint32_t RequiredBytes(std::uint32_t progress) const;
-  [[nodiscard]] std::uint32_t BytesAfterName(std::uint32_t progress, std::uint32_t member) const;
+  // Lower bounds, in bytes, where `depth` levels are around the object: of the members that must
+  // still come, each with a comma and what breaks its line; of what follows the name of `member`,
+  // from its closing quote to the brace; of the end; and, where there is no level, of any member.
+  [[nodiscard]] std::uint32_t RequiredBytes(std::uint32_t progress, std::uint32_t depth) const;
+  [[nodiscard]] std::uint32_t BytesAfterName(std::uint32_t progress, std::uint32_t member,
+                                             std::uint32_t depth) const;
+  [[nodiscard]] std::uint32_t EndBytes(std::uint32_t depth) const;
   [[nodiscard]] std::uint32_t any_member_bytes() const { return any_member_bytes_; }
+  // `bytes` of members, less what breaks the line of the first one.
+  [[nodiscard]] std::uint32_t BehindLine(std::uint32_t bytes, std::uint32_t depth) const;
 
   // Structural: equal for equal objects at equal places, in any grammar.
   [[nodiscard]] Hash128 Key(std::uint32_t progress) const;
@@ -95,6 +100,8 @@ class ObjectProgress {
     // See RequiredBytes(); and the most that one member that is not required takes off the bound.
     std::uint32_t missing_bytes = 0;
     std::uint32_t next_bytes = 0;
+    // Of the members that are required by name: what a level around the object adds to them.
+    std::uint32_t missing_spaces = 0;
     // Arrays: see left() and BytesAfterItem().
     Left left = {};
     std::uint32_t item_bytes = 0;
@@ -125,7 +132,7 @@ class ObjectProgress {
   void FindMissing(Place* place) const;
   // So many of the others, of an array that has nothing else: all but one are not empty.
   [[nodiscard]] std::uint32_t ItemBytes(std::uint32_t count, bool empty_left) const;
-  [[nodiscard]] std::uint32_t MemberBytes(std::uint32_t member) const;
+  [[nodiscard]] std::uint32_t MemberBytes(std::uint32_t member, std::uint32_t depth = 0) const;
 
   const GrammarFacts* facts_;
   const ObjectSpec* spec_;
@@ -142,6 +149,8 @@ class ObjectProgress {
   // required ones take at least, each with a comma. One element more than there are members.
   std::vector<std::uint32_t> next_required_;
   std::vector<std::uint32_t> required_bytes_;
+  // What a level around the object adds to those bytes. None where it is on one line.
+  std::vector<std::uint32_t> required_spaces_;
   std::uint32_t any_member_bytes_;
 };
 

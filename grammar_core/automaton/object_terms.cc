@@ -15,19 +15,20 @@ ObjectTerms::ObjectTerms(TermStore* store, NodeLowering* lowering, std::int64_t 
       max_end_states_(max_end_states),
       shapes_(store->ir().objects.size()) {}
 
-ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t object) {
+ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t placed) {
+  const std::uint32_t object = store_->placed_object(placed).object;
   if (shapes_[object] != nullptr) return *shapes_[object];
   auto shape = std::make_unique<Shape>(store_->facts(), object, max_end_states_);
   const ObjectSpec& spec = Spec(object);
   SortNames(object, shape.get());
-  shape->space = lowering_->Lower(spec.space);
-  shape->after_colon = lowering_->Lower(spec.space_after_colon());
-  shape->after_comma = lowering_->Lower(spec.space_after_comma());
+  shape->space = lowering_->Lower(spec.space, 0);
+  shape->after_colon = lowering_->Lower(spec.space_after_colon(), 0);
+  shape->after_comma = lowering_->Lower(spec.space_after_comma(), 0);
   if (!spec.others.empty()) {
     const auto count = static_cast<std::uint32_t>(shape->members.size());
     const TermId undeclared = store_->Not(store_->TextSet(shape->name_set, 0, count, 0));
     for (const ObjectSpec::Others& others : spec.others) {
-      shape->other_names.push_back(store_->And({lowering_->Lower(others.name), undeclared}));
+      shape->other_names.push_back(store_->And({lowering_->Lower(others.name, 0), undeclared}));
     }
   }
   shapes_[object] = std::move(shape);
@@ -51,14 +52,16 @@ void ObjectTerms::SortNames(std::uint32_t object, Shape* shape) {
 }
 
 TermId ObjectTerms::Start(std::uint32_t object, std::uint32_t min_bytes) {
-  return store_->Object(object, 0, ObjectPhase::kOpen,
-                        {false, min_bytes, store_->facts().ObjectHash(object)});
+  const auto [spec, depth] = store_->placed_object(object);
+  const Hash128 key = store_->KeyAt(depth, store_->facts().ObjectHash(spec));
+  return store_->Object(object, 0, ObjectPhase::kOpen, {false, min_bytes, key});
 }
 
 TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                          unsigned char byte, Work& work) {
   if (phase == ObjectPhase::kOpen && byte != Spec(object).open()) return kNothingTerm;
   Shape& shape = ShapeOf(object);
+  if (Spec(object).is_block()) return StepInBlock(object, progress, phase, byte, work);
   if (phase == ObjectPhase::kOpen) {
     return store_->Cat(shape.space,
                        Begin(object, shape.progress.start(), ObjectPhase::kFirst, work));
@@ -71,6 +74,29 @@ TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPha
     return store_->Cat(shape.after_comma, Begin(object, progress, ObjectPhase::kMust, work));
   }
   return kNothingTerm;
+}
+
+TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
+                                unsigned char byte, Work& work) {
+  Shape& shape = ShapeOf(object);
+  if (phase == ObjectPhase::kOpen) {
+    return Phase(object, shape.progress.start(), ObjectPhase::kFirst);
+  }
+  if (phase == ObjectPhase::kMust)
+    return byte == '"' ? Member(object, progress, work) : kNothingTerm;
+  const ObjectSpec& spec = Spec(object);
+  const std::uint32_t depth = DepthOf(object);
+  const bool next = phase == ObjectPhase::kNext;
+  if (byte == (next ? ',' : '\n') && shape.progress.MayWriteAny(progress, work)) {
+    const TermId line = store_->Cat(store_->Spaces((depth + 1) * spec.indent),
+                                    Begin(object, progress, ObjectPhase::kMust, work));
+    return next ? store_->Cat(shape.after_comma, store_->Cat(store_->Byte('\n'), line)) : line;
+  }
+  if (byte != (next ? '\n' : spec.close()) || !shape.progress.MayClose(progress))
+    return kNothingTerm;
+  if (!next) return kEmptyTerm;
+  const auto close = static_cast<unsigned char>(spec.close());
+  return store_->Cat(store_->Spaces(depth * spec.indent), store_->Byte(close));
 }
 
 TermId ObjectTerms::Member(std::uint32_t object, std::uint32_t progress, Work& work) {
@@ -99,7 +125,7 @@ TermId ObjectTerms::Begin(std::uint32_t object, std::uint32_t progress, ObjectPh
   for (std::uint32_t i = 0; i < Spec(object).members.size(); ++i) {
     if (!Spec(object).members[i].bare || !behind.MayWrite(progress, i, work)) continue;
     for (const auto& [value, next] : behind.Write(progress, i, work)) {
-      ways.push_back(store_->Cat(lowering_->Lower(value), ValueAndRest(object, value, next)));
+      ways.push_back(store_->Cat(Value(object, value), ValueAndRest(object, value, next)));
     }
   }
   return store_->Alt(std::move(ways));
@@ -123,8 +149,8 @@ TermId ObjectTerms::EncodeItem(TermId characters, PartialChar partial, std::uint
   const ObjectProgress& behind = ShapeOf(object).progress;
   const std::uint32_t bytes = between ? store_->term(characters).min_bytes : partial_bytes;
   const std::uint32_t rest = SaturatingAdd(behind.BytesAfterItem(progress), kQuoteBracket);
-  return store_->EncodeWithin(characters, partial, object, item, behind.ItemKey(progress),
-                              SaturatingAdd(bytes, rest));
+  const Hash128 key = store_->KeyAt(DepthOf(object), behind.ItemKey(progress));
+  return store_->EncodeWithin(characters, partial, object, item, key, SaturatingAdd(bytes, rest));
 }
 
 TermId ObjectTerms::AfterItem(std::uint32_t object, ReadItems::Id item, Work& work) {
@@ -160,7 +186,7 @@ TermId ObjectTerms::ValueAndRest(std::uint32_t object, NodeId value, std::uint32
   const TermId space = ShapeOf(object).space;
   TermId rest = store_->Cat(space, Phase(object, progress, ObjectPhase::kNext));
   if (Spec(object).is_array) return rest;
-  rest = store_->Cat(lowering_->Lower(value), rest);
+  rest = store_->Cat(Value(object, value), rest);
   rest = store_->Cat(store_->Byte(':'), store_->Cat(ShapeOf(object).after_colon, rest));
   return store_->Cat(space, rest);
 }
@@ -176,18 +202,22 @@ TermId ObjectTerms::AfterName(std::uint32_t object, std::uint32_t progress, std:
 }
 
 TermId ObjectTerms::Phase(std::uint32_t object, std::uint32_t progress, ObjectPhase phase) {
-  const Hash128 key = ShapeOf(object).progress.Key(progress);
-  return store_->Object(object, progress, phase, {false, MinBytes(object, progress, phase), key});
+  const std::uint32_t min_bytes = MinBytes(object, progress, phase);
+  return store_->Object(object, progress, phase, {false, min_bytes, KeyOf(object, progress)});
 }
 
 std::uint32_t ObjectTerms::MinBytes(std::uint32_t object, std::uint32_t progress,
                                     ObjectPhase phase) {
   const ObjectProgress& behind = ShapeOf(object).progress;
-  const std::uint32_t required = behind.RequiredBytes(progress);
-  // One byte for '}', and none for the comma that the phase has behind it or does not need.
-  if (phase == ObjectPhase::kNext) return SaturatingAdd(required, 1);
-  if (required > 0) return required;
-  return phase == ObjectPhase::kFirst ? 1 : SaturatingAdd(behind.any_member_bytes(), 1);
+  const std::uint32_t depth = DepthOf(object);
+  const std::uint32_t required = behind.RequiredBytes(progress, depth);
+  const std::uint32_t end = behind.EndBytes(depth);
+  if (phase == ObjectPhase::kNext) return SaturatingAdd(required, end);
+  if (required == 0 && phase == ObjectPhase::kFirst) return 1;
+  // None for the comma that the phase has behind it or does not need.
+  const std::uint32_t members = required > 0 ? required - 1 : behind.any_member_bytes();
+  return SaturatingAdd(phase == ObjectPhase::kFirst ? members : behind.BehindLine(members, depth),
+                       end);
 }
 
 std::uint32_t ObjectTerms::RangeEnd(const Shape& shape, std::uint32_t first,
@@ -217,11 +247,12 @@ TermId ObjectTerms::Names(std::uint32_t object, std::uint32_t progress, std::uin
     const auto rest = static_cast<std::uint32_t>(names[i].size()) - depth;
     facts.nullable |= rest == 0;
     facts.min_bytes = std::min(
-        facts.min_bytes, SaturatingAdd(rest, shape.progress.BytesAfterName(progress, member)));
+        facts.min_bytes,
+        SaturatingAdd(rest, shape.progress.BytesAfterName(progress, member, DepthOf(object))));
   }
   if (facts.min_bytes == kNoEnd) return kNothingTerm;
   progress = shape.progress.Narrowed(progress, first_member);
-  facts.key = Mix(Mix(shape.progress.Key(progress), first), depth);
+  facts.key = Mix(Mix(KeyOf(object, progress), first), depth);
   return store_->NameSet(object, progress, first, depth, facts);
 }
 
@@ -265,8 +296,7 @@ ObjectTerms::NameTexts ObjectTerms::TextsOf(std::uint32_t object, std::uint32_t 
 TermId ObjectTerms::EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes) {
   const Term& term = store_->term(names);
   if (names == kNothingTerm) return kNothingTerm;
-  return store_->EncodeNames(names, partial, term.a, term.b, ShapeOf(term.a).progress.Key(term.b),
-                             partial_bytes);
+  return store_->EncodeNames(names, partial, term.a, term.b, KeyOf(term.a, term.b), partial_bytes);
 }
 
 }  // namespace maskd

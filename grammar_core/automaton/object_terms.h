@@ -1,5 +1,6 @@
 // JSON objects as terms: which names may come next, and what follows each.
 //
+// Objects   are told apart by their depth, too: TermStore::PlaceObject().
 // Progress  a number for what an object has behind it: see ObjectProgress.
 // Names     kept sorted by code points, so that the names that continue a prefix are a range.
 // Errors    declared names that can have no value are never offered, and never count as
@@ -27,7 +28,8 @@ namespace maskd {
 class NodeLowering {
  public:
   virtual ~NodeLowering() = default;
-  virtual TermId Lower(NodeId node) = 0;
+  // `depth`: the levels of indentation around the node.
+  virtual TermId Lower(NodeId node, std::uint32_t depth) = 0;
 };
 
 class ObjectTerms {
@@ -86,7 +88,7 @@ class ObjectTerms {
   TermId EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes = 0);
 
  private:
-  // An object's spec with what is derived of it, made on first use.
+  // An object's spec with what is derived of it at any depth, made on first use.
   struct Shape {
     Shape(const GrammarFacts& facts, std::uint32_t object, std::int64_t max_end_states)
         : progress(facts, object, max_end_states) {}
@@ -103,7 +105,17 @@ class ObjectTerms {
 
   Shape& ShapeOf(std::uint32_t object);
   [[nodiscard]] const ObjectSpec& Spec(std::uint32_t object) const {
-    return store_->ir().objects[object];
+    return store_->object(object);
+  }
+  [[nodiscard]] std::uint32_t DepthOf(std::uint32_t object) const {
+    return store_->placed_object(object).depth;
+  }
+  // The structural key of a place in an object.
+  [[nodiscard]] Hash128 KeyOf(std::uint32_t object, std::uint32_t progress) {
+    return store_->KeyAt(DepthOf(object), ShapeOf(object).progress.Key(progress));
+  }
+  TermId Value(std::uint32_t object, NodeId value) {
+    return lowering_->Lower(value, Spec(object).DepthWithin(DepthOf(object)));
   }
 
   // A quote has been read: any name that may come next, to the end of the object.
@@ -113,6 +125,9 @@ class ObjectTerms {
   // After a name's quote: colon, value, and the object from `progress` on.
   TermId ValueAndRest(std::uint32_t object, NodeId value, std::uint32_t progress);
   TermId Phase(std::uint32_t object, std::uint32_t progress, ObjectPhase phase);
+  // The step of an object whose members have lines of their own, behind its '{'.
+  TermId StepInBlock(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
+                     unsigned char byte, Work& work);
   // Where a member may begin.
   TermId Begin(std::uint32_t object, std::uint32_t progress, ObjectPhase phase, Work& work);
   // All strings but `text`.

@@ -36,10 +36,9 @@ unsigned char TailSignatures::LastByteOfSpine(TermId spine) const {
   const Term& term = store_->term(last);
   switch (term.kind) {
     case TermKind::kObject:
-      return static_cast<unsigned char>(store_->ir().objects[term.a].close());
+      return static_cast<unsigned char>(store_->object(term.a).close());
     case TermKind::kEncode:
-      return term.c != kNoObject ? static_cast<unsigned char>(store_->ir().objects[term.c].close())
-                                 : 0;
+      return term.c != kNoObject ? static_cast<unsigned char>(store_->object(term.c).close()) : 0;
     case TermKind::kDistinct:
       return static_cast<unsigned char>(term.c);
     case TermKind::kBytes: {

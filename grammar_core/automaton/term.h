@@ -48,11 +48,11 @@ enum class TermKind : std::uint8_t {
   kByteSet,   // (byte set)
   kBytes,     // (byte string, offset): its rest from there
   kTokens,    // (token spec): one token by its id
-  kCall,      // (rule)
+  kCall,      // (rule, levels around it)
   kEncode,    // (characters, PartialChar, object or kNoObject, its progress or, within a string of
               // an array that must not be repeated, a ReadItems::Id)
   kNumber,    // (number, state): see NumberTerms
-  kObject,    // (object, progress, ObjectPhase)
+  kObject,    // (object, progress, ObjectPhase); objects here and below: TermStore::PlaceObject()
   kDistinct,  // (array or its rest, what of it is behind: a DistinctArrays::Id, its last byte)
   kLimited,   // (text or its rest, tokens left, whether the token at hand holds some of it)
   // Characters.

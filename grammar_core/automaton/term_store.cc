@@ -204,12 +204,21 @@ TermId TermStore::Tokens(std::uint32_t spec) {
   });
 }
 
-TermId TermStore::Call(RuleId rule) {
-  return Intern({TermKind::kCall, rule, 0, 0, 0}, [&](Term* term) {
+TermId TermStore::Call(RuleId rule, std::uint32_t depth) {
+  return Intern({TermKind::kCall, rule, depth, 0, 0}, [&](Term* term) {
     term->nullable = facts_->RuleNullable(rule);
-    term->min_bytes = facts_->RuleMinBytes(rule);
-    term->key = Mix(Seed(TermKind::kCall), facts_->RuleHash(rule));
+    term->min_bytes = facts_->RuleMinBytes(rule, depth);
+    term->key = KeyAt(depth, Mix(Seed(TermKind::kCall), facts_->RuleHash(rule)));
   });
+}
+
+std::uint32_t TermStore::PlaceObject(std::uint32_t object, std::uint32_t depth) {
+  if (depth == 0) return object;
+  const auto named = static_cast<std::uint32_t>(ir().objects.size());
+  const auto [at, is_new] =
+      placed_ids_.try_emplace({object, depth}, named + placed_objects_.size());
+  if (is_new) placed_objects_.Append() = {object, depth};
+  return at->second;
 }
 
 TermId TermStore::Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes) {
@@ -451,7 +460,8 @@ TermId TermStore::Not(TermId inner) {
 
 std::int64_t TermStore::held_bytes() const {
   constexpr std::int64_t kBytesPerTerm = sizeof(Term) + 2 * sizeof(Id);
-  return terms_.size() * kBytesPerTerm + list_bytes_;
+  constexpr std::int64_t kBytesPerObject = 4 * sizeof(PlacedObject);
+  return terms_.size() * kBytesPerTerm + placed_objects_.size() * kBytesPerObject + list_bytes_;
 }
 
 }  // namespace maskd

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -42,6 +43,21 @@ class TermStore {
   // The IR's sets, and after them those made here.
   [[nodiscard]] const ByteBits& byte_set(std::uint32_t index) const;
   [[nodiscard]] const std::vector<std::u32string>& text_set(std::uint32_t index) const;
+  // An object of the IR with so many levels around it, by a number: those with none by theirs, and
+  // after them the others.
+  std::uint32_t PlaceObject(std::uint32_t object, std::uint32_t depth);
+  struct PlacedObject {
+    std::uint32_t object = 0;
+    std::uint32_t depth = 0;
+  };
+  [[nodiscard]] PlacedObject placed_object(std::uint32_t placed) const {
+    const std::size_t named = ir().objects.size();
+    return placed < named ? PlacedObject{placed, 0}
+                          : placed_objects_[placed - static_cast<std::uint32_t>(named)];
+  }
+  [[nodiscard]] const ObjectSpec& object(std::uint32_t placed) const {
+    return ir().objects[placed_object(placed).object];
+  }
   // The children of an Alt or And.
   [[nodiscard]] std::span<const TermId> list(std::uint32_t index) const { return lists_[index]; }
 
@@ -66,7 +82,8 @@ class TermStore {
   TermId Byte(unsigned char byte);
   TermId Bytes(std::uint32_t string, std::uint32_t offset);
   TermId Tokens(std::uint32_t spec);
-  TermId Call(RuleId rule);
+  // `depth`: the levels around it, or 0 where its texts do not depend on them.
+  TermId Call(RuleId rule, std::uint32_t depth = 0);
   // `partial_bytes`: the min_bytes of the term where `partial` is within a character.
   TermId Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes = 0);
   // An object's names in `characters`, and after the closing quote the rest of the object, whose
@@ -95,9 +112,10 @@ class TermStore {
   // perhaps more.
   TermId WithoutDistinct(TermId id);
 
-  // Terms that no IR node stands for: 0x80..0xBF, and a hexadecimal digit, `count` times.
+  // Terms that no IR node stands for: 0x80..0xBF, a hexadecimal digit and a space, `count` times.
   TermId Continuation(std::uint32_t count);
   TermId HexDigits(std::uint32_t count);
+  TermId Spaces(std::uint32_t count) { return Repeat(Byte(' '), count, count); }
 
   // Characters.
   TermId CharSet(std::uint32_t set);
@@ -118,6 +136,12 @@ class TermStore {
   // Whether `id` is every character string.
   [[nodiscard]] bool IsAllText(TermId id) const;
 
+  // The key of what has `depth` levels around it, where that matters. Not clamped: what one token
+  // opens may take more bytes to end the deeper it is.
+  [[nodiscard]] static Hash128 KeyAt(std::uint32_t depth, const Hash128& key) {
+    return depth == 0 ? key : Mix(Mix(key, depth), kDepthSeed);
+  }
+
   // A counter as it goes into a key: beyond the reach of one token all look alike.
   [[nodiscard]] std::uint32_t ClampCount(std::uint32_t count) const {
     return std::min(count, clamp_);
@@ -127,6 +151,7 @@ class TermStore {
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
+  static constexpr std::uint64_t kDepthSeed = 0x6465707468;
   static constexpr int kSharedCells = 8;
   // Where choices nest deeper than this their branches are kept apart: a derivative descends
   // through them.
@@ -178,6 +203,9 @@ class TermStore {
   const std::uint32_t clamp_;
   StableVector<Term> terms_;
   absl::flat_hash_map<Id, TermId> ids_;
+  // Numbered after the IR's.
+  StableVector<PlacedObject> placed_objects_;
+  absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed_ids_;
   StableVector<std::vector<TermId>> lists_;
   absl::flat_hash_map<std::vector<TermId>, std::uint32_t> list_ids_;
   // The key of an And or Not with a clamped part.

@@ -26,8 +26,8 @@ std::string SeparatorText(const std::optional<std::string>& separator) {
   return text;
 }
 
-std::string BoundText(absl::string_view name, std::optional<std::int32_t> most) {
-  return most.has_value() ? absl::StrCat(",", name, *most) : "";
+std::string NumberText(absl::string_view name, std::optional<std::int32_t> number) {
+  return number.has_value() ? absl::StrCat(",", name, *number) : "";
 }
 
 std::string OptionsText(const GrammarOptions& options) {
@@ -36,8 +36,8 @@ std::string OptionsText(const GrammarOptions& options) {
       static_cast<int>(options.property_order), ",", static_cast<int>(options.strictness), ",",
       static_cast<int>(options.additional_properties), ",", options.max_number_digits, ",",
       static_cast<int>(options.formats), SeparatorText(options.item_separator),
-      SeparatorText(options.key_separator), BoundText("tokens", options.max_tokens),
-      BoundText("characters", options.max_characters));
+      SeparatorText(options.key_separator), NumberText("tokens", options.max_tokens),
+      NumberText("characters", options.max_characters), NumberText("indent", options.indent));
 }
 
 }  // namespace

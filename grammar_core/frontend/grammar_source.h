@@ -37,9 +37,12 @@ struct GrammarOptions {
   WhiteSpace white_space = WhiteSpace::kFlexible;
   // Characters of white space in a row at most, between two JSON tokens.
   std::int32_t max_whitespace = 64;
+  // Spaces of indentation a level, 0 to kMaxIndent: JSON on lines, as Python's json.dumps lays it
+  // out, and no other white space anywhere. Not beside kCompact; max_whitespace says nothing then.
+  std::optional<std::int32_t> indent = std::nullopt;
   // The exact texts between two members or items, and between a name and its value: ',' or ':' and
   // white space behind it. With one of them no other white space stands anywhere, but where
-  // white_space allows it behind the other.
+  // white_space allows it behind the other. Beside indent, where absent: "," and ": ".
   std::optional<std::string> item_separator = std::nullopt;
   std::optional<std::string> key_separator = std::nullopt;
   PropertyOrder property_order = PropertyOrder::kDeclared;
@@ -54,6 +57,8 @@ struct GrammarOptions {
   std::optional<std::int32_t> max_tokens = std::nullopt;
   // Characters (code points) of the text at most. Of every kind.
   std::optional<std::int32_t> max_characters = std::nullopt;
+
+  static constexpr std::int32_t kMaxIndent = 16;
 
   bool operator==(const GrammarOptions&) const = default;
 };

@@ -77,6 +77,16 @@ absl::Status CheckSeparator(const std::optional<std::string>& separator, char si
                                                 "' and white space behind it"));
 }
 
+absl::Status CheckIndent(const GrammarOptions& options) {
+  if (!options.indent.has_value()) return absl::OkStatus();
+  if (*options.indent < 0 || *options.indent > GrammarOptions::kMaxIndent) {
+    return InvalidAt("options.indent", absl::StrCat(*options.indent, " is not in [0, ",
+                                                    GrammarOptions::kMaxIndent, "]"));
+  }
+  if (options.white_space != WhiteSpace::kCompact) return absl::OkStatus();
+  return InvalidAt("options.indent", "compact white space leaves no room for it");
+}
+
 absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
   const auto bytes = static_cast<std::int64_t>(source.text.size());
   if (bytes > limits.source_bytes) {
@@ -94,6 +104,7 @@ absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
   if (source.options.max_characters.value_or(1) < 1) {
     return InvalidAt("options.max_characters", "must be at least 1");
   }
+  if (absl::Status status = CheckIndent(source.options); !status.ok()) return status;
   absl::Status items = CheckSeparator(source.options.item_separator, ',', "options.item_separator");
   return items.ok() ? CheckSeparator(source.options.key_separator, ':', "options.key_separator")
                     : items;

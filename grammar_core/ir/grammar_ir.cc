@@ -23,6 +23,14 @@ bool LimitsTokens(const GrammarIr& ir) {
                              [](const IrNode& node) { return node.kind == IrKind::kLimited; });
 }
 
+bool BreaksLines(const GrammarIr& ir) {
+  return std::ranges::any_of(ir.nodes,
+                             [](const IrNode& node) {
+                               return node.kind == IrKind::kBreak || node.kind == IrKind::kBlock;
+                             }) ||
+         std::ranges::any_of(ir.objects, [](const ObjectSpec& spec) { return spec.is_block(); });
+}
+
 void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out) {
   for (const ObjectSpec::Member& member : spec.members) {
     out->push_back(member.value);

@@ -7,9 +7,12 @@
 //          JSON string (raw or escaped, an escaped surrogate pair being one character). So lengths,
 //          patterns, intersections and complements mean characters, whatever their spelling.
 //            bytes       Bytes ByteSet Tokens Concat Alt Repeat Call Encode Number Object Distinct
+//                        Break Block
 //            characters  Text TextSet CharSet Concat Alt Repeat And Not
 // Tokens   A Tokens node takes one token by its id, whatever the bytes that it stands for; its
 //          names are looked up when the grammar meets a vocabulary.
+// Depth    of a Break: the Blocks, and the objects whose members have lines of their own, that are
+//          around it when it is met, whatever rules were called on the way.
 // Calls    Only byte-level nodes may call rules. A front end may make rules that begin with
 //          themselves (left recursion); passes/left_recursion.h writes those anew.
 // Layout   nodes are numbered in the order of their making; children have smaller numbers than
@@ -62,6 +65,8 @@ enum class IrKind : std::uint8_t {
               // or objects, less those with a name twice
   kLimited,  // the child (bytes), which ends where it may end first once so many tokens hold a part
              // of it: nothing where texts have no tokens
+  kBreak,    // a line feed, and a number of spaces for each level around it
+  kBlock,    // '[' or '{', the child a level deeper, a Break, and ']' or '}'
 };
 
 // How an Encode node spells characters.
@@ -118,7 +123,16 @@ struct ObjectSpec {
   // What stands behind ':' and ','.
   NodeId after_colon = kAsSpace;
   NodeId after_comma = kAsSpace;
+  // Unless kOneLine: each member is on a line of its own, as in a Block of so many spaces a level,
+  // and no `space` stands anywhere. '{' and '}' of no member stand side by side.
+  std::uint32_t indent = kOneLine;
 
+  static constexpr std::uint32_t kOneLine = std::numeric_limits<std::uint32_t>::max();
+  [[nodiscard]] bool is_block() const { return indent != kOneLine; }
+  // Levels around a member of an object that has `depth` around it.
+  [[nodiscard]] std::uint32_t DepthWithin(std::uint32_t depth) const {
+    return is_block() ? depth + 1 : depth;
+  }
   static constexpr NodeId kAsSpace = std::numeric_limits<NodeId>::max();
   [[nodiscard]] NodeId space_after_colon() const {
     return after_colon == kAsSpace ? space : after_colon;
@@ -169,6 +183,7 @@ struct IrNode {
   Spelling spelling = Spelling::kUtf8;  // kEncode
   // kRepeat: min and max. kLimited: tokens. kBytes, kText, kTextSet, kByteSet, kTokens, kCharSet,
   // kNumber, kObject, kDistinct: index into the pool of that kind in `a`. kCall: the rule in `a`.
+  // kBreak, kBlock: spaces a level in `a`. kBlock: the opening byte in `b`.
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   // Children: [first_child, first_child + child_count) of GrammarIr::children.
@@ -204,6 +219,9 @@ bool RemembersTexts(const GrammarIr& ir);
 
 // Whether the tokens of any of its parts are counted.
 bool LimitsTokens(const GrammarIr& ir);
+
+// Whether lines break anywhere: in a Break, a Block or an object.
+bool BreaksLines(const GrammarIr& ir);
 
 // Whether `node` is the endless repetition of a set of characters, as of any: that less some texts
 // is never empty, whatever it begins with.

@@ -55,6 +55,13 @@ class IrBuilder {
   NodeId Object(ObjectSpec spec);
   // `bytes` ending within so many tokens, if it may; see IrKind.
   NodeId Limited(NodeId bytes, std::uint32_t tokens);
+  // See kBreak and kBlock; `open` is '[' or '{'.
+  NodeId Break(std::uint32_t spaces) { return InternLeaf(IrKind::kBreak, spaces); }
+  NodeId Block(char open, NodeId lines, std::uint32_t spaces) {
+    if (lines == Nothing()) return lines;
+    const auto first = static_cast<unsigned char>(open);
+    return Intern({.kind = IrKind::kBlock, .a = spaces, .b = first}, {lines});
+  }
   // The arrays `arrays`, less those with equal items; `beside` are the node's further children.
   NodeId Distinct(NodeId arrays, const std::vector<NodeId>& beside, DistinctSpec spec);
 

@@ -191,6 +191,7 @@ class Printer {
     };
     behind("colon", spec.space_after_colon());
     behind("comma", spec.space_after_comma());
+    if (spec.is_block()) absl::StrAppend(&out, ", lines of ", spec.indent);
     return absl::StrCat(out, "}");
   }
 
@@ -235,6 +236,11 @@ class Printer {
         return absl::StrCat("distinct<", Use(Children(n)[0]), ">");
       case IrKind::kLimited:
         return absl::StrCat("tokens[", n.a, "]<", Use(Children(n)[0]), ">");
+      case IrKind::kBreak:
+        return absl::StrCat("break<", n.a, ">");
+      case IrKind::kBlock:
+        return absl::StrCat("block", std::string(1, static_cast<char>(n.b)), n.a, "<",
+                            Use(Children(n)[0]), ">");
     }
     return "";
   }

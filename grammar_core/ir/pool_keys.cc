@@ -43,7 +43,7 @@ void AppendMember(const ObjectSpec::Member& member, std::string* key) {
 std::string ObjectKey(const ObjectSpec& spec) {
   std::string key = PoolKey(IrKind::kObject);
   for (const std::uint32_t number : {spec.space, spec.space_after_colon(), spec.space_after_comma(),
-                                     spec.min_members, spec.max_members}) {
+                                     spec.min_members, spec.max_members, spec.indent}) {
     AppendNumber(number, &key);
   }
   key.push_back(static_cast<char>((spec.any_order ? 1 : 0) | (spec.is_array ? 2 : 0)));

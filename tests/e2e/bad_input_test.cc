@@ -123,13 +123,19 @@ TEST_F(BadInputTest, AnUnknownGrammarIdAsksForTheText) {
   EXPECT_EQ(Find<google::rpc::ResourceInfo>(status).resource_type(), "grammar");
 }
 
-TEST_F(BadInputTest, OptionsThatAreNotSupportedAreNotIgnored) {
+TEST_F(BadInputTest, IndentationHasABoundAndNoCompactWhiteSpace) {
   v1::CompileRequest request;
-  *request.mutable_grammar() = GrammarOf("json_schema", "{}");
-  request.mutable_grammar()->mutable_options()->set_indent(2);
-  const grpc::Status status = Compile(request);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
-  EXPECT_THAT(status.error_message(), HasSubstr("options.indent"));
+  *request.mutable_grammar() = GrammarOf("json", "");
+  v1::GrammarOptions& options = *request.mutable_grammar()->mutable_options();
+  options.set_indent(17);
+  grpc::Status status = Compile(request);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("options.indent: 17 is not in [0, 16]"));
+  options.set_indent(2);
+  options.set_white_space(v1::WHITE_SPACE_COMPACT);
+  status = Compile(request);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("options.indent: compact white space"));
 }
 
 TEST_F(BadInputTest, AMaximumThatNoTextKeepsIsRefused) {

@@ -22,6 +22,12 @@ GrammarOptions AnyOrderCompact() {
   return options;
 }
 
+GrammarOptions Indented() {
+  GrammarOptions options;
+  options.indent = 2;
+  return options;
+}
+
 struct Case {
   const char* kind;
   const char* name;
@@ -88,6 +94,10 @@ INSTANTIATE_TEST_SUITE_P(
              "value":{"type":"integer"},
              "children":{"type":"array","items":{"$ref":"#/$defs/node"}}},
              "required":["value"],"additionalProperties":false}}})"},
+        {"json_schema", "tree_indented",
+         R"({"type":"object","properties":{"value":{"const":{"a":[1]}},
+             "children":{"type":"array","items":{"$ref":"#"}}},"additionalProperties":false})",
+         Indented()},
         {"json_schema", "tuple",
          R"({"type":"array","prefixItems":[{"type":"null"},{"type":"boolean"},{"const":3}],
              "items":{"type":"string"},"minItems":2,"maxItems":6})"},

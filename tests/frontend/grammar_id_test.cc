@@ -67,7 +67,12 @@ TEST(GrammarIdTest, EveryFieldMatters) {
   ids.insert(IdOf(source));
   source.documents.front().text = "false";
   ids.insert(IdOf(source));
-  EXPECT_EQ(ids.size(), 19u);
+  source.options.white_space = WhiteSpace::kFlexible;
+  for (const int spaces : {0, 2}) {
+    source.options.indent = spaces;
+    ids.insert(IdOf(source));
+  }
+  EXPECT_EQ(ids.size(), 21u);
 }
 
 TEST(GrammarIdTest, BrokenSourceHasNone) {

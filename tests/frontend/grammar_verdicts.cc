@@ -3,8 +3,11 @@
 //
 //   {"kind": "lark", "grammar": "...", "texts": ["..."]}  ->  {"ok": true, "verdicts": [true]}
 //                                                         or  {"ok": false, "error": "..."}
+// With "indent", "item_separator" or "key_separator" the grammar has these options; with
+// "any_order": true, property_order any.
 //
 // Texts are given byte by byte as tokens, each of which the mask of its step must allow.
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -18,9 +21,21 @@ namespace {
 
 using Json = nlohmann::json;
 
+maskd::GrammarOptions OptionsOf(const Json& request) {
+  maskd::GrammarOptions options;
+  if (request.contains("indent")) options.indent = request["indent"].get<std::int32_t>();
+  if (request.contains("item_separator")) options.item_separator = request["item_separator"];
+  if (request.contains("key_separator")) options.key_separator = request["key_separator"];
+  if (request.value("any_order", false)) {
+    options.property_order = maskd::PropertyOrder::kAny;
+  }
+  return options;
+}
+
 Json Answer(const Json& request) {
-  const auto compiled = maskd::CompileOverBytes(request["kind"].get<std::string>(),
-                                                request["grammar"].get<std::string>());
+  const auto compiled =
+      maskd::CompileOverBytes(request["kind"].get<std::string>(),
+                              request["grammar"].get<std::string>(), OptionsOf(request));
   if (!compiled.ok()) {
     return {{"ok", false}, {"error", std::string(compiled.status().message())}};
   }

@@ -41,7 +41,7 @@ bool IrRecognizer::Accepts(absl::string_view text) {
 }
 
 const IrRecognizer::Places& IrRecognizer::Ends(NodeId node, Place at, Spelling spelling) {
-  const auto key = std::make_tuple(node, at, spelling);
+  const auto key = std::make_tuple(node, at, spelling, depth_);
   Known& known = known_[key];
   if (known.round == round_) {
     reentered_ = reentered_ || known.open;
@@ -105,6 +105,10 @@ IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spell
       return OfDistinct(n, at);
     case IrKind::kLimited:  // it knows no tokens
       return Ends(ir_.children[n.first_child], at, spelling);
+    case IrKind::kBreak:
+      return AfterBreak({at}, n.a);
+    case IrKind::kBlock:
+      return OfBlock(n, at);
   }
   return {};
 }
@@ -125,6 +129,23 @@ IrRecognizer::Places IrRecognizer::AfterByte(const Places& from, char byte) cons
     if (at < text_.size() && text_[at] == byte) ends.push_back(at + 1);
   }
   return ends;
+}
+
+IrRecognizer::Places IrRecognizer::AfterBreak(const Places& from, std::uint32_t spaces) const {
+  const std::string line = "\n" + std::string(std::size_t{spaces} * depth_, ' ');
+  Places ends;
+  for (const Place at : from) {
+    for (const Place end : OfBytes(line, at)) ends.push_back(end);
+  }
+  return ends;
+}
+
+IrRecognizer::Places IrRecognizer::OfBlock(const IrNode& n, Place at) {
+  const Places opened = AfterByte({at}, static_cast<char>(n.b));
+  ++depth_;
+  const Places lines = After(opened, ir_.children[n.first_child]);
+  --depth_;
+  return AfterByte(AfterBreak(lines, n.a), n.b == '[' ? ']' : '}');
 }
 
 IrRecognizer::Places IrRecognizer::OfBytes(const std::string& bytes, Place at) const {
@@ -225,10 +246,13 @@ IrRecognizer::Places IrRecognizer::OfObject(const ObjectSpec& spec, Place at) {
   std::vector<BetweenMembers> queue;
   const auto close = [&](const BetweenMembers& state) {
     if (!MayClose(spec, state)) return;
-    for (const Place end : AfterByte({state.at}, spec.close())) ends.insert(end);
+    const Places before = state.count > 0 ? AfterBreak({state.at}, spec) : Places{state.at};
+    for (const Place end : AfterByte(before, spec.close())) ends.insert(end);
   };
-  for (const Place place : After(AfterByte({at}, spec.open()), spec.space)) {
-    close({place});
+  for (const Place place : After(AfterByte({at}, spec.open()), spec.space)) close({place});
+  const std::uint32_t around = depth_;
+  depth_ = spec.DepthWithin(around);
+  for (const Place place : AfterBreak(After(AfterByte({at}, spec.open()), spec.space), spec)) {
     queue.push_back({place});
   }
   while (!queue.empty()) {
@@ -236,13 +260,17 @@ IrRecognizer::Places IrRecognizer::OfObject(const ObjectSpec& spec, Place at) {
     queue.pop_back();
     for (BetweenMembers next : Member(spec, state)) {
       if (!seen.insert(next).second) continue;
+      depth_ = around;
       close(next);
-      for (const Place place : After(AfterByte({next.at}, ','), spec.space_after_comma())) {
+      depth_ = spec.DepthWithin(around);
+      const Places behind = After(AfterByte({next.at}, ','), spec.space_after_comma());
+      for (const Place place : AfterBreak(behind, spec)) {
         next.at = place;
         queue.push_back(next);
       }
     }
   }
+  depth_ = around;
   return Sorted(ends);
 }
 

@@ -71,9 +71,16 @@ class IrRecognizer {
   Places OfNumber(const NumberSpec& spec, Place at) const;
   Places OfObject(const ObjectSpec& spec, Place at);
   Places OfDistinct(const IrNode& n, Place at);
+  Places OfBlock(const IrNode& n, Place at);
 
   // The ends of `node` from any of `from`.
   Places After(const Places& from, NodeId node, Spelling spelling = Spelling::kUtf8);
+  // The places behind a line feed and `spaces` spaces for each level that is around.
+  Places AfterBreak(const Places& from, std::uint32_t spaces) const;
+  // The same in a container that `spec` is, if it has lines.
+  Places AfterBreak(const Places& from, const ObjectSpec& spec) const {
+    return spec.is_block() ? AfterBreak(from, spec.indent) : from;
+  }
   // The places behind `byte` where it stands at one of `from`.
   Places AfterByte(const Places& from, char byte) const;
   // The places behind one member that begins at `from.at`, and the state there.
@@ -92,7 +99,10 @@ class IrRecognizer {
 
   const GrammarIr& ir_;
   absl::string_view text_;
-  absl::flat_hash_map<std::tuple<NodeId, Place, Spelling>, Known> known_;
+  // The last is the depth.
+  absl::flat_hash_map<std::tuple<NodeId, Place, Spelling, std::uint32_t>, Known> known_;
+  // Levels around the node at hand.
+  std::uint32_t depth_ = 0;
   int round_ = 0;
   // Of this round: whether an open computation was asked for, and whether a place is new.
   bool reentered_ = false;

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "tests/frontend/ir_recognizer.h"
@@ -419,6 +420,97 @@ TEST(JsonSchemaSeparatorTest, AreASignAndWhiteSpace) {
   const auto read = ReadForTest("json_schema", "true", Separated(nullptr, ", "));
   EXPECT_EQ(read.status().message(),
             "options.key_separator: must be ':' and white space behind it");
+}
+
+GrammarOptions Indented(int spaces, const char* item = nullptr, const char* key = nullptr) {
+  GrammarOptions options;
+  options.indent = spaces;
+  if (item != nullptr) options.item_separator = item;
+  if (key != nullptr) options.key_separator = key;
+  return options;
+}
+
+GrammarOptions IndentedAnyOrder(int spaces) {
+  GrammarOptions options = Indented(spaces);
+  options.property_order = PropertyOrder::kAny;
+  return options;
+}
+
+class JsonSchemaIndentTest : public testing::TestWithParam<TextsCase> {};
+
+TEST_P(JsonSchemaIndentTest, IsExact) { ExpectTexts(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Texts, JsonSchemaIndentTest,
+    testing::ValuesIn(std::vector<TextsCase>{
+        {"Any",
+         "true",
+         {"1", "[]", "{}", "[\n  1,\n  [],\n  [\n    {}\n  ]\n]",
+          "{\n  \"a\": {\n    \"b\": [\n      null\n    ]\n  },\n  \"c\": {}\n}"},
+         {"[1]", "[\n]", "[ ]", "{\n}", "[\n  1\n ]", "[\n 1\n]", "[\n   1\n]", "[\n  1 \n]",
+          "[\n  1, \n  2\n]", "[\n  1,\n2\n]", "[\r\n  1\n]", "[\n\t1\n]", "[\n  []\n  ]",
+          "[\n  [\n  1\n  ]\n]", "{\n  \"a\" : 1\n}", "{\n  \"a\":1\n}", "{\"a\": 1}", "1\n"},
+         Indented(2)},
+        {"Zero",
+         R"({"type":["array","null"],"items":{"$ref":"#"}})",
+         {"[\n[\nnull\n],\n[]\n]", "null"},
+         {"[[null]]", "[\n null\n]", "[\nnull]"},
+         Indented(0)},
+        {"Separators",
+         R"({"type":"object"})",
+         {"{\n \"a\":[\n  1, \n  2\n ], \n \"b\":0\n}"},
+         {"{\n \"a\": 1\n}", "{\n \"a\":1,\n \"b\":0\n}"},
+         Indented(1, ", ", ":")},
+        {"Literals",
+         R"({"enum":[{"a":[1,{}],"b":[]},[]]})",
+         {"{\n    \"a\": [\n        1,\n        {}\n    ],\n    \"b\": []\n}", "[]"},
+         {R"({"a":[1,{}],"b":[]})", "[\n]"},
+         Indented(4)},
+        {"LiteralsInAnyOrder",
+         R"({"items":{"const":{"a":1,"b":2}},"type":"array"})",
+         {"[\n {\n  \"b\": 2,\n  \"a\": 1\n }\n]"},
+         {"[\n {\n \"b\": 2,\n \"a\": 1\n }\n]"},
+         IndentedAnyOrder(1)},
+        {"Counted",
+         R"({"type":"array","contains":{"const":1},"minContains":2})",
+         {"[\n 1,\n 0,\n 1\n]"},
+         {"[]", "[\n 1\n]", "[1,1]"},
+         Indented(1)},
+        {"CountedOrNone",
+         R"({"type":"array","contains":{"const":1},"minContains":0,"maxContains":1})",
+         {"[]", "[\n 1\n]", "[\n 0\n]"},
+         {"[\n]", "[\n 1,\n 1\n]"},
+         Indented(1)},
+        {"Tuple",
+         R"({"type":"array","prefixItems":[{"type":"null"},{"type":"array"}],"items":false})",
+         {"[]", "[\n null\n]", "[\n null,\n [\n  1\n ]\n]"},
+         {"[\n null,\n [\n 1\n ]\n]", "[\n null,\n [],\n 1\n]"},
+         Indented(1)},
+        {"NoItems", R"({"type":"array","maxItems":0})", {"[]"}, {"[\n]"}, Indented(1)},
+        {"NoMembers", R"({"type":"object","maxProperties":0})", {"{}"}, {"{\n}"}, Indented(1)},
+        {"Distinct",
+         R"({"type":"array","uniqueItems":true,"minItems":1,"items":{"type":["string","null"]}})",
+         {"[\n \"a\",\n null\n]"},
+         {"[]", "[\n \"a\",\n \"a\"\n]", R"(["a"])"},
+         Indented(1)},
+        {"DistinctValues",
+         R"({"type":"array","uniqueItems":true,"items":{"type":["array","object"]}})",
+         {"[\n [\n  1\n ],\n [],\n {\n  \"a\": [\n   1\n  ]\n }\n]"},
+         {"[\n [],\n []\n]", "[\n [\n  1\n ],\n [\n  1\n ]\n]"},
+         Indented(1)},
+    }),
+    TextsCaseName);
+
+TEST(JsonSchemaIndentTest, HasItsBoundsAndNoCompactWhiteSpace) {
+  for (const int wrong : {-1, 17}) {
+    const auto read = ReadForTest("json", "", Indented(wrong));
+    EXPECT_EQ(read.status().message(),
+              absl::StrCat("options.indent: ", wrong, " is not in [0, 16]"));
+  }
+  GrammarOptions both = Indented(2);
+  both.white_space = WhiteSpace::kCompact;
+  EXPECT_EQ(ReadForTest("json", "", both).status().message(),
+            "options.indent: compact white space leaves no room for it");
 }
 
 TEST(JsonKindsTest, AnyJson) {

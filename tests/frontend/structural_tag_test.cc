@@ -330,6 +330,22 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     Name);
 
+TEST(StructuralTagTest, IndentedJsonBeginsAtNoLevel) {
+  const std::string source =
+      R"({"format":{"type":"triggered_tags","triggers":["<f>"],"tags":[{"begin":"<f>","content":)"
+      R"({"type":"json_schema","json_schema":{"type":"array"},"max_whitespace_cnt":9},"end":"</f>"}]}})";
+  GrammarOptions options;
+  options.indent = 2;
+  const auto compiled = CompileOverBytes("structural_tag", source, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status();
+  for (const char* text : {"x\n<f>[]</f>y", "<f>[\n  1\n]</f> <f>[\n  [\n    1\n  ]\n]</f>"}) {
+    EXPECT_TRUE(*AcceptsByMasks(*compiled, text)) << text;
+  }
+  for (const char* text : {"<f>[1]</f>", "<f>[\n  1\n]</f><f>[\n    1\n  ]</f>"}) {
+    EXPECT_FALSE(*AcceptsByMasks(*compiled, text)) << text;
+  }
+}
+
 TEST(StructuralTagTest, TheOlderForm) {
   const std::string source =
       R"({"structures":[{"begin":"<f=a>","schema":{"type":"integer"},"end":"</f>"},)"

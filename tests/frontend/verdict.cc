@@ -22,11 +22,12 @@ const std::shared_ptr<TokenizerSpace>& ByteSpace() {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileOverBytes(absl::string_view kind,
-                                                                        absl::string_view text) {
+absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileOverBytes(
+    absl::string_view kind, absl::string_view text, const GrammarOptions& options) {
   const Limits limits;
   Budget budget({.wall_ms = limits.compile_ms});
-  return CompileGrammar({std::string(kind), std::string(text), {}}, ByteSpace(), limits, budget);
+  return CompileGrammar({std::string(kind), std::string(text), options}, ByteSpace(), limits,
+                        budget);
 }
 
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompilePattern(absl::string_view pattern) {

@@ -13,8 +13,8 @@
 namespace maskd {
 
 // Both with the default limits; the second of kind "regex".
-absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileOverBytes(absl::string_view kind,
-                                                                        absl::string_view text);
+absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileOverBytes(
+    absl::string_view kind, absl::string_view text, const GrammarOptions& options = {});
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompilePattern(absl::string_view pattern);
 
 // Whether `text` is a whole text of the grammar, by stepping alone.

@@ -281,6 +281,25 @@ TEST(XmlStyleOthersTest, OtherNamesComeBehind) {
   }
 }
 
+// JSON within an element begins at no level; where arrays and objects are elements there is none.
+TEST(XmlStyleIndentTest, IsThatOfTheJsonWithin) {
+  GrammarOptions options;
+  options.indent = 1;
+  const auto expect = [&](const char* style, const char* text, bool taken) {
+    const StyleCase one = {"", style, R"("a":{"type":"array","items":{"type":"null"}})", {}, {}};
+    const auto compiled = CompileOverBytes("structural_tag", Source(one), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    EXPECT_EQ(*AcceptsByMasks(*compiled, text), taken) << style << ": " << text;
+  };
+  expect("qwen_xml", "<parameter=a>[\n null,\n null\n]</parameter>", true);
+  expect("qwen_xml", "<parameter=a>\n[]\n</parameter>", true);
+  expect("qwen_xml", "<parameter=a>[null]</parameter>", false);
+  expect("qwen_xml", "<parameter=a>[\n  null\n ]</parameter>", false);
+  const std::string item = "]<]minimax[>[<item>null]<]minimax[>[</item>";
+  const std::string element = absl::StrCat("]<]minimax[>[<a>", item, item, "]<]minimax[>[</a>");
+  expect("minimax_m3_xml", element.c_str(), true);
+}
+
 TEST(XmlStyleErrorsTest, SayWhatIsMissing) {
   const auto given =
       ReadForTest("structural_tag", Source({"", "cohere_xml", R"("a":{"const":[[]]})", {}, {}}));

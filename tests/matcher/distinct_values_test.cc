@@ -3,6 +3,7 @@
 // that a mask allows can be taken and ended, and nothing that it forbids can be taken.
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -22,9 +23,11 @@ namespace {
 // The bytes and, behind them, tokens of several items or members.
 const std::vector<std::string>& LongTokens() {
   static const auto* const tokens = new std::vector<std::string>{
-      "},{",     R"("},{")",      R"(":1},{")",  "1,1",   "1,",    ",1",  "[1,1",        "0,1,2",
-      R"(,"a")", R"({"a":1})",    R"(,{"a":1})", "true,", ",true", "],[", R"("a":1,"a)", R"(","a")",
-      "[[],[",   R"([{"a":1},{)", R"("a":true)", "1]",    ".0",    "e0",  "true,false"};
+      "},{",         R"("},{")", R"(":1},{")",  "1,1",        "1,",          ",1",
+      "[1,1",        "0,1,2",    R"(,"a")",     R"({"a":1})", R"(,{"a":1})", "true,",
+      ",true",       "],[",      R"("a":1,"a)", R"(","a")",   "[[],[",       R"([{"a":1},{)",
+      R"("a":true)", "1]",       ".0",          "e0",         "true,false",  ",\n ",
+      "1,\n 1",      "\",\n",    "\n ],",       "},\n {",     "\n]",         "[],\n [\n  "};
   return *tokens;
 }
 
@@ -34,9 +37,11 @@ struct Schema {
 };
 
 std::shared_ptr<const CompiledGrammar> Compiled(const std::string& schema,
-                                                PropertyOrder order = PropertyOrder::kAny) {
+                                                PropertyOrder order = PropertyOrder::kAny,
+                                                std::optional<int> indent = std::nullopt) {
   GrammarSource source = {"json_schema", schema, {}};
-  source.options.white_space = WhiteSpace::kCompact;
+  source.options.indent = indent;
+  if (!indent.has_value()) source.options.white_space = WhiteSpace::kCompact;
   source.options.property_order = order;
   Budget budget = Budget::Unlimited();
   auto compiled = CompileGrammar(source, SpaceWith(LongTokens()), Limits(), budget);
@@ -71,7 +76,7 @@ bool HasNamesOnce(const std::string& text) {
 
 class DistinctValuesTest : public testing::TestWithParam<Schema> {
  protected:
-  static constexpr absl::string_view kLetters = "[]{}\",:ab01truefals.e-";
+  static constexpr absl::string_view kLetters = "[]{}\",:ab01truefals.e- \n";
 
   static bool IsJudged(absl::string_view token) {
     return !token.empty() && token.find_first_not_of(kLetters) == absl::string_view::npos;
@@ -88,7 +93,7 @@ class DistinctValuesTest : public testing::TestWithParam<Schema> {
   }
 
   // Walks: masks are what can be taken and ended.
-  void CheckMasks();
+  void CheckMasks(std::optional<int> indent = std::nullopt);
 
   std::mt19937_64 random_{7};
 };
@@ -99,8 +104,8 @@ bool TakesBytes(Matcher matcher, absl::string_view bytes) {
   });
 }
 
-void DistinctValuesTest::CheckMasks() {
-  const auto grammar = Compiled(GetParam().text);
+void DistinctValuesTest::CheckMasks(std::optional<int> indent) {
+  const auto grammar = Compiled(GetParam().text, PropertyOrder::kAny, indent);
   const Vocabulary& vocabulary = grammar->tokenizer().vocabulary();
   for (int round = 0; round < 30; ++round) {
     Matcher matcher(grammar);
@@ -129,6 +134,8 @@ void DistinctValuesTest::CheckMasks() {
 }
 
 TEST_P(DistinctValuesTest, MasksAreWhatCanBeTakenAndEnded) { CheckMasks(); }
+
+TEST_P(DistinctValuesTest, MasksOfLinesAreSoToo) { CheckMasks(1); }
 
 TEST_P(DistinctValuesTest, TakesExactlyTheTextsWhoseItemsDiffer) {
   const auto distinct = Compiled(GetParam().text);

@@ -95,7 +95,9 @@ GrammarSource RandomGrammar(Random* random) {
       return {"regex", Pattern(4, random), {}};
     default: {
       GrammarSource source = {"json_schema", Schema(3, random), {}};
-      if (Below(2, random) == 0) source.options.white_space = WhiteSpace::kCompact;
+      const int layout = Below(6, random);
+      if (layout < 2) source.options.white_space = WhiteSpace::kCompact;
+      if (layout == 2) source.options.indent = Below(2, random);
       return source;
     }
   }

@@ -19,6 +19,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
@@ -193,6 +194,11 @@ struct Run {
   GrammarOptions options = {};
 };
 
+std::string LaidOut(const std::string& instance, const Run& run) {
+  if (!run.options.indent.has_value()) return instance;
+  return nlohmann::ordered_json::parse(instance).dump(*run.options.indent);
+}
+
 // States of one schema; how many were compared.
 int CompareSchema(const Tokens& tokens, const MaskbenchCase& input, const Run& run,
                   Random* random) {
@@ -203,7 +209,7 @@ int CompareSchema(const Tokens& tokens, const MaskbenchCase& input, const Run& r
     same = both.CompareAfterWalk(std::uniform_int_distribution<int>(0, 40)(*random), random);
   }
   for (int i = 0; same && i < run.instances_a_schema && !input.valid.empty(); ++i) {
-    const std::string& instance = input.valid[(*random)() % input.valid.size()];
+    const std::string instance = LaidOut(input.valid[(*random)() % input.valid.size()], run);
     same = both.CompareInInstance(
         instance, std::uniform_int_distribution<std::size_t>(0, instance.size())(*random));
   }
@@ -237,6 +243,12 @@ GrammarOptions AnyOrderCompact() {
   return options;
 }
 
+GrammarOptions Indented(int spaces) {
+  GrammarOptions options;
+  options.indent = spaces;
+  return options;
+}
+
 constexpr std::uint64_t kStates = 120;
 // Of a run with other options, or over the bytes.
 constexpr int kOptionStates = 30;
@@ -253,6 +265,19 @@ TEST(MaskOracleTest, Llama3AnyOrderCompact) {
   const auto vocabulary = LoadLlama3(MASKD_SOURCE_DIR);
   if (!vocabulary.ok()) GTEST_SKIP() << "no Llama 3 vocabulary: " << vocabulary.status();
   CompareMasks(Tokens(*vocabulary), {kOptionStates, 1, 1, AnyOrderCompact()});
+}
+
+TEST(MaskOracleTest, Llama3Indented) {
+  const auto vocabulary = LoadLlama3(MASKD_SOURCE_DIR);
+  if (!vocabulary.ok()) GTEST_SKIP() << "no Llama 3 vocabulary: " << vocabulary.status();
+  const auto states = static_cast<int>(FromEnvironment("MASKD_ORACLE_STATES", kOptionStates));
+  CompareMasks(Tokens(*vocabulary), {states, 1, 2, Indented(2)});
+}
+
+TEST(MaskOracleTest, BytesIndented) {
+  for (const int spaces : {0, 1, 4}) {
+    CompareMasks(Tokens(EmbeddedByteVocabulary()), {kByteStates / 10, 4, 6, Indented(spaces)});
+  }
 }
 
 TEST(MaskOracleTest, Bytes) { CompareMasks(Tokens(EmbeddedByteVocabulary()), {kByteStates, 4, 6}); }

@@ -116,8 +116,8 @@ std::string WhyNotObject(const GrammarIr& ir, const ObjectSpec& spec) {
   if (IsNothing(ir, spec.space)) return "an object's space is Nothing";
   if (HasConditions(spec)) return "an object has conditions";
   if (spec.is_array) return "an array has distinct items";
-  if (spec.space_after_colon() != spec.space || spec.space_after_comma() != spec.space) {
-    return "an object has separators of its own";
+  if (IsNothing(ir, spec.space_after_colon()) || IsNothing(ir, spec.space_after_comma())) {
+    return "what is behind an object's sign is Nothing";
   }
   for (const ObjectSpec::Member& member : spec.members) {
     if (!Utf8ToCodePoints(member.name).has_value()) return "a member's name is not UTF-8";
@@ -259,8 +259,10 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
   std::vector<Entry> children;
   for (std::uint32_t i = 0; i < n.child_count; ++i) {
     const Spelling spelling = n.kind == IrKind::kEncode ? n.spelling : top.spelling;
-    children.push_back(
-        {.wait = Wait::kNode, .spelling = spelling, .a = ir_.children[n.first_child + i]});
+    children.push_back({.wait = Wait::kNode,
+                        .spelling = spelling,
+                        .a = ir_.children[n.first_child + i],
+                        .depth = n.kind == IrKind::kBlock ? top.depth + 1 : top.depth});
   }
   switch (n.kind) {
     case IrKind::kEmpty:
@@ -291,15 +293,25 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
       return;
     case IrKind::kRepeat:
       return out->push_back(
-          Push({.wait = Wait::kRepeat, .spelling = top.spelling, .a = top.a}, below));
+          Push({.wait = Wait::kRepeat, .spelling = top.spelling, .a = top.a, .depth = top.depth},
+               below));
     case IrKind::kCall:
-      return out->push_back(Push({.wait = Wait::kNode, .a = ir_.rules[n.a].body}, below));
+      return out->push_back(
+          Push({.wait = Wait::kNode, .a = ir_.rules[n.a].body, .depth = top.depth}, below));
+    case IrKind::kBreak:
+      return out->push_back(PushBreak(n.a * top.depth, below));
+    case IrKind::kBlock: {
+      const std::uint32_t close = n.b == '[' ? ']' : '}';
+      below = PushBreak(n.a * top.depth, Push({.wait = Wait::kByte, .a = close}, below));
+      return out->push_back(PushAll({{.wait = Wait::kByte, .a = n.b}, children[0]}, below));
+    }
     case IrKind::kObject: {
       const std::string seen(ir_.objects[n.a].members.size() + 1, kOpen);
-      return out->push_back(PushAll({{.wait = Wait::kByte, .a = '{'},
-                                     {.wait = Wait::kNode, .a = ir_.objects[n.a].space},
-                                     {.wait = Wait::kMember, .a = n.a, .b = kFirst, .notes = seen}},
-                                    below));
+      return out->push_back(PushAll(
+          {{.wait = Wait::kByte, .a = '{'},
+           {.wait = Wait::kNode, .a = ir_.objects[n.a].space},
+           {.wait = Wait::kMember, .a = n.a, .b = kFirst, .notes = seen, .depth = top.depth}},
+          below));
     }
     case IrKind::kAnd:
     case IrKind::kNot:
@@ -340,22 +352,34 @@ void PrefixOracle::ExpandRepeat(const Entry& top, Stack below, std::vector<Stack
   Entry again = top;
   again.b = n.b == kUnbounded ? std::min(top.b + 1, n.a) : top.b + 1;
   const NodeId child = ir_.children[n.first_child];
-  out->push_back(
-      PushAll({{.wait = Wait::kNode, .spelling = top.spelling, .a = child}, again}, below));
+  const Entry round = {
+      .wait = Wait::kNode, .spelling = top.spelling, .a = child, .depth = top.depth};
+  out->push_back(PushAll({round, again}, below));
+}
+
+PrefixOracle::Stack PrefixOracle::PushBreak(std::uint32_t spaces, Stack below) {
+  for (std::uint32_t i = 0; i < spaces; ++i) below = Push({.wait = Wait::kByte, .a = ' '}, below);
+  return Push({.wait = Wait::kByte, .a = '\n'}, below);
+}
+
+PrefixOracle::Stack PrefixOracle::PushBreak(const ObjectSpec& spec, std::uint32_t depth,
+                                            Stack below) {
+  return spec.is_block() ? PushBreak(spec.indent * depth, below) : below;
 }
 
 PrefixOracle::Stack PrefixOracle::MemberStack(const ObjectSpec& spec,
                                               const std::vector<Entry>& name, NodeId value,
                                               const Entry& after, Stack below) {
   const Entry space = {.wait = Wait::kNode, .a = spec.space};
+  const std::uint32_t within = spec.is_block() ? after.depth + 1 : after.depth;
   const Stack behind_name = PushAll({space,
                                      {.wait = Wait::kByte, .a = ':'},
-                                     space,
-                                     {.wait = Wait::kNode, .a = value},
+                                     {.wait = Wait::kNode, .a = spec.space_after_colon()},
+                                     {.wait = Wait::kNode, .a = value, .depth = within},
                                      space,
                                      after},
                                     below);
-  return Push({.wait = Wait::kByte, .a = '"'}, PushAll(name, behind_name));
+  return PushBreak(spec, within, Push({.wait = Wait::kByte, .a = '"'}, PushAll(name, behind_name)));
 }
 
 void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack>* out) {
@@ -364,7 +388,7 @@ void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack
   if (top.b == kFirst && rules.MayEnd()) {
     out->push_back(Push({.wait = Wait::kByte, .a = '}'}, below));
   }
-  Entry after = {.wait = Wait::kAfterMember, .a = top.a};
+  Entry after = {.wait = Wait::kAfterMember, .a = top.a, .depth = top.depth};
   for (std::uint32_t i = 0; i < spec.members.size(); ++i) {
     if (!rules.MayTake(i)) continue;
     after.notes = top.notes;
@@ -390,13 +414,16 @@ void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack
 void PrefixOracle::ExpandAfterMember(const Entry& top, Stack below, std::vector<Stack>* out) {
   const ObjectSpec& spec = ir_.objects[top.a];
   const MemberRules rules(ir_, spec, HasOthers(top.a), top.notes, kOpen);
-  if (rules.MayEnd()) out->push_back(Push({.wait = Wait::kByte, .a = '}'}, below));
+  if (rules.MayEnd()) {
+    out->push_back(PushBreak(spec, top.depth, Push({.wait = Wait::kByte, .a = '}'}, below)));
+  }
   // A comma that no member can follow would be a dead end.
   if (!rules.MayTakeAny()) return;
-  out->push_back(PushAll({{.wait = Wait::kByte, .a = ','},
-                          {.wait = Wait::kNode, .a = spec.space},
-                          {.wait = Wait::kMember, .a = top.a, .notes = top.notes}},
-                         below));
+  out->push_back(
+      PushAll({{.wait = Wait::kByte, .a = ','},
+               {.wait = Wait::kNode, .a = spec.space_after_comma()},
+               {.wait = Wait::kMember, .a = top.a, .notes = top.notes, .depth = top.depth}},
+              below));
 }
 
 PrefixOracle::State PrefixOracle::Step(State state, unsigned char byte) {

@@ -80,10 +80,12 @@ class PrefixOracle {
     std::string bytes = {};
     // kMember, kAfterMember: kSeen or kOpen for each declared member, and one for all others.
     std::string notes = {};
+    // kNode, kRepeat, kMember, kAfterMember: levels of indentation around it.
+    std::uint32_t depth = 0;
     auto operator<=>(const Entry&) const = default;
     template <typename H>
     friend H AbslHashValue(H h, const Entry& e) {
-      return H::combine(std::move(h), e.wait, e.spelling, e.a, e.b, e.c, e.bytes, e.notes);
+      return H::combine(std::move(h), e.wait, e.spelling, e.a, e.b, e.c, e.bytes, e.notes, e.depth);
     }
   };
   static constexpr char kSeen = 'x';
@@ -110,6 +112,9 @@ class PrefixOracle {
   void ExpandRepeat(const Entry& top, Stack below, std::vector<Stack>* out);
   void ExpandMember(const Entry& top, Stack below, std::vector<Stack>* out);
   void ExpandAfterMember(const Entry& top, Stack below, std::vector<Stack>* out);
+  // A line feed and so many spaces before `below`; an object's break of a line, if it has lines.
+  Stack PushBreak(std::uint32_t spaces, Stack below);
+  Stack PushBreak(const ObjectSpec& spec, std::uint32_t depth, Stack below);
   // A member from its name, which follows the opening quote, to what is `after` it.
   Stack MemberStack(const ObjectSpec& spec, const std::vector<Entry>& name, NodeId value,
                     const Entry& after, Stack below);

@@ -2,6 +2,8 @@
 // slow recogniser of whole texts.
 #include "tests/oracle/prefix_oracle.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,6 +83,7 @@ struct PrefixCase {
   bool possible;
   bool may_end;
   PropertyOrder order = PropertyOrder::kDeclared;
+  std::optional<std::int32_t> indent = std::nullopt;
 };
 
 class PrefixOracleTest : public testing::TestWithParam<PrefixCase> {};
@@ -89,6 +92,7 @@ TEST_P(PrefixOracleTest, Prefix) {
   const PrefixCase& c = GetParam();
   GrammarOptions options;
   options.property_order = c.order;
+  options.indent = c.indent;
   const auto read = ReadForTest("json_schema", c.schema, options);
   ASSERT_TRUE(read.ok()) << read.status();
   PrefixOracle oracle(read->ir);
@@ -123,6 +127,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"CommaInClosed", kClosed, R"({"a":1,)", true, false},
         {"NoOtherName", kClosed, R"({"c)", false, false},
         {"SpaceAtItsEnds", kClosed, "{ } ", false, false},
+        {"Lines", kPair, "{\n \"a\": 1,\n \"b\": 2,\n \"c\": [\n  [],\n  {}\n ]\n}", true, true,
+         PropertyOrder::kDeclared, 1},
+        {"LinesBegun", kPair, "{\n  \"b\": 2,\n  \"c\": [\n    {\n     ", true, false, kAny, 2},
+        {"LinesTooFarIn", kPair, "{\n  \"b\": 2,\n  \"c\": [\n     ", false, false, kAny, 2},
+        {"LinesMissing", kPair, R"({"b")", false, false, kAny, 0},
         {"TooLong", R"({"type":"string","maxLength":2})",
          R"("ab)"
          "c",

@@ -127,6 +127,17 @@ TEST_F(MaskctlTest, SeparatorsAreExact) {
   EXPECT_THAT(wrong.output, HasSubstr("options.item_separator: must be ','"));
 }
 
+TEST_F(MaskctlTest, IndentationIsExact) {
+  const std::string schema = Write("a.json", R"({"type": "array"})");
+  const std::string check = "check --local --indent=2 " + schema;
+  EXPECT_EQ(Maskctl(check + " --text='[\n  1\n]'").exit, 0);
+  EXPECT_EQ(Maskctl(check + " --text='[1]'").exit, 1);
+  const Outcome wrong = Maskctl("compile --local --indent=17 " + schema);
+  EXPECT_THAT(wrong.output, HasSubstr("options.indent: 17 is not in [0, 16]"));
+  const Outcome bounds = Maskctl("explain --local --indent=2 " + schema);
+  EXPECT_THAT(bounds.output, Not(HasSubstr("options.max_whitespace")));
+}
+
 TEST_F(MaskctlTest, AMissingFileIsSaid) {
   const Outcome outcome = Maskctl("compile --local /nonexistent/a.json");
   EXPECT_EQ(outcome.exit, 1);

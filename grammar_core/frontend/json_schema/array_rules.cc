@@ -32,45 +32,44 @@ std::optional<JsonValue> FindRepeatedItems(const MergedSchema& schema) {
   return std::nullopt;
 }
 
-// White space stands behind each token, so that what may follow, ',' or ']', is decided by one
-// byte.
 class ArrayMaker {
  public:
   ArrayMaker(const MergedSchema& schema, RuleContext& context)
-      : schema_(schema), context_(context), b_(context.builder), space_(context.space) {}
+      : schema_(schema), context_(context), b_(context.builder) {}
 
-  NodeId Make() { return b_.Concat({b_.Bytes("["), space_, Items(), b_.Bytes("]")}); }
-
- private:
-  NodeId Value(std::size_t index) {
-    return b_.Concat({context_.value(schema_.ItemClaims(index)), space_});
+  NodeId Make() {
+    const CountRange& count = schema_.item_count;
+    if (count.max == 0) return context_.layout.Container('[', {}, true);
+    return context_.layout.Container('[', {Items()}, count.min == 0);
   }
 
-  NodeId WithComma(NodeId value) { return b_.Concat({b_.Bytes(","), context_.after_comma, value}); }
+ private:
+  NodeId Item(std::size_t index) {
+    const NodeId value = context_.value(schema_.ItemClaims(index));
+    return index == 0 ? context_.layout.First(value) : context_.layout.Next(value);
+  }
 
-  // The items from `first` on, all of one schema, each with a comma before it.
+  // The items from `first` on, all of one schema, but not the first of the array.
   NodeId LaterItems(std::uint32_t first) {
     const CountRange& count = schema_.item_count;
     if (count.max <= first) return b_.Empty();
-    const NodeId item = WithComma(Value(std::max<std::size_t>(first, schema_.prefix_size())));
+    const NodeId item = Item(std::max<std::size_t>(first, schema_.prefix_size()));
     return b_.Repeat(item, Minus(count.min, first), Minus(count.max, first));
   }
 
-  // From the last item with a schema of its own to the first: each may be the end of the array once
-  // there are enough. Items that must be there are gathered, to be one sequence.
+  // One item or more: from the last with a schema of its own to the first, each may be the end of
+  // the array once there are enough. Items that must be there are gathered, to be one sequence.
   NodeId Items() {
     const CountRange& count = schema_.item_count;
-    if (count.max == 0) return b_.Empty();
     const auto prefix = static_cast<std::uint32_t>(
         std::min<std::size_t>(std::max<std::size_t>(schema_.prefix_size(), 1), count.max));
     NodeId rest = LaterItems(prefix);
     std::vector<NodeId> required;
     for (std::uint32_t i = prefix; i-- > 0;) {
-      const NodeId item = i == 0 ? Value(i) : WithComma(Value(i));
-      if (i < count.min) {
-        required.push_back(item);
+      if (i == 0 || i < count.min) {
+        required.push_back(Item(i));
       } else {
-        rest = b_.Optional(b_.Concat({item, rest}));
+        rest = b_.Optional(b_.Concat({Item(i), rest}));
       }
     }
     std::reverse(required.begin(), required.end());
@@ -81,7 +80,6 @@ class ArrayMaker {
   const MergedSchema& schema_;
   RuleContext& context_;
   IrBuilder& b_;
-  const NodeId space_;
 };
 
 // The items that must be there behind the first, each kind once.

@@ -87,7 +87,6 @@ bool ArrayStates::needs_one_at_most() const {
 }
 
 absl::StatusOr<NodeId> ArrayStates::Make() {
-  IrBuilder& b = context_.builder;
   State start;
   start.counters.assign(counters_.size(), 0);
   start.differs.assign(different_.size(), false);
@@ -97,9 +96,9 @@ absl::StatusOr<NodeId> ArrayStates::Make() {
     open_.pop_back();
     const absl::StatusOr<NodeId> body = BodyOf(state);
     if (!body.ok()) return body;
-    b.DefineRule(rules_.at(state), *body);
+    context_.builder.DefineRule(rules_.at(state), *body);
   }
-  return b.Concat({b.Bytes("["), context_.space, b.Call(*first), b.Bytes("]")});
+  return context_.layout.Container('[', {context_.builder.Call(*first)}, MayEnd(start));
 }
 
 absl::StatusOr<RuleId> ArrayStates::RuleOf(const State& state) {
@@ -213,10 +212,9 @@ ArrayStates::State ArrayStates::After(const State& state, const std::vector<Clai
 
 absl::StatusOr<NodeId> ArrayStates::BodyOf(const State& state) {
   IrBuilder& b = context_.builder;
-  const NodeId comma =
-      state.count == 0 ? b.Empty() : b.Concat({b.Bytes(","), context_.after_comma});
+  const bool is_first = state.count == 0;
   std::vector<NodeId> ways;
-  if (MayEnd(state)) ways.push_back(b.Empty());
+  if (!is_first && MayEnd(state)) ways.push_back(b.Empty());
   if (state.count < schema_.item_count.max) {
     const std::vector<Claim> tests = TestsAt(state);
     const absl::StatusOr<std::vector<Way>> items = WaysAt(state, tests);
@@ -224,8 +222,9 @@ absl::StatusOr<NodeId> ArrayStates::BodyOf(const State& state) {
     for (const Way& way : *items) {
       const absl::StatusOr<RuleId> rest = RuleOf(After(state, tests, way));
       if (!rest.ok()) return rest.status();
-      const NodeId item = context_.value(way.claims);
-      ways.push_back(b.Concat({comma, item, context_.space, b.Call(*rest)}));
+      const NodeId value = context_.value(way.claims);
+      const NodeId item = is_first ? context_.layout.First(value) : context_.layout.Next(value);
+      ways.push_back(b.Concat({item, b.Call(*rest)}));
     }
   }
   return b.Alt(std::move(ways));

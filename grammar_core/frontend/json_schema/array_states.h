@@ -67,7 +67,8 @@ class ArrayStates {
   absl::StatusOr<std::vector<Way>> WaysAt(const State& state, const std::vector<Claim>& tests);
   [[nodiscard]] State After(const State& state, const std::vector<Claim>& tests,
                             const Way& way) const;
-  // The rule of what follows in `state`, from the comma on where there are items.
+  // The rule of what follows in `state`, from the comma on where there are items; where there are
+  // none yet, of one or more.
   absl::StatusOr<RuleId> RuleOf(const State& state);
   absl::StatusOr<NodeId> BodyOf(const State& state);
 

@@ -22,9 +22,7 @@ class DistinctItems {
   // `at` is the uniqueItems that holds. All must outlive this.
   DistinctItems(const MergedSchema& schema, const JsonValue& at, RuleContext& context)
       : schema_(schema), at_(at), context_(context) {
-    items_.space = context.space;
-    items_.after_colon = context.after_colon;
-    items_.after_comma = context.after_comma;
+    context.layout.Apply(&items_);
     items_.any_order = true;
     items_.is_array = true;
   }

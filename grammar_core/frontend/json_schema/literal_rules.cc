@@ -58,8 +58,7 @@ NodeId OneOfTexts(const std::vector<std::string>& texts, IrBuilder& b) {
 
 class LiteralMaker {
  public:
-  explicit LiteralMaker(RuleContext& context)
-      : context_(context), b_(context.builder), space_(context.space) {}
+  explicit LiteralMaker(RuleContext& context) : context_(context), b_(context.builder) {}
 
   // Children stand behind their parent in the document, so they are made when it is reached from
   // the back.
@@ -79,33 +78,28 @@ class LiteralMaker {
  private:
   NodeId MakeOne(const JsonValue& value, const std::vector<NodeId>& children) {
     if (value.is_string()) return Quoted(b_.Text(value.text()), b_);
-    if (value.is_array()) return Listed("[", children, "]");
+    if (value.is_array()) return Listed('[', children);
     if (value.is_number()) {
       return OneOfNumbers({value}, NumberSpelling::kAny, context_);
     }
     if (!value.is_object()) return b_.Bytes(value.Compact());
     if (context_.options.property_order == PropertyOrder::kAny) return FreeOrder(value, children);
-    return Listed("{", Members(value, children), "}");
+    return Listed('{', Members(value, children));
   }
 
   std::vector<NodeId> Members(const JsonValue& object, const std::vector<NodeId>& values) {
     std::vector<NodeId> members;
     for (const JsonValue member : object.children()) {
       const NodeId name = Quoted(b_.Text(member.key()), b_);
-      members.push_back(
-          b_.Concat({name, space_, b_.Bytes(":"), context_.after_colon, values[members.size()]}));
+      members.push_back(context_.layout.Member(name, values[members.size()]));
     }
     return members;
   }
 
-  NodeId Listed(absl::string_view open, const std::vector<NodeId>& items, absl::string_view close) {
-    std::vector<NodeId> parts = {b_.Bytes(open), space_};
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (i > 0) parts.insert(parts.end(), {b_.Bytes(","), context_.after_comma});
-      parts.insert(parts.end(), {items[i], space_});
-    }
-    parts.push_back(b_.Bytes(close));
-    return b_.Concat(parts);
+  NodeId Listed(char open, const std::vector<NodeId>& elements) {
+    std::vector<NodeId> parts;
+    for (const NodeId element : elements) context_.layout.Append(element, &parts);
+    return context_.layout.Container(open, parts, elements.empty());
   }
 
   NodeId FreeOrder(const JsonValue& object, const std::vector<NodeId>& values) {
@@ -113,16 +107,13 @@ class LiteralMaker {
     for (const JsonValue member : object.children()) {
       spec.members.push_back({std::string(member.key()), values[spec.members.size()], true});
     }
-    spec.space = space_;
-    spec.after_colon = context_.after_colon;
-    spec.after_comma = context_.after_comma;
+    context_.layout.Apply(&spec);
     spec.any_order = true;
     return b_.Object(std::move(spec));
   }
 
   RuleContext& context_;
   IrBuilder& b_;
-  const NodeId space_;
 };
 
 }  // namespace

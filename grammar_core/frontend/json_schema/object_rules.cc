@@ -79,9 +79,7 @@ class ObjectMaker {
     if (absl::Status status = AddOthers(); !status.ok()) return status;
     spec_.conditions = conditions_.Conditions();
     AddCounts();
-    spec_.space = context_.space;
-    spec_.after_colon = context_.after_colon;
-    spec_.after_comma = context_.after_comma;
+    context_.layout.Apply(&spec_);
     spec_.any_order = context_.options.property_order == PropertyOrder::kAny;
     // Where two undeclared members are needed, two of the same name are not what is asked for.
     const bool once = NeededOthers() > 1;

@@ -15,6 +15,7 @@
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json_schema/choice_reducer.h"
 #include "grammar_core/frontend/json_schema/contradiction.h"
+#include "grammar_core/frontend/json_schema/layout.h"
 #include "grammar_core/frontend/json_schema/merged_schema.h"
 #include "grammar_core/frontend/json_schema/object_formula.h"
 #include "grammar_core/frontend/json_schema/string_facets.h"
@@ -36,10 +37,8 @@ struct RuleContext {
   const std::function<NodeId(const std::vector<Claim>& claims)> value;
   // The strings of which `claim` is true, as a node of characters.
   const std::function<absl::StatusOr<NodeId>(const Claim& claim)> string_language;
-  // White space between two JSON tokens, and that behind ':' and ','.
-  const NodeId space;
-  const NodeId after_colon;
-  const NodeId after_comma;
+  // White space between JSON tokens.
+  const Layout layout;
   // Any number.
   const NodeId number;
 };
@@ -54,18 +53,14 @@ absl::StatusOr<NodeId> NumberRule(const MergedSchema& schema, RuleContext& conte
 NodeId AnyNumberRule(const GrammarOptions& options, IrBuilder& builder);
 // The inside of a string that StringRule() makes, as a node of characters.
 absl::StatusOr<NodeId> StringCharacters(const MergedSchema& schema, RuleContext& context);
-// White space where no separator decides, and that behind `separator`.
-NodeId SpaceRule(const GrammarOptions& options, IrBuilder& builder);
-NodeId SpaceBehind(const std::optional<std::string>& separator, const GrammarOptions& options,
-                   IrBuilder& builder);
 
 // In draft 4 an integer has neither fraction nor exponent.
 enum class NumberSpelling : std::uint8_t { kAny, kPlain };
 NumberSpelling SpellingOf(const MergedSchema& schema);
 
-// Exactly these values: strings in any spelling, arrays and objects with free white space and,
-// unless any order is asked for, their own order of keys. `spelling` is that of the numbers among
-// them, not of those within.
+// Exactly these values: strings in any spelling, arrays and objects laid out as all others and,
+// unless any order is asked for, in their own order of keys. `spelling` is that of the numbers
+// among them, not of those within.
 NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling,
                    RuleContext& context);
 

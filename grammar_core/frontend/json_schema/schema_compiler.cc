@@ -83,9 +83,7 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
           .value = [this](const std::vector<Claim>& claims) { return Value(claims); },
           .string_language =
               [this](const Claim& claim) { return StringLanguage(logic_.Expand({claim}), 0); },
-          .space = SpaceRule(options, builder_),
-          .after_colon = SpaceBehind(options.key_separator, options, builder_),
-          .after_comma = SpaceBehind(options.item_separator, options, builder_),
+          .layout = Layout(options, builder_),
           .number = AnyNumberRule(options, builder_)} {}
 
 absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
@@ -111,7 +109,8 @@ void SchemaCompiler::NoteBounds() {
   const auto note = [&](absl::string_view place, std::string message) {
     AddWarning({std::string(place), std::move(message)}, &result_.bounds);
   };
-  const bool exact = options_.item_separator.has_value() && options_.key_separator.has_value();
+  const bool exact = options_.indent.has_value() ||
+                     (options_.item_separator.has_value() && options_.key_separator.has_value());
   if (options_.white_space == WhiteSpace::kFlexible && !exact) {
     note("options.max_whitespace",
          absl::StrCat("white space: at most ", options_.max_whitespace, " characters in a row"));

@@ -75,8 +75,10 @@ absl::StatusOr<ReadResult> EmbeddedGrammars::ReadSchema(const JsonValue& schema,
                                                         const SchemaWriting& writing) {
   const std::string place = schema.Pointer();
   const bool nests = writing.style != nullptr && writing.style->nests();
+  GrammarOptions options = writing.options;
+  if (nests) options.indent.reset();  // no container of JSON is written
   absl::StatusOr<ReadResult> read =
-      ReadJsonSchema({"json_schema", schema.Compact(), writing.options, source_.documents}, limits_,
+      ReadJsonSchema({"json_schema", schema.Compact(), options, source_.documents}, limits_,
                      budget_, nests ? SchemaValues::kRules : SchemaValues::kInline);
   if (!read.ok()) return MovedStatus(read.status(), place);
   MovePlaces(place, &*read);

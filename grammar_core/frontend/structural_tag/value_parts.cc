@@ -130,6 +130,8 @@ std::optional<ValueType> ValueParts::TypeOf(NodeId node) const {
         return ValueType::kNumber;
       case IrKind::kObject:
         return ir_.objects[n.a].is_array ? ValueType::kArray : ValueType::kObject;
+      case IrKind::kBlock:
+        return TypeBegunBy(static_cast<char>(n.b));
       case IrKind::kText:
         return TypeBegunBy(static_cast<char>(ir_.texts[n.a].front()));
       case IrKind::kConcat:

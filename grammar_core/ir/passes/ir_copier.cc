@@ -86,6 +86,10 @@ NodeId IrCopier::Made(const IrNode& n) {
                            from_.distinct[n.a]);
     case IrKind::kLimited:
       return to_->Limited(children[0], n.a);
+    case IrKind::kBreak:
+      return to_->Break(n.a);
+    case IrKind::kBlock:
+      return to_->Block(static_cast<char>(n.b), children[0], n.a);
   }
   return to_->Nothing();
 }

@@ -98,6 +98,7 @@ std::int64_t LeastValues::Count(const IrNode& n) const {
     case IrKind::kRepeat:
       return CountRepeat(n);
     case IrKind::kEncode:
+    case IrKind::kBlock:
       return Of(parts[0]);
     case IrKind::kDistinct:
       return CountDistinct(n);

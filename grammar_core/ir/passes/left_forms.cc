@@ -10,7 +10,9 @@ namespace maskd {
 
 std::vector<NodeId> Begins(const GrammarIr& ir, const std::vector<bool>& nullable, NodeId node) {
   const IrNode& n = ir.nodes[node];
-  if (n.kind == IrKind::kObject || n.kind == IrKind::kDistinct) return {};
+  const bool begins_by_byte =
+      n.kind == IrKind::kObject || n.kind == IrKind::kDistinct || n.kind == IrKind::kBlock;
+  if (begins_by_byte) return {};
   std::vector<NodeId> children = DependedOn(ir, node);
   if (n.kind != IrKind::kConcat) return children;
   std::size_t count = 0;

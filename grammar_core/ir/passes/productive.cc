@@ -28,6 +28,7 @@ NodeNeeds ProductiveNeeds(const IrNode& node) {
     case IrKind::kObject:
     case IrKind::kDistinct:
     case IrKind::kLimited:
+    case IrKind::kBlock:
       return NodeNeeds::kAllChildren;
     default:
       return NodeNeeds::kAlways;
