@@ -381,7 +381,7 @@ TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
   EXPECT_LT(fixture.masks().stats().keys, 100);
 }
 
-// Names are not walked letter by letter in all objects at once: that took 60 times as much.
+// Names are told by their form, not walked letter by letter in all objects at once.
 TEST(AutomatonTest, MasksOfManyObjectsAreFarBelowAStepsBudget) {
   IrBuilder b{Limits()};
   Fixture fixture(BuildOrDie(b, ChoiceOfObjects(&b, 200)));
