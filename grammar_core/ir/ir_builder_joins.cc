@@ -1,0 +1,235 @@
+// What IrBuilder makes of nodes that are joined: the laws of sequences, alternations, counts,
+// intersections and complements by which equal languages become equal nodes.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/ir/ir_builder.h"
+
+namespace maskd {
+namespace {
+
+void SortUnique(std::vector<NodeId>* nodes) {
+  std::sort(nodes->begin(), nodes->end());
+  nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
+}
+
+}  // namespace
+
+struct IrBuilder::AltParts {
+  std::vector<NodeId> others;
+  bool has_empty = false;
+  ByteBits bytes;
+  std::vector<CharRange> chars;
+  std::vector<std::u32string> texts;
+  // What stands below Encode nodes, by spelling.
+  std::vector<NodeId> encoded[2];
+};
+
+const CharSet* IrBuilder::AsCharSet(NodeId node) const {
+  const IrNode& n = ir_.nodes[node];
+  return n.kind == IrKind::kCharSet ? &ir_.char_sets[n.a] : nullptr;
+}
+
+NodeId IrBuilder::And(std::vector<NodeId> nodes) {
+  const NodeId everything = Repeat(AnyChar(), 0, kUnbounded);
+  std::vector<NodeId> parts;
+  for (const NodeId node : nodes) AppendFlat(IrKind::kAnd, node, &parts);
+  std::optional<CharSet> set;
+  std::vector<NodeId> kept;
+  for (const NodeId node : parts) {
+    if (node == Nothing()) return Nothing();
+    if (node == everything) continue;
+    if (const CharSet* chars = AsCharSet(node)) {
+      set = set.has_value() ? set->Intersect(*chars) : *chars;
+    } else {
+      kept.push_back(node);
+    }
+  }
+  if (set.has_value()) kept.push_back(Chars(*set));
+  SortUnique(&kept);
+  if (kept.empty()) return everything;
+  if (kept.front() == Nothing()) return Nothing();
+  return kept.size() == 1 ? kept.front() : Intern({.kind = IrKind::kAnd}, kept);
+}
+
+NodeId IrBuilder::Not(NodeId node) {
+  const NodeId everything = Repeat(AnyChar(), 0, kUnbounded);
+  if (node == Nothing()) return everything;
+  if (node == everything) return Nothing();
+  const IrNode& n = ir_.nodes[node];
+  if (n.kind == IrKind::kNot) return ir_.children[n.first_child];
+  return Intern({.kind = IrKind::kNot}, {node});
+}
+
+void IrBuilder::AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) const {
+  const IrNode& n = ir_.nodes[node];
+  if (n.kind != kind) {
+    out->push_back(node);
+    return;
+  }
+  const auto first = ir_.children.begin() + n.first_child;
+  out->insert(out->end(), first, first + n.child_count);
+}
+
+// Literals next to each other are gathered before one node is made of them: making it step by step
+// would keep every prefix.
+NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
+  std::vector<NodeId> parts;
+  for (const NodeId node : nodes) AppendFlat(IrKind::kConcat, node, &parts);
+  std::vector<NodeId> sequence;
+  std::string bytes;
+  std::u32string text;
+  const auto end_literal = [&] {
+    if (!bytes.empty()) sequence.push_back(Bytes(std::exchange(bytes, {})));
+    if (!text.empty()) sequence.push_back(CodePoints(std::exchange(text, {})));
+  };
+  for (const NodeId node : parts) {
+    const IrNode& n = ir_.nodes[node];
+    if (n.kind == IrKind::kNothing) return Nothing();
+    if (n.kind == IrKind::kBytes) {
+      bytes += ir_.byte_strings[n.a];
+    } else if (n.kind == IrKind::kText) {
+      text += ir_.texts[n.a];
+    } else if (n.kind != IrKind::kEmpty) {
+      end_literal();
+      AppendFactor(node, &sequence);
+    }
+  }
+  end_literal();
+  if (sequence.empty()) return Empty();
+  return sequence.size() == 1 ? sequence.front() : Intern({.kind = IrKind::kConcat}, sequence);
+}
+
+Power IrBuilder::PowerOf(NodeId node) const {
+  const IrNode& n = ir_.nodes[node];
+  if (n.kind != IrKind::kRepeat) return {node, {1, 1}};
+  return {ir_.children[n.first_child], {n.a, n.b}};
+}
+
+// x{a,b} x{c,d} is x{a+c,b+d}: what may end in many places then ends in one. Two of the same are
+// left as they are, unless they are calls, of which ambiguous rules have many in a row.
+void IrBuilder::AppendFactor(NodeId node, std::vector<NodeId>* sequence) {
+  if (!sequence->empty()) {
+    const Power last = PowerOf(sequence->back());
+    const Power next = PowerOf(node);
+    const bool joins =
+        last.base != sequence->back() || next.base != node || ir_.nodes[node].kind == IrKind::kCall;
+    const std::optional<Counts> sum = AddCounts(last.counts, next.counts);
+    if (last.base == next.base && joins && sum.has_value()) {
+      sequence->back() = Repeat(next.base, sum->min, sum->max);
+      return;
+    }
+  }
+  sequence->push_back(node);
+}
+
+// Of x{a,b} | x{c,d} makes one range where they touch; the empty text is x{0}.
+void IrBuilder::UnitePowers(AltParts* parts) {
+  std::vector<NodeId>& nodes = parts->others;
+  const auto is_repeat = [&](NodeId node) { return ir_.nodes[node].kind == IrKind::kRepeat; };
+  if (std::none_of(nodes.begin(), nodes.end(), is_repeat)) return;
+  std::vector<Power> powers;
+  for (const NodeId node : std::exchange(nodes, {})) powers.push_back(PowerOf(node));
+  for (Power united : maskd::UnitePowers(std::move(powers))) {
+    if (united.counts.max > 1 && united.counts.min <= 1 && parts->has_empty) united.counts.min = 0;
+    if (united.counts.min == 0) parts->has_empty = false;
+    nodes.push_back(Repeat(united.base, united.counts.min, united.counts.max));
+  }
+}
+
+void IrBuilder::SortOut(NodeId node, AltParts* parts) const {
+  const IrNode& n = ir_.nodes[node];
+  if (n.kind == IrKind::kEmpty) {
+    parts->has_empty = true;
+  } else if (n.kind == IrKind::kByteSet) {
+    parts->bytes |= ir_.byte_sets[n.a];
+  } else if (n.kind == IrKind::kBytes && ir_.byte_strings[n.a].size() == 1) {
+    parts->bytes.set(static_cast<unsigned char>(ir_.byte_strings[n.a][0]));
+  } else if (n.kind == IrKind::kCharSet) {
+    const std::vector<CharRange>& ranges = ir_.char_sets[n.a].ranges();
+    parts->chars.insert(parts->chars.end(), ranges.begin(), ranges.end());
+  } else if (n.kind == IrKind::kText) {
+    parts->texts.push_back(ir_.texts[n.a]);
+  } else if (n.kind == IrKind::kTextSet) {
+    const std::vector<std::u32string>& texts = ir_.text_sets[n.a];
+    parts->texts.insert(parts->texts.end(), texts.begin(), texts.end());
+  } else if (n.kind == IrKind::kEncode) {
+    parts->encoded[static_cast<int>(n.spelling)].push_back(ir_.children[n.first_child]);
+  } else if (n.kind != IrKind::kNothing) {
+    parts->others.push_back(node);
+  }
+}
+
+// One-character texts join the characters where there are any.
+void IrBuilder::AddMerged(AltParts* parts) {
+  std::vector<std::u32string>& texts = parts->texts;
+  if (!parts->chars.empty()) {
+    std::erase_if(texts, [&](const std::u32string& text) {
+      if (text.size() == 1) parts->chars.push_back({text.front(), text.front()});
+      return text.size() == 1;
+    });
+    parts->others.push_back(Chars(CharSet(std::move(parts->chars))));
+  }
+  if (!texts.empty()) parts->others.push_back(CodePointSet(std::move(texts)));
+  if (parts->bytes.any()) parts->others.push_back(ByteSet(parts->bytes));
+}
+
+std::vector<NodeId> IrBuilder::Alternatives(NodeId node) const {
+  const Power power = PowerOf(node);
+  std::vector<NodeId> ways;
+  AppendFlat(IrKind::kAlt, power.counts == Counts{0, 1} ? power.base : node, &ways);
+  return ways;
+}
+
+NodeId IrBuilder::Alt(std::vector<NodeId> nodes) {
+  AltParts parts;
+  for (const NodeId node : nodes) {
+    parts.has_empty |= PowerOf(node).counts == Counts{0, 1};
+    for (const NodeId way : Alternatives(node)) SortOut(way, &parts);
+  }
+  for (const Spelling spelling : {Spelling::kUtf8, Spelling::kJsonString}) {
+    std::vector<NodeId>& encoded = parts.encoded[static_cast<int>(spelling)];
+    if (!encoded.empty()) parts.others.push_back(Encode(spelling, Alt(std::move(encoded))));
+  }
+  AddMerged(&parts);
+  UnitePowers(&parts);
+  std::vector<NodeId>& kept = parts.others;
+  SortUnique(&kept);
+  if (kept.empty()) return parts.has_empty ? Empty() : Nothing();
+  const NodeId all = kept.size() == 1 ? kept.front() : Intern({.kind = IrKind::kAlt}, kept);
+  return parts.has_empty ? Repeat(all, 0, 1) : all;
+}
+
+NodeId IrBuilder::Repeat(NodeId node, std::uint32_t min, std::uint32_t max) {
+  if (min > max || (node == Nothing() && min > 0)) return Nothing();
+  if (max == 0 || node == Nothing() || node == Empty()) return Empty();
+  if (min == 1 && max == 1) return node;
+  const Power inner = PowerOf(node);
+  const std::optional<NestedCounts> nested = NestCounts(inner.counts, {min, max});
+  const bool is_nested = inner.base != node && nested.has_value();
+  if (!is_nested || (nested->or_none && max == 1)) {
+    return Intern({.kind = IrKind::kRepeat, .a = min, .b = max}, {node});
+  }
+  const bool bounded = nested->max != NestedCounts::kNoBound;
+  const std::uint64_t largest = bounded ? nested->max : nested->min;
+  if (largest > kMaxRepeats) {
+    if (error_.ok()) {
+      const std::uint64_t told = std::min<std::uint64_t>(largest, INT64_MAX);
+      error_ = LimitExceeded("", "repeat_count", kMaxRepeats, static_cast<std::int64_t>(told));
+    }
+    return Nothing();
+  }
+  IrNode merged = {.kind = IrKind::kRepeat};
+  merged.a = static_cast<std::uint32_t>(nested->min);
+  merged.b = bounded ? static_cast<std::uint32_t>(nested->max) : kUnbounded;
+  const NodeId counted = Intern(merged, {inner.base});
+  return nested->or_none ? Intern({.kind = IrKind::kRepeat, .a = 0, .b = 1}, {counted}) : counted;
+}
+
+}  // namespace maskd
