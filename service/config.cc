@@ -75,13 +75,11 @@ absl::Status CheckHostPort(absl::string_view address) {
 }
 
 absl::Status CheckListenAddress(absl::string_view address) {
-  absl::string_view path = address;
-  if (!absl::ConsumePrefix(&path, "unix:")) {
-    return CheckHostPort(address);
-  }
+  const std::optional<absl::string_view> path = SocketPathOf(address);
+  if (!path.has_value()) return CheckHostPort(address);
   // sun_path of Linux: 108 bytes with the final 0.
   constexpr std::size_t kMaxSocketPath = 107;
-  if (!absl::StartsWith(path, "/") || path.size() > kMaxSocketPath) {
+  if (!absl::StartsWith(*path, "/") || path->size() > kMaxSocketPath) {
     return Wrong(absl::StrCat("\"", address, "\" is not unix: and an absolute path of at most ",
                               kMaxSocketPath, " bytes"));
   }
@@ -335,6 +333,11 @@ absl::Status AddTokenizerOption(absl::string_view option, VocabularySource* sour
 }
 
 }  // namespace
+
+std::optional<absl::string_view> SocketPathOf(absl::string_view address) {
+  if (!absl::ConsumePrefix(&address, "unix:")) return std::nullopt;
+  return address;
+}
 
 absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value) {
   const std::vector<absl::string_view> parts = absl::StrSplit(value, ',');

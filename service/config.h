@@ -70,6 +70,9 @@ struct Config {
   Action action = Action::kServe;
 };
 
+// The path of "unix:/absolute/path"; nothing for an address of another kind.
+std::optional<absl::string_view> SocketPathOf(absl::string_view address);
+
 // Looks up an environment variable; nothing when it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 

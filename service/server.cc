@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
@@ -107,8 +107,7 @@ absl::Status Server::Listen() {
   SetArguments(config_, &builder);
   for (std::size_t i = 0; i < config_.listen.size(); ++i) {
     const std::string& address = config_.listen[i];
-    absl::string_view path = address;
-    if (absl::ConsumePrefix(&path, "unix:") && IsInUse(path)) {
+    if (const auto path = SocketPathOf(address); path.has_value() && IsInUse(*path)) {
       return CannotListen(address, ": another server does");
     }
     builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &ports_[i]);
@@ -142,9 +141,9 @@ absl::Status Server::Listen() {
 // What cannot lend serves all the same: its streams stay with gRPC.
 void Server::LendMemory() {
   for (const std::string& address : config_.listen) {
-    absl::string_view path = address;
-    if (!absl::ConsumePrefix(&path, "unix:")) continue;
-    if (absl::Status lent = mask_service_.LendMemory(std::string(path)); !lent.ok()) {
+    const std::optional<absl::string_view> path = SocketPathOf(address);
+    if (!path.has_value()) continue;
+    if (absl::Status lent = mask_service_.LendMemory(std::string(*path)); !lent.ok()) {
       LogEvent("no_shared_memory", {{"address", address}, {"reason", std::string(lent.message())}});
     }
   }

@@ -27,8 +27,11 @@ using testing::HasSubstr;
 
 class ServicesTest : public testing::Test {
  protected:
+  // Of the grammar of the tests below, where the request names none.
   v1::CheckResponse Check(v1::CheckRequest request) {
-    *request.mutable_grammar() = GrammarOf("choice", R"(["red","rose","blue"])");
+    if (!request.has_grammar()) {
+      *request.mutable_grammar() = GrammarOf("choice", R"(["red","rose","blue"])");
+    }
     grpc::ClientContext context;
     v1::CheckResponse response;
     const grpc::Status status = running_.compiler()->Check(&context, request, &response);
@@ -87,23 +90,16 @@ TEST_F(ServicesTest, ChecksTokensAndTextsAgainstAMaximum) {
   v1::CheckRequest request;
   *request.mutable_grammar() = GrammarOf("regex", "a*");
   request.mutable_grammar()->mutable_options()->set_max_tokens(3);
-  const auto check = [&] {
-    grpc::ClientContext context;
-    v1::CheckResponse response;
-    const grpc::Status status = running_.compiler()->Check(&context, request, &response);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return response;
-  };
   request.mutable_tokens()->mutable_ids()->Resize(3, 'a');
-  EXPECT_TRUE(check().accepted());
+  EXPECT_TRUE(Check(request).accepted());
   request.mutable_tokens()->mutable_ids()->Resize(4, 'a');
-  const v1::CheckResponse tokens = check();
+  const v1::CheckResponse tokens = Check(request);
   EXPECT_FALSE(tokens.accepted());
   EXPECT_EQ(tokens.stop().token_index(), 3);
   request.set_text("aaa");
-  EXPECT_TRUE(check().accepted());
+  EXPECT_TRUE(Check(request).accepted());
   request.set_text("aaaa");
-  const v1::CheckResponse text = check();
+  const v1::CheckResponse text = Check(request);
   EXPECT_FALSE(text.accepted());
   EXPECT_EQ(text.stop().byte_offset(), 3);
   EXPECT_EQ(text.stop().refused(), "a");
@@ -113,13 +109,6 @@ TEST_F(ServicesTest, ChecksTokensAndTextsAgainstAMaximumOfCharacters) {
   v1::CheckRequest request;
   *request.mutable_grammar() = GrammarOf("regex", "é*(a|bcdef)");
   request.mutable_grammar()->mutable_options()->set_max_characters(4);
-  const auto check = [&] {
-    grpc::ClientContext context;
-    v1::CheckResponse response;
-    const grpc::Status status = running_.compiler()->Check(&context, request, &response);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return response;
-  };
   const struct {
     const char* text;
     int stop;  // -1: accepted
@@ -128,7 +117,7 @@ TEST_F(ServicesTest, ChecksTokensAndTextsAgainstAMaximumOfCharacters) {
                {"bc", 0, false},   {"éa", -1, true},   {"éz", 2, false}};
   for (const auto& [text, stop, may_end] : cases) {
     request.set_text(text);
-    const v1::CheckResponse answer = check();
+    const v1::CheckResponse answer = Check(request);
     EXPECT_EQ(answer.accepted(), stop < 0) << text;
     EXPECT_EQ(answer.may_end(), may_end) << text;
     if (stop >= 0) {
@@ -139,7 +128,7 @@ TEST_F(ServicesTest, ChecksTokensAndTextsAgainstAMaximumOfCharacters) {
                                            "b")) {
     request.mutable_tokens()->add_ids(static_cast<unsigned char>(byte));
   }
-  const v1::CheckResponse tokens = check();
+  const v1::CheckResponse tokens = Check(request);
   EXPECT_FALSE(tokens.accepted());
   EXPECT_EQ(tokens.stop().token_index(), 2);
 }
