@@ -70,20 +70,30 @@ void SendFd(int socket, int fd) {
       sendmsg(socket, &packet.message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
+// The descriptors that came with a packet: the room for one may hold two.
+std::vector<UniqueFd> FdsOf(msghdr* message) {
+  std::vector<UniqueFd> fds;
+  for (cmsghdr* header = CMSG_FIRSTHDR(message); header != nullptr;
+       header = CMSG_NXTHDR(message, header)) {
+    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
+    for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= header->cmsg_len; at += sizeof(int)) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + (at - CMSG_LEN(0)), sizeof(int));
+      fds.emplace_back(fd);
+    }
+  }
+  return fds;
+}
+
 // The descriptor of the packet that has come.
 absl::StatusOr<UniqueFd> ReceiveFd(int socket) {
   Packet packet;
   if (recvmsg(socket, &packet.message, MSG_CMSG_CLOEXEC) != 1) {
     return absl::UnavailableError("the token is refused");
   }
-  const cmsghdr* const header = CMSG_FIRSTHDR(&packet.message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS ||
-      header->cmsg_len != CMSG_LEN(sizeof(int))) {
-    return absl::ResourceExhaustedError("no room for a descriptor");
-  }
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(header), sizeof(int));
-  return UniqueFd(fd);
+  std::vector<UniqueFd> fds = FdsOf(&packet.message);
+  if (fds.size() == 1) return std::move(fds.front());
+  return absl::ResourceExhaustedError("no room for a descriptor, or two of them");
 }
 
 // Whether something can be received until `deadline`.

@@ -55,6 +55,7 @@ absl::Status DecodeCall::Write(const v1::DecodeRequest& message, std::size_t byt
   }
   if (ended_.has_value()) return EndedError(*ended_);
   writing_ = true;
+  ++sent_;
   stream_->Write(Serialize(message, byte_size), Expect(kWrite));
   return absl::OkStatus();
 }
@@ -79,6 +80,12 @@ absl::StatusOr<bool> DecodeCall::ReadUntilInterrupted(grpc::ByteBuffer& message)
 void DecodeCall::Interrupt() {
   if (alarmed_.exchange(true)) return;
   alarm_.Set(&queue_, gpr_now(GPR_CLOCK_MONOTONIC), &tags_[kInterrupt]);
+}
+
+void DecodeCall::KeepArrived() {
+  ++received_;
+  if (is_flooded()) return context_.TryCancel();
+  arrived_.emplace_back().Swap(&incoming_);
 }
 
 void DecodeCall::TakeArrived(grpc::ByteBuffer& message) {
@@ -143,12 +150,13 @@ void DecodeCall::Complete(Tag tag, bool ok) {
       return;
     case kRead:
       if (!ok) return StartFinish();
-      arrived_.emplace_back().Swap(&incoming_);
+      KeepArrived();
       return StartRead();
     case kWritesDone:
       return;
     case kFinish:
-      ended_ = FromWire(final_status_);
+      ended_ = is_flooded() ? absl::InternalError("the server sends what nobody asked for")
+                            : FromWire(final_status_);
       return;
     case kInterrupt:
       alarmed_ = false;

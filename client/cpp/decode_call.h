@@ -5,6 +5,8 @@
 //          told to: a thread that sleeps is woken some 10 us late.
 // Order    at most one write and one read are pending at a time, as gRPC demands. A read is always
 //          pending until the stream ends, so replies are received while a write is waited for.
+// Bounds   the server may answer each message once and say once that it goes. One that sends more
+//          is cancelled: INTERNAL. So what waits to be read is bounded.
 // End      when a read or a write fails the call is finished and its status kept.
 // Threads  as StepCall.
 #ifndef MASKD_CLIENT_CPP_DECODE_CALL_H_
@@ -54,6 +56,7 @@ class DecodeCall : public StepCall {
   absl::Status Finish(absl::Time deadline) override;
 
  private:
+  static constexpr std::uint64_t kMostNotices = 1;  // it goes away
   // What a completion is of.
   enum Tag : std::uint8_t { kStart, kWrite, kRead, kWritesDone, kFinish, kInterrupt, kTagCount };
 
@@ -67,7 +70,10 @@ class DecodeCall : public StepCall {
   // Counts a completion that is to come and gives its tag.
   void* Expect(Tag tag);
   void StartRead();
+  void KeepArrived();
   void TakeArrived(grpc::ByteBuffer& message);
+  // Whether the server has sent what nobody asked for.
+  [[nodiscard]] bool is_flooded() const { return received_ > sent_ + kMostNotices; }
   // Asks for the final status; its arrival sets ended_.
   void StartFinish();
 
@@ -86,6 +92,8 @@ class DecodeCall : public StepCall {
   bool interrupted_ = false;
   grpc::ByteBuffer incoming_;
   std::deque<grpc::ByteBuffer> arrived_;
+  std::uint64_t sent_ = 0;      // messages
+  std::uint64_t received_ = 0;  // messages
   grpc::Status final_status_;
   std::optional<absl::Status> ended_;  // the final status, once it is here
 };

@@ -45,6 +45,20 @@ v1::DecodeRequest MakeHello(const StreamOptions& options) {
   return request;
 }
 
+// A mask is made as large as the welcome says: so it must be what was asked for.
+absl::Status CheckWelcome(const v1::Hello& hello, const v1::Welcome& welcome) {
+  const std::int64_t width = hello.logits_width();
+  const std::int64_t size = welcome.tokenizer().vocab_size();
+  if (size >= 0 && size <= width && welcome.mask_words() == (width + 31) / 32 &&
+      welcome.dictionary_size() <= hello.dictionary_size()) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError(absl::StrCat("the server's welcome is not for ", width, " logits and ",
+                                          hello.dictionary_size(), " masks: ", size, " tokens, ",
+                                          welcome.mask_words(), " words, ",
+                                          welcome.dictionary_size(), " masks"));
+}
+
 // Starts the call and gives the server's answer to the hello.
 absl::StatusOr<v1::Welcome> SayHello(const StreamOptions& options, absl::Time deadline,
                                      DecodeCall& call) {
@@ -60,6 +74,9 @@ absl::StatusOr<v1::Welcome> SayHello(const StreamOptions& options, absl::Time de
   grpc::ProtoBufferReader reader(&bytes);
   if (!response.ParseFromZeroCopyStream(&reader) || !response.has_welcome()) {
     return absl::InternalError("the server's first message is not a welcome");
+  }
+  if (absl::Status checked = CheckWelcome(hello.hello(), response.welcome()); !checked.ok()) {
+    return checked;
   }
   return std::move(*response.mutable_welcome());
 }

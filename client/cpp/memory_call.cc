@@ -45,6 +45,7 @@ absl::Status MemoryCall::Write(const v1::DecodeRequest& message, std::size_t byt
   message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(outgoing_.data()));
   if (absl::Status open = CheckOpen(); !open.ok()) return open;
   channel_.StartWrite(outgoing_);
+  ++unanswered_;
   for (;;) {
     const absl::StatusOr<bool> sent = channel_.ContinueWrite();
     if (!sent.ok()) return Break(sent.status());
@@ -160,8 +161,8 @@ absl::StatusOr<bool> MemoryCall::Take(grpc::ByteBuffer& message) {
 }
 
 absl::StatusOr<bool> MemoryCall::TakeOfRing(grpc::ByteBuffer& message) {
-  const auto arrived = channel_.TryRead();
-  if (!arrived.ok()) return Break(arrived.status());
+  const auto arrived = NextOfRing();
+  if (!arrived.ok()) return arrived.status();
   if (!arrived->has_value()) return false;
   const grpc::Slice slice((*arrived)->data(), (*arrived)->size(), grpc::Slice::STATIC_SLICE);
   grpc::ByteBuffer bytes(&slice, 1);
@@ -169,10 +170,20 @@ absl::StatusOr<bool> MemoryCall::TakeOfRing(grpc::ByteBuffer& message) {
   return true;
 }
 
+// No more replies than steps: so what is kept is bounded, and taking it out comes to an end.
+absl::StatusOr<std::optional<absl::string_view>> MemoryCall::NextOfRing() {
+  auto arrived = channel_.TryRead();
+  if (!arrived.ok()) return Break(arrived.status());
+  if (arrived->has_value() && unanswered_-- == 0) {
+    return Break(absl::InternalError("the server answers what nobody asked"));
+  }
+  return arrived;
+}
+
 absl::Status MemoryCall::KeepArrived() {
   for (;;) {
-    const auto arrived = channel_.TryRead();
-    if (!arrived.ok()) return Break(arrived.status());
+    const auto arrived = NextOfRing();
+    if (!arrived.ok()) return arrived.status();
     if (!arrived->has_value()) return absl::OkStatus();
     const grpc::Slice slice((*arrived)->data(), (*arrived)->size());
     kept_.emplace_back(&slice, 1);

@@ -3,7 +3,7 @@
 //
 // Threads  as StepCall; and one of its own that waits on the Decode call, so that the death of a
 //          server is noticed at once.
-// Errors   INTERNAL: the server has written what cannot be.
+// Errors   INTERNAL: the server has written what cannot be, or more replies than it was sent steps.
 #ifndef MASKD_CLIENT_CPP_MEMORY_CALL_H_
 #define MASKD_CLIENT_CPP_MEMORY_CALL_H_
 
@@ -60,6 +60,7 @@ class MemoryCall : public StepCall {
   // Takes a message, if there is one: a notice, one kept, one of the ring.
   absl::StatusOr<bool> Take(grpc::ByteBuffer& message);
   absl::StatusOr<bool> TakeOfRing(grpc::ByteBuffer& message);
+  absl::StatusOr<std::optional<absl::string_view>> NextOfRing();
   // Keeps what is in the ring, so that the server has room.
   absl::Status KeepArrived();
   // OK until the call has ended and the ring has nothing more.
@@ -72,6 +73,7 @@ class MemoryCall : public StepCall {
   ring::Channel channel_;
   std::string outgoing_;
   std::deque<grpc::ByteBuffer> kept_;
+  std::uint64_t unanswered_ = 0;  // steps written less replies that have come
   absl::Status broken_;
   std::atomic<bool> interrupted_ = false;
 

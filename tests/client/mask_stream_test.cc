@@ -28,6 +28,7 @@ class MaskStreamTest : public testing::TestWithParam<bool> {
   static absl::StatusOr<std::unique_ptr<MaskStream>> OpenOn(const ScriptedServer& server,
                                                             StreamOptions options = {}) {
     options.read_ahead = GetParam();
+    if (options.logits_width == 0) options.logits_width = 32;
     auto client = Client::Connect({.address = server.address()});
     if (!client.ok()) return client.status();
     return (*client)->OpenStream(options);
@@ -73,6 +74,28 @@ TEST_P(MaskStreamTest, SaysHelloAndKeepsTheWelcome) {
   EXPECT_EQ(hello.tokenizer(), "llama3");
   EXPECT_EQ(hello.tokenizer_hash(), "ab");
   EXPECT_EQ(hello.logits_width(), 128'256U);
+}
+
+// What a client would make too large, or write past its end, by a welcome's word.
+TEST_P(MaskStreamTest, AWelcomeThatWasNotAskedForIsInternal) {
+  using Change = void (*)(v1::Welcome&);
+  for (const Change change :
+       {Change([](v1::Welcome& welcome) { welcome.set_mask_words(2); }),
+        Change([](v1::Welcome& welcome) { welcome.set_mask_words(1U << 31); }),
+        Change([](v1::Welcome& welcome) { welcome.mutable_tokenizer()->set_vocab_size(33); }),
+        Change([](v1::Welcome& welcome) { welcome.mutable_tokenizer()->set_vocab_size(-1); }),
+        Change([](v1::Welcome& welcome) { welcome.set_dictionary_size(257); })}) {
+    const ScriptedServer server({.decode = [change](ServerStream& stream) {
+      v1::DecodeRequest request;
+      stream.Read(&request);
+      v1::DecodeResponse response;
+      response.mutable_welcome()->set_mask_words(1);
+      change(*response.mutable_welcome());
+      stream.Write(response);
+      return grpc::Status::OK;
+    }});
+    EXPECT_TRUE(absl::IsInternal(OpenOn(server).status()));
+  }
 }
 
 // A server from before there was shared memory refuses the field that it does not know.
@@ -303,6 +326,30 @@ TEST_P(MaskStreamTest, AReplyOutOfOrderIsInternal) {
             absl::InternalError("the reply to step 1 was due, not 2"));
 }
 
+// Nor does it take memory or time without end.
+TEST_P(MaskStreamTest, AServerThatSendsWhatNobodyAskedForIsInternal) {
+  const ScriptedServer server({.decode = [](ServerStream& stream) {
+    Welcome(stream, 1);
+    v1::DecodeRequest request;
+    stream.Read(&request);
+    while (stream.Write(ReplyTo(request.step()))) {
+    }
+    return grpc::Status::OK;
+  }});
+  const auto stream = OpenOn(server);
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  Step step;
+  step.Take(1, {});
+  StepResult result;
+  absl::Status status;
+  for (int i = 0; i < 3 && status.ok(); ++i) {
+    status = (*stream)->Submit(step).status();
+    if (status.ok()) status = (*stream)->Collect(kTimeout, result);
+  }
+  EXPECT_TRUE(absl::IsInternal(status)) << status;
+  EXPECT_TRUE(absl::IsInternal((*stream)->Close(kTimeout)));
+}
+
 TEST_P(MaskStreamTest, AMaskOfTheWrongSizeIsInternal) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     Welcome(stream, 2);
@@ -311,7 +358,7 @@ TEST_P(MaskStreamTest, AMaskOfTheWrongSizeIsInternal) {
     stream.Write(ReplyTo(request.step()));
     return grpc::Status::OK;
   }});
-  const auto stream = OpenOn(server);
+  const auto stream = OpenOn(server, {.logits_width = 64});
   ASSERT_TRUE(stream.ok()) << stream.status();
   Step step;
   step.Take(3, {});

@@ -33,7 +33,7 @@ StepResult ResultOf(const std::function<void(v1::StepReply&)>& fill) {
     return grpc::Status::OK;
   }});
   StepResult result;
-  const auto stream = MaskStream::Open(server.address(), 1 << 20, {});
+  const auto stream = MaskStream::Open(server.address(), 1 << 20, {.logits_width = 64});
   EXPECT_TRUE(stream.ok()) << stream.status();
   Step step;
   EXPECT_TRUE((*stream)->Submit(step).ok());

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -92,6 +93,44 @@ TEST_F(HandoverTest, WhoLeavesAtOnceDoesNoHarm) {
     }
   }
   EXPECT_TRUE(Ask(token_).ok());
+}
+
+// What a server sends beside the one descriptor is closed.
+TEST(FetchTest, TwoDescriptorsAreAnErrorAndNoneStaysOpen) {
+  const std::string path = testing::TempDir() + absl::StrCat("two.", getpid());
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, path.c_str());
+  const UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  ASSERT_EQ(listen(listener.get(), 1), 0);
+  const int before = dup(listener.get());
+  close(before);
+  std::thread server([&listener] {
+    const UniqueFd peer(accept(listener.get(), nullptr, nullptr));
+    char byte = 0;
+    iovec piece = {&byte, 1};
+    const std::array<int, 2> fds = {listener.get(), listener.get()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(fds))> control = {};
+    msghdr message = {};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(fds));
+    std::memcpy(CMSG_DATA(header), fds.data(), sizeof(fds));
+    EXPECT_EQ(sendmsg(peer.get(), &message, 0), 1);
+  });
+  const absl::Status status = Fetch(path, "token", absl::Now() + kPatience).status();
+  server.join();
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  const int after = dup(listener.get());
+  close(after);
+  EXPECT_EQ(after, before) << "the least number that is free is the same";
+  unlink(path.c_str());
 }
 
 TEST_F(HandoverTest, TheFileGoesWithThePort) {
