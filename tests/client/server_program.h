@@ -64,6 +64,9 @@ class ServerProgram {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
+  // 0: it does not run.
+  [[nodiscard]] pid_t pid() const { return child_; }
+  [[nodiscard]] const std::string& socket() const { return socket_; }
   [[nodiscard]] std::string address() const { return absl::StrCat("unix:", socket_); }
 
  private:
