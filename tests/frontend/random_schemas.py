@@ -3,7 +3,8 @@
 
 Makes COUNT schemas of keywords within keywords, tries a pool of values on each, and compares what the
 slow recogniser makes of the grammar. Fails if they differ anywhere, if a satisfiable schema is called
-wrong, or if more than one schema in MIN_DECIDED_OF is refused.
+wrong, or if more than one schema in MIN_DECIDED_OF is refused. Texts in which a name stands twice must be
+refused where one of its values makes them invalid: readers differ in which they keep.
 """
 import json
 import random
@@ -99,11 +100,31 @@ class Maker:
         return schema
 
 
+def repeated(maker):
+    """A text of an object with a name twice, perhaps within another value, and its two readings."""
+    value = maker.value() if maker.random.random() < 0.5 else {}
+    name = maker.random.choice(NAMES + ["c"])
+    members = list(value.items()) if isinstance(value, dict) else []
+    members = [member for member in members if member[0] != name]
+    pair = [maker.value(), maker.value()]
+    members.insert(maker.random.randint(0, len(members)), (name, pair[0]))
+    members.append((name, pair[1]))
+    readings = [{key: of for key, of in members if key != name} | {name: of} for of in pair]
+    text = "{" + ", ".join(f"{json.dumps(key)}: {json.dumps(of)}" for key, of in members) + "}"
+    around = maker.random.choice(["", "", "[]", "{}"])
+    if around == "[]":
+        return f"[{text}]", [[of] for of in readings]
+    if around == "{}":
+        return f'{{"b": {text}}}', [{"b": of} for of in readings]
+    return text, readings
+
+
 def main():
     tally = sys.argv[1]
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     maker = Maker(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     pool = SCALARS + [maker.value(2) for _ in range(120)]
+    twice = [repeated(maker) for _ in range(60)]
     schemas, lines = [], []
     for number in range(count):
         schema = maker.schema()
@@ -111,6 +132,7 @@ def main():
         texts = {True: [], False: []}
         for value in pool:
             texts[validator.is_valid(value)].append(json.dumps(value))
+        texts[False] += [text for text, readings in twice if not all(map(validator.is_valid, readings))]
         schemas.append(schema)
         lines.append(json.dumps({"id": str(number), "schema": json.dumps(schema),
                                  "valid": texts[True], "invalid": texts[False]}))

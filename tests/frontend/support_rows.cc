@@ -85,7 +85,8 @@ const std::vector<SupportRow>& SupportRows() {
        }},
       {"`not`, `oneOf`, `if`/`then`/`else`",
        "pushed down to keywords, so that no branch overlaps another by mistake; `not` of"
-       " a schema with `unevaluatedItems` or `unevaluatedProperties` is refused",
+       " a schema with `unevaluatedItems` or `unevaluatedProperties` is refused, and of "
+       "`patternProperties` of more than 256 names that have an end, such as `^[a-z]{2}$`",
        {
            {R"j({"type":"integer","not":{"const":1}})j", {R"j(2)j"}, {R"j(1)j", R"j(1.0)j"}},
            {R"j({"oneOf":[{"type":"integer"},{"minimum":2,"type":"number"}]})j",
@@ -107,7 +108,7 @@ const std::vector<SupportRow>& SupportRows() {
        }},
       {"`minProperties`, `maxProperties`",
        "where two undeclared members or more are needed, no name is written twice; elsewhere an "
-       "undeclared name that is written twice counts twice",
+       "undeclared name that is written twice counts as two towards `maxProperties`",
        {
            {R"j({"type":"object","minProperties":2})j",
             {R"j({"a":1,"b":2})j"},

@@ -58,6 +58,13 @@ void ObjectConditions::FindEvents() {
   }
 }
 
+bool ObjectConditions::NeedsSomeOther() const {
+  return std::any_of(helps_.begin(), helps_.end(), [&](ObjectSpec::Mark mark) {
+    const K keyword = events_[mark].keyword;
+    return keyword == K::kPatternProperties || keyword == K::kAdditionalProperties;
+  });
+}
+
 std::vector<ObjectSpec::Condition> ObjectConditions::Conditions() const {
   std::vector<ObjectSpec::Condition> conditions;
   for (const Clause& clause : clauses_) {

@@ -30,6 +30,9 @@ class ObjectConditions {
   // Whether leaving `mark` never makes a condition hold.
   [[nodiscard]] bool OnlyHarms(ObjectSpec::Mark mark) const { return !helps_.contains(mark); }
 
+  // Whether a condition may hold by what some member is, whichever it be of many.
+  [[nodiscard]] bool NeedsSomeOther() const;
+
   // The clauses in terms of marks.
   [[nodiscard]] std::vector<ObjectSpec::Condition> Conditions() const;
 

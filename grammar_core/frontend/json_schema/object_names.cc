@@ -136,7 +136,7 @@ absl::Status ObjectNames::AddPatterns(const JsonValue& keyword) {
         context_.strings.Language({K::kPatternProperties, pattern});
     if (!language.ok()) return language.status();
     // Where some of them must come, no name may come twice: so they are told apart.
-    const bool counted = schema_.member_count.min > 1;
+    const bool counted = schema_.member_count.min > 1 || conditions_.NeedsSomeOther();
     const bool listed = counted && DeclareListed(*language, pattern, kMaxCountedNames);
     tests_.push_back({pattern, {}, *language, listed});
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -82,11 +83,11 @@ class ObjectMaker {
     context_.layout.Apply(&spec_);
     spec_.any_order = context_.options.property_order == PropertyOrder::kAny;
     // Where two undeclared members are needed, two of the same name are not what is asked for.
-    const bool once = NeededOthers() > 1;
+    const std::optional<JsonValue> why =
+        NeededOthers() > 1 ? schema_.member_count.min_at : undone_by_repetition_;
     const NodeId object = context_.builder.Object(std::move(spec_));
-    if (!once) return object;
-    const JsonValue& count = *schema_.member_count.min_at;
-    return context_.builder.Distinct(object, {}, {count.Pointer(), std::string(count.key())});
+    if (!why.has_value()) return object;
+    return context_.builder.Distinct(object, {}, {why->Pointer(), std::string(why->key())});
   }
 
  private:
@@ -267,13 +268,32 @@ class ObjectMaker {
           const absl::StatusOr<std::vector<Way>> ways = WaysOf(name, ClaimsOf(name));
           if (!ways.ok()) status = ways.status();
           if (!status.ok()) return;
-          for (const Way& way : *ways) {
-            // Nothing is worth a rule of its own.
-            if (context_.contradiction.In(way.claims)) continue;
+          std::vector<Way> possible = *ways;
+          // Nothing is worth a rule of its own.
+          std::erase_if(possible,
+                        [&](const Way& way) { return context_.contradiction.In(way.claims); });
+          NoteUndoable(possible);
+          for (const Way& way : possible) {
             AddOther({language, context_.value(way.claims), way.marks});
           }
         });
     return visited.ok() ? status : visited;
+  }
+
+  // Of the values of a name that is written twice one is the member's, readers differ in which. So
+  // a condition must not hold by a mark that another value of the same name does not leave.
+  void NoteUndoable(const std::vector<Way>& ways) {
+    for (const Way& way : ways) {
+      for (const ObjectSpec::Mark mark : way.marks) {
+        const auto leaves = [&](const Way& other) {
+          return std::find(other.marks.begin(), other.marks.end(), mark) != other.marks.end();
+        };
+        if (conditions_.OnlyHarms(mark) || std::all_of(ways.begin(), ways.end(), leaves)) continue;
+        const Claim& event = conditions_.events()[mark];
+        const JsonValue at = schema_.at.at(event.at);
+        undone_by_repetition_ = event.keyword == K::kPatternProperties ? *at.parent() : at;
+      }
+    }
   }
 
   // Classes that differ in nothing but their names are one.
@@ -309,6 +329,8 @@ class ObjectMaker {
   RuleContext& context_;
   ObjectNames names_;
   const bool closed_by_option_;
+  // A keyword that a second value of an undeclared name might undo.
+  std::optional<JsonValue> undone_by_repetition_;
   ObjectSpec spec_;
 };
 

@@ -70,10 +70,38 @@ class UnfitArrays {
     std::int64_t others = 0;
     for (const ObjectSpec::Others& other : spec.others) {
       if (values_.Of(other.value) == 0) continue;
-      const bool many = IsEndless(ir_, other.name) || MostTexts(ir_, other.name) == kAmpleTexts;
-      others = std::max(others, many ? kAmpleTexts : values_.Of(other.name));
+      const std::int64_t texts = NamesOf(other);
+      if (texts < kAmpleTexts && IsNeeded(spec, other)) return true;
+      others = std::max(others, texts);
     }
     return names + others < spec.min_members;
+  }
+
+  [[nodiscard]] std::int64_t NamesOf(const ObjectSpec::Others& other) const {
+    const bool many = IsEndless(ir_, other.name) || MostTexts(ir_, other.name) == kAmpleTexts;
+    return many ? kAmpleTexts : values_.Of(other.name);
+  }
+
+  // Whether a condition may hold by one of `other` alone, and all its names may be written without.
+  [[nodiscard]] bool IsNeeded(const ObjectSpec& spec, const ObjectSpec::Others& other) const {
+    const auto has = [](const std::vector<ObjectSpec::Mark>& marks, ObjectSpec::Mark mark) {
+      return std::ranges::find(marks, mark) != marks.end();
+    };
+    return std::ranges::any_of(other.marks, [&](ObjectSpec::Mark mark) {
+      return std::ranges::any_of(spec.conditions,
+                                 [&](const auto& c) { return has(c.some, mark); }) &&
+             std::ranges::any_of(spec.others, [&](const ObjectSpec::Others& without) {
+               return !has(without.marks, mark) && Includes(without.name, other.name);
+             });
+    });
+  }
+
+  // Whether `names` is `part`, or a choice that has it.
+  [[nodiscard]] bool Includes(NodeId names, NodeId part) const {
+    const IrNode& n = ir_.nodes[names];
+    const auto first = ir_.children.begin() + n.first_child;
+    return names == part || (n.kind == IrKind::kAlt && std::find(first, first + n.child_count,
+                                                                 part) != first + n.child_count);
   }
 
   const GrammarIr& ir_;
