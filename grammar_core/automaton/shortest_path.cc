@@ -13,10 +13,17 @@
 namespace maskd {
 namespace {
 
+// A state's way to the end: `bytes`, and then the ways of the cells of `rest`.
+struct Way {
+  std::uint32_t size = kNoEnd;  // of all that; kNoEnd where it is larger than is asked for
+  std::string bytes = {};
+  TermId rest = kEmptyTerm;
+};
+
 struct Arrival {
   std::uint32_t bytes;  // from the start to the state
   TermId from;
-  unsigned char byte;
+  std::optional<unsigned char> byte;  // none for a branch of `from`
 };
 
 // A state to look at: the bound of a whole completion through it, then how far it is. Among equals
@@ -25,9 +32,28 @@ struct Open {
   std::uint32_t bound;
   std::uint32_t bytes;
   TermId state;
-  int next_class;
+  int next_class = 0;
+  bool measured = false;  // the bound is from the sizes of its cells
+  bool settled = false;   // and exact
   bool operator<(const Open& other) const {
     return bound != other.bound ? bound > other.bound : bytes < other.bytes;
+  }
+};
+
+// The best-first search from one state.
+struct Frontier {
+  absl::flat_hash_map<TermId, Arrival> arrivals = {};
+  std::priority_queue<Open> open = {};
+
+  [[nodiscard]] std::string PathTo(TermId state, TermId start) const {
+    std::string path;
+    while (state != start) {
+      const Arrival& arrival = arrivals.at(state);
+      if (arrival.byte.has_value()) path.push_back(static_cast<char>(*arrival.byte));
+      state = arrival.from;
+    }
+    std::reverse(path.begin(), path.end());
+    return path;
   }
 };
 
@@ -43,53 +69,141 @@ class Search {
 
   // Whether there is a completion; none is known if `work` failed.
   bool Run(TermId start) {
-    arrivals_[start] = {0, start, 0};
-    open_.push({automaton_->MinBytes(start), 0, start, 0});
-    while (!open_.empty() && work_->Spend()) {
-      end_ = open_.top();
-      open_.pop();
-      if (end_.bytes > arrivals_[end_.state].bytes) continue;
-      if (automaton_->MayEnd(end_.state)) return true;
-      Expand(end_);
-    }
-    return false;
+    way_ = WayFrom(start);
+    return work_->ok() && way_.size != kNoEnd;
   }
 
   // After Run(): the completion's size, and itself.
-  [[nodiscard]] std::uint32_t size() const { return end_.bytes; }
-  [[nodiscard]] std::string Path(TermId start) const { return PathTo(end_.state, start); }
+  [[nodiscard]] std::uint32_t size() const { return way_.size; }
+  [[nodiscard]] std::string Path() const {
+    std::string path = way_.bytes;
+    std::vector<TermId> left = {way_.rest};
+    while (!left.empty()) {
+      const Term& term = automaton_->term(left.back());
+      const TermId id = left.back();
+      left.pop_back();
+      if (term.nullable) continue;
+      if (term.kind == TermKind::kCat) {
+        left.insert(left.end(), {term.b, term.a});
+      } else {
+        const Way& way = *ways_.at(id);
+        path += way.bytes;
+        left.push_back(way.rest);
+      }
+    }
+    return path;
+  }
 
  private:
-  // Tries the bytes after `at`, up to the first that loses nothing; the others wait for it to fail.
-  void Expand(const Open& at) {
+  // Searches within searches, at most: they are made by recursion.
+  static constexpr int kMaxDepth = 200;
+
+  struct Size {
+    std::uint32_t bytes;
+    bool exact;
+  };
+
+  // Cells are completed one by one, so that where the bound of a later one is too low, the ways
+  // through an earlier one are not all tried for it.
+  Size SizeFrom(TermId state) {
+    Size all = {0, true};
+    for (bool is_cat = true; is_cat;) {
+      const Term& term = automaton_->term(state);
+      is_cat = term.kind == TermKind::kCat;
+      const Size cell = SizeOfCell(is_cat ? term.a : state);
+      all = {SaturatingAdd(all.bytes, cell.bytes), all.exact && cell.exact};
+      state = term.b;
+    }
+    return all;
+  }
+
+  // Not exact for a cell that is being searched from.
+  Size SizeOfCell(TermId cell) {
+    if (automaton_->MayEnd(cell)) return {0, true};
+    if (const auto known = ways_.find(cell); known != ways_.end() && known->second.has_value()) {
+      return {known->second->size, true};
+    }
+    if (depth_ == kMaxDepth || !ways_.try_emplace(cell, std::nullopt).second) {
+      return {automaton_->MinBytes(cell), false};
+    }
+    ++depth_;
+    Way way = WayFrom(cell);
+    --depth_;
+    const Size size = {way.size, true};
+    ways_[cell] = std::move(way);
+    return size;
+  }
+
+  Way WayFrom(TermId start) {
+    Frontier frontier;
+    frontier.arrivals[start] = {0, start, std::nullopt};
+    frontier.open.push({automaton_->MinBytes(start), 0, start});
+    while (!frontier.open.empty() && work_->Spend()) {
+      const Open at = frontier.open.top();
+      frontier.open.pop();
+      if (at.bytes > frontier.arrivals[at.state].bytes) continue;
+      const bool ended = automaton_->MayEnd(at.state);
+      if (ended || at.settled) {
+        return {at.bound, frontier.PathTo(at.state, start), ended ? kEmptyTerm : at.state};
+      }
+      if (!MeasureCells(at, &frontier)) Expand(at, &frontier);
+    }
+    return {};
+  }
+
+  // Puts a state of several cells back with the bound that their sizes give; false where it is not
+  // better than the one it has.
+  bool MeasureCells(const Open& at, Frontier* frontier) {
+    if (at.measured || automaton_->term(at.state).kind != TermKind::kCat) return false;
+    const Size rest = SizeFrom(at.state);
+    const std::uint32_t bound = SaturatingAdd(at.bytes, rest.bytes);
+    if (!rest.exact && bound <= at.bound) return false;
+    if (bound <= most_) {
+      frontier->open.push(
+          {bound, at.bytes, at.state, 0, /*measured=*/true, /*settled=*/rest.exact});
+    }
+    return true;
+  }
+
+  // Tries the branches of a choice, or the bytes after `at`, up to the first that loses nothing;
+  // the others wait for it to fail.
+  void Expand(const Open& at, Frontier* frontier) {
+    if (const Term& term = automaton_->term(at.state); term.kind == TermKind::kAlt) {
+      for (const TermId branch : automaton_->store().list(term.a)) {
+        Arrive(at, 0, std::nullopt, branch, frontier);
+      }
+      return;
+    }
     const ByteClasses& classes = automaton_->classes();
     for (int c = at.next_class; c < classes.count(); ++c) {
       const unsigned char byte = classes.Sample(c);
       const TermId next = automaton_->Take(at.state, byte, *work_);
       if (next == kFailedTerm) return;
       if (next == kNothingTerm) continue;
-      const std::optional<std::uint32_t> bound = Arrive(at, SizeOf(measure_, byte), byte, next);
+      const auto bound = Arrive(at, SizeOf(measure_, byte), byte, next, frontier);
       if (bound.has_value() && *bound <= at.bound) {
-        open_.push({at.bound, at.bytes, at.state, c + 1});
+        frontier->open.push({at.bound, at.bytes, at.state, c + 1, true});
         return;
       }
     }
     if (vocabulary_ == nullptr) return;
     for (const NamedTokens::Step& step : automaton_->NamedSteps(at.state)) {
-      Arrive(at, LeastSize(step.tokens), 0, step.next);
+      Arrive(at, LeastSize(step.tokens), std::nullopt, step.next, frontier);
     }
   }
 
   // The bound through `next`, where this is a better way to it.
-  std::optional<std::uint32_t> Arrive(const Open& at, std::uint32_t size, unsigned char byte,
-                                      TermId next) {
+  std::optional<std::uint32_t> Arrive(const Open& at, std::uint32_t size,
+                                      std::optional<unsigned char> byte, TermId next,
+                                      Frontier* frontier) {
     const std::uint32_t bytes = at.bytes + size;
     const std::uint32_t bound = SaturatingAdd(bytes, automaton_->MinBytes(next));
     if (bound > most_) return std::nullopt;
-    const auto [known, is_new] = arrivals_.try_emplace(next, Arrival{bytes, at.state, byte});
+    const auto [known, is_new] =
+        frontier->arrivals.try_emplace(next, Arrival{bytes, at.state, byte});
     if (!is_new && known->second.bytes <= bytes) return std::nullopt;
     known->second = {bytes, at.state, byte};
-    open_.push({bound, bytes, next, 0});
+    frontier->open.push({bound, bytes, next});
     return bound;
   }
 
@@ -104,25 +218,15 @@ class Search {
     return least;
   }
 
-  std::string PathTo(TermId state, TermId start) const {
-    std::string path;
-    while (state != start) {
-      const Arrival& arrival = arrivals_.at(state);
-      path.push_back(static_cast<char>(arrival.byte));
-      state = arrival.from;
-    }
-    std::reverse(path.begin(), path.end());
-    return path;
-  }
-
   Automaton* automaton_;
   const Vocabulary* vocabulary_;
   const Measure measure_;
   const std::uint32_t most_;
   Work* work_;
-  Open end_ = {};
-  absl::flat_hash_map<TermId, Arrival> arrivals_;
-  std::priority_queue<Open> open_;
+  Way way_;
+  int depth_ = 0;
+  // By cell; nothing for one that is being searched from.
+  absl::flat_hash_map<TermId, std::optional<Way>> ways_;
 };
 
 }  // namespace
@@ -131,7 +235,7 @@ absl::StatusOr<std::string> ShortestCompletion(Automaton* automaton, TermId stat
                                                Work& work) {
   const auto most = static_cast<std::uint32_t>(std::max(0, max_bytes));
   Search search(automaton, nullptr, most, &work);
-  if (search.Run(state)) return search.Path(state);
+  if (search.Run(state)) return search.Path();
   if (!work.ok()) return work.error();
   return LimitExceeded("", "completion_bytes", most, std::int64_t{most} + 1);
 }

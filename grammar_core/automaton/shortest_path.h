@@ -1,8 +1,10 @@
 // The shortest string that completes the text from a state, in the unit of the automaton's Measure.
 //
 // Bounds   a best-first search over states, led by the terms' lower bounds (A*): goes straight
-//          where these are exact, as in JSON, and searches where they are not (intersections). The
-//          result is a shortest one in either case.
+//          where these are exact, as in JSON, and searches where they are not (intersections,
+//          conditions of objects). The cells of a state, and the branches of a choice, are searched
+//          one by one: what two need together is not looked for in all ways to share it. The result
+//          is a shortest one in either case.
 // Errors   RESOURCE_EXHAUSTED by `work`, or when no completion has at most `max_bytes` bytes (or
 //          characters).
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_SHORTEST_PATH_H_

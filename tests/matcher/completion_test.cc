@@ -23,6 +23,7 @@ constexpr int kGrammars = 60;
 constexpr int kWalkTokens = 12;
 // Above it the oracle's search is given up, and the case is counted as not compared.
 constexpr std::size_t kMaxStates = 3'000;
+constexpr std::size_t kMaxByteStates = 100;
 constexpr int kUnknown = -1;
 
 int FewestByOracle(PrefixOracle* oracle, const Vocabulary& vocabulary, PrefixOracle::State start) {
@@ -42,6 +43,35 @@ int FewestByOracle(PrefixOracle* oracle, const Vocabulary& vocabulary, PrefixOra
     level = next;
   }
   return kUnknown;
+}
+
+// The least bytes to an end; kUnknown as above.
+int ShortestByOracle(PrefixOracle* oracle, PrefixOracle::State start) {
+  std::set<PrefixOracle::State> met = {start};
+  std::vector<PrefixOracle::State> level = {start};
+  for (int bytes = 0; !level.empty(); ++bytes) {
+    std::vector<PrefixOracle::State> next;
+    for (const PrefixOracle::State state : level) {
+      if (oracle->MayEnd(state)) return bytes;
+      if (met.size() > kMaxByteStates) return kUnknown;
+      for (int byte = 0; byte < 256; ++byte) {
+        const auto after = oracle->StepText(state, std::string(1, static_cast<char>(byte)));
+        if (after != PrefixOracle::kDead && met.insert(after).second) next.push_back(after);
+      }
+    }
+    level = next;
+  }
+  return kUnknown;
+}
+
+void ExpectShortest(Matcher* matcher, int shortest) {
+  const auto bytes = matcher->ShortestCompletion(1'000);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  ASSERT_EQ(static_cast<int>(bytes->size()), shortest) << *bytes;
+  Matcher copy = matcher->Fork();
+  // The ids of the test vocabulary's single bytes are the bytes.
+  for (const unsigned char byte : *bytes) ASSERT_TRUE(copy.Accept(byte).ok()) << *bytes;
+  EXPECT_TRUE(copy.may_end());
 }
 
 void ExpectCompletes(const Matcher& matcher, const std::vector<TokenId>& tokens) {
@@ -89,6 +119,8 @@ TEST_P(CompletionTest, FewestTokensAreThoseOfBreadthFirst) {
         ++compared;
         ExpectSame(&matcher, fewest);
       }
+      const int shortest = ShortestByOracle(&oracle, state);
+      if (shortest != kUnknown) ExpectShortest(&matcher, shortest);
       std::vector<TokenId> allowed;
       (*matcher.Mask())->VisitAllowed([&](TokenId id) {
         if (!space->vocabulary().IsSpecial(id)) allowed.push_back(id);
@@ -118,6 +150,26 @@ TEST(CompletionTest, AShortTextMayTakeMoreTokensThanALongOne) {
   EXPECT_EQ(matcher.FewestTokens(10)->size(), 2U);
   EXPECT_EQ(matcher.LeastTokens(), 1);
   EXPECT_EQ(matcher.LeastBytes(), 3U);
+}
+
+// What three members need together is far above its lower bound: `{}` is both of the one.
+TEST(CompletionTest, IsFoundPartByPartWhereBoundsAreLow) {
+  GrammarSource source = {"json_schema", "", {}};
+  source.text = R"({"type": "object", "required": ["a", "b", "c"],
+    "properties": {"a": {"$ref": "#/$defs/one"}, "b": {"$ref": "#/$defs/one"},
+                   "c": {"$ref": "#/$defs/one"}},
+    "$defs": {"one": {"oneOf": [
+      {"type": "object", "properties": {"type": {"enum": ["callback"]}, "options": true}},
+      {"type": "object", "properties": {"type": {"enum": ["field", "value"]},
+                                        "value": {"type": "string"}}}]}}})";
+  Budget budget = Budget::Unlimited();
+  const auto grammar =
+      CompileGrammar(source, TokenizerSpace::Create(TestVocabulary()), Limits(), budget);
+  ASSERT_TRUE(grammar.ok()) << grammar.status();
+  Matcher matcher(*grammar);
+  const auto shortest = matcher.ShortestCompletion(1'000);
+  ASSERT_TRUE(shortest.ok()) << shortest.status();
+  EXPECT_EQ(*shortest, R"({"a":{"value":0},"b":{"value":0},"c":{"value":0}})");
 }
 
 TEST(CompletionTest, OwnStopIdsAreNoTextOnTheWay) {
