@@ -246,6 +246,7 @@ bool IsNumberOf(const NumberSpec& spec, absl::string_view text) {
 }
 
 bool CanBecomeNumberOf(const NumberSpec& spec, absl::string_view text) {
+  if (text.find_first_not_of("+-.0123456789Ee") != absl::string_view::npos) return false;
   if (text.find_first_of("eE") != absl::string_view::npos) return CanEndExponent(spec, text);
   for (const std::string& digits : Digits(spec, text)) {
     const std::string mantissa = absl::StrCat(text, digits);

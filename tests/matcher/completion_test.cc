@@ -135,7 +135,7 @@ TEST_P(CompletionTest, FewestTokensAreThoseOfBreadthFirst) {
   EXPECT_GT(compared, kGrammars);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, CompletionTest, testing::Range(0, 3));
+INSTANTIATE_TEST_SUITE_P(Seeds, CompletionTest, testing::Range(0, 6));
 
 Matcher Choice(const char* choices, std::vector<TokenId> stop_ids = {}) {
   Budget budget = Budget::Unlimited();

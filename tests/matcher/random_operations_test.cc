@@ -205,7 +205,7 @@ TEST_P(RandomOperationsTest, AnswerAsTheSlowMatcher) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomOperationsTest, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomOperationsTest, testing::Range(0, 12));
 
 }  // namespace
 }  // namespace maskd
