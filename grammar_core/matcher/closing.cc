@@ -17,72 +17,75 @@ constexpr int kNever = std::numeric_limits<int>::max();
 // Bytes of a completion that is looked at: longer ones have more tokens than are ever left here.
 constexpr int kMaxBytes = 4096;
 
-// Time for the shortest texts of one walk, and for the search for the fewest tokens; what is not
-// looked at then counts as too long.
-constexpr std::int64_t kWalkMs = 20;
+// Work for the shortest texts behind one state, and as much for the search for the fewest tokens,
+// some 10 ms; what is not looked at then counts as too long. Not a time: a row's masks are the same
+// wherever it is replayed.
+constexpr std::int64_t kWalkWork = 20'000;
 
-Budget WalkBudget() {
+Budget WalkBudget(const Limits& limits) {
   Budget::Bounds bounds;
-  bounds.wall_ms = kWalkMs;
-  bounds.wall_name = "closing_ms";
+  bounds.work = kWalkWork;
+  bounds.work_name = "closing_work";
+  bounds.wall_ms = limits.step_ms;
+  bounds.wall_name = "step_ms";
   return Budget(bounds);
 }
 
 }  // namespace
 
-// One look at what every token of a mask leads to.
-class ClosingMasks::Walk {
+// One look at what the tokens of a mask lead to.
+class ClosingMasks::Look {
  public:
-  Walk(ClosingMasks* closing, const TokenStepper& stepper, int rest)
+  Look(ClosingMasks* closing, const TokenStepper& stepper, int rest)
       : closing_(*closing),
         stepper_(stepper),
         rest_(rest),
         step_budget_(StepBudget(stepper.grammar().limits())),
-        search_budget_(WalkBudget()),
-        few_budget_(WalkBudget()),
+        search_budget_(WalkBudget(stepper.grammar().limits())),
+        few_budget_(WalkBudget(stepper.grammar().limits())),
         step_work_(step_budget_),
         few_work_(few_budget_),
         search_work_(search_budget_) {}
 
-  // Takes away what does not fit; true if something is left. What the shortest texts leave room for
-  // is enough as a rule; only where that is nothing are the fewest tokens searched for.
-  bool Run(State state, TokenMask* mask) {
-    const TokenMask whole = *mask;
-    if (Keep(state, mask)) return true;
-    *mask = whole;
+  // `mask`, of `state`, less what does not fit. What the shortest texts leave room for is enough as
+  // a rule; only where that is nothing are the fewest tokens searched for.
+  TokenMask Fitting(State state, const TokenMask& mask) {
+    const auto groups = closing_.groups_.Of(stepper_, state, step_work_);
+    if (!step_work_.ok()) most_ = kNever;
+    TokenMask fitting = Fitting(*groups, state, mask);
+    if (!fitting.empty()) return fitting;
     searching_ = true;
-    fits_.clear();
-    return Keep(state, mask);
+    return Fitting(*groups, state, mask);
   }
 
   // Tokens that complete the text after the worst of them.
   [[nodiscard]] int most() const { return most_; }
 
  private:
-  bool Keep(State state, TokenMask* mask) {
-    bool any = false;
-    std::vector<TokenId> refused;
-    mask->VisitAllowed([&](TokenId id) {
-      if (Allows(state, id)) {
-        any = true;
-      } else {
-        refused.push_back(id);
-      }
-    });
-    for (const TokenId id : refused) mask->Forbid(id);
-    return any;
-  }
-
-  bool Allows(State state, TokenId id) {
-    const TokenStepper::Step step = stepper_.Take(state, id, step_work_);
-    if (step.outcome == TokenStepper::Outcome::kEnded) return true;
-    if (step.outcome != TokenStepper::Outcome::kMoved) {
-      most_ = kNever;  // the budget's end: nothing is known of the tokens after it
-      return false;
+  // Most tokens of a mask may be one group: it is kept, or left out, as a whole.
+  TokenMask Fitting(const StepGroupList& groups, State state, const TokenMask& mask) {
+    std::vector<const StepGroup*> kept;
+    std::vector<const StepGroup*> refused;
+    for (const StepGroup& group : groups) {
+      (Fits(group.next) ? kept : refused).push_back(&group);
     }
-    const auto [known, added] = fits_.try_emplace(step.next, false);
-    if (added) known->second = Fits(step.next);
-    return known->second;
+    if (refused.empty()) return mask;
+    const auto is_large = [](const StepGroup* group) { return group->mask.has_value(); };
+    TokenMask fitting(mask.vocab_size());
+    if (std::ranges::any_of(kept, is_large)) {
+      fitting = mask;
+      for (const StepGroup* group : refused) {
+        group->Visit([&](TokenId id) { fitting.Forbid(id); });
+      }
+    }
+    const auto keep = [&](TokenId id) {
+      if (mask.Allows(id)) fitting.Allow(id);
+    };
+    for (const StepGroup* group : kept) {
+      if (!is_large(group) || stepper_.automaton().names_tokens()) group->Visit(keep);
+    }
+    if (stepper_.MayEnd(state)) std::ranges::for_each(stepper_.stop_ids(), keep);
+    return fitting;
   }
 
   bool Fits(State state) {
@@ -124,7 +127,6 @@ class ClosingMasks::Walk {
   Work search_work_;
   bool searching_ = false;
   int most_ = 0;
-  absl::flat_hash_map<State, bool> fits_;
 };
 
 MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, TokenStepper::State state,
@@ -132,13 +134,12 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, TokenStepper::State st
   if (tokens_left > kFrom) return mask;
   const int rest = tokens_left - 2;
   if (const auto most = most_.find(state); most != most_.end() && most->second <= rest) return mask;
-  Walk walk(this, stepper, rest);
-  TokenMask narrowed = *mask;
-  const bool any = walk.Run(state, &narrowed);
+  Look look(this, stepper, rest);
+  TokenMask fitting = look.Fitting(state, *mask);
   if (most_.size() >= kMaxStates) most_.clear();
-  if (!is_part) most_[state] = walk.most();
-  if (!any || narrowed == *mask) return mask;
-  return std::make_shared<const TokenMask>(std::move(narrowed));
+  if (!is_part) most_[state] = look.most();
+  if (fitting.empty() || fitting == *mask) return mask;
+  return std::make_shared<const TokenMask>(std::move(fitting));
 }
 
 int ClosingMasks::FewTokens(const TokenStepper& stepper, State state, Work& work) {

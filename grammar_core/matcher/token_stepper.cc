@@ -88,10 +88,12 @@ TokenSearch TokenStepper::search() const {
 
 bool TokenStepper::MayEnd(State state) const { return automaton().MayEnd(state); }
 
+const std::vector<TokenId>& TokenStepper::stop_ids() const {
+  return own_stop_ids_ == nullptr ? vocabulary().stop_ids() : *own_stop_ids_;
+}
+
 bool TokenStepper::IsStop(TokenId token) const {
-  const std::vector<TokenId>& stops =
-      own_stop_ids_ == nullptr ? vocabulary().stop_ids() : *own_stop_ids_;
-  return std::binary_search(stops.begin(), stops.end(), token);
+  return std::binary_search(stop_ids().begin(), stop_ids().end(), token);
 }
 
 // Whether `mask` is right for this stepper's stop ids as it is.

@@ -58,7 +58,9 @@ class TokenStepper {
   [[nodiscard]] bool MayEnd(State state) const;
   // For completions.
   [[nodiscard]] TokenSearch search() const;
-  // Whether `token` ends the text.
+  // The tokens that end the text, ascending.
+  [[nodiscard]] const std::vector<TokenId>& stop_ids() const;
+  // Whether `token` is one of them.
   [[nodiscard]] bool IsStop(TokenId token) const;
   [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }
   // The grammar's, or one of this stepper's own where states have no end (Automaton::remembers()).

@@ -3,7 +3,8 @@
 //   random_walks --vocab llama3 --schemas 200 --walks 50 --tokens 60 --seed 1 > walks.jsonl
 //
 // Each step takes one of the allowed tokens, all equally likely; a stop id ends the walk. One that
-// has not ended after --tokens tokens is completed by the shortest completion, a token at a time.
+// has not ended after --tokens tokens is completed by the shortest completion, a token at a time;
+// or, with --close_within, the masks lead each to its end in so many tokens.
 // On the way every promise is checked: no mask is all-zero, what is allowed is accepted, a finished
 // row has no mask, and every place has a completion within the budget of a step.
 //
@@ -28,6 +29,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/matcher/closing.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "tests/oracle/maskbench_cases.h"
@@ -36,6 +38,10 @@ ABSL_FLAG(std::string, vocab, "llama3", "llama3, or bytes: the embedded vocabula
 ABSL_FLAG(int, schemas, 200, "Schemas that compile, spread over the file.");
 ABSL_FLAG(int, walks, 50, "Walks of each schema.");
 ABSL_FLAG(int, tokens, 60, "Tokens of a walk before it is completed.");
+ABSL_FLAG(
+    int, close_within, 0,
+    "Tokens, the stop id among them, that a text is led to its end in, where one is so short; "
+    "0: none is led.");
 ABSL_FLAG(std::uint64_t, seed, 1, "Seed of the choice of schemas and of the walks.");
 ABSL_FLAG(std::string, order, "declared", "Property order: declared or any.");
 ABSL_FLAG(bool, compact, false, "No white space between JSON tokens.");
@@ -78,6 +84,23 @@ class Walk {
        const std::array<TokenId, 256>& byte_tokens, Random* random)
       : matcher_(grammar), byte_tokens_(byte_tokens), random_(*random) {}
 
+  // Whether there is a text of so many tokens, the stop id among them.
+  [[nodiscard]] bool CanCloseWithin(int tokens) const {
+    return matcher_.FewestTokens(tokens - 1).ok();
+  }
+
+  // The text, led to its end in `tokens` by `closing`. Errors: as below.
+  absl::StatusOr<std::string> RunToEnd(int tokens, ClosingMasks* closing) {
+    for (int left = tokens; left > 0 && !matcher_.finished(); --left) {
+      const absl::StatusOr<MaskRef> mask = matcher_.Mask();
+      if (!mask.ok()) return Broken(mask.status().ToString());
+      const MaskRef fitting = closing->Narrow(matcher_.stepper(), matcher_.place(), *mask, left);
+      if (const absl::Status taken = TakeAnyOf(*fitting); !taken.ok()) return taken;
+    }
+    if (!matcher_.finished()) return Broken(absl::StrCat("no end within ", tokens, " tokens"));
+    return text_;
+  }
+
   // The text. INTERNAL, with the place, where a promise is broken; RESOURCE_EXHAUSTED where the
   // completion is over the budget of a step.
   absl::StatusOr<std::string> Run(int tokens) {
@@ -96,7 +119,11 @@ class Walk {
   absl::Status TakeAny() {
     const absl::StatusOr<MaskRef> mask = matcher_.Mask();
     if (!mask.ok()) return Broken(mask.status().ToString());
-    AllowedIds(**mask, &allowed_);
+    return TakeAnyOf(**mask);
+  }
+
+  absl::Status TakeAnyOf(const TokenMask& mask) {
+    AllowedIds(mask, &allowed_);
     if (allowed_.empty()) return Broken("no token is allowed");
     std::uniform_int_distribution<std::size_t> any(0, allowed_.size() - 1);
     return Take(allowed_[any(random_)]);
@@ -161,8 +188,13 @@ struct Totals {
 void WalkSchema(const MaskbenchCase& input, const std::shared_ptr<const CompiledGrammar>& grammar,
                 const std::array<TokenId, 256>& byte_tokens, Random* random, Totals* totals) {
   ++totals->schemas;
+  ClosingMasks closing;
+  const int end = absl::GetFlag(FLAGS_close_within);
   for (int i = 0; i < absl::GetFlag(FLAGS_walks); ++i) {
-    const auto text = Walk(grammar, byte_tokens, random).Run(absl::GetFlag(FLAGS_tokens));
+    Walk walk(grammar, byte_tokens, random);
+    if (end > 0 && !walk.CanCloseWithin(end)) return;
+    const auto text =
+        end > 0 ? walk.RunToEnd(end, &closing) : walk.Run(absl::GetFlag(FLAGS_tokens));
     ++totals->walks;
     if (!text.ok()) {
       ++totals->broken;
