@@ -189,6 +189,8 @@ def test_masks_into_the_engines_own_array(stream):
     assert (out[1:] == 5).all()
     with pytest.raises(maskd.MaskdError, match="out: is not a writable int32 array of 1 rows"):
         result.masks([1], np.zeros((1, 12), dtype=np.int64))
+    with pytest.raises(maskd.MaskdError, match=f"of {stream.mask_words} words or more"):
+        result.masks([1], np.zeros((1, stream.mask_words - 1), dtype=np.int32))
     with pytest.raises(maskd.MaskdError) as error:
         result.masks([9])
     assert error.value.code == "NOT_FOUND"

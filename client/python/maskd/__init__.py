@@ -18,9 +18,10 @@ import pkgutil
 __path__ = pkgutil.extend_path(__path__, __name__)
 
 from maskd._api import Applier, Client, Dictionary, FailoverStream, Step, StepResult, Stream
-from maskd._applier import Row
-from maskd._client import Compiled, Grammar, Position, RefusedToken, RowResult, RowState
+from maskd._answers import Position, RefusedToken, RowResult, RowState
 from maskd._errors import MaskdError
+from maskd._grammar import Compiled, Grammar
+from maskd._masking import Row
 from maskd._processors import LlamaCppProcessor, TransformersProcessor
 from maskd._row_map import Scheduled, row_map
 

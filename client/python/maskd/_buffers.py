@@ -101,7 +101,7 @@ def _address(array: np.ndarray) -> int:
         return array.ctypes.data
 
 
-_from_buffer = ctypes.c_char.from_buffer
+_from_buffer: Any = ctypes.c_char.from_buffer
 
 
 def _of_torch(of: _Kind, tensor: Any) -> _abi.Logits:
@@ -174,12 +174,12 @@ def int32_array(values: Any) -> np.ndarray:
     return np.ascontiguousarray(values, dtype=np.int32)
 
 
-def mask_rows(out: np.ndarray | None, count: int, words: int, least_words: int = 0) -> np.ndarray:
-    """`out`, if `count` masks of at least `least_words` words can be written there; new zeros of
-    `words` words when None."""
+def mask_rows(out: np.ndarray | None, count: int, words: int) -> np.ndarray:
+    """`out`, if `count` masks of `words` words can be written there; new zeros when None."""
     if out is None:
         return np.zeros((count, words), dtype=np.int32)
     if not (out.dtype == np.int32 and out.flags.c_contiguous and out.ndim == 2
-            and out.shape[0] >= count and out.shape[1] >= least_words and out.flags.writeable):
-        raise MaskdError("INVALID_ARGUMENT", f"out: is not a writable int32 array of {count} rows")
+            and out.shape[0] >= count and out.shape[1] >= words and out.flags.writeable):
+        raise MaskdError("INVALID_ARGUMENT", f"out: is not a writable int32 array of {count} rows of "
+                         f"{words} words or more")
     return out

@@ -13,8 +13,8 @@ outlines-core 0.2, lm-format-enforcer 0.11).
 import json
 from typing import Any, NamedTuple
 
-from maskd._client import Grammar
 from maskd._errors import MaskdError
+from maskd._grammar import Grammar
 
 
 class Dialect(NamedTuple):

@@ -1,5 +1,7 @@
 """Errors, with what the server says beside the message."""
 
+from typing import Any
+
 NAMES = {
     1: "CANCELLED", 2: "UNKNOWN", 3: "INVALID_ARGUMENT", 4: "DEADLINE_EXCEEDED", 5: "NOT_FOUND",
     6: "ALREADY_EXISTS", 7: "PERMISSION_DENIED", 8: "RESOURCE_EXHAUSTED", 9: "FAILED_PRECONDITION",
@@ -26,5 +28,5 @@ class MaskdError(Exception):
         self.reason = reason
         self.retry_after_ms = retry_after_ms
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return MaskdError, (self.code, self.message, self.place, self.reason, self.retry_after_ms)

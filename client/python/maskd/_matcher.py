@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from maskd._api import Client, Step, Stream
-from maskd._client import Compiled, RowResult, RowState
+from maskd._answers import RowResult, RowState
 from maskd._errors import MaskdError
+from maskd._grammar import Compiled
 
 _TIMEOUT_S = 30.0
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from maskd import _abi, _buffers
-from maskd._applier import Row, bitmask_rows, planes
-from maskd._plain_numbers import tune
+from maskd import _abi
 from maskd._errors import MaskdError
+from maskd._masking import ApplierBase, DictionaryBase, Row
+from maskd._plain_numbers import tune
 
 # Minus infinity by type, as the bits of an unsigned number of its size.
 _MINUS_INFINITY: dict[int, Any] = {_abi.FLOAT32: np.uint32(0xFF800000), _abi.FLOAT16: np.uint16(0xFC00),
@@ -19,29 +19,24 @@ _MINUS_INFINITY: dict[int, Any] = {_abi.FLOAT32: np.uint32(0xFF800000), _abi.FLO
 _NAMES = ("auto", "cpu")
 
 
-class Dictionary:
+class Dictionary(DictionaryBase):
     """Masks that an applier keeps by slot; made by Applier.dictionary()."""
 
     def __init__(self, vocab_size: int, slot_count: int) -> None:
-        self._word_count = (vocab_size + 31) // 32
+        super().__init__(vocab_size)
         self._slots: list[np.ndarray | None] = [None] * slot_count
 
-    def set(self, slot: int, words: Any) -> None:
-        """Puts a copy of `words` into `slot`."""
-        array = _buffers.int32_array(words)
-        if array.size != self._word_count:
-            raise MaskdError("INVALID_ARGUMENT",
-                             f"words: are {array.size}, the vocabulary needs {self._word_count}")
+    def _set(self, slot: int, words: np.ndarray) -> None:
         if not 0 <= slot < len(self._slots):
             raise MaskdError("OUT_OF_RANGE",
                              f"slot: {slot} is not one of the {len(self._slots)} of the dictionary")
-        self._slots[slot] = array.copy()
+        self._slots[slot] = words.copy()
 
     def find(self, slot: int) -> np.ndarray | None:
         return self._slots[slot] if 0 <= slot < len(self._slots) else None
 
 
-class Applier:
+class Applier(ApplierBase):
     """Sets the logits of tokens that are not allowed to minus infinity, with numpy.
 
     name  "auto" or "cpu"; None: MASKD_APPLIER in the environment, or else "auto".
@@ -64,22 +59,13 @@ class Applier:
         return "cpu"
 
     def dictionary(self, vocab_size: int, slot_count: int) -> Dictionary:
-        """Slots for masks of `vocab_size` tokens."""
         return Dictionary(vocab_size, slot_count)
 
     def warm_up(self, vocab_size: int, width: int, dtype: str, row_count: int) -> None:
         """There is nothing to make beforehand."""
 
-    def apply(self, logits: Any, rows: Sequence[Row], vocab_size: int | None = None,
-              dictionary: Dictionary | None = None, out: Any = None) -> None:
-        """Masks `rows` of `logits` (numpy or DLPack) and no other.
-
-        `vocab_size`: tokens that the masks speak of, by default the logits' width; what is past it
-        becomes minus infinity in the rows named. `out`: where the masked rows go, the logits being
-        only read: of their type and shape, and sharing no memory with them. None: in place.
-        """
-        plane, output, keep = planes(logits, out)
-        vocab = plane.width if vocab_size is None else vocab_size
+    def _apply(self, plane: _abi.Logits, output: _abi.Logits, rows: Sequence[Row], vocab: int,
+               dictionary: Dictionary | None) -> None:
         _check_output(plane, output)
         _check(rows, plane, vocab, dictionary)
         minus_infinity = _MINUS_INFINITY[plane.type]
@@ -92,20 +78,13 @@ class Applier:
             if row.form != _abi.FORM_FULL:
                 tune(elements[:vocab], plane.type, row.biases, row.temperature)
                 _mask(elements, row, vocab, dictionary, minus_infinity)
-        del keep
 
-    def apply_bitmask(self, logits: Any, bitmask: Any, rows: Any = None,
-                      vocab_size: int | None = None) -> None:
-        """Masks logits by rows of words as engines keep them: int32, ceil(vocab_size / 32) words and
-        more, numpy or DLPack. Row i of the bitmask masks logits row rows[i], by default row i."""
-        plane, keep = _buffers.view(logits)
-        words, keep_words = _buffers.words_view(bitmask, written=False)
-        vocab = plane.width if vocab_size is None else vocab_size
-        count, _, numbers = bitmask_rows(rows, plane, words, vocab)
+    def _apply_bitmask(self, plane: _abi.Logits, words: _abi.Logits, rows: np.ndarray | None,
+                       vocab: int) -> None:
         lines = _elements(words, np.dtype(np.uint32)).view(np.int32)[:, :(vocab + 31) // 32]
-        order = range(count) if numbers is None else numbers.tolist()
-        self.apply(logits, [Row.dense(at, line) for at, line in zip(order, lines, strict=True)], vocab)
-        del keep, keep_words
+        order = range(len(lines)) if rows is None else rows.tolist()
+        masks = [Row.dense(at, line) for at, line in zip(order, lines, strict=True)]
+        self._apply(plane, plane, masks, vocab, None)
 
 
 def _elements(plane: Any, kind: np.dtype) -> np.ndarray:
@@ -160,9 +139,6 @@ def _check_row(place: str, row: Row, plane: Any, vocab: int, dictionary: Diction
         raise MaskdError("OUT_OF_RANGE", f"{place}.logits_row: {row.logits_row} is not one of the "
                          f"{plane.row_count} rows of logits")
     needed = (vocab + 31) // 32
-    if row.words is not None and row.words.size != needed:
-        raise _refused("rows", f"of logits row {row.logits_row}, words: are {row.words.size}, a "
-                       f"vocabulary of {vocab} needs {needed}")
     if row.form == _abi.FORM_SLOT:
         _check_slot(place, row.slot, needed, dictionary)
     _check_tuning(place, row, vocab)

@@ -12,8 +12,8 @@ import numpy as np
 
 from maskd import _buffers
 from maskd._api import Applier, Client, Step
-from maskd._client import Compiled, Grammar
 from maskd._errors import MaskdError
+from maskd._grammar import Compiled, Grammar
 
 _COMPILE_S = 60.0
 

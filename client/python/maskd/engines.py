@@ -198,7 +198,7 @@ class SglangBackend:
 
     def get_cached_or_future_value(
             self, key: tuple[str, str], *_: Any,
-            backend: str | None = None) -> tuple["SglangGrammar | Future", bool]:
+            backend: str | None = None) -> tuple["SglangGrammar | Future[SglangGrammar]", bool]:
         """A copy and True, or what will be one and False. With a library of its own the request is not
         answered from the cache, whose keys do not tell."""
         dialect_of(backend or self._backend)

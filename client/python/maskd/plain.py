@@ -9,8 +9,7 @@ and scripts/python-stubs makes. Slower than the library: a step takes Python's t
 
 import queue
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import grpc
@@ -18,10 +17,12 @@ import numpy as np
 from google.protobuf import json_format
 from google.rpc import error_details_pb2, status_pb2
 
-from maskd import _abi, _buffers, _client
-from maskd._applier import Row
-from maskd._client import Compiled, Grammar, Position, RefusedToken, RowResult, RowState
+from maskd import _abi
+from maskd._answers import Position, RefusedToken, RowResult, RowState, StepResultBase
+from maskd._base import ClientBase, Opening, StepBase, StreamBase, reject_unknown
 from maskd._errors import NAMES, MaskdError
+from maskd._grammar import Compiled, Grammar
+from maskd._masking import Row
 from maskd._plain_applier import Applier, Dictionary
 from maskd._plain_masks import FORM_INVALID, Mask, MaskReader
 from maskd.v1 import compile_service_pb2, compile_service_pb2_grpc, grammar_pb2, mask_service_pb2
@@ -70,7 +71,7 @@ def _error(error: grpc.RpcError) -> MaskdError:
                       retry.retry_delay.ToMilliseconds() if retry else None)
 
 
-class Step:
+class Step(StepBase):
     """One decode step: which rows open, what was sampled, which rows close. Kept and reused."""
 
     def __init__(self) -> None:
@@ -78,40 +79,31 @@ class Step:
         self._updates: dict[int, Any] = {}
 
     def clear(self) -> Self:
-        """Empties it for its next use."""
         self._message.Clear()
         self._updates.clear()
         return self
 
-    def open(self, row: int, grammar: Grammar | Compiled | str, tokens: Iterable[int] = (),
-             stop_ids: Iterable[int] = (), wait_s: float | None = None,
-             reasoning: Mapping[str, Any] | None = None, min_tokens: int = 0,
-             remaining_tokens: int | None = None, temperature: float | None = None,
-             biases: Mapping[int, float] | None = None) -> Self:
-        """As of maskd.Step."""
-        opened = mask_service_pb2.OpenRow(row=row, tokens=tokens, stop_ids=stop_ids,
-                                          min_tokens=min_tokens, remaining_tokens=remaining_tokens,
-                                          temperature=temperature)
-        for token, bias in sorted((biases or {}).items()):
+    def _open(self, row: int, grammar: Grammar | str, opening: Opening) -> None:
+        opened = mask_service_pb2.OpenRow(
+            row=row, tokens=opening.tokens.tolist(), stop_ids=opening.stop_ids.tolist(),
+            min_tokens=opening.min_tokens, remaining_tokens=opening.remaining_tokens,
+            temperature=opening.temperature)
+        for token, bias in opening.biases.tolist():
             opened.biases.add(id=token, bias=bias)
         if isinstance(grammar, Grammar):
             opened.grammar.CopyFrom(_read("grammar_json", grammar.to_json(), grammar_pb2.Grammar()))
         else:
-            opened.grammar_id = grammar.id if isinstance(grammar, Compiled) else grammar
-        if reasoning is not None:
-            _read("options.reasoning_json", dict(reasoning), opened.reasoning)
+            opened.grammar_id = grammar
+        if opening.reasoning is not None:
+            _read("options.reasoning_json", dict(opening.reasoning), opened.reasoning)
             opened.reasoning.SetInParent()
-        return self._open(opened, wait_s)
-
-    def _open(self, opened: Any, wait_s: float | None) -> Self:
         self._message.open.append(opened)
-        if wait_s is not None:
-            self._message.wait_for_compile_ms = int(wait_s * 1000)
-        return self
 
-    def open_snapshot(self, snapshot: Mapping[str, Any], wait_s: float | None = None) -> Self:
-        """Opens a row as one of StepResult.snapshots describes it."""
-        return self._open(_read("snapshot_json", snapshot, mask_service_pb2.OpenRow()), wait_s)
+    def _open_snapshot(self, snapshot: Mapping[str, Any]) -> None:
+        self._message.open.append(_read("snapshot_json", snapshot, mask_service_pb2.OpenRow()))
+
+    def _wait_for_compile(self, milliseconds: int) -> None:
+        self._message.wait_for_compile_ms = milliseconds
 
     def _update(self, row: int) -> Any:
         update = self._updates.get(row)
@@ -119,53 +111,35 @@ class Step:
             update = self._updates[row] = self._message.rows.add(row=row)
         return update
 
-    def take(self, row: int, tokens: Iterable[int]) -> Self:
-        """Gives a row the tokens sampled since the last step; none: only asks for its mask."""
-        self._update(row).tokens.extend(tokens)
-        return self
+    def _take(self, row: int, tokens: np.ndarray) -> None:
+        self._update(row).tokens.extend(tokens.tolist())
 
-    def take_each(self, rows: Any, tokens: Any) -> Self:
-        """Gives each of the rows the one token that it sampled."""
-        named, sampled = np.asarray(rows).tolist(), np.asarray(tokens).tolist()
-        if len(named) != len(sampled):
-            raise MaskdError("INVALID_ARGUMENT",
-                             f"tokens: are {len(sampled)}, there are {len(named)} rows")
-        for row, token in zip(named, sampled, strict=True):
+    def _take_each(self, rows: np.ndarray, tokens: np.ndarray) -> None:
+        for row, token in zip(rows.tolist(), tokens.tolist(), strict=True):
             self._update(row).tokens.append(token)
-        return self
 
     def rollback(self, row: int, token_count: int) -> Self:
-        """Takes back a row's last tokens, before those that take() gives."""
         self._update(row).rollback = token_count
         return self
 
     def set_remaining(self, row: int, token_count: int) -> Self:
-        """Says how many tokens a row may still produce, as open() does; the server counts on."""
         self._update(row).remaining_tokens = token_count
         return self
 
-    def draft(self, row: int, drafts: Iterable[int], parents: Iterable[int] | None = None) -> Self:
-        """Asks for the masks after these draft tokens, which the row does not take."""
-        tokens = list(drafts)
-        tree = [] if parents is None else list(parents)
-        if parents is not None and len(tree) != len(tokens):
-            raise MaskdError("INVALID_ARGUMENT",
-                             f"parents: are {len(tree)}, there are {len(tokens)} drafts")
-        self._update(row).drafts.CopyFrom(mask_service_pb2.Drafts(tokens=tokens, parents=tree))
-        return self
+    def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None:
+        tree = [] if parents is None else parents.tolist()
+        self._update(row).drafts.CopyFrom(
+            mask_service_pb2.Drafts(tokens=tokens.tolist(), parents=tree))
 
     def want_forced(self, row: int) -> Self:
-        """Asks for what must come next: RowResult.forced_bytes and its tokens."""
         self._update(row).want_forced = True
         return self
 
     def snapshot(self, row: int) -> Self:
-        """Asks for the row's description, by which it can be opened anew: StepResult.snapshots."""
         self._message.snapshot.append(row)
         return self
 
     def fork(self, parent: int, child: int) -> Self:
-        """Makes `child` an independent copy of `parent`."""
         self._message.fork.add(parent=parent, child=child)
         return self
 
@@ -179,13 +153,12 @@ class Step:
         return mask_service_pb2.DecodeRequest(step=self._message)
 
 
-class StepResult:
+class StepResult(StepResultBase):
     """The answer to one step. Valid until the next collect() of the stream that gave it."""
 
     def __init__(self, reply: Any, reader: MaskReader, welcome: Any) -> None:
-        self.step: int = reply.step
+        super().__init__(welcome.mask_words)
         self._reply = reply
-        self._word_count = welcome.mask_words
         self._vocab_size = welcome.tokenizer.vocab_size
         self._masks = [[reader.read(each) for each in row.positions] for row in reply.rows]
         self._by_row: dict[int, int] = {}
@@ -194,41 +167,33 @@ class StepResult:
                 self._by_row.setdefault(row.row, i)
 
     @property
+    def step(self) -> int:
+        return int(self._reply.step)
+
+    @property
     def rows(self) -> list[RowResult]:
-        """In the server's order: opened rows, named rows, rows that have compiled since."""
         return [_row_result(reply, masks)
                 for reply, masks in zip(self._reply.rows, self._masks, strict=True)]
 
     @property
     def snapshots(self) -> list[dict[str, Any]]:
-        """Descriptions of the rows that Step.snapshot() named, for Step.open_snapshot()."""
         return [_to_dict(each) for each in self._reply.snapshots]
 
     def position(self, row: int, position: int = 0) -> Position:
-        """One of the row's positions, for engines that apply it themselves."""
         index, masks = self._find(row)
         if not 0 <= position < len(masks):
             raise MaskdError("OUT_OF_RANGE",
                              f"position: {position} is not one of the row's {len(masks)}")
         mask, wire = masks[position], self._reply.rows[index].positions[position]
         nothing = mask.form in (_abi.FORM_FULL, FORM_INVALID)
-        words = mask.words if nothing else mask.dense(self._word_count, self._vocab_size)
+        words = mask.words if nothing else mask.dense(self._mask_words, self._vocab_size)
         return Position(max(mask.form, _abi.FORM_FULL), mask.form == FORM_INVALID, mask.ids, words,
                         wire.temperature if wire.HasField("temperature") else None,
                         {each.id: each.bias for each in wire.biases})
 
-    def masks(self, order: Sequence[int], out: np.ndarray | None = None,
-              positions: int = 1) -> np.ndarray:
-        """Row i is the mask of order[i], all ones where there is nothing to apply.
-
-        `out`: int32, a row of at least the stream's mask_words for each; made, as zeros, when None.
-        `positions`: so many rows for each of `order`; those that are invalid, or that a row does not
-        have, are not written.
-        """
-        out = _buffers.mask_rows(out, len(order) * positions, self._word_count, self._word_count)
+    def _copy_masks(self, order: Sequence[int], out: np.ndarray, positions: int) -> None:
         for i, row in enumerate(order):
             self._copy(row, out[i * positions:(i + 1) * positions])
-        return out
 
     def _copy(self, row: int, to: np.ndarray) -> None:
         index, masks = self._find(row)
@@ -237,8 +202,8 @@ class StepResult:
             raise MaskdError("FAILED_PRECONDITION", f"row {row}: no mask, it is {state}")
         for words, mask in zip(to, masks, strict=False):
             if mask.form != FORM_INVALID:
-                words[self._word_count:] = 0
-                words[:self._word_count] = mask.dense(self._word_count, self._vocab_size)
+                words[self._mask_words:] = 0
+                words[:self._mask_words] = mask.dense(self._mask_words, self._vocab_size)
 
     def _find(self, row: int) -> tuple[int, list[Mask]]:
         index = self._by_row.get(row)
@@ -246,16 +211,8 @@ class StepResult:
             raise MaskdError("NOT_FOUND", f"row {row}: has no answer in this step")
         return index, self._masks[index]
 
-    def apply(self, applier: Applier, logits: Any,
-              rows: Mapping[int, int] | Iterable[tuple[int, int, int]], out: Any = None) -> None:
-        """Masks logits with the result as it came, with its temperatures and biases.
-
-        `rows`: {row: logits row}, or (row, position, logits row) for rows with several positions.
-        `out`: where the masked rows go, as of Applier.apply().
-        """
-        triples = ([(row, 0, target) for row, target in rows.items()]
-                   if isinstance(rows, Mapping) else list(rows))
-        applier.apply(logits, [self._row(*each) for each in triples], self._vocab_size, out=out)
+    def _apply(self, applier: Applier, logits: Any, targets: list[Any], out: Any) -> None:
+        applier.apply(logits, [self._row(*each) for each in targets], self._vocab_size, out=out)
 
     def _row(self, row: int, position: int, target: int) -> Row:
         index, masks = self._find(row)
@@ -291,37 +248,35 @@ def _row_result(reply: Any, masks: list[Mask]) -> RowResult:
                      tuple(reply.forced_draft))
 
 
-class Stream:
+class Stream(StreamBase[Step, StepResult]):
     """A decode stream: submit() sends a step, collect() waits for its answer, in order.
 
     One thread at a time; a second one, its own, reads what the server sends.
     """
 
     def __init__(self, channel: grpc.Channel, hello: Any, timeout_s: float) -> None:
-        self._requests: queue.SimpleQueue = queue.SimpleQueue()
-        self._replies: queue.SimpleQueue = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._requests.put(mask_service_pb2.DecodeRequest(hello=hello))
         self._closed = False
         self._call = mask_service_pb2_grpc.MaskServiceStub(channel).Decode(
             iter(self._requests.get, None))
         self._reader = threading.Thread(target=self._receive, name="maskd-plain", daemon=True)
         self._reader.start()
-        self._executor: ThreadPoolExecutor | None = None
         self._number = 0
-        self.transport = "grpc"  # how its steps travel
-        self.in_flight = 0  # steps submitted and not collected
-        self.going_away = False  # whether the server has said that it will stop
+        self._in_flight = 0
+        self._going_away = False
         welcome = self._next(timeout_s).welcome
         self._masks = MaskReader(welcome)
         self._welcome = welcome
-        self.welcome: dict[str, Any] = _to_dict(welcome)
-        self.mask_words: int = welcome.mask_words
+        self.welcome = _to_dict(welcome)
+        self.mask_words = welcome.mask_words
 
     def _receive(self) -> None:
         try:
             for response in self._call:
                 if response.WhichOneof("message") == "go_away":
-                    self.going_away = True
+                    self._going_away = True
                 else:
                     self._replies.put(response)
             self._replies.put(MaskdError("UNAVAILABLE", "the server ended the stream"))
@@ -340,41 +295,37 @@ class Stream:
         return reply
 
     @property
-    def stop_ids(self) -> list[int]:
-        return list(self._welcome.tokenizer.stop_ids)
+    def transport(self) -> str:
+        return "grpc"
 
     @property
-    def vocab_size(self) -> int:
-        return int(self._welcome.tokenizer.vocab_size)
+    def in_flight(self) -> int:
+        return self._in_flight
+
+    @property
+    def going_away(self) -> bool:
+        return self._going_away
 
     def submit(self, step: Step) -> int:
-        """Sends the step and gives its number; the step may be cleared and used again."""
         if self._closed:
             raise MaskdError("FAILED_PRECONDITION", "Stream: is closed")
         self._number += 1
         self._requests.put(step.numbered(self._number))
-        self.in_flight += 1
+        self._in_flight += 1
         return self._number
 
     def collect(self, timeout_s: float = 10.0) -> StepResult:
-        """Waits for the oldest step's answer. DEADLINE_EXCEEDED: it may still be collected."""
-        if self.in_flight == 0:
+        if self._in_flight == 0:
             raise MaskdError("FAILED_PRECONDITION", "no step is under way")
         reply = self._next(timeout_s)
-        self.in_flight -= 1
+        self._in_flight -= 1
         return StepResult(reply.step, self._masks, self._welcome)
 
-    run = _client.Stream.run
-    collect_async = _client.Stream.collect_async
-    run_async = _client.Stream.run_async
-
     def close(self, timeout_s: float = 5.0) -> None:
-        """Says goodbye and waits for the stream's end."""
         if self._closed:
             return
         self._closed = True
-        if self._executor is not None:
-            self._executor.shutdown()
+        self._stop_thread()
         self._requests.put(None)
         self._reader.join(timeout_s)
         self._call.cancel()
@@ -384,14 +335,8 @@ class Stream:
             self._requests.put(None)
             self._call.cancel()
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class Client:
+class Client(ClientBase):
     """A client of one server. Any number of threads; streams live on their own.
 
     address  "unix:/run/maskd.sock", "127.0.0.1:7411", "dns:///maskd:7411"
@@ -420,8 +365,6 @@ class Client:
         }
 
     def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """One call of protos/maskd/v1, its messages as protobuf's JSON: Compile, Check, Explain,
-        GetTokenizer, ListTokenizers."""
         if method not in self._methods:
             raise MaskdError("INVALID_ARGUMENT",
                              f'method: "{method}" is not one of {", ".join(self._methods)}')
@@ -432,12 +375,6 @@ class Client:
         except grpc.RpcError as error:
             raise _error(error) from None
 
-    call_async = _client.Client.call_async
-    compile = _client.Client.compile
-    compile_async = _client.Client.compile_async
-    check = _client.Client.check
-    tokenizers = _client.Client.tokenizers
-
     def open_stream(self, logits_width: int, tokenizer: str = "", timeout_s: float = 10.0,
                     **options: Any) -> Stream:
         """A stream for the rows of one engine. `logits_width`: at least the tokenizer's size.
@@ -446,10 +383,7 @@ class Client:
         dense_only, want_temperature and want_bias (whether positions may carry them), read_ahead
         (as grpcio does anyway), shared_memory (which this client goes without).
         """
-        unknown = options.keys() - _OPTIONS
-        if unknown:
-            raise MaskdError("INVALID_ARGUMENT", f"{min(unknown)}: is not one of "
-                             f"{', '.join(sorted(_OPTIONS))}")
+        reject_unknown(options, _OPTIONS)
         self._check_open()
         given = {"dictionary_size": _DICTIONARY_SIZE, **options}
         given.pop("read_ahead", None)
@@ -466,12 +400,6 @@ class Client:
     def close(self) -> None:
         self._closed = True
         self._channel.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 __all__ = ["Applier", "Client", "Compiled", "Dictionary", "Grammar", "MaskdError", "Position",

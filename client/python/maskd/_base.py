@@ -1,0 +1,273 @@
+"""The verbs of a step, a stream and a client: the same of the client over the library and of the plain
+one."""
+
+import asyncio
+import base64
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+
+from maskd import _buffers
+from maskd._errors import MaskdError
+from maskd._grammar import Compiled, Grammar
+
+
+class Opening(NamedTuple):
+    """How a row begins: what Step.open() is given, but for the grammar."""
+
+    tokens: np.ndarray
+    stop_ids: np.ndarray
+    reasoning: Mapping[str, Any] | None
+    min_tokens: int
+    remaining_tokens: int | None
+    temperature: float | None
+    biases: np.ndarray  # as _buffers.BIAS, ids ascending
+
+
+class StepBase(ABC):
+    """One decode step: which rows open, what was sampled, which rows close. Kept and reused."""
+
+    @abstractmethod
+    def clear(self) -> Self:
+        """Empties it for its next use."""
+
+    def open(self, row: int, grammar: Grammar | Compiled | str, tokens: Iterable[int] = (),
+             stop_ids: Iterable[int] = (), wait_s: float | None = None,
+             reasoning: Mapping[str, Any] | None = None, min_tokens: int = 0,
+             remaining_tokens: int | None = None, temperature: float | None = None,
+             biases: Mapping[int, float] | None = None) -> Self:
+        """Opens a row on a grammar: its text, or what compile() gave, or its id.
+
+        `tokens`: taken already. `stop_ids`: that end its text; none: the tokenizer's own. `wait_s`:
+        the reply of the whole step may wait so long for grammars that still compile. `reasoning`: free
+        text before the grammar, a ReasoningGate of protos/maskd/v1 such as {"style": "think"}.
+        `min_tokens`: of the text, before which it may not end. `remaining_tokens`: that the row may
+        still produce, as set_remaining() says. `temperature`: of its text, in place of the
+        grammar's own. `biases`: numbers to add to logits of its text, by token. The stream must
+        have been opened with want_temperature and want_bias.
+        """
+        opening = Opening(_tokens(tokens), _tokens(stop_ids), reasoning, min_tokens, remaining_tokens,
+                          temperature, _buffers.bias_array(biases))
+        self._open(row, grammar.id if isinstance(grammar, Compiled) else grammar, opening)
+        return self._wait(wait_s)
+
+    def open_snapshot(self, snapshot: Mapping[str, Any], wait_s: float | None = None) -> Self:
+        """Opens a row as one of StepResult.snapshots describes it, on any server that has its
+        grammar."""
+        self._open_snapshot(snapshot)
+        return self._wait(wait_s)
+
+    def _wait(self, wait_s: float | None) -> Self:
+        if wait_s is not None:
+            self._wait_for_compile(int(wait_s * 1000))
+        return self
+
+    def take(self, row: int, tokens: Iterable[int]) -> Self:
+        """Gives a row the tokens sampled since the last step; none: only asks for its mask."""
+        self._take(row, _tokens(tokens))
+        return self
+
+    def take_each(self, rows: Any, tokens: Any) -> Self:
+        """Gives each of the rows the one token that it sampled: a whole batch in one call."""
+        named = np.ascontiguousarray(rows, dtype=np.uint64)
+        sampled = _buffers.int32_array(tokens)
+        if named.size != sampled.size:
+            raise MaskdError("INVALID_ARGUMENT",
+                             f"tokens: are {sampled.size}, there are {named.size} rows")
+        self._take_each(named, sampled)
+        return self
+
+    @abstractmethod
+    def rollback(self, row: int, token_count: int) -> Self:
+        """Takes back a row's last tokens, before those that take() gives."""
+
+    def draft(self, row: int, drafts: Iterable[int], parents: Iterable[int] | None = None) -> Self:
+        """Asks for the masks after these draft tokens, which the row does not take: position i + 1 of
+        its answer is the one after drafts[i]. `parents` None: a chain; else parents[i] is the index
+        of the draft that drafts[i] comes after, or -1."""
+        tokens = _tokens(drafts)
+        tree = None if parents is None else _tokens(parents)
+        if tree is not None and tree.size != tokens.size:
+            raise MaskdError("INVALID_ARGUMENT",
+                             f"parents: are {tree.size}, there are {tokens.size} drafts")
+        self._draft(row, tokens, tree)
+        return self
+
+    @abstractmethod
+    def set_remaining(self, row: int, token_count: int) -> Self:
+        """Says how many tokens the row may still produce, its end included: its masks lead to a
+        complete text within them. The server counts on from here."""
+
+    @abstractmethod
+    def want_forced(self, row: int) -> Self:
+        """Asks for what must come next: RowResult.forced_bytes and its tokens."""
+
+    @abstractmethod
+    def snapshot(self, row: int) -> Self:
+        """Asks for the row's description, by which it can be opened anew: StepResult.snapshots."""
+
+    @abstractmethod
+    def fork(self, parent: int, child: int) -> Self:
+        """Makes `child` an independent copy of `parent`."""
+
+    @abstractmethod
+    def close(self, row: int) -> Self:
+        """Ends the row."""
+
+    @abstractmethod
+    def _open(self, row: int, grammar: Grammar | str, opening: Opening) -> None: ...
+
+    @abstractmethod
+    def _open_snapshot(self, snapshot: Mapping[str, Any]) -> None: ...
+
+    @abstractmethod
+    def _wait_for_compile(self, milliseconds: int) -> None: ...
+
+    @abstractmethod
+    def _take(self, row: int, tokens: np.ndarray) -> None: ...
+
+    @abstractmethod
+    def _take_each(self, rows: np.ndarray, tokens: np.ndarray) -> None: ...
+
+    @abstractmethod
+    def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None: ...
+
+
+def _tokens(values: Iterable[int]) -> np.ndarray:
+    return _buffers.int32_array(values if isinstance(values, np.ndarray) else list(values))
+
+
+_Step = TypeVar("_Step")
+_Result = TypeVar("_Result")
+
+
+class StreamBase(ABC, Generic[_Step, _Result]):
+    """A decode stream: submit() sends a step, collect() waits for its answer, in order."""
+
+    welcome: dict[str, Any]  # what the server has said of itself: Welcome of protos/maskd/v1
+    mask_words: int
+    _executor: ThreadPoolExecutor | None = None
+
+    @property
+    @abstractmethod
+    def transport(self) -> str:
+        """How its steps travel: "grpc" or "shared_memory"."""
+
+    @property
+    @abstractmethod
+    def in_flight(self) -> int:
+        """Steps submitted and not collected."""
+
+    @property
+    @abstractmethod
+    def going_away(self) -> bool:
+        """Whether the server has said that it will stop: move the rows to another one."""
+
+    @property
+    def stop_ids(self) -> list[int]:
+        return list(self.welcome["tokenizer"]["stop_ids"])
+
+    @property
+    def vocab_size(self) -> int:
+        return int(self.welcome["tokenizer"]["vocab_size"])
+
+    @abstractmethod
+    def submit(self, step: _Step) -> int:
+        """Sends the step and gives its number; the step may be cleared and used again."""
+
+    @abstractmethod
+    def collect(self, timeout_s: float = 10.0) -> _Result:
+        """Waits for the oldest step's answer. DEADLINE_EXCEEDED: it may still be collected."""
+
+    def run(self, step: _Step, timeout_s: float = 10.0) -> _Result:
+        """Submits and collects."""
+        self.submit(step)
+        return self.collect(timeout_s)
+
+    async def collect_async(self, timeout_s: float = 10.0) -> _Result:
+        """collect() on a thread of the stream's own, so that the event loop goes on."""
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, thread_name_prefix="maskd-stream")
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, self.collect, timeout_s)
+
+    async def run_async(self, step: _Step, timeout_s: float = 10.0) -> _Result:
+        self.submit(step)
+        return await self.collect_async(timeout_s)
+
+    @abstractmethod
+    def close(self, timeout_s: float = 5.0) -> None:
+        """Says goodbye, waits for the stream's end and frees it."""
+
+    def _stop_thread(self) -> None:
+        if self._executor is not None:
+            self._executor.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class ClientBase(ABC):
+    """A client of one server. Any number of threads; streams live on their own."""
+
+    @abstractmethod
+    def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """One call of protos/maskd/v1, its messages as protobuf's JSON: Compile, Check, Explain,
+        GetTokenizer, ListTokenizers."""
+
+    async def call_async(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        return await asyncio.to_thread(self.call, method, request)
+
+    def compile(self, grammar: Grammar, tokenizer: str = "") -> Compiled:
+        """Compiles a grammar, or finds it in the server's cache."""
+        return _compiled(self.call("Compile", _compile_request(grammar, tokenizer)))
+
+    async def compile_async(self, grammar: Grammar, tokenizer: str = "") -> Compiled:
+        return _compiled(await self.call_async("Compile", _compile_request(grammar, tokenizer)))
+
+    def check(self, grammar: Grammar, text: str | bytes, tokenizer: str = "") -> dict[str, Any]:
+        """Whether a grammar accepts a text: CheckResponse of protos/maskd/v1."""
+        request: dict[str, Any] = {"tokenizer": tokenizer, "grammar": grammar.to_json()}
+        if isinstance(text, str):
+            request["text"] = text
+        else:
+            request["text_bytes"] = base64.b64encode(text).decode()
+        return self.call("Check", request)
+
+    def tokenizers(self) -> list[dict[str, Any]]:
+        """The server's, the default first."""
+        return list(self.call("ListTokenizers", {})["tokenizers"])
+
+    @abstractmethod
+    def close(self) -> None:
+        """Lets go of the connection; its streams live on."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def reject_unknown(options: Mapping[str, Any], known: AbstractSet[str]) -> None:
+    """Errors: INVALID_ARGUMENT, with the options there are."""
+    unknown = options.keys() - known
+    if unknown:
+        raise MaskdError("INVALID_ARGUMENT",
+                         f"{min(unknown)}: is not one of {', '.join(sorted(known))}")
+
+
+def _compile_request(grammar: Grammar, tokenizer: str) -> dict[str, Any]:
+    return {"tokenizer": tokenizer, "grammar": grammar.to_json()}
+
+
+def _compiled(reply: Mapping[str, Any]) -> Compiled:
+    warnings = [(each["place"], each["message"]) for each in reply["warnings"]]
+    return Compiled(reply["grammar_id"], reply["from_cache"], warnings)
