@@ -1,6 +1,9 @@
 """The logits processors, called as transformers' and llama-cpp-python's generation loops call them:
 input ids with the prompt in front, scores of the next token, one more token each time."""
 
+import json
+
+import fake_llama_cpp
 import numpy as np
 import pytest
 
@@ -80,19 +83,54 @@ def test_transformers_beams_that_change_places(processor):
     assert [np.flatnonzero(np.isfinite(row)).tolist() for row in out] == [[END], [END]]
 
 
+def complete(*processors, max_tokens=40):
+    made = fake_llama_cpp.Llama().create_completion(
+        "prompt", max_tokens, logits_processor=fake_llama_cpp.LogitsProcessorList(processors))
+    return made["choices"][0]
+
+
 def test_llama_cpp_one_sequence(client):
-    processor = maskd.LlamaCppProcessor(client, maskd.Grammar.json_schema(
-        {"type": "object", "properties": {"n": {"enum": [7]}}, "required": ["n"],
-         "additionalProperties": False}, white_space="WHITE_SPACE_COMPACT"))
-    ids = np.array(list(b"prompt"), dtype=np.intc)
-    for _ in range(20):
-        scores = processor(ids, np.zeros(WIDTH, dtype=np.single))
-        token = int(np.flatnonzero(np.isfinite(scores))[-1])
-        if token == END:
-            break
-        ids = np.append(ids, np.intc(token))
-    processor.close()
-    assert bytes(ids[6:].tolist()) == b'{"n":7}'
+    with maskd.LlamaCppProcessor(client, maskd.Grammar.json_schema(
+            {"type": "object", "properties": {"n": {"enum": [7]}}, "required": ["n"],
+             "additionalProperties": False}, white_space="WHITE_SPACE_COMPACT")) as processor:
+        answer = complete(processor)
+    assert json.loads(answer["text"]) == {"n": 7} and answer["finish_reason"] == "stop"
+
+
+def test_llama_cpp_beside_another_processor(client):
+    def wants_b(ids, scores):
+        scores = np.array(scores)
+        scores[ord("b")] += 50
+        return scores
+
+    with maskd.LlamaCppProcessor(client, maskd.Grammar.regex("[ab]{3}c"), max_new_tokens=5) as processor:
+        assert complete(wants_b, processor)["text"] == "bbbc"
+
+
+def test_llama_cpp_logits_side_by_side(client):
+    """As before version 0.3, and as an engine of one's own has them."""
+    with maskd.LlamaCppProcessor(client, maskd.Grammar.choice(["x", "y"])) as processor:
+        scores = processor(np.array([1, 2], dtype=np.intc), np.zeros(WIDTH, dtype=np.single))
+    assert np.flatnonzero(np.isfinite(scores)).tolist() == [ord("x"), ord("y")]
+
+
+# The exception that is lost on its way through C is printed; pytest warns of it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_llama_cpp_an_error_ends_the_text_and_is_raised_at_the_end(client):
+    def insists(ids, scores):
+        scores = np.full_like(scores, -np.inf)
+        scores[ord("-")] = 0
+        return scores
+
+    with pytest.raises(maskd.MaskdError, match="INVALID_ARGUMENT"):
+        with maskd.LlamaCppProcessor(client, maskd.Grammar.regex("[a-z]+")) as processor:
+            answer = complete(processor, insists)
+    assert answer == {"text": "-", "finish_reason": "stop"}
+
+
+def test_llama_cpp_a_grammar_that_fails_is_said_at_once(client):
+    with pytest.raises(maskd.MaskdError, match="INVALID_ARGUMENT"):
+        maskd.LlamaCppProcessor(client, maskd.Grammar.regex("(a"))
 
 
 def test_a_grammar_that_fails_raises_its_error(processor):

@@ -6,7 +6,7 @@ complete text within it; 0: the text may be cut off.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -94,17 +94,31 @@ class _Rows:
             self._stream = None
 
 
-class TransformersProcessor:
-    """A LogitsProcessor of transformers, for a batch, with sampling or beams.
-
-        processor = maskd.TransformersProcessor(client, maskd.Grammar.json_schema(schema))
-        model.generate(**prompt, logits_processor=[processor])
-    """
+class _Processor:
+    """What serves one generation. Its grammar and its server are looked at when it is made."""
 
     def __init__(self, client: Client, grammar: Grammar | Compiled, tokenizer: str = "",
                  applier: Applier | None = None, stop_ids: Iterable[int] = (),
                  max_new_tokens: int = 0) -> None:
         self._rows = _Rows(client, grammar, tokenizer, applier, stop_ids, max_new_tokens)
+
+    def close(self) -> None:
+        """Ends the generation's stream."""
+        self._rows.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class TransformersProcessor(_Processor):
+    """A LogitsProcessor of transformers, for a batch, with sampling or beams.
+
+        with maskd.TransformersProcessor(client, maskd.Grammar.json_schema(schema)) as processor:
+            model.generate(**prompt, logits_processor=[processor])
+    """
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:
         on_host = _is_on_host(scores)
@@ -112,29 +126,50 @@ class TransformersProcessor:
         self._rows.mask(input_ids.tolist(), logits)
         return scores if on_host else scores.copy_(logits)
 
-    def close(self) -> None:
-        """Ends the generation's stream."""
-        self._rows.close()
 
+class LlamaCppProcessor(_Processor):
+    """A logits processor of llama-cpp-python, for one sequence without a draft model.
 
-class LlamaCppProcessor:
-    """A logits processor of llama-cpp-python, for one sequence.
+        with maskd.LlamaCppProcessor(client, grammar) as processor:
+            llm(prompt, logits_processor=LogitsProcessorList([processor]))
 
-        llm(prompt, logits_processor=LogitsProcessorList([maskd.LlamaCppProcessor(client, grammar)]))
+    From its version 0.3 on, llama-cpp-python calls it out of C, where Python prints an exception and
+    goes on: so one ends the text at once, and close(), which the end of `with` calls, raises it again.
     """
 
     def __init__(self, client: Client, grammar: Grammar | Compiled, tokenizer: str = "",
                  applier: Applier | None = None, stop_ids: Iterable[int] = (),
                  max_new_tokens: int = 0) -> None:
-        self._rows = _Rows(client, grammar, tokenizer, applier, stop_ids, max_new_tokens)
+        stops = list(stop_ids)
+        super().__init__(client, _compiled(client, grammar, tokenizer), tokenizer, applier, stops,
+                         max_new_tokens)
+        self._ends = stops or client.call("GetTokenizer", {"name": tokenizer})["tokenizer"]["stop_ids"]
+        self._error: Exception | None = None
 
     def __call__(self, input_ids: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        self._rows.mask([input_ids.tolist()], scores)
-        return scores
+        try:
+            if self._error is not None:
+                raise self._error
+            # The logits of its candidates are a member of a struct: they do not lie side by side.
+            logits = np.ascontiguousarray(scores)
+            self._rows.mask([input_ids.tolist()], logits)
+        except Exception as error:
+            self._error = error
+            scores[:] = -np.inf
+            scores[self._ends] = 0
+            raise
+        return logits
 
     def close(self) -> None:
-        """Ends the generation's stream."""
-        self._rows.close()
+        """Ends the generation's stream. Raises what a call has raised."""
+        super().close()
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+
+def _compiled(client: Client, grammar: Grammar | Compiled, tokenizer: str) -> Compiled:
+    return grammar if isinstance(grammar, Compiled) else client.compile(grammar, tokenizer)
 
 
 def _is_on_host(scores: Any) -> bool:
