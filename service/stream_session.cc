@@ -393,7 +393,7 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   const std::optional<float> own = row->options->temperature;
   if (terms_.temperature) row->temperature = own.has_value() ? own : row->grammar->temperature();
   Sequence sequence(row->grammar, {row->options->stop_ids, std::move(compiling.gate),
-                                   row->options->min_tokens, ClosingOf(row->grammar.get())});
+                                   row->options->min_tokens, ClosingOf(*row)});
   row->error = TakeTokens(compiling.tokens, &sequence, &row->refused_token);
   if (!row->error.ok()) {
     row->asked = nullptr;
@@ -404,15 +404,17 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   row->what = std::move(sequence);
 }
 
-// One for all rows of a grammar, but where each has states of its own. An address may come again
-// for another grammar, but then the first one's rows are gone, and what they shared with them.
-std::shared_ptr<ClosingMasks> StreamSession::ClosingOf(const CompiledGrammar* grammar) {
-  if (grammar->automaton().remembers()) return nullptr;
-  std::shared_ptr<ClosingMasks> closing = closing_[grammar].lock();
+// One for all rows of a grammar that end alike, but where each has states of its own. An address
+// may come again for another grammar, but then the first one's rows are gone, and what they shared
+// with them.
+std::shared_ptr<ClosingMasks> StreamSession::ClosingOf(const StreamRow& row) {
+  if (row.grammar->automaton().remembers()) return nullptr;
+  const Ends ends = {row.grammar.get(), row.options->stop_ids};
+  std::shared_ptr<ClosingMasks> closing = closing_[ends].lock();
   if (closing == nullptr) {
     absl::erase_if(closing_, [](const auto& entry) { return entry.second.expired(); });
     closing = std::make_shared<ClosingMasks>();
-    closing_[grammar] = closing;
+    closing_[ends] = closing;
   }
   return closing;
 }

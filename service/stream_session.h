@@ -80,7 +80,7 @@ class StreamSession {
   void SettleAll();
   void SettleRow(RowId id);
   void Settle(CompilingRow compiling, StreamRow* row);
-  std::shared_ptr<ClosingMasks> ClosingOf(const CompiledGrammar* grammar);
+  std::shared_ptr<ClosingMasks> ClosingOf(const StreamRow& row);
   void AnswerRow(RowId id);
   void Snapshot(RowId id);
   void Refuse(RowId id, absl::Status error);
@@ -100,7 +100,9 @@ class StreamSession {
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
   std::vector<RowId> named_;         // by this step, in the order of their answers
   std::vector<RowResult> refusals_;  // of this step
-  absl::flat_hash_map<const CompiledGrammar*, std::weak_ptr<ClosingMasks>> closing_;
+  // By what decides about them: grammar and stop ids, empty for the tokenizer's.
+  using Ends = std::pair<const CompiledGrammar*, std::vector<TokenId>>;
+  absl::flat_hash_map<Ends, std::weak_ptr<ClosingMasks>> closing_;
   StepResult result_;  // of the last step
   int rows_before_ = 0;
   bool repeated_ = false;  // the step is the last one again

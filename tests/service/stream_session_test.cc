@@ -511,6 +511,19 @@ TEST_F(StreamSessionTest, ASnapshotOpensTheSameRow) {
   EXPECT_EQ(Allowed(Take(2, Bytes("b"))), "!");
 }
 
+TEST_F(StreamSessionTest, ARowIsClosedByItsOwnStopIds) {
+  for (const RowId row : {1, 2}) {
+    StepRequest request = Next();
+    request.opens = {Open(row, Choice(R"(["ab!","xyzw"])"))};
+    request.opens[0].remaining_tokens = 5;
+    if (row == 2) request.opens[0].options.stop_ids = {'!'};
+    const std::vector<RowResult> rows = Run(request);
+    ASSERT_EQ(rows.size(), 1U);
+    // Behind "ab" the second row would end on what the text needs.
+    EXPECT_EQ(Allowed(rows[0]), row == 1 ? "ax" : "x");
+  }
+}
+
 TEST_F(StreamSessionTest, TokensLeftAreCountedFromWhereTheyWereSaid) {
   StepRequest request = Next();
   GrammarTarget target;
