@@ -108,6 +108,8 @@ TEST(FetchTest, TwoDescriptorsAreAnErrorAndNoneStaysOpen) {
   close(before);
   std::thread server([&listener] {
     const UniqueFd peer(accept(listener.get(), nullptr, nullptr));
+    std::array<char, 16> token = {};  // closed with it unread, the connection would be reset
+    EXPECT_GT(recv(peer.get(), token.data(), token.size(), 0), 0);
     char byte = 0;
     iovec piece = {&byte, 1};
     const std::array<int, 2> fds = {listener.get(), listener.get()};
