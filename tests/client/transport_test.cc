@@ -102,10 +102,12 @@ TEST(TransportTest, IsGrpcWhereTheSecondSocketCannotBeReached) {
 
 TEST(TransportTest, IsGrpcOverTcp) {
   const auto server = Serve();
-  const auto stream = OpenAt(absl::StrCat("127.0.0.1:", server->ports()[1]), {});
-  EXPECT_FALSE(stream->uses_shared_memory());
-  Use(*stream, 1, 5);
-  EXPECT_TRUE(stream->Close(kTimeout).ok());
+  for (const char* host : {"127.0.0.1:", "dns:///localhost:"}) {
+    const auto stream = OpenAt(absl::StrCat(host, server->ports()[1]), {});
+    EXPECT_FALSE(stream->uses_shared_memory());
+    Use(*stream, 1, 5);
+    EXPECT_TRUE(stream->Close(kTimeout).ok());
+  }
 }
 
 TEST(TransportTest, RepliesAreReadAheadFromSharedMemoryToo) {
