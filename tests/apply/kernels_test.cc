@@ -52,7 +52,7 @@ struct Row {
 Row RandomRow(std::mt19937_64& random, std::int64_t element_bytes) {
   const auto below = [&](std::uint64_t limit) { return random() % limit; };
   Row row;
-  row.vocab_size = 1 + static_cast<std::int64_t>(below(below(2) == 0 ? 70 : 3000));
+  row.vocab_size = 1 + static_cast<std::int64_t>(below(below(2) == 0 ? 70 : 6000));
   row.width = row.vocab_size + static_cast<std::int64_t>(below(2) == 0 ? 0 : below(100));
   row.bytes.resize(static_cast<std::size_t>(row.width * element_bytes) + kGuardBytes);
   for (std::byte& byte : row.bytes) byte = static_cast<std::byte>(random());
@@ -92,7 +92,7 @@ TEST_P(KernelTest, SameAsPortableAndAsTokenByToken) {
 
 TEST_P(KernelTest, FillsExactlyTheBytes) {
   constexpr std::uint32_t kPattern = 0x04030201;
-  for (std::int64_t bytes = 0; bytes < 300; bytes += 2) {
+  for (std::int64_t bytes = 0; bytes < 10'000; bytes += bytes < 300 ? 2 : 62) {
     std::vector<std::byte> filled(static_cast<std::size_t>(bytes) + kGuardBytes);
     GetParam()->fill(filled.data() + 1, bytes, kPattern);
     for (std::int64_t i = 0; i + 1 < std::ssize(filled); ++i) {
