@@ -28,10 +28,11 @@ WIDTH = 320
 WARM_UP = 200
 
 
-def python_loop(module, address: str, rows: int, steps: int, apply: bool) -> float:
+def python_loop(module, address: str, rows: int, steps: int, transport: str, apply: bool) -> float:
     """The p50 of a step."""
     micros = []
-    with module.Client(address) as client, client.open_stream(WIDTH) as stream:
+    memory = transport == "memory"
+    with module.Client(address) as client, client.open_stream(WIDTH, shared_memory=memory) as stream:
         grammar = client.compile(maskd.Grammar.regex("[a-z]*"))
         step, applier = module.Step(), module.Applier()
         logits = np.zeros((rows, WIDTH), dtype=np.float32)
@@ -52,17 +53,27 @@ def python_loop(module, address: str, rows: int, steps: int, apply: bool) -> flo
     return statistics.median(micros[WARM_UP:])
 
 
-def cpp_loop(address: str, rows: int, steps: int) -> float:
+def cpp_loop(address: str, rows: int, steps: int, transport: str) -> float:
     out = subprocess.run([BUILD / "bench/client_loop_bench", address, str(WIDTH), str(rows),
-                          str(steps)], check=True, capture_output=True, text=True).stdout
+                          str(steps), transport], check=True, capture_output=True, text=True).stdout
     return float(out.split()[0])
 
 
-def measure(address: str, rows: int, steps: int) -> dict[str, float]:
-    return {"C++": cpp_loop(address, rows, steps),
-            "Python": python_loop(maskd, address, rows, steps, apply=False),
-            "Python, apply": python_loop(maskd, address, rows, steps, apply=True),
-            "plain": python_loop(plain, address, rows, steps, apply=False)}
+def measure(address: str, rows: int, steps: int, transport: str) -> dict[str, float]:
+    made = {"C++": cpp_loop(address, rows, steps, transport),
+            "Python": python_loop(maskd, address, rows, steps, transport, apply=False),
+            "Python, apply": python_loop(maskd, address, rows, steps, transport, apply=True)}
+    if transport == "grpc":
+        made["plain"] = python_loop(plain, address, rows, steps, transport, apply=False)
+    return made
+
+
+def report(address: str, rows: int, transport: str, arguments: argparse.Namespace) -> None:
+    runs = [measure(address, rows, arguments.steps, transport) for _ in range(arguments.runs)]
+    medians = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+    print(f"{transport}, {rows} rows: " + ", ".join(
+        f"{name} {value:.0f} us ({value / medians['C++']:.2f}x)" for name, value in medians.items()),
+        flush=True)
 
 
 def main() -> int:
@@ -70,17 +81,15 @@ def main() -> int:
     parser.add_argument("--rows", default="1,8,64")
     parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--transports", default="grpc,memory", help="how steps travel")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         address = f"unix:{folder}/s"
         command = [BUILD / "service/maskd", f"--listen={address}", "--metrics_listen="]
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
-            for rows in map(int, arguments.rows.split(",")):
-                runs = [measure(address, rows, arguments.steps) for _ in range(arguments.runs)]
-                medians = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
-                print(f"{rows} rows: " + ", ".join(
-                    f"{name} {value:.0f} us ({value / medians['C++']:.2f}x)"
-                    for name, value in medians.items()), flush=True)
+            for transport in arguments.transports.split(","):
+                for rows in map(int, arguments.rows.split(",")):
+                    report(address, rows, transport, arguments)
             server.terminate()
     return 0
 

@@ -1,9 +1,9 @@
 // The loop of bench/client_loop.py in C++: what a step of a client costs, whatever its masks are.
 //
-//   client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS
+//   client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory
 //
-// Each row writes [a-z]* with one token a step. Prints the p50 and p99 of the time from where a
-// step's message begins to the end of Collect(), in microseconds.
+// The last is how steps travel. Each row writes [a-z]* with one token a step. Prints the p50 and
+// p99 of the time from where a step's message begins to the end of Collect(), in microseconds.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
 #include "bench/samples.h"
@@ -31,6 +32,7 @@ struct Loop {
   std::uint32_t width = 0;
   int rows = 0;
   int steps = 0;
+  bool shared_memory = false;
 };
 
 absl::Status OpenRows(client::MaskStream& stream, const std::string& grammar_id, int rows) {
@@ -70,8 +72,12 @@ absl::StatusOr<std::vector<double>> Run(const Loop& loop) {
   request.mutable_grammar()->set_source("[a-z]*");
   const auto compiled = (*client)->Compile(request);
   if (!compiled.ok()) return compiled.status();
-  auto stream = (*client)->OpenStream({.logits_width = loop.width});
+  auto stream =
+      (*client)->OpenStream({.logits_width = loop.width, .shared_memory = loop.shared_memory});
   if (!stream.ok()) return stream.status();
+  if ((*stream)->uses_shared_memory() != loop.shared_memory) {
+    return absl::UnavailableError("the server shares no memory");
+  }
   absl::Status opened = OpenRows(**stream, compiled->grammar_id(), loop.rows);
   if (!opened.ok()) return opened;
   auto micros = TimeSteps(**stream, loop, kLetterA);
@@ -81,12 +87,15 @@ absl::StatusOr<std::vector<double>> Run(const Loop& loop) {
 
 int Main(std::span<char*> arguments) {
   Loop loop;
-  if (arguments.size() != 5 || !absl::SimpleAtoi(arguments[2], &loop.width) ||
-      !absl::SimpleAtoi(arguments[3], &loop.rows) || !absl::SimpleAtoi(arguments[4], &loop.steps)) {
-    std::fputs("usage: client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS\n", stderr);
+  const absl::string_view transport = arguments.back();
+  if (arguments.size() != 6 || !absl::SimpleAtoi(arguments[2], &loop.width) ||
+      !absl::SimpleAtoi(arguments[3], &loop.rows) || !absl::SimpleAtoi(arguments[4], &loop.steps) ||
+      (transport != "grpc" && transport != "memory")) {
+    std::fputs("usage: client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory\n", stderr);
     return 2;
   }
   loop.address = arguments[1];
+  loop.shared_memory = transport == "memory";
   const auto micros = Run(loop);
   if (!micros.ok()) {
     std::fprintf(stderr, "%s\n", std::string(micros.status().message()).c_str());
