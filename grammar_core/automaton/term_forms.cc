@@ -65,9 +65,75 @@ TermId TermStore::AltOf(std::vector<TermId> terms, int shared_cells) {
   const auto all =
       std::find_if(flat.begin(), flat.end(), [this](TermId id) { return IsAllText(id); });
   if (all != flat.end()) return *all;
+  JoinEncoded(&flat);
+  if (flat.size() == 1) return flat[0];
   FactorWithin(&flat, shared_cells);
   UnitePowers(&flat);
+  Absorb(&flat);
+  if (const TermId shared = ShareParts(flat); shared != kNothingTerm) return shared;
   return AltTerm(std::move(flat));
+}
+
+// Texts that are each told by several patterns are one text, so that what these have in common is
+// read once for all of them.
+void TermStore::JoinEncoded(std::vector<TermId>* branches) {
+  const auto joins = [&](TermId id) {
+    const Term& cell = terms_[id];
+    return cell.kind == TermKind::kEncode && cell.c == kNoObject &&
+           PartialChar::Unpack(cell.b).phase == CharPhase::kStart &&
+           terms_[cell.a].kind == TermKind::kAnd;
+  };
+  const auto first = std::find_if(branches->begin(), branches->end(), joins);
+  if (first == branches->end()) return;
+  const std::uint32_t spelling = terms_[*first].b;
+  std::vector<TermId> texts;
+  std::vector<TermId> others;
+  for (const TermId id : *branches) {
+    const bool is_text = joins(id) && terms_[id].b == spelling;
+    is_text ? texts.push_back(terms_[id].a) : others.push_back(id);
+  }
+  if (texts.size() < 2) return;
+  others.push_back(Encode(Alt(std::move(texts)), PartialChar::Unpack(spelling)));
+  SortUnique(&others);
+  *branches = std::move(others);
+}
+
+// x | x & y is x.
+void TermStore::Absorb(std::vector<TermId>* branches) {
+  if (branches->size() > kMaxAbsorbed ||
+      std::ranges::none_of(*branches, [this](TermId id) { return IsBoth(id); }))
+    return;
+  const std::vector<TermId> all = *branches;
+  std::erase_if(*branches, [&](TermId id) {
+    if (terms_[id].kind != TermKind::kAnd) return false;
+    const std::vector<TermId>& parts = lists_[terms_[id].a];
+    return std::ranges::any_of(all, [&](TermId other) {
+      if (other == id) return false;
+      if (terms_[other].kind != TermKind::kAnd) return std::ranges::binary_search(parts, other);
+      return std::ranges::includes(parts, lists_[terms_[other].a]);
+    });
+  });
+}
+
+// x & y | x & z as x & (y | z); kNothingTerm where the branches have no such x.
+TermId TermStore::ShareParts(const std::vector<TermId>& branches) {
+  if (branches.size() < 2 ||
+      !std::ranges::all_of(branches, [this](TermId id) { return IsBoth(id); }))
+    return kNothingTerm;
+  std::vector<TermId> common = lists_[terms_[branches[0]].a];
+  for (const TermId id : branches) {
+    const std::vector<TermId>& parts = lists_[terms_[id].a];
+    std::erase_if(common, [&](TermId part) { return !std::ranges::binary_search(parts, part); });
+  }
+  if (common.empty()) return kNothingTerm;
+  std::vector<TermId> rests;
+  for (const TermId id : branches) {
+    std::vector<TermId> rest = lists_[terms_[id].a];
+    std::erase_if(rest, [&](TermId part) { return std::ranges::binary_search(common, part); });
+    rests.push_back(And(std::move(rest)));
+  }
+  common.push_back(Alt(std::move(rests)));
+  return And(std::move(common));
 }
 
 // Factors as long as the outermost choice, whose factoring makes the inner ones, has effort left:

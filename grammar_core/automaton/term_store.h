@@ -5,6 +5,8 @@
 //               right-associated; Alt is flat, sorted, without repetition, with equal tails and
 //               heads factored out within a bound (that merges the stacks of ambiguous texts);
 //               repeats of the same, side by side or in an Alt, are one repeat where that is exact;
+//               intersections in an Alt are one Encode's, those that another one holds vanish, and
+//               what all have in common is factored out;
 //               And and Not fold their trivial cases.
 // Threads       makers need the automaton's lock; term() and the pools may be read without it for
 //               ids that were published (see StableVector).
@@ -161,6 +163,9 @@ class TermStore {
   static constexpr std::int64_t kFactoringEffort = 16;
   static constexpr std::int64_t kFactoringBranches = 64;
 
+  // Of more branches none is looked for in the others.
+  static constexpr std::size_t kMaxAbsorbed = 256;
+
   struct Id {
     TermKind kind;
     std::uint32_t a, b, c, d;
@@ -180,6 +185,10 @@ class TermStore {
   [[nodiscard]] Power PowerOf(TermId id) const;
   TermId JoinPowers(TermId x, TermId y);
   void UnitePowers(std::vector<TermId>* branches);
+  [[nodiscard]] bool IsBoth(TermId id) const { return terms_[id].kind == TermKind::kAnd; }
+  void JoinEncoded(std::vector<TermId>* branches);
+  void Absorb(std::vector<TermId>* branches);
+  TermId ShareParts(const std::vector<TermId>& branches);
   // `shared_cells`: how many cells that tails share are looked for.
   TermId AltOf(std::vector<TermId> terms, int shared_cells);
   void FactorWithin(std::vector<TermId>* branches, int shared_cells);

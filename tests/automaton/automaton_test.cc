@@ -399,6 +399,46 @@ TEST(AutomatonTest, MasksOfManyObjectsAreFarBelowAStepsBudget) {
   }
 }
 
+// Texts of some length that hold one of each of `pairs` somewhere, spelled out: a choice of 2^n
+// intersections.
+NodeId SpelledOut(IrBuilder* b, const std::vector<std::pair<std::string, std::string>>& pairs) {
+  const NodeId any = b->Repeat(b->AnyChar(), 0, kUnbounded);
+  std::vector<NodeId> ways;
+  for (std::size_t way = 0; way < std::size_t{1} << pairs.size(); ++way) {
+    std::vector<NodeId> parts = {b->Repeat(b->AnyChar(), 8, kUnbounded)};
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const std::string& text = (way >> i & 1) != 0 ? pairs[i].second : pairs[i].first;
+      parts.push_back(b->Concat({any, b->Text(text), any}));
+    }
+    ways.push_back(Quoted(b, b->And(std::move(parts))));
+  }
+  return b->Alt(std::move(ways));
+}
+
+// What is found in many intersections at once is read once.
+TEST(AutomatonTest, MasksOfManyIntersectionsAreFarBelowAStepsBudget) {
+  IrBuilder b{Limits()};
+  Fixture fixture(BuildOrDie(
+      b,
+      SpelledOut(
+          &b,
+          {{"ab1", "b12"}, {"bc1", "c12"}, {"ca1", "a12"}, {"0", "3"}, {"d6", "6d"}, {"{", "["}})));
+  EXPECT_TRUE(fixture.Accepts(R"("b12c12a12d63[")"));
+  EXPECT_FALSE(fixture.Accepts(R"("b12c12a1d63[")"));
+  Automaton& automaton = fixture.automaton();
+  Budget::Bounds bounds;
+  bounds.work = Limits().step_derivatives / 4;
+  bounds.wall_ms = 60'000;
+  for (const char* text : {"", "\"", "\"a", "\"ab1", "\"ab1c1", "\"ab1c12ca106"}) {
+    Budget budget(bounds);
+    Work work(budget);
+    std::size_t taken = 0;
+    const TermId state = automaton.StepText(automaton.start(), text, &taken, work);
+    EXPECT_EQ(taken, absl::string_view(text).size());
+    EXPECT_NE(automaton.Mask(state, work), nullptr) << text << ": " << work.error();
+  }
+}
+
 TEST(AutomatonTest, AStepOverItsBudgetLeavesTheGrammarWhole) {
   Fixture fixture(GrammarNumber(2));
   Budget::Bounds bounds;
