@@ -92,18 +92,94 @@ CharEdges EveryCharacter(TermId to) {
   return edges;
 }
 
-// Terms whose followers are to be looked at: by turns that with the fewest characters still to
-// come, the first and the last that was pushed. A string may be behind a count that begins anew in
-// every place, short among many, or where no part tells its length.
+// How far a term is from a string, as far as its form tells. Of an intersection: what its farthest
+// part needs, of those that a string of any length may hold (a pattern that is looked for
+// anywhere); how far the string is from a length is told by every character that is read, and leads
+// nowhere. Then what all parts need. Of a choice: the nearest.
+class Distances {
+ public:
+  explicit Distances(const TermStore* store) : store_(store) {}
+
+  struct Distance {
+    std::uint32_t farthest;
+    std::uint32_t all;
+    auto operator<=>(const Distance&) const = default;
+  };
+
+  Distance Of(TermId id) {
+    const Term& term = store_->term(id);
+    if (term.kind != TermKind::kAnd && term.kind != TermKind::kAlt) {
+      return {IsSearch(id) ? term.min_bytes : 0, term.min_bytes};
+    }
+    if (const auto known = known_.find(id); known != known_.end()) return known->second;
+    const bool is_both = term.kind == TermKind::kAnd;
+    Distance distance = is_both ? Distance{0, 0} : Distance{kNoEnd, kNoEnd};
+    for (const TermId part : store_->list(term.a)) {
+      const Distance one = Of(part);
+      distance = is_both ? Distance{std::max(distance.farthest, one.farthest),
+                                    SaturatingAdd(distance.all, one.all)}
+                         : std::min(distance, one);
+    }
+    known_[id] = distance;
+    return distance;
+  }
+
+ private:
+  bool IsSearch(TermId id) {
+    const auto [known, is_new] = searches_.try_emplace(id, false);
+    if (is_new && !IsLength(id)) {
+      int visits = kMaxVisits;
+      const bool endless = IsEndless(id, &visits);
+      searches_[id] = endless;
+      return endless;
+    }
+    return known->second;
+  }
+
+  [[nodiscard]] bool IsLength(TermId id) const {
+    const Term& term = store_->term(id);
+    return term.kind == TermKind::kRepeat && store_->IsAnyChar(term.a);
+  }
+
+  // Whether `id` may hold strings of any length; what is not soon seen may.
+  [[nodiscard]] bool IsEndless(TermId id, int* visits) const {
+    if (--*visits < 0) return true;
+    const Term& term = store_->term(id);
+    const auto is_endless = [&](TermId part) { return IsEndless(part, visits); };
+    switch (term.kind) {
+      case TermKind::kCat:
+        return is_endless(term.a) || is_endless(term.b);
+      case TermKind::kAlt:
+        return std::ranges::any_of(store_->list(term.a), is_endless);
+      case TermKind::kRepeat:
+        return term.c == kUnbounded || is_endless(term.a);
+      case TermKind::kAnd:
+      case TermKind::kNot:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  static constexpr int kMaxVisits = 64;
+
+  const TermStore* store_;
+  absl::flat_hash_map<TermId, bool> searches_;
+  absl::flat_hash_map<TermId, Distance> known_;
+};
+
+// Terms whose followers are to be looked at: by turns the nearest to a string, the first and the
+// last that was pushed. A string may be behind a count that begins anew in every place, short among
+// many, or where no part tells its length.
 class OpenTerms {
  public:
-  explicit OpenTerms(const TermStore* store) : store_(store) {}
+  explicit OpenTerms(const TermStore* store) : distances_(store) {}
 
   [[nodiscard]] bool empty() const { return left_ == 0; }
 
   void Push(TermId term) {
     ++left_;
-    nearest_.emplace(store_->term(term).min_bytes, pushed_.size());
+    nearest_.emplace(distances_.Of(term), -static_cast<std::int64_t>(pushed_.size()));
     last_.push_back(pushed_.size());
     pushed_.push_back(term);
     taken_.push_back(false);
@@ -122,16 +198,18 @@ class OpenTerms {
   // By this turn's order, what was taken before included.
   std::size_t TakeAny() {
     if (turn_ == 1) return first_++;
-    const std::size_t at = turn_ == 0 ? nearest_.top().second : last_.back();
+    const std::size_t at =
+        turn_ == 0 ? static_cast<std::size_t>(-nearest_.top().second) : last_.back();
     turn_ == 0 ? nearest_.pop() : last_.pop_back();
     return at;
   }
 
-  using Distance = std::pair<std::uint32_t, std::size_t>;
-  const TermStore* store_;
+  // Among equals the last one first.
+  using Near = std::pair<Distances::Distance, std::int64_t>;
+  Distances distances_;
   std::vector<TermId> pushed_;
   std::vector<bool> taken_;
-  std::priority_queue<Distance, std::vector<Distance>, std::greater<>> nearest_;
+  std::priority_queue<Near, std::vector<Near>, std::greater<>> nearest_;
   std::size_t first_ = 0;
   std::vector<std::size_t> last_;
   std::size_t left_ = 0;

@@ -27,6 +27,19 @@ const Hash128& SuffixHash(absl::flat_hash_map<std::uint32_t, std::vector<Hash128
   return hashes[offset];
 }
 
+// Whether what character terms, which are sorted, have in common is plainly nothing: x & !x.
+bool Contradict(const TermStore& store, std::span<const TermId> terms) {
+  const auto holds = [&](TermId id) { return std::ranges::binary_search(terms, id); };
+  return std::ranges::any_of(terms, [&](TermId id) {
+    const Term& negation = store.term(id);
+    if (negation.kind != TermKind::kNot) return false;
+    const Term& without = store.term(negation.a);
+    if (without.kind == TermKind::kAnd) return std::ranges::all_of(store.list(without.a), holds);
+    if (holds(negation.a)) return true;
+    return without.kind == TermKind::kAlt && std::ranges::any_of(store.list(without.a), holds);
+  });
+}
+
 }  // namespace
 
 TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
@@ -404,6 +417,7 @@ TermId TermStore::And(std::vector<TermId> terms) {
   flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
   if (flat.empty()) return all_text_;
   if (flat.size() == 1) return flat[0];
+  if (Contradict(*this, flat)) return kNothingTerm;
   const bool nullable =
       std::all_of(flat.begin(), flat.end(), [&](TermId id) { return terms_[id].nullable; });
   if (std::find(flat.begin(), flat.end(), kEmptyTerm) != flat.end()) {

@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -107,6 +108,41 @@ TEST(EmptinessTest, OthersWithoutANameAreNone) {
   EXPECT_EQ(Normalised(Grammar(b, b.Object(std::move(spec)))),
             "start = r0\nr0 \"start\" = object{\"a\": b\"1\", \"b\": b\"1\", other [ac]: b\"3\", "
             "space empty}\n");
+}
+
+// A code looked for six times, before an end, and a length: what the code needs leads the search,
+// not the length.
+std::vector<NodeId> FarPatterns(IrBuilder& b) {
+  const NodeId any = AnyText(b);
+  const NodeId letter_digit = b.Concat({b.Chars(CharSet({{'a', 'z'}})),  //
+                                        b.Chars(CharSet({{'0', '9'}}))});
+  const NodeId code = b.Concat({b.Text("c1d3g3"), b.Repeat(b.AnyChar(), 4, 8)});
+  const NodeId end = b.Chars(CharSet({{'8', '8'}, {'t', 't'}}));
+  return {b.Repeat(letter_digit, 1, kUnbounded), b.Concat({any, b.Repeat(code, 6, 6), any}),
+          b.Concat({any, b.Repeat(end, 10, 10)})};
+}
+
+TEST(EmptinessTest, PatternsThatAreFarApartHoldTogether) {
+  Limits limits;
+  limits.emptiness_states = 2'000;
+  for (const std::uint32_t most : {kUnbounded, 104U}) {
+    IrBuilder b{Limits()};
+    std::vector<NodeId> parts = FarPatterns(b);
+    parts.push_back(b.Repeat(b.AnyChar(), 100, most));
+    EXPECT_EQ(Normalised(Grammar(b, b.Encode(Spelling::kUtf8, b.And(std::move(parts)))), limits)
+                  .substr(0, 8),
+              "start = ");
+  }
+}
+
+TEST(EmptinessTest, APatternAndItsComplementAreNothing) {
+  Limits limits;
+  limits.emptiness_states = 10;
+  IrBuilder b{Limits()};
+  std::vector<NodeId> parts = FarPatterns(b);
+  parts.push_back(b.Not(parts[1]));
+  EXPECT_EQ(Normalised(Grammar(b, b.Encode(Spelling::kUtf8, b.And(std::move(parts)))), limits),
+            "1:1: no text satisfies this grammar");
 }
 
 TEST(EmptinessTest, LimitHasItsPlace) {
