@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/automaton/automaton.h"
@@ -184,6 +185,16 @@ TEST(CharacterMasks, AreExactWhereOneStepIsLongAndInRecursion) {
   for (const GrammarSource& source : sources) {
     SCOPED_TRACE(source.kind + " " + source.text);
     EXPECT_GT(Follow(source, {0, 1, 2, 4}, space, &random), 0);
+  }
+}
+
+// What completes a text depends on the levels around each place.
+TEST(CharacterMasks, AreExactWhereLinesAreIndented) {
+  Random random(13);  // NOLINT(cert-msc51-cpp)
+  const auto space = TokenizerSpace::Create(TestVocabulary());
+  for (const GrammarSource& source : IndentedGrammars()) {
+    SCOPED_TRACE(absl::StrCat(source.kind, " ", source.text, " ", *source.options.indent));
+    EXPECT_EQ(Follow(source, {0, 1, 2, 5, 20, 50}, space, &random), 6);
   }
 }
 

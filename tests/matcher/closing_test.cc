@@ -66,6 +66,26 @@ TEST(ClosingMasks, EveryRowEndsWithinItsBudget) {
   EXPECT_GT(walks, 200);
 }
 
+TEST(ClosingMasks, EveryRowOfIndentedLinesEndsWithinItsBudget) {
+  Random random(8);  // NOLINT(cert-msc51-cpp)
+  const auto space = TokenizerSpace::Create(TestVocabulary());
+  for (const GrammarSource& source : IndentedGrammars()) {
+    const auto grammar = Compile(source, space);
+    ASSERT_NE(grammar, nullptr) << source.text;
+    ClosingMasks closing;
+    const Matcher start(grammar);
+    const auto fewest = start.FewestTokens(200);
+    ASSERT_TRUE(fewest.ok()) << fewest.status();
+    for (const int spare : {0, 1, 2, 5, 20, 60}) {
+      const int budget = static_cast<int>(fewest->size()) + 1 + spare;
+      for (int walk = 0; walk < 5; ++walk) {
+        ASSERT_TRUE(EndsWithin(start, budget, &closing, &random))
+            << source.kind << " " << source.text << " in " << budget;
+      }
+    }
+  }
+}
+
 TEST(ClosingMasks, AMaskWithRoomIsTheGrammarsOwn) {
   const auto space = TokenizerSpace::Create(TestVocabulary());
   const auto grammar = Compile({"regex", "(ab)*", {}}, space);

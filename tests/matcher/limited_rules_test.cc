@@ -21,7 +21,8 @@ namespace {
 using Tokens = std::vector<TokenId>;
 
 constexpr int kLongest = 4;
-constexpr const char* kWords[] = {"x", "xa", "a", "ab", "b", "!", "b!", "a!", "bab"};
+constexpr const char* kWords[] = {"x",  "xa", "a",   "ab",    "b",   "!",
+                                  "b!", "a!", "bab", "[\n 0", "\n]", "\n]!"};
 constexpr int kWordCount = std::size(kWords);
 constexpr TokenId kEnd = kWordCount;
 
@@ -38,9 +39,20 @@ struct LimitedRule {
   const char* before;
   const char* text;
   const char* behind;
+  const char* json = nullptr;  // `text` is any number of this schema's values, indented by 1
 };
 
+GrammarOptions OptionsOf(const LimitedRule& rule) {
+  GrammarOptions options;
+  if (rule.json != nullptr) options.indent = 1;
+  return options;
+}
+
 std::string Source(const LimitedRule& rule, int tokens) {
+  if (rule.json != nullptr) {
+    return absl::StrCat("start: /", rule.before, "/ v /", rule.behind, "/\nv[max_tokens=", tokens,
+                        "]: j*\nj: %json ", rule.json);
+  }
   return absl::StrCat("root ::= Regex(\"", rule.before, "\") v Regex(\"", rule.behind,
                       "\")\nv[max_tokens=", tokens, "] ::= Regex(\"", rule.text, "\")");
 }
@@ -123,17 +135,18 @@ void Enumerate(Judge* judge, Tokens* tokens, std::set<Tokens>* wanted) {
 
 class LimitedRuleTest : public testing::TestWithParam<LimitedRule> {
  protected:
-  static absl::StatusOr<std::shared_ptr<const CompiledGrammar>> Compile(const std::string& source,
-                                                                        GrammarOptions options) {
+  static absl::StatusOr<std::shared_ptr<const CompiledGrammar>> Compile(const LimitedRule& rule,
+                                                                        int tokens) {
     static const auto* const space = new std::shared_ptr<TokenizerSpace>(Words());
     Budget budget{Budget::Bounds()};
-    return CompileGrammar({"ebnf", source, std::move(options)}, *space, Limits(), budget);
+    const char* const kind = rule.json == nullptr ? "ebnf" : "lark";
+    return CompileGrammar({kind, Source(rule, tokens), OptionsOf(rule)}, *space, Limits(), budget);
   }
 };
 
 TEST_P(LimitedRuleTest, HoldsWhatItsBoundSays) {
   for (int tokens = 1; tokens <= 3; ++tokens) {
-    const auto grammar = Compile(Source(GetParam(), tokens), {});
+    const auto grammar = Compile(GetParam(), tokens);
     ASSERT_TRUE(grammar.ok()) << grammar.status();
     std::set<Tokens> found;
     std::set<Tokens> wanted;
@@ -165,6 +178,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, LimitedRuleTest,
                              {"TextGoesOnAlike", "", "a*", "[ab]*!?"},
                              {"Ambiguous", "[xa]*", "[ab]*", "[b!]*"},
                              {"OneOfTwo", "x", "(a|bab)", "!"},
+                             {"IndentedJson", "x?", "(\\[\\n 0\\n\\])*", "!?", R"({"const":[0]})"},
                          }),
                          [](const auto& test) { return test.param.name; });
 

@@ -1,6 +1,7 @@
 #include "tests/matcher/random_grammar.h"
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -101,6 +102,33 @@ GrammarSource RandomGrammar(Random* random) {
       return source;
     }
   }
+}
+
+std::vector<GrammarSource> IndentedGrammars() {
+  constexpr const char* kNested =
+      R"({"type":"array","maxItems":2,"items":{"anyOf":[{"$ref":"#"},{"type":"boolean"}]}})";
+  constexpr const char* kTree =
+      R"({"type":"object","properties":{"a":{"$ref":"#"},"b":{"enum":["é",""]}},"required":["b"],"additionalProperties":false})";
+  constexpr const char* kDistinct =
+      R"({"type":"array","uniqueItems":true,"minItems":1,"items":{"anyOf":[{"enum":["a","b"]},{"type":"array","items":{"type":"null"}}]}})";
+  const std::vector<GrammarSource> plain = {
+      {"json", "", {}},
+      {"json_schema", kNested, {}},
+      {"json_schema", kTree, {}},
+      {"json_schema", kDistinct, {}},
+      {"lark", absl::StrCat("start: \"ab\" j*\nj: %json ", kNested), {}},
+      {"structural_tag",
+       absl::StrCat(R"({"format":{"type":"tag","begin":"<a>","content":{"type":"json_schema",)",
+                    R"("json_schema":)", kTree, R"(},"end":"\n"}})"),
+       {}}};
+  std::vector<GrammarSource> grammars;
+  for (const int spaces : {0, 1, 3, 16}) {
+    for (const GrammarSource& source : plain) {
+      grammars.push_back(source);
+      grammars.back().options.indent = spaces;
+    }
+  }
+  return grammars;
 }
 
 }  // namespace maskd

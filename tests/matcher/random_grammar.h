@@ -3,6 +3,7 @@
 #define MASKD_TESTS_MATCHER_RANDOM_GRAMMAR_H_
 
 #include <random>
+#include <vector>
 
 #include "grammar_core/frontend/grammar_source.h"
 
@@ -10,6 +11,9 @@ namespace maskd {
 
 // A JSON schema, a regular expression or a choice, over few letters.
 GrammarSource RandomGrammar(std::mt19937_64* random);
+
+// Grammars of indented JSON, of several kinds and widths.
+std::vector<GrammarSource> IndentedGrammars();
 
 }  // namespace maskd
 
