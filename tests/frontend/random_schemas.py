@@ -13,7 +13,7 @@ import sys
 
 import jsonschema
 
-MIN_DECIDED_OF = 10
+MIN_DECIDED_OF = 100
 DEPTH = 3
 NAMES = ["a", "b", "ab"]
 SCALARS = [None, True, False, -1, 0, 0.5, 1, 1.5, 2, 3, 6, 7, "", "a", "b", "ab", "abc"]

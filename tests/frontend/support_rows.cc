@@ -85,7 +85,9 @@ const std::vector<SupportRow>& SupportRows() {
        }},
       {"`not`, `oneOf`, `if`/`then`/`else`",
        "pushed down to keywords, so that no branch overlaps another by mistake; `not` of"
-       " a schema with `unevaluatedItems` or `unevaluatedProperties` is refused, and of "
+       " a schema with `unevaluatedItems` or `unevaluatedProperties` is refused where what they "
+       "see "
+       "evaluated depends on the value (a branch that may fail, a `contains`), and of "
        "`patternProperties` of more than 256 names that have an end, such as `^[a-z]{2}$`",
        {
            {R"j({"type":"integer","not":{"const":1}})j", {R"j(2)j"}, {R"j(1)j", R"j(1.0)j"}},

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json_schema/sure_evaluators.h"
 
 namespace maskd {
 namespace {
@@ -54,6 +55,11 @@ void ArrayStates::FindCounters() {
     } else if (atom.keyword == K::kItems) {
       const auto first = static_cast<std::uint32_t>(view.prefix_items.size());
       counters_.push_back({PartHolds(atom, atom.at).Negated(), first, some, false});
+    } else if (atom.keyword == K::kUnevaluatedItems) {
+      const std::vector<JsonId>& evaluators = context_.logic.EvaluatorsOf(schema_.at.at(atom.at));
+      const auto first = EvaluatedItems(context_.logic.schemas(), view.at.id(), evaluators);
+      counters_.push_back(
+          {PartHolds(atom, atom.at).Negated(), static_cast<std::uint32_t>(*first), some, false});
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json_schema/sure_evaluators.h"
 
 namespace maskd {
 namespace {
@@ -194,8 +195,7 @@ std::optional<ClaimLogic::Alternatives> ClaimLogic::SchemaFailures(const Claim& 
   while (!open.empty()) {
     Claim schema = open.back();
     open.pop_back();
-    // Which of its parts hold decides what it sees evaluated.
-    if (RefusesUnevaluated(schemas_.view(schema.at))) return std::nullopt;
+    if (HidesUnevaluated(schemas_.view(schema.at))) return std::nullopt;
     schema.scope = ScopeIn(schema.at, schema.scope);
     AppendViewFailures(schema, &open, &failures);
   }
@@ -276,10 +276,15 @@ void ClaimLogic::AppendKeywordFailures(const Claim& keyword, Alternatives* out) 
     case K::kItems:
     case K::kAdditionalProperties:
     case K::kPropertyNames:
-    case K::kUnevaluatedItems:
     case K::kUnevaluatedProperties:
       if (!schemas_.view(value.id()).is_true()) out->push_back({keyword});
       return;
+    case K::kUnevaluatedItems: {
+      const JsonId schema = value.parent()->id();
+      if (schemas_.view(value.id()).is_true()) return;
+      if (!EvaluatedItems(schemas_, schema, EvaluatorsOf(value)).has_value()) return;
+      return out->push_back({keyword});
+    }
     default:
       return out->push_back({keyword});
   }
@@ -374,11 +379,25 @@ ClaimLogic::Alternatives ClaimLogic::If(const Claim& claim) const {
   return ways;
 }
 
-bool ClaimLogic::RefusesUnevaluated(const SchemaView& view) const {
-  const auto refuses = [&](const std::optional<JsonValue>& keyword) {
-    return keyword.has_value() && !schemas_.view(keyword->id()).is_true();
+// Which of its parts hold may decide what it sees evaluated.
+bool ClaimLogic::HidesUnevaluated(const SchemaView& view) {
+  const auto hides = [&](const std::optional<JsonValue>& keyword, TypeSet type) {
+    return keyword.has_value() && !schemas_.view(keyword->id()).is_true() &&
+           HidesWhatIsUnevaluated(*keyword, type);
   };
-  return refuses(view.unevaluated_properties) || refuses(view.unevaluated_items);
+  return hides(view.unevaluated_properties, kObjectType) ||
+         hides(view.unevaluated_items, kArrayType);
+}
+
+bool ClaimLogic::HidesWhatIsUnevaluated(const JsonValue& keyword, TypeSet type) {
+  const auto known = evaluators_.find(keyword.id());
+  if (known != evaluators_.end()) return !known->second.has_value();
+  const auto always_holds = [&](JsonId schema) {
+    const std::optional<Alternatives>& failures = AlternativesOf(SchemaFails(schema));
+    return failures.has_value() && failures->empty();
+  };
+  auto found = FindSureEvaluators(schemas_, keyword.parent()->id(), type, always_holds);
+  return !evaluators_.emplace(keyword.id(), std::move(found)).first->second.has_value();
 }
 
 bool ClaimLogic::IsDeniable(JsonId schema) {
@@ -390,7 +409,7 @@ bool ClaimLogic::IsDeniable(JsonId schema) {
   while (deniable && !open.empty()) {
     const SchemaView& view = schemas_.view(open.back());
     open.pop_back();
-    deniable = !view.unique_items.has_value() && !RefusesUnevaluated(view);
+    deniable = !view.unique_items.has_value() && !HidesUnevaluated(view);
     for (const JsonValue& child : view.subschemas) {
       if (seen.insert(child.id()).second) open.push_back(child.id());
     }

@@ -53,8 +53,13 @@ class ClaimLogic {
   Claim HasMember(const JsonValue& name, bool negated);
 
   // Whether the values that violate `schema` can be said: not where it, or a schema inside it, has
-  // uniqueItems or an unevaluated keyword.
+  // uniqueItems or an unevaluated keyword that depends on more than single members or items.
   bool IsDeniable(JsonId schema);
+
+  // Of an unevaluated keyword that a claim says is violated: see FindSureEvaluators().
+  [[nodiscard]] const std::vector<JsonId>& EvaluatorsOf(const JsonValue& keyword) const {
+    return *evaluators_.at(keyword.id());
+  }
 
   // The dynamic scope, as in Claim, inside `schema`, which is entered from `scope`.
   std::uint16_t ScopeIn(JsonId schema, std::uint16_t scope);
@@ -76,8 +81,9 @@ class ClaimLogic {
   std::optional<Alternatives> SchemaFailures(const Claim& claim);
   void AppendViewFailures(const Claim& claim, std::vector<Claim>* open, Alternatives* out);
   void AppendKeywordFailures(const Claim& keyword, Alternatives* out);
-  // Whether an unevaluated keyword of `view` may exclude something.
-  [[nodiscard]] bool RefusesUnevaluated(const SchemaView& view) const;
+  // Whether the violations of the unevaluated keywords of `view` cannot be said.
+  [[nodiscard]] bool HidesUnevaluated(const SchemaView& view);
+  [[nodiscard]] bool HidesWhatIsUnevaluated(const JsonValue& keyword, TypeSet type);
   // That the element `at` of the keyword `failing` fails.
   Claim FailingElement(const Claim& failing, const JsonValue& at);
   // Whether `schema` holds wherever `known` does, as far as that is seen at once.
@@ -103,6 +109,8 @@ class ClaimLogic {
   // By name and schema, the first element of a `properties`.
   absl::flat_hash_map<std::pair<absl::string_view, JsonId>, JsonId> elements_;
   absl::flat_hash_map<JsonId, bool> deniable_;
+  // By unevaluated keyword; none where it depends on the value.
+  absl::node_hash_map<JsonId, std::optional<std::vector<JsonId>>> evaluators_;
   absl::Status status_;
 };
 

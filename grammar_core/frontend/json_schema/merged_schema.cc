@@ -137,11 +137,6 @@ std::vector<JsonId> SchemasOfMember(const SchemaView& view, const MemberName& na
   return schemas;
 }
 
-bool EvaluatesMember(const SchemaView& by, const SchemaView& watcher, const MemberName& name) {
-  return !SchemasOfMember(by, name).empty() ||
-         (&by != &watcher && by.unevaluated_properties.has_value());
-}
-
 bool IsEqualTo(const Claim& atom) { return atom.kind == Kind::kValue && !atom.negated; }
 
 // That an item violates its element of prefixItems.
@@ -162,6 +157,11 @@ void AddClaim(const Claim& claim, std::vector<Claim>* claims) {
 }
 
 }  // namespace
+
+bool EvaluatesMember(const SchemaView& by, const SchemaView& watcher, const MemberName& name) {
+  return !SchemasOfMember(by, name).empty() ||
+         (&by != &watcher && by.unevaluated_properties.has_value());
+}
 
 std::size_t MergedSchema::prefix_size() const {
   std::size_t size = 0;

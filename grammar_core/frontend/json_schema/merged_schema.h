@@ -65,6 +65,9 @@ struct MergedSchema {
 // The choices of `all` are left to the caller.
 MergedSchema Merge(const ClaimLogic& logic, const Conjunction& all);
 
+// Whether the keywords of `by` evaluate a member for the unevaluatedProperties of `watcher`.
+bool EvaluatesMember(const SchemaView& by, const SchemaView& watcher, const MemberName& name);
+
 // The schema `at`, said of a part of the value that `by` speaks of.
 inline Claim PartHolds(const Claim& by, JsonId at) { return {.scope = by.scope, .at = at}; }
 

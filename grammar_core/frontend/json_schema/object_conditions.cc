@@ -61,7 +61,8 @@ void ObjectConditions::FindEvents() {
 bool ObjectConditions::NeedsSomeOther() const {
   return std::any_of(helps_.begin(), helps_.end(), [&](ObjectSpec::Mark mark) {
     const K keyword = events_[mark].keyword;
-    return keyword == K::kPatternProperties || keyword == K::kAdditionalProperties;
+    return keyword == K::kPatternProperties || keyword == K::kAdditionalProperties ||
+           keyword == K::kUnevaluatedProperties;
   });
 }
 

@@ -44,7 +44,8 @@ std::optional<Clauses> Either(const Clauses& x, const Clauses& y) {
 
 // Whether the keyword as a whole is true or violated by what members there are.
 bool IsLiteral(Keyword keyword) {
-  return keyword == K::kAdditionalProperties || keyword == K::kPropertyNames;
+  return keyword == K::kAdditionalProperties || keyword == K::kUnevaluatedProperties ||
+         keyword == K::kPropertyNames;
 }
 
 std::vector<JsonValue> ListOf(const JsonValue& list) {
@@ -150,6 +151,7 @@ Clauses ObjectFormula::RuledOut(const Claim& violated) {
 std::optional<Clauses> ObjectFormula::OfOwn(const Claim& own) {
   const SchemaView& view = logic_.view(own);
   if (view.is_false || (view.types & kObjectType) == 0) return False();
+  if (view.unevaluated_properties.has_value()) return std::nullopt;
   Clauses all;
   for (const SchemaView::Assertion& assertion : view.assertions) {
     if (!SpeaksOfObjects(assertion.keyword) || assertion.keyword == K::kType) continue;

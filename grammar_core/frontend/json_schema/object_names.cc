@@ -82,6 +82,13 @@ absl::Status ObjectNames::Read() {
 absl::Status ObjectNames::AddPatternsOf(const Claim& literal) {
   const JsonValue at = schema_.at.at(literal.at);
   if (literal.keyword == K::kPatternProperties) return AddPatterns(*at.parent());
+  if (literal.keyword == K::kUnevaluatedProperties) {
+    for (const JsonId by : context_.logic.EvaluatorsOf(at)) {
+      const SchemaView& view = context_.logic.schemas().view(by);
+      if (!view.pattern_properties.has_value()) continue;
+      if (absl::Status status = AddPatterns(*view.pattern_properties); !status.ok()) return status;
+    }
+  }
   if (literal.keyword != K::kAdditionalProperties) return absl::OkStatus();
   const std::optional<JsonValue> patterns = at.parent()->Find("patternProperties");
   return patterns.has_value() ? AddPatterns(*patterns) : absl::OkStatus();
@@ -118,11 +125,19 @@ void ObjectNames::DeclareOf(const Claim& literal, bool is_fact) {
     for (const JsonValue member : at.children()) Declare(member, member.key(), false, false);
   } else if (literal.kind == Kind::kKeyword && literal.keyword == K::kAdditionalProperties) {
     // A name that this schema declares is none of its additional ones.
-    const std::optional<JsonValue> properties = at.parent()->Find("properties");
-    if (!properties.has_value()) return;
-    for (const JsonValue member : properties->children()) {
-      Declare(member, member.key(), false, false);
+    DeclareAllOf(at.parent()->Find("properties"));
+  } else if (literal.kind == Kind::kKeyword && literal.keyword == K::kUnevaluatedProperties) {
+    for (const JsonId by : context_.logic.EvaluatorsOf(at)) {
+      DeclareAllOf(context_.logic.schemas().view(by).properties);
     }
+  }
+}
+
+// The names that a `properties` has.
+void ObjectNames::DeclareAllOf(const std::optional<JsonValue>& properties) {
+  if (!properties.has_value()) return;
+  for (const JsonValue member : properties->children()) {
+    Declare(member, member.key(), false, false);
   }
 }
 
@@ -135,18 +150,22 @@ absl::Status ObjectNames::AddPatterns(const JsonValue& keyword) {
     const absl::StatusOr<NodeId> language =
         context_.strings.Language({K::kPatternProperties, pattern});
     if (!language.ok()) return language.status();
-    // Where some of them must come, no name may come twice: so they are told apart.
-    const bool counted = schema_.member_count.min > 1 || conditions_.NeedsSomeOther();
-    const bool listed = counted && DeclareListed(*language, pattern, kMaxCountedNames);
-    tests_.push_back({pattern, {}, *language, listed});
+    tests_.push_back({pattern, {}, *language, AreToldApart(*language, pattern)});
   }
   return absl::OkStatus();
+}
+
+// Where some members must come, no name may come twice: names that are listed are declared.
+bool ObjectNames::AreToldApart(NodeId language, const JsonValue& at) {
+  const bool counted = schema_.member_count.min > 1 || conditions_.NeedsSomeOther();
+  return counted && DeclareListed(language, at, kMaxCountedNames);
 }
 
 absl::Status ObjectNames::AddNamesTest(const Claim& property_names) {
   const absl::StatusOr<NodeId> language = context_.string_language(property_names);
   if (!language.ok()) return language.status();
-  tests_.push_back({std::nullopt, property_names, *language});
+  const bool listed = AreToldApart(*language, schema_.at.at(property_names.at));
+  tests_.push_back({std::nullopt, property_names, *language, listed});
   return absl::OkStatus();
 }
 

@@ -71,8 +71,10 @@ class ObjectNames {
   [[nodiscard]] std::vector<std::vector<bool>> Selections() const;
   absl::Status AddNamesTest(const Claim& property_names);
   absl::Status AddBaseLanguage(const Claim& property_names);
+  bool AreToldApart(NodeId language, const JsonValue& at);
   bool DeclareListed(NodeId language, const JsonValue& at, std::size_t most);
   void DeclareOf(const Claim& literal, bool is_fact);
+  void DeclareAllOf(const std::optional<JsonValue>& properties);
   [[nodiscard]] Name Other(const std::vector<bool>& signs) const;
   [[nodiscard]] NodeId LanguageOf(const std::vector<bool>& signs) const;
 

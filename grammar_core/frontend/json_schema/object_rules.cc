@@ -191,6 +191,16 @@ class ObjectMaker {
         if (view.MemberSchemas(event.keyword, name.member).empty()) return {};
         return {false, context_.logic.First(PartHolds(event, event.at))};
       }
+      case K::kUnevaluatedProperties: {
+        const SchemaSet& schemas = context_.logic.schemas();
+        const std::vector<JsonId>& evaluators = context_.logic.EvaluatorsOf(at);
+        const SchemaView& watcher = schemas.view(at.parent()->id());
+        const bool evaluated = std::any_of(evaluators.begin(), evaluators.end(), [&](JsonId by) {
+          return EvaluatesMember(schemas.view(by), watcher, name.member);
+        });
+        if (evaluated) return {};
+        return {false, context_.logic.First(PartHolds(event, event.at))};
+      }
       default:
         break;
     }

@@ -125,6 +125,10 @@ absl::StatusOr<bool> ValueChecker::Holds(const Look& look, const Claim& claim) {
   const bool lists = claim.keyword == K::kConst || claim.keyword == K::kEnum;
   if (IsFacet(claim.keyword) && !lists) return FacetHolds(said, {claim.keyword, at, true});
   const SchemaView& view = logic_.schemas().view(at.parent()->id());
+  // Beside the other ways to violate its schema this is one more.
+  if (claim.keyword == K::kUnevaluatedProperties || claim.keyword == K::kUnevaluatedItems) {
+    return signed_verdict(SchemaHolds(said, view.at.id()));
+  }
   const bool branches = claim.keyword == K::kAnyOf || claim.keyword == K::kOneOf ||
                         claim.keyword == K::kIf || claim.keyword == K::kDependentSchemas;
   return signed_verdict(branches ? ChoiceHolds(said, claim.keyword, at)
