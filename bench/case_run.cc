@@ -93,7 +93,7 @@ class CaseRun {
 
   // What the service does while an engine chooses the next token.
   void LookAhead(const Matcher& matcher) {
-    if (!options_.look_ahead || matcher.grammar().automaton().remembers()) return;
+    if (!options_.look_ahead || RowStates::IsOwn(matcher.place())) return;
     const Clock::time_point start = Clock::now();
     if (ahead_of_.insert(matcher.place()).second) WarmUpFrom(matcher.grammar(), matcher.place());
     result_.ahead_us.push_back(MicrosSince(start));

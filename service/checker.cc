@@ -66,19 +66,19 @@ absl::Status HoldToMaxCharacters(const Matcher& matcher, absl::string_view text,
   if (!most.has_value()) return absl::OkStatus();
   Budget budget = StepBudget(grammar.limits());
   Work work(budget);
-  Automaton& automaton = matcher.stepper().automaton();
-  std::vector<TermId> states = {matcher.place()};
+  const RowStates& row = matcher.stepper().states();
+  const RowStates::Scratch scratch(row);
+  std::vector<RowStates::State> states = {matcher.place()};
   for (const char byte : text.substr(0, static_cast<std::size_t>(outcome->byte_offset))) {
-    states.push_back(automaton.Take(states.back(), static_cast<unsigned char>(byte), work));
+    states.push_back(row.Take(states.back(), static_cast<unsigned char>(byte), work));
     if (!work.ok()) return work.error();
   }
-  const auto fits = [&](const TermId& state) {
+  const auto fits = [&](const RowStates::State& state) {
     const auto taken = static_cast<std::size_t>(&state - states.data());
     const std::uint32_t characters = CharactersIn(text.substr(0, taken));
     const auto left = static_cast<std::uint32_t>(*most) - characters;
     if (characters > static_cast<std::uint32_t>(*most) || !work.ok()) return false;
-    const auto least =
-        SmallestCompletion(&automaton, grammar.tokenizer().vocabulary(), state, left, work);
+    const auto least = SmallestCompletion(row, grammar.tokenizer().vocabulary(), state, left, work);
     return least.ok() && *least <= left;
   };
   const auto end = std::partition_point(states.begin() + 1, states.end(), fits);
@@ -86,7 +86,7 @@ absl::Status HoldToMaxCharacters(const Matcher& matcher, absl::string_view text,
   if (end == states.end()) return absl::OkStatus();
   outcome->byte_offset = end - states.begin() - 1;
   outcome->accepted = false;
-  outcome->may_end = automaton.MayEnd(*(end - 1));
+  outcome->may_end = row.MayEnd(*(end - 1));
   outcome->allowed = nullptr;
   outcome->refused = std::string(text.substr(static_cast<std::size_t>(outcome->byte_offset), 1));
   return absl::OkStatus();
@@ -98,7 +98,7 @@ void HoldToMaxTokens(const CompiledGrammar& grammar, absl::string_view text,
                      CheckOutcome* outcome) {
   const std::optional<int> most = grammar.source().options.max_tokens;
   if (!most.has_value() || !outcome->accepted) return;
-  const TokenSearch search = {&grammar.automaton(), &grammar.tokenizer().index(), {}};
+  const TokenSearch search = {nullptr, &grammar.tokenizer().index(), {}};
   const std::vector<TokenId> pieces = FewestPieces(search, text);
   if (std::ssize(pieces) <= *most) return;
   outcome->accepted = false;

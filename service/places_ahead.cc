@@ -32,8 +32,8 @@ void PlacesAhead::BeginStep() {
 
 void PlacesAhead::Note(const cache::GrammarPtr& grammar, const SequencePosition& position) {
   if (!queue_->looks_ahead() || position.state != SequencePosition::State::kMasked ||
-      position.text_tokens < 0 || grammar->automaton().remembers()) {
-    return;
+      position.text_tokens < 0 || RowStates::IsOwn(position.place)) {
+    return;  // of what a row has written only it knows
   }
   if (looks_.size() >= kMaxPlaces) {
     looks_.clear();

@@ -404,11 +404,9 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   row->what = std::move(sequence);
 }
 
-// One for all rows of a grammar that end alike, but where each has states of its own. An address
-// may come again for another grammar, but then the first one's rows are gone, and what they shared
-// with them.
+// One for all rows of a grammar that end alike. An address may come again for another grammar, but
+// then the first one's rows are gone, and what they shared with them.
 std::shared_ptr<ClosingMasks> StreamSession::ClosingOf(const StreamRow& row) {
-  if (row.grammar->automaton().remembers()) return nullptr;
   const Ends ends = {row.grammar.get(), row.options->stop_ids};
   std::shared_ptr<ClosingMasks> closing = closing_[ends].lock();
   if (closing == nullptr) {

@@ -5,6 +5,7 @@
 
 #include "grammar_core/automaton/cell_chain.h"
 #include "grammar_core/automaton/mask_maker.h"
+#include "grammar_core/automaton/row_memory.h"
 
 namespace maskd {
 Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* masks,
@@ -19,12 +20,12 @@ Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* ma
       objects_(&store_, &lowering_, limits.emptiness_states),
       characters_(&store_, &objects_, limits.emptiness_states),
       derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
-      distinct_(&store_, &derivative_, &classes_, limits.emptiness_states),
       signatures_(this, &store_, masks),
       remembers_(RemembersTexts(facts_.ir())),
-      limits_tokens_(LimitsTokens(facts_.ir())) {
+      limits_tokens_(LimitsTokens(facts_.ir())),
+      row_bounds_(facts_.ir(), limits) {
   lowering_.set_objects(&objects_);
-  if (remembers_) item_tokens_.emplace(facts_.ir(), &masks->index());
+  if (remembers_) item_tokens_.emplace(&masks->index());
 }
 
 absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir, MaskStore* masks,
@@ -45,47 +46,19 @@ TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
   return derivative_.Step(state, byte_class, work);
 }
 
-TermId Automaton::MakeTake(TermId state, unsigned char byte, Work& work) {
-  const MutexLock lock(&mutex_);
-  const TermId next = derivative_.StepKeeping(state, byte, work);
-  if (next == kFailedTerm || !store_.term(next).in_distinct) return next;
-  const bool can_end = distinct_.CanEnd(next, work);
-  return !work.ok() ? kFailedTerm : can_end ? next : kNothingTerm;
-}
-
 FirstClasses::Set Automaton::FirstOf(TermId state) {
   const MutexLock lock(&mutex_);
   return derivative_.FirstOf(state);
 }
 
-bool Automaton::InString(TermId state) const {
-  const MutexLock lock(&mutex_);
-  return distinct_.InString(state);
-}
-
-bool Automaton::MayRepeat(TermId state) const {
-  const MutexLock lock(&mutex_);
-  return distinct_.MayRepeat(state);
-}
-
-bool Automaton::MayRepeatBehind(TermId state, unsigned char byte) const {
-  const MutexLock lock(&mutex_);
-  return distinct_.MayRepeatBehind(state, byte);
-}
-
-bool Automaton::MayBeginAnother(TermId state, absl::string_view bytes) const {
-  const MutexLock lock(&mutex_);
-  return distinct_.MayBeginAnother(state, bytes);
-}
-
 TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work) {
   for (*taken = 0; *taken < text.size(); ++*taken) {
-    const TermId next = Take(state, static_cast<unsigned char>(text[*taken]), work);
+    const TermId next = Step(state, static_cast<unsigned char>(text[*taken]), work);
     if (next == kFailedTerm) return kFailedTerm;
     if (next == kNothingTerm) break;
     state = next;
   }
-  return state;
+  return WithoutDistinct(state);
 }
 
 TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& work) {
@@ -98,7 +71,7 @@ TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& 
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;
   }
-  if (named_tokens_.none()) return next == kNothingTerm ? next : AtTokenEnd(next);
+  if (named_tokens_.none()) return AtTokenEnd(next);
   const MutexLock lock(&mutex_);
   const TermId named = named_tokens_.Behind(state, id, &store_, &lowering_);
   return store_.AtTokenEnd(store_.Alt(next, named));
@@ -121,28 +94,18 @@ std::vector<NamedTokens::Step> Automaton::NamedSteps(TermId state) {
   return named_tokens_.Steps(state, &store_, &lowering_);
 }
 
-bool Automaton::TakesNamedToken(TermId state) {
-  TokenMask named(masks_->index().vocabulary().size());
-  AddNamedTokens(state, &named);
-  return !named.empty();
-}
-
-Automaton::OnlyByte Automaton::FindOnlyByte(TermId state, Work& work) {
-  OnlyByte only;
-  for (int byte = 0; byte < 256; ++byte) {
-    const TermId next = Take(state, static_cast<unsigned char>(byte), work);
-    if (next == kFailedTerm) return {};
-    if (next == kNothingTerm) continue;
-    if (only.exists) return {};
-    only = {true, static_cast<unsigned char>(byte), next};
-  }
-  if (!named_tokens_.none() && TakesNamedToken(state)) return {};
-  return only;
+TermId Automaton::BehindNamed(TermId state, TokenId id) {
+  if (named_tokens_.none()) return kNothingTerm;
+  const MutexLock lock(&mutex_);
+  return named_tokens_.Behind(state, id, &store_, &lowering_);
 }
 
 const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
   MaskRef mask = TextMask(WithoutDistinct(state), work);
-  if (mask != nullptr && remembers_) mask = WithItemTokens(state, mask, work);
+  if (mask != nullptr && remembers_) {
+    RowMemory row(this);
+    mask = WithoutRepeated(&row, WithoutDistinct(state), mask, work);
+  }
   if (mask == nullptr) return nullptr;
   if (MayEnd(state)) mask = WithStopIds(mask);
   const MutexLock lock(&mutex_);
@@ -160,10 +123,20 @@ TermId Automaton::WithoutDistinct(TermId state) {
   return store_.WithoutDistinct(state);
 }
 
-MaskRef Automaton::WithItemTokens(TermId state, const MaskRef& mask, Work& work) {
-  TokenMask exact = item_tokens_->Exact(this, state, *mask, work);
+Automaton::Split Automaton::SplitDistinct(TermId state) {
+  const MutexLock lock(&mutex_);
+  return {store_.WithoutDistinct(state, TermStore::Within::kInside),
+          store_.WithoutDistinct(state, TermStore::Within::kOutside)};
+}
+
+MaskRef Automaton::WithoutRepeated(RowMemory* row, std::uint32_t state, const MaskRef& mask,
+                                   Work& work) {
+  const std::vector<TokenId> repeated = item_tokens_->FindRepeated(row, state, *mask, work);
   if (!work.ok()) return nullptr;
-  return exact == *mask ? mask : masks_->Intern(std::move(exact));
+  if (repeated.empty()) return mask;
+  TokenMask exact = *mask;
+  for (const TokenId id : repeated) exact.Forbid(id);
+  return masks_->Intern(std::move(exact));
 }
 
 MaskRef Automaton::WithStopIds(const MaskRef& mask) const {

@@ -3,9 +3,9 @@
 // Live      every state reached from start() has a completion: dead ends are never entered.
 // Threads   any number of threads at once. Known transitions and masks are read without a lock;
 //           what is new is made under one lock of this grammar.
-// Items     the items of an array that must differ are remembered as they are taken, so states of
-//           such a grammar have no end: it is to serve one row (see TokenStepper). Its masks are
-//           made without that, and the tokens that it matters to are then tried one by one.
+// Items     that the items of an array must differ is no matter to states and steps: each row keeps
+//           what it has written beside them (see RowStates). A state knows only that its last byte
+//           has begun such an array; masks are exact but for arrays that a row is within.
 // Errors    by Work: RESOURCE_EXHAUSTED for a step's budget or a limit of the grammar. Nothing of a
 //           failed step is kept, so other rows are not hurt.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
@@ -59,12 +59,6 @@ class Automaton {
     return known != kUnknownTerm ? known : MakeStep(state, classes_.Of(byte), work);
   }
 
-  // The same for a byte that is taken: then the items of an array are remembered, where others must
-  // differ from them. Step() forgets them, so that masks are made of fewer states.
-  TermId Take(TermId state, unsigned char byte, Work& work) {
-    return remembers_ ? MakeTake(state, byte, work) : Step(state, byte, work);
-  }
-
   // Takes `text` as far as it goes; `*taken` is how many bytes that was. The state behind
   // them, or kFailedTerm.
   TermId StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work);
@@ -81,15 +75,6 @@ class Automaton {
   // Whether a part of the grammar has a bound of tokens.
   [[nodiscard]] bool limits_tokens() const { return limits_tokens_; }
 
-  // The one byte that `state` takes, if it takes just one, and no token by name; meaningless when
-  // `work` failed.
-  struct OnlyByte {
-    bool exists = false;
-    unsigned char byte = 0;
-    TermId next = kNothingTerm;
-  };
-  OnlyByte FindOnlyByte(TermId state, Work& work);
-
   // Whether the text may end in `state`.
   [[nodiscard]] bool MayEnd(TermId state) const { return store_.term(state).nullable; }
   // What MinBytes() counts.
@@ -99,6 +84,7 @@ class Automaton {
   [[nodiscard]] const Term& term(TermId state) const { return store_.term(state); }
   [[nodiscard]] const TermStore& store() const { return store_; }
   [[nodiscard]] const ByteClasses& classes() const { return classes_; }
+  [[nodiscard]] const Vocabulary& vocabulary() const { return masks_->index().vocabulary(); }
 
   // The tokens allowed in `state`, the vocabulary's stop ids among them where the text may end. The
   // pointer lives as long as the automaton. Null if `work` failed.
@@ -140,14 +126,18 @@ class Automaton {
   ObjectTerms::NameTexts NamesOf(TermId cell, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId EndOfName(TermId cell, std::uint32_t name, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // For ItemTokens: the classes of bytes that `state` may take, and see DistinctSearch.
+  // For RowMemory: the classes of bytes that `state` may take; the same state as if its last byte
+  // had not begun an array of distinct items, and of that only what is within it, and what is not;
+  // the bounds of a row; `mask`, that of row->Shared(state), without what the row may not repeat.
   [[nodiscard]] FirstClasses::Set FirstOf(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
-  [[nodiscard]] bool InString(TermId state) const ABSL_LOCKS_EXCLUDED(mutex_);
-  [[nodiscard]] bool MayRepeat(TermId state) const ABSL_LOCKS_EXCLUDED(mutex_);
-  [[nodiscard]] bool MayRepeatBehind(TermId state, unsigned char byte) const
-      ABSL_LOCKS_EXCLUDED(mutex_);
-  [[nodiscard]] bool MayBeginAnother(TermId state, absl::string_view bytes) const
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] TermId WithoutDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
+  struct Split {
+    TermId inside;
+    TermId outside;
+  };
+  [[nodiscard]] Split SplitDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] const RowBounds& row_bounds() const { return row_bounds_; }
+  MaskRef WithoutRepeated(RowMemory* row, std::uint32_t state, const MaskRef& mask, Work& work);
 
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -155,10 +145,13 @@ class Automaton {
   // See NamedTokens::Steps().
   std::vector<NamedTokens::Step> NamedSteps(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // The state behind token `id` where it is taken by its name, else kNothingTerm.
+  TermId BehindNamed(TermId state, TokenId id) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Whether the grammar names any token.
   [[nodiscard]] bool names_tokens() const { return !named_tokens_.none(); }
 
-  // Whether what is taken makes states without end, so that rows are not to share the automaton.
+  // Whether rows are to remember what they write (see RowStates).
   [[nodiscard]] bool remembers() const { return remembers_; }
 
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
@@ -169,16 +162,11 @@ class Automaton {
  private:
   Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* masks, const Limits& limits);
 
-  bool TakesNamedToken(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   MaskRef TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth);
   MaskRef WithStopIds(const MaskRef& mask) const;
-  TermId MakeTake(TermId state, unsigned char byte, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId MakeTokenEnd(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
-  TermId WithoutDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
-  // The mask with the bits that depend on the items that are behind.
-  MaskRef WithItemTokens(TermId state, const MaskRef& mask, Work& work);
 
   const GrammarFacts facts_;
   const NamedTokens named_tokens_;
@@ -192,12 +180,12 @@ class Automaton {
   ObjectTerms objects_;
   CharDerivative characters_;
   ByteDerivative derivative_;
-  DistinctSearch distinct_;
   TailSignatures signatures_;
   std::deque<MaskRef> kept_masks_ ABSL_GUARDED_BY(mutex_);
   TermId start_ = kNothingTerm;
   const bool remembers_;
   const bool limits_tokens_;
+  const RowBounds row_bounds_;
   std::optional<ItemTokens> item_tokens_;  // where it remembers
 };
 

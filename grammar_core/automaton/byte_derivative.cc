@@ -114,8 +114,7 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
 
 std::int64_t ByteDerivative::held_bytes() const {
   const std::size_t row_bytes = static_cast<std::size_t>(classes_->count()) * sizeof(TermId);
-  return store_->held_bytes() + characters_->held_bytes() + objects_->items().held_bytes() +
-         arrays_.held_bytes() + lowering_->held_bytes() +
+  return store_->held_bytes() + characters_->held_bytes() + lowering_->held_bytes() +
          static_cast<std::int64_t>(rows_held_ * row_bytes);
 }
 
@@ -174,7 +173,9 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
     case TermKind::kObject:
       return objects_->Step(term.a, term.b, static_cast<ObjectPhase>(term.c), byte, work);
     case TermKind::kDistinct:
-      return Step(term.a, byte_class, work);
+      if (term.b != 0) return Step(term.a, byte_class, work);
+      return store_->Distinct(Step(term.a, byte_class, work), true,
+                              static_cast<unsigned char>(term.c));
     case TermKind::kLimited:
       return store_->Limited(Step(term.a, byte_class, work), {.left = term.b, .touched = true});
     default:
@@ -185,65 +186,7 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
 TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
                                   std::uint32_t partial_bytes) {
   if (term.c == kNoObject) return store_->Encode(characters, partial, partial_bytes);
-  if (!objects_->IsItem(term)) {
-    return objects_->EncodeNames(characters, partial, partial_bytes);
-  }
-  const bool between = partial.phase == CharPhase::kStart;
-  const ReadItems::Id item = between ? objects_->items().Forget(term.d) : term.d;
-  return objects_->EncodeItem(characters, partial, term.c, item, partial_bytes);
-}
-
-TermId ByteDerivative::StepKeeping(TermId id, unsigned char byte, Work& work) {
-  return DeriveSpine(id, [&](TermId cell) { return StepCellKeeping(cell, byte, work); });
-}
-
-TermId ByteDerivative::StepCellKeeping(TermId id, unsigned char byte, Work& work) {
-  const Term& term = store_->term(id);
-  if (term.kind == TermKind::kEncode && objects_->IsItem(term)) {
-    return work.Spend() && WithinLimits(work) ? KeepCharacter(term, byte, work) : kFailedTerm;
-  }
-  const auto keep = [&](TermId part) { return StepKeeping(part, byte, work); };
-  if (term.kind == TermKind::kAlt) return DeriveAlt(term, keep);
-  if (term.kind == TermKind::kDistinct) return KeepItems(term, byte, work);
-  const bool opens = byte == '[' || byte == '{';
-  if (opens && term.kind == TermKind::kCall) return keep(lowering_->RuleBody(term));
-  if (opens && term.kind == TermKind::kRepeat) {
-    const TermId next = keep(term.a);
-    if (next == kFailedTerm || next == kNothingTerm) return next;
-    return store_->Cat(next, store_->AfterOne(store_->term(id)));
-  }
-  return Step(id, classes_->Of(byte), work);
-}
-
-TermId ByteDerivative::KeepItems(const Term& term, unsigned char byte, Work& work) {
-  const TermId rest = StepKeeping(term.a, byte, work);
-  if (rest == kFailedTerm || rest == kNothingTerm) return rest;
-  if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
-  if (const std::int64_t depth = store_->term(rest).depth; depth > limits_.derivative_depth) {
-    work.Fail(LimitExceeded("", "derivative_depth", limits_.derivative_depth, depth));
-    return kFailedTerm;
-  }
-  const DistinctArrays::Id behind = arrays_.Append(term.b, byte);
-  if (behind == DistinctArrays::kRefused) return kNothingTerm;
-  return store_->Distinct(rest, behind, static_cast<unsigned char>(term.c));
-}
-
-TermId ByteDerivative::KeepCharacter(const Term& term, unsigned char byte, Work& work) {
-  const PartialChar partial = PartialChar::Unpack(term.b);
-  const CharStep step = StepChar(partial, byte);
-  if (step.result == CharStep::Result::kRefused) return DeriveEncode(term, byte, work);
-  const CharEdges& edges = characters_->LiveEdges(term.a, work);
-  if (!work.ok()) return kFailedTerm;
-  if (step.result == CharStep::Result::kCharacter) {
-    const CharEdge* edge = FindEdge(edges, step.character);
-    if (edge == nullptr) return kNothingTerm;
-    return objects_->EncodeItem(edge->to, {partial.spelling}, term.c,
-                                objects_->items().Append(term.d, step.character));
-  }
-  const std::uint32_t after = BytesBehind(*store_, step.partial, edges);
-  if (after == kNoEnd) return kNothingTerm;
-  return objects_->EncodeItem(term.a, step.partial, term.c, term.d,
-                              SaturatingAdd(after, MinBytesLeft(step.partial, store_->measure())));
+  return objects_->EncodeNames(characters, partial, partial_bytes);
 }
 
 TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& work) {
@@ -253,7 +196,6 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
     const bool ends_name = term.c != kNoObject && byte == '"' &&
                            partial.phase == CharPhase::kStart && store_->term(term.a).nullable;
     if (!ends_name) return kNothingTerm;
-    if (objects_->IsItem(term)) return objects_->AfterItem(term.c, term.d, work);
     return objects_->AfterName(term.c, term.d, store_->term(term.a).c, work);
   }
   const CharEdges& edges = characters_->LiveEdges(term.a, work);

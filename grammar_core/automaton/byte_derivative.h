@@ -13,7 +13,6 @@
 
 #include "grammar_core/automaton/byte_classes.h"
 #include "grammar_core/automaton/char_derivative.h"
-#include "grammar_core/automaton/distinct_arrays.h"
 #include "grammar_core/automaton/first_classes.h"
 #include "grammar_core/automaton/lowering.h"
 #include "grammar_core/automaton/number_terms.h"
@@ -41,10 +40,6 @@ class ByteDerivative {
   // is met; nothing is kept then.
   TermId Step(TermId term, int byte_class, Work& work);
 
-  // The same where the characters of array items are kept, not forgotten (see ObjectProgress): for
-  // a token that is taken. The transition itself is not remembered.
-  TermId StepKeeping(TermId term, unsigned char byte, Work& work);
-  [[nodiscard]] const DistinctArrays& arrays() const { return arrays_; }
   // The byte classes that a term may take, and perhaps more.
   FirstClasses::Set FirstOf(TermId term) { return first_.Of(term); }
 
@@ -58,9 +53,6 @@ class ByteDerivative {
   TermId DeriveSpine(TermId term, StepCell step_cell);
   template <typename StepBranch>
   TermId DeriveAlt(const Term& alt, StepBranch step_branch);
-  TermId StepCellKeeping(TermId cell, unsigned char byte, Work& work);
-  TermId KeepItems(const Term& term, unsigned char byte, Work& work);
-  TermId KeepCharacter(const Term& term, unsigned char byte, Work& work);
   TermId DeriveEncode(const Term& term, unsigned char byte, Work& work);
   // Puts the transitions by plain ASCII characters of a string into `row`, all that are unknown.
   void FillCharacters(TermId id, std::atomic<TermId>* row, Work& work);
@@ -79,7 +71,6 @@ class ByteDerivative {
   const ByteClasses* classes_;
   const Limits limits_;
   FirstClasses first_;
-  DistinctArrays arrays_;
   std::vector<std::unique_ptr<std::atomic<TermId>[]>> row_blocks_;
   std::size_t rows_in_block_ = 0;  // of the last one
   std::size_t rows_held_ = 0;

@@ -1,13 +1,13 @@
 #include "grammar_core/automaton/distinct_arrays.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 #include "grammar_core/automaton/encoding.h"
 #include "grammar_core/base/utf8.h"
@@ -32,61 +32,143 @@ std::size_t LastSegment(absl::string_view path) {
 
 }  // namespace
 
+DistinctArrays::Id DistinctArrays::Begin(unsigned char bracket) {
+  Place start;
+  start.is_object = bracket == '{';
+  if (start.is_object) Open(&start, kMember);
+  return Add(std::move(start));
+}
+
 DistinctArrays::Id DistinctArrays::Append(Id id, unsigned char byte) {
-  const auto [at, is_new] = ids_.try_emplace({id, byte}, kRefused);
-  if (!is_new) return at->second;
   Place next = places_[id];
-  next.before = id;
-  next.byte = byte;
-  if (!Read(&next, byte)) return kRefused;
-  return ids_[{id, byte}] = Placed(std::move(next));
+  return Read(&next, byte) ? Add(std::move(next)) : kRefused;
 }
 
-// A string that may become the equal of another is known by how much of that it has; a name by its
-// path.
-bool DistinctArrays::IsSettled(const Place& place) {
-  if (place.before == kStart || place.phase == Phase::kNumber || place.in_word) return false;
-  return place.phase != Phase::kString || !place.candidates.empty();
-}
-
-DistinctArrays::Id DistinctArrays::Placed(Place place) {
-  const auto made = static_cast<Id>(places_.size());
-  if (IsSettled(place)) {
-    std::string key =
-        absl::StrCat(static_cast<int>(place.phase), place.fresh ? "," : " ", place.last_leaf, " ",
-                     place.last_item, " ", absl::StrJoin(place.candidates, " "), " ",
-                     place.partial.Pack(), " ", place.matched, "/", place.path);
-    const auto [at, is_new] = settled_.try_emplace(std::move(key), made);
-    if (!is_new) return at->second;
-    text_bytes_ += static_cast<std::int64_t>(sizeof(*at) + at->first.size());
-  }
-  text_bytes_ += static_cast<std::int64_t>(place.path.size() + place.number.size() +
-                                           place.candidates.size() * sizeof(place.candidates[0]));
+DistinctArrays::Id DistinctArrays::Add(Place place) {
+  place.key = KeyOf(place);
+  text_bytes_ += static_cast<std::int64_t>(place.path.capacity() +
+                                           place.candidates.some.size() * sizeof(std::uint32_t));
   places_.push_back(std::move(place));
-  return made;
+  return static_cast<Id>(places_.size() - 1);
+}
+
+// The candidates follow from the rest.
+Hash128 DistinctArrays::KeyOf(const Place& place) const {
+  const std::uint64_t flags = (place.fresh ? 1U : 0U) | (place.in_word ? 2U : 0U) |
+                              (place.is_object ? 4U : 0U) |
+                              static_cast<std::uint64_t>(place.phase) << 3;
+  Hash128 key = Mix(place.text_key, flags << 32 | place.partial.Pack());
+  key = Mix(key, place.text_bytes);
+  if (!place.path.empty()) key = MixBytes(key, place.path);
+  if (place.last_leaf != kNone) key = Mix(Mix(key, leaves_[place.last_leaf].key), 1);
+  return place.last_item == kNone ? key : Mix(Mix(key, items_[place.last_item].key), 2);
+}
+
+DistinctArrays::Mark DistinctArrays::Now() const {
+  const auto size = [](const auto& of) { return static_cast<std::uint32_t>(of.size()); };
+  return {size(places_), size(leaves_), size(items_), size(characters_), text_bytes_};
+}
+
+void DistinctArrays::Rewind(const Mark& mark) {
+  places_.erase(places_.begin() + mark.places, places_.end());
+  leaves_.erase(leaves_.begin() + mark.leaves, leaves_.end());
+  items_.erase(items_.begin() + mark.items, items_.end());
+  characters_.erase(characters_.begin() + mark.characters, characters_.end());
+  text_bytes_ = mark.text_bytes;
+}
+
+void DistinctArrays::Settle(const Mark& mark, const std::vector<Id*>& ids) {
+  std::vector<Place> kept;
+  for (Id* const id : ids) {
+    if (*id < mark.places) continue;
+    kept.push_back(places_[*id]);
+    *id = static_cast<Id>(mark.places + kept.size() - 1);
+  }
+  places_.erase(places_.begin() + mark.places, places_.end());
+  std::ranges::move(kept, std::back_inserter(places_));
+}
+
+template <typename Fits>
+bool DistinctArrays::AnyCandidate(const Place& place, Fits fits) const {
+  if (!place.candidates.all) {
+    return std::ranges::any_of(place.candidates.some, fits);
+  }
+  std::uint32_t item = place.last_item;
+  while (item != kNone && !fits(item)) item = items_[item].before;
+  return item != kNone;
 }
 
 template <typename Fits>
 void DistinctArrays::Keep(Place* place, Fits fits) const {
-  std::erase_if(place->candidates, [&](std::uint32_t item) { return !fits(items_[item].value); });
+  Candidates& candidates = place->candidates;
+  if (!candidates.all) {
+    std::erase_if(candidates.some, [&](std::uint32_t item) { return !fits(item); });
+    return;
+  }
+  for (std::uint32_t item = place->last_item; item != kNone; item = items_[item].before) {
+    if (fits(item)) candidates.some.push_back(item);
+  }
+  candidates.all =
+      place->last_item == kNone || candidates.some.size() == items_[place->last_item].count;
+  if (candidates.all) candidates.some = {};
+}
+
+std::uint32_t DistinctArrays::FirstLeafFrom(std::uint32_t item, absl::string_view path) const {
+  const std::vector<std::uint32_t>& leaves = items_[item].leaves;
+  const auto at = std::ranges::partition_point(leaves, [&](std::uint32_t leaf) {
+    return absl::string_view(leaves_[leaf].value.path) < path;
+  });
+  return at == leaves.end() ? kNone : *at;
+}
+
+const ItemLeaf* DistinctArrays::FindLeaf(std::uint32_t item, absl::string_view path) const {
+  const std::uint32_t leaf = FirstLeafFrom(item, path);
+  return leaf != kNone && leaves_[leaf].value.path == path ? &leaves_[leaf].value : nullptr;
+}
+
+bool DistinctArrays::HasLeafBelow(std::uint32_t item, absl::string_view path) const {
+  const std::uint32_t leaf = FirstLeafFrom(item, path);
+  return leaf != kNone && absl::StartsWith(leaves_[leaf].value.path, path);
+}
+
+void DistinctArrays::AddText(Place* place, absl::string_view bytes) {
+  for (const char byte : bytes) {
+    characters_.push_back({place->text, byte});
+    place->text = static_cast<std::uint32_t>(characters_.size() - 1);
+    place->text_key = Mix(place->text_key, static_cast<unsigned char>(byte));
+  }
+  place->text_bytes += static_cast<std::uint32_t>(bytes.size());
+}
+
+void DistinctArrays::DropText(Place* place) {
+  place->text = kNone;
+  place->text_bytes = 0;
+  place->text_key = {};
+}
+
+std::string DistinctArrays::TextOf(const Place& place) const {
+  std::string bytes(place.text_bytes, '\0');
+  std::uint32_t at = place.text;
+  for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) {
+    *byte = characters_[at].byte;
+    at = characters_[at].before;
+  }
+  return bytes;
+}
+
+std::string DistinctArrays::NumberAt(Id id) const {
+  const Place& place = places_[id];
+  return place.phase == Phase::kNumber ? TextOf(place) : "";
 }
 
 bool DistinctArrays::Read(Place* place, unsigned char byte) {
-  if (place->before == kStart) {
-    if (byte == '{') Open(place, kMember);
-    place->fresh = true;
-    return true;
-  }
   if (place->phase == Phase::kName || place->phase == Phase::kString) {
     return ReadStringByte(place, byte);
   }
   if (place->phase == Phase::kNumber) {
     if (IsOfNumber(byte)) {
-      place->number.push_back(static_cast<char>(byte));
-      Keep(place, [&](const ItemLeaves& leaves) {
-        const ItemLeaf* leaf = FindLeaf(leaves, place->path);
-        return leaf != nullptr && MayBecomeNumber(place->number, leaf->value);
-      });
+      AddText(place, std::string(1, static_cast<char>(byte)));
+      KeepNumbers(place);
       return true;
     }
     EndNumber(place);
@@ -104,11 +186,16 @@ bool DistinctArrays::ReadSign(Place* place, unsigned char byte) {
       place->phase = Phase::kValue;
       return true;
     case ']':
-      if (place->path.empty()) return place->fresh || EndItem(place);
+      if (place->path.empty()) {
+        const bool differs = place->fresh || EndItem(place);
+        place->phase = Phase::kOver;
+        return differs;
+      }
       Close(place, '[');
       return true;
     case '}':
       Close(place, '{');
+      if (place->is_object && place->path.empty()) place->phase = Phase::kOver;
       return true;
     default:
       break;
@@ -116,7 +203,6 @@ bool DistinctArrays::ReadSign(Place* place, unsigned char byte) {
   if (place->phase == Phase::kMemberName) {
     place->fresh = false;
     place->phase = Phase::kName;
-    place->string_bytes = 0;
     return true;
   }
   BeginValue(place, byte);
@@ -129,29 +215,36 @@ void DistinctArrays::BeginValue(Place* place, unsigned char byte) {
   if (byte == '[') return Open(place, kElement);
   if (byte == '"') {
     place->phase = Phase::kString;
-    place->string_bytes = place->matched = 0;
   } else if (IsOfNumber(byte)) {
     place->phase = Phase::kNumber;
-    place->number.assign(1, static_cast<char>(byte));
+    AddText(place, std::string(1, static_cast<char>(byte)));
   } else {
     place->phase = Phase::kBehind;
     place->in_word = true;
   }
   const char kind = place->phase == Phase::kNumber ? kNumberLeaf : static_cast<char>(byte);
-  Keep(place, [&](const ItemLeaves& leaves) {
-    const ItemLeaf* leaf = FindLeaf(leaves, place->path);
-    return leaf != nullptr && leaf->value.front() == kind &&
-           (kind != kNumberLeaf || MayBecomeNumber(place->number, leaf->value));
+  Keep(place, [&](std::uint32_t item) {
+    const ItemLeaf* leaf = FindLeaf(item, place->path);
+    return leaf != nullptr && leaf->value.front() == kind;
   });
+  if (kind == kNumberLeaf) KeepNumbers(place);
   if (place->in_word) AddLeaf(place, std::string(1, kind));
+}
+
+// All candidates have a number there.
+void DistinctArrays::KeepNumbers(Place* place) const {
+  const std::string number = TextOf(*place);
+  Keep(place, [&](std::uint32_t item) {
+    return MayBecomeNumber(number, FindLeaf(item, place->path)->value);
+  });
 }
 
 void DistinctArrays::Open(Place* place, char marker) {
   const char kind = marker == kMember ? '{' : '[';
   const std::string inside = absl::StrCat(place->path, std::string(1, marker));
-  Keep(place, [&](const ItemLeaves& leaves) {
-    const ItemLeaf* leaf = FindLeaf(leaves, place->path);
-    return leaf != nullptr ? leaf->value.front() == kind : HasLeafBelow(leaves, inside);
+  Keep(place, [&](std::uint32_t item) {
+    const ItemLeaf* leaf = FindLeaf(item, place->path);
+    return leaf != nullptr ? leaf->value.front() == kind : HasLeafBelow(item, inside);
   });
   place->path = marker == kMember ? inside : absl::StrCat(inside, "0");
   place->phase = marker == kMember ? Phase::kMemberName : Phase::kValue;
@@ -161,8 +254,8 @@ void DistinctArrays::Open(Place* place, char marker) {
 void DistinctArrays::Close(Place* place, char kind) {
   place->path.resize(LastSegment(place->path));
   if (std::exchange(place->fresh, false)) {
-    Keep(place, [&](const ItemLeaves& leaves) {
-      const ItemLeaf* leaf = FindLeaf(leaves, place->path);
+    Keep(place, [&](std::uint32_t item) {
+      const ItemLeaf* leaf = FindLeaf(item, place->path);
       return leaf != nullptr && leaf->value.front() == kind;
     });
     AddLeaf(place, std::string(1, kind));
@@ -184,55 +277,50 @@ bool DistinctArrays::ReadComma(Place* place) {
       absl::SimpleAtoi(absl::string_view(place->path).substr(segment + 1), &index);
   place->path.resize(segment + 1);
   absl::StrAppend(&place->path, is_index ? index + 1 : 0);
-  Keep(place, [&](const ItemLeaves& leaves) { return HasLeafBelow(leaves, place->path); });
+  Keep(place, [&](std::uint32_t item) { return HasLeafBelow(item, place->path); });
   return true;
 }
 
 // All leaves of the item are leaves of each candidate: it is equal to those with no other.
 bool DistinctArrays::EndItem(Place* place) {
   const auto equals = [&](std::uint32_t item) {
-    return items_[item].value.size() == place->leaf_count;
+    return items_[item].leaves.size() == place->leaf_count;
   };
-  if (std::any_of(place->candidates.begin(), place->candidates.end(), equals)) return false;
-  const auto made = static_cast<std::uint32_t>(items_.size());
-  const auto [known, is_new] = item_ids_.try_emplace({place->last_item, place->last_leaf}, made);
-  if (is_new) AddItem(*place);
-  place->last_item = known->second;
+  if (AnyCandidate(*place, equals)) return false;
+  AddItem(place);
   place->last_leaf = kNone;
   place->leaf_count = 0;
-  place->candidates.clear();
-  for (std::uint32_t at = place->last_item; at != kNone; at = items_[at].before) {
-    place->candidates.push_back(at);
-  }
+  place->candidates = {};
   return true;
 }
 
-void DistinctArrays::AddItem(const Place& place) {
-  ItemLeaves leaves;
-  for (std::uint32_t at = place.last_leaf; at != kNone; at = leaves_[at].before) {
-    leaves.push_back(leaves_[at].value);
+void DistinctArrays::AddItem(Place* place) {
+  const std::uint32_t before = place->last_item;
+  Item item = {before, 1, leaves_[place->last_leaf].key, {}};
+  if (before != kNone) {
+    item.count += items_[before].count;
+    item.key = Mix(item.key, items_[before].key);
   }
-  std::sort(leaves.begin(), leaves.end());
-  for (const ItemLeaf& leaf : leaves) {
-    text_bytes_ += static_cast<std::int64_t>(sizeof(leaf) + leaf.path.size() + leaf.value.size());
+  item.leaves.reserve(place->leaf_count);
+  for (std::uint32_t at = place->last_leaf; at != kNone; at = leaves_[at].before) {
+    item.leaves.push_back(at);
   }
-  items_.push_back({place.last_item, std::move(leaves)});
+  std::ranges::sort(item.leaves, {}, [&](std::uint32_t leaf) { return leaves_[leaf].value.path; });
+  text_bytes_ += static_cast<std::int64_t>(item.leaves.size() * sizeof(item.leaves[0]));
+  place->last_item = static_cast<std::uint32_t>(items_.size());
+  items_.push_back(std::move(item));
 }
 
 void DistinctArrays::EndNumber(Place* place) {
-  std::string value = NumberLeaf(place->number);
-  Keep(place, [&](const ItemLeaves& leaves) {
-    const ItemLeaf* leaf = FindLeaf(leaves, place->path);
-    return leaf != nullptr && leaf->value == value;
-  });
+  std::string value = NumberLeaf(TextOf(*place));
+  Keep(place, [&](std::uint32_t item) { return FindLeaf(item, place->path)->value == value; });
   AddLeaf(place, std::move(value));
-  place->number.clear();
+  DropText(place);
   place->phase = Phase::kBehind;
 }
 
 bool DistinctArrays::ReadStringByte(Place* place, unsigned char byte) {
   if (place->partial.phase == CharPhase::kStart && byte == '"') return EndString(place);
-  ++place->string_bytes;
   const CharStep step = StepChar(place->partial, byte);
   place->partial =
       step.result == CharStep::Result::kPartial ? step.partial : PartialChar{Spelling::kJsonString};
@@ -241,69 +329,46 @@ bool DistinctArrays::ReadStringByte(Place* place, unsigned char byte) {
   AppendUtf8(step.character, &character);
   if (place->phase == Phase::kName) {
     place->path += character;
-    Keep(place, [&](const ItemLeaves& leaves) { return HasLeafBelow(leaves, place->path); });
+    Keep(place, [&](std::uint32_t item) { return HasLeafBelow(item, place->path); });
     return true;
   }
-  const std::size_t at = 1 + place->matched;
-  Keep(place, [&](const ItemLeaves& leaves) {
-    return absl::StartsWith(absl::string_view(FindLeaf(leaves, place->path)->value).substr(at),
+  const std::size_t at = 1 + place->text_bytes;
+  Keep(place, [&](std::uint32_t item) {
+    return absl::StartsWith(absl::string_view(FindLeaf(item, place->path)->value).substr(at),
                             character);
   });
-  place->matched += static_cast<std::uint32_t>(character.size());
+  AddText(place, character);
   return true;
 }
 
 bool DistinctArrays::EndString(Place* place) {
   if (place->phase == Phase::kName) {
     place->phase = Phase::kColon;
-    return !HasName(*place, true);
+    return !HasName(*place, place->path, true);
   }
-  Keep(place, [&](const ItemLeaves& leaves) {
-    return FindLeaf(leaves, place->path)->value.size() == 1 + place->matched;
+  Keep(place, [&](std::uint32_t item) {
+    return FindLeaf(item, place->path)->value.size() == 1 + place->text_bytes;
   });
-  AddLeaf(place, absl::StrCat("\"", DecodedString(*place)));
-  place->matched = 0;
+  AddLeaf(place, absl::StrCat("\"", TextOf(*place)));
+  DropText(place);
   place->phase = Phase::kBehind;
   return true;
 }
 
-std::string DistinctArrays::DecodedString(const Place& place) const {
-  std::string bytes;
-  Id at = place.before;
-  for (std::uint32_t i = 0; i < place.string_bytes; ++i) {
-    bytes.push_back(static_cast<char>(places_[at].byte));
-    at = places_[at].before;
-  }
-  std::reverse(bytes.begin(), bytes.end());
-  std::string text;
-  PartialChar partial = {Spelling::kJsonString};
-  for (const char byte : bytes) {
-    const CharStep step = StepChar(partial, static_cast<unsigned char>(byte));
-    partial = step.result == CharStep::Result::kPartial ? step.partial
-                                                        : PartialChar{Spelling::kJsonString};
-    if (step.result == CharStep::Result::kCharacter) AppendUtf8(step.character, &text);
-  }
-  return text;
-}
-
 void DistinctArrays::AddLeaf(Place* place, std::string value) {
-  const auto made = static_cast<std::uint32_t>(leaves_.size());
-  const auto [known, is_new] =
-      leaf_ids_.try_emplace({place->last_leaf, {place->path, value}}, made);
-  if (is_new) {
-    const std::size_t text = place->path.size() + value.size();
-    text_bytes_ += static_cast<std::int64_t>(sizeof(*known) + 2 * text);
-    leaves_.push_back({place->last_leaf, {place->path, std::move(value)}});
-  }
-  place->last_leaf = known->second;
+  Hash128 key = MixBytes(MixBytes({}, place->path), value);
+  if (place->last_leaf != kNone) key = Mix(key, leaves_[place->last_leaf].key);
+  text_bytes_ += static_cast<std::int64_t>(place->path.size() + value.size());
+  leaves_.push_back({place->last_leaf, key, {place->path, std::move(value)}});
+  place->last_leaf = static_cast<std::uint32_t>(leaves_.size() - 1);
   ++place->leaf_count;
 }
 
-// Whether the object at hand has a member of the name that is being read, or that begins with it.
-bool DistinctArrays::HasName(const Place& place, bool whole) const {
+// Whether the object at hand has a member of the name at the end of `path`, or that begins with it.
+bool DistinctArrays::HasName(const Place& place, absl::string_view path, bool whole) const {
   for (std::uint32_t at = place.last_leaf; at != kNone; at = leaves_[at].before) {
-    const std::string& path = leaves_[at].value.path;
-    if (whole ? IsAtOrBelow(path, place.path) : absl::StartsWith(path, place.path)) return true;
+    const std::string& name = leaves_[at].value.path;
+    if (whole ? IsAtOrBelow(name, path) : absl::StartsWith(name, path)) return true;
   }
   return false;
 }
@@ -311,26 +376,21 @@ bool DistinctArrays::HasName(const Place& place, bool whole) const {
 bool DistinctArrays::MayRepeat(Id id) const {
   const Place& place = places_[id];
   const bool at_name = place.phase == Phase::kName || place.phase == Phase::kMemberName;
-  return !place.candidates.empty() || (at_name && HasName(place, false));
+  return HasCandidates(place) || (at_name && HasName(place, place.path, false));
 }
 
 bool DistinctArrays::MayRepeatBehind(Id id, unsigned char byte) const {
   const Place& place = places_[id];
-  const bool in_string = place.phase == Phase::kString || place.phase == Phase::kName;
-  if (!in_string || place.partial.phase != CharPhase::kStart || byte == '"' || byte == '\\') {
+  if (!InString(id) || place.partial.phase != CharPhase::kStart || byte == '"' || byte == '\\') {
     return true;
   }
   const std::string part = absl::StrCat(place.path, std::string(1, static_cast<char>(byte)));
-  if (place.phase == Phase::kName) {
-    for (std::uint32_t at = place.last_leaf; at != kNone; at = leaves_[at].before) {
-      if (absl::StartsWith(leaves_[at].value.path, part)) return true;
-    }
-  }
-  return std::any_of(place.candidates.begin(), place.candidates.end(), [&](std::uint32_t item) {
-    const ItemLeaves& leaves = items_[item].value;
-    if (place.phase == Phase::kName) return HasLeafBelow(leaves, part);
-    const std::string& value = FindLeaf(leaves, place.path)->value;
-    const std::size_t at = 1 + place.matched;
+  const bool in_name = place.phase == Phase::kName;
+  if (in_name && HasName(place, part, false)) return true;
+  return AnyCandidate(place, [&](std::uint32_t item) {
+    if (in_name) return HasLeafBelow(item, part);
+    const std::string& value = FindLeaf(item, place.path)->value;
+    const std::size_t at = 1 + place.text_bytes;
     return at < value.size() && static_cast<unsigned char>(value[at]) == byte;
   });
 }
@@ -363,10 +423,10 @@ bool DistinctArrays::MayBeginAnother(Id id, absl::string_view bytes) const {
 }
 
 std::int64_t DistinctArrays::held_bytes() const {
-  constexpr std::int64_t kPerPlace = sizeof(Place) + 2 * sizeof(decltype(ids_)::value_type);
-  constexpr std::int64_t kPerLeaf = sizeof(decltype(leaves_)::value_type);
-  return static_cast<std::int64_t>(places_.size()) * kPerPlace +
-         static_cast<std::int64_t>(leaves_.size()) * kPerLeaf + text_bytes_;
+  return static_cast<std::int64_t>(places_.size() * sizeof(Place) + leaves_.size() * sizeof(Leaf) +
+                                   items_.size() * sizeof(Item) +
+                                   characters_.size() * sizeof(Character)) +
+         text_bytes_;
 }
 
 }  // namespace maskd

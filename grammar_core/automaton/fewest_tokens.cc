@@ -14,6 +14,8 @@
 namespace maskd {
 namespace {
 
+using State = RowStates::State;
+
 bool IsExcluded(const TokenSearch& search, TokenId id) {
   return std::ranges::binary_search(search.excluded, id);
 }
@@ -81,16 +83,16 @@ class BreadthFirst {
  public:
   // Finds completions of at most `max_tokens`.
   BreadthFirst(const TokenSearch& search, int max_tokens, Work* work)
-      : search_(search), automaton_(*search.automaton), max_tokens_(max_tokens), work_(*work) {}
+      : search_(search), states_(*search.states), max_tokens_(max_tokens), work_(*work) {}
 
   // False if there is none, or `work` failed.
-  bool Run(TermId start) {
-    if (automaton_.MayEnd(start)) return true;
+  bool Run(State start) {
+    if (states_.MayEnd(start)) return true;
     arrivals_[start] = {start, 0};
     level_ = {start};
     for (int tokens = 1; tokens <= max_tokens_ && !level_.empty(); ++tokens) {
       tokens_left_ = max_tokens_ - tokens;
-      for (const TermId state : std::exchange(level_, {})) {
+      for (const State state : std::exchange(level_, {})) {
         if (Expand(state)) {
           Trace(start);
           return true;
@@ -105,31 +107,31 @@ class BreadthFirst {
 
  private:
   struct Arrival {
-    TermId from;
+    State from;
     TokenId token;
   };
 
   // Takes each token in `state`; true at one after which the text may end.
-  bool Expand(TermId state) {
-    const auto in_time = [&](TermId next, const TrieNode& node) {
+  bool Expand(State state) {
+    const auto in_time = [&](State next, const TrieNode& node) {
       return CanEndInTime(next, node.depth);
     };
-    const auto arrive = [&](TokenId id, TermId next) {
-      return Arrive(state, id, automaton_.AtTokenEnd(next));
+    const auto arrive = [&](TokenId id, State next) {
+      return Arrive(state, id, states_.AtTokenEnd(next));
     };
-    return VisitTokenSteps(*search_.index, &automaton_, state, work_, in_time, arrive) ||
+    return VisitTokenSteps(*search_.index, states_, state, work_, in_time, arrive) ||
            ExpandNamed(state);
   }
 
-  bool ExpandNamed(TermId state) {
-    if (!automaton_.names_tokens()) return false;
+  bool ExpandNamed(State state) {
+    if (!states_.names_tokens()) return false;
     TokenMask named(search_.index->vocabulary().size());
-    automaton_.AddNamedTokens(state, &named);
+    states_.AddNamedTokens(state, &named);
     bool found = false;
     named.VisitAllowed([&](TokenId id) {
       std::size_t taken = 0;
       if (found || !work_.Spend()) return;
-      const TermId next = automaton_.StepToken(state, id, &taken, work_);
+      const State next = states_.StepToken(state, id, &taken, work_);
       if (next != kFailedTerm) found = Arrive(state, id, next);
     });
     return found;
@@ -137,38 +139,38 @@ class BreadthFirst {
 
   // Whether the text can end after what is left of a token of which `depth` bytes are behind, and
   // the tokens that are left then.
-  [[nodiscard]] bool CanEndInTime(TermId state, std::uint32_t depth) const {
+  [[nodiscard]] bool CanEndInTime(State state, std::uint32_t depth) const {
     const auto reach = static_cast<std::int64_t>(search_.index->vocabulary().max_token_bytes());
-    return automaton_.MinBytes(state) <= reach - depth + tokens_left_ * reach;
+    return states_.MinBytes(state) <= reach - depth + tokens_left_ * reach;
   }
 
   // True if the text may end in `next`.
-  bool Arrive(TermId from, TokenId token, TermId next) {
+  bool Arrive(State from, TokenId token, State next) {
     if (IsExcluded(search_, token)) return false;
-    if (automaton_.MayEnd(next)) {
+    if (states_.MayEnd(next)) {
       last_ = {from, token};
       return true;
     }
-    const bool in_time = TokensOfBytes(search_, automaton_.MinBytes(next)) <= tokens_left_;
+    const bool in_time = TokensOfBytes(search_, states_.MinBytes(next)) <= tokens_left_;
     if (in_time && arrivals_.try_emplace(next, Arrival{from, token}).second) level_.push_back(next);
     return false;
   }
 
-  void Trace(TermId start) {
+  void Trace(State start) {
     tokens_ = {last_.token};
-    for (TermId state = last_.from; state != start; state = arrivals_.at(state).from) {
+    for (State state = last_.from; state != start; state = arrivals_.at(state).from) {
       tokens_.push_back(arrivals_.at(state).token);
     }
     std::ranges::reverse(tokens_);
   }
 
   const TokenSearch& search_;
-  Automaton& automaton_;
+  const RowStates& states_;
   const int max_tokens_;
   Work& work_;
   int tokens_left_ = 0;  // after the level in work
-  absl::flat_hash_map<TermId, Arrival> arrivals_;
-  std::vector<TermId> level_;
+  absl::flat_hash_map<State, Arrival> arrivals_;
+  std::vector<State> level_;
   Arrival last_ = {};
   std::vector<TokenId> tokens_;
 };
@@ -182,15 +184,15 @@ std::vector<TokenId> FewestPieces(const TokenSearch& search, absl::string_view t
   return PieceTable(search, text).Run();
 }
 
-int LeastTokens(const TokenSearch& search, TermId state) {
-  const int of_text = TokensOfBytes(search, search.automaton->MinBytes(state));
-  return std::max(of_text, search.automaton->MayEnd(state) ? 0 : 1);
+int LeastTokens(const TokenSearch& search, RowStates::State state) {
+  const int of_text = TokensOfBytes(search, search.states->MinBytes(state));
+  return std::max(of_text, search.states->MayEnd(state) ? 0 : 1);
 }
 
-absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, TermId state,
+absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, RowStates::State state,
                                                int max_bytes, Work& work) {
   const absl::StatusOr<std::string> text =
-      ShortestCompletion(search.automaton, state, max_bytes, work);
+      ShortestCompletion(*search.states, state, max_bytes, work);
   if (!text.ok()) return text.status();
   std::vector<TokenId> tokens = FewestPieces(search, *text);
   if (tokens.empty() && !text->empty()) {
@@ -199,13 +201,14 @@ absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, TermId
   return tokens;
 }
 
-absl::StatusOr<std::vector<TokenId>> FewestTokens(const TokenSearch& search, TermId state,
+absl::StatusOr<std::vector<TokenId>> FewestTokens(const TokenSearch& search, RowStates::State state,
                                                   int max_tokens, Work& work) {
   // What is known to do bounds the search for something better.
   absl::StatusOr<std::vector<TokenId>> known = FewTokens(search, state, kGuessBytes, work);
   if (!work.ok()) return work.error();
   const bool is_enough = known.ok() && static_cast<int>(known->size()) <= max_tokens;
   if (is_enough && static_cast<int>(known->size()) == LeastTokens(search, state)) return known;
+  const RowStates::Scratch scratch(*search.states);
   BreadthFirst better(search, is_enough ? static_cast<int>(known->size()) - 1 : max_tokens, &work);
   if (better.Run(state)) return std::move(better.tokens());
   if (!work.ok()) return work.error();

@@ -7,7 +7,7 @@
 //                    than that and leaves out what cannot lead to it. It walks the token trie from
 //                    each state it meets, so it can meet the step's budget where texts are free.
 // Errors   RESOURCE_EXHAUSTED by `work`, or when no completion has at most so many tokens or bytes.
-// Threads  as Automaton.
+// Threads  as RowStates.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_FEWEST_TOKENS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_FEWEST_TOKENS_H_
 
@@ -17,14 +17,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/mask/token_index.h"
 
 namespace maskd {
 
 // Where tokens that complete a text are looked for. Nothing is owned.
 struct TokenSearch {
-  Automaton* automaton;
+  const RowStates* states;
   const TokenIndex* index;
   // Ordinary tokens that are not taken as text, ascending: a row's own stop ids.
   std::span<const TokenId> excluded;
@@ -34,15 +34,15 @@ struct TokenSearch {
 std::vector<TokenId> FewestPieces(const TokenSearch& search, absl::string_view text);
 
 // No completion from `state` has fewer tokens.
-int LeastTokens(const TokenSearch& search, TermId state);
+int LeastTokens(const TokenSearch& search, RowStates::State state);
 
 // Tokens that complete the text, few but not always the fewest.
-absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, TermId state,
+absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, RowStates::State state,
                                                int max_bytes, Work& work);
 
 // The fewest, and among those any, if there are at most `max_tokens`. Tokens that the grammar names
 // may be among them.
-absl::StatusOr<std::vector<TokenId>> FewestTokens(const TokenSearch& search, TermId state,
+absl::StatusOr<std::vector<TokenId>> FewestTokens(const TokenSearch& search, RowStates::State state,
                                                   int max_tokens, Work& work);
 
 }  // namespace maskd

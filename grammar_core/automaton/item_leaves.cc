@@ -1,7 +1,5 @@
 #include "grammar_core/automaton/item_leaves.h"
 
-#include <algorithm>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -9,16 +7,6 @@
 #include "grammar_core/base/decimal.h"
 
 namespace maskd {
-namespace {
-
-ItemLeaves::const_iterator FirstFrom(const ItemLeaves& leaves, absl::string_view path) {
-  return std::partition_point(leaves.begin(), leaves.end(), [&](const ItemLeaf& leaf) {
-    return absl::string_view(leaf.path) < path;
-  });
-}
-
-}  // namespace
-
 // '#', the sign, the digits without zeros at either end, 'e', the exponent.
 std::string NumberLeaf(absl::string_view spelling) {
   const Decimal number = ReadDecimal(spelling);
@@ -39,16 +27,6 @@ bool MayBecomeNumber(absl::string_view part, absl::string_view leaf) {
     ++at;
   }
   return true;
-}
-
-const ItemLeaf* FindLeaf(const ItemLeaves& leaves, absl::string_view path) {
-  const auto leaf = FirstFrom(leaves, path);
-  return leaf != leaves.end() && leaf->path == path ? &*leaf : nullptr;
-}
-
-bool HasLeafBelow(const ItemLeaves& leaves, absl::string_view path) {
-  const auto leaf = FirstFrom(leaves, path);
-  return leaf != leaves.end() && absl::StartsWith(leaf->path, path);
 }
 
 bool IsAtOrBelow(absl::string_view path, absl::string_view container) {

@@ -8,9 +8,7 @@
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_ITEM_LEAVES_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_ITEM_LEAVES_H_
 
-#include <compare>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 
@@ -23,23 +21,13 @@ inline constexpr char kNumberLeaf = '#';
 struct ItemLeaf {
   std::string path;
   std::string value;
-  auto operator<=>(const ItemLeaf&) const = default;
 };
-
-// Ascending by path, which are distinct.
-using ItemLeaves = std::vector<ItemLeaf>;
 
 // A whole number: equal for equal values, whatever their spelling.
 std::string NumberLeaf(absl::string_view spelling);
 
 // Whether a number that begins so may have the value of `leaf`; true is not certain.
 bool MayBecomeNumber(absl::string_view part, absl::string_view leaf);
-
-// The leaf at `path`, or null.
-const ItemLeaf* FindLeaf(const ItemLeaves& leaves, absl::string_view path);
-
-// Whether there is a leaf whose path begins so.
-bool HasLeafBelow(const ItemLeaves& leaves, absl::string_view path);
 
 // Whether `path` is `container`, a segment's end, or lies below it.
 bool IsAtOrBelow(absl::string_view path, absl::string_view container);

@@ -54,29 +54,7 @@ std::size_t CommonPrefix(absl::string_view a, absl::string_view b) {
 
 }  // namespace
 
-ItemTokens::ItemTokens(const GrammarIr& ir, const TokenIndex* index) : index_(index) {
-  if (std::ranges::any_of(ir.objects,
-                          [](const ObjectSpec& spec) { return RemembersTexts(spec); })) {
-    FindOfStrings(ir);
-  }
-  if (!ir.distinct.empty()) FindOfValues();
-}
-
-// A token that ends an item has one quote, and a second one where it begins another: of the texts
-// that begin as it does after that, too few may be left. Where any character may follow any, it
-// must end that one as well.
-void ItemTokens::FindOfStrings(const GrammarIr& ir) {
-  const auto is_free = [&](const ObjectSpec& spec) {
-    return !RemembersTexts(spec) || IsEndless(ir, spec.others.front().name);
-  };
-  const int quotes = std::ranges::all_of(ir.objects, is_free) ? 3 : 2;
-  for (const TokenId id : index_->TokensHolding('"')) {
-    const absl::string_view bytes = index_->vocabulary().TokenBytes(id);
-    if (std::count(bytes.begin(), bytes.end(), '"') >= quotes) of_strings_.push_back(id);
-  }
-}
-
-void ItemTokens::FindOfValues() {
+ItemTokens::ItemTokens(const TokenIndex* index) : index_(index) {
   for (const TokenId id : index_->TokensHolding(',')) {
     const absl::string_view bytes = index_->vocabulary().TokenBytes(id);
     if (!HasItemComma(bytes)) continue;
@@ -97,93 +75,132 @@ void ItemTokens::Sort(Tokens* tokens) const {
   std::ranges::sort(*tokens, {}, [&](TokenId id) { return index_->vocabulary().TokenBytes(id); });
 }
 
-TokenMask ItemTokens::Exact(Automaton* automaton, TermId state, const TokenMask& mask,
-                            Work& work) const {
-  TokenMask exact = mask;
-  TryStrings(automaton, state, &exact, work);
-  if (with_comma_.empty()) return exact;
-  const bool in_string = automaton->InString(state);
-  if (!automaton->term(state).in_distinct) {
-    ForbidOf(in_string ? array_out_of_string_ : with_array_, automaton, state, &exact, work);
-    return exact;
-  }
-  ForbidOf(in_string ? out_of_string_ : with_comma_, automaton, state, &exact, work);
-  if (automaton->MayRepeat(state)) ForbidRepeated(automaton, state, &exact, work);
-  return exact;
-}
+// One look at the tokens of a mask. The states that it makes are void behind it.
+class ItemTokens::Search {
+ public:
+  using State = RowMemory::State;
 
-void ItemTokens::TryStrings(Automaton* automaton, TermId state, TokenMask* mask, Work& work) const {
-  for (const TokenId id : of_strings_) {
-    if (!work.ok()) return;
-    std::size_t taken = 0;
-    if (automaton->StepToken(state, id, &taken, work) == kNothingTerm) {
-      mask->Forbid(id);
-    } else {
-      mask->Allow(id);
+  Search(const ItemTokens& tokens, RowMemory* row, const TokenMask& mask, Work* work)
+      : tokens_(tokens), row_(*row), mask_(mask), work_(*work), scratch_(row) {}
+
+  std::vector<TokenId> Run(State state) {
+    const bool in_string = row_.InString(state);
+    if (!RowMemory::IsOwn(state)) {
+      TryEach(in_string ? tokens_.array_out_of_string_ : tokens_.with_array_, state);
+      return std::move(repeated_);
     }
+    TryEach(in_string ? tokens_.out_of_string_ : tokens_.with_comma_, state);
+    if (row_.MayRepeat(state)) FollowRepeated(state);
+    return std::move(repeated_);
   }
-}
 
-bool ItemTokens::MayMatter(Automaton* automaton, TermId state, absl::string_view rest) {
-  if (!automaton->term(state).in_distinct) return MayBeginArray(rest);
-  return automaton->MayRepeat(state) || automaton->MayBeginAnother(state, rest);
-}
-
-void ItemTokens::ForbidOf(const Tokens& tokens, Automaton* automaton, TermId state, TokenMask* mask,
-                          Work& work) const {
-  std::vector<TermId> path = {state};
-  absl::string_view taken;  // one byte for each state behind the first
-  for (const TokenId id : tokens) {
-    if (!mask->Allows(id)) continue;
-    const absl::string_view bytes = index_->vocabulary().TokenBytes(id);
-    path.resize(CommonPrefix(taken, bytes) + 1);
-    while (path.size() <= bytes.size() && path.back() != kNothingTerm &&
-           MayMatter(automaton, path.back(), bytes.substr(path.size() - 1))) {
-      const auto byte = static_cast<unsigned char>(bytes[path.size() - 1]);
-      const TermId next = automaton->Take(path.back(), byte, work);
-      if (next == kFailedTerm) return;
-      path.push_back(next);
-    }
-    if (path.back() == kNothingTerm) mask->Forbid(id);
-    taken = bytes.substr(0, path.size() - 1);
-  }
-}
-
-void ItemTokens::ForbidBelow(std::size_t node, TokenMask* mask) const {
-  const std::span<const TrieNode> nodes = index_->trie().nodes();
-  const std::size_t end = node + nodes[node].skip;
-  for (std::size_t i = node; i < end; ++i) {
-    if (nodes[i].token == TokenTrie::kNoToken) continue;
-    index_->trie().VisitTokens(nodes[i], [&](TokenId id) { mask->Forbid(id); });
-  }
-}
-
-// What the rest of the array does not take is forbidden already.
-void ItemTokens::ForbidRepeated(Automaton* automaton, TermId state, TokenMask* mask,
-                                Work& work) const {
-  struct Level {
-    TermId state;
-    FirstClasses::Set first;
+ private:
+  // A state behind some bytes. `narrowed`: a way to read them was dropped, so that what is behind
+  // them may be less than the mask has.
+  struct Place {
+    State state;
+    bool narrowed;
   };
-  const std::span<const TrieNode> nodes = index_->trie().nodes();
-  std::vector<Level> path = {{state, automaton->FirstOf(state)}};
-  for (std::size_t i = 0; i < nodes.size();) {
-    path.resize(nodes[i].depth);
-    const auto byte = static_cast<unsigned char>(nodes[i].byte);
-    const bool repeats = path.back().first.test(automaton->classes().Of(byte)) &&
-                         automaton->MayRepeatBehind(path.back().state, byte);
-    const TermId next = repeats ? automaton->Take(path.back().state, byte, work) : kNothingTerm;
-    if (next == kFailedTerm) return;
-    if (repeats && next == kNothingTerm) ForbidBelow(i, mask);
-    const bool deeper = next != kNothingTerm && automaton->MayRepeat(next);
-    if (deeper) path.push_back({next, automaton->FirstOf(next)});
-    i += deeper ? 1 : nodes[i].skip;
+
+  Place Take(const Place& at, unsigned char byte) {
+    const State next = row_.Take(at.state, byte, work_);
+    const bool narrowed = at.narrowed || (row_.IsAmbiguous(at.state) && !IsWhole(at, byte, next));
+    return {next, narrowed};
   }
-  for (const TokenId id : index_->trie().long_tokens()) {
-    if (!mask->Allows(id)) continue;
-    std::size_t taken = 0;
-    if (automaton->StepToken(state, id, &taken, work) == kNothingTerm) mask->Forbid(id);
+
+  bool IsWhole(const Place& at, unsigned char byte, State next) {
+    if (next == kNothingTerm || next == kFailedTerm) return false;
+    Automaton& automaton = row_.automaton();
+    const TermId whole = automaton.Step(row_.Shared(at.state), byte, work_);
+    return work_.ok() && automaton.WithoutDistinct(whole) == row_.Shared(next);
   }
+
+  // Whether something may be refused in `rest` behind `at`.
+  [[nodiscard]] bool MayMatter(const Place& at, absl::string_view rest) const {
+    if (at.narrowed) return true;
+    if (!RowMemory::IsOwn(at.state)) return MayBeginArray(rest);
+    return row_.MayRepeat(at.state) || row_.MayBeginAnother(at.state, rest);
+  }
+
+  // Goes along the bytes of those of `tokens` that the mask has, as far as matters.
+  void TryEach(const Tokens& tokens, State state) {
+    std::vector<Place> path = {{state, false}};
+    absl::string_view taken;  // one byte for each place behind the first
+    for (const TokenId id : tokens) {
+      if (!mask_.Allows(id)) continue;
+      const absl::string_view bytes = tokens_.index_->vocabulary().TokenBytes(id);
+      path.resize(CommonPrefix(taken, bytes) + 1);
+      while (path.size() <= bytes.size() && path.back().state != kNothingTerm &&
+             MayMatter(path.back(), bytes.substr(path.size() - 1))) {
+        path.push_back(Take(path.back(), static_cast<unsigned char>(bytes[path.size() - 1])));
+        if (!work_.ok()) return;
+      }
+      if (path.back().state == kNothingTerm) repeated_.push_back(id);
+      taken = bytes.substr(0, path.size() - 1);
+    }
+  }
+
+  void ForbidBelow(std::size_t node) {
+    const TokenTrie& trie = tokens_.index_->trie();
+    const std::size_t end = node + trie.nodes()[node].skip;
+    for (std::size_t i = node; i < end; ++i) {
+      if (trie.nodes()[i].token == TokenTrie::kNoToken) continue;
+      trie.VisitTokens(trie.nodes()[i], [&](TokenId id) {
+        if (mask_.Allows(id)) repeated_.push_back(id);
+      });
+    }
+  }
+
+  // Goes along the bytes that may lead to a repetition. What the state does not take as if items
+  // could be equal, the mask does not have.
+  void FollowRepeated(State state) {
+    struct Level {
+      Place place;
+      FirstClasses::Set first;
+    };
+    const std::span<const TrieNode> nodes = tokens_.index_->trie().nodes();
+    std::vector<Level> path = {{{state, false}, row_.FirstOf(state)}};
+    for (std::size_t i = 0; i < nodes.size();) {
+      path.resize(nodes[i].depth);
+      const auto byte = static_cast<unsigned char>(nodes[i].byte);
+      const Level& level = path.back();
+      const bool matters =
+          level.place.narrowed || (level.first.test(row_.automaton().classes().Of(byte)) &&
+                                   row_.MayRepeatBehind(level.place.state, byte));
+      const Place next = matters ? Take(level.place, byte) : Place{kNothingTerm, false};
+      if (!work_.ok()) return;
+      if (matters && next.state == kNothingTerm) ForbidBelow(i);
+      const bool deeper =
+          next.state != kNothingTerm && (next.narrowed || row_.MayRepeat(next.state));
+      if (deeper) path.push_back({next, row_.FirstOf(next.state)});
+      i += deeper ? 1 : nodes[i].skip;
+    }
+    TryLong(state);
+  }
+
+  void TryLong(State state) {
+    for (const TokenId id : tokens_.index_->trie().long_tokens()) {
+      if (!mask_.Allows(id)) continue;
+      Place at = {state, false};
+      for (const char byte : tokens_.index_->vocabulary().TokenBytes(id)) {
+        if (at.state != kNothingTerm) at = Take(at, static_cast<unsigned char>(byte));
+      }
+      if (!work_.ok()) return;
+      if (at.state == kNothingTerm) repeated_.push_back(id);
+    }
+  }
+
+  const ItemTokens& tokens_;
+  RowMemory& row_;
+  const TokenMask& mask_;
+  Work& work_;
+  const RowMemory::Scratch scratch_;
+  std::vector<TokenId> repeated_;
+};
+
+std::vector<TokenId> ItemTokens::FindRepeated(RowMemory* row, RowMemory::State state,
+                                              const TokenMask& mask, Work& work) const {
+  return Search(*this, row, mask, &work).Run(state);
 }
 
 }  // namespace maskd

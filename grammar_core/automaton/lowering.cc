@@ -1,7 +1,5 @@
 #include "grammar_core/automaton/lowering.h"
 
-#include "grammar_core/automaton/distinct_arrays.h"
-
 namespace maskd {
 
 // Whether a Distinct node's child is an object.
@@ -88,10 +86,9 @@ TermId Lowering::LowerNode(const Place& place) {
     case IrKind::kNumber:
       return numbers_->Start(node.a);
     case IrKind::kObject:
-      return objects_->Start(store_->PlaceObject(node.a, depth),
-                             store_->facts().MinBytes(id, depth));
+      return LowerObject(place);
     case IrKind::kDistinct:
-      return store_->Distinct(parts[0], DistinctArrays::kStart, OfObjects(node) ? '}' : ']');
+      return store_->Distinct(parts[0], false, OfObjects(node) ? '}' : ']');
     case IrKind::kLimited:
       return store_->Limited(parts[0], {.left = node.a});
     case IrKind::kBreak:
@@ -104,6 +101,13 @@ TermId Lowering::LowerNode(const Place& place) {
     }
   }
   return kNothingTerm;
+}
+
+TermId Lowering::LowerObject(const Place& place) {
+  const std::uint32_t object = store_->ir().nodes[place.node].a;
+  const TermId start = objects_->Start(store_->PlaceObject(object, place.depth),
+                                       store_->facts().MinBytes(place.node, place.depth));
+  return RemembersTexts(store_->ir().objects[object]) ? store_->Distinct(start, false, ']') : start;
 }
 
 TermId Lowering::Line(std::uint32_t spaces) {

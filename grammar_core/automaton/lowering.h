@@ -52,6 +52,7 @@ class Lowering final : public NodeLowering {
   // The same, whose children have theirs.
   TermId LowerNode(const Place& place);
   [[nodiscard]] bool OfObjects(const IrNode& distinct) const;
+  TermId LowerObject(const Place& place);
   TermId LowerConcat(const std::vector<TermId>& parts);
   // A line feed and the spaces behind it.
   TermId Line(std::uint32_t spaces);

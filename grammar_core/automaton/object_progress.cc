@@ -136,7 +136,6 @@ ObjectProgress::Place ObjectProgress::AfterMember(std::uint32_t progress, std::u
   Place place;
   place.state = end_.has_value() ? end_->After(before, marks) : before;
   place.state.closed[index] = kYes;
-  place.left = places_[progress].left;
   if (!spec_->any_order) {
     place.next = index + 1;
     std::fill_n(place.state.closed.begin(), place.next, kYes);
@@ -153,14 +152,6 @@ ObjectProgress::Place ObjectProgress::AfterOthers(std::uint32_t progress,
     place.state.closed.assign(member_count(), kYes);
   }
   return place;
-}
-
-std::uint32_t ObjectProgress::WriteItem(std::uint32_t progress, const Left& left) {
-  const ObjectState& before = places_[progress].state;
-  Place place;
-  place.state = end_.has_value() ? end_->After(before, {}) : before;
-  place.left = left;
-  return Intern(std::move(place));
 }
 
 bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, const Place& next,
@@ -180,9 +171,8 @@ bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, const Pl
 }
 
 std::uint32_t ObjectProgress::Intern(Place place) {
-  const auto [at, is_new] = place_ids_.try_emplace(
-      absl::StrCat(place.state.Key(), ".", place.next, ".", place.left.strings),
-      static_cast<std::uint32_t>(places_.size()));
+  const auto [at, is_new] = place_ids_.try_emplace(absl::StrCat(place.state.Key(), ".", place.next),
+                                                   static_cast<std::uint32_t>(places_.size()));
   if (is_new) {
     FindMissing(&place);
     places_.push_back(std::move(place));
@@ -210,17 +200,15 @@ void ObjectProgress::FindMissing(Place* place) const {
       },
       any);
   const bool strings = RemembersTexts(*spec_) && member_count() == 0;
-  const std::uint32_t others =
-      strings ? ItemBytes(any_missing, place->left.empty) : SaturatingMul(any, any_missing);
-  if (strings && any_missing > 0) place->item_bytes = ItemBytes(any_missing - 1, place->left.empty);
+  const std::uint32_t others = strings ? ItemBytes(any_missing) : SaturatingMul(any, any_missing);
   const std::uint32_t bytes = std::max(others, mending.bytes);
   place->missing_bytes = SaturatingAdd(place->missing_bytes, bytes);
   place->next_bytes = bytes - std::max(others - std::min(others, any), mending.bytes_after_one);
 }
 
-std::uint32_t ObjectProgress::ItemBytes(std::uint32_t count, bool empty_left) const {
+std::uint32_t ObjectProgress::ItemBytes(std::uint32_t count) const {
   const std::uint32_t bytes = SaturatingMul(SaturatingAdd(any_member_bytes_, 1), count);
-  const std::uint32_t longer = empty_left && count > 0 ? count - 1 : count;
+  const std::uint32_t longer = count > 0 ? count - 1 : 0;
   const bool may_be_empty = facts_->MinBytes(spec_->others.front().name) == 0;
   return may_be_empty ? SaturatingAdd(bytes, longer) : bytes;
 }
@@ -266,12 +254,7 @@ std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32
 Hash128 ObjectProgress::Key(std::uint32_t progress) const {
   if (places_.empty()) return Mix(shape_, progress);
   const Place& place = places_[progress];
-  const Hash128 key = Mix(MixBytes(shape_, place.state.Key()), place.next);
-  return place.left.strings == kNothingTerm ? key : Mix(Mix(key, place.left.key), 1);
-}
-
-Hash128 ObjectProgress::ItemKey(std::uint32_t progress) const {
-  return Mix(MixBytes(shape_, places_[progress].state.Key()), 2);
+  return Mix(MixBytes(shape_, place.state.Key()), place.next);
 }
 
 }  // namespace maskd

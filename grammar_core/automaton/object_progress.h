@@ -3,11 +3,6 @@
 // Progress  a number. Declared order: the index of the next declared member, all those before it
 //           being written or passed over. Any order, or an object with conditions: the number of an
 //           interned state.
-// Items     of an array whose items are distinct: the strings that may still come, all but those
-//           written, are a term, and a part of the progress. While a string is read, its characters
-//           are kept beside it (see ReadItems) where a token is taken, and forgotten where masks
-//           are made, so that the strings that tokens may spell are not a state each. One that is
-//           forgotten is not excluded from the items behind it.
 // Ends      a member may be written only if the object can still be ended after it, so a state that
 //           is reached can be ended.
 // Errors    by Work: RESOURCE_EXHAUSTED where conditions are too hard to decide.
@@ -58,25 +53,6 @@ class ObjectProgress {
     return places_.empty() ? first : progress;
   }
 
-  // Arrays. The strings not written yet, others than declared ones: a term of characters, or
-  // kNothingTerm for all.
-  [[nodiscard]] TermId left(std::uint32_t progress) const { return places_[progress].left.strings; }
-  // What one of the others leaves: the term, whether it holds the empty string, and its key.
-  struct Left {
-    TermId strings = kNothingTerm;
-    bool empty = true;
-    Hash128 key = {};
-  };
-  // Behind it.
-  std::uint32_t WriteItem(std::uint32_t progress, const Left& left);
-  // Lower bound of what follows the item that is being read, each with a comma.
-  [[nodiscard]] std::uint32_t BytesAfterItem(std::uint32_t progress) const {
-    return places_[progress].item_bytes;
-  }
-  // As Key(), of all that a mask within a string depends on: not on those written, which its
-  // characters exclude.
-  [[nodiscard]] Hash128 ItemKey(std::uint32_t progress) const;
-
   // Lower bounds, in bytes, where `depth` levels are around the object: of the members that must
   // still come, each with a comma and what breaks its line; of what follows the name of `member`,
   // from its closing quote to the brace; of the end; and, where there is no level, of any member.
@@ -102,9 +78,6 @@ class ObjectProgress {
     std::uint32_t next_bytes = 0;
     // Of the members that are required by name: what a level around the object adds to them.
     std::uint32_t missing_spaces = 0;
-    // Arrays: see left() and BytesAfterItem().
-    Left left = {};
-    std::uint32_t item_bytes = 0;
     // Whether the object can end after each way of each member, and after each of the others:
     // kUnknown, kNo or kYes.
     std::string can_end;
@@ -131,7 +104,7 @@ class ObjectProgress {
   void FindRequired();
   void FindMissing(Place* place) const;
   // So many of the others, of an array that has nothing else: all but one are not empty.
-  [[nodiscard]] std::uint32_t ItemBytes(std::uint32_t count, bool empty_left) const;
+  [[nodiscard]] std::uint32_t ItemBytes(std::uint32_t count) const;
   [[nodiscard]] std::uint32_t MemberBytes(std::uint32_t member, std::uint32_t depth = 0) const;
 
   const GrammarFacts* facts_;

@@ -1,7 +1,6 @@
 #include "grammar_core/automaton/object_terms.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -131,51 +130,8 @@ TermId ObjectTerms::Begin(std::uint32_t object, std::uint32_t progress, ObjectPh
   return store_->Alt(std::move(ways));
 }
 
-TermId ObjectTerms::AllBut(std::u32string text) {
-  const auto [at, is_new] = all_but_.try_emplace(text, kNothingTerm);
-  if (is_new) {
-    const std::uint32_t set = store_->AddTextSet({std::move(text)});
-    at->second = store_->Not(store_->TextSet(set, 0, 1, 0));
-  }
-  return at->second;
-}
-
-TermId ObjectTerms::EncodeItem(TermId characters, PartialChar partial, std::uint32_t object,
-                               ReadItems::Id item, std::uint32_t partial_bytes) {
-  constexpr std::uint32_t kQuoteBracket = 2;
-  if (characters == kNothingTerm) return kNothingTerm;
-  const bool between = partial.phase == CharPhase::kStart;
-  const std::uint32_t progress = items_.progress(item);
-  const ObjectProgress& behind = ShapeOf(object).progress;
-  const std::uint32_t bytes = between ? store_->term(characters).min_bytes : partial_bytes;
-  const std::uint32_t rest = SaturatingAdd(behind.BytesAfterItem(progress), kQuoteBracket);
-  const Hash128 key = store_->KeyAt(DepthOf(object), behind.ItemKey(progress));
-  return store_->EncodeWithin(characters, partial, object, item, key, SaturatingAdd(bytes, rest));
-}
-
-TermId ObjectTerms::AfterItem(std::uint32_t object, ReadItems::Id item, Work& work) {
-  ObjectProgress& behind = ShapeOf(object).progress;
-  const std::uint32_t progress = items_.progress(item);
-  TermId left = behind.left(progress);
-  if (std::optional<std::u32string> text = items_.Text(item); text.has_value()) {
-    const TermId others = AllBut(*std::move(text));
-    left = left == kNothingTerm ? others : store_->And({left, others});
-  }
-  const Term& strings = store_->term(left);
-  const bool empty = left == kNothingTerm || strings.nullable;
-  const std::uint32_t next = behind.WriteItem(progress, {left, empty, strings.key});
-  if (!work.Spend()) return kFailedTerm;
-  return ValueAndRest(object, Spec(object).others.front().value, next);
-}
-
 TermId ObjectTerms::Others(std::uint32_t object, std::uint32_t progress, std::uint32_t index) {
   Shape& shape = ShapeOf(object);
-  if (Spec(object).is_array) {
-    const TermId left = shape.progress.left(progress);
-    const TermId text = shape.other_names[index];
-    return EncodeItem(left == kNothingTerm ? text : store_->And({text, left}),
-                      {Spelling::kJsonString}, object, items_.Begin(progress));
-  }
   const TermId name = store_->Encode(shape.other_names[index], {Spelling::kJsonString});
   const TermId rest = ValueAndRest(object, Spec(object).others[index].value,
                                    shape.progress.WriteOthers(progress, index));

@@ -14,10 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-
 #include "grammar_core/automaton/object_progress.h"
-#include "grammar_core/automaton/read_items.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/text_walk.h"
 #include "grammar_core/automaton/work.h"
@@ -71,19 +68,6 @@ class ObjectTerms {
   TermId Names(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                std::uint32_t depth, Work& work);
 
-  // Whether an Encode term stands within a string of an array that its items must not repeat.
-  [[nodiscard]] bool IsItem(const Term& encode) const {
-    return encode.c != kNoObject && Spec(encode.c).is_array &&
-           store_->term(encode.a).kind != TermKind::kNameSet;
-  }
-  // An Encode term of the rest of such a string; `partial_bytes` as in EncodeNames().
-  TermId EncodeItem(TermId characters, PartialChar partial, std::uint32_t object,
-                    ReadItems::Id item, std::uint32_t partial_bytes = 0);
-  // What follows the closing quote.
-  TermId AfterItem(std::uint32_t object, ReadItems::Id item, Work& work);
-  [[nodiscard]] ReadItems& items() { return items_; }
-  [[nodiscard]] const ReadItems& items() const { return items_; }
-
   // An Encode term of a NameSet, within its object; see TermStore::EncodeNames.
   TermId EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes = 0);
 
@@ -130,8 +114,6 @@ class ObjectTerms {
                      unsigned char byte, Work& work);
   // Where a member may begin.
   TermId Begin(std::uint32_t object, std::uint32_t progress, ObjectPhase phase, Work& work);
-  // All strings but `text`.
-  TermId AllBut(std::u32string text);
 
   // Lower bound of what an object still needs, '}' included.
   std::uint32_t MinBytes(std::uint32_t object, std::uint32_t progress, ObjectPhase phase);
@@ -143,8 +125,6 @@ class ObjectTerms {
   NodeLowering* lowering_;
   const std::int64_t max_end_states_;
   std::vector<std::unique_ptr<Shape>> shapes_;
-  ReadItems items_;
-  absl::flat_hash_map<std::u32string, TermId> all_but_;
 };
 
 }  // namespace maskd

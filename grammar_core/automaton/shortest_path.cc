@@ -13,16 +13,18 @@
 namespace maskd {
 namespace {
 
+using State = RowStates::State;
+
 // A state's way to the end: `bytes`, and then the ways of the cells of `rest`.
 struct Way {
   std::uint32_t size = kNoEnd;  // of all that; kNoEnd where it is larger than is asked for
   std::string bytes = {};
-  TermId rest = kEmptyTerm;
+  State rest = kEmptyTerm;
 };
 
 struct Arrival {
   std::uint32_t bytes;  // from the start to the state
-  TermId from;
+  State from;
   std::optional<unsigned char> byte;  // none for a branch of `from`
 };
 
@@ -31,7 +33,7 @@ struct Arrival {
 struct Open {
   std::uint32_t bound;
   std::uint32_t bytes;
-  TermId state;
+  State state;
   int next_class = 0;
   bool measured = false;  // the bound is from the sizes of its cells
   bool settled = false;   // and exact
@@ -42,10 +44,10 @@ struct Open {
 
 // The best-first search from one state.
 struct Frontier {
-  absl::flat_hash_map<TermId, Arrival> arrivals = {};
+  absl::flat_hash_map<State, Arrival> arrivals = {};
   std::priority_queue<Open> open = {};
 
-  [[nodiscard]] std::string PathTo(TermId state, TermId start) const {
+  [[nodiscard]] std::string PathTo(State state, State start) const {
     std::string path;
     while (state != start) {
       const Arrival& arrival = arrivals.at(state);
@@ -60,15 +62,16 @@ struct Frontier {
 class Search {
  public:
   // With a vocabulary it takes tokens that the grammar names, too.
-  Search(Automaton* automaton, const Vocabulary* vocabulary, std::uint32_t most, Work* work)
-      : automaton_(automaton),
+  Search(const RowStates& states, const Vocabulary* vocabulary, std::uint32_t most, Work* work)
+      : scratch_(states),
+        states_(states),
         vocabulary_(vocabulary),
-        measure_(automaton->measure()),
+        measure_(states.measure()),
         most_(most),
         work_(work) {}
 
   // Whether there is a completion; none is known if `work` failed.
-  bool Run(TermId start) {
+  bool Run(State start) {
     way_ = WayFrom(start);
     return work_->ok() && way_.size != kNoEnd;
   }
@@ -77,10 +80,10 @@ class Search {
   [[nodiscard]] std::uint32_t size() const { return way_.size; }
   [[nodiscard]] std::string Path() const {
     std::string path = way_.bytes;
-    std::vector<TermId> left = {way_.rest};
+    std::vector<State> left = {way_.rest};
     while (!left.empty()) {
-      const Term& term = automaton_->term(left.back());
-      const TermId id = left.back();
+      const Term& term = TermOf(left.back());
+      const State id = left.back();
       left.pop_back();
       if (term.nullable) continue;
       if (term.kind == TermKind::kCat) {
@@ -103,12 +106,18 @@ class Search {
     bool exact;
   };
 
+  [[nodiscard]] const Term& TermOf(TermId id) const { return states_.automaton().term(id); }
+  // The parts of an own state depend on each other: it is taken as a whole.
+  [[nodiscard]] bool IsOf(TermKind kind, State state) const {
+    return !RowStates::IsOwn(state) && TermOf(state).kind == kind;
+  }
+
   // Cells are completed one by one, so that where the bound of a later one is too low, the ways
   // through an earlier one are not all tried for it.
-  Size SizeFrom(TermId state) {
+  Size SizeFrom(State state) {
     Size all = {0, true};
     for (bool is_cat = true; is_cat;) {
-      const Term& term = automaton_->term(state);
+      const Term& term = TermOf(state);
       is_cat = term.kind == TermKind::kCat;
       const Size cell = SizeOfCell(is_cat ? term.a : state);
       all = {SaturatingAdd(all.bytes, cell.bytes), all.exact && cell.exact};
@@ -118,13 +127,13 @@ class Search {
   }
 
   // Not exact for a cell that is being searched from.
-  Size SizeOfCell(TermId cell) {
-    if (automaton_->MayEnd(cell)) return {0, true};
+  Size SizeOfCell(State cell) {
+    if (states_.MayEnd(cell)) return {0, true};
     if (const auto known = ways_.find(cell); known != ways_.end() && known->second.has_value()) {
       return {known->second->size, true};
     }
     if (depth_ == kMaxDepth || !ways_.try_emplace(cell, std::nullopt).second) {
-      return {automaton_->MinBytes(cell), false};
+      return {states_.MinBytes(cell), false};
     }
     ++depth_;
     Way way = WayFrom(cell);
@@ -134,15 +143,15 @@ class Search {
     return size;
   }
 
-  Way WayFrom(TermId start) {
+  Way WayFrom(State start) {
     Frontier frontier;
     frontier.arrivals[start] = {0, start, std::nullopt};
-    frontier.open.push({automaton_->MinBytes(start), 0, start});
+    frontier.open.push({states_.MinBytes(start), 0, start});
     while (!frontier.open.empty() && work_->Spend()) {
       const Open at = frontier.open.top();
       frontier.open.pop();
       if (at.bytes > frontier.arrivals[at.state].bytes) continue;
-      const bool ended = automaton_->MayEnd(at.state);
+      const bool ended = states_.MayEnd(at.state);
       if (ended || at.settled) {
         return {at.bound, frontier.PathTo(at.state, start), ended ? kEmptyTerm : at.state};
       }
@@ -154,7 +163,7 @@ class Search {
   // Puts a state of several cells back with the bound that their sizes give; false where it is not
   // better than the one it has.
   bool MeasureCells(const Open& at, Frontier* frontier) {
-    if (at.measured || automaton_->term(at.state).kind != TermKind::kCat) return false;
+    if (at.measured || !IsOf(TermKind::kCat, at.state)) return false;
     const Size rest = SizeFrom(at.state);
     const std::uint32_t bound = SaturatingAdd(at.bytes, rest.bytes);
     if (!rest.exact && bound <= at.bound) return false;
@@ -168,16 +177,16 @@ class Search {
   // Tries the branches of a choice, or the bytes after `at`, up to the first that loses nothing;
   // the others wait for it to fail.
   void Expand(const Open& at, Frontier* frontier) {
-    if (const Term& term = automaton_->term(at.state); term.kind == TermKind::kAlt) {
-      for (const TermId branch : automaton_->store().list(term.a)) {
+    if (IsOf(TermKind::kAlt, at.state)) {
+      for (const TermId branch : states_.automaton().store().list(TermOf(at.state).a)) {
         Arrive(at, 0, std::nullopt, branch, frontier);
       }
       return;
     }
-    const ByteClasses& classes = automaton_->classes();
+    const ByteClasses& classes = states_.classes();
     for (int c = at.next_class; c < classes.count(); ++c) {
       const unsigned char byte = classes.Sample(c);
-      const TermId next = automaton_->Take(at.state, byte, *work_);
+      const State next = states_.Take(at.state, byte, *work_);
       if (next == kFailedTerm) return;
       if (next == kNothingTerm) continue;
       const auto bound = Arrive(at, SizeOf(measure_, byte), byte, next, frontier);
@@ -187,17 +196,17 @@ class Search {
       }
     }
     if (vocabulary_ == nullptr) return;
-    for (const NamedTokens::Step& step : automaton_->NamedSteps(at.state)) {
+    for (const NamedTokens::Step& step : states_.NamedSteps(at.state)) {
       Arrive(at, LeastSize(step.tokens), std::nullopt, step.next, frontier);
     }
   }
 
   // The bound through `next`, where this is a better way to it.
   std::optional<std::uint32_t> Arrive(const Open& at, std::uint32_t size,
-                                      std::optional<unsigned char> byte, TermId next,
+                                      std::optional<unsigned char> byte, State next,
                                       Frontier* frontier) {
     const std::uint32_t bytes = at.bytes + size;
-    const std::uint32_t bound = SaturatingAdd(bytes, automaton_->MinBytes(next));
+    const std::uint32_t bound = SaturatingAdd(bytes, states_.MinBytes(next));
     if (bound > most_) return std::nullopt;
     const auto [known, is_new] =
         frontier->arrivals.try_emplace(next, Arrival{bytes, at.state, byte});
@@ -218,7 +227,8 @@ class Search {
     return least;
   }
 
-  Automaton* automaton_;
+  const RowStates::Scratch scratch_;
+  const RowStates& states_;
   const Vocabulary* vocabulary_;
   const Measure measure_;
   const std::uint32_t most_;
@@ -226,23 +236,25 @@ class Search {
   Way way_;
   int depth_ = 0;
   // By cell; nothing for one that is being searched from.
-  absl::flat_hash_map<TermId, std::optional<Way>> ways_;
+  absl::flat_hash_map<State, std::optional<Way>> ways_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::string> ShortestCompletion(Automaton* automaton, TermId state, int max_bytes,
-                                               Work& work) {
+absl::StatusOr<std::string> ShortestCompletion(const RowStates& states, RowStates::State state,
+                                               int max_bytes, Work& work) {
   const auto most = static_cast<std::uint32_t>(std::max(0, max_bytes));
-  Search search(automaton, nullptr, most, &work);
+  Search search(states, nullptr, most, &work);
   if (search.Run(state)) return search.Path();
   if (!work.ok()) return work.error();
   return LimitExceeded("", "completion_bytes", most, std::int64_t{most} + 1);
 }
 
-absl::StatusOr<std::uint32_t> SmallestCompletion(Automaton* automaton, const Vocabulary& vocabulary,
-                                                 TermId state, std::uint32_t most, Work& work) {
-  Search search(automaton, automaton->names_tokens() ? &vocabulary : nullptr, most, &work);
+absl::StatusOr<std::uint32_t> SmallestCompletion(const RowStates& states,
+                                                 const Vocabulary& vocabulary,
+                                                 RowStates::State state, std::uint32_t most,
+                                                 Work& work) {
+  Search search(states, states.names_tokens() ? &vocabulary : nullptr, most, &work);
   const bool found = search.Run(state);
   if (!work.ok()) return work.error();
   return found ? search.size() : kNoEnd;

@@ -1,4 +1,4 @@
-// The shortest string that completes the text from a state, in the unit of the automaton's Measure.
+// The shortest string that completes the text from a state, in the unit of the grammar's Measure.
 //
 // Bounds   a best-first search over states, led by the terms' lower bounds (A*): goes straight
 //          where these are exact, as in JSON, and searches where they are not (intersections,
@@ -15,18 +15,20 @@
 
 #include "absl/status/statusor.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/row_states.h"
 
 namespace maskd {
 
 // Without tokens that the grammar names.
-absl::StatusOr<std::string> ShortestCompletion(Automaton* automaton, TermId state, int max_bytes,
-                                               Work& work);
+absl::StatusOr<std::string> ShortestCompletion(const RowStates& states, RowStates::State state,
+                                               int max_bytes, Work& work);
 
 // The size of the smallest completion, tokens that the grammar names among them: a special one has
 // none. kNoEnd if it is larger than `most`.
-absl::StatusOr<std::uint32_t> SmallestCompletion(Automaton* automaton, const Vocabulary& vocabulary,
-                                                 TermId state, std::uint32_t most, Work& work);
+absl::StatusOr<std::uint32_t> SmallestCompletion(const RowStates& states,
+                                                 const Vocabulary& vocabulary,
+                                                 RowStates::State state, std::uint32_t most,
+                                                 Work& work);
 
 }  // namespace maskd
 

@@ -49,11 +49,10 @@ enum class TermKind : std::uint8_t {
   kBytes,     // (byte string, offset): its rest from there
   kTokens,    // (token spec): one token by its id
   kCall,      // (rule, levels around it)
-  kEncode,    // (characters, PartialChar, object or kNoObject, its progress or, within a string of
-              // an array that must not be repeated, a ReadItems::Id)
+  kEncode,    // (characters, PartialChar, object or kNoObject, its progress)
   kNumber,    // (number, state): see NumberTerms
   kObject,    // (object, progress, ObjectPhase); objects here and below: TermStore::PlaceObject()
-  kDistinct,  // (array or its rest, what of it is behind: a DistinctArrays::Id, its last byte)
+  kDistinct,  // (array, or its rest behind the first byte; whether it is that; its last byte)
   kLimited,   // (text or its rest, tokens left, whether the token at hand holds some of it)
   // Characters.
   kCharSet,  // (character set)
@@ -69,7 +68,7 @@ struct Term {
   bool nullable = false;      // holds the empty string
   bool clamped = false;       // its key clamps a counter
   bool may_be_empty = false;  // characters: holds an And or Not, so it may be Nothing unseen
-  bool in_distinct = false;   // bytes: begins within an array whose items must differ
+  bool in_distinct = false;   // bytes: its last byte has begun an array whose items must differ
   bool in_limited = false;    // bytes: the token at hand holds a part of a text of so many tokens
   std::uint32_t a = 0;
   std::uint32_t b = 0;

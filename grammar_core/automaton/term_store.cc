@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "grammar_core/automaton/distinct_arrays.h"
 #include "grammar_core/base/utf8.h"
 
 namespace maskd {
@@ -281,16 +280,16 @@ TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPha
       });
 }
 
-TermId TermStore::Distinct(TermId rest, std::uint32_t behind, unsigned char close) {
-  if (rest == kNothingTerm || rest == kEmptyTerm) return rest;
-  return Intern({TermKind::kDistinct, rest, behind, close, 0}, [&](Term* term) {
-    const Term& array = terms_[rest];
-    term->in_distinct = behind != DistinctArrays::kStart;
-    term->clamped = array.clamped;
-    term->depth = array.depth + 1;
-    term->min_bytes = array.min_bytes;
-    const Hash128 seed = term->in_distinct ? unique_ : Seed(TermKind::kDistinct);
-    term->key = Mix(Mix(seed, array.key), behind);
+TermId TermStore::Distinct(TermId array, bool begun, unsigned char close) {
+  if (array == kNothingTerm || array == kEmptyTerm || array == kFailedTerm) return array;
+  const std::uint32_t is_rest = begun ? 1 : 0;
+  return Intern({TermKind::kDistinct, array, is_rest, close, 0}, [&](Term* term) {
+    const Term& whole = terms_[array];
+    term->in_distinct = begun;
+    term->clamped = whole.clamped;
+    term->depth = whole.depth + 1;
+    term->min_bytes = whole.min_bytes;
+    term->key = Mix(Mix(Seed(TermKind::kDistinct), whole.key), is_rest);
   });
 }
 
@@ -333,13 +332,15 @@ TermId TermStore::AtTokenEnd(TermId id, std::uint32_t most) {
   }
 }
 
-TermId TermStore::WithoutDistinct(TermId id) {
+TermId TermStore::WithoutDistinct(TermId id, Within within) {
   const Term& term = terms_[id];
-  if (!term.in_distinct) return id;
-  if (term.kind == TermKind::kDistinct) return WithoutDistinct(term.a);
-  if (term.kind == TermKind::kCat) return Cat(WithoutDistinct(term.a), term.b);
+  if (!term.in_distinct) return within == Within::kInside ? kNothingTerm : id;
+  if (term.kind == TermKind::kDistinct) {
+    return within == Within::kOutside ? kNothingTerm : WithoutDistinct(term.a);
+  }
+  if (term.kind == TermKind::kCat) return Cat(WithoutDistinct(term.a, within), term.b);
   std::vector<TermId> branches;
-  for (const TermId branch : lists_[term.a]) branches.push_back(WithoutDistinct(branch));
+  for (const TermId branch : lists_[term.a]) branches.push_back(WithoutDistinct(branch, within));
   return Alt(std::move(branches));
 }
 

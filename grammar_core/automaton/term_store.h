@@ -100,8 +100,9 @@ class TermStore {
   TermId Number(std::uint32_t number, std::uint32_t state, bool nullable, const Hash128& key);
   TermId Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                 const ObjectFacts& facts);
-  // `rest` of an array whose items must differ; `behind` is a DistinctArrays::Id.
-  TermId Distinct(TermId rest, std::uint32_t behind, unsigned char close);
+  // An array whose items must differ or, if its first byte has just been read, its rest. A state
+  // says no more of that: what has been written is kept by the row (see row_states.h).
+  TermId Distinct(TermId array, bool begun, unsigned char close);
   // `text` or its rest, where it ends as soon as it may once no tokens are left.
   struct TokensLeft {
     std::uint32_t left;
@@ -110,9 +111,10 @@ class TermStore {
   TermId Limited(TermId text, TokensLeft tokens);
   // What `id` is when the token at hand ends; a text in another one has no more tokens left.
   TermId AtTokenEnd(TermId id, std::uint32_t most = kUnbounded);
-  // The same without what is behind within arrays whose items must differ: the texts of `id` and
-  // perhaps more.
-  TermId WithoutDistinct(TermId id);
+  // The same as if items of the arrays just begun could be equal: the texts of `id` and perhaps
+  // more. And of that only what is within such an array, or what is not.
+  enum class Within : std::uint8_t { kEither, kInside, kOutside };
+  TermId WithoutDistinct(TermId id, Within within = Within::kEither);
 
   // Terms that no IR node stands for: 0x80..0xBF, a hexadecimal digit and a space, `count` times.
   TermId Continuation(std::uint32_t count);

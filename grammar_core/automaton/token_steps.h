@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/mask/token_index.h"
 
 namespace maskd {
@@ -18,19 +18,19 @@ namespace maskd {
 // whether it did. Tokens are left out that begin with a node of the trie for which enter(next,
 // node), `next` being the state behind it, is false; a node comes behind the one above it.
 template <typename Enter, typename Arrive>
-bool VisitTokenSteps(const TokenIndex& index, Automaton* automaton, TermId state, Work& work,
-                     Enter enter, Arrive arrive) {
+bool VisitTokenSteps(const TokenIndex& index, const RowStates& states, RowStates::State state,
+                     Work& work, Enter enter, Arrive arrive) {
   constexpr std::int64_t kNodesPerUnit = 64;  // of work, as in mask_maker.cc
   const TokenTrie& trie = index.trie();
   const std::span<const TrieNode> nodes = trie.nodes();
-  std::array<TermId, TokenTrie::kMaxDepth + 1> path;
+  std::array<RowStates::State, TokenTrie::kMaxDepth + 1> path;
   path[0] = state;
   std::int64_t visited = 0;
   for (std::size_t i = 0; i < nodes.size(); ++visited) {
     if (visited % kNodesPerUnit == 0 && !work.Spend()) return false;
     const TrieNode node = nodes[i];
-    const TermId next =
-        automaton->Take(path[node.depth - 1], static_cast<unsigned char>(node.byte), work);
+    const RowStates::State next =
+        states.Take(path[node.depth - 1], static_cast<unsigned char>(node.byte), work);
     if (next == kFailedTerm) return false;
     if (next == kNothingTerm || !enter(next, node)) {
       i += node.skip;
@@ -47,7 +47,7 @@ bool VisitTokenSteps(const TokenIndex& index, Automaton* automaton, TermId state
   for (const TokenId id : trie.long_tokens()) {
     std::size_t taken = 0;
     const absl::string_view bytes = index.vocabulary().TokenBytes(id);
-    const TermId next = automaton->StepText(state, bytes, &taken, work);
+    const RowStates::State next = states.StepText(state, bytes, &taken, work);
     if (next == kFailedTerm) return false;
     if (taken == bytes.size() && arrive(id, next)) return true;
   }

@@ -1,8 +1,5 @@
 #include "grammar_core/compile/compiled_grammar.h"
 
-#include <cassert>
-#include <utility>
-
 #include "grammar_core/automaton/automaton.h"
 
 namespace maskd {
@@ -20,14 +17,6 @@ GrammarCosts CompiledGrammar::costs() const {
   costs.compile_us = compile_us_;
   costs.first_mask_us = first_mask_us_;
   return costs;
-}
-
-// It has been made before, so it can be made again.
-std::unique_ptr<Automaton> CompiledGrammar::MakeAutomaton() const {
-  Budget budget = Budget::Unlimited();
-  auto made = Automaton::Create(ir_, &tokenizer_->masks(), limits_, budget, measure());
-  assert(made.ok());
-  return *std::move(made);
 }
 
 std::string CompiledGrammar::Explain() const { return PrintIr(ir_); }

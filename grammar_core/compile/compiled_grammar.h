@@ -60,8 +60,6 @@ class CompiledGrammar {
 
   // For Matcher.
   [[nodiscard]] Automaton& automaton() const { return *automaton_; }
-  // One more of the same, with states of its own; this must outlive it.
-  [[nodiscard]] std::unique_ptr<Automaton> MakeAutomaton() const;
 
  private:
   friend class Compiler;

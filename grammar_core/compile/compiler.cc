@@ -93,8 +93,8 @@ class Compiler {
     const auto most = g.source_.options.max_characters;
     if (!most.has_value()) return absl::OkStatus();
     const absl::StatusOr<std::uint32_t> least =
-        SmallestCompletion(g.automaton_.get(), g.tokenizer_->vocabulary(), g.automaton_->start(),
-                           static_cast<std::uint32_t>(*most), work);
+        SmallestCompletion(RowStates(g.automaton_.get()), g.tokenizer_->vocabulary(),
+                           g.automaton_->start(), static_cast<std::uint32_t>(*most), work);
     if (!least.ok()) return least.status();
     return *least <= static_cast<std::uint32_t>(*most)
                ? absl::OkStatus()
@@ -111,8 +111,9 @@ class Compiler {
     CompiledGrammar& g = *grammar_;
     const int most = g.source_.options.max_tokens.value_or(0);
     if (most == 0) return absl::OkStatus();
-    const TokenSearch search = {g.automaton_.get(), &g.tokenizer_->index(), {}};
-    const TermId start = g.automaton_->start();
+    const RowStates row(g.automaton_.get());
+    const TokenSearch search = {&row, &g.tokenizer_->index(), {}};
+    const RowStates::State start = row.start();
     const auto few = FewTokens(search, start, kMaxShortestBytes, work);
     if (few.ok() && std::ssize(*few) <= most) return absl::OkStatus();
     const auto fewest = FewestTokens(search, start, most, work);

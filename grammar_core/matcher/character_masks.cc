@@ -7,24 +7,13 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/automaton/token_steps.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
 
 namespace maskd {
-namespace {
-
-// States of one key differ in counters that no token reaches, so a token does the same to their
-// smallest completions; but what an array remembers of its items is in no key.
-Hash128 KeyOf(const Automaton& automaton, TermId state) {
-  const Hash128& key = automaton.term(state).key;
-  return automaton.remembers() ? Mix(key, state) : key;
-}
-
-}  // namespace
-
 std::int64_t CharactersOf(const Vocabulary& vocabulary, TokenId token) {
   return vocabulary.IsSpecial(token) ? 0 : CharactersIn(vocabulary.TokenBytes(token));
 }
@@ -35,7 +24,7 @@ class CharacterMasks::Walk {
   Walk(CharacterMasks* masks, const TokenStepper& stepper, std::int64_t left, Work* work)
       : masks_(*masks),
         stepper_(stepper),
-        automaton_(stepper.automaton()),
+        row_(stepper.states()),
         left_(left),
         work_(*work),
         fitting_(stepper.vocabulary().size()) {}
@@ -43,20 +32,19 @@ class CharacterMasks::Walk {
   void Run(State state) {
     std::array<std::int64_t, TokenTrie::kMaxDepth + 1> characters;  // by depth
     characters[0] = 0;
-    const auto enter = [&](TermId next, const TrieNode& node) {
+    const auto enter = [&](State next, const TrieNode& node) {
       const auto byte = static_cast<unsigned char>(node.byte);
       characters[node.depth] = characters[node.depth - 1] + (IsContinuationByte(byte) ? 0 : 1);
-      const bool may_fit = characters[node.depth] + automaton_.MinBytes(next) <= left_;
+      const bool may_fit = characters[node.depth] + row_.MinBytes(next) <= left_;
       all_fit_ = all_fit_ && may_fit;
       return may_fit;
     };
-    const auto arrive = [&](TokenId id, TermId next) {
+    const auto arrive = [&](TokenId id, State next) {
       Judge(id, next);
       return false;
     };
-    VisitTokenSteps(stepper_.grammar().tokenizer().index(), &automaton_, state, work_, enter,
-                    arrive);
-    for (const NamedTokens::Step& step : automaton_.NamedSteps(state)) {
+    VisitTokenSteps(stepper_.grammar().tokenizer().index(), row_, state, work_, enter, arrive);
+    for (const NamedTokens::Step& step : row_.NamedSteps(state)) {
       step.tokens.VisitAllowed([&](TokenId id) { Judge(id, step.next); });
     }
   }
@@ -68,7 +56,7 @@ class CharacterMasks::Walk {
   [[nodiscard]] std::int64_t most() const { return most_; }
 
  private:
-  void Judge(TokenId id, TermId next) {
+  void Judge(TokenId id, State next) {
     if (next != last_) {
       last_ = next;
       least_ = masks_.Least(stepper_, next, work_);
@@ -84,13 +72,13 @@ class CharacterMasks::Walk {
 
   CharacterMasks& masks_;
   const TokenStepper& stepper_;
-  Automaton& automaton_;
+  const RowStates& row_;
   const std::int64_t left_;
   Work& work_;
   TokenMask fitting_;
   bool all_fit_ = true;
   std::int64_t most_ = 0;
-  TermId last_ = kUnknownTerm;
+  State last_ = kUnknownTerm;
   std::int64_t least_ = 0;  // of last_
 };
 
@@ -98,13 +86,14 @@ absl::StatusOr<MaskRef> CharacterMasks::Narrow(const TokenStepper& stepper, Stat
                                                const MaskRef& mask, std::int64_t left) {
   Budget budget = StepBudget(stepper.grammar().limits());
   Work work(budget);
+  const RowStates::Scratch scratch(stepper.states());
   if (IsFar(stepper, state, left, work)) return mask;
   Walk walk(this, stepper, left, &work);
   if (work.ok()) walk.Run(state);
   if (!work.ok()) return work.error();
   if (walk.all_fit()) {
     if (rise_.size() >= kMaxStates) rise_.clear();
-    rise_[KeyOf(stepper.automaton(), state)] = walk.most() - Least(stepper, state, work);
+    rise_[stepper.states().KeyOf(state)] = walk.most() - Least(stepper, state, work);
     return mask;
   }
   TokenMask narrowed = *mask;
@@ -126,6 +115,7 @@ absl::StatusOr<bool> CharacterMasks::Allows(const TokenStepper& stepper, State s
                                             std::int64_t left) {
   Budget budget = StepBudget(stepper.grammar().limits());
   Work work(budget);
+  const RowStates::Scratch scratch(stepper.states());
   if (IsFar(stepper, state, left, work)) return true;
   const TokenStepper::Step step = stepper.Take(state, token, work);
   if (!work.ok()) return work.error();
@@ -138,15 +128,16 @@ absl::StatusOr<bool> CharacterMasks::Allows(const TokenStepper& stepper, State s
 
 bool CharacterMasks::IsFar(const TokenStepper& stepper, State state, std::int64_t left,
                            Work& work) {
-  const auto rise = rise_.find(KeyOf(stepper.automaton(), state));
+  const auto rise = rise_.find(stepper.states().KeyOf(state));
   return rise != rise_.end() && Least(stepper, state, work) + rise->second <= left && work.ok();
 }
 
 std::int64_t CharacterMasks::Least(const TokenStepper& stepper, State state, Work& work) {
   if (const auto known = least_.find(state); known != least_.end()) return known->second;
   const auto least =
-      SmallestCompletion(&stepper.automaton(), stepper.vocabulary(), state, kNoEnd - 1, work);
+      SmallestCompletion(stepper.states(), stepper.vocabulary(), state, kNoEnd - 1, work);
   if (!least.ok()) return kNoEnd;
+  if (RowStates::IsOwn(state)) return *least;  // another row's may have its number
   if (least_.size() >= kMaxStates) least_.clear();
   return least_[state] = *least;
 }

@@ -8,7 +8,7 @@
 //          states that look alike to one token how much one can add to it.
 // Errors   RESOURCE_EXHAUSTED: the budget of a step, and where tokens are left that the vocabulary
 //          does not have.
-// Threads  one thread at a time. Kept by the rows of one automaton in one stream.
+// Threads  one thread at a time. Kept by the rows of one grammar in one stream.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_CHARACTER_MASKS_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_CHARACTER_MASKS_H_
 

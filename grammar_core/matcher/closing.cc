@@ -82,7 +82,7 @@ class ClosingMasks::Look {
       if (mask.Allows(id)) fitting.Allow(id);
     };
     for (const StepGroup* group : kept) {
-      if (!is_large(group) || stepper_.automaton().names_tokens()) group->Visit(keep);
+      if (!is_large(group) || stepper_.states().names_tokens()) group->Visit(keep);
     }
     if (stepper_.MayEnd(state)) std::ranges::for_each(stepper_.stop_ids(), keep);
     return fitting;
@@ -105,8 +105,8 @@ class ClosingMasks::Look {
   // be needed are a lower bound, and a token takes one at least.
   bool HasRoom(State state) {
     const std::int64_t bytes =
-        search_.automaton->measure() == Measure::kCharacters ? kMostUtf8Bytes : 1;
-    const std::int64_t needed = 2 * bytes * search_.automaton->MinBytes(state) + kSpareTokens;
+        search_.states->measure() == Measure::kCharacters ? kMostUtf8Bytes : 1;
+    const std::int64_t needed = 2 * bytes * search_.states->MinBytes(state) + kSpareTokens;
     if (needed > rest_) return false;
     most_ = std::max(most_, static_cast<int>(needed));
     return true;
@@ -132,12 +132,13 @@ class ClosingMasks::Look {
 MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, TokenStepper::State state,
                              const MaskRef& mask, int tokens_left, bool is_part) {
   if (tokens_left > kFrom) return mask;
+  const RowStates::Scratch scratch(stepper.states());
   const int rest = tokens_left - 2;
   if (const auto most = most_.find(state); most != most_.end() && most->second <= rest) return mask;
   Look look(this, stepper, rest);
   TokenMask fitting = look.Fitting(state, *mask);
   if (most_.size() >= kMaxStates) most_.clear();
-  if (!is_part) most_[state] = look.most();
+  if (!is_part && !RowStates::IsOwn(state)) most_[state] = look.most();
   if (fitting.empty() || fitting == *mask) return mask;
   return std::make_shared<const TokenMask>(std::move(fitting));
 }
@@ -147,8 +148,10 @@ int ClosingMasks::FewTokens(const TokenStepper& stepper, State state, Work& work
   if (!work.ok()) return kNever;
   const auto tokens = maskd::FewTokens(stepper.search(), state, kMaxBytes, work);
   if (!work.ok()) return kNever;
+  const int few = tokens.ok() ? static_cast<int>(tokens->size()) : kNever;
+  if (RowStates::IsOwn(state)) return few;  // another row's may have its number
   if (few_.size() >= kMaxStates) few_.clear();
-  return few_[state] = tokens.ok() ? static_cast<int>(tokens->size()) : kNever;
+  return few_[state] = few;
 }
 
 }  // namespace maskd

@@ -9,7 +9,7 @@
 // Cost     a look for a state whose every token is known to leave room; else a look at each group
 //          of its tokens (step_groups.h): 20 us, and some 2 ms, 6 at most, at the first sight of a
 //          state that takes nearly all of 128,256 tokens.
-// Threads  one thread at a time. Kept by the rows of one automaton in one stream.
+// Threads  one thread at a time. Kept by the rows of one grammar in one stream.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_
 

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/tokenizer/canonical_encoder.h"
@@ -69,7 +69,7 @@ TokenId LongestToken(const TokenTrie& trie, absl::string_view text) {
 class End {
  public:
   End(const TokenStepper& stepper, State state, absl::string_view part, Work& work)
-      : automaton_(stepper.automaton()),
+      : row_(stepper.states()),
         trie_(stepper.grammar().tokenizer().index().trie()),
         vocabulary_(stepper.vocabulary()),
         state_(state),
@@ -87,7 +87,7 @@ class End {
       return followers;
     }
     // The end, and a token that the grammar names, end a piece.
-    if (automaton_.MayEnd(state_) || automaton_.names_tokens()) followers.texts.emplace_back();
+    if (row_.MayEnd(state_) || row_.names_tokens()) followers.texts.emplace_back();
     for (const absl::string_view kind : kAsciiKinds) AddOneOf(kind, &followers.texts);
     for (const absl::string_view letters : kContractions) {
       if (Takes(static_cast<unsigned char>(letters[0]))) followers.texts.emplace_back(letters);
@@ -102,7 +102,7 @@ class End {
 
  private:
   [[nodiscard]] bool Takes(unsigned char byte) const {
-    return automaton_.Step(state_, byte, work_) != kNothingTerm;
+    return row_.Take(state_, byte, work_) != kNothingTerm;
   }
 
   void AddOneOf(absl::string_view kind, std::vector<std::string>* texts) const {
@@ -141,7 +141,7 @@ class End {
     for (std::size_t i = 0; i < nodes.size() && work_.Spend();) {
       const TrieNode node = nodes[i];
       const State next =
-          automaton_.Step(path[node.depth - 1], static_cast<unsigned char>(node.byte), work_);
+          row_.Take(path[node.depth - 1], static_cast<unsigned char>(node.byte), work_);
       if (next == kFailedTerm) return true;
       if (next != kNothingTerm && node.token != TokenTrie::kNoToken) return true;
       path[node.depth] = next;
@@ -150,7 +150,7 @@ class End {
     return !work_.ok();
   }
 
-  Automaton& automaton_;
+  const RowStates& row_;
   const TokenTrie& trie_;
   const Vocabulary& vocabulary_;
   const State state_;
@@ -228,9 +228,9 @@ void AppendCanonical(const CanonicalEncoder& encoder, const Vocabulary& vocabula
 absl::StatusOr<ForcedBytes> FindForcedBytes(const TokenStepper& stepper, State state, int max_bytes,
                                             Work& work) {
   ForcedBytes forced = {"", state};
-  Automaton& automaton = stepper.automaton();
-  while (static_cast<int>(forced.bytes.size()) < max_bytes && !automaton.MayEnd(forced.end)) {
-    const Automaton::OnlyByte only = automaton.FindOnlyByte(forced.end, work);
+  const RowStates& states = stepper.states();
+  while (static_cast<int>(forced.bytes.size()) < max_bytes && !states.MayEnd(forced.end)) {
+    const RowStates::OnlyByte only = states.FindOnlyByte(forced.end, work);
     if (!work.ok()) return work.error();
     if (!only.exists) break;
     forced.bytes.push_back(static_cast<char>(only.byte));

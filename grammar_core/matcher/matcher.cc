@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/matcher/text_cuts.h"
@@ -20,7 +20,7 @@ constexpr int kTokensBefore = 32;
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids)
-    : stepper_(std::move(grammar), std::move(stop_ids)), history_(stepper_.automaton().start()) {}
+    : stepper_(std::move(grammar), std::move(stop_ids)), history_(stepper_.states().start()) {}
 
 absl::Status Matcher::Accept(TokenId token) {
   if (finished()) {
@@ -71,21 +71,24 @@ absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   if (finished()) return TextMatch{0, true};
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
-  if (stepper_.automaton().limits_tokens()) {
+  const RowStates& states = stepper_.states();
+  const RowStates::Scratch scratch(states);
+  if (states.limits_tokens()) {
     const TextCut cut = CutText(stepper_, history_.state(), text, work);
     if (!work.ok()) return work.error();
     return TextMatch{static_cast<int>(cut.taken_bytes), cut.may_end};
   }
   std::size_t taken = 0;
-  const TermId state = stepper_.automaton().StepText(history_.state(), text, &taken, work);
+  const RowStates::State state = states.StepText(history_.state(), text, &taken, work);
   if (state == kFailedTerm) return work.error();
-  return TextMatch{static_cast<int>(taken), stepper_.automaton().MayEnd(state)};
+  return TextMatch{static_cast<int>(taken), states.MayEnd(state)};
 }
 
 absl::StatusOr<std::string> Matcher::ForcedBytes(int max_bytes) {
   if (finished()) return std::string();
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
+  const RowStates::Scratch scratch(stepper_.states());
   absl::StatusOr<maskd::ForcedBytes> forced =
       FindForcedBytes(stepper_, history_.state(), max_bytes, work);
   if (!forced.ok()) return forced.status();
@@ -96,6 +99,7 @@ absl::StatusOr<ForcedTokens> Matcher::FindForcedTokens(int max_bytes) const {
   if (finished()) return ForcedTokens();
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
+  const RowStates::Scratch scratch(stepper_.states());
   return maskd::FindForcedTokens(stepper_, history_.state(), history_.LastTokens(kTokensBefore),
                                  max_bytes, work);
 }
@@ -104,11 +108,11 @@ absl::StatusOr<std::string> Matcher::ShortestCompletion(int max_bytes) {
   if (finished()) return std::string();
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
-  return maskd::ShortestCompletion(&stepper_.automaton(), history_.state(), max_bytes, work);
+  return maskd::ShortestCompletion(stepper_.states(), history_.state(), max_bytes, work);
 }
 
 std::uint32_t Matcher::LeastBytes() const {
-  return finished() ? 0 : stepper_.automaton().MinBytes(history_.state());
+  return finished() ? 0 : stepper_.states().MinBytes(history_.state());
 }
 
 int Matcher::LeastTokens() const {

@@ -10,11 +10,13 @@
 //            A stop id that the grammar names is taken as such where the text may not end.
 // Errors     A refused token leaves the matcher as it was. RESOURCE_EXHAUSTED (a step over its
 //            budget) hurts this matcher's call only; the shared grammar stays usable.
-// Masks      belong to the grammar: keep that, not them. Only a mask that own stop ids change is
-//            made for the call, and lives as long as its reference.
+// Masks      belong to the grammar: keep that, not them. Only a mask that own stop ids change, or
+//            the items written in an array of distinct ones, lives as long as its reference.
 // Cost       Accept: one table read a byte once the way is known. Rollback and Fork: no matching,
 //            constant time a token and a fork. Mask: no reference counted.
-// Memory     sizeof(Matcher), and 8.5 bytes a token from the 64th on, which forks share.
+// Memory     sizeof(Matcher), and 8.5 bytes a token from the 64th on, which forks share. Within
+//            arrays of distinct items some 250 bytes a token (automaton/row_memory.h), which forks
+//            share and a rollback keeps.
 // Threads    one thread at a time; any number of matchers share a grammar.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_

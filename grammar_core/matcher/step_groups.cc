@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/automaton/token_steps.h"
 
 namespace maskd {
@@ -54,20 +54,21 @@ std::int64_t BytesOf(const StepGroupList& groups) {
 std::shared_ptr<const StepGroupList> StepGroups::Of(const TokenStepper& stepper,
                                                     TokenStepper::State state, Work& work) {
   if (const auto known = known_.find(state); known != known_.end()) return known->second;
-  Automaton& automaton = stepper.automaton();
+  const RowStates& row = stepper.states();
   Grouper grouper;
-  const auto enter = [](TermId, const TrieNode&) { return true; };
-  const auto arrive = [&](TokenId id, TermId next) {
-    grouper.Add(id, automaton.AtTokenEnd(next));
+  const auto enter = [](TokenStepper::State, const TrieNode&) { return true; };
+  const auto arrive = [&](TokenId id, TokenStepper::State next) {
+    grouper.Add(id, row.AtTokenEnd(next));
     return false;
   };
-  VisitTokenSteps(stepper.grammar().tokenizer().index(), &automaton, state, work, enter, arrive);
-  for (const NamedTokens::Step& step : automaton.NamedSteps(state)) {
-    const TermId next = automaton.AtTokenEnd(step.next);
+  VisitTokenSteps(stepper.grammar().tokenizer().index(), row, state, work, enter, arrive);
+  for (const NamedTokens::Step& step : row.NamedSteps(state)) {
+    const TokenStepper::State next = row.AtTokenEnd(step.next);
     step.tokens.VisitAllowed([&](TokenId id) { grouper.Add(id, next); });
   }
   auto groups = std::make_shared<const StepGroupList>(grouper.Take(stepper.vocabulary().size()));
-  if (!work.ok()) return groups;
+  const auto is_own = [](const StepGroup& group) { return RowStates::IsOwn(group.next); };
+  if (!work.ok() || RowStates::IsOwn(state) || std::ranges::any_of(*groups, is_own)) return groups;
   held_bytes_ += BytesOf(*groups);
   if (held_bytes_ > kMaxBytes) {
     known_.clear();

@@ -3,6 +3,8 @@
 //
 // Cost     a walk over the token trie at the first sight of a state, some 2 ms where most of
 //          128,256 tokens are taken; then a look.
+// Own      states of a row (RowStates::IsOwn) are not remembered: another row's may have their
+//          numbers.
 // Memory   kMaxBytes, or the groups of one state; before there is more all are forgotten.
 // Threads  one thread at a time.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_STEP_GROUPS_H_

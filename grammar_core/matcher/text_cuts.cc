@@ -9,22 +9,25 @@
 
 #include "absl/container/flat_hash_map.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/row_states.h"
 
 namespace maskd {
 namespace {
+
+using State = RowStates::State;
 
 // States between two tokens, those left out that take no more than another one. Of a state that
 // begins with a part whose tokens are counted the one with most of them left is enough.
 class Places {
  public:
-  explicit Places(const Automaton& automaton) : automaton_(automaton) {}
+  explicit Places(const RowStates& states) : row_(states) {}
 
-  void Add(TermId state) {
-    const Term& term = automaton_.term(state);
+  void Add(State state) {
+    const Automaton& automaton = row_.automaton();
+    const Term& term = automaton.term(row_.Shared(state));
     const bool is_cat = term.kind == TermKind::kCat;
-    const Term& cell = is_cat ? automaton_.term(term.a) : term;
-    if (cell.kind != TermKind::kLimited) {
+    const Term& cell = is_cat ? automaton.term(term.a) : term;
+    if (RowStates::IsOwn(state) || cell.kind != TermKind::kLimited) {
       states_.try_emplace({state, kUnknownTerm}, Best{state, 0});
       return;
     }
@@ -39,28 +42,28 @@ class Places {
 
  private:
   struct Best {
-    TermId state = kNothingTerm;
+    State state = kNothingTerm;
     std::uint32_t left = 0;
   };
 
-  const Automaton& automaton_;
-  absl::flat_hash_map<std::pair<TermId, TermId>, Best> states_;
+  const RowStates& row_;
+  absl::flat_hash_map<std::pair<State, TermId>, Best> states_;
 };
 
 class Cutter {
  public:
   Cutter(const TokenStepper& stepper, absl::string_view text, Work* work)
-      : automaton_(stepper.automaton()), search_(stepper.search()), text_(text), work_(*work) {}
+      : row_(stepper.states()), search_(stepper.search()), text_(text), work_(*work) {}
 
-  TextCut Run(TermId start) {
+  TextCut Run(State start) {
     At(0).Add(start);
     TextCut cut;
     while (!places_.empty() && work_.ok()) {
       const auto [begin, places] = *places_.begin();
       places_.erase(places_.begin());
       cut.taken_bytes = std::max(cut.taken_bytes, begin);
-      places.VisitAll([&, at = begin](TermId state) {
-        if (at == text_.size()) cut.may_end = cut.may_end || automaton_.MayEnd(state);
+      places.VisitAll([&, at = begin](State state) {
+        if (at == text_.size()) cut.may_end = cut.may_end || row_.MayEnd(state);
         if (work_.Spend()) cut.taken_bytes = std::max(cut.taken_bytes, Follow(at, state));
       });
     }
@@ -68,24 +71,24 @@ class Cutter {
   }
 
  private:
-  Places& At(std::size_t place) { return places_.try_emplace(place, automaton_).first->second; }
+  Places& At(std::size_t place) { return places_.try_emplace(place, row_).first->second; }
 
   // Takes the tokens that the text has at `begin`; where the longest that fits, or its beginning,
   // ends.
-  std::size_t Follow(std::size_t begin, TermId state) {
+  std::size_t Follow(std::size_t begin, State state) {
     const TokenTrie& trie = search_.index->trie();
     std::span<const TrieNode> nodes = trie.nodes();
-    TermId next = state;
+    State next = state;
     std::size_t end = begin;
     while (end < text_.size()) {
       const auto byte = static_cast<unsigned char>(text_[end]);
       const TrieNode* const node = TokenTrie::FindChild(nodes, byte);
       if (node == nullptr) break;
-      next = automaton_.Take(next, byte, work_);
+      next = row_.Take(next, byte, work_);
       if (next == kNothingTerm || next == kFailedTerm) return end;
       ++end;
       if (node->token != TokenTrie::kNoToken && HasToken(trie, *node)) {
-        At(end).Add(automaton_.AtTokenEnd(next));
+        At(end).Add(row_.AtTokenEnd(next));
       }
       nodes = TokenTrie::Below(*node);
     }
@@ -93,13 +96,13 @@ class Cutter {
     return end;
   }
 
-  void FollowLong(std::size_t begin, TermId state, TokenId id) {
+  void FollowLong(std::size_t begin, State state, TokenId id) {
     const absl::string_view bytes = search_.index->vocabulary().TokenBytes(id);
     if (IsExcluded(id) || text_.substr(begin, bytes.size()) != bytes) return;
     std::size_t taken = 0;
-    const TermId next = automaton_.StepText(state, bytes, &taken, work_);
+    const State next = row_.StepText(state, bytes, &taken, work_);
     if (taken == bytes.size() && work_.ok()) {
-      At(begin + taken).Add(automaton_.AtTokenEnd(next));
+      At(begin + taken).Add(row_.AtTokenEnd(next));
     }
   }
 
@@ -112,7 +115,7 @@ class Cutter {
     return any;
   }
 
-  Automaton& automaton_;
+  const RowStates& row_;
   const TokenSearch search_;
   const absl::string_view text_;
   Work& work_;

@@ -15,8 +15,8 @@ void FetchTerm(const Term* term) {
 
 void TokenPreload::Add(const TokenStepper& stepper, TokenStepper::State state,
                        std::span<const TokenId> tokens) {
-  const Automaton& automaton = stepper.automaton();
-  if (automaton.remembers()) return;  // its steps are of another kind
+  const Automaton& automaton = stepper.states().automaton();
+  if (RowStates::IsOwn(state)) return;  // its steps are of another kind
   const Term* const term = &automaton.term(state);
   FetchTerm(term);
   walks_.push_back({&automaton, &stepper.vocabulary(), tokens, {}, term});

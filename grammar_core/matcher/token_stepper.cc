@@ -10,18 +10,6 @@
 #include "grammar_core/base/error.h"
 
 namespace maskd {
-namespace {
-
-// A reference that counts no owner: `mask` belongs to its grammar.
-MaskRef OfGrammar(const MaskRef& mask) { return {MaskRef(), mask.get()}; }
-
-std::shared_ptr<Automaton> AutomatonOf(const std::shared_ptr<const CompiledGrammar>& grammar) {
-  if (!grammar->automaton().remembers()) return {grammar, &grammar->automaton()};
-  return grammar->MakeAutomaton();
-}
-
-}  // namespace
-
 Budget StepBudget(const Limits& limits) {
   Budget::Bounds bounds;
   bounds.work = limits.step_derivatives;
@@ -33,7 +21,7 @@ Budget StepBudget(const Limits& limits) {
 
 TokenStepper::TokenStepper(std::shared_ptr<const CompiledGrammar> grammar,
                            std::vector<TokenId> stop_ids)
-    : grammar_(std::move(grammar)), automaton_(AutomatonOf(grammar_)) {
+    : grammar_(std::move(grammar)), states_(&grammar_->automaton()) {
   if (stop_ids.empty()) return;
   std::sort(stop_ids.begin(), stop_ids.end());
   own_stop_ids_ = std::make_shared<const std::vector<TokenId>>(std::move(stop_ids));
@@ -47,7 +35,7 @@ TokenStepper::Step TokenStepper::Take(State state, TokenId token, Work& work) co
   // The engine would end the text on a stop, so only a grammar that names it may take it.
   if (is_stop && !words.IsSpecial(token)) return {Outcome::kMayNotEnd};
   std::size_t taken = 0;
-  const State next = automaton().StepToken(state, token, &taken, work);
+  const State next = states_.StepToken(state, token, &taken, work);
   if (next == kFailedTerm) return {Outcome::kFailed};
   if (next != kNothingTerm) return {Outcome::kMoved, next, taken};
   if (is_stop) return {Outcome::kMayNotEnd};
@@ -73,20 +61,19 @@ absl::Status TokenStepper::ErrorOf(const Step& step, TokenId token, const Work& 
 }
 
 MaskRef TokenStepper::Mask(State state, Work& work) const {
-  const MaskRef* const mask = automaton().Mask(state, work);
+  MaskRef mask = states_.Mask(state, work);
   if (mask == nullptr) return nullptr;
   const bool may_end = MayEnd(state);
-  if (HasOwnStopIds(**mask, may_end)) return automaton().remembers() ? *mask : OfGrammar(*mask);
-  return WithOwnStopIds(state, **mask, may_end);
+  return HasOwnStopIds(*mask, may_end) ? mask : WithOwnStopIds(state, *mask, may_end);
 }
 
 TokenSearch TokenStepper::search() const {
-  TokenSearch search = {&automaton(), &grammar_->tokenizer().index(), {}};
+  TokenSearch search = {&states_, &grammar_->tokenizer().index(), {}};
   if (own_stop_ids_ != nullptr) search.excluded = *own_stop_ids_;
   return search;
 }
 
-bool TokenStepper::MayEnd(State state) const { return automaton().MayEnd(state); }
+bool TokenStepper::MayEnd(State state) const { return states_.MayEnd(state); }
 
 const std::vector<TokenId>& TokenStepper::stop_ids() const {
   return own_stop_ids_ == nullptr ? vocabulary().stop_ids() : *own_stop_ids_;
@@ -111,7 +98,7 @@ bool TokenStepper::HasOwnStopIds(const TokenMask& mask, bool may_end) const {
 MaskRef TokenStepper::WithOwnStopIds(State state, TokenMask mask, bool may_end) const {
   for (const TokenId id : vocabulary().stop_ids()) mask.Forbid(id);
   for (const TokenId id : *own_stop_ids_) mask.Forbid(id);
-  automaton().AddNamedTokens(state, &mask);
+  states_.AddNamedTokens(state, &mask);
   for (const TokenId id : *own_stop_ids_) {
     if (may_end) {
       mask.Allow(id);

@@ -1,7 +1,7 @@
-// What tokens do in the states of one grammar, under one choice of stop ids. Matchers, drafts and
+// What tokens do in the states of one row, under one choice of stop ids. Matchers, drafts and
 // forced tokens are made of it; it keeps no place of its own.
 //
-// Threads  immutable; copies share what they were made of.
+// Threads  copies share what they were made of, and may live in different threads.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_TOKEN_STEPPER_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_TOKEN_STEPPER_H_
 
@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 
 #include "grammar_core/automaton/fewest_tokens.h"
+#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/mask/token_mask.h"
@@ -52,7 +53,7 @@ class TokenStepper {
   [[nodiscard]] absl::Status ErrorOf(const Step& step, TokenId token, const Work& work) const;
 
   // The tokens allowed in `state`; null if `work` failed. Unless this stepper's own stop ids change
-  // it, the mask belongs to the grammar and lives as long.
+  // it, or what the row has written, the mask belongs to the grammar and lives as long.
   [[nodiscard]] MaskRef Mask(State state, Work& work) const;
 
   [[nodiscard]] bool MayEnd(State state) const;
@@ -63,8 +64,8 @@ class TokenStepper {
   // Whether `token` is one of them.
   [[nodiscard]] bool IsStop(TokenId token) const;
   [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }
-  // The grammar's, or one of this stepper's own where states have no end (Automaton::remembers()).
-  [[nodiscard]] Automaton& automaton() const { return *automaton_; }
+  // The states of the row that this steps; copies share what it has written.
+  [[nodiscard]] const RowStates& states() const { return states_; }
   [[nodiscard]] const Vocabulary& vocabulary() const { return grammar_->tokenizer().vocabulary(); }
 
  private:
@@ -72,7 +73,7 @@ class TokenStepper {
   [[nodiscard]] MaskRef WithOwnStopIds(State state, TokenMask mask, bool may_end) const;
 
   std::shared_ptr<const CompiledGrammar> grammar_;
-  std::shared_ptr<Automaton> automaton_;
+  RowStates states_;
   std::shared_ptr<const std::vector<TokenId>> own_stop_ids_;  // ascending; null: the vocabulary's
 };
 

@@ -38,7 +38,7 @@ absl::StatusOr<GrammarRef> Compile(GrammarSource source, std::optional<int> most
 class Reference {
  public:
   explicit Reference(const Matcher& free)
-      : automaton_(free.stepper().automaton()), vocabulary_(free.stepper().vocabulary()) {}
+      : row_(free.stepper().states()), vocabulary_(free.stepper().vocabulary()) {}
 
   int Least(TermId start) {
     const auto [known, is_new] = least_.try_emplace(start, -1);
@@ -56,7 +56,7 @@ class Reference {
       const auto [characters, state] = *open.begin();
       open.erase(open.begin());
       if (characters > best[state]) continue;
-      if (automaton_.MayEnd(state)) return characters;
+      if (row_.MayEnd(state)) return characters;
       const auto arrive = [&, behind = characters](TermId next, int more) {
         if (next == kNothingTerm) return;
         const auto [at, is_new] = best.try_emplace(next, behind + more);
@@ -64,15 +64,15 @@ class Reference {
         at->second = behind + more;
         open.emplace(at->second, next);
       };
-      const ByteClasses& classes = automaton_.classes();
+      const ByteClasses& classes = row_.classes();
       for (int c = 0; c < classes.count(); ++c) {
         const unsigned char byte = classes.Sample(c);
         const bool begins = byte < 0x80 || byte > 0xBF;
-        arrive(automaton_.Take(state, byte, work), begins ? 1 : 0);
+        arrive(row_.Take(state, byte, work), begins ? 1 : 0);
       }
-      for (TokenId id = 0; automaton_.names_tokens() && id < kVocabSize; ++id) {
+      for (TokenId id = 0; row_.names_tokens() && id < kVocabSize; ++id) {
         std::size_t taken = 0;
-        arrive(automaton_.StepToken(state, id, &taken, work),
+        arrive(row_.StepToken(state, id, &taken, work),
                static_cast<int>(CharactersOf(vocabulary_, id)));
       }
     }
@@ -80,7 +80,7 @@ class Reference {
     return 0;
   }
 
-  Automaton& automaton_;
+  const RowStates& row_;
   const Vocabulary& vocabulary_;
   absl::flat_hash_map<TermId, int> least_;
 };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
+#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
 #include "tests/matcher/long_tokens.h"
@@ -92,6 +94,10 @@ class DistinctValuesTest : public testing::TestWithParam<Schema> {
     return allowed[random_() % allowed.size()];
   }
 
+  [[nodiscard]] virtual bool IsRight(const nlohmann::json& value) const {
+    return value.is_object() || IsDistinct(value);
+  }
+
   // Walks: masks are what can be taken and ended.
   void CheckMasks(std::optional<int> indent = std::nullopt);
 
@@ -128,7 +134,7 @@ void DistinctValuesTest::CheckMasks(std::optional<int> indent) {
     ASSERT_TRUE(rest.ok()) << rest.status() << " behind " << text;
     absl::StrAppend(&text, *rest);
     const auto value = nlohmann::json::parse(text);
-    EXPECT_TRUE(value.is_object() || IsDistinct(value)) << text;
+    EXPECT_TRUE(IsRight(value)) << text;
     EXPECT_TRUE(HasNamesOnce(text)) << text;
   }
 }
@@ -220,6 +226,98 @@ INSTANTIATE_TEST_SUITE_P(
          R"({"type":"object","minProperties":2,"additionalProperties":{"type":"object","additionalProperties":{"enum":[0]}}})"},
     }),
     [](const auto& test) { return test.param.name; });
+
+// An array is of either kind as long as both fit.
+class EitherArrayTest : public DistinctValuesTest {
+ protected:
+  [[nodiscard]] bool IsRight(const nlohmann::json& value) const override {
+    const bool nests = !value.empty() && value[0].is_array();
+    return nests ? IsDistinct(value) && std::all_of(value.begin(), value.end(), IsEither)
+                 : IsEither(value);
+  }
+
+ private:
+  static bool IsEither(const nlohmann::json& array) {
+    return IsDistinct(array) || (array.size() == 3 && array[2] == true);
+  }
+};
+
+TEST_P(EitherArrayTest, MasksAreWhatCanBeTakenAndEnded) { CheckMasks(); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Arrays, EitherArrayTest,
+    testing::ValuesIn(std::vector<Schema>{
+        {"DistinctOrThree",
+         R"({"anyOf":[{"type":"array","uniqueItems":true,"items":{"type":"integer","minimum":0,"maximum":11}},
+{"type":"array","prefixItems":[{"enum":[0,1,11]},{"enum":[0,1,11]},
+{"const":true}],"items":false,"minItems":3}]})"},
+        {"WithinDistinct",
+         R"({"type":"array","uniqueItems":true,"minItems":1,"items":{"anyOf":[
+             {"type":"array","uniqueItems":true,"items":{"type":"integer","minimum":0,"maximum":1}},
+{"type":"array","prefixItems":[{"enum":[0,1]},{"enum":[0,1]},
+{"const":true}],"items":false,"minItems":3}]}})"},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+// What a row has written makes no state of its grammar.
+TEST(DistinctRowsTest, ShareTheStatesOfTheirGrammar) {
+  const auto grammar = Compiled(
+      R"({"type":"array","uniqueItems":true,"items":{"type":["string","integer","array"]}})");
+  const auto walk = [&](absl::string_view text) {
+    Matcher matcher(grammar);
+    for (const char byte : text) {
+      EXPECT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok()) << text;
+      EXPECT_TRUE(matcher.Mask().ok());
+    }
+  };
+  walk(R"([1,12,3,"a","ab",[0,"a"],["b"]])");
+  const std::int64_t terms = grammar->automaton().terms();
+  const std::int64_t masks = grammar->automaton().mask_count();
+  walk(R"([2,21,4,"b","bc",[0,"b"],["c"]])");
+  EXPECT_EQ(grammar->automaton().terms(), terms);
+  EXPECT_EQ(grammar->automaton().mask_count(), masks);
+}
+
+// What is tried for a mask or a completion is given back.
+TEST(DistinctRowsTest, KeepWhatTheyTake) {
+  const auto grammar = Compiled(R"({"type":"array","uniqueItems":true})");
+  Matcher matcher(grammar);
+  for (const char byte : absl::string_view(R"([1,[2,{"a":"b"}],"xyz","x)")) {
+    ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
+  }
+  const std::int64_t held = matcher.stepper().states().held_bytes();
+  EXPECT_GT(held, 0);
+  EXPECT_TRUE(matcher.Mask().ok());
+  EXPECT_TRUE(matcher.ShortestCompletion(100).ok());
+  EXPECT_TRUE(matcher.FewestTokens(10).ok());
+  EXPECT_EQ(matcher.MatchText(R"(yz",1)")->matched_bytes, 2);
+  EXPECT_EQ(matcher.stepper().states().held_bytes(), held);
+}
+
+// Forks go on apart, in threads of their own.
+TEST(DistinctRowsTest, ForksMayLiveInDifferentThreads) {
+  const auto grammar = Compiled(R"({"type":"array","uniqueItems":true})");
+  Matcher matcher(grammar);
+  const auto take = [](Matcher* row, absl::string_view text) {
+    for (const char byte : text) {
+      if (!row->Accept(static_cast<unsigned char>(byte)).ok() || !row->Mask().ok()) return false;
+    }
+    return true;
+  };
+  ASSERT_TRUE(take(&matcher, R"([1,"a",)"));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&take, i, fork = matcher.Fork()]() mutable {
+      const std::string item = absl::StrCat(i + 2);
+      EXPECT_TRUE(take(&fork, absl::StrCat(R"(["a"],"b",)", item, ",{\"x\":")));
+      EXPECT_TRUE(take(&fork, absl::StrCat("1},[", item)));
+      EXPECT_FALSE(TakesBytes(fork.Fork(), "],1]"));
+      EXPECT_FALSE(TakesBytes(fork.Fork(), absl::StrCat("],", item, "]")));
+      EXPECT_TRUE(TakesBytes(fork, absl::StrCat("],", item, "0]")));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
 
 bool Takes(const std::string& schema, absl::string_view text) {
   Matcher matcher(Compiled(schema, PropertyOrder::kDeclared));

@@ -1,0 +1,108 @@
+// The states of one row: those of its grammar's automaton and, within arrays whose items must
+// differ, the row's own beside them (row_memory.h). All that takes a row further goes through this.
+//
+// Cost      where the grammar has no such arrays, that of the automaton itself.
+// Copies    share what the row has written.
+// Errors    by Work, as with Automaton.
+// Threads   as Automaton; copies may live in different threads.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_ROW_STATES_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_ROW_STATES_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/named_tokens.h"
+#include "grammar_core/automaton/row_memory.h"
+#include "grammar_core/automaton/work.h"
+
+namespace maskd {
+
+class RowStates {
+ public:
+  using State = RowMemory::State;
+
+  // `automaton` must outlive this and its copies.
+  explicit RowStates(Automaton* automaton)
+      : automaton_(automaton),
+        memory_(automaton->remembers() ? std::make_shared<RowMemory>(automaton) : nullptr) {}
+
+  [[nodiscard]] Automaton& automaton() const { return *automaton_; }
+  [[nodiscard]] State start() const { return automaton_->start(); }
+  // Whether `state` says something in this row and its forks only.
+  [[nodiscard]] static bool IsOwn(State state) { return RowMemory::IsOwn(state); }
+
+  // As long as it lives, states that are made are for a while (see RowMemory::Scratch).
+  class Scratch {
+   public:
+    explicit Scratch(const RowStates& states) : scratch_(states.memory_.get()) {}
+
+   private:
+    RowMemory::Scratch scratch_;
+  };
+
+  // The state behind `byte`: kNothingTerm if there is none, kFailedTerm if `work` failed.
+  State Take(State state, unsigned char byte, Work& work) const {
+    return memory_ == nullptr ? automaton_->Step(state, byte, work) : TakeOwn(state, byte, work);
+  }
+  // See Automaton::StepText(), Automaton::StepToken() and Automaton::AtTokenEnd().
+  State StepText(State state, absl::string_view text, std::size_t* taken, Work& work) const;
+  State StepToken(State state, TokenId id, std::size_t* taken, Work& work) const;
+  [[nodiscard]] State AtTokenEnd(State state) const {
+    return IsOwn(state) ? state : automaton_->AtTokenEnd(state);  // those count no tokens
+  }
+
+  // The one byte that `state` takes, if it takes just one, and no token by name; meaningless when
+  // `work` failed.
+  struct OnlyByte {
+    bool exists = false;
+    unsigned char byte = 0;
+    State next = kNothingTerm;
+  };
+  OnlyByte FindOnlyByte(State state, Work& work) const;
+
+  // The state of the automaton that takes what `state` does and what the row's items forbid.
+  [[nodiscard]] TermId Shared(State state) const { return IsOwn(state) ? SharedOf(state) : state; }
+  // Whether the text may end there, and a lower bound of what completes it.
+  [[nodiscard]] bool MayEnd(State state) const { return automaton_->MayEnd(Shared(state)); }
+  [[nodiscard]] std::uint32_t MinBytes(State state) const {
+    return automaton_->MinBytes(Shared(state));
+  }
+  // Equal for states that look alike to one token.
+  [[nodiscard]] Hash128 KeyOf(State state) const;
+
+  // The tokens allowed in `state`; null if `work` failed. It lives as long as the automaton, or as
+  // its reference where an own state's differs from all that the automaton has.
+  [[nodiscard]] MaskRef Mask(State state, Work& work) const;
+
+  // See Automaton.
+  void AddNamedTokens(State state, TokenMask* mask) const {
+    automaton_->AddNamedTokens(Shared(state), mask);
+  }
+  [[nodiscard]] std::vector<NamedTokens::Step> NamedSteps(State state) const {
+    return automaton_->NamedSteps(Shared(state));
+  }
+  [[nodiscard]] bool names_tokens() const { return automaton_->names_tokens(); }
+  [[nodiscard]] bool limits_tokens() const { return automaton_->limits_tokens(); }
+  [[nodiscard]] Measure measure() const { return automaton_->measure(); }
+  [[nodiscard]] const ByteClasses& classes() const { return automaton_->classes(); }
+
+  // What the row has written, roughly.
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return memory_ == nullptr ? 0 : memory_->held_bytes();
+  }
+
+ private:
+  State TakeOwn(State state, unsigned char byte, Work& work) const;
+  [[nodiscard]] TermId SharedOf(State state) const;
+
+  Automaton* automaton_;
+  std::shared_ptr<RowMemory> memory_;  // where the automaton remembers nothing: null
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_ROW_STATES_H_
