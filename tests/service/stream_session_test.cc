@@ -1,5 +1,6 @@
 #include "service/stream_session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -595,6 +597,22 @@ TEST_F(StreamSessionTest, ManyRowsAreAnsweredAsEachAlone) {
   }
 }
 
+// How many times 100 steps look behind the start of `grammar`, each begun at once.
+int LooksBehindStart(const cache::GrammarPtr& grammar, WarmUpQueue* queue) {
+  const Sequence sequence(grammar, {});
+  std::vector<SequencePosition> positions;
+  EXPECT_TRUE(sequence.FillPositions({}, &positions).ok());
+  PlacesAhead ahead(queue);
+  int looks = 0;
+  for (int step = 0; step < 100; ++step) {
+    ahead.BeginStep();
+    for (int row = 0; row < 3; ++row) ahead.Note(grammar, positions.front());
+    looks += ahead.place_count();
+    ahead.LookAhead();
+  }
+  return looks;
+}
+
 // A place that the next step came too early for is looked behind again, but not for ever.
 TEST(PlacesAhead, LooksAgainBehindWhatWasNotFinished) {
   WarmUpQueue queue(0, 16);
@@ -602,23 +620,17 @@ TEST(PlacesAhead, LooksAgainBehindWhatWasNotFinished) {
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   GrammarStore grammars(Config(), nullptr);
   const LoadedTokenizer& tokenizer = (*loaded)->all().front();
-  const auto request = grammars.Get(Choice(R"(["abc","abd","xyz"])"), tokenizer);
-  ASSERT_TRUE(request.ok()) << request.status();
-  request->ticket.WaitUntil(std::chrono::steady_clock::now() + std::chrono::seconds(30));
-  const cache::GrammarPtr grammar = *request->ticket.result();
-  const Sequence sequence(grammar, {});
-  std::vector<SequencePosition> positions;
-  ASSERT_TRUE(sequence.FillPositions({}, &positions).ok());
-  PlacesAhead ahead(&queue);
-  int looks = 0;
-  for (int step = 0; step < 100; ++step) {
-    ahead.BeginStep();
-    for (int row = 0; row < 3; ++row) ahead.Note(grammar, positions.front());
-    looks += ahead.place_count();
-    ahead.LookAhead();  // the next step begins before the queue does
+  int most = 0;
+  for (int i = 0; i < 100 && most < 2; ++i) {  // the queue may be the faster one
+    const auto request =
+        grammars.Get(Choice(absl::StrCat(R"(["abc","abd","xyz)", i, R"("])")), tokenizer);
+    ASSERT_TRUE(request.ok()) << request.status();
+    request->ticket.WaitUntil(std::chrono::steady_clock::now() + std::chrono::seconds(30));
+    const int looks = LooksBehindStart(*request->ticket.result(), &queue);
+    EXPECT_LT(looks, 10);
+    most = std::max(most, looks);
   }
-  EXPECT_GT(looks, 1);
-  EXPECT_LT(looks, 10);
+  EXPECT_GT(most, 1);
 }
 
 // The masks behind a row's place are made before its next token comes.
