@@ -161,10 +161,12 @@ class Search {
   }
 
   // Puts a state of several cells back with the bound that their sizes give; false where it is not
-  // better than the one it has.
+  // better than the one it has. An own state takes no more than the shared one does.
   bool MeasureCells(const Open& at, Frontier* frontier) {
-    if (at.measured || !IsOf(TermKind::kCat, at.state)) return false;
-    const Size rest = SizeFrom(at.state);
+    const bool is_own = RowStates::IsOwn(at.state);
+    if (at.measured || (!is_own && !IsOf(TermKind::kCat, at.state))) return false;
+    Size rest = SizeFrom(states_.Shared(at.state));
+    rest.exact &= !is_own;
     const std::uint32_t bound = SaturatingAdd(at.bytes, rest.bytes);
     if (!rest.exact && bound <= at.bound) return false;
     if (bound <= most_) {

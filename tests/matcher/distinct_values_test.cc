@@ -399,5 +399,29 @@ TEST(DistinctValuesEqualityTest, HoldsForArraysWithinArrays) {
   EXPECT_FALSE(Takes(inner, "[[1,2],[1,2]]"));
 }
 
+// Where no name may stand twice and one of several must come, the shortest completion is found
+// within the budget of a step.
+TEST(DistinctValuesTest, CompletesObjectsOfConditionsOnTheirNames) {
+  Matcher matcher(Compiled(
+      R"({"type":"object","allOf":[
+            {"patternProperties":{"^.{1,2}$":true,"^...*a$":{"type":"integer","minimum":15}},
+             "additionalProperties":false},
+            {"anyOf":[{"not":{"patternProperties":{"^cdeb":false}}},
+                      {"not":{"patternProperties":{"^11":{"not":{"multipleOf":7}}}}}]},
+            {"anyOf":[{"not":{"patternProperties":{"^kwjh":false}}},
+                      {"not":{"patternProperties":{"7777":{"multipleOf":30}}}}]}],
+          "maxProperties":2,
+          "patternProperties":{"a":{"multipleOf":10,"not":{"multipleOf":20}}}})"));
+  for (const char byte : std::string(R"({"some name that says nothing of the conditions)")) {
+    ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
+  }
+  const auto rest = matcher.ShortestCompletion(1'000);
+  ASSERT_TRUE(rest.ok()) << rest.status();
+  for (const char byte : *rest) {
+    ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
+  }
+  EXPECT_TRUE(matcher.may_end());
+}
+
 }  // namespace
 }  // namespace maskd
