@@ -92,7 +92,6 @@ class XmlWriter {
       : style_(style),
         copier_(copier),
         b_(builder),
-        budget_(budget),
         read_(read),
         parts_(read.ir, budget),
         place_(read.ir.rules[read.ir.start].place) {
@@ -331,7 +330,6 @@ class XmlWriter {
   const XmlStyle& style_;
   const IrCopier& copier_;
   IrBuilder& b_;
-  Budget& budget_;
   ReadResult& read_;
   ValueParts parts_;
   const std::string place_;
