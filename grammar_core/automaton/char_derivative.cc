@@ -106,16 +106,17 @@ class Distances {
     auto operator<=>(const Distance&) const = default;
   };
 
-  Distance Of(TermId id) {
+  // Below so many levels a term is taken as a whole.
+  Distance Of(TermId id, int levels = kMaxLevels) {
     const Term& term = store_->term(id);
-    if (term.kind != TermKind::kAnd && term.kind != TermKind::kAlt) {
+    if (levels == 0 || (term.kind != TermKind::kAnd && term.kind != TermKind::kAlt)) {
       return {IsSearch(id) ? term.min_bytes : 0, term.min_bytes};
     }
     if (const auto known = known_.find(id); known != known_.end()) return known->second;
     const bool is_both = term.kind == TermKind::kAnd;
     Distance distance = is_both ? Distance{0, 0} : Distance{kNoEnd, kNoEnd};
     for (const TermId part : store_->list(term.a)) {
-      const Distance one = Of(part);
+      const Distance one = Of(part, levels - 1);
       distance = is_both ? Distance{std::max(distance.farthest, one.farthest),
                                     SaturatingAdd(distance.all, one.all)}
                          : std::min(distance, one);
@@ -161,6 +162,7 @@ class Distances {
     }
   }
 
+  static constexpr int kMaxLevels = 64;
   static constexpr int kMaxVisits = 64;
 
   const TermStore* store_;

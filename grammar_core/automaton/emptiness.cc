@@ -1,6 +1,7 @@
 #include "grammar_core/automaton/emptiness.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -120,6 +121,7 @@ class EmptinessSearch {
     absl::StatusOr<GrammarIr> characters = std::move(builder_).Build(rule);
     if (!characters.ok()) return characters.status();
     characters_ = *std::move(characters);
+    if (absl::Status status = CheckDepth(questions); !status.ok()) return status;
     absl::StatusOr<GrammarFacts> facts = GrammarFacts::Create(characters_, limits_, budget_);
     if (!facts.ok()) return facts.status();
     facts_ = std::make_unique<const GrammarFacts>(*std::move(facts));
@@ -185,6 +187,25 @@ class EmptinessSearch {
   const GrammarIr& ir_;
   const Limits& limits_;
   Budget& budget_;
+  // Derivatives descend by recursion, and the facts that bound it elsewhere are made of rules. A
+  // node comes behind those below it.
+  absl::Status CheckDepth(const Questions& questions) const {
+    std::vector<std::int64_t> depth(characters_.nodes.size());
+    for (NodeId id = 0; id < depth.size(); ++id) {
+      const IrNode& node = characters_.nodes[id];
+      for (std::uint32_t i = 0; i < node.child_count; ++i) {
+        depth[id] = std::max(depth[id], depth[characters_.children[node.first_child + i]] + 1);
+      }
+    }
+    for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
+      const std::int64_t descent = questions.parts[node] ? depth[copier_.CopyOf(node)] : 0;
+      if (descent > limits_.derivative_depth) {
+        return LimitExceeded(PlaceOf(node), "derivative_depth", limits_.derivative_depth, descent);
+      }
+    }
+    return absl::OkStatus();
+  }
+
   IrBuilder builder_;
   IrCopier copier_;
   GrammarIr characters_;

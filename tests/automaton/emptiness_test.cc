@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/base/error.h"
@@ -133,6 +134,18 @@ TEST(EmptinessTest, PatternsThatAreFarApartHoldTogether) {
                   .substr(0, 8),
               "start = ");
   }
+}
+
+// It is searched by recursion, so it must not be deep.
+TEST(EmptinessTest, IntersectionsWithinChoicesWithoutEndAreRefused) {
+  IrBuilder b{Limits()};
+  NodeId text = b.Text("a");
+  for (int i = 0; i < 50'000; ++i) {
+    const NodeId letters = b.Repeat(b.Chars(CharSet({{'a', 'z'}})), 1 + i % 3, kUnbounded);
+    text = b.And({letters, b.Alt({b.Text(i % 2 == 0 ? "xy" : "yx"), text})});
+  }
+  EXPECT_THAT(Normalised(Grammar(b, b.Encode(Spelling::kUtf8, text))),
+              testing::HasSubstr("limit derivative_depth is 2000"));
 }
 
 TEST(EmptinessTest, APatternAndItsComplementAreNothing) {
