@@ -6,6 +6,7 @@
 #include "grammar_core/automaton/cell_chain.h"
 #include "grammar_core/automaton/mask_maker.h"
 #include "grammar_core/automaton/row_memory.h"
+#include "grammar_core/base/sort_unique.h"
 
 namespace maskd {
 Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* masks,
@@ -187,9 +188,7 @@ std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& 
     const TermId next = store_.Encode(edge.to, {partial.spelling});
     beyond.targets.push_back(is_cat ? store_.Cat(next, term.b) : next);
   }
-  std::sort(beyond.targets.begin(), beyond.targets.end());
-  beyond.targets.erase(std::unique(beyond.targets.begin(), beyond.targets.end()),
-                       beyond.targets.end());
+  SortUnique(&beyond.targets);
   beyond.all = covered > kMaxCodePoint;
   return beyond;
 }

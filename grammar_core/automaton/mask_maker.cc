@@ -92,14 +92,15 @@ int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
 bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
   const TermStore& store = automaton_->store();
   const std::span<const TermId> branches = store.list(store.term(parts.cell).a);
+  std::vector<TermId> of_names;
   std::vector<TermId> others;
   for (const TermId branch : branches) {
-    if (!IsOfNames(automaton_->Join(branch, parts.tail))) others.push_back(branch);
+    const bool is_of_names = IsOfNames(automaton_->Join(branch, parts.tail));
+    (is_of_names ? of_names : others).push_back(branch);
   }
   const bool many = others.size() > kMaxBranches || CountIntersections(others) > kMaxIntersections;
-  if (many && others.size() == branches.size()) return false;
-  for (const TermId branch : branches) {
-    if (many && std::ranges::find(others, branch) != others.end()) continue;
+  if (many && of_names.empty()) return false;
+  for (const TermId branch : many ? std::span<const TermId>(of_names) : branches) {
     if (MakeByNames({branch, parts.tail}, mask)) continue;
     MergeMaskOf(automaton_->Join(branch, parts.tail), mask);
   }

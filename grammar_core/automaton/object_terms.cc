@@ -66,8 +66,9 @@ TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPha
                        Begin(object, shape.progress.start(), ObjectPhase::kFirst, work));
   }
   const bool before_close = phase != ObjectPhase::kMust;
-  if (byte == Spec(object).close() && before_close && shape.progress.MayClose(progress))
+  if (byte == Spec(object).close() && before_close && shape.progress.MayClose(progress)) {
     return kEmptyTerm;
+  }
   if (byte == '"' && phase != ObjectPhase::kNext) return Member(object, progress, work);
   if (byte == ',' && phase == ObjectPhase::kNext && shape.progress.MayWriteAny(progress, work)) {
     return store_->Cat(shape.after_comma, Begin(object, progress, ObjectPhase::kMust, work));
@@ -81,8 +82,9 @@ TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, Ob
   if (phase == ObjectPhase::kOpen) {
     return Phase(object, shape.progress.start(), ObjectPhase::kFirst);
   }
-  if (phase == ObjectPhase::kMust)
+  if (phase == ObjectPhase::kMust) {
     return byte == '"' ? Member(object, progress, work) : kNothingTerm;
+  }
   const ObjectSpec& spec = Spec(object);
   const std::uint32_t depth = DepthOf(object);
   const bool next = phase == ObjectPhase::kNext;
@@ -91,8 +93,9 @@ TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, Ob
                                     Begin(object, progress, ObjectPhase::kMust, work));
     return next ? store_->Cat(shape.after_comma, store_->Cat(store_->Byte('\n'), line)) : line;
   }
-  if (byte != (next ? '\n' : spec.close()) || !shape.progress.MayClose(progress))
+  if (byte != (next ? '\n' : spec.close()) || !shape.progress.MayClose(progress)) {
     return kNothingTerm;
+  }
   if (!next) return kEmptyTerm;
   const auto close = static_cast<unsigned char>(spec.close());
   return store_->Cat(store_->Spaces(depth * spec.indent), store_->Byte(close));

@@ -5,17 +5,10 @@
 #include <vector>
 
 #include "grammar_core/automaton/term_store.h"
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/ir/counts.h"
 
 namespace maskd {
-namespace {
-
-void SortUnique(std::vector<TermId>* terms) {
-  std::sort(terms->begin(), terms->end());
-  terms->erase(std::unique(terms->begin(), terms->end()), terms->end());
-}
-
-}  // namespace
 
 Power TermStore::PowerOf(TermId id) const {
   const Term& term = terms_[id];

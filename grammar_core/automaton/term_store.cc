@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/base/utf8.h"
 
 namespace maskd {
@@ -414,8 +415,7 @@ TermId TermStore::And(std::vector<TermId> terms) {
       flat.push_back(id);
     }
   }
-  std::sort(flat.begin(), flat.end());
-  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  SortUnique(&flat);
   if (flat.empty()) return all_text_;
   if (flat.size() == 1) return flat[0];
   if (Contradict(*this, flat)) return kNothingTerm;

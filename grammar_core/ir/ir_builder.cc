@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/ir/pool_keys.h"
 
@@ -155,8 +156,7 @@ NodeId IrBuilder::TextSet(const std::vector<std::string>& utf8_texts) {
 }
 
 NodeId IrBuilder::CodePointSet(std::vector<std::u32string> texts) {
-  if (!std::is_sorted(texts.begin(), texts.end())) std::sort(texts.begin(), texts.end());
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  SortUnique(&texts);
   if (texts.empty()) return kNothingId;
   if (texts.front().empty()) {
     texts.erase(texts.begin());

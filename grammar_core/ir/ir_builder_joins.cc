@@ -9,17 +9,10 @@
 #include <vector>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
-namespace {
-
-void SortUnique(std::vector<NodeId>* nodes) {
-  std::sort(nodes->begin(), nodes->end());
-  nodes->erase(std::unique(nodes->begin(), nodes->end()), nodes->end());
-}
-
-}  // namespace
 
 struct IrBuilder::AltParts {
   std::vector<NodeId> others;

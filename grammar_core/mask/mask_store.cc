@@ -4,6 +4,7 @@
 #include <atomic>
 #include <utility>
 
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/mask/bit_words.h"
 
 namespace maskd {
@@ -135,8 +136,7 @@ std::shared_ptr<const TokenTrie> MaskStore::TextsAfter(unsigned char byte) {
       if (static_cast<unsigned char>(bytes[i]) == byte) texts.push_back(bytes.substr(i + 1));
     }
   }
-  std::sort(texts.begin(), texts.end());
-  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  SortUnique(&texts);
   std::vector<TokenTrie::Entry> entries;
   for (const absl::string_view text : texts) {
     entries.push_back({text, static_cast<TokenId>(entries.size())});

@@ -15,6 +15,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/sha256.h"
+#include "grammar_core/base/sort_unique.h"
 
 namespace maskd {
 namespace {
@@ -96,8 +97,7 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> Vocabulary::Create(std::string
   if (!checked.ok()) {
     return checked;
   }
-  std::sort(stop_ids.begin(), stop_ids.end());
-  stop_ids.erase(std::unique(stop_ids.begin(), stop_ids.end()), stop_ids.end());
+  SortUnique(&stop_ids);
 
   std::shared_ptr<Vocabulary> made(new Vocabulary);
   made->name_ = std::move(name);

@@ -381,22 +381,29 @@ TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
   EXPECT_LT(fixture.masks().stats().keys, 100);
 }
 
-// Names are told by their form, not walked letter by letter in all objects at once.
-TEST(AutomatonTest, MasksOfManyObjectsAreFarBelowAStepsBudget) {
-  IrBuilder b{Limits()};
-  Fixture fixture(BuildOrDie(b, ChoiceOfObjects(&b, 200)));
-  Automaton& automaton = fixture.automaton();
+// The mask behind each text takes no more than `work` derivatives, the text's own among them.
+void ExpectMasksWithin(Fixture* fixture, std::int64_t work_bound,
+                       const std::vector<std::string>& texts) {
+  Automaton& automaton = fixture->automaton();
   Budget::Bounds bounds;
-  bounds.work = Limits().step_derivatives / 10;
-  for (const char* text :
-       {"", "{", "{\"", "{\"a", "{\"aa", "{\"aaa\"", "{\"1\":3,", "{\"1\":3,\""}) {
+  bounds.work = work_bound;
+  bounds.wall_ms = 60'000;
+  for (const std::string& text : texts) {
     Budget budget(bounds);
     Work work(budget);
     std::size_t taken = 0;
     const TermId state = automaton.StepText(automaton.start(), text, &taken, work);
-    EXPECT_EQ(taken, absl::string_view(text).size());
+    EXPECT_EQ(taken, text.size());
     EXPECT_NE(automaton.Mask(state, work), nullptr) << text << ": " << work.error();
   }
+}
+
+// Names are told by their form, not walked letter by letter in all objects at once.
+TEST(AutomatonTest, MasksOfManyObjectsAreFarBelowAStepsBudget) {
+  IrBuilder b{Limits()};
+  Fixture fixture(BuildOrDie(b, ChoiceOfObjects(&b, 200)));
+  ExpectMasksWithin(&fixture, Limits().step_derivatives / 10,
+                    {"", "{", "{\"", "{\"a", "{\"aa", "{\"aaa\"", "{\"1\":3,", "{\"1\":3,\""});
 }
 
 // Texts of some length that hold one of each of `pairs` somewhere, spelled out: a choice of 2^n
@@ -425,18 +432,8 @@ TEST(AutomatonTest, MasksOfManyIntersectionsAreFarBelowAStepsBudget) {
           {{"ab1", "b12"}, {"bc1", "c12"}, {"ca1", "a12"}, {"0", "3"}, {"d6", "6d"}, {"{", "["}})));
   EXPECT_TRUE(fixture.Accepts(R"("b12c12a12d63[")"));
   EXPECT_FALSE(fixture.Accepts(R"("b12c12a1d63[")"));
-  Automaton& automaton = fixture.automaton();
-  Budget::Bounds bounds;
-  bounds.work = Limits().step_derivatives / 4;
-  bounds.wall_ms = 60'000;
-  for (const char* text : {"", "\"", "\"a", "\"ab1", "\"ab1c1", "\"ab1c12ca106"}) {
-    Budget budget(bounds);
-    Work work(budget);
-    std::size_t taken = 0;
-    const TermId state = automaton.StepText(automaton.start(), text, &taken, work);
-    EXPECT_EQ(taken, absl::string_view(text).size());
-    EXPECT_NE(automaton.Mask(state, work), nullptr) << text << ": " << work.error();
-  }
+  ExpectMasksWithin(&fixture, Limits().step_derivatives / 4,
+                    {"", "\"", "\"a", "\"ab1", "\"ab1c1", "\"ab1c12ca106"});
 }
 
 TEST(AutomatonTest, AStepOverItsBudgetLeavesTheGrammarWhole) {

@@ -26,17 +26,18 @@ constexpr std::size_t kMaxStates = 3'000;
 constexpr std::size_t kMaxByteStates = 100;
 constexpr int kUnknown = -1;
 
-int FewestByOracle(PrefixOracle* oracle, const Vocabulary& vocabulary, PrefixOracle::State start) {
+// The fewest of `pieces` to an end; kUnknown when none is found within `max_states` states.
+int FewestByOracle(PrefixOracle* oracle, PrefixOracle::State start,
+                   const std::vector<std::string>& pieces, std::size_t max_states) {
   std::set<PrefixOracle::State> met = {start};
   std::vector<PrefixOracle::State> level = {start};
-  for (int tokens = 0; !level.empty(); ++tokens) {
+  for (int taken = 0; !level.empty(); ++taken) {
     std::vector<PrefixOracle::State> next;
     for (const PrefixOracle::State state : level) {
-      if (oracle->MayEnd(state)) return tokens;
-      if (met.size() > kMaxStates) return kUnknown;
-      for (TokenId id = 0; id < vocabulary.size(); ++id) {
-        if (vocabulary.IsSpecial(id) || vocabulary.TokenBytes(id).empty()) continue;
-        const auto after = oracle->StepText(state, vocabulary.TokenBytes(id));
+      if (oracle->MayEnd(state)) return taken;
+      if (met.size() > max_states) return kUnknown;
+      for (const std::string& piece : pieces) {
+        const auto after = oracle->StepText(state, piece);
         if (after != PrefixOracle::kDead && met.insert(after).second) next.push_back(after);
       }
     }
@@ -45,23 +46,19 @@ int FewestByOracle(PrefixOracle* oracle, const Vocabulary& vocabulary, PrefixOra
   return kUnknown;
 }
 
-// The least bytes to an end; kUnknown as above.
-int ShortestByOracle(PrefixOracle* oracle, PrefixOracle::State start) {
-  std::set<PrefixOracle::State> met = {start};
-  std::vector<PrefixOracle::State> level = {start};
-  for (int bytes = 0; !level.empty(); ++bytes) {
-    std::vector<PrefixOracle::State> next;
-    for (const PrefixOracle::State state : level) {
-      if (oracle->MayEnd(state)) return bytes;
-      if (met.size() > kMaxByteStates) return kUnknown;
-      for (int byte = 0; byte < 256; ++byte) {
-        const auto after = oracle->StepText(state, std::string(1, static_cast<char>(byte)));
-        if (after != PrefixOracle::kDead && met.insert(after).second) next.push_back(after);
-      }
-    }
-    level = next;
+std::vector<std::string> TextTokens(const Vocabulary& vocabulary) {
+  std::vector<std::string> tokens;
+  for (TokenId id = 0; id < vocabulary.size(); ++id) {
+    if (vocabulary.IsSpecial(id) || vocabulary.TokenBytes(id).empty()) continue;
+    tokens.emplace_back(vocabulary.TokenBytes(id));
   }
-  return kUnknown;
+  return tokens;
+}
+
+std::vector<std::string> Bytes() {
+  std::vector<std::string> bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes.emplace_back(1, static_cast<char>(byte));
+  return bytes;
 }
 
 void ExpectShortest(Matcher* matcher, int shortest) {
@@ -102,6 +99,8 @@ class CompletionTest : public testing::TestWithParam<int> {};
 
 TEST_P(CompletionTest, FewestTokensAreThoseOfBreadthFirst) {
   const auto space = TokenizerSpace::Create(TestVocabulary());
+  const std::vector<std::string> tokens = TextTokens(space->vocabulary());
+  const std::vector<std::string> bytes = Bytes();
   int compared = 0;
   for (int i = 0; i < kGrammars && !HasFailure(); ++i) {
     Random random(static_cast<std::uint64_t>(GetParam() * kGrammars + i));
@@ -114,12 +113,12 @@ TEST_P(CompletionTest, FewestTokensAreThoseOfBreadthFirst) {
     Matcher matcher(*grammar);
     PrefixOracle::State state = oracle.start();
     for (int at = 0; at < kWalkTokens && !HasFailure(); ++at) {
-      const int fewest = FewestByOracle(&oracle, space->vocabulary(), state);
+      const int fewest = FewestByOracle(&oracle, state, tokens, kMaxStates);
       if (fewest != kUnknown) {
         ++compared;
         ExpectSame(&matcher, fewest);
       }
-      const int shortest = ShortestByOracle(&oracle, state);
+      const int shortest = FewestByOracle(&oracle, state, bytes, kMaxByteStates);
       if (shortest != kUnknown) ExpectShortest(&matcher, shortest);
       std::vector<TokenId> allowed;
       (*matcher.Mask())->VisitAllowed([&](TokenId id) {

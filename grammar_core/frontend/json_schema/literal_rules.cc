@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/frontend/json_schema/number_facets.h"
 #include "grammar_core/ir/number/number_language.h"
 
@@ -17,8 +18,7 @@ NodeId Quoted(NodeId characters, IrBuilder& b) {
 // What spells exactly these numbers.
 NumberSpec SpecOf(std::vector<Decimal> values, NumberSpelling spelling, RuleContext& context) {
   NumberSpec spec = AllNumbers(context.options);
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  SortUnique(&values);
   spec.intervals.clear();
   for (Decimal& value : values) {
     MakeRoomFor(value, &spec);

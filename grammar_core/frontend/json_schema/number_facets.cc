@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/ir/number/number_language.h"
 
 namespace maskd {
@@ -178,8 +179,7 @@ class NumberCollector {
   std::vector<NumberInterval> Intervals() {
     NumberInterval rest;
     if (min_.has_value()) rest = {min_->value, std::nullopt, min_->open, false};
-    std::sort(excluded_.begin(), excluded_.end());
-    excluded_.erase(std::unique(excluded_.begin(), excluded_.end()), excluded_.end());
+    SortUnique(&excluded_);
     std::vector<NumberInterval> intervals;
     for (Decimal& number : excluded_) {
       if (rest.min.has_value() && number < *rest.min) continue;

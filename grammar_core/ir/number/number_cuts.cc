@@ -4,6 +4,8 @@
 #include <optional>
 #include <tuple>
 
+#include "grammar_core/base/sort_unique.h"
+
 namespace maskd {
 namespace {
 
@@ -43,8 +45,7 @@ NumberCuts::NumberCuts(const std::vector<NumberInterval>& intervals, bool negati
       if (const Decimal* value = Magnitude(*end, negative)) strings_.push_back(value->digits);
     }
   }
-  std::sort(strings_.begin(), strings_.end());
-  strings_.erase(std::unique(strings_.begin(), strings_.end()), strings_.end());
+  SortUnique(&strings_);
   for (const NumberInterval& interval : intervals) {
     inside_at_zero_ |= ReachesZero(interval, negative);
     // The nearer end lets in, the farther out; seen from the negative numbers the ends change
