@@ -29,38 +29,82 @@ namespace {
 constexpr int kMaxBytes = 1 << 12;
 constexpr std::size_t kMaxSequences = 4;
 
-struct Source {
-  const char* kind;
-  const char* text;
-};
+const std::vector<GrammarSource>& Sources() {
+  static const std::vector<GrammarSource> sources = {
+      GrammarSource{"json", ""},
+      GrammarSource{"json_object", ""},
+      GrammarSource{"choice", R"(["", "a", "ab", "abc", "b\u00e9", "\"", "true"])"},
+      GrammarSource{"regex", R"((a|b|ab|ba)*c?)"},
+      GrammarSource{"regex", R"([^\x00-\x1f"]{2,5}|\p{L}+[0-9]{1000,2000})"},
+      GrammarSource{"regex", R"((?:\u00e9|e\u0301){3,}\.?)"},
+      GrammarSource{"json_schema", R"({"type": "string", "minLength": 2, "maxLength": 5})"},
+      GrammarSource{"json_schema", R"({"type": "string", "maxLength": 1000000})"},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3})"},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "array", "prefixItems": [{"type": "null"}, {"enum": [1, "x", [true]]}], "items": false})"},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "object", "properties": {"ab": {"type": "number"}, "a": {"type": "boolean"}, "abc": {"$ref": "#"}}, "required": ["a"]})"},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "object", "properties": {"\u00e9": {"const": "\u00e9\ud83d\ude00"}}, "required": ["x"], "additionalProperties": {"type": "string"}})"},
+      GrammarSource{
+          "json_schema",
+          R"({"anyOf": [{"type": "object", "properties": {"k": {"const": 1}}, "required": ["k"]}, {"type": "object", "properties": {"k": {"const": 12}, "v": {"type": "null"}}, "required": ["k"]}, {"type": "string"}]})"},
+      GrammarSource{
+          "json_schema",
+          R"({"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "properties": {"l": {"$ref": "#/$defs/t"}, "r": {"anyOf": [{"$ref": "#/$defs/t"}, {"type": "null"}]}}, "additionalProperties": false}}})"},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "array", "items": {"enum": [1, 1.5, "a", "b", null, [1], [2]]}, "uniqueItems": true, "minItems": 2})"},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string", "maxLength": 2}}, "additionalProperties": false}, "uniqueItems": true})"},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "object", "properties": {"a": {"type": "integer"}, "ab": {"enum": ["ab", "abab"]}, "b": true}, "required": ["a", "b"], "patternProperties": {"b$": {"not": {"type": "null"}}}, "additionalProperties": {"type": "boolean"}, "maxProperties": 4})",
+          {.property_order = PropertyOrder::kAny}},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "array", "contains": {"const": 12}, "minContains": 1, "maxContains": 2, "items": {"type": "number", "multipleOf": 0.5, "minimum": -1, "exclusiveMaximum": 1000}})"},
+      GrammarSource{
+          "json_schema",
+          R"({"oneOf": [{"required": ["a"]}, {"required": ["k"]}], "type": "object", "propertyNames": {"pattern": "^[ak]+$"}, "additionalProperties": {"type": "string", "format": "date"}})",
+          {.property_order = PropertyOrder::kAny, .formats = Formats::kAsserted}},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "object", "properties": {"l": {"type": "array", "items": {"type": "null"}}, "x": {"$ref": "#"}}})",
+          {.indent = 2}},
+      GrammarSource{
+          "json_schema",
+          R"({"type": "string", "allOf": [{"pattern": "ab"}, {"pattern": "ba"}, {"not": {"pattern": "aa|bb"}}], "maxLength": 12})"},
+      GrammarSource{"json", "", {.max_characters = 20}},
+      GrammarSource{
+          "json_schema", R"({"type": "array", "items": {"type": "string"}})", {.max_tokens = 8}},
+      GrammarSource{"regex", R"((?=.*ab)(?!.*12)[a-z0-9 ]{4,}(?<=\.|e))"},
+      GrammarSource{"lark",
+                    "start: expr\nexpr: expr \"+\" expr | expr expr | A | \"[\" expr \"]\"\nA: "
+                    "/[ab]+/ & ~\"abab\"\n%ignore /[ \\n]+/\n"},
+      GrammarSource{"lark",
+                    "start: (\"ab\" <[34,100-120]> | <[97-99]> \"12\" | <[65]>? T)+\nT: "
+                    "/[^\\x00-\\x1f]{2,}/\n"},
+      GrammarSource{"ebnf", "root ::= word (\", \" word)* \".\"\nword[max_tokens=2] ::= [a-z]+\n"},
+      GrammarSource{"gbnf",
+                    "root ::= a | b\na ::= \"a\" a \"b\" | \"\"\nb ::= b \"ab\" | "
+                    "[^\\x00-\\x7F]{2,3} b | \"x\"\n"},
+      GrammarSource{
+          "structural_tag",
+          R"({"type": "structural_tag", "format": {"type": "triggered_tags", "triggers": ["[["], "tags": [{"begin": "[[a", "content": {"type": "json_schema", "json_schema": {"type": "integer"}}, "end": "]]"}, {"begin": "[[b", "content": {"type": "any_text"}, "end": "]]"}]}})"},
+  };
+  return sources;
+}
 
-constexpr std::array kSources = {
-    Source{"json", ""},
-    Source{"json_object", ""},
-    Source{"choice", R"(["", "a", "ab", "abc", "b\u00e9", "\"", "true"])"},
-    Source{"regex", R"((a|b|ab|ba)*c?)"},
-    Source{"regex", R"([^\x00-\x1f"]{2,5}|\p{L}+[0-9]{1000,2000})"},
-    Source{"regex", R"((?:\u00e9|e\u0301){3,}\.?)"},
-    Source{"json_schema", R"({"type": "string", "minLength": 2, "maxLength": 5})"},
-    Source{"json_schema", R"({"type": "string", "maxLength": 1000000})"},
-    Source{"json_schema",
-           R"({"type": "array", "items": {"type": "integer"}, "minItems": 1, "maxItems": 3})"},
-    Source{
-        "json_schema",
-        R"({"type": "array", "prefixItems": [{"type": "null"}, {"enum": [1, "x", [true]]}], "items": false})"},
-    Source{
-        "json_schema",
-        R"({"type": "object", "properties": {"ab": {"type": "number"}, "a": {"type": "boolean"}, "abc": {"$ref": "#"}}, "required": ["a"]})"},
-    Source{
-        "json_schema",
-        R"({"type": "object", "properties": {"\u00e9": {"const": "\u00e9\ud83d\ude00"}}, "required": ["x"], "additionalProperties": {"type": "string"}})"},
-    Source{
-        "json_schema",
-        R"({"anyOf": [{"type": "object", "properties": {"k": {"const": 1}}, "required": ["k"]}, {"type": "object", "properties": {"k": {"const": 12}, "v": {"type": "null"}}, "required": ["k"]}, {"type": "string"}]})"},
-    Source{
-        "json_schema",
-        R"({"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "properties": {"l": {"$ref": "#/$defs/t"}, "r": {"anyOf": [{"$ref": "#/$defs/t"}, {"type": "null"}]}}, "additionalProperties": false}}})"},
-};
+bool CountsTokens(const GrammarSource& source) {
+  return source.options.max_tokens.has_value() || absl::StrContains(source.text, "max_tokens");
+}
 
 // The bytes, and words of JSON and text over them, two of them twice; the last three are special.
 std::shared_ptr<const Vocabulary> WordVocabulary() {
@@ -93,14 +137,13 @@ std::shared_ptr<const Vocabulary> WordVocabulary() {
 std::shared_ptr<const CompiledGrammar> GrammarAt(std::size_t source, std::size_t vocabulary) {
   static const std::array spaces = {TokenizerSpace::Create(WordVocabulary()),
                                     TokenizerSpace::Create(EmbeddedByteVocabulary())};
-  static std::array<std::array<std::shared_ptr<const CompiledGrammar>, 2>, kSources.size()> made;
+  static std::vector<std::array<std::shared_ptr<const CompiledGrammar>, 2>> made(Sources().size());
   std::shared_ptr<const CompiledGrammar>& grammar = made[source][vocabulary];
   if (grammar == nullptr) {
     const Limits limits;
     Budget budget = Budget::Unlimited();
-    auto compiled = CompileGrammar({kSources[source].kind, kSources[source].text, {}},
-                                   spaces[vocabulary], limits, budget);
-    Require(compiled.ok(), "the target's own grammars compile", kSources[source].text);
+    auto compiled = CompileGrammar(Sources()[source], spaces[vocabulary], limits, budget);
+    Require(compiled.ok(), "the target's own grammars compile", compiled.status().ToString());
     grammar = *std::move(compiled);
   }
   return grammar;
@@ -131,8 +174,8 @@ class Input {
 // A matcher, and the masks of the places it has been at.
 class Sequence {
  public:
-  explicit Sequence(const std::shared_ptr<const CompiledGrammar>& grammar)
-      : matcher_(grammar), masks_(1) {}
+  Sequence(const std::shared_ptr<const CompiledGrammar>& grammar, bool counts_tokens)
+      : matcher_(grammar), counts_tokens_(counts_tokens), masks_(1) {}
 
   void TakeToken(TokenId token) {
     const bool was_finished = matcher_.finished();
@@ -215,9 +258,10 @@ class Sequence {
             "where the text may end nothing is missing");
   }
 
-  // MatchText() against single bytes, whose ids are the bytes in both vocabularies.
+  // MatchText() against single bytes, whose ids are the bytes in both vocabularies; no text says
+  // how many tokens it is cut into.
   void CheckText(const std::string& text) {
-    if (matcher_.finished()) return;
+    if (matcher_.finished() || counts_tokens_) return;
     const auto match = matcher_.MatchText(text);
     if (!match.ok()) return RequireClear(match.status());
     Matcher ahead = matcher_.Fork();
@@ -270,6 +314,7 @@ class Sequence {
   }
 
   Matcher matcher_;
+  bool counts_tokens_;
   std::vector<std::optional<TokenMask>> masks_;  // by tokens taken; empty where not looked at
 };
 
@@ -286,8 +331,9 @@ void CheckDraft(Input& input, Sequence& sequence) {
 }
 
 void RunOperations(Input& input) {
-  const std::size_t source = input.Byte() % kSources.size();
-  std::vector<Sequence> sequences = {Sequence(GrammarAt(source, input.Byte() % 2))};
+  const std::size_t source = input.Byte() % Sources().size();
+  std::vector<Sequence> sequences = {
+      Sequence(GrammarAt(source, input.Byte() % 2), CountsTokens(Sources()[source]))};
   while (!input.done()) {
     const std::uint32_t operation = input.Byte();
     const std::size_t at = (operation >> 4) % sequences.size();
