@@ -17,6 +17,7 @@ GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
       metrics_(metrics),
       grammars_(options_.capacity_bytes),
       errors_(options_.negative_entries, options_.negative_time_to_live),
+      flights_(options_.clock),
       pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics)) {}
 
 GrammarPtr GrammarCache::Find(const std::string& id) {
@@ -56,7 +57,7 @@ CompileResult GrammarCache::Compile(const std::string& id, const CompileWork& wo
     Keep(id, *result);
   } else if (options_.is_lasting(result.status())) {
     const MutexLock lock(&mutex_);
-    errors_.Put(id, OwnCopy(result.status()), options_.now());
+    errors_.Put(id, OwnCopy(result.status()), options_.clock->Now());
   }
   return result;
 }
@@ -95,7 +96,7 @@ GrammarPtr GrammarCache::Use(const std::string& id) {
 
 std::optional<absl::Status> GrammarCache::FindError(const std::string& id) {
   const MutexLock lock(&mutex_);
-  const std::optional<absl::Status> error = errors_.Find(id, options_.now());
+  const std::optional<absl::Status> error = errors_.Find(id, options_.clock->Now());
   return error.has_value() ? std::optional(OwnCopy(*error)) : std::nullopt;
 }
 

@@ -26,6 +26,7 @@
 #include "cache/negative_cache.h"
 #include "cache/single_flight.h"
 #include "cache/work_pool.h"
+#include "grammar_core/base/clock.h"
 #include "grammar_core/base/mutex.h"
 #include "metrics/registry.h"
 
@@ -43,7 +44,7 @@ class GrammarCache {
     std::function<std::int64_t(const GrammarPtr& grammar)> held_bytes;
     // Whether a compile's error would come again for the same text. Required.
     std::function<bool(const absl::Status& error)> is_lasting;
-    std::function<Clock::time_point()> now = &Clock::now;
+    Clock* clock = Clock::Steady();  // not owned
   };
 
   // `metrics` may be null; not owned.

@@ -52,13 +52,13 @@ void SingleFlight::Ticket::Leave() {
   flight_ = nullptr;
 }
 
-bool SingleFlight::Ticket::WaitUntil(Clock::time_point deadline) const {
+bool SingleFlight::Ticket::WaitUntil(Clock::TimePoint deadline) const {
   if (owner_ == nullptr) {
     return true;
   }
   const MutexLock lock(&owner_->mutex_);
-  while (!flight_->done && Clock::now() < deadline) {
-    flight_->landed.WaitUntil(&owner_->mutex_, deadline);
+  while (!flight_->done && owner_->clock_->Now() < deadline) {
+    owner_->clock_->WaitUntil(&flight_->landed, &owner_->mutex_, deadline);
   }
   return flight_->done;
 }

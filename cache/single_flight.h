@@ -12,7 +12,6 @@
 #define MASKD_CACHE_SINGLE_FLIGHT_H_
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,6 +21,7 @@
 #include "absl/status/statusor.h"
 
 #include "cache/work_pool.h"
+#include "grammar_core/base/clock.h"
 #include "grammar_core/base/mutex.h"
 
 namespace maskd {
@@ -34,7 +34,6 @@ using GrammarPtr = std::shared_ptr<const CompiledGrammar>;
 using CompileResult = absl::StatusOr<GrammarPtr>;
 // Compiles, and stops soon after `cancelled` has become true.
 using CompileWork = std::function<CompileResult(const std::atomic<bool>& cancelled)>;
-using Clock = std::chrono::steady_clock;
 
 // `status` with no part shared. Threads that hold copies of one absl::Status count references in
 // the packaged library, where ThreadSanitizer does not see them; here each thread gets its own.
@@ -57,9 +56,9 @@ class SingleFlight {
     ~Ticket() { Leave(); }
 
     // Whether the result is there.
-    [[nodiscard]] bool ready() const { return WaitUntil(Clock::time_point::min()); }
+    [[nodiscard]] bool ready() const { return WaitUntil(Clock::TimePoint::min()); }
     // Waits for the result; false when `deadline` came first.
-    bool WaitUntil(Clock::time_point deadline) const;
+    bool WaitUntil(Clock::TimePoint deadline) const;
     // Requires ready().
     [[nodiscard]] CompileResult result() const;
     [[nodiscard]] Origin origin() const { return origin_; }
@@ -74,6 +73,8 @@ class SingleFlight {
     std::string key_;
     Origin origin_;
   };
+
+  explicit SingleFlight(Clock* clock = Clock::Steady()) : clock_(clock) {}
 
   // Shares the running compile of `key`, or has `pool` run `work`. Errors: RESOURCE_EXHAUSTED with
   // a retry hint when the pool's queue is full.
@@ -102,6 +103,7 @@ class SingleFlight {
   void Forget(const std::string& key, const std::shared_ptr<Flight>& flight)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  Clock* const clock_;
   Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_ ABSL_GUARDED_BY(mutex_);
 };

@@ -28,7 +28,7 @@ absl::Status WhyCancelled(const grpc::ServerContext& context) {
 }
 
 cache::CompileResult Await(const cache::Ticket& ticket, const grpc::ServerContext& context) {
-  while (!ticket.WaitUntil(cache::Clock::now() + kWaitSlice)) {
+  while (!ticket.WaitUntil(Clock::Steady()->Now() + kWaitSlice)) {
     if (context.IsCancelled()) {
       return WhyCancelled(context);
     }

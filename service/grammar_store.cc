@@ -43,19 +43,20 @@ std::string KindLabel(const std::string& kind) {
   return std::find(kinds.begin(), kinds.end(), kind) == kinds.end() ? "unknown" : kind;
 }
 
-cache::GrammarCache::Options CacheOptions(const Config& config, GrammarStore::Compiles compiles) {
+cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachinery& machinery) {
   cache::GrammarCache::Options options;
   options.capacity_bytes = config.cache_bytes;
   options.compile_threads =
       config.compile_threads > 0
           ? static_cast<int>(config.compile_threads)
           : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  if (compiles == GrammarStore::Compiles::kWhenTaken) {
+  if (machinery.compiles == StoreMachinery::Compiles::kWhenTaken) {
     options.compile_threads = 0;
   }
   options.compile_queue = static_cast<std::size_t>(config.compile_queue);
   options.held_bytes = [](const cache::GrammarPtr& grammar) { return grammar->costs().held_bytes; };
   options.is_lasting = &IsLasting;
+  options.clock = machinery.clock;
   return options;
 }
 
@@ -74,11 +75,13 @@ void ReportCompile(const std::string& kind, const std::string& id, const absl::S
 
 }  // namespace
 
-GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics, Compiles compiles)
+GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics,
+                           StoreMachinery machinery)
     : limits_(config.limits),
       metrics_(metrics),
+      machinery_(std::move(machinery)),
       warm_up_(config.warm_up_ms, static_cast<int>(config.look_ahead_masks)),
-      cache_(CacheOptions(config, compiles), metrics) {}
+      cache_(CacheOptions(config, machinery_), metrics) {}
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
                                                         const LoadedTokenizer& tokenizer) {
@@ -118,19 +121,19 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
 // Work is done once, so the source is moved out of it.
 cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                            const std::string& id) const {
-  return [source = std::make_shared<ParsedSource>(std::move(parsed)), id, space = tokenizer.space(),
-          limits = limits_, metrics = metrics_,
-          warm_up = &warm_up_](const std::atomic<bool>& cancelled) -> cache::CompileResult {
+  return [this, source = std::make_shared<ParsedSource>(std::move(parsed)), id,
+          space = tokenizer.space()](const std::atomic<bool>& cancelled) -> cache::CompileResult {
     Budget::Bounds bounds;
-    bounds.wall_ms = limits.compile_ms;
+    bounds.wall_ms = limits_.compile_ms;
     bounds.cancelled = &cancelled;
     Budget budget(bounds);
-    const auto begin = std::chrono::steady_clock::now();
+    const Clock::TimePoint begin = clock().Now();
     const std::string kind = source->source.kind;
-    cache::CompileResult result = CompileParsed(std::move(*source), id, space, limits, budget);
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    ReportCompile(KindLabel(kind), id, result.status(), taken.count(), metrics);
-    if (result.ok()) warm_up->Add(*result);
+    cache::CompileResult result =
+        machinery_.compile(std::move(*source), id, space, limits_, budget);
+    const std::chrono::duration<double> taken = clock().Now() - begin;
+    ReportCompile(KindLabel(kind), id, result.status(), taken.count(), metrics_);
+    if (result.ok()) warm_up_.Add(*result);
     return result;
   };
 }

@@ -8,13 +8,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 
 #include "cache/grammar_cache.h"
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/clock.h"
+#include "grammar_core/base/limits.h"
 #include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/tokenizer_space.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "metrics/registry.h"
 #include "service/config.h"
@@ -29,6 +35,23 @@ struct GrammarTarget {
   std::optional<GrammarSource> source;
 };
 
+// What a simulation brings its own of.
+struct StoreMachinery {
+  // Who compiles.
+  enum class Compiles : std::uint8_t {
+    kOnThreads,  // threads of the store's own
+    kWhenTaken,  // who calls TakeCompile(), which decides the order
+  };
+  // As CompileParsed().
+  using Compile = std::function<cache::CompileResult(ParsedSource parsed, std::string id,
+                                                     std::shared_ptr<TokenizerSpace> tokenizer,
+                                                     const Limits& limits, Budget& budget)>;
+
+  Compiles compiles = Compiles::kOnThreads;
+  Clock* clock = Clock::Steady();  // of waits for compiles and of kept errors; not owned
+  Compile compile = &CompileParsed;
+};
+
 class GrammarStore {
  public:
   struct Request {
@@ -36,15 +59,8 @@ class GrammarStore {
     cache::Ticket ticket;
   };
 
-  // Who compiles.
-  enum class Compiles : std::uint8_t {
-    kOnThreads,  // threads of the store's own
-    kWhenTaken,  // who calls TakeCompile(): a simulation, which decides the order
-  };
-
   // `metrics` may be null.
-  GrammarStore(const Config& config, metrics::Metrics* metrics,
-               Compiles compiles = Compiles::kOnThreads);
+  GrammarStore(const Config& config, metrics::Metrics* metrics, StoreMachinery machinery = {});
 
   // Begins, joins or finds the compile of `target` against `tokenizer`. Errors: INVALID_ARGUMENT (a
   // source that cannot be normalised, an id that is none), NOT_FOUND (an id that is not in the
@@ -60,6 +76,8 @@ class GrammarStore {
   // Tells the cache that `grammar` was used for long.
   void Remeasure(const cache::GrammarPtr& grammar) { cache_.Remeasure(grammar->id(), grammar); }
 
+  [[nodiscard]] Clock& clock() const { return *machinery_.clock; }
+
   // Makes masks ahead, see warm_up_queue.h.
   [[nodiscard]] WarmUpQueue& warm_up() const { return warm_up_; }
 
@@ -70,6 +88,7 @@ class GrammarStore {
 
   const Limits limits_;
   metrics::Metrics* const metrics_;
+  const StoreMachinery machinery_;
   mutable WarmUpQueue warm_up_;
   cache::GrammarCache cache_;
 };

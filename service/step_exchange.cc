@@ -1,6 +1,7 @@
 #include "service/step_exchange.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "service/step_reader.h"
@@ -18,11 +19,12 @@ bool BringsText(const StepRequest& step) {
 
 StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
     : metrics_(host.metrics),
+      clock_(&host.grammars->clock()),
       mask_words_(terms.mask_words),
       session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics) {}
 
 absl::Status StepExchange::Begin(absl::string_view bytes) {
-  begin_ = Clock::now();
+  begin_ = clock_->Now();
   received_ = bytes.size();
   if (!std::exchange(has_begun_, true)) metrics_->StreamBegan(transport_);
   if (absl::Status read = ReadStep(bytes, &step_); !read.ok()) return read;
@@ -37,7 +39,7 @@ absl::StatusOr<absl::string_view> StepExchange::Finish(const std::function<bool(
   const absl::StatusOr<const StepResult*> result = session_.Finish(step_, is_cancelled);
   if (!result.ok()) return result.status();
   const absl::string_view reply = writer_.Write(**result, mask_words_);
-  const std::chrono::duration<double> taken = Clock::now() - begin_;
+  const std::chrono::duration<double> taken = clock_->Now() - begin_;
   metrics_->StepDone(taken.count() - (*result)->waited_seconds);
   metrics_->StepBytes(transport_, received_, reply.size());
   return reply;

@@ -8,7 +8,6 @@
 #ifndef MASKD_SERVICE_STEP_EXCHANGE_H_
 #define MASKD_SERVICE_STEP_EXCHANGE_H_
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 
@@ -16,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/base/clock.h"
 #include "metrics/registry.h"
 #include "service/reply_writer.h"
 #include "service/stream_host.h"
@@ -43,14 +43,13 @@ class StepExchange {
   void LookAhead() { session_.LookAhead(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   metrics::Metrics* const metrics_;
+  Clock* const clock_;
   const int mask_words_;
   metrics::Transport transport_ = metrics::Transport::kGrpc;
   StreamSession session_;
   StepRequest step_;
-  Clock::time_point begin_;
+  Clock::TimePoint begin_;
   std::size_t received_ = 0;  // bytes of the step
   bool brings_text_ = false;
   bool has_begun_ = false;  // the stream has had a step

@@ -50,9 +50,10 @@ void StreamRegistry::Drain() {
   }
 }
 
-void StreamRegistry::WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) {
+void StreamRegistry::WaitUntilEmpty(Clock::TimePoint deadline) {
   const MutexLock lock(&mutex_);
-  while (!streams_.empty() && removed_.WaitUntil(&mutex_, deadline)) {
+  while (!streams_.empty() && clock_->Now() < deadline) {
+    clock_->WaitUntil(&removed_, &mutex_, deadline);
   }
 }
 

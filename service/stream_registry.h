@@ -6,7 +6,6 @@
 #ifndef MASKD_SERVICE_STREAM_REGISTRY_H_
 #define MASKD_SERVICE_STREAM_REGISTRY_H_
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -14,13 +13,15 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 
+#include "grammar_core/base/clock.h"
 #include "grammar_core/base/mutex.h"
 
 namespace maskd::service {
 
 class StreamRegistry {
  public:
-  explicit StreamRegistry(int max_streams) : max_streams_(max_streams) {}
+  explicit StreamRegistry(int max_streams, Clock* clock = Clock::Steady())
+      : max_streams_(max_streams), clock_(clock) {}
 
   // A stream's place; given back when it is destroyed.
   class Registration {
@@ -43,12 +44,13 @@ class StreamRegistry {
   // Refuses new streams and tells the open ones.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits until no stream is open, or `deadline`.
-  void WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) ABSL_LOCKS_EXCLUDED(mutex_);
+  void WaitUntilEmpty(Clock::TimePoint deadline) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   void Remove(std::uint64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const int max_streams_;
+  Clock* const clock_;
   Mutex mutex_;
   CondVar removed_;
   // How each open stream is told.

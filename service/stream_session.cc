@@ -16,7 +16,6 @@ namespace maskd::service {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 // How often a waiting step looks whether its stream was cancelled.
 constexpr milliseconds kWaitSlice{5};
@@ -139,19 +138,20 @@ absl::Status StreamSession::Wait(const StepRequest& request,
   if (!waits_) {
     return absl::OkStatus();
   }
-  const auto begin = steady_clock::now();
-  const auto end = begin + milliseconds(std::min(request.wait_ms, limits_.max_wait_ms));
+  Clock& clock = grammars_->clock();
+  const Clock::TimePoint begin = clock.Now();
+  const Clock::TimePoint end = begin + milliseconds(std::min(request.wait_ms, limits_.max_wait_ms));
   for (const RowId id : named_) {
-    while (IsCompiling(id) && steady_clock::now() < end) {
+    while (IsCompiling(id) && clock.Now() < end) {
       if (is_cancelled()) {
         return absl::CancelledError("the stream was cancelled");
       }
       const auto& ticket = std::get<CompilingRow>(rows_.at(id).what).request.ticket;
-      ticket.WaitUntil(std::min(end, steady_clock::now() + kWaitSlice));
+      ticket.WaitUntil(std::min(end, clock.Now() + kWaitSlice));
       SettleRow(id);
     }
   }
-  result_.waited_seconds = std::chrono::duration<double>(steady_clock::now() - begin).count();
+  result_.waited_seconds = std::chrono::duration<double>(clock.Now() - begin).count();
   return absl::OkStatus();
 }
 
@@ -302,6 +302,9 @@ void StreamSession::Move(const RowToMove& move) {
     return;
   }
   named_.push_back(move.row);
+  if (!row.error.ok()) {
+    return;  // it does not stand where it was opened, which is still to be said
+  }
   if (!move.refusal.ok()) {
     row.error = move.refusal;
     return;
@@ -394,8 +397,10 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   if (terms_.temperature) row->temperature = own.has_value() ? own : row->grammar->temperature();
   Sequence sequence(row->grammar, {row->options->stop_ids, std::move(compiling.gate),
                                    row->options->min_tokens, ClosingOf(*row)});
-  row->error = TakeTokens(compiling.tokens, &sequence, &row->refused_token);
-  if (!row->error.ok()) {
+  // An update that came too early keeps its error, unless there is a worse one to say.
+  absl::Status taken = TakeTokens(compiling.tokens, &sequence, &row->refused_token);
+  if (!taken.ok()) {
+    row->error = std::move(taken);
     row->asked = nullptr;
   }
   if (compiling.remaining_tokens.has_value()) {

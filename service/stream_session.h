@@ -35,7 +35,8 @@ namespace maskd::service {
 
 class StreamSession {
  public:
-  // Nothing is owned; `metrics` may be null. `forms` are those the client understands.
+  // Nothing is owned; `metrics` may be null. `forms` are those the client understands. The time is
+  // that of the store's clock.
   StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars, StreamLimits limits,
                 const FormTerms& forms, metrics::Metrics* metrics);
   ~StreamSession();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -81,6 +82,12 @@ std::optional<int> ApplyMove(const RowToMove& move, ModelRow* row) {
     return static_cast<int>(i);
   }
   return std::nullopt;
+}
+
+bool TakeOpening(ModelRow* row) {
+  RowToMove opening;
+  opening.tokens = std::exchange(row->tokens, {});
+  return !ApplyMove(opening, row).has_value();
 }
 
 std::string CheckAnswer(const ModelRow& row, const RowToMove* move, bool drafts_looked_at,

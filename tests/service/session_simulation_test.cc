@@ -1,12 +1,15 @@
 // A simulated server: one seed decides what two clients send, in which order, what they repeat and
-// when they lose their server; when each compile begins and ends, and how much the cache keeps.
-// After every step each answer is compared with a model that replays the row's tokens from nothing
-// (session_model.h).
+// when they lose their server; how long each compile takes, how many run at once, and how much the
+// cache keeps; how long steps wait for compiles, and which waiting step is cancelled. All of it
+// happens in simulated time (simulated_time.h), at the end of which the server drains. After every
+// step each answer is compared with a model that replays the row's tokens from nothing
+// (session_model.h), and the time that it took with what it may take.
 //
 // Seeds    MASKD_SIMULATION_SEEDS of them, 10,000 by default: seconds. A failure names its seed.
 // Faults   planted one at a time (simulated_stream.h): a checker that cannot find them is none.
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,16 +22,25 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/compile/compiler.h"
 #include "service/log.h"
+#include "tests/service/simulated_compiler.h"
 #include "tests/service/simulated_stream.h"
+#include "tests/service/simulated_time.h"
+#include "tests/service/simulated_world.h"
 
 namespace maskd::service {
 namespace {
 
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
 constexpr int kEvents = 40;
+constexpr int kStreams = 2;
+constexpr std::int64_t kKeepsAll = 1 << 30;
 
 Config SimulatedConfig(std::uint64_t seed) {
   // Nothing stays, one or two grammars do, all do.
-  constexpr std::int64_t kCacheBytes[] = {1, 20'000, 1 << 30};
+  constexpr std::int64_t kCacheBytes[] = {1, 20'000, kKeepsAll};
   Config config;
   config.cache_bytes = kCacheBytes[seed % std::size(kCacheBytes)];
   config.compile_queue = 64;
@@ -37,64 +49,114 @@ Config SimulatedConfig(std::uint64_t seed) {
   return config;
 }
 
+// How long the streams of a stopping server are waited for.
+constexpr seconds kDrainTime{5};
+
 class Simulation {
  public:
   Simulation(std::uint64_t seed, Fault fault, const LoadedTokenizer& tokenizer,
              const std::vector<SimulatedSource>& sources)
-      : grammars_(SimulatedConfig(seed), nullptr, GrammarStore::Compiles::kWhenTaken),
-        world_{std::mt19937_64(seed), fault, &tokenizer, &grammars_, &sources} {
-    for (int i = 0; i < 2; ++i) streams_.push_back(std::make_unique<SimulatedStream>(&world_));
+      : time_([this] { compiles_.BeginWaiting(); }),
+        compiles_(&world_, 1 + seed / 3 % 3, SimulatedConfig(seed).cache_bytes == kKeepsAll),
+        grammars_(SimulatedConfig(seed), nullptr, Machinery()),
+        registry_(kStreams, &time_) {
+    world_ = {std::mt19937_64(seed),
+              fault,
+              &tokenizer,
+              &sources,
+              &time_,
+              &grammars_,
+              &registry_,
+              &compiles_};
+    if (fault == Fault::kWaitGoesOn) time_.WakeNobody();
+    for (int i = 0; i < kStreams; ++i) {
+      streams_.push_back(std::make_unique<SimulatedStream>(&world_));
+    }
   }
 
   // What is wrong; empty when nothing is.
   std::string Run() {
     for (int i = 0; i < kEvents; ++i) {
       std::string wrong = Happen();
+      if (wrong.empty()) wrong = Unasked();
       if (!wrong.empty()) return absl::StrCat("event ", i, ": ", wrong);
     }
     for (const auto& stream : streams_) {
       std::string wrong = stream->CheckRowCount();
       if (!wrong.empty()) return wrong;
     }
-    return End();
+    std::string wrong = Drain();
+    return wrong.empty() ? End() : wrong;
   }
 
  private:
+  StoreMachinery Machinery() {
+    return {
+        StoreMachinery::Compiles::kWhenTaken, &time_,
+        [this](ParsedSource parsed, const std::string& id,
+               std::shared_ptr<TokenizerSpace> tokenizer, const Limits& limits, Budget& budget) {
+          return compiles_.Compile(std::move(parsed), id, std::move(tokenizer), limits, budget);
+        }};
+  }
+
   std::string Happen() {
-    if (world_.Chance(3)) BeginCompile();
-    if (world_.Chance(3)) EndCompile();
-    if (world_.Chance(12)) {
-      while (BeginCompile()) EndCompile();
-      while (!running_.empty()) EndCompile();
+    time_.Pass(AnyPause());
+    if (world_.Chance(3)) {
+      SimulatedStream* const other = &AnyStream();
+      time_.After(microseconds(world_.random() % 50'000), [this, other] { StepMeanwhile(other); });
     }
-    world_.idle = running_.empty() && !BeginCompile();
-    SimulatedStream& stream = *streams_[world_.random() % streams_.size()];
-    if (world_.Chance(20)) return stream.SkipStep();
-    if (!world_.Chance(12)) return stream.RunStep();
-    if (world_.fault == Fault::kWaitersDropped) running_.clear();
-    return stream.Reconnect();
+    return Happen(&AnyStream());
   }
 
-  bool BeginCompile() {
-    std::function<void()> compile = grammars_.TakeCompile();
-    if (compile == nullptr) return false;
-    running_.push_back(std::move(compile));
-    return true;
+  std::string Happen(SimulatedStream* stream) {
+    if (world_.Chance(20)) return stream->SkipStep();
+    if (!world_.Chance(12)) return stream->RunStep();
+    if (world_.fault == Fault::kWaitersDropped) compiles_.DropAll();
+    return stream->Reconnect();
   }
 
-  void EndCompile() {
-    if (running_.empty()) return;
-    const auto any =
-        running_.begin() + static_cast<std::ptrdiff_t>(world_.random() % running_.size());
-    const std::function<void()> compile = std::move(*any);
-    running_.erase(any);
-    compile();
+  // Another stream goes on while one waits; so it does while the server stops.
+  void StepMeanwhile(SimulatedStream* stream) {
+    if (stream == world_.waiting || !meanwhile_.empty()) return;
+    meanwhile_ = world_.draining ? stream->RunStep() : Happen(stream);
+  }
+
+  // What was wrong with what happened while a stream waited.
+  std::string Unasked() { return meanwhile_.empty() ? compiles_.wrong() : meanwhile_; }
+
+  // Mostly an engine's forward pass; at times so long that an error is forgotten.
+  Clock::Duration AnyPause() {
+    if (world_.Chance(15)) return milliseconds(world_.random() % 90'000);
+    return microseconds(world_.random() % 30'000);
+  }
+
+  SimulatedStream& AnyStream() { return *streams_[world_.random() % streams_.size()]; }
+
+  // Each stream is told, answers until it leaves, and is waited for, but not for ever.
+  std::string Drain() {
+    world_.draining = true;
+    registry_.Drain();
+    if (!absl::IsUnavailable(registry_.Add([] {}).status())) return "a stopping server is joined";
+    const Clock::TimePoint deadline = time_.Now() + kDrainTime;
+    Clock::TimePoint last = time_.Now();
+    for (const auto& stream : streams_) {
+      if (stream->told_to_go() != 1) return "a stream does not know that its server stops";
+      const milliseconds stay(world_.random() % 6'000);
+      last = std::max(last, time_.Now() + stay);
+      time_.After(stay / 2, [this, at = stream.get()] { StepMeanwhile(at); });
+      time_.After(stay, [at = stream.get()] { at->Leave(); });
+    }
+    registry_.WaitUntilEmpty(world_.fault == Fault::kDrainCutShort ? deadline - kDrainTime / 2
+                                                                   : deadline);
+    if (time_.Now() != std::min(last, deadline)) return "when a server has drained";
+    return Unasked();
   }
 
   // Once all streams are gone and all compiles have ended, the cache alone holds grammars.
   std::string End() {
+    time_.PassAll();
     streams_.clear();
-    while (!running_.empty() || BeginCompile()) EndCompile();
+    time_.PassAll();
     std::size_t found = 0;
     for (const SimulatedSource& source : *world_.sources) {
       GrammarTarget target;
@@ -106,13 +168,16 @@ class Simulation {
       // This result, the ticket's and the cache's.
       if (grammar->use_count() != 3) return "a grammar is held by nobody known";
     }
-    return found == grammars_.size() ? "" : "the cache counts grammars that it has not";
+    return found == grammars_.size() ? Unasked() : "the cache counts grammars that it has not";
   }
 
-  GrammarStore grammars_;
+  SimulatedTime time_;
   SimulatedWorld world_;
-  std::vector<std::function<void()>> running_;
+  SimulatedCompiler compiles_;
+  GrammarStore grammars_;
+  StreamRegistry registry_;
   std::vector<std::unique_ptr<SimulatedStream>> streams_;
+  std::string meanwhile_;
 };
 
 class SessionSimulationTest : public testing::Test {
@@ -185,6 +250,13 @@ INSTANTIATE_TEST_SUITE_P(Faults, PlantedFaultTest,
                              {"ErrorTwice", Fault::kErrorTwice},
                              {"OtherGrammar", Fault::kOtherGrammar},
                              {"GapAccepted", Fault::kGapAccepted},
+                             {"WaitGoesOn", Fault::kWaitGoesOn},
+                             {"WaitCutShort", Fault::kWaitCutShort},
+                             {"WaitUnbounded", Fault::kWaitUnbounded},
+                             {"CancelUnheard", Fault::kCancelUnheard},
+                             {"TimeoutKept", Fault::kTimeoutKept},
+                             {"ErrorNotKept", Fault::kErrorNotKept},
+                             {"DrainCutShort", Fault::kDrainCutShort},
                          }),
                          [](const auto& test) { return test.param.first; });
 

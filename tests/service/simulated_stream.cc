@@ -1,14 +1,23 @@
 #include "tests/service/simulated_stream.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+
+#include "tests/service/simulated_compiler.h"
 
 namespace maskd::service {
 namespace {
 
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
 constexpr TokenId kEnd = 256;  // of the embedded vocabulary
+// How long after its stream was cancelled a step may wait on.
+constexpr milliseconds kCancelSlack{5};
 
 bool Never() { return false; }
 
@@ -25,8 +34,13 @@ bool IsNotReady(const StepResult& said, RowId child) {
 void SimulatedStream::Connect() {
   const FormTerms terms{true, !Chance(3), !Chance(3), !Chance(3),
                         static_cast<int>(2 + world_->random() % 4)};
-  session_ = std::make_unique<StreamSession>(world_->tokenizer, world_->grammars, StreamLimits(),
-                                             terms, nullptr);
+  StreamLimits limits;
+  if (world_->fault == Fault::kWaitUnbounded) limits.max_wait_ms *= 10;
+  session_.reset();
+  session_ =
+      std::make_unique<StreamSession>(world_->tokenizer, world_->grammars, limits, terms, nullptr);
+  place_.reset();
+  place_.emplace(*world_->registry->Add([this] { ++told_to_go_; }));
   reader_ = std::make_unique<FormReader>(terms.dictionary_size);
   filled_.clear();
   errors_.clear();
@@ -81,6 +95,8 @@ RowToOpen SimulatedStream::OpenOf(RowId id, const Row& row) const {
 StepRequest SimulatedStream::MakeStep() {
   StepRequest request;
   request.step = ++step_;
+  if (Chance(3)) request.wait_ms = static_cast<std::int64_t>(1 + world_->random() % 50);
+  if (Chance(30)) request.wait_ms = 20'000;
   if (Chance(8)) request.closes.push_back(AnyRow());
   if (Chance(6)) request.forks.push_back({AnyRow(), AnyRow()});
   while (Chance(2)) request.opens.push_back(MakeOpen());
@@ -96,6 +112,7 @@ RowToOpen SimulatedStream::MakeOpen() {
   Row row;
   row.source = world_->random() % world_->sources->size();
   row.by_id = Chance(3);
+  while (Chance(3)) row.model.tokens.push_back(AnyToken());
   if (Chance(3)) row.model.gate = GateRequest{.end_tokens = {'c', 'c'}};
   if (row.model.gate.has_value() && Chance(2)) row.model.gate->end_tokens = {'a', 'b', 'a'};
   return OpenOf(AnyRow(), row);
@@ -119,6 +136,7 @@ StepRequest SimulatedStream::Faulty(StepRequest request) {
   const Fault fault = world_->fault;
   const std::vector<SimulatedSource>& sources = *world_->sources;
   if (fault == Fault::kCloseLost) request.closes.clear();
+  if (fault == Fault::kWaitCutShort) request.wait_ms /= 2;
   for (const RowToFork& fork : request.forks) {
     if (fault != Fault::kForkTakesParent || !rows_.contains(fork.parent)) continue;
     for (RowToMove& move : request.moves) {
@@ -171,11 +189,15 @@ void SimulatedStream::FaultyAnswers(StepResult* said) {
 
 std::string SimulatedStream::RunStep() { return Execute(MakeStep()); }
 
-std::string SimulatedStream::Execute(const StepRequest& request) {
+std::string SimulatedStream::Execute(StepRequest request) {
   stepped_ = true;
+  if (world_->waiting != nullptr || world_->draining) request.wait_ms = 0;
   const StepRequest given = Faulty(request);
-  auto result = session_->Step(given, &Never);
+  const auto result = Give(given);
+  if (std::string late = CheckCancelled(); !late.empty()) return late;
+  if (cancelled_.has_value() && absl::IsCancelled(result.status())) return Reconnect();
   if (!result.ok()) return result.status().ToString();
+  if (std::string wrong = CheckTime(request, **result); !wrong.empty()) return wrong;
   StepResult said = **result;
   if (world_->fault == Fault::kStepTwice) {
     StepRequest again = given;
@@ -183,6 +205,7 @@ std::string SimulatedStream::Execute(const StepRequest& request) {
     again.opens.clear();
     again.closes.clear();
     again.forks.clear();
+    again.wait_ms = 0;
     said = **session_->Step(again, &Never);
   } else if (Chance(5)) {
     const auto repeated = session_->Step(given, &Never);
@@ -190,6 +213,45 @@ std::string SimulatedStream::Execute(const StepRequest& request) {
   }
   FaultyAnswers(&said);
   return Check(request, said);
+}
+
+absl::StatusOr<const StepResult*> SimulatedStream::Give(const StepRequest& request) {
+  idle_ = world_->compiles->IsIdle();
+  begin_ = world_->time->Now();
+  cancelled_.reset();
+  if (request.wait_ms == 0) return session_->Step(request, &Never);
+  if (Chance(6)) {
+    const auto limit = static_cast<std::uint64_t>(1000 * request.wait_ms);
+    world_->time->After(microseconds(world_->random() % limit), [this, step = request.step] {
+      if (world_->waiting == this && step_ == step) cancelled_ = world_->time->Now();
+    });
+  }
+  world_->waiting = this;
+  auto result = session_->Step(
+      request, [this] { return cancelled_.has_value() && world_->fault != Fault::kCancelUnheard; });
+  world_->waiting = nullptr;
+  return result;
+}
+
+std::string SimulatedStream::CheckTime(const StepRequest& request, const StepResult& said) const {
+  const Clock::TimePoint now = world_->time->Now();
+  const Clock::Duration taken = now - begin_;
+  const milliseconds most(std::min(request.wait_ms, StreamLimits().max_wait_ms));
+  if (taken > most) return "a step waits too long";
+  if (std::chrono::duration<double>(taken).count() != said.waited_seconds) {
+    return "how long a step says that it waited";
+  }
+  const bool compiling = std::ranges::any_of(
+      said.rows, [](const RowResult& row) { return row.state == RowState::kCompiling; });
+  if (compiling) return taken == most ? "" : "a step does not wait as long as it may";
+  const bool woken = taken == Clock::Duration::zero() || world_->compiles->last_end() == now;
+  return woken ? "" : "a step waits on when its compiles have ended";
+}
+
+std::string SimulatedStream::CheckCancelled() const {
+  if (!cancelled_.has_value()) return "";
+  const Clock::Duration late = world_->time->Now() - *cancelled_;
+  return late <= kCancelSlack ? "" : "a cancelled step waits on";
 }
 
 std::string SimulatedStream::Check(const StepRequest& request, const StepResult& said) {
@@ -217,6 +279,7 @@ void SimulatedStream::ApplyForks(const StepRequest& request, const StepResult& s
     if (parent->second.phase == Phase::kFailed) continue;
     if (parent->second.phase == Phase::kCompiling && IsNotReady(said, fork.child)) continue;
     Row child = parent->second;
+    if (child.phase == Phase::kCompiling) TakeOpening(&child.model);
     child.phase = Phase::kUsed;
     rows_.emplace(fork.child, std::move(child));
   }
@@ -231,6 +294,7 @@ void SimulatedStream::ApplyOpens(const StepRequest& request, std::set<RowId>* na
     row.model = {source->model, open.options.gate, open.tokens};
     row.source = static_cast<std::size_t>(source - sources.begin());
     row.by_id = !open.target.source.has_value();
+    row.opened = begin_;
     rows_.emplace(open.row, std::move(row));
     named->insert(open.row);
   }
@@ -265,6 +329,12 @@ std::string SimulatedStream::Compare(const RowResult& answer, const RowToMove* m
     if (Overslept(*row)) return "compiles, though no compile is left";
     return answer.error.ok() == !moves ? "" : "what a compiling row says to tokens";
   }
+  if (absl::StrContains(answer.error.message(), "compile_ms")) {
+    row->phase = Phase::kFailed;
+    const std::string& id = (*world_->sources)[row->source].id;
+    if (!world_->compiles->HasTimedOutSince(id, row->opened)) return "no compile took too long";
+    return answer.state == RowState::kFailed ? "" : "a row whose compile took too long is in use";
+  }
   const bool not_found = row->by_id && absl::IsNotFound(answer.error);
   if (not_found || row->model.grammar == nullptr) {
     row->phase = Phase::kFailed;
@@ -272,21 +342,29 @@ std::string SimulatedStream::Compare(const RowResult& answer, const RowToMove* m
     return answer.error.ok() ? "it does not say why it failed" : "";
   }
   row->phase = Phase::kUsed;
+  if (!TakeOpening(&row->model)) {
+    if (answer.error.ok()) return "it does not say which token it was not to be opened with";
+    return CheckAnswer(row->model, nullptr, false, answer, ReadMasks(answer));
+  }
+  if (moves && absl::IsFailedPrecondition(answer.error)) {  // it compiled when they came
+    return CheckAnswer(row->model, nullptr, false, answer, ReadMasks(answer));
+  }
   return CompareUsed(answer, move, row);
 }
 
 std::string SimulatedStream::CompareUsed(const RowResult& answer, const RowToMove* move, Row* row) {
   const std::vector<TokenMask> read = ReadMasks(answer);
-  bool drafts_count = false;
-  if (move != nullptr) {
+  bool moved = move != nullptr;
+  if (moved) {
     const bool back = move->rollback <= static_cast<int>(row->model.tokens.size());
-    drafts_count = !ApplyMove(*move, &row->model).has_value() && back;
+    moved = !ApplyMove(*move, &row->model).has_value() && back;
   }
-  return CheckAnswer(row->model, move, drafts_count, answer, read);
+  if (answer.error.ok() != (moved || move == nullptr)) return "whether there was an error";
+  return CheckAnswer(row->model, move, moved, answer, read);
 }
 
 bool SimulatedStream::Overslept(const Row& row) const {
-  return world_->idle && row.phase == Phase::kCompiling && !row.opened_now;
+  return idle_ && row.phase == Phase::kCompiling && !row.opened_now;
 }
 
 std::string SimulatedStream::CheckNoneOverslept() const {

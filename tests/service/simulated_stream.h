@@ -5,6 +5,8 @@
 // Compiling  a row is what its answers say: compiling, until one says that it is in use or has
 //          failed. A step that finds no compile waiting or running leaves none compiling but those
 //          that it opens.
+// Waiting  a step lasts until the compiles of its rows have ended, or as long as it may wait; a
+//          cancelled one ends within a slice of its wait. Other streams go on meanwhile.
 // Faults   planted between client, session and model, one at a time.
 #ifndef MASKD_TESTS_SERVICE_SIMULATED_STREAM_H_
 #define MASKD_TESTS_SERVICE_SIMULATED_STREAM_H_
@@ -13,57 +15,18 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "service/stream_registry.h"
 #include "service/stream_session.h"
 #include "tests/service/form_reader.h"
 #include "tests/service/session_model.h"
+#include "tests/service/simulated_world.h"
 
 namespace maskd::service {
-
-// What goes wrong.
-enum class Fault {
-  kNone,
-  kStepTwice,         // a step is applied twice
-  kTokenLost,         // a row's last token does not arrive
-  kMaskOfAnotherRow,  // two rows' answers change places
-  kRollbackShort,     // one token too few is taken back
-  kSlotNotFilled,     // the dictionary misses a mask
-  kRowsMixedOnMove,   // two rows change places when they move to another server
-  kDraftsTaken,       // a row takes its drafts
-  kForkTakesParent,   // a fork moves its parent too
-  kRefusalIgnored,    // what follows a refused token is taken
-  kCloseLost,         // a closed row stays
-  kWakeUpLost,        // a row that has compiled does not say so
-  kWaitersDropped,    // a compile ends with the stream that asked for it, others wait on
-  kErrorLost,         // a row whose grammar does not compile gets another one
-  kErrorTwice,        // a failed row says its error again
-  kOtherGrammar,      // an id leads to another grammar
-  kGapAccepted,       // a step that is not the next one is taken for it
-};
-
-// A grammar that rows are opened on.
-struct SimulatedSource {
-  GrammarSource source;
-  std::string id;
-  cache::GrammarPtr model;  // null: it does not compile
-};
-
-// What streams share.
-struct SimulatedWorld {
-  std::mt19937_64 random;
-  Fault fault = Fault::kNone;
-  const LoadedTokenizer* tokenizer = nullptr;
-  GrammarStore* grammars = nullptr;
-  const std::vector<SimulatedSource>* sources = nullptr;
-  bool idle = false;  // no compile waited or ran when the step began
-
-  bool Chance(int one_in) { return random() % static_cast<std::uint64_t>(one_in) == 0; }
-};
 
 class SimulatedStream {
  public:
@@ -77,6 +40,10 @@ class SimulatedStream {
   std::string SkipStep();
 
   [[nodiscard]] std::string CheckRowCount() const;
+  // How often the server has said that it stops.
+  [[nodiscard]] int told_to_go() const { return told_to_go_; }
+  // Gives its place back.
+  void Leave() { place_.reset(); }
 
  private:
   enum class Phase : std::uint8_t { kCompiling, kUsed, kFailed };
@@ -86,6 +53,7 @@ class SimulatedStream {
     Phase phase = Phase::kCompiling;
     bool by_id = false;
     bool opened_now = true;  // by the step that is checked
+    Clock::TimePoint opened;
   };
   using Moves = std::map<RowId, const RowToMove*>;
 
@@ -102,7 +70,12 @@ class SimulatedStream {
   StepRequest Faulty(StepRequest request);
   void FaultyAnswers(StepResult* said);
 
-  std::string Execute(const StepRequest& request);
+  std::string Execute(StepRequest request);
+  // The session's answer, and in time.
+  absl::StatusOr<const StepResult*> Give(const StepRequest& request);
+  // How long the step took, against what it may take.
+  [[nodiscard]] std::string CheckTime(const StepRequest& request, const StepResult& said) const;
+  [[nodiscard]] std::string CheckCancelled() const;
   // Does in the model what the step does, and compares.
   std::string Check(const StepRequest& request, const StepResult& said);
   void ApplyForks(const StepRequest& request, const StepResult& said);
@@ -122,8 +95,13 @@ class SimulatedStream {
   std::map<int, int> filled_;             // how often a slot was, for its fault
   std::map<RowId, absl::Status> errors_;  // said by rows, for another
   std::map<RowId, Row> rows_;
+  std::optional<StreamRegistry::Registration> place_;
+  int told_to_go_ = 0;
   std::uint64_t step_ = 0;
-  bool stepped_ = false;  // since it connected
+  Clock::TimePoint begin_;                     // of the step
+  std::optional<Clock::TimePoint> cancelled_;  // when its stream was
+  bool idle_ = false;                          // no compile waited or ran when the step began
+  bool stepped_ = false;                       // since it connected
 };
 
 }  // namespace maskd::service
