@@ -10,16 +10,17 @@ none, 2 when FILE cannot be read.
 
 import json
 import sys
+from typing import Any, NoReturn
 
 from jsonschema import Draft202012Validator
 
 
-def refuse_constant(name):
+def refuse_constant(name: str) -> NoReturn:
     """NaN and Infinity, which Python's reader takes and JSON does not have."""
     raise ValueError(f"{name} is not JSON")
 
 
-def verdict(schema, text):
+def verdict(schema: Any, text: str) -> str | None:
     """None when `schema` accepts `text`, else why not."""
     try:
         value = json.loads(text, parse_constant=refuse_constant)
@@ -30,9 +31,9 @@ def verdict(schema, text):
     return f"{errors[0].json_path}: {errors[0].message}" if errors else None
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
-        print(__doc__.strip(), file=sys.stderr)
+        print((__doc__ or "").strip(), file=sys.stderr)
         return 0 if arguments and arguments[0] in ("-h", "--help") else 2
     try:
         with open(arguments[0], encoding="utf-8") as file:

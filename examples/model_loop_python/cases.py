@@ -8,6 +8,7 @@ import json
 import pathlib
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import jsonschema
 import maskd
@@ -96,7 +97,7 @@ def _keys(schema: object) -> Iterator[str]:
             yield from _keys(each)
 
 
-def _satisfies(schema: object) -> Callable[[str], bool]:
+def _satisfies(schema: dict[str, Any]) -> Callable[[str], bool]:
     validator = jsonschema.Draft202012Validator(
         schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
 

@@ -107,7 +107,13 @@ class Engine:
             self.times.steps += 1
         if self._open:
             self._submit([])
-            self._stream.collect(STEP_S)
+            self._server.collect(STEP_S)
+
+    @property
+    def _server(self) -> maskd.Stream:
+        if self._stream is None:
+            raise ValueError("a request has a grammar, and there is no stream")
+        return self._stream
 
     def _admit(self) -> None:
         """New rows go behind those that decode."""
@@ -154,6 +160,7 @@ class Engine:
             self._step.close(number)
         for row in rows:
             if row.number not in self._open:
+                assert row.request.grammar is not None, "only constrained rows are said"
                 self._step.open(row.number, row.request.grammar,
                                 remaining_tokens=row.request.max_tokens)
                 continue
@@ -161,12 +168,13 @@ class Engine:
             if row.drafts:
                 self._step.draft(row.number, row.drafts)
         self._open = running
-        self._stream.submit(self._step)
+        self._server.submit(self._step)
 
     def _forward(self) -> tuple[np.ndarray, list[int]]:
         """The logits, and where each row's begin in them."""
         tokens: list[int] = []
-        spans, outputs, first = [], [], []
+        outputs: list[int] = []
+        spans, first = [], []
         for row in self._rows:
             fed = row.fed + row.drafts
             spans.append(Span(row.slot, row.past, len(fed)))
@@ -178,7 +186,7 @@ class Engine:
 
     def _mask(self, logits: np.ndarray) -> None:
         started = time.perf_counter()
-        result = self._stream.collect(STEP_S)
+        result = self._server.collect(STEP_S)
         self.times.waiting += time.perf_counter() - started
         accepted = {}
         for answer in result.rows:

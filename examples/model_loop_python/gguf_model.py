@@ -6,7 +6,8 @@ each block, rotary positions over neighbouring pairs, grouped queries, SwiGLU).
 """
 
 import dataclasses
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import gguf
 import numpy as np
@@ -15,7 +16,8 @@ import tokenizers
 Array = np.ndarray
 
 
-class Span(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Span:
     """Some tokens of one sequence in a batch."""
 
     slot: int  # of the cache
@@ -47,7 +49,10 @@ class Model:
 
     def __init__(self, path: str) -> None:
         reader = gguf.GGUFReader(path)
-        field = lambda name: reader.fields[name].contents()  # noqa: E731
+
+        def field(name: str) -> Any:
+            return reader.fields[name].contents()
+
         if field("general.architecture") != "llama":
             raise ValueError(f"{path}: architecture is {field('general.architecture')}, not llama")
         self.heads = int(field("llama.attention.head_count"))
@@ -55,7 +60,10 @@ class Model:
         self.head_size = int(field("llama.rope.dimension_count"))
         self._epsilon = float(field("llama.attention.layer_norm_rms_epsilon"))
         tensors = {each.name: each for each in reader.tensors}
-        weight = lambda name: _dequantised(tensors[f"{name}.weight"])  # noqa: E731
+
+        def weight(name: str) -> Array:
+            return _dequantised(tensors[f"{name}.weight"])
+
         self._embedding = weight("token_embd")
         self._head = weight("output") if "output.weight" in tensors else self._embedding
         self._output_norm = weight("output_norm")
@@ -124,7 +132,7 @@ class Tokenizer:
     """Texts as tokens, by the file's vocabulary and merges; `<|im_start|>` and the like in a text are
     the special tokens."""
 
-    def __init__(self, field: Any) -> None:
+    def __init__(self, field: Callable[[str], Any]) -> None:
         if (kind := field("tokenizer.ggml.model")) != "gpt2":
             raise ValueError(f"tokenizer.ggml.model: {kind} is not read here, only gpt2")
         spellings = field("tokenizer.ggml.tokens")
@@ -152,8 +160,10 @@ def _dequantised(tensor: gguf.ReaderTensor) -> Array:
     return np.ascontiguousarray(gguf.quants.dequantize(tensor.data, tensor.tensor_type))
 
 
-def _layer(weight: Any, index: int) -> Layer:
-    of = lambda name: weight(f"blk.{index}.{name}")  # noqa: E731
+def _layer(weight: Callable[[str], Array], index: int) -> Layer:
+    def of(name: str) -> Array:
+        return weight(f"blk.{index}.{name}")
+
     return Layer(
         of("attn_norm"), np.concatenate([of("attn_q"), of("attn_k"), of("attn_v")]),
         of("attn_output"), of("ffn_norm"), np.concatenate([of("ffn_gate"), of("ffn_up")]),

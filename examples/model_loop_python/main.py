@@ -86,7 +86,7 @@ def token_90(model: Model, stream: maskd.Stream) -> dict[str, int]:
 
 def tally(answers: list[Answer]) -> dict[str, str]:
     """Kind -> valid of all."""
-    counts = collections.defaultdict(lambda: [0, 0])
+    counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
     for answer in answers:
         counts[answer.case.kind][0] += answer.valid
         counts[answer.case.kind][1] += 1

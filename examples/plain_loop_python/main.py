@@ -48,9 +48,9 @@ def generate(client: maskd.Client, seed: int) -> dict[str, str]:
     width = client.tokenizers()[0]["vocab_size"]
     with client.open_stream(width) as stream:
         model, step = Model(width, seed), maskd.Step()
-        for row, name in enumerate(names):
-            if REQUESTS[name] is not None:
-                step.open(row, REQUESTS[name], wait_s=10)
+        for row, grammar in enumerate(REQUESTS.values()):
+            if grammar is not None:
+                step.open(row, grammar, wait_s=10)
         running = set(range(len(names)))
         while running:
             masked = {row: row for row in running if REQUESTS[names[row]] is not None}
