@@ -59,8 +59,9 @@ Row RandomRow(std::mt19937_64& random, std::int64_t element_bytes) {
   row.words.resize(static_cast<std::size_t>(MaskWordCount(row.vocab_size)));
   const std::uint64_t zeros = below(4);  // how common words of all zeros and all ones are
   const std::uint64_t ones = below(4);
+  const bool wide = below(3) == 0;  // words of which only one token is forbidden
   for (std::int32_t& word : row.words) {
-    word = static_cast<std::int32_t>(random());
+    word = static_cast<std::int32_t>(wide ? ~(1U << below(32)) : random());
     if (below(4) < zeros) word = 0;
     if (below(4) < ones) word = -1;
   }
