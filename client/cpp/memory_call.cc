@@ -12,10 +12,23 @@
 
 namespace maskd::client {
 
+namespace {
+
+// A suffix leads to a neighbour of the server's socket, and nowhere else.
+bool IsSuffix(absl::string_view suffix) {
+  constexpr absl::string_view kElsewhere("/\0", 2);
+  return !suffix.empty() && suffix.find_first_of(kElsewhere) == absl::string_view::npos;
+}
+
+}  // namespace
+
 absl::StatusOr<ring::SharedMemory> FetchMemory(const std::string& address,
                                                const v1::SharedMemory& offer, absl::Time deadline) {
   const std::optional<std::string> path = SocketPathOf(address);
   if (!path.has_value()) return absl::UnavailableError("the address is no Unix socket's");
+  if (!IsSuffix(offer.socket_suffix())) {
+    return absl::InternalError("the server lends memory at a place that is not beside its socket");
+  }
   auto fd = ring::Fetch(absl::StrCat(*path, offer.socket_suffix()), offer.token(), deadline);
   if (!fd.ok()) return fd.status();
   auto memory = ring::SharedMemory::Map(

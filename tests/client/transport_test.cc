@@ -15,6 +15,7 @@
 
 #include "client/cpp/channel.h"
 #include "client/cpp/client.h"
+#include "client/cpp/memory_call.h"
 #include "ring/handover.h"
 #include "service/server.h"
 
@@ -179,6 +180,21 @@ TEST(TransportTest, AStreamMayBeClosedWithStepsInFlight) {
     const absl::Status closed = stream->Close(kTimeout);
     EXPECT_TRUE(closed.ok()) << closed;
   }
+}
+
+TEST(FetchMemoryTest, TheSecondSocketIsBesideTheFirst) {
+  const std::string address = absl::StrCat("unix:", Socket());
+  v1::SharedMemory offer;
+  offer.set_token(std::string(ring::kTokenBytes, 't'));
+  for (const std::string& suffix : {std::string(), std::string("/"), std::string("/../other.sock"),
+                                    std::string("x/y"), std::string("x\0y", 3)}) {
+    offer.set_socket_suffix(suffix);
+    const auto memory = FetchMemory(address, offer, absl::Now() + kTimeout);
+    EXPECT_TRUE(absl::IsInternal(memory.status())) << suffix << ": " << memory.status();
+  }
+  offer.set_socket_suffix(ring::kSocketSuffix);
+  const auto nobody = FetchMemory(address, offer, absl::Now() + kTimeout);
+  EXPECT_TRUE(absl::IsUnavailable(nobody.status())) << nobody.status();
 }
 
 TEST(SocketPathTest, IsWhatGrpcMakesOfTheAddress) {
