@@ -64,12 +64,13 @@ absl::Status FailoverStream::OpenHere() {
     if (const auto sent = (*stream)->Submit(step); !sent.ok()) return sent.status();
   }
   stream_ = *std::move(stream);
+  welcome_ = stream_->welcome();
   return absl::OkStatus();
 }
 
-// The reply is dropped: what it says has been said of each row. A row that cannot be opened here
-// speaks against this server.
-absl::Status FailoverStream::Replay(MaskStream& stream) const {
+// The reply is dropped: what it says has been said of each row. A row that cannot go on here speaks
+// against this server.
+absl::Status FailoverStream::Replay(MaskStream& stream) {
   Step step;
   ledger_.WriteOpens(step.mutable_step());
   step.WaitForCompile(options_.compile_timeout);
@@ -79,13 +80,9 @@ absl::Status FailoverStream::Replay(MaskStream& stream) const {
   if (absl::Status collected = stream.Collect(timeout, replayed); !collected.ok()) {
     return collected;
   }
-  for (const RowResult& row : replayed.rows()) {
-    if (row.masks.empty() && !row.error.ok() && !ledger_.IsFailed(row.row)) {
-      return absl::UnavailableError(
-          absl::StrCat("row ", row.row, " cannot go on at ", address(), ": ", row.error.message()));
-    }
-  }
-  return absl::OkStatus();
+  absl::Status booked = ledger_.ApplyReplay(replayed.rows());
+  return booked.ok() ? booked
+                     : absl::UnavailableError(absl::StrCat(address(), ": ", booked.message()));
 }
 
 absl::Status FailoverStream::Move() {
@@ -110,7 +107,11 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
   unanswered_.push_back(step);
   ++next_step_;
   if (!sent.ok()) {
-    if (absl::Status moved = Move(); !moved.ok()) return moved;
+    if (absl::Status moved = Move(); !moved.ok()) {
+      unanswered_.pop_back();
+      --next_step_;
+      return moved;
+    }
   }
   return next_step_ - 1;
 }
@@ -118,20 +119,24 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
 absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result) {
   if (unanswered_.empty()) return absl::FailedPreconditionError("no step is in flight");
   const absl::Time deadline = absl::Now() + timeout;
-  for (;;) {
+  for (std::size_t moves = 0;; ++moves) {
     absl::Status collected = absl::UnavailableError("no server is in use");
     if (stream_ != nullptr) {
       const absl::Duration patience =
           options_.step_timeout +
           absl::Milliseconds(unanswered_.front().message().step().wait_for_compile_ms());
       collected = stream_->Collect(std::min(deadline - absl::Now(), patience), result);
+      if (collected.ok()) {
+        collected = ledger_.Apply(unanswered_.front().message().step(), result.rows());
+      }
       if (collected.ok()) break;
     }
     const bool is_callers_time = absl::IsDeadlineExceeded(collected) && absl::Now() >= deadline;
-    if (is_callers_time || !MayMove(collected)) return collected;
+    // Each address has had its turn: servers that open the rows and then fail have no more.
+    const bool is_in_vain = moves >= options_.addresses.size() && absl::Now() >= deadline;
+    if (is_callers_time || is_in_vain || !MayMove(collected)) return collected;
     if (absl::Status moved = Move(); !moved.ok()) return moved;
   }
-  ledger_.Apply(unanswered_.front().message().step(), result.rows());
   unanswered_.pop_front();
   return absl::OkStatus();
 }

@@ -10,9 +10,11 @@
 //          reply said: no token is taken twice, none is lost.
 // Grammars rows opened by text, or whose text Remember() was told, need nothing of the new server;
 //          rows opened by id alone need the grammar to be there.
+// Lies     a reply that contradicts its step or what was said before speaks against its server,
+//          which is left: what it said of that step counts as not said.
 // Going away  the notice is followed as soon as no step is in flight.
-// Errors   those of a MaskStream that another server would give too; else, after give_up_after
-//          without one that serves, the last server's.
+// Errors   those of a MaskStream that another server would give too; else the last server's, after
+//          give_up_after without one that serves, or at the timeout once all have failed a step.
 // Threads  one thread at a time.
 #ifndef MASKD_CLIENT_CPP_FAILOVER_STREAM_H_
 #define MASKD_CLIENT_CPP_FAILOVER_STREAM_H_
@@ -67,8 +69,8 @@ class FailoverStream {
   absl::Status Collect(absl::Duration timeout, StepResult& result);
   absl::Status Close(absl::Duration timeout);
 
-  // Of the server in use.
-  [[nodiscard]] const v1::Welcome& welcome() const { return stream_->welcome(); }
+  // Of the server in use, or of the last one that was.
+  [[nodiscard]] const v1::Welcome& welcome() const { return welcome_; }
   [[nodiscard]] bool uses_shared_memory() const {
     return stream_ != nullptr && stream_->uses_shared_memory();
   }
@@ -83,13 +85,14 @@ class FailoverStream {
   absl::Status FindServer();
   // Opens on the address in use and brings the rows and the unanswered steps there.
   absl::Status OpenHere();
-  absl::Status Replay(MaskStream& stream) const;
+  absl::Status Replay(MaskStream& stream);
   // Takes the next address and all of the above.
   absl::Status Move();
 
   Options options_;
   std::size_t address_ = 0;
   std::unique_ptr<MaskStream> stream_;
+  v1::Welcome welcome_;
   RowLedger ledger_;
   std::deque<Step> unanswered_;
   std::uint64_t next_step_ = 2;  // a replay takes the number before the oldest step it leads to

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
 #include "client/cpp/errors.h"
 
@@ -20,17 +21,21 @@ absl::flat_hash_set<RowId> RowsOf(std::span<const RowResult> replies, bool refus
   return rows;
 }
 
-// How many of an update's tokens the row took; nothing when the update was refused as a whole, its
-// rollback included.
-std::optional<int> TakenTokens(const v1::RowUpdate& update, const RowResult& reply, int before) {
-  if (reply.error.ok()) return update.tokens_size();
-  if (reply.refused_token.has_value()) return static_cast<int>(reply.refused_token->index);
-  const int token_count = static_cast<int>(reply.token_count);
-  const int taken = token_count - before + static_cast<int>(update.rollback());
-  const bool is_whole =
-      token_count == before && !absl::StartsWith(ErrorPlace(reply.error), "tokens[");
-  if (is_whole || taken < 0 || taken > update.tokens_size()) return std::nullopt;
-  return taken;
+absl::Status CannotGoOn(RowId row, absl::string_view why) {
+  return absl::UnavailableError(absl::StrCat("row ", row, " cannot go on here: ", why));
+}
+
+// Whether a row of `before` tokens, which says for the first time where it stands, was opened with
+// one that is refused: it stands before that, and has taken nothing else.
+bool RefusesOpening(const RowResult& reply, std::size_t before) {
+  return !reply.error.ok() && reply.refused_token.has_value() &&
+         reply.refused_token->index == reply.token_count && reply.token_count < before;
+}
+
+// Whether an update of a row of `before` tokens was refused as a whole, its rollback included.
+bool RefusesAll(const RowResult& reply, std::size_t before) {
+  return !reply.error.ok() && reply.token_count == before &&
+         !absl::StartsWith(ErrorPlace(reply.error), "tokens[");
 }
 
 }  // namespace
@@ -39,32 +44,59 @@ void RowLedger::Remember(const std::string& grammar_id, const v1::Grammar& gramm
   grammars_[grammar_id] = grammar;
 }
 
-void RowLedger::Apply(const v1::Step& step, std::span<const RowResult> replies) {
-  for (const RowId row : step.close()) rows_.erase(row);
-  ApplyForks(step, replies);
-  ApplyOpens(step, replies);
-  absl::flat_hash_map<RowId, const v1::RowUpdate*> updates;
-  for (const v1::RowUpdate& update : step.rows()) updates.try_emplace(update.row(), &update);
-  for (const RowResult& answer : replies) {
-    const auto row = rows_.find(answer.row);
-    if (answer.state == v1::ROW_STATE_REFUSED || row == rows_.end()) continue;
-    const auto update = updates.find(answer.row);
-    ApplyReply(update == updates.end() ? nullptr : update->second, answer, &row->second);
+absl::Status RowLedger::Apply(const v1::Step& step, std::span<const RowResult> replies) {
+  RowsBefore before;  // the rows that the step opens or closes, as they were
+  ApplyCloses(step, &before);
+  ApplyForks(step, replies, &before);
+  ApplyOpens(step, replies, &before);
+  absl::StatusOr<std::vector<Place>> places = PlacesOf(step, replies);
+  if (!places.ok()) {
+    for (auto& [id, row] : before) Put(id, std::move(row), nullptr);
+    return places.status();
+  }
+  for (const Place& place : *places) MoveTo(place);
+  return absl::OkStatus();
+}
+
+void RowLedger::Put(RowId id, std::optional<Row> row, RowsBefore* before) {
+  const auto found = rows_.find(id);
+  if (before != nullptr) {
+    before->try_emplace(
+        id, found == rows_.end() ? std::nullopt : std::optional(std::move(found->second)));
+  }
+  if (row.has_value()) {
+    rows_.insert_or_assign(id, *std::move(row));
+  } else if (found != rows_.end()) {
+    rows_.erase(found);
   }
 }
 
-void RowLedger::ApplyForks(const v1::Step& step, std::span<const RowResult> replies) {
+void RowLedger::ApplyCloses(const v1::Step& step, RowsBefore* before) {
+  for (const RowId row : step.close()) Put(row, std::nullopt, before);
+}
+
+void RowLedger::ApplyForks(const v1::Step& step, std::span<const RowResult> replies,
+                           RowsBefore* before) {
+  if (step.fork().empty()) return;
   const absl::flat_hash_set<RowId> refused = RowsOf(replies, true);
   for (const v1::ForkRow& fork : step.fork()) {
     const auto parent = rows_.find(fork.parent());
     if (parent == rows_.end() || refused.contains(fork.child())) continue;
     Row child = parent->second;
     child.open.set_row(fork.child());
-    rows_.insert_or_assign(fork.child(), std::move(child));
+    for (const RowResult& reply : replies) {
+      if (reply.row != fork.parent() || parent->second.is_used) continue;
+      auto& tokens = *child.open.mutable_tokens();
+      if (!RefusesOpening(reply, static_cast<std::size_t>(tokens.size()))) continue;
+      tokens.Truncate(static_cast<int>(reply.token_count));
+    }
+    Put(fork.child(), std::move(child), before);
   }
 }
 
-void RowLedger::ApplyOpens(const v1::Step& step, std::span<const RowResult> replies) {
+void RowLedger::ApplyOpens(const v1::Step& step, std::span<const RowResult> replies,
+                           RowsBefore* before) {
+  if (step.open().empty()) return;
   const absl::flat_hash_set<RowId> answered = RowsOf(replies, false);
   for (const v1::OpenRow& open : step.open()) {
     if (rows_.contains(open.row()) || !answered.contains(open.row())) continue;
@@ -73,31 +105,87 @@ void RowLedger::ApplyOpens(const v1::Step& step, std::span<const RowResult> repl
     if (open.has_remaining_tokens()) {
       row.token_limit = std::int64_t{open.tokens_size()} + open.remaining_tokens();
     }
-    rows_.emplace(open.row(), std::move(row));
+    Put(open.row(), std::move(row), before);
   }
 }
 
-void RowLedger::ApplyReply(const v1::RowUpdate* update, const RowResult& reply, Row* row) {
-  row->failed = reply.state == v1::ROW_STATE_FAILED;
-  if (reply.masks.empty()) return;
-  auto& tokens = *row->open.mutable_tokens();
-  if (update == nullptr) {
-    // A row that was opened with tokens has taken those before a refused one.
-    tokens.Truncate(std::min(tokens.size(), static_cast<int>(reply.token_count)));
-    return;
+absl::StatusOr<std::vector<RowLedger::Place>> RowLedger::PlacesOf(
+    const v1::Step& step, std::span<const RowResult> replies) {
+  absl::flat_hash_map<RowId, const v1::RowUpdate*> updates;
+  for (const v1::RowUpdate& update : step.rows()) updates.try_emplace(update.row(), &update);
+  absl::flat_hash_set<RowId> answered;
+  std::vector<Place> places;
+  places.reserve(replies.size());
+  for (const RowResult& answer : replies) {
+    const auto row = rows_.find(answer.row);
+    if (answer.state == v1::ROW_STATE_REFUSED || row == rows_.end()) continue;
+    if (!answered.insert(answer.row).second) {
+      return absl::InternalError(absl::StrCat("the server answers row ", answer.row, " twice"));
+    }
+    const auto update = updates.find(answer.row);
+    const auto place =
+        PlaceOf(update == updates.end() ? nullptr : update->second, answer, &row->second);
+    if (!place.ok()) return place.status();
+    places.push_back(*place);
   }
-  const std::optional<int> taken = TakenTokens(*update, reply, tokens.size());
-  if (!taken.has_value()) return;
-  tokens.Truncate(std::max(0, tokens.size() - static_cast<int>(update->rollback())));
-  tokens.Add(update->tokens().begin(), update->tokens().begin() + *taken);
-  if (update->has_remaining_tokens()) {
-    row->token_limit = std::int64_t{tokens.size()} + update->remaining_tokens();
+  return places;
+}
+
+absl::StatusOr<RowLedger::Place> RowLedger::PlaceOf(const v1::RowUpdate* update,
+                                                    const RowResult& reply, Row* row) {
+  const auto before = static_cast<std::size_t>(row->open.tokens_size());
+  Place place = {row, &reply, before, nullptr};
+  if (reply.masks.empty()) return place;
+  const bool of_opening = !row->is_used && RefusesOpening(reply, before);
+  const bool moves = update != nullptr && !of_opening && !RefusesAll(reply, before);
+  if (moves) {
+    place.update = update;
+    place.kept = before - std::min<std::size_t>(before, update->rollback());
+  }
+  const std::size_t most =
+      place.kept + (moves ? static_cast<std::size_t>(update->tokens_size()) : 0);
+  const std::size_t least = reply.error.ok() ? most : moves ? place.kept : 0;
+  if (reply.token_count < least || reply.token_count > most) {
+    return absl::InternalError(absl::StrCat("the server says that row ", reply.row, " has taken ",
+                                            reply.token_count, " tokens, not ", least, " to ",
+                                            most));
+  }
+  return place;
+}
+
+void RowLedger::MoveTo(const Place& place) {
+  Row& row = *place.row;
+  row.failed = place.reply->state == v1::ROW_STATE_FAILED;
+  if (place.reply->masks.empty()) return;
+  row.is_used = true;
+  auto& tokens = *row.open.mutable_tokens();
+  const auto count = static_cast<int>(place.reply->token_count);
+  tokens.Truncate(std::min(count, static_cast<int>(place.kept)));
+  if (place.update == nullptr) return;
+  const auto begin = place.update->tokens().begin();
+  tokens.Add(begin, begin + (count - tokens.size()));
+  if (place.update->has_remaining_tokens()) {
+    row.token_limit = std::int64_t{tokens.size()} + place.update->remaining_tokens();
   }
 }
 
-bool RowLedger::IsFailed(RowId row) const {
-  const auto found = rows_.find(row);
-  return found != rows_.end() && found->second.failed;
+absl::Status RowLedger::ApplyReplay(std::span<const RowResult> replies) {
+  absl::flat_hash_map<RowId, const RowResult*> answers;
+  for (const RowResult& reply : replies) answers.try_emplace(reply.row, &reply);
+  for (auto& [id, row] : rows_) {
+    const auto found = answers.find(id);
+    if (found == answers.end()) return CannotGoOn(id, "is not answered");
+    const RowResult& reply = *found->second;
+    const auto tokens = static_cast<std::size_t>(row.open.tokens_size());
+    if (row.is_used && !row.failed && reply.state != v1::ROW_STATE_COMPILING) {
+      if (!reply.error.ok()) return CannotGoOn(id, reply.error.message());
+      if (reply.masks.empty()) return CannotGoOn(id, "has no mask");
+      if (reply.token_count != tokens) return CannotGoOn(id, "has not taken its tokens");
+    } else if (!reply.masks.empty()) {
+      MoveTo({&row, &reply, tokens});
+    }
+  }
+  return absl::OkStatus();
 }
 
 void RowLedger::WriteOpens(v1::Step* step) const {

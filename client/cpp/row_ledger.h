@@ -3,6 +3,7 @@
 //
 // Truth    the replies: a step counts once its reply is here, and each row has as many tokens as
 //          its reply says. Steps without a reply are the caller's to send again.
+// Lies     a reply that no server gives that keeps to the protocol is booked not at all.
 // Units    a row's tokens include those after its end.
 // Threads  one thread at a time.
 #ifndef MASKD_CLIENT_CPP_ROW_LEDGER_H_
@@ -13,9 +14,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "client/cpp/step.h"
 #include "client/cpp/step_result.h"
@@ -28,15 +32,18 @@ class RowLedger {
   // Keeps the text of a grammar: a server that does not have its id is told the text.
   void Remember(const std::string& grammar_id, const v1::Grammar& grammar);
 
-  // Books a step and its reply.
-  void Apply(const v1::Step& step, std::span<const RowResult> replies);
+  // Books a step and its reply. Errors, nothing being booked: INTERNAL (the reply is not one to
+  // this step and these rows).
+  absl::Status Apply(const v1::Step& step, std::span<const RowResult> replies);
 
   // Opens every row, as it is booked, in `step`.
   void WriteOpens(v1::Step* step) const;
 
-  // Whether the row's server said that it cannot go on. It is opened again all the same: its id is
-  // taken until it is closed.
-  [[nodiscard]] bool IsFailed(RowId row) const;
+  // Books the reply to these opens. Every row must stand where it is booked, but for two kinds: one
+  // whose place no server had told, which may have been opened with what is refused, and one whose
+  // server said that it cannot go on, whose id is taken until it is closed. Errors: UNAVAILABLE
+  // (this server does not go on with a row).
+  absl::Status ApplyReplay(std::span<const RowResult> replies);
 
   [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
 
@@ -45,13 +52,31 @@ class RowLedger {
     v1::OpenRow open;  // its tokens are those taken so far
     // The token count at which none is left. Absent: no bound.
     std::optional<std::int64_t> token_limit;
-    bool failed = false;
+    bool is_used = false;  // a reply has said where it stands
+    bool failed = false;   // its server said that it cannot go on
+  };
+  using RowsBefore = absl::btree_map<RowId, std::optional<Row>>;
+
+  // Where a reply says that a row stands.
+  struct Place {
+    Row* row = nullptr;
+    const RowResult* reply = nullptr;
+    std::size_t kept = 0;                   // of the tokens booked
+    const v1::RowUpdate* update = nullptr;  // whose tokens follow; null: none do
   };
 
-  void ApplyForks(const v1::Step& step, std::span<const RowResult> replies);
-  void ApplyOpens(const v1::Step& step, std::span<const RowResult> replies);
+  // Each notes in `before` how the rows were that it changes.
+  void ApplyCloses(const v1::Step& step, RowsBefore* before);
+  void ApplyForks(const v1::Step& step, std::span<const RowResult> replies, RowsBefore* before);
+  void ApplyOpens(const v1::Step& step, std::span<const RowResult> replies, RowsBefore* before);
+  void Put(RowId id, std::optional<Row> row, RowsBefore* before);
+
+  absl::StatusOr<std::vector<Place>> PlacesOf(const v1::Step& step,
+                                              std::span<const RowResult> replies);
   // `update` is null for a row that is answered unasked.
-  static void ApplyReply(const v1::RowUpdate* update, const RowResult& reply, Row* row);
+  static absl::StatusOr<Place> PlaceOf(const v1::RowUpdate* update, const RowResult& reply,
+                                       Row* row);
+  static void MoveTo(const Place& place);
 
   // Ordered, so that a replay is the same in every run.
   absl::btree_map<RowId, Row> rows_;

@@ -22,8 +22,9 @@ Message Parse(const std::string& text) {
   return message;
 }
 
-// Books the step and what the server says to it.
-void Apply(const std::string& step, const std::string& reply, RowLedger& ledger) {
+// Reads a reply and hands its rows to `use`.
+template <typename Use>
+absl::Status WithRows(const std::string& reply, const Use& use) {
   v1::DecodeResponse response;
   *response.mutable_step() = Parse<v1::StepReply>(reply);
   const std::string bytes = response.SerializeAsString();
@@ -32,7 +33,22 @@ void Apply(const std::string& step, const std::string& reply, RowLedger& ledger)
   in.PushLimit(size);
   ServerMessage message;
   EXPECT_TRUE(ReplyReader(v1::Welcome()).Read(in, message).ok());
-  ledger.Apply(Parse<v1::Step>(step), message.result.rows());
+  return use(message.result.rows());
+}
+
+// Books the step and what the server says to it.
+absl::Status TryApply(const std::string& step, const std::string& reply, RowLedger& ledger) {
+  return WithRows(reply,
+                  [&](const auto& rows) { return ledger.Apply(Parse<v1::Step>(step), rows); });
+}
+
+absl::Status TryReplay(const std::string& reply, RowLedger& ledger) {
+  return WithRows(reply, [&](const auto& rows) { return ledger.ApplyReplay(rows); });
+}
+
+void Apply(const std::string& step, const std::string& reply, RowLedger& ledger) {
+  const absl::Status applied = TryApply(step, reply, ledger);
+  EXPECT_TRUE(applied.ok()) << applied;
 }
 
 struct LedgerCase {
@@ -99,6 +115,75 @@ INSTANTIATE_TEST_SUITE_P(
          "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10}"},
     }),
     [](const auto& test) { return test.param.name; });
+
+// Row 2, opened with 5 and 6 and with 6 refused, is first answered to the second step.
+TEST(RowLedger, ATokenRefusedAtTheOpeningIsNotOneOfTheUpdates) {
+  RowLedger ledger;
+  Apply("open {row: 2 grammar_id: 'g' tokens: [5, 6]}", "rows {row: 2 state: ROW_STATE_COMPILING}",
+        ledger);
+  Apply("fork {parent: 2 child: 3} rows {row: 2}",
+        "rows {row: 2 state: ROW_STATE_ACTIVE positions {full: true} token_count: 1 "
+        "error {code: 3 place: 'tokens[1]' token {index: 1 id: 6}}}",
+        ledger);
+  v1::Step replay;
+  ledger.WriteOpens(&replay);
+  EXPECT_EQ(replay.ShortDebugString(), Parse<v1::Step>("open {row: 2 grammar_id: 'g' tokens: 5} "
+                                                       "open {row: 3 grammar_id: 'g' tokens: 5}")
+                                           .ShortDebugString());
+}
+
+struct LieCase {
+  std::string name;
+  std::string step;
+  std::string reply;
+};
+
+class LieTest : public testing::TestWithParam<LieCase> {};
+
+TEST_P(LieTest, IsAnErrorAndBooksNothing) {
+  RowLedger ledger = Begun();
+  v1::Step before;
+  ledger.WriteOpens(&before);
+  const absl::Status applied = TryApply(GetParam().step, GetParam().reply, ledger);
+  EXPECT_TRUE(absl::IsInternal(applied)) << applied;
+  v1::Step after;
+  ledger.WriteOpens(&after);
+  EXPECT_EQ(after.ShortDebugString(), before.ShortDebugString());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Replies, LieTest,
+    testing::ValuesIn(std::vector<LieCase>{
+        {"TokensThatNobodySent", "rows {row: 1 tokens: 8}", Answer("token_count: 5")},
+        {"TokensMissing", "rows {row: 1 tokens: 8}", Answer("token_count: 3")},
+        {"TokensOfNoUpdate", "", Answer("token_count: 4")},
+        {"ARefusedTokenBehindTheLast", "rows {row: 1 tokens: 8}",
+         Answer("token_count: 9 error {code: 3 place: 'tokens[6]' token {index: 6 id: 8}}")},
+        {"MoreTokensThanAnIntHolds", "rows {row: 1 tokens: 8}",
+         Answer("token_count: 4294967295 error {code: 3 place: 'tokens[0]' token {index: "
+                "4294967295}}")},
+        {"ARowTwice", "rows {row: 1 tokens: 8}",
+         Answer("token_count: 4") + Answer("token_count: 4")},
+        {"AfterAClose", "close: 1 fork {parent: 1 child: 2} open {row: 1 grammar_id: 'h'}",
+         Answer("token_count: 1")},
+        {"AfterAFork", "fork {parent: 1 child: 2} rows {row: 1 tokens: 8}",
+         Answer("token_count: 3")},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+TEST(RowLedger, AReplayHasEveryRowWhereItIsBooked) {
+  const auto replay = [](const std::string& reply) {
+    RowLedger ledger = Begun();
+    return TryReplay(reply, ledger);
+  };
+  EXPECT_TRUE(replay(Answer("token_count: 3")).ok());
+  EXPECT_TRUE(replay("rows {row: 1 state: ROW_STATE_COMPILING}").ok());
+  for (const std::string& reply :
+       {std::string(), Answer("token_count: 2"), Answer("token_count: 3 error {code: 3}"),
+        std::string("rows {row: 1 state: ROW_STATE_FAILED}")}) {
+    EXPECT_TRUE(absl::IsUnavailable(replay(reply))) << reply;
+  }
+}
 
 TEST(RowLedger, AKnownTextTakesThePlaceOfItsId) {
   RowLedger ledger = Begun();

@@ -163,7 +163,7 @@ TEST_F(HostileClientTest, EndsItsOwnStreamsAndNothingElse) {
   EXPECT_LE(after.threads, before.threads + 8);
   EXPECT_LE(after.descriptors, before.descriptors + 8);
   EXPECT_LT(after.resident_kib, before.resident_kib + (256 << 10));
-  EXPECT_GT(masks_, 1000) << steps_;
+  EXPECT_GT(masks_, 4 * steps_) << "however many steps there were time for";
   for (const auto& stream : streams_) EXPECT_TRUE(stream->Close(kPatience).ok());
   attacked_.Signal(SIGTERM);
   EXPECT_EQ(attacked_.Wait(), 0);

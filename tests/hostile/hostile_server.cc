@@ -44,6 +44,12 @@ std::string ReplyOf(std::uint64_t number, Scribbler& by) {
     v1::RowReply& row = *reply.add_rows();
     row.set_row(1 + i);
     row.set_state(static_cast<v1::RowState>(by.Any(7)));
+    if (by.Any(2) == 0) row.set_token_count(by.Any(8) == 0 ? by.Any(1U << 31) * 2 : by.Any(4));
+    if (by.Any(4) == 0) {
+      row.mutable_error()->set_code(static_cast<int>(by.Any(17)));
+      row.mutable_error()->set_place(by.Any(2) == 0 ? "tokens[0]" : "rollback");
+      row.mutable_error()->mutable_token()->set_index(by.Any(by.Any(2) == 0 ? 3 : 1U << 31));
+    }
     v1::Position& position = *row.add_positions();
     switch (by.Any(5)) {
       case 0:
@@ -65,6 +71,23 @@ std::string ReplyOf(std::uint64_t number, Scribbler& by) {
         position.mutable_forbidden_ids()->add_ids(static_cast<std::int32_t>(by.Any(kTokens + 2)));
     }
     if (by.Any(2) == 0) position.set_dictionary_slot(by.Any(20));
+  }
+  return response.SerializeAsString();
+}
+
+// The reply to step `number` of rows 1 to 4, opened by step 2 and moved by a token in each step
+// since: what a server would say that keeps to the rules, but for the masks, and lies about the
+// tokens now and then.
+std::string LieOf(std::uint64_t number, Scribbler& by) {
+  v1::DecodeResponse response;
+  v1::StepReply& reply = *response.mutable_step();
+  reply.set_step(number);
+  for (std::uint64_t id = 1; number > 1 && id <= 4; ++id) {
+    v1::RowReply& row = *reply.add_rows();
+    row.set_row(by.Any(100) == 0 ? 1 : id);
+    row.set_state(by.Any(100) == 0 ? v1::ROW_STATE_FAILED : v1::ROW_STATE_ACTIVE);
+    row.set_token_count(static_cast<std::uint32_t>(number - 2) + (by.Any(50) == 0 ? 1 : 0));
+    row.add_positions()->set_dense(std::string(std::size_t{4} * ((kTokens + 31) / 32), 'x'));
   }
   return response.SerializeAsString();
 }
@@ -147,12 +170,14 @@ class Service : public v1::MaskService::Service {
     return fetched_;
   }
 
-  // Answers steps that it has not read, a few milliseconds long.
+  // Answers steps that it has not read, a few milliseconds long; or each step when it comes.
   static void Serve(Call& call, Scribbler& by) {
+    const bool lies = by.Any(2) == 0;
     const bool floods = by.Any(10) == 0;
     const std::uint64_t turns = 1 + by.Any(40);
     for (std::uint64_t step = 1; step <= turns; ++step) {
-      by.Turn(ReplyOf(step, by));
+      if (lies) by.Await();
+      by.Turn(lies ? LieOf(step, by) : ReplyOf(step, by));
       if (by.Any(30) == 0) call.Write(Notice(by));
       absl::SleepFor(absl::Microseconds(by.Any(500)));
     }

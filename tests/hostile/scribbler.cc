@@ -49,6 +49,10 @@ void Scribbler::Turn(absl::string_view message) {
   }
 }
 
+void Scribbler::Await() {
+  for (int i = 0; i < 200 && in_.written == in_.read; ++i) absl::SleepFor(absl::Milliseconds(1));
+}
+
 void Scribbler::Send(absl::string_view message) {
   Put(LengthOf(message.size()));
   Put(message);

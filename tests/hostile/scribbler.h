@@ -25,6 +25,8 @@ class Scribbler {
 
   // Sends `message`, most often, or does something else.
   void Turn(absl::string_view message);
+  // Waits until the other side has sent something, for a while.
+  void Await();
   // Sends `message` as it ought to be sent.
   void Send(absl::string_view message);
   // Begins to send it: a process that ends now ends in the middle of a message.
