@@ -7,10 +7,11 @@
     PYTHONPATH=client/python MASKD_LIBRARY=build/release/client/libmaskd.so.1 \\
         build/apply-venv/bin/python bench/peers/apply.py
 
-torch takes gigabytes. Every engine masks the same logits by the same words, called from Python, on one
-thread: xgrammar's backends cpu and torch_compile (after their warm-up), llguidance's numpy (float32 alone),
-and torch's masked_fill_ by flags that are expanded beforehand, which no engine is spared. Microseconds a
-row, the median of --runs rounds in which all take turns; how many times maskd's in brackets.
+torch takes gigabytes. Every engine masks the same logits by the same words, called from Python, on --threads
+threads: xgrammar's backends cpu (which has one) and torch_compile (after their warm-up), llguidance's numpy
+(float32 alone, one thread), and torch's masked_fill_ by flags that are expanded beforehand, which no engine
+is spared. Beside them what memory allows: torch's fill_ of the same logits, which only writes them.
+Microseconds a row, the median of --runs rounds in which all take turns; how many times maskd's in brackets.
 """
 
 import argparse
@@ -34,9 +35,9 @@ def masks(rows: int, share: float) -> np.ndarray:
     return np.packbits(bits, axis=1, bitorder="little").view(np.int32)
 
 
-def engines(logits: torch.Tensor, words: np.ndarray) -> dict:
+def engines(logits: torch.Tensor, words: np.ndarray, threads: int) -> dict:
     """Name -> a call that masks the logits."""
-    applier = maskd.Applier("cpu")
+    applier = maskd.Applier(f"cpu:{threads}")
     bitmask = torch.from_numpy(words)
     flags = torch.from_numpy(np.unpackbits(words.view(np.uint8), axis=1, bitorder="little") == 0)
     calls = {
@@ -67,6 +68,7 @@ def measure(calls: dict, rows: int, runs: int) -> dict:
     times = {name: [] for name in calls}
     for _ in range(runs):
         for name, call in calls.items():
+            time.sleep(0.02)  # torch's threads spin for a while after their work
             call()
             start = time.perf_counter()
             for _ in range(repeats[name]):
@@ -79,15 +81,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Masks onto logits: maskd and its peers.")
     parser.add_argument("--rows", default="1,64")
     parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--threads", type=int, default=1, help="of maskd and torch")
     arguments = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(arguments.threads)
     for dtype, kind in TYPES.items():
         for rows in map(int, arguments.rows.split(",")):
             logits = torch.ones((rows, VOCAB), dtype=kind)
             for share_name, share in SHARES.items():
                 words = masks(rows, share)
-                calls = engines(logits, words)
+                calls = engines(logits, words, arguments.threads)
                 check(calls, logits, words)
+                calls["fill_"] = lambda logits=logits: logits.fill_(-torch.inf)
                 medians = measure(calls, rows, arguments.runs)
                 print(f"{dtype}, {rows} rows, {share_name}: " + ", ".join(
                     f"{name} {micros:.1f} ({micros / medians['maskd']:.1f})"
