@@ -29,7 +29,7 @@ absl::Status EndedError(const absl::Status& final_status) {
 }  // namespace
 
 DecodeCall::DecodeCall(const std::string& address, int max_message_bytes)
-    : stub_(MakeChannel(address, max_message_bytes)) {}
+    : channel_(MakeChannel(address, max_message_bytes)), stub_(channel_), ping_answers_(channel_) {}
 
 DecodeCall::~DecodeCall() {
   context_.TryCancel();

@@ -8,7 +8,7 @@
 // Bounds   the server may answer each message once and say once that it goes. One that sends more
 //          is cancelled: INTERNAL. So what waits to be read is bounded.
 // End      when a read or a write fails the call is finished and its status kept.
-// Threads  as StepCall.
+// Threads  as StepCall; one of its own answers the server's pings.
 #ifndef MASKD_CLIENT_CPP_DECODE_CALL_H_
 #define MASKD_CLIENT_CPP_DECODE_CALL_H_
 
@@ -31,6 +31,7 @@
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/support/byte_buffer.h"
 
+#include "client/cpp/ping_answers.h"
 #include "client/cpp/step_call.h"
 #include "maskd/v1/mask_service.pb.h"
 
@@ -77,6 +78,7 @@ class DecodeCall : public StepCall {
   // Asks for the final status; its arrival sets ended_.
   void StartFinish();
 
+  const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
   grpc::CompletionQueue queue_;
@@ -96,6 +98,7 @@ class DecodeCall : public StepCall {
   std::uint64_t received_ = 0;  // messages
   grpc::Status final_status_;
   std::optional<absl::Status> ended_;  // the final status, once it is here
+  PingAnswers ping_answers_;
 };
 
 }  // namespace maskd::client

@@ -9,9 +9,10 @@
 // Errors   a bad row is in its RowResult. An error of Submit() or Collect() is the stream's: once
 //          it has ended, each later call gives the same status. DEADLINE_EXCEEDED of Collect()
 //          alone is not final: the reply may still be collected.
-// Threads  one thread at a time; the calling thread itself polls the connection, there is no other.
-//          So nothing is received between calls, beyond what the connection's buffers hold; unless
-//          StreamOptions::read_ahead is set. With shared memory a thread waits for the end.
+// Threads  one thread at a time; the calling thread itself polls the connection. Between calls
+//          nothing is received beyond what the connection's buffers hold, but that a thread answers
+//          the server's pings every two seconds; unless StreamOptions::read_ahead is set. With
+//          shared memory a thread waits for the end.
 // Ownership  independent of the Client that opened it.
 #ifndef MASKD_CLIENT_CPP_MASK_STREAM_H_
 #define MASKD_CLIENT_CPP_MASK_STREAM_H_

@@ -3,6 +3,7 @@
 import asyncio
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -108,6 +109,15 @@ def test_a_refused_token_leaves_its_row_where_it_was(stream):
     (row,) = stream.run(maskd.Step().take(1, [ord("a"), ord("x")])).rows
     assert row.refused == maskd.RefusedToken(1, ord("x"))
     assert row.token_count == 1 and row.state == maskd.RowState.ACTIVE
+
+
+def test_a_stream_outlives_an_engine_that_says_nothing_for_long(client):
+    """The server pings after 10 s and waits 5 s for the answer, which nobody gives who waits for nothing."""
+    with client.open_stream(WIDTH) as stream:
+        stream.run(maskd.Step().open(1, maskd.Grammar.regex("abc"), wait_s=20))
+        time.sleep(25)
+        (row,) = stream.run(maskd.Step().take(1, [ord("a")])).rows
+        assert row.error is None
 
 
 def test_rollback_and_fork(stream):
