@@ -4,8 +4,9 @@
     make_corpus.py TARGET FOLDER
 
 Inputs are the sources of TARGET's kind in the vectors, attacks and schemas of MASKD_SHARED_DIR
-(default: ../shared beside this repository), the small ones. A target that is no kind of grammar has
-none of these: its seeds are those of tests/fuzz/corpus.
+(default: ../shared beside this repository), the small ones. Those of the target matcher are walks: a
+grammar, a vocabulary, and operations most of which take a token. Of vocabulary files there are only
+the seeds of tests/fuzz/corpus.
 """
 
 import gzip
@@ -14,12 +15,17 @@ import importlib.util
 import json
 import os
 import pathlib
+import random
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("MASKD_SHARED_DIR", ROOT.parent / "shared"))
 LONGEST = 4096
 SCHEMAS = 1000
+WALKS = 1000
+WALK_GRAMMARS = 32
+TAKE_ALLOWED = (4, 5, 6, 7)  # operations of matcher_fuzz.cc, as are these
+OTHER_OPERATIONS = (2, 9, 11, 12, 13, 14, 15)
 
 
 def lines(path: pathlib.Path):
@@ -59,7 +65,19 @@ def schemas():
                 yield json.loads(line)["schema"].encode()
 
 
+def walks():
+    draw = random.Random(1)
+    for number in range(WALKS):
+        walk = bytearray((number % WALK_GRAMMARS, draw.randrange(2)))
+        for _ in range(draw.randrange(4, 120)):
+            operation = draw.choice(TAKE_ALLOWED * 3 + OTHER_OPERATIONS)
+            walk += bytes((operation | draw.randrange(4) << 4, draw.randrange(256)))
+        yield bytes(walk)
+
+
 def inputs(target: str):
+    if target == "matcher":
+        yield from walks()
     # JSON texts of any kind are seeds for the JSON reader.
     kinds = {"json": ["json_schema", "choice", "structural_tag"]}.get(target, [target])
     for kind in kinds:
