@@ -67,8 +67,9 @@ bool HasNamesOnce(const std::string& text) {
     if (event == nlohmann::json::parse_event_t::object_end) names.pop_back();
     if (event == nlohmann::json::parse_event_t::key) {
       std::vector<std::string>& open = names.back();
-      once &= std::find(open.begin(), open.end(), part) == open.end();
-      open.push_back(part.get<std::string>());
+      const auto name = part.get<std::string>();
+      once &= std::find(open.begin(), open.end(), name) == open.end();
+      open.push_back(name);
     }
     return true;
   };
