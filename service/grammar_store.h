@@ -70,8 +70,9 @@ class GrammarStore {
 
   // A compile that waits, begun and the caller's to run; empty when there is none.
   std::function<void()> TakeCompile() { return cache_.TakeCompile(); }
-  // Grammars in the cache.
+  // Grammars in the cache, and what it counts for them.
   [[nodiscard]] std::size_t size() const { return cache_.size(); }
+  [[nodiscard]] std::int64_t held_bytes() const { return cache_.held_bytes(); }
 
   // Tells the cache that `grammar` was used for long.
   void Remeasure(const cache::GrammarPtr& grammar) { cache_.Remeasure(grammar->id(), grammar); }

@@ -152,12 +152,14 @@ class Simulation {
     return Unasked();
   }
 
-  // Once all streams are gone and all compiles have ended, the cache alone holds grammars.
+  // Once all streams are gone and all compiles have ended, the cache alone holds grammars, and
+  // counts what they hold.
   std::string End() {
     time_.PassAll();
     streams_.clear();
     time_.PassAll();
     std::size_t found = 0;
+    std::int64_t held_bytes = 0;
     for (const SimulatedSource& source : *world_.sources) {
       GrammarTarget target;
       target.id = source.id;
@@ -167,7 +169,9 @@ class Simulation {
       const cache::CompileResult grammar = request->ticket.result();
       // This result, the ticket's and the cache's.
       if (grammar->use_count() != 3) return "a grammar is held by nobody known";
+      held_bytes += (*grammar)->costs().held_bytes;
     }
+    if (grammars_.held_bytes() != held_bytes) return "the cache counts other bytes than it holds";
     return found == grammars_.size() ? Unasked() : "the cache counts grammars that it has not";
   }
 
