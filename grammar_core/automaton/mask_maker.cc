@@ -92,19 +92,29 @@ int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
 bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
   const TermStore& store = automaton_->store();
   const std::span<const TermId> branches = store.list(store.term(parts.cell).a);
-  std::vector<TermId> of_names;
+  const auto is_object = [&](TermId state) { return IsBeforeMember(PartsOf(state).cell); };
+  std::vector<TermId> names;
+  std::vector<TermId> objects;
   std::vector<TermId> others;
   for (const TermId branch : branches) {
-    const bool is_of_names = IsOfNames(automaton_->Join(branch, parts.tail));
-    (is_of_names ? of_names : others).push_back(branch);
+    const TermId state = automaton_->Join(branch, parts.tail);
+    std::vector<TermId> within;
+    AppendBranches(state, &within);
+    if (std::ranges::all_of(within, [&](TermId way) { return IsName(way); })) {
+      names.insert(names.end(), within.begin(), within.end());
+    } else if (std::ranges::all_of(within, is_object)) {
+      objects.push_back(state);
+    } else {
+      others.push_back(state);
+    }
   }
   const bool many = others.size() > kMaxBranches || CountIntersections(others) > kMaxIntersections;
-  if (many && of_names.empty()) return false;
-  for (const TermId branch : many ? std::span<const TermId>(of_names) : branches) {
-    if (MakeByNames({branch, parts.tail}, mask)) continue;
-    MergeMaskOf(automaton_->Join(branch, parts.tail), mask);
-  }
-  if (many) MergeMaskOf(automaton_->Join(automaton_->Choice(std::move(others)), parts.tail), mask);
+  if (many && others.size() == branches.size()) return false;
+  MergeNames(names, mask);
+  if (many) others = {automaton_->Choice(std::move(others))};
+  for (const TermId state : others) MergeMaskOf(state, mask);
+  if (objects.size() == branches.size()) return MakeByMember(parts, mask);
+  if (!objects.empty()) MergeMaskOf(automaton_->Choice(std::move(objects)), mask);
   return true;
 }
 

@@ -2,7 +2,8 @@
 //
 //   choice   a choice at the head: the union of its branches' masks, where those that are no names
 //            are few.
-//   names    property names: the trie walked along the texts, without a term for each letter.
+//   names    property names: the trie walked along the texts, without a term for each letter. Those
+//            of several objects, of which the text may be any, once for them all.
 //   member   an object before a member: the names and others below a quote, as above.
 //   others   undeclared names: the mask of any name, less the tokens that end a declared one.
 //   length   a pattern with a bound on the length: the pattern's own mask, and a walk of the tokens
@@ -38,6 +39,7 @@
 
 #include "absl/functional/function_ref.h"
 
+#include "grammar_core/automaton/joined_names.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/text_walk.h"
 #include "grammar_core/automaton/walk_states.h"
@@ -126,23 +128,26 @@ class MaskMaker {
   // What walks below node `parent` of a trie, or all of it, and calls allow(node).
   using OnNode = absl::FunctionRef<void(const TrieNode&)>;
   static constexpr std::size_t kRoot = SIZE_MAX;
-  // Each false, without a call, for a state of another form.
+  // The first two are false, without a call, for a state of another form.
   bool WalkNames(const TokenTrie& trie, std::size_t parent, const Parts& parts, OnNode allow);
-  bool WalkOthers(const TokenTrie& trie, std::size_t parent, const Parts& parts, OnNode allow);
   bool WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow);
-  void WalkObject(const TokenTrie& trie, const Parts& parts, OnNode allow);
   void WalkMember(const TokenTrie& trie, std::size_t quote, TermId member, OnNode allow);
-  // Any name but the declared ones, before a quote.
-  struct OtherNames {
-    TermId any;
-    TextList declared;
-  };
+  void WalkOthers(const TokenTrie& trie, std::size_t parent, const OtherNames& names, OnNode allow);
+  void WalkJoined(const TokenTrie& trie, std::size_t parent, JoinedNames* names, OnNode allow);
+  void MakeByOtherNames(const OtherNames& names, MaskBuilder* mask);
+  // Adds the masks of objects' names.
+  void MergeNames(std::span<const TermId> states, MaskBuilder* mask);
   [[nodiscard]] std::optional<OtherNames> OtherNamesOf(const Parts& parts) const;
+  // The branches of the choice that `state` begins with, those of inner choices among them; the
+  // state where it begins with none.
+  void AppendBranches(TermId state, std::vector<TermId>* branches) const;
   [[nodiscard]] bool EndsByQuote(TermId tail) const;
   // Whether `cell` is an object where a member may begin.
   [[nodiscard]] bool IsBeforeMember(TermId cell) const;
-  // Whether `state` is that, or an object's names, declared or others.
-  [[nodiscard]] bool IsOfNames(TermId state) const;
+  // Whether `state` is an object's names, declared or others.
+  [[nodiscard]] bool IsName(TermId state) const;
+  // Adds those; false for another state, and where they cannot be read beside those added before.
+  bool JoinNames(TermId state, JoinedNames* names);
   bool IsWorthExits(TermId cell);
   Parts CutBehindString(TermId state);
   std::shared_ptr<const Exits> ExitsOf(TermId text, unsigned char byte);

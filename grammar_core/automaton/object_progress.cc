@@ -87,14 +87,17 @@ bool ObjectProgress::MayClose(std::uint32_t progress) const {
 
 bool ObjectProgress::MayWrite(std::uint32_t progress, std::uint32_t index, Work& work) {
   if (!IsInTurn(progress, index)) return false;
-  return !end_.has_value() || !Write(progress, index, work).empty();
+  if (!end_.has_value()) return true;
+  for (std::size_t way = 0; way < end_->ways(index).size(); ++way) {
+    if (CanEndAfter(progress, index, way, work)) return true;
+  }
+  return false;
 }
 
 bool ObjectProgress::MayWriteOthers(std::uint32_t progress, std::uint32_t index, Work& work) {
   if (!OthersInTurn(progress)) return false;
   if (!end_.has_value()) return true;
-  return end_->others_live(index) &&
-         CanEnd(progress, first_option_.back() + index, AfterOthers(progress, index), work);
+  return end_->others_live(index) && CanEndAfterOthers(progress, index, work);
 }
 
 bool ObjectProgress::MayWriteAny(std::uint32_t progress, Work& work) {
@@ -116,11 +119,10 @@ std::vector<ObjectProgress::Written> ObjectProgress::Write(std::uint32_t progres
     return {{member(index).value, Intern(AfterMember(progress, index, {}))}};
   }
   std::vector<Written> written;
-  std::size_t option = first_option_[index];
-  for (const ObjectSpec::Way& way : end_->ways(index)) {
-    Place next = AfterMember(progress, index, way.marks);
-    if (!CanEnd(progress, option++, next, work)) continue;
-    written.push_back({way.value, Intern(std::move(next))});
+  const std::vector<ObjectSpec::Way>& ways = end_->ways(index);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    if (!CanEndAfter(progress, index, i, work)) continue;
+    written.push_back({ways[i].value, Intern(AfterMember(progress, index, ways[i].marks))});
   }
   return written;
 }
@@ -154,13 +156,31 @@ ObjectProgress::Place ObjectProgress::AfterOthers(std::uint32_t progress,
   return place;
 }
 
-bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, const Place& next,
-                            Work& work) {
+bool ObjectProgress::CanEndAfter(std::uint32_t progress, std::uint32_t index, std::size_t way,
+                                 Work& work) {
+  const ObjectEnd::Marks& marks = end_->ways(index)[way].marks;
+  const std::uint32_t first = spec_->any_order ? index : places_[progress].next;
+  if (end_->IsNeutral(places_[progress].state, marks, first, index + 1)) return true;
+  return CanEnd(
+      progress, first_option_[index] + way, [&] { return AfterMember(progress, index, marks); },
+      work);
+}
+
+bool ObjectProgress::CanEndAfterOthers(std::uint32_t progress, std::uint32_t index, Work& work) {
+  const ObjectEnd::Marks& marks = spec_->others[index].marks;
+  const std::uint32_t first = spec_->any_order ? member_count() : places_[progress].next;
+  if (end_->IsNeutral(places_[progress].state, marks, first, member_count())) return true;
+  return CanEnd(
+      progress, first_option_.back() + index, [&] { return AfterOthers(progress, index); }, work);
+}
+
+template <typename Next>
+bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, Next next, Work& work) {
   std::string& known = places_[progress].can_end;
   if (known.empty()) known.assign(first_option_.back() + spec_->others.size(), kUnknown);
   if (known[option] == kUnknown) {
     if (!work.Spend()) return false;
-    const absl::StatusOr<bool> can_end = end_->CanEnd(next.state, max_end_states_);
+    const absl::StatusOr<bool> can_end = end_->CanEnd(next().state, max_end_states_);
     if (!can_end.ok()) {
       work.Fail(can_end.status());
       return false;

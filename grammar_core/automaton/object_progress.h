@@ -98,8 +98,12 @@ class ObjectProgress {
   [[nodiscard]] Place AfterMember(std::uint32_t progress, std::uint32_t member,
                                   const ObjectEnd::Marks& marks) const;
   [[nodiscard]] Place AfterOthers(std::uint32_t progress, std::uint32_t index) const;
-  // Whether the object can end after `next`, which is option `option` of `progress`.
-  bool CanEnd(std::uint32_t progress, std::size_t option, const Place& next, Work& work);
+  // Whether the object can end after way `way` of a member, or after one of the others.
+  bool CanEndAfter(std::uint32_t progress, std::uint32_t member, std::size_t way, Work& work);
+  bool CanEndAfterOthers(std::uint32_t progress, std::uint32_t index, Work& work);
+  // The same of option `option` of `progress`, which leads to `next()`.
+  template <typename Next>
+  bool CanEnd(std::uint32_t progress, std::size_t option, Next next, Work& work);
   std::uint32_t Intern(Place place);
   void FindRequired();
   void FindMissing(Place* place) const;

@@ -14,6 +14,18 @@ namespace {
 
 bool IsSet(const std::string& bits, std::size_t at) { return bits[at] == '1'; }
 
+// Of marks that no condition speaks of there is no letter.
+void SetAll(const ObjectEnd::Marks& marks, std::string* bits) {
+  for (const ObjectSpec::Mark mark : marks) {
+    if (mark < bits->size()) (*bits)[mark] = '1';
+  }
+}
+
+bool IsAnySet(const std::string& bits, const ObjectEnd::Marks& marks) {
+  return std::any_of(marks.begin(), marks.end(),
+                     [&](ObjectSpec::Mark mark) { return IsSet(bits, mark); });
+}
+
 std::size_t MarkEnd(const ObjectEnd::Marks& marks, std::size_t end) {
   for (const ObjectSpec::Mark mark : marks) end = std::max<std::size_t>(end, mark + 1);
   return end;
@@ -47,6 +59,14 @@ ObjectEnd::ObjectEnd(const ObjectSpec& spec, const std::function<bool(NodeId)>& 
   for (const ObjectSpec::Condition& condition : spec.conditions) {
     mark_count_ = MarkEnd(condition.unless_all, MarkEnd(condition.some, mark_count_));
   }
+  for (const std::vector<ObjectSpec::Way>& ways : ways_) {
+    std::string left(mark_count_, '0');
+    for (const ObjectSpec::Way& way : ways) SetAll(way.marks, &left);
+    std::vector<std::size_t>& mended = mended_by_.emplace_back();
+    for (std::size_t i = 0; i < spec.conditions.size(); ++i) {
+      if (IsAnySet(left, spec.conditions[i].some)) mended.push_back(i);
+    }
+  }
 }
 
 ObjectState ObjectEnd::Start() const {
@@ -60,16 +80,18 @@ ObjectState ObjectEnd::Start() const {
 ObjectState ObjectEnd::After(ObjectState state, const Marks& marks) const {
   state.count = std::min(state.count + 1, count_clamp_);
   if (marks.empty()) return state;
-  const auto left = [&](ObjectSpec::Mark mark) {
-    return std::find(marks.begin(), marks.end(), mark) != marks.end();
-  };
+  std::string left(mark_count_, '0');
+  SetAll(marks, &left);
   std::string relevant(mark_count_, '0');
   for (std::size_t i = 0; i < spec_->conditions.size(); ++i) {
-    const ObjectSpec::Condition& condition = spec_->conditions[i];
-    if (std::any_of(condition.some.begin(), condition.some.end(), left)) state.settled[i] = '1';
     if (IsSet(state.settled, i)) continue;
+    const ObjectSpec::Condition& condition = spec_->conditions[i];
+    if (IsAnySet(left, condition.some)) {
+      state.settled[i] = '1';
+      continue;
+    }
     for (const ObjectSpec::Mark mark : condition.unless_all) {
-      if (left(mark) || IsSet(state.marks, mark)) relevant[mark] = '1';
+      if (IsSet(left, mark) || IsSet(state.marks, mark)) relevant[mark] = '1';
     }
   }
   state.marks = std::move(relevant);
@@ -100,6 +122,22 @@ bool ObjectEnd::AreHarmless(const Marks& marks, const ObjectState& state) const 
     }
   }
   return true;
+}
+
+// What led to the end before does so still: members that it writes by the way are written or may be
+// still, none of those closed is one that mends, and what holds is not violated. Only a number of
+// members could be missed by those passed over, or exceeded.
+bool ObjectEnd::IsNeutral(const ObjectState& state, const Marks& marks, std::size_t first,
+                          std::size_t last) const {
+  if (spec_->max_members != kUnbounded || (spec_->min_members > 0 && last - first > 1))
+    return false;
+  for (std::size_t member = first; member < last; ++member) {
+    if (IsSet(state.closed, member)) continue;
+    for (const std::size_t condition : mended_by_[member]) {
+      if (!IsSet(state.settled, condition)) return false;
+    }
+  }
+  return AreHarmless(marks, state);
 }
 
 bool ObjectEnd::MayEndHere(const ObjectState& state) const {

@@ -55,6 +55,10 @@ class ObjectEnd {
   [[nodiscard]] ObjectState After(ObjectState state, const Marks& marks) const;
 
   [[nodiscard]] bool MayEndHere(const ObjectState& state) const;
+  // Whether one member more, which leaves `marks` and closes the members [first, last), changes
+  // nothing about whether the end can be reached. Surely not where it says so; it is cheap.
+  [[nodiscard]] bool IsNeutral(const ObjectState& state, const Marks& marks, std::size_t first,
+                               std::size_t last) const;
   // How many members must come before the end, at least; required ones are among them.
   [[nodiscard]] std::uint32_t MissingMembers(const ObjectState& state) const;
   // A lower bound of what mends the violated conditions, of which it looks at the first few: the
@@ -100,6 +104,8 @@ class ObjectEnd {
 
   const ObjectSpec* spec_;
   std::vector<std::vector<ObjectSpec::Way>> ways_;
+  // The conditions that a member may make hold, by member.
+  std::vector<std::vector<std::size_t>> mended_by_;
   std::vector<bool> others_live_;
   // A required member has no value.
   bool required_lost_ = false;

@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Texts, ObjectTest,
                          [](const auto& test) { return test.param.name; });
 
 // One of `count` objects, each of names of its own and others, whose values tell which it is.
-NodeId ChoiceOfObjects(IrBuilder* b, int count) {
+std::vector<NodeId> Objects(IrBuilder* b, int count) {
   std::vector<NodeId> ways;
   for (int i = 0; i < count; ++i) {
     const auto letter = [](int of) { return std::string(1, "abcdu1"[of % 6]); };
@@ -153,6 +153,24 @@ NodeId ChoiceOfObjects(IrBuilder* b, int count) {
     spec.space = b->Repeat(b->AnyByteOf(" \n"), 0, 2);
     spec.any_order = true;
     ways.push_back(b->Object(std::move(spec)));
+  }
+  return ways;
+}
+
+NodeId ChoiceOfObjects(IrBuilder* b, int count) { return b->Alt(Objects(b, count)); }
+
+// The same, each before a tail of its own; every third has no other names.
+NodeId ObjectsBeforeTails(IrBuilder* b, int count) {
+  std::vector<NodeId> ways = Objects(b, count);
+  for (int i = 0; i < count; ++i) {
+    if (i % 3 == 2) {
+      ObjectSpec spec;
+      spec.members = {{"abc", b->Bytes("0"), false}, {"ad", b->Bytes(std::to_string(i)), true}};
+      spec.space = b->Empty();
+      spec.any_order = true;
+      ways[i] = b->Object(std::move(spec));
+    }
+    ways[i] = b->Concat({ways[i], b->Bytes("," + std::to_string(i))});
   }
   return b->Alt(std::move(ways));
 }
@@ -245,6 +263,16 @@ GrammarIr GrammarNumber(int which) {
       }
       return BuildOrDie(b, b.Concat({b.Alt(std::move(ways)), b.Bytes("]")}));
     }
+    case 17:  // objects, each before a tail of its own
+      return BuildOrDie(b, ObjectsBeforeTails(&b, 14));
+    case 18: {  // an object without declared names
+      ObjectSpec spec;
+      spec.others = {{b.Repeat(letters, 1, kUnbounded), b.Bytes("1")},
+                     {b.Repeat(b.Text("ab"), 0, 2), b.Bytes("2")}};
+      spec.space = b.Repeat(b.AnyByteOf(" \n"), 0, 2);
+      spec.any_order = true;
+      return BuildOrDie(b, b.Object(std::move(spec)));
+    }
     default:  // letters, but never two of a kind three times
       return BuildOrDie(b,
                         b.Encode(Spelling::kUtf8,
@@ -254,7 +282,7 @@ GrammarIr GrammarNumber(int which) {
   }
 }
 
-constexpr int kGrammars = 18;
+constexpr int kGrammars = 20;
 
 class RoutesTest : public testing::TestWithParam<int> {};
 
@@ -398,12 +426,15 @@ void ExpectMasksWithin(Fixture* fixture, std::int64_t work_bound,
   }
 }
 
-// Names are told by their form, not walked letter by letter in all objects at once.
+// Names are told by their form, not walked letter by letter in all objects at once, whatever comes
+// behind each of these.
 TEST(AutomatonTest, MasksOfManyObjectsAreFarBelowAStepsBudget) {
-  IrBuilder b{Limits()};
-  Fixture fixture(BuildOrDie(b, ChoiceOfObjects(&b, 200)));
-  ExpectMasksWithin(&fixture, Limits().step_derivatives / 10,
-                    {"", "{", "{\"", "{\"a", "{\"aa", "{\"aaa\"", "{\"1\":3,", "{\"1\":3,\""});
+  for (const bool tails : {false, true}) {
+    IrBuilder b{Limits()};
+    Fixture fixture(BuildOrDie(b, tails ? ObjectsBeforeTails(&b, 200) : ChoiceOfObjects(&b, 200)));
+    ExpectMasksWithin(&fixture, Limits().step_derivatives / 10,
+                      {"", "{", "{\"", "{\"a", "{\"aa", "{\"aaa\"", "{\"1\":3,", "{\"1\":3,\""});
+  }
 }
 
 // Texts of some length that hold one of each of `pairs` somewhere, spelled out: a choice of 2^n

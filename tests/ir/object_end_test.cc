@@ -117,6 +117,71 @@ TEST(ObjectEndTest, AgreesWithTryingEverything) {
   EXPECT_LT(can_end, kSpecs * 3 / 4);
 }
 
+// The states behind one member or others more, in any order, and whether each was told neutral.
+struct Behind {
+  ObjectState state;
+  bool neutral;
+};
+std::vector<Behind> AllBehind(const ObjectSpec& spec, const ObjectEnd& end,
+                              const ObjectState& state) {
+  std::vector<Behind> all;
+  for (std::size_t i = 0; i < spec.members.size(); ++i) {
+    if (state.closed[i] == '1') continue;
+    for (const ObjectSpec::Way& way : end.ways(i)) {
+      all.push_back({end.After(state, way.marks), end.IsNeutral(state, way.marks, i, i + 1)});
+      all.back().state.closed[i] = '1';
+    }
+  }
+  for (const ObjectSpec::Others& others : spec.others) {
+    all.push_back({end.After(state, others.marks), end.IsNeutral(state, others.marks, 0, 0)});
+  }
+  return all;
+}
+
+TEST(ObjectEndTest, WhatIsNeutralLeavesTheEndWithinReach) {
+  Random random(7);
+  int neutral = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    const ObjectSpec spec = RandomSpec(&random);
+    const ObjectEnd end(spec, [](NodeId node) { return node != kDead; });
+    ObjectState state = end.Start();
+    while (*end.CanEnd(state, 10'000)) {
+      const std::vector<Behind> behind = AllBehind(spec, end, state);
+      for (const Behind& next : behind) {
+        neutral += next.neutral ? 1 : 0;
+        if (!next.neutral) continue;
+        ASSERT_TRUE(*end.CanEnd(next.state, 10'000)) << "spec " << i;
+      }
+      if (behind.empty() || Below(4, &random) == 0) break;
+      state = behind[Below(static_cast<int>(behind.size()), &random)].state;
+    }
+  }
+  EXPECT_GT(neutral, 2'000);
+}
+
+// As above, where members come in the order they are declared.
+TEST(ObjectEndTest, WhatPassesOverOthersIsNeutralOnlyIfTheyAreNotMissed) {
+  Random random(8);
+  int neutral = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    const ObjectSpec spec = RandomSpec(&random);
+    const ObjectEnd end(spec, [](NodeId node) { return node != kDead; });
+    const ObjectState start = end.Start();
+    if (!*end.CanEnd(start, 10'000)) continue;
+    for (std::size_t m = 0; m < spec.members.size(); ++m) {
+      if (m > 0 && spec.members[m - 1].required) break;
+      for (const ObjectSpec::Way& way : end.ways(m)) {
+        if (!end.IsNeutral(start, way.marks, 0, m + 1)) continue;
+        ObjectState next = end.After(start, way.marks);
+        std::fill_n(next.closed.begin(), m + 1, '1');
+        ASSERT_TRUE(*end.CanEnd(next, 10'000)) << "spec " << i;
+        ++neutral;
+      }
+    }
+  }
+  EXPECT_GT(neutral, 1'000);
+}
+
 TEST(ObjectEndTest, LimitIsAnError) {
   // Pigeons and holes: each of six needs one of five, and no two may share.
   ObjectSpec spec = {{}, {}, kSpace, true};
