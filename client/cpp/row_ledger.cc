@@ -135,7 +135,12 @@ absl::StatusOr<RowLedger::Place> RowLedger::PlaceOf(const v1::RowUpdate* update,
                                                     const RowResult& reply, Row* row) {
   const auto before = static_cast<std::size_t>(row->open.tokens_size());
   Place place = {row, &reply, before, nullptr};
-  if (reply.masks.empty()) return place;
+  if (reply.masks.empty()) {
+    // Of a row that compiles an update says at most how many tokens are left.
+    const bool is_bounded = reply.state == v1::ROW_STATE_COMPILING && reply.error.ok();
+    if (is_bounded) place.update = update;
+    return place;
+  }
   const bool of_opening = !row->is_used && RefusesOpening(reply, before);
   const bool moves = update != nullptr && !of_opening && !RefusesAll(reply, before);
   if (moves) {
@@ -156,11 +161,13 @@ absl::StatusOr<RowLedger::Place> RowLedger::PlaceOf(const v1::RowUpdate* update,
 void RowLedger::MoveTo(const Place& place) {
   Row& row = *place.row;
   row.failed = place.reply->state == v1::ROW_STATE_FAILED;
-  if (place.reply->masks.empty()) return;
-  row.is_used = true;
   auto& tokens = *row.open.mutable_tokens();
-  const auto count = static_cast<int>(place.reply->token_count);
-  tokens.Truncate(std::min(count, static_cast<int>(place.kept)));
+  const bool is_used = !place.reply->masks.empty();
+  const auto count = is_used ? static_cast<int>(place.reply->token_count) : tokens.size();
+  if (is_used) {
+    row.is_used = true;
+    tokens.Truncate(std::min(count, static_cast<int>(place.kept)));
+  }
   if (place.update == nullptr) return;
   const auto begin = place.update->tokens().begin();
   tokens.Add(begin, begin + (count - tokens.size()));

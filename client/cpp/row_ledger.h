@@ -62,7 +62,7 @@ class RowLedger {
     Row* row = nullptr;
     const RowResult* reply = nullptr;
     std::size_t kept = 0;                   // of the tokens booked
-    const v1::RowUpdate* update = nullptr;  // whose tokens follow; null: none do
+    const v1::RowUpdate* update = nullptr;  // that is booked; null: none is
   };
 
   // Each notes in `before` how the rows were that it changes.

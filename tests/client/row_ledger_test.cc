@@ -132,6 +132,20 @@ TEST(RowLedger, ATokenRefusedAtTheOpeningIsNotOneOfTheUpdates) {
                                            .ShortDebugString());
 }
 
+TEST(RowLedger, ARowThatCompilesMayBeToldHowManyTokensAreLeft) {
+  RowLedger ledger;
+  Apply("open {row: 2 grammar_id: 'g' tokens: [5, 6]}", "rows {row: 2 state: ROW_STATE_COMPILING}",
+        ledger);
+  Apply("rows {row: 2 remaining_tokens: 4}", "rows {row: 2 state: ROW_STATE_COMPILING}", ledger);
+  Apply("rows {row: 2 tokens: 7 remaining_tokens: 9}",
+        "rows {row: 2 state: ROW_STATE_COMPILING error {code: 9 place: 'tokens'}}", ledger);
+  v1::Step replay;
+  ledger.WriteOpens(&replay);
+  EXPECT_EQ(replay.ShortDebugString(),
+            Parse<v1::Step>("open {row: 2 grammar_id: 'g' tokens: [5, 6] remaining_tokens: 4}")
+                .ShortDebugString());
+}
+
 struct LieCase {
   std::string name;
   std::string step;
