@@ -11,6 +11,7 @@
 namespace maskd {
 namespace {
 
+constexpr std::uint32_t kBraces = 2;
 // Bytes of JSON punctuation that a member has beside its name and value: two quotes and a colon.
 constexpr std::uint32_t kMemberPunctuation = 3;
 // Two brackets and a line feed.
@@ -267,18 +268,41 @@ std::uint32_t GrammarFacts::AnyMemberBytes(const ObjectSpec& spec) const {
     bytes = std::min(bytes, MemberBytes(spec, member));
   }
   for (const ObjectSpec::Others& others : spec.others) {
-    const std::uint32_t name = NameBytes(spec, MinBytes(others.name));
-    bytes = std::min(bytes, SaturatingAdd(name, ValueBytes(spec, others.value)));
+    bytes = std::min(bytes, OthersBytes(spec, others));
   }
   return bytes;
 }
 
-// Members that are not required count as the smallest of all.
+std::uint32_t GrammarFacts::OthersBytes(const ObjectSpec& spec,
+                                        const ObjectSpec::Others& others) const {
+  return SaturatingAdd(NameBytes(spec, MinBytes(others.name)), ValueBytes(spec, others.value));
+}
+
+// The smallest member that leaves one of `marks`.
+std::uint32_t GrammarFacts::MarkingBytes(const ObjectSpec& spec,
+                                         const std::vector<ObjectSpec::Mark>& marks) const {
+  const auto leaves_one = [&](const std::vector<ObjectSpec::Mark>& left) {
+    return std::ranges::find_first_of(left, marks) != left.end();
+  };
+  std::uint32_t bytes = kNoEnd;
+  for (const ObjectSpec::Member& member : spec.members) {
+    const bool is_one = std::ranges::any_of(
+        member.ways, [&](const ObjectSpec::Way& way) { return leaves_one(way.marks); });
+    if (is_one) bytes = std::min(bytes, MemberBytes(spec, member));
+  }
+  for (const ObjectSpec::Others& others : spec.others) {
+    if (leaves_one(others.marks)) bytes = std::min(bytes, OthersBytes(spec, others));
+  }
+  return bytes;
+}
+
+// Members that are not required count as the smallest of all. Of the conditions that hold from the
+// start on the dearest one counts, if its member is dearer than all of those.
 GrammarFacts::NodeFacts GrammarFacts::ObjectFacts(const ObjectSpec& spec) const {
   NodeFacts facts;
   facts.descent = 1;
   std::uint32_t count = 0;
-  facts.min_bytes = 2;  // the braces
+  facts.min_bytes = kBraces;
   facts.min_spaces = 0;
   facts.laid_out = spec.is_block() && spec.indent > 0;
   for (const ObjectSpec::Member& member : spec.members) {
@@ -298,6 +322,11 @@ GrammarFacts::NodeFacts GrammarFacts::ObjectFacts(const ObjectSpec& spec) const 
   if (count > 0 && spec.is_block()) {
     facts.min_bytes = SaturatingAdd(facts.min_bytes, 1);
     facts.min_spaces = SaturatingAdd(facts.min_spaces, spec.indent);
+  }
+  for (const ObjectSpec::Condition& condition : spec.conditions) {
+    if (!condition.unless_all.empty()) continue;
+    const std::uint32_t marking = MarkingBytes(spec, condition.some);
+    facts.min_bytes = std::max(facts.min_bytes, SaturatingAdd(kBraces, marking));
   }
   return facts;
 }

@@ -54,10 +54,13 @@ class GrammarFacts {
   [[nodiscard]] std::uint32_t ValueBytes(const ObjectSpec& spec, NodeId value) const {
     return MinBytes(value, spec.DepthWithin(0));
   }
-  // The same of a member, with its name and what breaks its line, and of the smallest member of
-  // all; and how many spaces a level around the object adds to a member at least.
+  // The same of a member, with its name and what breaks its line, of one of the others, and of the
+  // smallest member of all; and how many spaces a level around the object adds to a member at
+  // least.
   [[nodiscard]] std::uint32_t MemberBytes(const ObjectSpec& spec,
                                           const ObjectSpec::Member& member) const;
+  [[nodiscard]] std::uint32_t OthersBytes(const ObjectSpec& spec,
+                                          const ObjectSpec::Others& others) const;
   [[nodiscard]] std::uint32_t AnyMemberBytes(const ObjectSpec& spec) const;
   [[nodiscard]] std::uint32_t MemberSpaces(const ObjectSpec& spec,
                                            const ObjectSpec::Member& member) const;
@@ -105,6 +108,8 @@ class GrammarFacts {
   [[nodiscard]] NodeFacts BlockFacts(const IrNode& node) const;
   // A name's bytes with the punctuation of its member.
   [[nodiscard]] static std::uint32_t NameBytes(const ObjectSpec& spec, std::uint32_t name);
+  [[nodiscard]] std::uint32_t MarkingBytes(const ObjectSpec& spec,
+                                           const std::vector<ObjectSpec::Mark>& marks) const;
   [[nodiscard]] NodeFacts ObjectFacts(const ObjectSpec& spec) const;
   [[nodiscard]] Hash128 HashOf(const IrNode& node) const;
   [[nodiscard]] Hash128 HashObject(const ObjectSpec& spec) const;

@@ -218,7 +218,9 @@ void ObjectProgress::FindMissing(Place* place) const {
         const auto index = static_cast<std::uint32_t>(i);
         return member(index).required ? 0 : SaturatingAdd(MemberBytes(index), 1);
       },
-      any);
+      [&](std::size_t i) {
+        return SaturatingAdd(facts_->OthersBytes(*spec_, spec_->others[i]), 1);
+      });
   const bool strings = RemembersTexts(*spec_) && member_count() == 0;
   const std::uint32_t others = strings ? ItemBytes(any_missing) : SaturatingMul(any, any_missing);
   const std::uint32_t bytes = std::max(others, mending.bytes);

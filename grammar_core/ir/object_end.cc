@@ -159,7 +159,7 @@ std::uint32_t ObjectEnd::MissingMembers(const ObjectState& state) const {
 
 ObjectEnd::Mending ObjectEnd::MendingBytes(
     const ObjectState& state, const std::function<std::uint32_t(std::size_t)>& member_bytes,
-    std::uint32_t others_bytes) const {
+    const std::function<std::uint32_t(std::size_t)>& others_bytes) const {
   constexpr int kConditions = 4;
   Mending mending;
   std::uint32_t dearest = 0;
@@ -174,7 +174,9 @@ ObjectEnd::Mending ObjectEnd::MendingBytes(
     if (!apart || menders.empty()) continue;
     std::uint32_t cheapest = kUnbounded;
     for (const std::size_t by : menders) {
-      cheapest = std::min(cheapest, by < ways_.size() ? member_bytes(by) : others_bytes);
+      const std::uint32_t bytes =
+          by < ways_.size() ? member_bytes(by) : others_bytes(by - ways_.size());
+      cheapest = std::min(cheapest, bytes);
     }
     mending.bytes = SaturatingAdd(mending.bytes, cheapest);
     dearest = std::max(dearest, cheapest);

@@ -68,9 +68,9 @@ class ObjectEnd {
     std::uint32_t bytes = 0;
     std::uint32_t bytes_after_one = 0;
   };
-  [[nodiscard]] Mending MendingBytes(const ObjectState& state,
-                                     const std::function<std::uint32_t(std::size_t)>& member_bytes,
-                                     std::uint32_t others_bytes) const;
+  [[nodiscard]] Mending MendingBytes(
+      const ObjectState& state, const std::function<std::uint32_t(std::size_t)>& member_bytes,
+      const std::function<std::uint32_t(std::size_t)>& others_bytes) const;
   // Whether writing none or some of the members not closed leads to the end.
   [[nodiscard]] absl::StatusOr<bool> CanEnd(const ObjectState& state,
                                             std::int64_t max_states) const;

@@ -110,7 +110,7 @@ TEST(ObjectEndTest, AgreesWithTryingEverything) {
     if (!*found) continue;
     ASSERT_LE(end.MissingMembers(end.Start()), *fewest) << "spec " << i;
     const auto one = [](std::size_t) { return 1U; };
-    ASSERT_LE(end.MendingBytes(end.Start(), one, 1).bytes, *fewest) << "spec " << i;
+    ASSERT_LE(end.MendingBytes(end.Start(), one, one).bytes, *fewest) << "spec " << i;
     ++can_end;
   }
   EXPECT_GT(can_end, kSpecs / 4);

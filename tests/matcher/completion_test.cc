@@ -171,6 +171,26 @@ TEST(CompletionTest, IsFoundPartByPartWhereBoundsAreLow) {
   EXPECT_EQ(*shortest, R"({"a":{"value":0},"b":{"value":0},"c":{"value":0}})");
 }
 
+// What an object must have a member for bounds it from below, with that member's name and value.
+TEST(CompletionTest, IsFoundWhereObjectsNeedSomeMemberOfAKind) {
+  Budget budget = Budget::Unlimited();
+  const GrammarSource source = {"json_schema", R"({"type": "object",
+    "oneOf": [{"$ref": "#/$defs/some_a"}, {"patternProperties": {"b": {"$ref": "#/$defs/some_c"}},
+                                           "not": {"patternProperties": {"b": {"type": "null"}}}}],
+    "$defs": {
+      "some_a": {"not": {"patternProperties": {"a": {"not": {"$ref": "#/$defs/some_c"}}}}},
+      "some_c": {"type": "object", "not": {
+        "patternProperties": {"c": {"not": {"type": "string", "pattern": "99"}}}}}}})"};
+  const auto space = TokenizerSpace::Create(TestVocabulary());
+  const auto grammar = CompileGrammar(source, space, Limits(), budget);
+  ASSERT_TRUE(grammar.ok()) << grammar.status();
+  Matcher matcher(*grammar);
+  const auto shortest = matcher.ShortestCompletion(1'000);
+  ASSERT_TRUE(shortest.ok()) << shortest.status();
+  EXPECT_EQ(shortest->size(), std::string(R"({"a":{"c":"99"}})").size()) << *shortest;
+  EXPECT_EQ(matcher.LeastBytes(), shortest->size());
+}
+
 TEST(CompletionTest, OwnStopIdsAreNoTextOnTheWay) {
   const Matcher matcher = Choice(R"(["true"])", {kTrue});
   EXPECT_EQ(*matcher.FewestTokens(10), (std::vector<TokenId>{'t', 'r', 'u', 'e'}));
