@@ -184,9 +184,6 @@ class EmptinessSearch {
     return "";
   }
 
-  const GrammarIr& ir_;
-  const Limits& limits_;
-  Budget& budget_;
   // Derivatives descend by recursion, and the facts that bound it elsewhere are made of rules. A
   // node comes behind those below it.
   absl::Status CheckDepth(const Questions& questions) const {
@@ -206,6 +203,9 @@ class EmptinessSearch {
     return absl::OkStatus();
   }
 
+  const GrammarIr& ir_;
+  const Limits& limits_;
+  Budget& budget_;
   IrBuilder builder_;
   IrCopier copier_;
   GrammarIr characters_;

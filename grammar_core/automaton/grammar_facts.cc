@@ -7,6 +7,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/saturating.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/object_end.h"
 
 namespace maskd {
 namespace {
@@ -281,17 +282,14 @@ std::uint32_t GrammarFacts::OthersBytes(const ObjectSpec& spec,
 // The smallest member that leaves one of `marks`.
 std::uint32_t GrammarFacts::MarkingBytes(const ObjectSpec& spec,
                                          const std::vector<ObjectSpec::Mark>& marks) const {
-  const auto leaves_one = [&](const std::vector<ObjectSpec::Mark>& left) {
-    return std::ranges::find_first_of(left, marks) != left.end();
-  };
   std::uint32_t bytes = kNoEnd;
   for (const ObjectSpec::Member& member : spec.members) {
     const bool is_one = std::ranges::any_of(
-        member.ways, [&](const ObjectSpec::Way& way) { return leaves_one(way.marks); });
+        member.ways, [&](const ObjectSpec::Way& way) { return HaveAnyOf(way.marks, marks); });
     if (is_one) bytes = std::min(bytes, MemberBytes(spec, member));
   }
   for (const ObjectSpec::Others& others : spec.others) {
-    if (leaves_one(others.marks)) bytes = std::min(bytes, OthersBytes(spec, others));
+    if (HaveAnyOf(others.marks, marks)) bytes = std::min(bytes, OthersBytes(spec, others));
   }
   return bytes;
 }

@@ -31,11 +31,11 @@ std::size_t MarkEnd(const ObjectEnd::Marks& marks, std::size_t end) {
   return end;
 }
 
+}  // namespace
+
 bool HaveAnyOf(const ObjectEnd::Marks& marks, const ObjectEnd::Marks& some) {
   return std::find_first_of(marks.begin(), marks.end(), some.begin(), some.end()) != marks.end();
 }
-
-}  // namespace
 
 bool HasConditions(const ObjectSpec& spec) {
   return !spec.conditions.empty() || spec.min_members > 0 || spec.max_members != kUnbounded;
@@ -129,8 +129,9 @@ bool ObjectEnd::AreHarmless(const Marks& marks, const ObjectState& state) const 
 // members could be missed by those passed over, or exceeded.
 bool ObjectEnd::IsNeutral(const ObjectState& state, const Marks& marks, std::size_t first,
                           std::size_t last) const {
-  if (spec_->max_members != kUnbounded || (spec_->min_members > 0 && last - first > 1))
+  if (spec_->max_members != kUnbounded || (spec_->min_members > 0 && last - first > 1)) {
     return false;
+  }
   for (std::size_t member = first; member < last; ++member) {
     if (IsSet(state.closed, member)) continue;
     for (const std::size_t condition : mended_by_[member]) {

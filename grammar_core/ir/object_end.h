@@ -23,6 +23,9 @@ namespace maskd {
 
 // Whether an object asks for more than its required members.
 bool HasConditions(const ObjectSpec& spec);
+// Whether one of `some` is among `marks`.
+bool HaveAnyOf(const std::vector<ObjectSpec::Mark>& marks,
+               const std::vector<ObjectSpec::Mark>& some);
 
 // What an object has behind it, as far as its end depends on that. Strings have a letter '0' or '1'
 // for each thing that they speak of, so that a state is a key as well.
