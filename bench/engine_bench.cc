@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstring>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -46,13 +45,6 @@ using Documents = std::vector<Document>;
 
 double NanosSince(Clock::time_point start) { return MicrosSince(start) * 1e3; }
 
-// What two readings of the clock take by themselves.
-double ClockNanos() {
-  std::vector<double> readings;
-  for (int i = 0; i < 10'000; ++i) readings.push_back(NanosSince(Clock::now()));
-  return Percentile(readings, 50);
-}
-
 void ReportCalls(benchmark::State& state, const std::vector<double>& nanos) {
   state.counters["mean_ns"] = std::accumulate(nanos.begin(), nanos.end(), 0.0) /
                               static_cast<double>(std::max<std::size_t>(nanos.size(), 1));
@@ -66,7 +58,7 @@ void ReportCalls(benchmark::State& state, const std::vector<double>& nanos) {
 // the tokens before it. What op returns is the time of the call in nanoseconds.
 template <typename Op>
 void EachPlace(benchmark::State& state, const Documents& documents, const Op& op) {
-  const double clock = ClockNanos();
+  const double clock = ClockMicros() * 1e3;
   std::vector<double> nanos;
   for (auto _ : state) {
     double sum = 0;
@@ -142,7 +134,7 @@ void BM_MaskCopied(benchmark::State& state, const Documents& documents) {
     const Clock::time_point start = Clock::now();
     {
       const auto mask = matcher->Mask();
-      std::memcpy(row.data(), (*mask)->words().data(), (*mask)->words().size_bytes());
+      (*mask)->CopyTo(row.data());
     }
     const double took = NanosSince(start);
     benchmark::ClobberMemory();
@@ -215,7 +207,7 @@ class Batch {
       failed_ = true;
     }
     const auto mask = row.matcher.Mask();
-    std::memcpy(words, (*mask)->words().data(), (*mask)->words().size_bytes());
+    (*mask)->CopyTo(words);
   }
 
   const std::size_t words_;

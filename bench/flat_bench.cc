@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -121,7 +120,7 @@ class Measurer {
       });
       copied += KnownSteps(text, start, [this](Matcher* matcher) {
         const auto mask = matcher->Mask();
-        std::memcpy(row_.data(), (*mask)->words().data(), (*mask)->words().size_bytes());
+        (*mask)->CopyTo(row_.data());
       });
     }
     const auto count = static_cast<double>(tokens);

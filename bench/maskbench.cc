@@ -6,6 +6,7 @@
 // Reads and writes MaskBench's line formats (case_run.h has what is timed), and prints percentiles
 // of all steps: masks that a state had already and new ones apart.
 //
+// Calls    a step's are timed one by one, less the time that reading the clock takes.
 // Warm-up  after each schema's first mask, masks are made ahead for --warm_up_ms, as the service
 //          does in the background while an engine reads its prompt; that time is printed apart.
 // Ahead    masks a few tokens behind each place are made before its next token is taken, as the

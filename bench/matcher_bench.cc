@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
 #include <memory>
 #include <span>
@@ -160,7 +159,7 @@ void BM_MaskCopied(benchmark::State& state, const Way& way) {
       static_cast<std::size_t>(MaskWordCount(way.grammar->tokenizer().vocabulary().size())));
   for (auto _ : state) {
     const auto mask = matcher.Mask();
-    std::memcpy(row.data(), (*mask)->words().data(), row.size() * sizeof(row[0]));
+    (*mask)->CopyTo(row.data());
     benchmark::ClobberMemory();
   }
 }

@@ -190,11 +190,11 @@ void ReplyWriter::WriteMask(const TokenMask& mask, const MaskForm& form) {
 
 void ReplyWriter::WriteDense(const TokenMask& mask) {
   const std::size_t before = out_.size();
-  const std::span<const std::int32_t> words = mask.words();
+  const std::size_t mask_bytes = mask.words().size_bytes();
   const std::size_t bytes = static_cast<std::size_t>(mask_words_) * sizeof(std::int32_t);
   std::uint8_t* const to = out_.Prepend(bytes);
-  std::memcpy(to, words.data(), words.size_bytes());
-  std::memset(to + words.size_bytes(), 0, bytes - words.size_bytes());
+  mask.CopyTo(to);
+  std::memset(to + mask_bytes, 0, bytes - mask_bytes);
   out_.Header(v1::Position::kDenseFieldNumber, before);
 }
 

@@ -215,7 +215,9 @@ class EmptinessSearch {
   std::unique_ptr<CharDerivative> derivative_;
 };
 
-absl::Status Answer(const Questions& questions, EmptinessSearch* search, GrammarIr* ir) {
+// Whether anything was dropped.
+absl::StatusOr<bool> Answer(const Questions& questions, EmptinessSearch* search, GrammarIr* ir) {
+  bool dropped = false;
   std::vector<NodeId> nothing;
   for (const NodeId node : questions.nodes) {
     const absl::StatusOr<bool> empty = search->IsNothing(node);
@@ -229,17 +231,18 @@ absl::Status Answer(const Questions& questions, EmptinessSearch* search, Grammar
     const absl::StatusOr<bool> empty = search->HasNoName(spec, *others);
     if (!empty.ok()) return empty.status();
     if (*empty) spec.others.erase(others);
+    dropped = dropped || *empty;
   }
   for (const NodeId node : nothing) ir->nodes[node] = {.kind = IrKind::kNothing};
-  return absl::OkStatus();
+  return dropped || !nothing.empty();
 }
 
 }  // namespace
 
-absl::Status DropEmpty(const Limits& limits, Budget& budget, GrammarIr* ir) {
+absl::StatusOr<bool> DropEmpty(const Limits& limits, Budget& budget, GrammarIr* ir) {
   const absl::StatusOr<Questions> questions = QuestionReader(*ir).Read(budget);
   if (!questions.ok()) return questions.status();
-  if (questions->nodes.empty() && questions->names.empty()) return absl::OkStatus();
+  if (questions->nodes.empty() && questions->names.empty()) return false;
   EmptinessSearch search(*ir, limits, budget);
   if (absl::Status status = search.Prepare(*questions); !status.ok()) return status;
   return Answer(*questions, &search, ir);

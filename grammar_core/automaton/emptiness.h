@@ -7,7 +7,7 @@
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_EMPTINESS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_EMPTINESS_H_
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
@@ -17,9 +17,9 @@ namespace maskd {
 
 // Makes Nothing of every And and Not of `ir` that has no string, where it is not part of another
 // one, and takes out the others of an object that no undeclared name is left for. Nodes keep their
-// numbers. Errors: RESOURCE_EXHAUSTED for limits.emptiness_states, at the place of a rule that
-// holds the node; those of the budget.
-absl::Status DropEmpty(const Limits& limits, Budget& budget, GrammarIr* ir);
+// numbers. Whether there was any. Errors: RESOURCE_EXHAUSTED for limits.emptiness_states, at the
+// place of a rule that holds the node; those of the budget.
+absl::StatusOr<bool> DropEmpty(const Limits& limits, Budget& budget, GrammarIr* ir);
 
 }  // namespace maskd
 

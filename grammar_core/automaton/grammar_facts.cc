@@ -378,7 +378,7 @@ Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
     case IrKind::kBytes:
       return MixBytes(hash, ir_->byte_strings[node.a]);
     case IrKind::kByteSet:
-      return MixBytes(hash, ir_->byte_sets[node.a].to_string());
+      return MixBits(hash, ir_->byte_sets[node.a]);
     case IrKind::kTokens:
       return HashTokens(ir_->token_specs[node.a], hash);
     case IrKind::kNumber:

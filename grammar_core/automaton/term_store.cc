@@ -173,7 +173,7 @@ const ByteBits& TermStore::byte_set(std::uint32_t index) const {
 TermId TermStore::ByteSet(std::uint32_t set) {
   return Intern({TermKind::kByteSet, set, 0, 0, 0}, [&](Term* term) {
     term->min_bytes = SizeOf(measure(), byte_set(set));
-    term->key = MixBytes(Seed(TermKind::kByteSet), byte_set(set).to_string());
+    term->key = MixBits(Seed(TermKind::kByteSet), byte_set(set));
   });
 }
 

@@ -4,7 +4,11 @@
 #ifndef MASKD_GRAMMAR_CORE_BASE_HASH128_H_
 #define MASKD_GRAMMAR_CORE_BASE_HASH128_H_
 
+#include <array>
 #include <atomic>
+#include <bit>
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -74,6 +78,15 @@ inline Hash128 MixBytes(Hash128 seed, absl::string_view bytes) {
     bytes.remove_prefix(count);
   }
   return hash;
+}
+
+template <std::size_t kBits>
+Hash128 MixBits(Hash128 seed, const std::bitset<kBits>& bits) {
+  constexpr std::size_t kWordBits = 64;
+  static_assert(kBits % kWordBits == 0);
+  using Words = std::array<std::uint64_t, kBits / kWordBits>;
+  for (const std::uint64_t word : std::bit_cast<Words>(bits)) seed = Mix(seed, word);
+  return seed;
 }
 
 }  // namespace maskd

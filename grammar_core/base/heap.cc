@@ -14,12 +14,13 @@
 
 #ifdef MASKD_JEMALLOC
 // Read by jemalloc before main(). One heap, so that what was touched serves every thread; nothing
-// is given back unasked; and small pieces are cut from large free ones, which are what
-// ReserveHeap() leaves. MALLOC_CONF in the environment goes before it.
+// is given back unasked; small pieces are cut from large free ones, which are what ReserveHeap()
+// leaves; and pages are of 2 MiB where the system allows it (see heap.h). MALLOC_CONF in the
+// environment goes before it.
 extern "C" {
 const char* malloc_conf =
     "narenas:1,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,lg_extent_max_active_fit:"
-    "40";
+    "40,thp:always";
 }
 #endif
 

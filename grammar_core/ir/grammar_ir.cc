@@ -46,4 +46,18 @@ void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out) {
   }
 }
 
+void MapNodes(ObjectSpec* spec, const std::vector<NodeId>& places) {
+  for (ObjectSpec::Member& member : spec->members) {
+    member.value = places[member.value];
+    for (ObjectSpec::Way& way : member.ways) way.value = places[way.value];
+  }
+  for (ObjectSpec::Others& others : spec->others) {
+    others.name = places[others.name];
+    others.value = places[others.value];
+  }
+  spec->after_colon = places[spec->space_after_colon()];
+  spec->after_comma = places[spec->space_after_comma()];
+  spec->space = places[spec->space];
+}
+
 }  // namespace maskd

@@ -178,6 +178,9 @@ struct TokenSpec {
 // Appends the nodes that `spec` speaks of, some of them perhaps more than once.
 void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out);
 
+// Makes `spec` speak of places[node] where it spoke of `node`.
+void MapNodes(ObjectSpec* spec, const std::vector<NodeId>& places);
+
 struct IrNode {
   IrKind kind;
   Spelling spelling = Spelling::kUtf8;  // kEncode

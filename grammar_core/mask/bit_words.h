@@ -5,6 +5,7 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_BIT_WORDS_H_
 #define MASKD_GRAMMAR_CORE_MASK_BIT_WORDS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -24,8 +25,12 @@ inline void AndNotInto(std::span<std::int32_t> into, std::span<const std::int32_
 inline std::int64_t CountBits(std::span<const std::int32_t> words) {
   return UsedWordKernels().count_bits(words.data(), words.size());
 }
+// The first word from `begin` on that is not 0, or words.size().
+inline std::size_t FindNonzero(std::span<const std::int32_t> words, std::size_t begin = 0) {
+  return begin + UsedWordKernels().find_nonzero(words.data() + begin, words.size() - begin);
+}
 inline bool AnyBit(std::span<const std::int32_t> words) {
-  return UsedWordKernels().find_nonzero(words.data(), words.size()) < words.size();
+  return FindNonzero(words) < words.size();
 }
 // Equal words, equal hash; made for speed, not against an adversary.
 std::uint64_t HashWords(std::span<const std::int32_t> words);

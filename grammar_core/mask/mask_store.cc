@@ -41,7 +41,7 @@ TokenMask MaskParts::ToMask(int vocab_size) const {
 
 MaskRef MaskStore::StoreNew(TokenMask mask) const {
   static std::atomic<std::uint64_t> serial = 1;
-  mask.set_serial(serial.fetch_add(1, std::memory_order_relaxed));
+  mask.BecomeStored(serial.fetch_add(1, std::memory_order_relaxed));
   return std::make_shared<const TokenMask>(std::move(mask));
 }
 

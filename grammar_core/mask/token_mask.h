@@ -4,6 +4,8 @@
 //          Bits past the vocabulary are 0, so two masks are equal exactly when their words are.
 //          Token 90 alone of 128 is word 2 = 67,108,864.
 // Units    vocab_size counts tokens, word_count counts int32 words, nothing here counts bytes.
+// Stored   masks of a MaskStore have a number, and those of few tokens a list of their words that
+//          are not 0, by which they are copied without being read as a whole. Copies have neither.
 // Threads  a plain value: many readers or one writer. Stored masks are shared as pointers to const.
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
 #define MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
@@ -78,33 +80,38 @@ class TokenMask {
   [[nodiscard]] std::span<const std::int32_t> words() const { return words_; }
   [[nodiscard]] std::span<std::int32_t> mutable_words() { return words_; }
 
-  // Equal sets; the serial does not count.
+  // Writes words() to `row`, memory of as many words at any address.
+  void CopyTo(void* row) const;
+
+  // Equal sets; what is stored with them does not count.
   bool operator==(const TokenMask& other) const {
     return vocab_size_ == other.vocab_size_ && words_ == other.words_;
   }
 
-  // A number that no other stored mask of this process ever had; 0 for one that is not stored.
-  // Copies are not stored.
-  [[nodiscard]] std::uint64_t serial() const { return serial_.value; }
-  void set_serial(std::uint64_t serial) { serial_.value = serial; }
+  // Makes this a stored mask of that number, which no other one of this process ever has.
+  void BecomeStored(std::uint64_t serial);
+  // 0 for one that is not stored.
+  [[nodiscard]] std::uint64_t serial() const { return stored_.serial; }
 
  private:
-  // Stays with its mask: a copy begins without one.
-  struct Serial {
-    Serial() = default;
-    Serial(const Serial&) {}
-    Serial(Serial&&) noexcept = default;
-    Serial& operator=(const Serial&) {
-      value = 0;
-      return *this;
-    }
-    Serial& operator=(Serial&&) noexcept = default;
-    std::uint64_t value = 0;
+  struct WordAt {
+    std::uint32_t index;
+    std::int32_t bits;
+  };
+  // Stays with its mask: a copy begins without.
+  struct Stored {
+    Stored() = default;
+    Stored(const Stored&) {}
+    Stored(Stored&&) noexcept = default;
+    Stored& operator=(const Stored&) { return *this = Stored(); }
+    Stored& operator=(Stored&&) noexcept = default;
+    std::uint64_t serial = 0;
+    std::vector<WordAt> few_words;  // those that are not 0; empty: there are too many
   };
 
   int vocab_size_;
   std::vector<std::int32_t> words_;
-  Serial serial_;
+  Stored stored_;
 };
 
 using MaskRef = std::shared_ptr<const TokenMask>;

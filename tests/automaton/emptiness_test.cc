@@ -29,10 +29,9 @@ GrammarIr Grammar(IrBuilder& b, NodeId body) {
 // The grammar after both passes, printed; or the error.
 std::string Normalised(GrammarIr ir, const Limits& limits = {}) {
   Budget budget = Budget::Unlimited();
-  if (absl::Status status = DropEmpty(limits, budget, &ir); !status.ok()) {
-    return std::string(status.message());
-  }
-  const absl::StatusOr<GrammarIr> kept = DropUnproductive(ir, limits, budget);
+  const absl::StatusOr<bool> dropped = DropEmpty(limits, budget, &ir);
+  if (!dropped.ok()) return std::string(dropped.status().message());
+  const absl::StatusOr<GrammarIr> kept = DropUnproductive(ir, !*dropped, limits, budget);
   return kept.ok() ? PrintIr(*kept) : std::string(kept.status().message());
 }
 
@@ -53,8 +52,9 @@ TEST(EmptinessTest, RandomCharacters) {
     const auto machine = CharacterMachine::Of(ir, characters);
     if (!machine.has_value()) continue;
     Budget budget = Budget::Unlimited();
-    ASSERT_TRUE(DropEmpty(Limits(), budget, &ir).ok());
-    const bool productive = DropUnproductive(ir, Limits(), budget).ok();
+    const absl::StatusOr<bool> dropped = DropEmpty(Limits(), budget, &ir);
+    ASSERT_TRUE(dropped.ok());
+    const bool productive = DropUnproductive(ir, !*dropped, Limits(), budget).ok();
     empty += productive ? 0 : 1;
     ASSERT_EQ(productive, !machine->IsNothing()) << "seed " << seed << "\n" << PrintIr(ir);
   }
@@ -178,7 +178,7 @@ TEST(EmptinessTest, BudgetHolds) {
   Budget::Bounds bounds;
   bounds.work = 600;
   Budget budget(bounds);
-  const absl::Status status = DropEmpty(Limits(), budget, &ir);
+  const absl::Status status = DropEmpty(Limits(), budget, &ir).status();
   EXPECT_NE(status.message().find("compile_work"), std::string::npos) << status;
 }
 

@@ -220,8 +220,12 @@ class RandomGrammarTest : public testing::Test {
     }
     const absl::StatusOr<GrammarIr> built = std::move(b).Build(0);
     EXPECT_TRUE(built.ok()) << built.status();
-    absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, Limits(), budget_);
+    absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, true, Limits(), budget_);
+    const absl::StatusOr<GrammarIr> made_anew = DropUnproductive(*built, false, Limits(), budget_);
+    EXPECT_EQ(ir.ok(), made_anew.ok());
     if (!ir.ok()) return nullptr;
+    EXPECT_EQ(PrintIr(*ir), PrintIr(*made_anew));
+    EXPECT_LE(ir->nodes.size(), made_anew->nodes.size());
     ir = RemoveLeftRecursion(*std::move(ir), Limits(), budget_);
     EXPECT_TRUE(ir.ok()) << ir.status();
     ir_ = *std::move(ir);

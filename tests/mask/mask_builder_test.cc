@@ -1,8 +1,10 @@
 // A mask built from parts against the same made token by token, and that it is found again.
 #include "grammar_core/mask/mask_builder.h"
 
+#include <algorithm>
 #include <memory>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -115,6 +117,23 @@ TEST_F(MaskBuilderTest, CopiesHaveNoSerial) {
   const TokenMask copy = *stored;
   EXPECT_EQ(copy.serial(), 0U);
   EXPECT_NE(Stored({8})->serial(), stored->serial());
+}
+
+// Masks of few words are written without being read: to any row, and as the others are.
+TEST_F(MaskBuilderTest, CopiesAllWordsWhateverTheyAre) {
+  constexpr int kTokens = 10'007;
+  for (const int every : {1, 33, 64, 78, 79, 1'000, kTokens}) {  // 127 words, then 129
+    TokenMask mask(kTokens);
+    for (TokenId id = kTokens - 1; id >= 0; id -= every) mask.Allow(id);
+    const TokenMask plain = mask;
+    const MaskRef stored = masks_.Intern(std::move(mask));
+    for (const TokenMask* each : {&plain, stored.get()}) {
+      std::vector<std::int32_t> row(plain.words().size() + 1, -7);
+      each->CopyTo(row.data());
+      EXPECT_TRUE(std::ranges::equal(plain.words(), std::span(row).first(row.size() - 1))) << every;
+      EXPECT_EQ(row.back(), -7);
+    }
+  }
 }
 
 }  // namespace

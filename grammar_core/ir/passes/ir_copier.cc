@@ -26,17 +26,7 @@ std::size_t IrCopier::PayloadSize(const IrNode& n) const {
 }
 
 ObjectSpec IrCopier::Mapped(ObjectSpec spec) const {
-  for (ObjectSpec::Member& member : spec.members) {
-    member.value = copies_[member.value];
-    for (ObjectSpec::Way& way : member.ways) way.value = copies_[way.value];
-  }
-  for (ObjectSpec::Others& others : spec.others) {
-    others.name = copies_[others.name];
-    others.value = copies_[others.value];
-  }
-  spec.after_colon = copies_[spec.space_after_colon()];
-  spec.after_comma = copies_[spec.space_after_comma()];
-  spec.space = copies_[spec.space];
+  MapNodes(&spec, copies_);
   return spec;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/passes/compact.h"
 #include "grammar_core/ir/passes/ir_copier.h"
 
 namespace maskd {
@@ -11,35 +12,46 @@ namespace {
 
 class Rebuilder {
  public:
-  Rebuilder(GrammarIr* ir, const Limits& limits, Budget& budget,
+  Rebuilder(GrammarIr ir, const Limits& limits, Budget& budget,
             const std::function<bool(NodeId)>& keep)
-      : ir_(*ir),
+      : ir_(std::move(ir)),
+        limits_(limits),
         budget_(budget),
         keep_(keep),
-        builder_(limits),
-        copier_(ir, &builder_),
-        reached_(ir->nodes.size(), false),
-        rule_reached_(ir->rules.size(), false) {}
+        reached_(ir_.nodes.size(), false),
+        rule_reached_(ir_.rules.size(), false) {}
 
-  absl::StatusOr<GrammarIr> Run() && {
+  absl::StatusOr<GrammarIr> Run(bool built) && {
     if (absl::Status status = Reach(); !status.ok()) return status;
-    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
-      if (rule_reached_[rule]) copier_.DeclareRule(rule);
-    }
-    for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
-      if (!reached_[node]) continue;
-      if (absl::Status status = copier_.Copy(node, budget_); !status.ok()) return status;
-    }
-    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
-      if (!rule_reached_[rule]) continue;
-      builder_.DefineRule(copier_.RuleOf(rule), copier_.CopyOf(ir_.rules[rule].body));
-    }
-    return std::move(builder_).Build(copier_.RuleOf(ir_.start));
+    if (built && !lost_) return Compact(std::move(ir_), reached_, rule_reached_);
+    return Copy();
   }
 
  private:
+  absl::StatusOr<GrammarIr> Copy() {
+    IrBuilder builder(limits_);
+    IrCopier copier(&ir_, &builder);
+    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
+      if (rule_reached_[rule]) copier.DeclareRule(rule);
+    }
+    for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
+      if (!reached_[node]) continue;
+      if (absl::Status status = copier.Copy(node, budget_); !status.ok()) return status;
+    }
+    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
+      if (!rule_reached_[rule]) continue;
+      builder.DefineRule(copier.RuleOf(rule), copier.CopyOf(ir_.rules[rule].body));
+    }
+    return std::move(builder).Build(copier.RuleOf(ir_.start));
+  }
+
   void Push(NodeId node) {
-    if (reached_[node] || !keep_(node)) return;
+    if (reached_[node]) return;
+    if (!keep_(node)) {
+      // Values of members that must not be there are Nothing as they are.
+      lost_ = lost_ || ir_.nodes[node].kind != IrKind::kNothing;
+      return;
+    }
     reached_[node] = true;
     queue_.push_back(node);
   }
@@ -68,11 +80,11 @@ class Rebuilder {
     for (const NodeId node : nodes) Push(node);
   }
 
-  const GrammarIr& ir_;
+  GrammarIr ir_;
+  const Limits& limits_;
   Budget& budget_;
   const std::function<bool(NodeId)>& keep_;
-  IrBuilder builder_;
-  IrCopier copier_;
+  bool lost_ = false;  // whether anything reached is made of what is not kept
   std::vector<bool> reached_;
   std::vector<bool> rule_reached_;
   std::vector<NodeId> queue_;
@@ -80,9 +92,9 @@ class Rebuilder {
 
 }  // namespace
 
-absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, const Limits& limits, Budget& budget,
+absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, bool built, const Limits& limits, Budget& budget,
                                   const std::function<bool(NodeId)>& keep) {
-  return Rebuilder(&ir, limits, budget, keep).Run();
+  return Rebuilder(std::move(ir), limits, budget, keep).Run(built);
 }
 
 }  // namespace maskd

@@ -1,5 +1,6 @@
 // Makes an IR anew, through the normalising builder: what a pass drops is gone, what the start no
-// longer reaches is gone, and nodes are numbered without gaps.
+// longer reaches is gone, and nodes are numbered without gaps. Where a builder's IR has lost
+// nothing that the rest is made of, as most have, the rest is moved together as it is.
 #ifndef MASKD_GRAMMAR_CORE_IR_PASSES_REBUILD_H_
 #define MASKD_GRAMMAR_CORE_IR_PASSES_REBUILD_H_
 
@@ -13,9 +14,9 @@
 
 namespace maskd {
 
-// `ir` with every node for which `keep` is false made Nothing. Rules keep their order. Errors:
-// limits.ir_nodes and those of the budget.
-absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, const Limits& limits, Budget& budget,
+// `ir` with every node for which `keep` is false made Nothing; `built`: it is as a builder made it.
+// Rules keep their order. Errors: limits.ir_nodes and those of the budget.
+absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, bool built, const Limits& limits, Budget& budget,
                                   const std::function<bool(NodeId)>& keep);
 
 }  // namespace maskd
