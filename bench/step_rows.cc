@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kBitsPerWord = 32;
 
-// The first allowed token at or after a random place, going round; -1 when there is none.
+}  // namespace
+
 TokenId RandomAllowed(std::span<const std::int32_t> words, std::mt19937_64& random) {
   const std::size_t size = words.size() * kBitsPerWord;
   const std::size_t start = size == 0 ? 0 : random() % size;
@@ -28,6 +29,8 @@ TokenId RandomAllowed(std::span<const std::int32_t> words, std::mt19937_64& rand
   }
   return -1;
 }
+
+namespace {
 
 class FromRandom final : public StepRows {
  public:

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "grammar_core/tokenizer/loader.h"
 
 namespace maskd::bench {
+
+// The first allowed token at or after a random place, going round; -1 when there is none.
+TokenId RandomAllowed(std::span<const std::int32_t> words, std::mt19937_64& random);
 
 class StepRows {
  public:

@@ -16,6 +16,8 @@
 //          Without: random texts of the schemas of a folder.
 // Load     --compiles_per_second: grammars that the server has not seen, sent meanwhile; the rate
 //          that was reached is printed.
+// Beside   --beside: another stream, of one row that follows a regex at random; its own step's time
+//          is printed too. --forward_us is its pause between two steps as well.
 // Way      --transport: grpc, memory (shared with the server), or both, one after the other.
 // Peers    --documents_out writes the documents and --figures_out the figures, as JSON, for
 //          bench/peers/steps.py.
@@ -46,6 +48,7 @@
 
 #include "bench/samples.h"
 #include "bench/server_process.h"
+#include "bench/step_loads.h"
 #include "bench/step_rows.h"
 #include "client/cpp/client.h"
 #include "service/config.h"
@@ -67,6 +70,8 @@ ABSL_FLAG(std::vector<std::string>, transport, (std::vector<std::string>{"grpc"}
 ABSL_FLAG(absl::Duration, awake, absl::Microseconds(200),
           "How long Collect() looks for its reply.");
 ABSL_FLAG(int, compiles_per_second, 0, "New grammars compiled meanwhile.");
+ABSL_FLAG(std::string, beside, "", "A regex that a stream of its own follows meanwhile.");
+ABSL_FLAG(std::vector<std::string>, server_flags, {}, "More of the server, separated by commas.");
 ABSL_FLAG(std::string, documents_out, "", "File for the rows' schemas and tokens.");
 ABSL_FLAG(std::string, figures_out, "", "File for the figures.");
 ABSL_FLAG(int, steps, 2000, "Timed steps of each batch size.");
@@ -89,51 +94,10 @@ struct Samples {
   std::vector<double> wait;
   std::vector<double> hand_over;
   std::vector<double> empty;
+  std::vector<double> beside;
   double client_cpu = 0;  // of all steps
   double server_cpu = 0;
   double compiles_per_second = 0;  // those reached
-};
-
-v1::CompileRequest CompileRequestOf(const std::string& schema) {
-  v1::CompileRequest request;
-  request.mutable_grammar()->set_kind("json_schema");
-  request.mutable_grammar()->set_source(schema);
-  return request;
-}
-
-// Compiles grammars that are new to the server, at a steady rate, until it goes.
-class CompileLoad {
- public:
-  CompileLoad(const Client* client, const std::vector<std::string>* schemas, int per_second) {
-    if (per_second > 0) thread_ = std::thread([=, this] { Run(*client, *schemas, per_second); });
-  }
-  ~CompileLoad() {
-    stop_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-  CompileLoad(const CompileLoad&) = delete;
-  CompileLoad& operator=(const CompileLoad&) = delete;
-
-  [[nodiscard]] int compiled() const { return compiled_; }
-
- private:
-  void Run(const Client& client, const std::vector<std::string>& schemas, int per_second) {
-    const auto period = std::chrono::microseconds(1'000'000 / per_second);
-    auto next = Clock::now();
-    for (int i = 0; !stop_; ++i) {
-      std::string schema = schemas[static_cast<std::size_t>(i) % schemas.size()];
-      const std::size_t brace = schema.find('{');
-      if (brace == std::string::npos || schema.find('"') == std::string::npos) continue;
-      schema.insert(brace + 1, absl::StrCat("\"x-load-", serial_++, "\":0,"));
-      if (client.Compile(CompileRequestOf(schema)).ok()) ++compiled_;
-      std::this_thread::sleep_until(next += period);
-    }
-  }
-
-  static inline std::atomic<int> serial_ = 0;  // of all batch sizes: what was compiled is known
-  std::atomic<bool> stop_ = false;
-  std::atomic<int> compiled_ = 0;
-  std::thread thread_;
 };
 
 // The engine's side of one batch.
@@ -252,6 +216,15 @@ absl::StatusOr<Samples> Measure(const Setup& setup, bool shared_memory, int row_
   Samples samples;
   const CompileLoad load(setup.client.get(), &setup.rows->schemas(),
                          absl::GetFlag(FLAGS_compiles_per_second));
+  std::unique_ptr<StreamLoad> beside;
+  if (const std::string regex = absl::GetFlag(FLAGS_beside); !regex.empty()) {
+    auto started = StreamLoad::Start({.server = setup.server->address(),
+                                      .regex = regex,
+                                      .width = setup.width,
+                                      .pause_us = absl::GetFlag(FLAGS_forward_us)});
+    if (!started.ok()) return started.status();
+    beside = *std::move(started);
+  }
   const int steps = absl::GetFlag(FLAGS_steps);
   const double cpu = setup.server->CpuMicros();
   const auto begin = Clock::now();
@@ -262,6 +235,11 @@ absl::StatusOr<Samples> Measure(const Setup& setup, bool shared_memory, int row_
   samples.server_cpu = setup.server->CpuMicros() - cpu;
   for (int i = 0; i < steps; ++i) {
     if (absl::Status turn = batch.TurnEmpty(&samples); !turn.ok()) return turn;
+  }
+  if (beside != nullptr) {
+    auto besides = beside->Stop();
+    if (!besides.ok()) return besides.status();
+    samples.beside = *std::move(besides);
   }
   const absl::Status closed = (*stream)->Close(kTimeout);
   return closed.ok() ? absl::StatusOr<Samples>(std::move(samples)) : closed;
@@ -279,6 +257,10 @@ std::vector<std::pair<std::string, double>> FiguresOf(const Samples& samples) {
     figures.emplace_back("wait p99", Percentile(samples.wait, 99));
     figures.emplace_back("hand p50", Percentile(samples.hand_over, 50));
     figures.emplace_back("hand p99", Percentile(samples.hand_over, 99));
+  }
+  if (!absl::GetFlag(FLAGS_beside).empty()) {
+    figures.emplace_back("beside p50", Percentile(samples.beside, 50));
+    figures.emplace_back("beside p99", Percentile(samples.beside, 99));
   }
   if (absl::GetFlag(FLAGS_compiles_per_second) > 0) {
     figures.emplace_back("compiles/s", samples.compiles_per_second);
@@ -353,7 +335,7 @@ absl::StatusOr<Setup> SetUp() {
   auto rows = MakeRows();
   if (!rows.ok()) return rows.status();
   setup.rows = *std::move(rows);
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments = absl::GetFlag(FLAGS_server_flags);
   if (const std::string tokenizer = absl::GetFlag(FLAGS_tokenizer); !tokenizer.empty()) {
     arguments.push_back(absl::StrCat("--tokenizer=", tokenizer));
   }

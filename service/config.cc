@@ -166,6 +166,10 @@ constexpr std::array kFlags = {
          &SetNumber<&Config::compile_queue, 1, 1'000'000>},
     Flag{"stream_threads", "COUNT", "threads that serve the Decode streams [1]",
          &SetNumber<&Config::stream_threads, 1, 256>},
+    Flag{"mask_threads", "COUNT",
+         "threads that make the masks that a step lacks where its stream's thread has other "
+         "streams; 0: that thread makes them [2]",
+         &SetNumber<&Config::mask_threads, 0, 256>},
     Flag{"max_streams", "COUNT", "Decode streams open at once [64]",
          &SetNumber<&Config::max_streams, 1, 10'000>},
     Flag{"shared_memory", "BOOL",

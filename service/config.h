@@ -44,6 +44,9 @@ struct Config {
   std::int64_t compile_queue = 256;
   // --stream_threads: threads that serve the Decode streams.
   std::int64_t stream_threads = 1;
+  // --mask_threads: threads that make masks for steps while the stream's own thread answers the
+  // others; 0: it makes them itself.
+  std::int64_t mask_threads = 2;
   // --max_streams: Decode streams open at once.
   std::int64_t max_streams = 64;
   // --shared_memory: whether streams over a Unix socket may have shared memory.

@@ -257,17 +257,31 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   if (absl::Status begun = exchange_->Begin(bytes); !begun.ok()) {
     return begun;
   }
-  if (!exchange_->takes_long()) {
-    FinishStep();
-    SendReply();
+  if (exchange_->takes_long()) {
+    stepping_ = true;
+    host_->threads->Run([this] { FinishElsewhere(); });
     return absl::OkStatus();
   }
-  stepping_ = true;
-  host_->threads->Run([this] {
-    FinishStep();
-    Notify(kStepDone);
-  });
+  if (IsBetterGivenAway()) {
+    stepping_ = true;
+    if (host_->mask_makers->Submit([this] { FinishElsewhere(); }).has_value()) {
+      return absl::OkStatus();
+    }
+    stepping_ = false;
+  }
+  FinishStep();
+  SendReply();
   return absl::OkStatus();
+}
+
+bool DecodeStream::IsBetterGivenAway() {
+  constexpr int kAlone = 2;  // this stream, and the one that waits to be accepted
+  return host_->mask_makers != nullptr && *live_ > kAlone && !exchange_->AnswerKnown();
+}
+
+void DecodeStream::FinishElsewhere() {
+  FinishStep();
+  Notify(kStepDone);
 }
 
 void DecodeStream::FinishStep() {

@@ -7,7 +7,9 @@
 // Shared memory  once the client has fetched what its Welcome offered, a MemoryStream has the
 //          exchange, and what is left here is to tell of going away and to end.
 // Steps    run on the queue's own thread; one that may wait for a compile or brings a grammar's
-//          text runs on a StepThreads' thread meanwhile, and holds up no other stream.
+//          text runs on a StepThreads' thread meanwhile, and holds up no other stream. Where the
+//          queue has other streams, a step is given away at its first mask that is to be made, to
+//          threads that no compile uses.
 // Slow readers  a message is read only while fewer than kMaxQueued replies wait to be written, so a
 //          client that does not read is not read from, and costs no more than those.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
@@ -104,7 +106,10 @@ class DecodeStream {
   bool WithdrawOffer();
   void UseMemory();
   absl::Status TakeStep(absl::string_view bytes);
+  // Whether its masks are better made by another thread.
+  bool IsBetterGivenAway();
   void FinishStep();
+  void FinishElsewhere();
   void SendReply();
   void Send(const v1::DecodeResponse& response);
   // The first reason counts.

@@ -1,13 +1,26 @@
 #include "service/mask_service.h"
 
 namespace maskd::service {
+namespace {
+
+// A stream gives away a step at a time, so that there is room for every one.
+std::optional<cache::WorkPool> MakersFor(const Config& config) {
+  if (config.mask_threads == 0) return std::nullopt;
+  return std::optional<cache::WorkPool>(std::in_place, static_cast<int>(config.mask_threads),
+                                        static_cast<std::size_t>(config.max_streams));
+}
+
+}  // namespace
 
 MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
                          GrammarStore* grammars, metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(static_cast<int>(config.max_streams)),
-      host_{LimitsOf(config), config.drain_ms, tokenizers, grammars,
-            metrics,          &streams_,       &threads_,  &offers_} {}
+      mask_makers_(MakersFor(config)),
+      host_{
+          LimitsOf(config), config.drain_ms, tokenizers,
+          grammars,         metrics,         &streams_,
+          &threads_,        &offers_,        mask_makers_.has_value() ? &*mask_makers_ : nullptr} {}
 
 MaskService::~MaskService() {
   Join();

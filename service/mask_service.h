@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "absl/status/status.h"
 #include <grpcpp/server_builder.h>
 
+#include "cache/work_pool.h"
 #include "metrics/registry.h"
 #include "service/config.h"
 #include "service/decode_stream.h"
@@ -63,6 +65,7 @@ class MaskService {
   const int thread_count_;
   StreamRegistry streams_;
   StepThreads threads_;
+  std::optional<cache::WorkPool> mask_makers_;
   MemoryOffers offers_;
   const StreamHost host_;
   RawMaskService service_;

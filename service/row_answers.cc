@@ -36,23 +36,31 @@ int CountAccepted(const std::vector<SequencePosition>& positions) {
 
 }  // namespace
 
-void RowAnswers::Write(StreamRow* row, RowResult* result) {
+bool RowAnswers::Write(NewMasks new_masks, StreamRow* row, RowResult* result) {
+  const auto* const sequence = std::get_if<Sequence>(&row->what);
+  absl::Status filled;
+  if (sequence != nullptr) {
+    const Draft draft =
+        row->asked == nullptr ? Draft{} : Draft{row->asked->drafts, row->asked->draft_parents};
+    filled = sequence->FillPositions(draft, &positions_, new_masks);
+    if (absl::IsUnavailable(filled)) return false;
+  }
   result->error = std::exchange(row->error, absl::OkStatus());
   result->refused_token = std::exchange(row->refused_token, std::nullopt);
   const RowToMove* const asked = std::exchange(row->asked, nullptr);
-  if (std::holds_alternative<Sequence>(row->what)) {
-    WriteSequence(asked, row, result);
+  if (sequence != nullptr) {
+    WriteSequence(filled, asked, row, result);
   } else {
     result->state =
         std::holds_alternative<FailedRow>(row->what) ? RowState::kFailed : RowState::kCompiling;
   }
+  return true;
 }
 
-void RowAnswers::WriteSequence(const RowToMove* asked, StreamRow* row, RowResult* result) {
+void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* asked, StreamRow* row,
+                               RowResult* result) {
   const auto& sequence = std::get<Sequence>(row->what);
-  const Draft draft = asked == nullptr ? Draft{} : Draft{asked->drafts, asked->draft_parents};
   result->token_count = sequence.token_count();
-  const absl::Status filled = sequence.FillPositions(draft, &positions_);
   if (!filled.ok()) {
     result->error = filled;
   }

@@ -8,6 +8,9 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
+
+#include "grammar_core/automaton/work.h"
 #include "service/mask_forms.h"
 #include "service/places_ahead.h"
 #include "service/sequence.h"
@@ -22,10 +25,12 @@ class RowAnswers {
   RowAnswers(const FormTerms& terms, PlacesAhead* ahead) : forms_(terms), ahead_(ahead) {}
 
   // Everything but the row's id. A row in use from which nothing can follow has failed with that.
-  void Write(StreamRow* row, RowResult* result);
+  // False, and nothing is written or taken, where `new_masks` does not let a mask be made.
+  bool Write(NewMasks new_masks, StreamRow* row, RowResult* result);
 
  private:
-  void WriteSequence(const RowToMove* asked, StreamRow* row, RowResult* result);
+  void WriteSequence(const absl::Status& filled, const RowToMove* asked, StreamRow* row,
+                     RowResult* result);
   void WritePositions(const StreamRow& row, RowResult* result);
   Position WritePosition(const SequencePosition& position, const StreamRow& row);
 

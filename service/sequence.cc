@@ -181,14 +181,14 @@ absl::Status Sequence::Rollback(int count) {
   return absl::OkStatus();
 }
 
-absl::Status Sequence::FillPositions(const Draft& draft,
-                                     std::vector<SequencePosition>* positions) const {
+absl::Status Sequence::FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
+                                     NewMasks new_masks) const {
   positions->clear();
-  absl::Status filled = reasoning() ? FillMixed(draft, positions) : FillText(draft, positions);
-  if (min_tokens_ == 0 && !token_limit_.has_value() && !max_tokens_.has_value() &&
-      !max_characters_.has_value()) {
-    return filled;
-  }
+  absl::Status filled =
+      reasoning() ? FillMixed(draft, new_masks, positions) : FillText(draft, new_masks, positions);
+  const bool is_bounded = min_tokens_ > 0 || token_limit_.has_value() || max_tokens_.has_value() ||
+                          max_characters_.has_value();
+  if (!is_bounded || absl::IsUnavailable(filled)) return filled;
   const bool stood = !positions->empty() && positions->front().state != State::kInvalid;
   if (absl::Status narrowed = Narrow(draft, positions); !narrowed.ok()) return narrowed;
   if (!stood || positions->front().state != State::kInvalid) return filled;
@@ -196,10 +196,10 @@ absl::Status Sequence::FillPositions(const Draft& draft,
                  absl::StrCat("the text has its ", *max_tokens_, " tokens and cannot end"));
 }
 
-absl::Status Sequence::FillText(const Draft& draft,
+absl::Status Sequence::FillText(const Draft& draft, NewMasks new_masks,
                                 std::vector<SequencePosition>* positions) const {
   if (draft.tokens.empty()) {
-    absl::StatusOr<MaskRef> mask = matcher_.Mask();
+    absl::StatusOr<MaskRef> mask = matcher_.Mask(new_masks);
     if (!mask.ok()) {
       positions->emplace_back();
       return mask.status();
@@ -211,7 +211,7 @@ absl::Status Sequence::FillText(const Draft& draft,
     return absl::OkStatus();
   }
   DraftMasks masks;
-  absl::Status filled = matcher_.MaskDraft(draft, &masks);
+  absl::Status filled = matcher_.MaskDraft(draft, &masks, new_masks);
   for (const DraftPosition& position : masks.positions) {
     positions->push_back(FromMatcher(position));
   }
@@ -248,7 +248,7 @@ struct Sequence::Walk {
   }
 };
 
-absl::Status Sequence::FillMixed(const Draft& draft,
+absl::Status Sequence::FillMixed(const Draft& draft, NewMasks new_masks,
                                  std::vector<SequencePosition>* positions) const {
   if (absl::Status checked = CheckDraft(draft); !checked.ok()) return checked;
   Walk walk;
@@ -260,7 +260,8 @@ absl::Status Sequence::FillMixed(const Draft& draft,
     StepInReasoning(draft.tokens[i], PositionBefore(draft, i), i + 1, &walk, positions);
   }
   DraftMasks masks;
-  absl::Status filled = matcher_.MaskDraft({walk.text_tokens, walk.text_parents}, &masks);
+  absl::Status filled =
+      matcher_.MaskDraft({walk.text_tokens, walk.text_parents}, &masks, new_masks);
   for (std::size_t i = 0; i < positions->size(); ++i) {
     if (walk.nodes[i].text_position < 0) continue;
     SequencePosition& position = (*positions)[i];

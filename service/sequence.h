@@ -83,8 +83,10 @@ class Sequence {
   // The positions of `draft`, see grammar_core/matcher/drafts.h; with an empty one the row's own
   // alone. The sequence stays as it was. Errors: RESOURCE_EXHAUSTED, and the positions not made yet
   // are invalid, or the first one is, at a dead end; INVALID_ARGUMENT for parents that are no tree,
-  // and there is none.
-  absl::Status FillPositions(const Draft& draft, std::vector<SequencePosition>* positions) const;
+  // and there is none; UNAVAILABLE by `new_masks`, which says nothing of what is narrowed, and the
+  // positions mean nothing.
+  absl::Status FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
+                             NewMasks new_masks = NewMasks::kMade) const;
 
   // What must come next whatever the model says: in the text what the grammar leaves, in reasoning
   // the end when the budget is spent. Errors: RESOURCE_EXHAUSTED.
@@ -104,8 +106,10 @@ class Sequence {
   // What one token does to a place of the reasoning; nothing when it is refused.
   [[nodiscard]] std::optional<ReasoningGate::Place> NextPlace(ReasoningGate::Place place,
                                                               int token_count, TokenId token) const;
-  absl::Status FillText(const Draft& draft, std::vector<SequencePosition>* positions) const;
-  absl::Status FillMixed(const Draft& draft, std::vector<SequencePosition>* positions) const;
+  absl::Status FillText(const Draft& draft, NewMasks new_masks,
+                        std::vector<SequencePosition>* positions) const;
+  absl::Status FillMixed(const Draft& draft, NewMasks new_masks,
+                         std::vector<SequencePosition>* positions) const;
   void StepInReasoning(TokenId token, std::size_t before, std::size_t at, Walk* walk,
                        std::vector<SequencePosition>* positions) const;
   void FillReasoning(ReasoningGate::Place place, int token_count, SequencePosition* position) const;

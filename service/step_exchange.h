@@ -36,6 +36,8 @@ class StepExchange {
   absl::Status Begin(absl::string_view bytes);
   // Whether Finish() may wait for a compile or read grammars.
   [[nodiscard]] bool takes_long() const { return brings_text_ || session_.waits(); }
+  // Between the two, unless takes_long(): see StreamSession. False: Finish() has masks to make.
+  bool AnswerKnown() { return session_.AnswerKnown(step_); }
   // The reply's bytes, until the next call.
   absl::StatusOr<absl::string_view> Finish(const std::function<bool()>& is_cancelled);
 

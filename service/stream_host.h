@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "cache/work_pool.h"
 #include "metrics/registry.h"
 #include "service/grammar_store.h"
 #include "service/memory_offers.h"
@@ -23,6 +24,7 @@ struct StreamHost {
   StreamRegistry* streams = nullptr;
   StepThreads* threads = nullptr;
   MemoryOffers* offers = nullptr;
+  cache::WorkPool* mask_makers = nullptr;  // null: each stream's own thread makes its masks
 };
 
 }  // namespace maskd::service

@@ -68,6 +68,7 @@ absl::StatusOr<const StepResult*> StreamSession::Step(const StepRequest& request
 
 absl::Status StreamSession::Begin(const StepRequest& request) {
   waits_ = false;
+  answering_ = false;
   repeated_ = request.step != 0 && request.step == result_.step;
   if (repeated_) {
     return absl::OkStatus();
@@ -87,6 +88,14 @@ absl::Status StreamSession::Begin(const StepRequest& request) {
   return absl::OkStatus();
 }
 
+bool StreamSession::AnswerKnown(const StepRequest& request) {
+  if (repeated_) {
+    return true;
+  }
+  BeginAnswers(request);
+  return AnswerRows(NewMasks::kRefused);
+}
+
 absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& request,
                                                         const std::function<bool()>& is_cancelled) {
   if (repeated_) {
@@ -95,7 +104,11 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
   if (absl::Status waited = Wait(request, is_cancelled); !waited.ok()) {
     return waited;
   }
-  Answer(request);
+  if (!answering_) {
+    BeginAnswers(request);
+  }
+  AnswerRows(NewMasks::kMade);
+  EndAnswers(request);
   if (metrics_ != nullptr) {
     metrics_->RowsOpenChanged(row_count() - rows_before_);
     Count();
@@ -155,21 +168,28 @@ absl::Status StreamSession::Wait(const StepRequest& request,
   return absl::OkStatus();
 }
 
-void StreamSession::Answer(const StepRequest& request) {
+void StreamSession::BeginAnswers(const StepRequest& request) {
+  answering_ = true;
+  answered_ = 0;
   SettleAll();  // before the first answer: a row is not to change between two looks at it
   Preload(request.moves, &RowToMove::drafts);
-  result_.rows.reserve(named_.size() + refusals_.size());
-  for (const RowId id : named_) {
-    AnswerRow(id);
-  }
   const std::vector<RowId> waiting = std::exchange(compiling_, {});
   for (const RowId id : waiting) {
-    if (IsCompiling(id)) {
-      compiling_.push_back(id);
-    } else {
-      AnswerRow(id);
+    (IsCompiling(id) ? compiling_ : named_).push_back(id);
+  }
+  result_.rows.reserve(named_.size() + refusals_.size());
+}
+
+bool StreamSession::AnswerRows(NewMasks new_masks) {
+  for (; answered_ < named_.size(); ++answered_) {
+    if (!AnswerRow(new_masks, named_[answered_])) {
+      return false;
     }
   }
+  return true;
+}
+
+void StreamSession::EndAnswers(const StepRequest& request) {
   for (const RowId id : request.snapshots) {
     Snapshot(id);
   }
@@ -422,15 +442,19 @@ std::shared_ptr<ClosingMasks> StreamSession::ClosingOf(const StreamRow& row) {
   return closing;
 }
 
-void StreamSession::AnswerRow(RowId id) {
+bool StreamSession::AnswerRow(NewMasks new_masks, RowId id) {
   const auto found = rows_.find(id);
-  if (found == rows_.end() ||
-      std::exchange(found->second.answered_step, result_.step) == result_.step) {
-    return;  // closed meanwhile, or answered already
+  if (found == rows_.end() || found->second.answered_step == result_.step) {
+    return true;  // closed meanwhile, or answered already
   }
   RowResult& result = result_.rows.emplace_back();
   result.row = id;
-  answers_.Write(&found->second, &result);
+  if (!answers_.Write(new_masks, &found->second, &result)) {
+    result_.rows.pop_back();
+    return false;
+  }
+  found->second.answered_step = result_.step;
+  return true;
 }
 
 void StreamSession::Snapshot(RowId id) {

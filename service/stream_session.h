@@ -51,6 +51,9 @@ class StreamSession {
   // Step() in two halves: the first never waits, and waits() says whether the second will.
   absl::Status Begin(const StepRequest& request);
   [[nodiscard]] bool waits() const { return waits_; }
+  // Between the two, unless it waits(): answers rows up to the first that has a mask to be made,
+  // which may take milliseconds. Whether these were all.
+  bool AnswerKnown(const StepRequest& request);
   absl::StatusOr<const StepResult*> Finish(const StepRequest& request,
                                            const std::function<bool()>& is_cancelled);
 
@@ -64,7 +67,10 @@ class StreamSession {
   absl::Status CheckNumber(std::uint64_t step) const;
   void Apply(const StepRequest& request);
   absl::Status Wait(const StepRequest& request, const std::function<bool()>& is_cancelled);
-  void Answer(const StepRequest& request);
+  void BeginAnswers(const StepRequest& request);
+  // False where `new_masks` does not let it go on.
+  bool AnswerRows(NewMasks new_masks);
+  void EndAnswers(const StepRequest& request);
   void Count() const;
 
   void Close(RowId id);
@@ -82,7 +88,7 @@ class StreamSession {
   void SettleRow(RowId id);
   void Settle(CompilingRow compiling, StreamRow* row);
   std::shared_ptr<ClosingMasks> ClosingOf(const StreamRow& row);
-  void AnswerRow(RowId id);
+  bool AnswerRow(NewMasks new_masks, RowId id);
   void Snapshot(RowId id);
   void Refuse(RowId id, absl::Status error);
   absl::Status CheckRoom() const;
@@ -99,7 +105,8 @@ class StreamSession {
   absl::flat_hash_map<RowId, StreamRow> rows_;
   TokenPreload preload_;             // empty between two calls
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
-  std::vector<RowId> named_;         // by this step, in the order of their answers
+  std::vector<RowId> named_;         // by this step, and compiled, in the order of their answers
+  std::size_t answered_ = 0;         // so many of those
   std::vector<RowResult> refusals_;  // of this step
   // By what decides about them: grammar and stop ids, empty for the tokenizer's.
   using Ends = std::pair<const CompiledGrammar*, std::vector<TokenId>>;
@@ -108,6 +115,7 @@ class StreamSession {
   int rows_before_ = 0;
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;
+  bool answering_ = false;  // answers of the step have begun
 };
 
 }  // namespace maskd::service

@@ -102,6 +102,7 @@ TermId Automaton::BehindNamed(TermId state, TokenId id) {
 }
 
 const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
+  if (!work.MayMakeMask()) return nullptr;
   MaskRef mask = TextMask(WithoutDistinct(state), work);
   if (mask != nullptr && remembers_) {
     RowMemory row(this);

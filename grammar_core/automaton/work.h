@@ -15,10 +15,17 @@
 
 namespace maskd {
 
+// What becomes of a state that has no mask yet.
+enum class NewMasks : std::uint8_t {
+  kMade,
+  kRefused,  // UNAVAILABLE, at once: for a caller who may not take long
+};
+
 class Work {
  public:
   // `budget` must outlive this.
-  explicit Work(Budget& budget) : budget_(&budget) {}
+  explicit Work(Budget& budget, NewMasks new_masks = NewMasks::kMade)
+      : budget_(&budget), new_masks_(new_masks) {}
 
   [[nodiscard]] bool ok() const { return error_.ok(); }
   [[nodiscard]] const absl::Status& error() const { return error_; }
@@ -30,12 +37,19 @@ class Work {
     return error_.ok();
   }
 
+  // Whether a mask may be made; where not, that is the error.
+  bool MayMakeMask() {
+    if (new_masks_ == NewMasks::kRefused) Fail(absl::UnavailableError("the mask is not made yet"));
+    return error_.ok();
+  }
+
   void Fail(absl::Status error) {
     if (error_.ok()) error_ = std::move(error);
   }
 
  private:
   Budget* budget_;
+  NewMasks new_masks_;
   absl::Status error_;
 };
 

@@ -13,11 +13,11 @@ namespace {
 // Makes the positions one after the other; keeps the grammar's state of each.
 class DraftWalk {
  public:
-  DraftWalk(const TokenStepper& stepper, DraftMasks* masks)
+  DraftWalk(const TokenStepper& stepper, NewMasks new_masks, DraftMasks* masks)
       : stepper_(stepper),
         masks_(*masks),
         budget_(StepBudget(stepper.grammar().limits())),
-        work_(budget_) {}
+        work_(budget_, new_masks) {}
 
   absl::Status Run(TokenStepper::State state, bool finished, const Draft& draft) {
     states_.resize(draft.tokens.size() + 1);
@@ -81,12 +81,12 @@ absl::Status CheckDraft(const Draft& draft) {
 }
 
 absl::Status FillDraft(const TokenStepper& stepper, TokenStepper::State state, bool finished,
-                       const Draft& draft, DraftMasks* masks) {
+                       const Draft& draft, NewMasks new_masks, DraftMasks* masks) {
   masks->positions.clear();
   masks->accepted_tokens = 0;
   if (absl::Status checked = CheckDraft(draft); !checked.ok()) return checked;
   masks->positions.resize(draft.tokens.size() + 1);
-  return DraftWalk(stepper, masks).Run(state, finished, draft);
+  return DraftWalk(stepper, new_masks, masks).Run(state, finished, draft);
 }
 
 }  // namespace maskd

@@ -41,17 +41,17 @@ absl::Status Matcher::Accept(TokenId token) {
   return stepper_.ErrorOf(step, token, work);
 }
 
-absl::StatusOr<MaskRef> Matcher::Mask() const {
+absl::StatusOr<MaskRef> Matcher::Mask(NewMasks new_masks) const {
   if (finished()) return MaskRef();
   Budget budget = StepBudget(grammar().limits());
-  Work work(budget);
+  Work work(budget, new_masks);
   MaskRef mask = stepper_.Mask(history_.state(), work);
   if (mask == nullptr) return work.error();
   return mask;
 }
 
-absl::Status Matcher::MaskDraft(const Draft& draft, DraftMasks* masks) const {
-  return FillDraft(stepper_, history_.state(), finished(), draft, masks);
+absl::Status Matcher::MaskDraft(const Draft& draft, DraftMasks* masks, NewMasks new_masks) const {
+  return FillDraft(stepper_, history_.state(), finished(), draft, new_masks, masks);
 }
 
 absl::Status Matcher::Rollback(int count) {

@@ -50,12 +50,13 @@ class Matcher {
   absl::Status Accept(TokenId token);
 
   // The tokens allowed next; never all-zero. Null when finished. Lives as long as the grammar.
-  // Errors: RESOURCE_EXHAUSTED.
-  [[nodiscard]] absl::StatusOr<MaskRef> Mask() const;
+  // Errors: RESOURCE_EXHAUSTED; UNAVAILABLE by `new_masks`.
+  [[nodiscard]] absl::StatusOr<MaskRef> Mask(NewMasks new_masks = NewMasks::kMade) const;
 
   // The masks of all positions of a draft; the matcher stays as it was. Errors: those of
   // FillDraft().
-  absl::Status MaskDraft(const Draft& draft, DraftMasks* masks) const;
+  absl::Status MaskDraft(const Draft& draft, DraftMasks* masks,
+                         NewMasks new_masks = NewMasks::kMade) const;
 
   // Takes back the last `count` tokens, over the end too. Errors: OUT_OF_RANGE past the start.
   absl::Status Rollback(int count);

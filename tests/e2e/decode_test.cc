@@ -90,6 +90,32 @@ TEST_P(DecodeTest, RandomChoicesGiveDocumentsOfTheSchema) {
   EXPECT_TRUE(stream.Finish().ok());
 }
 
+// The texts of some rows of one stream, where another one is open.
+std::vector<std::string> TextsBesideAnother(std::int64_t mask_threads) {
+  Config config;
+  config.warm_up_ms = 0;
+  config.look_ahead_masks = 0;
+  config.mask_threads = mask_threads;
+  const RunningServer running(config);
+  TestStream other(running.channel());
+  other.Greet();
+  TestStream stream(running.channel());
+  stream.Greet();
+  std::vector<std::string> texts;
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    v1::Step step = OpeningStep(OpenOf(1, "json_schema", kPersonSchema));
+    if (seed > 1) step.add_close(1);
+    texts.push_back(DecodeToTheEnd(&stream, stream.Run(step), seed));
+  }
+  EXPECT_TRUE(stream.Finish().ok());
+  EXPECT_TRUE(other.Finish().ok());
+  return texts;
+}
+
+TEST(Decode, MasksMadeByAnotherThreadAreTheSame) {
+  EXPECT_EQ(TextsBesideAnother(1), TextsBesideAnother(0));
+}
+
 TEST_P(DecodeTest, BitsPastTheVocabularyAreZero) {
   const RunningServer running;
   TestStream stream(running.channel(), running.memory_at(GetParam()));

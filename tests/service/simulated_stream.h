@@ -73,6 +73,7 @@ class SimulatedStream {
   std::string Execute(StepRequest request);
   // The session's answer, and in time.
   absl::StatusOr<const StepResult*> Give(const StepRequest& request);
+  absl::StatusOr<const StepResult*> GiveAtOnce(const StepRequest& request);
   // How long the step took, against what it may take.
   [[nodiscard]] std::string CheckTime(const StepRequest& request, const StepResult& said) const;
   [[nodiscard]] std::string CheckCancelled() const;

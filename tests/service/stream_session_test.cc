@@ -597,6 +597,107 @@ TEST_F(StreamSessionTest, ManyRowsAreAnsweredAsEachAlone) {
   }
 }
 
+Config NothingAhead() {
+  Config config;
+  config.warm_up_ms = 0;
+  config.look_ahead_masks = 0;
+  return config;
+}
+
+// Two streams of a server that makes masks when they are asked for and no sooner.
+class NewMasksTest : public testing::Test {
+ protected:
+  NewMasksTest()
+      : tokenizers_(std::move(*TokenizerStore::Load({}, 1 << 20))),
+        grammars_(NothingAhead(), nullptr),
+        one_(&tokenizers_->all().front(), &grammars_, StreamLimits(), FormTerms(), nullptr),
+        other_(&tokenizers_->all().front(), &grammars_, StreamLimits(), FormTerms(), nullptr) {}
+
+  // A row on each of these stands at the start of `choices`.
+  static void OpenRows(const std::string& choices, const std::vector<RowId>& ids,
+                       StreamSession* session) {
+    StepRequest request;
+    request.step = 1;
+    request.wait_ms = 10'000;
+    for (const RowId id : ids) request.opens.push_back(Open(id, Choice(choices)));
+    const auto opened = session->Step(request, &NeverCancelled);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    ASSERT_EQ((*opened)->rows.size(), ids.size());
+  }
+
+  static StepRequest Moves(std::uint64_t step, std::vector<RowToMove> moves) {
+    StepRequest request;
+    request.step = step;
+    request.moves = std::move(moves);
+    return request;
+  }
+
+  static bool BeginAndAnswerKnown(const StepRequest& request, StreamSession* session) {
+    EXPECT_TRUE(session->Begin(request).ok());
+    return session->AnswerKnown(request);
+  }
+
+  // What each row is answered.
+  static std::vector<std::string> Finish(const StepRequest& request, StreamSession* session) {
+    const auto result = session->Finish(request, &NeverCancelled);
+    EXPECT_TRUE(result.ok()) << result.status();
+    std::vector<std::string> said;
+    for (const RowResult& row : (*result)->rows) {
+      said.push_back(absl::StrCat(row.row, row.error.ok() ? "" : " error", ": "));
+      for (const std::string& allowed : AllowedByPosition(row)) said.back() += allowed + ".";
+    }
+    return said;
+  }
+
+  std::unique_ptr<const TokenizerStore> tokenizers_;
+  GrammarStore grammars_;
+  StreamSession one_;
+  StreamSession other_;
+};
+
+// A step whose masks are to be made stops before the first of them, and holds up no other stream.
+TEST_F(NewMasksTest, AreLeftToTheSecondHalfWhileOtherStreamsStep) {
+  OpenRows(R"(["abc","xyz"])", {1, 2}, &one_);
+  OpenRows(R"(["12"])", {1}, &other_);
+  const StepRequest lacking = Moves(2, {Move(1, {}), Move(2, {'a', '?'})});
+  EXPECT_FALSE(BeginAndAnswerKnown(lacking, &one_));
+  const StepRequest known = Moves(2, {Move(1, {})});
+  EXPECT_TRUE(BeginAndAnswerKnown(known, &other_));
+  EXPECT_THAT(Finish(known, &other_), testing::ElementsAre("1: 1."));
+  EXPECT_THAT(Finish(lacking, &one_), testing::ElementsAre("1: ax.", "2 error: b."));
+  // Now it is there, and so it is for the row's forks and for other rows.
+  const StepRequest again = Moves(3, {Move(1, {'a'}), Move(2, {})});
+  EXPECT_TRUE(BeginAndAnswerKnown(again, &one_));
+  EXPECT_THAT(Finish(again, &one_), testing::ElementsAre("1: b.", "2: b."));
+}
+
+TEST_F(NewMasksTest, OfDraftsAreLeftToTheSecondHalf) {
+  OpenRows(R"(["abc","xyz"])", {1, 2}, &one_);
+  StepRequest request = Moves(2, {Move(1, {}), Move(2, {})});
+  request.moves[1].has_drafts = true;
+  request.moves[1].drafts = {'x', 'y', '?'};
+  const std::vector<std::string> said = {"1: ax.", "2: ax.y.z.invalid."};
+  EXPECT_FALSE(BeginAndAnswerKnown(request, &one_));
+  EXPECT_EQ(Finish(request, &one_), said);
+  request.step = 3;
+  EXPECT_TRUE(BeginAndAnswerKnown(request, &one_));
+  EXPECT_EQ(Finish(request, &one_), said);
+  // The step again is the answer again.
+  EXPECT_TRUE(BeginAndAnswerKnown(request, &one_));
+  EXPECT_EQ(Finish(request, &one_), said);
+}
+
+// Rows in reasoning have nothing to be made, and what bounds a text is not looked at in vain.
+TEST_F(NewMasksTest, OfBoundedAndReasoningRows) {
+  OpenRows(R"(["abc","a"])", {1}, &one_);
+  StepRequest request = Moves(2, {Move(1, {'a'})});
+  request.moves[0].remaining_tokens = 1;
+  RowToOpen& thinking = request.opens.emplace_back(Open(2, Choice(R"(["abc","a"])")));
+  thinking.options.gate = GateRequest{.end_tokens = {'.'}};
+  EXPECT_FALSE(BeginAndAnswerKnown(request, &one_));
+  EXPECT_THAT(Finish(request, &one_), testing::ElementsAre("2: full.", "1: <end>."));
+}
+
 // How many times 100 steps look behind the start of `grammar`, each begun at once.
 int LooksBehindStart(const cache::GrammarPtr& grammar, WarmUpQueue* queue) {
   const Sequence sequence(grammar, {});
