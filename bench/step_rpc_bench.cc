@@ -51,6 +51,7 @@
 #include "bench/step_loads.h"
 #include "bench/step_rows.h"
 #include "client/cpp/client.h"
+#include "client/cpp/mask_plane.h"
 #include "service/config.h"
 
 ABSL_FLAG(std::vector<std::string>, rows, (std::vector<std::string>{"1", "8", "64"}),
@@ -61,7 +62,9 @@ ABSL_FLAG(std::string, schemas, "examples/schemas", "Folder of the JSON Schemas,
 ABSL_FLAG(std::string, cases, "", "MaskBench cases, for rows of whole documents.");
 ABSL_FLAG(int, documents, 64, "Documents of them.");
 ABSL_FLAG(bool, short_forms, true, "Whether masks come in the short row forms.");
-ABSL_FLAG(bool, copy, false, "Whether each step copies its masks into a plane of dense rows.");
+ABSL_FLAG(std::string, copy, "none",
+          "What becomes of a step's masks: none; rows: each is copied into a row of words; plane: "
+          "rows of words are kept from step to step.");
 ABSL_FLAG(int, drafts, 0, "Draft tokens of each row and step; needs --cases.");
 ABSL_FLAG(int, forward_us, 0, "Microseconds between a step's Submit() and its Collect().");
 ABSL_FLAG(bool, read_ahead, false, "Whether replies are read between Submit() and Collect().");
@@ -107,6 +110,7 @@ class Batch {
       : stream_(stream), rows_(rows), grammars_(grammars) {
     for (int row = 0; row < row_count; ++row) Open(row);
     plane_.resize(static_cast<std::size_t>(row_count) * stream->welcome().mask_words());
+    mask_plane_ = client::MaskPlane(Buffer());
   }
 
   // One step and what its masks make of the next; `samples` null for warm-up.
@@ -140,7 +144,7 @@ class Batch {
     const auto wait = Clock::now();
     absl::Status collected = stream_->Collect(kTimeout, result_);
     const double collect_us = MicrosSince(wait);
-    if (collected.ok() && absl::GetFlag(FLAGS_copy)) collected = CopyMasks();
+    if (collected.ok() && absl::GetFlag(FLAGS_copy) != "none") collected = CopyMasks();
     if (samples != nullptr) {
       samples->step.push_back(MicrosSince(start));
       samples->wait.push_back(absl::ToDoubleMicroseconds(stream_->waited()));
@@ -155,9 +159,14 @@ class Batch {
     for (const RowResult& row : result_.rows()) {
       if (!row.masks.empty()) order_.push_back(row.row);
     }
+    std::ranges::sort(order_);  // as an engine has its rows, whichever were opened now
+    if (absl::GetFlag(FLAGS_copy) == "plane") return mask_plane_.Write(result_, order_);
+    return result_.CopyMasks(order_, Buffer());
+  }
+
+  client::MaskBuffer Buffer() {
     const std::int64_t words = stream_->welcome().mask_words();
-    const auto count = static_cast<std::int64_t>(plane_.size()) / words;
-    return result_.CopyMasks(order_, {plane_.data(), count, words});
+    return {plane_.data(), static_cast<std::int64_t>(plane_.size()) / words, words};
   }
 
   // Writes the next step from the masks of this one.
@@ -188,6 +197,7 @@ class Batch {
   StepResult result_;
   std::vector<client::RowId> order_;
   std::vector<std::int32_t> plane_;
+  client::MaskPlane mask_plane_{client::MaskBuffer{}};
 };
 
 // What does not change from batch size to batch size.

@@ -187,7 +187,7 @@ def compare(arguments) -> None:
         for drafts in (False, True):
             for rows in arguments.rows:
                 base = ours(arguments, rows, drafts, "--transport=memory")
-                cells = [base, ours(arguments, rows, drafts, "--transport=memory", "--copy"),
+                cells = [base, ours(arguments, rows, drafts, "--transport=memory", "--copy=rows"),
                          ours(arguments, rows, drafts, "--transport=grpc")]
                 order = {"rows": rows, "steps": arguments.peer_steps, "drafts": drafts,
                          "warmup": arguments.peer_warmup}

@@ -1,5 +1,6 @@
 #include "client/cpp/mask_reader.h"
 
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -127,6 +128,7 @@ MaskView MaskReader::ViewOf(const StoredMask& stored, const MaskStorage& storage
   mask.form_ = stored.form;
   mask.ids_ = stored.ids;
   mask.words_ = stored.words;
+  mask.serial_ = stored.serial;
   mask.vocab_size_ = vocab_size_;
   mask.pool_ = storage.pool.get();
   return mask;
@@ -163,7 +165,8 @@ absl::StatusOr<std::shared_ptr<const StoredMask>> MaskReader::Find(std::uint32_t
   return dictionary_[slot];
 }
 
-absl::Status MaskReader::Put(std::uint32_t slot, const MaskView& mask) {
+absl::Status MaskReader::Put(std::uint32_t slot, MaskView& mask) {
+  static std::atomic<std::uint64_t> serial = 1;
   const bool is_mask = !mask.full() && !mask.invalid();
   if (slot >= dictionary_.size() || !is_mask) {
     return absl::InternalError(absl::StrCat("slot ", slot, " of a dictionary of ",
@@ -171,9 +174,14 @@ absl::Status MaskReader::Put(std::uint32_t slot, const MaskView& mask) {
                                             is_mask ? "a mask" : "what is no mask"));
   }
   // A new one: a result of another thread may still show what was there.
-  const auto words = mask.is_list() ? std::span<const std::int32_t>() : mask.words();
-  dictionary_[slot] = std::make_shared<const StoredMask>(StoredMask{
-      mask.form(), {mask.ids().begin(), mask.ids().end()}, {words.begin(), words.end()}});
+  const bool is_short = mask.is_list() && mask.ids().size() <= kShortList;
+  const auto words = is_short ? std::span<const std::int32_t>() : mask.words();
+  mask.serial_ = serial.fetch_add(1, std::memory_order_relaxed);
+  dictionary_[slot] =
+      std::make_shared<const StoredMask>(StoredMask{mask.form(),
+                                                    {mask.ids().begin(), mask.ids().end()},
+                                                    {words.begin(), words.end()},
+                                                    mask.serial_});
   return absl::OkStatus();
 }
 

@@ -30,7 +30,8 @@ namespace maskd::client {
 struct StoredMask {
   MaskView::Form form = MaskView::Form::kDense;
   std::vector<std::int32_t> ids = {};    // of the forms that are lists
-  std::vector<std::int32_t> words = {};  // of the others
+  std::vector<std::int32_t> words = {};  // of the others, and of long lists
+  std::uint64_t serial = 0;
 };
 
 // What the masks of one reply point into: kept from reply to reply. A value that moves leaves the
@@ -70,7 +71,7 @@ class MaskReader {
   // A view of a stored mask, whose words are made in `storage` where it is a list.
   MaskView ViewOf(const StoredMask& stored, const MaskStorage& storage) const;
   absl::StatusOr<std::shared_ptr<const StoredMask>> Find(std::uint32_t slot) const;
-  absl::Status Put(std::uint32_t slot, const MaskView& mask);
+  absl::Status Put(std::uint32_t slot, MaskView& mask);
 
   std::int64_t mask_words_;
   std::int64_t vocab_size_;

@@ -34,11 +34,25 @@ void ExpandForbidden(std::span<const std::int32_t> ids, std::int64_t vocab_size,
   }
 }
 
+void FlipIds(std::span<const std::int32_t> ids, std::span<std::int32_t> words) {
+  for (const std::int32_t id : ids) words[static_cast<std::size_t>(id / kBitsPerWord)] ^= BitOf(id);
+}
+
 std::span<const std::int32_t> MaskView::Expand() const {
   const std::span<std::int32_t> words = pool_->Take();
   CopyTo(words);
   words_ = words;
   return words_;
+}
+
+void MaskView::CopyToRow(std::int64_t mask_words, std::span<std::int32_t> row) const {
+  const std::span<std::int32_t> words = row.first(static_cast<std::size_t>(mask_words));
+  if (full()) {
+    std::ranges::fill(words, -1);
+  } else {
+    CopyTo(words);
+  }
+  std::ranges::fill(row.subspan(words.size()), 0);
 }
 
 void MaskView::CopyTo(std::span<std::int32_t> words) const {

@@ -47,6 +47,13 @@ void ExpandAllowed(std::span<const std::int32_t> ids, std::span<std::int32_t> wo
 void ExpandForbidden(std::span<const std::int32_t> ids, std::int64_t vocab_size,
                      std::span<std::int32_t> words);
 
+// Turns the bits of `ids` over.
+void FlipIds(std::span<const std::int32_t> ids, std::span<std::int32_t> words);
+
+// Lists of more ids are kept as words, too, once they are in a dictionary: setting bits one by one
+// takes longer then than copying a row.
+inline constexpr std::size_t kShortList = 128;
+
 class MaskView {
  public:
   enum class Form : std::uint8_t {
@@ -68,6 +75,17 @@ class MaskView {
   }
   // Writes the words to memory of as many, without making them here. Not for full and invalid.
   void CopyTo(std::span<std::int32_t> words) const;
+  // The same to a whole row of a buffer: all ones where full, and 0 behind `mask_words`. Not for
+  // invalid.
+  void CopyToRow(std::int64_t mask_words, std::span<std::int32_t> row) const;
+  // Of a mask of its stream's dictionary: a number that no other mask of this process has. Else 0.
+  [[nodiscard]] std::uint64_t serial() const { return serial_; }
+  // Tokens that a list speaks of; 0 for the other forms.
+  [[nodiscard]] std::int64_t vocab_size() const { return vocab_size_; }
+  // Whether ids() are all there is to know.
+  [[nodiscard]] bool is_list() const {
+    return form_ == Form::kAllowedIds || form_ == Form::kForbiddenIds;
+  }
   // What the allowed logits are to be divided by, 0: the greatest is to be taken. Absent: the
   // engine's own temperature, or StreamOptions::want_temperature is not set.
   [[nodiscard]] std::optional<float> temperature() const { return temperature_; }
@@ -76,9 +94,6 @@ class MaskView {
 
  private:
   friend class MaskReader;
-  [[nodiscard]] bool is_list() const {
-    return form_ == Form::kAllowedIds || form_ == Form::kForbiddenIds;
-  }
   std::span<const std::int32_t> Expand() const;
 
   Form form_ = Form::kFull;
@@ -87,6 +102,7 @@ class MaskView {
   std::optional<float> temperature_ = std::nullopt;
   std::span<const LogitBias> biases_ = {};
   std::int64_t vocab_size_ = 0;
+  std::uint64_t serial_ = 0;
   WordPool* pool_ = nullptr;  // where words are made
 };
 

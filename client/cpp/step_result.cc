@@ -8,14 +8,9 @@
 namespace maskd::client {
 namespace {
 
-void CopyMask(const MaskView& mask, std::int64_t mask_words, std::span<std::int32_t> to) {
-  const std::span<std::int32_t> words = to.first(static_cast<std::size_t>(mask_words));
-  if (mask.full()) {
-    std::ranges::fill(words, -1);
-  } else {
-    mask.CopyTo(words);
-  }
-  std::ranges::fill(to.subspan(words.size()), 0);
+// Whether `result` has the state of `row`.
+bool IsAnswerOf(const RowResult& result, RowId row) {
+  return result.row == row && result.state != v1::ROW_STATE_REFUSED;
 }
 
 absl::Status CheckBuffer(const MaskBuffer& buffer, std::size_t rows, std::int64_t mask_words) {
@@ -36,9 +31,8 @@ absl::Status CheckBuffer(const MaskBuffer& buffer, std::size_t rows, std::int64_
 }  // namespace
 
 const RowResult* StepResult::Find(RowId row) const {
-  const auto found = std::ranges::find_if(rows_, [row](const RowResult& each) {
-    return each.row == row && each.state != v1::ROW_STATE_REFUSED;
-  });
+  const auto found =
+      std::ranges::find_if(rows_, [row](const RowResult& each) { return IsAnswerOf(each, row); });
   return found == rows_.end() ? nullptr : &*found;
 }
 
@@ -46,17 +40,21 @@ absl::StatusOr<std::vector<const RowResult*>> StepResult::FindAll(
     std::span<const RowId> order) const {
   std::vector<const RowResult*> found;
   found.reserve(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const RowId row = order[i];
-    // Engines ask in the order in which they sent.
-    const bool in_place = i < rows_.size() && rows_[i].row == row && !rows_[i].masks.empty();
-    const RowResult* const result = in_place ? &rows_[i] : Find(row);
-    if (result == nullptr) return absl::NotFoundError(absl::StrCat("row ", row, ": no answer"));
-    if (result->masks.empty()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("row ", row, ": no mask, it is ", v1::RowState_Name(result->state)));
+  // Engines ask in about the order in which they sent: each is looked for behind the one before.
+  auto next = rows_.begin();
+  for (const RowId row : order) {
+    const auto is_it = [row](const RowResult& each) { return IsAnswerOf(each, row); };
+    auto at = std::find_if(next, rows_.end(), is_it);
+    if (at == rows_.end()) at = std::find_if(rows_.begin(), next, is_it);
+    if (at == rows_.end() || !is_it(*at)) {
+      return absl::NotFoundError(absl::StrCat("row ", row, ": no answer"));
     }
-    found.push_back(result);
+    if (at->masks.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("row ", row, ": no mask, it is ", v1::RowState_Name(at->state)));
+    }
+    found.push_back(&*at);
+    next = at + 1;
   }
   return found;
 }
@@ -67,6 +65,14 @@ absl::Status StepResult::CopyMasks(std::span<const RowId> order, const MaskBuffe
 
 absl::Status StepResult::CopyPositions(std::span<const RowId> order, int positions,
                                        const MaskBuffer& buffer) const {
+  return VisitPositions(order, positions, buffer,
+                        [this](const MaskView& mask, std::size_t, std::span<std::int32_t> row) {
+                          mask.CopyToRow(mask_words_, row);
+                        });
+}
+
+absl::Status StepResult::VisitPositions(std::span<const RowId> order, int positions,
+                                        const MaskBuffer& buffer, const RowVisitor& visit) const {
   if (positions < 1) return absl::InvalidArgumentError("positions: at least 1 is needed");
   const auto stride = static_cast<std::size_t>(positions);
   if (absl::Status status = CheckBuffer(buffer, order.size() * stride, mask_words_); !status.ok()) {
@@ -78,9 +84,10 @@ absl::Status StepResult::CopyPositions(std::span<const RowId> order, int positio
     const auto& masks = (*rows)[i]->masks;
     for (std::size_t position = 0; position < std::min(stride, masks.size()); ++position) {
       if (masks[position].invalid()) continue;
-      const auto at = static_cast<std::int64_t>(i * stride + position) * buffer.row_words;
-      CopyMask(masks[position], mask_words_,
-               {buffer.words + at, static_cast<std::size_t>(buffer.row_words)});
+      const std::size_t row = i * stride + position;
+      visit(masks[position], row,
+            {buffer.words + static_cast<std::int64_t>(row) * buffer.row_words,
+             static_cast<std::size_t>(buffer.row_words)});
     }
   }
   return absl::OkStatus();

@@ -9,6 +9,7 @@
 #ifndef MASKD_CLIENT_CPP_STEP_RESULT_H_
 #define MASKD_CLIENT_CPP_STEP_RESULT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -97,7 +99,15 @@ class StepResult {
                              const MaskBuffer& buffer) const;
 
  private:
+  friend class MaskPlane;
   friend class ReplyReader;
+  // Calls visit(mask, i, words of row i) for each row of `buffer` that CopyPositions() writes,
+  // after all is checked. Errors: those of CopyMasks().
+  using RowVisitor =
+      absl::FunctionRef<void(const MaskView& mask, std::size_t row, std::span<std::int32_t> words)>;
+  [[nodiscard]] absl::Status VisitPositions(std::span<const RowId> order, int positions,
+                                            const MaskBuffer& buffer,
+                                            const RowVisitor& visit) const;
   // The rows of `order`, each with a mask. Errors: those of CopyMasks().
   [[nodiscard]] absl::StatusOr<std::vector<const RowResult*>> FindAll(
       std::span<const RowId> order) const;
