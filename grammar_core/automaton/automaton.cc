@@ -111,7 +111,7 @@ const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
   if (mask == nullptr) return nullptr;
   if (MayEnd(state)) mask = WithStopIds(mask);
   const MutexLock lock(&mutex_);
-  std::atomic<const MaskRef*>& slot = store_.mutable_term(state).mask;
+  std::atomic<const MaskRef*>& slot = store_.mutable_links(state).mask;
   if (slot.load(std::memory_order_relaxed) == nullptr) {
     kept_masks_.push_back(std::move(mask));
     slot.store(&kept_masks_.back(), std::memory_order_release);
@@ -120,7 +120,7 @@ const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
 }
 
 TermId Automaton::WithoutDistinct(TermId state) {
-  if (!store_.term(state).in_distinct) return state;
+  if (!remembers_ || !store_.term(state).in_distinct) return state;
   const MutexLock lock(&mutex_);
   return store_.WithoutDistinct(state);
 }

@@ -89,7 +89,7 @@ class Automaton {
   // The tokens allowed in `state`, the vocabulary's stop ids among them where the text may end. The
   // pointer lives as long as the automaton. Null if `work` failed.
   const MaskRef* Mask(TermId state, Work& work) {
-    const MaskRef* known = store_.term(state).mask.load(std::memory_order_acquire);
+    const MaskRef* known = store_.links(state).mask.load(std::memory_order_acquire);
     return known != nullptr ? known : MakeMask(state, work);
   }
 

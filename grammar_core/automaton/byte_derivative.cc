@@ -84,8 +84,8 @@ bool ByteDerivative::WithinLimits(Work& work) const {
 }
 
 std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
-  Term& term = store_->mutable_term(id);
-  std::atomic<TermId>* row = term.row.load(std::memory_order_relaxed);
+  std::atomic<std::atomic<TermId>*>& link = store_->mutable_links(id).row;
+  std::atomic<TermId>* row = link.load(std::memory_order_relaxed);
   if (row != nullptr) return row;
   const auto width = static_cast<std::size_t>(classes_->count());
   if (rows_left_in_block_ == 0) {
@@ -99,7 +99,7 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
   // Nobody reads the row yet.
   static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId) && kNothingTerm == 0);
   static_assert(kUnknownTerm == 0xFFFFFFFF);
-  if (first_.TakesMost(term)) {
+  if (first_.TakesMost(store_->term(id))) {
     std::memset(static_cast<void*>(row), 0xFF, width * sizeof(TermId));
   } else {
     std::memset(static_cast<void*>(row), 0, width * sizeof(TermId));
@@ -108,7 +108,7 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
       row[c].store(kUnknownTerm, std::memory_order_relaxed);
     }
   }
-  term.row.store(row, std::memory_order_release);
+  link.store(row, std::memory_order_release);
   return row;
 }
 

@@ -32,7 +32,7 @@ class ByteDerivative {
 
   // The transition if it is known, else kUnknownTerm. No lock.
   [[nodiscard]] TermId Known(TermId term, int byte_class) const {
-    const std::atomic<TermId>* row = store_->term(term).row.load(std::memory_order_acquire);
+    const std::atomic<TermId>* row = store_->links(term).row.load(std::memory_order_acquire);
     return row == nullptr ? kUnknownTerm : row[byte_class].load(std::memory_order_acquire);
   }
 

@@ -81,6 +81,11 @@ struct Term {
   // grammar's Measure.
   std::uint32_t min_bytes = 0;
   Hash128 key;
+};
+
+// What is known of a state's way on. Steps and masks that are known read nothing else of a state,
+// so these lie apart from the terms, four in a cache line.
+struct StateLinks {
   // Transitions by byte class; null until the first step from here.
   std::atomic<std::atomic<TermId>*> row = nullptr;
   // The mask of this state, once made; owned by the automaton.

@@ -44,9 +44,8 @@ bool Contradict(const TermStore& store, std::span<const TermId> terms) {
 
 TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
     : facts_(&facts), clamp_(static_cast<std::uint32_t>(max_token_bytes) + 1) {
-  terms_.Append();  // kNothingTerm
-  terms_[kNothingTerm].min_bytes = kNoEnd;
-  Term& empty = terms_.Append();
+  NewTerm().min_bytes = kNoEnd;  // kNothingTerm
+  Term& empty = NewTerm();
   empty.kind = TermKind::kEmpty;
   empty.nullable = true;
   empty.key = Seed(TermKind::kEmpty);
@@ -58,7 +57,7 @@ TermId TermStore::Intern(const Id& id, Fill fill) {
   const auto [at, is_new] = ids_.try_emplace(id, terms_.size());
   if (!is_new) return at->second;
   const TermId term_id = at->second;
-  Term& term = terms_.Append();
+  Term& term = NewTerm();
   term.kind = id.kind;
   term.a = id.a;
   term.b = id.b;
@@ -474,7 +473,7 @@ TermId TermStore::Not(TermId inner) {
 }
 
 std::int64_t TermStore::held_bytes() const {
-  constexpr std::int64_t kBytesPerTerm = sizeof(Term) + 2 * sizeof(Id);
+  constexpr std::int64_t kBytesPerTerm = sizeof(Term) + sizeof(StateLinks) + 2 * sizeof(Id);
   constexpr std::int64_t kBytesPerObject = 4 * sizeof(PlacedObject);
   return terms_.size() * kBytesPerTerm + placed_objects_.size() * kBytesPerObject + list_bytes_;
 }

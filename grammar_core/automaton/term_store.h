@@ -37,7 +37,8 @@ class TermStore {
   TermStore(const GrammarFacts& facts, int max_token_bytes);
 
   [[nodiscard]] const Term& term(TermId id) const { return terms_[id]; }
-  [[nodiscard]] Term& mutable_term(TermId id) { return terms_[id]; }
+  [[nodiscard]] const StateLinks& links(TermId id) const { return links_[id]; }
+  [[nodiscard]] StateLinks& mutable_links(TermId id) { return links_[id]; }
   [[nodiscard]] std::uint32_t size() const { return terms_.size(); }
   [[nodiscard]] const GrammarFacts& facts() const { return *facts_; }
   [[nodiscard]] const GrammarIr& ir() const { return facts_->ir(); }
@@ -204,6 +205,10 @@ class TermStore {
     TermId rest;
     TermId whole;
   };
+  Term& NewTerm() {
+    links_.Append();
+    return terms_.Append();
+  }
   template <typename PartOf, typename Join>
   void Factor(std::vector<TermId>* branches, PartOf part_of, Join join);
   void FactorTails(std::vector<TermId>* branches);
@@ -213,6 +218,7 @@ class TermStore {
   const GrammarFacts* facts_;
   const std::uint32_t clamp_;
   StableVector<Term> terms_;
+  StableVector<StateLinks> links_;  // of each term
   absl::flat_hash_map<Id, TermId> ids_;
   // Numbered after the IR's.
   StableVector<PlacedObject> placed_objects_;

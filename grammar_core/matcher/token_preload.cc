@@ -5,26 +5,20 @@ namespace {
 
 void Fetch(const void* address) { __builtin_prefetch(address); }
 
-// Its transitions and its mask may lie in two lines of the cache.
-void FetchTerm(const Term* term) {
-  Fetch(&term->row);
-  Fetch(&term->mask);
-}
-
 }  // namespace
 
 void TokenPreload::Add(const TokenStepper& stepper, TokenStepper::State state,
                        std::span<const TokenId> tokens) {
   const Automaton& automaton = stepper.states().automaton();
   if (RowStates::IsOwn(state)) return;  // its steps are of another kind
-  const Term* const term = &automaton.term(state);
-  FetchTerm(term);
-  walks_.push_back({&automaton, &stepper.vocabulary(), tokens, {}, term});
+  const StateLinks* const links = &automaton.store().links(state);
+  Fetch(links);
+  walks_.push_back({&automaton, &stepper.vocabulary(), tokens, {}, links});
 }
 
 bool TokenPreload::BeginToken(Walk* walk) {
   if (!walk->bytes.empty()) return true;
-  Fetch(walk->term->mask.load(std::memory_order_acquire));
+  Fetch(walk->links->mask.load(std::memory_order_acquire));
   if (walk->tokens.empty()) return false;
   const TokenId token = walk->tokens.front();
   if (token < 0 || token >= walk->vocabulary->size()) return false;
@@ -34,7 +28,7 @@ bool TokenPreload::BeginToken(Walk* walk) {
 }
 
 bool TokenPreload::FindTransition(Walk* walk) {
-  const std::atomic<TermId>* const row = walk->term->row.load(std::memory_order_acquire);
+  const std::atomic<TermId>* const row = walk->links->row.load(std::memory_order_acquire);
   if (row == nullptr) return false;
   const auto byte = static_cast<unsigned char>(walk->bytes.front());
   walk->transition = row + walk->automaton->classes().Of(byte);
@@ -46,8 +40,8 @@ bool TokenPreload::Follow(Walk* walk) {
   const TermId next = walk->transition->load(std::memory_order_acquire);
   if (next == kUnknownTerm || next == kNothingTerm) return false;
   walk->bytes.remove_prefix(1);
-  walk->term = &walk->automaton->term(next);
-  FetchTerm(walk->term);
+  walk->links = &walk->automaton->store().links(next);
+  Fetch(walk->links);
   return true;
 }
 

@@ -35,12 +35,12 @@ class TokenPreload {
     const Vocabulary* vocabulary;
     std::span<const TokenId> tokens;  // after the one whose bytes are walked
     absl::string_view bytes;          // left of it
-    const Term* term;
+    const StateLinks* links;          // of its state
     const std::atomic<TermId>* transition = nullptr;
   };
 
   // These say whether the walk goes on: the next token, then for each byte where its transition
-  // stands, and the term that it leads to.
+  // stands, and the state that it leads to.
   static bool BeginToken(Walk* walk);
   static bool FindTransition(Walk* walk);
   static bool Follow(Walk* walk);

@@ -62,7 +62,7 @@ absl::Status TokenStepper::ErrorOf(const Step& step, TokenId token, const Work& 
 
 MaskRef TokenStepper::Mask(State state, Work& work) const {
   MaskRef mask = states_.Mask(state, work);
-  if (mask == nullptr) return nullptr;
+  if (mask == nullptr || own_stop_ids_ == nullptr) return mask;
   const bool may_end = MayEnd(state);
   return HasOwnStopIds(*mask, may_end) ? mask : WithOwnStopIds(state, *mask, may_end);
 }
@@ -85,7 +85,6 @@ bool TokenStepper::IsStop(TokenId token) const {
 
 // Whether `mask` is right for this stepper's stop ids as it is.
 bool TokenStepper::HasOwnStopIds(const TokenMask& mask, bool may_end) const {
-  if (own_stop_ids_ == nullptr) return true;
   for (const TokenId id : *own_stop_ids_) {
     if (mask.Allows(id) != may_end) return false;
   }
