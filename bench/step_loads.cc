@@ -34,9 +34,12 @@ CompileLoad::CompileLoad(const Client* client, const std::vector<std::string>* s
   if (per_second > 0) thread_ = std::thread([=, this] { Run(*client, *schemas, per_second); });
 }
 
-CompileLoad::~CompileLoad() {
+CompileLoad::~CompileLoad() { Stop(); }
+
+std::vector<double> CompileLoad::Stop() {
   stop_ = true;
   if (thread_.joinable()) thread_.join();
+  return std::move(compiles_);
 }
 
 void CompileLoad::Run(const Client& client, const std::vector<std::string>& schemas,
@@ -49,7 +52,8 @@ void CompileLoad::Run(const Client& client, const std::vector<std::string>& sche
     const std::size_t brace = schema.find('{');
     if (brace == std::string::npos || schema.find('"') == std::string::npos) continue;
     schema.insert(brace + 1, absl::StrCat("\"x-load-", serial++, "\":0,"));
-    if (client.Compile(CompileRequestOf(schema)).ok()) ++compiled_;
+    const auto start = Clock::now();
+    if (client.Compile(CompileRequestOf(schema)).ok()) compiles_.push_back(MicrosSince(start));
     std::this_thread::sleep_until(next += period);
   }
 }

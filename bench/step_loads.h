@@ -30,13 +30,14 @@ class CompileLoad {
   CompileLoad(const CompileLoad&) = delete;
   CompileLoad& operator=(const CompileLoad&) = delete;
 
-  [[nodiscard]] int compiled() const { return compiled_; }
+  // Ends it. How long each compile took, in microseconds.
+  std::vector<double> Stop();
 
  private:
   void Run(const client::Client& client, const std::vector<std::string>& schemas, int per_second);
 
   std::atomic<bool> stop_ = false;
-  std::atomic<int> compiled_ = 0;
+  std::vector<double> compiles_;
   std::thread thread_;
 };
 

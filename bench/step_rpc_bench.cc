@@ -15,7 +15,7 @@
 //          step. The first --warmup steps are not counted: enough of them and every mask is known.
 //          Without: random texts of the schemas of a folder.
 // Load     --compiles_per_second: grammars that the server has not seen, sent meanwhile; the rate
-//          that was reached is printed.
+//          that was reached is printed, and what a compile took its caller.
 // Beside   --beside: another stream, of one row that follows a regex at random; its own step's time
 //          is printed too. --forward_us is its pause between two steps as well.
 // Way      --transport: grpc, memory (shared with the server), or both, one after the other.
@@ -98,6 +98,7 @@ struct Samples {
   std::vector<double> hand_over;
   std::vector<double> empty;
   std::vector<double> beside;
+  std::vector<double> compiles;
   double client_cpu = 0;  // of all steps
   double server_cpu = 0;
   double compiles_per_second = 0;  // those reached
@@ -224,8 +225,8 @@ absl::StatusOr<Samples> Measure(const Setup& setup, bool shared_memory, int row_
     if (absl::Status turn = batch.Turn(nullptr); !turn.ok()) return turn;
   }
   Samples samples;
-  const CompileLoad load(setup.client.get(), &setup.rows->schemas(),
-                         absl::GetFlag(FLAGS_compiles_per_second));
+  CompileLoad load(setup.client.get(), &setup.rows->schemas(),
+                   absl::GetFlag(FLAGS_compiles_per_second));
   std::unique_ptr<StreamLoad> beside;
   if (const std::string regex = absl::GetFlag(FLAGS_beside); !regex.empty()) {
     auto started = StreamLoad::Start({.server = setup.server->address(),
@@ -241,8 +242,10 @@ absl::StatusOr<Samples> Measure(const Setup& setup, bool shared_memory, int row_
   for (int i = 0; i < steps; ++i) {
     if (absl::Status turn = batch.Turn(&samples); !turn.ok()) return turn;
   }
-  samples.compiles_per_second = load.compiled() / MicrosSince(begin) * 1e6;
+  const double seconds = MicrosSince(begin) / 1e6;
   samples.server_cpu = setup.server->CpuMicros() - cpu;
+  samples.compiles = load.Stop();
+  samples.compiles_per_second = static_cast<double>(samples.compiles.size()) / seconds;
   for (int i = 0; i < steps; ++i) {
     if (absl::Status turn = batch.TurnEmpty(&samples); !turn.ok()) return turn;
   }
@@ -274,6 +277,8 @@ std::vector<std::pair<std::string, double>> FiguresOf(const Samples& samples) {
   }
   if (absl::GetFlag(FLAGS_compiles_per_second) > 0) {
     figures.emplace_back("compiles/s", samples.compiles_per_second);
+    figures.emplace_back("compile50", Percentile(samples.compiles, 50));
+    figures.emplace_back("compile99", Percentile(samples.compiles, 99));
   }
   return figures;
 }

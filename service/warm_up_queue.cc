@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include <sched.h>
 #include <sys/resource.h>
 
 #include "grammar_core/compile/warm_up.h"
@@ -20,6 +21,15 @@ constexpr std::chrono::microseconds kIdle{200};
 // One mask can be longer; no other begins.
 constexpr std::int64_t kPlaceMs = 2;
 
+// On Linux these are a thread's own. At real-time priority a niceness says nothing, and so that of
+// the process is left. Without the right to it the thread runs like any other.
+void TakeLowPriority() {
+  const int policy = sched_getscheduler(0);
+  const sched_param none{};
+  if (policy == SCHED_FIFO || policy == SCHED_RR) sched_setscheduler(0, SCHED_OTHER, &none);
+  setpriority(PRIO_PROCESS, 0, kLowPriority);
+}
+
 }  // namespace
 
 WarmUpQueue::WarmUpQueue(std::int64_t wall_ms, int look_ahead_masks)
@@ -27,9 +37,7 @@ WarmUpQueue::WarmUpQueue(std::int64_t wall_ms, int look_ahead_masks)
       look_ahead_masks_(look_ahead_masks),
       grammars_(wall_ms > 0 ? 1 : 0, kMaxWaiting),
       places_(look_ahead_masks > 0 ? 1 : 0, kMaxWaiting) {
-  if (wall_ms == 0) return;
-  // On Linux a priority is a thread's own. Without the right to it the thread runs like any other.
-  grammars_.Submit([] { setpriority(PRIO_PROCESS, 0, kLowPriority); });
+  if (wall_ms > 0) grammars_.Submit(&TakeLowPriority);
 }
 
 WarmUpQueue::~WarmUpQueue() { cancelled_ = true; }
