@@ -58,7 +58,7 @@ void ReportCalls(benchmark::State& state, const std::vector<double>& nanos) {
 // the tokens before it. What op returns is the time of the call in nanoseconds.
 template <typename Op>
 void EachPlace(benchmark::State& state, const Documents& documents, const Op& op) {
-  const double clock = ClockMicros() * 1e3;
+  const double clock = ClockCostMicros() * 1e3;
   std::vector<double> nanos;
   for (auto _ : state) {
     double sum = 0;

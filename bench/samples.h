@@ -26,7 +26,7 @@ inline double Percentile(std::vector<double> samples, double percent) {
 }
 
 // What reading the clock twice takes by itself: a third of what the shortest calls seem to take.
-inline double ClockMicros() {
+inline double ClockCostMicros() {
   constexpr int kReadings = 10'000;
   std::vector<double> readings;
   for (int i = 0; i < kReadings; ++i) readings.push_back(MicrosSince(Clock::now()));

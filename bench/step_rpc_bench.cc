@@ -108,10 +108,12 @@ struct Samples {
 class Batch {
  public:
   Batch(MaskStream* stream, StepRows* rows, const std::vector<std::string>* grammars, int row_count)
-      : stream_(stream), rows_(rows), grammars_(grammars) {
+      : stream_(stream),
+        rows_(rows),
+        grammars_(grammars),
+        plane_(static_cast<std::size_t>(row_count) * stream->welcome().mask_words()),
+        mask_plane_(Buffer()) {
     for (int row = 0; row < row_count; ++row) Open(row);
-    plane_.resize(static_cast<std::size_t>(row_count) * stream->welcome().mask_words());
-    mask_plane_ = client::MaskPlane(Buffer());
   }
 
   // One step and what its masks make of the next; `samples` null for warm-up.
@@ -198,7 +200,7 @@ class Batch {
   StepResult result_;
   std::vector<client::RowId> order_;
   std::vector<std::int32_t> plane_;
-  client::MaskPlane mask_plane_{client::MaskBuffer{}};
+  client::MaskPlane mask_plane_;
 };
 
 // What does not change from batch size to batch size.
@@ -374,6 +376,10 @@ absl::Status Run() {
   for (const std::string& transport : absl::GetFlag(FLAGS_transport)) {
     if (transport == "grpc" || transport == "memory") continue;
     return absl::InvalidArgumentError(absl::StrCat("--transport: \"", transport, "\" is no way"));
+  }
+  if (const std::string copy = absl::GetFlag(FLAGS_copy);
+      copy != "none" && copy != "rows" && copy != "plane") {
+    return absl::InvalidArgumentError(absl::StrCat("--copy: \"", copy, "\" is no way"));
   }
   if (absl::GetFlag(FLAGS_steps) < 1) {
     return absl::InvalidArgumentError("--steps: at least one is needed");

@@ -68,7 +68,7 @@ class MaskReader {
   absl::StatusOr<MaskView> ReadSame(MaskStorage& storage) const;
   absl::StatusOr<MaskView> ReadDelta(MaskStorage& storage) const;
   static MaskView Invalid();
-  // A view of a stored mask, whose words are made in `storage` where it is a list.
+  // A view of a stored mask, whose words are made in `storage` where it is a short list.
   MaskView ViewOf(const StoredMask& stored, const MaskStorage& storage) const;
   absl::StatusOr<std::shared_ptr<const StoredMask>> Find(std::uint32_t slot) const;
   absl::Status Put(std::uint32_t slot, MaskView& mask);

@@ -215,9 +215,8 @@ class EmptinessSearch {
   std::unique_ptr<CharDerivative> derivative_;
 };
 
-// Whether anything was dropped.
-absl::StatusOr<bool> Answer(const Questions& questions, EmptinessSearch* search, GrammarIr* ir) {
-  bool dropped = false;
+absl::StatusOr<IrForm> Answer(const Questions& questions, EmptinessSearch* search, GrammarIr* ir) {
+  IrForm form = IrForm::kBuilt;
   std::vector<NodeId> nothing;
   for (const NodeId node : questions.nodes) {
     const absl::StatusOr<bool> empty = search->IsNothing(node);
@@ -230,19 +229,23 @@ absl::StatusOr<bool> Answer(const Questions& questions, EmptinessSearch* search,
     const auto others = spec.others.begin() + static_cast<std::ptrdiff_t>(names->others);
     const absl::StatusOr<bool> empty = search->HasNoName(spec, *others);
     if (!empty.ok()) return empty.status();
-    if (*empty) spec.others.erase(others);
-    dropped = dropped || *empty;
+    if (!*empty) continue;
+    spec.others.erase(others);
+    form = IrForm::kEdited;
   }
-  for (const NodeId node : nothing) ir->nodes[node] = {.kind = IrKind::kNothing};
-  return dropped || !nothing.empty();
+  for (const NodeId node : nothing) {
+    ir->nodes[node] = {.kind = IrKind::kNothing};
+    form = IrForm::kEdited;
+  }
+  return form;
 }
 
 }  // namespace
 
-absl::StatusOr<bool> DropEmpty(const Limits& limits, Budget& budget, GrammarIr* ir) {
+absl::StatusOr<IrForm> DropEmpty(const Limits& limits, Budget& budget, GrammarIr* ir) {
   const absl::StatusOr<Questions> questions = QuestionReader(*ir).Read(budget);
   if (!questions.ok()) return questions.status();
-  if (questions->nodes.empty() && questions->names.empty()) return false;
+  if (questions->nodes.empty() && questions->names.empty()) return IrForm::kBuilt;
   EmptinessSearch search(*ir, limits, budget);
   if (absl::Status status = search.Prepare(*questions); !status.ok()) return status;
   return Answer(*questions, &search, ir);

@@ -156,10 +156,10 @@ absl::StatusOr<FrontEndResult> ReadParsed(ParsedSource parsed, const Limits& lim
   const Strictness strictness = parsed.source.options.strictness;
   absl::StatusOr<ReadResult> read = front_end->read(std::move(parsed), limits, budget);
   if (!read.ok()) return read.status();
-  const absl::StatusOr<bool> dropped = DropEmpty(limits, budget, &read->ir);
-  if (!dropped.ok()) return dropped.status();
+  const absl::StatusOr<IrForm> form = DropEmpty(limits, budget, &read->ir);
+  if (!form.ok()) return form.status();
   absl::StatusOr<GrammarIr> ir =
-      DropUnproductive(std::move(read->ir), !*dropped, limits, budget, read->faults);
+      DropUnproductive(std::move(read->ir), *form, limits, budget, read->faults);
   if (!ir.ok()) return ir.status();
   if (absl::Status s = SettleUnfitArrays(strictness, budget, &*ir, &read->warnings); !s.ok()) {
     return s;

@@ -83,7 +83,7 @@ bool TokenStepper::IsStop(TokenId token) const {
   return std::binary_search(stop_ids().begin(), stop_ids().end(), token);
 }
 
-// Whether `mask` is right for this stepper's stop ids as it is.
+// Whether `mask` is right for this stepper's own stop ids, which there must be, as it is.
 bool TokenStepper::HasOwnStopIds(const TokenMask& mask, bool may_end) const {
   for (const TokenId id : *own_stop_ids_) {
     if (mask.Allows(id) != may_end) return false;

@@ -29,9 +29,9 @@ GrammarIr Grammar(IrBuilder& b, NodeId body) {
 // The grammar after both passes, printed; or the error.
 std::string Normalised(GrammarIr ir, const Limits& limits = {}) {
   Budget budget = Budget::Unlimited();
-  const absl::StatusOr<bool> dropped = DropEmpty(limits, budget, &ir);
-  if (!dropped.ok()) return std::string(dropped.status().message());
-  const absl::StatusOr<GrammarIr> kept = DropUnproductive(ir, !*dropped, limits, budget);
+  const absl::StatusOr<IrForm> form = DropEmpty(limits, budget, &ir);
+  if (!form.ok()) return std::string(form.status().message());
+  const absl::StatusOr<GrammarIr> kept = DropUnproductive(ir, *form, limits, budget);
   return kept.ok() ? PrintIr(*kept) : std::string(kept.status().message());
 }
 
@@ -52,9 +52,9 @@ TEST(EmptinessTest, RandomCharacters) {
     const auto machine = CharacterMachine::Of(ir, characters);
     if (!machine.has_value()) continue;
     Budget budget = Budget::Unlimited();
-    const absl::StatusOr<bool> dropped = DropEmpty(Limits(), budget, &ir);
-    ASSERT_TRUE(dropped.ok());
-    const bool productive = DropUnproductive(ir, !*dropped, Limits(), budget).ok();
+    const absl::StatusOr<IrForm> form = DropEmpty(Limits(), budget, &ir);
+    ASSERT_TRUE(form.ok());
+    const bool productive = DropUnproductive(ir, *form, Limits(), budget).ok();
     empty += productive ? 0 : 1;
     ASSERT_EQ(productive, !machine->IsNothing()) << "seed " << seed << "\n" << PrintIr(ir);
   }

@@ -118,7 +118,7 @@ TEST_P(ObjectConditionsTest, TakesTheTextsAndNoDeadEnd) {
   builder.DefineRule(start, builder.Object(RandomSpec(&builder, &random)));
   const absl::StatusOr<GrammarIr> built = std::move(builder).Build(start);
   ASSERT_TRUE(built.ok()) << built.status();
-  const absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, true, Limits(), budget_);
+  const absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, IrForm::kBuilt, Limits(), budget_);
   if (ir.ok()) return Check(*ir);
   IrRecognizer recognizer(*built);
   for (const std::string& text : texts_) {

@@ -220,8 +220,9 @@ class RandomGrammarTest : public testing::Test {
     }
     const absl::StatusOr<GrammarIr> built = std::move(b).Build(0);
     EXPECT_TRUE(built.ok()) << built.status();
-    absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, true, Limits(), budget_);
-    const absl::StatusOr<GrammarIr> made_anew = DropUnproductive(*built, false, Limits(), budget_);
+    absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, IrForm::kBuilt, Limits(), budget_);
+    const absl::StatusOr<GrammarIr> made_anew =
+        DropUnproductive(*built, IrForm::kEdited, Limits(), budget_);
     EXPECT_EQ(ir.ok(), made_anew.ok());
     if (!ir.ok()) return nullptr;
     EXPECT_EQ(PrintIr(*ir), PrintIr(*made_anew));

@@ -212,7 +212,7 @@ TEST(LeftRecursionRandomTest, KeepsTheLanguage) {
     Budget budget = Budget::Unlimited();
     const absl::StatusOr<GrammarIr> built = std::move(b).Build(start);
     ASSERT_TRUE(built.ok());
-    const absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, true, Limits(), budget);
+    const absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, IrForm::kBuilt, Limits(), budget);
     if (!ir.ok() || !*HasLeftRecursion(*ir, budget)) continue;
     ++recursive;
     ExpectSameLanguage(*ir, texts);
@@ -246,7 +246,7 @@ TEST(LeftRecursionRandomTest, DenseGroups) {
     }
     Budget budget = Budget::Unlimited();
     const absl::StatusOr<GrammarIr> ir =
-        DropUnproductive(*std::move(b).Build(rules[0]), true, Limits(), budget);
+        DropUnproductive(*std::move(b).Build(rules[0]), IrForm::kBuilt, Limits(), budget);
     if (!ir.ok()) continue;
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     ExpectSameLanguage(*ir, texts);

@@ -24,7 +24,8 @@ class PassesTest : public testing::Test {
   }
 
   std::string Productive(RuleId start) {
-    const absl::StatusOr<GrammarIr> ir = DropUnproductive(Built(start), true, Limits(), budget_);
+    const absl::StatusOr<GrammarIr> ir =
+        DropUnproductive(Built(start), IrForm::kBuilt, Limits(), budget_);
     return ir.ok() ? PrintIr(*ir) : ir.status().ToString();
   }
 
@@ -82,12 +83,12 @@ TEST_F(PassesTest, UnproductiveStartNamesTheCause) {
   b_.DefineRule(none, b_.Nothing());
   b_.DefineRule(start, b_.Object({{{"a", b_.Call(none), true}}, {}, b_.Empty(), false}));
   const GrammarIr ir = Built(start);
-  const absl::Status plain = DropUnproductive(ir, true, Limits(), budget_).status();
+  const absl::Status plain = DropUnproductive(ir, IrForm::kBuilt, Limits(), budget_).status();
   EXPECT_EQ(plain.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(ErrorPlace(plain), "/properties/a");
   EXPECT_THAT(std::string(plain.message()), HasSubstr("no text satisfies this grammar"));
   const absl::Status told =
-      DropUnproductive(ir, true, Limits(), budget_,
+      DropUnproductive(ir, IrForm::kBuilt, Limits(), budget_,
                        {{none, InvalidAt("/properties/a/maxItems", "too small")}})
           .status();
   EXPECT_EQ(told.message(), "/properties/a/maxItems: too small");
@@ -100,7 +101,8 @@ TEST_F(PassesTest, ConditionThatNothingMeetsMakesAnObjectUnproductive) {
   const NodeId value = b_.Alt({b_.Call(none), b_.Bytes("1")});
   const ObjectSpec::Member member = {"a", value, false, {{b_.Call(none), {0}}, {value, {}}}};
   b_.DefineRule(start, b_.Object({{member}, {}, b_.Empty(), false, {{{0}}}}));
-  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), true, Limits(), budget_).status()), "/x");
+  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), IrForm::kBuilt, Limits(), budget_).status()),
+            "/x");
 }
 
 TEST_F(PassesTest, ConditionThatOnlyTheObjectItselfMeetsMakesItUnproductive) {
@@ -108,7 +110,8 @@ TEST_F(PassesTest, ConditionThatOnlyTheObjectItselfMeetsMakesItUnproductive) {
   const NodeId self = b_.Call(start);
   const ObjectSpec::Member member = {"a", self, false, {{self, {0}}}};
   b_.DefineRule(start, b_.Object({{member}, {}, b_.Empty(), false, {{{0}}}}));
-  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), true, Limits(), budget_).status()), "/x");
+  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), IrForm::kBuilt, Limits(), budget_).status()),
+            "/x");
 }
 
 TEST_F(PassesTest, TooFewMembersMakeAnObjectUnproductive) {
@@ -116,13 +119,15 @@ TEST_F(PassesTest, TooFewMembersMakeAnObjectUnproductive) {
   const std::vector<ObjectSpec::Member> members = {{"a", b_.Bytes("1"), false},
                                                    {"b", b_.Nothing(), false}};
   b_.DefineRule(start, b_.Object({members, {}, b_.Empty(), false, {}, 2}));
-  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), true, Limits(), budget_).status()), "/x");
+  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), IrForm::kBuilt, Limits(), budget_).status()),
+            "/x");
 }
 
 TEST_F(PassesTest, EndlessStartIsAnError) {
   const RuleId start = b_.DeclareRule("start", "/x");
   b_.DefineRule(start, b_.Concat({b_.Bytes("("), b_.Call(start)}));
-  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), true, Limits(), budget_).status()), "/x");
+  EXPECT_EQ(ErrorPlace(DropUnproductive(Built(start), IrForm::kBuilt, Limits(), budget_).status()),
+            "/x");
 }
 
 TEST_F(PassesTest, DeepChainOfRulesNeedsNoStack) {
@@ -131,7 +136,7 @@ TEST_F(PassesTest, DeepChainOfRulesNeedsNoStack) {
   for (int i = 0; i + 1 < 100'000; ++i) b_.DefineRule(rules[i], b_.Call(rules[i + 1]));
   b_.DefineRule(rules.back(), b_.Bytes("x"));
   const GrammarIr ir = Built(rules.front());
-  EXPECT_TRUE(DropUnproductive(ir, true, Limits(), budget_).ok());
+  EXPECT_TRUE(DropUnproductive(ir, IrForm::kBuilt, Limits(), budget_).ok());
 }
 
 }  // namespace

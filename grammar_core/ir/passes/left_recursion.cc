@@ -207,7 +207,7 @@ absl::StatusOr<GrammarIr> RemoveLeftRecursion(GrammarIr ir, const Limits& limits
   absl::StatusOr<GrammarIr> written = Rewriter(&ir, *nullable, groups, kept, limits).Run(budget);
   if (!written.ok()) return written.status();
   // Bodies that were substituted everywhere are no longer reached.
-  return Rebuild(*std::move(written), true, limits, budget, [](NodeId) { return true; });
+  return Rebuild(*std::move(written), IrForm::kBuilt, limits, budget, [](NodeId) { return true; });
 }
 
 }  // namespace maskd

@@ -9,7 +9,6 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/ir/passes/fixpoint.h"
-#include "grammar_core/ir/passes/rebuild.h"
 
 namespace maskd {
 namespace {
@@ -60,14 +59,14 @@ absl::Status Unsatisfiable(const GrammarIr& ir, const std::vector<bool>& product
 
 }  // namespace
 
-absl::StatusOr<GrammarIr> DropUnproductive(GrammarIr ir, bool built, const Limits& limits,
+absl::StatusOr<GrammarIr> DropUnproductive(GrammarIr ir, IrForm form, const Limits& limits,
                                            Budget& budget, const RuleFaults& faults) {
   const absl::StatusOr<std::vector<bool>> found =
       LeastFixpoint(ir, budget, [&](NodeId node) { return ProductiveNeeds(ir.nodes[node]); });
   if (!found.ok()) return found.status();
   const std::vector<bool>& productive = *found;
   if (!productive[ir.rules[ir.start].body]) return Unsatisfiable(ir, productive, faults);
-  return Rebuild(std::move(ir), built, limits, budget,
+  return Rebuild(std::move(ir), form, limits, budget,
                  [&](NodeId node) { return static_cast<bool>(productive[node]); });
 }
 

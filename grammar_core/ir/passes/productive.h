@@ -16,16 +16,17 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/ir/passes/rebuild.h"
 
 namespace maskd {
 
 // What a front end knows about the rules that it made Nothing: an error for the caller.
 using RuleFaults = absl::flat_hash_map<RuleId, absl::Status>;
 
-// `built`: `ir` is as a builder made it. Errors: INVALID_ARGUMENT when the start is unproductive,
-// with the fault of the rule that causes it, or else with the place of the deepest rule in the way.
-// RESOURCE_EXHAUSTED: limits.ir_nodes. Those of the budget.
-absl::StatusOr<GrammarIr> DropUnproductive(GrammarIr ir, bool built, const Limits& limits,
+// Errors: INVALID_ARGUMENT when the start is unproductive, with the fault of the rule that causes
+// it, or else with the place of the deepest rule in the way. RESOURCE_EXHAUSTED: limits.ir_nodes.
+// Those of the budget.
+absl::StatusOr<GrammarIr> DropUnproductive(GrammarIr ir, IrForm form, const Limits& limits,
                                            Budget& budget, const RuleFaults& faults = {});
 
 }  // namespace maskd

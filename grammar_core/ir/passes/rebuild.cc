@@ -21,9 +21,9 @@ class Rebuilder {
         reached_(ir_.nodes.size(), false),
         rule_reached_(ir_.rules.size(), false) {}
 
-  absl::StatusOr<GrammarIr> Run(bool built) && {
+  absl::StatusOr<GrammarIr> Run(IrForm form) && {
     if (absl::Status status = Reach(); !status.ok()) return status;
-    if (built && !lost_) return Compact(std::move(ir_), reached_, rule_reached_);
+    if (form == IrForm::kBuilt && !lost_) return Compact(std::move(ir_), reached_, rule_reached_);
     return Copy();
   }
 
@@ -92,9 +92,9 @@ class Rebuilder {
 
 }  // namespace
 
-absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, bool built, const Limits& limits, Budget& budget,
+absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, IrForm form, const Limits& limits, Budget& budget,
                                   const std::function<bool(NodeId)>& keep) {
-  return Rebuilder(std::move(ir), limits, budget, keep).Run(built);
+  return Rebuilder(std::move(ir), limits, budget, keep).Run(form);
 }
 
 }  // namespace maskd

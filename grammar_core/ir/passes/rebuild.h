@@ -4,6 +4,7 @@
 #ifndef MASKD_GRAMMAR_CORE_IR_PASSES_REBUILD_H_
 #define MASKD_GRAMMAR_CORE_IR_PASSES_REBUILD_H_
 
+#include <cstdint>
 #include <functional>
 
 #include "absl/status/statusor.h"
@@ -14,9 +15,12 @@
 
 namespace maskd {
 
-// `ir` with every node for which `keep` is false made Nothing; `built`: it is as a builder made it.
-// Rules keep their order. Errors: limits.ir_nodes and those of the budget.
-absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, bool built, const Limits& limits, Budget& budget,
+// What has become of an IR since a builder made it.
+enum class IrForm : std::uint8_t { kBuilt, kEdited };
+
+// `ir` with every node for which `keep` is false made Nothing. Rules keep their order. Errors:
+// limits.ir_nodes and those of the budget.
+absl::StatusOr<GrammarIr> Rebuild(GrammarIr ir, IrForm form, const Limits& limits, Budget& budget,
                                   const std::function<bool(NodeId)>& keep);
 
 }  // namespace maskd
