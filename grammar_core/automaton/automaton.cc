@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "grammar_core/automaton/cell_chain.h"
+#include "grammar_core/automaton/encoding.h"
 #include "grammar_core/automaton/mask_maker.h"
 #include "grammar_core/automaton/row_memory.h"
 #include "grammar_core/base/sort_unique.h"
@@ -192,6 +193,23 @@ std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& 
   SortUnique(&beyond.targets);
   beyond.all = covered > kMaxCodePoint;
   return beyond;
+}
+
+std::optional<std::string> Automaton::ShortestText(TermId cell, Work& work) {
+  const Term& text = store_.term(cell);
+  if (text.kind != TermKind::kEncode || text.c != kNoObject ||
+      PartialChar::Unpack(text.b).phase != CharPhase::kStart ||
+      store_.term(text.a).kind != TermKind::kAnd) {
+    return std::nullopt;
+  }
+  const MutexLock lock(&mutex_);
+  Product product;
+  if (!characters_.search().Read(text.a, &product) || product.conditions.size() < 2) {
+    return std::nullopt;
+  }
+  const std::optional<std::u32string> shortest = characters_.search().ShortestText(product, work);
+  if (!shortest.has_value() || !std::ranges::all_of(*shortest, IsPlain)) return std::nullopt;
+  return std::string(shortest->begin(), shortest->end());
 }
 
 TermId Automaton::Join(TermId head, TermId tail) {

@@ -15,6 +15,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -110,6 +111,10 @@ class Automaton {
   };
   std::optional<Beyond> StepBeyondAscii(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // A shortest text of an Encode term `cell` of several conditions, where all its characters are
+  // plain. Nothing for other cells, and where that is not soon found.
+  std::optional<std::string> ShortestText(TermId cell, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // For MaskMaker: states that `state` is made of.
   //
   // `head` before `tail`.
@@ -122,6 +127,12 @@ class Automaton {
   TermId Without(TermId both, TermId part) ABSL_LOCKS_EXCLUDED(mutex_);
   // Simpler terms of characters around `text`, see count_bounds.h.
   std::optional<CountBounds> BoundsOf(TermId text) ABSL_LOCKS_EXCLUDED(mutex_);
+  // For ConditionStates: ask(search) of what texts are left for many conditions.
+  template <typename Ask>
+  bool AskConditions(Ask ask) ABSL_LOCKS_EXCLUDED(mutex_) {
+    const MutexLock lock(&mutex_);
+    return ask(characters_.search());
+  }
   // The texts of an Encode term `cell` of a NameSet, and the term at the end of name `name`.
   ObjectTerms::NameTexts NamesOf(TermId cell, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId EndOfName(TermId cell, std::uint32_t name, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -24,12 +24,6 @@ std::uint32_t AsciiCount(const CharEdges& edges) {
   return count;
 }
 
-// The first edge that ends at or after the beginning of `range`.
-CharEdges::const_iterator FirstIn(const CharEdges& edges, const CharRange& range) {
-  return std::partition_point(edges.begin(), edges.end(),
-                              [&](const CharEdge& edge) { return edge.hi < range.lo; });
-}
-
 // The fewest bytes behind a character that a partly read one may become; kNoEnd if there is none.
 std::uint32_t BytesBehind(const TermStore& store, const PartialChar& partial,
                           const CharEdges& edges) {

@@ -44,26 +44,6 @@ void Sweep(const CharEdges& x, const CharEdges& y, Visit visit) {
   }
 }
 
-// The same of any number of lists, with their targets in one: visit(lo, hi, targets).
-template <typename Visit>
-void SweepAll(std::span<const CharEdges* const> lists, Visit visit) {
-  std::vector<std::size_t> edge(lists.size(), 0);
-  std::vector<TermId> targets(lists.size());
-  for (std::uint32_t at = 0; at <= kMaxCodePoint;) {
-    std::uint32_t end = kMaxCodePoint;
-    for (std::size_t i = 0; i < lists.size(); ++i) {
-      const CharEdges& edges = *lists[i];
-      while (edge[i] < edges.size() && edges[edge[i]].hi < at) ++edge[i];
-      const CharEdge* next = edge[i] < edges.size() ? &edges[edge[i]] : nullptr;
-      const bool is_in = next != nullptr && next->lo <= at;
-      if (next != nullptr) end = std::min(end, is_in ? next->hi : next->lo - 1);
-      targets[i] = is_in ? next->to : kNothingTerm;
-    }
-    visit(at, end, targets);
-    at = end + 1;
-  }
-}
-
 // Targets of both lists combined by `combine`, which is only called where one of them is not
 // Nothing.
 template <typename Combine>
@@ -220,14 +200,6 @@ class OpenTerms {
 
 }  // namespace
 
-const CharEdge* FindEdge(const CharEdges& edges, std::uint32_t character) {
-  const auto after =
-      std::upper_bound(edges.begin(), edges.end(), character,
-                       [](std::uint32_t c, const CharEdge& edge) { return c < edge.lo; });
-  if (after == edges.begin() || character > std::prev(after)->hi) return nullptr;
-  return &*std::prev(after);
-}
-
 const CharEdges& CharDerivative::Keep(EdgeTable* table, TermId term, CharEdges edges) {
   held_bytes_ += static_cast<std::int64_t>(sizeof(CharEdges) + edges.size() * sizeof(CharEdge));
   auto kept = std::make_unique<CharEdges>(std::move(edges));
@@ -247,6 +219,12 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
   if (!store_->term(term).may_be_empty) return false;
   if (const auto known = fates_.find(term); known != fates_.end()) {
     return known->second == Fate::kNothing;
+  }
+  if (store_->term(term).kind == TermKind::kAnd) {
+    Product product;
+    const bool has_text = search_.Read(term, &product) && search_.HasText(product, work);
+    if (work.ok()) fates_[term] = has_text ? Fate::kLive : Fate::kNothing;
+    return work.ok() && !has_text;
   }
   // Until a term that surely holds a string; its finders are live as well.
   absl::flat_hash_map<TermId, TermId> found_from = {{term, term}};
@@ -386,13 +364,14 @@ CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
   CharEdges edges;
   std::vector<TermId> last_targets;
   TermId last = kNothingTerm;
-  SweepAll(lists, [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
-    if (targets != last_targets) {
-      last = join(targets);
-      last_targets = targets;
-    }
-    AppendEdge(&edges, {lo, hi, last});
-  });
+  SweepAll(std::span(lists), kAllCharacters,
+           [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
+             if (targets != last_targets) {
+               last = join(targets);
+               last_targets = targets;
+             }
+             AppendEdge(&edges, {lo, hi, last});
+           });
   return edges;
 }
 

@@ -1,7 +1,6 @@
 // Derivatives of character terms: for each next character, the term of what may follow.
 //
-// Layout   an edge list ascends, its ranges do not overlap, and neighbours with one target are one
-//          edge; characters in no edge lead to Nothing. Lists are made once a term and kept.
+// Layout   edge lists (char_edges.h) are made once a term and kept.
 // Threads  the automaton's lock.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_CHAR_DERIVATIVE_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_CHAR_DERIVATIVE_H_
@@ -12,40 +11,41 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include "grammar_core/automaton/char_edges.h"
+#include "grammar_core/automaton/condition_search.h"
 #include "grammar_core/automaton/object_terms.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
 
 namespace maskd {
 
-// Characters lo to hi, both included, and the term behind them.
-struct CharEdge {
-  std::uint32_t lo;
-  std::uint32_t hi;
-  TermId to;
-};
-using CharEdges = std::vector<CharEdge>;
-
 class CharDerivative {
  public:
   // Both must outlive this. An emptiness check visits at most `max_emptiness_states` terms.
   CharDerivative(TermStore* store, ObjectTerms* objects, std::int64_t max_emptiness_states)
-      : store_(store), objects_(objects), max_states_(max_emptiness_states) {}
+      : store_(store),
+        objects_(objects),
+        max_states_(max_emptiness_states),
+        search_(store, this, max_emptiness_states) {}
 
+  // The edges of `term`, whose targets may turn out to be Nothing.
+  const CharEdges& Edges(TermId term, Work& work);
   // The edges of `term` that lead to a string. Empty when `work` fails: RESOURCE_EXHAUSTED.
   const CharEdges& LiveEdges(TermId term, Work& work);
 
-  // Whether `term` holds no string. Decided by a search for a nullable derivative, remembered.
+  // Whether `term` holds no string. Decided by a search for a nullable derivative, of intersections
+  // by that of ConditionSearch; remembered.
   bool IsNothing(TermId term, Work& work);
 
   // How many strings `term` holds; `enough` stands for that many and more.
   std::int64_t CountTexts(TermId term, std::int64_t enough, Work& work);
 
-  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
+  // What intersections are asked by.
+  ConditionSearch& search() { return search_; }
+
+  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_ + search_.held_bytes(); }
 
  private:
-  // Edges whose targets may turn out to be Nothing.
-  const CharEdges& Edges(TermId term, Work& work);
   CharEdges Derive(TermId term, Work& work);
   CharEdges DeriveCat(TermId term, Work& work);
   // Of a choice or an intersection; `join` makes one term of the parts' targets.
@@ -65,11 +65,9 @@ class CharDerivative {
   EdgeTable edges_;
   EdgeTable live_edges_;
   absl::flat_hash_map<TermId, Fate> fates_;
+  ConditionSearch search_;
   std::int64_t held_bytes_ = 0;
 };
-
-// The edge that holds `character`, or null.
-const CharEdge* FindEdge(const CharEdges& edges, std::uint32_t character);
 
 }  // namespace maskd
 

@@ -17,6 +17,11 @@
 
 namespace maskd {
 
+// Whether a character is written as itself in one byte, in UTF-8 and in a JSON string.
+constexpr bool IsPlain(std::uint32_t character) {
+  return character >= ' ' && character <= '~' && character != '"' && character != '\\';
+}
+
 // What one byte makes of a partly read character.
 struct CharStep {
   enum class Result : std::uint8_t { kRefused, kPartial, kCharacter };

@@ -136,11 +136,19 @@ class Search {
       return {states_.MinBytes(cell), false};
     }
     ++depth_;
-    Way way = WayFrom(cell);
+    std::optional<Way> text = WayOfText(cell);
+    Way way = text.has_value() ? *std::move(text) : WayFrom(cell);
     --depth_;
     const Size size = {way.size, true};
     ways_[cell] = std::move(way);
     return size;
+  }
+
+  // Of strings under many conditions, where steps would try too many ways (condition_search.h).
+  std::optional<Way> WayOfText(State cell) {
+    std::optional<std::string> text = states_.automaton().ShortestText(cell, *work_);
+    if (!text.has_value()) return std::nullopt;
+    return Way{static_cast<std::uint32_t>(text->size()), *std::move(text)};
   }
 
   Way WayFrom(State start) {
@@ -155,9 +163,24 @@ class Search {
       if (ended || at.settled) {
         return {at.bound, frontier.PathTo(at.state, start), ended ? kEmptyTerm : at.state};
       }
-      if (!MeasureCells(at, &frontier)) Expand(at, &frontier);
+      if (!MeasureText(at, &frontier) && !MeasureCells(at, &frontier)) Expand(at, &frontier);
     }
     return {};
+  }
+
+  // The same as below for a string alone.
+  bool MeasureText(const Open& at, Frontier* frontier) {
+    if (!IsOf(TermKind::kEncode, at.state)) return false;
+    auto known = ways_.find(at.state);
+    if (known == ways_.end()) {
+      std::optional<Way> way = WayOfText(at.state);
+      if (!way.has_value()) return false;
+      known = ways_.try_emplace(at.state, std::move(way)).first;
+    }
+    if (!known->second.has_value()) return false;
+    const std::uint32_t bound = SaturatingAdd(at.bytes, known->second->size);
+    if (bound <= most_) frontier->open.push({bound, at.bytes, at.state, 0, true, /*settled=*/true});
+    return true;
   }
 
   // Puts a state of several cells back with the bound that their sizes give; false where it is not

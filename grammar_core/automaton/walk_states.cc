@@ -1,13 +1,15 @@
 #include "grammar_core/automaton/walk_states.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace maskd {
 
 WalkStates::WalkStates(Automaton* automaton, Work* work)
     : automaton_(automaton),
       work_(work),
-      row_size_(std::max(static_cast<std::uint32_t>(automaton->classes().count()), kFailed + 1)) {
+      row_size_(std::max(static_cast<std::uint32_t>(automaton->classes().count()), kFailed + 1)),
+      conditions_(automaton, work) {
   for (int byte = 0; byte < 256; ++byte) {
     class_of_[byte] =
         static_cast<std::uint8_t>(automaton->classes().Of(static_cast<unsigned char>(byte)));
@@ -22,10 +24,14 @@ WalkStates::State WalkStates::Enter(TermId term) {
     table_.assign(row_size_, kDead);
   }
   const auto [at, is_new] = states_.try_emplace(term, static_cast<State>(table_.size()));
-  if (is_new) {
-    terms_.push_back(term);
-    table_.resize(table_.size() + row_size_, kUnknown);
+  if (!is_new) return at->second;
+  if (terms_.size() > kMostTerms) {
+    if (const std::optional<std::uint32_t> index = conditions_.Enter(term); index.has_value()) {
+      return at->second = kConditions + *index;
+    }
   }
+  terms_.push_back(term);
+  table_.resize(table_.size() + row_size_, kUnknown);
   return at->second;
 }
 
@@ -35,6 +41,14 @@ WalkStates::State WalkStates::MakeStep(State state, unsigned char byte) {
   const State next = Enter(automaton_->Step(term, byte, *work_));
   if (next != kFailed) table_[state + class_of_[byte]] = next;
   return next;
+}
+
+WalkStates::State WalkStates::StepConditions(State state, unsigned char byte) {
+  const std::uint32_t index = state - kConditions;
+  lowest_floor_ = std::min(lowest_floor_, conditions_.floor(index));
+  const ConditionStates::Next next = conditions_.Step(index, byte);
+  if (!work_->ok()) return kFailed;
+  return next.within.has_value() ? kConditions + *next.within : Enter(next.behind);
 }
 
 }  // namespace maskd

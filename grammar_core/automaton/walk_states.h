@@ -2,6 +2,9 @@
 // their transitions. A step known to the table is one look into a few kilobytes, where the
 // automaton's own rows are spread over its terms: a long walk takes a fifth of the time.
 //
+// Where a walk meets many states of strings under many conditions, it goes on in products of these
+// instead of terms (condition_states.h).
+//
 // Memory   an int32 for each byte class a state.
 // Threads  one walk's own; the automaton is shared.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_WALK_STATES_H_
@@ -14,6 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/condition_states.h"
 #include "grammar_core/automaton/term.h"
 #include "grammar_core/automaton/work.h"
 
@@ -34,6 +38,7 @@ class WalkStates {
 
   // The state behind `byte`. Requires state > kFailed.
   State Step(State state, unsigned char byte) {
+    if (state >= kConditions) return StepConditions(state, byte);
     const State known = table_[state + class_of_[byte]];
     return known != kUnknown ? known : MakeStep(state, byte);
   }
@@ -43,8 +48,13 @@ class WalkStates {
 
  private:
   static constexpr State kUnknown = 0xFFFFFFFF;
+  // From here on states are those of `conditions_`.
+  static constexpr State kConditions = 1U << 31;
+  // After so many states no more terms are made of strings under many conditions.
+  static constexpr std::size_t kMostTerms = 256;
 
   State MakeStep(State state, unsigned char byte);
+  State StepConditions(State state, unsigned char byte);
 
   Automaton* automaton_;
   Work* work_;
@@ -54,6 +64,7 @@ class WalkStates {
   std::vector<State> table_;
   std::vector<TermId> terms_;  // by row
   absl::flat_hash_map<TermId, State> states_;
+  ConditionStates conditions_;
   std::uint32_t lowest_floor_ = kNoEnd;
 };
 

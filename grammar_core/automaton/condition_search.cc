@@ -1,0 +1,325 @@
+#include "grammar_core/automaton/condition_search.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/ir/counts.h"
+
+namespace maskd {
+namespace {
+
+// A character from lo to hi that is written as itself, in one byte, if there is one.
+std::uint32_t PlainestOf(std::uint32_t lo, std::uint32_t hi) {
+  for (std::uint32_t c = std::max<std::uint32_t>(lo, ' '); c <= std::min<std::uint32_t>(hi, '~');
+       ++c) {
+    if (IsPlain(c)) return c;
+  }
+  return lo;
+}
+
+}  // namespace
+
+// A bound of length is no condition, but for the fewest characters that it asks for.
+bool ConditionSearch::Read(TermId term, Product* product) {
+  const Term& both = store_->term(term);
+  const std::span<const TermId> parts =
+      both.kind == TermKind::kAnd ? store_->list(both.a) : std::span(&term, 1);
+  *product = {};
+  for (const TermId part : parts) {
+    const Term& length = store_->term(part);
+    const bool is_length =
+        length.kind == TermKind::kRepeat && length.c != kUnbounded && store_->IsAnyChar(length.a);
+    if (!is_length) {
+      if (!conditions_.Append(part, &product->conditions)) return false;
+      continue;
+    }
+    product->max_chars = std::min(product->max_chars, length.c);
+    if (length.b > 0) {
+      conditions_.Append(store_->Repeat(length.a, length.b, kUnbounded), &product->conditions);
+    }
+  }
+  return conditions_.Sort(&product->conditions);
+}
+
+bool ConditionSearch::IsNullable(const Product& product) const {
+  return std::ranges::all_of(product.conditions,
+                             [&](ConditionId id) { return conditions_.nullable(id); });
+}
+
+bool ConditionSearch::HasText(const Product& product, Work& work) {
+  if (IsNullable(product)) return true;
+  for (const ConditionId id : product.conditions) {
+    if (conditions_.FewestChars(id) > product.max_chars) return false;
+  }
+  if (conditions_.HasSample(product.conditions, product.max_chars, work)) return true;
+  if (nodes_.size() > kMostKept) Forget();
+  if (!work.ok()) return false;
+  const std::vector<NodeId> nodes = NodesOf(product.conditions);
+  const std::optional<bool> found = Search(nodes, product.max_chars, max_nodes_, work);
+  if (!found.has_value()) {
+    work.Fail(LimitExceeded("", "emptiness_states", max_nodes_, max_nodes_ + 1));
+  }
+  if (!found.value_or(false)) return false;
+  const auto known = [&](NodeId id) { return nodes_[id].known; };
+  conditions_.AddSample(TextOf(*std::ranges::min_element(nodes, {}, known)));
+  return true;
+}
+
+// Halves what is left between the lengths that are known to be too short and that of a text.
+std::optional<std::u32string> ConditionSearch::ShortestText(const Product& product, Work& work) {
+  if (nodes_.size() > kMostKept) Forget();
+  const std::vector<NodeId> nodes = NodesOf(product.conditions);
+  std::uint32_t most = product.max_chars;
+  while (!nodes.empty()) {
+    const std::optional<bool> found = Search(nodes, most, max_nodes_, work);
+    if (!found.has_value() || !work.ok()) return std::nullopt;
+    const NodeId best =
+        *std::ranges::min_element(nodes, {}, [&](NodeId id) { return nodes_[id].known; });
+    const NodeId nearest =
+        *std::ranges::min_element(nodes, {}, [&](NodeId id) { return nodes_[id].fewest; });
+    const std::uint32_t known = nodes_[best].known;
+    const std::uint32_t fewest = nodes_[nearest].fewest;
+    if (known > product.max_chars) return std::nullopt;
+    if (fewest >= known) return TextOf(best);
+    most = fewest + (known - 1 - fewest) / 2;
+  }
+  return std::nullopt;
+}
+
+bool ConditionSearch::Follow(const Product& product, std::uint32_t character, Product* next,
+                             Work& work) {
+  if (product.max_chars == 0) return false;
+  *next = {.conditions = {},
+           .max_chars = product.max_chars == kNoEnd ? kNoEnd : product.max_chars - 1};
+  for (const ConditionId id : product.conditions) {
+    const CharEdge* edge = FindEdge(conditions_.EdgesOf(id, work), character);
+    if (edge == nullptr || !conditions_.Append(edge->to, &next->conditions)) return false;
+  }
+  return conditions_.Sort(&next->conditions);
+}
+
+bool ConditionSearch::HasTextFrom(const Product& product, const Completions& first, Work& work) {
+  if (product.max_chars == 0) return false;
+  if (product.conditions.empty()) return true;
+  std::vector<const CharEdges*> lists;
+  for (const ConditionId id : product.conditions) lists.push_back(&conditions_.EdgesOf(id, work));
+  const std::uint32_t left = product.max_chars == kNoEnd ? kNoEnd : product.max_chars - 1;
+  bool found = false;
+  std::vector<TermId> last_targets;
+  for (int i = 0; i < first.count; ++i) {
+    SweepAll(lists, first.ranges[i],
+             [&](std::uint32_t, std::uint32_t, const std::vector<TermId>& targets) {
+               if (found || !work.ok() || targets == last_targets) return;
+               last_targets = targets;
+               Product next = {.conditions = {}, .max_chars = left};
+               found = AppendTargets(targets, &next.conditions) && HasText(next, work);
+             });
+  }
+  return found && work.ok();
+}
+
+bool ConditionSearch::AppendTargets(std::span<const TermId> targets, ConditionList* list) {
+  for (const TermId target : targets) {
+    if (!conditions_.Append(target, list)) return false;
+  }
+  return conditions_.Sort(list);
+}
+
+std::vector<ConditionSearch::NodeId> ConditionSearch::NodesOf(ConditionList list) {
+  std::vector<NodeId> nodes;
+  std::vector<ConditionList> open = {std::move(list)};
+  while (!open.empty()) {
+    ConditionList at = std::move(open.back());
+    open.pop_back();
+    const auto choice = std::ranges::find_if(at, [&](ConditionId id) {
+      const std::size_t ways = conditions_.WaysOf(id).size();
+      return ways > 0 && ways <= kMostWays;
+    });
+    if (choice == at.end() || nodes.size() + open.size() >= kMostChoices) {
+      nodes.push_back(NodeOf(std::move(at)));
+      continue;
+    }
+    const ConditionId id = *choice;
+    at.erase(choice);
+    for (const ConditionList& way : conditions_.WaysOf(id)) {
+      ConditionList next = at;
+      next.insert(next.end(), way.begin(), way.end());
+      if (conditions_.Sort(&next)) open.push_back(std::move(next));
+    }
+  }
+  std::ranges::sort(nodes);
+  const auto rest = std::ranges::unique(nodes);
+  nodes.erase(rest.begin(), rest.end());
+  return nodes;
+}
+
+ConditionSearch::NodeId ConditionSearch::NodeOf(ConditionList list) {
+  const auto [at, is_new] = node_ids_.try_emplace(list, static_cast<NodeId>(nodes_.size()));
+  if (!is_new) return at->second;
+  const NodeId id = at->second;
+  held_bytes_ += static_cast<std::int64_t>(2 * (sizeof(Node) + list.size() * sizeof(ConditionId)));
+  Node& node = nodes_.emplace_back();
+  node.conditions = std::move(list);
+  node.nullable = std::ranges::all_of(
+      node.conditions, [&](ConditionId condition) { return conditions_.nullable(condition); });
+  if (node.nullable) node.known = 0;
+  for (const ConditionId condition : node.conditions) {
+    const std::uint32_t fewest = conditions_.FewestChars(condition);
+    node.fewest = std::max(node.fewest, fewest);
+    node.sum = SaturatingAdd(node.sum, fewest);
+  }
+  return id;
+}
+
+void ConditionSearch::Expand(NodeId id, Work& work) {
+  if (nodes_[id].is_expanded || !work.Spend()) return;
+  std::vector<const CharEdges*> lists;
+  for (const ConditionId condition : nodes_[id].conditions) {
+    lists.push_back(&conditions_.EdgesOf(condition, work));
+  }
+  if (!work.ok()) return;
+  std::vector<Step> steps;
+  std::vector<NodeId> nodes;
+  std::vector<TermId> last_targets;
+  SweepAll(lists, kAllCharacters,
+           [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
+             if (targets != last_targets) {
+               last_targets = targets;
+               ConditionList list;
+               nodes =
+                   AppendTargets(targets, &list) ? NodesOf(std::move(list)) : std::vector<NodeId>();
+             }
+             for (const NodeId node : nodes) steps.push_back({PlainestOf(lo, hi), node});
+           });
+  std::ranges::stable_sort(steps, [](const Step& x, const Step& y) {
+    return x.to != y.to ? x.to < y.to : IsPlain(x.character) && !IsPlain(y.character);
+  });
+  const auto rest = std::ranges::unique(steps, std::ranges::equal_to{}, &Step::to);
+  steps.erase(rest.begin(), rest.end());
+  std::erase_if(steps, [&](const Step& step) { return nodes_[step.to].fewest == kNoEnd; });
+  steps.shrink_to_fit();
+  held_bytes_ += static_cast<std::int64_t>(steps.size() * sizeof(Step));
+  nodes_[id].steps = std::move(steps);
+  nodes_[id].is_expanded = true;
+}
+
+// By the nearest first, as far as all conditions one after the other tell. Where nothing is left to
+// look at, no text is short enough: that is then known of all that were met.
+std::optional<bool> ConditionSearch::Search(std::span<const NodeId> roots, std::uint32_t max_chars,
+                                            std::int64_t most_nodes, Work& work) {
+  struct Open {
+    std::uint32_t estimate;
+    std::uint32_t chars;
+    NodeId node;
+    bool operator<(const Open& other) const {
+      return std::tuple(other.estimate, chars, node) <
+             std::tuple(estimate, other.chars, other.node);
+    }
+  };
+  Visits visits;
+  std::priority_queue<Open> open;
+  std::optional<NodeId> last;
+  const auto visit = [&](const Visit& visit, NodeId to) {
+    const Node& node = nodes_[to];
+    if (SaturatingAdd(visit.chars, node.fewest) > max_chars || node.fewest == kNoEnd) return;
+    const auto [at, is_new] = visits.try_emplace(to, visit);
+    if (!is_new) {
+      if (at->second.chars <= visit.chars) return;
+      at->second = visit;
+    }
+    const bool is_found =
+        node.known != kNoEnd && SaturatingAdd(visit.chars, node.known) <= max_chars;
+    if (is_found) last = to;
+    open.push({SaturatingAdd(visit.chars, node.sum), visit.chars, to});
+  };
+  for (const NodeId root : roots) visit({0, root, 0}, root);
+  while (!open.empty() && !last.has_value()) {
+    const Open at = open.top();
+    open.pop();
+    if (visits[at.node].chars < at.chars) continue;
+    const std::size_t parts = visits.size() > kEasyNodes ? 3 : 2;
+    if (max_chars != kNoEnd && !HasTextForEach(parts, at.node, max_chars - at.chars, work)) {
+      continue;
+    }
+    Expand(at.node, work);
+    if (static_cast<std::int64_t>(visits.size()) > most_nodes) return std::nullopt;
+    if (!work.ok()) return false;
+    for (const Step& step : nodes_[at.node].steps) {
+      visit({at.chars + 1, at.node, step.character}, step.to);
+      if (last.has_value()) break;
+    }
+  }
+  if (last.has_value()) {
+    KeepFound(*last, visits);
+    return true;
+  }
+  if (!work.ok()) return false;
+  for (const auto& [node, visit] : visits) {
+    const std::uint32_t more = max_chars == kNoEnd ? kNoEnd : max_chars - visit.chars + 1;
+    nodes_[node].fewest = std::max(nodes_[node].fewest, more);
+  }
+  return false;
+}
+
+bool ConditionSearch::HasTextForEach(std::size_t count, NodeId id, std::uint32_t max_chars,
+                                     Work& work) {
+  if (nodes_[id].parts_known[count - 2] <= max_chars) return true;
+  const ConditionList& list = nodes_[id].conditions;
+  if (list.size() <= count) return list.size() < 3 || HasTextForEach(2, id, max_chars, work);
+  std::vector<bool> is_chosen(list.size(), false);
+  std::fill_n(is_chosen.begin(), count, true);
+  do {
+    ConditionList part;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (is_chosen[i]) part.push_back(list[i]);
+    }
+    const NodeId some = NodeOf(std::move(part));
+    if (nodes_[some].known <= max_chars) continue;
+    if (nodes_[some].fewest <= max_chars &&
+        Search(std::span(&some, 1), max_chars, kMostNodesOfParts, work).value_or(true)) {
+      continue;
+    }
+    nodes_[id].fewest = std::max(nodes_[id].fewest, nodes_[some].fewest);
+    return false;
+  } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
+  nodes_[id].parts_known[count - 2] = max_chars;
+  return true;
+}
+
+void ConditionSearch::KeepFound(NodeId last, const Visits& visits) {
+  NodeId at = last;
+  for (const Visit* visit = &visits.at(at); visit->from != at; visit = &visits.at(at)) {
+    Node& from = nodes_[visit->from];
+    const std::uint32_t chars = SaturatingAdd(nodes_[at].known, 1);
+    if (chars < from.known) {
+      from.known = chars;
+      from.begin = {visit->character, at};
+    }
+    at = visit->from;
+  }
+}
+
+// Requires that a text is known.
+std::u32string ConditionSearch::TextOf(NodeId id) const {
+  std::u32string text;
+  for (; !nodes_[id].nullable; id = nodes_[id].begin.to) {
+    text.push_back(nodes_[id].begin.character);
+  }
+  return text;
+}
+
+void ConditionSearch::Forget() {
+  nodes_.clear();
+  node_ids_.clear();
+  held_bytes_ = 0;
+}
+
+std::int64_t ConditionSearch::held_bytes() const { return held_bytes_ + conditions_.held_bytes(); }
+
+}  // namespace maskd
