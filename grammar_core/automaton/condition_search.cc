@@ -197,8 +197,8 @@ void ConditionSearch::Expand(NodeId id, Work& work) {
              }
              for (const NodeId node : nodes) steps.push_back({PlainestOf(lo, hi), node});
            });
-  std::ranges::stable_sort(steps, [](const Step& x, const Step& y) {
-    return x.to != y.to ? x.to < y.to : IsPlain(x.character) && !IsPlain(y.character);
+  std::ranges::sort(steps, {}, [](const Step& step) {
+    return std::tuple(step.to, !IsPlain(step.character), step.character);
   });
   const auto rest = std::ranges::unique(steps, std::ranges::equal_to{}, &Step::to);
   steps.erase(rest.begin(), rest.end());
