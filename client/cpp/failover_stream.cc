@@ -60,29 +60,32 @@ absl::Status FailoverStream::OpenHere() {
   auto stream = MaskStream::Open(address(), options_.max_message_bytes, stream_options);
   if (!stream.ok()) return stream.status();
   if (absl::Status replayed = Replay(**stream); !replayed.ok()) return replayed;
-  for (Step& step : unanswered_) {
-    if (const auto sent = (*stream)->Submit(step); !sent.ok()) return sent.status();
+  for (std::size_t i = 1; i < unanswered_.size(); ++i) {
+    if (const auto sent = (*stream)->Submit(unanswered_[i]); !sent.ok()) return sent.status();
   }
   stream_ = *std::move(stream);
   welcome_ = stream_->welcome();
   return absl::OkStatus();
 }
 
-// The reply is dropped: what it says has been said of each row. A row that cannot go on here speaks
-// against this server.
+// The replay's reply is dropped: what it says has been said of each row. A row that cannot go on
+// here speaks against this server.
 absl::Status FailoverStream::Replay(MaskStream& stream) {
-  Step step;
-  ledger_.WriteOpens(step.mutable_step());
-  step.WaitForCompile(options_.compile_timeout);
-  if (const auto sent = stream.Submit(step); !sent.ok()) return sent.status();
+  Step replay;
+  Step oldest;  // a copy, as another server may have to open other rows in it
+  if (!unanswered_.empty()) oldest = unanswered_.front();
+  ledger_.WriteOpens(replay.mutable_step(), oldest.mutable_step());
+  replay.WaitForCompile(options_.compile_timeout);
+  if (const auto sent = stream.Submit(replay); !sent.ok()) return sent.status();
   StepResult replayed;
   const absl::Duration timeout = options_.compile_timeout + options_.step_timeout;
   if (absl::Status collected = stream.Collect(timeout, replayed); !collected.ok()) {
     return collected;
   }
-  absl::Status booked = ledger_.ApplyReplay(replayed.rows());
-  return booked.ok() ? booked
-                     : absl::UnavailableError(absl::StrCat(address(), ": ", booked.message()));
+  if (absl::Status booked = ledger_.ApplyReplay(replayed.rows()); !booked.ok()) {
+    return absl::UnavailableError(absl::StrCat(address(), ": ", booked.message()));
+  }
+  return unanswered_.empty() ? absl::OkStatus() : stream.Submit(oldest).status();
 }
 
 absl::Status FailoverStream::Move() {
@@ -97,13 +100,13 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
     return absl::FailedPreconditionError(
         absl::StrCat(MaskStream::kMaxInFlight, " steps are in flight: collect first"));
   }
-  if (stream_ == nullptr || (stream_->go_away().has_value() && unanswered_.empty())) {
-    if (stream_ != nullptr) stream_->Close(kGoodbye).IgnoreError();
-    if (absl::Status moved = Move(); !moved.ok()) return moved;
-  }
-  const auto sent = stream_->Submit(step);
-  const bool too_large = absl::IsResourceExhausted(sent.status());
-  if (!sent.ok() && (too_large || !MayMove(sent.status()))) return sent.status();
+  const bool goes_away =
+      stream_ != nullptr && stream_->go_away().has_value() && unanswered_.empty();
+  if (goes_away) stream_->Close(kGoodbye).IgnoreError();
+  absl::Status sent = absl::UnavailableError("no server is in use");
+  if (stream_ != nullptr && !goes_away) sent = stream_->Submit(step).status();
+  const bool too_large = absl::IsResourceExhausted(sent);
+  if (!sent.ok() && (too_large || !MayMove(sent))) return sent;
   unanswered_.push_back(step);
   ++next_step_;
   if (!sent.ok()) {

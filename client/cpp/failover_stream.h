@@ -85,6 +85,7 @@ class FailoverStream {
   absl::Status FindServer();
   // Opens on the address in use and brings the rows and the unanswered steps there.
   absl::Status OpenHere();
+  // Opens the rows and sends the oldest unanswered step, if there is one.
   absl::Status Replay(MaskStream& stream);
   // Takes the next address and all of the above.
   absl::Status Move();

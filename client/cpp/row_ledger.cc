@@ -21,6 +21,19 @@ absl::flat_hash_set<RowId> RowsOf(std::span<const RowResult> replies, bool refus
   return rows;
 }
 
+// The rows that must be there before a step: those that it moves, forks or describes, and those
+// whose ids it takes.
+absl::flat_hash_set<RowId> RowsNeededBy(const v1::Step& step) {
+  absl::flat_hash_set<RowId> rows(step.close().begin(), step.close().end());
+  rows.insert(step.snapshot().begin(), step.snapshot().end());
+  for (const v1::OpenRow& open : step.open()) rows.insert(open.row());
+  for (const v1::ForkRow& fork : step.fork()) rows.insert({fork.parent(), fork.child()});
+  for (const v1::RowUpdate& update : step.rows()) {
+    if (update.rollback() > 0 || !update.tokens().empty()) rows.insert(update.row());
+  }
+  return rows;
+}
+
 absl::Status CannotGoOn(RowId row, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("row ", row, " cannot go on here: ", why));
 }
@@ -118,7 +131,11 @@ absl::StatusOr<std::vector<RowLedger::Place>> RowLedger::PlacesOf(
   places.reserve(replies.size());
   for (const RowResult& answer : replies) {
     const auto row = rows_.find(answer.row);
-    if (answer.state == v1::ROW_STATE_REFUSED || row == rows_.end()) continue;
+    if (row == rows_.end()) continue;
+    if (answer.state == v1::ROW_STATE_REFUSED) {
+      if (row->second.is_late) return CannotGoOn(answer.row, answer.error.message());
+      continue;
+    }
     if (!answered.insert(answer.row).second) {
       return absl::InternalError(absl::StrCat("the server answers row ", answer.row, " twice"));
     }
@@ -161,6 +178,7 @@ absl::StatusOr<RowLedger::Place> RowLedger::PlaceOf(const v1::RowUpdate* update,
 void RowLedger::MoveTo(const Place& place) {
   Row& row = *place.row;
   row.failed = place.reply->state == v1::ROW_STATE_FAILED;
+  row.is_late = false;
   auto& tokens = *row.open.mutable_tokens();
   const bool is_used = !place.reply->masks.empty();
   const auto count = is_used ? static_cast<int>(place.reply->token_count) : tokens.size();
@@ -180,6 +198,7 @@ absl::Status RowLedger::ApplyReplay(std::span<const RowResult> replies) {
   absl::flat_hash_map<RowId, const RowResult*> answers;
   for (const RowResult& reply : replies) answers.try_emplace(reply.row, &reply);
   for (auto& [id, row] : rows_) {
+    if (row.is_late) continue;
     const auto found = answers.find(id);
     if (found == answers.end()) return CannotGoOn(id, "is not answered");
     const RowResult& reply = *found->second;
@@ -195,17 +214,23 @@ absl::Status RowLedger::ApplyReplay(std::span<const RowResult> replies) {
   return absl::OkStatus();
 }
 
-void RowLedger::WriteOpens(v1::Step* step) const {
-  for (const auto& [id, row] : rows_) {
-    v1::OpenRow& open = *step->add_open();
-    open = row.open;
-    if (const auto text = grammars_.find(open.grammar_id()); text != grammars_.end()) {
-      *open.mutable_grammar() = text->second;
-    }
-    if (row.token_limit.has_value()) {
-      open.set_remaining_tokens(static_cast<std::uint32_t>(
-          std::max<std::int64_t>(0, *row.token_limit - open.tokens_size())));
-    }
+void RowLedger::WriteOpens(v1::Step* replay, v1::Step* next) {
+  const absl::flat_hash_set<RowId> needed = RowsNeededBy(*next);
+  for (auto& [id, row] : rows_) {
+    row.is_late = !row.is_used && !row.failed && !needed.contains(id);
+    WriteOpen(row, row.is_late ? next : replay);
+  }
+}
+
+void RowLedger::WriteOpen(const Row& row, v1::Step* step) const {
+  v1::OpenRow& open = *step->add_open();
+  open = row.open;
+  if (const auto text = grammars_.find(open.grammar_id()); text != grammars_.end()) {
+    *open.mutable_grammar() = text->second;
+  }
+  if (row.token_limit.has_value()) {
+    open.set_remaining_tokens(static_cast<std::uint32_t>(
+        std::max<std::int64_t>(0, *row.token_limit - open.tokens_size())));
   }
 }
 

@@ -33,16 +33,19 @@ class RowLedger {
   void Remember(const std::string& grammar_id, const v1::Grammar& grammar);
 
   // Books a step and its reply. Errors, nothing being booked: INTERNAL (the reply is not one to
-  // this step and these rows).
+  // this step and these rows), UNAVAILABLE (the server does not open a row that was booked).
   absl::Status Apply(const v1::Step& step, std::span<const RowResult> replies);
 
-  // Opens every row, as it is booked, in `step`.
-  void WriteOpens(v1::Step* step) const;
+  // Opens every row, as it is booked: in `replay`, whose reply nobody reads but this, or, where no
+  // server had told its place, in `next`, the caller's step behind it, to whose reply the row's
+  // first mask or error then belongs. Rows that `next` moves, forks or takes the ids of are needed
+  // before it.
+  void WriteOpens(v1::Step* replay, v1::Step* next);
 
-  // Books the reply to these opens. Every row must stand where it is booked, but for two kinds: one
-  // whose place no server had told, which may have been opened with what is refused, and one whose
-  // server said that it cannot go on, whose id is taken until it is closed. Errors: UNAVAILABLE
-  // (this server does not go on with a row).
+  // Books the reply to the opens of `replay`. Every row must stand where it is booked, but for two
+  // kinds: one whose place no server had told, which may have been opened with what is refused, and
+  // one whose server said that it cannot go on, whose id is taken until it is closed. Errors:
+  // UNAVAILABLE (this server does not go on with a row).
   absl::Status ApplyReplay(std::span<const RowResult> replies);
 
   [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
@@ -54,6 +57,7 @@ class RowLedger {
     std::optional<std::int64_t> token_limit;
     bool is_used = false;  // a reply has said where it stands
     bool failed = false;   // its server said that it cannot go on
+    bool is_late = false;  // the caller's step opens it, not the replay
   };
   using RowsBefore = absl::btree_map<RowId, std::optional<Row>>;
 
@@ -77,6 +81,7 @@ class RowLedger {
   static absl::StatusOr<Place> PlaceOf(const v1::RowUpdate* update, const RowResult& reply,
                                        Row* row);
   static void MoveTo(const Place& place);
+  void WriteOpen(const Row& row, v1::Step* step) const;
 
   // Ordered, so that a replay is the same in every run.
   absl::btree_map<RowId, Row> rows_;

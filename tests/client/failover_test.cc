@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
 
@@ -149,6 +150,52 @@ TEST_P(FailoverTest, StepsInFlightAreAnsweredByTheNextServer) {
     EXPECT_EQ(result_.Find(1)->token_count, 0U);
   }
   ASSERT_NO_FATAL_FAILURE(RunStep());
+}
+
+// Forty thousand strings: a grammar that still compiles when its server dies.
+v1::Grammar SlowGrammar() {
+  v1::Grammar grammar;
+  grammar.set_kind("choice");
+  std::string* source = grammar.mutable_source();
+  std::mt19937_64 random(7);  // NOLINT(cert-msc51-cpp): the same strings in every run
+  for (int i = 0; i < 40'000; ++i) {
+    absl::StrAppend(source, i == 0 ? "[" : ",", "\"", absl::Hex(random()), absl::Hex(random()),
+                    "\"");
+  }
+  source->append("]");
+  return grammar;
+}
+
+TEST_P(FailoverTest, WhatAServerHadNotSaidOfItsRowsTheNextOneSays) {
+  constexpr RowId kGood = kRows + 1;
+  constexpr RowId kBad = kRows + 2;
+  const v1::Grammar slow = SlowGrammar();
+  const TokenId letter = 'z';  // no hexadecimal digit
+  Step opens;
+  opens.Open(kGood, slow).Open(kBad, slow, {.tokens = {&letter, 1}});
+  ASSERT_TRUE(stream_->Submit(opens).ok());
+  ASSERT_TRUE(stream_->Collect(kTimeout, result_).ok());
+  for (const RowId row : {kGood, kBad}) {
+    ASSERT_NE(result_.Find(row), nullptr);
+    ASSERT_EQ(result_.Find(row)->state, v1::ROW_STATE_COMPILING) << "too fast for this test";
+  }
+  first_.Signal(SIGKILL);
+  const absl::Time deadline = absl::Now() + kTimeout;
+  bool good_is_said = false;
+  bool bad_is_said = false;
+  while (!(good_is_said && bad_is_said) && absl::Now() < deadline) {
+    Step asks_nothing;
+    ASSERT_TRUE(stream_->Submit(asks_nothing).ok());
+    ASSERT_TRUE(stream_->Collect(kTimeout, result_).ok());
+    for (const RowResult& row : result_.rows()) {
+      if (row.state == v1::ROW_STATE_COMPILING) continue;
+      good_is_said |= row.row == kGood && row.error.ok() && row.has_mask();
+      bad_is_said |= row.row == kBad && !row.error.ok() && row.refused_token.has_value();
+    }
+  }
+  EXPECT_TRUE(good_is_said);
+  EXPECT_TRUE(bad_is_said);
+  EXPECT_EQ(stream_->moves(), 1);
 }
 
 TEST_P(FailoverTest, NoStepFailsWhenServersAreDrainedInTurn) {

@@ -51,11 +51,27 @@ void Apply(const std::string& step, const std::string& reply, RowLedger& ledger)
   EXPECT_TRUE(applied.ok()) << applied;
 }
 
+struct Opens {
+  std::string replay;
+  std::string next;
+};
+
+// What opens the rows anew before `next`, and in it.
+Opens OpensOf(RowLedger& ledger, const std::string& next = "") {
+  v1::Step replay;
+  v1::Step before = Parse<v1::Step>(next);
+  ledger.WriteOpens(&replay, &before);
+  return {replay.ShortDebugString(), before.ShortDebugString()};
+}
+
+std::string Canonical(const std::string& step) { return Parse<v1::Step>(step).ShortDebugString(); }
+
 struct LedgerCase {
   std::string name;
   std::string step;
   std::string reply;
-  std::string opens;  // of the replay, after the row below
+  std::string opens;      // of the replay, after the row below
+  std::string late = "";  // of the step behind it
 };
 
 // Row 1, opened by id, has taken 5, 6 and 7 and may take ten more.
@@ -73,9 +89,9 @@ class RowLedgerTest : public testing::TestWithParam<LedgerCase> {};
 TEST_P(RowLedgerTest, OpensTheRowsWhereTheyStand) {
   RowLedger ledger = Begun();
   Apply(GetParam().step, GetParam().reply, ledger);
-  v1::Step replay;
-  ledger.WriteOpens(&replay);
-  EXPECT_EQ(replay.ShortDebugString(), Parse<v1::Step>(GetParam().opens).ShortDebugString());
+  const Opens opens = OpensOf(ledger);
+  EXPECT_EQ(opens.replay, Canonical(GetParam().opens));
+  EXPECT_EQ(opens.next, Canonical(GetParam().late));
 }
 
 constexpr char kActive[] = "state: ROW_STATE_ACTIVE positions {full: true}";
@@ -109,7 +125,15 @@ INSTANTIATE_TEST_SUITE_P(
         {"ARefusedFork", "fork {parent: 1 child: 2}", "rows {row: 2 state: ROW_STATE_REFUSED}",
          "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10}"},
         {"CloseAndOpenAgain", "close: 1 open {row: 1 grammar_id: 'h'}",
-         "rows {row: 1 state: ROW_STATE_COMPILING}", "open {row: 1 grammar_id: 'h'}"},
+         "rows {row: 1 state: ROW_STATE_COMPILING}", "", "open {row: 1 grammar_id: 'h'}"},
+        {"ARowThatCompiles", "open {row: 3 grammar_id: 'h' tokens: 4}",
+         "rows {row: 3 state: ROW_STATE_COMPILING}",
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10}",
+         "open {row: 3 grammar_id: 'h' tokens: 4}"},
+        {"ARowThatFailed", "open {row: 3 grammar_id: 'h'}",
+         "rows {row: 3 state: ROW_STATE_FAILED error {code: 3}}",
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10} "
+         "open {row: 3 grammar_id: 'h'}"},
         {"ARefusedOpen", "open {row: 1 grammar_id: 'h'} open {row: 3 grammar_id: 'h'}",
          "rows {row: 1 state: ROW_STATE_REFUSED} rows {row: 3 state: ROW_STATE_REFUSED}",
          "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7] remaining_tokens: 10}"},
@@ -125,11 +149,9 @@ TEST(RowLedger, ATokenRefusedAtTheOpeningIsNotOneOfTheUpdates) {
         "rows {row: 2 state: ROW_STATE_ACTIVE positions {full: true} token_count: 1 "
         "error {code: 3 place: 'tokens[1]' token {index: 1 id: 6}}}",
         ledger);
-  v1::Step replay;
-  ledger.WriteOpens(&replay);
-  EXPECT_EQ(replay.ShortDebugString(), Parse<v1::Step>("open {row: 2 grammar_id: 'g' tokens: 5} "
-                                                       "open {row: 3 grammar_id: 'g' tokens: 5}")
-                                           .ShortDebugString());
+  const Opens opens = OpensOf(ledger);
+  EXPECT_EQ(opens.replay, Canonical("open {row: 2 grammar_id: 'g' tokens: 5}"));
+  EXPECT_EQ(opens.next, Canonical("open {row: 3 grammar_id: 'g' tokens: 5}"));
 }
 
 TEST(RowLedger, ARowThatCompilesMayBeToldHowManyTokensAreLeft) {
@@ -139,11 +161,47 @@ TEST(RowLedger, ARowThatCompilesMayBeToldHowManyTokensAreLeft) {
   Apply("rows {row: 2 remaining_tokens: 4}", "rows {row: 2 state: ROW_STATE_COMPILING}", ledger);
   Apply("rows {row: 2 tokens: 7 remaining_tokens: 9}",
         "rows {row: 2 state: ROW_STATE_COMPILING error {code: 9 place: 'tokens'}}", ledger);
-  v1::Step replay;
-  ledger.WriteOpens(&replay);
-  EXPECT_EQ(replay.ShortDebugString(),
-            Parse<v1::Step>("open {row: 2 grammar_id: 'g' tokens: [5, 6] remaining_tokens: 4}")
-                .ShortDebugString());
+  EXPECT_EQ(OpensOf(ledger).next,
+            Canonical("open {row: 2 grammar_id: 'g' tokens: [5, 6] remaining_tokens: 4}"));
+}
+
+// Row 2 compiles, and no server has said where it stands.
+RowLedger Compiling() {
+  RowLedger ledger;
+  Apply("open {row: 2 grammar_id: 'g'}", "rows {row: 2 state: ROW_STATE_COMPILING}", ledger);
+  return ledger;
+}
+
+TEST(RowLedger, ARowThatCompilesIsThereBeforeTheStepThatNeedsIt) {
+  for (const std::string& next :
+       {std::string("close: 2"), std::string("fork {parent: 2 child: 3}"),
+        std::string("fork {parent: 1 child: 2}"), std::string("snapshot: 2"),
+        std::string("open {row: 2 grammar_id: 'h'}"), std::string("rows {row: 2 tokens: 7}"),
+        std::string("rows {row: 2 rollback: 1}")}) {
+    RowLedger ledger = Compiling();
+    const Opens opens = OpensOf(ledger, next);
+    EXPECT_EQ(opens.replay, Canonical("open {row: 2 grammar_id: 'g'}")) << next;
+    EXPECT_EQ(opens.next, Canonical(next));
+  }
+  RowLedger ledger = Compiling();
+  const std::string asks = "rows {row: 2 remaining_tokens: 9 want_forced: true}";
+  EXPECT_EQ(OpensOf(ledger, asks).next, Canonical(asks + "open {row: 2 grammar_id: 'g'}"));
+}
+
+TEST(RowLedger, WhatTheNextServerSaysOfARowThatCompiledIsBooked) {
+  RowLedger ledger = Compiling();
+  OpensOf(ledger);
+  EXPECT_TRUE(TryReplay("", ledger).ok()) << "the replay has no such row";
+  Apply("", "rows {row: 2 state: ROW_STATE_ACTIVE positions {full: true}}", ledger);
+  EXPECT_EQ(OpensOf(ledger).replay, Canonical("open {row: 2 grammar_id: 'g'}"));
+}
+
+TEST(RowLedger, AServerThatDoesNotOpenARowThatCompiledIsLeft) {
+  RowLedger ledger = Compiling();
+  OpensOf(ledger);
+  const std::string refused = "rows {row: 2 state: ROW_STATE_REFUSED error {code: 8}}";
+  EXPECT_TRUE(absl::IsUnavailable(TryApply("", refused, ledger)));
+  EXPECT_EQ(OpensOf(ledger).next, Canonical("open {row: 2 grammar_id: 'g'}"));
 }
 
 struct LieCase {
@@ -156,13 +214,12 @@ class LieTest : public testing::TestWithParam<LieCase> {};
 
 TEST_P(LieTest, IsAnErrorAndBooksNothing) {
   RowLedger ledger = Begun();
-  v1::Step before;
-  ledger.WriteOpens(&before);
+  const Opens before = OpensOf(ledger);
   const absl::Status applied = TryApply(GetParam().step, GetParam().reply, ledger);
   EXPECT_TRUE(absl::IsInternal(applied)) << applied;
-  v1::Step after;
-  ledger.WriteOpens(&after);
-  EXPECT_EQ(after.ShortDebugString(), before.ShortDebugString());
+  const Opens after = OpensOf(ledger);
+  EXPECT_EQ(after.replay, before.replay);
+  EXPECT_EQ(after.next, before.next);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -202,9 +259,7 @@ TEST(RowLedger, AReplayHasEveryRowWhereItIsBooked) {
 TEST(RowLedger, AKnownTextTakesThePlaceOfItsId) {
   RowLedger ledger = Begun();
   ledger.Remember("g", Parse<v1::Grammar>("kind: 'choice' source: '[]'"));
-  v1::Step replay;
-  ledger.WriteOpens(&replay);
-  EXPECT_EQ(replay.open(0).grammar().kind(), "choice");
+  EXPECT_THAT(OpensOf(ledger).replay, testing::HasSubstr("kind: \"choice\""));
 }
 
 }  // namespace
