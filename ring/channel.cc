@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include <sched.h>
 
 namespace maskd::ring {
 namespace {
@@ -99,6 +101,10 @@ absl::StatusOr<bool> Channel::Gather(std::size_t size, std::string* part) {
 bool Channel::Has(std::uint32_t reasons) const {
   return ((reasons & kBytes) != 0 && in_.has_bytes()) ||
          ((reasons & kRoom) != 0 && out_.has_room());
+}
+
+void Channel::StayAwake(std::uint32_t reasons, absl::Time until) const {
+  while (!woken_ && !Has(reasons) && absl::Now() < until) sched_yield();
 }
 
 absl::Status Channel::Sleep(std::uint32_t reasons, absl::Time deadline) {

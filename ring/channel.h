@@ -46,6 +46,9 @@ class Channel {
   // The next message, if all of it has come; it lives until the next call.
   absl::StatusOr<std::optional<absl::string_view>> TryRead();
 
+  // Looks for one of `reasons` until `until`, giving way to whoever would run on this processor.
+  // May return before, when Wake() was called.
+  void StayAwake(std::uint32_t reasons, absl::Time until) const;
   // Sleeps until `deadline`, Wake(), or one of `reasons`: there may be bytes to read, or room to
   // write. May return without any of them.
   absl::Status Sleep(std::uint32_t reasons, absl::Time deadline);

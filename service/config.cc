@@ -177,6 +177,9 @@ constexpr std::array kFlags = {
          [](absl::string_view value, Config* config) {
            return SetBool(value, &config->shared_memory);
          }},
+    Flag{"awake_us", "US",
+         "how long a stream's thread looks for the next step before it sleeps [20]",
+         &SetNumber<&Config::awake_us, 0, 1'000'000>},
     Flag{"max_rows", "COUNT", "rows open at once in one stream [4096]",
          &SetNumber<&Config::max_rows, 1, 1'000'000>},
     Flag{"max_row_tokens", "COUNT", "tokens of one row [1048576]",

@@ -51,6 +51,8 @@ struct Config {
   std::int64_t max_streams = 64;
   // --shared_memory: whether streams over a Unix socket may have shared memory.
   bool shared_memory = true;
+  // --awake_us: how long a stream's thread looks for the next step before it sleeps.
+  std::int64_t awake_us = 20;
   // --max_rows: rows open at once in one stream.
   std::int64_t max_rows = 4096;
   // --max_row_tokens: tokens of one row.

@@ -244,7 +244,7 @@ void DecodeStream::UseMemory() {
   if (is_wanted()) {
     exchange_->TravelBy(metrics::Transport::kSharedMemory);
     memory_stream_ = std::make_unique<MemoryStream>(
-        *std::move(offered_), static_cast<std::size_t>(host_->limits.max_step_bytes),
+        *std::move(offered_), static_cast<std::size_t>(host_->limits.max_step_bytes), host_->awake,
         exchange_.get(), [this] { Notify(kMemoryEnded); });
   }
   offered_.reset();

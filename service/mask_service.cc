@@ -1,5 +1,8 @@
 #include "service/mask_service.h"
 
+#include "absl/time/clock.h"
+#include <sched.h>
+
 namespace maskd::service {
 namespace {
 
@@ -10,6 +13,17 @@ std::optional<cache::WorkPool> MakersFor(const Config& config) {
                                         static_cast<std::size_t>(config.max_streams));
 }
 
+// The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps.
+bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag, bool* ok) {
+  const absl::Time until = absl::Now() + awake;
+  while (absl::Now() < until) {
+    const auto status = events->AsyncNext(tag, ok, gpr_inf_past(GPR_CLOCK_MONOTONIC));
+    if (status != grpc::CompletionQueue::TIMEOUT) return status == grpc::CompletionQueue::GOT_EVENT;
+    sched_yield();
+  }
+  return events->Next(tag, ok);
+}
+
 }  // namespace
 
 MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
@@ -17,10 +31,16 @@ MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(static_cast<int>(config.max_streams)),
       mask_makers_(MakersFor(config)),
-      host_{
-          LimitsOf(config), config.drain_ms, tokenizers,
-          grammars,         metrics,         &streams_,
-          &threads_,        &offers_,        mask_makers_.has_value() ? &*mask_makers_ : nullptr} {}
+      host_{.limits = LimitsOf(config),
+            .drain_ms = config.drain_ms,
+            .awake = absl::Microseconds(config.awake_us),
+            .tokenizers = tokenizers,
+            .grammars = grammars,
+            .metrics = metrics,
+            .streams = &streams_,
+            .threads = &threads_,
+            .offers = &offers_,
+            .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr} {}
 
 MaskService::~MaskService() {
   Join();
@@ -44,14 +64,14 @@ void MaskService::Listen(grpc::ServerBuilder* builder) {
 void MaskService::Start() {
   for (const std::unique_ptr<Queue>& queue : queues_) {
     DecodeStream::Accept(&host_, &service_, queue->events.get(), &queue->live_streams);
-    queue->thread = std::thread([&queue = *queue] { Serve(&queue); });
+    queue->thread = std::thread([this, &queue = *queue] { Serve(&queue); });
   }
 }
 
-void MaskService::Serve(Queue* queue) {
+void MaskService::Serve(Queue* queue) const {
   void* tag = nullptr;
   bool ok = false;
-  while (queue->events->Next(&tag, &ok)) {
+  while (Next(queue->events.get(), host_.awake, &tag, &ok)) {
     DecodeStream::Complete(tag, ok);
     // One stream waits to be accepted until the server is shut down, so none means the end.
     if (queue->live_streams == 0) {

@@ -60,7 +60,7 @@ class MaskService {
     std::thread thread;
   };
 
-  static void Serve(Queue* queue);
+  void Serve(Queue* queue) const;
 
   const int thread_count_;
   StreamRegistry streams_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 namespace maskd::service {
@@ -14,8 +15,10 @@ absl::Status Stopped() { return absl::CancelledError("the stream was cancelled")
 }  // namespace
 
 MemoryStream::MemoryStream(ring::SharedMemory memory, std::size_t max_step_bytes,
-                           StepExchange* exchange, std::function<void()> ended)
+                           absl::Duration awake, StepExchange* exchange,
+                           std::function<void()> ended)
     : channel_(std::move(memory), ring::Side::kServer, max_step_bytes),
+      awake_(awake),
       exchange_(exchange),
       thread_([this, ended = std::move(ended)] {
         status_ = Serve();
@@ -40,6 +43,7 @@ absl::Status MemoryStream::Serve() {
     const bool is_last = half_closed_;  // looked at first: what came before it is there
     if (absl::Status answered = AnswerAll(); !answered.ok()) return answered;
     if (is_last) return absl::OkStatus();
+    channel_.StayAwake(ring::kBytes, absl::Now() + awake_);
     absl::Status slept = channel_.Sleep(ring::kBytes, absl::InfiniteFuture());
     if (!slept.ok()) return slept;
   }

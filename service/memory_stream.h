@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 #include "ring/channel.h"
 #include "ring/shared_memory.h"
@@ -23,10 +24,10 @@ namespace maskd::service {
 
 class MemoryStream {
  public:
-  // `exchange` is this one's until the end. `ended` is called once, as the last that the thread
-  // does.
-  MemoryStream(ring::SharedMemory memory, std::size_t max_step_bytes, StepExchange* exchange,
-               std::function<void()> ended);
+  // `exchange` is this one's until the end. The thread sleeps when no step has come for `awake`.
+  // `ended` is called once, as the last that the thread does.
+  MemoryStream(ring::SharedMemory memory, std::size_t max_step_bytes, absl::Duration awake,
+               StepExchange* exchange, std::function<void()> ended);
   // Stop()s and waits for the thread.
   ~MemoryStream();
   MemoryStream(const MemoryStream&) = delete;
@@ -48,6 +49,7 @@ class MemoryStream {
   absl::Status Send(absl::string_view reply);
 
   ring::Channel channel_;
+  const absl::Duration awake_;
   StepExchange* const exchange_;
   std::atomic<bool> half_closed_ = false;
   std::atomic<bool> stopped_ = false;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "absl/time/time.h"
+
 #include "cache/work_pool.h"
 #include "metrics/registry.h"
 #include "service/grammar_store.h"
@@ -18,6 +20,8 @@ namespace maskd::service {
 struct StreamHost {
   StreamLimits limits;
   std::int64_t drain_ms = 0;
+  // How long a stream's thread looks for the next step before it sleeps.
+  absl::Duration awake;
   const TokenizerStore* tokenizers = nullptr;
   GrammarStore* grammars = nullptr;
   metrics::Metrics* metrics = nullptr;
