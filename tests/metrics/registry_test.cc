@@ -1,12 +1,12 @@
 #include "metrics/registry.h"
 
-#include <regex>
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
+#include <re2/re2.h>
 
 #include "metrics/names.h"
 
@@ -59,10 +59,10 @@ TEST(MetricsTest, EveryEventIsSeen) {
 }
 
 TEST(MetricsTest, NamesFollowPrometheus) {
-  const std::regex name_rule("maskd_[a-z][a-z_]*");
+  const RE2 name_rule("maskd_[a-z][a-z_]*");
   const Metrics metrics("1");
   for (const auto& family : metrics.registry()->Collect()) {
-    EXPECT_TRUE(std::regex_match(family.name, name_rule)) << family.name;
+    EXPECT_TRUE(RE2::FullMatch(family.name, name_rule)) << family.name;
     EXPECT_FALSE(family.help.empty()) << family.name;
     const bool total = family.name.ends_with("_total");
     EXPECT_EQ(total, family.type == prometheus::MetricType::Counter) << family.name;
