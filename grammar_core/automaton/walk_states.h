@@ -50,8 +50,9 @@ class WalkStates {
   static constexpr State kUnknown = 0xFFFFFFFF;
   // From here on states are those of `conditions_`.
   static constexpr State kConditions = 1U << 31;
-  // After so many states no more terms are made of strings under many conditions.
-  static constexpr std::size_t kMostTerms = 256;
+  // After so many states no more terms are made of strings under many conditions. Terms are kept
+  // for the next masks, products are not: a pattern of counts within counts needs some 2,000.
+  static constexpr std::size_t kMostTerms = 2048;
 
   State MakeStep(State state, unsigned char byte);
   State StepConditions(State state, unsigned char byte);
