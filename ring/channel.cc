@@ -103,8 +103,12 @@ bool Channel::Has(std::uint32_t reasons) const {
          ((reasons & kRoom) != 0 && out_.has_room());
 }
 
-void Channel::StayAwake(std::uint32_t reasons, absl::Time until) const {
-  while (!woken_ && !Has(reasons) && absl::Now() < until) sched_yield();
+bool Channel::StayAwake(std::uint32_t reasons, absl::Time until) const {
+  while (!Has(reasons)) {
+    if (woken_ || absl::Now() >= until) return false;
+    sched_yield();
+  }
+  return true;
 }
 
 absl::Status Channel::Sleep(std::uint32_t reasons, absl::Time deadline) {

@@ -47,8 +47,8 @@ class Channel {
   absl::StatusOr<std::optional<absl::string_view>> TryRead();
 
   // Looks for one of `reasons` until `until`, giving way to whoever would run on this processor.
-  // May return before, when Wake() was called.
-  void StayAwake(std::uint32_t reasons, absl::Time until) const;
+  // Whether one is there: if not, it is time or Wake() was called, and Sleep() is next.
+  [[nodiscard]] bool StayAwake(std::uint32_t reasons, absl::Time until) const;
   // Sleeps until `deadline`, Wake(), or one of `reasons`: there may be bytes to read, or room to
   // write. May return without any of them.
   absl::Status Sleep(std::uint32_t reasons, absl::Time deadline);

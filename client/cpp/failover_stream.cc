@@ -100,16 +100,18 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
     return absl::FailedPreconditionError(
         absl::StrCat(MaskStream::kMaxInFlight, " steps are in flight: collect first"));
   }
-  const bool goes_away =
-      stream_ != nullptr && stream_->go_away().has_value() && unanswered_.empty();
-  if (goes_away) stream_->Close(kGoodbye).IgnoreError();
-  absl::Status sent = absl::UnavailableError("no server is in use");
-  if (stream_ != nullptr && !goes_away) sent = stream_->Submit(step).status();
-  const bool too_large = absl::IsResourceExhausted(sent);
-  if (!sent.ok() && (too_large || !MayMove(sent))) return sent;
+  if (stream_ != nullptr && stream_->go_away().has_value() && unanswered_.empty()) {
+    stream_->Close(kGoodbye).IgnoreError();
+    stream_.reset();
+  }
+  const absl::Status sent = stream_ != nullptr
+                                ? stream_->Submit(step).status()
+                                : MaskStream::NumberStep(welcome_, next_step_, step).status();
+  const bool is_too_large = absl::IsResourceExhausted(sent);
+  if (!sent.ok() && (is_too_large || !MayMove(sent))) return sent;
   unanswered_.push_back(step);
   ++next_step_;
-  if (!sent.ok()) {
+  if (stream_ == nullptr || !sent.ok()) {
     if (absl::Status moved = Move(); !moved.ok()) {
       unanswered_.pop_back();
       --next_step_;

@@ -165,20 +165,25 @@ const v1::Welcome& MaskStream::welcome() const { return state_->welcome; }
 
 bool MaskStream::uses_shared_memory() const { return state_->uses_shared_memory; }
 
+absl::StatusOr<std::size_t> MaskStream::NumberStep(const v1::Welcome& welcome, std::uint64_t number,
+                                                   Step& step) {
+  step.message_.mutable_step()->set_step(number);
+  const std::size_t bytes = step.message_.ByteSizeLong();
+  const std::uint64_t limit = welcome.limits().max_step_bytes();
+  if (limit == 0 || bytes <= limit) return bytes;
+  return absl::ResourceExhaustedError(
+      absl::StrCat("step: limit max_step_bytes is ", limit, ", ", bytes, " needed"));
+}
+
 absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
   if (in_flight() >= kMaxInFlight) {
     return absl::FailedPreconditionError(
         absl::StrCat(kMaxInFlight, " steps are in flight: collect first"));
   }
-  step.message_.mutable_step()->set_step(state_->next_step);
-  const std::uint64_t limit = state_->welcome.limits().max_step_bytes();
-  const std::uint64_t bytes = step.message_.ByteSizeLong();
-  if (limit > 0 && bytes > limit) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("step: limit max_step_bytes is ", limit, ", ", bytes, " needed"));
-  }
+  const auto bytes = NumberStep(state_->welcome, state_->next_step, step);
+  if (!bytes.ok()) return bytes.status();
   if (state_->ahead.has_value()) state_->ahead->End();
-  absl::Status status = state_->call->Write(step.message_, bytes, absl::Now() + kWriteTimeout);
+  absl::Status status = state_->call->Write(step.message_, *bytes, absl::Now() + kWriteTimeout);
   if (!status.ok()) return status;
   if (state_->ahead.has_value()) state_->ahead->Begin();
   state_->in_flight.push_back(state_->next_step);

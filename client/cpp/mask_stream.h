@@ -17,6 +17,7 @@
 #ifndef MASKD_CLIENT_CPP_MASK_STREAM_H_
 #define MASKD_CLIENT_CPP_MASK_STREAM_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -83,6 +84,11 @@ class MaskStream {
 
   // Whether steps and replies go through shared memory.
   [[nodiscard]] bool uses_shared_memory() const;
+
+  // Numbers the step and gives its message's size in bytes. Error: RESOURCE_EXHAUSTED (larger than
+  // what a server with this welcome takes).
+  static absl::StatusOr<std::size_t> NumberStep(const v1::Welcome& welcome, std::uint64_t number,
+                                                Step& step);
 
   // Sends the step and gives its number, which its reply bears. `step` may be cleared and reused at
   // once. Errors: FAILED_PRECONDITION (too many in flight), RESOURCE_EXHAUSTED (larger than the

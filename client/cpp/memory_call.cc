@@ -1,11 +1,11 @@
 #include "client/cpp/memory_call.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "grpcpp/support/slice.h"
-#include <sched.h>
 
 #include "client/cpp/channel.h"
 #include "ring/handover.h"
@@ -78,12 +78,10 @@ absl::Status MemoryCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
   for (;;) {
     const absl::StatusOr<bool> taken = Take(message);
     if (!taken.ok() || *taken) return taken.status();
-    const absl::Time now = absl::Now();
-    if (now >= deadline) return absl::DeadlineExceededError("no answer of the server in time");
-    if (now < awake_until) {
-      sched_yield();  // the server may share this core
-      continue;
+    if (absl::Now() >= deadline) {
+      return absl::DeadlineExceededError("no answer of the server in time");
     }
+    if (channel_.StayAwake(ring::kBytes, std::min(awake_until, deadline))) continue;
     if (absl::Status slept = Sleep(ring::kBytes, deadline); !slept.ok()) return slept;
   }
 }

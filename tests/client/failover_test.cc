@@ -211,6 +211,23 @@ TEST_P(FailoverTest, NoStepFailsWhenServersAreDrainedInTurn) {
   EXPECT_EQ(stream_->moves(), 3);
 }
 
+TEST_P(FailoverTest, AStepTooLargeIsRefusedAtOnceAlsoWhileAServerGoesAway) {
+  v1::Grammar large;
+  large.set_kind("json_schema");
+  large.set_source(std::string(std::size_t{17} << 20, ' '));
+  first_.Signal(SIGTERM);
+  for (int i = 0; stream_->moves() == 0 && i < 1'000; ++i) {
+    Step too_large;
+    too_large.Open(kRows + 1, large);
+    const absl::Time begin = absl::Now();
+    const absl::Status refused = stream_->Submit(too_large).status();
+    ASSERT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+    ASSERT_LT(absl::Now() - begin, absl::Seconds(5));
+    ASSERT_NO_FATAL_FAILURE(RunStep());
+  }
+  EXPECT_EQ(stream_->moves(), 1);
+}
+
 TEST_P(FailoverTest, WithoutAnyServerTheErrorComesInTime) {
   auto lonely = FailoverStream::Open({.addresses = {first_.address()},
                                       .stream = Options(),

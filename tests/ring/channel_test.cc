@@ -146,17 +146,17 @@ TEST_F(ChannelTest, WakeEndsTheSleepOfNowOrTheNextOne) {
 
 TEST_F(ChannelTest, WhoStaysAwakeSeesBytesWakeUpsAndTheTime) {
   const absl::Time begin = absl::Now();
-  server_->StayAwake(kBytes, begin + absl::Milliseconds(5));
+  EXPECT_FALSE(server_->StayAwake(kBytes, begin + absl::Milliseconds(5)));
   EXPECT_GE(absl::Now() - begin, absl::Milliseconds(5));
   client_->StartWrite("step");
   ASSERT_TRUE(client_->ContinueWrite().ok());
-  server_->StayAwake(kBytes, begin + kPatience);
+  EXPECT_TRUE(server_->StayAwake(kBytes, begin + kPatience));
   ASSERT_TRUE(server_->TryRead().ok());
   std::thread waker([this] {
     absl::SleepFor(absl::Milliseconds(5));
     server_->Wake();
   });
-  server_->StayAwake(kBytes, begin + kPatience);
+  EXPECT_FALSE(server_->StayAwake(kBytes, begin + kPatience));
   waker.join();
   EXPECT_TRUE(server_->Sleep(kBytes, begin + kPatience).ok()) << "which is woken by the same";
   EXPECT_LT(absl::Now() - begin, kLongestSleep);
