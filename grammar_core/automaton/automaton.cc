@@ -181,17 +181,27 @@ std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& 
   for (int byte = kFirst; is_cat && cell.nullable && byte < 256; ++byte) {
     if (Step(term.b, static_cast<unsigned char>(byte), work) != kNothingTerm) return std::nullopt;
   }
+  const CharRange all = {kFirst, kMaxCodePoint};
+  static const CharSet* const characters = new CharSet({all});
+  const CharSet& spaces = SpacesBeyondAscii();
   const MutexLock lock(&mutex_);
   Beyond beyond;
-  std::uint32_t covered = kFirst;  // characters below it lead somewhere
+  std::uint32_t missing = characters->CountWithin(all);
+  std::uint32_t missing_spaces = spaces.CountWithin(all);
   for (const CharEdge& edge : characters_.LiveEdges(cell.a, work)) {
-    if (edge.hi < kFirst) continue;
-    if (edge.lo <= covered || (covered == 0xD800 && edge.lo == 0xE000)) covered = edge.hi + 1;
-    const TermId next = store_.Encode(edge.to, {partial.spelling});
-    beyond.targets.push_back(is_cat ? store_.Cat(next, term.b) : next);
+    const std::uint32_t taken = characters->CountWithin({edge.lo, edge.hi});
+    if (taken == 0) continue;
+    const std::uint32_t taken_spaces = spaces.CountWithin({edge.lo, edge.hi});
+    missing -= taken;
+    missing_spaces -= taken_spaces;
+    TermId next = store_.Encode(edge.to, {partial.spelling});
+    if (is_cat) next = store_.Cat(next, term.b);
+    if (taken_spaces > 0) beyond.spaces.targets.push_back(next);
+    if (taken_spaces < taken) beyond.others.targets.push_back(next);
   }
-  SortUnique(&beyond.targets);
-  beyond.all = covered > kMaxCodePoint;
+  for (Beyond::Part* part : {&beyond.spaces, &beyond.others}) SortUnique(&part->targets);
+  beyond.spaces.all = missing_spaces == 0;
+  beyond.others.all = missing == missing_spaces;
   return beyond;
 }
 

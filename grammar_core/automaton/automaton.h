@@ -103,11 +103,16 @@ class Automaton {
     return TextMask(state, work, &floor);
   }
 
-  // What the characters beyond ASCII lead to, and whether each leads somewhere. Nothing for a state
-  // that does not begin with whole characters alone.
+  // What the characters beyond ASCII lead to, and whether each leads somewhere; the spaces among
+  // them (SpacesBeyondAscii()) apart. Nothing for a state that does not begin with whole characters
+  // alone.
   struct Beyond {
-    std::vector<TermId> targets;
-    bool all = false;
+    struct Part {
+      std::vector<TermId> targets;
+      bool all = false;
+    };
+    Part spaces;
+    Part others;
   };
   std::optional<Beyond> StepBeyondAscii(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -23,15 +23,19 @@ constexpr std::size_t kMaxMembers = 32;
 // Fewer tokens have more characters than hold any one character that would have to leave C.
 constexpr int kFarLevel = 10;
 
-// Symbols: the ASCII characters, and one for all other characters together.
-constexpr int kBeyond = 128;
+// Symbols: the ASCII characters, one for all spaces beyond ASCII (SpacesBeyondAscii()) and one for
+// all other characters beyond.
+constexpr int kAscii = 128;
+constexpr int kSpaces = 128;
+constexpr int kBeyond = 129;
 using Symbols = std::bitset<kBeyond + 1>;
 
 // What one state does with each symbol.
 struct Reaction {
   Symbols alive;
   bool takes_lead_byte = false;                 // the first byte of some character beyond ASCII
-  std::vector<std::pair<int, TermId>> targets;  // one a live symbol, several for kBeyond
+  bool takes_spaces = false;                    // some space beyond ASCII; may be true in vain
+  std::vector<std::pair<int, TermId>> targets;  // one a live symbol, several for those beyond ASCII
 };
 
 // How much of the alphabet a set of symbols is; all characters beyond ASCII count as many.
@@ -66,7 +70,10 @@ class Search {
   bool Exhausted(TermId start) const;
 
   Reaction React(TermId state);
-  bool StepBeyond(TermId state, Reaction* reaction);
+  void ReactBeyond(TermId state, Reaction* reaction);
+  // What the characters beyond ASCII lead to, if each leads somewhere. `*takes_lead_byte`: see
+  // Reaction.
+  std::optional<std::vector<TermId>> StepByBytes(TermId state, bool* takes_lead_byte);
   TermId Step(TermId state, unsigned char byte) { return automaton_->Step(state, byte, *work_); }
 
   Automaton* automaton_;
@@ -78,18 +85,21 @@ class Search {
   std::size_t members_ = 0;
 };
 
-// The exits of `alive` states, as candidates.
-void AddExits(const Symbols& alive, bool takes_lead_byte, const Symbols& kept, Closure* closure) {
-  for (int c = 0; c < kBeyond; ++c) {
-    if (alive[c] && !kept[c]) closure->candidates.holds_any_of.set(c);
+// The exits of a state, as candidates.
+void AddExits(const Reaction& reaction, const Symbols& kept, Closure* closure) {
+  CandidateClass& candidates = closure->candidates;
+  for (int c = 0; c < kAscii; ++c) {
+    if (reaction.alive[c] && !kept[c]) candidates.holds_any_of.set(c);
   }
-  if (takes_lead_byte && !kept[kBeyond]) closure->candidates.holds_beyond_ascii = true;
+  candidates.holds_beyond_ascii |= reaction.takes_lead_byte && !kept[kBeyond];
+  candidates.holds_spaces_beyond_ascii |= reaction.takes_spaces && !kept[kSpaces];
 }
 
 CharacterClass ClassOf(const Symbols& kept, int max_chars) {
   CharacterClass characters;
-  for (int c = 0; c < kBeyond; ++c) characters.ascii[c] = kept[c];
+  for (int c = 0; c < kAscii; ++c) characters.ascii[c] = kept[c];
   characters.beyond_ascii = kept[kBeyond];
+  characters.spaces_beyond_ascii = kept[kBeyond] && kept[kSpaces];
   characters.max_chars = max_chars;
   return characters;
 }
@@ -159,12 +169,27 @@ std::optional<std::uint32_t> FreeLength(const TermStore& store, TermId id) {
 }
 
 // Tries every character beyond ASCII: as characters, or else by classes of bytes and states.
-bool Search::StepBeyond(TermId state, Reaction* reaction) {
+void Search::ReactBeyond(TermId state, Reaction* reaction) {
+  const auto set = [&](int symbol, const std::vector<TermId>& targets) {
+    reaction->alive.set(symbol);
+    for (const TermId target : targets) reaction->targets.emplace_back(symbol, target);
+  };
   if (const auto beyond = automaton_->StepBeyondAscii(state, *work_); beyond.has_value()) {
-    reaction->takes_lead_byte = !beyond->targets.empty();
-    for (const TermId target : beyond->targets) reaction->targets.emplace_back(kBeyond, target);
-    return beyond->all;
+    const auto& [spaces, others] = *beyond;
+    reaction->takes_spaces = !spaces.targets.empty();
+    reaction->takes_lead_byte = reaction->takes_spaces || !others.targets.empty();
+    if (spaces.all) set(kSpaces, spaces.targets);
+    if (others.all) set(kBeyond, others.targets);
+    return;
   }
+  const auto targets = StepByBytes(state, &reaction->takes_lead_byte);
+  reaction->takes_spaces = reaction->takes_lead_byte;
+  if (!targets.has_value()) return;
+  set(kSpaces, *targets);
+  set(kBeyond, *targets);
+}
+
+std::optional<std::vector<TermId>> Search::StepByBytes(TermId state, bool* takes_lead_byte) {
   struct At {
     TermId state;
     int left;
@@ -172,6 +197,7 @@ bool Search::StepBeyond(TermId state, Reaction* reaction) {
     bool operator==(const At&) const = default;
   };
   std::vector<At> layer;
+  std::vector<TermId> targets;
   bool all = true;
   const auto add = [&](const At& at) {
     if (std::find(layer.begin(), layer.end(), at) == layer.end()) layer.push_back(at);
@@ -190,7 +216,7 @@ bool Search::StepBeyond(TermId state, Reaction* reaction) {
       all = false;
       return;
     }
-    reaction->takes_lead_byte = true;
+    *takes_lead_byte = true;
     const unsigned char lo = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const unsigned char hi = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     add({next, Utf8SequenceBytes(lead) - 1, lo, hi});
@@ -204,25 +230,22 @@ bool Search::StepBeyond(TermId state, Reaction* reaction) {
       } else if (at.left > 1) {
         add({next, at.left - 1, 0x80, 0xBF});
       } else {
-        reaction->targets.emplace_back(kBeyond, next);
+        targets.push_back(next);
       }
     });
   }
-  return all;
+  return all ? std::optional(std::move(targets)) : std::nullopt;
 }
 
 Reaction Search::React(TermId state) {
   Reaction reaction;
-  for (int c = 0; c < kBeyond; ++c) {
+  for (int c = 0; c < kAscii; ++c) {
     const TermId next = Step(state, static_cast<unsigned char>(c));
     if (next == kNothingTerm || next == kFailedTerm) continue;
     reaction.alive.set(c);
     reaction.targets.emplace_back(c, next);
   }
-  reaction.alive[kBeyond] = StepBeyond(state, &reaction);
-  if (!reaction.alive[kBeyond]) {
-    std::erase_if(reaction.targets, [](const auto& target) { return target.first == kBeyond; });
-  }
+  ReactBeyond(state, &reaction);
   return reaction;
 }
 
@@ -242,16 +265,16 @@ std::optional<Closure> Search::Structural(TermId state) {
   const Reaction tail = is_cat ? React(whole.b) : Reaction();
   kept_ = reaction.alive;
   if (partial.spelling == Spelling::kJsonString) kept_.reset('\\');
-  for (int c = 0; c < kBeyond; ++c) {
+  for (int c = 0; c < kAscii; ++c) {
     if (tail.alive[c]) kept_.reset(c);
   }
-  if (tail.takes_lead_byte) kept_.reset(kBeyond);
+  if (tail.takes_lead_byte) kept_.reset(kBeyond).reset(kSpaces);
   Closure closure;
   const bool bounded = *max_chars < static_cast<std::uint32_t>(CharacterClass::kAnyLength);
   closure.characters =
       ClassOf(kept_, bounded ? static_cast<int>(*max_chars) : CharacterClass::kAnyLength);
-  AddExits(reaction.alive, reaction.takes_lead_byte, kept_, &closure);
-  AddExits(tail.alive, tail.takes_lead_byte, kept_, &closure);
+  AddExits(reaction, kept_, &closure);
+  AddExits(tail, kept_, &closure);
   closure.candidates.ill_formed = true;
   closure.lowest_floor = whole.floor;
   if (is_cat) closure.lowest_floor = std::min(whole.floor, store.term(whole.b).floor);
@@ -351,7 +374,7 @@ Closure Search::Result(TermId start) const {
   for (const auto& [state, found] : found_) {
     if (found->fate != Fate::kMember && found->fate != Fate::kBound) continue;
     closure.lowest_floor = std::min(closure.lowest_floor, automaton_->term(state).floor);
-    AddExits(found->reaction.alive, found->reaction.takes_lead_byte, kept_, &closure);
+    AddExits(found->reaction, kept_, &closure);
   }
   return closure;
 }

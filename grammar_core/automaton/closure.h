@@ -8,6 +8,9 @@
 // those cut within a character, and, where it is not known what follows n characters, those longer
 // than n.
 //
+// Characters beyond ASCII are in C together, or all but the spaces among them, which `.` and \S
+// leave out.
+//
 // The choice of C is greedy: where a state reached through few bytes (a quote, a backslash) refuses
 // most of C, those bytes leave C; where it is reached through most of C, n is the length at which
 // that happens (the end of a counter), and so it is far from s. Any choice is exact; a poor one

@@ -145,7 +145,10 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
     const MaskRef all = MaskOf(free);
     if (all == nullptr) return true;
     const int sure = static_cast<int>(length.c - *completion);
-    const CharacterClass within = {AsciiBits().set(), /*beyond_ascii=*/true, sure};
+    const CharacterClass within = {.ascii = AsciiBits().set(),
+                                   .beyond_ascii = true,
+                                   .spaces_beyond_ascii = true,
+                                   .max_chars = sure};
     TokenMask allowed = *masks_->TokensWithin(within);
     AndInto(allowed.mutable_words(), all->words());
     mask->Merge(masks_->Intern(std::move(allowed)));

@@ -38,6 +38,16 @@ bool CharSet::Contains(std::uint32_t code_point) const {
   return after != ranges_.begin() && code_point <= std::prev(after)->hi;
 }
 
+std::uint32_t CharSet::CountWithin(const CharRange& range) const {
+  std::uint32_t count = 0;
+  for (const CharRange& own : ranges_) {
+    const std::uint32_t lo = std::max(own.lo, range.lo);
+    const std::uint32_t hi = std::min(own.hi, range.hi);
+    if (lo <= hi) count += hi - lo + 1;
+  }
+  return count;
+}
+
 CharSet CharSet::Complement() const {
   std::vector<CharRange> gaps;
   std::uint32_t next = 0;
@@ -68,6 +78,19 @@ CharSet CharSet::Intersect(const CharSet& other) const {
       ++y;
   }
   return CharSet(std::move(common));
+}
+
+const CharSet& SpacesBeyondAscii() {
+  static const CharSet* const spaces = new CharSet({{0x85, 0x85},
+                                                    {0xA0, 0xA0},
+                                                    {0x1680, 0x1680},
+                                                    {0x2000, 0x200A},
+                                                    {0x2028, 0x2029},
+                                                    {0x202F, 0x202F},
+                                                    {0x205F, 0x205F},
+                                                    {0x3000, 0x3000},
+                                                    {0xFEFF, 0xFEFF}});
+  return *spaces;
 }
 
 }  // namespace maskd

@@ -33,6 +33,8 @@ class CharSet {
   [[nodiscard]] const std::vector<CharRange>& ranges() const { return ranges_; }
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   [[nodiscard]] bool Contains(std::uint32_t code_point) const;
+  // How many code points of the set are in `range`.
+  [[nodiscard]] std::uint32_t CountWithin(const CharRange& range) const;
 
   [[nodiscard]] CharSet Complement() const;
   [[nodiscard]] CharSet Union(const CharSet& other) const;
@@ -43,6 +45,10 @@ class CharSet {
  private:
   std::vector<CharRange> ranges_;
 };
+
+// White space and ends of lines beyond ASCII, as any dialect of regular expressions has them: of
+// all characters beyond ASCII those that `.` and `\S` leave out.
+const CharSet& SpacesBeyondAscii();
 
 }  // namespace maskd
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "grammar_core/base/char_set.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/mask/bit_words.h"
 
@@ -13,7 +14,8 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
       contains_(128, TokenMask(vocabulary_->size())),
       shorter_(kIndexedChars + 1, TokenMask(vocabulary_->size())),
       well_formed_(vocabulary_->size()),
-      ascii_(vocabulary_->size()) {
+      ascii_(vocabulary_->size()),
+      holds_spaces_beyond_ascii_(vocabulary_->size()) {
   SortTokens();
   trie_ = std::make_shared<const TokenTrie>(EntriesOf(sorted_));
   for (const TokenId id : sorted_) IndexToken(id);
@@ -59,7 +61,9 @@ void TokenIndex::IndexToken(TokenId id) {
   if (is_ascii) ascii_.Allow(id);
   int characters = 0;
   for (std::size_t at = 0; at < bytes.size(); ++characters) {
-    if (!DecodeUtf8(bytes, &at).has_value()) return;
+    const std::optional<std::uint32_t> character = DecodeUtf8(bytes, &at);
+    if (!character.has_value()) return;
+    if (SpacesBeyondAscii().Contains(*character)) holds_spaces_beyond_ascii_.Allow(id);
   }
   well_formed_.Allow(id);
   if (characters <= kIndexedChars) shorter_[characters].Allow(id);
@@ -110,6 +114,9 @@ TokenMask TokenIndex::TokensWithin(const CharacterClass& characters) const {
   } else if (characters.max_chars < CharacterClass::kAnyLength) {
     AndInto(within.mutable_words(), shorter_[kIndexedChars].words());
   }
+  if (characters.beyond_ascii && !characters.spaces_beyond_ascii) {
+    AndNotInto(within.mutable_words(), holds_spaces_beyond_ascii_.words());
+  }
   for (std::size_t c = 0; c < contains_.size(); ++c) {
     if (!characters.ascii[c]) AndNotInto(within.mutable_words(), contains_[c].words());
   }
@@ -126,6 +133,7 @@ std::shared_ptr<const TokenTrie> TokenIndex::TrieOf(const CandidateClass& candid
     if (candidates.holds_any_of[c]) wanted.Merge(contains_[c]);
   }
   if (candidates.holds_beyond_ascii) add_all_but(ascii_);
+  if (candidates.holds_spaces_beyond_ascii) wanted.Merge(holds_spaces_beyond_ascii_);
   if (candidates.ill_formed) add_all_but(well_formed_);
   // Lengths that are not indexed count as longer: trying a token too many is only slower.
   if (candidates.longer_than < CharacterClass::kAnyLength) {

@@ -21,35 +21,39 @@ namespace maskd {
 
 using AsciiBits = std::bitset<128>;
 
-// Strings over an alphabet: some ASCII characters and, or not, all others; at most so many.
+// Strings over an alphabet: some ASCII characters and, or not, all others, with or without the
+// spaces among those (SpacesBeyondAscii()); at most so many.
 struct CharacterClass {
   // No token is longer, so this stands for "no bound".
   static constexpr int kAnyLength = 1 << 20;
 
   AsciiBits ascii;
   bool beyond_ascii = false;
+  bool spaces_beyond_ascii = false;  // requires beyond_ascii
   int max_chars = kAnyLength;
 
   bool operator==(const CharacterClass&) const = default;
   template <typename H>
   friend H AbslHashValue(H state, const CharacterClass& c) {
     return H::combine(std::move(state), std::hash<AsciiBits>()(c.ascii), c.beyond_ascii,
-                      c.max_chars);
+                      c.spaces_beyond_ascii, c.max_chars);
   }
 };
 
 // Tokens that a walk must try, because they hold certain bytes or are too long to be told.
 struct CandidateClass {
   AsciiBits holds_any_of;
-  bool holds_beyond_ascii = false;  // any byte of 0x80 and above
-  bool ill_formed = false;          // part of a UTF-8 sequence at either end, or no UTF-8 at all
+  bool holds_beyond_ascii = false;         // any byte of 0x80 and above
+  bool holds_spaces_beyond_ascii = false;  // in front of what is ill-formed, if anything is
+  bool ill_formed = false;  // part of a UTF-8 sequence at either end, or no UTF-8 at all
   int longer_than = CharacterClass::kAnyLength;  // characters
 
   bool operator==(const CandidateClass&) const = default;
   template <typename H>
   friend H AbslHashValue(H state, const CandidateClass& c) {
     return H::combine(std::move(state), std::hash<AsciiBits>()(c.holds_any_of),
-                      c.holds_beyond_ascii, c.ill_formed, c.longer_than);
+                      c.holds_beyond_ascii, c.holds_spaces_beyond_ascii, c.ill_formed,
+                      c.longer_than);
   }
 };
 
@@ -96,6 +100,7 @@ class TokenIndex {
   std::vector<TokenMask> shorter_;   // [n]: well-formed, at most n characters
   TokenMask well_formed_;
   TokenMask ascii_;  // nothing beyond ASCII
+  TokenMask holds_spaces_beyond_ascii_;
   struct Runs {
     std::bitset<256> set;
     std::shared_ptr<const RunIndex> runs;

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "grammar_core/base/char_set.h"
 #include "grammar_core/base/error.h"
 #include "tests/frontend/ir_recognizer.h"
 #include "tests/frontend/reading.h"
@@ -335,6 +336,18 @@ INSTANTIATE_TEST_SUITE_P(Options, RegexOptionsTest,
                              {"BeginsLater", "xx\na|b", {.begin = 3}, {"a", "b"}, {"xx\na"}},
                          }),
                          [](const auto& test) { return test.param.name; });
+
+// Masks tell the tokens with spaces beyond ASCII from others, so that of `.` and \S they need not
+// try each token beyond ASCII.
+TEST(ShorthandsTest, WhatDotsAndNonSpacesLeaveOutBeyondAsciiIsOneSet) {
+  const CharSet beyond({{0x80, kMaxCodePoint}});
+  for (const Shorthands& sets : {EcmaShorthands(), PythonShorthands(), AsciiShorthands()}) {
+    const CharSet left_out = sets.spaces.Union(sets.dot.Complement()).Intersect(beyond);
+    EXPECT_EQ(left_out.Intersect(SpacesBeyondAscii()), left_out);
+  }
+  EXPECT_EQ(PythonShorthands().spaces.Union(EcmaShorthands().spaces).Intersect(beyond),
+            SpacesBeyondAscii());
+}
 
 TEST(RegexPartTest, ErrorsOfAPartAreAtThePlaceInTheWhole) {
   EXPECT_EQ(ErrorPlace(IrOf("xx\n a)", {.begin = 4}).status()), "2:3");
