@@ -5,8 +5,9 @@
 namespace maskd {
 namespace {
 
-// Tokens hold few repeats of anything longer than a character.
+// Tokens hold few repeats of anything longer than a character, and few hold more characters.
 constexpr std::uint32_t kRoom = 6;
+constexpr std::uint32_t kCharRoom = 24;
 constexpr int kMaxVisits = 200;
 
 class Rewriter {
@@ -43,15 +44,14 @@ class Rewriter {
     return terms;
   }
 
-  // A repeat of single characters is not bounded so: a token holds many of them.
+  // Where nothing but single characters is counted, a walk meets few states.
   std::uint32_t BoundOf(const Term& repeat) {
     const std::uint32_t max = repeat.c;
-    if (store_->term(repeat.a).kind == TermKind::kCharSet || max == kUnbounded ||
-        max - repeat.b <= kRoom) {
-      return max;
-    }
-    found_ = true;
-    return more_ ? kUnbounded : repeat.b + kRoom;
+    const bool is_of_chars = store_->term(repeat.a).kind == TermKind::kCharSet;
+    const std::uint32_t room = is_of_chars ? kCharRoom : kRoom;
+    if (max == kUnbounded || max - repeat.b <= room) return max;
+    found_ = found_ || !is_of_chars;
+    return more_ ? kUnbounded : repeat.b + room;
   }
 
   TermStore* const store_;

@@ -15,6 +15,8 @@ constexpr int kAsciiEnd = 128;
 // A walk that visits more trie nodes than this is given up for a closure, whose analysis costs
 // about as much.
 constexpr std::int64_t kNarrowNodes = 8'000;
+// Where a walk of so many is worth it, most of its tokens are allowed.
+constexpr std::size_t kManyNodes = 32'768;
 // Above so many branches one walk for all of them is cheaper than a mask for each.
 constexpr std::size_t kMaxBranches = 12;
 // Intersections share little, and each may take a walk of all tokens.
@@ -66,7 +68,7 @@ bool MaskMaker::MakeByForm(TermId state, MaskBuilder* mask) {
       return MakeByChoice(parts, mask) || MakeByHead(parts, mask);
     case TermKind::kEncode:
       return MakeByNames(parts, mask) || MakeByOthers(parts, mask) ||
-             MakeByLength(state, parts, mask) || MakeByCounts(parts, mask) ||
+             MakeByLength(state, parts, mask) || MakeByCounts(state, parts, mask) ||
              MakeByExits(state, mask);
     case TermKind::kNumber:
       return MakeByEnds(parts, mask) || MakeByHead(parts, mask);
@@ -161,7 +163,7 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
   return false;
 }
 
-bool MaskMaker::MakeByCounts(const Parts& parts, MaskBuilder* mask) {
+bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask) {
   const Term& cell = automaton_->term(parts.cell);
   const PartialChar partial = PartialChar::Unpack(cell.b);
   if (cell.c != kNoObject || partial.phase != CharPhase::kStart) return false;
@@ -171,8 +173,14 @@ bool MaskMaker::MakeByCounts(const Parts& parts, MaskBuilder* mask) {
   if (more == nullptr) return true;
   const MaskRef fewer = MaskOf(automaton_->Encoded(bounds->fewer, partial.spelling, parts.tail));
   if (fewer == nullptr) return true;
-  if (more != fewer && *more != *fewer) return false;
-  mask->Merge(more);
+  mask->Merge(fewer);
+  if (more == fewer) return true;
+  TokenMask between = *more;
+  AndNotInto(between.mutable_words(), fewer->words());
+  std::vector<TokenTrie::Entry> entries;
+  between.VisitAllowed(
+      [&](TokenId id) { entries.push_back({masks_->index().vocabulary().TokenBytes(id), id}); });
+  Walk(TokenTrie::OfUnsorted(&entries), state, kAllNodes, mask);
   return true;
 }
 
@@ -267,8 +275,15 @@ bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes
                      MaskBuilder* mask) {
   Path path;
   path[0] = states_.Enter(state);
-  const auto allow = [&](const TrieNode& node) { mask->AllowTokens(trie, node); };
-  if (!WalkNodes(trie, 0, trie.nodes().size(), &path, max_nodes, allow)) return false;
+  const std::size_t end = trie.nodes().size();
+  if (max_nodes == kAllNodes && end >= kManyNodes) {
+    std::int32_t* const words = mask->ToWords().mutable_words().data();
+    WalkNodes(trie, 0, end, &path, max_nodes,
+              [&](const TrieNode& node) { trie.AllowTokens(node, words); });
+  } else if (!WalkNodes(trie, 0, end, &path, max_nodes,
+                        [&](const TrieNode& node) { mask->AllowTokens(trie, node); })) {
+    return false;
+  }
   WalkLongTokens(trie, state, mask);
   return true;
 }

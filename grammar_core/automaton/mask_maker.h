@@ -8,8 +8,9 @@
 //   others   undeclared names: the mask of any name, less the tokens that end a declared one.
 //   length   a pattern with a bound on the length: the pattern's own mask, and a walk of the tokens
 //            that come near the bound.
-//   counts   a pattern whose counts are far from their bounds: the mask of the same without bounds,
-//            where that is also the mask of the same with small ones (see count_bounds.h).
+//   counts   a pattern of counts within counts that are far from their bounds: the mask of the same
+//            with small ones, and a walk of the tokens that only the same without bounds allows (see
+//            count_bounds.h).
 //   runs     a run of bytes of one set (white space, digits) before a tail: tokens that are such a
 //            run, the tail's own mask, and the tail tried on what tokens hold after a run.
 //   head     any other cell that may be empty: what begins in the cell, and the tail's own mask.
@@ -87,7 +88,7 @@ class MaskMaker {
   bool MakeByNames(const Parts& parts, MaskBuilder* mask);
   bool MakeByOthers(const Parts& parts, MaskBuilder* mask);
   bool MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask);
-  bool MakeByCounts(const Parts& parts, MaskBuilder* mask);
+  bool MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByHead(const Parts& parts, MaskBuilder* mask);
   bool MakeByExits(TermId state, MaskBuilder* mask);

@@ -51,7 +51,7 @@ class WalkStates {
   // From here on states are those of `conditions_`.
   static constexpr State kConditions = 1U << 31;
   // After so many states no more terms are made of strings under many conditions. Terms are kept
-  // for the next masks, products are not: a pattern of counts within counts needs some 2,000.
+  // for the next masks, products are not: one rich pattern is to end before.
   static constexpr std::size_t kMostTerms = 2048;
 
   State MakeStep(State state, unsigned char byte);
