@@ -9,7 +9,7 @@
 //   length   a pattern with a bound on the length: the pattern's own mask, and a walk of the tokens
 //            that come near the bound.
 //   counts   a pattern of counts within counts that are far from their bounds: the mask of the same
-//            with small ones, and a walk of the tokens that only the same without bounds allows (see
+//            with small ones, and a walk of the tokens that only the one without bounds allows (see
 //            count_bounds.h).
 //   runs     a run of bytes of one set (white space, digits) before a tail: tokens that are such a
 //            run, the tail's own mask, and the tail tried on what tokens hold after a run.
