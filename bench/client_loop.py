@@ -5,9 +5,10 @@
     PYTHONPATH=client/python:build/python-stubs MASKD_LIBRARY=build/release/client/libmaskd.so.1 \\
         build/venv/bin/python bench/client_loop.py
 
-A step is: clear, take_each, submit, collect; and, in `apply`, the masks onto float32 logits. Each row
-writes [a-z]* over the embedded vocabulary, so that what is measured is the clients. p50 in microseconds,
-the median of --runs runs; C++ is bench/client_loop_bench over client/cpp.
+A step is: clear, take each row's token, submit (submit_each() in Python), collect; and, in `apply`, the
+masks onto float32 logits. Each row writes [a-z]* over the embedded vocabulary, so that what is measured
+is the clients. p50 in microseconds, the median of --runs runs; C++ is bench/client_loop_bench over
+client/cpp.
 """
 
 import argparse
@@ -44,8 +45,7 @@ def python_loop(module, address: str, rows: int, steps: int, transport: str, app
         targets = {row: row for row in range(rows)}
         for _ in range(WARM_UP + steps):
             start = time.perf_counter()
-            step.clear().take_each(ids, tokens)
-            stream.submit(step)
+            stream.submit_each(ids, tokens)
             result = stream.collect()
             if apply:
                 result.apply(applier, logits, targets)

@@ -109,6 +109,10 @@ absl::Status ReadSpan(const Element* data, std::int64_t count, const char* name,
   return absl::OkStatus();
 }
 
+// maskd_step_take_each().
+absl::Status TakeEach(maskd_step* step, const std::uint64_t* rows, const std::int32_t* tokens,
+                      std::int64_t count);
+
 }  // namespace maskd::client
 
 #endif  // MASKD_CLIENT_C_HANDLES_H_

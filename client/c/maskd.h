@@ -258,6 +258,11 @@ MASKD_API int32_t maskd_stream_going_away(const maskd_stream* stream);
 /* Sends a step and returns at once; `number` may be NULL. The step may be cleared and reused. */
 MASKD_API maskd_status* maskd_stream_submit(maskd_stream* stream, maskd_step* step,
                                             uint64_t* number);
+/* Sends a step that is nothing but the one token that each of `count` rows sampled: clears `step`,
+ * maskd_step_take_each() and maskd_stream_submit() in one call. */
+MASKD_API maskd_status* maskd_stream_submit_each(maskd_stream* stream, maskd_step* step,
+                                                 const uint64_t* rows, const int32_t* tokens,
+                                                 int64_t count, uint64_t* number);
 /* Waits for the reply to the oldest step that is under way. DEADLINE_EXCEEDED: try again. */
 MASKD_API maskd_status* maskd_stream_collect(maskd_stream* stream, int64_t timeout_ms,
                                              maskd_result* result);

@@ -73,18 +73,6 @@ absl::Status Take(maskd_step* step, std::uint64_t row, const std::int32_t* token
   return absl::OkStatus();
 }
 
-absl::Status TakeEach(maskd_step* step, const std::uint64_t* rows, const std::int32_t* tokens,
-                      std::int64_t count) {
-  if (absl::Status status = NotNull(step, "step"); !status.ok()) return status;
-  std::span<const std::uint64_t> named;
-  if (absl::Status status = ReadSpan(rows, count, "rows", named); !status.ok()) return status;
-  std::span<const std::int32_t> sampled;
-  absl::Status status = ReadSpan(tokens, count, "tokens", sampled);
-  if (!status.ok()) return status;
-  for (std::size_t i = 0; i < named.size(); ++i) step->step.Take(named[i], sampled.subspan(i, 1));
-  return absl::OkStatus();
-}
-
 absl::Status Draft(maskd_step* step, std::uint64_t row, const std::int32_t* drafts,
                    const std::int32_t* parents, std::int64_t draft_count) {
   if (absl::Status status = NotNull(step, "step"); !status.ok()) return status;
@@ -106,6 +94,19 @@ maskd_status* ChangeStep(maskd_step* step, const Change& change) {
 }
 
 }  // namespace
+
+absl::Status TakeEach(maskd_step* step, const std::uint64_t* rows, const std::int32_t* tokens,
+                      std::int64_t count) {
+  if (absl::Status status = NotNull(step, "step"); !status.ok()) return status;
+  std::span<const std::uint64_t> named;
+  if (absl::Status status = ReadSpan(rows, count, "rows", named); !status.ok()) return status;
+  std::span<const std::int32_t> sampled;
+  absl::Status status = ReadSpan(tokens, count, "tokens", sampled);
+  if (!status.ok()) return status;
+  for (std::size_t i = 0; i < named.size(); ++i) step->step.Take(named[i], sampled.subspan(i, 1));
+  return absl::OkStatus();
+}
+
 }  // namespace maskd::client
 
 using maskd::client::ChangeStep;

@@ -109,6 +109,14 @@ absl::Status Submit(maskd_stream* stream, maskd_step* step, std::uint64_t* numbe
   return absl::OkStatus();
 }
 
+absl::Status SubmitEach(maskd_stream* stream, maskd_step* step, const std::uint64_t* rows,
+                        const std::int32_t* tokens, std::int64_t count, std::uint64_t* number) {
+  if (absl::Status status = NotNull(step, "step"); !status.ok()) return status;
+  step->step.Clear();
+  if (absl::Status status = TakeEach(step, rows, tokens, count); !status.ok()) return status;
+  return Submit(stream, step, number);
+}
+
 absl::Status Collect(maskd_stream* stream, std::int64_t timeout_ms, maskd_result* result) {
   if (absl::Status status = NotNull(stream, "stream"); !status.ok()) return status;
   if (absl::Status status = NotNull(result, "result"); !status.ok()) return status;
@@ -188,6 +196,11 @@ int32_t maskd_stream_going_away(const maskd_stream* stream) {
 
 maskd_status* maskd_stream_submit(maskd_stream* stream, maskd_step* step, uint64_t* number) {
   return ToC(maskd::client::Submit(stream, step, number));
+}
+
+maskd_status* maskd_stream_submit_each(maskd_stream* stream, maskd_step* step, const uint64_t* rows,
+                                       const int32_t* tokens, int64_t count, uint64_t* number) {
+  return ToC(maskd::client::SubmitEach(stream, step, rows, tokens, count, number));
 }
 
 maskd_status* maskd_stream_collect(maskd_stream* stream, int64_t timeout_ms, maskd_result* result) {

@@ -259,8 +259,12 @@ static void TestDecode(maskd_stream *stream, maskd_step *step, maskd_result *res
   CHECK(row.error_code == MASKD_INVALID_ARGUMENT);
   CHECK(row.refused_index == 1 && row.refused_token == 'x' && row.token_count == 1);
   const int32_t last = 'c';
-  OK(maskd_step_take_each(step, rows, &last, 1));
-  RunStep(stream, step, result);
+  uint64_t number = 0;
+  OK(maskd_step_take(step, 7, sampled, 2)); /* is cleared away */
+  OK(maskd_stream_submit_each(stream, step, rows, &last, 1, &number));
+  OK(maskd_stream_collect(stream, kTimeoutMs, result));
+  CHECK(maskd_result_step(result) == number);
+  maskd_step_clear(step);
   row = OnlyRow(result);
   CHECK(row.token_count == 2 && row.may_end == 1);
   OK(maskd_step_close(step, 7));

@@ -158,6 +158,24 @@ def test_a_batch_of_sampled_tokens_in_one_call(client, stream):
         step.take_each([0, 1], [5])
 
 
+def test_a_batch_of_sampled_tokens_is_a_step_of_its_own(client, stream):
+    step = maskd.Step()
+    for row in range(3):
+        step.open(row, maskd.Grammar.regex("[ab][cd]{2}"), wait_s=20)
+    stream.run(step)
+    number = stream.submit_each([0, 2], [ord("a"), ord("b")])
+    stream.submit_each(np.array([2, 0]), np.array([ord("c"), ord("x")]))
+    result = stream.collect()
+    assert result.step == number
+    assert [(row.row, row.token_count) for row in result.rows] == [(0, 1), (2, 1)]
+    by_row = {row.row: row for row in stream.collect().rows}
+    assert by_row[2].token_count == 2 and by_row[2].refused is None
+    assert by_row[0].token_count == 1 and by_row[0].refused.id == ord("x")
+    with pytest.raises(maskd.MaskdError, match="tokens: are 1, there are 2 rows"):
+        stream.submit_each([0, 1], [5])
+    assert stream.in_flight == 0
+
+
 def test_a_tree_of_drafts(client, stream):
     step = maskd.Step().open(5, client.compile(maskd.Grammar.regex("a(bc|de)")))
     result = stream.run(step.draft(5, b"abd", [-1, 0, 0]))

@@ -118,6 +118,8 @@ _FUNCTIONS = {
     "stream_in_flight": (c_int32, [c_void_p]),
     "stream_going_away": (c_int32, [c_void_p]),
     "stream_submit": (STATUS, [c_void_p, c_void_p, POINTER(c_uint64)]),
+    "stream_submit_each": (STATUS, [c_void_p, c_void_p, c_void_p, c_void_p, c_int64,
+                                    POINTER(c_uint64)]),
     "stream_collect": (STATUS, [c_void_p, c_int64, c_void_p]),
     "stream_close": (STATUS, [c_void_p, c_int64]),
     "step_new": (c_void_p, []),

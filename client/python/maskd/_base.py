@@ -73,12 +73,7 @@ class StepBase(ABC):
 
     def take_each(self, rows: Any, tokens: Any) -> Self:
         """Gives each of the rows the one token that it sampled: a whole batch in one call."""
-        named = np.ascontiguousarray(rows, dtype=np.uint64)
-        sampled = _buffers.int32_array(tokens)
-        if named.size != sampled.size:
-            raise MaskdError("INVALID_ARGUMENT",
-                             f"tokens: are {sampled.size}, there are {named.size} rows")
-        self._take_each(named, sampled)
+        self._take_each(*one_each(rows, tokens))
         return self
 
     @abstractmethod
@@ -137,6 +132,16 @@ class StepBase(ABC):
     def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None: ...
 
 
+def one_each(rows: Any, tokens: Any) -> tuple[np.ndarray, np.ndarray]:
+    """As many tokens as rows, as the library reads them."""
+    named = np.ascontiguousarray(rows, dtype=np.uint64)
+    sampled = _buffers.int32_array(tokens)
+    if named.size != sampled.size:
+        raise MaskdError("INVALID_ARGUMENT",
+                         f"tokens: are {sampled.size}, there are {named.size} rows")
+    return named, sampled
+
+
 def _tokens(values: Iterable[int]) -> np.ndarray:
     return _buffers.int32_array(values if isinstance(values, np.ndarray) else list(values))
 
@@ -178,6 +183,11 @@ class StreamBase(ABC, Generic[_Step, _Result]):
     @abstractmethod
     def submit(self, step: _Step) -> int:
         """Sends the step and gives its number; the step may be cleared and used again."""
+
+    @abstractmethod
+    def submit_each(self, rows: Any, tokens: Any) -> int:
+        """Sends a step that is nothing but the one token that each of the rows sampled, as
+        Step.take_each() gives them, and gives its number."""
 
     @abstractmethod
     def collect(self, timeout_s: float = 10.0) -> _Result:

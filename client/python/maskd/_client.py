@@ -11,14 +11,17 @@ from maskd import _abi, _buffers
 from maskd._abi import lib
 from maskd._answers import Position, RefusedToken, RowResult, RowState, StepResultBase
 from maskd._applier import Applier
-from maskd._base import ClientBase, Opening, StepBase, StreamBase, reject_unknown
+from maskd._base import ClientBase, Opening, StepBase, StreamBase, one_each, reject_unknown
 from maskd._errors import NAMES, MaskdError
 from maskd._grammar import Grammar
 from maskd._masking import planes
 
 
 class Step(_abi.Handle, StepBase):
-    """One decode step: which rows open, what was sampled, which rows close. Kept and reused."""
+    """One decode step: which rows open, what was sampled, which rows close. Kept and reused.
+
+    Ids go to the library as bytes: an array's `ctypes` takes longer than a copy of thousands.
+    """
 
     def __init__(self) -> None:
         super().__init__(lib.maskd_step_new(), "step_free")
@@ -47,18 +50,18 @@ class Step(_abi.Handle, StepBase):
         lib.maskd_step_wait_for_compile(self.handle, milliseconds)
 
     def _take(self, row: int, tokens: np.ndarray) -> None:
-        lib.maskd_step_take(self.handle, row, tokens.ctypes.data, tokens.size)
+        lib.maskd_step_take(self.handle, row, tokens.tobytes(), tokens.size)
 
     def _take_each(self, rows: np.ndarray, tokens: np.ndarray) -> None:
-        lib.maskd_step_take_each(self.handle, rows.ctypes.data, tokens.ctypes.data, rows.size)
+        lib.maskd_step_take_each(self.handle, rows.tobytes(), tokens.tobytes(), rows.size)
 
     def rollback(self, row: int, token_count: int) -> Self:
         lib.maskd_step_rollback(self.handle, row, token_count)
         return self
 
     def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None:
-        lib.maskd_step_draft(self.handle, row, tokens.ctypes.data,
-                             None if parents is None else parents.ctypes.data, tokens.size)
+        lib.maskd_step_draft(self.handle, row, tokens.tobytes(),
+                             None if parents is None else parents.tobytes(), tokens.size)
 
     def set_remaining(self, row: int, token_count: int) -> Self:
         lib.maskd_step_set_remaining(self.handle, row, token_count)
@@ -157,6 +160,9 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
         self.welcome = json.loads(lib.maskd_stream_welcome_json(handle))
         self.mask_words = lib.maskd_stream_mask_words(handle)
         self._result = StepResult(self.mask_words)
+        self._each = Step()
+        self._number = ctypes.c_uint64()
+        self._to_number = ctypes.byref(self._number)
 
     @property
     def transport(self) -> str:
@@ -171,9 +177,14 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
         return bool(lib.maskd_stream_going_away(self.handle))
 
     def submit(self, step: Step) -> int:
-        number = ctypes.c_uint64()
-        lib.maskd_stream_submit(self.handle, step.handle, ctypes.byref(number))
-        return number.value
+        lib.maskd_stream_submit(self.handle, step.handle, self._to_number)
+        return self._number.value
+
+    def submit_each(self, rows: Any, tokens: Any) -> int:
+        named, sampled = one_each(rows, tokens)
+        lib.maskd_stream_submit_each(self.handle, self._each.handle, named.tobytes(),
+                                     sampled.tobytes(), named.size, self._to_number)
+        return self._number.value
 
     def collect(self, timeout_s: float = 10.0) -> StepResult:
         lib.maskd_stream_collect(self.handle, int(timeout_s * 1000), self._result.handle)

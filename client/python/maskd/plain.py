@@ -314,6 +314,9 @@ class Stream(StreamBase[Step, StepResult]):
         self._in_flight += 1
         return self._number
 
+    def submit_each(self, rows: Any, tokens: Any) -> int:
+        return self.submit(Step().take_each(rows, tokens))
+
     def collect(self, timeout_s: float = 10.0) -> StepResult:
         if self._in_flight == 0:
             raise MaskdError("FAILED_PRECONDITION", "no step is under way")
