@@ -18,6 +18,7 @@
 #include "client/c/maskd.h"
 #include "client/cpp/client.h"
 #include "client/cpp/failover_stream.h"
+#include "client/cpp/mask_plane.h"
 #include "client/cpp/mask_stream.h"
 
 struct maskd_status {
@@ -59,6 +60,10 @@ struct maskd_result {
   };
   std::vector<Strings> strings;
   std::int64_t vocab_size = 0;  // of the stream it was last collected from
+};
+
+struct maskd_mask_plane {
+  maskd::client::MaskPlane plane;
 };
 
 namespace maskd::client {

@@ -412,6 +412,20 @@ MASKD_API maskd_status* maskd_result_copy_positions(const maskd_result* result,
                                                     int64_t positions, int32_t* words,
                                                     int64_t words_per_row);
 
+/* The same into rows of `words` that stay from step to step, for engines that keep a bitmask: most
+ * rows have the mask that they had a step before, and that costs a comparison. `words` outlives it;
+ * whatever else writes there, maskd_mask_plane_forget() comes after it. One thread at a time. */
+typedef struct maskd_mask_plane maskd_mask_plane;
+MASKD_API maskd_status* maskd_mask_plane_new(int32_t* words, int64_t row_count,
+                                             int64_t words_per_row, maskd_mask_plane** plane);
+MASKD_API void maskd_mask_plane_free(maskd_mask_plane* plane);
+/* Row i * positions of `words`, and those after it, become the masks of order[i]. */
+MASKD_API maskd_status* maskd_mask_plane_write(maskd_mask_plane* plane, const maskd_result* result,
+                                               const uint64_t* order, int64_t count,
+                                               int64_t positions);
+/* Rows may have any words by now. */
+MASKD_API void maskd_mask_plane_forget(maskd_mask_plane* plane);
+
 /* Which row of the logits a position of a row masks. */
 typedef struct maskd_target {
   uint64_t row;

@@ -112,19 +112,47 @@ absl::Status ReadSnapshot(const maskd_result* result, std::int64_t index, char**
   return absl::OkStatus();
 }
 
+// So many positions of each of these rows.
+absl::Status ReadOrder(const std::uint64_t* order, std::int64_t count, std::int64_t positions,
+                       std::span<const std::uint64_t>& rows) {
+  if (absl::Status status = ReadSpan(order, count, "order", rows); !status.ok()) return status;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (positions >= 1 && positions <= kMost / std::max<std::int64_t>(count, 1)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("positions: ", positions, " are no count"));
+}
+
 absl::Status CopyPositions(const maskd_result* result, const std::uint64_t* order,
                            std::int64_t count, std::int64_t positions, std::int32_t* words,
                            std::int64_t words_per_row) {
   if (absl::Status status = NotNull(result, "result"); !status.ok()) return status;
   std::span<const std::uint64_t> rows;
-  if (absl::Status status = ReadSpan(order, count, "order", rows); !status.ok()) return status;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (positions < 1 || positions > kMost / std::max<std::int64_t>(count, 1)) {
-    return absl::InvalidArgumentError(absl::StrCat("positions: ", positions, " are no count"));
-  }
+  absl::Status status = ReadOrder(order, count, positions, rows);
+  if (!status.ok()) return status;
   return result->result.CopyPositions(
       rows, static_cast<int>(positions),
       {.words = words, .row_count = count * positions, .row_words = words_per_row});
+}
+
+absl::Status NewPlane(std::int32_t* words, std::int64_t row_count, std::int64_t words_per_row,
+                      maskd_mask_plane** plane) {
+  if (absl::Status status = NotNull(plane, "plane"); !status.ok()) return status;
+  std::span<const std::int32_t> rows;
+  absl::Status status = ReadSpan(words, row_count, "words", rows);
+  if (!status.ok()) return status;
+  *plane = new maskd_mask_plane{MaskPlane({words, row_count, words_per_row})};
+  return absl::OkStatus();
+}
+
+absl::Status WritePlane(maskd_mask_plane* plane, const maskd_result* result,
+                        const std::uint64_t* order, std::int64_t count, std::int64_t positions) {
+  if (absl::Status status = NotNull(plane, "plane"); !status.ok()) return status;
+  if (absl::Status status = NotNull(result, "result"); !status.ok()) return status;
+  std::span<const std::uint64_t> rows;
+  absl::Status status = ReadOrder(order, count, positions, rows);
+  return status.ok() ? plane->plane.Write(result->result, rows, static_cast<int>(positions))
+                     : status;
 }
 
 absl::Status ApplyResult(const maskd_result* result, const maskd_applier* applier,
@@ -196,6 +224,22 @@ maskd_status* maskd_result_copy_positions(const maskd_result* result, const uint
                                           int64_t count, int64_t positions, int32_t* words,
                                           int64_t words_per_row) {
   return ToC(maskd::client::CopyPositions(result, order, count, positions, words, words_per_row));
+}
+
+maskd_status* maskd_mask_plane_new(int32_t* words, int64_t row_count, int64_t words_per_row,
+                                   maskd_mask_plane** plane) {
+  return ToC(maskd::client::NewPlane(words, row_count, words_per_row, plane));
+}
+
+void maskd_mask_plane_free(maskd_mask_plane* plane) { delete plane; }
+
+maskd_status* maskd_mask_plane_write(maskd_mask_plane* plane, const maskd_result* result,
+                                     const uint64_t* order, int64_t count, int64_t positions) {
+  return ToC(maskd::client::WritePlane(plane, result, order, count, positions));
+}
+
+void maskd_mask_plane_forget(maskd_mask_plane* plane) {
+  if (plane != nullptr) plane->plane.Forget();
 }
 
 maskd_status* maskd_result_apply(const maskd_result* result, const maskd_applier* applier,

@@ -248,7 +248,21 @@ static void TestDecode(maskd_stream *stream, maskd_step *step, maskd_result *res
   const uint64_t order[] = {7};
   int32_t words[10] = {0};
   CHECK(maskd_stream_mask_words(stream) == 10);
+  int32_t kept[12] = {0};
+  maskd_mask_plane *plane = NULL;
+  OK(maskd_mask_plane_new(kept, 1, 12, &plane));
+  OK(maskd_mask_plane_write(plane, result, order, 1, 1));
+  memset(kept, 0xff, sizeof kept);
+  maskd_mask_plane_forget(plane);
+  OK(maskd_mask_plane_write(plane, result, order, 1, 1));
+  ExpectError(maskd_mask_plane_write(plane, result, order, 1, 2), MASKD_INVALID_ARGUMENT,
+              "buffer.row_count: 1 is less than 2 rows");
+  ExpectError(maskd_mask_plane_write(plane, result, order, 1, 0), MASKD_INVALID_ARGUMENT,
+              "positions: 0 are no count");
+  ExpectError(maskd_mask_plane_new(NULL, 1, 12, &plane), MASKD_INVALID_ARGUMENT, "words: is NULL");
+  maskd_mask_plane_free(plane);
   OK(maskd_result_copy_masks(result, order, 1, words, 10));
+  CHECK(memcmp(kept, words, sizeof words) == 0 && kept[10] == 0 && kept[11] == 0);
   CHECK(words['a' / 32] == (1 << ('a' % 32) | 1 << ('b' % 32)));
 
   const uint64_t rows[] = {7};

@@ -209,6 +209,34 @@ def allowed(words):
     return np.flatnonzero(bits).tolist()
 
 
+def test_a_bitmask_that_stays_from_step_to_step(client, stream):
+    step = maskd.Step()
+    for row, pattern in enumerate(["[a-e]*z", "a[b-d]{3}", ".*"]):
+        step.open(row, maskd.Grammar.regex(pattern), wait_s=20)
+    kept = np.full((4, stream.mask_words + 1), 7, dtype=np.int32)
+    plane = maskd.MaskPlane(kept)
+    order = [2, 0, 1]
+    for number in range(6):
+        if number == 3:
+            kept[:3] = number
+            plane.forget()
+        result = stream.run(step)
+        plane.write(result, order)
+        assert np.array_equal(kept[:3, :-1], result.masks(order)), number
+        assert not kept[:3, -1].any() and (kept[3] == 7).all()
+        step.clear().take_each([0, 1, 2], list(b"abcdbbza"[number:number + 3]))
+    step.clear().take(0, []).draft(0, b"ab")
+    result = stream.run(step)
+    plane.write(result, [0], positions=3)
+    assert np.array_equal(kept[:3, :-1], result.masks([0], positions=3))
+    for wrong, message in [(kept[:, :-1], "side by side"), (kept.astype(np.int64), "are int64"),
+                           (kept[:, ::2], "side by side")]:
+        with pytest.raises(maskd.MaskdError, match=message):
+            maskd.MaskPlane(wrong)
+    with pytest.raises(maskd.MaskdError, match="row 9: .*no answer"):
+        plane.write(result, [9])
+
+
 def test_masks_into_the_engines_own_array(stream):
     result = stream.run(maskd.Step().open(1, maskd.Grammar.choice(["q"]), wait_s=20))
     out = np.full((3, 12), 5, dtype=np.int32)

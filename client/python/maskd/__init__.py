@@ -17,7 +17,8 @@ import pkgutil
 # The stubs, maskd.v1, may lie in another folder of sys.path (scripts/python-stubs).
 __path__ = pkgutil.extend_path(__path__, __name__)
 
-from maskd._api import Applier, Client, Dictionary, FailoverStream, Step, StepResult, Stream
+from maskd._api import (Applier, Client, Dictionary, FailoverStream, MaskPlane, Step, StepResult,
+                        Stream)
 from maskd._answers import Position, RefusedToken, RowResult, RowState
 from maskd._errors import MaskdError
 from maskd._grammar import Compiled, Grammar
@@ -27,6 +28,6 @@ from maskd._row_map import Scheduled, row_map
 
 __all__ = [
     "Applier", "Client", "Compiled", "Dictionary", "FailoverStream", "Grammar",
-    "LlamaCppProcessor", "MaskdError", "Position", "RefusedToken", "Row", "RowResult", "RowState",
+    "LlamaCppProcessor", "MaskPlane", "MaskdError", "Position", "RefusedToken", "Row", "RowResult", "RowState",
     "Scheduled", "Step", "StepResult", "Stream", "TransformersProcessor", "row_map",
 ]

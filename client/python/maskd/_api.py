@@ -27,8 +27,9 @@ PLAIN = _is_plain()
 if TYPE_CHECKING or not PLAIN:
     from maskd._applier import Applier, Dictionary
     from maskd._client import Client, FailoverStream, Step, StepResult, Stream
+    from maskd._mask_plane import MaskPlane
 else:
-    from maskd.plain import Applier, Client, Dictionary, Step, StepResult, Stream
+    from maskd.plain import Applier, Client, Dictionary, MaskPlane, Step, StepResult, Stream
 
     class FailoverStream(Stream):
         """Of the library alone."""
@@ -36,5 +37,5 @@ else:
         def __init__(self, *_: object, **__: object) -> None:
             raise MaskdError("UNIMPLEMENTED", "a stream over several addresses needs libmaskd")
 
-__all__ = ["PLAIN", "Applier", "Client", "Dictionary", "FailoverStream", "Step", "StepResult",
-           "Stream"]
+__all__ = ["PLAIN", "Applier", "Client", "Dictionary", "FailoverStream", "MaskPlane", "Step",
+           "StepResult", "Stream"]

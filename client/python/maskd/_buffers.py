@@ -157,6 +157,29 @@ def _view(of: _Kind, given: Any) -> tuple[_abi.Logits, object]:
     raise _refuse(of, f"are a {type(given).__name__}, neither a numpy array nor a DLPack tensor")
 
 
+def packed_rows(bitmask: Any) -> tuple[_abi.Logits, object]:
+    """words_view() of rows without anything between them."""
+    rows, keep = words_view(bitmask)
+    if rows.row_stride != rows.width:
+        raise _refuse(_WORDS, "its rows do not lie side by side")
+    return rows, keep
+
+
+def array_of(plane: Any, kind: np.dtype) -> np.ndarray:
+    """A plane's elements as numbers of that kind, in place."""
+    size, count = kind.itemsize, byte_count(plane, kind.itemsize)
+    memory: Any = (ctypes.c_char * count).from_address(plane.data or 0) if count else b""
+    return np.ndarray((plane.row_count, plane.width), kind, memory,
+                      strides=(size * plane.row_stride, size))
+
+
+def byte_count(plane: Any, size: int) -> int:
+    """From its first element to its last."""
+    if plane.row_count == 0:
+        return 0
+    return int((plane.row_count - 1) * plane.row_stride + plane.width) * size
+
+
 # As maskd_bias.
 BIAS = np.dtype([("id", np.int32), ("bias", np.float32)])
 

@@ -1,6 +1,5 @@
 """Masks onto logits with numpy, where there is no library: the interface of maskd._applier."""
 
-import ctypes
 import math
 import os
 from collections.abc import Sequence
@@ -8,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from maskd import _abi
+from maskd import _abi, _buffers
 from maskd._errors import MaskdError
 from maskd._masking import ApplierBase, DictionaryBase, Row
 from maskd._plain_numbers import tune
@@ -69,8 +68,8 @@ class Applier(ApplierBase):
         _check_output(plane, output)
         _check(rows, plane, vocab, dictionary)
         minus_infinity = _MINUS_INFINITY[plane.type]
-        source = _elements(plane, minus_infinity.dtype)
-        target = source if output is plane else _elements(output, minus_infinity.dtype)
+        source = _buffers.array_of(plane, minus_infinity.dtype)
+        target = source if output is plane else _buffers.array_of(output, minus_infinity.dtype)
         for row in rows:
             elements = target[row.logits_row]
             if output is not plane:
@@ -81,24 +80,10 @@ class Applier(ApplierBase):
 
     def _apply_bitmask(self, plane: _abi.Logits, words: _abi.Logits, rows: np.ndarray | None,
                        vocab: int) -> None:
-        lines = _elements(words, np.dtype(np.uint32)).view(np.int32)[:, :(vocab + 31) // 32]
+        lines = _buffers.array_of(words, np.dtype(np.uint32)).view(np.int32)[:, :(vocab + 31) // 32]
         order = range(len(lines)) if rows is None else rows.tolist()
         masks = [Row.dense(at, line) for at, line in zip(order, lines, strict=True)]
         self._apply(plane, plane, masks, vocab, None)
-
-
-def _elements(plane: Any, kind: np.dtype) -> np.ndarray:
-    """The logits as unsigned numbers, in place."""
-    size, count = kind.itemsize, _byte_count(plane, kind.itemsize)
-    memory: Any = (ctypes.c_char * count).from_address(plane.data or 0) if count else b""
-    return np.ndarray((plane.row_count, plane.width), kind, memory,
-                      strides=(size * plane.row_stride, size))
-
-
-def _byte_count(plane: Any, size: int) -> int:
-    if plane.row_count == 0:
-        return 0
-    return int((plane.row_count - 1) * plane.row_stride + plane.width) * size
 
 
 def _mask(elements: np.ndarray, row: Row, vocab: int, dictionary: Dictionary | None,
@@ -173,7 +158,7 @@ def _check_output(plane: Any, output: Any) -> None:
                        f"{plane.row_count} rows of {plane.width}")
     begins = [each.data or 0 for each in (plane, output)]
     size = _MINUS_INFINITY[plane.type].dtype.itemsize
-    ends = [begin + _byte_count(each, size)
+    ends = [begin + _buffers.byte_count(each, size)
             for begin, each in zip(begins, (plane, output), strict=True)]
     if begins[0] < ends[1] and begins[1] < ends[0]:
         raise _refused("output.data", "shares memory with the logits")

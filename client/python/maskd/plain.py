@@ -17,7 +17,7 @@ import numpy as np
 from google.protobuf import json_format
 from google.rpc import error_details_pb2, status_pb2
 
-from maskd import _abi
+from maskd import _abi, _buffers
 from maskd._answers import Position, RefusedToken, RowResult, RowState, StepResultBase
 from maskd._base import ClientBase, Opening, StepBase, StreamBase, reject_unknown
 from maskd._errors import NAMES, MaskdError
@@ -230,6 +230,24 @@ class StepResult(StepResultBase):
             made.tuned({each.id: each.bias for each in wire.biases},
                        wire.temperature if wire.HasField("temperature") else 1)
         return made
+
+
+class MaskPlane:
+    """The packed masks of a batch in the engine's own array, kept from step to step.
+
+    As the library's, but that every row is written in every step.
+    """
+
+    def __init__(self, bitmask: Any) -> None:
+        rows, self._keep = _buffers.packed_rows(bitmask)
+        self._words = _buffers.array_of(rows, np.dtype(np.int32))
+
+    def write(self, result: StepResult, order: Sequence[int], positions: int = 1) -> None:
+        """As StepResult.masks() with the array as its `out`."""
+        result.masks(order, self._words, positions)
+
+    def forget(self) -> None:
+        """Nothing is remembered."""
 
 
 def _row_result(reply: Any, masks: list[Mask]) -> RowResult:
