@@ -269,6 +269,11 @@ std::int64_t Automaton::mask_count() const {
   return static_cast<std::int64_t>(kept_masks_.size());
 }
 
+double Automaton::room() const {
+  const MutexLock lock(&mutex_);
+  return derivative_.room();
+}
+
 std::int64_t Automaton::held_bytes() const {
   const MutexLock lock(&mutex_);
   return derivative_.held_bytes() + signatures_.held_bytes();

@@ -171,6 +171,8 @@ class Automaton {
   [[nodiscard]] bool remembers() const { return remembers_; }
 
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
+  // How much of what it may hold is left: 1 for all, 0 for nothing.
+  [[nodiscard]] double room() const ABSL_LOCKS_EXCLUDED(mutex_);
   // States that have their mask.
   [[nodiscard]] std::int64_t mask_count() const ABSL_LOCKS_EXCLUDED(mutex_);
   [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);

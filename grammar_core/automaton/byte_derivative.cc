@@ -77,6 +77,15 @@ bool ByteDerivative::WithinLimits(Work& work) const {
   return work.ok();
 }
 
+double ByteDerivative::room() const {
+  const auto left = [](std::int64_t used, std::int64_t most) {
+    return 1 - static_cast<double>(used) / static_cast<double>(std::max<std::int64_t>(most, 1));
+  };
+  return std::clamp(
+      std::min(left(store_->size(), limits_.terms), left(held_bytes(), limits_.grammar_bytes)), 0.0,
+      1.0);
+}
+
 std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
   std::atomic<std::atomic<TermId>*>& link = store_->mutable_links(id).row;
   std::atomic<TermId>* row = link.load(std::memory_order_relaxed);

@@ -43,6 +43,8 @@ class ByteDerivative {
   // The byte classes that a term may take, and perhaps more.
   FirstClasses::Set FirstOf(TermId term) { return first_.Of(term); }
 
+  // How much of what this may hold is left, in terms and bytes: 1 for all, 0 for nothing.
+  [[nodiscard]] double room() const;
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:

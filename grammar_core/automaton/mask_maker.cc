@@ -25,6 +25,8 @@ constexpr int kMaxIntersections = 2;
 constexpr int kMaxDepth = 8;
 // A length that leaves fewer characters before the pattern's end is near for too many tokens.
 constexpr std::uint32_t kFewChars = 16;
+// Under more conditions it may be hard to tell whether a text of small counts is left.
+constexpr std::size_t kFewConditions = 4;
 // A run of bytes of a larger set has too many ways to be cut.
 constexpr std::size_t kMaxRunBytes = 32;
 
@@ -167,6 +169,10 @@ bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask
   const Term& cell = automaton_->term(parts.cell);
   const PartialChar partial = PartialChar::Unpack(cell.b);
   if (cell.c != kNoObject || partial.phase != CharPhase::kStart) return false;
+  const Term& text = automaton_->term(cell.a);
+  if (text.kind == TermKind::kAnd && automaton_->store().list(text.a).size() > kFewConditions) {
+    return false;
+  }
   const std::optional<CountBounds> bounds = automaton_->BoundsOf(cell.a);
   if (!bounds.has_value()) return false;
   const MaskRef more = MaskOf(automaton_->Encoded(bounds->more, partial.spelling, parts.tail));
@@ -244,7 +250,7 @@ bool MaskMaker::MakeByHead(const Parts& parts, MaskBuilder* mask) {
 
 void MaskMaker::MakeByWalkOrClosure(TermId state, Route route, MaskBuilder* mask) {
   const TokenTrie& all = masks_->index().trie();
-  if (route == Route::kWalk) {
+  if (route == Route::kWalk || states_.SparesTerms(state)) {
     Walk(all, state, kAllNodes, mask);
     return;
   }

@@ -9,6 +9,7 @@ WalkStates::WalkStates(Automaton* automaton, Work* work)
     : automaton_(automaton),
       work_(work),
       row_size_(std::max(static_cast<std::uint32_t>(automaton->classes().count()), kFailed + 1)),
+      most_terms_(static_cast<std::size_t>(kMostTerms * automaton->room())),
       conditions_(automaton, work) {
   for (int byte = 0; byte < 256; ++byte) {
     class_of_[byte] =
@@ -25,7 +26,7 @@ WalkStates::State WalkStates::Enter(TermId term) {
   }
   const auto [at, is_new] = states_.try_emplace(term, static_cast<State>(table_.size()));
   if (!is_new) return at->second;
-  if (terms_.size() > kMostTerms) {
+  if (terms_.size() > most_terms_) {
     if (const std::optional<std::uint32_t> index = conditions_.Enter(term); index.has_value()) {
       return at->second = kConditions + *index;
     }

@@ -43,6 +43,12 @@ class WalkStates {
     return known != kUnknown ? known : MakeStep(state, byte);
   }
 
+  // Whether to walk from `term` in place of what makes more terms: the automaton is filling up, and
+  // the walk goes on in products.
+  bool SparesTerms(TermId term) {
+    return 2 * most_terms_ < kMostTerms && conditions_.Enter(term).has_value();
+  }
+
   // The lowest floor (see term.h) of the states that were stepped from.
   [[nodiscard]] std::uint32_t lowest_floor() const { return lowest_floor_; }
 
@@ -50,9 +56,10 @@ class WalkStates {
   static constexpr State kUnknown = 0xFFFFFFFF;
   // From here on states are those of `conditions_`.
   static constexpr State kConditions = 1U << 31;
-  // After so many states no more terms are made of strings under many conditions. Terms are kept
-  // for the next masks, products are not: one rich pattern is to end before.
-  static constexpr std::size_t kMostTerms = 2048;
+  // After so many states no more terms are made of strings under many conditions; after fewer, as
+  // the automaton fills, which outlives the walk. Terms are kept for the next masks, products are
+  // not: one rich pattern is to end before.
+  static constexpr std::size_t kMostTerms = 512;
 
   State MakeStep(State state, unsigned char byte);
   State StepConditions(State state, unsigned char byte);
@@ -60,6 +67,7 @@ class WalkStates {
   Automaton* automaton_;
   Work* work_;
   const std::uint32_t row_size_;  // at least kFailed + 1
+  const std::size_t most_terms_;
   std::array<std::uint8_t, 256> class_of_;
   // A state is the place of its row in the table. The first row stands for kDead and kFailed.
   std::vector<State> table_;

@@ -39,6 +39,8 @@ ABSL_FLAG(std::string, vocab, "bytes", "llama3, or bytes: the embedded vocabular
 ABSL_FLAG(int, schemas, 60, "Schemas.");
 ABSL_FLAG(int, walks, 2, "Walks of each schema.");
 ABSL_FLAG(std::uint64_t, seed, 1, "Seed of the first schema; each further one has the next.");
+ABSL_FLAG(bool, counts, false,
+          "Adds a pattern of counts within counts to each schema; texts are longer then.");
 ABSL_FLAG(bool, print_schemas, false, "A line for each schema: its seed, source and slowest step.");
 
 namespace maskd {
@@ -91,6 +93,12 @@ Conditions RandomConditions(Random* random) {
     conditions.all.push_back({RandomPattern(random), Draw(random, 0, 2) == 0});
   }
   conditions.max_length = static_cast<std::size_t>(Draw(random, 5, 24));
+  if (absl::GetFlag(FLAGS_counts)) {
+    conditions.all.push_back({absl::StrCat("^([a-z]{1,", Draw(random, 20, 63), "}", Letter(random),
+                                           "){1,", Draw(random, 8, 15), "}[a-z]*$"),
+                              false});
+    conditions.max_length = static_cast<std::size_t>(Draw(random, 40, 255));
+  }
   conditions.min_length = Draw(random, 0, 3) == 0 ? conditions.max_length / 2 : 0;
   return conditions;
 }
