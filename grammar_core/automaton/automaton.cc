@@ -48,9 +48,9 @@ TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
   return derivative_.Step(state, byte_class, work);
 }
 
-FirstClasses::Set Automaton::FirstOf(TermId state) {
+FirstClasses::Set Automaton::FirstOf(TermId state, Work& work) {
   const MutexLock lock(&mutex_);
-  return derivative_.FirstOf(state);
+  return derivative_.FirstOf(state, work);
 }
 
 TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work) {

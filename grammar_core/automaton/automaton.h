@@ -145,7 +145,7 @@ class Automaton {
   // For RowMemory: the classes of bytes that `state` may take; the same state as if its last byte
   // had not begun an array of distinct items, and of that only what is within it, and what is not;
   // the bounds of a row; `mask`, that of row->Shared(state), without what the row may not repeat.
-  [[nodiscard]] FirstClasses::Set FirstOf(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] FirstClasses::Set FirstOf(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   [[nodiscard]] TermId WithoutDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   struct Split {
     TermId inside;

@@ -240,6 +240,27 @@ void ByteDerivative::FillCharacters(TermId id, std::atomic<TermId>* row, Work& w
   }
 }
 
+FirstClasses::Set ByteDerivative::FirstOf(TermId id, Work& work) {
+  FirstClasses::Set first = first_.Of(id);
+  const Term& whole = store_->term(id);
+  if (!first_.TakesMost(whole)) return first;
+  const bool is_cat = whole.kind == TermKind::kCat;
+  const Term& cell = is_cat ? store_->term(whole.a) : whole;
+  const PartialChar start = {PartialChar::Unpack(cell.b).spelling};
+  const CharEdges& edges = characters_->LiveEdges(cell.a, work);
+  if (!work.ok()) return first;
+  FirstClasses::Set behind;
+  if (is_cat && cell.nullable) behind = first_.Of(whole.b);
+  for (std::size_t c = first._Find_first(); c < first.size(); c = first._Find_next(c)) {
+    const unsigned char byte = classes_->Sample(static_cast<int>(c));
+    if (byte < kAsciiEnd && !behind.test(c) && FindEdge(edges, byte) == nullptr &&
+        StepChar(start, byte).result == CharStep::Result::kCharacter) {
+      first.reset(c);
+    }
+  }
+  return first;
+}
+
 TermId ByteDerivative::DerivePartial(const Term& term, const PartialChar& partial,
                                      const CharEdges& edges) {
   const Completions completions = CompletionsOf(partial);

@@ -40,8 +40,9 @@ class ByteDerivative {
   // is met; nothing is kept then.
   TermId Step(TermId term, int byte_class, Work& work);
 
-  // The byte classes that a term may take, and perhaps more.
-  FirstClasses::Set FirstOf(TermId term) { return first_.Of(term); }
+  // The byte classes that a term may take, and perhaps more. Of a string that it begins with its
+  // ASCII characters and no others, so that a search need not try them all.
+  FirstClasses::Set FirstOf(TermId term, Work& work);
 
   // How much of what this may hold is left, in terms and bytes: 1 for all, 0 for nothing.
   [[nodiscard]] double room() const;

@@ -33,7 +33,7 @@ std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
 std::optional<std::uint32_t> ConditionStates::TailOf(TermId tail, Spelling spelling) {
   const auto [known, is_new] = tail_ids_.try_emplace(tail, kNone);
   if (!is_new) return known->second == kNone ? std::nullopt : std::optional(known->second);
-  const FirstClasses::Set first = automaton_->FirstOf(tail);
+  const FirstClasses::Set first = automaton_->FirstOf(tail, *work_);
   for (int c = 0; c < automaton_->classes().count(); ++c) {
     const bool is_in_string =
         StepChar({spelling}, automaton_->classes().Sample(c)).result != CharStep::Result::kRefused;

@@ -118,7 +118,7 @@ bool DistinctSearch::IsOtherSpelling(const Place& at, absl::string_view number,
 // unless lines break. The last of `next` is tried first, an escape after all others.
 bool DistinctSearch::Expand(std::uint32_t from, std::vector<Place>* next, Work& work) {
   const Place at = places_[from];
-  const FirstClasses::Set first = row_->automaton().FirstOf(at.way.term);
+  const FirstClasses::Set first = row_->automaton().FirstOf(at.way.term, work);
   const std::string number = row_->NumberAt(at.way);
   for (const bool space : {false, true}) {
     for (std::size_t c = first._Find_first(); c < first.size(); c = first._Find_next(c)) {

@@ -159,7 +159,7 @@ class ItemTokens::Search {
       FirstClasses::Set first;
     };
     const std::span<const TrieNode> nodes = tokens_.index_->trie().nodes();
-    std::vector<Level> path = {{{state, false}, row_.FirstOf(state)}};
+    std::vector<Level> path = {{{state, false}, row_.FirstOf(state, work_)}};
     for (std::size_t i = 0; i < nodes.size();) {
       path.resize(nodes[i].depth);
       const auto byte = static_cast<unsigned char>(nodes[i].byte);
@@ -172,7 +172,7 @@ class ItemTokens::Search {
       if (matters && next.state == kNothingTerm) ForbidBelow(i);
       const bool deeper =
           next.state != kNothingTerm && (next.narrowed || row_.MayRepeat(next.state));
-      if (deeper) path.push_back({next, row_.FirstOf(next.state)});
+      if (deeper) path.push_back({next, row_.FirstOf(next.state, work_)});
       i += deeper ? 1 : nodes[i].skip;
     }
     TryLong(state);

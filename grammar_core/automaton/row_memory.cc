@@ -191,9 +191,9 @@ bool RowMemory::MayBeginAnother(State state, absl::string_view bytes) const {
                   [&](DistinctArrays::Id array) { return arrays_.MayBeginAnother(array, bytes); });
 }
 
-FirstClasses::Set RowMemory::FirstOf(State state) const {
+FirstClasses::Set RowMemory::FirstOf(State state, Work& work) const {
   FirstClasses::Set first;
-  for (const Way& way : WaysOf(state)) first |= automaton_->FirstOf(way.term);
+  for (const Way& way : WaysOf(state)) first |= automaton_->FirstOf(way.term, work);
   return first;
 }
 

@@ -93,7 +93,7 @@ class RowMemory {
   [[nodiscard]] bool MayRepeat(State state) const;
   [[nodiscard]] bool MayRepeatBehind(State state, unsigned char byte) const;
   [[nodiscard]] bool MayBeginAnother(State state, absl::string_view bytes) const;
-  [[nodiscard]] FirstClasses::Set FirstOf(State state) const;
+  [[nodiscard]] FirstClasses::Set FirstOf(State state, Work& work) const;
   [[nodiscard]] bool InString(State state) const;
   [[nodiscard]] Automaton& automaton() const { return *automaton_; }
 

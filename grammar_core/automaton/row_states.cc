@@ -57,6 +57,12 @@ RowStates::State RowStates::StepToken(State state, TokenId id, std::size_t* take
   return scratch.Keep(AtTokenEnd(memory_->Union(next, named)));
 }
 
+FirstClasses::Set RowStates::FirstOf(State state, Work& work) const {
+  if (!IsOwn(state)) return automaton_->FirstOf(state, work);
+  const auto lock = memory_->Lock();
+  return memory_->FirstOf(state, work);
+}
+
 RowStates::OnlyByte RowStates::FindOnlyByte(State state, Work& work) const {
   OnlyByte only;
   for (int byte = 0; byte < 256; ++byte) {

@@ -55,6 +55,9 @@ class RowStates {
     return IsOwn(state) ? state : automaton_->AtTokenEnd(state);  // those count no tokens
   }
 
+  // The classes of bytes that `state` may take, and perhaps more; meaningless when `work` failed.
+  [[nodiscard]] FirstClasses::Set FirstOf(State state, Work& work) const;
+
   // The one byte that `state` takes, if it takes just one, and no token by name; meaningless when
   // `work` failed.
   struct OnlyByte {

@@ -208,9 +208,10 @@ class Search {
       }
       return;
     }
-    const ByteClasses& classes = states_.classes();
-    for (int c = at.next_class; c < classes.count(); ++c) {
-      const unsigned char byte = classes.Sample(c);
+    const FirstClasses::Set first = states_.FirstOf(at.state, *work_);
+    for (int c = at.next_class; c < states_.classes().count(); ++c) {
+      if (!first.test(static_cast<std::size_t>(c))) continue;
+      const unsigned char byte = states_.classes().Sample(c);
       const State next = states_.Take(at.state, byte, *work_);
       if (next == kFailedTerm) return;
       if (next == kNothingTerm) continue;

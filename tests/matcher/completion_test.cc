@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/compile/compiler.h"
@@ -189,6 +190,32 @@ TEST(CompletionTest, IsFoundWhereObjectsNeedSomeMemberOfAKind) {
   ASSERT_TRUE(shortest.ok()) << shortest.status();
   EXPECT_EQ(shortest->size(), std::string(R"({"a":{"c":"99"}})").size()) << *shortest;
   EXPECT_EQ(matcher.LeastBytes(), shortest->size());
+}
+
+// Of a name's next characters only those that some name has are tried.
+TEST(CompletionTest, IsFoundThroughManyRequiredNames) {
+  constexpr int kNames = 400;
+  std::string properties;
+  std::string required;
+  std::string expected;
+  for (int i = 0; i < kNames; ++i) {
+    const std::string name = absl::StrCat("\"zzzz-name-of-a-member-", 100 + i, "-yyyyyyyy\"");
+    absl::StrAppend(&properties, i == 0 ? "" : ", ", name, R"(: {"const": 7})");
+    absl::StrAppend(&required, i == 0 ? "" : ", ", name);
+    absl::StrAppend(&expected, i == 0 ? "" : ",", name, ":7");
+  }
+  const GrammarSource source = {"json_schema",
+                                absl::StrCat(R"({"type": "object", "properties": {)", properties,
+                                             R"(}, "required": [)", required, "]}"),
+                                {}};
+  Budget budget = Budget::Unlimited();
+  const auto grammar =
+      CompileGrammar(source, TokenizerSpace::Create(TestVocabulary()), Limits(), budget);
+  ASSERT_TRUE(grammar.ok()) << grammar.status();
+  Matcher matcher(*grammar);
+  const auto shortest = matcher.ShortestCompletion(1 << 20);
+  ASSERT_TRUE(shortest.ok()) << shortest.status();
+  EXPECT_EQ(*shortest, absl::StrCat("{", expected, "}"));
 }
 
 TEST(CompletionTest, OwnStopIdsAreNoTextOnTheWay) {

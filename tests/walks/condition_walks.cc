@@ -39,6 +39,9 @@ ABSL_FLAG(std::string, vocab, "bytes", "llama3, or bytes: the embedded vocabular
 ABSL_FLAG(int, schemas, 60, "Schemas.");
 ABSL_FLAG(int, walks, 2, "Walks of each schema.");
 ABSL_FLAG(std::uint64_t, seed, 1, "Seed of the first schema; each further one has the next.");
+ABSL_FLAG(int, min_conditions, 2, "Patterns of a schema, at least.");
+ABSL_FLAG(int, max_conditions, 9, "Patterns of a schema, at most.");
+ABSL_FLAG(int, max_gap, 8, "Characters that a pattern such as a.{3}b counts, at most.");
 ABSL_FLAG(bool, counts, false,
           "Adds a pattern of counts within counts to each schema; texts are longer then.");
 ABSL_FLAG(bool, print_schemas, false, "A line for each schema: its seed, source and slowest step.");
@@ -76,7 +79,8 @@ std::string RandomPattern(Random* random) {
     case 0:
     case 1:
     case 2:
-      return absl::StrCat(letter(), ".{", Draw(random, 1, 8), "}", letter());
+      return absl::StrCat(letter(), ".{", Draw(random, 1, absl::GetFlag(FLAGS_max_gap)), "}",
+                          letter());
     case 3:
       return absl::StrCat(letter(), letter(), "|", letter(), "[", letter(), letter(), "]");
     case 4:
@@ -88,7 +92,8 @@ std::string RandomPattern(Random* random) {
 
 Conditions RandomConditions(Random* random) {
   Conditions conditions;
-  const int count = Draw(random, 2, 9);
+  const int count =
+      Draw(random, absl::GetFlag(FLAGS_min_conditions), absl::GetFlag(FLAGS_max_conditions));
   for (int i = 0; i < count; ++i) {
     conditions.all.push_back({RandomPattern(random), Draw(random, 0, 2) == 0});
   }
