@@ -192,6 +192,11 @@ def bias_array(biases: Mapping[int, float] | None) -> np.ndarray:
     return np.array(sorted((biases or {}).items()), dtype=BIAS)
 
 
+def row_ids(order: Any) -> bytes:
+    """As the library reads them."""
+    return np.array(order, dtype=np.uint64).tobytes()
+
+
 def int32_array(values: Any) -> np.ndarray:
     """Ids or words: int32, side by side; not copied when they are so already."""
     return np.ascontiguousarray(values, dtype=np.int32)

@@ -137,9 +137,8 @@ class StepResult(_abi.Handle, StepResultBase):
                 for i in range(lib.maskd_result_snapshot_count(self.handle))]
 
     def _copy_masks(self, order: Sequence[int], out: np.ndarray, positions: int) -> None:
-        ids = (ctypes.c_uint64 * len(order))(*order)
-        lib.maskd_result_copy_positions(self.handle, ids, len(order), positions, out.ctypes.data,
-                                        out.shape[1])
+        lib.maskd_result_copy_positions(self.handle, _buffers.row_ids(order), len(order),
+                                        positions, out.ctypes.data, out.shape[1])
 
     def _apply(self, applier: Applier, logits: Any, targets: list[Any], out: Any) -> None:
         structs = (_abi.Target * len(targets))(*targets)

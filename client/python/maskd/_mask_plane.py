@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from maskd import _abi, _buffers
 from maskd._abi import lib
 from maskd._client import StepResult
@@ -28,8 +26,8 @@ class MaskPlane(_abi.Handle):
 
     def write(self, result: StepResult, order: Sequence[int], positions: int = 1) -> None:
         """As StepResult.masks() with the array as its `out`."""
-        ids = np.array(order, dtype=np.uint64).tobytes()
-        lib.maskd_mask_plane_write(self.handle, result.handle, ids, len(order), positions)
+        lib.maskd_mask_plane_write(self.handle, result.handle, _buffers.row_ids(order), len(order),
+                                   positions)
 
     def forget(self) -> None:
         """Rows may have any words by now."""
