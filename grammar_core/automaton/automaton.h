@@ -142,10 +142,13 @@ class Automaton {
   ObjectTerms::NameTexts NamesOf(TermId cell, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId EndOfName(TermId cell, std::uint32_t name, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // For RowMemory: the classes of bytes that `state` may take; the same state as if its last byte
-  // had not begun an array of distinct items, and of that only what is within it, and what is not;
-  // the bounds of a row; `mask`, that of row->Shared(state), without what the row may not repeat.
+  // For searches: the classes of bytes that `state` may take, and perhaps more. Meaningless where
+  // `work` failed.
   [[nodiscard]] FirstClasses::Set FirstOf(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // For RowMemory: the same state as if its last byte had not begun an array of distinct items, and
+  // of that only what is within it, and what is not; the bounds of a row; `mask`, that of
+  // row->Shared(state), without what the row may not repeat.
   [[nodiscard]] TermId WithoutDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   struct Split {
     TermId inside;
