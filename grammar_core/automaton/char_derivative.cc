@@ -364,7 +364,7 @@ CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
   CharEdges edges;
   std::vector<TermId> last_targets;
   TermId last = kNothingTerm;
-  SweepAll(std::span(lists), kAllCharacters,
+  SweepAll(lists, kAllCharacters,
            [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
              if (targets != last_targets) {
                last = join(targets);

@@ -1,7 +1,7 @@
 // What each next character of a term of characters leads to.
 //
 // Layout   an edge list ascends, its ranges do not overlap, and neighbours with one target are one
-//          edge; characters in no edge lead to Nothing.
+//          edge; characters in no edge lead to Nothing, To{}.
 // Threads  plain values.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_CHAR_EDGES_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_CHAR_EDGES_H_
@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "grammar_core/automaton/term.h"
@@ -18,41 +17,47 @@
 
 namespace maskd {
 
-// Characters lo to hi, both included, and the term behind them.
-struct CharEdge {
+// Characters lo to hi, both included, and what is behind them.
+template <typename To>
+struct EdgeTo {
   std::uint32_t lo;
   std::uint32_t hi;
-  TermId to;
+  To to;
 };
+using CharEdge = EdgeTo<TermId>;
 using CharEdges = std::vector<CharEdge>;
+static_assert(kNothingTerm == TermId{});
 
 // The first edge that ends at or after the beginning of `range`.
-inline CharEdges::const_iterator FirstIn(const CharEdges& edges, const CharRange& range) {
+template <typename To>
+auto FirstIn(const std::vector<EdgeTo<To>>& edges, const CharRange& range) {
   return std::partition_point(edges.begin(), edges.end(),
-                              [&](const CharEdge& edge) { return edge.hi < range.lo; });
+                              [&](const EdgeTo<To>& edge) { return edge.hi < range.lo; });
 }
 
 // The edge that holds `character`, or null.
-inline const CharEdge* FindEdge(const CharEdges& edges, std::uint32_t character) {
+template <typename To>
+const EdgeTo<To>* FindEdge(const std::vector<EdgeTo<To>>& edges, std::uint32_t character) {
   const auto edge = FirstIn(edges, {character, character});
   return edge == edges.end() || edge->lo > character ? nullptr : &*edge;
 }
 
 // Calls visit(lo, hi, targets) for each maximal range within `range` on which all lists are
-// constant; in the order of the lists, kNothingTerm stands for "in no edge".
-template <typename Visit>
-void SweepAll(std::span<const CharEdges* const> lists, const CharRange& range, Visit visit) {
-  std::vector<CharEdges::const_iterator> edge(lists.size());
-  std::vector<TermId> targets(lists.size());
+// constant; in the order of the lists, To{} stands for "in no edge".
+template <typename To, typename Visit>
+void SweepAll(const std::vector<const std::vector<EdgeTo<To>>*>& lists, const CharRange& range,
+              Visit visit) {
+  std::vector<typename std::vector<EdgeTo<To>>::const_iterator> edge(lists.size());
+  std::vector<To> targets(lists.size());
   for (std::size_t i = 0; i < lists.size(); ++i) edge[i] = FirstIn(*lists[i], range);
   for (std::uint32_t at = range.lo; at <= range.hi;) {
     std::uint32_t end = range.hi;
     for (std::size_t i = 0; i < lists.size(); ++i) {
       while (edge[i] != lists[i]->end() && edge[i]->hi < at) ++edge[i];
-      const CharEdge* next = edge[i] != lists[i]->end() ? &*edge[i] : nullptr;
+      const EdgeTo<To>* next = edge[i] != lists[i]->end() ? &*edge[i] : nullptr;
       const bool is_in = next != nullptr && next->lo <= at;
       if (next != nullptr) end = std::min(end, is_in ? next->hi : next->lo - 1);
-      targets[i] = is_in ? next->to : kNothingTerm;
+      targets[i] = is_in ? next->to : To{};
     }
     visit(at, end, targets);
     at = end + 1;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/sort_unique.h"
 #include "grammar_core/ir/counts.h"
 
 namespace maskd {
@@ -57,7 +58,7 @@ bool ConditionSearch::HasText(const Product& product, Work& work) {
   for (const ConditionId id : product.conditions) {
     if (conditions_.FewestChars(id) > product.max_chars) return false;
   }
-  if (conditions_.HasSample(product.conditions, product.max_chars, work)) return true;
+  if (samples_.HaveText(product.conditions, product.max_chars, work)) return true;
   if (nodes_.size() > kMostKept) Forget();
   if (!work.ok()) return false;
   const std::vector<NodeId> nodes = NodesOf(product.conditions);
@@ -67,7 +68,7 @@ bool ConditionSearch::HasText(const Product& product, Work& work) {
   }
   if (!found.value_or(false)) return false;
   const auto known = [&](NodeId id) { return nodes_[id].known; };
-  conditions_.AddSample(TextOf(*std::ranges::min_element(nodes, {}, known)));
+  samples_.Add(TextOf(*std::ranges::min_element(nodes, {}, known)));
   return true;
 }
 
@@ -98,8 +99,9 @@ bool ConditionSearch::Follow(const Product& product, std::uint32_t character, Pr
   *next = {.conditions = {},
            .max_chars = product.max_chars == kNoEnd ? kNoEnd : product.max_chars - 1};
   for (const ConditionId id : product.conditions) {
-    const CharEdge* edge = FindEdge(conditions_.EdgesOf(id, work), character);
-    if (edge == nullptr || !conditions_.Append(edge->to, &next->conditions)) return false;
+    const auto* edge = FindEdge(conditions_.EdgesOf(id, work), character);
+    if (edge == nullptr || edge->to == nullptr) return false;
+    next->conditions.insert(next->conditions.end(), edge->to->begin(), edge->to->end());
   }
   return conditions_.Sort(&next->conditions);
 }
@@ -107,65 +109,69 @@ bool ConditionSearch::Follow(const Product& product, std::uint32_t character, Pr
 bool ConditionSearch::HasTextFrom(const Product& product, const Completions& first, Work& work) {
   if (product.max_chars == 0) return false;
   if (product.conditions.empty()) return true;
-  std::vector<const CharEdges*> lists;
+  std::vector<const Conditions::Edges*> lists;
   for (const ConditionId id : product.conditions) lists.push_back(&conditions_.EdgesOf(id, work));
   const std::uint32_t left = product.max_chars == kNoEnd ? kNoEnd : product.max_chars - 1;
   bool found = false;
-  std::vector<TermId> last_targets;
+  Targets last_targets;
   for (int i = 0; i < first.count; ++i) {
-    SweepAll(lists, first.ranges[i],
-             [&](std::uint32_t, std::uint32_t, const std::vector<TermId>& targets) {
-               if (found || !work.ok() || targets == last_targets) return;
-               last_targets = targets;
-               Product next = {.conditions = {}, .max_chars = left};
-               found = AppendTargets(targets, &next.conditions) && HasText(next, work);
-             });
+    SweepAll(lists, first.ranges[i], [&](std::uint32_t, std::uint32_t, const Targets& targets) {
+      if (found || !work.ok() || targets == last_targets) return;
+      last_targets = targets;
+      Product next = {.conditions = {}, .max_chars = left};
+      found = AppendTargets(targets, &next.conditions) && HasText(next, work);
+    });
   }
   return found && work.ok();
 }
 
-bool ConditionSearch::AppendTargets(std::span<const TermId> targets, ConditionList* list) {
-  for (const TermId target : targets) {
-    if (!conditions_.Append(target, list)) return false;
+bool ConditionSearch::AppendTargets(const Targets& targets, ConditionList* list) {
+  for (const ConditionList* target : targets) {
+    if (target == nullptr) return false;
+    list->insert(list->end(), target->begin(), target->end());
   }
   return conditions_.Sort(list);
 }
 
-std::vector<ConditionSearch::NodeId> ConditionSearch::NodesOf(ConditionList list) {
+std::optional<ConditionId> ConditionSearch::ChoiceIn(const ConditionList& list) {
+  for (const ConditionId id : list) {
+    const std::size_t ways = conditions_.WaysOf(id).size();
+    if (ways > 0 && ways <= kMostWays) return id;
+  }
+  return std::nullopt;
+}
+
+std::vector<ConditionSearch::NodeId> ConditionSearch::NodesOf(const ConditionList& list) {
+  if (!ChoiceIn(list).has_value()) return {NodeOf(list)};
   std::vector<NodeId> nodes;
-  std::vector<ConditionList> open = {std::move(list)};
+  std::vector<ConditionList> open = {list};
   while (!open.empty()) {
     ConditionList at = std::move(open.back());
     open.pop_back();
-    const auto choice = std::ranges::find_if(at, [&](ConditionId id) {
-      const std::size_t ways = conditions_.WaysOf(id).size();
-      return ways > 0 && ways <= kMostWays;
-    });
-    if (choice == at.end() || nodes.size() + open.size() >= kMostChoices) {
-      nodes.push_back(NodeOf(std::move(at)));
+    const std::optional<ConditionId> choice = ChoiceIn(at);
+    if (!choice.has_value() || nodes.size() + open.size() >= kMostChoices) {
+      nodes.push_back(NodeOf(at));
       continue;
     }
-    const ConditionId id = *choice;
-    at.erase(choice);
-    for (const ConditionList& way : conditions_.WaysOf(id)) {
+    std::erase(at, *choice);
+    for (const ConditionList& way : conditions_.WaysOf(*choice)) {
       ConditionList next = at;
       next.insert(next.end(), way.begin(), way.end());
       if (conditions_.Sort(&next)) open.push_back(std::move(next));
     }
   }
-  std::ranges::sort(nodes);
-  const auto rest = std::ranges::unique(nodes);
-  nodes.erase(rest.begin(), rest.end());
+  SortUnique(&nodes);
   return nodes;
 }
 
-ConditionSearch::NodeId ConditionSearch::NodeOf(ConditionList list) {
-  const auto [at, is_new] = node_ids_.try_emplace(list, static_cast<NodeId>(nodes_.size()));
-  if (!is_new) return at->second;
-  const NodeId id = at->second;
-  held_bytes_ += static_cast<std::int64_t>(2 * (sizeof(Node) + list.size() * sizeof(ConditionId)));
+ConditionSearch::NodeId ConditionSearch::NodeOf(const ConditionList& list) {
+  if (const auto known = node_ids_.find(list); known != node_ids_.end()) return *known;
+  const auto id = static_cast<NodeId>(nodes_.size());
   Node& node = nodes_.emplace_back();
-  node.conditions = std::move(list);
+  node.conditions = list;
+  node_ids_.insert(id);
+  held_bytes_ += static_cast<std::int64_t>(sizeof(Node) + 2 * sizeof(NodeId) +
+                                           node.conditions.size() * sizeof(ConditionId));
   node.nullable = std::ranges::all_of(
       node.conditions, [&](ConditionId condition) { return conditions_.nullable(condition); });
   if (node.nullable) node.known = 0;
@@ -179,24 +185,23 @@ ConditionSearch::NodeId ConditionSearch::NodeOf(ConditionList list) {
 
 void ConditionSearch::Expand(NodeId id, Work& work) {
   if (nodes_[id].is_expanded || !work.Spend()) return;
-  std::vector<const CharEdges*> lists;
+  std::vector<const Conditions::Edges*> lists;
   for (const ConditionId condition : nodes_[id].conditions) {
     lists.push_back(&conditions_.EdgesOf(condition, work));
   }
   if (!work.ok()) return;
   std::vector<Step> steps;
   std::vector<NodeId> nodes;
-  std::vector<TermId> last_targets;
-  SweepAll(lists, kAllCharacters,
-           [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
-             if (targets != last_targets) {
-               last_targets = targets;
-               ConditionList list;
-               nodes =
-                   AppendTargets(targets, &list) ? NodesOf(std::move(list)) : std::vector<NodeId>();
-             }
-             for (const NodeId node : nodes) steps.push_back({PlainestOf(lo, hi), node});
-           });
+  Targets last_targets;
+  ConditionList list;
+  SweepAll(lists, kAllCharacters, [&](std::uint32_t lo, std::uint32_t hi, const Targets& targets) {
+    if (targets != last_targets) {
+      last_targets = targets;
+      list.clear();
+      nodes = AppendTargets(targets, &list) ? NodesOf(list) : std::vector<NodeId>();
+    }
+    for (const NodeId node : nodes) steps.push_back({PlainestOf(lo, hi), node});
+  });
   std::ranges::sort(steps, {}, [](const Step& step) {
     return std::tuple(step.to, !IsPlain(step.character), step.character);
   });
@@ -209,10 +214,9 @@ void ConditionSearch::Expand(NodeId id, Work& work) {
   nodes_[id].is_expanded = true;
 }
 
-// By the nearest first, as far as all conditions one after the other tell. Where nothing is left to
-// look at, no text is short enough: that is then known of all that were met.
-std::optional<bool> ConditionSearch::Search(std::span<const NodeId> roots, std::uint32_t max_chars,
-                                            std::int64_t most_nodes, Work& work) {
+// What a search has met. Its open nodes: the nearest first, as far as all conditions one after the
+// other tell.
+struct ConditionSearch::Frontier {
   struct Open {
     std::uint32_t estimate;
     std::uint32_t chars;
@@ -222,49 +226,54 @@ std::optional<bool> ConditionSearch::Search(std::span<const NodeId> roots, std::
              std::tuple(estimate, other.chars, other.node);
     }
   };
+  const std::uint32_t max_chars;
   Visits visits;
   std::priority_queue<Open> open;
+  // A node for which a short enough text is known.
   std::optional<NodeId> last;
-  const auto visit = [&](const Visit& visit, NodeId to) {
-    const Node& node = nodes_[to];
-    if (SaturatingAdd(visit.chars, node.fewest) > max_chars || node.fewest == kNoEnd) return;
-    const auto [at, is_new] = visits.try_emplace(to, visit);
-    if (!is_new) {
-      if (at->second.chars <= visit.chars) return;
-      at->second = visit;
-    }
-    const bool is_found =
-        node.known != kNoEnd && SaturatingAdd(visit.chars, node.known) <= max_chars;
-    if (is_found) last = to;
-    open.push({SaturatingAdd(visit.chars, node.sum), visit.chars, to});
-  };
-  for (const NodeId root : roots) visit({0, root, 0}, root);
-  while (!open.empty() && !last.has_value()) {
-    const Open at = open.top();
-    open.pop();
-    if (visits[at.node].chars < at.chars) continue;
-    const std::size_t parts = visits.size() > kEasyNodes ? 3 : 2;
+};
+
+void ConditionSearch::Meet(NodeId to, const Visit& visit, Frontier* frontier) const {
+  const Node& node = nodes_[to];
+  if (node.fewest == kNoEnd || SaturatingAdd(visit.chars, node.fewest) > frontier->max_chars) {
+    return;
+  }
+  const auto [at, is_new] = frontier->visits.try_emplace(to, visit);
+  if (!is_new) {
+    if (at->second.chars <= visit.chars) return;
+    at->second = visit;
+  }
+  const bool is_found =
+      node.known != kNoEnd && SaturatingAdd(visit.chars, node.known) <= frontier->max_chars;
+  if (is_found) frontier->last = to;
+  frontier->open.push({SaturatingAdd(visit.chars, node.sum), visit.chars, to});
+}
+
+std::optional<bool> ConditionSearch::Search(std::span<const NodeId> roots, std::uint32_t max_chars,
+                                            std::int64_t most_nodes, Work& work) {
+  Frontier frontier = {.max_chars = max_chars, .visits = {}, .open = {}, .last = {}};
+  for (const NodeId root : roots) Meet(root, {0, root, 0}, &frontier);
+  while (!frontier.open.empty() && !frontier.last.has_value() && work.ok()) {
+    const Frontier::Open at = frontier.open.top();
+    frontier.open.pop();
+    if (frontier.visits[at.node].chars < at.chars) continue;
+    if (static_cast<std::int64_t>(frontier.visits.size()) > most_nodes) return std::nullopt;
+    const std::size_t parts = frontier.visits.size() > kEasyNodes ? 3 : 2;
     if (max_chars != kNoEnd && !HasTextForEach(parts, at.node, max_chars - at.chars, work)) {
       continue;
     }
     Expand(at.node, work);
-    if (static_cast<std::int64_t>(visits.size()) > most_nodes) return std::nullopt;
-    if (!work.ok()) return false;
     for (const Step& step : nodes_[at.node].steps) {
-      visit({at.chars + 1, at.node, step.character}, step.to);
-      if (last.has_value()) break;
+      Meet(step.to, {at.chars + 1, at.node, step.character}, &frontier);
+      if (frontier.last.has_value()) break;
     }
   }
-  if (last.has_value()) {
-    KeepFound(*last, visits);
-    return true;
+  if (frontier.last.has_value()) {
+    KeepFound(*frontier.last, frontier.visits);
+  } else if (work.ok()) {
+    KeepMissed(max_chars, frontier.visits);
   }
-  if (!work.ok()) return false;
-  for (const auto& [node, visit] : visits) {
-    const std::uint32_t more = max_chars == kNoEnd ? kNoEnd : max_chars - visit.chars + 1;
-    nodes_[node].fewest = std::max(nodes_[node].fewest, more);
-  }
-  return false;
+  return frontier.last.has_value();
 }
 
 bool ConditionSearch::HasTextForEach(std::size_t count, NodeId id, std::uint32_t max_chars,
@@ -272,24 +281,28 @@ bool ConditionSearch::HasTextForEach(std::size_t count, NodeId id, std::uint32_t
   if (nodes_[id].parts_known[count - 2] <= max_chars) return true;
   const ConditionList& list = nodes_[id].conditions;
   if (list.size() <= count) return list.size() < 3 || HasTextForEach(2, id, max_chars, work);
-  std::vector<bool> is_chosen(list.size(), false);
-  std::fill_n(is_chosen.begin(), count, true);
-  do {
-    ConditionList part;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (is_chosen[i]) part.push_back(list[i]);
+  const auto has_text = [&](const ConditionList& part) {
+    const NodeId some = NodeOf(part);
+    const Node& node = nodes_[some];
+    if (node.known > max_chars && node.fewest <= max_chars) {
+      Search(std::span(&some, 1), max_chars, kMostNodesOfParts, work);
     }
-    const NodeId some = NodeOf(std::move(part));
-    if (nodes_[some].known <= max_chars) continue;
-    if (nodes_[some].fewest <= max_chars &&
-        Search(std::span(&some, 1), max_chars, kMostNodesOfParts, work).value_or(true)) {
-      continue;
-    }
-    nodes_[id].fewest = std::max(nodes_[id].fewest, nodes_[some].fewest);
+    if (node.known <= max_chars) samples_.Add(TextOf(some));
+    if (node.fewest <= max_chars) return true;
+    nodes_[id].fewest = std::max(nodes_[id].fewest, node.fewest);
     return false;
-  } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
+  };
+  if (!samples_.VisitUnmet(list, count, max_chars, work, has_text)) return false;
   nodes_[id].parts_known[count - 2] = max_chars;
   return true;
+}
+
+// Nothing was left to look at: no text is short enough, of no node that was met.
+void ConditionSearch::KeepMissed(std::uint32_t max_chars, const Visits& visits) {
+  for (const auto& [node, visit] : visits) {
+    const std::uint32_t more = max_chars == kNoEnd ? kNoEnd : max_chars - visit.chars + 1;
+    nodes_[node].fewest = std::max(nodes_[node].fewest, more);
+  }
 }
 
 void ConditionSearch::KeepFound(NodeId last, const Visits& visits) {
@@ -320,6 +333,8 @@ void ConditionSearch::Forget() {
   held_bytes_ = 0;
 }
 
-std::int64_t ConditionSearch::held_bytes() const { return held_bytes_ + conditions_.held_bytes(); }
+std::int64_t ConditionSearch::held_bytes() const {
+  return held_bytes_ + conditions_.held_bytes() + samples_.held_bytes();
+}
 
 }  // namespace maskd

@@ -20,7 +20,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 
+#include "grammar_core/automaton/condition_samples.h"
 #include "grammar_core/automaton/conditions.h"
 #include "grammar_core/automaton/encoding.h"
 #include "grammar_core/automaton/term_store.h"
@@ -44,7 +47,12 @@ class ConditionSearch {
  public:
   // Both must outlive this. A search visits at most `max_nodes` nodes.
   ConditionSearch(TermStore* store, CharDerivative* characters, std::int64_t max_nodes)
-      : store_(store), max_nodes_(max_nodes), conditions_(store, characters) {}
+      : store_(store),
+        max_nodes_(max_nodes),
+        conditions_(store, characters),
+        samples_(&conditions_) {}
+  ConditionSearch(const ConditionSearch&) = delete;
+  ConditionSearch& operator=(const ConditionSearch&) = delete;
 
   // What the term is. False where it is plainly no text.
   bool Read(TermId term, Product* product);
@@ -91,18 +99,39 @@ class ConditionSearch {
     std::uint32_t character;
   };
   using Visits = absl::flat_hash_map<NodeId, Visit>;
+  struct Frontier;
+  // A node by its list, which only the node holds.
+  struct HashOfList {
+    using is_transparent = void;
+    const std::deque<Node>* nodes;
+    std::size_t operator()(const ConditionList& list) const {
+      return absl::HashOf(absl::MakeConstSpan(list));
+    }
+    std::size_t operator()(NodeId id) const { return (*this)((*nodes)[id].conditions); }
+  };
+  struct SameList {
+    using is_transparent = void;
+    const std::deque<Node>* nodes;
+    bool operator()(NodeId a, NodeId b) const { return a == b; }
+    bool operator()(NodeId id, const ConditionList& list) const {
+      return (*nodes)[id].conditions == list;
+    }
+  };
 
   static constexpr std::size_t kMostWays = 64;      // of a condition that is split
   static constexpr std::size_t kMostChoices = 512;  // of ways for one list
   // A search that meets more nodes looks at each three conditions of them, too, before it goes on.
   static constexpr std::size_t kEasyNodes = 256;
   static constexpr std::int64_t kMostNodesOfParts = 4'096;
-  static constexpr std::size_t kMostKept = 1 << 16;
+  static constexpr std::size_t kMostKept = 1 << 17;
 
-  bool AppendTargets(std::span<const TermId> targets, ConditionList* list);
+  using Targets = std::vector<const ConditionList*>;
+  bool AppendTargets(const Targets& targets, ConditionList* list);
+  // A condition that is split into its ways, if there is one.
+  std::optional<ConditionId> ChoiceIn(const ConditionList& list);
   // The nodes of all choices of ways.
-  std::vector<NodeId> NodesOf(ConditionList list);
-  NodeId NodeOf(ConditionList list);
+  std::vector<NodeId> NodesOf(const ConditionList& list);
+  NodeId NodeOf(const ConditionList& list);
   void Expand(NodeId id, Work& work);
   // Whether a text of at most so many characters is left behind some of `roots`; where `most_nodes`
   // are not enough to tell, nothing.
@@ -110,6 +139,8 @@ class ConditionSearch {
                              std::int64_t most_nodes, Work& work);
   // Whether each two conditions of a list have a text, or each three.
   bool HasTextForEach(std::size_t count, NodeId id, std::uint32_t max_chars, Work& work);
+  void Meet(NodeId to, const Visit& visit, Frontier* frontier) const;
+  void KeepMissed(std::uint32_t max_chars, const Visits& visits);
   // Notes the way by which a search came to `last`, for which a text is known.
   void KeepFound(NodeId last, const Visits& visits);
   [[nodiscard]] std::u32string TextOf(NodeId id) const;
@@ -118,8 +149,10 @@ class ConditionSearch {
   TermStore* store_;
   const std::int64_t max_nodes_;
   Conditions conditions_;
+  ConditionSamples samples_;
   std::deque<Node> nodes_;
-  absl::flat_hash_map<ConditionList, NodeId> node_ids_;
+  absl::flat_hash_set<NodeId, HashOfList, SameList> node_ids_{0, HashOfList{&nodes_},
+                                                              SameList{&nodes_}};
   std::int64_t held_bytes_ = 0;
 };
 

@@ -5,18 +5,14 @@
 // Lists    ids ascend, none twice. What every text is in is no condition; an intersection is
 //          several. A list with no id is every text.
 // Ways     a condition that is a choice is met in any of its ways, each a list of its own.
-// Samples  texts that were found for some list, and all that they end with. Which of them a
-//          condition holds is a row of bits, so most lists are known to hold a text without a
-//          search.
 // Threads  the automaton's lock.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_CONDITIONS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_CONDITIONS_H_
 
 #include <cstdint>
 #include <deque>
-#include <span>
-#include <string_view>
-#include <utility>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -36,74 +32,58 @@ class Conditions {
  public:
   // Both must outlive this.
   Conditions(TermStore* store, CharDerivative* characters)
-      : store_(store), characters_(characters), samples_(1) {}
+      : store_(store), characters_(characters) {}
 
   // Appends the conditions that `term` is; false where it is plainly no text. Sort() is to follow.
   bool Append(TermId term, ConditionList* list);
   // Makes a list of what was appended; false where some of it plainly contradict: x and not x.
   bool Sort(ConditionList* list);
 
-  [[nodiscard]] TermId term(ConditionId id) const { return conditions_[id].term; }
   [[nodiscard]] bool nullable(ConditionId id) const {
     return store_->term(conditions_[id].term).nullable;
   }
+  // Of a complement: what it is the complement of.
+  [[nodiscard]] std::optional<ConditionId> negated(ConditionId id) const {
+    return conditions_[id].negated;
+  }
   // None where the condition is no choice. The reference lives as long as this.
   const std::vector<ConditionList>& WaysOf(ConditionId id);
-  const CharEdges& EdgesOf(ConditionId id, Work& work);
+
+  // What each next character leads to; null: plainly no text.
+  using Edges = std::vector<EdgeTo<const ConditionList*>>;
+  // The reference lives as long as this.
+  const Edges& EdgesOf(ConditionId id, Work& work);
   // Lower bound of the characters of a text that meets the condition.
-  std::uint32_t FewestChars(ConditionId id) { return FewestCharsOf(conditions_[id].term); }
+  [[nodiscard]] std::uint32_t FewestChars(ConditionId id) const { return conditions_[id].fewest; }
 
-  // Longer texts are no samples.
-  static constexpr std::size_t kMaxSampleChars = 256;
-
-  void AddSample(std::u32string_view text);
-  // Whether a sample of at most `max_chars` meets all of `list`.
-  bool HasSample(const ConditionList& list, std::uint32_t max_chars, Work& work);
-
-  [[nodiscard]] std::int64_t held_bytes() const;
+  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
 
  private:
-  static constexpr std::size_t kMaxSamples = 512;
   static constexpr ConditionId kEveryText = 0xFFFFFFFF;
-  static constexpr ConditionId kNone = 0xFFFFFFFE;
-  using Bits = std::uint64_t;
-  static constexpr std::size_t kBits = 64;
 
   struct Condition {
     TermId term = kNothingTerm;
-    // Of a complement: what it is the complement of.
-    ConditionId negated = kNone;
+    std::optional<ConditionId> negated;
+    std::uint32_t fewest = 0;
     bool has_ways = false;
+    bool has_edges = false;
     std::vector<ConditionList> ways;
-    // By sample, for the first `settled` of them.
-    std::vector<Bits> met;
-    std::size_t settled = 0;
-  };
-  // Its first character, and the sample behind that; the first sample is the empty text.
-  struct Sample {
-    std::uint32_t first = 0;
-    std::uint32_t rest = 0;
-    std::uint32_t chars = 0;
+    Edges edges;
   };
 
   ConditionId IdOf(TermId term);
+  const ConditionList* ListOf(TermId term);
   std::uint32_t FewestCharsOf(TermId term);
   std::uint32_t ComputeFewest(const Term& term);
-  // Brings the bits of a condition up to all samples.
-  void Settle(ConditionId id, Work& work);
-  bool Meets(TermId term, std::size_t sample, Work& work);
-  // What the settled conditions of `list` have in common.
-  [[nodiscard]] Bits MetByAll(const ConditionList& list, std::size_t word) const;
-  // The samples of a word of bits that have at most so many characters.
-  [[nodiscard]] Bits WithinLength(std::size_t word, std::uint32_t max_chars) const;
 
   TermStore* store_;
   CharDerivative* characters_;
   std::deque<Condition> conditions_;
   absl::flat_hash_map<TermId, ConditionId> ids_;
+  // Null where that is plainly no text.
+  absl::flat_hash_map<TermId, std::unique_ptr<const ConditionList>> lists_;
   absl::flat_hash_map<TermId, std::uint32_t> fewest_;
-  std::vector<Sample> samples_;
-  absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> sample_ids_;
+  std::int64_t held_bytes_ = 0;
 };
 
 }  // namespace maskd
