@@ -172,14 +172,14 @@ MaskRef Automaton::TextMaskByChain(TermId state, Work& work, std::uint32_t* floo
 
 std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& work) {
   constexpr std::uint32_t kFirst = 0x80;
-  const Term& term = store_.term(state);
-  const bool is_cat = term.kind == TermKind::kCat;
-  const Term& cell = is_cat ? store_.term(term.a) : term;
+  const TermStore::Parts parts = store_.PartsOf(state);
+  const Term& cell = store_.term(parts.cell);
   if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return std::nullopt;
   const PartialChar partial = PartialChar::Unpack(cell.b);
   if (partial.phase != CharPhase::kStart) return std::nullopt;
-  for (int byte = kFirst; is_cat && cell.nullable && byte < 256; ++byte) {
-    if (Step(term.b, static_cast<unsigned char>(byte), work) != kNothingTerm) return std::nullopt;
+  for (int byte = kFirst; cell.nullable && byte < 256; ++byte) {
+    const TermId behind = Step(parts.tail, static_cast<unsigned char>(byte), work);
+    if (behind != kNothingTerm) return std::nullopt;
   }
   const CharRange all = {kFirst, kMaxCodePoint};
   static const CharSet* const characters = new CharSet({all});
@@ -194,8 +194,7 @@ std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& 
     const std::uint32_t taken_spaces = spaces.CountWithin({edge.lo, edge.hi});
     missing -= taken;
     missing_spaces -= taken_spaces;
-    TermId next = store_.Encode(edge.to, {partial.spelling});
-    if (is_cat) next = store_.Cat(next, term.b);
+    const TermId next = store_.Cat(store_.Encode(edge.to, {partial.spelling}), parts.tail);
     if (taken_spaces > 0) beyond.spaces.targets.push_back(next);
     if (taken_spaces < taken) beyond.others.targets.push_back(next);
   }

@@ -56,7 +56,7 @@ TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
   if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
   std::atomic<TermId>* row = RowOf(term);
-  if (first_.TakesMost(store_->term(term)) && classes_->Sample(byte_class) < kAsciiEnd) {
+  if (first_.TakesMost(term) && classes_->Sample(byte_class) < kAsciiEnd) {
     FillCharacters(term, row, work);
     if (!work.ok()) return kFailedTerm;
     if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
@@ -102,7 +102,7 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
   // Nobody reads the row yet.
   static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId) && kNothingTerm == 0);
   static_assert(kUnknownTerm == 0xFFFFFFFF);
-  if (first_.TakesMost(store_->term(id))) {
+  if (first_.TakesMost(id)) {
     std::memset(static_cast<void*>(row), 0xFF, width * sizeof(TermId));
   } else {
     std::memset(static_cast<void*>(row), 0, width * sizeof(TermId));
@@ -125,14 +125,12 @@ template <typename StepCell>
 TermId ByteDerivative::DeriveSpine(TermId id, StepCell step_cell) {
   std::vector<TermId> ways;
   for (bool reached = true; reached;) {
-    const Term& cat = store_->term(id);
-    const bool is_cat = cat.kind == TermKind::kCat;
-    const TermId head = is_cat ? cat.a : id;
-    const TermId next = step_cell(head);
+    const TermStore::Parts parts = store_->PartsOf(id);
+    const TermId next = step_cell(parts.cell);
     if (next == kFailedTerm) return kFailedTerm;
-    if (next != kNothingTerm) ways.push_back(is_cat ? store_->Cat(next, cat.b) : next);
-    reached = is_cat && store_->term(head).nullable;
-    id = cat.b;
+    if (next != kNothingTerm) ways.push_back(store_->Cat(next, parts.tail));
+    reached = parts.tail != kEmptyTerm && store_->term(parts.cell).nullable;
+    id = parts.tail;
   }
   return store_->Alt(std::move(ways));
 }
@@ -210,9 +208,8 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
 
 // All characters of an edge lead to one state, which is made once for them all.
 void ByteDerivative::FillCharacters(TermId id, std::atomic<TermId>* row, Work& work) {
-  const Term& whole = store_->term(id);
-  const bool is_cat = whole.kind == TermKind::kCat;
-  const Term& cell = is_cat ? store_->term(whole.a) : whole;
+  const TermStore::Parts parts = store_->PartsOf(id);
+  const Term& cell = store_->term(parts.cell);
   if (cell.c != kNoObject) return;
   const PartialChar start = {PartialChar::Unpack(cell.b).spelling};
   const CharEdges& edges = characters_->LiveEdges(cell.a, work);
@@ -225,14 +222,13 @@ void ByteDerivative::FillCharacters(TermId id, std::atomic<TermId>* row, Work& w
       continue;
     }
     // A byte that the tail takes as well is for DeriveSpine.
-    if (is_cat && cell.nullable && Step(whole.b, c, work) != kNothingTerm) continue;
+    if (cell.nullable && Step(parts.tail, c, work) != kNothingTerm) continue;
     const CharEdge* edge = FindEdge(edges, byte);
     TermId next = kNothingTerm;
     if (edge != nullptr) {
       TermId& target = targets[edge - edges.data()];
       if (target == kUnknownTerm) {
-        target = store_->Encode(edge->to, start);
-        if (is_cat) target = store_->Cat(target, whole.b);
+        target = store_->Cat(store_->Encode(edge->to, start), parts.tail);
       }
       next = target;
     }
@@ -242,15 +238,14 @@ void ByteDerivative::FillCharacters(TermId id, std::atomic<TermId>* row, Work& w
 
 FirstClasses::Set ByteDerivative::FirstOf(TermId id, Work& work) {
   FirstClasses::Set first = first_.Of(id);
-  const Term& whole = store_->term(id);
-  if (!first_.TakesMost(whole)) return first;
-  const bool is_cat = whole.kind == TermKind::kCat;
-  const Term& cell = is_cat ? store_->term(whole.a) : whole;
+  if (!first_.TakesMost(id)) return first;
+  const TermStore::Parts parts = store_->PartsOf(id);
+  const Term& cell = store_->term(parts.cell);
   const PartialChar start = {PartialChar::Unpack(cell.b).spelling};
   const CharEdges& edges = characters_->LiveEdges(cell.a, work);
   if (!work.ok()) return first;
   FirstClasses::Set behind;
-  if (is_cat && cell.nullable) behind = first_.Of(whole.b);
+  if (cell.nullable) behind = first_.Of(parts.tail);
   for (std::size_t c = first._Find_first(); c < first.size(); c = first._Find_next(c)) {
     const unsigned char byte = classes_->Sample(static_cast<int>(c));
     if (byte < kAsciiEnd && !behind.test(c) && FindEdge(edges, byte) == nullptr &&

@@ -340,18 +340,14 @@ CharEdges CharDerivative::DeriveCat(TermId id, Work& work) {
   CharEdges edges;
   bool reached = true;
   while (reached) {
-    const Term& cat = store_->term(id);
-    const bool is_cat = cat.kind == TermKind::kCat;
-    const TermId head = is_cat ? cat.a : id;
-    CharEdges step = Edges(head, work);
-    if (is_cat) {
-      step = MapTargets(step, [&](TermId to) { return store_->Cat(to, cat.b); });
-    }
+    const TermStore::Parts parts = store_->PartsOf(id);
+    CharEdges step =
+        MapTargets(Edges(parts.cell, work), [&](TermId to) { return store_->Cat(to, parts.tail); });
     edges = edges.empty()
                 ? std::move(step)
                 : Merge(edges, step, [&](TermId x, TermId y) { return store_->Alt(x, y); });
-    reached = is_cat && store_->term(head).nullable;
-    id = cat.b;
+    reached = parts.tail != kEmptyTerm && store_->term(parts.cell).nullable;
+    id = parts.tail;
   }
   return edges;
 }

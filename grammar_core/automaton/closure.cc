@@ -251,9 +251,8 @@ Reaction Search::React(TermId state) {
 
 std::optional<Closure> Search::Structural(TermId state) {
   const TermStore& store = automaton_->store();
-  const Term& whole = store.term(state);
-  const bool is_cat = whole.kind == TermKind::kCat;
-  const Term& cell = is_cat ? store.term(whole.a) : whole;
+  const TermStore::Parts parts = store.PartsOf(state);
+  const Term& cell = store.term(parts.cell);
   if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return std::nullopt;
   const PartialChar partial = PartialChar::Unpack(cell.b);
   if (partial.phase != CharPhase::kStart) return std::nullopt;
@@ -262,7 +261,7 @@ std::optional<Closure> Search::Structural(TermId state) {
 
   // What the state takes beside the characters of the set begins an escape, or belongs to the tail.
   const Reaction reaction = React(state);
-  const Reaction tail = is_cat ? React(whole.b) : Reaction();
+  const Reaction tail = parts.tail != kEmptyTerm ? React(parts.tail) : Reaction();
   kept_ = reaction.alive;
   if (partial.spelling == Spelling::kJsonString) kept_.reset('\\');
   for (int c = 0; c < kAscii; ++c) {
@@ -276,8 +275,10 @@ std::optional<Closure> Search::Structural(TermId state) {
   AddExits(reaction, kept_, &closure);
   AddExits(tail, kept_, &closure);
   closure.candidates.ill_formed = true;
-  closure.lowest_floor = whole.floor;
-  if (is_cat) closure.lowest_floor = std::min(whole.floor, store.term(whole.b).floor);
+  closure.lowest_floor = store.term(state).floor;
+  if (parts.tail != kEmptyTerm) {
+    closure.lowest_floor = std::min(closure.lowest_floor, store.term(parts.tail).floor);
+  }
   return closure;
 }
 

@@ -8,16 +8,14 @@ namespace maskd {
 
 std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
   constexpr std::size_t kFewConditions = 2;
-  const Term& whole = automaton_->term(state);
-  const bool is_cat = whole.kind == TermKind::kCat;
-  const Term& cell = is_cat ? automaton_->term(whole.a) : whole;
+  const TermStore::Parts parts = automaton_->store().PartsOf(state);
+  const Term& cell = automaton_->term(parts.cell);
   if (cell.kind != TermKind::kEncode || cell.c != kNoObject ||
       automaton_->term(cell.a).kind != TermKind::kAnd) {
     return std::nullopt;
   }
   const PartialChar partial = PartialChar::Unpack(cell.b);
-  const TermId tail = is_cat ? whole.b : kEmptyTerm;
-  const std::optional<std::uint32_t> tail_index = TailOf(tail, partial.spelling);
+  const std::optional<std::uint32_t> tail_index = TailOf(parts.tail, partial.spelling);
   if (!tail_index.has_value()) return std::nullopt;
   Product product;
   const auto read = [&](ConditionSearch& search) { return search.Read(cell.a, &product); };

@@ -94,11 +94,10 @@ FirstClasses::Set FirstClasses::OfObject(const Term& term) const {
 FirstClasses::Set FirstClasses::OfCat(TermId id) {
   Set set;
   for (bool reached = true; reached;) {
-    const Term& cat = store_->term(id);
-    const bool is_cat = cat.kind == TermKind::kCat;
-    set |= Of(is_cat ? cat.a : id);
-    reached = is_cat && store_->term(cat.a).nullable;
-    id = cat.b;
+    const TermStore::Parts parts = store_->PartsOf(id);
+    set |= Of(parts.cell);
+    reached = parts.tail != kEmptyTerm && store_->term(parts.cell).nullable;
+    id = parts.tail;
   }
   return set;
 }

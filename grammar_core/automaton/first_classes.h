@@ -26,8 +26,8 @@ class FirstClasses {
   FirstClasses(const TermStore* store, Lowering* lowering, const ByteClasses* classes);
 
   // Whether Of() would not tell much: inside of a string.
-  [[nodiscard]] bool TakesMost(const Term& term) const {
-    const Term& cell = term.kind == TermKind::kCat ? store_->term(term.a) : term;
+  [[nodiscard]] bool TakesMost(TermId id) const {
+    const Term& cell = store_->term(store_->PartsOf(id).cell);
     return cell.kind == TermKind::kEncode && PartialChar::Unpack(cell.b).phase == CharPhase::kStart;
   }
 

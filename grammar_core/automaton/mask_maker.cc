@@ -42,11 +42,6 @@ MaskRef MaskMaker::MaskOf(TermId state) {
 
 void MaskMaker::MergeMaskOf(TermId state, MaskBuilder* mask) { mask->Merge(MaskOf(state)); }
 
-MaskMaker::Parts MaskMaker::PartsOf(TermId state) const {
-  const Term& term = automaton_->term(state);
-  return term.kind == TermKind::kCat ? Parts{term.a, term.b} : Parts{state, kEmptyTerm};
-}
-
 MaskRef MaskMaker::Make(TermId state, Route route) {
   MaskBuilder mask(masks_);
   MarkRead(state);

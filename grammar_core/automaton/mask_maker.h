@@ -75,12 +75,8 @@ class MaskMaker {
   }
 
  private:
-  // A state's first cell and what follows it.
-  struct Parts {
-    TermId cell;
-    TermId tail;
-  };
-  [[nodiscard]] Parts PartsOf(TermId state) const;
+  using Parts = TermStore::Parts;
+  [[nodiscard]] Parts PartsOf(TermId state) const { return automaton_->store().PartsOf(state); }
 
   // Each makes the mask of a state of its form; false, with `mask` as it was, for another state.
   bool MakeByForm(TermId state, MaskBuilder* mask);

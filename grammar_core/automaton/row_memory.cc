@@ -201,8 +201,8 @@ bool RowMemory::InString(State state) const {
   if (IsOwn(state)) {
     return AnyArray(state, [&](DistinctArrays::Id array) { return arrays_.InString(array); });
   }
-  const Term& term = automaton_->term(state);
-  const Term& cell = term.kind == TermKind::kCat ? automaton_->term(term.a) : term;
+  const TermStore& store = automaton_->store();
+  const Term& cell = store.term(store.PartsOf(state).cell);
   return cell.kind == TermKind::kEncode &&
          PartialChar::Unpack(cell.b).spelling == Spelling::kJsonString;
 }

@@ -59,18 +59,16 @@ std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work
   Hash128 key;
   TermId rest = state;
   for (int i = 0; i < kMaxCells; ++i) {
-    const Term& term = store_->term(rest);
-    const bool is_cat = term.kind == TermKind::kCat;
-    const TermId cell = is_cat ? term.a : rest;
+    const auto [cell, behind] = store_->PartsOf(rest);
     key = Mix(key, store_->term(cell).key);
     const unsigned char last = LastByte(cell);
     if (last != 0 && !store_->term(cell).nullable) {
-      const std::optional<Signature> tail = SignatureOf(is_cat ? term.b : kEmptyTerm, last, work);
+      const std::optional<Signature> tail = SignatureOf(behind, last, work);
       if (!tail.has_value()) return std::nullopt;
       return StateKey{Mix(Mix(Mix(key, kCut), last), tail->texts), tail->floor};
     }
-    if (!is_cat) break;
-    rest = term.b;
+    if (behind == kEmptyTerm) break;
+    rest = behind;
   }
   return std::nullopt;
 }

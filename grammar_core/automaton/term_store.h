@@ -37,6 +37,15 @@ class TermStore {
   TermStore(const GrammarFacts& facts, int max_token_bytes);
 
   [[nodiscard]] const Term& term(TermId id) const { return terms_[id]; }
+  // The first cell of a term and what follows it: kEmptyTerm behind the last one.
+  struct Parts {
+    TermId cell;
+    TermId tail;
+  };
+  [[nodiscard]] Parts PartsOf(TermId id) const {
+    const Term& term = terms_[id];
+    return term.kind == TermKind::kCat ? Parts{term.a, term.b} : Parts{id, kEmptyTerm};
+  }
   [[nodiscard]] const StateLinks& links(TermId id) const { return links_[id]; }
   [[nodiscard]] StateLinks& mutable_links(TermId id) { return links_[id]; }
   [[nodiscard]] std::uint32_t size() const { return terms_.size(); }

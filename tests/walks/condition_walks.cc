@@ -9,7 +9,7 @@
 // may be refused when it is compiled, but no step may fail.
 //
 // Output   a line for each schema that failed, and a line of totals with the slowest step.
-// Exit     0; 1 a step failed or was wrong; 77 the vocabulary is missing.
+// Exit     0; 1 a step failed or was wrong; 2 the flags make no sense; 77 no vocabulary is there.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -49,6 +49,7 @@ ABSL_FLAG(bool, print_schemas, false, "A line for each schema: its seed, source 
 namespace maskd {
 namespace {
 
+constexpr int kUsage = 2;
 constexpr int kSkipped = 77;
 constexpr absl::string_view kLetters = "abcdefz";
 // Texts of so many letters behind a place are all tried.
@@ -296,6 +297,11 @@ void WalkSchema(std::uint64_t seed, const std::shared_ptr<TokenizerSpace>& space
 }
 
 int Run() {
+  if (absl::GetFlag(FLAGS_min_conditions) > absl::GetFlag(FLAGS_max_conditions) ||
+      absl::GetFlag(FLAGS_max_gap) < 1) {
+    std::cerr << "--min_conditions must not exceed --max_conditions, and --max_gap is at least 1\n";
+    return kUsage;
+  }
   const bool by_bytes = absl::GetFlag(FLAGS_vocab) == "bytes";
   const auto vocabulary = by_bytes ? EmbeddedByteVocabulary() : LoadLlama3(MASKD_SOURCE_DIR);
   if (!vocabulary.ok()) {
