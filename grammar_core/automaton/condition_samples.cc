@@ -13,8 +13,8 @@ void ConditionSamples::Add(std::u32string_view text) {
     const auto [known, is_new] =
         sample_ids_.try_emplace({text[at], sample}, static_cast<std::uint32_t>(samples_.size()));
     if (is_new) {
-      samples_.push_back({.first = text[at], .rest = sample});
-      chars_.push_back(chars_[sample] + 1);
+      const std::uint32_t longer = samples_[sample].chars + 1;
+      samples_.push_back({.first = text[at], .rest = sample, .chars = longer});
     }
     sample = known->second;
   }
@@ -22,7 +22,6 @@ void ConditionSamples::Add(std::u32string_view text) {
 
 void ConditionSamples::Clear() {
   samples_.resize(1);
-  chars_.resize(1);
   sample_ids_.clear();
   within_.clear();
   known_.clear();
@@ -34,8 +33,8 @@ const ConditionSamples::Row& ConditionSamples::WithinLength(std::uint32_t max_ch
   Within& within = within_[max_chars % kLengths];
   if (within.max_chars != max_chars) within = {.max_chars = max_chars, .count = 0, .row = {}};
   within.row.resize(words());
-  for (; within.count < chars_.size(); ++within.count) {
-    const auto is_within = static_cast<Bits>(chars_[within.count] <= max_chars);
+  for (; within.count < samples_.size(); ++within.count) {
+    const auto is_within = static_cast<Bits>(samples_[within.count].chars <= max_chars);
     within.row[within.count / kBits] |= is_within << (within.count % kBits);
   }
   return within.row;

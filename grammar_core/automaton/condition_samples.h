@@ -54,6 +54,7 @@ class ConditionSamples {
   struct Sample {
     std::uint32_t first = 0;
     std::uint32_t rest = 0;
+    std::uint32_t chars = 0;
   };
   // Of a condition: by which samples it is known if they meet it, and which of them do.
   struct Known {
@@ -90,7 +91,6 @@ class ConditionSamples {
 
   Conditions* conditions_;
   std::vector<Sample> samples_;
-  std::vector<std::uint32_t> chars_ = {0};  // of each sample
   absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> sample_ids_;
   std::vector<Within> within_;  // by the length modulo kLengths, made when first asked for
   std::deque<Known> known_;     // by condition

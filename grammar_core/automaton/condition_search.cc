@@ -24,6 +24,13 @@ std::uint32_t PlainestOf(std::uint32_t lo, std::uint32_t hi) {
   return lo;
 }
 
+// False where the target is no text.
+bool AppendTarget(const ConditionList* target, ConditionList* list) {
+  if (target == nullptr) return false;
+  list->insert(list->end(), target->begin(), target->end());
+  return true;
+}
+
 }  // namespace
 
 // A bound of length is no condition, but for the fewest characters that it asks for.
@@ -100,8 +107,7 @@ bool ConditionSearch::Follow(const Product& product, std::uint32_t character, Pr
            .max_chars = product.max_chars == kNoEnd ? kNoEnd : product.max_chars - 1};
   for (const ConditionId id : product.conditions) {
     const auto* edge = FindEdge(conditions_.EdgesOf(id, work), character);
-    if (edge == nullptr || edge->to == nullptr) return false;
-    next->conditions.insert(next->conditions.end(), edge->to->begin(), edge->to->end());
+    if (edge == nullptr || !AppendTarget(edge->to, &next->conditions)) return false;
   }
   return conditions_.Sort(&next->conditions);
 }
@@ -127,8 +133,7 @@ bool ConditionSearch::HasTextFrom(const Product& product, const Completions& fir
 
 bool ConditionSearch::AppendTargets(const Targets& targets, ConditionList* list) {
   for (const ConditionList* target : targets) {
-    if (target == nullptr) return false;
-    list->insert(list->end(), target->begin(), target->end());
+    if (!AppendTarget(target, list)) return false;
   }
   return conditions_.Sort(list);
 }

@@ -12,10 +12,8 @@
 
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/char_derivative.h"
-#include "grammar_core/automaton/grammar_facts.h"
-#include "grammar_core/automaton/lowering.h"
 #include "grammar_core/ir/ir_builder.h"
+#include "tests/automaton/character_terms.h"
 #include "tests/oracle/character_machine.h"
 #include "tests/oracle/random_characters.h"
 
@@ -50,21 +48,15 @@ class Parts {
     IrBuilder b{Limits()};
     std::vector<NodeId> nodes;
     for (int i = 0; i < count; ++i) nodes.push_back(make(random, &b));
-    const RuleId rule = b.DeclareRule("start", "1:1");
-    b.DefineRule(rule, b.Encode(Spelling::kUtf8, b.Concat(nodes)));
-    ir_ = *std::move(b).Build(rule);
-    facts_ = std::make_unique<const GrammarFacts>(*GrammarFacts::Create(ir_, Limits(), budget_));
-    store_ = std::make_unique<TermStore>(*facts_, 0);
-    derivative_ =
-        std::make_unique<CharDerivative>(store_.get(), nullptr, Limits().emptiness_states);
-    conditions_ = std::make_unique<Conditions>(store_.get(), derivative_.get());
+    terms_ = std::make_unique<CharacterTerms>(b, b.Concat(nodes));
+    conditions_ = std::make_unique<Conditions>(terms_->store(), terms_->derivative());
     samples_ = std::make_unique<ConditionSamples>(conditions_.get());
     for (const NodeId node : nodes) Take(node);
   }
 
   [[nodiscard]] const ConditionList& list() const { return list_; }
   ConditionSamples& samples() { return *samples_; }
-  Work& work() { return work_; }
+  Work& work() { return terms_->work(); }
 
   [[nodiscard]] bool Meets(ConditionId id, std::u32string_view text) const {
     const auto at = std::ranges::find(list_, id) - list_.begin();
@@ -86,8 +78,8 @@ class Parts {
   // In the order of their ids, as a list is.
   void Take(NodeId node) {
     ConditionList one;
-    const TermId term = Lowering(store_.get(), nullptr).Lower(node, 0);
-    auto machine = CharacterMachine::Of(ir_, node);
+    const TermId term = terms_->Lower(node);
+    auto machine = CharacterMachine::Of(terms_->ir(), node);
     if (!machine.has_value() || !conditions_->Append(term, &one) || one.size() != 1) return;
     const auto at = std::ranges::lower_bound(list_, one[0]);
     if (at != list_.end() && *at == one[0]) return;
@@ -95,12 +87,7 @@ class Parts {
     list_.insert(at, one[0]);
   }
 
-  GrammarIr ir_;
-  Budget budget_ = Budget::Unlimited();
-  Work work_{budget_};
-  std::unique_ptr<const GrammarFacts> facts_;
-  std::unique_ptr<TermStore> store_;
-  std::unique_ptr<CharDerivative> derivative_;
+  std::unique_ptr<CharacterTerms> terms_;
   std::unique_ptr<Conditions> conditions_;
   std::unique_ptr<ConditionSamples> samples_;
   ConditionList list_;

@@ -1,7 +1,6 @@
 // Lists of conditions against machines made the way of textbooks, character by character.
 #include "grammar_core/automaton/condition_search.h"
 
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -9,10 +8,8 @@
 
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/char_derivative.h"
-#include "grammar_core/automaton/grammar_facts.h"
-#include "grammar_core/automaton/lowering.h"
 #include "grammar_core/ir/ir_builder.h"
+#include "tests/automaton/character_terms.h"
 #include "tests/oracle/character_machine.h"
 #include "tests/oracle/random_characters.h"
 
@@ -23,33 +20,21 @@ namespace {
 class Terms {
  public:
   Terms(IrBuilder& b, NodeId characters, std::int64_t max_nodes = Limits().emptiness_states)
-      : characters_(characters) {
-    const RuleId rule = b.DeclareRule("start", "1:1");
-    b.DefineRule(rule, b.Encode(Spelling::kUtf8, characters));
-    ir_ = *std::move(b).Build(rule);
-    facts_ = std::make_unique<const GrammarFacts>(*GrammarFacts::Create(ir_, Limits(), budget_));
-    store_ = std::make_unique<TermStore>(*facts_, 0);
-    derivative_ = std::make_unique<CharDerivative>(store_.get(), nullptr, max_nodes);
-  }
+      : characters_(characters), terms_(b, characters, max_nodes) {}
 
-  [[nodiscard]] const GrammarIr& ir() const { return ir_; }
-  ConditionSearch& search() { return derivative_->search(); }
-  Work& work() { return work_; }
+  [[nodiscard]] const GrammarIr& ir() const { return terms_.ir(); }
+  ConditionSearch& search() { return terms_.derivative()->search(); }
+  Work& work() { return terms_.work(); }
   // Nothing where the node is plainly no text.
   std::optional<Product> Read() {
     Product product;
-    const TermId term = Lowering(store_.get(), nullptr).Lower(characters_, 0);
+    const TermId term = terms_.Lower(characters_);
     return search().Read(term, &product) ? std::optional(product) : std::nullopt;
   }
 
  private:
   const NodeId characters_;
-  GrammarIr ir_;
-  Budget budget_ = Budget::Unlimited();
-  Work work_{budget_};
-  std::unique_ptr<const GrammarFacts> facts_;
-  std::unique_ptr<TermStore> store_;
-  std::unique_ptr<CharDerivative> derivative_;
+  CharacterTerms terms_;
 };
 
 NodeId Length(IrBuilder& b, std::uint32_t min, std::uint32_t max) {
