@@ -95,7 +95,10 @@ class CaseRun {
   void LookAhead(const Matcher& matcher) {
     if (!options_.look_ahead || RowStates::IsOwn(matcher.place())) return;
     const Clock::time_point start = Clock::now();
-    if (ahead_of_.insert(matcher.place()).second) WarmUpFrom(matcher.grammar(), matcher.place());
+    Automaton& automaton = matcher.stepper().states().automaton();
+    if (ahead_of_.insert({automaton.serial(), matcher.place()}).second) {
+      WarmUpFrom(matcher.grammar(), &automaton, matcher.place());
+    }
     result_.ahead_us.push_back(MicrosSince(start));
   }
 
@@ -111,7 +114,8 @@ class CaseRun {
 
   // CopyMask(), timed and told known from new.
   bool TimeMask(Matcher* matcher) {
-    Automaton& automaton = matcher->grammar().automaton();
+    matcher->Rest();
+    const Automaton& automaton = matcher->stepper().states().automaton();
     const std::int64_t masks = automaton.mask_count();
     const Clock::time_point start = Clock::now();
     const bool have_mask = CopyMask(matcher);
@@ -161,7 +165,7 @@ class CaseRun {
   const double clock_cost_us_;
   Clock::time_point start_;
   std::vector<std::int32_t> row_;
-  absl::flat_hash_set<TermId> ahead_of_;
+  absl::flat_hash_set<std::pair<std::uint64_t, TermId>> ahead_of_;  // automatons and states
   std::string error_;
   CaseResult result_;
 };

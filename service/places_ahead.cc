@@ -25,12 +25,15 @@ void PlacesAhead::BeginStep() {
   looking_->over = true;
   const auto finished = static_cast<std::size_t>(looking_->finished);
   for (std::size_t i = 0; i < std::min(finished, looking_->places.size()); ++i) {
-    looks_[{looking_->places[i].grammar.get(), looking_->places[i].state}].count = kMaxLooks;
+    const RowPlace& place = looking_->places[i];
+    looks_[{place.automaton->serial(), place.state}].count = kMaxLooks;
   }
   looking_.reset();
 }
 
-void PlacesAhead::Note(const cache::GrammarPtr& grammar, const SequencePosition& position) {
+void PlacesAhead::Note(const cache::GrammarPtr& grammar,
+                       const std::shared_ptr<Automaton>& automaton,
+                       const SequencePosition& position) {
   if (!queue_->looks_ahead() || position.state != SequencePosition::State::kMasked ||
       position.text_tokens < 0 || RowStates::IsOwn(position.place)) {
     return;  // of what a row has written only it knows
@@ -38,10 +41,10 @@ void PlacesAhead::Note(const cache::GrammarPtr& grammar, const SequencePosition&
   if (looks_.size() >= kMaxPlaces) {
     looks_.clear();
   }
-  Looks& looks = looks_[{grammar.get(), position.place}];
+  Looks& looks = looks_[{automaton->serial(), position.place}];
   if (looks.count < kMaxLooks && std::exchange(looks.step, step_) != step_) {
     ++looks.count;
-    places_.push_back({grammar, position.place});
+    places_.push_back({grammar, automaton, position.place});
   }
 }
 

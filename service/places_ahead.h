@@ -26,8 +26,9 @@ class PlacesAhead {
 
   // A step begins: what is made of the last one's places stops, and they are forgotten.
   void BeginStep();
-  // A row on `grammar` is answered there.
-  void Note(const cache::GrammarPtr& grammar, const SequencePosition& position);
+  // A row on `grammar` is answered there, in `automaton`.
+  void Note(const cache::GrammarPtr& grammar, const std::shared_ptr<Automaton>& automaton,
+            const SequencePosition& position);
   // The step's answer is on its way: the time until the next one begins may be used.
   void LookAhead();
   // Places of this step that are to be looked behind.
@@ -35,9 +36,8 @@ class PlacesAhead {
 
  private:
   WarmUpQueue* const queue_;
-  // An address may come again for another grammar: then a place of that one may be left out, no
-  // more than a mask made later.
-  using Place = std::pair<const CompiledGrammar*, TokenStepper::State>;
+  // An automaton's serial number, and a state of it.
+  using Place = std::pair<std::uint64_t, TokenStepper::State>;
 
   // How often a place was looked behind, and in which step last.
   struct Looks {

@@ -71,7 +71,7 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
   }
   result->may_end = positions_.front().may_end;
   WritePositions(*row, result);
-  ahead_->Note(row->grammar, positions_.front());
+  ahead_->Note(row->grammar, sequence.automaton(), positions_.front());
   if (asked != nullptr && asked->has_drafts) {
     result->accepted_drafts = CountAccepted(positions_);
   }

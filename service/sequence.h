@@ -98,6 +98,12 @@ class Sequence {
   [[nodiscard]] int token_count() const { return history_.size(); }
   [[nodiscard]] std::vector<TokenId> tokens() const { return history_.LastTokens(token_count()); }
   [[nodiscard]] const CompiledGrammar& grammar() const { return matcher_.grammar(); }
+  // The one whose states the places of positions are.
+  [[nodiscard]] const std::shared_ptr<Automaton>& automaton() const {
+    return matcher_.stepper().states().shared_automaton();
+  }
+  // See Matcher::Rest().
+  void Rest() const { matcher_.Rest(); }
 
  private:
   struct Walk;

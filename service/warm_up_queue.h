@@ -25,6 +25,7 @@ namespace maskd::service {
 // Where a sequence stands.
 struct RowPlace {
   cache::GrammarPtr grammar;
+  std::shared_ptr<Automaton> automaton;  // of the grammar, and that of the state
   TokenStepper::State state;
 };
 

@@ -1,51 +1,90 @@
 #include "grammar_core/automaton/automaton.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "grammar_core/automaton/cell_chain.h"
 #include "grammar_core/automaton/encoding.h"
 #include "grammar_core/automaton/mask_maker.h"
 #include "grammar_core/automaton/row_memory.h"
+#include "grammar_core/automaton/term_copy.h"
 #include "grammar_core/base/sort_unique.h"
 
 namespace maskd {
-Automaton::Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* masks,
-                     const Limits& limits)
-    : facts_(std::move(facts)),
-      named_tokens_(std::move(named_tokens)),
+namespace {
+
+// A stored mask with its words.
+std::int64_t HeldBytes(const TokenMask& mask) {
+  return static_cast<std::int64_t>(sizeof(TokenMask) + mask.words().size_bytes());
+}
+
+std::uint64_t NextSerial() {
+  static std::atomic<std::uint64_t> serial = 1;
+  return serial.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Automaton::Automaton(std::shared_ptr<const GrammarTables> tables, MaskStore* masks,
+                     const Limits& limits, std::int64_t full_bytes)
+    : tables_(std::move(tables)),
       masks_(masks),
-      classes_(facts_.ir()),
-      store_(facts_, masks->index().vocabulary().max_token_bytes()),
+      serial_(NextSerial()),
+      classes_(tables_->classes),
+      store_(tables_->facts, masks->index().vocabulary().max_token_bytes()),
       numbers_(&store_),
       lowering_(&store_, &numbers_),
       objects_(&store_, &lowering_, limits.emptiness_states),
       characters_(&store_, &objects_, limits.emptiness_states),
       derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
       signatures_(this, &store_, masks),
-      remembers_(RemembersTexts(facts_.ir())),
-      limits_tokens_(LimitsTokens(facts_.ir())),
-      row_bounds_(facts_.ir(), limits) {
+      full_bytes_(full_bytes),
+      remembers_(tables_->item_tokens.has_value()),
+      limits_tokens_(tables_->limits_tokens) {
   lowering_.set_objects(&objects_);
-  if (remembers_) item_tokens_.emplace(&masks->index());
+  start_ = store_.Call(tables_->facts.ir().start);
+  const MutexLock lock(&mutex_);
+  NoteGrowth();
 }
 
 absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir, MaskStore* masks,
                                                              const Limits& limits, Budget& budget,
                                                              Measure measure) {
-  absl::StatusOr<GrammarFacts> facts = GrammarFacts::Create(ir, limits, budget, measure);
-  if (!facts.ok()) return facts.status();
-  absl::StatusOr<NamedTokens> named = NamedTokens::Resolve(ir, masks->index().vocabulary());
-  if (!named.ok()) return named.status();
-  std::unique_ptr<Automaton> automaton(
-      new Automaton(*std::move(facts), *std::move(named), masks, limits));
-  automaton->start_ = automaton->store_.Call(ir.start);
-  return automaton;
+  auto tables = GrammarTables::Create(ir, masks->index(), limits, budget, measure);
+  if (!tables.ok()) return tables.status();
+  return std::make_unique<Automaton>(*std::move(tables), masks, limits,
+                                     std::numeric_limits<std::int64_t>::max() / 2);
+}
+
+void Automaton::set_full_bytes(std::int64_t full_bytes) {
+  const MutexLock lock(&mutex_);
+  full_bytes_ = full_bytes;
+  NoteGrowth();
+}
+
+void Automaton::NoteGrowth() {
+  const std::int64_t held = derivative_.held_bytes();
+  held_bytes_.store(held, std::memory_order_relaxed);
+  const std::int64_t most = full_bytes_ + std::min(adopted_bytes_, full_bytes_);
+  if (held + mask_bytes_.load(std::memory_order_relaxed) > most) Retire();
+}
+
+void Automaton::Adopt(const Automaton& from, std::span<TermId> states) {
+  const MutexLock theirs(&from.mutex_);
+  const MutexLock lock(&mutex_);
+  const std::int64_t before = derivative_.held_bytes();
+  TermCopy copy({&from.store_, &from.objects_, &from.numbers_}, {&store_, &objects_, &numbers_});
+  for (TermId& state : states) state = copy.Of(state);
+  adopted_bytes_ += derivative_.held_bytes() - before;
+  NoteGrowth();
 }
 
 TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
   const MutexLock lock(&mutex_);
-  return derivative_.Step(state, byte_class, work);
+  const TermId next = derivative_.Step(state, byte_class, work);
+  NoteGrowth();
+  return next;
 }
 
 FirstClasses::Set Automaton::FirstOf(TermId state, Work& work) {
@@ -73,9 +112,9 @@ TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& 
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;
   }
-  if (named_tokens_.none()) return AtTokenEnd(next);
+  if (tables_->named_tokens.none()) return AtTokenEnd(next);
   const MutexLock lock(&mutex_);
-  const TermId named = named_tokens_.Behind(state, id, &store_, &lowering_);
+  const TermId named = tables_->named_tokens.Behind(state, id, &store_, &lowering_);
   return store_.AtTokenEnd(store_.Alt(next, named));
 }
 
@@ -85,21 +124,21 @@ TermId Automaton::MakeTokenEnd(TermId state) {
 }
 
 void Automaton::AddNamedTokens(TermId state, TokenMask* mask) {
-  if (named_tokens_.none()) return;
+  if (tables_->named_tokens.none()) return;
   const MutexLock lock(&mutex_);
-  named_tokens_.AddTo(state, store_, &lowering_, mask);
+  tables_->named_tokens.AddTo(state, store_, &lowering_, mask);
 }
 
 std::vector<NamedTokens::Step> Automaton::NamedSteps(TermId state) {
-  if (named_tokens_.none()) return {};
+  if (tables_->named_tokens.none()) return {};
   const MutexLock lock(&mutex_);
-  return named_tokens_.Steps(state, &store_, &lowering_);
+  return tables_->named_tokens.Steps(state, &store_, &lowering_);
 }
 
 TermId Automaton::BehindNamed(TermId state, TokenId id) {
-  if (named_tokens_.none()) return kNothingTerm;
+  if (tables_->named_tokens.none()) return kNothingTerm;
   const MutexLock lock(&mutex_);
-  return named_tokens_.Behind(state, id, &store_, &lowering_);
+  return tables_->named_tokens.Behind(state, id, &store_, &lowering_);
 }
 
 const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
@@ -110,14 +149,20 @@ const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
     mask = WithoutRepeated(&row, WithoutDistinct(state), mask, work);
   }
   if (mask == nullptr) return nullptr;
-  if (MayEnd(state)) mask = WithStopIds(mask);
+  return Keep(state, MayEnd(state) ? WithStopIds(mask) : std::move(mask));
+}
+
+const MaskRef* Automaton::Keep(TermId state, MaskRef mask) {
   const MutexLock lock(&mutex_);
   std::atomic<const MaskRef*>& slot = store_.mutable_links(state).mask;
-  if (slot.load(std::memory_order_relaxed) == nullptr) {
-    kept_masks_.push_back(std::move(mask));
-    slot.store(&kept_masks_.back(), std::memory_order_release);
+  if (const MaskRef* kept = slot.load(std::memory_order_relaxed); kept != nullptr) return kept;
+  if (distinct_masks_.insert(mask.get()).second) {
+    mask_bytes_.fetch_add(HeldBytes(*mask), std::memory_order_relaxed);
   }
-  return slot.load(std::memory_order_relaxed);
+  kept_masks_.push_back(std::move(mask));
+  slot.store(&kept_masks_.back(), std::memory_order_release);
+  NoteGrowth();
+  return &kept_masks_.back();
 }
 
 TermId Automaton::WithoutDistinct(TermId state) {
@@ -134,7 +179,7 @@ Automaton::Split Automaton::SplitDistinct(TermId state) {
 
 MaskRef Automaton::WithoutRepeated(RowMemory* row, std::uint32_t state, const MaskRef& mask,
                                    Work& work) {
-  const std::vector<TokenId> repeated = item_tokens_->FindRepeated(row, state, *mask, work);
+  const std::vector<TokenId> repeated = tables_->item_tokens->FindRepeated(row, state, *mask, work);
   if (!work.ok()) return nullptr;
   if (repeated.empty()) return mask;
   TokenMask exact = *mask;
@@ -271,11 +316,6 @@ std::int64_t Automaton::mask_count() const {
 double Automaton::room() const {
   const MutexLock lock(&mutex_);
   return derivative_.room();
-}
-
-std::int64_t Automaton::held_bytes() const {
-  const MutexLock lock(&mutex_);
-  return derivative_.held_bytes() + signatures_.held_bytes();
 }
 
 }  // namespace maskd

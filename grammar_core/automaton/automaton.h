@@ -1,5 +1,7 @@
-// The automaton of one grammar: states are byte terms, made when first met and then shared.
+// An automaton of a grammar: states are byte terms, made when first met and then shared.
 //
+// Full      it only grows. Once it holds so much that it is full() rows go on in another automaton
+//           of the grammar (generations.h), with copies of their states.
 // Live      every state reached from start() has a completion: dead ends are never entered.
 // Threads   any number of threads at once. Known transitions and masks are read without a lock;
 //           what is new is made under one lock of this grammar.
@@ -11,14 +13,17 @@
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -26,9 +31,7 @@
 #include "grammar_core/automaton/byte_derivative.h"
 #include "grammar_core/automaton/char_derivative.h"
 #include "grammar_core/automaton/count_bounds.h"
-#include "grammar_core/automaton/distinct_search.h"
-#include "grammar_core/automaton/grammar_facts.h"
-#include "grammar_core/automaton/item_tokens.h"
+#include "grammar_core/automaton/grammar_tables.h"
 #include "grammar_core/automaton/lowering.h"
 #include "grammar_core/automaton/named_tokens.h"
 #include "grammar_core/automaton/number_terms.h"
@@ -46,13 +49,30 @@ namespace maskd {
 
 class Automaton {
  public:
-  // `ir` and `masks` must outlive the automaton. Errors: RESOURCE_EXHAUSTED; INVALID_ARGUMENT for a
-  // token that the grammar names and the vocabulary does not have.
+  // The grammar's IR and `masks` must outlive the automaton. It is full once it holds more than
+  // `full_bytes`, its masks included, and the states that it adopts, up to as much again.
+  Automaton(std::shared_ptr<const GrammarTables> tables, MaskStore* masks, const Limits& limits,
+            std::int64_t full_bytes);
+  // The same with tables of its own, never full. Errors: those of GrammarTables::Create().
   static absl::StatusOr<std::unique_ptr<Automaton>> Create(const GrammarIr& ir, MaskStore* masks,
                                                            const Limits& limits, Budget& budget,
                                                            Measure measure = Measure::kBytes);
 
   [[nodiscard]] TermId start() const { return start_; }
+
+  // Whether it holds as much as it should, or may: another one is to be used. Stays true.
+  [[nodiscard]] bool full() const { return full_.load(std::memory_order_relaxed); }
+  // Says that it is full.
+  void Retire() { full_.store(true, std::memory_order_relaxed); }
+  // Sets what it may hold.
+  void set_full_bytes(std::int64_t full_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  // No other automaton of the process has this number.
+  [[nodiscard]] std::uint64_t serial() const { return serial_; }
+
+  // Puts in the place of each state, one of `from`, what it is here. `from` is another automaton of
+  // the same grammar; nobody takes states from this one over to `from` at the same time.
+  void Adopt(const Automaton& from, std::span<TermId> states)
+      ABSL_LOCKS_EXCLUDED(mutex_, from.mutex_);
 
   // The state behind `byte`: kNothingTerm if there is none, kFailedTerm if `work` failed.
   TermId Step(TermId state, unsigned char byte, Work& work) {
@@ -79,7 +99,7 @@ class Automaton {
   // Whether the text may end in `state`.
   [[nodiscard]] bool MayEnd(TermId state) const { return store_.term(state).nullable; }
   // What MinBytes() counts.
-  [[nodiscard]] Measure measure() const { return facts_.measure(); }
+  [[nodiscard]] Measure measure() const { return tables_->facts.measure(); }
   // Lower bound of the bytes that complete the text from `state`.
   [[nodiscard]] std::uint32_t MinBytes(TermId state) const { return store_.term(state).min_bytes; }
   [[nodiscard]] const Term& term(TermId state) const { return store_.term(state); }
@@ -155,7 +175,7 @@ class Automaton {
     TermId outside;
   };
   [[nodiscard]] Split SplitDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
-  [[nodiscard]] const RowBounds& row_bounds() const { return row_bounds_; }
+  [[nodiscard]] const RowBounds& row_bounds() const { return tables_->row_bounds; }
   MaskRef WithoutRepeated(RowMemory* row, std::uint32_t state, const MaskRef& mask, Work& work);
 
   // Adds the tokens that the grammar names and `state` takes by that.
@@ -168,7 +188,7 @@ class Automaton {
   TermId BehindNamed(TermId state, TokenId id) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Whether the grammar names any token.
-  [[nodiscard]] bool names_tokens() const { return !named_tokens_.none(); }
+  [[nodiscard]] bool names_tokens() const { return !tables_->named_tokens.none(); }
 
   // Whether rows are to remember what they write (see RowStates).
   [[nodiscard]] bool remembers() const { return remembers_; }
@@ -178,20 +198,29 @@ class Automaton {
   [[nodiscard]] double room() const ABSL_LOCKS_EXCLUDED(mutex_);
   // States that have their mask.
   [[nodiscard]] std::int64_t mask_count() const ABSL_LOCKS_EXCLUDED(mutex_);
-  [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // As of the last state or mask that was made: terms, transitions and tables; and the masks that
+  // it keeps alive, of which others may be owners too. No lock.
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return held_bytes_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::int64_t mask_bytes() const {
+    return mask_bytes_.load(std::memory_order_relaxed);
+  }
 
  private:
-  Automaton(GrammarFacts facts, NamedTokens named_tokens, MaskStore* masks, const Limits& limits);
-
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
+  const MaskRef* Keep(TermId state, MaskRef mask) ABSL_LOCKS_EXCLUDED(mutex_);
   MaskRef TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth);
   MaskRef WithStopIds(const MaskRef& mask) const;
   TermId MakeTokenEnd(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Something was made.
+  void NoteGrowth() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const GrammarFacts facts_;
-  const NamedTokens named_tokens_;
+  std::atomic<bool> full_ = false;  // first: every call of a row looks at it
+  const std::shared_ptr<const GrammarTables> tables_;
   MaskStore* const masks_;
+  const std::uint64_t serial_;
   const ByteClasses classes_;
   TermStore store_;
   mutable Mutex mutex_;
@@ -203,11 +232,15 @@ class Automaton {
   ByteDerivative derivative_;
   TailSignatures signatures_;
   std::deque<MaskRef> kept_masks_ ABSL_GUARDED_BY(mutex_);
+  // Those of kept_masks_, each once.
+  absl::flat_hash_set<const TokenMask*> distinct_masks_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t full_bytes_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t adopted_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   TermId start_ = kNothingTerm;
   const bool remembers_;
   const bool limits_tokens_;
-  const RowBounds row_bounds_;
-  std::optional<ItemTokens> item_tokens_;  // where it remembers
+  std::atomic<std::int64_t> held_bytes_ = 0;
+  std::atomic<std::int64_t> mask_bytes_ = 0;
 };
 
 }  // namespace maskd

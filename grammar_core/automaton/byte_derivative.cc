@@ -64,15 +64,19 @@ TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   if (row[byte_class].load(std::memory_order_relaxed) == kNothingTerm) return kNothingTerm;
   const TermId next = Derive(term, byte_class, work);
   if (!work.ok()) return kFailedTerm;
+  if (const std::int64_t cells = store_->term(next).cells; cells > limits_.row_cells) {
+    work.Fail(LimitExceeded("", "row_cells", limits_.row_cells, cells));
+    return kFailedTerm;
+  }
   row[byte_class].store(next, std::memory_order_release);
   return next;
 }
 
 bool ByteDerivative::WithinLimits(Work& work) const {
   if (store_->size() > limits_.terms) {
-    work.Fail(LimitExceeded("", "terms", limits_.terms, store_->size()));
+    work.Fail(AutomatonFull("terms", limits_.terms, store_->size()));
   } else if (const std::int64_t bytes = held_bytes(); bytes > limits_.grammar_bytes) {
-    work.Fail(LimitExceeded("", "grammar_bytes", limits_.grammar_bytes, bytes));
+    work.Fail(AutomatonFull("grammar_bytes", limits_.grammar_bytes, bytes));
   }
   return work.ok();
 }
@@ -117,7 +121,8 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
 
 std::int64_t ByteDerivative::held_bytes() const {
   const std::size_t row_bytes = static_cast<std::size_t>(classes_->count()) * sizeof(TermId);
-  return store_->held_bytes() + characters_->held_bytes() + lowering_->held_bytes() +
+  return store_->held_bytes() + numbers_->held_bytes() + objects_->held_bytes() +
+         characters_->held_bytes() + lowering_->held_bytes() +
          static_cast<std::int64_t>(rows_held_ * row_bytes);
 }
 

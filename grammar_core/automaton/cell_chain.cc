@@ -20,8 +20,7 @@ bool IsStop(std::uint32_t cells) {
 // Calls visit(chain key, cells below it) at each stop, behind the last cell, and for the end of the
 // text (with kNoEnd for the cells), until it returns false.
 template <typename Visit>
-void VisitChain(const TermStore& store, TermId state, Visit visit) {
-  Hash128 chain;
+void VisitChain(const TermStore& store, TermId state, Hash128 chain, Visit visit) {
   for (std::uint32_t cells = 1;; ++cells) {
     const Term& term = store.term(state);
     if (term.kind != TermKind::kCat) {
@@ -37,28 +36,66 @@ void VisitChain(const TermStore& store, TermId state, Visit visit) {
 
 }  // namespace
 
+template <typename FindChain>
+void CellChain::FindBy(FindChain find, std::uint32_t* floor) {
+  known_stops_ = 0;
+  VisitChain(store_, state_, seed_, [&](const Hash128& chain, std::uint32_t below) {
+    const auto [settles, deeper] = find(chain);
+    // The last cell alone, or with the end of the text behind it: more than no cell, or less.
+    if (settles) *floor = std::min(*floor, below == 0 ? 1 : below == kNoEnd ? 0 : below);
+    known_stops_ += deeper ? 1 : 0;
+    return deeper;
+  });
+}
+
+template <typename SettleChain>
+void CellChain::SettleBy(SettleChain settle, std::uint32_t floor) const {
+  int stop = 0;
+  VisitChain(store_, state_, seed_, [&](const Hash128& chain, std::uint32_t below) {
+    if (stop++ < known_stops_) return true;
+    const bool settles = below == kNoEnd || (below <= floor && floor > 0);
+    settle(chain, settles);
+    return !settles;
+  });
+}
+
 MaskRef CellChain::Find(MaskStore* masks, std::uint32_t* floor) {
   MaskRef found;
-  known_stops_ = 0;
-  VisitChain(store_, state_, [&](const Hash128& chain, std::uint32_t below) {
-    MaskStore::Known known = masks->Find(chain);
-    found = std::move(known.mask);
-    // The last cell alone, or with the end of the text behind it: more than no cell, or less.
-    if (found != nullptr) *floor = std::min(*floor, below == 0 ? 1 : below == kNoEnd ? 0 : below);
-    known_stops_ += known.deeper ? 1 : 0;
-    return known.deeper;
-  });
+  FindBy(
+      [&](const Hash128& chain) {
+        MaskStore::Known known = masks->Find(chain);
+        found = std::move(known.mask);
+        return std::pair(found != nullptr, known.deeper);
+      },
+      floor);
   return found;
 }
 
 void CellChain::Settle(MaskStore* masks, std::uint32_t floor, const MaskRef& mask) const {
-  int stop = 0;
-  VisitChain(store_, state_, [&](const Hash128& chain, std::uint32_t below) {
-    if (stop++ < known_stops_) return true;
-    const bool settles = below == kNoEnd || (below <= floor && floor > 0);
-    masks->Settle(chain, settles ? mask : nullptr);
-    return !settles;
-  });
+  SettleBy(
+      [&](const Hash128& chain, bool settles) { masks->Settle(chain, settles ? mask : nullptr); },
+      floor);
+}
+
+std::optional<Hash128> CellChain::FindSignature(MaskStore* masks, std::uint32_t* floor) {
+  std::optional<Hash128> found;
+  FindBy(
+      [&](const Hash128& chain) {
+        const MaskStore::KnownSignature known = masks->FindSignature(chain);
+        found = known.signature;
+        return std::pair(found.has_value(), known.deeper);
+      },
+      floor);
+  return found;
+}
+
+void CellChain::SettleSignature(MaskStore* masks, std::uint32_t floor,
+                                const Hash128& signature) const {
+  SettleBy(
+      [&](const Hash128& chain, bool settles) {
+        masks->SettleSignature(chain, settles ? std::optional(signature) : std::nullopt);
+      },
+      floor);
 }
 
 }  // namespace maskd

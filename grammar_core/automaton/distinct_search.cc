@@ -31,7 +31,7 @@ bool ReadsZero(absl::string_view number) {
 }  // namespace
 
 RowBounds::RowBounds(const GrammarIr& ir, const Limits& limits)
-    : bytes(limits.grammar_bytes),
+    : bytes(limits.row_bytes),
       search_states(limits.emptiness_states),
       most_zeros(MostZeros(ir)),
       breaks_lines(BreaksLines(ir)) {}

@@ -29,9 +29,10 @@ class Lowering final : public NodeLowering {
   // The term of `node`. Works through its children with a stack of its own, not by recursion.
   TermId Lower(NodeId node, std::uint32_t depth) override;
 
-  // Of what is kept for each level, roughly.
+  // Roughly.
   [[nodiscard]] std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(deeper_.capacity() * sizeof(*deeper_.begin()));
+    return static_cast<std::int64_t>(terms_.size() * sizeof(TermId) +
+                                     deeper_.capacity() * sizeof(*deeper_.begin()));
   }
 
   // The body of the rule that a Call term calls.

@@ -27,12 +27,33 @@ TermId NumberTerms::Step(std::uint32_t number, std::uint32_t state, unsigned cha
   return next.has_value() ? TermOf(number, *next) : kNothingTerm;
 }
 
+std::uint32_t NumberTerms::IdOf(Known* known, const NumberLanguage::State& state) {
+  const auto [id, is_new] =
+      known->ids.try_emplace(state, static_cast<std::uint32_t>(known->states.size()));
+  if (is_new) {
+    known->states.push_back(state);
+    ++state_count_;
+  }
+  return id->second;
+}
+
 TermId NumberTerms::TermOf(std::uint32_t number, const NumberLanguage::State& state) {
   Known& known = KnownOf(number);
-  const auto [id, is_new] =
-      known.ids.try_emplace(state, static_cast<std::uint32_t>(known.states.size()));
-  if (is_new) known.states.push_back(state);
-  return store_->Number(number, id->second, known.language.MayEnd(state), KeyOf(known, state));
+  const std::uint32_t id = IdOf(&known, state);
+  return store_->Number(number, id, known.language.MayEnd(state), KeyOf(known, state));
+}
+
+std::uint32_t NumberTerms::Adopt(const NumberTerms& from, std::uint32_t number,
+                                 std::uint32_t state) {
+  Known& known = KnownOf(number);
+  const Known& theirs = *from.known_[number];
+  return IdOf(&known, known.language.Adopt(theirs.language, theirs.states[state]));
+}
+
+std::int64_t NumberTerms::held_bytes() const {
+  // A state stands in the list and, at a load of some two thirds, in the table of ids.
+  constexpr std::size_t kBytesPerState = 3 * sizeof(NumberLanguage::State);
+  return static_cast<std::int64_t>(state_count_ * kBytesPerState);
 }
 
 // The set of exponents by what it holds: its number is this grammar's own.

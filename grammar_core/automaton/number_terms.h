@@ -24,6 +24,12 @@ class NumberTerms {
   // The step of a Number term by `byte`.
   TermId Step(std::uint32_t number, std::uint32_t state, unsigned char byte);
 
+  // State `state` of `number` in `from`, another automaton's of the same grammar, as one of this.
+  // Needs the locks of both.
+  std::uint32_t Adopt(const NumberTerms& from, std::uint32_t number, std::uint32_t state);
+
+  [[nodiscard]] std::int64_t held_bytes() const;
+
  private:
   // A number's language with its states, made on first use.
   struct Known {
@@ -34,11 +40,13 @@ class NumberTerms {
   };
 
   Known& KnownOf(std::uint32_t number);
+  std::uint32_t IdOf(Known* known, const NumberLanguage::State& state);
   TermId TermOf(std::uint32_t number, const NumberLanguage::State& state);
   [[nodiscard]] Hash128 KeyOf(const Known& known, const NumberLanguage::State& state) const;
 
   TermStore* store_;
   std::vector<std::unique_ptr<Known>> known_;
+  std::size_t state_count_ = 0;  // of all numbers
 };
 
 }  // namespace maskd

@@ -17,11 +17,12 @@ constexpr char kYes = '1';
 }  // namespace
 
 ObjectProgress::ObjectProgress(const GrammarFacts& facts, std::uint32_t object,
-                               std::int64_t max_end_states)
+                               std::int64_t max_end_states, std::int64_t* held_bytes)
     : facts_(&facts),
       spec_(&facts.ir().objects[object]),
       shape_(facts.ObjectHash(object)),
-      max_end_states_(max_end_states) {
+      max_end_states_(max_end_states),
+      held_bytes_(held_bytes) {
   FindRequired();
   const bool conditional = HasConditions(*spec_);
   if (!conditional && !spec_->any_order) return;
@@ -190,14 +191,32 @@ bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, Next nex
   return known[option] == kYes;
 }
 
-std::uint32_t ObjectProgress::Intern(Place place) {
-  const auto [at, is_new] = place_ids_.try_emplace(absl::StrCat(place.state.Key(), ".", place.next),
-                                                   static_cast<std::uint32_t>(places_.size()));
-  if (is_new) {
-    FindMissing(&place);
-    places_.push_back(std::move(place));
-  }
+template <typename MakePlace>
+std::uint32_t ObjectProgress::InternAs(const Place& like, MakePlace make) {
+  std::string id = absl::StrCat(like.state.Key(), ".", like.next);
+  const std::size_t id_bytes = id.size();
+  const auto [at, is_new] =
+      place_ids_.try_emplace(std::move(id), static_cast<std::uint32_t>(places_.size()));
+  if (!is_new) return at->second;
+  const Place& place = places_.emplace_back(make());
+  const std::size_t texts = place.state.closed.size() + place.state.settled.size() +
+                            place.state.marks.size() + first_option_.size();
+  *held_bytes_ +=
+      static_cast<std::int64_t>(2 * (sizeof(Place) + sizeof(std::string)) + id_bytes + texts);
   return at->second;
+}
+
+std::uint32_t ObjectProgress::Adopt(const ObjectProgress& from, std::uint32_t progress) {
+  if (places_.empty()) return progress;
+  const Place& place = from.places_[progress];
+  return InternAs(place, [&] { return place; });
+}
+
+std::uint32_t ObjectProgress::Intern(Place place) {
+  return InternAs(place, [&] {
+    FindMissing(&place);
+    return std::move(place);
+  });
 }
 
 void ObjectProgress::FindMissing(Place* place) const {

@@ -27,8 +27,9 @@ namespace maskd {
 
 class ObjectProgress {
  public:
-  // One object's; `facts` must outlive this.
-  ObjectProgress(const GrammarFacts& facts, std::uint32_t object, std::int64_t max_end_states);
+  // One object's; `facts` must outlive this. What this keeps, in bytes, is added to `*held_bytes`.
+  ObjectProgress(const GrammarFacts& facts, std::uint32_t object, std::int64_t max_end_states,
+                 std::int64_t* held_bytes);
 
   // After the opening brace.
   [[nodiscard]] std::uint32_t start() const { return 0; }
@@ -63,6 +64,9 @@ class ObjectProgress {
   [[nodiscard]] std::uint32_t any_member_bytes() const { return any_member_bytes_; }
   // `bytes` of members, less what breaks the line of the first one.
   [[nodiscard]] std::uint32_t BehindLine(std::uint32_t bytes, std::uint32_t depth) const;
+
+  // `progress` of `from`, the same object's in another automaton, as one of this.
+  std::uint32_t Adopt(const ObjectProgress& from, std::uint32_t progress);
 
   // Structural: equal for equal objects at equal places, in any grammar.
   [[nodiscard]] Hash128 Key(std::uint32_t progress) const;
@@ -105,6 +109,9 @@ class ObjectProgress {
   template <typename Next>
   bool CanEnd(std::uint32_t progress, std::size_t option, Next next, Work& work);
   std::uint32_t Intern(Place place);
+  // Adds a place that has none of its kind yet; its number.
+  template <typename MakePlace>
+  std::uint32_t InternAs(const Place& like, MakePlace make);
   void FindRequired();
   void FindMissing(Place* place) const;
   // So many of the others, of an array that has nothing else: all but one are not empty.
@@ -115,6 +122,7 @@ class ObjectProgress {
   const ObjectSpec* spec_;
   const Hash128 shape_;
   const std::int64_t max_end_states_;
+  std::int64_t* const held_bytes_;
   // With conditions only.
   std::optional<ObjectEnd> end_;
   // The first option of each member, and after them that of the others.

@@ -17,7 +17,7 @@ ObjectTerms::ObjectTerms(TermStore* store, NodeLowering* lowering, std::int64_t 
 ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t placed) {
   const std::uint32_t object = store_->placed_object(placed).object;
   if (shapes_[object] != nullptr) return *shapes_[object];
-  auto shape = std::make_unique<Shape>(store_->facts(), object, max_end_states_);
+  auto shape = std::make_unique<Shape>(store_->facts(), object, max_end_states_, &held_bytes_);
   const ObjectSpec& spec = Spec(object);
   SortNames(object, shape.get());
   shape->space = lowering_->Lower(spec.space, 0);
@@ -44,6 +44,7 @@ void ObjectTerms::SortNames(std::uint32_t object, Shape* shape) {
   std::sort(names.begin(), names.end());
   std::vector<std::u32string> texts;
   for (auto& [text, member] : names) {
+    held_bytes_ += static_cast<std::int64_t>(sizeof(text) + text.size() * sizeof(char32_t));
     texts.push_back(std::move(text));
     shape->members.push_back(member);
   }
@@ -250,6 +251,19 @@ ObjectTerms::NameTexts ObjectTerms::TextsOf(std::uint32_t object, std::uint32_t 
     texts.names.push_back(i);
   }
   return texts;
+}
+
+std::uint32_t ObjectTerms::AdoptProgress(const ObjectTerms& from, std::uint32_t object,
+                                         std::uint32_t placed, std::uint32_t progress) {
+  const auto& theirs = from.shapes_[from.store_->placed_object(object).object];
+  // One that was not entered there has no progress yet.
+  return theirs == nullptr ? progress : ShapeOf(placed).progress.Adopt(theirs->progress, progress);
+}
+
+std::uint32_t ObjectTerms::AdoptNames(const ObjectTerms& from, std::uint32_t set) {
+  std::uint32_t object = 0;
+  while (from.shapes_[object] == nullptr || from.shapes_[object]->name_set != set) ++object;
+  return ShapeOf(object).name_set;  // with no level around it, an object has its own number
 }
 
 TermId ObjectTerms::EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes) {

@@ -71,11 +71,22 @@ class ObjectTerms {
   // An Encode term of a NameSet, within its object; see TermStore::EncodeNames.
   TermId EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes = 0);
 
+  // What `from`, another automaton's of the same grammar, says of `object` (placed there, and here
+  // as `placed`), as this says it. Needs the locks of both.
+  std::uint32_t AdoptProgress(const ObjectTerms& from, std::uint32_t object, std::uint32_t placed,
+                              std::uint32_t progress);
+  // The set of an object's names that is `set` there.
+  std::uint32_t AdoptNames(const ObjectTerms& from, std::uint32_t set);
+
+  // Of places and names, roughly.
+  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
+
  private:
   // An object's spec with what is derived of it at any depth, made on first use.
   struct Shape {
-    Shape(const GrammarFacts& facts, std::uint32_t object, std::int64_t max_end_states)
-        : progress(facts, object, max_end_states) {}
+    Shape(const GrammarFacts& facts, std::uint32_t object, std::int64_t max_end_states,
+          std::int64_t* held_bytes)
+        : progress(facts, object, max_end_states, held_bytes) {}
 
     ObjectProgress progress;
     std::uint32_t name_set = 0;          // the names, sorted, as a text set of the store
@@ -124,6 +135,7 @@ class ObjectTerms {
   TermStore* store_;
   NodeLowering* lowering_;
   const std::int64_t max_end_states_;
+  std::int64_t held_bytes_ = 0;
   std::vector<std::unique_ptr<Shape>> shapes_;
 };
 

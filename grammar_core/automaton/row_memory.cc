@@ -70,6 +70,48 @@ Hash128 RowMemory::KeyOf(const Way& way) const {
   return key;
 }
 
+Hash128 RowMemory::KeyOf(const Ways& ways) const {
+  Hash128 key;
+  for (const Way& way : ways) key = MixUnordered(key, KeyOf(way));
+  return key;
+}
+
+std::shared_ptr<RowMemory> RowMemory::CopyTo(Automaton* automaton,
+                                             std::span<State> states) const {
+  auto copy = std::make_shared<RowMemory>(automaton);
+  copy->arrays_ = arrays_;
+  std::vector<TermId> terms;  // of each state; of an own one its shared state and its ways
+  absl::flat_hash_map<State, State> numbers;  // of own states, there
+  for (State& state : states) {
+    if (!IsOwn(state)) {
+      terms.push_back(state);
+      continue;
+    }
+    const auto [at, is_new] =
+        numbers.try_emplace(state, kFirstOwn + static_cast<State>(copy->states_.size()));
+    if (is_new) {
+      copy->states_.push_back(At(state));
+      terms.push_back(At(state).shared);
+      for (const Way& way : At(state).ways) terms.push_back(way.term);
+    }
+    state = at->second;
+  }
+  automaton->Adopt(*automaton_, terms);
+  auto next = terms.begin();
+  std::size_t known = 0;  // own states that have their terms
+  for (State& state : states) {
+    if (!IsOwn(state)) {
+      state = *next++;
+    } else if (state - kFirstOwn == known) {
+      OwnState& own = copy->states_[known++];
+      own.shared = *next++;
+      for (Way& way : own.ways) way.term = *next++;
+      own.key = copy->KeyOf(own.ways);
+    }
+  }
+  return copy;
+}
+
 bool RowMemory::MayRepeat(const Way& way) const {
   return std::ranges::any_of(way.arrays,
                              [&](DistinctArrays::Id array) { return arrays_.MayRepeat(array); });
@@ -82,7 +124,7 @@ std::string RowMemory::NumberAt(const Way& way) const {
 bool RowMemory::WithinLimits(Work& work) const {
   const std::int64_t most = automaton_->row_bounds().bytes;
   if (const std::int64_t bytes = held_bytes(); bytes > most) {
-    work.Fail(LimitExceeded("", "grammar_bytes", most, bytes));
+    work.Fail(LimitExceeded("", "row_bytes", most, bytes));
   }
   return work.ok();
 }
@@ -150,8 +192,7 @@ RowMemory::State RowMemory::Union(State state, TermId term) {
 RowMemory::State RowMemory::StateOf(Ways ways) {
   if (ways.empty()) return kNothingTerm;
   if (ways.size() == 1 && ways[0].arrays.empty()) return ways[0].term;
-  Hash128 key;
-  for (const Way& way : ways) key = MixUnordered(key, KeyOf(way));
+  const Hash128 key = KeyOf(ways);
   const auto is_it = [&](const OwnState& own) { return own.key == key; };
   if (const auto known = interned_.find(key); known != interned_.end()) {
     const std::size_t at = known->second - kFirstOwn;

@@ -10,14 +10,16 @@
 //           own state can be ended.
 // Memory    what is kept for a token is a state, a place in each array around it, and what it
 //           wrote: some 250 bytes. All else that is tried on the way is given back (Scratch). What
-//           was kept stays until the row and its forks are gone. Limits::grammar_bytes bounds it.
+//           was kept stays until the row and its forks are gone. Limits::row_bytes bounds it.
 // Errors    by Work: RESOURCE_EXHAUSTED.
 // Threads   forks share it; its lock lets them live in different threads.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_ROW_MEMORY_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_ROW_MEMORY_H_
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -48,6 +50,11 @@ class RowMemory {
 
   // `automaton` must outlive this.
   explicit RowMemory(Automaton* automaton) : automaton_(automaton) {}
+
+  // What this knows, for rows that go on in `automaton`, which adopts from this one's: each of
+  // `states` becomes what it is there. Other states of this row's own are not taken along. The lock
+  // must be held.
+  std::shared_ptr<RowMemory> CopyTo(Automaton* automaton, std::span<State> states) const;
 
   // To be held around each call, but for the constant ones while no other thread has the memory.
   [[nodiscard]] std::unique_lock<std::recursive_mutex> Lock() { return std::unique_lock(mutex_); }
@@ -123,6 +130,7 @@ class RowMemory {
 
   [[nodiscard]] const OwnState& At(State state) const { return states_[state - kFirstOwn]; }
   [[nodiscard]] Ways WaysOf(State state) const;
+  [[nodiscard]] Hash128 KeyOf(const Ways& ways) const;
   template <typename Is>
   [[nodiscard]] bool AnyArray(State state, Is is) const;
   // Makes one of ways that are within the same arrays.

@@ -2,6 +2,17 @@
 
 namespace maskd {
 
+RowStates RowStates::MovedTo(std::shared_ptr<Automaton> automaton,
+                             std::span<State> states) const {
+  if (memory_ == nullptr) {
+    automaton->Adopt(*automaton_, states);
+    return {std::move(automaton), nullptr};
+  }
+  const auto lock = memory_->Lock();
+  std::shared_ptr<RowMemory> memory = memory_->CopyTo(automaton.get(), states);
+  return {std::move(automaton), std::move(memory)};
+}
+
 RowStates::State RowStates::TakeOwn(State state, unsigned char byte, Work& work) const {
   const auto lock = memory_->Lock();
   return memory_->Take(state, byte, work);

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -25,12 +27,18 @@ class RowStates {
  public:
   using State = RowMemory::State;
 
-  // `automaton` must outlive this and its copies.
-  explicit RowStates(Automaton* automaton)
-      : automaton_(automaton),
-        memory_(automaton->remembers() ? std::make_shared<RowMemory>(automaton) : nullptr) {}
+  explicit RowStates(std::shared_ptr<Automaton> automaton)
+      : automaton_(std::move(automaton)),
+        memory_(automaton_->remembers() ? std::make_shared<RowMemory>(automaton_.get()) : nullptr) {
+  }
+
+  // The same row in `automaton`, another one of its grammar: each of `states` becomes what it is
+  // there. States of this that are not among them have no meaning there.
+  [[nodiscard]] RowStates MovedTo(std::shared_ptr<Automaton> automaton,
+                                  std::span<State> states) const;
 
   [[nodiscard]] Automaton& automaton() const { return *automaton_; }
+  [[nodiscard]] const std::shared_ptr<Automaton>& shared_automaton() const { return automaton_; }
   [[nodiscard]] State start() const { return automaton_->start(); }
   // Whether `state` says something in this row and its forks only.
   [[nodiscard]] static bool IsOwn(State state) { return RowMemory::IsOwn(state); }
@@ -102,7 +110,10 @@ class RowStates {
   State TakeOwn(State state, unsigned char byte, Work& work) const;
   [[nodiscard]] TermId SharedOf(State state) const;
 
-  Automaton* automaton_;
+  RowStates(std::shared_ptr<Automaton> automaton, std::shared_ptr<RowMemory> memory)
+      : automaton_(std::move(automaton)), memory_(std::move(memory)) {}
+
+  std::shared_ptr<Automaton> automaton_;
   std::shared_ptr<RowMemory> memory_;  // where the automaton remembers nothing: null
 };
 

@@ -5,12 +5,14 @@
 #include <span>
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/cell_chain.h"
 #include "grammar_core/automaton/walk_states.h"
 
 namespace maskd {
 namespace {
 
 constexpr std::uint64_t kCut = 0x637574;
+constexpr std::uint64_t kSignature = 0x7461696C;
 // An end further down is not looked for.
 constexpr int kMaxCells = 8;
 constexpr std::size_t kMaxBranches = 8;
@@ -76,14 +78,13 @@ std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work
 std::optional<TailSignatures::Signature> TailSignatures::SignatureOf(TermId tail,
                                                                      unsigned char last,
                                                                      Work& work) {
-  {
-    const MutexLock lock(&mutex_);
-    if (const auto at = known_.find({tail, last}); at != known_.end()) return at->second;
+  CellChain chain(*store_, tail, Mix(Mix(Hash128{}, kSignature), last));
+  std::uint32_t floor = kNoEnd;
+  if (const auto known = chain.FindSignature(masks_, &floor); known.has_value()) {
+    return Signature{*known, floor};
   }
   const std::optional<Signature> made = MakeSignature(tail, last, work);
-  if (!made.has_value()) return std::nullopt;
-  const MutexLock lock(&mutex_);
-  known_.try_emplace({tail, last}, *made);
+  if (made.has_value()) chain.SettleSignature(masks_, made->floor, made->texts);
   return made;
 }
 
@@ -114,11 +115,6 @@ std::optional<TailSignatures::Signature> TailSignatures::MakeSignature(TermId ta
     ++i;
   }
   return Signature{taken, std::min(states.lowest_floor(), store_->term(tail).floor)};
-}
-
-std::int64_t TailSignatures::held_bytes() const {
-  const MutexLock lock(&mutex_);
-  return static_cast<std::int64_t>(known_.capacity() * sizeof(decltype(known_)::value_type));
 }
 
 }  // namespace maskd

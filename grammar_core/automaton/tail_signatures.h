@@ -4,23 +4,20 @@
 // is met by a token only with what it holds after that byte, and all that tokens hold after a
 // brace, a bracket or a quote are some hundred texts. So the mask of a state depends on its cells
 // up to the end of the first of these, and on which of those texts the rest of the output takes:
-// its signature. Stacks that differ, but go on alike, share their masks.
+// its signature. Stacks that differ, but go on alike, share their masks. A signature depends on the
+// few cells that those texts read; the store keeps it under their keys, so that a text that nests
+// however deep meets few new ones.
 //
-// Threads  internally synchronised; a signature is made outside of the lock.
+// Threads  no state of its own.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TAIL_SIGNATURES_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_TAIL_SIGNATURES_H_
 
 #include <cstdint>
 #include <optional>
-#include <utility>
-
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/base/hash128.h"
-#include "grammar_core/base/mutex.h"
 #include "grammar_core/mask/mask_store.h"
 
 namespace maskd {
@@ -40,9 +37,7 @@ class TailSignatures {
     Hash128 key;
     std::uint32_t floor;
   };
-  std::optional<StateKey> KeyOf(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
-
-  [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
+  std::optional<StateKey> KeyOf(TermId state, Work& work);
 
  private:
   struct Signature {
@@ -53,15 +48,12 @@ class TailSignatures {
   // The byte that every text of a cell ends by, a brace, a bracket or a quote; or 0.
   [[nodiscard]] unsigned char LastByte(TermId cell) const;
   [[nodiscard]] unsigned char LastByteOfSpine(TermId spine) const;
-  std::optional<Signature> SignatureOf(TermId tail, unsigned char last, Work& work)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  std::optional<Signature> SignatureOf(TermId tail, unsigned char last, Work& work);
   std::optional<Signature> MakeSignature(TermId tail, unsigned char last, Work& work);
 
   Automaton* automaton_;
   const TermStore* store_;
   MaskStore* masks_;
-  mutable Mutex mutex_;
-  absl::flat_hash_map<std::pair<TermId, unsigned char>, Signature> known_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace maskd

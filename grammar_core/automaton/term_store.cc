@@ -176,11 +176,29 @@ TermId TermStore::ByteSet(std::uint32_t set) {
   });
 }
 
-TermId TermStore::ByteSetOf(const ByteBits& set) {
+std::uint32_t TermStore::NumberOf(const ByteBits& set) {
   std::uint32_t index = 0;
   while (index < own_byte_sets_.size() && own_byte_sets_[index] != set) ++index;
   if (index == own_byte_sets_.size()) own_byte_sets_.Append() = set;
-  return ByteSet(static_cast<std::uint32_t>(ir().byte_sets.size()) + index);
+  return static_cast<std::uint32_t>(ir().byte_sets.size()) + index;
+}
+
+std::uint32_t TermStore::AdoptByteSet(const TermStore& from, std::uint32_t set) {
+  return set < ir().byte_sets.size() ? set : NumberOf(from.byte_set(set));
+}
+
+// Nothing of a term but its payload depends on its store, not even the key of an And or Not of its
+// own: no other store ever makes that key.
+TermId TermStore::Adopt(const Term& like, std::vector<TermId> list) {
+  std::uint32_t payload = like.a;
+  if (!list.empty()) {
+    std::ranges::sort(list);
+    payload = InternList(std::move(list));
+  }
+  return Intern({like.kind, payload, like.b, like.c, like.d}, [&](Term* term) {
+    *term = like;
+    term->a = payload;
+  });
 }
 
 TermId TermStore::Byte(unsigned char byte) {
@@ -473,9 +491,12 @@ TermId TermStore::Not(TermId inner) {
 }
 
 std::int64_t TermStore::held_bytes() const {
-  constexpr std::int64_t kBytesPerTerm = sizeof(Term) + sizeof(StateLinks) + 2 * sizeof(Id);
-  constexpr std::int64_t kBytesPerObject = 4 * sizeof(PlacedObject);
-  return terms_.size() * kBytesPerTerm + placed_objects_.size() * kBytesPerObject + list_bytes_;
+  const auto bytes_of = [](const auto& table) {
+    return static_cast<std::int64_t>(table.capacity() * (sizeof(*table.begin()) + 1));
+  };
+  return terms_.chunk_bytes() + links_.chunk_bytes() + lists_.chunk_bytes() +
+         placed_objects_.chunk_bytes() + bytes_of(ids_) + bytes_of(list_ids_) +
+         bytes_of(placed_ids_) + list_bytes_;
 }
 
 }  // namespace maskd

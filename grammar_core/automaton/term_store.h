@@ -143,6 +143,13 @@ class TermStore {
   TermId And(std::vector<TermId> terms);
   TermId Not(TermId term);
 
+  // A term like `like`, of another store of the same grammar: all that is known of it is taken over,
+  // its payload (`like`'s fields a to d) is in this store's numbers already. An Alt's or And's list
+  // is `list`, in any order.
+  TermId Adopt(const Term& like, std::vector<TermId> list = {});
+  // The number of a set of bytes that another store of the same grammar has as `set`.
+  std::uint32_t AdoptByteSet(const TermStore& from, std::uint32_t set);
+
   // Whether `id` is an Encode term of an object's names, between two characters.
   [[nodiscard]] bool IsNames(TermId id) const;
   // Whether `id` is any one character.
@@ -192,7 +199,8 @@ class TermStore {
   template <typename Fill>
   TermId Intern(const Id& id, Fill fill);
   std::uint32_t InternList(std::vector<TermId> list);
-  TermId ByteSetOf(const ByteBits& set);
+  std::uint32_t NumberOf(const ByteBits& set);
+  TermId ByteSetOf(const ByteBits& set) { return ByteSet(NumberOf(set)); }
   TermId CatCell(TermId head, TermId tail);
   [[nodiscard]] Power PowerOf(TermId id) const;
   TermId JoinPowers(TermId x, TermId y);

@@ -15,6 +15,11 @@
 
 namespace maskd {
 
+// The error of a call that would make an automaton hold more than it may: `limit_name` of Limits.
+// The same call may succeed in an empty automaton.
+absl::Status AutomatonFull(const char* limit_name, std::int64_t limit, std::int64_t needed);
+bool IsAutomatonFull(const absl::Status& status);
+
 // What becomes of a state that has no mask yet.
 enum class NewMasks : std::uint8_t {
   kMade,

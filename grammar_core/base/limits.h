@@ -23,10 +23,18 @@ struct Limits {
   std::int64_t look_around_parts = 10'000;
   // Nodes of one grammar's IR.
   std::int64_t ir_nodes = 1'000'000;
-  // Terms (automaton states and their parts) of one grammar, made by the compile and by all steps.
+  // Bytes that one automaton of a grammar should hold beyond what the compile made, its masks
+  // included: rows then go on in a new one (automaton/generations.h). It is looked at between the
+  // calls of a row.
+  std::int64_t generation_bytes = 16 << 20;
+  // Terms (automaton states and their parts) and bytes of one automaton at most: what a compile, or
+  // one call of a row, may need.
   std::int64_t terms = 1'000'000;
-  // Bytes that one grammar's terms and transitions may hold.
   std::int64_t grammar_bytes = 256 << 20;
+  // Cells of a state's spine: how deep the text of one row may nest, several cells a level.
+  std::int64_t row_cells = 100'000;
+  // Bytes of what one row keeps beside its states: items of arrays that must differ.
+  std::int64_t row_bytes = 64 << 20;
   // Levels a derivative may descend without reading a byte: rule calls and nested operators.
   std::int64_t derivative_depth = 2'000;
   // States an emptiness check of an intersection or complement may visit.

@@ -1,7 +1,7 @@
 // A grammar compiled against one tokenizer: shared by any number of matchers, streams and threads.
 //
-// It grows while it is used: states and masks are made when first met and kept. That growth is
-// bounded by Limits::terms and Limits::grammar_bytes.
+// It learns while it is used: states and masks are made when first met and kept in an automaton,
+// which gives way to a new one before it outgrows Limits::generation_bytes (automaton/generations.h).
 //
 // Threads  internally synchronised; known transitions and masks are read without a lock.
 // Ownership  held by shared_ptr; keeps its TokenizerSpace alive.
@@ -25,13 +25,17 @@
 namespace maskd {
 
 class Automaton;
+class Generations;
 
 // What a grammar costs, for Explain and metrics. Sizes are as of the call.
 struct GrammarCosts {
   std::int64_t rules = 0;
   std::int64_t ir_nodes = 0;
-  std::int64_t terms = 0;          // automaton states and their parts, so far
-  std::int64_t held_bytes = 0;     // terms, transitions and the IR, so far
+  std::int64_t terms = 0;          // automaton states and their parts that are held now
+  std::int64_t held_bytes = 0;     // terms, transitions and the IR
+  std::int64_t mask_bytes = 0;     // masks that it keeps alive; other grammars may be owners too
+  std::int64_t automatons = 0;     // the current one and those that rows still hold
+  std::int64_t renewals = 0;       // automatons that were full and gave way
   std::int64_t compile_us = 0;     // source text to ready grammar, first mask included
   std::int64_t first_mask_us = 0;  // of which the first mask
 };
@@ -58,8 +62,9 @@ class CompiledGrammar {
   // The IR, printed.
   [[nodiscard]] std::string Explain() const;
 
-  // For Matcher.
-  [[nodiscard]] Automaton& automaton() const { return *automaton_; }
+  // For Matcher. The automaton to begin and to go on in.
+  [[nodiscard]] std::shared_ptr<Automaton> automaton() const;
+  [[nodiscard]] Generations& generations() const { return *generations_; }
 
  private:
   friend class Compiler;
@@ -73,7 +78,7 @@ class CompiledGrammar {
   std::optional<float> temperature_;
   std::vector<Diagnostic> bounds_;
   GrammarIr ir_;
-  std::unique_ptr<Automaton> automaton_;
+  std::unique_ptr<Generations> generations_;
   std::int64_t compile_us_ = 0;
   std::int64_t first_mask_us_ = 0;
 };

@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/fewest_tokens.h"
+#include "grammar_core/automaton/generations.h"
 #include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/front_end.h"
@@ -74,17 +74,20 @@ class Compiler {
 
   absl::Status Build() {
     CompiledGrammar& g = *grammar_;
-    absl::StatusOr<std::unique_ptr<Automaton>> automaton =
-        Automaton::Create(g.ir_, &g.tokenizer_->masks(), g.limits_, budget_, g.measure());
-    if (!automaton.ok()) return automaton.status();
-    g.automaton_ = *std::move(automaton);
+    auto tables = GrammarTables::Create(g.ir_, g.tokenizer_->index(), g.limits_, budget_, g.measure());
+    if (!tables.ok()) return tables.status();
+    g.generations_ =
+        std::make_unique<Generations>(*std::move(tables), &g.tokenizer_->masks(), g.limits_);
     const auto start = Budget::Clock::now();
     Work work(budget_);
-    g.automaton_->Mask(g.automaton_->start(), work);
+    const std::shared_ptr<Automaton> automaton = g.automaton();
+    automaton->Mask(automaton->start(), work);
     g.first_mask_us_ = MicrosSince(start);
     if (!work.ok()) return work.error();
     absl::Status checked = CheckMaxCharacters(work);
-    return checked.ok() ? CheckMaxTokens(work) : checked;
+    if (checked.ok()) checked = CheckMaxTokens(work);
+    g.generations_->EndCompile();
+    return checked;
   }
 
   // A text of so few characters must be there.
@@ -93,8 +96,8 @@ class Compiler {
     const auto most = g.source_.options.max_characters;
     if (!most.has_value()) return absl::OkStatus();
     const absl::StatusOr<std::uint32_t> least =
-        SmallestCompletion(RowStates(g.automaton_.get()), g.tokenizer_->vocabulary(),
-                           g.automaton_->start(), static_cast<std::uint32_t>(*most), work);
+        SmallestCompletion(RowStates(g.automaton()), g.tokenizer_->vocabulary(),
+                           g.automaton()->start(), static_cast<std::uint32_t>(*most), work);
     if (!least.ok()) return least.status();
     return *least <= static_cast<std::uint32_t>(*most)
                ? absl::OkStatus()
@@ -111,7 +114,7 @@ class Compiler {
     CompiledGrammar& g = *grammar_;
     const int most = g.source_.options.max_tokens.value_or(0);
     if (most == 0) return absl::OkStatus();
-    const RowStates row(g.automaton_.get());
+    const RowStates row(g.automaton());
     const TokenSearch search = {&row, &g.tokenizer_->index(), {}};
     const RowStates::State start = row.start();
     const auto few = FewTokens(search, start, kMaxShortestBytes, work);

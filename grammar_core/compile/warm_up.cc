@@ -29,9 +29,9 @@ constexpr std::size_t kMaxDistance = 6;
 
 class WarmUpRun {
  public:
-  WarmUpRun(const CompiledGrammar& grammar, const WarmUpBounds& bounds,
+  WarmUpRun(const CompiledGrammar& grammar, Automaton* automaton, const WarmUpBounds& bounds,
             const std::atomic<bool>* cancelled)
-      : automaton_(grammar.automaton()),
+      : automaton_(*automaton),
         index_(grammar.tokenizer().index()),
         punctuation_(grammar.tokenizer().punctuation()),
         max_masks_(bounds.masks),
@@ -41,7 +41,7 @@ class WarmUpRun {
   int Run(TermId start) {
     Push(start, 0);
     for (std::size_t distance = 0; distance < open_.size();) {
-      if (masks_ >= max_masks_ || !work_.ok()) break;
+      if (masks_ >= max_masks_ || !work_.ok() || automaton_.full()) break;
       if (open_[distance].empty()) {
         ++distance;
         continue;
@@ -170,12 +170,13 @@ class WarmUpRun {
 
 int WarmUp(const CompiledGrammar& grammar, const WarmUpBounds& bounds,
            const std::atomic<bool>* cancelled) {
-  return WarmUpRun(grammar, bounds, cancelled).Run(grammar.automaton().start());
+  const std::shared_ptr<Automaton> automaton = grammar.automaton();
+  return WarmUpFrom(grammar, automaton.get(), automaton->start(), bounds, cancelled);
 }
 
-int WarmUpFrom(const CompiledGrammar& grammar, TermId state, const WarmUpBounds& bounds,
-               const std::atomic<bool>* cancelled) {
-  return WarmUpRun(grammar, bounds, cancelled).Run(state);
+int WarmUpFrom(const CompiledGrammar& grammar, Automaton* automaton, TermId state,
+               const WarmUpBounds& bounds, const std::atomic<bool>* cancelled) {
+  return WarmUpRun(grammar, automaton, bounds, cancelled).Run(state);
 }
 
 void WarmUpTokenizer(const std::shared_ptr<TokenizerSpace>& tokenizer) {

@@ -32,9 +32,11 @@ struct WarmUpBounds {
 int WarmUp(const CompiledGrammar& grammar, const WarmUpBounds& bounds,
            const std::atomic<bool>* cancelled = nullptr);
 
-// A few steps behind `state`, a place of a sequence: what it will likely ask for next.
+// A few steps behind `state` of `automaton`, the grammar's: a place of a sequence, and what it will
+// likely ask for next.
 inline constexpr WarmUpBounds kFewAhead = {.masks = 16, .wall_ms = 2};
-int WarmUpFrom(const CompiledGrammar& grammar, TermId state, const WarmUpBounds& bounds = kFewAhead,
+int WarmUpFrom(const CompiledGrammar& grammar, Automaton* automaton, TermId state,
+               const WarmUpBounds& bounds = kFewAhead,
                const std::atomic<bool>* cancelled = nullptr);
 
 // The same for what all grammars of a tokenizer share: JSON's strings, numbers and white space.

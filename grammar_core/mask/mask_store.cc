@@ -91,6 +91,18 @@ void MaskStore::Settle(const Hash128& chain, const MaskRef& mask) {
   by_key_.Put(chain, {mask, mask == nullptr}, kMaxKeys);
 }
 
+MaskStore::KnownSignature MaskStore::FindSignature(const Hash128& chain) {
+  const MutexLock lock(&mutex_);
+  const std::optional<Hash128>* entry = signatures_.Find(chain, kMaxSignatures);
+  if (entry == nullptr) return {};
+  return {*entry, !entry->has_value()};
+}
+
+void MaskStore::SettleSignature(const Hash128& chain, const std::optional<Hash128>& signature) {
+  const MutexLock lock(&mutex_);
+  signatures_.Put(chain, signature, kMaxSignatures);
+}
+
 MaskRef MaskStore::TokensWithin(const CharacterClass& characters) {
   {
     const MutexLock lock(&mutex_);
@@ -163,6 +175,7 @@ void MaskStore::Clear() {
   by_content_.Clear();
   by_parts_.Clear();
   by_key_.Clear();
+  signatures_.Clear();
   within_.Clear();
   tries_.Clear();
   exits_.Clear();

@@ -5,6 +5,7 @@
 //   by key       the mask of every state whose first cells have these keys (see automaton/term.h);
 //                a key is a chain, so that one cell is looked at after the other only as far as
 //                needed.
+//   by tail      the signature of every tail whose first cells have these keys.
 //   by class     tokens within a CharacterClass, and tries of a CandidateClass.
 //   by exit      tokens that leave a cell by a byte, see Exits.
 //   by byte      what tokens hold after a certain byte.
@@ -20,6 +21,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -71,6 +73,15 @@ class MaskStore {
   // Says that `chain` settles the mask, or (null) that it takes more cells.
   void Settle(const Hash128& chain, const MaskRef& mask) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // The same of signatures (automaton/tail_signatures.h).
+  struct KnownSignature {
+    std::optional<Hash128> signature;
+    bool deeper = false;
+  };
+  KnownSignature FindSignature(const Hash128& chain) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SettleSignature(const Hash128& chain, const std::optional<Hash128>& signature)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
   MaskRef TokensWithin(const CharacterClass& characters) ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates)
       ABSL_LOCKS_EXCLUDED(mutex_);
@@ -96,6 +107,7 @@ class MaskStore {
 
  private:
   static constexpr std::size_t kMaxKeys = 1 << 20;
+  static constexpr std::size_t kMaxSignatures = 1 << 17;
   static constexpr std::size_t kMaxClasses = 512;
   static constexpr std::size_t kMaxParts = 1 << 16;
   // A run index holds up to some megabytes.
@@ -156,6 +168,7 @@ class MaskStore {
   TwoGenerations<std::uint64_t, MaskRef> by_content_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<PartsKey, std::weak_ptr<const TokenMask>> by_parts_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<Hash128, KeyEntry> by_key_ ABSL_GUARDED_BY(mutex_);
+  TwoGenerations<Hash128, std::optional<Hash128>> signatures_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<CharacterClass, MaskRef> within_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<CandidateClass, std::shared_ptr<const TokenTrie>> tries_ ABSL_GUARDED_BY(mutex_);
   TwoGenerations<Hash128, std::shared_ptr<const Exits>> exits_ ABSL_GUARDED_BY(mutex_);

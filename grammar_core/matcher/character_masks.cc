@@ -133,6 +133,10 @@ bool CharacterMasks::IsFar(const TokenStepper& stepper, State state, std::int64_
 }
 
 std::int64_t CharacterMasks::Least(const TokenStepper& stepper, State state, Work& work) {
+  if (const std::uint64_t serial = stepper.automaton_serial(); serial != automaton_) {
+    least_.clear();
+    automaton_ = serial;
+  }
   if (const auto known = least_.find(state); known != least_.end()) return known->second;
   const auto least =
       SmallestCompletion(stepper.states(), stepper.vocabulary(), state, kNoEnd - 1, work);

@@ -46,6 +46,7 @@ class CharacterMasks {
 
   static constexpr std::size_t kMaxStates = 1 << 16;  // remembered; then all are forgotten
 
+  std::uint64_t automaton_ = 0;  // the serial number of the one whose states are in least_
   absl::flat_hash_map<State, std::int64_t> least_;
   // By a state's key: what is behind any one token, with it, has so many characters more than the
   // smallest completion of the state.

@@ -132,6 +132,7 @@ class ClosingMasks::Look {
 MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, TokenStepper::State state,
                              const MaskRef& mask, int tokens_left, bool is_part) {
   if (tokens_left > kFrom) return mask;
+  SetAutomaton(stepper);
   const RowStates::Scratch scratch(stepper.states());
   const int rest = tokens_left - 2;
   if (const auto most = most_.find(state); most != most_.end() && most->second <= rest) return mask;
@@ -141,6 +142,13 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, TokenStepper::State st
   if (!is_part && !RowStates::IsOwn(state)) most_[state] = look.most();
   if (fitting.empty() || fitting == *mask) return mask;
   return std::make_shared<const TokenMask>(std::move(fitting));
+}
+
+void ClosingMasks::SetAutomaton(const TokenStepper& stepper) {
+  if (automaton_ == stepper.automaton_serial()) return;
+  automaton_ = stepper.automaton_serial();
+  few_.clear();
+  most_.clear();
 }
 
 int ClosingMasks::FewTokens(const TokenStepper& stepper, State state, Work& work) {

@@ -13,6 +13,8 @@
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_CLOSING_H_
 
+#include <cstdint>
+
 #include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/mask/token_mask.h"
@@ -39,11 +41,14 @@ class ClosingMasks {
   using State = TokenStepper::State;
   class Look;
 
+  // States are numbers of one automaton: forgets those of another one.
+  void SetAutomaton(const TokenStepper& stepper);
   // Tokens that complete the text from `state`: few, not always the fewest.
   int FewTokens(const TokenStepper& stepper, State state, Work& work);
 
   static constexpr std::size_t kMaxStates = 1 << 14;  // remembered; then all are forgotten
 
+  std::uint64_t automaton_ = 0;  // its serial number
   CharacterMasks characters_;
   StepGroups groups_;
   absl::flat_hash_map<State, int> few_;   // by state

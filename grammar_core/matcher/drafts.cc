@@ -13,11 +13,8 @@ namespace {
 // Makes the positions one after the other; keeps the grammar's state of each.
 class DraftWalk {
  public:
-  DraftWalk(const TokenStepper& stepper, NewMasks new_masks, DraftMasks* masks)
-      : stepper_(stepper),
-        masks_(*masks),
-        budget_(StepBudget(stepper.grammar().limits())),
-        work_(budget_, new_masks) {}
+  DraftWalk(const TokenStepper& stepper, Work* work, DraftMasks* masks)
+      : stepper_(stepper), masks_(*masks), work_(*work) {}
 
   absl::Status Run(TokenStepper::State state, bool finished, const Draft& draft) {
     states_.resize(draft.tokens.size() + 1);
@@ -56,8 +53,7 @@ class DraftWalk {
 
   const TokenStepper& stepper_;
   DraftMasks& masks_;
-  Budget budget_;
-  Work work_;
+  Work& work_;
   absl::InlinedVector<TokenStepper::State, 16> states_;
 };
 
@@ -81,12 +77,12 @@ absl::Status CheckDraft(const Draft& draft) {
 }
 
 absl::Status FillDraft(const TokenStepper& stepper, TokenStepper::State state, bool finished,
-                       const Draft& draft, NewMasks new_masks, DraftMasks* masks) {
+                       const Draft& draft, Work& work, DraftMasks* masks) {
   masks->positions.clear();
   masks->accepted_tokens = 0;
   if (absl::Status checked = CheckDraft(draft); !checked.ok()) return checked;
   masks->positions.resize(draft.tokens.size() + 1);
-  return DraftWalk(stepper, new_masks, masks).Run(state, finished, draft);
+  return DraftWalk(stepper, &work, masks).Run(state, finished, draft);
 }
 
 }  // namespace maskd

@@ -56,10 +56,10 @@ absl::Status CheckDraft(const Draft& draft);
 
 // The masks of `draft` for a row that is in `state`, or has finished. One budget serves all
 // positions. Errors: RESOURCE_EXHAUSTED, and the positions that are not made yet stay invalid;
-// INVALID_ARGUMENT for parents that are no tree, and there is no position; UNAVAILABLE by
-// `new_masks`.
+// INVALID_ARGUMENT for parents that are no tree, and there is no position; UNAVAILABLE where `work`
+// lets no mask be made.
 absl::Status FillDraft(const TokenStepper& stepper, TokenStepper::State state, bool finished,
-                       const Draft& draft, NewMasks new_masks, DraftMasks* masks);
+                       const Draft& draft, Work& work, DraftMasks* masks);
 
 }  // namespace maskd
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/automaton/generations.h"
 #include "grammar_core/automaton/row_states.h"
 #include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/base/error.h"
@@ -22,36 +23,71 @@ constexpr int kTokensBefore = 32;
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids)
     : stepper_(std::move(grammar), std::move(stop_ids)), history_(stepper_.states().start()) {}
 
+void Matcher::MoveTo(std::shared_ptr<Automaton> automaton) const {
+  std::vector<TokenHistory::State> states = history_.TopStates();
+  stepper_.MoveTo(std::move(automaton), states);
+  history_.PutTopStates(states);
+}
+
+void Matcher::Rest() const {
+  if (stepper_.states().automaton().full()) MoveTo(grammar().automaton());
+}
+
+template <typename Call>
+absl::Status Matcher::Run(NewMasks new_masks, Call call) const {
+  Rest();
+  for (bool again = false;; again = true) {
+    Budget budget = StepBudget(grammar().limits());
+    Work work(budget, new_masks);
+    absl::Status status = call(work);
+    if (again || !IsAutomatonFull(status)) return status;
+    MoveTo(grammar().generations().MakeApart());
+  }
+}
+
+template <typename Result, typename Call>
+absl::StatusOr<Result> Matcher::Get(Call call) const {
+  absl::StatusOr<Result> result;
+  (void)Run([&](Work& work) {
+    result = call(work);
+    return result.status();
+  });
+  return result;
+}
+
 absl::Status Matcher::Accept(TokenId token) {
   if (finished()) {
     ++finished_tokens_;
     return absl::OkStatus();
   }
-  Budget budget = StepBudget(grammar().limits());
-  Work work(budget);
-  const TokenStepper::Step step = stepper_.Take(history_.state(), token, work);
-  if (step.outcome == TokenStepper::Outcome::kMoved) {
-    history_.Push(token, step.next);
+  return Run([&](Work& work) {
+    const TokenStepper::Step step = stepper_.Take(history_.state(), token, work);
+    if (step.outcome == TokenStepper::Outcome::kMoved) {
+      history_.Push(token, step.next);
+    } else if (step.outcome == TokenStepper::Outcome::kEnded) {
+      ++finished_tokens_;
+    } else {
+      return stepper_.ErrorOf(step, token, work);
+    }
     return absl::OkStatus();
-  }
-  if (step.outcome == TokenStepper::Outcome::kEnded) {
-    ++finished_tokens_;
-    return absl::OkStatus();
-  }
-  return stepper_.ErrorOf(step, token, work);
+  });
 }
 
 absl::StatusOr<MaskRef> Matcher::Mask(NewMasks new_masks) const {
   if (finished()) return MaskRef();
-  Budget budget = StepBudget(grammar().limits());
-  Work work(budget, new_masks);
-  MaskRef mask = stepper_.Mask(history_.state(), work);
-  if (mask == nullptr) return work.error();
+  MaskRef mask;
+  absl::Status made = Run(new_masks, [&](Work& work) {
+    mask = stepper_.Mask(history_.state(), work);
+    return work.error();
+  });
+  if (!made.ok()) return made;
   return mask;
 }
 
 absl::Status Matcher::MaskDraft(const Draft& draft, DraftMasks* masks, NewMasks new_masks) const {
-  return FillDraft(stepper_, history_.state(), finished(), draft, new_masks, masks);
+  return Run(new_masks, [&](Work& work) {
+    return FillDraft(stepper_, history_.state(), finished(), draft, work, masks);
+  });
 }
 
 absl::Status Matcher::Rollback(int count) {
@@ -60,8 +96,28 @@ absl::Status Matcher::Rollback(int count) {
                    absl::StrCat("cannot take back ", count, " of ", token_count(), " tokens"));
   }
   const int after_end = std::min(count, finished_tokens_);
+  const int of_text = count - after_end;
+  if (history_.HasStateAfterPop(of_text)) {
+    history_.Pop(of_text);
+  } else if (absl::Status taken = TakeAgain(history_.size() - of_text); !taken.ok()) {
+    return taken;
+  }
   finished_tokens_ -= after_end;
-  history_.Pop(count - after_end);
+  return absl::OkStatus();
+}
+
+absl::Status Matcher::TakeAgain(int count) {
+  std::vector<TokenId> tokens = history_.LastTokens(history_.size());
+  tokens.resize(static_cast<std::size_t>(count));
+  Matcher again(*this);
+  again.finished_tokens_ = 0;
+  again.stepper_.Restart(grammar().automaton());
+  again.history_ = TokenHistory(again.stepper_.states().start());
+  for (const TokenId token : tokens) {
+    if (absl::Status taken = again.Accept(token); !taken.ok()) return taken;
+  }
+  stepper_ = std::move(again.stepper_);
+  history_ = std::move(again.history_);
   return absl::OkStatus();
 }
 
@@ -69,46 +125,49 @@ bool Matcher::may_end() const { return !finished() && stepper_.MayEnd(history_.s
 
 absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   if (finished()) return TextMatch{0, true};
-  Budget budget = StepBudget(grammar().limits());
-  Work work(budget);
-  const RowStates& states = stepper_.states();
-  const RowStates::Scratch scratch(states);
-  if (states.limits_tokens()) {
-    const TextCut cut = CutText(stepper_, history_.state(), text, work);
-    if (!work.ok()) return work.error();
-    return TextMatch{static_cast<int>(cut.taken_bytes), cut.may_end};
-  }
-  std::size_t taken = 0;
-  const RowStates::State state = states.StepText(history_.state(), text, &taken, work);
-  if (state == kFailedTerm) return work.error();
-  return TextMatch{static_cast<int>(taken), states.MayEnd(state)};
+  TextMatch match{};
+  absl::Status matched = Run([&](Work& work) {
+    const RowStates& states = stepper_.states();
+    const RowStates::Scratch scratch(states);
+    if (states.limits_tokens()) {
+      const TextCut cut = CutText(stepper_, history_.state(), text, work);
+      match = {static_cast<int>(cut.taken_bytes), cut.may_end};
+      return work.error();
+    }
+    std::size_t taken = 0;
+    const RowStates::State state = states.StepText(history_.state(), text, &taken, work);
+    if (state != kFailedTerm) match = {static_cast<int>(taken), states.MayEnd(state)};
+    return work.error();
+  });
+  if (!matched.ok()) return matched;
+  return match;
 }
 
 absl::StatusOr<std::string> Matcher::ForcedBytes(int max_bytes) {
   if (finished()) return std::string();
-  Budget budget = StepBudget(grammar().limits());
-  Work work(budget);
-  const RowStates::Scratch scratch(stepper_.states());
-  absl::StatusOr<maskd::ForcedBytes> forced =
-      FindForcedBytes(stepper_, history_.state(), max_bytes, work);
-  if (!forced.ok()) return forced.status();
-  return std::move(forced->bytes);
+  return Get<std::string>([&](Work& work) -> absl::StatusOr<std::string> {
+    const RowStates::Scratch scratch(stepper_.states());
+    absl::StatusOr<maskd::ForcedBytes> forced =
+        FindForcedBytes(stepper_, history_.state(), max_bytes, work);
+    if (!forced.ok()) return forced.status();
+    return std::move(forced->bytes);
+  });
 }
 
 absl::StatusOr<ForcedTokens> Matcher::FindForcedTokens(int max_bytes) const {
   if (finished()) return ForcedTokens();
-  Budget budget = StepBudget(grammar().limits());
-  Work work(budget);
-  const RowStates::Scratch scratch(stepper_.states());
-  return maskd::FindForcedTokens(stepper_, history_.state(), history_.LastTokens(kTokensBefore),
-                                 max_bytes, work);
+  return Get<ForcedTokens>([&](Work& work) {
+    const RowStates::Scratch scratch(stepper_.states());
+    return maskd::FindForcedTokens(stepper_, history_.state(), history_.LastTokens(kTokensBefore),
+                                   max_bytes, work);
+  });
 }
 
 absl::StatusOr<std::string> Matcher::ShortestCompletion(int max_bytes) {
   if (finished()) return std::string();
-  Budget budget = StepBudget(grammar().limits());
-  Work work(budget);
-  return maskd::ShortestCompletion(stepper_.states(), history_.state(), max_bytes, work);
+  return Get<std::string>([&](Work& work) {
+    return maskd::ShortestCompletion(stepper_.states(), history_.state(), max_bytes, work);
+  });
 }
 
 std::uint32_t Matcher::LeastBytes() const {
@@ -121,16 +180,16 @@ int Matcher::LeastTokens() const {
 
 absl::StatusOr<std::vector<TokenId>> Matcher::FewTokens(int max_bytes) const {
   if (finished()) return std::vector<TokenId>();
-  Budget budget = StepBudget(grammar().limits());
-  Work work(budget);
-  return maskd::FewTokens(stepper_.search(), history_.state(), max_bytes, work);
+  return Get<std::vector<TokenId>>([&](Work& work) {
+    return maskd::FewTokens(stepper_.search(), history_.state(), max_bytes, work);
+  });
 }
 
 absl::StatusOr<std::vector<TokenId>> Matcher::FewestTokens(int max_tokens) const {
   if (finished()) return std::vector<TokenId>();
-  Budget budget = StepBudget(grammar().limits());
-  Work work(budget);
-  return maskd::FewestTokens(stepper_.search(), history_.state(), max_tokens, work);
+  return Get<std::vector<TokenId>>([&](Work& work) {
+    return maskd::FewestTokens(stepper_.search(), history_.state(), max_tokens, work);
+  });
 }
 
 }  // namespace maskd

@@ -9,11 +9,15 @@
 //            Mask() is null ("full": apply nothing).
 //            A stop id that the grammar names is taken as such where the text may not end.
 // Errors     A refused token leaves the matcher as it was. RESOURCE_EXHAUSTED (a step over its
-//            budget) hurts this matcher's call only; the shared grammar stays usable.
+//            budget, a text that nests deeper than one row may) hurts this matcher's call only; the
+//            shared grammar stays usable.
+// Moves      where its automaton is full, a call first goes on in the grammar's next one
+//            (automaton/generations.h). Nothing that a caller sees depends on it.
 // Masks      belong to the grammar: keep that, not them. Only a mask that own stop ids change, or
 //            the items written in an array of distinct ones, lives as long as its reference.
-// Cost       Accept: one table read a byte once the way is known. Rollback and Fork: no matching,
-//            constant time a token and a fork. Mask: no reference counted.
+// Cost       Accept: one table read a byte once the way is known. Rollback and Fork: constant time a
+//            token and a fork; but a rollback past the last 32 to 64 tokens before a move takes the
+//            tokens that are left once more.
 // Memory     sizeof(Matcher), and 8.5 bytes a token from the 64th on, which forks share. Within
 //            arrays of distinct items some 250 bytes a token (automaton/row_memory.h), which forks
 //            share and a rollback keeps.
@@ -58,8 +62,13 @@ class Matcher {
   absl::Status MaskDraft(const Draft& draft, DraftMasks* masks,
                          NewMasks new_masks = NewMasks::kMade) const;
 
-  // Takes back the last `count` tokens, over the end too. Errors: OUT_OF_RANGE past the start.
+  // Takes back the last `count` tokens, over the end too. Errors: OUT_OF_RANGE past the start; where
+  // tokens are taken once more, those of Accept().
   absl::Status Rollback(int count);
+
+  // Goes on in the grammar's current automaton if its own is full, for a matcher that is not called
+  // for long: as long as it does not, the memory of its automaton is not given back.
+  void Rest() const;
 
   // An independent matcher at the same place.
   [[nodiscard]] Matcher Fork() const { return *this; }
@@ -106,8 +115,24 @@ class Matcher {
   [[nodiscard]] absl::StatusOr<std::vector<TokenId>> FewestTokens(int max_tokens) const;
 
  private:
-  TokenStepper stepper_;
-  TokenHistory history_;
+  // Runs `call`, of which Work is the budget, and once more in an empty automaton where it needs
+  // more than its own has left.
+  template <typename Call>
+  absl::Status Run(NewMasks new_masks, Call call) const;
+  template <typename Call>
+  absl::Status Run(Call call) const {
+    return Run(NewMasks::kMade, call);
+  }
+  // The same of a call that has a result.
+  template <typename Result, typename Call>
+  absl::StatusOr<Result> Get(Call call) const;
+  void MoveTo(std::shared_ptr<Automaton> automaton) const;
+  // As if only the first `count` tokens had been taken.
+  absl::Status TakeAgain(int count);
+
+  // A move changes how they are written, not what they mean.
+  mutable TokenStepper stepper_;
+  mutable TokenHistory history_;
   int finished_tokens_ = 0;  // the stop id and what came after it
 };
 

@@ -53,6 +53,11 @@ std::int64_t BytesOf(const StepGroupList& groups) {
 
 std::shared_ptr<const StepGroupList> StepGroups::Of(const TokenStepper& stepper,
                                                     TokenStepper::State state, Work& work) {
+  if (const std::uint64_t serial = stepper.automaton_serial(); serial != automaton_) {
+    known_.clear();
+    held_bytes_ = 0;
+    automaton_ = serial;
+  }
   if (const auto known = known_.find(state); known != known_.end()) return known->second;
   const RowStates& row = stepper.states();
   Grouper grouper;

@@ -48,6 +48,7 @@ class StepGroups {
  private:
   static constexpr std::int64_t kMaxBytes = 4 << 20;
 
+  std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
   absl::flat_hash_map<TokenStepper::State, std::shared_ptr<const StepGroupList>> known_;
   std::int64_t held_bytes_ = 0;
 };

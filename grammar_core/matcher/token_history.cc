@@ -34,6 +34,19 @@ std::vector<TokenId> TokenHistory::LastTokens(int count) const {
   return tokens;
 }
 
+std::vector<TokenHistory::State> TokenHistory::TopStates() const {
+  std::vector<State> states;
+  for (const Place& place : std::span(top_).first(static_cast<std::size_t>(top_count_))) {
+    states.push_back(place.state);
+  }
+  return states;
+}
+
+void TokenHistory::PutTopStates(std::span<const State> states) {
+  for (std::size_t i = 0; i < states.size(); ++i) top_[i].state = states[i];
+  first_state_ = below_count_;
+}
+
 void TokenHistory::Spill() {
   auto* const chunk = new Chunk;
   chunk->below = std::move(below_);

@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,13 @@ class TokenHistory {
     if (top_count_ == kTopPlaces) Spill();
     top_[static_cast<std::size_t>(top_count_++)] = {token, state};
   }
+
+  // The states behind the last tokens, as far as they lie at the top, and behind each once more
+  // what it is elsewhere. What lies below has no state from then on.
+  [[nodiscard]] std::vector<State> TopStates() const;
+  void PutTopStates(std::span<const State> states);
+  // Whether there is a state after Pop(count).
+  [[nodiscard]] bool HasStateAfterPop(int count) const { return size() - count >= first_state_; }
 
   // Takes the last `count` tokens away. Requires 0 <= count <= size().
   void Pop(int count) {
@@ -92,6 +100,7 @@ class TokenHistory {
   std::array<Place, kTopPlaces> top_ = {};  // in use: the first top_count_
   int top_count_ = 0;
   int below_count_ = 0;
+  int first_state_ = 0;  // places before it have none
   ChunkRef below_;
 };
 

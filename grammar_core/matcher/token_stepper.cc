@@ -21,10 +21,14 @@ Budget StepBudget(const Limits& limits) {
 
 TokenStepper::TokenStepper(std::shared_ptr<const CompiledGrammar> grammar,
                            std::vector<TokenId> stop_ids)
-    : grammar_(std::move(grammar)), states_(&grammar_->automaton()) {
+    : grammar_(std::move(grammar)), states_(grammar_->automaton()) {
   if (stop_ids.empty()) return;
   std::sort(stop_ids.begin(), stop_ids.end());
   own_stop_ids_ = std::make_shared<const std::vector<TokenId>>(std::move(stop_ids));
+}
+
+void TokenStepper::MoveTo(std::shared_ptr<Automaton> automaton, std::span<State> states) {
+  states_ = states_.MovedTo(std::move(automaton), states);
 }
 
 TokenStepper::Step TokenStepper::Take(State state, TokenId token, Work& work) const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,6 +31,11 @@ class TokenStepper {
 
   // `stop_ids` empty: the vocabulary's own. They must be in range.
   TokenStepper(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids);
+
+  // Forgets the row's states and begins in `automaton`, of the same grammar.
+  void Restart(std::shared_ptr<Automaton> automaton) { states_ = RowStates(std::move(automaton)); }
+  // Goes on in `automaton`, see RowStates::MovedTo().
+  void MoveTo(std::shared_ptr<Automaton> automaton, std::span<State> states);
 
   enum class Outcome : std::uint8_t {
     kMoved,       // to `next`
@@ -66,6 +72,8 @@ class TokenStepper {
   [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }
   // The states of the row that this steps; copies share what it has written.
   [[nodiscard]] const RowStates& states() const { return states_; }
+  // States are those of the automaton of this number, and of no other.
+  [[nodiscard]] std::uint64_t automaton_serial() const { return states_.automaton().serial(); }
   [[nodiscard]] const Vocabulary& vocabulary() const { return grammar_->tokenizer().vocabulary(); }
 
  private:

@@ -272,11 +272,11 @@ TEST(DistinctRowsTest, ShareTheStatesOfTheirGrammar) {
     }
   };
   walk(R"([1,12,3,"a","ab",[0,"a"],["b"]])");
-  const std::int64_t terms = grammar->automaton().terms();
-  const std::int64_t masks = grammar->automaton().mask_count();
+  const std::int64_t terms = grammar->automaton()->terms();
+  const std::int64_t masks = grammar->automaton()->mask_count();
   walk(R"([2,21,4,"b","bc",[0,"b"],["c"]])");
-  EXPECT_EQ(grammar->automaton().terms(), terms);
-  EXPECT_EQ(grammar->automaton().mask_count(), masks);
+  EXPECT_EQ(grammar->automaton()->terms(), terms);
+  EXPECT_EQ(grammar->automaton()->mask_count(), masks);
 }
 
 // What is tried for a mask or a completion is given back.

@@ -41,10 +41,10 @@ TEST(WarmUpTest, MasksAreTheSameAndFewAreLeft) {
   const auto cold = Compiled();
   const auto warm = Compiled();
   EXPECT_GT(WarmUp(*warm, {.masks = 2000, .wall_ms = 10'000}), 20);
-  const std::int64_t before = warm->automaton().mask_count();
+  const std::int64_t before = warm->automaton()->mask_count();
   EXPECT_EQ(Masks(warm), Masks(cold));
-  const std::int64_t made = warm->automaton().mask_count() - before;
-  EXPECT_LT(2 * made, cold->automaton().mask_count());
+  const std::int64_t made = warm->automaton()->mask_count() - before;
+  EXPECT_LT(2 * made, cold->automaton()->mask_count());
 }
 
 TEST(WarmUpTest, EndsAtItsBoundsAndWhenCancelled) {
@@ -59,10 +59,10 @@ TEST(WarmUpTest, MakesWhatComesBehindAPlace) {
   Matcher matcher(grammar);
   int late = 0;
   for (const char byte : std::string(kText)) {
-    const std::int64_t before = grammar->automaton().mask_count();
+    const std::int64_t before = grammar->automaton()->mask_count();
     ASSERT_TRUE(matcher.Mask().ok());
-    late += grammar->automaton().mask_count() > before ? 1 : 0;
-    WarmUpFrom(*grammar, matcher.place());
+    late += grammar->automaton()->mask_count() > before ? 1 : 0;
+    WarmUpFrom(*grammar, &matcher.stepper().states().automaton(), matcher.place());
     ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
   }
   EXPECT_LT(4 * late, static_cast<int>(sizeof kText));
@@ -71,7 +71,7 @@ TEST(WarmUpTest, MakesWhatComesBehindAPlace) {
 TEST(WarmUpTest, LooksNoFurtherBehindAPlaceThanItsBound) {
   const auto grammar = Compiled();
   const Matcher matcher(grammar);
-  EXPECT_EQ(WarmUpFrom(*grammar, matcher.place(), {.masks = 2}), 2);
+  EXPECT_EQ(WarmUpFrom(*grammar, &matcher.stepper().states().automaton(), matcher.place(), {.masks = 2}), 2);
 }
 
 }  // namespace

@@ -707,7 +707,7 @@ int LooksBehindStart(const cache::GrammarPtr& grammar, WarmUpQueue* queue) {
   int looks = 0;
   for (int step = 0; step < 100; ++step) {
     ahead.BeginStep();
-    for (int row = 0; row < 3; ++row) ahead.Note(grammar, positions.front());
+    for (int row = 0; row < 3; ++row) ahead.Note(grammar, sequence.automaton(), positions.front());
     looks += ahead.place_count();
     ahead.LookAhead();
   }
@@ -746,7 +746,7 @@ TEST_F(StreamSessionTest, LooksAheadOfItsRows) {
   OpenRow(1, target);
   const cache::CompileResult grammar = grammars.Get(target, tokenizer)->ticket.result();
   ASSERT_TRUE(grammar.ok()) << grammar.status();
-  const Automaton& automaton = (*grammar)->automaton();
+  const Automaton& automaton = *(*grammar)->automaton();
   EXPECT_EQ(automaton.mask_count(), 1);
   session_->LookAhead();
   for (int i = 0; i < 1'000 && automaton.mask_count() < 3; ++i) {

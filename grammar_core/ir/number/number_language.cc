@@ -332,6 +332,11 @@ bool NumberLanguage::CanDivideIn(const State& s, std::uint32_t fraction, const R
   return room.LeftFor(exponent) >= count;
 }
 
+NumberLanguage::State NumberLanguage::Adopt(const NumberLanguage& from, State state) {
+  state.exponents = InternExponents(from.ExponentsOf(state));
+  return state;
+}
+
 std::uint32_t NumberLanguage::InternExponents(IntRanges set) {
   const auto [known, is_new] =
       exponent_ids_.try_emplace(set, static_cast<std::uint32_t>(exponent_sets_.size()));

@@ -99,6 +99,9 @@ class NumberLanguage {
   // two states that differ in it are then never alike, however much room both have.
   [[nodiscard]] bool LeftIsPlace(const State& state) const;
 
+  // `state` of `from`, the same number's language in another object, as one of this.
+  State Adopt(const NumberLanguage& from, State state);
+
   // The exponents that a state from the letter on allows.
   [[nodiscard]] const IntRanges& ExponentsOf(const State& state) const {
     return exponent_sets_[state.exponents];

@@ -1,0 +1,70 @@
+#include "grammar_core/automaton/generations.h"
+
+#include <limits>
+#include <utility>
+
+namespace maskd {
+
+Generations::Generations(std::shared_ptr<const GrammarTables> tables, MaskStore* masks,
+                         const Limits& limits)
+    : tables_(std::move(tables)),
+      masks_(masks),
+      limits_(limits),
+      full_bytes_(std::numeric_limits<std::int64_t>::max() / 2) {}
+
+void Generations::EndCompile() {
+  const std::shared_ptr<Automaton> first = Current();
+  const MutexLock lock(&mutex_);
+  full_bytes_ = first->held_bytes() + first->mask_bytes() + limits_.generation_bytes;
+  first->set_full_bytes(full_bytes_);
+}
+
+std::shared_ptr<Automaton> Generations::Make() {
+  auto made = std::make_shared<Automaton>(tables_, masks_, limits_, full_bytes_);
+  std::erase_if(made_, [](const std::weak_ptr<Automaton>& one) { return one.expired(); });
+  made_.push_back(made);
+  return made;
+}
+
+std::shared_ptr<Automaton> Generations::Current() {
+  std::shared_ptr<Automaton> old;  // freed outside of the lock, where nobody else holds it
+  const MutexLock lock(&mutex_);
+  if (current_ != nullptr && !current_->full()) return current_;
+  if (current_ != nullptr) ++renewals_;
+  old = std::exchange(current_, Make());
+  return current_;
+}
+
+std::shared_ptr<Automaton> Generations::MakeApart() {
+  const MutexLock lock(&mutex_);
+  return Make();
+}
+
+void Generations::Drop() {
+  std::shared_ptr<Automaton> old;
+  const MutexLock lock(&mutex_);
+  if (current_ == nullptr) return;
+  current_->Retire();
+  old = std::exchange(current_, nullptr);
+  ++renewals_;
+}
+
+Generations::Held Generations::held() const {
+  Held held;
+  std::vector<std::shared_ptr<Automaton>> alive;
+  {
+    const MutexLock lock(&mutex_);
+    held.renewals = renewals_;
+    for (const std::weak_ptr<Automaton>& one : made_) alive.push_back(one.lock());
+  }
+  for (const std::shared_ptr<Automaton>& automaton : alive) {
+    if (automaton == nullptr) continue;
+    ++held.automatons;
+    held.terms += automaton->terms();
+    held.bytes += automaton->held_bytes();
+    held.mask_bytes += automaton->mask_bytes();
+  }
+  return held;
+}
+
+}  // namespace maskd

@@ -1,0 +1,45 @@
+// What all automatons of one grammar have in common, made once.
+//
+// Threads  immutable.
+#ifndef MASKD_GRAMMAR_CORE_AUTOMATON_GRAMMAR_TABLES_H_
+#define MASKD_GRAMMAR_CORE_AUTOMATON_GRAMMAR_TABLES_H_
+
+#include <memory>
+#include <optional>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/automaton/byte_classes.h"
+#include "grammar_core/automaton/distinct_search.h"
+#include "grammar_core/automaton/grammar_facts.h"
+#include "grammar_core/automaton/item_tokens.h"
+#include "grammar_core/automaton/measure.h"
+#include "grammar_core/automaton/named_tokens.h"
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/mask/token_index.h"
+
+namespace maskd {
+
+struct GrammarTables {
+  // `ir` and `index` must outlive the tables. Errors: RESOURCE_EXHAUSTED; INVALID_ARGUMENT for a
+  // token that the grammar names and the vocabulary does not have.
+  static absl::StatusOr<std::shared_ptr<const GrammarTables>> Create(const GrammarIr& ir,
+                                                                     const TokenIndex& index,
+                                                                     const Limits& limits,
+                                                                     Budget& budget,
+                                                                     Measure measure);
+
+  GrammarFacts facts;
+  NamedTokens named_tokens;
+  ByteClasses classes;
+  RowBounds row_bounds;
+  bool limits_tokens;  // a part of the grammar has a bound of tokens
+  // Where rows are to remember what they write (see RowStates); else nothing.
+  std::optional<ItemTokens> item_tokens;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_AUTOMATON_GRAMMAR_TABLES_H_
