@@ -1,4 +1,5 @@
-// The CPU applier beside its floors: a plain fill of the same rows and a copy of the same bytes.
+// The CPU applier beside its floors: its kernel called directly (peers.md B11), a plain fill of the
+// same rows and a copy of the same bytes.
 //
 //   apply_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
 //
@@ -21,6 +22,7 @@
 #include "client/apply/applier.h"
 #include "client/apply/cpu_applier.h"
 #include "client/apply/cpu_kernels.h"
+#include "client/apply/element_type.h"
 #include "cpu/level.h"
 
 namespace maskd::client {
@@ -91,6 +93,33 @@ void BM_Apply(benchmark::State& state, const CpuKernel& kernel, const NamedType&
     const absl::Status status =
         (*applier)->Apply({.vocab_size = vocab_size, .rows = masks}, logits);
     if (!status.ok()) return state.SkipWithError(status.ToString().c_str());
+    benchmark::ClobberMemory();
+  }
+  ReportRows(state, rows);
+}
+
+// The kernel alone on the same rows: what the applier adds to it should not be seen.
+void BM_Kernel(benchmark::State& state, const CpuKernel& kernel, const NamedType& type) {
+  const std::int64_t vocab_size = state.range(0);
+  const std::int64_t rows = state.range(1);
+  const std::int64_t row_bytes = vocab_size * type.bytes;
+  const Plane plane = MakePlane(rows * row_bytes);
+  std::mt19937_64 random(1);
+  std::vector<std::vector<std::int32_t>> words;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    words.push_back(RandomMask(vocab_size, state.range(2), random));
+  }
+  const RowKernel mask = type.bytes == 4 ? kernel.mask_32bit : kernel.mask_16bit;
+  for (auto _ : state) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      std::byte* const elements = plane.get() + row * row_bytes;
+      mask({.elements = elements,
+            .source = elements,
+            .words = words[static_cast<std::size_t>(row)].data(),
+            .vocab_size = vocab_size,
+            .width = vocab_size,
+            .minus_infinity = ElementTypeOf(type.type).minus_infinity});
+    }
     benchmark::ClobberMemory();
   }
   ReportRows(state, rows);
@@ -179,8 +208,11 @@ void RegisterAppliers() {
   for (const CpuKernel* kernel : CpuKernels()) {
     if (!cpu::Supports(kernel->level)) continue;
     for (const NamedType& type : kTypes) {
-      const std::string name = "apply/" + std::string(kernel->level) + "/" + type.name;
-      benchmark::RegisterBenchmark(name.c_str(), &BM_Apply, *kernel, type)
+      const std::string name = std::string(kernel->level) + "/" + type.name;
+      benchmark::RegisterBenchmark(("apply/" + name).c_str(), &BM_Apply, *kernel, type)
+          ->ArgNames({"vocab", "rows", "allowed"})
+          ->ArgsProduct({kVocabularies, kRowCounts, kAllowedPer10000});
+      benchmark::RegisterBenchmark(("kernel/" + name).c_str(), &BM_Kernel, *kernel, type)
           ->ArgNames({"vocab", "rows", "allowed"})
           ->ArgsProduct({kVocabularies, kRowCounts, kAllowedPer10000});
     }

@@ -45,9 +45,7 @@ class CaseRun {
     result_.id = case_.id;
     result_.n_tests = case_.tests.size();
     start_ = Clock::now();
-    Budget::Bounds bounds;
-    bounds.wall_ms = Limits().compile_ms;
-    Budget budget(bounds);
+    Budget budget{Budget::Bounds()};
     GrammarSource source{"json_schema", case_.schema, {}};
     if (options_.indent >= 0) source.options.indent = options_.indent;
     const auto grammar = CompileGrammar(source, space_, Limits(), budget);

@@ -52,9 +52,7 @@ absl::StatusOr<std::vector<Document>> LoadDocuments(const std::string& path,
 
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileForBench(
     const GrammarSource& source, const std::shared_ptr<TokenizerSpace>& space) {
-  Budget::Bounds bounds;
-  bounds.wall_ms = Limits().compile_ms;
-  Budget budget(bounds);
+  Budget budget{Budget::Bounds()};
   return CompileGrammar(source, space, Limits(), budget);
 }
 

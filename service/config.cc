@@ -134,6 +134,7 @@ struct Flag {
 };
 
 constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxWork = 1'000'000'000'000;
 constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
 constexpr std::array kFlags = {
@@ -190,8 +191,8 @@ constexpr std::array kFlags = {
          &SetNumber<&Config::max_wait_for_compile_ms, 0, 600'000>},
     Flag{"max_source_bytes", "BYTES", "one grammar's source text [4194304]",
          &SetLimit<&Limits::source_bytes, 1, kMaxInt32>},
-    Flag{"max_compile_ms", "MS", "wall time of one compile [2000]",
-         &SetLimit<&Limits::compile_ms, 1, 600'000>},
+    Flag{"max_compile_work", "UNITS", "work of one compile, about a microsecond a unit [1000000]",
+         &SetLimit<&Limits::compile_work, 1, kMaxWork>},
     Flag{"max_grammar_bytes", "BYTES", "memory of one compiled grammar [268435456]",
          &SetLimit<&Limits::grammar_bytes, 1 << 16, kMaxBytes>},
     Flag{"drain_ms", "MS", "how long open calls are answered after SIGTERM [5000]",
@@ -226,8 +227,27 @@ const Flag* FindFlag(absl::string_view name) {
   return nullptr;
 }
 
-std::string VariableOf(const Flag& flag) {
-  return absl::StrCat("MASKD_", absl::AsciiStrToUpper(flag.name));
+// Flags of earlier releases, and what took their place.
+struct RetiredFlag {
+  absl::string_view name;
+  absl::string_view instead;
+};
+
+constexpr std::array kRetiredFlags = {
+    RetiredFlag{"max_compile_ms", "a compile is bounded by its work, --max_compile_work"},
+};
+
+std::string VariableOf(absl::string_view flag) {
+  return absl::StrCat("MASKD_", absl::AsciiStrToUpper(flag));
+}
+
+absl::Status NoSuchFlag(absl::string_view name) {
+  for (const RetiredFlag& retired : kRetiredFlags) {
+    if (retired.name == name) {
+      return Wrong(absl::StrCat("--", name, ": no such flag any more: ", retired.instead));
+    }
+  }
+  return Wrong(absl::StrCat("--", name, ": no such flag; see maskd --help"));
 }
 
 absl::Status Apply(const Flag& flag, absl::string_view spelling, absl::string_view value,
@@ -237,8 +257,14 @@ absl::Status Apply(const Flag& flag, absl::string_view spelling, absl::string_vi
 }
 
 absl::Status ReadEnvironment(const Environment& environment, Config* config) {
+  for (const RetiredFlag& retired : kRetiredFlags) {
+    const std::string variable = VariableOf(retired.name);
+    if (environment(variable).has_value()) {
+      return Wrong(absl::StrCat(variable, ": not read any more: ", retired.instead));
+    }
+  }
   for (const Flag& flag : kFlags) {
-    const std::string variable = VariableOf(flag);
+    const std::string variable = VariableOf(flag.name);
     const std::optional<std::string> value = environment(variable);
     if (!value.has_value()) {
       continue;
@@ -265,7 +291,7 @@ absl::StatusOr<Given> ReadArgument(const std::vector<std::string>& arguments, st
       absl::StrSplit(argument, absl::MaxSplits('=', 1));
   const Flag* flag = FindFlag(parts.first);
   if (flag == nullptr) {
-    return Wrong(absl::StrCat("--", parts.first, ": no such flag; see maskd --help"));
+    return NoSuchFlag(parts.first);
   }
   if (absl::StrContains(argument, "=")) {
     return Given{flag, std::string(parts.second)};

@@ -61,7 +61,7 @@ struct Config {
   std::int64_t max_message_bytes = std::int64_t{16} << 20;
   // --max_wait_for_compile_ms: longest that a step may wait for its compiling rows.
   std::int64_t max_wait_for_compile_ms = 10'000;
-  // --max_source_bytes, --max_compile_ms, --max_grammar_bytes: the grammar core's bounds.
+  // --max_source_bytes, --max_compile_work, --max_grammar_bytes: the grammar core's bounds.
   Limits limits;
   // --drain_ms: how long open calls are still answered after SIGTERM.
   std::int64_t drain_ms = 5'000;

@@ -1,11 +1,12 @@
-// What one compile or one step may still spend: work, wall time, and the caller's patience.
+// What one compile or one step may still spend: work of ours, and the caller's patience.
 //
-// Every loop over input-sized work calls Spend(); it looks at the clock and the cancel flag every
-// few hundred units, so work stops within 10 ms of a cancel. Wall time counts from the first unit,
-// so a budget of which nothing is spent costs no look at the clock.
+// Every loop over input-sized work calls Spend(); it looks at the cancel flag and, where the caller
+// has a deadline, at the clock every few hundred units, so work stops within 10 ms of a cancel. A
+// verdict of ours is of work alone: the same on every machine and under every load.
 //
-// Errors   RESOURCE_EXHAUSTED (work or wall time of the limits), DEADLINE_EXCEEDED (the caller's
-//          deadline), CANCELLED. The first error sticks: later calls return it again.
+// Units    Limits::compile_work says what a unit is worth.
+// Errors   RESOURCE_EXHAUSTED (work), DEADLINE_EXCEEDED (the caller's deadline), CANCELLED. The
+//          first error sticks: later calls return it again.
 // Threads  one thread spends; any thread may set the cancel flag.
 #ifndef MASKD_GRAMMAR_CORE_BASE_BUDGET_H_
 #define MASKD_GRAMMAR_CORE_BASE_BUDGET_H_
@@ -16,6 +17,8 @@
 
 #include "absl/status/status.h"
 
+#include "grammar_core/base/limits.h"
+
 namespace maskd {
 
 class Budget {
@@ -23,12 +26,9 @@ class Budget {
   using Clock = std::chrono::steady_clock;
 
   struct Bounds {
-    // Units of work; one unit is roughly one derivative, one trie node batch or one schema node.
-    std::int64_t work = 50'000'000;
+    // Units of work, and the name of the limit in the error.
+    std::int64_t work = Limits().compile_work;
     const char* work_name = "compile_work";
-    // The bound of ours on wall time, and its name in the error.
-    std::int64_t wall_ms = 2'000;
-    const char* wall_name = "compile_ms";
     // The caller's own deadline.
     Clock::time_point deadline = Clock::time_point::max();
     // Set by another thread to stop the work. May be null; not owned.
@@ -46,14 +46,16 @@ class Budget {
     return until_check_ > 0 ? absl::OkStatus() : Check();
   }
 
+  // Units taken so far, also those that were not there any more.
+  [[nodiscard]] std::int64_t spent() const { return checked_units_ + granted_ - until_check_; }
+
  private:
   absl::Status Check();
 
   Bounds bounds_;
-  Clock::time_point wall_end_;  // set by the first check
   std::int64_t until_check_ = 0;
   std::int64_t checked_units_ = 0;
-  std::int64_t granted_ = 0;  // 0: nothing has been spent
+  std::int64_t granted_ = 0;  // at the last check
   absl::Status error_;
 };
 

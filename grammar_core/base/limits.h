@@ -1,7 +1,7 @@
 // Every bound of the grammar core: Limits, which a server sets once from its configuration, and
 // kVocabularyLimits, constants of the files it reads when it starts.
 //
-// Units    bytes, terms, levels, milliseconds and so on are in the name of each field.
+// Units    bytes, terms, levels, work and so on are in the name of each field.
 // Errors   a bound that is met is RESOURCE_EXHAUSTED with the field's name, its value and the need.
 #ifndef MASKD_GRAMMAR_CORE_BASE_LIMITS_H_
 #define MASKD_GRAMMAR_CORE_BASE_LIMITS_H_
@@ -39,12 +39,10 @@ struct Limits {
   std::int64_t derivative_depth = 2'000;
   // States an emptiness check of an intersection or complement may visit.
   std::int64_t emptiness_states = 20'000;
-  // Wall time of one compile.
-  std::int64_t compile_ms = 2'000;
-  // Derivatives that one decode step of one row may compute, and, as a last resort (wall time also
-  // passes while other programs run), its wall time.
-  std::int64_t step_derivatives = 200'000;
-  std::int64_t step_ms = 2'000;
+  // Units of work (budget.h) of one compile.
+  std::int64_t compile_work = 1'000'000;
+  // Units of work of one decode step of one row.
+  std::int64_t step_work = 200'000;
 };
 
 struct VocabularyLimits {

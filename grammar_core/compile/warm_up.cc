@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <deque>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -56,8 +58,9 @@ class WarmUpRun {
  private:
   static Budget BudgetOf(const WarmUpBounds& bounds, const std::atomic<bool>* cancelled) {
     Budget::Bounds budget;
-    budget.wall_ms = bounds.wall_ms;
-    budget.wall_name = "warm_up_ms";
+    budget.work = std::numeric_limits<std::int64_t>::max() / 2;
+    budget.work_name = "warm_up_work";
+    budget.deadline = Budget::Clock::now() + std::chrono::milliseconds(bounds.wall_ms);
     budget.cancelled = cancelled;
     return Budget(budget);
   }

@@ -7,7 +7,7 @@
 //           brackets, digits, with and without a space), and where few tokens are allowed, the
 //           longest of them, as a tokenizer would choose.
 // Exact     it only makes what any matcher would make; a sequence that runs meanwhile uses it.
-// Errors    none: it ends early when the budget is spent or cancelled, or the grammar meets a
+// Errors    none: it ends early at its deadline or when cancelled, or where the grammar meets a
 //           limit.
 // Threads   any; several may warm one grammar.
 #ifndef MASKD_GRAMMAR_CORE_COMPILE_WARM_UP_H_
@@ -25,6 +25,7 @@ namespace maskd {
 
 struct WarmUpBounds {
   int masks = 8192;
+  // The prefetch's own deadline: how far it gets is no one's verdict.
   std::int64_t wall_ms = 10;
 };
 

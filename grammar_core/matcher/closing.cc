@@ -22,12 +22,10 @@ constexpr int kMaxBytes = 4096;
 // wherever it is replayed.
 constexpr std::int64_t kWalkWork = 20'000;
 
-Budget WalkBudget(const Limits& limits) {
+Budget WalkBudget() {
   Budget::Bounds bounds;
   bounds.work = kWalkWork;
   bounds.work_name = "closing_work";
-  bounds.wall_ms = limits.step_ms;
-  bounds.wall_name = "step_ms";
   return Budget(bounds);
 }
 
@@ -41,8 +39,8 @@ class ClosingMasks::Look {
         stepper_(stepper),
         rest_(rest),
         step_budget_(StepBudget(stepper.grammar().limits())),
-        search_budget_(WalkBudget(stepper.grammar().limits())),
-        few_budget_(WalkBudget(stepper.grammar().limits())),
+        search_budget_(WalkBudget()),
+        few_budget_(WalkBudget()),
         step_work_(step_budget_),
         few_work_(few_budget_),
         search_work_(search_budget_) {}

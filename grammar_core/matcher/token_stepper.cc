@@ -12,10 +12,8 @@
 namespace maskd {
 Budget StepBudget(const Limits& limits) {
   Budget::Bounds bounds;
-  bounds.work = limits.step_derivatives;
-  bounds.work_name = "step_derivatives";
-  bounds.wall_ms = limits.step_ms;
-  bounds.wall_name = "step_ms";
+  bounds.work = limits.step_work;
+  bounds.work_name = "step_work";
   return Budget(bounds);
 }
 

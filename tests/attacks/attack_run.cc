@@ -104,9 +104,7 @@ AttackResult AttackRunner::Run(const AttackCase& attack) const {
 void AttackRunner::Answer(const AttackCase& attack, std::string payload,
                           AttackResult* result) const {
   const Limits limits;
-  Budget::Bounds bounds;
-  bounds.wall_ms = limits.compile_ms;
-  Budget budget(bounds);
+  Budget budget{Budget::Bounds()};
   auto grammar = CompileGrammar({attack.format, std::move(payload), {}}, space_, limits, budget);
   result->answer = grammar.status();
   if (!grammar.ok()) {

@@ -435,13 +435,12 @@ TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
   EXPECT_LT(fixture.masks().stats().keys, 100);
 }
 
-// The mask behind each text takes no more than `work` derivatives, the text's own among them.
+// The mask behind each text takes no more than `work_bound` units, the text's own among them.
 void ExpectMasksWithin(Fixture* fixture, std::int64_t work_bound,
                        const std::vector<std::string>& texts) {
   Automaton& automaton = fixture->automaton();
   Budget::Bounds bounds;
   bounds.work = work_bound;
-  bounds.wall_ms = 60'000;
   for (const std::string& text : texts) {
     Budget budget(bounds);
     Work work(budget);
@@ -458,7 +457,7 @@ TEST(AutomatonTest, MasksOfManyObjectsAreFarBelowAStepsBudget) {
   for (const bool tails : {false, true}) {
     IrBuilder b{Limits()};
     Fixture fixture(BuildOrDie(b, tails ? ObjectsBeforeTails(&b, 200) : ChoiceOfObjects(&b, 200)));
-    ExpectMasksWithin(&fixture, Limits().step_derivatives / 10,
+    ExpectMasksWithin(&fixture, Limits().step_work / 10,
                       {"", "{", "{\"", "{\"a", "{\"aa", "{\"aaa\"", "{\"1\":3,", "{\"1\":3,\""});
   }
 }
@@ -489,7 +488,7 @@ TEST(AutomatonTest, MasksOfManyIntersectionsAreFarBelowAStepsBudget) {
           {{"ab1", "b12"}, {"bc1", "c12"}, {"ca1", "a12"}, {"0", "3"}, {"d6", "6d"}, {"{", "["}})));
   EXPECT_TRUE(fixture.Accepts(R"("b12c12a12d63[")"));
   EXPECT_FALSE(fixture.Accepts(R"("b12c12a1d63[")"));
-  ExpectMasksWithin(&fixture, Limits().step_derivatives / 4,
+  ExpectMasksWithin(&fixture, Limits().step_work / 4,
                     {"", "\"", "\"a", "\"ab1", "\"ab1c1", "\"ab1c12ca106"});
 }
 
@@ -497,7 +496,7 @@ TEST(AutomatonTest, AStepOverItsBudgetLeavesTheGrammarWhole) {
   Fixture fixture(GrammarNumber(2));
   Budget::Bounds bounds;
   bounds.work = 0;
-  bounds.work_name = "step_derivatives";
+  bounds.work_name = "step_work";
   Budget small(bounds);
   Work starved(small);
   EXPECT_EQ(fixture.automaton().Mask(fixture.automaton().start(), starved), nullptr);

@@ -45,12 +45,25 @@ TEST(BudgetTest, ACancelBeforeTheFirstUnitIsSeenAtIt) {
   EXPECT_EQ(budget.Spend().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(BudgetTest, WallTimeAndDeadlineAreToldApart) {
+TEST(BudgetTest, ADeadlineIsTheCallersAndNoLimit) {
   Budget::Bounds bounds;
-  bounds.wall_ms = 0;
-  EXPECT_EQ(Budget(bounds).Spend().code(), absl::StatusCode::kResourceExhausted);
   bounds.deadline = Budget::Clock::time_point::min();
-  EXPECT_EQ(Budget(bounds).Spend().code(), absl::StatusCode::kDeadlineExceeded);
+  Budget budget(bounds);
+  const absl::Status late = budget.Spend();
+  EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(budget.Spend(), late) << "the first error sticks";
+}
+
+TEST(BudgetTest, SaysWhatWasSpent) {
+  Budget budget = OfWork(2'000);
+  EXPECT_EQ(budget.spent(), 0);
+  EXPECT_TRUE(budget.Spend().ok());
+  EXPECT_EQ(budget.spent(), 1);
+  for (int i = 0; i < 600; ++i) EXPECT_TRUE(budget.Spend().ok());
+  EXPECT_TRUE(budget.Spend(900).ok());
+  EXPECT_EQ(budget.spent(), 1'501);
+  EXPECT_FALSE(budget.Spend(1'000).ok());
+  EXPECT_EQ(budget.spent(), 2'501);
 }
 
 }  // namespace

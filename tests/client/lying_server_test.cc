@@ -63,7 +63,7 @@ TEST(LyingServerTest, IsLeftAndWhereThereIsNoOtherThatIsAnErrorInTime) {
   const absl::Time begin = absl::Now();
   const absl::Status collected = (*stream)->Collect(absl::Milliseconds(200), result);
   EXPECT_TRUE(absl::IsInternal(collected) || absl::IsDeadlineExceeded(collected)) << collected;
-  EXPECT_LT(absl::Now() - begin, absl::Seconds(10));
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(60));
   EXPECT_GT((*stream)->moves(), 0);
   EXPECT_EQ((*stream)->welcome().mask_words(), kMaskWords);
 }

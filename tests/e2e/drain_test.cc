@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, DrainedStreamTest, testing::Values(Via::kGr
 
 TEST_P(DrainedStreamTest, AnswersUntilTheStreamLeaves) {
   Config config;
-  config.drain_ms = 30'000;
+  config.drain_ms = 3'600'000;
   RunningServer running(config);
   TestStream stream(running.channel(), running.memory_at(GetParam()));
   stream.Greet();

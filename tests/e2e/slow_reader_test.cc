@@ -88,7 +88,7 @@ TEST(SlowReaderTest, DoesNotHoldUpTheEndOfTheServer) {
   EXPECT_LT(WaitUntilQuiet(sent), kSteps);
   const auto begin = std::chrono::steady_clock::now();
   running.server().Drain();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(120));
   sender.join();
   EXPECT_FALSE(stream.Finish().ok());
 }

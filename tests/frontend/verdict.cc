@@ -25,7 +25,7 @@ const std::shared_ptr<TokenizerSpace>& ByteSpace() {
 absl::StatusOr<std::shared_ptr<const CompiledGrammar>> CompileOverBytes(
     absl::string_view kind, absl::string_view text, const GrammarOptions& options) {
   const Limits limits;
-  Budget budget({.wall_ms = limits.compile_ms});
+  Budget budget({.work = limits.compile_work});
   return CompileGrammar({std::string(kind), std::string(text), options}, ByteSpace(), limits,
                         budget);
 }

@@ -30,9 +30,8 @@ inline Limits SmallLimits() {
   limits.terms = 100'000;
   limits.grammar_bytes = 64 << 20;
   limits.schema_sets = 1'000;
-  limits.compile_ms = 500;
-  limits.step_ms = 500;
-  limits.step_derivatives = 50'000;
+  limits.compile_work = 250'000;
+  limits.step_work = 50'000;
   return limits;
 }
 

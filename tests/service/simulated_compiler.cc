@@ -16,6 +16,9 @@ using std::chrono::seconds;
 // How long the store keeps an error.
 constexpr seconds kErrorTime{60};
 
+// The caller's own deadline of each compile.
+constexpr seconds kDeadline{2};
+
 }  // namespace
 
 cache::CompileResult SimulatedCompiler::Compile(ParsedSource parsed, const std::string& id,
@@ -26,9 +29,9 @@ cache::CompileResult SimulatedCompiler::Compile(ParsedSource parsed, const std::
   Past& past = past_[id];
   CheckNeeded(past);
   past.end = now;
-  if (now - begin_ > milliseconds(limits.compile_ms)) {
-    past.timed_out = now;
-    return TimedOut(limits);
+  if (now - begin_ > kDeadline) {
+    past.cut_off = now;
+    return CutOff();
   }
   cache::CompileResult result =
       CompileParsed(std::move(parsed), id, std::move(tokenizer), limits, budget);
@@ -54,9 +57,9 @@ bool SimulatedCompiler::IsIdle() {
   return running_.empty();
 }
 
-bool SimulatedCompiler::HasTimedOutSince(const std::string& id, Clock::TimePoint since) const {
+bool SimulatedCompiler::WasCutOffSince(const std::string& id, Clock::TimePoint since) const {
   const auto past = past_.find(id);
-  return past != past_.end() && past->second.timed_out >= since;
+  return past != past_.end() && past->second.cut_off >= since;
 }
 
 // Most take less than steps wait, some more, a few longer than they may.
@@ -80,8 +83,9 @@ void SimulatedCompiler::CheckNeeded(const Past& past) {
   if (past.succeeded && keeps_all_) wrong_ = "a grammar that is kept is compiled again";
 }
 
-absl::Status SimulatedCompiler::TimedOut(const Limits& limits) const {
-  absl::Status error = LimitExceeded("", "compile_ms", limits.compile_ms, limits.compile_ms + 1);
+absl::Status SimulatedCompiler::CutOff() const {
+  absl::Status error =
+      ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed");
   const bool lasts = world_->fault == Fault::kTimeoutKept;
   return lasts ? absl::InvalidArgumentError(error.message()) : error;
 }

@@ -2,8 +2,9 @@
 // they have to keep to: one of a grammar at a time, an error that would come again not twice within
 // its time, a grammar that is kept not twice.
 //
-// Time limit  a compile that takes longer than compile_ms ends with the limit's error.
-// Threads     one.
+// Deadline  a compile that takes longer than its caller's two seconds is cut off, which says nothing
+//           of the grammar: the next one of it is made.
+// Threads   one.
 #ifndef MASKD_TESTS_SERVICE_SIMULATED_COMPILER_H_
 #define MASKD_TESTS_SERVICE_SIMULATED_COMPILER_H_
 
@@ -35,8 +36,8 @@ class SimulatedCompiler {
   [[nodiscard]] bool IsIdle();
   // When the last one ended.
   [[nodiscard]] Clock::TimePoint last_end() const { return last_end_; }
-  // Whether `id` met its time limit at `since` or later.
-  [[nodiscard]] bool HasTimedOutSince(const std::string& id, Clock::TimePoint since) const;
+  // Whether a compile of `id` was cut off at `since` or later.
+  [[nodiscard]] bool WasCutOffSince(const std::string& id, Clock::TimePoint since) const;
 
   // A planted fault: those that run never end.
   void DropAll() { running_.clear(); }
@@ -47,7 +48,7 @@ class SimulatedCompiler {
  private:
   struct Past {
     Clock::TimePoint end;  // of the last one
-    Clock::TimePoint timed_out;
+    Clock::TimePoint cut_off;
     Clock::TimePoint error_kept_until;
     bool succeeded = false;
   };
@@ -55,7 +56,7 @@ class SimulatedCompiler {
   [[nodiscard]] Clock::Duration AnyDuration();
   void End(int number, Clock::TimePoint begin);
   void CheckNeeded(const Past& past);
-  absl::Status TimedOut(const Limits& limits) const;
+  [[nodiscard]] absl::Status CutOff() const;
 
   SimulatedWorld* const world_;
   const std::size_t at_once_;

@@ -337,10 +337,10 @@ std::string SimulatedStream::Compare(const RowResult& answer, const RowToMove* m
     if (Overslept(*row)) return "compiles, though no compile is left";
     return answer.error.ok() == !moves ? "" : "what a compiling row says to tokens";
   }
-  if (absl::StrContains(answer.error.message(), "compile_ms")) {
+  if (absl::StrContains(answer.error.message(), "the deadline passed")) {
     row->phase = Phase::kFailed;
     const std::string& id = (*world_->sources)[row->source].id;
-    if (!world_->compiles->HasTimedOutSince(id, row->opened)) return "no compile took too long";
+    if (!world_->compiles->WasCutOffSince(id, row->opened)) return "no compile took too long";
     return answer.state == RowState::kFailed ? "" : "a row whose compile took too long is in use";
   }
   const bool not_found = row->by_id && absl::IsNotFound(answer.error);
