@@ -10,10 +10,10 @@
 //            A stop id that the grammar names is taken as such where the text may not end.
 // Errors     A refused token leaves the matcher as it was. RESOURCE_EXHAUSTED (a step over its
 //            budget) hurts this matcher's call only; the shared grammar stays usable.
-// Masks      belong to the grammar: keep that, not them. Only a mask that own stop ids change, or
-//            the items written in an array of distinct ones, lives as long as its reference.
+// Masks      live as long as their references. Those that come again are one object with a number
+//            (TokenMask::serial()); one that own stop ids change is made for the call and has none.
 // Cost       Accept: one table read a byte once the way is known. Rollback and Fork: no matching,
-//            constant time a token and a fork. Mask: no reference counted.
+//            constant time a token and a fork. Mask: one reference counted.
 // Memory     sizeof(Matcher), and 8.5 bytes a token from the 64th on, which forks share. Within
 //            arrays of distinct items some 250 bytes a token (automaton/row_memory.h), which forks
 //            share and a rollback keeps.
@@ -49,8 +49,8 @@ class Matcher {
   // the message has the token's text), RESOURCE_EXHAUSTED.
   absl::Status Accept(TokenId token);
 
-  // The tokens allowed next; never all-zero. Null when finished. Lives as long as the grammar.
-  // Errors: RESOURCE_EXHAUSTED; UNAVAILABLE by `new_masks`.
+  // The tokens allowed next; never all-zero. Null when finished. Errors:
+  // RESOURCE_EXHAUSTED; UNAVAILABLE by `new_masks`.
   [[nodiscard]] absl::StatusOr<MaskRef> Mask(NewMasks new_masks = NewMasks::kMade) const;
 
   // The masks of all positions of a draft; the matcher stays as it was. Errors: those of
