@@ -16,8 +16,11 @@ constexpr std::int64_t kWorthASlotBytes = 32;
 // of them, and comparing costs a step more time than anything else.
 constexpr std::int64_t kWorthADeltaBytes = 64;
 
-// Addresses remembered at most; those without a slot are then forgotten.
+// Masks remembered at most; those without a slot are then forgotten.
 constexpr std::size_t kMaxKnown = 1 << 14;
+
+// That of masks made for one call.
+constexpr std::uint64_t kNoSerial = 0;
 
 // Tag and length of a list or of words.
 constexpr std::int64_t kHeaderBytes = 4;
@@ -65,17 +68,15 @@ Ids ForbiddenIds(const TokenMask& mask, int count) {
 
 }  // namespace
 
-MaskForm MaskForms::Say(const MaskRef& mask, const cache::GrammarPtr& grammar) {
-  // An owner of its own: the mask was made for this call, and its address means nothing later.
-  if (mask.use_count() > 0) {
-    Known known = SayAlone(*mask);
-    return SayKnown(*mask, &known, nullptr);
+MaskForm MaskForms::Say(const TokenMask& mask) {
+  if (mask.serial() == kNoSerial) {
+    Known known = SayAlone(mask);
+    return SayKnown(mask, &known);
   }
-  const auto found = known_.find(mask.get());
-  if (found != known_.end() && !found->second.grammar.expired()) {
-    return SayKnown(*mask, &found->second, mask.get());
+  if (const auto found = known_.find(mask.serial()); found != known_.end()) {
+    return SayKnown(mask, &found->second);
   }
-  return SayKnown(*mask, Remember(mask.get(), grammar, SayAlone(*mask)), mask.get());
+  return SayKnown(mask, Remember(mask.serial(), SayAlone(mask)));
 }
 
 MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
@@ -95,7 +96,7 @@ MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
   return known;
 }
 
-MaskForm MaskForms::SayKnown(const TokenMask& mask, Known* known, const TokenMask* address) {
+MaskForm MaskForms::SayKnown(const TokenMask& mask, Known* known) {
   if (known->slot >= 0 && terms_.same_as) {
     dictionary_.Touch(known->slot);
     return MaskForm{.kind = MaskForm::Kind::kSameAs, .slot = known->slot};
@@ -114,7 +115,7 @@ MaskForm MaskForms::SayKnown(const TokenMask& mask, Known* known, const TokenMas
                     .delta = std::make_shared<const MaskDelta>(*std::move(delta))};
   }
   if (known->slot < 0) {
-    known->slot = Put(mask, *known, address);
+    known->slot = Put(mask, *known);
     form.put = known->slot;
   }
   return form;
@@ -128,25 +129,19 @@ std::optional<MaskDelta> MaskForms::FindDelta(const TokenMask& mask, const Known
   return delta;
 }
 
-MaskForms::Known* MaskForms::Remember(const TokenMask* address, const cache::GrammarPtr& grammar,
-                                      Known known) {
+MaskForms::Known* MaskForms::Remember(std::uint64_t serial, Known known) {
   if (known_.size() >= kMaxKnown) {
     absl::erase_if(known_, [](const auto& entry) { return entry.second.slot < 0; });
   }
-  known.grammar = grammar;
-  // Another mask may have been at this address: its slot keeps that one, known by its words only.
-  if (const auto old = known_.find(address); old != known_.end() && old->second.slot >= 0) {
-    in_slot_[static_cast<std::size_t>(old->second.slot)] = nullptr;
-  }
-  return &known_.insert_or_assign(address, std::move(known)).first->second;
+  return &known_.insert_or_assign(serial, std::move(known)).first->second;
 }
 
-int MaskForms::Put(const TokenMask& mask, const Known& known, const TokenMask* address) {
+int MaskForms::Put(const TokenMask& mask, const Known& known) {
   const MaskDictionary::Place place = dictionary_.Put(mask, known.allowed_count, known.cost_bytes);
-  if (!place.replaced) in_slot_.push_back(nullptr);
-  const TokenMask* const before =
-      std::exchange(in_slot_[static_cast<std::size_t>(place.slot)], address);
-  if (before != nullptr && before != address) known_.find(before)->second.slot = -1;
+  if (!place.replaced) in_slot_.push_back(kNoSerial);
+  const std::uint64_t before =
+      std::exchange(in_slot_[static_cast<std::size_t>(place.slot)], mask.serial());
+  if (before != kNoSerial) known_.find(before)->second.slot = -1;
   return place.slot;
 }
 

@@ -4,8 +4,8 @@
 //
 // Dictionary  a mask that takes more than a few bytes is put into a slot when it is said, and is
 //          `same_as` from then on, until the slot goes to another mask.
-// Identity    a grammar's mask is one object for as long as the grammar lives, so its address knows
-//          it again; masks made for one call are compared by their words.
+// Identity    a stored mask is known again by its number (TokenMask::serial()), whatever became of
+//          the grammar it was said for; masks made for one call are compared by their words.
 // Cost        a mask said before: one look-up. A new one: a count of its bits, and comparisons with
 //          the dictionary that stop early.
 // Threads     one thread at a time.
@@ -19,7 +19,6 @@
 
 #include "absl/container/flat_hash_map.h"
 
-#include "cache/grammar_cache.h"
 #include "grammar_core/mask/token_mask.h"
 #include "service/mask_dictionary.h"
 
@@ -51,14 +50,12 @@ class MaskForms {
  public:
   explicit MaskForms(const FormTerms& terms) : terms_(terms), dictionary_(terms.dictionary_size) {}
 
-  // `mask` belongs to `grammar`, or was made for this call (Matcher::Mask()).
-  MaskForm Say(const MaskRef& mask, const cache::GrammarPtr& grammar);
+  MaskForm Say(const TokenMask& mask);
 
  private:
   // A mask that was said: what it costs on its own, and where the client has it.
   struct Known {
-    std::weak_ptr<const CompiledGrammar> grammar;  // its end frees the address
-    MaskForm alone;                                // a list or dense
+    MaskForm alone;  // a list or dense
     std::int64_t cost_bytes = 0;
     int allowed_count = 0;
     int slot = -1;
@@ -66,15 +63,15 @@ class MaskForms {
 
   // A list or dense, whichever is shorter.
   [[nodiscard]] Known SayAlone(const TokenMask& mask) const;
-  MaskForm SayKnown(const TokenMask& mask, Known* known, const TokenMask* address);
-  Known* Remember(const TokenMask* address, const cache::GrammarPtr& grammar, Known known);
-  int Put(const TokenMask& mask, const Known& known, const TokenMask* address);
+  MaskForm SayKnown(const TokenMask& mask, Known* known);
+  Known* Remember(std::uint64_t serial, Known known);
+  int Put(const TokenMask& mask, const Known& known);
   [[nodiscard]] std::optional<MaskDelta> FindDelta(const TokenMask& mask, const Known& known) const;
 
   const FormTerms terms_;
   MaskDictionary dictionary_;
-  absl::flat_hash_map<const TokenMask*, Known> known_;
-  std::vector<const TokenMask*> in_slot_;  // the address that each slot's mask is known by, or null
+  absl::flat_hash_map<std::uint64_t, Known> known_;  // by serial()
+  std::vector<std::uint64_t> in_slot_;               // serial() of each slot's mask
 };
 
 }  // namespace maskd::service

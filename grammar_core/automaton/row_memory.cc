@@ -251,7 +251,7 @@ bool RowMemory::InString(State state) const {
 MaskRef RowMemory::Mask(State state, Work& work) {
   const MaskRef* const shared = automaton_->Mask(Shared(state), work);
   if (shared == nullptr) return nullptr;
-  if (!IsOwn(state)) return {MaskRef(), shared->get()};
+  if (!IsOwn(state)) return *shared;
   const Hash128 key = At(state).key;
   if (last_mask_.mask != nullptr && last_mask_.key == key) return last_mask_.mask;
   MaskRef exact = automaton_->WithoutRepeated(this, state, *shared, work);

@@ -35,7 +35,7 @@ MaskRef RowStates::Mask(State state, Work& work) const {
     return memory_->Mask(state, work);
   }
   const MaskRef* const mask = automaton_->Mask(state, work);
-  return mask == nullptr ? nullptr : MaskRef(MaskRef(), mask->get());
+  return mask == nullptr ? nullptr : *mask;
 }
 
 RowStates::State RowStates::StepText(State state, absl::string_view text, std::size_t* taken,

@@ -85,8 +85,7 @@ class RowStates {
   // Equal for states that look alike to one token.
   [[nodiscard]] Hash128 KeyOf(State state) const;
 
-  // The tokens allowed in `state`; null if `work` failed. It lives as long as the automaton, or as
-  // its reference where an own state's differs from all that the automaton has.
+  // The tokens allowed in `state`; null if `work` failed.
   [[nodiscard]] MaskRef Mask(State state, Work& work) const;
 
   // See Automaton.

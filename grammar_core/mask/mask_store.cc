@@ -1,7 +1,6 @@
 #include "grammar_core/mask/mask_store.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "grammar_core/base/sort_unique.h"
@@ -39,12 +38,6 @@ TokenMask MaskParts::ToMask(int vocab_size) const {
   return mask;
 }
 
-MaskRef MaskStore::StoreNew(TokenMask mask) const {
-  static std::atomic<std::uint64_t> serial = 1;
-  mask.BecomeStored(serial.fetch_add(1, std::memory_order_relaxed));
-  return std::make_shared<const TokenMask>(std::move(mask));
-}
-
 MaskRef MaskStore::Intern(TokenMask mask) {
   const std::uint64_t hash = HashWords(mask.words());
   MaskRef known;
@@ -53,7 +46,7 @@ MaskRef MaskStore::Intern(TokenMask mask) {
     if (const MaskRef* found = by_content_.Find(hash, max_masks_)) known = *found;
   }
   if (known != nullptr && *known == mask) return known;
-  MaskRef stored = StoreNew(std::move(mask));
+  MaskRef stored = StoreMask(std::move(mask));
   const MutexLock lock(&mutex_);
   return *by_content_.Put(hash, std::move(stored), max_masks_);
 }
@@ -110,7 +103,7 @@ MaskRef MaskStore::TokensWithin(const CharacterClass& characters) {
       return *known;
     }
   }
-  MaskRef mask = StoreNew(index_->TokensWithin(characters));
+  MaskRef mask = StoreMask(index_->TokensWithin(characters));
   const MutexLock lock(&mutex_);
   return *within_.Put(characters, std::move(mask), kMaxClasses);
 }

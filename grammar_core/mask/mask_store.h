@@ -160,8 +160,6 @@ class MaskStore {
   // Parts in one list, for exact comparison: how many of each, their numbers.
   using PartsKey = std::vector<std::uint64_t>;
 
-  MaskRef StoreNew(TokenMask mask) const;
-
   const TokenIndex* const index_;
   const std::size_t max_masks_;
   mutable Mutex mutex_;

@@ -1,9 +1,11 @@
 #include "grammar_core/mask/token_mask.h"
 
 #include <array>
+#include <atomic>
 #include <cassert>
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "grammar_core/mask/bit_words.h"
 
@@ -46,6 +48,12 @@ void TokenMask::BecomeStored(std::uint64_t serial) {
     few[count++] = {static_cast<std::uint32_t>(at), words_[at]};
   }
   stored_.few_words.assign(few.begin(), few.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+MaskRef StoreMask(TokenMask mask) {
+  static std::atomic<std::uint64_t> serial = 1;
+  mask.BecomeStored(serial.fetch_add(1, std::memory_order_relaxed));
+  return std::make_shared<const TokenMask>(std::move(mask));
 }
 
 }  // namespace maskd

@@ -4,8 +4,10 @@
 //          Bits past the vocabulary are 0, so two masks are equal exactly when their words are.
 //          Token 90 alone of 128 is word 2 = 67,108,864.
 // Units    vocab_size counts tokens, word_count counts int32 words, nothing here counts bytes.
-// Stored   masks of a MaskStore have a number, and those of few tokens a list of their words that
-//          are not 0, by which they are copied without being read as a whole. Copies have neither.
+// Stored   masks that are kept (StoreMask) have a number, and those of few tokens a list of their
+//          words that are not 0, by which they are copied without being read as a whole. Copies
+//          have neither.
+// Shared   a MaskRef owns its mask: the mask lives as long as any of its references.
 // Threads  a plain value: many readers or one writer. Stored masks are shared as pointers to const.
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
 #define MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
@@ -88,12 +90,14 @@ class TokenMask {
     return vocab_size_ == other.vocab_size_ && words_ == other.words_;
   }
 
-  // Makes this a stored mask of that number, which no other one of this process ever has.
-  void BecomeStored(std::uint64_t serial);
-  // 0 for one that is not stored.
+  // The number of a stored mask, which no other one of this process ever has; 0 for one that is not
+  // stored.
   [[nodiscard]] std::uint64_t serial() const { return stored_.serial; }
 
  private:
+  friend std::shared_ptr<const TokenMask> StoreMask(TokenMask mask);
+  void BecomeStored(std::uint64_t serial);
+
   struct WordAt {
     std::uint32_t index;
     std::int32_t bits;
@@ -115,6 +119,9 @@ class TokenMask {
 };
 
 using MaskRef = std::shared_ptr<const TokenMask>;
+
+// `mask` as a stored one, by a number of its own.
+MaskRef StoreMask(TokenMask mask);
 
 }  // namespace maskd
 

@@ -13,11 +13,11 @@
 //            shared grammar stays usable.
 // Moves      where its automaton is full, a call first goes on in the grammar's next one
 //            (automaton/generations.h). Nothing that a caller sees depends on it.
-// Masks      belong to the grammar: keep that, not them. Only a mask that own stop ids change, or
-//            the items written in an array of distinct ones, lives as long as its reference.
+// Masks      live as long as their references. Those that come again are one object with a number
+//            (TokenMask::serial()); one that own stop ids change is made for the call and has none.
 // Cost       Accept: one table read a byte once the way is known. Rollback and Fork: constant time a
 //            token and a fork; but a rollback past the last 32 to 64 tokens before a move takes the
-//            tokens that are left once more.
+//            tokens that are left once more. Mask: one reference counted.
 // Memory     sizeof(Matcher), and 8.5 bytes a token from the 64th on, which forks share. Within
 //            arrays of distinct items some 250 bytes a token (automaton/row_memory.h), which forks
 //            share and a rollback keeps.
@@ -53,8 +53,8 @@ class Matcher {
   // the message has the token's text), RESOURCE_EXHAUSTED.
   absl::Status Accept(TokenId token);
 
-  // The tokens allowed next; never all-zero. Null when finished. Lives as long as the grammar.
-  // Errors: RESOURCE_EXHAUSTED; UNAVAILABLE by `new_masks`.
+  // The tokens allowed next; never all-zero. Null when finished. Errors:
+  // RESOURCE_EXHAUSTED; UNAVAILABLE by `new_masks`.
   [[nodiscard]] absl::StatusOr<MaskRef> Mask(NewMasks new_masks = NewMasks::kMade) const;
 
   // The masks of all positions of a draft; the matcher stays as it was. Errors: those of

@@ -58,8 +58,8 @@ class TokenStepper {
   // token's text, or that of `work`.
   [[nodiscard]] absl::Status ErrorOf(const Step& step, TokenId token, const Work& work) const;
 
-  // The tokens allowed in `state`; null if `work` failed. Unless this stepper's own stop ids change
-  // it, or what the row has written, the mask belongs to the grammar and lives as long.
+  // The tokens allowed in `state`; null if `work` failed. A stored mask, unless this stepper's own
+  // stop ids change it.
   [[nodiscard]] MaskRef Mask(State state, Work& work) const;
 
   [[nodiscard]] bool MayEnd(State state) const;

@@ -142,19 +142,29 @@ TEST(MatcherTest, OwnStopIdsTakeThePlaceOfTheVocabularys) {
   }
 }
 
-TEST(MatcherTest, MasksBelongToTheGrammarUnlessOwnStopIdsChangeThem) {
+TEST(MatcherTest, MasksAreStoredUnlessOwnStopIdsChangeThem) {
   const auto grammar = Compiled("choice", R"(["ab","abc"])");
   Matcher plain(grammar);
   Matcher own(grammar, {kOther});
   EXPECT_EQ(plain.Mask()->get(), own.Mask()->get());
-  EXPECT_EQ(plain.Mask()->use_count(), 0);
+  EXPECT_NE((*plain.Mask())->serial(), 0);
   TakeText(&plain, "ab");
   TakeText(&own, "ab");
   EXPECT_EQ(plain.Mask()->get(), plain.Fork().Mask()->get());
   const MaskRef changed = *own.Mask();
   EXPECT_NE(changed.get(), plain.Mask()->get());
+  EXPECT_EQ(changed->serial(), 0);
   own = Matcher(grammar);
   EXPECT_TRUE(changed->Allows(kOther)) << "it outlives the matcher";
+}
+
+TEST(MatcherTest, AMaskOutlivesItsGrammar) {
+  MaskRef mask;
+  {
+    const auto grammar = Compiled("choice", R"(["ab","abc"])");
+    mask = *Matcher(grammar).Mask();
+  }
+  EXPECT_EQ(AllowedBy(*mask), (std::vector<TokenId>{'a'}));
 }
 
 TEST(MatcherTest, ALimitHurtsOneCallAndNotTheGrammar) {

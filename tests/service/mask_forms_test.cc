@@ -20,11 +20,6 @@ using Kind = MaskForm::Kind;
 
 constexpr int kVocabulary = 3000;
 
-// A grammar that lives as long as the test wants; nobody looks into it.
-cache::GrammarPtr MakeGrammar() { return {std::make_shared<int>(0), nullptr}; }
-
-MaskRef Kept(const TokenMask& mask) { return {MaskRef(), &mask}; }
-
 TokenMask MaskOf(const std::vector<TokenId>& allowed) {
   TokenMask mask(kVocabulary);
   for (const TokenId id : allowed) mask.Allow(id);
@@ -49,12 +44,10 @@ TokenMask RandomMask(std::mt19937_64& random, double density) {
 }
 
 // The first form of `mask` on a stream that has said `before`.
-MaskForm SayAfter(const FormTerms& terms, const std::vector<const TokenMask*>& before,
-                  const TokenMask& mask) {
+MaskForm SayAfter(const FormTerms& terms, const std::vector<MaskRef>& before, const MaskRef& mask) {
   MaskForms forms(terms);
-  const cache::GrammarPtr grammar = MakeGrammar();
-  for (const TokenMask* each : before) forms.Say(Kept(*each), grammar);
-  return forms.Say(Kept(mask), grammar);
+  for (const MaskRef& each : before) forms.Say(*each);
+  return forms.Say(*mask);
 }
 
 struct ShortestCase {
@@ -70,7 +63,7 @@ class ShortestFormTest : public testing::TestWithParam<ShortestCase> {};
 
 TEST_P(ShortestFormTest, IsChosen) {
   const ShortestCase& test = GetParam();
-  EXPECT_EQ(SayAfter(test.terms, {}, test.mask).kind, test.kind);
+  EXPECT_EQ(SayAfter(test.terms, {}, StoreMask(test.mask)).kind, test.kind);
 }
 
 std::mt19937_64 seeded(5);  // NOLINT(cert-msc51-cpp): the same masks in every run
@@ -89,72 +82,79 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(MaskForms, ASecondSightIsSameAs) {
-  const TokenMask mask = RandomMask(seeded, 0.5);
+  const MaskRef mask = StoreMask(RandomMask(seeded, 0.5));
   MaskForms forms(kAll);
-  const cache::GrammarPtr grammar = MakeGrammar();
-  const MaskForm first = forms.Say(Kept(mask), grammar);
+  const MaskForm first = forms.Say(*mask);
   ASSERT_TRUE(first.put.has_value());
-  const MaskForm second = forms.Say(Kept(mask), grammar);
+  const MaskForm second = forms.Say(*mask);
   EXPECT_EQ(second.kind, Kind::kSameAs);
   EXPECT_EQ(second.slot, *first.put);
   EXPECT_FALSE(second.put.has_value());
 }
 
 TEST(MaskForms, ShortListsStayOutOfTheDictionary) {
-  const TokenMask mask = MaskOf({1, 2});
+  const MaskRef mask = StoreMask(MaskOf({1, 2}));
   MaskForms forms(kAll);
-  const cache::GrammarPtr grammar = MakeGrammar();
-  EXPECT_FALSE(forms.Say(Kept(mask), grammar).put.has_value());
-  EXPECT_EQ(forms.Say(Kept(mask), grammar).kind, Kind::kAllowedIds);
+  EXPECT_FALSE(forms.Say(*mask).put.has_value());
+  EXPECT_EQ(forms.Say(*mask).kind, Kind::kAllowedIds);
 }
 
 TEST(MaskForms, AMaskNearAnotherIsADelta) {
-  const TokenMask base = RandomMask(seeded, 0.5);
-  TokenMask near = base;
-  near.Allows(2000) ? near.Forbid(2000) : near.Allow(2000);
-  const MaskForm form = SayAfter(kAll, {&base}, near);
+  TokenMask mask = RandomMask(seeded, 0.5);
+  const MaskRef base = StoreMask(mask);
+  mask.Allows(2000) ? mask.Forbid(2000) : mask.Allow(2000);
+  const MaskRef near = StoreMask(std::move(mask));
+  const MaskForm form = SayAfter(kAll, {base}, near);
   ASSERT_EQ(form.kind, Kind::kDelta);
   EXPECT_EQ(form.delta->word_indices, std::vector<std::uint32_t>{2000 / 32});
   EXPECT_TRUE(form.put.has_value());
   FormTerms no_delta = kAll;
   no_delta.delta = false;
-  EXPECT_EQ(SayAfter(no_delta, {&base}, near).kind, Kind::kDense);
+  EXPECT_EQ(SayAfter(no_delta, {base}, near).kind, Kind::kDense);
 }
 
 TEST(MaskForms, AMaskMadeForOneCallIsKnownByItsWords) {
   const TokenMask mask = RandomMask(seeded, 0.5);
   MaskForms forms(kAll);
-  const cache::GrammarPtr grammar = MakeGrammar();
-  EXPECT_EQ(forms.Say(std::make_shared<const TokenMask>(mask), grammar).kind, Kind::kDense);
-  EXPECT_EQ(forms.Say(std::make_shared<const TokenMask>(mask), grammar).kind, Kind::kSameAs);
+  EXPECT_EQ(forms.Say(TokenMask(mask)).kind, Kind::kDense);
+  EXPECT_EQ(forms.Say(TokenMask(mask)).kind, Kind::kSameAs);
 }
 
-// A grammar's end frees its masks: what stands at their addresses then is another mask.
-TEST(MaskForms, AnAddressMeansNothingOnceItsGrammarIsGone) {
-  TokenMask at_one_address = RandomMask(seeded, 0.5);
+// A mask may be dropped and made again while the client has it.
+TEST(MaskForms, AMaskMadeAgainIsKnownByItsWords) {
+  const TokenMask mask = RandomMask(seeded, 0.5);
   MaskForms forms(kAll);
-  forms.Say(Kept(at_one_address), MakeGrammar());
-  at_one_address = RandomMask(seeded, 0.5);
-  const MaskForm form = forms.Say(Kept(at_one_address), MakeGrammar());
-  EXPECT_EQ(form.kind, Kind::kDense);
-  EXPECT_TRUE(form.put.has_value());
+  const MaskForm first = forms.Say(*StoreMask(mask));
+  ASSERT_TRUE(first.put.has_value());
+  const MaskForm again = forms.Say(*StoreMask(mask));
+  EXPECT_EQ(again.kind, Kind::kSameAs);
+  EXPECT_EQ(again.slot, *first.put);
+}
+
+// What stands at the address of a mask that is gone is another mask.
+TEST(MaskForms, AnAddressMeansNothing) {
+  MaskForms forms(kAll);
+  for (int i = 0; i < 8; ++i) {
+    const MaskForm form = forms.Say(*StoreMask(RandomMask(seeded, 0.5)));
+    EXPECT_EQ(form.kind, Kind::kDense);
+    EXPECT_TRUE(form.put.has_value());
+  }
 }
 
 TEST(MaskForms, ALargeMaskOutlivesSmallOnes) {
   FormTerms terms = kAll;
   terms.delta = false;
   terms.dictionary_size = 2;
-  const TokenMask large = RandomMask(seeded, 0.5);
-  const TokenMask small_masks[] = {MaskOf({1, 300, 500, 700, 900, 1100}),
-                                   MaskOf({2, 301, 501, 701, 901, 1101}),
-                                   MaskOf({3, 302, 502, 702, 902, 1102})};
-  EXPECT_EQ(
-      SayAfter(terms, {&large, &small_masks[0], &small_masks[1], &small_masks[2]}, large).kind,
-      Kind::kSameAs);
+  std::vector<MaskRef> said = {StoreMask(RandomMask(seeded, 0.5))};
+  for (const TokenId first : {1, 2, 3}) {
+    said.push_back(StoreMask(
+        MaskOf({first, first + 299, first + 499, first + 699, first + 899, first + 1099})));
+  }
+  EXPECT_EQ(SayAfter(terms, said, said.front()).kind, Kind::kSameAs);
 }
 
-// Every set of forms, small and large dictionaries, masks that come again, are near one another, go
-// with their grammars and are made for one call.
+// Every set of forms, small and large dictionaries, masks that come again, are near one another, are
+// replaced and are made for one call.
 class EveryTermsTest : public testing::TestWithParam<int> {};
 
 TEST_P(EveryTermsTest, ReadsBackAsTheMaskItWas) {
@@ -164,23 +164,19 @@ TEST_P(EveryTermsTest, ReadsBackAsTheMaskItWas) {
   if (!terms.same_as && !terms.delta) terms.dictionary_size = 0;
   MaskForms forms(terms);
   FormReader reader(terms.dictionary_size);
-  std::vector<TokenMask> masks;
+  std::vector<MaskRef> masks;
   for (const double density : {0.0, 0.002, 0.01, 0.3, 0.5, 0.98, 0.999, 1.0}) {
-    masks.push_back(RandomMask(random, density));
-    masks.push_back(masks.back());
-    masks.back().Forbid(static_cast<TokenId>(1 + random() % (kVocabulary - 1)));
+    TokenMask mask = RandomMask(random, density);
+    masks.push_back(StoreMask(mask));
+    mask.Forbid(static_cast<TokenId>(1 + random() % (kVocabulary - 1)));
+    masks.push_back(StoreMask(std::move(mask)));
   }
-  cache::GrammarPtr grammar = MakeGrammar();
   for (int i = 0; i < 400; ++i) {
-    TokenMask& mask = masks[random() % masks.size()];
-    if (random() % 50 == 0) {
-      grammar = MakeGrammar();
-      mask = RandomMask(random, 0.5);
-    }
+    MaskRef& mask = masks[random() % masks.size()];
+    if (random() % 50 == 0) mask = StoreMask(RandomMask(random, 0.5));
     const bool own = random() % 4 == 0;
-    const MaskForm form =
-        forms.Say(own ? std::make_shared<const TokenMask>(mask) : Kept(mask), grammar);
-    ASSERT_EQ(reader.Read(form, mask), mask) << "mask " << i;
+    const MaskForm form = own ? forms.Say(TokenMask(*mask)) : forms.Say(*mask);
+    ASSERT_EQ(reader.Read(form, *mask), *mask) << "mask " << i;
     ASSERT_TRUE(form.kind != Kind::kSameAs || terms.same_as);
     ASSERT_TRUE(form.kind != Kind::kDelta || terms.delta);
     ASSERT_TRUE(form.kind != Kind::kAllowedIds || terms.allowed_ids);
