@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/memory_reserve.h"
 
 namespace maskd {
 namespace {
@@ -28,6 +29,8 @@ absl::Status Budget::Check() {
     error_ = LimitExceeded("", bounds_.work_name, bounds_.work, checked_units_);
   } else if (bounds_.cancelled != nullptr && bounds_.cancelled->load(std::memory_order_relaxed)) {
     error_ = ErrorAt(absl::StatusCode::kCancelled, "", "CANCELLED", "the caller cancelled");
+  } else if (IsOutOfMemory()) {
+    error_ = OutOfMemoryError();
   } else if (now >= bounds_.deadline) {
     error_ = ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed");
   } else if (now >= wall_end_) {
