@@ -70,6 +70,11 @@ bool RefillMemoryReserve() {
   return true;
 }
 
+std::int64_t MemoryReserveBytes() {
+  const auto kept = std::ranges::count_if(slices, [](const auto& at) { return at != nullptr; });
+  return kept * static_cast<std::int64_t>(kSliceBytes);
+}
+
 bool IsOutOfMemory() { return is_out_of_memory; }
 
 void ForgetOutOfMemory() { is_out_of_memory = false; }

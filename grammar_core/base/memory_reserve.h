@@ -27,6 +27,9 @@ std::int64_t MemoryReserveNeeded();
 // Sets aside again what was given out. False while there is not enough to be had.
 bool RefillMemoryReserve();
 
+// Set aside now.
+std::int64_t MemoryReserveBytes();
+
 // Whether this thread was given some since its last ForgetOutOfMemory().
 bool IsOutOfMemory();
 void ForgetOutOfMemory();
