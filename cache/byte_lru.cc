@@ -36,9 +36,9 @@ std::vector<GrammarPtr> ByteLru::Resize(const std::string& id, std::int64_t byte
   return Evict();
 }
 
-std::vector<GrammarPtr> ByteLru::Evict() {
+std::vector<GrammarPtr> ByteLru::EvictTo(std::int64_t bytes) {
   std::vector<GrammarPtr> dropped;
-  while (held_bytes_ > capacity_bytes_ && entries_.size() > 1) {
+  while (held_bytes_ > bytes && entries_.size() > 1) {
     Entry& last = entries_.back();
     held_bytes_ -= last.bytes;
     dropped.push_back(std::move(last.grammar));

@@ -33,6 +33,9 @@ class ByteLru {
   // What `id` holds by now. Nothing happens when it is not there. Returns what was dropped.
   std::vector<GrammarPtr> Resize(const std::string& id, std::int64_t bytes);
 
+  // Drops grammars until these hold `bytes` less, or one is left. Returns what was dropped.
+  std::vector<GrammarPtr> Shrink(std::int64_t bytes) { return EvictTo(held_bytes_ - bytes); }
+
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
   [[nodiscard]] std::size_t size() const { return by_id_.size(); }
 
@@ -43,7 +46,8 @@ class ByteLru {
     std::int64_t bytes;
   };
 
-  std::vector<GrammarPtr> Evict();
+  std::vector<GrammarPtr> Evict() { return EvictTo(capacity_bytes_); }
+  std::vector<GrammarPtr> EvictTo(std::int64_t bytes);
 
   const std::int64_t capacity_bytes_;
   std::int64_t held_bytes_ = 0;

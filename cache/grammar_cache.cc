@@ -82,6 +82,15 @@ void GrammarCache::Remeasure(const std::string& id, const GrammarPtr& grammar) {
   ReportSize(dropped.size());
 }
 
+void GrammarCache::Shrink(std::int64_t bytes) {
+  std::vector<GrammarPtr> dropped;  // freed after the lock
+  {
+    const MutexLock lock(&mutex_);
+    dropped = grammars_.Shrink(bytes);
+  }
+  ReportSize(dropped.size());
+}
+
 GrammarPtr GrammarCache::Use(const std::string& id) {
   GrammarPtr found;
   {

@@ -60,6 +60,10 @@ class GrammarCache {
   // Measures `id` again: for callers that have used a grammar for long.
   void Remeasure(const std::string& id, const GrammarPtr& grammar) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Drops what was used least recently, so that the cache holds about `bytes` less. Memory that a
+  // dropped grammar's users still hold comes back with the last of them.
+  void Shrink(std::int64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // A compile that waits, begun and the caller's to run; empty when there is none.
   std::function<void()> TakeCompile() { return pool_.Take(); }
 

@@ -25,6 +25,8 @@ absl::Status OverloadedError(absl::string_view reason, absl::string_view message
 std::optional<std::int64_t> RetryAfterMs(const absl::Status& status) {
   const auto payload = status.GetPayload(kRetryPayload);
   std::int64_t ms = 0;
+  constexpr std::int64_t kMoreMemoryMs = 1'000;
+  if (ErrorReason(status) == "OUT_OF_MEMORY") return kMoreMemoryMs;
   if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &ms)) {
     return std::nullopt;
   }

@@ -14,7 +14,7 @@ namespace maskd::cache {
 absl::Status OverloadedError(absl::string_view reason, absl::string_view message,
                              std::int64_t retry_after_ms);
 
-// The hint of an OverloadedError; nothing for any other status.
+// The hint of an OverloadedError or OutOfMemoryError; nothing for any other status.
 std::optional<std::int64_t> RetryAfterMs(const absl::Status& status);
 
 }  // namespace maskd::cache

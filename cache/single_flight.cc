@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "cache/load_error.h"
+#include "grammar_core/base/memory_reserve.h"
 
 namespace maskd::cache {
 namespace {
@@ -89,8 +90,10 @@ absl::StatusOr<std::shared_ptr<SingleFlight::Flight>> SingleFlight::Start(const 
                                                                           CompileWork work,
                                                                           WorkPool* pool) {
   auto flight = std::make_shared<Flight>();
-  const std::optional<WorkPool::JobId> job = pool->Submit(
-      [this, key, flight, work = std::move(work)] { Land(key, flight, work(flight->cancelled)); });
+  const std::optional<WorkPool::JobId> job =
+      pool->Submit([this, key, flight, work = std::move(work)] {
+        Land(key, flight, OrOutOfMemory([&] { return work(flight->cancelled); }));
+      });
   if (!job.has_value()) {
     return OverloadedError(
         "COMPILE_QUEUE_FULL",

@@ -2,7 +2,20 @@
 
 #include <utility>
 
+#include "grammar_core/base/memory_reserve.h"
+
 namespace maskd::cache {
+namespace {
+
+// Whoever waits for a job that may run out of memory is told by the job itself.
+void RunJob(const std::function<void()>& job) {
+  (void)OrOutOfMemory([&job] {
+    job();
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
 
 WorkPool::WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed)
     : queue_limit_(queue_limit), waiting_changed_(std::move(waiting_changed)) {
@@ -82,7 +95,7 @@ std::size_t WorkPool::waiting() const {
 void WorkPool::Run() {
   while (std::function<void()> job = Next()) {
     Report(-1);
-    job();
+    RunJob(job);
   }
 }
 

@@ -1,5 +1,6 @@
 // A fixed number of threads and a bounded queue of jobs, first come first served.
 //
+// Memory   a job that runs out of it ends there; the thread goes on.
 // Threads  every method from any thread, also from a job. The destructor runs no further job, waits
 //          for the running ones and must not run in a job.
 #ifndef MASKD_CACHE_WORK_POOL_H_

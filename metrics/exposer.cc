@@ -3,8 +3,8 @@
 #include <exception>
 
 #include "absl/strings/str_cat.h"
+#include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
-#include <prometheus/registry.h>
 
 namespace maskd::metrics {
 
@@ -17,7 +17,7 @@ absl::StatusOr<std::unique_ptr<Exposer>> Exposer::Start(const std::string& addre
     return absl::UnavailableError(
         absl::StrCat("cannot serve metrics on ", address, ": ", error.what()));
   }
-  exposer->exposer_->RegisterCollectable(metrics.registry());
+  exposer->exposer_->RegisterCollectable(metrics.scraped());
   exposer->port_ = exposer->exposer_->GetListeningPorts().front();
   return exposer;
 }

@@ -40,6 +40,33 @@ inline constexpr MetricName kRowsOpen = {"maskd_rows_open", "Rows open now in al
 inline constexpr MetricName kRefusedTotal = {
     "maskd_refused_total", "Calls and streams refused with an error, by canonical code."};
 
+inline constexpr MetricName kMemoryBytes = {
+    "maskd_memory_bytes",
+    "Bytes of memory by what they are for; they add up to the resident size."};
+inline constexpr MetricName kMemoryLimitBytes = {
+    "maskd_memory_limit_bytes", "The figure that the resident size is kept within."};
+inline constexpr MetricName kMemoryRefusedTotal = {
+    "maskd_memory_refused_total", "Compiles and rows refused for want of memory, by mark."};
+inline constexpr MetricName kMemoryWaitsTotal = {"maskd_memory_waits_total",
+                                                 "Compiles that waited for memory, by mark."};
+inline constexpr MetricName kMemoryShrinksTotal = {
+    "maskd_memory_shrinks_total", "Times that a part gave memory back above the low mark."};
+
+// Of every process, as Prometheus' conventions name them.
+inline constexpr MetricName kProcessResidentBytes = {"process_resident_memory_bytes",
+                                                     "Resident memory size in bytes."};
+inline constexpr MetricName kProcessVirtualBytes = {"process_virtual_memory_bytes",
+                                                    "Virtual memory size in bytes."};
+inline constexpr MetricName kProcessCpuSeconds = {
+    "process_cpu_seconds_total", "Total user and system CPU time spent in seconds."};
+inline constexpr MetricName kProcessOpenFds = {"process_open_fds",
+                                               "Number of open file descriptors."};
+inline constexpr MetricName kProcessMaxFds = {"process_max_fds",
+                                              "Maximum number of open file descriptors."};
+inline constexpr MetricName kProcessStartTime = {
+    "process_start_time_seconds", "Start time of the process since unix epoch in seconds."};
+inline constexpr MetricName kProcessThreads = {"process_threads", "Number of OS threads."};
+
 // Upper bounds of the buckets, in seconds, around the budgets of a step and of a compile.
 inline constexpr std::array kStepBuckets = {10e-6, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6,
                                             1e-3,  2e-3,  5e-3,  10e-3,  20e-3,  50e-3};

@@ -1,7 +1,9 @@
 #include "metrics/registry.h"
 
 #include <string>
+#include <utility>
 
+#include <prometheus/collectable.h>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
@@ -97,13 +99,47 @@ struct Metrics::Instruments {
   Family<prometheus::Counter>& refused;
 };
 
+// The registry's metrics and the figures'.
+class Metrics::Scraped : public prometheus::Collectable {
+ public:
+  explicit Scraped(const Metrics* metrics) : metrics_(metrics) {}
+
+  std::vector<prometheus::MetricFamily> Collect() const override {
+    std::vector<prometheus::MetricFamily> families = metrics_->registry_->Collect();
+    for (const ReadFigures& read : metrics_->figures_) {
+      for (const Figure& figure : read()) Add(figure, &families);
+    }
+    return families;
+  }
+
+ private:
+  static void Add(const Figure& figure, std::vector<prometheus::MetricFamily>* families) {
+    const bool is_counter = figure.type == Figure::Type::kCounter;
+    if (families->empty() || families->back().name != figure.name.name) {
+      families->push_back(
+          {figure.name.name,
+           figure.name.help,
+           is_counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge,
+           {}});
+    }
+    prometheus::ClientMetric& metric = families->back().metric.emplace_back();
+    if (*figure.label != '\0') metric.label.push_back({figure.label, figure.label_value});
+    (is_counter ? metric.counter.value : metric.gauge.value) = figure.value;
+  }
+
+  const Metrics* const metrics_;
+};
+
 Metrics::Metrics(absl::string_view version)
     : registry_(std::make_shared<prometheus::Registry>()),
-      instruments_(std::make_unique<Instruments>(*registry_)) {
+      instruments_(std::make_unique<Instruments>(*registry_)),
+      scraped_(std::make_shared<Scraped>(this)) {
   Gauge(*registry_, kBuildInfo, {{"version", std::string(version)}}).Set(1);
 }
 
 Metrics::~Metrics() = default;
+
+void Metrics::AddFigures(ReadFigures read) { figures_.push_back(std::move(read)); }
 
 void Metrics::CompileDone(absl::string_view kind, absl::string_view code, double seconds) {
   instruments_->compile_seconds

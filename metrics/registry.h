@@ -10,10 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 
+#include "metrics/figures.h"
+
 namespace prometheus {
+class Collectable;
 class Registry;
 }  // namespace prometheus
 
@@ -52,14 +56,22 @@ class Metrics {
   void RowsOpenChanged(int change);
   void Refused(absl::string_view code);
 
-  // For the Exposer and tests.
+  // Has `read` asked at each scrape; what it uses outlives the Exposer. Before the Exposer starts.
+  void AddFigures(ReadFigures read);
+
+  // All there is to scrape.
+  [[nodiscard]] const std::shared_ptr<prometheus::Collectable>& scraped() const { return scraped_; }
+  // Without the figures, for tests.
   [[nodiscard]] const std::shared_ptr<prometheus::Registry>& registry() const { return registry_; }
 
  private:
   struct Instruments;
+  class Scraped;
 
   std::shared_ptr<prometheus::Registry> registry_;
   std::unique_ptr<Instruments> instruments_;
+  std::vector<ReadFigures> figures_;
+  std::shared_ptr<prometheus::Collectable> scraped_;
 };
 
 }  // namespace maskd::metrics

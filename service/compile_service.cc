@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/memory_reserve.h"
 #include "grammar_core/matcher/matcher.h"
 #include "service/checker.h"
 #include "service/errors.h"
@@ -59,18 +60,18 @@ absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
 grpc::Status CompileService::Compile(grpc::ServerContext* context,
                                      const v1::CompileRequest* request,
                                      v1::CompileResponse* response) {
-  return End(DoCompile(*request, context, response));
+  return End(OrOutOfMemory([&] { return DoCompile(*request, context, response); }));
 }
 
 grpc::Status CompileService::Check(grpc::ServerContext* context, const v1::CheckRequest* request,
                                    v1::CheckResponse* response) {
-  return End(DoCheck(*request, context, response));
+  return End(OrOutOfMemory([&] { return DoCheck(*request, context, response); }));
 }
 
 grpc::Status CompileService::Explain(grpc::ServerContext* context,
                                      const v1::ExplainRequest* request,
                                      v1::ExplainResponse* response) {
-  return End(DoExplain(*request, context, response));
+  return End(OrOutOfMemory([&] { return DoExplain(*request, context, response); }));
 }
 
 template <typename Request>

@@ -17,6 +17,7 @@
 #include "cpu/level.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/mask/word_kernels.h"
+#include "memory/byte_size.h"
 
 namespace maskd::service {
 namespace {
@@ -36,6 +37,28 @@ absl::Status SetNumber(absl::string_view value, Config* config) {
   }
   config->*kField = number;
   return absl::OkStatus();
+}
+
+// A number of bytes in [kMin, kMax] for one field, of any type.
+template <auto kField, std::int64_t kMin, std::int64_t kMax, typename Owner>
+absl::Status SetBytesOf(absl::string_view value, Owner* owner) {
+  const std::optional<std::int64_t> bytes = memory::ParseByteSize(value);
+  if (!bytes.has_value() || *bytes < kMin || *bytes > kMax) {
+    return Wrong(absl::StrCat("\"", value, "\" is not a number of bytes from ", kMin, " to ", kMax,
+                              ", such as 1048576 or 512MiB"));
+  }
+  owner->*kField = *bytes;
+  return absl::OkStatus();
+}
+
+template <auto kField, std::int64_t kMin, std::int64_t kMax>
+absl::Status SetBytes(absl::string_view value, Config* config) {
+  return SetBytesOf<kField, kMin, kMax>(value, config);
+}
+
+template <auto kField, std::int64_t kMin, std::int64_t kMax>
+absl::Status SetByteLimit(absl::string_view value, Config* config) {
+  return SetBytesOf<kField, kMin, kMax>(value, &config->limits);
 }
 
 template <std::int64_t Limits::* kField, std::int64_t kMin, std::int64_t kMax>
@@ -148,10 +171,16 @@ constexpr std::array kFlags = {
          "a vocabulary file; may repeat, the first is the default; in the environment separated "
          "by ';' [the embedded vocabulary \"bytes\"]",
          &AddTokenizers},
-    Flag{"cache_bytes", "BYTES", "compiled grammars kept [1073741824]",
-         &SetNumber<&Config::cache_bytes, 0, kMaxBytes>},
-    Flag{"mask_store_bytes", "BYTES", "masks kept for each tokenizer [268435456]",
-         &SetNumber<&Config::mask_store_bytes, 0, kMaxBytes>},
+    Flag{"memory_bytes", "BYTES",
+         "what the process may hold in all, such as 1GiB [90 % of the control group's limit, else "
+         "of "
+         "the machine's memory]",
+         &SetBytes<&Config::memory_bytes, std::int64_t{64} << 20, kMaxBytes>},
+    Flag{"cache_bytes", "BYTES", "compiled grammars kept [a third of memory_bytes]",
+         &SetBytes<&Config::cache_bytes, 0, kMaxBytes>},
+    Flag{"mask_store_bytes", "BYTES",
+         "masks kept for each tokenizer [256 MiB, for all at most an eighth of memory_bytes]",
+         &SetBytes<&Config::mask_store_bytes, 0, kMaxBytes>},
     Flag{"compile_threads", "COUNT", "compiles at once, 0 for one a core [0]",
          &SetNumber<&Config::compile_threads, 0, 1024>},
     Flag{"warm_up_ms", "MS",
@@ -161,7 +190,8 @@ constexpr std::array kFlags = {
          "masks made behind the place of each row between two steps; 0 for none [16]",
          &SetNumber<&Config::look_ahead_masks, 0, 10'000>},
     Flag{"heap_mib", "MIB",
-         "heap touched at the start, so that no answer waits for fresh pages; 0 for none [256]",
+         "heap touched at the start, so that no answer waits for fresh pages, at most an eighth of "
+         "memory_bytes; 0 for none [256]",
          &SetNumber<&Config::heap_mib, 0, 1'000'000>},
     Flag{"compile_queue", "COUNT", "compiles that may wait for a thread [256]",
          &SetNumber<&Config::compile_queue, 1, 1'000'000>},
@@ -186,15 +216,15 @@ constexpr std::array kFlags = {
     Flag{"max_row_tokens", "COUNT", "tokens of one row [1048576]",
          &SetNumber<&Config::max_row_tokens, 1, kMaxInt32>},
     Flag{"max_message_bytes", "BYTES", "one message of a client [16777216]",
-         &SetNumber<&Config::max_message_bytes, 4096, kMaxInt32>},
+         &SetBytes<&Config::max_message_bytes, 4096, kMaxInt32>},
     Flag{"max_wait_for_compile_ms", "MS", "longest wait of a step for compiling rows [10000]",
          &SetNumber<&Config::max_wait_for_compile_ms, 0, 600'000>},
     Flag{"max_source_bytes", "BYTES", "one grammar's source text [4194304]",
-         &SetLimit<&Limits::source_bytes, 1, kMaxInt32>},
+         &SetByteLimit<&Limits::source_bytes, 1, kMaxInt32>},
     Flag{"max_compile_work", "UNITS", "work of one compile, about a microsecond a unit [1000000]",
          &SetLimit<&Limits::compile_work, 1, kMaxWork>},
     Flag{"max_grammar_bytes", "BYTES", "memory of one compiled grammar [268435456]",
-         &SetLimit<&Limits::grammar_bytes, 1 << 16, kMaxBytes>},
+         &SetByteLimit<&Limits::grammar_bytes, 1 << 16, kMaxBytes>},
     Flag{"drain_ms", "MS", "how long open calls are answered after SIGTERM [5000]",
          &SetNumber<&Config::drain_ms, 0, 3'600'000>},
     Flag{"cpu_kernels", "LEVEL",

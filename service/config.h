@@ -28,10 +28,12 @@ struct Config {
   std::string metrics_listen = "127.0.0.1:9411";
   // --tokenizer: vocabularies, the default one first; empty for the embedded "bytes".
   std::vector<VocabularySource> tokenizers;
+  // --memory_bytes: what the process may hold in all; nothing: see memory_plan.h, as for the next.
+  std::optional<std::int64_t> memory_bytes;
   // --cache_bytes: compiled grammars kept.
-  std::int64_t cache_bytes = std::int64_t{1} << 30;
+  std::optional<std::int64_t> cache_bytes;
   // --mask_store_bytes: masks kept for each tokenizer.
-  std::int64_t mask_store_bytes = std::int64_t{256} << 20;
+  std::optional<std::int64_t> mask_store_bytes;
   // --compile_threads: compiles at once; 0 for one a core.
   std::int64_t compile_threads = 0;
   // --warm_up_ms: time for masks made ahead for each new grammar, at a low priority; 0: none.

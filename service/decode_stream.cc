@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/memory_reserve.h"
 #include "service/errors.h"
 #include "service/log.h"
 #include "service/request_reader.h"
@@ -175,7 +176,7 @@ void DecodeStream::TakeMessage() {
   absl::Status taken = slice.status();
   if (taken.ok()) {
     const absl::string_view bytes(reinterpret_cast<const char*>(slice->begin()), slice->size());
-    taken = exchange_ != nullptr ? TakeStep(bytes) : Greet(bytes);
+    taken = OrOutOfMemory([&] { return exchange_ != nullptr ? TakeStep(bytes) : Greet(bytes); });
   }
   if (!taken.ok()) {
     End(std::move(taken));
@@ -209,6 +210,10 @@ void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
   if (!hello.shared_memory || !host_->offers->is_open() || !IsLocal(context_)) {
     return;
   }
+  std::unique_ptr<StandbyThread> standby = StandbyThread::Start();
+  if (standby == nullptr) {
+    return;  // its steps stay with gRPC
+  }
   const ring::RingSizes sizes;
   absl::StatusOr<ring::SharedMemory> memory = ring::SharedMemory::Create(sizes);
   if (!memory.ok()) {
@@ -218,6 +223,7 @@ void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
   if (!offer.ok()) {
     return;
   }
+  standby_ = std::move(standby);
   offered_.emplace(*std::move(memory));
   offer_.emplace(*std::move(offer));
   v1::SharedMemory& wire = *welcome->mutable_shared_memory();
@@ -235,6 +241,7 @@ bool DecodeStream::WithdrawOffer() {
   if (withdrawn) {
     offer_.reset();
     offered_.reset();
+    standby_.reset();
   }
   return withdrawn;
 }
@@ -244,10 +251,12 @@ void DecodeStream::UseMemory() {
   if (is_wanted()) {
     exchange_->TravelBy(metrics::Transport::kSharedMemory);
     memory_stream_ = std::make_unique<MemoryStream>(
-        *std::move(offered_), static_cast<std::size_t>(host_->limits.max_step_bytes), host_->awake,
-        exchange_.get(), [this] { Notify(kMemoryEnded); });
+        *std::move(offered_), std::move(standby_),
+        static_cast<std::size_t>(host_->limits.max_step_bytes), host_->awake, exchange_.get(),
+        [this] { Notify(kMemoryEnded); });
   }
   offered_.reset();
+  standby_.reset();
 }
 
 absl::Status DecodeStream::TakeStep(absl::string_view bytes) {

@@ -40,6 +40,7 @@
 #include "ring/shared_memory.h"
 #include "service/memory_offers.h"
 #include "service/memory_stream.h"
+#include "service/standby_thread.h"
 #include "service/step_exchange.h"
 #include "service/stream_host.h"
 #include "service/stream_registry.h"
@@ -146,6 +147,7 @@ class DecodeStream {
   std::unique_ptr<StepExchange> exchange_;  // once greeted
   absl::StatusOr<absl::string_view> reply_ = absl::string_view();
   std::optional<ring::SharedMemory> offered_;  // until it is fetched or refused
+  std::unique_ptr<StandbyThread> standby_;     // for the memory's steps; the same
   std::optional<MemoryOffers::Offer> offer_;
   std::unique_ptr<MemoryStream> memory_stream_;  // while it has the exchange
 };

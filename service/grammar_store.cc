@@ -9,12 +9,15 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "cache/load_error.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/memory_reserve.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/frontend/front_end.h"
 #include "service/errors.h"
 #include "service/log.h"
+#include "service/memory_plan.h"
 
 namespace maskd::service {
 namespace {
@@ -22,6 +25,8 @@ namespace {
 constexpr std::size_t kIdDigits = 64;
 // Digits of an id in a log line: enough to tell grammars apart.
 constexpr std::size_t kLoggedDigits = 12;
+// Free pages have gone back and stores have shrunk several times by then.
+constexpr std::int64_t kMemoryRetryMs = 1'000;
 
 bool IsGrammarId(absl::string_view id) {
   return id.size() == kIdDigits && std::all_of(id.begin(), id.end(), [](char c) {
@@ -41,9 +46,13 @@ std::string KindLabel(const std::string& kind) {
   return std::find(kinds.begin(), kinds.end(), kind) == kinds.end() ? "unknown" : kind;
 }
 
-cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachinery& machinery) {
+// What a grammar holds by now.
+std::int64_t HeldBytes(const cache::GrammarPtr& grammar) { return grammar->costs().held_bytes; }
+
+cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachinery& machinery,
+                                          cache::LiveGrammars* live) {
   cache::GrammarCache::Options options;
-  options.capacity_bytes = config.cache_bytes;
+  options.capacity_bytes = PlanMemory(config).cache_bytes;
   options.compile_threads =
       config.compile_threads > 0
           ? static_cast<int>(config.compile_threads)
@@ -52,7 +61,7 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
     options.compile_threads = 0;
   }
   options.compile_queue = static_cast<std::size_t>(config.compile_queue);
-  options.held_bytes = [](const cache::GrammarPtr& grammar) { return grammar->costs().held_bytes; };
+  options.held_bytes = [live](const cache::GrammarPtr& grammar) { return live->Measure(grammar); };
   options.is_lasting = &IsLasting;
   options.clock = machinery.clock;
   return options;
@@ -79,7 +88,8 @@ GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics,
       metrics_(metrics),
       machinery_(std::move(machinery)),
       warm_up_(config.warm_up_ms, static_cast<int>(config.look_ahead_masks)),
-      cache_(CacheOptions(config, machinery_), metrics) {}
+      live_(&HeldBytes),
+      cache_(CacheOptions(config, machinery_, &live_), metrics) {}
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
                                                         const LoadedTokenizer& tokenizer) {
@@ -121,19 +131,49 @@ cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedToke
                                            const std::string& id) const {
   return [this, source = std::make_shared<ParsedSource>(std::move(parsed)), id,
           space = tokenizer.space()](const std::atomic<bool>& cancelled) -> cache::CompileResult {
-    Budget::Bounds bounds;
-    bounds.work = limits_.compile_work;
-    bounds.cancelled = &cancelled;
-    Budget budget(bounds);
+    if (machinery_.memory != nullptr && !machinery_.memory->AwaitRoom(cancelled)) {
+      return MemoryShort();
+    }
     const Clock::TimePoint begin = clock().Now();
     const std::string kind = source->source.kind;
     cache::CompileResult result =
-        machinery_.compile(std::move(*source), id, space, limits_, budget);
+        OrOutOfMemory([&] { return Compile(std::move(*source), id, space, cancelled); });
     const std::chrono::duration<double> taken = clock().Now() - begin;
     ReportCompile(KindLabel(kind), id, result.status(), taken.count(), metrics_);
     if (result.ok()) warm_up_.Add(*result);
     return result;
   };
+}
+
+cache::CompileResult GrammarStore::Compile(ParsedSource parsed, const std::string& id,
+                                           const std::shared_ptr<TokenizerSpace>& space,
+                                           const std::atomic<bool>& cancelled) const {
+  Budget::Bounds bounds;
+  bounds.work = limits_.compile_work;
+  bounds.cancelled = &cancelled;
+  Budget budget(bounds);
+  cache::CompileResult result = machinery_.compile(std::move(parsed), id, space, limits_, budget);
+  if (!result.ok()) return result;
+  cache::GrammarPtr grammar = live_.Track(*std::move(result));
+  if (machinery_.memory != nullptr) machinery_.memory->Grew(HeldBytes(grammar));
+  return grammar;
+}
+
+absl::Status GrammarStore::CheckRoom() const {
+  return machinery_.memory == nullptr || machinery_.memory->HasRoom() ? absl::OkStatus()
+                                                                      : MemoryShort();
+}
+
+absl::Status GrammarStore::MemoryShort() const {
+  return cache::OverloadedError(
+      "MEMORY_SHORT",
+      absl::StrCat("limit memory_bytes is ", machinery_.memory->limit_bytes(), ", ",
+                   machinery_.memory->resident_bytes(), " in use"),
+      kMemoryRetryMs);
+}
+
+void GrammarStore::RemeasureAll() {
+  for (const cache::GrammarPtr& grammar : live_.all()) Remeasure(grammar);
 }
 
 }  // namespace maskd::service

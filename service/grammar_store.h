@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 
 #include "cache/grammar_cache.h"
+#include "cache/live_grammars.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/clock.h"
 #include "grammar_core/base/limits.h"
@@ -22,6 +23,7 @@
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/tokenizer_space.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "memory/accountant.h"
 #include "metrics/registry.h"
 #include "service/config.h"
 #include "service/tokenizer_store.h"
@@ -50,6 +52,7 @@ struct StoreMachinery {
   Compiles compiles = Compiles::kOnThreads;
   Clock* clock = Clock::Steady();  // of waits for compiles and of kept errors; not owned
   Compile compile = &CompileParsed;
+  memory::Accountant* memory = nullptr;  // null: there is always room; not owned
 };
 
 class GrammarStore {
@@ -65,8 +68,19 @@ class GrammarStore {
   // Begins, joins or finds the compile of `target` against `tokenizer`. Errors: INVALID_ARGUMENT (a
   // source that cannot be normalised, an id that is none), NOT_FOUND (an id that is not in the
   // cache), FAILED_PRECONDITION (an id of another tokenizer's grammar), RESOURCE_EXHAUSTED (too
-  // many compiles). Errors of the compile are the ticket's result.
+  // many compiles). Errors of the compile are the ticket's result; so is RESOURCE_EXHAUSTED for want
+  // of memory.
   absl::StatusOr<Request> Get(const GrammarTarget& target, const LoadedTokenizer& tokenizer);
+
+  // Whether a row may be opened now. Errors: RESOURCE_EXHAUSTED with a retry hint.
+  [[nodiscard]] absl::Status CheckRoom() const;
+
+  // Every grammar that is held, in the cache or by its users alone.
+  [[nodiscard]] const cache::LiveGrammars& live() const { return live_; }
+  // Measures all of them again: they grow in use.
+  void RemeasureAll();
+  // Has the cache hold about `bytes` less.
+  void Shrink(std::int64_t bytes) { cache_.Shrink(bytes); }
 
   // A compile that waits, begun and the caller's to run; empty when there is none.
   std::function<void()> TakeCompile() { return cache_.TakeCompile(); }
@@ -86,11 +100,16 @@ class GrammarStore {
   absl::StatusOr<Request> GetById(const std::string& id, const LoadedTokenizer& tokenizer);
   cache::CompileWork CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                const std::string& id) const;
+  cache::CompileResult Compile(ParsedSource parsed, const std::string& id,
+                               const std::shared_ptr<TokenizerSpace>& space,
+                               const std::atomic<bool>& cancelled) const;
+  absl::Status MemoryShort() const;
 
   const Limits limits_;
   metrics::Metrics* const metrics_;
   const StoreMachinery machinery_;
   mutable WarmUpQueue warm_up_;
+  mutable cache::LiveGrammars live_;
   cache::GrammarCache cache_;
 };
 

@@ -12,8 +12,10 @@
 #include "absl/synchronization/mutex.h"
 
 #include "grammar_core/base/heap.h"
+#include "grammar_core/base/memory_reserve.h"
 #include "grammar_core/mask/word_kernels.h"
 #include "service/config.h"
+#include "service/memory_plan.h"
 #include "service/server.h"
 #include "service/tokenizer_store.h"
 
@@ -33,6 +35,20 @@ int Fail(const absl::Status& status, int code) {
   return code;
 }
 
+maskd::memory::Accountant::Heap HeapOfThisProgram() {
+  return {.read =
+              [] {
+                auto bytes = maskd::ReadHeap();
+                if (bytes.has_value()) {  // what is set aside is asked for and never touched
+                  bytes->allocated -= maskd::MemoryReserveBytes();
+                  bytes->resident -= maskd::MemoryReserveBytes();
+                }
+                return bytes;
+              },
+          .trim = &maskd::TrimHeap,
+          .refill_reserve = &maskd::RefillMemoryReserve};
+}
+
 // Serves until SIGTERM or SIGINT. The signals are blocked before any thread starts, so that only
 // sigwait() sees them.
 int Serve(const Config& config) {
@@ -44,7 +60,7 @@ int Serve(const Config& config) {
   if (const absl::Status used = maskd::UseWordKernels(config.cpu_kernels); !used.ok()) {
     return Fail(used, kUsageError);
   }
-  auto server = maskd::service::Server::Start(config);
+  auto server = maskd::service::Server::Start(config, HeapOfThisProgram());
   if (!server.ok()) {
     return Fail(server.status(), EXIT_FAILURE);
   }
@@ -55,8 +71,8 @@ int Serve(const Config& config) {
 }
 
 int CheckConfig(const Config& config) {
-  const auto loaded =
-      maskd::service::TokenizerStore::Load(config.tokenizers, config.mask_store_bytes);
+  const auto loaded = maskd::service::TokenizerStore::Load(
+      config.tokenizers, maskd::service::PlanMemory(config).mask_store_bytes);
   return loaded.ok() ? EXIT_SUCCESS : Fail(loaded.status(), EXIT_FAILURE);
 }
 
@@ -81,6 +97,9 @@ int main(int argc, char** argv) {
   // An Abseil that is built with assertions, as Debian's is, looks for deadlocks at each lock, of
   // which gRPC takes dozens a message.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  maskd::ReserveHeap(config->heap_mib << 20);
+  if (const std::int64_t reserve = maskd::MemoryReserveNeeded(); reserve > 0) {
+    maskd::KeepMemoryReserve(reserve);
+  }
+  maskd::ReserveHeap(maskd::service::PlanMemory(*config).heap_bytes);
   return Serve(*config);
 }

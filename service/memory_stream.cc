@@ -7,6 +7,8 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
+#include "grammar_core/base/memory_reserve.h"
+
 namespace maskd::service {
 namespace {
 
@@ -14,20 +16,22 @@ absl::Status Stopped() { return absl::CancelledError("the stream was cancelled")
 
 }  // namespace
 
-MemoryStream::MemoryStream(ring::SharedMemory memory, std::size_t max_step_bytes,
-                           absl::Duration awake, StepExchange* exchange,
+MemoryStream::MemoryStream(ring::SharedMemory memory, std::unique_ptr<StandbyThread> thread,
+                           std::size_t max_step_bytes, absl::Duration awake, StepExchange* exchange,
                            std::function<void()> ended)
     : channel_(std::move(memory), ring::Side::kServer, max_step_bytes),
       awake_(awake),
       exchange_(exchange),
-      thread_([this, ended = std::move(ended)] {
-        status_ = Serve();
-        ended();
-      }) {}
+      thread_(std::move(thread)) {
+  thread_->Run([this, ended = std::move(ended)] {
+    status_ = OrOutOfMemory([this] { return Serve(); });
+    ended();
+  });
+}
 
 MemoryStream::~MemoryStream() {
   Stop();
-  thread_.join();
+  thread_ = nullptr;
 }
 
 void MemoryStream::HalfClose() {

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
-#include <thread>
+#include <memory>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -18,16 +18,18 @@
 
 #include "ring/channel.h"
 #include "ring/shared_memory.h"
+#include "service/standby_thread.h"
 #include "service/step_exchange.h"
 
 namespace maskd::service {
 
 class MemoryStream {
  public:
-  // `exchange` is this one's until the end. The thread sleeps when no step has come for `awake`.
+  // `exchange` is this one's until the end. `thread` sleeps when no step has come for `awake`.
   // `ended` is called once, as the last that the thread does.
-  MemoryStream(ring::SharedMemory memory, std::size_t max_step_bytes, absl::Duration awake,
-               StepExchange* exchange, std::function<void()> ended);
+  MemoryStream(ring::SharedMemory memory, std::unique_ptr<StandbyThread> thread,
+               std::size_t max_step_bytes, absl::Duration awake, StepExchange* exchange,
+               std::function<void()> ended);
   // Stop()s and waits for the thread.
   ~MemoryStream();
   MemoryStream(const MemoryStream&) = delete;
@@ -54,7 +56,7 @@ class MemoryStream {
   std::atomic<bool> half_closed_ = false;
   std::atomic<bool> stopped_ = false;
   absl::Status status_;
-  std::thread thread_;  // last: it uses all of the above
+  std::unique_ptr<StandbyThread> thread_;  // last: it uses all of the above
 };
 
 }  // namespace maskd::service

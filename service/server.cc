@@ -16,7 +16,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "grammar_core/mask/mask_store.h"
 #include "service/log.h"
+#include "service/memory_figures.h"
 
 namespace maskd::service {
 namespace {
@@ -52,6 +54,31 @@ absl::Status CannotListen(absl::string_view address, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", address, why));
 }
 
+std::int64_t AllocatedBytes(const memory::Accountant::Heap& heap) {
+  const std::optional<HeapBytes> bytes = heap.read != nullptr ? heap.read() : std::nullopt;
+  return bytes.has_value() ? bytes->allocated : 0;
+}
+
+std::int64_t MaskBytes(const LoadedTokenizer& tokenizer) {
+  return tokenizer.space()->masks().stats().held_bytes;
+}
+
+void LogMark(const memory::Accountant::Passed& passed) {
+  LogEvent("memory_mark", {{"mark", memory::kMarkNames[static_cast<std::size_t>(passed.mark)]},
+                           {"now", passed.above ? "above" : "below"},
+                           {"resident", absl::StrCat(passed.resident_bytes)},
+                           {"limit", absl::StrCat(passed.limit_bytes)}});
+}
+
+memory::Accountant::Options AccountOptions(const MemoryPlan& plan, memory::Accountant::Heap heap) {
+  memory::Accountant::Options options;
+  options.limit_bytes = plan.memory_bytes;
+  options.heap = std::move(heap);
+  options.heap.floor_bytes = plan.heap_bytes;
+  options.passed = &LogMark;
+  return options;
+}
+
 void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
   builder->SetMaxSendMessageSize(-1);  // replies are bounded by max_rows and the width
@@ -68,28 +95,61 @@ void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
+                                                      memory::Accountant::Heap heap) {
+  const MemoryPlan plan = PlanMemory(config);
+  const std::int64_t before = AllocatedBytes(heap);
   absl::StatusOr<std::unique_ptr<const TokenizerStore>> tokenizers =
-      TokenizerStore::Load(config.tokenizers, config.mask_store_bytes);
+      TokenizerStore::Load(config.tokenizers, plan.mask_store_bytes);
   if (!tokenizers.ok()) {
     return tokenizers.status();
   }
-  std::unique_ptr<Server> server(new Server(config, *std::move(tokenizers)));
+  std::int64_t loaded = AllocatedBytes(heap) - before;
+  for (const LoadedTokenizer& tokenizer : (*tokenizers)->all()) loaded -= MaskBytes(tokenizer);
+  std::unique_ptr<Server> server(new Server(config, plan, std::move(heap), *std::move(tokenizers)));
+  server->KeepAccount(std::max<std::int64_t>(0, loaded));
   if (absl::Status listening = server->Listen(); !listening.ok()) {
     return listening;
   }
   return server;
 }
 
-Server::Server(const Config& config, std::unique_ptr<const TokenizerStore> tokenizers)
+Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant::Heap heap,
+               std::unique_ptr<const TokenizerStore> tokenizers)
     : config_(config),
+      plan_(plan),
       metrics_(MASKD_VERSION),
+      accountant_(AccountOptions(plan, std::move(heap))),
       tokenizers_(std::move(tokenizers)),
-      grammars_(config, &metrics_),
+      grammars_(config, &metrics_, {.memory = &accountant_}),
       compile_service_(tokenizers_.get(), &grammars_, &metrics_),
       mask_service_(config, tokenizers_.get(), &grammars_, &metrics_),
       tokenizer_service_(tokenizers_.get()),
       ports_(config.listen.size()) {}
+
+void Server::KeepAccount(std::int64_t vocabulary_bytes) {
+  using memory::Part;
+  holders_.push_back(
+      accountant_.Register({.part = Part::kVocabularies,
+                            .held_bytes = [vocabulary_bytes] { return vocabulary_bytes; }}));
+  for (const LoadedTokenizer& tokenizer : tokenizers_->all()) {
+    holders_.push_back(accountant_.Register(
+        {.part = Part::kMasks,
+         .held_bytes = [&tokenizer] { return MaskBytes(tokenizer); },
+         .shrink = [&tokenizer](std::int64_t) { tokenizer.space()->masks().Clear(); }}));
+  }
+  holders_.push_back(
+      accountant_.Register({.part = Part::kGrammars,
+                            .held_bytes = [this] { return grammars_.live().held_bytes(); },
+                            .shrink = [this](std::int64_t bytes) { grammars_.Shrink(bytes); }}));
+  metrics_.AddFigures([this] { return ReadFigures(); });
+  metrics_.AddFigures([] { return ProcessFigures(memory::ReadProcessFigures()); });
+}
+
+std::vector<metrics::Figure> Server::ReadFigures() {
+  grammars_.RemeasureAll();
+  return MemoryFigures(accountant_.Read(), plan_.memory_bytes);
+}
 
 // The streams' threads use the server until their last call has ended.
 Server::~Server() {
@@ -132,6 +192,7 @@ absl::Status Server::Listen() {
     LogEvent("metrics",
              {{"address", config_.metrics_listen}, {"port", absl::StrCat(exposer_->port())}});
   }
+  accountant_.Start();
   if (config_.shared_memory) LendMemory();
   mask_service_.Start();
   SetHealth(/*ready=*/true);

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include <grpcpp/server.h>
 
+#include "memory/accountant.h"
 #include "metrics/exposer.h"
 #include "metrics/registry.h"
 #include "service/compile_service.h"
@@ -21,6 +22,7 @@
 #include "service/grammar_store.h"
 #include "service/health_service.h"
 #include "service/mask_service.h"
+#include "service/memory_plan.h"
 #include "service/tokenizer_service.h"
 #include "service/tokenizer_store.h"
 
@@ -28,9 +30,10 @@ namespace maskd::service {
 
 class Server {
  public:
-  // Loads the vocabularies and listens. Errors: those of TokenizerStore::Load(), UNAVAILABLE for an
+  // Loads the vocabularies and listens. `heap` is what the program's allocator can do. Errors: those of TokenizerStore::Load(), UNAVAILABLE for an
   // address that cannot be listened on; the message starts with the flag.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config);
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config,
+                                                       memory::Accountant::Heap heap = {});
   ~Server();
 
   // Says NOT_SERVING and "go away", answers open calls for up to drain_ms, then cancels them.
@@ -42,13 +45,20 @@ class Server {
   [[nodiscard]] int metrics_port() const;
 
  private:
-  explicit Server(const Config& config, std::unique_ptr<const TokenizerStore> tokenizers);
+  Server(const Config& config, const MemoryPlan& plan, memory::Accountant::Heap heap,
+         std::unique_ptr<const TokenizerStore> tokenizers);
+  // Registers what holds memory. `vocabulary_bytes`: the vocabularies and their indexes.
+  void KeepAccount(std::int64_t vocabulary_bytes);
+  // For each scrape.
+  std::vector<metrics::Figure> ReadFigures();
   absl::Status Listen();
   void LendMemory();
   void SetHealth(bool ready);
 
   const Config config_;
+  const MemoryPlan plan_;
   metrics::Metrics metrics_;
+  memory::Accountant accountant_;
   std::unique_ptr<const TokenizerStore> tokenizers_;
   GrammarStore grammars_;
   CompileService compile_service_;
@@ -56,6 +66,7 @@ class Server {
   TokenizerService tokenizer_service_;
   HealthService health_;
   std::unique_ptr<metrics::Exposer> exposer_;
+  std::vector<memory::Accountant::Registration> holders_;
   std::vector<int> ports_;
   std::unique_ptr<grpc::Server> server_;  // last: its threads use all of the above
 };

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "grammar_core/base/memory_reserve.h"
 #include "service/step_reader.h"
 
 namespace maskd::service {
@@ -24,6 +25,31 @@ StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
       session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics) {}
 
 absl::Status StepExchange::Begin(absl::string_view bytes) {
+  return OrOutOfMemory([&] { return DoBegin(bytes); });
+}
+
+bool StepExchange::AnswerKnown() {
+  bool are_all = true;
+  out_of_memory_ = OrOutOfMemory([&] {
+    are_all = session_.AnswerKnown(step_);
+    return absl::OkStatus();
+  });
+  return are_all;
+}
+
+absl::StatusOr<absl::string_view> StepExchange::Finish(const std::function<bool()>& is_cancelled) {
+  if (!out_of_memory_.ok()) return out_of_memory_;
+  return OrOutOfMemory([&] { return DoFinish(is_cancelled); });
+}
+
+void StepExchange::LookAhead() {
+  (void)OrOutOfMemory([&] {
+    session_.LookAhead();
+    return absl::OkStatus();
+  });
+}
+
+absl::Status StepExchange::DoBegin(absl::string_view bytes) {
   begin_ = clock_->Now();
   received_ = bytes.size();
   if (!std::exchange(has_begun_, true)) metrics_->StreamBegan(transport_);
@@ -32,7 +58,8 @@ absl::Status StepExchange::Begin(absl::string_view bytes) {
   return brings_text_ ? absl::OkStatus() : session_.Begin(step_);
 }
 
-absl::StatusOr<absl::string_view> StepExchange::Finish(const std::function<bool()>& is_cancelled) {
+absl::StatusOr<absl::string_view> StepExchange::DoFinish(
+    const std::function<bool()>& is_cancelled) {
   if (std::exchange(brings_text_, false)) {
     if (absl::Status begun = session_.Begin(step_); !begun.ok()) return begun;
   }

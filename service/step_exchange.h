@@ -3,7 +3,8 @@
 //   if (exchange.Begin(bytes).ok()) reply = exchange.Finish(is_cancelled);   // send it, and then
 //   exchange.LookAhead();
 //
-// Errors   each ends the stream: those of step_reader.h and of stream_session.h.
+// Errors   each ends the stream: those of step_reader.h and of stream_session.h, and
+//          RESOURCE_EXHAUSTED where a step ran out of memory outside of a row's own work.
 // Threads  one thread at a time.
 #ifndef MASKD_SERVICE_STEP_EXCHANGE_H_
 #define MASKD_SERVICE_STEP_EXCHANGE_H_
@@ -37,14 +38,17 @@ class StepExchange {
   // Whether Finish() may wait for a compile or read grammars.
   [[nodiscard]] bool takes_long() const { return brings_text_ || session_.waits(); }
   // Between the two, unless takes_long(): see StreamSession. False: Finish() has masks to make.
-  bool AnswerKnown() { return session_.AnswerKnown(step_); }
+  bool AnswerKnown();
   // The reply's bytes, until the next call.
   absl::StatusOr<absl::string_view> Finish(const std::function<bool()>& is_cancelled);
 
   // See StreamSession.
-  void LookAhead() { session_.LookAhead(); }
+  void LookAhead();
 
  private:
+  absl::Status DoBegin(absl::string_view bytes);
+  absl::StatusOr<absl::string_view> DoFinish(const std::function<bool()>& is_cancelled);
+
   metrics::Metrics* const metrics_;
   Clock* const clock_;
   const int mask_words_;
@@ -54,7 +58,8 @@ class StepExchange {
   Clock::TimePoint begin_;
   std::size_t received_ = 0;  // bytes of the step
   bool brings_text_ = false;
-  bool has_begun_ = false;  // the stream has had a step
+  bool has_begun_ = false;      // the stream has had a step
+  absl::Status out_of_memory_;  // of the step's first half
   ReplyWriter writer_;
 };
 

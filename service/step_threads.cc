@@ -1,8 +1,14 @@
 #include "service/step_threads.h"
 
+#include <system_error>
 #include <utility>
 
 namespace maskd::service {
+
+StepThreads::StepThreads() {
+  const MutexLock lock(&mutex_);
+  threads_.emplace_back([this] { Work(); });  // one is always there
+}
 
 StepThreads::~StepThreads() {
   std::vector<std::thread> threads;  // joined without the lock
@@ -22,8 +28,12 @@ void StepThreads::Run(std::function<void()> job) {
   jobs_.push_back(std::move(job));
   if (idle_ >= jobs_.size()) {
     changed_.NotifyOne();
-  } else {
+    return;
+  }
+  try {
     threads_.emplace_back([this] { Work(); });
+  } catch (const std::system_error&) {
+    changed_.NotifyOne();
   }
 }
 

@@ -1,6 +1,7 @@
 // Threads for steps that cannot be answered at once: those that wait for a compile, and those that
 // bring grammars to read. As many as there are such steps at a time, kept for later ones.
 //
+// None to be had  where the system gives no further thread a job waits for one of those there are.
 // Bound    whoever calls Run() bounds it: a stream has one step at a time.
 // Threads  Run() from any thread. The destructor waits for the jobs.
 #ifndef MASKD_SERVICE_STEP_THREADS_H_
@@ -19,12 +20,12 @@ namespace maskd::service {
 
 class StepThreads {
  public:
-  StepThreads() = default;
+  StepThreads();
   ~StepThreads();
   StepThreads(const StepThreads&) = delete;
   StepThreads& operator=(const StepThreads&) = delete;
 
-  // Runs `job` now, on another thread.
+  // Runs `job` on another thread, now if it can be.
   void Run(std::function<void()> job) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

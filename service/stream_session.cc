@@ -272,6 +272,9 @@ absl::StatusOr<StreamRow> StreamSession::MakeRow(const RowToOpen& open) {
   if (!open.refusal.ok()) {
     return open.refusal;
   }
+  if (absl::Status room = grammars_->CheckRoom(); !room.ok()) {
+    return room;
+  }
   const int size = tokenizer_->vocabulary().size();
   if (absl::Status checked = CheckOptions(open.options, terms_, size); !checked.ok()) {
     return checked;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/memory_reserve.h"
 #include "service/errors.h"
 #include "service/response_writer.h"
 #include "service/status_map.h"
@@ -28,7 +29,7 @@ int PageSize(int asked, int absent, int most) {
 grpc::Status TokenizerService::ListTokenizers(grpc::ServerContext* /*context*/,
                                               const v1::ListTokenizersRequest* request,
                                               v1::ListTokenizersResponse* response) {
-  return ToGrpcStatus(DoListTokenizers(*request, response));
+  return ToGrpcStatus(OrOutOfMemory([&] { return DoListTokenizers(*request, response); }));
 }
 
 grpc::Status TokenizerService::GetTokenizer(grpc::ServerContext* /*context*/,
@@ -45,7 +46,7 @@ grpc::Status TokenizerService::GetTokenizer(grpc::ServerContext* /*context*/,
 grpc::Status TokenizerService::ListTokens(grpc::ServerContext* /*context*/,
                                           const v1::ListTokensRequest* request,
                                           v1::ListTokensResponse* response) {
-  return ToGrpcStatus(DoListTokens(*request, response));
+  return ToGrpcStatus(OrOutOfMemory([&] { return DoListTokens(*request, response); }));
 }
 
 absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest& request,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/base/memory_reserve.h"
 
 namespace maskd {
 namespace {
@@ -25,6 +26,8 @@ absl::Status Budget::Check() {
     error_ = LimitExceeded("", bounds_.work_name, bounds_.work, checked_units_);
   } else if (bounds_.cancelled != nullptr && bounds_.cancelled->load(std::memory_order_relaxed)) {
     error_ = ErrorAt(absl::StatusCode::kCancelled, "", "CANCELLED", "the caller cancelled");
+  } else if (IsOutOfMemory()) {
+    error_ = OutOfMemoryError();
   } else if (bounds_.deadline != Clock::time_point::max() && Clock::now() >= bounds_.deadline) {
     error_ = ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed");
   }

@@ -15,11 +15,15 @@
 // their way into the caches, and in pages of 4 KiB each line's address has to be looked up as well:
 // in huge pages the masks of documents take a seventh less at p90 and p99.
 //
-// Threads  call once, early in main(), before other threads start.
+// What is freed stays until somebody asks for it to go back: TrimHeap() gives back what exceeds a
+// floor, whose pages stay as they are, and is cheap as long as there is nothing to give.
+//
+// Threads  ReserveHeap() once, early in main(), before other threads start; the others any.
 #ifndef MASKD_GRAMMAR_CORE_BASE_HEAP_H_
 #define MASKD_GRAMMAR_CORE_BASE_HEAP_H_
 
 #include <cstdint>
+#include <optional>
 
 namespace maskd {
 
@@ -29,6 +33,17 @@ void ReserveHeap(std::int64_t bytes);
 
 // Gives the pages that nothing lives in back to the system: for those who measure what is held.
 void ReturnFreePages();
+
+// The same, but for `keep_bytes` of them, which stay touched.
+void TrimHeap(std::int64_t keep_bytes);
+
+struct HeapBytes {
+  std::int64_t allocated = 0;  // asked for and not freed
+  std::int64_t resident = 0;   // pages of the heap that the process has, as far as it knows
+  std::int64_t unused = 0;     // of these, pages that nothing lives in: what can be given back
+};
+// Nothing without jemalloc.
+std::optional<HeapBytes> ReadHeap();
 
 }  // namespace maskd
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <latch>
 #include <map>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -284,6 +285,28 @@ TEST(GrammarCacheTest, ForgetsAnErrorAfterItsTime) {
   clock.now_s = 60;
   EXPECT_FALSE(Await(cache.Get("a", work)).ok());
   EXPECT_EQ(compiles, 2);
+}
+
+TEST(GrammarCacheTest, ACompileWithoutMemoryIsAnErrorOfItsCallers) {
+  GrammarCache cache(TestOptions(), nullptr);
+  const CompileResult refused = Await(
+      cache.Get("x", [](const std::atomic<bool>&) -> CompileResult { throw std::bad_alloc(); }));
+  EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
+  EXPECT_TRUE(RetryAfterMs(refused.status()).has_value());
+  EXPECT_TRUE(Await(cache.Get("x", Gives(1))).ok()) << "it is tried again";
+}
+
+TEST(GrammarCacheTest, ShrinksByWhatWasUsedLeastRecently) {
+  GrammarCache cache(TestOptions(), nullptr);
+  for (const int bytes : {100, 30, 50}) {
+    EXPECT_TRUE(Await(cache.Get(absl::StrCat(bytes), Gives(bytes))).ok());
+  }
+  cache.Find("100");
+  cache.Shrink(20);
+  EXPECT_EQ(cache.held_bytes(), 150);
+  EXPECT_EQ(cache.Find("30"), nullptr);
+  cache.Shrink(1'000);
+  EXPECT_EQ(cache.size(), 1U) << "the most recently used one stays";
 }
 
 TEST(GrammarCacheTest, AGrammarInUseLivesOnAfterEviction) {

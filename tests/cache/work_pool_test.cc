@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <latch>
+#include <new>
 
 #include <gtest/gtest.h>
 
@@ -33,6 +34,14 @@ TEST(WorkPoolTest, RefusesOverItsQueueAndRunsTheRest) {
     last.wait();
   }
   EXPECT_EQ(ran, 3);
+}
+
+TEST(WorkPoolTest, AJobWithoutMemoryEndsAlone) {
+  std::latch done(1);
+  WorkPool pool(1, 2);
+  ASSERT_TRUE(pool.Submit([] { throw std::bad_alloc(); }));
+  ASSERT_TRUE(pool.Submit([&] { done.count_down(); }));
+  done.wait();
 }
 
 TEST(WorkPoolTest, WithdrawsOnlyWhatHasNotBegun) {

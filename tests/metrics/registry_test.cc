@@ -2,8 +2,10 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <prometheus/collectable.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 #include <re2/re2.h>
@@ -55,6 +57,26 @@ TEST(MetricsTest, EveryEventIsSeen) {
            "maskd_refused_total{code=\"NOT_FOUND\"} 1",
        }) {
     EXPECT_NE(text.find(std::string(line) + "\n"), std::string::npos) << line << "\nin\n" << text;
+  }
+}
+
+TEST(MetricsTest, FiguresAreReadWhenTheyAreScraped) {
+  Metrics metrics("1");
+  double bytes = 1;
+  metrics.AddFigures([&] {
+    return std::vector<Figure>{
+        {.name = kMemoryBytes, .value = bytes, .label = "part", .label_value = "masks"},
+        {.name = kMemoryBytes, .value = 3, .label = "part", .label_value = "rows"},
+        {.name = kProcessCpuSeconds, .type = Figure::Type::kCounter, .value = 0.5}};
+  });
+  bytes = 2;
+  const std::string text = prometheus::TextSerializer().Serialize(metrics.scraped()->Collect());
+  for (const char* part :
+       {"# TYPE maskd_memory_bytes gauge\nmaskd_memory_bytes{part=\"masks\"} 2\n"
+        "maskd_memory_bytes{part=\"rows\"} 3\n",
+        "# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 0.5\n",
+        "maskd_cache_bytes 0\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
   }
 }
 

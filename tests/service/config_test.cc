@@ -40,6 +40,16 @@ TEST(ConfigTest, AFlagGoesBeforeItsVariable) {
   EXPECT_EQ(config->drain_ms, 9);
 }
 
+TEST(ConfigTest, BytesMayHaveAUnit) {
+  const auto config = ReadConfig(
+      {"--memory_bytes=1GiB", "--cache_bytes=512MiB", "--max_message_bytes=65536"}, Variables({}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->memory_bytes, 1 << 30);
+  EXPECT_EQ(config->cache_bytes, 512 << 20);
+  EXPECT_EQ(config->mask_store_bytes, std::nullopt);
+  EXPECT_EQ(config->max_message_bytes, 65536);
+}
+
 TEST(ConfigTest, TokenizersRepeatAndReplaceTheVariables) {
   const auto config =
       ReadConfig({"--tokenizer=a=/a.json", "--tokenizer", "b=/b.tiktoken,format=tiktoken"},
@@ -105,6 +115,11 @@ INSTANTIATE_TEST_SUITE_P(
          {{"MASKD_MAX_COMPILE_MS", "2000"}},
          "MASKD_MAX_COMPILE_MS: not read any more: a compile is bounded by its work, "
          "--max_compile_work"},
+        {"NoSize",
+         {"--cache_bytes=1.5GiB"},
+         {},
+         "--cache_bytes: \"1.5GiB\" is not a number of bytes"},
+        {"TooLittleMemory", {"--memory_bytes=1MiB"}, {}, "--memory_bytes: \"1MiB\""},
         {"NotABool", {"--reflection=perhaps"}, {}, "--reflection: \"perhaps\""},
         {"UnknownKernels",
          {"--cpu_kernels=sse9"},

@@ -31,7 +31,8 @@ FRONTEND = AUTOMATON | {CORE + "frontend"}
 COMPILE = FRONTEND | {CORE + "compile"}
 GRAMMAR_CORE = COMPILE | {CORE + "matcher"}
 CACHE = GRAMMAR_CORE | {"cache", "metrics"}
-SERVICE = CACHE | RING | {"service", "protos"}
+MEMORY = BASE | {"memory"}
+SERVICE = CACHE | MEMORY | RING | {"service", "protos"}
 CLIENT = CPU | RING | {"client", "protos"}
 EVERYTHING = SERVICE | CLIENT
 
@@ -46,6 +47,7 @@ ALLOWED = {
     CORE + "automaton": AUTOMATON,
     CORE + "compile": COMPILE,
     CORE + "matcher": GRAMMAR_CORE,
+    "memory": MEMORY,
     "metrics": {"metrics"},
     "cache": CACHE,
     "protos": {"protos"},

@@ -1,0 +1,32 @@
+// The parts of the process's memory, as the accountant and the metrics name them.
+#ifndef MASKD_MEMORY_PART_H_
+#define MASKD_MEMORY_PART_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace maskd::memory {
+
+// What memory is held for. Of the heap up to kWarmUp; the others are what a process has beside it.
+enum class Part : std::uint8_t {
+  kGrammars,      // compiled, whether the cache still has them or only their users
+  kMasks,         // in stores and held by grammars
+  kVocabularies,  // with their indexes
+  kRows,          // and their histories
+  kRequests,      // being received or read
+  kReplies,       // not yet sent
+  kSnapshots,
+  kWarmUp,        // queues of masks to be made ahead
+  kSharedMemory,  // segments lent to clients
+};
+inline constexpr std::size_t kPartCount = 9;
+inline constexpr std::array<const char*, kPartCount> kPartNames = {
+    "grammars", "masks",     "vocabularies", "rows",         "requests",
+    "replies",  "snapshots", "warm_up",      "shared_memory"};
+
+constexpr const char* NameOf(Part part) { return kPartNames[static_cast<std::size_t>(part)]; }
+
+}  // namespace maskd::memory
+
+#endif  // MASKD_MEMORY_PART_H_

@@ -1,0 +1,24 @@
+// The accountant's figures and those of the process, as metrics.
+#ifndef MASKD_SERVICE_MEMORY_FIGURES_H_
+#define MASKD_SERVICE_MEMORY_FIGURES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "memory/accountant.h"
+#include "memory/process_memory.h"
+#include "metrics/figures.h"
+
+namespace maskd::service {
+
+// maskd_memory_*. Parts beside those that holders claim: "other", of the heap and claimed by
+// nobody; "heap_idle"; "outside_heap"; "image", program and libraries.
+std::vector<metrics::Figure> MemoryFigures(const memory::Accountant::Figures& figures,
+                                           std::int64_t limit_bytes);
+
+// process_*.
+std::vector<metrics::Figure> ProcessFigures(const memory::ProcessFigures& process);
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_MEMORY_FIGURES_H_

@@ -1,0 +1,47 @@
+#include "service/standby_thread.h"
+
+#include <system_error>
+#include <utility>
+
+namespace maskd::service {
+
+std::unique_ptr<StandbyThread> StandbyThread::Start() {
+  try {
+    return std::unique_ptr<StandbyThread>(new StandbyThread());
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
+StandbyThread::StandbyThread() : thread_([this] { Work(); }) {}
+
+StandbyThread::~StandbyThread() {
+  {
+    const MutexLock lock(&mutex_);
+    stopping_ = true;
+    changed_.NotifyOne();
+  }
+  thread_.join();
+}
+
+void StandbyThread::Run(std::function<void()> job) {
+  const MutexLock lock(&mutex_);
+  job_ = std::move(job);
+  changed_.NotifyOne();
+}
+
+void StandbyThread::Work() {
+  std::function<void()> job;
+  {
+    const MutexLock lock(&mutex_);
+    while (job_ == nullptr && !stopping_) {
+      changed_.Wait(&mutex_);
+    }
+    job = std::move(job_);
+  }
+  if (job != nullptr) {
+    job();
+  }
+}
+
+}  // namespace maskd::service
