@@ -61,7 +61,10 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
     options.compile_threads = 0;
   }
   options.compile_queue = static_cast<std::size_t>(config.compile_queue);
-  options.held_bytes = [live](const cache::GrammarPtr& grammar) { return live->Measure(grammar); };
+  // Masks are a part of their own (memory/part.h), but what keeps them alive is a grammar.
+  options.held_bytes = [live](const cache::GrammarPtr& grammar) {
+    return live->Measure(grammar) + grammar->costs().mask_bytes;
+  };
   options.is_lasting = &IsLasting;
   options.clock = machinery.clock;
   return options;
@@ -157,6 +160,14 @@ cache::CompileResult GrammarStore::Compile(ParsedSource parsed, const std::strin
   cache::GrammarPtr grammar = live_.Track(*std::move(result));
   if (machinery_.memory != nullptr) machinery_.memory->Grew(HeldBytes(grammar));
   return grammar;
+}
+
+void GrammarStore::Shrink(std::int64_t bytes) {
+  const std::int64_t before = live_.held_bytes();
+  cache_.Shrink(bytes);
+  if (before - live_.held_bytes() >= bytes) return;
+  for (const cache::GrammarPtr& grammar : live_.all()) grammar->Forget();
+  idle_rows_.RestAll();
 }
 
 absl::Status GrammarStore::CheckRoom() const {

@@ -26,6 +26,7 @@
 #include "memory/accountant.h"
 #include "metrics/registry.h"
 #include "service/config.h"
+#include "service/idle_rows.h"
 #include "service/tokenizer_store.h"
 #include "service/warm_up_queue.h"
 
@@ -79,8 +80,9 @@ class GrammarStore {
   [[nodiscard]] const cache::LiveGrammars& live() const { return live_; }
   // Measures all of them again: they grow in use.
   void RemeasureAll();
-  // Has the cache hold about `bytes` less.
-  void Shrink(std::int64_t bytes) { cache_.Shrink(bytes); }
+  // Has the cache hold about `bytes` less; where it has no more, grammars that are still in use
+  // forget what they have learnt.
+  void Shrink(std::int64_t bytes);
 
   // A compile that waits, begun and the caller's to run; empty when there is none.
   std::function<void()> TakeCompile() { return cache_.TakeCompile(); }
@@ -92,6 +94,8 @@ class GrammarStore {
   void Remeasure(const cache::GrammarPtr& grammar) { cache_.Remeasure(grammar->id(), grammar); }
 
   [[nodiscard]] Clock& clock() const { return *machinery_.clock; }
+
+  [[nodiscard]] IdleRows& idle_rows() const { return idle_rows_; }
 
   // Makes masks ahead, see warm_up_queue.h.
   [[nodiscard]] WarmUpQueue& warm_up() const { return warm_up_; }
@@ -109,6 +113,7 @@ class GrammarStore {
   metrics::Metrics* const metrics_;
   const StoreMachinery machinery_;
   mutable WarmUpQueue warm_up_;
+  mutable IdleRows idle_rows_;
   mutable cache::LiveGrammars live_;
   cache::GrammarCache cache_;
 };

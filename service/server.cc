@@ -19,6 +19,7 @@
 #include "grammar_core/mask/mask_store.h"
 #include "service/log.h"
 #include "service/memory_figures.h"
+#include "service/stream_session.h"
 
 namespace maskd::service {
 namespace {
@@ -142,6 +143,7 @@ void Server::KeepAccount(std::int64_t vocabulary_bytes) {
       accountant_.Register({.part = Part::kGrammars,
                             .held_bytes = [this] { return grammars_.live().held_bytes(); },
                             .shrink = [this](std::int64_t bytes) { grammars_.Shrink(bytes); }}));
+  holders_.push_back(accountant_.Register({.part = Part::kRows, .held_bytes = &LiveRowBytes}));
   metrics_.AddFigures([this] { return ReadFigures(); });
   metrics_.AddFigures([] { return ProcessFigures(memory::ReadProcessFigures()); });
 }

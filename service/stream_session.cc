@@ -22,6 +22,8 @@ constexpr milliseconds kWaitSlice{5};
 // Rows of a step below which they are taken as they come.
 constexpr std::size_t kFewRows = 8;
 
+std::atomic<std::int64_t> live_rows = 0;
+
 metrics::RowOutcome OutcomeOf(const RowResult& row) {
   if (row.refused_token.has_value()) {
     return metrics::RowOutcome::kRefusedToken;
@@ -44,6 +46,12 @@ metrics::RowOutcome OutcomeOf(const RowResult& row) {
 
 }  // namespace
 
+std::int64_t LiveRowBytes() {
+  return live_rows.load(std::memory_order_relaxed) *
+             static_cast<std::int64_t>(sizeof(RowId) + sizeof(StreamRow)) +
+         Matcher::LiveBytes();
+}
+
 StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars,
                              StreamLimits limits, const FormTerms& forms, metrics::Metrics* metrics)
     : tokenizer_(tokenizer),
@@ -52,12 +60,13 @@ StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* gra
       metrics_(metrics),
       terms_(forms),
       ahead_(&grammars->warm_up()),
-      answers_(forms, &ahead_) {}
+      answers_(forms, &ahead_),
+      idle_(std::in_place, &grammars->idle_rows(), [this] { RestIfIdle(); }) {}
 
 StreamSession::~StreamSession() {
-  if (metrics_ != nullptr) {
-    metrics_->RowsOpenChanged(-row_count());
-  }
+  idle_.reset();
+  rows_.clear();
+  CountRows();
 }
 
 absl::StatusOr<const StepResult*> StreamSession::Step(const StepRequest& request,
@@ -76,8 +85,8 @@ absl::Status StreamSession::Begin(const StepRequest& request) {
   if (absl::Status checked = CheckNumber(request.step); !checked.ok()) {
     return checked;
   }
+  EnterStep();
   ahead_.BeginStep();
-  rows_before_ = row_count();
   result_.step = request.step;
   result_.rows.clear();
   result_.snapshots.clear();
@@ -109,11 +118,44 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
   }
   AnswerRows(NewMasks::kMade);
   EndAnswers(request);
-  if (metrics_ != nullptr) {
-    metrics_->RowsOpenChanged(row_count() - rows_before_);
-    Count();
-  }
+  LeaveStep();
+  CountRows();
+  if (metrics_ != nullptr) Count();
   return &result_;
+}
+
+void StreamSession::CountRows() {
+  const int change = row_count() - std::exchange(counted_rows_, row_count());
+  live_rows.fetch_add(change, std::memory_order_relaxed);
+  if (metrics_ != nullptr) metrics_->RowsOpenChanged(change);
+}
+
+void StreamSession::LookAhead() {
+  ahead_.LookAhead();
+  grammars_->idle_rows().RestAfterRenewals();
+}
+
+void StreamSession::EnterStep() {
+  Use nobody = Use::kNobody;
+  while (!use_.compare_exchange_weak(nobody, Use::kStep, std::memory_order_acquire)) {
+    if (nobody == Use::kStep) return;  // the last one was given up
+    use_.wait(Use::kRest);
+    nobody = Use::kNobody;
+  }
+}
+
+void StreamSession::LeaveStep() { use_.store(Use::kNobody, std::memory_order_release); }
+
+void StreamSession::RestIfIdle() {
+  Use nobody = Use::kNobody;
+  if (!use_.compare_exchange_strong(nobody, Use::kRest, std::memory_order_acquire)) return;
+  for (const auto& [id, row] : rows_) {
+    if (const auto* sequence = std::get_if<Sequence>(&row.what); sequence != nullptr) {
+      sequence->Rest();
+    }
+  }
+  use_.store(Use::kNobody, std::memory_order_release);
+  use_.notify_all();
 }
 
 absl::Status StreamSession::CheckNumber(std::uint64_t step) const {

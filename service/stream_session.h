@@ -7,10 +7,12 @@
 // Errors   of a row: a field of its result. Of the stream: Step()'s status, after which the stream
 //          is over: INVALID_ARGUMENT (step 0), ABORTED (a step out of order), CANCELLED.
 // Repeat   the last step again gives the last result again; nothing is applied twice.
-// Threads  one thread at a time. Nothing is shared with other streams but grammars.
+// Threads  one thread at a time. Nothing is shared with other streams but grammars. Between two
+//          steps the thread of IdleRows may have the rows rest; a step that comes then waits.
 #ifndef MASKD_SERVICE_STREAM_SESSION_H_
 #define MASKD_SERVICE_STREAM_SESSION_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,6 +26,7 @@
 #include "grammar_core/matcher/token_preload.h"
 #include "metrics/registry.h"
 #include "service/grammar_store.h"
+#include "service/idle_rows.h"
 #include "service/places_ahead.h"
 #include "service/row_answers.h"
 #include "service/sequence.h"
@@ -32,6 +35,9 @@
 #include "service/tokenizer_store.h"
 
 namespace maskd::service {
+
+// What the rows of all streams hold.
+std::int64_t LiveRowBytes();
 
 class StreamSession {
  public:
@@ -59,7 +65,7 @@ class StreamSession {
 
   // Has masks made behind the rows' places, for the next step: to be called once the answer is on
   // its way. They are made in the background, until the next step.
-  void LookAhead() { ahead_.LookAhead(); }
+  void LookAhead();
 
   [[nodiscard]] int row_count() const { return static_cast<int>(rows_.size()); }
 
@@ -72,6 +78,8 @@ class StreamSession {
   bool AnswerRows(NewMasks new_masks);
   void EndAnswers(const StepRequest& request);
   void Count() const;
+  // For the gauges: how many rows there are now.
+  void CountRows();
 
   void Close(RowId id);
   void Fork(const RowToFork& fork);
@@ -93,6 +101,13 @@ class StreamSession {
   void Refuse(RowId id, absl::Status error);
   absl::Status CheckRoom() const;
   [[nodiscard]] bool IsCompiling(RowId id) const;
+  // See IdleRows; on its thread.
+  void RestIfIdle();
+  void EnterStep();
+  void LeaveStep();
+
+  // Who has the rows.
+  enum class Use : std::uint8_t { kNobody, kStep, kRest };
 
   const LoadedTokenizer* const tokenizer_;
   GrammarStore* const grammars_;
@@ -112,10 +127,12 @@ class StreamSession {
   using Ends = std::pair<const CompiledGrammar*, std::vector<TokenId>>;
   absl::flat_hash_map<Ends, std::weak_ptr<ClosingMasks>> closing_;
   StepResult result_;  // of the last step
-  int rows_before_ = 0;
+  int counted_rows_ = 0;  // by CountRows()
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;
   bool answering_ = false;  // answers of the step have begun
+  std::atomic<Use> use_ = Use::kNobody;
+  std::optional<IdleRows::Registration> idle_;  // its function uses all of the above
 };
 
 }  // namespace maskd::service

@@ -55,20 +55,34 @@ ByteDerivative::ByteDerivative(TermStore* store, NumberTerms* numbers, ObjectTer
 TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
   if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
+  std::atomic<std::uint64_t>& ways = store_->mutable_links(term).ways;
+  if (ways.load(std::memory_order_relaxed) == 0 && !first_.TakesMost(term)) {
+    const TermId next = DeriveWithin(term, byte_class, work);
+    if (next == kFailedTerm) return kFailedTerm;
+    ways.store(StateWays::Single(byte_class, next).packed(), std::memory_order_release);
+    return next;
+  }
   std::atomic<TermId>* row = RowOf(term);
   if (first_.TakesMost(term) && classes_->Sample(byte_class) < kAsciiEnd) {
     FillCharacters(term, row, work);
     if (!work.ok()) return kFailedTerm;
-    if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
   }
-  if (row[byte_class].load(std::memory_order_relaxed) == kNothingTerm) return kNothingTerm;
+  if (const TermId known = row[byte_class].load(std::memory_order_relaxed); known != kUnknownTerm) {
+    return known;
+  }
+  const TermId next = DeriveWithin(term, byte_class, work);
+  if (next == kFailedTerm) return kFailedTerm;
+  row[byte_class].store(next, std::memory_order_release);
+  return next;
+}
+
+TermId ByteDerivative::DeriveWithin(TermId term, int byte_class, Work& work) {
   const TermId next = Derive(term, byte_class, work);
   if (!work.ok()) return kFailedTerm;
   if (const std::int64_t cells = store_->term(next).cells; cells > limits_.row_cells) {
     work.Fail(LimitExceeded("", "row_cells", limits_.row_cells, cells));
     return kFailedTerm;
   }
-  row[byte_class].store(next, std::memory_order_release);
   return next;
 }
 
@@ -91,9 +105,9 @@ double ByteDerivative::room() const {
 }
 
 std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
-  std::atomic<std::atomic<TermId>*>& link = store_->mutable_links(id).row;
-  std::atomic<TermId>* row = link.load(std::memory_order_relaxed);
-  if (row != nullptr) return row;
+  std::atomic<std::uint64_t>& link = store_->mutable_links(id).ways;
+  const StateWays before(link.load(std::memory_order_relaxed));
+  if (before.row() != nullptr) return before.row();
   const auto width = static_cast<std::size_t>(classes_->count());
   if (rows_left_in_block_ == 0) {
     rows_in_block_ = std::clamp(rows_in_block_ * 2, kFewestRows, kMostRows);
@@ -101,7 +115,8 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
     rows_left_in_block_ = rows_in_block_;
     rows_held_ += rows_in_block_;
   }
-  row = row_blocks_.back().get() + (rows_in_block_ - rows_left_in_block_) * width;
+  std::atomic<TermId>* const row =
+      row_blocks_.back().get() + (rows_in_block_ - rows_left_in_block_) * width;
   --rows_left_in_block_;
   // Nobody reads the row yet.
   static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId) && kNothingTerm == 0);
@@ -115,7 +130,8 @@ std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
       row[c].store(kUnknownTerm, std::memory_order_relaxed);
     }
   }
-  link.store(row, std::memory_order_release);
+  if (before.is_single()) row[before.byte_class()].store(before.to(), std::memory_order_relaxed);
+  link.store(StateWays::Row(row).packed(), std::memory_order_release);
   return row;
 }
 

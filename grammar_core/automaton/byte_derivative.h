@@ -1,5 +1,5 @@
-// Derivatives of byte terms: the state behind one byte. Every one is computed once and kept in the
-// term's transition row.
+// Derivatives of byte terms: the state behind one byte. Every one is computed once and kept with the
+// term: the first one in place, more in a row that has one for each byte class.
 //
 // Depth    recursion is bounded by Limits::derivative_depth, which GrammarFacts has checked.
 // Threads  Known() by any thread; Step() under the automaton's lock.
@@ -32,8 +32,7 @@ class ByteDerivative {
 
   // The transition if it is known, else kUnknownTerm. No lock.
   [[nodiscard]] TermId Known(TermId term, int byte_class) const {
-    const std::atomic<TermId>* row = store_->links(term).row.load(std::memory_order_acquire);
-    return row == nullptr ? kUnknownTerm : row[byte_class].load(std::memory_order_acquire);
+    return StateWays(store_->links(term).ways.load(std::memory_order_acquire)).To(byte_class);
   }
 
   // The transition, computed if need be. kFailedTerm when `work` is spent or a limit of the grammar
@@ -50,6 +49,8 @@ class ByteDerivative {
 
  private:
   TermId Derive(TermId term, int byte_class, Work& work);
+  // The same, and that the result is not too deep for a row; kFailedTerm if `work` failed.
+  TermId DeriveWithin(TermId term, int byte_class, Work& work);
   // What the cells of a spine lead to, as far as those before may be empty; what a choice leads to.
   // `step_cell` and `step_branch` are the step of one of them.
   template <typename StepCell>

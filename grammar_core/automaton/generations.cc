@@ -1,9 +1,15 @@
 #include "grammar_core/automaton/generations.h"
 
+#include <atomic>
 #include <limits>
 #include <utility>
 
 namespace maskd {
+namespace {
+
+std::atomic<std::int64_t> total_renewals = 0;
+
+}  // namespace
 
 Generations::Generations(std::shared_ptr<const GrammarTables> tables, MaskStore* masks,
                          const Limits& limits)
@@ -26,11 +32,20 @@ std::shared_ptr<Automaton> Generations::Make() {
   return made;
 }
 
+void Generations::CountRenewal() {
+  ++renewals_;
+  total_renewals.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::int64_t Generations::TotalRenewals() {
+  return total_renewals.load(std::memory_order_relaxed);
+}
+
 std::shared_ptr<Automaton> Generations::Current() {
   std::shared_ptr<Automaton> old;  // freed outside of the lock, where nobody else holds it
   const MutexLock lock(&mutex_);
   if (current_ != nullptr && !current_->full()) return current_;
-  if (current_ != nullptr) ++renewals_;
+  if (current_ != nullptr) CountRenewal();
   old = std::exchange(current_, Make());
   return current_;
 }
@@ -46,7 +61,7 @@ void Generations::Drop() {
   if (current_ == nullptr) return;
   current_->Retire();
   old = std::exchange(current_, nullptr);
-  ++renewals_;
+  CountRenewal();
 }
 
 Generations::Held Generations::held() const {

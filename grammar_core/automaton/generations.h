@@ -54,9 +54,12 @@ class Generations {
     std::int64_t renewals = 0;  // automatons that were made because one was full, ever
   };
   [[nodiscard]] Held held() const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Renewals of all grammars of the process.
+  static std::int64_t TotalRenewals();
 
  private:
   std::shared_ptr<Automaton> Make() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CountRenewal() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::shared_ptr<const GrammarTables> tables_;
   MaskStore* const masks_;

@@ -1,6 +1,7 @@
 #include "grammar_core/automaton/row_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "grammar_core/automaton/automaton.h"
@@ -12,6 +13,8 @@ namespace {
 
 // States looked back at for one that is the same: those of a draft that is then taken.
 constexpr std::size_t kLooksBack = 16;
+
+std::atomic<std::int64_t> live_bytes = 0;
 
 }  // namespace
 
@@ -48,7 +51,18 @@ RowMemory::State RowMemory::Scratch::Keep(State state) {
     memory_->interned_ = {};
     memory_->known_ends_ = {};
   }
-  return is_new ? memory_->StateOf(std::move(ways)) : state;
+  const State kept = is_new ? memory_->StateOf(std::move(ways)) : state;
+  if (memory_->scratches_ == 0) memory_->Count(memory_->held_bytes());
+  return kept;
+}
+
+RowMemory::~RowMemory() { Count(0); }
+
+std::int64_t RowMemory::LiveBytes() { return live_bytes.load(std::memory_order_relaxed); }
+
+void RowMemory::Count(std::int64_t held_bytes) {
+  live_bytes.fetch_add(held_bytes - counted_bytes_, std::memory_order_relaxed);
+  counted_bytes_ = held_bytes;
 }
 
 RowMemory::Ways RowMemory::WaysOf(State state) const {

@@ -50,6 +50,12 @@ class RowMemory {
 
   // `automaton` must outlive this.
   explicit RowMemory(Automaton* automaton) : automaton_(automaton) {}
+  RowMemory(const RowMemory&) = delete;
+  RowMemory& operator=(const RowMemory&) = delete;
+  ~RowMemory();
+
+  // What those of this process hold, as of their last steps.
+  static std::int64_t LiveBytes();
 
   // What this knows, for rows that go on in `automaton`, which adopts from this one's: each of
   // `states` becomes what it is there. Other states of this row's own are not taken along. The lock
@@ -137,12 +143,15 @@ class RowMemory {
   void Merge(Ways* ways) const;
   State StateOf(Ways ways);
   bool WithinLimits(Work& work) const;
+  // Counts what this holds by now for LiveBytes().
+  void Count(std::int64_t held_bytes);
 
   Automaton* const automaton_;
   std::recursive_mutex mutex_;
   DistinctArrays arrays_;
   std::vector<OwnState> states_;
   LastMask last_mask_;
+  std::int64_t counted_bytes_ = 0;
   // While there is a Scratch: how many, and states by their keys; some may be void.
   int scratches_ = 0;
   absl::flat_hash_map<Hash128, State> interned_;

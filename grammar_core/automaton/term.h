@@ -15,7 +15,7 @@
 //          one token can reach: equal keys give equal masks. An intersection or complement of a
 //          clamped term is not so: which of its strings it holds at all may depend on any count.
 //          Its key is its own.
-// Threads  immutable once published, but for `row` and `mask`, which fill in.
+// Threads  immutable once published; what is known of a state's way on (StateLinks) fills in.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
 
@@ -86,10 +86,43 @@ struct Term {
 // What is known of a state's way on. Steps and masks that are known read nothing else of a state,
 // so these lie apart from the terms, four in a cache line.
 struct StateLinks {
-  // Transitions by byte class; null until the first step from here.
-  std::atomic<std::atomic<TermId>*> row = nullptr;
+  // The transitions that are known: none at first, then one, then a row of one for each byte class.
+  // Most states of most texts are left by one byte only.
+  std::atomic<std::uint64_t> ways = 0;
   // The mask of this state, once made; owned by the automaton.
   std::atomic<const MaskRef*> mask = nullptr;
+};
+
+// A value of StateLinks::ways. A row's address is even; a single transition is odd.
+class StateWays {
+ public:
+  explicit StateWays(std::uint64_t ways) : ways_(ways) {}
+  static StateWays Single(int byte_class, TermId to) {
+    return StateWays(std::uint64_t{to} << 32 | static_cast<std::uint64_t>(byte_class) << 1 | 1);
+  }
+  static StateWays Row(const std::atomic<TermId>* row) {
+    return StateWays(reinterpret_cast<std::uintptr_t>(row));
+  }
+
+  [[nodiscard]] std::uint64_t packed() const { return ways_; }
+  [[nodiscard]] bool none() const { return ways_ == 0; }
+  [[nodiscard]] bool is_single() const { return (ways_ & 1) != 0; }
+  // Of a single one.
+  [[nodiscard]] int byte_class() const { return static_cast<int>((ways_ >> 1) & 0xFF); }
+  [[nodiscard]] TermId to() const { return static_cast<TermId>(ways_ >> 32); }
+  // The row; null where there is none.
+  [[nodiscard]] std::atomic<TermId>* row() const {
+    return is_single() ? nullptr
+                       : reinterpret_cast<std::atomic<TermId>*>(static_cast<std::uintptr_t>(ways_));
+  }
+  // The transition by `byte_class`, or kUnknownTerm.
+  [[nodiscard]] TermId To(int byte_class) const {
+    if (is_single()) return this->byte_class() == byte_class ? to() : kUnknownTerm;
+    return none() ? kUnknownTerm : row()[byte_class].load(std::memory_order_acquire);
+  }
+
+ private:
+  std::uint64_t ways_;
 };
 
 // "No object" in an Encode term.

@@ -25,6 +25,10 @@ GrammarCosts CompiledGrammar::costs() const {
   return costs;
 }
 
+void CompiledGrammar::Forget() const { generations_->Drop(); }
+
+std::int64_t CompiledGrammar::TotalRenewals() { return Generations::TotalRenewals(); }
+
 std::string CompiledGrammar::Explain() const { return PrintIr(ir_); }
 
 }  // namespace maskd

@@ -55,6 +55,11 @@ class CompiledGrammar {
   [[nodiscard]] const std::vector<Diagnostic>& bounds() const { return bounds_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
   [[nodiscard]] GrammarCosts costs() const;
+  // Lets go of states and masks: memory is needed elsewhere. Rows go on; what they meet again is
+  // made again.
+  void Forget() const;
+  // How often a grammar of this process has begun a new automaton because one was full.
+  static std::int64_t TotalRenewals();
   // What the lower bounds of its states count.
   [[nodiscard]] Measure measure() const {
     return source_.options.max_characters.has_value() ? Measure::kCharacters : Measure::kBytes;

@@ -23,6 +23,8 @@ constexpr int kTokensBefore = 32;
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids)
     : stepper_(std::move(grammar), std::move(stop_ids)), history_(stepper_.states().start()) {}
 
+std::int64_t Matcher::LiveBytes() { return TokenHistory::LiveBytes() + RowMemory::LiveBytes(); }
+
 void Matcher::MoveTo(std::shared_ptr<Automaton> automaton) const {
   std::vector<TokenHistory::State> states = history_.TopStates();
   stepper_.MoveTo(std::move(automaton), states);

@@ -79,6 +79,9 @@ class Matcher {
   [[nodiscard]] bool finished() const { return finished_tokens_ > 0; }
   // Tokens taken, those after the end included.
   [[nodiscard]] int token_count() const { return history_.size() + finished_tokens_; }
+  // What the histories of this process's matchers and the items of their distinct arrays hold,
+  // sizeof(Matcher) apart.
+  static std::int64_t LiveBytes();
   // For narrower masks (closing.h): where the matcher stands, unless it is finished.
   [[nodiscard]] const TokenStepper& stepper() const { return stepper_; }
   [[nodiscard]] TokenStepper::State place() const { return history_.state(); }

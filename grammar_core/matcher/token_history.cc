@@ -4,6 +4,18 @@
 #include <span>
 
 namespace maskd {
+namespace {
+
+std::atomic<std::int64_t> live_chunks = 0;
+
+}  // namespace
+
+TokenHistory::Chunk::Chunk() { live_chunks.fetch_add(1, std::memory_order_relaxed); }
+TokenHistory::Chunk::~Chunk() { live_chunks.fetch_sub(1, std::memory_order_relaxed); }
+
+std::int64_t TokenHistory::LiveBytes() {
+  return live_chunks.load(std::memory_order_relaxed) * static_cast<std::int64_t>(sizeof(Chunk));
+}
 
 TokenHistory::ChunkRef::ChunkRef(const ChunkRef& other) : chunk_(other.chunk_) {
   if (chunk_ != nullptr) chunk_->owners.fetch_add(1, std::memory_order_relaxed);

@@ -27,6 +27,9 @@ class TokenHistory {
 
   explicit TokenHistory(State start) { Push(kNoToken, start); }
 
+  // What the histories of this process hold beyond their tops.
+  static std::int64_t LiveBytes();
+
   // The state behind the last token, or the start.
   [[nodiscard]] State state() const { return top_[static_cast<std::size_t>(top_count_ - 1)].state; }
   // Tokens.
@@ -87,6 +90,11 @@ class TokenHistory {
   };
 
   struct Chunk {
+    Chunk();
+    Chunk(const Chunk&) = delete;
+    Chunk& operator=(const Chunk&) = delete;
+    ~Chunk();
+
     std::atomic<std::uint32_t> owners = 1;
     ChunkRef below;
     std::array<Place, kChunkPlaces> places;

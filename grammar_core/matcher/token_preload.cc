@@ -28,21 +28,25 @@ bool TokenPreload::BeginToken(Walk* walk) {
 }
 
 bool TokenPreload::FindTransition(Walk* walk) {
-  const std::atomic<TermId>* const row = walk->links->row.load(std::memory_order_acquire);
-  if (row == nullptr) return false;
-  const auto byte = static_cast<unsigned char>(walk->bytes.front());
-  walk->transition = row + walk->automaton->classes().Of(byte);
-  Fetch(walk->transition);
+  walk->ways = StateWays(walk->links->ways.load(std::memory_order_acquire));
+  if (walk->ways.none()) return false;
+  if (const std::atomic<TermId>* const row = walk->ways.row(); row != nullptr) {
+    Fetch(row + NextClass(*walk));
+  }
   return true;
 }
 
 bool TokenPreload::Follow(Walk* walk) {
-  const TermId next = walk->transition->load(std::memory_order_acquire);
+  const TermId next = walk->ways.To(NextClass(*walk));
   if (next == kUnknownTerm || next == kNothingTerm) return false;
   walk->bytes.remove_prefix(1);
   walk->links = &walk->automaton->store().links(next);
   Fetch(walk->links);
   return true;
+}
+
+int TokenPreload::NextClass(const Walk& walk) {
+  return walk.automaton->classes().Of(static_cast<unsigned char>(walk.bytes.front()));
 }
 
 void TokenPreload::Run() {

@@ -36,7 +36,7 @@ class TokenPreload {
     std::span<const TokenId> tokens;  // after the one whose bytes are walked
     absl::string_view bytes;          // left of it
     const StateLinks* links;          // of its state
-    const std::atomic<TermId>* transition = nullptr;
+    StateWays ways = StateWays(0);
   };
 
   // These say whether the walk goes on: the next token, then for each byte where its transition
@@ -44,6 +44,8 @@ class TokenPreload {
   static bool BeginToken(Walk* walk);
   static bool FindTransition(Walk* walk);
   static bool Follow(Walk* walk);
+  // Of the byte that is walked next.
+  static int NextClass(const Walk& walk);
 
   std::vector<Walk> walks_;
 };

@@ -1,0 +1,36 @@
+#include "service/idle_rows.h"
+
+#include <utility>
+
+#include "grammar_core/compile/compiled_grammar.h"
+
+namespace maskd::service {
+
+IdleRows::Registration::Registration(IdleRows* owner, std::function<void()> rest) : owner_(owner) {
+  const MutexLock lock(&owner_->mutex_);
+  owner_->streams_.push_front(std::move(rest));
+  at_ = owner_->streams_.begin();
+}
+
+IdleRows::Registration::~Registration() {
+  const MutexLock lock(&owner_->mutex_);
+  owner_->streams_.erase(at_);
+}
+
+void IdleRows::RestAfterRenewals() {
+  const std::int64_t renewals = CompiledGrammar::TotalRenewals();
+  if (renewals_seen_.exchange(renewals, std::memory_order_relaxed) == renewals) {
+    return;
+  }
+  // One that waits already will see this renewal, too.
+  pool_.Submit([this] { RestAll(); });
+}
+
+void IdleRows::RestAll() {
+  const MutexLock lock(&mutex_);
+  for (const std::function<void()>& rest : streams_) {
+    rest();
+  }
+}
+
+}  // namespace maskd::service
