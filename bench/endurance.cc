@@ -96,9 +96,10 @@ Group Members() {
           }};
 }
 
+constexpr const char* kNames[] = {"add", "sub", "mul", "div", "pow", "min",
+                                  "max", "and", "or",  "not", "if",  "let"};
+
 Group Tree() {
-  constexpr const char* kNames[] = {"add", "sub", "mul", "div", "pow", "min",
-                                    "max", "and", "or",  "not", "if",  "let"};
   const std::string operations = Repeated(12, [&](int i) {
     return absl::StrCat(R"({"type":"object","additionalProperties":false,"required":["op","args"],)",
                         R"("properties":{"op":{"const":")", kNames[i],

@@ -102,7 +102,9 @@ TEST_P(MovesTest, GiveTheMasksOfASteadyAutomaton) {
         if (random() % 16 == 0) row = row.Fork();
       }
     }
-    EXPECT_GT(moving->costs().renewals, 0);
+    if (bytes == 1) {
+      EXPECT_GT(moving->costs().renewals, 10);
+    }
     EXPECT_LE(moving->costs().automatons, 2);
   }
 }
@@ -203,8 +205,10 @@ TEST(Generations, OneRowThatNestsWithoutEndFailsAlone) {
     ASSERT_TRUE(plain.Accept(static_cast<unsigned char>(byte)).ok());
   }
   EXPECT_TRUE(plain.may_end());
-  EXPECT_TRUE(deep.Rollback(levels - 1).ok());  // the refused one was not taken
-  EXPECT_TRUE(deep.Accept(']').ok() || deep.may_end());
+  EXPECT_EQ(deep.token_count(), levels - 1);  // the refused one was not taken
+  EXPECT_TRUE(deep.Rollback(levels - 2).ok());
+  EXPECT_TRUE(deep.Accept(']').ok());
+  EXPECT_TRUE(deep.may_end());
 }
 
 // A call that needs more than a shared automaton has left has one to itself.
