@@ -31,7 +31,9 @@ absl::StatusOr<GrammarRef> Compile(GrammarSource source, std::optional<int> most
                                    const std::shared_ptr<TokenizerSpace>& space) {
   Budget budget{Budget::Bounds()};
   source.options.max_characters = most;
-  return CompileGrammar(source, space, Limits(), budget);
+  Limits limits;
+  limits.generation_bytes = std::int64_t{1} << 40;  // the reference knows states by their numbers
+  return CompileGrammar(source, space, limits, budget);
 }
 
 // The fewest characters that complete a text, each state's by a search of its own.
