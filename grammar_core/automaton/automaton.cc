@@ -139,7 +139,7 @@ MaskRef Automaton::WithoutRepeated(RowMemory* row, std::uint32_t state, const Ma
   if (repeated.empty()) return mask;
   TokenMask exact = *mask;
   for (const TokenId id : repeated) exact.Forbid(id);
-  return masks_->Intern(std::move(exact));
+  return masks_->Intern(std::move(exact), {&mask, 1});
 }
 
 MaskRef Automaton::WithStopIds(const MaskRef& mask) const {

@@ -38,7 +38,7 @@ TokenMask MaskParts::ToMask(int vocab_size) const {
   return mask;
 }
 
-MaskRef MaskStore::Intern(TokenMask mask) {
+MaskRef MaskStore::Intern(TokenMask mask, std::span<const MaskRef> like) {
   const std::uint64_t hash = HashWords(mask.words());
   MaskRef known;
   {
@@ -46,7 +46,7 @@ MaskRef MaskStore::Intern(TokenMask mask) {
     if (const MaskRef* found = by_content_.Find(hash, max_masks_)) known = *found;
   }
   if (known != nullptr && *known == mask) return known;
-  MaskRef stored = StoreMask(std::move(mask));
+  MaskRef stored = StoreMask(std::move(mask), like);
   const MutexLock lock(&mutex_);
   return *by_content_.Put(hash, std::move(stored), max_masks_);
 }
@@ -67,7 +67,7 @@ MaskRef MaskStore::Assemble(MaskParts parts) {
       if (MaskRef mask = known->lock(); mask != nullptr) return mask;
     }
   }
-  MaskRef mask = Intern(parts.ToMask(index_->vocabulary().size()));
+  MaskRef mask = Intern(parts.ToMask(index_->vocabulary().size()), parts.masks);
   const MutexLock lock(&mutex_);
   by_parts_.Put(std::move(key), mask, kMaxParts);
   return mask;

@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -56,8 +57,9 @@ class MaskStore {
 
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
 
-  // The stored mask equal to `mask`, or `mask` itself, stored now.
-  MaskRef Intern(TokenMask mask) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The stored mask equal to `mask`, or `mask` itself, stored now. `like` are masks that it may be
+  // near to (StoreMask).
+  MaskRef Intern(TokenMask mask, std::span<const MaskRef> like = {}) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The stored mask of these parts, whose masks are from this store.
   MaskRef Assemble(MaskParts parts) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -4,7 +4,6 @@
 
 #include "grammar_core/base/char_set.h"
 #include "grammar_core/base/utf8.h"
-#include "grammar_core/mask/bit_words.h"
 
 namespace maskd {
 
@@ -110,15 +109,15 @@ std::vector<TokenId> TokenIndex::TokensHolding(unsigned char ascii) const {
 TokenMask TokenIndex::TokensWithin(const CharacterClass& characters) const {
   TokenMask within = characters.beyond_ascii ? well_formed_ : ascii_;
   if (characters.max_chars <= kIndexedChars) {
-    AndInto(within.mutable_words(), shorter_[characters.max_chars].words());
+    within.Intersect(shorter_[characters.max_chars]);
   } else if (characters.max_chars < CharacterClass::kAnyLength) {
-    AndInto(within.mutable_words(), shorter_[kIndexedChars].words());
+    within.Intersect(shorter_[kIndexedChars]);
   }
   if (characters.beyond_ascii && !characters.spaces_beyond_ascii) {
-    AndNotInto(within.mutable_words(), holds_spaces_beyond_ascii_.words());
+    within.Subtract(holds_spaces_beyond_ascii_);
   }
   for (std::size_t c = 0; c < contains_.size(); ++c) {
-    if (!characters.ascii[c]) AndNotInto(within.mutable_words(), contains_[c].words());
+    if (!characters.ascii[c]) within.Subtract(contains_[c]);
   }
   return within;
 }
