@@ -33,6 +33,15 @@ std::shared_ptr<const RunIndex> TokenIndex::CommonRuns(const std::bitset<256>& s
   return nullptr;
 }
 
+std::int64_t TokenIndex::held_bytes() const {
+  const auto masks = static_cast<std::int64_t>(contains_.size() + shorter_.size() + 3);
+  std::int64_t bytes = masks * ascii_.held_bytes() + trie_->held_bytes() +
+                       static_cast<std::int64_t>(sorted_.capacity() * sizeof(TokenId) +
+                                                 rank_.capacity() * sizeof(rank_[0]));
+  for (const Runs& common : common_runs_) bytes += common.runs->held_bytes();
+  return bytes;
+}
+
 void TokenIndex::SortTokens() {
   for (TokenId id = 0; id < vocabulary_->size(); ++id) {
     if (!vocabulary_->IsSpecial(id) && !vocabulary_->TokenBytes(id).empty()) sorted_.push_back(id);
