@@ -121,7 +121,7 @@ void BM_MaskByReference(benchmark::State& state, const Documents& documents) {
     const Clock::time_point start = Clock::now();
     {
       const auto mask = matcher->Mask();
-      benchmark::DoNotOptimize((*mask)->words().data());
+      benchmark::DoNotOptimize((*mask)->serial());
     }
     return NanosSince(start);
   });

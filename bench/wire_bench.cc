@@ -110,7 +110,7 @@ class Stream {
     const Clock::time_point begin = Clock::now();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       Position& position = result.rows[i].positions.front();
-      position.form = forms_.Say(*position.mask);
+      position.form = forms_.Say(position.mask);
     }
     const absl::string_view bytes = writer_.Write(result, mask_words_);
     tally_.seconds += std::chrono::duration<double>(Clock::now() - begin).count();

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -11,34 +10,18 @@
 namespace maskd::service {
 namespace {
 
-using Words = std::span<const std::int32_t>;
-
-// Words compared at once: most blocks of two near masks are equal, and memcmp is fast.
-constexpr std::size_t kBlockWords = 64;
-
-// Calls visit(index) for each word that differs, until it returns false.
-template <typename Visit>
-bool VisitDifferences(Words a, Words b, Visit visit) {
-  for (std::size_t begin = 0; begin < a.size(); begin += kBlockWords) {
-    const std::size_t count = std::min(kBlockWords, a.size() - begin);
-    if (std::memcmp(&a[begin], &b[begin], count * sizeof(a[0])) == 0) continue;
-    for (std::size_t i = begin; i < begin + count; ++i) {
-      if (a[i] != b[i] && !visit(i)) return false;
-    }
-  }
-  return true;
-}
-
-// How many words differ; nothing when there are more than `max`.
-std::optional<int> CountDifferences(Words a, Words b, int max) {
+// How many words of `mask` are others in `words`; nothing when there are more than `max`.
+std::optional<int> CountDifferences(const TokenMask& mask, std::span<const std::int32_t> words,
+                                    int max) {
   int count = 0;
-  const bool all = VisitDifferences(a, b, [&](std::size_t) { return ++count <= max; });
+  const bool all =
+      mask.VisitDifferences(words, [&](std::size_t, std::int32_t) { return ++count <= max; });
   return all ? std::optional<int>(count) : std::nullopt;
 }
 
 }  // namespace
 
-MaskDictionary::Place MaskDictionary::Put(const TokenMask& mask, int allowed_count,
+MaskDictionary::Place MaskDictionary::Put(MaskRef mask, int allowed_count,
                                           std::int64_t cost_bytes) {
   const bool replaced = static_cast<int>(slots_.size()) == slot_count_;
   int at = static_cast<int>(slots_.size());
@@ -47,12 +30,12 @@ MaskDictionary::Place MaskDictionary::Put(const TokenMask& mask, int allowed_cou
     floor_ = least->worth;
     at = static_cast<int>(least - slots_.begin());
     by_count_.erase(std::ranges::lower_bound(by_count_, std::pair(least->allowed_count, at)));
-    least->mask = mask;  // into the memory that is there
+    least->mask = std::move(mask);
     least->allowed_count = allowed_count;
     least->cost_bytes = cost_bytes;
     least->worth = floor_ + cost_bytes;
   } else {
-    slots_.push_back(Slot{mask, allowed_count, cost_bytes, floor_ + cost_bytes});
+    slots_.push_back(Slot{std::move(mask), allowed_count, cost_bytes, floor_ + cost_bytes});
   }
   const std::pair entry(allowed_count, at);
   by_count_.insert(std::ranges::lower_bound(by_count_, entry), entry);
@@ -82,25 +65,26 @@ absl::InlinedVector<int, MaskDictionary::kMaxCandidates> MaskDictionary::Candida
 std::optional<MaskDelta> MaskDictionary::FindNearest(const TokenMask& mask, int allowed_count,
                                                      int max_words) const {
   int nearest = -1;
+  const TokenMask copy(mask);
+  const std::span<const std::int32_t> words = copy.words();
   for (const int slot : Candidates(allowed_count)) {
     const Slot& candidate = slots_[static_cast<std::size_t>(slot)];
     // A word holds no more differences than bits.
     if (std::abs(candidate.allowed_count - allowed_count) > max_words * kBitsPerWord) break;
-    const Words known = candidate.mask.words();
-    if (const auto count = CountDifferences(mask.words(), known, max_words); count.has_value()) {
+    const auto count = CountDifferences(*candidate.mask, words, max_words);
+    if (count.has_value()) {
       nearest = slot;
       max_words = *count - 1;
     }
   }
   if (nearest < 0) return std::nullopt;
   MaskDelta delta{nearest, {}, {}};
-  const Words words = mask.words();
-  VisitDifferences(words, slots_[static_cast<std::size_t>(nearest)].mask.words(),
-                   [&](std::size_t i) {
-                     delta.word_indices.push_back(static_cast<std::uint32_t>(i));
-                     delta.words.push_back(static_cast<std::uint32_t>(words[i]));
-                     return true;
-                   });
+  slots_[static_cast<std::size_t>(nearest)].mask->VisitDifferences(
+      words, [&](std::size_t i, std::int32_t) {
+        delta.word_indices.push_back(static_cast<std::uint32_t>(i));
+        delta.words.push_back(static_cast<std::uint32_t>(words[i]));
+        return true;
+      });
   return delta;
 }
 

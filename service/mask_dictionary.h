@@ -3,7 +3,7 @@
 // Replacement  the slot worth least: worth is the bytes that its mask costs without the dictionary,
 //          counted from its last use, so a large mask outlives small ones but not for ever
 //          (GreedyDual, Young 1994).
-// Memory   a copy of each mask: the grammar it came from may go while the client still has it.
+// Memory   a reference to each mask: the grammar it came from may go while the client still has it.
 // Threads  one thread at a time.
 #ifndef MASKD_SERVICE_MASK_DICTIONARY_H_
 #define MASKD_SERVICE_MASK_DICTIONARY_H_
@@ -37,7 +37,7 @@ class MaskDictionary {
   };
   // Puts a mask that allows `allowed_count` tokens and costs `cost_bytes` to write in full.
   // Requires slot_count() > 0.
-  Place Put(const TokenMask& mask, int allowed_count, std::int64_t cost_bytes);
+  Place Put(MaskRef mask, int allowed_count, std::int64_t cost_bytes);
 
   // Says that the slot's mask was used.
   void Touch(int slot);
@@ -51,7 +51,7 @@ class MaskDictionary {
 
  private:
   struct Slot {
-    TokenMask mask;
+    MaskRef mask;
     int allowed_count;
     std::int64_t cost_bytes;
     std::int64_t worth;

@@ -44,7 +44,7 @@ std::int64_t DeltaBytes(const MaskDelta& delta) {
 }
 
 std::int64_t DenseBytes(const TokenMask& mask) {
-  return kHeaderBytes + static_cast<std::int64_t>(mask.words().size_bytes());
+  return kHeaderBytes + static_cast<std::int64_t>(mask.word_count() * sizeof(std::int32_t));
 }
 
 Ids AllowedIds(const TokenMask& mask, int count) {
@@ -68,15 +68,16 @@ Ids ForbiddenIds(const TokenMask& mask, int count) {
 
 }  // namespace
 
-MaskForm MaskForms::Say(const TokenMask& mask) {
-  if (mask.serial() == kNoSerial) {
-    Known known = SayAlone(mask);
+MaskForm MaskForms::Say(const MaskRef& mask) {
+  const std::uint64_t serial = mask->serial();
+  if (serial == kNoSerial) {
+    Known known = SayAlone(*mask);
     return SayKnown(mask, &known);
   }
-  if (const auto found = known_.find(mask.serial()); found != known_.end()) {
+  if (const auto found = known_.find(serial); found != known_.end()) {
     return SayKnown(mask, &found->second);
   }
-  return SayKnown(mask, Remember(mask.serial(), SayAlone(mask)));
+  return SayKnown(mask, Remember(serial, SayAlone(*mask)));
 }
 
 MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
@@ -96,7 +97,7 @@ MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
   return known;
 }
 
-MaskForm MaskForms::SayKnown(const TokenMask& mask, Known* known) {
+MaskForm MaskForms::SayKnown(const MaskRef& mask, Known* known) {
   if (known->slot >= 0 && terms_.same_as) {
     dictionary_.Touch(known->slot);
     return MaskForm{.kind = MaskForm::Kind::kSameAs, .slot = known->slot};
@@ -104,9 +105,13 @@ MaskForm MaskForms::SayKnown(const TokenMask& mask, Known* known) {
   if (terms_.dictionary_size == 0 || known->cost_bytes <= kWorthASlotBytes) return known->alone;
   MaskForm form = known->alone;
   std::optional<MaskDelta> delta;
-  if (known->cost_bytes > kWorthADeltaBytes) delta = FindDelta(mask, *known);
+  if (known->cost_bytes > kWorthADeltaBytes) delta = FindDelta(*mask, *known);
   if (delta.has_value() && delta->words.empty() && terms_.same_as) {
     dictionary_.Touch(delta->base);
+    if (mask->serial() != kNoSerial) {  // made again: those before it are gone, as a rule
+      known->slot = delta->base;
+      Name(known->slot, mask->serial());
+    }
     return MaskForm{.kind = MaskForm::Kind::kSameAs, .slot = delta->base};
   }
   if (delta.has_value() && terms_.delta) {
@@ -136,13 +141,16 @@ MaskForms::Known* MaskForms::Remember(std::uint64_t serial, Known known) {
   return &known_.insert_or_assign(serial, std::move(known)).first->second;
 }
 
-int MaskForms::Put(const TokenMask& mask, const Known& known) {
+int MaskForms::Put(const MaskRef& mask, const Known& known) {
   const MaskDictionary::Place place = dictionary_.Put(mask, known.allowed_count, known.cost_bytes);
   if (!place.replaced) in_slot_.push_back(kNoSerial);
-  const std::uint64_t before =
-      std::exchange(in_slot_[static_cast<std::size_t>(place.slot)], mask.serial());
-  if (before != kNoSerial) known_.find(before)->second.slot = -1;
+  Name(place.slot, mask->serial());
   return place.slot;
+}
+
+void MaskForms::Name(int slot, std::uint64_t serial) {
+  const std::uint64_t before = std::exchange(in_slot_[static_cast<std::size_t>(slot)], serial);
+  if (before != kNoSerial) known_.find(before)->second.slot = -1;
 }
 
 }  // namespace maskd::service

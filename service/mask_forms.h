@@ -50,7 +50,7 @@ class MaskForms {
  public:
   explicit MaskForms(const FormTerms& terms) : terms_(terms), dictionary_(terms.dictionary_size) {}
 
-  MaskForm Say(const TokenMask& mask);
+  MaskForm Say(const MaskRef& mask);
 
  private:
   // A mask that was said: what it costs on its own, and where the client has it.
@@ -63,9 +63,11 @@ class MaskForms {
 
   // A list or dense, whichever is shorter.
   [[nodiscard]] Known SayAlone(const TokenMask& mask) const;
-  MaskForm SayKnown(const TokenMask& mask, Known* known);
+  MaskForm SayKnown(const MaskRef& mask, Known* known);
   Known* Remember(std::uint64_t serial, Known known);
-  int Put(const TokenMask& mask, const Known& known);
+  int Put(const MaskRef& mask, const Known& known);
+  // Says that the slot's mask is known by `serial` from now on, and by no other number.
+  void Name(int slot, std::uint64_t serial);
   [[nodiscard]] std::optional<MaskDelta> FindDelta(const TokenMask& mask, const Known& known) const;
 
   const FormTerms terms_;

@@ -190,7 +190,7 @@ void ReplyWriter::WriteMask(const TokenMask& mask, const MaskForm& form) {
 
 void ReplyWriter::WriteDense(const TokenMask& mask) {
   const std::size_t before = out_.size();
-  const std::size_t mask_bytes = mask.words().size_bytes();
+  const std::size_t mask_bytes = mask.word_count() * sizeof(std::int32_t);
   const std::size_t bytes = static_cast<std::size_t>(mask_words_) * sizeof(std::int32_t);
   std::uint8_t* const to = out_.Prepend(bytes);
   mask.CopyTo(to);

@@ -103,14 +103,12 @@ void WriteGate(const GateRequest& gate, v1::ReasoningGate* out) {
 
 void WriteAllowed(const TokenMask& mask, const Vocabulary& vocabulary, v1::CheckStop* out) {
   out->set_allowed_count(mask.CountAllowed());
-  for (TokenId id = 0; id < mask.vocab_size() && out->allowed_sample_size() < kAllowedSample;
-       ++id) {
-    if (mask.Allows(id)) {
-      v1::AllowedToken* token = out->add_allowed_sample();
-      token->set_id(id);
-      token->set_text(std::string(vocabulary.TokenBytes(id)));
-    }
-  }
+  mask.VisitAllowedWhile([&](TokenId id) {
+    v1::AllowedToken* token = out->add_allowed_sample();
+    token->set_id(id);
+    token->set_text(std::string(vocabulary.TokenBytes(id)));
+    return out->allowed_sample_size() < kAllowedSample;
+  });
 }
 
 void WriteForms(const FormTerms& forms, v1::Welcome* out) {
@@ -250,10 +248,8 @@ void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
 }
 
 void WriteDense(const TokenMask& mask, int mask_words, std::string* out) {
-  const std::span<const std::int32_t> words = mask.words();
-  out->reserve(static_cast<std::size_t>(mask_words) * sizeof(std::int32_t));
-  out->assign(reinterpret_cast<const char*>(words.data()), words.size_bytes());
-  out->resize(static_cast<std::size_t>(mask_words) * sizeof(std::int32_t));
+  out->assign(static_cast<std::size_t>(mask_words) * sizeof(std::int32_t), '\0');
+  mask.CopyTo(out->data());
 }
 
 }  // namespace maskd::service

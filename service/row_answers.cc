@@ -100,7 +100,7 @@ Position RowAnswers::WritePosition(const SequencePosition& position, const Strea
   if (position.state != SequencePosition::State::kMasked) {
     return {};
   }
-  Position out{Position::State::kMasked, position.mask, forms_.Say(*position.mask)};
+  Position out{Position::State::kMasked, position.mask, forms_.Say(position.mask)};
   if (position.text_tokens >= 0) {
     out.temperature = row.temperature;
     out.biases = row.options->biases;

@@ -14,11 +14,6 @@
 namespace maskd {
 namespace {
 
-// A stored mask with its words.
-std::int64_t HeldBytes(const TokenMask& mask) {
-  return static_cast<std::int64_t>(sizeof(TokenMask) + mask.words().size_bytes());
-}
-
 std::uint64_t NextSerial() {
   static std::atomic<std::uint64_t> serial = 1;
   return serial.fetch_add(1, std::memory_order_relaxed);
@@ -157,7 +152,7 @@ const MaskRef* Automaton::Keep(TermId state, MaskRef mask) {
   std::atomic<const MaskRef*>& slot = store_.mutable_links(state).mask;
   if (const MaskRef* kept = slot.load(std::memory_order_relaxed); kept != nullptr) return kept;
   if (distinct_masks_.insert(mask.get()).second) {
-    mask_bytes_.fetch_add(HeldBytes(*mask), std::memory_order_relaxed);
+    mask_bytes_.fetch_add(mask->held_bytes(), std::memory_order_relaxed);
   }
   kept_masks_.push_back(std::move(mask));
   slot.store(&kept_masks_.back(), std::memory_order_release);
@@ -184,7 +179,7 @@ MaskRef Automaton::WithoutRepeated(RowMemory* row, std::uint32_t state, const Ma
   if (repeated.empty()) return mask;
   TokenMask exact = *mask;
   for (const TokenId id : repeated) exact.Forbid(id);
-  return masks_->Intern(std::move(exact));
+  return masks_->Intern(std::move(exact), {&mask, 1});
 }
 
 MaskRef Automaton::WithStopIds(const MaskRef& mask) const {

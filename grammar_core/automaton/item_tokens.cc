@@ -192,7 +192,7 @@ class ItemTokens::Search {
 
   const ItemTokens& tokens_;
   RowMemory& row_;
-  const TokenMask& mask_;
+  const TokenMask mask_;  // a copy, as it is asked for many tokens
   Work& work_;
   const RowMemory::Scratch scratch_;
   std::vector<TokenId> repeated_;

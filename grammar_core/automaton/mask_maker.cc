@@ -6,7 +6,6 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/closure.h"
 #include "grammar_core/automaton/longest_completion.h"
-#include "grammar_core/mask/bit_words.h"
 
 namespace maskd {
 namespace {
@@ -149,8 +148,8 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
                                    .spaces_beyond_ascii = true,
                                    .max_chars = sure};
     TokenMask allowed = *masks_->TokensWithin(within);
-    AndInto(allowed.mutable_words(), all->words());
-    mask->Merge(masks_->Intern(std::move(allowed)));
+    allowed.Intersect(*all);
+    mask->Merge(masks_->Intern(std::move(allowed), {&all, 1}));
     CandidateClass longer;
     longer.ill_formed = true;
     longer.longer_than = sure;
@@ -177,7 +176,7 @@ bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask
   mask->Merge(fewer);
   if (more == fewer) return true;
   TokenMask between = *more;
-  AndNotInto(between.mutable_words(), fewer->words());
+  between.Subtract(*fewer);
   std::vector<TokenTrie::Entry> entries;
   between.VisitAllowed(
       [&](TokenId id) { entries.push_back({masks_->index().vocabulary().TokenBytes(id), id}); });

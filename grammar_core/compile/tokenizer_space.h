@@ -38,6 +38,8 @@ class TokenizerSpace {
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
   [[nodiscard]] MaskStore& masks() const { return *masks_; }
   [[nodiscard]] const std::vector<PunctuationToken>& punctuation() const { return punctuation_; }
+  // Of vocabulary, index and punctuation, roughly; MaskStore::stats() has the store's.
+  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
   // Made when first asked for; null where the vocabulary's file does not say how texts are cut.
   [[nodiscard]] const CanonicalEncoder* canonical_encoder() const;
 
@@ -47,6 +49,7 @@ class TokenizerSpace {
   std::unique_ptr<const TokenIndex> index_;
   std::unique_ptr<MaskStore> masks_;
   std::vector<PunctuationToken> punctuation_;
+  std::int64_t held_bytes_ = 0;
   mutable std::once_flag encoder_once_;
   mutable std::unique_ptr<const CanonicalEncoder> encoder_;
 };

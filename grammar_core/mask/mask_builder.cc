@@ -10,6 +10,7 @@ void MaskBuilder::Merge(MaskRef mask) {
   if (mask == nullptr) return;
   if (words_.has_value() || !parts_.removed.empty()) {
     ToWords().Merge(*mask);
+    if (like_.size() < kMaxLike) like_.push_back(std::move(mask));
   } else if (std::find(parts_.masks.begin(), parts_.masks.end(), mask) == parts_.masks.end()) {
     parts_.masks.push_back(std::move(mask));
   }
@@ -33,14 +34,14 @@ void MaskBuilder::Forbid(TokenId id) {
 TokenMask& MaskBuilder::ToWords() {
   if (!words_.has_value()) {
     words_ = parts_.ToMask(masks_->index().vocabulary().size());
-    parts_ = {};
+    like_ = std::exchange(parts_, {}).masks;
   }
   return *words_;
 }
 
 MaskRef MaskBuilder::Finish() {
   if (!words_.has_value()) return masks_->Assemble(std::exchange(parts_, {}));
-  MaskRef mask = masks_->Intern(*std::move(words_));
+  MaskRef mask = masks_->Intern(*std::move(words_), std::exchange(like_, {}));
   words_.reset();
   return mask;
 }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_mask.h"
@@ -49,10 +50,12 @@ class MaskBuilder {
  private:
   // A list of more tokens is longer than the search for its like is worth.
   static constexpr std::size_t kMaxIds = 1024;
+  static constexpr std::size_t kMaxLike = 4;
 
   MaskStore* masks_;
   MaskParts parts_;
   std::optional<TokenMask> words_;
+  std::vector<MaskRef> like_;  // some of the masks within the words
 };
 
 }  // namespace maskd

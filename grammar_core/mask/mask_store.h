@@ -11,26 +11,26 @@
 //   by byte      what tokens hold after a certain byte.
 //   by run       tokens that begin with a run of bytes of a set, see RunIndex.
 //
-// Bounds   masks by content, kept in two generations: when the younger one reaches half of
-//          `max_bytes` the older one is dropped, so what is used again stays. Keys hold no mask
-//          alive. Keys and classes are bounded by count in the same way.
-// Threads  internally synchronised; locks guard look-ups only, a mask is made outside of them.
+// Bounds   masks by content, kept in two generations (two_generations.h): together they have
+//          `max_bytes`. Tries, exits and runs have an eighth of that each. Keys hold no mask alive;
+//          they and classes are bounded by count. All of it can be made again: Shrink() drops it.
+// Threads  internally synchronised; locks guard look-ups only: a mask is made outside of them, and
+//          so ends what is dropped.
 #ifndef MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
 #define MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
-
-#include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/mutex.h"
 #include "grammar_core/mask/run_index.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/mask/token_mask.h"
+#include "grammar_core/mask/two_generations.h"
 
 namespace maskd {
 
@@ -39,6 +39,9 @@ namespace maskd {
 struct Exits {
   std::vector<TokenId> ends;  // nothing comes after the byte
   TokenTrie rests;            // what comes after the byte
+
+  // Roughly.
+  [[nodiscard]] std::int64_t held_bytes() const;
 };
 
 // A mask as what it is made of: (the stored masks without the tokens taken away), and the single
@@ -58,8 +61,9 @@ class MaskStore {
 
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
 
-  // The stored mask equal to `mask`, or `mask` itself, stored now.
-  MaskRef Intern(TokenMask mask) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The stored mask equal to `mask`, or `mask` itself, stored now. `like` are masks that it may be
+  // near to (StoreMask).
+  MaskRef Intern(TokenMask mask, std::span<const MaskRef> like = {}) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The stored mask of these parts, whose masks are from this store.
   MaskRef Assemble(MaskParts parts) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -95,13 +99,16 @@ class MaskStore {
 
   std::shared_ptr<const RunIndex> RunsOf(const std::bitset<256>& set) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Forgets everything; masks in use stay alive with their users.
-  void Clear() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Forgets what was not used lately, and everything if it still holds more than `to_bytes` then.
+  // Masks in use stay alive with their users.
+  void Shrink(std::int64_t to_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Clear() ABSL_LOCKS_EXCLUDED(mutex_) { Shrink(-1); }
 
   struct Stats {
-    std::int64_t masks = 0;
-    std::int64_t held_bytes = 0;
+    std::int64_t masks = 0;  // by content
     std::int64_t keys = 0;
+    std::int64_t held_bytes = 0;  // of all that it keeps, tables included, roughly
+    std::int64_t mask_bytes = 0;  // of that the masks: StoredMaskBytes() has these too
   };
   [[nodiscard]] Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -112,36 +119,6 @@ class MaskStore {
   static constexpr std::size_t kMaxParts = 1 << 16;
   // A run index holds up to some megabytes.
   static constexpr std::size_t kMaxRuns = 32;
-
-  // A map that forgets what was not used since about half of its capacity ago.
-  template <typename Key, typename Value>
-  class TwoGenerations {
-   public:
-    Value* Find(const Key& key, std::size_t max_entries) {
-      if (const auto at = young_.find(key); at != young_.end()) return &at->second;
-      const auto at = old_.find(key);
-      if (at == old_.end()) return nullptr;
-      Value value = std::move(at->second);
-      old_.erase(at);
-      return Put(key, std::move(value), max_entries);
-    }
-    Value* Put(const Key& key, Value value, std::size_t max_entries) {
-      if (young_.size() >= max_entries / 2) {
-        old_ = std::move(young_);
-        young_.clear();
-      }
-      return &young_.insert_or_assign(key, std::move(value)).first->second;
-    }
-    void Clear() {
-      young_.clear();
-      old_.clear();
-    }
-    [[nodiscard]] std::size_t size() const { return young_.size() + old_.size(); }
-
-   private:
-    absl::flat_hash_map<Key, Value> young_;
-    absl::flat_hash_map<Key, Value> old_;
-  };
 
   struct ByteSetKey {
     std::bitset<256> set;
@@ -160,18 +137,51 @@ class MaskStore {
   // Parts in one list, for exact comparison: how many of each, their numbers.
   using PartsKey = std::vector<std::uint64_t>;
 
+  struct BytesOfKey {
+    std::int64_t operator()(const PartsKey& key, const std::weak_ptr<const TokenMask>&) const {
+      return static_cast<std::int64_t>(key.size() * sizeof(key[0]));
+    }
+  };
+  struct BytesOfValue {
+    template <typename Key, typename Value>
+    std::int64_t operator()(const Key&, const std::shared_ptr<const Value>& value) const {
+      return value == nullptr ? 0 : value->held_bytes();
+    }
+  };
+  template <typename Key, typename Value>
+  using Shared = TwoGenerations<Key, std::shared_ptr<const Value>, BytesOfValue>;
+  using ByContent = Shared<std::uint64_t, TokenMask>;
+  using ByParts = TwoGenerations<PartsKey, std::weak_ptr<const TokenMask>, BytesOfKey>;
+  using ByKey = TwoGenerations<Hash128, KeyEntry>;
+  using Signatures = TwoGenerations<Hash128, std::optional<Hash128>>;
+  using ByClass = Shared<CharacterClass, TokenMask>;
+  using Tries = Shared<CandidateClass, TokenTrie>;  // null for the index's own
+  using ExitsByKey = Shared<Hash128, Exits>;
+  using TriesByByte = Shared<unsigned char, TokenTrie>;
+  using Runs = Shared<ByteSetKey, RunIndex>;
+
+  using Masks = std::vector<MaskRef>;
+
+  // Of masks that are not compact, those that others are compared with.
+  static constexpr std::size_t kMaxDense = 32;
+  std::shared_ptr<const Masks> DenseMasks() ABSL_LOCKS_EXCLUDED(mutex_);
+  void AddDense(const MaskRef& mask) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Drops the older generation of everything.
+  void Age() ABSL_LOCKS_EXCLUDED(mutex_);
+
   const TokenIndex* const index_;
-  const std::size_t max_masks_;
   mutable Mutex mutex_;
-  TwoGenerations<std::uint64_t, MaskRef> by_content_ ABSL_GUARDED_BY(mutex_);
-  TwoGenerations<PartsKey, std::weak_ptr<const TokenMask>> by_parts_ ABSL_GUARDED_BY(mutex_);
-  TwoGenerations<Hash128, KeyEntry> by_key_ ABSL_GUARDED_BY(mutex_);
-  TwoGenerations<Hash128, std::optional<Hash128>> signatures_ ABSL_GUARDED_BY(mutex_);
-  TwoGenerations<CharacterClass, MaskRef> within_ ABSL_GUARDED_BY(mutex_);
-  TwoGenerations<CandidateClass, std::shared_ptr<const TokenTrie>> tries_ ABSL_GUARDED_BY(mutex_);
-  TwoGenerations<Hash128, std::shared_ptr<const Exits>> exits_ ABSL_GUARDED_BY(mutex_);
-  std::array<std::shared_ptr<const TokenTrie>, 256> texts_after_ ABSL_GUARDED_BY(mutex_);
-  TwoGenerations<ByteSetKey, std::shared_ptr<const RunIndex>> runs_ ABSL_GUARDED_BY(mutex_);
+  ByContent by_content_ ABSL_GUARDED_BY(mutex_);
+  ByParts by_parts_ ABSL_GUARDED_BY(mutex_);
+  ByKey by_key_ ABSL_GUARDED_BY(mutex_);
+  Signatures signatures_ ABSL_GUARDED_BY(mutex_);
+  ByClass within_ ABSL_GUARDED_BY(mutex_);
+  Tries tries_ ABSL_GUARDED_BY(mutex_);
+  ExitsByKey exits_ ABSL_GUARDED_BY(mutex_);
+  TriesByByte texts_after_ ABSL_GUARDED_BY(mutex_);
+  Runs runs_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const Masks> dense_ ABSL_GUARDED_BY(mutex_) = std::make_shared<Masks>();
 };
 
 }  // namespace maskd

@@ -34,6 +34,12 @@ class RunIndex {
   [[nodiscard]] const RunToken& cut(TokenId index) const { return cuts_[index]; }
   // The rests; the trie's ids are indices of cuts.
   [[nodiscard]] const TokenTrie& rests() const { return rests_; }
+  // Roughly.
+  [[nodiscard]] std::int64_t held_bytes() const {
+    const std::size_t tokens = whole_.capacity() + cuts_.capacity();
+    return static_cast<std::int64_t>(sizeof(*this) + tokens * sizeof(RunToken)) +
+           rests_.held_bytes();
+  }
 
  private:
   std::vector<RunToken> whole_;

@@ -4,7 +4,6 @@
 
 #include "grammar_core/base/char_set.h"
 #include "grammar_core/base/utf8.h"
-#include "grammar_core/mask/bit_words.h"
 
 namespace maskd {
 
@@ -32,6 +31,15 @@ std::shared_ptr<const RunIndex> TokenIndex::CommonRuns(const std::bitset<256>& s
     if (common.set == set) return common.runs;
   }
   return nullptr;
+}
+
+std::int64_t TokenIndex::held_bytes() const {
+  const auto masks = static_cast<std::int64_t>(contains_.size() + shorter_.size() + 3);
+  std::int64_t bytes = masks * ascii_.held_bytes() + trie_->held_bytes() +
+                       static_cast<std::int64_t>(sorted_.capacity() * sizeof(TokenId) +
+                                                 rank_.capacity() * sizeof(rank_[0]));
+  for (const Runs& common : common_runs_) bytes += common.runs->held_bytes();
+  return bytes;
 }
 
 void TokenIndex::SortTokens() {
@@ -110,15 +118,15 @@ std::vector<TokenId> TokenIndex::TokensHolding(unsigned char ascii) const {
 TokenMask TokenIndex::TokensWithin(const CharacterClass& characters) const {
   TokenMask within = characters.beyond_ascii ? well_formed_ : ascii_;
   if (characters.max_chars <= kIndexedChars) {
-    AndInto(within.mutable_words(), shorter_[characters.max_chars].words());
+    within.Intersect(shorter_[characters.max_chars]);
   } else if (characters.max_chars < CharacterClass::kAnyLength) {
-    AndInto(within.mutable_words(), shorter_[kIndexedChars].words());
+    within.Intersect(shorter_[kIndexedChars]);
   }
   if (characters.beyond_ascii && !characters.spaces_beyond_ascii) {
-    AndNotInto(within.mutable_words(), holds_spaces_beyond_ascii_.words());
+    within.Subtract(holds_spaces_beyond_ascii_);
   }
   for (std::size_t c = 0; c < contains_.size(); ++c) {
-    if (!characters.ascii[c]) AndNotInto(within.mutable_words(), contains_[c].words());
+    if (!characters.ascii[c]) within.Subtract(contains_[c]);
   }
   return within;
 }

@@ -81,6 +81,9 @@ class TokenIndex {
   // too, as a trie of their own would take longer to make than it saves.
   [[nodiscard]] std::shared_ptr<const TokenTrie> TrieOf(const CandidateClass& candidates) const;
 
+  // Roughly; without the vocabulary.
+  [[nodiscard]] std::int64_t held_bytes() const;
+
  private:
   // Lengths above it are in one bucket.
   static constexpr int kIndexedChars = 128;

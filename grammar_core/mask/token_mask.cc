@@ -1,10 +1,9 @@
+// Compact masks. Most masks of grammars allow few tokens, or all but few, or what a mask that many
+// states share allows and some tokens more (the inside of a string, and what ends it): a list of the
+// words that differ is then a fraction of all words, and soon copied.
 #include "grammar_core/mask/token_mask.h"
 
-#include <array>
 #include <atomic>
-#include <cassert>
-#include <cstring>
-#include <span>
 #include <utility>
 
 #include "grammar_core/mask/bit_words.h"
@@ -12,48 +11,196 @@
 namespace maskd {
 namespace {
 
-// From so many on, writing words one by one takes as long as reading a mask that is in the caches.
-constexpr std::size_t kFewWords = 128;
+// A list of differences is kept if it has no more than one word in so many.
+constexpr std::size_t kWordsADifference = 6;
+// Shorter lists are not worth a search for a shorter one.
+constexpr std::size_t kFewDifferences = 16;
+// Masks of `like` that are looked at.
+constexpr std::size_t kMaxLike = 4;
+// What an allocation takes beyond what was asked for, and a shared pointer's counters.
+constexpr std::int64_t kAllocationBytes = 16;
+constexpr std::int64_t kCounterBytes = 16;
+
+std::atomic<std::int64_t> stored_bytes = 0;
 
 }  // namespace
 
-void TokenMask::Merge(const TokenMask& other) {
-  assert(other.vocab_size_ == vocab_size_);
-  OrInto(words_, other.words_);
+TokenMask::Account::Account(std::int64_t bytes) : bytes_(bytes) {
+  stored_bytes.fetch_add(bytes, std::memory_order_relaxed);
 }
 
-int TokenMask::CountAllowed() const { return static_cast<int>(CountBits(words_)); }
+TokenMask::Account::Account(Account&& other) noexcept : bytes_(std::exchange(other.bytes_, 0)) {}
 
-bool TokenMask::empty() const { return !AnyBit(words_); }
+TokenMask::Account& TokenMask::Account::operator=(Account&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
 
-void TokenMask::CopyTo(void* row) const {
-  const std::size_t bytes = words_.size() * sizeof(std::int32_t);
-  if (stored_.few_words.empty()) {
-    std::memcpy(row, words_.data(), bytes);
+TokenMask::Account::~Account() {
+  if (bytes_ != 0) stored_bytes.fetch_sub(bytes_, std::memory_order_relaxed);
+}
+
+TokenMask::TokenMask(const TokenMask& other) : vocab_size_(other.vocab_size_) {
+  if (!other.compact()) {
+    words_ = other.words_;
     return;
   }
-  std::memset(row, 0, bytes);
-  for (const WordAt& word : stored_.few_words) {
-    std::memcpy(static_cast<char*>(row) + word.index * sizeof(word.bits), &word.bits,
-                sizeof(word.bits));
+  words_.resize(word_count());
+  other.CopyTo(words_.data());
+}
+
+TokenMask& TokenMask::operator=(const TokenMask& other) {
+  if (this == &other) return *this;
+  vocab_size_ = other.vocab_size_;
+  words_.resize(word_count());
+  other.CopyTo(words_.data());
+  stored_ = {};
+  return *this;
+}
+
+void TokenMask::Merge(const TokenMask& other) {
+  assert(other.vocab_size_ == vocab_size_);
+  other.VisitRuns([&](const Run& run) {
+    const auto into = std::span(words_).subspan(run.begin, run.end - run.begin);
+    if (run.words != nullptr) {
+      OrInto(into, {run.words, into.size()});
+    } else if (run.fill != 0) {
+      std::ranges::fill(into, run.fill);
+    }
+    return true;
+  });
+}
+
+void TokenMask::Intersect(const TokenMask& other) {
+  assert(other.vocab_size_ == vocab_size_);
+  other.VisitRuns([&](const Run& run) {
+    const auto into = std::span(words_).subspan(run.begin, run.end - run.begin);
+    if (run.words != nullptr) {
+      AndInto(into, {run.words, into.size()});
+    } else if (run.fill == 0) {
+      std::ranges::fill(into, 0);
+    }
+    return true;
+  });
+}
+
+void TokenMask::Subtract(const TokenMask& other) {
+  assert(other.vocab_size_ == vocab_size_);
+  other.VisitRuns([&](const Run& run) {
+    const auto into = std::span(words_).subspan(run.begin, run.end - run.begin);
+    if (run.words != nullptr) {
+      AndNotInto(into, {run.words, into.size()});
+    } else if (run.fill != 0) {
+      std::ranges::fill(into, 0);
+    }
+    return true;
+  });
+}
+
+int TokenMask::CountAllowed() const {
+  return serial() != 0 ? stored_.allowed_count : static_cast<int>(CountBits(words_));
+}
+
+bool TokenMask::empty() const {
+  return serial() != 0 ? stored_.allowed_count == 0 : !AnyBit(words_);
+}
+
+void TokenMask::CopyTo(void* row) const {
+  const std::size_t bytes = word_count() * sizeof(std::int32_t);
+  if (!compact()) {
+    if (bytes > 0) std::memcpy(row, words_.data(), bytes);
+    return;
+  }
+  if (stored_.base != nullptr) {
+    std::memcpy(row, stored_.base->words_.data(), bytes);
+  } else {
+    std::memset(row, stored_.fill, bytes);
+  }
+  for (const Difference& difference : stored_.differences) {
+    std::memcpy(static_cast<char*>(row) + difference.index * sizeof(difference.word),
+                &difference.word, sizeof(difference.word));
   }
 }
 
-void TokenMask::BecomeStored(std::uint64_t serial) {
-  stored_.serial = serial;
-  std::array<WordAt, kFewWords> few;
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = FindNonzero(words_, at)) < words_.size(); ++at) {
-    if (count == kFewWords) return;
-    few[count++] = {static_cast<std::uint32_t>(at), words_[at]};
-  }
-  stored_.few_words.assign(few.begin(), few.begin() + static_cast<std::ptrdiff_t>(count));
+bool TokenMask::operator==(const TokenMask& other) const {
+  if (this == &other) return true;
+  if (vocab_size_ != other.vocab_size_) return false;
+  if (compact() && other.compact()) return *this == TokenMask(other);
+  const TokenMask& dense = compact() ? other : *this;
+  return (compact() ? *this : other).VisitDifferences(dense.words_, [](std::size_t, std::int32_t) {
+    return false;
+  });
 }
 
-MaskRef StoreMask(TokenMask mask) {
+std::int64_t TokenMask::held_bytes() const {
+  const std::size_t bytes = sizeof(*this) + words_.capacity() * sizeof(words_[0]) +
+                            stored_.differences.capacity() * sizeof(Difference);
+  return static_cast<std::int64_t>(bytes) + kCounterBytes + 2 * kAllocationBytes;
+}
+
+std::int32_t TokenMask::WordAt(std::size_t index) const {
+  const auto at = std::ranges::lower_bound(stored_.differences, index, {}, &Difference::index);
+  if (at != stored_.differences.end() && at->index == index) return at->word;
+  return stored_.base != nullptr ? stored_.base->words_[index] : stored_.fill;
+}
+
+TokenMask::Run TokenMask::BaseRun(std::size_t begin, std::size_t end) const {
+  const std::int32_t* const words =
+      stored_.base == nullptr ? nullptr : stored_.base->words_.data() + begin;
+  return {begin, end, words, stored_.fill};
+}
+
+bool TokenMask::FindDifferences(const Run& from, std::size_t most, Differences* found) const {
+  found->clear();
+  for (std::size_t begin = 0; begin < words_.size(); begin += kBlockWords) {
+    const std::size_t end = std::min(begin + kBlockWords, words_.size());
+    const std::int32_t* const others = from.At(begin);
+    if (std::memcmp(others, &words_[begin], (end - begin) * sizeof(*others)) == 0) continue;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (others[i - begin] == words_[i]) continue;
+      if (found->size() == most) return false;
+      found->push_back({static_cast<std::uint32_t>(i), words_[i]});
+    }
+  }
+  return true;
+}
+
+void TokenMask::MakeCompact(std::span<const MaskRef> like, std::span<const MaskRef> others) {
+  std::size_t most = word_count() / kWordsADifference;
+  Differences found;
+  found.reserve(most);
+  const auto attempt = [&](const Run& from, const MaskRef& base) {
+    if (most <= kFewDifferences && stored_.compact) return;
+    if (!FindDifferences(from, most, &found)) return;
+    most = found.size();
+    stored_.compact = true;
+    stored_.fill = from.fill;
+    stored_.base = base;
+    stored_.differences.assign(found.begin(), found.end());
+  };
+  const auto attempt_all = [&](std::span<const MaskRef> masks) {
+    for (const MaskRef& mask : masks) {
+      const MaskRef& base = mask->compact() ? mask->stored_.base : mask;
+      if (base == nullptr || base == stored_.base) continue;
+      attempt({0, words_.size(), base->words_.data(), 0}, base);
+    }
+  };
+  for (const std::int32_t fill : {0, -1}) attempt({0, words_.size(), nullptr, fill}, nullptr);
+  attempt_all(like.first(std::min(like.size(), kMaxLike)));
+  if (!compact()) attempt_all(others);
+  stored_.differences.shrink_to_fit();
+  if (compact()) words_ = std::vector<std::int32_t>();
+}
+
+MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like, std::span<const MaskRef> others) {
   static std::atomic<std::uint64_t> serial = 1;
-  mask.BecomeStored(serial.fetch_add(1, std::memory_order_relaxed));
-  return std::make_shared<const TokenMask>(std::move(mask));
+  mask.stored_.allowed_count = mask.CountAllowed();
+  mask.MakeCompact(like, others);
+  mask.stored_.serial = serial.fetch_add(1, std::memory_order_relaxed);
+  mask.stored_.account = TokenMask::Account(mask.held_bytes());
+  return MaskRef(new TokenMask(std::move(mask)));  // weak pointers then keep no memory of it
 }
+
+std::int64_t StoredMaskBytes() { return stored_bytes.load(std::memory_order_relaxed); }
 
 }  // namespace maskd

@@ -3,18 +3,22 @@
 // Layout   word i, bit b (least significant first) stands for token 32 * i + b; 1 means allowed.
 //          Bits past the vocabulary are 0, so two masks are equal exactly when their words are.
 //          Token 90 alone of 128 is word 2 = 67,108,864.
-// Units    vocab_size counts tokens, word_count counts int32 words, nothing here counts bytes.
-// Stored   masks that are kept (StoreMask) have a number, and those of few tokens a list of their
-//          words that are not 0, by which they are copied without being read as a whole. Copies
-//          have neither.
+// Units    vocab_size counts tokens, word_count counts int32 words.
+// Stored   masks that are kept (StoreMask) have a number and never change. Most of them are compact:
+//          they know only the words that differ from no token, from all of them, or from another
+//          mask, which they keep alive. Whatever reads masks takes both sorts, but for words();
+//          a copy is never stored and never compact.
 // Shared   a MaskRef owns its mask: the mask lives as long as any of its references.
 // Threads  a plain value: many readers or one writer. Stored masks are shared as pointers to const.
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
 #define MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cassert>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -30,11 +34,29 @@ constexpr int MaskWordCount(int vocab_size) {
   return (vocab_size + kBitsPerWord - 1) / kBitsPerWord;
 }
 
+class TokenMask;
+using MaskRef = std::shared_ptr<const TokenMask>;
+
+// `mask` as a stored one, with a number of its own. It is made compact where few of its words differ
+// from no token, from all of them, or from one of `like` or `others`; the last are looked at only
+// where it would not be compact without.
+MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like = {},
+                  std::span<const MaskRef> others = {});
+
+// What the stored masks of this process hold now, whoever keeps them.
+std::int64_t StoredMaskBytes();
+
 class TokenMask {
  public:
   // Starts with no token allowed. `vocab_size` must not be negative.
   explicit TokenMask(int vocab_size)
       : vocab_size_(vocab_size), words_(static_cast<std::size_t>(MaskWordCount(vocab_size))) {}
+  // Writes out what `other` allows.
+  TokenMask(const TokenMask& other);
+  TokenMask& operator=(const TokenMask& other);
+  TokenMask(TokenMask&& other) noexcept = default;
+  TokenMask& operator=(TokenMask&& other) noexcept = default;
+  ~TokenMask() = default;
 
   // Requires 0 <= token < vocab_size().
   void Allow(TokenId token) {
@@ -43,9 +65,11 @@ class TokenMask {
   void Forbid(TokenId token) {
     words_[token / kBitsPerWord] &= ~static_cast<std::int32_t>(1U << (token % kBitsPerWord));
   }
+  // Of a compact mask this is a search; who asks for many tokens copies it first.
   [[nodiscard]] bool Allows(TokenId token) const {
-    return (static_cast<std::uint32_t>(words_[token / kBitsPerWord]) >> (token % kBitsPerWord)) &
-           1U;
+    const auto at = static_cast<std::size_t>(token / kBitsPerWord);
+    const std::int32_t word = compact() ? WordAt(at) : words_[at];
+    return (static_cast<std::uint32_t>(word) >> (token % kBitsPerWord)) & 1U;
   }
 
   // Calls visit(token) for each allowed token, ascending.
@@ -58,70 +82,174 @@ class TokenMask {
   }
   // The same until visit(token) returns false; whether it never did.
   template <typename Visit>
-  bool VisitAllowedWhile(Visit visit) const {
-    constexpr std::size_t kBlock = 16;  // most words of most masks are 0
-    for (std::size_t begin = 0; begin < words_.size(); begin += kBlock) {
-      const std::size_t end = std::min(begin + kBlock, words_.size());
-      std::int32_t any = 0;
-      for (std::size_t i = begin; i < end; ++i) any |= words_[i];
-      for (std::size_t i = begin; any != 0 && i < end; ++i) {
-        for (auto word = static_cast<std::uint32_t>(words_[i]); word != 0; word &= word - 1) {
-          if (!visit(static_cast<TokenId>(i * kBitsPerWord) + std::countr_zero(word))) return false;
-        }
-      }
-    }
-    return true;
-  }
+  bool VisitAllowedWhile(Visit visit) const;
 
   // Adds every token of `other`, which must have the same vocab_size.
   void Merge(const TokenMask& other);
+  // Takes away every token that `other` does not have, or all that it has.
+  void Intersect(const TokenMask& other);
+  void Subtract(const TokenMask& other);
 
   [[nodiscard]] int vocab_size() const { return vocab_size_; }
+  [[nodiscard]] std::size_t word_count() const {
+    return static_cast<std::size_t>(MaskWordCount(vocab_size_));
+  }
   [[nodiscard]] int CountAllowed() const;
   [[nodiscard]] bool empty() const;
-  [[nodiscard]] std::span<const std::int32_t> words() const { return words_; }
+  // Requires a mask that is not stored.
+  [[nodiscard]] std::span<const std::int32_t> words() const {
+    assert(!compact());
+    return words_;
+  }
   [[nodiscard]] std::span<std::int32_t> mutable_words() { return words_; }
 
-  // Writes words() to `row`, memory of as many words at any address.
+  // Writes the mask to `row`, memory of word_count() words at any address.
   void CopyTo(void* row) const;
 
+  // Calls visit(index, word) for each word of this that `words`, as many, has otherwise, until it
+  // returns false; whether it never did.
+  template <typename Visit>
+  bool VisitDifferences(std::span<const std::int32_t> words, Visit visit) const;
+
   // Equal sets; what is stored with them does not count.
-  bool operator==(const TokenMask& other) const {
-    return vocab_size_ == other.vocab_size_ && words_ == other.words_;
-  }
+  bool operator==(const TokenMask& other) const;
 
   // The number of a stored mask, which no other one of this process ever has; 0 for one that is not
   // stored.
   [[nodiscard]] std::uint64_t serial() const { return stored_.serial; }
+  // Whether it is stored as few words.
+  [[nodiscard]] bool compact() const { return stored_.compact; }
+  // Memory of this mask, roughly; not that of the one it is compared with.
+  [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
-  friend std::shared_ptr<const TokenMask> StoreMask(TokenMask mask);
-  void BecomeStored(std::uint64_t serial);
+  friend MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like,
+                           std::span<const MaskRef> others);
 
-  struct WordAt {
+  struct Difference {
     std::uint32_t index;
-    std::int32_t bits;
+    std::int32_t word;
   };
-  // Stays with its mask: a copy begins without.
+  using Differences = std::vector<Difference>;
+
+  // Counts what a stored mask holds for as long as it lives.
+  class Account {
+   public:
+    Account() = default;
+    explicit Account(std::int64_t bytes);
+    Account(Account&& other) noexcept;
+    Account& operator=(Account&& other) noexcept;
+    ~Account();
+
+   private:
+    std::int64_t bytes_ = 0;
+  };
+
   struct Stored {
-    Stored() = default;
-    Stored(const Stored&) {}
-    Stored(Stored&&) noexcept = default;
-    Stored& operator=(const Stored&) { return *this = Stored(); }
-    Stored& operator=(Stored&&) noexcept = default;
     std::uint64_t serial = 0;
-    std::vector<WordAt> few_words;  // those that are not 0; empty: there are too many
+    int allowed_count = 0;
+    // Of a compact mask: its words but for those listed, ascending, are those of `base`, which is not
+    // compact, or without one each `fill`.
+    bool compact = false;
+    std::int32_t fill = 0;
+    MaskRef base = nullptr;
+    Differences differences = {};
+    Account account = {};
   };
+
+  // Words that are compared at once: most blocks of two near masks are equal, and memcmp is fast.
+  static constexpr std::size_t kBlockWords = 64;
+  static constexpr std::array<std::int32_t, kBlockWords> kNoWords = {};
+  static constexpr auto kAllWords = [] {
+    std::array<std::int32_t, kBlockWords> words;
+    words.fill(-1);
+    return words;
+  }();
+
+  // Some words side by side.
+  struct Run {
+    std::size_t begin;
+    std::size_t end;
+    const std::int32_t* words;  // null: each of them is `fill`, 0 or -1
+    std::int32_t fill;
+
+    // A block of them, from word `at` on.
+    [[nodiscard]] const std::int32_t* At(std::size_t at) const {
+      if (words != nullptr) return words + (at - begin);
+      return fill == 0 ? kNoWords.data() : kAllWords.data();
+    }
+  };
+  // Calls visit(run) for runs that are all words, ascending, until it returns false; whether it
+  // never did.
+  template <typename Visit>
+  bool VisitRuns(Visit visit) const;
+
+  [[nodiscard]] std::int32_t WordAt(std::size_t index) const;
+  [[nodiscard]] Run BaseRun(std::size_t begin, std::size_t end) const;
+  void MakeCompact(std::span<const MaskRef> like, std::span<const MaskRef> others);
+  // The words that differ from those of `from`, which are all; false for more than `most`.
+  bool FindDifferences(const Run& from, std::size_t most, Differences* found) const;
 
   int vocab_size_;
-  std::vector<std::int32_t> words_;
+  std::vector<std::int32_t> words_;  // empty in a compact mask
   Stored stored_;
 };
 
-using MaskRef = std::shared_ptr<const TokenMask>;
+template <typename Visit>
+bool TokenMask::VisitRuns(Visit visit) const {
+  if (!compact()) return visit(Run{0, words_.size(), words_.data(), 0});
+  std::size_t begin = 0;
+  for (const Difference& difference : stored_.differences) {
+    const std::size_t at = difference.index;
+    if (begin < at && !visit(BaseRun(begin, at))) return false;
+    if (!visit(Run{at, at + 1, &difference.word, 0})) return false;
+    begin = at + 1;
+  }
+  return begin == word_count() || visit(BaseRun(begin, word_count()));
+}
 
-// `mask` as a stored one, by a number of its own.
-MaskRef StoreMask(TokenMask mask);
+template <typename Visit>
+bool TokenMask::VisitAllowedWhile(Visit visit) const {
+  const auto visit_word = [&](std::size_t index, std::int32_t bits) {
+    for (auto word = static_cast<std::uint32_t>(bits); word != 0; word &= word - 1) {
+      if (!visit(static_cast<TokenId>(index * kBitsPerWord) + std::countr_zero(word))) return false;
+    }
+    return true;
+  };
+  return VisitRuns([&](const Run& run) {
+    if (run.words == nullptr) {
+      for (std::size_t i = run.begin; run.fill != 0 && i < run.end; ++i) {
+        if (!visit_word(i, run.fill)) return false;
+      }
+      return true;
+    }
+    constexpr std::size_t kBlock = 16;  // most words of most masks are 0
+    for (std::size_t begin = run.begin; begin < run.end; begin += kBlock) {
+      const std::span block(run.words + (begin - run.begin), std::min(kBlock, run.end - begin));
+      std::int32_t any = 0;
+      for (const std::int32_t word : block) any |= word;
+      for (std::size_t i = 0; any != 0 && i < block.size(); ++i) {
+        if (!visit_word(begin + i, block[i])) return false;
+      }
+    }
+    return true;
+  });
+}
+
+template <typename Visit>
+bool TokenMask::VisitDifferences(std::span<const std::int32_t> words, Visit visit) const {
+  return VisitRuns([&](const Run& run) {
+    for (std::size_t begin = run.begin; begin < run.end; begin += kBlockWords) {
+      const std::size_t end = std::min(begin + kBlockWords, run.end);
+      const std::int32_t* const own = run.At(begin);
+      if (std::memcmp(own, &words[begin], (end - begin) * sizeof(*own)) == 0) continue;
+      for (std::size_t i = begin; i < end; ++i) {
+        if (own[i - begin] != words[i] && !visit(i, own[i - begin])) return false;
+      }
+    }
+    return true;
+  });
+}
 
 }  // namespace maskd
 

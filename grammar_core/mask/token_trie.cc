@@ -51,6 +51,14 @@ TokenTrie::TokenTrie(std::span<const Entry> entries) {
   for (std::uint32_t i = 0; i < nodes_.size(); i += nodes_[i].skip) first_[nodes_[i].byte] = i;
 }
 
+std::int64_t TokenTrie::held_bytes() const {
+  std::size_t bytes = sizeof(*this) + nodes_.capacity() * sizeof(TrieNode) +
+                      long_tokens_.capacity() * sizeof(TokenId) +
+                      twins_.capacity() * sizeof(*twins_.begin());
+  for (const auto& [id, others] : twins_) bytes += others.capacity() * sizeof(TokenId);
+  return static_cast<std::int64_t>(bytes);
+}
+
 TokenTrie TokenTrie::OfUnsorted(std::vector<Entry>* entries) {
   std::sort(entries->begin(), entries->end(), [](const Entry& x, const Entry& y) {
     return x.bytes != y.bytes ? x.bytes < y.bytes : x.id < y.id;

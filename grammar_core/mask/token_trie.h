@@ -54,6 +54,9 @@ class TokenTrie {
   // Tokens with more bytes than the trie is deep.
   [[nodiscard]] const std::vector<TokenId>& long_tokens() const { return long_tokens_; }
 
+  // Roughly.
+  [[nodiscard]] std::int64_t held_bytes() const;
+
   // Calls visit(id) for each token of a node whose `token` is not kNoToken.
   template <typename Visit>
   void VisitTokens(const TrieNode& node, Visit visit) const {

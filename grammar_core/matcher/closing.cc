@@ -135,10 +135,11 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, TokenStepper::State st
   const int rest = tokens_left - 2;
   if (const auto most = most_.find(state); most != most_.end() && most->second <= rest) return mask;
   Look look(this, stepper, rest);
-  TokenMask fitting = look.Fitting(state, *mask);
+  const TokenMask plain = *mask;  // asked for many tokens
+  TokenMask fitting = look.Fitting(state, plain);
   if (most_.size() >= kMaxStates) most_.clear();
   if (!is_part && !RowStates::IsOwn(state)) most_[state] = look.most();
-  if (fitting.empty() || fitting == *mask) return mask;
+  if (fitting.empty() || fitting == plain) return mask;
   return std::make_shared<const TokenMask>(std::move(fitting));
 }
 

@@ -46,8 +46,8 @@ TokenMask RandomMask(std::mt19937_64& random, double density) {
 // The first form of `mask` on a stream that has said `before`.
 MaskForm SayAfter(const FormTerms& terms, const std::vector<MaskRef>& before, const MaskRef& mask) {
   MaskForms forms(terms);
-  for (const MaskRef& each : before) forms.Say(*each);
-  return forms.Say(*mask);
+  for (const MaskRef& each : before) forms.Say(each);
+  return forms.Say(mask);
 }
 
 struct ShortestCase {
@@ -84,9 +84,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(MaskForms, ASecondSightIsSameAs) {
   const MaskRef mask = StoreMask(RandomMask(seeded, 0.5));
   MaskForms forms(kAll);
-  const MaskForm first = forms.Say(*mask);
+  const MaskForm first = forms.Say(mask);
   ASSERT_TRUE(first.put.has_value());
-  const MaskForm second = forms.Say(*mask);
+  const MaskForm second = forms.Say(mask);
   EXPECT_EQ(second.kind, Kind::kSameAs);
   EXPECT_EQ(second.slot, *first.put);
   EXPECT_FALSE(second.put.has_value());
@@ -95,8 +95,8 @@ TEST(MaskForms, ASecondSightIsSameAs) {
 TEST(MaskForms, ShortListsStayOutOfTheDictionary) {
   const MaskRef mask = StoreMask(MaskOf({1, 2}));
   MaskForms forms(kAll);
-  EXPECT_FALSE(forms.Say(*mask).put.has_value());
-  EXPECT_EQ(forms.Say(*mask).kind, Kind::kAllowedIds);
+  EXPECT_FALSE(forms.Say(mask).put.has_value());
+  EXPECT_EQ(forms.Say(mask).kind, Kind::kAllowedIds);
 }
 
 TEST(MaskForms, AMaskNearAnotherIsADelta) {
@@ -116,17 +116,17 @@ TEST(MaskForms, AMaskNearAnotherIsADelta) {
 TEST(MaskForms, AMaskMadeForOneCallIsKnownByItsWords) {
   const TokenMask mask = RandomMask(seeded, 0.5);
   MaskForms forms(kAll);
-  EXPECT_EQ(forms.Say(TokenMask(mask)).kind, Kind::kDense);
-  EXPECT_EQ(forms.Say(TokenMask(mask)).kind, Kind::kSameAs);
+  EXPECT_EQ(forms.Say(std::make_shared<const TokenMask>(mask)).kind, Kind::kDense);
+  EXPECT_EQ(forms.Say(std::make_shared<const TokenMask>(mask)).kind, Kind::kSameAs);
 }
 
 // A mask may be dropped and made again while the client has it.
 TEST(MaskForms, AMaskMadeAgainIsKnownByItsWords) {
   const TokenMask mask = RandomMask(seeded, 0.5);
   MaskForms forms(kAll);
-  const MaskForm first = forms.Say(*StoreMask(mask));
+  const MaskForm first = forms.Say(StoreMask(mask));
   ASSERT_TRUE(first.put.has_value());
-  const MaskForm again = forms.Say(*StoreMask(mask));
+  const MaskForm again = forms.Say(StoreMask(mask));
   EXPECT_EQ(again.kind, Kind::kSameAs);
   EXPECT_EQ(again.slot, *first.put);
 }
@@ -135,7 +135,7 @@ TEST(MaskForms, AMaskMadeAgainIsKnownByItsWords) {
 TEST(MaskForms, AnAddressMeansNothing) {
   MaskForms forms(kAll);
   for (int i = 0; i < 8; ++i) {
-    const MaskForm form = forms.Say(*StoreMask(RandomMask(seeded, 0.5)));
+    const MaskForm form = forms.Say(StoreMask(RandomMask(seeded, 0.5)));
     EXPECT_EQ(form.kind, Kind::kDense);
     EXPECT_TRUE(form.put.has_value());
   }
@@ -175,7 +175,7 @@ TEST_P(EveryTermsTest, ReadsBackAsTheMaskItWas) {
     MaskRef& mask = masks[random() % masks.size()];
     if (random() % 50 == 0) mask = StoreMask(RandomMask(random, 0.5));
     const bool own = random() % 4 == 0;
-    const MaskForm form = own ? forms.Say(TokenMask(*mask)) : forms.Say(*mask);
+    const MaskForm form = forms.Say(own ? std::make_shared<const TokenMask>(*mask) : mask);
     ASSERT_EQ(reader.Read(form, *mask), *mask) << "mask " << i;
     ASSERT_TRUE(form.kind != Kind::kSameAs || terms.same_as);
     ASSERT_TRUE(form.kind != Kind::kDelta || terms.delta);

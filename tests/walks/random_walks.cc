@@ -69,12 +69,7 @@ std::array<TokenId, 256> ByteTokens(const Vocabulary& vocabulary) {
 
 void AllowedIds(const TokenMask& mask, std::vector<TokenId>* ids) {
   ids->clear();
-  const std::span<const std::int32_t> words = mask.words();
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    for (auto word = static_cast<std::uint32_t>(words[at]); word != 0; word &= word - 1) {
-      ids->push_back(static_cast<TokenId>(at) * kBitsPerWord + __builtin_ctz(word));
-    }
-  }
+  mask.VisitAllowed([&](TokenId id) { ids->push_back(id); });
 }
 
 // One walk through a grammar.
