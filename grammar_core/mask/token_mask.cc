@@ -12,7 +12,7 @@ namespace maskd {
 namespace {
 
 // A list of differences is kept if it has no more than one word in so many.
-constexpr std::size_t kWordsADifference = 6;
+constexpr std::size_t kWordsADifference = 16;
 // Shorter lists are not worth a search for a shorter one.
 constexpr std::size_t kFewDifferences = 16;
 // Masks of `like` that are looked at.

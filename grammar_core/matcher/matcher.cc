@@ -42,7 +42,7 @@ absl::Status Matcher::Run(NewMasks new_masks, Call call) const {
     Budget budget = StepBudget(grammar().limits());
     Work work(budget, new_masks);
     absl::Status status = call(work);
-    if (again || !IsAutomatonFull(status)) return status;
+    if (status.ok() || again || !IsAutomatonFull(status)) return status;
     MoveTo(grammar().generations().MakeApart());
   }
 }
