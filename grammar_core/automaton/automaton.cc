@@ -61,17 +61,18 @@ void Automaton::set_full_bytes(std::int64_t full_bytes) {
 void Automaton::NoteGrowth() {
   const std::int64_t held = derivative_.held_bytes();
   held_bytes_.store(held, std::memory_order_relaxed);
-  const std::int64_t most = full_bytes_ + std::min(adopted_bytes_, full_bytes_);
-  if (held + mask_bytes_.load(std::memory_order_relaxed) > most) Retire();
+  const std::int64_t learnt =
+      held + mask_bytes_.load(std::memory_order_relaxed) - derivative_.adopted().bytes;
+  if (learnt > full_bytes_) Retire();
 }
 
 void Automaton::Adopt(const Automaton& from, std::span<TermId> states) {
   const MutexLock theirs(&from.mutex_);
   const MutexLock lock(&mutex_);
-  const std::int64_t before = derivative_.held_bytes();
+  const ByteDerivative::Size before = derivative_.size();
   TermCopy copy({&from.store_, &from.objects_, &from.numbers_}, {&store_, &objects_, &numbers_});
   for (TermId& state : states) state = copy.Of(state);
-  adopted_bytes_ += derivative_.held_bytes() - before;
+  derivative_.NoteAdopted(before);
   NoteGrowth();
 }
 

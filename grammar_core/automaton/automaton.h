@@ -49,8 +49,10 @@ namespace maskd {
 
 class Automaton {
  public:
-  // The grammar's IR and `masks` must outlive the automaton. It is full once it holds more than
-  // `full_bytes`, its masks included, and the states that it adopts, up to as much again.
+  // The grammar's IR and `masks` must outlive the automaton. It is full once it has learnt more than
+  // `full_bytes`, its masks included. The states that it adopts are not counted, nor are they by
+  // Limits::terms and Limits::grammar_bytes: they belong to the rows that bring them, of which
+  // Limits::row_cells bounds each.
   Automaton(std::shared_ptr<const GrammarTables> tables, MaskStore* masks, const Limits& limits,
             std::int64_t full_bytes);
   // The same with tables of its own, never full. Errors: those of GrammarTables::Create().
@@ -235,7 +237,6 @@ class Automaton {
   // Those of kept_masks_, each once.
   absl::flat_hash_set<const TokenMask*> distinct_masks_ ABSL_GUARDED_BY(mutex_);
   std::int64_t full_bytes_ ABSL_GUARDED_BY(mutex_);
-  std::int64_t adopted_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   TermId start_ = kNothingTerm;
   const bool remembers_;
   const bool limits_tokens_;

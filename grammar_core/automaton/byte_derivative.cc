@@ -86,10 +86,17 @@ TermId ByteDerivative::DeriveWithin(TermId term, int byte_class, Work& work) {
   return next;
 }
 
+void ByteDerivative::NoteAdopted(const Size& before) {
+  adopted_.terms += store_->size() - before.terms;
+  adopted_.bytes += held_bytes() - before.bytes;
+}
+
 bool ByteDerivative::WithinLimits(Work& work) const {
-  if (store_->size() > limits_.terms) {
-    work.Fail(AutomatonFull("terms", limits_.terms, store_->size()));
-  } else if (const std::int64_t bytes = held_bytes(); bytes > limits_.grammar_bytes) {
+  const std::int64_t terms = store_->size() - adopted_.terms;
+  const std::int64_t bytes = held_bytes() - adopted_.bytes;
+  if (terms > limits_.terms) {
+    work.Fail(AutomatonFull("terms", limits_.terms, terms));
+  } else if (bytes > limits_.grammar_bytes) {
     work.Fail(AutomatonFull("grammar_bytes", limits_.grammar_bytes, bytes));
   }
   return work.ok();
@@ -99,9 +106,9 @@ double ByteDerivative::room() const {
   const auto left = [](std::int64_t used, std::int64_t most) {
     return 1 - static_cast<double>(used) / static_cast<double>(std::max<std::int64_t>(most, 1));
   };
-  return std::clamp(
-      std::min(left(store_->size(), limits_.terms), left(held_bytes(), limits_.grammar_bytes)), 0.0,
-      1.0);
+  return std::clamp(std::min(left(store_->size() - adopted_.terms, limits_.terms),
+                             left(held_bytes() - adopted_.bytes, limits_.grammar_bytes)),
+                    0.0, 1.0);
 }
 
 std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {

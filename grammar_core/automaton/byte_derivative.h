@@ -43,6 +43,16 @@ class ByteDerivative {
   // ASCII characters and no others, so that a search need not try them all.
   FirstClasses::Set FirstOf(TermId term, Work& work);
 
+  // What there is of terms, transitions and tables.
+  struct Size {
+    std::int64_t terms = 0;
+    std::int64_t bytes = 0;
+  };
+  [[nodiscard]] Size size() const { return {store_->size(), held_bytes()}; }
+  // What has come since `before` belongs to rows: limits do not count it.
+  void NoteAdopted(const Size& before);
+  [[nodiscard]] const Size& adopted() const { return adopted_; }
+
   // How much of what this may hold is left, in terms and bytes: 1 for all, 0 for nothing.
   [[nodiscard]] double room() const;
   [[nodiscard]] std::int64_t held_bytes() const;
@@ -79,6 +89,7 @@ class ByteDerivative {
   std::size_t rows_in_block_ = 0;  // of the last one
   std::size_t rows_held_ = 0;
   std::size_t rows_left_in_block_ = 0;
+  Size adopted_;
 };
 
 }  // namespace maskd

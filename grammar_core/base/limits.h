@@ -32,7 +32,7 @@ struct Limits {
   std::int64_t terms = 1'000'000;
   std::int64_t grammar_bytes = 256 << 20;
   // Cells of a state's spine: how deep the text of one row may nest, several cells a level.
-  std::int64_t row_cells = 100'000;
+  std::int64_t row_cells = 30'000;
   // Bytes of what one row keeps beside its states: items of arrays that must differ.
   std::int64_t row_bytes = 64 << 20;
   // Levels a derivative may descend without reading a byte: rule calls and nested operators.
