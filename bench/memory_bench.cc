@@ -4,7 +4,9 @@
 //   memory_bench --cases ../shared/maskbench/open.jsonl.gz --tokenizer build/vocab/llama3.tiktoken
 //
 // compiled   each schema compiled, its first mask made.
-// used       each valid instance taken through its masks: states and masks that it needed are kept.
+// used       each valid instance taken through its masks: states and masks that it needed are kept. A
+//            token of the first one is in states that were not met before: what it adds to the
+//            grammar's own count.
 // matchers   --matchers more of them, spread over the grammars, each having taken an instance.
 // Growth is the process's: allocator and stores included, freed pages given back before each
 // reading. The stores' own count is printed beside.
@@ -57,13 +59,36 @@ void PrintGrowth(const char* what, double kib, std::size_t count, const Tokenize
       static_cast<long long>(stats.masks), static_cast<long long>(stats.keys));
 }
 
+// What a grammar counts, the masks that it keeps alive included.
+double OwnBytes(const CompiledGrammar& grammar) {
+  const GrammarCosts costs = grammar.costs();
+  return static_cast<double>(costs.held_bytes + costs.mask_bytes);
+}
+
 void PrintOwnCounts(const std::vector<Used>& grammars) {
   std::vector<double> kib;
-  for (const Used& used : grammars) {
-    kib.push_back(static_cast<double>(used.grammar->costs().held_bytes) / 1024);
-  }
+  for (const Used& used : grammars) kib.push_back(OwnBytes(*used.grammar) / 1024);
   std::printf("          a grammar's own count, KiB: p50 %.1f, p90 %.1f, p99 %.1f, max %.1f\n",
               Percentile(kib, 50), Percentile(kib, 90), Percentile(kib, 99), Percentile(kib, 100));
+}
+
+// Takes the valid instances of all grammars; of the first one of each the bytes a token that it
+// adds.
+void UseAll(const std::vector<Used>& grammars) {
+  std::vector<double> bytes;
+  for (const Used& used : grammars) {
+    bool is_first = true;
+    for (const Instance& instance : used.one->tests) {
+      if (!instance.valid || instance.tokens.empty()) continue;
+      const double before = OwnBytes(*used.grammar);
+      TakeDocument(used.grammar, instance.tokens);
+      if (!std::exchange(is_first, false)) continue;
+      bytes.push_back((OwnBytes(*used.grammar) - before) /
+                      static_cast<double>(instance.tokens.size()));
+    }
+  }
+  std::printf("          a token in new states, bytes: p50 %.0f, p90 %.0f, p99 %.0f\n",
+              Percentile(bytes, 50), Percentile(bytes, 90), Percentile(bytes, 99));
 }
 
 // The first valid instance, or null.
@@ -91,11 +116,7 @@ absl::Status Run() {
   PrintGrowth("compiled", compiled - before, grammars.size(), *space);
   PrintOwnCounts(grammars);
 
-  for (const Used& used : grammars) {
-    for (const Instance& instance : used.one->tests) {
-      if (instance.valid) TakeDocument(used.grammar, instance.tokens);
-    }
-  }
+  UseAll(grammars);
   PrintGrowth("used", ResidentKib() - before, grammars.size(), *space);
   PrintOwnCounts(grammars);
 
