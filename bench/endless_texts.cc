@@ -44,10 +44,12 @@ std::string AnyValue(Random* random, int depth) {
       return absl::StrCat("[", Repeated(count, [&](int) { return AnyValue(random, depth - 1); }),
                           "]");
     default:
-      return absl::StrCat("{", Repeated(count, [&](int i) {
-                            return absl::StrCat("\"k", i, (*random)() % 1'000, "\":",
-                                                AnyValue(random, depth - 1));
-                          }),
+      return absl::StrCat("{",
+                          Repeated(count,
+                                   [&](int i) {
+                                     return absl::StrCat("\"k", i, (*random)() % 1'000,
+                                                         "\":", AnyValue(random, depth - 1));
+                                   }),
                           "}");
   }
 }
@@ -86,19 +88,23 @@ EndlessTexts MembersInAnyOrder() {
             std::vector<int> order(kMembers);
             for (int i = 0; i < kMembers; ++i) order[static_cast<std::size_t>(i)] = i;
             std::shuffle(order.begin(), order.end(), *random);
-            return absl::StrCat("{", Repeated(kWritten, [&](int i) {
-                                  return absl::StrCat(member(order[static_cast<std::size_t>(i)]),
-                                                      ": ", (*random)() % 1'000);
-                                }),
+            return absl::StrCat("{",
+                                Repeated(kWritten,
+                                         [&](int i) {
+                                           return absl::StrCat(
+                                               member(order[static_cast<std::size_t>(i)]), ": ",
+                                               (*random)() % 1'000);
+                                         }),
                                 "}");
           }};
 }
 
 EndlessTexts SyntaxTrees() {
   const std::string operations = Repeated(12, [&](int i) {
-    return absl::StrCat(R"({"type":"object","additionalProperties":false,"required":["op","args"],)",
-                        R"("properties":{"op":{"const":")", kNames[i],
-                        R"("},"args":{"type":"array","items":{"$ref":"#/$defs/e"}}}})");
+    return absl::StrCat(
+        R"({"type":"object","additionalProperties":false,"required":["op","args"],)",
+        R"("properties":{"op":{"const":")", kNames[i],
+        R"("},"args":{"type":"array","items":{"$ref":"#/$defs/e"}}}})");
   });
   const std::string schema = absl::StrCat(R"({"$ref":"#/$defs/e","$defs":{"e":{"anyOf":[)",
                                           R"({"type":"number"},)", operations, "]}}}");
@@ -107,8 +113,8 @@ EndlessTexts SyntaxTrees() {
 
 EndlessTexts OpenObjects() {
   return {"open", {"json_schema", R"({"type":"object"})", {}}, [](Random* random) {
-            return absl::StrCat("{\"first\":", AnyValue(random, 5), ",\"second\":",
-                                AnyValue(random, 5), "}");
+            return absl::StrCat("{\"first\":", AnyValue(random, 5),
+                                ",\"second\":", AnyValue(random, 5), "}");
           }};
 }
 

@@ -33,7 +33,8 @@
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/text_splitter.h"
 
-ABSL_FLAG(std::string, cases, "", "MaskBench cases: their schemas are the texts of the meta-schema.");
+ABSL_FLAG(std::string, cases, "",
+          "MaskBench cases: their schemas are the texts of the meta-schema.");
 ABSL_FLAG(std::string, meta_schema,
           "grammar_core/frontend/json_schema/standard_schemas/draft-07.schema.json",
           "Draft-07's own schema.");
@@ -78,15 +79,15 @@ class Endurance {
       if (i % 100 == 0) most_resident = std::max(most_resident, ResidentMib());
     }
     const GrammarCosts costs = grammar_->costs();
-    std::printf("%-9s %7d texts, %10lld tokens, %6.2f us a token, failed %d, refused %d; compared "
-                "%d, wrong %d; most %.1f MiB in %d automatons, renewals %lld; resident %.0f MiB "
-                "before, %.0f most, %.0f after\n",
-                group.name.c_str(), texts, static_cast<long long>(taken_),
-                MicrosSince(start) / static_cast<double>(std::max<std::int64_t>(taken_, 1)),
-                counts_[kFailed], counts_[kRefused], static_cast<int>(compared_),
-                static_cast<int>(wrong_), static_cast<double>(most_bytes_) / (1 << 20),
-                static_cast<int>(most_automatons_), static_cast<long long>(costs.renewals), before,
-                most_resident, ResidentMib());
+    std::printf(
+        "%-9s %7d texts, %10lld tokens, %6.2f us a token, failed %d, refused %d; compared "
+        "%d, wrong %d; most %.1f MiB in %d automatons, renewals %lld; resident %.0f MiB "
+        "before, %.0f most, %.0f after\n",
+        group.name.c_str(), texts, static_cast<long long>(taken_),
+        MicrosSince(start) / static_cast<double>(std::max<std::int64_t>(taken_, 1)),
+        counts_[kFailed], counts_[kRefused], static_cast<int>(compared_), static_cast<int>(wrong_),
+        static_cast<double>(most_bytes_) / (1 << 20), static_cast<int>(most_automatons_),
+        static_cast<long long>(costs.renewals), before, most_resident, ResidentMib());
     std::fflush(stdout);
     return counts_[kFailed] == 0 && wrong_ == 0;
   }

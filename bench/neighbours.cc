@@ -95,13 +95,13 @@ Outcome Run(const std::shared_ptr<const CompiledGrammar>& grammar, const TextSpl
 
 void Print(const char* name, const Outcome& outcome, const CompiledGrammar& grammar) {
   const GrammarCosts costs = grammar.costs();
-  std::printf("%-14s p50 %6.2f p99 %7.2f p99.9 %8.2f max %9.1f us; failed %d, hostile %d; %.1f MiB, "
-              "renewals %lld\n",
-              name, Percentile(outcome.us, 50), Percentile(outcome.us, 99),
-              Percentile(outcome.us, 99.9), Percentile(outcome.us, 100), outcome.failed,
-              outcome.hostile_failed,
-              static_cast<double>(costs.held_bytes + costs.mask_bytes) / (1 << 20),
-              static_cast<long long>(costs.renewals));
+  std::printf(
+      "%-14s p50 %6.2f p99 %7.2f p99.9 %8.2f max %9.1f us; failed %d, hostile %d; %.1f MiB, "
+      "renewals %lld\n",
+      name, Percentile(outcome.us, 50), Percentile(outcome.us, 99), Percentile(outcome.us, 99.9),
+      Percentile(outcome.us, 100), outcome.failed, outcome.hostile_failed,
+      static_cast<double>(costs.held_bytes + costs.mask_bytes) / (1 << 20),
+      static_cast<long long>(costs.renewals));
   std::fflush(stdout);
 }
 

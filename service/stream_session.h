@@ -126,8 +126,8 @@ class StreamSession {
   // By what decides about them: grammar and stop ids, empty for the tokenizer's.
   using Ends = std::pair<const CompiledGrammar*, std::vector<TokenId>>;
   absl::flat_hash_map<Ends, std::weak_ptr<ClosingMasks>> closing_;
-  StepResult result_;  // of the last step
-  int counted_rows_ = 0;  // by CountRows()
+  StepResult result_;      // of the last step
+  int counted_rows_ = 0;   // by CountRows()
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;
   bool answering_ = false;  // answers of the step have begun

@@ -37,9 +37,7 @@ void Generations::CountRenewal() {
   total_renewals.fetch_add(1, std::memory_order_relaxed);
 }
 
-std::int64_t Generations::TotalRenewals() {
-  return total_renewals.load(std::memory_order_relaxed);
-}
+std::int64_t Generations::TotalRenewals() { return total_renewals.load(std::memory_order_relaxed); }
 
 std::shared_ptr<Automaton> Generations::Current() {
   std::shared_ptr<Automaton> old;  // freed outside of the lock, where nobody else holds it

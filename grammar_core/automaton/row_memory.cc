@@ -90,8 +90,7 @@ Hash128 RowMemory::KeyOf(const Ways& ways) const {
   return key;
 }
 
-std::shared_ptr<RowMemory> RowMemory::CopyTo(Automaton* automaton,
-                                             std::span<State> states) const {
+std::shared_ptr<RowMemory> RowMemory::CopyTo(Automaton* automaton, std::span<State> states) const {
   auto copy = std::make_shared<RowMemory>(automaton);
   copy->arrays_ = arrays_;
   std::vector<TermId> terms;  // of each state; of an own one its shared state and its ways

@@ -2,8 +2,7 @@
 
 namespace maskd {
 
-RowStates RowStates::MovedTo(std::shared_ptr<Automaton> automaton,
-                             std::span<State> states) const {
+RowStates RowStates::MovedTo(std::shared_ptr<Automaton> automaton, std::span<State> states) const {
   if (memory_ == nullptr) {
     automaton->Adopt(*automaton_, states);
     return {std::move(automaton), nullptr};

@@ -46,7 +46,8 @@ class StableVector {
   [[nodiscard]] std::int64_t chunk_bytes() const {
     const std::uint32_t last = size_.load(std::memory_order_relaxed);
     if (last == 0) return 0;
-    const std::int64_t elements = (std::int64_t{kFirstSize} << (PlaceOf(last - 1).chunk + 1)) - kFirstSize;
+    const std::int64_t elements =
+        (std::int64_t{kFirstSize} << (PlaceOf(last - 1).chunk + 1)) - kFirstSize;
     return elements * static_cast<std::int64_t>(sizeof(T));
   }
 

@@ -17,8 +17,7 @@ GrammarCosts CompiledGrammar::costs() const {
   costs.mask_bytes = held.mask_bytes;
   costs.automatons = held.automatons;
   costs.renewals = held.renewals;
-  costs.held_bytes = held.bytes +
-                     costs.ir_nodes * static_cast<std::int64_t>(sizeof(IrNode)) +
+  costs.held_bytes = held.bytes + costs.ir_nodes * static_cast<std::int64_t>(sizeof(IrNode)) +
                      static_cast<std::int64_t>(source_.text.size());
   costs.compile_us = compile_us_;
   costs.first_mask_us = first_mask_us_;

@@ -74,7 +74,8 @@ class Compiler {
 
   absl::Status Build() {
     CompiledGrammar& g = *grammar_;
-    auto tables = GrammarTables::Create(g.ir_, g.tokenizer_->index(), g.limits_, budget_, g.measure());
+    auto tables =
+        GrammarTables::Create(g.ir_, g.tokenizer_->index(), g.limits_, budget_, g.measure());
     if (!tables.ok()) return tables.status();
     g.generations_ =
         std::make_unique<Generations>(*std::move(tables), &g.tokenizer_->masks(), g.limits_);

@@ -209,14 +209,15 @@ void MaskStore::Shrink(std::int64_t to_bytes) {
 
 void MaskStore::Age() {
   std::tuple<ByContent::Dropped, ByParts::Dropped, ByKey::Dropped, Signatures::Dropped,
-             ByClass::Dropped, Tries::Dropped, ExitsByKey::Dropped, TriesByByte::Dropped, Runs::Dropped>
+             ByClass::Dropped, Tries::Dropped, ExitsByKey::Dropped, TriesByByte::Dropped,
+             Runs::Dropped>
       dropped;  // ends behind the lock
   auto no_masks = std::make_shared<const Masks>();
   const MutexLock lock(&mutex_);
   dense_.swap(no_masks);
-  dropped = {by_content_.Age(), by_parts_.Age(), by_key_.Age(), signatures_.Age(),
-             within_.Age(),     tries_.Age(),    exits_.Age(),  texts_after_.Age(),
-             runs_.Age()};
+  dropped = {by_content_.Age(), by_parts_.Age(),    by_key_.Age(),
+             signatures_.Age(), within_.Age(),      tries_.Age(),
+             exits_.Age(),      texts_after_.Age(), runs_.Age()};
 }
 
 MaskStore::Stats MaskStore::stats() const {
@@ -226,8 +227,8 @@ MaskStore::Stats MaskStore::stats() const {
   stats.keys = static_cast<std::int64_t>(by_key_.size());
   stats.mask_bytes = by_content_.value_bytes() + within_.value_bytes();
   stats.held_bytes = by_content_.held_bytes() + by_parts_.held_bytes() + by_key_.held_bytes() +
-                     signatures_.held_bytes() + within_.held_bytes() + tries_.held_bytes() + exits_.held_bytes() +
-                     texts_after_.held_bytes() + runs_.held_bytes();
+                     signatures_.held_bytes() + within_.held_bytes() + tries_.held_bytes() +
+                     exits_.held_bytes() + texts_after_.held_bytes() + runs_.held_bytes();
   return stats;
 }
 

@@ -1,5 +1,7 @@
 // Automatons that are full and give way: whatever a row has behind it, its masks are those of a row
 // whose automaton is never full, and what a grammar holds levels off.
+#include "grammar_core/automaton/generations.h"
+
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -12,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/generations.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/closing.h"
 #include "grammar_core/matcher/matcher.h"
