@@ -113,6 +113,8 @@ class DecodeStream {
   void FinishElsewhere();
   void SendReply();
   void Send(const v1::DecodeResponse& response);
+  // Frees its rows.
+  void LetGo();
   // The first reason counts.
   void End(absl::Status status);
   // Whether more is to be answered; and read.
