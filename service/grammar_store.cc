@@ -34,7 +34,7 @@ bool IsGrammarId(absl::string_view id) {
          });
 }
 
-// A limit counts work or memory, which the same text meets again; a caller's deadline does not last.
+// A limit counts work or memory, which the same text meets again; a caller's deadline passes once.
 bool IsLasting(const absl::Status& error) {
   return absl::IsInvalidArgument(error) || absl::IsUnimplemented(error) ||
          (absl::IsResourceExhausted(error) && ErrorReason(error) == "LIMIT_EXCEEDED");

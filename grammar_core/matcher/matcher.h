@@ -62,8 +62,8 @@ class Matcher {
   absl::Status MaskDraft(const Draft& draft, DraftMasks* masks,
                          NewMasks new_masks = NewMasks::kMade) const;
 
-  // Takes back the last `count` tokens, over the end too. Errors: OUT_OF_RANGE past the start; where
-  // tokens are taken once more, those of Accept().
+  // Takes back the last `count` tokens, over the end too. Errors: OUT_OF_RANGE past the start; those
+  // of Accept() where tokens are taken once more.
   absl::Status Rollback(int count);
 
   // Goes on in the grammar's current automaton if its own is full, for a matcher that is not called

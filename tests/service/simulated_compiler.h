@@ -2,8 +2,8 @@
 // they have to keep to: one of a grammar at a time, an error that would come again not twice within
 // its time, a grammar that is kept not twice.
 //
-// Deadline  a compile that takes longer than its caller's two seconds is cut off, which says nothing
-//           of the grammar: the next one of it is made.
+// Deadline  a compile that takes longer than its caller's two seconds is cut off, which says
+//           nothing of the grammar: the next one of it is made.
 // Threads   one.
 #ifndef MASKD_TESTS_SERVICE_SIMULATED_COMPILER_H_
 #define MASKD_TESTS_SERVICE_SIMULATED_COMPILER_H_
