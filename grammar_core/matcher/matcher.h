@@ -15,9 +15,9 @@
 //            (automaton/generations.h). Nothing that a caller sees depends on it.
 // Masks      live as long as their references. Those that come again are one object with a number
 //            (TokenMask::serial()); one that own stop ids change is made for the call and has none.
-// Cost       Accept: one table read a byte once the way is known. Rollback and Fork: constant time a
-//            token and a fork; but a rollback past the last 32 to 64 tokens before a move takes the
-//            tokens that are left once more. Mask: one reference counted.
+// Cost       Accept: one table read a byte once the way is known. Rollback and Fork: constant time
+//            a token and a fork; but a rollback past the last 32 to 64 tokens before a move takes
+//            the tokens that are left once more. Mask: one reference counted.
 // Memory     sizeof(Matcher), and 8.5 bytes a token from the 64th on, which forks share. Within
 //            arrays of distinct items some 250 bytes a token (automaton/row_memory.h), which forks
 //            share and a rollback keeps.
@@ -62,8 +62,8 @@ class Matcher {
   absl::Status MaskDraft(const Draft& draft, DraftMasks* masks,
                          NewMasks new_masks = NewMasks::kMade) const;
 
-  // Takes back the last `count` tokens, over the end too. Errors: OUT_OF_RANGE past the start; those
-  // of Accept() where tokens are taken once more.
+  // Takes back the last `count` tokens, over the end too. Errors: OUT_OF_RANGE past the start; or
+  // those of Accept(), where tokens are taken once more.
   absl::Status Rollback(int count);
 
   // Goes on in the grammar's current automaton if its own is full, for a matcher that is not called
