@@ -148,8 +148,8 @@ class TokenMask {
   struct Stored {
     std::uint64_t serial = 0;
     int allowed_count = 0;
-    // Of a compact mask: its words but for those listed, ascending, are those of `base`, which is not
-    // compact, or without one each `fill`.
+    // Where it is compact: its words are those of `base`, which is not compact, or without one each
+    // `fill`, but for those listed, ascending.
     bool compact = false;
     std::int32_t fill = 0;
     MaskRef base = nullptr;
