@@ -15,11 +15,12 @@ absl::Status Stopped() { return absl::CancelledError("the stream was cancelled")
 }  // namespace
 
 MemoryStream::MemoryStream(ring::SharedMemory memory, std::size_t max_step_bytes,
-                           absl::Duration awake, StepExchange* exchange,
+                           absl::Duration awake, StepExchange* exchange, MemoryOffers* offers,
                            std::function<void()> ended)
     : channel_(std::move(memory), ring::Side::kServer, max_step_bytes),
       awake_(awake),
       exchange_(exchange),
+      offers_(offers),
       thread_([this, ended = std::move(ended)] {
         status_ = Serve();
         ended();
@@ -28,6 +29,7 @@ MemoryStream::MemoryStream(ring::SharedMemory memory, std::size_t max_step_bytes
 MemoryStream::~MemoryStream() {
   Stop();
   thread_.join();
+  offers_->Retire(channel_.TakeMemory());
 }
 
 void MemoryStream::HalfClose() {

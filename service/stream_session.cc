@@ -52,7 +52,7 @@ StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* gra
       metrics_(metrics),
       terms_(forms),
       ahead_(&grammars->warm_up()),
-      answers_(forms, &ahead_) {}
+      answers_(forms, tokenizer->vocabulary().size(), limits.max_reply_bytes, &ahead_) {}
 
 StreamSession::~StreamSession() {
   if (metrics_ != nullptr) {
@@ -129,6 +129,7 @@ absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
 
 void StreamSession::Apply(const StepRequest& request) {
   refusals_.clear();
+  refusal_bytes_ = 0;
   named_.clear();
   SettleAll();
   for (const RowId id : request.closes) {
@@ -177,6 +178,7 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
   for (const RowId id : waiting) {
     (IsCompiling(id) ? compiling_ : named_).push_back(id);
   }
+  answers_.BeginReply(named_.size() + refusals_.size() + request.snapshots.size(), refusal_bytes_);
   result_.rows.reserve(named_.size() + refusals_.size());
 }
 
@@ -463,18 +465,28 @@ void StreamSession::Snapshot(RowId id) {
     Refuse(id, RowNotFound(id));
     return;
   }
+  if (std::exchange(found->second.snapshot_step, result_.step) == result_.step) {
+    Refuse(id, BadField("snapshot", absl::StrCat("row ", id, " is named twice")));
+    return;
+  }
   const auto* sequence = std::get_if<Sequence>(&found->second.what);
   if (sequence == nullptr) {
     Refuse(id, NotReady(id, "compiles or has failed, there is nothing to describe"));
     return;
   }
-  result_.snapshots.push_back({id, sequence->grammar().id(), sequence->tokens(),
-                               found->second.options, sequence->remaining()});
+  const auto& options = found->second.options;
+  if (absl::Status room = answers_.TakeRoom(*sequence, *options); !room.ok()) {
+    Refuse(id, std::move(room));
+    return;
+  }
+  result_.snapshots.push_back(
+      {id, sequence->grammar().id(), sequence->tokens(), options, sequence->remaining()});
 }
 
 void StreamSession::Refuse(RowId id, absl::Status error) {
   RowResult refusal;
   refusal.row = id;
+  refusal_bytes_ += static_cast<std::int64_t>(error.message().size());
   refusal.error = std::move(error);
   refusals_.push_back(std::move(refusal));
 }

@@ -108,6 +108,7 @@ class StreamSession {
   std::vector<RowId> named_;         // by this step, and compiled, in the order of their answers
   std::size_t answered_ = 0;         // so many of those
   std::vector<RowResult> refusals_;  // of this step
+  std::int64_t refusal_bytes_ = 0;   // of their messages
   // By what decides about them: grammar and stop ids, empty for the tokenizer's.
   using Ends = std::pair<const CompiledGrammar*, std::vector<TokenId>>;
   absl::flat_hash_map<Ends, std::weak_ptr<ClosingMasks>> closing_;
