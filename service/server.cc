@@ -54,13 +54,23 @@ absl::Status CannotListen(absl::string_view address, absl::string_view why) {
 
 void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
-  builder->SetMaxSendMessageSize(-1);  // replies are bounded by max_rows and the width
+  builder->SetMaxSendMessageSize(-1);  // replies are bounded by max_reply_bytes
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                               kMinClientPingMs);
+  // More calls than there are threads for could not be answered.
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                              kCallThreads + static_cast<int>(config.max_streams));
+  // Or else each call would be sent more than the 64 KiB that nobody has asked for.
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  // A message would be decompressed before its size is looked at.
+  builder->SetDefaultCompressionAlgorithm(GRPC_COMPRESS_NONE);
+  for (const auto algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    builder->SetCompressionAlgorithmSupportStatus(algorithm, false);
+  }
   grpc::ResourceQuota quota("maskd");
   quota.SetMaxThreads(kCallThreads);
   builder->SetResourceQuota(quota);
@@ -86,9 +96,10 @@ Server::Server(const Config& config, std::unique_ptr<const TokenizerStore> token
       metrics_(MASKD_VERSION),
       tokenizers_(std::move(tokenizers)),
       grammars_(config, &metrics_),
-      compile_service_(tokenizers_.get(), &grammars_, &metrics_),
+      calls_(config),
+      compile_service_(tokenizers_.get(), &grammars_, &calls_, &metrics_),
       mask_service_(config, tokenizers_.get(), &grammars_, &metrics_),
-      tokenizer_service_(tokenizers_.get()),
+      tokenizer_service_(tokenizers_.get(), &calls_),
       ports_(config.listen.size()) {}
 
 // The streams' threads use the server until their last call has ended.

@@ -23,6 +23,7 @@
 #include "service/mask_service.h"
 #include "service/tokenizer_service.h"
 #include "service/tokenizer_store.h"
+#include "service/unary_calls.h"
 
 namespace maskd::service {
 
@@ -38,6 +39,7 @@ class Server {
 
   // Ports taken, one an entry of Config::listen; of no meaning for a Unix socket.
   [[nodiscard]] const std::vector<int>& ports() const { return ports_; }
+  [[nodiscard]] const UnaryCalls& calls() const { return calls_; }
   // 0 without a metrics endpoint.
   [[nodiscard]] int metrics_port() const;
 
@@ -51,6 +53,7 @@ class Server {
   metrics::Metrics metrics_;
   std::unique_ptr<const TokenizerStore> tokenizers_;
   GrammarStore grammars_;
+  UnaryCalls calls_;
   CompileService compile_service_;
   MaskService mask_service_;
   TokenizerService tokenizer_service_;
