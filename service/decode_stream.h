@@ -10,8 +10,8 @@
 //          text runs on a StepThreads' thread meanwhile, and holds up no other stream. Where the
 //          queue has other streams, a step is given away at its first mask that is to be made, to
 //          threads that no compile uses.
-// Slow readers  a message is read only while fewer than kMaxQueued replies of kMaxQueuedBytes wait to
-//          be written, so a client that does not read is not read from, and costs no more than
+// Slow readers  a message is read only while fewer than kMaxQueued replies of kMaxQueuedBytes wait
+//          to be written, so a client that does not read is not read from, and costs no more than
 //          those and one more.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
 // Threads  all of it on the thread of its queue, but the step that was given away and the
