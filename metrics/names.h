@@ -51,6 +51,11 @@ inline constexpr MetricName kMemoryWaitsTotal = {"maskd_memory_waits_total",
                                                  "Compiles that waited for memory, by mark."};
 inline constexpr MetricName kMemoryShrinksTotal = {
     "maskd_memory_shrinks_total", "Times that a part gave memory back above the low mark."};
+inline constexpr MetricName kFullestGrammarBytes = {
+    "maskd_fullest_grammar_bytes", "Bytes of the largest grammar that is held, with its masks."};
+inline constexpr MetricName kGenerationsRenewedTotal = {
+    "maskd_generations_renewed_total",
+    "Times that a grammar's states and masks were full and it began anew."};
 
 // Of every process, as Prometheus' conventions name them.
 inline constexpr MetricName kProcessResidentBytes = {"process_resident_memory_bytes",

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kLengthBytes = 4;
 // A side that rings so often without a byte read or written would keep the other one busy.
 constexpr int kMostRungForNothing = 1000;
+// Memory of a message that is kept for the next one.
+constexpr std::size_t kKeptBytes = 1 << 20;
 
 std::string EncodeLength(std::size_t length) {
   std::string bytes;
@@ -72,6 +74,7 @@ absl::StatusOr<bool> Channel::ContinueWrite() {
 absl::StatusOr<std::optional<absl::string_view>> Channel::TryRead() {
   if (std::exchange(message_taken_, false)) {
     length_in_.clear();
+    if (message_.capacity() > kKeptBytes) message_ = std::string();
     message_.clear();
   }
   absl::StatusOr<bool> whole = Gather(kLengthBytes, &length_in_);

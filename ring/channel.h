@@ -5,7 +5,8 @@
 //
 // Framing  four bytes of length, least significant first, and the message. One that is larger than
 //          the ring goes through it in pieces: the reader gathers them.
-// Bounds   a reader holds one message of at most max_message_bytes, grown as its bytes come.
+// Bounds   a reader holds one message of at most max_message_bytes, grown as its bytes come; the
+//          memory of a large one is kept for no other.
 // Waiting  nothing here waits but Sleep(). The other side is rung only when it says that it sleeps.
 // Errors   each is final. DATA_LOSS: the other side's words cannot be, or it rings again and again
 //          for nothing. RESOURCE_EXHAUSTED: a message above max_message_bytes.
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -55,12 +57,15 @@ class Channel {
   // Ends Sleep(), that of now or else the next one. From any thread.
   void Wake();
 
+  // The memory, when nothing of the channel is called any more.
+  SharedMemory TakeMemory() { return std::move(memory_); }
+
  private:
   // Reads until `part` has `size` bytes. Whether it has.
   absl::StatusOr<bool> Gather(std::size_t size, std::string* part);
   [[nodiscard]] bool Has(std::uint32_t reasons) const;
 
-  const SharedMemory memory_;
+  SharedMemory memory_;
   const std::size_t max_message_bytes_;
   RingWriter out_;
   RingReader in_;

@@ -37,7 +37,12 @@ absl::StatusOr<SharedMemory> SharedMemory::Create(const RingSizes& sizes) {
   if (fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
     return absl::UnavailableError("shared memory: cannot be sealed");
   }
-  return MapChecked(std::move(fd), sizes);
+  absl::StatusOr<SharedMemory> made = MapChecked(std::move(fd), sizes);
+  if (made.ok()) {
+    made->charged_bytes_ = static_cast<std::int64_t>(sizes.total());
+    alive_bytes_ += made->charged_bytes_;
+  }
+  return made;
 }
 
 absl::StatusOr<SharedMemory> SharedMemory::Map(UniqueFd fd, const RingSizes& sizes) {
@@ -62,10 +67,44 @@ absl::StatusOr<SharedMemory> SharedMemory::MapChecked(UniqueFd fd, const RingSiz
 SharedMemory::SharedMemory(SharedMemory&& other) noexcept
     : fd_(std::move(other.fd_)),
       begin_(std::exchange(other.begin_, nullptr)),
-      sizes_(other.sizes_) {}
+      sizes_(other.sizes_),
+      charged_bytes_(std::exchange(other.charged_bytes_, 0)) {}
 
 SharedMemory::~SharedMemory() {
-  if (begin_ != nullptr) munmap(begin_, sizes_.total());
+  if (begin_ == nullptr) return;
+  if (charged_bytes_ > 0) {
+    madvise(begin_, sizes_.total(), MADV_REMOVE);
+    alive_bytes_ -= charged_bytes_;
+  }
+  munmap(begin_, sizes_.total());
+}
+
+// Where the system's pages are larger than kLeastBytes, what does not begin with one stays.
+void SharedMemory::GiveBack(const std::uint8_t* begin, std::size_t bytes) {
+  if (bytes == 0) return;
+  if (madvise(const_cast<std::uint8_t*>(begin), bytes, MADV_REMOVE) != 0) return;
+  charged_bytes_ -= static_cast<std::int64_t>(bytes);
+  alive_bytes_ -= static_cast<std::int64_t>(bytes);
+}
+
+void SharedMemory::GiveBackAllButUnread() {
+  if (charged_bytes_ != static_cast<std::int64_t>(sizes_.total())) return;
+  GiveBack(to_server().data(), to_server().size());
+  const std::span<std::uint8_t> ring = to_client();
+  const std::uint32_t written = words().to_client.written.load();
+  const std::uint32_t unread = written - words().to_client.read.load();
+  if (unread == 0 || unread > ring.size()) return GiveBack(ring.data(), ring.size());
+  const std::size_t mask = ring.size() - 1;
+  const std::size_t first = (written - unread) & mask;
+  const std::size_t last = (written - 1) & mask;
+  const std::size_t begin = first & ~std::size_t{kLeastBytes - 1};
+  const std::size_t end = (last | (kLeastBytes - 1)) + 1;
+  if (first <= last) {
+    GiveBack(ring.data(), begin);
+    GiveBack(ring.data() + end, ring.size() - end);
+  } else if (end < begin) {  // the unread bytes go on at the front
+    GiveBack(ring.data() + end, begin - end);
+  }
 }
 
 }  // namespace maskd::ring

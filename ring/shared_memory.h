@@ -6,7 +6,9 @@
 // Bounds   the server makes it with a size that is sealed: neither side can shorten it under the
 //          other, so reading it never faults.
 // Trust    each side writes its own words and takes the other's for claims (byte_ring.h).
-// Ownership  the memory lasts as long as either side has it mapped.
+// Ownership  the memory lasts as long as either side has it mapped or open. Its pages are those of
+//          the side that made it and go back to the system with that one's end, whatever the other
+//          side keeps: what it still has then reads as zeros.
 #ifndef MASKD_RING_SHARED_MEMORY_H_
 #define MASKD_RING_SHARED_MEMORY_H_
 
@@ -14,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -78,14 +81,28 @@ class SharedMemory {
   // For the other side, once: what is mapped here stays.
   UniqueFd TakeFd() { return std::move(fd_); }
 
+  // For its maker, when it writes no more: gives back the pages that hold nothing which the other
+  // side has still to read.
+  void GiveBackAllButUnread();
+
+  // Of alive_bytes().
+  [[nodiscard]] std::int64_t charged_bytes() const { return charged_bytes_; }
+  // Bytes that count as this process's: all of what was made and has its end to come, less what was
+  // given back. Any thread.
+  static std::int64_t alive_bytes() { return alive_bytes_.load(std::memory_order_relaxed); }
+
  private:
   SharedMemory(UniqueFd fd, std::uint8_t* begin, const RingSizes& sizes)
       : fd_(std::move(fd)), begin_(begin), sizes_(sizes) {}
   static absl::StatusOr<SharedMemory> MapChecked(UniqueFd fd, const RingSizes& sizes);
+  void GiveBack(const std::uint8_t* begin, std::size_t bytes);
+
+  inline static std::atomic<std::int64_t> alive_bytes_ = 0;
 
   UniqueFd fd_;
   std::uint8_t* begin_;
   RingSizes sizes_;
+  std::int64_t charged_bytes_ = 0;  // of alive_bytes_; 0 where another process has made it
 };
 
 }  // namespace maskd::ring

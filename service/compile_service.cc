@@ -1,6 +1,7 @@
 #include "service/compile_service.h"
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,8 @@ namespace {
 constexpr std::chrono::milliseconds kWaitSlice{4};
 // Bytes at most of Explain's forced prefix.
 constexpr int kForcedPrefixBytes = 256;
+// Replies that nobody counts: so many can wait as there are threads.
+constexpr std::int64_t kSmallReplyBytes = 16 << 10;
 
 absl::Status WhyCancelled(const grpc::ServerContext& context) {
   return context.deadline() <= std::chrono::system_clock::now()
@@ -57,21 +60,28 @@ absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
 
 }  // namespace
 
-grpc::Status CompileService::Compile(grpc::ServerContext* context,
-                                     const v1::CompileRequest* request,
-                                     v1::CompileResponse* response) {
-  return End(OrOutOfMemory([&] { return DoCompile(*request, context, response); }));
+grpc::Status CompileService::StreamedCompile(grpc::ServerContext* context,
+                                             Call<v1::CompileRequest, v1::CompileResponse>* call) {
+  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
+    return End(OrOutOfMemory([&] { return DoCompile(request, context, response); }), context,
+               response);
+  });
 }
 
-grpc::Status CompileService::Check(grpc::ServerContext* context, const v1::CheckRequest* request,
-                                   v1::CheckResponse* response) {
-  return End(OrOutOfMemory([&] { return DoCheck(*request, context, response); }));
+grpc::Status CompileService::StreamedCheck(grpc::ServerContext* context,
+                                           Call<v1::CheckRequest, v1::CheckResponse>* call) {
+  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
+    return End(OrOutOfMemory([&] { return DoCheck(request, context, response); }), context,
+               response);
+  });
 }
 
-grpc::Status CompileService::Explain(grpc::ServerContext* context,
-                                     const v1::ExplainRequest* request,
-                                     v1::ExplainResponse* response) {
-  return End(OrOutOfMemory([&] { return DoExplain(*request, context, response); }));
+grpc::Status CompileService::StreamedExplain(grpc::ServerContext* context,
+                                             Call<v1::ExplainRequest, v1::ExplainResponse>* call) {
+  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
+    return End(OrOutOfMemory([&] { return DoExplain(request, context, response); }), context,
+               response);
+  });
 }
 
 template <typename Request>
@@ -156,7 +166,12 @@ absl::Status CompileService::DoExplain(const v1::ExplainRequest& request,
   return absl::OkStatus();
 }
 
-grpc::Status CompileService::End(const absl::Status& status) const {
+grpc::Status CompileService::End(absl::Status status, const grpc::ServerContext* context,
+                                 google::protobuf::Message* response) const {
+  if (status.ok()) {
+    const auto bytes = static_cast<std::int64_t>(response->ByteSizeLong());
+    if (bytes > kSmallReplyBytes) status = calls_->CountReply(context, 2 * bytes);
+  }
   if (!status.ok()) {
     metrics_->Refused(absl::StatusCodeToString(status.code()));
   }

@@ -7,28 +7,33 @@
 #define MASKD_SERVICE_COMPILE_SERVICE_H_
 
 #include "absl/status/status.h"
+#include "google/protobuf/message.h"
 #include <grpcpp/server_context.h>
 
 #include "maskd/v1/compile_service.grpc.pb.h"
 #include "metrics/registry.h"
 #include "service/grammar_store.h"
 #include "service/tokenizer_store.h"
+#include "service/unary_calls.h"
 
 namespace maskd::service {
 
-class CompileService final : public v1::CompileService::Service {
+class CompileService final : public v1::CompileService::StreamedUnaryService {
  public:
   // Nothing is owned.
-  CompileService(const TokenizerStore* tokenizers, GrammarStore* grammars,
+  CompileService(const TokenizerStore* tokenizers, GrammarStore* grammars, UnaryCalls* calls,
                  metrics::Metrics* metrics)
-      : tokenizers_(tokenizers), grammars_(grammars), metrics_(metrics) {}
+      : tokenizers_(tokenizers), grammars_(grammars), calls_(calls), metrics_(metrics) {}
 
-  grpc::Status Compile(grpc::ServerContext* context, const v1::CompileRequest* request,
-                       v1::CompileResponse* response) override;
-  grpc::Status Check(grpc::ServerContext* context, const v1::CheckRequest* request,
-                     v1::CheckResponse* response) override;
-  grpc::Status Explain(grpc::ServerContext* context, const v1::ExplainRequest* request,
-                       v1::ExplainResponse* response) override;
+  template <typename Request, typename Response>
+  using Call = grpc::ServerUnaryStreamer<Request, Response>;
+
+  grpc::Status StreamedCompile(grpc::ServerContext* context,
+                               Call<v1::CompileRequest, v1::CompileResponse>* call) override;
+  grpc::Status StreamedCheck(grpc::ServerContext* context,
+                             Call<v1::CheckRequest, v1::CheckResponse>* call) override;
+  grpc::Status StreamedExplain(grpc::ServerContext* context,
+                               Call<v1::ExplainRequest, v1::ExplainResponse>* call) override;
 
  private:
   // A compiled grammar and how it came.
@@ -46,10 +51,13 @@ class CompileService final : public v1::CompileService::Service {
                        v1::CheckResponse* response);
   absl::Status DoExplain(const v1::ExplainRequest& request, grpc::ServerContext* context,
                          v1::ExplainResponse* response);
-  grpc::Status End(const absl::Status& status) const;
+  // Ends a call with its reply, unless it does not fit among those that nobody has read.
+  grpc::Status End(absl::Status status, const grpc::ServerContext* context,
+                   google::protobuf::Message* response) const;
 
   const TokenizerStore* const tokenizers_;
   GrammarStore* const grammars_;
+  UnaryCalls* const calls_;
   metrics::Metrics* const metrics_;
 };
 

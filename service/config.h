@@ -61,6 +61,12 @@ struct Config {
   std::int64_t max_row_tokens = std::int64_t{1} << 20;
   // --max_message_bytes: one message of a client.
   std::int64_t max_message_bytes = std::int64_t{16} << 20;
+  // --max_reply_bytes: the reply to one step, in masks and snapshots.
+  std::int64_t max_reply_bytes = std::int64_t{64} << 20;
+  // --max_receiving_bytes: messages of other calls than Decode that are being received, together.
+  std::int64_t max_receiving_bytes = std::int64_t{256} << 20;
+  // --max_unread_reply_bytes: replies of other calls that were made and not sent, all together.
+  std::int64_t max_unread_reply_bytes = std::int64_t{128} << 20;
   // --max_wait_for_compile_ms: longest that a step may wait for its compiling rows.
   std::int64_t max_wait_for_compile_ms = 10'000;
   // --max_source_bytes, --max_compile_work, --max_grammar_bytes: the grammar core's bounds.

@@ -64,6 +64,7 @@ DecodeStream::DecodeStream(const StreamHost* host, RawMaskService* service,
 DecodeStream::~DecodeStream() {
   LetGo();
   --*live_;
+  *host_->queued_bytes -= queued_bytes_;
 }
 
 void DecodeStream::LetGo() {
@@ -114,7 +115,7 @@ void DecodeStream::Handle(Kind kind, bool ok) {
     case kWritten:
       writing_ = false;
       broken_ |= !ok;
-      outgoing_.pop_front();
+      TakeWritten();
       return;
     case kStepDone:
       stepping_ = false;
@@ -147,7 +148,8 @@ void DecodeStream::Advance() {
     call_.Write(outgoing_.front(), Begin(kWritten));
   }
   if (is_open()) {
-    if (!reading_ && !stepping_ && outgoing_.size() < kMaxQueued) {
+    if (!reading_ && !stepping_ && outgoing_.size() < kMaxQueued &&
+        queued_bytes_ <= kMaxQueuedBytes) {
       reading_ = true;
       call_.Read(&incoming_, Begin(kRead));
     }
@@ -260,7 +262,7 @@ void DecodeStream::UseMemory() {
     memory_stream_ = std::make_unique<MemoryStream>(
         *std::move(offered_), std::move(standby_),
         static_cast<std::size_t>(host_->limits.max_step_bytes), host_->awake, exchange_.get(),
-        [this] { Notify(kMemoryEnded); });
+        host_->offers, [this] { Notify(kMemoryEnded); });
   }
   offered_.reset();
   standby_.reset();
@@ -309,11 +311,23 @@ void DecodeStream::SendReply() {
     return End(reply_.status());
   }
   const grpc::Slice slice(reply_->data(), reply_->size());
-  outgoing_.emplace_back(&slice, 1);
+  Queue(grpc::ByteBuffer(&slice, 1));
 }
 
-void DecodeStream::Send(const v1::DecodeResponse& response) {
-  outgoing_.push_back(Serialize(response));
+void DecodeStream::Send(const v1::DecodeResponse& response) { Queue(Serialize(response)); }
+
+void DecodeStream::Queue(grpc::ByteBuffer message) {
+  const auto bytes = static_cast<std::int64_t>(message.Length());
+  queued_bytes_ += bytes;
+  *host_->queued_bytes += bytes;
+  outgoing_.push_back(std::move(message));
+}
+
+void DecodeStream::TakeWritten() {
+  const auto bytes = static_cast<std::int64_t>(outgoing_.front().Length());
+  queued_bytes_ -= bytes;
+  *host_->queued_bytes -= bytes;
+  outgoing_.pop_front();
 }
 
 void DecodeStream::End(absl::Status status) {

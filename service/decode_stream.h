@@ -10,8 +10,9 @@
 //          text runs on a StepThreads' thread meanwhile, and holds up no other stream. Where the
 //          queue has other streams, a step is given away at its first mask that is to be made, to
 //          threads that no compile uses.
-// Slow readers  a message is read only while fewer than kMaxQueued replies wait to be written, so a
-//          client that does not read is not read from, and costs no more than those.
+// Slow readers  a message is read only while fewer than kMaxQueued replies of kMaxQueuedBytes wait
+//          to be written, so a client that does not read is not read from, and costs no more than
+//          those and one more.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
 // Threads  all of it on the thread of its queue, but the step that was given away and the
 //          MemoryStream's. Notices of other threads only wake that one.
@@ -55,6 +56,8 @@ class DecodeStream {
  public:
   // Replies that may wait for the client to read.
   static constexpr std::size_t kMaxQueued = 4;
+  // Their bytes, past which no further one is made.
+  static constexpr std::int64_t kMaxQueuedBytes = 16 << 20;
 
   // Asks for the next call on `queue`; another one is asked for when it comes. `*live` counts the
   // streams of the queue, this one and those to come; it is changed on the queue's thread alone.
@@ -115,6 +118,8 @@ class DecodeStream {
   void Send(const v1::DecodeResponse& response);
   // Frees its rows.
   void LetGo();
+  void Queue(grpc::ByteBuffer message);
+  void TakeWritten();
   // The first reason counts.
   void End(absl::Status status);
   // Whether more is to be answered; and read.
@@ -136,6 +141,7 @@ class DecodeStream {
 
   grpc::ByteBuffer incoming_;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first is being written if writing_
+  std::int64_t queued_bytes_ = 0;          // of those
   bool reading_ = false;
   bool writing_ = false;
   bool stepping_ = false;  // on another thread

@@ -1,5 +1,6 @@
 #include "service/mask_forms.h"
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -18,6 +19,9 @@ constexpr std::int64_t kWorthADeltaBytes = 64;
 
 // Masks remembered at most; those without a slot are then forgotten.
 constexpr std::size_t kMaxKnown = 1 << 14;
+
+// Bytes of their ids, at most, before the same.
+constexpr std::int64_t kMaxListBytes = 16 << 20;
 
 // That of masks made for one call.
 constexpr std::uint64_t kNoSerial = 0;
@@ -45,6 +49,13 @@ std::int64_t DeltaBytes(const MaskDelta& delta) {
 
 std::int64_t DenseBytes(const TokenMask& mask) {
   return kHeaderBytes + static_cast<std::int64_t>(mask.word_count() * sizeof(std::int32_t));
+}
+
+// Of a slot and its tag, at most.
+constexpr std::int64_t kSlotBytes = 8;
+
+MaskForm SameAs(int slot) {
+  return {.kind = MaskForm::Kind::kSameAs, .slot = slot, .bytes = kSlotBytes};
 }
 
 Ids AllowedIds(const TokenMask& mask, int count) {
@@ -83,6 +94,7 @@ MaskForm MaskForms::Say(const MaskRef& mask) {
 MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
   Known known;
   known.cost_bytes = DenseBytes(mask);
+  known.alone.bytes = kSlotBytes + std::max<std::int64_t>(4 * terms_.mask_words, known.cost_bytes);
   const int allowed = known.allowed_count = mask.CountAllowed();
   const bool few_allowed = allowed <= mask.vocab_size() / 2;
   const int listed = few_allowed ? allowed : mask.vocab_size() - allowed;
@@ -92,6 +104,7 @@ MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
   const std::int64_t bytes = ListBytes(ids);
   if (bytes >= known.cost_bytes) return known;
   known.cost_bytes = bytes;
+  known.alone.bytes = kSlotBytes + bytes;
   known.alone.kind = few_allowed ? MaskForm::Kind::kAllowedIds : MaskForm::Kind::kForbiddenIds;
   known.alone.ids = std::make_shared<const Ids>(std::move(ids));
   return known;
@@ -100,7 +113,7 @@ MaskForms::Known MaskForms::SayAlone(const TokenMask& mask) const {
 MaskForm MaskForms::SayKnown(const MaskRef& mask, Known* known) {
   if (known->slot >= 0 && terms_.same_as) {
     dictionary_.Touch(known->slot);
-    return MaskForm{.kind = MaskForm::Kind::kSameAs, .slot = known->slot};
+    return SameAs(known->slot);
   }
   if (terms_.dictionary_size == 0 || known->cost_bytes <= kWorthASlotBytes) return known->alone;
   MaskForm form = known->alone;
@@ -112,12 +125,12 @@ MaskForm MaskForms::SayKnown(const MaskRef& mask, Known* known) {
       known->slot = delta->base;
       Name(known->slot, mask->serial());
     }
-    return MaskForm{.kind = MaskForm::Kind::kSameAs, .slot = delta->base};
+    return SameAs(delta->base);
   }
   if (delta.has_value() && terms_.delta) {
     dictionary_.Touch(delta->base);
-    form = MaskForm{.kind = MaskForm::Kind::kDelta,
-                    .delta = std::make_shared<const MaskDelta>(*std::move(delta))};
+    form = MaskForm{.kind = MaskForm::Kind::kDelta, .bytes = kSlotBytes + DeltaBytes(*delta)};
+    form.delta = std::make_shared<const MaskDelta>(*std::move(delta));
   }
   if (known->slot < 0) {
     known->slot = Put(mask, *known);
@@ -135,8 +148,12 @@ std::optional<MaskDelta> MaskForms::FindDelta(const TokenMask& mask, const Known
 }
 
 MaskForms::Known* MaskForms::Remember(std::uint64_t serial, Known known) {
-  if (known_.size() >= kMaxKnown) {
+  if (known_.size() >= kMaxKnown || listed_bytes_ >= kMaxListBytes) {
     absl::erase_if(known_, [](const auto& entry) { return entry.second.slot < 0; });
+    listed_bytes_ = 0;
+  }
+  if (known.alone.ids != nullptr) {
+    listed_bytes_ += static_cast<std::int64_t>(known.alone.ids->size() * sizeof(TokenId));
   }
   return &known_.insert_or_assign(serial, std::move(known)).first->second;
 }

@@ -8,6 +8,8 @@
 //          the grammar it was said for; masks made for one call are compared by their words.
 // Cost        a mask said before: one look-up. A new one: a count of its bits, and comparisons with
 //          the dictionary that stop early.
+// Memory      the dictionary's masks with their ids, and at most 16 MiB of ids of other masks that
+//             were said before.
 // Threads     one thread at a time.
 #ifndef MASKD_SERVICE_MASK_FORMS_H_
 #define MASKD_SERVICE_MASK_FORMS_H_
@@ -31,6 +33,7 @@ struct FormTerms {
   bool forbidden_ids = false;
   bool delta = false;
   int dictionary_size = 0;  // masks; 0 exactly if neither same_as nor delta is used
+  int mask_words = 0;       // of a dense mask; 0: as wide as the vocabulary
   // What positions may carry beside their masks.
   bool temperature = false;
   bool biases = false;
@@ -44,6 +47,7 @@ struct MaskForm {
   std::shared_ptr<const std::vector<TokenId>> ids = nullptr;  // of the two lists, ascending
   std::shared_ptr<const MaskDelta> delta = nullptr;           // of kDelta
   std::optional<int> put = std::nullopt;                      // the slot it shall be kept in
+  std::int64_t bytes = 0;  // on the wire, but for the position's header
 };
 
 class MaskForms {
@@ -73,7 +77,8 @@ class MaskForms {
   const FormTerms terms_;
   MaskDictionary dictionary_;
   absl::flat_hash_map<std::uint64_t, Known> known_;  // by serial()
-  std::vector<std::uint64_t> in_slot_;               // serial() of each slot's mask
+  std::int64_t listed_bytes_ = 0;       // of ids, since masks without a slot were forgotten
+  std::vector<std::uint64_t> in_slot_;  // serial() of each slot's mask
 };
 
 }  // namespace maskd::service

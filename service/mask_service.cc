@@ -40,6 +40,7 @@ MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
             .streams = &streams_,
             .threads = &threads_,
             .offers = &offers_,
+            .queued_bytes = &queued_bytes_,
             .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr} {}
 
 MaskService::~MaskService() {

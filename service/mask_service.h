@@ -6,7 +6,9 @@
 #ifndef MASKD_SERVICE_MASK_SERVICE_H_
 #define MASKD_SERVICE_MASK_SERVICE_H_
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +52,9 @@ class MaskService {
   // Refuses new streams, tells the open ones to go away, and waits until they have or `deadline`.
   void Drain(std::chrono::steady_clock::time_point deadline);
 
+  // Bytes of replies that wait to be written, of all streams over gRPC. Any thread.
+  [[nodiscard]] std::int64_t queued_bytes() const { return queued_bytes_; }
+
   // Waits for the end of the threads, which comes when the server was shut down.
   void Join();
 
@@ -67,6 +72,7 @@ class MaskService {
   StepThreads threads_;
   std::optional<cache::WorkPool> mask_makers_;
   MemoryOffers offers_;
+  std::atomic<std::int64_t> queued_bytes_ = 0;
   const StreamHost host_;
   RawMaskService service_;
   std::vector<std::unique_ptr<Queue>> queues_;

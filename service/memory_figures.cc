@@ -1,7 +1,11 @@
 #include "service/memory_figures.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
+
+#include "grammar_core/compile/compiled_grammar.h"
 
 namespace maskd::service {
 namespace {
@@ -46,6 +50,20 @@ std::vector<Figure> MemoryFigures(const memory::Accountant::Figures& figures,
         figures.shrinks[static_cast<std::size_t>(part)], &all);
   }
   return all;
+}
+
+std::vector<Figure> GrammarFigures(const std::vector<cache::GrammarPtr>& grammars) {
+  std::int64_t fullest = 0;
+  for (const cache::GrammarPtr& grammar : grammars) {
+    const GrammarCosts costs = grammar->costs();
+    fullest = std::max(fullest, costs.held_bytes + costs.mask_bytes);
+  }
+  return {
+      {.name = metrics::kFullestGrammarBytes, .value = static_cast<double>(fullest)},
+      {.name = metrics::kGenerationsRenewedTotal,
+       .type = Figure::Type::kCounter,
+       .value = static_cast<double>(CompiledGrammar::TotalRenewals())},
+  };
 }
 
 std::vector<Figure> ProcessFigures(const memory::ProcessFigures& process) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cache/single_flight.h"
 #include "memory/accountant.h"
 #include "memory/process_memory.h"
 #include "metrics/figures.h"
@@ -15,6 +16,10 @@ namespace maskd::service {
 // nobody; "heap_idle"; "outside_heap"; "image", program and libraries.
 std::vector<metrics::Figure> MemoryFigures(const memory::Accountant::Figures& figures,
                                            std::int64_t limit_bytes);
+
+// Of the grammars that somebody holds: how large the largest is, masks included, and how often one
+// was renewed (automaton/generations.h).
+std::vector<metrics::Figure> GrammarFigures(const std::vector<cache::GrammarPtr>& grammars);
 
 // process_*.
 std::vector<metrics::Figure> ProcessFigures(const memory::ProcessFigures& process);

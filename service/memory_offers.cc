@@ -30,6 +30,19 @@ absl::StatusOr<MemoryOffers::Offer> MemoryOffers::Add(ring::UniqueFd fd,
   return Offer(this, *std::move(token));
 }
 
+void MemoryOffers::Retire(ring::SharedMemory memory) {
+  memory.GiveBackAllButUnread();
+  std::vector<ring::SharedMemory> gone;  // without the lock: giving back takes time
+  const MutexLock lock(&mutex_);
+  ended_bytes_ += memory.charged_bytes();
+  ended_.push_back(std::move(memory));
+  while (ended_.size() > kMaxEnded || ended_bytes_ > kMaxEndedBytes) {
+    ended_bytes_ -= ended_.front().charged_bytes();
+    gone.push_back(std::move(ended_.front()));
+    ended_.pop_front();
+  }
+}
+
 ring::UniqueFd MemoryOffers::Take(absl::string_view token) {
   const MutexLock lock(&mutex_);
   auto found = waiting_.extract(token);

@@ -1,15 +1,22 @@
 // Shared memory that streams have been offered and not fetched yet, by the token that each was
-// told; and the sockets at which it is fetched. docs/transports.md has the rules.
+// told; the sockets at which it is fetched; and what of it is left when a stream has ended.
+// docs/transports.md has the rules.
 //
+// Ended    a client may still read its last replies: they stay until kMaxEnded further streams have
+//          ended, or until they are more than kMaxEndedBytes in all.
 // Threads   any. A stream is told with the lock held: what tells it must neither block nor come
 //           back here.
 // Ownership offers must not outlive this.
 #ifndef MASKD_SERVICE_MEMORY_OFFERS_H_
 #define MASKD_SERVICE_MEMORY_OFFERS_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -20,12 +27,16 @@
 
 #include "grammar_core/base/mutex.h"
 #include "ring/handover.h"
+#include "ring/shared_memory.h"
 #include "ring/unique_fd.h"
 
 namespace maskd::service {
 
 class MemoryOffers {
  public:
+  static constexpr std::size_t kMaxEnded = 64;
+  static constexpr std::int64_t kMaxEndedBytes = 32 << 20;
+
   MemoryOffers() = default;
   MemoryOffers(const MemoryOffers&) = delete;
   MemoryOffers& operator=(const MemoryOffers&) = delete;
@@ -60,6 +71,9 @@ class MemoryOffers {
   absl::StatusOr<Offer> Add(ring::UniqueFd fd, std::function<void()> tell_fetched)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Takes the memory of a stream that has ended: its pages go back, the last replies' later.
+  void Retire(ring::SharedMemory memory) ABSL_LOCKS_EXCLUDED(mutex_);
+
  private:
   struct Waiting {
     ring::UniqueFd fd;
@@ -72,6 +86,8 @@ class MemoryOffers {
 
   Mutex mutex_;
   absl::flat_hash_map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::deque<ring::SharedMemory> ended_ ABSL_GUARDED_BY(mutex_);  // the oldest first
+  std::int64_t ended_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::unique_ptr<ring::HandoverPort>> ports_;  // last: their threads use the above
 };
 

@@ -18,10 +18,11 @@ absl::Status Stopped() { return absl::CancelledError("the stream was cancelled")
 
 MemoryStream::MemoryStream(ring::SharedMemory memory, std::unique_ptr<StandbyThread> thread,
                            std::size_t max_step_bytes, absl::Duration awake, StepExchange* exchange,
-                           std::function<void()> ended)
+                           MemoryOffers* offers, std::function<void()> ended)
     : channel_(std::move(memory), ring::Side::kServer, max_step_bytes),
       awake_(awake),
       exchange_(exchange),
+      offers_(offers),
       thread_(std::move(thread)) {
   thread_->Run([this, ended = std::move(ended)] {
     status_ = OrOutOfMemory([this] { return Serve(); });
@@ -32,6 +33,7 @@ MemoryStream::MemoryStream(ring::SharedMemory memory, std::unique_ptr<StandbyThr
 MemoryStream::~MemoryStream() {
   Stop();
   thread_ = nullptr;
+  offers_->Retire(channel_.TakeMemory());
 }
 
 void MemoryStream::HalfClose() {

@@ -18,6 +18,7 @@
 
 #include "ring/channel.h"
 #include "ring/shared_memory.h"
+#include "service/memory_offers.h"
 #include "service/standby_thread.h"
 #include "service/step_exchange.h"
 
@@ -26,10 +27,10 @@ namespace maskd::service {
 class MemoryStream {
  public:
   // `exchange` is this one's until the end. `thread` sleeps when no step has come for `awake`.
-  // `ended` is called once, as the last that the thread does.
+  // `ended` is called once, as the last that the thread does. `offers` takes the memory back.
   MemoryStream(ring::SharedMemory memory, std::unique_ptr<StandbyThread> thread,
                std::size_t max_step_bytes, absl::Duration awake, StepExchange* exchange,
-               std::function<void()> ended);
+               MemoryOffers* offers, std::function<void()> ended);
   // Stop()s and waits for the thread.
   ~MemoryStream();
   MemoryStream(const MemoryStream&) = delete;
@@ -53,6 +54,7 @@ class MemoryStream {
   ring::Channel channel_;
   const absl::Duration awake_;
   StepExchange* const exchange_;
+  MemoryOffers* const offers_;
   std::atomic<bool> half_closed_ = false;
   std::atomic<bool> stopped_ = false;
   absl::Status status_;

@@ -29,6 +29,11 @@ bool NeedsMessage(const RowResult& row) {
 
 }  // namespace
 
+void BackwardWriter::Trim(std::size_t bytes) {
+  if (buffer_.size() > bytes) buffer_ = std::vector<std::uint8_t>();
+  Clear();
+}
+
 std::uint8_t* BackwardWriter::Prepend(std::size_t count) {
   if (begin_ < count) {
     const std::size_t used = size();

@@ -22,6 +22,8 @@ namespace maskd::service {
 class BackwardWriter {
  public:
   void Clear() { begin_ = buffer_.size(); }
+  // Clears it and keeps no more memory than for `bytes`.
+  void Trim(std::size_t bytes);
   [[nodiscard]] std::size_t size() const { return buffer_.size() - begin_; }
   // What was written, until the next call.
   [[nodiscard]] absl::string_view bytes() const {
@@ -49,7 +51,12 @@ class ReplyWriter {
   // The bytes live until the next call.
   absl::string_view Write(const StepResult& result, int mask_words);
 
+  // Ends the life of the bytes: the memory of large ones is kept for no other reply.
+  void Release() { out_.Trim(kKeptBytes); }
+
  private:
+  static constexpr std::size_t kKeptBytes = 4 << 20;
+
   void WriteSnapshot(const RowSnapshot& snapshot);
   void WriteRow(const RowResult& row);
   void WriteFields(const RowResult& row);

@@ -185,6 +185,7 @@ void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const Stream
   wire->set_max_step_bytes(static_cast<std::uint64_t>(limits.max_step_bytes));
   wire->set_max_row_tokens(static_cast<std::uint32_t>(limits.max_row_tokens));
   wire->set_max_draft_tokens(static_cast<std::uint32_t>(limits.max_draft_tokens));
+  wire->set_max_reply_bytes(static_cast<std::uint64_t>(limits.max_reply_bytes));
   wire->set_max_wait_for_compile_ms(static_cast<std::uint32_t>(limits.max_wait_ms));
 }
 

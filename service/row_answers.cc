@@ -1,14 +1,24 @@
 #include "service/row_answers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
+
+#include "grammar_core/base/error.h"
 
 namespace maskd::service {
 namespace {
 
 // Forced bytes that are looked for, at most.
 constexpr int kForcedBytes = 512;
+
+// Of a row or snapshot on the wire beside its masks, tokens and error; of a position beside its
+// mask, on the wire and here until the next step; of one bias; of one token or id.
+constexpr std::int64_t kPartBytes = 256;
+constexpr std::int64_t kPositionBytes = sizeof(Position);
+constexpr std::int64_t kBiasBytes = 16;
+constexpr std::int64_t kTokenBytes = 5;
 
 RowState StateOf(const SequencePosition& position) {
   switch (position.state) {
@@ -34,12 +44,60 @@ int CountAccepted(const std::vector<SequencePosition>& positions) {
          1;
 }
 
+std::int64_t DenseBytes(int mask_words, int vocab_size) {
+  return std::int64_t{4} * std::max(mask_words, MaskWordCount(vocab_size));
+}
+
+std::int64_t BytesOf(const ForcedTokens& forced) {
+  return static_cast<std::int64_t>(forced.bytes.size()) +
+         2 * kTokenBytes * static_cast<std::int64_t>(forced.tokens.size());
+}
+
 }  // namespace
+
+RowAnswers::RowAnswers(const FormTerms& terms, int vocab_size, std::int64_t max_reply_bytes,
+                       PlacesAhead* ahead)
+    : forms_(terms),
+      mask_bytes_(DenseBytes(0, vocab_size)),
+      position_bytes_(kPositionBytes + DenseBytes(terms.mask_words, vocab_size)),
+      max_reply_bytes_(max_reply_bytes),
+      ahead_(ahead) {}
+
+void RowAnswers::BeginReply(std::size_t parts, std::int64_t bytes) {
+  reply_bytes_ = kPartBytes * static_cast<std::int64_t>(parts) + bytes;
+}
+
+absl::Status RowAnswers::TakeRoom(const Sequence& sequence, const RowOptions& options) {
+  auto tokens = std::int64_t{sequence.token_count()} + std::ssize(options.stop_ids);
+  if (options.gate.has_value()) {
+    tokens += std::ssize(options.gate->end_tokens) + std::ssize(options.gate->prompt_tail);
+  }
+  const std::int64_t needed =
+      reply_bytes_ + kTokenBytes * tokens + kBiasBytes * std::ssize(options.biases);
+  if (needed > max_reply_bytes_) {
+    return LimitExceeded("snapshot", "max_reply_bytes", max_reply_bytes_, needed);
+  }
+  reply_bytes_ = needed;
+  return absl::OkStatus();
+}
+
+absl::Status RowAnswers::CheckRoom(const Sequence& sequence, const StreamRow& row) const {
+  const auto biases = static_cast<std::int64_t>(row.options->biases.size());
+  const std::int64_t drafts =
+      row.asked == nullptr ? 0 : static_cast<std::int64_t>(row.asked->drafts.size());
+  const std::int64_t position =
+      sequence.finished() ? kPositionBytes : position_bytes_ + kBiasBytes * biases;
+  const std::int64_t needed = reply_bytes_ + (1 + drafts) * position;
+  if (needed <= max_reply_bytes_) return absl::OkStatus();
+  return LimitExceeded("positions", "max_reply_bytes", max_reply_bytes_, needed);
+}
 
 bool RowAnswers::Write(NewMasks new_masks, StreamRow* row, RowResult* result) {
   const auto* const sequence = std::get_if<Sequence>(&row->what);
   absl::Status filled;
-  if (sequence != nullptr) {
+  absl::Status room;
+  if (sequence != nullptr) room = CheckRoom(*sequence, *row);
+  if (sequence != nullptr && room.ok()) {
     const Draft draft =
         row->asked == nullptr ? Draft{} : Draft{row->asked->drafts, row->asked->draft_parents};
     filled = sequence->FillPositions(draft, &positions_, new_masks);
@@ -48,13 +106,26 @@ bool RowAnswers::Write(NewMasks new_masks, StreamRow* row, RowResult* result) {
   result->error = std::exchange(row->error, absl::OkStatus());
   result->refused_token = std::exchange(row->refused_token, std::nullopt);
   const RowToMove* const asked = std::exchange(row->asked, nullptr);
-  if (sequence != nullptr) {
+  if (!room.ok()) {
+    WriteRefused(std::move(room), *row, result);
+  } else if (sequence != nullptr) {
     WriteSequence(filled, asked, row, result);
   } else {
     result->state =
         std::holds_alternative<FailedRow>(row->what) ? RowState::kFailed : RowState::kCompiling;
   }
+  reply_bytes_ += static_cast<std::int64_t>(result->error.message().size());
   return true;
+}
+
+// An error of the row's tokens is to be said before that of its masks.
+void RowAnswers::WriteRefused(absl::Status error, const StreamRow& row, RowResult* result) {
+  const auto& sequence = std::get<Sequence>(row.what);
+  result->state = sequence.finished()    ? RowState::kFinished
+                  : sequence.reasoning() ? RowState::kFree
+                                         : RowState::kActive;
+  result->token_count = sequence.token_count();
+  if (result->error.ok()) result->error = std::move(error);
 }
 
 void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* asked, StreamRow* row,
@@ -77,6 +148,7 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
   }
   if (asked != nullptr && asked->want_forced) {
     if (absl::StatusOr<ForcedTokens> forced = sequence.FindForced(kForcedBytes); forced.ok()) {
+      reply_bytes_ += BytesOf(*forced);
       result->forced = *std::move(forced);
     }
   }
@@ -95,15 +167,21 @@ void RowAnswers::WritePositions(const StreamRow& row, RowResult* result) {
 
 Position RowAnswers::WritePosition(const SequencePosition& position, const StreamRow& row) {
   if (position.state == SequencePosition::State::kInvalid) {
+    reply_bytes_ += kPositionBytes;
     return {Position::State::kInvalid};
   }
   if (position.state != SequencePosition::State::kMasked) {
+    reply_bytes_ += kPositionBytes;
     return {};
   }
+  // What nothing else holds lives until the next step, however short it is said.
+  const bool is_own = position.mask.use_count() == 1;
   Position out{Position::State::kMasked, position.mask, forms_.Say(position.mask)};
+  reply_bytes_ += kPositionBytes + std::max(out.form.bytes, is_own ? mask_bytes_ : 0);
   if (position.text_tokens >= 0) {
     out.temperature = row.temperature;
     out.biases = row.options->biases;
+    reply_bytes_ += kBiasBytes * static_cast<std::int64_t>(out.biases.size());
   }
   return out;
 }

@@ -17,9 +17,10 @@
 #include <unistd.h>
 
 #include "grammar_core/mask/mask_store.h"
+#include "grammar_core/mask/token_mask.h"
 #include "service/log.h"
 #include "service/memory_figures.h"
-#include "service/stream_session.h"
+#include "service/row_counts.h"
 
 namespace maskd::service {
 namespace {
@@ -55,13 +56,10 @@ absl::Status CannotListen(absl::string_view address, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", address, why));
 }
 
-std::int64_t AllocatedBytes(const memory::Accountant::Heap& heap) {
-  const std::optional<HeapBytes> bytes = heap.read != nullptr ? heap.read() : std::nullopt;
-  return bytes.has_value() ? bytes->allocated : 0;
-}
-
-std::int64_t MaskBytes(const LoadedTokenizer& tokenizer) {
-  return tokenizer.space()->masks().stats().held_bytes;
+// What a store keeps beside masks: keys, tries and tables. Those count wherever they are.
+std::int64_t BytesBesideMasks(const MaskStore& store) {
+  const MaskStore::Stats stats = store.stats();
+  return stats.held_bytes - stats.mask_bytes;
 }
 
 void LogMark(const memory::Accountant::Passed& passed) {
@@ -82,13 +80,23 @@ memory::Accountant::Options AccountOptions(const MemoryPlan& plan, memory::Accou
 
 void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
   builder->SetMaxReceiveMessageSize(static_cast<int>(config.max_message_bytes));
-  builder->SetMaxSendMessageSize(-1);  // replies are bounded by max_rows and the width
+  builder->SetMaxSendMessageSize(-1);  // replies are bounded by max_reply_bytes
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                               kMinClientPingMs);
+  // More calls than there are threads for could not be answered.
+  builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                              kCallThreads + static_cast<int>(config.max_streams));
+  // Or else each call would be sent more than the 64 KiB that nobody has asked for.
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  // A message would be decompressed before its size is looked at.
+  builder->SetDefaultCompressionAlgorithm(GRPC_COMPRESS_NONE);
+  for (const auto algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+    builder->SetCompressionAlgorithmSupportStatus(algorithm, false);
+  }
   grpc::ResourceQuota quota("maskd");
   quota.SetMaxThreads(kCallThreads);
   builder->SetResourceQuota(quota);
@@ -99,16 +107,13 @@ void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
                                                       memory::Accountant::Heap heap) {
   const MemoryPlan plan = PlanMemory(config);
-  const std::int64_t before = AllocatedBytes(heap);
   absl::StatusOr<std::unique_ptr<const TokenizerStore>> tokenizers =
       TokenizerStore::Load(config.tokenizers, plan.mask_store_bytes);
   if (!tokenizers.ok()) {
     return tokenizers.status();
   }
-  std::int64_t loaded = AllocatedBytes(heap) - before;
-  for (const LoadedTokenizer& tokenizer : (*tokenizers)->all()) loaded -= MaskBytes(tokenizer);
   std::unique_ptr<Server> server(new Server(config, plan, std::move(heap), *std::move(tokenizers)));
-  server->KeepAccount(std::max<std::int64_t>(0, loaded));
+  server->KeepAccount();
   if (absl::Status listening = server->Listen(); !listening.ok()) {
     return listening;
   }
@@ -123,34 +128,69 @@ Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant:
       accountant_(AccountOptions(plan, std::move(heap))),
       tokenizers_(std::move(tokenizers)),
       grammars_(config, &metrics_, {.memory = &accountant_}),
-      compile_service_(tokenizers_.get(), &grammars_, &metrics_),
+      calls_(config),
+      compile_service_(tokenizers_.get(), &grammars_, &calls_, &metrics_),
       mask_service_(config, tokenizers_.get(), &grammars_, &metrics_),
-      tokenizer_service_(tokenizers_.get()),
+      tokenizer_service_(tokenizers_.get(), &calls_),
       ports_(config.listen.size()) {}
 
-void Server::KeepAccount(std::int64_t vocabulary_bytes) {
+// Left out, since only bounds of it are known, which are no part of what is resident: messages that
+// are being received, at most max_receiving_bytes; pages lent to clients that this process has not
+// touched (ring::SharedMemory::alive_bytes() is what is lent in all). What it has touched the
+// accountant knows of the system.
+void Server::KeepAccount() {
   using memory::Part;
-  holders_.push_back(
-      accountant_.Register({.part = Part::kVocabularies,
-                            .held_bytes = [vocabulary_bytes] { return vocabulary_bytes; }}));
-  for (const LoadedTokenizer& tokenizer : tokenizers_->all()) {
-    holders_.push_back(accountant_.Register(
-        {.part = Part::kMasks,
-         .held_bytes = [&tokenizer] { return MaskBytes(tokenizer); },
-         .shrink = [&tokenizer](std::int64_t) { tokenizer.space()->masks().Clear(); }}));
-  }
-  holders_.push_back(
-      accountant_.Register({.part = Part::kGrammars,
-                            .held_bytes = [this] { return grammars_.live().held_bytes(); },
-                            .shrink = [this](std::int64_t bytes) { grammars_.Shrink(bytes); }}));
-  holders_.push_back(accountant_.Register({.part = Part::kRows, .held_bytes = &LiveRowBytes}));
+  const auto keep = [this](memory::Accountant::Holder holder) {
+    holders_.push_back(accountant_.Register(std::move(holder)));
+  };
+  keep({.part = Part::kVocabularies, .held_bytes = [this] { return VocabularyBytes(); }});
+  keep({.part = Part::kMasks,
+        .held_bytes = [this] { return MaskBytes(); },
+        .shrink = [this](std::int64_t bytes) { ShrinkMasks(bytes); }});
+  keep({.part = Part::kGrammars,
+        .held_bytes = [this] { return grammars_.live().held_bytes(); },
+        .shrink = [this](std::int64_t bytes) { grammars_.Shrink(bytes); }});
+  keep({.part = Part::kRows, .held_bytes = &LiveRowBytes});
+  keep({.part = Part::kReplies,
+        .held_bytes = [this] { return mask_service_.queued_bytes() + calls_.unread().bytes(); }});
+  holders_.push_back(accountant_.Register(Part::kRequests, &calls_.received()));
   metrics_.AddFigures([this] { return ReadFigures(); });
   metrics_.AddFigures([] { return ProcessFigures(memory::ReadProcessFigures()); });
 }
 
+std::int64_t Server::VocabularyBytes() const {
+  std::int64_t bytes = 0;
+  for (const LoadedTokenizer& tokenizer : tokenizers_->all()) {
+    bytes += tokenizer.space()->held_bytes();
+  }
+  return bytes;
+}
+
+std::int64_t Server::MaskBytes() const {
+  std::int64_t bytes = StoredMaskBytes();
+  for (const LoadedTokenizer& tokenizer : tokenizers_->all()) {
+    bytes += BytesBesideMasks(tokenizer.space()->masks());
+  }
+  return bytes;
+}
+
+void Server::ShrinkMasks(std::int64_t bytes) {
+  for (const LoadedTokenizer& tokenizer : tokenizers_->all()) {
+    if (bytes <= 0) return;
+    MaskStore& store = tokenizer.space()->masks();
+    const std::int64_t held = store.stats().held_bytes;
+    store.Shrink(std::max<std::int64_t>(0, held - bytes));
+    bytes -= held - store.stats().held_bytes;
+  }
+}
+
 std::vector<metrics::Figure> Server::ReadFigures() {
   grammars_.RemeasureAll();
-  return MemoryFigures(accountant_.Read(), plan_.memory_bytes);
+  std::vector<metrics::Figure> figures = MemoryFigures(accountant_.Read(), plan_.memory_bytes);
+  for (metrics::Figure& figure : GrammarFigures(grammars_.live().all())) {
+    figures.push_back(std::move(figure));
+  }
+  return figures;
 }
 
 // The streams' threads use the server until their last call has ended.

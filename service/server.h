@@ -7,6 +7,7 @@
 #ifndef MASKD_SERVICE_SERVER_H_
 #define MASKD_SERVICE_SERVER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "service/memory_plan.h"
 #include "service/tokenizer_service.h"
 #include "service/tokenizer_store.h"
+#include "service/unary_calls.h"
 
 namespace maskd::service {
 
@@ -42,14 +44,19 @@ class Server {
 
   // Ports taken, one an entry of Config::listen; of no meaning for a Unix socket.
   [[nodiscard]] const std::vector<int>& ports() const { return ports_; }
+  [[nodiscard]] const UnaryCalls& calls() const { return calls_; }
   // 0 without a metrics endpoint.
   [[nodiscard]] int metrics_port() const;
 
  private:
   Server(const Config& config, const MemoryPlan& plan, memory::Accountant::Heap heap,
          std::unique_ptr<const TokenizerStore> tokenizers);
-  // Registers what holds memory. `vocabulary_bytes`: the vocabularies and their indexes.
-  void KeepAccount(std::int64_t vocabulary_bytes);
+  // Registers what holds memory.
+  void KeepAccount();
+  [[nodiscard]] std::int64_t VocabularyBytes() const;
+  // Of all tokenizers: masks, whoever keeps them, and what else their stores hold.
+  [[nodiscard]] std::int64_t MaskBytes() const;
+  void ShrinkMasks(std::int64_t bytes);
   // For each scrape.
   std::vector<metrics::Figure> ReadFigures();
   absl::Status Listen();
@@ -62,6 +69,7 @@ class Server {
   memory::Accountant accountant_;
   std::unique_ptr<const TokenizerStore> tokenizers_;
   GrammarStore grammars_;
+  UnaryCalls calls_;
   CompileService compile_service_;
   MaskService mask_service_;
   TokenizerService tokenizer_service_;

@@ -22,6 +22,7 @@ StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
     : metrics_(host.metrics),
       clock_(&host.grammars->clock()),
       mask_words_(terms.mask_words),
+      max_named_rows_(static_cast<std::size_t>(host.limits.max_named_rows)),
       session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics) {}
 
 absl::Status StepExchange::Begin(absl::string_view bytes) {
@@ -43,6 +44,7 @@ absl::StatusOr<absl::string_view> StepExchange::Finish(const std::function<bool(
 }
 
 void StepExchange::LookAhead() {
+  writer_.Release();
   (void)OrOutOfMemory([&] {
     session_.LookAhead();
     return absl::OkStatus();
@@ -53,7 +55,9 @@ absl::Status StepExchange::DoBegin(absl::string_view bytes) {
   begin_ = clock_->Now();
   received_ = bytes.size();
   if (!std::exchange(has_begun_, true)) metrics_->StreamBegan(transport_);
-  if (absl::Status read = ReadStep(bytes, &step_); !read.ok()) return read;
+  if (absl::Status read = ReadStep(bytes, max_named_rows_, &step_); !read.ok()) {
+    return read;
+  }
   brings_text_ = BringsText(step_);
   return brings_text_ ? absl::OkStatus() : session_.Begin(step_);
 }

@@ -39,10 +39,10 @@ class StepExchange {
   [[nodiscard]] bool takes_long() const { return brings_text_ || session_.waits(); }
   // Between the two, unless takes_long(): see StreamSession. False: Finish() has masks to make.
   bool AnswerKnown();
-  // The reply's bytes, until the next call.
+  // The reply's bytes, until the next call or LookAhead().
   absl::StatusOr<absl::string_view> Finish(const std::function<bool()>& is_cancelled);
 
-  // See StreamSession.
+  // See StreamSession. Ends the life of the reply's bytes.
   void LookAhead();
 
  private:
@@ -52,6 +52,7 @@ class StepExchange {
   metrics::Metrics* const metrics_;
   Clock* const clock_;
   const int mask_words_;
+  const std::size_t max_named_rows_;
   metrics::Transport transport_ = metrics::Transport::kGrpc;
   StreamSession session_;
   StepRequest step_;

@@ -3,6 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
 #include "maskd/v1/mask_service.pb.h"
 #include "protos/wire_fields.h"
 #include "service/errors.h"
@@ -101,8 +104,10 @@ bool ReadFork(WireInput& in, StepRequest* step) {
   return true;
 }
 
-bool ReadIds(WireInput& in, std::uint32_t tag, std::vector<RowId>* ids) {
-  return ReadElements(in, tag, [&] { return in.ReadVarint64(&ids->emplace_back()); });
+// False also for more than `most` ids.
+bool ReadIds(WireInput& in, std::uint32_t tag, std::size_t most, std::vector<RowId>* ids) {
+  return ReadElements(in, tag,
+                      [&] { return ids->size() < most && in.ReadVarint64(&ids->emplace_back()); });
 }
 
 void Reset(StepRequest* step) {
@@ -115,8 +120,10 @@ void Reset(StepRequest* step) {
 }
 
 // The moves keep their memory: `*moves` of them are of this step.
-bool ReadStepField(WireInput& in, std::uint32_t tag, StepRequest* step, std::size_t* moves) {
+bool ReadStepField(WireInput& in, std::uint32_t tag, std::size_t most, StepRequest* step,
+                   std::size_t* moves) {
   using Wire = v1::Step;
+  if (step->opens.size() + *moves + step->forks.size() > most) return false;
   switch (tag) {
     case VarintTag(Wire::kStepFieldNumber):
       return in.ReadVarint64(&step->step);
@@ -128,9 +135,9 @@ bool ReadStepField(WireInput& in, std::uint32_t tag, StepRequest* step, std::siz
     case BytesTag(Wire::kForkFieldNumber):
       return ReadFork(in, step);
     case BytesTag(Wire::kSnapshotFieldNumber):
-      return ReadIds(in, tag, &step->snapshots);
+      return ReadIds(in, tag, most, &step->snapshots);
     case BytesTag(Wire::kCloseFieldNumber):
-      return ReadIds(in, tag, &step->closes);
+      return ReadIds(in, tag, most, &step->closes);
     case VarintTag(Wire::kWaitForCompileMsFieldNumber): {
       std::uint32_t wait_ms = 0;
       const bool whole = in.ReadVarint32(&wait_ms);
@@ -142,23 +149,62 @@ bool ReadStepField(WireInput& in, std::uint32_t tag, StepRequest* step, std::siz
   }
 }
 
-// False: no step, or with more in it than this reads.
-bool ReadPlain(absl::string_view bytes, StepRequest* step) {
+// False: no step, or with more in it than this reads, or than `most` rows.
+bool ReadPlain(absl::string_view bytes, std::size_t most, StepRequest* step) {
   WireInput in = InputOf(bytes);
   in.PushLimit(static_cast<int>(bytes.size()));
   if (in.ReadTag() != BytesTag(v1::DecodeRequest::kStepFieldNumber)) return false;
   Reset(step);
   std::size_t moves = 0;
   const bool whole =
-      ReadNested(in, [&](std::uint32_t tag) { return ReadStepField(in, tag, step, &moves); });
+      ReadNested(in, [&](std::uint32_t tag) { return ReadStepField(in, tag, most, step, &moves); });
   step->moves.resize(moves);
-  return whole && in.BytesUntilLimit() == 0;
+  const std::size_t named = step->opens.size() + moves + step->forks.size() +
+                            step->snapshots.size() + step->closes.size();
+  return whole && named <= most && in.BytesUntilLimit() == 0;
+}
+
+// Rows that a step names, as often as it does; of bytes that are no message, as far as they are.
+std::size_t CountNamed(absl::string_view bytes) {
+  using Wire = v1::Step;
+  std::size_t named = 0;
+  const auto count = [&](WireInput& in, std::uint32_t tag) {
+    switch (tag) {
+      case BytesTag(Wire::kOpenFieldNumber):
+      case BytesTag(Wire::kRowsFieldNumber):
+      case BytesTag(Wire::kForkFieldNumber):
+        ++named;
+        return SkipField(in, tag);
+      case BytesTag(Wire::kSnapshotFieldNumber):
+      case VarintTag(Wire::kSnapshotFieldNumber):
+      case BytesTag(Wire::kCloseFieldNumber):
+      case VarintTag(Wire::kCloseFieldNumber): {
+        std::uint64_t row = 0;
+        return ReadElements(in, tag, [&] { return ++named, in.ReadVarint64(&row); });
+      }
+      default:
+        return SkipField(in, tag);
+    }
+  };
+  WireInput in = InputOf(bytes);
+  in.PushLimit(static_cast<int>(bytes.size()));
+  ReadFields(in, [&](std::uint32_t tag) {
+    if (tag != BytesTag(v1::DecodeRequest::kStepFieldNumber)) return SkipField(in, tag);
+    return ReadNested(in, [&](std::uint32_t inner) { return count(in, inner); });
+  });
+  return named;
 }
 
 }  // namespace
 
-absl::Status ReadStep(absl::string_view bytes, StepRequest* step) {
-  if (ReadPlain(bytes, step)) return absl::OkStatus();
+absl::Status ReadStep(absl::string_view bytes, std::size_t max_named_rows, StepRequest* step) {
+  if (ReadPlain(bytes, max_named_rows, step)) return absl::OkStatus();
+  // A message takes many times the memory of its bytes.
+  if (const std::size_t named = CountNamed(bytes); named > max_named_rows) {
+    return ErrorAt(absl::StatusCode::kResourceExhausted, "step", "LIMIT_EXCEEDED",
+                   absl::StrCat("a step of this stream may name ", max_named_rows,
+                                " rows, and this one names ", named));
+  }
   v1::DecodeRequest request;
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return BadField("", "the message is no DecodeRequest");

@@ -7,6 +7,8 @@
 #ifndef MASKD_SERVICE_STEP_READER_H_
 #define MASKD_SERVICE_STEP_READER_H_
 
+#include <cstddef>
+
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
@@ -14,9 +16,10 @@
 
 namespace maskd::service {
 
-// Into `step`, whose memory is used again. Errors: those of request_reader's ReadStep(), and
-// INVALID_ARGUMENT for what is no message.
-absl::Status ReadStep(absl::string_view bytes, StepRequest* step);
+// Into `step`, whose memory is used again. Errors: those of request_reader's ReadStep(),
+// INVALID_ARGUMENT for what is no message, RESOURCE_EXHAUSTED for more than `max_named_rows` rows
+// in all lists of the step.
+absl::Status ReadStep(absl::string_view bytes, std::size_t max_named_rows, StepRequest* step);
 
 }  // namespace maskd::service
 

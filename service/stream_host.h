@@ -2,6 +2,7 @@
 #ifndef MASKD_SERVICE_STREAM_HOST_H_
 #define MASKD_SERVICE_STREAM_HOST_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "absl/time/time.h"
@@ -28,6 +29,8 @@ struct StreamHost {
   StreamRegistry* streams = nullptr;
   StepThreads* threads = nullptr;
   MemoryOffers* offers = nullptr;
+  // Bytes of replies of all streams that wait to be written.
+  std::atomic<std::int64_t>* queued_bytes = nullptr;
   cache::WorkPool* mask_makers = nullptr;  // null: each stream's own thread makes its masks
 };
 

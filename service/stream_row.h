@@ -44,6 +44,7 @@ struct StreamRow {
   std::optional<RefusedToken> refused_token = std::nullopt;
   std::uint64_t moved_step = 0;     // the last step that moved it
   std::uint64_t answered_step = 0;  // the last step that answered it
+  std::uint64_t snapshot_step = 0;  // the last step that asked for its snapshot
   bool named = false;               // its grammar's id has been said
 };
 

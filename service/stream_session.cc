@@ -1,7 +1,6 @@
 #include "service/stream_session.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <utility>
 
@@ -22,35 +21,7 @@ constexpr milliseconds kWaitSlice{5};
 // Rows of a step below which they are taken as they come.
 constexpr std::size_t kFewRows = 8;
 
-std::atomic<std::int64_t> live_rows = 0;
-
-metrics::RowOutcome OutcomeOf(const RowResult& row) {
-  if (row.refused_token.has_value()) {
-    return metrics::RowOutcome::kRefusedToken;
-  }
-  switch (row.state) {
-    case RowState::kCompiling:
-      return metrics::RowOutcome::kCompiling;
-    case RowState::kFree:
-    case RowState::kActive:
-      return metrics::RowOutcome::kActive;
-    case RowState::kFinished:
-      return metrics::RowOutcome::kFinished;
-    case RowState::kFailed:
-      return metrics::RowOutcome::kFailed;
-    case RowState::kRefused:
-      break;
-  }
-  return metrics::RowOutcome::kRefused;
-}
-
 }  // namespace
-
-std::int64_t LiveRowBytes() {
-  return live_rows.load(std::memory_order_relaxed) *
-             static_cast<std::int64_t>(sizeof(RowId) + sizeof(StreamRow)) +
-         Matcher::LiveBytes();
-}
 
 StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars,
                              StreamLimits limits, const FormTerms& forms, metrics::Metrics* metrics)
@@ -58,15 +29,15 @@ StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* gra
       grammars_(grammars),
       limits_(limits),
       metrics_(metrics),
+      open_rows_(metrics),
       terms_(forms),
       ahead_(&grammars->warm_up()),
-      answers_(forms, &ahead_),
+      answers_(forms, tokenizer->vocabulary().size(), limits.max_reply_bytes, &ahead_),
       idle_(std::in_place, &grammars->idle_rows(), [this] { RestIfIdle(); }) {}
 
 StreamSession::~StreamSession() {
-  idle_.reset();
+  idle_.reset();  // nobody else looks at the rows any more
   rows_.clear();
-  CountRows();
 }
 
 absl::StatusOr<const StepResult*> StreamSession::Step(const StepRequest& request,
@@ -85,7 +56,7 @@ absl::Status StreamSession::Begin(const StepRequest& request) {
   if (absl::Status checked = CheckNumber(request.step); !checked.ok()) {
     return checked;
   }
-  EnterStep();
+  turns_.BeginStep();
   ahead_.BeginStep();
   result_.step = request.step;
   result_.rows.clear();
@@ -118,16 +89,10 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
   }
   AnswerRows(NewMasks::kMade);
   EndAnswers(request);
-  LeaveStep();
-  CountRows();
-  if (metrics_ != nullptr) Count();
+  turns_.EndStep();
+  open_rows_.Set(row_count());
+  if (metrics_ != nullptr) CountAnswers(result_, metrics_);
   return &result_;
-}
-
-void StreamSession::CountRows() {
-  const int change = row_count() - std::exchange(counted_rows_, row_count());
-  live_rows.fetch_add(change, std::memory_order_relaxed);
-  if (metrics_ != nullptr) metrics_->RowsOpenChanged(change);
 }
 
 void StreamSession::LookAhead() {
@@ -135,27 +100,14 @@ void StreamSession::LookAhead() {
   grammars_->idle_rows().RestAfterRenewals();
 }
 
-void StreamSession::EnterStep() {
-  Use nobody = Use::kNobody;
-  while (!use_.compare_exchange_weak(nobody, Use::kStep, std::memory_order_acquire)) {
-    if (nobody == Use::kStep) return;  // the last one was given up
-    use_.wait(Use::kRest);
-    nobody = Use::kNobody;
-  }
-}
-
-void StreamSession::LeaveStep() { use_.store(Use::kNobody, std::memory_order_release); }
-
 void StreamSession::RestIfIdle() {
-  Use nobody = Use::kNobody;
-  if (!use_.compare_exchange_strong(nobody, Use::kRest, std::memory_order_acquire)) return;
+  if (!turns_.TryBeginRest()) return;
   for (const auto& [id, row] : rows_) {
     if (const auto* sequence = std::get_if<Sequence>(&row.what); sequence != nullptr) {
       sequence->Rest();
     }
   }
-  use_.store(Use::kNobody, std::memory_order_release);
-  use_.notify_all();
+  turns_.EndRest();
 }
 
 absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
@@ -171,6 +123,7 @@ absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
 
 void StreamSession::Apply(const StepRequest& request) {
   refusals_.clear();
+  refusal_bytes_ = 0;
   named_.clear();
   SettleAll();
   for (const RowId id : request.closes) {
@@ -219,6 +172,7 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
   for (const RowId id : waiting) {
     (IsCompiling(id) ? compiling_ : named_).push_back(id);
   }
+  answers_.BeginReply(named_.size() + refusals_.size() + request.snapshots.size(), refusal_bytes_);
   result_.rows.reserve(named_.size() + refusals_.size());
 }
 
@@ -237,18 +191,6 @@ void StreamSession::EndAnswers(const StepRequest& request) {
   }
   for (RowResult& refusal : refusals_) {
     result_.rows.push_back(std::move(refusal));
-  }
-}
-
-void StreamSession::Count() const {
-  std::array<int, metrics::kRowOutcomeCount> counts{};
-  for (const RowResult& row : result_.rows) {
-    ++counts[static_cast<std::size_t>(OutcomeOf(row))];
-  }
-  for (int i = 0; i < metrics::kRowOutcomeCount; ++i) {
-    if (counts[i] > 0) {
-      metrics_->RowsAnswered(static_cast<metrics::RowOutcome>(i), counts[i]);
-    }
   }
 }
 
@@ -508,18 +450,28 @@ void StreamSession::Snapshot(RowId id) {
     Refuse(id, RowNotFound(id));
     return;
   }
+  if (std::exchange(found->second.snapshot_step, result_.step) == result_.step) {
+    Refuse(id, BadField("snapshot", absl::StrCat("row ", id, " is named twice")));
+    return;
+  }
   const auto* sequence = std::get_if<Sequence>(&found->second.what);
   if (sequence == nullptr) {
     Refuse(id, NotReady(id, "compiles or has failed, there is nothing to describe"));
     return;
   }
-  result_.snapshots.push_back({id, sequence->grammar().id(), sequence->tokens(),
-                               found->second.options, sequence->remaining()});
+  const auto& options = found->second.options;
+  if (absl::Status room = answers_.TakeRoom(*sequence, *options); !room.ok()) {
+    Refuse(id, std::move(room));
+    return;
+  }
+  result_.snapshots.push_back(
+      {id, sequence->grammar().id(), sequence->tokens(), options, sequence->remaining()});
 }
 
 void StreamSession::Refuse(RowId id, absl::Status error) {
   RowResult refusal;
   refusal.row = id;
+  refusal_bytes_ += static_cast<std::int64_t>(error.message().size());
   refusal.error = std::move(error);
   refusals_.push_back(std::move(refusal));
 }

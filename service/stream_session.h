@@ -12,7 +12,6 @@
 #ifndef MASKD_SERVICE_STREAM_SESSION_H_
 #define MASKD_SERVICE_STREAM_SESSION_H_
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,15 +28,14 @@
 #include "service/idle_rows.h"
 #include "service/places_ahead.h"
 #include "service/row_answers.h"
+#include "service/row_counts.h"
 #include "service/sequence.h"
+#include "service/session_turns.h"
 #include "service/stream_row.h"
 #include "service/stream_types.h"
 #include "service/tokenizer_store.h"
 
 namespace maskd::service {
-
-// What the rows of all streams hold.
-std::int64_t LiveRowBytes();
 
 class StreamSession {
  public:
@@ -77,9 +75,6 @@ class StreamSession {
   // False where `new_masks` does not let it go on.
   bool AnswerRows(NewMasks new_masks);
   void EndAnswers(const StepRequest& request);
-  void Count() const;
-  // For the gauges: how many rows there are now.
-  void CountRows();
 
   void Close(RowId id);
   void Fork(const RowToFork& fork);
@@ -103,16 +98,12 @@ class StreamSession {
   [[nodiscard]] bool IsCompiling(RowId id) const;
   // See IdleRows; on its thread.
   void RestIfIdle();
-  void EnterStep();
-  void LeaveStep();
-
-  // Who has the rows.
-  enum class Use : std::uint8_t { kNobody, kStep, kRest };
 
   const LoadedTokenizer* const tokenizer_;
   GrammarStore* const grammars_;
   const StreamLimits limits_;
   metrics::Metrics* const metrics_;
+  OpenRows open_rows_;
 
   const FormTerms terms_;
   PlacesAhead ahead_;
@@ -123,15 +114,15 @@ class StreamSession {
   std::vector<RowId> named_;         // by this step, and compiled, in the order of their answers
   std::size_t answered_ = 0;         // so many of those
   std::vector<RowResult> refusals_;  // of this step
+  std::int64_t refusal_bytes_ = 0;   // of their messages
   // By what decides about them: grammar and stop ids, empty for the tokenizer's.
   using Ends = std::pair<const CompiledGrammar*, std::vector<TokenId>>;
   absl::flat_hash_map<Ends, std::weak_ptr<ClosingMasks>> closing_;
   StepResult result_;      // of the last step
-  int counted_rows_ = 0;   // by CountRows()
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;
   bool answering_ = false;  // answers of the step have begun
-  std::atomic<Use> use_ = Use::kNobody;
+  SessionTurns turns_;
   std::optional<IdleRows::Registration> idle_;  // its function uses all of the above
 };
 

@@ -11,6 +11,9 @@
 namespace maskd::service {
 namespace {
 
+// Tokens by which logits may be wider than the vocabulary: models pad to what suits their kernels.
+constexpr std::int64_t kMostPadding = 65'536;
+
 absl::Status CheckTokenizer(const Hello& hello, const Vocabulary& vocabulary) {
   if (!hello.tokenizer_hash.empty() && hello.tokenizer_hash != vocabulary.hash()) {
     return ErrorAt(absl::StatusCode::kFailedPrecondition, "hello.tokenizer_hash",
@@ -22,6 +25,12 @@ absl::Status CheckTokenizer(const Hello& hello, const Vocabulary& vocabulary) {
         absl::StatusCode::kInvalidArgument, "hello.logits_width", "WIDTH_BELOW_VOCABULARY",
         absl::StrCat(hello.logits_width, " is below the tokenizer's size, ", vocabulary.size()));
   }
+  if (const std::int64_t most = vocabulary.size() + kMostPadding; hello.logits_width > most) {
+    return ErrorAt(absl::StatusCode::kInvalidArgument, "hello.logits_width",
+                   "WIDTH_ABOVE_VOCABULARY",
+                   absl::StrCat(hello.logits_width, " is above ", most, ", the tokenizer's size, ",
+                                vocabulary.size(), ", and ", kMostPadding));
+  }
   return absl::OkStatus();
 }
 
@@ -29,6 +38,7 @@ absl::Status CheckTokenizer(const Hello& hello, const Vocabulary& vocabulary) {
 FormTerms UsedForms(FormTerms offer, int mask_words, const StreamLimits& limits) {
   const std::int64_t mask_bytes = mask_words * std::int64_t{sizeof(std::int32_t)};
   const std::int64_t room = limits.max_dictionary_bytes / mask_bytes;
+  offer.mask_words = mask_words;
   offer.dictionary_size = static_cast<int>(std::min<std::int64_t>(offer.dictionary_size, room));
   if (offer.dictionary_size == 0) {
     offer.same_as = offer.delta = false;
@@ -57,8 +67,10 @@ absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, const TokenizerStor
 StreamLimits LimitsOf(const Config& config) {
   StreamLimits limits;
   limits.max_rows = static_cast<int>(config.max_rows);
+  limits.max_named_rows = NamedRows(config.max_rows);
   limits.max_row_tokens = static_cast<int>(config.max_row_tokens);
   limits.max_step_bytes = config.max_message_bytes;
+  limits.max_reply_bytes = config.max_reply_bytes;
   limits.max_wait_ms = config.max_wait_for_compile_ms;
   return limits;
 }

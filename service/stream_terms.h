@@ -19,7 +19,7 @@ struct StreamTerms {
 };
 
 // Errors: NOT_FOUND (no such tokenizer), FAILED_PRECONDITION (another hash), INVALID_ARGUMENT (a
-// width below the vocabulary).
+// width below the vocabulary, or far above it).
 absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, const TokenizerStore& tokenizers,
                                          const StreamLimits& limits);
 

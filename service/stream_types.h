@@ -23,10 +23,16 @@ namespace maskd::service {
 
 using RowId = std::uint64_t;
 
+// In one step each open row may be closed, its id opened, the row moved and described; and some
+// that are not open may be named in error.
+constexpr std::int64_t NamedRows(std::int64_t max_rows) { return 4 * max_rows + 1024; }
+
 struct StreamLimits {
   int max_rows = 4096;
+  std::int64_t max_named_rows = NamedRows(4096);  // in one step, in all of its lists
   int max_row_tokens = 1 << 20;
   std::int64_t max_step_bytes = 16 << 20;
+  std::int64_t max_reply_bytes = 64 << 20;
   int max_draft_tokens = 1024;
   std::int64_t max_wait_ms = 10'000;
   std::int64_t max_dictionary_bytes = 8 << 20;  // of masks, kept here for the client's dictionary

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/numbers.h"
@@ -19,6 +20,8 @@ namespace {
 constexpr int kDefaultTokenizers = 100;
 constexpr int kMaxTokenizers = 1000;
 constexpr int kMaxTokens = 65'536;
+// What a token costs until its reply is sent: its message and that one's bytes.
+constexpr std::int64_t kTokenBytes = 128;
 
 int PageSize(int asked, int absent, int most) {
   return asked == 0 ? absent : std::min(asked, most);
@@ -26,27 +29,36 @@ int PageSize(int asked, int absent, int most) {
 
 }  // namespace
 
-grpc::Status TokenizerService::ListTokenizers(grpc::ServerContext* /*context*/,
-                                              const v1::ListTokenizersRequest* request,
-                                              v1::ListTokenizersResponse* response) {
-  return ToGrpcStatus(OrOutOfMemory([&] { return DoListTokenizers(*request, response); }));
+grpc::Status TokenizerService::StreamedListTokenizers(
+    grpc::ServerContext* context,
+    Call<v1::ListTokenizersRequest, v1::ListTokenizersResponse>* call) {
+  return calls_->Serve(context, call, [this](const auto& request, auto* response) {
+    return ToGrpcStatus(DoListTokenizers(request, response));
+  });
 }
 
-grpc::Status TokenizerService::GetTokenizer(grpc::ServerContext* /*context*/,
-                                            const v1::GetTokenizerRequest* request,
-                                            v1::GetTokenizerResponse* response) {
-  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request->name());
+grpc::Status TokenizerService::StreamedGetTokenizer(
+    grpc::ServerContext* context, Call<v1::GetTokenizerRequest, v1::GetTokenizerResponse>* call) {
+  return calls_->Serve(context, call, [this](const auto& request, auto* response) {
+    return ToGrpcStatus(DoGetTokenizer(request, response));
+  });
+}
+
+grpc::Status TokenizerService::StreamedListTokens(
+    grpc::ServerContext* context, Call<v1::ListTokensRequest, v1::ListTokensResponse>* call) {
+  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
+    return ToGrpcStatus(DoListTokens(request, context, response));
+  });
+}
+
+absl::Status TokenizerService::DoGetTokenizer(const v1::GetTokenizerRequest& request,
+                                              v1::GetTokenizerResponse* response) const {
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request.name());
   if (!tokenizer.ok()) {
-    return ToGrpcStatus(tokenizer.status());
+    return tokenizer.status();
   }
   WriteTokenizer(**tokenizer, response->mutable_tokenizer());
-  return grpc::Status::OK;
-}
-
-grpc::Status TokenizerService::ListTokens(grpc::ServerContext* /*context*/,
-                                          const v1::ListTokensRequest* request,
-                                          v1::ListTokensResponse* response) {
-  return ToGrpcStatus(OrOutOfMemory([&] { return DoListTokens(*request, response); }));
+  return absl::OkStatus();
 }
 
 absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest& request,
@@ -73,6 +85,7 @@ absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest&
 }
 
 absl::Status TokenizerService::DoListTokens(const v1::ListTokensRequest& request,
+                                            const grpc::ServerContext* context,
                                             v1::ListTokensResponse* response) const {
   const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request.tokenizer());
   if (!tokenizer.ok()) {
@@ -91,6 +104,10 @@ absl::Status TokenizerService::DoListTokens(const v1::ListTokensRequest& request
   }
   const int count = PageSize(request.page_size(), kMaxTokens, kMaxTokens);
   const int end = std::min(vocabulary.size() - request.first_id(), count) + request.first_id();
+  const std::int64_t bytes = kTokenBytes * (end - request.first_id());
+  if (absl::Status room = calls_->CountReply(context, bytes); !room.ok()) {
+    return room;
+  }
   for (TokenId id = request.first_id(); id < end; ++id) {
     v1::Token* token = response->add_tokens();
     token->set_text(std::string(vocabulary.TokenBytes(id)));

@@ -9,28 +9,40 @@
 
 #include "maskd/v1/tokenizer_service.grpc.pb.h"
 #include "service/tokenizer_store.h"
+#include "service/unary_calls.h"
 
 namespace maskd::service {
 
-class TokenizerService final : public v1::TokenizerService::Service {
+class TokenizerService final : public v1::TokenizerService::StreamedUnaryService {
  public:
-  explicit TokenizerService(const TokenizerStore* tokenizers) : tokenizers_(tokenizers) {}
+  // Nothing is owned.
+  TokenizerService(const TokenizerStore* tokenizers, UnaryCalls* calls)
+      : tokenizers_(tokenizers), calls_(calls) {}
 
-  grpc::Status ListTokenizers(grpc::ServerContext* context,
-                              const v1::ListTokenizersRequest* request,
-                              v1::ListTokenizersResponse* response) override;
-  grpc::Status GetTokenizer(grpc::ServerContext* context, const v1::GetTokenizerRequest* request,
-                            v1::GetTokenizerResponse* response) override;
-  grpc::Status ListTokens(grpc::ServerContext* context, const v1::ListTokensRequest* request,
-                          v1::ListTokensResponse* response) override;
+  template <typename Request, typename Response>
+  using Call = grpc::ServerUnaryStreamer<Request, Response>;
+
+  grpc::Status StreamedListTokenizers(
+      grpc::ServerContext* context,
+      Call<v1::ListTokenizersRequest, v1::ListTokenizersResponse>* call) override;
+  grpc::Status StreamedGetTokenizer(
+      grpc::ServerContext* context,
+      Call<v1::GetTokenizerRequest, v1::GetTokenizerResponse>* call) override;
+  grpc::Status StreamedListTokens(
+      grpc::ServerContext* context,
+      Call<v1::ListTokensRequest, v1::ListTokensResponse>* call) override;
 
  private:
+  absl::Status DoGetTokenizer(const v1::GetTokenizerRequest& request,
+                              v1::GetTokenizerResponse* response) const;
   absl::Status DoListTokenizers(const v1::ListTokenizersRequest& request,
                                 v1::ListTokenizersResponse* response) const;
   absl::Status DoListTokens(const v1::ListTokensRequest& request,
+                            const grpc::ServerContext* context,
                             v1::ListTokensResponse* response) const;
 
   const TokenizerStore* const tokenizers_;
+  UnaryCalls* const calls_;
 };
 
 }  // namespace maskd::service

@@ -45,10 +45,22 @@ bool RefusesOpening(const RowResult& reply, std::size_t before) {
          reply.refused_token->index == reply.token_count && reply.token_count < before;
 }
 
+// Whether the row's masks, and nothing else, were refused: they would not have fitted.
+bool LacksRoom(const RowResult& reply) {
+  return absl::IsResourceExhausted(reply.error) && ErrorPlace(reply.error) == "positions";
+}
+
 // Whether an update of a row of `before` tokens was refused as a whole, its rollback included.
 bool RefusesAll(const RowResult& reply, std::size_t before) {
-  return !reply.error.ok() && reply.token_count == before &&
+  return !reply.error.ok() && reply.token_count == before && !LacksRoom(reply) &&
          !absl::StartsWith(ErrorPlace(reply.error), "tokens[");
+}
+
+// Whether a row says where it stands: with masks, or with an error in their place.
+bool SaysItsPlace(const RowResult& reply) {
+  const bool is_used = reply.state == v1::ROW_STATE_FREE || reply.state == v1::ROW_STATE_ACTIVE ||
+                       reply.state == v1::ROW_STATE_FINISHED;
+  return !reply.masks.empty() || (is_used && !reply.error.ok());
 }
 
 }  // namespace
@@ -152,7 +164,7 @@ absl::StatusOr<RowLedger::Place> RowLedger::PlaceOf(const v1::RowUpdate* update,
                                                     const RowResult& reply, Row* row) {
   const auto before = static_cast<std::size_t>(row->open.tokens_size());
   Place place = {row, &reply, before, nullptr};
-  if (reply.masks.empty()) {
+  if (!SaysItsPlace(reply)) {
     // Of a row that compiles an update says at most how many tokens are left.
     const bool is_bounded = reply.state == v1::ROW_STATE_COMPILING && reply.error.ok();
     if (is_bounded) place.update = update;
@@ -166,7 +178,7 @@ absl::StatusOr<RowLedger::Place> RowLedger::PlaceOf(const v1::RowUpdate* update,
   }
   const std::size_t most =
       place.kept + (moves ? static_cast<std::size_t>(update->tokens_size()) : 0);
-  const std::size_t least = reply.error.ok() ? most : moves ? place.kept : 0;
+  const std::size_t least = reply.error.ok() || LacksRoom(reply) ? most : moves ? place.kept : 0;
   if (reply.token_count < least || reply.token_count > most) {
     return absl::InternalError(absl::StrCat("the server says that row ", reply.row, " has taken ",
                                             reply.token_count, " tokens, not ", least, " to ",
@@ -180,7 +192,7 @@ void RowLedger::MoveTo(const Place& place) {
   row.failed = place.reply->state == v1::ROW_STATE_FAILED;
   row.is_late = false;
   auto& tokens = *row.open.mutable_tokens();
-  const bool is_used = !place.reply->masks.empty();
+  const bool is_used = SaysItsPlace(*place.reply);
   const auto count = is_used ? static_cast<int>(place.reply->token_count) : tokens.size();
   if (is_used) {
     row.is_used = true;
@@ -204,10 +216,11 @@ absl::Status RowLedger::ApplyReplay(std::span<const RowResult> replies) {
     const RowResult& reply = *found->second;
     const auto tokens = static_cast<std::size_t>(row.open.tokens_size());
     if (row.is_used && !row.failed && reply.state != v1::ROW_STATE_COMPILING) {
-      if (!reply.error.ok()) return CannotGoOn(id, reply.error.message());
-      if (reply.masks.empty()) return CannotGoOn(id, "has no mask");
+      const bool lacks_room = LacksRoom(reply);
+      if (!reply.error.ok() && !lacks_room) return CannotGoOn(id, reply.error.message());
+      if (reply.masks.empty() && !lacks_room) return CannotGoOn(id, "has no mask");
       if (reply.token_count != tokens) return CannotGoOn(id, "has not taken its tokens");
-    } else if (!reply.masks.empty()) {
+    } else if (SaysItsPlace(reply)) {
       MoveTo({&row, &reply, tokens});
     }
   }

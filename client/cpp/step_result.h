@@ -42,7 +42,8 @@ struct RowResult {
   RowId row = 0;
   v1::RowState state = v1::ROW_STATE_UNSPECIFIED;
   // Position 0 is the mask after the tokens taken, position i + 1 the one after draft i. Empty when
-  // compiling, failed or refused.
+  // compiling, failed or refused, and when they would not have fitted into the reply: `error` says
+  // RESOURCE_EXHAUSTED at "positions", and the next step may ask for them.
   absl::InlinedVector<MaskView, 1> masks;
   // What went wrong, with place and reason (errors.h). When the state is active or finished the row
   // goes on from token_count.

@@ -115,6 +115,13 @@ INSTANTIATE_TEST_SUITE_P(
         {"TheRowsLimit", "rows {row: 1 rollback: 1 tokens: [8, 9]}",
          Answer("token_count: 3 error {code: 8 place: 'tokens[1]'}"),
          "open {row: 1 grammar_id: 'g' tokens: [5, 6, 8] remaining_tokens: 10}"},
+        {"MasksThatDoNotFit", "rows {row: 1 rollback: 1 tokens: 8 remaining_tokens: 4}",
+         "rows {row: 1 state: ROW_STATE_ACTIVE token_count: 3 error {code: 8 place: 'positions'}}",
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 8] remaining_tokens: 4}"},
+        {"ARefusedTokenWithoutMasks", "rows {row: 1 tokens: [8, 9]}",
+         "rows {row: 1 state: ROW_STATE_ACTIVE token_count: 4 "
+         "error {code: 3 place: 'tokens[1]' token {index: 1 id: 9}}}",
+         "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7, 8] remaining_tokens: 9}"},
         {"TokensLeftSaidAnew", "rows {row: 1 tokens: 8 remaining_tokens: 4}",
          Answer("token_count: 4"),
          "open {row: 1 grammar_id: 'g' tokens: [5, 6, 7, 8] remaining_tokens: 4}"},

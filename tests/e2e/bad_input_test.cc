@@ -273,6 +273,9 @@ INSTANTIATE_TEST_SUITE_P(
             {"AbsurdWidth",
              [](Request* first, Request*) { first->mutable_hello()->set_logits_width(1U << 31); },
              grpc::StatusCode::INVALID_ARGUMENT, "hello.logits_width"},
+            {"WidthFarAboveVocabulary",
+             [](Request* first, Request*) { first->mutable_hello()->set_logits_width(65'794); },
+             grpc::StatusCode::INVALID_ARGUMENT, "hello.logits_width: 65794 is above 65793"},
             {"UnknownTokenizer",
              [](Request* first, Request*) {
                GoodHello(first);

@@ -19,11 +19,14 @@
 #include "absl/time/clock.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ring/channel.h"
 #include "ring/doorbell.h"
 #include "ring/handover.h"
+#include "ring/unique_fd.h"
+#include "service/memory_offers.h"
 #include "tests/e2e/running_server.h"
 
 namespace maskd::service {
@@ -125,19 +128,95 @@ TEST(MemoryOfferTest, EndsWithItsStream) {
   EXPECT_TRUE(absl::IsUnavailable(FetchFrom(running, offer).status()));
 }
 
-// A reply of 2 MiB through a ring of 1 MiB, and a step of 400 KiB through one of 256 KiB.
+// A reply of 2.5 MB through a ring of 1 MiB, and a step of 400 KiB through one of 256 KiB.
 TEST(MemoryStreamTest, MessagesMayBeLargerThanTheRing) {
   const RunningServer running;
   TestStream stream(running.channel(), running.memory_at(Via::kMemory));
-  Ask(&stream, /*width=*/1 << 24);
+  Ask(&stream, /*width=*/257 + 65'536);
   ASSERT_TRUE(stream.uses_memory());
+  constexpr int kDrafts = 300;
   const std::string list = absl::StrCat("[\"", std::string(400 << 10, 'a'), "\"]");
-  const v1::StepReply reply = stream.Run(OpeningStep(OpenOf(1, "choice", list)));
+  v1::Step step = OpeningStep(OpenOf(1, "choice", list));
+  v1::RowUpdate& update = *step.add_rows();
+  update.set_row(1);
+  for (int i = 0; i < kDrafts; ++i) update.mutable_drafts()->add_tokens('a');
+  const v1::StepReply reply = stream.Run(step);
   ASSERT_EQ(reply.rows(0).state(), v1::ROW_STATE_ACTIVE) << reply.rows(0).error().message();
-  EXPECT_EQ(reply.rows(0).positions(0).dense().size(), std::size_t{2} << 20);
-  EXPECT_TRUE(Allows(reply.rows(0).positions(0), 'a'));
-  EXPECT_FALSE(Allows(reply.rows(0).positions(0), 'b'));
+  ASSERT_EQ(reply.rows(0).positions_size(), 1 + kDrafts);
+  const v1::Position& last = reply.rows(0).positions(kDrafts);
+  EXPECT_EQ(last.dense().size(), std::size_t{8228});
+  EXPECT_TRUE(Allows(last, 'a'));
+  EXPECT_FALSE(Allows(last, 'b'));
   EXPECT_TRUE(stream.Finish().ok());
+}
+
+// Pages of memory that a descriptor keeps.
+std::int64_t BytesBehind(const ring::UniqueFd& fd) {
+  struct stat file = {};
+  EXPECT_EQ(fstat(fd.get(), &file), 0);
+  return std::int64_t{512} * file.st_blocks;
+}
+
+// Takes the memory and runs one step, whose reply stays unread.
+struct KeptStream {
+  explicit KeptStream(const RunningServer& running) : stream(running.channel()) {
+    const v1::SharedMemory offer = Ask(&stream).shared_memory();
+    auto fetched = FetchFrom(running, offer);
+    EXPECT_TRUE(fetched.ok()) << fetched.status();
+    fd = ring::UniqueFd(dup(fetched->get()));
+    auto memory = ring::SharedMemory::Map(*std::move(fetched), SizesOf(offer));
+    EXPECT_TRUE(memory.ok()) << memory.status();
+    channel = std::make_unique<ring::Channel>(*std::move(memory), ring::Side::kClient, 1 << 20);
+  }
+
+  void Send(const std::string& step) {
+    channel->StartWrite(step);
+    EXPECT_TRUE(*channel->ContinueWrite());
+  }
+
+  bool Receive() {
+    for (const absl::Time end = absl::Now() + kPatience; absl::Now() < end;) {
+      const auto message = channel->TryRead();
+      if (!message.ok()) return false;
+      if (message->has_value()) return true;
+      if (!channel->Sleep(ring::kBytes, absl::Now() + absl::Milliseconds(10)).ok()) return false;
+    }
+    return false;
+  }
+
+  TestStream stream;
+  ring::UniqueFd fd;
+  std::unique_ptr<ring::Channel> channel;
+};
+
+// The client keeps every descriptor; the server's pages go back with the stream.
+TEST(EndedMemoryTest, IsGivenBackWhateverTheClientKeeps) {
+  const RunningServer running;
+  const std::int64_t before = ring::SharedMemory::alive_bytes();
+  std::vector<ring::UniqueFd> kept;
+  std::int64_t most = 0;
+  for (int i = 0; i < 200; ++i) {
+    KeptStream one(running);
+    one.Send(RowStep(1));
+    EXPECT_TRUE(one.Receive());
+    most = std::max(most, BytesBehind(one.fd));
+    EXPECT_TRUE(one.stream.Finish().ok());
+    kept.push_back(std::move(one.fd));
+  }
+  EXPECT_GE(most, 3 * 4096);
+  std::int64_t bytes = 0;
+  for (const ring::UniqueFd& fd : kept) bytes += BytesBehind(fd);
+  EXPECT_LE(bytes, std::int64_t{MemoryOffers::kMaxEnded} * 4096);
+  EXPECT_LE(ring::SharedMemory::alive_bytes() - before,
+            std::int64_t{MemoryOffers::kMaxEnded} * 4096);
+}
+
+TEST(EndedMemoryTest, ItsLastRepliesCanBeRead) {
+  const RunningServer running;
+  KeptStream one(running);
+  for (std::uint64_t step = 1; step <= 3; ++step) one.Send(RowStep(step));
+  EXPECT_TRUE(one.stream.Finish().ok());
+  for (int reply = 0; reply < 3; ++reply) EXPECT_TRUE(one.Receive()) << reply;
 }
 
 // A stream that its client has left takes no place.

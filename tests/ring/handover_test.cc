@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -31,6 +32,7 @@ class HandoverTest : public testing::Test {
     ASSERT_TRUE(memory.ok()) << memory.status();
     offered_ = memory->TakeFd();
     memory->words().to_server.written = 77;
+    made_.emplace(*std::move(memory));
     auto port = HandoverPort::Listen(path(), [this](absl::string_view token) {
       return token == token_ ? std::move(offered_) : UniqueFd();
     });
@@ -57,6 +59,7 @@ class HandoverTest : public testing::Test {
 
   const std::string token_ = *MakeToken();
   UniqueFd offered_;
+  std::optional<SharedMemory> made_;  // its end would take the pages back
   std::unique_ptr<HandoverPort> port_;
 };
 

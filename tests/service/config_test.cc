@@ -50,6 +50,18 @@ TEST(ConfigTest, BytesMayHaveAUnit) {
   EXPECT_EQ(config->max_message_bytes, 65536);
 }
 
+TEST(ConfigTest, RepliesHaveBounds) {
+  const auto none = ReadConfig({}, Variables({}));
+  EXPECT_EQ(none->max_reply_bytes, 64 << 20);
+  EXPECT_EQ(none->max_receiving_bytes, 256 << 20);
+  EXPECT_EQ(none->max_unread_reply_bytes, 128 << 20);
+  const auto config = ReadConfig({"--max_reply_bytes=2000000"},
+                                 Variables({{"MASKD_MAX_UNREAD_REPLY_BYTES", "3MB"}}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->max_reply_bytes, 2'000'000);
+  EXPECT_EQ(config->max_unread_reply_bytes, 3'000'000);
+}
+
 TEST(ConfigTest, TokenizersRepeatAndReplaceTheVariables) {
   const auto config =
       ReadConfig({"--tokenizer=a=/a.json", "--tokenizer", "b=/b.tiktoken,format=tiktoken"},
@@ -104,6 +116,9 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoValue", {"--max_rows"}, {}, "--max_rows: needs a value"},
         {"NotANumber", {"--max_rows=many"}, {}, "--max_rows: \"many\""},
         {"TooSmall", {"--max_rows=0"}, {}, "--max_rows: \"0\""},
+        {"ReplyTooSmall", {"--max_reply_bytes=1000"}, {}, "--max_reply_bytes: \"1000\""},
+        {"ReceivingTooSmall", {"--max_receiving_bytes=x"}, {}, "--max_receiving_bytes: \"x\""},
+        {"UnreadTooSmall", {"--max_unread_reply_bytes=0"}, {}, "--max_unread_reply_bytes: \"0\""},
         {"TooLarge", {"--max_compile_work=99999999999999"}, {}, "--max_compile_work: "},
         {"OfAnEarlierRelease",
          {"--max_compile_ms=2000"},

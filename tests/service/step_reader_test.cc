@@ -18,6 +18,8 @@
 namespace maskd::service {
 namespace {
 
+constexpr std::size_t kMostRows = 1000;
+
 // A status says its payloads in any order.
 std::string Describe(const absl::Status& status) {
   return status.ToString(absl::StatusToStringMode::kWithNoExtraData);
@@ -70,7 +72,7 @@ void ExpectTheSame(const v1::DecodeRequest& request) {
   by_bytes.moves[0].drafts = {1};
   by_bytes.moves[0].refusal = absl::InternalError("of an earlier step");
   by_bytes.closes = {9};
-  const absl::Status bytes_read = ReadStep(request.SerializeAsString(), &by_bytes);
+  const absl::Status bytes_read = ReadStep(request.SerializeAsString(), kMostRows, &by_bytes);
   EXPECT_EQ(Outcome(bytes_read, by_bytes), Outcome(message_read, by_message))
       << request.ShortDebugString();
 }
@@ -131,7 +133,25 @@ TEST(StepReader, WhatIsNoMessageIsRefused) {
   const std::string bytes = request.SerializeAsString();
   for (std::size_t size = 1; size < bytes.size(); ++size) {
     StepRequest step;
-    EXPECT_TRUE(absl::IsInvalidArgument(ReadStep(bytes.substr(0, size), &step))) << size;
+    EXPECT_TRUE(absl::IsInvalidArgument(ReadStep(bytes.substr(0, size), kMostRows, &step))) << size;
+  }
+}
+
+// Refused before a message is built of them, whatever else is in the step.
+TEST(StepReader, TooManyRowsAreRefused) {
+  for (const char* verb : {"rows {}", "open {}", "fork {}", "snapshot: 7", "close: 7"}) {
+    for (const bool unknown : {false, true}) {
+      v1::DecodeRequest request;
+      std::string text = "step {step: 3 ";
+      for (std::size_t i = 0; i <= kMostRows; ++i) absl::StrAppend(&text, verb, " ");
+      ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(text + "}", &request));
+      v1::Step& step = *request.mutable_step();
+      if (unknown) step.GetReflection()->MutableUnknownFields(&step)->AddVarint(99, 1);
+      StepRequest read;
+      const absl::Status status = ReadStep(request.SerializeAsString(), kMostRows, &read);
+      EXPECT_TRUE(absl::IsResourceExhausted(status)) << verb << ": " << status;
+      EXPECT_LE(read.closes.size() + read.snapshots.size(), kMostRows);
+    }
   }
 }
 
@@ -149,7 +169,7 @@ TEST(StepReader, ChangedBytesAreReadAsTheMessageIs) {
     changed[random() % changed.size()] = static_cast<char>(random());
     v1::DecodeRequest parsed;
     StepRequest step;
-    const absl::Status read = ReadStep(changed, &step);
+    const absl::Status read = ReadStep(changed, kMostRows, &step);
     if (!parsed.ParseFromString(changed)) continue;  // a list may end early in it, and be read
     StepRequest by_message;
     const absl::Status message_read = ReadStep(parsed, &by_message);

@@ -323,6 +323,65 @@ TEST_F(StreamSessionTest, RollsBackThenTakes) {
   EXPECT_EQ(Allowed(Take(1, {}, 3)), "<end>") << "over the end";
 }
 
+// A row of this reply counts 256 bytes, a position 148.
+TEST_F(StreamSessionTest, RowsThatDoNotFitIntoTheReplyKeepTheirTokens) {
+  StreamLimits limits;
+  limits.max_reply_bytes = 3 * 256 + 2 * 150;
+  session_ = NewSession(limits);
+  for (const RowId row : {1, 2, 3}) OpenRow(row, Choice(R"(["abc","axc"])"));
+  StepRequest request = Next();
+  request.moves = {Move(1, Bytes("a")), Move(2, Bytes("a")), Move(3, Bytes("ab"))};
+  const std::vector<RowResult> rows = Run(request);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(Allowed(rows[1]), "bx");
+  EXPECT_EQ(rows[2].state, RowState::kActive);
+  EXPECT_TRUE(absl::IsResourceExhausted(rows[2].error)) << rows[2].error;
+  EXPECT_EQ(ErrorPlace(rows[2].error), "positions");
+  EXPECT_THAT(std::string(rows[2].error.message()), testing::HasSubstr("max_reply_bytes"));
+  EXPECT_EQ(rows[2].token_count, 2);
+  EXPECT_TRUE(rows[2].positions.empty());
+  EXPECT_EQ(Allowed(Take(3, {})), "c") << "asked again, alone";
+}
+
+TEST_F(StreamSessionTest, SnapshotsAreNamedOnceAndFitIntoTheReply) {
+  StreamLimits limits;
+  limits.max_reply_bytes = 2000;
+  session_ = NewSession(limits);
+  OpenRow(1, Choice(R"(["ab"])"));
+  OpenRow(2, Choice(R"(["ab"])"));
+  std::vector<TokenId> long_text = Bytes("ab");
+  long_text.resize(300, kEnd);
+  Take(2, long_text);
+  StepRequest request = Next();
+  request.snapshots = {1, 1, 2};
+  const auto result = session_->Step(request, &NeverCancelled);
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_EQ((*result)->snapshots.size(), 1U);
+  EXPECT_EQ((*result)->snapshots[0].row, 1U);
+  ASSERT_EQ((*result)->rows.size(), 2U);
+  EXPECT_TRUE(absl::IsInvalidArgument((*result)->rows[0].error)) << (*result)->rows[0].error;
+  EXPECT_TRUE(absl::IsResourceExhausted((*result)->rows[1].error)) << (*result)->rows[1].error;
+}
+
+// As many rows as a stream has by default, with drafts, each mask said once: nothing is refused.
+TEST_F(StreamSessionTest, OrdinaryRepliesAreNotNearTheirBound) {
+  session_ = std::make_unique<StreamSession>(
+      &tokenizers_->all().front(), &grammars_, StreamLimits(),
+      FormTerms{.same_as = true, .allowed_ids = true, .dictionary_size = 64, .mask_words = 4752},
+      nullptr);
+  StepRequest request = Next();
+  for (RowId row = 0; row < 4096; ++row) {
+    request.opens.push_back(Open(row, Choice(R"(["abcdefghij"])")));
+    request.moves.push_back(Move(row, {}));
+    request.moves.back().has_drafts = true;
+    request.moves.back().drafts = Bytes("abcdefgh");
+  }
+  for (const RowResult& row : Run(request)) {
+    ASSERT_TRUE(row.error.ok()) << row.error;
+    ASSERT_EQ(row.positions.size(), 9U);
+  }
+}
+
 TEST_F(StreamSessionTest, ForksAreIndependent) {
   OpenRow(1, Choice(R"(["ab","ac"])"));
   Take(1, Bytes("a"));
@@ -754,6 +813,7 @@ TEST_F(StreamSessionTest, LooksAheadOfItsRows) {
   }
   EXPECT_GE(automaton.mask_count(), 3);
   EXPECT_EQ(Allowed(Take(1, Bytes("a"))), "b");
+  session_.reset();  // it does not outlive its grammars
 }
 
 }  // namespace

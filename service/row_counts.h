@@ -1,0 +1,39 @@
+// What is counted of the rows of streams: how many are open, what they hold, how each step's came
+// out.
+//
+// Threads  LiveRowBytes(): any. The rest: the stream's.
+#ifndef MASKD_SERVICE_ROW_COUNTS_H_
+#define MASKD_SERVICE_ROW_COUNTS_H_
+
+#include <cstdint>
+
+#include "metrics/registry.h"
+#include "service/stream_types.h"
+
+namespace maskd::service {
+
+// What the rows of all streams hold.
+std::int64_t LiveRowBytes();
+
+// The rows that one stream has open; none once it goes.
+class OpenRows {
+ public:
+  // Not owned; may be null.
+  explicit OpenRows(metrics::Metrics* metrics) : metrics_(metrics) {}
+  OpenRows(const OpenRows&) = delete;
+  OpenRows& operator=(const OpenRows&) = delete;
+  ~OpenRows() { Set(0); }
+
+  void Set(int rows);
+
+ private:
+  metrics::Metrics* const metrics_;
+  int rows_ = 0;
+};
+
+// Counts each row of a step's result.
+void CountAnswers(const StepResult& result, metrics::Metrics* metrics);
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_ROW_COUNTS_H_

@@ -1,0 +1,26 @@
+#include "service/session_turns.h"
+
+namespace maskd::service {
+
+void SessionTurns::BeginStep() {
+  Use nobody = Use::kNobody;
+  while (!use_.compare_exchange_weak(nobody, Use::kStep, std::memory_order_acquire)) {
+    if (nobody == Use::kStep) return;  // the last one was given up
+    use_.wait(Use::kRest);
+    nobody = Use::kNobody;
+  }
+}
+
+void SessionTurns::EndStep() { use_.store(Use::kNobody, std::memory_order_release); }
+
+bool SessionTurns::TryBeginRest() {
+  Use nobody = Use::kNobody;
+  return use_.compare_exchange_strong(nobody, Use::kRest, std::memory_order_acquire);
+}
+
+void SessionTurns::EndRest() {
+  use_.store(Use::kNobody, std::memory_order_release);
+  use_.notify_all();
+}
+
+}  // namespace maskd::service

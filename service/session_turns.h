@@ -1,0 +1,30 @@
+// Who has the rows of a stream: its step, or between two steps the thread of IdleRows.
+//
+// Threads  steps: one at a time. Rests: one at a time, beside them.
+#ifndef MASKD_SERVICE_SESSION_TURNS_H_
+#define MASKD_SERVICE_SESSION_TURNS_H_
+
+#include <atomic>
+#include <cstdint>
+
+namespace maskd::service {
+
+class SessionTurns {
+ public:
+  // Waits for a rest to end. A step that was given up and not ended goes on as this one.
+  void BeginStep();
+  void EndStep();
+
+  // False within a step: then there is nothing to end.
+  [[nodiscard]] bool TryBeginRest();
+  void EndRest();
+
+ private:
+  enum class Use : std::uint8_t { kNobody, kStep, kRest };
+
+  std::atomic<Use> use_ = Use::kNobody;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_SESSION_TURNS_H_

@@ -1,0 +1,34 @@
+#include "service/unary_calls.h"
+
+#include <algorithm>
+
+#include "service/errors.h"
+#include "service/status_map.h"
+
+namespace maskd::service {
+namespace {
+
+int SlotsOf(const Config& config) {
+  return static_cast<int>(
+      std::max<std::int64_t>(1, config.max_receiving_bytes / config.max_message_bytes));
+}
+
+}  // namespace
+
+UnaryCalls::UnaryCalls(const Config& config)
+    : slots_(SlotsOf(config)), unread_(config.max_unread_reply_bytes) {}
+
+absl::Status UnaryCalls::CountReply(const grpc::ServerContext* context, std::int64_t bytes) {
+  return unread_.Add(context, bytes, [context] { context->TryCancel(); });
+}
+
+grpc::Status UnaryCalls::Receive(const grpc::ServerContext* context,
+                                 const std::function<bool()>& read) {
+  const absl::StatusOr<ReceiveSlots::Slot> slot = slots_.Take([context] { context->TryCancel(); });
+  if (!slot.ok()) return ToGrpcStatus(slot.status());
+  if (read()) return grpc::Status::OK;
+  if (context->IsCancelled()) return grpc::Status(grpc::StatusCode::CANCELLED, "cancelled");
+  return ToGrpcStatus(BadField("", "the call has no message, or one that is none of its kind"));
+}
+
+}  // namespace maskd::service

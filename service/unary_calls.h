@@ -1,0 +1,85 @@
+// What all of our unary calls have in common: when each may send its message, and how much of their
+// replies may lie unread. They are served as gRPC's "streamed unary" calls, so that a message is
+// read when we say so, and not as it comes.
+//
+// Bounds   messages that are being received: as many as there are slots (receive_slots.h), each of
+//          at most max_message_bytes. Replies: by their bytes (unread_replies.h).
+// Threads  any number of calls, each on its own.
+#ifndef MASKD_SERVICE_UNARY_CALLS_H_
+#define MASKD_SERVICE_UNARY_CALLS_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/sync_stream.h>
+
+#include "grammar_core/base/memory_reserve.h"
+#include "memory/account.h"
+#include "service/config.h"
+#include "service/receive_slots.h"
+#include "service/status_map.h"
+#include "service/unread_replies.h"
+
+namespace maskd::service {
+
+class UnaryCalls {
+ public:
+  explicit UnaryCalls(const Config& config);
+
+  // Reads the request, calls run(request, &response) and sends the response, if that was OK.
+  // RESOURCE_EXHAUSTED where any of that ran out of memory.
+  template <typename Request, typename Response, typename Run>
+  grpc::Status Serve(grpc::ServerContext* context,
+                     grpc::ServerUnaryStreamer<Request, Response>* call, Run run) {
+    grpc::Status status;
+    const absl::Status served = OrOutOfMemory([&] {
+      status = DoServe(context, call, run);
+      return absl::OkStatus();
+    });
+    return served.ok() ? status : ToGrpcStatus(served);
+  }
+
+  // Counts a reply of `bytes` for the call, before it is made or as soon as its size is known,
+  // until it is sent. Errors: those of UnreadReplies::Add(), and nothing is counted.
+  absl::Status CountReply(const grpc::ServerContext* context, std::int64_t bytes);
+
+  [[nodiscard]] const ReceiveSlots& slots() const { return slots_; }
+  [[nodiscard]] const UnreadReplies& unread() const { return unread_; }
+  // Bytes of requests that were read and are being answered.
+  [[nodiscard]] const memory::Account& received() const { return received_; }
+
+ private:
+  // At its end the call's reply counts no more.
+  struct Uncounted {
+    UnreadReplies* unread;
+    const void* call;
+    ~Uncounted() { unread->Remove(call); }
+  };
+
+  template <typename Request, typename Response, typename Run>
+  grpc::Status DoServe(grpc::ServerContext* context,
+                       grpc::ServerUnaryStreamer<Request, Response>* call, const Run& run) {
+    Request request;
+    const grpc::Status read = Receive(context, [&] { return call->Read(&request); });
+    if (!read.ok()) return read;
+    const memory::Charge received(&received_, static_cast<std::int64_t>(request.ByteSizeLong()));
+    const Uncounted uncounted{&unread_, context};
+    Response response;
+    const grpc::Status status = run(request, &response);
+    if (status.ok()) call->Write(response);  // returns when it is sent or cannot be
+    return status;
+  }
+
+  grpc::Status Receive(const grpc::ServerContext* context, const std::function<bool()>& read);
+
+  ReceiveSlots slots_;
+  memory::Account received_;
+  UnreadReplies unread_;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_UNARY_CALLS_H_
