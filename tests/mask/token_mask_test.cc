@@ -1,5 +1,5 @@
-// Stored masks, compact or not: each reads as the plain mask that it was made of, and is counted for
-// as long as it lives.
+// Stored masks, compact or not: each reads as the plain mask that it was made of, and is counted
+// for as long as it lives.
 #include "grammar_core/mask/token_mask.h"
 
 #include <algorithm>

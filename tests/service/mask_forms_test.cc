@@ -153,8 +153,8 @@ TEST(MaskForms, ALargeMaskOutlivesSmallOnes) {
   EXPECT_EQ(SayAfter(terms, said, said.front()).kind, Kind::kSameAs);
 }
 
-// Every set of forms, small and large dictionaries, masks that come again, are near one another, are
-// replaced and are made for one call.
+// Every set of forms, small and large dictionaries, masks that come again, are near one another,
+// are replaced and are made for one call.
 class EveryTermsTest : public testing::TestWithParam<int> {};
 
 TEST_P(EveryTermsTest, ReadsBackAsTheMaskItWas) {
