@@ -1,6 +1,6 @@
 // Compact masks. Most masks of grammars allow few tokens, or all but few, or what a mask that many
-// states share allows and some tokens more (the inside of a string, and what ends it): a list of the
-// words that differ is then a fraction of all words, and soon copied.
+// states share allows and some tokens more (the inside of a string, and what ends it): a list of
+// the words that differ is then a fraction of all words, and soon copied.
 #include "grammar_core/mask/token_mask.h"
 
 #include <atomic>

@@ -4,10 +4,10 @@
 //          Bits past the vocabulary are 0, so two masks are equal exactly when their words are.
 //          Token 90 alone of 128 is word 2 = 67,108,864.
 // Units    vocab_size counts tokens, word_count counts int32 words.
-// Stored   masks that are kept (StoreMask) have a number and never change. Most of them are compact:
-//          they know only the words that differ from no token, from all of them, or from another
-//          mask, which they keep alive. Whatever reads masks takes both sorts, but for words();
-//          a copy is never stored and never compact.
+// Stored   masks that are kept (StoreMask) have a number and never change. Most are compact: they
+//          know only the words that differ from no token, from all of them, or from another mask,
+//          which they keep alive. Whatever reads masks takes both sorts, but for words(); a copy is
+//          never stored and never compact.
 // Shared   a MaskRef owns its mask: the mask lives as long as any of its references.
 // Threads  a plain value: many readers or one writer. Stored masks are shared as pointers to const.
 #ifndef MASKD_GRAMMAR_CORE_MASK_TOKEN_MASK_H_
@@ -37,9 +37,9 @@ constexpr int MaskWordCount(int vocab_size) {
 class TokenMask;
 using MaskRef = std::shared_ptr<const TokenMask>;
 
-// `mask` as a stored one, with a number of its own. It is made compact where few of its words differ
-// from no token, from all of them, or from one of `like` or `others`; the last are looked at only
-// where it would not be compact without.
+// `mask` as a stored one, with a number of its own. It is made compact where few of its words
+// differ from no token, from all of them, or from one of `like` or `others`; the last are looked at
+// only where it would not be compact without.
 MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like = {},
                   std::span<const MaskRef> others = {});
 
@@ -148,8 +148,8 @@ class TokenMask {
   struct Stored {
     std::uint64_t serial = 0;
     int allowed_count = 0;
-    // Where it is compact: its words are those of `base`, which is not compact, or without one each
-    // `fill`, but for those listed, ascending.
+    // Of a compact mask: its words but for those listed, ascending, are those of `base`, which is
+    // not compact, or without one each `fill`.
     bool compact = false;
     std::int32_t fill = 0;
     MaskRef base = nullptr;

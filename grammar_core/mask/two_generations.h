@@ -2,8 +2,8 @@
 // younger generation, to which those that are found in the older one go back; when the younger one
 // has half of what the map may have, the older one is dropped and it takes its place.
 //
-// Bytes    what BytesOf()(key, value) says of each entry beside its place in the table, when it was
-//          put in.
+// Bytes    what BytesOf()(key, value) says of each entry beside its place in the table; it says
+//          the same for as long as the entry is there.
 // Dropped  what goes is handed to the caller, who may hold a lock and end it outside of that.
 // Threads  a plain value.
 #ifndef MASKD_GRAMMAR_CORE_MASK_TWO_GENERATIONS_H_

@@ -160,16 +160,19 @@ TEST(MatcherTest, MasksAreStoredUnlessOwnStopIdsChangeThem) {
 
 TEST(MatcherTest, AMaskOutlivesItsGrammar) {
   MaskRef mask;
+  std::vector<TokenId> allowed;
   {
     const auto grammar = Compiled("choice", R"(["ab","abc"])");
     mask = *Matcher(grammar).Mask();
+    allowed = AllowedBy(*mask);
   }
-  EXPECT_EQ(AllowedBy(*mask), (std::vector<TokenId>{'a', 262, 264, 265}));
+  EXPECT_TRUE(mask->Allows('a'));
+  EXPECT_EQ(AllowedBy(*mask), allowed);
 }
 
 TEST(MatcherTest, ALimitHurtsOneCallAndNotTheGrammar) {
   Limits limits;
-  limits.step_work = 20;
+  limits.step_derivatives = 20;
   Budget budget = Budget::Unlimited();
   const auto grammar = *CompileGrammar({"json_schema", kObject, {}},
                                        TokenizerSpace::Create(TestVocabulary()), limits, budget);
