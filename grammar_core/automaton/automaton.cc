@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir
                                                              Measure measure) {
   absl::StatusOr<GrammarFacts> facts = GrammarFacts::Create(ir, limits, budget, measure);
   if (!facts.ok()) return facts.status();
-  absl::StatusOr<NamedTokens> named = NamedTokens::Resolve(ir, masks->index().vocabulary());
+  absl::StatusOr<NamedTokens> named = NamedTokens::Resolve(ir, masks->index().vocabulary(), budget);
   if (!named.ok()) return named.status();
   std::unique_ptr<Automaton> automaton(
       new Automaton(*std::move(facts), *std::move(named), masks, limits));

@@ -58,12 +58,12 @@ TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   std::atomic<TermId>* row = RowOf(term);
   if (first_.TakesMost(term) && classes_->Sample(byte_class) < kAsciiEnd) {
     FillCharacters(term, row, work);
-    if (!work.ok()) return kFailedTerm;
+    if (!store_->ChargeEffort(work)) return kFailedTerm;
     if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
   }
   if (row[byte_class].load(std::memory_order_relaxed) == kNothingTerm) return kNothingTerm;
   const TermId next = Derive(term, byte_class, work);
-  if (!work.ok()) return kFailedTerm;
+  if (!store_->ChargeEffort(work)) return kFailedTerm;
   row[byte_class].store(next, std::memory_order_release);
   return next;
 }
