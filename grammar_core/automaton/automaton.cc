@@ -73,6 +73,7 @@ void Automaton::Adopt(const Automaton& from, std::span<TermId> states) {
   TermCopy copy({&from.store_, &from.objects_, &from.numbers_}, {&store_, &objects_, &numbers_});
   for (TermId& state : states) state = copy.Of(state);
   derivative_.NoteAdopted(before);
+  store_.ForgetEffort();  // else the next row's call would pay for it
   NoteGrowth();
 }
 

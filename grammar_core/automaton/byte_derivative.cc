@@ -65,7 +65,7 @@ TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   std::atomic<TermId>* row = RowOf(term);
   if (first_.TakesMost(term) && classes_->Sample(byte_class) < kAsciiEnd) {
     FillCharacters(term, row, work);
-    if (!work.ok()) return kFailedTerm;
+    if (!store_->ChargeEffort(work)) return kFailedTerm;
   }
   if (const TermId known = row[byte_class].load(std::memory_order_relaxed); known != kUnknownTerm) {
     return known;
@@ -78,7 +78,7 @@ TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
 
 TermId ByteDerivative::DeriveWithin(TermId term, int byte_class, Work& work) {
   const TermId next = Derive(term, byte_class, work);
-  if (!work.ok()) return kFailedTerm;
+  if (!store_->ChargeEffort(work)) return kFailedTerm;
   if (const std::int64_t cells = store_->term(next).cells; cells > limits_.row_cells) {
     work.Fail(LimitExceeded("", "row_cells", limits_.row_cells, cells));
     return kFailedTerm;

@@ -296,7 +296,8 @@ const CharEdges& CharDerivative::Edges(TermId term, Work& work) {
   if (const auto known = edges_.find(term); known != edges_.end()) return *known->second;
   if (!work.Spend()) return kNoEdges;
   CharEdges edges = Derive(term, work);
-  return work.ok() ? Keep(&edges_, term, std::move(edges)) : kNoEdges;
+  store_->AddEffort(edges.size() / 4);
+  return store_->ChargeEffort(work) ? Keep(&edges_, term, std::move(edges)) : kNoEdges;
 }
 
 CharEdges CharDerivative::Derive(TermId id, Work& work) {
@@ -362,6 +363,7 @@ CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
   TermId last = kNothingTerm;
   SweepAll(lists, kAllCharacters,
            [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
+             store_->AddEffort(targets.size() / 4);
              if (targets != last_targets) {
                last = join(targets);
                last_targets = targets;

@@ -4,6 +4,13 @@
 #include <initializer_list>
 
 namespace maskd {
+namespace {
+
+// Words of samples looked at, and questions asked, in about a unit of work.
+constexpr std::size_t kLooksPerUnit = 64;
+constexpr std::int64_t kQuestionsPerUnit = 4;
+
+}  // namespace
 
 void ConditionSamples::Add(std::u32string_view text) {
   if (text.size() > kMaxChars) text = text.substr(text.size() - kMaxChars);
@@ -77,6 +84,11 @@ bool ConditionSamples::VisitUnmet(const ConditionList& list, std::size_t count,
     return false;
   };
   fill();
+  const std::size_t pairs = list.size() * list.size() / 2;
+  const std::size_t looks = count == 2 ? pairs : pairs * list.size() / 3;
+  if (!work.Spend(static_cast<std::int64_t>((looks + list.size() * stride) / kLooksPerUnit))) {
+    return false;
+  }
   for (std::size_t i = 0; i < list.size() && work.ok(); ++i) {
     for (std::size_t j = i + 1; j < list.size(); ++j) {
       if (count == 2 && !have_common({i, j}) && !ask({list[i], list[j]})) return false;
@@ -131,7 +143,8 @@ void ConditionSamples::TellAll(ConditionId id, std::size_t word, Bits samples, W
 // By a stack of questions, as one may hang on as many others as a sample has characters.
 void ConditionSamples::Tell(Question question, Work& work) {
   open_.assign(1, question);
-  while (!open_.empty()) {
+  for (std::int64_t asked = 0; !open_.empty(); ++asked) {
+    if (asked % kQuestionsPerUnit == 0 && !work.Spend()) return;
     const Question at = open_.back();
     const std::optional<bool> answer = Answer(at, work);
     if (!work.ok()) return;

@@ -15,6 +15,9 @@
 namespace maskd {
 namespace {
 
+// Conditions of a list that are looked up or sorted in about a unit of work.
+constexpr std::size_t kPartsPerUnit = 8;
+
 // A character from lo to hi that is written as itself, in one byte, if there is one.
 std::uint32_t PlainestOf(std::uint32_t lo, std::uint32_t hi) {
   for (std::uint32_t c = std::max<std::uint32_t>(lo, ' '); c <= std::min<std::uint32_t>(hi, '~');
@@ -67,7 +70,8 @@ bool ConditionSearch::HasText(const Product& product, Work& work) {
   }
   if (samples_.HaveText(product.conditions, product.max_chars, work)) return true;
   if (nodes_.size() > kMostKept) Forget();
-  if (!work.ok()) return false;
+  const auto parts = static_cast<std::int64_t>(product.conditions.size());
+  if (!work.Spend(1 + parts / static_cast<std::int64_t>(kPartsPerUnit))) return false;
   const std::vector<NodeId> nodes = NodesOf(product.conditions);
   const std::optional<bool> found = Search(nodes, product.max_chars, max_nodes_, work);
   if (!found.has_value()) {
@@ -199,12 +203,15 @@ void ConditionSearch::Expand(NodeId id, Work& work) {
   std::vector<NodeId> nodes;
   Targets last_targets;
   ConditionList list;
+  std::size_t parts = 0;
   SweepAll(lists, kAllCharacters, [&](std::uint32_t lo, std::uint32_t hi, const Targets& targets) {
     if (targets != last_targets) {
       last_targets = targets;
       list.clear();
       nodes = AppendTargets(targets, &list) ? NodesOf(list) : std::vector<NodeId>();
+      parts += list.size() * (1 + nodes.size());
     }
+    parts += targets.size() / 2 + nodes.size();
     for (const NodeId node : nodes) steps.push_back({PlainestOf(lo, hi), node});
   });
   std::ranges::sort(steps, {}, [](const Step& step) {
@@ -217,6 +224,7 @@ void ConditionSearch::Expand(NodeId id, Work& work) {
   held_bytes_ += static_cast<std::int64_t>(steps.size() * sizeof(Step));
   nodes_[id].steps = std::move(steps);
   nodes_[id].is_expanded = true;
+  work.Spend(static_cast<std::int64_t>(parts / kPartsPerUnit));
 }
 
 // What a search has met. Its open nodes: the nearest first, as far as all conditions one after the

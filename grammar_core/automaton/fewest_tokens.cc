@@ -194,6 +194,8 @@ absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, RowSta
   const absl::StatusOr<std::string> text =
       ShortestCompletion(*search.states, state, max_bytes, work);
   if (!text.ok()) return text.status();
+  constexpr std::size_t kBytesPerUnit = 4;
+  if (!work.Spend(1 + static_cast<std::int64_t>(text->size() / kBytesPerUnit))) return work.error();
   std::vector<TokenId> tokens = FewestPieces(search, *text);
   if (tokens.empty() && !text->empty()) {
     return LimitExceeded("", "completion_bytes", max_bytes, std::int64_t{max_bytes} + 1);

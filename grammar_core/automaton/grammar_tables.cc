@@ -11,7 +11,7 @@ absl::StatusOr<std::shared_ptr<const GrammarTables>> GrammarTables::Create(const
                                                                            Measure measure) {
   absl::StatusOr<GrammarFacts> facts = GrammarFacts::Create(ir, limits, budget, measure);
   if (!facts.ok()) return facts.status();
-  absl::StatusOr<NamedTokens> named = NamedTokens::Resolve(ir, index.vocabulary());
+  absl::StatusOr<NamedTokens> named = NamedTokens::Resolve(ir, index.vocabulary(), budget);
   if (!named.ok()) return named.status();
   std::optional<ItemTokens> item_tokens;
   if (RemembersTexts(ir)) item_tokens.emplace(&index);

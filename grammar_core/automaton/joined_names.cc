@@ -22,7 +22,9 @@ JoinedNames::Name& JoinedNames::NameOf(const std::u32string* text) {
 }
 
 bool JoinedNames::Add(TermId cell, TermId tail) {
+  constexpr std::int64_t kNamesPerUnit = 4;
   const ObjectTerms::NameTexts names = automaton_->NamesOf(cell, *work_);
+  work_->Spend(1 + static_cast<std::int64_t>(names.names.size()) / kNamesPerUnit);
   if (!Fits(names.list)) return false;
   depth_ = names.list.depth;
   for (std::size_t i = 0; i < names.names.size(); ++i) {

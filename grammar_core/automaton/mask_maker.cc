@@ -26,6 +26,13 @@ constexpr int kMaxDepth = 8;
 constexpr std::uint32_t kFewChars = 16;
 // Under more conditions it may be hard to tell whether a text of small counts is left.
 constexpr std::size_t kFewConditions = 4;
+// What takes so many units of work: the words of one mask that are copied, hashed and stored, those
+// of a class of characters that are gathered, and the runs of all tokens.
+constexpr std::int64_t kMaskUnits = 8;
+constexpr std::int64_t kClassUnits = 64;
+constexpr std::int64_t kTokensPerRunUnit = 256;
+// Nodes of a trie that are made in a unit of work.
+constexpr std::size_t kTrieNodesPerUnit = 16;
 // A run of bytes of a larger set has too many ways to be cut.
 constexpr std::size_t kMaxRunBytes = 32;
 
@@ -43,6 +50,7 @@ void MaskMaker::MergeMaskOf(TermId state, MaskBuilder* mask) { mask->Merge(MaskO
 
 MaskRef MaskMaker::Make(TermId state, Route route) {
   MaskBuilder mask(masks_);
+  if (!work_->Spend(kMaskUnits)) return nullptr;
   MarkRead(state);
   if (automaton_->names_tokens()) automaton_->AddNamedTokens(state, &mask.ToWords());
   if (route != Route::kCheapest || depth_ >= kMaxDepth || !MakeByForm(state, &mask)) {
@@ -147,13 +155,14 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
                                    .beyond_ascii = true,
                                    .spaces_beyond_ascii = true,
                                    .max_chars = sure};
+    work_->Spend(kClassUnits);
     TokenMask allowed = *masks_->TokensWithin(within);
     allowed.Intersect(*all);
     mask->Merge(masks_->Intern(std::move(allowed), {&all, 1}));
     CandidateClass longer;
     longer.ill_formed = true;
     longer.longer_than = sure;
-    Walk(*masks_->TrieOf(longer), state, kAllNodes, mask);
+    WalkCandidates(longer, state, mask);
     return true;
   }
   return false;
@@ -180,6 +189,7 @@ bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask
   std::vector<TokenTrie::Entry> entries;
   between.VisitAllowed(
       [&](TokenId id) { entries.push_back({masks_->index().vocabulary().TokenBytes(id), id}); });
+  work_->Spend(static_cast<std::int64_t>(entries.size() / 4));
   Walk(TokenTrie::OfUnsorted(&entries), state, kAllNodes, mask);
   return true;
 }
@@ -190,6 +200,7 @@ bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask) 
   if (store.term(repeat.a).kind != TermKind::kByteSet) return false;
   const ByteBits& set = store.byte_set(store.term(repeat.a).a);
   if (set.count() > kMaxRunBytes) return false;
+  if (!work_->Spend(masks_->index().vocabulary().size() / kTokensPerRunUnit)) return true;
   const auto runs = masks_->RunsOf(set);
   const std::uint32_t fewest = repeat.b;
   const std::uint32_t most = repeat.c;
@@ -258,8 +269,15 @@ void MaskMaker::MakeByWalkOrClosure(TermId state, Route route, MaskBuilder* mask
   }
   if (!work_->ok()) return;
   lowest_floor_ = std::min(lowest_floor_, closure->lowest_floor);
+  work_->Spend(kClassUnits);
   mask->Merge(masks_->TokensWithin(closure->characters));
-  Walk(*masks_->TrieOf(closure->candidates), state, kAllNodes, mask);
+  WalkCandidates(closure->candidates, state, mask);
+}
+
+void MaskMaker::WalkCandidates(const CandidateClass& candidates, TermId state, MaskBuilder* mask) {
+  const auto trie = masks_->TrieOf(candidates);
+  work_->Spend(static_cast<std::int64_t>(trie->nodes().size() / kTrieNodesPerUnit));
+  Walk(*trie, state, kAllNodes, mask);
 }
 
 int MaskMaker::CountTaken(TermId state) {

@@ -113,6 +113,8 @@ class MaskMaker {
                  std::int64_t max_nodes, Allow allow);
   // Walks all of `trie` from `state`, for the tokens of the trie itself; false if given up.
   bool Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes, MaskBuilder* mask);
+  // The same of a trie of all candidates.
+  void WalkCandidates(const CandidateClass& candidates, TermId state, MaskBuilder* mask);
   void WalkLongTokens(const TokenTrie& trie, TermId state, MaskBuilder* mask);
   // How many ASCII characters lead on from `state`.
   int CountTaken(TermId state);

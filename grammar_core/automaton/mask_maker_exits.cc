@@ -93,8 +93,11 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte)
   if (auto known = masks_->FindExits(key); known != nullptr) return known;
   std::vector<TokenId> ends;
   std::vector<TokenTrie::Entry> rests;
+  constexpr std::int64_t kTokensPerUnit = 4;
+  std::int64_t tokens = 0;
   for (const TokenId id : masks_->index().TokensHolding(byte)) {
     const absl::string_view bytes = masks_->index().vocabulary().TokenBytes(id);
+    if (++tokens % kTokensPerUnit == 0 && !work_->Spend()) return nullptr;
     if (bytes.size() > TokenTrie::kMaxDepth) continue;  // MakeByExits tries long tokens whole
     TermId at = text;
     for (std::size_t i = 0; i < bytes.size() && at != kNothingTerm; ++i) {
@@ -143,7 +146,9 @@ std::shared_ptr<const Exits> MaskMaker::EndsOf(TermId cell) {
   std::vector<TokenTrie::Entry> rests;
   std::array<TermId, TokenTrie::kMaxDepth + 1> path;
   path[0] = cell;
-  for (std::size_t i = 0; i < nodes.size();) {
+  std::int64_t visited = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++visited) {
+    if (visited % kNodesPerUnit == 0 && !work_->Spend()) return nullptr;
     const TrieNode node = nodes[i];
     const TermId next =
         automaton_->Step(path[node.depth - 1], static_cast<unsigned char>(node.byte), *work_);

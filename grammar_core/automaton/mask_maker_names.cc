@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kMaxBranchesWithin = 256;
 // The names of one object, and its others: their masks may be known.
 constexpr std::size_t kFewNames = 2;
+// Names that are gathered, looked at or sorted in about a unit of work.
+constexpr std::uint32_t kNamesPerUnit = 4;
 
 }  // namespace
 
@@ -23,6 +25,7 @@ bool MaskMaker::WalkNames(const TokenTrie& trie, std::size_t parent, const Parts
                           OnNode allow) {
   if (!automaton_->store().IsNames(parts.cell)) return false;
   const ObjectTerms::NameTexts names = automaton_->NamesOf(parts.cell, *work_);
+  work_->Spend(1 + static_cast<std::int64_t>(names.names.size()) / kNamesPerUnit);
   if (!names.list.IsAscii()) return false;
   const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
   const auto on_quote = [&](std::size_t i, std::uint32_t text) {
@@ -68,6 +71,7 @@ std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
   const Term& set = store.term(store.term(none).a);
   if (set.kind != TermKind::kTextSet) return std::nullopt;
   OtherNames others = {.any = all, .declared = {.depth = set.d}, .tail = parts.tail};
+  work_->Spend(1 + (set.c - set.b) / kNamesPerUnit);
   for (std::uint32_t i = set.b; i < set.c; ++i) {
     others.declared.texts.push_back(&store.text_set(set.a)[i]);
   }
@@ -140,6 +144,7 @@ void MaskMaker::WalkJoined(const TokenTrie& trie, std::size_t parent, JoinedName
                            OnNode allow) {
   const TextList texts = names->Texts();
   if (texts.texts.empty()) return;
+  work_->Spend(1 + static_cast<std::int64_t>(texts.texts.size()) / kNamesPerUnit);
   const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
   const auto on_quote = [&](std::size_t i, std::uint32_t text) {
     const TrieNode quote = trie.nodes()[i];

@@ -146,11 +146,14 @@ class TokenStep {
 
 }  // namespace
 
-absl::StatusOr<NamedTokens> NamedTokens::Resolve(const GrammarIr& ir,
-                                                 const Vocabulary& vocabulary) {
+absl::StatusOr<NamedTokens> NamedTokens::Resolve(const GrammarIr& ir, const Vocabulary& vocabulary,
+                                                 Budget& budget) {
+  constexpr std::int64_t kTokensPerUnit = 256;
   const OrdinaryNames ordinary(ir, vocabulary);
   std::vector<TokenMask> sets;
   for (const TokenSpec& spec : ir.token_specs) {
+    const std::int64_t units = 1 + vocabulary.size() / kTokensPerUnit;
+    if (absl::Status status = budget.Spend(units); !status.ok()) return status;
     TokenMask set(vocabulary.size());
     if (absl::Status status = AddNames(spec, vocabulary, ordinary, &set); !status.ok())
       return status;

@@ -17,6 +17,7 @@
 #include "grammar_core/automaton/lowering.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
+#include "grammar_core/base/budget.h"
 #include "grammar_core/ir/grammar_ir.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/tokenizer/vocabulary.h"
@@ -25,7 +26,8 @@ namespace maskd {
 
 class NamedTokens {
  public:
-  static absl::StatusOr<NamedTokens> Resolve(const GrammarIr& ir, const Vocabulary& vocabulary);
+  static absl::StatusOr<NamedTokens> Resolve(const GrammarIr& ir, const Vocabulary& vocabulary,
+                                             Budget& budget);
 
   // Whether the grammar names no token at all.
   [[nodiscard]] bool none() const { return sets_.empty(); }

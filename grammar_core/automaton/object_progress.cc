@@ -181,7 +181,11 @@ bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, Next nex
   if (known.empty()) known.assign(first_option_.back() + spec_->others.size(), kUnknown);
   if (known[option] == kUnknown) {
     if (!work.Spend()) return false;
-    const absl::StatusOr<bool> can_end = end_->CanEnd(next().state, max_end_states_);
+    const auto spend = [&](std::int64_t units) {
+      work.Spend(units);
+      return work.error();
+    };
+    const absl::StatusOr<bool> can_end = end_->CanEnd(next().state, max_end_states_, spend);
     if (!can_end.ok()) {
       work.Fail(can_end.status());
       return false;

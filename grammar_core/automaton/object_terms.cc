@@ -41,6 +41,7 @@ void ObjectTerms::SortNames(std::uint32_t object, Shape* shape) {
     const ObjectSpec::Member& member = spec.members[i];
     if (!member.bare) names.emplace_back(*Utf8ToCodePoints(member.name), i);
   }
+  store_->AddEffort(8 * names.size());
   std::sort(names.begin(), names.end());
   std::vector<std::u32string> texts;
   for (auto& [text, member] : names) {
@@ -162,6 +163,8 @@ TermId ObjectTerms::AfterName(std::uint32_t object, std::uint32_t progress, std:
 }
 
 TermId ObjectTerms::Phase(std::uint32_t object, std::uint32_t progress, ObjectPhase phase) {
+  const ObjectSpec& spec = Spec(object);
+  store_->AddEffort((spec.members.size() + 4 * spec.conditions.size()) / 8);
   const std::uint32_t min_bytes = MinBytes(object, progress, phase);
   return store_->Object(object, progress, phase, {false, min_bytes, KeyOf(object, progress)});
 }
@@ -197,6 +200,7 @@ TermId ObjectTerms::Names(std::uint32_t object, std::uint32_t progress, std::uin
   if (shape.members.empty()) return kNothingTerm;
   const std::vector<std::u32string>& names = store_->text_set(shape.name_set);
   const std::uint32_t end = RangeEnd(shape, first, depth);
+  store_->AddEffort((end - first) * NameEffort(object));
   TermStore::ObjectFacts facts;
   facts.min_bytes = kNoEnd;
   auto first_member = static_cast<std::uint32_t>(shape.members.size());
@@ -245,6 +249,7 @@ ObjectTerms::NameTexts ObjectTerms::TextsOf(std::uint32_t object, std::uint32_t 
   NameTexts texts;
   texts.list.depth = depth;
   const std::uint32_t end = RangeEnd(shape, first, depth);
+  store_->AddEffort((end - first) * NameEffort(object));
   for (std::uint32_t i = first; i < end; ++i) {
     if (!shape.progress.MayWrite(progress, shape.members[i], work)) continue;
     texts.list.texts.push_back(&names[i]);

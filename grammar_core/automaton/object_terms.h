@@ -99,6 +99,10 @@ class ObjectTerms {
   };
 
   Shape& ShapeOf(std::uint32_t object);
+  // What asking whether a name may be written takes, in parts of effort.
+  [[nodiscard]] std::size_t NameEffort(std::uint32_t object) const {
+    return 3 + Spec(object).conditions.size() / 4;
+  }
   [[nodiscard]] const ObjectSpec& Spec(std::uint32_t object) const {
     return store_->object(object);
   }

@@ -144,7 +144,8 @@ bool RowMemory::WithinLimits(Work& work) const {
 
 void RowMemory::StepWay(const Way& way, unsigned char byte, Ways* next, Work& work) {
   const TermId term = automaton_->Step(way.term, byte, work);
-  if (term == kNothingTerm || !work.Spend() || !WithinLimits(work)) return;
+  constexpr std::int64_t kWayUnits = 3;  // of arrays looked up, and perhaps an item told apart
+  if (term == kNothingTerm || !work.Spend(kWayUnits) || !WithinLimits(work)) return;
   Way moved = {term, {}};
   for (const DistinctArrays::Id array : way.arrays) {
     const DistinctArrays::Id behind = arrays_.Append(array, byte);

@@ -52,6 +52,7 @@ TermId TermStore::AltOf(std::vector<TermId> terms, int shared_cells) {
       flat.push_back(id);
     }
   }
+  AddEffort(flat.size());
   SortUnique(&flat);
   if (flat.size() == 1) return flat[0];
   // So that what is found once in a text is not looked for again.
@@ -97,6 +98,7 @@ void TermStore::Absorb(std::vector<TermId>* branches) {
       std::ranges::none_of(*branches, [this](TermId id) { return IsBoth(id); }))
     return;
   const std::vector<TermId> all = *branches;
+  AddEffort(all.size() * all.size() / 2);
   std::erase_if(*branches, [&](TermId id) {
     if (terms_[id].kind != TermKind::kAnd) return false;
     const std::vector<TermId>& parts = lists_[terms_[id].a];
@@ -171,6 +173,7 @@ void TermStore::Factor(std::vector<TermId>* branches, PartOf part_of, Join join)
     if (terms_[id].kind == TermKind::kCat) commons.push_back(part_of(id).common);
   }
   if (commons.empty()) return;
+  AddEffort(2 * branches->size());
   std::sort(commons.begin(), commons.end());
   std::vector<TermId> factored;
   std::vector<Part> parts;
@@ -209,6 +212,7 @@ void TermStore::UnitePowers(std::vector<TermId>* branches) {
                    [&](TermId id) { return terms_[id].kind == TermKind::kRepeat; })) {
     return;
   }
+  AddEffort(2 * branches->size());
   bool has_empty = branches->front() == kEmptyTerm;
   std::vector<Power> powers;
   for (const TermId id : *branches) {

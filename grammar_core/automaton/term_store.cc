@@ -21,9 +21,13 @@ std::vector<Hash128> SuffixHashes(const String& string) {
 
 template <typename String>
 const Hash128& SuffixHash(absl::flat_hash_map<std::uint32_t, std::vector<Hash128>>* known,
-                          std::uint32_t index, const String& string, std::uint32_t offset) {
+                          std::uint32_t index, const String& string, std::uint32_t offset,
+                          TermStore* store) {
   std::vector<Hash128>& hashes = (*known)[index];
-  if (hashes.empty()) hashes = SuffixHashes(string);
+  if (hashes.empty()) {
+    hashes = SuffixHashes(string);
+    store->AddEffort(string.size() / 4);
+  }
   return hashes[offset];
 }
 
@@ -54,6 +58,7 @@ TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
 
 template <typename Fill>
 TermId TermStore::Intern(const Id& id, Fill fill) {
+  AddEffort(2);
   const auto [at, is_new] = ids_.try_emplace(id, terms_.size());
   if (!is_new) return at->second;
   const TermId term_id = at->second;
@@ -69,6 +74,7 @@ TermId TermStore::Intern(const Id& id, Fill fill) {
 }
 
 std::uint32_t TermStore::InternList(std::vector<TermId> list) {
+  AddEffort(list.size());
   const auto [at, is_new] = list_ids_.try_emplace(std::move(list), lists_.size());
   if (is_new) {
     lists_.Append() = at->first;
@@ -179,6 +185,7 @@ TermId TermStore::ByteSet(std::uint32_t set) {
 std::uint32_t TermStore::NumberOf(const ByteBits& set) {
   std::uint32_t index = 0;
   while (index < own_byte_sets_.size() && own_byte_sets_[index] != set) ++index;
+  AddEffort(index / 8);
   if (index == own_byte_sets_.size()) own_byte_sets_.Append() = set;
   return static_cast<std::uint32_t>(ir().byte_sets.size()) + index;
 }
@@ -224,7 +231,8 @@ TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
   if (offset == bytes.size()) return kEmptyTerm;
   return Intern({TermKind::kBytes, string, offset, 0, 0}, [&](Term* term) {
     term->min_bytes = SizeOf(measure(), absl::string_view(bytes).substr(offset));
-    term->key = Mix(Seed(TermKind::kBytes), SuffixHash(&bytes_suffix_, string, bytes, offset));
+    term->key =
+        Mix(Seed(TermKind::kBytes), SuffixHash(&bytes_suffix_, string, bytes, offset, this));
   });
 }
 
@@ -378,7 +386,8 @@ TermId TermStore::Text(std::uint32_t text, std::uint32_t offset) {
   if (offset == characters.size()) return kEmptyTerm;
   return Intern({TermKind::kText, text, offset, 0, 0}, [&](Term* term) {
     term->min_bytes = SizeOf(measure(), std::u32string_view(characters).substr(offset));
-    term->key = Mix(Seed(TermKind::kText), SuffixHash(&text_suffix_, text, characters, offset));
+    term->key =
+        Mix(Seed(TermKind::kText), SuffixHash(&text_suffix_, text, characters, offset, this));
   });
 }
 
@@ -404,6 +413,7 @@ TermId TermStore::TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t 
     Hash128 key = Seed(TermKind::kTextSet);
     for (std::uint32_t i = first; i < end; ++i) {
       const std::u32string_view rest = std::u32string_view(texts[i]).substr(depth);
+      AddEffort(1 + rest.size() / 8);
       term->min_bytes = std::min(term->min_bytes, static_cast<std::uint32_t>(rest.size()));
       key = Mix(MixBytes(key, {reinterpret_cast<const char*>(rest.data()), rest.size() * 4}), 1);
     }
@@ -432,6 +442,7 @@ TermId TermStore::And(std::vector<TermId> terms) {
       flat.push_back(id);
     }
   }
+  AddEffort(2 * flat.size());
   SortUnique(&flat);
   if (flat.empty()) return all_text_;
   if (flat.size() == 1) return flat[0];

@@ -25,6 +25,7 @@
 #include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/stable_vector.h"
 #include "grammar_core/automaton/term.h"
+#include "grammar_core/automaton/work.h"
 #include "grammar_core/ir/counts.h"
 #include "grammar_core/ir/grammar_ir.h"
 
@@ -168,6 +169,17 @@ class TermStore {
     return std::min(count, clamp_);
   }
 
+  // What making and looking up terms has taken since it was last charged, in units of `work`, and
+  // counted for the part of it that those who make terms do themselves. False where `work` failed.
+  void AddEffort(std::size_t parts) { effort_ += static_cast<std::int64_t>(parts); }
+  // What was made is no caller's work.
+  void ForgetEffort() { effort_ = 0; }
+  bool ChargeEffort(Work& work) {
+    const std::int64_t units = effort_ / kEffortPerUnit;
+    effort_ %= kEffortPerUnit;
+    return units == 0 ? work.ok() : work.Spend(units);
+  }
+
   // Bytes held by terms, lists and hash tables, roughly.
   [[nodiscard]] std::int64_t held_bytes() const;
 
@@ -181,6 +193,9 @@ class TermStore {
   // its own and these. Behind that they are kept apart.
   static constexpr std::int64_t kFactoringEffort = 16;
   static constexpr std::int64_t kFactoringBranches = 64;
+
+  // Parts of lists, looked up, sorted or hashed, that take as long as one unit of work.
+  static constexpr std::int64_t kEffortPerUnit = 8;
 
   // Of more branches none is looked for in the others.
   static constexpr std::size_t kMaxAbsorbed = 256;
@@ -248,6 +263,7 @@ class TermStore {
   }
   const Hash128 unique_ = UniqueHash();
   std::int64_t list_bytes_ = 0;
+  std::int64_t effort_ = 0;  // not charged yet
   // While a choice is factored.
   std::optional<std::int64_t> factoring_left_;
   // Every character string; as a repetition of any character it is so, too.

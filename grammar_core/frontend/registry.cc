@@ -154,6 +154,10 @@ absl::StatusOr<FrontEndResult> ReadParsed(ParsedSource parsed, const Limits& lim
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
   if (!front_end.ok()) return front_end.status();
   const Strictness strictness = parsed.source.options.strictness;
+  // Of the texts that a front end passes over or copies; what it makes of them, it counts itself.
+  constexpr std::size_t kBytesPerUnit = 32;
+  const auto bytes = static_cast<std::int64_t>(parsed.source.text.size() / kBytesPerUnit);
+  if (absl::Status s = budget.Spend(bytes); !s.ok()) return s;
   absl::StatusOr<ReadResult> read = front_end->read(std::move(parsed), limits, budget);
   if (!read.ok()) return read.status();
   const absl::StatusOr<IrForm> form = DropEmpty(limits, budget, &read->ir);

@@ -203,7 +203,14 @@ std::vector<std::size_t> ObjectEnd::MendersOf(std::size_t condition,
   return menders;
 }
 
-absl::StatusOr<bool> ObjectEnd::CanEnd(const ObjectState& state, std::int64_t max_states) const {
+std::int64_t ObjectEnd::StateUnits() const {
+  constexpr std::size_t kPartsPerUnit = 16;
+  return static_cast<std::int64_t>(
+      2 + (spec_->members.size() + 2 * spec_->conditions.size() + mark_count_) / kPartsPerUnit);
+}
+
+absl::StatusOr<bool> ObjectEnd::CanEnd(const ObjectState& state, std::int64_t max_states,
+                                       const Spend& spend) const {
   if (required_lost_) return false;
   std::vector<ObjectState> open = {state};
   absl::flat_hash_set<std::string> seen;
@@ -213,6 +220,8 @@ absl::StatusOr<bool> ObjectEnd::CanEnd(const ObjectState& state, std::int64_t ma
     }
     Step step = StepFrom(std::move(open.back()));
     open.pop_back();
+    const auto made = static_cast<std::int64_t>(1 + step.next.size());
+    if (absl::Status status = spend(made * StateUnits()); !status.ok()) return status;
     if (step.ended) return true;
     std::reverse(step.next.begin(), step.next.end());
     for (ObjectState& next : step.next) {

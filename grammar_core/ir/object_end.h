@@ -74,9 +74,13 @@ class ObjectEnd {
   [[nodiscard]] Mending MendingBytes(
       const ObjectState& state, const std::function<std::uint32_t(std::size_t)>& member_bytes,
       const std::function<std::uint32_t(std::size_t)>& others_bytes) const;
-  // Whether writing none or some of the members not closed leads to the end.
-  [[nodiscard]] absl::StatusOr<bool> CanEnd(const ObjectState& state,
-                                            std::int64_t max_states) const;
+  // Whether writing none or some of the members not closed leads to the end. Each state that it
+  // tries takes StateUnits() of `spend`, whose error ends it.
+  using Spend = std::function<absl::Status(std::int64_t units)>;
+  [[nodiscard]] absl::StatusOr<bool> CanEnd(const ObjectState& state, std::int64_t max_states,
+                                            const Spend& spend) const;
+  // What a look at all members and conditions takes, in units of work.
+  [[nodiscard]] std::int64_t StateUnits() const;
 
  private:
   // What is to be tried next: nothing, where the end is reached or out of reach.

@@ -18,9 +18,9 @@ constexpr int kNever = std::numeric_limits<int>::max();
 constexpr int kMaxBytes = 4096;
 
 // Work for the shortest texts behind one state, and as much for the search for the fewest tokens,
-// some 10 ms; what is not looked at then counts as too long. Not a time: a row's masks are the same
+// some 20 ms; what is not looked at then counts as too long. Not a time: a row's masks are the same
 // wherever it is replayed.
-constexpr std::int64_t kWalkWork = 20'000;
+constexpr std::int64_t kWalkWork = 100'000;
 
 Budget WalkBudget() {
   Budget::Bounds bounds;

@@ -105,7 +105,10 @@ void AttackRunner::Answer(const AttackCase& attack, std::string payload,
                           AttackResult* result) const {
   const Limits limits;
   Budget budget{Budget::Bounds()};
+  const double start = ProcessorMs();
   auto grammar = CompileGrammar({attack.format, std::move(payload), {}}, space_, limits, budget);
+  result->compile_cpu_ms = ProcessorMs() - start;
+  result->compile_units = budget.spent();
   result->answer = grammar.status();
   if (!grammar.ok()) {
     result->faults = RefusalFaults(attack, grammar.status());

@@ -30,6 +30,9 @@ struct AttackResult {
   std::vector<std::string> faults;
   // Operations of `steps` that this runner does not have.
   std::vector<std::string> missing_operations;
+  // Of the compile alone: units of work, and processor time.
+  std::int64_t compile_units = 0;
+  double compile_cpu_ms = 0;
   // Of the whole case: wall and processor time, growth of resident memory at its highest.
   double wall_ms = 0;
   double cpu_ms = 0;

@@ -37,6 +37,8 @@ ABSL_FLAG(std::string, special, "llama3", "Special-token preset of the vocabular
 ABSL_FLAG(std::string, clock, "wall",
           "What is held to a case's budget: wall, cpu (on a machine that others use too), or none "
           "(memory neither).");
+ABSL_FLAG(bool, units, false,
+          "Print what each compile took: units of work, processor time, nanoseconds a unit.");
 ABSL_FLAG(bool, expand, false, "Print what the cases' payloads are, and run nothing.");
 
 namespace maskd {
@@ -121,6 +123,11 @@ void Judge(const AttackCase& attack, const AttackResult& result, Totals* totals)
   for (const std::string& fault : result.faults) std::printf("%s: %s\n", id, fault.c_str());
   for (const std::string& missing : result.missing_operations) {
     std::printf("%s: NOT RUN: there is no operation %s\n", id, missing.c_str());
+  }
+  if (absl::GetFlag(FLAGS_units)) {
+    const auto units = static_cast<double>(std::max<std::int64_t>(1, result.compile_units));
+    std::printf("%s: %.0f units, %.1f ms, %.0f ns each\n", id, units, result.compile_cpu_ms,
+                1e6 * result.compile_cpu_ms / units);
   }
   if (absl::GetFlag(FLAGS_clock) != "none") JudgeCost(attack, result, totals);
 }

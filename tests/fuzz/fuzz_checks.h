@@ -30,8 +30,8 @@ inline Limits SmallLimits() {
   limits.terms = 100'000;
   limits.grammar_bytes = 64 << 20;
   limits.schema_sets = 1'000;
-  limits.compile_work = 250'000;
-  limits.step_work = 50'000;
+  limits.compile_work = 1'000'000;
+  limits.step_work = 250'000;
   return limits;
 }
 

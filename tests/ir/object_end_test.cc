@@ -2,6 +2,7 @@
 #include "grammar_core/ir/object_end.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <random>
 #include <set>
@@ -16,6 +17,8 @@ constexpr NodeId kSpace = 0;
 constexpr NodeId kDead = 1;
 constexpr NodeId kValue = 2;
 constexpr int kMarks = 4;
+
+absl::Status Free(std::int64_t /*units*/) { return absl::OkStatus(); }
 
 using Random = std::mt19937;
 
@@ -103,7 +106,7 @@ TEST(ObjectEndTest, AgreesWithTryingEverything) {
   for (int i = 0; i < kSpecs; ++i) {
     const ObjectSpec spec = RandomSpec(&random);
     const ObjectEnd end(spec, [](NodeId node) { return node != kDead; });
-    const absl::StatusOr<bool> found = end.CanEnd(end.Start(), 10'000);
+    const absl::StatusOr<bool> found = end.CanEnd(end.Start(), 10'000, Free);
     ASSERT_TRUE(found.ok()) << found.status();
     const std::optional<std::uint32_t> fewest = BruteForce(spec).fewest();
     ASSERT_EQ(*found, fewest.has_value()) << "spec " << i;
@@ -145,7 +148,7 @@ TEST(ObjectEndTest, WhatIsNeutralLeavesTheEndWithinReach) {
     const ObjectSpec spec = RandomSpec(&random);
     const ObjectEnd end(spec, [](NodeId node) { return node != kDead; });
     ObjectState state = end.Start();
-    while (*end.CanEnd(state, 10'000)) {
+    while (*end.CanEnd(state, 10'000, Free)) {
       const std::vector<Behind> behind = AllBehind(spec, end, state);
       for (const Behind& next : behind) {
         neutral += next.neutral ? 1 : 0;

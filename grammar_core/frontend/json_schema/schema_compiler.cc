@@ -21,6 +21,8 @@ using Kind = Claim::Kind;
 constexpr std::size_t kMaxPlaceBytes = 200;
 // Reasons for unsatisfiable rules that are kept; after these a rule's place must do.
 constexpr std::size_t kMaxFaults = 1000;
+// Units of work of one set of schemas that is put together.
+constexpr std::int64_t kTaskUnits = 8;
 // Choices within choices of a string's language.
 constexpr int kMaxStringDepth = 64;
 
@@ -92,7 +94,7 @@ absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
   while (!queue_.empty() && error_.ok() && builder_.status().ok()) {
     const Task task = std::move(queue_.front());
     queue_.pop_front();
-    Fail(budget_.Spend(1 + static_cast<std::int64_t>(task.all.own.size())));
+    Fail(budget_.Spend(kTaskUnits + static_cast<std::int64_t>(task.all.own.size())));
     Define(task.rule, Body(task));
     Fail(logic_.status());
   }
@@ -155,6 +157,7 @@ NodeId SchemaCompiler::NodeFor(const Conjunction& all, absl::FunctionRef<std::st
   if (known != nodes_.end()) return known->second;
   const auto sets = static_cast<std::int64_t>(nodes_.size()) + 1;
   if (sets > max_sets_) Fail(LimitExceeded(place(), "schema_sets", max_sets_, sets));
+  Fail(budget_.Spend(kTaskUnits));
   const MergedSchema schema = Merge(logic_, all);
   const bool scalar = (schema.types & (kArrayType | kObjectType)) == 0;
   if (all.choices.empty() && (scalar || schema.has_listed_values())) {

@@ -9,6 +9,12 @@
 #include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
+namespace {
+
+// Units of work of one schema: it is read, compared with the others and looked through for cycles.
+constexpr std::int64_t kSchemaUnits = 4;
+
+}  // namespace
 
 absl::StatusOr<SchemaSet> SchemaSet::Load(SchemaResources resources, const Dialect& dialect,
                                           Formats formats, Budget& budget) {
@@ -16,7 +22,7 @@ absl::StatusOr<SchemaSet> SchemaSet::Load(SchemaResources resources, const Diale
   std::vector<JsonValue> queue = {set.root()};
   // First come, first read: the first error is the one that stands highest.
   for (std::size_t next = 0; next < queue.size(); ++next) {
-    if (absl::Status status = budget.Spend(); !status.ok()) return status;
+    if (absl::Status status = budget.Spend(kSchemaUnits); !status.ok()) return status;
     const JsonValue schema = queue[next];
     if (absl::Status status = set.LoadOne(schema, &queue); !status.ok()) return status;
     if (next + 1 < queue.size()) continue;

@@ -28,10 +28,14 @@ bool AppendConditional(const GrammarIr& ir, NodeId node, std::vector<NodeId>* pa
 }
 
 // Where that is too hard to tell, the engine is left to say so when it gets there.
-bool CanBeEnded(const GrammarIr& ir, NodeId node, const std::vector<bool>& has) {
+absl::StatusOr<bool> CanBeEnded(const GrammarIr& ir, NodeId node, const std::vector<bool>& has,
+                                Budget& budget) {
   const ObjectEnd end(ir.objects[ir.nodes[node].a],
                       [&](NodeId part) { return static_cast<bool>(has[part]); });
-  const absl::StatusOr<bool> can_end = end.CanEnd(end.Start(), Limits().emptiness_states);
+  const absl::StatusOr<bool> can_end =
+      end.CanEnd(end.Start(), Limits().emptiness_states,
+                 [&](std::int64_t units) { return budget.Spend(units); });
+  if (absl::Status status = budget.Spend(0); !status.ok()) return status;
   return !can_end.ok() || *can_end;
 }
 

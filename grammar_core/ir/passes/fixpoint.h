@@ -25,8 +25,10 @@ enum class NodeNeeds : std::uint8_t { kNever, kAlways, kAnyChild, kAllChildren }
 // object's are the values of its required members.
 std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node);
 
-// Whether the object `node` can be ended with the values and names that have the property.
-bool CanBeEnded(const GrammarIr& ir, NodeId node, const std::vector<bool>& has);
+// Whether the object `node` can be ended with the values and names that have the property. Errors:
+// those of the budget.
+absl::StatusOr<bool> CanBeEnded(const GrammarIr& ir, NodeId node, const std::vector<bool>& has,
+                                Budget& budget);
 
 // Whether `node` is an object with conditions, and if so appends what they are about.
 bool AppendConditional(const GrammarIr& ir, NodeId node, std::vector<NodeId>* parts);
@@ -71,7 +73,10 @@ absl::StatusOr<std::vector<bool>> LeastFixpoint(const GrammarIr& ir, Budget& bud
       to_ask.pop_back();
       asking[object] = false;
       if (absl::Status status = budget.Spend(); !status.ok()) return status;
-      if (!has[object] && CanBeEnded(ir, object, has)) queue.push_back(object);
+      if (has[object]) continue;
+      const absl::StatusOr<bool> can_end = CanBeEnded(ir, object, has, budget);
+      if (!can_end.ok()) return can_end.status();
+      if (*can_end) queue.push_back(object);
       continue;
     }
     const NodeId node = queue.back();
