@@ -2,10 +2,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/automaton/automaton.h"
@@ -23,7 +25,7 @@ struct WorkCase {
 };
 
 struct Outcome {
-  std::string status;
+  std::string status;  // its payloads have no order
   std::int64_t compile_units = 0;
   std::int64_t step_units = 0;
   bool operator==(const Outcome&) const = default;
@@ -41,7 +43,8 @@ class CompileWorkTest : public testing::TestWithParam<WorkCase> {
     Budget budget(bounds);
     const auto grammar =
         CompileGrammar({GetParam().kind, GetParam().source, {}}, space, Limits(), budget);
-    Outcome outcome = {.status = std::string(grammar.status().ToString()),
+    Outcome outcome = {.status = absl::StrCat(absl::StatusCodeToString(grammar.status().code()),
+                                              ": ", std::string(grammar.status().message())),
                        .compile_units = budget.spent()};
     if (!grammar.ok()) return outcome;
     Budget step = Budget::Unlimited();
@@ -63,14 +66,14 @@ class CompileWorkTest : public testing::TestWithParam<WorkCase> {
 
 TEST_P(CompileWorkTest, IsTheSameEachTime) {
   const Outcome first = Run(OfWork(Limits().compile_work));
-  EXPECT_EQ(first.status, "OK");
+  EXPECT_EQ(first.status, "OK: ");
   EXPECT_GT(first.compile_units, 0);
   EXPECT_EQ(Run(OfWork(Limits().compile_work)), first);
 }
 
 TEST_P(CompileWorkTest, EndsItAtTheSameUnit) {
   const std::int64_t needed = Run(OfWork(Limits().compile_work)).compile_units;
-  EXPECT_EQ(Run(OfWork(needed)).status, "OK");
+  EXPECT_EQ(Run(OfWork(needed)).status, "OK: ");
   const Outcome refused = Run(OfWork(needed - 1));
   EXPECT_NE(refused.status.find("limit compile_work"), std::string::npos) << refused.status;
   EXPECT_EQ(Run(OfWork(needed - 1)), refused);
@@ -112,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
          "root ::= sum\nsum ::= sum [+-] term | term\nterm ::= term \"*\" atom | atom\n"
          "atom ::= [0-9]+ | \"(\" sum \")\"\n",
          "(1+2)*"},
-        {"Lark", "lark", "start: A (\",\" A)*\nA: /[a-z]{1,4}(?=x|,|$)/ | \"q\"i\n", "ab,"},
+        {"Lark", "lark", "start: A (\",\" A)*\nA: /[a-z]{1,4}/ | \"q\"i\n", "ab,"},
     }),
     [](const auto& test) { return test.param.name; });
 

@@ -153,7 +153,7 @@ TEST(ObjectEndTest, WhatIsNeutralLeavesTheEndWithinReach) {
       for (const Behind& next : behind) {
         neutral += next.neutral ? 1 : 0;
         if (!next.neutral) continue;
-        ASSERT_TRUE(*end.CanEnd(next.state, 10'000)) << "spec " << i;
+        ASSERT_TRUE(*end.CanEnd(next.state, 10'000, Free)) << "spec " << i;
       }
       if (behind.empty() || Below(4, &random) == 0) break;
       state = behind[Below(static_cast<int>(behind.size()), &random)].state;
@@ -170,14 +170,14 @@ TEST(ObjectEndTest, WhatPassesOverOthersIsNeutralOnlyIfTheyAreNotMissed) {
     const ObjectSpec spec = RandomSpec(&random);
     const ObjectEnd end(spec, [](NodeId node) { return node != kDead; });
     const ObjectState start = end.Start();
-    if (!*end.CanEnd(start, 10'000)) continue;
+    if (!*end.CanEnd(start, 10'000, Free)) continue;
     for (std::size_t m = 0; m < spec.members.size(); ++m) {
       if (m > 0 && spec.members[m - 1].required) break;
       for (const ObjectSpec::Way& way : end.ways(m)) {
         if (!end.IsNeutral(start, way.marks, 0, m + 1)) continue;
         ObjectState next = end.After(start, way.marks);
         std::fill_n(next.closed.begin(), m + 1, '1');
-        ASSERT_TRUE(*end.CanEnd(next, 10'000)) << "spec " << i;
+        ASSERT_TRUE(*end.CanEnd(next, 10'000, Free)) << "spec " << i;
         ++neutral;
       }
     }
@@ -201,8 +201,8 @@ TEST(ObjectEndTest, LimitIsAnError) {
     spec.conditions.push_back({some});
   }
   const ObjectEnd end(spec, [](NodeId) { return true; });
-  EXPECT_EQ(end.CanEnd(end.Start(), 100).status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_FALSE(*end.CanEnd(end.Start(), 1'000'000));
+  EXPECT_EQ(end.CanEnd(end.Start(), 100, Free).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_FALSE(*end.CanEnd(end.Start(), 1'000'000, Free));
 }
 
 }  // namespace

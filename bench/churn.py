@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""A pod under ordinary traffic: is it ever killed, and does it say what it holds?
+
+    scripts/python-stubs build/stubs
+    sudo PYTHONPATH=client/python:build/stubs build/venv/bin/python bench/churn.py \
+        --server build/release/service/maskd --cases ../shared/maskbench/open.jsonl.gz \
+        --tokenizer llama3=build/vocab/llama3.tiktoken,preset=llama3 --limit_bytes 2147483648
+
+Clients take MaskBench's schemas, in declared and in any property order, `--passes` times: each is compiled,
+a row is opened with its first valid instance as drafts, so that every mask on its way is made, and closed.
+The server runs in a memory control group of its own where this machine lets us make one (as root); else only
+--memory_bytes bounds it, and the line says so. Five times a second its resident size is read and its metrics are scraped.
+
+Prints the peak, how far the sum of maskd_memory_bytes was from the resident size, refusals, and what is resident some
+seconds after the load.
+"""
+
+import argparse
+import collections
+import gzip
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+import maskd.plain as maskd
+
+GROUP = pathlib.Path("/sys/fs/cgroup/memory/maskd_churn")
+DRAFTS = 1000  # of one step at most
+
+
+def read_cases(path, limit):
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for number, line in enumerate(lines):
+            if limit and number >= limit:
+                return
+            case = json.loads(line)
+            valid = [test for test in case["tests"] if test.get("valid")]
+            yield case["schema"], (valid[0]["tokens"] if valid else [])
+
+
+class Server:
+    def __init__(self, options, folder):
+        self.address = f"unix:{folder}/s"
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.metrics = f"127.0.0.1:{free.getsockname()[1]}"
+        command = [options.server, f"--listen={self.address}", f"--metrics_listen={self.metrics}"]
+        command += [f"--tokenizer={each}" for each in options.tokenizer] + options.flag
+        self.grouped = self.make_group(options.limit_bytes)
+        if not self.grouped:
+            command.append(f"--memory_bytes={options.limit_bytes // 10 * 9}")
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                        preexec_fn=self.join_group if self.grouped else None)
+
+    @staticmethod
+    def make_group(limit):
+        try:
+            GROUP.mkdir(exist_ok=True)
+            (GROUP / "memory.limit_in_bytes").write_text(str(limit))
+            return True
+        except OSError:
+            return False
+
+    @staticmethod
+    def join_group():
+        (GROUP / "cgroup.procs").write_text(str(os.getpid()))
+
+    def resident(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) * 1024
+
+    def figures(self):
+        text = urllib.request.urlopen(f"http://{self.metrics}/metrics", timeout=20).read().decode()
+        return {name: float(value) for name, value in re.findall(r"^(maskd\S+) (\S+)$", text, re.M)}
+
+    def wait_until_ready(self):
+        for _ in range(600):
+            try:
+                return self.figures()
+            except OSError:
+                time.sleep(0.1)
+        sys.exit("churn: the server did not start")
+
+
+class Watch(threading.Thread):
+    """Reads what the server holds and what it says it holds, until stopped."""
+
+    def __init__(self, server):
+        super().__init__(daemon=True)
+        self.server, self.over, self.peak, self.gaps = server, threading.Event(), 0, []
+
+    def run(self):
+        while not self.over.wait(0.2):
+            try:
+                before = self.server.resident()
+                figures = self.server.figures()
+                after = self.server.resident()
+            except (OSError, TypeError):
+                continue
+            said = sum(value for name, value in figures.items()
+                       if name.startswith("maskd_memory_bytes{"))
+            self.peak = max(self.peak, before, after)
+            held = (before + after) / 2
+            self.gaps.append(abs(said - held) / held)
+
+
+def take(stream, row, text, tokens, order):
+    grammar = maskd.Grammar.json_schema(text, property_order=order)
+    step = maskd.Step()
+    step.open(row, grammar)
+    step.wait_for_compile(10_000)
+    stream.submit(step)
+    opened = stream.collect(120).rows[0]
+    if opened.error is not None:
+        stream.submit(maskd.Step().close(row))
+        stream.collect(120)
+        return opened.error.reason or opened.error.code
+    step = maskd.Step()
+    step.draft(row, tokens[:DRAFTS])
+    stream.submit(step)
+    answer = stream.collect(120).rows[0]
+    stream.submit(maskd.Step().close(row))
+    stream.collect(120)
+    return "ok" if answer.error is None else answer.error.reason or answer.error.code
+
+
+def work(server, cases, share, shares, options, counts):
+    names = [each.split("=")[0] for each in options.tokenizer]
+    with maskd.Client(server.address, timeout_s=120) as client:
+        widths = {each["name"]: each["vocab_size"] for each in client.tokenizers()}
+        streams = {name: client.open_stream(widths[name], tokenizer=name) for name in names}
+        row = 0
+        for turn in range(options.passes):
+            for order in ("PROPERTY_ORDER_DECLARED", "PROPERTY_ORDER_ANY"):
+                for number, (text, tokens) in enumerate(cases):
+                    if number % shares != share:
+                        continue
+                    row += 1
+                    name = names[(number + turn) % len(names)]
+                    try:
+                        counts[take(streams[name], row, text, tokens, order)] += 1
+                    except maskd.MaskdError as error:
+                        counts[error.code] += 1
+                        if error.code in ("UNAVAILABLE", "CANCELLED"):
+                            return
+
+
+def mib(number):
+    return f"{number / (1 << 20):,.0f} MiB"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--server", required=True)
+    parser.add_argument("--cases", required=True)
+    parser.add_argument("--tokenizer", action="append", required=True)
+    parser.add_argument("--limit_bytes", type=int, default=2 << 30)
+    parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--limit", type=int, default=0, help="schemas; 0: all")
+    parser.add_argument("--flag", action="append", default=[], help="a further flag of the server")
+    options = parser.parse_args()
+    cases = list(read_cases(options.cases, options.limit))
+    counts = collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(options, folder)
+        server.wait_until_ready()
+        start = server.resident()
+        watch = Watch(server)
+        watch.start()
+        began = time.monotonic()
+        clients = [threading.Thread(target=work, args=(server, cases, i, options.clients, options,
+                                                       counts)) for i in range(options.clients)]
+        for each in clients:
+            each.start()
+        for each in clients:
+            each.join()
+        seconds = time.monotonic() - began
+        watch.over.set()
+        watch.join()
+        died = server.process.poll()
+        print(f"{'in a control group of' if server.grouped else 'no control group; told'} "
+              f"{mib(options.limit_bytes)}: {sum(counts.values()):,} rows in {seconds:.0f} s, "
+              f"{'lives' if died is None else f'DIED, {died}'}")
+        print("outcomes:", dict(counts.most_common()))
+        gaps = sorted(watch.gaps) or [0.0]
+        print(f"resident: {mib(start)} at the start, peak {mib(watch.peak)}, "
+              f"{watch.peak / options.limit_bytes:.0%} of the limit; gauges' sum off by "
+              f"{gaps[len(gaps) // 2]:.1%} at the median, {gaps[-1]:.1%} at most, of {len(gaps)} scrapes")
+        if died is not None:
+            return 1
+        for after in (2, 10):
+            time.sleep(after)
+            figures = server.figures()
+            print(f"{after} s later: {mib(server.resident())} resident, of which the caches say "
+                  f"{mib(figures.get('maskd_cache_bytes', 0))}")
+        server.process.send_signal(signal.SIGTERM)
+        server.process.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
