@@ -201,7 +201,8 @@ TEST(ObjectEndTest, LimitIsAnError) {
     spec.conditions.push_back({some});
   }
   const ObjectEnd end(spec, [](NodeId) { return true; });
-  EXPECT_EQ(end.CanEnd(end.Start(), 100, Free).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(end.CanEnd(end.Start(), 100, Free).status().code(),
+            absl::StatusCode::kResourceExhausted);
   EXPECT_FALSE(*end.CanEnd(end.Start(), 1'000'000, Free));
 }
 
