@@ -221,7 +221,10 @@ std::int64_t Accountant::Figures::unclaimed() const {
 }
 
 std::int64_t Accountant::Figures::heap_idle() const {
-  return heap.has_value() ? std::max<std::int64_t>(0, heap->resident - heap->allocated) : 0;
+  if (!heap.has_value()) return 0;
+  // The allocator takes pages that were never touched for resident.
+  const std::int64_t resident = std::min(heap->resident, process.anonymous);
+  return std::max<std::int64_t>(0, resident - heap->allocated);
 }
 
 std::int64_t Accountant::Figures::outside_heap() const {

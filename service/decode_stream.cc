@@ -63,10 +63,15 @@ DecodeStream::DecodeStream(const StreamHost* host, RawMaskService* service,
 
 DecodeStream::~DecodeStream() {
   *host_->queued_bytes -= queued_bytes_;
+  LetGo();
+  --*live_;
+}
+
+void DecodeStream::LetGo() {
   if (exchange_ != nullptr) {
+    exchange_.reset();
     host_->metrics->StreamsOpenChanged(-1);
   }
-  --*live_;
 }
 
 void* DecodeStream::Begin(Kind kind) {
@@ -154,7 +159,9 @@ void DecodeStream::Advance() {
     finishing_ = true;
     registration_.reset();  // no notice comes from here on
     Report();
-    call_.Finish(ToGrpcStatus(FinalStatus()), Begin(kFinished));
+    const grpc::Status status = ToGrpcStatus(FinalStatus());
+    LetGo();  // before the client hears of the end
+    call_.Finish(status, Begin(kFinished));
   }
 }
 

@@ -118,6 +118,8 @@ class DecodeStream {
   void Send(const v1::DecodeResponse& response);
   void Queue(grpc::ByteBuffer message);
   void TakeWritten();
+  // Frees its rows.
+  void LetGo();
   // The first reason counts.
   void End(absl::Status status);
   // Whether more is to be answered; and read.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "grammar_core/compile/compiled_grammar.h"
 
@@ -11,43 +12,43 @@ namespace {
 
 using metrics::Figure;
 
-template <typename Values, typename Names>
-void AddEach(const metrics::MetricName& name, Figure::Type type, const char* label,
-             const Values& values, const Names& names, std::vector<Figure>* all) {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    all->push_back({.name = name,
-                    .type = type,
-                    .value = static_cast<double>(values[i]),
-                    .label = label,
-                    .label_value = names[i]});
-  }
+void Add(const metrics::MetricName& name, Figure::Type type, const char* label,
+         const char* label_value, std::int64_t value, std::vector<Figure>* all) {
+  all->push_back({.name = name,
+                  .type = type,
+                  .value = static_cast<double>(value),
+                  .label = label,
+                  .label_value = label_value});
 }
 
 void AddPart(const char* part, std::int64_t bytes, std::vector<Figure>* all) {
-  all->push_back({.name = metrics::kMemoryBytes,
-                  .value = static_cast<double>(bytes),
-                  .label = "part",
-                  .label_value = part});
+  Add(metrics::kMemoryBytes, Figure::Type::kGauge, "part", part, bytes, all);
 }
 
 }  // namespace
 
 std::vector<Figure> MemoryFigures(const memory::Accountant::Figures& figures,
                                   std::int64_t limit_bytes) {
-  constexpr auto kCounter = Figure::Type::kCounter;
   std::vector<Figure> all;
-  AddEach(metrics::kMemoryBytes, Figure::Type::kGauge, "part", figures.held, memory::kPartNames,
-          &all);
+  for (std::size_t i = 0; i < figures.held.size(); ++i) {
+    AddPart(memory::kPartNames[i], figures.held[i], &all);
+  }
   AddPart("other", figures.unclaimed(), &all);
   AddPart("heap_idle", figures.heap_idle(), &all);
   AddPart("outside_heap", figures.outside_heap(), &all);
   AddPart("image", figures.process.file, &all);
   all.push_back({.name = metrics::kMemoryLimitBytes, .value = static_cast<double>(limit_bytes)});
-  AddEach(metrics::kMemoryRefusedTotal, kCounter, "mark", figures.refusals, memory::kMarkNames,
-          &all);
-  AddEach(metrics::kMemoryWaitsTotal, kCounter, "mark", figures.waits, memory::kMarkNames, &all);
-  AddEach(metrics::kMemoryShrinksTotal, kCounter, "part", figures.shrinks, memory::kPartNames,
-          &all);
+  for (const auto& [name, counts] : {std::pair(metrics::kMemoryRefusedTotal, figures.refusals),
+                                     std::pair(metrics::kMemoryWaitsTotal, figures.waits)}) {
+    for (const memory::Mark mark : {memory::Mark::kHigh, memory::Mark::kHeap}) {
+      Add(name, Figure::Type::kCounter, "mark", memory::kMarkNames[static_cast<std::size_t>(mark)],
+          counts[static_cast<std::size_t>(mark)], &all);
+    }
+  }
+  for (const memory::Part part : memory::kShrinkOrder) {
+    Add(metrics::kMemoryShrinksTotal, Figure::Type::kCounter, "part", memory::NameOf(part),
+        figures.shrinks[static_cast<std::size_t>(part)], &all);
+  }
   return all;
 }
 

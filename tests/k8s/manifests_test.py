@@ -96,7 +96,7 @@ def test_whole_cores_are_requested_and_the_processor_is_not_limited(manifests):
     resources = container(manifests)["resources"]
     assert re.fullmatch(r"[1-9][0-9]*", resources["requests"]["cpu"])
     assert "cpu" not in resources["limits"]
-    assert "memory" in resources["limits"]
+    assert resources["requests"]["memory"] == resources["limits"]["memory"]
 
 
 def test_every_probe_asks_the_grpc_port_and_liveness_is_a_name_of_its_own(manifests):

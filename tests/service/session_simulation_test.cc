@@ -169,7 +169,8 @@ class Simulation {
       const cache::CompileResult grammar = request->ticket.result();
       // This result, the ticket's and the cache's.
       if (grammar->use_count() != 3) return "a grammar is held by nobody known";
-      held_bytes += (*grammar)->costs().held_bytes;
+      const GrammarCosts costs = (*grammar)->costs();
+      held_bytes += costs.held_bytes + costs.mask_bytes;
     }
     if (grammars_.held_bytes() != held_bytes) return "the cache counts other bytes than it holds";
     return found == grammars_.size() ? Unasked() : "the cache counts grammars that it has not";

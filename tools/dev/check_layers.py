@@ -91,7 +91,7 @@ def include_fault(root: pathlib.Path, room: str, header: str, quoted: bool) -> s
     """What is wrong with one include, or nothing."""
     if GENERATED.match(header):
         return "" if "protos" in ALLOWED[room] else f"{room} may not include protos ({header})"
-    target = room_of(header)
+    target = room_of(header) if "/" in header else ""  # <memory> is no room of ours
     if target in ALLOWED or (root / header).is_file():
         if target in ALLOWED[room]:
             return ""

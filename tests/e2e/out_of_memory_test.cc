@@ -1,0 +1,111 @@
+// A server whose address space is bounded (ulimit -v), so that the system refuses it memory.
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/e2e/running_server.h"
+
+namespace maskd::service {
+namespace {
+
+constexpr rlim_t kAddressSpace = rlim_t{1400} << 20;
+constexpr int kGrammars = 20;
+constexpr int kChoices = 60'000;
+
+// The real program with that address space; ends with its lifetime.
+class BoundedServer {
+ public:
+  BoundedServer() : socket_(SocketPath("oom.sock")), child_(fork()) {
+    if (child_ == 0) Become();
+    channel_ = ConnectTo(absl::StrCat("unix:", socket_));
+  }
+  ~BoundedServer() {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+    unlink(socket_.c_str());
+  }
+  BoundedServer(const BoundedServer&) = delete;
+  BoundedServer& operator=(const BoundedServer&) = delete;
+
+  [[nodiscard]] const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
+  [[nodiscard]] bool lives() const { return waitpid(child_, nullptr, WNOHANG) == 0; }
+
+ private:
+  [[noreturn]] void Become() const {
+    const rlimit bound{.rlim_cur = kAddressSpace, .rlim_max = kAddressSpace};
+    setrlimit(RLIMIT_AS, &bound);
+    const int log = open((socket_ + ".log").c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    dup2(log, STDERR_FILENO);
+    const std::string listen = absl::StrCat("--listen=unix:", socket_);
+    execl(MASKD_BINARY, MASKD_BINARY, listen.c_str(), "--metrics_listen=", "--shared_memory=false",
+          "--memory_bytes=64GiB", "--cache_bytes=64GiB", "--heap_mib=0", "--warm_up_ms=0",
+          "--look_ahead_masks=0", "--max_compile_work=1000000000", nullptr);
+    _exit(127);
+  }
+
+  const std::string socket_;
+  const pid_t child_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+// Some ten megabytes, compiled; each number is another grammar.
+std::string LargeChoice(int number) {
+  std::string source = "[";
+  for (int i = 0; i < kChoices; ++i) {
+    absl::StrAppend(&source, i == 0 ? "" : ",", "\"", number, " ", i * 7919 % 100'003, " text\"");
+  }
+  return source + "]";
+}
+
+// How a row stands whose grammar has been compiled, however many steps that takes.
+v1::RowReply Open(TestStream* stream, std::uint64_t row, const std::string& source) {
+  v1::StepReply reply = stream->Run(OpeningStep(OpenOf(row, "choice", source)));
+  while (reply.rows_size() == 0 || reply.rows(0).state() == v1::ROW_STATE_COMPILING) {
+    reply = stream->Run({});
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  return reply.rows(0);
+}
+
+TEST(OutOfMemoryTest, GrammarsThatDoNotFitAreRefusedAndTheServerLives) {
+  const BoundedServer server;
+  ASSERT_TRUE(server.channel()->WaitForConnected(std::chrono::system_clock::now() +
+                                                 std::chrono::seconds(60)));
+  TestStream stream(server.channel());
+  stream.Greet();
+  int active = 0;
+  int refused = 0;
+  for (std::uint64_t row = 1; row <= kGrammars; ++row) {
+    ASSERT_TRUE(server.lives());
+    const v1::RowReply answer = Open(&stream, row, LargeChoice(static_cast<int>(row)));
+    active += answer.state() == v1::ROW_STATE_ACTIVE;
+    if (answer.state() == v1::ROW_STATE_FAILED) {
+      ++refused;
+      EXPECT_EQ(answer.error().code(), grpc::StatusCode::RESOURCE_EXHAUSTED)
+          << answer.error().ShortDebugString();
+    }
+  }
+  EXPECT_GT(active, 0);
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(active + refused, kGrammars);
+  v1::Step step;
+  v1::RowUpdate& update = *step.add_rows();
+  update.set_row(1);
+  update.add_tokens('1');
+  EXPECT_EQ(stream.Run(step).rows(0).state(), v1::ROW_STATE_ACTIVE) << "open rows go on";
+  EXPECT_TRUE(stream.Finish().ok());
+  EXPECT_TRUE(server.lives());
+}
+
+}  // namespace
+}  // namespace maskd::service
