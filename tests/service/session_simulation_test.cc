@@ -158,6 +158,7 @@ class Simulation {
     time_.PassAll();
     streams_.clear();
     time_.PassAll();
+    grammars_.RemeasureAll();  // what no longer fits is dropped now, not while it is looked for
     std::size_t found = 0;
     std::int64_t held_bytes = 0;
     for (const SimulatedSource& source : *world_.sources) {
