@@ -45,6 +45,7 @@ class Server {
   // Ports taken, one an entry of Config::listen; of no meaning for a Unix socket.
   [[nodiscard]] const std::vector<int>& ports() const { return ports_; }
   [[nodiscard]] const UnaryCalls& calls() const { return calls_; }
+  [[nodiscard]] const memory::Accountant& accountant() const { return accountant_; }
   // 0 without a metrics endpoint.
   [[nodiscard]] int metrics_port() const;
 

@@ -18,9 +18,9 @@
 namespace maskd::service {
 namespace {
 
-constexpr rlim_t kAddressSpace = rlim_t{1400} << 20;
+constexpr rlim_t kAddressSpace = rlim_t{750} << 20;
 constexpr int kGrammars = 20;
-constexpr int kChoices = 60'000;
+constexpr int kChoices = 200'000;
 
 // The real program with that address space; ends with its lifetime.
 class BoundedServer {
@@ -49,7 +49,7 @@ class BoundedServer {
     const std::string listen = absl::StrCat("--listen=unix:", socket_);
     execl(MASKD_BINARY, MASKD_BINARY, listen.c_str(), "--metrics_listen=", "--shared_memory=false",
           "--memory_bytes=64GiB", "--cache_bytes=64GiB", "--heap_mib=0", "--warm_up_ms=0",
-          "--look_ahead_masks=0", "--max_compile_ms=60000", nullptr);
+          "--look_ahead_masks=0", "--max_compile_work=1000000000", nullptr);
     _exit(127);
   }
 
@@ -58,11 +58,11 @@ class BoundedServer {
   std::shared_ptr<grpc::Channel> channel_;
 };
 
-// Some ten megabytes, compiled; each number is another grammar.
+// Some sixty megabytes, compiled; each number is another grammar.
 std::string LargeChoice(int number) {
   std::string source = "[";
   for (int i = 0; i < kChoices; ++i) {
-    absl::StrAppend(&source, i == 0 ? "" : ",", "\"", number, " ", i * 7919 % 100'003, " text\"");
+    absl::StrAppend(&source, i == 0 ? "" : ",", "\"", number, " ", i * 7919 % 1'000'003, " text\"");
   }
   return source + "]";
 }

@@ -1,6 +1,7 @@
 // What one request can make a server hold: its reply, its message before it has come whole, and
 // replies that nobody reads.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -12,6 +13,7 @@
 #include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
 
+#include "memory/accountant.h"
 #include "tests/e2e/raw_http2.h"
 #include "tests/e2e/running_server.h"
 
@@ -147,6 +149,10 @@ TEST_P(ReplyBoundTest, AStepOfTooManyRowsEndsItsStream) {
 INSTANTIATE_TEST_SUITE_P(Transports, ReplyBoundTest, testing::Values(Via::kGrpc, Via::kMemory),
                          [](const auto& test) { return NameOf(test.param); });
 
+std::int64_t HeldFor(memory::Part part, const RunningServer& running) {
+  return running.server().accountant().Read().held[static_cast<std::size_t>(part)];
+}
+
 // Callers that do not read their replies, with a window of 0.
 TEST(UnreadReplyTest, TakeNoMoreThanTheirShare) {
   Config config;
@@ -165,6 +171,7 @@ TEST(UnreadReplyTest, TakeNoMoreThanTheirShare) {
     EXPECT_EQ(attacker.seen().ended(), kCalls - kThatFit);
     EXPECT_EQ(attacker.seen().data_bytes, 0);
     EXPECT_LE(running.server().calls().unread().bytes(), kMiB);
+    EXPECT_EQ(HeldFor(memory::Part::kReplies, running), std::int64_t{kThatFit} * 257 * 128);
     grpc::ClientContext context;
     v1::ListTokensResponse response;
     const grpc::Status refused = running.tokenizers()->ListTokens(&context, {}, &response);
@@ -217,6 +224,7 @@ TEST(UnfinishedMessageTest, AreReceivedInSlotsOnly) {
   EXPECT_GE(sent, 2 * std::size_t{kBytes});
   EXPECT_LE(sent, 2 * message.size() + kCalls * std::size_t{65'535});
   EXPECT_EQ(running.server().calls().slots().held(), 2);
+  EXPECT_EQ(HeldFor(memory::Part::kRequests, running), 0) << "none has been read";
   running.ExpectServes();
 }
 

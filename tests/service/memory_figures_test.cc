@@ -1,9 +1,17 @@
 #include "service/memory_figures.h"
 
+#include <chrono>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
+
+#include "grammar_core/compile/compiled_grammar.h"
+#include "service/config.h"
+#include "service/grammar_store.h"
+#include "service/tokenizer_store.h"
 
 namespace maskd::service {
 namespace {
@@ -34,6 +42,31 @@ TEST(MemoryFiguresTest, PartsAddUpToTheResidentSize) {
   EXPECT_EQ(parts.at("outside_heap"), 50);
   EXPECT_EQ(parts.at("image"), 80);
   EXPECT_EQ(refusals.at("high"), 3);
+}
+
+TEST(GrammarFiguresTest, SayHowLargeTheLargestIs) {
+  const auto tokenizers = std::move(*TokenizerStore::Load({}, 1 << 20));
+  Config config;
+  config.warm_up_ms = 0;  // they stay as large as they are
+  GrammarStore grammars(config, nullptr);
+  std::vector<cache::GrammarPtr> held;
+  for (const char* source : {R"(["a"])", R"(["abcdefghijkl","mnopqrstuvwx"])"}) {
+    const GrammarTarget target{"", GrammarSource{"choice", source, {}}};
+    const auto request = grammars.Get(target, tokenizers->all().front());
+    ASSERT_TRUE(request.ok()) << request.status();
+    request->ticket.WaitUntil(std::chrono::steady_clock::now() + std::chrono::seconds(30));
+    const cache::CompileResult compiled = request->ticket.result();
+    ASSERT_TRUE(compiled.ok()) << compiled.status();
+    held.push_back(*compiled);
+  }
+  const GrammarCosts costs = held.back()->costs();
+  const std::vector<metrics::Figure> figures = GrammarFigures(held);
+  ASSERT_EQ(figures.size(), 2U);
+  EXPECT_EQ(figures[0].name.name, metrics::kFullestGrammarBytes.name);
+  EXPECT_EQ(figures[0].value, static_cast<double>(costs.held_bytes + costs.mask_bytes));
+  EXPECT_EQ(figures[1].name.name, metrics::kGenerationsRenewedTotal.name);
+  EXPECT_EQ(figures[1].value, static_cast<double>(CompiledGrammar::TotalRenewals()));
+  EXPECT_EQ(GrammarFigures({})[0].value, 0);
 }
 
 }  // namespace

@@ -158,6 +158,7 @@ class Simulation {
     time_.PassAll();
     streams_.clear();
     time_.PassAll();
+    grammars_.RemeasureAll();  // what no longer fits is dropped now, not while it is looked for
     std::size_t found = 0;
     std::int64_t held_bytes = 0;
     for (const SimulatedSource& source : *world_.sources) {
@@ -169,7 +170,8 @@ class Simulation {
       const cache::CompileResult grammar = request->ticket.result();
       // This result, the ticket's and the cache's.
       if (grammar->use_count() != 3) return "a grammar is held by nobody known";
-      held_bytes += (*grammar)->costs().held_bytes;
+      const GrammarCosts costs = (*grammar)->costs();
+      held_bytes += costs.held_bytes + costs.mask_bytes;
     }
     if (grammars_.held_bytes() != held_bytes) return "the cache counts other bytes than it holds";
     return found == grammars_.size() ? Unasked() : "the cache counts grammars that it has not";
