@@ -68,8 +68,8 @@ class GrammarStore {
   // Begins, joins or finds the compile of `target` against `tokenizer`. Errors: INVALID_ARGUMENT (a
   // source that cannot be normalised, an id that is none), NOT_FOUND (an id that is not in the
   // cache), FAILED_PRECONDITION (an id of another tokenizer's grammar), RESOURCE_EXHAUSTED (too
-  // many compiles). Errors of the compile are the ticket's result; so is RESOURCE_EXHAUSTED for want
-  // of memory.
+  // many compiles). Errors of the compile are the ticket's result; so is RESOURCE_EXHAUSTED for
+  // want of memory.
   absl::StatusOr<Request> Get(const GrammarTarget& target, const LoadedTokenizer& tokenizer);
 
   // Whether a row may be opened now. Errors: RESOURCE_EXHAUSTED with a retry hint.

@@ -30,8 +30,9 @@ namespace maskd::service {
 
 class Server {
  public:
-  // Loads the vocabularies and listens. `heap` is what the program's allocator can do. Errors: those of TokenizerStore::Load(), UNAVAILABLE for an
-  // address that cannot be listened on; the message starts with the flag.
+  // Loads the vocabularies and listens. `heap` is what the program's allocator can do. Errors:
+  // those of TokenizerStore::Load(), UNAVAILABLE for an address that cannot be listened on; the
+  // message starts with the flag.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config,
                                                        memory::Accountant::Heap heap = {});
   ~Server();

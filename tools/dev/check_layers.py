@@ -91,6 +91,8 @@ def include_fault(root: pathlib.Path, room: str, header: str, quoted: bool) -> s
     """What is wrong with one include, or nothing."""
     if GENERATED.match(header):
         return "" if "protos" in ALLOWED[room] else f"{room} may not include protos ({header})"
+    if not quoted and "/" not in header:
+        return ""  # of the system: <memory> is no room
     target = room_of(header)
     if target in ALLOWED or (root / header).is_file():
         if target in ALLOWED[room]:
