@@ -91,7 +91,9 @@ def include_fault(root: pathlib.Path, room: str, header: str, quoted: bool) -> s
     """What is wrong with one include, or nothing."""
     if GENERATED.match(header):
         return "" if "protos" in ALLOWED[room] else f"{room} may not include protos ({header})"
-    target = room_of(header) if "/" in header else ""  # <memory> is no room of ours
+    if not quoted and "/" not in header:
+        return ""  # of the system: <memory> is no room
+    target = room_of(header)
     if target in ALLOWED or (root / header).is_file():
         if target in ALLOWED[room]:
             return ""
