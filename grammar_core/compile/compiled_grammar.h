@@ -1,7 +1,7 @@
 // A grammar compiled against one tokenizer: shared by any number of matchers, streams and threads.
 //
 // It learns while it is used: states and masks are made when first met and kept in an automaton,
-// which gives way to a new one before it outgrows Limits::generation_bytes (automaton/generations.h).
+// which gives way to a new one as it outgrows Limits::generation_bytes (automaton/generations.h).
 //
 // Threads  internally synchronised; known transitions and masks are read without a lock.
 // Ownership  held by shared_ptr; keeps its TokenizerSpace alive.

@@ -49,7 +49,8 @@ class CompileWorkTest : public testing::TestWithParam<WorkCase> {
     if (!grammar.ok()) return outcome;
     Budget step = Budget::Unlimited();
     Work work(step);
-    Automaton& automaton = (*grammar)->automaton();
+    const std::shared_ptr<Automaton> shared = (*grammar)->automaton();
+    Automaton& automaton = *shared;
     std::size_t taken = 0;
     const TermId state = automaton.StepText(automaton.start(), GetParam().text, &taken, work);
     automaton.Mask(state, work);
