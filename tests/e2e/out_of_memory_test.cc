@@ -49,7 +49,7 @@ class BoundedServer {
     const std::string listen = absl::StrCat("--listen=unix:", socket_);
     execl(MASKD_BINARY, MASKD_BINARY, listen.c_str(), "--metrics_listen=", "--shared_memory=false",
           "--memory_bytes=64GiB", "--cache_bytes=64GiB", "--heap_mib=0", "--warm_up_ms=0",
-          "--look_ahead_masks=0", "--max_compile_ms=60000", nullptr);
+          "--look_ahead_masks=0", "--max_compile_work=1000000000", nullptr);
     _exit(127);
   }
 
