@@ -116,7 +116,7 @@ class Watch(threading.Thread):
 def take(stream, row, text, tokens, order):
     grammar = maskd.Grammar.json_schema(text, property_order=order)
     step = maskd.Step()
-    step.open(row, grammar, wait_for_compile_ms=10_000)
+    step.open(row, grammar, wait_s=10)
     stream.submit(step)
     opened = stream.collect(120).rows[0]
     if opened.error is not None:

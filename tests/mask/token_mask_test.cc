@@ -144,11 +144,11 @@ INSTANTIATE_TEST_SUITE_P(Forms, FormTest,
                          testing::ValuesIn(std::vector<FormCase>{
                              {"NoToken", 0, 0, false, true},
                              {"OneToken", 0, 1, false, true},
-                             {"FewTokens", 0, 60, false, true},
+                             {"FewTokens", 0, 30, false, true},
                              {"AllTokens", 1, 0, false, true},
-                             {"AllButFew", 1, 60, false, true},
+                             {"AllButFew", 1, 30, false, true},
                              {"Half", 0.5, 0, false, false},
-                             {"NearHalf", 0.5, 60, true, true},
+                             {"NearHalf", 0.5, 30, true, true},
                              {"HalfAgain", 0.5, 0, true, true},
                              {"FarFromHalf", 0.5, 4'000, true, false},
                              {"FewTokensNearFew", 0.001, 3, true, true},
@@ -161,7 +161,7 @@ TEST(TokenMaskTest, NearnessIsNoChain) {
   TokenMask plain = RandomMask(&random, 0.5);
   MaskRef last = StoreMask(plain);
   for (int i = 0; i < 10; ++i) {
-    plain = Near(plain, 5, &random);
+    plain = Near(plain, 3, &random);
     last = StoreMask(plain, {&last, 1});
     EXPECT_EQ(*last, plain);
     EXPECT_LT(last->held_bytes(), kDenseBytes / 2);
