@@ -1,5 +1,5 @@
-// Derivatives of byte terms: the state behind one byte. Every one is computed once and kept with the
-// term: the first one in place, more in a row that has one for each byte class.
+// Derivatives of byte terms: the state behind one byte. Every one is computed once and kept with
+// the term: the first one in place, more in a row that has one for each byte class.
 //
 // Depth    recursion is bounded by Limits::derivative_depth, which GrammarFacts has checked.
 // Threads  Known() by any thread; Step() under the automaton's lock.

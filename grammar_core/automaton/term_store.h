@@ -144,7 +144,7 @@ class TermStore {
   TermId And(std::vector<TermId> terms);
   TermId Not(TermId term);
 
-  // A term like `like`, of another store of the same grammar: all that is known of it is taken over,
+  // A term like `like`, of another store of the same grammar: what is known of it is taken over,
   // its payload (`like`'s fields a to d) is in this store's numbers already. An Alt's or And's list
   // is `list`, in any order.
   TermId Adopt(const Term& like, std::vector<TermId> list = {});

@@ -172,7 +172,7 @@ TEST(MatcherTest, AMaskOutlivesItsGrammar) {
 
 TEST(MatcherTest, ALimitHurtsOneCallAndNotTheGrammar) {
   Limits limits;
-  limits.step_work = 20;
+  limits.step_work = 100;
   Budget budget = Budget::Unlimited();
   const auto grammar = *CompileGrammar({"json_schema", kObject, {}},
                                        TokenizerSpace::Create(TestVocabulary()), limits, budget);
