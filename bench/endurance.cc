@@ -4,10 +4,11 @@
 //   endurance --cases ../shared/maskbench/open.jsonl.gz --tokenizer build/vocab/llama3.tiktoken
 //             --texts 100000 --samples 10000
 //
-// endless_texts.h has the groups: members, tree, open, nested, schemas, schemas any. Each text goes through its masks token by token. `failed` counts rows that met a limit, `refused`
-// those whose text a mask does not allow (real schemas that break their meta-schema), `wrong` the
-// sampled states whose mask differs from that of a grammar and stores made anew. Bytes are the
-// grammar's own count, the most it ever was; resident is the process's.
+// endless_texts.h has the groups: members, tree, open, nested, schemas, schemas any. Each text goes
+// through its masks token by token. `failed` counts rows that met a limit, `refused` those whose
+// text a mask does not allow (real schemas that break their meta-schema), `wrong` the sampled
+// states whose mask differs from that of a grammar and stores made anew. Bytes are the grammar's
+// own count, the most it ever was; resident is the process's.
 #include <algorithm>
 #include <array>
 #include <cstdio>

@@ -4,8 +4,8 @@
 //   memory_bench --cases ../shared/maskbench/open.jsonl.gz --tokenizer build/vocab/llama3.tiktoken
 //
 // compiled   each schema compiled, its first mask made.
-// used       each valid instance taken through its masks: states and masks that it needed are kept. A
-//            token of the first one is in states that were not met before: what it adds to the
+// used       each valid instance taken through its masks: states and masks that it needed are kept.
+//            A token of the first one is in states that were not met before: what it adds to the
 //            grammar's own count.
 // matchers   --matchers more of them, spread over the grammars, each having taken an instance.
 // Growth is the process's: allocator and stores included, freed pages given back before each

@@ -49,9 +49,9 @@ namespace maskd {
 
 class Automaton {
  public:
-  // The grammar's IR and `masks` must outlive the automaton. It is full once it has learnt more than
-  // `full_bytes`, its masks included. The states that it adopts are not counted, nor are they by
-  // Limits::terms and Limits::grammar_bytes: they belong to the rows that bring them, of which
+  // The grammar's IR and `masks` must outlive the automaton. It is full once it has learnt more
+  // than `full_bytes`, its masks included. The states that it adopts are not counted, nor are they
+  // by Limits::terms and Limits::grammar_bytes: they belong to the rows that bring them, of which
   // Limits::row_cells bounds each.
   Automaton(std::shared_ptr<const GrammarTables> tables, MaskStore* masks, const Limits& limits,
             std::int64_t full_bytes);
