@@ -40,8 +40,8 @@ struct Limits {
   // States an emptiness check of an intersection or complement may visit.
   std::int64_t emptiness_states = 20'000;
   // Units of work of one compile. A unit is about as long wherever it is spent: on one EPYC core of
-  // 2.4 GHz 0.2 us at the median, and 0.1 to 0.8 us in whatever takes long, so this is 1 to 2 s of
-  // a processor, 4 at the worst. Of MaskBench's schemas half take at most 1,500 units, 99 in 100 at
+  // 2.4 GHz 0.2 us at the median, and 0.1 to 1.4 us in whatever takes long, so this is 1 to 2 s of
+  // a processor, 7 at the worst. Of MaskBench's schemas half take at most 1,500 units, 99 in 100 at
   // most 34,000, 999 in 1,000 at most 131,000, and the dearest, web-types, 641,000 (0.13 s); of the
   // attack set the dearest that compiles takes 1,350,000 (`attacks --units` tells).
   std::int64_t compile_work = 5'000'000;

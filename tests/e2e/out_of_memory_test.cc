@@ -19,7 +19,8 @@ namespace maskd::service {
 namespace {
 
 constexpr int kGrammars = 20;
-constexpr int kRefusals = 3;  // are enough
+constexpr int kRefusals = 3;                    // are enough
+constexpr std::chrono::seconds kPatience{550};  // the machine may be busy
 constexpr int kChoices = 200'000;
 
 // The real program with so much address space; ends with its lifetime.
@@ -85,7 +86,7 @@ TEST_P(OutOfMemoryTest, GrammarsThatDoNotFitAreRefusedAndTheServerLives) {
   const BoundedServer server(static_cast<rlim_t>(GetParam()) << 20);
   ASSERT_TRUE(server.channel()->WaitForConnected(std::chrono::system_clock::now() +
                                                  std::chrono::seconds(60)));
-  TestStream stream(server.channel());
+  TestStream stream(server.channel(), "", kPatience);
   stream.Greet();
   int active = 0;
   int refused = 0;

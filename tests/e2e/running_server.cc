@@ -96,9 +96,10 @@ struct TestStream::Memory {
   std::thread watcher;
 };
 
-TestStream::TestStream(const std::shared_ptr<grpc::Channel>& channel, std::string memory_at)
+TestStream::TestStream(const std::shared_ptr<grpc::Channel>& channel, std::string memory_at,
+                       std::chrono::seconds patience)
     : memory_at_(std::move(memory_at)), stub_(v1::MaskService::NewStub(channel)) {
-  context_.set_deadline(Deadline());
+  context_.set_deadline(std::chrono::system_clock::now() + patience);
   stream_ = stub_->Decode(&context_);
 }
 

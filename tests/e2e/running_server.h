@@ -2,6 +2,7 @@
 #ifndef MASKD_TESTS_E2E_RUNNING_SERVER_H_
 #define MASKD_TESTS_E2E_RUNNING_SERVER_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,7 +30,9 @@ inline std::string NameOf(Via via) { return via == Via::kGrpc ? "Grpc" : "Memory
 class TestStream {
  public:
   // With the path of the server's socket its steps go through shared memory.
-  explicit TestStream(const std::shared_ptr<grpc::Channel>& channel, std::string memory_at = "");
+  // The call ends after `patience`.
+  explicit TestStream(const std::shared_ptr<grpc::Channel>& channel, std::string memory_at = "",
+                      std::chrono::seconds patience = std::chrono::seconds(60));
   ~TestStream();
   TestStream(const TestStream&) = delete;
   TestStream& operator=(const TestStream&) = delete;
