@@ -258,8 +258,7 @@ bool RowMemory::InString(State state) const {
   }
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(store.PartsOf(state).cell);
-  return cell.kind == TermKind::kEncode &&
-         PartialChar::Unpack(cell.b).spelling == Spelling::kJsonString;
+  return cell.kind == TermKind::kEncode && IsJsonString(PartialChar::Unpack(cell.b).spelling);
 }
 
 MaskRef RowMemory::Mask(State state, Work& work) {
