@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(MASKD_ABI_VERSION 1)
-foreach(room cpu apply protos ring client)
+foreach(room cpu apply other_protos protos ring client)
   set_target_properties(maskd_${room} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endforeach()
 

@@ -46,8 +46,8 @@ absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
   switch (request.input_case()) {
     case v1::CheckRequest::kText:
       return CheckText(grammar, tokenizer, request.text());
-    case v1::CheckRequest::kTextBytes:
-      return CheckText(grammar, tokenizer, request.text_bytes());
+    case v1::CheckRequest::kRawText:
+      return CheckText(grammar, tokenizer, request.raw_text());
     case v1::CheckRequest::kTokens: {
       const auto& ids = request.tokens().ids();
       return CheckTokens(grammar, std::vector<TokenId>(ids.begin(), ids.end()));
@@ -55,7 +55,7 @@ absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
     case v1::CheckRequest::INPUT_NOT_SET:
       break;
   }
-  return BadField("input", "none of text, text_bytes and tokens is set");
+  return BadField("input", "none of text, raw_text and tokens is set");
 }
 
 }  // namespace

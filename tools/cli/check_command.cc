@@ -39,12 +39,12 @@ absl::Status ReadInput(const Flags& flags, v1::CheckRequest& request) {
   }
   if (flags.Has("tokens")) return ReadTokens(flags.Get("tokens"), *request.mutable_tokens());
   if (flags.Has("text")) {
-    request.set_text_bytes(flags.Get("text"));
+    request.set_raw_text(flags.Get("text"));
     return absl::OkStatus();
   }
   auto text = ReadFile(flags.Get("text_file"));
   if (!text.ok()) return text.status();
-  request.set_text_bytes(*std::move(text));
+  request.set_raw_text(*std::move(text));
   return absl::OkStatus();
 }
 

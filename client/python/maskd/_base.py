@@ -248,7 +248,7 @@ class ClientBase(ABC):
         if isinstance(text, str):
             request["text"] = text
         else:
-            request["text_bytes"] = base64.b64encode(text).decode()
+            request["raw_text"] = base64.b64encode(text).decode()
         return self.call("Check", request)
 
     def tokenizers(self) -> list[dict[str, Any]]:
