@@ -40,6 +40,9 @@ inline constexpr MetricName kRowsOpen = {"maskd_rows_open", "Rows open now in al
 inline constexpr MetricName kRefusedTotal = {
     "maskd_refused_total", "Calls and streams refused with an error, by canonical code."};
 
+inline constexpr MetricName kLogLinesDroppedTotal = {
+    "maskd_log_lines_dropped_total", "Lines of the log that could not be written in time."};
+
 inline constexpr MetricName kMemoryBytes = {
     "maskd_memory_bytes",
     "Bytes of memory by what they are for; they add up to the resident size."};

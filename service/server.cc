@@ -156,6 +156,7 @@ void Server::KeepAccount() {
   holders_.push_back(accountant_.Register(Part::kRequests, &calls_.received()));
   metrics_.AddFigures([this] { return ReadFigures(); });
   metrics_.AddFigures([] { return ProcessFigures(memory::ReadProcessFigures()); });
+  metrics_.AddFigures([] { return LogFigures(LogLinesDropped()); });
 }
 
 std::int64_t Server::VocabularyBytes() const {
