@@ -42,6 +42,12 @@ inline constexpr MetricName kRefusedTotal = {
 
 inline constexpr MetricName kLogLinesDroppedTotal = {
     "maskd_log_lines_dropped_total", "Lines of the log that could not be written in time."};
+inline constexpr MetricName kConnectionsOpen = {"maskd_connections_open", "Connections open now."};
+inline constexpr MetricName kConnectionsRefusedTotal = {
+    "maskd_connections_refused_total", "Connections closed at once, by the limit that was met."};
+inline constexpr MetricName kAcceptShortagesTotal = {
+    "maskd_accept_shortages_total",
+    "Times that a connection waited for want of descriptors or memory."};
 
 inline constexpr MetricName kMemoryBytes = {
     "maskd_memory_bytes",

@@ -3,8 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
-
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
 #include "service/errors.h"
@@ -30,11 +28,6 @@ grpc::ByteBuffer Serialize(const v1::DecodeResponse& response) {
   grpc::Slice slice(response.ByteSizeLong());
   response.SerializeWithCachedSizesToArray(const_cast<std::uint8_t*>(slice.begin()));
   return {&slice, 1};
-}
-
-// Whether the call came over a Unix socket.
-bool IsLocal(const grpc::ServerContext& context) {
-  return absl::StartsWith(context.peer(), "unix:");
 }
 
 // A channel's error, as the stream's.
@@ -216,7 +209,8 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
 }
 
 void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
-  if (!hello.shared_memory || !host_->offers->is_open() || !IsLocal(context_)) {
+  if (!hello.shared_memory || !host_->offers->is_open() ||
+      !host_->connections->PeerOf(context_.peer()).is_local) {
     return;
   }
   std::unique_ptr<StandbyThread> standby = StandbyThread::Start();

@@ -27,7 +27,8 @@ bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag,
 }  // namespace
 
 MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
-                         GrammarStore* grammars, metrics::Metrics* metrics)
+                         GrammarStore* grammars, const Connections* connections,
+                         metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(static_cast<int>(config.max_streams)),
       mask_makers_(MakersFor(config)),
@@ -40,6 +41,7 @@ MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
             .streams = &streams_,
             .threads = &threads_,
             .offers = &offers_,
+            .connections = connections,
             .queued_bytes = &queued_bytes_,
             .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr} {}
 

@@ -35,7 +35,7 @@ class MaskService {
  public:
   // Nothing is owned.
   MaskService(const Config& config, const TokenizerStore* tokenizers, GrammarStore* grammars,
-              metrics::Metrics* metrics);
+              const Connections* connections, metrics::Metrics* metrics);
   // Join()s. The server must be gone.
   ~MaskService();
   MaskService(const MaskService&) = delete;
@@ -45,7 +45,9 @@ class MaskService {
   void Listen(grpc::ServerBuilder* builder);
   // Lends memory to streams that come over the Unix socket at `path`. Before Start(). Errors: those
   // of MemoryOffers.
-  absl::Status LendMemory(const std::string& path) { return offers_.Listen(path); }
+  absl::Status LendMemory(const std::string& path, const ring::SocketRights& rights) {
+    return offers_.Listen(path, rights);
+  }
   // Serves from now on; called when the server was built.
   void Start();
 

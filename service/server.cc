@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -10,11 +9,7 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
-#include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_mask.h"
@@ -36,25 +31,6 @@ constexpr int kCallThreads = 512;
 
 constexpr const char* kServices[] = {"maskd.v1.CompileService", "maskd.v1.MaskService",
                                      "maskd.v1.TokenizerService"};
-
-// Whether someone listens on the Unix socket `path`. gRPC takes such a path over without asking.
-bool IsInUse(absl::string_view path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    return false;
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-  const bool connected =
-      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  close(fd);
-  return connected;
-}
-
-absl::Status CannotListen(absl::string_view address, absl::string_view why) {
-  return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", address, why));
-}
 
 // What a store keeps beside masks: keys, tries and tables. Those count wherever they are.
 std::int64_t BytesBesideMasks(const MaskStore& store) {
@@ -130,9 +106,9 @@ Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant:
       grammars_(config, &metrics_, {.memory = &accountant_}),
       calls_(config),
       compile_service_(tokenizers_.get(), &grammars_, &calls_, &metrics_),
-      mask_service_(config, tokenizers_.get(), &grammars_, &metrics_),
+      mask_service_(config, tokenizers_.get(), &grammars_, &connections_, &metrics_),
       tokenizer_service_(tokenizers_.get(), &calls_),
-      ports_(config.listen.size()) {}
+      ports_(config_, &connections_) {}
 
 // Left out, since only bounds of it are known, which are no part of what is resident: messages that
 // are being received, at most max_receiving_bytes; pages lent to clients that this process has not
@@ -156,6 +132,7 @@ void Server::KeepAccount() {
   holders_.push_back(accountant_.Register(Part::kRequests, &calls_.received()));
   metrics_.AddFigures([this] { return ReadFigures(); });
   metrics_.AddFigures([] { return ProcessFigures(memory::ReadProcessFigures()); });
+  metrics_.AddFigures([this] { return ports_.ReadFigures(); });
   metrics_.AddFigures([] { return LogFigures(LogLinesDropped()); });
 }
 
@@ -196,49 +173,43 @@ std::vector<metrics::Figure> Server::ReadFigures() {
 
 // The streams' threads use the server until their last call has ended.
 Server::~Server() {
+  ports_.Close();
   if (server_ == nullptr) return;
   server_->Shutdown(std::chrono::system_clock::now());
   mask_service_.Join();
 }
 
 absl::Status Server::Listen() {
+  if (absl::Status opened = ports_.Open(); !opened.ok()) return opened;
   grpc::EnableDefaultHealthCheckService(false);  // ours says why
   if (config_.reflection) {
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   }
   grpc::ServerBuilder builder;
   SetArguments(config_, &builder);
-  for (std::size_t i = 0; i < config_.listen.size(); ++i) {
-    const std::string& address = config_.listen[i];
-    if (const auto path = SocketPathOf(address); path.has_value() && IsInUse(*path)) {
-      return CannotListen(address, ": another server does");
-    }
-    builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &ports_[i]);
-  }
   builder.RegisterService(&compile_service_);
   mask_service_.Listen(&builder);
   builder.RegisterService(&tokenizer_service_);
   builder.RegisterService(&health_);
   server_ = builder.BuildAndStart();
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    if (server_ == nullptr || ports_[i] == 0) {
-      return CannotListen(config_.listen[i], "");
-    }
-    LogEvent("listening", {{"address", config_.listen[i]}, {"port", absl::StrCat(ports_[i])}});
-  }
-  if (!config_.metrics_listen.empty()) {
-    auto exposer = metrics::Exposer::Start(config_.metrics_listen, metrics_);
-    if (!exposer.ok()) {
-      return absl::UnavailableError(absl::StrCat("--metrics_listen: ", exposer.status().message()));
-    }
-    exposer_ = *std::move(exposer);
-    LogEvent("metrics",
-             {{"address", config_.metrics_listen}, {"port", absl::StrCat(exposer_->port())}});
-  }
+  if (server_ == nullptr) return absl::InternalError("gRPC's server does not start");
   accountant_.Start();
   if (config_.shared_memory) LendMemory();
   mask_service_.Start();
   SetHealth(/*ready=*/true);
+  if (absl::Status started = ports_.Start(server_.get()); !started.ok()) return started;
+  return ListenForMetrics();
+}
+
+absl::Status Server::ListenForMetrics() {
+  if (config_.metrics_listen.empty()) return absl::OkStatus();
+  auto exposer = metrics::Exposer::Start(config_.metrics_listen, metrics_);
+  if (!exposer.ok()) {
+    return absl::UnavailableError(absl::StrCat("--metrics_listen: ", exposer.status().message()));
+  }
+  exposer_ = *std::move(exposer);
+  LogEvent("metrics",
+           {{"address", config_.metrics_listen}, {"port", absl::StrCat(exposer_->port())}});
   return absl::OkStatus();
 }
 
@@ -247,7 +218,7 @@ void Server::LendMemory() {
   for (const std::string& address : config_.listen) {
     const std::optional<absl::string_view> path = SocketPathOf(address);
     if (!path.has_value()) continue;
-    if (absl::Status lent = mask_service_.LendMemory(std::string(*path)); !lent.ok()) {
+    if (absl::Status lent = mask_service_.LendMemory(std::string(*path), SocketRightsOf(config_)); !lent.ok()) {
       LogEvent("no_shared_memory", {{"address", address}, {"reason", std::string(lent.message())}});
     }
   }
@@ -270,6 +241,7 @@ void Server::Drain() {
   // until then one that comes is refused with UNAVAILABLE.
   mask_service_.Drain(deadline);
   health_.Stop();
+  ports_.Close();
   const auto left = deadline - std::chrono::steady_clock::now();
   server_->Shutdown(std::chrono::system_clock::now() +
                     std::max(std::chrono::duration_cast<milliseconds>(left), milliseconds(0)));

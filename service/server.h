@@ -20,10 +20,12 @@
 #include "metrics/registry.h"
 #include "service/compile_service.h"
 #include "service/config.h"
+#include "service/connections.h"
 #include "service/grammar_store.h"
 #include "service/health_service.h"
 #include "service/mask_service.h"
 #include "service/memory_plan.h"
+#include "service/ports.h"
 #include "service/tokenizer_service.h"
 #include "service/tokenizer_store.h"
 #include "service/unary_calls.h"
@@ -42,8 +44,8 @@ class Server {
   // Says NOT_SERVING and "go away", answers open calls for up to drain_ms, then cancels them.
   void Drain();
 
-  // Ports taken, one an entry of Config::listen; of no meaning for a Unix socket.
-  [[nodiscard]] const std::vector<int>& ports() const { return ports_; }
+  // As Ports::ports().
+  [[nodiscard]] const std::vector<int>& ports() const { return ports_.ports(); }
   [[nodiscard]] const UnaryCalls& calls() const { return calls_; }
   [[nodiscard]] const memory::Accountant& accountant() const { return accountant_; }
   // 0 without a metrics endpoint.
@@ -61,6 +63,7 @@ class Server {
   // For each scrape.
   std::vector<metrics::Figure> ReadFigures();
   absl::Status Listen();
+  absl::Status ListenForMetrics();
   void LendMemory();
   void SetHealth(bool ready);
 
@@ -71,14 +74,15 @@ class Server {
   std::unique_ptr<const TokenizerStore> tokenizers_;
   GrammarStore grammars_;
   UnaryCalls calls_;
+  Connections connections_;
   CompileService compile_service_;
   MaskService mask_service_;
   TokenizerService tokenizer_service_;
   HealthService health_;
   std::unique_ptr<metrics::Exposer> exposer_;
   std::vector<memory::Accountant::Registration> holders_;
-  std::vector<int> ports_;
-  std::unique_ptr<grpc::Server> server_;  // last: its threads use all of the above
+  std::unique_ptr<grpc::Server> server_;  // its threads use all of the above
+  Ports ports_;                           // last: its connections go to the server
 };
 
 }  // namespace maskd::service

@@ -9,6 +9,7 @@
 
 #include "cache/work_pool.h"
 #include "metrics/registry.h"
+#include "service/connections.h"
 #include "service/grammar_store.h"
 #include "service/memory_offers.h"
 #include "service/step_threads.h"
@@ -29,6 +30,7 @@ struct StreamHost {
   StreamRegistry* streams = nullptr;
   StepThreads* threads = nullptr;
   MemoryOffers* offers = nullptr;
+  const Connections* connections = nullptr;
   // Bytes of replies of all streams that wait to be written.
   std::atomic<std::int64_t>* queued_bytes = nullptr;
   cache::WorkPool* mask_makers = nullptr;  // null: each stream's own thread makes its masks
