@@ -41,7 +41,8 @@ absl::Status OfStream(absl::Status status) {
 void DecodeStream::Accept(const StreamHost* host, RawMaskService* service,
                           grpc::ServerCompletionQueue* queue, int* live) {
   auto* const stream = new DecodeStream(host, service, queue, live);  // deletes itself
-  stream->context_.AsyncNotifyWhenDone(&stream->operations_[kDone]);
+  CallEvent* const done = &stream->operations_[kDone];
+  stream->context_.AsyncNotifyWhenDone(done);
   service->RequestDecode(&stream->context_, &stream->call_, queue, queue, stream->Begin(kAccepted));
 }
 
@@ -49,7 +50,7 @@ DecodeStream::DecodeStream(const StreamHost* host, RawMaskService* service,
                            grpc::ServerCompletionQueue* queue, int* live)
     : host_(host), service_(service), queue_(queue), live_(live) {
   for (int kind = 0; kind < kKindCount; ++kind) {
-    operations_[static_cast<std::size_t>(kind)] = {this, static_cast<Kind>(kind)};
+    operations_[static_cast<std::size_t>(kind)].Is(this, static_cast<Kind>(kind));
   }
   ++*live_;
 }
@@ -67,7 +68,7 @@ void DecodeStream::LetGo() {
   }
 }
 
-void* DecodeStream::Begin(Kind kind) {
+CallEvent* DecodeStream::Begin(Kind kind) {
   ++pending_;
   return &operations_[kind];
 }
@@ -76,11 +77,9 @@ void DecodeStream::Notify(Kind kind) {
   alarms_[kind].Set(queue_, gpr_now(GPR_CLOCK_MONOTONIC), Begin(kind));
 }
 
-void DecodeStream::Complete(void* tag, bool ok) {
-  const Operation operation = *static_cast<Operation*>(tag);
-  DecodeStream* const stream = operation.stream;
+void DecodeStream::Complete(DecodeStream* stream, Kind kind, bool ok) {
   --stream->pending_;
-  stream->Handle(operation.kind, ok);
+  stream->Handle(kind, ok);
   stream->Advance();
   if (stream->finishing_ && stream->pending_ == 0) {
     delete stream;

@@ -39,6 +39,7 @@
 
 #include "maskd/v1/mask_service.grpc.pb.h"
 #include "ring/shared_memory.h"
+#include "service/call_event.h"
 #include "service/memory_offers.h"
 #include "service/memory_stream.h"
 #include "service/standby_thread.h"
@@ -64,9 +65,6 @@ class DecodeStream {
   static void Accept(const StreamHost* host, RawMaskService* service,
                      grpc::ServerCompletionQueue* queue, int* live);
 
-  // Handles a completion of the queue.
-  static void Complete(void* tag, bool ok);
-
   DecodeStream(const DecodeStream&) = delete;
   DecodeStream& operator=(const DecodeStream&) = delete;
 
@@ -84,20 +82,30 @@ class DecodeStream {
     kMemoryEnded,
     kKindCount
   };
-  // What a completion queue knows an operation by.
-  struct Operation {
-    DecodeStream* stream;
-    Kind kind;
+  class Operation final : public CallEvent {
+   public:
+    Operation() = default;
+    void Is(DecodeStream* stream, Kind kind) {
+      stream_ = stream;
+      kind_ = kind;
+    }
+    void Complete(bool ok) override { DecodeStream::Complete(stream_, kind_, ok); }
+
+   private:
+    DecodeStream* stream_ = nullptr;
+    Kind kind_ = kKindCount;
   };
 
   DecodeStream(const StreamHost* host, RawMaskService* service, grpc::ServerCompletionQueue* queue,
                int* live);
   ~DecodeStream();
 
+  // Handles a completion of the queue. The stream may be gone afterwards.
+  static void Complete(DecodeStream* stream, Kind kind, bool ok);
   void Handle(Kind kind, bool ok);
   // Starts whatever can be started now.
   void Advance();
-  void* Begin(Kind kind);
+  CallEvent* Begin(Kind kind);
   // Has the queue's thread handle `kind`, a notice, soon. From any thread.
   void Notify(Kind kind);
 

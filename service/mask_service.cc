@@ -1,5 +1,8 @@
 #include "service/mask_service.h"
 
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include <sched.h>
 
@@ -64,20 +67,29 @@ void MaskService::Listen(grpc::ServerBuilder* builder) {
   }
 }
 
-void MaskService::Start() {
+absl::Status MaskService::Start(const AcceptOthers& accept_others) {
+  accept_others(queues_.front()->events.get(), &queues_.front()->live_others);
   for (const std::unique_ptr<Queue>& queue : queues_) {
     DecodeStream::Accept(&host_, &service_, queue->events.get(), &queue->live_streams);
-    queue->thread = std::thread([this, &queue = *queue] { Serve(&queue); });
   }
+  try {
+    for (const std::unique_ptr<Queue>& queue : queues_) {
+      queue->thread = std::thread([this, &queue = *queue] { Serve(&queue); });
+    }
+  } catch (const std::system_error& error) {
+    return absl::UnavailableError(absl::StrCat("no thread for the streams: ", error.what()));
+  }
+  return absl::OkStatus();
 }
 
 void MaskService::Serve(Queue* queue) const {
   void* tag = nullptr;
   bool ok = false;
   while (Next(queue->events.get(), host_.awake, &tag, &ok)) {
-    DecodeStream::Complete(tag, ok);
-    // One stream waits to be accepted until the server is shut down, so none means the end.
-    if (queue->live_streams == 0) {
+    static_cast<CallEvent*>(tag)->Complete(ok);
+    // One call of each kind waits to be accepted until the server is shut down, so none means the
+    // end.
+    if (queue->live_streams == 0 && queue->live_others == 0) {
       return;
     }
   }
@@ -92,6 +104,8 @@ void MaskService::Join() {
   for (const std::unique_ptr<Queue>& queue : queues_) {
     if (queue->thread.joinable()) {
       queue->thread.join();
+    } else if (queue->live_streams + queue->live_others > 0) {
+      Serve(queue.get());  // it never had a thread
     }
   }
   offers_.Close();

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,8 +49,11 @@ class MaskService {
   absl::Status LendMemory(const std::string& path, const ring::SocketRights& rights) {
     return offers_.Listen(path, rights);
   }
-  // Serves from now on; called when the server was built.
-  void Start();
+  // Takes calls of another service that come by a queue of the streams: it asks for them there, and
+  // counts in `*live` those that it waits for.
+  using AcceptOthers = std::function<void(grpc::ServerCompletionQueue* queue, int* live)>;
+  // Serves from now on; called when the server was built. Errors: UNAVAILABLE (no thread).
+  absl::Status Start(const AcceptOthers& accept_others);
 
   // Refuses new streams, tells the open ones to go away, and waits until they have or `deadline`.
   void Drain(std::chrono::steady_clock::time_point deadline);
@@ -63,7 +67,8 @@ class MaskService {
  private:
   struct Queue {
     std::unique_ptr<grpc::ServerCompletionQueue> events;
-    int live_streams = 0;  // changed by `thread` alone
+    int live_streams = 0;  // changed by `thread` alone, as the next
+    int live_others = 0;
     std::thread thread;
   };
 

@@ -26,8 +26,11 @@ using std::chrono::milliseconds;
 constexpr int kKeepaliveMs = 10'000;
 constexpr int kKeepaliveTimeoutMs = 5'000;
 constexpr int kMinClientPingMs = 1'000;
-// Threads for calls that are no Decode streams.
-constexpr int kCallThreads = 512;
+// Threads for calls that are neither Decode streams nor of health: a thousand callers may wait for
+// one compile.
+constexpr int kCallThreads = 1'280;
+// Such calls of one connection: none has them all.
+constexpr int kConnectionCalls = 512;
 
 constexpr const char* kServices[] = {"maskd.v1.CompileService", "maskd.v1.MaskService",
                                      "maskd.v1.TokenizerService"};
@@ -63,9 +66,8 @@ void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                               kMinClientPingMs);
-  // More calls than there are threads for could not be answered.
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
-                              kCallThreads + static_cast<int>(config.max_streams));
+                              kConnectionCalls + static_cast<int>(config.max_streams));
   // Or else each call would be sent more than the 64 KiB that nobody has asked for.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   // A message would be decompressed before its size is looked at.
@@ -175,8 +177,10 @@ std::vector<metrics::Figure> Server::ReadFigures() {
 Server::~Server() {
   ports_.Close();
   if (server_ == nullptr) return;
+  health_.Stop();
   server_->Shutdown(std::chrono::system_clock::now());
   mask_service_.Join();
+  health_.Join();
 }
 
 absl::Status Server::Listen() {
@@ -190,15 +194,21 @@ absl::Status Server::Listen() {
   builder.RegisterService(&compile_service_);
   mask_service_.Listen(&builder);
   builder.RegisterService(&tokenizer_service_);
-  builder.RegisterService(&health_);
+  health_.Listen(&builder);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC's server does not start");
   accountant_.Start();
   if (config_.shared_memory) LendMemory();
-  mask_service_.Start();
+  if (absl::Status started = StartServices(); !started.ok()) return started;
   SetHealth(/*ready=*/true);
   if (absl::Status started = ports_.Start(server_.get()); !started.ok()) return started;
   return ListenForMetrics();
+}
+
+absl::Status Server::StartServices() {
+  if (absl::Status started = health_.Start(); !started.ok()) return started;
+  return mask_service_.Start(
+      [this](grpc::ServerCompletionQueue* queue, int* live) { health_.Accept(queue, live); });
 }
 
 absl::Status Server::ListenForMetrics() {
@@ -247,6 +257,7 @@ void Server::Drain() {
                     std::max(std::chrono::duration_cast<milliseconds>(left), milliseconds(0)));
   server_->Wait();
   mask_service_.Join();
+  health_.Join();
   LogEvent("stopped", {});
 }
 

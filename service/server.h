@@ -63,6 +63,7 @@ class Server {
   // For each scrape.
   std::vector<metrics::Figure> ReadFigures();
   absl::Status Listen();
+  absl::Status StartServices();
   absl::Status ListenForMetrics();
   void LendMemory();
   void SetHealth(bool ready);
