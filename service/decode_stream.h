@@ -13,6 +13,8 @@
 // Slow readers  a message is read only while fewer than kMaxQueued replies of kMaxQueuedBytes wait
 //          to be written, so a client that does not read is not read from, and costs no more than
 //          those and one more.
+// Time     a hello that has not come after hello_ms ends the stream; so does a time of idle_ms to
+//          twice that in which no step came.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
 // Threads  all of it on the thread of its queue, but the step that was given away and the
 //          MemoryStream's. Notices of other threads only wake that one.
@@ -78,6 +80,8 @@ class DecodeStream {
     // Notices of other threads, by alarm.
     kStepDone,
     kGoAway,
+    kCallEnd,  // before its hello
+    kTimer,    // of its hello, then of its idleness
     kFetched,  // the memory that was offered
     kMemoryEnded,
     kKindCount
@@ -110,6 +114,8 @@ class DecodeStream {
   void Notify(Kind kind);
 
   void Begun();
+  void SetTimer(std::int64_t ms);
+  void TimeIsUp();
   void TakeMessage();
   absl::Status Greet(absl::string_view bytes);
   // Offers memory, if it was asked for and may be had.
@@ -150,6 +156,9 @@ class DecodeStream {
   grpc::ByteBuffer incoming_;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first is being written if writing_
   std::int64_t queued_bytes_ = 0;          // of those
+  std::int64_t activity_ = 0;       // messages that came, and were answered
+  std::int64_t activity_seen_ = 0;  // when the timer was set
+  bool timing_ = false;
   bool reading_ = false;
   bool writing_ = false;
   bool stepping_ = false;  // on another thread

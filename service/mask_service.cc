@@ -16,6 +16,13 @@ std::optional<cache::WorkPool> MakersFor(const Config& config) {
                                         static_cast<std::size_t>(config.max_streams));
 }
 
+StreamRegistry::Limits StreamLimitsOf(const Config& config) {
+  const std::int64_t of_a_peer =
+      config.max_peer_streams > 0 ? config.max_peer_streams : config.max_streams;
+  return {.in_all = static_cast<int>(config.max_streams),
+          .of_a_peer = static_cast<int>(of_a_peer)};
+}
+
 // The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps.
 bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag, bool* ok) {
   const absl::Time until = absl::Now() + awake;
@@ -33,10 +40,12 @@ MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
                          GrammarStore* grammars, const Connections* connections,
                          metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
-      streams_(static_cast<int>(config.max_streams)),
+      streams_(StreamLimitsOf(config)),
       mask_makers_(MakersFor(config)),
       host_{.limits = LimitsOf(config),
             .drain_ms = config.drain_ms,
+            .hello_ms = config.hello_ms,
+            .idle_ms = config.idle_ms,
             .awake = absl::Microseconds(config.awake_us),
             .tokenizers = tokenizers,
             .grammars = grammars,

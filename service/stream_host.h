@@ -22,6 +22,9 @@ namespace maskd::service {
 struct StreamHost {
   StreamLimits limits;
   std::int64_t drain_ms = 0;
+  // How long a stream may take to say hello, and may then send nothing; 0: for ever.
+  std::int64_t hello_ms = 0;
+  std::int64_t idle_ms = 0;
   // How long a stream's thread looks for the next step before it sleeps.
   absl::Duration awake;
   const TokenizerStore* tokenizers = nullptr;
