@@ -95,7 +95,10 @@ void MaskService::Serve(Queue* queue) const {
   void* tag = nullptr;
   bool ok = false;
   while (Next(queue->events.get(), host_.awake, &tag, &ok)) {
-    static_cast<CallEvent*>(tag)->Complete(ok);
+    {
+      const Activity::Work work(&queue->activity);
+      static_cast<CallEvent*>(tag)->Complete(ok);
+    }
     // One call of each kind waits to be accepted until the server is shut down, so none means the
     // end.
     if (queue->live_streams == 0 && queue->live_others == 0) {

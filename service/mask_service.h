@@ -21,6 +21,7 @@
 
 #include "cache/work_pool.h"
 #include "metrics/registry.h"
+#include "service/activity.h"
 #include "service/config.h"
 #include "service/decode_stream.h"
 #include "service/grammar_store.h"
@@ -58,6 +59,12 @@ class MaskService {
   // Refuses new streams, tells the open ones to go away, and waits until they have or `deadline`.
   void Drain(std::chrono::steady_clock::time_point deadline);
 
+  [[nodiscard]] int thread_count() const { return thread_count_; }
+  // Since when the thread is at what it does; nothing when it waits. Any thread.
+  [[nodiscard]] std::optional<Clock::TimePoint> busy_since(int thread) const {
+    return queues_[static_cast<std::size_t>(thread)]->activity.since();
+  }
+
   // Bytes of replies that wait to be written, of all streams over gRPC. Any thread.
   [[nodiscard]] std::int64_t queued_bytes() const { return queued_bytes_; }
 
@@ -69,6 +76,7 @@ class MaskService {
     std::unique_ptr<grpc::ServerCompletionQueue> events;
     int live_streams = 0;  // changed by `thread` alone, as the next
     int live_others = 0;
+    Activity activity;
     std::thread thread;
   };
 

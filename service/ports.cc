@@ -81,6 +81,7 @@ absl::Status Ports::Start(grpc::Server* server) {
 
 // One that is refused is closed, which is all that can be said before the HTTP/2 of it.
 void Ports::Take(grpc::Server* server, ring::UniqueFd connection) {
+  const Activity::Work work(&activity_);
   if (connections_->Admit(connection.get()) == Connections::Verdict::kAdmitted) {
     grpc::AddInsecureChannelFromFd(server, connection.Release());
   }

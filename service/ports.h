@@ -19,6 +19,7 @@
 #include "ring/socket_file.h"
 #include "ring/unique_fd.h"
 #include "service/accept_loop.h"
+#include "service/activity.h"
 #include "service/config.h"
 #include "service/connections.h"
 #include "service/listen_socket.h"
@@ -44,6 +45,8 @@ class Ports {
 
   // One an entry of Config::listen; of no meaning for a Unix socket.
   [[nodiscard]] const std::vector<int>& ports() const { return ports_; }
+  // Of the loop that accepts.
+  [[nodiscard]] const Activity& activity() const { return activity_; }
   // For each scrape. Any thread.
   [[nodiscard]] std::vector<metrics::Figure> ReadFigures() const;
 
@@ -54,6 +57,7 @@ class Ports {
   Connections* const connections_;
   std::vector<int> ports_;
   std::atomic<std::int64_t> shortages_ = 0;
+  Activity activity_;
   std::vector<ListenSocket> sockets_;
   std::unique_ptr<AcceptLoop> loop_;  // last: its thread uses all of the above
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
@@ -39,6 +40,14 @@ constexpr const char* kServices[] = {"maskd.v1.CompileService", "maskd.v1.MaskSe
 std::int64_t BytesBesideMasks(const MaskStore& store) {
   const MaskStore::Stats stats = store.stats();
   return stats.held_bytes - stats.mask_bytes;
+}
+
+void LogTokenizer(const LoadedTokenizer& tokenizer) {
+  const Vocabulary& vocabulary = tokenizer.vocabulary();
+  LogEvent("tokenizer", {{"name", tokenizer.name()},
+                         {"size", absl::StrCat(vocabulary.size())},
+                         {"stop_ids", absl::StrJoin(vocabulary.stop_ids(), ",")},
+                         {"hash", vocabulary.hash()}});
 }
 
 void LogMark(const memory::Accountant::Passed& passed) {
@@ -90,6 +99,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
   if (!tokenizers.ok()) {
     return tokenizers.status();
   }
+  for (const LoadedTokenizer& tokenizer : (*tokenizers)->all()) LogTokenizer(tokenizer);
   std::unique_ptr<Server> server(new Server(config, plan, std::move(heap), *std::move(tokenizers)));
   server->KeepAccount();
   if (absl::Status listening = server->Listen(); !listening.ok()) {
@@ -110,7 +120,9 @@ Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant:
       compile_service_(tokenizers_.get(), &grammars_, &calls_, &metrics_),
       mask_service_(config, tokenizers_.get(), &grammars_, &connections_, &metrics_),
       tokenizer_service_(tokenizers_.get(), &calls_),
-      ports_(config_, &connections_) {}
+      ports_(config_, &connections_),
+      stalls_(milliseconds(config.stall_ms),
+              [this](bool stalled) { health_.Set("liveness", !stalled); }) {}
 
 // Left out, since only bounds of it are known, which are no part of what is resident: messages that
 // are being received, at most max_receiving_bytes; pages lent to clients that this process has not
@@ -202,6 +214,8 @@ absl::Status Server::Listen() {
   if (absl::Status started = StartServices(); !started.ok()) return started;
   SetHealth(/*ready=*/true);
   if (absl::Status started = ports_.Start(server_.get()); !started.ok()) return started;
+  WatchStalls();
+  if (absl::Status started = stalls_.Start(); !started.ok()) return started;
   return ListenForMetrics();
 }
 
@@ -213,13 +227,13 @@ absl::Status Server::StartServices() {
 
 absl::Status Server::ListenForMetrics() {
   if (config_.metrics_listen.empty()) return absl::OkStatus();
-  auto exposer = metrics::Exposer::Start(config_.metrics_listen, metrics_);
-  if (!exposer.ok()) {
-    return absl::UnavailableError(absl::StrCat("--metrics_listen: ", exposer.status().message()));
+  auto port = MetricsPort::Start(config_.metrics_listen, metrics_);
+  if (!port.ok()) {
+    return absl::UnavailableError(absl::StrCat("--metrics_listen: ", port.status().message()));
   }
-  exposer_ = *std::move(exposer);
+  metrics_port_ = *std::move(port);
   LogEvent("metrics",
-           {{"address", config_.metrics_listen}, {"port", absl::StrCat(exposer_->port())}});
+           {{"address", config_.metrics_listen}, {"port", absl::StrCat(metrics_port_->port())}});
   return absl::OkStatus();
 }
 
@@ -243,6 +257,15 @@ void Server::SetHealth(bool ready) {
   }
 }
 
+void Server::WatchStalls() {
+  stalls_.Add("accept_loop", [this] { return ports_.activity().since(); });
+  stalls_.Add("compile_thread", [this] { return grammars_.compiling_since(); });
+  for (int i = 0; i < mask_service_.thread_count(); ++i) {
+    stalls_.Add(absl::StrCat("stream_thread_", i),
+                [this, i] { return mask_service_.busy_since(i); });
+  }
+}
+
 void Server::Drain() {
   LogEvent("draining", {{"ms", absl::StrCat(config_.drain_ms)}});
   SetHealth(/*ready=*/false);
@@ -261,6 +284,6 @@ void Server::Drain() {
   LogEvent("stopped", {});
 }
 
-int Server::metrics_port() const { return exposer_ == nullptr ? 0 : exposer_->port(); }
+int Server::metrics_port() const { return metrics_port_ == nullptr ? 0 : metrics_port_->port(); }
 
 }  // namespace maskd::service

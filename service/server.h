@@ -2,7 +2,7 @@
 // end.
 //
 // Health   names "" and "readiness" and one for each service are SERVING until Drain(); "liveness"
-//          is until the end.
+//          is until the end, but while a thread is stalled (stall_watch.h).
 // Threads  Start() and Drain() on one thread.
 #ifndef MASKD_SERVICE_SERVER_H_
 #define MASKD_SERVICE_SERVER_H_
@@ -16,7 +16,6 @@
 #include <grpcpp/server.h>
 
 #include "memory/accountant.h"
-#include "metrics/exposer.h"
 #include "metrics/registry.h"
 #include "service/compile_service.h"
 #include "service/config.h"
@@ -25,7 +24,9 @@
 #include "service/health_service.h"
 #include "service/mask_service.h"
 #include "service/memory_plan.h"
+#include "service/metrics_port.h"
 #include "service/ports.h"
+#include "service/stall_watch.h"
 #include "service/tokenizer_service.h"
 #include "service/tokenizer_store.h"
 #include "service/unary_calls.h"
@@ -67,6 +68,8 @@ class Server {
   absl::Status ListenForMetrics();
   void LendMemory();
   void SetHealth(bool ready);
+  // What has to make progress for the server to be live.
+  void WatchStalls();
 
   const Config config_;
   const MemoryPlan plan_;
@@ -80,10 +83,11 @@ class Server {
   MaskService mask_service_;
   TokenizerService tokenizer_service_;
   HealthService health_;
-  std::unique_ptr<metrics::Exposer> exposer_;
+  std::unique_ptr<MetricsPort> metrics_port_;
   std::vector<memory::Accountant::Registration> holders_;
   std::unique_ptr<grpc::Server> server_;  // its threads use all of the above
-  Ports ports_;                           // last: its connections go to the server
+  Ports ports_;                           // its connections go to the server
+  StallWatch stalls_;                     // last: it looks at all of the above
 };
 
 }  // namespace maskd::service

@@ -70,6 +70,9 @@ absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value) {
   if (source.name.empty()) {
     return Wrong(absl::StrCat("\"", value, "\" is not NAME=PATH"));
   }
+  if (absl::StrContains(source.name, '/')) {
+    return Wrong(absl::StrCat("\"", value, "\" has no name for its vocabulary: NAME=", value));
+  }
   for (std::size_t i = 1; i < parts.size(); ++i) {
     if (absl::Status added = AddTokenizerOption(parts[i], &source); !added.ok()) {
       return added;
