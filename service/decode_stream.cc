@@ -201,8 +201,7 @@ void DecodeStream::TimeIsUp() {
                        absl::StrCat("limit hello_ms is ", host_->hello_ms)));
   }
   if (host_->idle_ms == 0) return;
-  const std::int64_t now =
-      activity_ + (memory_stream_ != nullptr ? memory_stream_->activity() : 0);
+  const std::int64_t now = activity_ + (memory_stream_ != nullptr ? memory_stream_->activity() : 0);
   if (now == activity_seen_ && !stepping_) {
     return End(ErrorAt(absl::StatusCode::kUnavailable, "", "IDLE",
                        absl::StrCat("no step came: limit idle_ms is ", host_->idle_ms)));
@@ -307,29 +306,42 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   if (memory_stream_ != nullptr || !WithdrawOffer()) {
     return BadField("step", "the steps of this stream go through its shared memory");
   }
-  if (absl::Status begun = exchange_->Begin(bytes); !begun.ok()) {
+  const Clock::TimePoint end = host_->grammars->clock().Now() + kTurn;
+  if (absl::Status begun = exchange_->Begin(bytes, end); !begun.ok()) {
     return begun;
   }
-  if (exchange_->takes_long()) {
-    stepping_ = true;
-    host_->threads->Run([this] { FinishElsewhere(); });
+  if (const Helper helper = AnswerInTurn(end); helper != Helper::kNobody) {
+    GiveAway(helper);
     return absl::OkStatus();
-  }
-  if (IsBetterGivenAway()) {
-    stepping_ = true;
-    if (host_->mask_makers->Submit([this] { FinishElsewhere(); }).has_value()) {
-      return absl::OkStatus();
-    }
-    stepping_ = false;
   }
   FinishStep();
   SendReply();
   return absl::OkStatus();
 }
 
-bool DecodeStream::IsBetterGivenAway() {
+DecodeStream::Helper DecodeStream::AnswerInTurn(Clock::TimePoint end) {
   constexpr int kAlone = 2;  // this stream, and the one that waits to be accepted
-  return host_->mask_makers != nullptr && *live_ > kAlone && !exchange_->AnswerKnown();
+  if (exchange_->takes_long()) {
+    return Helper::kStepThread;
+  }
+  if (exchange_->put_off()) {
+    return Helper::kLongStepThread;
+  }
+  const bool is_alone = host_->mask_makers == nullptr || *live_ <= kAlone;
+  if (exchange_->AnswerSome(is_alone ? NewMasks::kMade : NewMasks::kRefused, end)) {
+    return Helper::kNobody;
+  }
+  return exchange_->put_off() ? Helper::kLongStepThread : Helper::kMaskMaker;
+}
+
+void DecodeStream::GiveAway(Helper helper) {
+  stepping_ = true;
+  const auto finish = [this] { FinishElsewhere(); };
+  if (helper == Helper::kStepThread) {
+    host_->threads->Run(finish);
+  } else if (helper == Helper::kLongStepThread || !host_->mask_makers->Submit(finish).has_value()) {
+    host_->long_step_threads->Run(finish);
+  }
 }
 
 void DecodeStream::FinishElsewhere() {

@@ -6,10 +6,11 @@
 //
 // Shared memory  once the client has fetched what its Welcome offered, a MemoryStream has the
 //          exchange, and what is left here is to tell of going away and to end.
-// Steps    run on the queue's own thread; one that may wait for a compile or brings a grammar's
-//          text runs on a StepThreads' thread meanwhile, and holds up no other stream. Where the
-//          queue has other streams, a step is given away at its first mask that is to be made, to
-//          threads that no compile uses.
+// Steps    run on the queue's own thread, for kTurn; what is not done then goes on on a thread of
+//          a low priority that is there for this step alone. One that may wait for a compile or
+//          brings a grammar's text runs on a StepThreads' thread, too, and holds up no other
+//          stream. Where the queue has other streams, a step is given away at its first mask that
+//          is to be made, to threads that no compile uses.
 // Slow readers  a message is read only while fewer than kMaxQueued replies of kMaxQueuedBytes wait
 //          to be written, so a client that does not read is not read from, and costs no more than
 //          those and one more.
@@ -24,6 +25,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -59,7 +61,9 @@ class DecodeStream {
  public:
   // Replies that may wait for the client to read.
   static constexpr std::size_t kMaxQueued = 4;
-  // Their bytes, past which no further one is made.
+  // How long a step holds the queue's thread.
+  static constexpr std::chrono::microseconds kTurn{200};
+  // The replies' bytes, past which no further one is made.
   static constexpr std::int64_t kMaxQueuedBytes = 16 << 20;
 
   // Asks for the next call on `queue`; another one is asked for when it comes. `*live` counts the
@@ -124,8 +128,10 @@ class DecodeStream {
   bool WithdrawOffer();
   void UseMemory();
   absl::Status TakeStep(absl::string_view bytes);
-  // Whether its masks are better made by another thread.
-  bool IsBetterGivenAway();
+  // Who is to go on with a step; nobody: its answers are there.
+  enum class Helper : std::uint8_t { kNobody, kStepThread, kLongStepThread, kMaskMaker };
+  Helper AnswerInTurn(Clock::TimePoint end);
+  void GiveAway(Helper helper);
   void FinishStep();
   void FinishElsewhere();
   void SendReply();
@@ -156,8 +162,8 @@ class DecodeStream {
   grpc::ByteBuffer incoming_;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first is being written if writing_
   std::int64_t queued_bytes_ = 0;          // of those
-  std::int64_t activity_ = 0;       // messages that came, and were answered
-  std::int64_t activity_seen_ = 0;  // when the timer was set
+  std::int64_t activity_ = 0;              // messages that came, and were answered
+  std::int64_t activity_seen_ = 0;         // when the timer was set
   bool timing_ = false;
   bool reading_ = false;
   bool writing_ = false;

@@ -9,6 +9,9 @@
 namespace maskd::service {
 namespace {
 
+// Beside the streams' own threads: a step that takes long is to slow none of the others.
+constexpr int kLongStepNiceness = 10;
+
 // A stream gives away a step at a time, so that there is room for every one.
 std::optional<cache::WorkPool> MakersFor(const Config& config) {
   if (config.mask_threads == 0) return std::nullopt;
@@ -19,8 +22,7 @@ std::optional<cache::WorkPool> MakersFor(const Config& config) {
 StreamRegistry::Limits StreamLimitsOf(const Config& config) {
   const std::int64_t of_a_peer =
       config.max_peer_streams > 0 ? config.max_peer_streams : config.max_streams;
-  return {.in_all = static_cast<int>(config.max_streams),
-          .of_a_peer = static_cast<int>(of_a_peer)};
+  return {.in_all = static_cast<int>(config.max_streams), .of_a_peer = static_cast<int>(of_a_peer)};
 }
 
 // The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps.
@@ -41,6 +43,7 @@ MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
                          metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(StreamLimitsOf(config)),
+      long_step_threads_(kLongStepNiceness),
       mask_makers_(MakersFor(config)),
       host_{.limits = LimitsOf(config),
             .drain_ms = config.drain_ms,
@@ -52,6 +55,7 @@ MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
             .metrics = metrics,
             .streams = &streams_,
             .threads = &threads_,
+            .long_step_threads = &long_step_threads_,
             .offers = &offers_,
             .connections = connections,
             .queued_bytes = &queued_bytes_,

@@ -85,6 +85,7 @@ class MaskService {
   const int thread_count_;
   StreamRegistry streams_;
   StepThreads threads_;
+  StepThreads long_step_threads_;
   std::optional<cache::WorkPool> mask_makers_;
   MemoryOffers offers_;
   std::atomic<std::int64_t> queued_bytes_ = 0;

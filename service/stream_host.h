@@ -32,6 +32,7 @@ struct StreamHost {
   metrics::Metrics* metrics = nullptr;
   StreamRegistry* streams = nullptr;
   StepThreads* threads = nullptr;
+  StepThreads* long_step_threads = nullptr;  // of a low priority
   MemoryOffers* offers = nullptr;
   const Connections* connections = nullptr;
   // Bytes of replies of all streams that wait to be written.
