@@ -42,7 +42,8 @@ class RowLedger {
   void WriteTexts(v1::Step* step) const;
 
   // Gives up the rows that `step` opens, moves, forks into or describes, and those that it was to
-  // open for a server before, and says which; of the rest it books the closes. Such a row is closed.
+  // open for a server before, and says which; of the rest it books the closes. Rows that are given
+  // up are closed.
   std::vector<RowId> GiveUp(const v1::Step& step);
 
   // Takes out of `step` the closes of rows that were given up, of which the servers know nothing.
