@@ -110,6 +110,7 @@ class Engine {
       : grammars_(std::move(grammars)), random_(static_cast<std::uint64_t>(number)) {
     FailoverStream::Options options;
     options.addresses = std::move(addresses);
+    options.in_order = true;  // the server that is killed is the one in use
     options.stream.logits_width = width;
     options.stream.shared_memory = absl::GetFlag(FLAGS_shared_memory);
     auto stream = FailoverStream::Open(std::move(options));

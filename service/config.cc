@@ -222,7 +222,7 @@ constexpr std::array kFlags = {
     Flag{"mask_store_bytes", "BYTES",
          "masks kept for each tokenizer [256 MiB, for all at most an eighth of memory_bytes]",
          &SetBytes<&Config::mask_store_bytes, 0, kMaxBytes>},
-    Flag{"compile_threads", "COUNT", "compiles at once, 0 for one a core [0]",
+    Flag{"compile_threads", "COUNT", "compiles at once, 0 for one a usable core [0]",
          &SetNumber<&Config::compile_threads, 0, 1024>},
     Flag{"warm_up_ms", "MS",
          "time for masks made ahead for each new grammar, at a low priority; 0 for none [10]",

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "cache/load_error.h"
+#include "cpu/processor_count.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
@@ -54,9 +55,7 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
   cache::GrammarCache::Options options;
   options.capacity_bytes = PlanMemory(config).cache_bytes;
   options.compile_threads =
-      config.compile_threads > 0
-          ? static_cast<int>(config.compile_threads)
-          : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+      config.compile_threads > 0 ? static_cast<int>(config.compile_threads) : ProcessorCount();
   if (machinery.compiles == StoreMachinery::Compiles::kWhenTaken) {
     options.compile_threads = 0;
   }

@@ -5,10 +5,12 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "cache/load_error.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/compile/grammar_format.h"
 #include "service/errors.h"
 
 namespace maskd::service {
@@ -180,6 +182,7 @@ void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const Stream
   WriteTokenizer(tokenizer, out->mutable_tokenizer());
   out->set_mask_words(static_cast<std::uint32_t>(mask_words));
   WriteForms(forms, out);
+  out->set_grammar_format(std::string(kGrammarFormat));
   v1::StreamLimits* wire = out->mutable_limits();
   wire->set_max_rows(static_cast<std::uint32_t>(limits.max_rows));
   wire->set_max_step_bytes(static_cast<std::uint64_t>(limits.max_step_bytes));

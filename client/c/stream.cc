@@ -77,6 +77,7 @@ absl::Status OpenFailover(const char* const* addresses, std::int64_t address_cou
     if (absl::Status named = NotNull(address, "addresses"); !named.ok()) return named;
     to.addresses.emplace_back(address);
   }
+  to.in_order = read->in_order != 0;
   to.stream = ReadOptions(*read, timeout_ms);
   to.step_timeout = Milliseconds(read->step_timeout_ms, to.step_timeout);
   to.give_up_after = Milliseconds(read->give_up_after_ms, to.give_up_after);

@@ -5,7 +5,11 @@
 
 #include "absl/random/distributions.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+
+#include "client/cpp/reply_reader.h"
+#include "protos/wire_fields.h"
 
 namespace maskd::client {
 namespace {
@@ -29,7 +33,32 @@ bool MayMove(const absl::Status& status) {
   }
 }
 
+// Whether the server or the way to it ended.
+bool IsEnd(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsUnknown(status);
+}
+
+// How many servers may end under a step.
+constexpr std::size_t kMostEnds = 2;
+
+// What is said of each row of a step that is given up.
+v1::RowReply FailedRow(RowId row, const std::vector<std::string>& ended) {
+  v1::RowReply reply;
+  reply.set_row(row);
+  reply.set_state(v1::ROW_STATE_FAILED);
+  v1::RowError& error = *reply.mutable_error();
+  error.set_code(static_cast<int>(absl::StatusCode::kInternal));
+  error.set_reason("SERVERS_ENDED");
+  error.set_message(absl::StrCat("the servers ", absl::StrJoin(ended, " and "),
+                                 " ended under a step of this row: it is not sent to another"));
+  return reply;
+}
+
 }  // namespace
+
+FailoverStream::FailoverStream(Options options) : options_(std::move(options)) {
+  if (!options_.in_order) std::ranges::shuffle(options_.addresses, random_);
+}
 
 absl::StatusOr<std::unique_ptr<FailoverStream>> FailoverStream::Open(Options options) {
   if (options.addresses.empty()) return absl::InvalidArgumentError("addresses: is empty");
@@ -41,27 +70,53 @@ absl::StatusOr<std::unique_ptr<FailoverStream>> FailoverStream::Open(Options opt
 absl::Status FailoverStream::FindServer() {
   const absl::Time deadline = absl::Now() + options_.give_up_after;
   absl::Duration delay = options_.retry.first_delay;
+  absl::Status differs;       // what the last server said that means other masks
+  std::size_t differing = 0;  // such servers in this round
   for (std::size_t tries = 1;; ++tries) {
     absl::Status opened = OpenHere();
-    if (opened.ok() || !MayMove(opened)) return opened;
+    const bool is_other = absl::IsFailedPrecondition(opened);
+    if (opened.ok() || !(is_other || MayMove(opened))) return opened;
+    if (is_other) {
+      differs = opened;
+      ++differing;
+    }
     address_ = (address_ + 1) % options_.addresses.size();
     if (tries % options_.addresses.size() != 0) continue;
+    if (differing == options_.addresses.size()) return differs;
+    differing = 0;
     const absl::Duration wait = delay * absl::Uniform(random_, 0.5, 1.0);
-    if (absl::Now() + wait > deadline) return opened;
+    if (absl::Now() + wait > deadline) return differs.ok() ? opened : differs;
     absl::SleepFor(wait);
     delay = std::min(2 * delay, options_.retry.max_delay);
   }
 }
 
+absl::Status FailoverStream::CheckVocabulary(const v1::Welcome& welcome) {
+  const v1::Tokenizer& here = welcome.tokenizer();
+  if (!vocabulary_.has_value()) {
+    if (!here.hash().empty()) vocabulary_ = Vocabulary{here.hash(), here.vocab_size()};
+    return absl::OkStatus();
+  }
+  if (here.hash() == vocabulary_->hash && here.vocab_size() == vocabulary_->size) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat(address(), ": its tokenizer \"", here.name(), "\" has ", here.vocab_size(),
+                   " tokens and the hash ", here.hash(), "; the stream's has ", vocabulary_->size,
+                   " tokens and the hash ", vocabulary_->hash));
+}
+
 absl::Status FailoverStream::OpenHere() {
   StreamOptions stream_options = options_.stream;
-  stream_options.first_step = next_step_ - unanswered_.size() - 1;
+  stream_options.first_step = next_step_ - live() - 1;
   stream_options.open_timeout = std::min(stream_options.open_timeout, options_.step_timeout);
   auto stream = MaskStream::Open(address(), options_.max_message_bytes, stream_options);
   if (!stream.ok()) return stream.status();
+  if (absl::Status same = CheckVocabulary((*stream)->welcome()); !same.ok()) return same;
+  ledger_.SetFormat((*stream)->welcome().grammar_format());
   if (absl::Status replayed = Replay(**stream); !replayed.ok()) return replayed;
-  for (std::size_t i = 1; i < unanswered_.size(); ++i) {
-    if (const auto sent = (*stream)->Submit(unanswered_[i]); !sent.ok()) return sent.status();
+  for (std::size_t i = given_up_ + 1; i < unanswered_.size(); ++i) {
+    if (const auto sent = (*stream)->Submit(unanswered_[i].step); !sent.ok()) return sent.status();
   }
   stream_ = *std::move(stream);
   welcome_ = stream_->welcome();
@@ -71,9 +126,13 @@ absl::Status FailoverStream::OpenHere() {
 // The replay's reply is dropped: what it says has been said of each row. A row that cannot go on
 // here speaks against this server.
 absl::Status FailoverStream::Replay(MaskStream& stream) {
+  for (std::size_t i = given_up_; i < unanswered_.size(); ++i) {
+    ledger_.WriteTexts(unanswered_[i].step.mutable_step());
+    ledger_.DropCloses(unanswered_[i].step.mutable_step());
+  }
   Step replay;
   Step oldest;  // a copy, as another server may have to open other rows in it
-  if (!unanswered_.empty()) oldest = unanswered_.front();
+  if (live() > 0) oldest = unanswered_[given_up_].step;
   ledger_.WriteOpens(replay.mutable_step(), oldest.mutable_step());
   replay.WaitForCompile(options_.compile_timeout);
   if (const auto sent = stream.Submit(replay); !sent.ok()) return sent.status();
@@ -83,9 +142,9 @@ absl::Status FailoverStream::Replay(MaskStream& stream) {
     return collected;
   }
   if (absl::Status booked = ledger_.ApplyReplay(replayed.rows()); !booked.ok()) {
-    return absl::UnavailableError(absl::StrCat(address(), ": ", booked.message()));
+    return {booked.code(), absl::StrCat(address(), ": ", booked.message())};
   }
-  return unanswered_.empty() ? absl::OkStatus() : stream.Submit(oldest).status();
+  return live() == 0 ? absl::OkStatus() : stream.Submit(oldest).status();
 }
 
 absl::Status FailoverStream::Move() {
@@ -93,6 +152,37 @@ absl::Status FailoverStream::Move() {
   address_ = (address_ + 1) % options_.addresses.size();
   ++moves_;
   return FindServer();
+}
+
+// Those that ended as they had said do not count.
+void FailoverStream::NoteEnd(const absl::Status& status) {
+  if (stream_ == nullptr || !IsEnd(status) || stream_->go_away().has_value()) return;
+  for (std::size_t i = given_up_; i < unanswered_.size(); ++i) {
+    Sent& sent = unanswered_[i];
+    sent.ended.push_back(address());
+    if (sent.ended.size() < kMostEnds) continue;
+    sent.failed = ledger_.GiveUp(sent.step.message().step());
+    ++given_up_;  // an older step saw no fewer ends, so these are the oldest
+  }
+}
+
+absl::Status FailoverStream::AnswerGivenUp(StepResult& result) {
+  const Sent& sent = unanswered_.front();
+  v1::DecodeResponse response;
+  response.mutable_step()->set_step(sent.step.message().step().step());
+  for (const RowId row : sent.failed) {
+    *response.mutable_step()->add_rows() = FailedRow(row, sent.ended);
+  }
+  const std::string bytes = response.SerializeAsString();
+  const auto size = static_cast<int>(bytes.size());
+  WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);
+  in.PushLimit(size);
+  ServerMessage message;
+  absl::Status read = ReplyReader(welcome_).Read(in, message);
+  result = std::move(message.result);
+  unanswered_.pop_front();
+  --given_up_;
+  return read;
 }
 
 absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
@@ -104,12 +194,16 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
     stream_->Close(kGoodbye).IgnoreError();
     stream_.reset();
   }
+  Sent next = {step, {}};
+  if (moves_ > 0) ledger_.WriteTexts(next.step.mutable_step());
+  ledger_.DropCloses(next.step.mutable_step());
   const absl::Status sent = stream_ != nullptr
-                                ? stream_->Submit(step).status()
-                                : MaskStream::NumberStep(welcome_, next_step_, step).status();
+                                ? stream_->Submit(next.step).status()
+                                : MaskStream::NumberStep(welcome_, next_step_, next.step).status();
   const bool is_too_large = absl::IsResourceExhausted(sent);
   if (!sent.ok() && (is_too_large || !MayMove(sent))) return sent;
-  unanswered_.push_back(step);
+  if (!sent.ok()) NoteEnd(sent);
+  unanswered_.push_back(std::move(next));
   ++next_step_;
   if (stream_ == nullptr || !sent.ok()) {
     if (absl::Status moved = Move(); !moved.ok()) {
@@ -124,30 +218,37 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
 absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result) {
   if (unanswered_.empty()) return absl::FailedPreconditionError("no step is in flight");
   const absl::Time deadline = absl::Now() + timeout;
-  for (std::size_t moves = 0;; ++moves) {
+  for (std::size_t moves = 0; given_up_ == 0; ++moves) {
     absl::Status collected = absl::UnavailableError("no server is in use");
+    const v1::Step& oldest = unanswered_.front().step.message().step();
     if (stream_ != nullptr) {
       const absl::Duration patience =
-          options_.step_timeout +
-          absl::Milliseconds(unanswered_.front().message().step().wait_for_compile_ms());
+          options_.step_timeout + absl::Milliseconds(oldest.wait_for_compile_ms());
       collected = stream_->Collect(std::min(deadline - absl::Now(), patience), result);
+      NoteEnd(collected);
+      if (collected.ok()) collected = ledger_.Apply(oldest, result.rows());
       if (collected.ok()) {
-        collected = ledger_.Apply(unanswered_.front().message().step(), result.rows());
+        unanswered_.pop_front();
+        return absl::OkStatus();
       }
-      if (collected.ok()) break;
+    }
+    if (given_up_ > 0) {
+      stream_.reset();  // the next step finds another server
+      break;
     }
     const bool is_callers_time = absl::IsDeadlineExceeded(collected) && absl::Now() >= deadline;
     // Each address has had its turn: servers that open the rows and then fail have no more.
     const bool is_in_vain = moves >= options_.addresses.size() && absl::Now() >= deadline;
-    if (is_callers_time || is_in_vain || !MayMove(collected)) return collected;
+    const bool may_move = MayMove(collected) || absl::IsFailedPrecondition(collected);
+    if (is_callers_time || is_in_vain || !may_move) return collected;
     if (absl::Status moved = Move(); !moved.ok()) return moved;
   }
-  unanswered_.pop_front();
-  return absl::OkStatus();
+  return AnswerGivenUp(result);
 }
 
 absl::Status FailoverStream::Close(absl::Duration timeout) {
   unanswered_.clear();
+  given_up_ = 0;
   return stream_ == nullptr ? absl::OkStatus() : stream_->Close(timeout);
 }
 

@@ -10,6 +10,15 @@
 //          reply said: no token is taken twice, none is lost.
 // Grammars rows opened by text, or whose text Remember() was told, need nothing of the new server;
 //          rows opened by id alone need the grammar to be there.
+// Meaning  masks mean what they meant: the first welcome's vocabulary (hash and size) and the
+//          grammar of each row's first reply are kept. A server that differs is refused with both
+//          values and the next address is tried; FAILED_PRECONDITION where none is left. A server
+//          whose grammar ids have another format is given the text, as in a rolling upgrade.
+// Deaths   a step under which two servers ended is not sent to a third. The rows that it opens,
+//          moves, forks into or describes have failed (INTERNAL, reason SERVERS_ENDED) and are
+//          closed, their tokens of this step lost with them; other rows and steps go on.
+// Spread   each stream has an order of its own in which it tries the addresses, so that the streams
+//          of many engines are spread over all servers, and part when one ends.
 // Lies     a reply that contradicts its step or what was said before speaks against its server,
 //          which is left: what it said of that step counts as not said.
 // Going away  the notice is followed as soon as no step is in flight.
@@ -23,6 +32,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +52,10 @@ namespace maskd::client {
 class FailoverStream {
  public:
   struct Options {
-    // In the order in which they are tried; at least one.
+    // At least one.
     std::vector<std::string> addresses;
+    // Whether they are tried as listed. Else in a random order of the stream's own.
+    bool in_order = false;
     StreamOptions stream = {};
     int max_message_bytes = 64 << 20;
     // A server that has not answered a step for so long is given up.
@@ -57,6 +69,7 @@ class FailoverStream {
   };
 
   // Opens on the first address that serves. Errors: INVALID_ARGUMENT (no address), those above.
+  // `options.addresses` come to be in the order in which they are tried.
   static absl::StatusOr<std::unique_ptr<FailoverStream>> Open(Options options);
 
   // See RowLedger.
@@ -80,9 +93,29 @@ class FailoverStream {
   [[nodiscard]] int moves() const { return moves_; }
 
  private:
-  explicit FailoverStream(Options options) : options_(std::move(options)) {}
+  // A step without a reply.
+  struct Sent {
+    Step step;
+    std::vector<std::string> ended;  // the servers that ended under it
+    std::vector<RowId> failed = {};  // its rows, once it is given up
+  };
+  // What every server must have.
+  struct Vocabulary {
+    std::string hash;
+    std::int32_t size;
+  };
 
+  explicit FailoverStream(Options options);
+
+  // The steps that a server is still to answer.
+  [[nodiscard]] std::size_t live() const { return unanswered_.size() - given_up_; }
   absl::Status FindServer();
+  // Whether a server has the vocabulary of the first one.
+  absl::Status CheckVocabulary(const v1::Welcome& welcome);
+  // Notes that the server in use ended, if it did, under the steps it was to answer.
+  void NoteEnd(const absl::Status& status);
+  // Answers the oldest step, which is given up.
+  absl::Status AnswerGivenUp(StepResult& result);
   // Opens on the address in use and brings the rows and the unanswered steps there.
   absl::Status OpenHere();
   // Opens the rows and sends the oldest unanswered step, if there is one.
@@ -95,7 +128,9 @@ class FailoverStream {
   std::unique_ptr<MaskStream> stream_;
   v1::Welcome welcome_;
   RowLedger ledger_;
-  std::deque<Step> unanswered_;
+  std::optional<Vocabulary> vocabulary_;  // of the first welcome that has one
+  std::deque<Sent> unanswered_;
+  std::size_t given_up_ = 0;     // of them, the oldest
   std::uint64_t next_step_ = 2;  // a replay takes the number before the oldest step it leads to
   int moves_ = 0;
   absl::BitGen random_;

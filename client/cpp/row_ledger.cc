@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -67,6 +66,45 @@ bool SaysItsPlace(const RowResult& reply) {
 
 void RowLedger::Remember(const std::string& grammar_id, const v1::Grammar& grammar) {
   grammars_[grammar_id] = grammar;
+}
+
+void RowLedger::WriteTexts(v1::Step* step) const {
+  for (v1::OpenRow& open : *step->mutable_open()) WriteText(&open);
+}
+
+void RowLedger::WriteText(v1::OpenRow* open) const {
+  const auto text = grammars_.find(open->grammar_id());
+  if (text != grammars_.end()) *open->mutable_grammar() = text->second;
+}
+
+std::vector<RowId> RowLedger::GiveUp(const v1::Step& step) {
+  for (const RowId row : step.close()) rows_.erase(row);
+  std::vector<RowId> rows;
+  for (const v1::OpenRow& open : step.open()) rows.push_back(open.row());
+  for (const v1::RowUpdate& update : step.rows()) rows.push_back(update.row());
+  for (const v1::ForkRow& fork : step.fork()) rows.push_back(fork.child());
+  rows.insert(rows.end(), step.snapshot().begin(), step.snapshot().end());
+  for (const auto& [id, row] : rows_) {
+    if (row.is_late) rows.push_back(id);
+  }
+  std::vector<RowId> once;
+  absl::flat_hash_set<RowId> seen;
+  for (const RowId row : rows) {
+    if (seen.insert(row).second) once.push_back(row);
+    rows_.erase(row);
+    given_up_.insert(row);
+  }
+  return once;
+}
+
+void RowLedger::DropCloses(v1::Step* step) {
+  if (given_up_.empty()) return;
+  auto& closes = *step->mutable_close();
+  const auto kept = std::remove_if(closes.begin(), closes.end(),
+                                   [this](RowId row) { return given_up_.erase(row) > 0; });
+  closes.erase(kept, closes.end());
+  for (const v1::OpenRow& open : step->open()) given_up_.erase(open.row());
+  for (const v1::ForkRow& fork : step->fork()) given_up_.erase(fork.child());
 }
 
 absl::Status RowLedger::Apply(const v1::Step& step, std::span<const RowResult> replies) {
@@ -151,6 +189,7 @@ absl::StatusOr<std::vector<RowLedger::Place>> RowLedger::PlacesOf(
     if (!answered.insert(answer.row).second) {
       return absl::InternalError(absl::StrCat("the server answers row ", answer.row, " twice"));
     }
+    if (absl::Status same = CheckGrammar(row->second, answer); !same.ok()) return same;
     const auto update = updates.find(answer.row);
     const auto place =
         PlaceOf(update == updates.end() ? nullptr : update->second, answer, &row->second);
@@ -187,8 +226,21 @@ absl::StatusOr<RowLedger::Place> RowLedger::PlaceOf(const v1::RowUpdate* update,
   return place;
 }
 
-void RowLedger::MoveTo(const Place& place) {
+absl::Status RowLedger::CheckGrammar(const Row& row, const RowResult& reply) const {
+  if (row.grammar_id.empty() || reply.grammar_id.empty() || row.format != format_ ||
+      row.grammar_id == reply.grammar_id) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "row ", reply.row, " has grammar ", reply.grammar_id, " here, its own is ", row.grammar_id));
+}
+
+void RowLedger::MoveTo(const Place& place) const {
   Row& row = *place.row;
+  if (row.grammar_id.empty() && !place.reply->grammar_id.empty()) {
+    row.grammar_id = std::string(place.reply->grammar_id);
+    row.format = format_;
+  }
   row.failed = place.reply->state == v1::ROW_STATE_FAILED;
   row.is_late = false;
   auto& tokens = *row.open.mutable_tokens();
@@ -209,6 +261,11 @@ void RowLedger::MoveTo(const Place& place) {
 absl::Status RowLedger::ApplyReplay(std::span<const RowResult> replies) {
   absl::flat_hash_map<RowId, const RowResult*> answers;
   for (const RowResult& reply : replies) answers.try_emplace(reply.row, &reply);
+  for (const auto& [id, reply] : answers) {
+    const auto row = rows_.find(id);
+    if (row == rows_.end()) continue;
+    if (absl::Status same = CheckGrammar(row->second, *reply); !same.ok()) return same;
+  }
   for (auto& [id, row] : rows_) {
     if (row.is_late) continue;
     const auto found = answers.find(id);
@@ -238,9 +295,7 @@ void RowLedger::WriteOpens(v1::Step* replay, v1::Step* next) {
 void RowLedger::WriteOpen(const Row& row, v1::Step* step) const {
   v1::OpenRow& open = *step->add_open();
   open = row.open;
-  if (const auto text = grammars_.find(open.grammar_id()); text != grammars_.end()) {
-    *open.mutable_grammar() = text->second;
-  }
+  WriteText(&open);
   if (row.token_limit.has_value()) {
     open.set_remaining_tokens(static_cast<std::uint32_t>(
         std::max<std::int64_t>(0, *row.token_limit - open.tokens_size())));

@@ -4,6 +4,8 @@
 // Truth    the replies: a step counts once its reply is here, and each row has as many tokens as
 //          its reply says. Steps without a reply are the caller's to send again.
 // Lies     a reply that no server gives that keeps to the protocol is booked not at all.
+// Grammars a row's grammar is the one that its first reply named: a server whose ids have the same
+//          format must name it too. One with another format is told the text and believed.
 // Units    a row's tokens include those after its end.
 // Threads  one thread at a time.
 #ifndef MASKD_CLIENT_CPP_ROW_LEDGER_H_
@@ -18,6 +20,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
@@ -32,8 +35,23 @@ class RowLedger {
   // Keeps the text of a grammar: a server that does not have its id is told the text.
   void Remember(const std::string& grammar_id, const v1::Grammar& grammar);
 
+  // Says of which format the grammar ids of the replies that follow are.
+  void SetFormat(const std::string& format) { format_ = format; }
+
+  // Makes a step fit for a server that may know nothing: opens by id get the text where it is kept.
+  void WriteTexts(v1::Step* step) const;
+
+  // Gives up the rows that `step` opens, moves, forks into or describes, and those that it was to
+  // open for a server before, and says which; of the rest it books the closes. Rows that are given
+  // up are closed.
+  std::vector<RowId> GiveUp(const v1::Step& step);
+
+  // Takes out of `step` the closes of rows that were given up, of which the servers know nothing.
+  void DropCloses(v1::Step* step);
+
   // Books a step and its reply. Errors, nothing being booked: INTERNAL (the reply is not one to
-  // this step and these rows), UNAVAILABLE (the server does not open a row that was booked).
+  // this step and these rows), UNAVAILABLE (the server does not open a row that was booked),
+  // FAILED_PRECONDITION (a row has another grammar here).
   absl::Status Apply(const v1::Step& step, std::span<const RowResult> replies);
 
   // Opens every row, as it is booked: in `replay`, whose reply nobody reads but this, or, where no
@@ -45,14 +63,17 @@ class RowLedger {
   // Books the reply to the opens of `replay`. Every row must stand where it is booked, but for two
   // kinds: one whose place no server had told, which may have been opened with what is refused, and
   // one whose server said that it cannot go on, whose id is taken until it is closed. Errors:
-  // UNAVAILABLE (this server does not go on with a row).
+  // UNAVAILABLE (this server does not go on with a row), FAILED_PRECONDITION (a row has another
+  // grammar here; nothing is booked).
   absl::Status ApplyReplay(std::span<const RowResult> replies);
 
   [[nodiscard]] std::size_t row_count() const { return rows_.size(); }
 
  private:
   struct Row {
-    v1::OpenRow open;  // its tokens are those taken so far
+    v1::OpenRow open;        // its tokens are those taken so far
+    std::string grammar_id;  // as its first reply has it, in that server's format; empty: none has
+    std::string format;
     // The token count at which none is left. Absent: no bound.
     std::optional<std::int64_t> token_limit;
     bool is_used = false;  // a reply has said where it stands
@@ -80,12 +101,17 @@ class RowLedger {
   // `update` is null for a row that is answered unasked.
   static absl::StatusOr<Place> PlaceOf(const v1::RowUpdate* update, const RowResult& reply,
                                        Row* row);
-  static void MoveTo(const Place& place);
+  void MoveTo(const Place& place) const;
+  // Whether the reply names the row's own grammar.
+  [[nodiscard]] absl::Status CheckGrammar(const Row& row, const RowResult& reply) const;
   void WriteOpen(const Row& row, v1::Step* step) const;
+  void WriteText(v1::OpenRow* open) const;
 
   // Ordered, so that a replay is the same in every run.
   absl::btree_map<RowId, Row> rows_;
   absl::flat_hash_map<std::string, v1::Grammar> grammars_;
+  std::string format_;
+  absl::flat_hash_set<RowId> given_up_;  // and neither closed nor opened by the caller since
 };
 
 }  // namespace maskd::client

@@ -6,13 +6,11 @@
 
 #include "grammar_core/base/sha256.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/grammar_format.h"
 #include "grammar_core/frontend/front_end.h"
 
 namespace maskd {
 namespace {
-
-// Raised whenever the same source comes to mean another grammar.
-constexpr absl::string_view kFormatVersion = "maskd-grammar-1";
 
 // The length goes before the text, so that no two lists of fields give the same bytes.
 void AppendField(absl::string_view text, std::string* out) {
@@ -46,7 +44,7 @@ std::string OptionsText(const GrammarOptions& options) {
 std::string GrammarId(const ParsedSource& parsed, absl::string_view tokenizer_hash) {
   const GrammarSource& source = parsed.source;
   std::string fields;
-  AppendField(kFormatVersion, &fields);
+  AppendField(kGrammarFormat, &fields);
   AppendField(source.kind, &fields);
   AppendField(NormalText(parsed), &fields);
   AppendField(OptionsText(source.options), &fields);

@@ -37,8 +37,9 @@ struct Program : ServerProgram {
 class FailoverTest : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    auto stream = FailoverStream::Open(
-        {.addresses = {first_.address(), second_.address()}, .stream = Options()});
+    auto stream = FailoverStream::Open({.addresses = {first_.address(), second_.address()},
+                                        .in_order = true,
+                                        .stream = Options()});
     ASSERT_TRUE(stream.ok()) << stream.status();
     ASSERT_EQ((*stream)->uses_shared_memory(), GetParam());
     stream_ = *std::move(stream);

@@ -50,10 +50,11 @@ class ScriptedServer : v1::CompileService::Service,
                        v1::TokenizerService::Service,
                        v1::MaskService::Service {
  public:
-  explicit ScriptedServer(Script script)
+  // `name` tells the servers of this process apart.
+  explicit ScriptedServer(Script script, const std::string& name = "")
       : script_(std::move(script)),
         socket_(std::filesystem::temp_directory_path() /
-                absl::StrCat("maskd_client_test.", getpid(), ".sock")) {
+                absl::StrCat("maskd_client_test.", getpid(), name, ".sock")) {
     std::filesystem::remove(socket_);
     grpc::ServerBuilder builder;
     builder.AddListeningPort(address(), grpc::InsecureServerCredentials());

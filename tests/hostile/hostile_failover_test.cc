@@ -65,6 +65,7 @@ class HostileFailoverTest : public testing::Test {
     random_.seed(seed);
     taken_.clear();
     auto stream = FailoverStream::Open({.addresses = {"unix:" + socket_, good_.address()},
+                                        .in_order = true,
                                         .stream = {.logits_width = kWidth,
                                                    .dictionary_size = 16,
                                                    .read_ahead = seed % 2 == 0,

@@ -1,9 +1,10 @@
 """What the C++ client can say and read, the C library and Python can: by name, and by what it does."""
 
+import base64
+import os
 import pathlib
 import re
 import subprocess
-import os
 
 import numpy as np
 import pytest
@@ -163,9 +164,9 @@ def test_options_of_a_stream_are_checked(client):
 of_the_library = pytest.mark.skipif(PLAIN, reason="a stream over several addresses is the library's alone")
 
 
-def serve(socket):
+def serve(socket, *flags):
     return subprocess.Popen([os.environ["MASKD_SERVER"], f"--listen=unix:{socket}",
-                             "--metrics_listen="], stdin=subprocess.DEVNULL)
+                             "--metrics_listen=", *flags], stdin=subprocess.DEVNULL)
 
 
 @of_the_library
@@ -176,7 +177,7 @@ def test_a_stream_over_two_servers_outlives_the_first(tmp_path):
         for socket in sockets:
             maskd.Client(f"unix:{socket}", timeout_s=20).close()
         with maskd.FailoverStream([f"unix:{socket}" for socket in sockets], WIDTH,
-                                  step_timeout_ms=5000) as stream:
+                                  step_timeout_ms=5000, in_order=True) as stream:
             grammar = maskd.Grammar.regex("ab[cd]e")
             result = stream.run(maskd.Step().open(1, grammar, wait_s=20))
             stream.remember(result.rows[0].grammar_id, grammar)
@@ -187,6 +188,31 @@ def test_a_stream_over_two_servers_outlives_the_first(tmp_path):
             assert stream.moves == 1
             assert ids(result, 1) == list(b"cd")
             assert result.rows[0].token_count == 2
+    finally:
+        for server in servers:
+            server.kill()
+            server.wait()
+
+
+@of_the_library
+def test_a_server_with_another_vocabulary_of_the_same_name_is_refused(tmp_path):
+    ranks = tmp_path / "other.tiktoken"
+    texts = [bytes([byte]) for byte in range(255, -1, -1)]
+    ranks.write_bytes(b"".join(base64.b64encode(text) + b" %d\n" % i for i, text in enumerate(texts)))
+    sockets = [tmp_path / "a", tmp_path / "b"]
+    servers = [serve(sockets[0]), serve(sockets[1], f"--tokenizer=bytes={ranks},special=<end>:256,stop=<end>")]
+    try:
+        for socket in sockets:
+            maskd.Client(f"unix:{socket}", timeout_s=20).close()
+        with maskd.FailoverStream([f"unix:{socket}" for socket in sockets], WIDTH, tokenizer="bytes",
+                                  step_timeout_ms=5000, give_up_after_ms=300, in_order=True) as stream:
+            stream.run(maskd.Step().open(1, maskd.Grammar.regex("ab[cd]e"), wait_s=20))
+            first = stream.welcome["tokenizer"]["hash"]
+            servers[0].kill()
+            servers[0].wait()
+            with pytest.raises(maskd.MaskdError, match=f"hash .*{first}") as error:
+                stream.run(maskd.Step().take(1, b"a"), timeout_s=30)
+            assert error.value.code == "FAILED_PRECONDITION"
     finally:
         for server in servers:
             server.kill()

@@ -202,12 +202,15 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
 class FailoverStream(Stream):
     """A stream that outlives its servers: when one breaks, stops answering or says that it will stop,
     the rows are opened with their tokens on the next address, and the masks go on bit for bit. No
-    token is taken twice.
+    token is taken twice. A server whose vocabulary or grammars differ from the first one's is refused:
+    FAILED_PRECONDITION with both values where no other is left. The rows of a step under which two
+    servers ended fail, with the reason SERVERS_ENDED, and are closed.
 
         stream = FailoverStream(["unix:/run/maskd-a.sock", "dns:///maskd:7411"], logits_width=32000)
 
     `options`: those of Client.open_stream(), and step_timeout_ms (after which a server is given up),
-    give_up_after_ms (how long one that serves is looked for), compile_timeout_ms.
+    give_up_after_ms (how long one that serves is looked for), compile_timeout_ms, in_order (whether
+    the addresses are tried as listed, not in a random order of the stream's own).
     """
 
     def __init__(self, addresses: Sequence[str], logits_width: int, tokenizer: str = "",

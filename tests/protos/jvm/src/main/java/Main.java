@@ -3,7 +3,7 @@ import io.maskd.v1.CheckRequest;
 import io.maskd.v1.MaskServiceGrpc;
 
 /** A message there and back; the service's stub is there. */
-final class Main {
+public final class Main {
   private Main() {}
 
   public static void main(String[] args) throws Exception {

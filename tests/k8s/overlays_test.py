@@ -1,0 +1,146 @@
+"""Each overlay builds, is what Kubernetes accepts, and keeps what its name says."""
+
+import copy
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import jsonschema
+import kubernetes_validate
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OVERLAYS = sorted(path.parent.name for path in (ROOT / "k8s/overlays").glob("*/kustomization.yaml"))
+VERSIONS = ["1.37", "1.30"]
+OPERATORS = {"ServiceMonitor", "PrometheusRule"}  # of the Prometheus operator, no core kind
+
+pytestmark = pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl, which builds them, is not installed")
+
+
+def build(overlay: str) -> list:
+    built = subprocess.run(["kubectl", "kustomize", str(ROOT / "k8s/overlays" / overlay)],
+                           capture_output=True, text=True, check=True)
+    return list(yaml.safe_load_all(built.stdout))
+
+
+def kinds(overlay: str) -> dict:
+    return {manifest["kind"]: manifest for manifest in build(overlay)}
+
+
+def pod(manifest: dict) -> dict:
+    return manifest["spec"]["template"]["spec"]
+
+
+def maskd_of(manifest: dict) -> dict:
+    spec = pod(manifest)
+    (only,) = [each for each in [*spec["containers"], *spec.get("initContainers", [])]
+               if each["name"] == "maskd"]
+    return only
+
+
+def test_the_overlays_are_these():
+    assert OVERLAYS == ["monitoring", "replicated", "sidecar", "single"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_kubernetes_accepts(overlay, version):
+    for manifest in build(overlay):
+        if manifest["kind"] not in OPERATORS:
+            kubernetes_validate.validate(copy.deepcopy(manifest), version, strict=True)
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_every_container_is_as_the_restricted_profile_asks(overlay):
+    spec = pod(kinds(overlay)["Deployment"])
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for container in [*spec["containers"], *spec.get("initContainers", [])]:
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert context["readOnlyRootFilesystem"] is True
+
+
+def bytes_of(quantity: str) -> int:
+    number, unit = re.fullmatch(r"(\d+)(Mi|Gi)", quantity).groups()
+    return int(number) << {"Mi": 20, "Gi": 30}[unit]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_maskd_asks_for_the_memory_that_it_takes(overlay):
+    """--memory_bytes is 90 % of the limit where no flag says otherwise; 64 MiB is the least it may be."""
+    container = maskd_of(kinds(overlay)["Deployment"])
+    resources = container["resources"]
+    assert resources["requests"]["memory"] == resources["limits"]["memory"]
+    assert bytes_of(resources["limits"]["memory"]) * 9 // 10 >= 64 << 20
+    assert not [argument for argument in container["args"]
+                if re.match(r"--(memory|cache|mask_store)_bytes=", argument)]
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_maskd_takes_the_flags(overlay):
+    binary = os.environ.get("MASKD_BINARY")
+    if not binary:
+        pytest.skip("MASKD_BINARY is not set: this build has no server")
+    done = subprocess.run([binary, "--check_config", *maskd_of(kinds(overlay)["Deployment"])["args"]],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_one_replica_needs_no_disruption_budget_which_would_guard_nothing():
+    manifests = kinds("single")
+    assert manifests["Deployment"]["spec"]["replicas"] == 1
+    assert "PodDisruptionBudget" not in manifests
+
+
+def test_replicas_are_spread_over_zones_and_nodes():
+    manifest = kinds("replicated")["Deployment"]
+    assert manifest["spec"]["replicas"] == 3
+    labels = manifest["spec"]["template"]["metadata"]["labels"].items()
+    spread = pod(manifest)["topologySpreadConstraints"]
+    assert {each["topologyKey"] for each in spread} == {
+        "kubernetes.io/hostname", "topology.kubernetes.io/zone"}
+    assert all(each["labelSelector"]["matchLabels"].items() <= labels for each in spread)
+
+
+def test_an_engine_of_another_user_reaches_its_sidecar():
+    manifest = kinds("sidecar")["Deployment"]
+    spec = pod(manifest)
+    maskd, (engine,) = maskd_of(manifest), spec["containers"]
+    assert maskd["restartPolicy"] == "Always"
+    assert maskd["securityContext"]["runAsUser"] != engine["securityContext"]["runAsUser"]
+    (group,) = [argument.split("=")[1] for argument in maskd["args"] if argument.startswith("--socket_group=")]
+    assert int(group) in spec["securityContext"]["supplementalGroups"]
+    assert int(group) == spec["securityContext"]["fsGroup"]
+    (address,) = [argument.split("=")[1] for argument in maskd["args"] if argument.startswith("--listen=")]
+    assert {"name": "MASKD_ADDRESS", "value": address} in engine["env"]
+    mounts = [{mount["mountPath"] for mount in each["volumeMounts"]} for each in (maskd, engine)]
+    assert mounts[0] == mounts[1] == {str(pathlib.PurePosixPath(address.removeprefix("unix:")).parent)}
+
+
+@pytest.mark.parametrize("kind", sorted(OPERATORS))
+def test_what_the_operator_reads_has_its_shape(kind):
+    name = {"ServiceMonitor": "service_monitor", "PrometheusRule": "prometheus_rule"}[kind]
+    schema = json.loads((pathlib.Path(__file__).parent / f"{name}.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(kinds("monitoring")[kind])
+
+
+def test_the_monitor_finds_the_service_and_its_port():
+    manifests = kinds("monitoring")
+    monitor = manifests["ServiceMonitor"]["spec"]
+    assert monitor["selector"]["matchLabels"].items() <= manifests["Service"]["metadata"]["labels"].items()
+    (endpoint,) = monitor["endpoints"]
+    assert endpoint["port"] in {port["name"] for port in manifests["Service"]["spec"]["ports"]}
+
+
+def test_alerts_name_metrics_that_there_are():
+    names = set(re.findall(r'"(maskd_[a-z_]+)"', (ROOT / "metrics/names.h").read_text()))
+    rules = kinds("monitoring")["PrometheusRule"]["spec"]["groups"][0]["rules"]
+    for rule in rules:
+        used = {name.removesuffix("_bucket") for name in re.findall(r"maskd_[a-z_]+", rule["expr"])}
+        assert used and used <= names, rule["alert"]
