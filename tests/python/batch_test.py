@@ -36,6 +36,15 @@ def serving(folder, name):
             server.kill()
 
 
+def hang(server):
+    """SIGSTOP, and until all of its threads stand still."""
+    server.send_signal(signal.SIGSTOP)
+    threads = pathlib.Path(f"/proc/{server.pid}/task")
+    while any((each / "stat").read_text().rpartition(")")[2].split()[0] != "T"
+              for each in threads.iterdir()):
+        time.sleep(0.01)
+
+
 def settings(address, **more):
     return Settings(tuple(address.split(",")), **{"step_s": 5.0, **more})
 
@@ -187,7 +196,7 @@ def test_a_hung_server_is_waited_for_no_longer_than_a_step(tmp_path):
         step(rows)
         assert row.failed is None
         rows.settings = settings(address, step_s=0.1)
-        server.send_signal(signal.SIGSTOP)
+        hang(server)
         row.accept([ord("a")])
         begin = time.monotonic()
         step(rows)
@@ -262,3 +271,25 @@ def test_options_of_the_environment_are_the_last_word():
     grammar = given.with_options(maskd.Grammar.json_object(), white_space="WHITE_SPACE_COMPACT")
     assert grammar.options == {"white_space": "WHITE_SPACE_COMPACT", "max_number_digits": 9}
     assert given.with_options(maskd.Grammar.regex("a"), white_space="X").options == {}
+
+
+def test_a_late_server_is_waited_for_while_nobody_else_waits(tmp_path):
+    with serving(tmp_path, "s") as (server, address):
+        rows = BatchRows(settings(address), WIDTH)
+        row = opened(rows, "ab")
+        step(rows)
+        rows.settings = settings(address, step_s=0.05, hang_s=20.0)
+        hang(server)
+        row.accept([ord("a")])
+        rows.send()
+        asked = []
+
+        def nobody():
+            asked.append(0)
+            if len(asked) == 4:
+                server.send_signal(signal.SIGCONT)
+            return True
+
+        rows.receive(nobody)
+        assert len(asked) >= 4 and row.failed is None and allowed(row.masks[0]) == b"b"
+        rows.close()

@@ -5,6 +5,8 @@ MASKD_ADDRESS          where the servers are, separated by commas; a later one t
 MASKD_TOKENIZER        the vocabulary's name on them; not set: their default
 MASKD_TOKENIZER_HASH   that the vocabulary must have; not set: any, see maskd/_vocabulary.py
 MASKD_STEP_MS          how long a step waits for its masks, then its constrained rows end [100]
+MASKD_HANG_MS          the same of a step in which no other sequence waits, all being constrained
+                       [2000]
 MASKD_COMPILE_MS       how long a compile may take at one address [5000]
 MASKD_START_MS         how long an engine that starts waits for a server [30000]
 MASKD_SHARED_MEMORY    0: steps travel over gRPC, also on one machine [1]
@@ -38,6 +40,7 @@ class Settings:
     tokenizer: str = ""
     tokenizer_hash: str = ""
     step_s: float = 0.1
+    hang_s: float = 2.0
     compile_s: float = 5.0
     start_s: float = 30.0
     shared_memory: bool = True
@@ -52,8 +55,10 @@ class Settings:
                           if each.strip())
         if not addresses:
             raise MaskdError("INVALID_ARGUMENT", "MASKD_ADDRESS: names no server")
-        return cls(addresses, given.get("MASKD_TOKENIZER", ""), given.get("MASKD_TOKENIZER_HASH", ""),
+        return cls(addresses, given.get("MASKD_TOKENIZER", ""),
+                   given.get("MASKD_TOKENIZER_HASH", ""),
                    _milliseconds(given, "MASKD_STEP_MS", 100),
+                   _milliseconds(given, "MASKD_HANG_MS", 2000),
                    _milliseconds(given, "MASKD_COMPILE_MS", 5000),
                    _milliseconds(given, "MASKD_START_MS", 30000),
                    _is_on(given, "MASKD_SHARED_MEMORY"), _is_on(given, "MASKD_CLOSE_IN_TIME"),

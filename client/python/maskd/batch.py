@@ -5,7 +5,7 @@
     while not row.finished:
         rows.send()                    # one message of all that has happened; returns at once
         ...                            # the forward pass
-        rows.receive()                 # waits for the masks, at most settings.step_s
+        rows.receive()                 # waits for the masks, a bounded time
         masks = row.masks              # at its place, and after its drafts; None: row.failed
         if not row.accept(tokens):     # no trip: a token is taken exactly if its bit was set
             ...                        # row.failed, or a token that the mask did not allow
@@ -279,12 +279,14 @@ class BatchRows:
         row._pending = []
         row._opened = True
 
-    def receive(self) -> None:
-        """Waits until all that was sent is answered, at most settings.step_s."""
+    def receive(self, nobody_else_waits: Callable[[], bool] = lambda: False) -> None:
+        """Waits until all that was sent is answered, at most settings.step_s; settings.hang_s while
+        `nobody_else_waits`, which is asked only of a server that is late."""
         link = self._link
         if link is None or not link.in_flight:
             return
-        deadline = time.monotonic() + self.settings.step_s
+        begin = time.monotonic()
+        deadline = begin + self.settings.step_s
         again = False
         while link.in_flight:
             try:
@@ -292,11 +294,15 @@ class BatchRows:
                 rows, positions = link.in_flight.popleft()
                 again = self._read(link, result, rows, positions) or again
             except MaskdError as error:
+                is_late = error.code == "DEADLINE_EXCEEDED"
+                if is_late and deadline < begin + self.settings.hang_s and nobody_else_waits():
+                    deadline += self.settings.step_s
+                    continue
                 self._lose(link, error)
                 return
         if again:
             self.send()
-            self.receive()
+            self.receive(nobody_else_waits)
 
     def _read(self, link: _Link, result: Any, rows: list[BatchRow], positions: int) -> bool:
         """Gives the rows their masks; whether one has to be opened again, by its grammar's text."""

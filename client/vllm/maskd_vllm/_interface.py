@@ -5,7 +5,7 @@ CALLED     what is called or replaced: its parameters, in order, `self` left out
 MEMBERS    what a class or a message has
 CALLS      what vLLM calls on the manager, and where
 checked when the plugin is loaded (differences()), and in CI against the sources of the newest
-release (tests/engines/wheel_interface_test.py), which also looks at the calls.
+release (tests/python/wheel_interface_test.py), which also looks at the calls.
 """
 
 import importlib

@@ -1,6 +1,7 @@
 """vLLM's manager of structured outputs, over maskd's rows: a step is one message.
 
-order of a step   accept_tokens() notes tokens; step_is_over() sends them; grammar_bitmask() collects
+order of a step   accept_tokens() notes tokens; step_is_over() sends them; grammar_bitmask()
+collects
                   the masks
 with drafts       accept_tokens(); ask_for_drafts() sends tokens and drafts and collects;
                   validate_tokens() and grammar_bitmask() answer from that
@@ -31,7 +32,7 @@ _log = init_logger("vllm.maskd")
 _ALL = np.int32(-1)
 
 
-class MaskdGrammar(StructuredOutputGrammar):
+class MaskdGrammar(StructuredOutputGrammar):  # type: ignore[misc]
     """What vLLM keeps with a request: the row, or why there is none."""
 
     def __init__(self, row: BatchRow | None, failed: MaskdError | None = None) -> None:
@@ -80,6 +81,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         self._has_blocks = hasattr(self, "_masked_reasoning_ends")  # a request's rows are 1 + drafts
         self._settings = settings
         self.rows: BatchRows | None = None
+        self._requests: dict[str, Any] = {}  # the scheduler's own
         if model.skip_tokenizer_init:
             _log.warning("maskd: skip_tokenizer_init: there are no structured outputs")
             return
@@ -126,9 +128,12 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         if not self._settings.close_in_time or most is None:
             return None
         room = self.vllm_config.model_config.max_model_len - request.num_prompt_tokens
-        return max(1, min(most, room) - request.num_output_tokens)
+        return max(1, int(min(most, room) - request.num_output_tokens))
 
     # --- the engine's thread
+
+    def _nobody_else_waits(self) -> bool:
+        return all(each.use_structured_output for each in self._requests.values())
 
     def step_is_over(self) -> None:
         """All tokens of a step have been accepted. With drafts they wait for ask_for_drafts()."""
@@ -145,7 +150,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         grammar = structured.grammar
         first = structured.reasoning_ended is not True
         structured.reasoning_ended = True
-        row = grammar.row
+        row: BatchRow | None = grammar.row
         if grammar.failed is not None or row is None:
             _log.error("maskd: request %s: %s", request.request_id, grammar.failed)
             return False
@@ -172,6 +177,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         """One message for all rows: their tokens and their drafts."""
         if self.rows is None:
             return
+        self._requests = requests
         asked = []
         for request_id, tokens in zip(draft_token_ids.req_ids, draft_token_ids.draft_token_ids,
                                       strict=True):
@@ -185,12 +191,12 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
             if row is not None and drafts[start:]:
                 asked.append((row, drafts[start:]))
         self.rows.send(asked)
-        self.rows.receive()
+        self.rows.receive(self._nobody_else_waits)
 
     def validate_tokens(self, request: Any, spec_tokens: list[int]) -> list[int]:
         if not request.use_structured_output:
             return spec_tokens
-        drafts = strip_speculative_padding(spec_tokens)
+        drafts: list[int] = strip_speculative_padding(spec_tokens)
         start, _ = self._bounds(request, drafts)
         row = _row_of(request)
         if start >= len(drafts) or row is None:
@@ -204,12 +210,13 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         if row.is_current and row.drafts[:len(drafts)] == tuple(drafts):
             return
         self.rows.send([(row, drafts)])
-        self.rows.receive()
+        self.rows.receive(self._nobody_else_waits)
 
     def grammar_bitmask(self, requests: dict[str, Any], structured_output_request_ids: list[str],
                         scheduled_spec_decode_tokens: dict[str, list[int]]) -> np.ndarray | None:
         if not structured_output_request_ids or self.rows is None:
             return None
+        self._requests = requests
         batch = [requests[each] for each in structured_output_request_ids]
         drafts = [scheduled_spec_decode_tokens.get(each, ()) for each in structured_output_request_ids]
         found = [_row_of(request) for request in batch]
@@ -224,13 +231,13 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         """Answers to all that was sent; rows that nothing has happened to since ask again."""
         assert self.rows is not None
         self.rows.send()
-        self.rows.receive()
+        self.rows.receive(self._nobody_else_waits)
         missing = [row for row in rows if not row.is_current and row.failed is None]
         if missing:
             for row in missing:
                 row.ask()
             self.rows.send()
-            self.rows.receive()
+            self.rows.receive(self._nobody_else_waits)
 
     def _table(self, batch: Sequence[Any], rows: Sequence[BatchRow | None],
                drafts: Sequence[Sequence[int]]) -> np.ndarray:
