@@ -173,3 +173,32 @@ def test_the_gate_of_reasoning_is_vllms(manager):
         assert batch.masks()[0] is not None
     finally:
         manager.reasoner_cls = None
+
+
+def test_an_engine_without_a_server_or_with_another_vocabulary_does_not_start(manager, address, monkeypatch,
+                                                                             tmp_path):
+    monkeypatch.setenv("MASKD_START_MS", "100")
+    monkeypatch.setenv("MASKD_ADDRESS", "unix:/nowhere/s")
+    with pytest.raises(RuntimeError, match="maskd at unix:/nowhere/s: UNAVAILABLE"):
+        MaskdManager(manager.vllm_config)
+    socket = tmp_path / "s"
+    monkeypatch.setenv("MASKD_START_MS", "20000")
+    monkeypatch.setenv("MASKD_ADDRESS", f"unix:{socket}")
+    with subprocess.Popen([os.environ["MASKD_SERVER"], f"--listen=unix:{socket}", "--metrics_listen="],
+                          stdin=subprocess.DEVNULL) as server:
+        with pytest.raises(RuntimeError, match='is not the server\'s "bytes"'):
+            MaskdManager(manager.vllm_config)
+        server.terminate()
+
+
+def test_a_plugin_that_cannot_be_used_says_so(monkeypatch):
+    import maskd_vllm  # noqa: PLC0415
+
+    monkeypatch.setenv("MASKD_ADDRESS", "unix:/s")
+    monkeypatch.setenv("VLLM_USE_RUST_FRONTEND", "1")
+    with pytest.raises(RuntimeError, match="VLLM_USE_RUST_FRONTEND"):
+        maskd_vllm.register()
+    monkeypatch.delenv("VLLM_USE_RUST_FRONTEND")
+    monkeypatch.setattr(vllm, "__version__", "0.34.1")
+    with pytest.raises(RuntimeError, match="cannot use maskd: vLLM 0.34.1 is not one of 0.32, 0.33"):
+        maskd_vllm.register()

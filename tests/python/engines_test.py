@@ -237,7 +237,7 @@ def test_b10_what_a_batch_carries_survives_the_way_to_a_worker(vllm):
     assert (logits[0] == 0).all()
 
 
-def test_c11_stop_ids_of_a_request_end_its_text(vllm):
+def test_stop_ids_of_a_request_end_its_text(vllm):
     grammar = vllm.compile_grammar(Options.REGEX, "[a-z]+", stop_token_ids={ord("!")})
     bitmask = np.asarray(vllm.allocate_token_bitmask(1))
     assert grammar.accept_tokens("r", [ord("q")])

@@ -139,3 +139,13 @@ def test_sglangs_calls_of_a_grammar_fit_ours(sglang, maskd_sglang):
                     {name for name in backend if name in vars(ours)})
     inherited = {"maybe_init_reasoning", "finished", "__init__"}
     assert grammar - own <= inherited, "a member of SGLang's that ours takes as it is"
+
+
+@pytest.mark.parametrize(("interface", "known"), [(vllm_interface, "0.33.0"), (vllm_interface, "0.32.0.post1"),
+                                                  (sglang_interface, "0.5.23")])
+def test_a_version_that_was_not_run_is_refused(interface, known):
+    interface.check_version(known, any_version=False)
+    interface.check_version("9.9.9", any_version=True)
+    for other in ("9.9.9", "0.3", "0.31.9"):
+        with pytest.raises(RuntimeError, match=f"{other} is not one of {', '.join(interface.TESTED)}"):
+            interface.check_version(other, any_version=False)
