@@ -1,5 +1,7 @@
 #include "cache/work_pool.h"
 
+#include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "grammar_core/base/memory_reserve.h"
@@ -20,8 +22,10 @@ void RunJob(const std::function<void()>& job) {
 WorkPool::WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed)
     : queue_limit_(queue_limit), waiting_changed_(std::move(waiting_changed)) {
   threads_.reserve(static_cast<std::size_t>(thread_count));
-  for (int i = 0; i < thread_count; ++i) {
-    threads_.emplace_back([this] { Run(); });
+  try {
+    while (std::ssize(threads_) < thread_count) threads_.emplace_back([this] { Run(); });
+  } catch (const std::system_error&) {
+    if (threads_.empty()) throw;  // else those that there are do the work
   }
 }
 

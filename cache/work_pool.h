@@ -29,7 +29,8 @@ class WorkPool {
   using WaitingChanged = std::function<void(int change)>;
 
   // `thread_count` of at least 0, at 0 all jobs are run by whoever takes them; `queue_limit` jobs
-  // may wait for a thread. An empty `waiting_changed` is not called.
+  // may wait for a thread. An empty `waiting_changed` is not called. Where the system has fewer
+  // threads to give the pool has those; throws std::system_error where it has none.
   WorkPool(int thread_count, std::size_t queue_limit, WaitingChanged waiting_changed = {});
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;

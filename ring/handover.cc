@@ -148,8 +148,8 @@ absl::StatusOr<std::unique_ptr<HandoverPort>> HandoverPort::Listen(const std::st
   if (!file.ok()) return file.status();
   if (listen(listener.get(), kBacklog) != 0) return Failed("cannot listen", path);
   try {
-    return std::unique_ptr<HandoverPort>(new HandoverPort(std::move(find), std::move(listener),
-                                                          *std::move(file), std::move(stop)));
+    return std::unique_ptr<HandoverPort>(
+        new HandoverPort(std::move(find), std::move(listener), *std::move(file), std::move(stop)));
   } catch (const std::system_error& error) {
     return absl::UnavailableError(absl::StrCat(path, ": no thread: ", error.what()));
   }

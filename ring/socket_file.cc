@@ -38,7 +38,7 @@ bool IsInUse(const sockaddr_un& address, int type) {
 }
 
 absl::Status ClearPlace(const sockaddr_un& address, const std::string& path, int socket) {
-  struct stat there {};
+  struct stat there{};
   if (lstat(path.c_str(), &there) != 0) {
     return errno == ENOENT ? absl::OkStatus() : FailedBySystem(path);
   }
@@ -64,7 +64,7 @@ absl::StatusOr<SocketFile> SocketFile::Bind(int socket, const std::string& path,
 }
 
 absl::Status SocketFile::Settle(const SocketRights& rights) {
-  struct stat made {};
+  struct stat made{};
   if (lstat(path_.c_str(), &made) != 0) return FailedBySystem(path_);
   device_ = made.st_dev;
   inode_ = made.st_ino;
@@ -75,7 +75,7 @@ absl::Status SocketFile::Settle(const SocketRights& rights) {
 }
 
 SocketFile::~SocketFile() {
-  struct stat there {};
+  struct stat there{};
   if (!path_.empty() && lstat(path_.c_str(), &there) == 0 && there.st_dev == device_ &&
       there.st_ino == inode_) {
     unlink(path_.c_str());

@@ -1,8 +1,9 @@
 // The file of a Unix socket that somebody listens at: made with the rights that it is to have, and
 // removed with its owner.
 //
-// Safety   the only thing that is ever removed from the place is a socket at which nobody listens, and
-//          at the end the one that was made here. The rights are there before anybody can connect.
+// Safety   the only thing that is ever removed from the place is a socket at which nobody listens,
+//          and at the end the one that was made here. The rights are there before anybody can
+//          connect.
 // Threads  a plain value.
 // Source   unix(7).
 #ifndef MASKD_RING_SOCKET_FILE_H_

@@ -1,8 +1,8 @@
 // Accepts the connections of sockets that listen, for as long as it lives.
 //
 // Survives  no descriptor, no memory, a connection that is gone already: it waits kPause and tries
-//           again, so that connections come again as soon as there is what they need. gRPC's own loop
-//           would end for good (CVE-2023-4785).
+//           again, so that connections come again as soon as there is what they need. gRPC's own
+//           loop would end for good (CVE-2023-4785).
 // Threads   one of its own, on which connections are handed over.
 #ifndef MASKD_SERVICE_ACCEPT_LOOP_H_
 #define MASKD_SERVICE_ACCEPT_LOOP_H_
@@ -28,8 +28,8 @@ class AcceptLoop {
   // Takes a connection, which does not block. Must not wait.
   using Take = std::function<void(ring::UniqueFd connection)>;
 
-  // `shortages` counts the times that a connection waited for a descriptor or for memory. It and the
-  // `listeners` outlive the loop. Errors: UNAVAILABLE (no descriptor, no thread).
+  // `shortages` counts the times that a connection waited for a descriptor or for memory. It and
+  // the `listeners` outlive the loop. Errors: UNAVAILABLE (no descriptor, no thread).
   static absl::StatusOr<std::unique_ptr<AcceptLoop>> Start(std::vector<int> listeners, Take take,
                                                            std::atomic<std::int64_t>* shortages);
   // Nothing is taken any more.
@@ -52,7 +52,7 @@ class AcceptLoop {
   const Take take_;
   std::atomic<std::int64_t>* const shortages_;
   const ring::UniqueFd stop_;  // an eventfd
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;         // last: it uses all of the above
 };
 
 }  // namespace maskd::service

@@ -1,9 +1,9 @@
 // CompileService of maskd/v1: Compile, Check, Explain.
 //
-// Waiting  a call sleeps on its own thread until its compile is there. gRPC tells such a call of its
-//          caller's leaving when it asks: all that wait ask kLooksPerSecond times together, so that
-//          they take no processor from what they wait for. Leaving cancels the compile when nobody
-//          else waits for it.
+// Waiting  a call sleeps on its own thread until its compile is there. gRPC tells such a call of
+//          its caller's leaving when it asks: all that wait ask kLooksPerSecond times together, so
+//          that they take no processor from what they wait for. Leaving cancels the compile when
+//          nobody else waits for it.
 // Threads  any number of calls at once.
 #ifndef MASKD_SERVICE_COMPILE_SERVICE_H_
 #define MASKD_SERVICE_COMPILE_SERVICE_H_

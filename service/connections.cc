@@ -19,7 +19,7 @@ namespace {
 
 // Nothing when it is closed.
 std::optional<ino_t> InodeOf(int fd) {
-  struct stat file {};
+  struct stat file{};
   if (fstat(fd, &file) != 0) return std::nullopt;
   return file.st_ino;
 }

@@ -40,8 +40,8 @@ class Connections {
     int in_all = 1024;
     int of_a_peer = 1024;
   };
-  // What is asked for, and for a process with `free_fds` descriptors to spare: where those are fewer,
-  // both limits shrink alike.
+  // What is asked for, and for a process with `free_fds` descriptors to spare: where those are
+  // fewer, both limits shrink alike.
   static Limits LimitsFor(std::int64_t in_all, std::int64_t of_a_peer, std::int64_t free_fds);
 
   enum class Verdict : std::uint8_t { kAdmitted, kTooMany, kTooManyOfPeer };

@@ -103,7 +103,8 @@ class HealthService::Check {
   EventOf<Check, &Check::Ended> ended_{this};
 };
 
-// A call of Watch: while it is open, one of the service's watchers. Its state has the service's lock.
+// A call of Watch: while it is open, one of the service's watchers. Its state has the service's
+// lock.
 class HealthService::Watch {
  public:
   static void Accept(HealthService* health, grpc::ServerCompletionQueue* queue, int* live) {

@@ -1,4 +1,5 @@
-// Lines to a file descriptor that may be slow, full, broken or closed: whoever adds one never waits.
+// Lines to a file descriptor that may be slow, full, broken or closed: whoever adds one never
+// waits.
 //
 //   writer.Add("2026-11-24T10:00:00.000Z draining ms=5000\n");
 //

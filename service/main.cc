@@ -31,8 +31,8 @@ using maskd::service::Config;
 using std::chrono::milliseconds;
 
 constexpr int kUsageError = 2;
-// What is left to run after drain_ms is cancelled then, and ended so much later, so that the process
-// is gone within a second.
+// What is left to run after drain_ms is cancelled then, and ended so much later, so that the
+// process is gone within a second.
 constexpr milliseconds kOverrun{700};
 // How long the end waits for the last lines of the log, and for the one that says why there was no
 // beginning.

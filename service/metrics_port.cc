@@ -113,8 +113,8 @@ bool MetricsPort::GoOn(Peer* peer) const {
     const bool is_over = Read(peer);
     if (is_over || peer->answer.empty()) return is_over;
   }
-  const ssize_t sent = send(peer->fd.get(), peer->answer.data(), peer->answer.size(),
-                            MSG_DONTWAIT | MSG_NOSIGNAL);
+  const ssize_t sent =
+      send(peer->fd.get(), peer->answer.data(), peer->answer.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent < 0) return !WouldBlock();
   peer->answer.erase(0, static_cast<std::size_t>(sent));
   return peer->answer.empty();

@@ -1,8 +1,8 @@
 // The HTTP endpoint that Prometheus scrapes: GET /metrics, text format, classic buckets.
 //
-// Bounds    kMostPeers connections, of which the oldest is closed when one more comes; each may take
-//           kPatience, and kMostHead bytes for its request. So nobody who asks slowly, or never, keeps
-//           a scrape from its answer.
+// Bounds    kMostPeers connections, of which the oldest is closed when one more comes; each may
+//           take kPatience, and kMostHead bytes for its request. So nobody who asks slowly, or
+//           never, keeps a scrape from its answer.
 // Protocol  one request a connection, which is then closed (RFC 9112).
 // Security  no TLS and no authentication: loopback, or a network that only the scraper reaches.
 // Threads   serves on a thread of its own until it is destroyed.

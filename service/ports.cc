@@ -43,8 +43,8 @@ absl::Status Ports::Open() {
     const std::string& address = config_.listen[i];
     absl::StatusOr<ListenSocket> socket = ListenSocket::Open(address, SocketRightsOf(config_));
     if (!socket.ok()) {
-      return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", address, ": ",
-                                                 socket.status().message()));
+      return absl::UnavailableError(
+          absl::StrCat("--listen: cannot listen on ", address, ": ", socket.status().message()));
     }
     ports_[i] = socket->port();
     sockets_.push_back(*std::move(socket));

@@ -1,8 +1,8 @@
 // Where the server listens: its addresses, the loop that accepts their connections, the connections
 // that are open.
 //
-// Why ours  gRPC's own listener ends for good when descriptors are short once, and bounds nothing. So
-//           connections are accepted here and handed to gRPC one by one.
+// Why ours  gRPC's own listener ends for good when descriptors are short once, and bounds nothing.
+//           So connections are accepted here and handed to gRPC one by one.
 // Threads   Open(), Start() and Close() on one thread, in this order.
 #ifndef MASKD_SERVICE_PORTS_H_
 #define MASKD_SERVICE_PORTS_H_

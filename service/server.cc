@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -100,12 +101,17 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
     return tokenizers.status();
   }
   for (const LoadedTokenizer& tokenizer : (*tokenizers)->all()) LogTokenizer(tokenizer);
-  std::unique_ptr<Server> server(new Server(config, plan, std::move(heap), *std::move(tokenizers)));
-  server->KeepAccount();
-  if (absl::Status listening = server->Listen(); !listening.ok()) {
-    return listening;
+  try {
+    std::unique_ptr<Server> server(
+        new Server(config, plan, std::move(heap), *std::move(tokenizers)));
+    server->KeepAccount();
+    if (absl::Status listening = server->Listen(); !listening.ok()) {
+      return listening;
+    }
+    return server;
+  } catch (const std::system_error& error) {
+    return absl::UnavailableError(absl::StrCat("the system has no thread: ", error.what()));
   }
-  return server;
 }
 
 Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant::Heap heap,
@@ -242,7 +248,8 @@ void Server::LendMemory() {
   for (const std::string& address : config_.listen) {
     const std::optional<absl::string_view> path = SocketPathOf(address);
     if (!path.has_value()) continue;
-    if (absl::Status lent = mask_service_.LendMemory(std::string(*path), SocketRightsOf(config_)); !lent.ok()) {
+    if (absl::Status lent = mask_service_.LendMemory(std::string(*path), SocketRightsOf(config_));
+        !lent.ok()) {
       LogEvent("no_shared_memory", {{"address", address}, {"reason", std::string(lent.message())}});
     }
   }

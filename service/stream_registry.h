@@ -1,8 +1,8 @@
-// The Decode streams open now: how many there may be, in all and of one peer, and how they learn that
-// the server stops.
+// The Decode streams open now: how many there may be, in all and of one peer, and how they learn
+// that the server stops.
 //
-// Places    a stream takes its place when it has said hello. Before, it is one of kMaxBeforeHello, of
-//           which the oldest goes when one more comes: whoever says hello at once has nothing to
+// Places    a stream takes its place when it has said hello. Before, it is one of kMaxBeforeHello,
+//           of which the oldest goes when one more comes: whoever says hello at once has nothing to
 //           fear from many that say nothing.
 // Threads   any. A stream is told with the lock held.
 // Ownership registrations must not outlive the registry.

@@ -99,3 +99,10 @@ def test_the_page_of_promises_has_the_statements_about_rows_drafts_gates_and_end
     rows = [line for line in read("docs/peer_failures.md").splitlines() if line.startswith("| C")
             or line.startswith("| A")]
     assert any(re.search(rf"\b{statement}\b", row.split("|")[1]) for row in rows)
+
+
+def test_every_test_that_the_reliability_page_names_is_there():
+    named = set(re.findall(r"`([A-Z]\w+Test)(?:\.(\w+))?`", read("docs/reliability.md")))
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.cc"))
+    assert len(named) > 10
+    assert {name for pair in named for name in pair if name and name not in text} == set()

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "google/rpc/error_details.pb.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -346,6 +347,22 @@ TEST_F(BadInputTest, RowsThatAreWrongAreFieldsOfTheirRows) {
   EXPECT_EQ(refused.rows(0).state(), v1::ROW_STATE_ACTIVE);
   EXPECT_TRUE(Allows(refused.rows(0).positions(0), 'b'));
   EXPECT_TRUE(stream.Finish().ok()) << "bad rows do not end the stream";
+}
+
+// A string field of each method's request, number 1 or, of the grammar's id, 2.
+TEST(BytesTest, ThoseThatAreNoUtf8AreTheCallersFault) {
+  const RunningServer running;
+  for (const char* method :
+       {"CompileService/Compile", "CompileService/Check", "CompileService/Explain",
+        "TokenizerService/GetTokenizer", "TokenizerService/ListTokens"}) {
+    std::string answer;
+    const grpc::Status status =
+        CallRaw(running.channel(), absl::StrCat("/maskd.v1.", method), "\x0A\x02\xFF\xFE", &answer);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT)
+        << method << ": " << status.error_message();
+    EXPECT_NE(status.error_message(), "") << method;
+  }
+  running.ExpectServes();
 }
 
 }  // namespace

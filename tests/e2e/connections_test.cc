@@ -86,8 +86,8 @@ TEST(ConnectionLimitTest, OnePeerHasItsShareAndTheOthersTheirs) {
   ExpectServes(ConnectTo(absl::StrCat("127.0.0.1:", running.server().ports()[1])));
   const std::string page = Scrape(running.server().metrics_port());
   EXPECT_THAT(page, HasSubstr("maskd_connections_open "));
-  EXPECT_THAT(page, HasSubstr(
-                        "maskd_connections_refused_total{reason=\"max_peer_connections\"} 1"));
+  EXPECT_THAT(page,
+              HasSubstr("maskd_connections_refused_total{reason=\"max_peer_connections\"} 1"));
   EXPECT_THAT(page, HasSubstr("maskd_connections_refused_total{reason=\"max_connections\"} 0"));
   EXPECT_THAT(page, HasSubstr("maskd_log_lines_dropped_total "));
 }

@@ -110,8 +110,8 @@ TEST(WaitingCallersTest, AThousandCallersOfOneGrammarAreServedByOneCompile) {
   std::vector<std::unique_ptr<v1::CompileService::Stub>> stubs;
   const auto call = [&](int i, const v1::CompileRequest& request) {
     auto& made = calls.emplace_back(std::make_unique<AsyncCall<v1::CompileResponse>>());
-    made->reader = stubs[static_cast<std::size_t>(i) % stubs.size()]->AsyncCompile(
-        &made->context, request, &queue);
+    made->reader = stubs[static_cast<std::size_t>(i) % stubs.size()]->AsyncCompile(&made->context,
+                                                                                   request, &queue);
     made->reader->Finish(&made->response, &made->status, made.get());
   };
   for (int i = 0; i < kConnections; ++i) {

@@ -21,7 +21,8 @@ namespace {
 using ring::UniqueFd;
 
 std::string Path() {
-  return (std::filesystem::temp_directory_path() / absl::StrCat("maskd_accept.", getpid())).string();
+  return (std::filesystem::temp_directory_path() / absl::StrCat("maskd_accept.", getpid()))
+      .string();
 }
 
 UniqueFd ConnectTo(const std::string& path) {

@@ -75,7 +75,7 @@ TEST_F(ListenSocketTest, TheFileHasTheRightsWhateverTheUmask) {
   for (const mode_t mode : {0700, 0770, 0666}) {
     const auto opened = Open({.mode = mode, .group = getgid()});
     ASSERT_TRUE(opened.ok()) << opened.status();
-    struct stat file {};
+    struct stat file{};
     ASSERT_EQ(stat(path_.c_str(), &file), 0);
     EXPECT_EQ(file.st_mode & 07777U, mode);
     EXPECT_EQ(file.st_gid, getgid());
