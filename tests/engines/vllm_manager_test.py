@@ -103,7 +103,7 @@ def test_a_step_is_one_message(manager):
     batch.sampled(r0=batch.ids("a"), r1=batch.ids("x"), r2=batch.ids("ab"))
     second = batch.masks()
     assert manager.rows.messages == before + 1
-    assert [second[i * step] for i in range(3)] == [{"b"}, {"y"}, {"c", "d"}]
+    assert "b" in second[0] and [second[step], second[2 * step]] == [{"y"}, {"c", "d"}]
     assert batch.masks() == second and manager.rows.messages == before + 1  # preempted, and back
 
 
