@@ -1,5 +1,6 @@
 // Threads for steps that cannot be answered at once: those that wait for a compile, those that
-// bring grammars to read, those that take long. As many as there are such steps at a time, kept for later ones.
+// bring grammars to read, those that take long. As many as there are such steps at a time, kept for
+// later ones.
 //
 // None to be had  where the system gives no further thread a job waits for one of those there are.
 // Bound    whoever calls Run() bounds it: a stream has one step at a time.
