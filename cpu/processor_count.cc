@@ -45,8 +45,8 @@ std::optional<double> Smaller(std::optional<double> one, std::optional<double> o
                                               : other;
 }
 
-// Of a group and its ancestors. Seen from within a container the group's path may not be there: then
-// the mount itself is the group.
+// Of a group and its ancestors. Seen from within a container the group's path may not be there:
+// then the mount itself is the group.
 std::optional<double> SmallestQuota(const std::string& mount, std::string path, bool is_version_2) {
   std::optional<double> smallest;
   for (;;) {

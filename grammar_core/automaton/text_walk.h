@@ -1,6 +1,6 @@
 // A walk of the token trie along a sorted list of texts as the inside of a JSON string spells them,
-// raw or escaped as their spelling has it. It makes no terms, so a property name that a grammar meets for the first time
-// costs a few comparisons a trie node.
+// raw or escaped as their spelling has it. It makes no terms, so a property name that a grammar
+// meets for the first time costs a few comparisons a trie node.
 //
 // Threads  no state.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TEXT_WALK_H_

@@ -58,9 +58,9 @@ absl::StatusOr<NodeId> StringCharacters(const MergedSchema& schema, RuleContext&
 enum class NumberSpelling : std::uint8_t { kAny, kPlain };
 NumberSpelling SpellingOf(const MergedSchema& schema, const GrammarOptions& options);
 
-// Exactly these values: strings as the options spell them, arrays and objects laid out as all others and,
-// unless any order is asked for, in their own order of keys. `spelling` is that of the numbers
-// among them, not of those within.
+// Exactly these values: strings as the options spell them, arrays and objects laid out as all
+// others and, unless any order is asked for, in their own order of keys. `spelling` is that of the
+// numbers among them, not of those within.
 NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling,
                    RuleContext& context);
 
