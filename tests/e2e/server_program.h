@@ -16,10 +16,10 @@ namespace maskd::service {
 class ServerProgram {
  public:
   struct Options {
-    std::vector<std::string> flags;  // after those for its socket and for no metrics
-    int standard_error = -1;         // -1: log_path()
+    std::vector<std::string> flags = {};  // after those for its socket and for no metrics
+    int standard_error = -1;              // -1: log_path()
     bool closes_standard_error = false;
-    std::optional<rlim_t> descriptors;  // as `ulimit -n` sets it
+    std::optional<rlim_t> descriptors = {};  // as `ulimit -n` sets it
   };
 
   explicit ServerProgram(const Options& options);
