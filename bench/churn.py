@@ -200,8 +200,11 @@ def main():
         for after in (2, 10):
             time.sleep(after)
             figures = server.figures()
-            print(f"{after} s later: {mib(server.resident())} resident, of which the caches say "
-                  f"{mib(figures.get('maskd_cache_bytes', 0))}")
+            resident = server.resident()
+            kept = sum(figures.get(f'maskd_memory_bytes{{part="{part}"}}', 0)
+                       for part in ("grammars", "masks"))
+            print(f"{after} s later: {mib(resident)} resident, {resident / (start + kept) - 1:+.1%} of the start and "
+                  f"what grammars and stores of masks hold, {mib(kept)}")
         server.process.send_signal(signal.SIGTERM)
         server.process.wait()
     return 0

@@ -40,6 +40,15 @@ inline constexpr MetricName kRowsOpen = {"maskd_rows_open", "Rows open now in al
 inline constexpr MetricName kRefusedTotal = {
     "maskd_refused_total", "Calls and streams refused with an error, by canonical code."};
 
+inline constexpr MetricName kLogLinesDroppedTotal = {
+    "maskd_log_lines_dropped_total", "Lines of the log that could not be written in time."};
+inline constexpr MetricName kConnectionsOpen = {"maskd_connections_open", "Connections open now."};
+inline constexpr MetricName kConnectionsRefusedTotal = {
+    "maskd_connections_refused_total", "Connections closed at once, by the limit that was met."};
+inline constexpr MetricName kAcceptShortagesTotal = {
+    "maskd_accept_shortages_total",
+    "Times that a connection waited for want of descriptors or memory."};
+
 inline constexpr MetricName kMemoryBytes = {
     "maskd_memory_bytes",
     "Bytes of memory by what they are for; they add up to the resident size."};

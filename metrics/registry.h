@@ -2,7 +2,7 @@
 //
 // Cost     an event is one or two atomic additions; CompileDone and Refused look a label up.
 // Threads  every method from any thread.
-// Ownership  outlives whoever reports to it and the Exposer that serves it.
+// Ownership  outlives whoever reports to it and whoever serves it.
 #ifndef MASKD_METRICS_REGISTRY_H_
 #define MASKD_METRICS_REGISTRY_H_
 
@@ -56,7 +56,7 @@ class Metrics {
   void RowsOpenChanged(int change);
   void Refused(absl::string_view code);
 
-  // Has `read` asked at each scrape; what it uses outlives the Exposer. Before the Exposer starts.
+  // Has `read` asked at each scrape; what it uses outlives this. Before it is served.
   void AddFigures(ReadFigures read);
 
   // All there is to scrape.

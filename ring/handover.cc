@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -138,30 +139,30 @@ absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
 }
 
 absl::StatusOr<std::unique_ptr<HandoverPort>> HandoverPort::Listen(const std::string& path,
-                                                                   Find find) {
-  const absl::StatusOr<sockaddr_un> address = AddressOf(path);
-  if (!address.ok()) return address.status();
+                                                                   Find find,
+                                                                   const SocketRights& rights) {
   UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   UniqueFd stop(eventfd(0, EFD_CLOEXEC));
   if (!listener.is_open() || !stop.is_open()) return Failed("no socket", path);
-  unlink(path.c_str());
-  if (bind(listener.get(), Plain(*address), sizeof(*address)) != 0 ||
-      listen(listener.get(), kBacklog) != 0) {
-    return Failed("cannot listen", path);
+  absl::StatusOr<SocketFile> file = SocketFile::Bind(listener.get(), path, rights);
+  if (!file.ok()) return file.status();
+  if (listen(listener.get(), kBacklog) != 0) return Failed("cannot listen", path);
+  try {
+    return std::unique_ptr<HandoverPort>(new HandoverPort(std::move(find), std::move(listener),
+                                                          *std::move(file), std::move(stop)));
+  } catch (const std::system_error& error) {
+    return absl::UnavailableError(absl::StrCat(path, ": no thread: ", error.what()));
   }
-  return std::unique_ptr<HandoverPort>(
-      new HandoverPort(path, std::move(find), std::move(listener), std::move(stop)));
 }
 
-HandoverPort::HandoverPort(std::string path, Find find, UniqueFd listener, UniqueFd stop)
-    : path_(std::move(path)),
-      find_(std::move(find)),
+HandoverPort::HandoverPort(Find find, UniqueFd listener, SocketFile file, UniqueFd stop)
+    : find_(std::move(find)),
       listener_(std::move(listener)),
+      file_(std::move(file)),
       stop_(std::move(stop)),
       thread_([this] { Serve(); }) {}
 
 HandoverPort::~HandoverPort() {
-  unlink(path_.c_str());
   eventfd_write(stop_.get(), 1);
   thread_.join();
 }

@@ -23,6 +23,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
+#include "ring/socket_file.h"
 #include "ring/unique_fd.h"
 
 namespace maskd::ring {
@@ -43,24 +44,25 @@ class HandoverPort {
   // Gives what `token` stands for, or none. Called on the port's thread; must not wait.
   using Find = std::function<UniqueFd(absl::string_view token)>;
 
-  // Listens at `path`, whose file is made anew. Errors: UNAVAILABLE, with why.
-  static absl::StatusOr<std::unique_ptr<HandoverPort>> Listen(const std::string& path, Find find);
+  // Listens at `path`. Errors: UNAVAILABLE, with why; those of SocketFile::Bind(); no thread.
+  static absl::StatusOr<std::unique_ptr<HandoverPort>> Listen(const std::string& path, Find find,
+                                                              const SocketRights& rights = {});
   // Removes the file.
   ~HandoverPort();
   HandoverPort(const HandoverPort&) = delete;
   HandoverPort& operator=(const HandoverPort&) = delete;
 
  private:
-  HandoverPort(std::string path, Find find, UniqueFd listener, UniqueFd stop);
+  HandoverPort(Find find, UniqueFd listener, SocketFile file, UniqueFd stop);
 
   void Serve();
   void Accept();
   // Answers who has asked. Whether the connection is of no more use.
   bool Answer(const UniqueFd& peer) const;
 
-  const std::string path_;
   const Find find_;
   const UniqueFd listener_;
+  const SocketFile file_;
   const UniqueFd stop_;         // an eventfd
   std::deque<UniqueFd> peers_;  // who have not asked yet, the oldest first
   std::thread thread_;          // last: it uses all of the above

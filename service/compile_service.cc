@@ -1,5 +1,6 @@
 #include "service/compile_service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -18,8 +19,9 @@
 namespace maskd::service {
 namespace {
 
-// How often a waiting call looks whether it was cancelled: the compile must stop within 10 ms.
-constexpr std::chrono::milliseconds kWaitSlice{4};
+// How often a call that waits alone looks whether it was cancelled: the compile must stop within 10
+// ms.
+constexpr std::chrono::milliseconds kShortestLook{4};
 // Bytes at most of Explain's forced prefix.
 constexpr int kForcedPrefixBytes = 256;
 // Replies that nobody counts: so many can wait as there are threads.
@@ -29,15 +31,6 @@ absl::Status WhyCancelled(const grpc::ServerContext& context) {
   return context.deadline() <= std::chrono::system_clock::now()
              ? ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed")
              : ErrorAt(absl::StatusCode::kCancelled, "", "CANCELLED", "the caller cancelled");
-}
-
-cache::CompileResult Await(const cache::Ticket& ticket, const grpc::ServerContext& context) {
-  while (!ticket.WaitUntil(Clock::Steady()->Now() + kWaitSlice)) {
-    if (context.IsCancelled()) {
-      return WhyCancelled(context);
-    }
-  }
-  return ticket.result();
 }
 
 absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
@@ -82,6 +75,21 @@ grpc::Status CompileService::StreamedExplain(grpc::ServerContext* context,
     return End(OrOutOfMemory([&] { return DoExplain(request, context, response); }), context,
                response);
   });
+}
+
+cache::CompileResult CompileService::Await(const cache::Ticket& ticket,
+                                           const grpc::ServerContext& context) {
+  if (ticket.ready()) return ticket.result();
+  absl::Status left;
+  ++waiting_;
+  for (bool is_there = false; !is_there && left.ok();) {
+    const auto look = std::max<std::chrono::microseconds>(
+        kShortestLook, std::chrono::microseconds(1'000'000 / kLooksPerSecond) * waiting_.load());
+    is_there = ticket.WaitUntil(Clock::Steady()->Now() + look);
+    if (!is_there && context.IsCancelled()) left = WhyCancelled(context);
+  }
+  --waiting_;
+  return left.ok() ? ticket.result() : cache::CompileResult(left);
 }
 
 template <typename Request>

@@ -1,10 +1,14 @@
 // CompileService of maskd/v1: Compile, Check, Explain.
 //
-// Waiting  a call waits for its compile on its own thread and looks for its cancellation every few
-//          milliseconds; leaving cancels the compile when nobody else waits for it.
+// Waiting  a call sleeps on its own thread until its compile is there. gRPC tells such a call of its
+//          caller's leaving when it asks: all that wait ask kLooksPerSecond times together, so that
+//          they take no processor from what they wait for. Leaving cancels the compile when nobody
+//          else waits for it.
 // Threads  any number of calls at once.
 #ifndef MASKD_SERVICE_COMPILE_SERVICE_H_
 #define MASKD_SERVICE_COMPILE_SERVICE_H_
+
+#include <atomic>
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
@@ -25,6 +29,8 @@ class CompileService final : public v1::CompileService::StreamedUnaryService {
                  metrics::Metrics* metrics)
       : tokenizers_(tokenizers), grammars_(grammars), calls_(calls), metrics_(metrics) {}
 
+  static constexpr int kLooksPerSecond = 1'000;
+
   template <typename Request, typename Response>
   using Call = grpc::ServerUnaryStreamer<Request, Response>;
 
@@ -43,6 +49,7 @@ class CompileService final : public v1::CompileService::StreamedUnaryService {
     bool from_cache;
   };
 
+  cache::CompileResult Await(const cache::Ticket& ticket, const grpc::ServerContext& context);
   template <typename Request>
   absl::StatusOr<Compiled> Get(const Request& request, grpc::ServerContext* context);
   absl::Status DoCompile(const v1::CompileRequest& request, grpc::ServerContext* context,
@@ -59,6 +66,7 @@ class CompileService final : public v1::CompileService::StreamedUnaryService {
   GrammarStore* const grammars_;
   UnaryCalls* const calls_;
   metrics::Metrics* const metrics_;
+  std::atomic<int> waiting_ = 0;  // calls, for their compiles
 };
 
 }  // namespace maskd::service

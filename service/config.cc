@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include <grp.h>
 
 #include "cpu/level.h"
 #include "grammar_core/base/error.h"
@@ -120,6 +121,35 @@ absl::Status SetListen(absl::string_view value, Config* config) {
   return config->listen.empty() ? Wrong("at least one address is needed") : absl::OkStatus();
 }
 
+absl::Status SetSocketMode(absl::string_view value, Config* config) {
+  constexpr int kOctal = 8;
+  constexpr std::int64_t kMostRights = 0777;
+  std::int64_t mode = 0;
+  for (const char digit : value) {
+    if (digit < '0' || digit >= '0' + kOctal || mode > kMostRights) mode = kMostRights + 1;
+    if (mode <= kMostRights) mode = kOctal * mode + (digit - '0');
+  }
+  if (value.empty() || mode > kMostRights) {
+    return Wrong(absl::StrCat("\"", value, "\" is not an octal number up to 0777, such as 0770"));
+  }
+  config->socket_mode = mode;
+  return absl::OkStatus();
+}
+
+absl::Status SetSocketGroup(absl::string_view value, Config* config) {
+  std::int64_t id = 0;
+  if (!absl::SimpleAtoi(value, &id)) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread yet
+    const group* const found = getgrnam(std::string(value).c_str());
+    id = found == nullptr ? -1 : static_cast<std::int64_t>(found->gr_gid);
+  }
+  if (id < 0 || id >= std::numeric_limits<gid_t>::max()) {
+    return Wrong(absl::StrCat("\"", value, "\" is neither a group of this machine nor an id"));
+  }
+  config->socket_group = id;
+  return absl::OkStatus();
+}
+
 absl::Status SetMetricsListen(absl::string_view value, Config* config) {
   config->metrics_listen = std::string(value);
   return value.empty() ? absl::OkStatus() : CheckHostPort(value);
@@ -164,6 +194,17 @@ constexpr std::array kFlags = {
     Flag{"listen", "ADDRESS[,ADDRESS...]",
          "where to serve gRPC, unix:/path or host:port [unix:/tmp/maskd.sock,127.0.0.1:7411]",
          &SetListen},
+    Flag{"socket_mode", "MODE",
+         "rights of the Unix sockets' files, octal; who may write may connect [0700, with "
+         "socket_group 0770]",
+         &SetSocketMode},
+    Flag{"socket_group", "GROUP", "group of the Unix sockets' files, by name or id [the process's]",
+         &SetSocketGroup},
+    Flag{"max_connections", "COUNT", "connections open at once [1024]",
+         &SetNumber<&Config::max_connections, 1, 1'000'000>},
+    Flag{"max_peer_connections", "COUNT",
+         "those of one user of this machine, over Unix sockets, or of one address [512]",
+         &SetNumber<&Config::max_peer_connections, 1, 1'000'000>},
     Flag{"metrics_listen", "HOST:PORT",
          "where to serve Prometheus metrics, empty for nowhere [127.0.0.1:9411]",
          &SetMetricsListen},
@@ -203,6 +244,14 @@ constexpr std::array kFlags = {
          &SetNumber<&Config::mask_threads, 0, 256>},
     Flag{"max_streams", "COUNT", "Decode streams open at once [64]",
          &SetNumber<&Config::max_streams, 1, 10'000>},
+    Flag{"max_peer_streams", "COUNT",
+         "those of one user of this machine, or of one address; 0: as many as max_streams [0]",
+         &SetNumber<&Config::max_peer_streams, 0, 10'000>},
+    Flag{"hello_ms", "MS", "how long a Decode stream may take to say hello [5000]",
+         &SetNumber<&Config::hello_ms, 1, 3'600'000>},
+    Flag{"idle_ms", "MS",
+         "how long a Decode stream may send no step, twice that at most; 0 for ever [0]",
+         &SetNumber<&Config::idle_ms, 0, 86'400'000>},
     Flag{"shared_memory", "BOOL",
          "lend memory to streams over a Unix socket that ask for it [true]",
          [](absl::string_view value, Config* config) {
@@ -238,6 +287,10 @@ constexpr std::array kFlags = {
          &SetByteLimit<&Limits::grammar_bytes, 1 << 16, kMaxBytes>},
     Flag{"drain_ms", "MS", "how long open calls are answered after SIGTERM [5000]",
          &SetNumber<&Config::drain_ms, 0, 3'600'000>},
+    Flag{"stall_ms", "MS",
+         "how long a compile, a stream's thread or the accept loop may be at one piece of work before "
+         "liveness is NOT_SERVING [30000]",
+         &SetNumber<&Config::stall_ms, 100, 3'600'000>},
     Flag{"cpu_kernels", "LEVEL",
          "instructions for the loops over masks: auto, avx512, avx2, neon, portable [auto]",
          &SetCpuKernels},
@@ -365,70 +418,11 @@ absl::Status ReadArguments(const std::vector<std::string>& arguments, Config* co
   return absl::OkStatus();
 }
 
-absl::Status AddSpecial(absl::string_view value, VocabularySource* source) {
-  const std::size_t colon = value.rfind(':');
-  TokenId id = 0;
-  if (colon == absl::string_view::npos || colon == 0 ||
-      !absl::SimpleAtoi(value.substr(colon + 1), &id) || id < 0) {
-    return Wrong(absl::StrCat("special=", value, " is not special=TEXT:ID"));
-  }
-  source->extra_special.emplace_back(std::string(value.substr(0, colon)), id);
-  return absl::OkStatus();
-}
-
-absl::Status SetPreset(absl::string_view value, VocabularySource* source) {
-  const std::vector<std::string> presets = SpecialPresets();
-  if (std::find(presets.begin(), presets.end(), value) == presets.end()) {
-    return Wrong(absl::StrCat("preset=", value, " is not one of ", absl::StrJoin(presets, ", ")));
-  }
-  source->special_preset = std::string(value);
-  return absl::OkStatus();
-}
-
-absl::Status AddTokenizerOption(absl::string_view option, VocabularySource* source) {
-  const std::pair<absl::string_view, absl::string_view> parts =
-      absl::StrSplit(option, absl::MaxSplits('=', 1));
-  if (parts.first == "special") {
-    return AddSpecial(parts.second, source);
-  }
-  if (parts.first == "preset") {
-    return SetPreset(parts.second, source);
-  }
-  if (parts.first == "stop" && !parts.second.empty()) {
-    source->stop_tokens.emplace_back(parts.second);
-    return absl::OkStatus();
-  }
-  if (parts.first == "format" && !parts.second.empty()) {
-    source->format = std::string(parts.second);
-    return absl::OkStatus();
-  }
-  return Wrong(absl::StrCat("\"", option,
-                            "\" is none of format=F, preset=NAME, special=TEXT:ID, stop=TEXT"));
-}
-
 }  // namespace
 
 std::optional<absl::string_view> SocketPathOf(absl::string_view address) {
   if (!absl::ConsumePrefix(&address, "unix:")) return std::nullopt;
   return address;
-}
-
-absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(value, ',');
-  const std::pair<absl::string_view, absl::string_view> first =
-      absl::StrSplit(parts[0], absl::MaxSplits('=', 1));
-  VocabularySource source;
-  source.name = std::string(first.first);
-  source.path = std::string(first.second);
-  if (source.name.empty()) {
-    return Wrong(absl::StrCat("\"", value, "\" is not NAME=PATH"));
-  }
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (absl::Status added = AddTokenizerOption(parts[i], &source); !added.ok()) {
-      return added;
-    }
-  }
-  return source;
 }
 
 absl::StatusOr<Config> ReadConfig(const std::vector<std::string>& arguments,

@@ -18,12 +18,21 @@
 
 #include "grammar_core/base/limits.h"
 #include "grammar_core/tokenizer/loader.h"
+#include "service/tokenizer_flag.h"
 
 namespace maskd::service {
 
 struct Config {
   // --listen: addresses to serve gRPC on, "unix:/absolute/path" or "host:port".
   std::vector<std::string> listen = {"unix:/tmp/maskd.sock", "127.0.0.1:7411"};
+  // --socket_mode: rights of the Unix sockets' files; nothing: see ports.h.
+  std::optional<std::int64_t> socket_mode;
+  // --socket_group: id of the group that owns them; nothing: the process's.
+  std::optional<std::int64_t> socket_group;
+  // --max_connections: connections open at once.
+  std::int64_t max_connections = 1024;
+  // --max_peer_connections: those of one peer, a user of this machine or an address.
+  std::int64_t max_peer_connections = 512;
   // --metrics_listen: "host:port" of the Prometheus endpoint; empty for none.
   std::string metrics_listen = "127.0.0.1:9411";
   // --tokenizer: vocabularies, the default one first; empty for the embedded "bytes".
@@ -51,6 +60,12 @@ struct Config {
   std::int64_t mask_threads = 2;
   // --max_streams: Decode streams open at once.
   std::int64_t max_streams = 64;
+  // --max_peer_streams: those of one peer; 0: as many as there may be in all.
+  std::int64_t max_peer_streams = 0;
+  // --hello_ms: how long a stream may take to say hello.
+  std::int64_t hello_ms = 5'000;
+  // --idle_ms: how long a stream may send nothing; 0: for ever.
+  std::int64_t idle_ms = 0;
   // --shared_memory: whether streams over a Unix socket may have shared memory.
   bool shared_memory = true;
   // --awake_us: how long a stream's thread looks for the next step before it sleeps.
@@ -73,6 +88,8 @@ struct Config {
   Limits limits;
   // --drain_ms: how long open calls are still answered after SIGTERM.
   std::int64_t drain_ms = 5'000;
+  // --stall_ms: how long a thread may make no progress before liveness says so.
+  std::int64_t stall_ms = 30'000;
   // --cpu_kernels: for UseWordKernels(), which takes it.
   std::string cpu_kernels = "auto";
   // --reflection: whether the server describes its own services.
@@ -92,10 +109,6 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 // `arguments` without the program's name.
 absl::StatusOr<Config> ReadConfig(const std::vector<std::string>& arguments,
                                   const Environment& environment);
-
-// "NAME", "NAME=PATH" or "NAME=PATH,key=value..." with the keys format, preset (one of
-// SpecialPresets()), special (SPELLING:ID, may repeat) and stop (SPELLING, may repeat).
-absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value);
 
 // The text of --help.
 std::string ConfigHelp();

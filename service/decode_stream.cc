@@ -1,9 +1,10 @@
 #include "service/decode_stream.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
@@ -32,11 +33,6 @@ grpc::ByteBuffer Serialize(const v1::DecodeResponse& response) {
   return {&slice, 1};
 }
 
-// Whether the call came over a Unix socket.
-bool IsLocal(const grpc::ServerContext& context) {
-  return absl::StartsWith(context.peer(), "unix:");
-}
-
 // A channel's error, as the stream's.
 absl::Status OfStream(absl::Status status) {
   return absl::IsDataLoss(status) ? ErrorAt(status.code(), "", "SHARED_MEMORY", status.message())
@@ -48,7 +44,8 @@ absl::Status OfStream(absl::Status status) {
 void DecodeStream::Accept(const StreamHost* host, RawMaskService* service,
                           grpc::ServerCompletionQueue* queue, int* live) {
   auto* const stream = new DecodeStream(host, service, queue, live);  // deletes itself
-  stream->context_.AsyncNotifyWhenDone(&stream->operations_[kDone]);
+  CallEvent* const done = &stream->operations_[kDone];
+  stream->context_.AsyncNotifyWhenDone(done);
   service->RequestDecode(&stream->context_, &stream->call_, queue, queue, stream->Begin(kAccepted));
 }
 
@@ -56,7 +53,7 @@ DecodeStream::DecodeStream(const StreamHost* host, RawMaskService* service,
                            grpc::ServerCompletionQueue* queue, int* live)
     : host_(host), service_(service), queue_(queue), live_(live) {
   for (int kind = 0; kind < kKindCount; ++kind) {
-    operations_[static_cast<std::size_t>(kind)] = {this, static_cast<Kind>(kind)};
+    operations_[static_cast<std::size_t>(kind)].Is(this, static_cast<Kind>(kind));
   }
   ++*live_;
 }
@@ -74,7 +71,7 @@ void DecodeStream::LetGo() {
   }
 }
 
-void* DecodeStream::Begin(Kind kind) {
+CallEvent* DecodeStream::Begin(Kind kind) {
   ++pending_;
   return &operations_[kind];
 }
@@ -83,11 +80,9 @@ void DecodeStream::Notify(Kind kind) {
   alarms_[kind].Set(queue_, gpr_now(GPR_CLOCK_MONOTONIC), Begin(kind));
 }
 
-void DecodeStream::Complete(void* tag, bool ok) {
-  const Operation operation = *static_cast<Operation*>(tag);
-  DecodeStream* const stream = operation.stream;
+void DecodeStream::Complete(DecodeStream* stream, Kind kind, bool ok) {
   --stream->pending_;
-  stream->Handle(operation.kind, ok);
+  stream->Handle(kind, ok);
   stream->Advance();
   if (stream->finishing_ && stream->pending_ == 0) {
     delete stream;
@@ -119,6 +114,7 @@ void DecodeStream::Handle(Kind kind, bool ok) {
       return;
     case kStepDone:
       stepping_ = false;
+      ++activity_;
       return SendReply();
     case kGoAway: {
       v1::DecodeResponse notice;
@@ -126,6 +122,11 @@ void DecodeStream::Handle(Kind kind, bool ok) {
       notice.mutable_go_away()->set_deadline_ms(static_cast<std::uint32_t>(host_->drain_ms));
       return Send(notice);
     }
+    case kCallEnd:
+      return exchange_ == nullptr ? End(host_->streams->Late()) : void();
+    case kTimer:
+      timing_ = false;
+      return ok ? TimeIsUp() : void();
     case kFetched:
       return UseMemory();
     case kMemoryEnded: {
@@ -158,6 +159,7 @@ void DecodeStream::Advance() {
   } else if (!stepping_ && !writing_ && WithdrawOffer()) {
     finishing_ = true;
     registration_.reset();  // no notice comes from here on
+    if (timing_) alarms_[kTimer].Cancel();
     Report();
     const grpc::Status status = ToGrpcStatus(FinalStatus());
     LetGo();  // before the client hears of the end
@@ -173,14 +175,42 @@ bool DecodeStream::is_wanted() const { return !ended_.has_value() && !broken_ &&
 void DecodeStream::Begun() {
   ++pending_;  // kDone comes for every call
   Accept(host_, service_, queue_, live_);
-  auto registration = host_->streams->Add([this] { Notify(kGoAway); });
+  auto registration = host_->streams->Add(
+      host_->connections->PeerOf(context_.peer()).name, [this](StreamRegistry::Notice notice) {
+        Notify(notice == StreamRegistry::Notice::kGoAway ? kGoAway : kCallEnd);
+      });
   if (!registration.ok()) {
     return End(registration.status());
   }
   registration_.emplace(*std::move(registration));
+  SetTimer(host_->hello_ms);
+}
+
+void DecodeStream::SetTimer(std::int64_t ms) {
+  timing_ = true;
+  activity_seen_ = activity_ + (memory_stream_ != nullptr ? memory_stream_->activity() : 0);
+  alarms_[kTimer].Set(queue_, std::chrono::system_clock::now() + std::chrono::milliseconds(ms),
+                      Begin(kTimer));
+}
+
+// A client that comes back opens its rows anew, here or elsewhere: so UNAVAILABLE.
+void DecodeStream::TimeIsUp() {
+  if (finishing_) return;
+  if (exchange_ == nullptr) {
+    return End(ErrorAt(absl::StatusCode::kDeadlineExceeded, "hello", "HELLO_LATE",
+                       absl::StrCat("limit hello_ms is ", host_->hello_ms)));
+  }
+  if (host_->idle_ms == 0) return;
+  const std::int64_t now = activity_ + (memory_stream_ != nullptr ? memory_stream_->activity() : 0);
+  if (now == activity_seen_ && !stepping_) {
+    return End(ErrorAt(absl::StatusCode::kUnavailable, "", "IDLE",
+                       absl::StrCat("no step came: limit idle_ms is ", host_->idle_ms)));
+  }
+  SetTimer(host_->idle_ms);
 }
 
 void DecodeStream::TakeMessage() {
+  ++activity_;
   const absl::StatusOr<grpc::Slice> slice = BytesOf(incoming_);
   absl::Status taken = slice.status();
   if (taken.ok()) {
@@ -205,6 +235,9 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
   if (!terms.ok()) {
     return terms.status();
   }
+  if (absl::Status placed = registration_->TakePlace(); !placed.ok()) {
+    return placed;
+  }
   host_->metrics->StreamsOpenChanged(1);
   exchange_ = std::make_unique<StepExchange>(*host_, *terms);
   v1::DecodeResponse welcome;
@@ -216,7 +249,8 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
 }
 
 void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
-  if (!hello.shared_memory || !host_->offers->is_open() || !IsLocal(context_)) {
+  if (!hello.shared_memory || !host_->offers->is_open() ||
+      !host_->connections->PeerOf(context_.peer()).is_local) {
     return;
   }
   std::unique_ptr<StandbyThread> standby = StandbyThread::Start();
@@ -272,29 +306,42 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   if (memory_stream_ != nullptr || !WithdrawOffer()) {
     return BadField("step", "the steps of this stream go through its shared memory");
   }
-  if (absl::Status begun = exchange_->Begin(bytes); !begun.ok()) {
+  const Clock::TimePoint end = host_->grammars->clock().Now() + kTurn;
+  if (absl::Status begun = exchange_->Begin(bytes, end); !begun.ok()) {
     return begun;
   }
-  if (exchange_->takes_long()) {
-    stepping_ = true;
-    host_->threads->Run([this] { FinishElsewhere(); });
+  if (const Helper helper = AnswerInTurn(end); helper != Helper::kNobody) {
+    GiveAway(helper);
     return absl::OkStatus();
-  }
-  if (IsBetterGivenAway()) {
-    stepping_ = true;
-    if (host_->mask_makers->Submit([this] { FinishElsewhere(); }).has_value()) {
-      return absl::OkStatus();
-    }
-    stepping_ = false;
   }
   FinishStep();
   SendReply();
   return absl::OkStatus();
 }
 
-bool DecodeStream::IsBetterGivenAway() {
+DecodeStream::Helper DecodeStream::AnswerInTurn(Clock::TimePoint end) {
   constexpr int kAlone = 2;  // this stream, and the one that waits to be accepted
-  return host_->mask_makers != nullptr && *live_ > kAlone && !exchange_->AnswerKnown();
+  if (exchange_->takes_long()) {
+    return Helper::kStepThread;
+  }
+  if (exchange_->put_off()) {
+    return Helper::kLongStepThread;
+  }
+  const bool is_alone = host_->mask_makers == nullptr || *live_ <= kAlone;
+  if (exchange_->AnswerSome(is_alone ? NewMasks::kMade : NewMasks::kRefused, end)) {
+    return Helper::kNobody;
+  }
+  return exchange_->put_off() ? Helper::kLongStepThread : Helper::kMaskMaker;
+}
+
+void DecodeStream::GiveAway(Helper helper) {
+  stepping_ = true;
+  const auto finish = [this] { FinishElsewhere(); };
+  if (helper == Helper::kStepThread) {
+    host_->threads->Run(finish);
+  } else if (helper == Helper::kLongStepThread || !host_->mask_makers->Submit(finish).has_value()) {
+    host_->long_step_threads->Run(finish);
+  }
 }
 
 void DecodeStream::FinishElsewhere() {

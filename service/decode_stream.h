@@ -6,13 +6,16 @@
 //
 // Shared memory  once the client has fetched what its Welcome offered, a MemoryStream has the
 //          exchange, and what is left here is to tell of going away and to end.
-// Steps    run on the queue's own thread; one that may wait for a compile or brings a grammar's
-//          text runs on a StepThreads' thread meanwhile, and holds up no other stream. Where the
-//          queue has other streams, a step is given away at its first mask that is to be made, to
-//          threads that no compile uses.
+// Steps    run on the queue's own thread, for kTurn; what is not done then goes on on a thread of
+//          a low priority that is there for this step alone. One that may wait for a compile or
+//          brings a grammar's text runs on a StepThreads' thread, too, and holds up no other
+//          stream. Where the queue has other streams, a step is given away at its first mask that
+//          is to be made, to threads that no compile uses.
 // Slow readers  a message is read only while fewer than kMaxQueued replies of kMaxQueuedBytes wait
 //          to be written, so a client that does not read is not read from, and costs no more than
 //          those and one more.
+// Time     a hello that has not come after hello_ms ends the stream; so does a time of idle_ms to
+//          twice that in which no step came.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
 // Threads  all of it on the thread of its queue, but the step that was given away and the
 //          MemoryStream's. Notices of other threads only wake that one.
@@ -22,6 +25,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -39,6 +43,7 @@
 
 #include "maskd/v1/mask_service.grpc.pb.h"
 #include "ring/shared_memory.h"
+#include "service/call_event.h"
 #include "service/memory_offers.h"
 #include "service/memory_stream.h"
 #include "service/standby_thread.h"
@@ -56,16 +61,15 @@ class DecodeStream {
  public:
   // Replies that may wait for the client to read.
   static constexpr std::size_t kMaxQueued = 4;
-  // Their bytes, past which no further one is made.
+  // How long a step holds the queue's thread.
+  static constexpr std::chrono::microseconds kTurn{200};
+  // The replies' bytes, past which no further one is made.
   static constexpr std::int64_t kMaxQueuedBytes = 16 << 20;
 
   // Asks for the next call on `queue`; another one is asked for when it comes. `*live` counts the
   // streams of the queue, this one and those to come; it is changed on the queue's thread alone.
   static void Accept(const StreamHost* host, RawMaskService* service,
                      grpc::ServerCompletionQueue* queue, int* live);
-
-  // Handles a completion of the queue.
-  static void Complete(void* tag, bool ok);
 
   DecodeStream(const DecodeStream&) = delete;
   DecodeStream& operator=(const DecodeStream&) = delete;
@@ -80,28 +84,42 @@ class DecodeStream {
     // Notices of other threads, by alarm.
     kStepDone,
     kGoAway,
+    kCallEnd,  // before its hello
+    kTimer,    // of its hello, then of its idleness
     kFetched,  // the memory that was offered
     kMemoryEnded,
     kKindCount
   };
-  // What a completion queue knows an operation by.
-  struct Operation {
-    DecodeStream* stream;
-    Kind kind;
+  class Operation final : public CallEvent {
+   public:
+    Operation() = default;
+    void Is(DecodeStream* stream, Kind kind) {
+      stream_ = stream;
+      kind_ = kind;
+    }
+    void Complete(bool ok) override { DecodeStream::Complete(stream_, kind_, ok); }
+
+   private:
+    DecodeStream* stream_ = nullptr;
+    Kind kind_ = kKindCount;
   };
 
   DecodeStream(const StreamHost* host, RawMaskService* service, grpc::ServerCompletionQueue* queue,
                int* live);
   ~DecodeStream();
 
+  // Handles a completion of the queue. The stream may be gone afterwards.
+  static void Complete(DecodeStream* stream, Kind kind, bool ok);
   void Handle(Kind kind, bool ok);
   // Starts whatever can be started now.
   void Advance();
-  void* Begin(Kind kind);
+  CallEvent* Begin(Kind kind);
   // Has the queue's thread handle `kind`, a notice, soon. From any thread.
   void Notify(Kind kind);
 
   void Begun();
+  void SetTimer(std::int64_t ms);
+  void TimeIsUp();
   void TakeMessage();
   absl::Status Greet(absl::string_view bytes);
   // Offers memory, if it was asked for and may be had.
@@ -110,8 +128,10 @@ class DecodeStream {
   bool WithdrawOffer();
   void UseMemory();
   absl::Status TakeStep(absl::string_view bytes);
-  // Whether its masks are better made by another thread.
-  bool IsBetterGivenAway();
+  // Who is to go on with a step; nobody: its answers are there.
+  enum class Helper : std::uint8_t { kNobody, kStepThread, kLongStepThread, kMaskMaker };
+  Helper AnswerInTurn(Clock::TimePoint end);
+  void GiveAway(Helper helper);
   void FinishStep();
   void FinishElsewhere();
   void SendReply();
@@ -142,6 +162,9 @@ class DecodeStream {
   grpc::ByteBuffer incoming_;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first is being written if writing_
   std::int64_t queued_bytes_ = 0;          // of those
+  std::int64_t activity_ = 0;              // messages that came, and were answered
+  std::int64_t activity_seen_ = 0;         // when the timer was set
+  bool timing_ = false;
   bool reading_ = false;
   bool writing_ = false;
   bool stepping_ = false;  // on another thread

@@ -84,6 +84,30 @@ void ReportCompile(const std::string& kind, const std::string& id, const absl::S
 
 }  // namespace
 
+class GrammarStore::Compiling {
+ public:
+  explicit Compiling(const GrammarStore* store) : store_(store) {
+    const MutexLock lock(&store_->compiling_mutex_);
+    at_ = store_->compiling_.insert(Clock::Steady()->Now());
+  }
+  ~Compiling() {
+    const MutexLock lock(&store_->compiling_mutex_);
+    store_->compiling_.erase(at_);
+  }
+  Compiling(const Compiling&) = delete;
+  Compiling& operator=(const Compiling&) = delete;
+
+ private:
+  const GrammarStore* const store_;
+  std::multiset<Clock::TimePoint>::iterator at_;
+};
+
+std::optional<Clock::TimePoint> GrammarStore::compiling_since() const {
+  const MutexLock lock(&compiling_mutex_);
+  if (compiling_.empty()) return std::nullopt;
+  return *compiling_.begin();
+}
+
 GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics,
                            StoreMachinery machinery)
     : limits_(config.limits),
@@ -136,6 +160,7 @@ cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedToke
     if (machinery_.memory != nullptr && !machinery_.memory->AwaitRoom(cancelled)) {
       return MemoryShort();
     }
+    const Compiling compiling(this);
     const Clock::TimePoint begin = clock().Now();
     const std::string kind = source->source.kind;
     cache::CompileResult result =

@@ -10,8 +10,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 
 #include "cache/grammar_cache.h"
@@ -19,6 +21,7 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/clock.h"
 #include "grammar_core/base/limits.h"
+#include "grammar_core/base/mutex.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/tokenizer_space.h"
@@ -93,6 +96,10 @@ class GrammarStore {
   // Tells the cache that `grammar` was used for long.
   void Remeasure(const cache::GrammarPtr& grammar) { cache_.Remeasure(grammar->id(), grammar); }
 
+  // Since when the compile runs that began first; nothing without any. Any thread.
+  [[nodiscard]] std::optional<Clock::TimePoint> compiling_since() const
+      ABSL_LOCKS_EXCLUDED(compiling_mutex_);
+
   [[nodiscard]] Clock& clock() const { return *machinery_.clock; }
 
   [[nodiscard]] IdleRows& idle_rows() const { return idle_rows_; }
@@ -109,12 +116,17 @@ class GrammarStore {
                                const std::atomic<bool>& cancelled) const;
   absl::Status MemoryShort() const;
 
+  // A compile that runs, for as long as this lives.
+  class Compiling;
+
   const Limits limits_;
   metrics::Metrics* const metrics_;
   const StoreMachinery machinery_;
   mutable WarmUpQueue warm_up_;
   mutable IdleRows idle_rows_;
   mutable cache::LiveGrammars live_;
+  mutable Mutex compiling_mutex_;
+  mutable std::multiset<Clock::TimePoint> compiling_ ABSL_GUARDED_BY(compiling_mutex_);
   cache::GrammarCache cache_;
 };
 

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
+#include <chrono>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include <unistd.h>
+
+#include "grammar_core/base/clock.h"
+#include "service/log_writer.h"
 
 namespace maskd::service {
 namespace {
@@ -18,6 +22,19 @@ bool NeedsQuotes(absl::string_view value) {
   return value.empty() || std::any_of(value.begin(), value.end(), [](unsigned char c) {
            return c <= ' ' || c == '"' || c == '=' || c == '\\' || c >= 0x7F;
          });
+}
+
+std::string Line(absl::string_view event, LogFields fields) {
+  return absl::StrCat(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()),
+                      " ", FormatEvent(event, fields), "\n");
+}
+
+// Never destroyed: a thread of a server may write to the end of the process.
+LogWriter& StandardError() {
+  static auto* const writer = new LogWriter(STDERR_FILENO, [](std::int64_t dropped) {
+    return Line("log_lines_dropped", {{"count", absl::StrCat(dropped)}});
+  });
+  return *writer;
 }
 
 }  // namespace
@@ -38,13 +55,15 @@ std::string FormatEvent(absl::string_view event, LogFields fields) {
 void SilenceLog() { silent.store(true, std::memory_order_relaxed); }
 
 void LogEvent(absl::string_view event, LogFields fields) {
-  if (silent.load(std::memory_order_relaxed)) {
-    return;
-  }
-  const std::string line =
-      absl::StrCat(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()), " ",
-                   FormatEvent(event, fields), "\n");
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  if (!silent.load(std::memory_order_relaxed)) StandardError().Add(Line(event, fields));
 }
+
+void LogText(absl::string_view text) { StandardError().Add(absl::StrCat(text, "\n")); }
+
+bool FlushLog(std::chrono::milliseconds patience) {
+  return StandardError().Flush(Clock::Steady()->Now() + patience);
+}
+
+std::int64_t LogLinesDropped() { return StandardError().dropped(); }
 
 }  // namespace maskd::service

@@ -3,10 +3,14 @@
 //   2026-11-21T09:40:00.123Z compile_failed grammar=9f2c41aa kind=json_schema code=UNIMPLEMENTED
 //
 // Content  never a grammar's text, a token or a prompt; nothing in a decode step.
+// Waiting  nobody waits for a line to be written: a thread of the log's own does that, and what it
+//          cannot keep up with is dropped and counted (log_writer.h).
 // Threads  any; a line is written whole.
 #ifndef MASKD_SERVICE_LOG_H_
 #define MASKD_SERVICE_LOG_H_
 
+#include <chrono>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -18,6 +22,16 @@ namespace maskd::service {
 using LogFields = std::initializer_list<std::pair<absl::string_view, std::string>>;
 
 void LogEvent(absl::string_view event, LogFields fields);
+
+// A line of plain text, for who has started the program by hand.
+void LogText(absl::string_view text);
+
+// Waits until all lines are written or dropped: before the process ends. False when `patience` is
+// over.
+bool FlushLog(std::chrono::milliseconds patience);
+
+// Lines that were not written, since the process began.
+std::int64_t LogLinesDropped();
 
 // From now on LogEvent() writes nothing: for a server inside a program that has a voice of its own.
 void SilenceLog();

@@ -1,5 +1,6 @@
 // maskd, the server. `maskd --help` says its flags.
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -9,13 +10,17 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 
 #include "grammar_core/base/heap.h"
 #include "grammar_core/base/memory_reserve.h"
 #include "grammar_core/mask/word_kernels.h"
 #include "service/config.h"
+#include "service/exit_guard.h"
+#include "service/log.h"
 #include "service/memory_plan.h"
+#include "service/process_setup.h"
 #include "service/server.h"
 #include "service/tokenizer_store.h"
 
@@ -23,7 +28,16 @@ namespace {
 
 using maskd::service::Config;
 
+using std::chrono::milliseconds;
+
 constexpr int kUsageError = 2;
+// What is left to run after drain_ms is cancelled then, and ended so much later, so that the process
+// is gone within a second.
+constexpr milliseconds kOverrun{700};
+// How long the end waits for the last lines of the log, and for the one that says why there was no
+// beginning.
+constexpr milliseconds kLogPatience{200};
+constexpr milliseconds kErrorPatience{2'000};
 
 std::optional<std::string> FromEnvironment(const std::string& name) {
   const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): no thread yet
@@ -31,7 +45,8 @@ std::optional<std::string> FromEnvironment(const std::string& name) {
 }
 
 int Fail(const absl::Status& status, int code) {
-  std::fprintf(stderr, "maskd: %s\n", std::string(status.message()).c_str());
+  maskd::service::LogText(absl::StrCat("maskd: ", status.message()));
+  maskd::service::FlushLog(kErrorPatience);
   return code;
 }
 
@@ -49,24 +64,37 @@ maskd::memory::Accountant::Heap HeapOfThisProgram() {
           .refill_reserve = &maskd::RefillMemoryReserve};
 }
 
+// A closed terminal is no reason to end.
+void AwaitEnd(const sigset_t& signals) {
+  int signal = 0;
+  do {
+    sigwait(&signals, &signal);
+    if (signal == SIGHUP) maskd::service::LogEvent("hangup_ignored", {});
+  } while (signal == SIGHUP);
+}
+
 // Serves until SIGTERM or SIGINT. The signals are blocked before any thread starts, so that only
 // sigwait() sees them.
 int Serve(const Config& config) {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   if (const absl::Status used = maskd::UseWordKernels(config.cpu_kernels); !used.ok()) {
     return Fail(used, kUsageError);
+  }
+  const auto guard = maskd::service::ExitGuard::Start();  // outlives the server's end
+  if (guard == nullptr) {
+    return Fail(absl::UnavailableError("the system gives no thread"), EXIT_FAILURE);
   }
   auto server = maskd::service::Server::Start(config, HeapOfThisProgram());
   if (!server.ok()) {
     return Fail(server.status(), EXIT_FAILURE);
   }
-  int signal = 0;
-  sigwait(&signals, &signal);
+  AwaitEnd(signals);
+  guard->EndWithin(milliseconds(config.drain_ms) + kOverrun);
   (*server)->Drain();
+  server->reset();
   return EXIT_SUCCESS;
 }
 
@@ -76,11 +104,8 @@ int CheckConfig(const Config& config) {
   return loaded.ok() ? EXIT_SUCCESS : Fail(loaded.status(), EXIT_FAILURE);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const absl::StatusOr<Config> config =
-      maskd::service::ReadConfig(std::vector<std::string>(argv + 1, argv + argc), &FromEnvironment);
+int Run(const std::vector<std::string>& arguments) {
+  const absl::StatusOr<Config> config = maskd::service::ReadConfig(arguments, &FromEnvironment);
   if (!config.ok()) {
     return Fail(config.status(), kUsageError);
   }
@@ -102,4 +127,13 @@ int main(int argc, char** argv) {
   }
   maskd::ReserveHeap(maskd::service::PlanMemory(*config).heap_bytes);
   return Serve(*config);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  maskd::service::SetUpProcess();
+  const int code = Run(std::vector<std::string>(argv + 1, argv + argc));
+  maskd::service::FlushLog(kLogPatience);
+  return code;
 }

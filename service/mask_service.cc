@@ -1,16 +1,28 @@
 #include "service/mask_service.h"
 
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include <sched.h>
 
 namespace maskd::service {
 namespace {
 
+// Beside the streams' own threads: a step that takes long is to slow none of the others.
+constexpr int kLongStepNiceness = 10;
+
 // A stream gives away a step at a time, so that there is room for every one.
 std::optional<cache::WorkPool> MakersFor(const Config& config) {
   if (config.mask_threads == 0) return std::nullopt;
   return std::optional<cache::WorkPool>(std::in_place, static_cast<int>(config.mask_threads),
                                         static_cast<std::size_t>(config.max_streams));
+}
+
+StreamRegistry::Limits StreamLimitsOf(const Config& config) {
+  const std::int64_t of_a_peer =
+      config.max_peer_streams > 0 ? config.max_peer_streams : config.max_streams;
+  return {.in_all = static_cast<int>(config.max_streams), .of_a_peer = static_cast<int>(of_a_peer)};
 }
 
 // The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps.
@@ -27,19 +39,25 @@ bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag,
 }  // namespace
 
 MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
-                         GrammarStore* grammars, metrics::Metrics* metrics)
+                         GrammarStore* grammars, const Connections* connections,
+                         metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
-      streams_(static_cast<int>(config.max_streams)),
+      streams_(StreamLimitsOf(config)),
+      long_step_threads_(kLongStepNiceness),
       mask_makers_(MakersFor(config)),
       host_{.limits = LimitsOf(config),
             .drain_ms = config.drain_ms,
+            .hello_ms = config.hello_ms,
+            .idle_ms = config.idle_ms,
             .awake = absl::Microseconds(config.awake_us),
             .tokenizers = tokenizers,
             .grammars = grammars,
             .metrics = metrics,
             .streams = &streams_,
             .threads = &threads_,
+            .long_step_threads = &long_step_threads_,
             .offers = &offers_,
+            .connections = connections,
             .queued_bytes = &queued_bytes_,
             .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr} {}
 
@@ -62,20 +80,32 @@ void MaskService::Listen(grpc::ServerBuilder* builder) {
   }
 }
 
-void MaskService::Start() {
+absl::Status MaskService::Start(const AcceptOthers& accept_others) {
+  accept_others(queues_.front()->events.get(), &queues_.front()->live_others);
   for (const std::unique_ptr<Queue>& queue : queues_) {
     DecodeStream::Accept(&host_, &service_, queue->events.get(), &queue->live_streams);
-    queue->thread = std::thread([this, &queue = *queue] { Serve(&queue); });
   }
+  try {
+    for (const std::unique_ptr<Queue>& queue : queues_) {
+      queue->thread = std::thread([this, &queue = *queue] { Serve(&queue); });
+    }
+  } catch (const std::system_error& error) {
+    return absl::UnavailableError(absl::StrCat("no thread for the streams: ", error.what()));
+  }
+  return absl::OkStatus();
 }
 
 void MaskService::Serve(Queue* queue) const {
   void* tag = nullptr;
   bool ok = false;
   while (Next(queue->events.get(), host_.awake, &tag, &ok)) {
-    DecodeStream::Complete(tag, ok);
-    // One stream waits to be accepted until the server is shut down, so none means the end.
-    if (queue->live_streams == 0) {
+    {
+      const Activity::Work work(&queue->activity);
+      static_cast<CallEvent*>(tag)->Complete(ok);
+    }
+    // One call of each kind waits to be accepted until the server is shut down, so none means the
+    // end.
+    if (queue->live_streams == 0 && queue->live_others == 0) {
       return;
     }
   }
@@ -90,6 +120,8 @@ void MaskService::Join() {
   for (const std::unique_ptr<Queue>& queue : queues_) {
     if (queue->thread.joinable()) {
       queue->thread.join();
+    } else if (queue->live_streams + queue->live_others > 0) {
+      Serve(queue.get());  // it never had a thread
     }
   }
   offers_.Close();

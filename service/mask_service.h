@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 
 #include "cache/work_pool.h"
 #include "metrics/registry.h"
+#include "service/activity.h"
 #include "service/config.h"
 #include "service/decode_stream.h"
 #include "service/grammar_store.h"
@@ -35,7 +37,7 @@ class MaskService {
  public:
   // Nothing is owned.
   MaskService(const Config& config, const TokenizerStore* tokenizers, GrammarStore* grammars,
-              metrics::Metrics* metrics);
+              const Connections* connections, metrics::Metrics* metrics);
   // Join()s. The server must be gone.
   ~MaskService();
   MaskService(const MaskService&) = delete;
@@ -45,12 +47,23 @@ class MaskService {
   void Listen(grpc::ServerBuilder* builder);
   // Lends memory to streams that come over the Unix socket at `path`. Before Start(). Errors: those
   // of MemoryOffers.
-  absl::Status LendMemory(const std::string& path) { return offers_.Listen(path); }
-  // Serves from now on; called when the server was built.
-  void Start();
+  absl::Status LendMemory(const std::string& path, const ring::SocketRights& rights) {
+    return offers_.Listen(path, rights);
+  }
+  // Takes calls of another service that come by a queue of the streams: it asks for them there, and
+  // counts in `*live` those that it waits for.
+  using AcceptOthers = std::function<void(grpc::ServerCompletionQueue* queue, int* live)>;
+  // Serves from now on; called when the server was built. Errors: UNAVAILABLE (no thread).
+  absl::Status Start(const AcceptOthers& accept_others);
 
   // Refuses new streams, tells the open ones to go away, and waits until they have or `deadline`.
   void Drain(std::chrono::steady_clock::time_point deadline);
+
+  [[nodiscard]] int thread_count() const { return thread_count_; }
+  // Since when the thread is at what it does; nothing when it waits. Any thread.
+  [[nodiscard]] std::optional<Clock::TimePoint> busy_since(int thread) const {
+    return queues_[static_cast<std::size_t>(thread)]->activity.since();
+  }
 
   // Bytes of replies that wait to be written, of all streams over gRPC. Any thread.
   [[nodiscard]] std::int64_t queued_bytes() const { return queued_bytes_; }
@@ -61,7 +74,9 @@ class MaskService {
  private:
   struct Queue {
     std::unique_ptr<grpc::ServerCompletionQueue> events;
-    int live_streams = 0;  // changed by `thread` alone
+    int live_streams = 0;  // changed by `thread` alone, as the next
+    int live_others = 0;
+    Activity activity;
     std::thread thread;
   };
 
@@ -70,6 +85,7 @@ class MaskService {
   const int thread_count_;
   StreamRegistry streams_;
   StepThreads threads_;
+  StepThreads long_step_threads_;
   std::optional<cache::WorkPool> mask_makers_;
   MemoryOffers offers_;
   std::atomic<std::int64_t> queued_bytes_ = 0;

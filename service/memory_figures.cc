@@ -83,4 +83,10 @@ std::vector<Figure> ProcessFigures(const memory::ProcessFigures& process) {
   };
 }
 
+std::vector<Figure> LogFigures(std::int64_t lines_dropped) {
+  return {{.name = metrics::kLogLinesDroppedTotal,
+           .type = Figure::Type::kCounter,
+           .value = static_cast<double>(lines_dropped)}};
+}
+
 }  // namespace maskd::service

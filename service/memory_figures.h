@@ -24,6 +24,9 @@ std::vector<metrics::Figure> GrammarFigures(const std::vector<cache::GrammarPtr>
 // process_*.
 std::vector<metrics::Figure> ProcessFigures(const memory::ProcessFigures& process);
 
+// What of the log was not written.
+std::vector<metrics::Figure> LogFigures(std::int64_t lines_dropped);
+
 }  // namespace maskd::service
 
 #endif  // MASKD_SERVICE_MEMORY_FIGURES_H_

@@ -6,9 +6,10 @@
 
 namespace maskd::service {
 
-absl::Status MemoryOffers::Listen(const std::string& path) {
-  auto port = ring::HandoverPort::Listen(absl::StrCat(path, ring::kSocketSuffix),
-                                         [this](absl::string_view token) { return Take(token); });
+absl::Status MemoryOffers::Listen(const std::string& path, const ring::SocketRights& rights) {
+  auto port = ring::HandoverPort::Listen(
+      absl::StrCat(path, ring::kSocketSuffix),
+      [this](absl::string_view token) { return Take(token); }, rights);
   if (!port.ok()) return port.status();
   ports_.push_back(*std::move(port));
   return absl::OkStatus();

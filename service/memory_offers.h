@@ -28,6 +28,7 @@
 #include "grammar_core/base/mutex.h"
 #include "ring/handover.h"
 #include "ring/shared_memory.h"
+#include "ring/socket_file.h"
 #include "ring/unique_fd.h"
 
 namespace maskd::service {
@@ -43,7 +44,7 @@ class MemoryOffers {
 
   // Opens the second socket of the Unix socket at `path`. Before the first Offer(). Errors: those
   // of ring::HandoverPort.
-  absl::Status Listen(const std::string& path);
+  absl::Status Listen(const std::string& path, const ring::SocketRights& rights);
   // Closes the sockets: nothing is fetched any more.
   void Close() { ports_.clear(); }
   [[nodiscard]] bool is_open() const { return !ports_.empty(); }

@@ -66,10 +66,12 @@ absl::Status MemoryStream::AnswerAll() {
 }
 
 absl::Status MemoryStream::Answer(absl::string_view step) {
+  ++activity_;
   if (absl::Status begun = exchange_->Begin(step); !begun.ok()) return begun;
   const auto reply = exchange_->Finish([this] { return stopped_.load(); });
   if (!reply.ok()) return reply.status();
   absl::Status sent = Send(*reply);
+  ++activity_;
   if (sent.ok()) exchange_->LookAhead();
   return sent;
 }

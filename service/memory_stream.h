@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -41,6 +42,9 @@ class MemoryStream {
   // Ends at once.
   void Stop();
 
+  // Grows with each step that begins, and each that is answered. Any thread.
+  [[nodiscard]] std::int64_t activity() const { return activity_; }
+
   // How it ended; once it has.
   [[nodiscard]] const absl::Status& status() const { return status_; }
 
@@ -55,6 +59,7 @@ class MemoryStream {
   const absl::Duration awake_;
   StepExchange* const exchange_;
   MemoryOffers* const offers_;
+  std::atomic<std::int64_t> activity_ = 0;
   std::atomic<bool> half_closed_ = false;
   std::atomic<bool> stopped_ = false;
   absl::Status status_;

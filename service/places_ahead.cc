@@ -26,7 +26,7 @@ void PlacesAhead::BeginStep() {
   const auto finished = static_cast<std::size_t>(looking_->finished);
   for (std::size_t i = 0; i < std::min(finished, looking_->places.size()); ++i) {
     const RowPlace& place = looking_->places[i];
-    looks_[{place.automaton->serial(), place.state}].count = kMaxLooks;
+    looks_[{place.automaton_serial, place.state}].count = kMaxLooks;
   }
   looking_.reset();
 }
@@ -44,7 +44,7 @@ void PlacesAhead::Note(const cache::GrammarPtr& grammar,
   Looks& looks = looks_[{automaton->serial(), position.place}];
   if (looks.count < kMaxLooks && std::exchange(looks.step, step_) != step_) {
     ++looks.count;
-    places_.push_back({grammar, automaton, position.place});
+    places_.push_back({grammar, automaton, automaton->serial(), position.place});
   }
 }
 

@@ -35,7 +35,7 @@ class ReceiveSlots {
 
  public:
   static constexpr std::chrono::seconds kPatience{5};
-  static constexpr int kMaxWaiting = 384;
+  static constexpr int kMaxWaiting = 1'024;
 
   // `count` at least 1.
   explicit ReceiveSlots(int count, Clock* clock = Clock::Steady()) : count_(count), clock_(clock) {}

@@ -56,6 +56,13 @@ absl::Status ReadEnums(const v1::GrammarOptions& wire, GrammarOptions* options) 
   if (!v1::Strictness_IsValid(wire.strictness())) {
     return BadField("options.strictness", "is not a known value");
   }
+  if (!v1::JsonSpelling_IsValid(wire.spelling())) {
+    return BadField("options.spelling", "is not a known value");
+  }
+  if (wire.spelling() != v1::JSON_SPELLING_UNSPECIFIED) {
+    options->spelling =
+        wire.spelling() == v1::JSON_SPELLING_ANY ? JsonSpelling::kAny : JsonSpelling::kCanonical;
+  }
   if (wire.white_space() == v1::WHITE_SPACE_COMPACT) {
     options->white_space = WhiteSpace::kCompact;
   }
@@ -114,8 +121,9 @@ absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options)
   return checked;
 }
 
-absl::StatusOr<GrammarOptions> ReadOptions(const v1::GrammarOptions& wire) {
+absl::StatusOr<GrammarOptions> ReadOptions(const v1::GrammarOptions& wire, JsonSpelling spelling) {
   GrammarOptions options;
+  options.spelling = spelling;
   absl::Status read = RefuseUnknownFields(wire);
   if (read.ok()) {
     read = ReadEnums(wire, &options);
@@ -153,7 +161,8 @@ absl::StatusOr<std::vector<GrammarSource::Document>> ReadDocuments(const v1::Gra
 }
 
 template <typename Message>
-absl::StatusOr<GrammarTarget> ReadTargetOf(const Message& message) {
+absl::StatusOr<GrammarTarget> ReadTargetOf(const Message& message,
+                                           JsonSpelling spelling = JsonSpelling::kCanonical) {
   if (absl::Status known = RefuseUnknownFields(message); !known.ok()) {
     return known;
   }
@@ -163,7 +172,7 @@ absl::StatusOr<GrammarTarget> ReadTargetOf(const Message& message) {
       target.id = message.grammar_id();
       return target;
     case Message::kGrammar: {
-      absl::StatusOr<GrammarSource> source = ReadGrammarMessage(message.grammar());
+      absl::StatusOr<GrammarSource> source = ReadGrammarMessage(message.grammar(), spelling);
       if (!source.ok()) {
         return source.status();
       }
@@ -309,11 +318,12 @@ void ReadRows(const v1::Step& wire, StepRequest* step) {
 
 }  // namespace
 
-absl::StatusOr<GrammarSource> ReadGrammarMessage(const v1::Grammar& grammar) {
+absl::StatusOr<GrammarSource> ReadGrammarMessage(const v1::Grammar& grammar,
+                                                 JsonSpelling spelling) {
   if (absl::Status known = RefuseUnknownFields(grammar); !known.ok()) {
     return known;
   }
-  absl::StatusOr<GrammarOptions> options = ReadOptions(grammar.options());
+  absl::StatusOr<GrammarOptions> options = ReadOptions(grammar.options(), spelling);
   if (!options.ok()) {
     return options.status();
   }
@@ -329,7 +339,7 @@ absl::StatusOr<GrammarTarget> ReadTarget(const v1::CompileRequest& request) {
 }
 
 absl::StatusOr<GrammarTarget> ReadTarget(const v1::CheckRequest& request) {
-  return ReadTargetOf(request);
+  return ReadTargetOf(request, JsonSpelling::kAny);
 }
 
 absl::StatusOr<GrammarTarget> ReadTarget(const v1::ExplainRequest& request) {

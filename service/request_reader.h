@@ -16,7 +16,9 @@
 
 namespace maskd::service {
 
-absl::StatusOr<GrammarSource> ReadGrammarMessage(const v1::Grammar& grammar);
+// `spelling`: that of JSON where the options do not say.
+absl::StatusOr<GrammarSource> ReadGrammarMessage(const v1::Grammar& grammar,
+                                                 JsonSpelling spelling = JsonSpelling::kCanonical);
 
 // The grammar that a request names.
 absl::StatusOr<GrammarTarget> ReadTarget(const v1::CompileRequest& request);

@@ -341,7 +341,6 @@ absl::Status Sequence::NarrowOne(SequencePosition* position) const {
     *position = {};
     return absl::OkStatus();
   }
-  const MaskRef whole = position->mask;
   if (max_characters_.has_value()) {
     absl::StatusOr<MaskRef> mask =
         closing_->characters().Narrow(matcher_.stepper(), position->place, position->mask,
@@ -349,12 +348,11 @@ absl::Status Sequence::NarrowOne(SequencePosition* position) const {
     if (!mask.ok()) return mask.status();
     position->mask = *std::move(mask);
   }
-  const bool is_part = position->mask != whole;
   if (!is_full) HoldMinimum(position);
   const auto left = TokensLeft(position->text_tokens, position->token_count);
   if (left.value_or(ClosingMasks::kFrom + 1) > ClosingMasks::kFrom) return absl::OkStatus();
   position->mask = closing_->Narrow(matcher_.stepper(), position->place, position->mask,
-                                    static_cast<int>(*left), is_part);
+                                    static_cast<int>(*left));
   return absl::OkStatus();
 }
 

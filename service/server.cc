@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
-#include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_mask.h"
@@ -31,35 +27,27 @@ using std::chrono::milliseconds;
 constexpr int kKeepaliveMs = 10'000;
 constexpr int kKeepaliveTimeoutMs = 5'000;
 constexpr int kMinClientPingMs = 1'000;
-// Threads for calls that are no Decode streams.
-constexpr int kCallThreads = 512;
+// Threads for calls that are neither Decode streams nor of health: a thousand callers may wait for
+// one compile.
+constexpr int kCallThreads = 1'280;
+// Such calls of one connection: none has them all.
+constexpr int kConnectionCalls = 512;
 
 constexpr const char* kServices[] = {"maskd.v1.CompileService", "maskd.v1.MaskService",
                                      "maskd.v1.TokenizerService"};
-
-// Whether someone listens on the Unix socket `path`. gRPC takes such a path over without asking.
-bool IsInUse(absl::string_view path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
-    return false;
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-  const bool connected =
-      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  close(fd);
-  return connected;
-}
-
-absl::Status CannotListen(absl::string_view address, absl::string_view why) {
-  return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", address, why));
-}
 
 // What a store keeps beside masks: keys, tries and tables. Those count wherever they are.
 std::int64_t BytesBesideMasks(const MaskStore& store) {
   const MaskStore::Stats stats = store.stats();
   return stats.held_bytes - stats.mask_bytes;
+}
+
+void LogTokenizer(const LoadedTokenizer& tokenizer) {
+  const Vocabulary& vocabulary = tokenizer.vocabulary();
+  LogEvent("tokenizer", {{"name", tokenizer.name()},
+                         {"size", absl::StrCat(vocabulary.size())},
+                         {"stop_ids", absl::StrJoin(vocabulary.stop_ids(), ",")},
+                         {"hash", vocabulary.hash()}});
 }
 
 void LogMark(const memory::Accountant::Passed& passed) {
@@ -87,9 +75,8 @@ void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                               kMinClientPingMs);
-  // More calls than there are threads for could not be answered.
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
-                              kCallThreads + static_cast<int>(config.max_streams));
+                              kConnectionCalls + static_cast<int>(config.max_streams));
   // Or else each call would be sent more than the 64 KiB that nobody has asked for.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   // A message would be decompressed before its size is looked at.
@@ -112,6 +99,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
   if (!tokenizers.ok()) {
     return tokenizers.status();
   }
+  for (const LoadedTokenizer& tokenizer : (*tokenizers)->all()) LogTokenizer(tokenizer);
   std::unique_ptr<Server> server(new Server(config, plan, std::move(heap), *std::move(tokenizers)));
   server->KeepAccount();
   if (absl::Status listening = server->Listen(); !listening.ok()) {
@@ -130,9 +118,11 @@ Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant:
       grammars_(config, &metrics_, {.memory = &accountant_}),
       calls_(config),
       compile_service_(tokenizers_.get(), &grammars_, &calls_, &metrics_),
-      mask_service_(config, tokenizers_.get(), &grammars_, &metrics_),
+      mask_service_(config, tokenizers_.get(), &grammars_, &connections_, &metrics_),
       tokenizer_service_(tokenizers_.get(), &calls_),
-      ports_(config.listen.size()) {}
+      ports_(config_, &connections_),
+      stalls_(milliseconds(config.stall_ms),
+              [this](bool stalled) { health_.Set("liveness", !stalled); }) {}
 
 // Left out, since only bounds of it are known, which are no part of what is resident: messages that
 // are being received, at most max_receiving_bytes; pages lent to clients that this process has not
@@ -156,6 +146,8 @@ void Server::KeepAccount() {
   holders_.push_back(accountant_.Register(Part::kRequests, &calls_.received()));
   metrics_.AddFigures([this] { return ReadFigures(); });
   metrics_.AddFigures([] { return ProcessFigures(memory::ReadProcessFigures()); });
+  metrics_.AddFigures([this] { return ports_.ReadFigures(); });
+  metrics_.AddFigures([] { return LogFigures(LogLinesDropped()); });
 }
 
 std::int64_t Server::VocabularyBytes() const {
@@ -195,49 +187,53 @@ std::vector<metrics::Figure> Server::ReadFigures() {
 
 // The streams' threads use the server until their last call has ended.
 Server::~Server() {
+  ports_.Close();
   if (server_ == nullptr) return;
+  health_.Stop();
   server_->Shutdown(std::chrono::system_clock::now());
   mask_service_.Join();
+  health_.Join();
 }
 
 absl::Status Server::Listen() {
+  if (absl::Status opened = ports_.Open(); !opened.ok()) return opened;
   grpc::EnableDefaultHealthCheckService(false);  // ours says why
   if (config_.reflection) {
     grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   }
   grpc::ServerBuilder builder;
   SetArguments(config_, &builder);
-  for (std::size_t i = 0; i < config_.listen.size(); ++i) {
-    const std::string& address = config_.listen[i];
-    if (const auto path = SocketPathOf(address); path.has_value() && IsInUse(*path)) {
-      return CannotListen(address, ": another server does");
-    }
-    builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &ports_[i]);
-  }
   builder.RegisterService(&compile_service_);
   mask_service_.Listen(&builder);
   builder.RegisterService(&tokenizer_service_);
-  builder.RegisterService(&health_);
+  health_.Listen(&builder);
   server_ = builder.BuildAndStart();
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    if (server_ == nullptr || ports_[i] == 0) {
-      return CannotListen(config_.listen[i], "");
-    }
-    LogEvent("listening", {{"address", config_.listen[i]}, {"port", absl::StrCat(ports_[i])}});
-  }
-  if (!config_.metrics_listen.empty()) {
-    auto exposer = metrics::Exposer::Start(config_.metrics_listen, metrics_);
-    if (!exposer.ok()) {
-      return absl::UnavailableError(absl::StrCat("--metrics_listen: ", exposer.status().message()));
-    }
-    exposer_ = *std::move(exposer);
-    LogEvent("metrics",
-             {{"address", config_.metrics_listen}, {"port", absl::StrCat(exposer_->port())}});
-  }
+  if (server_ == nullptr) return absl::InternalError("gRPC's server does not start");
   accountant_.Start();
   if (config_.shared_memory) LendMemory();
-  mask_service_.Start();
+  if (absl::Status started = StartServices(); !started.ok()) return started;
   SetHealth(/*ready=*/true);
+  if (absl::Status started = ports_.Start(server_.get()); !started.ok()) return started;
+  WatchStalls();
+  if (absl::Status started = stalls_.Start(); !started.ok()) return started;
+  return ListenForMetrics();
+}
+
+absl::Status Server::StartServices() {
+  if (absl::Status started = health_.Start(); !started.ok()) return started;
+  return mask_service_.Start(
+      [this](grpc::ServerCompletionQueue* queue, int* live) { health_.Accept(queue, live); });
+}
+
+absl::Status Server::ListenForMetrics() {
+  if (config_.metrics_listen.empty()) return absl::OkStatus();
+  auto port = MetricsPort::Start(config_.metrics_listen, metrics_);
+  if (!port.ok()) {
+    return absl::UnavailableError(absl::StrCat("--metrics_listen: ", port.status().message()));
+  }
+  metrics_port_ = *std::move(port);
+  LogEvent("metrics",
+           {{"address", config_.metrics_listen}, {"port", absl::StrCat(metrics_port_->port())}});
   return absl::OkStatus();
 }
 
@@ -246,7 +242,7 @@ void Server::LendMemory() {
   for (const std::string& address : config_.listen) {
     const std::optional<absl::string_view> path = SocketPathOf(address);
     if (!path.has_value()) continue;
-    if (absl::Status lent = mask_service_.LendMemory(std::string(*path)); !lent.ok()) {
+    if (absl::Status lent = mask_service_.LendMemory(std::string(*path), SocketRightsOf(config_)); !lent.ok()) {
       LogEvent("no_shared_memory", {{"address", address}, {"reason", std::string(lent.message())}});
     }
   }
@@ -261,6 +257,15 @@ void Server::SetHealth(bool ready) {
   }
 }
 
+void Server::WatchStalls() {
+  stalls_.Add("accept_loop", [this] { return ports_.activity().since(); });
+  stalls_.Add("compile_thread", [this] { return grammars_.compiling_since(); });
+  for (int i = 0; i < mask_service_.thread_count(); ++i) {
+    stalls_.Add(absl::StrCat("stream_thread_", i),
+                [this, i] { return mask_service_.busy_since(i); });
+  }
+}
+
 void Server::Drain() {
   LogEvent("draining", {{"ms", absl::StrCat(config_.drain_ms)}});
   SetHealth(/*ready=*/false);
@@ -269,14 +274,16 @@ void Server::Drain() {
   // until then one that comes is refused with UNAVAILABLE.
   mask_service_.Drain(deadline);
   health_.Stop();
+  ports_.Close();
   const auto left = deadline - std::chrono::steady_clock::now();
   server_->Shutdown(std::chrono::system_clock::now() +
                     std::max(std::chrono::duration_cast<milliseconds>(left), milliseconds(0)));
   server_->Wait();
   mask_service_.Join();
+  health_.Join();
   LogEvent("stopped", {});
 }
 
-int Server::metrics_port() const { return exposer_ == nullptr ? 0 : exposer_->port(); }
+int Server::metrics_port() const { return metrics_port_ == nullptr ? 0 : metrics_port_->port(); }
 
 }  // namespace maskd::service

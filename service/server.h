@@ -2,7 +2,7 @@
 // end.
 //
 // Health   names "" and "readiness" and one for each service are SERVING until Drain(); "liveness"
-//          is until the end.
+//          is until the end, but while a thread is stalled (stall_watch.h).
 // Threads  Start() and Drain() on one thread.
 #ifndef MASKD_SERVICE_SERVER_H_
 #define MASKD_SERVICE_SERVER_H_
@@ -16,14 +16,17 @@
 #include <grpcpp/server.h>
 
 #include "memory/accountant.h"
-#include "metrics/exposer.h"
 #include "metrics/registry.h"
 #include "service/compile_service.h"
 #include "service/config.h"
+#include "service/connections.h"
 #include "service/grammar_store.h"
 #include "service/health_service.h"
 #include "service/mask_service.h"
 #include "service/memory_plan.h"
+#include "service/metrics_port.h"
+#include "service/ports.h"
+#include "service/stall_watch.h"
 #include "service/tokenizer_service.h"
 #include "service/tokenizer_store.h"
 #include "service/unary_calls.h"
@@ -42,8 +45,8 @@ class Server {
   // Says NOT_SERVING and "go away", answers open calls for up to drain_ms, then cancels them.
   void Drain();
 
-  // Ports taken, one an entry of Config::listen; of no meaning for a Unix socket.
-  [[nodiscard]] const std::vector<int>& ports() const { return ports_; }
+  // As Ports::ports().
+  [[nodiscard]] const std::vector<int>& ports() const { return ports_.ports(); }
   [[nodiscard]] const UnaryCalls& calls() const { return calls_; }
   [[nodiscard]] const memory::Accountant& accountant() const { return accountant_; }
   // 0 without a metrics endpoint.
@@ -61,8 +64,12 @@ class Server {
   // For each scrape.
   std::vector<metrics::Figure> ReadFigures();
   absl::Status Listen();
+  absl::Status StartServices();
+  absl::Status ListenForMetrics();
   void LendMemory();
   void SetHealth(bool ready);
+  // What has to make progress for the server to be live.
+  void WatchStalls();
 
   const Config config_;
   const MemoryPlan plan_;
@@ -71,14 +78,16 @@ class Server {
   std::unique_ptr<const TokenizerStore> tokenizers_;
   GrammarStore grammars_;
   UnaryCalls calls_;
+  Connections connections_;
   CompileService compile_service_;
   MaskService mask_service_;
   TokenizerService tokenizer_service_;
   HealthService health_;
-  std::unique_ptr<metrics::Exposer> exposer_;
+  std::unique_ptr<MetricsPort> metrics_port_;
   std::vector<memory::Accountant::Registration> holders_;
-  std::vector<int> ports_;
-  std::unique_ptr<grpc::Server> server_;  // last: its threads use all of the above
+  std::unique_ptr<grpc::Server> server_;  // its threads use all of the above
+  Ports ports_;                           // its connections go to the server
+  StallWatch stalls_;                     // last: it looks at all of the above
 };
 
 }  // namespace maskd::service

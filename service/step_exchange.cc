@@ -25,14 +25,14 @@ StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
       max_named_rows_(static_cast<std::size_t>(host.limits.max_named_rows)),
       session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics) {}
 
-absl::Status StepExchange::Begin(absl::string_view bytes) {
-  return OrOutOfMemory([&] { return DoBegin(bytes); });
+absl::Status StepExchange::Begin(absl::string_view bytes, Clock::TimePoint end) {
+  return OrOutOfMemory([&] { return DoBegin(bytes, end); });
 }
 
-bool StepExchange::AnswerKnown() {
+bool StepExchange::AnswerSome(NewMasks new_masks, Clock::TimePoint end) {
   bool are_all = true;
   out_of_memory_ = OrOutOfMemory([&] {
-    are_all = session_.AnswerKnown(step_);
+    are_all = session_.AnswerSome(step_, new_masks, end);
     return absl::OkStatus();
   });
   return are_all;
@@ -51,7 +51,7 @@ void StepExchange::LookAhead() {
   });
 }
 
-absl::Status StepExchange::DoBegin(absl::string_view bytes) {
+absl::Status StepExchange::DoBegin(absl::string_view bytes, Clock::TimePoint end) {
   begin_ = clock_->Now();
   received_ = bytes.size();
   if (!std::exchange(has_begun_, true)) metrics_->StreamBegan(transport_);
@@ -59,7 +59,7 @@ absl::Status StepExchange::DoBegin(absl::string_view bytes) {
     return read;
   }
   brings_text_ = BringsText(step_);
-  return brings_text_ ? absl::OkStatus() : session_.Begin(step_);
+  return brings_text_ ? absl::OkStatus() : session_.Begin(step_, end);
 }
 
 absl::StatusOr<absl::string_view> StepExchange::DoFinish(

@@ -1,6 +1,6 @@
 // A step's bytes in, its reply's bytes out: what a Decode stream does, whatever carries the bytes.
 //
-//   if (exchange.Begin(bytes).ok()) reply = exchange.Finish(is_cancelled);   // send it, and then
+//   if (exchange.Begin(bytes).ok()) reply = exchange.Finish(is_cancelled);  // send it, and then
 //   exchange.LookAhead();
 //
 // Errors   each ends the stream: those of step_reader.h and of stream_session.h, and
@@ -33,12 +33,15 @@ class StepExchange {
   // Says what carries the bytes; counted with the first step. kGrpc until then.
   void TravelBy(metrics::Transport transport) { transport_ = transport; }
 
-  // Reads the step and, unless takes_long(), applies it. Never waits.
-  absl::Status Begin(absl::string_view bytes);
+  // Reads the step and, unless takes_long(), applies it, as far as it gets by `end`. Never waits.
+  absl::Status Begin(absl::string_view bytes, Clock::TimePoint end = StreamSession::kNoEnd);
   // Whether Finish() may wait for a compile or read grammars.
   [[nodiscard]] bool takes_long() const { return brings_text_ || session_.waits(); }
-  // Between the two, unless takes_long(): see StreamSession. False: Finish() has masks to make.
-  bool AnswerKnown();
+  // Whether the step was not done by the end given.
+  [[nodiscard]] bool put_off() const { return session_.put_off(); }
+  // Between the two, unless takes_long() or put_off(): see StreamSession. False: Finish() has
+  // masks to make, or the end has come.
+  bool AnswerSome(NewMasks new_masks, Clock::TimePoint end);
   // The reply's bytes, until the next call or LookAhead().
   absl::StatusOr<absl::string_view> Finish(const std::function<bool()>& is_cancelled);
 
@@ -46,7 +49,7 @@ class StepExchange {
   void LookAhead();
 
  private:
-  absl::Status DoBegin(absl::string_view bytes);
+  absl::Status DoBegin(absl::string_view bytes, Clock::TimePoint end);
   absl::StatusOr<absl::string_view> DoFinish(const std::function<bool()>& is_cancelled);
 
   metrics::Metrics* const metrics_;

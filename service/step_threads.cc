@@ -3,9 +3,11 @@
 #include <system_error>
 #include <utility>
 
+#include <sys/resource.h>
+
 namespace maskd::service {
 
-StepThreads::StepThreads() {
+StepThreads::StepThreads(int niceness) : niceness_(niceness) {
   const MutexLock lock(&mutex_);
   threads_.emplace_back([this] { Work(); });  // one is always there
 }
@@ -38,6 +40,8 @@ void StepThreads::Run(std::function<void()> job) {
 }
 
 void StepThreads::Work() {
+  // On Linux a thread's own. Without the right to it the thread runs like any other.
+  if (niceness_ != 0) setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + niceness_);
   while (const std::function<void()> job = Next()) {
     job();
   }

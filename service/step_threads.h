@@ -1,5 +1,5 @@
-// Threads for steps that cannot be answered at once: those that wait for a compile, and those that
-// bring grammars to read. As many as there are such steps at a time, kept for later ones.
+// Threads for steps that cannot be answered at once: those that wait for a compile, those that
+// bring grammars to read, those that take long. As many as there are such steps at a time, kept for later ones.
 //
 // None to be had  where the system gives no further thread a job waits for one of those there are.
 // Bound    whoever calls Run() bounds it: a stream has one step at a time.
@@ -20,7 +20,8 @@ namespace maskd::service {
 
 class StepThreads {
  public:
-  StepThreads();
+  // `niceness`: that of the threads, beyond the process's.
+  explicit StepThreads(int niceness = 0);
   ~StepThreads();
   StepThreads(const StepThreads&) = delete;
   StepThreads& operator=(const StepThreads&) = delete;
@@ -33,6 +34,7 @@ class StepThreads {
   // The next job; empty at the end.
   std::function<void()> Next() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  const int niceness_;
   Mutex mutex_;
   CondVar changed_;
   std::deque<std::function<void()>> jobs_ ABSL_GUARDED_BY(mutex_);

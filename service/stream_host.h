@@ -9,6 +9,7 @@
 
 #include "cache/work_pool.h"
 #include "metrics/registry.h"
+#include "service/connections.h"
 #include "service/grammar_store.h"
 #include "service/memory_offers.h"
 #include "service/step_threads.h"
@@ -21,6 +22,9 @@ namespace maskd::service {
 struct StreamHost {
   StreamLimits limits;
   std::int64_t drain_ms = 0;
+  // How long a stream may take to say hello, and may then send nothing; 0: for ever.
+  std::int64_t hello_ms = 0;
+  std::int64_t idle_ms = 0;
   // How long a stream's thread looks for the next step before it sleeps.
   absl::Duration awake;
   const TokenizerStore* tokenizers = nullptr;
@@ -28,7 +32,9 @@ struct StreamHost {
   metrics::Metrics* metrics = nullptr;
   StreamRegistry* streams = nullptr;
   StepThreads* threads = nullptr;
+  StepThreads* long_step_threads = nullptr;  // of a low priority
   MemoryOffers* offers = nullptr;
+  const Connections* connections = nullptr;
   // Bytes of replies of all streams that wait to be written.
   std::atomic<std::int64_t>* queued_bytes = nullptr;
   cache::WorkPool* mask_makers = nullptr;  // null: each stream's own thread makes its masks

@@ -13,6 +13,16 @@ namespace {
 // Streams live long: another try soon would find no place either.
 constexpr std::int64_t kRetryAfterMs = 1000;
 
+absl::Status Draining() {
+  return ErrorAt(absl::StatusCode::kUnavailable, "", "DRAINING", "the server is stopping");
+}
+
+absl::Status TooMany(absl::string_view limit, int most) {
+  return cache::OverloadedError("TOO_MANY_STREAMS",
+                                absl::StrCat("limit ", limit, " is ", most, ", one more needed"),
+                                kRetryAfterMs);
+}
+
 }  // namespace
 
 StreamRegistry::Registration::Registration(Registration&& other) noexcept
@@ -24,20 +34,51 @@ StreamRegistry::Registration::~Registration() {
   }
 }
 
-absl::StatusOr<StreamRegistry::Registration> StreamRegistry::Add(
-    std::function<void()> tell_going_away) {
+absl::Status StreamRegistry::Registration::TakePlace() { return registry_->TakePlace(id_); }
+
+absl::StatusOr<StreamRegistry::Registration> StreamRegistry::Add(const std::string& peer,
+                                                                 Tell tell) {
   const MutexLock lock(&mutex_);
-  if (draining_) {
-    return ErrorAt(absl::StatusCode::kUnavailable, "", "DRAINING", "the server is stopping");
-  }
-  if (streams_.size() >= static_cast<std::size_t>(max_streams_)) {
-    return cache::OverloadedError(
-        "TOO_MANY_STREAMS",
-        absl::StrCat("limit max_streams is ", max_streams_, ", one more needed"), kRetryAfterMs);
-  }
+  if (draining_) return Draining();
+  if (before_hello_ >= kMaxBeforeHello) MakeRoomBeforeHello();
   const std::uint64_t id = next_id_++;
-  streams_.emplace(id, std::move(tell_going_away));
+  streams_.emplace(id, Stream{peer, std::move(tell)});
+  ++before_hello_;
   return Registration(this, id);
+}
+
+absl::Status StreamRegistry::TakePlace(std::uint64_t id) {
+  const MutexLock lock(&mutex_);
+  Stream& stream = streams_.at(id);
+  if (placed_ >= limits_.in_all) return TooMany("max_streams", limits_.in_all);
+  int& of_peer = placed_of_peer_[stream.peer];
+  if (of_peer >= limits_.of_a_peer) return TooMany("max_peer_streams", limits_.of_a_peer);
+  ++of_peer;
+  ++placed_;
+  if (!stream.is_ending) --before_hello_;
+  stream.has_place = true;
+  return absl::OkStatus();
+}
+
+// Those that are told to end are few, and soon gone.
+void StreamRegistry::MakeRoomBeforeHello() {
+  for (auto& [id, stream] : streams_) {
+    if (!stream.has_place && !stream.is_ending) return CallEnd(&stream);
+  }
+}
+
+void StreamRegistry::CallEnd(Stream* stream) {
+  stream->is_ending = true;
+  --before_hello_;
+  stream->tell(Notice::kCallEnd);
+}
+
+absl::Status StreamRegistry::Late() const {
+  const MutexLock lock(&mutex_);
+  return draining_ ? Draining()
+                   : cache::OverloadedError("TOO_MANY_STREAMS",
+                                            "too many streams have come and said no hello",
+                                            kRetryAfterMs);
 }
 
 void StreamRegistry::Drain() {
@@ -45,8 +86,12 @@ void StreamRegistry::Drain() {
   if (std::exchange(draining_, true)) {
     return;
   }
-  for (const auto& [id, tell_going_away] : streams_) {
-    tell_going_away();
+  for (auto& [id, stream] : streams_) {
+    if (stream.has_place) {
+      stream.tell(Notice::kGoAway);
+    } else if (!stream.is_ending) {
+      CallEnd(&stream);
+    }
   }
 }
 
@@ -59,7 +104,16 @@ void StreamRegistry::WaitUntilEmpty(Clock::TimePoint deadline) {
 
 void StreamRegistry::Remove(std::uint64_t id) {
   const MutexLock lock(&mutex_);
-  streams_.erase(id);
+  const auto found = streams_.find(id);
+  const Stream& stream = found->second;
+  if (stream.has_place) {
+    --placed_;
+    const auto peer = placed_of_peer_.find(stream.peer);
+    if (--peer->second == 0) placed_of_peer_.erase(peer);
+  } else if (!stream.is_ending) {
+    --before_hello_;
+  }
+  streams_.erase(found);
   removed_.NotifyAll();
 }
 

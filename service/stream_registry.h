@@ -1,7 +1,10 @@
-// The Decode streams open now: how many there may be, and how they learn that the server stops.
+// The Decode streams open now: how many there may be, in all and of one peer, and how they learn that
+// the server stops.
 //
-// Threads   any. A stream is told with the lock held: what tells it must neither block nor come
-//           back here.
+// Places    a stream takes its place when it has said hello. Before, it is one of kMaxBeforeHello, of
+//           which the oldest goes when one more comes: whoever says hello at once has nothing to
+//           fear from many that say nothing.
+// Threads   any. A stream is told with the lock held.
 // Ownership registrations must not outlive the registry.
 #ifndef MASKD_SERVICE_STREAM_REGISTRY_H_
 #define MASKD_SERVICE_STREAM_REGISTRY_H_
@@ -9,8 +12,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "grammar_core/base/clock.h"
@@ -20,10 +26,25 @@ namespace maskd::service {
 
 class StreamRegistry {
  public:
-  explicit StreamRegistry(int max_streams, Clock* clock = Clock::Steady())
-      : max_streams_(max_streams), clock_(clock) {}
+  static constexpr std::size_t kMaxBeforeHello = 1024;
 
-  // A stream's place; given back when it is destroyed.
+  // Streams that have said hello, in all and of one peer.
+  struct Limits {
+    int in_all = 64;
+    int of_a_peer = 64;
+  };
+
+  explicit StreamRegistry(Limits limits, Clock* clock = Clock::Steady())
+      : limits_(limits), clock_(clock) {}
+
+  enum class Notice : std::uint8_t {
+    kGoAway,   // the server stops: answers go on until the end of the drain
+    kCallEnd,  // no hello has come, and it is late for one: end with Late()
+  };
+  // Must neither block nor come back here.
+  using Tell = std::function<void(Notice notice)>;
+
+  // A stream; it has gone when this is destroyed.
   class Registration {
    public:
     Registration(StreamRegistry* registry, std::uint64_t id) : registry_(registry), id_(id) {}
@@ -31,30 +52,47 @@ class StreamRegistry {
     Registration& operator=(Registration&&) = delete;
     ~Registration();
 
+    // The hello has come. Errors: RESOURCE_EXHAUSTED with a retry hint (too many streams).
+    absl::Status TakePlace();
+
    private:
     StreamRegistry* registry_;
     std::uint64_t id_;
   };
 
-  // `tell_going_away` is called at most once, on any thread, never after the registration's end.
-  // Errors: RESOURCE_EXHAUSTED with a retry hint (too many streams), UNAVAILABLE (draining).
-  absl::StatusOr<Registration> Add(std::function<void()> tell_going_away)
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  // A stream of `peer`, before its hello. `tell` is called on any thread, at most once with each
+  // notice, never after the registration's end. Errors: UNAVAILABLE (draining).
+  absl::StatusOr<Registration> Add(const std::string& peer, Tell tell) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Refuses new streams and tells the open ones.
+  // Why a stream without hello is to end now.
+  [[nodiscard]] absl::Status Late() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Refuses new streams, tells the open ones, and has those end that have not said hello.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
   // Waits until no stream is open, or `deadline`.
   void WaitUntilEmpty(Clock::TimePoint deadline) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void Remove(std::uint64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  struct Stream {
+    std::string peer;
+    Tell tell;
+    bool has_place = false;
+    bool is_ending = false;  // it was told to
+  };
 
-  const int max_streams_;
+  absl::Status TakePlace(std::uint64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Remove(std::uint64_t id) ABSL_LOCKS_EXCLUDED(mutex_);
+  void CallEnd(Stream* stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MakeRoomBeforeHello() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Limits limits_;
   Clock* const clock_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar removed_;
-  // How each open stream is told.
-  std::map<std::uint64_t, std::function<void()>> streams_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, Stream> streams_ ABSL_GUARDED_BY(mutex_);  // the oldest first
+  std::size_t before_hello_ ABSL_GUARDED_BY(mutex_) = 0;             // and not told to end
+  int placed_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::flat_hash_map<std::string, int> placed_of_peer_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
 };

@@ -46,8 +46,9 @@ absl::StatusOr<const StepResult*> StreamSession::Step(const StepRequest& request
   return begun.ok() ? Finish(request, is_cancelled) : begun;
 }
 
-absl::Status StreamSession::Begin(const StepRequest& request) {
+absl::Status StreamSession::Begin(const StepRequest& request, Clock::TimePoint end) {
   waits_ = false;
+  put_off_ = false;
   answering_ = false;
   repeated_ = request.step != 0 && request.step == result_.step;
   if (repeated_) {
@@ -62,18 +63,32 @@ absl::Status StreamSession::Begin(const StepRequest& request) {
   result_.rows.clear();
   result_.snapshots.clear();
   result_.waited_seconds = 0;
-  Apply(request);
-  waits_ = request.wait_ms > 0 && !compiling_.empty() &&
-           std::ranges::any_of(named_, [this](RowId id) { return IsCompiling(id); });
+  applied_ = {};
+  refusals_.clear();
+  refusal_bytes_ = 0;
+  named_.clear();
+  SettleAll();
+  StepTurn turn = StepTurn::Until(&grammars_->clock(), end);
+  put_off_ = !Apply(request, turn);
+  waits_ = !put_off_ && WaitsFor(request);
   return absl::OkStatus();
 }
 
-bool StreamSession::AnswerKnown(const StepRequest& request) {
+bool StreamSession::WaitsFor(const StepRequest& request) const {
+  return request.wait_ms > 0 && !compiling_.empty() &&
+         std::ranges::any_of(named_, [this](RowId id) { return IsCompiling(id); });
+}
+
+bool StreamSession::AnswerSome(const StepRequest& request, NewMasks new_masks,
+                               Clock::TimePoint end) {
   if (repeated_) {
     return true;
   }
   BeginAnswers(request);
-  return AnswerRows(NewMasks::kRefused);
+  StepTurn turn = StepTurn::Until(&grammars_->clock(), end);
+  const bool are_all = AnswerRows(new_masks, turn);
+  put_off_ = turn.IsOver();
+  return are_all;
 }
 
 absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& request,
@@ -81,13 +96,20 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
   if (repeated_) {
     return &result_;
   }
+  StepTurn turn = StepTurn::WhileWanted(&is_cancelled);
+  if (!Apply(request, turn)) {
+    return absl::CancelledError("the stream was cancelled");
+  }
+  waits_ = !answering_ && WaitsFor(request);
   if (absl::Status waited = Wait(request, is_cancelled); !waited.ok()) {
     return waited;
   }
   if (!answering_) {
     BeginAnswers(request);
   }
-  AnswerRows(NewMasks::kMade);
+  if (!AnswerRows(NewMasks::kMade, turn)) {
+    return absl::CancelledError("the stream was cancelled");
+  }
   EndAnswers(request);
   turns_.EndStep();
   open_rows_.Set(row_count());
@@ -121,24 +143,26 @@ absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
   return absl::OkStatus();
 }
 
-void StreamSession::Apply(const StepRequest& request) {
-  refusals_.clear();
-  refusal_bytes_ = 0;
-  named_.clear();
-  SettleAll();
-  for (const RowId id : request.closes) {
-    Close(id);
+bool StreamSession::Apply(const StepRequest& request, StepTurn& turn) {
+  const auto each = [&](const auto& items, std::size_t& done, const auto& units, const auto& act) {
+    while (done < items.size() && !turn.IsOver()) {
+      const auto& item = items[done++];
+      act(item);
+      turn.Spend(units(item));
+    }
+    return done == items.size();
+  };
+  const auto one = [](const auto&) { return 1; };
+  const auto tokens = [](const auto& row) { return 1 + std::ssize(row.tokens); };
+  if (!each(request.closes, applied_.closes, one, [this](RowId id) { Close(id); }) ||
+      !each(request.forks, applied_.forks, one, [this](const auto& fork) { Fork(fork); }) ||
+      !each(request.opens, applied_.opens, tokens, [this](const auto& open) { Open(open); })) {
+    return false;
   }
-  for (const RowToFork& fork : request.forks) {
-    Fork(fork);
+  if (!std::exchange(applied_.preloaded, true)) {
+    Preload(request.moves, &RowToMove::tokens);
   }
-  for (const RowToOpen& open : request.opens) {
-    Open(open);
-  }
-  Preload(request.moves, &RowToMove::tokens);
-  for (const RowToMove& move : request.moves) {
-    Move(move);
-  }
+  return each(request.moves, applied_.moves, tokens, [this](const auto& move) { Move(move); });
 }
 
 absl::Status StreamSession::Wait(const StepRequest& request,
@@ -176,11 +200,12 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
   result_.rows.reserve(named_.size() + refusals_.size());
 }
 
-bool StreamSession::AnswerRows(NewMasks new_masks) {
+bool StreamSession::AnswerRows(NewMasks new_masks, StepTurn& turn) {
   for (; answered_ < named_.size(); ++answered_) {
-    if (!AnswerRow(new_masks, named_[answered_])) {
+    if (turn.IsOver() || !AnswerRow(new_masks, named_[answered_])) {
       return false;
     }
+    turn.Spend(result_.rows.empty() ? 1 : std::ssize(result_.rows.back().positions) + 1);
   }
   return true;
 }

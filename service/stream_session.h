@@ -31,6 +31,7 @@
 #include "service/row_counts.h"
 #include "service/sequence.h"
 #include "service/session_turns.h"
+#include "service/step_turn.h"
 #include "service/stream_row.h"
 #include "service/stream_types.h"
 #include "service/tokenizer_store.h"
@@ -39,6 +40,8 @@ namespace maskd::service {
 
 class StreamSession {
  public:
+  static constexpr Clock::TimePoint kNoEnd = Clock::TimePoint::max();
+
   // Nothing is owned; `metrics` may be null. `forms` are those the client understands. The time is
   // that of the store's clock.
   StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars, StreamLimits limits,
@@ -47,17 +50,20 @@ class StreamSession {
   StreamSession(const StreamSession&) = delete;
   StreamSession& operator=(const StreamSession&) = delete;
 
-  // `is_cancelled` is asked while the step waits for compiles. The result lives until the next
-  // call.
+  // `is_cancelled` is asked while the step waits for compiles and between two rows. The result
+  // lives until the next call.
   absl::StatusOr<const StepResult*> Step(const StepRequest& request,
                                          const std::function<bool()>& is_cancelled);
 
-  // Step() in two halves: the first never waits, and waits() says whether the second will.
-  absl::Status Begin(const StepRequest& request);
+  // Step() in two halves: the first never waits, and waits() says whether the second will. Soon
+  // after `end` the first has put the rest off, and put_off() says so.
+  absl::Status Begin(const StepRequest& request, Clock::TimePoint end = kNoEnd);
   [[nodiscard]] bool waits() const { return waits_; }
-  // Between the two, unless it waits(): answers rows up to the first that has a mask to be made,
-  // which may take milliseconds. Whether these were all.
-  bool AnswerKnown(const StepRequest& request);
+  [[nodiscard]] bool put_off() const { return put_off_; }
+  // Between the two, unless it waits() or is put off: answers rows until `end`, or to the first
+  // that has a mask to be made where `new_masks` forbids it: that may take milliseconds. Whether
+  // these were all.
+  bool AnswerSome(const StepRequest& request, NewMasks new_masks, Clock::TimePoint end = kNoEnd);
   absl::StatusOr<const StepResult*> Finish(const StepRequest& request,
                                            const std::function<bool()>& is_cancelled);
 
@@ -69,11 +75,13 @@ class StreamSession {
 
  private:
   absl::Status CheckNumber(std::uint64_t step) const;
-  void Apply(const StepRequest& request);
+  // Goes on with the step where the last turn ended. Whether all of it is done.
+  bool Apply(const StepRequest& request, StepTurn& turn);
+  [[nodiscard]] bool WaitsFor(const StepRequest& request) const;
   absl::Status Wait(const StepRequest& request, const std::function<bool()>& is_cancelled);
   void BeginAnswers(const StepRequest& request);
-  // False where `new_masks` does not let it go on.
-  bool AnswerRows(NewMasks new_masks);
+  // False where `new_masks` does not let it go on, or the turn is over.
+  bool AnswerRows(NewMasks new_masks, StepTurn& turn);
   void EndAnswers(const StepRequest& request);
 
   void Close(RowId id);
@@ -121,6 +129,12 @@ class StreamSession {
   StepResult result_;      // of the last step
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;
+  bool put_off_ = false;
+  struct Applied {
+    std::size_t closes = 0, forks = 0, opens = 0, moves = 0;
+    bool preloaded = false;
+  };
+  Applied applied_;         // so many of the step's
   bool answering_ = false;  // answers of the step have begun
   SessionTurns turns_;
   std::optional<IdleRows::Registration> idle_;  // its function uses all of the above

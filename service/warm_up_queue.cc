@@ -57,8 +57,10 @@ void WarmUpQueue::LookAhead(std::shared_ptr<PlacesToLookAhead> places) {
     std::this_thread::sleep_until(begin);
     for (const RowPlace& place : all->places) {
       if (cancelled_ || all->over) return;
-      WarmUpFrom(*place.grammar, place.automaton.get(), place.state,
-                 {.masks = look_ahead_masks_, .wall_ms = kPlaceMs}, &all->over);
+      if (const std::shared_ptr<Automaton> automaton = place.automaton.lock()) {
+        WarmUpFrom(*place.grammar, automaton.get(), place.state,
+                   {.masks = look_ahead_masks_, .wall_ms = kPlaceMs}, &all->over);
+      }
       if (!all->over) ++all->finished;
     }
   });

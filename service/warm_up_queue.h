@@ -22,10 +22,12 @@
 
 namespace maskd::service {
 
-// Where a sequence stands.
+// Where a sequence stands. Its automaton is not owned: a stream that falls idle keeps none from
+// being freed.
 struct RowPlace {
   cache::GrammarPtr grammar;
-  std::shared_ptr<Automaton> automaton;  // of the grammar, and that of the state
+  std::weak_ptr<Automaton> automaton;  // of the grammar, and that of the state
+  std::uint64_t automaton_serial;
   TokenStepper::State state;
 };
 

@@ -302,7 +302,7 @@ TermId Automaton::EndOfName(TermId cell, std::uint32_t name, Work& work) {
   const Term& names = store_.term(store_.term(cell).a);
   const TermId end =
       objects_.Names(names.a, names.b, name, objects_.NameLength(names.a, name), work);
-  return objects_.EncodeNames(end, {Spelling::kJsonString});
+  return objects_.EncodeNames(end, {PartialChar::Unpack(store_.term(cell).b).spelling});
 }
 
 std::int64_t Automaton::mask_count() const {

@@ -263,7 +263,7 @@ std::optional<Closure> Search::Structural(TermId state) {
   const Reaction reaction = React(state);
   const Reaction tail = parts.tail != kEmptyTerm ? React(parts.tail) : Reaction();
   kept_ = reaction.alive;
-  if (partial.spelling == Spelling::kJsonString) kept_.reset('\\');
+  if (IsJsonString(partial.spelling)) kept_.reset('\\');
   for (int c = 0; c < kAscii; ++c) {
     if (tail.alive[c]) kept_.reset(c);
   }

@@ -379,6 +379,25 @@ bool DistinctArrays::MayRepeat(Id id) const {
   return HasCandidates(place) || (at_name && HasName(place, place.path, false));
 }
 
+void DistinctArrays::AddTakenRests(Id id, std::vector<std::string>* rests) const {
+  const Place& place = places_[id];
+  if (place.phase == Phase::kName) {
+    for (std::uint32_t at = place.last_leaf; at != kNone; at = leaves_[at].before) {
+      const absl::string_view path = leaves_[at].value.path;
+      if (!absl::StartsWith(path, place.path)) continue;
+      const absl::string_view rest = path.substr(place.path.size());
+      constexpr char kMarkers[] = {kMember, kElement};
+      rests->emplace_back(
+          rest.substr(0, rest.find_first_of(absl::string_view(kMarkers, sizeof(kMarkers)))));
+    }
+  } else if (place.phase == Phase::kString) {
+    (void)AnyCandidate(place, [&](std::uint32_t item) {
+      rests->push_back(FindLeaf(item, place.path)->value.substr(1 + place.text_bytes));
+      return false;
+    });
+  }
+}
+
 bool DistinctArrays::MayRepeatBehind(Id id, unsigned char byte) const {
   const Place& place = places_[id];
   if (!InString(id) || place.partial.phase != CharPhase::kStart || byte == '"' || byte == '\\') {

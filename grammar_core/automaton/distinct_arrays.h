@@ -45,6 +45,10 @@ class DistinctArrays {
   // Whether that is so behind `byte`, as far as one look tells: false is certain.
   [[nodiscard]] bool MayRepeatBehind(Id id, unsigned char byte) const;
 
+  // Adds what is left of each string that the one being written may become the equal of, decoded,
+  // and of each name of the object at hand that the one being written may become.
+  void AddTakenRests(Id id, std::vector<std::string>* rests) const;
+
   // Whether a string or name is being written.
   [[nodiscard]] bool InString(Id id) const {
     return places_[id].phase == Phase::kString || places_[id].phase == Phase::kName;

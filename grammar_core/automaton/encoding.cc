@@ -42,18 +42,26 @@ LowValue UnpackLow(std::uint32_t value) {
 }
 std::uint32_t PackLow(const LowValue& v) { return v.digits << 24 | v.high << 14 | v.low; }
 
-int HexDigit(unsigned char byte) {
+// The control characters that have no escape of two characters, and the characters that JSON has
+// escaped: what an escape of a serializer may be.
+constexpr CharRange kLongEscaped[] = {{0x00, 0x07}, {0x0B, 0x0B}, {0x0E, 0x1F}};
+constexpr CharRange kEscaped[] = {{0x00, 0x1F}, {'"', '"'}, {'\\', '\\'}};
+
+int HexDigit(const PartialChar& partial, unsigned char byte) {
   if (byte >= '0' && byte <= '9') return byte - '0';
-  const unsigned char lower = byte | 0x20;
+  const bool any_case = partial.spelling != Spelling::kCanonicalJson;
+  const unsigned char lower = any_case ? byte | 0x20 : byte;
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 // The character of a two-character escape, or nothing.
-std::optional<std::uint32_t> ShortEscape(unsigned char byte) {
+std::optional<std::uint32_t> ShortEscape(const PartialChar& partial, unsigned char byte) {
   switch (byte) {
+    case '/':
+      if (partial.spelling == Spelling::kCanonicalJson) return std::nullopt;
+      return byte;
     case '"':
     case '\\':
-    case '/':
       return byte;
     case 'b':
       return '\b';
@@ -104,24 +112,25 @@ CharStep StepUtf8(const PartialChar& partial, unsigned char byte) {
 
 CharStep StepEscape(const PartialChar& partial, unsigned char byte) {
   if (byte == 'u') return Partial(partial, CharPhase::kHex, PackHex({0, 0}));
-  const std::optional<std::uint32_t> character = ShortEscape(byte);
+  const std::optional<std::uint32_t> character = ShortEscape(partial, byte);
   return character.has_value() ? Character(*character) : CharStep{};
 }
 
 CharStep StepHex(const PartialChar& partial, unsigned char byte) {
-  const int digit = HexDigit(byte);
+  const int digit = HexDigit(partial, byte);
   if (digit < 0) return {};
   DigitsValue value = UnpackHex(partial.value);
   value.bits = value.bits << kHexBits | static_cast<std::uint32_t>(digit);
   value.digits += 1;
-  if (value.digits < kHexDigits) return Partial(partial, CharPhase::kHex, PackHex(value));
+  const CharStep next = Partial(partial, CharPhase::kHex, PackHex(value));
+  if (value.digits < kHexDigits || next.result == CharStep::Result::kRefused) return next;
   if (value.bits < kHighFirst || value.bits > kLowLast) return Character(value.bits);
   if (value.bits >= kLowFirst) return {};
   return Partial(partial, CharPhase::kLowBackslash, PackLow({0, value.bits & kHalfMask, 0}));
 }
 
 CharStep StepLowHex(const PartialChar& partial, unsigned char byte) {
-  const int digit = HexDigit(byte);
+  const int digit = HexDigit(partial, byte);
   if (digit < 0) return {};
   LowValue value = UnpackLow(partial.value);
   const auto bits = value.low << kHexBits | static_cast<std::uint32_t>(digit);
@@ -153,12 +162,16 @@ Completions Utf8Completions(std::uint32_t packed) {
   return out;
 }
 
-Completions HexCompletions(std::uint32_t packed) {
-  const DigitsValue value = UnpackHex(packed);
+Completions HexCompletions(const PartialChar& partial) {
+  const DigitsValue value = UnpackHex(partial.value);
   const int left = kHexDigits - static_cast<int>(value.digits);
   const CharRange all = {value.bits << (left * kHexBits),
                          ((value.bits + 1) << (left * kHexBits)) - 1};
   Completions out;
+  if (partial.spelling == Spelling::kCanonicalJson) {
+    for (const CharRange& range : kLongEscaped) AddWithin(range, all.lo, all.hi, &out);
+    return out;
+  }
   if (all.hi < kHighFirst || all.lo > kLowLast) {
     AddWithin(all, 0, kMaxCodePoint, &out);
     out.free_units = left;
@@ -225,11 +238,15 @@ Completions CompletionsOf(const PartialChar& partial) {
     case CharPhase::kUtf8:
       return Utf8Completions(partial.value);
     case CharPhase::kHex:
-      return HexCompletions(partial.value);
+      return HexCompletions(partial);
     case CharPhase::kStart:
     case CharPhase::kEscape: {
       Completions all;
-      all.ranges[all.count++] = {0, kMaxCodePoint};
+      if (partial.spelling == Spelling::kCanonicalJson && partial.phase == CharPhase::kEscape) {
+        for (const CharRange& range : kEscaped) all.ranges[all.count++] = range;
+      } else {
+        all.ranges[all.count++] = {0, kMaxCodePoint};
+      }
       return all;
     }
     default:

@@ -2,7 +2,8 @@
 // become.
 //
 // Source   UTF-8: RFC 3629. JSON strings: RFC 8259 section 7; a pair of escaped surrogates is one
-//          character, an escaped surrogate without its other half is refused.
+//          character, an escaped surrogate without its other half is refused. What
+//          serializers write of it (kCanonicalJson): ECMA-262, QuoteJSONString, but lone surrogates.
 // Threads  no state.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_ENCODING_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_ENCODING_H_

@@ -415,6 +415,9 @@ Hash128 GrammarFacts::HashObject(const ObjectSpec& spec) const {
   hash = Mix(hash, nodes_[spec.space_after_comma()].hash);
   hash = Mix(hash, spec.is_array);
   if (spec.is_block()) hash = Mix(hash, spec.indent);
+  if (spec.spelling != Spelling::kJsonString) {
+    hash = Mix(Mix(hash, 0), static_cast<std::uint64_t>(spec.spelling));
+  }
   hash = Mix(Mix(hash, spec.min_members), spec.max_members);
   for (const ObjectSpec::Member& member : spec.members) {
     hash = Mix(Mix(MixBytes(hash, member.name), member.required), member.bare);

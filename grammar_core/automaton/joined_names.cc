@@ -12,7 +12,8 @@ bool JoinedNames::Fits(const TextList& list) const {
   if (names_.empty() || list.texts.empty()) return true;
   const std::u32string_view known = names_.begin()->first;
   const std::u32string_view added = *list.texts.front();
-  return list.depth == depth_ && added.substr(0, depth_) == known.substr(0, depth_);
+  return list.depth == depth_ && list.spelling == spelling_ &&
+         added.substr(0, depth_) == known.substr(0, depth_);
 }
 
 JoinedNames::Name& JoinedNames::NameOf(const std::u32string* text) {
@@ -27,6 +28,7 @@ bool JoinedNames::Add(TermId cell, TermId tail) {
   work_->Spend(1 + static_cast<std::int64_t>(names.names.size()) / kNamesPerUnit);
   if (!Fits(names.list)) return false;
   depth_ = names.list.depth;
+  spelling_ = names.list.spelling;
   for (std::size_t i = 0; i < names.names.size(); ++i) {
     NameOf(names.list.texts[i]).of.emplace_back(named_.size(), names.names[i]);
   }
@@ -37,6 +39,7 @@ bool JoinedNames::Add(TermId cell, TermId tail) {
 bool JoinedNames::Add(OtherNames others) {
   if (!automaton_->store().IsAllText(others.any) || !Fits(others.declared)) return false;
   depth_ = others.declared.depth;
+  spelling_ = others.declared.spelling;
   for (const std::u32string* text : others.declared.texts) {
     NameOf(text).not_of.push_back(others_.size());
   }
@@ -45,7 +48,7 @@ bool JoinedNames::Add(OtherNames others) {
 }
 
 TextList JoinedNames::Texts() {
-  TextList list = {.depth = depth_};
+  TextList list = {.depth = depth_, .spelling = spelling_};
   by_text_.clear();
   for (const auto& [text, name] : names_) {
     list.texts.push_back(name.text);
@@ -69,7 +72,8 @@ TermId JoinedNames::EndOf(std::uint32_t text) {
 
 std::optional<OtherNames> JoinedNames::Others() {
   if (others_.empty()) return std::nullopt;
-  OtherNames all = {.any = others_.front().any, .declared = {.depth = depth_}};
+  OtherNames all = {.any = others_.front().any,
+                    .declared = {.depth = depth_, .spelling = spelling_}};
   std::vector<TermId> tails;
   for (const OtherNames& others : others_) tails.push_back(others.tail);
   all.tail = automaton_->Choice(std::move(tails));

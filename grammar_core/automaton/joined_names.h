@@ -70,7 +70,8 @@ class JoinedNames {
   Work* const work_;
   std::vector<Named> named_;
   std::vector<OtherNames> others_;
-  std::uint32_t depth_ = 0;  // characters of all names that are read
+  std::uint32_t depth_ = 0;                    // characters of all names that are read
+  Spelling spelling_ = Spelling::kJsonString;  // of all names
   std::map<std::u32string_view, Name> names_;
   std::vector<const Name*> by_text_;  // after Texts()
 };

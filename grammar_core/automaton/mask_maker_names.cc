@@ -56,7 +56,7 @@ std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
   if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return std::nullopt;
   const PartialChar partial = PartialChar::Unpack(cell.b);
   const Term& both = store.term(cell.a);
-  if (partial.phase != CharPhase::kStart || partial.spelling != Spelling::kJsonString ||
+  if (partial.phase != CharPhase::kStart || !IsJsonString(partial.spelling) ||
       both.kind != TermKind::kAnd || store.list(both.a).size() != 2) {
     return std::nullopt;
   }
@@ -70,7 +70,8 @@ std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
   }
   const Term& set = store.term(store.term(none).a);
   if (set.kind != TermKind::kTextSet) return std::nullopt;
-  OtherNames others = {.any = all, .declared = {.depth = set.d}, .tail = parts.tail};
+  OtherNames others = {
+      .any = all, .declared = {.depth = set.d, .spelling = partial.spelling}, .tail = parts.tail};
   work_->Spend(1 + (set.c - set.b) / kNamesPerUnit);
   for (std::uint32_t i = set.b; i < set.c; ++i) {
     others.declared.texts.push_back(&store.text_set(set.a)[i]);
@@ -89,7 +90,7 @@ bool MaskMaker::EndsByQuote(TermId tail) const {
 // declared name and then the quote. Long tokens are left to the caller.
 void MaskMaker::MakeByOtherNames(const OtherNames& names, MaskBuilder* mask) {
   MaskBuilder others(masks_);
-  MergeMaskOf(automaton_->Encoded(names.any, Spelling::kJsonString, names.tail), &others);
+  MergeMaskOf(automaton_->Encoded(names.any, names.declared.spelling, names.tail), &others);
   const TokenTrie& trie = masks_->index().trie();
   const std::int64_t visited = WalkTexts(
       trie, names.declared, [](std::size_t) {},
@@ -126,7 +127,7 @@ void MaskMaker::WalkOthers(const TokenTrie& trie, std::size_t parent, const Othe
   const TrieNode node = trie.nodes()[parent];
   Path path;
   path[node.depth] =
-      states_.Enter(automaton_->Encoded(names.any, Spelling::kJsonString, names.tail));
+      states_.Enter(automaton_->Encoded(names.any, names.declared.spelling, names.tail));
   WalkNodes(trie, parent + 1, parent + node.skip, &path, kAllNodes, [&](const TrieNode& next) {
     if (declared.empty() || !declared.contains(next.token)) allow(next);
   });

@@ -106,7 +106,7 @@ TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, Ob
 TermId ObjectTerms::Member(std::uint32_t object, std::uint32_t progress, Work& work) {
   std::vector<TermId> ways;
   if (const TermId names = Names(object, progress, 0, 0, work); names != kNothingTerm) {
-    ways.push_back(EncodeNames(names, {Spelling::kJsonString}));
+    ways.push_back(EncodeNames(names, {Spec(object).spelling}));
   }
   for (std::uint32_t i = 0; i < Spec(object).others.size(); ++i) {
     if (ShapeOf(object).progress.MayWriteOthers(progress, i, work)) {
@@ -137,7 +137,7 @@ TermId ObjectTerms::Begin(std::uint32_t object, std::uint32_t progress, ObjectPh
 
 TermId ObjectTerms::Others(std::uint32_t object, std::uint32_t progress, std::uint32_t index) {
   Shape& shape = ShapeOf(object);
-  const TermId name = store_->Encode(shape.other_names[index], {Spelling::kJsonString});
+  const TermId name = store_->Encode(shape.other_names[index], {Spec(object).spelling});
   const TermId rest = ValueAndRest(object, Spec(object).others[index].value,
                                    shape.progress.WriteOthers(progress, index));
   return store_->Cat(name, store_->Cat(store_->Byte('"'), rest));
@@ -248,6 +248,7 @@ ObjectTerms::NameTexts ObjectTerms::TextsOf(std::uint32_t object, std::uint32_t 
   const std::vector<std::u32string>& names = store_->text_set(shape.name_set);
   NameTexts texts;
   texts.list.depth = depth;
+  texts.list.spelling = Spec(object).spelling;
   const std::uint32_t end = RangeEnd(shape, first, depth);
   store_->AddEffort((end - first) * NameEffort(object));
   for (std::uint32_t i = first; i < end; ++i) {

@@ -194,6 +194,27 @@ RowMemory::State RowMemory::Take(State state, unsigned char byte, Work& work) {
   return work.ok() ? StateOf(std::move(next)) : kFailedTerm;
 }
 
+bool RowMemory::Completes(State state, absl::string_view text, Work& work) {
+  const Scratch scratch(this);
+  Ways ways = WaysOf(state);
+  for (const char byte : text) {
+    Ways next;
+    for (const Way& way : ways) StepWay(way, static_cast<unsigned char>(byte), &next, work);
+    if (next.empty() || !work.ok()) return false;
+    ways = std::move(next);
+  }
+  return std::ranges::any_of(ways, [&](const Way& way) { return automaton_->MayEnd(way.term); });
+}
+
+std::vector<std::string> RowMemory::TakenRests(State state) const {
+  std::vector<std::string> rests;
+  if (!IsOwn(state)) return rests;
+  for (const Way& way : At(state).ways) {
+    for (const DistinctArrays::Id array : way.arrays) arrays_.AddTakenRests(array, &rests);
+  }
+  return rests;
+}
+
 RowMemory::State RowMemory::Union(State state, TermId term) {
   if (term == kNothingTerm) return state;
   if (!IsOwn(state)) return state == kNothingTerm ? term : automaton_->Choice({state, term});
@@ -258,8 +279,7 @@ bool RowMemory::InString(State state) const {
   }
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(store.PartsOf(state).cell);
-  return cell.kind == TermKind::kEncode &&
-         PartialChar::Unpack(cell.b).spelling == Spelling::kJsonString;
+  return cell.kind == TermKind::kEncode && IsJsonString(PartialChar::Unpack(cell.b).spelling);
 }
 
 MaskRef RowMemory::Mask(State state, Work& work) {

@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -109,6 +110,10 @@ class RowMemory {
   [[nodiscard]] FirstClasses::Set FirstOf(State state, Work& work) const;
   [[nodiscard]] bool InString(State state) const;
   [[nodiscard]] Automaton& automaton() const { return *automaton_; }
+
+  // For RowStates: see there.
+  [[nodiscard]] bool Completes(State state, absl::string_view text, Work& work);
+  [[nodiscard]] std::vector<std::string> TakenRests(State state) const;
 
   // For DistinctSearch: the ways behind `byte` are added to `next`; whether one may repeat; its
   // key; the number that is being written there, empty where none is.

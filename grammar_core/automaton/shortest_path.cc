@@ -62,18 +62,30 @@ struct Frontier {
 class Search {
  public:
   // With a vocabulary it takes tokens that the grammar names, too.
-  Search(const RowStates& states, const Vocabulary* vocabulary, std::uint32_t most, Work* work)
+  // `texts` has cells that need no search.
+  Search(const RowStates& states, const Vocabulary* vocabulary, std::uint32_t most, Work* work,
+         const ShortestTexts* texts = nullptr)
       : scratch_(states),
         states_(states),
         vocabulary_(vocabulary),
         measure_(states.measure()),
         most_(most),
-        work_(work) {}
+        work_(work),
+        texts_(texts) {}
 
   // Whether there is a completion; none is known if `work` failed.
   bool Run(State start) {
     way_ = WayFrom(start);
     return work_->ok() && way_.size != kNoEnd;
+  }
+
+  // The shortest text of a cell; nothing where it is longer than `most`, or `work` failed.
+  std::optional<std::string> TextOf(State cell) {
+    if (std::optional<Way> text = WayOfText(cell); text.has_value()) {
+      return text->size <= most_ ? std::optional(std::move(text->bytes)) : std::nullopt;
+    }
+    if (!Run(cell) || way_.size > most_) return std::nullopt;
+    return Path();
   }
 
   // After Run(): the completion's size, and itself.
@@ -134,6 +146,11 @@ class Search {
     }
     if (depth_ == kMaxDepth || !ways_.try_emplace(cell, std::nullopt).second) {
       return {states_.MinBytes(cell), false};
+    }
+    if (texts_ != nullptr && texts_->Knows(cell)) {
+      const std::string* const text = texts_->Known(cell);
+      ways_[cell] = text == nullptr ? Way{} : Way{SizeOf(measure_, *text), *text};
+      return {ways_[cell]->size, true};
     }
     ++depth_;
     std::optional<Way> text = WayOfText(cell);
@@ -259,6 +276,7 @@ class Search {
   const Measure measure_;
   const std::uint32_t most_;
   Work* work_;
+  const ShortestTexts* const texts_;
   Way way_;
   int depth_ = 0;
   // By cell; nothing for one that is being searched from.
@@ -266,6 +284,30 @@ class Search {
 };
 
 }  // namespace
+
+const std::string* ShortestTexts::Known(TermId cell) const {
+  const auto known = texts_.find(cell);
+  return known == texts_.end() ? nullptr : known->second.get();
+}
+
+const std::string* ShortestTexts::Of(const RowStates& states, TermId cell, Work& work) {
+  if (Knows(cell)) return Known(cell);
+  constexpr std::int64_t kBytesAnEntry = 96;
+  std::unique_ptr<const std::string> text;
+  {
+    Search search(states, nullptr, kMaxBytes, &work, this);
+    std::optional<std::string> found = search.TextOf(cell);
+    if (!work.ok()) return nullptr;
+    if (found.has_value()) text = std::make_unique<const std::string>(*std::move(found));
+  }
+  held_bytes_ += kBytesAnEntry + (text == nullptr ? 0 : static_cast<std::int64_t>(text->size()));
+  return (texts_[cell] = std::move(text)).get();
+}
+
+void ShortestTexts::Forget() {
+  texts_.clear();
+  held_bytes_ = 0;
+}
 
 absl::StatusOr<std::string> ShortestCompletion(const RowStates& states, RowStates::State state,
                                                int max_bytes, Work& work) {

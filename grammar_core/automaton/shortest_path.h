@@ -11,8 +11,10 @@
 #define MASKD_GRAMMAR_CORE_AUTOMATON_SHORTEST_PATH_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 
 #include "grammar_core/automaton/row_states.h"
@@ -29,6 +31,31 @@ absl::StatusOr<std::uint32_t> SmallestCompletion(const RowStates& states,
                                                  const Vocabulary& vocabulary,
                                                  RowStates::State state, std::uint32_t most,
                                                  Work& work);
+
+// Shortest texts of cells of one automaton, each searched for once: a state's shortest text is those
+// of its cells, one after the other. One thread at a time.
+class ShortestTexts {
+ public:
+  // The shortest text of the cell `cell`, which is no own state; null where none is known of
+  // kMaxBytes at most, or `work` failed. Void after the next call.
+  const std::string* Of(const RowStates& states, TermId cell, Work& work);
+
+  // The same without a search: whether it is known, and then what.
+  [[nodiscard]] bool Knows(TermId cell) const { return texts_.contains(cell); }
+  [[nodiscard]] const std::string* Known(TermId cell) const;
+
+  // Roughly.
+  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
+  void Forget();
+
+  // Longer texts have more tokens than are ever counted.
+  static constexpr int kMaxBytes = 4096;
+
+ private:
+  // None: there is none so short.
+  absl::flat_hash_map<TermId, std::unique_ptr<const std::string>> texts_;
+  std::int64_t held_bytes_ = 0;
+};
 
 }  // namespace maskd
 

@@ -148,11 +148,11 @@ struct PartialChar {
   std::uint32_t value = 0;  // below 2^27
 
   [[nodiscard]] std::uint32_t Pack() const {
-    return static_cast<std::uint32_t>(spelling) << 31 | static_cast<std::uint32_t>(phase) << 27 |
+    return static_cast<std::uint32_t>(spelling) << 30 | static_cast<std::uint32_t>(phase) << 27 |
            value;
   }
   static PartialChar Unpack(std::uint32_t packed) {
-    return {static_cast<Spelling>(packed >> 31), static_cast<CharPhase>((packed >> 27) & 0xF),
+    return {static_cast<Spelling>(packed >> 30), static_cast<CharPhase>((packed >> 27) & 0x7),
             packed & 0x7FFFFFF};
   }
 };

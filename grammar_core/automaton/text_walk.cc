@@ -16,7 +16,7 @@ struct Cursor {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   std::uint32_t depth = 0;
-  PartialChar partial = {Spelling::kJsonString};
+  PartialChar partial;
   std::bitset<kAsciiEnd> next = {};  // the characters that may come next
 };
 
@@ -25,7 +25,7 @@ class TextCursors {
   explicit TextCursors(const TextList& list) : list_(list) {}
 
   [[nodiscard]] Cursor Start() const {
-    Cursor start;
+    Cursor start = {.partial = {list_.spelling}};
     start.end = static_cast<std::uint32_t>(list_.texts.size());
     start.depth = list_.depth;
     FindNext(&start);
@@ -74,7 +74,7 @@ class TextCursors {
     while (list_.texts[begin]->size() == at.depth || At(begin, at.depth) < character) ++begin;
     std::uint32_t end = begin;
     while (end < at.end && At(end, at.depth) == character) ++end;
-    *next = {.begin = begin, .end = end, .depth = at.depth + 1};
+    *next = {.begin = begin, .end = end, .depth = at.depth + 1, .partial = {list_.spelling}};
     FindNext(next);
     return true;
   }

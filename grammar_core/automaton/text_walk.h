@@ -1,5 +1,5 @@
 // A walk of the token trie along a sorted list of texts as the inside of a JSON string spells them,
-// raw or escaped. It makes no terms, so a property name that a grammar meets for the first time
+// raw or escaped as their spelling has it. It makes no terms, so a property name that a grammar meets for the first time
 // costs a few comparisons a trie node.
 //
 // Threads  no state.
@@ -13,6 +13,7 @@
 
 #include "absl/functional/function_ref.h"
 
+#include "grammar_core/ir/grammar_ir.h"
 #include "grammar_core/mask/token_trie.h"
 
 namespace maskd {
@@ -21,6 +22,7 @@ namespace maskd {
 struct TextList {
   std::vector<const std::u32string*> texts = {};
   std::uint32_t depth = 0;
+  Spelling spelling = Spelling::kJsonString;  // or kCanonicalJson
 
   // Whether all that follows the first `depth` characters is ASCII: a walk requires it.
   [[nodiscard]] bool IsAscii() const;

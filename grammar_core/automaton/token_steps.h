@@ -17,11 +17,11 @@ namespace maskd {
 // Calls arrive(id, next) for each token that leads from `state` somewhere, until it returns true;
 // whether it did. Tokens are left out that begin with a node of the trie for which enter(next,
 // node), `next` being the state behind it, is false; a node comes behind the one above it.
+// `trie` has some of the tokens of `index`, or all; those too long for a trie are always visited.
 template <typename Enter, typename Arrive>
-bool VisitTokenSteps(const TokenIndex& index, const RowStates& states, RowStates::State state,
-                     Work& work, Enter enter, Arrive arrive) {
+bool VisitTokenSteps(const TokenIndex& index, const TokenTrie& trie, const RowStates& states,
+                     RowStates::State state, Work& work, Enter enter, Arrive arrive) {
   constexpr std::int64_t kNodesPerUnit = 64;  // of work, as in mask_maker.cc
-  const TokenTrie& trie = index.trie();
   const std::span<const TrieNode> nodes = trie.nodes();
   std::array<RowStates::State, TokenTrie::kMaxDepth + 1> path;
   path[0] = state;
@@ -44,7 +44,7 @@ bool VisitTokenSteps(const TokenIndex& index, const RowStates& states, RowStates
     path[node.depth] = next;
     ++i;
   }
-  for (const TokenId id : trie.long_tokens()) {
+  for (const TokenId id : index.trie().long_tokens()) {
     std::size_t taken = 0;
     const absl::string_view bytes = index.vocabulary().TokenBytes(id);
     const RowStates::State next = states.StepText(state, bytes, &taken, work);
@@ -52,6 +52,11 @@ bool VisitTokenSteps(const TokenIndex& index, const RowStates& states, RowStates
     if (taken == bytes.size() && arrive(id, next)) return true;
   }
   return false;
+}
+template <typename Enter, typename Arrive>
+bool VisitTokenSteps(const TokenIndex& index, const RowStates& states, RowStates::State state,
+                     Work& work, Enter enter, Arrive arrive) {
+  return VisitTokenSteps(index, index.trie(), states, state, work, enter, arrive);
 }
 
 }  // namespace maskd

@@ -35,7 +35,8 @@ std::string OptionsText(const GrammarOptions& options) {
       static_cast<int>(options.additional_properties), ",", options.max_number_digits, ",",
       static_cast<int>(options.formats), SeparatorText(options.item_separator),
       SeparatorText(options.key_separator), NumberText("tokens", options.max_tokens),
-      NumberText("characters", options.max_characters), NumberText("indent", options.indent));
+      NumberText("characters", options.max_characters), NumberText("indent", options.indent),
+      options.spelling == JsonSpelling::kCanonical ? ",canonical" : "");
 }
 
 }  // namespace

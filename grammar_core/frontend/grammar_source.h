@@ -22,6 +22,13 @@ enum class PropertyOrder {
   kAny,       // any order, each declared name at most once
 };
 
+enum class JsonSpelling {
+  kAny,  // every spelling that JSON has: any escape, fraction and exponent
+  // As a serializer writes it: escapes only where JSON asks for one, integers in digits, numbers
+  // without needless zeros, exponents only of what is very large or small. Every value has one.
+  kCanonical,
+};
+
 enum class Strictness {
   kRefuse,  // a keyword that is not supported is an error
   kRelax,   // it is dropped and reported as a warning
@@ -46,6 +53,8 @@ struct GrammarOptions {
   std::optional<std::string> item_separator = std::nullopt;
   std::optional<std::string> key_separator = std::nullopt;
   PropertyOrder property_order = PropertyOrder::kDeclared;
+  // How strings, names and numbers of JSON are written.
+  JsonSpelling spelling = JsonSpelling::kAny;
   Strictness strictness = Strictness::kRefuse;
   // What an object schema without additionalProperties allows: the standard's default is true.
   bool additional_properties = true;

@@ -73,7 +73,12 @@ enum class IrKind : std::uint8_t {
 enum class Spelling : std::uint8_t {
   kUtf8,        // UTF-8
   kJsonString,  // inside of a JSON string: UTF-8 or any escape of RFC 8259, quotes not included
+  // The same as a serializer writes it: escapes only where JSON asks for one, \" \\ \b \f \n \r \t
+  // and, for the other control characters, \u00 with lower-case digits.
+  kCanonicalJson,
 };
+inline constexpr int kSpellings = 3;
+constexpr bool IsJsonString(Spelling spelling) { return spelling != Spelling::kUtf8; }
 
 // A JSON object: '{' members '}' with `space` between the tokens. Or a JSON array of distinct
 // items, which is an object of names without values: '[' items ']'. There a member is an item, the
@@ -126,6 +131,8 @@ struct ObjectSpec {
   // Unless kOneLine: each member is on a line of its own, as in a Block of so many spaces a level,
   // and no `space` stands anywhere. '{' and '}' of no member stand side by side.
   std::uint32_t indent = kOneLine;
+  // That of all names, kJsonString or kCanonicalJson.
+  Spelling spelling = Spelling::kJsonString;
 
   static constexpr std::uint32_t kOneLine = std::numeric_limits<std::uint32_t>::max();
   [[nodiscard]] bool is_block() const { return indent != kOneLine; }

@@ -21,7 +21,7 @@ struct IrBuilder::AltParts {
   std::vector<CharRange> chars;
   std::vector<std::u32string> texts;
   // What stands below Encode nodes, by spelling.
-  std::vector<NodeId> encoded[2];
+  std::vector<NodeId> encoded[kSpellings];
 };
 
 const CharSet* IrBuilder::AsCharSet(NodeId node) const {
@@ -186,7 +186,8 @@ NodeId IrBuilder::Alt(std::vector<NodeId> nodes) {
     parts.has_empty |= PowerOf(node).counts == Counts{0, 1};
     for (const NodeId way : Alternatives(node)) SortOut(way, &parts);
   }
-  for (const Spelling spelling : {Spelling::kUtf8, Spelling::kJsonString}) {
+  for (const Spelling spelling :
+       {Spelling::kUtf8, Spelling::kJsonString, Spelling::kCanonicalJson}) {
     std::vector<NodeId>& encoded = parts.encoded[static_cast<int>(spelling)];
     if (!encoded.empty()) parts.others.push_back(Encode(spelling, Alt(std::move(encoded))));
   }

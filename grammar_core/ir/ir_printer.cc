@@ -61,6 +61,18 @@ std::string ByteClass(const ByteBits& bytes) {
   return Class(ranges);
 }
 
+const char* SpellingName(Spelling spelling) {
+  switch (spelling) {
+    case Spelling::kUtf8:
+      return "utf8";
+    case Spelling::kJsonString:
+      return "json";
+    case Spelling::kCanonicalJson:
+      return "canonical_json";
+  }
+  return "";
+}
+
 std::string TextList(const std::vector<std::u32string>& texts) {
   std::vector<std::string> listed;
   for (std::size_t i = 0; i < texts.size() && i < kMaxListed; ++i) {
@@ -192,6 +204,9 @@ class Printer {
     behind("colon", spec.space_after_colon());
     behind("comma", spec.space_after_comma());
     if (spec.is_block()) absl::StrAppend(&out, ", lines of ", spec.indent);
+    if (spec.spelling != Spelling::kJsonString) {
+      absl::StrAppend(&out, ", names ", SpellingName(spec.spelling));
+    }
     return absl::StrCat(out, "}");
   }
 
@@ -226,8 +241,7 @@ class Printer {
       case IrKind::kNot:
         return absl::StrCat("!", Use(Children(n)[0]));
       case IrKind::kEncode:
-        return absl::StrCat(n.spelling == Spelling::kUtf8 ? "utf8<" : "json<", Use(Children(n)[0]),
-                            ">");
+        return absl::StrCat(SpellingName(n.spelling), "<", Use(Children(n)[0]), ">");
       case IrKind::kCall:
         return RuleName(n.a);
       case IrKind::kObject:

@@ -3,6 +3,7 @@
 // the words that differ is then a fraction of all words, and soon copied.
 #include "grammar_core/mask/token_mask.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -11,8 +12,10 @@
 namespace maskd {
 namespace {
 
-// A list of differences is kept if it has no more than one word in so many.
-constexpr std::size_t kWordsADifference = 16;
+// A list of differences is kept if it has no more than one word in so many. Masks of a grammar's
+// strings are copied at most steps: beside a copy of all words the list must not count.
+constexpr std::size_t kWordsADifference = 8;
+constexpr std::size_t kWordsADifferenceFromMask = 64;
 // Shorter lists are not worth a search for a shorter one.
 constexpr std::size_t kFewDifferences = 16;
 // Masks of `like` that are looked at.
@@ -186,6 +189,7 @@ void TokenMask::MakeCompact(std::span<const MaskRef> like, std::span<const MaskR
     }
   };
   for (const std::int32_t fill : {0, -1}) attempt({0, words_.size(), nullptr, fill}, nullptr);
+  most = std::min(most, word_count() / kWordsADifferenceFromMask);
   attempt_all(like.first(std::min(like.size(), kMaxLike)));
   if (!compact()) attempt_all(others);
   stored_.differences.shrink_to_fit();

@@ -1,164 +1,131 @@
 #include "grammar_core/matcher/closing.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
-#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/fewest_tokens.h"
+#include "grammar_core/matcher/closing_own.h"
 
 namespace maskd {
 namespace {
 
-constexpr int kNever = std::numeric_limits<int>::max();
+// Work for the levels of a state, and for the search where they leave nothing: some milliseconds.
+// Not a time: a row's masks are the same wherever it is replayed.
+constexpr std::int64_t kLevelsWork = 20'000;
+constexpr std::int64_t kSearchWork = 5'000;
+// More tokens are not searched from one by one.
+constexpr int kMaxSearched = 512;
 
-// Bytes of a completion that is looked at: longer ones have more tokens than are ever left here.
-constexpr int kMaxBytes = 4096;
-
-// Work for the shortest texts behind one state, and as much for the search for the fewest tokens,
-// some 20 ms; what is not looked at then counts as too long. Not a time: a row's masks are the same
-// wherever it is replayed.
-constexpr std::int64_t kWalkWork = 100'000;
-
-Budget WalkBudget() {
+Budget ClosingBudget(std::int64_t work) {
   Budget::Bounds bounds;
-  bounds.work = kWalkWork;
+  bounds.work = work;
   bounds.work_name = "closing_work";
   return Budget(bounds);
 }
 
+void KeepStops(const TokenStepper& stepper, TokenStepper::State state, const TokenMask& mask,
+               TokenMask* fitting) {
+  if (!stepper.MayEnd(state)) return;
+  for (const TokenId id : stepper.stop_ids()) {
+    if (mask.Allows(id)) fitting->Allow(id);
+  }
+}
+
+// A mask that is not stored is made for the call, and so is what is left of it.
+MaskRef Stored(const TokenStepper& stepper, const MaskRef& mask, TokenMask narrowed) {
+  if (mask->serial() == 0) return std::make_shared<const TokenMask>(std::move(narrowed));
+  return stepper.grammar().tokenizer().masks().Intern(std::move(narrowed), {&mask, 1});
+}
+
 }  // namespace
 
-// One look at what the tokens of a mask lead to.
-class ClosingMasks::Look {
- public:
-  Look(ClosingMasks* closing, const TokenStepper& stepper, int rest)
-      : closing_(*closing),
-        stepper_(stepper),
-        rest_(rest),
-        step_budget_(StepBudget(stepper.grammar().limits())),
-        search_budget_(WalkBudget()),
-        few_budget_(WalkBudget()),
-        step_work_(step_budget_),
-        few_work_(few_budget_),
-        search_work_(search_budget_) {}
-
-  // `mask`, of `state`, less what does not fit. What the shortest texts leave room for is enough as
-  // a rule; only where that is nothing are the fewest tokens searched for.
-  TokenMask Fitting(State state, const TokenMask& mask) {
-    const auto groups = closing_.groups_.Of(stepper_, state, step_work_);
-    if (!step_work_.ok()) most_ = kNever;
-    TokenMask fitting = Fitting(*groups, state, mask);
-    if (!fitting.empty()) return fitting;
-    searching_ = true;
-    return Fitting(*groups, state, mask);
-  }
-
-  // Tokens that complete the text after the worst of them.
-  [[nodiscard]] int most() const { return most_; }
-
- private:
-  // Most tokens of a mask may be one group: it is kept, or left out, as a whole.
-  TokenMask Fitting(const StepGroupList& groups, State state, const TokenMask& mask) {
-    std::vector<const StepGroup*> kept;
-    std::vector<const StepGroup*> refused;
-    for (const StepGroup& group : groups) {
-      (Fits(group.next) ? kept : refused).push_back(&group);
-    }
-    if (refused.empty()) return mask;
-    const auto is_large = [](const StepGroup* group) { return group->mask.has_value(); };
-    TokenMask fitting(mask.vocab_size());
-    if (std::ranges::any_of(kept, is_large)) {
-      fitting = mask;
-      for (const StepGroup* group : refused) {
-        group->Visit([&](TokenId id) { fitting.Forbid(id); });
-      }
-    }
-    const auto keep = [&](TokenId id) {
-      if (mask.Allows(id)) fitting.Allow(id);
-    };
-    for (const StepGroup* group : kept) {
-      if (!is_large(group) || stepper_.states().names_tokens()) group->Visit(keep);
-    }
-    if (stepper_.MayEnd(state)) std::ranges::for_each(stepper_.stop_ids(), keep);
-    return fitting;
-  }
-
-  bool Fits(State state) {
-    if (rest_ < 0 || LeastTokens(search_, state) > rest_) {
-      most_ = kNever;
-      return false;
-    }
-    if (HasRoom(state)) return true;
-    const int few = closing_.FewTokens(stepper_, state, few_work_);
-    most_ = std::max(most_, few);
-    if (few <= rest_) return true;
-    if (!searching_ || !search_work_.ok()) return false;
-    return FewestTokens(search_, state, rest_, search_work_).ok();
-  }
-
-  // Whether so much room is left that the shortest text need not be looked at: the bytes known to
-  // be needed are a lower bound, and a token takes one at least.
-  bool HasRoom(State state) {
-    const std::int64_t bytes =
-        search_.states->measure() == Measure::kCharacters ? kMostUtf8Bytes : 1;
-    const std::int64_t needed = 2 * bytes * search_.states->MinBytes(state) + kSpareTokens;
-    if (needed > rest_) return false;
-    most_ = std::max(most_, static_cast<int>(needed));
-    return true;
-  }
-
-  static constexpr int kSpareTokens = 32;
-  static constexpr int kMostUtf8Bytes = 4;  // of a character
-
-  ClosingMasks& closing_;
-  const TokenStepper& stepper_;
-  const TokenSearch search_ = stepper_.search();
-  const int rest_;  // tokens after the one that is looked at, before the end
-  Budget step_budget_;
-  Budget search_budget_;
-  Budget few_budget_;
-  Work step_work_;
-  Work few_work_;
-  Work search_work_;
-  bool searching_ = false;
-  int most_ = 0;
-};
-
-MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, TokenStepper::State state,
-                             const MaskRef& mask, int tokens_left, bool is_part) {
+MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const MaskRef& mask,
+                             int tokens_left) {
   if (tokens_left > kFrom) return mask;
-  SetAutomaton(stepper);
-  const RowStates::Scratch scratch(stepper.states());
+  const RowStates& states = stepper.states();
+  const RowStates::Scratch scratch(states);
   const int rest = tokens_left - 2;
-  if (const auto most = most_.find(state); most != most_.end() && most->second <= rest) return mask;
-  Look look(this, stepper, rest);
-  const TokenMask plain = *mask;  // asked for many tokens
-  TokenMask fitting = look.Fitting(state, plain);
-  if (most_.size() >= kMaxStates) most_.clear();
-  if (!is_part && !RowStates::IsOwn(state)) most_[state] = look.most();
+  Budget budget = ClosingBudget(kLevelsWork);
+  Work work(budget);
+  const auto levels = levels_.Of(stepper, states.Shared(state), &endings_, work);
+  if (!work.ok()) {
+    TokenMask found = Searched(stepper, state, TokenMask(*mask), rest);
+    return found.empty() ? mask : Stored(stepper, mask, std::move(found));
+  }
+  if (RowStates::IsOwn(state)) return NarrowOwn(stepper, state, mask, *levels, rest);
+  if (levels->most() <= rest) return mask;
+  return NarrowShared(stepper, state, mask, *levels, rest);
+}
+
+MaskRef ClosingMasks::NarrowShared(const TokenStepper& stepper, State state, const MaskRef& mask,
+                                   const ClosingLevelList& list, int rest) {
+  const auto fits = [&](const ClosingLevel& level) { return level.few <= rest; };
+  const auto levels = static_cast<std::size_t>(std::ranges::partition_point(list.levels, fits) -
+                                               list.levels.begin());
+  if (mask->serial() == 0) return MakeShared(stepper, state, mask, list, levels, rest);
+  const Cut cut = levels > 0
+                      ? Cut{mask->serial(), list.number, levels, kNothingTerm}
+                      : Cut{mask->serial(), list.number, static_cast<std::size_t>(rest + 1), state};
+  if (const auto known = known_.find(cut); known != known_.end()) {
+    if (MaskRef narrowed = known->second.lock(); narrowed != nullptr) return narrowed;
+  }
+  MaskRef narrowed = MakeShared(stepper, state, mask, list, levels, rest);
+  if (known_.size() >= kMaxKnown) known_.clear();
+  known_[cut] = narrowed;
+  return narrowed;
+}
+
+MaskRef ClosingMasks::MakeShared(const TokenStepper& stepper, State state, const MaskRef& mask,
+                                 const ClosingLevelList& list, std::size_t fitting_levels,
+                                 int rest) {
+  const TokenMask plain = *mask;
+  TokenMask fitting(plain.vocab_size());
+  if (fitting_levels > 0) {
+    fitting = plain;
+    for (std::size_t i = fitting_levels; i < list.levels.size(); ++i) {
+      list.levels[i].TakeFrom(&fitting);
+    }
+  }
+  KeepStops(stepper, state, plain, &fitting);
+  if (fitting.empty()) fitting = Searched(stepper, state, plain, rest);
   if (fitting.empty() || fitting == plain) return mask;
-  return std::make_shared<const TokenMask>(std::move(fitting));
+  return Stored(stepper, mask, std::move(fitting));
 }
 
-void ClosingMasks::SetAutomaton(const TokenStepper& stepper) {
-  if (automaton_ == stepper.automaton_serial()) return;
-  automaton_ = stepper.automaton_serial();
-  few_.clear();
-  most_.clear();
+MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const MaskRef& mask,
+                                const ClosingLevelList& list, int rest) {
+  if (IsFarFromEnd(list.most(), rest)) return mask;
+  const TokenMask plain = *mask;
+  TokenMask fitting = OwnClosing(&stepper, &endings_, state, plain, rest).Fitting(list);
+  KeepStops(stepper, state, plain, &fitting);
+  if (fitting.empty()) fitting = Searched(stepper, state, plain, rest);
+  if (fitting.empty() || fitting == plain) return mask;
+  return Stored(stepper, mask, std::move(fitting));
 }
 
-int ClosingMasks::FewTokens(const TokenStepper& stepper, State state, Work& work) {
-  if (const auto known = few_.find(state); known != few_.end()) return known->second;
-  if (!work.ok()) return kNever;
-  const auto tokens = maskd::FewTokens(stepper.search(), state, kMaxBytes, work);
-  if (!work.ok()) return kNever;
-  const int few = tokens.ok() ? static_cast<int>(tokens->size()) : kNever;
-  if (RowStates::IsOwn(state)) return few;  // another row's may have its number
-  if (few_.size() >= kMaxStates) few_.clear();
-  return few_[state] = few;
+// First the fewest tokens of all; where few tokens may be taken, each by itself.
+TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const TokenMask& mask,
+                                 int rest) {
+  TokenMask found(mask.vocab_size());
+  KeepStops(stepper, state, mask, &found);
+  if (rest < 0) return found;
+  Budget budget = ClosingBudget(kSearchWork);
+  Work work(budget);
+  const TokenSearch search = stepper.search();
+  const auto tokens = FewestTokens(search, state, rest + 1, work);
+  if (!tokens.ok() || tokens->empty()) return found;
+  if (mask.Allows(tokens->front())) found.Allow(tokens->front());
+  if (mask.CountAllowed() > kMaxSearched) return found;
+  mask.VisitAllowed([&](TokenId id) {
+    if (!work.ok()) return;
+    const TokenStepper::Step step = stepper.Take(state, id, work);
+    if (step.outcome != TokenStepper::Outcome::kMoved) return;
+    if (FewestTokens(search, step.next, rest, work).ok()) found.Allow(id);
+  });
+  return found;
 }
 
 }  // namespace maskd

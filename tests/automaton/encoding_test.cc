@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 #include "grammar_core/base/utf8.h"
 
@@ -48,6 +49,27 @@ std::string Escaped(std::uint32_t c) {
   if (c < 0x10000) return absl::StrFormat("\\u%04x", c);
   const std::uint32_t v = c - 0x10000;
   return absl::StrFormat("\\u%04X\\u%04x", 0xD800 + (v >> 10), 0xDC00 + (v & 0x3FF));
+}
+
+// What nlohmann::json writes, and nothing else.
+TEST(EncodingTest, EveryCharacterAsASerializerWritesIt) {
+  for (std::uint32_t c = 0; c <= kMaxCodePoint; ++c) {
+    if (IsSurrogate(c)) continue;
+    std::string bytes;
+    AppendUtf8(c, &bytes);
+    const std::string quoted = nlohmann::json(bytes).dump();
+    const std::string written = quoted.substr(1, quoted.size() - 2);
+    ASSERT_EQ(Spells(Spelling::kCanonicalJson, written), static_cast<int>(c)) << written;
+    for (const std::string& other : {bytes, Escaped(c), "\\" + bytes}) {
+      if (other == written) continue;
+      ASSERT_NE(Spells(Spelling::kCanonicalJson, other), static_cast<int>(c)) << other;
+    }
+  }
+  for (const char* const other :
+       {"\\u000A", "\\u000a", "\\u001F", "\\/", "\\u0022", "\\uD83D\\ude00"}) {
+    EXPECT_EQ(Spells(Spelling::kCanonicalJson, other), kNone) << other;
+  }
+  EXPECT_EQ(Spells(Spelling::kCanonicalJson, "\\u001f"), 0x1F);
 }
 
 TEST(EncodingTest, EveryCharacterInUtf8) {

@@ -187,6 +187,9 @@ TEST(ServerTest, AStreamTooManyIsRefusedWithAHint) {
   TestStream first(running.channel());
   first.Greet();
   TestStream second(running.channel());
+  v1::DecodeRequest hello;
+  hello.mutable_hello()->set_logits_width(257);
+  EXPECT_TRUE(second.Send(hello));
   EXPECT_EQ(second.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(first.Finish().ok());
   running.ExpectServes();

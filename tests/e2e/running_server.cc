@@ -5,12 +5,16 @@
 #include <deque>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "grammar_core/base/mutex.h"
@@ -190,13 +194,35 @@ RunningServer::~RunningServer() {
   unlink(socket_.c_str());
 }
 
-void RunningServer::ExpectServes() const {
-  TestStream stream(channel_);
+void RunningServer::ExpectServes() const { service::ExpectServes(channel_); }
+
+void ExpectServes(const std::shared_ptr<grpc::Channel>& channel) {
+  TestStream stream(channel);
   EXPECT_EQ(stream.Greet().mask_words(), 9U);
   const v1::StepReply reply = stream.Run(OpeningStep(OpenOf(1, "choice", R"(["yes","no"])")));
   ASSERT_EQ(reply.rows_size(), 1) << reply.ShortDebugString();
   EXPECT_EQ(reply.rows(0).state(), v1::ROW_STATE_ACTIVE) << reply.ShortDebugString();
   EXPECT_TRUE(stream.Finish().ok());
+}
+
+std::string Scrape(int port) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  const std::string get = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  EXPECT_GT(send(fd, get.data(), get.size(), 0), 0);
+  std::string answer;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = recv(fd, buffer, sizeof(buffer), 0)) > 0;) {
+    answer.append(buffer, static_cast<std::size_t>(n));
+  }
+  close(fd);
+  EXPECT_TRUE(absl::StrContains(answer, "200 OK")) << answer;
+  const std::vector<std::string> parts = absl::StrSplit(answer, absl::MaxSplits("\r\n\r\n", 1));
+  return parts.back();
 }
 
 std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address) {

@@ -90,7 +90,7 @@ class RunningServer {
     return v1::TokenizerService::NewStub(channel_);
   }
 
-  // Compiles and decodes something: fails the test when the server does not serve.
+  // As below.
   void ExpectServes() const;
 
  private:
@@ -98,6 +98,12 @@ class RunningServer {
   std::unique_ptr<Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
 };
+
+// Compiles and decodes something: fails the test when the server at `channel` does not serve.
+void ExpectServes(const std::shared_ptr<grpc::Channel>& channel);
+
+// The body of GET /metrics.
+std::string Scrape(int port);
 
 // A channel to `address`, not shared with other tests.
 std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address);

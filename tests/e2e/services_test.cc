@@ -10,12 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "tests/e2e/running_server.h"
 
@@ -259,27 +255,6 @@ TEST_F(ServicesTest, ReflectionListsTheServices) {
        {"maskd.v1.CompileService", "maskd.v1.MaskService", "maskd.v1.TokenizerService"}) {
     EXPECT_THAT(answer, HasSubstr(name));
   }
-}
-
-// The body of GET /metrics.
-std::string Scrape(int port) {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-  const std::string get = "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-  EXPECT_GT(send(fd, get.data(), get.size(), 0), 0);
-  std::string answer;
-  char buffer[4096];
-  for (ssize_t n = 0; (n = recv(fd, buffer, sizeof(buffer), 0)) > 0;) {
-    answer.append(buffer, static_cast<std::size_t>(n));
-  }
-  close(fd);
-  EXPECT_THAT(answer, HasSubstr("200 OK"));
-  const std::vector<std::string> parts = absl::StrSplit(answer, absl::MaxSplits("\r\n\r\n", 1));
-  return parts.back();
 }
 
 // The value of the series that begins a line with `series`; -1 when there is none.

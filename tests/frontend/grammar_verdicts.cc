@@ -4,7 +4,7 @@
 //   {"kind": "lark", "grammar": "...", "texts": ["..."]}  ->  {"ok": true, "verdicts": [true]}
 //                                                         or  {"ok": false, "error": "..."}
 // With "indent", "item_separator" or "key_separator" the grammar has these options; with
-// "any_order": true, property_order any.
+// "any_order": true, property_order any; with "canonical": true, canonical spelling.
 //
 // Texts are given byte by byte as tokens, each of which the mask of its step must allow.
 #include <cstdint>
@@ -29,6 +29,7 @@ maskd::GrammarOptions OptionsOf(const Json& request) {
   if (request.value("any_order", false)) {
     options.property_order = maskd::PropertyOrder::kAny;
   }
+  if (request.value("canonical", false)) options.spelling = maskd::JsonSpelling::kCanonical;
   return options;
 }
 

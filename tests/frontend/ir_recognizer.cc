@@ -386,7 +386,7 @@ IrRecognizer::Values IrRecognizer::ValuesOf(const ObjectSpec& spec, Place key, P
   from.others = true;
   if (spec.is_array && !from.others_seen.insert(name).second) return {};
   for (const ObjectSpec::Others& others : spec.others) {
-    const Places ends = Ends(others.name, key, Spelling::kJsonString);
+    const Places ends = Ends(others.name, key, spec.spelling);
     if (std::binary_search(ends.begin(), ends.end(), key_end)) add(others.value, others.marks);
   }
   return values;
@@ -394,6 +394,15 @@ IrRecognizer::Values IrRecognizer::ValuesOf(const ObjectSpec& spec, Place key, P
 
 std::optional<IrRecognizer::Character> IrRecognizer::Next(Place at, Spelling spelling) const {
   if (spelling == Spelling::kJsonString) return NextInJson(at);
+  if (spelling == Spelling::kCanonicalJson) {
+    const std::optional<Character> next = NextInJson(at);
+    if (!next.has_value()) return std::nullopt;
+    std::string character;
+    AppendUtf8(next->code_point, &character);
+    const std::string written = nlohmann::json(character).dump();
+    const absl::string_view bytes = absl::string_view(text_).substr(at, next->end - at);
+    return absl::string_view(written).substr(1, written.size() - 2) == bytes ? next : std::nullopt;
+  }
   std::size_t end = at;
   const std::optional<std::uint32_t> code_point = DecodeUtf8(text_, &end);
   if (!code_point.has_value()) return std::nullopt;

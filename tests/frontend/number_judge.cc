@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "re2/re2.h"
 
 namespace maskd {
 namespace {
@@ -28,6 +29,22 @@ std::string TakeDigits(absl::string_view* text) {
   std::string digits(text->substr(0, size));
   text->remove_prefix(size);
   return digits;
+}
+
+// Whether `text` is written as its notation has it.
+bool IsWritten(NumberNotation notation, absl::string_view text) {
+  static const auto* const plain = new RE2(R"(-?(0|[1-9][0-9]*)(\.(0|[0-9]*[1-9]))?)");
+  static const auto* const scientific = new RE2(
+      R"(-?[1-9](\.[0-9]*[1-9])?e(-(0?[5-9]|[1-9][0-9]+)|\+?(1[6-9]|[2-9][0-9]|[1-9][0-9]{2,})))");
+  switch (notation) {
+    case NumberNotation::kAny:
+      return true;
+    case NumberNotation::kPlain:
+      return RE2::FullMatch({text.data(), text.size()}, *plain) && text != "-0" && text != "-0.0";
+    case NumberNotation::kScientific:
+      return RE2::FullMatch({text.data(), text.size()}, *scientific);
+  }
+  return false;
 }
 
 // A JSON number whose parts have at most so many digits as `spec` says.
@@ -138,6 +155,10 @@ std::set<long long> Exponents(const NumberSpec& spec, absl::string_view text) {
     for (long long e = around - 6; e <= around + 6; ++e) exponents.insert(e);
   };
   add(0);
+  if (spec.notation == NumberNotation::kScientific) {
+    add(-11);
+    add(22);
+  }
   for (const NumberInterval& interval : spec.intervals) {
     if (interval.min.has_value()) add(interval.min->magnitude() - own);
     if (interval.max.has_value()) add(interval.max->magnitude() - own);
@@ -203,10 +224,17 @@ std::vector<std::string> Digits(const NumberSpec& spec, absl::string_view text) 
   digits.emplace_back();
   for (int i = 0; i < 10; ++i) digits.push_back(absl::StrCat(i));
   for (int i = 0; i < 100; ++i) digits.push_back(absl::StrCat(i / 10, i % 10));
+  if (spec.notation == NumberNotation::kPlain) {
+    // Without an exponent it takes digits to come near a bound.
+    for (std::size_t count = 3; count < 30; ++count) {
+      for (const char digit : {'0', '1', '9'}) digits.emplace_back(count, digit);
+    }
+  }
   std::vector<std::string> more;
   if (text.find('.') != absl::string_view::npos) return digits;
   for (const std::string& d : digits) {
     if (!d.empty()) more.push_back("." + d);
+    if (!d.empty() && (text.empty() || text == "-")) more.push_back("0." + d);
   }
   digits.insert(digits.end(), more.begin(), more.end());
   return digits;
@@ -237,7 +265,7 @@ bool CanEndExponent(const NumberSpec& spec, absl::string_view text) {
 
 bool IsNumberOf(const NumberSpec& spec, absl::string_view text) {
   const std::optional<Number> number = Parse(spec, text);
-  if (!number.has_value()) return false;
+  if (!number.has_value() || !IsWritten(spec.notation, text)) return false;
   const auto divides = [&](const Decimal& step) { return IsMultiple(*number, step); };
   return std::any_of(spec.intervals.begin(), spec.intervals.end(),
                      [&](const NumberInterval& interval) { return IsIn(*number, interval); }) &&

@@ -1,5 +1,6 @@
 #include "grammar_core/ir/number/number_language.h"
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <string>
@@ -248,6 +249,63 @@ TEST(NumberLanguageTest, HasNoDeadEnds) {
     ASSERT_FALSE(HasFatalFailure());
   }
   EXPECT_GT(states, 8'000);
+}
+
+// `spec` as canonical spelling has it; see WrittenNumbers().
+NumberSpec Written(NumberSpec spec, NumberNotation notation) {
+  spec.notation = notation;
+  if (notation == NumberNotation::kPlain) spec.exponent_digits = 0;
+  if (notation == NumberNotation::kScientific) {
+    spec.integer_digits = 1;
+    spec.exponent_digits = std::max(spec.exponent_digits, 2U);
+  }
+  return spec;
+}
+
+constexpr NumberNotation kNotations[] = {NumberNotation::kPlain, NumberNotation::kScientific};
+
+// A number's text in the notation, often, and near it else.
+std::string RandomWritten(const NumberSpec& spec, Dice& dice) {
+  if (spec.notation == NumberNotation::kPlain) return RandomText(spec, dice);
+  std::string text = dice.OneIn(3) ? "-" : "";
+  text += absl::StrCat(dice.Upto(9));
+  if (dice.OneIn(2)) text += "." + dice.Digits(3);
+  text += absl::StrCat(dice.OneIn(9) ? "E" : "e", dice.OneIn(2) ? "-" : dice.OneIn(2) ? "+" : "");
+  return text + (dice.OneIn(3) ? "0" : "") + absl::StrCat(dice.Upto(30));
+}
+
+TEST(NumberLanguageTest, TakesWhatIsWrittenInItsNotation) {
+  Dice dice(21);
+  int accepted = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const NumberSpec spec = Written(RandomSpec(dice), kNotations[round % 2]);
+    std::optional<NumberLanguage> language = NumberLanguage::Create(spec);
+    if (!language.has_value()) continue;
+    const bool empty = language->IsEmpty();
+    for (int i = 0; i < 40; ++i) {
+      const std::string text = RandomWritten(spec, dice);
+      const bool expected = IsNumberOf(spec, text);
+      ASSERT_EQ(Accepts(*language, text), expected) << ToString(spec) << " on " << text;
+      ASSERT_FALSE(empty && expected) << ToString(spec) << " on " << text;
+      accepted += expected ? 1 : 0;
+    }
+  }
+  EXPECT_GT(accepted, 3'000);
+}
+
+TEST(NumberLanguageTest, HasNoDeadEndsInItsNotation) {
+  Dice dice(22);
+  int states = 0;
+  for (int round = 0; round < 600; ++round) {
+    NumberSpec spec = RandomSpec(dice);
+    spec.integer_digits = 1 + dice.Upto(5);
+    spec.fraction_digits = 1 + dice.Upto(5);
+    if (dice.OneIn(4)) spec.fraction_digits = spec.exponent_digits = 0;
+    const bool plain = spec.exponent_digits == 0 || dice.OneIn(2);
+    ExpectNoDeadEnd(Written(spec, kNotations[plain ? 0 : 1]), dice, &states);
+    ASSERT_FALSE(HasFatalFailure());
+  }
+  EXPECT_GT(states, 6'000);
 }
 
 TEST(NumberLanguageTest, FewDigitsStayExactInValue) {

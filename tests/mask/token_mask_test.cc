@@ -14,7 +14,7 @@
 namespace maskd {
 namespace {
 
-constexpr int kTokens = 20'011;  // the last word is not full
+constexpr int kTokens = 100'011;  // the last word is not full
 constexpr std::int64_t kDenseBytes = MaskWordCount(kTokens) * std::int64_t{sizeof(std::int32_t)};
 
 using Random = std::mt19937_64;
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, FormTest,
                              {"AllTokens", 1, 0, false, true},
                              {"AllButFew", 1, 30, false, true},
                              {"Half", 0.5, 0, false, false},
-                             {"NearHalf", 0.5, 30, true, true},
+                             {"NearHalf", 0.5, 40, true, true},
                              {"HalfAgain", 0.5, 0, true, true},
                              {"FarFromHalf", 0.5, 4'000, true, false},
                              {"FewTokensNearFew", 0.001, 3, true, true},

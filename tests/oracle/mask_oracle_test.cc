@@ -243,6 +243,13 @@ GrammarOptions AnyOrderCompact() {
   return options;
 }
 
+GrammarOptions Canonical(PropertyOrder order) {
+  GrammarOptions options;
+  options.property_order = order;
+  options.spelling = JsonSpelling::kCanonical;
+  return options;
+}
+
 GrammarOptions Indented(int spaces) {
   GrammarOptions options;
   options.indent = spaces;
@@ -272,6 +279,19 @@ TEST(MaskOracleTest, Llama3Indented) {
   if (!vocabulary.ok()) GTEST_SKIP() << "no Llama 3 vocabulary: " << vocabulary.status();
   const auto states = static_cast<int>(FromEnvironment("MASKD_ORACLE_STATES", kOptionStates));
   CompareMasks(Tokens(*vocabulary), {states, 1, 2, Indented(2)});
+}
+
+TEST(MaskOracleTest, Llama3Canonical) {
+  const auto vocabulary = LoadLlama3(MASKD_SOURCE_DIR);
+  if (!vocabulary.ok()) GTEST_SKIP() << "no Llama 3 vocabulary: " << vocabulary.status();
+  const auto states = static_cast<int>(FromEnvironment("MASKD_ORACLE_STATES", kOptionStates));
+  CompareMasks(Tokens(*vocabulary), {states, 1, 2, Canonical(PropertyOrder::kDeclared)});
+}
+
+TEST(MaskOracleTest, BytesCanonical) {
+  for (const PropertyOrder order : {PropertyOrder::kDeclared, PropertyOrder::kAny}) {
+    CompareMasks(Tokens(EmbeddedByteVocabulary()), {kByteStates / 3, 4, 6, Canonical(order)});
+  }
 }
 
 TEST(MaskOracleTest, BytesIndented) {

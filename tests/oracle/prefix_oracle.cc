@@ -394,7 +394,7 @@ void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack
     after.notes = top.notes;
     after.notes[i] = kSeen;
     const std::vector<Entry> name = {
-        {.wait = Wait::kName, .spelling = Spelling::kJsonString, .a = top.a, .c = i},
+        {.wait = Wait::kName, .spelling = spec.spelling, .a = top.a, .c = i},
         {.wait = Wait::kByte, .a = '"'}};
     out->push_back(MemberStack(spec, name, spec.members[i].value, after, below));
   }
@@ -405,7 +405,7 @@ void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack
     const std::uint32_t machine = other_names_[top.a][i];
     if (machine == kNoMachine) continue;
     const std::vector<Entry> name = {
-        {.wait = Wait::kMachineBegin, .spelling = Spelling::kJsonString, .a = machine},
+        {.wait = Wait::kMachineBegin, .spelling = spec.spelling, .a = machine},
         {.wait = Wait::kByte, .a = '"'}};
     out->push_back(MemberStack(spec, name, spec.others[i].value, after, below));
   }

@@ -1,7 +1,12 @@
 #include "tests/oracle/spelled_characters.h"
 
 #include <algorithm>
+#include <array>
+#include <string>
 #include <vector>
+
+#include "absl/strings/match.h"
+#include "nlohmann/json.hpp"
 
 namespace maskd {
 namespace {
@@ -128,6 +133,29 @@ CharSet BeginningInJson(absl::string_view bytes) {
   return CharSet();
 }
 
+// What nlohmann::json writes for each ASCII character, without the quotes.
+const std::array<std::string, 0x80>& WrittenAscii() {
+  static const auto* const kWritten = [] {
+    auto* const written = new std::array<std::string, 0x80>;
+    for (std::size_t c = 0; c < written->size(); ++c) {
+      const std::string text = nlohmann::json(std::string(1, static_cast<char>(c))).dump();
+      (*written)[c] = text.substr(1, text.size() - 2);
+    }
+    return written;
+  }();
+  return *kWritten;
+}
+
+CharSet BeginningAsWritten(absl::string_view bytes) {
+  if (bytes.empty()) return CharSet::All();
+  if (bytes[0] != '\\') return BeginningInJson(bytes);
+  std::vector<CharRange> escaped;
+  for (std::uint32_t c = 0; c < WrittenAscii().size(); ++c) {
+    if (absl::StartsWith(WrittenAscii()[c], bytes)) escaped.push_back({c, c});
+  }
+  return CharSet(escaped);
+}
+
 // Whether a spelling is over after `bytes`, given that it exists.
 bool IsWhole(absl::string_view bytes, Spelling spelling) {
   if (bytes.empty()) return false;
@@ -145,7 +173,15 @@ bool IsWhole(absl::string_view bytes, Spelling spelling) {
 }  // namespace
 
 CharSet CharactersBeginning(absl::string_view bytes, Spelling spelling) {
-  return spelling == Spelling::kUtf8 ? BeginningInUtf8(bytes) : BeginningInJson(bytes);
+  switch (spelling) {
+    case Spelling::kUtf8:
+      return BeginningInUtf8(bytes);
+    case Spelling::kJsonString:
+      return BeginningInJson(bytes);
+    case Spelling::kCanonicalJson:
+      return BeginningAsWritten(bytes);
+  }
+  return CharSet();
 }
 
 std::optional<std::uint32_t> SpelledCharacter(absl::string_view bytes, Spelling spelling) {

@@ -1,6 +1,6 @@
-"""maskd behind vLLM's and SGLang's interfaces: every method with the arguments and results that their
-loops have (read from vLLM's v1/structured_output/backend_types.py and its manager, and SGLang's
-srt/constrained/base_grammar_backend.py). Names such as C6 are promises of the engines' own backends."""
+"""maskd behind vLLM's interface of grammar libraries: every method with the arguments and results that its
+loop has (read from vLLM's v1/structured_output/backend_types.py and its manager; wheel_interface_test.py compares
+them with the newest release). Names such as C6 are promises of the engines' own backends."""
 
 import enum
 import inspect
@@ -8,6 +8,7 @@ import json
 import pickle
 import subprocess
 import sys
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -28,21 +29,12 @@ VLLM_GRAMMAR = {"find_jump_string": [], "accept_tokens": ["request_id", "tokens"
                 "validate_tokens": ["tokens"], "rollback": ["num_tokens"],
                 "fill_bitmask": ["bitmask", "batch_index"], "is_terminated": [], "reset": []}
 VLLM_BACKEND = {"__init__": ["vllm_config", "tokenizer", "vocab_size"],
-                "compile_grammar": ["request_type", "grammar_spec"],
+                "compile_grammar": ["request_type", "grammar_spec", "stop_token_ids"],
                 "allocate_token_bitmask": ["max_num_seqs"], "destroy": []}
-SGLANG_GRAMMAR = {"accept_token": ["token"], "rollback": ["k"], "is_terminated": [],
-                  "allocate_vocab_mask": ["vocab_size", "batch_size", "device"],
-                  "fill_vocab_mask": ["vocab_mask", "idx"],
-                  "move_vocab_mask": ["vocab_mask", "device"],
-                  "apply_vocab_mask": ["logits", "vocab_mask"], "copy": [],
-                  "try_jump_forward": ["tokenizer"]}
-SGLANG_BACKEND = {"get_cached_or_future_value": ["key"], "set_cache": ["key", "value"],
-                  "reset": []}
 
 
 @pytest.mark.parametrize(("cls", "methods"), [
-    (engines.VllmGrammar, VLLM_GRAMMAR), (engines.VllmBackend, VLLM_BACKEND),
-    (engines.SglangGrammar, SGLANG_GRAMMAR), (engines.SglangBackend, SGLANG_BACKEND)])
+    (engines.VllmGrammar, VLLM_GRAMMAR), (engines.VllmBackend, VLLM_BACKEND)])
 def test_the_recorded_interface_is_there(cls, methods):
     for name, parameters in methods.items():
         function = getattr(cls, name)
@@ -51,17 +43,9 @@ def test_the_recorded_interface_is_there(cls, methods):
 
 
 @pytest.fixture
-def vllm(address, monkeypatch):
+def vllm(address, client, monkeypatch):  # `client` has waited until there is a server
     monkeypatch.setenv("MASKD_ADDRESS", address)
     backend = engines.VllmBackend(None, None, VOCAB)
-    yield backend
-    backend.destroy()
-
-
-@pytest.fixture
-def sglang(address, monkeypatch):
-    monkeypatch.setenv("MASKD_ADDRESS", address)
-    backend = engines.SglangBackend(None, vocab_size=VOCAB)
     yield backend
     backend.destroy()
 
@@ -235,68 +219,6 @@ def test_accept_takes_all_tokens_or_none(vllm):
     assert grammar.accept_tokens("r", list(b"ab"))
 
 
-def test_sglang_loop(sglang):
-    value, hit = sglang.get_cached_or_future_value(("regex", "[ab]c"))
-    assert not hit
-    sglang.set_cache(("regex", "[ab]c"), value.result())
-    grammar, hit = sglang.get_cached_or_future_value(("regex", "[ab]c"), False)
-    assert hit
-    mask = grammar.move_vocab_mask(grammar.allocate_vocab_mask(VOCAB, 2, "cpu"), "cpu")
-    grammar.fill_vocab_mask(mask, 1)
-    logits = np.zeros((2, VOCAB), dtype=np.float32)
-    grammar.apply_vocab_mask(logits, mask)
-    assert (logits[0] == 0).all()
-    assert bytes(np.flatnonzero(np.isfinite(logits[1])).tolist()) == b"ab"
-    grammar.accept_token(ord("a"))
-    with pytest.raises(ValueError, match="token 120 is refused"):
-        grammar.accept_token(ord("x"))
-    grammar.accept_token(ord("c"))
-    grammar.accept_token(END)
-    assert grammar.is_terminated() and grammar.try_jump_forward(None) is None
-    grammar.rollback(3)
-    assert not grammar.is_terminated()
-
-
-def test_sglang_copies_are_independent(sglang):
-    first = sglang.get_cached_or_future_value(("ebnf", 'root ::= "x" "y"'))[0].result()
-    second = first.copy()
-    first.accept_token(ord("x"))
-    second.accept_token(ord("x"))
-    first.accept_token(ord("y"))
-    mask = second.allocate_vocab_mask(VOCAB, 1, "cpu")
-    second.fill_vocab_mask(mask, 0)
-    assert allowed(np.asarray(mask)[0]) == b"y"
-
-
-@pytest.mark.parametrize("spec", [TAG, OLD_TAG])
-def test_sglangs_structural_tags_hold_their_calls(sglang, spec):
-    grammar = sglang.get_cached_or_future_value(("structural_tag", spec))[0].result()
-    for token in b"some text <f=":
-        grammar.accept_token(token)
-    mask = grammar.allocate_vocab_mask(VOCAB, 1, "cpu")
-    grammar.fill_vocab_mask(mask, 0)
-    assert allowed(np.asarray(mask)[0]) == b"a"
-    for token in b"a>12</f> and more":
-        grammar.accept_token(token)
-    grammar.accept_token(END)
-    assert grammar.is_terminated()
-
-
-def test_a_structural_tag_fails_at_its_place(sglang):
-    future, _ = sglang.get_cached_or_future_value(("structural_tag", TAG.replace("integer", "int")))
-    with pytest.raises(maskd.MaskdError, match="/format/tags/0/content/json_schema/type"):
-        future.result()
-
-
-def test_sglang_any_json_and_unknown_kinds(sglang):
-    grammar = sglang.get_cached_or_future_value(("json", "$$ANY$$"))[0].result()
-    for token in b'{"a": 1}':
-        grammar.accept_token(token)
-    future, _ = sglang.get_cached_or_future_value(("abnf", "x"))
-    with pytest.raises(maskd.MaskdError, match='kind: "abnf" is not one of json, regex, ebnf'):
-        future.result()
-
-
 def test_b5_an_engine_depends_on_no_grammar_library():
     loaded = "import sys, maskd.engines; print(*sys.modules)"
     names = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True)
@@ -315,16 +237,19 @@ def test_b10_what_a_batch_carries_survives_the_way_to_a_worker(vllm):
     assert (logits[0] == 0).all()
 
 
-def test_c2_sglangs_requests_name_their_own_library_too(sglang):
-    with pytest.raises(maskd.MaskdError, match='"guided" is not one of xgrammar, guidance, outlines'):
-        sglang.get_cached_or_future_value(("json", "{}"), backend="guided")
-    keys = ('{"type": "object", "properties": {"a": {"const": 1}, "b": {"const": 2}}, '
-            '"required": ["a", "b"], "additionalProperties": false}')
-    texts = {name: sglang.get_cached_or_future_value(("json", keys), backend=name)[0].result()
-             for name in ("xgrammar", "lm-format-enforcer")}
-    for token in b'{"b":2,':
-        texts["lm-format-enforcer"].accept_token(token)
-    for token in b'{"':
-        texts["xgrammar"].accept_token(token)
-    with pytest.raises(ValueError, match="token 98 is refused"):
-        texts["xgrammar"].accept_token(ord("b"))
+def test_stop_ids_of_a_request_end_its_text(vllm):
+    grammar = vllm.compile_grammar(Options.REGEX, "[a-z]+", stop_token_ids={ord("!")})
+    bitmask = np.asarray(vllm.allocate_token_bitmask(1))
+    assert grammar.accept_tokens("r", [ord("q")])
+    grammar.fill_bitmask(bitmask, 0)
+    assert b"!" in allowed(bitmask[0]) and not grammar.accept_tokens("r", [END])
+    assert grammar.accept_tokens("r", [ord("!")]) and grammar.is_terminated()
+
+
+def test_vllms_flag_for_white_space_is_obeyed(address, monkeypatch):
+    monkeypatch.setenv("MASKD_ADDRESS", address)
+    config = types.SimpleNamespace(
+        structured_outputs_config=types.SimpleNamespace(disable_any_whitespace=True))
+    backend = engines.VllmBackend(config, None, VOCAB)
+    assert not backend.compile_grammar(Options.JSON_OBJECT, "").accept_tokens("r", list(b'{ "a"'))
+    backend.destroy()

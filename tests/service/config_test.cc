@@ -62,6 +62,15 @@ TEST(ConfigTest, RepliesHaveBounds) {
   EXPECT_EQ(config->max_unread_reply_bytes, 3'000'000);
 }
 
+TEST(ConfigTest, SocketsHaveRightsAndAGroup) {
+  EXPECT_EQ(ReadConfig({}, Variables({}))->socket_mode, std::nullopt);
+  const auto config = ReadConfig({"--socket_mode=0660", "--socket_group=0"}, Variables({}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->socket_mode, 0660);
+  EXPECT_EQ(config->socket_group, 0);
+  EXPECT_EQ(ReadConfig({"--socket_group=root"}, Variables({}))->socket_group, 0);
+}
+
 TEST(ConfigTest, TokenizersRepeatAndReplaceTheVariables) {
   const auto config =
       ReadConfig({"--tokenizer=a=/a.json", "--tokenizer", "b=/b.tiktoken,format=tiktoken"},
@@ -146,6 +155,15 @@ INSTANTIATE_TEST_SUITE_P(
         {"NoPort", {"--listen=localhost"}, {}, "--listen: \"localhost\" is not host:port"},
         {"PortTooLarge", {"--metrics_listen=x:70000"}, {}, "--metrics_listen: "},
         {"TokenizerWithoutName", {"--tokenizer==/x"}, {}, "--tokenizer: "},
+        {"TokenizerByItsPathAlone",
+         {"--tokenizer=/v/t.json,stop=x"},
+         {},
+         "--tokenizer: \"/v/t.json,stop=x\" has no name for its vocabulary: NAME=/v/t.json,stop=x"},
+        {"SocketModeNotOctal", {"--socket_mode=0780"}, {}, "--socket_mode: \"0780\" is not an octal"},
+        {"SocketModeTooLarge", {"--socket_mode=1777"}, {}, "--socket_mode: \"1777\" is not an octal"},
+        {"NoSuchGroup", {"--socket_group=no-such"}, {}, "--socket_group: \"no-such\" is neither"},
+        {"NoConnections", {"--max_connections=0"}, {}, "--max_connections: \"0\""},
+        {"NoTimeForHello", {"--hello_ms=0"}, {}, "--hello_ms: \"0\""},
         {"TokenizerTwice", {"--tokenizer=a=/x", "--tokenizer=a=/y"}, {}, "--tokenizer: the name"},
         {"TokenizerOption", {"--tokenizer=a=/x,color=red"}, {}, "--tokenizer: \"color=red\""},
         {"UnknownPreset",

@@ -59,7 +59,7 @@ class Simulation {
       : time_([this] { compiles_.BeginWaiting(); }),
         compiles_(&world_, 1 + seed / 3 % 3, SimulatedConfig(seed).cache_bytes == kKeepsAll),
         grammars_(SimulatedConfig(seed), nullptr, Machinery()),
-        registry_(kStreams, &time_) {
+        registry_({.in_all = kStreams, .of_a_peer = kStreams}, &time_) {
     world_ = {std::mt19937_64(seed),
               fault,
               &tokenizer,
@@ -136,7 +136,8 @@ class Simulation {
   std::string Drain() {
     world_.draining = true;
     registry_.Drain();
-    if (!absl::IsUnavailable(registry_.Add([] {}).status())) return "a stopping server is joined";
+    if (!absl::IsUnavailable(registry_.Add("", [](auto) {}).status()))
+      return "a stopping server is joined";
     const Clock::TimePoint deadline = time_.Now() + kDrainTime;
     Clock::TimePoint last = time_.Now();
     for (const auto& stream : streams_) {

@@ -40,7 +40,10 @@ void SimulatedStream::Connect() {
   session_ =
       std::make_unique<StreamSession>(world_->tokenizer, world_->grammars, limits, terms, nullptr);
   place_.reset();
-  place_.emplace(*world_->registry->Add([this] { ++told_to_go_; }));
+  place_.emplace(*world_->registry->Add("", [this](StreamRegistry::Notice notice) {
+    told_to_go_ += notice == StreamRegistry::Notice::kGoAway ? 1 : 0;
+  }));
+  place_->TakePlace().IgnoreError();  // there is room for all
   reader_ = std::make_unique<FormReader>(terms.dictionary_size);
   filled_.clear();
   errors_.clear();
@@ -233,11 +236,16 @@ absl::StatusOr<const StepResult*> SimulatedStream::Give(const StepRequest& reque
   return result;
 }
 
-// Every other step in two parts, as one whose masks another thread makes.
+// Every other step in two parts, as one that another thread goes on with, wherever that begins.
 absl::StatusOr<const StepResult*> SimulatedStream::GiveAtOnce(const StepRequest& request) {
+  constexpr Clock::TimePoint kSoon = Clock::TimePoint::min();
   if (request.step % 2 == 0) return session_->Step(request, &Never);
-  if (absl::Status begun = session_->Begin(request); !begun.ok()) return begun;
-  session_->AnswerKnown(request);
+  absl::Status begun = session_->Begin(request, Chance(3) ? kSoon : StreamSession::kNoEnd);
+  if (!begun.ok()) return begun;
+  if (!session_->put_off()) {
+    session_->AnswerSome(request, Chance(2) ? NewMasks::kMade : NewMasks::kRefused,
+                         Chance(2) ? kSoon : StreamSession::kNoEnd);
+  }
   return session_->Finish(request, &Never);
 }
 

@@ -1,11 +1,12 @@
 #include "service/stream_registry.h"
 
-#include <atomic>
 #include <chrono>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "cache/load_error.h"
@@ -13,33 +14,72 @@
 namespace maskd::service {
 namespace {
 
-TEST(StreamRegistryTest, AStreamTooManyIsRefusedUntilOneEnds) {
-  StreamRegistry registry(1);
-  auto first = std::make_optional(registry.Add([] {}));
+using Notice = StreamRegistry::Notice;
+
+void Ignore(Notice /*notice*/) {}
+
+TEST(StreamRegistryTest, AStreamTooManyIsRefusedAtItsHelloUntilOneEnds) {
+  StreamRegistry registry({.in_all = 1, .of_a_peer = 1});
+  auto first = std::make_optional(registry.Add("a", &Ignore));
   ASSERT_TRUE(first->ok());
-  const auto refused = registry.Add([] {});
-  EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
-  EXPECT_TRUE(cache::RetryAfterMs(refused.status()).has_value());
+  auto second = registry.Add("a", &Ignore);
+  ASSERT_TRUE(second.ok()) << "who has not said hello has no place";
+  ASSERT_TRUE((*first)->TakePlace().ok());
+  const absl::Status refused = second->TakePlace();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_TRUE(cache::RetryAfterMs(refused).has_value());
   first.reset();
-  EXPECT_TRUE(registry.Add([] {}).ok());
+  EXPECT_TRUE(second->TakePlace().ok());
+}
+
+TEST(StreamRegistryTest, OnePeerHasItsShare) {
+  StreamRegistry registry({.in_all = 10, .of_a_peer = 1});
+  auto first = registry.Add("a", &Ignore);
+  auto second = std::make_optional(registry.Add("a", &Ignore));
+  auto other = registry.Add("b", &Ignore);
+  EXPECT_TRUE(first->TakePlace().ok());
+  EXPECT_TRUE(absl::IsResourceExhausted((*second)->TakePlace()));
+  EXPECT_TRUE(other->TakePlace().ok());
+}
+
+TEST(StreamRegistryTest, OfManyWithoutHelloTheOldestGoes) {
+  StreamRegistry registry({.in_all = 2, .of_a_peer = 2});
+  std::vector<StreamRegistry::Registration> silent;
+  std::vector<std::size_t> ended;
+  for (std::size_t i = 0; i < StreamRegistry::kMaxBeforeHello + 3; ++i) {
+    auto added = registry.Add("a", [&ended, i](Notice notice) {
+      EXPECT_EQ(notice, Notice::kCallEnd);
+      ended.push_back(i);
+    });
+    ASSERT_TRUE(added.ok()) << added.status();
+    if (i == 0) {
+      ASSERT_TRUE(added->TakePlace().ok());
+    }
+    silent.push_back(*std::move(added));
+  }
+  EXPECT_THAT(ended, testing::ElementsAre(1, 2)) << "not the one with a place";
+  EXPECT_TRUE(absl::IsResourceExhausted(registry.Late()));
+  EXPECT_TRUE(silent.back().TakePlace().ok());
 }
 
 TEST(StreamRegistryTest, DrainTellsEachStreamOnceAndRefusesNewOnes) {
-  StreamRegistry registry(10);
-  std::atomic<int> told = 0;
+  StreamRegistry registry({});
+  std::vector<Notice> told;
   {
-    const auto one = registry.Add([&] { ++told; });
-    const auto two = registry.Add([&] { ++told; });
+    auto one = registry.Add("a", [&](Notice notice) { told.push_back(notice); });
+    auto two = registry.Add("a", [&](Notice notice) { told.push_back(notice); });
+    ASSERT_TRUE(one->TakePlace().ok());
     registry.Drain();
     registry.Drain();
-    EXPECT_TRUE(absl::IsUnavailable(registry.Add([] {}).status()));
+    EXPECT_TRUE(absl::IsUnavailable(registry.Add("a", &Ignore).status()));
+    EXPECT_TRUE(absl::IsUnavailable(registry.Late()));
   }
-  EXPECT_EQ(told, 2);
+  EXPECT_THAT(told, testing::ElementsAre(Notice::kGoAway, Notice::kCallEnd));
 }
 
 TEST(StreamRegistryTest, WaitsUntilTheLastStreamHasGone) {
-  StreamRegistry registry(10);
-  auto stream = std::make_optional(registry.Add([] {}));
+  StreamRegistry registry({});
+  auto stream = std::make_optional(registry.Add("a", &Ignore));
   const auto soon = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
   registry.WaitUntilEmpty(soon);
   EXPECT_GE(std::chrono::steady_clock::now(), soon);

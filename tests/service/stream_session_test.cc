@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -693,7 +694,7 @@ class NewMasksTest : public testing::Test {
 
   static bool BeginAndAnswerKnown(const StepRequest& request, StreamSession* session) {
     EXPECT_TRUE(session->Begin(request).ok());
-    return session->AnswerKnown(request);
+    return session->AnswerSome(request, NewMasks::kRefused);
   }
 
   // What each row is answered.
@@ -744,6 +745,40 @@ TEST_F(NewMasksTest, OfDraftsAreLeftToTheSecondHalf) {
   // The step again is the answer again.
   EXPECT_TRUE(BeginAndAnswerKnown(request, &one_));
   EXPECT_EQ(Finish(request, &one_), said);
+}
+
+// What a turn has no time for is done by the next one, whichever part of the step that is.
+TEST_F(NewMasksTest, ATurnThatIsOverPutsTheRestOff) {
+  constexpr Clock::TimePoint kAtOnce = Clock::TimePoint::min();
+  std::vector<RowId> ids(40);
+  std::iota(ids.begin(), ids.end(), 1);
+  OpenRows(R"(["abc","xyz"])", ids, &one_);
+  OpenRows(R"(["abc","xyz"])", ids, &other_);
+  StepRequest request = Moves(2, {});
+  for (const RowId id : ids) request.moves.push_back(Move(id, {id % 2 == 0 ? 'a' : 'x'}));
+  ASSERT_TRUE(one_.Begin(request, kAtOnce).ok());
+  EXPECT_TRUE(one_.put_off());
+  ASSERT_TRUE(other_.Begin(request).ok());
+  EXPECT_FALSE(other_.put_off());
+  EXPECT_FALSE(other_.AnswerSome(request, NewMasks::kMade, kAtOnce));
+  EXPECT_TRUE(other_.put_off());
+  const std::vector<std::string> said = Finish(request, &one_);
+  EXPECT_EQ(said.size(), ids.size());
+  EXPECT_EQ(said.back(), "40: b.");
+  EXPECT_EQ(Finish(request, &other_), said);
+}
+
+// A step of many rows ends soon after its sender has gone.
+TEST_F(NewMasksTest, AStepThatNobodyWantsEndsBetweenTwoRows) {
+  std::vector<RowId> ids(40);
+  std::iota(ids.begin(), ids.end(), 1);
+  OpenRows(R"(["abc","xyz"])", ids, &one_);
+  StepRequest request = Moves(2, {});
+  for (const RowId id : ids) request.moves.push_back(Move(id, {}));
+  int asked = 0;
+  const auto result = one_.Step(request, [&] { return ++asked == 3; });
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(asked, 3);
 }
 
 // Rows in reasoning have nothing to be made, and what bounds a text is not looked at in vain.

@@ -19,6 +19,7 @@ namespace {
 // The names of each enum's values, in the order of its numbers from 1 on.
 constexpr std::array<absl::string_view, 2> kWhiteSpaces = {"flexible", "compact"};
 constexpr std::array<absl::string_view, 2> kPropertyOrders = {"declared", "any"};
+constexpr std::array<absl::string_view, 2> kSpellings = {"canonical", "any"};
 constexpr std::array<absl::string_view, 2> kStrictnesses = {"refuse", "relax"};
 constexpr std::array<absl::string_view, 2> kBooleans = {"false", "true"};
 
@@ -50,6 +51,8 @@ absl::Status ReadOptions(const Flags& flags, v1::GrammarOptions& options) {
                 [&](int i) { options.set_white_space(static_cast<v1::WhiteSpace>(i + 1)); }),
       SetChoice(flags, "property_order", kPropertyOrders,
                 [&](int i) { options.set_property_order(static_cast<v1::PropertyOrder>(i + 1)); }),
+      SetChoice(flags, "spelling", kSpellings,
+                [&](int i) { options.set_spelling(static_cast<v1::JsonSpelling>(i + 1)); }),
       SetChoice(flags, "strictness", kStrictnesses,
                 [&](int i) { options.set_strictness(static_cast<v1::Strictness>(i + 1)); }),
       SetChoice(flags, "additional_properties", kBooleans,
@@ -84,6 +87,7 @@ std::vector<Flag> WithGrammarFlags(std::vector<Flag> more) {
       {"key_separator", "TEXT", "exactly what stands between a name and its value, such as ': '"},
       {"indent", "SPACES", "lines of JSON, indented by so many spaces a level [one line]"},
       {"property_order", "declared|any", "order of an object's members [the server's default]"},
+      {"spelling", "canonical|any", "escapes and numbers of JSON [the server's default]"},
       {"strictness", "refuse|relax", "what becomes of unsupported keywords [the server's default]"},
       {"additional_properties", "true|false",
        "whether objects are open where the schema does not say [the server's default]"},

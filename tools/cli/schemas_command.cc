@@ -131,6 +131,7 @@ absl::StatusOr<int> RunSchemas(const Flags& flags) {
   if (!limit.ok()) return UsageError(limit.status().message());
   auto grammar = ReadGrammarFlags(flags);
   if (!grammar.ok()) return grammar.status();
+  if (!flags.Has("spelling")) grammar->mutable_options()->set_spelling(v1::JSON_SPELLING_ANY);
   const auto lines = ReadFile(*path);
   if (!lines.ok()) return lines.status();
   const auto connection = Connection::Open(flags);

@@ -2,7 +2,7 @@
 
 import ctypes
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -99,14 +99,17 @@ class StepResult(_abi.Handle, StepResultBase):
     def rows(self) -> list[RowResult]:
         return [self._row(i) for i in range(lib.maskd_result_row_count(self.handle))]
 
+    def outcomes(self) -> Iterator[tuple[int, int, MaskdError | None, int]]:
+        row = _abi.RowResultStruct(ctypes.sizeof(_abi.RowResultStruct))
+        to_row, read, handle = ctypes.byref(row), lib.maskd_result_row, self.handle
+        for index in range(lib.maskd_result_row_count(handle)):
+            read(handle, index, to_row)
+            yield row.row, row.state, _error_of(row), row.accepted_drafts
+
     def _row(self, index: int) -> RowResult:
         row = _abi.RowResultStruct(ctypes.sizeof(_abi.RowResultStruct))
         lib.maskd_result_row(self.handle, index, ctypes.byref(row))
-        error = None
-        if row.error_code:
-            error = MaskdError(NAMES.get(row.error_code, str(row.error_code)),
-                               row.error_message.decode(), row.error_place.decode(),
-                               row.error_reason.decode())
+        error = _error_of(row)
         refused = None
         if row.refused_index >= 0:
             refused = RefusedToken(row.refused_index, row.refused_token)
@@ -273,6 +276,13 @@ def _stream_options(width: int, tokenizer: str, options: Mapping[str, Any]) -> _
              for name, value in options.items()}
     return _abi.StreamOptions(struct_size=ctypes.sizeof(_abi.StreamOptions), logits_width=width,
                               tokenizer=tokenizer.encode(), **texts)
+
+
+def _error_of(row: _abi.RowResultStruct) -> MaskdError | None:
+    if not row.error_code:
+        return None
+    return MaskdError(NAMES.get(row.error_code, str(row.error_code)), row.error_message.decode(),
+                      row.error_place.decode(), row.error_reason.decode())
 
 
 def _take_string(function: str, *arguments: object) -> bytes:

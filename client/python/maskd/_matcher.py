@@ -2,7 +2,7 @@
 matcher alone. Each move is a round trip; an engine that can hand over its whole batch uses Stream."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -61,9 +61,11 @@ class Matcher:
         self._set(answer, mask)
 
     @classmethod
-    def open(cls, stream: MatcherStream, grammar: Compiled) -> "Matcher":
+    def open(cls, stream: MatcherStream, grammar: Compiled,
+             stop_ids: Iterable[int] = ()) -> "Matcher":
         row = stream.new_row()
-        answer, mask = stream.move(row, lambda step: step.open(row, grammar, wait_s=_TIMEOUT_S))
+        answer, mask = stream.move(
+            row, lambda step: step.open(row, grammar, stop_ids=stop_ids, wait_s=_TIMEOUT_S))
         if answer.error is not None:
             raise answer.error
         return cls(stream, row, answer, mask)

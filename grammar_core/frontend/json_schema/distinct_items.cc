@@ -81,7 +81,7 @@ absl::Status DistinctItems::AddListed(const Conjunction& all, const MergedSchema
       AddMember({std::string(value.text()), context_.builder.Empty(), false}, EqualityKey(value));
       continue;
     }
-    const NodeId text = LiteralRule({value}, SpellingOf(item), context_);
+    const NodeId text = LiteralRule({value}, SpellingOf(item, context_.options), context_);
     AddMember({"", text, false, {}, true}, EqualityKey(value));
   }
   const auto bare = std::count_if(items_.members.begin(), items_.members.end(),

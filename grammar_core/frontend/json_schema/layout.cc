@@ -32,6 +32,8 @@ NodeId SpaceBehind(const std::optional<std::string>& separator, absl::string_vie
 Layout::Layout(const GrammarOptions& options, IrBuilder& builder)
     : b_(builder),
       indent_(options.indent),
+      spelling_(options.spelling == JsonSpelling::kCanonical ? Spelling::kCanonicalJson
+                                                             : Spelling::kJsonString),
       space_(SpaceRule(options, builder)),
       after_colon_(SpaceBehind(options.key_separator, " ", options, builder)),
       after_comma_(SpaceBehind(options.item_separator, "", options, builder)) {}
@@ -77,6 +79,7 @@ NodeId Layout::Container(char open, const std::vector<NodeId>& elements, bool ma
 }
 
 void Layout::Apply(ObjectSpec* spec) const {
+  spec->spelling = spelling_;
   spec->space = space_;
   spec->after_colon = after_colon_;
   spec->after_comma = after_comma_;

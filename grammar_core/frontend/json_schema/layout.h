@@ -1,4 +1,4 @@
-// Where white space stands in the JSON of one grammar.
+// Where white space stands in the JSON of one grammar, and how its strings are written.
 //
 // On a line   the same space may stand behind each token, so that what may follow an element, a
 //             comma or a bracket, is decided by one byte; behind ':' and ',' there may be other.
@@ -33,12 +33,17 @@ class Layout {
   // The container that `open`, '[' or '{', begins, of elements made as above. `may_be_empty`: or
   // without them.
   NodeId Container(char open, const std::vector<NodeId>& elements, bool may_be_empty) const;
-  // Lays out the members of `spec`.
+  // Lays out the members of `spec`,
+  // and says how its names are written.
   void Apply(ObjectSpec* spec) const;
+
+  // How the inside of strings is written.
+  [[nodiscard]] Spelling spelling() const { return spelling_; }
 
  private:
   IrBuilder& b_;
   const std::optional<std::uint32_t> indent_;
+  const Spelling spelling_;
   NodeId space_;
   NodeId after_colon_;
   NodeId after_comma_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -11,8 +12,20 @@
 namespace maskd {
 namespace {
 
-NodeId Quoted(NodeId characters, IrBuilder& b) {
-  return b.Concat({b.Bytes("\""), b.Encode(Spelling::kJsonString, characters), b.Bytes("\"")});
+NodeId Quoted(NodeId characters, RuleContext& context) {
+  IrBuilder& b = context.builder;
+  return b.Concat({b.Bytes("\""), b.Encode(context.layout.spelling(), characters), b.Bytes("\"")});
+}
+
+bool IsCanonical(const RuleContext& context) {
+  return context.options.spelling == JsonSpelling::kCanonical;
+}
+
+// In canonical spelling what the schema has in digits is written in digits.
+NumberSpelling SpellingOf(const JsonValue& number, NumberSpelling spelling,
+                          const RuleContext& context) {
+  const bool digits = number.text().find_first_of(".eE") == absl::string_view::npos;
+  return digits && IsCanonical(context) ? NumberSpelling::kPlain : spelling;
 }
 
 // What spells exactly these numbers.
@@ -25,6 +38,11 @@ NumberSpec SpecOf(std::vector<Decimal> values, NumberSpelling spelling, RuleCont
     spec.intervals.push_back({.min = value, .max = value});
   }
   if (spelling == NumberSpelling::kPlain) spec.fraction_digits = spec.exponent_digits = 0;
+  if (spelling == NumberSpelling::kAny && IsCanonical(context)) {
+    // What has no exponent in it is as long as this.
+    spec.integer_digits = std::max<std::uint32_t>(spec.integer_digits, 16);
+    spec.fraction_digits += 4;
+  }
   return spec;
 }
 
@@ -48,7 +66,7 @@ NodeId OneOfNumbers(const std::vector<JsonValue>& values, NumberSpelling spellin
     }
   }
   if (spelled.empty()) return context.builder.Nothing();
-  return context.builder.Number(SpecOf(std::move(spelled), spelling, context));
+  return WrittenNumbers(SpecOf(std::move(spelled), spelling, context), context);
 }
 
 NodeId OneOfTexts(const std::vector<std::string>& texts, IrBuilder& b) {
@@ -77,10 +95,11 @@ class LiteralMaker {
 
  private:
   NodeId MakeOne(const JsonValue& value, const std::vector<NodeId>& children) {
-    if (value.is_string()) return Quoted(b_.Text(value.text()), b_);
+    if (value.is_string()) return Quoted(b_.Text(value.text()), context_);
     if (value.is_array()) return Listed('[', children);
     if (value.is_number()) {
-      return OneOfNumbers({value}, NumberSpelling::kAny, context_);
+      const NumberSpelling spelling = SpellingOf(value, NumberSpelling::kAny, context_);
+      return OneOfNumbers({value}, spelling, context_);
     }
     if (!value.is_object()) return b_.Bytes(value.Compact());
     if (context_.options.property_order == PropertyOrder::kAny) return FreeOrder(value, children);
@@ -90,7 +109,7 @@ class LiteralMaker {
   std::vector<NodeId> Members(const JsonValue& object, const std::vector<NodeId>& values) {
     std::vector<NodeId> members;
     for (const JsonValue member : object.children()) {
-      const NodeId name = Quoted(b_.Text(member.key()), b_);
+      const NodeId name = Quoted(b_.Text(member.key()), context_);
       members.push_back(context_.layout.Member(name, values[members.size()]));
     }
     return members;
@@ -118,7 +137,10 @@ class LiteralMaker {
 
 }  // namespace
 
-NumberSpelling SpellingOf(const MergedSchema& schema) {
+NumberSpelling SpellingOf(const MergedSchema& schema, const GrammarOptions& options) {
+  if (options.spelling == JsonSpelling::kCanonical && IsInteger(schema)) {
+    return NumberSpelling::kPlain;
+  }
   const bool plain =
       std::any_of(schema.facets.begin(), schema.facets.end(),
                   [](const Facet& facet) { return facet.keyword == Keyword::kType; });
@@ -130,7 +152,7 @@ NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling
                    RuleContext& context) {
   IrBuilder& b = context.builder;
   std::vector<std::string> strings;
-  std::vector<JsonValue> numbers;
+  std::map<NumberSpelling, std::vector<JsonValue>> numbers;
   std::vector<std::string> scalars;
   std::vector<NodeId> alternatives;
   for (const JsonValue& value : values) {
@@ -139,13 +161,15 @@ NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling
     } else if (value.is_array() || value.is_object()) {
       alternatives.push_back(LiteralMaker(context).Make(value));
     } else if (value.is_number()) {
-      numbers.push_back(value);
+      numbers[SpellingOf(value, spelling, context)].push_back(value);
     } else {
       scalars.push_back(value.Compact());
     }
   }
-  if (!strings.empty()) alternatives.push_back(Quoted(b.TextSet(strings), b));
-  if (!numbers.empty()) alternatives.push_back(OneOfNumbers(numbers, spelling, context));
+  if (!strings.empty()) alternatives.push_back(Quoted(b.TextSet(strings), context));
+  for (const auto& [written, listed] : numbers) {
+    alternatives.push_back(OneOfNumbers(listed, written, context));
+  }
   if (!scalars.empty()) alternatives.push_back(OneOfTexts(scalars, b));
   return b.Alt(std::move(alternatives));
 }

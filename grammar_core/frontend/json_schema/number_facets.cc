@@ -125,6 +125,8 @@ class NumberCollector {
     places_.push_back(facet.at);
   }
 
+  void LeaveFractionsOut() { plain_ = true; }
+
   // Of the units, which never are too many, but may be finer than the divisors allow.
   bool TakeDivisor(const Decimal& divisor, bool negated) {
     std::vector<Decimal>& divisors = negated ? spec_.not_multiple_of : spec_.multiple_of;
@@ -227,10 +229,34 @@ absl::StatusOr<bool> NumberFacetHolds(const Facet& facet, const JsonValue& numbe
   return *multiple != facet.negated;
 }
 
+bool IsInteger(const MergedSchema& schema) { return (schema.types & kNumberType) == kIntegerType; }
+
+// Plain digits write every number. What serializers write with an exponent is tried in addition.
+NodeId WrittenNumbers(NumberSpec spec, RuleContext& context) {
+  if (context.options.spelling == JsonSpelling::kAny) {
+    return context.builder.Number(std::move(spec));
+  }
+  NumberSpec plain = spec;
+  plain.exponent_digits = 0;
+  plain.notation = NumberNotation::kPlain;
+  if (spec.exponent_digits == 0) return context.builder.Number(std::move(plain));
+  spec.integer_digits = 1;
+  spec.notation = NumberNotation::kScientific;
+  std::vector<NodeId> ways;
+  for (NumberSpec* const way : {&plain, &spec}) {
+    if (NumberLanguage::Create(*way)->IsEmpty()) continue;
+    ways.push_back(context.builder.Number(std::move(*way)));
+  }
+  return context.builder.Alt(std::move(ways));
+}
+
 absl::StatusOr<NumberSpec> NumbersOf(const MergedSchema& schema, RuleContext& context) {
   NumberCollector collector(context);
   const TypeSet types = schema.types & kNumberType;
   if (types != kNumberType) collector.TakeDivisor(One(), types == kFractionType);
+  if (context.options.spelling == JsonSpelling::kCanonical && IsInteger(schema)) {
+    collector.LeaveFractionsOut();
+  }
   for (const Facet& facet : schema.facets) collector.Take(facet);
   return std::move(collector).Finish();
 }

@@ -14,7 +14,7 @@
 
 namespace maskd {
 
-// Every number, spelled as `options` have it.
+// Every number, in any spelling, of as many digits as `options` have it.
 NumberSpec AllNumbers(const GrammarOptions& options);
 
 // Whether a known number satisfies `facet`; facets that do not speak of numbers hold.
@@ -22,6 +22,12 @@ absl::StatusOr<bool> NumberFacetHolds(const Facet& facet, const JsonValue& numbe
 
 // The numbers of `schema`, whose types must allow some.
 absl::StatusOr<NumberSpec> NumbersOf(const MergedSchema& schema, RuleContext& context);
+
+// Whether the types of `schema` allow no number but integers.
+bool IsInteger(const MergedSchema& schema);
+
+// What writes the numbers of `spec`, in any spelling, as the options spell them.
+NodeId WrittenNumbers(NumberSpec spec, RuleContext& context);
 
 }  // namespace maskd
 

@@ -54,11 +54,11 @@ NodeId AnyNumberRule(const GrammarOptions& options, IrBuilder& builder);
 // The inside of a string that StringRule() makes, as a node of characters.
 absl::StatusOr<NodeId> StringCharacters(const MergedSchema& schema, RuleContext& context);
 
-// In draft 4 an integer has neither fraction nor exponent.
+// In draft 4 an integer has neither fraction nor exponent, and so has one in canonical spelling.
 enum class NumberSpelling : std::uint8_t { kAny, kPlain };
-NumberSpelling SpellingOf(const MergedSchema& schema);
+NumberSpelling SpellingOf(const MergedSchema& schema, const GrammarOptions& options);
 
-// Exactly these values: strings in any spelling, arrays and objects laid out as all others and,
+// Exactly these values: strings as the options spell them, arrays and objects laid out as all others and,
 // unless any order is asked for, in their own order of keys. `spelling` is that of the numbers
 // among them, not of those within.
 NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling,

@@ -253,7 +253,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all, std::siz
     // A branch of other types than the claims beside the choice leave is gone at once.
     if (schema.types == kNoType) continue;
     if (with.choices.empty() && schema.has_listed_values()) {
-      std::vector<JsonValue>& spelled = values[SpellingOf(schema)];
+      std::vector<JsonValue>& spelled = values[SpellingOf(schema, context_.options)];
       for (const JsonValue& value : FittingValues(schema, with)) spelled.push_back(value);
     } else {
       branches.push_back(
@@ -355,7 +355,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Object(const MergedSchema& schema, const 
 absl::StatusOr<NodeId> SchemaCompiler::Literals(const MergedSchema& schema,
                                                 const Conjunction& all) {
   const std::vector<JsonValue> values = FittingValues(schema, all);
-  if (!values.empty()) return LiteralRule(values, SpellingOf(schema), context_);
+  if (!values.empty()) return LiteralRule(values, SpellingOf(schema, context_.options), context_);
   const std::vector<JsonValue> listed = schema.ListedValues();
   const JsonValue at = listed.size() == 1 ? listed.front() : *listed.front().parent();
   return InvalidAt(at.Pointer(), "no value of it fits the schemas beside it");

@@ -30,7 +30,7 @@ absl::StatusOr<NodeId> StringRule(const MergedSchema& schema, RuleContext& conte
   const absl::StatusOr<NodeId> characters = StringCharacters(schema, context);
   if (!characters.ok()) return characters;
   IrBuilder& b = context.builder;
-  return b.Concat({b.Bytes("\""), b.Encode(Spelling::kJsonString, *characters), b.Bytes("\"")});
+  return b.Concat({b.Bytes("\""), b.Encode(context.layout.spelling(), *characters), b.Bytes("\"")});
 }
 
 }  // namespace maskd

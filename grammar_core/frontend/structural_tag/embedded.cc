@@ -29,9 +29,9 @@ class Excluding {
 
   // The copy of `node`; nothing where it is as any other.
   std::optional<NodeId> Copy(const IrNode& node) {
-    if (node.kind == IrKind::kEncode && node.spelling == Spelling::kJsonString) {
+    if (node.kind == IrKind::kEncode && IsJsonString(node.spelling)) {
       const NodeId characters = copier_.CopyOf(from_.children[node.first_child]);
-      return b_.Encode(Spelling::kJsonString, b_.And({characters, allowed_}));
+      return b_.Encode(node.spelling, b_.And({characters, allowed_}));
     }
     if (node.kind != IrKind::kObject) return std::nullopt;
     ObjectSpec spec = copier_.Mapped(from_.objects[node.a]);
@@ -63,6 +63,7 @@ class Excluding {
 std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
   std::string key = absl::StrCat(writing.style == nullptr ? "json" : writing.style->name, " ",
                                  static_cast<int>(writing.options.property_order), " ",
+                                 static_cast<int>(writing.options.spelling), " ",
                                  writing.options.max_whitespace, " ");
   for (const std::string& text : writing.excludes) AppendJsonString(text, &key);
   schema.AppendCompact(&key);

@@ -54,10 +54,6 @@ IntRange ExponentsBehind(const NumberLanguage::State& state, std::uint32_t more)
   return state.negative ? IntRange{-range.hi, -range.lo} : range;
 }
 
-bool IsMantissa(Phase phase) {
-  return phase == Phase::kZero || phase == Phase::kInteger || phase == Phase::kFraction;
-}
-
 }  // namespace
 
 IntRange NumberLanguage::Room::For(std::int64_t count) const {
@@ -76,6 +72,7 @@ NumberLanguage::NumberLanguage(const NumberSpec& spec, NumberDivisors divisors)
       fraction_digits_(spec.fraction_digits),
       exponent_digits_(spec.exponent_digits),
       max_exponent_(PowerOfTen(spec.exponent_digits) - 1),
+      notation_(spec.notation),
       allows_zero_(AllowsZero(spec)),
       divisors_(std::move(divisors)),
       cuts_{NumberCuts(spec.intervals, false), NumberCuts(spec.intervals, true)} {
@@ -101,14 +98,17 @@ std::optional<NumberLanguage::State> NumberLanguage::Step(const State& state, un
     next = StepSign(state, byte == '-');
   } else if (byte == '.') {
     next = StepPoint(state);
-  } else if (byte == 'e' || byte == 'E') {
+  } else if (byte == 'e' || (byte == 'E' && notation_ == NumberNotation::kAny)) {
     next = StepLetter(state);
   }
   return next.has_value() && IsLive(*next) ? next : std::nullopt;
 }
 
 bool NumberLanguage::MayEnd(const State& state) const {
-  if (IsMantissa(state.phase)) return Contains(Exponents(state), {0, 0});
+  if (IsMantissa(state)) {
+    if (notation_ == NumberNotation::kScientific) return false;
+    return Contains(Exponents(state), {0, 0});
+  }
   return state.phase == Phase::kExponent && Contains(ExponentsOf(state), ExponentsBehind(state, 0));
 }
 
@@ -122,7 +122,7 @@ std::optional<NumberLanguage::State> NumberLanguage::StepDigit(const State& s, i
     case Phase::kStart:
     case Phase::kMinus:
       if (digit > 0) return WithIntegerDigit(s, digit);
-      return Settled({.phase = Phase::kZero, .negative = s.negative});
+      return StepZero(s);
     case Phase::kInteger:
       return s.left > 0 ? std::optional(WithIntegerDigit(s, digit)) : std::nullopt;
     case Phase::kPoint:
@@ -139,6 +139,26 @@ std::optional<NumberLanguage::State> NumberLanguage::StepDigit(const State& s, i
   return std::nullopt;
 }
 
+// Scientific has no zero, plain none with a minus.
+std::optional<NumberLanguage::State> NumberLanguage::StepZero(const State& s) const {
+  State zero = {.phase = Phase::kZero, .negative = s.negative};
+  switch (notation_) {
+    case NumberNotation::kAny:
+      return Settled(zero);
+    case NumberNotation::kPlain:
+      zero.open = s.negative;
+      return zero;
+    case NumberNotation::kScientific:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+bool NumberLanguage::IsMantissa(const State& s) const {
+  return (s.phase == Phase::kZero || s.phase == Phase::kInteger || s.phase == Phase::kFraction) &&
+         !s.open;
+}
+
 std::optional<NumberLanguage::State> NumberLanguage::StepPoint(State s) const {
   const bool fits = s.phase == Phase::kZero || s.phase == Phase::kInteger;
   if (!fits || fraction_digits_ == 0) return std::nullopt;
@@ -148,8 +168,11 @@ std::optional<NumberLanguage::State> NumberLanguage::StepPoint(State s) const {
 }
 
 std::optional<NumberLanguage::State> NumberLanguage::StepLetter(const State& s) {
-  if (!IsMantissa(s.phase) || exponent_digits_ == 0) return std::nullopt;
-  IntRanges set = Within(Exponents(s), {-max_exponent_, max_exponent_});
+  if (!IsMantissa(s) || exponent_digits_ == 0) return std::nullopt;
+  IntRanges set;
+  for (const IntRange& written : WrittenExponents()) {
+    for (const IntRange& part : Within(Exponents(s), written)) set.push_back(part);
+  }
   if (set.empty()) return std::nullopt;
   return State{
       .phase = Phase::kE, .left = exponent_digits_, .exponents = InternExponents(std::move(set))};
@@ -164,6 +187,7 @@ std::optional<NumberLanguage::State> NumberLanguage::StepSign(State s, bool minu
 
 std::optional<NumberLanguage::State> NumberLanguage::StepExponentDigit(State s, int digit) const {
   if (s.left == 0) return std::nullopt;
+  if (s.phase != Phase::kExponent && digit == 0 && notation_ != NumberNotation::kAny) s.left = 2;
   s.phase = Phase::kExponent;
   s.left -= 1;
   s.exponent = s.exponent * 10 + static_cast<std::uint32_t>(digit);
@@ -205,6 +229,10 @@ NumberLanguage::State NumberLanguage::WithFractionDigit(State s, int digit,
                                                         std::uint32_t fraction) const {
   s.phase = Phase::kFraction;
   s.left -= 1;
+  const bool is_minus_zero = s.zero && s.negative;
+  const bool may_be_nothing =
+      notation_ == NumberNotation::kPlain && fraction == 1 && !is_minus_zero;
+  s.open = notation_ != NumberNotation::kAny && digit == 0 && !may_be_nothing;
   if (s.zero && digit == 0) return s;
   if (s.zero) s.point = 1 - static_cast<std::int32_t>(fraction);
   if (digit != 0) s.scale = static_cast<std::int32_t>(fraction);
@@ -243,6 +271,16 @@ NumberLanguage::Room NumberLanguage::RoomOf(const State& s) const {
   return {{-max_exponent_, max_exponent_}, in_fraction ? s.left : fraction_digits_, false};
 }
 
+IntRanges NumberLanguage::WrittenExponents() const {
+  constexpr std::int64_t kSmall = -5;
+  constexpr std::int64_t kLarge = 16;
+  if (notation_ != NumberNotation::kScientific) return {{-max_exponent_, max_exponent_}};
+  IntRanges written;
+  if (kSmall >= -max_exponent_) written.push_back({-max_exponent_, kSmall});
+  if (kLarge <= max_exponent_) written.push_back({kLarge, max_exponent_});
+  return written;
+}
+
 bool NumberLanguage::IsLive(const State& s) const {
   switch (s.phase) {
     case Phase::kStart:
@@ -260,14 +298,27 @@ bool NumberLanguage::IsLive(const State& s) const {
       }
       return false;
     default:
-      return s.zero ? IsLiveZero(s) : CanEnd(s, FractionOf(s), RoomOf(s));
+      return s.zero ? IsLiveZero(s) : IsLiveMantissa(s);
   }
+}
+
+bool NumberLanguage::IsLiveMantissa(const State& s) const {
+  Room room = RoomOf(s);
+  if (notation_ != NumberNotation::kScientific) return CanEnd(s, FractionOf(s), room, s.open);
+  const bool nonzero = s.open || s.phase == Phase::kPoint;
+  for (const IntRange& exponents : WrittenExponents()) {
+    room.exponents = exponents;
+    if (CanEnd(s, FractionOf(s), room, nonzero)) return true;
+  }
+  return false;
 }
 
 // Further zeros before the first other digit only shift it, as exponents do where there are any;
 // beyond the ends of the intervals and the units of the divisors nothing changes any more.
 bool NumberLanguage::IsLiveZero(const State& s) const {
-  if (allows_zero_) return true;
+  if (notation_ == NumberNotation::kScientific) return false;
+  const bool is_minus_zero = notation_ == NumberNotation::kPlain && s.negative;
+  if (allows_zero_ && !s.open && !is_minus_zero) return true;
   Room room = RoomOf(s);
   const std::int64_t deepest = std::max(-CutsOf(s).LeastExponent(), divisors_.scale());
   const std::int64_t most_zeros =
@@ -282,10 +333,11 @@ bool NumberLanguage::IsLiveZero(const State& s) const {
   return false;
 }
 
-bool NumberLanguage::CanEnd(const State& s, std::uint32_t fraction, const Room& room) const {
-  if (Overlaps(Exponents(s), room.For(0))) return true;
+bool NumberLanguage::CanEnd(const State& s, std::uint32_t fraction, const Room& room,
+                            bool nonzero) const {
+  if (!nonzero && Overlaps(Exponents(s), room.For(0))) return true;
   const NumberCuts& cuts = CutsOf(s);
-  if (NumberCuts::Decided(s.place)) return CanDivide(s, fraction, room, false);
+  if (NumberCuts::Decided(s.place)) return CanDivide(s, fraction, room, nonzero);
   if (cuts.IsWhole(s.place)) {
     State above = s;
     above.place = NumberCuts::Above(s.place);
@@ -295,7 +347,8 @@ bool NumberLanguage::CanEnd(const State& s, std::uint32_t fraction, const Room& 
   if (exponents.lo > exponents.hi) return false;
   const Room less = {room.exponents, room.left - 1, room.grows};
   for (int digit = 0; digit <= 9; ++digit) {
-    if (CanEnd(WithFractionDigit(s, digit, fraction + 1), fraction + 1, less)) return true;
+    const State next = WithFractionDigit(s, digit, fraction + 1);
+    if (CanEnd(next, fraction + 1, less, nonzero && digit == 0)) return true;
   }
   return false;
 }

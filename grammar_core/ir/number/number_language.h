@@ -4,6 +4,7 @@
 // Live      every state can be completed within the spec's bounds on digits; a step that could not
 //           is refused. Near those bounds, and for sets of divisors that exclude nearly everything,
 //           some spellings of a number are refused that would fit.
+// Notation  where it is not any (NumberNotation), only those spellings.
 // States    plain values; equal states have equal futures (the converse does not hold). What a
 //           mantissa leaves for its exponent is a set of integers, kept here and numbered.
 // Cost      tables in the size of the spec; a step in the digits of its bounds.
@@ -43,6 +44,8 @@ class NumberLanguage {
     Phase phase = Phase::kStart;
     bool negative = false;  // the number; from the letter on the exponent
     bool zero = true;       // no digit but 0 so far
+    // Of a notation: what ends in a zero here must go on to a digit that is not 0.
+    bool open = false;
     // Digits that the part may still have.
     std::uint32_t left = 0;
     // The digits from the first that is not 0, among the ends of the intervals.
@@ -60,9 +63,10 @@ class NumberLanguage {
     std::uint32_t exponent = 0;
 
     auto Fields() const {
-      return std::array<std::uint32_t, 13>{static_cast<std::uint32_t>(phase),
+      return std::array<std::uint32_t, 14>{static_cast<std::uint32_t>(phase),
                                            static_cast<std::uint32_t>(negative),
                                            static_cast<std::uint32_t>(zero),
+                                           static_cast<std::uint32_t>(open),
                                            left,
                                            place.first,
                                            place.last,
@@ -131,6 +135,7 @@ class NumberLanguage {
   [[nodiscard]] std::uint32_t FractionOf(const State& s) const;
 
   std::optional<State> StepDigit(const State& s, int digit);
+  [[nodiscard]] std::optional<State> StepZero(const State& s) const;
   [[nodiscard]] std::optional<State> StepPoint(State s) const;
   std::optional<State> StepLetter(const State& s);
   [[nodiscard]] std::optional<State> StepSign(State s, bool minus) const;
@@ -146,10 +151,17 @@ class NumberLanguage {
 
   [[nodiscard]] bool IsLive(const State& s) const;
   [[nodiscard]] bool IsLiveZero(const State& s) const;
+  [[nodiscard]] bool IsLiveMantissa(const State& s) const;
   [[nodiscard]] Room RoomOf(const State& s) const;
+  // The exponents that the notation has, apart from none.
+  [[nodiscard]] IntRanges WrittenExponents() const;
+  // Whether what stands before the letter may end there.
+  [[nodiscard]] bool IsMantissa(const State& s) const;
   // Whether the mantissa `s`, not zero, with so many digits of a fraction, can be completed within
-  // `room`. Recursion: to the number of digits of an interval's end.
-  [[nodiscard]] bool CanEnd(const State& s, std::uint32_t fraction, const Room& room) const;
+  // `room`; by `nonzero`, some digit but 0 must be added. Recursion: to the number of digits of an
+  // interval's end.
+  [[nodiscard]] bool CanEnd(const State& s, std::uint32_t fraction, const Room& room,
+                            bool nonzero = false) const;
   // The same where no digit changes `s.place`; by `nonzero`, some digit but 0 must be added.
   [[nodiscard]] bool CanDivide(const State& s, std::uint32_t fraction, const Room& room,
                                bool nonzero) const;
@@ -166,6 +178,7 @@ class NumberLanguage {
   std::uint32_t fraction_digits_;
   std::uint32_t exponent_digits_;
   std::int64_t max_exponent_;
+  NumberNotation notation_;
   bool allows_zero_;
   // The sign makes no difference.
   bool signs_alike_;

@@ -55,6 +55,8 @@ std::string ToString(const NumberSpec& spec) {
   AppendDigits(spec.integer_digits, NumberSpec::kDefaultDigits, "integer", &text);
   AppendDigits(spec.fraction_digits, NumberSpec::kDefaultDigits, "fraction", &text);
   AppendDigits(spec.exponent_digits, NumberSpec::kConstrainedExponentDigits, "exponent", &text);
+  if (spec.notation == NumberNotation::kPlain) text += ", plain";
+  if (spec.notation == NumberNotation::kScientific) text += ", scientific";
   return text + ">";
 }
 

@@ -23,6 +23,18 @@ struct NumberInterval {
   bool operator==(const NumberInterval&) const = default;
 };
 
+// How numbers are written.
+enum class NumberNotation : std::uint8_t {
+  kAny,  // every spelling that JSON has
+  // Digits without an exponent, and no needless zero at the end: "10", "0.5", and of a fraction
+  // that is nothing ".0". No "-0" and no "-0.0".
+  kPlain,
+  // As serializers write what is very large or small: one digit and perhaps a fraction, without a
+  // needless zero, "e", and an exponent from 16 on or up to -5. That one may have one zero before a
+  // single digit, as Python writes it: "1e-07".
+  kScientific,
+};
+
 struct NumberSpec {
   // Digits at most in an integer part and in a fraction that are not bounded otherwise.
   static constexpr std::uint32_t kDefaultDigits = 1024;
@@ -43,6 +55,8 @@ struct NumberSpec {
   std::uint32_t integer_digits = kDefaultDigits;
   std::uint32_t fraction_digits = kDefaultDigits;
   std::uint32_t exponent_digits = kConstrainedExponentDigits;
+  // kPlain: no digits of an exponent. kScientific: some, and one digit in the integer part.
+  NumberNotation notation = NumberNotation::kAny;
 
   bool operator==(const NumberSpec&) const = default;
 };

@@ -1,0 +1,373 @@
+"""The constrained sequences of one engine over one stream: a step is one message.
+
+    rows = BatchRows(Settings.from_environment(), logits_width, check=lambda served: ...)
+    row = rows.open(grammar, compiled, stop_ids=[2], remaining_tokens=100)   # any thread, no trip
+    while not row.finished:
+        rows.send()                    # one message of all that has happened; returns at once
+        ...                            # the forward pass
+        rows.receive()                 # waits for the masks, a bounded time
+        masks = row.masks              # at its place, and after its drafts; None: row.failed
+        if not row.accept(tokens):     # no trip: a token is taken exactly if its bit was set
+            ...                        # row.failed, or a token that the mask did not allow
+
+A row never raises: what goes wrong is `row.failed`, and the engine ends that sequence alone. A
+server that is gone or does not answer in time fails the rows that it had; the next open() looks for
+one anew. With several addresses the rows move to the next one instead, with their tokens.
+
+Threads  open(), and `del` of a row, anywhere; all else on the engine's thread.
+Cost     a step's answer is read in one call for all masks and one a row for its state.
+"""
+
+import itertools
+import logging
+import threading
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from maskd._answers import RowState
+from maskd._api import PLAIN, FailoverStream, Step, Stream
+from maskd._endpoints import Endpoints, Settings
+from maskd._errors import MaskdError
+from maskd._grammar import Compiled, Grammar
+
+_log = logging.getLogger("maskd")
+_CONNECT_S = 2.0
+# A stream's bound on steps in flight (MaskStream::kMaxInFlight) is above this.
+_MAX_IN_FLIGHT = 16
+
+
+class BatchRow:
+    """One sequence. The numbers of tokens are the engine's to keep; of the text here is only what
+    the
+    server does not know yet."""
+
+    __slots__ = ("id", "grammar", "compiled", "stop_ids", "remaining", "finished", "failed", "masks",
+                 "place", "drafts", "known", "_link", "_pending", "_undo", "_by_text", "_opened", "_start",
+                 "_bound", "__weakref__")
+
+    def __init__(self, number: int, grammar: Grammar, compiled: Compiled, stop_ids: frozenset[int],
+                 remaining: int | None, link: "_Link") -> None:
+        self.id = number
+        self.grammar = grammar
+        self.compiled = compiled
+        self.stop_ids = stop_ids
+        self.remaining: int | None = None  # to be said with the next message; None: nothing to say
+        self._bound = remaining  # that it opens with
+        self.finished = False
+        self.failed: MaskdError | None = None
+        self.masks: np.ndarray | None = None  # int32: position, words; as of all that was sent
+        self.place: tuple[np.ndarray | None, int] = (None, 0)  # the array that they are of, their first row
+        self.drafts: tuple[int, ...] = ()  # that position 1 and on come after
+        self.known = 0  # positions that have a mask
+        self._link = link
+        self._pending: list[int] = []  # taken since the masks
+        self._undo = 0  # tokens of the server's to take back
+        self._by_text = False  # the server did not know the grammar's id
+        self._opened = False
+        self._start: tuple[int, ...] = ()  # tokens that it opens with: a copy's
+        weakref.finalize(self, link.closes.append, number)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether its masks are those of its place."""
+        return self.masks is not None and not self._pending and not self._undo
+
+    def allows(self, token: int) -> bool:
+        """Whether the mask at its place has the token; of a row without masks, True."""
+        position = len(self._pending)
+        if (self.masks is None or self._undo or position >= self.known
+                or self.drafts[:position] != tuple(self._pending)):
+            return True  # the server will judge
+        if not 0 <= token < 32 * self.masks.shape[1]:
+            return False
+        return bool(int(self.masks[position, token >> 5]) >> (token & 31) & 1)
+
+    def accept(self, tokens: Sequence[int]) -> bool:
+        """Takes the tokens, in order; False at the first that is refused, or when the row has
+        failed.
+        After its end any token is taken as nothing."""
+        if self.failed is not None:
+            return False
+        for token in tokens:
+            if self.finished:
+                break
+            if not self.allows(token):
+                return False
+            self._pending.append(token)
+            self.finished = token in self.stop_ids
+        self._link.moved[self.id] = self
+        return True
+
+    def rollback(self, count: int) -> None:
+        """Takes back the last tokens, the end too."""
+        if count == 0:
+            return
+        here = min(count, len(self._pending))
+        if here:
+            del self._pending[-here:]
+        self._undo += count - here
+        self.finished = False
+        self._link.moved[self.id] = self
+
+    def leave(self) -> None:
+        """Its sequence is over: the next message closes it. So does the end of the object."""
+        self.finished = True
+        self._link.moved.pop(self.id, None)
+        self._link.closes.append(self.id)
+
+    def ask(self) -> None:
+        """Wants its masks with the next message, also when nothing has happened to it."""
+        if self.failed is None and self._opened and not self.finished:
+            self._link.moved[self.id] = self
+
+
+class _Link:
+    """A stream and what is to be said on it."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.opens: deque[BatchRow] = deque()
+        self.closes: deque[int] = deque()
+        self.moved: dict[int, BatchRow] = {}
+        self.opened: set[int] = set()  # that the server has, or will have with the next message
+        self.rows: weakref.WeakSet[BatchRow] = weakref.WeakSet()
+        self.in_flight: deque[tuple[list[BatchRow], int]] = deque()
+
+
+class BatchRows:
+    """All constrained rows of an engine.
+
+    check  is given the server's Tokenizer (protos/maskd/v1) once for each vocabulary; an error of
+           its own refuses it
+    """
+
+    def __init__(self, settings: Settings, logits_width: int,
+                 check: Callable[[Mapping[str, Any]], None] | None = None) -> None:
+        self.settings = settings
+        self.endpoints = Endpoints(settings)
+        self.words = (logits_width + 31) // 32
+        self.messages = 0  # sent
+        self._width = logits_width
+        self._check = check
+        self._hash = settings.tokenizer_hash
+        self._ids = itertools.count(1)
+        self._step = Step()
+        self._link: _Link | None = None
+        self._lock = threading.Lock()
+
+    # --- any thread
+
+    def connect(self, wait_s: float = 0.0) -> str:
+        """Opens the stream, looking for a server for `wait_s`; how steps travel. Errors: the last one's."""
+        deadline = time.monotonic() + wait_s
+        while True:
+            try:
+                return self._linked().stream.transport
+            except MaskdError as error:
+                if error.code not in ("UNAVAILABLE", "DEADLINE_EXCEEDED") or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.1)
+
+    def open(self, grammar: Grammar, compiled: Compiled, stop_ids: Iterable[int] = (),
+             remaining_tokens: int | None = None) -> BatchRow:
+        """A row, which the next message opens. Without stop ids it has the vocabulary's.
+        Errors: those of connect()."""
+        link = self._linked()
+        if isinstance(link.stream, FailoverStream):
+            link.stream.remember(compiled.id, grammar)
+        size = link.stream.vocab_size
+        stops = frozenset(each for each in stop_ids if 0 <= each < size)
+        row = BatchRow(next(self._ids), grammar, compiled, stops or frozenset(link.stream.stop_ids),
+                       remaining_tokens, link)
+        link.rows.add(row)
+        link.opens.append(row)
+        return row
+
+    def _linked(self) -> _Link:
+        with self._lock:
+            if self._link is None:
+                self._link = _Link(self._open_stream())
+            return self._link
+
+    def _open_stream(self) -> Stream:
+        settings, addresses = self.settings, self.settings.addresses
+        if len(addresses) > 1 and not PLAIN:
+            step_ms = max(1, int(settings.step_s * 300))
+            stream: Stream = FailoverStream(
+                addresses, self._width, settings.tokenizer, _CONNECT_S, tokenizer_hash=self._hash,
+                shared_memory=settings.shared_memory, step_timeout_ms=step_ms,
+                give_up_after_ms=max(1, int(settings.step_s * 1000)))
+        else:
+            client = self.endpoints.client(addresses[0], _CONNECT_S)
+            stream = client.open_stream(self._width, settings.tokenizer, _CONNECT_S,
+                                        tokenizer_hash=self._hash,
+                                        shared_memory=settings.shared_memory)
+        served = stream.welcome["tokenizer"]
+        if served["hash"] != self._hash and self._check is not None:
+            self._check(served)
+        self._hash = served["hash"]
+        return stream
+
+    # --- the engine's thread
+
+    def send(self, drafts: Sequence[tuple[BatchRow, Sequence[int]]] = ()) -> None:
+        """Says in one message what has happened since the last one, and asks for the masks after
+        these
+        drafts too. Does not wait."""
+        link = self._link
+        if link is None or not (link.moved or link.opens or link.closes or drafts):
+            return
+        if len(link.in_flight) >= _MAX_IN_FLIGHT:
+            self.receive()
+            if self._link is not link:
+                return
+        rows, wait_s = self._fill(link, drafts)
+        positions = 1 + max((len(tokens) for _, tokens in drafts), default=0)
+        try:
+            if wait_s:
+                self._step._wait(wait_s)  # noqa: SLF001: a step's own, of no row
+            link.stream.submit(self._step)
+        except MaskdError as error:
+            self._lose(link, error)
+            return
+        self.messages += 1
+        link.in_flight.append((rows, positions))
+
+    def _fill(self, link: _Link, drafts: Sequence[tuple[BatchRow, Sequence[int]]],
+              ) -> tuple[list[BatchRow], float]:
+        """The step; its rows, and how long its reply may wait for compiles."""
+        step = self._step.clear()
+        while link.closes:
+            number = link.closes.popleft()
+            if number in link.opened:
+                link.opened.remove(number)
+                step.close(number)
+        rows, wait_s = [], 0.0
+        while link.opens:
+            row = link.opens.popleft()
+            self._open_in(step, row)
+            wait_s = self.settings.step_s / 2 if row._by_text else wait_s
+            rows.append(row)
+        link.opened.update(row.id for row in rows)
+        opened = {row.id for row in rows}
+        moved = {**link.moved, **{row.id: row for row, _ in drafts}}
+        link.moved = {}
+        others = [row for i, row in moved.items()
+                  if i not in opened and row._opened and row.failed is None]
+        _take(step, others)
+        rows.extend(others)
+        for row in rows:
+            row.masks, row.known, row.drafts, row.place = None, 0, (), (None, 0)
+        for row, tokens in drafts:
+            if row.failed is None:
+                step.draft(row.id, tokens)
+                row.drafts = tuple(tokens)
+        return rows, wait_s
+
+    @staticmethod
+    def _open_in(step: Step, row: BatchRow) -> None:
+        """Tokens taken before the message that opens the row are its first ones."""
+        step.open(row.id, row.grammar if row._by_text else row.compiled,
+                  tokens=[*row._start, *row._pending], stop_ids=sorted(row.stop_ids),
+                  remaining_tokens=row._bound)
+        row._start = (*row._start, *row._pending)
+        row._pending = []
+        row._opened = True
+
+    def receive(self, nobody_else_waits: Callable[[], bool] = lambda: False) -> None:
+        """Waits until all that was sent is answered, at most settings.step_s; settings.hang_s while
+        `nobody_else_waits`, which is asked only of a server that is late."""
+        link = self._link
+        if link is None or not link.in_flight:
+            return
+        begin = time.monotonic()
+        deadline = begin + self.settings.step_s
+        again = False
+        while link.in_flight:
+            try:
+                result = link.stream.collect(max(deadline - time.monotonic(), 0.001))
+                rows, positions = link.in_flight.popleft()
+                again = self._read(link, result, rows, positions) or again
+            except MaskdError as error:
+                is_late = error.code == "DEADLINE_EXCEEDED"
+                if is_late and deadline < begin + self.settings.hang_s and nobody_else_waits():
+                    deadline += self.settings.step_s
+                    continue
+                self._lose(link, error)
+                return
+        if again:
+            self.send()
+            self.receive(nobody_else_waits)
+
+    def _read(self, link: _Link, result: Any, rows: list[BatchRow], positions: int) -> bool:
+        """Gives the rows their masks; whether one has to be opened again, by its grammar's text."""
+        answers = {row: (state, error, drafts) for row, state, error, drafts in result.outcomes()}
+        again, good = False, []
+        for row in rows:
+            state, error, drafts = answers.get(row.id, (0, None, 0))
+            if error is None and state in (RowState.ACTIVE, RowState.FINISHED):
+                row.known = 1 + max(drafts, 0)
+                good.append(row)
+            elif error is not None and error.code == "NOT_FOUND" and not row._by_text:
+                row._by_text = again = True
+                link.closes.append(row.id)
+                link.opens.append(row)
+            else:
+                row.failed = error or MaskdError("DEADLINE_EXCEEDED",
+                                                 "the row's grammar still compiles")
+        # Of a row with fewer positions than others some are not written.
+        shape = (len(good) * positions, self.words)
+        out = np.empty(shape, np.int32) if positions == 1 else np.full(shape, -1, np.int32)
+        if good:
+            result.masks([row.id for row in good], out, positions)
+        for i, row in enumerate(good):
+            row.masks = out[i * positions:(i + 1) * positions]
+            row.place = (out, i * positions)
+        return again
+
+    def _lose(self, link: _Link, error: MaskdError) -> None:
+        """The rows of this stream end."""
+        rows = list(link.rows)
+        for row in rows:
+            if row.failed is None:
+                row.failed = error
+        if self._link is link:
+            self._link = None
+        _log.error("maskd: %s; %d constrained requests end with an error", error, len(rows))
+        self.endpoints.close()
+        # The stream of the library waits for nothing when it is released; the plain one has no such
+        # thing.
+        release = getattr(link.stream, "release", link.stream.close)
+        threading.Thread(target=release, daemon=True, name="maskd-release").start()
+
+    def close(self) -> None:
+        """Says goodbye."""
+        link, self._link = self._link, None
+        if link is not None:
+            try:
+                link.stream.close(timeout_s=1.0)
+            except MaskdError as error:
+                _log.info("maskd: %s", error)
+        self.endpoints.close()
+
+
+def _take(step: Step, rows: Sequence[BatchRow]) -> None:
+    """What each of the rows has done; all in one call where each has taken a token."""
+    if all(len(row._pending) == 1 and not row._undo and row.remaining is None
+           for row in rows):
+        if rows:
+            step.take_each([row.id for row in rows], [row._pending[0] for row in rows])
+    else:
+        for row in rows:
+            if row._undo:
+                step.rollback(row.id, row._undo)
+            step.take(row.id, row._pending)
+            if row.remaining is not None:
+                step.set_remaining(row.id, row.remaining)
+    for row in rows:
+        row._pending, row._undo, row.remaining = [], 0, None

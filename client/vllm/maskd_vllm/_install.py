@@ -1,0 +1,96 @@
+"""Puts this package's classes into vLLM's places, in the process that loads the plugin.
+
+place                                              what comes there
+SamplingParams._validate_structured_outputs        the server compiles: HTTP 400 with its words and
+                                                   place
+AsyncLLM.add_request                               the same before it, off the event loop
+StructuredOutputManager, where EngineCore sees it  MaskdManager
+Scheduler.update_from_output                       then the step's message is sent
+Scheduler.update_draft_token_ids(_in_output)       before it one message has all rows' tokens and
+                                                   drafts
+"""
+
+import functools
+import os
+import sys
+from typing import Any
+
+from maskd._endpoints import Settings
+from maskd_vllm import _interface
+
+
+def install() -> None:
+    """Errors: what stands in the way. A second call changes nothing."""
+    import vllm  # noqa: PLC0415
+
+    _interface.check_version(vllm.__version__, os.environ.get("MASKD_VLLM_ANY_VERSION") == "1")
+    if os.environ.get("VLLM_USE_RUST_FRONTEND", "0") not in ("", "0"):
+        raise RuntimeError("VLLM_USE_RUST_FRONTEND: that front end checks requests itself, and no plugin "
+                           "reaches it")
+    Settings.from_environment()
+    differences = _interface.differences()
+    if differences:
+        raise RuntimeError("this vLLM is not as this release knows it: " + "; ".join(differences))
+    _install_validation()
+    _install_manager()
+
+
+def _install_validation() -> None:
+    from vllm.sampling_params import SamplingParams  # noqa: PLC0415
+    from vllm.v1.engine.async_llm import AsyncLLM  # noqa: PLC0415
+
+    from maskd_vllm import _validation  # noqa: PLC0415
+
+    SamplingParams._validate_structured_outputs = _validation.validate  # noqa: SLF001
+    if not hasattr(AsyncLLM.add_request, "_maskd"):
+        AsyncLLM.add_request = _validation.ahead_of(AsyncLLM.add_request)
+
+
+def _install_manager() -> None:
+    import vllm.v1.structured_output as structured_output  # noqa: PLC0415
+    from vllm.v1.core.sched.scheduler import Scheduler  # noqa: PLC0415
+
+    from maskd_vllm._manager import MaskdManager  # noqa: PLC0415
+
+    structured_output.StructuredOutputManager = MaskdManager
+    core = sys.modules.get("vllm.v1.engine.core")
+    if core is not None:
+        core.StructuredOutputManager = MaskdManager  # type: ignore[attr-defined]
+    if not hasattr(Scheduler.update_from_output, "_maskd"):
+        Scheduler.update_from_output = _sending(Scheduler.update_from_output)
+        Scheduler.update_draft_token_ids = _asking(Scheduler.update_draft_token_ids)
+        Scheduler.update_draft_token_ids_in_output = _asking(
+            Scheduler.update_draft_token_ids_in_output)
+
+
+def _sending(update: Any) -> Any:
+    """update_from_output(), after which the server works while the engine schedules and computes."""
+    from maskd_vllm._manager import MaskdManager  # noqa: PLC0415
+
+    @functools.wraps(update)
+    def update_from_output(self: Any, *arguments: Any, **named: Any) -> Any:
+        outputs = update(self, *arguments, **named)
+        manager = self.structured_output_manager
+        if isinstance(manager, MaskdManager):
+            manager.step_is_over()
+        return outputs
+
+    update_from_output._maskd = True  # type: ignore[attr-defined]  # noqa: SLF001
+    return update_from_output
+
+
+def _asking(update: Any) -> Any:
+    """update_draft_token_ids(), before which all rows' drafts are asked for at once."""
+    from maskd_vllm._manager import MaskdManager  # noqa: PLC0415
+
+    @functools.wraps(update)
+    def update_draft_token_ids(self: Any, draft_token_ids: Any, *arguments: Any) -> Any:
+        manager = self.structured_output_manager
+        if isinstance(manager, MaskdManager):
+            manager.ask_for_drafts(draft_token_ids, self.requests)
+        return update(self, draft_token_ids, *arguments)
+
+    return update_draft_token_ids
+
+
+__all__ = ["install"]

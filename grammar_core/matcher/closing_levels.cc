@@ -1,0 +1,227 @@
+#include "grammar_core/matcher/closing_levels.h"
+
+#include <atomic>
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/closure.h"
+#include "grammar_core/automaton/encoding.h"
+#include "grammar_core/automaton/row_states.h"
+#include "grammar_core/automaton/token_steps.h"
+
+namespace maskd {
+namespace {
+
+using State = TokenStepper::State;
+
+std::uint64_t NextNumber() {
+  static std::atomic<std::uint64_t> number = 1;
+  return number.fetch_add(1, std::memory_order_relaxed);
+}
+
+// The repeat of one set of characters that a string is before its end, or null.
+const Term* FreeString(const TermStore& store, State state) {
+  const Term& cell = store.term(store.PartsOf(state).cell);
+  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return nullptr;
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  if (partial.phase != CharPhase::kStart || partial.spelling != Spelling::kJsonString) {
+    return nullptr;
+  }
+  const Term& text = store.term(cell.a);
+  const bool is_free =
+      text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet;
+  return is_free ? &text : nullptr;
+}
+
+std::int64_t BytesOf(const ClosingLevelList& list) {
+  auto bytes = static_cast<std::int64_t>(sizeof(list));
+  for (const ClosingLevel& level : list.levels) {
+    bytes += static_cast<std::int64_t>(sizeof(level) + level.tokens.capacity() * sizeof(TokenId));
+    if (level.mask.has_value()) {
+      bytes += static_cast<std::int64_t>(level.mask->words().size_bytes());
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+class ClosingLevels::Maker {
+ public:
+  Maker(const TokenStepper& stepper, Endings* endings, Work* work)
+      : stepper_(stepper), row_(stepper.states()), endings_(*endings), work_(*work) {}
+
+  Levels Make(State state) {
+    const TokenizerSpace& tokenizer = stepper_.grammar().tokenizer();
+    const auto enter = [](State, const TrieNode&) { return true; };
+    const auto arrive = [&](TokenId id, State next) {
+      Add(id, row_.AtTokenEnd(next));
+      return false;
+    };
+    const std::optional<Closure> closure = ClosureOf(state);
+    if (closure.has_value()) {
+      AddWithin(*closure, state);
+      const auto trie = tokenizer.masks().TrieOf(closure->candidates);
+      VisitTokenSteps(tokenizer.index(), *trie, row_, state, work_, enter, arrive);
+    } else {
+      VisitTokenSteps(tokenizer.index(), row_, state, work_, enter, arrive);
+    }
+    for (const NamedTokens::Step& step : row_.NamedSteps(state)) {
+      const State next = row_.AtTokenEnd(step.next);
+      step.tokens.VisitAllowed([&](TokenId id) { Add(id, next); });
+    }
+    return Finish();
+  }
+
+ private:
+  [[nodiscard]] std::optional<Closure> ClosureOf(State state) {
+    Automaton& automaton = row_.automaton();
+    if (row_.names_tokens() || row_.limits_tokens()) return std::nullopt;
+    if (FreeString(automaton.store(), state) == nullptr) return std::nullopt;
+    return FindStructuralClosure(&automaton, state, work_);
+  }
+
+  // Tokens of the string's own characters: those of so many as it must still have lead each to a
+  // state of its own, all longer ones behind that.
+  void AddWithin(const Closure& closure, State state) {
+    MaskStore& masks = stepper_.grammar().tokenizer().masks();
+    const Term& text = *FreeString(row_.automaton().store(), state);
+    const auto needed = std::min<std::uint32_t>(text.b, kIndexedCharacters);
+    CharacterClass characters = closure.characters;
+    const int most = characters.max_chars;
+    unsigned char sample = 0;
+    while (sample < 0x7F && !characters.ascii[sample]) ++sample;
+    std::optional<TokenMask> shorter;
+    for (std::uint32_t count = 1; count <= needed + 1 && work_.Spend(); ++count) {
+      const bool is_last = count > needed;
+      state = row_.Take(state, sample, work_);
+      if (state == kNothingTerm || state == kFailedTerm) return;
+      characters.max_chars = is_last ? most : std::min(most, static_cast<int>(count));
+      TokenMask within = *masks.TokensWithin(characters);
+      TokenMask added = within;
+      if (shorter.has_value()) added.Subtract(*shorter);
+      AddAll(added, row_.AtTokenEnd(state));
+      shorter = std::move(within);
+    }
+  }
+
+  void Add(TokenId id, State next) {
+    if (next != last_next_) {
+      last_next_ = next;
+      last_ = PlaceOf(endings_.Few(stepper_, next));
+    }
+    levels_[last_].tokens.push_back(id);
+  }
+
+  void AddAll(const TokenMask& tokens, State next) {
+    if (tokens.empty()) return;
+    ClosingLevel& level = levels_[PlaceOf(endings_.Few(stepper_, next))];
+    if (level.mask.has_value()) {
+      level.mask->Merge(tokens);
+    } else {
+      level.mask = tokens;
+    }
+  }
+
+  std::size_t PlaceOf(int few) {
+    const auto [at, is_new] = places_.try_emplace(few, levels_.size());
+    if (is_new) levels_.push_back({few, {}, std::nullopt});
+    return at->second;
+  }
+
+  // A mask is smaller than a list of many tokens.
+  Levels Finish() {
+    const int size = stepper_.vocabulary().size();
+    std::ranges::sort(levels_, {}, &ClosingLevel::few);
+    for (ClosingLevel& level : levels_) {
+      if (level.mask.has_value() ||
+          level.tokens.size() > static_cast<std::size_t>(size / kBitsPerWord)) {
+        if (!level.mask.has_value()) level.mask.emplace(size);
+        for (const TokenId id : std::exchange(level.tokens, {})) level.mask->Allow(id);
+      } else {
+        level.tokens.shrink_to_fit();
+      }
+    }
+    if (row_.names_tokens()) TakeTheSooner();
+    return std::make_shared<const ClosingLevelList>(
+        ClosingLevelList{NextNumber(), std::move(levels_)});
+  }
+
+  // A token that is taken by its bytes and by name ends as soon as either.
+  void TakeTheSooner() {
+    TokenMask sooner(stepper_.vocabulary().size());
+    for (ClosingLevel& level : levels_) {
+      std::erase_if(level.tokens, [&](TokenId id) { return sooner.Allows(id); });
+      if (level.mask.has_value()) level.mask->Subtract(sooner);
+      for (const TokenId id : level.tokens) sooner.Allow(id);
+      if (level.mask.has_value()) sooner.Merge(*level.mask);
+    }
+  }
+
+  // Of TokenIndex: above it, lengths are not told apart.
+  static constexpr std::uint32_t kIndexedCharacters = 128;
+
+  const TokenStepper& stepper_;
+  const RowStates& row_;
+  Endings& endings_;
+  Work& work_;
+  std::vector<ClosingLevel> levels_;
+  absl::flat_hash_map<int, std::size_t> places_;  // by few, in levels_
+  State last_next_ = kUnknownTerm;
+  std::size_t last_ = 0;  // its level
+};
+
+// Only before a quote: what ends such a string is in no way to go on within it.
+std::optional<ClosingLevels::String> ClosingLevels::StringOf(const TokenStepper& stepper,
+                                                             State state, Work& work) {
+  const RowStates& row = stepper.states();
+  const TermStore& store = row.automaton().store();
+  const Term* const text = FreeString(store, state);
+  if (text == nullptr || text->b > 0 || row.names_tokens() || row.limits_tokens()) {
+    return std::nullopt;
+  }
+  const TermId tail = store.PartsOf(state).tail;
+  const auto quote = static_cast<std::size_t>(row.classes().Of('"'));
+  const FirstClasses::Set first = row.FirstOf(tail, work);
+  if (row.MayEnd(tail) || first.count() != 1 || !first.test(quote)) return std::nullopt;
+  return String{{text->a, tail}, text->c};
+}
+
+ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state, Endings* endings,
+                                        Work& work) {
+  if (const std::uint64_t serial = stepper.automaton_serial(); serial != automaton_) {
+    known_.clear();
+    strings_.clear();
+    held_bytes_ = 0;
+    automaton_ = serial;
+  }
+  if (const auto known = known_.find(state); known != known_.end()) return known->second;
+  const std::optional<String> string = StringOf(stepper, state, work);
+  if (string.has_value()) {
+    const auto known = strings_.find(string->key);
+    const auto reach = static_cast<std::uint32_t>(stepper.vocabulary().max_token_bytes());
+    if (known != strings_.end() &&
+        known->second.most_characters >= std::min(string->most_characters, reach)) {
+      return known->second.levels;
+    }
+  }
+  Levels levels = Maker(stepper, endings, &work).Make(state);
+  if (work.ok()) Keep(state, string, levels);
+  return levels;
+}
+
+void ClosingLevels::Keep(State state, const std::optional<String>& string, const Levels& levels) {
+  const std::int64_t bytes = BytesOf(*levels);
+  held_bytes_ += bytes;
+  if (held_bytes_ > kMaxBytes) {
+    known_.clear();
+    strings_.clear();
+    held_bytes_ = bytes;
+  }
+  if (string.has_value()) {
+    strings_[string->key] = {string->most_characters, levels};
+  } else {
+    known_[state] = levels;
+  }
+}
+
+}  // namespace maskd

@@ -1,0 +1,126 @@
+#include "grammar_core/matcher/closing_own.h"
+
+#include <algorithm>
+
+#include "grammar_core/automaton/row_states.h"
+#include "grammar_core/base/sort_unique.h"
+
+namespace maskd {
+namespace {
+
+Budget OwnBudget(std::int64_t work) {
+  Budget::Bounds bounds;
+  bounds.work = work;
+  bounds.work_name = "closing_work";
+  return Budget(bounds);
+}
+
+}  // namespace
+
+OwnClosing::OwnClosing(const TokenStepper* stepper, Endings* endings, State state,
+                       const TokenMask& mask, int rest)
+    : stepper_(*stepper),
+      endings_(*endings),
+      state_(state),
+      mask_(mask),
+      rest_(rest),
+      budget_(OwnBudget(kStepWork)),
+      work_(budget_),
+      fitting_(mask.vocab_size()) {}
+
+TokenMask OwnClosing::Fitting(const ClosingLevelList& list) {
+  if (stepper_.states().InString(state_)) FindSpecial();
+  for (const ClosingLevel& level : list.levels) {
+    if (level.few > rest_) break;
+    AddFitting(level);
+  }
+  return std::move(fitting_);
+}
+
+void OwnClosing::AddFitting(const ClosingLevel& level) {
+  TokenMask tokens = level.mask.has_value() ? *level.mask : TokenMask(mask_.vocab_size());
+  for (const TokenId id : level.tokens) tokens.Allow(id);
+  tokens.Intersect(mask_);
+  if (IsFarFromEnd(level.few, rest_)) {
+    fitting_.Merge(tokens);
+    return;
+  }
+  if (!stepper_.states().InString(state_)) return AddOthers(tokens);
+  for (const TokenId id : special_) {
+    if (!tokens.Allows(id)) continue;
+    tokens.Forbid(id);
+    if (Fits(id)) fitting_.Allow(id);
+  }
+  TokenMask leaving(mask_.vocab_size());
+  for (const TokenId id : stepper_.grammar().tokenizer().index().TokensHolding('"')) {
+    if (tokens.Allows(id)) leaving.Allow(id);
+  }
+  tokens.Subtract(leaving);
+  AddWithin(tokens);
+  AddOthers(leaving);
+}
+
+// One of them stands for all: none makes the string one that is written already.
+void OwnClosing::AddWithin(const TokenMask& tokens) {
+  TokenId first = -1;
+  tokens.VisitAllowedWhile([&](TokenId id) {
+    first = id;
+    return false;
+  });
+  if (first >= 0 && Fits(first)) fitting_.Merge(tokens);
+}
+
+void OwnClosing::AddOthers(const TokenMask& tokens) {
+  const bool in_string = stepper_.states().InString(state_);
+  tokens.VisitAllowed([&](TokenId id) {
+    const absl::string_view bytes = stepper_.vocabulary().TokenBytes(id);
+    const std::size_t quote = bytes.find('"');
+    const bool is_plain = quote != absl::string_view::npos && quote > 0 &&
+                          bytes.find('\\') == absl::string_view::npos;
+    if (!in_string || !is_plain) {
+      if (Fits(id)) fitting_.Allow(id);
+      return;
+    }
+    const auto [known, is_new] = behind_quote_.try_emplace(bytes.substr(quote), false);
+    if (is_new) known->second = Fits(id);
+    if (known->second) fitting_.Allow(id);
+  });
+}
+
+bool OwnClosing::Fits(TokenId id) {
+  if (looks_ >= kMaxLooks || !work_.ok()) return false;
+  const RowStates& states = stepper_.states();
+  std::size_t taken = 0;
+  const State next = states.StepToken(state_, id, &taken, work_);
+  if (next == kNothingTerm || !work_.ok()) return false;
+  const auto [known, is_new] = fits_.try_emplace(states.KeyOf(next), false);
+  if (is_new) {
+    ++looks_;
+    known->second = endings_.Few(stepper_, next) <= rest_;
+  }
+  return known->second;
+}
+
+void OwnClosing::FindSpecial() {
+  for (const std::string& rest : stepper_.states().TakenRests(state_)) AddSpecial(rest);
+  const std::string ending = endings_.Text(stepper_, stepper_.states().Shared(state_));
+  for (std::size_t at = 0; at < ending.size() && at < 64; ++at) {
+    AddSpecial(absl::string_view(ending).substr(at));
+  }
+  SortUnique(&special_);
+}
+
+// All tokens that `text` begins with.
+void OwnClosing::AddSpecial(absl::string_view text) {
+  const TokenTrie& trie = stepper_.grammar().tokenizer().index().trie();
+  std::span<const TrieNode> nodes = trie.nodes();
+  for (const char byte : text) {
+    const TrieNode* const node = TokenTrie::FindChild(nodes, static_cast<unsigned char>(byte));
+    if (node == nullptr) return;
+    nodes = TokenTrie::Below(*node);
+    if (node->token == TokenTrie::kNoToken) continue;
+    trie.VisitTokens(*node, [&](TokenId id) { special_.push_back(id); });
+  }
+}
+
+}  // namespace maskd

@@ -1,0 +1,47 @@
+// Since when a thread has been at one piece of work: for whoever watches that it comes to its end.
+//
+//   { const Activity::Work work(&activity); Serve(event); }
+//
+// Cost     a look at the clock and two writes a piece of work.
+// Threads  one works, any asks.
+#ifndef MASKD_SERVICE_ACTIVITY_H_
+#define MASKD_SERVICE_ACTIVITY_H_
+
+#include <atomic>
+#include <optional>
+
+#include "grammar_core/base/clock.h"
+
+namespace maskd::service {
+
+class Activity {
+ public:
+  class Work {
+   public:
+    explicit Work(Activity* activity) : activity_(activity) {
+      activity_->since_.store(Clock::Steady()->Now().time_since_epoch().count(),
+                              std::memory_order_relaxed);
+    }
+    ~Work() { activity_->since_.store(kIdle, std::memory_order_relaxed); }
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+   private:
+    Activity* const activity_;
+  };
+
+  // Nothing while it is idle.
+  [[nodiscard]] std::optional<Clock::TimePoint> since() const {
+    const Clock::Duration::rep since = since_.load(std::memory_order_relaxed);
+    if (since == kIdle) return std::nullopt;
+    return Clock::TimePoint(Clock::Duration(since));
+  }
+
+ private:
+  static constexpr Clock::Duration::rep kIdle = 0;
+  std::atomic<Clock::Duration::rep> since_ = kIdle;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_ACTIVITY_H_

@@ -1,0 +1,87 @@
+// The connections that are open now: who has them, and how many there may be, in all and of one
+// peer.
+//
+// Peer     over a Unix socket the user that connected; over TCP the address, of IPv6 its first 64
+//          bits, which is what one machine is given.
+// Ends     whoever was handed a connection closes it and tells nobody. So each is known by its
+//          descriptor's number and its socket's inode: one whose number stands for another file by
+//          now is gone. They are looked at when there is no room, every kSweep at most.
+// Cost     a system call a connection and look; at most 100 looks a second.
+// Threads  any.
+#ifndef MASKD_SERVICE_CONNECTIONS_H_
+#define MASKD_SERVICE_CONNECTIONS_H_
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include <sys/types.h>
+
+#include "grammar_core/base/clock.h"
+#include "grammar_core/base/mutex.h"
+
+namespace maskd::service {
+
+struct Peer {
+  bool is_local = false;  // over a Unix socket
+  std::string name;       // "uid:1000", "10.0.0.7", "2001:db8:0:1::/64"; empty: unknown
+};
+
+// Of a connected socket.
+Peer PeerOfSocket(int fd);
+
+class Connections {
+ public:
+  struct Limits {
+    int in_all = 1024;
+    int of_a_peer = 1024;
+  };
+  // What is asked for, and for a process with `free_fds` descriptors to spare: where those are fewer,
+  // both limits shrink alike.
+  static Limits LimitsFor(std::int64_t in_all, std::int64_t of_a_peer, std::int64_t free_fds);
+
+  enum class Verdict : std::uint8_t { kAdmitted, kTooMany, kTooManyOfPeer };
+
+  static constexpr std::chrono::milliseconds kSweep{10};
+
+  explicit Connections(Clock* clock = Clock::Steady()) : clock_(clock) {}
+  // Before the first connection.
+  void SetLimits(Limits limits) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Counts the connection `fd`, if there is room for it.
+  Verdict Admit(int fd) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Of a call, by what gRPC says of its peer: "fd:7".
+  [[nodiscard]] Peer PeerOf(absl::string_view grpc_peer) const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Those that are open now.
+  [[nodiscard]] int CountOpen() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Those that were refused, for either reason.
+  [[nodiscard]] std::int64_t refused(Verdict why) const ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Open {
+    ino_t inode = 0;
+    Peer peer;
+  };
+
+  Verdict Judge(const Peer& peer) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Forget(int fd) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Clock* const clock_;
+  mutable Mutex mutex_;
+  Limits limits_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<int, Open> open_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, int> of_peer_ ABSL_GUARDED_BY(mutex_);
+  std::array<std::int64_t, 3> counts_ ABSL_GUARDED_BY(mutex_) = {};  // by verdict
+  Clock::TimePoint swept_ ABSL_GUARDED_BY(mutex_) = Clock::TimePoint::min();
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_CONNECTIONS_H_

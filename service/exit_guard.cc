@@ -1,0 +1,50 @@
+#include "service/exit_guard.h"
+
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include <unistd.h>
+
+#include "service/log.h"
+
+namespace maskd::service {
+
+std::unique_ptr<ExitGuard> ExitGuard::Start() {
+  try {
+    return std::unique_ptr<ExitGuard>(new ExitGuard());
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
+ExitGuard::ExitGuard() : thread_([this] { Run(); }) {}
+
+ExitGuard::~ExitGuard() {
+  {
+    const MutexLock lock(&mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.join();
+}
+
+void ExitGuard::EndWithin(std::chrono::milliseconds time) {
+  const MutexLock lock(&mutex_);
+  end_ = Clock::Steady()->Now() + time;
+  changed_.NotifyAll();
+}
+
+void ExitGuard::Run() {
+  {
+    const MutexLock lock(&mutex_);
+    while (!stopping_ && !end_.has_value()) changed_.Wait(&mutex_);
+    while (!stopping_ && changed_.WaitUntil(&mutex_, *end_)) {
+    }
+    if (stopping_) return;
+  }
+  LogEvent("drain_overrun", {{"status", absl::StrCat(kOverrun)}});
+  FlushLog(kLastLine);
+  _exit(kOverrun);
+}
+
+}  // namespace maskd::service

@@ -1,0 +1,78 @@
+// A step that takes long, beside others.
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "tests/e2e/running_server.h"
+
+namespace maskd::service {
+namespace {
+
+constexpr int kRows = 600;
+constexpr int kDrafts = 300;
+
+// Rows of distinct strings, whose masks depend on all that they hold.
+v1::Step Opening() {
+  v1::Step step;
+  step.set_wait_for_compile_ms(10'000);
+  for (int row = 1; row <= kRows; ++row) {
+    *step.add_open() = OpenOf(static_cast<std::uint64_t>(row), "json_schema",
+                              R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})");
+  }
+  return step;
+}
+
+// So many guessed tokens for each of them: ["a0","a1",...
+v1::Step Guessing() {
+  std::string guessed = "[";
+  for (int i = 0; std::ssize(guessed) < kDrafts; ++i) guessed += "\"a" + std::to_string(i) + "\",";
+  v1::Step step;
+  for (int row = 1; row <= kRows; ++row) {
+    v1::RowUpdate& update = *step.add_rows();
+    update.set_row(static_cast<std::uint64_t>(row));
+    for (const char byte : guessed) update.mutable_drafts()->add_tokens(byte);
+  }
+  return step;
+}
+
+v1::DecodeRequest Numbered(v1::Step step, std::uint64_t number) {
+  v1::DecodeRequest request;
+  *request.mutable_step() = std::move(step);
+  request.mutable_step()->set_step(number);
+  return request;
+}
+
+// The second of two long steps is taken up when the first one's answer comes: from there on to its
+// own answer another stream's steps are answered.
+TEST(LongStepTest, OtherStreamsGoOnBesideIt) {
+  const RunningServer running;
+  TestStream slow(running.channel());
+  slow.Greet();
+  slow.Run(Opening());
+  TestStream plain(ConnectTo(running.address()));
+  plain.Greet();
+  plain.Run(OpeningStep(OpenOf(1, "choice", R"(["abc"])")));
+  std::atomic<int> answers = 0;
+  const std::uint64_t first = slow.last_step() + 1;
+  ASSERT_TRUE(slow.Send(Numbered(Guessing(), first)));
+  ASSERT_TRUE(slow.Send(Numbered(Guessing(), first + 1)));
+  std::thread reader([&] {
+    v1::DecodeResponse response;
+    while (answers < 2 && slow.Read(&response)) ++answers;
+  });
+  int beside = 0;
+  v1::Step step;
+  step.add_rows()->set_row(1);
+  while (answers < 2) {
+    EXPECT_EQ(plain.Run(step).rows(0).state(), v1::ROW_STATE_ACTIVE);
+    if (answers == 1) ++beside;
+  }
+  reader.join();
+  EXPECT_GE(beside, 5) << "steps of the other stream while the long one ran";
+}
+
+}  // namespace
+}  // namespace maskd::service

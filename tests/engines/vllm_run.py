@@ -1,0 +1,282 @@
+"""A real `vllm serve` on a CPU with maskd-vllm: requests, bad inputs, and servers that die or hang.
+
+    tests/engines/vllm_run.py --vllm build/engines/vllm/bin/vllm --model build/engines/smollm2 \\
+        --maskd build/release/service/maskd [--subjects N] [--url URL] [PART...]
+
+Starts maskd and vLLM, prints a line for each part and exits with 1 when one of them failed. Parts:
+requests, kinds, bad, kill, hang; all of them when none is named. `--url`: an engine that runs
+already, with MASKD_ADDRESS=unix:SOCKET (--socket). docs/clients.md says how such an engine is
+installed.
+"""
+
+import argparse
+import concurrent.futures
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+
+_ROOT = pathlib.Path(__file__).parents[2]
+_REQUESTS = json.loads((_ROOT / "examples/model_loop_python/requests.json").read_text())
+_MAX_TOKENS = 160
+_NAME = os.environ.get("SERVED_NAME", "model")
+_NUMBER = 'root ::= [0-9] [0-9]'
+_BAD: list[dict[str, Any]] = [
+    {"json": {"not": {}}}, {"json": {"type": "string", "minLength": -1}}, {"json": {"type": 3}},
+    {"json": "{"}, {"json": {"$ref": "#/nowhere"}}, {"json": {"enum": []}},
+    {"json": {"type": "string", "pattern": "("}}, {"json": {"type": "string", "format": 7}},
+    {"json": {"properties": 3}}, {"json": {"allOf": [{"type": "integer"}, {"type": "string"}]}},
+    {"regex": "(a"}, {"regex": "[z-a]"}, {"regex": "a{3,1}"}, {"choice": []},
+    {"grammar": "root ::= missing"}, {"structural_tag": '{"type": "structural_tag"}'},
+]
+
+
+class Server:
+    """maskd, which the parts kill and stop."""
+
+    def __init__(self, binary: str, socket: str, model: str) -> None:
+        self._command = [binary, f"--listen=unix:{socket}", "--metrics_listen=",
+                         f"--tokenizer=model={model}/tokenizer.json"]
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+        self.process.kill()
+        self.process.wait()
+
+
+@contextlib.contextmanager
+def serving(arguments: argparse.Namespace) -> Iterator[str]:
+    """`vllm serve`, ready."""
+    if arguments.url:
+        yield arguments.url
+        return
+    url = f"http://127.0.0.1:{arguments.port}"
+    environment = {**os.environ, "MASKD_ADDRESS": f"unix:{arguments.socket}", "OMP_NUM_THREADS": "1",
+                   "VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_CPU_KVCACHE_SPACE": "1",
+                   "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
+    command = [arguments.vllm, "serve", arguments.model, "--enforce-eager", "--max-model-len", "2048",
+               "--max-num-seqs", "32", "--port", str(arguments.port), "--served-model-name", _NAME,
+               "--enable-auto-tool-choice", "--tool-call-parser", "hermes",
+               "--structured-outputs-config", json.dumps({"disable_any_whitespace": True,
+                                                          "backend": "xgrammar"})]
+    with open(arguments.log, "w") as log, subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as engine:
+        try:
+            while not _is_up(url):
+                if engine.poll() is not None:
+                    sys.exit(f"vllm serve has ended: {arguments.log}")
+                time.sleep(2)
+            yield url
+        finally:
+            engine.terminate()
+            engine.wait(60)
+
+
+def _is_up(url: str) -> bool:
+    with contextlib.suppress(OSError), urllib.request.urlopen(url + "/health", timeout=5):
+        return True
+    return False
+
+
+class Engine:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def post(self, body: dict[str, Any]) -> tuple[int, Any]:
+        request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=900) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read() or b"{}")
+        except OSError as error:
+            return 0, str(error)
+
+    def chat(self, text: str, structured: dict[str, Any] | None = None,
+             **more: Any) -> tuple[int, Any]:
+        body = {"model": _NAME, "messages": [{"role": "user", "content": text}], "temperature": 0,
+                "max_tokens": _MAX_TOKENS, **more}
+        if structured is not None:
+            body["structured_outputs"] = structured
+        return self.post(body)
+
+    def times(self, text: str, tokens: int) -> list[float]:
+        """When each part of a free answer came."""
+        body = {"model": _NAME, "messages": [{"role": "user", "content": text}], "stream": True,
+                "max_tokens": tokens, "ignore_eos": True, "temperature": 0}
+        request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=900) as answer:
+            return [time.monotonic() for line in answer if line.startswith(b"data: {")]
+
+
+def _is_json(text: str) -> bool:
+    with contextlib.suppress(ValueError):
+        json.loads(text)
+        return True
+    return False
+
+
+def _text(answer: Any) -> str:
+    return str(answer["choices"][0]["message"]["content"])
+
+
+def run_requests(engine: Engine, _server: Server, arguments: argparse.Namespace) -> bool:
+    """The schemas of examples/model_loop_python, judged by jsonschema: all are finished and valid."""
+    cases = [(entry, subject) for entry in _REQUESTS for subject in entry["subjects"][:arguments.subjects]]
+
+    def one(case: tuple[Any, str]) -> str:
+        entry, subject = case
+        status, answer = engine.chat(entry["ask"].format(subject), {"json": entry["schema"]})
+        if status != 200:
+            return f"status {status}"
+        if answer["choices"][0]["finish_reason"] != "stop":
+            return "cut"
+        try:
+            jsonschema.validate(json.loads(_text(answer)), entry["schema"],
+                                format_checker=jsonschema.FormatChecker())
+        except (ValueError, jsonschema.ValidationError):
+            return "invalid"
+        tokens.append(answer["usage"]["completion_tokens"])
+        return "valid"
+
+    tokens: list[int] = []
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        verdicts = Counter(pool.map(one, cases))
+    print(f"requests: {dict(verdicts)} of {len(cases)}, {sum(tokens) / max(1, len(tokens)):.1f} tokens a valid one")
+    return verdicts["valid"] == len(cases)
+
+
+def run_kinds(engine: Engine, _server: Server, _arguments: argparse.Namespace) -> bool:
+    """Every kind of structured output, several answers, streams, stop ids, a tool."""
+    age = {"type": "object", "properties": {"age": {"type": "integer", "maximum": 99}},
+           "required": ["age"], "additionalProperties": False}
+    tool = {"type": "function", "function": {"name": "add", "parameters": age}}
+    asked: dict[str, tuple[tuple[int, Any], Any]] = {
+        "regex": (engine.chat("Letters?", {"regex": "[a-c]{3}"}), lambda t: len(t) == 3),
+        "choice": (engine.chat("Blue?", {"choice": ["yes", 'n"o']}), lambda t: t in ("yes", 'n"o')),
+        "grammar": (engine.chat("A number?", {"grammar": _NUMBER}), lambda t: len(t) == 2),
+        "json_object": (engine.chat("JSON?", {"json_object": True}), json.loads),
+        "response_format": (engine.chat("Age?", response_format={
+            "type": "json_schema", "json_schema": {"name": "a", "schema": age}}), json.loads),
+        "n": (engine.chat("Age?", {"json": age}, n=3, temperature=1), json.loads),
+        "stop_token_ids": (engine.chat("Age?", {"json": age}, stop_token_ids=[33, 34, 35]), json.loads),
+        "max_tokens": (engine.chat("Tell a story", {"json": {"type": "string"}}, max_tokens=12), json.loads),
+    }
+    failed = []
+    for name, ((status, answer), judge) in asked.items():
+        try:
+            assert status == 200, answer
+            assert all(judge(choice["message"]["content"]) is not False for choice in answer["choices"])
+        except (AssertionError, ValueError) as error:
+            failed.append(f"{name}: {str(error)[:200]} {str(answer)[:300]}")
+    status, answer = engine.chat("Add 7.", tools=[tool], tool_choice={
+        "type": "function", "function": {"name": "add"}})
+    calls = answer["choices"][0]["message"].get("tool_calls") if status == 200 else None
+    if not calls or not _is_json(calls[0]["function"]["arguments"]):  # any JSON, as vLLM asks for it
+        failed.append(f"tool: {status} {calls or answer}")
+    print(f"kinds: {len(asked) + 1 - len(failed)} of {len(asked) + 1} {failed or ''}")
+    return not failed
+
+
+def run_bad(engine: Engine, _server: Server, _arguments: argparse.Namespace) -> bool:
+    """What no grammar can be made of is the client's error, with words."""
+    statuses: Counter[int] = Counter()
+    for structured in _BAD:
+        status, answer = engine.chat("x", structured)
+        statuses[status] += 1
+        words = answer.get("error", {}).get("message", "") if isinstance(answer, dict) else answer
+        print(f"  {status} {json.dumps(structured)}: {words}"[:160])
+    print(f"bad: {dict(statuses)} of {len(_BAD)}")
+    return statuses[400] == len(_BAD)
+
+
+def run_kill(engine: Engine, server: Server, _arguments: argparse.Namespace) -> bool:
+    """A killed server ends constrained requests alone, and the next one serves again."""
+    story = {"json": {"type": "array", "items": {"type": "string"}, "minItems": 40}}
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        held = [pool.submit(engine.chat, f"Write {i} words", story, max_tokens=400) for i in range(6)]
+        free = [pool.submit(engine.chat, f"Tell story {i}", None, max_tokens=120) for i in range(2)]
+        time.sleep(6)
+        server.kill()
+        ended = Counter(each.result()[0] for each in held)
+        went_on = Counter(each.result()[0] for each in free)
+    without = engine.chat("Age?", {"regex": "[0-9]{3}"})[0]
+    server.start()
+    time.sleep(2)
+    tries = [engine.chat("Age?", {"regex": "[0-9]{2}"})[0] for _ in range(3)]
+    print(f"kill: constrained {dict(ended)}, free {dict(went_on)}, without a server {without}, after it {tries}")
+    return went_on == {200: 2} and ended[0] == 0 and without == 503 and tries[-1] == 200
+
+
+def run_hang(engine: Engine, server: Server, _arguments: argparse.Namespace) -> bool:
+    """A server that hangs: how long a free answer stands still."""
+    story = {"json": {"type": "array", "items": {"type": "string"}, "minItems": 40}}
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        held = [pool.submit(engine.chat, f"Write {i} words", story, max_tokens=400) for i in range(3)]
+        free = pool.submit(engine.times, "Tell a long story", 200)
+        time.sleep(6)
+        server.process.send_signal(signal.SIGSTOP)
+        stopped = time.monotonic()
+        timer = threading.Timer(10, server.process.send_signal, (signal.SIGCONT,))
+        timer.start()
+        times = free.result()
+        ended = Counter(each.result()[0] for each in held)
+        timer.join()
+    gaps = sorted((after - before, before < stopped + 10 and after > stopped)
+                  for before, after in zip(times, times[1:], strict=False))
+    during = max((gap for gap, is_during in gaps if is_during), default=0)
+    usual = gaps[len(gaps) // 2][0]
+    last = engine.chat("Age?", {"regex": "[0-9]{2}"})[0]
+    print(f"hang: constrained {dict(ended)}; a free answer's longest wait {1000 * during:.0f} ms, its usual one "
+          f"{1000 * usual:.0f} ms; after it {last}")
+    return last == 200 and ended[0] == 0
+
+
+_PARTS = {"requests": run_requests, "kinds": run_kinds, "bad": run_bad, "kill": run_kill, "hang": run_hang}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--vllm", default=str(_ROOT / "build/engines/vllm/bin/vllm"))
+    parser.add_argument("--model", default=str(_ROOT / "build/engines/smollm2"))
+    parser.add_argument("--maskd", default=str(_ROOT / "build/release/service/maskd"))
+    parser.add_argument("--socket", default="/tmp/maskd-vllm-run.sock")
+    parser.add_argument("--port", type=int, default=8311)
+    parser.add_argument("--log", default="/tmp/vllm-run.log")
+    parser.add_argument("--url", default="")
+    parser.add_argument("--subjects", type=int, default=1)
+    parser.add_argument("parts", nargs="*", default=list(_PARTS))
+    arguments = parser.parse_args()
+    if not arguments.url and not pathlib.Path(arguments.vllm).exists():
+        print(f"vllm_run: SKIPPED, there is no {arguments.vllm}", file=sys.stderr)
+        sys.exit(77)
+    server = Server(arguments.maskd, arguments.socket, arguments.model)
+    try:
+        with serving(arguments) as url:
+            good = [_PARTS[part](Engine(url), server, arguments) for part in arguments.parts]
+    finally:
+        server.kill()
+    sys.exit(0 if all(good) else 1)
+
+
+if __name__ == "__main__":
+    main()
