@@ -18,7 +18,7 @@ SCHEMA = {
 }
 # None: the row is never mentioned to the server, and its logits are never touched.
 REQUESTS = {
-    "json_schema": maskd.Grammar.json_schema(SCHEMA, white_space="WHITE_SPACE_COMPACT"),
+    "json_schema": maskd.Grammar.json_schema(SCHEMA, white_space="compact"),
     "regex": maskd.Grammar.regex("[a-z]{3,8}@example\\.(com|org)"),
     "choice": maskd.Grammar.choice(["positive", "negative", "neutral"]),
     "free": None,

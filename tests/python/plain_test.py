@@ -3,6 +3,7 @@
 import collections
 import os
 import random
+import re
 import subprocess
 import sys
 
@@ -10,8 +11,9 @@ import numpy as np
 import pytest
 
 import maskd
-from maskd import _abi, _plain_applier, plain
+from maskd import _abi, _grammar, _plain_applier, plain
 from maskd._plain_masks import FORM_INVALID, MaskReader
+from maskd.v1 import grammar_pb2
 from maskd.v1 import mask_service_pb2 as pb
 
 WIDTH = 320
@@ -149,11 +151,49 @@ def test_the_environment_names_the_client():
     assert run(MASKD_CLIENT="library").stdout == "False maskd._client\n"
     without = run(MASKD_CLIENT="", MASKD_LIBRARY="/nowhere/libmaskd.so.1")
     assert without.stdout == "True maskd.plain\n"
-    assert "no libmaskd.so.1 here" in without.stderr
+    assert "MASKD_LIBRARY: /nowhere/libmaskd.so.1: there is no such file" in without.stderr
     unknown = run(MASKD_CLIENT="rust")
     assert unknown.returncode != 0 and '"rust" is not one of library, plain' in unknown.stderr
 
 
+def test_a_library_of_another_release_is_named_before_its_functions_are_looked_up(tmp_path):
+    for name, text, said in (("abi", "int maskd_abi_version(void) { return 7; }", "has ABI 7, this package needs 1"),
+                             ("old", "int maskd_abi_version(void) { return 1; }", "is older than this package, it has no maskd_")):
+        library = tmp_path / f"lib{name}.so"
+        (tmp_path / f"{name}.c").write_text(text)
+        subprocess.run(["cc", "-shared", "-o", library, tmp_path / f"{name}.c"], check=True)
+        failed = run(MASKD_CLIENT="", MASKD_LIBRARY=str(library))
+        assert failed.returncode != 0 and f"{library}: {said}" in failed.stderr
+
+
+@pytest.mark.parametrize("name, value, said", [
+    ("whitespace", "compact", "whitespace: is not one of additional_properties, "),
+    ("white_space", "tight", 'white_space: "tight" is not one of flexible, compact'),
+])
+def test_a_misspelt_option_of_a_grammar_is_named_where_it_is_written(name, value, said):
+    with pytest.raises(maskd.MaskdError, match=re.escape(said)):
+        maskd.Grammar.json_schema({}, **{name: value})
+
+
+def test_every_option_of_a_grammar_is_known_by_name():
+    fields = grammar_pb2.GrammarOptions.DESCRIPTOR.fields
+    assert {*_grammar._NAMED, *_grammar._OTHERS} == {field.name for field in fields}
+    for field in fields:
+        if field.enum_type is not None:
+            begin, names = _grammar._NAMED[field.name]
+            assert {begin + name.upper() for name in (*names, "unspecified")} == set(field.enum_type.values_by_name)
+
+
+@pytest.mark.parametrize("written", ["compact", "COMPACT", "WHITE_SPACE_COMPACT"])
+def test_an_options_value_has_its_short_name_too(written):
+    assert maskd.Grammar.json_schema({}, white_space=written).to_json()["options"] == {"white_space": "WHITE_SPACE_COMPACT"}
+
+
+def test_a_row_below_0_is_refused_where_it_is_written():
+    with pytest.raises(maskd.MaskdError, match="row: -1 is below 0"):
+        maskd.Step().open(-1, maskd.Grammar.choice(["a"]))
+
+
 def test_the_librarys_functions_are_looked_up_once():
-    assert _abi.has_library()
+    assert not _abi.why_no_library()
     assert "maskd_apply" in vars(_abi.lib)

@@ -167,16 +167,23 @@ def _path() -> str:
 
 
 def _load() -> ctypes.CDLL:
-    library = ctypes.CDLL(_path())
+    """Errors: ImportError (another ABI, or a library from before a function), OSError (the linker's)."""
+    path = _path()
+    if os.environ.get("MASKD_LIBRARY") and not pathlib.Path(path).is_file():
+        raise OSError(f"MASKD_LIBRARY: {path}: there is no such file")
+    library = ctypes.CDLL(path)
+    version = library.maskd_abi_version()
+    if version != ABI_VERSION:
+        raise ImportError(f"{path}: has ABI {version}, this package needs {ABI_VERSION}")
+    lacking = [name for name in _FUNCTIONS if not hasattr(library, "maskd_" + name)]
+    if lacking:
+        raise ImportError(f"{path}: is older than this package, it has no maskd_{lacking[0]}")
     for name, (result, arguments) in _FUNCTIONS.items():
         function = getattr(library, "maskd_" + name)
         function.argtypes = arguments
         function.restype = c_void_p if result is STATUS else result
         if result is STATUS:
             function.errcheck = _raise
-    version = library.maskd_abi_version()
-    if version != ABI_VERSION:
-        raise ImportError(f"{_path()}: has ABI {version}, this package needs {ABI_VERSION}")
     return library
 
 
@@ -206,12 +213,12 @@ class _Library:
 lib = _Library()
 
 
-def has_library() -> bool:
-    """Whether the library can be loaded here."""
+def why_no_library() -> str:
+    """Why the library cannot be loaded here, in the linker's words; nothing when it can."""
     try:
-        return bool(lib.maskd_abi_version)
-    except OSError:
-        return False
+        return "" if lib.maskd_abi_version else "it has no maskd_abi_version"
+    except OSError as error:
+        return str(error)
 
 
 class Handle:

@@ -16,11 +16,13 @@ def _is_plain() -> bool:
     asked = os.environ.get("MASKD_CLIENT", "")
     if asked not in ("", "library", "plain"):
         raise ImportError(f'MASKD_CLIENT: "{asked}" is not one of library, plain')
-    if asked or _abi.has_library():
+    if asked:
         return asked == "plain"
-    warnings.warn("maskd: no libmaskd.so.1 here (MASKD_LIBRARY); the plain client over grpcio, which "
-                  "is slower, takes its place", RuntimeWarning, stacklevel=3)
-    return True
+    why = _abi.why_no_library()
+    if why:
+        warnings.warn(f"maskd: libmaskd.so.1 cannot be loaded ({why}); the plain client over grpcio, "
+                      "which is slower, takes its place", RuntimeWarning, stacklevel=3)
+    return bool(why)
 
 
 PLAIN = _is_plain()

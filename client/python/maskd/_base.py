@@ -48,8 +48,10 @@ class StepBase(ABC):
         `min_tokens`: of the text, before which it may not end. `remaining_tokens`: that the row may
         still produce, as set_remaining() says. `temperature`: of its text, in place of the
         grammar's own. `biases`: numbers to add to logits of its text, by token. The stream must
-        have been opened with want_temperature and want_bias.
+        have been opened with want_temperature and want_bias. Errors: INVALID_ARGUMENT (a row below 0).
         """
+        if row < 0:
+            raise MaskdError("INVALID_ARGUMENT", f"row: {row} is below 0")
         opening = Opening(_tokens(tokens), _tokens(stop_ids), reasoning, min_tokens, remaining_tokens,
                           temperature, _buffers.bias_array(biases))
         self._open(row, grammar.id if isinstance(grammar, Compiled) else grammar, opening)
