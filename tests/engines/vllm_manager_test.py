@@ -1,7 +1,8 @@
-"""MaskdManager under vLLM's own classes, in the order in which EngineCore calls it, without a model that runs: drafts,
-reasoning, preemption, requests that are over.
+"""MaskdManager under vLLM's own classes, in the order in which EngineCore calls it, without a model that
+runs: drafts, reasoning, preemption, requests that are over.
 
-In the environment of docs/clients.md: ENGINE_VLLM_MODEL=build/engines/smollm2 MASKD_SERVER=... python -m pytest -rs tests/engines
+In the environment of docs/clients.md, which has pytest:
+ENGINE_VLLM_MODEL=build/engines/smollm2 MASKD_SERVER=... python -m pytest -rs tests/engines
 """
 
 import os
@@ -31,7 +32,8 @@ DRAFTS = 3
 def address(tmp_path_factory):
     socket = pathlib.Path(tmp_path_factory.mktemp("maskd")) / "s"
     with subprocess.Popen([os.environ["MASKD_SERVER"], f"--listen=unix:{socket}", "--metrics_listen=",
-                           f"--tokenizer=model={MODEL}/tokenizer.json"], stdin=subprocess.DEVNULL) as server:
+                           f"--tokenizer=model={MODEL}/tokenizer.json"],
+                          stdin=subprocess.DEVNULL) as server:
         yield f"unix:{socket}"
         server.terminate()
 
@@ -98,7 +100,7 @@ def test_a_step_is_one_message(manager):
     batch = Batch(manager, "ab[cd]", "xy", "ab[cd]")
     first = batch.masks()
     step = 1 + manager._drafts if manager._has_blocks else 1  # noqa: SLF001
-    assert [{"a", "ab"} <= first[0], first[step], {"a", "ab"} <= first[2 * step]] == [True, {"x", "xy"}, True]
+    assert {"a", "ab"} <= first[0] == first[2 * step] and first[step] == {"x", "xy"}
     before = manager.rows.messages
     batch.sampled(r0=batch.ids("a"), r1=batch.ids("x"), r2=batch.ids("ab"))
     second = batch.masks()
@@ -175,8 +177,8 @@ def test_the_gate_of_reasoning_is_vllms(manager):
         manager.reasoner_cls = None
 
 
-def test_an_engine_without_a_server_or_with_another_vocabulary_does_not_start(manager, address, monkeypatch,
-                                                                             tmp_path):
+def test_an_engine_without_a_server_or_with_another_vocabulary_does_not_start(
+        manager, monkeypatch, tmp_path):
     monkeypatch.setenv("MASKD_START_MS", "100")
     monkeypatch.setenv("MASKD_ADDRESS", "unix:/nowhere/s")
     with pytest.raises(RuntimeError, match="maskd at unix:/nowhere/s: UNAVAILABLE"):

@@ -141,7 +141,8 @@ def _text(answer: Any) -> str:
 
 def run_requests(engine: Engine, _server: Server, arguments: argparse.Namespace) -> bool:
     """The schemas of examples/model_loop_python, judged by jsonschema: all are finished and valid."""
-    cases = [(entry, subject) for entry in _REQUESTS for subject in entry["subjects"][:arguments.subjects]]
+    cases = [(entry, subject) for entry in _REQUESTS
+             for subject in entry["subjects"][:arguments.subjects]]
 
     def one(case: tuple[Any, str]) -> str:
         entry, subject = case
@@ -161,7 +162,8 @@ def run_requests(engine: Engine, _server: Server, arguments: argparse.Namespace)
     tokens: list[int] = []
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         verdicts = Counter(pool.map(one, cases))
-    print(f"requests: {dict(verdicts)} of {len(cases)}, {sum(tokens) / max(1, len(tokens)):.1f} tokens a valid one")
+    mean = sum(tokens) / max(1, len(tokens))
+    print(f"requests: {dict(verdicts)} of {len(cases)}, {mean:.1f} tokens a valid one")
     return verdicts["valid"] == len(cases)
 
 
@@ -223,7 +225,8 @@ def run_kill(engine: Engine, server: Server, _arguments: argparse.Namespace) -> 
     server.start()
     time.sleep(2)
     tries = [engine.chat("Age?", {"regex": "[0-9]{2}"})[0] for _ in range(3)]
-    print(f"kill: constrained {dict(ended)}, free {dict(went_on)}, without a server {without}, after it {tries}")
+    print(f"kill: constrained {dict(ended)}, free {dict(went_on)}, without a server {without}, "
+          f"after it {tries}")
     return went_on == {200: 2} and ended[0] == 0 and without == 503 and tries[-1] == 200
 
 

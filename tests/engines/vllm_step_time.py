@@ -1,9 +1,12 @@
-"""Time in grammar code a step of vLLM: MaskdManager in the order of EngineCore.step, the forward pass a sleep of 5 ms.
+"""Time in grammar code a step of vLLM: MaskdManager in the order of EngineCore.step, the forward pass a sleep
+of 5 ms.
 
-    ENGINE_VLLM_MODEL=build/engines/smollm2 MASKD_ADDRESS=unix:/s python tests/engines/vllm_step_time.py [ROWS...]
+    ENGINE_VLLM_MODEL=build/engines/smollm2 MASKD_ADDRESS=unix:/s \\
+        python tests/engines/vllm_step_time.py [ROWS...]
 
-A text of JSON over and over; each row that ends is followed by a new one, which is opened with the next step. Prints p50, p90
-and p99 of 400 steps, in microseconds: all of accept_tokens(), the message, and grammar_bitmask() with its wait.
+A text of JSON over and over; each row that ends is followed by a new one, which is opened with the next
+step. Prints p50, p90 and p99 of 400 steps, in microseconds: all of accept_tokens(), the message, and
+grammar_bitmask() with its wait.
 """
 
 import json

@@ -61,7 +61,7 @@ class BatchRow:
         self.finished = False
         self.failed: MaskdError | None = None
         self.masks: np.ndarray | None = None  # int32: position, words; as of all that was sent
-        self.place: tuple[np.ndarray | None, int] = (None, 0)  # the array that they are of, their first row
+        self.place: tuple[np.ndarray | None, int] = (None, 0)  # the array they are of, their first row
         self.drafts: tuple[int, ...] = ()  # that position 1 and on come after
         self.known = 0  # positions that have a mask
         self._link = link
@@ -163,7 +163,8 @@ class BatchRows:
     # --- any thread
 
     def connect(self, wait_s: float = 0.0) -> str:
-        """Opens the stream, looking for a server for `wait_s`; how steps travel. Errors: the last one's."""
+        """Opens the stream, looking for a server for `wait_s`; how steps travel. Errors: the last
+        one's."""
         deadline = time.monotonic() + wait_s
         while True:
             try:

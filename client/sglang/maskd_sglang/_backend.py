@@ -34,7 +34,8 @@ class UnavailableGrammar(InvalidGrammarObject):  # type: ignore[misc]
 
 
 class MaskdBackend(BaseGrammarBackend):  # type: ignore[misc]
-    """Grammars by (kind, text). Errors at start: RuntimeError, when there is no server or its vocabulary is another one."""
+    """Grammars by (kind, text). Errors at start: RuntimeError, when there is no server or its
+    vocabulary is another one."""
 
     def __init__(self, settings: Settings, tokenizer: Any, vocab_size: int,
                  eos_token_ids: Iterable[int] = (), white_space: dict[str, Any] | None = None) -> None:
@@ -149,11 +150,13 @@ def _white_space(serving: Any) -> dict[str, Any]:
 
 def create(server_args: Any, tokenizer: Any, vocab_size: int,
            eos_token_ids: Iterable[int] | None = None) -> BaseGrammarBackend:
-    """What register_grammar_backend() is given. Errors: RuntimeError, which ends the engine at its start."""
+    """What register_grammar_backend() is given. Errors: RuntimeError, which ends the engine at its
+    start."""
     settings, serving = Settings.from_environment(), get_serving()
     if get_parallel().tp_size > 1:
-        raise RuntimeError("maskd-sglang: tensor parallelism is not supported: each rank would ask the server "
-                           "alone, and ranks that end a request at different steps wait for each other for ever")
+        raise RuntimeError("maskd-sglang: tensor parallelism is not supported: each rank would ask the "
+                           "server alone, and ranks that end a request at different steps wait for "
+                           "each other for ever")
     backend = MaskdBackend(settings, tokenizer, vocab_size, eos_token_ids or (), _white_space(serving))
     if not serving.reasoning_parser:
         return backend

@@ -1,4 +1,5 @@
-"""What this package relies on in SGLang: by name and parameter, and which versions were run. As maskd_vllm/_interface.py."""
+"""What this package relies on in SGLang: by name and parameter, and which versions were run. As
+maskd_vllm/_interface.py."""
 
 import importlib
 import inspect
@@ -63,8 +64,8 @@ MEMBERS: dict[str, set[str]] = {
 def check_version(version: str, any_version: bool) -> None:
     """Errors: RuntimeError, of an SGLang that this package was not tested with."""
     if not any_version and version not in TESTED:
-        raise RuntimeError(f"maskd-sglang: SGLang {version} is not one of {', '.join(TESTED)}, which this release "
-                           "was tested with; MASKD_SGLANG_ANY_VERSION=1 goes on all the same")
+        raise RuntimeError(f"maskd-sglang: SGLang {version} is not one of {', '.join(TESTED)}, which this "
+                           "release was tested with; MASKD_SGLANG_ANY_VERSION=1 goes on all the same")
 
 
 def differences() -> list[str]:

@@ -59,7 +59,8 @@ class MaskdGrammar(StructuredOutputGrammar):  # type: ignore[misc]
     def fill_bitmask(self, bitmask: Any, batch_index: int) -> None:
         row = self.row
         has_mask = row is not None and row.masks is not None and not row.finished
-        bitmask.numpy()[batch_index] = row.masks[0] if has_mask else _ALL  # type: ignore[union-attr, index]
+        mask = row.masks[0] if has_mask else _ALL  # type: ignore[union-attr, index]
+        bitmask.numpy()[batch_index] = mask
 
     def is_terminated(self) -> bool:
         return self.row is not None and self.row.finished
@@ -223,9 +224,15 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         self._collect(row for row in found if row is not None)
         if self.reasoner_cls is None and not any(drafts) and self._drafts == 0:
             whole = _in_one(found)
-            if whole is not None:
-                return whole
+            return whole if whole is not None else self._stacked(found)
         return self._table(batch, found, drafts)
+
+    def _stacked(self, rows: Sequence[BatchRow | None]) -> np.ndarray:
+        """One mask a row, where they came in several messages."""
+        assert self.rows is not None
+        free = np.full((1, self.rows.words), _ALL)
+        return np.concatenate([free if row is None or row.masks is None else row.masks[:1]
+                               for row in rows])
 
     def _collect(self, rows: Iterable[BatchRow]) -> None:
         """Answers to all that was sent; rows that nothing has happened to since ask again."""
@@ -241,7 +248,8 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
 
     def _table(self, batch: Sequence[Any], rows: Sequence[BatchRow | None],
                drafts: Sequence[Sequence[int]]) -> np.ndarray:
-        """A request has one row, and one behind each of its drafts; in vLLM 0.33 as many as any may have."""
+        """A request has one row, and one behind each of its drafts; in vLLM 0.33 as many as any may
+        have."""
         assert self.rows is not None
         stride = 1 + self._drafts
         counts = [stride if self._has_blocks else 1 + len(each) for each in drafts]
