@@ -68,6 +68,7 @@ absl::Status Sequence::Take(TokenId token) {
   if (reasoning()) return TakeReasoning(token);
   if (absl::Status checked = CheckNarrowed(token); !checked.ok()) return checked;
   if (absl::Status taken = matcher_.Accept(token); !taken.ok()) return taken;
+  narrowed_.reset();
   const std::int64_t more = finished() ? 0 : CharactersOf(token);
   history_.Push(token, static_cast<TokenHistory::State>(characters() + more));
   return absl::OkStatus();
@@ -97,14 +98,21 @@ absl::Status Sequence::CheckNarrowed(TokenId token) const {
   const int size = grammar().tokenizer().vocabulary().size();
   if (finished() || token < 0 || token >= size) return absl::OkStatus();
   if (absl::Status fits = CheckCharacters(token); !fits.ok() || !narrows()) return fits;
-  std::vector<SequencePosition> positions;
   const absl::StatusOr<MaskRef> whole = matcher_.Mask();
   if (!whole.ok() || !(*whole)->Allows(token)) return absl::OkStatus();  // Accept() says why
-  if (absl::Status filled = FillPositions({}, &positions); !filled.ok()) return filled;
-  if (positions[0].mask->Allows(token)) return absl::OkStatus();
+  const absl::StatusOr<MaskRef> narrowed = NarrowedMask();
+  if (!narrowed.ok()) return narrowed.status();
+  if ((*narrowed)->Allows(token)) return absl::OkStatus();
   return Refused(token, text_tokens() < min_tokens_
                             ? absl::StrCat("the text must have ", min_tokens_, " tokens")
                             : "the text cannot be complete in the tokens left");
+}
+
+absl::StatusOr<MaskRef> Sequence::NarrowedMask() const {
+  if (MaskRef known = narrowed_.lock(); known != nullptr) return known;
+  std::vector<SequencePosition> positions;
+  if (absl::Status filled = FillPositions({}, &positions); !filled.ok()) return filled;
+  return positions[0].mask;
 }
 
 absl::Status Sequence::CheckCharacters(TokenId token) const {
@@ -125,6 +133,7 @@ std::int64_t Sequence::CharactersOf(TokenId token) const {
 
 void Sequence::SetRemaining(int tokens) {
   token_limit_ = std::int64_t{token_count()} + tokens;
+  narrowed_.reset();
   PlanClosing();
 }
 
@@ -174,6 +183,7 @@ absl::Status Sequence::Rollback(int count) {
                    absl::StrCat("cannot take back ", count, " of ", token_count(), " tokens"));
   }
   const int in_text = reasoning() ? 0 : std::min(count, text_tokens());
+  narrowed_.reset();
   if (absl::Status back = matcher_.Rollback(in_text); !back.ok()) return back;
   history_.Pop(count);
   if (text_begin_.value_or(0) > token_count()) text_begin_.reset();
@@ -191,6 +201,7 @@ absl::Status Sequence::FillPositions(const Draft& draft, std::vector<SequencePos
   if (!is_bounded || absl::IsUnavailable(filled)) return filled;
   const bool stood = !positions->empty() && positions->front().state != State::kInvalid;
   if (absl::Status narrowed = Narrow(draft, positions); !narrowed.ok()) return narrowed;
+  if (!reasoning() && !positions->empty()) narrowed_ = positions->front().mask;
   if (!stood || positions->front().state != State::kInvalid) return filled;
   return ErrorAt(absl::StatusCode::kResourceExhausted, "options.max_tokens", "LIMIT_EXCEEDED",
                  absl::StrCat("the text has its ", *max_tokens_, " tokens and cannot end"));

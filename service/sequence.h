@@ -125,6 +125,9 @@ class Sequence {
   // positions not looked at are invalid.
   absl::Status Narrow(const Draft& draft, std::vector<SequencePosition>* positions) const;
   absl::Status NarrowOne(SequencePosition* position) const;
+  // The mask of the row's own position, for the token that comes: it was made when the row was
+  // asked for it, as a rule.
+  [[nodiscard]] absl::StatusOr<MaskRef> NarrowedMask() const;
   void HoldMinimum(SequencePosition* position) const;
   [[nodiscard]] bool narrows() const;
   // Tokens that may follow so many of the text and of the row, the end included; nothing: no bound.
@@ -153,6 +156,8 @@ class Sequence {
   std::shared_ptr<ClosingMasks> closing_;
   std::optional<std::int64_t> token_limit_;  // the token_count() at which none is left
   int closing_tokens_ = 0;  // of the reasoning's end, the shortest text and its end
+  // The mask of the row's own position that was made last, until the row moves.
+  mutable std::weak_ptr<const TokenMask> narrowed_;
 };
 
 }  // namespace maskd::service

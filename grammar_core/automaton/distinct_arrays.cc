@@ -395,6 +395,8 @@ void DistinctArrays::AddTakenRests(Id id, std::vector<std::string>* rests) const
       rests->push_back(FindLeaf(item, place.path)->value.substr(1 + place.text_bytes));
       return false;
     });
+  } else if (place.phase == Phase::kNumber && HasCandidates(place)) {
+    rests->emplace_back();
   }
 }
 

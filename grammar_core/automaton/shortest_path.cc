@@ -59,11 +59,41 @@ struct Frontier {
   }
 };
 
+// The states of a text whose items may all be equal, in arrays of distinct items too.
+class EqualStates {
+ public:
+  explicit EqualStates(const RowStates& states) : automaton_(states.automaton()) {}
+  struct Scratch {
+    explicit Scratch(const EqualStates&) {}
+  };
+
+  [[nodiscard]] Automaton& automaton() const { return automaton_; }
+  [[nodiscard]] static bool IsOwn(State) { return false; }
+  [[nodiscard]] static TermId Shared(State state) { return state; }
+  [[nodiscard]] bool MayEnd(State state) const { return automaton_.MayEnd(state); }
+  [[nodiscard]] std::uint32_t MinBytes(State state) const { return automaton_.MinBytes(state); }
+  [[nodiscard]] Measure measure() const { return automaton_.measure(); }
+  [[nodiscard]] const ByteClasses& classes() const { return automaton_.classes(); }
+  State Take(State state, unsigned char byte, Work& work) const {
+    return automaton_.Step(state, byte, work);
+  }
+  [[nodiscard]] FirstClasses::Set FirstOf(State state, Work& work) const {
+    return automaton_.FirstOf(state, work);
+  }
+  [[nodiscard]] std::vector<NamedTokens::Step> NamedSteps(State state) const {
+    return automaton_.NamedSteps(state);
+  }
+
+ private:
+  Automaton& automaton_;
+};
+
+template <typename States>
 class Search {
  public:
   // With a vocabulary it takes tokens that the grammar names, too.
   // `texts` has cells that need no search.
-  Search(const RowStates& states, const Vocabulary* vocabulary, std::uint32_t most, Work* work,
+  Search(const States& states, const Vocabulary* vocabulary, std::uint32_t most, Work* work,
          const ShortestTexts* texts = nullptr)
       : scratch_(states),
         states_(states),
@@ -121,7 +151,7 @@ class Search {
   [[nodiscard]] const Term& TermOf(TermId id) const { return states_.automaton().term(id); }
   // The parts of an own state depend on each other: it is taken as a whole.
   [[nodiscard]] bool IsOf(TermKind kind, State state) const {
-    return !RowStates::IsOwn(state) && TermOf(state).kind == kind;
+    return !States::IsOwn(state) && TermOf(state).kind == kind;
   }
 
   // Cells are completed one by one, so that where the bound of a later one is too low, the ways
@@ -203,7 +233,7 @@ class Search {
   // Puts a state of several cells back with the bound that their sizes give; false where it is not
   // better than the one it has. An own state takes no more than the shared one does.
   bool MeasureCells(const Open& at, Frontier* frontier) {
-    const bool is_own = RowStates::IsOwn(at.state);
+    const bool is_own = States::IsOwn(at.state);
     if (at.measured || (!is_own && !IsOf(TermKind::kCat, at.state))) return false;
     Size rest = SizeFrom(states_.Shared(at.state));
     rest.exact &= !is_own;
@@ -270,8 +300,8 @@ class Search {
     return least;
   }
 
-  const RowStates::Scratch scratch_;
-  const RowStates& states_;
+  const typename States::Scratch scratch_;
+  const States& states_;
   const Vocabulary* vocabulary_;
   const Measure measure_;
   const std::uint32_t most_;
@@ -295,7 +325,8 @@ const std::string* ShortestTexts::Of(const RowStates& states, TermId cell, Work&
   constexpr std::int64_t kBytesAnEntry = 96;
   std::unique_ptr<const std::string> text;
   {
-    Search search(states, nullptr, kMaxBytes, &work, this);
+    const EqualStates equal(states);
+    Search search(equal, nullptr, kMaxBytes, &work, this);
     std::optional<std::string> found = search.TextOf(cell);
     if (!work.ok()) return nullptr;
     if (found.has_value()) text = std::make_unique<const std::string>(*std::move(found));

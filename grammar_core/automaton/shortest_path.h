@@ -36,8 +36,8 @@ absl::StatusOr<std::uint32_t> SmallestCompletion(const RowStates& states,
 // of its cells, one after the other. One thread at a time.
 class ShortestTexts {
  public:
-  // The shortest text of the cell `cell`, which is no own state; null where none is known of
-  // kMaxBytes at most, or `work` failed. Void after the next call.
+  // The shortest text of the cell `cell`, which is no own state, as if items could be equal; null
+  // where none has kMaxBytes at most, or `work` failed. Void after the next call.
   const std::string* Of(const RowStates& states, TermId cell, Work& work);
 
   // The same without a search: whether it is known, and then what.

@@ -106,12 +106,16 @@ MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const 
   return Stored(stepper, mask, std::move(fitting));
 }
 
-// First the fewest tokens of all; where few tokens may be taken, each by itself.
+// First the ending that is known, then the fewest tokens of all; where few tokens may be taken, each
+// by itself.
 TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const TokenMask& mask,
                                  int rest) {
   TokenMask found(mask.vocab_size());
   KeepStops(stepper, state, mask, &found);
   if (rest < 0) return found;
+  const std::vector<TokenId> known = endings_.Tokens(stepper, state);
+  const bool is_known = !known.empty() && static_cast<int>(known.size()) <= rest + 1;
+  if (is_known && mask.Allows(known.front())) found.Allow(known.front());
   Budget budget = ClosingBudget(kSearchWork);
   Work work(budget);
   const TokenSearch search = stepper.search();

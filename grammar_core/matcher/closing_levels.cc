@@ -4,32 +4,22 @@
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/closure.h"
-#include "grammar_core/automaton/encoding.h"
 #include "grammar_core/automaton/row_states.h"
 #include "grammar_core/automaton/token_steps.h"
 
 namespace maskd {
 namespace {
 
-using State = TokenStepper::State;
-
 std::uint64_t NextNumber() {
   static std::atomic<std::uint64_t> number = 1;
   return number.fetch_add(1, std::memory_order_relaxed);
 }
 
-// The repeat of one set of characters that a string is before its end, or null.
-const Term* FreeString(const TermStore& store, State state) {
-  const Term& cell = store.term(store.PartsOf(state).cell);
-  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return nullptr;
-  const PartialChar partial = PartialChar::Unpack(cell.b);
-  if (partial.phase != CharPhase::kStart || partial.spelling != Spelling::kJsonString) {
-    return nullptr;
-  }
-  const Term& text = store.term(cell.a);
-  const bool is_free =
-      text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet;
-  return is_free ? &text : nullptr;
+Budget ItemsBudget() {
+  Budget::Bounds bounds;
+  bounds.work = 20'000;
+  bounds.work_name = "closing_work";
+  return Budget(bounds);
 }
 
 std::int64_t BytesOf(const ClosingLevelList& list) {
@@ -48,7 +38,12 @@ std::int64_t BytesOf(const ClosingLevelList& list) {
 class ClosingLevels::Maker {
  public:
   Maker(const TokenStepper& stepper, Endings* endings, Work* work)
-      : stepper_(stepper), row_(stepper.states()), endings_(*endings), work_(*work) {}
+      : stepper_(stepper),
+        row_(stepper.states()),
+        endings_(*endings),
+        work_(*work),
+        items_budget_(ItemsBudget()),
+        items_work_(items_budget_) {}
 
   Levels Make(State state) {
     const TokenizerSpace& tokenizer = stepper_.grammar().tokenizer();
@@ -107,14 +102,14 @@ class ClosingLevels::Maker {
   void Add(TokenId id, State next) {
     if (next != last_next_) {
       last_next_ = next;
-      last_ = PlaceOf(endings_.Few(stepper_, next));
+      last_ = PlaceOf(endings_.Few(stepper_, next, items_work_));
     }
     levels_[last_].tokens.push_back(id);
   }
 
   void AddAll(const TokenMask& tokens, State next) {
     if (tokens.empty()) return;
-    ClosingLevel& level = levels_[PlaceOf(endings_.Few(stepper_, next))];
+    ClosingLevel& level = levels_[PlaceOf(endings_.Few(stepper_, next, items_work_))];
     if (level.mask.has_value()) {
       level.mask->Merge(tokens);
     } else {
@@ -164,6 +159,9 @@ class ClosingLevels::Maker {
   const RowStates& row_;
   Endings& endings_;
   Work& work_;
+  // For endings where items must differ: those that it is not enough for are too dear.
+  Budget items_budget_;
+  Work items_work_;
   std::vector<ClosingLevel> levels_;
   absl::flat_hash_map<int, std::size_t> places_;  // by few, in levels_
   State last_next_ = kUnknownTerm;

@@ -26,10 +26,18 @@ OwnClosing::OwnClosing(const TokenStepper* stepper, Endings* endings, State stat
       rest_(rest),
       budget_(OwnBudget(kStepWork)),
       work_(budget_),
-      fitting_(mask.vocab_size()) {}
+      fitting_(mask.vocab_size()),
+      leaving_(mask.vocab_size()) {}
 
 TokenMask OwnClosing::Fitting(const ClosingLevelList& list) {
-  if (stepper_.states().InString(state_)) FindSpecial();
+  in_string_ = stepper_.states().InString(state_);
+  if (in_string_) {
+    FindSpecial();
+    const TokenIndex& index = stepper_.grammar().tokenizer().index();
+    for (const TokenId id : index.TokensHolding('"')) {
+      if (mask_.Allows(id)) leaving_.Allow(id);
+    }
+  }
   for (const ClosingLevel& level : list.levels) {
     if (level.few > rest_) break;
     AddFitting(level);
@@ -45,16 +53,14 @@ void OwnClosing::AddFitting(const ClosingLevel& level) {
     fitting_.Merge(tokens);
     return;
   }
-  if (!stepper_.states().InString(state_)) return AddOthers(tokens);
+  if (!in_string_) return AddOthers(tokens);
   for (const TokenId id : special_) {
     if (!tokens.Allows(id)) continue;
     tokens.Forbid(id);
     if (Fits(id)) fitting_.Allow(id);
   }
-  TokenMask leaving(mask_.vocab_size());
-  for (const TokenId id : stepper_.grammar().tokenizer().index().TokensHolding('"')) {
-    if (tokens.Allows(id)) leaving.Allow(id);
-  }
+  TokenMask leaving = tokens;
+  leaving.Intersect(leaving_);
   tokens.Subtract(leaving);
   AddWithin(tokens);
   AddOthers(leaving);
@@ -71,13 +77,12 @@ void OwnClosing::AddWithin(const TokenMask& tokens) {
 }
 
 void OwnClosing::AddOthers(const TokenMask& tokens) {
-  const bool in_string = stepper_.states().InString(state_);
   tokens.VisitAllowed([&](TokenId id) {
     const absl::string_view bytes = stepper_.vocabulary().TokenBytes(id);
     const std::size_t quote = bytes.find('"');
     const bool is_plain = quote != absl::string_view::npos && quote > 0 &&
                           bytes.find('\\') == absl::string_view::npos;
-    if (!in_string || !is_plain) {
+    if (!in_string_ || !is_plain) {
       if (Fits(id)) fitting_.Allow(id);
       return;
     }
@@ -96,14 +101,14 @@ bool OwnClosing::Fits(TokenId id) {
   const auto [known, is_new] = fits_.try_emplace(states.KeyOf(next), false);
   if (is_new) {
     ++looks_;
-    known->second = endings_.Few(stepper_, next) <= rest_;
+    known->second = endings_.Few(stepper_, next, work_) <= rest_;
   }
   return known->second;
 }
 
 void OwnClosing::FindSpecial() {
   for (const std::string& rest : stepper_.states().TakenRests(state_)) AddSpecial(rest);
-  const std::string ending = endings_.Text(stepper_, stepper_.states().Shared(state_));
+  const std::string ending = endings_.Text(stepper_, state_);
   for (std::size_t at = 0; at < ending.size() && at < 64; ++at) {
     AddSpecial(absl::string_view(ending).substr(at));
   }

@@ -64,6 +64,8 @@ class OwnClosing {
   Budget budget_;
   Work work_;
   TokenMask fitting_;
+  bool in_string_ = false;
+  TokenMask leaving_;  // in a string: those with a quote
   std::vector<TokenId> special_;
   int looks_ = 0;
   absl::flat_hash_map<Hash128, bool> fits_;                    // by the key of a state

@@ -2,17 +2,24 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/closure.h"
+#include "grammar_core/mask/mask_store.h"
 
 namespace maskd {
 namespace {
 
 constexpr std::int64_t kBytesAState = 24;
 
-Budget CellBudget(std::int64_t work) {
+// Characters of the longest tokens whose length is known to the index.
+constexpr int kLongestToken = 128;
+
+Budget EndingBudget(std::int64_t work) {
   Budget::Bounds bounds;
   bounds.work = work;
   bounds.work_name = "closing_work";
@@ -21,15 +28,45 @@ Budget CellBudget(std::int64_t work) {
 
 }  // namespace
 
+const Term* FreeString(const TermStore& store, TermId state) {
+  const Term& cell = store.term(store.PartsOf(state).cell);
+  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return nullptr;
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  if (partial.phase != CharPhase::kStart || partial.spelling != Spelling::kJsonString) {
+    return nullptr;
+  }
+  const Term& text = store.term(cell.a);
+  const bool is_free =
+      text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet;
+  return is_free ? &text : nullptr;
+}
+
 int Endings::Few(const TokenStepper& stepper, State state) {
-  if (RowStates::IsOwn(state)) return FewOwn(stepper, state);
-  const Node node = EndingOf(stepper, state);
+  Budget budget = EndingBudget(kDistinctWork);
+  Work work(budget);
+  return Few(stepper, state, work);
+}
+
+int Endings::Few(const TokenStepper& stepper, State state, Work& work) {
+  if (!stepper.states().automaton().remembers()) return FewAsIfEqual(stepper, state);
+  ForgetOthers(stepper);
+  if (RowStates::IsOwn(state)) return FewDistinct(stepper, state, work);
+  if (const auto known = few_distinct_.find(state); known != few_distinct_.end()) {
+    return known->second;
+  }
+  const int few = FewDistinct(stepper, state, work);
+  if (work.ok()) few_distinct_[state] = few;
+  return few;
+}
+
+int Endings::FewAsIfEqual(const TokenStepper& stepper, State state) {
+  const Node node = EndingOf(stepper, stepper.states().Shared(state));
   return node == kNone || nodes_[node].few == kNoTokens ? kNever : nodes_[node].few;
 }
 
 std::string Endings::Text(const TokenStepper& stepper, State state) {
   std::string text;
-  for (Node node = EndingOf(stepper, state); node != kEnd && node != kNone;
+  for (Node node = EndingOf(stepper, stepper.states().Shared(state)); node != kEnd && node != kNone;
        node = nodes_[node].next) {
     text.push_back(nodes_[node].byte);
   }
@@ -40,81 +77,103 @@ void Endings::Forget() {
   texts_.Forget();
   nodes_.resize(1);
   ending_.clear();
+  few_distinct_.clear();
 }
 
-int Endings::FewOwn(const TokenStepper& stepper, State state) {
-  const RowStates& states = stepper.states();
-  const RowStates::Scratch scratch(states);
-  const State shared = states.Shared(state);
-  const int few = Few(stepper, shared);
+void Endings::ForgetOthers(const TokenStepper& stepper) {
+  const auto held = static_cast<std::int64_t>(nodes_.size() * sizeof(Byte)) + texts_.held_bytes() +
+                    static_cast<std::int64_t>(ending_.size() + few_distinct_.size()) * kBytesAState;
+  if (automaton_ == stepper.automaton_serial() && held <= kMaxBytes) return;
+  automaton_ = stepper.automaton_serial();
+  Forget();
+}
+
+int Endings::FewDistinct(const TokenStepper& stepper, State state, Work& work) {
+  const int few = FewAsIfEqual(stepper, state);
   if (few == kNever) return kNever;
-  Budget budget = CellBudget(kOwnWork);
-  Work work(budget);
-  if (states.Completes(state, Text(stepper, shared), work)) return few;
-  const std::optional<std::string> text = OwnText(stepper, state, work);
+  const std::optional<std::string> text = DistinctText(stepper, state, work);
   if (!text.has_value()) return kNever;
+  if (*text == Text(stepper, state)) return few;
   const std::vector<TokenId> tokens = FewestPieces(stepper.search(), *text);
   return tokens.empty() ? kNever : static_cast<int>(tokens.size());
 }
 
-std::optional<std::string> Endings::OwnText(const TokenStepper& stepper, State state, Work& work) {
+std::vector<TokenId> Endings::Tokens(const TokenStepper& stepper, State state) {
+  if (FewAsIfEqual(stepper, state) == kNever) return {};
+  Budget budget = EndingBudget(kDistinctWork);
+  Work work(budget);
+  const std::optional<std::string> text = DistinctText(stepper, state, work);
+  return text.has_value() ? FewestPieces(stepper.search(), *text) : std::vector<TokenId>();
+}
+
+std::optional<std::string> Endings::DistinctText(const TokenStepper& stepper, State state,
+                                                 Work& work) {
+  const RowStates& states = stepper.states();
+  std::string text = Text(stepper, state);
+  if (!states.automaton().remembers()) return text;
+  const RowStates::Scratch scratch(states);
+  if (states.Completes(state, text, work)) return text;
+  return work.ok() ? RepairedText(stepper, state, work) : std::nullopt;
+}
+
+// Where a byte is refused, another one takes its place, or that of the byte before it.
+std::optional<std::string> Endings::RepairedText(const TokenStepper& stepper, State state,
+                                                 Work& work) {
   const RowStates& states = stepper.states();
   std::string text;
   State at = state;
   for (int replaced = 0; replaced <= kMaxReplaced; ++replaced) {
-    const std::string ending = Text(stepper, states.Shared(at));
+    const std::string ending = Text(stepper, at);
+    State before = kNothingTerm;
     std::size_t taken = 0;
     for (; taken < ending.size(); ++taken) {
-      if (!RowStates::IsOwn(at)) return text + ending.substr(taken);
-      const auto byte = static_cast<unsigned char>(ending[taken]);
-      const State next = states.Take(at, byte, work);
+      const State next = states.Take(at, static_cast<unsigned char>(ending[taken]), work);
       if (next == kNothingTerm || next == kFailedTerm) break;
-      at = next;
+      before = std::exchange(at, next);
       text.push_back(ending[taken]);
     }
-    if (states.MayEnd(at)) return text;
+    if (taken == ending.size() && states.MayEnd(at)) return text;
     if (taken == ending.size() || !work.ok()) return std::nullopt;
-    const auto other = OtherByte(stepper, static_cast<unsigned char>(ending[taken]), &at, work);
-    if (!other.has_value()) return std::nullopt;
-    text.push_back(static_cast<char>(*other));
+    Other other = OtherByte(stepper, at, static_cast<unsigned char>(ending[taken]), work);
+    if (before != kNothingTerm) {
+      const auto last = static_cast<unsigned char>(text.back());
+      const Other sooner = OtherByte(stepper, before, last, work);
+      if (sooner.cost < other.cost) {
+        other = sooner;
+        text.pop_back();
+      }
+    }
+    if (other.next == kNothingTerm) return std::nullopt;
+    at = other.next;
+    text.push_back(static_cast<char>(other.byte));
   }
   return std::nullopt;
 }
 
 // White space would change nothing.
-std::optional<unsigned char> Endings::OtherByte(const TokenStepper& stepper, unsigned char refused,
-                                                State* at, Work& work) {
+Endings::Other Endings::OtherByte(const TokenStepper& stepper, State at, unsigned char refused,
+                                  Work& work) {
   const RowStates& states = stepper.states();
-  const int enough = Few(stepper, states.Shared(*at));
-  const FirstClasses::Set first = states.FirstOf(*at, work);
-  std::optional<unsigned char> best;
-  State behind = kNothingTerm;
-  int least = kNever;
+  const int enough = FewAsIfEqual(stepper, at);
+  const FirstClasses::Set first = states.FirstOf(at, work);
+  Other best;
   for (std::size_t c = first._Find_first(); c < first.size() && work.ok();
        c = first._Find_next(c)) {
     const unsigned char byte = states.classes().Sample(static_cast<int>(c));
     if (byte == refused || absl::ascii_isspace(byte)) continue;
-    const State next = states.Take(*at, byte, work);
+    const State next = states.Take(at, byte, work);
     if (next == kNothingTerm || next == kFailedTerm) continue;
-    const int few = Few(stepper, states.Shared(next));
-    if (few >= least) continue;
-    best = byte;
-    behind = next;
-    least = few;
-    if (few <= enough) break;
+    const bool may_repeat = RowStates::IsOwn(next) && !states.TakenRests(next).empty();
+    const Other other = {byte, next, {FewAsIfEqual(stepper, next), may_repeat}};
+    if (other.cost < best.cost) best = other;
+    if (best.cost.first <= enough && !best.cost.second) break;
   }
-  *at = behind;
   return best;
 }
 
 Endings::Node Endings::EndingOf(const TokenStepper& stepper, State state) {
-  if (automaton_ != stepper.automaton_serial()) Forget();
-  automaton_ = stepper.automaton_serial();
+  ForgetOthers(stepper);
   if (const auto known = ending_.find(state); known != ending_.end()) return known->second;
-  const auto held = static_cast<std::int64_t>(nodes_.size() * sizeof(Byte)) + texts_.held_bytes() +
-                    static_cast<std::int64_t>(ending_.size()) * kBytesAState;
-  if (held > kMaxBytes) Forget();
-
   const RowStates& states = stepper.states();
   const TermStore& store = states.automaton().store();
   std::vector<State> spine;  // from `state` on, before the first one whose ending is known
@@ -134,12 +193,9 @@ Endings::Node Endings::EndingOf(const TokenStepper& stepper, State state) {
     if (states.MayEnd(at)) {
       node = kEnd;
     } else {
-      Budget budget = CellBudget(kCellWork);
-      Work work(budget);
-      const TermId cell = store.PartsOf(at).cell;
-      const std::string* text = node == kNone ? nullptr : texts_.Of(states, cell, work);
+      const auto text = node == kNone ? std::nullopt : CellText(stepper, at);
       const std::size_t most = ShortestTexts::kMaxBytes;
-      if (text == nullptr || text->size() + nodes_[node].bytes > most) {
+      if (!text.has_value() || text->size() + nodes_[node].bytes > most) {
         node = kNone;
       } else {
         for (auto byte = text->rbegin(); byte != text->rend(); ++byte) {
@@ -150,6 +206,49 @@ Endings::Node Endings::EndingOf(const TokenStepper& stepper, State state) {
     ending_[at] = node;
   }
   return node;
+}
+
+std::optional<std::string> Endings::CellText(const TokenStepper& stepper, State state) {
+  Budget budget = EndingBudget(kCellWork);
+  Work work(budget);
+  if (auto text = LongTokens(stepper, state, work); text.has_value()) return text;
+  const TermStore& store = stepper.states().automaton().store();
+  const std::string* const text = texts_.Of(stepper.states(), store.PartsOf(state).cell, work);
+  return text == nullptr ? std::nullopt : std::optional(*text);
+}
+
+// Of a string of at least two more of one set of characters, ASCII only.
+std::optional<std::string> Endings::LongTokens(const TokenStepper& stepper, State state,
+                                               Work& work) {
+  Automaton& automaton = stepper.states().automaton();
+  const Term* const text = FreeString(automaton.store(), state);
+  if (text == nullptr || text->b < 2) return std::nullopt;
+  std::optional<Closure> closure = FindStructuralClosure(&automaton, state, work);
+  if (!closure.has_value()) return std::nullopt;
+  CharacterClass& characters = closure->characters;
+  characters.beyond_ascii = characters.spaces_beyond_ascii = false;
+  MaskStore& masks = stepper.grammar().tokenizer().masks();
+  std::string bytes;
+  int longest = kLongestToken;
+  while (bytes.size() < text->b && longest > 0 && work.Spend()) {
+    longest = std::min(longest, static_cast<int>(text->b - bytes.size()));
+    characters.max_chars = longest;
+    TokenMask tokens = *masks.TokensWithin(characters);
+    characters.max_chars = longest - 1;
+    tokens.Subtract(*masks.TokensWithin(characters));
+    TokenId token = -1;
+    tokens.VisitAllowedWhile([&](TokenId id) {
+      const bool is_text = !stepper.IsStop(id);
+      if (is_text) token = id;
+      return !is_text;
+    });
+    if (token < 0) {
+      --longest;
+    } else {
+      absl::StrAppend(&bytes, stepper.vocabulary().TokenBytes(token));
+    }
+  }
+  return longest > 0 && work.ok() ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
 Endings::Node Endings::Put(const TokenSearch& search, char byte, Node next) {

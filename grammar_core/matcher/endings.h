@@ -5,9 +5,12 @@
 //          cells, each searched for once. An ending is a list of bytes that goes on in the ending of
 //          the cells behind; each byte knows the fewest tokens from there on, so states that differ
 //          in their first cells share all else.
-// Own      an own state's ending (automaton/row_memory.h) is that of the state of the automaton,
-//          where what the row has written allows it; else each byte that it forbids is replaced by
-//          one that costs least, and the ending goes on from there. That may not be the shortest.
+// Items    where items of arrays must differ (automaton/row_memory.h), an ending is that of the state
+//          as if they could be equal, if what the row has written and what the ending writes allow
+//          it; else each byte that they forbid is replaced by one that costs least, and the ending
+//          goes on from there. That may not be the shortest.
+// Lengths  a string that must have so many characters more gets them from the longest tokens of its
+//          characters, not from the first character that it takes.
 // Bounds   Few() is an upper bound of the fewest tokens of any text: exact for this one text.
 // Memory   kMaxBytes; before there is more, all is forgotten.
 // Threads  one thread at a time.
@@ -18,6 +21,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -28,6 +32,10 @@
 
 namespace maskd {
 
+// The repeat of one set of characters that `state` begins with, inside of a JSON string and between
+// two characters; or null.
+const Term* FreeString(const TermStore& store, TermId state);
+
 class Endings {
  public:
   using State = TokenStepper::State;
@@ -36,8 +44,14 @@ class Endings {
   // The tokens of the ending of `state`, without the stop id; kNever where no ending is known: it is
   // too long, or too dear to search for.
   int Few(const TokenStepper& stepper, State state);
+  // The same; what the items of a row take to look at is taken from `work`, and kNever where it
+  // fails.
+  int Few(const TokenStepper& stepper, State state, Work& work);
 
-  // The ending of a state that is no own state; empty where none is known.
+  // The fewest tokens that spell the ending; empty where none is known, and where the text may end.
+  std::vector<TokenId> Tokens(const TokenStepper& stepper, State state);
+
+  // The ending of a state, as if items could be equal; empty where none is known.
   [[nodiscard]] std::string Text(const TokenStepper& stepper, State state);
 
   void Forget();
@@ -59,25 +73,39 @@ class Endings {
   // Work for the shortest text of one cell, some milliseconds. Not a time: a row's masks are the
   // same wherever it is replayed.
   static constexpr std::int64_t kCellWork = 10'000;
-  // The same of an own state, and the bytes that it may have replaced.
-  static constexpr std::int64_t kOwnWork = 5'000;
+  // The same of a state's distinct items, and the bytes that it may have replaced.
+  static constexpr std::int64_t kDistinctWork = 20'000;
   static constexpr int kMaxReplaced = 64;
 
-  int FewOwn(const TokenStepper& stepper, State state);
-  // What ends an own state; nothing where none is found.
-  std::optional<std::string> OwnText(const TokenStepper& stepper, State state, Work& work);
-  // A byte other than `refused` that `*at` takes, with the fewest tokens behind it, and `*at` then.
-  std::optional<unsigned char> OtherByte(const TokenStepper& stepper, unsigned char refused,
-                                         State* at, Work& work);
+  int FewAsIfEqual(const TokenStepper& stepper, State state);
+  int FewDistinct(const TokenStepper& stepper, State state, Work& work);
+  // What ends a state, its items distinct; nothing where none is found.
+  std::optional<std::string> DistinctText(const TokenStepper& stepper, State state, Work& work);
+  std::optional<std::string> RepairedText(const TokenStepper& stepper, State state, Work& work);
+  // A byte other than `refused` that `at` takes, with the fewest tokens behind it, and of those one
+  // that begins nothing that is written already.
+  struct Other {
+    unsigned char byte = 0;
+    State next = kNothingTerm;  // where there is none
+    std::pair<int, bool> cost = {kNever, true};
+  };
+  Other OtherByte(const TokenStepper& stepper, State at, unsigned char refused, Work& work);
 
+  // All that is of another automaton, or too much.
+  void ForgetOthers(const TokenStepper& stepper);
   Node EndingOf(const TokenStepper& stepper, State state);
+  // What the cell that `state` begins with becomes; nothing where that is too long or too dear.
+  std::optional<std::string> CellText(const TokenStepper& stepper, State state);
+  static std::optional<std::string> LongTokens(const TokenStepper& stepper, State state,
+                                               Work& work);
   Node Put(const TokenSearch& search, char byte, Node next);
   std::uint16_t FewFrom(const TokenSearch& search, Node node) const;
 
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
   ShortestTexts texts_;
   std::vector<Byte> nodes_ = {{kEnd, 0, 0, 0}};
-  absl::flat_hash_map<State, Node> ending_;
+  absl::flat_hash_map<State, Node> ending_;       // as if items could be equal
+  absl::flat_hash_map<State, int> few_distinct_;  // of states that are no own states
 };
 
 }  // namespace maskd

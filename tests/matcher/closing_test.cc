@@ -7,9 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
+#include "grammar_core/automaton/fewest_tokens.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/matcher/endings.h"
 #include "grammar_core/matcher/matcher.h"
 #include "tests/matcher/random_grammar.h"
 #include "tests/matcher/test_vocabulary.h"
@@ -97,6 +100,149 @@ TEST(ClosingMasks, AMaskWithRoomIsTheGrammarsOwn) {
   const MaskRef end = closing.Narrow(matcher.stepper(), matcher.place(), mask, 1);
   EXPECT_EQ(end->CountAllowed(), 1);
   EXPECT_TRUE(end->Allows(kEnd));
+}
+
+// Schemas whose endings depend on what the row has written, or on what it has not.
+const char* const kRareSchemas[] = {
+    R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})",
+    R"({"type":"array","uniqueItems":true,"minItems":4,"items":{"type":"string"}})",
+    R"({"type":"array","uniqueItems":true,"minItems":3,"items":{"enum":["a","ab","abc","b"]}})",
+    R"({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"boolean"}})",
+    R"({"type":"array","uniqueItems":true,"minItems":3,"items":{"type":"integer","minimum":0}})",
+    R"({"type":"array","uniqueItems":true,"minItems":2,"items":{"type":"array","uniqueItems":true,
+        "minItems":2,"items":{"type":"string","maxLength":3}}})",
+    R"({"type":"object","properties":{"ab":{"type":"array","uniqueItems":true,
+        "items":{"type":"string"}}},"required":["ab"],"additionalProperties":false})",
+    R"({"type":"object","minProperties":2,"additionalProperties":{"type":"string"}})",
+    R"({"type":"object","minProperties":3,"additionalProperties":{"type":"boolean"},
+        "propertyNames":{"pattern":"^[ab]{1,2}$"}})",
+    R"({"type":"array","contains":{"const":"abc"},"items":{"type":"string"}})",
+    R"({"type":"array","items":{"type":["integer","string"]},"contains":{"type":"integer"},
+        "minContains":2})",
+    R"({"type":"object","properties":{"a":{"enum":["b","c"]}},"required":["a"],
+        "if":{"properties":{"a":{"const":"b"}}},"then":{"required":["bc"]}})",
+    R"({"type":"string","minLength":6,"maxLength":9})",
+    R"({"type":"object"})",
+};
+
+// Schemas of which the fewest tokens of all are soon searched for.
+const char* const kPlainSchemas[] = {
+    R"({"type":"string"})",
+    R"({"type":"string","minLength":3,"maxLength":5})",
+    R"({"enum":["a","ab","abc",true,null]})",
+    R"({"type":"object","properties":{"a":{"type":"integer"},"ab":{"type":"string"}},
+        "required":["a","ab"],"additionalProperties":false})",
+    R"({"type":"array","items":{"type":"string","maxLength":4},"minItems":2})",
+    R"({"type":"array","contains":{"const":"abc"},"items":{"type":"string","maxLength":3}})",
+    R"({"type":"object","properties":{"a":{"enum":["b","c"]},"bc":{"type":"boolean"}},
+        "required":["a"],"additionalProperties":false,
+        "if":{"properties":{"a":{"const":"b"}}},"then":{"required":["bc"]}})",
+};
+
+TEST(ClosingMasks, RowsOfRareKeywordsEndWithinTheirBudgets) {
+  Random random(9);  // NOLINT(cert-msc51-cpp)
+  const auto space = TokenizerSpace::Create(TestVocabulary());
+  for (const char* schema : kRareSchemas) {
+    const auto grammar = Compile({"json_schema", schema, {}}, space);
+    ASSERT_NE(grammar, nullptr) << schema;
+    ClosingMasks closing;
+    const Matcher start(grammar);
+    const int few = Endings().Few(start.stepper(), start.place());
+    ASSERT_LT(few, Endings::kNever) << schema;
+    for (int spare = 0; spare <= 50; ++spare) {
+      const int budget = few + 1 + spare;
+      ASSERT_TRUE(EndsWithin(start, budget, &closing, &random)) << schema << " in " << budget;
+    }
+  }
+}
+
+// Whether `text`, in as few tokens as spell it, passes the masks of a row of `budget`.
+bool Passes(Matcher matcher, absl::string_view text, int budget, ClosingMasks* closing) {
+  const TokenSearch search = matcher.stepper().search();
+  std::vector<TokenId> tokens = FewestPieces(search, text);
+  tokens.push_back(kEnd);
+  for (const TokenId token : tokens) {
+    const auto mask = matcher.Mask();
+    if (!mask.ok()) return false;
+    const MaskRef narrowed = closing->Narrow(matcher.stepper(), matcher.place(), *mask, budget--);
+    if (!narrowed->Allows(token) || !matcher.Accept(token).ok()) return false;
+  }
+  return matcher.finished();
+}
+
+TEST(ClosingMasks, TextsThatFitPassAndOthersAreRefusedInTime) {
+  struct Text {
+    const char* schema;
+    const char* text;
+  };
+  const Text kTexts[] = {
+      {kRareSchemas[0], R"(["zz","abc","hello world"])"},
+      {kRareSchemas[0], R"(["","a","ab","abc"])"},
+      {kRareSchemas[1], R"(["ab","bc","abc","a"])"},
+      {kRareSchemas[2], R"(["abc","b","ab"])"},
+      {kRareSchemas[4], R"([10,11,100,1])"},
+      {kRareSchemas[6], R"({"ab":["zz","abc","hello world"]})"},
+      {kRareSchemas[7], R"({"zz":"abc","hello":"world"})"},
+      {kRareSchemas[9], R"(["ab","bc","abc"])"},
+      {kRareSchemas[11], R"({"a":"b","bc":true})"},
+      {kRareSchemas[12], R"("hello!")"},
+  };
+  const auto space = TokenizerSpace::Create(TestVocabulary());
+  for (const auto& [schema, text] : kTexts) {
+    const auto grammar = Compile({"json_schema", schema, {}}, space);
+    ASSERT_NE(grammar, nullptr) << schema;
+    const Matcher start(grammar);
+    const int need = static_cast<int>(FewestPieces(start.stepper().search(), text).size()) + 1;
+    ClosingMasks closing;
+    ASSERT_TRUE(start.Fork().MatchText(text)->may_end) << text;
+    for (const int spare : {0, 1, 8, 50}) {
+      EXPECT_TRUE(Passes(start, text, need + spare, &closing)) << text << " with " << spare;
+    }
+    const int few = Endings().Few(start.stepper(), start.place());
+    for (int budget = need - 1; budget > few; --budget) {
+      EXPECT_FALSE(Passes(start, text, budget, &closing)) << text << " in " << budget;
+    }
+  }
+}
+
+// A token that is kept leads to a text that ends in time. One that is left out does not, but where
+// a token of both the end and a character before it would do, which the shortest text has not.
+TEST(ClosingMasks, KeepsWhatFits) {
+  Random random(10);  // NOLINT(cert-msc51-cpp)
+  const auto space = TokenizerSpace::Create(TestVocabulary());
+  int kept = 0;
+  int left_out = 0;
+  int missed = 0;
+  for (const char* schema : kPlainSchemas) {
+    const auto grammar = Compile({"json_schema", schema, {}}, space);
+    ASSERT_NE(grammar, nullptr) << schema;
+    Matcher matcher(grammar);
+    ClosingMasks closing;
+    for (int step = 0; step < 8 && !matcher.finished(); ++step) {
+      const MaskRef mask = *matcher.Mask();
+      const auto fewest = matcher.FewestTokens(60);
+      ASSERT_TRUE(fewest.ok()) << schema << fewest.status();
+      const int left = static_cast<int>(fewest->size()) + 1 + static_cast<int>(random() % 3);
+      const TokenMask narrowed = *closing.Narrow(matcher.stepper(), matcher.place(), mask, left);
+      mask->VisitAllowed([&](TokenId id) {
+        if (id == kEnd || random() % 4 > 0) return;
+        Matcher behind = matcher.Fork();
+        ASSERT_TRUE(behind.Accept(id).ok());
+        const bool fits = behind.FewestTokens(left - 2).ok();
+        EXPECT_TRUE(fits || !narrowed.Allows(id))
+            << schema << " token " << id << " of " << left << " left";
+        if (narrowed.Allows(id)) {
+          ++kept;
+        } else {
+          ++(fits ? missed : left_out);
+        }
+      });
+      ASSERT_TRUE(matcher.Accept(AnyAllowed(narrowed, &random)).ok());
+    }
+  }
+  EXPECT_GT(kept, 100);
+  EXPECT_GT(left_out, 200);
+  EXPECT_LT(missed, 40);
 }
 
 }  // namespace
