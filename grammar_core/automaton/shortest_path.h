@@ -32,8 +32,8 @@ absl::StatusOr<std::uint32_t> SmallestCompletion(const RowStates& states,
                                                  RowStates::State state, std::uint32_t most,
                                                  Work& work);
 
-// Shortest texts of cells of one automaton, each searched for once: a state's shortest text is those
-// of its cells, one after the other. One thread at a time.
+// Shortest texts of cells of one automaton, each searched for once: a state's shortest text is
+// those of its cells, one after the other. One thread at a time.
 class ShortestTexts {
  public:
   // The shortest text of the cell `cell`, which is no own state, as if items could be equal; null

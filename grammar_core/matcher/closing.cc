@@ -106,8 +106,8 @@ MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const 
   return Stored(stepper, mask, std::move(fitting));
 }
 
-// First the ending that is known, then the fewest tokens of all; where few tokens may be taken, each
-// by itself.
+// First the ending that is known, then the fewest tokens of all; where few tokens may be taken,
+// each by itself.
 TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const TokenMask& mask,
                                  int rest) {
   TokenMask found(mask.vocab_size());

@@ -1,10 +1,10 @@
 // Masks that lead to a complete text in so many tokens, wherever there is one.
 //
-// Rule     a token stays allowed when the text can end behind it in the tokens that are left: by the
-//          shortest text, in as few tokens as spell it (endings.h). A longer text of fewer tokens is
-//          not looked for as long as any token stays. Where none would, the known ending goes on,
-//          and the fewest tokens are searched for; where none stays then, none is taken away: there
-//          is no complete text so short, or none was found within the budget of a step.
+// Rule     a token stays allowed when the text can end behind it in the tokens that are left: by
+//          the shortest text, in as few tokens as spell it (endings.h). A longer text of fewer
+//          tokens is not looked for as long as any token stays. Where none would, the known ending
+//          goes on, and the fewest tokens are searched for; where none stays then, none is taken
+//          away: there is no complete text so short, or none was found within the budget of a step.
 // From     kFrom tokens left on. A text that no state can complete in fewer than that may be begun
 //          before, and then is not completed in time.
 // Own      states of a row (row_memory.h): the same, each token by what the row has written; see

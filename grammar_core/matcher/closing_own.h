@@ -1,12 +1,13 @@
 // The tokens of an own state of a row (automaton/row_memory.h) behind which the text can end in the
 // tokens that are left.
 //
-// How      by the levels of the state of the automaton, whose endings the row may not all take. What
-//          stays within a string is looked at once for a level, and each token apart that makes the
-//          string the equal of another, or of one that the ending writes. Tokens that leave the
-//          string are looked at once for all that have the same behind the quote, others one by one.
-// Far      where so many more tokens are left than the ending takes, what the row has written is not
-//          looked at: another item takes a token more, seldom two.
+// How      by the levels of the state of the automaton, whose endings the row may not all take.
+//          What stays within a string is looked at once for a level, and each token apart that
+//          makes the string the equal of another, or of one that the ending writes. Tokens that
+//          leave the string are looked at once for all that have the same behind the quote, others
+//          one by one.
+// Far      where so many more tokens are left than the ending takes, what the row has written is
+//          not looked at: another item takes a token more, seldom two.
 // Bounds   kMaxLooks endings; tokens that are not looked at do not fit.
 // Threads  one use each.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_CLOSING_OWN_H_

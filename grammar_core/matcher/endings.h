@@ -2,13 +2,13 @@
 // leave room for (closing.h).
 //
 // How      a state is a spine of cells (automaton/term.h), and its shortest text is those of its
-//          cells, each searched for once. An ending is a list of bytes that goes on in the ending of
-//          the cells behind; each byte knows the fewest tokens from there on, so states that differ
-//          in their first cells share all else.
-// Items    where items of arrays must differ (automaton/row_memory.h), an ending is that of the state
-//          as if they could be equal, if what the row has written and what the ending writes allow
-//          it; else each byte that they forbid is replaced by one that costs least, and the ending
-//          goes on from there. That may not be the shortest.
+//          cells, each searched for once. An ending is a list of bytes that goes on in the ending
+//          of the cells behind; each byte knows the fewest tokens from there on, so states that
+//          differ in their first cells share all else.
+// Items    where items of arrays must differ (automaton/row_memory.h), an ending is that of the
+//          state as if they could be equal, if what the row has written and what the ending writes
+//          allow it; else each byte that they forbid is replaced by one that costs least, and the
+//          ending goes on from there. That may not be the shortest.
 // Lengths  a string that must have so many characters more gets them from the longest tokens of its
 //          characters, not from the first character that it takes.
 // Bounds   Few() is an upper bound of the fewest tokens of any text: exact for this one text.
@@ -41,8 +41,8 @@ class Endings {
   using State = TokenStepper::State;
   static constexpr int kNever = std::numeric_limits<int>::max();
 
-  // The tokens of the ending of `state`, without the stop id; kNever where no ending is known: it is
-  // too long, or too dear to search for.
+  // The tokens of the ending of `state`, without the stop id; kNever where no ending is known: it
+  // is too long, or too dear to search for.
   int Few(const TokenStepper& stepper, State state);
   // The same; what the items of a row take to look at is taken from `work`, and kNever where it
   // fails.
