@@ -288,14 +288,13 @@ constexpr std::array kFlags = {
     Flag{"drain_ms", "MS", "how long open calls are answered after SIGTERM [5000]",
          &SetNumber<&Config::drain_ms, 0, 3'600'000>},
     Flag{"stall_ms", "MS",
-         "how long a compile, a stream's thread or the accept loop may be at one piece of work "
-         "before "
+         "how long a compile, a stream's thread or the accept loop may be at one piece of work before "
          "liveness is NOT_SERVING [30000]",
          &SetNumber<&Config::stall_ms, 100, 3'600'000>},
     Flag{"cpu_kernels", "LEVEL",
          "instructions for the loops over masks: auto, avx512, avx2, neon, portable [auto]",
          &SetCpuKernels},
-    Flag{"reflection", "BOOL", "serve gRPC reflection, each call of which holds a thread [false]",
+    Flag{"reflection", "BOOL", "serve gRPC reflection [true]",
          [](absl::string_view value, Config* config) {
            return SetBool(value, &config->reflection);
          }},

@@ -93,7 +93,7 @@ struct Config {
   // --cpu_kernels: for UseWordKernels(), which takes it.
   std::string cpu_kernels = "auto";
   // --reflection: whether the server describes its own services.
-  bool reflection = false;
+  bool reflection = true;
 
   // What to do instead of serving.
   enum class Action { kServe, kHelp, kVersion, kCheckConfig };
