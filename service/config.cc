@@ -288,7 +288,8 @@ constexpr std::array kFlags = {
     Flag{"drain_ms", "MS", "how long open calls are answered after SIGTERM [5000]",
          &SetNumber<&Config::drain_ms, 0, 3'600'000>},
     Flag{"stall_ms", "MS",
-         "how long a compile, a stream's thread or the accept loop may be at one piece of work before "
+         "how long a compile, a stream's thread or the accept loop may be at one piece of work "
+         "before "
          "liveness is NOT_SERVING [30000]",
          &SetNumber<&Config::stall_ms, 100, 3'600'000>},
     Flag{"cpu_kernels", "LEVEL",
