@@ -1,8 +1,8 @@
 // Names that collide: FNV-1a takes a byte in by h = (h ^ byte) * prime, which can be undone. So the
 // values that heads of three letters reach are kept in a table, and five letters are taken back
 // from a value at the end: each time the table has what is left, head and tail are a text that
-// leads from one value to the other. Some hundreds of them, and as many that lead on from there, make names of
-// two parts by the hundred thousand.
+// leads from one value to the other. Some hundreds of them, and as many that lead on from there,
+// make names of two parts by the hundred thousand.
 #include "tools/attack/schemas.h"
 
 #include <array>
