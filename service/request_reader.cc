@@ -348,7 +348,9 @@ absl::StatusOr<GrammarTarget> ReadTarget(const v1::ExplainRequest& request) {
 
 absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request) {
   if (!request.has_hello()) {
-    return BadField("hello", "the first message of a stream must be a Hello");
+    return request.has_step() ? ErrorAt(absl::StatusCode::kFailedPrecondition, "hello", "NO_HELLO",
+                                        "the first message of a stream must be a Hello")
+                              : BadField("hello", "the first message of a stream must be a Hello");
   }
   const v1::Hello& hello = request.hello();
   if (absl::Status checked = CheckHello(hello); !checked.ok()) {

@@ -90,11 +90,21 @@ bool GiveBack(extent_hooks_t* /*hooks*/, void* address, std::size_t size, std::s
   return default_hooks->purge_forced(default_hooks, address, size, offset, length, arena);
 }
 
+// Pages side by side are one extent. jemalloc's own hook does no more, but it looks up the thread
+// it runs on, which a thread that has not yet asked for memory sets up then: with the lock held
+// that this takes. Such a thread, whose first call frees something, stood still, and with it all
+// others.
+bool Merge(extent_hooks_t* /*hooks*/, void* /*first*/, std::size_t /*first_size*/, void* /*second*/,
+           std::size_t /*second_size*/, bool /*committed*/, unsigned /*arena*/) {
+  return false;  // merged
+}
+
 void HaveHugePagesSplit() {
   std::size_t size = sizeof(default_hooks);
   if (mallctl("arena.0.extent_hooks", &default_hooks, &size, nullptr, 0) != 0) return;
   own_hooks = *default_hooks;
   own_hooks.purge_forced = &GiveBack;
+  own_hooks.merge = &Merge;
   extent_hooks_t* hooks = &own_hooks;
   mallctl("arena.0.extent_hooks", nullptr, nullptr, &hooks, sizeof(hooks));
 }

@@ -42,6 +42,6 @@ def test_payloads_are_those_of_the_reference_reader(path):
     if path is None:
         pytest.skip(f"NOT TESTED: no attack set at {FOLDER}")
     done = subprocess.run(
-        [os.environ["MASKD_ATTACKS"], "--expand", path], capture_output=True, text=True, check=True)
+        [os.environ["MASKD_MASKCTL"], "attack", "--expand", path], capture_output=True, text=True, check=True)
     ours = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
     assert ours == reference(path)

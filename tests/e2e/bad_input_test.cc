@@ -290,7 +290,7 @@ INSTANTIATE_TEST_SUITE_P(
              },
              grpc::StatusCode::FAILED_PRECONDITION, "hello.tokenizer_hash"},
             {"StepFirst", [](Request* first, Request*) { first->mutable_step()->set_step(1); },
-             grpc::StatusCode::INVALID_ARGUMENT, "must be a Hello"},
+             grpc::StatusCode::FAILED_PRECONDITION, "must be a Hello"},
             {"Nothing", [](Request*, Request*) {}, grpc::StatusCode::INVALID_ARGUMENT,
              "must be a Hello"},
             {"TwoHellos",

@@ -14,11 +14,15 @@
 #include <gtest/gtest.h>
 
 #include "memory/accountant.h"
-#include "tests/e2e/raw_http2.h"
 #include "tests/e2e/running_server.h"
+#include "tools/attack/raw_http2.h"
 
 namespace maskd::service {
 namespace {
+
+using attack::GrpcFrame;
+using attack::GrpcHeader;
+using attack::RawHttp2;
 
 using testing::HasSubstr;
 
@@ -161,7 +165,7 @@ TEST(UnreadReplyTest, TakeNoMoreThanTheirShare) {
   constexpr int kCalls = 100;
   constexpr int kThatFit = kMiB / (257 * 128);
   {
-    RawHttp2 attacker(running.memory_at(Via::kMemory), /*window=*/0);
+    RawHttp2 attacker(running.address(), /*window=*/0);
     for (int i = 0; i < kCalls; ++i) {
       const std::uint32_t call = attacker.Open("/maskd.v1.TokenizerService/ListTokens");
       ASSERT_EQ(attacker.Send(call, GrpcFrame(""), /*last=*/true, kPatience), 5U);
@@ -212,7 +216,7 @@ TEST(UnfinishedMessageTest, AreReceivedInSlotsOnly) {
   const RunningServer running(config);
   constexpr int kCalls = 10;
   constexpr std::uint32_t kBytes = 8 << 20;
-  RawHttp2 attacker(running.memory_at(Via::kMemory), /*window=*/65'535);
+  RawHttp2 attacker(running.address(), /*window=*/65'535);
   const std::string message = GrpcHeader(kBytes + 1) + std::string(kBytes, 'a');
   std::size_t sent = 0;
   for (int i = 0; i < kCalls; ++i) {
@@ -232,7 +236,7 @@ TEST(OpenCallsTest, HaveABoundForEachConnection) {
   Config config;
   config.max_streams = 10;
   const RunningServer running(config);
-  RawHttp2 attacker(running.memory_at(Via::kMemory), /*window=*/65'535);
+  RawHttp2 attacker(running.address(), /*window=*/65'535);
   ASSERT_TRUE(
       attacker.Take([](const RawHttp2::Seen& seen) { return seen.max_calls >= 0; }, kPatience));
   EXPECT_EQ(attacker.seen().max_calls, 522);

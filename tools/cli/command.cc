@@ -17,7 +17,7 @@ constexpr char kUsagePayload[] = "maskctl/usage";
 
 const std::array kCommands = {&kCompileCommand, &kCheckCommand,    &kExplainCommand,
                               &kTokensCommand,  &kSimulateCommand, &kVectorsCommand,
-                              &kSchemasCommand};
+                              &kSchemasCommand, &kAttackCommand};
 
 std::string ProgramHelp() {
   std::string text =

@@ -39,6 +39,7 @@ extern const Command kTokensCommand;
 extern const Command kSimulateCommand;
 extern const Command kVectorsCommand;
 extern const Command kSchemasCommand;
+extern const Command kAttackCommand;
 
 // Runs what `words` (the arguments of the program) say and gives the exit status.
 int RunProgram(std::span<const std::string> words);

@@ -12,19 +12,19 @@
 // Source   the README of the attack set; its expand.py is the oracle of attack_texts_test.py.
 // Errors   INVALID_ARGUMENT for another shape.
 // Threads  no state; any thread.
-#ifndef MASKD_TESTS_ATTACKS_TEXT_EXPRESSION_H_
-#define MASKD_TESTS_ATTACKS_TEXT_EXPRESSION_H_
+#ifndef MASKD_TOOLS_ATTACK_TEXT_EXPRESSION_H_
+#define MASKD_TOOLS_ATTACK_TEXT_EXPRESSION_H_
 
 #include <string>
 
 #include "absl/status/statusor.h"
 #include <nlohmann/json.hpp>
 
-namespace maskd {
+namespace maskd::attack {
 
 // The bytes that `expression` stands for.
 absl::StatusOr<std::string> ExpandText(const nlohmann::json& expression);
 
-}  // namespace maskd
+}  // namespace maskd::attack
 
-#endif  // MASKD_TESTS_ATTACKS_TEXT_EXPRESSION_H_
+#endif  // MASKD_TOOLS_ATTACK_TEXT_EXPRESSION_H_

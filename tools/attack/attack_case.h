@@ -1,25 +1,24 @@
 // The attack set: inputs that must be refused or answered inside a budget, and what a right answer
 // is.
 //
-// Places   beside the repository, or where MASKD_SHARED_DIR says. What is missing is said by
-//          whoever asked.
-// Source   attacks/README.md of the shared data: fields, rules, the operations of `steps`.
+// Source   attacks/README.md of the attack set: fields, rules, the operations of `steps`.
+// Corrected  a case that contradicts docs/protocol is read in its corrected form: corrections.h.
 // Threads  plain values.
-#ifndef MASKD_TESTS_ATTACKS_ATTACK_CASE_H_
-#define MASKD_TESTS_ATTACKS_ATTACK_CASE_H_
+#ifndef MASKD_TOOLS_ATTACK_ATTACK_CASE_H_
+#define MASKD_TOOLS_ATTACK_ATTACK_CASE_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include <nlohmann/json.hpp>
 
-namespace maskd {
+namespace maskd::attack {
 
 struct AttackCase {
   std::string id;
+  std::string family;  // the name of its file
   std::string kind;    // group for tables
   std::string format;  // a front end's kind, or "service": no payload
   // A text expression (text_expression.h), unless the payload was given as it is.
@@ -34,17 +33,19 @@ struct AttackCase {
   bool needs_special_tokens = false;  // no special token may be allowed at the first steps
   std::int64_t budget_ms = 0;
   std::int64_t budget_mib = 0;
+  // Why the case is not run as it was written; empty: it is.
+  std::string correction;
+
+  // Whether the case is of a server: it has steps of the wire and no payload.
+  [[nodiscard]] bool is_of_a_server() const { return format == "service"; }
 
   // Made anew with each call: payloads have up to tens of megabytes.
   [[nodiscard]] absl::StatusOr<std::string> Payload() const;
 };
 
-// The folder of the attack set.
-std::string AttacksFolder(absl::string_view source_dir);
-
 // The cases of one family's file, in its order. Errors: NOT_FOUND, INVALID_ARGUMENT with the line.
 absl::StatusOr<std::vector<AttackCase>> ReadAttackCases(const std::string& path);
 
-}  // namespace maskd
+}  // namespace maskd::attack
 
-#endif  // MASKD_TESTS_ATTACKS_ATTACK_CASE_H_
+#endif  // MASKD_TOOLS_ATTACK_ATTACK_CASE_H_

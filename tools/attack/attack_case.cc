@@ -1,15 +1,16 @@
-#include "tests/attacks/attack_case.h"
+#include "tools/attack/attack_case.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
-#include "tests/attacks/text_expression.h"
+#include "tools/attack/corrections.h"
+#include "tools/attack/text_expression.h"
 
-namespace maskd {
+namespace maskd::attack {
 namespace {
 
 using Json = nlohmann::json;
@@ -24,8 +25,9 @@ absl::StatusOr<std::vector<std::string>> ReadTexts(const Json& expressions) {
   return texts;
 }
 
-absl::StatusOr<AttackCase> ReadCase(const Json& json) {
+absl::StatusOr<AttackCase> ReadCase(Json json) {
   AttackCase made;
+  made.correction = Correct(&json);
   made.id = json.at("id");
   made.kind = json.at("kind");
   made.format = json.at("format");
@@ -55,11 +57,6 @@ absl::StatusOr<std::string> AttackCase::Payload() const {
   return ExpandText(recipe);
 }
 
-std::string AttacksFolder(absl::string_view source_dir) {
-  const char* set = std::getenv("MASKD_SHARED_DIR");
-  return absl::StrCat(set != nullptr ? set : absl::StrCat(source_dir, "/../shared"), "/attacks");
-}
-
 absl::StatusOr<std::vector<AttackCase>> ReadAttackCases(const std::string& path) {
   std::ifstream file(path);
   if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));
@@ -78,9 +75,10 @@ absl::StatusOr<std::vector<AttackCase>> ReadAttackCases(const std::string& path)
       return absl::InvalidArgumentError(
           absl::StrCat(path, ":", number, ": ", made.status().message()));
     }
+    made->family = std::filesystem::path(path).stem();
     cases.push_back(*std::move(made));
   }
   return cases;
 }
 
-}  // namespace maskd
+}  // namespace maskd::attack

@@ -1,15 +1,15 @@
-#include "tests/e2e/raw_http2.h"
+#include "tools/attack/raw_http2.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "absl/time/clock.h"
-#include "gtest/gtest.h"
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-namespace maskd::service {
+#include "tools/attack/socket_address.h"
+
+namespace maskd::attack {
 namespace {
 
 constexpr std::uint8_t kData = 0;
@@ -17,6 +17,7 @@ constexpr std::uint8_t kHeaders = 1;
 constexpr std::uint8_t kReset = 3;
 constexpr std::uint8_t kSettings = 4;
 constexpr std::uint8_t kPing = 6;
+constexpr std::uint8_t kGoAway = 7;
 constexpr std::uint8_t kWindowUpdate = 8;
 constexpr std::uint8_t kEndStream = 1;
 constexpr std::uint8_t kAck = 1;
@@ -50,15 +51,14 @@ int RawHttp2::Seen::ended() const {
       std::ranges::count_if(calls, [](const auto& call) { return call.second; }));
 }
 
-RawHttp2::RawHttp2(const std::string& path, std::uint32_t window)
-    : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof(address.sun_path) - 1));
-  EXPECT_EQ(connect(fd_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-  EXPECT_TRUE(Write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
+RawHttp2::RawHttp2(const std::string& address, std::uint32_t window) {
+  absl::StatusOr<ring::UniqueFd> fd = ConnectSocket(address);
+  is_closed_ = !fd.ok();
+  if (is_closed_) return;
+  fd_ = *std::move(fd);
   constexpr std::uint64_t kInitialWindowSize = 4;
-  EXPECT_TRUE(Frame(kSettings, 0, 0, Number(kInitialWindowSize, 2) + Number(window, 4)));
+  Write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  Frame(kSettings, 0, 0, Number(kInitialWindowSize, 2) + Number(window, 4));
 }
 
 std::uint32_t RawHttp2::Open(const std::string& method) {
@@ -70,6 +70,21 @@ std::uint32_t RawHttp2::Open(const std::string& method) {
                              Field("te", "trailers") + Field("content-type", "application/grpc");
   Frame(kHeaders, kEndHeaders, call, fields);
   return call;
+}
+
+bool RawHttp2::Reset(std::uint32_t call) {
+  constexpr std::uint32_t kCancel = 8;
+  windows_.erase(call);
+  return Frame(kReset, 0, call, Number(kCancel, 4));
+}
+
+bool RawHttp2::Ping() { return Frame(kPing, 0, 0, Number(0, 8)); }
+
+void RawHttp2::TakePending() {
+  pollfd wanted{.fd = fd_.get(), .events = POLLIN, .revents = 0};
+  while (!is_closed_ && poll(&wanted, 1, 0) > 0) {
+    if (!TakeFrame(absl::Now() + absl::Seconds(1))) return;
+  }
 }
 
 std::size_t RawHttp2::Send(std::uint32_t call, const std::string& bytes, bool last,
@@ -96,7 +111,10 @@ std::size_t RawHttp2::Send(std::uint32_t call, const std::string& bytes, bool la
 bool RawHttp2::Write(const std::string& bytes) {
   for (std::size_t sent = 0; sent < bytes.size();) {
     const ssize_t count = send(fd_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-    if (count <= 0) return false;
+    if (count <= 0) {
+      is_closed_ = true;
+      return false;
+    }
     sent += static_cast<std::size_t>(count);
   }
   return true;
@@ -147,7 +165,12 @@ bool RawHttp2::TakeFrame(absl::Time end) {
       HandleSettings(payload);
       return Frame(kSettings, kAck, 0, "");
     case kPing:
-      return (flags & kAck) != 0 || Frame(kPing, kAck, 0, payload);
+      if ((flags & kAck) == 0) return Frame(kPing, kAck, 0, payload);
+      ++seen_.pongs;
+      return true;
+    case kGoAway:
+      seen_.go_away = true;
+      return true;
     case kWindowUpdate:
       HandleWindow(call, payload);
       return true;
@@ -157,6 +180,7 @@ bool RawHttp2::TakeFrame(absl::Time end) {
 }
 
 void RawHttp2::HandleSettings(const std::string& payload) {
+  seen_.has_settings = true;
   constexpr std::uint32_t kMaxConcurrentStreams = 3;
   constexpr std::uint32_t kInitialWindowSize = 4;
   for (std::size_t at = 0; at + 6 <= payload.size(); at += 6) {
@@ -181,4 +205,4 @@ std::string GrpcFrame(const std::string& message) {
   return GrpcHeader(static_cast<std::uint32_t>(message.size())) + message;
 }
 
-}  // namespace maskd::service
+}  // namespace maskd::attack

@@ -1,11 +1,11 @@
-// A gRPC client that does what no gRPC library does: frames of HTTP/2 as a test wants them.
+// A gRPC client that does what no gRPC library does: frames of HTTP/2 as an attack wants them.
 //
 // Flow     sends what the server allows; what the server sends is given back to the connection's
 //          window and to no call's, so a call opened with a window of 0 is never read.
 // Source   RFC 9113; header fields are written literally (RFC 7541, 6.2.2), and not read.
 // Threads  one thread.
-#ifndef MASKD_TESTS_E2E_RAW_HTTP2_H_
-#define MASKD_TESTS_E2E_RAW_HTTP2_H_
+#ifndef MASKD_TOOLS_ATTACK_RAW_HTTP2_H_
+#define MASKD_TOOLS_ATTACK_RAW_HTTP2_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +17,20 @@
 
 #include "ring/unique_fd.h"
 
-namespace maskd::service {
+namespace maskd::attack {
 
 class RawHttp2 {
  public:
-  // Connects to the Unix socket at `path`; of each call's reply `window` bytes may come unasked.
-  RawHttp2(const std::string& path, std::uint32_t window);
+  // Connects to `address`, "unix:/path" or host:port; of each call's reply `window` bytes may come
+  // unasked. Where nobody listens the connection is closed from the start.
+  RawHttp2(const std::string& address, std::uint32_t window);
 
   // Opens a call of `method`, "/package.Service/Name", and gives its number.
   std::uint32_t Open(const std::string& method);
+  // Ends a call from this side. False: the server has closed the connection.
+  bool Reset(std::uint32_t call);
+  // Asks for an answer, which Take() counts.
+  bool Ping();
   // Sends as much of `bytes` as the server allows within `patience`, and says how much that was.
   // `last` ends the caller's side with the last byte.
   std::size_t Send(std::uint32_t call, const std::string& bytes, bool last,
@@ -36,6 +41,9 @@ class RawHttp2 {
     std::map<std::uint32_t, bool> calls;  // those with headers; whether the server ended them
     std::int64_t data_bytes = 0;
     std::int64_t max_calls = -1;  // SETTINGS_MAX_CONCURRENT_STREAMS; -1: none
+    bool has_settings = false;
+    std::int64_t pongs = 0;
+    bool go_away = false;
     [[nodiscard]] int ended() const;
   };
   template <typename Done>
@@ -49,6 +57,8 @@ class RawHttp2 {
   [[nodiscard]] const Seen& seen() const { return seen_; }
   // Whether the server has been found to have closed the connection.
   [[nodiscard]] bool is_closed() const { return is_closed_; }
+  // Takes what has come already, without waiting.
+  void TakePending();
 
  private:
   bool Write(const std::string& bytes);
@@ -72,6 +82,6 @@ std::string GrpcFrame(const std::string& message);
 // Its first bytes: of one that announces `size` bytes.
 std::string GrpcHeader(std::uint32_t size, bool compressed = false);
 
-}  // namespace maskd::service
+}  // namespace maskd::attack
 
-#endif  // MASKD_TESTS_E2E_RAW_HTTP2_H_
+#endif  // MASKD_TOOLS_ATTACK_RAW_HTTP2_H_

@@ -1,4 +1,4 @@
-#include "tests/attacks/text_expression.h"
+#include "tools/attack/text_expression.h"
 
 #include <cstdint>
 #include <utility>
@@ -10,7 +10,7 @@
 
 #include "grammar_core/base/utf8.h"
 
-namespace maskd {
+namespace maskd::attack {
 namespace {
 
 using Json = nlohmann::json;
@@ -145,4 +145,4 @@ absl::StatusOr<std::string> ExpandText(const nlohmann::json& expression) {
   return out;
 }
 
-}  // namespace maskd
+}  // namespace maskd::attack
