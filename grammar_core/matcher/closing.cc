@@ -119,6 +119,7 @@ TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const
   Budget budget = ClosingBudget(kSearchWork);
   Work work(budget);
   const TokenSearch search = stepper.search();
+  if (LeastTokens(search, state) > rest + 1) return found;  // whatever is searched
   const auto tokens = FewestTokens(search, state, rest + 1, work);
   if (!tokens.ok() || tokens->empty()) return found;
   if (mask.Allows(tokens->front())) found.Allow(tokens->front());

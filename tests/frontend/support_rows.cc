@@ -21,8 +21,8 @@ const std::vector<SupportRow>& SupportRows() {
              R"j({"a":1,"b":1,"z":null})j"}},
        }},
       {"`enum`, `const`",
-       "any value; strings in every escape spelling; numbers in every spelling of the "
-       "same value; white space free; objects in the schema's order of keys, or in any "
+       "any value; strings and numbers in every way that `spelling` has of the same value; white "
+       "space free; objects in the schema's order of keys, or in any "
        "with `property_order = any`. Values that the keywords beside them exclude are "
        "left out",
        {

@@ -313,15 +313,15 @@ TEST_F(SequenceTest, AGrammarsMaximumCountsTheTextAlone) {
 
 // What was begun earlier than the masks look ahead is not let go on.
 TEST_F(SequenceTest, ATextThatCannotEndAtItsMaximumFails) {
-  Sequence row(Compile("regex", "a*(b{400}|c)", {.max_tokens = 500}), {});
-  ASSERT_TRUE(TakeAll(row, Bytes(std::string(200, 'a') + std::string(300, 'b'))).ok());
+  Sequence row(Compile("regex", "a*(b{8192}|c)", {.max_tokens = 9'000}), {});
+  ASSERT_TRUE(TakeAll(row, Bytes(std::string(1'000, 'a') + std::string(8'000, 'b'))).ok());
   std::vector<SequencePosition> positions;
   const absl::Status filled = row.FillPositions({}, &positions);
   EXPECT_EQ(filled.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ErrorPlace(filled), "options.max_tokens");
   EXPECT_EQ(positions[0].state, State::kInvalid);
   EXPECT_FALSE(row.Take('b').ok());
-  ASSERT_TRUE(row.Rollback(301).ok());
+  ASSERT_TRUE(row.Rollback(8'000).ok());
   EXPECT_THAT(Positions(row, {}), testing::ElementsAre("abc"));
 }
 

@@ -215,6 +215,11 @@ TEST_F(MaskctlTest, TokensShowsWhatAGrammarAllows) {
       Maskctl("tokens --local --white_space=compact " + schema + " --after='\"r'");
   EXPECT_EQ(outcome.exit, 0) << outcome.output;
   EXPECT_EQ(outcome.output,
+            "      101  \"e\"\n      111  \"o\"\n"
+            "2 of 257 tokens are allowed; the text may not end here\n");
+  const Outcome any =
+      Maskctl("tokens --local --white_space=compact --spelling=any " + schema + " --after='\"r'");
+  EXPECT_EQ(any.output,
             "       92  \"\\\\\"\n      101  \"e\"\n      111  \"o\"\n"
             "3 of 257 tokens are allowed; the text may not end here\n");
   const Outcome refused = Maskctl("tokens --local " + schema + " --after=x");
