@@ -48,6 +48,7 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const Mas
   const RowStates& states = stepper.states();
   const RowStates::Scratch scratch(states);
   const int rest = tokens_left - 2;
+  if (LeastTokens(stepper.search(), state) > rest + 1) return mask;  // whatever is searched
   Budget budget = ClosingBudget(kLevelsWork);
   Work work(budget);
   const auto levels = levels_.Of(stepper, states.Shared(state), &endings_, work);
@@ -119,7 +120,6 @@ TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const
   Budget budget = ClosingBudget(kSearchWork);
   Work work(budget);
   const TokenSearch search = stepper.search();
-  if (LeastTokens(search, state) > rest + 1) return found;  // whatever is searched
   const auto tokens = FewestTokens(search, state, rest + 1, work);
   if (!tokens.ok() || tokens->empty()) return found;
   if (mask.Allows(tokens->front())) found.Allow(tokens->front());
