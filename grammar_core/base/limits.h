@@ -43,7 +43,7 @@ struct Limits {
   // 2.4 GHz 0.2 us at the median, and 0.1 to 1.4 us in whatever takes long, so this is 1 to 2 s of
   // a processor, 7 at the worst. Of MaskBench's schemas half take at most 1,500 units, 99 in 100 at
   // most 34,000, 999 in 1,000 at most 131,000, and the dearest, web-types, 641,000 (0.13 s); of the
-  // attack set the dearest that compiles takes 1,350,000 (`attacks --units` tells).
+  // attack set the dearest that compiles takes 1,350,000.
   std::int64_t compile_work = 5'000'000;
   // Units of work of one decode step of one row: 0.1 to 1 s, where the dearest mask of MaskBench
   // takes 92,000 (16 ms), and the shortest text with 400 required names 1,100,000 (0.06 s).
