@@ -306,11 +306,10 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   if (memory_stream_ != nullptr || !WithdrawOffer()) {
     return BadField("step", "the steps of this stream go through its shared memory");
   }
-  const Clock::TimePoint end = host_->grammars->clock().Now() + kTurn;
-  if (absl::Status begun = exchange_->Begin(bytes, end); !begun.ok()) {
+  if (absl::Status begun = exchange_->Begin(bytes, kTurn); !begun.ok()) {
     return begun;
   }
-  if (const Helper helper = AnswerInTurn(end); helper != Helper::kNobody) {
+  if (const Helper helper = AnswerInTurn(); helper != Helper::kNobody) {
     GiveAway(helper);
     return absl::OkStatus();
   }
@@ -319,7 +318,7 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   return absl::OkStatus();
 }
 
-DecodeStream::Helper DecodeStream::AnswerInTurn(Clock::TimePoint end) {
+DecodeStream::Helper DecodeStream::AnswerInTurn() {
   constexpr int kAlone = 2;  // this stream, and the one that waits to be accepted
   if (exchange_->takes_long()) {
     return Helper::kStepThread;
@@ -328,7 +327,7 @@ DecodeStream::Helper DecodeStream::AnswerInTurn(Clock::TimePoint end) {
     return Helper::kLongStepThread;
   }
   const bool is_alone = host_->mask_makers == nullptr || *live_ <= kAlone;
-  if (exchange_->AnswerSome(is_alone ? NewMasks::kMade : NewMasks::kRefused, end)) {
+  if (exchange_->AnswerSome(is_alone ? NewMasks::kMade : NewMasks::kRefused)) {
     return Helper::kNobody;
   }
   return exchange_->put_off() ? Helper::kLongStepThread : Helper::kMaskMaker;

@@ -130,7 +130,7 @@ class DecodeStream {
   absl::Status TakeStep(absl::string_view bytes);
   // Who is to go on with a step; nobody: its answers are there.
   enum class Helper : std::uint8_t { kNobody, kStepThread, kLongStepThread, kMaskMaker };
-  Helper AnswerInTurn(Clock::TimePoint end);
+  Helper AnswerInTurn();
   void GiveAway(Helper helper);
   void FinishStep();
   void FinishElsewhere();

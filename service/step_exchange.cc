@@ -25,14 +25,14 @@ StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
       max_named_rows_(static_cast<std::size_t>(host.limits.max_named_rows)),
       session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics) {}
 
-absl::Status StepExchange::Begin(absl::string_view bytes, Clock::TimePoint end) {
-  return OrOutOfMemory([&] { return DoBegin(bytes, end); });
+absl::Status StepExchange::Begin(absl::string_view bytes, std::optional<Clock::Duration> turn) {
+  return OrOutOfMemory([&] { return DoBegin(bytes, turn); });
 }
 
-bool StepExchange::AnswerSome(NewMasks new_masks, Clock::TimePoint end) {
+bool StepExchange::AnswerSome(NewMasks new_masks) {
   bool are_all = true;
   out_of_memory_ = OrOutOfMemory([&] {
-    are_all = session_.AnswerSome(step_, new_masks, end);
+    are_all = session_.AnswerSome(step_, new_masks, turn_end_);
     return absl::OkStatus();
   });
   return are_all;
@@ -51,15 +51,16 @@ void StepExchange::LookAhead() {
   });
 }
 
-absl::Status StepExchange::DoBegin(absl::string_view bytes, Clock::TimePoint end) {
+absl::Status StepExchange::DoBegin(absl::string_view bytes, std::optional<Clock::Duration> turn) {
   begin_ = clock_->Now();
+  turn_end_ = turn.has_value() ? begin_ + *turn : StreamSession::kNoEnd;
   received_ = bytes.size();
   if (!std::exchange(has_begun_, true)) metrics_->StreamBegan(transport_);
   if (absl::Status read = ReadStep(bytes, max_named_rows_, &step_); !read.ok()) {
     return read;
   }
   brings_text_ = BringsText(step_);
-  return brings_text_ ? absl::OkStatus() : session_.Begin(step_, end);
+  return brings_text_ ? absl::OkStatus() : session_.Begin(step_, turn_end_);
 }
 
 absl::StatusOr<absl::string_view> StepExchange::DoFinish(

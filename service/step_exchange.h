@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,15 +34,16 @@ class StepExchange {
   // Says what carries the bytes; counted with the first step. kGrpc until then.
   void TravelBy(metrics::Transport transport) { transport_ = transport; }
 
-  // Reads the step and, unless takes_long(), applies it, as far as it gets by `end`. Never waits.
-  absl::Status Begin(absl::string_view bytes, Clock::TimePoint end = StreamSession::kNoEnd);
+  // Reads the step and, unless takes_long(), applies it, as far as it gets within `turn`, if there
+  // is one. Never waits.
+  absl::Status Begin(absl::string_view bytes, std::optional<Clock::Duration> turn = std::nullopt);
   // Whether Finish() may wait for a compile or read grammars.
   [[nodiscard]] bool takes_long() const { return brings_text_ || session_.waits(); }
-  // Whether the step was not done by the end given.
+  // Whether the step was not done within its turn.
   [[nodiscard]] bool put_off() const { return session_.put_off(); }
   // Between the two, unless takes_long() or put_off(): see StreamSession. False: Finish() has
-  // masks to make, or the end has come.
-  bool AnswerSome(NewMasks new_masks, Clock::TimePoint end);
+  // masks to make, or the turn is over.
+  bool AnswerSome(NewMasks new_masks);
   // The reply's bytes, until the next call or LookAhead().
   absl::StatusOr<absl::string_view> Finish(const std::function<bool()>& is_cancelled);
 
@@ -49,7 +51,7 @@ class StepExchange {
   void LookAhead();
 
  private:
-  absl::Status DoBegin(absl::string_view bytes, Clock::TimePoint end);
+  absl::Status DoBegin(absl::string_view bytes, std::optional<Clock::Duration> turn);
   absl::StatusOr<absl::string_view> DoFinish(const std::function<bool()>& is_cancelled);
 
   metrics::Metrics* const metrics_;
@@ -60,6 +62,7 @@ class StepExchange {
   StreamSession session_;
   StepRequest step_;
   Clock::TimePoint begin_;
+  Clock::TimePoint turn_end_;
   std::size_t received_ = 0;  // bytes of the step
   bool brings_text_ = false;
   bool has_begun_ = false;      // the stream has had a step

@@ -427,8 +427,9 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   row->grammar = *grammar;
   const std::optional<float> own = row->options->temperature;
   if (terms_.temperature) row->temperature = own.has_value() ? own : row->grammar->temperature();
-  Sequence sequence(row->grammar, {row->options->stop_ids, std::move(compiling.gate),
-                                   row->options->min_tokens, ClosingOf(*row)});
+  Sequence sequence(row->grammar,
+                    {row->options->stop_ids, std::move(compiling.gate), row->options->min_tokens,
+                     closing_.Of(row->grammar.get(), row->options->stop_ids)});
   // An update that came too early keeps its error, unless there is a worse one to say.
   absl::Status taken = TakeTokens(compiling.tokens, &sequence, &row->refused_token);
   if (!taken.ok()) {
@@ -439,19 +440,6 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
     sequence.SetRemaining(*compiling.remaining_tokens);
   }
   row->what = std::move(sequence);
-}
-
-// One for all rows of a grammar that end alike. An address may come again for another grammar, but
-// then the first one's rows are gone, and what they shared with them.
-std::shared_ptr<ClosingMasks> StreamSession::ClosingOf(const StreamRow& row) {
-  const Ends ends = {row.grammar.get(), row.options->stop_ids};
-  std::shared_ptr<ClosingMasks> closing = closing_[ends].lock();
-  if (closing == nullptr) {
-    absl::erase_if(closing_, [](const auto& entry) { return entry.second.expired(); });
-    closing = std::make_shared<ClosingMasks>();
-    closing_[ends] = closing;
-  }
-  return closing;
 }
 
 bool StreamSession::AnswerRow(NewMasks new_masks, RowId id) {

@@ -31,6 +31,7 @@
 #include "service/row_counts.h"
 #include "service/sequence.h"
 #include "service/session_turns.h"
+#include "service/shared_closing.h"
 #include "service/step_turn.h"
 #include "service/stream_row.h"
 #include "service/stream_types.h"
@@ -98,7 +99,6 @@ class StreamSession {
   void SettleAll();
   void SettleRow(RowId id);
   void Settle(CompilingRow compiling, StreamRow* row);
-  std::shared_ptr<ClosingMasks> ClosingOf(const StreamRow& row);
   bool AnswerRow(NewMasks new_masks, RowId id);
   void Snapshot(RowId id);
   void Refuse(RowId id, absl::Status error);
@@ -123,9 +123,7 @@ class StreamSession {
   std::size_t answered_ = 0;         // so many of those
   std::vector<RowResult> refusals_;  // of this step
   std::int64_t refusal_bytes_ = 0;   // of their messages
-  // By what decides about them: grammar and stop ids, empty for the tokenizer's.
-  using Ends = std::pair<const CompiledGrammar*, std::vector<TokenId>>;
-  absl::flat_hash_map<Ends, std::weak_ptr<ClosingMasks>> closing_;
+  SharedClosing closing_;
   StepResult result_;      // of the last step
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;
