@@ -2,31 +2,21 @@
 
 namespace maskd {
 
-// Any number is made of terms that every grammar shares.
-absl::StatusOr<NodeId> NumberRule(const MergedSchema& schema, RuleContext& context) {
-  absl::StatusOr<NumberSpec> numbers = NumbersOf(schema, context);
-  if (!numbers.ok()) return numbers.status();
-  const bool any = numbers->intervals == std::vector<NumberInterval>(1) &&
-                   numbers->multiple_of.empty() && numbers->not_multiple_of.empty() &&
-                   numbers->fraction_digits > 0;
-  return any ? context.number : WrittenNumbers(*std::move(numbers), context);
-}
-
 namespace {
 
 // An exponent that serializers write: of doubles up to 1e-5, and from 1e16 on.
 NodeId WrittenExponent(IrBuilder& b) {
   const NodeId digit = b.AnyByteOf("0123456789");
   const NodeId nonzero = b.AnyByteOf("123456789");
-  const NodeId longest = b.Repeat(digit, 1, NumberSpec::kDefaultExponentDigits - 1);
+  const NodeId more = b.Repeat(digit, 1, NumberSpec::kDefaultExponentDigits - 1);
   const NodeId small =
       b.Concat({b.Bytes("-"), b.Alt({b.Concat({b.Optional(b.Bytes("0")), b.AnyByteOf("56789")}),
-                                     b.Concat({nonzero, longest})})});
-  const NodeId hundreds = b.Repeat(digit, 2, NumberSpec::kDefaultExponentDigits - 1);
+                                     b.Concat({nonzero, more})})});
+  const NodeId two_or_more = b.Repeat(digit, 2, NumberSpec::kDefaultExponentDigits - 1);
   const NodeId large =
       b.Concat({b.Optional(b.Bytes("+")), b.Alt({b.Concat({b.Bytes("1"), b.AnyByteOf("6789")}),
                                                  b.Concat({b.AnyByteOf("23456789"), digit}),
-                                                 b.Concat({nonzero, hundreds})})});
+                                                 b.Concat({nonzero, two_or_more})})});
   return b.Concat({b.Bytes("e"), b.Alt({small, large})});
 }
 
@@ -47,11 +37,19 @@ NodeId CanonicalNumber(std::uint32_t max_digits, IrBuilder& b) {
 
 }  // namespace
 
+// Any number is made of terms that every grammar shares.
+absl::StatusOr<NodeId> NumberRule(const MergedSchema& schema, RuleContext& context) {
+  absl::StatusOr<NumberSpec> numbers = NumbersOf(schema, context);
+  if (!numbers.ok()) return numbers.status();
+  const bool any = numbers->intervals == std::vector<NumberInterval>(1) &&
+                   numbers->multiple_of.empty() && numbers->not_multiple_of.empty() &&
+                   numbers->fraction_digits > 0;
+  return any ? context.number : WrittenNumbers(*std::move(numbers), context);
+}
+
 NodeId AnyNumberRule(const GrammarOptions& options, IrBuilder& b) {
-  if (options.spelling == JsonSpelling::kCanonical) {
-    return CanonicalNumber(static_cast<std::uint32_t>(options.max_number_digits), b);
-  }
   const auto max_digits = static_cast<std::uint32_t>(options.max_number_digits);
+  if (options.spelling == JsonSpelling::kCanonical) return CanonicalNumber(max_digits, b);
   const NodeId digit = b.AnyByteOf("0123456789");
   const NodeId positive = b.Concat({b.AnyByteOf("123456789"), b.Repeat(digit, 0, max_digits - 1)});
   const NodeId integer = b.Concat({b.Optional(b.Bytes("-")), b.Alt({b.Bytes("0"), positive})});
