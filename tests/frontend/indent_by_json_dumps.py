@@ -90,13 +90,28 @@ def is_laid_out(text, layout):
         return False
 
 
-class Comparison:
+class Verified:
+    """Texts that were held against an expectation, and what differed."""
+
     def __init__(self, verdicts, rng):
         self.verdicts = verdicts
         self.rng = rng
         self.texts = 0
         self.faults = []
 
+    def ask(self, kind, grammar, cases, **options):
+        """`cases`: texts, each with what its verdict must be. False: the grammar does not compile."""
+        answer = self.verdicts.ask(kind, grammar, [text for text, _ in cases], **options)
+        if not answer["ok"]:
+            return False
+        for (text, expected), verdict in zip(cases, answer["verdicts"]):
+            self.texts += 1
+            if verdict != expected:
+                self.faults.append(f"{kind} {grammar[:300]} {options}: {text[:300]!r} {verdict}")
+        return True
+
+
+class Comparison(Verified):
     def compare(self, kind, grammar, values, layout, is_valid, **options):
         """False: the grammar does not compile."""
         cases = []
@@ -107,14 +122,7 @@ class Comparison:
                 other = laid_out_otherwise(text, self.rng)
                 fits = is_laid_out(other, layout) and is_valid(json.loads(other))
                 cases.append((other, fits))
-        answer = self.verdicts.ask(kind, grammar, [text for text, _ in cases], **layout, **options)
-        if not answer["ok"]:
-            return False
-        for (text, expected), verdict in zip(cases, answer["verdicts"]):
-            self.texts += 1
-            if verdict != expected:
-                self.faults.append(f"{kind} {grammar[:300]} {layout}: {text!r} {verdict}")
-        return True
+        return self.ask(kind, grammar, cases, **layout, **options)
 
 
 def free_values(comparison, count):
@@ -134,17 +142,17 @@ def free_values(comparison, count):
                            lambda value, o=objects: not o or isinstance(value, dict))
 
 
-def random_grammars(comparison, count, seed):
+def random_grammars(verified, count, seed, compare):
+    """Calls compare(schema, values, is_valid) for random schemas; how many compile."""
     maker = random_schemas.Maker(seed)
     compiled = 0
     for _ in range(count):
         schema = maker.schema(random_schemas.DEPTH)
-        if comparison.rng.random() < 0.2:
+        if verified.rng.random() < 0.2:
             schema = {"type": "array", "uniqueItems": True, "items": schema}
         validator = jsonschema.Draft202012Validator(schema)
         values = [maker.value(3) for _ in range(6)]
-        compiled += comparison.compare("json_schema", json.dumps(schema), values,
-                                       random_layout(comparison.rng), validator.is_valid, any_order=True)
+        compiled += compare(json.dumps(schema), values, validator.is_valid)
     return compiled
 
 
@@ -180,18 +188,30 @@ def bench_schemas(comparison):
     return min(len(entries), BENCH_SCHEMAS)
 
 
+def report(verified, count, compiled, benched):
+    """The exit status."""
+    print(f"{verified.texts} texts, {compiled} random schemas, {benched} of MaskBench, "
+          f"{len(verified.faults)} faults")
+    print("\n".join(verified.faults[:20]))
+    few = compiled < count // 2 or verified.texts < 10 * count
+    return 1 if verified.faults or few else 0
+
+
+def arguments(count):
+    """The program of verdicts, `count` unless another is given, the seed."""
+    given = sys.argv[2:4]
+    return (sys.argv[1], int(given[0]) if given else count, int(given[1]) if len(given) > 1 else 1)
+
+
 def main():
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 140
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    comparison = Comparison(Verdicts(sys.argv[1]), random.Random(seed))
+    program, count, seed = arguments(140)
+    comparison = Comparison(Verdicts(program), random.Random(seed))
     free_values(comparison, count)
-    compiled = random_grammars(comparison, count, seed)
-    benched = bench_schemas(comparison)
-    print(f"{comparison.texts} texts, {compiled} random schemas, {benched} of MaskBench, "
-          f"{len(comparison.faults)} faults")
-    print("\n".join(comparison.faults[:20]))
-    few = compiled < count // 2 or comparison.texts < 10 * count
-    return 1 if comparison.faults or few else 0
+    compiled = random_grammars(
+        comparison, count, seed,
+        lambda schema, values, is_valid: comparison.compare(
+            "json_schema", schema, values, random_layout(comparison.rng), is_valid, any_order=True))
+    return report(comparison, count, compiled, bench_schemas(comparison))
 
 
 if __name__ == "__main__":

@@ -11,10 +11,7 @@ import random
 import struct
 import sys
 
-import jsonschema
-
 import indent_by_json_dumps as indented
-import random_schemas
 
 TEXTS = ["", "a", "class", 'say "no"', "back\\slash", "a/b", "tab\tline\n", "\b\f\r", "\x00\x1f\x0b", "\x7f",
          "é", "日本", "😀", "\u2028", "\\u0041"]
@@ -76,24 +73,7 @@ def needlessly(text, rng):
     return text[:at] + other + text[at + 1:]
 
 
-class Comparison:
-    def __init__(self, verdicts, rng):
-        self.verdicts = verdicts
-        self.rng = rng
-        self.texts = 0
-        self.faults = []
-
-    def ask(self, kind, grammar, cases, **options):
-        """`cases`: texts, each with what its verdict must be. False: the grammar does not compile."""
-        answer = self.verdicts.ask(kind, grammar, [text for text, _ in cases], **options)
-        if not answer["ok"]:
-            return False
-        for (text, expected), verdict in zip(cases, answer["verdicts"]):
-            self.texts += 1
-            if verdict != expected:
-                self.faults.append(f"{kind} {grammar[:300]} {options}: {text[:300]!r} {verdict}")
-        return True
-
+class Comparison(indented.Verified):
     def compare(self, kind, grammar, values, is_valid, **options):
         cases, respelled = [], []
         for value in values:
@@ -138,19 +118,6 @@ def numbers(comparison):
     comparison.ask("json_schema", '{"enum": [1, 2.5, 1e-7, 1e300]}', listed, canonical=True)
 
 
-def random_grammars(comparison, count, seed):
-    maker = random_schemas.Maker(seed)
-    compiled = 0
-    for _ in range(count):
-        schema = maker.schema(random_schemas.DEPTH)
-        if comparison.rng.random() < 0.2:
-            schema = {"type": "array", "uniqueItems": True, "items": schema}
-        validator = jsonschema.Draft202012Validator(schema)
-        values = [maker.value(3) for _ in range(6)]
-        compiled += comparison.compare("json_schema", json.dumps(schema), values, validator.is_valid, any_order=True)
-    return compiled
-
-
 def is_written(value):
     """Whether json.dumps writes no integer as a float, of which a schema of integers takes no text."""
     if isinstance(value, float):
@@ -178,18 +145,15 @@ def bench_schemas(comparison):
 
 
 def main():
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 120
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    comparison = Comparison(indented.Verdicts(sys.argv[1]), random.Random(seed))
+    program, count, seed = indented.arguments(120)
+    comparison = Comparison(indented.Verdicts(program), random.Random(seed))
     numbers(comparison)
     free_values(comparison, count)
-    compiled = random_grammars(comparison, count, seed)
-    benched = bench_schemas(comparison)
-    print(f"{comparison.texts} texts, {compiled} random schemas, {benched} of MaskBench, "
-          f"{len(comparison.faults)} faults")
-    print("\n".join(comparison.faults[:20]))
-    few = compiled < count // 2 or comparison.texts < 10 * count
-    return 1 if comparison.faults or few else 0
+    compiled = indented.random_grammars(
+        comparison, count, seed,
+        lambda schema, values, is_valid: comparison.compare(
+            "json_schema", schema, values, is_valid, any_order=True))
+    return indented.report(comparison, count, compiled, bench_schemas(comparison))
 
 
 if __name__ == "__main__":
