@@ -10,11 +10,11 @@
 #include "absl/status/statusor.h"
 
 #include "grammar_core/automaton/byte_classes.h"
-#include "grammar_core/automaton/distinct_search.h"
 #include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/item_tokens.h"
 #include "grammar_core/automaton/measure.h"
 #include "grammar_core/automaton/named_tokens.h"
+#include "grammar_core/automaton/row_bounds.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/grammar_ir.h"

@@ -43,7 +43,7 @@ void MaskMaker::MarkRead(TermId state) {
 }
 
 MaskRef MaskMaker::MaskOf(TermId state) {
-  return automaton_->TextMask(state, *work_, &lowest_floor_, depth_ + 1);
+  return others_->TextMask(state, *work_, &lowest_floor_, depth_ + 1);
 }
 
 void MaskMaker::MergeMaskOf(TermId state, MaskBuilder* mask) { mask->Merge(MaskOf(state)); }

@@ -51,6 +51,18 @@
 
 namespace maskd {
 
+// Who has the masks that others are made of: MaskedAutomaton.
+class TextMasks {
+ public:
+  // The tokens that `state` can take, without stop ids; null if `work` failed. `*floor` is lowered
+  // to the cells of `state`, counted from the far end, that the mask does not depend on. `depth`
+  // counts masks that are made for the sake of another.
+  virtual MaskRef TextMask(TermId state, Work& work, std::uint32_t* floor, int depth) = 0;
+
+ protected:
+  ~TextMasks() = default;
+};
+
 class MaskMaker {
  public:
   // kCheapest: the first of the above that fits.
@@ -58,8 +70,9 @@ class MaskMaker {
 
   // All must outlive this. `depth` counts the masks that are made for the sake of another one;
   // above some the routes that make more are not taken.
-  MaskMaker(Automaton* automaton, MaskStore* masks, Work* work, int depth = 0)
+  MaskMaker(Automaton* automaton, TextMasks* others, MaskStore* masks, Work* work, int depth = 0)
       : automaton_(automaton),
+        others_(others),
         masks_(masks),
         work_(work),
         depth_(depth),
@@ -155,6 +168,7 @@ class MaskMaker {
   void AddRests(std::size_t end, std::vector<TokenTrie::Entry>* rests) const;
 
   Automaton* automaton_;
+  TextMasks* others_;
   MaskStore* masks_;
   Work* work_;
   const int depth_;

@@ -282,17 +282,6 @@ bool RowMemory::InString(State state) const {
   return cell.kind == TermKind::kEncode && IsJsonString(PartialChar::Unpack(cell.b).spelling);
 }
 
-MaskRef RowMemory::Mask(State state, Work& work) {
-  const MaskRef* const shared = automaton_->Mask(Shared(state), work);
-  if (shared == nullptr) return nullptr;
-  if (!IsOwn(state)) return *shared;
-  const Hash128 key = At(state).key;
-  if (last_mask_.mask != nullptr && last_mask_.key == key) return last_mask_.mask;
-  MaskRef exact = automaton_->WithoutRepeated(this, state, *shared, work);
-  if (exact != nullptr) last_mask_ = {key, exact};
-  return exact;
-}
-
 std::int64_t RowMemory::held_bytes() const {
   return arrays_.held_bytes() + static_cast<std::int64_t>(states_.size() * sizeof(OwnState));
 }

@@ -2,7 +2,8 @@
 
 namespace maskd {
 
-RowStates RowStates::MovedTo(std::shared_ptr<Automaton> automaton, std::span<State> states) const {
+RowStates RowStates::MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
+                             std::span<State> states) const {
   if (memory_ == nullptr) {
     automaton->Adopt(*automaton_, states);
     return {std::move(automaton), nullptr};
@@ -46,7 +47,7 @@ bool RowStates::InString(State state) const {
 MaskRef RowStates::Mask(State state, Work& work) const {
   if (IsOwn(state)) {
     const auto lock = memory_->Lock();
-    return memory_->Mask(state, work);
+    return automaton_->MaskIn(memory_.get(), state, work);
   }
   const MaskRef* const mask = automaton_->Mask(state, work);
   return mask == nullptr ? nullptr : *mask;

@@ -81,7 +81,7 @@ class Compiler {
         std::make_unique<Generations>(*std::move(tables), &g.tokenizer_->masks(), g.limits_);
     const auto start = Budget::Clock::now();
     Work work(budget_);
-    const std::shared_ptr<Automaton> automaton = g.automaton();
+    const std::shared_ptr<MaskedAutomaton> automaton = g.automaton();
     automaton->Mask(automaton->start(), work);
     g.first_mask_us_ = MicrosSince(start);
     if (!work.ok()) return work.error();

@@ -25,7 +25,7 @@ Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<Tok
 
 std::int64_t Matcher::LiveBytes() { return TokenHistory::LiveBytes() + RowMemory::LiveBytes(); }
 
-void Matcher::MoveTo(std::shared_ptr<Automaton> automaton) const {
+void Matcher::MoveTo(std::shared_ptr<MaskedAutomaton> automaton) const {
   std::vector<TokenHistory::State> states = history_.TopStates();
   stepper_.MoveTo(std::move(automaton), states);
   history_.PutTopStates(states);

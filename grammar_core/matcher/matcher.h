@@ -129,7 +129,7 @@ class Matcher {
   // The same of a call that has a result.
   template <typename Result, typename Call>
   absl::StatusOr<Result> Get(Call call) const;
-  void MoveTo(std::shared_ptr<Automaton> automaton) const;
+  void MoveTo(std::shared_ptr<MaskedAutomaton> automaton) const;
   // As if only the first `count` tokens had been taken.
   absl::Status TakeAgain(int count);
 

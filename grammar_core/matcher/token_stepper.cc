@@ -6,7 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/base/error.h"
 
 namespace maskd {
@@ -25,7 +25,7 @@ TokenStepper::TokenStepper(std::shared_ptr<const CompiledGrammar> grammar,
   own_stop_ids_ = std::make_shared<const std::vector<TokenId>>(std::move(stop_ids));
 }
 
-void TokenStepper::MoveTo(std::shared_ptr<Automaton> automaton, std::span<State> states) {
+void TokenStepper::MoveTo(std::shared_ptr<MaskedAutomaton> automaton, std::span<State> states) {
   states_ = states_.MovedTo(std::move(automaton), states);
 }
 
