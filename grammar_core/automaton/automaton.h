@@ -46,10 +46,10 @@ namespace maskd {
 
 class Automaton {
  public:
-  // The grammar's IR and `vocabulary` must outlive the automaton. It is full once it has learnt more
-  // than `full_bytes`, its masks included. The states that it adopts are not counted, nor are they
-  // by Limits::terms and Limits::grammar_bytes: they belong to the rows that bring them, of which
-  // Limits::row_cells bounds each.
+  // The grammar's IR and `vocabulary` must outlive the automaton. It is full once it has learnt
+  // more than `full_bytes`, its masks included. The states that it adopts are not counted, nor are
+  // they by Limits::terms and Limits::grammar_bytes: they belong to the rows that bring them, of
+  // which Limits::row_cells bounds each.
   Automaton(std::shared_ptr<const GrammarTables> tables, const Vocabulary* vocabulary,
             const Limits& limits, std::int64_t full_bytes);
   [[nodiscard]] TermId start() const { return start_; }

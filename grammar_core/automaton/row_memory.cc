@@ -1,3 +1,9 @@
+// An own state is a set of ways to read the text; a step steps each of them, splits those that
+// begin an array whose items must differ, and drops those that end in a repetition or that a search
+// shows to lead to nothing else (distinct_search.h).
+//
+// Invariant  every way of an own state can be ended; two ways are never in the same arrays.
+// Cost       what a token keeps is its last state alone: all others live in a Scratch.
 #include "grammar_core/automaton/row_memory.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// One function a group of kinds, each a step down the term; what has been printed is counted, so
+// that a term of a million others ends soon.
 #include "grammar_core/automaton/term_printer.h"
 
 #include <algorithm>

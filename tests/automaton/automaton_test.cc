@@ -9,6 +9,7 @@
 
 #include "grammar_core/automaton/mask_maker.h"
 #include "grammar_core/automaton/masked_automaton.h"
+#include "grammar_core/automaton/term_printer.h"
 #include "grammar_core/base/char_set.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/mask/token_index.h"
@@ -331,10 +332,14 @@ TEST_P(RoutesTest, AgreeWithTakingEachToken) {
         expected.Allow(id);
         next.emplace_back(id, to);
       }
-      for (const auto route :
-           {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure, MaskMaker::Route::kCheapest}) {
-        MaskMaker maker(&automaton, &automaton, &fixture.masks(), &work);
-        ASSERT_EQ(*maker.Make(state, route), expected) << "route " << static_cast<int>(route);
+      MaskMaker maker(&automaton, &automaton, &fixture.masks(), &work);
+      ASSERT_EQ(*maker.Make(state), expected) << "route " << NameOf(maker.route());
+      for (const MaskRouteInfo& route : MaskRouteTable()) {
+        const MaskRef mask =
+            MaskMaker(&automaton, &automaton, &fixture.masks(), &work).Make(state, route.route);
+        if (mask == nullptr) continue;  // it does not fit
+        ASSERT_EQ(*mask, expected)
+            << "route " << route.name << " of " << PrintTerm(automaton.store(), state);
       }
       if (automaton.MayEnd(state)) {
         for (const TokenId id : vocabulary.stop_ids()) expected.Allow(id);
