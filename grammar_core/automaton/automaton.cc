@@ -100,11 +100,10 @@ TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* ta
 }
 
 TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& work) {
-  const Vocabulary& vocabulary = masks_->index().vocabulary();
-  const absl::string_view bytes = vocabulary.TokenBytes(id);
+  const absl::string_view bytes = vocabulary().TokenBytes(id);
   TermId next = kNothingTerm;
   *taken = 0;
-  if (!vocabulary.IsSpecial(id) && !bytes.empty()) {
+  if (IsText(id)) {
     next = StepText(state, bytes, taken, work);
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;
@@ -146,6 +145,7 @@ const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
     mask = WithoutRepeated(&row, WithoutDistinct(state), mask, work);
   }
   if (mask == nullptr) return nullptr;
+  mask = WithoutMarkers(state, mask);
   return Keep(state, MayEnd(state) ? WithStopIds(mask) : std::move(mask));
 }
 
@@ -181,6 +181,18 @@ MaskRef Automaton::WithoutRepeated(RowMemory* row, std::uint32_t state, const Ma
   if (repeated.empty()) return mask;
   TokenMask exact = *mask;
   for (const TokenId id : repeated) exact.Forbid(id);
+  return masks_->Intern(std::move(exact), {&mask, 1});
+}
+
+// Masks of states are shared with grammars that have no such markers, so these are taken out last.
+MaskRef Automaton::WithoutMarkers(TermId state, const MaskRef& mask) {
+  std::vector<TokenId> as_text;
+  for (const TokenId id : tables_->markers) {
+    if (mask->Allows(id) && BehindNamed(state, id) == kNothingTerm) as_text.push_back(id);
+  }
+  if (as_text.empty()) return mask;
+  TokenMask exact = *mask;
+  for (const TokenId id : as_text) exact.Forbid(id);
   return masks_->Intern(std::move(exact), {&mask, 1});
 }
 

@@ -13,6 +13,7 @@
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -189,6 +190,16 @@ class Automaton {
   // The state behind token `id` where it is taken by its name, else kNothingTerm.
   TermId BehindNamed(TermId state, TokenId id) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Whether the grammar takes token `id` by its bytes where they fit: neither a special token nor a
+  // marker of the grammar's formats.
+  [[nodiscard]] bool IsText(TokenId id) const {
+    return !vocabulary().IsSpecial(id) && !IsMarker(id) && !vocabulary().TokenBytes(id).empty();
+  }
+  // Whether the grammar takes it by name alone.
+  [[nodiscard]] bool IsMarker(TokenId id) const {
+    return std::ranges::binary_search(tables_->markers, id);
+  }
+
   // Whether the grammar names any token.
   [[nodiscard]] bool names_tokens() const { return !tables_->named_tokens.none(); }
 
@@ -215,6 +226,8 @@ class Automaton {
   const MaskRef* Keep(TermId state, MaskRef mask) ABSL_LOCKS_EXCLUDED(mutex_);
   MaskRef TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth);
   MaskRef WithStopIds(const MaskRef& mask) const;
+  // `mask`, that of `state`, without the markers that it takes as text alone.
+  MaskRef WithoutMarkers(TermId state, const MaskRef& mask) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId MakeTokenEnd(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   // Something was made.
   void NoteGrowth() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
