@@ -10,6 +10,7 @@
 
 #include "grammar_core/automaton/emptiness.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/chat/chat.h"
 #include "grammar_core/frontend/choice/choice.h"
 #include "grammar_core/frontend/ebnf/ebnf.h"
 #include "grammar_core/frontend/front_end.h"
@@ -64,6 +65,7 @@ constexpr std::array kFrontEnds = {
     FrontEnd{"lark", TextForm::kPlain, &FromText<&ReadLark>},
     FrontEnd{"response_format", TextForm::kJson, &FromJsonWithMarkers<&ReadResponseFormat>},
     FrontEnd{"structural_tag", TextForm::kJson, &FromJsonWithMarkers<&ReadStructuralTag>},
+    FrontEnd{"chat", TextForm::kJson, &FromJsonWithMarkers<&ReadChat>},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {
@@ -192,6 +194,9 @@ absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Li
 }
 
 std::string NormalText(const ParsedSource& parsed) {
+  if (parsed.json.has_value() && parsed.source.kind == "chat") {
+    return NormalChat(parsed.json->root());
+  }
   if (parsed.json.has_value()) return parsed.json->root().Compact();
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
   const bool has_text = front_end.ok() && front_end->form == TextForm::kPlain;
