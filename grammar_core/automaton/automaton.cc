@@ -103,7 +103,7 @@ TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& 
   const absl::string_view bytes = vocabulary_->TokenBytes(id);
   TermId next = kNothingTerm;
   *taken = 0;
-  if (!vocabulary_->IsSpecial(id) && !bytes.empty()) {
+  if (IsText(id)) {
     next = StepText(state, bytes, taken, work);
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;

@@ -14,6 +14,7 @@
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -169,6 +170,17 @@ class Automaton {
 
   // The state behind token `id` where it is taken by its name, else kNothingTerm.
   TermId BehindNamed(TermId state, TokenId id) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Whether the grammar takes token `id` by its bytes where they fit: neither a special token nor a
+  // marker of the grammar's formats.
+  [[nodiscard]] bool IsText(TokenId id) const {
+    return !vocabulary().IsSpecial(id) && !IsMarker(id) && !vocabulary().TokenBytes(id).empty();
+  }
+  // The tokens that it takes by name alone, ascending, and whether `id` is one.
+  [[nodiscard]] std::span<const TokenId> markers() const { return tables_->markers; }
+  [[nodiscard]] bool IsMarker(TokenId id) const {
+    return std::ranges::binary_search(tables_->markers, id);
+  }
 
   // Whether the grammar names any token.
   [[nodiscard]] bool names_tokens() const { return !tables_->named_tokens.none(); }

@@ -76,7 +76,7 @@ class PieceTable {
   void AddToken(const TokenTrie& trie, const TrieNode& node, std::size_t begin, std::size_t end) {
     if (node.token == TokenTrie::kNoToken || best_[begin].tokens + 1 >= best_[end].tokens) return;
     trie.VisitTokens(node, [&](TokenId id) {
-      if (!IsExcluded(search_, id)) best_[end] = {best_[begin].tokens + 1, id, begin};
+      if (search_.IsText(id)) best_[end] = {best_[begin].tokens + 1, id, begin};
     });
   }
 
@@ -185,6 +185,10 @@ class BreadthFirst {
 constexpr int kGuessBytes = 4096;
 
 }  // namespace
+
+bool TokenSearch::IsText(TokenId id) const {
+  return !IsExcluded(*this, id) && (states == nullptr || !states->automaton().IsMarker(id));
+}
 
 std::vector<TokenId> FewestPieces(const TokenSearch& search, absl::string_view text) {
   return PieceTable(search, text).Run();

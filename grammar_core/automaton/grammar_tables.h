@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
@@ -24,15 +25,15 @@ namespace maskd {
 
 struct GrammarTables {
   // `ir` and `index` must outlive the tables. Errors: RESOURCE_EXHAUSTED; INVALID_ARGUMENT for a
-  // token that the grammar names and the vocabulary does not have.
-  static absl::StatusOr<std::shared_ptr<const GrammarTables>> Create(const GrammarIr& ir,
-                                                                     const TokenIndex& index,
-                                                                     const Limits& limits,
-                                                                     Budget& budget,
-                                                                     Measure measure);
+  // token that the grammar names and the vocabulary does not have. `markers`: see below.
+  static absl::StatusOr<std::shared_ptr<const GrammarTables>> Create(
+      const GrammarIr& ir, const TokenIndex& index, const Limits& limits, Budget& budget,
+      Measure measure, std::vector<TokenId> markers = {});
 
   GrammarFacts facts;
   NamedTokens named_tokens;
+  // Tokens that are taken by name alone, whatever their bytes; ascending.
+  std::vector<TokenId> markers;
   ByteClasses classes;
   RowBounds row_bounds;
   bool limits_tokens;  // a part of the grammar has a bound of tokens

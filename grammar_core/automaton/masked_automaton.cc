@@ -33,6 +33,7 @@ const MaskRef* MaskedAutomaton::MakeMask(TermId state, Work& work) {
     mask = WithoutRepeated(&row, WithoutDistinct(state), mask, work);
   }
   if (mask == nullptr) return nullptr;
+  mask = WithoutMarkers(state, mask);
   return Keep(state, MayEnd(state) ? WithStopIds(mask) : std::move(mask));
 }
 
@@ -65,6 +66,18 @@ MaskRef MaskedAutomaton::WithoutRepeated(RowMemory* row, RowMemory::State state,
   if (repeated.empty()) return mask;
   TokenMask exact = *mask;
   for (const TokenId id : repeated) exact.Forbid(id);
+  return masks_->Intern(std::move(exact), {&mask, 1});
+}
+
+// Masks of states are shared with grammars that have no such markers, so these are taken out last.
+MaskRef MaskedAutomaton::WithoutMarkers(TermId state, const MaskRef& mask) {
+  std::vector<TokenId> as_text;
+  for (const TokenId id : markers()) {
+    if (mask->Allows(id) && BehindNamed(state, id) == kNothingTerm) as_text.push_back(id);
+  }
+  if (as_text.empty()) return mask;
+  TokenMask exact = *mask;
+  for (const TokenId id : as_text) exact.Forbid(id);
   return masks_->Intern(std::move(exact), {&mask, 1});
 }
 

@@ -69,6 +69,8 @@ class MaskedAutomaton final : public Automaton, public TextMasks {
   const MaskRef* MakeMask(TermId state, Work& work);
   const MaskRef* Keep(TermId state, MaskRef mask) ABSL_LOCKS_EXCLUDED(kept_mutex_);
   MaskRef WithoutRepeated(RowMemory* row, RowMemory::State state, const MaskRef& mask, Work& work);
+  // `mask`, that of `state`, without the markers that it takes as text alone.
+  MaskRef WithoutMarkers(TermId state, const MaskRef& mask);
   [[nodiscard]] MaskRef WithStopIds(const MaskRef& mask) const;
 
   MaskStore* const masks_;

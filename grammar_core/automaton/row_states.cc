@@ -70,11 +70,10 @@ RowStates::State RowStates::StepToken(State state, TokenId id, std::size_t* take
                                       Work& work) const {
   if (memory_ == nullptr) return automaton_->StepToken(state, id, taken, work);
   RowMemory::Scratch scratch(memory_.get());
-  const Vocabulary& vocabulary = automaton_->vocabulary();
-  const absl::string_view bytes = vocabulary.TokenBytes(id);
+  const absl::string_view bytes = automaton_->vocabulary().TokenBytes(id);
   State next = kNothingTerm;
   *taken = 0;
-  if (!vocabulary.IsSpecial(id) && !bytes.empty()) {
+  if (automaton_->IsText(id)) {
     next = StepText(state, bytes, taken, work);
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -51,12 +52,14 @@ class Compiler {
   absl::Status Read(ParsedSource parsed) {
     CompiledGrammar& g = *grammar_;
     g.source_ = parsed.source;
+    parsed.markers = &g.tokenizer_->markers();
     absl::StatusOr<FrontEndResult> read = ReadParsed(std::move(parsed), g.limits_, budget_);
     if (!read.ok()) return read.status();
     g.ir_ = std::move(read->ir);
     g.warnings_ = std::move(read->warnings);
     g.temperature_ = read->temperature;
     g.bounds_ = std::move(read->bounds);
+    markers_ = std::move(read->markers);
     if (LimitsTokens(g.ir_) && RemembersTexts(g.ir_)) {
       return UnsupportedAt(g.ir_.rules[g.ir_.start].place, "max_tokens of a part",
                            "beside arrays of items that must differ");
@@ -74,8 +77,8 @@ class Compiler {
 
   absl::Status Build() {
     CompiledGrammar& g = *grammar_;
-    auto tables =
-        GrammarTables::Create(g.ir_, g.tokenizer_->index(), g.limits_, budget_, g.measure());
+    auto tables = GrammarTables::Create(g.ir_, g.tokenizer_->index(), g.limits_, budget_,
+                                        g.measure(), std::move(markers_));
     if (!tables.ok()) return tables.status();
     g.generations_ =
         std::make_unique<Generations>(*std::move(tables), &g.tokenizer_->masks(), g.limits_);
@@ -127,6 +130,7 @@ class Compiler {
   }
 
   std::unique_ptr<CompiledGrammar> grammar_;
+  std::vector<TokenId> markers_;
   Budget& budget_;
 };
 

@@ -273,7 +273,7 @@ std::uint16_t Endings::FewFrom(const TokenSearch& search, Node node) const {
     below = TokenTrie::Below(*at);
     if (at->token == TokenTrie::kNoToken || nodes_[node].few == kNoTokens) continue;
     trie.VisitTokens(*at, [&](TokenId id) {
-      if (std::ranges::binary_search(search.excluded, id)) return;
+      if (!search.IsText(id)) return;
       few = std::min<std::uint16_t>(few, nodes_[node].few + 1);
     });
   }

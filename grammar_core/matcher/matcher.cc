@@ -131,7 +131,7 @@ absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   absl::Status matched = Run([&](Work& work) {
     const RowStates& states = stepper_.states();
     const RowStates::Scratch scratch(states);
-    if (states.limits_tokens()) {
+    if (states.limits_tokens() || states.names_tokens()) {
       const TextCut cut = CutText(stepper_, history_.state(), text, work);
       match = {static_cast<int>(cut.taken_bytes), cut.may_end};
       return work.error();

@@ -41,7 +41,7 @@ TokenStepper::Step TokenStepper::Take(State state, TokenId token, Work& work) co
   if (next == kFailedTerm) return {Outcome::kFailed};
   if (next != kNothingTerm) return {Outcome::kMoved, next, taken};
   if (is_stop) return {Outcome::kMayNotEnd};
-  const bool is_text = !words.IsSpecial(token) && !words.TokenBytes(token).empty();
+  const bool is_text = states_.automaton().IsText(token);
   return {is_text ? Outcome::kRefused : Outcome::kNotText, next, taken};
 }
 
@@ -54,7 +54,7 @@ absl::Status TokenStepper::ErrorOf(const Step& step, TokenId token, const Work& 
   const absl::string_view bytes = vocabulary().TokenBytes(token);
   const std::string why = step.outcome == Outcome::kMayNotEnd ? "the text may not end here"
                           : step.outcome == Outcome::kNotText
-                              ? "no special token may stand here"
+                              ? "no such token may stand here"
                               : absl::StrCat("the grammar takes ", step.taken_bytes, " of its ",
                                              bytes.size(), " bytes");
   return ErrorAt(
