@@ -21,6 +21,8 @@ namespace {
 
 // The longest text of which tokens are counted for options.max_tokens.
 constexpr int kMaxShortestBytes = 1 << 16;
+// For a search for one in a grammar that names tokens.
+constexpr std::int64_t kSoonWork = 100'000;
 
 std::int64_t MicrosSince(Budget::Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Budget::Clock::now() - start)
@@ -123,8 +125,12 @@ class Compiler {
     const RowStates::State start = row.start();
     const auto few = FewTokens(search, start, kMaxShortestBytes, work);
     if (few.ok() && std::ssize(*few) <= most) return absl::OkStatus();
-    const auto fewest = FewestTokens(search, start, most, work);
-    if (fewest.ok()) return absl::OkStatus();
+    // Where tokens are named there is no first guess; what is not soon found may be there.
+    Budget soon({.work = kSoonWork});
+    Work soon_work(soon);
+    const bool names = g.automaton()->names_tokens();
+    const auto fewest = FewestTokens(search, start, most, names ? soon_work : work);
+    if (fewest.ok() || !soon_work.ok()) return absl::OkStatus();
     if (!work.ok()) return work.error();
     return NoText("options.max_tokens", most, "tokens");
   }

@@ -2,6 +2,7 @@
 // one that only looks like a word. Texts are lists of tokens; at each of them every bit of the mask
 // is held against taking that token.
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/matcher/closing.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/marker_table.h"
 #include "tests/frontend/tag_texts.h"
@@ -236,6 +238,42 @@ TEST(TagMarkerClosingTest, ATextIsCompletedByMarkers) {
   const absl::StatusOr<std::vector<TokenId>> fewest = row.FewestTokens(8);
   ASSERT_TRUE(fewest.ok()) << fewest.status();
   EXPECT_EQ(*fewest, kNone + "\"\n" + kCallEnd);
+}
+
+// With so many tokens left every way leads to a complete text.
+TEST(TagMarkerClosingTest, ARowIsClosedInTime) {
+  const auto grammar = Compile(Calls("<tool_call>", R"(,"at_least_one":true)"));
+  ASSERT_TRUE(grammar.ok()) << grammar.status();
+  std::mt19937 random(7);  // NOLINT(cert-msc51-cpp): the same walks each time
+  for (int walk = 0; walk < 40; ++walk) {
+    Matcher row(*grammar);
+    ClosingMasks closing;
+    int left = 14 + walk % 9;
+    while (!row.finished()) {
+      ASSERT_GT(left, 0) << "walk " << walk;
+      const absl::StatusOr<MaskRef> whole = row.Mask();
+      ASSERT_TRUE(whole.ok()) << whole.status();
+      const MaskRef mask = closing.Narrow(row.stepper(), row.place(), *whole, left);
+      std::vector<TokenId> allowed;
+      mask->VisitAllowed([&](TokenId id) { allowed.push_back(id); });
+      ASSERT_FALSE(allowed.empty());
+      ASSERT_TRUE(row.Accept(allowed[random() % allowed.size()]).ok());
+      --left;
+    }
+  }
+}
+
+TEST(TagMarkerClosingTest, ABoundOfAllTokensIsHeldToWhatIsNeeded) {
+  const auto with = [](int most) {
+    GrammarOptions options;
+    options.max_tokens = most;
+    Budget budget = Budget::Unlimited();
+    const std::string format = Tag(R"("<tool_call>")", Const("abc"), R"("</tool_call>")");
+    return CompileGrammar({"structural_tag", Whole(format), options}, Space(), Limits(), budget)
+        .status();
+  };
+  EXPECT_TRUE(with(5).ok()) << with(5);
+  EXPECT_EQ(with(4).message(), "options.max_tokens: no text of this grammar has at most 4 tokens");
 }
 
 TEST(MarkerTableTest, CutsAtTheLongestMarkerFromTheLeft) {
