@@ -29,6 +29,7 @@ namespace maskd::service {
 
 class StepExchange {
  public:
+  // Of the host: its limits, grammars and metrics, which may be null.
   StepExchange(const StreamHost& host, const StreamTerms& terms);
 
   // Says what carries the bytes; counted with the first step. kGrpc until then.
