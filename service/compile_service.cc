@@ -10,6 +10,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
 #include "grammar_core/matcher/matcher.h"
+#include "service/audit.h"
 #include "service/checker.h"
 #include "service/errors.h"
 #include "service/request_reader.h"
@@ -33,6 +34,10 @@ absl::Status WhyCancelled(const grpc::ServerContext& context) {
              : ErrorAt(absl::StatusCode::kCancelled, "", "CANCELLED", "the caller cancelled");
 }
 
+const char* VerbOf(const v1::CompileRequest& /*request*/) { return "compile"; }
+const char* VerbOf(const v1::CheckRequest& /*request*/) { return "check"; }
+const char* VerbOf(const v1::ExplainRequest& /*request*/) { return "explain"; }
+
 absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
                                       const cache::GrammarPtr& grammar,
                                       const LoadedTokenizer& tokenizer) {
@@ -55,26 +60,29 @@ absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
 
 grpc::Status CompileService::StreamedCompile(grpc::ServerContext* context,
                                              Call<v1::CompileRequest, v1::CompileResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    return End(OrOutOfMemory([&] { return DoCompile(request, context, response); }), context,
-               response);
-  });
+  return calls_->Serve(
+      context, call, [&](const auto& request, const Caller& caller, auto* response) {
+        return End(OrOutOfMemory([&] { return DoCompile(request, caller, context, response); }),
+                   context, response);
+      });
 }
 
 grpc::Status CompileService::StreamedCheck(grpc::ServerContext* context,
                                            Call<v1::CheckRequest, v1::CheckResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    return End(OrOutOfMemory([&] { return DoCheck(request, context, response); }), context,
-               response);
-  });
+  return calls_->Serve(
+      context, call, [&](const auto& request, const Caller& caller, auto* response) {
+        return End(OrOutOfMemory([&] { return DoCheck(request, caller, context, response); }),
+                   context, response);
+      });
 }
 
 grpc::Status CompileService::StreamedExplain(grpc::ServerContext* context,
                                              Call<v1::ExplainRequest, v1::ExplainResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    return End(OrOutOfMemory([&] { return DoExplain(request, context, response); }), context,
-               response);
-  });
+  return calls_->Serve(
+      context, call, [&](const auto& request, const Caller& caller, auto* response) {
+        return End(OrOutOfMemory([&] { return DoExplain(request, caller, context, response); }),
+                   context, response);
+      });
 }
 
 cache::CompileResult CompileService::Await(const cache::Ticket& ticket,
@@ -94,8 +102,10 @@ cache::CompileResult CompileService::Await(const cache::Ticket& ticket,
 
 template <typename Request>
 absl::StatusOr<CompileService::Compiled> CompileService::Get(const Request& request,
+                                                             const Caller& caller,
                                                              grpc::ServerContext* context) {
-  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request.tokenizer());
+  TokenizerStorePtr tokenizers = tokenizers_->now();
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.tokenizer());
   if (!tokenizer.ok()) {
     return tokenizer.status();
   }
@@ -103,22 +113,25 @@ absl::StatusOr<CompileService::Compiled> CompileService::Get(const Request& requ
   if (!target.ok()) {
     return target.status();
   }
-  const absl::StatusOr<GrammarStore::Request> pending = grammars_->Get(*target, **tokenizer);
+  const absl::StatusOr<GrammarStore::Request> pending =
+      grammars_->Get(*target, **tokenizer, caller.tenant.get());
   if (!pending.ok()) {
+    Audit(caller, VerbOf(request), *target, target->id, pending.status());
     return pending.status();
   }
   cache::CompileResult grammar = Await(pending->ticket, *context);
+  Audit(caller, VerbOf(request), *target, pending->id, grammar.status());
   if (!grammar.ok()) {
     return grammar.status();
   }
-  return Compiled{*tokenizer, *std::move(grammar),
+  return Compiled{std::move(tokenizers), *tokenizer, *std::move(grammar),
                   pending->ticket.origin() == cache::Ticket::Origin::kKnown};
 }
 
-absl::Status CompileService::DoCompile(const v1::CompileRequest& request,
+absl::Status CompileService::DoCompile(const v1::CompileRequest& request, const Caller& caller,
                                        grpc::ServerContext* context,
                                        v1::CompileResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, context);
+  const absl::StatusOr<Compiled> compiled = Get(request, caller, context);
   if (!compiled.ok()) {
     return compiled.status();
   }
@@ -132,9 +145,9 @@ absl::Status CompileService::DoCompile(const v1::CompileRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status CompileService::DoCheck(const v1::CheckRequest& request, grpc::ServerContext* context,
-                                     v1::CheckResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, context);
+absl::Status CompileService::DoCheck(const v1::CheckRequest& request, const Caller& caller,
+                                     grpc::ServerContext* context, v1::CheckResponse* response) {
+  const absl::StatusOr<Compiled> compiled = Get(request, caller, context);
   if (!compiled.ok()) {
     return compiled.status();
   }
@@ -148,10 +161,10 @@ absl::Status CompileService::DoCheck(const v1::CheckRequest& request, grpc::Serv
   return absl::OkStatus();
 }
 
-absl::Status CompileService::DoExplain(const v1::ExplainRequest& request,
+absl::Status CompileService::DoExplain(const v1::ExplainRequest& request, const Caller& caller,
                                        grpc::ServerContext* context,
                                        v1::ExplainResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, context);
+  const absl::StatusOr<Compiled> compiled = Get(request, caller, context);
   if (!compiled.ok()) {
     return compiled.status();
   }

@@ -16,8 +16,9 @@
 
 #include "maskd/v1/compile_service.grpc.pb.h"
 #include "metrics/registry.h"
+#include "service/caller.h"
 #include "service/grammar_store.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 #include "service/unary_calls.h"
 
 namespace maskd::service {
@@ -25,7 +26,7 @@ namespace maskd::service {
 class CompileService final : public v1::CompileService::StreamedUnaryService {
  public:
   // Nothing is owned.
-  CompileService(const TokenizerStore* tokenizers, GrammarStore* grammars, UnaryCalls* calls,
+  CompileService(const TokenizerShelf* tokenizers, GrammarStore* grammars, UnaryCalls* calls,
                  metrics::Metrics* metrics)
       : tokenizers_(tokenizers), grammars_(grammars), calls_(calls), metrics_(metrics) {}
 
@@ -44,25 +45,27 @@ class CompileService final : public v1::CompileService::StreamedUnaryService {
  private:
   // A compiled grammar and how it came.
   struct Compiled {
-    const LoadedTokenizer* tokenizer;
+    TokenizerStorePtr tokenizers;
+    const LoadedTokenizer* tokenizer;  // of those
     cache::GrammarPtr grammar;
     bool from_cache;
   };
 
   cache::CompileResult Await(const cache::Ticket& ticket, const grpc::ServerContext& context);
   template <typename Request>
-  absl::StatusOr<Compiled> Get(const Request& request, grpc::ServerContext* context);
-  absl::Status DoCompile(const v1::CompileRequest& request, grpc::ServerContext* context,
-                         v1::CompileResponse* response);
-  absl::Status DoCheck(const v1::CheckRequest& request, grpc::ServerContext* context,
-                       v1::CheckResponse* response);
-  absl::Status DoExplain(const v1::ExplainRequest& request, grpc::ServerContext* context,
-                         v1::ExplainResponse* response);
+  absl::StatusOr<Compiled> Get(const Request& request, const Caller& caller,
+                               grpc::ServerContext* context);
+  absl::Status DoCompile(const v1::CompileRequest& request, const Caller& caller,
+                         grpc::ServerContext* context, v1::CompileResponse* response);
+  absl::Status DoCheck(const v1::CheckRequest& request, const Caller& caller,
+                       grpc::ServerContext* context, v1::CheckResponse* response);
+  absl::Status DoExplain(const v1::ExplainRequest& request, const Caller& caller,
+                         grpc::ServerContext* context, v1::ExplainResponse* response);
   // Ends a call with its reply, unless it does not fit among those that nobody has read.
   grpc::Status End(absl::Status status, const grpc::ServerContext* context,
                    google::protobuf::Message* response) const;
 
-  const TokenizerStore* const tokenizers_;
+  const TokenizerShelf* const tokenizers_;
   GrammarStore* const grammars_;
   UnaryCalls* const calls_;
   metrics::Metrics* const metrics_;
