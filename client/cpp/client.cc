@@ -8,6 +8,7 @@
 #include "grpcpp/client_context.h"
 
 #include "client/cpp/channel.h"
+#include "client/cpp/security.h"
 #include "client/cpp/wire_status.h"
 #include "maskd/v1/compile_service.grpc.pb.h"
 #include "maskd/v1/tokenizer_service.grpc.pb.h"
@@ -54,6 +55,9 @@ Client::~Client() = default;
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const ClientOptions& options) {
   if (options.address.empty()) return absl::InvalidArgumentError("address: is empty");
+  if (!SocketPathOf(options.address).has_value()) {
+    if (absl::Status checked = CheckSecurity(); !checked.ok()) return checked;
+  }
   std::unique_ptr<Client> client(new Client(options));
   const absl::Time deadline = absl::Now() + options.connect_timeout;
   if (!client->connection_->channel->WaitForConnected(absl::ToChronoTime(deadline))) {
