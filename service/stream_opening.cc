@@ -1,4 +1,4 @@
-// How the rows of a stream come: opened with a grammar, or forked from another row. Each has room in
+// How the rows of a stream come: opened with a grammar, or forked from another. Each has room in
 // its stream and a lease of its tenant's, which goes with it.
 #include <utility>
 
