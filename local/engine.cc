@@ -25,7 +25,7 @@ namespace maskd::local {
 namespace {
 
 // Of what a server's streams share, what StepExchange and LocalCall need.
-service::StreamHost HostOf(const service::Config& config, const service::TokenizerStore* tokenizers,
+service::StreamHost HostOf(const service::Config& config, const service::TokenizerShelf* tokenizers,
                            service::GrammarStore* grammars, service::StepThreads* threads) {
   service::StreamHost host;
   host.limits = service::LimitsOf(config);
@@ -74,32 +74,32 @@ absl::StatusOr<std::shared_ptr<Engine>> Engine::Load(const service::Config& conf
   }
 }
 
-Engine::Engine(const service::Config& config,
-               std::unique_ptr<const service::TokenizerStore> tokenizers)
+Engine::Engine(const service::Config& config, service::TokenizerStorePtr tokenizers)
     : tokenizers_(std::move(tokenizers)),
       grammars_(config, /*metrics=*/nullptr),
-      calls_(tokenizers_.get(), &grammars_),
-      host_(HostOf(config, tokenizers_.get(), &grammars_, &threads_)) {}
+      calls_(&tokenizers_, &grammars_),
+      host_(HostOf(config, &tokenizers_, &grammars_, &threads_)) {}
 
 absl::Status Engine::Compile(const v1::CompileRequest& request, absl::Time deadline,
                              v1::CompileResponse* response) {
-  return Answer([&] { return calls_.Compile(request, Until(deadline), response); });
+  return Answer([&] { return calls_.Compile(request, {}, Until(deadline), response); });
 }
 
 absl::Status Engine::Check(const v1::CheckRequest& request, absl::Time deadline,
                            v1::CheckResponse* response) {
-  return Answer([&] { return calls_.Check(request, Until(deadline), response); });
+  return Answer([&] { return calls_.Check(request, {}, Until(deadline), response); });
 }
 
 absl::Status Engine::Explain(const v1::ExplainRequest& request, absl::Time deadline,
                              v1::ExplainResponse* response) {
-  return Answer([&] { return calls_.Explain(request, Until(deadline), response); });
+  return Answer([&] { return calls_.Explain(request, {}, Until(deadline), response); });
 }
 
 // All of them: pages are for messages that travel.
 absl::Status Engine::ListTokenizers(const v1::ListTokenizersRequest& /*request*/,
                                     absl::Time /*deadline*/, v1::ListTokenizersResponse* response) {
-  for (const service::LoadedTokenizer& each : tokenizers_->all()) {
+  const service::TokenizerStorePtr tokenizers = tokenizers_.now();
+  for (const service::LoadedTokenizer& each : tokenizers->all()) {
     service::WriteTokenizer(each, response->add_tokenizers());
   }
   return absl::OkStatus();
@@ -107,7 +107,8 @@ absl::Status Engine::ListTokenizers(const v1::ListTokenizersRequest& /*request*/
 
 absl::Status Engine::GetTokenizer(const v1::GetTokenizerRequest& request, absl::Time /*deadline*/,
                                   v1::GetTokenizerResponse* response) {
-  const auto tokenizer = tokenizers_->Find(request.name());
+  const service::TokenizerStorePtr tokenizers = tokenizers_.now();
+  const auto tokenizer = tokenizers->Find(request.name());
   if (!tokenizer.ok()) return AsFromWire(tokenizer.status());
   service::WriteTokenizer(**tokenizer, response->mutable_tokenizer());
   return absl::OkStatus();
@@ -115,7 +116,8 @@ absl::Status Engine::GetTokenizer(const v1::GetTokenizerRequest& request, absl::
 
 absl::Status Engine::ListTokens(const v1::ListTokensRequest& request, absl::Time /*deadline*/,
                                 v1::ListTokensResponse* response) {
-  const auto tokenizer = tokenizers_->Find(request.tokenizer());
+  const service::TokenizerStorePtr tokenizers = tokenizers_.now();
+  const auto tokenizer = tokenizers->Find(request.tokenizer());
   if (!tokenizer.ok()) return AsFromWire(tokenizer.status());
   const Vocabulary& vocabulary = (*tokenizer)->vocabulary();
   const int begin = request.first_id();
@@ -136,7 +138,7 @@ absl::StatusOr<std::unique_ptr<client::StepCall>> Engine::OpenCall(const v1::Dec
                                                                    v1::Welcome* welcome) {
   const absl::StatusOr<service::Hello> read = service::ReadHello(hello);
   if (!read.ok()) return AsFromWire(read.status());
-  const auto terms = service::AgreeOnTerms(*read, *tokenizers_, host_.limits);
+  const auto terms = service::AgreeOnTerms(*read, tokenizers_.now(), host_.limits);
   if (!terms.ok()) return AsFromWire(terms.status());
   service::WriteWelcome(*terms->tokenizer, terms->mask_words, host_.limits, terms->forms, welcome);
   return std::make_unique<LocalCall>(shared_from_this(), *terms);

@@ -17,7 +17,7 @@
 #include "service/grammar_store.h"
 #include "service/step_threads.h"
 #include "service/stream_host.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 
 namespace maskd::local {
 
@@ -45,9 +45,9 @@ class Engine final : public client::LocalEngine, public std::enable_shared_from_
   [[nodiscard]] const service::StreamHost& host() const { return host_; }
 
  private:
-  Engine(const service::Config& config, std::unique_ptr<const service::TokenizerStore> tokenizers);
+  Engine(const service::Config& config, service::TokenizerStorePtr tokenizers);
 
-  const std::unique_ptr<const service::TokenizerStore> tokenizers_;
+  const service::TokenizerShelf tokenizers_;
   service::GrammarStore grammars_;
   service::CompileCalls calls_;
   service::StepThreads threads_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grammar_core/matcher/matcher.h"
+#include "service/audit.h"
 #include "service/checker.h"
 #include "service/errors.h"
 #include "service/request_reader.h"
@@ -20,6 +21,10 @@ namespace {
 constexpr std::chrono::milliseconds kShortestLook{4};
 // Bytes at most of Explain's forced prefix.
 constexpr int kForcedPrefixBytes = 256;
+
+const char* VerbOf(const v1::CompileRequest& /*request*/) { return "compile"; }
+const char* VerbOf(const v1::CheckRequest& /*request*/) { return "check"; }
+const char* VerbOf(const v1::ExplainRequest& /*request*/) { return "explain"; }
 
 absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
                                       const cache::GrammarPtr& grammar,
@@ -57,8 +62,10 @@ cache::CompileResult CompileCalls::Await(const cache::Ticket& ticket, const WhyL
 
 template <typename Request>
 absl::StatusOr<CompileCalls::Compiled> CompileCalls::Get(const Request& request,
+                                                         const Caller& caller,
                                                          const WhyLeft& why_left) {
-  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request.tokenizer());
+  TokenizerStorePtr tokenizers = tokenizers_->now();
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.tokenizer());
   if (!tokenizer.ok()) {
     return tokenizer.status();
   }
@@ -66,21 +73,24 @@ absl::StatusOr<CompileCalls::Compiled> CompileCalls::Get(const Request& request,
   if (!target.ok()) {
     return target.status();
   }
-  const absl::StatusOr<GrammarStore::Request> pending = grammars_->Get(*target, **tokenizer);
+  const absl::StatusOr<GrammarStore::Request> pending =
+      grammars_->Get(*target, **tokenizer, caller.tenant.get());
   if (!pending.ok()) {
+    Audit(caller, VerbOf(request), *target, target->id, pending.status());
     return pending.status();
   }
   cache::CompileResult grammar = Await(pending->ticket, why_left);
+  Audit(caller, VerbOf(request), *target, pending->id, grammar.status());
   if (!grammar.ok()) {
     return grammar.status();
   }
-  return Compiled{*tokenizer, *std::move(grammar),
+  return Compiled{std::move(tokenizers), *tokenizer, *std::move(grammar),
                   pending->ticket.origin() == cache::Ticket::Origin::kKnown};
 }
 
-absl::Status CompileCalls::Compile(const v1::CompileRequest& request, const WhyLeft& why_left,
-                                   v1::CompileResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, why_left);
+absl::Status CompileCalls::Compile(const v1::CompileRequest& request, const Caller& caller,
+                                   const WhyLeft& why_left, v1::CompileResponse* response) {
+  const absl::StatusOr<Compiled> compiled = Get(request, caller, why_left);
   if (!compiled.ok()) {
     return compiled.status();
   }
@@ -94,9 +104,9 @@ absl::Status CompileCalls::Compile(const v1::CompileRequest& request, const WhyL
   return absl::OkStatus();
 }
 
-absl::Status CompileCalls::Check(const v1::CheckRequest& request, const WhyLeft& why_left,
-                                 v1::CheckResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, why_left);
+absl::Status CompileCalls::Check(const v1::CheckRequest& request, const Caller& caller,
+                                 const WhyLeft& why_left, v1::CheckResponse* response) {
+  const absl::StatusOr<Compiled> compiled = Get(request, caller, why_left);
   if (!compiled.ok()) {
     return compiled.status();
   }
@@ -110,9 +120,9 @@ absl::Status CompileCalls::Check(const v1::CheckRequest& request, const WhyLeft&
   return absl::OkStatus();
 }
 
-absl::Status CompileCalls::Explain(const v1::ExplainRequest& request, const WhyLeft& why_left,
-                                   v1::ExplainResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, why_left);
+absl::Status CompileCalls::Explain(const v1::ExplainRequest& request, const Caller& caller,
+                                   const WhyLeft& why_left, v1::ExplainResponse* response) {
+  const absl::StatusOr<Compiled> compiled = Get(request, caller, why_left);
   if (!compiled.ok()) {
     return compiled.status();
   }

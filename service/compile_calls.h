@@ -17,8 +17,9 @@
 
 #include "cache/grammar_cache.h"
 #include "maskd/v1/compile_service.pb.h"
+#include "service/caller.h"
 #include "service/grammar_store.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 
 namespace maskd::service {
 
@@ -28,31 +29,33 @@ class CompileCalls {
   using WhyLeft = std::function<absl::Status()>;
 
   // Nothing is owned.
-  CompileCalls(const TokenizerStore* tokenizers, GrammarStore* grammars)
+  CompileCalls(const TokenizerShelf* tokenizers, GrammarStore* grammars)
       : tokenizers_(tokenizers), grammars_(grammars) {}
 
   static constexpr int kLooksPerSecond = 1'000;
 
-  absl::Status Compile(const v1::CompileRequest& request, const WhyLeft& why_left,
-                       v1::CompileResponse* response);
-  absl::Status Check(const v1::CheckRequest& request, const WhyLeft& why_left,
+  absl::Status Compile(const v1::CompileRequest& request, const Caller& caller,
+                       const WhyLeft& why_left, v1::CompileResponse* response);
+  absl::Status Check(const v1::CheckRequest& request, const Caller& caller, const WhyLeft& why_left,
                      v1::CheckResponse* response);
-  absl::Status Explain(const v1::ExplainRequest& request, const WhyLeft& why_left,
-                       v1::ExplainResponse* response);
+  absl::Status Explain(const v1::ExplainRequest& request, const Caller& caller,
+                       const WhyLeft& why_left, v1::ExplainResponse* response);
 
  private:
   // A compiled grammar and how it came.
   struct Compiled {
-    const LoadedTokenizer* tokenizer;
+    TokenizerStorePtr tokenizers;
+    const LoadedTokenizer* tokenizer;  // of those
     cache::GrammarPtr grammar;
     bool from_cache;
   };
 
   cache::CompileResult Await(const cache::Ticket& ticket, const WhyLeft& why_left);
   template <typename Request>
-  absl::StatusOr<Compiled> Get(const Request& request, const WhyLeft& why_left);
+  absl::StatusOr<Compiled> Get(const Request& request, const Caller& caller,
+                               const WhyLeft& why_left);
 
-  const TokenizerStore* const tokenizers_;
+  const TokenizerShelf* const tokenizers_;
   GrammarStore* const grammars_;
   std::atomic<int> waiting_ = 0;  // calls, for their compiles
 };

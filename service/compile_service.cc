@@ -25,29 +25,34 @@ absl::Status WhyLeft(const grpc::ServerContext& context) {
 
 grpc::Status CompileService::StreamedCompile(grpc::ServerContext* context,
                                              Call<v1::CompileRequest, v1::CompileResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    const auto why_left = [context] { return WhyLeft(*context); };
-    return End(OrOutOfMemory([&] { return work_.Compile(request, why_left, response); }), context,
-               response);
-  });
+  return calls_->Serve(
+      context, call, [&](const auto& request, const Caller& caller, auto* response) {
+        const auto why_left = [context] { return WhyLeft(*context); };
+        return End(
+            OrOutOfMemory([&] { return work_.Compile(request, caller, why_left, response); }),
+            context, response);
+      });
 }
 
 grpc::Status CompileService::StreamedCheck(grpc::ServerContext* context,
                                            Call<v1::CheckRequest, v1::CheckResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    const auto why_left = [context] { return WhyLeft(*context); };
-    return End(OrOutOfMemory([&] { return work_.Check(request, why_left, response); }), context,
-               response);
-  });
+  return calls_->Serve(
+      context, call, [&](const auto& request, const Caller& caller, auto* response) {
+        const auto why_left = [context] { return WhyLeft(*context); };
+        return End(OrOutOfMemory([&] { return work_.Check(request, caller, why_left, response); }),
+                   context, response);
+      });
 }
 
 grpc::Status CompileService::StreamedExplain(grpc::ServerContext* context,
                                              Call<v1::ExplainRequest, v1::ExplainResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    const auto why_left = [context] { return WhyLeft(*context); };
-    return End(OrOutOfMemory([&] { return work_.Explain(request, why_left, response); }), context,
-               response);
-  });
+  return calls_->Serve(
+      context, call, [&](const auto& request, const Caller& caller, auto* response) {
+        const auto why_left = [context] { return WhyLeft(*context); };
+        return End(
+            OrOutOfMemory([&] { return work_.Explain(request, caller, why_left, response); }),
+            context, response);
+      });
 }
 
 grpc::Status CompileService::End(absl::Status status, const grpc::ServerContext* context,

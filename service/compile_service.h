@@ -12,7 +12,7 @@
 #include "metrics/registry.h"
 #include "service/compile_calls.h"
 #include "service/grammar_store.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 #include "service/unary_calls.h"
 
 namespace maskd::service {
@@ -20,7 +20,7 @@ namespace maskd::service {
 class CompileService final : public v1::CompileService::StreamedUnaryService {
  public:
   // Nothing is owned.
-  CompileService(const TokenizerStore* tokenizers, GrammarStore* grammars, UnaryCalls* calls,
+  CompileService(const TokenizerShelf* tokenizers, GrammarStore* grammars, UnaryCalls* calls,
                  metrics::Metrics* metrics)
       : work_(tokenizers, grammars), calls_(calls), metrics_(metrics) {}
 

@@ -19,11 +19,13 @@ bool BringsText(const StepRequest& step) {
 }  // namespace
 
 StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
-    : metrics_(host.metrics),
+    : tokenizers_(terms.tokenizers),
+      metrics_(host.metrics),
       clock_(&host.grammars->clock()),
       mask_words_(terms.mask_words),
       max_named_rows_(static_cast<std::size_t>(host.limits.max_named_rows)),
-      session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics) {}
+      session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics,
+               terms.caller) {}
 
 absl::Status StepExchange::Begin(absl::string_view bytes, std::optional<Clock::Duration> turn) {
   return OrOutOfMemory([&] { return DoBegin(bytes, turn); });

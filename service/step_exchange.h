@@ -55,6 +55,7 @@ class StepExchange {
   absl::Status DoBegin(absl::string_view bytes, std::optional<Clock::Duration> turn);
   absl::StatusOr<absl::string_view> DoFinish(const std::function<bool()>& is_cancelled);
 
+  const TokenizerStorePtr tokenizers_;  // what the session uses is of those
   metrics::Metrics* const metrics_;
   Clock* const clock_;
   const int mask_words_;

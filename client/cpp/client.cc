@@ -11,6 +11,7 @@
 #include "client/cpp/channel.h"
 #include "client/cpp/errors.h"
 #include "client/cpp/local_engine.h"
+#include "client/cpp/security.h"
 #include "client/cpp/wire_status.h"
 #include "maskd/v1/compile_service.grpc.pb.h"
 #include "maskd/v1/tokenizer_service.grpc.pb.h"
@@ -19,7 +20,7 @@ namespace maskd::client {
 
 // A server, or an engine of this process.
 struct Client::Connection {
-  // Error: that of the engine.
+  // Errors: that of the engine; those of CheckSecurity().
   static absl::StatusOr<std::unique_ptr<const Connection>> Make(const std::string& address,
                                                                 int max_message_bytes) {
     auto made = std::make_unique<Connection>();
@@ -29,6 +30,9 @@ struct Client::Connection {
       if (!engine.ok()) return engine.status();
       made->local = *std::move(engine);
     } else {
+      if (!SocketPathOf(address).has_value()) {
+        if (absl::Status checked = CheckSecurity(); !checked.ok()) return checked;
+      }
       made->channel = MakeChannel(address, max_message_bytes);
       made->compile = v1::CompileService::NewStub(made->channel);
       made->tokenizers = v1::TokenizerService::NewStub(made->channel);
