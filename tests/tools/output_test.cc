@@ -105,7 +105,8 @@ TEST_F(MaskctlTest, LintSaysPlaceRuleAndFix) {
 TEST_F(MaskctlTest, LintFindsMembersThatNoTextHas) {
   const std::string schema = Write("a.json", R"({"type": "object", "properties": {
       "dead": {"$ref": "#/$defs/none"}, "fine": {"$ref": "#/$defs/some"}},
-      "$defs": {"none": {"type": "string", "allOf": [{"type": "null"}]}, "some": {"type": "null"}}})");
+      "$defs": {"none": {"type": "string", "allOf": [{"type": "null"}]},
+                "some": {"type": "null"}}})");
   const nlohmann::json json = JsonOf("lint --local --json --quiet " + schema);
   ASSERT_EQ(json["findings"].size(), 1U) << json;
   EXPECT_EQ(json["findings"][0]["rule"], "dead-member");
