@@ -74,8 +74,10 @@ TEST(ShapeRulesTest, PlacesWithoutABoundAreFound) {
 
 TEST(ShapeRulesTest, BoundedPlacesAreNot) {
   EXPECT_THAT(Found(R"({"type": "object", "additionalProperties": false, "properties": {
-                        "s": {"type": "string", "maxLength": 3}, "p": {"type": "string", "pattern": "x"},
-                        "e": {"type": "string", "enum": ["a"]}, "f": {"type": "string", "format": "date"},
+                        "s": {"type": "string", "maxLength": 3},
+                        "p": {"type": "string", "pattern": "x"},
+                        "e": {"type": "string", "enum": ["a"]},
+                        "f": {"type": "string", "format": "date"},
                         "a": {"type": "array", "maxItems": 2},
                         "t": {"type": "array", "prefixItems": [true], "items": false}}})",
                     FindOpenPlaces),
