@@ -137,16 +137,20 @@ void AddLikely(const Vocabulary& vocabulary, const client::RowResult& row, std::
   }
 }
 
+// The tokens that contain what is looked for, those that are allowed first.
 void AddFound(const Vocabulary& vocabulary, const client::MaskView& mask,
               const PositionQuestion& question, PositionAnswer* answer) {
   if (question.find.empty()) return;
   const auto most =
       static_cast<std::size_t>(std::clamp<std::int64_t>(question.limit, 0, kMostShown));
-  for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
-    if (!absl::StrContains(vocabulary.tokens[id].text(), question.find)) continue;
-    ++answer->found_count;
-    if (answer->found.size() >= most) continue;
-    answer->found.push_back({static_cast<client::TokenId>(id), IsAllowed(mask, id)});
+  for (const bool is_allowed : {true, false}) {
+    for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
+      if (IsAllowed(mask, id) != is_allowed) continue;
+      if (!absl::StrContains(vocabulary.tokens[id].text(), question.find)) continue;
+      ++answer->found_count;
+      if (answer->found.size() >= most) continue;
+      answer->found.push_back({static_cast<client::TokenId>(id), is_allowed});
+    }
   }
 }
 
