@@ -2,7 +2,7 @@
 
     maskd --tokenizer "$(scripts/fetch-vocab --print-flag smollm2)" &
     python main.py --subjects 1                  20 schemas and 10 other grammars, each once
-    python main.py --subjects 10 --free 200      the run of docs/measurements.md
+    python main.py --subjects 10 --free 200      the run of bench/results/notebook.md
 """
 
 import argparse

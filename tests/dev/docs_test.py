@@ -26,6 +26,28 @@ def test_every_flag_of_maskd_is_in_the_operations_page_and_no_other():
     assert named == flags
 
 
+def reasons_in_the_code() -> set:
+    """What ErrorAt(), OverloadedError(), set_reason() and NotFound() name as a reason."""
+    found = set()
+    for room in ("grammar_core", "cache", "memory", "service", "client/cpp"):
+        for path in (ROOT / room).rglob("*.cc"):
+            text = path.read_text(encoding="utf-8")
+            for call in re.findall(r"\b(?:ErrorAt|OverloadedError|set_reason)\((.*?)\);", text, re.DOTALL):
+                found |= set(re.findall(r'"([A-Z][A-Z_]+[A-Z])"', call))
+            for block in re.findall(r"const char\* reason = (.*?);", text, re.DOTALL):
+                found |= set(re.findall(r'"([A-Z][A-Z_]+[A-Z])"', block))
+            found |= {kind.upper() + "_NOT_FOUND" for kind in re.findall(r'\bNotFound\("([a-z]+)"', text)}
+    return found
+
+
+def test_every_reason_of_an_error_is_in_the_errors_page_and_no_other():
+    reasons = reasons_in_the_code()
+    named = re.findall(r"^\| `([A-Z_]+)` \|", read("docs/errors.md"), re.MULTILINE)
+    assert len(reasons) > 30
+    assert len(named) == len(set(named))
+    assert set(named) == reasons
+
+
 def test_every_metric_is_in_the_operations_page_and_no_other():
     metrics = set(re.findall(r'"(maskd_[a-z_]+)"', read("metrics/names.h")))
     named = set(re.findall(r"`(maskd_[a-z_]+)`", read("docs/operations.md")))
@@ -106,3 +128,47 @@ def test_every_test_that_the_reliability_page_names_is_there():
     text = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.cc"))
     assert len(named) > 10
     assert {name for pair in named for name in pair if name and name not in text} == set()
+
+
+def test_every_page_is_in_the_index():
+    index = read("docs/README.md")
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert len(pages) > 15
+    assert sorted(page for page in pages if f"({page})" not in index and f"({page}#" not in index) == []
+
+
+def test_every_command_of_maskctl_is_in_its_page():
+    names = {re.search(r'Command k\w+Command = \{\s*"([a-z]+)"', path.read_text(encoding="utf-8")).group(1)
+             for path in (ROOT / "tools/cli").glob("*_command.cc")}
+    page = read("docs/maskctl.md").split("**Which server.**", maxsplit=1)[0]
+    assert len(names) > 8
+    assert names == set(re.findall(r"`([a-z]+)`", page)) - {"maskctl"}
+
+
+def test_every_rule_of_lint_is_in_its_page():
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tools/cli").rglob("*.cc")
+                      if "lint" in str(path))
+    named = read("docs/maskctl.md")
+    for rule in ("not-compiled", "not-supported", "excluded-name", "compiler", "dead-member", "dead-value",
+                 "large", "open-string", "open-array", "open-object"):
+        assert f'"{rule}"' in sources, rule
+        assert f"`{rule}`" in named, rule
+
+
+def test_the_version_is_the_same_everywhere():
+    version = read("VERSION").strip()
+    assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+    for path in ("client/python/pyproject.toml", "client/vllm/pyproject.toml", "client/sglang/pyproject.toml"):
+        assert f'version = "{version}"' in read(path), path
+    for path in (ROOT / "k8s").rglob("kustomization.yaml"):
+        tags = re.findall(r"newTag: (\S+)", path.read_text(encoding="utf-8"))
+        assert set(tags) <= {version}, path
+
+
+def test_the_tutorial_names_files_and_commands_that_are_there():
+    text = read("docs/tutorial.md")
+    for path in re.findall(r"(?:scripts|examples|client)/[\w/.-]*\w", text):
+        assert (ROOT / path).exists() or path.startswith("client/libmaskd"), path
+    script = read("examples/tutorial/answer.py")
+    assert ".collect(10).apply(applier, logits, {1: 0})" in script
+    assert "maskd.Step().take(1, [token])" in script

@@ -20,6 +20,8 @@ class MetricsPage {
   explicit MetricsPage(std::string text) : text_(std::move(text)) {}
 
   [[nodiscard]] std::size_t bytes() const { return text_.size(); }
+  // As the server wrote it.
+  [[nodiscard]] const std::string& text() const { return text_; }
   // The sum of a metric's samples whose labels hold `label`, such as `part="masks"`; 0 without any.
   [[nodiscard]] double Sum(absl::string_view metric, absl::string_view label = "") const;
 

@@ -6,6 +6,7 @@
 #include "tools/attack/attack_run.h"
 #include "tools/attack/socket_address.h"
 #include "tools/cli/command.h"
+#include "tools/cli/connection.h"
 
 namespace maskd::cli {
 namespace {
@@ -20,7 +21,8 @@ constexpr std::int64_t kMostIdle = 86'400;
 
 std::vector<Flag> AttackFlags() {
   return {
-      {"server", "ADDRESS", "the server to attack, unix:/path or host:port",
+      {"server", "ADDRESS",
+       "the server to attack, unix:/path or host:port; MASKD_ADDRESS says it too",
        "unix:/tmp/maskd.sock"},
       {"library", "",
        "attack the engine inside this program instead; cases of a server are absent"},
@@ -61,7 +63,7 @@ absl::StatusOr<ServerAccess> ReadServer(const Flags& flags) {
   const auto idle_s = flags.GetNumber("idle_s", 0, kMostIdle);
   if (!idle_s.ok()) return UsageError(idle_s.status().message());
   ServerAccess server;
-  server.address = flags.Get("server");
+  server.address = ServerAddress(flags);
   server.tokenizer = flags.Get("tokenizer");
   server.metrics = flags.Get("metrics");
   server.log_path = flags.Get("log");

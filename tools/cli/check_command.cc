@@ -10,6 +10,8 @@
 #include "tools/cli/connection.h"
 #include "tools/cli/grammar_flags.h"
 #include "tools/cli/print.h"
+#include "tools/cli/terminal.h"
+#include "tools/playground/sources.h"
 
 namespace maskd::cli {
 namespace {
@@ -48,11 +50,25 @@ absl::Status ReadInput(const Flags& flags, v1::CheckRequest& request) {
   return absl::OkStatus();
 }
 
-std::string StopText(const v1::CheckStop& stop) {
-  std::string text = absl::StrCat("refused at byte ", stop.byte_offset());
+// Where a refused text stands in a schema, and the rules that speak there.
+std::string ReasonText(const v1::CheckRequest& request, const v1::CheckStop& stop) {
+  if (request.input_case() != v1::CheckRequest::kRawText) return "";
+  const playground::Source source(request.grammar().kind(), request.grammar().source());
+  const playground::Reason reason = source.ReasonBehind(
+      request.raw_text().substr(0, static_cast<std::size_t>(stop.byte_offset())));
+  std::string text = reason.where.empty() ? "" : absl::StrCat("stands      ", reason.where, "\n");
+  for (const playground::PlacedRule& rule : reason.rules) {
+    absl::StrAppend(&text, "rule        ", rule.place, " (", rule.span.line, ":", rule.span.column,
+                    "), ", rule.says, "\n");
+  }
+  return text;
+}
+
+std::string StopText(const v1::CheckRequest& request, const v1::CheckStop& stop) {
+  std::string text = absl::StrCat(Painted("refused", Tone::kBad), " at byte ", stop.byte_offset());
   if (stop.has_token_index()) absl::StrAppend(&text, ", token ", stop.token_index());
   absl::StrAppend(&text, ": ", Quoted(stop.refused()), "\n");
-  if (!stop.rule_place().empty()) absl::StrAppend(&text, "rule        ", stop.rule_place(), "\n");
+  text += ReasonText(request, stop);
   absl::StrAppend(&text, "allowed     ", stop.allowed_count(), " tokens");
   for (const v1::AllowedToken& token : stop.allowed_sample()) {
     absl::StrAppend(&text, &token == &stop.allowed_sample(0) ? ", such as " : " ",
@@ -61,17 +77,19 @@ std::string StopText(const v1::CheckStop& stop) {
   return text + "\n";
 }
 
-int Report(const v1::CheckResponse& response) {
-  if (!response.accepted()) {
-    absl::PrintF("%s", StopText(response.stop()));
-    return kExitNo;
+int Report(const v1::CheckRequest& request, const v1::CheckResponse& response, bool as_json) {
+  const int exit = response.accepted() && response.may_end() ? kExitYes : kExitNo;
+  if (as_json) {
+    absl::PrintF("%s", JsonText(response));
+  } else if (!response.accepted()) {
+    absl::PrintF("%s", StopText(request, response.stop()));
+  } else if (!response.may_end()) {
+    absl::PrintF("%s\n", Painted("accepted so far, but the text may not end here", Tone::kWarning));
+  } else {
+    absl::PrintF("%s%s\n", Painted("accepted", Tone::kGood),
+                 response.finished() ? ", finished by a stop token" : "");
   }
-  if (!response.may_end()) {
-    absl::PrintF("accepted so far, but the text may not end here\n");
-    return kExitNo;
-  }
-  absl::PrintF("accepted%s\n", response.finished() ? ", finished by a stop token" : "");
-  return kExitYes;
+  return exit;
 }
 
 absl::StatusOr<int> RunCheck(const Flags& flags) {
@@ -85,7 +103,7 @@ absl::StatusOr<int> RunCheck(const Flags& flags) {
   request.set_tokenizer((*connection)->tokenizer());
   const auto response = (*connection)->client().Check(request);
   if (!response.ok()) return response.status();
-  return Report(*response);
+  return Report(request, *response, flags.Has("json"));
 }
 
 }  // namespace
@@ -95,8 +113,8 @@ const Command kCheckCommand = {
     "SCHEMA",
     "runs a text or a token list through a grammar",
     "SCHEMA is a file, or \"-\" for standard input. Exit status 0 only when the whole input is\n"
-    "accepted and the text may end there; else it says where the input left the grammar and what\n"
-    "was allowed there.\n\n"
+    "accepted and the text may end there; else it says where the input left the grammar, which\n"
+    "rules of a schema speak there, and what was allowed.\n\n"
     "  maskctl check order.json --text='{\"id\": 7}'\n",
     &CheckFlags,
     &RunCheck,

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 
 #include "tools/cli/print.h"
+#include "tools/cli/terminal.h"
 
 namespace maskd::cli {
 namespace {
@@ -17,19 +18,22 @@ constexpr char kUsagePayload[] = "maskctl/usage";
 
 const std::array kCommands = {&kCompileCommand, &kCheckCommand,    &kExplainCommand,
                               &kTokensCommand,  &kSimulateCommand, &kVectorsCommand,
-                              &kSchemasCommand, &kAttackCommand};
+                              &kSchemasCommand, &kAttackCommand,   &kPlaygroundCommand,
+                              &kLintCommand,    &kVersionCommand};
 
 std::string ProgramHelp() {
   std::string text =
       "maskctl asks a maskd server: compiles grammars, checks texts, shows tokens, simulates an "
       "engine.\n\nusage: maskctl COMMAND [--flag=value ...] [ARGUMENT ...]\n\n";
   for (const Command* command : kCommands) {
-    absl::StrAppend(&text, absl::StrFormat("  %-10s%s\n", command->name, command->summary));
+    absl::StrAppend(&text, absl::StrFormat("  %-12s%s\n", command->name, command->summary));
   }
-  absl::StrAppend(&text,
-                  "\nmaskctl COMMAND --help says more. Each command asks the server at --server, "
-                  "or, with\n--local, one inside maskctl itself.\n\n"
-                  "exit status: 0 yes or done, 1 no or failed, 2 wrong command line\n");
+  absl::StrAppend(
+      &text,
+      "\nmaskctl COMMAND --help says more. Each command asks the server at --server, "
+      "or, with\n--local, one inside maskctl itself.\n\n"
+      "The server's address may stand in the variable MASKD_ADDRESS. --json prints JSON.\n"
+      "exit status: 0 yes or done, 1 no or failed, 2 wrong command line\n");
   return text;
 }
 
@@ -41,7 +45,7 @@ std::string CommandHelp(const Command& command) {
 }
 
 int Fail(absl::string_view who, const absl::Status& status) {
-  absl::FPrintF(stderr, "%s: %s\n", who, StatusText(status));
+  absl::FPrintF(stderr, "%s: %s\n", who, Painted(StatusText(status), Tone::kBad, /*descriptor=*/2));
   return status.GetPayload(kUsagePayload).has_value() ? kExitUsage : kExitNo;
 }
 
@@ -49,6 +53,9 @@ int Print(const std::string& text) {
   absl::PrintF("%s", text);
   return kExitYes;
 }
+
+// "--version" is what many try first.
+bool IsVersion(const std::string& word) { return word == "--version" || word == "-V"; }
 
 bool IsHelp(const std::string& word) { return word == "--help" || word == "-h" || word == "help"; }
 
@@ -58,7 +65,9 @@ int RunCommand(const Command& command, std::span<const std::string> words) {
   const absl::StatusOr<Flags> flags = Flags::Parse(command.flags(), words);
   if (!flags.ok()) return Fail(who, UsageError(flags.status().message()));
   const absl::StatusOr<int> exit = command.run(*flags);
-  return exit.ok() ? *exit : Fail(who, exit.status());
+  if (exit.ok()) return *exit;
+  if (flags->Has("json")) absl::PrintF("%s", ErrorJsonText(exit.status()));
+  return Fail(who, exit.status());
 }
 
 }  // namespace
@@ -75,6 +84,7 @@ int RunProgram(std::span<const std::string> words) {
     return kExitUsage;
   }
   if (IsHelp(words.front())) return Print(ProgramHelp());
+  if (IsVersion(words.front())) return RunCommand(kVersionCommand, words.subspan(1));
   const auto is_named = [&](const Command* command) { return command->name == words.front(); };
   const auto command = std::ranges::find_if(kCommands, is_named);
   if (command == kCommands.end()) {

@@ -40,6 +40,9 @@ extern const Command kSimulateCommand;
 extern const Command kVectorsCommand;
 extern const Command kSchemasCommand;
 extern const Command kAttackCommand;
+extern const Command kPlaygroundCommand;
+extern const Command kLintCommand;
+extern const Command kVersionCommand;
 
 // Runs what `words` (the arguments of the program) say and gives the exit status.
 int RunProgram(std::span<const std::string> words);

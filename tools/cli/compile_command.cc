@@ -21,6 +21,10 @@ absl::StatusOr<int> RunCompile(const Flags& flags) {
   request.set_tokenizer((*connection)->tokenizer());
   const auto response = (*connection)->client().Compile(request);
   if (!response.ok()) return response.status();
+  if (flags.Has("json")) {
+    absl::PrintF("%s", JsonText(*response));
+    return kExitYes;
+  }
   absl::PrintF("grammar     %s\ntokenizer   %s\nfrom cache  %s\n%s%s", response->grammar_id(),
                response->tokenizer_hash(), response->from_cache() ? "yes" : "no",
                CostsText(response->costs()), WarningsText(response->warnings()));

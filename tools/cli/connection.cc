@@ -33,10 +33,19 @@ absl::StatusOr<std::filesystem::path> MakeDirectory() {
 
 }  // namespace
 
+std::string ServerAddress(const Flags& flags) {
+  // The program has not changed its environment.
+  const char* const address = std::getenv("MASKD_ADDRESS");  // NOLINT(concurrency-mt-unsafe)
+  const bool is_set = address != nullptr && *address != '\0';
+  return is_set && !flags.Has("server") ? address : flags.Get("server");
+}
+
 std::vector<Flag> WithConnectionFlags(std::vector<Flag> more) {
   std::vector<Flag> flags = {
-      {"server", "ADDRESS", "the server to ask, unix:/path or host:port", "unix:/tmp/maskd.sock"},
+      {"server", "ADDRESS", "the server to ask, unix:/path or host:port; MASKD_ADDRESS says it too",
+       "unix:/tmp/maskd.sock"},
       {"local", "", "ask a server inside this program instead"},
+      {"json", "", "print JSON instead of lines"},
       {"tokenizer", "NAME",
        "a tokenizer of the server [its default one]; with --local the vocabulary to load: PATH, "
        "or\n"
@@ -47,16 +56,30 @@ std::vector<Flag> WithConnectionFlags(std::vector<Flag> more) {
 }
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Flags& flags) {
+  return Open(flags, "");
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> Connection::OpenWithMetrics(const Flags& flags) {
+  return Open(flags, "127.0.0.1:0");
+}
+
+std::string Connection::metrics_address() const {
+  const int port = server_ == nullptr ? 0 : server_->metrics_port();
+  return port == 0 ? "" : absl::StrCat("127.0.0.1:", port);
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Flags& flags,
+                                                             const std::string& metrics_listen) {
   std::unique_ptr<Connection> connection(new Connection());
   if (flags.Has("local") && flags.Has("server")) {
     return UsageError("--server: has no meaning with --local");
   }
   absl::Status status;
   if (flags.Has("local")) {
-    status = connection->StartLocal(flags.Get("tokenizer"));
+    status = connection->StartLocal(flags.Get("tokenizer"), metrics_listen);
   } else {
     connection->tokenizer_ = flags.Get("tokenizer");
-    status = connection->Connect(flags.Get("server"));
+    status = connection->Connect(ServerAddress(flags));
   }
   if (!status.ok()) return status;
   return connection;
@@ -69,7 +92,8 @@ Connection::~Connection() {
   if (!directory_.empty()) std::filesystem::remove_all(directory_, ignored);
 }
 
-absl::Status Connection::StartLocal(const std::string& tokenizer_flag) {
+absl::Status Connection::StartLocal(const std::string& tokenizer_flag,
+                                    const std::string& metrics_listen) {
   service::Config config;
   if (!tokenizer_flag.empty()) {
     auto source = service::ParseTokenizerFlag(AsServerFlag(tokenizer_flag));
@@ -81,7 +105,7 @@ absl::Status Connection::StartLocal(const std::string& tokenizer_flag) {
   directory_ = *std::move(directory);
   const std::string address = absl::StrCat("unix:", (directory_ / "maskd.sock").string());
   config.listen = {address};
-  config.metrics_listen.clear();
+  config.metrics_listen = metrics_listen;
   service::SilenceLog();
   auto server = service::Server::Start(config);
   if (!server.ok()) return server.status();

@@ -19,13 +19,18 @@
 
 namespace maskd::cli {
 
-// --server, --local and --tokenizer, then `more`.
+// The server to ask: --server, else the variable MASKD_ADDRESS, else the default.
+std::string ServerAddress(const Flags& flags);
+
+// --server, --local, --tokenizer and --json, then `more`.
 std::vector<Flag> WithConnectionFlags(std::vector<Flag> more);
 
 class Connection {
  public:
   // Errors: those of Client::Connect(), of loading the vocabulary, and of a wrong --tokenizer.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const Flags& flags);
+  // The same; a local server has a metrics page, too, at a free port of loopback.
+  static absl::StatusOr<std::unique_ptr<Connection>> OpenWithMetrics(const Flags& flags);
 
   ~Connection();
   Connection(const Connection&) = delete;
@@ -34,10 +39,14 @@ class Connection {
   [[nodiscard]] const client::Client& client() const { return *client_; }
   // The tokenizer's name for requests; empty is the server's default.
   [[nodiscard]] const std::string& tokenizer() const { return tokenizer_; }
+  // host:port of the local server's metrics page; empty without one.
+  [[nodiscard]] std::string metrics_address() const;
 
  private:
   Connection() = default;
-  absl::Status StartLocal(const std::string& tokenizer_flag);
+  static absl::StatusOr<std::unique_ptr<Connection>> Open(const Flags& flags,
+                                                          const std::string& metrics_listen);
+  absl::Status StartLocal(const std::string& tokenizer_flag, const std::string& metrics_listen);
   absl::Status Connect(const std::string& address);
 
   std::filesystem::path directory_;  // of the local server's socket; empty without one

@@ -21,6 +21,10 @@ absl::StatusOr<int> RunExplain(const Flags& flags) {
   request.set_tokenizer((*connection)->tokenizer());
   const auto response = (*connection)->client().Explain(request);
   if (!response.ok()) return response.status();
+  if (flags.Has("json")) {
+    absl::PrintF("%s", JsonText(*response));
+    return kExitYes;
+  }
   absl::PrintF("grammar     %s\nkind        %s\n%s%s%sbegins with %s\n\n%s\n",
                response->grammar_id(), response->kind(), CostsText(response->costs()),
                WarningsText(response->warnings()), BoundsText(response->bounds()),

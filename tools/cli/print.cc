@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include <google/protobuf/util/json_util.h>
+#include <nlohmann/json.hpp>
 
 #include "client/cpp/errors.h"
 #include "grammar_core/base/utf8.h"
@@ -22,6 +24,24 @@ std::string DiagnosticsText(absl::string_view label,
 }
 
 }  // namespace
+
+std::string JsonText(const google::protobuf::Message& message) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  options.always_print_primitive_fields = true;
+  std::string text;
+  const auto printed = google::protobuf::util::MessageToJsonString(message, &text, options);
+  return printed.ok() ? text + "\n" : ErrorJsonText(absl::InternalError(printed.ToString()));
+}
+
+std::string ErrorJsonText(const absl::Status& status) {
+  const nlohmann::ordered_json error = {{"code", absl::StatusCodeToString(status.code())},
+                                        {"reason", client::ErrorReason(status)},
+                                        {"place", client::ErrorPlace(status)},
+                                        {"message", std::string(status.message())}};
+  const nlohmann::ordered_json all = {{"error", error}};
+  return all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
 
 std::string StatusText(const absl::Status& status) {
   const std::string reason = client::ErrorReason(status);

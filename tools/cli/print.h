@@ -7,11 +7,19 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "google/protobuf/message.h"
 #include "google/protobuf/repeated_ptr_field.h"
 
 #include "maskd/v1/grammar.pb.h"
 
 namespace maskd::cli {
+
+// A message in proto3 JSON, for --json: the fields of protos/maskd/v1 under their own names, those
+// with the value 0 included; bytes in base64, 64-bit numbers in strings. Ends with a line feed.
+std::string JsonText(const google::protobuf::Message& message);
+
+// An error, for --json: {"error": {code, reason, place, message}}.
+std::string ErrorJsonText(const absl::Status& status);
 
 // "CODE (REASON): message" with the reason where there is one.
 std::string StatusText(const absl::Status& status);

@@ -1,4 +1,5 @@
 // maskctl schemas: a file of JSON schemas with instances, against a server.
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -17,6 +18,7 @@
 #include "tools/cli/schemas/respelling.h"
 #include "tools/cli/schemas/schema_case.h"
 #include "tools/cli/schemas/schema_tally.h"
+#include "tools/cli/terminal.h"
 #include "tools/cli/vectors/text_runner.h"
 
 namespace maskd::cli {
@@ -77,8 +79,10 @@ absl::Status RunCase(const SchemaCase& one, SchemaRun& run) {
 
 absl::Status RunLines(absl::string_view lines, SchemaRun& run) {
   int number = 0;
+  Progress progress("schemas", std::ranges::count(lines, '\n'));
   for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
     ++number;
+    progress.Step();
     if (absl::StripAsciiWhitespace(line).empty()) continue;
     absl::StatusOr<SchemaCase> one = ReadSchemaCase(line);
     if (!one.ok()) {
@@ -93,9 +97,13 @@ absl::Status RunLines(absl::string_view lines, SchemaRun& run) {
   return absl::OkStatus();
 }
 
-int Report(const SchemaRun& run, std::int64_t limit) {
+int Report(const SchemaRun& run, std::int64_t limit, bool as_json) {
   const std::vector<std::string>& failures = run.tally.failures;
   std::int64_t printed = 0;
+  if (as_json) {
+    absl::PrintF("%s", SchemaTallyJson(run.tally));
+    return failures.empty() && !run.tally.groups.empty() ? kExitYes : kExitNo;
+  }
   for (const std::string& failure : failures) {
     if (printed++ == limit) break;
     absl::PrintF("%s\n", failure);
@@ -143,7 +151,7 @@ absl::StatusOr<int> RunSchemas(const Flags& flags) {
   if (absl::Status ran = RunLines(*lines, run); !ran.ok()) {
     return absl::Status(ran.code(), absl::StrCat(*path, ": ", ran.message()));
   }
-  return Report(run, *limit);
+  return Report(run, *limit, flags.Has("json"));
 }
 
 }  // namespace

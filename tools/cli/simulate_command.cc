@@ -157,7 +157,11 @@ absl::StatusOr<int> RunSimulation(const Flags& flags, const Settings& settings,
                         std::move(sequences));
   if (absl::Status status = simulation.Run(); !status.ok()) return status;
   if (absl::Status status = (*stream)->Close(kCloseTimeout); !status.ok()) return status;
-  PrintReport(**stream, **applier, simulation);
+  if (flags.Has("json")) {
+    absl::PrintF("%s", SimulationJson(simulation));
+  } else {
+    PrintReport(**stream, **applier, simulation);
+  }
   absl::Status written = WriteResults(flags.Get("out"), simulation);
   if (!written.ok()) return written;
   const bool all_complete = std::ranges::all_of(simulation.sequences(),

@@ -5,11 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include <nlohmann/json.hpp>
 
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
@@ -20,6 +22,7 @@
 namespace maskd::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using Tokens = std::vector<v1::Token>;
 
 constexpr absl::Duration kCompileWait = absl::Seconds(10);
@@ -38,9 +41,26 @@ void PrintToken(std::size_t id, const v1::Token& token) {
   absl::PrintF("%9d  %s%s\n", id, Quoted(token.text()), token.special() ? "  special" : "");
 }
 
-absl::StatusOr<int> ListTokenizers(const client::Client& client) {
+// What is printed of a vocabulary, as JSON: `bytes` in hexadecimal, `text` as for people.
+Json TokenJson(std::size_t id, const v1::Token& token) {
+  const std::string quoted = Quoted(token.text());
+  return {{"id", id},
+          {"text", quoted.substr(1, quoted.size() - 2)},
+          {"bytes", absl::BytesToHexString(token.text())},
+          {"special", token.special()}};
+}
+
+void PrintJson(const Json& json) { absl::PrintF("%s\n", json.dump()); }
+
+absl::StatusOr<int> ListTokenizers(const client::Client& client, bool as_json) {
   const auto tokenizers = client.ListTokenizers();
   if (!tokenizers.ok()) return tokenizers.status();
+  if (as_json) {
+    v1::ListTokenizersResponse all;
+    for (const v1::Tokenizer& each : *tokenizers) *all.add_tokenizers() = each;
+    absl::PrintF("%s", JsonText(all));
+    return kExitYes;
+  }
   for (const v1::Tokenizer& each : *tokenizers) {
     absl::PrintF("%s: %d tokens, stop ids %s, %d special, longest %d bytes\n  hash %s\n",
                  each.name(), each.vocab_size(), absl::StrJoin(each.stop_ids(), ","),
@@ -49,7 +69,21 @@ absl::StatusOr<int> ListTokenizers(const client::Client& client) {
   return kExitYes;
 }
 
-absl::StatusOr<int> ShowIds(const Tokens& tokens, absl::string_view list) {
+// Prints the entries of `ids`.
+void PrintTokens(const Tokens& tokens, const std::vector<std::size_t>& ids, bool as_json) {
+  Json list = Json::array();
+  for (const std::size_t id : ids) {
+    if (as_json) {
+      list.push_back(TokenJson(id, tokens[id]));
+    } else {
+      PrintToken(id, tokens[id]);
+    }
+  }
+  if (as_json) PrintJson({{"tokens", std::move(list)}});
+}
+
+absl::StatusOr<int> ShowIds(const Tokens& tokens, absl::string_view list, bool as_json) {
+  std::vector<std::size_t> ids;
   for (const absl::string_view word : absl::StrSplit(list, ',', absl::SkipWhitespace())) {
     std::size_t id = 0;
     if (!absl::SimpleAtoi(word, &id)) {
@@ -59,20 +93,20 @@ absl::StatusOr<int> ShowIds(const Tokens& tokens, absl::string_view list) {
       return absl::OutOfRangeError(
           absl::StrCat("token ", id, " is not one of the ", tokens.size(), " tokens"));
     }
-    PrintToken(id, tokens[id]);
+    ids.push_back(id);
   }
+  PrintTokens(tokens, ids, as_json);
   return kExitYes;
 }
 
-absl::StatusOr<int> ShowText(const Tokens& tokens, absl::string_view text) {
-  bool found = false;
+absl::StatusOr<int> ShowText(const Tokens& tokens, absl::string_view text, bool as_json) {
+  std::vector<std::size_t> ids;
   for (std::size_t id = 0; id < tokens.size(); ++id) {
-    if (tokens[id].text() != text) continue;
-    PrintToken(id, tokens[id]);
-    found = true;
+    if (tokens[id].text() == text) ids.push_back(id);
   }
-  if (!found) absl::PrintF("no token stands for exactly %s\n", Quoted(text));
-  return found ? kExitYes : kExitNo;
+  PrintTokens(tokens, ids, as_json);
+  if (ids.empty() && !as_json) absl::PrintF("no token stands for exactly %s\n", Quoted(text));
+  return ids.empty() ? kExitNo : kExitYes;
 }
 
 // `text` in tokens; any spelling leads a grammar to the same place.
@@ -94,12 +128,24 @@ absl::Status AskOnce(client::MaskStream& stream, client::Step& step, client::Ste
   return absl::OkStatus();
 }
 
-void PrintAllowed(const Tokens& tokens, const client::RowResult& row, std::int64_t limit) {
+void PrintAllowed(const Tokens& tokens, const client::RowResult& row, std::int64_t limit,
+                  bool as_json) {
   std::int64_t count = 0;
+  Json list = Json::array();
   for (std::size_t id = 0; id < tokens.size(); ++id) {
     const auto word = static_cast<std::uint32_t>(row.masks.front().words()[id / 32]);
-    if (((word >> (id % 32)) & 1) == 0) continue;
-    if (count++ < limit) PrintToken(id, tokens[id]);
+    if (((word >> (id % 32)) & 1) == 0 || count++ >= limit) continue;
+    if (as_json) {
+      list.push_back(TokenJson(id, tokens[id]));
+    } else {
+      PrintToken(id, tokens[id]);
+    }
+  }
+  if (as_json) {
+    return PrintJson({{"allowed", count},
+                      {"vocab_size", tokens.size()},
+                      {"may_end", row.may_end},
+                      {"tokens", std::move(list)}});
   }
   absl::PrintF("%d of %d tokens are allowed; the text may %send here\n", count, tokens.size(),
                row.may_end ? "" : "not ");
@@ -123,11 +169,15 @@ absl::StatusOr<int> ShowAllowed(const Connection& connection, const Tokens& toke
   if (absl::Status status = AskOnce(**stream, step, result); !status.ok()) return status;
   if (absl::Status status = (*stream)->Close(kReplyTimeout); !status.ok()) return status;
   const client::RowResult& row = *result.Find(1);
+  if (!row.has_mask() && flags.Has("json")) {
+    PrintJson({{"finished", true}});
+    return kExitYes;
+  }
   if (!row.has_mask()) {
     absl::PrintF("the text is finished: anything may follow\n");
     return kExitYes;
   }
-  PrintAllowed(tokens, row, *limit);
+  PrintAllowed(tokens, row, *limit, flags.Has("json"));
   return kExitYes;
 }
 
@@ -140,11 +190,12 @@ absl::StatusOr<int> RunTokens(const Flags& flags) {
   const auto connection = Connection::Open(flags);
   if (!connection.ok()) return connection.status();
   const client::Client& client = (*connection)->client();
-  if (!flags.Has("id") && !flags.Has("text") && !allowed) return ListTokenizers(client);
+  const bool as_json = flags.Has("json");
+  if (!flags.Has("id") && !flags.Has("text") && !allowed) return ListTokenizers(client, as_json);
   const auto tokens = client.ListTokens((*connection)->tokenizer());
   if (!tokens.ok()) return tokens.status();
-  if (flags.Has("id")) return ShowIds(*tokens, flags.Get("id"));
-  if (flags.Has("text")) return ShowText(*tokens, flags.Get("text"));
+  if (flags.Has("id")) return ShowIds(*tokens, flags.Get("id"), as_json);
+  if (flags.Has("text")) return ShowText(*tokens, flags.Get("text"), as_json);
   return ShowAllowed(**connection, *tokens, flags);
 }
 

@@ -1,4 +1,5 @@
 // maskctl vectors: a file of test vectors, against a server.
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
 #include "tools/cli/grammar_flags.h"
+#include "tools/cli/terminal.h"
 #include "tools/cli/vectors/tally.h"
 #include "tools/cli/vectors/text_runner.h"
 #include "tools/cli/vectors/vector.h"
@@ -15,11 +17,7 @@
 namespace maskd::cli {
 namespace {
 
-std::vector<Flag> VectorsFlags() {
-  return WithConnectionFlags(WithTextRunnerFlags({
-      {"json", "", "print one JSON object instead of lines and a table"},
-  }));
-}
+std::vector<Flag> VectorsFlags() { return WithConnectionFlags(WithTextRunnerFlags({})); }
 
 absl::StatusOr<std::vector<Vector>> ReadFileArgument(const Flags& flags) {
   const auto path = OneArgument(flags, "file of vectors");
@@ -61,7 +59,17 @@ absl::Status RunVector(const Vector& vector, const Connection& connection, TextR
   return absl::OkStatus();
 }
 
-absl::StatusOr<int> RunVectors(const Flags& flags) {
+absl::Status RunVectors(const std::vector<Vector>& vectors, const Connection& connection,
+                        TextRunner& runner, VectorTally& tally) {
+  Progress progress("vectors", std::ssize(vectors));
+  for (const Vector& vector : vectors) {
+    progress.Step();
+    if (absl::Status ran = RunVector(vector, connection, runner, tally); !ran.ok()) return ran;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int> RunVectorsCommand(const Flags& flags) {
   const auto vectors = ReadFileArgument(flags);
   if (!vectors.ok()) return vectors.status();
   const auto connection = Connection::Open(flags);
@@ -69,9 +77,8 @@ absl::StatusOr<int> RunVectors(const Flags& flags) {
   const auto runner = TextRunner::Open(**connection, flags);
   if (!runner.ok()) return runner.status();
   VectorTally tally;
-  for (const Vector& vector : *vectors) {
-    if (absl::Status ran = RunVector(vector, **connection, **runner, tally); !ran.ok()) return ran;
-  }
+  absl::Status ran = RunVectors(*vectors, **connection, **runner, tally);
+  if (!ran.ok()) return ran;
   if (flags.Has("json")) {
     absl::PrintF("%s", TallyJson(tally));
   } else {
@@ -97,7 +104,7 @@ const Command kVectorsCommand = {
     "front end for are named below it. Exit status 0 when nothing failed.\n\n"
     "  maskctl vectors --local grammar-open.jsonl\n",
     &VectorsFlags,
-    &RunVectors,
+    &RunVectorsCommand,
 };
 
 }  // namespace maskd::cli

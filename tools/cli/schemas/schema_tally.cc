@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include <nlohmann/json.hpp>
 
 #include "client/cpp/errors.h"
 #include "tools/cli/print.h"
@@ -17,19 +18,20 @@ namespace {
 
 struct Column {
   const char* title;
+  const char* key;
   int SchemaTotals::* count;
 };
 
 constexpr std::array kColumns = {
-    Column{"schemas", &SchemaTotals::schemas},
-    Column{"right", &SchemaTotals::right},
-    Column{"not compiled", &SchemaTotals::not_compiled},
-    Column{"refusing valid texts", &SchemaTotals::with_refused},
-    Column{"accepting invalid texts", &SchemaTotals::with_accepted},
-    Column{"failed", &SchemaTotals::failed},
-    Column{"texts", &SchemaTotals::texts},
-    Column{"valid refused", &SchemaTotals::valid_refused},
-    Column{"invalid accepted", &SchemaTotals::invalid_accepted},
+    Column{"schemas", "schemas", &SchemaTotals::schemas},
+    Column{"right", "right", &SchemaTotals::right},
+    Column{"not compiled", "not_compiled", &SchemaTotals::not_compiled},
+    Column{"refusing valid texts", "with_refused", &SchemaTotals::with_refused},
+    Column{"accepting invalid texts", "with_accepted", &SchemaTotals::with_accepted},
+    Column{"failed", "failed", &SchemaTotals::failed},
+    Column{"texts", "texts", &SchemaTotals::texts},
+    Column{"valid refused", "valid_refused", &SchemaTotals::valid_refused},
+    Column{"invalid accepted", "invalid_accepted", &SchemaTotals::invalid_accepted},
 };
 
 std::string Row(const std::string& name, const SchemaTotals& totals) {
@@ -125,6 +127,17 @@ std::string SchemaTables(const SchemaTally& tally, const std::string& by) {
     absl::StrAppend(&text, "| `", keyword, "` | ", count, " |\n");
   }
   return text;
+}
+
+std::string SchemaTallyJson(const SchemaTally& tally) {
+  nlohmann::ordered_json json;
+  json["groups"] = nlohmann::ordered_json::object();
+  for (const auto& [group, totals] : tally.groups) {
+    for (const Column& column : kColumns) json["groups"][group][column.key] = totals.*column.count;
+  }
+  json["refused_for"] = tally.refused_for;
+  json["failures"] = tally.failures;
+  return absl::StrCat(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "\n");
 }
 
 }  // namespace maskd::cli

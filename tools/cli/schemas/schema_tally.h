@@ -53,6 +53,9 @@ void CountSchema(const SchemaCase& one, const std::string& group,
 // Markdown: a table of totals, one row a group, headed `by`; a table of refusals, if there are any.
 std::string SchemaTables(const SchemaTally& tally, const std::string& by);
 
+// The same as one JSON object: groups, refused_for, failures.
+std::string SchemaTallyJson(const SchemaTally& tally);
+
 }  // namespace maskd::cli
 
 #endif  // MASKD_TOOLS_CLI_SCHEMAS_SCHEMA_TALLY_H_

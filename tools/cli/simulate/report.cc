@@ -33,13 +33,33 @@ std::string SequenceText(const Sequence& sequence) {
 
 using Part = double StepTimes::*;
 
-std::string PartText(absl::string_view name, std::span<const StepTimes> steps, Part part) {
+struct NamedPart {
+  const char* key;
+  const char* title;
+  Part part;
+};
+
+constexpr NamedPart kParts[] = {
+    {"submit", "send the step", &StepTimes::submit_us},
+    {"forward", "forward pass (simulated)", &StepTimes::forward_us},
+    {"wait", "wait for the masks after it", &StepTimes::wait_us},
+    {"masks", "both: what the masks cost", &StepTimes::masks_us},
+    {"apply", "apply the masks to the logits", &StepTimes::apply_us},
+};
+
+// Of the steps that open no rows.
+std::vector<double> ValuesOf(std::span<const StepTimes> steps, Part part) {
   std::vector<double> values;
   for (const StepTimes& step : steps) {
     if (!step.opens_rows) values.push_back(step.*part);
   }
+  return values;
+}
+
+std::string PartText(const NamedPart& part, std::span<const StepTimes> steps) {
+  const std::vector<double> values = ValuesOf(steps, part.part);
   if (values.empty()) return "";
-  return absl::StrFormat("  %-32s %9.1f %9.1f %9.1f\n", name, Percentile(values, 0.5),
+  return absl::StrFormat("  %-32s %9.1f %9.1f %9.1f\n", part.title, Percentile(values, 0.5),
                          Percentile(values, 0.99), Percentile(values, 1));
 }
 
@@ -61,17 +81,40 @@ std::string SequencesText(std::span<const Sequence> sequences) {
 std::string TimesText(std::span<const StepTimes> steps) {
   std::string text =
       absl::StrFormat("%-34s %9s %9s %9s\n", "microseconds a step", "p50", "p99", "max");
-  absl::StrAppend(&text, PartText("send the step", steps, &StepTimes::submit_us),
-                  PartText("forward pass (simulated)", steps, &StepTimes::forward_us),
-                  PartText("wait for the masks after it", steps, &StepTimes::wait_us),
-                  PartText("both: what the masks cost", steps, &StepTimes::masks_us),
-                  PartText("apply the masks to the logits", steps, &StepTimes::apply_us));
+  for (const NamedPart& part : kParts) absl::StrAppend(&text, PartText(part, steps));
   for (const StepTimes& step : steps) {
     if (!step.opens_rows) continue;
     absl::StrAppendFormat(&text, "  a step that opened rows waited %.1f for its compiles\n",
                           step.wait_us);
   }
   return text;
+}
+
+std::string SimulationJson(const Simulation& simulation) {
+  using Json = nlohmann::ordered_json;
+  Json sequences = Json::array();
+  for (const Sequence& each : simulation.sequences()) {
+    sequences.push_back({{"name", each.name},
+                         {"is_held", each.grammar.has_value()},
+                         {"is_complete", each.complete},
+                         {"tokens", each.context.token_count},
+                         {"error", each.error.ok() ? "" : StatusText(each.error)},
+                         {"text", each.text}});
+  }
+  Json times = Json::object();
+  for (const NamedPart& each : kParts) {
+    const std::vector<double> values = ValuesOf(simulation.steps(), each.part);
+    if (values.empty()) continue;
+    times[each.key] = {{"p50_us", Percentile(values, 0.5)},
+                       {"p99_us", Percentile(values, 0.99)},
+                       {"max_us", Percentile(values, 1)}};
+  }
+  const Json json = {{"sequences", std::move(sequences)},
+                     {"steps", simulation.steps().size()},
+                     {"mask_bytes", simulation.mask_bytes()},
+                     {"full_masks", simulation.full_masks()},
+                     {"times", std::move(times)}};
+  return absl::StrCat(json.dump(-1, ' ', false, Json::error_handler_t::replace), "\n");
 }
 
 std::string ResultLines(std::span<const Sequence> sequences) {

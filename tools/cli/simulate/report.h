@@ -17,6 +17,9 @@ std::string SequencesText(std::span<const Sequence> sequences);
 // told apart.
 std::string TimesText(std::span<const StepTimes> steps);
 
+// Sequences and percentiles of the steps, as one JSON object.
+std::string SimulationJson(const Simulation& simulation);
+
 // One line of JSON for each sequence with a schema that ended: name, schema, text.
 std::string ResultLines(std::span<const Sequence> sequences);
 

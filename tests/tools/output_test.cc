@@ -1,0 +1,131 @@
+// What maskctl prints, and to whom: JSON, colour, versions; lint as its users run it.
+#include <cstdlib>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/maskctl_run.h"
+
+namespace maskd {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+nlohmann::json JsonOf(const std::string& arguments) {
+  // Standard error aside: RunShell() has both.
+  const Outcome outcome =
+      RunShell(absl::StrCat("(", MASKD_MASKCTL, " ", arguments, " 2>/dev/null)"));
+  return nlohmann::json::parse(outcome.output.substr(0, outcome.output.rfind('\n')), nullptr,
+                               false);
+}
+
+TEST_F(MaskctlTest, SaysItsVersion) {
+  EXPECT_THAT(Maskctl("version").output, MatchesRegex("maskctl [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_EQ(Maskctl("--version").output, Maskctl("version").output);
+  EXPECT_TRUE(JsonOf("version --json")["version"].is_string());
+  EXPECT_EQ(Maskctl("version 1").exit, 2);
+}
+
+TEST_F(MaskctlTest, AnswersAreJsonWhereThatIsAskedFor) {
+  const std::string schema = Write("a.json", R"({"type": "boolean"})");
+  EXPECT_EQ(JsonOf("compile --local --json " + schema)["grammar_id"].get<std::string>().size(),
+            64U);
+  EXPECT_EQ(JsonOf("explain --local --json " + schema)["kind"], "json_schema");
+  EXPECT_EQ(JsonOf("check --local --json --text=true " + schema)["accepted"], true);
+  EXPECT_EQ(JsonOf("check --local --json --text=1 " + schema)["stop"]["byte_offset"], "0");
+  EXPECT_EQ(JsonOf("tokens --local --json")["tokenizers"][0]["name"], "bytes");
+  EXPECT_EQ(JsonOf("tokens --local --json --text=a")["tokens"][0]["bytes"], "61");
+  EXPECT_EQ(JsonOf("tokens --local --json --after=tru " + schema)["allowed"], 1);
+  EXPECT_EQ(
+      JsonOf("simulate --local --json --sequences=1 --constrained=1 " + schema)["sequences"].size(),
+      1U);
+  const std::string cases = Write("c.jsonl", R"({"schema": {"type": "null"}, "valid": ["null"]})"
+                                             "\n");
+  EXPECT_EQ(JsonOf("schemas --local --json " + cases)["groups"][""]["right"], 1);
+}
+
+TEST_F(MaskctlTest, AnErrorIsJsonToo) {
+  const std::string schema = Write("a.json", R"({"type": "strange"})");
+  const nlohmann::json json = JsonOf("compile --local --json " + schema);
+  EXPECT_EQ(json["error"]["code"], "INVALID_ARGUMENT");
+  EXPECT_EQ(json["error"]["reason"], "INVALID_GRAMMAR");
+  EXPECT_EQ(json["error"]["place"], "/type");
+  EXPECT_EQ(Maskctl("compile --local --json " + schema).exit, 1);
+}
+
+TEST_F(MaskctlTest, ThereIsNoColourInAPipe) {
+  const std::string schema = Write("a.json", R"({"type": "boolean"})");
+  for (const char* text : {"true", "tru", "x"}) {
+    const Outcome outcome = Maskctl(absl::StrCat("check --local ", schema, " --text=", text));
+    EXPECT_THAT(outcome.output, Not(HasSubstr("\x1b"))) << text;
+  }
+  EXPECT_THAT(Maskctl("compile --local /nonexistent").output, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(MaskctlTest, TheServersAddressMayStandInTheEnvironment) {
+  setenv("MASKD_ADDRESS", "unix:/nonexistent/of/environment.sock", 1);
+  const Outcome from_environment = Maskctl("tokens");
+  const Outcome from_flag = Maskctl("tokens --server=unix:/nonexistent/of/flag.sock");
+  unsetenv("MASKD_ADDRESS");
+  EXPECT_THAT(from_environment.output, HasSubstr("/nonexistent/of/environment.sock"));
+  EXPECT_THAT(from_flag.output, HasSubstr("/nonexistent/of/flag.sock"));
+}
+
+TEST_F(MaskctlTest, CheckNamesTheRulesOfASchema) {
+  const std::string schema =
+      Write("a.json", R"({"properties": {"city": {"enum": ["Lima", "Oslo"]}}})");
+  const Outcome outcome = Maskctl("check --local --text='{\"city\": \"Rome\"}' " + schema);
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.output,
+              HasSubstr("stands      in the string /city\n"
+                        "rule        /properties/city/enum (1:34), enum: [\"Lima\",\"Oslo\"]\n"));
+}
+
+TEST_F(MaskctlTest, LintSaysPlaceRuleAndFix) {
+  const std::string schema =
+      Write("a.json", "{\"type\": \"object\",\n \"properties\": {\"a\": {\"type\": \"string\"}}}");
+  const Outcome outcome = Maskctl("lint --local " + schema);
+  EXPECT_EQ(outcome.exit, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              HasSubstr(absl::StrCat(schema,
+                                     ":2:22: note: /properties/a: the string may be of any "
+                                     "length [open-string]\n    fix: add \"maxLength\"")));
+  EXPECT_EQ(Maskctl("lint --local --fail_on=note " + schema).exit, 1);
+  EXPECT_EQ(Maskctl("lint --local --quiet --fail_on=note " + schema).exit, 0);
+  EXPECT_EQ(Maskctl("lint --local --provider=openai " + schema).exit, 1);
+  EXPECT_EQ(Maskctl("lint --local --provider=openai --fail_on=never " + schema).exit, 0);
+}
+
+TEST_F(MaskctlTest, LintFindsMembersThatNoTextHas) {
+  const std::string schema = Write("a.json", R"({"type": "object", "properties": {
+      "dead": {"$ref": "#/$defs/none"}, "fine": {"$ref": "#/$defs/some"}},
+      "$defs": {"none": {"type": "string", "allOf": [{"type": "null"}]},
+                "some": {"type": "null"}}})");
+  const nlohmann::json json = JsonOf("lint --local --json --quiet " + schema);
+  ASSERT_EQ(json["findings"].size(), 1U) << json;
+  EXPECT_EQ(json["findings"][0]["rule"], "dead-member");
+  EXPECT_EQ(json["findings"][0]["place"], "/properties/dead");
+}
+
+TEST_F(MaskctlTest, LintHoldsOtherKindsToTheCompilerAlone) {
+  const std::string grammar = Write("a.gbnf", "root ::= \"a\" foo\n");
+  const Outcome outcome = Maskctl("lint --local --kind=gbnf " + grammar);
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_THAT(outcome.output, StartsWith(absl::StrCat(grammar, ":1:14: error: 1:14: ")));
+  EXPECT_EQ(Maskctl("lint --local --provider=nobody " + grammar).exit, 2);
+}
+
+TEST_F(MaskctlTest, ThePlaygroundStaysOnThisMachine) {
+  const Outcome outcome = Maskctl("playground --local --listen=0.0.0.0:0");
+  EXPECT_EQ(outcome.exit, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("--any_address allows it"));
+}
+
+}  // namespace
+}  // namespace maskd

@@ -1,0 +1,243 @@
+// maskctl lint: what is wrong, dead, unbounded or costly in grammars, and what providers refuse.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include <nlohmann/json.hpp>
+
+#include "client/cpp/errors.h"
+#include "tools/cli/command.h"
+#include "tools/cli/connection.h"
+#include "tools/cli/grammar_flags.h"
+#include "tools/cli/lint/provider_rules.h"
+#include "tools/cli/lint/shape_rules.h"
+#include "tools/cli/lint/subschemas.h"
+#include "tools/cli/print.h"
+#include "tools/cli/terminal.h"
+#include "tools/playground/source_place.h"
+
+namespace maskd::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<absl::string_view, 3> kSeverities = {"note", "warning", "error"};
+constexpr std::array<absl::string_view, 4> kFailOn = {"note", "warning", "error", "never"};
+constexpr std::array<Tone, 3> kTones = {Tone::kFaint, Tone::kWarning, Tone::kBad};
+
+// A grammar of more bytes than this takes a noticeable part of a server's default cache.
+constexpr std::int64_t kManyBytes = 16 << 20;
+// Members whose schemas are compiled each by itself.
+constexpr std::size_t kMostMembers = 500;
+// The name under which a schema is a document of itself.
+constexpr char kSelf[] = "urn:maskd:lint";
+
+std::vector<Flag> LintFlags() {
+  return WithConnectionFlags(WithGrammarFlags({
+      {"provider", "NAME,NAME", "providers to hold schemas to: openai, anthropic"},
+      {"fail_on", "note|warning|error|never", "the least that makes the exit status 1", "error"},
+      {"quiet", "", "leave notes out"},
+  }));
+}
+
+struct LintOptions {
+  std::vector<std::string> providers;
+  int fail_on = 0;  // index in kFailOn
+  bool quiet = false;
+  bool as_json = false;
+};
+
+absl::StatusOr<LintOptions> ReadOptions(const Flags& flags) {
+  LintOptions options;
+  options.providers = absl::StrSplit(flags.Get("provider"), ',', absl::SkipEmpty());
+  for (const std::string& name : options.providers) {
+    if (std::ranges::find(kProviders, name) == kProviders.end()) {
+      return UsageError(absl::StrCat("--provider: \"", name, "\" is neither openai nor anthropic"));
+    }
+  }
+  const auto fail_on = flags.GetChoice("fail_on", kFailOn);
+  if (!fail_on.ok()) return UsageError(fail_on.status().message());
+  options.fail_on = *fail_on;
+  options.quiet = flags.Has("quiet");
+  options.as_json = flags.Has("json");
+  return options;
+}
+
+// The compiler's own verdict, warnings and costs.
+void FindByCompiling(const Connection& connection, const v1::Grammar& grammar,
+                     std::vector<Finding>* findings) {
+  v1::CompileRequest request;
+  request.set_tokenizer(connection.tokenizer());
+  *request.mutable_grammar() = grammar;
+  const auto compiled = connection.client().Compile(request);
+  if (!compiled.ok()) {
+    const bool is_unsupported = absl::IsUnimplemented(compiled.status());
+    findings->push_back({Severity::kError, is_unsupported ? "not-supported" : "not-compiled",
+                         client::ErrorPlace(compiled.status()), StatusText(compiled.status()),
+                         is_unsupported ? "--strictness=relax leaves it out with a warning" : ""});
+    return;
+  }
+  for (const v1::Diagnostic& warning : compiled->warnings()) {
+    findings->push_back({Severity::kWarning, "compiler", warning.place(), warning.message(), ""});
+  }
+  if (compiled->costs().held_bytes() > kManyBytes) {
+    findings->push_back({Severity::kWarning, "large", "",
+                         absl::StrFormat("the grammar holds %d bytes and took %s to compile",
+                                         compiled->costs().held_bytes(),
+                                         Milliseconds(compiled->costs().compile_us())),
+                         "share repeated subschemas by $ref, and lower counts such as maxItems"});
+  }
+}
+
+// A message about a place in the schema as a document of itself.
+std::string WithoutSelf(absl::string_view message) {
+  return absl::StrReplaceAll(message, {{absl::StrCat(kSelf, "#"), ""}});
+}
+
+// Members that no text can have: their schema, by itself, has no value. Each is compiled as a
+// reference into the schema, so that its own references hold.
+void FindDeadMembers(const Connection& connection, const v1::Grammar& grammar,
+                     const std::string& root_place, const Subschemas& schemas,
+                     std::vector<Finding>* findings) {
+  if (FindMember(*schemas.all.front().json, "$id") != nullptr) return;  // it has a name of its own
+  std::size_t compiled = 0;
+  for (const Subschema& schema : schemas.all) {
+    const bool is_member = absl::StrContains(schema.place, "/properties/");
+    if (!is_member || !schema.json->is_object() || compiled++ >= kMostMembers) continue;
+    v1::CompileRequest request;
+    request.set_tokenizer(connection.tokenizer());
+    *request.mutable_grammar() = grammar;
+    request.mutable_grammar()->set_kind("json_schema");
+    const Json reference = {
+        {"$ref", absl::StrCat(kSelf, "#", schema.place.substr(root_place.size()))}};
+    request.mutable_grammar()->set_source(reference.dump());
+    v1::Document* const self = request.mutable_grammar()->add_documents();
+    self->set_uri(kSelf);
+    self->set_text(schemas.all.front().json->dump());
+    const auto answer = connection.client().Compile(request);
+    // The whole compiled: what is wrong with the part by itself is that it has no value.
+    if (!absl::IsInvalidArgument(answer.status())) continue;
+    findings->push_back({Severity::kWarning, "dead-member", schema.place,
+                         absl::StrCat("no text has it: ", WithoutSelf(answer.status().message())),
+                         "remove it, or correct its schema"});
+  }
+}
+
+// The schema of a grammar and its place in the source; nothing for other kinds.
+std::optional<std::pair<Json, std::string>> SchemaOf(const v1::Grammar& grammar) {
+  const bool is_format = grammar.kind() == "response_format";
+  if (grammar.kind() != "json_schema" && !is_format) return std::nullopt;
+  Json json = Json::parse(grammar.source(), nullptr, /*allow_exceptions=*/false);
+  if (!is_format) return std::pair(std::move(json), std::string());
+  const Json::json_pointer place("/json_schema/schema");
+  if (!json.contains(place)) return std::nullopt;
+  return std::pair(Json(json.at(place)), place.to_string());
+}
+
+std::vector<Finding> Lint(const Connection& connection, const v1::Grammar& grammar,
+                          const LintOptions& options) {
+  std::vector<Finding> findings;
+  FindByCompiling(connection, grammar, &findings);
+  const bool is_compiled = findings.empty() || findings.front().severity != Severity::kError;
+  const auto schema = SchemaOf(grammar);
+  if (schema.has_value() && (schema->first.is_object() || schema->first.is_boolean())) {
+    const Subschemas schemas = FindSubschemas(schema->first, schema->second);
+    FindDeadValues(schemas, &findings);
+    if (is_compiled) FindDeadMembers(connection, grammar, schema->second, schemas, &findings);
+    FindOpenPlaces(schemas, &findings);
+    for (const std::string& provider : options.providers) {
+      FindRefusals(provider, schemas, Severity::kError, &findings);
+    }
+  }
+  if (options.quiet) {
+    std::erase_if(findings, [](const Finding& each) { return each.severity == Severity::kNote; });
+  }
+  return findings;
+}
+
+std::string LineText(const std::string& file, const std::string& source, const Finding& finding) {
+  const auto span = playground::FindPlace(source, finding.place);
+  const auto severity = static_cast<std::size_t>(finding.severity);
+  return absl::StrCat(
+      file, span.has_value() ? absl::StrCat(":", span->line, ":", span->column) : "", ": ",
+      Painted(kSeverities[severity], kTones[severity]), ": ", finding.place,
+      finding.place.empty() ? "" : ": ", finding.message, " [", finding.rule, "]\n",
+      finding.fix.empty() ? "" : "    fix: ", finding.fix, finding.fix.empty() ? "" : "\n");
+}
+
+Json FindingJson(const std::string& file, const std::string& source, const Finding& finding) {
+  Json json = {{"file", file},
+               {"severity", kSeverities[static_cast<std::size_t>(finding.severity)]},
+               {"rule", finding.rule},
+               {"place", finding.place},
+               {"message", finding.message},
+               {"fix", finding.fix}};
+  if (const auto span = playground::FindPlace(source, finding.place); span.has_value()) {
+    json["line"] = span->line;
+    json["column"] = span->column;
+  }
+  return json;
+}
+
+absl::StatusOr<int> RunLint(const Flags& flags) {
+  if (flags.arguments().empty()) return UsageError("a grammar file is needed");
+  const auto options = ReadOptions(flags);
+  if (!options.ok()) return options.status();
+  const auto connection = Connection::Open(flags);
+  if (!connection.ok()) return connection.status();
+  Json all = Json::array();
+  std::string lines;
+  std::array<int, 3> counts = {};
+  for (const std::string& file : flags.arguments()) {
+    const auto grammar = ReadGrammarFile(file, flags);
+    if (!grammar.ok()) return grammar.status();
+    for (const Finding& finding : Lint(**connection, *grammar, *options)) {
+      ++counts[static_cast<std::size_t>(finding.severity)];
+      all.push_back(FindingJson(file, grammar->source(), finding));
+      lines += LineText(file, grammar->source(), finding);
+    }
+  }
+  if (options->as_json) {
+    lines = Json{{"findings", std::move(all)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  } else {
+    absl::StrAppend(&lines, flags.arguments().size(),
+                    flags.arguments().size() == 1 ? " file: " : " files: ", counts[2], " errors, ",
+                    counts[1], " warnings, ", counts[0], " notes");
+  }
+  absl::PrintF("%s\n", lines);
+  for (std::size_t severity = static_cast<std::size_t>(options->fail_on); severity < 3;
+       ++severity) {
+    if (counts[severity] > 0) return kExitNo;
+  }
+  return kExitYes;
+}
+
+}  // namespace
+
+const Command kLintCommand = {
+    "lint",
+    "SCHEMA ...",
+    "says what is wrong, dead, unbounded or costly in grammars, and what providers refuse",
+    "Prints one line a finding, FILE:LINE:COLUMN: SEVERITY: PLACE: what [rule], and a fix where "
+    "one "
+    "is\n"
+    "known. Errors do not compile, or a provider of --provider refuses them; warnings are probably "
+    "not\n"
+    "meant; notes are places without a bound. Exit status 1 when something of --fail_on or worse "
+    "was\n"
+    "found: for continuous integration.\n\n"
+    "  maskctl lint --local --provider=openai --quiet schemas/*.json\n",
+    &LintFlags,
+    &RunLint,
+};
+
+}  // namespace maskd::cli
