@@ -76,6 +76,24 @@ func start(t *testing.T, path string, command ...string) *program {
 
 func (p *program) signal(signal syscall.Signal) { _ = p.process.Signal(signal) }
 
+// stop halts the process, and waits until each of its threads stands.
+func (p *program) stop(t *testing.T) {
+	t.Helper()
+	p.signal(syscall.SIGSTOP)
+	for range 2000 {
+		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.process.Pid))
+		check(t, err)
+		if !slices.ContainsFunc(files, func(file string) bool {
+			text, err := os.ReadFile(file)
+			return err == nil && !strings.Contains(string(text), ") T ")
+		}) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("the server does not stand still")
+}
+
 // kill ends the process and waits until it has.
 func (p *program) kill() {
 	p.signal(syscall.SIGKILL)
@@ -211,7 +229,7 @@ func testTokens(t *testing.T) {
 func testCancel(t *testing.T) {
 	server := startServer(t, true)
 	stream := server.open(t)
-	server.signal(syscall.SIGSTOP)
+	server.stop(t)
 	_, err := stream.Submit(NewStep())
 	check(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -226,7 +244,7 @@ func testCancel(t *testing.T) {
 func testDeadline(t *testing.T) {
 	server := startServer(t, true)
 	stream := server.open(t)
-	server.signal(syscall.SIGSTOP)
+	server.stop(t)
 	_, err := stream.Submit(NewStep())
 	check(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -357,7 +375,7 @@ func testFailover(t *testing.T) {
 	moved := failoverEngine(t, stream)
 	for i := range engineSteps {
 		if i == 20 {
-			a.signal(syscall.SIGSTOP)
+			a.stop(t)
 		}
 		moved.run(t, i, func() {
 			if i == 20 {

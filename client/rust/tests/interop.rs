@@ -85,6 +85,22 @@ impl Program {
         assert!(status.is_ok_and(|status| status.success()));
     }
 
+    /// Halts the process, and waits until each of its threads stands.
+    async fn stop(&self) {
+        self.signal("STOP");
+        for _ in 0..2000 {
+            let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id()));
+            let mut tasks = tasks.expect("a process").flatten();
+            let runs = |stat: String| !stat.contains(") T ");
+            if !tasks.any(|task| std::fs::read_to_string(task.path().join("stat")).is_ok_and(runs))
+            {
+                return;
+            }
+            sleep(Duration::from_millis(1)).await;
+        }
+        panic!("the server does not stand still");
+    }
+
     fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -199,7 +215,7 @@ async fn tokens() {
 async fn cancel() {
     let server = Program::server(true).await;
     let mut stream = server.open().await;
-    server.signal("STOP");
+    server.stop().await;
     stream.submit(&mut Step::new()).await.expect("submitted");
     let waiting = tokio::spawn(async move { stream.collect().await });
     sleep(Duration::from_millis(50)).await;
@@ -212,7 +228,7 @@ async fn cancel() {
 async fn deadline() {
     let server = Program::server(true).await;
     let mut stream = server.open().await;
-    server.signal("STOP");
+    server.stop().await;
     stream.submit(&mut Step::new()).await.expect("submitted");
     let limit = Duration::from_millis(50);
     assert!(timeout(limit, stream.collect()).await.is_err());
@@ -319,7 +335,7 @@ async fn failover() {
     let mut masks = Vec::new();
     for number in 0..ENGINE_STEPS {
         if number == 20 {
-            a.signal("STOP");
+            a.stop().await;
         }
         stream
             .submit(&mut engine_step(number))

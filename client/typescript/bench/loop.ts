@@ -6,7 +6,7 @@
 // until its masks lie in the engine's bitmask, in microseconds.
 import {Client, regex, Step} from "../src/index.js";
 
-const WARM_UP = 200;
+const WARM_UP = 5000;  // the compiler of the machine needs some
 const [address = "", ...numbers] = process.argv.slice(2);
 const [width = 0, rows = 0, steps = 0] = numbers.map(Number);
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import {type ChildProcess, spawn} from "node:child_process";
 import {once} from "node:events";
-import {existsSync, mkdtempSync, rmSync} from "node:fs";
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {after, test} from "node:test";
@@ -57,6 +57,18 @@ class Program {
 
   signal(name: NodeJS.Signals): void {
     this.process.kill(name);
+  }
+
+  /** Halts the process, and waits until each of its threads stands. */
+  async stop(): Promise<void> {
+    this.signal("SIGSTOP");
+    const tasks = `/proc/${this.process.pid}/task`;
+    const stands = (task: string): boolean => readFileSync(join(tasks, task, "stat"), "utf8").includes(") T ");
+    for (let i = 0; i < 2000; ++i) {
+      if (readdirSync(tasks).every(stands)) return;
+      await sleep(1);
+    }
+    throw new Error("the server does not stand still");
   }
 
   async kill(): Promise<void> {
@@ -188,7 +200,7 @@ const SCENARIOS: Record<string, () => Promise<void>> = {
   async cancel() {
     const server = await Program.server();
     const stream = await server.open();
-    server.signal("SIGSTOP");
+    await server.stop();
     stream.submit(new Step());
     await rejects(stream.collect({signal: AbortSignal.timeout(50)}), Code.CANCELLED);
     stream.cancel();
@@ -201,7 +213,7 @@ const SCENARIOS: Record<string, () => Promise<void>> = {
   async deadline() {
     const server = await Program.server();
     const stream = await server.open();
-    server.signal("SIGSTOP");
+    await server.stop();
     stream.submit(new Step());
     await rejects(stream.collect({timeoutMs: 50}), Code.DEADLINE_EXCEEDED);
     server.signal("SIGCONT");
@@ -240,7 +252,7 @@ const SCENARIOS: Record<string, () => Promise<void>> = {
     const stream = await openFailover(a, b);
     const masks: string[] = [];
     for (let i = 0; i < ENGINE_STEPS; ++i) {
-      if (i === 20) a.signal("SIGSTOP");
+      if (i === 20) await a.stop();
       await stream.submit(engineStep(i));
       if (i === 20) await a.kill();
       masks.push(...masksOf(await stream.collect()));

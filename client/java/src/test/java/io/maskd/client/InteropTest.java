@@ -1,0 +1,429 @@
+package io.maskd.client;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import io.grpc.Status;
+import io.maskd.v1.OpenRow;
+import io.maskd.v1.RowState;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs the interop list of tests/interop against real servers (MASKD_SERVER: the program's path). */
+class InteropTest {
+  private static final int WIDTH = 2080;
+  private static final int ENGINE_STEPS = 40;
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final String SERVER = System.getenv("MASKD_SERVER");
+
+  @TempDir Path folder;
+  private final List<Program> started = new ArrayList<>();
+
+  /** A process of a test, and the address that it serves. */
+  private record Program(Path path, Process process) {
+    String address() {
+      return "unix:" + path;
+    }
+
+    void signal(String name) throws Exception {
+      assertEquals(0, new ProcessBuilder("kill", "-s", name, "" + process.pid()).start().waitFor());
+    }
+
+    /** Halts the process, and waits until each of its threads stands. */
+    void stop() throws Exception {
+      signal("STOP");
+      for (int i = 0; i < 2000; ++i) {
+        boolean stands = true;
+        try (var tasks = Files.newDirectoryStream(Path.of("/proc/" + process.pid() + "/task"))) {
+          for (Path task : tasks) {
+            stands &= Files.readString(task.resolve("stat")).contains(") T ");
+          }
+        }
+        if (stands) {
+          return;
+        }
+        Thread.sleep(1);
+      }
+      throw new AssertionError("the server does not stand still");
+    }
+
+    void kill() throws InterruptedException {
+      process.destroyForcibly().waitFor();
+    }
+
+    MaskdClient connect() {
+      return MaskdClient.connect(address(), ConnectOptions.builder().waitForServer(TIMEOUT).build());
+    }
+
+    MaskStream open() {
+      try (MaskdClient client = connect()) {
+        return client.openStream(StreamOptions.builder(WIDTH).build());
+      }
+    }
+  }
+
+  private Program start(Function<Path, List<String>> command) throws Exception {
+    Path path = folder.resolve("s" + started.size());
+    ProcessBuilder builder = new ProcessBuilder(command.apply(path));
+    Process process = builder.redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
+    Program program = new Program(path, process);
+    started.add(program);
+    for (int i = 0; i < 2000 && !Files.exists(path); ++i) {
+      Thread.sleep(5);
+    }
+    assertTrue(Files.exists(path), "it does not listen");
+    return program;
+  }
+
+  /** A server with the vocabulary of the cases, or with the embedded one. */
+  private Program server(boolean withPairs) throws Exception {
+    String vocabulary = "--tokenizer=pairs=" + Cases.INTEROP + "/pairs.tiktoken,special=<end>:256,stop=<end>";
+    return start(
+        path -> {
+          List<String> command =
+              new ArrayList<>(List.of(SERVER, "--listen=unix:" + path, "--metrics_listen=", "--heap_mib=0"));
+          if (withPairs) {
+            command.add(vocabulary);
+          }
+          return command;
+        });
+  }
+
+  private Program server() throws Exception {
+    return server(true);
+  }
+
+  @AfterEach
+  void end() throws InterruptedException {
+    for (Program program : started) {
+      program.kill();
+    }
+  }
+
+  @TestFactory
+  Stream<DynamicTest> list() throws Exception {
+    Assumptions.assumeTrue(SERVER != null, "MASKD_SERVER is not set: run scripts/test-clients java");
+    Map<String, Executable> scenarios = new HashMap<>();
+    scenarios.put("width_refused", this::widthRefused);
+    scenarios.put("compile_and_check", this::compileAndCheck);
+    scenarios.put("compile_refused", this::compileRefused);
+    scenarios.put("tokens", this::tokens);
+    scenarios.put("cancel", this::cancel);
+    scenarios.put("deadline", this::deadline);
+    scenarios.put("go_away", this::goAway);
+    scenarios.put("wrong_vocabulary", this::wrongVocabulary);
+    scenarios.put("failover", this::failover);
+    scenarios.put("two_deaths", this::twoDeaths);
+    scenarios.put("drain", this::drain);
+    scenarios.put("balance", this::balance);
+    Program shared = server();
+    return Cases.load().stream()
+        .map(
+            each ->
+                dynamicTest(
+                    each.name,
+                    () -> {
+                      if (each.kind.equals("session")) {
+                        session(shared, each);
+                      } else {
+                        assertNotNull(scenarios.get(each.name), "this client has no such scenario");
+                        scenarios.get(each.name).execute();
+                      }
+                    }));
+  }
+
+  private static StepResult run(MaskStream stream, Step step) {
+    stream.submit(step);
+    return stream.collect(TIMEOUT);
+  }
+
+  private static StepResult run(FailoverStream stream, Step step) {
+    stream.submit(step);
+    return stream.collect(TIMEOUT);
+  }
+
+  private static MaskdException expect(Status.Code code, Executable run) {
+    MaskdException error = assertThrows(MaskdException.class, run);
+    assertEquals(code, error.code(), error.getMessage());
+    return error;
+  }
+
+  private static void session(Program server, Cases.Case each) {
+    Cases.Golden golden = Cases.golden(each.name);
+    Map<Long, OpenRow> snapshots = new HashMap<>();
+    try (MaskdClient client = server.connect();
+        MaskStream stream = client.openStream(each.options())) {
+      Step step = new Step();
+      for (int i = 0; i < each.steps.size(); ++i) {
+        StepResult result = run(stream, Cases.sayAll(step, each.steps.get(i), snapshots));
+        result.snapshots().forEach(snapshot -> snapshots.put(snapshot.getRow(), snapshot));
+        Cases.expect(golden.masks, golden.steps.get(i), result);
+      }
+    }
+  }
+
+  private void widthRefused() throws Exception {
+    try (MaskdClient client = server().connect()) {
+      StreamOptions narrow = StreamOptions.builder(100).build();
+      MaskdException error = expect(Status.Code.INVALID_ARGUMENT, () -> client.openStream(narrow));
+      assertEquals("hello.logits_width", error.place());
+    }
+  }
+
+  private void compileAndCheck() throws Exception {
+    try (MaskdClient client = server().connect()) {
+      Target grammar = Target.choice("[\"red\", \"rose\"]");
+      var first = client.compile(grammar);
+      Target id = Target.id(first.getGrammarId());
+      var second = client.compile(id);
+      assertTrue(!first.getFromCache() && second.getFromCache());
+      assertEquals(first.getGrammarId(), second.getGrammarId());
+      assertEquals("r", client.explain(grammar).getForcedPrefix().toStringUtf8());
+      var taken = client.check(id, "rose");
+      assertTrue(taken.getAccepted() && taken.getMayEnd());
+      assertEquals(1, client.check(grammar, "r!").getStop().getByteOffset());
+    }
+  }
+
+  private void compileRefused() throws Exception {
+    try (MaskdClient client = server().connect()) {
+      Target wrong = Target.jsonSchema("{\"properties\": {\"a\": {\"type\": \"strng\"}}}");
+      MaskdException error = expect(Status.Code.INVALID_ARGUMENT, () -> client.compile(wrong));
+      assertEquals("/properties/a/type", error.place());
+      assertEquals("INVALID_GRAMMAR", error.reason());
+      expect(Status.Code.NOT_FOUND, () -> client.compile(Target.id("0".repeat(64))));
+      expect(Status.Code.NOT_FOUND, () -> client.compile(Target.jsonObject(), "qwen"));
+    }
+  }
+
+  private void tokens() throws Exception {
+    try (MaskdClient client = server().connect()) {
+      var tokens = client.listTokens("");
+      assertEquals(2048, tokens.size());
+      assertEquals("a", tokens.get(97).getText().toStringUtf8());
+      assertEquals("aa", tokens.get(257).getText().toStringUtf8());
+      assertEquals(List.of(client.tokenizer("pairs")), client.listTokenizers());
+    }
+  }
+
+  private void cancel() throws Exception {
+    Program server = server();
+    MaskStream stream = server.open();
+    server.stop();
+    stream.submit(new Step());
+    Thread caller = Thread.currentThread();
+    Thread other = new Thread(caller::interrupt);
+    other.start();
+    expect(Status.Code.CANCELLED, () -> stream.collect(TIMEOUT));
+    other.join();
+    assertTrue(Thread.interrupted());
+    stream.cancel();
+    server.signal("CONT");
+    try (MaskStream next = server.open()) {
+      run(next, new Step());
+    }
+  }
+
+  private void deadline() throws Exception {
+    Program server = server();
+    try (MaskStream stream = server.open()) {
+      server.stop();
+      stream.submit(new Step());
+      expect(Status.Code.DEADLINE_EXCEEDED, () -> stream.collect(Duration.ofMillis(50)));
+      server.signal("CONT");
+      assertEquals(1, stream.collect(TIMEOUT).step());
+    }
+  }
+
+  private void goAway() throws Exception {
+    Program server = server();
+    MaskStream stream = server.open();
+    server.signal("TERM");
+    for (int i = 0; i < 200 && stream.goAway() == null; ++i) {
+      run(stream, new Step());
+      Thread.sleep(10);
+    }
+    assertNotNull(stream.goAway());
+    run(stream, new Step());
+    stream.cancel();
+  }
+
+  private static FailoverStream openFailover(Program... servers) {
+    List<String> addresses = Arrays.stream(servers).map(Program::address).toList();
+    return FailoverStream.open(
+        FailoverOptions.builder(addresses, StreamOptions.builder(WIDTH).build())
+            .inOrder(true)
+            .giveUpAfter(Duration.ofSeconds(2))
+            .build());
+  }
+
+  private void wrongVocabulary() throws Exception {
+    Program pairs = server();
+    Program bytes = server(false);
+    StreamOptions other = StreamOptions.builder(WIDTH).tokenizerHash("0".repeat(64)).build();
+    try (MaskdClient client = bytes.connect()) {
+      expect(Status.Code.FAILED_PRECONDITION, () -> client.openStream(other));
+    }
+    FailoverStream stream = openFailover(pairs, bytes);
+    String pinned = stream.welcome().getTokenizer().getHash();
+    pairs.kill();
+    MaskdException error = expect(Status.Code.FAILED_PRECONDITION, () -> run(stream, new Step()));
+    assertTrue(error.getMessage().contains(pinned));
+    assertTrue(
+        error.getMessage().contains("549865214666861bd3f33839842e48cc81cc3f68229504f1958f5083842f8204"));
+  }
+
+  /** What an engine says in a step: two rows, one of them forked from the other. */
+  private static Step engineStep(int number) {
+    Step step = new Step();
+    int letter = 'a' + number % 26;
+    if (number == 0) {
+      return step.open(1, Target.regex("([a-z][a-m]?[0-9]?)*")).waitForCompile(Duration.ofSeconds(5));
+    }
+    if (number == 5) {
+      step.fork(1, 2);
+    }
+    step.take(1, letter);
+    if (number > 5) {
+      step.take(2, letter, '5');
+    }
+    if (number % 4 == 3) {
+      step.rollback(1, 1);
+    }
+    return step;
+  }
+
+  /** All masks of a reply. */
+  private static List<String> masksOf(StepResult result) {
+    List<String> masks = new ArrayList<>();
+    for (Row row : result.rows()) {
+      assertNull(row.error());
+      assertEquals(1, row.masks().size());
+      masks.add(row.id() + " " + row.tokenCount() + " " + Arrays.toString(row.masks().get(0).words()));
+    }
+    return masks;
+  }
+
+  /** The masks of an engine whose server nothing happens to. */
+  private List<String> undisturbed() throws Exception {
+    List<String> masks = new ArrayList<>();
+    try (MaskStream stream = server().open()) {
+      for (int i = 0; i < ENGINE_STEPS; ++i) {
+        masks.addAll(masksOf(run(stream, engineStep(i))));
+      }
+    }
+    return masks;
+  }
+
+  private void failover() throws Exception {
+    Program a = server();
+    Program b = server();
+    List<String> masks = new ArrayList<>();
+    try (FailoverStream stream = openFailover(a, b)) {
+      for (int i = 0; i < ENGINE_STEPS; ++i) {
+        if (i == 20) {
+          a.stop();
+        }
+        stream.submit(engineStep(i));
+        if (i == 20) {
+          a.kill();
+        }
+        masks.addAll(masksOf(stream.collect(TIMEOUT)));
+      }
+      assertEquals(1, stream.moves());
+      assertEquals(b.address(), stream.address());
+    }
+    assertEquals(undisturbed(), masks);
+  }
+
+  private void drain() throws Exception {
+    Program a = server();
+    Program b = server();
+    Program c = server();
+    List<String> masks = new ArrayList<>();
+    try (FailoverStream stream = openFailover(a, b, c)) {
+      for (int i = 0; i < ENGINE_STEPS; ++i) {
+        if (i == 10 || i == 25) {
+          (i == 10 ? a : b).signal("TERM");
+        }
+        stream.submit(engineStep(i));
+        Thread.sleep(5);
+        masks.addAll(masksOf(stream.collect(TIMEOUT)));
+      }
+      assertEquals(c.address(), stream.address());
+    }
+    assertEquals(undisturbed(), masks);
+  }
+
+  /** A server that the word "deadly" ends. */
+  private Program mortal(Program server) throws Exception {
+    String script = Cases.INTEROP.resolve("mortal.py").toString();
+    return start(path -> List.of("python3", script, path.toString(), server.path.toString(), "deadly"));
+  }
+
+  private void twoDeaths() throws Exception {
+    Program server = server();
+    Program c = mortal(server);
+    FailoverStream stream = openFailover(mortal(server), mortal(server), c);
+    masksOf(run(stream, engineStep(0)));
+    StepResult result = run(stream, new Step().open(66, Target.regex("deadly[0-9]")));
+    assertEquals(1, result.rows().size());
+    Row row = result.rows().get(0);
+    assertEquals(66, row.id());
+    assertEquals(RowState.ROW_STATE_FAILED, row.state());
+    assertEquals(Status.Code.INTERNAL, row.error().code());
+    assertEquals("SERVERS_ENDED", row.error().reason());
+    masksOf(run(stream, engineStep(1)));
+    assertTrue(c.process.isAlive(), "the third server got the step too");
+    stream.cancel();
+  }
+
+  private void balance() throws Exception {
+    List<String> addresses = new ArrayList<>();
+    for (int i = 0; i < 3; ++i) {
+      Program server = server();
+      server.connect().close();
+      addresses.add(server.address());
+    }
+    FailoverOptions options =
+        FailoverOptions.builder(addresses, StreamOptions.builder(WIDTH).build()).build();
+    List<FailoverStream> streams = new ArrayList<>();
+    Map<String, Integer> counts = new HashMap<>();
+    for (int i = 0; i < 60; ++i) {
+      FailoverStream stream = FailoverStream.open(options);
+      streams.add(stream);
+      counts.merge(stream.address(), 1, Integer::sum);
+    }
+    streams.forEach(FailoverStream::cancel);
+    assertEquals(3, counts.size(), counts.toString());
+    assertTrue(counts.values().stream().allMatch(count -> count >= 6), counts.toString());
+  }
+
+  /** The cause and the address, at once. */
+  @Test
+  void nobodyThere() {
+    MaskdException error = expect(Status.Code.UNAVAILABLE, () -> MaskdClient.connect("unix:/no/such/socket"));
+    assertTrue(error.getMessage().startsWith("unix:/no/such/socket: "), error.getMessage());
+    assertTrue(error.getMessage().contains("FileNotFound"), error.getMessage());
+    expect(Status.Code.INVALID_ARGUMENT, () -> MaskdClient.connect(""));
+  }
+}
