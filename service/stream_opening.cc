@@ -2,6 +2,7 @@
 // its stream and a lease of its tenant's, which goes with it.
 #include <utility>
 
+#include "grammar_core/base/error.h"
 #include "service/audit.h"
 #include "service/errors.h"
 #include "service/row_errors.h"

@@ -1,5 +1,6 @@
 #include "tools/cli/connection.h"
 
+#include <array>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
@@ -31,6 +32,26 @@ absl::StatusOr<std::filesystem::path> MakeDirectory() {
   return name;
 }
 
+// A flag, and the variable of the client library that it stands for.
+struct SecurityFlag {
+  const char* flag;
+  const char* variable;
+};
+
+constexpr std::array kSecurityFlags = {
+    SecurityFlag{"tls_ca", "MASKD_TLS_CA"},         SecurityFlag{"tls_cert", "MASKD_TLS_CERT"},
+    SecurityFlag{"tls_key", "MASKD_TLS_KEY"},       SecurityFlag{"tls_name", "MASKD_TLS_NAME"},
+    SecurityFlag{"token_file", "MASKD_TOKEN_FILE"},
+};
+
+void SetSecurity(const Flags& flags) {
+  for (const SecurityFlag& each : kSecurityFlags) {
+    const std::string value = flags.Get(each.flag);
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): before the first connection and its threads
+    if (!value.empty()) setenv(each.variable, value.c_str(), 1);
+  }
+}
+
 }  // namespace
 
 std::string ServerAddress(const Flags& flags) {
@@ -44,6 +65,13 @@ std::vector<Flag> WithConnectionFlags(std::vector<Flag> more) {
   std::vector<Flag> flags = {
       {"server", "ADDRESS", "the server to ask, unix:/path or host:port; MASKD_ADDRESS says it too",
        "unix:/tmp/maskd.sock"},
+      {"tls_ca", "PATH",
+       "who may have signed the server's certificate, PEM, or \"system\": the server is reached\n"
+       "        over TLS [MASKD_TLS_CA; none: in plain text]"},
+      {"tls_cert", "PATH", "this client's certificate, PEM [MASKD_TLS_CERT]"},
+      {"tls_key", "PATH", "its private key [MASKD_TLS_KEY]"},
+      {"tls_name", "NAME", "the name in the server's certificate [MASKD_TLS_NAME, the host]"},
+      {"token_file", "PATH", "a file that holds a bearer token, for TLS [MASKD_TOKEN_FILE]"},
       {"local", "", "ask a server inside this program instead"},
       {"json", "", "print JSON instead of lines"},
       {"tokenizer", "NAME",
@@ -78,6 +106,7 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Flags& flags,
   if (flags.Has("local")) {
     status = connection->StartLocal(flags.Get("tokenizer"), metrics_listen);
   } else {
+    SetSecurity(flags);
     connection->tokenizer_ = flags.Get("tokenizer");
     status = connection->Connect(ServerAddress(flags));
   }
