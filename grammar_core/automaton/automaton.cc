@@ -9,10 +9,15 @@
 #include "grammar_core/automaton/mask_maker.h"
 #include "grammar_core/automaton/row_memory.h"
 #include "grammar_core/automaton/term_copy.h"
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/sort_unique.h"
 
 namespace maskd {
 namespace {
+
+// A deque takes a block before it holds anything: that of the masks, and three of the search for
+// texts under many conditions.
+constexpr std::int64_t kEmptyDeques = 4 * (512 + 64);
 
 std::uint64_t NextSerial() {
   static std::atomic<std::uint64_t> serial = 1;
@@ -59,7 +64,9 @@ void Automaton::set_full_bytes(std::int64_t full_bytes) {
 }
 
 void Automaton::NoteGrowth() {
-  const std::int64_t held = derivative_.held_bytes();
+  const auto masks = kEmptyDeques + static_cast<std::int64_t>(kept_masks_.size() * sizeof(MaskRef));
+  const std::int64_t held = static_cast<std::int64_t>(sizeof(*this)) + derivative_.held_bytes() +
+                            masks + TableBytes(distinct_masks_);
   held_bytes_.store(held, std::memory_order_relaxed);
   const std::int64_t learnt =
       held + mask_bytes_.load(std::memory_order_relaxed) - derivative_.adopted().bytes;

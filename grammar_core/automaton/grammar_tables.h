@@ -31,6 +31,8 @@ struct GrammarTables {
                                                                      Budget& budget,
                                                                      Measure measure);
 
+  [[nodiscard]] std::int64_t held_bytes() const;
+
   GrammarFacts facts;
   NamedTokens named_tokens;
   ByteClasses classes;

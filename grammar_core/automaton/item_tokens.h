@@ -12,6 +12,7 @@
 
 #include "grammar_core/automaton/row_memory.h"
 #include "grammar_core/automaton/work.h"
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/mask/token_index.h"
 
 namespace maskd {
@@ -25,6 +26,11 @@ class ItemTokens {
   // `work` failed.
   [[nodiscard]] std::vector<TokenId> FindRepeated(RowMemory* row, RowMemory::State state,
                                                   const TokenMask& mask, Work& work) const;
+
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return HeldBytes(with_comma_) + HeldBytes(out_of_string_) + HeldBytes(with_array_) +
+           HeldBytes(array_out_of_string_);
+  }
 
  private:
   class Search;
