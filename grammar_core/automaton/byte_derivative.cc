@@ -100,8 +100,8 @@ double ByteDerivative::room() const {
 
 std::int64_t ByteDerivative::held_bytes() const {
   return store_->held_bytes() + numbers_->held_bytes() + objects_->held_bytes() +
-         characters_->held_bytes() + lowering_->held_bytes() +
-         first_.held_bytes() + ways_.held_bytes();
+         characters_->held_bytes() + lowering_->held_bytes() + first_.held_bytes() +
+         ways_.held_bytes();
 }
 
 template <typename StepCell>
