@@ -6,7 +6,8 @@
 // compiled   each schema compiled, its first mask made.
 // used       each valid instance taken through its masks: states and masks that it needed are kept.
 //            A token of the first one is in states that were not met before: what it adds to the
-//            grammar's own count.
+//            grammar's count, and to that and the masks of all grammars together, of which most are
+//            there already.
 // matchers   --matchers more of them, spread over the grammars, each having taken an instance.
 // Growth is the process's: allocator and stores included, freed pages given back before each
 // reading. The stores' own count is printed beside.
@@ -65,30 +66,45 @@ double OwnBytes(const CompiledGrammar& grammar) {
   return static_cast<double>(costs.held_bytes + costs.mask_bytes);
 }
 
+// The same with each mask once, however many grammars keep it.
+double SharedBytes(const CompiledGrammar& grammar) {
+  return static_cast<double>(grammar.costs().held_bytes + StoredMaskBytes());
+}
+
 void PrintOwnCounts(const std::vector<Used>& grammars) {
   std::vector<double> kib;
   for (const Used& used : grammars) kib.push_back(OwnBytes(*used.grammar) / 1024);
   std::printf("          a grammar's own count, KiB: p50 %.1f, p90 %.1f, p99 %.1f, max %.1f\n",
               Percentile(kib, 50), Percentile(kib, 90), Percentile(kib, 99), Percentile(kib, 100));
+  double held = 0;
+  for (const Used& used : grammars) held += static_cast<double>(used.grammar->costs().held_bytes);
+  std::printf("          of all together without masks, MiB: %.1f\n", held / 1024 / 1024);
 }
 
 // Takes the valid instances of all grammars; of the first one of each the bytes a token that it
 // adds.
 void UseAll(const std::vector<Used>& grammars) {
   std::vector<double> bytes;
+  std::vector<double> all_bytes;
   for (const Used& used : grammars) {
     bool is_first = true;
     for (const Instance& instance : used.one->tests) {
       if (!instance.valid || instance.tokens.empty()) continue;
       const double before = OwnBytes(*used.grammar);
+      const double all_before = SharedBytes(*used.grammar);
       TakeDocument(used.grammar, instance.tokens);
       if (!std::exchange(is_first, false)) continue;
-      bytes.push_back((OwnBytes(*used.grammar) - before) /
-                      static_cast<double>(instance.tokens.size()));
+      const auto tokens = static_cast<double>(instance.tokens.size());
+      bytes.push_back((OwnBytes(*used.grammar) - before) / tokens);
+      all_bytes.push_back((SharedBytes(*used.grammar) - all_before) / tokens);
     }
   }
-  std::printf("          a token in new states, bytes: p50 %.0f, p90 %.0f, p99 %.0f\n",
-              Percentile(bytes, 50), Percentile(bytes, 90), Percentile(bytes, 99));
+  const auto print = [](const char* what, const std::vector<double>& of) {
+    std::printf("          a token in new states, %s, bytes: p50 %.0f, p90 %.0f, p99 %.0f\n", what,
+                Percentile(of, 50), Percentile(of, 90), Percentile(of, 99));
+  };
+  print("each mask counted for each grammar", bytes);
+  print("each mask counted once", all_bytes);
 }
 
 // The first valid instance, or null.

@@ -18,6 +18,10 @@
 namespace maskd {
 namespace {
 
+// A deque takes a block before it holds anything: three of the search for texts under many
+// conditions.
+constexpr std::int64_t kEmptyDeques = 3 * (512 + 64);
+
 std::uint64_t NextSerial() {
   static std::atomic<std::uint64_t> serial = 1;
   return serial.fetch_add(1, std::memory_order_relaxed);
@@ -53,7 +57,8 @@ void Automaton::set_full_bytes(std::int64_t full_bytes) {
 }
 
 void Automaton::NoteGrowth() {
-  const std::int64_t held = derivative_.held_bytes();
+  const std::int64_t held = static_cast<std::int64_t>(sizeof(*this)) + kEmptyDeques +
+                            derivative_.held_bytes() + mask_keeper_bytes_;
   held_bytes_.store(held, std::memory_order_relaxed);
   const std::int64_t learnt =
       held + mask_bytes_.load(std::memory_order_relaxed) - derivative_.adopted().bytes;
@@ -71,9 +76,10 @@ void Automaton::Adopt(const Automaton& from, std::span<TermId> states) {
   NoteGrowth();
 }
 
-void Automaton::CountMask(std::int64_t bytes) {
+void Automaton::CountMasks(std::int64_t more_bytes, std::int64_t keeper_bytes) {
   const MutexLock lock(&mutex_);
-  mask_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  mask_bytes_.fetch_add(more_bytes, std::memory_order_relaxed);
+  mask_keeper_bytes_ = keeper_bytes;
   NoteGrowth();
 }
 

@@ -103,11 +103,12 @@ class Automaton {
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
 
   // Where the mask of `state` is kept, once made; null before. It is for who makes masks
-  // (masked_automaton.h), and says so once it has counted one.
+  // (masked_automaton.h).
   [[nodiscard]] std::atomic<const MaskRef*>& mask_slot(TermId state) {
     return store_.mutable_links(state).mask;
   }
-  void CountMask(std::int64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Who keeps masks for the states keeps so many bytes of masks more, and holds so many itself.
+  void CountMasks(std::int64_t more_bytes, std::int64_t keeper_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // What the characters beyond ASCII lead to, and whether each leads somewhere; the spaces among
   // them (SpacesBeyondAscii()) apart. Nothing for a state that does not begin with whole characters
@@ -221,6 +222,7 @@ class Automaton {
   CharDerivative characters_;
   ByteDerivative derivative_;
   std::int64_t full_bytes_ ABSL_GUARDED_BY(mutex_);
+  std::int64_t mask_keeper_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   TermId start_ = kNothingTerm;
   const bool remembers_;
   const bool limits_tokens_;

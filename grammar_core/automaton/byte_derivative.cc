@@ -12,7 +12,6 @@
 #include "grammar_core/automaton/byte_derivative.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "grammar_core/automaton/encoding.h"
 #include "grammar_core/base/error.h"
@@ -20,9 +19,6 @@
 namespace maskd {
 namespace {
 
-// Rows of the first block; each further one has twice as many, up to the last.
-constexpr std::size_t kFewestRows = 4;
-constexpr std::size_t kMostRows = 64;
 constexpr unsigned char kAsciiEnd = 128;
 // A state that takes fewer characters has its transitions made one by one.
 constexpr std::uint32_t kFewCharacters = 8;
@@ -61,29 +57,20 @@ ByteDerivative::ByteDerivative(TermStore* store, NumberTerms* numbers, ObjectTer
       lowering_(lowering),
       classes_(classes),
       limits_(limits),
-      first_(store, lowering, classes) {}
+      first_(store, lowering, classes),
+      ways_(store, &first_, classes->count()) {}
 
 TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
   if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
-  std::atomic<std::uint64_t>& ways = store_->mutable_links(term).ways;
-  if (ways.load(std::memory_order_relaxed) == 0 && !first_.TakesMost(term)) {
-    const TermId next = DeriveWithin(term, byte_class, work);
-    if (next == kFailedTerm) return kFailedTerm;
-    ways.store(StateWays::Single(byte_class, next).packed(), std::memory_order_release);
-    return next;
-  }
-  std::atomic<TermId>* row = RowOf(term);
   if (first_.TakesMost(term) && classes_->Sample(byte_class) < kAsciiEnd) {
-    FillCharacters(term, row, work);
+    FillCharacters(term, work);
     if (!store_->ChargeEffort(work)) return kFailedTerm;
   }
-  if (const TermId known = row[byte_class].load(std::memory_order_relaxed); known != kUnknownTerm) {
-    return known;
-  }
+  ways_.Widen(term);
+  if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
   const TermId next = DeriveWithin(term, byte_class, work);
-  if (next == kFailedTerm) return kFailedTerm;
-  row[byte_class].store(next, std::memory_order_release);
+  if (next != kFailedTerm) ways_.Put(term, byte_class, next);
   return next;
 }
 
@@ -122,42 +109,10 @@ double ByteDerivative::room() const {
                     0.0, 1.0);
 }
 
-std::atomic<TermId>* ByteDerivative::RowOf(TermId id) {
-  std::atomic<std::uint64_t>& link = store_->mutable_links(id).ways;
-  const StateWays before(link.load(std::memory_order_relaxed));
-  if (before.row() != nullptr) return before.row();
-  const auto width = static_cast<std::size_t>(classes_->count());
-  if (rows_left_in_block_ == 0) {
-    rows_in_block_ = std::clamp(rows_in_block_ * 2, kFewestRows, kMostRows);
-    row_blocks_.emplace_back(new std::atomic<TermId>[rows_in_block_ * width]);
-    rows_left_in_block_ = rows_in_block_;
-    rows_held_ += rows_in_block_;
-  }
-  std::atomic<TermId>* const row =
-      row_blocks_.back().get() + (rows_in_block_ - rows_left_in_block_) * width;
-  --rows_left_in_block_;
-  // Nobody reads the row yet.
-  static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId) && kNothingTerm == 0);
-  static_assert(kUnknownTerm == 0xFFFFFFFF);
-  if (first_.TakesMost(id)) {
-    std::memset(static_cast<void*>(row), 0xFF, width * sizeof(TermId));
-  } else {
-    std::memset(static_cast<void*>(row), 0, width * sizeof(TermId));
-    const FirstClasses::Set first = first_.Of(id);
-    for (std::size_t c = first._Find_first(); c < width; c = first._Find_next(c)) {
-      row[c].store(kUnknownTerm, std::memory_order_relaxed);
-    }
-  }
-  if (before.is_single()) row[before.byte_class()].store(before.to(), std::memory_order_relaxed);
-  link.store(StateWays::Row(row).packed(), std::memory_order_release);
-  return row;
-}
-
 std::int64_t ByteDerivative::held_bytes() const {
-  const std::size_t row_bytes = static_cast<std::size_t>(classes_->count()) * sizeof(TermId);
   return store_->held_bytes() + numbers_->held_bytes() + objects_->held_bytes() +
-         characters_->held_bytes() + lowering_->held_bytes() +
-         static_cast<std::int64_t>(rows_held_ * row_bytes);
+         characters_->held_bytes() + lowering_->held_bytes() + first_.held_bytes() +
+         ways_.held_bytes();
 }
 
 template <typename StepCell>
@@ -246,13 +201,14 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
 }
 
 // All characters of an edge lead to one state, which is made once for them all.
-void ByteDerivative::FillCharacters(TermId id, std::atomic<TermId>* row, Work& work) {
+void ByteDerivative::FillCharacters(TermId id, Work& work) {
   const TermStore::Parts parts = store_->PartsOf(id);
   const Term& cell = store_->term(parts.cell);
   if (cell.c != kNoObject) return;
   const PartialChar start = {PartialChar::Unpack(cell.b).spelling};
   const CharEdges& edges = characters_->LiveEdges(cell.a, work);
   if (!work.ok() || AsciiCount(edges) < kFewCharacters) return;
+  std::atomic<TermId>* const row = ways_.RowOf(id);
   std::vector<TermId> targets(edges.size(), kUnknownTerm);
   for (int c = 0; c < classes_->count(); ++c) {
     const unsigned char byte = classes_->Sample(c);

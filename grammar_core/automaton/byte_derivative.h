@@ -1,5 +1,5 @@
 // Derivatives of byte terms: the state behind one byte. Every one is computed once and kept with
-// the term: the first one in place, more in a row that has one for each byte class.
+// the term (see way_tables.h).
 //
 // Depth    recursion is bounded by Limits::derivative_depth, which GrammarFacts has checked.
 // Threads  Known() by any thread; Step() under the automaton's lock.
@@ -8,8 +8,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "grammar_core/automaton/byte_classes.h"
 #include "grammar_core/automaton/char_derivative.h"
@@ -18,6 +16,7 @@
 #include "grammar_core/automaton/number_terms.h"
 #include "grammar_core/automaton/object_terms.h"
 #include "grammar_core/automaton/term_store.h"
+#include "grammar_core/automaton/way_tables.h"
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/base/limits.h"
 
@@ -68,14 +67,13 @@ class ByteDerivative {
   template <typename StepBranch>
   TermId DeriveAlt(const Term& alt, StepBranch step_branch);
   TermId DeriveEncode(const Term& term, unsigned char byte, Work& work);
-  // Puts the transitions by plain ASCII characters of a string into `row`, all that are unknown.
-  void FillCharacters(TermId id, std::atomic<TermId>* row, Work& work);
+  // Keeps the transitions by plain ASCII characters of a string, all that are unknown.
+  void FillCharacters(TermId id, Work& work);
   TermId DerivePartial(const Term& term, const PartialChar& partial, const CharEdges& edges);
   // An Encode term like `term`, of other characters.
   TermId EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
                     std::uint32_t partial_bytes = 0);
   bool WithinLimits(Work& work) const;
-  std::atomic<TermId>* RowOf(TermId term);
 
   TermStore* store_;
   NumberTerms* numbers_;
@@ -85,10 +83,7 @@ class ByteDerivative {
   const ByteClasses* classes_;
   const Limits limits_;
   FirstClasses first_;
-  std::vector<std::unique_ptr<std::atomic<TermId>[]>> row_blocks_;
-  std::size_t rows_in_block_ = 0;  // of the last one
-  std::size_t rows_held_ = 0;
-  std::size_t rows_left_in_block_ = 0;
+  WayTables ways_;
   Size adopted_;
 };
 

@@ -213,18 +213,26 @@ class OpenTerms {
 
 }  // namespace
 
-const CharEdges& CharDerivative::Keep(EdgeTable* table, TermId term, CharEdges edges) {
+std::unique_ptr<const CharEdges> CharDerivative::Keep(CharEdges edges) {
+  edges.shrink_to_fit();
   held_bytes_ += static_cast<std::int64_t>(sizeof(CharEdges) + edges.size() * sizeof(CharEdge));
-  auto kept = std::make_unique<CharEdges>(std::move(edges));
-  return *(table->try_emplace(term, std::move(kept)).first->second);
+  return std::make_unique<const CharEdges>(std::move(edges));
 }
 
 const CharEdges& CharDerivative::LiveEdges(TermId term, Work& work) {
-  if (const auto known = live_edges_.find(term); known != live_edges_.end()) return *known->second;
+  if (const auto at = edges_.find(term); at != edges_.end()) {
+    if (at->second.all_live) return *at->second.all;
+    if (at->second.live != nullptr) return *at->second.live;
+  }
   const CharEdges& edges = Edges(term, work);
   CharEdges live = MapTargets(
       edges, [&](TermId to) { return work.ok() && IsNothing(to, work) ? kNothingTerm : to; });
-  return work.ok() ? Keep(&live_edges_, term, std::move(live)) : kNoEdges;
+  if (!work.ok()) return kNoEdges;
+  Known& known = edges_.at(term);
+  known.all_live = live == edges;
+  if (known.all_live) return edges;
+  if (known.live == nullptr) known.live = Keep(std::move(live));
+  return *known.live;
 }
 
 bool CharDerivative::IsNothing(TermId term, Work& work) {
@@ -306,11 +314,18 @@ std::int64_t CharDerivative::CountTexts(TermId term, std::int64_t enough, Work& 
 }
 
 const CharEdges& CharDerivative::Edges(TermId term, Work& work) {
-  if (const auto known = edges_.find(term); known != edges_.end()) return *known->second;
+  if (const auto known = edges_.find(term); known != edges_.end()) return *known->second.all;
   if (!work.Spend()) return kNoEdges;
   CharEdges edges = Derive(term, work);
   store_->AddEffort(edges.size() / 4);
-  return store_->ChargeEffort(work) ? Keep(&edges_, term, std::move(edges)) : kNoEdges;
+  if (!store_->ChargeEffort(work)) return kNoEdges;
+  return *(edges_[term].all = Keep(std::move(edges)));
+}
+
+std::int64_t CharDerivative::held_bytes() const {
+  const std::size_t tables = edges_.capacity() * (sizeof(*edges_.begin()) + 1) +
+                             fates_.capacity() * (sizeof(*fates_.begin()) + 1);
+  return held_bytes_ + static_cast<std::int64_t>(tables) + search_.held_bytes();
 }
 
 CharEdges CharDerivative::Derive(TermId id, Work& work) {

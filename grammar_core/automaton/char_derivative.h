@@ -43,7 +43,7 @@ class CharDerivative final : public CharEdgeSource {
   // What intersections are asked by.
   ConditionSearch& search() { return search_; }
 
-  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_ + search_.held_bytes(); }
+  [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
   CharEdges Derive(TermId term, Work& work);
@@ -55,15 +55,19 @@ class CharDerivative final : public CharEdgeSource {
   CharEdges DeriveNames(TermId term, Work& work) const;
 
   enum class Fate : std::uint8_t { kNothing, kLive };
-  using EdgeTable = absl::flat_hash_map<TermId, std::unique_ptr<CharEdges>>;
+  // The edges of a term, once made.
+  struct Known {
+    std::unique_ptr<const CharEdges> all;
+    std::unique_ptr<const CharEdges> live;  // where not all are
+    bool all_live = false;
+  };
 
-  const CharEdges& Keep(EdgeTable* table, TermId term, CharEdges edges);
+  std::unique_ptr<const CharEdges> Keep(CharEdges edges);
 
   TermStore* store_;
   ObjectTerms* objects_;
   const std::int64_t max_states_;
-  EdgeTable edges_;
-  EdgeTable live_edges_;
+  absl::flat_hash_map<TermId, Known> edges_;
   absl::flat_hash_map<TermId, Fate> fates_;
   ConditionSearch search_;
   std::int64_t held_bytes_ = 0;

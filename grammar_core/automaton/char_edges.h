@@ -24,6 +24,7 @@ struct EdgeTo {
   std::uint32_t lo;
   std::uint32_t hi;
   To to;
+  bool operator==(const EdgeTo&) const = default;
 };
 using CharEdge = EdgeTo<TermId>;
 using CharEdges = std::vector<CharEdge>;

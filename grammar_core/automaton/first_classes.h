@@ -15,6 +15,7 @@
 #include "grammar_core/automaton/byte_classes.h"
 #include "grammar_core/automaton/lowering.h"
 #include "grammar_core/automaton/term_store.h"
+#include "grammar_core/base/held_bytes.h"
 
 namespace maskd {
 
@@ -33,6 +34,10 @@ class FirstClasses {
 
   // Recursion is bounded by Limits::derivative_depth, as that of a derivative is.
   Set Of(TermId id);
+
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return HeldBytes(byte_sets_) + TableBytes(known_);
+  }
 
  private:
   const Set& OfByteSet(std::uint32_t index);

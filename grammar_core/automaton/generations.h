@@ -45,6 +45,9 @@ class Generations {
   // Lets go of what is learnt, as if the current automaton were full: memory is needed elsewhere.
   void Drop() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // What all of them share, which nothing is ever added to.
+  [[nodiscard]] const GrammarTables& tables() const { return *tables_; }
+
   // Of all automatons that are still held, by this or by rows.
   struct Held {
     std::int64_t terms = 0;

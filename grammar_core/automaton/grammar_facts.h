@@ -21,6 +21,7 @@
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/hash128.h"
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/base/saturating.h"
 #include "grammar_core/ir/grammar_ir.h"
@@ -76,6 +77,11 @@ class GrammarFacts {
   // By index into GrammarIr::objects.
   [[nodiscard]] const Hash128& ObjectHash(std::uint32_t object) const {
     return object_hash_[object];
+  }
+
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return HeldBytes(nodes_) + HeldBytes(rule_hash_) + HeldBytes(object_hash_) +
+           static_cast<std::int64_t>((varies_.capacity() + in_group_.capacity()) / 8);
   }
 
  private:

@@ -18,4 +18,9 @@ absl::StatusOr<std::shared_ptr<const GrammarTables>> GrammarTables::Create(
                     RowBounds(ir, limits), LimitsTokens(ir), std::move(item_tokens)});
 }
 
+std::int64_t GrammarTables::held_bytes() const {
+  return static_cast<std::int64_t>(sizeof(*this)) + facts.held_bytes() + named_tokens.held_bytes() +
+         (item_tokens.has_value() ? item_tokens->held_bytes() : 0);
+}
+
 }  // namespace maskd

@@ -30,6 +30,8 @@ struct GrammarTables {
       const GrammarIr& ir, const TokenIndex& index, const Limits& limits, Budget& budget,
       Measure measure, std::vector<TokenId> markers = {});
 
+  [[nodiscard]] std::int64_t held_bytes() const;
+
   GrammarFacts facts;
   NamedTokens named_tokens;
   // Tokens that are taken by name alone, whatever their bytes; ascending.

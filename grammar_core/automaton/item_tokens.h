@@ -10,6 +10,7 @@
 
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/mask/token_index.h"
 
 namespace maskd {
@@ -35,6 +36,11 @@ class ItemTokens {
   // Whether an array, or an object whose names must differ, may begin in `bytes` and have more than
   // one part.
   [[nodiscard]] static bool MayBeginArray(absl::string_view bytes);
+
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return HeldBytes(with_comma_) + HeldBytes(out_of_string_) + HeldBytes(with_array_) +
+           HeldBytes(array_out_of_string_);
+  }
 
  private:
   void Sort(Tokens* tokens) const;

@@ -15,6 +15,7 @@
 #include "grammar_core/automaton/number_terms.h"
 #include "grammar_core/automaton/object_terms.h"
 #include "grammar_core/automaton/term_store.h"
+#include "grammar_core/base/held_bytes.h"
 
 namespace maskd {
 
@@ -29,11 +30,7 @@ class Lowering final : public NodeLowering {
   // The term of `node`. Works through its children with a stack of its own, not by recursion.
   TermId Lower(NodeId node, std::uint32_t depth) override;
 
-  // Roughly.
-  [[nodiscard]] std::int64_t held_bytes() const {
-    return static_cast<std::int64_t>(terms_.size() * sizeof(TermId) +
-                                     deeper_.capacity() * sizeof(*deeper_.begin()));
-  }
+  [[nodiscard]] std::int64_t held_bytes() const { return HeldBytes(terms_) + TableBytes(deeper_); }
 
   // The body of the rule that a Call term calls.
   TermId RuleBody(const Term& call) { return Lower(store_->ir().rules[call.a].body, call.b); }

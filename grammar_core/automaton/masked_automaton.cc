@@ -8,6 +8,7 @@
 
 #include "grammar_core/automaton/cell_chain.h"
 #include "grammar_core/automaton/repeated_tokens.h"
+#include "grammar_core/base/held_bytes.h"
 
 namespace maskd {
 
@@ -15,7 +16,16 @@ MaskedAutomaton::MaskedAutomaton(std::shared_ptr<const GrammarTables> tables, Ma
                                  const Limits& limits, std::int64_t full_bytes)
     : Automaton(std::move(tables), &masks->index().vocabulary(), limits, full_bytes),
       masks_(masks),
-      signatures_(this, &store(), masks) {}
+      signatures_(this, &store(), masks) {
+  const MutexLock lock(&kept_mutex_);
+  CountMasks(0, KeeperBytes());
+}
+
+std::int64_t MaskedAutomaton::KeeperBytes() const {
+  constexpr std::int64_t kEmptyDeque = 512 + 64;  // what a deque takes before it holds anything
+  return static_cast<std::int64_t>(sizeof(*this) - sizeof(Automaton)) + kEmptyDeque +
+         static_cast<std::int64_t>(kept_.size() * sizeof(MaskRef)) + TableBytes(distinct_);
+}
 
 absl::StatusOr<std::unique_ptr<MaskedAutomaton>> MaskedAutomaton::Create(
     const GrammarIr& ir, MaskStore* masks, const Limits& limits, Budget& budget, Measure measure) {
@@ -42,8 +52,9 @@ const MaskRef* MaskedAutomaton::Keep(TermId state, MaskRef mask) {
   const MutexLock lock(&kept_mutex_);
   if (const MaskRef* kept = slot.load(std::memory_order_relaxed); kept != nullptr) return kept;
   const bool is_new = distinct_.insert(mask.get()).second;
-  CountMask(is_new ? mask->held_bytes() : 0);
+  const std::int64_t mask_bytes = is_new ? mask->held_bytes() : 0;
   kept_.push_back(std::move(mask));
+  CountMasks(mask_bytes, KeeperBytes());
   slot.store(&kept_.back(), std::memory_order_release);
   return &kept_.back();
 }

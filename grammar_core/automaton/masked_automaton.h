@@ -68,6 +68,8 @@ class MaskedAutomaton final : public Automaton, public TextMasks {
   MaskRef TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth);
   const MaskRef* MakeMask(TermId state, Work& work);
   const MaskRef* Keep(TermId state, MaskRef mask) ABSL_LOCKS_EXCLUDED(kept_mutex_);
+  // What this holds beside the states and the masks.
+  [[nodiscard]] std::int64_t KeeperBytes() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(kept_mutex_);
   MaskRef WithoutRepeated(RowMemory* row, RowMemory::State state, const MaskRef& mask, Work& work);
   // `mask`, that of `state`, without the markers that it takes as text alone.
   MaskRef WithoutMarkers(TermId state, const MaskRef& mask);

@@ -18,6 +18,7 @@
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/base/budget.h"
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/ir/grammar_ir.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/tokenizer/vocabulary.h"
@@ -44,6 +45,10 @@ class NamedTokens {
     TermId next;
   };
   std::vector<Step> Steps(TermId state, TermStore* store, Lowering* lowering) const;
+
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return HeldBytes(sets_, [](const TokenMask& set) { return set.held_bytes(); });
+  }
 
  private:
   // Calls visit(index) for each set of tokens that `state` may begin with.

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "grammar_core/base/held_bytes.h"
+
 namespace maskd {
 
 NumberTerms::NumberTerms(TermStore* store) : store_(store), known_(store->ir().numbers.size()) {}
@@ -15,6 +17,7 @@ NumberTerms::Known& NumberTerms::KnownOf(std::uint32_t number) {
     assert(language.has_value());
     known = std::make_unique<Known>(
         Known{*std::move(language), store_->facts().NumberHash(number), {}, {}});
+    ++known_count_;
   }
   return *known;
 }
@@ -53,7 +56,8 @@ std::uint32_t NumberTerms::Adopt(const NumberTerms& from, std::uint32_t number,
 std::int64_t NumberTerms::held_bytes() const {
   // A state stands in the list and, at a load of some two thirds, in the table of ids.
   constexpr std::size_t kBytesPerState = 3 * sizeof(NumberLanguage::State);
-  return static_cast<std::int64_t>(state_count_ * kBytesPerState);
+  return HeldBytes(known_) + known_count_ * static_cast<std::int64_t>(sizeof(Known)) +
+         static_cast<std::int64_t>(state_count_ * kBytesPerState);
 }
 
 // The set of exponents by what it holds: its number is this grammar's own.

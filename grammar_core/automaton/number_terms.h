@@ -47,6 +47,7 @@ class NumberTerms {
   TermStore* store_;
   std::vector<std::unique_ptr<Known>> known_;
   std::size_t state_count_ = 0;  // of all numbers
+  std::int64_t known_count_ = 0;
 };
 
 }  // namespace maskd

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/saturating.h"
 
 namespace maskd {
@@ -30,6 +31,8 @@ ObjectProgress::ObjectProgress(const GrammarFacts& facts, std::uint32_t object,
       max_end_states_(max_end_states),
       held_bytes_(held_bytes) {
   FindRequired();
+  *held_bytes_ +=
+      HeldBytes(next_required_) + HeldBytes(required_bytes_) + HeldBytes(required_spaces_);
   const bool conditional = HasConditions(*spec_);
   if (!conditional && !spec_->any_order) return;
   Place start;

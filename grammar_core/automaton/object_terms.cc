@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/utf8.h"
 
 namespace maskd {
@@ -35,6 +36,8 @@ ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t placed) {
       shape->other_names.push_back(store_->And({lowering_->Lower(others.name, 0), undeclared}));
     }
   }
+  held_bytes_ += static_cast<std::int64_t>(sizeof(Shape)) + HeldBytes(shape->members) +
+                 HeldBytes(shape->other_names);
   shapes_[object] = std::move(shape);
   return *shapes_[object];
 }
@@ -50,7 +53,6 @@ void ObjectTerms::SortNames(std::uint32_t object, Shape* shape) {
   std::sort(names.begin(), names.end());
   std::vector<std::u32string> texts;
   for (auto& [text, member] : names) {
-    held_bytes_ += static_cast<std::int64_t>(sizeof(text) + text.size() * sizeof(char32_t));
     texts.push_back(std::move(text));
     shape->members.push_back(member);
   }

@@ -18,6 +18,7 @@
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/text_walk.h"
 #include "grammar_core/automaton/work.h"
+#include "grammar_core/base/held_bytes.h"
 
 namespace maskd {
 
@@ -78,8 +79,8 @@ class ObjectTerms {
   // The set of an object's names that is `set` there.
   std::uint32_t AdoptNames(const ObjectTerms& from, std::uint32_t set);
 
-  // Of places and names, roughly.
-  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
+  // The names are the store's.
+  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_ + HeldBytes(shapes_); }
 
  private:
   // An object's spec with what is derived of it at any depth, made on first use.

@@ -1,7 +1,7 @@
 // An append-only vector whose elements never move, so that readers need no lock.
 //
-// Layout   chunks that double in size, from 64 elements on, behind a table of chunk pointers that
-//          is large enough for every 32-bit index.
+// Layout   chunks behind a table of their addresses. From 64 elements on capacity doubles by
+//          2^kStepBits chunks: with 0 the table is short, with 2 at most a fifth is not in use yet.
 // Threads  one writer at a time appends (the caller's lock); any thread reads an element whose
 //          index reached it by an acquire load of something stored after the append.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_STABLE_VECTOR_H_
@@ -15,7 +15,7 @@
 
 namespace maskd {
 
-template <typename T>
+template <typename T, int kStepBits = 0>
 class StableVector {
  public:
   StableVector() = default;
@@ -30,13 +30,16 @@ class StableVector {
   T& operator[](std::uint32_t index) { return *Find(index); }
   const T& operator[](std::uint32_t index) const { return *Find(index); }
 
-  // A new, default-made element at index size() - 1. Requires size() < 2^31.
+  // Requires size() < kMostElements before Append().
+  static constexpr std::uint32_t kMostElements = 1U << (kStepBits == 0 ? 31 : 28);
+
+  // A new, default-made element at index size() - 1.
   T& Append() {
     const std::uint32_t index = size_.load(std::memory_order_relaxed);
     const Place place = PlaceOf(index);
     std::atomic<T*>& chunk = chunks_[place.chunk];
     if (chunk.load(std::memory_order_relaxed) == nullptr) {
-      chunk.store(new T[std::size_t{kFirstSize} << place.chunk](), std::memory_order_release);
+      chunk.store(new T[place.chunk_size](), std::memory_order_release);
     }
     size_.store(index + 1, std::memory_order_release);
     return (*this)[index];
@@ -44,11 +47,11 @@ class StableVector {
 
   // Bytes of all chunks, whether their elements are in use or not.
   [[nodiscard]] std::int64_t chunk_bytes() const {
-    const std::uint32_t last = size_.load(std::memory_order_relaxed);
-    if (last == 0) return 0;
-    const std::int64_t elements =
-        (std::int64_t{kFirstSize} << (PlaceOf(last - 1).chunk + 1)) - kFirstSize;
-    return elements * static_cast<std::int64_t>(sizeof(T));
+    const std::uint32_t size = size_.load(std::memory_order_relaxed);
+    if (size == 0) return 0;
+    const Place last = PlaceOf(size - 1);
+    return (std::int64_t{size} + last.chunk_size - 1 - last.offset) *
+           static_cast<std::int64_t>(sizeof(T));
   }
 
   [[nodiscard]] std::uint32_t size() const { return size_.load(std::memory_order_acquire); }
@@ -56,17 +59,22 @@ class StableVector {
  private:
   static constexpr int kFirstBits = 6;
   static constexpr std::uint32_t kFirstSize = 1U << kFirstBits;
-  static constexpr int kChunks = 32 - kFirstBits;
+  static constexpr int kChunks = (std::bit_width(kMostElements) - kFirstBits) << kStepBits;
 
   struct Place {
     int chunk;
     std::uint32_t offset;
+    std::uint32_t chunk_size;
   };
-  // Counted from kFirstSize on, chunk k holds the numbers whose highest bit is bit k + kFirstBits.
+  // Counted from kFirstSize on, a chunk holds the numbers that share their highest bit and the
+  // kStepBits bits behind it.
   static Place PlaceOf(std::uint32_t index) {
     const std::uint32_t number = index + kFirstSize;
     const int top = std::bit_width(number) - 1;
-    return {top - kFirstBits, number - (1U << top)};
+    const int below = top - kStepBits;
+    const std::uint32_t size = 1U << below;
+    const auto step = static_cast<int>((number >> below) & ((1U << kStepBits) - 1));
+    return {((top - kFirstBits) << kStepBits) + step, number & (size - 1), size};
   }
   T* Find(std::uint32_t index) const {
     const Place place = PlaceOf(index);

@@ -15,17 +15,15 @@
 //          one token can reach: equal keys give equal masks. An intersection or complement of a
 //          clamped term is not so: which of its strings it holds at all may depend on any count.
 //          Its key is its own.
-// Threads  immutable once published; what is known of a state's way on (StateLinks) fills in.
+// Threads  immutable once published; what is known of a state's way on (state_ways.h) fills in.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_TERM_H_
 
-#include <atomic>
 #include <cstdint>
 
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/saturating.h"
 #include "grammar_core/ir/grammar_ir.h"
-#include "grammar_core/mask/token_mask.h"
 
 namespace maskd {
 
@@ -65,65 +63,26 @@ enum class TermKind : std::uint8_t {
 
 struct Term {
   TermKind kind = TermKind::kNothing;
-  bool nullable = false;      // holds the empty string
-  bool clamped = false;       // its key clamps a counter
-  bool may_be_empty = false;  // characters: holds an And or Not, so it may be Nothing unseen
-  bool in_distinct = false;   // bytes: its last byte has begun an array whose items must differ
-  bool in_limited = false;    // bytes: the token at hand holds a part of a text of so many tokens
+  bool nullable : 1 = false;      // holds the empty string
+  bool clamped : 1 = false;       // its key clamps a counter
+  bool may_be_empty : 1 = false;  // characters: holds an And or Not, so it may be Nothing unseen
+  bool in_distinct : 1 = false;   // bytes: its last byte has begun an array whose items must differ
+  bool in_limited : 1 = false;    // bytes: the token at hand holds a part of a text of so many
+                                  // tokens
+  // Levels that a step descends before it meets a leaf or a call; so many and more look alike.
+  std::uint16_t depth = 0;
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   std::uint32_t c = 0;
   std::uint32_t d = 0;
   std::uint32_t cells = 0;  // bytes: length of the spine
   std::uint32_t floor = 0;  // bytes: cells that a step from here leaves unread
-  std::uint32_t depth = 0;  // levels that a step descends before it meets a leaf or a call
   // Lower bound of the shortest string (characters: as JSON), saturating; in the unit of the
   // grammar's Measure.
   std::uint32_t min_bytes = 0;
   Hash128 key;
 };
-
-// What is known of a state's way on. Steps and masks that are known read nothing else of a state,
-// so these lie apart from the terms, four in a cache line.
-struct StateLinks {
-  // The transitions that are known: none at first, then one, then a row of one for each byte class.
-  // Most states of most texts are left by one byte only.
-  std::atomic<std::uint64_t> ways = 0;
-  // The mask of this state, once made; owned by the automaton.
-  std::atomic<const MaskRef*> mask = nullptr;
-};
-
-// A value of StateLinks::ways. A row's address is even; a single transition is odd.
-class StateWays {
- public:
-  explicit StateWays(std::uint64_t ways) : ways_(ways) {}
-  static StateWays Single(int byte_class, TermId to) {
-    return StateWays(std::uint64_t{to} << 32 | static_cast<std::uint64_t>(byte_class) << 1 | 1);
-  }
-  static StateWays Row(const std::atomic<TermId>* row) {
-    return StateWays(reinterpret_cast<std::uintptr_t>(row));
-  }
-
-  [[nodiscard]] std::uint64_t packed() const { return ways_; }
-  [[nodiscard]] bool none() const { return ways_ == 0; }
-  [[nodiscard]] bool is_single() const { return (ways_ & 1) != 0; }
-  // Of a single one.
-  [[nodiscard]] int byte_class() const { return static_cast<int>((ways_ >> 1) & 0xFF); }
-  [[nodiscard]] TermId to() const { return static_cast<TermId>(ways_ >> 32); }
-  // The row; null where there is none.
-  [[nodiscard]] std::atomic<TermId>* row() const {
-    return is_single() ? nullptr
-                       : reinterpret_cast<std::atomic<TermId>*>(static_cast<std::uintptr_t>(ways_));
-  }
-  // The transition by `byte_class`, or kUnknownTerm.
-  [[nodiscard]] TermId To(int byte_class) const {
-    if (is_single()) return this->byte_class() == byte_class ? to() : kUnknownTerm;
-    return none() ? kUnknownTerm : row()[byte_class].load(std::memory_order_acquire);
-  }
-
- private:
-  std::uint64_t ways_;
-};
+static_assert(sizeof(Term) == 48);
 
 // "No object" in an Encode term.
 inline constexpr std::uint32_t kNoObject = 0xFFFFFFFF;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/base/utf8.h"
 
@@ -35,7 +36,7 @@ const Hash128& SuffixHash(absl::flat_hash_map<std::uint32_t, std::vector<Hash128
   std::vector<Hash128>& hashes = (*known)[index];
   if (hashes.empty()) {
     hashes = SuffixHashes(string);
-    store->AddEffort(string.size() / 4);
+    store->NoteSuffixes(hashes);
   }
   return hashes[offset];
 }
@@ -68,9 +69,9 @@ TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
 template <typename Fill>
 TermId TermStore::Intern(const Id& id, Fill fill) {
   AddEffort(2);
-  const auto [at, is_new] = ids_.try_emplace(id, terms_.size());
-  if (!is_new) return at->second;
-  const TermId term_id = at->second;
+  const TermId term_id = terms_.size();
+  const auto at = ids_.lazy_emplace(id, [&](const auto& make) { make(term_id); });
+  if (*at != term_id) return *at;
   Term& term = NewTerm();
   term.kind = id.kind;
   term.a = id.a;
@@ -84,12 +85,13 @@ TermId TermStore::Intern(const Id& id, Fill fill) {
 
 std::uint32_t TermStore::InternList(std::vector<TermId> list) {
   AddEffort(list.size());
-  const auto [at, is_new] = list_ids_.try_emplace(std::move(list), lists_.size());
-  if (is_new) {
-    lists_.Append() = at->first;
-    list_bytes_ += static_cast<std::int64_t>(2 * at->first.size() * sizeof(TermId));
-  }
-  return at->second;
+  const std::uint32_t index = lists_.size();
+  const auto at = list_ids_.lazy_emplace(list, [&](const auto& make) { make(index); });
+  if (*at != index) return *at;
+  list.shrink_to_fit();
+  list_bytes_ += static_cast<std::int64_t>(list.size() * sizeof(TermId));
+  lists_.Append() = std::move(list);
+  return index;
 }
 
 TermId TermStore::Cat(TermId head, TermId tail) {
@@ -122,7 +124,7 @@ TermId TermStore::CatCell(TermId head, TermId tail) {
     term->in_distinct = h.in_distinct;
     term->in_limited = h.in_limited;
     term->cells = t.cells + 1;
-    term->depth = std::max(h.depth + 1, h.nullable ? t.depth : 0);
+    term->depth = std::max<std::uint16_t>(Above(h.depth), h.nullable ? t.depth : 0);
     term->floor = h.nullable ? t.floor : t.cells;
     term->min_bytes = SaturatingAdd(h.min_bytes, t.min_bytes);
     term->key = Mix(Mix(Seed(TermKind::kCat), h.key), t.key);
@@ -148,7 +150,7 @@ void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
     term->in_distinct |= branch.in_distinct;
     term->in_limited |= branch.in_limited;
     term->cells = std::max(term->cells, branch.cells);
-    term->depth = std::max(term->depth, branch.depth + 1);
+    term->depth = std::max(term->depth, Above(branch.depth));
     term->floor = std::min(term->floor, branch.floor);
     term->min_bytes = std::min(term->min_bytes, branch.min_bytes);
     key = MixUnordered(key, branch.key);
@@ -167,7 +169,7 @@ TermId TermStore::Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
     term->may_be_empty = b.may_be_empty && min > 0;
     term->in_limited = b.in_limited;
     term->clamped = b.clamped || min > clamp_ || (max > clamp_ && max != kUnbounded);
-    term->depth = b.depth + 1;
+    term->depth = Above(b.depth);
     term->min_bytes = SaturatingMul(b.min_bytes, min);
     term->key = Mix(Mix(Mix(Seed(TermKind::kRepeat), b.key), ClampCount(min)), ClampCount(max));
   });
@@ -322,7 +324,7 @@ TermId TermStore::Distinct(TermId array, bool begun, unsigned char close) {
     const Term& whole = terms_[array];
     term->in_distinct = begun;
     term->clamped = whole.clamped;
-    term->depth = whole.depth + 1;
+    term->depth = Above(whole.depth);
     term->min_bytes = whole.min_bytes;
     term->key = Mix(Mix(Seed(TermKind::kDistinct), whole.key), is_rest);
   });
@@ -338,7 +340,7 @@ TermId TermStore::Limited(TermId text, TokensLeft tokens) {
     term->nullable = whole.nullable;
     term->clamped = whole.clamped;
     term->in_limited = tokens.touched || whole.in_limited;
-    term->depth = whole.depth + 1;
+    term->depth = Above(whole.depth);
     term->min_bytes = whole.min_bytes;
     term->key = Mix(Seed(TermKind::kLimited), whole.key);
   });
@@ -371,7 +373,13 @@ const std::vector<std::u32string>& TermStore::text_set(std::uint32_t index) cons
                               : own_text_sets_[static_cast<std::uint32_t>(index - named.size())];
 }
 
+void TermStore::NoteSuffixes(const std::vector<Hash128>& hashes) {
+  AddEffort(hashes.size() / 4);
+  list_bytes_ += HeldBytes(hashes);
+}
+
 std::uint32_t TermStore::AddTextSet(std::vector<std::u32string> texts) {
+  list_bytes_ += HeldBytes(texts, [](const std::u32string& text) { return HeldBytes(text); });
   own_text_sets_.Append() = std::move(texts);
   return static_cast<std::uint32_t>(ir().text_sets.size() + own_text_sets_.size() - 1);
 }
@@ -432,7 +440,7 @@ TermId TermStore::And(std::vector<TermId> terms) {
     term->may_be_empty = !nullable;
     term->key = Seed(TermKind::kAnd);
     for (const TermId id : lists_[list]) {
-      term->depth = std::max(term->depth, terms_[id].depth + 1);
+      term->depth = std::max(term->depth, Above(terms_[id].depth));
       term->min_bytes = std::max(term->min_bytes, terms_[id].min_bytes);
       term->key = MixUnordered(term->key, terms_[id].key);
       term->clamped |= terms_[id].clamped;
@@ -467,7 +475,7 @@ TermId TermStore::Not(TermId inner) {
     term->nullable = !terms_[inner].nullable;
     // Not Nothing is every string; any other complement may turn out to be empty.
     term->may_be_empty = !term->nullable;
-    term->depth = terms_[inner].depth + 1;
+    term->depth = Above(terms_[inner].depth);
     term->min_bytes = term->nullable ? 0 : 1;
     term->clamped = terms_[inner].clamped;
     term->key = term->clamped ? OwnKey(TermKind::kNot, inner)
@@ -476,12 +484,11 @@ TermId TermStore::Not(TermId inner) {
 }
 
 std::int64_t TermStore::held_bytes() const {
-  const auto bytes_of = [](const auto& table) {
-    return static_cast<std::int64_t>(table.capacity() * (sizeof(*table.begin()) + 1));
-  };
   return terms_.chunk_bytes() + links_.chunk_bytes() + lists_.chunk_bytes() +
-         placed_objects_.chunk_bytes() + bytes_of(ids_) + bytes_of(list_ids_) +
-         bytes_of(placed_ids_) + list_bytes_;
+         placed_objects_.chunk_bytes() + own_byte_sets_.chunk_bytes() +
+         own_text_sets_.chunk_bytes() + TableBytes(ids_) + TableBytes(list_ids_) +
+         TableBytes(placed_ids_) + TableBytes(bytes_suffix_) + TableBytes(text_suffix_) +
+         list_bytes_;
 }
 
 }  // namespace maskd

@@ -21,9 +21,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
 
 #include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/stable_vector.h"
+#include "grammar_core/automaton/state_ways.h"
 #include "grammar_core/automaton/term.h"
 #include "grammar_core/automaton/work.h"
 #include "grammar_core/ir/counts.h"
@@ -172,6 +175,8 @@ class TermStore {
   // What making and looking up terms has taken since it was last charged, in units of `work`, and
   // counted for the part of it that those who make terms do themselves. False where `work` failed.
   void AddEffort(std::size_t parts) { effort_ += static_cast<std::int64_t>(parts); }
+  // The same for hashes of a literal's rests, which are kept.
+  void NoteSuffixes(const std::vector<Hash128>& hashes);
   // What was made is no caller's work.
   void ForgetEffort() { effort_ = 0; }
   bool ChargeEffort(Work& work) {
@@ -180,7 +185,7 @@ class TermStore {
     return units == 0 ? work.ok() : work.Spend(units);
   }
 
-  // Bytes held by terms, lists and hash tables, roughly.
+  // Bytes held by terms, their links, lists and hash tables.
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
@@ -204,10 +209,33 @@ class TermStore {
     TermKind kind;
     std::uint32_t a, b, c, d;
     bool operator==(const Id&) const = default;
-    template <typename H>
-    friend H AbslHashValue(H state, const Id& id) {
-      return H::combine(std::move(state), id.kind, id.a, id.b, id.c, id.d);
+  };
+  // Most terms take no more chunks than they need.
+  template <typename T>
+  using Table = StableVector<T, 2>;
+  // Terms by their ids, and lists by what they hold: both are kept once, in their own tables.
+  struct ByTerm {
+    using is_transparent = void;
+    const Table<Term>* terms;
+    [[nodiscard]] Id IdOf(TermId id) const {
+      const Term& term = (*terms)[id];
+      return {term.kind, term.a, term.b, term.c, term.d};
     }
+    std::size_t operator()(const Id& id) const {
+      return absl::HashOf(id.kind, id.a, id.b, id.c, id.d);
+    }
+    std::size_t operator()(TermId id) const { return (*this)(IdOf(id)); }
+    bool operator()(TermId x, TermId y) const { return x == y; }
+    bool operator()(TermId x, const Id& y) const { return IdOf(x) == y; }
+  };
+  struct ByList {
+    using is_transparent = void;
+    using List = std::vector<TermId>;
+    const StableVector<List>* lists;
+    std::size_t operator()(const List& list) const { return absl::HashOf(list); }
+    std::size_t operator()(std::uint32_t index) const { return (*this)((*lists)[index]); }
+    bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
+    bool operator()(std::uint32_t x, const List& y) const { return (*lists)[x] == y; }
   };
 
   // The term of `id` if it is known, or a new one whose facts `fill` sets.
@@ -245,25 +273,29 @@ class TermStore {
   void Factor(std::vector<TermId>* branches, PartOf part_of, Join join);
   void FactorTails(std::vector<TermId>* branches);
   void FactorHeads(std::vector<TermId>* branches, int cells);
+  // One level more; so many and more look alike.
+  static std::uint16_t Above(std::uint32_t depth) {
+    return static_cast<std::uint16_t>(std::min<std::uint32_t>(depth + 1, 0xFFFF));
+  }
   Hash128 Seed(TermKind kind) const { return Mix(Hash128{}, static_cast<std::uint64_t>(kind)); }
 
   const GrammarFacts* facts_;
   const std::uint32_t clamp_;
-  StableVector<Term> terms_;
-  StableVector<StateLinks> links_;  // of each term
-  absl::flat_hash_map<Id, TermId> ids_;
+  Table<Term> terms_;
+  Table<StateLinks> links_;  // of each term
+  absl::flat_hash_set<TermId, ByTerm, ByTerm> ids_{0, ByTerm{&terms_}, ByTerm{&terms_}};
   // Numbered after the IR's.
   StableVector<PlacedObject> placed_objects_;
   absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed_ids_;
   StableVector<std::vector<TermId>> lists_;
-  absl::flat_hash_map<std::vector<TermId>, std::uint32_t> list_ids_;
+  absl::flat_hash_set<std::uint32_t, ByList, ByList> list_ids_{0, ByList{&lists_}, ByList{&lists_}};
   // The key of an And or Not with a clamped part.
   [[nodiscard]] Hash128 OwnKey(TermKind kind, std::uint32_t payload) const {
     return Mix(Mix(unique_, static_cast<std::uint64_t>(kind)), payload);
   }
   const Hash128 unique_ = UniqueHash();
-  std::int64_t list_bytes_ = 0;
-  std::int64_t effort_ = 0;  // not charged yet
+  std::int64_t list_bytes_ = 0;  // of what lists and texts hold
+  std::int64_t effort_ = 0;      // not charged yet
   // While a choice is factored.
   std::optional<std::int64_t> factoring_left_;
   // Every character string; as a repetition of any character it is so, too.

@@ -1,6 +1,8 @@
 #include "grammar_core/compile/compiled_grammar.h"
 
 #include "grammar_core/automaton/generations.h"
+#include "grammar_core/base/held_bytes.h"
+#include "grammar_core/ir/ir_bytes.h"
 
 namespace maskd {
 
@@ -8,6 +10,19 @@ CompiledGrammar::~CompiledGrammar() = default;
 
 std::shared_ptr<MaskedAutomaton> CompiledGrammar::automaton() const {
   return generations_->Current();
+}
+
+std::int64_t CompiledGrammar::FixedBytes() const {
+  const auto of_diagnostic = [](const Diagnostic& one) {
+    return HeldBytes(one.place) + HeldBytes(one.message);
+  };
+  const auto of_document = [](const GrammarSource::Document& one) {
+    return HeldBytes(one.uri) + HeldBytes(one.text);
+  };
+  return static_cast<std::int64_t>(sizeof(*this) + sizeof(Generations)) + HeldBytes(id_) +
+         HeldBytes(source_.kind) + HeldBytes(source_.text) +
+         HeldBytes(source_.documents, of_document) + HeldBytes(warnings_, of_diagnostic) +
+         HeldBytes(bounds_, of_diagnostic) + HeldBytes(ir_) + generations_->tables().held_bytes();
 }
 
 GrammarCosts CompiledGrammar::costs() const {
@@ -19,8 +34,7 @@ GrammarCosts CompiledGrammar::costs() const {
   costs.mask_bytes = held.mask_bytes;
   costs.automatons = held.automatons;
   costs.renewals = held.renewals;
-  costs.held_bytes = held.bytes + costs.ir_nodes * static_cast<std::int64_t>(sizeof(IrNode)) +
-                     static_cast<std::int64_t>(source_.text.size());
+  costs.held_bytes = held.bytes + fixed_bytes_;
   costs.compile_us = compile_us_;
   costs.first_mask_us = first_mask_us_;
   return costs;

@@ -32,7 +32,7 @@ struct GrammarCosts {
   std::int64_t rules = 0;
   std::int64_t ir_nodes = 0;
   std::int64_t terms = 0;          // automaton states and their parts that are held now
-  std::int64_t held_bytes = 0;     // terms, transitions and the IR
+  std::int64_t held_bytes = 0;     // all but the masks: terms, transitions, tables, IR and source
   std::int64_t mask_bytes = 0;     // masks that it keeps alive; other grammars may be owners too
   std::int64_t automatons = 0;     // the current one and those that rows still hold
   std::int64_t renewals = 0;       // automatons that were full and gave way
@@ -74,6 +74,7 @@ class CompiledGrammar {
  private:
   friend class Compiler;
   CompiledGrammar() = default;
+  [[nodiscard]] std::int64_t FixedBytes() const;
 
   std::string id_;
   GrammarSource source_;
@@ -84,6 +85,7 @@ class CompiledGrammar {
   std::vector<Diagnostic> bounds_;
   GrammarIr ir_;
   std::unique_ptr<Generations> generations_;
+  std::int64_t fixed_bytes_ = 0;  // of all but what is learnt
   std::int64_t compile_us_ = 0;
   std::int64_t first_mask_us_ = 0;
 };

@@ -93,6 +93,7 @@ class Compiler {
     absl::Status checked = CheckMaxCharacters(work);
     if (checked.ok()) checked = CheckMaxTokens(work);
     g.generations_->EndCompile();
+    g.fixed_bytes_ = g.FixedBytes();
     return checked;
   }
 

@@ -30,9 +30,7 @@ bool TokenPreload::BeginToken(Walk* walk) {
 bool TokenPreload::FindTransition(Walk* walk) {
   walk->ways = StateWays(walk->links->ways.load(std::memory_order_acquire));
   if (walk->ways.none()) return false;
-  if (const std::atomic<TermId>* const row = walk->ways.row(); row != nullptr) {
-    Fetch(row + NextClass(*walk));
-  }
+  if (!walk->ways.is_single()) Fetch(walk->ways.address_of(NextClass(*walk)));
   return true;
 }
 
