@@ -6,7 +6,6 @@ Needs torch, which the tests' own environment lacks (its wheels are of gigabytes
     MASKD_TORCH_PYTHON=/path/to/python ctest --test-dir build/release -R python_torch
 """
 
-import importlib.util
 import os
 
 os.environ.setdefault("TRITON_INTERPRET", "1" if os.environ.get("MASKD_TEST_DEVICE", "cpu") == "cpu" else "0")
@@ -14,11 +13,7 @@ os.environ.setdefault("TRITON_INTERPRET", "1" if os.environ.get("MASKD_TEST_DEVI
 import numpy as np
 import pytest
 
-if importlib.util.find_spec("torch") is None:
-    pytest.exit("NOT TESTED: there is no torch here; MASKD_TORCH_PYTHON names an interpreter that has it",
-                returncode=77)
-
-import torch  # noqa: E402
+torch = pytest.importorskip("torch")
 
 import maskd  # noqa: E402
 from maskd import _torch  # noqa: E402
