@@ -4,8 +4,9 @@
 //   client::Client::Connect({.address = "local:/models/qwen3/tokenizer.json"});
 //
 // Address  "local:" and what the server's flag --tokenizer takes, several split by ";", the default
-//          first: "local:NAME=PATH,stop=<|im_end|>". A path alone is named after its file; that of a
-//          model's folder means its tokenizer.json, tekken.json or tokenizer.model. "local:" alone is the embedded vocabulary of bytes.
+//          first: "local:NAME=PATH,stop=<|im_end|>". A path alone is named after its file; that of
+//          a model's folder means its tokenizer.json, tekken.json or tokenizer.model. "local:"
+//          alone is the embedded vocabulary of bytes.
 // Sharing  equal addresses are one engine, as long as a client or a stream uses it.
 // Errors   INVALID_ARGUMENT and what LoadVocabulary() gives; the message starts with "address".
 // Threads  any.

@@ -1,5 +1,6 @@
-// The counters of a library that nobody scrapes: libmaskd has this in place of registry.cc, and so no
-// Prometheus. What it holds of the service is given no Metrics; the functions are there for the linker.
+// The counters of a library that nobody scrapes: libmaskd has this in place of registry.cc, and so
+// no Prometheus. What it holds of the service is given no Metrics; the functions are there for the
+// linker.
 
 #include "metrics/registry.h"
 

@@ -11,26 +11,42 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/fewest_tokens.h"
 #include "grammar_core/automaton/shortest_path.h"
+#include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/tokenizer/marker_table.h"
 #include "service/errors.h"
 #include "service/sequence.h"
 
 namespace maskd::service {
 namespace {
 
-// Moves `matcher` over `text` token by token. False where no token fits.
-absl::StatusOr<bool> Advance(const LoadedTokenizer& tokenizer, absl::string_view text,
-                             Matcher* matcher) {
+// Moves `matcher` over `text` by the longest ordinary tokens. False where none fits, or, in a
+// grammar that names tokens, where other ones would.
+absl::StatusOr<bool> AdvanceByText(const LoadedTokenizer& tokenizer, absl::string_view text,
+                                   Matcher* matcher) {
   while (!text.empty()) {
     const TokenId token = tokenizer.LongestPrefix(text);
     if (token < 0) {
       return false;
     }
     if (absl::Status taken = matcher->Accept(token); !taken.ok()) {
-      return taken;
+      const bool names_tokens = matcher->stepper().states().names_tokens();
+      return absl::IsInvalidArgument(taken) && names_tokens ? absl::StatusOr<bool>(false) : taken;
     }
     text.remove_prefix(tokenizer.vocabulary().TokenBytes(token).size());
+  }
+  return true;
+}
+
+// The same; a marker is its token where that may stand.
+absl::StatusOr<bool> Advance(const LoadedTokenizer& tokenizer, absl::string_view text,
+                             Matcher* matcher) {
+  if (!matcher->stepper().states().names_tokens()) return AdvanceByText(tokenizer, text, matcher);
+  for (const MarkerTable::Piece& piece : tokenizer.space()->markers().Cut(text)) {
+    if (piece.marker != MarkerTable::kNone && matcher->Accept(piece.marker).ok()) continue;
+    absl::StatusOr<bool> moved = AdvanceByText(tokenizer, piece.text, matcher);
+    if (!moved.ok() || !*moved) return moved;
   }
   return true;
 }
@@ -72,6 +88,10 @@ absl::Status HoldToMaxCharacters(const Matcher& matcher, absl::string_view text,
   for (const char byte : text.substr(0, static_cast<std::size_t>(outcome->byte_offset))) {
     states.push_back(row.Take(states.back(), static_cast<unsigned char>(byte), work));
     if (!work.ok()) return work.error();
+    if (states.back() == kNothingTerm) {
+      return UnsupportedAt("options.max_characters", "a check of a text",
+                           "of which a token that the grammar names is a part: check its tokens");
+    }
   }
   const auto fits = [&](const RowStates::State& state) {
     const auto taken = static_cast<std::size_t>(&state - states.data());

@@ -1,5 +1,6 @@
-// What Debian 12's archives ask of a glibc that is newer than the one that libmaskd promises to run on
-// (2.35), in its own words: of the C++ library, a random number. tests/c/check_library lists what is asked for.
+// What Debian 12's archives ask of a glibc that is newer than the one that libmaskd promises to run
+// on (2.35), in its own words: of the C++ library, a random number. tests/c/check_library lists
+// what is asked for.
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// The engine of an address "local:", as C++ programs have it. tests/python runs its clients' tests over it,
-// and holds its masks and errors against a server's.
+// The engine of an address "local:", as C++ programs have it. tests/python runs its clients' tests
+// over it, and holds its masks and errors against a server's.
 #include <cstdint>
 #include <memory>
 #include <string>

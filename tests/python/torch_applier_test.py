@@ -13,15 +13,11 @@ os.environ.setdefault("TRITON_INTERPRET", "1" if os.environ.get("MASKD_TEST_DEVI
 import numpy as np
 import pytest
 
-try:
-    import torch
-except ImportError:
-    pytest.exit("NOT TESTED: there is no torch here; MASKD_TORCH_PYTHON names an interpreter that has it",
-                returncode=77)
+torch = pytest.importorskip("torch")
 
-import maskd
-from maskd import _torch
-from maskd._torch import TorchMask
+import maskd  # noqa: E402
+from maskd import _torch  # noqa: E402
+from maskd._torch import TorchMask  # noqa: E402
 
 DEVICE = os.environ.get("MASKD_TEST_DEVICE", "cpu")
 NAMES = ["cpu", "torch_native", "torch_compile", "triton"]
