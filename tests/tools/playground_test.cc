@@ -253,7 +253,7 @@ TEST_F(PlaygroundTest, MasksThatAreKnownAreLeftOut) {
   EXPECT_EQ(place["here"]["allowed"], 1);
 }
 
-// The stream of one answer serves the next, and one that has ended is no error.
+// The stream of one answer serves the next; where it has ended, another one is opened.
 TEST_F(PlaygroundTest, PlacesOfOneGrammarFollowEachOther) {
   for (const char* text : {"r", "re", "r", "ro", "rosa", "rose"}) {
     const Json place = Ask("place", "choice", R"(["red", "rose"])", {{"text", text}});
