@@ -17,6 +17,9 @@
 // Runs     with --runs K the whole selection is run K times, each with stores of its own, and of
 //          each step the smallest time is kept: what other programs on the machine add goes away,
 //          what the engine does stays.
+// Routes   with --routes the masks that each route (automaton/mask_routes.h) has made are counted,
+//          in all runs, with the time that took, less that of masks made for their sake. It costs
+//          some 50 ns a mask.
 // Service  with --cases - and --out - each line in is answered by one line out at once, so that
 //          another program can take turns between engines (bench/peers/compare).
 // Bounds   60 s a schema, then it is a "timeout" (a step that hangs ends the program, naming it);
@@ -38,6 +41,7 @@
 #include "bench/case_run.h"
 #include "bench/cases.h"
 #include "bench/samples.h"
+#include "grammar_core/automaton/mask_routes.h"
 #include "grammar_core/base/heap.h"
 #include "grammar_core/compile/warm_up.h"
 #include "grammar_core/mask/mask_store.h"
@@ -60,6 +64,7 @@ ABSL_FLAG(int, sample, 0, "Only the schemas with the smallest SHA-256 of their i
 ABSL_FLAG(std::string, schemas, "", "Only schemas with this text in their id.");
 ABSL_FLAG(int, indent, -1,
           "Spaces a level of JSON on lines; the texts of the cases must be laid out so. -1: none.");
+ABSL_FLAG(bool, routes, false, "Print how many masks each route has made, and in what time.");
 ABSL_FLAG(int, runs, 1, "Times that all of it is run; the smallest time of each step counts.");
 
 namespace maskd::bench {
@@ -105,6 +110,21 @@ void PrintStores(const TokenizerSpace& space) {
   std::fprintf(
       stderr, "stored masks %lld, %.1f MiB, keys %lld\n", static_cast<long long>(stats.masks),
       static_cast<double>(stats.held_bytes) / (1 << 20), static_cast<long long>(stats.keys));
+}
+
+void PrintRoutes() {
+  const auto counts = MaskRouteTally::Read();
+  double all = 0;
+  for (const MaskRouteTally::Count& count : counts) all += static_cast<double>(count.time.count());
+  std::fprintf(stderr, "%-10s %10s %12s %12s %8s\n", "route", "masks", "ms", "us a mask", "share");
+  for (std::size_t i = 0; i < kMaskRoutes; ++i) {
+    const auto [masks, time] = counts[i];
+    const auto nanoseconds = static_cast<double>(time.count());
+    std::fprintf(stderr, "%-10s %10lld %12.1f %12.2f %7.1f%%\n",
+                 std::string(MaskRouteTable()[i].name).c_str(), static_cast<long long>(masks),
+                 nanoseconds / 1e6, masks == 0 ? 0 : nanoseconds / 1e3 / static_cast<double>(masks),
+                 all == 0 ? 0 : 100 * nanoseconds / all);
+  }
 }
 
 // One line in, one line out.
@@ -175,6 +195,7 @@ absl::Status RunFile(const std::shared_ptr<const Vocabulary>& vocabulary) {
   if (!cases.ok()) return cases.status();
   const auto limit = static_cast<std::size_t>(absl::GetFlag(FLAGS_limit));
   if (limit > 0 && limit < cases->size()) cases->resize(limit);
+  if (absl::GetFlag(FLAGS_routes)) MaskRouteTally::Enable();
   std::vector<CaseResult> results;
   for (int run = 0; run < absl::GetFlag(FLAGS_runs); ++run) {
     const std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(vocabulary);
@@ -190,6 +211,7 @@ absl::Status RunFile(const std::shared_ptr<const Vocabulary>& vocabulary) {
     if (run == 0) PrintStores(*space);
   }
   PrintSummary(results);
+  if (absl::GetFlag(FLAGS_routes)) PrintRoutes();
   return WriteResults(results);
 }
 

@@ -2,7 +2,8 @@
 //
 // Units    bytes are what the caller says a grammar holds; a grammar grows, so it says so again.
 // Evicting the most recently used grammar stays, however large it is: what was just compiled can be
-//          opened by its id.
+//          opened by its id. Where a grammar's share is more than full, grammars of that share go
+//          first; the one just put in stays.
 // Threads  none of its own: the owner locks. Dropped grammars are handed out, so that the owner can
 //          free them outside of its lock.
 #ifndef MASKD_CACHE_BYTE_LRU_H_
@@ -11,11 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
+#include "cache/share.h"
 #include "cache/single_flight.h"
 
 namespace maskd::cache {
@@ -28,7 +31,9 @@ class ByteLru {
   GrammarPtr Use(const std::string& id);
 
   // Adds or replaces, as the most recently used. Returns what was dropped for it.
-  std::vector<GrammarPtr> Put(const std::string& id, GrammarPtr grammar, std::int64_t bytes);
+  // It counts for `share`, if there is one.
+  std::vector<GrammarPtr> Put(const std::string& id, GrammarPtr grammar, std::int64_t bytes,
+                              std::shared_ptr<Share> share = nullptr);
 
   // What `id` holds by now. Nothing happens when it is not there. Returns what was dropped.
   std::vector<GrammarPtr> Resize(const std::string& id, std::int64_t bytes);
@@ -36,6 +41,7 @@ class ByteLru {
   // Drops grammars until these hold `bytes` less, or one is left. Returns what was dropped.
   std::vector<GrammarPtr> Shrink(std::int64_t bytes) { return EvictTo(held_bytes_ - bytes); }
 
+  [[nodiscard]] bool Has(const std::string& id) const { return by_id_.contains(id); }
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
   [[nodiscard]] std::size_t size() const { return by_id_.size(); }
 
@@ -44,15 +50,20 @@ class ByteLru {
     std::string id;
     GrammarPtr grammar;
     std::int64_t bytes;
+    std::shared_ptr<Share> share;
   };
+  using Place = std::list<Entry>::iterator;
 
-  std::vector<GrammarPtr> Evict() { return EvictTo(capacity_bytes_); }
+  void Count(const Entry& entry, std::int64_t bytes);
+  GrammarPtr Remove(Place place);
+  // Until `kept`, the last that stays in any case, has room in its share and in the cache.
+  std::vector<GrammarPtr> EvictFor(Place kept);
   std::vector<GrammarPtr> EvictTo(std::int64_t bytes);
 
   const std::int64_t capacity_bytes_;
   std::int64_t held_bytes_ = 0;
   std::list<Entry> entries_;  // most recently used first
-  absl::flat_hash_map<std::string, std::list<Entry>::iterator> by_id_;
+  absl::flat_hash_map<std::string, Place> by_id_;
 };
 
 }  // namespace maskd::cache

@@ -26,7 +26,16 @@ GrammarPtr GrammarCache::Find(const std::string& id) {
   return found;
 }
 
-absl::StatusOr<Ticket> GrammarCache::Get(const std::string& id, CompileWork work) {
+bool GrammarCache::Knows(const std::string& id) {
+  {
+    const MutexLock lock(&mutex_);
+    if (grammars_.Has(id) || errors_.Find(id, options_.clock->Now()).has_value()) return true;
+  }
+  return flights_.Has(id);
+}
+
+absl::StatusOr<Ticket> GrammarCache::Get(const std::string& id, CompileWork work,
+                                         std::shared_ptr<Share> share) {
   if (GrammarPtr found = Use(id); found != nullptr) {
     Report(metrics::CacheOutcome::kHit);
     return Ticket(std::move(found));
@@ -37,9 +46,8 @@ absl::StatusOr<Ticket> GrammarCache::Get(const std::string& id, CompileWork work
   }
   absl::StatusOr<Ticket> ticket = flights_.Join(
       id,
-      [this, id, work = std::move(work)](const std::atomic<bool>& cancelled) {
-        return Compile(id, work, cancelled);
-      },
+      [this, id, work = std::move(work), share = std::move(share)](
+          const std::atomic<bool>& cancelled) { return Compile(id, work, share, cancelled); },
       &pool_);
   const bool joined = ticket.ok() && ticket->origin() == Ticket::Origin::kJoined;
   Report(joined ? metrics::CacheOutcome::kJoined : metrics::CacheOutcome::kMiss);
@@ -47,6 +55,7 @@ absl::StatusOr<Ticket> GrammarCache::Get(const std::string& id, CompileWork work
 }
 
 CompileResult GrammarCache::Compile(const std::string& id, const CompileWork& work,
+                                    const std::shared_ptr<Share>& share,
                                     const std::atomic<bool>& cancelled) {
   // Between the caller's look-up and its flight an earlier flight may have landed.
   if (GrammarPtr found = Use(id); found != nullptr) {
@@ -54,7 +63,7 @@ CompileResult GrammarCache::Compile(const std::string& id, const CompileWork& wo
   }
   CompileResult result = work(cancelled);
   if (result.ok()) {
-    Keep(id, *result);
+    Keep(id, *result, share);
   } else if (options_.is_lasting(result.status())) {
     const MutexLock lock(&mutex_);
     errors_.Put(id, OwnCopy(result.status()), options_.clock->Now());
@@ -62,12 +71,13 @@ CompileResult GrammarCache::Compile(const std::string& id, const CompileWork& wo
   return result;
 }
 
-void GrammarCache::Keep(const std::string& id, const GrammarPtr& grammar) {
+void GrammarCache::Keep(const std::string& id, const GrammarPtr& grammar,
+                        const std::shared_ptr<Share>& share) {
   const std::int64_t bytes = options_.held_bytes(grammar);
   std::vector<GrammarPtr> dropped;  // freed after the lock
   {
     const MutexLock lock(&mutex_);
-    dropped = grammars_.Put(id, grammar, bytes);
+    dropped = grammars_.Put(id, grammar, bytes, share);
   }
   ReportSize(dropped.size());
 }

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@
 
 #include "cache/byte_lru.h"
 #include "cache/negative_cache.h"
+#include "cache/share.h"
 #include "cache/single_flight.h"
 #include "cache/work_pool.h"
 #include "grammar_core/base/clock.h"
@@ -55,7 +57,12 @@ class GrammarCache {
 
   // The grammar or its error, known, already in the making, or made by `work` on a thread of the
   // cache. Errors: RESOURCE_EXHAUSTED with a retry hint when too many compiles wait.
-  absl::StatusOr<Ticket> Get(const std::string& id, CompileWork work) ABSL_LOCKS_EXCLUDED(mutex_);
+  // A grammar that is made counts for `share`, if there is one.
+  absl::StatusOr<Ticket> Get(const std::string& id, CompileWork work,
+                             std::shared_ptr<Share> share = nullptr) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Whether Get() would need no compile of its own.
+  [[nodiscard]] bool Knows(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Measures `id` again: for callers that have used a grammar for long.
   void Remeasure(const std::string& id, const GrammarPtr& grammar) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -72,8 +79,10 @@ class GrammarCache {
 
  private:
   CompileResult Compile(const std::string& id, const CompileWork& work,
-                        const std::atomic<bool>& cancelled) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Keep(const std::string& id, const GrammarPtr& grammar) ABSL_LOCKS_EXCLUDED(mutex_);
+                        const std::shared_ptr<Share>& share, const std::atomic<bool>& cancelled)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  void Keep(const std::string& id, const GrammarPtr& grammar, const std::shared_ptr<Share>& share)
+      ABSL_LOCKS_EXCLUDED(mutex_);
   GrammarPtr Use(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
   std::optional<absl::Status> FindError(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
   void Report(metrics::CacheOutcome outcome) const;

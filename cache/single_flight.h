@@ -81,6 +81,9 @@ class SingleFlight {
   absl::StatusOr<Ticket> Join(const std::string& key, CompileWork work, WorkPool* pool)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Whether a compile of `key` is on its way.
+  [[nodiscard]] bool Has(const std::string& key) const ABSL_LOCKS_EXCLUDED(mutex_);
+
  private:
   struct Flight {
     std::atomic<bool> cancelled = false;
@@ -104,7 +107,7 @@ class SingleFlight {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Clock* const clock_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<Flight>> flights_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -1,27 +1,91 @@
-# libmaskd.so: the client and the appliers behind the C functions of client/c/maskd.h, with everything
-# else hidden, and what finds it once it is installed: maskdConfig.cmake and maskd.pc.
+# libmaskd.so: the client, the appliers and the engine behind the C functions of client/c/maskd.h, with
+# everything else hidden, and what finds it once it is installed: maskdConfig.cmake and maskd.pc.
+#
+# It is made to be loaded anywhere: gRPC, protobuf, Abseil, RE2 and the C++ library are inside, by Debian's
+# static archives; glibc and libgcc alone are outside. gRPC's variant without TLS, which no address of ours uses.
+# With a sanitizer it is linked as programs are.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(MASKD_ABI_VERSION 1)
-foreach(room cpu apply other_protos protos ring client)
-  set_target_properties(maskd_${room} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-endforeach()
-
 set(c_folder ${CMAKE_SOURCE_DIR}/client/c)
-add_library(maskd_c SHARED
-  ${c_folder}/applier.cc ${c_folder}/client.cc ${c_folder}/result.cc ${c_folder}/status.cc
+
+add_library(maskd_c_functions OBJECT
+  ${c_folder}/applier.cc ${c_folder}/client.cc ${c_folder}/outcomes.cc ${c_folder}/result.cc ${c_folder}/status.cc
   ${c_folder}/step.cc ${c_folder}/stream.cc)
+set_target_properties(maskd_c_functions PROPERTIES
+  POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+target_compile_definitions(maskd_c_functions PRIVATE MASKD_VERSION="${PROJECT_VERSION}")
+target_include_directories(maskd_c_functions PUBLIC ${CMAKE_SOURCE_DIR})
+target_link_libraries(maskd_c_functions PRIVATE maskd::local maskd::client maskd::apply)
+maskd_warnings(maskd_c_functions)
+
+add_library(maskd_c SHARED $<TARGET_OBJECTS:maskd_c_functions>)
 add_library(maskd::c ALIAS maskd_c)
 set_target_properties(maskd_c PROPERTIES
   OUTPUT_NAME maskd VERSION ${PROJECT_VERSION} SOVERSION ${MASKD_ABI_VERSION}
-  EXPORT_NAME maskd CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-  LINK_DEPENDS ${c_folder}/maskd.map)
-target_compile_definitions(maskd_c PRIVATE MASKD_VERSION="${PROJECT_VERSION}")
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/client
+  EXPORT_NAME maskd LINKER_LANGUAGE CXX LINK_DEPENDS ${c_folder}/maskd.map)
 target_include_directories(maskd_c
   PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> INTERFACE $<INSTALL_INTERFACE:include>)
-target_link_libraries(maskd_c PRIVATE maskd::client maskd::apply)
 target_link_options(maskd_c PRIVATE LINKER:--version-script=${c_folder}/maskd.map)
+
+# What Debian's archives lack as position-independent code: what has variables of a thread, or stderr by its
+# address. Of RE2 that is most; its tables are taken from the archive.
+set(sources ${CMAKE_SOURCE_DIR}/build/library-sources)
+set(compiled_anew
+  ${sources}/abseil/absl/base/internal/sysinfo.cc
+  ${sources}/abseil/absl/container/internal/raw_hash_set.cc
+  ${sources}/abseil/absl/random/internal/pool_urbg.cc
+  ${sources}/abseil/absl/strings/internal/cordz_functions.cc
+  ${sources}/abseil/absl/strings/internal/str_format/parser.cc
+  ${sources}/protobuf/src/google/protobuf/arena.cc
+  ${sources}/protobuf/src/google/protobuf/stubs/common.cc)
+foreach(file bitstate compile dfa filtered_re2 mimics_pcre nfa onepass parse prefilter prefilter_tree prog re2 regexp
+             set simplify stringpiece tostring)
+  list(APPEND compiled_anew ${sources}/re2/re2/${file}.cc)
+endforeach()
+
+# Links the library of archives alone: a target of CMake's would bring the shared libraries.
+function(maskd_link_archives)
+  add_custom_command(OUTPUT ${compiled_anew}
+    COMMAND ${CMAKE_SOURCE_DIR}/scripts/library-sources
+    COMMENT "Sources of Abseil, protobuf and RE2" VERBATIM)
+  add_library(maskd_compiled_anew OBJECT ${compiled_anew})
+  set_target_properties(maskd_compiled_anew PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_options(maskd_compiled_anew PRIVATE -w)
+  target_compile_definitions(maskd_compiled_anew PRIVATE HAVE_PTHREAD=1)
+  target_include_directories(maskd_compiled_anew PRIVATE ${sources}/protobuf/src ${sources}/re2)
+
+  # Of the rooms that a server has besides, the linker takes nothing: no ports, no Prometheus.
+  set(archives "")
+  foreach(room local wire session client apply protos other_protos ring cache memory
+               matcher compile automaton frontend mask tokenizer ir base cpu)
+    list(APPEND archives $<TARGET_FILE:maskd_${room}>)
+    add_dependencies(maskd_c maskd_${room})
+  endforeach()
+  set_property(TARGET maskd_c APPEND PROPERTY LINK_DEPENDS ${archives})
+  foreach(name grpc++_unsecure grpc_unsecure gpr protobuf re2 upb cares address_sorting crypto z)
+    find_library(MASKD_ARCHIVE_${name} lib${name}.a REQUIRED)
+    list(APPEND archives ${MASKD_ARCHIVE_${name}})
+  endforeach()
+  cmake_path(GET MASKD_ARCHIVE_protobuf PARENT_PATH folder)
+  file(GLOB of_abseil ${folder}/libabsl_*.a)
+  target_sources(maskd_c PRIVATE $<TARGET_OBJECTS:maskd_compiled_anew>
+    ${CMAKE_SOURCE_DIR}/metrics/uncounted.cc ${c_folder}/glibc_compat.cc)
+  target_compile_options(maskd_c PRIVATE -fvisibility=hidden)
+  target_link_options(maskd_c PRIVATE -static-libstdc++ LINKER:--exclude-libs,ALL LINKER:--gc-sections
+    LINKER:--as-needed LINKER:-z,defs)
+  target_link_libraries(maskd_c PRIVATE
+    -Wl,--start-group ${archives} ${of_abseil} -Wl,--end-group Threads::Threads ${CMAKE_DL_LIBS} rt m)
+endfunction()
+
+if(MASKD_SANITIZED)
+  target_link_libraries(maskd_c PRIVATE maskd::local maskd::client maskd::apply)
+else()
+  maskd_link_archives()
+endif()
 maskd_warnings(maskd_c)
 
 install(TARGETS maskd_c EXPORT maskd COMPONENT c

@@ -1,13 +1,16 @@
 # maskd_room(NAME SRCS file... DEPS target...)
 #
 # One room: a static library maskd_NAME with the alias maskd::NAME. Its link edges are the rooms and
-# packages that it may include; nothing else is on its include path but the repository root.
+# packages that it may include; nothing else is on its include path but the repository root. Its objects
+# are position-independent and hidden, so that one set of them serves the programs and libmaskd.
 function(maskd_room name)
   cmake_parse_arguments(ROOM "" "" "SRCS;DEPS" ${ARGN})
   add_library(maskd_${name} STATIC ${ROOM_SRCS})
   add_library(maskd::${name} ALIAS maskd_${name})
   target_include_directories(maskd_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(maskd_${name} PUBLIC ${ROOM_DEPS})
+  set_target_properties(maskd_${name} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   maskd_warnings(maskd_${name})
 endfunction()
 

@@ -49,6 +49,19 @@ inline constexpr MetricName kAcceptShortagesTotal = {
     "maskd_accept_shortages_total",
     "Times that a connection waited for want of descriptors or memory."};
 
+// The label says the tenant: a name of the configuration's, the first 64; the others are "other".
+inline constexpr MetricName kTenantStreams = {"maskd_tenant_streams_open",
+                                              "Decode streams open now, by tenant."};
+inline constexpr MetricName kTenantRows = {"maskd_tenant_rows_open", "Rows open now, by tenant."};
+inline constexpr MetricName kTenantCacheBytes = {
+    "maskd_tenant_cache_bytes", "Bytes of the cached grammars that a tenant had compiled."};
+inline constexpr MetricName kTenantCompilesTotal = {"maskd_tenant_compiles_total",
+                                                    "Compiles that were begun, by tenant."};
+inline constexpr MetricName kTenantRefusedTotal = {
+    "maskd_tenant_refused_total", "Streams, rows and compiles over a limit of their tenant."};
+inline constexpr MetricName kCallersRefusedTotal = {
+    "maskd_callers_refused_total", "Calls of those who showed nothing that lets them in."};
+
 inline constexpr MetricName kMemoryBytes = {
     "maskd_memory_bytes",
     "Bytes of memory by what they are for; they add up to the resident size."};

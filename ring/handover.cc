@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -140,7 +141,8 @@ absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
 
 absl::StatusOr<std::unique_ptr<HandoverPort>> HandoverPort::Listen(const std::string& path,
                                                                    Find find,
-                                                                   const SocketRights& rights) {
+                                                                   const SocketRights& rights,
+                                                                   MayAsk may_ask) {
   UniqueFd listener(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   UniqueFd stop(eventfd(0, EFD_CLOEXEC));
   if (!listener.is_open() || !stop.is_open()) return Failed("no socket", path);
@@ -148,15 +150,18 @@ absl::StatusOr<std::unique_ptr<HandoverPort>> HandoverPort::Listen(const std::st
   if (!file.ok()) return file.status();
   if (listen(listener.get(), kBacklog) != 0) return Failed("cannot listen", path);
   try {
-    return std::unique_ptr<HandoverPort>(
-        new HandoverPort(std::move(find), std::move(listener), *std::move(file), std::move(stop)));
+    return std::unique_ptr<HandoverPort>(new HandoverPort(std::move(find), std::move(may_ask),
+                                                          std::move(listener), *std::move(file),
+                                                          std::move(stop)));
   } catch (const std::system_error& error) {
     return absl::UnavailableError(absl::StrCat(path, ": no thread: ", error.what()));
   }
 }
 
-HandoverPort::HandoverPort(Find find, UniqueFd listener, SocketFile file, UniqueFd stop)
+HandoverPort::HandoverPort(Find find, MayAsk may_ask, UniqueFd listener, SocketFile file,
+                           UniqueFd stop)
     : find_(std::move(find)),
+      may_ask_(std::move(may_ask)),
       listener_(std::move(listener)),
       file_(std::move(file)),
       stop_(std::move(stop)),
@@ -188,6 +193,10 @@ void HandoverPort::Accept() {
     // Out of descriptors, it may be; the listener stays readable and must not keep this busy.
     if (errno != EAGAIN && errno != ECONNABORTED) absl::SleepFor(absl::Milliseconds(10));
     return;
+  }
+  if (may_ask_ != nullptr) {
+    const std::optional<uid_t> user = UserOf(peer.get());
+    if (!user.has_value() || !may_ask_(*user)) return;
   }
   if (peers_.size() == kMostPeers) peers_.pop_front();
   peers_.push_back(std::move(peer));

@@ -5,7 +5,8 @@
 //   server: sends one byte with the descriptor (SCM_RIGHTS), or nothing, and closes
 //
 // Token    random, of one stream, good once. Who knows it has said hello on that stream; the
-//          socket's own rights are those of the server's socket.
+//          socket's own rights are those of the server's socket. A user who may not connect there
+//          is closed at once here, too.
 // Threads  HandoverPort has one. Nobody who connects there can hold it up: it waits for no peer,
 //          and of many who say nothing the oldest is dropped.
 // Source   unix(7).
@@ -22,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include <sys/types.h>
 
 #include "ring/socket_file.h"
 #include "ring/unique_fd.h"
@@ -43,17 +45,20 @@ class HandoverPort {
  public:
   // Gives what `token` stands for, or none. Called on the port's thread; must not wait.
   using Find = std::function<UniqueFd(absl::string_view token)>;
+  // Whether a user may ask. As above.
+  using MayAsk = std::function<bool(uid_t user)>;
 
   // Listens at `path`. Errors: UNAVAILABLE, with why; those of SocketFile::Bind(); no thread.
   static absl::StatusOr<std::unique_ptr<HandoverPort>> Listen(const std::string& path, Find find,
-                                                              const SocketRights& rights = {});
+                                                              const SocketRights& rights = {},
+                                                              MayAsk may_ask = nullptr);
   // Removes the file.
   ~HandoverPort();
   HandoverPort(const HandoverPort&) = delete;
   HandoverPort& operator=(const HandoverPort&) = delete;
 
  private:
-  HandoverPort(Find find, UniqueFd listener, SocketFile file, UniqueFd stop);
+  HandoverPort(Find find, MayAsk may_ask, UniqueFd listener, SocketFile file, UniqueFd stop);
 
   void Serve();
   void Accept();
@@ -61,6 +66,7 @@ class HandoverPort {
   bool Answer(const UniqueFd& peer) const;
 
   const Find find_;
+  const MayAsk may_ask_;  // empty: all may
   const UniqueFd listener_;
   const SocketFile file_;
   const UniqueFd stop_;         // an eventfd

@@ -52,6 +52,13 @@ absl::Status ClearPlace(const sockaddr_un& address, const std::string& path, int
 
 }  // namespace
 
+std::optional<uid_t> UserOf(int socket) {
+  ucred user{};
+  socklen_t size = sizeof(user);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &user, &size) != 0) return std::nullopt;
+  return user.uid;
+}
+
 absl::StatusOr<SocketFile> SocketFile::Bind(int socket, const std::string& path,
                                             const SocketRights& rights) {
   const absl::StatusOr<sockaddr_un> address = AddressOf(path);

@@ -25,6 +25,9 @@ struct SocketRights {
   std::optional<gid_t> group;  // absent: the process's
 };
 
+// The user at the other end of a connected Unix socket; nothing when the system does not say.
+std::optional<uid_t> UserOf(int socket);
+
 class SocketFile {
  public:
   // Binds `socket`, which does not listen yet, to `path`. Errors: UNAVAILABLE with the system's

@@ -91,7 +91,7 @@ AcceptLoop::Outcome AcceptLoop::AcceptOne(int listener) {
   if (!connection.is_open()) {
     return IsOfTheConnection(errno) ? Outcome::kNone : Outcome::kShortage;
   }
-  take_(std::move(connection));
+  take_(std::move(connection), listener);
   return Outcome::kTaken;
 }
 

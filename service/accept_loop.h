@@ -25,8 +25,8 @@ class AcceptLoop {
  public:
   static constexpr std::chrono::milliseconds kPause{20};
 
-  // Takes a connection, which does not block. Must not wait.
-  using Take = std::function<void(ring::UniqueFd connection)>;
+  // Takes a connection of one of the listeners, which does not block. Must not wait.
+  using Take = std::function<void(ring::UniqueFd connection, int listener)>;
 
   // `shortages` counts the times that a connection waited for a descriptor or for memory. It and
   // the `listeners` outlive the loop. Errors: UNAVAILABLE (no descriptor, no thread).

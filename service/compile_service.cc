@@ -1,177 +1,58 @@
 #include "service/compile_service.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
-#include "grammar_core/matcher/matcher.h"
-#include "service/checker.h"
-#include "service/errors.h"
-#include "service/request_reader.h"
-#include "service/response_writer.h"
 #include "service/status_map.h"
 
 namespace maskd::service {
 namespace {
 
-// How often a call that waits alone looks whether it was cancelled: the compile must stop within 10
-// ms.
-constexpr std::chrono::milliseconds kShortestLook{4};
-// Bytes at most of Explain's forced prefix.
-constexpr int kForcedPrefixBytes = 256;
 // Replies that nobody counts: so many can wait as there are threads.
 constexpr std::int64_t kSmallReplyBytes = 16 << 10;
 
-absl::Status WhyCancelled(const grpc::ServerContext& context) {
+absl::Status WhyLeft(const grpc::ServerContext& context) {
+  if (!context.IsCancelled()) return absl::OkStatus();
   return context.deadline() <= std::chrono::system_clock::now()
              ? ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed")
              : ErrorAt(absl::StatusCode::kCancelled, "", "CANCELLED", "the caller cancelled");
-}
-
-absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
-                                      const cache::GrammarPtr& grammar,
-                                      const LoadedTokenizer& tokenizer) {
-  switch (request.input_case()) {
-    case v1::CheckRequest::kText:
-      return CheckText(grammar, tokenizer, request.text());
-    case v1::CheckRequest::kRawText:
-      return CheckText(grammar, tokenizer, request.raw_text());
-    case v1::CheckRequest::kTokens: {
-      const auto& ids = request.tokens().ids();
-      return CheckTokens(grammar, std::vector<TokenId>(ids.begin(), ids.end()));
-    }
-    case v1::CheckRequest::INPUT_NOT_SET:
-      break;
-  }
-  return BadField("input", "none of text, raw_text and tokens is set");
 }
 
 }  // namespace
 
 grpc::Status CompileService::StreamedCompile(grpc::ServerContext* context,
                                              Call<v1::CompileRequest, v1::CompileResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    return End(OrOutOfMemory([&] { return DoCompile(request, context, response); }), context,
-               response);
-  });
+  return calls_->Serve(
+      context, call, [&](const auto& request, const Caller& caller, auto* response) {
+        const auto why_left = [context] { return WhyLeft(*context); };
+        return End(
+            OrOutOfMemory([&] { return work_.Compile(request, caller, why_left, response); }),
+            context, response);
+      });
 }
 
 grpc::Status CompileService::StreamedCheck(grpc::ServerContext* context,
                                            Call<v1::CheckRequest, v1::CheckResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    return End(OrOutOfMemory([&] { return DoCheck(request, context, response); }), context,
-               response);
-  });
+  return calls_->Serve(
+      context, call, [&](const auto& request, const Caller& caller, auto* response) {
+        const auto why_left = [context] { return WhyLeft(*context); };
+        return End(OrOutOfMemory([&] { return work_.Check(request, caller, why_left, response); }),
+                   context, response);
+      });
 }
 
 grpc::Status CompileService::StreamedExplain(grpc::ServerContext* context,
                                              Call<v1::ExplainRequest, v1::ExplainResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    return End(OrOutOfMemory([&] { return DoExplain(request, context, response); }), context,
-               response);
-  });
-}
-
-cache::CompileResult CompileService::Await(const cache::Ticket& ticket,
-                                           const grpc::ServerContext& context) {
-  if (ticket.ready()) return ticket.result();
-  absl::Status left;
-  ++waiting_;
-  for (bool is_there = false; !is_there && left.ok();) {
-    const auto look = std::max<std::chrono::microseconds>(
-        kShortestLook, std::chrono::microseconds(1'000'000 / kLooksPerSecond) * waiting_.load());
-    is_there = ticket.WaitUntil(Clock::Steady()->Now() + look);
-    if (!is_there && context.IsCancelled()) left = WhyCancelled(context);
-  }
-  --waiting_;
-  return left.ok() ? ticket.result() : cache::CompileResult(left);
-}
-
-template <typename Request>
-absl::StatusOr<CompileService::Compiled> CompileService::Get(const Request& request,
-                                                             grpc::ServerContext* context) {
-  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request.tokenizer());
-  if (!tokenizer.ok()) {
-    return tokenizer.status();
-  }
-  const absl::StatusOr<GrammarTarget> target = ReadTarget(request);
-  if (!target.ok()) {
-    return target.status();
-  }
-  const absl::StatusOr<GrammarStore::Request> pending = grammars_->Get(*target, **tokenizer);
-  if (!pending.ok()) {
-    return pending.status();
-  }
-  cache::CompileResult grammar = Await(pending->ticket, *context);
-  if (!grammar.ok()) {
-    return grammar.status();
-  }
-  return Compiled{*tokenizer, *std::move(grammar),
-                  pending->ticket.origin() == cache::Ticket::Origin::kKnown};
-}
-
-absl::Status CompileService::DoCompile(const v1::CompileRequest& request,
-                                       grpc::ServerContext* context,
-                                       v1::CompileResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, context);
-  if (!compiled.ok()) {
-    return compiled.status();
-  }
-  response->set_grammar_id(compiled->grammar->id());
-  response->set_from_cache(compiled->from_cache);
-  for (const Diagnostic& warning : compiled->grammar->warnings()) {
-    WriteWarning(warning, response->add_warnings());
-  }
-  WriteCosts(compiled->grammar->costs(), response->mutable_costs());
-  response->set_tokenizer_hash(compiled->tokenizer->vocabulary().hash());
-  return absl::OkStatus();
-}
-
-absl::Status CompileService::DoCheck(const v1::CheckRequest& request, grpc::ServerContext* context,
-                                     v1::CheckResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, context);
-  if (!compiled.ok()) {
-    return compiled.status();
-  }
-  const absl::StatusOr<CheckOutcome> outcome =
-      RunCheck(request, compiled->grammar, *compiled->tokenizer);
-  if (!outcome.ok()) {
-    return outcome.status();
-  }
-  response->set_grammar_id(compiled->grammar->id());
-  WriteCheck(*outcome, compiled->tokenizer->vocabulary(), response);
-  return absl::OkStatus();
-}
-
-absl::Status CompileService::DoExplain(const v1::ExplainRequest& request,
-                                       grpc::ServerContext* context,
-                                       v1::ExplainResponse* response) {
-  const absl::StatusOr<Compiled> compiled = Get(request, context);
-  if (!compiled.ok()) {
-    return compiled.status();
-  }
-  const CompiledGrammar& grammar = *compiled->grammar;
-  absl::StatusOr<std::string> forced = Matcher(compiled->grammar).ForcedBytes(kForcedPrefixBytes);
-  if (!forced.ok()) {
-    return forced.status();
-  }
-  response->set_grammar_id(grammar.id());
-  response->set_kind(grammar.source().kind);
-  response->set_rules_text(ValidUtf8(grammar.Explain()));
-  WriteCosts(grammar.costs(), response->mutable_costs());
-  for (const Diagnostic& warning : grammar.warnings()) {
-    WriteWarning(warning, response->add_warnings());
-  }
-  for (const Diagnostic& bound : grammar.bounds()) {
-    WriteWarning(bound, response->add_bounds());
-  }
-  response->set_forced_prefix(*std::move(forced));
-  return absl::OkStatus();
+  return calls_->Serve(
+      context, call, [&](const auto& request, const Caller& caller, auto* response) {
+        const auto why_left = [context] { return WhyLeft(*context); };
+        return End(
+            OrOutOfMemory([&] { return work_.Explain(request, caller, why_left, response); }),
+            context, response);
+      });
 }
 
 grpc::Status CompileService::End(absl::Status status, const grpc::ServerContext* context,

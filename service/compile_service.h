@@ -1,14 +1,8 @@
 // CompileService of maskd/v1: Compile, Check, Explain.
 //
-// Waiting  a call sleeps on its own thread until its compile is there. gRPC tells such a call of
-//          its caller's leaving when it asks: all that wait ask kLooksPerSecond times together, so
-//          that they take no processor from what they wait for. Leaving cancels the compile when
-//          nobody else waits for it.
 // Threads  any number of calls at once.
 #ifndef MASKD_SERVICE_COMPILE_SERVICE_H_
 #define MASKD_SERVICE_COMPILE_SERVICE_H_
-
-#include <atomic>
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
@@ -16,8 +10,9 @@
 
 #include "maskd/v1/compile_service.grpc.pb.h"
 #include "metrics/registry.h"
+#include "service/compile_calls.h"
 #include "service/grammar_store.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 #include "service/unary_calls.h"
 
 namespace maskd::service {
@@ -25,11 +20,9 @@ namespace maskd::service {
 class CompileService final : public v1::CompileService::StreamedUnaryService {
  public:
   // Nothing is owned.
-  CompileService(const TokenizerStore* tokenizers, GrammarStore* grammars, UnaryCalls* calls,
+  CompileService(const TokenizerShelf* tokenizers, GrammarStore* grammars, UnaryCalls* calls,
                  metrics::Metrics* metrics)
-      : tokenizers_(tokenizers), grammars_(grammars), calls_(calls), metrics_(metrics) {}
-
-  static constexpr int kLooksPerSecond = 1'000;
+      : work_(tokenizers, grammars), calls_(calls), metrics_(metrics) {}
 
   template <typename Request, typename Response>
   using Call = grpc::ServerUnaryStreamer<Request, Response>;
@@ -42,31 +35,13 @@ class CompileService final : public v1::CompileService::StreamedUnaryService {
                                Call<v1::ExplainRequest, v1::ExplainResponse>* call) override;
 
  private:
-  // A compiled grammar and how it came.
-  struct Compiled {
-    const LoadedTokenizer* tokenizer;
-    cache::GrammarPtr grammar;
-    bool from_cache;
-  };
-
-  cache::CompileResult Await(const cache::Ticket& ticket, const grpc::ServerContext& context);
-  template <typename Request>
-  absl::StatusOr<Compiled> Get(const Request& request, grpc::ServerContext* context);
-  absl::Status DoCompile(const v1::CompileRequest& request, grpc::ServerContext* context,
-                         v1::CompileResponse* response);
-  absl::Status DoCheck(const v1::CheckRequest& request, grpc::ServerContext* context,
-                       v1::CheckResponse* response);
-  absl::Status DoExplain(const v1::ExplainRequest& request, grpc::ServerContext* context,
-                         v1::ExplainResponse* response);
   // Ends a call with its reply, unless it does not fit among those that nobody has read.
   grpc::Status End(absl::Status status, const grpc::ServerContext* context,
                    google::protobuf::Message* response) const;
 
-  const TokenizerStore* const tokenizers_;
-  GrammarStore* const grammars_;
+  CompileCalls work_;
   UnaryCalls* const calls_;
   metrics::Metrics* const metrics_;
-  std::atomic<int> waiting_ = 0;  // calls, for their compiles
 };
 
 }  // namespace maskd::service

@@ -1,7 +1,7 @@
 // What a server is told at its start: flags and environment, read and checked once.
 //
 // Sources  a flag "--name=value" or "--name value"; without it the environment variable MASKD_NAME;
-//          without both the default. One row a flag in config.cc; `maskd --help` prints that table.
+//          without both the file of --config (config_file.h); else the default.
 // Errors   INVALID_ARGUMENT; the message starts with the flag, or the variable, that is wrong.
 // Threads  plain values.
 #ifndef MASKD_SERVICE_CONFIG_H_
@@ -9,22 +9,44 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/limits.h"
 #include "grammar_core/tokenizer/loader.h"
+#include "service/tenant_rule.h"
 #include "service/tokenizer_flag.h"
 
 namespace maskd::service {
 
 struct Config {
-  // --listen: addresses to serve gRPC on, "unix:/absolute/path" or "host:port".
-  std::vector<std::string> listen = {"unix:/tmp/maskd.sock", "127.0.0.1:7411"};
+  // --config: the file; empty for none.
+  std::string config;
+  // --listen: addresses to serve gRPC on, "unix:/absolute/path", or "host:port" with TLS.
+  std::vector<std::string> listen = {"unix:/tmp/maskd.sock"};
+  // --insecure_listen: "host:port" without.
+  std::vector<std::string> insecure_listen;
+  // --tls_cert, --tls_key, --tls_client_ca: PEM files; empty for none.
+  std::string tls_cert;
+  std::string tls_key;
+  std::string tls_client_ca;
+  // --tokens: a file of bearer tokens; empty for none.
+  std::string tokens;
+  // --proxy_metadata, --proxy_users: where proxies say whose call it is, and who they are.
+  std::string proxy_metadata;
+  std::vector<std::int64_t> proxy_users;
+  // Of the file: who has which limits; empty: everybody, none.
+  std::vector<TenantRule> tenants;
+  // --audit: whether who had which grammar is logged.
+  bool audit = false;
+  // --socket_users: who may connect over Unix sockets; empty: who has the right.
+  std::vector<std::int64_t> socket_users;
   // --socket_mode: rights of the Unix sockets' files; nothing: see ports.h.
   std::optional<std::int64_t> socket_mode;
   // --socket_group: id of the group that owns them; nothing: the process's.
@@ -37,6 +59,8 @@ struct Config {
   std::string metrics_listen = "127.0.0.1:9411";
   // --tokenizer: vocabularies, the default one first; empty for the embedded "bytes".
   std::vector<VocabularySource> tokenizers;
+  // --grammars: a folder of grammars that are there from the start; empty for none.
+  std::string grammars;
   // --memory_bytes: what the process may hold in all; nothing: see memory_plan.h, as for the next.
   std::optional<std::int64_t> memory_bytes;
   // --cache_bytes: compiled grammars kept.
@@ -95,20 +119,40 @@ struct Config {
   // --reflection: whether the server describes its own services.
   bool reflection = true;
 
+  // What was given, by flag: value and where. For a reload, which may change some flags only.
+  struct Given {
+    std::string value;
+    std::string where;  // "--max_rows", "MASKD_MAX_ROWS", "PATH:3: max_rows"
+  };
+  std::map<std::string, Given> given;
+
   // What to do instead of serving.
   enum class Action { kServe, kHelp, kVersion, kCheckConfig };
   Action action = Action::kServe;
 };
 
-// The path of "unix:/absolute/path"; nothing for an address of another kind.
-std::optional<absl::string_view> SocketPathOf(absl::string_view address);
-
 // Looks up an environment variable; nothing when it is not set.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;
 
+// Sets in a Config what the file at a path says. Errors: INVALID_ARGUMENT, with path and line.
+using ReadConfigFile = std::function<absl::Status(const std::string& path, Config* config)>;
+
 // `arguments` without the program's name.
 absl::StatusOr<Config> ReadConfig(const std::vector<std::string>& arguments,
-                                  const Environment& environment);
+                                  const Environment& environment,
+                                  const ReadConfigFile& read_file = nullptr);
+
+// Sets one flag, given at `where`, with which the error begins. Errors: INVALID_ARGUMENT.
+absl::Status SetFlag(absl::string_view name, absl::string_view value, absl::string_view where,
+                     Config* config);
+
+// Whether a server that runs with `now` can go on with `next`: only tenants and flags of whom
+// to let in, --tokenizer, --grammars and --audit may differ. Errors: INVALID_ARGUMENT; the message
+// starts with where the other value was given.
+absl::Status CheckReload(const Config& now, const Config& next);
+
+// Of all flags, as in --help.
+std::vector<std::string> FlagNames();
 
 // The text of --help.
 std::string ConfigHelp();

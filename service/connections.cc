@@ -8,11 +8,14 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+
+#include "ring/socket_file.h"
 
 namespace maskd::service {
 namespace {
@@ -24,11 +27,10 @@ std::optional<ino_t> InodeOf(int fd) {
   return file.st_ino;
 }
 
-std::string NameOfUser(int fd) {
-  ucred user{};
-  socklen_t size = sizeof(user);
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &size) != 0) return "";
-  return absl::StrCat("uid:", user.uid);
+Peer LocalPeer(int fd) {
+  const std::optional<uid_t> user = ring::UserOf(fd);
+  if (!user.has_value()) return {true, ""};
+  return {true, absl::StrCat("uid:", *user), static_cast<std::int64_t>(*user)};
 }
 
 std::string NameOf(const in_addr& address) {
@@ -51,6 +53,25 @@ std::string NameOf(const in6_addr& address) {
   return absl::StrCat(text, "/64");
 }
 
+// "ipv4:10.0.0.7:80" or "ipv6:%5B::1%5D:80", as gRPC names a peer that it knows by its address.
+Peer RemotePeer(absl::string_view grpc_peer) {
+  std::string text = absl::StrReplaceAll(grpc_peer, {{"%5B", "["}, {"%5D", "]"}, {"%25", "%"}});
+  absl::string_view address = text;
+  address = address.substr(0, address.rfind(':'));
+  if (absl::ConsumePrefix(&address, "ipv4:")) {
+    in_addr at{};
+    if (inet_pton(AF_INET, std::string(address).c_str(), &at) != 1) return {};
+    return {false, NameOf(at)};
+  }
+  if (absl::ConsumePrefix(&address, "ipv6:[") && absl::ConsumeSuffix(&address, "]")) {
+    in6_addr at{};
+    const std::string plain(address.substr(0, address.find('%')));  // without its scope
+    if (inet_pton(AF_INET6, plain.c_str(), &at) != 1) return {};
+    return {false, NameOf(at)};
+  }
+  return {};
+}
+
 }  // namespace
 
 Peer PeerOfSocket(int fd) {
@@ -59,7 +80,7 @@ Peer PeerOfSocket(int fd) {
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return {};
   switch (address.ss_family) {
     case AF_UNIX:
-      return {true, NameOfUser(fd)};
+      return LocalPeer(fd);
     case AF_INET:
       return {false, NameOf(reinterpret_cast<const sockaddr_in&>(address).sin_addr)};
     case AF_INET6:
@@ -81,12 +102,17 @@ void Connections::SetLimits(Limits limits) {
   limits_ = limits;
 }
 
+void Connections::SetMayConnect(std::function<bool(std::int64_t user)> may_connect) {
+  const MutexLock lock(&mutex_);
+  may_connect_ = std::move(may_connect);
+}
+
 Connections::Verdict Connections::Admit(int fd) {
   Open open{InodeOf(fd).value_or(0), PeerOfSocket(fd)};
   const MutexLock lock(&mutex_);
   Forget(fd);  // who had this number has closed it
   Verdict verdict = Judge(open.peer);
-  if (verdict != Verdict::kAdmitted) {
+  if (verdict == Verdict::kTooMany || verdict == Verdict::kTooManyOfPeer) {
     Sweep();
     verdict = Judge(open.peer);
   }
@@ -99,6 +125,9 @@ Connections::Verdict Connections::Admit(int fd) {
 }
 
 Connections::Verdict Connections::Judge(const Peer& peer) const {
+  if (peer.is_local && may_connect_ != nullptr && !may_connect_(peer.user)) {
+    return Verdict::kNotAllowed;
+  }
   if (open_.size() >= static_cast<std::size_t>(limits_.in_all)) return Verdict::kTooMany;
   const auto found = of_peer_.find(peer.name);
   const bool has_room = found == of_peer_.end() || found->second < limits_.of_a_peer;
@@ -125,6 +154,7 @@ void Connections::Forget(int fd) {
 }
 
 Peer Connections::PeerOf(absl::string_view grpc_peer) const {
+  if (Peer remote = RemotePeer(grpc_peer); !remote.name.empty()) return remote;
   int fd = -1;
   if (!absl::ConsumePrefix(&grpc_peer, "fd:") || !absl::SimpleAtoi(grpc_peer, &fd)) return {};
   const MutexLock lock(&mutex_);

@@ -14,6 +14,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
@@ -27,8 +28,9 @@
 namespace maskd::service {
 
 struct Peer {
-  bool is_local = false;  // over a Unix socket
-  std::string name;       // "uid:1000", "10.0.0.7", "2001:db8:0:1::/64"; empty: unknown
+  bool is_local = false;   // over a Unix socket
+  std::string name;        // "uid:1000", "10.0.0.7", "2001:db8:0:1::/64"; empty: unknown
+  std::int64_t user = -1;  // over a Unix socket, if it is known
 };
 
 // Of a connected socket.
@@ -44,7 +46,7 @@ class Connections {
   // fewer, both limits shrink alike.
   static Limits LimitsFor(std::int64_t in_all, std::int64_t of_a_peer, std::int64_t free_fds);
 
-  enum class Verdict : std::uint8_t { kAdmitted, kTooMany, kTooManyOfPeer };
+  enum class Verdict : std::uint8_t { kAdmitted, kTooMany, kTooManyOfPeer, kNotAllowed };
 
   static constexpr std::chrono::milliseconds kSweep{10};
 
@@ -52,15 +54,19 @@ class Connections {
   // Before the first connection.
   void SetLimits(Limits limits) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Counts the connection `fd`, if there is room for it.
+  // Who may connect over a Unix socket; called with the lock held. Before the first connection.
+  void SetMayConnect(std::function<bool(std::int64_t user)> may_connect)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Counts the connection `fd`, if there is room for it and its peer may connect.
   Verdict Admit(int fd) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Of a call, by what gRPC says of its peer: "fd:7".
+  // Of a call, by what gRPC says of its peer: "fd:7"; with TLS its address, "ipv4:10.0.0.7:80".
   [[nodiscard]] Peer PeerOf(absl::string_view grpc_peer) const ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Those that are open now.
   [[nodiscard]] int CountOpen() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Those that were refused, for either reason.
+  // Those that were refused, for that reason.
   [[nodiscard]] std::int64_t refused(Verdict why) const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -76,9 +82,10 @@ class Connections {
   Clock* const clock_;
   mutable Mutex mutex_;
   Limits limits_ ABSL_GUARDED_BY(mutex_);
+  std::function<bool(std::int64_t user)> may_connect_ ABSL_GUARDED_BY(mutex_);  // empty: all may
   absl::flat_hash_map<int, Open> open_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, int> of_peer_ ABSL_GUARDED_BY(mutex_);
-  std::array<std::int64_t, 3> counts_ ABSL_GUARDED_BY(mutex_) = {};  // by verdict
+  std::array<std::int64_t, 4> counts_ ABSL_GUARDED_BY(mutex_) = {};  // by verdict
   Clock::TimePoint swept_ ABSL_GUARDED_BY(mutex_) = Clock::TimePoint::min();
 };
 

@@ -67,6 +67,7 @@ DecodeStream::~DecodeStream() {
 void DecodeStream::LetGo() {
   if (exchange_ != nullptr) {
     exchange_.reset();
+    place_ = Tenant::Lease();
     host_->metrics->StreamsOpenChanged(-1);
   }
 }
@@ -175,8 +176,13 @@ bool DecodeStream::is_wanted() const { return !ended_.has_value() && !broken_ &&
 void DecodeStream::Begun() {
   ++pending_;  // kDone comes for every call
   Accept(host_, service_, queue_, live_);
+  absl::StatusOr<Caller> caller = host_->gate->Admit(context_);
+  if (!caller.ok()) {
+    return End(caller.status());
+  }
+  caller_ = *std::move(caller);
   auto registration = host_->streams->Add(
-      host_->connections->PeerOf(context_.peer()).name, [this](StreamRegistry::Notice notice) {
+      host_->gate->PeerOf(context_).name, [this](StreamRegistry::Notice notice) {
         Notify(notice == StreamRegistry::Notice::kGoAway ? kGoAway : kCallEnd);
       });
   if (!registration.ok()) {
@@ -231,13 +237,19 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
   if (!hello.ok()) {
     return hello.status();
   }
-  const auto terms = AgreeOnTerms(*hello, *host_->tokenizers, host_->limits);
+  auto terms = AgreeOnTerms(*hello, host_->tokenizers->now(), host_->limits);
   if (!terms.ok()) {
     return terms.status();
+  }
+  absl::StatusOr<Tenant::Lease> place = caller_.tenant->Take(Tenant::Use::kStream);
+  if (!place.ok()) {
+    return place.status();
   }
   if (absl::Status placed = registration_->TakePlace(); !placed.ok()) {
     return placed;
   }
+  place_ = *std::move(place);
+  terms->caller = caller_;
   host_->metrics->StreamsOpenChanged(1);
   exchange_ = std::make_unique<StepExchange>(*host_, *terms);
   v1::DecodeResponse welcome;
@@ -250,7 +262,7 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
 
 void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
   if (!hello.shared_memory || !host_->offers->is_open() ||
-      !host_->connections->PeerOf(context_.peer()).is_local) {
+      !host_->gate->PeerOf(context_).is_local) {
     return;
   }
   std::unique_ptr<StandbyThread> standby = StandbyThread::Start();

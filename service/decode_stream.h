@@ -44,6 +44,7 @@
 #include "maskd/v1/mask_service.grpc.pb.h"
 #include "ring/shared_memory.h"
 #include "service/call_event.h"
+#include "service/caller.h"
 #include "service/memory_offers.h"
 #include "service/memory_stream.h"
 #include "service/standby_thread.h"
@@ -174,6 +175,8 @@ class DecodeStream {
   std::atomic<bool> cancelled_ = false;  // also asked by the step's thread
   std::optional<absl::Status> ended_;    // why no more is read
 
+  Caller caller_;
+  Tenant::Lease place_;  // once greeted
   std::optional<StreamRegistry::Registration> registration_;
   std::unique_ptr<StepExchange> exchange_;  // once greeted
   absl::StatusOr<absl::string_view> reply_ = absl::string_view();

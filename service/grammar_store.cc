@@ -29,12 +29,6 @@ constexpr std::size_t kLoggedDigits = 12;
 // Free pages have gone back and stores have shrunk several times by then.
 constexpr std::int64_t kMemoryRetryMs = 1'000;
 
-bool IsGrammarId(absl::string_view id) {
-  return id.size() == kIdDigits && std::all_of(id.begin(), id.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
 // A limit counts work or memory, which the same text meets again; a caller's deadline passes once.
 bool IsLasting(const absl::Status& error) {
   return absl::IsInvalidArgument(error) || absl::IsUnimplemented(error) ||
@@ -84,6 +78,12 @@ void ReportCompile(const std::string& kind, const std::string& id, const absl::S
 
 }  // namespace
 
+bool IsGrammarId(absl::string_view id) {
+  return id.size() == kIdDigits && std::all_of(id.begin(), id.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
 class GrammarStore::Compiling {
  public:
   explicit Compiling(const GrammarStore* store) : store_(store) {
@@ -118,21 +118,46 @@ GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics,
       cache_(CacheOptions(config, machinery_, &live_), metrics) {}
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
-                                                        const LoadedTokenizer& tokenizer) {
+                                                        const LoadedTokenizer& tokenizer,
+                                                        Tenant* tenant) {
   if (!target.source.has_value()) {
-    return GetById(target.id, tokenizer);
+    const absl::Status allowed =
+        tenant == nullptr ? absl::OkStatus() : tenant->CheckGrammar(target.id);
+    return allowed.ok() ? GetById(target.id, tokenizer) : allowed;
+  }
+  if (absl::Status allowed = tenant == nullptr ? absl::OkStatus() : tenant->CheckInline();
+      !allowed.ok()) {
+    return allowed;
   }
   absl::StatusOr<ParsedSource> parsed = ParseSource(*target.source, limits_);
   if (!parsed.ok()) {
     return parsed.status();
   }
   std::string id = GrammarId(*parsed, tokenizer.vocabulary().hash());
-  absl::StatusOr<cache::Ticket> ticket =
-      cache_.Get(id, CompileOf(*std::move(parsed), tokenizer, id));
+  if (tenant != nullptr) {
+    if (absl::Status allowed = tenant->CheckGrammar(id); !allowed.ok()) return allowed;
+  }
+  absl::StatusOr<cache::Ticket> ticket = GetTicket(*std::move(parsed), tokenizer, id, tenant);
   if (!ticket.ok()) {
     return ticket.status();
   }
   return Request{std::move(id), *std::move(ticket)};
+}
+
+absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
+                                                      const LoadedTokenizer& tokenizer,
+                                                      const std::string& id, Tenant* tenant) {
+  if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr) {
+    return cache::Ticket(std::move(pinned));
+  }
+  auto lease = std::make_shared<Tenant::Lease>();
+  if (tenant != nullptr && !cache_.Knows(id)) {
+    absl::StatusOr<Tenant::Lease> taken = tenant->Take(Tenant::Use::kCompile);
+    if (!taken.ok()) return taken.status();
+    *lease = *std::move(taken);
+  }
+  return cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease)),
+                    tenant == nullptr ? nullptr : tenant->share());
 }
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& id,
@@ -141,6 +166,7 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
     return BadField("grammar_id", "is not 64 lower-case hexadecimal digits");
   }
   cache::GrammarPtr grammar = cache_.Find(id);
+  if (grammar == nullptr) grammar = FindPinned(id);
   if (grammar == nullptr) {
     return NotFound("grammar", id, "send its text");
   }
@@ -154,12 +180,16 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
 
 // Work is done once, so the source is moved out of it.
 cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
-                                           const std::string& id) const {
+                                           const std::string& id,
+                                           std::shared_ptr<Tenant::Lease> lease) const {
   return [this, source = std::make_shared<ParsedSource>(std::move(parsed)), id,
+          lease = std::move(lease),
           space = tokenizer.space()](const std::atomic<bool>& cancelled) -> cache::CompileResult {
+    Tenant::Lease compile = std::move(*lease);  // given back before whoever waits is told
     if (machinery_.memory != nullptr && !machinery_.memory->AwaitRoom(cancelled)) {
       return MemoryShort();
     }
+    compile.Spend();
     const Compiling compiling(this);
     const Clock::TimePoint begin = clock().Now();
     const std::string kind = source->source.kind;
@@ -184,6 +214,19 @@ cache::CompileResult GrammarStore::Compile(ParsedSource parsed, const std::strin
   cache::GrammarPtr grammar = live_.Track(*std::move(result));
   if (machinery_.memory != nullptr) machinery_.memory->Grew(HeldBytes(grammar));
   return grammar;
+}
+
+void GrammarStore::Pin(const std::vector<cache::GrammarPtr>& grammars) {
+  absl::flat_hash_map<std::string, cache::GrammarPtr> pinned;
+  for (const cache::GrammarPtr& grammar : grammars) pinned.emplace(grammar->id(), grammar);
+  const MutexLock lock(&pinned_mutex_);
+  pinned_.swap(pinned);
+}
+
+cache::GrammarPtr GrammarStore::FindPinned(const std::string& id) const {
+  const MutexLock lock(&pinned_mutex_);
+  const auto found = pinned_.find(id);
+  return found == pinned_.end() ? nullptr : found->second;
 }
 
 void GrammarStore::Shrink(std::int64_t bytes) {

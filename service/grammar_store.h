@@ -12,8 +12,10 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 
 #include "cache/grammar_cache.h"
@@ -30,6 +32,7 @@
 #include "metrics/registry.h"
 #include "service/config.h"
 #include "service/idle_rows.h"
+#include "service/tenant.h"
 #include "service/tokenizer_store.h"
 #include "service/warm_up_queue.h"
 
@@ -73,8 +76,13 @@ class GrammarStore {
   // source that cannot be normalised, an id that is none), NOT_FOUND (an id that is not in the
   // cache), FAILED_PRECONDITION (an id of another tokenizer's grammar), RESOURCE_EXHAUSTED (too
   // many compiles). Errors of the compile are the ticket's result; so is RESOURCE_EXHAUSTED where
-  // memory is short.
-  absl::StatusOr<Request> Get(const GrammarTarget& target, const LoadedTokenizer& tokenizer);
+  // memory is short. With a `tenant` it is his compile, and PERMISSION_DENIED or RESOURCE_EXHAUSTED
+  // where he has no right to the grammar, or no compile left.
+  absl::StatusOr<Request> Get(const GrammarTarget& target, const LoadedTokenizer& tokenizer,
+                              Tenant* tenant = nullptr);
+
+  // Keeps these beside the cache, for whoever asks, and those that were kept so no more.
+  void Pin(const std::vector<cache::GrammarPtr>& grammars) ABSL_LOCKS_EXCLUDED(pinned_mutex_);
 
   // Whether a row may be opened now. Errors: RESOURCE_EXHAUSTED with a retry hint.
   [[nodiscard]] absl::Status CheckRoom() const;
@@ -108,9 +116,14 @@ class GrammarStore {
   [[nodiscard]] WarmUpQueue& warm_up() const { return warm_up_; }
 
  private:
+  // Null without one.
+  cache::GrammarPtr FindPinned(const std::string& id) const ABSL_LOCKS_EXCLUDED(pinned_mutex_);
+  // A compile begins only with what its tenant has left.
+  absl::StatusOr<cache::Ticket> GetTicket(ParsedSource parsed, const LoadedTokenizer& tokenizer,
+                                          const std::string& id, Tenant* tenant);
   absl::StatusOr<Request> GetById(const std::string& id, const LoadedTokenizer& tokenizer);
   cache::CompileWork CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
-                               const std::string& id) const;
+                               const std::string& id, std::shared_ptr<Tenant::Lease> lease) const;
   cache::CompileResult Compile(ParsedSource parsed, const std::string& id,
                                const std::shared_ptr<TokenizerSpace>& space,
                                const std::atomic<bool>& cancelled) const;
@@ -127,8 +140,13 @@ class GrammarStore {
   mutable cache::LiveGrammars live_;
   mutable Mutex compiling_mutex_;
   mutable std::multiset<Clock::TimePoint> compiling_ ABSL_GUARDED_BY(compiling_mutex_);
+  mutable Mutex pinned_mutex_;
+  absl::flat_hash_map<std::string, cache::GrammarPtr> pinned_ ABSL_GUARDED_BY(pinned_mutex_);
   cache::GrammarCache cache_;
 };
+
+// Whether it has the form of one.
+bool IsGrammarId(absl::string_view id);
 
 }  // namespace maskd::service
 

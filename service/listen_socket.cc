@@ -12,7 +12,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "service/config.h"
+#include "service/addresses.h"
 
 namespace maskd::service {
 namespace {

@@ -16,12 +16,15 @@
 #include "grammar_core/base/heap.h"
 #include "grammar_core/base/memory_reserve.h"
 #include "grammar_core/mask/word_kernels.h"
+#include "service/admission.h"
 #include "service/config.h"
+#include "service/config_file.h"
 #include "service/exit_guard.h"
 #include "service/log.h"
 #include "service/memory_plan.h"
 #include "service/process_setup.h"
 #include "service/server.h"
+#include "service/tls.h"
 #include "service/tokenizer_store.h"
 
 namespace {
@@ -64,18 +67,30 @@ maskd::memory::Accountant::Heap HeapOfThisProgram() {
           .refill_reserve = &maskd::RefillMemoryReserve};
 }
 
-// A closed terminal is no reason to end.
-void AwaitEnd(const sigset_t& signals) {
-  int signal = 0;
-  do {
-    sigwait(&signals, &signal);
-    if (signal == SIGHUP) maskd::service::LogEvent("hangup_ignored", {});
-  } while (signal == SIGHUP);
+// A closed terminal is no reason to end; a server without a file has the same flags still.
+void Reload(const std::vector<std::string>& arguments, maskd::service::Server* server) {
+  const auto next =
+      maskd::service::ReadConfig(arguments, &FromEnvironment, &maskd::service::ReadConfigFileAt);
+  const absl::Status done = next.ok() ? server->Reload(*next) : next.status();
+  maskd::service::LogEvent(done.ok() ? "reloaded" : "reload_refused",
+                           {{"reason", std::string(done.message())}});
+}
+
+// Until SIGTERM or SIGINT.
+void AwaitEnd(const sigset_t& signals, const std::vector<std::string>& arguments,
+              maskd::service::Server* server) {
+  constexpr timespec kLook = {.tv_sec = 1, .tv_nsec = 0};
+  for (;;) {
+    const int signal = sigtimedwait(&signals, nullptr, &kLook);
+    if (signal == SIGTERM || signal == SIGINT) return;
+    if (signal == SIGHUP) Reload(arguments, server);
+    server->LookAtTokens();
+  }
 }
 
 // Serves until SIGTERM or SIGINT. The signals are blocked before any thread starts, so that only
 // sigwait() sees them.
-int Serve(const Config& config) {
+int Serve(const Config& config, const std::vector<std::string>& arguments) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
@@ -91,7 +106,7 @@ int Serve(const Config& config) {
   if (!server.ok()) {
     return Fail(server.status(), EXIT_FAILURE);
   }
-  AwaitEnd(signals);
+  AwaitEnd(signals, arguments, server->get());
   guard->EndWithin(milliseconds(config.drain_ms) + kOverrun);
   (*server)->Drain();
   server->reset();
@@ -99,13 +114,21 @@ int Serve(const Config& config) {
 }
 
 int CheckConfig(const Config& config) {
+  if (const absl::Status read = maskd::service::CheckTlsFiles(config); !read.ok()) {
+    return Fail(read, EXIT_FAILURE);
+  }
+  maskd::service::Admission admission;
+  if (const absl::Status read = admission.Configure(config); !read.ok()) {
+    return Fail(read, EXIT_FAILURE);
+  }
   const auto loaded = maskd::service::TokenizerStore::Load(
       config.tokenizers, maskd::service::PlanMemory(config).mask_store_bytes);
   return loaded.ok() ? EXIT_SUCCESS : Fail(loaded.status(), EXIT_FAILURE);
 }
 
 int Run(const std::vector<std::string>& arguments) {
-  const absl::StatusOr<Config> config = maskd::service::ReadConfig(arguments, &FromEnvironment);
+  const absl::StatusOr<Config> config =
+      maskd::service::ReadConfig(arguments, &FromEnvironment, &maskd::service::ReadConfigFileAt);
   if (!config.ok()) {
     return Fail(config.status(), kUsageError);
   }
@@ -126,7 +149,7 @@ int Run(const std::vector<std::string>& arguments) {
     maskd::KeepMemoryReserve(reserve);
   }
   maskd::ReserveHeap(maskd::service::PlanMemory(*config).heap_bytes);
-  return Serve(*config);
+  return Serve(*config, arguments);
 }
 
 }  // namespace

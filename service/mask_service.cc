@@ -38,9 +38,8 @@ bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag,
 
 }  // namespace
 
-MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
-                         GrammarStore* grammars, const Connections* connections,
-                         metrics::Metrics* metrics)
+MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
+                         GrammarStore* grammars, const Gate* gate, metrics::Metrics* metrics)
     : thread_count_(static_cast<int>(config.stream_threads)),
       streams_(StreamLimitsOf(config)),
       long_step_threads_(kLongStepNiceness),
@@ -57,7 +56,7 @@ MaskService::MaskService(const Config& config, const TokenizerStore* tokenizers,
             .threads = &threads_,
             .long_step_threads = &long_step_threads_,
             .offers = &offers_,
-            .connections = connections,
+            .gate = gate,
             .queued_bytes = &queued_bytes_,
             .mask_makers = mask_makers_.has_value() ? &*mask_makers_ : nullptr} {}
 

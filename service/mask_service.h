@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,20 +25,21 @@
 #include "service/activity.h"
 #include "service/config.h"
 #include "service/decode_stream.h"
+#include "service/gate.h"
 #include "service/grammar_store.h"
 #include "service/memory_offers.h"
 #include "service/step_threads.h"
 #include "service/stream_host.h"
 #include "service/stream_registry.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 
 namespace maskd::service {
 
 class MaskService {
  public:
   // Nothing is owned.
-  MaskService(const Config& config, const TokenizerStore* tokenizers, GrammarStore* grammars,
-              const Connections* connections, metrics::Metrics* metrics);
+  MaskService(const Config& config, const TokenizerShelf* tokenizers, GrammarStore* grammars,
+              const Gate* gate, metrics::Metrics* metrics);
   // Join()s. The server must be gone.
   ~MaskService();
   MaskService(const MaskService&) = delete;
@@ -47,8 +49,9 @@ class MaskService {
   void Listen(grpc::ServerBuilder* builder);
   // Lends memory to streams that come over the Unix socket at `path`. Before Start(). Errors: those
   // of MemoryOffers.
-  absl::Status LendMemory(const std::string& path, const ring::SocketRights& rights) {
-    return offers_.Listen(path, rights);
+  absl::Status LendMemory(const std::string& path, const ring::SocketRights& rights,
+                          ring::HandoverPort::MayAsk may_ask = nullptr) {
+    return offers_.Listen(path, rights, std::move(may_ask));
   }
   // Takes calls of another service that come by a queue of the streams: it asks for them there, and
   // counts in `*live` those that it waits for.

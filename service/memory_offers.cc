@@ -6,10 +6,11 @@
 
 namespace maskd::service {
 
-absl::Status MemoryOffers::Listen(const std::string& path, const ring::SocketRights& rights) {
+absl::Status MemoryOffers::Listen(const std::string& path, const ring::SocketRights& rights,
+                                  ring::HandoverPort::MayAsk may_ask) {
   auto port = ring::HandoverPort::Listen(
       absl::StrCat(path, ring::kSocketSuffix),
-      [this](absl::string_view token) { return Take(token); }, rights);
+      [this](absl::string_view token) { return Take(token); }, rights, std::move(may_ask));
   if (!port.ok()) return port.status();
   ports_.push_back(*std::move(port));
   return absl::OkStatus();

@@ -44,7 +44,8 @@ class MemoryOffers {
 
   // Opens the second socket of the Unix socket at `path`. Before the first Offer(). Errors: those
   // of ring::HandoverPort.
-  absl::Status Listen(const std::string& path, const ring::SocketRights& rights);
+  absl::Status Listen(const std::string& path, const ring::SocketRights& rights,
+                      ring::HandoverPort::MayAsk may_ask = nullptr);
   // Closes the sockets: nothing is fetched any more.
   void Close() { ports_.clear(); }
   [[nodiscard]] bool is_open() const { return !ports_.empty(); }

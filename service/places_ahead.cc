@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 
 namespace maskd::service {
 namespace {
@@ -32,7 +32,7 @@ void PlacesAhead::BeginStep() {
 }
 
 void PlacesAhead::Note(const cache::GrammarPtr& grammar,
-                       const std::shared_ptr<Automaton>& automaton,
+                       const std::shared_ptr<MaskedAutomaton>& automaton,
                        const SequencePosition& position) {
   if (!queue_->looks_ahead() || position.state != SequencePosition::State::kMasked ||
       position.text_tokens < 0 || RowStates::IsOwn(position.place)) {

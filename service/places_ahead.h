@@ -27,7 +27,7 @@ class PlacesAhead {
   // A step begins: what is made of the last one's places stops, and they are forgotten.
   void BeginStep();
   // A row on `grammar` is answered there, in `automaton`.
-  void Note(const cache::GrammarPtr& grammar, const std::shared_ptr<Automaton>& automaton,
+  void Note(const cache::GrammarPtr& grammar, const std::shared_ptr<MaskedAutomaton>& automaton,
             const SequencePosition& position);
   // The step's answer is on its way: the time until the next one begins may be used.
   void LookAhead();

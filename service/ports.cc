@@ -1,6 +1,7 @@
 #include "service/ports.h"
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 
 #include "memory/process_memory.h"
 #include "service/log.h"
+#include "service/tls.h"
 
 namespace maskd::service {
 namespace {
@@ -19,6 +21,22 @@ constexpr std::int64_t kSpareFds = 16;
 // Without and with --socket_group.
 constexpr mode_t kOwnerOnly = 0700;
 constexpr mode_t kOwnerAndGroup = 0770;
+
+const char* FlagOf(Guard guard) {
+  return guard == Guard::kNothing ? "--insecure_listen" : "--listen";
+}
+
+std::string NameOf(Guard guard) {
+  switch (guard) {
+    case Guard::kFile:
+      return "file";
+    case Guard::kTls:
+      return "tls";
+    case Guard::kNothing:
+      break;
+  }
+  return "none";
+}
 
 Figure Refusals(const char* reason, std::int64_t count) {
   return {.name = metrics::kConnectionsRefusedTotal,
@@ -39,17 +57,31 @@ ring::SocketRights SocketRightsOf(const Config& config) {
 }
 
 absl::Status Ports::Open() {
-  for (std::size_t i = 0; i < config_.listen.size(); ++i) {
-    const std::string& address = config_.listen[i];
+  if (absl::Status checked = CheckAddresses(config_); !checked.ok()) return checked;
+  if (absl::Status checked = CheckTlsFiles(config_); !checked.ok()) return checked;
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+    const auto& [address, guard] = addresses_[i];
     absl::StatusOr<ListenSocket> socket = ListenSocket::Open(address, SocketRightsOf(config_));
     if (!socket.ok()) {
-      return absl::UnavailableError(
-          absl::StrCat("--listen: cannot listen on ", address, ": ", socket.status().message()));
+      return absl::UnavailableError(absl::StrCat(FlagOf(guard), ": cannot listen on ", address,
+                                                 ": ", socket.status().message()));
     }
     ports_[i] = socket->port();
+    for (const ring::UniqueFd& fd : socket->fds()) {
+      if (guard == Guard::kTls) tls_listeners_.insert(fd.get());
+    }
     sockets_.push_back(*std::move(socket));
   }
   return absl::OkStatus();
+}
+
+void Ports::SetUp(grpc::ServerBuilder* builder) {
+  if (tls_listeners_.empty()) return;
+  builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                              static_cast<int>(config_.hello_ms));
+  tls_ = builder->experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      MakeTlsCredentials(config_));
 }
 
 absl::Status Ports::Start(grpc::Server* server) {
@@ -64,14 +96,18 @@ absl::Status Ports::Start(grpc::Server* server) {
   }
   auto loop = AcceptLoop::Start(
       std::move(listeners),
-      [this, server](ring::UniqueFd connection) { Take(server, std::move(connection)); },
+      [this, server](ring::UniqueFd connection, int listener) {
+        Take(server, std::move(connection), listener);
+      },
       &shortages_);
   if (!loop.ok()) {
     return absl::UnavailableError(absl::StrCat("--listen: ", loop.status().message()));
   }
   loop_ = *std::move(loop);
   for (std::size_t i = 0; i < ports_.size(); ++i) {
-    LogEvent("listening", {{"address", config_.listen[i]}, {"port", absl::StrCat(ports_[i])}});
+    LogEvent("listening", {{"address", addresses_[i].text},
+                           {"port", absl::StrCat(ports_[i])},
+                           {"guard", NameOf(addresses_[i].guard)}});
   }
   LogEvent("connections", {{"max", absl::StrCat(limits.in_all)},
                            {"max_peer", absl::StrCat(limits.of_a_peer)},
@@ -80,11 +116,17 @@ absl::Status Ports::Start(grpc::Server* server) {
 }
 
 // One that is refused is closed, which is all that can be said before the HTTP/2 of it.
-void Ports::Take(grpc::Server* server, ring::UniqueFd connection) {
+void Ports::Take(grpc::Server* server, ring::UniqueFd connection, int listener) {
   const Activity::Work work(&activity_);
-  if (connections_->Admit(connection.get()) == Connections::Verdict::kAdmitted) {
+  if (connections_->Admit(connection.get()) != Connections::Verdict::kAdmitted) return;
+  if (!tls_listeners_.contains(listener)) {
     grpc::AddInsecureChannelFromFd(server, connection.Release());
+    return;
   }
+  grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters taken;
+  taken.listener_fd = listener;
+  taken.fd = connection.Release();
+  tls_->HandleNewConnection(&taken);
 }
 
 void Ports::Close() {
@@ -98,6 +140,7 @@ std::vector<Figure> Ports::ReadFigures() const {
       {.name = metrics::kConnectionsOpen, .value = static_cast<double>(connections_->CountOpen())},
       Refusals("max_connections", connections_->refused(Verdict::kTooMany)),
       Refusals("max_peer_connections", connections_->refused(Verdict::kTooManyOfPeer)),
+      Refusals("socket_users", connections_->refused(Verdict::kNotAllowed)),
       {.name = metrics::kAcceptShortagesTotal,
        .type = Figure::Type::kCounter,
        .value = static_cast<double>(shortages_)},

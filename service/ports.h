@@ -3,23 +3,29 @@
 //
 // Why ours  gRPC's own listener ends for good when descriptors are short once, and bounds nothing.
 //           So connections are accepted here and handed to gRPC one by one.
-// Threads   Open(), Start() and Close() on one thread, in this order.
+// TLS       gRPC's, too: a connection to an address with TLS goes to the acceptor of SetUp(),
+//           which shakes hands on gRPC's threads. So what is bounded here is bounded for those, and
+//           certificates are gRPC's to watch.
+// Threads   Open(), SetUp(), Start() and Close() on one thread, in this order.
 #ifndef MASKD_SERVICE_PORTS_H_
 #define MASKD_SERVICE_PORTS_H_
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "absl/status/status.h"
 #include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
 
 #include "metrics/figures.h"
 #include "ring/socket_file.h"
 #include "ring/unique_fd.h"
 #include "service/accept_loop.h"
 #include "service/activity.h"
+#include "service/addresses.h"
 #include "service/config.h"
 #include "service/connections.h"
 #include "service/listen_socket.h"
@@ -33,17 +39,22 @@ class Ports {
  public:
   // Neither is owned.
   Ports(const Config& config, Connections* connections)
-      : config_(config), connections_(connections), ports_(config.listen.size()) {}
+      : config_(config),
+        connections_(connections),
+        addresses_(AddressesOf(config)),
+        ports_(addresses_.size()) {}
 
   // Listens at every address; nobody is accepted yet. Errors: UNAVAILABLE with flag, address and
   // reason.
   absl::Status Open();
+  // Adds what TLS needs to a server that is to be built.
+  void SetUp(grpc::ServerBuilder* builder);
   // Hands connections to `server` from here on. Errors: UNAVAILABLE.
   absl::Status Start(grpc::Server* server);
   // Accepts nobody any more. Connections that are open stay.
   void Close();
 
-  // One an entry of Config::listen; of no meaning for a Unix socket.
+  // One an entry of AddressesOf(config); of no meaning for a Unix socket.
   [[nodiscard]] const std::vector<int>& ports() const { return ports_; }
   // Of the loop that accepts.
   [[nodiscard]] const Activity& activity() const { return activity_; }
@@ -51,11 +62,14 @@ class Ports {
   [[nodiscard]] std::vector<metrics::Figure> ReadFigures() const;
 
  private:
-  void Take(grpc::Server* server, ring::UniqueFd connection);
+  void Take(grpc::Server* server, ring::UniqueFd connection, int listener);
 
   const Config& config_;
   Connections* const connections_;
+  const std::vector<ListenAddress> addresses_;
   std::vector<int> ports_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tls_;
+  std::set<int> tls_listeners_;
   std::atomic<std::int64_t> shortages_ = 0;
   Activity activity_;
   std::vector<ListenSocket> sockets_;

@@ -99,7 +99,7 @@ class Sequence {
   [[nodiscard]] std::vector<TokenId> tokens() const { return history_.LastTokens(token_count()); }
   [[nodiscard]] const CompiledGrammar& grammar() const { return matcher_.grammar(); }
   // The one whose states the places of positions are.
-  [[nodiscard]] const std::shared_ptr<Automaton>& automaton() const {
+  [[nodiscard]] const std::shared_ptr<MaskedAutomaton>& automaton() const {
     return matcher_.stepper().states().shared_automaton();
   }
   // See Matcher::Rest().

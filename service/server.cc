@@ -17,6 +17,7 @@
 #include "grammar_core/mask/token_mask.h"
 #include "service/log.h"
 #include "service/memory_figures.h"
+#include "service/preload.h"
 #include "service/row_counts.h"
 
 namespace maskd::service {
@@ -104,6 +105,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
   try {
     std::unique_ptr<Server> server(
         new Server(config, plan, std::move(heap), *std::move(tokenizers)));
+    server->tokens_seen_ = FileStamp::Of(config.tokens);
+    if (absl::Status read = server->admission_.Configure(config); !read.ok()) return read;
     server->KeepAccount();
     if (absl::Status listening = server->Listen(); !listening.ok()) {
       return listening;
@@ -115,17 +118,17 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
 }
 
 Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant::Heap heap,
-               std::unique_ptr<const TokenizerStore> tokenizers)
+               TokenizerStorePtr tokenizers)
     : config_(config),
       plan_(plan),
       metrics_(MASKD_VERSION),
       accountant_(AccountOptions(plan, std::move(heap))),
       tokenizers_(std::move(tokenizers)),
       grammars_(config, &metrics_, {.memory = &accountant_}),
-      calls_(config),
-      compile_service_(tokenizers_.get(), &grammars_, &calls_, &metrics_),
-      mask_service_(config, tokenizers_.get(), &grammars_, &connections_, &metrics_),
-      tokenizer_service_(tokenizers_.get(), &calls_),
+      calls_(config, &gate_),
+      compile_service_(&tokenizers_, &grammars_, &calls_, &metrics_),
+      mask_service_(config, &tokenizers_, &grammars_, &gate_, &metrics_),
+      tokenizer_service_(&tokenizers_, &calls_),
       ports_(config_, &connections_),
       stalls_(milliseconds(config.stall_ms),
               [this](bool stalled) { health_.Set("liveness", !stalled); }) {}
@@ -153,27 +156,31 @@ void Server::KeepAccount() {
   metrics_.AddFigures([this] { return ReadFigures(); });
   metrics_.AddFigures([] { return ProcessFigures(memory::ReadProcessFigures()); });
   metrics_.AddFigures([this] { return ports_.ReadFigures(); });
+  metrics_.AddFigures([this] { return admission_.ReadFigures(); });
   metrics_.AddFigures([] { return LogFigures(LogLinesDropped()); });
 }
 
 std::int64_t Server::VocabularyBytes() const {
+  const TokenizerStorePtr tokenizers = tokenizers_.now();
   std::int64_t bytes = 0;
-  for (const LoadedTokenizer& tokenizer : tokenizers_->all()) {
+  for (const LoadedTokenizer& tokenizer : tokenizers->all()) {
     bytes += tokenizer.space()->held_bytes();
   }
   return bytes;
 }
 
 std::int64_t Server::MaskBytes() const {
+  const TokenizerStorePtr tokenizers = tokenizers_.now();
   std::int64_t bytes = StoredMaskBytes();
-  for (const LoadedTokenizer& tokenizer : tokenizers_->all()) {
+  for (const LoadedTokenizer& tokenizer : tokenizers->all()) {
     bytes += BytesBesideMasks(tokenizer.space()->masks());
   }
   return bytes;
 }
 
 void Server::ShrinkMasks(std::int64_t bytes) {
-  for (const LoadedTokenizer& tokenizer : tokenizers_->all()) {
+  const TokenizerStorePtr tokenizers = tokenizers_.now();
+  for (const LoadedTokenizer& tokenizer : tokenizers->all()) {
     if (bytes <= 0) return;
     MaskStore& store = tokenizer.space()->masks();
     const std::int64_t held = store.stats().held_bytes;
@@ -202,6 +209,7 @@ Server::~Server() {
 }
 
 absl::Status Server::Listen() {
+  connections_.SetMayConnect([this](std::int64_t user) { return admission_.MayConnect(user); });
   if (absl::Status opened = ports_.Open(); !opened.ok()) return opened;
   grpc::EnableDefaultHealthCheckService(false);  // ours says why
   if (config_.reflection) {
@@ -213,11 +221,15 @@ absl::Status Server::Listen() {
   mask_service_.Listen(&builder);
   builder.RegisterService(&tokenizer_service_);
   health_.Listen(&builder);
+  ports_.SetUp(&builder);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC's server does not start");
   accountant_.Start();
   if (config_.shared_memory) LendMemory();
   if (absl::Status started = StartServices(); !started.ok()) return started;
+  auto preloaded = Preload(config_.grammars, *tokenizers_.now(), &grammars_);
+  if (!preloaded.ok()) return preloaded.status();
+  grammars_.Pin(*preloaded);
   SetHealth(/*ready=*/true);
   if (absl::Status started = ports_.Start(server_.get()); !started.ok()) return started;
   WatchStalls();
@@ -248,7 +260,9 @@ void Server::LendMemory() {
   for (const std::string& address : config_.listen) {
     const std::optional<absl::string_view> path = SocketPathOf(address);
     if (!path.has_value()) continue;
-    if (absl::Status lent = mask_service_.LendMemory(std::string(*path), SocketRightsOf(config_));
+    const auto may_fetch = [this](uid_t user) { return admission_.MayConnect(user); };
+    if (absl::Status lent =
+            mask_service_.LendMemory(std::string(*path), SocketRightsOf(config_), may_fetch);
         !lent.ok()) {
       LogEvent("no_shared_memory", {{"address", address}, {"reason", std::string(lent.message())}});
     }
@@ -271,6 +285,35 @@ void Server::WatchStalls() {
     stalls_.Add(absl::StrCat("stream_thread_", i),
                 [this, i] { return mask_service_.busy_since(i); });
   }
+}
+
+// What can fail comes before what changes anything.
+absl::Status Server::Reload(const Config& next) {
+  if (absl::Status checked = CheckReload(config_, next); !checked.ok()) return checked;
+  const TokenizerStorePtr before = tokenizers_.now();
+  auto loaded =
+      TokenizerStore::Load(next.tokenizers, PlanMemory(next).mask_store_bytes, before.get());
+  if (!loaded.ok()) return loaded.status();
+  const TokenizerStorePtr tokenizers = *std::move(loaded);
+  auto preloaded = Preload(next.grammars, *tokenizers, &grammars_);
+  if (!preloaded.ok()) return preloaded.status();
+  const FileStamp tokens = FileStamp::Of(next.tokens);
+  if (absl::Status read = admission_.Configure(next); !read.ok()) return read;
+  tokens_seen_ = tokens;
+  grammars_.Pin(*preloaded);
+  tokenizers_.Replace(tokenizers);
+  for (const LoadedTokenizer& tokenizer : tokenizers->all()) LogTokenizer(tokenizer);
+  config_ = next;
+  return absl::OkStatus();
+}
+
+void Server::LookAtTokens() {
+  const FileStamp now = FileStamp::Of(config_.tokens);
+  if (config_.tokens.empty() || now == tokens_seen_) return;
+  tokens_seen_ = now;
+  const absl::Status read = admission_.ReadTokens(config_.tokens);
+  LogEvent(read.ok() ? "tokens_read" : "tokens_refused",
+           {{"path", config_.tokens}, {"reason", std::string(read.message())}});
 }
 
 void Server::Drain() {

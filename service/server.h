@@ -3,7 +3,7 @@
 //
 // Health   names "" and "readiness" and one for each service are SERVING until Drain(); "liveness"
 //          is until the end, but while a thread is stalled (stall_watch.h).
-// Threads  Start() and Drain() on one thread.
+// Threads  Start(), Reload(), LookAtTokens() and Drain() on one thread.
 #ifndef MASKD_SERVICE_SERVER_H_
 #define MASKD_SERVICE_SERVER_H_
 
@@ -17,9 +17,12 @@
 
 #include "memory/accountant.h"
 #include "metrics/registry.h"
+#include "service/admission.h"
 #include "service/compile_service.h"
 #include "service/config.h"
 #include "service/connections.h"
+#include "service/file_stamp.h"
+#include "service/gate.h"
 #include "service/grammar_store.h"
 #include "service/health_service.h"
 #include "service/mask_service.h"
@@ -28,7 +31,7 @@
 #include "service/ports.h"
 #include "service/stall_watch.h"
 #include "service/tokenizer_service.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 #include "service/unary_calls.h"
 
 namespace maskd::service {
@@ -45,6 +48,13 @@ class Server {
   // Says NOT_SERVING and "go away", answers open calls for up to drain_ms, then cancels them.
   void Drain();
 
+  // Goes on with `next`, at once and in whole, or not at all: tenants, whom to let in, tokenizers,
+  // grammars. Streams that are open keep their tokenizer. Errors: those of CheckReload() and of
+  // Start(); nothing has changed then.
+  absl::Status Reload(const Config& next);
+  // The token file alone, if it has changed; logs what comes of it. Now and then.
+  void LookAtTokens();
+
   // As Ports::ports().
   [[nodiscard]] const std::vector<int>& ports() const { return ports_.ports(); }
   [[nodiscard]] const UnaryCalls& calls() const { return calls_; }
@@ -54,7 +64,7 @@ class Server {
 
  private:
   Server(const Config& config, const MemoryPlan& plan, memory::Accountant::Heap heap,
-         std::unique_ptr<const TokenizerStore> tokenizers);
+         TokenizerStorePtr tokenizers);
   // Registers what holds memory.
   void KeepAccount();
   [[nodiscard]] std::int64_t VocabularyBytes() const;
@@ -71,14 +81,16 @@ class Server {
   // What has to make progress for the server to be live.
   void WatchStalls();
 
-  const Config config_;
+  Config config_;  // changed by Reload() alone
   const MemoryPlan plan_;
   metrics::Metrics metrics_;
   memory::Accountant accountant_;
-  std::unique_ptr<const TokenizerStore> tokenizers_;
+  TokenizerShelf tokenizers_;
   GrammarStore grammars_;
-  UnaryCalls calls_;
+  Admission admission_;
   Connections connections_;
+  const Gate gate_{&connections_, &admission_};
+  UnaryCalls calls_;
   CompileService compile_service_;
   MaskService mask_service_;
   TokenizerService tokenizer_service_;
@@ -87,7 +99,8 @@ class Server {
   std::vector<memory::Accountant::Registration> holders_;
   std::unique_ptr<grpc::Server> server_;  // its threads use all of the above
   Ports ports_;                           // its connections go to the server
-  StallWatch stalls_;                     // last: it looks at all of the above
+  FileStamp tokens_seen_;
+  StallWatch stalls_;  // last: it looks at all of the above
 };
 
 }  // namespace maskd::service

@@ -19,11 +19,13 @@ bool BringsText(const StepRequest& step) {
 }  // namespace
 
 StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
-    : metrics_(host.metrics),
+    : tokenizers_(terms.tokenizers),
+      metrics_(host.metrics),
       clock_(&host.grammars->clock()),
       mask_words_(terms.mask_words),
       max_named_rows_(static_cast<std::size_t>(host.limits.max_named_rows)),
-      session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics) {}
+      session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics,
+               terms.caller) {}
 
 absl::Status StepExchange::Begin(absl::string_view bytes, std::optional<Clock::Duration> turn) {
   return OrOutOfMemory([&] { return DoBegin(bytes, turn); });
@@ -55,7 +57,7 @@ absl::Status StepExchange::DoBegin(absl::string_view bytes, std::optional<Clock:
   begin_ = clock_->Now();
   turn_end_ = turn.has_value() ? begin_ + *turn : StreamSession::kNoEnd;
   received_ = bytes.size();
-  if (!std::exchange(has_begun_, true)) metrics_->StreamBegan(transport_);
+  if (!std::exchange(has_begun_, true) && metrics_ != nullptr) metrics_->StreamBegan(transport_);
   if (absl::Status read = ReadStep(bytes, max_named_rows_, &step_); !read.ok()) {
     return read;
   }
@@ -72,6 +74,7 @@ absl::StatusOr<absl::string_view> StepExchange::DoFinish(
   if (!result.ok()) return result.status();
   const absl::string_view reply = writer_.Write(**result, mask_words_);
   const std::chrono::duration<double> taken = clock_->Now() - begin_;
+  if (metrics_ == nullptr) return reply;
   metrics_->StepDone(taken.count() - (*result)->waited_seconds);
   metrics_->StepBytes(transport_, received_, reply.size());
   return reply;

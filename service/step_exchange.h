@@ -29,6 +29,7 @@ namespace maskd::service {
 
 class StepExchange {
  public:
+  // Of the host: its limits, grammars and metrics, which may be null.
   StepExchange(const StreamHost& host, const StreamTerms& terms);
 
   // Says what carries the bytes; counted with the first step. kGrpc until then.
@@ -54,6 +55,7 @@ class StepExchange {
   absl::Status DoBegin(absl::string_view bytes, std::optional<Clock::Duration> turn);
   absl::StatusOr<absl::string_view> DoFinish(const std::function<bool()>& is_cancelled);
 
+  const TokenizerStorePtr tokenizers_;  // what the session uses is of those
   metrics::Metrics* const metrics_;
   Clock* const clock_;
   const int mask_words_;

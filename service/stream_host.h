@@ -9,13 +9,13 @@
 
 #include "cache/work_pool.h"
 #include "metrics/registry.h"
-#include "service/connections.h"
+#include "service/gate.h"
 #include "service/grammar_store.h"
 #include "service/memory_offers.h"
 #include "service/step_threads.h"
 #include "service/stream_registry.h"
 #include "service/stream_types.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 
 namespace maskd::service {
 
@@ -27,14 +27,14 @@ struct StreamHost {
   std::int64_t idle_ms = 0;
   // How long a stream's thread looks for the next step before it sleeps.
   absl::Duration awake;
-  const TokenizerStore* tokenizers = nullptr;
+  const TokenizerShelf* tokenizers = nullptr;
   GrammarStore* grammars = nullptr;
   metrics::Metrics* metrics = nullptr;
   StreamRegistry* streams = nullptr;
   StepThreads* threads = nullptr;
   StepThreads* long_step_threads = nullptr;  // of a low priority
   MemoryOffers* offers = nullptr;
-  const Connections* connections = nullptr;
+  const Gate* gate = nullptr;
   // Bytes of replies of all streams that wait to be written.
   std::atomic<std::int64_t>* queued_bytes = nullptr;
   cache::WorkPool* mask_makers = nullptr;  // null: each stream's own thread makes its masks

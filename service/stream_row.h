@@ -19,6 +19,7 @@
 #include "service/reasoning_gate.h"
 #include "service/sequence.h"
 #include "service/stream_types.h"
+#include "service/tenant.h"
 
 namespace maskd::service {
 
@@ -46,6 +47,7 @@ struct StreamRow {
   std::uint64_t answered_step = 0;  // the last step that answered it
   std::uint64_t snapshot_step = 0;  // the last step that asked for its snapshot
   bool named = false;               // its grammar's id has been said
+  Tenant::Lease lease = {};         // of the row
 };
 
 }  // namespace maskd::service

@@ -24,11 +24,13 @@ constexpr std::size_t kFewRows = 8;
 }  // namespace
 
 StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars,
-                             StreamLimits limits, const FormTerms& forms, metrics::Metrics* metrics)
+                             StreamLimits limits, const FormTerms& forms, metrics::Metrics* metrics,
+                             Caller caller)
     : tokenizer_(tokenizer),
       grammars_(grammars),
       limits_(limits),
       metrics_(metrics),
+      caller_(std::move(caller)),
       open_rows_(metrics),
       terms_(forms),
       ahead_(&grammars->warm_up()),
@@ -230,79 +232,6 @@ void StreamSession::Close(RowId id) {
   }
   rows_.erase(found);
   std::erase(compiling_, id);
-}
-
-absl::Status StreamSession::CheckRoom() const {
-  return row_count() < limits_.max_rows
-             ? absl::OkStatus()
-             : LimitExceeded("", "max_rows", limits_.max_rows, row_count() + 1);
-}
-
-void StreamSession::Fork(const RowToFork& fork) {
-  const auto parent = rows_.find(fork.parent);
-  absl::Status error = CheckRoom();
-  if (parent == rows_.end()) {
-    error = RowNotFound(fork.parent);
-  } else if (rows_.contains(fork.child)) {
-    error = RowExists(fork.child);
-  } else if (!std::holds_alternative<Sequence>(parent->second.what)) {
-    error = NotReady(fork.parent, "compiles or has failed, it cannot be forked");
-  }
-  if (!error.ok()) {
-    Refuse(fork.child, std::move(error));
-    return;
-  }
-  StreamRow child{std::get<Sequence>(parent->second.what), parent->second.options,
-                  parent->second.grammar, parent->second.temperature};
-  rows_.emplace(fork.child, std::move(child));
-}
-
-void StreamSession::Open(const RowToOpen& open) {
-  if (rows_.contains(open.row)) {
-    Refuse(open.row, RowExists(open.row));
-    return;
-  }
-  if (absl::Status room = CheckRoom(); !room.ok()) {
-    Refuse(open.row, std::move(room));
-    return;
-  }
-  named_.push_back(open.row);
-  absl::StatusOr<StreamRow> row = MakeRow(open);
-  if (!row.ok()) {
-    rows_.emplace(open.row, StreamRow{.what = FailedRow{}, .error = row.status()});
-    return;
-  }
-  rows_.emplace(open.row, *std::move(row));
-  compiling_.push_back(open.row);
-  SettleRow(open.row);
-}
-
-absl::StatusOr<StreamRow> StreamSession::MakeRow(const RowToOpen& open) {
-  if (!open.refusal.ok()) {
-    return open.refusal;
-  }
-  if (absl::Status room = grammars_->CheckRoom(); !room.ok()) {
-    return room;
-  }
-  const int size = tokenizer_->vocabulary().size();
-  if (absl::Status checked = CheckOptions(open.options, terms_, size); !checked.ok()) {
-    return checked;
-  }
-  std::shared_ptr<const ReasoningGate> gate;
-  if (open.options.gate.has_value() && !open.options.gate->constrain_inside) {
-    auto made = ReasoningGate::Create(*open.options.gate, *tokenizer_);
-    if (!made.ok()) {
-      return made.status();
-    }
-    gate = *std::move(made);
-  }
-  absl::StatusOr<GrammarStore::Request> request = grammars_->Get(open.target, *tokenizer_);
-  if (!request.ok()) {
-    return request.status();
-  }
-  return StreamRow{
-      CompilingRow{*std::move(request), open.tokens, std::move(gate), open.remaining_tokens},
-      std::make_shared<const RowOptions>(open.options)};
 }
 
 void StreamSession::Preload(const std::vector<RowToMove>& moves,

@@ -24,6 +24,7 @@
 
 #include "grammar_core/matcher/token_preload.h"
 #include "metrics/registry.h"
+#include "service/caller.h"
 #include "service/grammar_store.h"
 #include "service/idle_rows.h"
 #include "service/places_ahead.h"
@@ -45,8 +46,9 @@ class StreamSession {
 
   // Nothing is owned; `metrics` may be null. `forms` are those the client understands. The time is
   // that of the store's clock.
+  // Rows and compiles are the caller's.
   StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars, StreamLimits limits,
-                const FormTerms& forms, metrics::Metrics* metrics);
+                const FormTerms& forms, metrics::Metrics* metrics, Caller caller = {});
   ~StreamSession();
   StreamSession(const StreamSession&) = delete;
   StreamSession& operator=(const StreamSession&) = delete;
@@ -89,6 +91,8 @@ class StreamSession {
   void Fork(const RowToFork& fork);
   void Open(const RowToOpen& open);
   absl::StatusOr<StreamRow> MakeRow(const RowToOpen& open);
+  absl::StatusOr<StreamRow> Compile(const RowToOpen& open,
+                                    std::shared_ptr<const ReasoningGate> gate);
   // Before many rows take their tokens, or are asked about drafts: has fetched what that reads.
   void Preload(const std::vector<RowToMove>& moves, std::vector<TokenId> RowToMove::* tokens);
   void Move(const RowToMove& move);
@@ -102,7 +106,8 @@ class StreamSession {
   bool AnswerRow(NewMasks new_masks, RowId id);
   void Snapshot(RowId id);
   void Refuse(RowId id, absl::Status error);
-  absl::Status CheckRoom() const;
+  // Room for one more row.
+  [[nodiscard]] absl::StatusOr<Tenant::Lease> TakeRoom() const;
   [[nodiscard]] bool IsCompiling(RowId id) const;
   // See IdleRows; on its thread.
   void RestIfIdle();
@@ -111,6 +116,7 @@ class StreamSession {
   GrammarStore* const grammars_;
   const StreamLimits limits_;
   metrics::Metrics* const metrics_;
+  const Caller caller_;
   OpenRows open_rows_;
 
   const FormTerms terms_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -51,9 +52,9 @@ FormTerms UsedForms(FormTerms offer, int mask_words, const StreamLimits& limits)
 
 }  // namespace
 
-absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, const TokenizerStore& tokenizers,
+absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, TokenizerStorePtr tokenizers,
                                          const StreamLimits& limits) {
-  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers.Find(hello.tokenizer);
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(hello.tokenizer);
   if (!tokenizer.ok()) {
     return tokenizer.status();
   }
@@ -61,7 +62,11 @@ absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, const TokenizerStor
     return checked;
   }
   const int mask_words = MaskWordCount(hello.logits_width);
-  return StreamTerms{*tokenizer, mask_words, UsedForms(hello.forms, mask_words, limits)};
+  return StreamTerms{std::move(tokenizers),
+                     *tokenizer,
+                     mask_words,
+                     UsedForms(hello.forms, mask_words, limits),
+                     {}};
 }
 
 StreamLimits LimitsOf(const Config& config) {

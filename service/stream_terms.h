@@ -6,21 +6,24 @@
 
 #include "absl/status/statusor.h"
 
+#include "service/caller.h"
 #include "service/config.h"
 #include "service/stream_types.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 
 namespace maskd::service {
 
 struct StreamTerms {
-  const LoadedTokenizer* tokenizer = nullptr;
+  TokenizerStorePtr tokenizers;
+  const LoadedTokenizer* tokenizer = nullptr;  // of those
   int mask_words = 0;
   FormTerms forms;  // those in use
+  Caller caller;
 };
 
 // Errors: NOT_FOUND (no such tokenizer), FAILED_PRECONDITION (another hash), INVALID_ARGUMENT (a
 // width below the vocabulary, or far above it).
-absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, const TokenizerStore& tokenizers,
+absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, TokenizerStorePtr tokenizers,
                                          const StreamLimits& limits);
 
 // The bounds of every stream.

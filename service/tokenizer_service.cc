@@ -32,28 +32,32 @@ int PageSize(int asked, int absent, int most) {
 grpc::Status TokenizerService::StreamedListTokenizers(
     grpc::ServerContext* context,
     Call<v1::ListTokenizersRequest, v1::ListTokenizersResponse>* call) {
-  return calls_->Serve(context, call, [this](const auto& request, auto* response) {
-    return ToGrpcStatus(DoListTokenizers(request, response));
-  });
+  return calls_->Serve(context, call,
+                       [this](const auto& request, const Caller& /*caller*/, auto* response) {
+                         return ToGrpcStatus(DoListTokenizers(request, response));
+                       });
 }
 
 grpc::Status TokenizerService::StreamedGetTokenizer(
     grpc::ServerContext* context, Call<v1::GetTokenizerRequest, v1::GetTokenizerResponse>* call) {
-  return calls_->Serve(context, call, [this](const auto& request, auto* response) {
-    return ToGrpcStatus(DoGetTokenizer(request, response));
-  });
+  return calls_->Serve(context, call,
+                       [this](const auto& request, const Caller& /*caller*/, auto* response) {
+                         return ToGrpcStatus(DoGetTokenizer(request, response));
+                       });
 }
 
 grpc::Status TokenizerService::StreamedListTokens(
     grpc::ServerContext* context, Call<v1::ListTokensRequest, v1::ListTokensResponse>* call) {
-  return calls_->Serve(context, call, [&](const auto& request, auto* response) {
-    return ToGrpcStatus(DoListTokens(request, context, response));
-  });
+  return calls_->Serve(context, call,
+                       [&](const auto& request, const Caller& /*caller*/, auto* response) {
+                         return ToGrpcStatus(DoListTokens(request, context, response));
+                       });
 }
 
 absl::Status TokenizerService::DoGetTokenizer(const v1::GetTokenizerRequest& request,
                                               v1::GetTokenizerResponse* response) const {
-  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request.name());
+  const TokenizerStorePtr tokenizers = tokenizers_->now();
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.name());
   if (!tokenizer.ok()) {
     return tokenizer.status();
   }
@@ -66,19 +70,20 @@ absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest&
   if (request.page_size() < 0) {
     return BadField("page_size", "is below 0");
   }
+  const TokenizerStorePtr tokenizers = tokenizers_->now();
   // A page token is the index to go on with.
   std::size_t begin = 0;
   if (!request.page_token().empty() &&
-      (!absl::SimpleAtoi(request.page_token(), &begin) || begin >= tokenizers_->all().size())) {
+      (!absl::SimpleAtoi(request.page_token(), &begin) || begin >= tokenizers->all().size())) {
     return BadField("page_token", "was not given by this server");
   }
   const auto count =
       static_cast<std::size_t>(PageSize(request.page_size(), kDefaultTokenizers, kMaxTokenizers));
-  const std::size_t end = std::min(begin + count, tokenizers_->all().size());
+  const std::size_t end = std::min(begin + count, tokenizers->all().size());
   for (std::size_t i = begin; i < end; ++i) {
-    WriteTokenizer(tokenizers_->all()[i], response->add_tokenizers());
+    WriteTokenizer(tokenizers->all()[i], response->add_tokenizers());
   }
-  if (end < tokenizers_->all().size()) {
+  if (end < tokenizers->all().size()) {
     response->set_next_page_token(absl::StrCat(end));
   }
   return absl::OkStatus();
@@ -87,7 +92,8 @@ absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest&
 absl::Status TokenizerService::DoListTokens(const v1::ListTokensRequest& request,
                                             const grpc::ServerContext* context,
                                             v1::ListTokensResponse* response) const {
-  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers_->Find(request.tokenizer());
+  const TokenizerStorePtr tokenizers = tokenizers_->now();
+  const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.tokenizer());
   if (!tokenizer.ok()) {
     return tokenizer.status();
   }

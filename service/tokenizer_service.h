@@ -1,6 +1,6 @@
 // TokenizerService of maskd/v1: what the server has loaded.
 //
-// Threads  any number of calls at once; nothing changes.
+// Threads  any number of calls at once.
 #ifndef MASKD_SERVICE_TOKENIZER_SERVICE_H_
 #define MASKD_SERVICE_TOKENIZER_SERVICE_H_
 
@@ -8,7 +8,7 @@
 #include <grpcpp/server_context.h>
 
 #include "maskd/v1/tokenizer_service.grpc.pb.h"
-#include "service/tokenizer_store.h"
+#include "service/tokenizer_shelf.h"
 #include "service/unary_calls.h"
 
 namespace maskd::service {
@@ -16,7 +16,7 @@ namespace maskd::service {
 class TokenizerService final : public v1::TokenizerService::StreamedUnaryService {
  public:
   // Nothing is owned.
-  TokenizerService(const TokenizerStore* tokenizers, UnaryCalls* calls)
+  TokenizerService(const TokenizerShelf* tokenizers, UnaryCalls* calls)
       : tokenizers_(tokenizers), calls_(calls) {}
 
   template <typename Request, typename Response>
@@ -41,7 +41,7 @@ class TokenizerService final : public v1::TokenizerService::StreamedUnaryService
                             const grpc::ServerContext* context,
                             v1::ListTokensResponse* response) const;
 
-  const TokenizerStore* const tokenizers_;
+  const TokenizerShelf* const tokenizers_;
   UnaryCalls* const calls_;
 };
 

@@ -1,6 +1,7 @@
 #include "service/tokenizer_store.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,22 +11,41 @@
 #include "service/errors.h"
 
 namespace maskd::service {
+namespace {
 
-LoadedTokenizer::LoadedTokenizer(std::string name, std::shared_ptr<TokenizerSpace> space)
-    : name_(std::move(name)), space_(std::move(space)) {
+auto PartsOf(const VocabularySource& source) {
+  return std::tie(source.name, source.path, source.format, source.extra_special,
+                  source.special_preset, source.stop_tokens);
+}
+
+// Null without one.
+const LoadedTokenizer* SameIn(const TokenizerStore* store, const VocabularySource& source) {
+  if (store == nullptr) return nullptr;
+  for (const LoadedTokenizer& tokenizer : store->all()) {
+    if (PartsOf(tokenizer.source()) == PartsOf(source)) return &tokenizer;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+LoadedTokenizer::LoadedTokenizer(VocabularySource source, std::shared_ptr<TokenizerSpace> space)
+    : source_(std::move(source)), space_(std::move(space)) {
   const Vocabulary& vocabulary = space_->vocabulary();
-  by_text_.reserve(static_cast<std::size_t>(vocabulary.size()));
+  auto by_text = std::make_shared<absl::flat_hash_map<absl::string_view, TokenId>>();
+  by_text->reserve(static_cast<std::size_t>(vocabulary.size()));
   for (TokenId id = 0; id < vocabulary.size(); ++id) {
     if (!vocabulary.IsSpecial(id) && !vocabulary.TokenBytes(id).empty()) {
-      by_text_.emplace(vocabulary.TokenBytes(id), id);
+      by_text->emplace(vocabulary.TokenBytes(id), id);
     }
   }
+  by_text_ = std::move(by_text);
 }
 
 TokenId LoadedTokenizer::LongestPrefix(absl::string_view text) const {
   const auto longest = static_cast<std::size_t>(vocabulary().max_token_bytes());
   for (std::size_t length = std::min(longest, text.size()); length > 0; --length) {
-    if (const auto found = by_text_.find(text.substr(0, length)); found != by_text_.end()) {
+    if (const auto found = by_text_->find(text.substr(0, length)); found != by_text_->end()) {
       return found->second;
     }
   }
@@ -33,15 +53,25 @@ TokenId LoadedTokenizer::LongestPrefix(absl::string_view text) const {
 }
 
 absl::StatusOr<std::unique_ptr<const TokenizerStore>> TokenizerStore::Load(
-    const std::vector<VocabularySource>& sources, std::int64_t mask_store_bytes) {
+    const std::vector<VocabularySource>& sources, std::int64_t mask_store_bytes,
+    const TokenizerStore* before) {
   std::unique_ptr<TokenizerStore> store(new TokenizerStore());
   TokenizerSpace::Options options;
   options.mask_store_bytes = mask_store_bytes;
   if (sources.empty()) {
-    store->tokenizers_.emplace_back("bytes",
-                                    TokenizerSpace::Create(EmbeddedByteVocabulary(), options));
+    VocabularySource embedded;
+    embedded.name = "bytes";
+    const LoadedTokenizer* const same = SameIn(before, embedded);
+    store->tokenizers_.push_back(
+        same != nullptr
+            ? *same
+            : LoadedTokenizer(embedded, TokenizerSpace::Create(EmbeddedByteVocabulary(), options)));
   }
   for (const VocabularySource& source : sources) {
+    if (const LoadedTokenizer* const same = SameIn(before, source); same != nullptr) {
+      store->tokenizers_.push_back(*same);
+      continue;
+    }
     absl::StatusOr<std::shared_ptr<const Vocabulary>> vocabulary = LoadVocabulary(source);
     if (!vocabulary.ok()) {
       return absl::Status(
@@ -50,7 +80,7 @@ absl::StatusOr<std::unique_ptr<const TokenizerStore>> TokenizerStore::Load(
     }
     std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(*std::move(vocabulary), options);
     WarmUpTokenizer(space);
-    store->tokenizers_.emplace_back(source.name, std::move(space));
+    store->tokenizers_.emplace_back(source, std::move(space));
   }
   return std::unique_ptr<const TokenizerStore>(std::move(store));
 }

@@ -22,10 +22,11 @@ namespace maskd::service {
 // One loaded vocabulary.
 class LoadedTokenizer {
  public:
-  LoadedTokenizer(std::string name, std::shared_ptr<TokenizerSpace> space);
+  LoadedTokenizer(VocabularySource source, std::shared_ptr<TokenizerSpace> space);
 
   // The configuration's name for it.
-  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& name() const { return source_.name; }
+  [[nodiscard]] const VocabularySource& source() const { return source_; }
   [[nodiscard]] const Vocabulary& vocabulary() const { return space_->vocabulary(); }
   [[nodiscard]] const std::shared_ptr<TokenizerSpace>& space() const { return space_; }
 
@@ -33,17 +34,20 @@ class LoadedTokenizer {
   [[nodiscard]] TokenId LongestPrefix(absl::string_view text) const;
 
  private:
-  std::string name_;
+  VocabularySource source_;
   std::shared_ptr<TokenizerSpace> space_;
-  absl::flat_hash_map<absl::string_view, TokenId> by_text_;  // views into the vocabulary
+  // Views into the vocabulary. A copy shares them.
+  std::shared_ptr<const absl::flat_hash_map<absl::string_view, TokenId>> by_text_;
 };
 
 class TokenizerStore {
  public:
   // Loads `sources`, or the embedded vocabulary "bytes" when there are none. Errors: those of
-  // LoadVocabulary(), the flag and the name first.
+  // LoadVocabulary(), the flag and the name first. What `before` has of the same sources is taken
+  // from there and not read again.
   static absl::StatusOr<std::unique_ptr<const TokenizerStore>> Load(
-      const std::vector<VocabularySource>& sources, std::int64_t mask_store_bytes);
+      const std::vector<VocabularySource>& sources, std::int64_t mask_store_bytes,
+      const TokenizerStore* before = nullptr);
 
   // The tokenizer of that name; the default one for "". Errors: NOT_FOUND, listing the loaded
   // names.

@@ -15,8 +15,8 @@ int SlotsOf(const Config& config) {
 
 }  // namespace
 
-UnaryCalls::UnaryCalls(const Config& config)
-    : slots_(SlotsOf(config)), unread_(config.max_unread_reply_bytes) {}
+UnaryCalls::UnaryCalls(const Config& config, const Gate* gate)
+    : gate_(gate), slots_(SlotsOf(config)), unread_(config.max_unread_reply_bytes) {}
 
 absl::Status UnaryCalls::CountReply(const grpc::ServerContext* context, std::int64_t bytes) {
   return unread_.Add(context, bytes, [context] { context->TryCancel(); });

@@ -18,7 +18,9 @@
 
 #include "grammar_core/base/memory_reserve.h"
 #include "memory/account.h"
+#include "service/caller.h"
 #include "service/config.h"
+#include "service/gate.h"
 #include "service/receive_slots.h"
 #include "service/status_map.h"
 #include "service/unread_replies.h"
@@ -27,10 +29,11 @@ namespace maskd::service {
 
 class UnaryCalls {
  public:
-  explicit UnaryCalls(const Config& config);
+  // The gate is not owned.
+  UnaryCalls(const Config& config, const Gate* gate);
 
-  // Reads the request, calls run(request, &response) and sends the response, if that was OK.
-  // RESOURCE_EXHAUSTED where any of that ran out of memory.
+  // Admits the caller, reads the request, calls run(request, caller, &response) and sends the
+  // response, if that was OK. RESOURCE_EXHAUSTED where any of that ran out of memory.
   template <typename Request, typename Response, typename Run>
   grpc::Status Serve(grpc::ServerContext* context,
                      grpc::ServerUnaryStreamer<Request, Response>* call, Run run) {
@@ -62,19 +65,22 @@ class UnaryCalls {
   template <typename Request, typename Response, typename Run>
   grpc::Status DoServe(grpc::ServerContext* context,
                        grpc::ServerUnaryStreamer<Request, Response>* call, const Run& run) {
+    const absl::StatusOr<Caller> caller = gate_->Admit(*context);
+    if (!caller.ok()) return ToGrpcStatus(caller.status());
     Request request;
     const grpc::Status read = Receive(context, [&] { return call->Read(&request); });
     if (!read.ok()) return read;
     const memory::Charge received(&received_, static_cast<std::int64_t>(request.ByteSizeLong()));
     const Uncounted uncounted{&unread_, context};
     Response response;
-    const grpc::Status status = run(request, &response);
+    const grpc::Status status = run(request, *caller, &response);
     if (status.ok()) call->Write(response);  // returns when it is sent or cannot be
     return status;
   }
 
   grpc::Status Receive(const grpc::ServerContext* context, const std::function<bool()>& read);
 
+  const Gate* const gate_;
   ReceiveSlots slots_;
   memory::Account received_;
   UnreadReplies unread_;

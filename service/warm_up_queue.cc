@@ -57,7 +57,7 @@ void WarmUpQueue::LookAhead(std::shared_ptr<PlacesToLookAhead> places) {
     std::this_thread::sleep_until(begin);
     for (const RowPlace& place : all->places) {
       if (cancelled_ || all->over) return;
-      if (const std::shared_ptr<Automaton> automaton = place.automaton.lock()) {
+      if (const std::shared_ptr<MaskedAutomaton> automaton = place.automaton.lock()) {
         WarmUpFrom(*place.grammar, automaton.get(), place.state,
                    {.masks = look_ahead_masks_, .wall_ms = kPlaceMs}, &all->over);
       }

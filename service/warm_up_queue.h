@@ -26,7 +26,7 @@ namespace maskd::service {
 // being freed.
 struct RowPlace {
   cache::GrammarPtr grammar;
-  std::weak_ptr<Automaton> automaton;  // of the grammar, and that of the state
+  std::weak_ptr<MaskedAutomaton> automaton;  // of the grammar, and that of the state
   std::uint64_t automaton_serial;
   TokenStepper::State state;
 };

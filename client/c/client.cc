@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 
 #include "client/c/handles.h"
 #include "client/c/json.h"
+#include "local/local_engines.h"
 
 namespace maskd::client {
 
@@ -30,14 +32,30 @@ std::string ToJson(const google::protobuf::Message& message) {
 
 namespace {
 
-absl::Status Connect(const char* address, std::int64_t timeout_ms, maskd_client** client) {
-  if (absl::Status status = NotNull(address, "address"); !status.ok()) return status;
+absl::Status Connect(std::span<const char* const> addresses, const char* name,
+                     std::int64_t timeout_ms, maskd_client** client) {
   if (absl::Status status = NotNull(client, "client"); !status.ok()) return status;
-  auto made =
-      Client::Connect({.address = address, .connect_timeout = absl::Milliseconds(timeout_ms)});
+  ClientOptions options = {.connect_timeout = absl::Milliseconds(timeout_ms)};
+  for (const char* const address : addresses) {
+    if (absl::Status status = NotNull(address, name); !status.ok()) return status;
+    options.more_addresses.emplace_back(address);
+  }
+  if (!addresses.empty()) {
+    options.address = options.more_addresses.front();
+    options.more_addresses.erase(options.more_addresses.begin());
+  }
+  local::Enable();
+  auto made = Client::Connect(options);
   if (!made.ok()) return made.status();
   *client = new maskd_client{*std::move(made)};
   return absl::OkStatus();
+}
+
+absl::Status ConnectAny(const char* const* addresses, std::int64_t count, std::int64_t timeout_ms,
+                        maskd_client** client) {
+  std::span<const char* const> given;
+  absl::Status status = ReadSpan(addresses, count, "addresses", given);
+  return status.ok() ? Connect(given, "addresses", timeout_ms, client) : status;
 }
 
 absl::StatusOr<v1::GetTokenizerResponse> GetTokenizer(const Client& client,
@@ -114,7 +132,12 @@ using maskd::client::ToC;
 extern "C" {
 
 maskd_status* maskd_client_connect(const char* address, int64_t timeout_ms, maskd_client** client) {
-  return ToC(maskd::client::Connect(address, timeout_ms, client));
+  return ToC(maskd::client::Connect({&address, 1}, "address", timeout_ms, client));
+}
+
+maskd_status* maskd_client_connect_any(const char* const* addresses, int64_t address_count,
+                                       int64_t timeout_ms, maskd_client** client) {
+  return ToC(maskd::client::ConnectAny(addresses, address_count, timeout_ms, client));
 }
 
 void maskd_client_free(maskd_client* client) { delete client; }

@@ -192,9 +192,17 @@ typedef struct maskd_step maskd_step;
 typedef struct maskd_result maskd_result;
 
 /* `address`: "unix:/run/maskd.sock", "127.0.0.1:7411", "dns:///maskd:7411". Waits until the server
- * is there. UNAVAILABLE when it is not. */
+ * is there. UNAVAILABLE when it is not.
+ * Or "local:NAME=PATH": the engine itself, inside this process, with that file's vocabulary, as the
+ * server's flag --tokenizer has it; several with ";" between them, the default first. Equal
+ * addresses are one engine, here and in maskd_stream_open_failover(). Connect after a fork(). */
 MASKD_API maskd_status* maskd_client_connect(const char* address, int64_t timeout_ms,
                                              maskd_client** client);
+/* A client of several servers with the same vocabularies: a call goes to the one that answered
+ * last, and to the next where that one is not there or does not answer in its share of the time. */
+MASKD_API maskd_status* maskd_client_connect_any(const char* const* addresses,
+                                                 int64_t address_count, int64_t timeout_ms,
+                                                 maskd_client** client);
 MASKD_API void maskd_client_free(maskd_client* client);
 
 /* One call of protos/maskd/v1: `method` is Compile, Check, Explain, GetTokenizer or ListTokenizers;
@@ -255,6 +263,8 @@ MASKD_API const char* maskd_stream_welcome_json(const maskd_stream* stream);
 MASKD_API int64_t maskd_stream_mask_words(const maskd_stream* stream);
 /* Whether its steps go through shared memory, not over gRPC. */
 MASKD_API int32_t maskd_stream_uses_shared_memory(const maskd_stream* stream);
+/* How its steps and replies travel: "grpc", "shared_memory" or "local". */
+MASKD_API const char* maskd_stream_transport(const maskd_stream* stream);
 MASKD_API int32_t maskd_stream_in_flight(const maskd_stream* stream);
 /* Whether the server has said that it will stop: move the rows to another one. */
 MASKD_API int32_t maskd_stream_going_away(const maskd_stream* stream);
@@ -376,6 +386,37 @@ MASKD_API int64_t maskd_result_row_count(const maskd_result* result);
 /* The answer at `index`, in the server's order. */
 MASKD_API maskd_status* maskd_result_row(maskd_result* result, int64_t index,
                                          maskd_row_result* row);
+
+/* A mask in the form in which it came, for appliers of an engine's own. */
+typedef struct maskd_mask {
+  size_t struct_size;
+  int32_t form;       /* MASKD_ROW_FULL, _ALLOWED, _FORBIDDEN or _WORDS */
+  int32_t invalid;    /* whether it comes after a draft that was refused: there is no mask */
+  const int32_t* ids; /* of _ALLOWED and _FORBIDDEN */
+  int64_t id_count;
+  const int32_t* words; /* of _WORDS */
+  int64_t word_count;
+  uint64_t serial; /* of a mask that may come again: no other mask has that number; else 0 */
+  const maskd_bias* biases;
+  int64_t bias_count;
+  int32_t has_temperature;
+  float temperature;
+} maskd_mask;
+
+/* Position `position` of the row's answer. NOT_FOUND, OUT_OF_RANGE. */
+MASKD_API maskd_status* maskd_result_mask(const maskd_result* result, uint64_t row,
+                                          int64_t position, maskd_mask* mask);
+
+/* The answers of all rows as arrays of `count` elements, which is maskd_result_row_count(), in the
+ * order of maskd_result_row(), whose fields they are; any of them may be NULL. */
+MASKD_API maskd_status* maskd_result_outcomes(const maskd_result* result, int64_t count,
+                                              uint64_t* rows, int32_t* states,
+                                              int32_t* accepted_drafts, int32_t* error_codes);
+/* Whether the row's next token may be that one, for each of `count` rows and tokens: allowed[i] is
+ * 1 or 0. By the masks that are here, without asking the server. NOT_FOUND (no answer for a row),
+ * FAILED_PRECONDITION (an answer without a mask). */
+MASKD_API maskd_status* maskd_result_allows(const maskd_result* result, const uint64_t* rows,
+                                            const int32_t* tokens, int64_t count, uint8_t* allowed);
 
 /* One position of a row's answer. What it points to lives until the result is collected into again
  * or freed. */

@@ -7,6 +7,7 @@
 
 #include "client/c/handles.h"
 #include "client/c/json.h"
+#include "local/local_engines.h"
 
 namespace maskd::client {
 namespace {
@@ -72,6 +73,7 @@ absl::Status OpenFailover(const char* const* addresses, std::int64_t address_cou
   std::span<const char* const> given;
   absl::Status status = ReadSpan(addresses, address_count, "addresses", given);
   if (!status.ok()) return status;
+  local::Enable();
   FailoverStream::Options to;
   for (const char* const address : given) {
     if (absl::Status named = NotNull(address, "addresses"); !named.ok()) return named;
@@ -183,6 +185,11 @@ int64_t maskd_stream_mask_words(const maskd_stream* stream) {
 int32_t maskd_stream_uses_shared_memory(const maskd_stream* stream) {
   if (stream == nullptr) return 0;
   return maskd::client::With(*stream, [](const auto& each) { return each.uses_shared_memory(); });
+}
+
+const char* maskd_stream_transport(const maskd_stream* stream) {
+  if (stream == nullptr) return "";
+  return maskd::client::With(*stream, [](const auto& each) { return each.transport(); });
 }
 
 int32_t maskd_stream_in_flight(const maskd_stream* stream) {

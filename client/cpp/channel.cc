@@ -2,8 +2,9 @@
 
 #include "absl/strings/strip.h"
 #include "grpcpp/create_channel.h"
-#include "grpcpp/security/credentials.h"
 #include "grpcpp/support/channel_arguments.h"
+
+#include "client/cpp/security.h"
 
 namespace maskd::client {
 namespace {
@@ -19,7 +20,7 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, int max_m
   arguments.SetInt(GRPC_ARG_TCP_READ_CHUNK_SIZE, kReadChunkBytes);
   arguments.SetInt(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, kReadChunkBytes);
   arguments.SetInt(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadChunkBytes);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(address, MakeCredentials(address, &arguments), arguments);
 }
 
 std::optional<std::string> SocketPathOf(absl::string_view address) {

@@ -4,86 +4,173 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "grpcpp/client_context.h"
 
 #include "client/cpp/channel.h"
+#include "client/cpp/errors.h"
+#include "client/cpp/local_engine.h"
+#include "client/cpp/security.h"
 #include "client/cpp/wire_status.h"
 #include "maskd/v1/compile_service.grpc.pb.h"
 #include "maskd/v1/tokenizer_service.grpc.pb.h"
 
 namespace maskd::client {
 
+// A server, or an engine of this process.
 struct Client::Connection {
-  explicit Connection(std::shared_ptr<grpc::Channel> to)
-      : channel(std::move(to)), compile(channel), tokenizers(channel) {}
+  // Errors: that of the engine; those of CheckSecurity().
+  static absl::StatusOr<std::unique_ptr<const Connection>> Make(const std::string& address,
+                                                                int max_message_bytes) {
+    auto made = std::make_unique<Connection>();
+    made->address = address;
+    if (IsLocal(address)) {
+      auto engine = FindLocalEngine(address);
+      if (!engine.ok()) return engine.status();
+      made->local = *std::move(engine);
+    } else {
+      if (!SocketPathOf(address).has_value()) {
+        if (absl::Status checked = CheckSecurity(); !checked.ok()) return checked;
+      }
+      made->channel = MakeChannel(address, max_message_bytes);
+      made->compile = v1::CompileService::NewStub(made->channel);
+      made->tokenizers = v1::TokenizerService::NewStub(made->channel);
+    }
+    return made;
+  }
 
-  std::shared_ptr<grpc::Channel> channel;
-  v1::CompileService::Stub compile;
-  v1::TokenizerService::Stub tokenizers;
+  [[nodiscard]] bool IsReachable() const {
+    return local != nullptr || channel->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY;
+  }
+
+  std::string address;
+  std::shared_ptr<LocalEngine> local;
+  std::shared_ptr<grpc::Channel> channel;  // this and the rest without an engine
+  std::unique_ptr<v1::CompileService::Stub> compile;
+  std::unique_ptr<v1::TokenizerService::Stub> tokenizers;
 };
 
 namespace {
 
-// One unary call with its retries.
-template <typename Stub, typename Request, typename Response>
-absl::StatusOr<Response> Call(Stub& stub,
-                              grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                           Response*),
-                              const Request& request, const ClientOptions& options) {
-  const absl::Time deadline = absl::Now() + options.call_timeout;
-  Response response;
-  absl::Status status = Retry(options.retry, deadline, [&] {
-    grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(deadline));
-    return FromWire((stub.*method)(&context, request, &response));
-  });
-  if (!status.ok()) return status;
-  return response;
+// How often it is looked whether one of several servers is reachable.
+constexpr absl::Duration kLook = absl::Milliseconds(2);
+
+// Whether another server may do what this one did not.
+bool IsWorthAnother(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         ErrorRetryAfter(status).has_value();
 }
 
 }  // namespace
 
-Client::Client(ClientOptions options)
-    : options_(std::move(options)),
-      connection_(
-          std::make_unique<Connection>(MakeChannel(options_.address, options_.max_message_bytes))) {
-}
+Client::Client(ClientOptions options) : options_(std::move(options)) {}
 
 Client::~Client() = default;
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const ClientOptions& options) {
-  if (options.address.empty()) return absl::InvalidArgumentError("address: is empty");
   std::unique_ptr<Client> client(new Client(options));
-  const absl::Time deadline = absl::Now() + options.connect_timeout;
-  if (!client->connection_->channel->WaitForConnected(absl::ToChronoTime(deadline))) {
-    return absl::UnavailableError(absl::StrCat("no server at ", options.address, " within ",
-                                               absl::FormatDuration(options.connect_timeout)));
+  std::vector<std::string> addresses = {options.address};
+  addresses.insert(addresses.end(), options.more_addresses.begin(), options.more_addresses.end());
+  for (const std::string& address : addresses) {
+    if (address.empty()) return absl::InvalidArgumentError("address: is empty");
+    auto made = Connection::Make(address, options.max_message_bytes);
+    if (!made.ok()) return made.status();
+    client->servers_.push_back(*std::move(made));
   }
+  if (absl::Status there = client->AwaitServer(); !there.ok()) return there;
   return client;
 }
 
+absl::Status Client::AwaitServer() const {
+  const absl::Time deadline = absl::Now() + options_.connect_timeout;
+  if (servers_.size() == 1 && servers_.front()->channel != nullptr) {
+    if (servers_.front()->channel->WaitForConnected(absl::ToChronoTime(deadline))) {
+      return absl::OkStatus();
+    }
+    return absl::UnavailableError(absl::StrCat("no server at ", options_.address, " within ",
+                                               absl::FormatDuration(options_.connect_timeout)));
+  }
+  do {
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      if (servers_[i]->IsReachable()) {
+        answered_last_ = i;
+        return absl::OkStatus();
+      }
+    }
+    absl::SleepFor(kLook);
+  } while (absl::Now() < deadline);
+  return absl::UnavailableError(absl::StrCat(
+      "no server at ", options_.address, ", ", absl::StrJoin(options_.more_addresses, ", "),
+      " within ", absl::FormatDuration(options_.connect_timeout)));
+}
+
+absl::Status Client::AskServers(
+    absl::Time deadline,
+    absl::FunctionRef<absl::Status(const Connection& server, absl::Time deadline)> ask) const {
+  const std::size_t count = servers_.size();
+  const std::size_t first = answered_last_;
+  absl::Status status;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t index = (first + i) % count;
+    const absl::Time now = absl::Now();
+    status = ask(*servers_[index], now + (deadline - now) / static_cast<std::int64_t>(count - i));
+    if (!IsWorthAnother(status)) {
+      answered_last_ = index;
+      break;
+    }
+  }
+  return status;
+}
+
+template <typename Local, typename Stub, typename Remote, typename Request, typename Response>
+absl::Status Client::Call(Local local, Stub stub, Remote remote, const Request& request,
+                          Response* response) const {
+  const absl::Time deadline = absl::Now() + options_.call_timeout;
+  return Retry(options_.retry, deadline, [&] {
+    return AskServers(deadline, [&](const Connection& server, absl::Time until) {
+      if (server.local != nullptr) return ((*server.local).*local)(request, until, response);
+      grpc::ClientContext context;
+      context.set_deadline(absl::ToChronoTime(until));
+      return FromWire(((*(server.*stub)).*remote)(&context, request, response));
+    });
+  });
+}
+
 absl::StatusOr<v1::CompileResponse> Client::Compile(const v1::CompileRequest& request) const {
-  return Call(connection_->compile, &v1::CompileService::Stub::Compile, request, options_);
+  v1::CompileResponse response;
+  absl::Status status = Call(&LocalEngine::Compile, &Connection::compile,
+                             &v1::CompileService::Stub::Compile, request, &response);
+  if (!status.ok()) return status;
+  return response;
 }
 
 absl::StatusOr<v1::CheckResponse> Client::Check(const v1::CheckRequest& request) const {
-  return Call(connection_->compile, &v1::CompileService::Stub::Check, request, options_);
+  v1::CheckResponse response;
+  absl::Status status = Call(&LocalEngine::Check, &Connection::compile,
+                             &v1::CompileService::Stub::Check, request, &response);
+  if (!status.ok()) return status;
+  return response;
 }
 
 absl::StatusOr<v1::ExplainResponse> Client::Explain(const v1::ExplainRequest& request) const {
-  return Call(connection_->compile, &v1::CompileService::Stub::Explain, request, options_);
+  v1::ExplainResponse response;
+  absl::Status status = Call(&LocalEngine::Explain, &Connection::compile,
+                             &v1::CompileService::Stub::Explain, request, &response);
+  if (!status.ok()) return status;
+  return response;
 }
 
 absl::StatusOr<std::vector<v1::Tokenizer>> Client::ListTokenizers() const {
   std::vector<v1::Tokenizer> all;
   v1::ListTokenizersRequest request;
   do {
-    auto page = Call(connection_->tokenizers, &v1::TokenizerService::Stub::ListTokenizers, request,
-                     options_);
-    if (!page.ok()) return page.status();
-    all.insert(all.end(), page->tokenizers().begin(), page->tokenizers().end());
-    request.set_page_token(page->next_page_token());
+    v1::ListTokenizersResponse page;
+    absl::Status status = Call(&LocalEngine::ListTokenizers, &Connection::tokenizers,
+                               &v1::TokenizerService::Stub::ListTokenizers, request, &page);
+    if (!status.ok()) return status;
+    all.insert(all.end(), page.tokenizers().begin(), page.tokenizers().end());
+    request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());
   return all;
 }
@@ -91,10 +178,11 @@ absl::StatusOr<std::vector<v1::Tokenizer>> Client::ListTokenizers() const {
 absl::StatusOr<v1::Tokenizer> Client::GetTokenizer(absl::string_view name) const {
   v1::GetTokenizerRequest request;
   request.set_name(std::string(name));
-  auto response =
-      Call(connection_->tokenizers, &v1::TokenizerService::Stub::GetTokenizer, request, options_);
-  if (!response.ok()) return response.status();
-  return std::move(*response->mutable_tokenizer());
+  v1::GetTokenizerResponse response;
+  absl::Status status = Call(&LocalEngine::GetTokenizer, &Connection::tokenizers,
+                             &v1::TokenizerService::Stub::GetTokenizer, request, &response);
+  if (!status.ok()) return status;
+  return std::move(*response.mutable_tokenizer());
 }
 
 absl::StatusOr<std::vector<v1::Token>> Client::ListTokens(absl::string_view tokenizer) const {
@@ -102,20 +190,32 @@ absl::StatusOr<std::vector<v1::Token>> Client::ListTokens(absl::string_view toke
   v1::ListTokensRequest request;
   request.set_tokenizer(std::string(tokenizer));
   for (;;) {
-    auto page =
-        Call(connection_->tokenizers, &v1::TokenizerService::Stub::ListTokens, request, options_);
-    if (!page.ok()) return page.status();
-    all.insert(all.end(), page->tokens().begin(), page->tokens().end());
-    if (!page->has_next_id()) return all;
-    if (page->next_id() != static_cast<int>(all.size())) {
+    v1::ListTokensResponse page;
+    absl::Status status = Call(&LocalEngine::ListTokens, &Connection::tokenizers,
+                               &v1::TokenizerService::Stub::ListTokens, request, &page);
+    if (!status.ok()) return status;
+    all.insert(all.end(), page.tokens().begin(), page.tokens().end());
+    if (!page.has_next_id()) return all;
+    if (page.next_id() != static_cast<int>(all.size())) {
       return absl::InternalError("the server's pages of tokens do not follow each other");
     }
-    request.set_first_id(page->next_id());
+    request.set_first_id(page.next_id());
   }
 }
 
 absl::StatusOr<std::unique_ptr<MaskStream>> Client::OpenStream(const StreamOptions& options) const {
-  return MaskStream::Open(options_.address, options_.max_message_bytes, options);
+  std::unique_ptr<MaskStream> stream;
+  absl::Status status =
+      AskServers(absl::Now() + options.open_timeout,
+                 [&](const Connection& server, absl::Time until) -> absl::Status {
+                   StreamOptions here = options;
+                   here.open_timeout = until - absl::Now();
+                   auto opened = MaskStream::Open(server.address, options_.max_message_bytes, here);
+                   if (opened.ok()) stream = *std::move(opened);
+                   return opened.status();
+                 });
+  if (!status.ok()) return status;
+  return stream;
 }
 
 }  // namespace maskd::client

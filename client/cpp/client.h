@@ -1,4 +1,5 @@
-// A client of one maskd server.
+// A client of a maskd server, or of several that serve the same vocabularies, or of an engine
+// inside the program.
 //
 //   absl::StatusOr<std::unique_ptr<Client>> client = Client::Connect({.address =
 //   "unix:/run/maskd.sock"}); v1::CompileRequest request;  // kind, source, tokenizer
@@ -8,17 +9,24 @@
 //
 // Errors   see errors.h; each call's codes are listed at its rpc in protos/maskd/v1.
 // Retries  unary calls, within their timeout, as RetryPolicy says. Streams are not reopened here.
+// Servers  with several a call goes to the one that answered last; where that is UNAVAILABLE, or
+//          does not answer within its share of the timeout, to the next. A grammar's id is known to
+//          the server that compiled it: what must survive that one gives the text.
 // Threads  internally synchronised: any thread, any number of calls at once. A MaskStream belongs
 //          to one thread at a time.
 // Ownership  streams live on their own: the client may go first.
 #ifndef MASKD_CLIENT_CPP_CLIENT_H_
 #define MASKD_CLIENT_CPP_CLIENT_H_
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -32,8 +40,10 @@ namespace maskd::client {
 
 struct ClientOptions {
   // A gRPC target: "unix:/run/maskd.sock" (an absolute path), "127.0.0.1:7070",
-  // "dns:///maskd:7070".
+  // "dns:///maskd:7070". Or "local:...", see local/local_engines.h.
   std::string address = {};
+  // Further servers, asked in this order where the one before does not answer.
+  std::vector<std::string> more_addresses = {};
   // How long Connect() waits for the server to be there.
   absl::Duration connect_timeout = absl::Seconds(5);
   // The time of one unary call, retries included.
@@ -45,7 +55,8 @@ struct ClientOptions {
 
 class Client {
  public:
-  // Waits until the server is reachable. Errors: INVALID_ARGUMENT (no address), UNAVAILABLE.
+  // Waits until the server, or one of them, is reachable. Errors: INVALID_ARGUMENT (no address),
+  // UNAVAILABLE, those of a local engine.
   static absl::StatusOr<std::unique_ptr<Client>> Connect(const ClientOptions& options);
 
   ~Client();
@@ -66,8 +77,8 @@ class Client {
   [[nodiscard]] absl::StatusOr<std::vector<v1::Token>> ListTokens(
       absl::string_view tokenizer) const;
 
-  // Opens a decode stream, on a connection of its own so that no other call's bytes delay a step,
-  // and says hello.
+  // Opens a decode stream at the first server that gives one, on a connection of its own so that no
+  // other call's bytes delay a step, and says hello.
   [[nodiscard]] absl::StatusOr<std::unique_ptr<MaskStream>> OpenStream(
       const StreamOptions& options) const;
 
@@ -75,8 +86,19 @@ class Client {
   struct Connection;
   explicit Client(ClientOptions options);
 
+  absl::Status AwaitServer() const;
+  // Does `ask` at one server after the other, beginning with the one that answered last.
+  absl::Status AskServers(
+      absl::Time deadline,
+      absl::FunctionRef<absl::Status(const Connection& server, absl::Time deadline)> ask) const;
+  // A unary call with its retries: `local` of an engine, `remote` of a stub.
+  template <typename Local, typename Stub, typename Remote, typename Request, typename Response>
+  absl::Status Call(Local local, Stub stub, Remote remote, const Request& request,
+                    Response* response) const;
+
   ClientOptions options_;
-  std::unique_ptr<Connection> connection_;
+  std::vector<std::unique_ptr<const Connection>> servers_;
+  mutable std::atomic<std::size_t> answered_last_ = 0;
 };
 
 }  // namespace maskd::client

@@ -87,6 +87,9 @@ class FailoverStream {
   [[nodiscard]] bool uses_shared_memory() const {
     return stream_ != nullptr && stream_->uses_shared_memory();
   }
+  [[nodiscard]] const char* transport() const {
+    return stream_ != nullptr ? stream_->transport() : "grpc";
+  }
   [[nodiscard]] const std::string& address() const { return options_.addresses[address_]; }
   [[nodiscard]] int in_flight() const { return static_cast<int>(unanswered_.size()); }
   // How often the rows have moved.

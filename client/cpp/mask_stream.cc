@@ -9,6 +9,7 @@
 #include "grpcpp/support/proto_buffer_reader.h"
 
 #include "client/cpp/decode_call.h"
+#include "client/cpp/local_engine.h"
 #include "client/cpp/memory_call.h"
 #include "client/cpp/read_ahead.h"
 #include "client/cpp/reply_reader.h"
@@ -87,6 +88,7 @@ struct MaskStream::State {
   // Connects and agrees on how the steps travel.
   absl::Status Open(const std::string& address, int max_message_bytes,
                     const StreamOptions& options) {
+    if (IsLocal(address)) return OpenLocal(address, options);
     const absl::Time deadline = absl::Now() + options.open_timeout;
     auto decode = std::make_unique<DecodeCall>(address, max_message_bytes);
     absl::StatusOr<v1::Welcome> said = SayHello(options, deadline, *decode);
@@ -110,6 +112,17 @@ struct MaskStream::State {
     return absl::OkStatus();
   }
 
+  absl::Status OpenLocal(const std::string& address, const StreamOptions& options) {
+    const auto engine = FindLocalEngine(address);
+    if (!engine.ok()) return engine.status();
+    const v1::DecodeRequest hello = MakeHello(options);
+    auto opened = (*engine)->OpenCall(hello, &welcome);
+    if (!opened.ok()) return opened.status();
+    call = *std::move(opened);
+    is_local = true;
+    return CheckWelcome(hello.hello(), welcome);
+  }
+
   // The next message, into `message`.
   absl::Status Read(absl::Time deadline) {
     if (ahead.has_value() && ahead->IsThere()) return ahead->Take(message, deadline).status();
@@ -127,6 +140,7 @@ struct MaskStream::State {
 
   std::unique_ptr<StepCall> call;  // once welcome
   bool uses_shared_memory = false;
+  bool is_local = false;
   v1::Welcome welcome;
   std::optional<ReplyReader> reader;  // once welcome
   std::optional<ReadAhead> ahead;     // after those that it uses
@@ -157,13 +171,19 @@ absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::Open(const std::string& 
   state->next_step = options.first_step;
   state->awake = options.awake;
   state->reader.emplace(state->welcome);
-  if (options.read_ahead) state->ahead.emplace(state->call.get(), &*state->reader);
+  if (options.read_ahead && !state->is_local)
+    state->ahead.emplace(state->call.get(), &*state->reader);
   return std::unique_ptr<MaskStream>(new MaskStream(std::move(state)));
 }
 
 const v1::Welcome& MaskStream::welcome() const { return state_->welcome; }
 
 bool MaskStream::uses_shared_memory() const { return state_->uses_shared_memory; }
+
+const char* MaskStream::transport() const {
+  if (state_->is_local) return "local";
+  return state_->uses_shared_memory ? "shared_memory" : "grpc";
+}
 
 absl::StatusOr<std::size_t> MaskStream::NumberStep(const v1::Welcome& welcome, std::uint64_t number,
                                                    Step& step) {

@@ -12,7 +12,8 @@
 // Threads  one thread at a time; the calling thread itself polls the connection. Between calls
 //          nothing is received beyond what the connection's buffers hold, but that a thread answers
 //          the server's pings every two seconds; unless StreamOptions::read_ahead is set. With
-//          shared memory a thread waits for the end.
+//          shared memory a thread waits for the end. A local engine answers a step while it is
+//          submitted, or on a thread of its own where that takes long; read_ahead means nothing.
 // Ownership  independent of the Client that opened it.
 #ifndef MASKD_CLIENT_CPP_MASK_STREAM_H_
 #define MASKD_CLIENT_CPP_MASK_STREAM_H_
@@ -69,7 +70,8 @@ class MaskStream {
   // Steps that may be on their way at once.
   static constexpr int kMaxInFlight = 64;
 
-  // Connects and says hello. Errors: those of MaskService.Decode, UNAVAILABLE, DEADLINE_EXCEEDED.
+  // Connects, or finds the engine of an address "local:...", and says hello. Errors: those of
+  // MaskService.Decode, UNAVAILABLE, DEADLINE_EXCEEDED.
   static absl::StatusOr<std::unique_ptr<MaskStream>> Open(const std::string& address,
                                                           int max_message_bytes,
                                                           const StreamOptions& options);
@@ -84,6 +86,9 @@ class MaskStream {
 
   // Whether steps and replies go through shared memory.
   [[nodiscard]] bool uses_shared_memory() const;
+
+  // How steps and replies travel: "grpc", "shared_memory" or "local".
+  [[nodiscard]] const char* transport() const;
 
   // Numbers the step and gives its message's size in bytes. Error: RESOURCE_EXHAUSTED (larger than
   // what a server with this welcome takes).

@@ -55,6 +55,16 @@ void MaskView::CopyToRow(std::int64_t mask_words, std::span<std::int32_t> row) c
   std::ranges::fill(row.subspan(words.size()), 0);
 }
 
+bool MaskView::Allows(std::int32_t token, std::int64_t vocab_size) const {
+  if (token < 0 || token >= vocab_size || invalid()) return false;
+  if (full()) return true;
+  if (is_list()) {
+    return std::ranges::binary_search(ids_, token) == (form_ == Form::kAllowedIds);
+  }
+  const auto word = static_cast<std::uint32_t>(words_[static_cast<std::size_t>(token / 32)]);
+  return (word >> (token % 32) & 1) != 0;
+}
+
 void MaskView::CopyTo(std::span<std::int32_t> words) const {
   if (!words_.empty()) {
     std::ranges::copy(words_, words.begin());

@@ -73,6 +73,8 @@ class MaskView {
   [[nodiscard]] std::span<const std::int32_t> words() const {
     return words_.empty() && is_list() ? Expand() : words_;
   }
+  // Whether a token of [0, vocab_size) may come; none may where invalid, every one where full.
+  [[nodiscard]] bool Allows(std::int32_t token, std::int64_t vocab_size) const;
   // Writes the words to memory of as many, without making them here. Not for full and invalid.
   void CopyTo(std::span<std::int32_t> words) const;
   // The same to a whole row of a buffer: all ones where full, and 0 behind `mask_words`. Not for

@@ -1,13 +1,17 @@
+// A state is a term, and a step is a derivative of it (Brzozowski, "Derivatives of Regular
+// Expressions", 1964; in the form of Owens, Reppy and Turon, "Regular-expression derivatives
+// re-examined", 2009, with byte classes in place of single bytes). Terms are hash-consed, so the
+// states that texts meet again are found again, and the automaton is built as texts ask for it.
+//
+// Invariant  what is published in a term's links is never changed: a reader needs no lock.
+// Cost       a known step is two loads; a new one is a derivative under the grammar's lock.
 #include "grammar_core/automaton/automaton.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "grammar_core/automaton/cell_chain.h"
 #include "grammar_core/automaton/encoding.h"
-#include "grammar_core/automaton/mask_maker.h"
-#include "grammar_core/automaton/row_memory.h"
 #include "grammar_core/automaton/term_copy.h"
 #include "grammar_core/base/sort_unique.h"
 
@@ -21,19 +25,18 @@ std::uint64_t NextSerial() {
 
 }  // namespace
 
-Automaton::Automaton(std::shared_ptr<const GrammarTables> tables, MaskStore* masks,
+Automaton::Automaton(std::shared_ptr<const GrammarTables> tables, const Vocabulary* vocabulary,
                      const Limits& limits, std::int64_t full_bytes)
     : tables_(std::move(tables)),
-      masks_(masks),
+      vocabulary_(vocabulary),
       serial_(NextSerial()),
       classes_(tables_->classes),
-      store_(tables_->facts, masks->index().vocabulary().max_token_bytes()),
+      store_(tables_->facts, vocabulary->max_token_bytes()),
       numbers_(&store_),
       lowering_(&store_, &numbers_),
       objects_(&store_, &lowering_, limits.emptiness_states),
       characters_(&store_, &objects_, limits.emptiness_states),
       derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
-      signatures_(this, &store_, masks),
       full_bytes_(full_bytes),
       remembers_(tables_->item_tokens.has_value()),
       limits_tokens_(tables_->limits_tokens) {
@@ -41,15 +44,6 @@ Automaton::Automaton(std::shared_ptr<const GrammarTables> tables, MaskStore* mas
   start_ = store_.Call(tables_->facts.ir().start);
   const MutexLock lock(&mutex_);
   NoteGrowth();
-}
-
-absl::StatusOr<std::unique_ptr<Automaton>> Automaton::Create(const GrammarIr& ir, MaskStore* masks,
-                                                             const Limits& limits, Budget& budget,
-                                                             Measure measure) {
-  auto tables = GrammarTables::Create(ir, masks->index(), limits, budget, measure);
-  if (!tables.ok()) return tables.status();
-  return std::make_unique<Automaton>(*std::move(tables), masks, limits,
-                                     std::numeric_limits<std::int64_t>::max() / 2);
 }
 
 void Automaton::set_full_bytes(std::int64_t full_bytes) {
@@ -77,6 +71,12 @@ void Automaton::Adopt(const Automaton& from, std::span<TermId> states) {
   NoteGrowth();
 }
 
+void Automaton::CountMask(std::int64_t bytes) {
+  const MutexLock lock(&mutex_);
+  mask_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  NoteGrowth();
+}
+
 TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
   const MutexLock lock(&mutex_);
   const TermId next = derivative_.Step(state, byte_class, work);
@@ -100,11 +100,10 @@ TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* ta
 }
 
 TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& work) {
-  const Vocabulary& vocabulary = masks_->index().vocabulary();
-  const absl::string_view bytes = vocabulary.TokenBytes(id);
+  const absl::string_view bytes = vocabulary_->TokenBytes(id);
   TermId next = kNothingTerm;
   *taken = 0;
-  if (!vocabulary.IsSpecial(id) && !bytes.empty()) {
+  if (IsText(id)) {
     next = StepText(state, bytes, taken, work);
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;
@@ -138,30 +137,6 @@ TermId Automaton::BehindNamed(TermId state, TokenId id) {
   return tables_->named_tokens.Behind(state, id, &store_, &lowering_);
 }
 
-const MaskRef* Automaton::MakeMask(TermId state, Work& work) {
-  if (!work.MayMakeMask()) return nullptr;
-  MaskRef mask = TextMask(WithoutDistinct(state), work);
-  if (mask != nullptr && remembers_) {
-    RowMemory row(this);
-    mask = WithoutRepeated(&row, WithoutDistinct(state), mask, work);
-  }
-  if (mask == nullptr) return nullptr;
-  return Keep(state, MayEnd(state) ? WithStopIds(mask) : std::move(mask));
-}
-
-const MaskRef* Automaton::Keep(TermId state, MaskRef mask) {
-  const MutexLock lock(&mutex_);
-  std::atomic<const MaskRef*>& slot = store_.mutable_links(state).mask;
-  if (const MaskRef* kept = slot.load(std::memory_order_relaxed); kept != nullptr) return kept;
-  if (distinct_masks_.insert(mask.get()).second) {
-    mask_bytes_.fetch_add(mask->held_bytes(), std::memory_order_relaxed);
-  }
-  kept_masks_.push_back(std::move(mask));
-  slot.store(&kept_masks_.back(), std::memory_order_release);
-  NoteGrowth();
-  return &kept_masks_.back();
-}
-
 TermId Automaton::WithoutDistinct(TermId state) {
   if (!remembers_ || !store_.term(state).in_distinct) return state;
   const MutexLock lock(&mutex_);
@@ -172,44 +147,6 @@ Automaton::Split Automaton::SplitDistinct(TermId state) {
   const MutexLock lock(&mutex_);
   return {store_.WithoutDistinct(state, TermStore::Within::kInside),
           store_.WithoutDistinct(state, TermStore::Within::kOutside)};
-}
-
-MaskRef Automaton::WithoutRepeated(RowMemory* row, std::uint32_t state, const MaskRef& mask,
-                                   Work& work) {
-  const std::vector<TokenId> repeated = tables_->item_tokens->FindRepeated(row, state, *mask, work);
-  if (!work.ok()) return nullptr;
-  if (repeated.empty()) return mask;
-  TokenMask exact = *mask;
-  for (const TokenId id : repeated) exact.Forbid(id);
-  return masks_->Intern(std::move(exact), {&mask, 1});
-}
-
-MaskRef Automaton::WithStopIds(const MaskRef& mask) const {
-  return masks_->Assemble({{mask}, {}, masks_->index().vocabulary().stop_ids()});
-}
-
-MaskRef Automaton::TextMask(TermId state, Work& work, std::uint32_t* floor, int depth) {
-  const std::optional<TailSignatures::StateKey> key = signatures_.KeyOf(state, work);
-  if (!key.has_value()) return TextMaskByChain(state, work, floor, depth);
-  MaskRef mask = masks_->Find(key->key).mask;
-  if (mask == nullptr) {
-    mask = MaskMaker(this, masks_, &work, depth).Make(state);
-    if (mask == nullptr) return nullptr;
-    masks_->Settle(key->key, mask);
-  }
-  *floor = std::min(*floor, key->floor);
-  return mask;
-}
-
-MaskRef Automaton::TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth) {
-  CellChain chain(store_, state);
-  if (MaskRef known = chain.Find(masks_, floor); known != nullptr) return known;
-  MaskMaker maker(this, masks_, &work, depth);
-  MaskRef mask = maker.Make(state);
-  if (mask == nullptr) return nullptr;
-  chain.Settle(masks_, maker.lowest_floor(), mask);
-  *floor = std::min(*floor, maker.lowest_floor());
-  return mask;
 }
 
 std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& work) {
@@ -303,11 +240,6 @@ TermId Automaton::EndOfName(TermId cell, std::uint32_t name, Work& work) {
   const TermId end =
       objects_.Names(names.a, names.b, name, objects_.NameLength(names.a, name), work);
   return objects_.EncodeNames(end, {PartialChar::Unpack(store_.term(cell).b).spelling});
-}
-
-std::int64_t Automaton::mask_count() const {
-  const MutexLock lock(&mutex_);
-  return static_cast<std::int64_t>(kept_masks_.size());
 }
 
 double Automaton::room() const {

@@ -3,19 +3,20 @@
 // Full      it only grows. Once it holds so much that it is full() rows go on in another automaton
 //           of the grammar (generations.h), with copies of their states.
 // Live      every state reached from start() has a completion: dead ends are never entered.
+// Masks     are made above it, by MaskedAutomaton; here is only the place where each is kept.
 // Threads   any number of threads at once. Known transitions and masks are read without a lock;
 //           what is new is made under one lock of this grammar.
 // Items     that the items of an array must differ is no matter to states and steps: each row keeps
 //           what it has written beside them (see RowStates). A state knows only that its last byte
-//           has begun such an array; masks are exact but for arrays that a row is within.
+//           has begun such an array.
 // Errors    by Work: RESOURCE_EXHAUSTED for a step's budget or a limit of the grammar. Nothing of a
 //           failed step is kept, so other rows are not hurt.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,8 +24,6 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_set.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/automaton/byte_classes.h"
@@ -36,30 +35,24 @@
 #include "grammar_core/automaton/named_tokens.h"
 #include "grammar_core/automaton/number_terms.h"
 #include "grammar_core/automaton/object_terms.h"
-#include "grammar_core/automaton/tail_signatures.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/work.h"
-#include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/base/mutex.h"
 #include "grammar_core/ir/grammar_ir.h"
-#include "grammar_core/mask/mask_store.h"
+#include "grammar_core/mask/token_mask.h"
+#include "grammar_core/tokenizer/vocabulary.h"
 
 namespace maskd {
 
 class Automaton {
  public:
-  // The grammar's IR and `masks` must outlive the automaton. It is full once it has learnt more
-  // than `full_bytes`, its masks included. The states that it adopts are not counted, nor are they
-  // by Limits::terms and Limits::grammar_bytes: they belong to the rows that bring them, of which
-  // Limits::row_cells bounds each.
-  Automaton(std::shared_ptr<const GrammarTables> tables, MaskStore* masks, const Limits& limits,
-            std::int64_t full_bytes);
-  // The same with tables of its own, never full. Errors: those of GrammarTables::Create().
-  static absl::StatusOr<std::unique_ptr<Automaton>> Create(const GrammarIr& ir, MaskStore* masks,
-                                                           const Limits& limits, Budget& budget,
-                                                           Measure measure = Measure::kBytes);
-
+  // The grammar's IR and `vocabulary` must outlive the automaton. It is full once it has learnt
+  // more than `full_bytes`, its masks included. The states that it adopts are not counted, nor are
+  // they by Limits::terms and Limits::grammar_bytes: they belong to the rows that bring them, of
+  // which Limits::row_cells bounds each.
+  Automaton(std::shared_ptr<const GrammarTables> tables, const Vocabulary* vocabulary,
+            const Limits& limits, std::int64_t full_bytes);
   [[nodiscard]] TermId start() const { return start_; }
 
   // Whether it holds as much as it should, or may: another one is to be used. Stays true.
@@ -107,23 +100,14 @@ class Automaton {
   [[nodiscard]] const Term& term(TermId state) const { return store_.term(state); }
   [[nodiscard]] const TermStore& store() const { return store_; }
   [[nodiscard]] const ByteClasses& classes() const { return classes_; }
-  [[nodiscard]] const Vocabulary& vocabulary() const { return masks_->index().vocabulary(); }
+  [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
 
-  // The tokens allowed in `state`, the vocabulary's stop ids among them where the text may end. The
-  // pointer lives as long as the automaton. Null if `work` failed.
-  const MaskRef* Mask(TermId state, Work& work) {
-    const MaskRef* known = store_.links(state).mask.load(std::memory_order_acquire);
-    return known != nullptr ? known : MakeMask(state, work);
+  // Where the mask of `state` is kept, once made; null before. It is for who makes masks
+  // (masked_automaton.h), and says so once it has counted one.
+  [[nodiscard]] std::atomic<const MaskRef*>& mask_slot(TermId state) {
+    return store_.mutable_links(state).mask;
   }
-
-  // The same without stop ids, from the store that grammars share; null if `work` failed. `*floor`
-  // is lowered to the cells of `state`, counted from the far end, that the mask does not depend on.
-  // `depth` counts masks that are made for the sake of another.
-  MaskRef TextMask(TermId state, Work& work, std::uint32_t* floor, int depth = 0);
-  MaskRef TextMask(TermId state, Work& work) {
-    std::uint32_t floor = kNoEnd;
-    return TextMask(state, work, &floor);
-  }
+  void CountMask(std::int64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // What the characters beyond ASCII lead to, and whether each leads somewhere; the spaces among
   // them (SpacesBeyondAscii()) apart. Nothing for a state that does not begin with whole characters
@@ -169,8 +153,7 @@ class Automaton {
   [[nodiscard]] FirstClasses::Set FirstOf(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // For RowMemory: the same state as if its last byte had not begun an array of distinct items, and
-  // of that only what is within it, and what is not; the bounds of a row; `mask`, that of
-  // row->Shared(state), without what the row may not repeat.
+  // of that only what is within it, and what is not; the bounds of a row.
   [[nodiscard]] TermId WithoutDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   struct Split {
     TermId inside;
@@ -178,7 +161,6 @@ class Automaton {
   };
   [[nodiscard]] Split SplitDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   [[nodiscard]] const RowBounds& row_bounds() const { return tables_->row_bounds; }
-  MaskRef WithoutRepeated(RowMemory* row, std::uint32_t state, const MaskRef& mask, Work& work);
 
   // Adds the tokens that the grammar names and `state` takes by that.
   void AddNamedTokens(TermId state, TokenMask* mask) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -189,17 +171,27 @@ class Automaton {
   // The state behind token `id` where it is taken by its name, else kNothingTerm.
   TermId BehindNamed(TermId state, TokenId id) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Whether the grammar takes token `id` by its bytes where they fit: neither a special token nor a
+  // marker of the grammar's formats.
+  [[nodiscard]] bool IsText(TokenId id) const {
+    return !vocabulary().IsSpecial(id) && !IsMarker(id) && !vocabulary().TokenBytes(id).empty();
+  }
+  // The tokens that it takes by name alone, ascending, and whether `id` is one.
+  [[nodiscard]] std::span<const TokenId> markers() const { return tables_->markers; }
+  [[nodiscard]] bool IsMarker(TokenId id) const {
+    return std::ranges::binary_search(tables_->markers, id);
+  }
+
   // Whether the grammar names any token.
   [[nodiscard]] bool names_tokens() const { return !tables_->named_tokens.none(); }
 
-  // Whether rows are to remember what they write (see RowStates).
+  // Whether rows are to remember what they write (see RowStates); if so, the tokens to look at.
   [[nodiscard]] bool remembers() const { return remembers_; }
+  [[nodiscard]] const ItemTokens& item_tokens() const { return *tables_->item_tokens; }
 
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
   // How much of what it may hold is left: 1 for all, 0 for nothing.
   [[nodiscard]] double room() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // States that have their mask.
-  [[nodiscard]] std::int64_t mask_count() const ABSL_LOCKS_EXCLUDED(mutex_);
   // As of the last state or mask that was made: terms, transitions and tables; and the masks that
   // it keeps alive, of which others may be owners too. No lock.
   [[nodiscard]] std::int64_t held_bytes() const {
@@ -211,17 +203,13 @@ class Automaton {
 
  private:
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
-  const MaskRef* MakeMask(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
-  const MaskRef* Keep(TermId state, MaskRef mask) ABSL_LOCKS_EXCLUDED(mutex_);
-  MaskRef TextMaskByChain(TermId state, Work& work, std::uint32_t* floor, int depth);
-  MaskRef WithStopIds(const MaskRef& mask) const;
   TermId MakeTokenEnd(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
   // Something was made.
   void NoteGrowth() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::atomic<bool> full_ = false;  // first: every call of a row looks at it
   const std::shared_ptr<const GrammarTables> tables_;
-  MaskStore* const masks_;
+  const Vocabulary* const vocabulary_;
   const std::uint64_t serial_;
   const ByteClasses classes_;
   TermStore store_;
@@ -232,10 +220,6 @@ class Automaton {
   ObjectTerms objects_;
   CharDerivative characters_;
   ByteDerivative derivative_;
-  TailSignatures signatures_;
-  std::deque<MaskRef> kept_masks_ ABSL_GUARDED_BY(mutex_);
-  // Those of kept_masks_, each once.
-  absl::flat_hash_set<const TokenMask*> distinct_masks_ ABSL_GUARDED_BY(mutex_);
   std::int64_t full_bytes_ ABSL_GUARDED_BY(mutex_);
   TermId start_ = kNothingTerm;
   const bool remembers_;

@@ -1,3 +1,14 @@
+// The derivative of each kind of term by one byte. A spine is stepped at its first cell and, as far
+// as the cells before may be empty, at the next ones: what each gives is one branch of a choice.
+//
+// A string of characters is stepped through its UTF-8 or JSON spelling: the derivative by a whole
+// character is that of its term (char_derivative.h); within one, the term says how far it is read.
+// All characters of one edge lead to one state, so a string's row is filled for all of them at
+// once.
+//
+// Invariant  a transition is written once, and last: a reader sees it whole or not at all.
+// Cost       terms made on the way are charged as work; a row is one TermId for each byte class.
+// Source     Brzozowski 1964; Owens, Reppy and Turon 2009 (byte classes).
 #include "grammar_core/automaton/byte_derivative.h"
 
 #include <algorithm>

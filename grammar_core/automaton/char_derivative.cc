@@ -1,3 +1,16 @@
+// The derivatives of a term by every character at once: a sorted list of ranges, each with its
+// target. Operators combine their parts' lists by sweeping over them together, as symbolic automata
+// do, so the cost depends on the ranges and not on the alphabet.
+//
+// Whether a term holds any string is a search for a nullable derivative. The term of an
+// intersection is left to ConditionSearch, which does not build one term for each set of parts; the
+// search here is for the choices and sequences around them. It looks by turns at the term nearest
+// to a string, the first and the last that was met: which of them gets there soon depends on the
+// form.
+//
+// Invariant  a fate that is kept is certain; a search that fails keeps none.
+// Source     Brzozowski 1964; Keil and Thiemann, "Symbolic Solving of Extended Regular Expression
+//            Inequalities", 2014 (ranges in place of characters).
 #include "grammar_core/automaton/char_derivative.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@
 
 namespace maskd {
 
-class CharDerivative {
+class CharDerivative final : public CharEdgeSource {
  public:
   // Both must outlive this. An emptiness check visits at most `max_emptiness_states` terms.
   CharDerivative(TermStore* store, ObjectTerms* objects, std::int64_t max_emptiness_states)
@@ -29,7 +29,7 @@ class CharDerivative {
         search_(store, this, max_emptiness_states) {}
 
   // The edges of `term`, whose targets may turn out to be Nothing.
-  const CharEdges& Edges(TermId term, Work& work);
+  const CharEdges& Edges(TermId term, Work& work) override;
   // The edges of `term` that lead to a string. Empty when `work` fails: RESOURCE_EXHAUSTED.
   const CharEdges& LiveEdges(TermId term, Work& work);
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grammar_core/automaton/term.h"
+#include "grammar_core/automaton/work.h"
 #include "grammar_core/base/char_set.h"
 #include "grammar_core/base/utf8.h"
 
@@ -27,6 +28,15 @@ struct EdgeTo {
 using CharEdge = EdgeTo<TermId>;
 using CharEdges = std::vector<CharEdge>;
 static_assert(kNothingTerm == TermId{});
+
+// Who derives terms of characters.
+class CharEdgeSource {
+ public:
+  virtual ~CharEdgeSource() = default;
+  // What each next character of `term` leads to. The reference lives as long as the source.
+  // Meaningless when `work` failed.
+  virtual const CharEdges& Edges(TermId term, Work& work) = 0;
+};
 
 // The first edge that ends at or after the beginning of `range`.
 template <typename To>

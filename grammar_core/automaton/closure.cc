@@ -1,3 +1,11 @@
+// The greedy search of closure.h, over symbols: the ASCII characters, the spaces beyond ASCII and
+// all other characters beyond ASCII, each taken as one. States are met level by level; a state that
+// refuses much of what led to it is left out, by taking those symbols out of C, or, where C would
+// lose too much, by making its level the bound n.
+//
+// Invariant  C is closed over the states that are members: every symbol of C leads from a member at
+//            a level below n to a member.
+// Cost       at most kMaxMembers states of 130 symbols each.
 #include "grammar_core/automaton/closure.h"
 
 #include <algorithm>

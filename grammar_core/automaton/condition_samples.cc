@@ -1,3 +1,10 @@
+// A sample is a text, and for each condition two bits: whether the sample has been tried on it, and
+// whether it meets it. A list of conditions is met where one sample meets all: an intersection of
+// rows of bits, 64 samples a word. Every suffix of a text is a sample too, because a search comes
+// to what is left of a text far more often than to its beginning.
+//
+// Invariant  a bit is set only after the text was run through the condition's own edges.
+// Cost       a condition is run through a sample at most once.
 #include "grammar_core/automaton/condition_samples.h"
 
 #include <bit>

@@ -46,7 +46,7 @@ struct Product {
 class ConditionSearch {
  public:
   // Both must outlive this. A search visits at most `max_nodes` nodes.
-  ConditionSearch(TermStore* store, CharDerivative* characters, std::int64_t max_nodes)
+  ConditionSearch(TermStore* store, CharEdgeSource* characters, std::int64_t max_nodes)
       : store_(store),
         max_nodes_(max_nodes),
         conditions_(store, characters),

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "grammar_core/automaton/char_derivative.h"
 #include "grammar_core/base/sort_unique.h"
 
 namespace maskd {

@@ -23,15 +23,13 @@
 
 namespace maskd {
 
-class CharDerivative;
-
 using ConditionId = std::uint32_t;
 using ConditionList = std::vector<ConditionId>;
 
 class Conditions {
  public:
   // Both must outlive this.
-  Conditions(TermStore* store, CharDerivative* characters)
+  Conditions(TermStore* store, CharEdgeSource* characters)
       : store_(store), characters_(characters) {}
 
   // Appends the conditions that `term` is; false where it is plainly no text. Sort() is to follow.
@@ -77,7 +75,7 @@ class Conditions {
   std::uint32_t ComputeFewest(const Term& term);
 
   TermStore* store_;
-  CharDerivative* characters_;
+  CharEdgeSource* characters_;
   std::deque<Condition> conditions_;
   absl::flat_hash_map<TermId, ConditionId> ids_;
   // Null where that is plainly no text.

@@ -1,3 +1,11 @@
+// An item is its leaves: for each scalar the path to it and its value, in order of the paths, so
+// that two items are equal exactly if their leaves are, whatever the order of members. While an
+// item is written the items before it are narrowed to those that it may still become: its
+// candidates. Only where one is left can it be, or become, a repetition.
+//
+// Invariant  candidates hold every item before that the one at hand may still equal, and perhaps
+//            more; an item that ends with a candidate whose leaves are all its own is refused.
+// Cost       a byte of a string or number looks at the candidates, all of them at the first byte.
 #include "grammar_core/automaton/distinct_arrays.h"
 
 #include <algorithm>

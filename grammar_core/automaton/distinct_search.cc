@@ -8,19 +8,9 @@
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
-#include "grammar_core/ir/number/number_zeros.h"
 
 namespace maskd {
 namespace {
-
-// Zeros beyond what the grammar's values ask for: more than an array could be long.
-constexpr std::int64_t kMoreZeros = 24;
-
-std::size_t MostZeros(const GrammarIr& ir) {
-  std::int64_t zeros = 0;
-  for (const NumberSpec& spec : ir.numbers) zeros = std::max(zeros, ZerosBetween(spec));
-  return static_cast<std::size_t>(std::min(zeros, kMostZerosBetween) + kMoreZeros);
-}
 
 // Whether all digits before an exponent are zeros.
 bool ReadsZero(absl::string_view number) {
@@ -29,12 +19,6 @@ bool ReadsZero(absl::string_view number) {
 }
 
 }  // namespace
-
-RowBounds::RowBounds(const GrammarIr& ir, const Limits& limits)
-    : bytes(limits.row_bytes),
-      search_states(limits.emptiness_states),
-      most_zeros(MostZeros(ir)),
-      breaks_lines(BreaksLines(ir)) {}
 
 DistinctSearch::DistinctSearch(RowMemory* row)
     : row_(row), bounds_(row->automaton().row_bounds()) {}

@@ -17,24 +17,11 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/automaton/first_classes.h"
+#include "grammar_core/automaton/row_bounds.h"
 #include "grammar_core/automaton/row_memory.h"
 #include "grammar_core/automaton/work.h"
-#include "grammar_core/base/limits.h"
-#include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
-
-// What one row of a grammar may do for its arrays.
-struct RowBounds {
-  RowBounds(const GrammarIr& ir, const Limits& limits);
-
-  std::int64_t bytes;          // that it may hold
-  std::int64_t search_states;  // that one search may visit
-  // Zeros in a row, in a number that a search tries.
-  std::size_t most_zeros;
-  // Whether some white space is a line's, which must stand where it does.
-  bool breaks_lines;
-};
 
 class DistinctSearch {
  public:

@@ -1,3 +1,8 @@
+// The outermost intersections and complements of a grammar are copied into a small grammar of their
+// own, with terms of its own, and asked one by one whether they hold a string. Nothing of that is
+// kept: an automaton makes its terms for the rules that are left.
+//
+// Cost  that of the searches, once a compile, charged to the compile's budget.
 #include "grammar_core/automaton/emptiness.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// A decoder of one character, as a table-free automaton whose state is 27 bits: how many bytes or
+// hexadecimal digits are read, and their value. What a state may still become is at most three
+// ranges of characters, so it can be compared with the edges of a term.
+//
+// Invariant  a state that is returned can become at least one character.
 #include "grammar_core/automaton/encoding.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// Three answers to how soon a text can end, dearer as they are closer: a bound by bytes, the tokens
+// of the shortest string (a dynamic program over its ends), and a breadth-first search over states,
+// one token a level, that is only asked for less than the second gives.
+//
+// Invariant  the search leaves out only what the bound of bytes shows to be too late.
+// Cost       the search walks the trie once for each state that it meets.
 #include "grammar_core/automaton/fewest_tokens.h"
 
 #include <algorithm>
@@ -70,7 +76,7 @@ class PieceTable {
   void AddToken(const TokenTrie& trie, const TrieNode& node, std::size_t begin, std::size_t end) {
     if (node.token == TokenTrie::kNoToken || best_[begin].tokens + 1 >= best_[end].tokens) return;
     trie.VisitTokens(node, [&](TokenId id) {
-      if (!IsExcluded(search_, id)) best_[end] = {best_[begin].tokens + 1, id, begin};
+      if (search_.IsText(id)) best_[end] = {best_[begin].tokens + 1, id, begin};
     });
   }
 
@@ -179,6 +185,10 @@ class BreadthFirst {
 constexpr int kGuessBytes = 4096;
 
 }  // namespace
+
+bool TokenSearch::IsText(TokenId id) const {
+  return !IsExcluded(*this, id) && (states == nullptr || !states->automaton().IsMarker(id));
+}
 
 std::vector<TokenId> FewestPieces(const TokenSearch& search, absl::string_view text) {
   return PieceTable(search, text).Run();

@@ -26,8 +26,11 @@ namespace maskd {
 struct TokenSearch {
   const RowStates* states;
   const TokenIndex* index;
-  // Ordinary tokens that are not taken as text, ascending: a row's own stop ids.
+  // Ordinary tokens that are not taken at all, ascending: a row's own stop ids.
   std::span<const TokenId> excluded;
+
+  // Whether `id`, an ordinary token, is taken as text where its bytes fit.
+  [[nodiscard]] bool IsText(TokenId id) const;
 };
 
 // The fewest ordinary tokens that spell `text`, empty where the vocabulary lacks one of its bytes.

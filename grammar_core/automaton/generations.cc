@@ -19,15 +19,15 @@ Generations::Generations(std::shared_ptr<const GrammarTables> tables, MaskStore*
       full_bytes_(std::numeric_limits<std::int64_t>::max() / 2) {}
 
 void Generations::EndCompile() {
-  const std::shared_ptr<Automaton> first = Current();
+  const std::shared_ptr<MaskedAutomaton> first = Current();
   const MutexLock lock(&mutex_);
   full_bytes_ = first->held_bytes() + first->mask_bytes() + limits_.generation_bytes;
   first->set_full_bytes(full_bytes_);
 }
 
-std::shared_ptr<Automaton> Generations::Make() {
-  auto made = std::make_shared<Automaton>(tables_, masks_, limits_, full_bytes_);
-  std::erase_if(made_, [](const std::weak_ptr<Automaton>& one) { return one.expired(); });
+std::shared_ptr<MaskedAutomaton> Generations::Make() {
+  auto made = std::make_shared<MaskedAutomaton>(tables_, masks_, limits_, full_bytes_);
+  std::erase_if(made_, [](const std::weak_ptr<MaskedAutomaton>& one) { return one.expired(); });
   made_.push_back(made);
   return made;
 }
@@ -39,8 +39,8 @@ void Generations::CountRenewal() {
 
 std::int64_t Generations::TotalRenewals() { return total_renewals.load(std::memory_order_relaxed); }
 
-std::shared_ptr<Automaton> Generations::Current() {
-  std::shared_ptr<Automaton> old;  // freed outside of the lock, where nobody else holds it
+std::shared_ptr<MaskedAutomaton> Generations::Current() {
+  std::shared_ptr<MaskedAutomaton> old;  // freed outside of the lock, where nobody else holds it
   const MutexLock lock(&mutex_);
   if (current_ != nullptr && !current_->full()) return current_;
   if (current_ != nullptr) CountRenewal();
@@ -48,13 +48,13 @@ std::shared_ptr<Automaton> Generations::Current() {
   return current_;
 }
 
-std::shared_ptr<Automaton> Generations::MakeApart() {
+std::shared_ptr<MaskedAutomaton> Generations::MakeApart() {
   const MutexLock lock(&mutex_);
   return Make();
 }
 
 void Generations::Drop() {
-  std::shared_ptr<Automaton> old;
+  std::shared_ptr<MaskedAutomaton> old;
   const MutexLock lock(&mutex_);
   if (current_ == nullptr) return;
   current_->Retire();
@@ -64,13 +64,13 @@ void Generations::Drop() {
 
 Generations::Held Generations::held() const {
   Held held;
-  std::vector<std::shared_ptr<Automaton>> alive;
+  std::vector<std::shared_ptr<MaskedAutomaton>> alive;
   {
     const MutexLock lock(&mutex_);
     held.renewals = renewals_;
-    for (const std::weak_ptr<Automaton>& one : made_) alive.push_back(one.lock());
+    for (const std::weak_ptr<MaskedAutomaton>& one : made_) alive.push_back(one.lock());
   }
-  for (const std::shared_ptr<Automaton>& automaton : alive) {
+  for (const std::shared_ptr<MaskedAutomaton>& automaton : alive) {
     if (automaton == nullptr) continue;
     ++held.automatons;
     held.terms += automaton->terms();

@@ -19,8 +19,8 @@
 
 #include "absl/base/thread_annotations.h"
 
-#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/grammar_tables.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/base/mutex.h"
 #include "grammar_core/mask/mask_store.h"
@@ -37,10 +37,10 @@ class Generations {
   void EndCompile() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The automaton for rows that begin or go on; a new one where the last one is full.
-  [[nodiscard]] std::shared_ptr<Automaton> Current() ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] std::shared_ptr<MaskedAutomaton> Current() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // An empty automaton, for a call that needs more than a shared one has left.
-  [[nodiscard]] std::shared_ptr<Automaton> MakeApart() ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] std::shared_ptr<MaskedAutomaton> MakeApart() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Lets go of what is learnt, as if the current automaton were full: memory is needed elsewhere.
   void Drop() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -58,15 +58,16 @@ class Generations {
   static std::int64_t TotalRenewals();
 
  private:
-  std::shared_ptr<Automaton> Make() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::shared_ptr<MaskedAutomaton> Make() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CountRenewal() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::shared_ptr<const GrammarTables> tables_;
   MaskStore* const masks_;
   const Limits limits_;
   mutable Mutex mutex_;
-  std::shared_ptr<Automaton> current_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::weak_ptr<Automaton>> made_ ABSL_GUARDED_BY(mutex_);  // and perhaps still held
+  std::shared_ptr<MaskedAutomaton> current_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<MaskedAutomaton>> made_
+      ABSL_GUARDED_BY(mutex_);  // and perhaps still held
   std::int64_t full_bytes_ ABSL_GUARDED_BY(mutex_);
   std::int64_t renewals_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -6,15 +6,16 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
 #include "grammar_core/automaton/byte_classes.h"
-#include "grammar_core/automaton/distinct_search.h"
 #include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/item_tokens.h"
 #include "grammar_core/automaton/measure.h"
 #include "grammar_core/automaton/named_tokens.h"
+#include "grammar_core/automaton/row_bounds.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/grammar_ir.h"
@@ -24,15 +25,15 @@ namespace maskd {
 
 struct GrammarTables {
   // `ir` and `index` must outlive the tables. Errors: RESOURCE_EXHAUSTED; INVALID_ARGUMENT for a
-  // token that the grammar names and the vocabulary does not have.
-  static absl::StatusOr<std::shared_ptr<const GrammarTables>> Create(const GrammarIr& ir,
-                                                                     const TokenIndex& index,
-                                                                     const Limits& limits,
-                                                                     Budget& budget,
-                                                                     Measure measure);
+  // token that the grammar names and the vocabulary does not have. `markers`: see below.
+  static absl::StatusOr<std::shared_ptr<const GrammarTables>> Create(
+      const GrammarIr& ir, const TokenIndex& index, const Limits& limits, Budget& budget,
+      Measure measure, std::vector<TokenId> markers = {});
 
   GrammarFacts facts;
   NamedTokens named_tokens;
+  // Tokens that are taken by name alone, whatever their bytes; ascending.
+  std::vector<TokenId> markers;
   ByteClasses classes;
   RowBounds row_bounds;
   bool limits_tokens;  // a part of the grammar has a bound of tokens

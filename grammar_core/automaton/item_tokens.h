@@ -1,7 +1,7 @@
-// The tokens of a mask that repeat an item of an array whose items must differ. Masks are made as
-// if items could be equal; what the row has written forbids some of their tokens: those that hold
-// parts of more than one item, and those of an item that may become the equal of one before it.
+// The tokens of a vocabulary that may hold parts of more than one item of an array: those with a
+// comma that may stand between items or members.
 //
+// Order    by their bytes, so that tokens that begin alike are side by side.
 // Threads  immutable.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_ITEM_TOKENS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_ITEM_TOKENS_H_
@@ -10,35 +10,38 @@
 
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/automaton/row_memory.h"
-#include "grammar_core/automaton/work.h"
 #include "grammar_core/mask/token_index.h"
 
 namespace maskd {
 
 class ItemTokens {
  public:
+  using Tokens = std::vector<TokenId>;
+
   // `index` must outlive this.
   explicit ItemTokens(const TokenIndex* index);
 
-  // Those of `mask`, made without what is behind `state`, that cannot be taken there. Nothing when
-  // `work` failed.
-  [[nodiscard]] std::vector<TokenId> FindRepeated(RowMemory* row, RowMemory::State state,
-                                                  const TokenMask& mask, Work& work) const;
+  // Those behind whose comma a further item or member may be; `in_string`: where they begin within
+  // a string.
+  [[nodiscard]] const Tokens& Holding(bool in_string) const {
+    return in_string ? out_of_string_ : with_comma_;
+  }
+  // Those of them that may begin an array before the comma.
+  [[nodiscard]] const Tokens& BeginningArray(bool in_string) const {
+    return in_string ? array_out_of_string_ : with_array_;
+  }
+  [[nodiscard]] const TokenIndex& index() const { return *index_; }
+
+  // Whether an array, or an object whose names must differ, may begin in `bytes` and have more than
+  // one part.
+  [[nodiscard]] static bool MayBeginArray(absl::string_view bytes);
 
  private:
-  class Search;
-  // In the order of their bytes, so that those that begin alike are side by side.
-  using Tokens = std::vector<TokenId>;
-
   void Sort(Tokens* tokens) const;
 
   const TokenIndex* index_;
-  // Tokens with a comma behind which a further item or member may be, and those where that may be
-  // so if they begin within a string.
   Tokens with_comma_;
   Tokens out_of_string_;
-  // Those of both that may begin an array before.
   Tokens with_array_;
   Tokens array_out_of_string_;
 };

@@ -1,6 +1,20 @@
+// The routes for choices, lengths, counts, runs and heads, and the two that fit every state. Routes
+// for names and for what leaves a string are in files of their own (mask_maker_names.cc,
+// mask_maker_exits.cc).
+//
+// A route asks for the masks of simpler states, which the store often has, and walks only the
+// tokens that those masks cannot tell. A walk follows the token trie and the automaton together, so
+// a prefix that tokens share is stepped through once, and a subtree is left at its first refused
+// byte.
+//
+// Invariant  whatever the route, a bit is set exactly where the token's bytes can be taken.
+// Cost       work is charged for nodes walked, words copied and classes gathered; a walk of a
+//            narrow state is given up after kNarrowNodes.
 #include "grammar_core/automaton/mask_maker.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 
 #include "grammar_core/automaton/automaton.h"
@@ -36,6 +50,12 @@ constexpr std::size_t kTrieNodesPerUnit = 16;
 // A run of bytes of a larger set has too many ways to be cut.
 constexpr std::size_t kMaxRunBytes = 32;
 
+constexpr std::uint32_t KindBits(std::initializer_list<TermKind> kinds) {
+  std::uint32_t bits = 0;
+  for (const TermKind kind : kinds) bits |= std::uint32_t{1} << static_cast<int>(kind);
+  return bits;
+}
+
 }  // namespace
 
 void MaskMaker::MarkRead(TermId state) {
@@ -43,47 +63,80 @@ void MaskMaker::MarkRead(TermId state) {
 }
 
 MaskRef MaskMaker::MaskOf(TermId state) {
-  return automaton_->TextMask(state, *work_, &lowest_floor_, depth_ + 1);
+  return others_->TextMask(state, *work_, &lowest_floor_, depth_ + 1);
 }
 
 void MaskMaker::MergeMaskOf(TermId state, MaskBuilder* mask) { mask->Merge(MaskOf(state)); }
 
-MaskRef MaskMaker::Make(TermId state, Route route) {
+MaskRef MaskMaker::Make(TermId state, std::optional<MaskRoute> route) {
+  MaskRouteTally::Scope scope;
   MaskBuilder mask(masks_);
   if (!work_->Spend(kMaskUnits)) return nullptr;
   MarkRead(state);
   if (automaton_->names_tokens()) automaton_->AddNamedTokens(state, &mask.ToWords());
-  if (route != Route::kCheapest || depth_ >= kMaxDepth || !MakeByForm(state, &mask)) {
-    MakeByWalkOrClosure(state, route, &mask);
-  }
-  return work_->ok() ? mask.Finish() : nullptr;
+  const bool is_open = route == MaskRoute::kWalk || route == MaskRoute::kClosure;
+  const bool by_form = !is_open && depth_ < kMaxDepth && MakeByForm(state, route, &mask);
+  if (!by_form && route.has_value() && !is_open) return nullptr;
+  if (!by_form) MakeByWalkOrClosure(state, route, &mask);
+  if (!work_->ok()) return nullptr;
+  scope.Made(route_);
+  return mask.Finish();
 }
 
-bool MaskMaker::MakeByForm(TermId state, MaskBuilder* mask) {
+struct MaskMaker::FormRoute {
+  MaskRoute route;
+  std::uint32_t kinds;  // a bit for each TermKind
+  bool (*make)(MaskMaker& maker, TermId state, const Parts& parts, MaskBuilder* mask);
+};
+
+std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
+  using K = TermKind;
+  using M = MaskMaker;
+  using P = const Parts&;
+  using B = MaskBuilder*;
+  static constexpr FormRoute kRoutes[] = {
+      {MaskRoute::kMember, KindBits({K::kObject}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByMember(parts, mask); }},
+      {MaskRoute::kInner, KindBits({K::kDistinct, K::kLimited}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByInner(parts, mask); }},
+      {MaskRoute::kChoice, KindBits({K::kAlt}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByChoice(parts, mask); }},
+      {MaskRoute::kNames, KindBits({K::kEncode}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByNames(parts, mask); }},
+      {MaskRoute::kOthers, KindBits({K::kEncode}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByOthers(parts, mask); }},
+      {MaskRoute::kLength, KindBits({K::kEncode}),
+       [](M& m, TermId state, P parts, B mask) { return m.MakeByLength(state, parts, mask); }},
+      {MaskRoute::kCounts, KindBits({K::kEncode}),
+       [](M& m, TermId state, P parts, B mask) { return m.MakeByCounts(state, parts, mask); }},
+      {MaskRoute::kExits, KindBits({K::kEncode, K::kByteSet, K::kBytes, K::kRepeat}),
+       [](M& m, TermId state, P, B mask) { return m.MakeByExits(state, mask); }},
+      {MaskRoute::kEnds, KindBits({K::kNumber}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByEnds(parts, mask); }},
+      {MaskRoute::kRuns, KindBits({K::kRepeat}),
+       [](M& m, TermId state, P parts, B mask) { return m.MakeByRuns(state, parts, mask); }},
+      {MaskRoute::kHead, KindBits({K::kAlt, K::kNumber, K::kRepeat}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByHead(parts, mask); }},
+  };
+  return kRoutes;
+}
+
+bool MaskMaker::MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBuilder* mask) {
   const Parts parts = PartsOf(state);
-  switch (automaton_->term(parts.cell).kind) {
-    case TermKind::kObject:
-      return MakeByMember(parts, mask);
-    case TermKind::kDistinct:
-    case TermKind::kLimited:  // what is left is no matter before the end of a token
-      MergeMaskOf(automaton_->Join(automaton_->term(parts.cell).a, parts.tail), mask);
-      return true;
-    case TermKind::kAlt:
-      return MakeByChoice(parts, mask) || MakeByHead(parts, mask);
-    case TermKind::kEncode:
-      return MakeByNames(parts, mask) || MakeByOthers(parts, mask) ||
-             MakeByLength(state, parts, mask) || MakeByCounts(state, parts, mask) ||
-             MakeByExits(state, mask);
-    case TermKind::kNumber:
-      return MakeByEnds(parts, mask) || MakeByHead(parts, mask);
-    case TermKind::kByteSet:
-    case TermKind::kBytes:
-      return MakeByExits(state, mask);
-    case TermKind::kRepeat:
-      return MakeByExits(state, mask) || MakeByRuns(state, parts, mask) || MakeByHead(parts, mask);
-    default:
-      return false;
+  const std::uint32_t kind = KindBits({automaton_->term(parts.cell).kind});
+  for (const FormRoute& form : FormRoutes()) {
+    if ((form.kinds & kind) == 0 || form.route != route.value_or(form.route)) continue;
+    if (!form.make(*this, state, parts, mask)) continue;
+    route_ = form.route;
+    return true;
   }
+  return false;
+}
+
+// What is left of a count of tokens is no matter before the end of a token.
+bool MaskMaker::MakeByInner(const Parts& parts, MaskBuilder* mask) {
+  MergeMaskOf(automaton_->Join(automaton_->term(parts.cell).a, parts.tail), mask);
+  return true;
 }
 
 int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
@@ -253,20 +306,23 @@ bool MaskMaker::MakeByHead(const Parts& parts, MaskBuilder* mask) {
   return true;
 }
 
-void MaskMaker::MakeByWalkOrClosure(TermId state, Route route, MaskBuilder* mask) {
+void MaskMaker::MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route,
+                                    MaskBuilder* mask) {
   const TokenTrie& all = masks_->index().trie();
-  if (route == Route::kWalk || states_.SparesTerms(state)) {
+  route_ = MaskRoute::kWalk;
+  if (route == MaskRoute::kWalk || states_.SparesTerms(state)) {
     Walk(all, state, kAllNodes, mask);
     return;
   }
   std::optional<Closure> closure = FindStructuralClosure(automaton_, state, *work_);
   if (!closure.has_value()) {
-    if (route == Route::kCheapest && CountTaken(state) < kWideState &&
+    if (!route.has_value() && CountTaken(state) < kWideState &&
         Walk(all, state, kNarrowNodes, mask)) {
       return;
     }
     closure = FindClosure(automaton_, state, *work_);
   }
+  route_ = MaskRoute::kClosure;
   if (!work_->ok()) return;
   lowest_floor_ = std::min(lowest_floor_, closure->lowest_floor);
   work_->Spend(kClassUnits);

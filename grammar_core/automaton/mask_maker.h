@@ -1,31 +1,7 @@
-// Makes the mask of a state, exactly, by the cheapest route that its form allows.
+// Makes the mask of a state, exactly, by the cheapest route that its form allows: the first in the
+// order of mask_routes.h that fits. A walk and a closure (closure.h) fit every state.
 //
-//   choice   a choice at the head: the union of its branches' masks, where those that are no names
-//            are few.
-//   names    property names: the trie walked along the texts, without a term for each letter. Those
-//            of several objects, of which the text may be any, once for them all.
-//   member   an object before a member: the names and others below a quote, as above.
-//   others   undeclared names: the mask of any name, less the tokens that end a declared one.
-//   length   a pattern with a bound on the length: the pattern's own mask, and a walk of the tokens
-//            that come near the bound.
-//   counts   a pattern of counts within counts that are far from their bounds: the mask of the same
-//            with small ones, and a walk of the tokens that only the one without bounds allows (see
-//            count_bounds.h).
-//   runs     a run of bytes of one set (white space, digits) before a tail: tokens that are such a
-//            run, the tail's own mask, and the tail tried on what tokens hold after a run.
-//   head     any other cell that may be empty: what begins in the cell, and the tail's own mask.
-//   exits    a wide string before a tail, or white space and its quote before that: the mask of
-//            the string alone, which is the same in every grammar, and of the tokens that leave it
-//            (by a quote) only what they hold after that.
-//   ends     a number before a tail: the mask of the number alone, and the tail tried on what
-//            tokens hold after a whole number.
-//   walk     steps the automaton through the token trie, and is given up when that takes too long.
-//            Good for states that few bytes leave.
-//   closure  finds a set of characters that keep the automaton in a closed set of states (see
-//            closure.h); tokens of those characters are allowed without a look at each, and only
-//            tokens that hold a byte leading out of the set are walked. Good for wide states.
-//
-// All give the same mask; tests compare them.
+// All routes give the same mask; tests compare them.
 // Threads  one use each; the automaton and the store it works on are shared.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_MASK_MAKER_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_MASK_MAKER_H_
@@ -41,6 +17,7 @@
 #include "absl/functional/function_ref.h"
 
 #include "grammar_core/automaton/joined_names.h"
+#include "grammar_core/automaton/mask_routes.h"
 #include "grammar_core/automaton/term_store.h"
 #include "grammar_core/automaton/text_walk.h"
 #include "grammar_core/automaton/walk_states.h"
@@ -51,23 +28,35 @@
 
 namespace maskd {
 
+// Who has the masks that others are made of: MaskedAutomaton.
+class TextMasks {
+ public:
+  // The tokens that `state` can take, without stop ids; null if `work` failed. `*floor` is lowered
+  // to the cells of `state`, counted from the far end, that the mask does not depend on. `depth`
+  // counts masks that are made for the sake of another.
+  virtual MaskRef TextMask(TermId state, Work& work, std::uint32_t* floor, int depth) = 0;
+
+ protected:
+  ~TextMasks() = default;
+};
+
 class MaskMaker {
  public:
-  // kCheapest: the first of the above that fits.
-  enum class Route : std::uint8_t { kCheapest, kWalk, kClosure };
-
   // All must outlive this. `depth` counts the masks that are made for the sake of another one;
   // above some the routes that make more are not taken.
-  MaskMaker(Automaton* automaton, MaskStore* masks, Work* work, int depth = 0)
+  MaskMaker(Automaton* automaton, TextMasks* others, MaskStore* masks, Work* work, int depth = 0)
       : automaton_(automaton),
+        others_(others),
         masks_(masks),
         work_(work),
         depth_(depth),
         states_(automaton, work) {}
 
-  // The tokens that `state` can take, by their bytes or by name; no stop ids for the end.
-  // Meaningless when `work` failed.
-  MaskRef Make(TermId state, Route route = Route::kCheapest);
+  // The tokens that `state` can take, by their bytes or by name; no stop ids for the end. By
+  // `route` alone, where one is given: null if it does not fit. Meaningless when `work` failed.
+  MaskRef Make(TermId state, std::optional<MaskRoute> route = std::nullopt);
+  // The route by which the last mask was made.
+  [[nodiscard]] MaskRoute route() const { return route_; }
 
   // The lowest floor (see term.h) of the states that Make() stepped from.
   [[nodiscard]] std::uint32_t lowest_floor() const {
@@ -78,8 +67,14 @@ class MaskMaker {
   using Parts = TermStore::Parts;
   [[nodiscard]] Parts PartsOf(TermId state) const { return automaton_->store().PartsOf(state); }
 
+  // A row of the table of routes by form: the kinds of cells that it may fit, and what tries it.
+  struct FormRoute;
+  static std::span<const FormRoute> FormRoutes();
+  // Tries those, or `route` alone. False, with `mask` as it was, where none fits.
+  bool MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBuilder* mask);
+
   // Each makes the mask of a state of its form; false, with `mask` as it was, for another state.
-  bool MakeByForm(TermId state, MaskBuilder* mask);
+  bool MakeByInner(const Parts& parts, MaskBuilder* mask);
   bool MakeByChoice(const Parts& parts, MaskBuilder* mask);
   bool MakeByNames(const Parts& parts, MaskBuilder* mask);
   bool MakeByOthers(const Parts& parts, MaskBuilder* mask);
@@ -90,7 +85,7 @@ class MaskMaker {
   bool MakeByExits(TermId state, MaskBuilder* mask);
   bool MakeByEnds(const Parts& parts, MaskBuilder* mask);
   bool MakeByMember(const Parts& parts, MaskBuilder* mask);
-  void MakeByWalkOrClosure(TermId state, Route route, MaskBuilder* mask);
+  void MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route, MaskBuilder* mask);
 
   // The mask of another state with the same far end; null when `work` failed.
   MaskRef MaskOf(TermId state);
@@ -155,11 +150,13 @@ class MaskMaker {
   void AddRests(std::size_t end, std::vector<TokenTrie::Entry>* rests) const;
 
   Automaton* automaton_;
+  TextMasks* others_;
   MaskStore* masks_;
   Work* work_;
   const int depth_;
   WalkStates states_;
   std::uint32_t lowest_floor_ = kNoEnd;  // of states stepped from without them
+  MaskRoute route_ = MaskRoute::kWalk;
 };
 
 template <typename Allow>

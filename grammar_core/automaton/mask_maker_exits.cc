@@ -73,7 +73,7 @@ bool MaskMaker::MakeByExits(TermId state, MaskBuilder* mask) {
     if (next != kNothingTerm) return false;
   }
   std::uint32_t its_own_floor = kNoEnd;
-  mask->Merge(automaton_->TextMask(text, *work_, &its_own_floor, depth_ + 1));
+  mask->Merge(others_->TextMask(text, *work_, &its_own_floor, depth_ + 1));
   for (int byte = 0; byte < kAsciiEnd; ++byte) {
     const TermId next = automaton_->Step(tail, static_cast<unsigned char>(byte), *work_);
     if (next == kNothingTerm) continue;
@@ -128,7 +128,7 @@ bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
   const auto exits = EndsOf(parts.cell);
   if (exits == nullptr) return true;
   std::uint32_t its_own_floor = kNoEnd;
-  mask->Merge(automaton_->TextMask(parts.cell, *work_, &its_own_floor, depth_ + 1));
+  mask->Merge(others_->TextMask(parts.cell, *work_, &its_own_floor, depth_ + 1));
   if (automaton_->term(parts.cell).nullable) MergeMaskOf(parts.tail, mask);
   MarkRead(parts.tail);
   Walk(exits->rests, parts.tail, kAllNodes, mask);

@@ -1,3 +1,5 @@
+// Names become sets of token ids once a grammar and a vocabulary; what a state takes by name is
+// read off its first cells, without a table of transitions: few states name a token.
 #include "grammar_core/automaton/named_tokens.h"
 
 #include <utility>

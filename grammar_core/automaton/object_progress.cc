@@ -1,3 +1,9 @@
+// In the declared order, without conditions, progress is an index, and all about it are sums over
+// the members behind it that are made once. Otherwise it is an interned state: which members are
+// closed, and what the conditions have been told; whether a member may still come is a search for
+// an end of the object (ir/object_end.h), whose answer is kept with the state.
+//
+// Invariant  every progress that is handed out can be ended.
 #include "grammar_core/automaton/object_progress.h"
 
 #include <algorithm>

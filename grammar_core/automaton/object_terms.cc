@@ -1,3 +1,8 @@
+// A name is a range of the object's sorted names and a depth in it: two numbers, whatever the
+// length of the names, so an object of a thousand members makes no more terms than a text of it has
+// letters. What follows a name is made when a text first ends it.
+//
+// Invariant  a name is offered only if its member may be written and the object ended behind it.
 #include "grammar_core/automaton/object_terms.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// An own state is a set of ways to read the text; a step steps each of them, splits those that
+// begin an array whose items must differ, and drops those that end in a repetition or that a search
+// shows to lead to nothing else (distinct_search.h).
+//
+// Invariant  every way of an own state can be ended; two ways are never in the same arrays.
+// Cost       what a token keeps is its last state alone: all others live in a Scratch.
 #include "grammar_core/automaton/row_memory.h"
 
 #include <algorithm>
@@ -280,17 +286,6 @@ bool RowMemory::InString(State state) const {
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(store.PartsOf(state).cell);
   return cell.kind == TermKind::kEncode && IsJsonString(PartialChar::Unpack(cell.b).spelling);
-}
-
-MaskRef RowMemory::Mask(State state, Work& work) {
-  const MaskRef* const shared = automaton_->Mask(Shared(state), work);
-  if (shared == nullptr) return nullptr;
-  if (!IsOwn(state)) return *shared;
-  const Hash128 key = At(state).key;
-  if (last_mask_.mask != nullptr && last_mask_.key == key) return last_mask_.mask;
-  MaskRef exact = automaton_->WithoutRepeated(this, state, *shared, work);
-  if (exact != nullptr) last_mask_ = {key, exact};
-  return exact;
 }
 
 std::int64_t RowMemory::held_bytes() const {

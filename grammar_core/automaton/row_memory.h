@@ -21,6 +21,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -98,11 +99,13 @@ class RowMemory {
   // Equal for states that take the same and are alike.
   [[nodiscard]] Hash128 KeyOf(State state) const;
 
-  // The mask of `state`; null when `work` failed. Of an own state, what the row has written is
-  // taken out of it.
-  [[nodiscard]] MaskRef Mask(State state, Work& work);
+  // The mask that was made last for an own state with `key`, or null.
+  [[nodiscard]] MaskRef KnownMask(const Hash128& key) const {
+    return last_mask_.key == key ? last_mask_.mask : nullptr;
+  }
+  void KeepMask(const Hash128& key, MaskRef mask) { last_mask_ = {key, std::move(mask)}; }
 
-  // For ItemTokens: of any way of `state`, see DistinctArrays; the classes of bytes that it may
+  // For FindRepeated(): of any way of `state`, see DistinctArrays; the classes of bytes that it may
   // take; whether what follows is certainly the inside of a string.
   [[nodiscard]] bool MayRepeat(State state) const;
   [[nodiscard]] bool MayRepeatBehind(State state, unsigned char byte) const;

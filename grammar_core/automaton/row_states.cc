@@ -2,7 +2,8 @@
 
 namespace maskd {
 
-RowStates RowStates::MovedTo(std::shared_ptr<Automaton> automaton, std::span<State> states) const {
+RowStates RowStates::MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
+                             std::span<State> states) const {
   if (memory_ == nullptr) {
     automaton->Adopt(*automaton_, states);
     return {std::move(automaton), nullptr};
@@ -46,7 +47,7 @@ bool RowStates::InString(State state) const {
 MaskRef RowStates::Mask(State state, Work& work) const {
   if (IsOwn(state)) {
     const auto lock = memory_->Lock();
-    return memory_->Mask(state, work);
+    return automaton_->MaskIn(memory_.get(), state, work);
   }
   const MaskRef* const mask = automaton_->Mask(state, work);
   return mask == nullptr ? nullptr : *mask;
@@ -69,11 +70,10 @@ RowStates::State RowStates::StepToken(State state, TokenId id, std::size_t* take
                                       Work& work) const {
   if (memory_ == nullptr) return automaton_->StepToken(state, id, taken, work);
   RowMemory::Scratch scratch(memory_.get());
-  const Vocabulary& vocabulary = automaton_->vocabulary();
-  const absl::string_view bytes = vocabulary.TokenBytes(id);
+  const absl::string_view bytes = automaton_->vocabulary().TokenBytes(id);
   State next = kNothingTerm;
   *taken = 0;
-  if (!vocabulary.IsSpecial(id) && !bytes.empty()) {
+  if (automaton_->IsText(id)) {
     next = StepText(state, bytes, taken, work);
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;

@@ -17,7 +17,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/automaton/named_tokens.h"
 #include "grammar_core/automaton/row_memory.h"
 #include "grammar_core/automaton/work.h"
@@ -28,18 +28,20 @@ class RowStates {
  public:
   using State = RowMemory::State;
 
-  explicit RowStates(std::shared_ptr<Automaton> automaton)
+  explicit RowStates(std::shared_ptr<MaskedAutomaton> automaton)
       : automaton_(std::move(automaton)),
         memory_(automaton_->remembers() ? std::make_shared<RowMemory>(automaton_.get()) : nullptr) {
   }
 
   // The same row in `automaton`, another one of its grammar: each of `states` becomes what it is
   // there. States of this that are not among them have no meaning there.
-  [[nodiscard]] RowStates MovedTo(std::shared_ptr<Automaton> automaton,
+  [[nodiscard]] RowStates MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
                                   std::span<State> states) const;
 
-  [[nodiscard]] Automaton& automaton() const { return *automaton_; }
-  [[nodiscard]] const std::shared_ptr<Automaton>& shared_automaton() const { return automaton_; }
+  [[nodiscard]] MaskedAutomaton& automaton() const { return *automaton_; }
+  [[nodiscard]] const std::shared_ptr<MaskedAutomaton>& shared_automaton() const {
+    return automaton_;
+  }
   [[nodiscard]] State start() const { return automaton_->start(); }
   // Whether `state` says something in this row and its forks only.
   [[nodiscard]] static bool IsOwn(State state) { return RowMemory::IsOwn(state); }
@@ -117,10 +119,10 @@ class RowStates {
   State TakeOwn(State state, unsigned char byte, Work& work) const;
   [[nodiscard]] TermId SharedOf(State state) const;
 
-  RowStates(std::shared_ptr<Automaton> automaton, std::shared_ptr<RowMemory> memory)
+  RowStates(std::shared_ptr<MaskedAutomaton> automaton, std::shared_ptr<RowMemory> memory)
       : automaton_(std::move(automaton)), memory_(std::move(memory)) {}
 
-  std::shared_ptr<Automaton> automaton_;
+  std::shared_ptr<MaskedAutomaton> automaton_;
   std::shared_ptr<RowMemory> memory_;  // where the automaton remembers nothing: null
 };
 

@@ -1,3 +1,12 @@
+// A* over states, with the terms' lower bounds as the heuristic. Where a bound is not exact, the
+// cells of a state are measured one by one, each by a search of its own, and the sum of the exact
+// sizes takes the bound's place: so a poor bound of a late cell does not make the search try every
+// way through the earlier ones.
+//
+// Invariant  an estimate is never above what is left, so the first end that is taken is a nearest.
+// Cost       a unit of work for each state expanded; searches nest at most kMaxDepth deep.
+// Source     Hart, Nilsson and Raphael, "A Formal Basis for the Heuristic Determination of Minimum
+//            Cost Paths", 1968.
 #include "grammar_core/automaton/shortest_path.h"
 
 #include <algorithm>

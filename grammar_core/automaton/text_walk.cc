@@ -1,3 +1,7 @@
+// A cursor is a range of the sorted texts and a depth, as a term of names is, but on the stack: the
+// walk follows the trie and the range together and keeps one cursor a level.
+//
+// Cost  a few comparisons a trie node; no term, no allocation.
 #include "grammar_core/automaton/text_walk.h"
 
 #include <algorithm>

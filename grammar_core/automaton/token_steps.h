@@ -1,4 +1,5 @@
-// Takes every token of a vocabulary by its bytes, as tokens that begin alike share them.
+// Takes every token of a vocabulary that may be text by its bytes, as tokens that begin alike share
+// them.
 //
 // Errors   by Work; then what was visited is not all.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_TOKEN_STEPS_H_
@@ -38,13 +39,16 @@ bool VisitTokenSteps(const TokenIndex& index, const TokenTrie& trie, const RowSt
     }
     if (node.token != TokenTrie::kNoToken) {
       bool stop = false;
-      trie.VisitTokens(node, [&](TokenId id) { stop = stop || arrive(id, next); });
+      trie.VisitTokens(node, [&](TokenId id) {
+        stop = stop || (!states.automaton().IsMarker(id) && arrive(id, next));
+      });
       if (stop) return true;
     }
     path[node.depth] = next;
     ++i;
   }
   for (const TokenId id : index.trie().long_tokens()) {
+    if (states.automaton().IsMarker(id)) continue;
     std::size_t taken = 0;
     const absl::string_view bytes = index.vocabulary().TokenBytes(id);
     const RowStates::State next = states.StepText(state, bytes, &taken, work);

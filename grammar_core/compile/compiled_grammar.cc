@@ -6,7 +6,9 @@ namespace maskd {
 
 CompiledGrammar::~CompiledGrammar() = default;
 
-std::shared_ptr<Automaton> CompiledGrammar::automaton() const { return generations_->Current(); }
+std::shared_ptr<MaskedAutomaton> CompiledGrammar::automaton() const {
+  return generations_->Current();
+}
 
 GrammarCosts CompiledGrammar::costs() const {
   GrammarCosts costs;

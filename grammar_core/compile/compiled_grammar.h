@@ -24,7 +24,7 @@
 
 namespace maskd {
 
-class Automaton;
+class MaskedAutomaton;
 class Generations;
 
 // What a grammar costs, for Explain and metrics. Sizes are as of the call.
@@ -68,7 +68,7 @@ class CompiledGrammar {
   [[nodiscard]] std::string Explain() const;
 
   // For Matcher. The automaton to begin and to go on in.
-  [[nodiscard]] std::shared_ptr<Automaton> automaton() const;
+  [[nodiscard]] std::shared_ptr<MaskedAutomaton> automaton() const;
   [[nodiscard]] Generations& generations() const { return *generations_; }
 
  private:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -20,6 +21,8 @@ namespace {
 
 // The longest text of which tokens are counted for options.max_tokens.
 constexpr int kMaxShortestBytes = 1 << 16;
+// For a search for one in a grammar that names tokens.
+constexpr std::int64_t kSoonWork = 100'000;
 
 std::int64_t MicrosSince(Budget::Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Budget::Clock::now() - start)
@@ -51,12 +54,14 @@ class Compiler {
   absl::Status Read(ParsedSource parsed) {
     CompiledGrammar& g = *grammar_;
     g.source_ = parsed.source;
+    parsed.markers = &g.tokenizer_->markers();
     absl::StatusOr<FrontEndResult> read = ReadParsed(std::move(parsed), g.limits_, budget_);
     if (!read.ok()) return read.status();
     g.ir_ = std::move(read->ir);
     g.warnings_ = std::move(read->warnings);
     g.temperature_ = read->temperature;
     g.bounds_ = std::move(read->bounds);
+    markers_ = std::move(read->markers);
     if (LimitsTokens(g.ir_) && RemembersTexts(g.ir_)) {
       return UnsupportedAt(g.ir_.rules[g.ir_.start].place, "max_tokens of a part",
                            "beside arrays of items that must differ");
@@ -74,14 +79,14 @@ class Compiler {
 
   absl::Status Build() {
     CompiledGrammar& g = *grammar_;
-    auto tables =
-        GrammarTables::Create(g.ir_, g.tokenizer_->index(), g.limits_, budget_, g.measure());
+    auto tables = GrammarTables::Create(g.ir_, g.tokenizer_->index(), g.limits_, budget_,
+                                        g.measure(), std::move(markers_));
     if (!tables.ok()) return tables.status();
     g.generations_ =
         std::make_unique<Generations>(*std::move(tables), &g.tokenizer_->masks(), g.limits_);
     const auto start = Budget::Clock::now();
     Work work(budget_);
-    const std::shared_ptr<Automaton> automaton = g.automaton();
+    const std::shared_ptr<MaskedAutomaton> automaton = g.automaton();
     automaton->Mask(automaton->start(), work);
     g.first_mask_us_ = MicrosSince(start);
     if (!work.ok()) return work.error();
@@ -120,13 +125,18 @@ class Compiler {
     const RowStates::State start = row.start();
     const auto few = FewTokens(search, start, kMaxShortestBytes, work);
     if (few.ok() && std::ssize(*few) <= most) return absl::OkStatus();
-    const auto fewest = FewestTokens(search, start, most, work);
-    if (fewest.ok()) return absl::OkStatus();
+    // Where tokens are named there is no first guess; what is not soon found may be there.
+    Budget soon({.work = kSoonWork});
+    Work soon_work(soon);
+    const bool names = g.automaton()->names_tokens();
+    const auto fewest = FewestTokens(search, start, most, names ? soon_work : work);
+    if (fewest.ok() || !soon_work.ok()) return absl::OkStatus();
     if (!work.ok()) return work.error();
     return NoText("options.max_tokens", most, "tokens");
   }
 
   std::unique_ptr<CompiledGrammar> grammar_;
+  std::vector<TokenId> markers_;
   Budget& budget_;
 };
 

@@ -7,7 +7,7 @@
 namespace maskd {
 
 // Raised whenever the same source comes to mean another grammar. Part of every id.
-constexpr absl::string_view kGrammarFormat = "maskd-grammar-1";
+constexpr absl::string_view kGrammarFormat = "maskd-grammar-2";
 
 }  // namespace maskd
 

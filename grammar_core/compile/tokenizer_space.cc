@@ -6,6 +6,7 @@
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_index.h"
 #include "grammar_core/tokenizer/canonical_encoder.h"
+#include "grammar_core/tokenizer/marker_table.h"
 
 namespace maskd {
 namespace {
@@ -34,6 +35,7 @@ std::shared_ptr<TokenizerSpace> TokenizerSpace::Create(std::shared_ptr<const Voc
   std::shared_ptr<TokenizerSpace> space(new TokenizerSpace());
   space->vocabulary_ = std::move(vocabulary);
   space->index_ = std::make_unique<const TokenIndex>(space->vocabulary_);
+  space->markers_ = std::make_unique<const MarkerTable>(space->vocabulary_);
   space->masks_ = std::make_unique<MaskStore>(space->index_.get(), options.mask_store_bytes);
   space->punctuation_ = FindPunctuation(*space->index_);
   space->held_bytes_ =

@@ -16,6 +16,7 @@
 namespace maskd {
 
 class CanonicalEncoder;
+class MarkerTable;
 class MaskStore;
 class TokenIndex;
 struct PunctuationToken;
@@ -36,6 +37,7 @@ class TokenizerSpace {
 
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
+  [[nodiscard]] const MarkerTable& markers() const { return *markers_; }
   [[nodiscard]] MaskStore& masks() const { return *masks_; }
   [[nodiscard]] const std::vector<PunctuationToken>& punctuation() const { return punctuation_; }
   // Of vocabulary, index and punctuation, roughly; MaskStore::stats() has the store's.
@@ -47,6 +49,7 @@ class TokenizerSpace {
   TokenizerSpace() = default;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::unique_ptr<const TokenIndex> index_;
+  std::unique_ptr<const MarkerTable> markers_;
   std::unique_ptr<MaskStore> masks_;
   std::vector<PunctuationToken> punctuation_;
   std::int64_t held_bytes_ = 0;

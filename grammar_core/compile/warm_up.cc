@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/punctuation.h"
@@ -31,7 +31,7 @@ constexpr std::size_t kMaxDistance = 6;
 
 class WarmUpRun {
  public:
-  WarmUpRun(const CompiledGrammar& grammar, Automaton* automaton, const WarmUpBounds& bounds,
+  WarmUpRun(const CompiledGrammar& grammar, MaskedAutomaton* automaton, const WarmUpBounds& bounds,
             const std::atomic<bool>* cancelled)
       : automaton_(*automaton),
         index_(grammar.tokenizer().index()),
@@ -157,7 +157,7 @@ class WarmUpRun {
     return longest;
   }
 
-  Automaton& automaton_;
+  MaskedAutomaton& automaton_;
   const TokenIndex& index_;
   const std::vector<PunctuationToken>& punctuation_;
   const int max_masks_;
@@ -173,11 +173,11 @@ class WarmUpRun {
 
 int WarmUp(const CompiledGrammar& grammar, const WarmUpBounds& bounds,
            const std::atomic<bool>* cancelled) {
-  const std::shared_ptr<Automaton> automaton = grammar.automaton();
+  const std::shared_ptr<MaskedAutomaton> automaton = grammar.automaton();
   return WarmUpFrom(grammar, automaton.get(), automaton->start(), bounds, cancelled);
 }
 
-int WarmUpFrom(const CompiledGrammar& grammar, Automaton* automaton, TermId state,
+int WarmUpFrom(const CompiledGrammar& grammar, MaskedAutomaton* automaton, TermId state,
                const WarmUpBounds& bounds, const std::atomic<bool>* cancelled) {
   return WarmUpRun(grammar, automaton, bounds, cancelled).Run(state);
 }

@@ -36,7 +36,7 @@ int WarmUp(const CompiledGrammar& grammar, const WarmUpBounds& bounds,
 // A few steps behind `state` of `automaton`, the grammar's: a place of a sequence, and what it will
 // likely ask for next.
 inline constexpr WarmUpBounds kFewAhead = {.masks = 16, .wall_ms = 2};
-int WarmUpFrom(const CompiledGrammar& grammar, Automaton* automaton, TermId state,
+int WarmUpFrom(const CompiledGrammar& grammar, MaskedAutomaton* automaton, TermId state,
                const WarmUpBounds& bounds = kFewAhead,
                const std::atomic<bool>* cancelled = nullptr);
 

@@ -8,6 +8,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ struct FrontEndResult {
   // What was bounded or left out by rule, so that it is no warning: an option, or a place in the
   // source.
   std::vector<Diagnostic> bounds = {};
+  // Ordinary and special tokens that are taken where the grammar names them, and never as text;
+  // ascending.
+  std::vector<std::int32_t> markers = {};
 };
 
 // Checks `source` and reads its text where that is JSON. INVALID_ARGUMENT for an unknown kind,

@@ -12,10 +12,14 @@
 
 namespace maskd {
 
+class MarkerTable;
+
 struct ParsedSource {
   GrammarSource source;
   // Present for the kinds whose text is JSON.
   std::optional<JsonDocument> json;
+  // Those of the vocabulary that the grammar is for; null: none is known. Must outlive this.
+  const MarkerTable* markers = nullptr;
 };
 
 }  // namespace maskd

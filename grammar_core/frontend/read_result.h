@@ -2,6 +2,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_READ_RESULT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_READ_RESULT_H_
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct ReadResult {
   // Why a rule is Nothing, for the error in case no text satisfies the grammar.
   RuleFaults faults = {};
   std::optional<float> temperature = {};
+  // See FrontEndResult.
+  std::vector<std::int32_t> markers = {};
 };
 
 // Warnings that are kept; one more says that there were more.

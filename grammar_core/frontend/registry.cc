@@ -10,6 +10,7 @@
 
 #include "grammar_core/automaton/emptiness.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/chat/chat.h"
 #include "grammar_core/frontend/choice/choice.h"
 #include "grammar_core/frontend/ebnf/ebnf.h"
 #include "grammar_core/frontend/front_end.h"
@@ -46,6 +47,13 @@ absl::StatusOr<ReadResult> FromJson(ParsedSource parsed, const Limits& limits, B
   return kRead(*std::move(parsed.json), parsed.source, limits, budget);
 }
 
+template <absl::StatusOr<ReadResult> (*kRead)(JsonDocument, const GrammarSource&,
+                                              const MarkerTable*, const Limits&, Budget&)>
+absl::StatusOr<ReadResult> FromJsonWithMarkers(ParsedSource parsed, const Limits& limits,
+                                               Budget& budget) {
+  return kRead(*std::move(parsed.json), parsed.source, parsed.markers, limits, budget);
+}
+
 constexpr std::array kFrontEnds = {
     FrontEnd{"json_schema", TextForm::kJson, &FromJson<&ReadJsonSchema>},
     FrontEnd{"json_object", TextForm::kNone, &FromText<&ReadAnyJsonObject>},
@@ -55,8 +63,9 @@ constexpr std::array kFrontEnds = {
     FrontEnd{"gbnf", TextForm::kPlain, &FromText<&ReadGbnf>},
     FrontEnd{"ebnf", TextForm::kPlain, &FromText<&ReadEbnf>},
     FrontEnd{"lark", TextForm::kPlain, &FromText<&ReadLark>},
-    FrontEnd{"response_format", TextForm::kJson, &FromJson<&ReadResponseFormat>},
-    FrontEnd{"structural_tag", TextForm::kJson, &FromJson<&ReadStructuralTag>},
+    FrontEnd{"response_format", TextForm::kJson, &FromJsonWithMarkers<&ReadResponseFormat>},
+    FrontEnd{"structural_tag", TextForm::kJson, &FromJsonWithMarkers<&ReadStructuralTag>},
+    FrontEnd{"chat", TextForm::kJson, &FromJsonWithMarkers<&ReadChat>},
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {
@@ -141,7 +150,7 @@ absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& lim
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(source.kind);
   if (!front_end.ok()) return front_end.status();
   if (absl::Status status = CheckSource(source, limits); !status.ok()) return status;
-  ParsedSource parsed{std::move(source), std::nullopt};
+  ParsedSource parsed{std::move(source), std::nullopt, nullptr};
   if (front_end->form != TextForm::kJson) return parsed;
   absl::StatusOr<JsonDocument> json = JsonDocument::Parse(parsed.source.text, limits);
   if (!json.ok()) return json.status();
@@ -173,7 +182,8 @@ absl::StatusOr<FrontEndResult> ReadParsed(ParsedSource parsed, const Limits& lim
   return FrontEndResult{.ir = *std::move(ir),
                         .warnings = std::move(read->warnings),
                         .temperature = read->temperature,
-                        .bounds = std::move(read->bounds)};
+                        .bounds = std::move(read->bounds),
+                        .markers = std::move(read->markers)};
 }
 
 absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
@@ -184,6 +194,9 @@ absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Li
 }
 
 std::string NormalText(const ParsedSource& parsed) {
+  if (parsed.json.has_value() && parsed.source.kind == "chat") {
+    return NormalChat(parsed.json->root());
+  }
   if (parsed.json.has_value()) return parsed.json->root().Compact();
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
   const bool has_text = front_end.ok() && front_end->form == TextForm::kPlain;

@@ -3,102 +3,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 
-#include "grammar_core/base/utf8.h"
 #include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/ir/payload_text.h"
 
 namespace maskd {
 namespace {
 
 // A longer expression gets a line of its own.
 constexpr std::size_t kMaxInlineBytes = 240;
-// Bytes of a literal that are printed; the rest is counted.
-constexpr std::size_t kMaxTextBytes = 1000;
-// Members of a set that are printed; the rest is counted.
-constexpr std::size_t kMaxListed = 24;
-
-std::string Quoted(absl::string_view utf8) {
-  const std::string shown = absl::Utf8SafeCHexEscape(utf8.substr(0, kMaxTextBytes));
-  const bool whole = utf8.size() <= kMaxTextBytes;
-  return absl::StrCat("\"", shown, whole ? "\"" : absl::StrCat("\"... ", utf8.size(), " bytes"));
-}
-
-std::string Quoted(const std::u32string& text) {
-  std::string utf8;
-  for (const char32_t c : text) AppendUtf8(c, &utf8);
-  return Quoted(utf8);
-}
-
-std::string CodePoint(std::uint32_t c) {
-  const bool plain = c > ' ' && c < 0x7F && c != '-' && c != '[' && c != ']' && c != '\\';
-  return plain ? std::string(1, static_cast<char>(c)) : absl::StrCat("\\u{", absl::Hex(c), "}");
-}
-
-std::string Class(const std::vector<CharRange>& ranges) {
-  std::string out = "[";
-  for (std::size_t i = 0; i < ranges.size() && i < kMaxListed; ++i) {
-    absl::StrAppend(&out, CodePoint(ranges[i].lo));
-    if (ranges[i].hi > ranges[i].lo) absl::StrAppend(&out, "-", CodePoint(ranges[i].hi));
-  }
-  if (ranges.size() > kMaxListed) absl::StrAppend(&out, " ... ", ranges.size(), " ranges");
-  return out + "]";
-}
-
-std::string ByteClass(const ByteBits& bytes) {
-  std::vector<CharRange> ranges;
-  for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    if (!bytes.test(byte)) continue;
-    if (!ranges.empty() && ranges.back().hi + 1 == byte) {
-      ranges.back().hi = byte;
-    } else {
-      ranges.push_back({byte, byte});
-    }
-  }
-  return Class(ranges);
-}
-
-const char* SpellingName(Spelling spelling) {
-  switch (spelling) {
-    case Spelling::kUtf8:
-      return "utf8";
-    case Spelling::kJsonString:
-      return "json";
-    case Spelling::kCanonicalJson:
-      return "canonical_json";
-  }
-  return "";
-}
-
-std::string TextList(const std::vector<std::u32string>& texts) {
-  std::vector<std::string> listed;
-  for (std::size_t i = 0; i < texts.size() && i < kMaxListed; ++i) {
-    listed.push_back(Quoted(texts[i]));
-  }
-  if (texts.size() > kMaxListed) listed.push_back(absl::StrCat("... ", texts.size(), " texts"));
-  return absl::StrCat("{", absl::StrJoin(listed, ", "), "}");
-}
-
-std::string TokenList(const TokenSpec& spec) {
-  std::vector<std::string> listed;
-  for (const std::string& name : spec.names) listed.push_back(Quoted(name));
-  for (const auto& [first, last] : spec.ids) {
-    listed.push_back(first == last ? absl::StrCat(first) : absl::StrCat(first, "-", last));
-  }
-  return absl::StrCat(spec.negated ? "token_except<" : "token<", absl::StrJoin(listed, ", "), ">");
-}
-
-std::string Count(const IrNode& repeat) {
-  if (repeat.a == 0 && repeat.b == 1) return "?";
-  if (repeat.b == kUnbounded) {
-    return repeat.a == 0 ? "*" : repeat.a == 1 ? "+" : absl::StrCat("{", repeat.a, ",}");
-  }
-  if (repeat.a == repeat.b) return absl::StrCat("{", repeat.a, "}");
-  return absl::StrCat("{", repeat.a, ",", repeat.b, "}");
-}
 
 class Printer {
  public:
@@ -111,7 +27,7 @@ class Printer {
     }
     std::string out = absl::StrCat("start = ", RuleName(ir_.start), "\n");
     for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
-      absl::StrAppend(&out, RuleName(rule), " ", Quoted(ir_.rules[rule].name), " = ",
+      absl::StrAppend(&out, RuleName(rule), " ", QuotedText(ir_.rules[rule].name), " = ",
                       Use(ir_.rules[rule].body), "\n");
     }
     for (const std::string& line : lines_) absl::StrAppend(&out, line, "\n");
@@ -187,7 +103,8 @@ class Printer {
                                        : "object{";
     for (const ObjectSpec::Member& member : spec.members) {
       if (member.bare) absl::StrAppend(&out, "bare ");
-      absl::StrAppend(&out, Quoted(member.name), member.required ? "!: " : ": ", Use(member.value));
+      absl::StrAppend(&out, QuotedText(member.name), member.required ? "!: " : ": ",
+                      Use(member.value));
       for (const ObjectSpec::Way& way : member.ways) {
         absl::StrAppend(&out, " ~ ", Use(way.value), Marks(way.marks));
       }
@@ -217,25 +134,25 @@ class Printer {
       case IrKind::kEmpty:
         return "empty";
       case IrKind::kBytes:
-        return absl::StrCat("b", Quoted(ir_.byte_strings[n.a]));
+        return absl::StrCat("b", QuotedText(ir_.byte_strings[n.a]));
       case IrKind::kByteSet:
-        return absl::StrCat("b", ByteClass(ir_.byte_sets[n.a]));
+        return absl::StrCat("b", ByteClassText(ir_.byte_sets[n.a]));
       case IrKind::kTokens:
-        return TokenList(ir_.token_specs[n.a]);
+        return TokenListText(ir_.token_specs[n.a]);
       case IrKind::kNumber:
         return ToString(ir_.numbers[n.a]);
       case IrKind::kText:
-        return Quoted(ir_.texts[n.a]);
+        return QuotedText(ir_.texts[n.a]);
       case IrKind::kTextSet:
-        return TextList(ir_.text_sets[n.a]);
+        return TextListText(ir_.text_sets[n.a]);
       case IrKind::kCharSet:
-        return Class(ir_.char_sets[n.a].ranges());
+        return CharClassText(ir_.char_sets[n.a].ranges());
       case IrKind::kConcat:
         return Joined(n, " ");
       case IrKind::kAlt:
         return Joined(n, " | ");
       case IrKind::kRepeat:
-        return Use(Children(n)[0]) + Count(n);
+        return Use(Children(n)[0]) + RepeatText(n.a, n.b);
       case IrKind::kAnd:
         return Joined(n, " & ");
       case IrKind::kNot:

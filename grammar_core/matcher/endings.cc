@@ -68,7 +68,7 @@ std::string Endings::Text(const TokenStepper& stepper, State state) {
   std::string text;
   for (Node node = EndingOf(stepper, stepper.states().Shared(state)); node != kEnd && node != kNone;
        node = nodes_[node].next) {
-    text.push_back(nodes_[node].byte);
+    if (!nodes_[node].is_named()) text.push_back(nodes_[node].byte);
   }
   return text;
 }
@@ -100,10 +100,34 @@ int Endings::FewDistinct(const TokenStepper& stepper, State state, Work& work) {
 
 std::vector<TokenId> Endings::Tokens(const TokenStepper& stepper, State state) {
   if (FewAsIfEqual(stepper, state) == kNever) return {};
+  if (stepper.states().names_tokens() && !stepper.states().automaton().remembers()) {
+    return TokensByPieces(stepper, state);
+  }
   Budget budget = EndingBudget(kDistinctWork);
   Work work(budget);
   const std::optional<std::string> text = DistinctText(stepper, state, work);
   return text.has_value() ? FewestPieces(stepper.search(), *text) : std::vector<TokenId>();
+}
+
+// Pieces of text with the named tokens between them.
+std::vector<TokenId> Endings::TokensByPieces(const TokenStepper& stepper, State state) {
+  std::vector<TokenId> tokens;
+  std::string text;
+  const auto end_piece = [&] {
+    const std::vector<TokenId> pieces = FewestPieces(stepper.search(), text);
+    tokens.insert(tokens.end(), pieces.begin(), pieces.end());
+    text.clear();
+  };
+  for (Node node = EndingOf(stepper, state); node != kEnd; node = nodes_[node].next) {
+    if (!nodes_[node].is_named()) {
+      text.push_back(nodes_[node].byte);
+      continue;
+    }
+    end_piece();
+    tokens.push_back(nodes_[node].named);
+  }
+  end_piece();
+  return tokens;
 }
 
 std::optional<std::string> Endings::DistinctText(const TokenStepper& stepper, State state,
@@ -171,8 +195,8 @@ Endings::Other Endings::OtherByte(const TokenStepper& stepper, State at, unsigne
   return best;
 }
 
-Endings::Node Endings::EndingOf(const TokenStepper& stepper, State state) {
-  ForgetOthers(stepper);
+Endings::Node Endings::EndingOf(const TokenStepper& stepper, State state, int depth) {
+  if (depth == 0) ForgetOthers(stepper);
   if (const auto known = ending_.find(state); known != ending_.end()) return known->second;
   const RowStates& states = stepper.states();
   const TermStore& store = states.automaton().store();
@@ -187,25 +211,58 @@ Endings::Node Endings::EndingOf(const TokenStepper& stepper, State state) {
     if (states.MayEnd(at)) break;
     at = store.PartsOf(at).tail;
   }
-  const TokenSearch search = stepper.search();
   for (; !spine.empty(); spine.pop_back()) {
     const State at = spine.back();
-    if (states.MayEnd(at)) {
-      node = kEnd;
-    } else {
-      const auto text = node == kNone ? std::nullopt : CellText(stepper, at);
-      const std::size_t most = ShortestTexts::kMaxBytes;
-      if (!text.has_value() || text->size() + nodes_[node].bytes > most) {
-        node = kNone;
-      } else {
-        for (auto byte = text->rbegin(); byte != text->rend(); ++byte) {
-          node = Put(search, *byte, node);
-        }
-      }
-    }
+    node = states.MayEnd(at) ? kEnd : Before(stepper, at, node, depth);
     ending_[at] = node;
   }
   return node;
+}
+
+Endings::Node Endings::Before(const TokenStepper& stepper, State at, Node node, int depth) {
+  const TermStore& store = stepper.states().automaton().store();
+  const bool names = stepper.states().names_tokens();
+  const TermKind kind = store.term(store.PartsOf(at).cell).kind;
+  if (names && kind == TermKind::kTokens) return PutNamed(stepper, at, node);
+  const auto text = node == kNone ? std::nullopt : CellText(stepper, at);
+  if (!text.has_value() && names && kind == TermKind::kAlt) return BestBranch(stepper, at, depth);
+  const std::size_t most = ShortestTexts::kMaxBytes;
+  if (!text.has_value() || text->size() + nodes_[node].bytes > most) return kNone;
+  const TokenSearch search = stepper.search();
+  for (auto byte = text->rbegin(); byte != text->rend(); ++byte) node = Put(search, *byte, node);
+  return node;
+}
+
+Endings::Node Endings::PutNamed(const TokenStepper& stepper, State at, Node next) {
+  if (next == kNone || nodes_[next].few == kNoTokens) return kNone;
+  TokenId token = kNoToken;
+  for (const NamedTokens::Step& step : stepper.states().NamedSteps(at)) {
+    step.tokens.VisitAllowedWhile([&](TokenId id) {
+      const bool is_free = !stepper.IsStop(id) || stepper.vocabulary().IsSpecial(id);
+      if (is_free) token = id;
+      return !is_free;
+    });
+    if (token != kNoToken) break;
+  }
+  if (token == kNoToken) return kNone;
+  const auto few = static_cast<std::uint16_t>(nodes_[next].few + 1);
+  nodes_.push_back({next, nodes_[next].bytes, few, '\0', token});
+  return static_cast<Node>(nodes_.size() - 1);
+}
+
+Endings::Node Endings::BestBranch(const TokenStepper& stepper, State at, int depth) {
+  Automaton& automaton = stepper.states().automaton();
+  const TermStore::Parts parts = automaton.store().PartsOf(at);
+  const std::span<const TermId> list = automaton.store().list(automaton.term(parts.cell).a);
+  if (list.size() > kMaxBranches || depth >= kMaxChoices) return kNone;
+  const std::vector<TermId> branches(list.begin(), list.end());
+  Node best = kNone;
+  for (const TermId branch : branches) {
+    const Node node = EndingOf(stepper, automaton.Join(branch, parts.tail), depth + 1);
+    if (node == kNone || nodes_[node].few == kNoTokens) continue;
+    if (best == kNone || nodes_[node].few < nodes_[best].few) best = node;
+  }
+  return best;
 }
 
 std::optional<std::string> Endings::CellText(const TokenStepper& stepper, State state) {
@@ -253,7 +310,7 @@ std::optional<std::string> Endings::LongTokens(const TokenStepper& stepper, Stat
 
 Endings::Node Endings::Put(const TokenSearch& search, char byte, Node next) {
   const auto bytes = static_cast<std::uint16_t>(nodes_[next].bytes + 1);
-  nodes_.push_back({next, bytes, kNoTokens, byte});
+  nodes_.push_back({next, bytes, kNoTokens, byte, kNoToken});
   const auto node = static_cast<Node>(nodes_.size() - 1);
   nodes_[node].few = FewFrom(search, node);
   return node;
@@ -265,7 +322,7 @@ std::uint16_t Endings::FewFrom(const TokenSearch& search, Node node) const {
   std::uint16_t few = kNoTokens;
   const std::size_t first = trie.First(static_cast<unsigned char>(nodes_[node].byte));
   std::span<const TrieNode> below = trie.nodes().subspan(first);
-  while (node != kEnd) {
+  while (node != kEnd && !nodes_[node].is_named()) {
     const TrieNode* const at =
         TokenTrie::FindChild(below, static_cast<unsigned char>(nodes_[node].byte));
     if (at == nullptr) break;
@@ -273,7 +330,7 @@ std::uint16_t Endings::FewFrom(const TokenSearch& search, Node node) const {
     below = TokenTrie::Below(*at);
     if (at->token == TokenTrie::kNoToken || nodes_[node].few == kNoTokens) continue;
     trie.VisitTokens(*at, [&](TokenId id) {
-      if (std::ranges::binary_search(search.excluded, id)) return;
+      if (!search.IsText(id)) return;
       few = std::min<std::uint16_t>(few, nodes_[node].few + 1);
     });
   }

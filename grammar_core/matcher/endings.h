@@ -11,6 +11,8 @@
 //          ending goes on from there. That may not be the shortest.
 // Lengths  a string that must have so many characters more gets them from the longest tokens of its
 //          characters, not from the first character that it takes.
+// Named    a token that the grammar names, as the marker that ends a call, is one of an ending where it
+//          is a cell of the spine, or of one of few branches. Within rules it is not looked for.
 // Bounds   Few() is an upper bound of the fewest tokens of any text: exact for this one text.
 // Memory   kMaxBytes; before there is more, all is forgotten.
 // Threads  one thread at a time.
@@ -60,13 +62,17 @@ class Endings {
   using Node = std::uint32_t;
   static constexpr Node kEnd = 0;
   static constexpr Node kNone = 0xFFFFFFFF;
-  // One byte of endings.
+  static constexpr TokenId kNoToken = -1;
+  // One byte of endings, or a token that the grammar names.
   struct Byte {
     Node next;
     std::uint16_t bytes;  // from here on
     std::uint16_t few;    // tokens; kNoTokens where none spell it
     char byte;
+    TokenId named;  // kNoToken for a byte
+    [[nodiscard]] bool is_named() const { return named != kNoToken; }
   };
+
   static constexpr std::uint16_t kNoTokens = 0xFFFF;
   static constexpr std::int64_t kMaxBytes = 4 << 20;
 
@@ -76,6 +82,9 @@ class Endings {
   // The same of a state's distinct items, and the bytes that it may have replaced.
   static constexpr std::int64_t kDistinctWork = 20'000;
   static constexpr int kMaxReplaced = 64;
+  // Branches of a choice with tokens in them that are looked at, and choices in choices.
+  static constexpr std::size_t kMaxBranches = 64;
+  static constexpr int kMaxChoices = 3;
 
   int FewAsIfEqual(const TokenStepper& stepper, State state);
   int FewDistinct(const TokenStepper& stepper, State state, Work& work);
@@ -91,9 +100,17 @@ class Endings {
   };
   Other OtherByte(const TokenStepper& stepper, State at, unsigned char refused, Work& work);
 
+  // Those of an ending with named tokens in it.
+  std::vector<TokenId> TokensByPieces(const TokenStepper& stepper, State state);
+
   // All that is of another automaton, or too much.
   void ForgetOthers(const TokenStepper& stepper);
-  Node EndingOf(const TokenStepper& stepper, State state);
+  Node EndingOf(const TokenStepper& stepper, State state, int depth = 0);
+  // The ending of `at` whose tail has the ending `node`, or kNone.
+  Node Before(const TokenStepper& stepper, State at, Node node, int depth);
+  // The same for a cell that is a token by its name, and for a choice.
+  Node PutNamed(const TokenStepper& stepper, State at, Node next);
+  Node BestBranch(const TokenStepper& stepper, State at, int depth);
   // What the cell that `state` begins with becomes; nothing where that is too long or too dear.
   std::optional<std::string> CellText(const TokenStepper& stepper, State state);
   static std::optional<std::string> LongTokens(const TokenStepper& stepper, State state,
@@ -103,7 +120,7 @@ class Endings {
 
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
   ShortestTexts texts_;
-  std::vector<Byte> nodes_ = {{kEnd, 0, 0, 0}};
+  std::vector<Byte> nodes_ = {{kEnd, 0, 0, 0, kNoToken}};
   absl::flat_hash_map<State, Node> ending_;       // as if items could be equal
   absl::flat_hash_map<State, int> few_distinct_;  // of states that are no own states
 };

@@ -202,11 +202,14 @@ void AppendLongest(const TokenTrie& trie, const Vocabulary& vocabulary, absl::st
   }
 }
 
-// An ordinary token that ends this row's text cannot be taken as text.
-void EndBeforeStops(const TokenStepper& stepper, ForcedTokens* forced) {
-  const auto stop =
-      std::ranges::find_if(forced->tokens, [&](TokenId token) { return stepper.IsStop(token); });
-  forced->tokens.erase(stop, forced->tokens.end());
+// An ordinary token that ends this row's text cannot be taken as text, nor can a marker of the
+// grammar's.
+void EndBeforeOthers(const TokenStepper& stepper, ForcedTokens* forced) {
+  const Automaton& automaton = stepper.states().automaton();
+  const auto other = std::ranges::find_if(forced->tokens, [&](TokenId token) {
+    return stepper.IsStop(token) || automaton.IsMarker(token);
+  });
+  forced->tokens.erase(other, forced->tokens.end());
   forced->certain_tokens =
       std::min(forced->certain_tokens, static_cast<int>(forced->tokens.size()));
 }
@@ -261,7 +264,7 @@ absl::StatusOr<ForcedTokens> FindForcedTokens(const TokenStepper& stepper, State
       space.index().trie(), space.vocabulary(),
       absl::string_view(forced.bytes).substr(ByteCount(forced.tokens, space.vocabulary())),
       &forced.tokens);
-  EndBeforeStops(stepper, &forced);
+  EndBeforeOthers(stepper, &forced);
   return forced;
 }
 

@@ -25,7 +25,7 @@ Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<Tok
 
 std::int64_t Matcher::LiveBytes() { return TokenHistory::LiveBytes() + RowMemory::LiveBytes(); }
 
-void Matcher::MoveTo(std::shared_ptr<Automaton> automaton) const {
+void Matcher::MoveTo(std::shared_ptr<MaskedAutomaton> automaton) const {
   std::vector<TokenHistory::State> states = history_.TopStates();
   stepper_.MoveTo(std::move(automaton), states);
   history_.PutTopStates(states);
@@ -131,7 +131,7 @@ absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   absl::Status matched = Run([&](Work& work) {
     const RowStates& states = stepper_.states();
     const RowStates::Scratch scratch(states);
-    if (states.limits_tokens()) {
+    if (states.limits_tokens() || states.names_tokens()) {
       const TextCut cut = CutText(stepper_, history_.state(), text, work);
       match = {static_cast<int>(cut.taken_bytes), cut.may_end};
       return work.error();

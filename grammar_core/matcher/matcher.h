@@ -88,8 +88,9 @@ class Matcher {
   [[nodiscard]] const CompiledGrammar& grammar() const { return stepper_.grammar(); }
 
   // How many bytes of `text` can be taken from here, and whether the text may end after all of
-  // them. Where tokens of a part are counted, as the text is cut into tokens at best. The matcher
-  // stays as it was. Errors: RESOURCE_EXHAUSTED.
+  // them. Where tokens of a part are counted, or the grammar names tokens, as the text is cut into
+  // tokens at best; a token that it names stands for its spelling. The matcher stays as it was.
+  // Errors: RESOURCE_EXHAUSTED.
   struct TextMatch {
     int matched_bytes;
     bool may_end;
@@ -129,7 +130,7 @@ class Matcher {
   // The same of a call that has a result.
   template <typename Result, typename Call>
   absl::StatusOr<Result> Get(Call call) const;
-  void MoveTo(std::shared_ptr<Automaton> automaton) const;
+  void MoveTo(std::shared_ptr<MaskedAutomaton> automaton) const;
   // As if only the first `count` tokens had been taken.
   absl::Status TakeAgain(int count);
 

@@ -76,6 +76,49 @@ class Cutter {
   // Takes the tokens that the text has at `begin`; where the longest that fits, or its beginning,
   // ends.
   std::size_t Follow(std::size_t begin, State state) {
+    const std::size_t named = FollowNamed(begin, state);
+    return std::max(named, FollowText(begin, state));
+  }
+
+  // Takes those that the grammar names and whose spelling the text has at `begin`.
+  std::size_t FollowNamed(std::size_t begin, State state) {
+    std::size_t end = begin;
+    for (const NamedTokens::Step& step : row_.NamedSteps(state)) {
+      VisitTokensAt(begin, [&](TokenId id) {
+        if (!step.tokens.Allows(id)) return;
+        const std::size_t behind = begin + search_.index->vocabulary().TokenBytes(id).size();
+        At(behind).Add(row_.AtTokenEnd(step.next));
+        end = std::max(end, behind);
+      });
+    }
+    return end;
+  }
+
+  // All tokens that the text has at `begin`, special ones among them.
+  template <typename Visit>
+  void VisitTokensAt(std::size_t begin, Visit visit) const {
+    const Vocabulary& vocabulary = search_.index->vocabulary();
+    const absl::string_view rest = text_.substr(begin);
+    if (rest.empty()) return;
+    for (const TokenId id : vocabulary.special_ids()) {
+      const absl::string_view bytes = vocabulary.TokenBytes(id);
+      if (bytes[0] == rest[0] && rest.substr(0, bytes.size()) == bytes) visit(id);
+    }
+    const TokenTrie& trie = search_.index->trie();
+    std::span<const TrieNode> nodes = trie.nodes();
+    for (const char byte : rest) {
+      const TrieNode* const node = TokenTrie::FindChild(nodes, static_cast<unsigned char>(byte));
+      if (node == nullptr) break;
+      if (node->token != TokenTrie::kNoToken) trie.VisitTokens(*node, visit);
+      nodes = TokenTrie::Below(*node);
+    }
+    for (const TokenId id : trie.long_tokens()) {
+      const absl::string_view bytes = vocabulary.TokenBytes(id);
+      if (rest.substr(0, bytes.size()) == bytes) visit(id);
+    }
+  }
+
+  std::size_t FollowText(std::size_t begin, State state) {
     const TokenTrie& trie = search_.index->trie();
     std::span<const TrieNode> nodes = trie.nodes();
     State next = state;
@@ -98,7 +141,7 @@ class Cutter {
 
   void FollowLong(std::size_t begin, State state, TokenId id) {
     const absl::string_view bytes = search_.index->vocabulary().TokenBytes(id);
-    if (IsExcluded(id) || text_.substr(begin, bytes.size()) != bytes) return;
+    if (!search_.IsText(id) || text_.substr(begin, bytes.size()) != bytes) return;
     std::size_t taken = 0;
     const State next = row_.StepText(state, bytes, &taken, work_);
     if (taken == bytes.size() && work_.ok()) {
@@ -106,12 +149,9 @@ class Cutter {
     }
   }
 
-  [[nodiscard]] bool IsExcluded(TokenId id) const {
-    return std::ranges::binary_search(search_.excluded, id);
-  }
   [[nodiscard]] bool HasToken(const TokenTrie& trie, const TrieNode& node) const {
     bool any = false;
-    trie.VisitTokens(node, [&](TokenId id) { any = any || !IsExcluded(id); });
+    trie.VisitTokens(node, [&](TokenId id) { any = any || search_.IsText(id); });
     return any;
   }
 

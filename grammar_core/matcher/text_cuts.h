@@ -1,5 +1,5 @@
-// How far a text is taken where the grammar counts the tokens of a part: at best, over all the ways
-// to cut it into ordinary tokens.
+// How far a text is taken where the grammar counts the tokens of a part, or names tokens: at best,
+// over all the ways to cut it into tokens. One that the grammar names stands for its spelling.
 //
 // Cost     a state for each place of the text, and more where several parts are counted at once.
 // Errors   by Work: RESOURCE_EXHAUSTED.

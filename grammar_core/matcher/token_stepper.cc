@@ -6,7 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/base/error.h"
 
 namespace maskd {
@@ -25,7 +25,7 @@ TokenStepper::TokenStepper(std::shared_ptr<const CompiledGrammar> grammar,
   own_stop_ids_ = std::make_shared<const std::vector<TokenId>>(std::move(stop_ids));
 }
 
-void TokenStepper::MoveTo(std::shared_ptr<Automaton> automaton, std::span<State> states) {
+void TokenStepper::MoveTo(std::shared_ptr<MaskedAutomaton> automaton, std::span<State> states) {
   states_ = states_.MovedTo(std::move(automaton), states);
 }
 
@@ -41,7 +41,7 @@ TokenStepper::Step TokenStepper::Take(State state, TokenId token, Work& work) co
   if (next == kFailedTerm) return {Outcome::kFailed};
   if (next != kNothingTerm) return {Outcome::kMoved, next, taken};
   if (is_stop) return {Outcome::kMayNotEnd};
-  const bool is_text = !words.IsSpecial(token) && !words.TokenBytes(token).empty();
+  const bool is_text = states_.automaton().IsText(token);
   return {is_text ? Outcome::kRefused : Outcome::kNotText, next, taken};
 }
 
@@ -54,7 +54,7 @@ absl::Status TokenStepper::ErrorOf(const Step& step, TokenId token, const Work& 
   const absl::string_view bytes = vocabulary().TokenBytes(token);
   const std::string why = step.outcome == Outcome::kMayNotEnd ? "the text may not end here"
                           : step.outcome == Outcome::kNotText
-                              ? "no special token may stand here"
+                              ? "no such token may stand here"
                               : absl::StrCat("the grammar takes ", step.taken_bytes, " of its ",
                                              bytes.size(), " bytes");
   return ErrorAt(

@@ -33,9 +33,11 @@ class TokenStepper {
   TokenStepper(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids);
 
   // Forgets the row's states and begins in `automaton`, of the same grammar.
-  void Restart(std::shared_ptr<Automaton> automaton) { states_ = RowStates(std::move(automaton)); }
+  void Restart(std::shared_ptr<MaskedAutomaton> automaton) {
+    states_ = RowStates(std::move(automaton));
+  }
   // Goes on in `automaton`, see RowStates::MovedTo().
-  void MoveTo(std::shared_ptr<Automaton> automaton, std::span<State> states);
+  void MoveTo(std::shared_ptr<MaskedAutomaton> automaton, std::span<State> states);
 
   enum class Outcome : std::uint8_t {
     kMoved,       // to `next`

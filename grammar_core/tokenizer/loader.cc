@@ -251,6 +251,8 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> FromRaw(const VocabularySource
     return stop_ids.status();
   }
   MakeSpecial(*stop_ids, &raw);
+  // Where the file does not say how texts are cut, its added tokens are known all the same.
+  if (raw.rules.symbols == EncodingRules::Symbols::kUnknown) raw.rules.atoms = raw.added_ids;
   return Vocabulary::Create(source.name, std::move(raw.tokens), *std::move(stop_ids),
                             std::move(raw.rules));
 }

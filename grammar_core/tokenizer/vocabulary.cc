@@ -33,18 +33,35 @@ void AppendWord(std::uint32_t word, std::string* out) {
   }
 }
 
+// Of each token: 1 for a special one, 2 for an added one, which formats may mean by its spelling,
+// else 0.
+std::vector<char> KindsOf(const std::vector<Vocabulary::Token>& tokens,
+                          const EncodingRules& rules) {
+  std::vector<char> kinds(tokens.size(), 0);
+  for (const std::vector<TokenId>* added : {&rules.atoms, &rules.user_defined}) {
+    for (const TokenId id : *added) {
+      if (static_cast<std::size_t>(id) < kinds.size()) kinds[static_cast<std::size_t>(id)] = 2;
+    }
+  }
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    if (tokens[id].special) kinds[id] = 1;
+  }
+  return kinds;
+}
+
 // Format, token count, then (kind, length, bytes) a token, then stop count and ids; words of four
 // bytes, least significant first. Lengths stand before what they measure: no two vocabularies share
 // a form.
 std::string CanonicalForm(const std::vector<Vocabulary::Token>& tokens,
-                          const std::vector<TokenId>& stop_ids) {
+                          const std::vector<TokenId>& stop_ids, const EncodingRules& rules) {
+  const std::vector<char> kinds = KindsOf(tokens, rules);
   std::string form = "maskd vocabulary";
   AppendWord(kHashFormat, &form);
   AppendWord(static_cast<std::uint32_t>(tokens.size()), &form);
-  for (const Vocabulary::Token& token : tokens) {
-    form.push_back(token.special ? 1 : 0);
-    AppendWord(static_cast<std::uint32_t>(token.bytes.size()), &form);
-    form.append(token.bytes);
+  for (std::size_t id = 0; id < tokens.size(); ++id) {
+    form.push_back(kinds[id]);
+    AppendWord(static_cast<std::uint32_t>(tokens[id].bytes.size()), &form);
+    form.append(tokens[id].bytes);
   }
   AppendWord(static_cast<std::uint32_t>(stop_ids.size()), &form);
   for (const TokenId id : stop_ids) {
@@ -101,7 +118,7 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> Vocabulary::Create(std::string
 
   std::shared_ptr<Vocabulary> made(new Vocabulary);
   made->name_ = std::move(name);
-  made->hash_ = Sha256Hex(CanonicalForm(tokens, stop_ids));
+  made->hash_ = Sha256Hex(CanonicalForm(tokens, stop_ids, rules));
   made->tokens_ = std::move(tokens);
   made->stop_ids_ = std::move(stop_ids);
   if (!rules.scores.empty()) rules.scores.resize(made->tokens_.size());

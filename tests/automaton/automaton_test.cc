@@ -1,7 +1,5 @@
 // The automaton on IRs made by hand: languages by table, and the routes of a mask against each
 // other.
-#include "grammar_core/automaton/automaton.h"
-
 #include <random>
 #include <string>
 #include <utility>
@@ -10,6 +8,8 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/automaton/mask_maker.h"
+#include "grammar_core/automaton/masked_automaton.h"
+#include "grammar_core/automaton/term_printer.h"
 #include "grammar_core/base/char_set.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/mask/token_index.h"
@@ -57,10 +57,10 @@ class Fixture {
         index_(SmallVocabulary()),
         masks_(&index_, 1 << 26),
         budget_(Budget::Unlimited()) {
-    automaton_ = *Automaton::Create(ir_, &masks_, Limits(), budget_);
+    automaton_ = *MaskedAutomaton::Create(ir_, &masks_, Limits(), budget_);
   }
 
-  Automaton& automaton() { return *automaton_; }
+  MaskedAutomaton& automaton() { return *automaton_; }
   MaskStore& masks() { return masks_; }
   const TokenIndex& index() { return index_; }
   Budget& budget() { return budget_; }
@@ -77,7 +77,7 @@ class Fixture {
   TokenIndex index_;
   MaskStore masks_;
   Budget budget_;
-  std::unique_ptr<Automaton> automaton_;
+  std::unique_ptr<MaskedAutomaton> automaton_;
 };
 
 // Ends `builder`. It is a reference, not a value, so that `body` may be made in the same
@@ -315,7 +315,7 @@ class RoutesTest : public testing::TestWithParam<int> {};
 // Along random walks: walk, closure and the stored mask agree with taking each token by itself.
 TEST_P(RoutesTest, AgreeWithTakingEachToken) {
   Fixture fixture(GrammarNumber(GetParam()));
-  Automaton& automaton = fixture.automaton();
+  MaskedAutomaton& automaton = fixture.automaton();
   const Vocabulary& vocabulary = fixture.index().vocabulary();
   std::mt19937 random(20261121 + GetParam());
   for (int walk = 0; walk < 12; ++walk) {
@@ -332,10 +332,14 @@ TEST_P(RoutesTest, AgreeWithTakingEachToken) {
         expected.Allow(id);
         next.emplace_back(id, to);
       }
-      for (const auto route :
-           {MaskMaker::Route::kWalk, MaskMaker::Route::kClosure, MaskMaker::Route::kCheapest}) {
-        MaskMaker maker(&automaton, &fixture.masks(), &work);
-        ASSERT_EQ(*maker.Make(state, route), expected) << "route " << static_cast<int>(route);
+      MaskMaker maker(&automaton, &automaton, &fixture.masks(), &work);
+      ASSERT_EQ(*maker.Make(state), expected) << "route " << NameOf(maker.route());
+      for (const MaskRouteInfo& route : MaskRouteTable()) {
+        const MaskRef mask =
+            MaskMaker(&automaton, &automaton, &fixture.masks(), &work).Make(state, route.route);
+        if (mask == nullptr) continue;  // it does not fit
+        ASSERT_EQ(*mask, expected)
+            << "route " << route.name << " of " << PrintTerm(automaton.store(), state);
       }
       if (automaton.MayEnd(state)) {
         for (const TokenId id : vocabulary.stop_ids()) expected.Allow(id);
@@ -364,7 +368,7 @@ TEST(AutomatonTest, MasksAreSharedByGrammarsThatBeginAlike) {
   std::vector<const TokenMask*> inside;
   const GrammarIr irs[] = {grammar("a"), grammar("abc")};
   for (const GrammarIr& ir : irs) {
-    const auto automaton = *Automaton::Create(ir, &masks, Limits(), budget);
+    const auto automaton = *MaskedAutomaton::Create(ir, &masks, Limits(), budget);
     Work work(budget);
     std::size_t taken = 0;
     const TermId state =
@@ -384,7 +388,7 @@ TEST(AutomatonTest, BoundsThatDecideWhatIsLeftAreNotSharedAsOne) {
     const NodeId either = b.Alt({b.Repeat(b.Text("a"), 60, 60), b.Repeat(b.Text("b"), 80, 80)});
     const NodeId bounded = b.And({either, b.Repeat(b.AnyChar(), 0, most)});
     const GrammarIr ir = BuildOrDie(b, b.Encode(Spelling::kUtf8, bounded));
-    const auto automaton = *Automaton::Create(ir, &masks, Limits(), budget);
+    const auto automaton = *MaskedAutomaton::Create(ir, &masks, Limits(), budget);
     Work work(budget);
     const MaskRef mask = automaton->TextMask(automaton->start(), work);
     EXPECT_TRUE(mask->Allows(0)) << "a";
@@ -405,7 +409,7 @@ TEST(AutomatonTest, DigitsOfAFractionAreNotSharedAsOne) {
   hundredths.multiple_of = {ReadDecimal("0.01")};
   const NodeId number = b.Number(hundredths);
   const GrammarIr ir = BuildOrDie(b, b.Concat({number, b.Bytes("]")}));
-  const auto automaton = *Automaton::Create(ir, &masks, Limits(), budget);
+  const auto automaton = *MaskedAutomaton::Create(ir, &masks, Limits(), budget);
   const auto takes_five = [&](absl::string_view text) {
     Work work(budget);
     std::size_t taken = 0;
@@ -424,7 +428,7 @@ TEST(AutomatonTest, DigitsOfAFractionAreNotSharedAsOne) {
 
 TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
   Fixture fixture(GrammarNumber(7));
-  Automaton& automaton = fixture.automaton();
+  MaskedAutomaton& automaton = fixture.automaton();
   Work work(fixture.budget());
   TermId state = automaton.start();
   for (int depth = 0; depth < 400; ++depth) {
@@ -438,7 +442,7 @@ TEST(AutomatonTest, DeepNestingStaysShallowInKeys) {
 // The mask behind each text takes no more than `work_bound` units, the text's own among them.
 void ExpectMasksWithin(Fixture* fixture, std::int64_t work_bound,
                        const std::vector<std::string>& texts) {
-  Automaton& automaton = fixture->automaton();
+  MaskedAutomaton& automaton = fixture->automaton();
   Budget::Bounds bounds;
   bounds.work = work_bound;
   for (const std::string& text : texts) {

@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/mask/token_index.h"
@@ -36,7 +36,7 @@ class NamedTokensTest : public testing::Test {
     const RuleId start = builder_.DeclareRule("start", "");
     builder_.DefineRule(start, body);
     ir_ = *std::move(builder_).Build(start);
-    auto automaton = Automaton::Create(ir_, &masks_, Limits(), budget_);
+    auto automaton = MaskedAutomaton::Create(ir_, &masks_, Limits(), budget_);
     if (!automaton.ok()) return automaton.status();
     automaton_ = *std::move(automaton);
     return absl::OkStatus();
@@ -70,7 +70,7 @@ class NamedTokensTest : public testing::Test {
   MaskStore masks_{&index_, 1 << 20};
   Budget budget_ = Budget::Unlimited();
   Work work_{budget_};
-  std::unique_ptr<Automaton> automaton_;
+  std::unique_ptr<MaskedAutomaton> automaton_;
 };
 
 TEST_F(NamedTokensTest, ASpecialTokenStandsWhereItIsNamed) {

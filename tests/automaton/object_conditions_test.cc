@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/ir/passes/productive.h"
 #include "grammar_core/mask/token_index.h"
@@ -83,7 +83,7 @@ class ObjectConditionsTest : public testing::TestWithParam<int> {
   }
 
   void Check(const GrammarIr& ir) {
-    const auto automaton = *Automaton::Create(ir, &masks_, Limits(), budget_);
+    const auto automaton = *MaskedAutomaton::Create(ir, &masks_, Limits(), budget_);
     IrRecognizer recognizer(ir);
     absl::flat_hash_set<std::string> begins;
     for (const std::string& text : texts_) {

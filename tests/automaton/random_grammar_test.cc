@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/ir/passes/left_recursion.h"
 #include "grammar_core/ir/passes/productive.h"
@@ -212,7 +212,7 @@ NodeId Built(const Expression& e, bool characters, IrBuilder* b) {
 class RandomGrammarTest : public testing::Test {
  protected:
   // Nothing where no text satisfies the grammar.
-  std::unique_ptr<Automaton> Compiled(const std::vector<Expression>& bodies) {
+  std::unique_ptr<MaskedAutomaton> Compiled(const std::vector<Expression>& bodies) {
     IrBuilder b{Limits()};
     for (std::size_t i = 0; i < bodies.size(); ++i) b.DeclareRule(absl::StrCat("r", i), "");
     for (RuleId rule = 0; rule < bodies.size(); ++rule) {
@@ -230,10 +230,10 @@ class RandomGrammarTest : public testing::Test {
     ir = RemoveLeftRecursion(*std::move(ir), Limits(), budget_);
     EXPECT_TRUE(ir.ok()) << ir.status();
     ir_ = *std::move(ir);
-    return *Automaton::Create(ir_, &masks_, Limits(), budget_);
+    return *MaskedAutomaton::Create(ir_, &masks_, Limits(), budget_);
   }
 
-  bool Accepts(Automaton* automaton, const std::string& text) {
+  bool Accepts(MaskedAutomaton* automaton, const std::string& text) {
     Work work(budget_);
     std::size_t taken = 0;
     const TermId state = automaton->StepText(automaton->start(), text, &taken, work);
@@ -253,7 +253,7 @@ TEST_F(RandomGrammarTest, AcceptsItsTexts) {
   for (std::uint64_t seed = 0; seed < kGrammars && !HasFatalFailure(); ++seed) {
     const std::vector<Expression> bodies = RandomGrammar(seed).Bodies();
     const Language language = LeastLanguages(bodies)[0];
-    const std::unique_ptr<Automaton> automaton = Compiled(bodies);
+    const std::unique_ptr<MaskedAutomaton> automaton = Compiled(bodies);
     compiled += automaton != nullptr ? 1 : 0;
     for (std::size_t i = 0; i < kTexts; ++i) {
       const bool accepts = automaton != nullptr && Accepts(automaton.get(), TextOf(i));

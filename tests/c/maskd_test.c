@@ -355,6 +355,41 @@ static void TestStream(maskd_stream *stream) {
   maskd_stream_free(stream);
 }
 
+/* A client of two addresses, and what a batch asks of a result. */
+static void TestOutcomes(const char *address) {
+  const char *addresses[] = {"unix:/nonexistent/maskd.sock", address};
+  maskd_client *client = NULL;
+  OK(maskd_client_connect_any(addresses, 2, kTimeoutMs, &client));
+  maskd_stream *stream = NULL;
+  OK(maskd_stream_open(client, NULL, kWidth, kTimeoutMs, &stream));
+  maskd_client_free(client);
+  maskd_step *step = maskd_step_new();
+  maskd_result *result = maskd_result_new();
+  OK(maskd_step_open_grammar(step, 5, "{\"kind\": \"regex\", \"source\": \"[ab]c\"}", NULL));
+  OK(maskd_step_wait_for_compile(step, kTimeoutMs));
+  OK(maskd_stream_submit(stream, step, NULL));
+  OK(maskd_stream_collect(stream, kTimeoutMs, result));
+  uint64_t row = 0;
+  int32_t state = 0, drafts = 0, error = -1;
+  OK(maskd_result_outcomes(result, 1, &row, &state, &drafts, &error));
+  CHECK(row == 5 && state == MASKD_STATE_ACTIVE && drafts == -1 && error == MASKD_OK);
+  ExpectError(maskd_result_outcomes(result, 2, &row, NULL, NULL, NULL), MASKD_INVALID_ARGUMENT,
+              "count: 2 is not the result's 1 rows");
+  const uint64_t rows[] = {5, 5, 5};
+  const int32_t tokens[] = {'a', 'c', -1};
+  uint8_t allowed[3];
+  OK(maskd_result_allows(result, rows, tokens, 3, allowed));
+  CHECK(allowed[0] == 1 && allowed[1] == 0 && allowed[2] == 0);
+  maskd_mask mask = {.struct_size = sizeof mask};
+  OK(maskd_result_mask(result, 5, 0, &mask));
+  CHECK(mask.form == MASKD_ROW_ALLOWED && mask.id_count == 2 && mask.ids[1] == 'b');
+  ExpectError(maskd_result_mask(result, 6, 0, &mask), MASKD_NOT_FOUND,
+              "row 6: has no answer in this step");
+  maskd_result_free(result);
+  maskd_step_free(step);
+  maskd_stream_free(stream);
+}
+
 static void TestServer(const char *address) {
   maskd_client *client = NULL;
   OK(maskd_client_connect(address, kTimeoutMs, &client));
@@ -377,7 +412,10 @@ static void TestServer(const char *address) {
   OK(maskd_stream_open_with(client, &options, kTimeoutMs, &stream));
   maskd_client_free(client); /* the streams live on */
   CHECK(maskd_stream_uses_shared_memory(stream) == 0);
-  CHECK(maskd_stream_uses_shared_memory(memory_stream) == 1);
+  const int is_local = strncmp(address, "local:", 6) == 0;
+  CHECK(maskd_stream_uses_shared_memory(memory_stream) == !is_local);
+  CHECK_TEXT(maskd_stream_transport(memory_stream), is_local ? "local" : "shared_memory");
+  CHECK_TEXT(maskd_stream_transport(stream), is_local ? "local" : "grpc");
   TestStream(stream);
   TestStream(memory_stream);
 }
@@ -391,6 +429,7 @@ int main(int argc, char **argv) {
   TestNull();
   TestApplier();
   TestServer(argv[1]);
+  TestOutcomes(argv[1]);
   puts("passed");
   return 0;
 }

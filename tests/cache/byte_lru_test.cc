@@ -30,6 +30,39 @@ TEST(ByteLruTest, CountsGrowth) {
   EXPECT_EQ(lru.held_bytes(), 95);
 }
 
+TEST(ByteLruTest, AShareThatIsFullDropsItsOwn) {
+  ByteLru lru(1000);
+  const auto red = std::make_shared<Share>();
+  const auto blue = std::make_shared<Share>();
+  red->capacity_bytes = 100;
+  lru.Put("b1", FakeGrammar(1), 400, blue);  // without a limit of its own
+  lru.Put("r1", FakeGrammar(2), 60, red);
+  lru.Put("r2", FakeGrammar(3), 40, red);
+  EXPECT_NE(lru.Use("r1"), nullptr);
+  const std::vector<GrammarPtr> dropped = lru.Put("r3", FakeGrammar(4), 30, red);
+  ASSERT_EQ(dropped.size(), 1U);
+  EXPECT_EQ(NumberOf(dropped[0]), 3) << "the least recently used of the share";
+  EXPECT_TRUE(lru.Has("b1"));
+  EXPECT_EQ(red->held_bytes, 90);
+  EXPECT_EQ(blue->held_bytes, 400);
+  EXPECT_EQ(lru.held_bytes(), 490);
+}
+
+TEST(ByteLruTest, WhatGrowsPastItsShareStaysAndTheOthersOfItGo) {
+  ByteLru lru(1000);
+  const auto red = std::make_shared<Share>();
+  red->capacity_bytes = 100;
+  lru.Put("r1", FakeGrammar(1), 40, red);
+  lru.Put("r2", FakeGrammar(2), 40, red);
+  EXPECT_EQ(lru.Resize("r1", 500).size(), 1U);
+  EXPECT_TRUE(lru.Has("r1"));
+  EXPECT_EQ(red->held_bytes, 500);
+  red->capacity_bytes = 0;
+  EXPECT_TRUE(lru.Put("r3", FakeGrammar(3), 400, red).empty());
+  EXPECT_EQ(lru.Put("r4", FakeGrammar(4), 200, red).size(), 1U) << "the cache's own limit";
+  EXPECT_EQ(red->held_bytes, 600);
+}
+
 TEST(ByteLruTest, KeepsTheLastUsedHoweverLarge) {
   ByteLru lru(100);
   EXPECT_TRUE(lru.Put("huge", FakeGrammar(1), 1'000'000).empty());

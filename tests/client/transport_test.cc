@@ -33,7 +33,8 @@ std::string Socket() {
 
 std::unique_ptr<service::Server> Serve(bool shared_memory = true) {
   service::Config config;
-  config.listen = {absl::StrCat("unix:", Socket()), "127.0.0.1:0"};
+  config.listen = {absl::StrCat("unix:", Socket())};
+  config.insecure_listen = {"127.0.0.1:0"};
   config.metrics_listen.clear();
   config.shared_memory = shared_memory;
   auto server = service::Server::Start(config);

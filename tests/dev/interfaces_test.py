@@ -6,7 +6,8 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Interface -> why it has one implementation.
-REASONS = {"OpenClApplier": "its header needs none of OpenCL's"}
+REASONS = {"LocalEngine": "the client sees nothing of the service: local/ implements it",
+           "OpenClApplier": "its header needs none of OpenCL's"}
 CLASS = re.compile(r"^(?:class|struct) (\w+)(?: final)?(?: : public (?:\w+::)*(\w+))?[^;]*\{", re.MULTILINE)
 VIRTUAL = re.compile(r"\bvirtual\b(?! ~)")
 

@@ -174,10 +174,11 @@ TEST(ServerTest, APortInUseIsAnErrorThatNamesTheFlag) {
   const RunningServer running;
   Config config;
   config.metrics_listen.clear();
-  config.listen = {absl::StrCat("127.0.0.1:", running.server().ports()[1])};
+  config.listen = {};
+  config.insecure_listen = {absl::StrCat("127.0.0.1:", running.server().ports()[1])};
   const auto second = Server::Start(config);
   ASSERT_TRUE(absl::IsUnavailable(second.status())) << second.status();
-  EXPECT_EQ(second.status().message().substr(0, 9), "--listen:");
+  EXPECT_EQ(second.status().message().substr(0, 18), "--insecure_listen:");
 }
 
 TEST(ServerTest, AStreamTooManyIsRefusedWithAHint) {

@@ -121,7 +121,7 @@ TEST(EndTest, AHangUpIsNoEnd) {
   const auto channel = ConnectTo(program.address());
   ASSERT_TRUE(IsLive(channel));
   program.Signal(SIGHUP);
-  while (program.Log().find("hangup_ignored") == std::string::npos) {
+  while (program.Log().find(" reloaded ") == std::string::npos) {
     ASSERT_TRUE(IsLive(channel));
   }
   ExpectServes(channel);

@@ -178,7 +178,12 @@ grpc::Status TestStream::Finish() {
 }
 
 RunningServer::RunningServer(Config config, Metrics metrics) : socket_(SocketPath("maskd.sock")) {
-  config.listen = {absl::StrCat("unix:", socket_), "127.0.0.1:0"};
+  config.listen = {absl::StrCat("unix:", socket_)};
+  if (config.tls_cert.empty()) {
+    config.insecure_listen = {"127.0.0.1:0"};
+  } else {
+    config.listen.emplace_back("127.0.0.1:0");
+  }
   config.metrics_listen = metrics == Metrics::kOn ? "127.0.0.1:0" : "";
   auto server = Server::Start(config);
   EXPECT_TRUE(server.ok()) << server.status();

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/tokenizer/loader.h"
 
@@ -49,8 +49,8 @@ class CompileWorkTest : public testing::TestWithParam<WorkCase> {
     if (!grammar.ok()) return outcome;
     Budget step = Budget::Unlimited();
     Work work(step);
-    const std::shared_ptr<Automaton> shared = (*grammar)->automaton();
-    Automaton& automaton = *shared;
+    const std::shared_ptr<MaskedAutomaton> shared = (*grammar)->automaton();
+    MaskedAutomaton& automaton = *shared;
     std::size_t taken = 0;
     const TermId state = automaton.StepText(automaton.start(), GetParam().text, &taken, work);
     automaton.Mask(state, work);

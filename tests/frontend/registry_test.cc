@@ -13,7 +13,7 @@ using testing::HasSubstr;
 TEST(RegistryTest, KindsAreNamed) {
   EXPECT_THAT(FrontEndKinds(),
               ElementsAre("json_schema", "json_object", "json", "choice", "regex", "gbnf", "ebnf",
-                          "lark", "response_format", "structural_tag"));
+                          "lark", "response_format", "structural_tag", "chat"));
   const absl::Status status = ReadForTest("yaml", "").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()),

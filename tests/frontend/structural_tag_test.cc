@@ -51,6 +51,23 @@ TEST_P(StructuralTagTest, HoldsItsTexts) {
 
 std::string Name(const testing::TestParamInfo<TextCase>& test) { return test.param.name; }
 
+// SGLang's older form always says at_least_one.
+TEST(StructuralTagOlderFormTest, MayAskForAtLeastOne) {
+  const auto takes = [](const char* more, const char* text) {
+    const auto compiled = CompileOverBytes(
+        "structural_tag",
+        absl::StrCat(R"({"structures":[{"begin":"<f>","schema":{"type":"null"},"end":"</f>"}],)"
+                     R"("triggers":["<f"])",
+                     more, "}"));
+    EXPECT_TRUE(compiled.ok()) << compiled.status();
+    return compiled.ok() && *AcceptsByMasks(*compiled, text);
+  };
+  EXPECT_TRUE(takes(R"(,"at_least_one":false)", "a"));
+  EXPECT_TRUE(takes(R"(,"at_least_one":true)", "<f>null</f> a"));
+  EXPECT_FALSE(takes(R"(,"at_least_one":true)", ""));
+  EXPECT_FALSE(takes(R"(,"at_least_one":true)", "a <f>null</f>"));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Plain, StructuralTagTest,
     testing::ValuesIn(std::vector<TextCase>{

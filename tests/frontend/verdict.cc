@@ -1,18 +1,23 @@
 #include "tests/frontend/verdict.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
-#include "grammar_core/tokenizer/loader.h"
+#include "grammar_core/tokenizer/vocabulary.h"
 
 namespace maskd {
 namespace {
 
+// As the embedded vocabulary, but that no text spells its end: formats spell "<|end|>".
 std::shared_ptr<TokenizerSpace> MakeByteSpace() {
-  VocabularySource source;
-  source.name = "bytes";
-  return TokenizerSpace::Create(*LoadVocabulary(source));
+  std::vector<Vocabulary::Token> tokens;
+  for (int byte = 0; byte < 256; ++byte)
+    tokens.push_back({std::string(1, static_cast<char>(byte))});
+  tokens.push_back({"\x01 the end", true});
+  return TokenizerSpace::Create(*Vocabulary::Create("bytes", std::move(tokens), {256}));
 }
 
 const std::shared_ptr<TokenizerSpace>& ByteSpace() {

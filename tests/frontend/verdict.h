@@ -1,5 +1,5 @@
-// What the engine says about a text, for grammars compiled against the embedded vocabulary of
-// bytes, whose tokens 0 to 255 are the single bytes.
+// What the engine says about a text, for grammars compiled against a vocabulary of bytes, whose
+// tokens 0 to 255 are the single bytes; 256 ends a text.
 #ifndef MASKD_TESTS_FRONTEND_VERDICT_H_
 #define MASKD_TESTS_FRONTEND_VERDICT_H_
 

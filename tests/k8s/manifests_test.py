@@ -126,7 +126,8 @@ def test_the_drain_ends_before_the_pod_is_killed(manifests):
 
 def test_the_ports_are_those_the_flags_name(manifests):
     ports = {port["name"]: port["containerPort"] for port in container(manifests)["ports"]}
-    assert flags(manifests)["listen"] == f"0.0.0.0:{ports['grpc']}"
+    assert flags(manifests)["listen"] == ""
+    assert flags(manifests)["insecure_listen"] == f"0.0.0.0:{ports['grpc']}"
     assert flags(manifests)["metrics_listen"] == f"0.0.0.0:{ports['metrics']}"
 
 

@@ -43,7 +43,7 @@ def maskd_of(manifest: dict) -> dict:
 
 
 def test_the_overlays_are_these():
-    assert OVERLAYS == ["monitoring", "replicated", "sidecar", "single"]
+    assert OVERLAYS == ["monitoring", "replicated", "sidecar", "single", "tls"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -82,14 +82,43 @@ def test_maskd_asks_for_the_memory_that_it_takes(overlay):
                 if re.match(r"--(memory|cache|mask_store)_bytes=", argument)]
 
 
+def mount(overlay: str, folder: pathlib.Path) -> None:
+    """Puts into `folder` what the overlay mounts at /etc/maskd: its configuration and a certificate."""
+    (folder / "config").mkdir()
+    (folder / "tls").mkdir()
+    for name, text in kinds(overlay).get("ConfigMap", {"data": {}})["data"].items():
+        (folder / "config" / name).write_text(text.replace("/etc/maskd", str(folder)))
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                    "-nodes", "-subj", "/CN=maskd", "-keyout", folder / "tls/tls.key",
+                    "-out", folder / "tls/tls.crt"], capture_output=True, check=True)
+    shutil.copy(folder / "tls/tls.crt", folder / "tls/ca.crt")
+
+
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_maskd_takes_the_flags(overlay):
+def test_maskd_takes_the_flags(overlay, tmp_path):
     binary = os.environ.get("MASKD_BINARY")
     if not binary:
         pytest.skip("MASKD_BINARY is not set: this build has no server")
-    done = subprocess.run([binary, "--check_config", *maskd_of(kinds(overlay)["Deployment"])["args"]],
+    mount(overlay, tmp_path)
+    flags = [flag.replace("/etc/maskd", str(tmp_path)) for flag in maskd_of(kinds(overlay)["Deployment"])["args"]]
+    done = subprocess.run([binary, "--check_config", *flags],
                           capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_with_tls_health_alone_is_asked_in_plain_text_and_no_pod_reaches_it():
+    manifests = kinds("tls")
+    container = maskd_of(manifests["Deployment"])
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    conf = manifests["ConfigMap"]["data"]["maskd.conf"]
+    assert f'insecure_listen: "0.0.0.0:{ports["health"]}"' in conf
+    assert f'listen: "0.0.0.0:{ports["grpc"]}"' in conf
+    assert "tls_client_ca:" in conf
+    assert 'identity: "*"' not in conf
+    for probe in ("startup", "readiness", "liveness"):
+        assert container[f"{probe}Probe"]["grpc"]["port"] == ports["health"]
+    opened = {port["port"] for rule in manifests["NetworkPolicy"]["spec"]["ingress"] for port in rule["ports"]}
+    assert opened == {"grpc", "metrics"}
 
 
 def test_one_replica_needs_no_disruption_budget_which_would_guard_nothing():
@@ -144,3 +173,12 @@ def test_alerts_name_metrics_that_there_are():
     for rule in rules:
         used = {name.removesuffix("_bucket") for name in re.findall(r"maskd_[a-z_]+", rule["expr"])}
         assert used and used <= names, rule["alert"]
+
+
+def test_every_alert_has_an_entry_of_the_runbook_and_leads_there():
+    rules = kinds("monitoring")["PrometheusRule"]["spec"]["groups"][0]["rules"]
+    page = (ROOT / "docs/operations.md").read_text()
+    entries = set(re.findall(r"^\| `(Maskd\w+)` \|", page, re.MULTILINE))
+    assert entries == {rule["alert"] for rule in rules}
+    for rule in rules:
+        assert rule["annotations"]["runbook"] == "docs/operations.md#runbook", rule["alert"]

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import zipfile
@@ -16,6 +17,16 @@ maskd.Applier("cpu").apply(logits, [maskd.Row.allowed(0, [7])])
 print(maskd.__file__, numpy.flatnonzero(numpy.isfinite(logits[0])))
 """
 
+FIRST_MASK = """
+import maskd
+client = maskd.Client("local:")
+with client.open_stream(logits_width=320) as stream:
+    result = stream.run(maskd.Step().open(1, maskd.Grammar.json_schema({"const": "Lima"}), wait_s=20))
+    print([token for token in range(257) if result.allows(1, token)])
+mapped = open("/proc/self/maps").read()
+print([name for name in ("grpc", "protobuf", "absl", "re2", "prometheus") if "lib" + name in mapped])
+"""
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
@@ -26,7 +37,9 @@ def wheel(tmp_path_factory):
 
 
 def test_the_wheel_is_of_its_platform_and_whole(wheel):
-    assert wheel.name.startswith("maskd-0.1.0-py3-none-linux_")
+    tag = re.fullmatch(r"maskd-0\.1\.0-py3-none-manylinux_2_(\d+)_\w+\.whl", wheel.name)
+    assert tag is not None and int(tag[1]) <= 35  # Ubuntu 22.04's glibc
+    assert wheel.stat().st_size < 20 << 20
     names = set(zipfile.ZipFile(wheel).namelist())
     sources = {f"maskd/{path.name}" for path in (ROOT / "client/python/maskd").glob("*.py")}
     stubs = {f"maskd/v1/{path.stem}_pb2.py" for path in (ROOT / "protos/maskd/v1").glob("*.proto")}
@@ -41,3 +54,14 @@ def test_the_wheel_installs_from_its_file(wheel, tmp_path):
     printed = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, check=True,
                              capture_output=True, text=True).stdout
     assert printed.split() == [f"{tmp_path}/maskd/__init__.py", "[7]"]
+
+
+def test_a_first_mask_needs_the_wheel_and_numpy_alone(wheel, tmp_path):
+    """No server, no package of the system's: nothing else of its kind is mapped."""
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
+                    "--disable-pip-version-check", "--target", tmp_path, wheel], check=True)
+    environment = {"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    done = subprocess.run([sys.executable, "-c", FIRST_MASK], env=environment, check=False,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["[34]", "[]"]

@@ -80,6 +80,22 @@ TEST_F(HandoverTest, OthersAreNot) {
   EXPECT_TRUE(Ask(token_).ok()) << "and the token is still good";
 }
 
+TEST_F(HandoverTest, AUserWhoMayNotAskIsHandedNothing) {
+  port_.reset();
+  std::vector<uid_t> asked;
+  auto port = HandoverPort::Listen(
+      path(), [this](absl::string_view) { return std::move(offered_); }, {},
+      [&asked](uid_t user) {
+        asked.push_back(user);
+        return asked.size() > 1;
+      });
+  ASSERT_TRUE(port.ok()) << port.status();
+  EXPECT_TRUE(absl::IsUnavailable(Ask(token_).status()));
+  EXPECT_TRUE(Ask(token_).ok());
+  port->reset();
+  EXPECT_EQ(asked, std::vector<uid_t>(2, getuid()));
+}
+
 TEST_F(HandoverTest, WhoSaysNothingHoldsNobodyUp) {
   std::vector<UniqueFd> silent;
   for (int i = 0; i < 100; ++i) silent.push_back(Connect());

@@ -63,7 +63,8 @@ TEST(AcceptLoopTest, GoesOnWhenThereAreDescriptorsAgain) {
   Taken taken;
   std::atomic<std::int64_t> shortages = 0;
   const auto loop = AcceptLoop::Start(
-      {socket->fds().front().get()}, [&](UniqueFd fd) { taken.Add(std::move(fd)); }, &shortages);
+      {socket->fds().front().get()},
+      [&](UniqueFd fd, int /*listener*/) { taken.Add(std::move(fd)); }, &shortages);
   ASSERT_TRUE(loop.ok()) << loop.status();
   const UniqueFd before = ConnectTo(Path());
   taken.Await(1);
@@ -103,7 +104,7 @@ TEST(AcceptLoopTest, ServesSeveralListenersInTurn) {
   std::atomic<std::int64_t> shortages = 0;
   const auto loop = AcceptLoop::Start(
       {second->fds().front().get(), first->fds().front().get()},
-      [&](UniqueFd fd) { taken.Add(std::move(fd)); }, &shortages);
+      [&](UniqueFd fd, int /*listener*/) { taken.Add(std::move(fd)); }, &shortages);
   ASSERT_TRUE(loop.ok()) << loop.status();
   std::vector<UniqueFd> clients;
   constexpr std::size_t kMany = 100;

@@ -22,10 +22,10 @@ Environment Variables(std::map<std::string, std::string> variables) {
   };
 }
 
-TEST(ConfigTest, NothingGivenListensOnLoopbackOnly) {
+TEST(ConfigTest, NothingGivenListensOnASocketAlone) {
   const auto config = ReadConfig({}, Variables({}));
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_THAT(config->listen, ElementsAre(StartsWith("unix:/"), StartsWith("127.0.0.1:")));
+  EXPECT_THAT(config->listen, ElementsAre(StartsWith("unix:/")));
   EXPECT_THAT(config->metrics_listen, StartsWith("127.0.0.1:"));
   EXPECT_TRUE(config->tokenizers.empty());
   EXPECT_EQ(config->action, Config::Action::kServe);
@@ -48,6 +48,58 @@ TEST(ConfigTest, BytesMayHaveAUnit) {
   EXPECT_EQ(config->cache_bytes, 512 << 20);
   EXPECT_EQ(config->mask_store_bytes, std::nullopt);
   EXPECT_EQ(config->max_message_bytes, 65536);
+}
+
+TEST(ConfigTest, TimesMayHaveAUnit) {
+  const auto config = ReadConfig(
+      {"--hello_ms=2s", "--awake_us=1ms", "--idle_ms=1h", "--stall_ms=1min", "--drain_ms=7"},
+      Variables({}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->hello_ms, 2'000);
+  EXPECT_EQ(config->awake_us, 1'000);
+  EXPECT_EQ(config->idle_ms, 3'600'000);
+  EXPECT_EQ(config->stall_ms, 60'000);
+  EXPECT_EQ(config->drain_ms, 7);
+}
+
+TEST(ConfigTest, AFileGoesBehindVariablesAndFlags) {
+  const auto read = [](const std::string& path, Config* config) {
+    EXPECT_EQ(path, "/the/file");
+    EXPECT_TRUE(SetFlag("max_rows", "1", "f:1: max_rows", config).ok());
+    EXPECT_TRUE(SetFlag("max_streams", "2", "f:1: max_streams", config).ok());
+    EXPECT_TRUE(SetFlag("drain_ms", "3", "f:1: drain_ms", config).ok());
+    return SetFlag("tokenizer", "a=/a", "f:4: tokenizer", config);
+  };
+  const auto config = ReadConfig(
+      {"--config=/the/file", "--max_rows=10"},
+      Variables(
+          {{"MASKD_MAX_ROWS", "11"}, {"MASKD_MAX_STREAMS", "12"}, {"MASKD_TOKENIZER", "b=/b"}}),
+      read);
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->max_rows, 10);
+  EXPECT_EQ(config->max_streams, 12);
+  EXPECT_EQ(config->drain_ms, 3);
+  ASSERT_EQ(config->tokenizers.size(), 1U);
+  EXPECT_EQ(config->tokenizers[0].name, "b");
+}
+
+TEST(ConfigTest, TcpAddressesAreInsecureByNameOrHaveTls) {
+  const auto insecure = ReadConfig({"--insecure_listen=127.0.0.1:0,[::1]:1"}, Variables({}));
+  ASSERT_TRUE(insecure.ok()) << insecure.status();
+  EXPECT_THAT(insecure->listen, ElementsAre("unix:/tmp/maskd.sock"));
+  EXPECT_THAT(insecure->insecure_listen, ElementsAre("127.0.0.1:0", "[::1]:1"));
+  const auto alone = ReadConfig({"--listen=", "--insecure_listen=127.0.0.1:0"}, Variables({}));
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_TRUE(alone->listen.empty());
+  const auto tls =
+      ReadConfig({"--listen=0.0.0.0:1", "--tls_cert=/c", "--tls_key=/k"}, Variables({}));
+  EXPECT_TRUE(tls.ok()) << tls.status();
+}
+
+TEST(ConfigTest, UsersHaveNamesOrIds) {
+  const auto config = ReadConfig({"--socket_users=root,1000"}, Variables({}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_THAT(config->socket_users, ElementsAre(0, 1000));
 }
 
 TEST(ConfigTest, RepliesHaveBounds) {
@@ -151,6 +203,24 @@ INSTANTIATE_TEST_SUITE_P(
          "--cpu_kernels: kernels \"sse9\" are not known on this processor; supported: auto, "},
         {"KernelsOfTheEnvironment", {}, {{"MASKD_CPU_KERNELS", ""}}, "MASKD_CPU_KERNELS: kernels"},
         {"NoAddress", {"--listen="}, {}, "--listen: at least one"},
+        {"TcpWithoutTls",
+         {"--listen=127.0.0.1:7411"},
+         {},
+         "--listen: \"127.0.0.1:7411\" needs --tls_cert and --tls_key; what every user"},
+        {"SocketAsInsecure",
+         {"--insecure_listen=unix:/x"},
+         {},
+         "--insecure_listen: \"unix:/x\" is a Unix socket"},
+        {"KeyAlone", {"--tls_key=/k"}, {}, "--tls_key: a certificate and its key are given tog"},
+        {"CertificateAlone", {"--tls_cert=/c"}, {}, "--tls_cert: a certificate and its key"},
+        {"ClientsOfNoServer", {"--tls_client_ca=/c"}, {}, "--tls_client_ca: needs --tls_cert"},
+        {"NoSuchUser", {"--socket_users=no-such"}, {}, "--socket_users: \"no-such\" is neither"},
+        {"MetadataInCapitals", {"--proxy_metadata=X-Who"}, {}, "--proxy_metadata: \"X-Who\" is no"},
+        {"ProxyOfNobody", {"--proxy_metadata=x-who"}, {}, "--proxy_metadata: needs --proxy_users"},
+        {"ProxyThatSaysNothing", {"--proxy_users=0"}, {}, "--proxy_users: needs --proxy_met"},
+        {"TimeThatIsNone", {"--hello_ms=5parsec"}, {}, "--hello_ms: \"5parsec\" is not a"},
+        {"HalfAMillisecond", {"--hello_ms=500us"}, {}, "--hello_ms: \"500us\" is not a"},
+        {"AFileWhereNoneIsRead", {"--config=/x"}, {}, "--config: this program reads no file"},
         {"RelativeSocket", {"--listen=unix:here.sock"}, {}, "--listen: \"unix:here.sock\""},
         {"NoPort", {"--listen=localhost"}, {}, "--listen: \"localhost\" is not host:port"},
         {"PortTooLarge", {"--metrics_listen=x:70000"}, {}, "--metrics_listen: "},

@@ -50,7 +50,7 @@ TEST(ConnectionsTest, SaysWhoIsAtTheOtherEnd) {
   const Peer peer = connections.PeerOf(absl::StrCat("fd:", pair.ours.get()));
   EXPECT_TRUE(peer.is_local);
   EXPECT_EQ(peer.name, Me());
-  for (const char* unknown : {"fd:99999", "fd:x", "ipv4:127.0.0.1:80", ""}) {
+  for (const char* unknown : {"fd:99999", "fd:x", "ipv4:127.0.0:80", "ipv6:[::1:80", ""}) {
     EXPECT_FALSE(connections.PeerOf(unknown).is_local) << unknown;
     EXPECT_EQ(connections.PeerOf(unknown).name, "") << unknown;
   }

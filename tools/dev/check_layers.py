@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 CORE = "grammar_core/"
+C_LIBRARY = "client/c"  # libmaskd: the client's, and the engine's for addresses "local:"
 
 # Room -> the rooms it may include, itself left out. Inside the grammar core, a room sees what its
 # dependencies see: that is written out, so that this table is the whole truth.
@@ -34,7 +35,8 @@ CACHE = GRAMMAR_CORE | {"cache", "metrics"}
 MEMORY = BASE | {"memory"}
 SERVICE = CACHE | MEMORY | RING | {"service", "protos"}
 CLIENT = CPU | RING | {"client", "protos"}
-EVERYTHING = SERVICE | CLIENT
+LOCAL = SERVICE | CLIENT | {"local"}
+EVERYTHING = LOCAL
 
 ALLOWED = {
     "cpu": CPU,
@@ -53,10 +55,12 @@ ALLOWED = {
     "protos": {"protos"},
     "service": SERVICE,
     "client": CLIENT,
+    "local": LOCAL,
+    C_LIBRARY: CLIENT | {"local", C_LIBRARY},
     "tools": EVERYTHING | {"tools"},
     "bench": EVERYTHING | {"bench", "tests"},
     "examples": EVERYTHING | {"examples"},
-    "tests": EVERYTHING | {"tests", "tools", "bench"},
+    "tests": EVERYTHING | {"tests", "tools", "bench", C_LIBRARY},
 }
 
 # Generated from protos/maskd/v1/*.proto, so included without the folder.
@@ -64,8 +68,8 @@ GENERATED = re.compile(r"^maskd/v\d+/.*\.pb\.h$")
 
 # Package headers that only some rooms may see.
 PACKAGES = {
-    re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): {"service", "client", "tools", "bench", "examples", "tests"},
-    re.compile(r"^google/(protobuf|rpc)/"): {"protos", "service", "client", "tools", "bench", "examples", "tests"},
+    re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): {"service", "client", "local", C_LIBRARY, "tools", "bench", "examples", "tests"},
+    re.compile(r"^google/(protobuf|rpc)/"): {"protos", "service", "client", "local", C_LIBRARY, "tools", "bench", "examples", "tests"},
     re.compile(r"^prometheus/"): {"metrics", "service", "tests"},
 }
 
@@ -77,6 +81,8 @@ def room_of(path: str) -> str:
     parts = path.split("/")
     if parts[0] + "/" == CORE and len(parts) > 2:
         return CORE + parts[1]
+    if path.startswith(C_LIBRARY + "/"):
+        return C_LIBRARY
     return parts[0]
 
 

@@ -7,6 +7,8 @@
     ...                                      # the forward pass
     stream.collect().apply(maskd.Applier(), logits, {7: 0})    # row 7 is logits[0]
 
+Without a server: maskd.Client(maskd.local(tokenizer)).
+
 Everything runs in libmaskd (client/c/maskd.h) with the GIL released; maskd.plain is the same over grpcio
 and numpy, for where the library is not. An error is a MaskdError whose
 message begins with the place in the caller's own input.
@@ -19,15 +21,18 @@ __path__ = pkgutil.extend_path(__path__, __name__)
 
 from maskd._api import (Applier, Client, Dictionary, FailoverStream, MaskPlane, Step, StepResult,
                         Stream)
-from maskd._answers import Position, RefusedToken, RowResult, RowState
+from maskd._answers import Outcomes, Position, RefusedToken, RowResult, RowState
 from maskd._errors import MaskdError
 from maskd._grammar import Compiled, Grammar
+from maskd._local import local
 from maskd._masking import Row
 from maskd._processors import LlamaCppProcessor, TransformersProcessor
 from maskd._row_map import Scheduled, row_map
+from maskd._torch import TorchApplier
 
 __all__ = [
     "Applier", "Client", "Compiled", "Dictionary", "FailoverStream", "Grammar",
-    "LlamaCppProcessor", "MaskPlane", "MaskdError", "Position", "RefusedToken", "Row", "RowResult", "RowState",
-    "Scheduled", "Step", "StepResult", "Stream", "TransformersProcessor", "row_map",
+    "LlamaCppProcessor", "MaskPlane", "MaskdError", "Outcomes", "Position", "RefusedToken", "Row", "RowResult", "RowState",
+    "Scheduled", "Step", "StepResult", "Stream", "TorchApplier", "TransformersProcessor",
+    "local", "row_map",
 ]

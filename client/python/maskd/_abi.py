@@ -7,6 +7,7 @@ ctypes gives up the GIL for the time of every call.
 import ctypes
 import os
 import pathlib
+from collections.abc import Sequence
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int32, c_int64, c_size_t, c_uint32
 from ctypes import c_uint64, c_void_p
 from typing import Any
@@ -79,6 +80,13 @@ class Target(Structure):
     _fields_ = [("row", c_uint64), ("position", c_int64), ("logits_row", c_int64)]
 
 
+class MaskStruct(Structure):
+    _fields_ = [("struct_size", c_size_t), ("form", c_int32), ("invalid", c_int32),
+                ("ids", c_void_p), ("id_count", c_int64), ("words", c_void_p),
+                ("word_count", c_int64), ("serial", c_uint64), ("biases", c_void_p),
+                ("bias_count", c_int64), ("has_temperature", c_int32), ("temperature", c_float)]
+
+
 # Name -> (result, arguments). Functions whose result is STATUS raise it.
 STATUS = "status"
 _FUNCTIONS = {
@@ -102,6 +110,7 @@ _FUNCTIONS = {
     "dictionary_free": (None, [c_void_p]),
     "dictionary_set": (STATUS, [c_void_p, c_int64, c_void_p]),
     "client_connect": (STATUS, [c_char_p, c_int64, POINTER(c_void_p)]),
+    "client_connect_any": (STATUS, [POINTER(c_char_p), c_int64, c_int64, POINTER(c_void_p)]),
     "client_free": (None, [c_void_p]),
     "client_call": (STATUS, [c_void_p, c_char_p, c_char_p, POINTER(c_void_p)]),
     "string_free": (None, [c_void_p]),
@@ -115,6 +124,7 @@ _FUNCTIONS = {
     "stream_welcome_json": (c_char_p, [c_void_p]),
     "stream_mask_words": (c_int64, [c_void_p]),
     "stream_uses_shared_memory": (c_int32, [c_void_p]),
+    "stream_transport": (c_char_p, [c_void_p]),
     "stream_in_flight": (c_int32, [c_void_p]),
     "stream_going_away": (c_int32, [c_void_p]),
     "stream_submit": (STATUS, [c_void_p, c_void_p, POINTER(c_uint64)]),
@@ -149,6 +159,9 @@ _FUNCTIONS = {
     "mask_plane_free": (None, [c_void_p]),
     "mask_plane_write": (STATUS, [c_void_p, c_void_p, c_void_p, c_int64, c_int64]),
     "mask_plane_forget": (None, [c_void_p]),
+    "result_mask": (STATUS, [c_void_p, c_uint64, c_int64, POINTER(MaskStruct)]),
+    "result_outcomes": (STATUS, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "result_allows": (STATUS, [c_void_p, c_void_p, c_void_p, c_int64, c_void_p]),
     "result_position": (STATUS, [c_void_p, c_int64, c_int64, POINTER(PositionStruct)]),
     "result_snapshot_count": (c_int64, [c_void_p]),
     "result_snapshot": (STATUS, [c_void_p, c_int64, POINTER(c_void_p)]),
@@ -242,6 +255,11 @@ class Handle:
 
     def __del__(self) -> None:
         self.release()
+
+
+def strings(values: Sequence[str]) -> "ctypes.Array[c_char_p]":
+    """An array of them, as the library takes it."""
+    return (c_char_p * len(values))(*(each.encode() for each in values))
 
 
 def new(function: str, *arguments: object) -> int:

@@ -4,13 +4,14 @@ import dataclasses
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from maskd import _buffers
-from maskd._errors import MaskdError
-from maskd._masking import ApplierBase
+from maskd._errors import NUMBERS, MaskdError
+from maskd._masking import ApplierBase, Row
+from maskd._torch import TorchApplier, TorchMask
 
 
 class RowState(enum.IntEnum):
@@ -63,6 +64,15 @@ class Position:
     FULL, ALLOWED, FORBIDDEN, WORDS = range(4)
 
 
+class Outcomes(NamedTuple):
+    """The rows' answers as arrays, in the order of StepResult.rows."""
+
+    rows: np.ndarray  # uint64
+    states: np.ndarray  # of RowState
+    accepted_drafts: np.ndarray  # -1: none were sent
+    error_codes: np.ndarray  # of gRPC's codes, 0: no error; its words are in outcomes() and rows
+
+
 class StepResultBase(ABC):
     """The answer to one step. Valid until the next collect() of the stream that gave it."""
 
@@ -86,6 +96,31 @@ class StepResultBase(ABC):
             drafts = -1 if row.accepted_drafts is None else row.accepted_drafts
             yield row.row, int(row.state), row.error, drafts
 
+    def arrays(self) -> Outcomes:
+        """All of outcomes() at once, without an object a row."""
+        given = [(row, state, drafts, NUMBERS[error.code] if error else 0)
+                 for row, state, error, drafts in self.outcomes()]
+        columns = list(zip(*given)) or [()] * 4
+        return Outcomes(np.array(columns[0], dtype=np.uint64),
+                        *(np.array(each, dtype=np.int32) for each in columns[1:]))
+
+    def allows(self, row: int, token: int) -> bool:
+        """Whether the row's next token may be that one: by the mask that is here, without a trip."""
+        return bool(self.allows_each([row], [token])[0])
+
+    def allows_each(self, rows: Any, tokens: Any) -> np.ndarray:
+        """The same for a token of each of the rows."""
+        return self._allows(np.ascontiguousarray(rows, dtype=np.uint64),
+                            _buffers.int32_array(tokens))
+
+    def _allows(self, rows: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+        words = self.masks(rows.tolist()).view(np.uint32)
+        inside = (tokens >= 0) & (tokens < words.shape[1] * 32)
+        at = np.where(inside, tokens, 0)
+        bits: np.ndarray = words[np.arange(rows.size), at >> 5] >> (at & 31).astype(np.uint32) & 1
+        allowed: np.ndarray = np.logical_and(inside, bits != 0)
+        return allowed
+
     @property
     @abstractmethod
     def snapshots(self) -> list[dict[str, Any]]:
@@ -107,18 +142,36 @@ class StepResultBase(ABC):
         self._copy_masks(order, out, positions)
         return out
 
-    def apply(self, applier: ApplierBase, logits: Any,
+    def apply(self, applier: ApplierBase | TorchApplier, logits: Any,
               rows: Mapping[int, int] | Iterable[tuple[int, int, int]], out: Any = None) -> None:
         """Masks logits with the result as it came, with its temperatures and biases.
 
         `rows`: {row: logits row}, or (row, position, logits row) for rows with several positions.
         `out`: where the masked rows go, as of Applier.apply().
         """
-        self._apply(applier, logits, [(row, 0, target) for row, target in rows.items()]
-                    if isinstance(rows, Mapping) else list(rows), out)
+        targets = ([(row, 0, target) for row, target in rows.items()] if isinstance(rows, Mapping)
+                   else list(rows))
+        if isinstance(applier, TorchApplier):
+            if out is not None:
+                raise MaskdError("UNIMPLEMENTED", "out: a TorchApplier masks in place")
+            applier.apply(logits, self._torch_masks(targets))
+        else:
+            self._apply(applier, logits, targets, out)
 
     @abstractmethod
     def _copy_masks(self, order: Sequence[int], out: np.ndarray, positions: int) -> None: ...
+
+    def _torch_masks(self, targets: list[tuple[int, int, int]]) -> list[TorchMask]:
+        """Their masks, each for its logits row."""
+        masks = []
+        for row, position, logits_row in targets:
+            at = self.position(row, position)
+            if at.invalid:
+                raise MaskdError("FAILED_PRECONDITION", f"row {row}: position {position} has no mask")
+            words = at.words if at.form == Position.WORDS else None
+            made = Row(logits_row, at.form, words, ids=at.ids)
+            masks.append(TorchMask(made.tuned(at.biases, 1 if at.temperature is None else at.temperature)))
+        return masks
 
     @abstractmethod
     def _apply(self, applier: Any, logits: Any, targets: list[Any], out: Any) -> None:

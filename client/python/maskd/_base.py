@@ -162,7 +162,7 @@ class StreamBase(ABC, Generic[_Step, _Result]):
     @property
     @abstractmethod
     def transport(self) -> str:
-        """How its steps travel: "grpc" or "shared_memory"."""
+        """How its steps travel: "grpc", "shared_memory" or "local"."""
 
     @property
     @abstractmethod

@@ -9,12 +9,13 @@ import numpy as np
 
 from maskd import _abi, _buffers
 from maskd._abi import lib
-from maskd._answers import Position, RefusedToken, RowResult, RowState, StepResultBase
+from maskd._answers import Outcomes, Position, RefusedToken, RowResult, RowState, StepResultBase
 from maskd._applier import Applier
 from maskd._base import ClientBase, Opening, StepBase, StreamBase, one_each, reject_unknown
 from maskd._errors import NAMES, MaskdError
 from maskd._grammar import Grammar
 from maskd._masking import planes
+from maskd._torch import TorchMask, masks_of
 
 
 class Step(_abi.Handle, StepBase):
@@ -106,6 +107,23 @@ class StepResult(_abi.Handle, StepResultBase):
             read(handle, index, to_row)
             yield row.row, row.state, _error_of(row), row.accepted_drafts
 
+    def arrays(self) -> Outcomes:
+        count = lib.maskd_result_row_count(self.handle)
+        rows = np.empty(count, dtype=np.uint64)
+        states, drafts, errors = np.empty((3, count), dtype=np.int32)
+        lib.maskd_result_outcomes(self.handle, count, rows.ctypes.data, states.ctypes.data,
+                                  drafts.ctypes.data, errors.ctypes.data)
+        return Outcomes(rows, states, drafts, errors)
+
+    def _torch_masks(self, targets: list[tuple[int, int, int]]) -> list[TorchMask]:
+        return masks_of(self.handle, targets)
+
+    def _allows(self, rows: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+        allowed = np.empty(rows.size, dtype=np.bool_)
+        lib.maskd_result_allows(self.handle, rows.ctypes.data, tokens.ctypes.data, rows.size,
+                                allowed.ctypes.data)
+        return allowed
+
     def _row(self, index: int) -> RowResult:
         row = _abi.RowResultStruct(ctypes.sizeof(_abi.RowResultStruct))
         lib.maskd_result_row(self.handle, index, ctypes.byref(row))
@@ -168,7 +186,7 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
 
     @property
     def transport(self) -> str:
-        return "shared_memory" if lib.maskd_stream_uses_shared_memory(self.handle) else "grpc"
+        return str(lib.maskd_stream_transport(self.handle).decode())
 
     @property
     def in_flight(self) -> int:
@@ -218,7 +236,7 @@ class FailoverStream(Stream):
 
     def __init__(self, addresses: Sequence[str], logits_width: int, tokenizer: str = "",
                  timeout_s: float = 10.0, **options: Any) -> None:
-        names = (ctypes.c_char_p * len(addresses))(*(each.encode() for each in addresses))
+        names = _abi.strings(addresses)
         given = _stream_options(logits_width, tokenizer, options)
         super().__init__(_abi.new("stream_open_failover", names, len(addresses),
                                   ctypes.byref(given), int(timeout_s * 1000)))
@@ -235,13 +253,17 @@ class FailoverStream(Stream):
 
 
 class Client(_abi.Handle, ClientBase):
-    """A client of one server. Any number of threads; streams live on their own.
+    """A client of a server, or of several that serve the same vocabularies, or of an engine in this process.
+    Any number of threads; streams live on their own.
 
-    address  "unix:/run/maskd.sock", "127.0.0.1:7411", "dns:///maskd:7411"
+    address  "unix:/run/maskd.sock", "127.0.0.1:7411", "dns:///maskd:7411"; a list: each call goes to the
+             one that answered last, and to the next where that one is not there; "local:..." or
+             maskd.local(tokenizer): no server at all
     """
 
-    def __init__(self, address: str, timeout_s: float = 5.0) -> None:
-        super().__init__(_abi.new("client_connect", address.encode(), int(timeout_s * 1000)),
+    def __init__(self, address: str | Sequence[str], timeout_s: float = 5.0) -> None:
+        names = _abi.strings([address] if isinstance(address, str) else address)
+        super().__init__(_abi.new("client_connect_any", names, len(names), int(timeout_s * 1000)),
                          "client_free")
 
     def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ NAMES = {
     10: "ABORTED", 11: "OUT_OF_RANGE", 12: "UNIMPLEMENTED", 13: "INTERNAL", 14: "UNAVAILABLE",
     16: "UNAUTHENTICATED",
 }
+NUMBERS = {name: number for number, name in NAMES.items()}
 
 
 class MaskdError(Exception):

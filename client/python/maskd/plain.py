@@ -364,6 +364,8 @@ class Client(ClientBase):
     """
 
     def __init__(self, address: str, timeout_s: float = 5.0) -> None:
+        if not isinstance(address, str) or address.startswith("local:"):
+            raise MaskdError("UNIMPLEMENTED", "several addresses, and local ones, need libmaskd")
         # Compiled grammars and dense masks may be larger than gRPC's 4 MiB.
         self._closed = False
         self._channel = grpc.insecure_channel(

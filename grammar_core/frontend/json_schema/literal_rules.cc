@@ -6,7 +6,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/sort_unique.h"
-#include "grammar_core/frontend/json_schema/number_facets.h"
+#include "grammar_core/frontend/json_schema/number_sets.h"
 #include "grammar_core/ir/number/number_language.h"
 
 namespace maskd {

@@ -1,33 +1,28 @@
-// What minimum, maximum, multipleOf and their like, and numbers that are ruled out, leave of the
-// numbers.
+// Whether one number satisfies one keyword: minimum, multipleOf and their like.
 //
-// Errors   INVALID_ARGUMENT: nothing is left, at a keyword that is in the way, naming the others.
-//          UNIMPLEMENTED: a divisor whose modulus is over NumberDivisors::kMaxModulus.
+// Errors   UNIMPLEMENTED: a divisor of too many digits.
 // Threads  no state.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_NUMBER_FACETS_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_NUMBER_FACETS_H_
 
+#include <vector>
+
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "grammar_core/frontend/json_schema/rules.h"
-#include "grammar_core/ir/number/number_spec.h"
+#include "grammar_core/base/decimal.h"
+#include "grammar_core/frontend/json_schema/merged_schema.h"
 
 namespace maskd {
-
-// Every number, in any spelling, of as many digits as `options` have it.
-NumberSpec AllNumbers(const GrammarOptions& options);
 
 // Whether a known number satisfies `facet`; facets that do not speak of numbers hold.
 absl::StatusOr<bool> NumberFacetHolds(const Facet& facet, const JsonValue& number);
 
-// The numbers of `schema`, whose types must allow some.
-absl::StatusOr<NumberSpec> NumbersOf(const MergedSchema& schema, RuleContext& context);
+// The numbers among the values of `facet`, a const or an enum.
+std::vector<Decimal> NumbersIn(const Facet& facet);
 
-// Whether the types of `schema` allow no number but integers.
-bool IsInteger(const MergedSchema& schema);
-
-// What writes the numbers of `spec`, in any spelling, as the options spell them.
-NodeId WrittenNumbers(NumberSpec spec, RuleContext& context);
+// The error of the divisor `at`: it, with what stands beside it, has too large a modulus.
+absl::Status RefusedDivisor(const JsonValue& at);
 
 }  // namespace maskd
 

@@ -1,4 +1,4 @@
-#include "grammar_core/frontend/json_schema/number_facets.h"
+#include "grammar_core/frontend/json_schema/number_sets.h"
 
 namespace maskd {
 

@@ -9,6 +9,7 @@
 #include "grammar_core/frontend/lark/embedded_json.h"
 #include "grammar_core/frontend/lark/expansion_reader.h"
 #include "grammar_core/frontend/lark/lark_names.h"
+#include "grammar_core/frontend/lark/lazy_order.h"
 #include "grammar_core/frontend/notation/grammar_compiler.h"
 #include "grammar_core/frontend/regex/regex.h"
 
@@ -36,9 +37,11 @@ absl::StatusOr<RuleId> LarkReader::Read() {
     return cursor_.Invalid(start->at, "the rule \"start\" takes no parameters");
   }
   if (absl::Status status = EndIgnored(); !status.ok()) return status;
+  const SymbolId first = grammar_.Symbol("start");
+  if (absl::Status status = PutLazyFirst(first, reading_, grammar_); !status.ok()) return status;
   return GrammarCompiler(grammar_, reading_.lines, reading_.limits, reading_.budget,
                          reading_.builder)
-      .Compile(grammar_.Symbol("start"));
+      .Compile(first);
 }
 
 bool LarkReader::AtEnd() const { return cursor_.done() || (depth_ > 0 && cursor_.Peek() == '}'); }

@@ -6,10 +6,15 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/ebnf/ebnf.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/frontend/lark/lark.h"
 #include "grammar_core/frontend/notation/splice.h"
+#include "grammar_core/frontend/regex/regex.h"
+#include "grammar_core/frontend/structural_tag/structural_tag.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
@@ -78,6 +83,71 @@ absl::StatusOr<ReadResult> ReadNamedSchema(const JsonValue& root, const GrammarS
   return read;
 }
 
+struct Syntax {
+  absl::string_view name;
+  absl::StatusOr<ReadResult> (*read)(const GrammarSource&, const Limits&, Budget&);
+};
+constexpr std::array kSyntaxes = {Syntax{"gbnf", &ReadGbnf}, Syntax{"ebnf", &ReadEbnf},
+                                  Syntax{"lark", &ReadLark}, Syntax{"regex", &ReadRegexGrammar}};
+
+// The member that holds a text, under the one of `keys` that there is.
+absl::StatusOr<JsonValue> TextUnder(const JsonValue& root,
+                                    std::initializer_list<absl::string_view> keys) {
+  std::optional<JsonValue> found;
+  for (const absl::string_view key : keys) {
+    const std::optional<JsonValue> member = root.Find(key);
+    if (!member.has_value() || member->type() == JsonType::kNull) continue;
+    if (found.has_value()) return InvalidAt(member->Pointer(), "is there twice, by another name");
+    found = member;
+  }
+  if (!found.has_value()) return InvalidAt(absl::StrCat("/", *keys.begin()), "is missing");
+  if (!found->is_string()) return InvalidAt(found->Pointer(), "must be a string");
+  return *found;
+}
+
+// `text` in `syntax`; lines and columns are told within its place.
+absl::StatusOr<ReadResult> ReadText(const Syntax& syntax, const JsonValue& text,
+                                    GrammarSource source, const Limits& limits, Budget& budget) {
+  source.text = std::string(text.text());
+  const std::string place = text.Pointer();
+  const auto within = [&](const absl::Status& status) {
+    if (status.ok() || ErrorReason(status).empty()) return status;
+    return ErrorAt(status.code(), place, ErrorReason(status),
+                   absl::StrCat("in the text here: ", std::string(status.message())));
+  };
+  absl::StatusOr<ReadResult> read = syntax.read(source, limits, budget);
+  if (!read.ok()) return within(read.status());
+  for (std::vector<Diagnostic>* const remarks : {&read->warnings, &read->bounds}) {
+    for (Diagnostic& remark : *remarks) {
+      remark.message = absl::StrCat("in the text here: ", remark.place, ": ", remark.message);
+      remark.place = place;
+    }
+  }
+  for (auto& [rule, fault] : read->faults) fault = within(fault);
+  for (IrRule& rule : read->ir.rules) rule.place = place;
+  return read;
+}
+
+absl::StatusOr<ReadResult> ReadPattern(const JsonValue& root, const GrammarSource& source,
+                                       const Limits& limits, Budget& budget) {
+  const absl::StatusOr<JsonValue> text = TextUnder(root, {"pattern", "regex", "value"});
+  if (!text.ok()) return text.status();
+  return ReadText(kSyntaxes.back(), *text, source, limits, budget);
+}
+
+absl::StatusOr<ReadResult> ReadRules(const JsonValue& root, const GrammarSource& source,
+                                     const Limits& limits, Budget& budget) {
+  const absl::StatusOr<JsonValue> text = TextUnder(root, {"grammar", "definition"});
+  if (!text.ok()) return text.status();
+  const std::optional<JsonValue> syntax = root.Find("syntax");
+  for (const Syntax& row : kSyntaxes) {
+    const bool is_meant =
+        syntax.has_value() ? syntax->is_string() && syntax->text() == row.name : row.name == "gbnf";
+    if (is_meant) return ReadText(row, *text, source, limits, budget);
+  }
+  return InvalidAt("/syntax", "must be \"gbnf\", \"ebnf\", \"lark\" or \"regex\"");
+}
+
 absl::StatusOr<ReadResult> ReadOfType(const JsonValue& root, const GrammarSource& source,
                                       const Limits& limits, Budget& budget) {
   const std::optional<JsonValue> type = root.Find("type");
@@ -86,8 +156,16 @@ absl::StatusOr<ReadResult> ReadOfType(const JsonValue& root, const GrammarSource
   if (type->is_string() && type->text() == "json_schema") {
     return ReadNamedSchema(root, source, limits, budget);
   }
+  if (type->is_string() && type->text() == "regex") {
+    return ReadPattern(root, source, limits, budget);
+  }
+  if (type->is_string() && type->text() == "grammar") {
+    return ReadRules(root, source, limits, budget);
+  }
   if (!type->is_string() || type->text() != "json_object") {
-    return InvalidAt("/type", "must be \"text\", \"json_object\" or \"json_schema\"");
+    return InvalidAt("/type",
+                     "must be \"text\", \"json_object\", \"json_schema\", \"structural_tag\", "
+                     "\"regex\" or \"grammar\"");
   }
   GrammarSource any = source;
   any.text.clear();
@@ -97,11 +175,24 @@ absl::StatusOr<ReadResult> ReadOfType(const JsonValue& root, const GrammarSource
 }  // namespace
 
 absl::StatusOr<ReadResult> ReadResponseFormat(JsonDocument document, const GrammarSource& source,
-                                              const Limits& limits, Budget& budget) {
+                                              const MarkerTable* markers, const Limits& limits,
+                                              Budget& budget) {
   const JsonValue root = document.root();
   if (!root.is_object()) return InvalidAt("", "a response format is a JSON object");
+  const std::optional<JsonValue> type = root.Find("type");
+  if (type.has_value() && type->is_string() && type->text() == "structural_tag") {
+    return ReadStructuralTag(std::move(document), source, markers, limits, budget);
+  }
   absl::StatusOr<ReadResult> read = ReadOfType(root, source, limits, budget);
-  if (read.ok()) WarnOfOthers(root, {"type", "json_schema"}, &read->warnings);
+  if (read.ok()) {
+    const bool is_text = type->text() == "regex" || type->text() == "grammar";
+    WarnOfOthers(root,
+                 is_text
+                     ? std::initializer_list<absl::string_view>{"type", "pattern", "regex", "value",
+                                                                "grammar", "definition", "syntax"}
+                     : std::initializer_list<absl::string_view>{"type", "json_schema"},
+                 &read->warnings);
+  }
   return read;
 }
 

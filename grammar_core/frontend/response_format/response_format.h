@@ -3,6 +3,9 @@
 // Shapes   {"type": "text"}: any text. {"type": "json_object"}: any JSON object. {"type":
 //          "json_schema", "json_schema": {"name", "description", "strict", "schema"}}: the schema,
 //          which holds exactly whatever "strict" says; without one, any JSON value.
+//          {"type": "structural_tag", ...}: a structural tag. {"type": "regex", "pattern"}, the
+//          pattern also as "regex" or "value". {"type": "grammar", "grammar", "syntax"?}, the text
+//          also as "definition", the syntax "gbnf" (where it says none), "ebnf", "lark" or "regex".
 // Errors   INVALID_ARGUMENT at the JSON Pointer of what is wrong; those of a schema at its place in
 //          the member.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_RESPONSE_FORMAT_RESPONSE_FORMAT_H_
@@ -18,8 +21,12 @@
 
 namespace maskd {
 
+class MarkerTable;
+
+// `markers` may be null, see ReadStructuralTag().
 absl::StatusOr<ReadResult> ReadResponseFormat(JsonDocument document, const GrammarSource& source,
-                                              const Limits& limits, Budget& budget);
+                                              const MarkerTable* markers, const Limits& limits,
+                                              Budget& budget);
 
 }  // namespace maskd
 

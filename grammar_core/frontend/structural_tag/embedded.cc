@@ -66,6 +66,10 @@ std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
                                  static_cast<int>(writing.options.spelling), " ",
                                  writing.options.max_whitespace, " ");
   for (const std::string& text : writing.excludes) AppendJsonString(text, &key);
+  if (writing.style != nullptr) {
+    key.push_back(' ');
+    for (const std::string& text : writing.ends) AppendJsonString(text, &key);
+  }
   schema.AppendCompact(&key);
   return key;
 }
@@ -110,8 +114,9 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
   if (!status.ok()) return status;
   NodeId node = builder_.Call(copier.RuleOf(read->ir.start));
   if (writing.style != nullptr) {
-    const absl::StatusOr<NodeId> written = WriteAsXml(
-        *writing.style, writing.excludes, writing.options, copier, builder_, budget_, *read);
+    const absl::StatusOr<NodeId> written =
+        WriteAsXml(*writing.style, {writing.excludes, writing.ends}, writing.options, copier,
+                   speller_, builder_, budget_, *read);
     if (!written.ok()) return written.status();
     const RuleId rule = builder_.DeclareRule(writing.style->name, schema.Pointer());
     builder_.DefineRule(rule, *written);
@@ -124,6 +129,7 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
 
 absl::StatusOr<NodeId> EmbeddedGrammars::Pattern(const JsonValue& pattern) {
   const RegexOptions options = {.place = pattern.Pointer()};
+  speller_.WarnOfMarkersIn(pattern.text(), options.place, &result_.warnings);
   const absl::StatusOr<NodeId> characters =
       ReadRegex(pattern.text(), options, limits_, budget_, builder_);
   if (!characters.ok()) return characters.status();
@@ -132,6 +138,7 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Pattern(const JsonValue& pattern) {
 
 absl::StatusOr<NodeId> EmbeddedGrammars::Rules(const JsonValue& rules) {
   const std::string place = rules.Pointer();
+  speller_.WarnOfMarkersIn(rules.text(), place, &result_.warnings);
   const auto within = [&](const absl::Status& status) {
     if (status.ok() || ErrorReason(status).empty()) return status;
     return ErrorAt(status.code(), place, ErrorReason(status),

@@ -21,6 +21,7 @@
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/read_result.h"
+#include "grammar_core/frontend/structural_tag/marker_speller.h"
 #include "grammar_core/frontend/structural_tag/xml_style.h"
 #include "grammar_core/ir/ir_builder.h"
 
@@ -32,6 +33,9 @@ struct SchemaWriting {
   const XmlStyle* style = nullptr;  // null: JSON
   // Texts that no string holds, names of members included.
   std::vector<std::string> excludes = {};
+  // Ends of the tag around: texts that no string holds that is the whole value and is written as it
+  // is.
+  std::vector<std::string> ends = {};
 };
 
 class EmbeddedGrammars {
@@ -39,8 +43,13 @@ class EmbeddedGrammars {
   // All must outlive this; what is read becomes nodes of `builder`, warnings and the like go to
   // `result`.
   EmbeddedGrammars(const GrammarSource& source, const Limits& limits, Budget& budget,
-                   IrBuilder& builder, ReadResult& result)
-      : source_(source), limits_(limits), budget_(budget), builder_(builder), result_(result) {}
+                   IrBuilder& builder, MarkerSpeller& speller, ReadResult& result)
+      : source_(source),
+        limits_(limits),
+        budget_(budget),
+        builder_(builder),
+        speller_(speller),
+        result_(result) {}
 
   absl::StatusOr<NodeId> Schema(const JsonValue& schema, const SchemaWriting& writing);
   absl::StatusOr<NodeId> Pattern(const JsonValue& pattern);
@@ -54,6 +63,7 @@ class EmbeddedGrammars {
   const Limits& limits_;
   Budget& budget_;
   IrBuilder& builder_;
+  MarkerSpeller& speller_;
   ReadResult& result_;
   absl::flat_hash_map<std::string, NodeId> schemas_;
   // Bounds that are in `result_` already.

@@ -180,7 +180,7 @@ class FormatReader {
     }
     if (root.Find("structures").has_value() || root.Find("triggers").has_value()) {
       formats_.push_back({.type = T::kStructures, .at = root, .open_ended = true});
-      return CheckKeys(root, {"type", "structures", "triggers"});
+      return CheckKeys(root, {"type", "structures", "triggers", "at_least_one"});
     }
     if (absl::Status status = CheckKeys(root, {"type", "format"}); !status.ok()) return status;
     const absl::StatusOr<JsonValue> format = RequiredMember(root, "format");

@@ -46,6 +46,10 @@ absl::Status CheckSpelledAsIs(const std::vector<std::string>& texts, const JsonV
   return absl::OkStatus();
 }
 
+std::string PlaceOf(const JsonValue& at, absl::string_view key) {
+  return absl::StrCat(at.Pointer(), "/", key);
+}
+
 // Whether free text goes on behind what it leads to; true where it does not say.
 absl::StatusOr<bool> LoopOf(const JsonValue& at) {
   if (!at.Find("loop").has_value()) return true;
@@ -63,12 +67,13 @@ bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens) {
 }  // namespace
 
 FormatCompiler::FormatCompiler(const std::vector<Format>& formats, const GrammarSource& source,
-                               const Limits& limits, Budget& budget)
+                               const MarkerTable* markers, const Limits& limits, Budget& budget)
     : formats_(formats),
       source_(source),
       budget_(budget),
       builder_(limits),
-      embedded_(source, limits, budget, builder_, result_),
+      speller_(markers, builder_),
+      embedded_(source, limits, budget, builder_, speller_, result_),
       nodes_(formats.size(), builder_.Nothing()),
       tails_(nodes_) {}
 
@@ -77,8 +82,10 @@ absl::StatusOr<ReadResult> FormatCompiler::Compile() && {
     const Made made = Make(id);
     if (!made.ok()) return made.status();
     if (!builder_.status().ok()) return builder_.status();
+    if (!speller_.status().ok()) return speller_.status();
     nodes_[id] = *made;
   }
+  speller_.Finish(&result_);
   const RuleId start = builder_.DeclareRule("structural_tag", "");
   builder_.DefineRule(start, nodes_.front());
   absl::StatusOr<GrammarIr> ir = std::move(builder_).Build(start);
@@ -165,10 +172,10 @@ NodeId FormatCompiler::AnyPart(const Format& format) {
 FormatCompiler::Made FormatCompiler::ConstString(const Format& format) {
   const absl::StatusOr<absl::string_view> value = RequiredText(format.at, "value");
   if (!value.ok()) return value.status();
-  return value->empty() ? builder_.Empty() : builder_.Bytes(*value);
+  return speller_.Spell(*value, absl::StrCat(format.at.Pointer(), "/value"));
 }
 
-absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const Format& format) const {
+absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const Format& format) {
   const JsonValue& at = format.at;
   SchemaWriting writing = {.options = source_.options};
   const absl::StatusOr<bool> any_order = FlagOf(at, "any_order");
@@ -185,6 +192,7 @@ absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const Format& format) co
   }
   absl::StatusOr<std::vector<std::string>> excludes = TextsOf(at, "excludes");
   if (!excludes.ok()) return excludes.status();
+  for (const std::string& text : *excludes) speller_.Keep(text, PlaceOf(at, "excludes"));
   writing.excludes = *std::move(excludes);
   const std::optional<JsonValue> style = at.Find("style");
   if (!style.has_value() || (style->is_string() && style->text() == "json")) {
@@ -209,13 +217,15 @@ FormatCompiler::Made FormatCompiler::SchemaAt(const Format& format, absl::string
 }
 
 FormatCompiler::Made FormatCompiler::JsonSchema(const Format& format) {
-  const absl::StatusOr<SchemaWriting> writing = WritingOf(format);
+  absl::StatusOr<SchemaWriting> writing = WritingOf(format);
+  if (writing.ok()) writing->ends = TagEnds(format);
   return writing.ok() ? SchemaAt(format, "json_schema", *writing) : writing.status();
 }
 
 FormatCompiler::Made FormatCompiler::QwenXmlParameter(const Format& format) {
-  return SchemaAt(format, "json_schema",
-                  {.options = source_.options, .style = FindXmlStyle("qwen_xml")});
+  return SchemaAt(
+      format, "json_schema",
+      {.options = source_.options, .style = FindXmlStyle("qwen_xml"), .ends = TagEnds(format)});
 }
 
 FormatCompiler::Made FormatCompiler::StructureSchema(const Format& format) {
@@ -232,11 +242,17 @@ FormatCompiler::Made FormatCompiler::Rules(const Format& format) {
   return rules.ok() ? embedded_.Rules(*rules) : rules.status();
 }
 
-absl::StatusOr<std::vector<std::string>> FormatCompiler::ExcludedTexts(const Format& format) const {
+absl::StatusOr<std::vector<std::string>> FormatCompiler::ExcludedTexts(const Format& format) {
   absl::StatusOr<std::vector<std::string>> texts = TextsOf(format.at, "excludes");
-  if (!texts.ok() || format.tag == kNoFormat) return texts;
-  absl::c_copy(formats_[format.tag].bounds.ends, std::back_inserter(*texts));
+  if (!texts.ok()) return texts;
+  for (const std::string& text : *texts) speller_.Keep(text, PlaceOf(format.at, "excludes"));
+  absl::c_move(TagEnds(format), std::back_inserter(*texts));
   return texts;
+}
+
+std::vector<std::string> FormatCompiler::TagEnds(const Format& format) const {
+  if (format.tag == kNoFormat) return {};
+  return speller_.TextOnly(formats_[format.tag].bounds.ends);
 }
 
 absl::StatusOr<TokenSpec> FormatCompiler::ExcludedTokens(const Format& format) const {
@@ -278,13 +294,15 @@ FormatCompiler::Made FormatCompiler::Tag(FormatId id) {
   const Format& format = formats_[id];
   const TagBounds& bounds = format.bounds;
   std::vector<NodeId> ends;
-  for (const std::string& end : bounds.ends) ends.push_back(builder_.Bytes(end));
+  for (const std::string& end : bounds.ends) {
+    ends.push_back(speller_.Spell(end, PlaceOf(format.at, "end")));
+  }
   if (bounds.may_end_empty) ends.push_back(builder_.Empty());
-  if (bounds.end_token.has_value()) ends.push_back(builder_.Tokens(*bounds.end_token));
+  if (bounds.end_token.has_value()) ends.push_back(NamedToken(*bounds.end_token));
   tails_[id] = builder_.Concat({PartOf(format), builder_.Alt(std::move(ends))});
-  const NodeId begin = bounds.begin_token.has_value() ? builder_.Tokens(*bounds.begin_token)
-                       : bounds.begin.empty()         ? builder_.Empty()
-                                                      : builder_.Bytes(bounds.begin);
+  const NodeId begin = bounds.begin_token.has_value()
+                           ? NamedToken(*bounds.begin_token)
+                           : speller_.Spell(bounds.begin, PlaceOf(format.at, "begin"));
   return builder_.Concat({begin, tails_[id]});
 }
 
@@ -306,13 +324,14 @@ FormatCompiler::Made FormatCompiler::TriggeredTags(const Format& format) {
   if (!flow.ok()) return flow.status();
   absl::StatusOr<std::vector<std::string>> excludes = ExcludedTexts(format);
   if (!excludes.ok()) return excludes.status();
-  absl::StatusOr<std::vector<TextDispatch::Trigger>> triggers =
-      TagsByTrigger(format, formats_, tails_, budget_, builder_);
-  if (!triggers.ok()) return triggers.status();
-  const TextDispatch dispatch = {.triggers = *std::move(triggers),
+  absl::StatusOr<TriggeredGroups> groups =
+      TagsByTrigger(format, formats_, tails_, *excludes, budget_, speller_, builder_);
+  if (!groups.ok()) return groups.status();
+  const TextDispatch dispatch = {.triggers = std::move(groups->by_text),
+                                 .marked = std::move(groups->marked),
                                  .excludes = *std::move(excludes),
                                  .loop = !flow->stop_after_first};
-  std::vector<NodeId> each;
+  std::vector<NodeId> each = dispatch.marked;
   for (const TextDispatch::Trigger& trigger : dispatch.triggers) {
     each.push_back(builder_.Concat({builder_.Bytes(trigger.text), trigger.behind}));
   }
@@ -325,7 +344,7 @@ FormatCompiler::Made FormatCompiler::TagsWithSeparator(const Format& format) {
   if (!flow.ok()) return flow.status();
   const absl::StatusOr<absl::string_view> text = RequiredText(format.at, "separator");
   if (!text.ok()) return text.status();
-  const NodeId separator = text->empty() ? builder_.Empty() : builder_.Bytes(*text);
+  const NodeId separator = speller_.Spell(*text, PlaceOf(format.at, "separator"));
   NodeId tags = AnyPart(format);
   if (!flow->stop_after_first) {
     const NodeId more = builder_.Concat({separator, tags});
@@ -346,7 +365,13 @@ FormatCompiler::Made FormatCompiler::TextRules(const Format& format) {
     if (!text.is_string() || text.text().empty()) {
       return InvalidAt(text.Pointer(), "must be a string that is not empty");
     }
-    dispatch.triggers.push_back({std::string(text.text()), nodes_[format.parts[rule++]]});
+    const NodeId behind = nodes_[format.parts[rule++]];
+    if (speller_.HasMarker(text.text())) {
+      const NodeId head = speller_.Spell(text.text(), text.Pointer());
+      dispatch.marked.push_back(builder_.Concat({head, behind}));
+    } else {
+      dispatch.triggers.push_back({std::string(text.text()), behind});
+    }
   }
   return MakeTextDispatch(dispatch, budget_, builder_);
 }
@@ -355,7 +380,12 @@ FormatCompiler::Made FormatCompiler::Token(const Format& format) {
   const absl::StatusOr<JsonValue> token = RequiredMember(format.at, "token");
   if (!token.ok()) return token.status();
   absl::StatusOr<TokenSpec> spec = ReadToken(*token);
-  return spec.ok() ? Made(builder_.Tokens(*std::move(spec))) : spec.status();
+  return spec.ok() ? Made(NamedToken(*std::move(spec))) : spec.status();
+}
+
+NodeId FormatCompiler::NamedToken(TokenSpec token) {
+  speller_.Keep(token);
+  return builder_.Tokens(std::move(token));
 }
 
 NodeId FormatCompiler::AllTokensBut(TokenSpec excluded) {
@@ -413,7 +443,7 @@ FormatCompiler::Made FormatCompiler::TokenRules(const Format& format) {
     const absl::StatusOr<TokenSpec> token = ReadToken(*pair.Nth(0));
     if (!token.ok()) return token.status();
     AddTokens(*token, &*excluded);
-    ways.push_back(builder_.Concat({builder_.Tokens(*token), nodes_[format.parts[ways.size()]]}));
+    ways.push_back(builder_.Concat({NamedToken(*token), nodes_[format.parts[ways.size()]]}));
   }
   const NodeId free = builder_.Repeat(AllTokensBut(*std::move(excluded)), 0, kUnbounded);
   const NodeId way = builder_.Concat({free, builder_.Alt(std::move(ways))});

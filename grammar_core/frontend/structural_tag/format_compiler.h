@@ -20,6 +20,7 @@
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/structural_tag/embedded.h"
 #include "grammar_core/frontend/structural_tag/format.h"
+#include "grammar_core/frontend/structural_tag/marker_speller.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 #include "grammar_core/ir/ir_builder.h"
 
@@ -29,7 +30,7 @@ class FormatCompiler {
  public:
   // All must outlive this.
   FormatCompiler(const std::vector<Format>& formats, const GrammarSource& source,
-                 const Limits& limits, Budget& budget);
+                 const MarkerTable* markers, const Limits& limits, Budget& budget);
 
   absl::StatusOr<ReadResult> Compile() &&;
 
@@ -69,9 +70,13 @@ class FormatCompiler {
   // Of a type that says nothing but what is in it.
   NodeId Composite(const Format& format);
   NodeId AnyPart(const Format& format);
-  absl::StatusOr<SchemaWriting> WritingOf(const Format& format) const;
+  absl::StatusOr<SchemaWriting> WritingOf(const Format& format);
+  // A token that a format names.
+  NodeId NamedToken(TokenSpec token);
   // What free text at `format` does not hold: what it says under "excludes", and the tag's ends.
-  absl::StatusOr<std::vector<std::string>> ExcludedTexts(const Format& format) const;
+  absl::StatusOr<std::vector<std::string>> ExcludedTexts(const Format& format);
+  // The texts that end the innermost tag around it; those with a marker are in no text anyhow.
+  std::vector<std::string> TagEnds(const Format& format) const;
   absl::StatusOr<TokenSpec> ExcludedTokens(const Format& format) const;
   NodeId AllTokensBut(TokenSpec excluded);
 
@@ -80,6 +85,7 @@ class FormatCompiler {
   Budget& budget_;
   IrBuilder builder_;
   ReadResult result_;
+  MarkerSpeller speller_;
   EmbeddedGrammars embedded_;
   std::vector<NodeId> nodes_;  // by format
   std::vector<NodeId> tails_;  // of tags: what stands behind the begin

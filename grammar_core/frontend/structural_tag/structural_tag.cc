@@ -8,10 +8,11 @@
 namespace maskd {
 
 absl::StatusOr<ReadResult> ReadStructuralTag(JsonDocument document, const GrammarSource& source,
-                                             const Limits& limits, Budget& budget) {
+                                             const MarkerTable* markers, const Limits& limits,
+                                             Budget& budget) {
   const absl::StatusOr<std::vector<Format>> formats = ReadFormats(document.root(), budget);
   if (!formats.ok()) return formats.status();
-  return FormatCompiler(*formats, source, limits, budget).Compile();
+  return FormatCompiler(*formats, source, markers, limits, budget).Compile();
 }
 
 }  // namespace maskd

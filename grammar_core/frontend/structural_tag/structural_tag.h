@@ -1,7 +1,8 @@
 // The front end of "structural_tag": free text with parts that follow grammars, as a JSON object.
 //
 // Shapes   {"type": "structural_tag", "format": FORMAT}, and the older {"structures": [{"begin",
-//          "schema", "end"}], "triggers": [...]}. docs/structural-tags.md lists the formats.
+//          "schema", "end"}], "triggers": [...], "at_least_one"?}. docs/structural-tags.md lists
+//          the formats.
 // Source   the forms of xgrammar 0.2.8, which engines pass through.
 // Errors   INVALID_ARGUMENT at the JSON Pointer of what is wrong; those of the grammars within at
 //          their place in the text. RESOURCE_EXHAUSTED: source_depth, ir_nodes.
@@ -18,9 +19,13 @@
 
 namespace maskd {
 
+class MarkerTable;
+
 // `document` is the text of `source`.
+// `markers` may be null: then all that is spelled is text.
 absl::StatusOr<ReadResult> ReadStructuralTag(JsonDocument document, const GrammarSource& source,
-                                             const Limits& limits, Budget& budget);
+                                             const MarkerTable* markers, const Limits& limits,
+                                             Budget& budget);
 
 }  // namespace maskd
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 
@@ -16,15 +17,21 @@ namespace {
 
 class Grouping {
  public:
-  explicit Grouping(std::vector<std::string> triggers)
-      : triggers_(std::move(triggers)), rests_(triggers_.size()) {
+  Grouping(std::vector<std::string> triggers, const std::vector<std::string>& excludes,
+           MarkerSpeller& speller, IrBuilder& builder)
+      : speller_(speller),
+        builder_(builder),
+        excludes_(excludes),
+        triggers_(std::move(triggers)),
+        rests_(triggers_.size()),
+        is_used_(triggers_.size()) {
     for (std::size_t i = 0; i < triggers_.size(); ++i) {
       by_text_[triggers_[i]].push_back(i);
       sizes_.insert(triggers_[i].size());
     }
   }
 
-  absl::Status Add(const Format& tag, NodeId tail, IrBuilder& builder) {
+  absl::Status Add(const Format& tag, NodeId tail) {
     if (tag.bounds.begin_token.has_value()) {
       return InvalidMember(tag.at, "begin", "must be a string, as the triggers are");
     }
@@ -37,24 +44,41 @@ class Grouping {
           absl::StrCat("begins with more than one trigger: \"", triggers_[found[0]].substr(0, 64),
                        "\" and \"", triggers_[found[1]].substr(0, 64), "\""));
     }
-    const absl::string_view rest = begin.substr(triggers_[found[0]].size());
-    rests_[found[0]].push_back(rest.empty() ? tail : builder.Concat({builder.Bytes(rest), tail}));
+    is_used_[found[0]] = true;
+    const std::size_t size = triggers_[found[0]].size();
+    const std::string place = absl::StrCat(tag.at.Pointer(), "/begin");
+    if (speller_.HasMarker(begin, size)) {
+      marked_.push_back(builder_.Concat({speller_.Spell(begin, place), tail}));
+      return CheckEntered(tag);
+    }
+    const NodeId rest = speller_.Spell(begin.substr(size), place);
+    rests_[found[0]].push_back(builder_.Concat({rest, tail}));
     return absl::OkStatus();
   }
 
-  absl::StatusOr<std::vector<TextDispatch::Trigger>> Groups(const Format& format,
-                                                            IrBuilder& builder) && {
-    std::vector<TextDispatch::Trigger> groups;
+  absl::StatusOr<TriggeredGroups> Groups(const Format& format) && {
+    TriggeredGroups groups = {{}, std::move(marked_)};
     for (std::size_t i = 0; i < triggers_.size(); ++i) {
-      if (rests_[i].empty()) {
+      if (!is_used_[i]) {
         return InvalidMember(format.at, absl::StrCat("triggers/", i), "no tag begins with it");
       }
-      groups.push_back({std::move(triggers_[i]), builder.Alt(std::move(rests_[i]))});
+      if (rests_[i].empty()) continue;
+      groups.by_text.push_back({std::move(triggers_[i]), builder_.Alt(std::move(rests_[i]))});
     }
     return groups;
   }
 
  private:
+  [[nodiscard]] absl::Status CheckEntered(const Format& tag) const {
+    for (const std::string& text : excludes_) {
+      if (!absl::StrContains(tag.bounds.begin, text)) continue;
+      return InvalidMember(
+          tag.at, "begin",
+          absl::StrCat("cannot be entered: \"", text.substr(0, 64), "\" in it is excluded"));
+    }
+    return absl::OkStatus();
+  }
+
   [[nodiscard]] std::vector<std::size_t> TriggersOf(absl::string_view begin) const {
     std::vector<std::size_t> found;
     for (const std::size_t size : sizes_) {
@@ -67,30 +91,36 @@ class Grouping {
     return found;
   }
 
+  MarkerSpeller& speller_;
+  IrBuilder& builder_;
+  const std::vector<std::string>& excludes_;
   std::vector<std::string> triggers_;
   std::vector<std::vector<NodeId>> rests_;  // by trigger
+  std::vector<bool> is_used_;               // by trigger
+  std::vector<NodeId> marked_;
   absl::flat_hash_map<std::string, std::vector<std::size_t>> by_text_;
   std::set<std::size_t> sizes_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<TextDispatch::Trigger>> TagsByTrigger(const Format& format,
-                                                                 const std::vector<Format>& formats,
-                                                                 const std::vector<NodeId>& tails,
-                                                                 Budget& budget,
-                                                                 IrBuilder& builder) {
+absl::StatusOr<TriggeredGroups> TagsByTrigger(const Format& format,
+                                              const std::vector<Format>& formats,
+                                              const std::vector<NodeId>& tails,
+                                              const std::vector<std::string>& excludes,
+                                              Budget& budget, MarkerSpeller& speller,
+                                              IrBuilder& builder) {
   const absl::StatusOr<JsonValue> list = RequiredList(format.at, "triggers");
   if (!list.ok()) return list.status();
   absl::StatusOr<std::vector<std::string>> triggers = TextsOf(format.at, "triggers");
   if (!triggers.ok()) return triggers.status();
-  Grouping grouping(*std::move(triggers));
+  Grouping grouping(*std::move(triggers), excludes, speller, builder);
   for (const FormatId tag : format.parts) {
     if (absl::Status status = budget.Spend(); !status.ok()) return status;
-    const absl::Status added = grouping.Add(formats[tag], tails[tag], builder);
+    const absl::Status added = grouping.Add(formats[tag], tails[tag]);
     if (!added.ok()) return added;
   }
-  return std::move(grouping).Groups(format, builder);
+  return std::move(grouping).Groups(format);
 }
 
 }  // namespace maskd

@@ -1,28 +1,39 @@
 // The tags of triggered_tags and of the older form, by the trigger that each begins with.
 //
 // Errors   INVALID_ARGUMENT: a tag that begins with no trigger or with more than one; a trigger
-//          that no tag begins with; a tag that begins with a token. Those of the budget.
+//          that no tag begins with; a tag that begins with a token; one that begins with a marker
+//          that is excluded, so that it could never be entered. Those of the budget.
 // Cost     linear in the tags, for each size that triggers have.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_TAGS_BY_TRIGGER_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_TAGS_BY_TRIGGER_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/frontend/structural_tag/format.h"
+#include "grammar_core/frontend/structural_tag/marker_speller.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {
 
-// `format` holds the tags. `tails` has, by format, what stands behind a tag's begin.
-absl::StatusOr<std::vector<TextDispatch::Trigger>> TagsByTrigger(const Format& format,
-                                                                 const std::vector<Format>& formats,
-                                                                 const std::vector<NodeId>& tails,
-                                                                 Budget& budget,
-                                                                 IrBuilder& builder);
+struct TriggeredGroups {
+  std::vector<TextDispatch::Trigger> by_text;
+  // Tags of whose trigger a marker is a part: see TextDispatch.
+  std::vector<NodeId> marked;
+};
+
+// `format` holds the tags. `tails` has, by format, what stands behind a tag's begin; `excludes` is
+// what free text does not hold.
+absl::StatusOr<TriggeredGroups> TagsByTrigger(const Format& format,
+                                              const std::vector<Format>& formats,
+                                              const std::vector<NodeId>& tails,
+                                              const std::vector<std::string>& excludes,
+                                              Budget& budget, MarkerSpeller& speller,
+                                              IrBuilder& builder);
 
 }  // namespace maskd
 

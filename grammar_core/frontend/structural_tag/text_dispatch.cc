@@ -135,6 +135,9 @@ absl::StatusOr<NodeId> MakeTextDispatch(const TextDispatch& dispatch, Budget& bu
   }
   NodeId way = builder.Alt(std::move(ways));
   if (!*entangled) way = builder.Concat({free, way});
+  if (!dispatch.marked.empty()) {
+    way = builder.Alt({way, builder.Concat({free, builder.Alt(dispatch.marked)})});
+  }
   return MakeDispatch(free, way, dispatch.loop, builder);
 }
 

@@ -25,6 +25,8 @@ struct TextDispatch {
     NodeId behind;     // bytes
   };
   std::vector<Trigger> triggers = {};
+  // Triggers that hold a marker, which is in no free text, each with what stands behind it (bytes).
+  std::vector<NodeId> marked = {};
   // Texts that free text does not hold, be it within a trigger.
   std::vector<std::string> excludes = {};
   // Whether free text goes on behind what a trigger leads to.

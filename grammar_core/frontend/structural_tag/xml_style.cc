@@ -86,18 +86,24 @@ CharSet PlainNameChars() {
 
 class XmlWriter {
  public:
-  XmlWriter(const XmlStyle& style, const std::vector<std::string>& excludes,
-            const GrammarOptions& options, const IrCopier& copier, IrBuilder& builder,
-            Budget& budget, ReadResult& read)
+  XmlWriter(const XmlStyle& style, const XmlExcludes& excludes, const GrammarOptions& options,
+            const IrCopier& copier, MarkerSpeller& speller, IrBuilder& builder, Budget& budget,
+            ReadResult& read)
       : style_(style),
         copier_(copier),
+        speller_(speller),
         b_(builder),
         read_(read),
         parts_(read.ir, budget),
         place_(read.ir.rules[read.ir.start].place) {
-    std::vector<std::string> without = excludes;
-    without.emplace_back(absl::StripSuffix(style.close, style.closes_by_name ? "</" : ""));
+    std::vector<std::string> without = excludes.of_all;
+    const absl::string_view close =
+        absl::StripSuffix(style.close, style.closes_by_name ? "</" : "");
+    if (!speller_.HasMarker(close)) without.emplace_back(close);
     raw_ = FreeText(without, b_);
+    without.insert(without.end(), excludes.of_a_whole_value.begin(),
+                   excludes.of_a_whole_value.end());
+    whole_ = FreeText(without, b_);
     const bool compact = options.white_space == WhiteSpace::kCompact;
     const auto most = static_cast<std::uint32_t>(compact ? 0 : options.max_whitespace);
     space_ = b_.Repeat(b_.AnyByteOf(" \t\n\r"), 0, most);
@@ -114,15 +120,28 @@ class XmlWriter {
       if (!object.ok()) return object.status();
       objects.push_back(*object);
     }
-    if (objects.empty() && !parts->empty()) {
-      return InvalidAt(place_, absl::StrCat("the style ", style_.name,
-                                            " writes objects, and the schema has none"));
+    if (objects.empty()) {
+      const absl::StatusOr<std::vector<NodeId>> values = WholeValues(*parts);
+      if (!values.ok()) return values.status();
+      objects = *values;
     }
     if (absl::Status status = DefineForms(); !status.ok()) return status;
     return b_.Alt(std::move(objects));
   }
 
  private:
+  // Of no objects. A string goes on until the tag around it ends.
+  absl::StatusOr<std::vector<NodeId>> WholeValues(const std::vector<ValueParts::Part>& parts) {
+    raw_ = whole_;
+    std::vector<NodeId> values;
+    for (const ValueParts::Part& part : parts) {
+      const absl::StatusOr<NodeId> value = Form(part);
+      if (!value.ok()) return MovedHere(value.status());
+      values.push_back(*value);
+    }
+    return values;
+  }
+
   // A rule's values in this style, one rule each: they may be within themselves.
   NodeId FormsOfRule(RuleId rule) {
     const auto [made, is_new] = forms_.try_emplace(rule, 0);
@@ -232,6 +251,8 @@ class XmlWriter {
     return b_.Alt(std::move(ways));
   }
 
+  NodeId Spelled(absl::string_view text) { return speller_.Spell(text, place_); }
+
   // One with all that its value may be, and white space behind it.
   absl::StatusOr<NodeId> Element(NodeId name, NodeId value) {
     const IrNode& n = read_.ir.nodes[value];
@@ -240,8 +261,8 @@ class XmlWriter {
     if (!forms.ok()) return forms.status();
     const NodeId gap = style_.space_in_head ? space_ : b_.Empty();
     const NodeId end = style_.closes_by_name ? b_.Concat({name, b_.Bytes(">")}) : b_.Empty();
-    return b_.Concat({b_.Bytes(style_.open), name, b_.Bytes(style_.behind_name), gap, *forms,
-                      b_.Bytes(style_.close), end, space_});
+    return b_.Concat({Spelled(style_.open), name, Spelled(style_.behind_name), gap, *forms,
+                      Spelled(style_.close), end, space_});
   }
 
   // What stands between the head of an element and its close.
@@ -253,7 +274,7 @@ class XmlWriter {
       const absl::StatusOr<NodeId> form = Form(part);
       if (!form.ok()) return MovedHere(form.status());
       ways.push_back(
-          b_.Concat({b_.Bytes(TypeName(style_, part.type)), b_.Bytes(style_.before_value), *form}));
+          b_.Concat({b_.Bytes(TypeName(style_, part.type)), Spelled(style_.before_value), *form}));
     }
     return b_.Alt(std::move(ways));
   }
@@ -290,7 +311,7 @@ class XmlWriter {
         return b_.Repeat(children[0], n.a, n.b);
       case IrKind::kCall:
         return b_.Concat(
-            {b_.Bytes(style_.item_open), FormsOfRule(n.a), b_.Bytes(style_.item_close), space_});
+            {Spelled(style_.item_open), FormsOfRule(n.a), Spelled(style_.item_close), space_});
       default:
         return b_.Empty();
     }
@@ -329,11 +350,13 @@ class XmlWriter {
 
   const XmlStyle& style_;
   const IrCopier& copier_;
+  MarkerSpeller& speller_;
   IrBuilder& b_;
   ReadResult& read_;
   ValueParts parts_;
   const std::string place_;
   NodeId raw_;                                 // characters: what a string may be
+  NodeId whole_;                               // the same of one that is the whole value
   NodeId space_;                               // bytes
   absl::flat_hash_map<RuleId, RuleId> forms_;  // by the rule of the values
   std::vector<RuleId> waiting_;                // those of them without a body yet
@@ -353,10 +376,11 @@ std::vector<absl::string_view> XmlStyleNames() {
   return names;
 }
 
-absl::StatusOr<NodeId> WriteAsXml(const XmlStyle& style, const std::vector<std::string>& excludes,
+absl::StatusOr<NodeId> WriteAsXml(const XmlStyle& style, const XmlExcludes& excludes,
                                   const GrammarOptions& options, const IrCopier& copier,
-                                  IrBuilder& builder, Budget& budget, ReadResult& read) {
-  return XmlWriter(style, excludes, options, copier, builder, budget, read).Write();
+                                  MarkerSpeller& speller, IrBuilder& builder, Budget& budget,
+                                  ReadResult& read) {
+  return XmlWriter(style, excludes, options, copier, speller, builder, budget, read).Write();
 }
 
 }  // namespace maskd

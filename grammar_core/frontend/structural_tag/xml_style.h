@@ -9,7 +9,7 @@
 //          be any text.
 // Members  in declared order, or in any where the options say so and they are at most
 //          kMaxFreeMembers; others behind them, by names that need no escapes.
-// Errors   INVALID_ARGUMENT where no object satisfies the schema; UNIMPLEMENTED for counts and
+// Errors   UNIMPLEMENTED for counts and
 //          conditions of members and, in styles that write them not as JSON, for arrays and objects
 //          that are given (`const`, `enum`) or whose items are counted by schema.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_XML_STYLE_H_
@@ -27,6 +27,7 @@
 #include "grammar_core/base/budget.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/read_result.h"
+#include "grammar_core/frontend/structural_tag/marker_speller.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/ir/passes/ir_copier.h"
 
@@ -64,12 +65,19 @@ inline constexpr std::size_t kMaxFreeMembers = 8;
 const XmlStyle* FindXmlStyle(absl::string_view name);
 std::vector<absl::string_view> XmlStyleNames();
 
+// Texts that strings do not hold.
+struct XmlExcludes {
+  const std::vector<std::string>& of_all;
+  const std::vector<std::string>& of_a_whole_value;  // what ends the tag around it
+};
+
 // The objects of `read`, a schema with a rule for each value where the style nests, written in
-// `style`; `copier` has copied its rules into `builder`. Strings hold none of `excludes`. Remarks
-// are added to those of `read`.
-absl::StatusOr<NodeId> WriteAsXml(const XmlStyle& style, const std::vector<std::string>& excludes,
+// `style`; `copier` has copied its rules into `builder`. Where no value is an object, the values: a
+// string as it is, others as JSON. Remarks are added to those of `read`.
+absl::StatusOr<NodeId> WriteAsXml(const XmlStyle& style, const XmlExcludes& excludes,
                                   const GrammarOptions& options, const IrCopier& copier,
-                                  IrBuilder& builder, Budget& budget, ReadResult& read);
+                                  MarkerSpeller& speller, IrBuilder& builder, Budget& budget,
+                                  ReadResult& read);
 
 }  // namespace maskd
 

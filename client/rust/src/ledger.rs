@@ -1,0 +1,579 @@
+//! What a client must know of its rows to open them anew on another server: how each was opened,
+//! and the tokens that it has taken since.
+//!
+//! The replies are the truth: a step counts once its reply is here, and each row has as many tokens
+//! as its reply says. A reply that no server gives that keeps to the protocol is booked not at all.
+//! A row's grammar is the one that its first reply named: a server whose ids have the same format
+//! must name it too; one with another format is told the text and believed. A row's tokens include
+//! those after its end.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::v1::{self, open_row, OpenRow, RowUpdate};
+use crate::{Code, Error, Row, RowId, State};
+
+#[derive(Debug, Default)]
+pub(crate) struct RowLedger {
+    /// Ordered, so that a replay is the same in every run.
+    pub(crate) rows: BTreeMap<RowId, LedgerRow>,
+    pub(crate) grammars: HashMap<String, v1::Grammar>,
+    pub(crate) format: String,
+    given_up: HashSet<RowId>, // and neither closed nor opened by the caller since
+}
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LedgerRow {
+    pub(crate) open: OpenRow,   // its tokens are those taken so far
+    grammar_id: Option<String>, // as its first reply has it, in that server's format
+    format: String,
+    token_limit: Option<usize>, // the token count at which none is left
+    is_used: bool,              // a reply has said where it stands
+    failed: bool,               // its server said that it cannot go on
+    is_late: bool,              // the caller's step opens it, not the replay
+}
+
+/// Where a reply says that a row stands.
+struct Place<'a> {
+    reply: &'a Row,
+    kept: usize,                   // of the tokens booked
+    update: Option<&'a RowUpdate>, // that is booked
+}
+
+/// The rows that a step opens or closes, as they were.
+type RowsBefore = BTreeMap<RowId, Option<LedgerRow>>;
+
+impl RowLedger {
+    /// Makes a step fit for a server that may know nothing: opens by id get the text where it is
+    /// kept.
+    pub(crate) fn write_texts(&self, step: &mut v1::Step) {
+        step.open.iter_mut().for_each(|open| self.write_text(open));
+    }
+
+    fn write_text(&self, open: &mut OpenRow) {
+        if let Some(open_row::Target::GrammarId(id)) = &open.target {
+            if let Some(text) = self.grammars.get(id) {
+                open.target = Some(open_row::Target::Grammar(text.clone()));
+            }
+        }
+    }
+
+    /// Gives up the rows that a step opens, moves, forks into or describes, and those that it was
+    /// to open for a server before, and says which; of the rest it books the closes.
+    pub(crate) fn give_up(&mut self, step: &v1::Step) -> Vec<RowId> {
+        for id in &step.close {
+            self.rows.remove(id);
+        }
+        let late = self
+            .rows
+            .iter()
+            .filter(|(_, row)| row.is_late)
+            .map(|(id, _)| *id);
+        let rows = step.open.iter().map(|open| open.row);
+        let rows = rows.chain(step.rows.iter().map(|update| update.row));
+        let rows = rows.chain(step.fork.iter().map(|fork| fork.child));
+        let rows: Vec<_> = rows
+            .chain(step.snapshot.iter().copied())
+            .chain(late)
+            .collect();
+        let mut seen = HashSet::new();
+        let once: Vec<_> = rows.into_iter().filter(|id| seen.insert(*id)).collect();
+        for id in &once {
+            self.rows.remove(id);
+            self.given_up.insert(*id);
+        }
+        once
+    }
+
+    /// Takes out of a step the closes of rows that were given up, of which the servers know
+    /// nothing.
+    pub(crate) fn drop_closes(&mut self, step: &mut v1::Step) {
+        step.close.retain(|id| !self.given_up.remove(id));
+        for open in &step.open {
+            self.given_up.remove(&open.row);
+        }
+        for fork in &step.fork {
+            self.given_up.remove(&fork.child);
+        }
+    }
+
+    /// Books a step and its reply. Errors, nothing being booked: `Internal` (the reply is not one
+    /// to this step and these rows), `Unavailable` (the server does not open a row that was
+    /// booked), `FailedPrecondition` (a row has another grammar here).
+    pub(crate) fn apply(&mut self, step: &v1::Step, replies: &[Row]) -> Result<(), Error> {
+        let mut before = RowsBefore::new();
+        for id in &step.close {
+            self.put(*id, None, &mut before);
+        }
+        self.apply_forks(step, replies, &mut before);
+        self.apply_opens(step, replies, &mut before);
+        match self.places_of(step, replies) {
+            Ok(places) => places.into_iter().for_each(|place| self.move_to(&place)),
+            Err(error) => {
+                for (id, row) in before {
+                    self.put(id, row, &mut RowsBefore::new());
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets a row, or takes it away, and notes how it was.
+    fn put(&mut self, id: RowId, row: Option<LedgerRow>, before: &mut RowsBefore) {
+        let was = match row {
+            Some(row) => self.rows.insert(id, row),
+            None => self.rows.remove(&id),
+        };
+        before.entry(id).or_insert(was);
+    }
+
+    fn apply_forks(&mut self, step: &v1::Step, replies: &[Row], before: &mut RowsBefore) {
+        for fork in &step.fork {
+            let Some(parent) = self.rows.get(&fork.parent) else {
+                continue;
+            };
+            if has_state(replies, fork.child, true) {
+                continue;
+            }
+            let mut child = parent.clone();
+            child.open.row = fork.child;
+            let reply = replies.iter().find(|reply| reply.id == fork.parent);
+            if let Some(reply) = reply.filter(|_| !parent.is_used) {
+                if refuses_opening(reply, child.open.tokens.len()) {
+                    child.open.tokens.truncate(reply.token_count as usize);
+                }
+            }
+            self.put(fork.child, Some(child), before);
+        }
+    }
+
+    fn apply_opens(&mut self, step: &v1::Step, replies: &[Row], before: &mut RowsBefore) {
+        for open in &step.open {
+            if self.rows.contains_key(&open.row) || !has_state(replies, open.row, false) {
+                continue;
+            }
+            let token_limit = open
+                .remaining_tokens
+                .map(|left| open.tokens.len() + left as usize);
+            let row = LedgerRow {
+                open: open.clone(),
+                token_limit,
+                ..LedgerRow::default()
+            };
+            self.put(open.row, Some(row), before);
+        }
+    }
+
+    fn places_of<'a>(
+        &self,
+        step: &'a v1::Step,
+        replies: &'a [Row],
+    ) -> Result<Vec<Place<'a>>, Error> {
+        let mut updates = HashMap::with_capacity(step.rows.len());
+        for update in &step.rows {
+            updates.entry(update.row).or_insert(update);
+        }
+        let mut answered = HashSet::with_capacity(replies.len());
+        let mut places = Vec::with_capacity(replies.len());
+        for reply in replies {
+            let Some(row) = self.rows.get(&reply.id) else {
+                continue;
+            };
+            if reply.state == State::Refused {
+                if row.is_late {
+                    return Err(cannot_go_on(reply.id, message_of(reply)));
+                }
+                continue;
+            }
+            if !answered.insert(reply.id) {
+                let text = format!("the server answers row {} twice", reply.id);
+                return Err(Error::internal(text));
+            }
+            self.check_grammar(row, reply)?;
+            places.push(place_of(updates.get(&reply.id).copied(), reply, row)?);
+        }
+        Ok(places)
+    }
+
+    /// Holds a reply to the row's own grammar.
+    fn check_grammar(&self, row: &LedgerRow, reply: &Row) -> Result<(), Error> {
+        match (&row.grammar_id, &reply.grammar_id) {
+            (Some(own), Some(here)) if row.format == self.format && *own != here.0 => {
+                let text = format!(
+                    "row {} has grammar {} here, its own is {own}",
+                    reply.id, here.0
+                );
+                Err(Error::new(Code::FailedPrecondition, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn move_to(&mut self, place: &Place<'_>) {
+        let reply = place.reply;
+        let Some(row) = self.rows.get_mut(&reply.id) else {
+            return;
+        };
+        if row.grammar_id.is_none() {
+            if let Some(id) = &reply.grammar_id {
+                row.grammar_id = Some(id.0.clone());
+                row.format.clone_from(&self.format);
+            }
+        }
+        row.failed = reply.state == State::Failed;
+        row.is_late = false;
+        let tokens = &mut row.open.tokens;
+        let mut count = tokens.len();
+        if says_its_place(reply) {
+            count = reply.token_count as usize;
+            row.is_used = true;
+            tokens.truncate(count.min(place.kept));
+        }
+        if let Some(update) = place.update {
+            let taken = count.saturating_sub(tokens.len());
+            tokens.extend_from_slice(&update.tokens[..taken]);
+            if let Some(left) = update.remaining_tokens {
+                row.token_limit = Some(tokens.len() + left as usize);
+            }
+        }
+    }
+
+    /// Books the reply to the opens of a replay. Every row must stand where it is booked, but for
+    /// two kinds: one whose place no server had told, which may have been opened with what is
+    /// refused, and one whose server said that it cannot go on, whose id is taken until it is
+    /// closed. Errors: `Unavailable` (this server does not go on with a row), `FailedPrecondition`
+    /// (a row has another grammar here; nothing is booked).
+    pub(crate) fn apply_replay(&mut self, replies: &[Row]) -> Result<(), Error> {
+        let mut answers = HashMap::with_capacity(replies.len());
+        for reply in replies {
+            answers.entry(reply.id).or_insert(reply);
+            if let Some(row) = self.rows.get(&reply.id) {
+                self.check_grammar(row, reply)?;
+            }
+        }
+        let ids: Vec<_> = self.rows.keys().copied().collect();
+        for id in ids {
+            let row = &self.rows[&id];
+            if row.is_late {
+                continue;
+            }
+            let reply = *answers
+                .get(&id)
+                .ok_or_else(|| cannot_go_on(id, "is not answered"))?;
+            if row.is_used && !row.failed && reply.state != State::Compiling {
+                stands_where_booked(row, reply)?;
+            } else if says_its_place(reply) {
+                let kept = row.open.tokens.len();
+                self.move_to(&Place {
+                    reply,
+                    kept,
+                    update: None,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens every row as it is booked: in `replay`, whose reply nobody reads but `apply_replay`,
+    /// or, where no server had told its place, in `next`, the caller's step behind it, to whose
+    /// reply the row's first mask or error then belongs. Rows that `next` moves, forks or takes the
+    /// ids of are needed before it.
+    pub(crate) fn write_opens(&mut self, replay: &mut v1::Step, next: &mut v1::Step) {
+        let needed = rows_needed_by(next);
+        for (id, row) in &mut self.rows {
+            row.is_late = !row.is_used && !row.failed && !needed.contains(id);
+        }
+        for row in self.rows.values() {
+            let mut open = row.open.clone();
+            self.write_text(&mut open);
+            if let Some(limit) = row.token_limit {
+                let left = limit.saturating_sub(open.tokens.len());
+                open.remaining_tokens = Some(left.try_into().unwrap_or(u32::MAX));
+            }
+            if row.is_late {
+                &mut *next
+            } else {
+                &mut *replay
+            }
+            .open
+            .push(open);
+        }
+    }
+}
+
+/// Reads one answer; without an update for a row that is answered unasked.
+fn place_of<'a>(
+    update: Option<&'a RowUpdate>,
+    reply: &'a Row,
+    row: &LedgerRow,
+) -> Result<Place<'a>, Error> {
+    let before = row.open.tokens.len();
+    let mut place = Place {
+        reply,
+        kept: before,
+        update: None,
+    };
+    if !says_its_place(reply) {
+        // Of a row that compiles an update says at most how many tokens are left.
+        if reply.state == State::Compiling && reply.error.is_none() {
+            place.update = update;
+        }
+        return Ok(place);
+    }
+    let of_opening = !row.is_used && refuses_opening(reply, before);
+    let moves = update.filter(|_| !of_opening && !refuses_all(reply, before));
+    let mut most = before;
+    if let Some(update) = moves {
+        place.update = Some(update);
+        place.kept = before - before.min(update.rollback as usize);
+        most = place.kept + update.tokens.len();
+    }
+    let least = match reply.error {
+        Some(_) if !lacks_room(reply) => moves.map_or(0, |_| place.kept),
+        _ => most,
+    };
+    let count = reply.token_count as usize;
+    if count < least || count > most {
+        return Err(Error::internal(format!(
+            "the server says that row {} has taken {count} tokens, not {least} to {most}",
+            reply.id
+        )));
+    }
+    Ok(place)
+}
+
+fn stands_where_booked(row: &LedgerRow, reply: &Row) -> Result<(), Error> {
+    let lacks_room = lacks_room(reply);
+    if reply.error.is_some() && !lacks_room {
+        return Err(cannot_go_on(reply.id, message_of(reply)));
+    }
+    if reply.masks.is_empty() && !lacks_room {
+        return Err(cannot_go_on(reply.id, "has no mask"));
+    }
+    if reply.token_count as usize != row.open.tokens.len() {
+        return Err(cannot_go_on(reply.id, "has not taken its tokens"));
+    }
+    Ok(())
+}
+
+/// The rows that must be there before a step: those that it moves, forks or describes, and those
+/// whose ids it takes.
+fn rows_needed_by(step: &v1::Step) -> HashSet<RowId> {
+    let mut rows: HashSet<_> = step.close.iter().chain(&step.snapshot).copied().collect();
+    rows.extend(step.open.iter().map(|open| open.row));
+    rows.extend(step.fork.iter().flat_map(|fork| [fork.parent, fork.child]));
+    let moved = step
+        .rows
+        .iter()
+        .filter(|each| each.rollback > 0 || !each.tokens.is_empty());
+    rows.extend(moved.map(|update| update.row));
+    rows
+}
+
+/// Whether a row was refused something, or was answered.
+fn has_state(replies: &[Row], id: RowId, refused: bool) -> bool {
+    replies
+        .iter()
+        .any(|row| row.id == id && (row.state == State::Refused) == refused)
+}
+
+fn message_of(reply: &Row) -> &str {
+    reply
+        .error
+        .as_ref()
+        .map_or("is refused", |error| &error.message)
+}
+
+fn cannot_go_on(id: RowId, why: &str) -> Error {
+    Error::new(
+        Code::Unavailable,
+        format!("row {id} cannot go on here: {why}"),
+    )
+}
+
+/// Whether a row of `before` tokens, which says for the first time where it stands, was opened with
+/// one that is refused: it stands before that, and has taken nothing else.
+fn refuses_opening(reply: &Row, before: usize) -> bool {
+    let refused = reply.refused_token.as_ref().map(|token| token.index);
+    reply.error.is_some()
+        && refused == Some(reply.token_count)
+        && (reply.token_count as usize) < before
+}
+
+/// Whether the row's masks, and nothing else, were refused: they would not have fitted.
+fn lacks_room(reply: &Row) -> bool {
+    let error = reply.error.as_ref();
+    error.is_some_and(|error| error.code == Code::ResourceExhausted && error.place == "positions")
+}
+
+/// Whether an update of a row of `before` tokens was refused as a whole, its rollback included.
+fn refuses_all(reply: &Row, before: usize) -> bool {
+    let of_a_token = reply
+        .error
+        .as_ref()
+        .map(|error| error.place.starts_with("tokens["));
+    of_a_token == Some(false) && reply.token_count as usize == before && !lacks_room(reply)
+}
+
+/// Whether a row says where it stands: with masks, or with an error in their place.
+fn says_its_place(reply: &Row) -> bool {
+    let is_used = matches!(reply.state, State::Free | State::Active | State::Finished);
+    !reply.masks.is_empty() || (is_used && reply.error.is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Grammar, GrammarId, Step};
+
+    fn answer(tokens: u32, grammar_id: Option<&str>) -> Row {
+        let mask = crate::reader::MaskReader::new(&v1::Welcome::default())
+            .read(v1::Position {
+                form: Some(v1::position::Form::Full(true)),
+                ..Default::default()
+            })
+            .expect("a mask");
+        Row {
+            state: State::Active,
+            error: None,
+            token_count: tokens,
+            masks: vec![mask],
+            grammar_id: grammar_id.map(GrammarId::from),
+            ..Row::failed(1, Error::internal(""))
+        }
+    }
+
+    /// Row 1 stands at tokens 10 and 11 of its grammar g1.
+    fn opened() -> RowLedger {
+        let mut ledger = RowLedger::default();
+        let mut step = Step::new();
+        step.open(1, Grammar::regex("a*")).take(1, &[10, 11]);
+        ledger
+            .apply(&step.message, &[answer(2, Some("g1"))])
+            .expect("a reply");
+        ledger
+    }
+
+    fn taking(tokens: &[i32]) -> v1::Step {
+        Step::new().take(1, tokens).message.clone()
+    }
+
+    #[test]
+    fn books_what_replies_say() {
+        let mut ledger = opened();
+        let step = Step::new()
+            .rollback(1, 1)
+            .take(1, &[12, 13])
+            .message
+            .clone();
+        ledger.apply(&step, &[answer(3, None)]).expect("a reply");
+        assert_eq!(ledger.rows[&1].open.tokens, [10, 12, 13]);
+    }
+
+    #[test]
+    fn keeps_what_a_refused_token_leaves() {
+        let mut ledger = opened();
+        let place = "tokens[1]".to_string();
+        let error = Some(Error {
+            place,
+            ..Error::new(Code::InvalidArgument, "")
+        });
+        ledger
+            .apply(
+                &taking(&[12, 13]),
+                &[Row {
+                    error,
+                    ..answer(3, None)
+                }],
+            )
+            .expect("a reply");
+        assert_eq!(ledger.rows[&1].open.tokens, [10, 11, 12]);
+    }
+
+    #[test]
+    fn books_no_lie() {
+        let twice = vec![answer(3, None), answer(3, None)];
+        for mut replies in [vec![answer(4, None)], vec![answer(2, None)], twice] {
+            let mut ledger = opened();
+            let mut step = taking(&[12]);
+            step.open.push(OpenRow {
+                row: 2,
+                ..OpenRow::default()
+            });
+            replies.push(Row {
+                id: 2,
+                state: State::Compiling,
+                masks: vec![],
+                ..answer(0, None)
+            });
+            let error = ledger.apply(&step, &replies).expect_err("a lie");
+            assert_eq!(error.code, Code::Internal);
+            assert_eq!(ledger.rows.len(), 1);
+            assert_eq!(ledger.rows[&1].open.tokens, [10, 11]);
+        }
+    }
+
+    #[test]
+    fn pins_the_grammar() {
+        let mut ledger = opened();
+        let error = ledger
+            .apply_replay(&[answer(2, Some("g2"))])
+            .expect_err("another grammar");
+        assert_eq!(error.code, Code::FailedPrecondition);
+        ledger.format = "another".to_string();
+        ledger
+            .apply_replay(&[answer(2, Some("g2"))])
+            .expect("the text is believed");
+    }
+
+    #[test]
+    fn forks_are_independent() {
+        let mut ledger = opened();
+        ledger
+            .apply(Step::new().fork(1, 2).message_ref(), &[])
+            .expect("a reply");
+        ledger
+            .apply(&taking(&[12]), &[answer(3, None)])
+            .expect("a reply");
+        assert_eq!(ledger.rows[&1].open.tokens.len(), 3);
+        assert_eq!(ledger.rows[&2].open.tokens.len(), 2);
+    }
+
+    #[test]
+    fn counts_what_is_left() {
+        let mut ledger = opened();
+        let step = Step::new()
+            .set_remaining(1, 9)
+            .take(1, &[12])
+            .message
+            .clone();
+        ledger.apply(&step, &[answer(3, None)]).expect("a reply");
+        ledger
+            .apply(&taking(&[13, 14]), &[answer(5, None)])
+            .expect("a reply");
+        let mut replay = v1::Step::default();
+        ledger.write_opens(&mut replay, &mut v1::Step::default());
+        assert_eq!(replay.open[0].remaining_tokens, Some(7));
+    }
+
+    #[test]
+    fn gives_up_the_steps_rows() {
+        let mut ledger = opened();
+        let mut step = taking(&[5]);
+        step.open.push(OpenRow {
+            row: 3,
+            ..OpenRow::default()
+        });
+        assert_eq!(ledger.give_up(&step), [3, 1]);
+        assert!(ledger.rows.is_empty());
+        let mut closing = Step::new().close(1).close(4).message.clone();
+        ledger.drop_closes(&mut closing);
+        assert_eq!(closing.close, [4]);
+    }
+
+    impl Step {
+        fn message_ref(&self) -> &v1::Step {
+            &self.message
+        }
+    }
+}

@@ -1,0 +1,378 @@
+// A decode stream that outlives its servers.
+
+import {type Connect, DEFAULT_RETRY, jittered, type RetryPolicy, sleep} from "./connect.js";
+import {Code, fromCall, MaskdError} from "./errors.js";
+import type {Step as WireStep, Welcome} from "./gen/maskd/v1/mask_service.js";
+import type {Tokenizer} from "./gen/maskd/v1/tokenizer_service.js";
+import {type Grammar, toWire} from "./grammar.js";
+import {RowLedger} from "./ledger.js";
+import {internal} from "./reader.js";
+import {failedRow, StepResult} from "./result.js";
+import {emptyStep, type RowId, restoreMessage, type Step, takeMessage} from "./step.js";
+import {checkSize, MAX_IN_FLIGHT, Stream, type StreamOptions, tooManyInFlight, type Wait} from "./stream.js";
+
+/** How long an old server may take to be told goodbye. */
+const GOODBYE_MS = 50;
+
+/** How many servers may end under a step. */
+const MOST_ENDS = 2;
+
+/** Between which servers a stream may move, and when. */
+export interface FailoverOptions {
+  /** At least one, as of Client.connect(). */
+  readonly addresses: readonly string[];
+  /**
+   * Whether they are tried as listed. Else in a random order of the stream's own, so that the streams of many
+   * engines are spread over all servers, and part when one ends.
+   */
+  readonly inOrder?: boolean;
+  /** What the stream is for. */
+  readonly stream: StreamOptions;
+  /** How the servers are reached. */
+  readonly connect?: Connect;
+  /** A server that has not answered a step for so long is given up. Absent: 2,000. */
+  readonly stepTimeoutMs?: number;
+  /** How long a server that serves is looked for. Absent: 10,000. */
+  readonly giveUpAfterMs?: number;
+  /** How long the replayed rows' grammars may compile on the new server. Absent: 10,000. */
+  readonly compileTimeoutMs?: number;
+  /** Waits between two rounds over the addresses, each with jitter. */
+  readonly retry?: Partial<RetryPolicy>;
+}
+
+/** A step without a reply. */
+interface Sent {
+  step: WireStep;
+  readonly ended: string[];  // the servers that ended under it
+  failed: RowId[];           // its rows, once it is given up
+}
+
+const MAY_MOVE = new Set([Code.UNAVAILABLE, Code.CANCELLED, Code.ABORTED, Code.DEADLINE_EXCEEDED,
+  Code.RESOURCE_EXHAUSTED, Code.INTERNAL, Code.UNKNOWN]);
+
+/** Whether another server may do better: this one is gone, silent, full, or broken. */
+const mayMove = (error: MaskdError): boolean => MAY_MOVE.has(error.code);
+
+/** Whether it is the caller's own wait that has ended. */
+const isCallers = (wait: Wait, deadline: number): boolean => wait.signal?.aborted === true || Date.now() >= deadline;
+
+/** Messages are changed on their way to another server: a list of rows to open is each one's own. */
+const copyOf = (step: WireStep): WireStep => ({...step, open: step.open.map((open) => ({...open}))});
+
+/**
+ * A decode stream that outlives its servers: when one breaks, stops answering or says that it will stop, the rows
+ * are opened with their tokens on the next address and the masks go on, bit for bit.
+ *
+ * A step without a reply is sent again to the new server, whose rows stand where the last reply said: no token is
+ * taken twice, none is lost. Rows opened by text, or whose text remember() was told, need nothing of the new
+ * server; rows opened by id alone need the grammar to be there.
+ *
+ * Masks mean what they meant: the first welcome's vocabulary (hash and size) and the grammar of each row's first
+ * reply are kept. A server that differs is refused with both values and the next address is tried;
+ * FAILED_PRECONDITION where none is left.
+ *
+ * A step under which two servers ended is not sent to a third: its rows have failed (INTERNAL, reason
+ * SERVERS_ENDED) and are closed; other rows and steps go on.
+ */
+export class FailoverStream {
+  private readonly addresses: string[];
+  private readonly ledger = new RowLedger();
+  private readonly unanswered: Sent[] = [];
+  private at = 0;
+  private stream: Stream | undefined;
+  private lastWelcome!: Welcome;
+  private vocabulary: Tokenizer | undefined;  // of the first welcome
+  private givenUp = 0;   // of the unanswered, the oldest
+  private nextStep = 2;  // a replay takes the number before the oldest step it leads to
+  private moveCount = 0;
+  private readonly retry: RetryPolicy;
+
+  private constructor(private readonly options: FailoverOptions) {
+    this.addresses = [...options.addresses];
+    this.retry = {...DEFAULT_RETRY, ...options.retry};
+    if (!options.inOrder) shuffle(this.addresses);
+  }
+
+  /**
+   * Opens on the first address that serves. Rejects with INVALID_ARGUMENT (no address), those of a stream's opening
+   * that another server would give too; else the last server's, after giveUpAfterMs without one that serves.
+   */
+  static async open(options: FailoverOptions): Promise<FailoverStream> {
+    if (options.addresses.length === 0) throw new MaskdError(Code.INVALID_ARGUMENT, "addresses: is empty");
+    const stream = new FailoverStream(options);
+    await stream.findServer();
+    return stream;
+  }
+
+  /** Keeps the text of a grammar: a server that does not have its id is told the text. */
+  remember(grammarId: string, grammar: Grammar): void {
+    this.ledger.grammars.set(grammarId, toWire(grammar));
+  }
+
+  /** Of the server in use, or of the last one that was. */
+  get welcome(): Welcome {
+    return this.lastWelcome;
+  }
+
+  /** Of the server in use, or that is tried next. */
+  get address(): string {
+    return this.addresses[this.at] as string;
+  }
+
+  /** Steps submitted and not collected. */
+  get inFlight(): number {
+    return this.unanswered.length;
+  }
+
+  /** How often the rows have moved. */
+  get moves(): number {
+    return this.moveCount;
+  }
+
+  private get stepTimeoutMs(): number {
+    return this.options.stepTimeoutMs ?? 2_000;
+  }
+
+  private get compileTimeoutMs(): number {
+    return this.options.compileTimeoutMs ?? 10_000;
+  }
+
+  /** The steps that a server is still to answer. */
+  private get live(): Sent[] {
+    return this.unanswered.slice(this.givenUp);
+  }
+
+  /** Takes the addresses in turn, from the one in use on. */
+  private async findServer(): Promise<void> {
+    const deadline = Date.now() + (this.options.giveUpAfterMs ?? 10_000);
+    const count = this.addresses.length;
+    let delay = this.retry.firstDelayMs;
+    let differs: MaskdError | undefined;  // what the last server said that means other masks
+    for (let tries = 1, differing = 0;; ++tries) {
+      const error = await this.openHere().then(() => undefined, fromCall);
+      if (error === undefined) return;
+      const isOther = error.code === Code.FAILED_PRECONDITION;
+      if (!isOther && !mayMove(error)) throw error;
+      if (isOther) {
+        differs = error;
+        ++differing;
+      }
+      this.at = (this.at + 1) % count;
+      if (tries % count !== 0) continue;
+      const wait = jittered(delay);
+      if (differing === count || Date.now() + wait > deadline) throw differs ?? error;
+      differing = 0;
+      await sleep(wait);
+      delay = Math.min(2 * delay, this.retry.maxDelayMs);
+    }
+  }
+
+  private checkVocabulary(welcome: Welcome): void {
+    const here = welcome.tokenizer;
+    if (this.vocabulary === undefined) {
+      if (here?.hash) this.vocabulary = here;
+      return;
+    }
+    if (here?.hash === this.vocabulary.hash && here.vocabSize === this.vocabulary.vocabSize) return;
+    throw new MaskdError(Code.FAILED_PRECONDITION,
+        `${this.address}: its tokenizer "${here?.name}" has ${here?.vocabSize} tokens and the hash ${here?.hash}; ` +
+        `the stream's has ${this.vocabulary.vocabSize} tokens and the hash ${this.vocabulary.hash}`);
+  }
+
+  /** Opens on the address in use and brings the rows and the unanswered steps there. */
+  private async openHere(): Promise<void> {
+    const stream = await Stream.open(this.address, this.options.connect ?? {}, {
+      ...this.options.stream,
+      firstStep: this.nextStep - this.live.length - 1,
+      openTimeoutMs: Math.min(this.options.stream.openTimeoutMs ?? 10_000, this.stepTimeoutMs),
+    });
+    try {
+      this.checkVocabulary(stream.welcome);
+      this.ledger.format = stream.welcome.grammarFormat;
+      await this.replay(stream);
+      for (const sent of this.live.slice(1)) stream.send(copyOf(sent.step));
+    } catch (error) {
+      stream.cancel();
+      throw error;
+    }
+    this.stream = stream;
+    this.lastWelcome = stream.welcome;
+  }
+
+  /**
+   * Opens the rows and sends the oldest unanswered step, if there is one. The replay's reply is dropped: what it
+   * says has been said of each row. A row that cannot go on here speaks against this server.
+   */
+  private async replay(stream: Stream): Promise<void> {
+    for (const sent of this.live) {
+      this.ledger.writeTexts(sent.step);
+      this.ledger.dropCloses(sent.step);
+    }
+    const first = this.live[0];
+    const oldest = first === undefined ? emptyStep() : copyOf(first.step);  // another may open other rows in it
+    const replay = {...emptyStep(), waitForCompileMs: this.compileTimeoutMs};
+    this.ledger.writeOpens(replay, oldest);
+    stream.send(replay);
+    const replayed = await stream.collect({timeoutMs: this.compileTimeoutMs + this.stepTimeoutMs});
+    try {
+      this.ledger.applyReplay(replayed.rows);
+    } catch (error) {
+      throw fromCall(error).at(this.address);
+    }
+    if (first !== undefined) stream.send(oldest);
+  }
+
+  /** Takes the next address and all of the above. */
+  private async move(): Promise<void> {
+    this.leave();
+    this.at = (this.at + 1) % this.addresses.length;
+    ++this.moveCount;
+    await this.findServer();
+  }
+
+  private leave(): void {
+    this.stream?.cancel();
+    this.stream = undefined;
+  }
+
+  /**
+   * Notes that the server in use ended, if it did, under the steps it was to answer. Those that ended as they had
+   * said do not count.
+   */
+  private noteEnd(error: MaskdError): void {
+    const isEnd = error.code === Code.UNAVAILABLE || error.code === Code.UNKNOWN;
+    if (this.stream === undefined || !isEnd || this.stream.goAway !== undefined) return;
+    for (const sent of this.live) {
+      sent.ended.push(this.address);
+      if (sent.ended.length < MOST_ENDS) continue;
+      sent.failed = this.ledger.giveUp(sent.step);
+      ++this.givenUp;  // an older step saw no fewer ends, so these are the oldest
+    }
+  }
+
+  /** Answers the oldest step, which is given up. */
+  private answerGivenUp(): StepResult {
+    const sent = this.unanswered.shift() as Sent;
+    --this.givenUp;
+    const error = new MaskdError(Code.INTERNAL,
+        `the servers ${sent.ended.join(" and ")} ended under a step of this row: it is not sent to another`,
+        {reason: "SERVERS_ENDED", place: "", retryAfterMs: undefined});
+    return new StepResult(sent.step.step, sent.failed.map((id) => failedRow(id, error)), []);
+  }
+
+  /**
+   * As Stream.submit(); it may move. Rejects with FAILED_PRECONDITION (too many in flight), RESOURCE_EXHAUSTED
+   * (larger than the server takes); those of open(), where no server is left.
+   */
+  async submit(step: Step): Promise<number> {
+    if (this.inFlight >= MAX_IN_FLIGHT) throw tooManyInFlight();
+    await this.followNotice();
+    const message = takeMessage(step);
+    try {
+      return await this.sendOrMove(copyOf(message));
+    } catch (error) {
+      restoreMessage(step, message);
+      throw error;
+    }
+  }
+
+  private async sendOrMove(step: WireStep): Promise<number> {
+    if (this.moveCount > 0) this.ledger.writeTexts(step);
+    this.ledger.dropCloses(step);
+    step.step = this.nextStep;
+    const error = this.send(step);
+    if (error !== undefined) {
+      if (error.code === Code.RESOURCE_EXHAUSTED || !mayMove(error)) throw error;
+      this.noteEnd(error);
+    }
+    this.unanswered.push({step, ended: [], failed: []});
+    ++this.nextStep;
+    if (error === undefined && this.stream !== undefined) return step.step;
+    try {
+      await this.move();
+    } catch (failure) {
+      this.unanswered.pop();
+      --this.nextStep;
+      throw failure;
+    }
+    return this.nextStep - 1;
+  }
+
+  private send(step: WireStep): MaskdError | undefined {
+    try {
+      if (this.stream === undefined) checkSize(this.lastWelcome, step);
+      this.stream?.send(copyOf(step));
+      return undefined;
+    } catch (error) {
+      return fromCall(error);
+    }
+  }
+
+  /** Leaves a server that has said that it will stop, as soon as no step is in flight. */
+  private async followNotice(): Promise<void> {
+    const {stream} = this;
+    if (stream?.goAway === undefined || this.inFlight > 0) return;
+    this.stream = undefined;
+    await stream.close(GOODBYE_MS).catch(() => {});
+  }
+
+  /**
+   * As Stream.collect(); it may move, for which `wait` does not hold. Rejects with FAILED_PRECONDITION (no step is
+   * in flight), DEADLINE_EXCEEDED and CANCELLED (of `wait`; try again); those of open(), where no server is left.
+   */
+  async collect(wait: Wait = {}): Promise<StepResult> {
+    if (this.inFlight === 0) throw new MaskdError(Code.FAILED_PRECONDITION, "no step is in flight");
+    const deadline = wait.timeoutMs === undefined ? Infinity : Date.now() + wait.timeoutMs;
+    while (this.givenUp === 0) {
+      try {
+        return await this.collectHere(wait, deadline);
+      } catch (failure) {
+        const error = fromCall(failure);
+        if (this.givenUp > 0) break;
+        if (isCallers(wait, deadline)) throw error;
+        if (!mayMove(error) && error.code !== Code.FAILED_PRECONDITION) throw error;
+      }
+      await this.move();
+    }
+    this.leave();  // the next step finds another server
+    return this.answerGivenUp();
+  }
+
+  /** Waits for the server in use, and books what it says. */
+  private async collectHere(wait: Wait, deadline: number): Promise<StepResult> {
+    if (this.stream === undefined) throw new MaskdError(Code.UNAVAILABLE, "no server is in use");
+    const oldest = this.unanswered[0];
+    if (oldest === undefined) throw internal("no step is in flight");
+    const patience = this.stepTimeoutMs + oldest.step.waitForCompileMs;
+    const timeoutMs = Math.min(patience, Math.max(0, deadline - Date.now()));
+    const result = await this.stream.collect({timeoutMs, signal: wait.signal}).catch((failure: unknown) => {
+      const error = fromCall(failure);
+      this.noteEnd(error);
+      throw error;
+    });
+    this.ledger.apply(oldest.step, result.rows);
+    this.unanswered.shift();
+    return result;
+  }
+
+  /** As Stream.close(). */
+  async close(timeoutMs?: number): Promise<void> {
+    this.unanswered.length = 0;
+    this.givenUp = 0;
+    const {stream} = this;
+    this.stream = undefined;
+    await stream?.close(timeoutMs);
+  }
+
+  /** Ends the stream at once, without a goodbye. */
+  cancel(): void {
+    this.leave();
+  }
+}
+
+function shuffle(addresses: string[]): void {
+  for (let i = addresses.length - 1; i > 0; --i) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [addresses[i], addresses[j]] = [addresses[j] as string, addresses[i] as string];
+  }
+}

@@ -1,0 +1,312 @@
+// Runs the interop list of tests/interop against real servers (MASKD_SERVER: the program's path).
+import assert from "node:assert/strict";
+import {type ChildProcess, spawn} from "node:child_process";
+import {once} from "node:events";
+import {existsSync, mkdtempSync, rmSync} from "node:fs";
+import {tmpdir} from "node:os";
+import {join} from "node:path";
+import {after, test} from "node:test";
+import {setTimeout as sleep} from "node:timers/promises";
+
+import {choice, Client, Code, FailoverStream, jsonObject, jsonSchema, MaskdError, regex, Step, type StepResult,
+  type Stream} from "../src/index.js";
+import {type Case, expectResult, type GoldenStep, interop, loadCases, loadGolden, optionsOf, sayAll,
+  type Snapshots} from "./cases.js";
+
+const WIDTH = 2080;
+const program = process.env["MASKD_SERVER"] ?? "";
+const skip = program === "" && "MASKD_SERVER is not set: run scripts/test-clients typescript";
+const folder = mkdtempSync(join(tmpdir(), "maskd-"));
+const started: Program[] = [];
+
+after(async () => {
+  for (const each of started) await each.kill();
+  rmSync(folder, {recursive: true});
+});
+
+/** A process of a test, and the address that it serves. */
+class Program {
+  readonly address: string;
+
+  private constructor(readonly path: string, readonly process: ChildProcess) {
+    this.address = `unix:${path}`;
+  }
+
+  static async start(make: (path: string) => string[]): Promise<Program> {
+    const path = join(folder, `s${started.length}`);
+    const [command = "", ...args] = make(path);
+    const each = new Program(path, spawn(command, args, {stdio: "ignore"}));
+    started.push(each);
+    for (let i = 0; i < 2000; ++i) {
+      if (existsSync(path)) return each;
+      await sleep(5);
+    }
+    throw new Error(`${command} does not listen`);
+  }
+
+  /** A server with the vocabulary of the cases, or with the embedded one. */
+  static server(withPairs = true): Promise<Program> {
+    const vocabulary = `--tokenizer=pairs=${interop}/pairs.tiktoken,special=<end>:256,stop=<end>`;
+    return Program.start((path) => [program, `--listen=unix:${path}`, "--metrics_listen=", "--heap_mib=0",
+      ...(withPairs ? [vocabulary] : [])]);
+  }
+
+  get isAlive(): boolean {
+    return this.process.exitCode === null && this.process.signalCode === null;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.process.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    if (!this.isAlive) return;
+    const exited = once(this.process, "exit");
+    this.signal("SIGKILL");
+    await exited;
+  }
+
+  connect(): Promise<Client> {
+    return Client.connect(this.address, {waitForServerMs: 10_000});
+  }
+
+  async open(): Promise<Stream> {
+    const client = await this.connect();
+    try {
+      return await client.openStream({logitsWidth: WIDTH});
+    } finally {
+      client.close();
+    }
+  }
+}
+
+const rejects = (promise: Promise<unknown>, code: Code): Promise<MaskdError> => promise.then(
+    () => assert.fail("no error"),
+    (error: unknown) => {
+      assert(error instanceof MaskdError, String(error));
+      assert.equal(error.code, code, error.message);
+      return error;
+    });
+
+async function run(stream: Stream | FailoverStream, step: Step): Promise<StepResult> {
+  await stream.submit(step);
+  return stream.collect();
+}
+
+async function session(server: Program, each: Case): Promise<void> {
+  const golden = loadGolden(each.name);
+  const client = await server.connect();
+  const stream = await client.openStream(optionsOf(each));
+  const snapshots: Snapshots = new Map();
+  const step = new Step();
+  for (const [i, verbs] of each.steps.entries()) {
+    const result = await run(stream, sayAll(step, verbs, snapshots));
+    for (const snapshot of result.snapshots) snapshots.set(snapshot.row, snapshot);
+    expectResult(golden.masks, golden.steps[i] as GoldenStep, result);
+  }
+  await stream.close();
+  client.close();
+}
+
+function openFailover(...servers: Program[]): Promise<FailoverStream> {
+  return FailoverStream.open({addresses: servers.map(({address}) => address), inOrder: true,
+    stream: {logitsWidth: WIDTH}, giveUpAfterMs: 2000});
+}
+
+/** What an engine says in a step: two rows, one of them forked from the other. */
+function engineStep(number: number): Step {
+  const step = new Step();
+  const letter = 97 + number % 26;
+  if (number === 0) return step.open(1, regex("([a-z][a-m]?[0-9]?)*")).waitForCompile(5000);
+  if (number === 5) step.fork(1, 2);
+  step.take(1, letter);
+  if (number > 5) step.take(2, letter, 53);
+  if (number % 4 === 3) step.rollback(1, 1);
+  return step;
+}
+
+/** All masks of a reply. */
+function masksOf(result: StepResult): string[] {
+  return result.rows.map((row) => {
+    assert(row.error === undefined && row.masks.length === 1, row.error?.message);
+    return `${row.id} ${row.tokenCount} ${row.masks[0]?.words()}`;
+  });
+}
+
+const ENGINE_STEPS = 40;
+
+/** The masks of an engine whose server nothing happens to. */
+async function undisturbed(): Promise<string[]> {
+  const stream = await (await Program.server()).open();
+  const masks: string[] = [];
+  for (let i = 0; i < ENGINE_STEPS; ++i) masks.push(...masksOf(await run(stream, engineStep(i))));
+  stream.cancel();
+  return masks;
+}
+
+const SCENARIOS: Record<string, () => Promise<void>> = {
+  async width_refused() {
+    const client = await (await Program.server()).connect();
+    const error = await rejects(client.openStream({logitsWidth: 100}), Code.INVALID_ARGUMENT);
+    assert.equal(error.place, "hello.logits_width");
+    client.close();
+  },
+
+  async compile_and_check() {
+    const client = await (await Program.server()).connect();
+    const grammar = choice(["red", "rose"]);
+    const first = await client.compile(grammar);
+    const second = await client.compile(first.grammarId);
+    assert.deepEqual([first.fromCache, second.fromCache, second.grammarId], [false, true, first.grammarId]);
+    assert.equal(Buffer.from((await client.explain(grammar)).forcedPrefix).toString(), "r");
+    const taken = await client.check(first.grammarId, "rose");
+    assert(taken.accepted && taken.mayEnd);
+    assert((await client.check(grammar, Buffer.from("red"))).accepted);
+    assert((await client.check(grammar, [114, 256])).stop?.tokenIndex === 1);
+    assert.equal((await client.check(grammar, "r!")).stop?.byteOffset, 1);
+    client.close();
+  },
+
+  async compile_refused() {
+    const client = await (await Program.server()).connect();
+    const wrong = jsonSchema({properties: {a: {type: "strng"}}});
+    const error = await rejects(client.compile(wrong), Code.INVALID_ARGUMENT);
+    assert.deepEqual([error.place, error.reason], ["/properties/a/type", "INVALID_GRAMMAR"]);
+    await rejects(client.compile("0".repeat(64)), Code.NOT_FOUND);
+    await rejects(client.compile(jsonObject(), "qwen"), Code.NOT_FOUND);
+    client.close();
+  },
+
+  async tokens() {
+    const client = await (await Program.server()).connect();
+    const tokens = await client.listTokens();
+    assert.deepEqual([tokens.length, tokens[97]?.text.toString(), tokens[257]?.text.toString()], [2048, "a", "aa"]);
+    assert.deepEqual(await client.listTokenizers(), [await client.tokenizer("pairs")]);
+    client.close();
+  },
+
+  async cancel() {
+    const server = await Program.server();
+    const stream = await server.open();
+    server.signal("SIGSTOP");
+    stream.submit(new Step());
+    await rejects(stream.collect({signal: AbortSignal.timeout(50)}), Code.CANCELLED);
+    stream.cancel();
+    server.signal("SIGCONT");
+    const next = await server.open();
+    await run(next, new Step());
+    next.cancel();
+  },
+
+  async deadline() {
+    const server = await Program.server();
+    const stream = await server.open();
+    server.signal("SIGSTOP");
+    stream.submit(new Step());
+    await rejects(stream.collect({timeoutMs: 50}), Code.DEADLINE_EXCEEDED);
+    server.signal("SIGCONT");
+    assert.equal((await stream.collect()).step, 1);
+    await stream.close();
+  },
+
+  async go_away() {
+    const server = await Program.server();
+    const stream = await server.open();
+    server.signal("SIGTERM");
+    for (let i = 0; i < 200 && stream.goAway === undefined; ++i) {
+      await run(stream, new Step());
+      await sleep(10);
+    }
+    assert(stream.goAway !== undefined);
+    await run(stream, new Step());
+    stream.cancel();
+  },
+
+  async wrong_vocabulary() {
+    const [pairs, bytes] = [await Program.server(), await Program.server(false)];
+    const client = await bytes.connect();
+    await rejects(client.openStream({logitsWidth: WIDTH, tokenizerHash: "0".repeat(64)}), Code.FAILED_PRECONDITION);
+    client.close();
+    const stream = await openFailover(pairs, bytes);
+    const pinned = stream.welcome.tokenizer?.hash as string;
+    await pairs.kill();
+    const error = await rejects(run(stream, new Step()), Code.FAILED_PRECONDITION);
+    assert(error.message.includes(pinned));
+    assert(error.message.includes("549865214666861bd3f33839842e48cc81cc3f68229504f1958f5083842f8204"));
+  },
+
+  async failover() {
+    const [a, b] = [await Program.server(), await Program.server()];
+    const stream = await openFailover(a, b);
+    const masks: string[] = [];
+    for (let i = 0; i < ENGINE_STEPS; ++i) {
+      if (i === 20) a.signal("SIGSTOP");
+      await stream.submit(engineStep(i));
+      if (i === 20) await a.kill();
+      masks.push(...masksOf(await stream.collect()));
+    }
+    assert.deepEqual([stream.moves, stream.address], [1, b.address]);
+    assert.deepEqual(masks, await undisturbed());
+    await stream.close();
+  },
+
+  async drain() {
+    const [a, b, c] = [await Program.server(), await Program.server(), await Program.server()];
+    const stream = await openFailover(a, b, c);
+    const masks: string[] = [];
+    for (let i = 0; i < ENGINE_STEPS; ++i) {
+      if (i === 10) a.signal("SIGTERM");
+      if (i === 25) b.signal("SIGTERM");
+      await stream.submit(engineStep(i));
+      await sleep(5);
+      masks.push(...masksOf(await stream.collect()));
+    }
+    assert.equal(stream.address, c.address);
+    assert.deepEqual(masks, await undisturbed());
+    await stream.close();
+  },
+
+  async two_deaths() {
+    const server = await Program.server();
+    const mortal = (): Promise<Program> =>
+        Program.start((path) => ["python3", join(interop, "mortal.py"), path, server.path, "deadly"]);
+    const [a, b, c] = [await mortal(), await mortal(), await mortal()];
+    const stream = await openFailover(a, b, c);
+    masksOf(await run(stream, engineStep(0)));
+    const {rows} = await run(stream, new Step().open(66, regex("deadly[0-9]")));
+    assert.deepEqual(rows.map(({id, state, error}) => [id, state, error?.code, error?.reason]),
+        [[66, "failed", Code.INTERNAL, "SERVERS_ENDED"]]);
+    masksOf(await run(stream, engineStep(1)));
+    assert(c.isAlive, "the third server got the step too");
+    stream.cancel();
+  },
+
+  async balance() {
+    const servers = [await Program.server(), await Program.server(), await Program.server()];
+    for (const server of servers) (await server.connect()).close();
+    const addresses = servers.map(({address}) => address);
+    const streams: FailoverStream[] = [];
+    for (let i = 0; i < 60; ++i) streams.push(await FailoverStream.open({addresses, stream: {logitsWidth: WIDTH}}));
+    for (const address of addresses) {
+      assert(streams.filter((stream) => stream.address === address).length >= 6);
+    }
+    for (const stream of streams) stream.cancel();
+  },
+};
+
+let shared: Promise<Program> | undefined;
+
+for (const each of loadCases()) {
+  test(`interop ${each.name}`, {skip}, async () => {
+    if (each.kind === "session") return session(await (shared ??= Program.server()), each);
+    const scenario = SCENARIOS[each.name];
+    assert(scenario !== undefined, "this client has no such scenario");
+    return scenario();
+  });
+}
+
+test("nobody there: the cause and the address, at once", async () => {
+  const error = await rejects(Client.connect("unix:/no/such/socket"), Code.UNAVAILABLE);
+  assert.match(error.message, /^unix:\/no\/such\/socket: .*ENOENT/);
+  await rejects(Client.connect(""), Code.INVALID_ARGUMENT);
+});

@@ -1,0 +1,149 @@
+#include "grammar_core/frontend/chat/chat.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/chat/chat_request.h"
+#include "grammar_core/frontend/chat/chat_tag.h"
+#include "grammar_core/frontend/structural_tag/structural_tag.h"
+
+namespace maskd {
+namespace {
+
+class ChatReader {
+ public:
+  ChatReader(const GrammarSource& source, const MarkerTable* markers, const Limits& limits,
+             Budget& budget)
+      : source_(source), markers_(markers), limits_(limits), budget_(budget) {
+    source_.options.spelling = JsonSpelling::kCanonical;
+  }
+
+  absl::StatusOr<ReadResult> Read(ChatRequest request) {
+    const bool must_call = request.must_call;
+    std::vector<Diagnostic> left_out;
+    for (;;) {
+      const absl::StatusOr<std::string> tag = ChatTag(request);
+      if (!tag.ok()) return tag.status();
+      absl::StatusOr<ReadResult> read = ReadTag(*tag);
+      if (read.ok()) {
+        for (Diagnostic& tool : left_out) AddWarning(std::move(tool), &read->warnings);
+        MoveRemarks(&*read);
+        return read;
+      }
+      const std::size_t before = request.tools.size();
+      absl::Status fault = FindFault(&request, read.status(), &left_out);
+      const bool some_left = !request.tools.empty() || !must_call;
+      if (request.tools.size() == before || !some_left) return fault;
+    }
+  }
+
+ private:
+  absl::StatusOr<ReadResult> ReadTag(const std::string& tag) const {
+    absl::StatusOr<JsonDocument> document = JsonDocument::Parse(tag, limits_);
+    if (!document.ok()) return document.status();
+    GrammarSource source = source_;
+    source.kind = "structural_tag";
+    source.text = tag;
+    return ReadStructuralTag(*std::move(document), source, markers_, limits_, budget_);
+  }
+
+  // Which part of the request `error` comes from: each tool is asked by itself. Bad ones are left
+  // out where that is asked for.
+  absl::Status FindFault(ChatRequest* request, const absl::Status& error,
+                         std::vector<Diagnostic>* left_out) const {
+    absl::Status first;
+    for (auto tool = request->tools.begin(); tool != request->tools.end();) {
+      const absl::Status status = ReadTag(ToolTag(*request, *tool)).status();
+      if (status.ok()) {
+        ++tool;
+        continue;
+      }
+      if (absl::IsDeadlineExceeded(status) || absl::IsCancelled(status)) return status;
+      const absl::Status placed = InTool(status, *tool);
+      if (!request->leave_out_bad_tools) return placed;
+      left_out->push_back({ErrorPlace(placed), absl::StrCat("left out: ", MessageOf(placed))});
+      if (first.ok()) first = placed;
+      tool = request->tools.erase(tool);
+    }
+    return first.ok() ? InResponseFormat(*request, error) : first;
+  }
+
+  // An error's message without its place.
+  static std::string MessageOf(const absl::Status& status) {
+    const std::string place = ErrorPlace(status);
+    absl::string_view message(status.message().data(), status.message().size());
+    if (!place.empty()) absl::ConsumePrefix(&message, absl::StrCat(place, ": "));
+    return std::string(message);
+  }
+
+  static std::string BehindSchema(absl::string_view place) {
+    constexpr absl::string_view kKey = "/json_schema";
+    const std::size_t at = place.find(kKey);
+    return at == absl::string_view::npos ? "" : std::string(place.substr(at + kKey.size()));
+  }
+
+  static absl::Status InTool(const absl::Status& status, const ChatTool& tool) {
+    const std::string within =
+        tool.schema.has_value()
+            ? absl::StrCat(tool.schema->Pointer(), BehindSchema(ErrorPlace(status)))
+            : tool.at.Pointer();
+    return ErrorAt(status.code(), within, ErrorReason(status),
+                   absl::StrCat("in ", ToolPlace(tool), ": ", MessageOf(status)));
+  }
+
+  static absl::Status InResponseFormat(const ChatRequest& request, const absl::Status& status) {
+    if (!request.response_format.has_value() || ErrorReason(status).empty()) return status;
+    const std::string place = request.response_format->Pointer();
+    const bool is_schema = absl::StrContains(ErrorPlace(status), "/json_schema");
+    return ErrorAt(
+        status.code(),
+        is_schema ? absl::StrCat(place, "/json_schema/schema", BehindSchema(ErrorPlace(status)))
+                  : place,
+        ErrorReason(status), MessageOf(status));
+  }
+
+  // Places within the tag that is made are no places of the source.
+  static void MoveRemarks(ReadResult* read) {
+    for (std::vector<Diagnostic>* const remarks : {&read->warnings, &read->bounds}) {
+      for (Diagnostic& remark : *remarks) {
+        if (!absl::StartsWith(remark.place, "/format")) continue;
+        remark.message =
+            absl::StrCat("in the tag that is made, at ", remark.place, ": ", remark.message);
+        remark.place = "";
+      }
+    }
+  }
+
+  GrammarSource source_;
+  const MarkerTable* const markers_;
+  const Limits& limits_;
+  Budget& budget_;
+};
+
+}  // namespace
+
+absl::StatusOr<ReadResult> ReadChat(JsonDocument document, const GrammarSource& source,
+                                    const MarkerTable* markers, const Limits& limits,
+                                    Budget& budget) {
+  absl::StatusOr<ChatRequest> request = ReadChatRequest(document.root());
+  if (!request.ok()) return request.status();
+  return ChatReader(source, markers, limits, budget).Read(*std::move(request));
+}
+
+std::string NormalChat(const JsonValue& root) {
+  const absl::StatusOr<ChatRequest> request = ReadChatRequest(root);
+  if (!request.ok()) return root.Compact();
+  const absl::StatusOr<std::string> tag = ChatTag(*request);
+  if (!tag.ok()) return root.Compact();
+  // What becomes of a bad tool is no part of the tag.
+  return absl::StrCat(request->leave_out_bad_tools ? "leave_out " : "", *tag);
+}
+
+}  // namespace maskd

@@ -1,0 +1,209 @@
+#include "grammar_core/frontend/chat/chat_tag.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/chat/plain_schema.h"
+
+namespace maskd {
+namespace {
+
+using Kind = ChatFamily::Part::Kind;
+
+std::string Quoted(absl::string_view text) {
+  std::string out;
+  AppendJsonString(text, &out);
+  return out;
+}
+
+std::string ListOf(const std::vector<std::string>& items) {
+  std::string out = "[";
+  for (const std::string& item : items) absl::StrAppend(&out, out.size() > 1 ? "," : "", item);
+  return out + "]";
+}
+
+std::string TextList(const std::vector<std::string>& texts) {
+  std::vector<std::string> quoted;
+  for (const std::string& text : texts) quoted.push_back(Quoted(text));
+  return ListOf(quoted);
+}
+
+std::string Const(absl::string_view text) {
+  return absl::StrCat(R"({"type":"const_string","value":)", Quoted(text), "}");
+}
+
+std::string Several(absl::string_view type, const std::vector<std::string>& elements) {
+  if (elements.size() == 1) return elements[0];
+  return absl::StrCat(R"({"type":")", type, R"(","elements":)", ListOf(elements), "}");
+}
+
+std::string TagOf(absl::string_view begin, absl::string_view content,
+                  const std::vector<std::string>& ends) {
+  return absl::StrCat(R"({"type":"tag","begin":)", Quoted(begin), R"(,"content":)", content,
+                      R"(,"end":)", TextList(ends), "}");
+}
+
+std::string SchemaFormat(absl::string_view schema, absl::string_view style) {
+  return absl::StrCat(R"({"type":"json_schema","json_schema":)", schema, R"(,"style":)",
+                      Quoted(style), "}");
+}
+
+absl::string_view Flag(bool flag) { return flag ? "true" : "false"; }
+
+class TagMaker {
+ public:
+  explicit TagMaker(const ChatRequest& request) : request_(request), family_(request.family) {}
+
+  absl::StatusOr<std::string> Whole() const {
+    const absl::StatusOr<std::string> behind = BehindReasoning();
+    if (!behind.ok()) return behind.status();
+    std::vector<std::string> elements;
+    if (request_.reasoning != ChatReasoning::kOff) elements.push_back(Reasoning());
+    elements.push_back(*behind);
+    return absl::StrCat(R"({"type":"structural_tag","format":)", Several("sequence", elements),
+                        "}");
+  }
+
+  [[nodiscard]] std::string Call(const ChatTool& tool) const {
+    std::string begin;
+    std::string end;
+    std::vector<std::string> content;
+    for (const ChatFamily::Part& part : family_.call) {
+      if (part.kind == Kind::kArguments || part.kind == Kind::kPattern) {
+        if (!content.empty() && !end.empty()) content.push_back(Const(end));
+        end.clear();
+        content.push_back(part.kind == Kind::kArguments ? Arguments(tool, part.text)
+                                                        : Pattern(part.text));
+      } else {
+        absl::StrAppend(content.empty() ? &begin : &end,
+                        part.kind == Kind::kText ? part.text : tool.name);
+      }
+    }
+    return TagOf(begin, Several("sequence", content), {end});
+  }
+
+ private:
+  static std::string Pattern(absl::string_view pattern) {
+    return absl::StrCat(R"({"type":"regex","pattern":)", Quoted(pattern), "}");
+  }
+
+  [[nodiscard]] std::string Arguments(const ChatTool& tool, absl::string_view style) const {
+    const bool held =
+        request_.strictness == ChatStrictness::kParameter ||
+        (request_.strictness == ChatStrictness::kAuto && (tool.strict || request_.must_call));
+    if (!held) return SchemaFormat(R"({"type":"object"})", style);
+    // Without parameters a function takes none.
+    if (!tool.schema.has_value()) {
+      return SchemaFormat(R"({"type":"object","properties":{},"additionalProperties":false})",
+                          style);
+    }
+    return SchemaFormat(PlainSchema(*tool.schema), style);
+  }
+
+  [[nodiscard]] std::string Reasoning() const {
+    const std::string most = request_.reasoning_tokens.has_value()
+                                 ? absl::StrCat(R"(,"max_tokens":)", *request_.reasoning_tokens)
+                                 : "";
+    const std::string text = absl::StrCat(R"({"type":"any_text")", most, "}");
+    const bool is_open = request_.reasoning == ChatReasoning::kOpen;
+    std::string block =
+        TagOf(is_open ? "" : family_.reasoning->begin, text, family_.reasoning->ends);
+    if (!family_.between.empty()) block = Several("sequence", {block, Const(family_.between)});
+    if (request_.reasoning != ChatReasoning::kAuto) return block;
+    return absl::StrCat(R"({"type":"optional","content":)", block, "}");
+  }
+
+  [[nodiscard]] absl::StatusOr<std::string> BehindReasoning() const {
+    if (request_.must_call) return ForcedCalls();
+    const absl::StatusOr<std::optional<std::string>> format = ResponseFormat();
+    if (!format.ok()) return format.status();
+    if (request_.tools.empty()) return Answer(format->value_or(FreeText()));
+    if (format->has_value() || family_.answer.has_value()) {
+      return Several("or", {Answer(format->value_or(FreeText())), ForcedCalls()});
+    }
+    return FreeTextWithCalls();
+  }
+
+  [[nodiscard]] std::string Answer(const std::string& content) const {
+    return family_.answer.has_value() ? TagOf(family_.answer->begin, content, family_.answer->ends)
+                                      : content;
+  }
+
+  // Without what begins a call, so that none is begun.
+  [[nodiscard]] std::string FreeText() const {
+    std::vector<std::string> excludes = family_.excludes;
+    excludes.push_back(family_.trigger);
+    return absl::StrCat(R"({"type":"any_text","excludes":)", TextList(excludes), "}");
+  }
+
+  [[nodiscard]] std::string Calls() const {
+    std::vector<std::string> tags;
+    for (const ChatTool& tool : request_.tools) tags.push_back(Call(tool));
+    return ListOf(tags);
+  }
+
+  [[nodiscard]] std::string ForcedCalls() const {
+    const std::string calls =
+        absl::StrCat(R"({"type":"tags_with_separator","tags":)", Calls(), R"(,"separator":)",
+                     Quoted(family_.separator), R"(,"at_least_one":true,"stop_after_first":)",
+                     Flag(!request_.parallel), "}");
+    return family_.section.has_value() ? TagOf(family_.section->begin, calls, family_.section->ends)
+                                       : calls;
+  }
+
+  [[nodiscard]] std::string FreeTextWithCalls() const {
+    const bool in_section = family_.section.has_value();
+    const std::string tags = in_section ? absl::StrCat("[", ForcedCalls(), "]") : Calls();
+    return absl::StrCat(R"({"type":"triggered_tags","triggers":)", TextList({family_.trigger}),
+                        R"(,"tags":)", tags, R"(,"excludes":)", TextList(family_.excludes),
+                        R"(,"stop_after_first":)", Flag(in_section || !request_.parallel), "}");
+  }
+
+  // Nothing where any text may be the answer.
+  [[nodiscard]] absl::StatusOr<std::optional<std::string>> ResponseFormat() const {
+    if (!request_.response_format.has_value()) return std::nullopt;
+    const JsonValue& at = *request_.response_format;
+    if (!at.is_object()) return InvalidAt(at.Pointer(), "must be an object");
+    const std::optional<JsonValue> type = at.Find("type");
+    const absl::string_view name = type.has_value() && type->is_string() ? type->text() : "";
+    if (name == "text") return std::nullopt;
+    if (name == "json_object") return SchemaFormat(R"({"type":"object"})", "json");
+    if (name == "json_schema") {
+      const std::optional<JsonValue> named = at.Find("json_schema");
+      const std::optional<JsonValue> schema =
+          named.has_value() && named->is_object() ? named->Find("schema") : std::nullopt;
+      if (schema.has_value()) return SchemaFormat(PlainSchema(*schema), "json");
+      return InvalidAt(absl::StrCat(at.Pointer(), "/json_schema/schema"), "is missing");
+    }
+    if (name == "structural_tag") {
+      const std::optional<JsonValue> format = at.Find("format");
+      if (format.has_value()) return format->Compact();
+    }
+    if (name == "regex") {
+      const std::optional<JsonValue> pattern = at.Find("pattern");
+      if (pattern.has_value() && pattern->is_string()) return Pattern(pattern->text());
+    }
+    return UnsupportedAt(at.Pointer(), "a response format of this shape",
+                         "known are text, json_object, json_schema, regex with a pattern and "
+                         "structural_tag with a format");
+  }
+
+  const ChatRequest& request_;
+  const ChatFamily& family_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> ChatTag(const ChatRequest& request) {
+  return TagMaker(request).Whole();
+}
+
+std::string ToolTag(const ChatRequest& request, const ChatTool& tool) {
+  return absl::StrCat(R"({"type":"structural_tag","format":)", TagMaker(request).Call(tool), "}");
+}
+
+}  // namespace maskd

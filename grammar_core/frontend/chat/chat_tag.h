@@ -1,0 +1,30 @@
+// What an answer to a chat request may be, as the text of a structural tag.
+//
+// Names    tools come in the order of their names and schemas without what says nothing of values
+//          (titles, descriptions, examples): requests that mean the same have the same text.
+// Shape    [reasoning] [between] then free text with calls in it ("auto"), calls alone (a forced
+//          choice), or the answer alone. Where the answer has a frame of its own, or a response
+//          format beside the tools, it is the answer or calls.
+// Errors   INVALID_ARGUMENT and UNIMPLEMENTED at the place of a response format.
+// Threads  no state; any thread.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_CHAT_TAG_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_CHAT_CHAT_TAG_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/frontend/chat/chat_request.h"
+
+namespace maskd {
+
+// The whole tag of `request`.
+absl::StatusOr<std::string> ChatTag(const ChatRequest& request);
+
+// The tag of one call of `tool` alone, to find out what is wrong with it.
+std::string ToolTag(const ChatRequest& request, const ChatTool& tool);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_CHAT_CHAT_TAG_H_

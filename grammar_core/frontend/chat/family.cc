@@ -1,0 +1,148 @@
+#include "grammar_core/frontend/chat/family.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/structural_tag/fields.h"
+
+namespace maskd {
+namespace {
+
+using Kind = ChatFamily::Part::Kind;
+
+absl::StatusOr<std::string> TextOr(const JsonValue& object, absl::string_view key) {
+  const std::optional<JsonValue> member = object.Find(key);
+  if (!member.has_value()) return std::string();
+  if (!member->is_string()) return InvalidMember(object, key, "must be a string");
+  return std::string(member->text());
+}
+
+absl::StatusOr<ChatFamily::Frame> ReadFrame(const JsonValue& at) {
+  if (absl::Status status = CheckKeys(at, {"begin", "end"}); !status.ok()) return status;
+  absl::StatusOr<std::string> begin = TextOr(at, "begin");
+  if (!begin.ok()) return begin.status();
+  ChatFamily::Frame frame = {*std::move(begin), {}};
+  const absl::StatusOr<JsonValue> end = RequiredMember(at, "end");
+  if (!end.ok()) return end.status();
+  if (end->is_string()) {
+    frame.ends.emplace_back(end->text());
+    return frame;
+  }
+  if (!end->is_array() || end->size() == 0) {
+    return InvalidMember(at, "end", "must be a string or a list of strings");
+  }
+  for (const JsonValue one : end->children()) {
+    if (!one.is_string()) return InvalidAt(one.Pointer(), "must be a string");
+    frame.ends.emplace_back(one.text());
+  }
+  return frame;
+}
+
+absl::Status ReadOptionalFrame(const JsonValue& at, absl::string_view key,
+                               std::optional<ChatFamily::Frame>* frame) {
+  const std::optional<JsonValue> member = at.Find(key);
+  if (!member.has_value()) return absl::OkStatus();
+  absl::StatusOr<ChatFamily::Frame> read = ReadFrame(*member);
+  if (!read.ok()) return read.status();
+  *frame = *std::move(read);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ChatFamily::Part> ReadPart(const JsonValue& at) {
+  if (at.is_string()) return ChatFamily::Part{Kind::kText, std::string(at.text())};
+  if (at.is_object() && at.size() == 1) {
+    const JsonValue member = *at.Nth(0);
+    const std::string text(member.text());
+    if (member.is_string() && member.key() == "name" && (text == "raw" || text == "json")) {
+      return ChatFamily::Part{text == "raw" ? Kind::kName : Kind::kNameInJson, ""};
+    }
+    if (member.is_string() && member.key() == "arguments") {
+      return ChatFamily::Part{Kind::kArguments, text};
+    }
+    if (member.is_string() && member.key() == "pattern") {
+      return ChatFamily::Part{Kind::kPattern, text};
+    }
+  }
+  return InvalidAt(at.Pointer(),
+                   "must be a text, {\"name\": \"raw\" or \"json\"}, {\"arguments\": STYLE} or "
+                   "{\"pattern\": REGEX}");
+}
+
+absl::Status ReadCalls(const JsonValue& at, ChatFamily* family) {
+  const absl::Status keys =
+      CheckKeys(at, {"trigger", "begin", "end", "separator", "parallel", "call"});
+  if (!keys.ok()) return keys;
+  const absl::StatusOr<absl::string_view> trigger = RequiredText(at, "trigger");
+  if (!trigger.ok()) return trigger.status();
+  family->trigger = std::string(*trigger);
+  absl::StatusOr<std::string> separator = TextOr(at, "separator");
+  if (!separator.ok()) return separator.status();
+  family->separator = *std::move(separator);
+  const absl::StatusOr<bool> parallel = FlagOf(at, "parallel");
+  if (!parallel.ok()) return parallel.status();
+  family->parallel = *parallel;
+  if (at.Find("begin").has_value()) {
+    const absl::StatusOr<absl::string_view> begin = RequiredText(at, "begin");
+    if (!begin.ok()) return begin.status();
+    const absl::StatusOr<absl::string_view> end = RequiredText(at, "end");
+    if (!end.ok()) return end.status();
+    family->section = ChatFamily::Frame{std::string(*begin), {std::string(*end)}};
+  }
+  const absl::StatusOr<JsonValue> call = RequiredList(at, "call");
+  if (!call.ok()) return call.status();
+  for (const JsonValue part : call->children()) {
+    absl::StatusOr<ChatFamily::Part> read = ReadPart(part);
+    if (!read.ok()) return read.status();
+    family->call.push_back(*std::move(read));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadInto(const JsonValue& root, ChatFamily* family) {
+  const absl::Status keys =
+      CheckKeys(root, {"id", "models", "reasoning", "between", "answer", "excludes", "calls"});
+  if (!keys.ok()) return keys;
+  for (const auto& [key, text] :
+       {std::pair{"id", &family->name}, std::pair{"models", &family->models}}) {
+    const absl::StatusOr<absl::string_view> read = RequiredText(root, key);
+    if (!read.ok()) return read.status();
+    *text = std::string(*read);
+  }
+  absl::StatusOr<std::string> between = TextOr(root, "between");
+  if (!between.ok()) return between.status();
+  family->between = *std::move(between);
+  absl::StatusOr<std::vector<std::string>> excludes = TextsOf(root, "excludes");
+  if (!excludes.ok()) return excludes.status();
+  family->excludes = *std::move(excludes);
+  absl::Status read = ReadOptionalFrame(root, "reasoning", &family->reasoning);
+  if (read.ok()) read = ReadOptionalFrame(root, "answer", &family->answer);
+  if (!read.ok()) return read;
+  const absl::StatusOr<JsonValue> calls = RequiredMember(root, "calls");
+  return calls.ok() ? ReadCalls(*calls, family) : calls.status();
+}
+
+}  // namespace
+
+absl::StatusOr<ChatFamily> ReadChatFamily(absl::string_view text) {
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(text, Limits());
+  if (!document.ok()) return document.status();
+  ChatFamily family;
+  if (absl::Status read = ReadInto(document->root(), &family); !read.ok()) return read;
+  return family;
+}
+
+absl::StatusOr<ChatFamily> FindChatFamily(absl::string_view name, absl::string_view place) {
+  std::vector<absl::string_view> names;
+  for (const EmbeddedJson& file : ChatFamilyFiles()) {
+    if (file.uri == name) return ReadChatFamily(file.text);
+    names.push_back(file.uri);
+  }
+  return InvalidAt(place, absl::StrCat("there is no family \"", name.substr(0, 64),
+                                       "\"; known are ", absl::StrJoin(names, ", ")));
+}
+
+}  // namespace maskd

@@ -1,0 +1,66 @@
+// Families of models: how each writes an answer. One JSON file a family, in families/, which the
+// build embeds.
+//
+// File     "id": its name. "models": for people. "reasoning": {"begin", "end"}: around what the
+//          model thinks. "between": what stands between two messages of one answer. "answer":
+//          {"begin", "end"}: around the final text, the end a text or a list of texts. "excludes":
+//          texts that free text does not hold beside what begins a call. "calls": {"trigger": what
+//          a call shows by in free text, "begin" and "end": around all of them, "separator":
+//          between two, "parallel": whether there may be more than one, "call": a list of what a
+//          call is written as: texts, {"name": "raw" | "json"}, {"arguments": STYLE} and
+//          {"pattern": REGEX}}. Only "id", "models" and "calls" must be there.
+// Styles   "json" and those of structural tags (xml_style.h).
+// Markers  are spelled; over a vocabulary that has one as a token its spelling means that token.
+// Threads  any.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_FAMILY_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_CHAT_FAMILY_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/frontend/json_schema/standard_schemas.h"
+
+namespace maskd {
+
+struct ChatFamily {
+  struct Part {
+    enum class Kind { kText, kName, kNameInJson, kArguments, kPattern };
+    Kind kind;
+    std::string text;  // the text, the style or the pattern
+  };
+  // Texts around something.
+  struct Frame {
+    std::string begin;
+    std::vector<std::string> ends;
+  };
+
+  std::string name;
+  std::string models;
+  std::optional<Frame> reasoning;
+  std::string between;
+  std::optional<Frame> answer;
+  std::vector<std::string> excludes;
+  std::string trigger;
+  std::optional<Frame> section;
+  std::string separator;
+  bool parallel = true;
+  std::vector<Part> call;
+};
+
+// The files, in the order of their names.
+std::span<const EmbeddedJson> ChatFamilyFiles();
+
+// Reads a family's file. Errors: INVALID_ARGUMENT at a JSON Pointer of it.
+absl::StatusOr<ChatFamily> ReadChatFamily(absl::string_view text);
+
+// The family `name`. Errors: INVALID_ARGUMENT at `place`, naming the known ones.
+absl::StatusOr<ChatFamily> FindChatFamily(absl::string_view name, absl::string_view place);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_CHAT_FAMILY_H_

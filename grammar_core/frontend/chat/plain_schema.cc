@@ -1,0 +1,101 @@
+// Works through the document in the order of its text with a stack of its own, not by recursion: a
+// stack entry is an array or object that is open, and what the values in it are.
+#include "grammar_core/frontend/chat/plain_schema.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/string_view.h"
+
+namespace maskd {
+namespace {
+
+enum class Holds : std::uint8_t {
+  kSchema,   // it is a schema, or something else in a schema's place
+  kSchemas,  // each value in it is a schema
+};
+
+constexpr absl::string_view kSchemaKeys[] = {"items",
+                                             "additionalItems",
+                                             "additionalProperties",
+                                             "unevaluatedItems",
+                                             "contains",
+                                             "propertyNames",
+                                             "unevaluatedProperties",
+                                             "not",
+                                             "if",
+                                             "then",
+                                             "else"};
+constexpr absl::string_view kSchemasKeys[] = {
+    "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "allOf", "anyOf",
+    "oneOf",      "prefixItems"};
+
+bool SaysNothing(const JsonValue& member) {
+  const absl::string_view key = member.key();
+  const bool is_text = key == "title" || key == "description" || key == "$comment";
+  return (is_text && member.is_string()) || (key == "examples" && member.is_array());
+}
+
+class Writer {
+ public:
+  std::string Write(const JsonValue& root) {
+    Open(root, Holds::kSchema);
+    while (!open_.empty()) {
+      Level& level = open_.back();
+      if (level.next == level.at.subtree_end()) {
+        out_.push_back(level.at.is_object() ? '}' : ']');
+        open_.pop_back();
+        continue;
+      }
+      const JsonValue child = level.at.at(level.next);
+      level.next = child.subtree_end();
+      Put(child, &level);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Level {
+    JsonValue at;
+    Holds holds;
+    JsonId next;
+    bool is_first = true;
+  };
+
+  void Open(const JsonValue& at, Holds holds) {
+    if (!at.is_object() && !at.is_array()) {
+      at.AppendCompact(&out_);
+      return;
+    }
+    out_.push_back(at.is_object() ? '{' : '[');
+    open_.push_back({at, holds, at.id() + 1});
+  }
+
+  void Put(const JsonValue& child, Level* level) {
+    const bool is_keyword = level->at.is_object() && level->holds == Holds::kSchema;
+    if (is_keyword && SaysNothing(child)) return;
+    if (!level->is_first) out_.push_back(',');
+    level->is_first = false;
+    if (level->at.is_object()) {
+      AppendJsonString(child.key(), &out_);
+      out_.push_back(':');
+    }
+    if (!is_keyword) return Open(child, Holds::kSchema);
+    if (absl::c_linear_search(kSchemasKeys, child.key())) return Open(child, Holds::kSchemas);
+    // Of "items" there may be a list.
+    if (absl::c_linear_search(kSchemaKeys, child.key())) {
+      return Open(child, child.is_array() ? Holds::kSchemas : Holds::kSchema);
+    }
+    child.AppendCompact(&out_);
+  }
+
+  std::string out_;
+  std::vector<Level> open_;
+};
+
+}  // namespace
+
+std::string PlainSchema(const JsonValue& schema) { return Writer().Write(schema); }
+
+}  // namespace maskd

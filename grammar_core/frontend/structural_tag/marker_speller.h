@@ -1,0 +1,67 @@
+// Texts that a format spells out, as a vocabulary has them: a marker in them is its token, and no
+// sequence of others; what is between markers is text.
+//
+// Text     a marker that is spelled once is text nowhere in the grammar: its token stands where a
+//          format spells it or names it, and in no free text, string or name. Its spelling in
+//          ordinary tokens is text as any other.
+// Without  a vocabulary all is text.
+// Errors   kept, and told by status(): INVALID_ARGUMENT at the place of a text that the
+//          vocabulary's tokens cannot spell.
+// Threads  belongs to one compile.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_MARKER_SPELLER_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_MARKER_SPELLER_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/frontend/read_result.h"
+#include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/tokenizer/marker_table.h"
+
+namespace maskd {
+
+class MarkerSpeller {
+ public:
+  // `table` may be null: there is no vocabulary. `builder` must outlive this.
+  MarkerSpeller(const MarkerTable* table, IrBuilder& builder) : table_(table), builder_(builder) {}
+
+  // `text`, which may be empty, as what takes it. `place` is where a format spells it.
+  NodeId Spell(absl::string_view text, absl::string_view place);
+
+  // Whether there is a marker in the first `bytes` bytes of `text`, if only a part of it.
+  [[nodiscard]] bool HasMarker(absl::string_view text,
+                               std::size_t bytes = absl::string_view::npos) const;
+
+  // Those of `texts` without a marker: with one they are in no text anyhow.
+  [[nodiscard]] std::vector<std::string> TextOnly(std::vector<std::string> texts) const;
+
+  // Has the markers in `text` be text nowhere, as if they were spelled.
+  void Keep(absl::string_view text, absl::string_view place);
+  // The same of tokens that a format names.
+  void Keep(const TokenSpec& tokens);
+
+  // A remark for a pattern or rules, whose texts are not looked at for markers but read as such.
+  void WarnOfMarkersIn(absl::string_view text, absl::string_view place,
+                       std::vector<Diagnostic>* warnings) const;
+
+  [[nodiscard]] const absl::Status& status() const { return status_; }
+
+  // Says in `result` which markers there were.
+  void Finish(ReadResult* result) const;
+
+ private:
+  void Note(TokenId marker, absl::string_view place);
+
+  const MarkerTable* const table_;
+  IrBuilder& builder_;
+  std::map<TokenId, std::string> kept_;  // where each was spelled first
+  absl::Status status_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_MARKER_SPELLER_H_

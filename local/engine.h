@@ -1,0 +1,59 @@
+// One engine: vocabularies, compiled grammars and streams, as a server has them, without its ports.
+//
+// Threads  every method from any thread.
+// Ownership  shared by the clients and the streams that use it.
+#ifndef MASKD_LOCAL_ENGINE_H_
+#define MASKD_LOCAL_ENGINE_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "client/cpp/local_engine.h"
+#include "service/compile_calls.h"
+#include "service/config.h"
+#include "service/grammar_store.h"
+#include "service/step_threads.h"
+#include "service/stream_host.h"
+#include "service/tokenizer_shelf.h"
+
+namespace maskd::local {
+
+class Engine final : public client::LocalEngine, public std::enable_shared_from_this<Engine> {
+ public:
+  // Loads the vocabularies. Errors: those of TokenizerStore::Load(), RESOURCE_EXHAUSTED (the system
+  // gives no thread).
+  static absl::StatusOr<std::shared_ptr<Engine>> Load(const service::Config& config);
+
+  absl::Status Compile(const v1::CompileRequest& request, absl::Time deadline,
+                       v1::CompileResponse* response) override;
+  absl::Status Check(const v1::CheckRequest& request, absl::Time deadline,
+                     v1::CheckResponse* response) override;
+  absl::Status Explain(const v1::ExplainRequest& request, absl::Time deadline,
+                       v1::ExplainResponse* response) override;
+  absl::Status ListTokenizers(const v1::ListTokenizersRequest& request, absl::Time deadline,
+                              v1::ListTokenizersResponse* response) override;
+  absl::Status GetTokenizer(const v1::GetTokenizerRequest& request, absl::Time deadline,
+                            v1::GetTokenizerResponse* response) override;
+  absl::Status ListTokens(const v1::ListTokensRequest& request, absl::Time deadline,
+                          v1::ListTokensResponse* response) override;
+  absl::StatusOr<std::unique_ptr<client::StepCall>> OpenCall(const v1::DecodeRequest& hello,
+                                                             v1::Welcome* welcome) override;
+
+  [[nodiscard]] const service::StreamHost& host() const { return host_; }
+
+ private:
+  Engine(const service::Config& config, service::TokenizerStorePtr tokenizers);
+
+  const service::TokenizerShelf tokenizers_;
+  service::GrammarStore grammars_;
+  service::CompileCalls calls_;
+  service::StepThreads threads_;
+  const service::StreamHost host_;
+};
+
+}  // namespace maskd::local
+
+#endif  // MASKD_LOCAL_ENGINE_H_

@@ -1,0 +1,170 @@
+#include "local/local_call.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "grpcpp/support/slice.h"
+#include <sched.h>
+
+#include "client/cpp/wire_status.h"
+#include "service/status_map.h"
+
+namespace maskd::local {
+namespace {
+
+std::chrono::steady_clock::time_point SteadyTime(absl::Time deadline) {
+  constexpr absl::Duration kLongest = absl::Hours(24 * 365);  // or a clock would overflow
+  const absl::Duration left = std::min(deadline - absl::Now(), kLongest);
+  return std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(left);
+}
+
+}  // namespace
+
+LocalCall::LocalCall(std::shared_ptr<Engine> engine, const service::StreamTerms& terms)
+    : engine_(std::move(engine)), exchange_(engine_->host(), terms) {}
+
+LocalCall::~LocalCall() {
+  cancelled_ = true;
+  const MutexLock lock(&mutex_);
+  waiting_.clear();
+  while (busy_) changed_.Wait(&mutex_);
+}
+
+absl::Status LocalCall::Write(const v1::DecodeRequest& message, std::size_t byte_size,
+                              absl::Time /*deadline*/) {
+  step_.resize(byte_size);
+  message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(step_.data()));
+  {
+    const MutexLock lock(&mutex_);
+    if (ended_.has_value()) return *ended_;
+    if (busy_) {
+      waiting_.push_back(step_);
+      return absl::OkStatus();
+    }
+  }
+  if (AnswerInTurn(step_)) return absl::OkStatus();
+  {
+    const MutexLock lock(&mutex_);
+    busy_ = true;
+  }
+  engine_->host().threads->Run([this] { GoOn(); });
+  return absl::OkStatus();
+}
+
+bool LocalCall::AnswerInTurn(absl::string_view step) {
+  if (absl::Status begun = exchange_.Begin(step, kTurn); !begun.ok()) {
+    End(begun);
+    return true;
+  }
+  if (exchange_.takes_long() || exchange_.put_off() || !exchange_.AnswerSome(NewMasks::kRefused)) {
+    return false;
+  }
+  Answer();
+  return true;
+}
+
+void LocalCall::GoOn() {
+  Answer();
+  while (const std::optional<std::string> step = NextStep()) {
+    if (absl::Status begun = exchange_.Begin(*step); !begun.ok()) {
+      End(begun);
+    } else {
+      Answer();
+    }
+  }
+}
+
+std::optional<std::string> LocalCall::NextStep() {
+  const MutexLock lock(&mutex_);
+  if (waiting_.empty() || ended_.has_value()) {
+    busy_ = false;
+    changed_.NotifyAll();
+    return std::nullopt;
+  }
+  std::string step = std::move(waiting_.front());
+  waiting_.pop_front();
+  return step;
+}
+
+void LocalCall::Answer() {
+  const absl::StatusOr<absl::string_view> reply =
+      exchange_.Finish([this] { return cancelled_.load(); });
+  if (!reply.ok()) return End(reply.status());
+  const grpc::Slice slice(reply->data(), reply->size());
+  {
+    const MutexLock lock(&mutex_);
+    replies_.emplace_back(&slice, 1);
+    has_news_ = true;
+    changed_.NotifyAll();
+  }
+  exchange_.LookAhead();
+}
+
+void LocalCall::End(const absl::Status& status) {
+  const MutexLock lock(&mutex_);
+  if (!ended_.has_value()) ended_ = client::FromWire(service::ToGrpcStatus(status));
+  has_news_ = true;
+  changed_.NotifyAll();
+}
+
+absl::StatusOr<bool> LocalCall::Take(grpc::ByteBuffer& message) {
+  if (!replies_.empty()) {
+    message = std::move(replies_.front());
+    replies_.pop_front();
+    has_news_ = !replies_.empty() || ended_.has_value();
+    return true;
+  }
+  if (ended_.has_value()) return *ended_;
+  return false;
+}
+
+absl::Status LocalCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
+                             absl::Time awake_until) {
+  while (!has_news_ && absl::Now() < awake_until) sched_yield();
+  const auto until = SteadyTime(deadline);
+  const MutexLock lock(&mutex_);
+  for (;;) {
+    const absl::StatusOr<bool> taken = Take(message);
+    if (!taken.ok() || *taken) return taken.status();
+    if (!changed_.WaitUntil(&mutex_, until)) {
+      const absl::StatusOr<bool> last = Take(message);
+      if (!last.ok() || *last) return last.status();
+      return absl::DeadlineExceededError("no reply within the time given");
+    }
+  }
+}
+
+absl::StatusOr<bool> LocalCall::ReadUntilInterrupted(grpc::ByteBuffer& message) {
+  const MutexLock lock(&mutex_);
+  for (;;) {
+    absl::StatusOr<bool> taken = Take(message);
+    if (!taken.ok() || *taken) return taken;
+    if (std::exchange(interrupted_, false)) return false;
+    changed_.Wait(&mutex_);
+  }
+}
+
+void LocalCall::Interrupt() {
+  const MutexLock lock(&mutex_);
+  interrupted_ = true;
+  changed_.NotifyAll();
+}
+
+absl::Status LocalCall::Finish(absl::Time deadline) {
+  const auto until = SteadyTime(deadline);
+  const MutexLock lock(&mutex_);
+  while (busy_) {
+    if (!changed_.WaitUntil(&mutex_, until)) cancelled_ = true;
+    if (cancelled_) waiting_.clear();
+    if (cancelled_ && busy_) changed_.Wait(&mutex_);
+  }
+  replies_.clear();
+  if (ended_.has_value()) return *ended_;
+  ended_ = absl::CancelledError("the stream has ended");
+  has_news_ = true;
+  return absl::OkStatus();
+}
+
+}  // namespace maskd::local

@@ -1,0 +1,82 @@
+// A stream's steps, answered by the thread that submits them.
+//
+// Turns    what a step needs is done while it is submitted, for at most kTurn. A step that needs
+//          more (a compile, a mask that is new, many rows) goes on on a thread of the engine's, and
+//          Read() waits for it: the caller's forward pass has that time.
+// Order    one step at a time; those submitted meanwhile wait for that thread.
+// Cost     a step of known masks: no thread, no system call.
+// Threads  as StepCall.
+#ifndef MASKD_LOCAL_LOCAL_CALL_H_
+#define MASKD_LOCAL_LOCAL_CALL_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "grpcpp/support/byte_buffer.h"
+
+#include "client/cpp/step_call.h"
+#include "grammar_core/base/mutex.h"
+#include "local/engine.h"
+#include "maskd/v1/mask_service.pb.h"
+#include "service/step_exchange.h"
+#include "service/stream_terms.h"
+
+namespace maskd::local {
+
+class LocalCall final : public client::StepCall {
+ public:
+  static constexpr std::chrono::microseconds kTurn{200};
+
+  LocalCall(std::shared_ptr<Engine> engine, const service::StreamTerms& terms);
+  // Cancels the step that runs, if one does, and waits for its thread.
+  ~LocalCall() override;
+
+  absl::Status Write(const v1::DecodeRequest& message, std::size_t byte_size,
+                     absl::Time deadline) override;
+  absl::Status Read(grpc::ByteBuffer& message, absl::Time deadline,
+                    absl::Time awake_until) override;
+  absl::StatusOr<bool> ReadUntilInterrupted(grpc::ByteBuffer& message) override;
+  void Interrupt() override;
+  absl::Status Finish(absl::Time deadline) override;
+
+ private:
+  // Begins a step within a turn. Whether it was answered, or ended the stream.
+  bool AnswerInTurn(absl::string_view step);
+  // On a thread: the rest of the step, then those that wait.
+  void GoOn();
+  // Makes the reply, or the stream's end.
+  void Answer();
+  void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
+  // The next step that waits; nothing: there is none, and the exchange is nobody's.
+  std::optional<std::string> NextStep() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Takes a reply, or gives the stream's end; false: neither is there.
+  absl::StatusOr<bool> Take(grpc::ByteBuffer& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::shared_ptr<Engine> engine_;
+  std::string step_;                // the caller's, its memory used again
+  service::StepExchange exchange_;  // whose turn it is: the caller's, or a thread's while busy_
+  std::atomic<bool> cancelled_ = false;
+  std::atomic<bool> has_news_ = false;  // a reply or the end is there
+
+  Mutex mutex_;
+  CondVar changed_;
+  bool busy_ ABSL_GUARDED_BY(mutex_) = false;  // a thread answers
+  bool interrupted_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<std::string> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::deque<grpc::ByteBuffer> replies_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Status> ended_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace maskd::local
+
+#endif  // MASKD_LOCAL_LOCAL_CALL_H_

@@ -1,0 +1,148 @@
+#include "service/addresses.h"
+
+#include <limits>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include <grp.h>
+#include <pwd.h>
+
+#include "service/config.h"
+
+namespace maskd::service {
+namespace {
+
+absl::Status Wrong(absl::string_view message) {
+  return absl::InvalidArgumentError(std::string(message));
+}
+
+absl::Status CheckAddress(absl::string_view address) {
+  const std::optional<absl::string_view> path = SocketPathOf(address);
+  if (!path.has_value()) return CheckHostPort(address);
+  // sun_path of Linux: 108 bytes with the final 0.
+  constexpr std::size_t kMaxSocketPath = 107;
+  if (!absl::StartsWith(*path, "/") || path->size() > kMaxSocketPath) {
+    return Wrong(absl::StrCat("\"", address, "\" is not unix: and an absolute path of at most ",
+                              kMaxSocketPath, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+bool HasTls(const Config& config) { return !config.tls_cert.empty(); }
+
+absl::Status CheckTlsFlags(const Config& config) {
+  if (config.tls_cert.empty() != config.tls_key.empty()) {
+    return Wrong(absl::StrCat(config.tls_cert.empty() ? "--tls_key" : "--tls_cert",
+                              ": a certificate and its key are given together"));
+  }
+  if (!HasTls(config) && !config.tls_client_ca.empty()) {
+    return Wrong("--tls_client_ca: needs --tls_cert and --tls_key");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<ListenAddress> AddressesOf(const Config& config) {
+  std::vector<ListenAddress> all;
+  for (const std::string& address : config.listen) {
+    all.push_back({address, SocketPathOf(address).has_value() ? Guard::kFile : Guard::kTls});
+  }
+  for (const std::string& address : config.insecure_listen) {
+    all.push_back({address, Guard::kNothing});
+  }
+  return all;
+}
+
+absl::Status CheckAddresses(const Config& config) {
+  if (absl::Status checked = CheckTlsFlags(config); !checked.ok()) return checked;
+  for (const ListenAddress& address : AddressesOf(config)) {
+    if (address.guard == Guard::kTls && !HasTls(config)) {
+      return Wrong(absl::StrCat("--listen: \"", address.text,
+                                "\" needs --tls_cert and --tls_key; what every user of this "
+                                "machine or network may reach in plain text is given with "
+                                "--insecure_listen"));
+    }
+    if (address.guard == Guard::kNothing && SocketPathOf(address.text).has_value()) {
+      return Wrong(absl::StrCat("--insecure_listen: \"", address.text,
+                                "\" is a Unix socket, which belongs to --listen"));
+    }
+  }
+  if (config.listen.empty() && config.insecure_listen.empty()) {
+    return Wrong("--listen: at least one address is needed");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> ParseAddresses(absl::string_view value) {
+  std::vector<std::string> all;
+  for (absl::string_view address : absl::StrSplit(value, ',', absl::SkipEmpty())) {
+    if (absl::Status checked = CheckAddress(address); !checked.ok()) return checked;
+    all.emplace_back(address);
+  }
+  return all;
+}
+
+absl::Status CheckHostPort(absl::string_view address) {
+  const std::size_t colon = address.rfind(':');
+  std::int64_t port = 0;
+  if (colon == absl::string_view::npos || colon == 0 ||
+      !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 0 || port > 65535) {
+    return Wrong(absl::StrCat("\"", address, "\" is not host:port"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::int64_t> ParseSocketMode(absl::string_view value) {
+  constexpr int kOctal = 8;
+  constexpr std::int64_t kMostRights = 0777;
+  std::int64_t mode = 0;
+  for (const char digit : value) {
+    if (digit < '0' || digit >= '0' + kOctal || mode > kMostRights) mode = kMostRights + 1;
+    if (mode <= kMostRights) mode = kOctal * mode + (digit - '0');
+  }
+  if (value.empty() || mode > kMostRights) {
+    return Wrong(absl::StrCat("\"", value, "\" is not an octal number up to 0777, such as 0770"));
+  }
+  return mode;
+}
+
+absl::StatusOr<std::int64_t> ParseGroup(absl::string_view value) {
+  std::int64_t id = 0;
+  if (!absl::SimpleAtoi(value, &id)) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): on the main thread alone
+    const group* const found = getgrnam(std::string(value).c_str());
+    id = found == nullptr ? -1 : static_cast<std::int64_t>(found->gr_gid);
+  }
+  if (id < 0 || id >= std::numeric_limits<gid_t>::max()) {
+    return Wrong(absl::StrCat("\"", value, "\" is neither a group of this machine nor an id"));
+  }
+  return id;
+}
+
+absl::StatusOr<std::vector<std::int64_t>> ParseUsers(absl::string_view value) {
+  std::vector<std::int64_t> ids;
+  for (absl::string_view user : absl::StrSplit(value, ',', absl::SkipEmpty())) {
+    std::int64_t id = 0;
+    if (!absl::SimpleAtoi(user, &id)) {
+      // NOLINTNEXTLINE(concurrency-mt-unsafe): on the main thread alone
+      const passwd* const found = getpwnam(std::string(user).c_str());
+      id = found == nullptr ? -1 : static_cast<std::int64_t>(found->pw_uid);
+    }
+    if (id < 0 || id >= std::numeric_limits<uid_t>::max()) {
+      return Wrong(absl::StrCat("\"", user, "\" is neither a user of this machine nor an id"));
+    }
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+std::optional<absl::string_view> SocketPathOf(absl::string_view address) {
+  if (!absl::ConsumePrefix(&address, "unix:")) return std::nullopt;
+  return address;
+}
+
+}  // namespace maskd::service

@@ -1,0 +1,55 @@
+// The addresses that a server listens at, as its flags say them, and who may connect there.
+//
+// Kinds    a Unix socket is guarded by its file's rights; a TCP address of --listen by TLS; one of
+//          --insecure_listen by nothing.
+// Threads  no state.
+#ifndef MASKD_SERVICE_ADDRESSES_H_
+#define MASKD_SERVICE_ADDRESSES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace maskd::service {
+
+struct Config;
+
+enum class Guard : std::uint8_t { kFile, kTls, kNothing };
+
+struct ListenAddress {
+  std::string text;
+  Guard guard = Guard::kFile;
+};
+
+// Those of --listen, then those of --insecure_listen.
+std::vector<ListenAddress> AddressesOf(const Config& config);
+
+// Whether each has what guards it. Errors: INVALID_ARGUMENT; the message starts with the flag.
+absl::Status CheckAddresses(const Config& config);
+
+// Addresses separated by commas. Errors: INVALID_ARGUMENT, without the flag.
+absl::StatusOr<std::vector<std::string>> ParseAddresses(absl::string_view value);
+
+// Errors: INVALID_ARGUMENT.
+absl::Status CheckHostPort(absl::string_view address);
+
+// An octal number up to 0777. Errors: INVALID_ARGUMENT.
+absl::StatusOr<std::int64_t> ParseSocketMode(absl::string_view value);
+
+// The id of a group of this machine, by name or id. Errors: INVALID_ARGUMENT.
+absl::StatusOr<std::int64_t> ParseGroup(absl::string_view value);
+
+// The ids of users of this machine, by names or ids, separated by commas. Errors: INVALID_ARGUMENT.
+absl::StatusOr<std::vector<std::int64_t>> ParseUsers(absl::string_view value);
+
+// The path of "unix:/absolute/path"; nothing for an address of another kind.
+std::optional<absl::string_view> SocketPathOf(absl::string_view address);
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_ADDRESSES_H_

@@ -1,0 +1,19 @@
+// Whose call it is.
+#ifndef MASKD_SERVICE_CALLER_H_
+#define MASKD_SERVICE_CALLER_H_
+
+#include <string>
+
+#include "service/tenant.h"
+
+namespace maskd::service {
+
+struct Caller {
+  std::string identity;  // see tenant_rule.h
+  TenantPtr tenant;      // null: without limits
+  bool audited = false;  // whether its grammars are logged
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_CALLER_H_

@@ -1,0 +1,340 @@
+#include "service/config_flags.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+#include "cpu/level.h"
+#include "grammar_core/base/error.h"
+#include "grammar_core/mask/word_kernels.h"
+#include "memory/byte_size.h"
+#include "service/addresses.h"
+#include "service/duration_value.h"
+
+namespace maskd::service {
+namespace {
+
+absl::Status Wrong(absl::string_view message) {
+  return absl::InvalidArgumentError(std::string(message));
+}
+
+// A number in [kMin, kMax] for one field.
+template <std::int64_t Config::* kField, std::int64_t kMin, std::int64_t kMax>
+absl::Status SetNumber(absl::string_view value, Config* config) {
+  std::int64_t number = 0;
+  if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax) {
+    return Wrong(absl::StrCat("\"", value, "\" is not a number from ", kMin, " to ", kMax));
+  }
+  config->*kField = number;
+  return absl::OkStatus();
+}
+
+// A time in units of kUnitUs microseconds.
+template <std::int64_t Config::* kField, std::int64_t kUnitUs, std::int64_t kMin, std::int64_t kMax>
+absl::Status SetTime(absl::string_view value, Config* config) {
+  const std::optional<std::int64_t> time = ParseDuration(value, kUnitUs);
+  if (!time.has_value() || *time < kMin || *time > kMax) {
+    return Wrong(absl::StrCat("\"", value, "\" is not a number from ", kMin, " to ", kMax,
+                              ", nor a time such as 20us or 5s"));
+  }
+  config->*kField = *time;
+  return absl::OkStatus();
+}
+
+// A number of bytes in [kMin, kMax] for one field, of any type.
+template <auto kField, std::int64_t kMin, std::int64_t kMax, typename Owner>
+absl::Status SetBytesOf(absl::string_view value, Owner* owner) {
+  const std::optional<std::int64_t> bytes = memory::ParseByteSize(value);
+  if (!bytes.has_value() || *bytes < kMin || *bytes > kMax) {
+    return Wrong(absl::StrCat("\"", value, "\" is not a number of bytes from ", kMin, " to ", kMax,
+                              ", such as 1048576 or 512MiB"));
+  }
+  owner->*kField = *bytes;
+  return absl::OkStatus();
+}
+
+template <auto kField, std::int64_t kMin, std::int64_t kMax>
+absl::Status SetBytes(absl::string_view value, Config* config) {
+  return SetBytesOf<kField, kMin, kMax>(value, config);
+}
+
+template <auto kField, std::int64_t kMin, std::int64_t kMax>
+absl::Status SetByteLimit(absl::string_view value, Config* config) {
+  return SetBytesOf<kField, kMin, kMax>(value, &config->limits);
+}
+
+template <std::int64_t Limits::* kField, std::int64_t kMin, std::int64_t kMax>
+absl::Status SetLimit(absl::string_view value, Config* config) {
+  std::int64_t number = 0;
+  if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax) {
+    return Wrong(absl::StrCat("\"", value, "\" is not a number from ", kMin, " to ", kMax));
+  }
+  config->limits.*kField = number;
+  return absl::OkStatus();
+}
+
+absl::Status SetBool(absl::string_view value, bool* field) {
+  if (!absl::SimpleAtob(value, field)) {
+    return Wrong(absl::StrCat("\"", value, "\" is neither true nor false"));
+  }
+  return absl::OkStatus();
+}
+
+template <bool Config::* kField>
+absl::Status SetSwitch(absl::string_view value, Config* config) {
+  return SetBool(value, &(config->*kField));
+}
+
+absl::Status SetAction(absl::string_view value, Config::Action action, Config* config) {
+  bool wanted = false;
+  absl::Status read = SetBool(value, &wanted);
+  if (read.ok() && wanted) {
+    config->action = action;
+  }
+  return read;
+}
+
+template <std::vector<std::string> Config::* kField>
+absl::Status SetAddresses(absl::string_view value, Config* config) {
+  absl::StatusOr<std::vector<std::string>> addresses = ParseAddresses(value);
+  if (!addresses.ok()) return addresses.status();
+  config->*kField = *std::move(addresses);
+  return absl::OkStatus();
+}
+
+template <std::optional<std::int64_t> Config::* kField, auto kParse>
+absl::Status SetParsed(absl::string_view value, Config* config) {
+  const absl::StatusOr<std::int64_t> parsed = kParse(value);
+  if (!parsed.ok()) return parsed.status();
+  config->*kField = *parsed;
+  return absl::OkStatus();
+}
+
+template <std::vector<std::int64_t> Config::* kField>
+absl::Status SetUsers(absl::string_view value, Config* config) {
+  absl::StatusOr<std::vector<std::int64_t>> users = ParseUsers(value);
+  if (!users.ok()) return users.status();
+  config->*kField = *std::move(users);
+  return absl::OkStatus();
+}
+
+template <std::string Config::* kField>
+absl::Status SetText(absl::string_view value, Config* config) {
+  config->*kField = std::string(value);
+  return absl::OkStatus();
+}
+
+// What gRPC takes as a key of metadata.
+absl::Status SetProxyMetadata(absl::string_view value, Config* config) {
+  for (const char c : value) {
+    if (!absl::ascii_islower(c) && !absl::ascii_isdigit(c) && c != '-' && c != '_' && c != '.') {
+      return Wrong(absl::StrCat("\"", value, "\" is no key of metadata, in lower case"));
+    }
+  }
+  return SetText<&Config::proxy_metadata>(value, config);
+}
+
+absl::Status SetMetricsListen(absl::string_view value, Config* config) {
+  config->metrics_listen = std::string(value);
+  return value.empty() ? absl::OkStatus() : CheckHostPort(value);
+}
+
+absl::Status AddTokenizers(absl::string_view value, Config* config) {
+  for (absl::string_view one : absl::StrSplit(value, ';', absl::SkipEmpty())) {
+    absl::StatusOr<VocabularySource> source = ParseTokenizerFlag(one);
+    if (!source.ok()) {
+      return source.status();
+    }
+    for (const VocabularySource& other : config->tokenizers) {
+      if (other.name == source->name) {
+        return Wrong(absl::StrCat("the name \"", source->name, "\" is given twice"));
+      }
+    }
+    config->tokenizers.push_back(*std::move(source));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetCpuKernels(absl::string_view value, Config* config) {
+  if (const auto found = cpu::Find(AllWordKernels(), value); !found.ok()) {
+    return Wrong(found.status().message());
+  }
+  config->cpu_kernels = std::string(value);
+  return absl::OkStatus();
+}
+
+constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxWork = 1'000'000'000'000;
+constexpr std::int64_t kUs = 1;
+constexpr std::int64_t kMs = 1'000;
+constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
+
+constexpr std::array kFlags = {
+    Flag{"config", "PATH",
+         "a file that says flags, and tenants; flags and environment go before it",
+         &SetText<&Config::config>},
+    Flag{"listen", "ADDRESS[,ADDRESS...]",
+         "where to serve gRPC: unix:/path, or host:port with TLS [unix:/tmp/maskd.sock]",
+         &SetAddresses<&Config::listen>},
+    Flag{"insecure_listen", "HOST:PORT[,HOST:PORT...]",
+         "where to serve gRPC in plain text to whoever comes [nowhere]",
+         &SetAddresses<&Config::insecure_listen>},
+    Flag{"tls_cert", "PATH",
+         "certificate chain of the TCP addresses of --listen, PEM; read again when it changes",
+         &SetText<&Config::tls_cert>},
+    Flag{"tls_key", "PATH", "its private key", &SetText<&Config::tls_key>},
+    Flag{"tls_client_ca", "PATH",
+         "certificates of who may sign those of clients, PEM; each client then needs one",
+         &SetText<&Config::tls_client_ca>},
+    Flag{"tokens", "PATH",
+         "names and bearer tokens, one a line; over TCP each call then needs one, or a "
+         "client's certificate; read again when it changes",
+         &SetText<&Config::tokens>},
+    Flag{"proxy_metadata", "KEY", "metadata in which proxies of --proxy_users say whose call it is",
+         &SetProxyMetadata},
+    Flag{"proxy_users", "USER[,USER...]", "users of the trusted proxies, over Unix sockets",
+         &SetUsers<&Config::proxy_users>},
+    Flag{"audit", "BOOL", "log who had which grammar compiled or opened [false]",
+         &SetSwitch<&Config::audit>},
+    Flag{"socket_users", "USER[,USER...]",
+         "users that may connect over Unix sockets, of those who have the right [all of them]",
+         &SetUsers<&Config::socket_users>},
+    Flag{"socket_mode", "MODE",
+         "rights of the Unix sockets' files, octal; who may write may connect [0700, with "
+         "socket_group 0770]",
+         &SetParsed<&Config::socket_mode, &ParseSocketMode>},
+    Flag{"socket_group", "GROUP", "group of the Unix sockets' files, by name or id [the process's]",
+         &SetParsed<&Config::socket_group, &ParseGroup>},
+    Flag{"max_connections", "COUNT", "connections open at once [1024]",
+         &SetNumber<&Config::max_connections, 1, 1'000'000>},
+    Flag{"max_peer_connections", "COUNT",
+         "those of one user of this machine, over Unix sockets, or of one address [512]",
+         &SetNumber<&Config::max_peer_connections, 1, 1'000'000>},
+    Flag{"metrics_listen", "HOST:PORT",
+         "where to serve Prometheus metrics, empty for nowhere [127.0.0.1:9411]",
+         &SetMetricsListen},
+    Flag{"tokenizer", "NAME=PATH[,format=F][,preset=NAME][,special=TEXT:ID...][,stop=TEXT...]",
+         "a vocabulary file; may repeat, the first is the default; in the environment separated "
+         "by ';' [the embedded vocabulary \"bytes\"]",
+         &AddTokenizers},
+    Flag{"grammars", "FOLDER",
+         "grammars compiled before readiness, and kept: files NAME.KIND with a grammar's text "
+         "[none]",
+         &SetText<&Config::grammars>},
+    Flag{"memory_bytes", "BYTES",
+         "what the process may hold in all, such as 1GiB [90 % of the control group's limit, else "
+         "of "
+         "the machine's memory]",
+         &SetBytes<&Config::memory_bytes, std::int64_t{64} << 20, kMaxBytes>},
+    Flag{"cache_bytes", "BYTES", "compiled grammars kept [a third of memory_bytes]",
+         &SetBytes<&Config::cache_bytes, 0, kMaxBytes>},
+    Flag{"mask_store_bytes", "BYTES",
+         "masks kept for each tokenizer [256 MiB, for all at most an eighth of memory_bytes]",
+         &SetBytes<&Config::mask_store_bytes, 0, kMaxBytes>},
+    Flag{"compile_threads", "COUNT", "compiles at once, 0 for one a usable core [0]",
+         &SetNumber<&Config::compile_threads, 0, 1024>},
+    Flag{"warm_up_ms", "MS",
+         "time for masks made ahead for each new grammar, at a low priority; 0 for none [10]",
+         &SetTime<&Config::warm_up_ms, kMs, 0, 10'000>},
+    Flag{"look_ahead_masks", "COUNT",
+         "masks made behind the place of each row between two steps; 0 for none [16]",
+         &SetNumber<&Config::look_ahead_masks, 0, 10'000>},
+    Flag{"heap_mib", "MIB",
+         "heap touched at the start, so that no answer waits for fresh pages, at most an eighth of "
+         "memory_bytes; 0 for none [256]",
+         &SetNumber<&Config::heap_mib, 0, 1'000'000>},
+    Flag{"compile_queue", "COUNT", "compiles that may wait for a thread [256]",
+         &SetNumber<&Config::compile_queue, 1, 1'000'000>},
+    Flag{"stream_threads", "COUNT", "threads that serve the Decode streams [1]",
+         &SetNumber<&Config::stream_threads, 1, 256>},
+    Flag{"mask_threads", "COUNT",
+         "threads that make the masks that a step lacks where its stream's thread has other "
+         "streams; 0: that thread makes them [2]",
+         &SetNumber<&Config::mask_threads, 0, 256>},
+    Flag{"max_streams", "COUNT", "Decode streams open at once [64]",
+         &SetNumber<&Config::max_streams, 1, 10'000>},
+    Flag{"max_peer_streams", "COUNT",
+         "those of one user of this machine, or of one address; 0: as many as max_streams [0]",
+         &SetNumber<&Config::max_peer_streams, 0, 10'000>},
+    Flag{"hello_ms", "MS", "how long a Decode stream may take to say hello [5000]",
+         &SetTime<&Config::hello_ms, kMs, 1, 3'600'000>},
+    Flag{"idle_ms", "MS",
+         "how long a Decode stream may send no step, twice that at most; 0 for ever [0]",
+         &SetTime<&Config::idle_ms, kMs, 0, 86'400'000>},
+    Flag{"shared_memory", "BOOL",
+         "lend memory to streams over a Unix socket that ask for it [true]",
+         &SetSwitch<&Config::shared_memory>},
+    Flag{"awake_us", "US",
+         "how long a stream's thread looks for the next step before it sleeps [20]",
+         &SetTime<&Config::awake_us, kUs, 0, 1'000'000>},
+    Flag{"max_rows", "COUNT", "rows open at once in one stream [4096]",
+         &SetNumber<&Config::max_rows, 1, 1'000'000>},
+    Flag{"max_row_tokens", "COUNT", "tokens of one row [1048576]",
+         &SetNumber<&Config::max_row_tokens, 1, kMaxInt32>},
+    Flag{"max_message_bytes", "BYTES", "one message of a client [16777216]",
+         &SetBytes<&Config::max_message_bytes, 4096, kMaxInt32>},
+    Flag{"max_reply_bytes", "BYTES",
+         "the reply to one step; rows whose masks would not fit have an error [67108864]",
+         &SetBytes<&Config::max_reply_bytes, 1 << 20, kMaxInt32>},
+    Flag{"max_receiving_bytes", "BYTES",
+         "messages of calls other than Decode that are being received, all together [268435456]",
+         &SetBytes<&Config::max_receiving_bytes, 4096, kMaxBytes>},
+    Flag{"max_unread_reply_bytes", "BYTES",
+         "replies of calls other than Decode that their callers have not read, all together "
+         "[134217728]",
+         &SetBytes<&Config::max_unread_reply_bytes, 1 << 20, kMaxBytes>},
+    Flag{"max_wait_for_compile_ms", "MS", "longest wait of a step for compiling rows [10000]",
+         &SetTime<&Config::max_wait_for_compile_ms, kMs, 0, 600'000>},
+    Flag{"max_source_bytes", "BYTES", "one grammar's source text [4194304]",
+         &SetByteLimit<&Limits::source_bytes, 1, kMaxInt32>},
+    Flag{"max_compile_work", "UNITS",
+         "units of work of one compile, 2 to 5 million a second [5000000]",
+         &SetLimit<&Limits::compile_work, 1, kMaxWork>},
+    Flag{"max_grammar_bytes", "BYTES", "memory of one compiled grammar [268435456]",
+         &SetByteLimit<&Limits::grammar_bytes, 1 << 16, kMaxBytes>},
+    Flag{"drain_ms", "MS", "how long open calls are answered after SIGTERM [5000]",
+         &SetTime<&Config::drain_ms, kMs, 0, 3'600'000>},
+    Flag{"stall_ms", "MS",
+         "how long a compile, a stream's thread or the accept loop may be at one piece of work "
+         "before "
+         "liveness is NOT_SERVING [30000]",
+         &SetTime<&Config::stall_ms, kMs, 100, 3'600'000>},
+    Flag{"cpu_kernels", "LEVEL",
+         "instructions for the loops over masks: auto, avx512, avx2, neon, portable [auto]",
+         &SetCpuKernels},
+    Flag{"reflection", "BOOL", "serve gRPC reflection [true]", &SetSwitch<&Config::reflection>},
+    Flag{"check_config", "", "read the flags and the vocabularies, then exit",
+         [](absl::string_view value, Config* config) {
+           return SetAction(value, Config::Action::kCheckConfig, config);
+         }},
+    Flag{"version", "", "print the version and exit",
+         [](absl::string_view value, Config* config) {
+           return SetAction(value, Config::Action::kVersion, config);
+         }},
+    Flag{"help", "", "print this and exit",
+         [](absl::string_view value, Config* config) {
+           return SetAction(value, Config::Action::kHelp, config);
+         }},
+};
+
+constexpr std::array kRetiredFlags = {
+    RetiredFlag{"max_compile_ms", "a compile is bounded by its work, --max_compile_work"},
+};
+
+}  // namespace
+
+std::span<const Flag> AllFlags() { return kFlags; }
+
+std::span<const RetiredFlag> RetiredFlags() { return kRetiredFlags; }
+
+}  // namespace maskd::service

@@ -1,0 +1,54 @@
+#include "service/gate.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+
+namespace maskd::service {
+namespace {
+
+constexpr char kTokenKey[] = "authorization";
+constexpr absl::string_view kBearer = "Bearer ";
+
+// What metadata says under a key that stands there once.
+std::optional<std::string> OnlyValue(const grpc::ServerContextBase& context,
+                                     const std::string& key) {
+  const auto& all = context.client_metadata();
+  const auto [first, end] = all.equal_range(grpc::string_ref(key));
+  if (first == end || std::next(first) != end) return std::nullopt;
+  return std::string(first->second.data(), first->second.size());
+}
+
+std::vector<std::string> CertificateNames(const grpc::ServerContextBase& context) {
+  std::vector<std::string> names;
+  const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context();
+  if (auth == nullptr || !auth->IsPeerAuthenticated()) return names;
+  for (const char* property : {"x509_subject_alternative_name", "x509_common_name"}) {
+    for (const grpc::string_ref& name : auth->FindPropertyValues(property)) {
+      names.emplace_back(name.data(), name.size());
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+absl::StatusOr<Caller> Gate::Admit(const grpc::ServerContextBase& context) const {
+  Shown shown;
+  shown.peer = PeerOf(context);
+  if (const auto said = OnlyValue(context, kTokenKey); said.has_value()) {
+    const bool is_bearer = absl::StartsWithIgnoreCase(*said, kBearer);
+    shown.token = is_bearer ? said->substr(kBearer.size()) : std::string();
+  }
+  if (!shown.peer.is_local) shown.certificates = CertificateNames(context);
+  if (const std::string key = admission_->proxy_metadata(); !key.empty()) {
+    shown.proxied = OnlyValue(context, key);
+  }
+  return admission_->Admit(shown);
+}
+
+}  // namespace maskd::service

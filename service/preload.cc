@@ -1,0 +1,79 @@
+#include "service/preload.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+#include "service/log.h"
+#include "service/token_table.h"
+
+namespace maskd::service {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status Wrong(absl::string_view path, absl::string_view why) {
+  return absl::InvalidArgumentError(absl::StrCat("--grammars: ", path, ": ", why));
+}
+
+absl::StatusOr<std::vector<fs::path>> FilesOf(const std::string& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (auto at = fs::directory_iterator(folder, error); !error && at != fs::directory_iterator();
+       at.increment(error)) {
+    if (absl::StartsWith(at->path().filename().string(), ".")) continue;
+    if (at->is_regular_file(error)) files.push_back(at->path());
+  }
+  if (error) return Wrong(folder, error.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+absl::StatusOr<GrammarSource> ReadSource(const fs::path& file) {
+  const std::string kind = file.extension().string();
+  if (kind.size() < 2) return Wrong(file.string(), "the name does not end with .KIND");
+  absl::StatusOr<std::string> text = ReadSmallFile(file.string());
+  if (!text.ok()) return Wrong(file.string(), "cannot be read");
+  GrammarSource source{kind.substr(1), *std::move(text)};
+  source.options.spelling = JsonSpelling::kCanonical;  // as of a request that says nothing
+  return source;
+}
+
+cache::CompileResult CompileOne(const GrammarSource& source, const LoadedTokenizer& tokenizer,
+                                GrammarStore* grammars) {
+  const GrammarTarget target{"", source};
+  const auto request = grammars->Get(target, tokenizer);
+  if (!request.ok()) return request.status();
+  request->ticket.WaitUntil(Clock::TimePoint::max());
+  return request->ticket.result();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<cache::GrammarPtr>> Preload(const std::string& folder,
+                                                       const TokenizerStore& tokenizers,
+                                                       GrammarStore* grammars) {
+  std::vector<cache::GrammarPtr> all;
+  if (folder.empty()) return all;
+  const absl::StatusOr<std::vector<fs::path>> files = FilesOf(folder);
+  if (!files.ok()) return files.status();
+  for (const fs::path& file : *files) {
+    const absl::StatusOr<GrammarSource> source = ReadSource(file);
+    if (!source.ok()) return source.status();
+    for (const LoadedTokenizer& tokenizer : tokenizers.all()) {
+      cache::CompileResult grammar = CompileOne(*source, tokenizer, grammars);
+      if (!grammar.ok()) return Wrong(file.string(), grammar.status().message());
+      LogEvent("preloaded", {{"file", file.filename().string()},
+                             {"tokenizer", tokenizer.name()},
+                             {"grammar", (*grammar)->id()}});
+      all.push_back(*std::move(grammar));
+    }
+  }
+  return all;
+}
+
+}  // namespace maskd::service

@@ -1,0 +1,37 @@
+// What the configuration says of a tenant: who it is and what it may use.
+//
+// Identity  "uid:1000" (a user over a Unix socket), "token:NAME" (the token's name in its file),
+//           "cert:NAME" (of a client's certificate: an alternative name, else the common name),
+//           "proxy:NAME" (as a trusted proxy says it), or "*": whoever is no other tenant.
+// Threads   plain values.
+#ifndef MASKD_SERVICE_TENANT_RULE_H_
+#define MASKD_SERVICE_TENANT_RULE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+
+namespace maskd::service {
+
+// 0: no limit.
+struct TenantLimits {
+  std::int64_t compiles_at_once = 0;  // those that wait for a thread included
+  std::int64_t compiles_per_minute = 0;
+  std::int64_t cache_bytes = 0;
+  std::int64_t max_rows = 0;  // in all of its streams
+  std::int64_t max_streams = 0;
+  bool inline_grammars = true;                // else by their ids alone
+  absl::flat_hash_set<std::string> grammars;  // ids that are allowed; empty: all
+};
+
+struct TenantRule {
+  std::string name;
+  std::vector<std::string> identities;
+  TenantLimits limits;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_TENANT_RULE_H_

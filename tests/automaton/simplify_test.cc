@@ -1,0 +1,145 @@
+// What the store makes of terms, in two columns: what was asked for, and the term that it is.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/automaton/term_printer.h"
+#include "grammar_core/automaton/term_store.h"
+#include "grammar_core/ir/ir_builder.h"
+#include "tests/automaton/character_terms.h"
+
+namespace maskd {
+namespace {
+
+using Make = std::function<TermId(TermStore& s)>;
+
+struct Row {
+  std::string name;
+  Make make;
+  std::string is;
+};
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
+// Bytes a, b, c and what may be made of them.
+TermId A(TermStore& s) { return s.Byte('a'); }
+TermId B(TermStore& s) { return s.Byte('b'); }
+TermId C(TermStore& s) { return s.Byte('c'); }
+TermId Bytes(TermStore& s, const std::string& text) {
+  TermId all = kEmptyTerm;
+  for (auto c = text.rbegin(); c != text.rend(); ++c) {
+    all = s.Cat(s.Byte(static_cast<unsigned char>(*c)), all);
+  }
+  return all;
+}
+
+class SimplifyTest : public testing::TestWithParam<Row> {
+ protected:
+  CharacterTerms terms_ = Terms();
+
+ private:
+  static CharacterTerms Terms() {
+    IrBuilder b{Limits()};
+    const NodeId any = b.Chars(CharSet({{0, kMaxCodePoint}}));
+    const NodeId letters = b.Chars(CharSet({{'a', 'z'}}));
+    return CharacterTerms(b, b.Concat({letters, b.Repeat(any, 0, kUnbounded)}));
+  }
+};
+
+TEST_P(SimplifyTest, Is) {
+  TermStore& store = *terms_.store();
+  EXPECT_EQ(PrintTerm(store, GetParam().make(store)), GetParam().is);
+}
+
+const std::vector<Row>& Rows() {
+  static const auto* const rows = new std::vector<Row>{
+      // What is nothing, and what is empty.
+      {"CatWithNothing", [](TermStore& s) { return s.Cat(A(s), kNothingTerm); }, "nothing"},
+      {"NothingBefore", [](TermStore& s) { return s.Cat(kNothingTerm, A(s)); }, "nothing"},
+      {"CatWithEmpty", [](TermStore& s) { return s.Cat(kEmptyTerm, A(s)); }, "b[a]"},
+      {"AltOfNone", [](TermStore& s) { return s.Alt(std::vector<TermId>{}); }, "nothing"},
+      {"AltWithNothing", [](TermStore& s) { return s.Alt(A(s), kNothingTerm); }, "b[a]"},
+      {"RepeatNever", [](TermStore& s) { return s.Repeat(A(s), 0, 0); }, "empty"},
+      {"RepeatOnce", [](TermStore& s) { return s.Repeat(A(s), 1, 1); }, "b[a]"},
+      {"RepeatNothing", [](TermStore& s) { return s.Repeat(kNothingTerm, 1, 3); }, "nothing"},
+      {"MaybeNothing", [](TermStore& s) { return s.Repeat(kNothingTerm, 0, 3); }, "empty"},
+      {"RepeatEmpty", [](TermStore& s) { return s.Repeat(kEmptyTerm, 2, kUnbounded); }, "empty"},
+      // Choices.
+      {"AltOfEqual", [](TermStore& s) { return s.Alt(A(s), A(s)); }, "b[a]"},
+      // Sets of bytes are united by the IR's builder, not here.
+      {"AltOfBytes", [](TermStore& s) { return s.Alt({A(s), B(s), C(s)}); },
+       "(b[a] | b[b] | b[c])"},
+      {"AltOfAlts", [](TermStore& s) { return s.Alt(s.Alt(Bytes(s, "ab"), Bytes(s, "ba")), C(s)); },
+       "(b[a] . b[b] | b[b] . b[a] | b[c])"},
+      {"HeadsAreShared", [](TermStore& s) { return s.Alt(Bytes(s, "ab"), Bytes(s, "ac")); },
+       "b[a] . (b[b] | b[c])"},
+      {"TailsAreShared", [](TermStore& s) { return s.Alt(Bytes(s, "ac"), Bytes(s, "bc")); },
+       "(b[a] | b[b]) . b[c]"},
+      // Spines.
+      {"CatsAreOneSpine", [](TermStore& s) { return s.Cat(Bytes(s, "ab"), Bytes(s, "ca")); },
+       "b[a] . b[b] . b[c] . b[a]"},
+      {"AlternativesStandAtTheHead",
+       [](TermStore& s) { return s.Cat(s.Alt(kEmptyTerm, A(s)), Bytes(s, "b")); },
+       "(b[a] | empty) . b[b]"},
+      // Powers.
+      {"RepeatsJoin",
+       [](TermStore& s) { return s.Cat(s.Repeat(A(s), 1, 2), s.Repeat(A(s), 0, 3)); }, "b[a]{1,5}"},
+      {"OneMoreJoins", [](TermStore& s) { return s.Cat(A(s), s.Repeat(A(s), 0, kUnbounded)); },
+       "b[a]+"},
+      {"RangesUnite",
+       [](TermStore& s) { return s.Alt(s.Repeat(A(s), 1, 2), s.Repeat(A(s), 2, 4)); }, "b[a]{1,4}"},
+      {"AfterOneOfSome", [](TermStore& s) { return s.AfterOne(s.term(s.Repeat(A(s), 2, 4))); },
+       "b[a]{1,3}"},
+      {"AfterOneOfAny",
+       [](TermStore& s) { return s.AfterOne(s.term(s.Repeat(A(s), 0, kUnbounded))); }, "b[a]*"},
+      // Complements and intersections, of characters.
+      {"NotNot", [](TermStore& s) { return s.Not(s.Not(s.CharSet(1))); }, "[a-z]"},
+      {"AndOfEqual", [](TermStore& s) { return s.And({s.CharSet(1), s.CharSet(1)}); }, "[a-z]"},
+      {"AndWithNothing", [](TermStore& s) { return s.And({s.CharSet(1), kNothingTerm}); },
+       "nothing"},
+      {"AndWithItsComplement",
+       [](TermStore& s) { return s.And({s.CharSet(1), s.Not(s.CharSet(1))}); }, "nothing"},
+      {"AndKeepsAllText",
+       [](TermStore& s) { return s.And({s.CharSet(1), s.Repeat(s.CharSet(0), 0, kUnbounded)}); },
+       "([\\u{0}-\\u{d7ff}\\u{e000}-\\u{10ffff}]* & [a-z])"},
+  };
+  return *rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(Terms, SimplifyTest, testing::ValuesIn(Rows()),
+                         [](const auto& info) { return info.param.name; });
+
+// What the other columns cannot show: parts of terms that are cut short, and what is no term.
+TEST(PrintTerm, SaysWhatIsNoTerm) {
+  IrBuilder b{Limits()};
+  CharacterTerms terms(b, b.Chars(CharSet({{'a', 'z'}})));
+  EXPECT_EQ(PrintTerm(*terms.store(), kUnknownTerm), "unknown");
+  EXPECT_EQ(PrintTerm(*terms.store(), kFailedTerm), "failed");
+  EXPECT_EQ(PrintTerm(*terms.store(), 1'000'000), "no term of this store: 1000000");
+}
+
+TEST(PrintTerm, CutsWhatIsLong) {
+  IrBuilder b{Limits()};
+  CharacterTerms terms(b, b.Chars(CharSet({{'a', 'z'}})));
+  TermStore& store = *terms.store();
+  const std::string text = PrintTerm(store, Bytes(store, std::string(1000, 'a') + "b"));
+  EXPECT_LT(text.size(), 6000);
+}
+
+TEST(PrintTerm, ShowsStringsAndWhatIsLeftOfTexts) {
+  IrBuilder b{Limits()};
+  const NodeId text = b.Text("hello");
+  CharacterTerms terms(b, b.Concat({text, b.Chars(CharSet({{'a', 'z'}}))}));
+  TermStore& store = *terms.store();
+  const TermId rest = store.Text(0, 3);
+  EXPECT_EQ(PrintTerm(store, rest), "\"lo\"");
+  EXPECT_EQ(PrintTerm(store, store.Encode(rest, {Spelling::kJsonString})), "json(\"lo\")");
+  EXPECT_EQ(PrintTerm(store, store.Encode(rest, {Spelling::kUtf8, CharPhase::kUtf8, 5})),
+            "utf8@utf8(\"lo\")");
+  EXPECT_EQ(PrintTerm(store, store.Call(0)), "rule \"start\"");
+}
+
+}  // namespace
+}  // namespace maskd

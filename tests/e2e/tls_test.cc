@@ -1,0 +1,222 @@
+// Who comes in over TCP: TLS, clients' certificates, tokens, and certificates that change.
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include <gmock/gmock.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "tests/e2e/certificates.h"
+#include "tests/e2e/running_server.h"
+
+namespace maskd::service {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kServerName[] = "maskd.test";
+constexpr char kRed[] = "red-token-0123456789";
+
+void WriteFile(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+class TlsTest : public testing::Test {
+ protected:
+  TlsTest() : folder_(std::filesystem::path(SocketPath("x")).parent_path()) {
+    WriteFile(folder_ / "ca.pem", authority_.pem());
+    Install(authority_.Sign("maskd", kServerName));
+    config_.tls_cert = folder_ / "now" / "tls.crt";
+    config_.tls_key = folder_ / "now" / "tls.key";
+  }
+
+  // Puts the pair into a folder of its own and changes the link to it, as Kubernetes does.
+  void Install(const PemPair& pair) {
+    const std::filesystem::path folder = folder_ / absl::StrCat("pair", ++installed_);
+    std::filesystem::create_directory(folder);
+    WriteFile(folder / "tls.crt", pair.certificate);
+    WriteFile(folder / "tls.key", pair.key);
+    std::filesystem::create_directory_symlink(folder, folder_ / "next");
+    std::filesystem::rename(folder_ / "next", folder_ / "now");
+  }
+
+  void WantTokens() {
+    WriteFile(folder_ / "tokens", absl::StrCat("red ", kRed, "\n"));
+    config_.tokens = folder_ / "tokens";
+  }
+
+  static std::string AddressOf(const RunningServer& running) {
+    return absl::StrCat("127.0.0.1:", running.server().ports()[1]);
+  }
+
+  // A client that trusts `authority`, shows `pair` if it has one, and `token`.
+  static std::shared_ptr<grpc::Channel> Connect(const RunningServer& running,
+                                                const Authority& authority,
+                                                const PemPair& pair = {},
+                                                const std::string& token = "") {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetSslTargetNameOverride(kServerName);
+    auto credentials = grpc::SslCredentials({authority.pem(), pair.key, pair.certificate});
+    if (!token.empty()) {
+      credentials =
+          grpc::CompositeChannelCredentials(credentials, grpc::AccessTokenCredentials(token));
+    }
+    return grpc::CreateCustomChannel(AddressOf(running), credentials, arguments);
+  }
+
+  // Of a unary call and of a stream, which must agree.
+  static grpc::Status Ask(const std::shared_ptr<grpc::Channel>& channel) {
+    std::string answer;
+    const grpc::Status unary =
+        CallRaw(channel, "/maskd.v1.TokenizerService/ListTokenizers", "", &answer);
+    TestStream stream(channel);
+    v1::DecodeRequest hello;
+    hello.mutable_hello()->set_logits_width(257);
+    stream.Send(hello);
+    const grpc::Status streamed = stream.Finish();
+    EXPECT_EQ(unary.error_code(), streamed.error_code())
+        << unary.error_message() << streamed.error_message();
+    return unary;
+  }
+
+  const std::filesystem::path folder_;
+  const Authority authority_{"authority"};
+  int installed_ = 0;
+  Config config_;
+};
+
+TEST_F(TlsTest, ServesWhoTrustsItsCertificateAndNobodyInPlainText) {
+  const RunningServer running(config_);
+  ExpectServes(Connect(running, authority_));
+  EXPECT_EQ(Ask(Connect(running, Authority("another"))).error_code(),
+            grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Ask(ConnectTo(AddressOf(running))).error_code(), grpc::StatusCode::UNAVAILABLE);
+  running.ExpectServes();
+}
+
+TEST_F(TlsTest, AClientNeedsACertificateWhereItsAuthorityIsNamed) {
+  config_.tls_client_ca = folder_ / "ca.pem";
+  config_.tenants = {{"engines", {"cert:engine.test"}, {}}, {"local", {"*"}, {}}};
+  config_.tenants[0].limits.max_streams = 1;
+  const RunningServer running(config_);
+  EXPECT_EQ(Ask(Connect(running, authority_)).error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(
+      Ask(Connect(running, authority_, Authority("x").Sign("engine", "engine.test"))).error_code(),
+      grpc::StatusCode::UNAVAILABLE);
+  const auto engine = Connect(running, authority_, authority_.Sign("engine", "engine.test"));
+  TestStream stream(engine);
+  stream.Greet();
+  TestStream one_more(engine);
+  v1::DecodeRequest hello;
+  hello.mutable_hello()->set_logits_width(257);
+  EXPECT_TRUE(one_more.Send(hello));
+  const grpc::Status refused = one_more.Finish();
+  EXPECT_EQ(refused.error_message(), "limit max_streams of tenant engines is 1, one more needed");
+  EXPECT_TRUE(stream.Finish().ok());
+}
+
+TEST_F(TlsTest, WhereThereAreTokensEachCallNeedsOne) {
+  WantTokens();
+  const RunningServer running(config_);
+  ExpectServes(Connect(running, authority_, {}, kRed));
+  EXPECT_EQ(Ask(Connect(running, authority_)).error_code(), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(Ask(Connect(running, authority_, {}, "red")).error_code(),
+            grpc::StatusCode::UNAUTHENTICATED);
+  running.ExpectServes();  // over the socket its rights are enough
+}
+
+TEST_F(TlsTest, ACertificateChangesAndNoStepFails) {
+  const RunningServer running(config_);
+  TestStream stream(Connect(running, authority_));
+  stream.Greet();
+  stream.Run(OpeningStep(OpenOf(1, "choice", R"(["yes","no"])")));
+  const Authority next("next");
+  Install(next.Sign("maskd", kServerName));
+  const absl::Time patience = absl::Now() + absl::Seconds(60);
+  int steps = 0;
+  bool changed = false;
+  while (!changed && absl::Now() < patience) {
+    for (int i = 0; i < 100; ++i, ++steps) stream.Run(v1::Step());
+    std::string answer;
+    changed =
+        CallRaw(Connect(running, next), "/maskd.v1.TokenizerService/ListTokenizers", "", &answer)
+            .ok();
+  }
+  EXPECT_TRUE(changed);
+  EXPECT_GE(steps, 100);
+  stream.Run(v1::Step());  // the connection that was open goes on
+  EXPECT_TRUE(stream.Finish().ok());
+  EXPECT_EQ(Ask(Connect(running, authority_)).error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST_F(TlsTest, ConnectionsWithTlsAreCounted) {
+  config_.max_peer_connections = 1;
+  const RunningServer running(config_);
+  const auto first = Connect(running, authority_);
+  ExpectServes(first);
+  EXPECT_EQ(Ask(Connect(running, authority_)).error_code(), grpc::StatusCode::UNAVAILABLE);
+  ExpectServes(first);
+  running.ExpectServes();  // another peer
+}
+
+TEST_F(TlsTest, AKeyOfAnotherCertificateIsAnErrorThatNamesTheFlag) {
+  WriteFile(folder_ / "other.key", authority_.Sign("other", "").key);
+  config_.tls_key = folder_ / "other.key";
+  config_.listen = {"127.0.0.1:0"};
+  config_.metrics_listen.clear();
+  const auto wrong = Server::Start(config_);
+  EXPECT_TRUE(absl::IsInvalidArgument(wrong.status())) << wrong.status();
+  EXPECT_THAT(std::string(wrong.status().message()), HasSubstr("--tls_key: "));
+  EXPECT_THAT(std::string(wrong.status().message()), HasSubstr("is not the key of"));
+  config_.tls_key = folder_ / "none";
+  EXPECT_THAT(std::string(Server::Start(config_).status().message()),
+              HasSubstr("none: No such file or directory"));
+  config_.tls_key = config_.tls_cert;
+  EXPECT_THAT(std::string(Server::Start(config_).status().message()),
+              HasSubstr("has no private key in PEM"));
+}
+
+TEST(InsecureTest, NoTcpAddressIsServedWithoutTlsUnlessItsFlagSaysSo) {
+  Config config;
+  config.listen = {"127.0.0.1:0"};
+  config.metrics_listen.clear();
+  const auto started = Server::Start(config);
+  ASSERT_TRUE(absl::IsInvalidArgument(started.status())) << started.status();
+  EXPECT_THAT(std::string(started.status().message()), HasSubstr("--insecure_listen"));
+}
+
+TEST(SocketUsersTest, AUserThatIsNotNamedIsClosedAtOnce) {
+  Config config;
+  config.socket_users = {static_cast<std::int64_t>(getuid()) + 1};
+  const RunningServer running(config);
+  std::string answer;
+  EXPECT_EQ(CallRaw(running.channel(), "/maskd.v1.TokenizerService/ListTokenizers", "", &answer)
+                .error_code(),
+            grpc::StatusCode::UNAVAILABLE);
+  ExpectServes(ConnectTo(absl::StrCat("127.0.0.1:", running.server().ports()[1])));
+}
+
+TEST(SocketUsersTest, OneThatIsNamedIsServedThroughBothSockets) {
+  Config config;
+  config.socket_users = {static_cast<std::int64_t>(getuid())};
+  const RunningServer running(config);
+  running.ExpectServes();
+  TestStream stream(running.channel(), running.memory_at(Via::kMemory));
+  stream.Greet();
+  EXPECT_TRUE(stream.uses_memory());
+  EXPECT_TRUE(stream.Finish().ok());
+}
+
+}  // namespace
+}  // namespace maskd::service
