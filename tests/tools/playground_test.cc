@@ -79,7 +79,8 @@ class PlaygroundTest : public testing::Test {
   static void SetUpTestSuite() {
     service::SilenceLog();
     service::Config config;
-    config.listen = {"127.0.0.1:0"};
+    config.listen = {};
+    config.insecure_listen = {"127.0.0.1:0"};
     config.metrics_listen = "127.0.0.1:0";
     auto server = service::Server::Start(config);
     ASSERT_TRUE(server.ok()) << server.status();
@@ -208,7 +209,7 @@ TEST_F(PlaygroundTest, TheKindsAreTheServersOwn) {
   for (const Json& kind : about["kinds"]) {
     EXPECT_THAT(known, HasSubstr(kind.get<std::string>()));
   }
-  EXPECT_EQ(about["kinds"].size(), 10U);
+  EXPECT_EQ(about["kinds"].size(), 11U);
 }
 
 TEST_F(PlaygroundTest, AWrongSourceIsMarkedWhereItIsWrong) {
@@ -253,7 +254,7 @@ TEST_F(PlaygroundTest, MasksThatAreKnownAreLeftOut) {
   EXPECT_EQ(place["here"]["allowed"], 1);
 }
 
-// The stream of one answer serves the next, and one that has ended is no error.
+// The stream of one answer serves the next; where it has ended, another one is opened.
 TEST_F(PlaygroundTest, PlacesOfOneGrammarFollowEachOther) {
   for (const char* text : {"r", "re", "r", "ro", "rosa", "rose"}) {
     const Json place = Ask("place", "choice", R"(["red", "rose"])", {{"text", text}});

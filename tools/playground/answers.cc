@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 
 constexpr std::array kKinds = {"json_schema", "response_format", "json_object", "json",
                                "regex",       "choice",          "ebnf",        "gbnf",
-                               "lark",        "structural_tag"};
+                               "lark",        "structural_tag",  "chat"};
 
 constexpr int kMostDepth = 16;
 

@@ -137,7 +137,7 @@ void AddLikely(const Vocabulary& vocabulary, const client::RowResult& row, std::
   }
 }
 
-// The tokens that contain what is looked for, those that are allowed first.
+// The tokens that contain what is looked for, allowed ones first.
 void AddFound(const Vocabulary& vocabulary, const client::MaskView& mask,
               const PositionQuestion& question, PositionAnswer* answer) {
   if (question.find.empty()) return;

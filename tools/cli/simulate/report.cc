@@ -47,7 +47,7 @@ constexpr NamedPart kParts[] = {
     {"apply", "apply the masks to the logits", &StepTimes::apply_us},
 };
 
-// Of the steps that open no rows.
+// The values of the steps that open no rows.
 std::vector<double> ValuesOf(std::span<const StepTimes> steps, Part part) {
   std::vector<double> values;
   for (const StepTimes& step : steps) {
