@@ -2,8 +2,8 @@
 # everything else hidden, and what finds it once it is installed: maskdConfig.cmake and maskd.pc.
 #
 # It is made to be loaded anywhere: gRPC, protobuf, Abseil, RE2 and the C++ library are inside, by Debian's
-# static archives; glibc and libgcc alone are outside. gRPC's variant without TLS, which no address of ours uses.
-# With a sanitizer it is linked as programs are.
+# static archives; glibc and libgcc alone are outside. So is OpenSSL, for
+# gRPC's TLS. With a sanitizer, and where the sources that it takes cannot be had, it is linked as programs are.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -48,9 +48,6 @@ endforeach()
 
 # Links the library of archives alone: a target of CMake's would bring the shared libraries.
 function(maskd_link_archives)
-  add_custom_command(OUTPUT ${compiled_anew}
-    COMMAND ${CMAKE_SOURCE_DIR}/scripts/library-sources
-    COMMENT "Sources of Abseil, protobuf and RE2" VERBATIM)
   add_library(maskd_compiled_anew OBJECT ${compiled_anew})
   set_target_properties(maskd_compiled_anew PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
@@ -66,7 +63,7 @@ function(maskd_link_archives)
     add_dependencies(maskd_c maskd_${room})
   endforeach()
   set_property(TARGET maskd_c APPEND PROPERTY LINK_DEPENDS ${archives})
-  foreach(name grpc++_unsecure grpc_unsecure gpr protobuf re2 upb cares address_sorting crypto z)
+  foreach(name grpc++ grpc gpr protobuf re2 upb cares address_sorting ssl crypto z)
     find_library(MASKD_ARCHIVE_${name} lib${name}.a REQUIRED)
     list(APPEND archives ${MASKD_ARCHIVE_${name}})
   endforeach()
@@ -81,10 +78,20 @@ function(maskd_link_archives)
     -Wl,--start-group ${archives} ${of_abseil} -Wl,--end-group Threads::Threads ${CMAKE_DL_LIBS} rt m)
 endfunction()
 
-if(MASKD_SANITIZED)
-  target_link_libraries(maskd_c PRIVATE maskd::local maskd::client maskd::apply)
-else()
+option(MASKD_LIBRARY_ALONE "libmaskd needs no other packages; else it is linked as programs are" ON)
+set(MASKD_LIBRARY_IS_ALONE OFF)
+if(MASKD_LIBRARY_ALONE AND NOT MASKD_SANITIZED)
+  execute_process(COMMAND ${CMAKE_SOURCE_DIR}/scripts/library-sources RESULT_VARIABLE no_sources)
+  if(no_sources EQUAL 0)
+    set(MASKD_LIBRARY_IS_ALONE ON)
+  else()
+    message(WARNING "libmaskd is linked to the installed packages: the sources that it takes cannot be had")
+  endif()
+endif()
+if(MASKD_LIBRARY_IS_ALONE)
   maskd_link_archives()
+else()
+  target_link_libraries(maskd_c PRIVATE maskd::local maskd::client maskd::apply)
 endif()
 maskd_warnings(maskd_c)
 
