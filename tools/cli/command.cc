@@ -17,7 +17,7 @@ constexpr char kUsagePayload[] = "maskctl/usage";
 
 const std::array kCommands = {&kCompileCommand, &kCheckCommand,    &kExplainCommand,
                               &kTokensCommand,  &kSimulateCommand, &kVectorsCommand,
-                              &kSchemasCommand, &kAttackCommand};
+                              &kSchemasCommand, &kAttackCommand,   &kFamilyCommand};
 
 std::string ProgramHelp() {
   std::string text =

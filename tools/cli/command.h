@@ -40,6 +40,7 @@ extern const Command kSimulateCommand;
 extern const Command kVectorsCommand;
 extern const Command kSchemasCommand;
 extern const Command kAttackCommand;
+extern const Command kFamilyCommand;
 
 // Runs what `words` (the arguments of the program) say and gives the exit status.
 int RunProgram(std::span<const std::string> words);
