@@ -27,20 +27,33 @@ TEST_F(MaskctlTest, HelpListsTheCommands) {
   const Outcome outcome = Maskctl("--help");
   EXPECT_EQ(outcome.exit, 0);
   for (const char* command :
-       {"compile", "check", "explain", "tokens", "simulate", "vectors", "schemas"}) {
+       {"compile", "check", "explain", "tokens", "simulate", "vectors", "schemas", "family"}) {
     EXPECT_THAT(outcome.output, HasSubstr(absl::StrCat("\n  ", command)));
   }
 }
 
 TEST_F(MaskctlTest, EachCommandHasItsHelp) {
   for (const std::string command :
-       {"compile", "check", "explain", "tokens", "simulate", "vectors", "schemas"}) {
+       {"compile", "check", "explain", "tokens", "simulate", "vectors", "schemas", "family"}) {
     const Outcome outcome = Maskctl(command + " --help");
     EXPECT_EQ(outcome.exit, 0) << command;
     EXPECT_THAT(outcome.output, StartsWith(absl::StrCat("usage: maskctl ", command)));
     EXPECT_THAT(outcome.output, HasSubstr("--server=ADDRESS"));
     EXPECT_THAT(outcome.output, HasSubstr("--local"));
   }
+}
+
+TEST_F(MaskctlTest, FamiliesAreListedAndTested) {
+  const Outcome list = Maskctl("family list");
+  EXPECT_EQ(list.exit, 0) << list.output;
+  EXPECT_THAT(list.output, HasSubstr("\nqwen_3_coder    Qwen3-Coder"));
+  const std::string file = absl::StrCat(MASKD_SOURCE_DIR, "/tests/families/qwen_3.jsonl");
+  const Outcome right = Maskctl("family test qwen_3 --local " + file);
+  EXPECT_EQ(right.exit, 0) << right.output;
+  EXPECT_THAT(right.output, HasSubstr("qwen_3: 34 transcripts, 0 wrong"));
+  const Outcome wrong = Maskctl("family test llama_3 --local " + file);
+  EXPECT_EQ(wrong.exit, 1) << wrong.output;
+  EXPECT_THAT(wrong.output, HasSubstr("qwen_3.jsonl:2: refused at byte "));
 }
 
 struct UsageCase {

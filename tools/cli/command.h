@@ -43,6 +43,7 @@ extern const Command kAttackCommand;
 extern const Command kPlaygroundCommand;
 extern const Command kLintCommand;
 extern const Command kVersionCommand;
+extern const Command kFamilyCommand;
 
 // Runs what `words` (the arguments of the program) say and gives the exit status.
 int RunProgram(std::span<const std::string> words);

@@ -1,0 +1,130 @@
+// maskctl family: the families of models that the grammar kind "chat" knows, and transcripts of one
+// against a server.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "nlohmann/json.hpp"
+
+#include "grammar_core/frontend/chat/family.h"
+#include "tools/cli/command.h"
+#include "tools/cli/connection.h"
+#include "tools/cli/grammar_flags.h"
+#include "tools/cli/print.h"
+
+namespace maskd::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<Flag> FamilyFlags() { return WithConnectionFlags({}); }
+
+absl::StatusOr<int> ListFamilies() {
+  for (const EmbeddedJson& file : ChatFamilyFiles()) {
+    const absl::StatusOr<ChatFamily> family = ReadChatFamily(file.text);
+    if (!family.ok()) return family.status();
+    absl::PrintF("%-16s%s\n", family->name, family->models);
+  }
+  return kExitYes;
+}
+
+struct Transcript {
+  std::string source;  // of the kind "chat"
+  std::string text;
+  bool takes = true;
+};
+
+// A line of a file of transcripts: {"request", "text", "takes"?} and, of the members around a
+// request, those that it says; "why" is for people.
+absl::StatusOr<Transcript> ReadTranscript(const std::string& family, absl::string_view line) {
+  Json row = Json::parse(line.begin(), line.end(), nullptr, false);
+  if (!row.is_object() || !row.contains("request") || !row.contains("text") ||
+      !row["text"].is_string()) {
+    return absl::InvalidArgumentError("not an object with \"request\" and a \"text\"");
+  }
+  Transcript transcript;
+  transcript.text = row["text"].get<std::string>();
+  if (row.contains("takes")) {
+    if (!row["takes"].is_boolean()) {
+      return absl::InvalidArgumentError("\"takes\" must be true or false");
+    }
+    transcript.takes = row["takes"].get<bool>();
+  }
+  for (const char* key : {"text", "takes", "why"}) row.erase(key);
+  row["family"] = family;
+  transcript.source = row.dump();
+  return transcript;
+}
+
+// What is wrong with it; empty where nothing is.
+absl::StatusOr<std::string> Judge(const Transcript& transcript, const Connection& connection) {
+  v1::CheckRequest request;
+  request.set_tokenizer(connection.tokenizer());
+  request.mutable_grammar()->set_kind("chat");
+  request.mutable_grammar()->set_source(transcript.source);
+  request.set_raw_text(transcript.text);
+  const auto response = connection.client().Check(request);
+  if (absl::IsUnavailable(response.status())) return response.status();
+  if (!response.ok()) return StatusText(response.status());
+  const bool takes = response->accepted() && response->may_end();
+  if (takes == transcript.takes) return std::string();
+  if (takes) return std::string("is taken, and should not be");
+  if (response->accepted()) return std::string("may not end here");
+  return absl::StrCat("refused at byte ", response->stop().byte_offset(), ": ",
+                      Quoted(response->stop().refused()));
+}
+
+absl::StatusOr<int> TestFamily(const std::string& family, const std::string& path,
+                               const Flags& flags) {
+  const auto lines = ReadFile(path);
+  if (!lines.ok()) return lines.status();
+  const auto connection = Connection::Open(flags);
+  if (!connection.ok()) return connection.status();
+  int number = 0;
+  int texts = 0;
+  int wrong = 0;
+  for (const absl::string_view line : absl::StrSplit(*lines, '\n')) {
+    ++number;
+    if (line.empty()) continue;
+    const absl::StatusOr<Transcript> transcript = ReadTranscript(family, line);
+    if (!transcript.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ":", number, ": ", transcript.status().message()));
+    }
+    const absl::StatusOr<std::string> fault = Judge(*transcript, **connection);
+    if (!fault.ok()) return fault.status();
+    ++texts;
+    if (fault->empty()) continue;
+    ++wrong;
+    absl::PrintF("%s:%d: %s\n", path, number, *fault);
+  }
+  absl::PrintF("%s: %d transcripts, %d wrong\n", family, texts, wrong);
+  return wrong == 0 && texts > 0 ? kExitYes : kExitNo;
+}
+
+absl::StatusOr<int> RunFamily(const Flags& flags) {
+  const std::vector<std::string>& words = flags.arguments();
+  if (words.size() == 1 && words[0] == "list") return ListFamilies();
+  if (words.size() == 3 && words[0] == "test") return TestFamily(words[1], words[2], flags);
+  return UsageError("\"list\", or \"test\", a family and a file of transcripts, is needed");
+}
+
+}  // namespace
+
+const Command kFamilyCommand = {
+    "family",
+    "list | test NAME FILE",
+    "lists families of models, or tests transcripts of one",
+    "list: the families that the grammar kind \"chat\" has, and the models of each.\n"
+    "test: FILE has one JSON object a line: request (as of OpenAI's interface), text (what the\n"
+    "model wrote), takes (true unless it says false), and reasoning or strictness where they are\n"
+    "not the default. Prints one line for each that is judged otherwise. Exit status 0 when none\n"
+    "is.\n\n"
+    "  maskctl family test qwen_3 --local tests/families/qwen_3.jsonl\n",
+    &FamilyFlags,
+    &RunFamily,
+};
+
+}  // namespace maskd::cli
