@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
-#include "service/config.h"
+#include "service/config_reader.h"
 
 namespace maskd::service {
 

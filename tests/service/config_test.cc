@@ -1,5 +1,3 @@
-#include "service/config.h"
-
 #include <map>
 #include <optional>
 #include <string>
@@ -7,6 +5,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "service/config_reader.h"
 
 namespace maskd::service {
 namespace {

@@ -1,4 +1,4 @@
-#include "service/config.h"
+#include "service/config_reader.h"
 
 #include <algorithm>
 #include <array>
