@@ -12,8 +12,8 @@
 // Lengths  a string that must have so many characters more gets them from the longest tokens of its
 //          characters, not from the first character that it takes.
 // Named    a token that the grammar names, as the marker that ends a call, is one of an ending
-//          where it is a cell of the spine, or of one of few branches. Within rules it is not looked
-//          for.
+//          where it is a cell of the spine, or of one of few branches. Within rules it is not
+//          looked for.
 // Bounds   Few() is an upper bound of the fewest tokens of any text: exact for this one text.
 // Memory   kMaxBytes; before there is more, all is forgotten.
 // Threads  one thread at a time.
