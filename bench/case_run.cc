@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/samples.h"
-#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/warm_up.h"
 #include "grammar_core/matcher/matcher.h"
@@ -93,7 +93,7 @@ class CaseRun {
   void LookAhead(const Matcher& matcher) {
     if (!options_.look_ahead || RowStates::IsOwn(matcher.place())) return;
     const Clock::time_point start = Clock::now();
-    Automaton& automaton = matcher.stepper().states().automaton();
+    MaskedAutomaton& automaton = matcher.stepper().states().automaton();
     if (ahead_of_.insert({automaton.serial(), matcher.place()}).second) {
       WarmUpFrom(matcher.grammar(), &automaton, matcher.place());
     }
@@ -113,7 +113,7 @@ class CaseRun {
   // CopyMask(), timed and told known from new.
   bool TimeMask(Matcher* matcher) {
     matcher->Rest();
-    const Automaton& automaton = matcher->stepper().states().automaton();
+    const MaskedAutomaton& automaton = matcher->stepper().states().automaton();
     const std::int64_t masks = automaton.mask_count();
     const Clock::time_point start = Clock::now();
     const bool have_mask = CopyMask(matcher);

@@ -28,6 +28,8 @@ function(maskd_test name)
   cmake_parse_arguments(TEST "" "" "SRCS;DEPS" ${ARGN})
   maskd_program(${name} SRCS ${TEST_SRCS} DEPS ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE MASKD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  # A quarter less to compile, of what is half of all sources; what they test is compiled as ever.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 600)
 endfunction()
 

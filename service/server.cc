@@ -15,6 +15,7 @@
 
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_mask.h"
+#include "service/config_reader.h"
 #include "service/log.h"
 #include "service/memory_figures.h"
 #include "service/preload.h"

@@ -840,7 +840,7 @@ TEST_F(StreamSessionTest, LooksAheadOfItsRows) {
   OpenRow(1, target);
   const cache::CompileResult grammar = grammars.Get(target, tokenizer)->ticket.result();
   ASSERT_TRUE(grammar.ok()) << grammar.status();
-  const Automaton& automaton = *(*grammar)->automaton();
+  const MaskedAutomaton& automaton = *(*grammar)->automaton();
   EXPECT_EQ(automaton.mask_count(), 1);
   session_->LookAhead();
   for (int i = 0; i < 1'000 && automaton.mask_count() < 3; ++i) {
