@@ -35,9 +35,6 @@ constexpr WhiteSpace kCompact = WhiteSpace::kCompact;
 constexpr char kTwoMembers[] =
     R"({"type":"object","properties":{"alpha":{"type":"integer"},"beta":{"type":"boolean"}},)"
     R"("additionalProperties":false})";
-constexpr char kDistinct[] =
-    R"({"type":"object","properties":{"list":{"type":"array","items":{"type":"integer"},)"
-    R"("uniqueItems":true}},"required":["list"]})";
 constexpr char kLimited[] = "start: \"a\" body \"!\"\nbody[max_tokens=3]: /[a-z ]*/\n";
 constexpr char kShapes[] =
     R"({"type":"object","properties":{"a":{"type":["array","string"]},"b":{"type":["null","boolean"]},)"
@@ -47,20 +44,21 @@ constexpr char kOpen[] =
     R"("additionalProperties":{"type":"integer"}})";
 constexpr char kLong[] = R"({"type":"string","pattern":"^[a-z]+(-[a-z]+)*$","maxLength":200})";
 constexpr char kCounts[] = R"({"type":"string","pattern":"^[a-z]{1,63}(\\.[a-z]{1,63}){1,127}$"})";
+constexpr char kNulls[] = R"({"type":"array","items":{"type":["null","boolean"]}})";
 constexpr char kStrings[] = R"({"type":"array","items":{"type":"string"}})";
 constexpr char kNumbers[] = R"({"type":"array","items":{"type":"number","minimum":1}})";
 
 const std::vector<Row>& Rows() {
   static const auto* const rows = new std::vector<Row>{
       {"FirstMember", "json_schema", kTwoMembers, "{", R::kMember, kCompact},
-      {"BehindAMember", "json_schema", kTwoMembers, "{\"beta\":true", R::kMember, kCompact},
+      {"OnlyMember", "json_schema", kOpen, "{", R::kMember, kCompact},
       {"FurtherMember", "json_schema", kOpen, "{\"alpha\":1,", R::kMember, kCompact},
-      {"DistinctValue", "json_schema", kDistinct, "{\"list\":", R::kInner, kCompact},
+      {"LimitedTextAtItsLast", "lark", kLimited, "abc", R::kInner},
       {"LimitedText", "lark", kLimited, "ab", R::kInner},
       {"LimitedTextFurther", "lark", kLimited, "a b", R::kInner},
-      {"ArrayOrString", "json_schema", kShapes, "{\"a\":", R::kChoice, kCompact},
+      {"SecondNullOrBoolean", "json_schema", kShapes, "{\"a\":\"x\",\"b\":", R::kChoice, kCompact},
       {"NullOrBoolean", "json_schema", kShapes, "{\"b\":", R::kChoice, kCompact},
-      {"TrueOrNumber", "json_schema", kShapes, "{\"c\":", R::kChoice, kCompact},
+      {"NullOrBooleanOfAnArray", "json_schema", kNulls, "[null,", R::kChoice, kCompact},
       {"FirstName", "json_schema", kTwoMembers, "{\"", R::kNames},
       {"WithinAName", "json_schema", kTwoMembers, "{\"al", R::kNames},
       {"SecondName", "json_schema", kTwoMembers, "{\"alpha\":1,\"", R::kNames},
