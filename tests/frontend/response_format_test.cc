@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"TwoPatterns", R"({"type":"regex","regex":"a","pattern":"a"})",
          "/regex: is there twice, by another name"},
         {"ABadPattern", R"({"type":"regex","pattern":"(a"})",
-         "/pattern: in the text here: 1:3: there is no ')' for the '(' at 1:1"},
+         "/pattern: in the text here: 1:1: the group has no end, expected ')'"},
         {"OtherSyntax", R"({"type":"grammar","grammar":"a","syntax":"peg"})",
          R"(/syntax: must be "gbnf", "ebnf", "lark" or "regex")"},
         {"ABadTag", R"({"type":"structural_tag","format":{}})", "/format/type: is missing"},

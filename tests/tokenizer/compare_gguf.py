@@ -24,6 +24,7 @@ import subprocess
 import sys
 import tempfile
 
+from compare_vocabularies import fields
 from comparison import METASPACE, NOT_IN_UTF8, Dump, dump, joined, report, skip
 
 TEXTS_ALONE = {"gemma-4", "llama-bpe"}
@@ -119,8 +120,8 @@ def write(path: pathlib.Path, model: pathlib.Path, endianess, everything: bool) 
 
     theirs = sentencepiece.SentencePieceProcessor(model_proto=model.read_bytes())
     ids = range(theirs.vocab_size())
-    kinds = [UNKNOWN if theirs.is_unknown(i) else CONTROL if theirs.is_control(i) else BYTE if theirs.is_byte(i)
-             else NORMAL for i in ids]
+    pieces = [dict(fields(value)) for number, value in fields(model.read_bytes()) if number == 1]
+    kinds = [piece.get(3, NORMAL) for piece in pieces]  # SentencePiece's numbers are GGUF's
     writer = gguf.GGUFWriter(path, "llama", endianess=endianess)
     kinds_of_value = gguf.GGUFValueType
     if everything:

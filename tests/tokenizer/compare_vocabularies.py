@@ -157,14 +157,14 @@ def fields(data: bytes):
 
 def sentencepiece_as_json(model: bytes) -> dict:
     """A tokenizer.json of the kind that Llama 2 and Mistral have, from their SentencePiece model."""
-    normal, unknown, control = 1, 2, 3
+    normal, unknown, control, user_defined = 1, 2, 3, 4
     pieces = [{1: b"", 3: normal} | dict(fields(value)) for number, value in fields(model) if number == 1]
     vocab = {piece[1].decode(): i for i, piece in enumerate(pieces)}
     merges = [[text[:cut], text[cut:]] for text, i in vocab.items() if pieces[i][3] == normal
               for cut in range(1, len(text)) if text[:cut] in vocab and text[cut:] in vocab]
-    added = [{"id": i, "content": piece[1].decode(), "special": True, "normalized": False, "single_word": False,
+    added = [{"id": i, "content": piece[1].decode(), "special": piece[3] != user_defined, "normalized": False, "single_word": False,
               "lstrip": False, "rstrip": False}
-             for i, piece in enumerate(pieces) if piece[3] in (unknown, control)]
+             for i, piece in enumerate(pieces) if piece[3] in (unknown, control, user_defined)]
     return {
         "version": "1.0", "added_tokens": added, "pre_tokenizer": None, "post_processor": None,
         "normalizer": {"type": "Sequence", "normalizers": [

@@ -27,7 +27,7 @@ class Page:
     """One browser with one page."""
 
     def __init__(self, program: str, width: int = 1280, height: int = 900, dark: bool = False):
-        self._folder = tempfile.TemporaryDirectory()
+        self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_read, to_write = os.pipe()
         from_read, from_write = os.pipe()
         self._process = subprocess.Popen(
