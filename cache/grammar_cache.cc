@@ -20,6 +20,14 @@ GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
       flights_(options_.clock),
       pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics)) {}
 
+metrics::CacheOutcome GrammarCache::OutcomeOf(const absl::StatusOr<Ticket>& ticket) {
+  if (!ticket.ok() || ticket->origin() == Ticket::Origin::kStarted) {
+    return metrics::CacheOutcome::kMiss;
+  }
+  return ticket->origin() == Ticket::Origin::kKnown ? metrics::CacheOutcome::kHit
+                                                    : metrics::CacheOutcome::kJoined;
+}
+
 GrammarPtr GrammarCache::Find(const std::string& id) {
   GrammarPtr found = Use(id);
   Report(found != nullptr ? metrics::CacheOutcome::kHit : metrics::CacheOutcome::kMiss);
@@ -45,22 +53,17 @@ absl::StatusOr<Ticket> GrammarCache::Get(const std::string& id, CompileWork work
     return Ticket(*std::move(error));
   }
   absl::StatusOr<Ticket> ticket = flights_.Join(
-      id,
+      id, [&] { return Use(id); },
       [this, id, work = std::move(work), share = std::move(share)](
           const std::atomic<bool>& cancelled) { return Compile(id, work, share, cancelled); },
       &pool_);
-  const bool joined = ticket.ok() && ticket->origin() == Ticket::Origin::kJoined;
-  Report(joined ? metrics::CacheOutcome::kJoined : metrics::CacheOutcome::kMiss);
+  Report(OutcomeOf(ticket));
   return ticket;
 }
 
 CompileResult GrammarCache::Compile(const std::string& id, const CompileWork& work,
                                     const std::shared_ptr<Share>& share,
                                     const std::atomic<bool>& cancelled) {
-  // Between the caller's look-up and its flight an earlier flight may have landed.
-  if (GrammarPtr found = Use(id); found != nullptr) {
-    return found;
-  }
   CompileResult result = work(cancelled);
   if (result.ok()) {
     Keep(id, *result, share);

@@ -85,6 +85,7 @@ class GrammarCache {
       ABSL_LOCKS_EXCLUDED(mutex_);
   GrammarPtr Use(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
   std::optional<absl::Status> FindError(const std::string& id) ABSL_LOCKS_EXCLUDED(mutex_);
+  [[nodiscard]] static metrics::CacheOutcome OutcomeOf(const absl::StatusOr<Ticket>& ticket);
   void Report(metrics::CacheOutcome outcome) const;
   void ReportSize(std::size_t evictions) const ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -72,12 +72,16 @@ CompileResult SingleFlight::Ticket::result() const {
   return flight_->result.ok() ? flight_->result : CompileResult(OwnCopy(flight_->result.status()));
 }
 
-absl::StatusOr<Ticket> SingleFlight::Join(const std::string& key, CompileWork work,
-                                          WorkPool* pool) {
+absl::StatusOr<Ticket> SingleFlight::Join(const std::string& key,
+                                          const std::function<GrammarPtr()>& known,
+                                          CompileWork work, WorkPool* pool) {
   const MutexLock lock(&mutex_);
   if (const auto found = flights_.find(key); found != flights_.end()) {
     ++found->second->waiters;
     return Ticket(this, found->second, key, Ticket::Origin::kJoined);
+  }
+  if (GrammarPtr found = known(); found != nullptr) {
+    return Ticket(std::move(found));
   }
   absl::StatusOr<std::shared_ptr<Flight>> flight = Start(key, std::move(work), pool);
   if (!flight.ok()) {
