@@ -12,7 +12,7 @@ WORKDIR /src
 COPY scripts/install-deps scripts/
 RUN scripts/install-deps build
 COPY . .
-RUN cmake --preset release -DMASKD_BUILD_TESTS=OFF -DMASKD_BUILD_BENCH=OFF \
+RUN cmake --preset release -DMASKD_BUILD_TESTS=OFF -DMASKD_BUILD_BENCH=OFF -DMASKD_LIBRARY_ALONE=OFF \
     && cmake --build --preset release --target maskd \
     && scripts/image-root build/release/service/maskd /root-of-image \
     && install -D -m 0644 LICENSE /root-of-image/usr/share/doc/maskd/LICENSE

@@ -125,12 +125,7 @@ absl::Status Engine::ListTokens(const v1::ListTokensRequest& request, absl::Time
     return AsFromWire(service::TokenOutOfRange("first_id", begin, vocabulary.size()));
   }
   const int end = begin + std::min(vocabulary.size() - begin, kMaxTokens);
-  for (TokenId id = begin; id < end; ++id) {
-    v1::Token* const token = response->add_tokens();
-    token->set_text(std::string(vocabulary.TokenBytes(id)));
-    token->set_special(vocabulary.IsSpecial(id));
-  }
-  if (end < vocabulary.size()) response->set_next_id(end);
+  service::WriteTokens(vocabulary, begin, end, response);
   return absl::OkStatus();
 }
 

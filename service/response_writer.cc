@@ -144,6 +144,16 @@ void WriteTokenizer(const LoadedTokenizer& tokenizer, v1::Tokenizer* out) {
   out->set_max_token_bytes(vocabulary.max_token_bytes());
 }
 
+void WriteTokens(const Vocabulary& vocabulary, TokenId begin, TokenId end,
+                 v1::ListTokensResponse* response) {
+  for (TokenId id = begin; id < end; ++id) {
+    v1::Token* const token = response->add_tokens();
+    token->set_text(std::string(vocabulary.TokenBytes(id)));
+    token->set_special(vocabulary.IsSpecial(id));
+  }
+  if (end < vocabulary.size()) response->set_next_id(end);
+}
+
 void WriteCosts(const GrammarCosts& costs, v1::GrammarCosts* out) {
   out->set_rules(costs.rules);
   out->set_ir_nodes(costs.ir_nodes);

@@ -22,6 +22,9 @@ namespace maskd::service {
 inline constexpr int kProtocolVersion = 1;
 
 void WriteTokenizer(const LoadedTokenizer& tokenizer, v1::Tokenizer* out);
+// The tokens [begin, end), and where the next page begins if there is one.
+void WriteTokens(const Vocabulary& vocabulary, TokenId begin, TokenId end,
+                 v1::ListTokensResponse* response);
 void WriteCosts(const GrammarCosts& costs, v1::GrammarCosts* out);
 void WriteWarning(const Diagnostic& warning, v1::Diagnostic* out);
 void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::CheckResponse* out);

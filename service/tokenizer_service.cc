@@ -114,14 +114,7 @@ absl::Status TokenizerService::DoListTokens(const v1::ListTokensRequest& request
   if (absl::Status room = calls_->CountReply(context, bytes); !room.ok()) {
     return room;
   }
-  for (TokenId id = request.first_id(); id < end; ++id) {
-    v1::Token* token = response->add_tokens();
-    token->set_text(std::string(vocabulary.TokenBytes(id)));
-    token->set_special(vocabulary.IsSpecial(id));
-  }
-  if (end < vocabulary.size()) {
-    response->set_next_id(end);
-  }
+  WriteTokens(vocabulary, request.first_id(), end, response);
   return absl::OkStatus();
 }
 

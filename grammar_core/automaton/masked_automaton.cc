@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -73,11 +74,7 @@ MaskRef MaskedAutomaton::MaskIn(RowMemory* row, RowMemory::State state, Work& wo
 MaskRef MaskedAutomaton::WithoutRepeated(RowMemory* row, RowMemory::State state,
                                          const MaskRef& mask, Work& work) {
   const std::vector<TokenId> repeated = FindRepeated(item_tokens(), row, state, *mask, work);
-  if (!work.ok()) return nullptr;
-  if (repeated.empty()) return mask;
-  TokenMask exact = *mask;
-  for (const TokenId id : repeated) exact.Forbid(id);
-  return masks_->Intern(std::move(exact), {&mask, 1});
+  return work.ok() ? Without(repeated, mask) : nullptr;
 }
 
 // Masks of states are shared with grammars that have no such markers, so these are taken out last.
@@ -86,9 +83,13 @@ MaskRef MaskedAutomaton::WithoutMarkers(TermId state, const MaskRef& mask) {
   for (const TokenId id : markers()) {
     if (mask->Allows(id) && BehindNamed(state, id) == kNothingTerm) as_text.push_back(id);
   }
-  if (as_text.empty()) return mask;
+  return Without(as_text, mask);
+}
+
+MaskRef MaskedAutomaton::Without(std::span<const TokenId> ids, const MaskRef& mask) const {
+  if (ids.empty()) return mask;
   TokenMask exact = *mask;
-  for (const TokenId id : as_text) exact.Forbid(id);
+  for (const TokenId id : ids) exact.Forbid(id);
   return masks_->Intern(std::move(exact), {&mask, 1});
 }
 

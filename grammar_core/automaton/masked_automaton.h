@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_set.h"
@@ -73,6 +74,7 @@ class MaskedAutomaton final : public Automaton, public TextMasks {
   MaskRef WithoutRepeated(RowMemory* row, RowMemory::State state, const MaskRef& mask, Work& work);
   // `mask`, that of `state`, without the markers that it takes as text alone.
   MaskRef WithoutMarkers(TermId state, const MaskRef& mask);
+  [[nodiscard]] MaskRef Without(std::span<const TokenId> ids, const MaskRef& mask) const;
   [[nodiscard]] MaskRef WithStopIds(const MaskRef& mask) const;
 
   MaskStore* const masks_;
