@@ -25,6 +25,7 @@
 #include "client/apply/opencl/program_cache.h"
 #include "tests/apply/appliers.h"
 #include "tests/apply/logits_fixture.h"
+#include "tests/base/test_folder.h"
 
 namespace maskd::client {
 namespace {
@@ -162,8 +163,8 @@ TEST_F(OpenClTest, AQueueOutOfOrderIsRefused) {
 }
 
 TEST_F(OpenClTest, ASecondStartUsesTheCache) {
-  const std::string directory = testing::TempDir() + "maskd_opencl_cache";
-  fs::remove_all(directory);
+  const TestFolder folder;
+  const std::string directory = folder.Path("cache");
   const OpenClOptions options{.cache_directory = directory};
   EXPECT_FALSE(Make(options)->from_cache());
   EXPECT_TRUE(Make(options)->from_cache());
@@ -171,7 +172,6 @@ TEST_F(OpenClTest, ASecondStartUsesTheCache) {
   fs::resize_file(file, fs::file_size(file) - 1);
   EXPECT_FALSE(Make(options)->from_cache());
   EXPECT_TRUE(Make(options)->from_cache());
-  fs::remove_all(directory);
 }
 
 // The least of some starts, for other work on the machine is not what is tested.
@@ -179,8 +179,8 @@ TEST_F(OpenClTest, ASecondStartTakesMilliseconds) {
   if (devices_[0].platform != "Portable Computing Language") {
     GTEST_SKIP() << "NOT TESTED HERE: the bar is pocl's";
   }
-  const std::string directory = testing::TempDir() + "maskd_opencl_second_start";
-  fs::remove_all(directory);
+  const TestFolder folder;
+  const std::string directory = folder.Path("cache");
   const OpenClOptions options{.cache_directory = directory};
   ASSERT_NE(Make(options), nullptr);
   // Other programs only ever add to it: one start of many shows what it takes.
@@ -192,7 +192,6 @@ TEST_F(OpenClTest, ASecondStartTakesMilliseconds) {
     least = std::min(least, absl::Now() - start);
   }
   EXPECT_LT(least, kBar);
-  fs::remove_all(directory);
 }
 
 // peers.md B3: the device is sent finished masks, eight ints a row and the row's own words or ids;

@@ -8,6 +8,8 @@
 #include "gtest/gtest.h"
 #include <sys/stat.h>
 
+#include "tests/base/test_folder.h"
+
 namespace maskd::client {
 namespace {
 
@@ -15,16 +17,10 @@ namespace fs = std::filesystem;
 
 class ProgramCacheTest : public testing::Test {
  protected:
-  ProgramCacheTest()
-      : directory_(testing::TempDir() + "program_cache_" +
-                   testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(directory_);
-  }
-  ~ProgramCacheTest() override { fs::remove_all(directory_); }
-
   [[nodiscard]] fs::path OnlyFile() const { return fs::directory_iterator(directory_)->path(); }
 
-  std::string directory_;
+  TestFolder folder_;
+  std::string directory_ = folder_.Path("programs");
 };
 
 using Binary = std::optional<std::string>;

@@ -1,7 +1,5 @@
 #include "bench/cases.h"
 
-#include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -10,21 +8,21 @@
 #include "gtest/gtest.h"
 
 #include "bench/samples.h"
+#include "tests/base/test_folder.h"
 
 namespace maskd::bench {
 namespace {
 
 using testing::ElementsAre;
 
-std::string WriteCases(const std::vector<std::string>& ids) {
-  std::string path = testing::TempDir() + "/cases.jsonl";
-  std::ofstream file(path);
+std::string WriteCases(const TestFolder& folder, const std::vector<std::string>& ids) {
+  std::string lines;
   for (const std::string& id : ids) {
-    file << R"({"id": ")" << id
-         << R"(", "schema": "true", "tests": [{"valid": false, "text": "x", "tokens": [87]}]})"
-         << "\n";
+    absl::StrAppend(
+        &lines, R"({"id": ")", id,
+        R"(", "schema": "true", "tests": [{"valid": false, "text": "x", "tokens": [87]}]})", "\n");
   }
-  return path;
+  return folder.Write("cases.jsonl", lines);
 }
 
 std::vector<std::string> Ids(const std::string& path, const Selection& selection) {
@@ -36,7 +34,8 @@ std::vector<std::string> Ids(const std::string& path, const Selection& selection
 }
 
 TEST(ReadCases, ReadsEveryField) {
-  const auto cases = ReadCases(WriteCases({"a"}), {});
+  const TestFolder folder;
+  const auto cases = ReadCases(WriteCases(folder, {"a"}), {});
   ASSERT_TRUE(cases.ok()) << cases.status();
   ASSERT_EQ(cases->size(), 1);
   const Case& one = cases->front();
@@ -49,7 +48,8 @@ TEST(ReadCases, ReadsEveryField) {
 
 // SHA-256: c 2e7d..., b 3e23..., a ca97...
 TEST(ReadCases, SamplesBySmallestDigestInTheFilesOrder) {
-  const std::string path = WriteCases({"a", "b", "c"});
+  const TestFolder folder;
+  const std::string path = WriteCases(folder, {"a", "b", "c"});
   EXPECT_THAT(Ids(path, {.sample = 1}), ElementsAre("c"));
   EXPECT_THAT(Ids(path, {.sample = 2}), ElementsAre("b", "c"));
   EXPECT_THAT(Ids(path, {.sample = 9}), ElementsAre("a", "b", "c"));
@@ -58,8 +58,8 @@ TEST(ReadCases, SamplesBySmallestDigestInTheFilesOrder) {
 
 TEST(ReadCases, SaysWhatIsMissing) {
   EXPECT_TRUE(absl::IsNotFound(ReadCases("/nonexistent", {}).status()));
-  const std::string path = testing::TempDir() + "/bad.jsonl";
-  std::ofstream(path) << "{}\n";
+  const TestFolder folder;
+  const std::string path = folder.Write("bad.jsonl", "{}\n");
   const absl::Status status = ReadCases(path, {}).status();
   EXPECT_TRUE(absl::IsInvalidArgument(status));
   EXPECT_THAT(std::string(status.message()), testing::StartsWith("line 1: "));

@@ -22,6 +22,7 @@
 #include "grammar_core/tokenizer/canonical_encoder.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "grammar_core/tokenizer/marker_table.h"
+#include "tests/base/test_folder.h"
 
 namespace maskd {
 namespace {
@@ -70,7 +71,7 @@ class RealMarkersTest : public testing::TestWithParam<RealVocabulary> {
     source.stop_tokens = real.stops;
     if (!real.special.empty()) {
       // Beside the ranks lie the special tokens of another model.
-      const std::string alone = absl::StrCat(testing::TempDir(), "/ranks_alone.tiktoken");
+      const std::string alone = folder_.Path("ranks_alone.tiktoken");
       std::ifstream from(source.path, std::ios::binary);
       if (from) std::ofstream(alone, std::ios::binary) << from.rdbuf();
       if (from) source.path = alone;
@@ -134,6 +135,7 @@ class RealMarkersTest : public testing::TestWithParam<RealVocabulary> {
     return row.finished() || row.may_end();
   }
 
+  TestFolder folder_;
   std::shared_ptr<TokenizerSpace> space_;
 };
 

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/base/test_folder.h"
+
 namespace maskd::service {
 namespace {
 
@@ -41,7 +43,8 @@ class AdmissionTest : public testing::Test {
     return absl::StrCat(caller->identity, " ", caller->tenant->name());
   }
 
-  std::string path_ = testing::TempDir() + "admission_test";
+  TestFolder folder_;
+  std::string path_ = folder_.Path("tokens");
   Config config_;
   Admission admission_;
 };

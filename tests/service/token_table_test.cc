@@ -1,6 +1,5 @@
 #include "service/token_table.h"
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "grammar_core/base/sha256.h"
+#include "tests/base/test_folder.h"
 
 namespace maskd::service {
 namespace {
@@ -78,8 +78,8 @@ TEST(TokenTableTest, AFileThatIsNotThereIsNamed) {
 }
 
 TEST(TokenTableTest, TheErrorOfAFileHasItsPathAndLine) {
-  const std::string path = testing::TempDir() + "tokens_test";
-  std::ofstream(path) << "red " << kRed << "\nblue\n";
+  const TestFolder folder;
+  const std::string path = folder.Write("tokens", absl::StrCat("red ", kRed, "\nblue\n"));
   EXPECT_EQ(TokenTable::Read(path).status().message(),
             absl::StrCat(path, ":2: is not a name and a token"));
 }

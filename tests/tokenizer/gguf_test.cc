@@ -194,7 +194,7 @@ TEST(GgufTest, OtherValuesAreSkipped) {
 }
 
 TEST(GgufTest, AFileOfATebibyteCostsWhatItsMetadataDoes) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path = folder.Write("v.gguf", FileWith("llama", {"a"}));
   std::filesystem::resize_file(path, std::uintmax_t{1} << 40);  // a hole: no disk is used
   EXPECT_TRUE(LoadVocabulary(SourceOf(path)).ok());
@@ -241,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, GgufStopTest,
                          [](const auto& test) { return test.param.name; });
 
 TEST(GgufStopTest, TheCallersIsAPieceByItsSpelling) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source =
       SourceOf(folder.Write("v.gguf", File({Model("llama"), Tokens(kChat), Types(kChat), End(2)})));
   source.stop_tokens = {"▁g"};
@@ -260,7 +260,7 @@ struct WrongCase {
 class WrongGgufTest : public testing::TestWithParam<WrongCase> {};
 
 TEST_P(WrongGgufTest, IsRefusedAtItsPlace) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("v.gguf", GetParam().content));
   source.format = "gguf";
   const absl::Status status = LoadVocabulary(source).status();
@@ -384,7 +384,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(GgufTest, MetadataIsBounded) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path =
       folder.Write("v.gguf", Header(3, 1) + Pair("x", kString, Number(std::uint64_t{1} << 30, 8)));
   std::filesystem::resize_file(path, std::uintmax_t{1} << 31);

@@ -364,7 +364,7 @@ std::string FileWithEnds() {
 }
 
 TEST_P(StopTest, ComesFromTheCallerOrTheFilesBesideOrTheSpelling) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("tokenizer.json", FileWithEnds()));
   source.stop_tokens = GetParam().stop_tokens;
   if (!GetParam().tokenizer_config.empty()) {
@@ -397,7 +397,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(StopTest, AFileBesideMayNameAnExtraToken) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("tokenizer.json", FileWithEnds()));
   source.extra_special = {{"<x>", 7}};
   folder.Write("tokenizer_config.json", R"({"eos_token": "<x>"})");
@@ -407,7 +407,7 @@ TEST(StopTest, AFileBesideMayNameAnExtraToken) {
 }
 
 TEST(StopTest, AWrongFileBesideDoesNotMatterWhereTheCallerNamesTheStops) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("tokenizer.json", FileWithEnds()));
   source.stop_tokens = {"<eos>"};
   folder.Write("tokenizer_config.json", "eos");
@@ -415,7 +415,7 @@ TEST(StopTest, AWrongFileBesideDoesNotMatterWhereTheCallerNamesTheStops) {
 }
 
 TEST(StopTest, AnAddedTokenThatEndsATextKeepsItsSpelling) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write(
       "tokenizer.json", File(Bpe(""), kLlama2, R"(, {"id": 5, "content": "<end▁of>"})")));
   source.stop_tokens = {"<end▁of>"};
@@ -425,7 +425,7 @@ TEST(StopTest, AnAddedTokenThatEndsATextKeepsItsSpelling) {
 }
 
 TEST(StopTest, APieceThatEndsATextKeepsItsSpelling) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("tokenizer.json", FileWithEnds()));
   source.stop_tokens = {"Ċ"};
   const auto vocabulary = LoadVocabulary(source);
@@ -443,7 +443,7 @@ struct WrongStopCase {
 class WrongStopTest : public testing::TestWithParam<WrongStopCase> {};
 
 TEST_P(WrongStopTest, IsRefusedAtItsPlace) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path = folder.Write("tokenizer.json", FileWithEnds());
   const std::string beside = folder.Write(GetParam().file, GetParam().content);
   const absl::Status status = LoadVocabulary(SourceOf(path)).status();

@@ -26,7 +26,7 @@ constexpr char kSmallJson[] =
 TEST(LoaderTest, TheFormatIsToldFromTheContentNotFromTheName) {
   EXPECT_TRUE(LoadContent("ranks.tiktoken", kSmallJson).ok());
   EXPECT_TRUE(LoadContent("x", absl::StrCat("\xEF\xBB\xBF \n", kSmallJson)).ok());
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource ranks = SourceOf(folder.Write("tokenizer.json", "YQ== 0\r\n"));
   ranks.extra_special = {{"</s>", 1}};
   EXPECT_TRUE(LoadVocabulary(ranks).ok());
@@ -34,7 +34,7 @@ TEST(LoaderTest, TheFormatIsToldFromTheContentNotFromTheName) {
 
 TEST(LoaderTest, BothFormatsOfTheSameTokensHaveOneHash) {
   const auto json = LoadContent("tokenizer.json", kSmallJson);
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("v.tiktoken", "YQ== 0\n"));
   source.extra_special = {{"</s>", 1}};
   const auto ranks = LoadVocabulary(source);
@@ -51,7 +51,7 @@ TEST(LoaderTest, ContentOfNoFormatIsRefusedWithTheKnownOnes) {
 }
 
 TEST(LoaderTest, AFormatThatIsNamedIsTheOneTried) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("v", kSmallJson));
   source.format = "tiktoken";
   EXPECT_EQ(MessageAfterPath(LoadVocabulary(source).status()),
@@ -64,7 +64,7 @@ TEST(LoaderTest, AFormatThatIsNamedIsTheOneTried) {
 }
 
 TEST(LoaderTest, AnExtraTokenMayRepeatWhatTheFileSays) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("tokenizer.json", kSmallJson));
   source.extra_special = {{"</s>", 1}, {"<new>", 4}};
   const auto vocabulary = LoadVocabulary(source);
@@ -90,14 +90,14 @@ TEST(LoaderTest, WithoutAPathItIsTheEmbeddedVocabularyUnderTheGivenName) {
 }
 
 TEST(LoaderFileTest, AMissingFileIsNotFound) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const absl::Status status = LoadVocabulary(SourceOf(folder.Path("none"))).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(status.message(), absl::StrCat(folder.Path("none"), ": no such file"));
 }
 
 TEST(LoaderFileTest, AFolderADeviceAndAnEmptyFileAreRefused) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   for (const std::string& path : {folder.Path(""), std::string("/dev/zero")}) {
     const absl::Status status = LoadVocabulary(SourceOf(path)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -107,7 +107,7 @@ TEST(LoaderFileTest, AFolderADeviceAndAnEmptyFileAreRefused) {
 }
 
 TEST(LoaderFileTest, AFileOverTheLimitIsNotRead) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path = folder.Write("v", "{");
   std::filesystem::resize_file(path, 1 << 30);  // a hole: no disk is used
   const absl::Status status = LoadVocabulary(SourceOf(path)).status();
@@ -120,7 +120,7 @@ TEST(LoaderFileTest, AFileThatMayNotBeReadSaysSo) {
   if (geteuid() == 0) {
     GTEST_SKIP() << "root may read every file";
   }
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path = folder.Write("v", kSmallJson);
   std::filesystem::permissions(path, std::filesystem::perms::none);
   EXPECT_EQ(LoadVocabulary(SourceOf(path)).status().code(), absl::StatusCode::kPermissionDenied);

@@ -109,7 +109,7 @@ TEST(SentencePieceStopTest, IsNotAnOrdinaryPiece) {
 }
 
 TEST(SentencePieceStopTest, ComesFromTheFilesBesideAndWhatTheCallerAdds) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("tokenizer.model", Head() + Piece("a")));
   folder.Write("generation_config.json", R"({"eos_token_id": [1, 4]})");
   EXPECT_THAT(MessageAfterPath(LoadVocabulary(source).status()),
@@ -130,7 +130,7 @@ struct FileCase {
 class WrongModelTest : public testing::TestWithParam<FileCase> {};
 
 TEST_P(WrongModelTest, IsRefusedAtItsPlace) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("m", GetParam().content));
   source.format = "sentencepiece";
   const absl::Status status = LoadVocabulary(source).status();

@@ -39,7 +39,7 @@ VocabularySource WithEnd(const std::string& path, TokenId id) {
 }
 
 TEST(TiktokenTest, BytesAreThoseOfTheFile) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path = folder.Write("v.tiktoken", "YQ== 0\n/w== 1\nAAAA 2\n4paB 3\n");
   const auto vocabulary = LoadVocabulary(WithEnd(path, 4));
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
@@ -52,7 +52,7 @@ TEST(TiktokenTest, BytesAreThoseOfTheFile) {
 }
 
 TEST(TiktokenTest, OrderHolesEmptyLinesAndLineEndsDoNotMatter) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path = folder.Write("v.tiktoken", "Yw== 5\r\n\r\nYQ== 0\n\nYg== 2");
   const auto vocabulary = LoadVocabulary(WithEnd(path, 3));
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
@@ -72,7 +72,7 @@ struct LineCase {
 class WrongLineTest : public testing::TestWithParam<LineCase> {};
 
 TEST_P(WrongLineTest, IsRefusedAtItsPlace) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = WithEnd(folder.Write("v.tiktoken", GetParam().content), 9);
   source.format = "tiktoken";
   const auto vocabulary = LoadVocabulary(source);
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(TiktokenTest, AStopTokenIsOneThatTheFileDoesNotList) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("v.tiktoken", "YQ== 0\n"));
   EXPECT_EQ(MessageAfterPath(LoadVocabulary(source).status()),
             "stop_tokens: the file names no token that ends a text: name one");
@@ -118,14 +118,14 @@ TEST(TiktokenTest, AStopTokenIsOneThatTheFileDoesNotList) {
 }
 
 TEST(TiktokenTest, AnExtraTokenMayNotTakeARank) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const VocabularySource source = WithEnd(folder.Write("v.tiktoken", "YQ== 0\n"), 0);
   EXPECT_EQ(MessageAfterPath(LoadVocabulary(source).status()),
             "special \"<|eot_id|>\": id 0 is another token's");
 }
 
 TEST(TiktokenBesideTest, SpecialAndStopTokensComeFromTheFileBeside) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path = folder.Write("v.1.tiktoken", "YQ== 0\n");
   folder.Write("v.1.special.json", R"({"special": {"<s>": 1, "<e>": 2}, "stop": ["<e>"]})");
   const auto vocabulary = LoadVocabulary(SourceOf(path));
@@ -135,7 +135,7 @@ TEST(TiktokenBesideTest, SpecialAndStopTokensComeFromTheFileBeside) {
 }
 
 TEST(TiktokenBesideTest, TheCallersTokensAreTakenInstead) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path = folder.Write("v.tiktoken", "YQ== 0\n");
   folder.Write("v.special.json", R"({"special": {"<s>": 1, "<e>": 2}, "stop": ["<e>"]})");
   const auto vocabulary = LoadVocabulary(WithEnd(path, 1));
@@ -147,7 +147,7 @@ TEST(TiktokenBesideTest, TheCallersTokensAreTakenInstead) {
 class WrongBesideTest : public testing::TestWithParam<LineCase> {};
 
 TEST_P(WrongBesideTest, IsRefusedAtItsPlace) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   const std::string path = folder.Write("v.tiktoken", "YQ== 0\n");
   const std::string beside = folder.Write("v.special.json", GetParam().content);
   const absl::Status status = LoadVocabulary(SourceOf(path)).status();
@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(SpecialPresetTest, Llama3HasTheModelsOwnIds) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("v.tiktoken", Ranks(128000)));
   source.special_preset = "llama3";
   const auto vocabulary = LoadVocabulary(source);
@@ -187,7 +187,7 @@ TEST(SpecialPresetTest, Llama3HasTheModelsOwnIds) {
 }
 
 TEST(SpecialPresetTest, QwenHasTheModelsOwnIdsAndTheCallersStop) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("v.tiktoken", Ranks(151643)));
   source.special_preset = "qwen";
   source.stop_tokens = {"<|im_end|>"};
@@ -199,7 +199,7 @@ TEST(SpecialPresetTest, QwenHasTheModelsOwnIdsAndTheCallersStop) {
 }
 
 TEST(SpecialPresetTest, IsRefusedForAFileOfAnotherSize) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("v.tiktoken", Ranks(3)));
   source.special_preset = "llama3";
   EXPECT_EQ(MessageAfterPath(LoadVocabulary(source).status()),
@@ -207,7 +207,7 @@ TEST(SpecialPresetTest, IsRefusedForAFileOfAnotherSize) {
 }
 
 TEST(SpecialPresetTest, AnUnknownNameIsRefusedWithTheKnownOnes) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("v.tiktoken", Ranks(3)));
   source.special_preset = "lama3";
   EXPECT_EQ(MessageAfterPath(LoadVocabulary(source).status()),

@@ -1,10 +1,7 @@
-// Vocabulary files for tests, in a folder of the test's own that is gone after it.
+// Vocabulary files for tests.
 #ifndef MASKD_TESTS_TOKENIZER_VOCABULARY_FIXTURE_H_
 #define MASKD_TESTS_TOKENIZER_VOCABULARY_FIXTURE_H_
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 
@@ -15,32 +12,9 @@
 
 #include "grammar_core/tokenizer/loader.h"
 #include "grammar_core/tokenizer/vocabulary.h"
+#include "tests/base/test_folder.h"
 
 namespace maskd {
-
-class VocabularyFolder {
- public:
-  VocabularyFolder() {
-    std::string pattern = testing::TempDir() + "/vocabulary_XXXXXX";
-    path_ = mkdtemp(pattern.data());
-  }
-  VocabularyFolder(const VocabularyFolder&) = delete;
-  VocabularyFolder& operator=(const VocabularyFolder&) = delete;
-  ~VocabularyFolder() { std::filesystem::remove_all(path_); }
-
-  // Writes a file and returns its path.
-  std::string Write(absl::string_view name, absl::string_view content) const {
-    const std::string path = Path(name);
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  }
-  [[nodiscard]] std::string Path(absl::string_view name) const {
-    return path_ + "/" + std::string(name);
-  }
-
- private:
-  std::string path_;
-};
 
 // A source with the name "test" and no wish.
 inline VocabularySource SourceOf(const std::string& path) {
@@ -53,7 +27,7 @@ inline VocabularySource SourceOf(const std::string& path) {
 // Loads a file of that name and content, which is alone in its folder.
 inline absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadContent(absl::string_view name,
                                                                      absl::string_view content) {
-  const VocabularyFolder folder;
+  const TestFolder folder;
   return LoadVocabulary(SourceOf(folder.Write(name, content)));
 }
 
