@@ -1,10 +1,35 @@
-# maskd_room(NAME SRCS file... DEPS target...)
+# With MASKD_JOIN_SOURCES a target compiles some eight of its sources as one: headers are most of what a
+# compiler reads here. cmake/join_sources.py says which may share one.
+option(MASKD_JOIN_SOURCES "Compile several sources of a target as one" OFF)
+if(MASKD_JOIN_SOURCES)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/cmake/join_sources.py)
+endif()
+
+# maskd_joined(RESULT NAME file...): what to compile for those sources of the target NAME.
+function(maskd_joined result name)
+  list(TRANSFORM ARGN REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1" OUTPUT_VARIABLE sources)
+  list(LENGTH sources count)
+  if(MASKD_JOIN_SOURCES AND count GREATER 1)
+    execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/join_sources.py
+        ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/joined ${name} ${sources}
+      OUTPUT_VARIABLE sources COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+  set(${result} ${sources} PARENT_SCOPE)
+endfunction()
+
+# maskd_room(NAME SRCS file... DEPS target... [APART])
 #
 # One room: a static library maskd_NAME with the alias maskd::NAME. Its link edges are the rooms and
 # packages that it may include; nothing else is on its include path but the repository root. Its objects
-# are position-independent and hidden, so that one set of them serves the programs and libmaskd.
+# are position-independent and hidden, so that one set of them serves the programs and libmaskd. APART
+# says that its sources are never joined: kernels for one kind of processor each.
 function(maskd_room name)
-  cmake_parse_arguments(ROOM "" "" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ROOM "APART" "" "SRCS;DEPS" ${ARGN})
+  if(NOT ROOM_APART)
+    maskd_joined(ROOM_SRCS maskd_${name} ${ROOM_SRCS})
+  endif()
   add_library(maskd_${name} STATIC ${ROOM_SRCS})
   add_library(maskd::${name} ALIAS maskd_${name})
   target_include_directories(maskd_${name} PUBLIC ${CMAKE_SOURCE_DIR})
@@ -17,6 +42,7 @@ endfunction()
 # maskd_program(NAME SRCS file... DEPS target...): an executable of ours, named as its users call it.
 function(maskd_program name)
   cmake_parse_arguments(PROGRAM "" "" "SRCS;DEPS" ${ARGN})
+  maskd_joined(PROGRAM_SRCS ${name} ${PROGRAM_SRCS})
   add_executable(${name} ${PROGRAM_SRCS})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${PROGRAM_DEPS})

@@ -4,12 +4,13 @@
 #
 #   tools/dev/lint.sh [--since COMMIT] [--max N] [FILE ...]
 #
-# Needs a configured build (default build/release) for its compile_commands.json: MASKD_BUILD_DIR.
+# Reads the compile_commands.json of build/lint, which it configures once: each source by itself, with the
+# generated headers built. MASKD_BUILD_DIR names another build of that kind.
 # --max N stops after N files and says which were not looked at: a bound for CI, not for a person.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-build=${MASKD_BUILD_DIR:-build/release}
+build=${MASKD_BUILD_DIR:-build/lint}
 since=HEAD~1
 max=0
 while [[ $# -gt 0 ]]; do
@@ -22,8 +23,8 @@ while [[ $# -gt 0 ]]; do
 done
 
 if [[ ! -f $build/compile_commands.json ]]; then
-  echo "lint.sh: $build/compile_commands.json is missing: configure first (cmake --preset release)" >&2
-  exit 1
+  cmake --preset release -B "$build" -DMASKD_JOIN_SOURCES=OFF
+  cmake --build "$build" --target maskd_protos maskd_other_protos maskd_server_config
 fi
 if [[ $# -gt 0 ]]; then
   files=("$@")
