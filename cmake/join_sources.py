@@ -8,11 +8,12 @@ to compile: those files and the sources that stay alone, with ';' between them. 
 relative to ROOT, so that a compiler cache finds them from another clone too.
 
 Two sources share a file only if neither can see the other's private names. A private name is one
-that a source declares in an unnamed namespace, as static, by `using` or by #define; it must be
-neither a private name of the other nor a name that a header of the other declares. What both declare
-by the same line of `using` is one thing. Names are found by pattern, and too many rather than too few:
-a source that fits nowhere is compiled alone, as all are without this. An edit that brings a clash is
-an error of the compiler; configuring again mends it.
+that a source declares in an unnamed namespace, as static, by `using` or by #define. It must be no word
+of the other source, but behind `.`, `->` or `::`, and no name that a header of the other declares: an
+inner scope hides an outer one without a word of the compiler's. What both declare by the same line of
+`using` is one thing. Names are found by pattern, and too many rather than too few: a source that fits
+nowhere is compiled alone, as all are without this. An edit can bring a clash; configuring again, which
+the build does when a list of sources changes, looks for it.
 """
 
 import functools
@@ -36,6 +37,9 @@ ALIAS = re.compile(r"^(?:template\b.*>\s*)?using\s+(?:(\w+)\s*=|[\w:]*::(\w+)\s*
 # The last word before what opens a function, an initializer or an array, or ends a declaration.
 VALUE = re.compile(r"^[A-Za-z_\[:].*?\b(\w+)\s*(?:\(|=|\{|\[|;)")
 UNNAMED_END = re.compile(r"\}\s*// namespace$")
+# What is no word of the program: comments, texts, characters.
+NO_WORDS = re.compile(r'//[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.DOTALL)
+WORD = re.compile(r"(\.|->|::)?\b([A-Za-z_]\w*)")
 USED = re.compile(r"using\s+[\w:]+;")
 TEST = re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\((\w+),\s*(\w+)\)")
 NO_NAME = ("}", "{", ")", "//", "#", " ", "\t", "namespace", "public", "private", "protected",
@@ -107,6 +111,12 @@ class Sources:
         return frozenset(names)
 
     @functools.cache
+    def words(self, path):
+        """Those that an unnamed scope could take away: not what stands behind `.`, `->` or `::`."""
+        text = NO_WORDS.sub(" ", self.text(path))
+        return frozenset(word for behind, word in WORD.findall(text) if not behind)
+
+    @functools.cache
     def headers(self, path):
         """The tree's headers that a file includes, through others too."""
         seen = set()
@@ -118,43 +128,52 @@ class Sources:
                     todo.append(header)
         return frozenset(seen)
 
-    @functools.cache
-    def seen(self, path):
-        return frozenset().union(*(self.shown(header) for header in self.headers(path)))
+    def names(self, path):
+        shown = (self.shown(header) for header in self.headers(path))
+        return Names(self.private(path), self.words(path), frozenset().union(*shown))
+
+
+class Names:
+    """Of one source, or of all of a batch."""
+
+    def __init__(self, private=(), words=(), headers=()):
+        self.private = dict(private)
+        self.words = set(words)
+        self.headers = set(headers)
+
+    def clash(self, name, origin):
+        """Whether these would meet another's private name."""
+        if name in self.private:
+            return self.private[name] != origin
+        return name in self.words or name in self.headers and not USED.match(origin)
+
+    def can_stand_beside(self, other):
+        return not (any(self.clash(*one) for one in other.private.items())
+                    or any(other.clash(*one) for one in self.private.items()))
+
+    def add(self, other):
+        self.private |= other.private
+        self.words |= other.words
+        self.headers |= other.headers
 
 
 class Batch:
     def __init__(self):
         self.paths = []
-        self.private = {}
-        self.seen = set()
-
-    def takes(self, private, seen):
-        return len(self.paths) < BATCH and not (
-            any(self.private.get(name, origin) != origin for name, origin in private.items())
-            or own(private) & self.seen or own(self.private) & seen)
-
-    def add(self, path, private, seen):
-        self.paths.append(path)
-        self.private |= private
-        self.seen |= seen
-
-
-def own(private):
-    """Without what is only another name of something: `using absl::Status;`."""
-    return {name for name, origin in private.items() if not USED.match(origin)}
+        self.names = Names()
 
 
 def join(sources, paths):
     batches = []
     for path in paths:
-        private = sources.private(path)
-        seen = sources.seen(path)
-        batch = next((batch for batch in batches if batch.takes(private, seen)), None)
+        names = sources.names(path)
+        batch = next((batch for batch in batches
+                      if len(batch.paths) < BATCH and batch.names.can_stand_beside(names)), None)
         if batch is None:
             batch = Batch()
             batches.append(batch)
-        batch.add(path, private, seen)
+        batch.paths.append(path)
+        batch.names.add(names)
     return batches
 
 
