@@ -19,6 +19,7 @@
 #include <ctime>
 #include <fstream>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -76,9 +77,12 @@ struct Times {
     failed += other.failed;
   }
   void Print(const std::string& name) const {
-    std::printf("%-28s %6d rows %8zu steps  us p50 %8.1f p99 %9.1f max %9.1f  late %d failed %d\n",
-                name.c_str(), rows, micros.size(), Percentile(micros, 50), Percentile(micros, 99),
-                Percentile(micros, 100), late, failed);
+    const double sum = std::accumulate(micros.begin(), micros.end(), 0.0);
+    std::printf(
+        "%-24s %5d rows %7zu steps  us mean %6.1f p50 %6.1f p99 %8.1f max %8.1f  late %d failed "
+        "%d\n",
+        name.c_str(), rows, micros.size(), micros.empty() ? 0 : sum / micros.size(),
+        Percentile(micros, 50), Percentile(micros, 99), Percentile(micros, 100), late, failed);
     std::fflush(stdout);
   }
 };

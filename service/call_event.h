@@ -2,10 +2,16 @@
 #ifndef MASKD_SERVICE_CALL_EVENT_H_
 #define MASKD_SERVICE_CALL_EVENT_H_
 
+#include <memory>
+
+#include "service/fair_turns.h"
+
 namespace maskd::service {
 
 class CallEvent {
  public:
+  // Whose work it is; null where it is nobody's.
+  [[nodiscard]] virtual std::shared_ptr<FairTurns::Share> share() const { return nullptr; }
   // The operation has ended, `ok` or not. On the queue's thread.
   virtual void Complete(bool ok) = 0;
 

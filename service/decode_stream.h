@@ -17,6 +17,7 @@
 // Time     a hello that has not come after hello_ms ends the stream; so does a time of idle_ms to
 //          twice that in which no step came.
 // Wire     raw buffers both ways, the bytes of protos/maskd/v1's messages.
+// Turns    what waits for the queue's thread is handled in the order of fair_turns.h.
 // Threads  all of it on the thread of its queue, but the step that was given away and the
 //          MemoryStream's. Notices of other threads only wake that one.
 // Ownership  of itself: deleted when the call and every operation of it have ended.
@@ -45,6 +46,7 @@
 #include "ring/shared_memory.h"
 #include "service/call_event.h"
 #include "service/caller.h"
+#include "service/fair_turns.h"
 #include "service/memory_offers.h"
 #include "service/memory_stream.h"
 #include "service/standby_thread.h"
@@ -97,6 +99,9 @@ class DecodeStream {
     void Is(DecodeStream* stream, Kind kind) {
       stream_ = stream;
       kind_ = kind;
+    }
+    [[nodiscard]] std::shared_ptr<FairTurns::Share> share() const override {
+      return stream_->share_;
     }
     void Complete(bool ok) override { DecodeStream::Complete(stream_, kind_, ok); }
 
@@ -153,6 +158,7 @@ class DecodeStream {
   RawMaskService* const service_;
   grpc::ServerCompletionQueue* const queue_;
   int* const live_;
+  const std::shared_ptr<FairTurns::Share> share_ = std::make_shared<FairTurns::Share>();
 
   grpc::ServerContext context_;
   grpc::ServerAsyncReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer> call_{&context_};

@@ -1,10 +1,14 @@
 #include "service/mask_service.h"
 
+#include <chrono>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include <sched.h>
+
+#include "service/call_event.h"
+#include "service/fair_turns.h"
 
 namespace maskd::service {
 namespace {
@@ -34,6 +38,21 @@ bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag,
     sched_yield();
   }
   return events->Next(tag, ok);
+}
+
+// Adds an event of a queue to those that wait.
+void AddTo(FairTurns* turns, void* tag, bool ok) {
+  turns->Add({static_cast<CallEvent*>(tag)->share(), tag, ok});
+}
+
+// Adds all that the queue has by now.
+void AddWaiting(grpc::ServerCompletionQueue* events, FairTurns* turns) {
+  void* tag = nullptr;
+  bool ok = false;
+  while (events->AsyncNext(&tag, &ok, gpr_inf_past(GPR_CLOCK_MONOTONIC)) ==
+         grpc::CompletionQueue::GOT_EVENT) {
+    AddTo(turns, tag, ok);
+  }
 }
 
 }  // namespace
@@ -94,19 +113,29 @@ absl::Status MaskService::Start(const AcceptOthers& accept_others) {
   return absl::OkStatus();
 }
 
+// A look at the queue costs a call of the system: it is taken when others may have come meanwhile.
 void MaskService::Serve(Queue* queue) const {
-  void* tag = nullptr;
-  bool ok = false;
-  while (Next(queue->events.get(), host_.awake, &tag, &ok)) {
+  constexpr std::chrono::microseconds kLong{50};
+  FairTurns turns;
+  while (true) {
+    if (turns.empty()) {
+      void* tag = nullptr;
+      bool ok = false;
+      if (!Next(queue->events.get(), host_.awake, &tag, &ok)) return;
+      AddTo(&turns, tag, ok);
+    }
+    const FairTurns::Event event = turns.Next();
+    const Clock::TimePoint begin = Clock::Steady()->Now();
     {
       const Activity::Work work(&queue->activity);
-      static_cast<CallEvent*>(tag)->Complete(ok);
+      static_cast<CallEvent*>(event.tag)->Complete(event.ok);
     }
+    const Clock::Duration spent = Clock::Steady()->Now() - begin;
+    turns.Spend(event, spent);
     // One call of each kind waits to be accepted until the server is shut down, so none means the
     // end.
-    if (queue->live_streams == 0 && queue->live_others == 0) {
-      return;
-    }
+    if (queue->live_streams == 0 && queue->live_others == 0) return;
+    if (spent >= kLong) AddWaiting(queue->events.get(), &turns);
   }
 }
 

@@ -304,10 +304,11 @@ bool DistinctArrays::EndItem(Place* place) {
 
 void DistinctArrays::AddItem(Place* place) {
   const std::uint32_t before = place->last_item;
-  Item item = {before, 1, leaves_[place->last_leaf].key, {}};
+  Item item = {before, 1, leaves_[place->last_leaf].key, {}, {}};
   if (before != kNone) {
     item.count += items_[before].count;
     item.key = Mix(item.key, items_[before].key);
+    item.first_bytes = items_[before].first_bytes;
   }
   item.leaves.reserve(place->leaf_count);
   for (std::uint32_t at = place->last_leaf; at != kNone; at = leaves_[at].before) {
@@ -317,6 +318,32 @@ void DistinctArrays::AddItem(Place* place) {
   text_bytes_ += static_cast<std::int64_t>(item.leaves.size() * sizeof(item.leaves[0]));
   place->last_item = static_cast<std::uint32_t>(items_.size());
   items_.push_back(std::move(item));
+  if (const auto text = StringOf(place->last_item); text.has_value()) {
+    items_.back().first_bytes.set(text->empty() ? 0 : static_cast<unsigned char>(text->front()));
+  }
+}
+
+std::optional<absl::string_view> DistinctArrays::StringOf(std::uint32_t item) const {
+  const ItemLeaf& leaf = leaves_[items_[item].leaves[0]].value;
+  if (!leaf.path.empty() || leaf.value.front() != '"') return std::nullopt;
+  return absl::string_view(leaf.value).substr(1);
+}
+
+DistinctArrays::FirstBytes DistinctArrays::FirstBytesOfStrings(Id id) const {
+  const std::uint32_t last = places_[id].last_item;
+  return last == kNone ? FirstBytes() : items_[last].first_bytes;
+}
+
+bool DistinctArrays::HasString(Id id, absl::string_view text, Match match) const {
+  const std::size_t first = text.empty() ? 0 : static_cast<unsigned char>(text.front());
+  if (!FirstBytesOfStrings(id).test(first)) return false;
+  std::uint32_t item = places_[id].last_item;
+  for (; item != kNone; item = items_[item].before) {
+    const auto string = StringOf(item);
+    if (!string.has_value()) continue;
+    if (match == Match::kWhole ? *string == text : absl::StartsWith(*string, text)) return true;
+  }
+  return false;
 }
 
 void DistinctArrays::EndNumber(Place* place) {
@@ -421,6 +448,16 @@ bool DistinctArrays::MayRepeatBehind(Id id, unsigned char byte) const {
     const std::string& value = FindLeaf(item, place.path)->value;
     const std::size_t at = 1 + place.text_bytes;
     return at < value.size() && static_cast<unsigned char>(value[at]) == byte;
+  });
+}
+
+bool DistinctArrays::MayRepeatInString(Id id, unsigned char byte) const {
+  const Place& place = places_[id];
+  if (place.phase != Phase::kValue) return MayRepeatBehind(id, byte);
+  return AnyCandidate(place, [&](std::uint32_t item) {
+    const ItemLeaf* const leaf = FindLeaf(item, place.path);
+    return leaf != nullptr && leaf->value.size() > 1 && leaf->value[0] == '"' &&
+           static_cast<unsigned char>(leaf->value[1]) == byte;
   });
 }
 

@@ -12,7 +12,9 @@
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_DISTINCT_ARRAYS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_DISTINCT_ARRAYS_H_
 
+#include <bitset>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +47,9 @@ class DistinctArrays {
   // Whether that is so behind `byte`, as far as one look tells: false is certain.
   [[nodiscard]] bool MayRepeatBehind(Id id, unsigned char byte) const;
 
+  // Whether that is so behind a quote, where none is open, and the character `byte` of a string.
+  [[nodiscard]] bool MayRepeatInString(Id id, unsigned char byte) const;
+
   // Adds what is left of each string that the one being written may become the equal of, decoded,
   // and of each name of the object at hand that the one being written may become.
   void AddTakenRests(Id id, std::vector<std::string>* rests) const;
@@ -53,6 +58,21 @@ class DistinctArrays {
   [[nodiscard]] bool InString(Id id) const {
     return places_[id].phase == Phase::kString || places_[id].phase == Phase::kName;
   }
+
+  // Whether the item at hand is a string, and one of its characters may begin there.
+  [[nodiscard]] bool InItemString(Id id) const {
+    const Place& place = places_[id];
+    return place.phase == Phase::kString && place.path.empty() &&
+           place.partial.phase == CharPhase::kStart;
+  }
+  // Of the items before that are strings: the bytes that they begin with, decoded, and 0 for the
+  // empty one; whether one is `text`, or `text` and more.
+  using FirstBytes = std::bitset<256>;
+  [[nodiscard]] FirstBytes FirstBytesOfStrings(Id id) const;
+  enum class Match : std::uint8_t { kWhole, kBegins };
+  [[nodiscard]] bool HasString(Id id, absl::string_view text, Match match) const;
+  // The string that is being written, up to here, decoded.
+  [[nodiscard]] std::string StringAt(Id id) const { return TextOf(places_[id]); }
 
   // The number that is being written, up to here; empty where none is.
   [[nodiscard]] std::string NumberAt(Id id) const;
@@ -130,7 +150,10 @@ class DistinctArrays {
     std::uint32_t count;                // of this and those before it
     Hash128 key;                        // of them
     std::vector<std::uint32_t> leaves;  // ascending by path
+    FirstBytes first_bytes;             // of this and those before it, where they are strings
   };
+  // The text of an item that is a string, behind its quote; nothing of others.
+  [[nodiscard]] std::optional<absl::string_view> StringOf(std::uint32_t item) const;
   struct Character {
     std::uint32_t before;
     char byte;

@@ -24,13 +24,27 @@ DistinctSearch::DistinctSearch(RowMemory* row)
     : row_(row), bounds_(row->automaton().row_bounds()) {}
 
 bool DistinctSearch::CanEnd(const RowMemory::Way& way, Work& work) {
-  if (!row_->MayRepeat(way)) return true;
+  if (!row_->MayRepeat(way) || LeadsAway(way, work)) return true;
   const auto& known_ends = row_->known_ends();
   if (const auto known = known_ends.find(row_->KeyOf(way)); known != known_ends.end()) {
     return known->second;
   }
   const RowMemory::Scratch scratch(row_);
   return Search(way, work);
+}
+
+// Behind such a character no array can have ended or begun.
+bool DistinctSearch::LeadsAway(const RowMemory::Way& way, Work& work) {
+  constexpr absl::string_view kCharacters = "~qzx#07AZ_ae";
+  Automaton& automaton = row_->automaton();
+  TermId string = way.term;
+  if (!row_->InString(way)) string = automaton.Step(string, '"', work);
+  if (string == kNothingTerm || !work.ok()) return false;
+  return std::ranges::any_of(kCharacters, [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    const TermId next = automaton.Step(string, byte, work);
+    return next != kNothingTerm && work.ok() && !row_->MayRepeatInString(way, byte);
+  });
 }
 
 bool DistinctSearch::Search(const RowMemory::Way& way, Work& work) {

@@ -37,6 +37,9 @@ class DistinctSearch {
     std::uint32_t before;  // in places_
     bool in_first_number;
   };
+  // Whether one of a few characters of a string, which is open or to begin, leads where nothing can
+  // repeat. Most strings may go on by any, so mostly no search is needed.
+  bool LeadsAway(const RowMemory::Way& way, Work& work);
   bool Search(const RowMemory::Way& way, Work& work);
   // Whether some byte behind place `from` leads to what can end; what may is added to `next`.
   bool Expand(std::uint32_t from, std::vector<Place>* next, Work& work);

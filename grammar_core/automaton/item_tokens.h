@@ -1,11 +1,15 @@
 // The tokens of a vocabulary that may hold parts of more than one item of an array: those with a
 // comma that may stand between items or members.
 //
+// Ends     those that end the string they begin in and stop within the white space or the string
+//          behind the comma are known by their parts, so that nothing of them has to be read again.
 // Order    by their bytes, so that tokens that begin alike are side by side.
 // Threads  immutable.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_ITEM_TOKENS_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_ITEM_TOKENS_H_
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -19,6 +23,23 @@ class ItemTokens {
  public:
   using Tokens = std::vector<TokenId>;
 
+  // What a token has from the quote that ends a string on: that quote, a comma, then a string, or
+  // several with a comma behind each, or nothing, and white space between them.
+  struct Onward {
+    absl::string_view bytes;
+    std::vector<absl::string_view> whole;  // the strings that end in it
+    bool opened;                           // whether a last one begins, and what it has of it
+    absl::string_view begun;               // whole characters
+    bool escapes;                          // a backslash behind those
+  };
+  // A token: what is left of the string, as it is spelled and decoded, and onward()[at].
+  struct End {
+    TokenId id;
+    absl::string_view rest;
+    std::string text;
+    std::uint32_t at;
+  };
+
   // `index` must outlive this.
   explicit ItemTokens(const TokenIndex* index);
 
@@ -31,6 +52,10 @@ class ItemTokens {
   [[nodiscard]] const Tokens& BeginningArray(bool in_string) const {
     return in_string ? array_out_of_string_ : with_array_;
   }
+  // Of Holding(true): those of such parts, behind a whole character, and all others.
+  [[nodiscard]] const std::vector<End>& ends() const { return ends_; }
+  [[nodiscard]] const std::vector<Onward>& onward() const { return onward_; }
+  [[nodiscard]] const Tokens& OtherEnds() const { return other_ends_; }
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
 
   // Whether an array, or an object whose names must differ, may begin in `bytes` and have more than
@@ -39,17 +64,22 @@ class ItemTokens {
 
   [[nodiscard]] std::int64_t held_bytes() const {
     return HeldBytes(with_comma_) + HeldBytes(out_of_string_) + HeldBytes(with_array_) +
-           HeldBytes(array_out_of_string_);
+           HeldBytes(array_out_of_string_) + HeldBytes(other_ends_) + HeldBytes(onward_) +
+           HeldBytes(ends_, [](const End& end) { return HeldBytes(end.text); });
   }
 
  private:
   void Sort(Tokens* tokens) const;
+  void SortEnds();
 
   const TokenIndex* index_;
   Tokens with_comma_;
   Tokens out_of_string_;
   Tokens with_array_;
   Tokens array_out_of_string_;
+  Tokens other_ends_;
+  std::vector<End> ends_;
+  std::vector<Onward> onward_;
 };
 
 }  // namespace maskd

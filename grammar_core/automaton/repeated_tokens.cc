@@ -1,5 +1,5 @@
 // The tokens that may hold parts of more than one item are tried one by one, along their common
-// beginnings; of all others only those that go on within an item that may become the equal of one
+// beginnings, but for those of which less tells enough (item_ends.h); of all others only those that go on within an item that may become the equal of one
 // before it, along the trie of the vocabulary.
 #include "grammar_core/automaton/repeated_tokens.h"
 
@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/item_ends.h"
 
 namespace maskd {
 namespace {
@@ -31,7 +32,11 @@ class Search {
       TryEach(tokens_.BeginningArray(in_string), state);
       return std::move(repeated_);
     }
-    TryEach(tokens_.Holding(in_string), state);
+    if (const auto in_item = row_.InItemString(state); in_item.has_value()) {
+      TryEnds(*in_item, state);
+    } else {
+      TryEach(tokens_.Holding(in_string), state);
+    }
     if (row_.MayRepeat(state)) FollowRepeated(state);
     return std::move(repeated_);
   }
@@ -62,6 +67,15 @@ class Search {
     if (at.narrowed) return true;
     if (!RowMemory::IsOwn(at.state)) return ItemTokens::MayBeginArray(rest);
     return row_.MayRepeat(at.state) || row_.MayBeginAnother(at.state, rest);
+  }
+
+  // Those that end the string at hand.
+  void TryEnds(const RowMemory::InItem& in_item, State state) {
+    ItemTokens::Tokens untold;
+    ItemEnds(tokens_, &row_.automaton(), in_item, &work_).Sort(mask_, &repeated_, &untold);
+    if (!work_.ok()) return;
+    TryEach(untold, state);
+    TryEach(tokens_.OtherEnds(), state);
   }
 
   // Goes along the bytes of those of `tokens` that the mask has, as far as matters.

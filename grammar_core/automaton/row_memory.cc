@@ -136,6 +136,15 @@ bool RowMemory::MayRepeat(const Way& way) const {
                              [&](DistinctArrays::Id array) { return arrays_.MayRepeat(array); });
 }
 
+bool RowMemory::MayRepeatInString(const Way& way, unsigned char byte) const {
+  return std::ranges::any_of(
+      way.arrays, [&](DistinctArrays::Id array) { return arrays_.MayRepeatInString(array, byte); });
+}
+
+bool RowMemory::InString(const Way& way) const {
+  return !way.arrays.empty() && arrays_.InString(way.arrays.back());
+}
+
 std::string RowMemory::NumberAt(const Way& way) const {
   return way.arrays.empty() ? "" : arrays_.NumberAt(way.arrays.back());
 }
@@ -286,6 +295,13 @@ bool RowMemory::InString(State state) const {
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(store.PartsOf(state).cell);
   return cell.kind == TermKind::kEncode && IsJsonString(PartialChar::Unpack(cell.b).spelling);
+}
+
+std::optional<RowMemory::InItem> RowMemory::InItemString(State state) const {
+  if (!IsOwn(state) || IsAmbiguous(state)) return std::nullopt;
+  const Way& way = At(state).ways[0];
+  if (way.arrays.size() != 1 || !arrays_.InItemString(way.arrays[0])) return std::nullopt;
+  return InItem{way.term, way.arrays[0], &arrays_};
 }
 
 std::int64_t RowMemory::held_bytes() const {

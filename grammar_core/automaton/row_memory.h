@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -114,14 +115,25 @@ class RowMemory {
   [[nodiscard]] bool InString(State state) const;
   [[nodiscard]] Automaton& automaton() const { return *automaton_; }
 
+  // Where there is one way, within one array, whose item is a string: see ItemEnds. The pointers
+  // live until the row takes something.
+  struct InItem {
+    TermId term;
+    DistinctArrays::Id array;
+    const DistinctArrays* arrays;
+  };
+  [[nodiscard]] std::optional<InItem> InItemString(State state) const;
+
   // For RowStates: see there.
   [[nodiscard]] bool Completes(State state, absl::string_view text, Work& work);
   [[nodiscard]] std::vector<std::string> TakenRests(State state) const;
 
-  // For DistinctSearch: the ways behind `byte` are added to `next`; whether one may repeat; its
-  // key; the number that is being written there, empty where none is.
+  // For DistinctSearch: the ways behind `byte` are added to `next`; whether one may repeat, there
+  // and behind a character more (see DistinctArrays), and is within a string; its key; the number that is being written there, empty where none is.
   void StepWay(const Way& way, unsigned char byte, Ways* next, Work& work);
   [[nodiscard]] bool MayRepeat(const Way& way) const;
+  [[nodiscard]] bool MayRepeatInString(const Way& way, unsigned char byte) const;
+  [[nodiscard]] bool InString(const Way& way) const;
   [[nodiscard]] Hash128 KeyOf(const Way& way) const;
   [[nodiscard]] std::string NumberAt(const Way& way) const;
   // What searches have found, by the keys of ways.

@@ -1,4 +1,5 @@
-// Where the system has no thread to give.
+// Where the system has no thread to give, and whose turn it is on one that many share.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -6,6 +7,8 @@
 #include <memory>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include <fcntl.h>
@@ -16,6 +19,7 @@
 #include "ring/handover.h"
 #include "service/accept_loop.h"
 #include "service/exit_guard.h"
+#include "service/fair_turns.h"
 #include "service/log_writer.h"
 #include "service/metrics_port.h"
 #include "service/stall_watch.h"
@@ -89,6 +93,100 @@ TEST(ThreadsTest, ALineOfTheLogWaitsForAThread) {
   std::array<char, 20> text = {};
   EXPECT_EQ(read(reader.get(), text.data(), text.size()), 8);
   EXPECT_STREQ(text.data(), "one\ntwo\n");
+}
+
+// One thread and those whose events it handles. Time goes on by what an event takes, or up to the
+// next that comes.
+class SharedThread {
+ public:
+  using Duration = FairTurns::Duration;
+
+  // Comes `pause` after its last event was handled, or `every` after that came.
+  struct Owner {
+    Duration takes;
+    Duration pause{0};
+    Duration every{0};
+    Duration next{0};
+    Duration came{0};
+    Duration worst_wait{0};
+    int handled = 0;
+    std::shared_ptr<FairTurns::Share> share = std::make_shared<FairTurns::Share>();
+  };
+
+  std::vector<Owner> owners;
+
+  void RunUntil(Duration end) {
+    while (now_ < end) {
+      for (Owner& owner : owners) {
+        if (owner.next > now_) continue;
+        turns_.Add({owner.share, &owner, true});
+        owner.came = std::exchange(owner.next, Duration::max());
+      }
+      turns_.empty() ? Wait() : Handle();
+    }
+  }
+
+ private:
+  void Wait() {
+    const auto by_next = [](const Owner& owner) { return owner.next; };
+    now_ = std::ranges::min(owners, {}, by_next).next;
+  }
+  void Handle() {
+    const FairTurns::Event event = turns_.Next();
+    Owner& owner = *static_cast<Owner*>(event.tag);
+    owner.worst_wait = std::max(owner.worst_wait, now_ - owner.came);
+    ++owner.handled;
+    now_ += owner.takes;
+    turns_.Spend(event, owner.takes);
+    owner.next = owner.every > Duration(0) ? owner.came + owner.every : now_ + owner.pause;
+  }
+
+  FairTurns turns_;
+  Duration now_{0};
+};
+
+TEST(FairTurnsTest, LongStepsOfManyHoldUpAShortOneByOneOfThem) {
+  using std::chrono::microseconds;
+  SharedThread thread;
+  for (int i = 0; i < 63; ++i) thread.owners.push_back({.takes = microseconds(200)});
+  thread.RunUntil(std::chrono::milliseconds(20));  // what each takes is known now
+  thread.owners.push_back({.takes = microseconds(10),
+                           .every = microseconds(1000),
+                           .next = std::chrono::milliseconds(20)});
+  thread.RunUntil(std::chrono::milliseconds(1000));
+  const SharedThread::Owner& light = thread.owners.back();
+  EXPECT_GT(light.handled, 970);
+  EXPECT_LE(light.worst_wait, microseconds(200)) << "in the order they come: 12.6 ms";
+  for (int i = 0; i < 63; ++i) EXPECT_NEAR(thread.owners[i].handled, 78, 2) << i;
+}
+
+TEST(FairTurnsTest, ShortStepsWithoutEndLeaveLongOnesTheirPart) {
+  using std::chrono::microseconds;
+  SharedThread thread;
+  thread.owners = {
+      {.takes = microseconds(200)}, {.takes = microseconds(10)}, {.takes = microseconds(10)}};
+  thread.RunUntil(std::chrono::milliseconds(600));
+  EXPECT_NEAR(thread.owners[0].handled, 1000, 10) << "a third of the time";
+  EXPECT_NEAR(thread.owners[1].handled, 20000, 200);
+}
+
+TEST(FairTurnsTest, EventsOfOneOwnerKeepTheirOrder) {
+  FairTurns turns;
+  const auto share = std::make_shared<FairTurns::Share>();
+  std::array<int, 4> tags = {};
+  turns.Add({share, &tags[0], true});
+  turns.Spend(turns.Next(), std::chrono::milliseconds(1));
+  turns.Add({share, &tags[1], true});
+  turns.Add({share, &tags[2], true});
+  FairTurns::Event event = turns.Next();
+  EXPECT_EQ(event.tag, &tags[1]);
+  turns.Spend(event, std::chrono::nanoseconds(1));
+  turns.Add({share, &tags[3], false});
+  EXPECT_EQ(turns.Next().tag, &tags[2]);
+  event = turns.Next();
+  EXPECT_EQ(event.tag, &tags[3]);
+  EXPECT_FALSE(event.ok);
+  EXPECT_TRUE(turns.empty());
 }
 
 }  // namespace
