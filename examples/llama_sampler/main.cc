@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "maskd_sampler.h"
+#include "examples/llama_sampler/maskd_sampler.h"
 
 namespace {
 

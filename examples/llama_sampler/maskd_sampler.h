@@ -1,12 +1,12 @@
 // Samplers of llama.cpp whose masks come from maskd: over maskd's C library and llama.h alone.
 //
-//   auto stream = maskd_llama::OpenStream("local:model=model.gguf", llama_model_get_vocab(model), &error);
+//   auto stream = maskd_llama::OpenStream("local:model=model.gguf", vocab, &error);
 //   llama_sampler* chain = llama_sampler_chain_init(llama_sampler_chain_default_params());
 //   llama_sampler_chain_add(chain, maskd_llama::NewSampler(stream, grammar_json, {}));
 //   llama_sampler_chain_add(chain, llama_sampler_init_greedy());
 //
 // accept   says the token and returns at once: the mask is made while the model computes.
-// apply    waits for the mask, a bounded time, and sets the logits of other tokens to minus infinity.
+// apply    waits for the mask, a bounded time; logits of other tokens become minus infinity.
 // reset    takes all tokens back. clone: a row of its own, at the same place.
 // Errors   end the text, never the program: of a sampler that has failed only the tokens that end a
 //          text are left, and ErrorOf() says why.
@@ -18,7 +18,7 @@
 #include <memory>
 #include <string>
 
-#include "llama.h"
+#include <llama.h>
 
 namespace maskd_llama {
 

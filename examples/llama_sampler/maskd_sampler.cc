@@ -1,8 +1,8 @@
-// A sampler is a row of a stream. Steps of several samplers are under way at once and are answered in
-// order, each by the sampler's own or another's apply(): what comes is put down at its row.
+// A sampler is a row of a stream. Steps of several samplers are under way at once and are answered
+// in order, each by the sampler's own or another's apply(): what comes is put down at its row.
 //
-// Invariant  a row is answered once for each step that names it; `owed` counts those that are not in.
-#include "maskd_sampler.h"
+// Invariant  a row is answered once for each step that names it; `owed` counts answers to come.
+#include "examples/llama_sampler/maskd_sampler.h"
 
 #include <cmath>
 #include <cstdio>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "maskd.h"
+#include <maskd.h>
 
 namespace maskd_llama {
 namespace {

@@ -1,5 +1,10 @@
-// The sampler of examples/llama_cpp over a real llama.cpp, the model's vocabulary alone: run_llama_sampler
-// builds and runs it. llama_sampler_test MODEL.gguf; exit 1 at the first thing that is not so.
+// The sampler over a real llama.cpp, the model's vocabulary alone.
+//
+//   maskd_sampler_test MODEL.gguf    exits with 1 at the first thing that is not so
+//
+// tests/engines/run_llama_sampler builds and runs it.
+#include "examples/llama_sampler/maskd_sampler.h"
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -7,13 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "maskd_sampler.h"
-
 namespace {
 
 void Expect(bool holds, const char* what) {
   if (holds) return;
-  std::fprintf(stderr, "llama_sampler_test: not so: %s\n", what);
+  std::fprintf(stderr, "maskd_sampler_test: not so: %s\n", what);
   std::exit(1);
 }
 
@@ -120,6 +123,6 @@ int main(int, char** argv) {
   TestPlaces(Vocabulary(vocab), stream);
   TestErrors(Vocabulary(vocab), stream);
   llama_model_free(model);
-  std::puts("llama_sampler_test: passed");
+  std::puts("maskd_sampler_test: passed");
   return 0;
 }
