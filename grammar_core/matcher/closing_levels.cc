@@ -177,11 +177,12 @@ std::optional<ClosingLevels::String> ClosingLevels::StringOf(const TokenStepper&
   if (text == nullptr || text->b > 0 || row.names_tokens() || row.limits_tokens()) {
     return std::nullopt;
   }
-  const TermId tail = store.PartsOf(state).tail;
+  const auto [cell, tail] = store.PartsOf(state);
   const auto quote = static_cast<std::size_t>(row.classes().Of('"'));
   const FirstClasses::Set first = row.FirstOf(tail, work);
   if (row.MayEnd(tail) || first.count() != 1 || !first.test(quote)) return std::nullopt;
-  return String{{text->a, tail}, text->c};
+  const Spelling spelling = PartialChar::Unpack(store.term(cell).b).spelling;
+  return String{{text->a, spelling, tail}, text->c};
 }
 
 ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state, Endings* endings,

@@ -63,11 +63,12 @@ class ClosingLevels {
   // behind.
   struct StringKey {
     TermId characters;
+    Spelling spelling;
     TermId tail;
     bool operator==(const StringKey&) const = default;
     template <typename H>
     friend H AbslHashValue(H state, const StringKey& key) {
-      return H::combine(std::move(state), key.characters, key.tail);
+      return H::combine(std::move(state), key.characters, key.spelling, key.tail);
     }
   };
   struct OfString {

@@ -32,9 +32,7 @@ const Term* FreeString(const TermStore& store, TermId state) {
   const Term& cell = store.term(store.PartsOf(state).cell);
   if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return nullptr;
   const PartialChar partial = PartialChar::Unpack(cell.b);
-  if (partial.phase != CharPhase::kStart || partial.spelling != Spelling::kJsonString) {
-    return nullptr;
-  }
+  if (partial.phase != CharPhase::kStart || !IsJsonString(partial.spelling)) return nullptr;
   const Term& text = store.term(cell.a);
   const bool is_free =
       text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet;

@@ -35,8 +35,8 @@
 
 namespace maskd {
 
-// The repeat of one set of characters that `state` begins with, inside of a JSON string and between
-// two characters; or null.
+// The repeat of one set of characters that `state` begins with, inside of a JSON string of either
+// spelling and between two characters; or null.
 const Term* FreeString(const TermStore& store, TermId state);
 
 class Endings {

@@ -1,37 +1,32 @@
 """A real `vllm serve` on a CPU with maskd-vllm: requests, bad inputs, and servers that die or hang.
 
     tests/engines/vllm_run.py --vllm build/engines/vllm/bin/vllm --model build/engines/smollm2 \\
-        --maskd build/release/service/maskd [--subjects N] [--url URL] [PART...]
+        --maskd build/release/service/maskd [--subjects N] [--url URL] [--address local:...] [PART...]
 
 Starts maskd and vLLM, prints a line for each part and exits with 1 when one of them failed. Parts:
 requests, kinds, bad, kill, hang; all of them when none is named. `--url`: an engine that runs
 already, with MASKD_ADDRESS=unix:SOCKET (--socket). docs/clients.md says how such an engine is
-installed.
+installed. `--address`: in place of the server's; of `local:` there is nothing to kill or to hang.
+`--dtype float32`: quicker where there is no AVX-512.
 """
 
 import argparse
 import concurrent.futures
 import contextlib
 import json
-import os
 import pathlib
 import signal
-import subprocess
 import sys
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import jsonschema
+from vllm_engine import Engine, Server, satisfies, serving, text_of
 
 _ROOT = pathlib.Path(__file__).parents[2]
 _REQUESTS = json.loads((_ROOT / "examples/model_loop_python/requests.json").read_text())
-_MAX_TOKENS = 160
-_NAME = os.environ.get("SERVED_NAME", "model")
 _NUMBER = 'root ::= [0-9] [0-9]'
 _BAD: list[dict[str, Any]] = [
     {"json": {"not": {}}}, {"json": {"type": "string", "minLength": -1}}, {"json": {"type": 3}},
@@ -43,100 +38,11 @@ _BAD: list[dict[str, Any]] = [
 ]
 
 
-class Server:
-    """maskd, which the parts kill and stop."""
-
-    def __init__(self, binary: str, socket: str, model: str) -> None:
-        self._command = [binary, f"--listen=unix:{socket}", "--metrics_listen=",
-                         f"--tokenizer=model={model}/tokenizer.json"]
-        self.start()
-
-    def start(self) -> None:
-        self.process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGCONT)
-        self.process.kill()
-        self.process.wait()
-
-
-@contextlib.contextmanager
-def serving(arguments: argparse.Namespace) -> Iterator[str]:
-    """`vllm serve`, ready."""
-    if arguments.url:
-        yield arguments.url
-        return
-    url = f"http://127.0.0.1:{arguments.port}"
-    environment = {**os.environ, "MASKD_ADDRESS": f"unix:{arguments.socket}", "OMP_NUM_THREADS": "1",
-                   "VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_CPU_KVCACHE_SPACE": "1",
-                   "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
-    command = [arguments.vllm, "serve", arguments.model, "--enforce-eager", "--max-model-len", "2048",
-               "--max-num-seqs", "32", "--port", str(arguments.port), "--served-model-name", _NAME,
-               "--enable-auto-tool-choice", "--tool-call-parser", "hermes",
-               "--structured-outputs-config", json.dumps({"disable_any_whitespace": True,
-                                                          "backend": "xgrammar"})]
-    with open(arguments.log, "w") as log, subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as engine:
-        try:
-            while not _is_up(url):
-                if engine.poll() is not None:
-                    sys.exit(f"vllm serve has ended: {arguments.log}")
-                time.sleep(2)
-            yield url
-        finally:
-            engine.terminate()
-            engine.wait(60)
-
-
-def _is_up(url: str) -> bool:
-    with contextlib.suppress(OSError), urllib.request.urlopen(url + "/health", timeout=5):
-        return True
-    return False
-
-
-class Engine:
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def post(self, body: dict[str, Any]) -> tuple[int, Any]:
-        request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
-                                         {"Content-Type": "application/json"})
-        try:
-            with urllib.request.urlopen(request, timeout=900) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            return error.code, json.loads(error.read() or b"{}")
-        except OSError as error:
-            return 0, str(error)
-
-    def chat(self, text: str, structured: dict[str, Any] | None = None,
-             **more: Any) -> tuple[int, Any]:
-        body = {"model": _NAME, "messages": [{"role": "user", "content": text}], "temperature": 0,
-                "max_tokens": _MAX_TOKENS, **more}
-        if structured is not None:
-            body["structured_outputs"] = structured
-        return self.post(body)
-
-    def times(self, text: str, tokens: int) -> list[float]:
-        """When each part of a free answer came."""
-        body = {"model": _NAME, "messages": [{"role": "user", "content": text}], "stream": True,
-                "max_tokens": tokens, "ignore_eos": True, "temperature": 0}
-        request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
-                                         {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=900) as answer:
-            return [time.monotonic() for line in answer if line.startswith(b"data: {")]
-
-
 def _is_json(text: str) -> bool:
     with contextlib.suppress(ValueError):
         json.loads(text)
         return True
     return False
-
-
-def _text(answer: Any) -> str:
-    return str(answer["choices"][0]["message"]["content"])
 
 
 def run_requests(engine: Engine, _server: Server, arguments: argparse.Namespace) -> bool:
@@ -151,10 +57,7 @@ def run_requests(engine: Engine, _server: Server, arguments: argparse.Namespace)
             return f"status {status}"
         if answer["choices"][0]["finish_reason"] != "stop":
             return "cut"
-        try:
-            jsonschema.validate(json.loads(_text(answer)), entry["schema"],
-                                format_checker=jsonschema.FormatChecker())
-        except (ValueError, jsonschema.ValidationError):
+        if not satisfies(text_of(answer), entry["schema"]):
             return "invalid"
         tokens.append(answer["usage"]["completion_tokens"])
         return "valid"
@@ -257,6 +160,17 @@ def run_hang(engine: Engine, server: Server, _arguments: argparse.Namespace) -> 
 _PARTS = {"requests": run_requests, "kinds": run_kinds, "bad": run_bad, "kill": run_kill, "hang": run_hang}
 
 
+@contextlib.contextmanager
+def _running(arguments: argparse.Namespace) -> Iterator[str]:
+    if arguments.url:
+        yield arguments.url
+        return
+    with serving(arguments.vllm, arguments.model, arguments.port, arguments.log,
+                 {"MASKD_ADDRESS": arguments.address or f"unix:{arguments.socket}"},
+                 dtype=arguments.dtype) as url:
+        yield url
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--vllm", default=str(_ROOT / "build/engines/vllm/bin/vllm"))
@@ -266,6 +180,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8311)
     parser.add_argument("--log", default="/tmp/vllm-run.log")
     parser.add_argument("--url", default="")
+    parser.add_argument("--address", default="")
+    parser.add_argument("--dtype", default="auto")
     parser.add_argument("--subjects", type=int, default=1)
     parser.add_argument("parts", nargs="*", default=list(_PARTS))
     arguments = parser.parse_args()
@@ -274,7 +190,7 @@ def main() -> None:
         sys.exit(77)
     server = Server(arguments.maskd, arguments.socket, arguments.model)
     try:
-        with serving(arguments) as url:
+        with _running(arguments) as url:
             good = [_PARTS[part](Engine(url), server, arguments) for part in arguments.parts]
     finally:
         server.kill()

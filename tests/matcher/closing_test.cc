@@ -10,7 +10,9 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
+#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/automaton/fewest_tokens.h"
+#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/endings.h"
 #include "grammar_core/matcher/matcher.h"
@@ -139,11 +141,40 @@ const char* const kPlainSchemas[] = {
         "if":{"properties":{"a":{"const":"b"}}},"then":{"required":["bc"]}})",
 };
 
-TEST(ClosingMasks, RowsOfRareKeywordsEndWithinTheirBudgets) {
+// By the spelling of its strings.
+class ClosingSpellingTest : public testing::TestWithParam<JsonSpelling> {
+ protected:
+  static GrammarSource Schema(const char* schema) {
+    GrammarSource source = {"json_schema", schema, {}};
+    source.options.spelling = GetParam();
+    return source;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Spellings, ClosingSpellingTest,
+                         testing::Values(JsonSpelling::kAny, JsonSpelling::kCanonical),
+                         [](const auto& test) {
+                           return test.param == JsonSpelling::kAny ? "Any" : "Canonical";
+                         });
+
+// What makes the levels of a string cheap: 0.1 ms where they take 2.5 ms otherwise.
+TEST_P(ClosingSpellingTest, StringsOfAnyCharactersAreKnownByTheirForm) {
+  const auto space = TokenizerSpace::Create(TestVocabulary());
+  for (const char* schema : {R"({"type":"string"})", R"({"type":"string","maxLength":40})"}) {
+    Matcher matcher(Compile(Schema(schema), space));
+    for (const TokenId token : FewestPieces(matcher.stepper().search(), "\"ab")) {
+      ASSERT_TRUE(matcher.Accept(token).ok()) << schema;
+    }
+    const TermStore& store = matcher.stepper().states().automaton().store();
+    EXPECT_NE(FreeString(store, matcher.place()), nullptr) << schema;
+  }
+}
+
+TEST_P(ClosingSpellingTest, RowsOfRareKeywordsEndWithinTheirBudgets) {
   Random random(9);  // NOLINT(cert-msc51-cpp)
   const auto space = TokenizerSpace::Create(TestVocabulary());
   for (const char* schema : kRareSchemas) {
-    const auto grammar = Compile({"json_schema", schema, {}}, space);
+    const auto grammar = Compile(Schema(schema), space);
     ASSERT_NE(grammar, nullptr) << schema;
     ClosingMasks closing;
     const Matcher start(grammar);
@@ -170,7 +201,7 @@ bool Passes(Matcher matcher, absl::string_view text, int budget, ClosingMasks* c
   return matcher.finished();
 }
 
-TEST(ClosingMasks, TextsThatFitPassAndOthersAreRefusedInTime) {
+TEST_P(ClosingSpellingTest, TextsThatFitPassAndOthersAreRefusedInTime) {
   struct Text {
     const char* schema;
     const char* text;
@@ -189,7 +220,7 @@ TEST(ClosingMasks, TextsThatFitPassAndOthersAreRefusedInTime) {
   };
   const auto space = TokenizerSpace::Create(TestVocabulary());
   for (const auto& [schema, text] : kTexts) {
-    const auto grammar = Compile({"json_schema", schema, {}}, space);
+    const auto grammar = Compile(Schema(schema), space);
     ASSERT_NE(grammar, nullptr) << schema;
     const Matcher start(grammar);
     const int need = static_cast<int>(FewestPieces(start.stepper().search(), text).size()) + 1;
@@ -207,14 +238,14 @@ TEST(ClosingMasks, TextsThatFitPassAndOthersAreRefusedInTime) {
 
 // A token that is kept leads to a text that ends in time. One that is left out does not, but where
 // a token of both the end and a character before it would do, which the shortest text has not.
-TEST(ClosingMasks, KeepsWhatFits) {
+TEST_P(ClosingSpellingTest, KeepsWhatFits) {
   Random random(10);  // NOLINT(cert-msc51-cpp)
   const auto space = TokenizerSpace::Create(TestVocabulary());
   int kept = 0;
   int left_out = 0;
   int missed = 0;
   for (const char* schema : kPlainSchemas) {
-    const auto grammar = Compile({"json_schema", schema, {}}, space);
+    const auto grammar = Compile(Schema(schema), space);
     ASSERT_NE(grammar, nullptr) << schema;
     Matcher matcher(grammar);
     ClosingMasks closing;
@@ -241,7 +272,7 @@ TEST(ClosingMasks, KeepsWhatFits) {
     }
   }
   EXPECT_GT(kept, 100);
-  EXPECT_GT(left_out, 200);
+  EXPECT_GT(left_out, 150);
   EXPECT_LT(missed, 40);
 }
 

@@ -7,6 +7,7 @@ import pathlib
 import signal
 import subprocess
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -104,6 +105,28 @@ def test_drafts_travel_with_the_tokens(rows):
     assert row.accept(list(b"bc")) and not row.accept([ord("x")]) and row.accept([ord("e")])
     step(rows)
     assert row.accept([END]) and row.finished
+
+
+def test_a_whole_answer_is_one_table_in_the_engines_order(rows):
+    batch = [opened(rows, pattern) for pattern in ("ab", "xy", "mn")]
+    step(rows)
+    assert [allowed(words) for words in rows.table_of(batch)] == [b"a", b"x", b"m"]
+    assert rows.table_of(batch[::-1]) is None and rows.table_of([*batch[:2], None]) is None
+    assert batch[0].accept(list(b"a")) and rows.table_of(batch) is None  # a token that was not sent
+    step(rows)
+    assert rows.table_of(batch) is None and rows.table_of(batch[:1]) is not None
+    for row in batch:
+        row.ask()
+    step(rows)
+    assert [allowed(words) for words in rows.table_of(batch)] == [b"b", b"x", b"m"]
+
+
+def test_rows_are_let_go_of_when_the_engine_lets_go_of_them(rows):
+    row = opened(rows, "ab")
+    step(rows)
+    gone = weakref.ref(row)
+    del row
+    assert gone() is None  # an answer holds none, in no circle that waits for a collection
 
 
 def test_rollback_takes_back_what_was_sent_and_what_was_not(rows):

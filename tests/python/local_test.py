@@ -140,6 +140,7 @@ def test_answers_come_as_arrays(local):
         arrays = result.arrays()
         assert list(zip(*(each.tolist() for each in arrays))) == [
             (row, state, drafts, 0) for row, state, _, drafts in result.outcomes()]
+        assert result.columns() == tuple(each.tolist() for each in arrays)
         assert dict(zip(arrays.rows.tolist(), arrays.accepted_drafts.tolist())) == {1: 2, 3: 3}
 
 

@@ -189,7 +189,9 @@ NO_BIASES = np.empty(0, dtype=BIAS)
 
 def bias_array(biases: Mapping[int, float] | None) -> np.ndarray:
     """Ids ascending."""
-    return np.array(sorted((biases or {}).items()), dtype=BIAS)
+    if not biases:
+        return NO_BIASES
+    return np.array(sorted(biases.items()), dtype=BIAS)
 
 
 def row_ids(order: Any) -> bytes:

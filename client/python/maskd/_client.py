@@ -34,10 +34,10 @@ class Step(_abi.Handle, StepBase):
     def _open(self, row: int, grammar: Grammar | str, opening: Opening) -> None:
         taken, stops, biases = opening.tokens, opening.stop_ids, opening.biases
         gate = None if opening.reasoning is None else json.dumps(dict(opening.reasoning)).encode()
-        options = _abi.OpenOptions(ctypes.sizeof(_abi.OpenOptions), taken.ctypes.data, taken.size,
-                                   stops.ctypes.data, stops.size, gate, opening.min_tokens,
+        options = _abi.OpenOptions(ctypes.sizeof(_abi.OpenOptions), _data(taken), taken.size,
+                                   _data(stops), stops.size, gate, opening.min_tokens,
                                    opening.remaining_tokens or 0, opening.temperature is not None,
-                                   opening.temperature or 0, biases.ctypes.data, biases.size)
+                                   opening.temperature or 0, _data(biases), biases.size)
         if isinstance(grammar, Grammar):
             text = json.dumps(grammar.to_json()).encode()
             lib.maskd_step_open_grammar(self.handle, row, text, ctypes.byref(options))
@@ -91,6 +91,8 @@ class StepResult(_abi.Handle, StepResultBase):
     def __init__(self, mask_words: int) -> None:
         StepResultBase.__init__(self, mask_words)
         _abi.Handle.__init__(self, lib.maskd_result_new(), "result_free")
+        self._room = 0
+        self._columns: Any = None  # of so many rows; kept from step to step
 
     @property
     def step(self) -> int:
@@ -114,6 +116,16 @@ class StepResult(_abi.Handle, StepResultBase):
         lib.maskd_result_outcomes(self.handle, count, rows.ctypes.data, states.ctypes.data,
                                   drafts.ctypes.data, errors.ctypes.data)
         return Outcomes(rows, states, drafts, errors)
+
+    def columns(self) -> tuple[list[int], list[int], list[int], list[int]]:
+        count = lib.maskd_result_row_count(self.handle)
+        if count > self._room:
+            self._room = 2 * count
+            self._columns = ((ctypes.c_uint64 * self._room)(),
+                             *((ctypes.c_int32 * self._room)() for _ in range(3)))
+        rows, states, drafts, errors = self._columns
+        lib.maskd_result_outcomes(self.handle, count, rows, states, drafts, errors)
+        return rows[:count], states[:count], drafts[:count], errors[:count]
 
     def _torch_masks(self, targets: list[tuple[int, int, int]]) -> list[TorchMask]:
         return masks_of(self.handle, targets)
@@ -305,6 +317,10 @@ def _error_of(row: _abi.RowResultStruct) -> MaskdError | None:
         return None
     return MaskdError(NAMES.get(row.error_code, str(row.error_code)), row.error_message.decode(),
                       row.error_place.decode(), row.error_reason.decode())
+
+
+def _data(array: np.ndarray) -> int | None:
+    return array.ctypes.data if array.size else None
 
 
 def _take_string(function: str, *arguments: object) -> bytes:

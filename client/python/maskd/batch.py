@@ -15,7 +15,8 @@ server that is gone or does not answer in time fails the rows that it had; the n
 one anew. With several addresses the rows move to the next one instead, with their tokens.
 
 Threads  open(), and `del` of a row, anywhere; all else on the engine's thread.
-Cost     a step's answer is read in one call for all masks and one a row for its state.
+Cost     a step's answer is read in three calls, for the reply, the rows' states and the masks. Of a row there
+         is its token's bit, and its place in the message: some 1.5 us each step.
 """
 
 import itertools
@@ -39,6 +40,32 @@ _log = logging.getLogger("maskd")
 _CONNECT_S = 2.0
 # A stream's bound on steps in flight (MaskStream::kMaxInFlight) is above this.
 _MAX_IN_FLIGHT = 16
+_HAS_MASKS = frozenset({int(RowState.ACTIVE), int(RowState.FINISHED)})
+
+
+class _Answer:
+    """A message's rows, and the masks that came back: one table, each row at its index in it."""
+
+    __slots__ = ("rows", "ids", "positions", "table", "drafts", "known", "bits", "width")
+
+    def __init__(self, rows: "list[BatchRow]", positions: int) -> None:
+        self.rows = rows  # while it is under way: it would hold dropped ones
+        self.ids: list[int] = []  # theirs, in the table's order
+        self.positions = positions  # of each row in the table
+        self.table: np.ndarray | None = None  # int32: positions of the rows, words; None: not here yet
+        self.drafts: dict[int, tuple[int, ...]] = {}  # that rows were asked about, by id
+        self.known: dict[int, int] = {}  # positions that have a mask, of rows with drafts
+        self.bits: Any = None  # the table as bytes, its first token in the lowest bit
+        self.width = 0  # bytes of one position
+
+    def fill(self, table: np.ndarray) -> None:
+        """Machines that maskd runs on have the lowest byte of a word first."""
+        self.table = table
+        self.bits = table.data.cast("B") if table.size else b""
+        self.width = 4 * table.shape[1]
+
+
+_NOTHING = _Answer([], 1)
 
 
 class BatchRow:
@@ -46,9 +73,9 @@ class BatchRow:
     the
     server does not know yet."""
 
-    __slots__ = ("id", "grammar", "compiled", "stop_ids", "remaining", "finished", "failed", "masks",
-                 "place", "drafts", "known", "_link", "_pending", "_undo", "_by_text", "_opened", "_start",
-                 "_bound", "__weakref__")
+    __slots__ = ("id", "grammar", "compiled", "stop_ids", "remaining", "finished", "failed", "_answer",
+                 "_at", "_link", "_pending", "_undo", "_by_text", "_opened", "_start", "_bound",
+                 "__weakref__")
 
     def __init__(self, number: int, grammar: Grammar, compiled: Compiled, stop_ids: frozenset[int],
                  remaining: int | None, link: "_Link") -> None:
@@ -60,10 +87,8 @@ class BatchRow:
         self._bound = remaining  # that it opens with
         self.finished = False
         self.failed: MaskdError | None = None
-        self.masks: np.ndarray | None = None  # int32: position, words; as of all that was sent
-        self.place: tuple[np.ndarray | None, int] = (None, 0)  # the array they are of, their first row
-        self.drafts: tuple[int, ...] = ()  # that position 1 and on come after
-        self.known = 0  # positions that have a mask
+        self._answer = _NOTHING  # of the last message that had it
+        self._at = 0  # its first position in that one's table
         self._link = link
         self._pending: list[int] = []  # taken since the masks
         self._undo = 0  # tokens of the server's to take back
@@ -73,19 +98,42 @@ class BatchRow:
         weakref.finalize(self, link.closes.append, number)
 
     @property
+    def masks(self) -> np.ndarray | None:
+        """int32: position, words; as of all that was sent. None: not here."""
+        table = self._answer.table
+        return None if table is None else table[self._at:self._at + self._answer.positions]
+
+    @property
+    def place(self) -> tuple[np.ndarray | None, int]:
+        """The array that its masks are of, and which row of it is their first."""
+        return self._answer.table, self._at
+
+    @property
+    def drafts(self) -> tuple[int, ...]:
+        """That position 1 and on come after."""
+        return self._answer.drafts.get(self.id, ())
+
+    @property
+    def known(self) -> int:
+        """Positions that have a mask."""
+        return 0 if self._answer.table is None else self._answer.known.get(self.id, 1)
+
+    @property
     def is_current(self) -> bool:
         """Whether its masks are those of its place."""
-        return self.masks is not None and not self._pending and not self._undo
+        return self._answer.table is not None and not self._pending and not self._undo
 
     def allows(self, token: int) -> bool:
         """Whether the mask at its place has the token; of a row without masks, True."""
-        position = len(self._pending)
-        if (self.masks is None or self._undo or position >= self.known
-                or self.drafts[:position] != tuple(self._pending)):
+        answer, position = self._answer, len(self._pending)
+        if answer.table is None or self._undo:
             return True  # the server will judge
-        if not 0 <= token < 32 * self.masks.shape[1]:
+        if position and (position >= self.known or self.drafts[:position] != tuple(self._pending)):
+            return True
+        if not 0 <= token < 8 * answer.width:
             return False
-        return bool(int(self.masks[position, token >> 5]) >> (token & 31) & 1)
+        byte: int = answer.bits[(self._at + position) * answer.width + (token >> 3)]
+        return bool(byte >> (token & 7) & 1)
 
     def accept(self, tokens: Sequence[int]) -> bool:
         """Takes the tokens, in order; False at the first that is refused, or when the row has
@@ -136,7 +184,8 @@ class _Link:
         self.moved: dict[int, BatchRow] = {}
         self.opened: set[int] = set()  # that the server has, or will have with the next message
         self.rows: weakref.WeakSet[BatchRow] = weakref.WeakSet()
-        self.in_flight: deque[tuple[list[BatchRow], int]] = deque()
+        self.in_flight: deque[_Answer] = deque()
+        self.last = _NOTHING  # that was received
 
 
 class BatchRows:
@@ -227,8 +276,7 @@ class BatchRows:
             self.receive()
             if self._link is not link:
                 return
-        rows, wait_s = self._fill(link, drafts)
-        positions = 1 + max((len(tokens) for _, tokens in drafts), default=0)
+        answer, wait_s = self._fill(link, drafts)
         try:
             if wait_s:
                 self._step._wait(wait_s)  # noqa: SLF001: a step's own, of no row
@@ -237,11 +285,11 @@ class BatchRows:
             self._lose(link, error)
             return
         self.messages += 1
-        link.in_flight.append((rows, positions))
+        link.in_flight.append(answer)
 
     def _fill(self, link: _Link, drafts: Sequence[tuple[BatchRow, Sequence[int]]],
-              ) -> tuple[list[BatchRow], float]:
-        """The step; its rows, and how long its reply may wait for compiles."""
+              ) -> tuple[_Answer, float]:
+        """The step; what it will answer, and how long its reply may wait for compiles."""
         step = self._step.clear()
         while link.closes:
             number = link.closes.popleft()
@@ -254,21 +302,24 @@ class BatchRows:
             self._open_in(step, row)
             wait_s = self.settings.step_s / 2 if row._by_text else wait_s
             rows.append(row)
-        link.opened.update(row.id for row in rows)
-        opened = {row.id for row in rows}
-        moved = {**link.moved, **{row.id: row for row, _ in drafts}}
-        link.moved = {}
-        others = [row for i, row in moved.items()
-                  if i not in opened and row._opened and row.failed is None]
+        new = {row.id for row in rows}
+        link.opened |= new
+        moved, link.moved = link.moved, {}
+        for row, _ in drafts:
+            moved[row.id] = row
+        others = [row for row in moved.values()
+                  if row._opened and row.failed is None and row.id not in new]
         _take(step, others)
-        rows.extend(others)
-        for row in rows:
-            row.masks, row.known, row.drafts, row.place = None, 0, (), (None, 0)
+        rows += others
+        positions = 1 + max((len(tokens) for _, tokens in drafts), default=0)
+        answer = _Answer(rows, positions)
+        for at, row in enumerate(rows):
+            row._answer, row._at = answer, at * positions
         for row, tokens in drafts:
             if row.failed is None:
                 step.draft(row.id, tokens)
-                row.drafts = tuple(tokens)
-        return rows, wait_s
+                answer.drafts[row.id] = tuple(tokens)
+        return answer, wait_s
 
     @staticmethod
     def _open_in(step: Step, row: BatchRow) -> None:
@@ -292,8 +343,7 @@ class BatchRows:
         while link.in_flight:
             try:
                 result = link.stream.collect(max(deadline - time.monotonic(), 0.001))
-                rows, positions = link.in_flight.popleft()
-                again = self._read(link, result, rows, positions) or again
+                again = self._read(link, result, link.in_flight.popleft()) or again
             except MaskdError as error:
                 is_late = error.code == "DEADLINE_EXCEEDED"
                 if is_late and deadline < begin + self.settings.hang_s and nobody_else_waits():
@@ -305,31 +355,59 @@ class BatchRows:
             self.send()
             self.receive(nobody_else_waits)
 
-    def _read(self, link: _Link, result: Any, rows: list[BatchRow], positions: int) -> bool:
+    def _read(self, link: _Link, result: Any, answer: _Answer) -> bool:
         """Gives the rows their masks; whether one has to be opened again, by its grammar's text."""
-        answers = {row: (state, error, drafts) for row, state, error, drafts in result.outcomes()}
-        again, good = False, []
+        rows, answer.rows, positions = answer.rows, [], answer.positions
+        numbers, states, drafts, errors = result.columns()
+        again = False
+        answer.ids = [row.id for row in rows]
+        if (not _HAS_MASKS.issuperset(states) or any(errors)
+                or not set(numbers).issuperset(answer.ids)):
+            rows, again = self._sort_out(link, result, rows)
+            answer.ids = [row.id for row in rows]
+            for at, row in enumerate(rows):
+                row._at = at * positions
+        # Of a row with fewer positions than others some are not written.
+        shape = (len(rows) * positions, self.words)
+        table = np.empty(shape, np.int32) if positions == 1 else np.full(shape, -1, np.int32)
+        if rows:
+            result.masks(answer.ids, table, positions)
+        if answer.drafts:
+            accepted = dict(zip(numbers, drafts, strict=True))
+            answer.known = {number: 1 + max(accepted[number], 0) for number in answer.drafts
+                            if number in accepted}
+        answer.fill(table)
+        link.last = answer
+        return again
+
+    @staticmethod
+    def _sort_out(link: _Link, result: Any, rows: list[BatchRow]) -> tuple[list[BatchRow], bool]:
+        """The rows that have masks; whether one of the others has to be opened again."""
+        outcomes = {number: (state, error) for number, state, error, _ in result.outcomes()}
+        good, again = [], False
         for row in rows:
-            state, error, drafts = answers.get(row.id, (0, None, 0))
-            if error is None and state in (RowState.ACTIVE, RowState.FINISHED):
-                row.known = 1 + max(drafts, 0)
+            state, error = outcomes.get(row.id, (0, None))
+            if error is None and state in _HAS_MASKS:
                 good.append(row)
-            elif error is not None and error.code == "NOT_FOUND" and not row._by_text:
+                continue
+            row._answer = _NOTHING
+            if error is not None and error.code == "NOT_FOUND" and not row._by_text:
                 row._by_text = again = True
                 link.closes.append(row.id)
                 link.opens.append(row)
             else:
                 row.failed = error or MaskdError("DEADLINE_EXCEEDED",
                                                  "the row's grammar still compiles")
-        # Of a row with fewer positions than others some are not written.
-        shape = (len(good) * positions, self.words)
-        out = np.empty(shape, np.int32) if positions == 1 else np.full(shape, -1, np.int32)
-        if good:
-            result.masks([row.id for row in good], out, positions)
-        for i, row in enumerate(good):
-            row.masks = out[i * positions:(i + 1) * positions]
-            row.place = (out, i * positions)
-        return again
+        return good, again
+
+    def table_of(self, rows: Sequence[BatchRow | None]) -> np.ndarray | None:
+        """The masks where they lie, when they are the last answer, whole and in this order, and nothing
+        has happened to its rows since."""
+        link = self._link
+        if link is None or link.moved or link.in_flight or link.last.positions != 1:
+            return None
+        ids = [0 if row is None else row.id for row in rows]  # no row's id is 0
+        return link.last.table if link.last.ids == ids else None
 
     def _lose(self, link: _Link, error: MaskdError) -> None:
         """The rows of this stream end."""
@@ -359,16 +437,18 @@ class BatchRows:
 
 def _take(step: Step, rows: Sequence[BatchRow]) -> None:
     """What each of the rows has done; all in one call where each has taken a token."""
-    if all(len(row._pending) == 1 and not row._undo and row.remaining is None
-           for row in rows):
+    simple = [row._pending[0] for row in rows
+              if len(row._pending) == 1 and not row._undo and row.remaining is None]
+    if len(simple) == len(rows):
         if rows:
-            step.take_each([row.id for row in rows], [row._pending[0] for row in rows])
-    else:
+            step.take_each([row.id for row in rows], simple)
         for row in rows:
-            if row._undo:
-                step.rollback(row.id, row._undo)
-            step.take(row.id, row._pending)
-            if row.remaining is not None:
-                step.set_remaining(row.id, row.remaining)
+            row._pending.clear()
+        return
     for row in rows:
+        if row._undo:
+            step.rollback(row.id, row._undo)
+        step.take(row.id, row._pending)
+        if row.remaining is not None:
+            step.set_remaining(row.id, row.remaining)
         row._pending, row._undo, row.remaining = [], 0, None

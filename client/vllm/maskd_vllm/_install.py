@@ -5,7 +5,8 @@ SamplingParams._validate_structured_outputs        the server compiles: HTTP 400
                                                    place
 AsyncLLM.add_request                               the same before it, off the event loop
 StructuredOutputManager, where EngineCore sees it  MaskdManager
-Scheduler.update_from_output                       then the step's message is sent
+Scheduler.schedule                                 then the step's message is sent
+Scheduler.update_from_output                       then, where the engine schedules ahead or rests
 Scheduler.update_draft_token_ids(_in_output)       before it one message has all rows' tokens and
                                                    drafts
 """
@@ -57,14 +58,30 @@ def _install_manager() -> None:
     if core is not None:
         core.StructuredOutputManager = MaskdManager  # type: ignore[attr-defined]
     if not hasattr(Scheduler.update_from_output, "_maskd"):
+        Scheduler.schedule = _beginning(Scheduler.schedule)
         Scheduler.update_from_output = _sending(Scheduler.update_from_output)
         Scheduler.update_draft_token_ids = _asking(Scheduler.update_draft_token_ids)
         Scheduler.update_draft_token_ids_in_output = _asking(
             Scheduler.update_draft_token_ids_in_output)
 
 
+def _beginning(schedule: Any) -> Any:
+    """schedule(), after which the server works while the engine computes."""
+    from maskd_vllm._manager import MaskdManager  # noqa: PLC0415
+
+    @functools.wraps(schedule)
+    def scheduled(self: Any, *arguments: Any, **named: Any) -> Any:
+        output = schedule(self, *arguments, **named)
+        manager = self.structured_output_manager
+        if isinstance(manager, MaskdManager):
+            manager.is_scheduled()
+        return output
+
+    return scheduled
+
+
 def _sending(update: Any) -> Any:
-    """update_from_output(), after which the server works while the engine schedules and computes."""
+    """update_from_output(), which ends a step."""
     from maskd_vllm._manager import MaskdManager  # noqa: PLC0415
 
     @functools.wraps(update)
@@ -72,7 +89,7 @@ def _sending(update: Any) -> Any:
         outputs = update(self, *arguments, **named)
         manager = self.structured_output_manager
         if isinstance(manager, MaskdManager):
-            manager.step_is_over()
+            manager.step_is_over(self.has_unfinished_requests())
         return outputs
 
     update_from_output._maskd = True  # type: ignore[attr-defined]  # noqa: SLF001

@@ -28,6 +28,8 @@ CALLED: dict[str, list[str]] = {
     f"{_MANAGER}.validate_tokens": ["request", "spec_tokens"],
     f"{_MANAGER}.clear_backend": [],
     f"{_MANAGER}._get_constraint_bounds": ["request", "spec_tokens", "spec_tokens_committed"],
+    f"{_SCHEDULER}.schedule": [],
+    "vllm.v1.core.sched.interface:SchedulerInterface.has_unfinished_requests": [],
     f"{_SCHEDULER}.update_from_output": ["scheduler_output", "model_runner_output"],
     f"{_SCHEDULER}.update_draft_token_ids": ["draft_token_ids"],
     f"{_SCHEDULER}.update_draft_token_ids_in_output": ["draft_token_ids", "scheduler_output"],

@@ -1,8 +1,8 @@
 """vLLM's manager of structured outputs, over maskd's rows: a step is one message.
 
-order of a step   accept_tokens() notes tokens; step_is_over() sends them; grammar_bitmask()
-collects
-                  the masks
+order of a step   accept_tokens() notes tokens; is_scheduled() sends them with the rows that open, or
+                  step_is_over() where the engine schedules ahead; grammar_bitmask() collects the
+                  masks
 with drafts       accept_tokens(); ask_for_drafts() sends tokens and drafts and collects;
                   validate_tokens() and grammar_bitmask() answer from that
 reasoning         the gate is vLLM's: a row is opened with its request, takes its first token after
@@ -79,6 +79,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         settings = Settings.from_environment()
         model = vllm_config.model_config
         self._drafts = int(vllm_config.num_speculative_tokens)
+        self._is_ahead = bool(vllm_config.scheduler_config.async_scheduling)
         self._has_blocks = hasattr(self, "_masked_reasoning_ends")  # a request's rows are 1 + drafts
         self._settings = settings
         self.rows: BatchRows | None = None
@@ -136,34 +137,41 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
     def _nobody_else_waits(self) -> bool:
         return all(each.use_structured_output for each in self._requests.values())
 
-    def step_is_over(self) -> None:
-        """All tokens of a step have been accepted. With drafts they wait for ask_for_drafts()."""
-        if self.rows is not None and self._drafts == 0:
+    def step_is_over(self, goes_on: bool = False) -> None:
+        """All tokens of a step have been accepted. They go with the rows that the next schedule() opens;
+        now where that has been called already, or where there is none. With drafts they wait for
+        ask_for_drafts()."""
+        if self.rows is not None and self._drafts == 0 and (self._is_ahead or not goes_on):
+            self.rows.send()
+
+    def is_scheduled(self) -> None:
+        """A step begins: the server works while the engine computes."""
+        if self.rows is not None:
             self.rows.send()
 
     def accept_tokens(self, request: Any, new_token_ids: list[int]) -> bool:
-        if not request.use_structured_output or not new_token_ids:
-            return True
         structured = request.structured_output_request
-        start = self._grammar_start(request, new_token_ids)
+        if structured is None or not new_token_ids:
+            return True
+        start = 0 if self.reasoner_cls is None else self._grammar_start(request, new_token_ids)
         if start > len(new_token_ids):
             return True
         grammar = structured.grammar
         first = structured.reasoning_ended is not True
         structured.reasoning_ended = True
         row: BatchRow | None = grammar.row
-        if grammar.failed is not None or row is None:
+        if row is None or row.failed is not None:
             _log.error("maskd: request %s: %s", request.request_id, grammar.failed)
             return False
         if first and self.reasoner_cls is not None:
             row.remaining = self._tokens_left(request)
-        good = row.accept(new_token_ids[start:])
+        good = row.accept(new_token_ids[start:] if start else new_token_ids)
         if request.is_finished():
             row.leave()
         return good
 
     def _grammar_start(self, request: Any, tokens: list[int]) -> int:
-        if self.reasoner_cls is None or request.structured_output_request.reasoning_ended:
+        if request.structured_output_request.reasoning_ended:
             return 0
         return int(self._get_constraint_bounds(request, tokens, spec_tokens_committed=True)[0])
 
@@ -219,12 +227,17 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
             return None
         self._requests = requests
         batch = [requests[each] for each in structured_output_request_ids]
-        drafts = [scheduled_spec_decode_tokens.get(each, ()) for each in structured_output_request_ids]
         found = [_row_of(request) for request in batch]
-        self._collect(row for row in found if row is not None)
-        if self.reasoner_cls is None and not any(drafts) and self._drafts == 0:
-            whole = _in_one(found)
-            return whole if whole is not None else self._stacked(found)
+        self.rows.send()
+        self.rows.receive(self._nobody_else_waits)
+        if self.reasoner_cls is None and self._drafts == 0 and not scheduled_spec_decode_tokens:
+            whole = self.rows.table_of(found)
+            if whole is not None:
+                return whole
+            self._ask_again(found)
+            return self._stacked(found)
+        self._ask_again(found)
+        drafts = [scheduled_spec_decode_tokens.get(each, ()) for each in structured_output_request_ids]
         return self._table(batch, found, drafts)
 
     def _stacked(self, rows: Sequence[BatchRow | None]) -> np.ndarray:
@@ -234,15 +247,14 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         return np.concatenate([free if row is None or row.masks is None else row.masks[:1]
                                for row in rows])
 
-    def _collect(self, rows: Iterable[BatchRow]) -> None:
-        """Answers to all that was sent; rows that nothing has happened to since ask again."""
+    def _ask_again(self, rows: Iterable[BatchRow | None]) -> None:
+        """Rows that nothing has happened to since their masks were used."""
         assert self.rows is not None
-        self.rows.send()
-        self.rows.receive(self._nobody_else_waits)
-        missing = [row for row in rows if not row.is_current and row.failed is None]
+        missing = [row for row in rows
+                   if row is not None and not row.is_current and row.failed is None]
+        for row in missing:
+            row.ask()
         if missing:
-            for row in missing:
-                row.ask()
             self.rows.send()
             self.rows.receive(self._nobody_else_waits)
 
@@ -291,17 +303,6 @@ def _row_of(request: Any) -> BatchRow | None:
     grammar = request.structured_output_request.grammar
     row = grammar.row if isinstance(grammar, MaskdGrammar) else None
     return row if row is not None and row.failed is None and not row.finished else None
-
-
-def _in_one(rows: Sequence[BatchRow | None]) -> np.ndarray | None:
-    """The masks where they lie, when they are a step's whole answer in the batch's order."""
-    whole = rows[0].place[0] if rows[0] is not None else None
-    if whole is None or len(whole) != len(rows):
-        return None
-    if any(row is None or row.place[0] is not whole or row.place[1] != i
-           for i, row in enumerate(rows)):
-        return None
-    return whole
 
 
 __all__ = ["MaskdGrammar", "MaskdManager"]

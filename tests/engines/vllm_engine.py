@@ -1,0 +1,118 @@
+"""A `vllm serve` on a CPU, with maskd or with a grammar library of its own, and what is asked of it.
+
+For the programs beside this file; docs/clients.md says how such an engine is installed.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import jsonschema
+
+NAME = os.environ.get("SERVED_NAME", "model")
+MAX_TOKENS = 160
+
+
+class Server:
+    """maskd, which the parts kill and stop."""
+
+    def __init__(self, binary: str, socket: str, model: str) -> None:
+        self._command = [binary, f"--listen=unix:{socket}", "--metrics_listen=",
+                         f"--tokenizer=model={model}/tokenizer.json"]
+        self.start()
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(self._command, stdin=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL)
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+        self.process.kill()
+        self.process.wait()
+
+
+@contextlib.contextmanager
+def serving(vllm: str, model: str, port: int, log_file: str, variables: Mapping[str, str],
+            backend: str = "xgrammar", dtype: str = "auto") -> Iterator[str]:
+    """`vllm serve`, ready: its URL. `variables`: of its environment, MASKD_ADDRESS for maskd; without
+    that one `backend` is vLLM's own."""
+    url = f"http://127.0.0.1:{port}"
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+                   "VLLM_CPU_KVCACHE_SPACE": "1", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1",
+                   **variables}
+    command = [vllm, "serve", model, "--enforce-eager", "--max-model-len", "2048",
+               "--max-num-seqs", "32", "--dtype", dtype, "--port", str(port), "--served-model-name", NAME,
+               "--enable-auto-tool-choice", "--tool-call-parser", "hermes",
+               "--structured-outputs-config", json.dumps({"disable_any_whitespace": True,
+                                                          "backend": backend})]
+    with open(log_file, "w") as log, subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as engine:
+        try:
+            while not _is_up(url):
+                if engine.poll() is not None:
+                    sys.exit(f"vllm serve has ended: {log_file}")
+                time.sleep(2)
+            yield url
+        finally:
+            engine.terminate()
+            engine.wait(60)
+
+
+def _is_up(url: str) -> bool:
+    with contextlib.suppress(OSError), urllib.request.urlopen(url + "/health", timeout=5):
+        return True
+    return False
+
+
+class Engine:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def post(self, body: dict[str, Any]) -> tuple[int, Any]:
+        request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=900) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.loads(error.read() or b"{}")
+        except OSError as error:
+            return 0, str(error)
+
+    def chat(self, text: str, structured: dict[str, Any] | None = None,
+             **more: Any) -> tuple[int, Any]:
+        body = {"model": NAME, "messages": [{"role": "user", "content": text}], "temperature": 0,
+                "max_tokens": MAX_TOKENS, **more}
+        if structured is not None:
+            body["structured_outputs"] = structured
+        return self.post(body)
+
+    def times(self, text: str, tokens: int) -> list[float]:
+        """When each part of a free answer came."""
+        body = {"model": NAME, "messages": [{"role": "user", "content": text}], "stream": True,
+                "max_tokens": tokens, "ignore_eos": True, "temperature": 0}
+        request = urllib.request.Request(self.url + "/v1/chat/completions", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=900) as answer:
+            return [time.monotonic() for line in answer if line.startswith(b"data: {")]
+
+
+def satisfies(text: str, schema: Any) -> bool:
+    """Whether jsonschema accepts the text, formats too."""
+    try:
+        jsonschema.validate(json.loads(text), schema, format_checker=jsonschema.FormatChecker())
+    except (ValueError, jsonschema.ValidationError):
+        return False
+    return True
+
+
+def text_of(answer: Any) -> str:
+    return str(answer["choices"][0]["message"]["content"])
