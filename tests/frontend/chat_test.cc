@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<ErrorCase>{
         {"NoFamily", R"({"request":{}})", "/family: is missing"},
         {"OtherFamily", R"({"family":"x","request":{}})",
-         "/family: there is no family \"x\"; known are deepseek_v3, "},
+         "/family: there is no family \"x\"; known are apertus, "},
         {"NoRequest", R"({"family":"qwen_3"})", "/request: is missing"},
         {"UnknownKey", Request("{}", R"(,"x":1)"), "/x: is not known here; known are family, "},
         {"ToolsAreNoList", Request(R"({"tools":{}})"), "/request/tools: must be a list"},

@@ -1,7 +1,10 @@
 #include "grammar_core/frontend/chat/answer_plan.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +24,10 @@ bool IsInHead(const ChatFamily::Part& part) {
   return part.kind != Kind::kArguments && part.kind != Kind::kPattern;
 }
 
+bool IsName(const ChatFamily::Part& part) {
+  return part.kind == Kind::kName || part.kind == Kind::kNameInJson;
+}
+
 class PlanMaker {
  public:
   PlanMaker(const ChatRequest& request, const GrammarSource& source, const MarkerTable* markers,
@@ -38,6 +45,10 @@ class PlanMaker {
   absl::StatusOr<std::shared_ptr<const AnswerPlan>> Make() {
     MakeReasoning();
     if (!request_.tools.empty()) {
+      if (!absl::c_any_of(HeadParts(), &IsName)) {
+        return UnsupportedAt("/family", "reading answers back",
+                             "where something else than text stands before a call's name");
+      }
       if (absl::Status made = MakeCalls(); !made.ok()) return made;
     }
     MakeStart();
@@ -104,15 +115,22 @@ class PlanMaker {
     } else if (plan_->calls_in_content) {
       const Symbols trigger = Cut(family_.trigger);
       plan_->trigger_size = static_cast<std::uint32_t>(trigger.size());
-      plan_->content_end =
-          SymbolSearch({trigger, Cut(absl::StrCat(family_.before, family_.trigger))});
+      std::vector<Symbols> ends = {trigger, Cut(absl::StrCat(family_.before, family_.trigger))};
+      // Calls without a section stand in free text, what is between them too.
+      if (!plan_->has_section) ends.push_back(Cut(family_.separator + family_.trigger));
+      plan_->content_end = SymbolSearch(ends);
     }
+  }
+
+  // What of a call stands before its arguments or a pattern.
+  [[nodiscard]] std::span<const ChatFamily::Part> HeadParts() const {
+    const auto end = std::ranges::find_if_not(family_.call, &IsInHead);
+    return {family_.call.begin(), end};
   }
 
   [[nodiscard]] std::string HeadOf(const ChatTool& tool) const {
     std::string head;
-    for (const ChatFamily::Part& part : family_.call) {
-      if (!IsInHead(part)) break;
+    for (const ChatFamily::Part& part : HeadParts()) {
       absl::StrAppend(&head, part.kind == Kind::kText ? part.text : tool.name);
     }
     return head;
@@ -151,9 +169,7 @@ class PlanMaker {
   }
 
   absl::Status MakeParts() {
-    std::size_t i = 0;
-    while (i < family_.call.size() && IsInHead(family_.call[i])) ++i;
-    for (; i < family_.call.size(); ++i) {
+    for (std::size_t i = HeadParts().size(); i < family_.call.size(); ++i) {
       const ChatFamily::Part& part = family_.call[i];
       if (part.kind == Kind::kText) {
         plan_->parts.push_back({Part::Kind::kText, Cut(part.text)});

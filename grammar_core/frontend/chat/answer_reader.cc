@@ -197,7 +197,8 @@ bool AnswerReader::Find(const SymbolSearch& search, Span* found) {
 bool AnswerReader::PassText(const SymbolSearch& search, Region region, Span* found) {
   State& s = state_;
   const bool is_found = Find(search, found);
-  const std::uint32_t held = s.found.end != 0 ? s.found.begin : s.scan - search.Depth(s.node);
+  // A text that was found may be the end of a longer one that is not whole yet.
+  const std::uint32_t held = s.scan - search.Depth(s.node);
   const std::uint32_t to = is_found ? found->begin : is_ending_ ? size() : held;
   Emit({s.done, to}, region);
   s.done = to;

@@ -184,7 +184,7 @@ class AnswerReader {
   [[nodiscard]] std::string BytesOf(Span span) const;
   void Emit(Span span, Region region);
 
-  const std::shared_ptr<const AnswerPlan> plan_;
+  std::shared_ptr<const AnswerPlan> plan_;
   Symbols input_;
   std::vector<std::uint32_t> token_begins_;
   std::deque<Mark> marks_;  // before each of the last tokens
