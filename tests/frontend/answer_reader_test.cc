@@ -180,7 +180,8 @@ class AnswerWriter {
 };
 
 const char* const kTools = R"([
-  {"name": "get", "parameters": {"type": "object", "additionalProperties": false, "properties": {}}},
+  {"name": "get", "parameters": {"type": "object", "additionalProperties": false,
+    "properties": {}}},
   {"name": "get_weather", "parameters": {"type": "object", "additionalProperties": false,
     "required": ["text"], "properties": {
       "text": {"type": "string"}, "count": {"type": "integer"}, "ratio": {"type": "number"},

@@ -78,8 +78,8 @@ class ChatReader {
     return first.ok() ? InResponseFormat(*request, error) : first;
   }
 
-  // A tool whose schema nothing satisfies is in no text: it is refused, or told to be left out. Each
-  // is asked by itself, if there is any such schema.
+  // A tool whose schema nothing satisfies is in no text: it is refused, or told to be left out.
+  // Each is asked by itself, if there is any such schema.
   absl::Status TellUnusable(const ChatRequest& request, const GrammarIr& ir,
                             std::vector<Diagnostic>* left_out) const {
     if (request.tools.empty()) return absl::OkStatus();
