@@ -16,6 +16,7 @@
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/marker_table.h"
 #include "service/errors.h"
+#include "service/row_answer.h"
 #include "service/sequence.h"
 
 namespace maskd::service {
@@ -130,10 +131,24 @@ void HoldToMaxTokens(const CompiledGrammar& grammar, absl::string_view text,
   outcome->refused = std::string(text.substr(outcome->byte_offset, 1));
 }
 
-}  // namespace
+// Reads what was taken back as an answer, where that can be.
+template <typename Read>
+absl::Status ReadBack(const CompiledGrammar& grammar, const Read& read, CheckOutcome* outcome) {
+  if (grammar.source().kind != "chat") return absl::OkStatus();
+  absl::StatusOr<std::shared_ptr<const AnswerPlan>> plan = AnswerPlanOf(grammar);
+  if (absl::IsUnimplemented(plan.status())) return absl::OkStatus();
+  if (!plan.ok()) return plan.status();
+  AnswerReader reader(*std::move(plan));
+  read(&reader);
+  if (outcome->may_end) reader.End();
+  outcome->message = reader.message();
+  return absl::OkStatus();
+}
 
-absl::StatusOr<CheckOutcome> CheckTokens(const cache::GrammarPtr& grammar,
-                                         const std::vector<TokenId>& tokens) {
+// `text_tokens` becomes the number of tokens taken before the end.
+absl::StatusOr<CheckOutcome> WalkTokens(const cache::GrammarPtr& grammar,
+                                        const std::vector<TokenId>& tokens,
+                                        std::size_t* text_tokens) {
   const Vocabulary& vocabulary = grammar->tokenizer().vocabulary();
   Sequence row(grammar, {});
   CheckOutcome outcome;
@@ -153,6 +168,7 @@ absl::StatusOr<CheckOutcome> CheckTokens(const cache::GrammarPtr& grammar,
     if (!taken.ok()) {
       return taken;
     }
+    *text_tokens += row.finished() ? 0 : 1;
     if (!vocabulary.IsSpecial(tokens[i]) && !row.finished()) {
       outcome.byte_offset += static_cast<std::int64_t>(vocabulary.TokenBytes(tokens[i]).size());
     }
@@ -163,6 +179,20 @@ absl::StatusOr<CheckOutcome> CheckTokens(const cache::GrammarPtr& grammar,
   outcome.allowed = nullptr;
   outcome.accepted = true;
   outcome.finished = row.finished();
+  return outcome;
+}
+
+}  // namespace
+
+absl::StatusOr<CheckOutcome> CheckTokens(const cache::GrammarPtr& grammar,
+                                         const std::vector<TokenId>& tokens) {
+  std::size_t text_tokens = 0;
+  absl::StatusOr<CheckOutcome> outcome = WalkTokens(grammar, tokens, &text_tokens);
+  if (!outcome.ok()) return outcome;
+  const auto read = [&](AnswerReader* reader) {
+    for (std::size_t i = 0; i < text_tokens; ++i) reader->ReadToken(tokens[i]);
+  };
+  if (absl::Status back = ReadBack(*grammar, read, &*outcome); !back.ok()) return back;
   return outcome;
 }
 
@@ -190,6 +220,10 @@ absl::StatusOr<CheckOutcome> CheckText(const cache::GrammarPtr& grammar,
     return held;
   }
   HoldToMaxTokens(*grammar, text, &outcome);
+  const auto read = [&](AnswerReader* reader) {
+    reader->ReadText(text.substr(0, static_cast<std::size_t>(outcome.byte_offset)));
+  };
+  if (absl::Status back = ReadBack(*grammar, read, &outcome); !back.ok()) return back;
   return outcome;
 }
 

@@ -5,6 +5,7 @@
 #define MASKD_SERVICE_CHECKER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "absl/strings/string_view.h"
 
 #include "cache/single_flight.h"
+#include "grammar_core/frontend/chat/answer_reader.h"
 #include "grammar_core/mask/token_mask.h"
 #include "service/tokenizer_store.h"
 
@@ -25,6 +27,8 @@ struct CheckOutcome {
   std::int64_t byte_offset = 0;
   int token_index = -1;  // -1 for a text
   std::string refused;
+  // What was taken says, of kind "chat" where its family can be read back.
+  std::optional<ChatMessage> message;
   MaskRef allowed;  // null: the place cannot be reached by tokens of this vocabulary
 };
 

@@ -24,7 +24,8 @@ std::size_t VarintBytes(std::uint64_t value) {
 
 // Whether a row has what only its message can say.
 bool NeedsMessage(const RowResult& row) {
-  return !row.error.ok() || row.forced.has_value() || row.refused_token.has_value();
+  return !row.error.ok() || row.forced.has_value() || row.answer.has_value() ||
+         row.refused_token.has_value();
 }
 
 }  // namespace

@@ -246,6 +246,7 @@ absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
   open->tokens.assign(wire.tokens().begin(), wire.tokens().end());
   open->options.stop_ids.assign(wire.stop_ids().begin(), wire.stop_ids().end());
   open->options.min_tokens = ClampToInt(wire.min_tokens());
+  open->options.want_answer = wire.want_answer();
   if (absl::Status read = ReadTuning(wire, &open->options); !read.ok()) {
     return read;
   }

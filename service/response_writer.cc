@@ -103,6 +103,37 @@ void WriteGate(const GateRequest& gate, v1::ReasoningGate* out) {
   out->set_constrain_inside(gate.constrain_inside);
 }
 
+void WriteAnswer(const AnswerDelta& delta, v1::AnswerDelta* out) {
+  if (delta.cut.has_value()) {
+    v1::AnswerSize* const cut = out->mutable_cut();
+    cut->set_reasoning_content(delta.cut->reasoning);
+    cut->set_content(delta.cut->content);
+    cut->set_tool_calls(static_cast<std::uint32_t>(delta.cut->calls));
+    cut->set_id(static_cast<std::uint32_t>(delta.cut->id));
+    cut->set_arguments(delta.cut->arguments);
+  }
+  out->set_reasoning_content(delta.reasoning);
+  out->set_content(delta.content);
+  for (const AnswerDelta::Call& call : delta.calls) {
+    v1::ToolCallDelta* const more = out->add_tool_calls();
+    more->set_index(static_cast<std::uint32_t>(call.index));
+    more->set_id(call.id);
+    more->set_name(call.name);
+    more->set_arguments(call.arguments);
+  }
+}
+
+void WriteMessage(const ChatMessage& message, v1::ChatMessage* out) {
+  out->set_reasoning_content(ValidUtf8(message.reasoning));
+  out->set_content(ValidUtf8(message.content));
+  for (const ChatCall& call : message.calls) {
+    v1::ChatToolCall* const wire = out->add_tool_calls();
+    wire->set_id(ValidUtf8(call.id));
+    wire->set_name(call.name);
+    wire->set_arguments(ValidUtf8(call.arguments));
+  }
+}
+
 void WriteAllowed(const TokenMask& mask, const Vocabulary& vocabulary, v1::CheckStop* out) {
   out->set_allowed_count(mask.CountAllowed());
   mask.VisitAllowedWhile([&](TokenId id) {
@@ -172,6 +203,9 @@ void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::C
   out->set_accepted(outcome.accepted);
   out->set_may_end(outcome.may_end);
   out->set_finished(outcome.finished);
+  if (outcome.message.has_value()) {
+    WriteMessage(*outcome.message, out->mutable_message());
+  }
   if (outcome.accepted) {
     return;
   }
@@ -227,6 +261,7 @@ void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
   const RowOptions& options = *snapshot.options;
   out->mutable_stop_ids()->Assign(options.stop_ids.begin(), options.stop_ids.end());
   out->set_min_tokens(static_cast<std::uint32_t>(options.min_tokens));
+  out->set_want_answer(options.want_answer);
   if (snapshot.remaining_tokens.has_value()) {
     out->set_remaining_tokens(static_cast<std::uint32_t>(*snapshot.remaining_tokens));
   }
@@ -255,6 +290,9 @@ void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
   }
   if (row.forced.has_value()) {
     WriteForced(*row.forced, out);
+  }
+  if (row.answer.has_value()) {
+    WriteAnswer(*row.answer, out->mutable_answer());
   }
   if (!row.error.ok()) {
     WriteRowError(row.error, row.refused_token, out->mutable_error());

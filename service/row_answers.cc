@@ -87,7 +87,8 @@ absl::Status RowAnswers::CheckRoom(const Sequence& sequence, const StreamRow& ro
       row.asked == nullptr ? 0 : static_cast<std::int64_t>(row.asked->drafts.size());
   const std::int64_t position =
       sequence.finished() ? kPositionBytes : position_bytes_ + kBiasBytes * biases;
-  const std::int64_t needed = reply_bytes_ + (1 + drafts) * position;
+  const std::int64_t answer = row.answer.has_value() ? row.answer->UnsaidBytes() : 0;
+  const std::int64_t needed = reply_bytes_ + (1 + drafts) * position + answer;
   if (needed <= max_reply_bytes_) return absl::OkStatus();
   return LimitExceeded("positions", "max_reply_bytes", max_reply_bytes_, needed);
 }
@@ -135,6 +136,7 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
   if (!filled.ok()) {
     result->error = filled;
   }
+  WriteAnswer(row, result);
   if (positions_.front().state == SequencePosition::State::kInvalid) {
     result->state = RowState::kFailed;
     row->what = FailedRow{};
@@ -155,6 +157,14 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
   if (!std::exchange(row->named, true)) {
     result->grammar_id = sequence.grammar().id();
   }
+}
+
+void RowAnswers::WriteAnswer(StreamRow* row, RowResult* result) {
+  if (!row->answer.has_value()) return;
+  reply_bytes_ += row->answer->UnsaidBytes();
+  AnswerDelta delta = row->answer->Unsaid();
+  row->answer->SetSaid();
+  if (!delta.empty()) result->answer = std::move(delta);
 }
 
 // The row's state and its positions on the wire, of positions_.

@@ -46,6 +46,7 @@ class RowAnswers {
   static void WriteRefused(absl::Status error, const StreamRow& row, RowResult* result);
   void WriteSequence(const absl::Status& filled, const RowToMove* asked, StreamRow* row,
                      RowResult* result);
+  void WriteAnswer(StreamRow* row, RowResult* result);
   void WritePositions(const StreamRow& row, RowResult* result);
   Position WritePosition(const SequencePosition& position, const StreamRow& row);
 

@@ -35,6 +35,8 @@ void StreamSession::Fork(const RowToFork& fork) {
   StreamRow child{std::get<Sequence>(parent->second.what), parent->second.options,
                   parent->second.grammar, parent->second.temperature};
   child.lease = *std::move(room);
+  child.answer = parent->second.answer;
+  if (child.answer.has_value()) child.answer->SetUnsaid();
   rows_.emplace(fork.child, std::move(child));
 }
 

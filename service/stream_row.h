@@ -17,6 +17,7 @@
 #include "cache/grammar_cache.h"
 #include "service/grammar_store.h"
 #include "service/reasoning_gate.h"
+#include "service/row_answer.h"
 #include "service/sequence.h"
 #include "service/stream_types.h"
 #include "service/tenant.h"
@@ -38,6 +39,7 @@ struct StreamRow {
   std::shared_ptr<const RowOptions> options = nullptr;
   cache::GrammarPtr grammar = nullptr;              // the sequence's
   std::optional<float> temperature = std::nullopt;  // that its text's positions carry
+  std::optional<RowAnswer> answer = std::nullopt;   // where it is wanted
   // Of this step: whose drafts and forced tokens its answer shall have.
   const RowToMove* asked = nullptr;
   // Said in the row's next answer, then cleared.

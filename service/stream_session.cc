@@ -286,7 +286,8 @@ void StreamSession::Move(const RowToMove& move) {
     row.error = ErrorAt(back.code(), "rollback", "ROLLBACK_OUT_OF_RANGE", back.message());
     return;
   }
-  row.error = TakeTokens(move.tokens, sequence, &row.refused_token);
+  if (row.answer.has_value()) row.answer->Rollback(static_cast<std::size_t>(move.rollback));
+  row.error = TakeTokens(move.tokens, sequence, &row);
   row.asked = row.error.ok() ? &move : nullptr;
   if (move.remaining_tokens.has_value()) {
     sequence->SetRemaining(*move.remaining_tokens);
@@ -310,20 +311,25 @@ void StreamSession::MoveCompiling(const RowToMove& move, CompilingRow* compiling
 }
 
 absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
-                                       std::optional<RefusedToken>* refused) const {
+                                       StreamRow* row) const {
   const Vocabulary& vocabulary = tokenizer_->vocabulary();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (sequence->token_count() >= limits_.max_row_tokens) {
       return LimitExceeded(absl::StrCat("tokens[", i, "]"), "max_row_tokens",
                            limits_.max_row_tokens, sequence->token_count() + 1);
     }
+    const bool is_text = !sequence->reasoning() && !sequence->finished();
     const absl::Status taken = sequence->Take(tokens[i]);
     if (taken.ok()) {
+      const auto role = !is_text               ? RowAnswer::Role::kNone
+                        : sequence->finished() ? RowAnswer::Role::kEnd
+                                               : RowAnswer::Role::kText;
+      if (row->answer.has_value()) row->answer->Take(tokens[i], role);
       continue;
     }
     const bool known = tokens[i] >= 0 && tokens[i] < vocabulary.size();
-    *refused = RefusedToken{static_cast<int>(i), tokens[i],
-                            known ? std::string(vocabulary.TokenBytes(tokens[i])) : ""};
+    row->refused_token = RefusedToken{static_cast<int>(i), tokens[i],
+                                      known ? std::string(vocabulary.TokenBytes(tokens[i])) : ""};
     return TokenError(taken, i);
   }
   return absl::OkStatus();
@@ -356,11 +362,20 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   row->grammar = *grammar;
   const std::optional<float> own = row->options->temperature;
   if (terms_.temperature) row->temperature = own.has_value() ? own : row->grammar->temperature();
+  if (row->options->want_answer) {
+    auto plan = answer_plans_.Of(*row->grammar);
+    if (!plan.ok()) {
+      row->what = FailedRow{};
+      row->error = plan.status();
+      return;
+    }
+    row->answer.emplace(*std::move(plan));
+  }
   Sequence sequence(row->grammar,
                     {row->options->stop_ids, std::move(compiling.gate), row->options->min_tokens,
                      closing_.Of(row->grammar.get(), row->options->stop_ids)});
   // An update that came too early keeps its error, unless there is a worse one to say.
-  absl::Status taken = TakeTokens(compiling.tokens, &sequence, &row->refused_token);
+  absl::Status taken = TakeTokens(compiling.tokens, &sequence, row);
   if (!taken.ok()) {
     row->error = std::move(taken);
     row->asked = nullptr;

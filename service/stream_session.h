@@ -98,7 +98,7 @@ class StreamSession {
   void Move(const RowToMove& move);
   void MoveCompiling(const RowToMove& move, CompilingRow* compiling, StreamRow* row);
   absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
-                          std::optional<RefusedToken>* refused) const;
+                          StreamRow* row) const;
   // Turns rows whose compile has ended into rows in use or failed ones.
   void SettleAll();
   void SettleRow(RowId id);
@@ -130,6 +130,7 @@ class StreamSession {
   std::vector<RowResult> refusals_;  // of this step
   std::int64_t refusal_bytes_ = 0;   // of their messages
   SharedClosing closing_;
+  AnswerPlans answer_plans_;
   StepResult result_;      // of the last step
   bool repeated_ = false;  // the step is the last one again
   bool waits_ = false;

@@ -13,6 +13,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 
+#include "grammar_core/frontend/chat/answer_reader.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/forced_tokens.h"
 #include "service/grammar_store.h"
@@ -59,6 +60,7 @@ struct RowOptions {
   int min_tokens = 0;
   std::optional<float> temperature;  // absent: the grammar's
   std::vector<LogitBias> biases;     // ids ascending, each once
+  bool want_answer = false;
 };
 
 struct RowToOpen {
@@ -116,6 +118,24 @@ struct Position {
   std::span<const LogitBias> biases = {};  // the row's
 };
 
+// What an answer has more than what was said of it.
+struct AnswerDelta {
+  struct Call {
+    int index = 0;
+    std::string id;
+    std::string name;  // of a new call
+    std::string arguments;
+  };
+  std::optional<MessageSize> cut;  // what is left of that
+  std::string reasoning;
+  std::string content;
+  std::vector<Call> calls;
+
+  [[nodiscard]] bool empty() const {
+    return !cut.has_value() && reasoning.empty() && content.empty() && calls.empty();
+  }
+};
+
 struct RowResult {
   RowId row = 0;
   RowState state = RowState::kRefused;
@@ -127,6 +147,7 @@ struct RowResult {
   std::string grammar_id;  // set once
   std::optional<int> accepted_drafts;
   std::optional<ForcedTokens> forced;
+  std::optional<AnswerDelta> answer;  // not empty
 };
 
 // What a row needs to be opened again, here or elsewhere.

@@ -83,6 +83,7 @@ bool ReplyReader::ReadStep(WireInput& in, StepResult& result) {
   result.forced_.clear();
   result.rows_.clear();
   result.snapshots_.Clear();
+  result.answers_.Clear();
   result.step_ = 0;
   return ReadNested(in, [&](std::uint32_t tag) {
     switch (tag) {
@@ -136,9 +137,17 @@ bool ReplyReader::ReadRowField(WireInput& in, std::uint32_t tag, StepResult& res
     case BytesTag(Wire::kForcedDraftFieldNumber):
     case VarintTag(Wire::kForcedDraftFieldNumber):
       return ReadForced(in, tag, result.forced_, row.forced_draft);
+    case BytesTag(Wire::kAnswerFieldNumber):
+      return ReadAnswer(in, result, row);
     default:
       return SkipField(in, tag);
   }
+}
+
+bool ReplyReader::ReadAnswer(WireInput& in, StepResult& result, RowResult& row) {
+  v1::AnswerDelta& answer = *result.answers_.Add();
+  row.answer = &answer;
+  return ReadMessage(in, answer);
 }
 
 bool ReplyReader::ReadMask(WireInput& in, StepResult& result, RowResult& row) {

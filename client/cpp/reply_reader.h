@@ -43,6 +43,7 @@ class ReplyReader {
   bool ReadStep(WireInput& in, StepResult& result);
   bool ReadRow(WireInput& in, StepResult& result);
   bool ReadRowField(WireInput& in, std::uint32_t tag, StepResult& result, RowResult& row);
+  bool ReadAnswer(WireInput& in, StepResult& result, RowResult& row);
   bool ReadMask(WireInput& in, StepResult& result, RowResult& row);
   static bool ReadError(WireInput& in, StepResult& result, RowResult& row);
 

@@ -45,6 +45,8 @@ struct OpenOptions {
   std::optional<float> temperature = std::nullopt;
   // Numbers to add to logits of its text, each id once. Needs StreamOptions::want_bias.
   std::span<const LogitBias> biases = {};
+  // Whether its replies say what its text says (RowResult::answer). For grammars of kind "chat".
+  bool want_answer = false;
 };
 
 class Step {

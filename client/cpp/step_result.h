@@ -62,6 +62,8 @@ struct RowResult {
   absl::string_view forced_bytes = {};
   std::span<const TokenId> forced_tokens = {};
   std::span<const TokenId> forced_draft = {};
+  // What its answer has more or less than before; null: nothing new, or not wanted.
+  const v1::AnswerDelta* answer = nullptr;
 
   // Whether there is something to apply.
   [[nodiscard]] bool has_mask() const { return !masks.empty() && !masks.front().full(); }
@@ -116,6 +118,7 @@ class StepResult {
   std::uint64_t step_ = 0;
   std::vector<RowResult> rows_;
   google::protobuf::RepeatedPtrField<v1::OpenRow> snapshots_;
+  google::protobuf::RepeatedPtrField<v1::AnswerDelta> answers_;
   // What the rows point into.
   MaskStorage storage_;
   std::vector<std::unique_ptr<std::string>> texts_;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -83,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::ValuesIn(std::vector<ErrorCase>{
         {"NoFamily", R"({"request":{}})", "/family: is missing"},
         {"OtherFamily", R"({"family":"x","request":{}})",
-         "/family: there is no family \"x\"; known are deepseek_v3, "},
+         "/family: there is no family \"x\"; known are apertus, "},
         {"NoRequest", R"({"family":"qwen_3"})", "/request: is missing"},
         {"UnknownKey", Request("{}", R"(,"x":1)"), "/x: is not known here; known are family, "},
         {"ToolsAreNoList", Request(R"({"tools":{}})"), "/request/tools: must be a list"},
@@ -125,6 +126,23 @@ TEST(ChatTest, ABadToolIsLeftOutIfAsked) {
   ASSERT_EQ(read->warnings.size(), 1U);
   EXPECT_EQ(read->warnings[0].place, "/request/tools/1/function/parameters/properties/a/type");
   EXPECT_THAT(read->warnings[0].message, StartsWith("left out: in tool 1, \"g\": "));
+}
+
+// Not the other tool, and neither where a schema is shared.
+TEST(ChatTest, AToolThatNothingSatisfiesIsToldByItsPlace) {
+  const std::string closed =
+      Tools(R"({"type":"object","required":["x"],"properties":{},"additionalProperties":false})");
+  for (const char* family : {"qwen_3", "qwen_3_coder", "kimi_k2", "gpt_oss"}) {
+    const std::string source =
+        absl::StrReplaceAll(Request(closed), {{"qwen_3", std::string(family)}});
+    EXPECT_THAT(std::string(ReadForTest("chat", source).status().message()),
+                StartsWith("/request/tools/1/function/parameters: in tool 1, \"g\": nothing "))
+        << family;
+  }
+  const auto read = ReadForTest("chat", Request(closed, R"(,"bad_tools":"leave_out")"));
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->warnings.size(), 1U);
+  EXPECT_THAT(read->warnings[0].message, StartsWith("left out: in tool 1, \"g\": nothing "));
 }
 
 TEST(ChatTest, AFunctionWithoutParametersTakesNone) {

@@ -543,6 +543,89 @@ TEST_F(StreamSessionTest, ForcedBytesAreSaidWhenAskedFor) {
 }
 
 // A snapshot opened elsewhere gives the same masks, whatever the row had been through.
+// Applies what replies say of an answer.
+struct ToldAnswer {
+  std::string content;
+  std::vector<ChatCall> calls;
+
+  void Apply(const std::optional<AnswerDelta>& delta) {
+    if (!delta.has_value()) return;
+    if (delta->cut.has_value()) {
+      content.resize(delta->cut->content);
+      calls.resize(delta->cut->calls);
+      if (!calls.empty()) {
+        calls.back().id.resize(delta->cut->id);
+        calls.back().arguments.resize(delta->cut->arguments);
+      }
+    }
+    content += delta->content;
+    for (const AnswerDelta::Call& more : delta->calls) {
+      if (more.index == static_cast<int>(calls.size())) calls.push_back({"", more.name, ""});
+      calls[more.index].id += more.id;
+      calls[more.index].arguments += more.arguments;
+    }
+  }
+};
+
+class AnswerTest : public StreamSessionTest {
+ protected:
+  static GrammarTarget Chat() {
+    GrammarTarget target;
+    target.source = GrammarSource{
+        "chat",
+        R"({"family":"qwen_3","request":{"tools":[{"name":"f","parameters":{"type":"object"}}]}})",
+        {}};
+    return target;
+  }
+
+  RowResult OpenWanting(RowId row, GrammarTarget target, std::vector<TokenId> tokens = {}) {
+    StepRequest request = Next();
+    request.opens = {Open(row, std::move(target), std::move(tokens))};
+    request.opens[0].options.want_answer = true;
+    return Run(request)[0];
+  }
+};
+
+TEST_F(AnswerTest, IsToldAsItBecomesCertain) {
+  ToldAnswer told;
+  told.Apply(OpenWanting(1, Chat(), Bytes("Hm")).answer);
+  EXPECT_EQ(told.content, "Hm");
+  told.Apply(Take(1, Bytes("!\n<tool_c")).answer);
+  EXPECT_EQ(told.content, "Hm!") << "the rest may be a call";
+  told.Apply(Take(1, Bytes("all>\n{\"name\": \"f\", \"arguments\": {\"a\"")).answer);
+  EXPECT_EQ(told.calls, (std::vector<ChatCall>{{"call_0", "f", "{\"a\""}}));
+  EXPECT_FALSE(Take(1, {}).answer.has_value()) << "nothing new";
+  told.Apply(Take(1, Bytes("b\": 1}}\n</tool_call>\n."), 1).answer);
+  EXPECT_EQ(told.calls, (std::vector<ChatCall>{{"call_0", "f", "{\"ab\": 1}"}}));
+  EXPECT_EQ(told.content, "Hm!\n.");
+  told.Apply(Take(1, {'<', kEnd}).answer);
+  EXPECT_EQ(told.content, "Hm!\n.<") << "at the end nothing is held back";
+  const RowResult back = Take(1, {}, 2);
+  told.Apply(back.answer);
+  EXPECT_EQ(told.content, "Hm!\n.");
+  told.Apply(Take(1, Bytes("x"), back.token_count - 1).answer);
+  EXPECT_EQ(told.content, "Hx");
+  EXPECT_TRUE(told.calls.empty());
+}
+
+TEST_F(AnswerTest, AForkIsToldAllOfIt) {
+  OpenWanting(1, Chat(), Bytes("one"));
+  StepRequest request = Next();
+  request.forks = {{1, 2}};
+  request.moves = {Move(1, Bytes("a")), Move(2, Bytes("b"))};
+  const std::vector<RowResult> rows = Run(request);
+  ASSERT_TRUE(rows[0].answer.has_value() && rows[1].answer.has_value());
+  EXPECT_EQ(rows[0].answer->content, "a");
+  EXPECT_EQ(rows[1].answer->content, "oneb");
+}
+
+TEST_F(AnswerTest, OtherKindsHaveNone) {
+  const RowResult row = OpenWanting(1, Choice(R"(["ab"])"));
+  EXPECT_EQ(row.state, RowState::kFailed);
+  EXPECT_TRUE(absl::IsFailedPrecondition(row.error)) << row.error;
+  EXPECT_EQ(ErrorReason(row.error), "NO_ANSWER");
+}
+
 TEST_F(StreamSessionTest, ASnapshotOpensTheSameRow) {
   StepRequest request = Next();
   RowToOpen open = Open(1, Choice(R"(["ab","ac"])"));

@@ -77,6 +77,22 @@ std::string StopText(const v1::CheckRequest& request, const v1::CheckStop& stop)
   return text + "\n";
 }
 
+// What an answer says, in lines of their own.
+std::string MessageText(const v1::ChatMessage& message) {
+  std::string text;
+  if (!message.reasoning_content().empty()) {
+    absl::StrAppend(&text, "reasoning   ", Quoted(message.reasoning_content()), "\n");
+  }
+  if (!message.content().empty()) {
+    absl::StrAppend(&text, "content     ", Quoted(message.content()), "\n");
+  }
+  for (const v1::ChatToolCall& call : message.tool_calls()) {
+    absl::StrAppend(&text, "call        ", call.id(), " ", call.name(), " ", call.arguments(),
+                    "\n");
+  }
+  return text;
+}
+
 int Report(const v1::CheckRequest& request, const v1::CheckResponse& response, bool as_json) {
   const int exit = response.accepted() && response.may_end() ? kExitYes : kExitNo;
   if (as_json) {
@@ -89,6 +105,7 @@ int Report(const v1::CheckRequest& request, const v1::CheckResponse& response, b
     absl::PrintF("%s%s\n", Painted("accepted", Tone::kGood),
                  response.finished() ? ", finished by a stop token" : "");
   }
+  if (!as_json && response.has_message()) absl::PrintF("%s", MessageText(response.message()));
   return exit;
 }
 
@@ -114,7 +131,8 @@ const Command kCheckCommand = {
     "runs a text or a token list through a grammar",
     "SCHEMA is a file, or \"-\" for standard input. Exit status 0 only when the whole input is\n"
     "accepted and the text may end there; else it says where the input left the grammar, which\n"
-    "rules of a schema speak there, and what was allowed.\n\n"
+    "rules of a schema speak there, and what was allowed. Of an answer to a chat request it says\n"
+    "what it reads as.\n\n"
     "  maskctl check order.json --text='{\"id\": 7}'\n",
     &CheckFlags,
     &RunCheck,

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -34,6 +35,7 @@ struct Transcript {
   std::string source;  // of the kind "chat"
   std::string text;
   bool takes = true;
+  Json message;  // what it reads as, where it says so; else null
 };
 
 // A line of a file of transcripts: {"request", "text", "takes"?} and, of the members around a
@@ -52,10 +54,37 @@ absl::StatusOr<Transcript> ReadTranscript(const std::string& family, absl::strin
     }
     transcript.takes = row["takes"].get<bool>();
   }
-  for (const char* key : {"text", "takes", "why"}) row.erase(key);
+  if (row.contains("message")) transcript.message = row["message"];
+  for (const char* key : {"text", "takes", "why", "message"}) row.erase(key);
   row["family"] = family;
   transcript.source = row.dump();
   return transcript;
+}
+
+// As transcripts have it: what is empty is left out, arguments are no text, and ids of calls are
+// there where `has_ids`.
+Json MessageJson(const v1::ChatMessage& message, bool has_ids) {
+  Json made = Json::object();
+  if (!message.reasoning_content().empty()) {
+    made["reasoning_content"] = message.reasoning_content();
+  }
+  if (!message.content().empty()) made["content"] = message.content();
+  for (const v1::ChatToolCall& call : message.tool_calls()) {
+    Json one = {{"name", call.name()},
+                {"arguments", Json::parse(call.arguments(), nullptr, false)}};
+    if (has_ids) one["id"] = call.id();
+    made["tool_calls"].push_back(std::move(one));
+  }
+  return made;
+}
+
+// What is wrong with what it reads as.
+std::string JudgeMessage(const Json& expected, const v1::CheckResponse& response) {
+  if (!response.has_message()) return "is not read back";
+  const bool has_ids = absl::StrContains(expected.dump(), "\"id\":");
+  const Json message = MessageJson(response.message(), has_ids);
+  if (message == expected) return "";
+  return absl::StrCat("reads as ", message.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 // What is wrong with it; empty where nothing is.
@@ -69,6 +98,9 @@ absl::StatusOr<std::string> Judge(const Transcript& transcript, const Connection
   if (absl::IsUnavailable(response.status())) return response.status();
   if (!response.ok()) return StatusText(response.status());
   const bool takes = response->accepted() && response->may_end();
+  if (takes && transcript.takes && !transcript.message.is_null()) {
+    return JudgeMessage(transcript.message, *response);
+  }
   if (takes == transcript.takes) return std::string();
   if (takes) return std::string("is taken, and should not be");
   if (response->accepted()) return std::string("may not end here");
@@ -119,9 +151,10 @@ const Command kFamilyCommand = {
     "lists families of models, or tests transcripts of one",
     "list: the families that the grammar kind \"chat\" has, and the models of each.\n"
     "test: FILE has one JSON object a line: request (as of OpenAI's interface), text (what the\n"
-    "model wrote), takes (true unless it says false), and reasoning or strictness where they are\n"
-    "not the default. Prints one line for each that is judged otherwise. Exit status 0 when none\n"
-    "is.\n\n"
+    "model wrote), takes (true unless it says false), message (what it reads as), and reasoning "
+    "or\n"
+    "strictness where they are not the default. Prints one line for each that is judged or read\n"
+    "otherwise. Exit status 0 when none is.\n\n"
     "  maskctl family test qwen_3 --local tests/families/qwen_3.jsonl\n",
     &FamilyFlags,
     &RunFamily,

@@ -422,7 +422,10 @@ type CheckResponse struct {
 	// Where and why the input stopped. Absent when accepted.
 	Stop *CheckStop `protobuf:"bytes,4,opt,name=stop,proto3" json:"stop,omitempty"`
 	// The grammar's id, as in CompileResponse.
-	GrammarId     string `protobuf:"bytes,5,opt,name=grammar_id,json=grammarId,proto3" json:"grammar_id,omitempty"`
+	GrammarId string `protobuf:"bytes,5,opt,name=grammar_id,json=grammarId,proto3" json:"grammar_id,omitempty"`
+	// What the input says as an answer, as far as it was taken: for a grammar of kind "chat" whose
+	// family can be read back. Absent for others.
+	Message       *ChatMessage `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -492,6 +495,141 @@ func (x *CheckResponse) GetGrammarId() string {
 	return ""
 }
 
+func (x *CheckResponse) GetMessage() *ChatMessage {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
+// An answer to a chat request, in the shape of OpenAI's message.
+type ChatMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What the model thought. Empty: nothing.
+	ReasoningContent string `protobuf:"bytes,1,opt,name=reasoning_content,json=reasoningContent,proto3" json:"reasoning_content,omitempty"`
+	// What it says. Empty: nothing.
+	Content string `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	// Its calls, in the order of the text. The last one may be unfinished where the text is.
+	ToolCalls     []*ChatToolCall `protobuf:"bytes,3,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatMessage) Reset() {
+	*x = ChatMessage{}
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatMessage) ProtoMessage() {}
+
+func (x *ChatMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
+func (*ChatMessage) Descriptor() ([]byte, []int) {
+	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ChatMessage) GetReasoningContent() string {
+	if x != nil {
+		return x.ReasoningContent
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetContent() string {
+	if x != nil {
+		return x.Content
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetToolCalls() []*ChatToolCall {
+	if x != nil {
+		return x.ToolCalls
+	}
+	return nil
+}
+
+// A call of a tool.
+type ChatToolCall struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As the family writes it, else "call_" and the call's number in the answer, from 0.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The tool's name.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The arguments as JSON: the text of an object, or its beginning in an unfinished call.
+	Arguments     string `protobuf:"bytes,3,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatToolCall) Reset() {
+	*x = ChatToolCall{}
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatToolCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatToolCall) ProtoMessage() {}
+
+func (x *ChatToolCall) ProtoReflect() protoreflect.Message {
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatToolCall.ProtoReflect.Descriptor instead.
+func (*ChatToolCall) Descriptor() ([]byte, []int) {
+	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ChatToolCall) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ChatToolCall) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ChatToolCall) GetArguments() string {
+	if x != nil {
+		return x.Arguments
+	}
+	return ""
+}
+
 // Where an input left its grammar.
 type CheckStop struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -513,7 +651,7 @@ type CheckStop struct {
 
 func (x *CheckStop) Reset() {
 	*x = CheckStop{}
-	mi := &file_maskd_v1_compile_service_proto_msgTypes[5]
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -525,7 +663,7 @@ func (x *CheckStop) String() string {
 func (*CheckStop) ProtoMessage() {}
 
 func (x *CheckStop) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_compile_service_proto_msgTypes[5]
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -538,7 +676,7 @@ func (x *CheckStop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckStop.ProtoReflect.Descriptor instead.
 func (*CheckStop) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{5}
+	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CheckStop) GetByteOffset() int64 {
@@ -596,7 +734,7 @@ type AllowedToken struct {
 
 func (x *AllowedToken) Reset() {
 	*x = AllowedToken{}
-	mi := &file_maskd_v1_compile_service_proto_msgTypes[6]
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -608,7 +746,7 @@ func (x *AllowedToken) String() string {
 func (*AllowedToken) ProtoMessage() {}
 
 func (x *AllowedToken) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_compile_service_proto_msgTypes[6]
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -621,7 +759,7 @@ func (x *AllowedToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllowedToken.ProtoReflect.Descriptor instead.
 func (*AllowedToken) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{6}
+	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *AllowedToken) GetId() int32 {
@@ -656,7 +794,7 @@ type ExplainRequest struct {
 
 func (x *ExplainRequest) Reset() {
 	*x = ExplainRequest{}
-	mi := &file_maskd_v1_compile_service_proto_msgTypes[7]
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -668,7 +806,7 @@ func (x *ExplainRequest) String() string {
 func (*ExplainRequest) ProtoMessage() {}
 
 func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_compile_service_proto_msgTypes[7]
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -681,7 +819,7 @@ func (x *ExplainRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainRequest.ProtoReflect.Descriptor instead.
 func (*ExplainRequest) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{7}
+	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ExplainRequest) GetTokenizer() string {
@@ -759,7 +897,7 @@ type ExplainResponse struct {
 
 func (x *ExplainResponse) Reset() {
 	*x = ExplainResponse{}
-	mi := &file_maskd_v1_compile_service_proto_msgTypes[8]
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -771,7 +909,7 @@ func (x *ExplainResponse) String() string {
 func (*ExplainResponse) ProtoMessage() {}
 
 func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_compile_service_proto_msgTypes[8]
+	mi := &file_maskd_v1_compile_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -784,7 +922,7 @@ func (x *ExplainResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainResponse.ProtoReflect.Descriptor instead.
 func (*ExplainResponse) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{8}
+	return file_maskd_v1_compile_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ExplainResponse) GetGrammarId() string {
@@ -866,14 +1004,24 @@ const file_maskd_v1_compile_service_proto_rawDesc = "" +
 	"\braw_text\x18\x05 \x01(\fH\x01R\arawText\x12,\n" +
 	"\x06tokens\x18\x06 \x01(\v2\x12.maskd.v1.TokenIdsH\x01R\x06tokensB\b\n" +
 	"\x06targetB\a\n" +
-	"\x05input\"\xa8\x01\n" +
+	"\x05input\"\xd9\x01\n" +
 	"\rCheckResponse\x12\x1a\n" +
 	"\baccepted\x18\x01 \x01(\bR\baccepted\x12\x17\n" +
 	"\amay_end\x18\x02 \x01(\bR\x06mayEnd\x12\x1a\n" +
 	"\bfinished\x18\x03 \x01(\bR\bfinished\x12'\n" +
 	"\x04stop\x18\x04 \x01(\v2\x13.maskd.v1.CheckStopR\x04stop\x12\x1d\n" +
 	"\n" +
-	"grammar_id\x18\x05 \x01(\tR\tgrammarId\"\xff\x01\n" +
+	"grammar_id\x18\x05 \x01(\tR\tgrammarId\x12/\n" +
+	"\amessage\x18\x06 \x01(\v2\x15.maskd.v1.ChatMessageR\amessage\"\x8b\x01\n" +
+	"\vChatMessage\x12+\n" +
+	"\x11reasoning_content\x18\x01 \x01(\tR\x10reasoningContent\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\tR\acontent\x125\n" +
+	"\n" +
+	"tool_calls\x18\x03 \x03(\v2\x16.maskd.v1.ChatToolCallR\ttoolCalls\"P\n" +
+	"\fChatToolCall\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1c\n" +
+	"\targuments\x18\x03 \x01(\tR\targuments\"\xff\x01\n" +
 	"\tCheckStop\x12\x1f\n" +
 	"\vbyte_offset\x18\x01 \x01(\x03R\n" +
 	"byteOffset\x12$\n" +
@@ -922,44 +1070,48 @@ func file_maskd_v1_compile_service_proto_rawDescGZIP() []byte {
 	return file_maskd_v1_compile_service_proto_rawDescData
 }
 
-var file_maskd_v1_compile_service_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_maskd_v1_compile_service_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_maskd_v1_compile_service_proto_goTypes = []any{
 	(*CompileRequest)(nil),  // 0: maskd.v1.CompileRequest
 	(*CompileResponse)(nil), // 1: maskd.v1.CompileResponse
 	(*TokenIds)(nil),        // 2: maskd.v1.TokenIds
 	(*CheckRequest)(nil),    // 3: maskd.v1.CheckRequest
 	(*CheckResponse)(nil),   // 4: maskd.v1.CheckResponse
-	(*CheckStop)(nil),       // 5: maskd.v1.CheckStop
-	(*AllowedToken)(nil),    // 6: maskd.v1.AllowedToken
-	(*ExplainRequest)(nil),  // 7: maskd.v1.ExplainRequest
-	(*ExplainResponse)(nil), // 8: maskd.v1.ExplainResponse
-	(*Grammar)(nil),         // 9: maskd.v1.Grammar
-	(*Diagnostic)(nil),      // 10: maskd.v1.Diagnostic
-	(*GrammarCosts)(nil),    // 11: maskd.v1.GrammarCosts
+	(*ChatMessage)(nil),     // 5: maskd.v1.ChatMessage
+	(*ChatToolCall)(nil),    // 6: maskd.v1.ChatToolCall
+	(*CheckStop)(nil),       // 7: maskd.v1.CheckStop
+	(*AllowedToken)(nil),    // 8: maskd.v1.AllowedToken
+	(*ExplainRequest)(nil),  // 9: maskd.v1.ExplainRequest
+	(*ExplainResponse)(nil), // 10: maskd.v1.ExplainResponse
+	(*Grammar)(nil),         // 11: maskd.v1.Grammar
+	(*Diagnostic)(nil),      // 12: maskd.v1.Diagnostic
+	(*GrammarCosts)(nil),    // 13: maskd.v1.GrammarCosts
 }
 var file_maskd_v1_compile_service_proto_depIdxs = []int32{
-	9,  // 0: maskd.v1.CompileRequest.grammar:type_name -> maskd.v1.Grammar
-	10, // 1: maskd.v1.CompileResponse.warnings:type_name -> maskd.v1.Diagnostic
-	11, // 2: maskd.v1.CompileResponse.costs:type_name -> maskd.v1.GrammarCosts
-	9,  // 3: maskd.v1.CheckRequest.grammar:type_name -> maskd.v1.Grammar
+	11, // 0: maskd.v1.CompileRequest.grammar:type_name -> maskd.v1.Grammar
+	12, // 1: maskd.v1.CompileResponse.warnings:type_name -> maskd.v1.Diagnostic
+	13, // 2: maskd.v1.CompileResponse.costs:type_name -> maskd.v1.GrammarCosts
+	11, // 3: maskd.v1.CheckRequest.grammar:type_name -> maskd.v1.Grammar
 	2,  // 4: maskd.v1.CheckRequest.tokens:type_name -> maskd.v1.TokenIds
-	5,  // 5: maskd.v1.CheckResponse.stop:type_name -> maskd.v1.CheckStop
-	6,  // 6: maskd.v1.CheckStop.allowed_sample:type_name -> maskd.v1.AllowedToken
-	9,  // 7: maskd.v1.ExplainRequest.grammar:type_name -> maskd.v1.Grammar
-	11, // 8: maskd.v1.ExplainResponse.costs:type_name -> maskd.v1.GrammarCosts
-	10, // 9: maskd.v1.ExplainResponse.warnings:type_name -> maskd.v1.Diagnostic
-	10, // 10: maskd.v1.ExplainResponse.bounds:type_name -> maskd.v1.Diagnostic
-	0,  // 11: maskd.v1.CompileService.Compile:input_type -> maskd.v1.CompileRequest
-	3,  // 12: maskd.v1.CompileService.Check:input_type -> maskd.v1.CheckRequest
-	7,  // 13: maskd.v1.CompileService.Explain:input_type -> maskd.v1.ExplainRequest
-	1,  // 14: maskd.v1.CompileService.Compile:output_type -> maskd.v1.CompileResponse
-	4,  // 15: maskd.v1.CompileService.Check:output_type -> maskd.v1.CheckResponse
-	8,  // 16: maskd.v1.CompileService.Explain:output_type -> maskd.v1.ExplainResponse
-	14, // [14:17] is the sub-list for method output_type
-	11, // [11:14] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	7,  // 5: maskd.v1.CheckResponse.stop:type_name -> maskd.v1.CheckStop
+	5,  // 6: maskd.v1.CheckResponse.message:type_name -> maskd.v1.ChatMessage
+	6,  // 7: maskd.v1.ChatMessage.tool_calls:type_name -> maskd.v1.ChatToolCall
+	8,  // 8: maskd.v1.CheckStop.allowed_sample:type_name -> maskd.v1.AllowedToken
+	11, // 9: maskd.v1.ExplainRequest.grammar:type_name -> maskd.v1.Grammar
+	13, // 10: maskd.v1.ExplainResponse.costs:type_name -> maskd.v1.GrammarCosts
+	12, // 11: maskd.v1.ExplainResponse.warnings:type_name -> maskd.v1.Diagnostic
+	12, // 12: maskd.v1.ExplainResponse.bounds:type_name -> maskd.v1.Diagnostic
+	0,  // 13: maskd.v1.CompileService.Compile:input_type -> maskd.v1.CompileRequest
+	3,  // 14: maskd.v1.CompileService.Check:input_type -> maskd.v1.CheckRequest
+	9,  // 15: maskd.v1.CompileService.Explain:input_type -> maskd.v1.ExplainRequest
+	1,  // 16: maskd.v1.CompileService.Compile:output_type -> maskd.v1.CompileResponse
+	4,  // 17: maskd.v1.CompileService.Check:output_type -> maskd.v1.CheckResponse
+	10, // 18: maskd.v1.CompileService.Explain:output_type -> maskd.v1.ExplainResponse
+	16, // [16:19] is the sub-list for method output_type
+	13, // [13:16] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_maskd_v1_compile_service_proto_init() }
@@ -979,8 +1131,8 @@ func file_maskd_v1_compile_service_proto_init() {
 		(*CheckRequest_RawText)(nil),
 		(*CheckRequest_Tokens)(nil),
 	}
-	file_maskd_v1_compile_service_proto_msgTypes[5].OneofWrappers = []any{}
-	file_maskd_v1_compile_service_proto_msgTypes[7].OneofWrappers = []any{
+	file_maskd_v1_compile_service_proto_msgTypes[7].OneofWrappers = []any{}
+	file_maskd_v1_compile_service_proto_msgTypes[9].OneofWrappers = []any{
 		(*ExplainRequest_GrammarId)(nil),
 		(*ExplainRequest_Grammar)(nil),
 	}
@@ -990,7 +1142,7 @@ func file_maskd_v1_compile_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_maskd_v1_compile_service_proto_rawDesc), len(file_maskd_v1_compile_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

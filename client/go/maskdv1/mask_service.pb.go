@@ -913,7 +913,11 @@ type OpenRow struct {
 	// Numbers to add to logits of the row's text, each id once and in the vocabulary, each number
 	// finite, or INVALID_ARGUMENT on the row; FAILED_PRECONDITION when Hello.want_bias is not set. They
 	// allow nothing that the grammar does not. Absent: none.
-	Biases        []*LogitBias `protobuf:"bytes,10,rep,name=biases,proto3" json:"biases,omitempty"`
+	Biases []*LogitBias `protobuf:"bytes,10,rep,name=biases,proto3" json:"biases,omitempty"`
+	// Whether the row's replies say what its text says, as RowReply.answer. FAILED_PRECONDITION on
+	// the row for a grammar of another kind than "chat", UNIMPLEMENTED where its family cannot be read
+	// back. Absent: they do not.
+	WantAnswer    bool `protobuf:"varint,11,opt,name=want_answer,json=wantAnswer,proto3" json:"want_answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1027,6 +1031,13 @@ func (x *OpenRow) GetBiases() []*LogitBias {
 		return x.Biases
 	}
 	return nil
+}
+
+func (x *OpenRow) GetWantAnswer() bool {
+	if x != nil {
+		return x.WantAnswer
+	}
+	return false
 }
 
 type isOpenRow_Target interface {
@@ -1443,7 +1454,10 @@ type RowReply struct {
 	ForcedTokens []int32 `protobuf:"varint,10,rep,packed,name=forced_tokens,json=forcedTokens,proto3" json:"forced_tokens,omitempty"`
 	// All of forced_bytes in tokens, as good as can be told, forced_tokens first: to be sent as
 	// drafts.
-	ForcedDraft   []int32 `protobuf:"varint,11,rep,packed,name=forced_draft,json=forcedDraft,proto3" json:"forced_draft,omitempty"`
+	ForcedDraft []int32 `protobuf:"varint,11,rep,packed,name=forced_draft,json=forcedDraft,proto3" json:"forced_draft,omitempty"`
+	// What the answer has more, or less, than in the row's reply before; in the first one all of it.
+	// Absent: nothing new, or OpenRow.want_answer was not set.
+	Answer        *AnswerDelta `protobuf:"bytes,12,opt,name=answer,proto3" json:"answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1555,6 +1569,243 @@ func (x *RowReply) GetForcedDraft() []int32 {
 	return nil
 }
 
+func (x *RowReply) GetAnswer() *AnswerDelta {
+	if x != nil {
+		return x.Answer
+	}
+	return nil
+}
+
+// What is certain of a row's answer since its last reply. What may yet become a marker is held
+// back. Apply `cut`, then append the rest.
+type AnswerDelta struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What a rollback has left of what was said before; all 0 in a row's first reply, also where it
+	// is opened anew elsewhere. Absent: all of it is left.
+	Cut *AnswerSize `protobuf:"bytes,1,opt,name=cut,proto3" json:"cut,omitempty"`
+	// More of the reasoning. Bytes, as a token may end within a character.
+	ReasoningContent []byte `protobuf:"bytes,2,opt,name=reasoning_content,json=reasoningContent,proto3" json:"reasoning_content,omitempty"`
+	// More of the content.
+	Content []byte `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	// More of calls, in their order; no call twice.
+	ToolCalls     []*ToolCallDelta `protobuf:"bytes,4,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerDelta) Reset() {
+	*x = AnswerDelta{}
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerDelta) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerDelta) ProtoMessage() {}
+
+func (x *AnswerDelta) ProtoReflect() protoreflect.Message {
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerDelta.ProtoReflect.Descriptor instead.
+func (*AnswerDelta) Descriptor() ([]byte, []int) {
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *AnswerDelta) GetCut() *AnswerSize {
+	if x != nil {
+		return x.Cut
+	}
+	return nil
+}
+
+func (x *AnswerDelta) GetReasoningContent() []byte {
+	if x != nil {
+		return x.ReasoningContent
+	}
+	return nil
+}
+
+func (x *AnswerDelta) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *AnswerDelta) GetToolCalls() []*ToolCallDelta {
+	if x != nil {
+		return x.ToolCalls
+	}
+	return nil
+}
+
+// How much there is of an answer.
+type AnswerSize struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Bytes of its reasoning.
+	ReasoningContent uint64 `protobuf:"varint,1,opt,name=reasoning_content,json=reasoningContent,proto3" json:"reasoning_content,omitempty"`
+	// Bytes of its content.
+	Content uint64 `protobuf:"varint,2,opt,name=content,proto3" json:"content,omitempty"`
+	// Calls.
+	ToolCalls uint32 `protobuf:"varint,3,opt,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	// Bytes of the last call's id. Those before are whole.
+	Id uint32 `protobuf:"varint,4,opt,name=id,proto3" json:"id,omitempty"`
+	// Bytes of the last call's arguments. Those before are whole.
+	Arguments     uint64 `protobuf:"varint,5,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AnswerSize) Reset() {
+	*x = AnswerSize{}
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AnswerSize) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AnswerSize) ProtoMessage() {}
+
+func (x *AnswerSize) ProtoReflect() protoreflect.Message {
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AnswerSize.ProtoReflect.Descriptor instead.
+func (*AnswerSize) Descriptor() ([]byte, []int) {
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *AnswerSize) GetReasoningContent() uint64 {
+	if x != nil {
+		return x.ReasoningContent
+	}
+	return 0
+}
+
+func (x *AnswerSize) GetContent() uint64 {
+	if x != nil {
+		return x.Content
+	}
+	return 0
+}
+
+func (x *AnswerSize) GetToolCalls() uint32 {
+	if x != nil {
+		return x.ToolCalls
+	}
+	return 0
+}
+
+func (x *AnswerSize) GetId() uint32 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *AnswerSize) GetArguments() uint64 {
+	if x != nil {
+		return x.Arguments
+	}
+	return 0
+}
+
+// More of one call.
+type ToolCallDelta struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its number in the answer, from 0.
+	Index uint32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// More of its id, as in ChatToolCall.
+	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// The tool's name, in the first delta of the call. Empty otherwise.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// More of its arguments as JSON.
+	Arguments     []byte `protobuf:"bytes,4,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolCallDelta) Reset() {
+	*x = ToolCallDelta{}
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolCallDelta) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolCallDelta) ProtoMessage() {}
+
+func (x *ToolCallDelta) ProtoReflect() protoreflect.Message {
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolCallDelta.ProtoReflect.Descriptor instead.
+func (*ToolCallDelta) Descriptor() ([]byte, []int) {
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ToolCallDelta) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ToolCallDelta) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ToolCallDelta) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ToolCallDelta) GetArguments() []byte {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
 // The mask of one position, in one of the row forms.
 type Position struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1584,7 +1835,7 @@ type Position struct {
 
 func (x *Position) Reset() {
 	*x = Position{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[14]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1596,7 +1847,7 @@ func (x *Position) String() string {
 func (*Position) ProtoMessage() {}
 
 func (x *Position) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[14]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1609,7 +1860,7 @@ func (x *Position) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Position.ProtoReflect.Descriptor instead.
 func (*Position) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{14}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Position) GetForm() isPosition_Form {
@@ -1770,7 +2021,7 @@ type IdList struct {
 
 func (x *IdList) Reset() {
 	*x = IdList{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[15]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1782,7 +2033,7 @@ func (x *IdList) String() string {
 func (*IdList) ProtoMessage() {}
 
 func (x *IdList) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[15]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1795,7 +2046,7 @@ func (x *IdList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use IdList.ProtoReflect.Descriptor instead.
 func (*IdList) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{15}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *IdList) GetIds() []int32 {
@@ -1820,7 +2071,7 @@ type MaskDelta struct {
 
 func (x *MaskDelta) Reset() {
 	*x = MaskDelta{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[16]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1832,7 +2083,7 @@ func (x *MaskDelta) String() string {
 func (*MaskDelta) ProtoMessage() {}
 
 func (x *MaskDelta) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[16]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1845,7 +2096,7 @@ func (x *MaskDelta) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MaskDelta.ProtoReflect.Descriptor instead.
 func (*MaskDelta) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{16}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *MaskDelta) GetBase() uint32 {
@@ -1882,7 +2133,7 @@ type LogitBias struct {
 
 func (x *LogitBias) Reset() {
 	*x = LogitBias{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[17]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1894,7 +2145,7 @@ func (x *LogitBias) String() string {
 func (*LogitBias) ProtoMessage() {}
 
 func (x *LogitBias) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[17]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1907,7 +2158,7 @@ func (x *LogitBias) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogitBias.ProtoReflect.Descriptor instead.
 func (*LogitBias) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{17}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LogitBias) GetId() int32 {
@@ -1947,7 +2198,7 @@ type RowError struct {
 
 func (x *RowError) Reset() {
 	*x = RowError{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[18]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1959,7 +2210,7 @@ func (x *RowError) String() string {
 func (*RowError) ProtoMessage() {}
 
 func (x *RowError) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[18]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1972,7 +2223,7 @@ func (x *RowError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RowError.ProtoReflect.Descriptor instead.
 func (*RowError) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{18}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RowError) GetCode() int32 {
@@ -2032,7 +2283,7 @@ type RefusedToken struct {
 
 func (x *RefusedToken) Reset() {
 	*x = RefusedToken{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[19]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2044,7 +2295,7 @@ func (x *RefusedToken) String() string {
 func (*RefusedToken) ProtoMessage() {}
 
 func (x *RefusedToken) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[19]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2057,7 +2308,7 @@ func (x *RefusedToken) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefusedToken.ProtoReflect.Descriptor instead.
 func (*RefusedToken) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{19}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RefusedToken) GetIndex() uint32 {
@@ -2095,7 +2346,7 @@ type GoAway struct {
 
 func (x *GoAway) Reset() {
 	*x = GoAway{}
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[20]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2107,7 +2358,7 @@ func (x *GoAway) String() string {
 func (*GoAway) ProtoMessage() {}
 
 func (x *GoAway) ProtoReflect() protoreflect.Message {
-	mi := &file_maskd_v1_mask_service_proto_msgTypes[20]
+	mi := &file_maskd_v1_mask_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2120,7 +2371,7 @@ func (x *GoAway) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoAway.ProtoReflect.Descriptor instead.
 func (*GoAway) Descriptor() ([]byte, []int) {
-	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{20}
+	return file_maskd_v1_mask_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GoAway) GetReason() string {
@@ -2190,7 +2441,7 @@ const file_maskd_v1_mask_service_proto_rawDesc = "" +
 	"\x04fork\x18\x04 \x03(\v2\x11.maskd.v1.ForkRowR\x04fork\x12\x1a\n" +
 	"\bsnapshot\x18\x05 \x03(\x04R\bsnapshot\x12\x14\n" +
 	"\x05close\x18\x06 \x03(\x04R\x05close\x12-\n" +
-	"\x13wait_for_compile_ms\x18\a \x01(\rR\x10waitForCompileMs\"\xa7\x03\n" +
+	"\x13wait_for_compile_ms\x18\a \x01(\rR\x10waitForCompileMs\"\xc8\x03\n" +
 	"\aOpenRow\x12\x10\n" +
 	"\x03row\x18\x01 \x01(\x04R\x03row\x12\x1f\n" +
 	"\n" +
@@ -2204,7 +2455,9 @@ const file_maskd_v1_mask_service_proto_rawDesc = "" +
 	"min_tokens\x18\b \x01(\rR\tminTokens\x12%\n" +
 	"\vtemperature\x18\t \x01(\x02H\x02R\vtemperature\x88\x01\x01\x12+\n" +
 	"\x06biases\x18\n" +
-	" \x03(\v2\x13.maskd.v1.LogitBiasR\x06biasesB\b\n" +
+	" \x03(\v2\x13.maskd.v1.LogitBiasR\x06biases\x12\x1f\n" +
+	"\vwant_answer\x18\v \x01(\bR\n" +
+	"wantAnswerB\b\n" +
 	"\x06targetB\x13\n" +
 	"\x11_remaining_tokensB\x0e\n" +
 	"\f_temperature\"\xc3\x01\n" +
@@ -2236,7 +2489,7 @@ const file_maskd_v1_mask_service_proto_rawDesc = "" +
 	"\tStepReply\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x04R\x04step\x12&\n" +
 	"\x04rows\x18\x02 \x03(\v2\x12.maskd.v1.RowReplyR\x04rows\x12/\n" +
-	"\tsnapshots\x18\x03 \x03(\v2\x11.maskd.v1.OpenRowR\tsnapshots\"\xa8\x03\n" +
+	"\tsnapshots\x18\x03 \x03(\v2\x11.maskd.v1.OpenRowR\tsnapshots\"\xd7\x03\n" +
 	"\bRowReply\x12\x10\n" +
 	"\x03row\x18\x01 \x01(\x04R\x03row\x12(\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x12.maskd.v1.RowStateR\x05state\x120\n" +
@@ -2251,8 +2504,28 @@ const file_maskd_v1_mask_service_proto_rawDesc = "" +
 	"\fforced_bytes\x18\t \x01(\fR\vforcedBytes\x12#\n" +
 	"\rforced_tokens\x18\n" +
 	" \x03(\x05R\fforcedTokens\x12!\n" +
-	"\fforced_draft\x18\v \x03(\x05R\vforcedDraftB\x12\n" +
-	"\x10_accepted_drafts\"\xb8\x03\n" +
+	"\fforced_draft\x18\v \x03(\x05R\vforcedDraft\x12-\n" +
+	"\x06answer\x18\f \x01(\v2\x15.maskd.v1.AnswerDeltaR\x06answerB\x12\n" +
+	"\x10_accepted_drafts\"\xb4\x01\n" +
+	"\vAnswerDelta\x12&\n" +
+	"\x03cut\x18\x01 \x01(\v2\x14.maskd.v1.AnswerSizeR\x03cut\x12+\n" +
+	"\x11reasoning_content\x18\x02 \x01(\fR\x10reasoningContent\x12\x18\n" +
+	"\acontent\x18\x03 \x01(\fR\acontent\x126\n" +
+	"\n" +
+	"tool_calls\x18\x04 \x03(\v2\x17.maskd.v1.ToolCallDeltaR\ttoolCalls\"\xa0\x01\n" +
+	"\n" +
+	"AnswerSize\x12+\n" +
+	"\x11reasoning_content\x18\x01 \x01(\x04R\x10reasoningContent\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\x04R\acontent\x12\x1d\n" +
+	"\n" +
+	"tool_calls\x18\x03 \x01(\rR\ttoolCalls\x12\x0e\n" +
+	"\x02id\x18\x04 \x01(\rR\x02id\x12\x1c\n" +
+	"\targuments\x18\x05 \x01(\x04R\targuments\"g\n" +
+	"\rToolCallDelta\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\rR\x05index\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1c\n" +
+	"\targuments\x18\x04 \x01(\fR\targuments\"\xb8\x03\n" +
 	"\bPosition\x12\x14\n" +
 	"\x04full\x18\x01 \x01(\bH\x00R\x04full\x12\x16\n" +
 	"\x05dense\x18\x02 \x01(\fH\x00R\x05dense\x12\x19\n" +
@@ -2327,7 +2600,7 @@ func file_maskd_v1_mask_service_proto_rawDescGZIP() []byte {
 }
 
 var file_maskd_v1_mask_service_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_maskd_v1_mask_service_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_maskd_v1_mask_service_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_maskd_v1_mask_service_proto_goTypes = []any{
 	(RowForm)(0),           // 0: maskd.v1.RowForm
 	(RowState)(0),          // 1: maskd.v1.RowState
@@ -2345,51 +2618,57 @@ var file_maskd_v1_mask_service_proto_goTypes = []any{
 	(*ForkRow)(nil),        // 13: maskd.v1.ForkRow
 	(*StepReply)(nil),      // 14: maskd.v1.StepReply
 	(*RowReply)(nil),       // 15: maskd.v1.RowReply
-	(*Position)(nil),       // 16: maskd.v1.Position
-	(*IdList)(nil),         // 17: maskd.v1.IdList
-	(*MaskDelta)(nil),      // 18: maskd.v1.MaskDelta
-	(*LogitBias)(nil),      // 19: maskd.v1.LogitBias
-	(*RowError)(nil),       // 20: maskd.v1.RowError
-	(*RefusedToken)(nil),   // 21: maskd.v1.RefusedToken
-	(*GoAway)(nil),         // 22: maskd.v1.GoAway
-	(*Tokenizer)(nil),      // 23: maskd.v1.Tokenizer
-	(*Grammar)(nil),        // 24: maskd.v1.Grammar
+	(*AnswerDelta)(nil),    // 16: maskd.v1.AnswerDelta
+	(*AnswerSize)(nil),     // 17: maskd.v1.AnswerSize
+	(*ToolCallDelta)(nil),  // 18: maskd.v1.ToolCallDelta
+	(*Position)(nil),       // 19: maskd.v1.Position
+	(*IdList)(nil),         // 20: maskd.v1.IdList
+	(*MaskDelta)(nil),      // 21: maskd.v1.MaskDelta
+	(*LogitBias)(nil),      // 22: maskd.v1.LogitBias
+	(*RowError)(nil),       // 23: maskd.v1.RowError
+	(*RefusedToken)(nil),   // 24: maskd.v1.RefusedToken
+	(*GoAway)(nil),         // 25: maskd.v1.GoAway
+	(*Tokenizer)(nil),      // 26: maskd.v1.Tokenizer
+	(*Grammar)(nil),        // 27: maskd.v1.Grammar
 }
 var file_maskd_v1_mask_service_proto_depIdxs = []int32{
 	4,  // 0: maskd.v1.DecodeRequest.hello:type_name -> maskd.v1.Hello
 	8,  // 1: maskd.v1.DecodeRequest.step:type_name -> maskd.v1.Step
 	5,  // 2: maskd.v1.DecodeResponse.welcome:type_name -> maskd.v1.Welcome
 	14, // 3: maskd.v1.DecodeResponse.step:type_name -> maskd.v1.StepReply
-	22, // 4: maskd.v1.DecodeResponse.go_away:type_name -> maskd.v1.GoAway
+	25, // 4: maskd.v1.DecodeResponse.go_away:type_name -> maskd.v1.GoAway
 	0,  // 5: maskd.v1.Hello.row_forms:type_name -> maskd.v1.RowForm
-	23, // 6: maskd.v1.Welcome.tokenizer:type_name -> maskd.v1.Tokenizer
+	26, // 6: maskd.v1.Welcome.tokenizer:type_name -> maskd.v1.Tokenizer
 	0,  // 7: maskd.v1.Welcome.row_forms:type_name -> maskd.v1.RowForm
 	7,  // 8: maskd.v1.Welcome.limits:type_name -> maskd.v1.StreamLimits
 	6,  // 9: maskd.v1.Welcome.shared_memory:type_name -> maskd.v1.SharedMemory
 	9,  // 10: maskd.v1.Step.open:type_name -> maskd.v1.OpenRow
 	11, // 11: maskd.v1.Step.rows:type_name -> maskd.v1.RowUpdate
 	13, // 12: maskd.v1.Step.fork:type_name -> maskd.v1.ForkRow
-	24, // 13: maskd.v1.OpenRow.grammar:type_name -> maskd.v1.Grammar
+	27, // 13: maskd.v1.OpenRow.grammar:type_name -> maskd.v1.Grammar
 	10, // 14: maskd.v1.OpenRow.reasoning:type_name -> maskd.v1.ReasoningGate
-	19, // 15: maskd.v1.OpenRow.biases:type_name -> maskd.v1.LogitBias
+	22, // 15: maskd.v1.OpenRow.biases:type_name -> maskd.v1.LogitBias
 	12, // 16: maskd.v1.RowUpdate.drafts:type_name -> maskd.v1.Drafts
 	15, // 17: maskd.v1.StepReply.rows:type_name -> maskd.v1.RowReply
 	9,  // 18: maskd.v1.StepReply.snapshots:type_name -> maskd.v1.OpenRow
 	1,  // 19: maskd.v1.RowReply.state:type_name -> maskd.v1.RowState
-	16, // 20: maskd.v1.RowReply.positions:type_name -> maskd.v1.Position
-	20, // 21: maskd.v1.RowReply.error:type_name -> maskd.v1.RowError
-	17, // 22: maskd.v1.Position.allowed_ids:type_name -> maskd.v1.IdList
-	17, // 23: maskd.v1.Position.forbidden_ids:type_name -> maskd.v1.IdList
-	18, // 24: maskd.v1.Position.delta:type_name -> maskd.v1.MaskDelta
-	19, // 25: maskd.v1.Position.biases:type_name -> maskd.v1.LogitBias
-	21, // 26: maskd.v1.RowError.token:type_name -> maskd.v1.RefusedToken
-	2,  // 27: maskd.v1.MaskService.Decode:input_type -> maskd.v1.DecodeRequest
-	3,  // 28: maskd.v1.MaskService.Decode:output_type -> maskd.v1.DecodeResponse
-	28, // [28:29] is the sub-list for method output_type
-	27, // [27:28] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	19, // 20: maskd.v1.RowReply.positions:type_name -> maskd.v1.Position
+	23, // 21: maskd.v1.RowReply.error:type_name -> maskd.v1.RowError
+	16, // 22: maskd.v1.RowReply.answer:type_name -> maskd.v1.AnswerDelta
+	17, // 23: maskd.v1.AnswerDelta.cut:type_name -> maskd.v1.AnswerSize
+	18, // 24: maskd.v1.AnswerDelta.tool_calls:type_name -> maskd.v1.ToolCallDelta
+	20, // 25: maskd.v1.Position.allowed_ids:type_name -> maskd.v1.IdList
+	20, // 26: maskd.v1.Position.forbidden_ids:type_name -> maskd.v1.IdList
+	21, // 27: maskd.v1.Position.delta:type_name -> maskd.v1.MaskDelta
+	22, // 28: maskd.v1.Position.biases:type_name -> maskd.v1.LogitBias
+	24, // 29: maskd.v1.RowError.token:type_name -> maskd.v1.RefusedToken
+	2,  // 30: maskd.v1.MaskService.Decode:input_type -> maskd.v1.DecodeRequest
+	3,  // 31: maskd.v1.MaskService.Decode:output_type -> maskd.v1.DecodeResponse
+	31, // [31:32] is the sub-list for method output_type
+	30, // [30:31] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_maskd_v1_mask_service_proto_init() }
@@ -2415,7 +2694,7 @@ func file_maskd_v1_mask_service_proto_init() {
 	file_maskd_v1_mask_service_proto_msgTypes[8].OneofWrappers = []any{}
 	file_maskd_v1_mask_service_proto_msgTypes[9].OneofWrappers = []any{}
 	file_maskd_v1_mask_service_proto_msgTypes[13].OneofWrappers = []any{}
-	file_maskd_v1_mask_service_proto_msgTypes[14].OneofWrappers = []any{
+	file_maskd_v1_mask_service_proto_msgTypes[17].OneofWrappers = []any{
 		(*Position_Full)(nil),
 		(*Position_Dense)(nil),
 		(*Position_SameAs)(nil),
@@ -2424,14 +2703,14 @@ func file_maskd_v1_mask_service_proto_init() {
 		(*Position_Delta)(nil),
 		(*Position_Invalid)(nil),
 	}
-	file_maskd_v1_mask_service_proto_msgTypes[18].OneofWrappers = []any{}
+	file_maskd_v1_mask_service_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_maskd_v1_mask_service_proto_rawDesc), len(file_maskd_v1_mask_service_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   21,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -35,6 +35,8 @@ pub struct Row {
     pub forced_tokens: Vec<TokenId>,
     /// All of `forced_bytes` in tokens, to be sent as drafts.
     pub forced_draft: Vec<TokenId>,
+    /// What its answer has more or less than before, where `OpenOptions::want_answer` asked for it.
+    pub answer: Option<v1::AnswerDelta>,
 }
 
 impl Row {
@@ -62,6 +64,7 @@ impl Row {
             forced_bytes: reply.forced_bytes,
             forced_tokens: reply.forced_tokens,
             forced_draft: reply.forced_draft,
+            answer: reply.answer,
         })
     }
 
@@ -79,6 +82,7 @@ impl Row {
             forced_bytes: Vec::new(),
             forced_tokens: Vec::new(),
             forced_draft: Vec::new(),
+            answer: None,
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct OpenOptions {
     pub temperature: Option<f32>,
     /// Numbers to add to logits of its text, each id once. Needs `StreamOptions::want_bias`.
     pub biases: Vec<v1::LogitBias>,
+    /// Whether its replies say what its text says (`Row::answer`). For grammars of kind "chat".
+    pub want_answer: bool,
 }
 
 /// One decode step as the engine says it: which rows open, what was sampled, which rows close.
@@ -67,6 +69,7 @@ impl Step {
             remaining_tokens: options.remaining_tokens,
             temperature: options.temperature,
             biases: options.biases,
+            want_answer: options.want_answer,
         });
         self
     }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -13,6 +14,7 @@
 #include "grammar_core/frontend/chat/chat_request.h"
 #include "grammar_core/frontend/chat/chat_tag.h"
 #include "grammar_core/frontend/structural_tag/structural_tag.h"
+#include "grammar_core/ir/passes/productive_nodes.h"
 
 namespace maskd {
 namespace {
@@ -33,6 +35,7 @@ class ChatReader {
       if (!tag.ok()) return tag.status();
       absl::StatusOr<ReadResult> read = ReadTag(*tag);
       if (read.ok()) {
+        if (absl::Status told = TellUnusable(request, read->ir, &left_out); !told.ok()) return told;
         for (Diagnostic& tool : left_out) AddWarning(std::move(tool), &read->warnings);
         MoveRemarks(&*read);
         return read;
@@ -73,6 +76,31 @@ class ChatReader {
       tool = request->tools.erase(tool);
     }
     return first.ok() ? InResponseFormat(*request, error) : first;
+  }
+
+  // A tool whose schema nothing satisfies is in no text: it is refused, or told to be left out.
+  // Each is asked by itself, if there is any such schema.
+  absl::Status TellUnusable(const ChatRequest& request, const GrammarIr& ir,
+                            std::vector<Diagnostic>* left_out) const {
+    if (request.tools.empty()) return absl::OkStatus();
+    const absl::StatusOr<std::vector<bool>> productive = ProductiveNodes(ir, budget_);
+    if (!productive.ok()) return productive.status();
+    const bool is_any = absl::c_any_of(ir.rules, [&](const IrRule& rule) {
+      return !(*productive)[rule.body] && absl::EndsWith(rule.place, "/json_schema");
+    });
+    if (!is_any) return absl::OkStatus();
+    for (const ChatTool& tool : request.tools) {
+      const absl::StatusOr<ReadResult> alone = ReadTag(ToolTag(request, tool));
+      if (!alone.ok()) return alone.status();
+      const absl::StatusOr<std::vector<bool>> nodes = ProductiveNodes(alone->ir, budget_);
+      if (!nodes.ok()) return nodes.status();
+      if ((*nodes)[alone->ir.rules[alone->ir.start].body]) continue;
+      const absl::Status placed = InTool(
+          InvalidAt("", "nothing satisfies the schema, so the tool could never be called"), tool);
+      if (!request.leave_out_bad_tools) return placed;
+      left_out->push_back({ErrorPlace(placed), absl::StrCat("left out: ", MessageOf(placed))});
+    }
+    return absl::OkStatus();
   }
 
   // An error's message without its place.

@@ -92,16 +92,7 @@ class TagMaker {
   }
 
   [[nodiscard]] std::string Arguments(const ChatTool& tool, absl::string_view style) const {
-    const bool held =
-        request_.strictness == ChatStrictness::kParameter ||
-        (request_.strictness == ChatStrictness::kAuto && (tool.strict || request_.must_call));
-    if (!held) return SchemaFormat(R"({"type":"object"})", style);
-    // Without parameters a function takes none.
-    if (!tool.schema.has_value()) {
-      return SchemaFormat(R"({"type":"object","properties":{},"additionalProperties":false})",
-                          style);
-    }
-    return SchemaFormat(PlainSchema(*tool.schema), style);
+    return SchemaFormat(ArgumentsSchema(request_, tool), style);
   }
 
   [[nodiscard]] std::string Reasoning() const {
@@ -197,6 +188,18 @@ class TagMaker {
 };
 
 }  // namespace
+
+std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool) {
+  const bool held =
+      request.strictness == ChatStrictness::kParameter ||
+      (request.strictness == ChatStrictness::kAuto && (tool.strict || request.must_call));
+  if (!held) return R"({"type":"object"})";
+  // Without parameters a function takes none.
+  if (!tool.schema.has_value()) {
+    return R"({"type":"object","properties":{},"additionalProperties":false})";
+  }
+  return PlainSchema(*tool.schema);
+}
 
 absl::StatusOr<std::string> ChatTag(const ChatRequest& request) {
   return TagMaker(request).Whole();

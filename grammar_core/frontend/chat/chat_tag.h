@@ -22,6 +22,9 @@ namespace maskd {
 // The whole tag of `request`.
 absl::StatusOr<std::string> ChatTag(const ChatRequest& request);
 
+// The schema that the arguments of `tool` are held to.
+std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool);
+
 // The tag of one call of `tool` alone, to find out what is wrong with it.
 std::string ToolTag(const ChatRequest& request, const ChatTool& tool);
 

@@ -74,14 +74,18 @@ absl::StatusOr<ChatFamily::Part> ReadPart(const JsonValue& at) {
 
 absl::Status ReadCalls(const JsonValue& at, ChatFamily* family) {
   const absl::Status keys =
-      CheckKeys(at, {"trigger", "begin", "end", "separator", "parallel", "call"});
+      CheckKeys(at, {"trigger", "begin", "end", "separator", "parallel", "call", "before", "id"});
   if (!keys.ok()) return keys;
   const absl::StatusOr<absl::string_view> trigger = RequiredText(at, "trigger");
   if (!trigger.ok()) return trigger.status();
   family->trigger = std::string(*trigger);
-  absl::StatusOr<std::string> separator = TextOr(at, "separator");
-  if (!separator.ok()) return separator.status();
-  family->separator = *std::move(separator);
+  for (const auto& [key, text] :
+       {std::pair{"separator", &family->separator}, std::pair{"before", &family->before},
+        std::pair{"id", &family->id}}) {
+    absl::StatusOr<std::string> read = TextOr(at, key);
+    if (!read.ok()) return read.status();
+    *text = *std::move(read);
+  }
   const absl::StatusOr<bool> parallel = FlagOf(at, "parallel");
   if (!parallel.ok()) return parallel.status();
   family->parallel = *parallel;
@@ -91,6 +95,8 @@ absl::Status ReadCalls(const JsonValue& at, ChatFamily* family) {
     const absl::StatusOr<absl::string_view> end = RequiredText(at, "end");
     if (!end.ok()) return end.status();
     family->section = ChatFamily::Frame{std::string(*begin), {std::string(*end)}};
+  } else if (!at.Find("before").has_value()) {
+    family->before = family->separator;
   }
   const absl::StatusOr<JsonValue> call = RequiredList(at, "call");
   if (!call.ok()) return call.status();

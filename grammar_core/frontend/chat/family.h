@@ -8,7 +8,10 @@
 //          a call shows by in free text, "begin" and "end": around all of them, "separator":
 //          between two, "parallel": whether there may be more than one, "call": a list of what a
 //          call is written as: texts, {"name": "raw" | "json"}, {"arguments": STYLE} and
-//          {"pattern": REGEX}}. Only "id", "models" and "calls" must be there.
+//          {"pattern": REGEX}, "before": what the model writes between its text and a call, which
+//          reading back leaves out ("separator" where there is no "begin"), "id": the id of a call
+//          as templates ask for it back, a text with {name} and {pattern} in it}. Only "id",
+//          "models" and "calls" must be there.
 // Styles   "json" and those of structural tags (xml_style.h).
 // Markers  are spelled; over a vocabulary that has one as a token its spelling means that token.
 // Threads  any.
@@ -48,6 +51,8 @@ struct ChatFamily {
   std::string trigger;
   std::optional<Frame> section;
   std::string separator;
+  std::string before;
+  std::string id;  // of a call; empty: calls have none
   bool parallel = true;
   std::vector<Part> call;
 };

@@ -24,8 +24,11 @@ namespace {
   "\xef\xbd\x9c"
 
 constexpr std::array kStyles = {
-    XmlStyle{
-        .name = "qwen_xml", .open = "<parameter=", .behind_name = ">", .close = "</parameter>"},
+    XmlStyle{.name = "qwen_xml",
+             .open = "<parameter=",
+             .behind_name = ">",
+             .close = "</parameter>",
+             .pad = "\n"},
     XmlStyle{.name = "minimax_xml",
              .open = "<parameter name=\"",
              .behind_name = "\">",

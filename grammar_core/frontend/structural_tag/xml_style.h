@@ -54,6 +54,9 @@ struct XmlStyle {
   bool closes_by_name = false;
   // Whether names are written with the entities of XML.
   bool escapes_names = false;
+  // What models write around every value, which is no part of a string. Strings are taken as they
+  // are; who reads one leaves this out at either end.
+  absl::string_view pad = "";
 
   [[nodiscard]] bool nests() const { return !item_open.empty(); }
 };

@@ -9,6 +9,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/ir/passes/fixpoint.h"
+#include "grammar_core/ir/passes/productive_nodes.h"
 
 namespace maskd {
 namespace {
@@ -59,10 +60,13 @@ absl::Status Unsatisfiable(const GrammarIr& ir, const std::vector<bool>& product
 
 }  // namespace
 
+absl::StatusOr<std::vector<bool>> ProductiveNodes(const GrammarIr& ir, Budget& budget) {
+  return LeastFixpoint(ir, budget, [&](NodeId node) { return ProductiveNeeds(ir.nodes[node]); });
+}
+
 absl::StatusOr<GrammarIr> DropUnproductive(GrammarIr ir, IrForm form, const Limits& limits,
                                            Budget& budget, const RuleFaults& faults) {
-  const absl::StatusOr<std::vector<bool>> found =
-      LeastFixpoint(ir, budget, [&](NodeId node) { return ProductiveNeeds(ir.nodes[node]); });
+  const absl::StatusOr<std::vector<bool>> found = ProductiveNodes(ir, budget);
   if (!found.ok()) return found.status();
   const std::vector<bool>& productive = *found;
   if (!productive[ir.rules[ir.start].body]) return Unsatisfiable(ir, productive, faults);

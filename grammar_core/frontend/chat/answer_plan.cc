@@ -1,0 +1,249 @@
+#include "grammar_core/frontend/chat/answer_plan.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/frontend/chat/chat_tag.h"
+#include "grammar_core/frontend/json/json_document.h"
+
+namespace maskd {
+namespace {
+
+using Kind = ChatFamily::Part::Kind;
+using Part = AnswerPlan::Part;
+using Text = SymbolChoice::Text;
+
+bool IsInHead(const ChatFamily::Part& part) {
+  return part.kind != Kind::kArguments && part.kind != Kind::kPattern;
+}
+
+bool IsName(const ChatFamily::Part& part) {
+  return part.kind == Kind::kName || part.kind == Kind::kNameInJson;
+}
+
+class PlanMaker {
+ public:
+  PlanMaker(const ChatRequest& request, const GrammarSource& source, const MarkerTable* markers,
+            const Limits& limits, Budget& budget)
+      : request_(request),
+        family_(request.family),
+        source_(source),
+        limits_(limits),
+        budget_(budget),
+        plan_(std::make_shared<AnswerPlan>()) {
+    plan_->markers = markers;
+    source_.options.spelling = JsonSpelling::kCanonical;
+  }
+
+  absl::StatusOr<std::shared_ptr<const AnswerPlan>> Make() {
+    MakeReasoning();
+    if (!request_.tools.empty()) {
+      if (!absl::c_any_of(HeadParts(), &IsName)) {
+        return UnsupportedAt("/family", "reading answers back",
+                             "where something else than text stands before a call's name");
+      }
+      if (absl::Status made = MakeCalls(); !made.ok()) return made;
+    }
+    MakeStart();
+    MakeContent();
+    return plan_;
+  }
+
+ private:
+  [[nodiscard]] Symbols Cut(absl::string_view text) const {
+    return CutIntoSymbols(text, plan_->markers);
+  }
+
+  [[nodiscard]] std::vector<Symbols> CutAll(const std::vector<std::string>& texts) const {
+    std::vector<Symbols> all;
+    for (const std::string& text : texts) {
+      if (!text.empty()) all.push_back(Cut(text));
+    }
+    return all;
+  }
+
+  [[nodiscard]] SymbolSearch SearchOf(absl::string_view text) const {
+    return text.empty() ? SymbolSearch() : SymbolSearch({Cut(text)});
+  }
+
+  void MakeReasoning() {
+    plan_->reasoning = request_.reasoning;
+    if (!family_.reasoning.has_value()) return;
+    plan_->begin = SymbolChoice({{Cut(family_.reasoning->begin), AnswerPlan::kReasoning}});
+    plan_->reasoning_end = SymbolSearch(CutAll(family_.reasoning->ends));
+    plan_->between = Cut(family_.between);
+  }
+
+  void MakeStart() {
+    const bool has_format = HasFormat();
+    std::vector<Text> ways;
+    const bool has_tools = !request_.tools.empty();
+    const bool is_framed = family_.answer.has_value();
+    if (is_framed && !request_.must_call) {
+      ways.push_back({Cut(family_.answer->begin), AnswerPlan::kAnswer});
+    }
+    plan_->calls_in_content = has_tools && !request_.must_call && !has_format && !is_framed;
+    if (has_tools && !plan_->calls_in_content) {
+      if (family_.section.has_value()) {
+        ways.push_back({Cut(family_.section->begin), AnswerPlan::kSection});
+      } else {
+        AddHeads(&ways);
+      }
+    }
+    plan_->start = SymbolChoice(std::move(ways));
+    plan_->may_be_content = !request_.must_call && !is_framed;
+  }
+
+  [[nodiscard]] bool HasFormat() const {
+    if (!request_.response_format.has_value()) return false;
+    const std::optional<JsonValue> type = request_.response_format->Find("type");
+    return !type.has_value() || type->text() != "text";
+  }
+
+  void MakeContent() {
+    if (family_.answer.has_value()) {
+      plan_->content_end = SymbolSearch(CutAll(family_.answer->ends));
+      plan_->content_is_json =
+          HasFormat() && absl::StartsWith(request_.response_format->Find("type")->text(), "json_");
+    } else if (plan_->calls_in_content) {
+      const Symbols trigger = Cut(family_.trigger);
+      plan_->trigger_size = static_cast<std::uint32_t>(trigger.size());
+      std::vector<Symbols> ends = {trigger, Cut(absl::StrCat(family_.before, family_.trigger))};
+      // Calls without a section stand in free text, what is between them too.
+      if (!plan_->has_section) ends.push_back(Cut(family_.separator + family_.trigger));
+      plan_->content_end = SymbolSearch(ends);
+    }
+  }
+
+  // What of a call stands before its arguments or a pattern.
+  [[nodiscard]] std::span<const ChatFamily::Part> HeadParts() const {
+    const auto end = std::ranges::find_if_not(family_.call, &IsInHead);
+    return {family_.call.begin(), end};
+  }
+
+  [[nodiscard]] std::string HeadOf(const ChatTool& tool) const {
+    std::string head;
+    for (const ChatFamily::Part& part : HeadParts()) {
+      absl::StrAppend(&head, part.kind == Kind::kText ? part.text : tool.name);
+    }
+    return head;
+  }
+
+  void AddHeads(std::vector<Text>* ways) const {
+    int target = AnswerPlan::kFirstTool;
+    for (const ChatTool& tool : request_.tools) ways->push_back({Cut(HeadOf(tool)), target++});
+  }
+
+  absl::Status MakeCalls() {
+    std::vector<Text> heads;
+    AddHeads(&heads);
+    std::vector<Text> next;
+    if (family_.section.has_value()) {
+      plan_->has_section = true;
+      plan_->section = SymbolChoice({{Cut(family_.section->begin), AnswerPlan::kSection}});
+      next.push_back({Cut(family_.section->ends.front()), AnswerPlan::kSectionEnd});
+    }
+    if (family_.separator.empty()) {
+      next.insert(next.end(), heads.begin(), heads.end());
+    } else {
+      next.push_back({Cut(family_.separator), AnswerPlan::kSeparator});
+    }
+    plan_->heads = SymbolChoice(std::move(heads));
+    plan_->next = SymbolChoice(std::move(next));
+    plan_->id = family_.id;
+    if (absl::Status made = MakeParts(); !made.ok()) return made;
+    return MakeTools();
+  }
+
+  // The text that stands at `index` of a call; empty where something else does.
+  [[nodiscard]] std::string TextAt(std::size_t index) const {
+    const bool is_text = index < family_.call.size() && family_.call[index].kind == Kind::kText;
+    return is_text ? family_.call[index].text : "";
+  }
+
+  absl::Status MakeParts() {
+    for (std::size_t i = HeadParts().size(); i < family_.call.size(); ++i) {
+      const ChatFamily::Part& part = family_.call[i];
+      if (part.kind == Kind::kText) {
+        plan_->parts.push_back({Part::Kind::kText, Cut(part.text)});
+      } else if (part.kind == Kind::kPattern) {
+        const std::string behind = TextAt(i + 1);
+        plan_->parts.push_back({Part::Kind::kPattern, {}, SearchOf(behind.empty() ? "{" : behind)});
+      } else if (part.kind != Kind::kArguments) {
+        plan_->parts.push_back({Part::Kind::kName});
+      } else if (part.text == "json") {
+        plan_->parts.push_back({Part::Kind::kJson});
+      } else {
+        plan_->parts.push_back({Part::Kind::kMembers});
+        if (absl::Status made = MakeMembers(part.text, TextAt(i + 1)); !made.ok()) return made;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeMembers(absl::string_view name, absl::string_view behind) {
+    const XmlStyle* const style = FindXmlStyle(name);
+    if (style == nullptr || style->nests()) {
+      return UnsupportedAt("/family", "reading answers back",
+                           absl::StrCat("whose arguments have the style ", name));
+    }
+    // White space before it is passed over.
+    const absl::string_view end = absl::StripLeadingAsciiWhitespace(behind);
+    std::vector<Text> next = {{Cut(style->open), AnswerPlan::kMember}};
+    if (!end.empty()) next.push_back({Cut(end), AnswerPlan::kArgumentsEnd});
+    std::vector<Symbols> value_ends = {Cut(style->close)};
+    if (!style->pad.empty()) value_ends.push_back(Cut(absl::StrCat(style->pad, style->close)));
+    plan_->members = {.style = style,
+                      .next = SymbolChoice(std::move(next)),
+                      .behind_name = SearchOf(style->behind_name),
+                      .before_value = Cut(style->before_value),
+                      .type_end = SearchOf(style->before_value),
+                      .value_end = SymbolSearch(value_ends),
+                      .close = Cut(style->close)};
+    return absl::OkStatus();
+  }
+
+  absl::Status MakeTools() {
+    for (const ChatTool& tool : request_.tools) {
+      plan_->tools.push_back({tool.name, {}});
+      if (!plan_->members.has_value()) continue;
+      absl::StatusOr<ArgumentTypes> types =
+          ArgumentTypes::Read(ArgumentsSchema(request_, tool), source_, limits_, budget_);
+      if (types.ok()) {
+        plan_->tools.back().types = *std::move(types);
+      } else if (!request_.leave_out_bad_tools) {
+        return types.status();
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const ChatRequest& request_;
+  const ChatFamily& family_;
+  GrammarSource source_;
+  const Limits& limits_;
+  Budget& budget_;
+  std::shared_ptr<AnswerPlan> plan_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlan::Make(const GrammarSource& source,
+                                                                   const MarkerTable* markers,
+                                                                   const Limits& limits,
+                                                                   Budget& budget) {
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(source.text, limits);
+  if (!document.ok()) return document.status();
+  const absl::StatusOr<ChatRequest> request = ReadChatRequest(document->root());
+  if (!request.ok()) return request.status();
+  return PlanMaker(*request, source, markers, limits, budget).Make();
+}
+
+}  // namespace maskd

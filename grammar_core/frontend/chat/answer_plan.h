@@ -1,0 +1,97 @@
+// How an answer to a chat request is read back: the family's texts as symbols, laid out for a
+// reader (answer_reader.h). Made of the same family and request as the grammar, once a grammar.
+//
+// Errors   those of the request; UNIMPLEMENTED for a style that writes arrays and objects as
+//          elements; those of the tools' schemas, which are read where arguments are elements.
+// Threads  immutable; any number of readers.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_ANSWER_PLAN_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_CHAT_ANSWER_PLAN_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/base/limits.h"
+#include "grammar_core/frontend/chat/argument_types.h"
+#include "grammar_core/frontend/chat/chat_request.h"
+#include "grammar_core/frontend/chat/symbols.h"
+#include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/structural_tag/xml_style.h"
+
+namespace maskd {
+
+struct AnswerPlan {
+  // What a choice leads to. From kFirstTool on: the call of a tool, by its number in `tools`.
+  enum Way : int {
+    kReasoning,
+    kAnswer,
+    kSection,
+    kSectionEnd,
+    kSeparator,
+    kMember,
+    kArgumentsEnd,
+    kFirstTool
+  };
+
+  struct Tool {
+    std::string name;
+    ArgumentTypes types;  // where arguments are elements
+  };
+
+  // A call behind its head, which ends where its arguments or a pattern begin.
+  struct Part {
+    enum class Kind { kText, kName, kPattern, kJson, kMembers };
+    Kind kind;
+    Symbols text = {};        // kText
+    SymbolSearch until = {};  // kPattern: what stands behind it
+  };
+
+  // Arguments as elements.
+  struct Members {
+    const XmlStyle* style;
+    SymbolChoice next;         // another member, or what stands behind them
+    SymbolSearch behind_name;  // ends a name
+    Symbols before_value;
+    SymbolSearch type_end;  // ends a type's name
+    SymbolSearch value_end;
+    Symbols close;
+  };
+
+  // Made of the text of `source`, of kind "chat"; `markers` may be null, as for the grammar.
+  static absl::StatusOr<std::shared_ptr<const AnswerPlan>> Make(const GrammarSource& source,
+                                                                const MarkerTable* markers,
+                                                                const Limits& limits,
+                                                                Budget& budget);
+
+  const MarkerTable* markers = nullptr;
+  ChatReasoning reasoning = ChatReasoning::kOff;
+  SymbolChoice begin;  // reasoning
+  SymbolSearch reasoning_end;
+  Symbols between;
+  // Behind the reasoning: a call, calls, or a framed answer. Empty: free text.
+  SymbolChoice start;
+  // Whether there may be free text where nothing of `start` comes.
+  bool may_be_content = true;
+  // Whether calls come out of free text, and free text behind them.
+  bool calls_in_content = false;
+  bool has_section = false;
+  // Ends content: what stands before a call in it, or the end of its frame.
+  SymbolSearch content_end;
+  bool content_is_json = false;
+  std::uint32_t trigger_size = 0;  // of a call in free text, in symbols
+  SymbolChoice section;
+  SymbolChoice heads;
+  SymbolChoice next;  // behind a call
+  std::vector<Part> parts;
+  std::optional<Members> members;
+  std::string id;  // ChatFamily::id
+  std::vector<Tool> tools;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_CHAT_ANSWER_PLAN_H_

@@ -1,0 +1,426 @@
+// A machine of stages over the symbols of the answer. A stage either settles something and says
+// where the next one goes on, or waits. `done` is where the symbols that are not settled begin, so
+// what is held back is what lies between `done` and the end; no stage looks at a symbol again but
+// those that it hands back, which are fewer than the family's longest text.
+#include "grammar_core/frontend/chat/answer_reader.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/frontend/json/json_document.h"
+
+namespace maskd {
+namespace {
+
+bool IsSpace(Symbol symbol) {
+  return symbol == ' ' || symbol == '\t' || symbol == '\n' || symbol == '\r';
+}
+
+}  // namespace
+
+MessageSize SizeOf(const ChatMessage& message) {
+  MessageSize size = {.reasoning = message.reasoning.size(),
+                      .content = message.content.size(),
+                      .calls = message.calls.size()};
+  if (message.calls.empty()) return size;
+  size.id = message.calls.back().id.size();
+  size.arguments = message.calls.back().arguments.size();
+  return size;
+}
+
+void AnswerReader::ReadToken(TokenId token) {
+  assert(plan_->markers != nullptr);
+  const MarkerTable& markers = *plan_->markers;
+  const absl::string_view bytes = markers.vocabulary().TokenBytes(token);
+  if (markers.Find(bytes) != token) return ReadBytes(bytes);
+  BeginToken();
+  input_.push_back(kFirstMarker + static_cast<Symbol>(token));
+  Run();
+}
+
+void AnswerReader::ReadBytes(absl::string_view bytes) {
+  BeginToken();
+  for (const char byte : bytes) input_.push_back(static_cast<unsigned char>(byte));
+  Run();
+}
+
+void AnswerReader::ReadText(absl::string_view text) {
+  BeginToken();
+  Append(CutIntoSymbols(text, plan_->markers));
+  Run();
+}
+
+void AnswerReader::End() {
+  BeginToken();
+  is_ending_ = true;
+  Run();
+  is_ending_ = false;
+}
+
+void AnswerReader::BeginToken() {
+  token_begins_.push_back(size());
+  marks_.push_back({state_, SizeOf(message_)});
+  if (marks_.size() > kMarks) marks_.pop_front();
+}
+
+void AnswerReader::Run() {
+  while (Advance()) {
+  }
+}
+
+void AnswerReader::Rollback(std::size_t tokens) {
+  assert(tokens <= token_begins_.size());
+  if (tokens == 0) return;
+  const std::size_t left = token_begins_.size() - tokens;
+  const std::uint32_t begin = token_begins_[left];
+  token_begins_.resize(left);
+  input_.resize(begin);
+  if (tokens <= marks_.size()) {
+    Restore(marks_[marks_.size() - tokens]);
+    marks_.erase(marks_.end() - static_cast<std::ptrdiff_t>(tokens), marks_.end());
+    return;
+  }
+  // Once more from the start; an end that was taken back leaves no trace.
+  marks_.clear();
+  state_ = State();
+  message_ = ChatMessage();
+  Run();
+}
+
+void AnswerReader::Restore(const Mark& mark) {
+  state_ = mark.state;
+  message_.reasoning.resize(mark.size.reasoning);
+  message_.content.resize(mark.size.content);
+  message_.calls.resize(mark.size.calls);
+  if (message_.calls.empty()) return;
+  message_.calls.back().id.resize(mark.size.id);
+  message_.calls.back().arguments.resize(mark.size.arguments);
+}
+
+bool AnswerReader::Advance() {
+  State& s = state_;
+  Span found;
+  switch (s.stage) {
+    case Stage::kBegin:
+      return Begin();
+    case Stage::kReasoning:
+      if (!PassText(plan_->reasoning_end, Region::kReasoning, &found)) return false;
+      Go(Stage::kBetween, found.end);
+      return true;
+    case Stage::kBetween:
+      return PassLiteral(plan_->between, Stage::kStart);
+    case Stage::kStart:
+      return Start();
+    case Stage::kContent:
+      return Content();
+    case Stage::kJsonContent:
+      if (PassJson(Region::kContent)) Go(Stage::kDone, s.done);
+      return false;
+    case Stage::kDone:
+    case Stage::kLeft:
+      return false;
+    default:
+      return AdvanceCall();
+  }
+}
+
+bool AnswerReader::AdvanceCall() {
+  State& s = state_;
+  Span found;
+  switch (s.stage) {
+    case Stage::kSection:
+      return Section();
+    case Stage::kHead:
+      return Head();
+    case Stage::kNext:
+      return Next();
+    case Stage::kPart:
+      return PartOfCall();
+    case Stage::kMember:
+      return Member();
+    case Stage::kName:
+      if (!Find(plan_->members->behind_name, &found)) return false;
+      s.name = {s.done, found.begin};
+      Go(Stage::kBehindName, found.end);
+      return true;
+    case Stage::kBehindName:
+      return BehindName();
+    case Stage::kText:
+      return TextValue();
+    case Stage::kHeld:
+      return HeldValue();
+    case Stage::kJson:
+      if (!PassJson(Region::kArguments)) return false;
+      Go(Stage::kClose, s.done);
+      return true;
+    default:
+      PassSpace();
+      return PassLiteral(plan_->members->close, Stage::kMember);
+  }
+}
+
+void AnswerReader::Go(Stage stage, std::uint32_t at) {
+  state_.stage = stage;
+  state_.done = at;
+  state_.scan = at;
+  state_.node = 0;
+  state_.is_choosing = false;
+}
+
+bool AnswerReader::Find(const SymbolSearch& search, Span* found) {
+  State& s = state_;
+  bool is_settled = false;
+  while (s.scan < size() && !is_settled) {
+    const Symbol symbol = input_[s.scan];
+    const bool may_be_longer = s.found.end != 0;
+    const SymbolSearch::Node next =
+        may_be_longer ? search.Child(s.node, symbol) : search.Step(s.node, symbol);
+    if (may_be_longer && next == 0) {
+      is_settled = true;
+      break;
+    }
+    s.node = next;
+    ++s.scan;
+    const std::uint32_t length = search.Found(next);
+    if (length > 0) s.found = {s.scan - length, s.scan};
+    is_settled = s.found.end != 0 && !search.HasChildren(next);
+  }
+  if (!is_settled && !(is_ending_ && s.found.end != 0)) return false;
+  *found = s.found;
+  s.found = {};
+  return true;
+}
+
+bool AnswerReader::PassText(const SymbolSearch& search, Region region, Span* found) {
+  State& s = state_;
+  const bool is_found = Find(search, found);
+  // A text that was found may be the end of a longer one that is not whole yet.
+  const std::uint32_t held = s.scan - search.Depth(s.node);
+  const std::uint32_t to = is_found ? found->begin : is_ending_ ? size() : held;
+  Emit({s.done, to}, region);
+  s.done = to;
+  return is_found;
+}
+
+bool AnswerReader::Choose(const SymbolChoice& choice, int* way) {
+  State& s = state_;
+  if (!s.is_choosing) {
+    s.choice = choice.Begin();
+    s.is_choosing = true;
+  }
+  bool is_settled = choice.empty();
+  while (!is_settled && s.scan < size()) is_settled = !choice.Step(input_[s.scan++], &s.choice);
+  if (!is_settled && !is_ending_) return false;
+  *way = s.choice.best;
+  s.is_choosing = false;
+  s.done += *way == SymbolChoice::kNone ? 0 : s.choice.best_depth;
+  s.scan = s.done;
+  return true;
+}
+
+bool AnswerReader::PassLiteral(const Symbols& text, Stage next) {
+  State& s = state_;
+  std::uint32_t at = s.scan - s.done;
+  for (; at < text.size() && s.scan < size(); ++at, ++s.scan) {
+    if (input_[s.scan] == text[at]) continue;
+    Go(Stage::kLeft, s.done);
+    return false;
+  }
+  if (at < text.size()) return false;
+  Go(next, s.scan);
+  return true;
+}
+
+void AnswerReader::PassSpace() {
+  State& s = state_;
+  if (s.scan != s.done) return;
+  while (s.done < size() && IsSpace(input_[s.done])) ++s.done;
+  s.scan = s.done;
+}
+
+bool AnswerReader::PassJson(Region region) {
+  State& s = state_;
+  bool has_ended = false;
+  if (!s.json_begun) PassSpace();
+  std::uint32_t at = s.done;
+  for (; at < size() && !has_ended; ++at) {
+    const Symbol symbol = input_[at];
+    s.json_begun = true;
+    if (s.in_string) {
+      const bool closes = symbol == '"' && !s.is_escaped;
+      s.is_escaped = symbol == '\\' && !s.is_escaped;
+      s.in_string = !closes;
+      has_ended = closes && s.json_depth == 0;
+    } else if (symbol == '"') {
+      s.in_string = true;
+    } else if (symbol == '{' || symbol == '[') {
+      ++s.json_depth;
+    } else if (s.json_depth == 0) {
+      // A number or a word.
+      const bool is_of_it = symbol < 128 && (absl::ascii_isalnum(static_cast<char>(symbol)) ||
+                                             symbol == '-' || symbol == '+' || symbol == '.');
+      if (is_of_it) continue;
+      has_ended = true;
+      break;
+    } else if (symbol == '}' || symbol == ']') {
+      has_ended = --s.json_depth == 0;
+    }
+  }
+  Emit({s.done, at}, region);
+  s.done = at;
+  s.scan = at;
+  if (!has_ended && !(is_ending_ && s.json_begun && s.json_depth == 0 && !s.in_string)) {
+    return false;
+  }
+  s.json_begun = false;
+  return true;
+}
+
+bool AnswerReader::Begin() {
+  switch (plan_->reasoning) {
+    case ChatReasoning::kOff:
+      Go(Stage::kStart, 0);
+      return true;
+    case ChatReasoning::kOpen:
+      Go(Stage::kReasoning, 0);
+      return true;
+    default:
+      break;
+  }
+  int way = SymbolChoice::kNone;
+  if (!Choose(plan_->begin, &way)) return false;
+  const bool is_reasoning = way == AnswerPlan::kReasoning;
+  if (!is_reasoning && plan_->reasoning == ChatReasoning::kOn) {
+    Go(Stage::kLeft, state_.done);
+  } else {
+    Go(is_reasoning ? Stage::kReasoning : Stage::kStart, state_.done);
+  }
+  return true;
+}
+
+bool AnswerReader::Start() {
+  int way = SymbolChoice::kNone;
+  if (!Choose(plan_->start, &way)) return false;
+  const std::uint32_t at = state_.done;
+  switch (way) {
+    case AnswerPlan::kAnswer:
+      Go(plan_->content_is_json ? Stage::kJsonContent : Stage::kContent, at);
+      break;
+    case AnswerPlan::kSection:
+      Go(Stage::kHead, at);
+      break;
+    case SymbolChoice::kNone:
+      Go(plan_->may_be_content ? Stage::kContent : Stage::kLeft, at);
+      break;
+    default:
+      BeginCall(way);
+  }
+  return true;
+}
+
+bool AnswerReader::Content() {
+  Span found;
+  if (!PassText(plan_->content_end, Region::kContent, &found)) return false;
+  if (!plan_->calls_in_content) {
+    Go(Stage::kDone, found.end);
+    return false;
+  }
+  Go(plan_->has_section ? Stage::kSection : Stage::kHead, found.end - plan_->trigger_size);
+  return true;
+}
+
+bool AnswerReader::Section() {
+  int way = SymbolChoice::kNone;
+  if (!Choose(plan_->section, &way)) return false;
+  Go(way == SymbolChoice::kNone ? Stage::kLeft : Stage::kHead, state_.done);
+  return true;
+}
+
+bool AnswerReader::Head() {
+  int way = SymbolChoice::kNone;
+  if (!Choose(plan_->heads, &way)) return false;
+  if (way == SymbolChoice::kNone) {
+    Go(Stage::kLeft, state_.done);
+  } else {
+    BeginCall(way);
+  }
+  return true;
+}
+
+bool AnswerReader::Next() {
+  if (!plan_->has_section && plan_->calls_in_content) {
+    Go(Stage::kContent, state_.done);
+    return true;
+  }
+  int way = SymbolChoice::kNone;
+  if (!Choose(plan_->next, &way)) return false;
+  if (way == AnswerPlan::kSeparator) {
+    Go(Stage::kHead, state_.done);
+  } else if (way >= AnswerPlan::kFirstTool) {
+    BeginCall(way);
+  } else {
+    const bool ends = way == AnswerPlan::kSectionEnd || state_.done == size();
+    Go(ends ? Stage::kDone : Stage::kLeft, state_.done);
+  }
+  return true;
+}
+
+void AnswerReader::BeginCall(int way) {
+  State& s = state_;
+  s.tool = static_cast<std::uint32_t>(way - AnswerPlan::kFirstTool);
+  s.part = 0;
+  s.pattern = {};
+  s.is_first_member = true;
+  message_.calls.push_back({.id = "", .name = plan_->tools[s.tool].name, .arguments = ""});
+  if (plan_->id.empty()) {
+    message_.calls.back().id = absl::StrCat("call_", message_.calls.size() - 1);
+  }
+  Go(Stage::kPart, s.done);
+}
+
+void AnswerReader::NextPart(std::uint32_t at, std::uint32_t parts) {
+  state_.part += parts;
+  Go(Stage::kPart, at);
+}
+
+std::string AnswerReader::BytesOf(Span span) const {
+  std::string bytes;
+  for (std::uint32_t i = span.begin; i < span.end; ++i) {
+    const Symbol symbol = input_[i];
+    if (symbol < kFirstMarker) {
+      bytes.push_back(static_cast<char>(symbol));
+    } else {
+      const auto token = static_cast<TokenId>(symbol - kFirstMarker);
+      const absl::string_view spelled = plan_->markers->vocabulary().TokenBytes(token);
+      bytes.append(spelled.data(), spelled.size());
+    }
+  }
+  return bytes;
+}
+
+void AnswerReader::Emit(Span span, Region region) {
+  if (span.begin >= span.end) return;
+  const std::string bytes = BytesOf(span);
+  switch (region) {
+    case Region::kReasoning:
+      message_.reasoning += bytes;
+      break;
+    case Region::kContent:
+      message_.content += bytes;
+      break;
+    case Region::kArguments:
+      message_.calls.back().arguments += bytes;
+      break;
+    case Region::kArgumentText: {
+      std::string quoted;
+      AppendJsonString(bytes, &quoted);
+      message_.calls.back().arguments.append(quoted, 1, quoted.size() - 2);
+      break;
+    }
+  }
+}
+
+}  // namespace maskd

@@ -1,0 +1,198 @@
+// Reads an answer back: reasoning, content and calls with their arguments as JSON, as the tokens
+// come.
+//
+// Certain   what stands in the message stays there: a text that may yet become a marker is held
+//           back until it is one or is not. Tokens may come in any number at a time; the message is
+//           the same, and so is the place where each byte of it becomes certain.
+// Rollback  takes back what the last tokens brought.
+// Between   two calls, and between content and a call, one text of the family ("separator",
+//           "before") belongs to neither.
+// Arguments that a family writes as elements become JSON by the tool's schema. A value that may be
+//           a string or something else is what its text says as JSON, if the schema allows that,
+//           else the string.
+// Id        as the family has it, else "call_0", "call_1", ... within the answer.
+// Leaving   what is no answer of the family is read up to where it leaves it.
+// Cost      linear in the text, whatever its chunks; some 5 bytes of memory a byte of it.
+// Threads   one thread; the plan is shared.
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_ANSWER_READER_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_CHAT_ANSWER_READER_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/frontend/chat/answer_plan.h"
+#include "grammar_core/frontend/chat/symbols.h"
+
+namespace maskd {
+
+struct ChatCall {
+  std::string id;
+  std::string name;
+  std::string arguments;  // the text of a JSON object
+  bool operator==(const ChatCall&) const = default;
+};
+
+struct ChatMessage {
+  std::string reasoning;
+  std::string content;
+  std::vector<ChatCall> calls;
+  bool operator==(const ChatMessage&) const = default;
+};
+
+// How much of a message there is: what lies between two of these is what a step has brought.
+struct MessageSize {
+  std::size_t reasoning = 0;
+  std::size_t content = 0;
+  std::size_t calls = 0;
+  std::size_t id = 0;         // of the last call
+  std::size_t arguments = 0;  // of the last call
+  bool operator==(const MessageSize&) const = default;
+};
+
+MessageSize SizeOf(const ChatMessage& message);
+
+class AnswerReader {
+ public:
+  explicit AnswerReader(std::shared_ptr<const AnswerPlan> plan) : plan_(std::move(plan)) {}
+
+  // A token of the vocabulary that the plan's markers are of. One that ends the answer and is no
+  // part of it is not to be read.
+  void ReadToken(TokenId token);
+  // A token of these bytes, none of them a marker.
+  void ReadBytes(absl::string_view bytes);
+  // A whole text as one token; markers that are spelled in it are markers.
+  void ReadText(absl::string_view text);
+  // That nothing follows: what is held back is what it looks like. Counts as a token.
+  void End();
+  // Takes the last `tokens` tokens back. Requires that so many were read.
+  void Rollback(std::size_t tokens);
+
+  [[nodiscard]] const ChatMessage& message() const { return message_; }
+  [[nodiscard]] std::size_t tokens() const { return token_begins_.size(); }
+  // Whether what was read is no beginning of an answer.
+  [[nodiscard]] bool left() const { return state_.stage == Stage::kLeft; }
+
+ private:
+  enum class Stage : std::uint8_t {
+    kBegin,
+    kReasoning,
+    kBetween,
+    kStart,
+    kContent,
+    kJsonContent,
+    kSection,
+    kHead,
+    kNext,
+    kPart,
+    kMember,
+    kName,
+    kBehindName,
+    kText,
+    kHeld,
+    kJson,
+    kClose,
+    kDone,
+    kLeft,
+  };
+  enum class Region : std::uint8_t { kReasoning, kContent, kArguments, kArgumentText };
+
+  // Places are numbers of symbols.
+  struct Span {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+  };
+
+  struct State {
+    Stage stage = Stage::kBegin;
+    std::uint32_t done = 0;  // up to here all is settled
+    std::uint32_t scan = 0;  // up to here all is read
+    // A search: its node, and a text that was found while a longer one may be.
+    SymbolSearch::Node node = 0;
+    Span found;
+    // A choice.
+    bool is_choosing = false;
+    SymbolChoice::State choice;
+    // A value of JSON.
+    std::uint32_t json_depth = 0;
+    bool json_begun = false;
+    bool in_string = false;
+    bool is_escaped = false;
+    // A call.
+    std::uint32_t tool = 0;
+    std::uint32_t part = 0;
+    Span pattern;
+    // A member of its arguments.
+    Span name;
+    ValueTypes types;  // those that its head allows
+    bool is_first_member = true;
+    bool is_value_begun = false;
+  };
+
+  struct Mark {
+    State state;
+    MessageSize size;
+  };
+
+  // So many tokens are taken back at once; more by reading the rest again.
+  static constexpr std::size_t kMarks = 64;
+
+  void BeginToken();
+  void Append(const Symbols& symbols) {
+    input_.insert(input_.end(), symbols.begin(), symbols.end());
+  }
+  void Run();
+  // Goes on by a stage, or to the next; false where more input is needed.
+  bool Advance();
+  bool AdvanceCall();
+  void Restore(const Mark& mark);
+
+  void Go(Stage stage, std::uint32_t at);
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(input_.size()); }
+
+  // Each is true once it is settled.
+  bool Find(const SymbolSearch& search, Span* found);
+  bool Choose(const SymbolChoice& choice, int* way);
+  bool PassText(const SymbolSearch& search, Region region, Span* found);
+  bool PassJson(Region region);
+  // Goes on to `next`, or leaves.
+  bool PassLiteral(const Symbols& text, Stage next);
+  void PassSpace();
+
+  bool Begin();
+  bool Start();
+  bool Content();
+  bool Section();
+  bool Head();
+  bool Next();
+  bool PartOfCall();
+  bool Pattern(const AnswerPlan::Part& part);
+  bool Member();
+  bool BehindName();
+  bool Value();
+  bool HeldValue();
+  bool TextValue();
+
+  void BeginCall(int way);
+  void NextPart(std::uint32_t at, std::uint32_t parts = 1);
+  [[nodiscard]] const ArgumentType& TypeOfMember() const;
+  [[nodiscard]] std::string BytesOf(Span span) const;
+  void Emit(Span span, Region region);
+
+  std::shared_ptr<const AnswerPlan> plan_;
+  Symbols input_;
+  std::vector<std::uint32_t> token_begins_;
+  std::deque<Mark> marks_;  // before each of the last tokens
+  State state_;
+  bool is_ending_ = false;
+  ChatMessage message_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_CHAT_ANSWER_READER_H_

@@ -1,0 +1,66 @@
+// What a row's text says as an answer to a chat request, told as it becomes certain.
+//
+// Tokens   one entry for each token of the row, so that a rollback counts the same: one of its
+//          reasoning gate, or after its end, says nothing.
+// Said     what a reply has told. A rollback past it is told as a cut.
+// Threads  one thread at a time; copies are independent.
+#ifndef MASKD_SERVICE_ROW_ANSWER_H_
+#define MASKD_SERVICE_ROW_ANSWER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+
+#include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/frontend/chat/answer_plan.h"
+#include "grammar_core/frontend/chat/answer_reader.h"
+#include "service/stream_types.h"
+
+namespace maskd::service {
+
+// How answers of `grammar` are read. Errors: FAILED_PRECONDITION for another kind than "chat", those
+// of AnswerPlan::Make().
+absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlanOf(const CompiledGrammar& grammar);
+
+// Those of a stream's rows: one a grammar while a row needs it.
+class AnswerPlans {
+ public:
+  absl::StatusOr<std::shared_ptr<const AnswerPlan>> Of(const CompiledGrammar& grammar);
+
+ private:
+  absl::flat_hash_map<std::string, std::weak_ptr<const AnswerPlan>> plans_;  // by the grammar's id
+};
+
+class RowAnswer {
+ public:
+  // What a token is to the answer.
+  enum class Role : std::uint8_t { kText, kEnd, kNone };
+
+  explicit RowAnswer(std::shared_ptr<const AnswerPlan> plan) : reader_(std::move(plan)) {}
+
+  void Take(TokenId token, Role role);
+  // Takes back the last `count` tokens, which were taken.
+  void Rollback(std::size_t count);
+
+  // What the next reply has to tell, at most so many bytes of it, and that it has.
+  [[nodiscard]] AnswerDelta Unsaid() const;
+  [[nodiscard]] std::int64_t UnsaidBytes() const;
+  void SetSaid();
+  // That nothing has been said: for a copy.
+  void SetUnsaid();
+
+ private:
+  AnswerReader reader_;
+  MessageSize kept_;             // of what was said, and not taken back since
+  std::size_t kept_tokens_ = 0;  // at that place
+  // Something that was said was taken back, or nothing has been said, to this client at least.
+  bool is_cut_ = true;
+};
+
+}  // namespace maskd::service
+
+#endif  // MASKD_SERVICE_ROW_ANSWER_H_

@@ -1,0 +1,460 @@
+// Reading answers back: what a writer wrote, which knows what it wrote, over bytes and over a
+// vocabulary whose markers are tokens, in chunks and with rollbacks; and the golden transcripts.
+// What is written is held to the grammar first.
+#include "grammar_core/frontend/chat/answer_reader.h"
+
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+#include "grammar_core/compile/compiler.h"
+#include "grammar_core/frontend/chat/answer_plan.h"
+#include "grammar_core/frontend/chat/family.h"
+#include "grammar_core/frontend/structural_tag/xml_style.h"
+#include "grammar_core/matcher/matcher.h"
+
+namespace maskd {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = ChatFamily::Part::Kind;
+
+std::vector<std::string> FamilyNames() {
+  std::vector<std::string> names;
+  for (const EmbeddedJson& file : ChatFamilyFiles()) names.emplace_back(file.uri);
+  return names;
+}
+
+// The bytes, and with `has_markers` the families' markers as special tokens.
+std::shared_ptr<TokenizerSpace> MakeSpace(bool has_markers) {
+  std::vector<Vocabulary::Token> tokens;
+  for (int byte = 0; byte < 256; ++byte) {
+    tokens.push_back({std::string(1, static_cast<char>(byte))});
+  }
+  tokens.push_back({"\x01 the end", true});
+  if (has_markers) {
+    for (const char* marker : {"<think>",
+                               "</think>",
+                               "<tool_call>",
+                               "</tool_call>",
+                               "<|channel|>",
+                               "<|message|>",
+                               "<|end|>",
+                               "<|start|>",
+                               "<|constrain|>",
+                               "<|call|>",
+                               "<|return|>",
+                               "[TOOL_CALLS]",
+                               "[ARGS]",
+                               "[THINK]",
+                               "[/THINK]",
+                               "<|tool_calls_section_begin|>",
+                               "<|tool_calls_section_end|>",
+                               "<|tool_call_begin|>",
+                               "<|tool_call_argument_begin|>",
+                               "<|tool_call_end|>",
+                               "<|open|>",
+                               "<|close|>",
+                               "<|sep|>",
+                               "｜DSML｜",
+                               "<｜tool▁calls▁begin｜>",
+                               "<｜tool▁calls▁end｜>",
+                               "<｜tool▁call▁begin｜>",
+                               "<｜tool▁call▁end｜>",
+                               "<｜tool▁sep｜>",
+                               "<|function_call|>",
+                               "[CALL_ID]",
+                               "<|tools_prefix|>",
+                               "<|tools_suffix|>",
+                               "<tool_calls>",
+                               "</tool_calls>",
+                               "<|tool_call|>",
+                               "<TOOLCALL>",
+                               "</TOOLCALL>",
+                               "<function_call>",
+                               "<minimax:tool_call>",
+                               "</minimax:tool_call>",
+                               "<arg_key>",
+                               "</arg_key>",
+                               "<arg_value>",
+                               "</arg_value>",
+                               "<|python_tag|>"}) {
+      tokens.push_back({marker, true});
+    }
+  }
+  return TokenizerSpace::Create(*Vocabulary::Create("bytes", std::move(tokens), {256}));
+}
+
+struct Written {
+  std::string reasoning;
+  std::string content;
+  std::vector<std::pair<std::string, Json>> calls;
+};
+
+// Writes answers as a family does: what it spells as markers, what it holds as bytes.
+class AnswerWriter {
+ public:
+  AnswerWriter(const ChatFamily& family, const MarkerTable* table)
+      : family_(family), table_(table) {}
+
+  std::vector<TokenId> Write(const Written& answer, bool has_reasoning) {
+    tokens_.clear();
+    if (has_reasoning) {
+      Spell(family_.reasoning->begin);
+      Hold(answer.reasoning);
+      Spell(family_.reasoning->ends.front());
+      Spell(family_.between);
+    }
+    const bool is_framed = family_.answer.has_value() && answer.calls.empty();
+    if (is_framed) Spell(family_.answer->begin);
+    Hold(answer.content);
+    if (is_framed) Spell(family_.answer->ends.front());
+    if (answer.calls.empty()) return tokens_;
+    if (!answer.content.empty()) Spell(family_.before);
+    if (family_.section.has_value()) Spell(family_.section->begin);
+    for (std::size_t i = 0; i < answer.calls.size(); ++i) {
+      if (i > 0) Spell(family_.separator);
+      Call(answer.calls[i]);
+    }
+    if (family_.section.has_value()) Spell(family_.section->ends.front());
+    return tokens_;
+  }
+
+ private:
+  void Spell(absl::string_view text) {
+    for (const Symbol symbol : CutIntoSymbols(text, table_)) {
+      tokens_.push_back(static_cast<TokenId>(symbol < 256 ? symbol : symbol - kFirstMarker));
+    }
+  }
+  void Hold(absl::string_view text) {
+    for (const char byte : text) tokens_.push_back(static_cast<unsigned char>(byte));
+  }
+
+  void Call(const std::pair<std::string, Json>& call) {
+    for (const ChatFamily::Part& part : family_.call) {
+      if (part.kind == Kind::kText) {
+        Spell(part.text);
+      } else if (part.kind == Kind::kPattern) {
+        Hold(absl::StrContains(part.text, "a-z") ? "aB3dE6gH9" : "12");
+      } else if (part.kind != Kind::kArguments) {
+        Hold(call.first);
+      } else if (part.text == "json") {
+        Hold(call.second.dump());
+      } else {
+        Elements(*FindXmlStyle(part.text), call.second);
+      }
+    }
+  }
+
+  void Elements(const XmlStyle& style, const Json& members) {
+    for (const auto& [name, value] : members.items()) {
+      Spell(style.open);
+      Hold(name);
+      Spell(style.behind_name);
+      const std::size_t type = value.is_string()    ? 0
+                               : value.is_number()  ? 1
+                               : value.is_boolean() ? 2
+                               : value.is_null()    ? 3
+                               : value.is_array()   ? 4
+                                                    : 5;
+      Spell(style.type_names[type]);
+      Spell(style.before_value);
+      Spell(style.pad);
+      Hold(value.is_string() ? value.get<std::string>() : value.dump());
+      Spell(style.pad);
+      Spell(style.close);
+      Spell(style.pad);
+    }
+  }
+
+  const ChatFamily& family_;
+  const MarkerTable* const table_;
+  std::vector<TokenId> tokens_;
+};
+
+const char* const kTools = R"([
+  {"name": "get", "parameters": {"type": "object", "additionalProperties": false,
+    "properties": {}}},
+  {"name": "get_weather", "parameters": {"type": "object", "additionalProperties": false,
+    "required": ["text"], "properties": {
+      "text": {"type": "string"}, "count": {"type": "integer"}, "ratio": {"type": "number"},
+      "on": {"type": "boolean"}, "maybe": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+      "either": {"type": ["string", "integer"]}}}},
+  {"name": "a:1", "parameters": {"type": "object", "additionalProperties": false,
+    "$defs": {"words": {"type": "array", "items": {"type": "string"}}},
+    "properties": {"words": {"$ref": "#/$defs/words"}, "color": {"enum": ["red", " dark blue"]},
+      "short": {"type": "string", "maxLength": 20},
+      "at": {"type": "object", "properties": {"x": {"type": "string"}}}}}},
+  {"name": "a", "parameters": {"type": "object", "properties": {"é_q-1": {"type": "string"}}}}])";
+
+class Inventor {
+ public:
+  explicit Inventor(unsigned seed) : random_(seed) {}
+
+  std::size_t Below(std::size_t bound) { return random_() % bound; }
+
+  std::string Text(std::size_t most = 6) {
+    static const std::vector<std::string>& pieces =
+        *new std::vector<std::string>{"a",
+                                      " ",
+                                      "\n",
+                                      "trail ",
+                                      "007",
+                                      "null",
+                                      "true",
+                                      "\"",
+                                      "\\",
+                                      "{",
+                                      "}",
+                                      "[1]",
+                                      "]",
+                                      "é",
+                                      "🙂",
+                                      "<",
+                                      "</",
+                                      "<tool_call",
+                                      "<tool_call>",
+                                      "</tool_call>",
+                                      "</think>",
+                                      "<think>",
+                                      "</par",
+                                      "</parameter>",
+                                      "</parameter",
+                                      "\n</think>",
+                                      "<|channel|>",
+                                      "<|end|>",
+                                      "<|call|>",
+                                      "<|",
+                                      "[TOOL_CALLS]",
+                                      "[ARGS]",
+                                      "｜DSML｜",
+                                      "</｜DSML｜parameter>",
+                                      "<|close|>argument<|sep|>",
+                                      "</arg_value>",
+                                      "{\"name\": \"",
+                                      "\t",
+                                      "-1.5e3",
+                                      "\xef\xbf\xbd",
+                                      "&lt;",
+                                      "'",
+                                      "get",
+                                      "<minimax:tool_call>",
+                                      "\r\n",
+                                      "\x01",
+                                      "<｜tool▁calls▁begin｜>"};
+    std::string text;
+    for (std::size_t n = Below(most); n > 0; --n) text += pieces[Below(pieces.size())];
+    return text;
+  }
+
+  // A text that is JSON of no type.
+  std::string PlainText() {
+    for (;;) {
+      std::string text = Text();
+      if (!nlohmann::json::accept(text)) return text;
+    }
+  }
+
+  Json Arguments(const std::string& tool) {
+    Json made = Json::object();
+    if (tool == "get_weather") {
+      made["text"] = Text();
+      if (Below(2) == 0) made["count"] = static_cast<int>(Below(2000)) - 1000;
+      if (Below(2) == 0) made["ratio"] = static_cast<double>(Below(100)) + 0.25;
+      if (Below(2) == 0) made["on"] = Below(2) == 0;
+      if (Below(2) == 0) made["maybe"] = Below(2) == 0 ? Json() : Json(PlainText());
+      if (Below(2) == 0) made["either"] = Below(2) == 0 ? Json(12) : Json(PlainText());
+    } else if (tool == "a:1") {
+      if (Below(2) == 0) made["words"] = {Text(), Text()};
+      if (Below(2) == 0) made["color"] = Below(2) == 0 ? "red" : " dark blue";
+      if (Below(2) == 0) made["short"] = Text(3);
+      if (Below(2) == 0) made["at"] = {{"x", Text()}};
+    } else if (tool == "a" && Below(2) == 0) {
+      made["é_q-1"] = Text();
+    }
+    return made;
+  }
+
+  Written Answer(const ChatFamily& family, bool must_call) {
+    Written answer;
+    answer.reasoning = Text();
+    std::size_t most = family.parallel ? 4 : 1;
+    std::size_t calls = must_call ? 1 + Below(most) : Below(most + 1);
+    if (calls == 0 || (!must_call && !family.answer.has_value())) answer.content = Text();
+    for (; calls > 0; --calls) {
+      const std::string name = std::vector<std::string>{"get", "get_weather", "a:1", "a"}[Below(4)];
+      answer.calls.emplace_back(name, Arguments(name));
+    }
+    return answer;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+// Whether what ends the reasoning begins within it, where it is text: the first end that comes is
+// the end, so nobody can tell.
+bool EndsEarlier(const ChatFamily& family, const std::string& reasoning) {
+  for (const std::string& end : family.reasoning->ends) {
+    if ((reasoning + family.reasoning->ends.front()).find(end) < reasoning.size()) return true;
+  }
+  return false;
+}
+
+// One grammar, and what reads its answers.
+struct Reading {
+  std::shared_ptr<TokenizerSpace> space;
+  std::shared_ptr<const CompiledGrammar> grammar;
+  std::shared_ptr<const AnswerPlan> plan;
+
+  static absl::StatusOr<Reading> Make(const Json& source, bool has_markers) {
+    static const auto& spaces =
+        *new std::vector<std::shared_ptr<TokenizerSpace>>{MakeSpace(false), MakeSpace(true)};
+    Reading made{spaces[has_markers ? 1 : 0], nullptr, nullptr};
+    const Limits limits;
+    Budget budget({.work = limits.compile_work});
+    auto grammar = CompileGrammar({"chat", source.dump()}, made.space, limits, budget);
+    if (!grammar.ok()) return grammar.status();
+    made.grammar = *grammar;
+    auto plan = AnswerPlan::Make({"chat", source.dump()}, &made.space->markers(), limits, budget);
+    if (!plan.ok()) return plan.status();
+    made.plan = *plan;
+    return made;
+  }
+
+  [[nodiscard]] bool Takes(const std::vector<TokenId>& tokens) const {
+    Matcher matcher(grammar);
+    for (const TokenId token : tokens) {
+      if (!matcher.Accept(token).ok()) return false;
+    }
+    return matcher.Accept(256).ok();
+  }
+};
+
+Json AsJson(const ChatMessage& message, bool has_ids = false) {
+  Json made = Json::object();
+  if (!message.reasoning.empty()) made["reasoning_content"] = message.reasoning;
+  if (!message.content.empty()) made["content"] = message.content;
+  for (const ChatCall& call : message.calls) {
+    Json one = {{"name", call.name}, {"arguments", Json::parse(call.arguments, nullptr, false)}};
+    if (has_ids) one["id"] = call.id;
+    made["tool_calls"].push_back(one);
+  }
+  return made;
+}
+
+Json AsJson(const Written& answer, bool has_reasoning) {
+  Json made = Json::object();
+  if (has_reasoning && !answer.reasoning.empty()) made["reasoning_content"] = answer.reasoning;
+  if (!answer.content.empty()) made["content"] = answer.content;
+  for (const auto& [name, arguments] : answer.calls) {
+    made["tool_calls"].push_back({{"name", name}, {"arguments", arguments}});
+  }
+  return made;
+}
+
+bool BeginsWith(const ChatMessage& whole, const ChatMessage& part) {
+  if (!absl::StartsWith(whole.reasoning, part.reasoning)) return false;
+  if (!absl::StartsWith(whole.content, part.content)) return false;
+  if (part.calls.size() > whole.calls.size()) return false;
+  for (std::size_t i = 0; i < part.calls.size(); ++i) {
+    if (part.calls[i].name != whole.calls[i].name) return false;
+    if (!absl::StartsWith(whole.calls[i].arguments, part.calls[i].arguments)) return false;
+  }
+  return true;
+}
+
+// The message of `tokens`, read in steps of `chunk` with a rollback now and then; each message on
+// the way must be a beginning of the last.
+ChatMessage ReadInSteps(const Reading& reading, const std::vector<TokenId>& tokens,
+                        std::size_t chunk, Inventor* inventor) {
+  AnswerReader reader(reading.plan);
+  std::vector<ChatMessage> seen;
+  for (std::size_t at = 0; at < tokens.size();) {
+    for (std::size_t n = 0; n < chunk && at < tokens.size(); ++n) reader.ReadToken(tokens[at++]);
+    seen.push_back(reader.message());
+    if (inventor->Below(8) != 0) continue;
+    const std::size_t back = std::min(at, inventor->Below(20) == 0 ? 90 : inventor->Below(7));
+    reader.Rollback(back);
+    at -= back;
+  }
+  reader.End();
+  EXPECT_FALSE(reader.left());
+  for (const ChatMessage& message : seen) EXPECT_TRUE(BeginsWith(reader.message(), message));
+  return reader.message();
+}
+
+class AnswerReaderTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(AnswerReaderTest, ReadsWhatWasWritten) {
+  const ChatFamily family = *FindChatFamily(GetParam(), "");
+  Inventor inventor(28);
+  int read = 0;
+  for (int kind = 0; kind < 8; ++kind) {
+    const bool has_markers = (kind & 1) != 0;
+    const bool must_call = (kind & 2) != 0;
+    const bool has_reasoning = (kind & 4) != 0 && family.reasoning.has_value();
+    const Json source = {
+        {"family", GetParam()},
+        {"reasoning", has_reasoning ? "on" : "off"},
+        {"request",
+         {{"tools", Json::parse(kTools)}, {"tool_choice", must_call ? "required" : "auto"}}}};
+    const auto reading = Reading::Make(source, has_markers);
+    ASSERT_TRUE(reading.ok()) << reading.status();
+    AnswerWriter writer(family, has_markers ? &reading->space->markers() : nullptr);
+    for (int tries = 0, wanted = 100; wanted > 0 && tries < 1000; ++tries) {
+      const Written answer = inventor.Answer(family, must_call);
+      if (has_reasoning && !has_markers && EndsEarlier(family, answer.reasoning)) continue;
+      const std::vector<TokenId> tokens = writer.Write(answer, has_reasoning);
+      // What its family cannot write, such as a marker in a text.
+      if (!reading->Takes(tokens)) continue;
+      --wanted;
+      ++read;
+      const Json expected = AsJson(answer, has_reasoning);
+      const std::size_t all = tokens.size();
+      for (const std::size_t chunk : {std::size_t{1}, std::size_t{3}, std::size_t{5}, all}) {
+        const ChatMessage message = ReadInSteps(*reading, tokens, chunk, &inventor);
+        ASSERT_EQ(AsJson(message), expected) << "kind " << kind << ", chunk " << chunk;
+      }
+    }
+  }
+  RecordProperty("answers", read);
+  EXPECT_EQ(read, 800);
+}
+
+TEST_P(AnswerReaderTest, ReadsItsTranscripts) {
+  std::ifstream file(absl::StrCat(MASKD_SOURCE_DIR, "/tests/families/", GetParam(), ".jsonl"));
+  int rows = 0;
+  for (std::string line; std::getline(file, line);) {
+    const Json row = Json::parse(line);
+    if (!row.contains("message")) continue;
+    ++rows;
+    SCOPED_TRACE(line);
+    Json source = {{"family", GetParam()}, {"request", row["request"]}};
+    for (const char* key : {"reasoning", "strictness"}) {
+      if (row.contains(key)) source[key] = row[key];
+    }
+    for (const bool has_markers : {false, true}) {
+      const auto reading = Reading::Make(source, has_markers);
+      ASSERT_TRUE(reading.ok()) << reading.status();
+      AnswerReader whole(reading->plan);
+      whole.ReadText(row["text"].get<std::string>());
+      whole.End();
+      EXPECT_EQ(AsJson(whole.message()), row["message"]);
+    }
+  }
+  EXPECT_GE(rows, 13);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, AnswerReaderTest, testing::ValuesIn(FamilyNames()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace maskd
