@@ -136,11 +136,17 @@ void Accountant::Shrink(std::int64_t bytes) {
   }
 }
 
+// Room between what lives, in pages that cannot be given back, is as good for what comes next as
+// free pages are: it is a part of the floor. After many grammars have come and gone it may be all
+// of it.
 void Accountant::TrimIdleHeap() {
   if (options_.heap.read == nullptr || options_.heap.trim == nullptr) return;
   const std::optional<HeapBytes> heap = options_.heap.read();
-  if (heap.has_value() && trimmer_.Look(options_.clock->Now(), heap->unused)) {
-    options_.heap.trim(trimmer_.floor_bytes());
+  if (!heap.has_value()) return;
+  const std::int64_t of_floor = std::clamp<std::int64_t>(
+      heap->resident - heap->allocated - heap->unused, 0, trimmer_.floor_bytes());
+  if (trimmer_.Look(options_.clock->Now(), heap->unused + of_floor)) {
+    options_.heap.trim(trimmer_.floor_bytes() - of_floor);
   }
 }
 

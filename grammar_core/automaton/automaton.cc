@@ -47,18 +47,18 @@ Automaton::Automaton(std::shared_ptr<const GrammarTables> tables, const Vocabula
   lowering_.set_objects(&objects_);
   start_ = store_.Call(tables_->facts.ir().start);
   const MutexLock lock(&mutex_);
-  NoteGrowth();
+  NoteGrowth(derivative_.held_bytes());
 }
 
 void Automaton::set_full_bytes(std::int64_t full_bytes) {
   const MutexLock lock(&mutex_);
   full_bytes_ = full_bytes;
-  NoteGrowth();
+  NoteGrowth(derivative_.held_bytes());
 }
 
-void Automaton::NoteGrowth() {
+void Automaton::NoteGrowth(std::int64_t derivative_bytes) {
   const std::int64_t held = static_cast<std::int64_t>(sizeof(*this)) + kEmptyDeques +
-                            derivative_.held_bytes() + mask_keeper_bytes_;
+                            derivative_bytes + mask_keeper_bytes_;
   held_bytes_.store(held, std::memory_order_relaxed);
   const std::int64_t learnt =
       held + mask_bytes_.load(std::memory_order_relaxed) - derivative_.adopted().bytes;
@@ -73,20 +73,20 @@ void Automaton::Adopt(const Automaton& from, std::span<TermId> states) {
   for (TermId& state : states) state = copy.Of(state);
   derivative_.NoteAdopted(before);
   store_.ForgetEffort();  // else the next row's call would pay for it
-  NoteGrowth();
+  NoteGrowth(derivative_.held_bytes());
 }
 
 void Automaton::CountMasks(std::int64_t more_bytes, std::int64_t keeper_bytes) {
   const MutexLock lock(&mutex_);
   mask_bytes_.fetch_add(more_bytes, std::memory_order_relaxed);
   mask_keeper_bytes_ = keeper_bytes;
-  NoteGrowth();
+  NoteGrowth(derivative_.held_bytes());
 }
 
 TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
   const MutexLock lock(&mutex_);
   const TermId next = derivative_.Step(state, byte_class, work);
-  NoteGrowth();
+  NoteGrowth(derivative_.RecentBytes());
   return next;
 }
 

@@ -193,8 +193,8 @@ class Automaton {
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
   // How much of what it may hold is left: 1 for all, 0 for nothing.
   [[nodiscard]] double room() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // As of the last state or mask that was made: terms, transitions and tables; and the masks that
-  // it keeps alive, of which others may be owners too. No lock.
+  // As of the last mask that was made, or up to a few states later: terms, transitions and tables;
+  // and the masks that it keeps alive, of which others may be owners too. No lock.
   [[nodiscard]] std::int64_t held_bytes() const {
     return held_bytes_.load(std::memory_order_relaxed);
   }
@@ -205,8 +205,8 @@ class Automaton {
  private:
   TermId MakeStep(TermId state, int byte_class, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
   TermId MakeTokenEnd(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Something was made.
-  void NoteGrowth() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Something was made; states and their ways now hold so much.
+  void NoteGrowth(std::int64_t derivative_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   std::atomic<bool> full_ = false;  // first: every call of a row looks at it
   const std::shared_ptr<const GrammarTables> tables_;

@@ -87,11 +87,21 @@ TermId ByteDerivative::DeriveWithin(TermId term, int byte_class, Work& work) {
 void ByteDerivative::NoteAdopted(const Size& before) {
   adopted_.terms += store_->size() - before.terms;
   adopted_.bytes += held_bytes() - before.bytes;
+  counted_until_ = 0;
 }
 
-bool ByteDerivative::WithinLimits(Work& work) const {
+std::int64_t ByteDerivative::RecentBytes() {
+  if (store_->size() >= counted_until_ || ways_.held_words() != counted_ways_) {
+    recent_bytes_ = held_bytes();
+    counted_until_ = store_->size() + kUncountedTerms;
+    counted_ways_ = ways_.held_words();
+  }
+  return recent_bytes_;
+}
+
+bool ByteDerivative::WithinLimits(Work& work) {
   const std::int64_t terms = store_->size() - adopted_.terms;
-  const std::int64_t bytes = held_bytes() - adopted_.bytes;
+  const std::int64_t bytes = RecentBytes() - adopted_.bytes;
   if (terms > limits_.terms) {
     work.Fail(AutomatonFull("terms", limits_.terms, terms));
   } else if (bytes > limits_.grammar_bytes) {

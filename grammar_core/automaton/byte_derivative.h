@@ -55,8 +55,13 @@ class ByteDerivative {
   // How much of what this may hold is left, in terms and bytes: 1 for all, 0 for nothing.
   [[nodiscard]] double room() const;
   [[nodiscard]] std::int64_t held_bytes() const;
+  // The same, or what it was a few terms ago: a step asks for it several times.
+  std::int64_t RecentBytes();
 
  private:
+  // Terms that may come before bytes are added up again.
+  static constexpr std::uint32_t kUncountedTerms = 16;
+
   TermId Derive(TermId term, int byte_class, Work& work);
   // The same, and that the result is not too deep for a row; kFailedTerm if `work` failed.
   TermId DeriveWithin(TermId term, int byte_class, Work& work);
@@ -73,7 +78,7 @@ class ByteDerivative {
   // An Encode term like `term`, of other characters.
   TermId EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
                     std::uint32_t partial_bytes = 0);
-  bool WithinLimits(Work& work) const;
+  bool WithinLimits(Work& work);
 
   TermStore* store_;
   NumberTerms* numbers_;
@@ -85,6 +90,9 @@ class ByteDerivative {
   FirstClasses first_;
   WayTables ways_;
   Size adopted_;
+  std::int64_t recent_bytes_ = 0;
+  std::uint32_t counted_until_ = 0;  // terms
+  std::size_t counted_ways_ = 0;     // as ways_.held_words()
 };
 
 }  // namespace maskd

@@ -28,7 +28,10 @@ void* WayTables::Allocate(std::size_t bytes) {
 }
 
 const ClassSet* WayTables::MayOf(TermId state) {
-  return first_->TakesMost(state) ? nullptr : &*sets_.insert(first_->Of(state)).first;
+  if (first_->TakesMost(state)) return nullptr;
+  const ClassSet set = first_->Of(state);
+  if (last_set_ == nullptr || *last_set_ != set) last_set_ = &*sets_.insert(set).first;
+  return last_set_;
 }
 
 void WayTables::Widen(TermId state) {
@@ -65,7 +68,9 @@ std::atomic<TermId>* WayTables::RowOf(TermId state) {
   if (before.row() != nullptr) return before.row();
   static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId));
   auto* const row = static_cast<std::atomic<TermId>*>(Allocate(classes_ * sizeof(TermId)));
-  const ClassSet* const may = MayOf(state);
+  const ClassSet* const may = before.few() != nullptr    ? before.few()->may()
+                              : before.more() != nullptr ? before.more()->may()
+                                                         : MayOf(state);
   // Nobody reads the row yet.
   for (std::size_t c = 0; c < classes_; ++c) {
     new (row + c) std::atomic<TermId>(may == nullptr || (*may)[c] ? kUnknownTerm : kNothingTerm);

@@ -36,6 +36,8 @@ class WayTables {
   std::atomic<TermId>* RowOf(TermId state);
 
   [[nodiscard]] std::int64_t held_bytes() const;
+  // Words of all lists and rows.
+  [[nodiscard]] std::size_t held_words() const { return held_words_; }
 
  private:
   [[nodiscard]] std::atomic<std::uint64_t>& SlotOf(TermId state) {
@@ -51,6 +53,7 @@ class WayTables {
   FirstClasses* first_;
   const std::size_t classes_;
   absl::node_hash_set<ClassSet, std::hash<ClassSet>> sets_;
+  const ClassSet* last_set_ = nullptr;  // of sets_, the one found last
   std::vector<std::unique_ptr<std::uint64_t[]>> blocks_;
   std::uint64_t* free_ = nullptr;  // of the last one
   std::size_t free_words_ = 0;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <utility>
 
 #include "grammar_core/mask/bit_words.h"
@@ -16,6 +17,8 @@ namespace {
 // strings are copied at most steps: beside a copy of all words the list must not count.
 constexpr std::size_t kWordsADifference = 8;
 constexpr std::size_t kWordsADifferenceFromMask = 64;
+// Words that are compared one by one if one of them differs.
+constexpr std::size_t kGroupWords = 8;
 // Shorter lists are not worth a search for a shorter one.
 constexpr std::size_t kFewDifferences = 16;
 // Masks of `like` that are looked at.
@@ -154,26 +157,40 @@ TokenMask::Run TokenMask::BaseRun(std::size_t begin, std::size_t end) const {
 }
 
 bool TokenMask::FindDifferences(const Run& from, std::size_t most, Differences* found) const {
-  found->clear();
+  found->resize(most);
+  std::size_t count = 0;
   for (std::size_t begin = 0; begin < words_.size(); begin += kBlockWords) {
     const std::size_t end = std::min(begin + kBlockWords, words_.size());
     const std::int32_t* const others = from.At(begin);
     if (std::memcmp(others, &words_[begin], (end - begin) * sizeof(*others)) == 0) continue;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (others[i - begin] == words_[i]) continue;
-      if (found->size() == most) return false;
-      found->push_back({static_cast<std::uint32_t>(i), words_[i]});
+    // Most words of a block are equal all the same.
+    for (std::size_t at = begin; at < end; at += kGroupWords) {
+      const std::size_t group = std::min(kGroupWords, end - at);
+      std::int32_t any = 0;
+      for (std::size_t i = at; i < at + group; ++i) any |= others[i - begin] ^ words_[i];
+      for (std::size_t i = at; any != 0 && i < at + group; ++i) {
+        if (others[i - begin] == words_[i]) continue;
+        if (count == most) return false;
+        (*found)[count++] = {static_cast<std::uint32_t>(i), words_[i]};
+      }
     }
   }
+  found->resize(count);
   return true;
+}
+
+bool TokenMask::MayDifferLittle(int allowed_count, std::size_t most) const {
+  const std::int64_t apart = std::int64_t{stored_.allowed_count} - allowed_count;
+  return std::abs(apart) <= static_cast<std::int64_t>(most) * kBitsPerWord;
 }
 
 void TokenMask::MakeCompact(std::span<const MaskRef> like, std::span<const MaskRef> others) {
   std::size_t most = word_count() / kWordsADifference;
   Differences found;
   found.reserve(most);
-  const auto attempt = [&](const Run& from, const MaskRef& base) {
+  const auto attempt = [&](const Run& from, int allowed_count, const MaskRef& base) {
     if (most <= kFewDifferences && stored_.compact) return;
+    if (!MayDifferLittle(allowed_count, most)) return;
     if (!FindDifferences(from, most, &found)) return;
     most = found.size();
     stored_.compact = true;
@@ -185,10 +202,11 @@ void TokenMask::MakeCompact(std::span<const MaskRef> like, std::span<const MaskR
     for (const MaskRef& mask : masks) {
       const MaskRef& base = mask->compact() ? mask->stored_.base : mask;
       if (base == nullptr || base == stored_.base) continue;
-      attempt({0, words_.size(), base->words_.data(), 0}, base);
+      attempt({0, words_.size(), base->words_.data(), 0}, base->stored_.allowed_count, base);
     }
   };
-  for (const std::int32_t fill : {0, -1}) attempt({0, words_.size(), nullptr, fill}, nullptr);
+  attempt({0, words_.size(), nullptr, 0}, 0, nullptr);
+  attempt({0, words_.size(), nullptr, -1}, vocab_size_, nullptr);
   most = std::min(most, word_count() / kWordsADifferenceFromMask);
   attempt_all(like.first(std::min(like.size(), kMaxLike)));
   if (!compact()) attempt_all(others);

@@ -189,6 +189,8 @@ class TokenMask {
   void MakeCompact(std::span<const MaskRef> like, std::span<const MaskRef> others);
   // The words that differ from those of `from`, which are all; false for more than `most`.
   bool FindDifferences(const Run& from, std::size_t most, Differences* found) const;
+  // Whether it may have no more than `most`, by how many tokens the other mask allows.
+  [[nodiscard]] bool MayDifferLittle(int allowed_count, std::size_t most) const;
 
   int vocab_size_;
   std::vector<std::int32_t> words_;  // empty in a compact mask

@@ -102,6 +102,33 @@ TEST_F(AccountantTest, AboveItFreePagesGoFirst) {
   EXPECT_EQ(accountant_.resident_bytes(), 600);
 }
 
+// Else what grammars that have gone leave between those that have not would come on top.
+TEST_F(AccountantTest, BelowItRoomBetweenWhatLivesIsOfTheFloor) {
+  constexpr std::int64_t kMib = 1 << 20;
+  HeapBytes heap{.allocated = 100 * kMib, .resident = 500 * kMib, .unused = 200 * kMib};
+  std::vector<std::int64_t> kept;
+  Accountant::Options options = OptionsOf();
+  options.heap.floor_bytes = 256 * kMib;
+  options.heap.read = [&] { return std::optional(heap); };
+  options.heap.trim = [&](std::int64_t keep) {
+    kept.push_back(keep);
+    heap.resident -= heap.unused - keep;
+    heap.unused = keep;
+  };
+  Accountant accountant(std::move(options));
+  const auto look_for = [&](int seconds) {
+    for (int i = 0; i <= 10 * seconds; ++i) {
+      accountant.Tick();
+      clock_.Pass(milliseconds(100));
+    }
+  };
+  look_for(10);
+  EXPECT_THAT(kept, ElementsAre(56 * kMib)) << "200 MiB lie between what lives";
+  heap = {.allocated = 100 * kMib, .resident = 1'000 * kMib, .unused = 200 * kMib};
+  look_for(10);
+  EXPECT_THAT(kept, ElementsAre(56 * kMib, 0)) << "more than the floor does";
+}
+
 TEST_F(AccountantTest, ThenMasksAndThenGrammars) {
   masks_.bytes = 50;
   grammars_.bytes = 800;
