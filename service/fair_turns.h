@@ -11,9 +11,9 @@
 //          is expected is the longest of the owner's latest events. Events of one owner keep their
 //          order; those of nobody are expected to take no time.
 // Bound    an event that takes t waits for the one at work and for owners who have had no more, or
-//          take no longer: owners of steps of 200 us, however many there are, hold it up by one such
-//          step. Who always has an event waiting has its part of the thread, however short others
-//          are.
+//          take no longer: owners of steps of 200 us, however many there are, hold it up by one
+//          such step. Who always has an event waiting has its part of the thread, however short
+//          others are.
 // Cost     a heap of those that wait, mostly one.
 // Threads  one thread at a time; an owner has its events in one FairTurns.
 #ifndef MASKD_SERVICE_FAIR_TURNS_H_

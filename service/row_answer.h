@@ -22,8 +22,8 @@
 
 namespace maskd::service {
 
-// How answers of `grammar` are read. Errors: FAILED_PRECONDITION for another kind than "chat", those
-// of AnswerPlan::Make().
+// How answers of `grammar` are read. Errors: FAILED_PRECONDITION for another kind than "chat", and
+// those of AnswerPlan::Make().
 absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlanOf(const CompiledGrammar& grammar);
 
 // Those of a stream's rows: one a grammar while a row needs it.

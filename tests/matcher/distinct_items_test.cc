@@ -1,6 +1,6 @@
 // Arrays whose items must be distinct, by their masks: a token is allowed exactly when the texts
-// that begin so can be completed, also where a token holds parts of several items; over a vocabulary
-// of a model, against a reader of JSON.
+// that begin so can be completed, also where a token holds parts of several items; over a
+// vocabulary of a model, against a reader of JSON.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -227,7 +227,7 @@ bool IsJudged(absl::string_view token) {
   return !token.empty() && token.find_first_not_of("[]\",ab1nultre\\06") == absl::string_view::npos;
 }
 
-// Whether an escape of `text` may be one of a character of two bytes, which the judge does not know.
+// Whether an escape of `text` may be one of a character of two bytes: the judge knows none.
 bool HasWideEscape(absl::string_view text) {
   for (std::size_t at = text.find("\\u"); at != absl::string_view::npos;
        at = text.find("\\u", at + 1)) {
