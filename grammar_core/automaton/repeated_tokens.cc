@@ -1,6 +1,6 @@
 // The tokens that may hold parts of more than one item are tried one by one, along their common
 // beginnings, but for those of which less tells enough (item_ends.h); of all others only those that
-// go on within an item that may become the equal of one before it, along the trie of the vocabulary.
+// go on within an item that may become the equal of one before it, along the vocabulary's trie.
 #include "grammar_core/automaton/repeated_tokens.h"
 
 #include <algorithm>

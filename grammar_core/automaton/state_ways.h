@@ -39,11 +39,13 @@ class FewWays {
   explicit FewWays(const ClassSet* may) : may_(may) {}
 
   [[nodiscard]] TermId To(int byte_class) const {
+    // Walks ask for every class, and most lead nowhere.
+    if (may_ != nullptr && !(*may_)[byte_class]) return kNothingTerm;
     const int count = count_.load(std::memory_order_acquire);
     for (int i = 0; i < count; ++i) {
       if (classes_[i] == byte_class) return targets_[i];
     }
-    return may_ != nullptr && !(*may_)[byte_class] ? kNothingTerm : kUnknownTerm;
+    return kUnknownTerm;
   }
 
   // For the writer.
