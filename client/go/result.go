@@ -48,6 +48,9 @@ type Row struct {
 	ForcedTokens []TokenID
 	// ForcedDraft is all of ForcedBytes in tokens, to be sent as drafts.
 	ForcedDraft []TokenID
+	// Answer is what its answer has more or less than before, where OpenOptions.WantAnswer asked for it. Nil:
+	// nothing new.
+	Answer *pb.AnswerDelta
 }
 
 // Result is the answer to one step. It stays as it is for as long as it is kept.
@@ -144,6 +147,7 @@ func readReply(reply *pb.StepReply, masks *maskReader) (*Result, error) {
 			ForcedBytes:    from.GetForcedBytes(),
 			ForcedTokens:   from.GetForcedTokens(),
 			ForcedDraft:    from.GetForcedDraft(),
+			Answer:         from.GetAnswer(),
 		}
 		count := len(from.GetPositions())
 		row.Masks, all = all[:count:count], all[count:]

@@ -31,6 +31,8 @@ type OpenOptions struct {
 	Temperature *float32
 	// Biases to add to logits of its text, each id once. Needs StreamOptions.WantBias.
 	Biases []*pb.LogitBias
+	// WantAnswer: its replies say what its text says (Row.Answer). For grammars of kind "chat".
+	WantAnswer bool
 }
 
 // Step is one decode step as the engine says it: which rows open, what was sampled, which rows close. The
@@ -59,6 +61,7 @@ func (s *Step) OpenWith(row RowID, target Target, options OpenOptions) *Step {
 		RemainingTokens: options.RemainingTokens,
 		Temperature:     options.Temperature,
 		Biases:          options.Biases,
+		WantAnswer:      options.WantAnswer,
 	}
 	target.setOnRow(open)
 	// A copy: what the caller gave stays the caller's.

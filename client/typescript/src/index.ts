@@ -15,6 +15,6 @@ export {MAX_IN_FLIGHT, Stream, type StreamOptions, type Wait} from "./stream.js"
 export type {CheckResponse, CompileResponse, ExplainResponse} from "./gen/maskd/v1/compile_service.js";
 export {type Document, type GrammarOptions, JsonSpelling, PropertyOrder, Strictness, WhiteSpace}
   from "./gen/maskd/v1/grammar.js";
-export type {GoAway, LogitBias, OpenRow, ReasoningGate, RefusedToken, Welcome}
+export type {AnswerDelta, AnswerSize, GoAway, LogitBias, OpenRow, ReasoningGate, RefusedToken, ToolCallDelta, Welcome}
   from "./gen/maskd/v1/mask_service.js";
 export type {Token, Tokenizer} from "./gen/maskd/v1/tokenizer_service.js";

@@ -1,6 +1,7 @@
 // The answer to one step: for each row its state, and the mask of each of its positions.
 
-import {type OpenRow, type RefusedToken, type RowReply, RowState, type StepReply} from "./gen/maskd/v1/mask_service.js";
+import {type AnswerDelta, type OpenRow, type RefusedToken, type RowReply, RowState, type StepReply}
+  from "./gen/maskd/v1/mask_service.js";
 import {Code, fromRow, MaskdError} from "./errors.js";
 import type {Mask} from "./mask.js";
 import {internal, type MaskReader} from "./reader.js";
@@ -46,6 +47,8 @@ export interface Row {
   readonly forcedTokens: readonly TokenId[];
   /** All of forcedBytes in tokens, to be sent as drafts. */
   readonly forcedDraft: readonly TokenId[];
+  /** What its answer has more or less than before, where it is wanted (OpenOptions). Absent: nothing new. */
+  readonly answer: AnswerDelta | undefined;
 }
 
 /** The answer to one step. It stays as it is for as long as it is kept. */
@@ -123,6 +126,7 @@ function readRow(reply: RowReply, masks: MaskReader): Row {
     forcedBytes: Uint8Array.from(reply.forcedBytes),
     forcedTokens: reply.forcedTokens,
     forcedDraft: reply.forcedDraft,
+    answer: reply.answer,
   };
 }
 
@@ -137,5 +141,5 @@ function readMasks(reply: RowReply, masks: MaskReader): Mask[] {
 /** A row that no server answers. */
 export function failedRow(id: RowId, error: MaskdError): Row {
   return {id, state: "failed", masks: [], error, refusedToken: undefined, tokenCount: 0, mayEnd: false, grammarId: "",
-    acceptedDrafts: undefined, forcedBytes: new Uint8Array(), forcedTokens: [], forcedDraft: []};
+    acceptedDrafts: undefined, forcedBytes: new Uint8Array(), forcedTokens: [], forcedDraft: [], answer: undefined};
 }

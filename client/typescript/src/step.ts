@@ -25,6 +25,8 @@ export interface OpenOptions {
   readonly temperature?: number;
   /** Numbers to add to logits of its text, each id once. Needs StreamOptions.wantBias. */
   readonly biases?: readonly LogitBias[];
+  /** Whether its replies say what its text says (Row.answer). For grammars of kind "chat". */
+  readonly wantAnswer?: boolean;
 }
 
 const NO_GATE: ReasoningGate = {endTokens: [], style: "", promptTail: [], maxTokens: undefined, constrainInside: false};
@@ -53,6 +55,7 @@ export class Step {
       remainingTokens: options.remainingTokens,
       temperature: options.temperature,
       biases: [...(options.biases ?? [])],
+      wantAnswer: options.wantAnswer ?? false,
     });
     return this;
   }
