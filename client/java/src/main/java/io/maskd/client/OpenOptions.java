@@ -110,6 +110,17 @@ public final class OpenOptions {
     }
 
     /**
+     * Whether the row's replies say what its text says, as {@link Row#answer}. For grammars of kind "chat".
+     *
+     * @param wantAnswer whether they do
+     * @return this
+     */
+    public Builder wantAnswer(boolean wantAnswer) {
+      fields.setWantAnswer(wantAnswer);
+      return this;
+    }
+
+    /**
      * Makes the options.
      *
      * @return the options

@@ -1,6 +1,7 @@
 package io.maskd.client;
 
 import com.google.protobuf.ByteString;
+import io.maskd.v1.AnswerDelta;
 import io.maskd.v1.RefusedToken;
 import io.maskd.v1.RowReply;
 import io.maskd.v1.RowState;
@@ -24,6 +25,7 @@ import java.util.List;
  * @param forcedBytes what must come next, where it was asked for
  * @param forcedTokens tokens that may be appended without asking the model
  * @param forcedDraft all of forcedBytes in tokens, to be sent as drafts
+ * @param answer what its answer has more or less than before, where it is wanted; null: nothing new
  */
 public record Row(
     long id,
@@ -37,7 +39,8 @@ public record Row(
     Integer acceptedDrafts,
     ByteString forcedBytes,
     List<Integer> forcedTokens,
-    List<Integer> forcedDraft) {
+    List<Integer> forcedDraft,
+    AnswerDelta answer) {
 
   static Row read(RowReply reply, MaskReader masks) {
     try {
@@ -53,7 +56,8 @@ public record Row(
           reply.hasAcceptedDrafts() ? reply.getAcceptedDrafts() : null,
           reply.getForcedBytes(),
           reply.getForcedTokensList(),
-          reply.getForcedDraftList());
+          reply.getForcedDraftList(),
+          reply.hasAnswer() ? reply.getAnswer() : null);
     } catch (MaskdException error) {
       throw error.at("row " + reply.getRow());
     }
@@ -63,7 +67,7 @@ public record Row(
   static Row failed(long id, MaskdException error) {
     return new Row(
         id, RowState.ROW_STATE_FAILED, List.of(), error, null, 0, false, "", null, ByteString.EMPTY, List.of(),
-        List.of());
+        List.of(), null);
   }
 
   boolean isRefused() {

@@ -18,7 +18,7 @@ class RowLedgerTest {
     List<Mask> masks =
         state == RowState.ROW_STATE_ACTIVE ? List.of(Mask.without(Mask.Form.FULL, 0, 0)) : List.of();
     return new Row(
-        id, state, masks, error, null, tokens, false, grammarId, null, ByteString.EMPTY, List.of(), List.of());
+        id, state, masks, error, null, tokens, false, grammarId, null, ByteString.EMPTY, List.of(), List.of(), null);
   }
 
   private static Row answer(int tokens) {
