@@ -97,7 +97,8 @@ maskd_warnings(maskd_c)
 
 install(TARGETS maskd_c EXPORT maskd COMPONENT c
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT c)
-install(FILES ${c_folder}/maskd.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT c)
+install(FILES ${c_folder}/maskd.h ${c_folder}/maskd_applier.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT c)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/maskd)
 install(EXPORT maskd NAMESPACE maskd:: FILE maskdConfig.cmake DESTINATION ${package_folder}

@@ -59,7 +59,8 @@ struct maskd_result {
     std::string message, place, reason, grammar_id;
   };
   std::vector<Strings> strings;
-  std::int64_t vocab_size = 0;  // of the stream it was last collected from
+  std::vector<std::vector<maskd_call_delta>> calls;  // that maskd_result_answer() points to, by row
+  std::int64_t vocab_size = 0;                       // of the stream it was last collected from
 };
 
 struct maskd_mask_plane {

@@ -60,8 +60,57 @@ absl::Status ReadRowResult(maskd_result* result, std::int64_t index, maskd_row_r
                          .forced_tokens = from.forced_tokens.data(),
                          .forced_token_count = std::ssize(from.forced_tokens),
                          .forced_draft = from.forced_draft.data(),
-                         .forced_draft_count = std::ssize(from.forced_draft)};
+                         .forced_draft_count = std::ssize(from.forced_draft),
+                         .has_answer = from.answer != nullptr,
+                         .reserved = 0};
   WriteStruct(to, row);
+  return absl::OkStatus();
+}
+
+void ReadCalls(const v1::AnswerDelta& from, std::vector<maskd_call_delta>& calls) {
+  calls.clear();
+  for (const v1::ToolCallDelta& call : from.tool_calls()) {
+    calls.push_back({.index = call.index(),
+                     .reserved = 0,
+                     .id = call.id().data(),
+                     .id_size = std::ssize(call.id()),
+                     .name = call.name().data(),
+                     .name_size = std::ssize(call.name()),
+                     .arguments = call.arguments().data(),
+                     .argument_size = std::ssize(call.arguments())});
+  }
+}
+
+absl::Status ReadAnswer(maskd_result* result, std::int64_t index, maskd_answer_delta* to) {
+  if (absl::Status status = NotNull(result, "result"); !status.ok()) return status;
+  if (absl::Status status = NotNull(to, "answer"); !status.ok()) return status;
+  absl::Status status = CheckSize(to->struct_size, sizeof(maskd_answer_delta), "answer");
+  if (!status.ok()) return status;
+  const auto row = FindRow(*result, index);
+  if (!row.ok()) return row.status();
+  if ((*row)->answer == nullptr) {
+    return absl::NotFoundError(absl::StrCat("row ", (*row)->row, ": says nothing of its answer"));
+  }
+  const v1::AnswerDelta& from = *(*row)->answer;
+  const v1::AnswerSize& cut = from.cut();
+  if (result->calls.empty()) result->calls.resize(result->result.rows().size());
+  std::vector<maskd_call_delta>& calls = result->calls[static_cast<std::size_t>(index)];
+  ReadCalls(from, calls);
+  WriteStruct<maskd_answer_delta>({.struct_size = to->struct_size,
+                                   .has_cut = from.has_cut(),
+                                   .cut_tool_calls = cut.tool_calls(),
+                                   .cut_reasoning = cut.reasoning_content(),
+                                   .cut_content = cut.content(),
+                                   .cut_arguments = cut.arguments(),
+                                   .cut_id = cut.id(),
+                                   .reserved = 0,
+                                   .reasoning = from.reasoning_content().data(),
+                                   .reasoning_size = std::ssize(from.reasoning_content()),
+                                   .content = from.content().data(),
+                                   .content_size = std::ssize(from.content()),
+                                   .calls = calls.data(),
+                                   .call_count = std::ssize(calls)},
+                                  to);
   return absl::OkStatus();
 }
 
@@ -199,6 +248,10 @@ int64_t maskd_result_row_count(const maskd_result* result) {
 
 maskd_status* maskd_result_row(maskd_result* result, int64_t index, maskd_row_result* row) {
   return ToC(maskd::client::ReadRowResult(result, index, row));
+}
+
+maskd_status* maskd_result_answer(maskd_result* result, int64_t index, maskd_answer_delta* answer) {
+  return ToC(maskd::client::ReadAnswer(result, index, answer));
 }
 
 maskd_status* maskd_result_position(const maskd_result* result, int64_t index, int64_t position,

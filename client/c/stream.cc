@@ -124,6 +124,7 @@ absl::Status Collect(maskd_stream* stream, std::int64_t timeout_ms, maskd_result
   if (absl::Status status = NotNull(stream, "stream"); !status.ok()) return status;
   if (absl::Status status = NotNull(result, "result"); !status.ok()) return status;
   result->strings.clear();
+  result->calls.clear();
   result->vocab_size = WelcomeOf(*stream).tokenizer().vocab_size();
   return With(*stream, [&](auto& from) {
     return from.Collect(absl::Milliseconds(timeout_ms), result->result);

@@ -322,6 +322,42 @@ static void TestVerbs(maskd_stream *stream, maskd_step *step, maskd_result *resu
   RunStep(stream, step, result);
 }
 
+/* What a row's text says, with half a character in it, and a cut. */
+static void TestAnswer(maskd_stream *stream, maskd_step *step, maskd_result *result) {
+  static const char kChat[] =
+      "{\"kind\": \"chat\", \"source\": \"{\\\"family\\\": \\\"qwen_3\\\", \\\"request\\\": "
+      "{\\\"tools\\\": [{\\\"name\\\": \\\"f\\\", \\\"parameters\\\": {\\\"type\\\": "
+      "\\\"object\\\"}}]}}\"}";
+  static const char kText[] = "a\xc3<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\"";
+  int32_t tokens[sizeof kText - 1];
+  for (size_t i = 0; i < sizeof kText - 1; ++i) tokens[i] = (unsigned char)kText[i];
+  const maskd_open_options options = {
+      .struct_size = sizeof options, .tokens = tokens, .token_count = 2, .want_answer = 1};
+  OK(maskd_step_open_grammar(step, 5, kChat, &options));
+  OK(maskd_step_wait_for_compile(step, kTimeoutMs));
+  RunStep(stream, step, result);
+  CHECK(OnlyRow(result).has_answer == 1);
+  maskd_answer_delta answer = {.struct_size = sizeof answer};
+  OK(maskd_result_answer(result, 0, &answer));
+  CHECK(answer.has_cut == 1 && answer.cut_content == 0 && answer.call_count == 0);
+  CHECK(answer.content_size == 2 && memcmp(answer.content, "a\xc3", 2) == 0);
+  OK(maskd_step_rollback(step, 5, 1));
+  OK(maskd_step_take(step, 5, tokens + 2, (int64_t)(sizeof kText - 3)));
+  RunStep(stream, step, result);
+  OK(maskd_result_answer(result, 0, &answer));
+  CHECK(answer.has_cut == 1 && answer.cut_content == 1 && answer.content_size == 0);
+  CHECK(answer.call_count == 1 && answer.calls[0].index == 0 && answer.calls[0].id_size == 6);
+  CHECK(answer.calls[0].name_size == 1 && answer.calls[0].name[0] == 'f');
+  CHECK(answer.calls[0].argument_size == 4 && memcmp(answer.calls[0].arguments, "{\"a\"", 4) == 0);
+  OK(maskd_step_take(step, 5, NULL, 0));
+  RunStep(stream, step, result);
+  CHECK(OnlyRow(result).has_answer == 0);
+  ExpectError(maskd_result_answer(result, 0, &answer), MASKD_NOT_FOUND,
+              "row 5: says nothing of its answer");
+  OK(maskd_step_close(step, 5));
+  RunStep(stream, step, result);
+}
+
 /* Programs built before fields were added hand over shorter structs. */
 static void TestOldStructs(maskd_stream *stream, maskd_step *step, maskd_result *result) {
   maskd_open_options options = {.struct_size = offsetof(maskd_open_options, has_temperature),
@@ -348,6 +384,7 @@ static void TestStream(maskd_stream *stream) {
   maskd_result *result = maskd_result_new();
   TestDecode(stream, step, result);
   TestVerbs(stream, step, result);
+  TestAnswer(stream, step, result);
   TestOldStructs(stream, step, result);
   OK(maskd_stream_close(stream, kTimeoutMs));
   maskd_result_free(result);

@@ -36,13 +36,13 @@ ROW = {
     "refused_token": "refused", "token_count": "token_count", "may_end": "may_end",
     "grammar_id": "grammar_id", "accepted_drafts": "accepted_drafts",
     "forced_bytes": "forced_bytes", "forced_tokens": "forced_tokens",
-    "forced_draft": "forced_draft",
+    "forced_draft": "forced_draft", "answer": "answer",
 }
 # A field of client/cpp's OpenOptions and Python's name of it.
 OPEN = {
     "tokens": "tokens", "stop_ids": "stop_ids", "reasoning": "reasoning",
     "min_tokens": "min_tokens", "remaining_tokens": "remaining_tokens",
-    "temperature": "temperature", "biases": "biases",
+    "temperature": "temperature", "biases": "biases", "want_answer": "want_answer",
 }
 
 
@@ -75,8 +75,8 @@ def test_every_option_of_a_row_is_in_python():
 
 
 def test_every_function_of_the_library_is_bound():
-    declared = re.findall(r"^MASKD_API .*?maskd_(\w+)\(", (ROOT / "client/c/maskd.h").read_text(),
-                          re.MULTILINE)
+    headers = [(ROOT / "client/c" / name).read_text() for name in ("maskd_applier.h", "maskd.h")]
+    declared = re.findall(r"^MASKD_API .*?maskd_(\w+)\(", "".join(headers), re.MULTILINE)
     assert set(declared) - set(_abi._FUNCTIONS) == {
         "applier_new_on_queue",  # takes a cl_command_queue, of which Python has none
     }
@@ -159,6 +159,82 @@ def test_options_of_a_stream_are_checked(client):
     with pytest.raises(maskd.MaskdError) as error:
         client.open_stream(WIDTH, tokenizer_hash="00")
     assert error.value.code == "FAILED_PRECONDITION"
+
+
+CHAT = maskd.Grammar.chat("qwen_3", {"tools": [{"type": "function", "function": {
+    "name": "get_weather", "parameters": {
+        "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}]})
+CALL = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Trondheim é"}}\n</tool_call>'
+CALLED = [{"id": "call_0", "type": "function",
+           "function": {"name": "get_weather", "arguments": '{"city": "Trondheim é"}'}}]
+
+
+def test_a_check_says_what_the_text_says(client):
+    reply = client.check(CHAT, f"Hm.\n{CALL}")
+    assert reply["accepted"]
+    assert reply["message"] == {
+        "reasoning_content": "", "content": "Hm.",
+        "tool_calls": [{"id": "call_0", "name": "get_weather",
+                        "arguments": '{"city": "Trondheim é"}'}]}
+    assert "message" not in client.check(maskd.Grammar.regex("a"), "a")
+
+
+@pytest.mark.parametrize("memory", [False, True], ids=["grpc", "memory"])
+@pytest.mark.parametrize("at_once", [1, 3, 1000])
+def test_a_rows_answer_is_told_as_it_becomes_certain(client, memory, at_once):
+    text = f"Hm é.\n{CALL}".encode()
+    with client.open_stream(WIDTH, shared_memory=memory) as opened:
+        answer = maskd.Answer()
+        step = maskd.Step().open(1, CHAT, tokens=text[:4], want_answer=True, wait_s=20)
+        first = opened.run(step).rows[0].answer
+        assert first.cut == (0, 0, 0, 0, 0) and first.content == text[:4]  # half a character
+        answer.apply(first)
+        assert answer.message() == {"role": "assistant", "content": "Hm \ufffd"}
+        for at in range(4, len(text), at_once):
+            answer.apply(opened.run(maskd.Step().take(1, text[at:at + at_once])).rows[0].answer)
+        whole = {"role": "assistant", "content": "Hm é.", "tool_calls": CALLED}
+        assert answer.message() == whole
+        assert opened.run(maskd.Step().take(1, [])).rows[0].answer is None
+        (end,) = opened.run(maskd.Step().take(1, [END])).rows
+        answer.apply(end.answer)
+        assert answer.message() == whole
+
+
+def test_a_rollback_cuts_the_answer(stream):
+    answer = maskd.Answer()
+    step = maskd.Step().open(1, CHAT, want_answer=True, wait_s=20)
+    answer.apply(stream.run(step.take(1, [])).rows[0].answer)
+    (row,) = stream.run(maskd.Step().take(1, f"Hm.\n{CALL}".encode())).rows
+    answer.apply(row.answer)
+    back = len(' é"}}\n</tool_call>'.encode())
+    (row,) = stream.run(maskd.Step().rollback(1, back).take(1, b"!")).rows
+    assert row.answer.cut == (0, 3, 1, 6, len('{"city": "Trondheim'))
+    answer.apply(row.answer)
+    assert answer.message()["tool_calls"][0]["function"]["arguments"] == '{"city": "Trondheim!'
+    (row,) = stream.run(maskd.Step().rollback(1, row.token_count - 1)).rows
+    assert row.answer == (maskd.AnswerSize(0, 1, 0, 0, 0), b"", b"", ())
+    answer.apply(row.answer)
+    assert answer.message() == {"role": "assistant", "content": "H"}
+    result = stream.run(maskd.Step().fork(1, 2).take(1, b"a").take(2, b"b"))
+    told = {row.row: row.answer for row in result.rows}
+    assert (told[1].cut, told[1].content) == (None, b"a")
+    assert (told[2].cut, told[2].content) == ((0, 0, 0, 0, 0), b"Hb")
+
+
+def test_a_snapshot_has_the_answer_too(client, stream):
+    stream.run(maskd.Step().open(1, CHAT, tokens=b"Hm.", want_answer=True, wait_s=20))
+    (snapshot,) = stream.run(maskd.Step().take(1, b" So").snapshot(1)).snapshots
+    with client.open_stream(WIDTH) as other:
+        (row,) = other.run(maskd.Step().open_snapshot(snapshot, wait_s=20)).rows
+        assert row.answer.content == b"Hm. So"
+
+
+def test_other_kinds_say_nothing(stream):
+    (row,) = stream.run(maskd.Step().open(1, maskd.Grammar.regex("a"), want_answer=True, wait_s=20)).rows
+    assert row.state == maskd.RowState.FAILED
+    assert (row.error.code, row.error.reason) == ("FAILED_PRECONDITION", "NO_ANSWER")
+    (row,) = stream.run(maskd.Step().open(2, CHAT, tokens=b"Hm", wait_s=20)).rows
+    assert row.answer is None  # not asked for
 
 
 of_the_library = pytest.mark.skipif(PLAIN, reason="a stream over several addresses is the library's alone")

@@ -21,7 +21,8 @@ __path__ = pkgutil.extend_path(__path__, __name__)
 
 from maskd._api import (Applier, Client, Dictionary, FailoverStream, MaskPlane, Step, StepResult,
                         Stream)
-from maskd._answers import Outcomes, Position, RefusedToken, RowResult, RowState
+from maskd._answers import (Answer, AnswerDelta, AnswerSize, Outcomes, Position, RefusedToken,
+                            RowResult, RowState, ToolCallDelta)
 from maskd._errors import MaskdError
 from maskd._grammar import Compiled, Grammar
 from maskd._local import local
@@ -31,8 +32,9 @@ from maskd._row_map import Scheduled, row_map
 from maskd._torch import TorchApplier
 
 __all__ = [
-    "Applier", "Client", "Compiled", "Dictionary", "FailoverStream", "Grammar",
+    "Answer", "AnswerDelta", "AnswerSize", "Applier", "Client", "Compiled", "Dictionary", "FailoverStream", "Grammar",
     "LlamaCppProcessor", "MaskPlane", "MaskdError", "Outcomes", "Position", "RefusedToken", "Row", "RowResult", "RowState",
-    "Scheduled", "Step", "StepResult", "Stream", "TorchApplier", "TransformersProcessor",
+    "Scheduled", "Step", "StepResult", "Stream", "ToolCallDelta", "TorchApplier",
+    "TransformersProcessor",
     "local", "row_map",
 ]

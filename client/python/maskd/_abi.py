@@ -36,7 +36,7 @@ class OpenOptions(Structure):
                 ("reasoning_json", c_char_p), ("min_tokens", c_uint32),
                 ("remaining_tokens", c_uint32),
                 ("has_temperature", c_int32), ("temperature", c_float), ("biases", c_void_p),
-                ("bias_count", c_int64)]
+                ("bias_count", c_int64), ("want_answer", c_int32), ("reserved", c_int32)]
 
 
 class RowResultStruct(Structure):
@@ -47,7 +47,23 @@ class RowResultStruct(Structure):
                 ("refused_token", c_int32), ("token_count", c_uint32), ("may_end", c_int32),
                 ("has_mask", c_int32), ("forced_bytes", c_void_p), ("forced_byte_count", c_int64),
                 ("forced_tokens", c_void_p), ("forced_token_count", c_int64),
-                ("forced_draft", c_void_p), ("forced_draft_count", c_int64)]
+                ("forced_draft", c_void_p), ("forced_draft_count", c_int64),
+                ("has_answer", c_int32), ("reserved", c_int32)]
+
+
+class CallDeltaStruct(Structure):
+    _fields_ = [("index", c_uint32), ("reserved", c_int32), ("id", c_void_p), ("id_size", c_int64),
+                ("name", c_void_p), ("name_size", c_int64), ("arguments", c_void_p),
+                ("argument_size", c_int64)]
+
+
+class AnswerDeltaStruct(Structure):
+    _fields_ = [("struct_size", c_size_t), ("has_cut", c_int32), ("cut_tool_calls", c_uint32),
+                ("cut_reasoning", c_uint64), ("cut_content", c_uint64),
+                ("cut_arguments", c_uint64), ("cut_id", c_uint32), ("reserved", c_int32),
+                ("reasoning", c_void_p), ("reasoning_size", c_int64), ("content", c_void_p),
+                ("content_size", c_int64), ("calls", POINTER(CallDeltaStruct)),
+                ("call_count", c_int64)]
 
 
 class PositionStruct(Structure):
@@ -153,6 +169,7 @@ _FUNCTIONS = {
     "result_step": (c_uint64, [c_void_p]),
     "result_row_count": (c_int64, [c_void_p]),
     "result_row": (STATUS, [c_void_p, c_int64, POINTER(RowResultStruct)]),
+    "result_answer": (STATUS, [c_void_p, c_int64, POINTER(AnswerDeltaStruct)]),
     "result_copy_masks": (STATUS, [c_void_p, POINTER(c_uint64), c_int64, c_void_p, c_int64]),
     "result_copy_positions": (STATUS, [c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_int64]),
     "mask_plane_new": (STATUS, [c_void_p, c_int64, c_int64, POINTER(c_void_p)]),

@@ -29,6 +29,88 @@ class RefusedToken:
     id: int
 
 
+class AnswerSize(NamedTuple):
+    """How much there is of an answer, in bytes."""
+
+    reasoning_content: int
+    content: int
+    tool_calls: int  # calls
+    id: int  # of the last call; those before are whole
+    arguments: int  # of the last call
+
+
+@dataclasses.dataclass(frozen=True)
+class ToolCallDelta:
+    """More of one call."""
+
+    index: int  # in the answer, from 0
+    id: str
+    name: str  # in the first delta of the call
+    arguments: bytes  # of JSON
+
+
+class AnswerDelta(NamedTuple):
+    """What is certain of a row's answer since its last reply: the cut, then the rest to be appended.
+
+    Texts are bytes, as a token may end within a character. Answer puts them together.
+    """
+
+    cut: AnswerSize | None  # what is left of what was said before; None: all
+    reasoning_content: bytes
+    content: bytes
+    tool_calls: tuple[ToolCallDelta, ...]
+
+
+class Answer:
+    """A row's answer, of its deltas.
+
+        answer = maskd.Answer()
+        answer.apply(row.answer)           # of each RowResult of the row
+        answer.message()["tool_calls"]
+    """
+
+    def __init__(self) -> None:
+        self._reasoning = bytearray()
+        self._content = bytearray()
+        self._calls: list[tuple[str, str, bytes]] = []  # id, name, arguments
+
+    def apply(self, delta: AnswerDelta | None) -> None:
+        """None: nothing new."""
+        if delta is None:
+            return
+        if delta.cut is not None:
+            self._cut(delta.cut)
+        self._reasoning += delta.reasoning_content
+        self._content += delta.content
+        for call in delta.tool_calls:
+            if call.index == len(self._calls):
+                self._calls.append(("", call.name, b""))
+            id_, name, arguments = self._calls[call.index]
+            self._calls[call.index] = (id_ + call.id, name, arguments + call.arguments)
+
+    def _cut(self, left: AnswerSize) -> None:
+        del self._reasoning[left.reasoning_content:]
+        del self._content[left.content:]
+        del self._calls[left.tool_calls:]
+        if self._calls:
+            id_, name, arguments = self._calls[-1]
+            self._calls[-1] = (id_.encode()[:left.id].decode(), name, arguments[:left.arguments])
+
+    def message(self) -> dict[str, Any]:
+        """OpenAI's message, as far as it goes: role, content, and where there are some
+        reasoning_content and tool_calls. A character that is not whole yet is U+FFFD."""
+        content = self._content.decode(errors="replace")
+        message: dict[str, Any] = {"role": "assistant", "content": content or None}
+        if self._reasoning:
+            message["reasoning_content"] = self._reasoning.decode(errors="replace")
+        if self._calls:
+            message["tool_calls"] = [
+                {"id": id_, "type": "function",
+                 "function": {"name": name, "arguments": arguments.decode(errors="replace")}}
+                for id_, name, arguments in self._calls]
+        return message
+
+
 @dataclasses.dataclass(frozen=True)
 class RowResult:
     """One row's answer to a step."""
@@ -48,6 +130,7 @@ class RowResult:
     forced_bytes: bytes = b""
     forced_tokens: tuple[int, ...] = ()
     forced_draft: tuple[int, ...] = ()
+    answer: AnswerDelta | None = None  # None: nothing new, or not wanted (Step.open)
 
 
 @dataclasses.dataclass(frozen=True)

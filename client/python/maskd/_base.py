@@ -26,6 +26,7 @@ class Opening(NamedTuple):
     remaining_tokens: int | None
     temperature: float | None
     biases: np.ndarray  # as _buffers.BIAS, ids ascending
+    want_answer: bool = False
 
 
 class StepBase(ABC):
@@ -39,7 +40,7 @@ class StepBase(ABC):
              stop_ids: Iterable[int] = (), wait_s: float | None = None,
              reasoning: Mapping[str, Any] | None = None, min_tokens: int = 0,
              remaining_tokens: int | None = None, temperature: float | None = None,
-             biases: Mapping[int, float] | None = None) -> Self:
+             biases: Mapping[int, float] | None = None, want_answer: bool = False) -> Self:
         """Opens a row on a grammar: its text, or what compile() gave, or its id.
 
         `tokens`: taken already. `stop_ids`: that end its text; none: the tokenizer's own. `wait_s`:
@@ -48,12 +49,13 @@ class StepBase(ABC):
         `min_tokens`: of the text, before which it may not end. `remaining_tokens`: that the row may
         still produce, as set_remaining() says. `temperature`: of its text, in place of the
         grammar's own. `biases`: numbers to add to logits of its text, by token. The stream must
-        have been opened with want_temperature and want_bias. Errors: INVALID_ARGUMENT (a row below 0).
+        have been opened with want_temperature and want_bias. `want_answer`: of a grammar of kind
+        "chat", each RowResult.answer says what its text says. Errors: INVALID_ARGUMENT (a row below 0).
         """
         if row < 0:
             raise MaskdError("INVALID_ARGUMENT", f"row: {row} is below 0")
         opening = Opening(_tokens(tokens), _tokens(stop_ids), reasoning, min_tokens, remaining_tokens,
-                          temperature, _buffers.bias_array(biases))
+                          temperature, _buffers.bias_array(biases), want_answer)
         self._open(row, grammar.id if isinstance(grammar, Compiled) else grammar, opening)
         return self._wait(wait_s)
 
@@ -245,7 +247,8 @@ class ClientBase(ABC):
         return _compiled(await self.call_async("Compile", _compile_request(grammar, tokenizer)))
 
     def check(self, grammar: Grammar, text: str | bytes, tokenizer: str = "") -> dict[str, Any]:
-        """Whether a grammar accepts a text: CheckResponse of protos/maskd/v1."""
+        """Whether a grammar accepts a text: CheckResponse of protos/maskd/v1. Of a grammar of kind
+        "chat" its "message" is what the text says, in OpenAI's shape."""
         request: dict[str, Any] = {"tokenizer": tokenizer, "grammar": grammar.to_json()}
         if isinstance(text, str):
             request["text"] = text

@@ -9,7 +9,8 @@ import numpy as np
 
 from maskd import _abi, _buffers
 from maskd._abi import lib
-from maskd._answers import Outcomes, Position, RefusedToken, RowResult, RowState, StepResultBase
+from maskd._answers import AnswerDelta, AnswerSize, Outcomes, Position, RefusedToken, RowResult
+from maskd._answers import RowState, StepResultBase, ToolCallDelta
 from maskd._applier import Applier
 from maskd._base import ClientBase, Opening, StepBase, StreamBase, one_each, reject_unknown
 from maskd._errors import NAMES, MaskdError
@@ -37,7 +38,8 @@ class Step(_abi.Handle, StepBase):
         options = _abi.OpenOptions(ctypes.sizeof(_abi.OpenOptions), _data(taken), taken.size,
                                    _data(stops), stops.size, gate, opening.min_tokens,
                                    opening.remaining_tokens or 0, opening.temperature is not None,
-                                   opening.temperature or 0, _data(biases), biases.size)
+                                   opening.temperature or 0, _data(biases), biases.size,
+                                   opening.want_answer)
         if isinstance(grammar, Grammar):
             text = json.dumps(grammar.to_json()).encode()
             lib.maskd_step_open_grammar(self.handle, row, text, ctypes.byref(options))
@@ -149,7 +151,21 @@ class StepResult(_abi.Handle, StepResultBase):
                          row.grammar_id.decode(),
                          _bytes(row.forced_bytes, row.forced_byte_count),
                          _tuple(row.forced_tokens, row.forced_token_count),
-                         _tuple(row.forced_draft, row.forced_draft_count))
+                         _tuple(row.forced_draft, row.forced_draft_count),
+                         self._answer(index) if row.has_answer else None)
+
+    def _answer(self, index: int) -> AnswerDelta:
+        said = _abi.AnswerDeltaStruct(ctypes.sizeof(_abi.AnswerDeltaStruct))
+        lib.maskd_result_answer(self.handle, index, ctypes.byref(said))
+        cut = AnswerSize(said.cut_reasoning, said.cut_content, said.cut_tool_calls, said.cut_id,
+                         said.cut_arguments)
+        calls = tuple(ToolCallDelta(call.index, _bytes(call.id, call.id_size).decode(),
+                                    _bytes(call.name, call.name_size).decode(),
+                                    _bytes(call.arguments, call.argument_size))
+                      for call in said.calls[:said.call_count])
+        return AnswerDelta(cut if said.has_cut else None,
+                           _bytes(said.reasoning, said.reasoning_size),
+                           _bytes(said.content, said.content_size), calls)
 
     def position(self, row: int, position: int = 0) -> Position:
         for index, answer in enumerate(self.rows):

@@ -71,6 +71,12 @@ class Grammar:
         """One of the texts."""
         return cls("choice", json.dumps(list(texts)))
 
+    @classmethod
+    def chat(cls, family: str, request: Mapping[str, Any], **members: Any) -> Self:
+        """What a model of a family may answer to an OpenAI request. `members`: reasoning, strictness,
+        bad_tools (docs/chat.md)."""
+        return cls("chat", json.dumps({"family": family, **members, "request": dict(request)}))
+
     def to_json(self) -> dict[str, Any]:
         message: dict[str, Any] = {"kind": self.kind, "source": self.source}
         if self.options:

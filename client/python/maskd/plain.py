@@ -18,7 +18,8 @@ from google.protobuf import json_format
 from google.rpc import error_details_pb2, status_pb2
 
 from maskd import _abi, _buffers
-from maskd._answers import Position, RefusedToken, RowResult, RowState, StepResultBase
+from maskd._answers import Answer, AnswerDelta, AnswerSize, Position, RefusedToken, RowResult
+from maskd._answers import RowState, StepResultBase, ToolCallDelta
 from maskd._base import ClientBase, Opening, StepBase, StreamBase, reject_unknown
 from maskd._errors import NAMES, MaskdError
 from maskd._grammar import Compiled, Grammar
@@ -87,7 +88,7 @@ class Step(StepBase):
         opened = mask_service_pb2.OpenRow(
             row=row, tokens=opening.tokens.tolist(), stop_ids=opening.stop_ids.tolist(),
             min_tokens=opening.min_tokens, remaining_tokens=opening.remaining_tokens,
-            temperature=opening.temperature)
+            temperature=opening.temperature, want_answer=opening.want_answer)
         for token, bias in opening.biases.tolist():
             opened.biases.add(id=token, bias=bias)
         if isinstance(grammar, Grammar):
@@ -263,7 +264,17 @@ def _row_result(reply: Any, masks: list[Mask]) -> RowResult:
                      reply.may_end, has_mask, len(masks),
                      reply.accepted_drafts if reply.HasField("accepted_drafts") else None,
                      reply.grammar_id, reply.forced_bytes, tuple(reply.forced_tokens),
-                     tuple(reply.forced_draft))
+                     tuple(reply.forced_draft),
+                     _answer(reply.answer) if reply.HasField("answer") else None)
+
+
+def _answer(said: Any) -> AnswerDelta:
+    cut = said.cut
+    left = AnswerSize(cut.reasoning_content, cut.content, cut.tool_calls, cut.id, cut.arguments)
+    calls = tuple(ToolCallDelta(each.index, each.id, each.name, each.arguments)
+                  for each in said.tool_calls)
+    return AnswerDelta(left if said.HasField("cut") else None, said.reasoning_content, said.content,
+                       calls)
 
 
 class Stream(StreamBase[Step, StepResult]):
@@ -425,5 +436,6 @@ class Client(ClientBase):
         self._channel.close()
 
 
-__all__ = ["Applier", "Client", "Compiled", "Dictionary", "Grammar", "MaskdError", "Position",
-           "RefusedToken", "Row", "RowResult", "RowState", "Step", "StepResult", "Stream"]
+__all__ = ["Answer", "AnswerDelta", "Applier", "Client", "Compiled", "Dictionary", "Grammar",
+           "MaskdError", "Position", "RefusedToken", "Row", "RowResult", "RowState", "Step",
+           "StepResult", "Stream"]
