@@ -1,5 +1,6 @@
 #include "service/row_answer.h"
 
+#include <atomic>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -7,6 +8,11 @@
 #include "grammar_core/base/error.h"
 
 namespace maskd::service {
+namespace {
+
+std::atomic<std::int64_t> live_answer_bytes = 0;
+
+}  // namespace
 
 absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlanOf(const CompiledGrammar& grammar) {
   if (grammar.source().kind != "chat") {
@@ -31,19 +37,31 @@ absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlans::Of(const Compiled
   return plan;
 }
 
+std::int64_t RowAnswer::LiveBytes() { return live_answer_bytes.load(std::memory_order_relaxed); }
+
+void RowAnswer::Held::Set(std::int64_t bytes) {
+  const std::int64_t change = bytes - std::exchange(bytes_, bytes);
+  if (change != 0) live_answer_bytes.fetch_add(change, std::memory_order_relaxed);
+}
+
 void RowAnswer::Take(TokenId token, Role role) {
   switch (role) {
     case Role::kText:
-      return reader_.ReadToken(token);
+      reader_.ReadToken(token);
+      break;
     case Role::kEnd:
-      return reader_.End();
+      reader_.End();
+      break;
     case Role::kNone:
-      return reader_.ReadBytes("");
+      reader_.ReadBytes("");
+      break;
   }
+  held_.Set(reader_.held_bytes());
 }
 
 void RowAnswer::Rollback(std::size_t count) {
   reader_.Rollback(count);
+  held_.Set(reader_.held_bytes());
   if (reader_.tokens() >= kept_tokens_) return;
   const MessageSize left = SizeOf(reader_.message());
   is_cut_ = is_cut_ || !(left == kept_);

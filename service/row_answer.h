@@ -3,7 +3,8 @@
 // Tokens   one entry for each token of the row, so that a rollback counts the same: one of its
 //          reasoning gate, or after its end, says nothing.
 // Said     what a reply has told. A rollback past it is told as a cut.
-// Threads  one thread at a time; copies are independent.
+// Memory   that of all is counted as it grows and goes.
+// Threads  one thread at a time; copies are independent. LiveBytes(): any.
 #ifndef MASKD_SERVICE_ROW_ANSWER_H_
 #define MASKD_SERVICE_ROW_ANSWER_H_
 
@@ -42,6 +43,9 @@ class RowAnswer {
 
   explicit RowAnswer(std::shared_ptr<const AnswerPlan> plan) : reader_(std::move(plan)) {}
 
+  // What all of them hold beside themselves.
+  static std::int64_t LiveBytes();
+
   void Take(TokenId token, Role role);
   // Takes back the last `count` tokens, which were taken.
   void Rollback(std::size_t count);
@@ -54,7 +58,24 @@ class RowAnswer {
   void SetUnsaid();
 
  private:
+  // A share of LiveBytes(); a copy has one of its own.
+  class Held {
+   public:
+    Held() = default;
+    Held(const Held& other) { Set(other.bytes_); }
+    Held& operator=(const Held& other) {
+      Set(other.bytes_);
+      return *this;
+    }
+    ~Held() { Set(0); }
+    void Set(std::int64_t bytes);
+
+   private:
+    std::int64_t bytes_ = 0;
+  };
+
   AnswerReader reader_;
+  Held held_;
   MessageSize kept_;             // of what was said, and not taken back since
   std::size_t kept_tokens_ = 0;  // at that place
   // Something that was said was taken back, or nothing has been said, to this client at least.

@@ -57,7 +57,7 @@ void OpenRows::Set(int rows) {
 std::int64_t LiveRowBytes() {
   return live_rows.load(std::memory_order_relaxed) *
              static_cast<std::int64_t>(sizeof(RowId) + sizeof(StreamRow)) +
-         Matcher::LiveBytes();
+         Matcher::LiveBytes() + RowAnswer::LiveBytes();
 }
 
 }  // namespace maskd::service

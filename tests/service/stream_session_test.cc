@@ -16,6 +16,8 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/tokenizer/loader.h"
+#include "service/row_answer.h"
+#include "service/row_counts.h"
 
 namespace maskd::service {
 namespace {
@@ -617,6 +619,24 @@ TEST_F(AnswerTest, AForkIsToldAllOfIt) {
   ASSERT_TRUE(rows[0].answer.has_value() && rows[1].answer.has_value());
   EXPECT_EQ(rows[0].answer->content, "a");
   EXPECT_EQ(rows[1].answer->content, "oneb");
+}
+
+// Also of a fork, whose text is a copy, until the rows close.
+TEST_F(AnswerTest, MemoryIsCountedWithTheRows) {
+  constexpr std::int64_t kText = 20'000;
+  const std::int64_t before = RowAnswer::LiveBytes();
+  OpenWanting(1, Chat(), std::vector<TokenId>(kText, 'a'));
+  const std::int64_t one = RowAnswer::LiveBytes() - before;
+  EXPECT_GE(one, 5 * kText);
+  EXPECT_GE(LiveRowBytes(), RowAnswer::LiveBytes());
+  StepRequest request = Next();
+  request.forks = {{1, 2}};
+  Run(request);
+  EXPECT_GE(RowAnswer::LiveBytes() - before, one + 5 * kText);
+  request = Next();
+  request.closes = {1, 2};
+  Run(request);
+  EXPECT_EQ(RowAnswer::LiveBytes(), before);
 }
 
 TEST_F(AnswerTest, OtherKindsHaveNone) {

@@ -75,6 +75,13 @@ class AnswerReader {
 
   [[nodiscard]] const ChatMessage& message() const { return message_; }
   [[nodiscard]] std::size_t tokens() const { return token_begins_.size(); }
+  // What it holds in memory, the message's texts counted as a byte of each byte read.
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return static_cast<std::int64_t>(input_.capacity() * sizeof(Symbol) + input_.size() +
+                                     token_begins_.capacity() * sizeof(std::uint32_t) +
+                                     marks_.size() * sizeof(Mark) +
+                                     message_.calls.capacity() * sizeof(ChatCall));
+  }
   // Whether what was read is no beginning of an answer.
   [[nodiscard]] bool left() const { return state_.stage == Stage::kLeft; }
 
