@@ -28,9 +28,9 @@ def style(series: list) -> str:
         dark.append(f".s{at} {{ fill: {shade[1]}; }}")
     return "\n".join([
         "<style>", "text { font: 12px system-ui, sans-serif; fill: #1f2328; }",
-        ".title { font-size: 14px; font-weight: 600; }", ".quiet { fill: #59636e; }", "line { stroke: #d1d9e0; }",
+        ".title { font-size: 14px; font-weight: 600; }", ".quiet { fill: #59636e; }", ".page { fill: #ffffff; }", "line { stroke: #d1d9e0; }",
         *light, "@media (prefers-color-scheme: dark) {",
-        "text { fill: #f0f6fc; } .quiet { fill: #9198a1; } line { stroke: #3d444d; }", *dark, "}", "</style>"])
+        "text { fill: #f0f6fc; } .quiet { fill: #9198a1; } line { stroke: #3d444d; } .page { fill: #0d1117; }", *dark, "}", "</style>"])
 
 
 def scale(values: list, logarithmic: bool) -> tuple:
@@ -92,4 +92,5 @@ def draw(title: str, series: list, groups: list, label, logarithmic: bool) -> st
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 24}" role="img">',
         f"<title>{escape(words)}</title>", style(series),
+        f'<rect class="page" width="{WIDTH}" height="{bottom + 24}"/>',
         f'<text class="title" x="12" y="22">{escape(words)}</text>', *parts, "</svg>"]) + "\n"
