@@ -25,7 +25,7 @@ import performance_chart  # noqa: E402  (a neighbour, wherever this is run from)
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"
 BLOCK = re.compile(r"(<!-- figures: ([a-z_]+) -->)(.*?)(<!-- end of figures -->)", re.DOTALL)
-PAGES = ["README.md", "docs/clients.md"]
+PAGES = ["README.md", "docs/appliers.md", "docs/clients.md"]
 
 
 @dataclasses.dataclass
@@ -60,10 +60,10 @@ def plain(cell):
 
 
 def digits(value: float) -> str:
-    """Three digits that say something, and thousands set apart."""
+    """As the file has it where that is short, else three digits; thousands are set apart."""
     if value >= 100:
         return f"{value:,.0f}"
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    return str(value) if len(str(value)) <= 4 else f"{value:.3g}"
 
 
 def text(cell, scale: float) -> str:
@@ -222,7 +222,7 @@ def block(name: str, results: dict) -> str:
                 "  vocabulary of Llama 3. From a schema's text to its first mask it takes {first50} ms at the median."
                 ).format(**spoken(results))
     result = results[name]
-    corner = "rows" if result.rows[0][0].isdigit() else ""
+    corner = "rows" if result.rows[0][0].isdigit() else {"apply": "allowed"}.get(name, "")
     return "\n\n" + table(result.columns, result.rows, corner) + "\n"
 
 
