@@ -66,10 +66,15 @@ def digits(value: float) -> str:
     return str(value) if len(str(value)) <= 4 else f"{value:.3g}"
 
 
+def scaled(cell, scale: float):
+    """The number of a cell in the section's unit; a whole one stays whole where the unit is the file's."""
+    return plain(cell) if scale == 1 or cell is None else plain(cell) / scale
+
+
 def text(cell, scale: float) -> str:
     if cell is None:
         return ""
-    number = digits(plain(cell) / scale if scale != 1 else plain(cell))
+    number = digits(scaled(cell, scale))
     return f"{number} ({cell[1]})" if isinstance(cell, list) else number
 
 
@@ -110,7 +115,7 @@ class Section:
         return performance_chart.draw(
             title=f"{self.title}, {self.unit}", logarithmic=self.logarithmic,
             series=[column.replace("`", "") for column in result.columns],
-            groups=[(row[0], [None if cell is None else plain(cell) / self.scale for cell in row[1:]]) for row in rows],
+            groups=[(row[0], [scaled(cell, self.scale) for cell in row[1:]]) for row in rows],
             label=digits)
 
     def markdown(self, results: dict) -> str:
