@@ -137,6 +137,12 @@ def test_every_page_is_in_the_index():
     assert sorted(page for page in pages if f"({page})" not in index and f"({page}#" not in index) == []
 
 
+def test_every_page_is_in_the_contents_of_the_site():
+    named = re.findall(r": ([\w/-]+\.md)$", read("mkdocs.yml").split("\nnav:", 1)[1], re.MULTILINE)
+    pages = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
+    assert sorted(named) == sorted(pages)
+
+
 def test_every_command_of_maskctl_is_in_its_page():
     names = {re.search(r'Command k\w+Command = \{\s*"([a-z]+)"', path.read_text(encoding="utf-8")).group(1)
              for path in (ROOT / "tools/cli").glob("*_command.cc")}
