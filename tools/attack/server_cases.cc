@@ -76,7 +76,7 @@ void ServerCases::Unclocked(const std::function<void()>& run) {
   idle_ms_ += took.count();
 }
 
-void ServerCases::Begin() {
+void ServerCases::Begin(const AttackCase& attack) {
   schemas_.BeginCase();
   tokenizer_ = server_.tokenizer;
   rows_.clear();
@@ -84,7 +84,10 @@ void ServerCases::Begin() {
   last_step_ = base_ = 0;
   last_id_.clear();
   rows_before_ = Figure("maskd_rows_open").value_or(0);
-  begun_before_ = Figure("maskd_cache_requests_total", R"(result="miss")").value_or(0);
+  const bool counts_compiles =
+      std::any_of(attack.steps.begin(), attack.steps.end(),
+                  [](const Json& step) { return step.at("op") == "metric"; });
+  if (counts_compiles) begun_before_ = BegunWhenQuiet();
   std::error_code error;
   const auto size = std::filesystem::file_size(server_.log_path, error);
   log_before_ = error ? 0 : static_cast<std::int64_t>(size);
@@ -98,7 +101,7 @@ void ServerCases::End() {
 
 void ServerCases::Run(const AttackCase& attack, CaseResult* result) {
   idle_ms_ = 0;
-  Unclocked([&] { Begin(); });
+  Unclocked([&] { Begin(attack); });
   for (const Json& step : attack.steps) {
     const Outcome outcome = RunOne(step);
     if (!outcome.is_known) result->missing_operations.push_back(step.at("op"));

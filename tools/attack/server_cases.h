@@ -42,7 +42,7 @@ class ServerCases {
   static const std::map<std::string, Handler>& Handlers();
   // Runs what is the runner's own doing: its time is not the case's.
   void Unclocked(const std::function<void()>& run);
-  void Begin();
+  void Begin(const AttackCase& attack);
   void End();
   Outcome RunOne(const Json& step);
 
@@ -89,6 +89,9 @@ class ServerCases {
   // Says `name` wherever a caller's names go, and does not look at the answers.
   void SayName(const std::string& name);
   [[nodiscard]] absl::StatusOr<double> Figure(const char* metric, const char* label = "") const;
+  // Compiles that were begun: now, and once no more are for a moment.
+  [[nodiscard]] absl::StatusOr<double> Begun() const;
+  [[nodiscard]] double BegunWhenQuiet() const;
 
   const ServerAccess server_;
   const ServiceTarget* const target_;
