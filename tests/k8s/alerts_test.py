@@ -11,6 +11,7 @@ from typing import NamedTuple
 import yaml
 
 import prometheus
+import queries
 
 ROOT = prometheus.ROOT
 RULES = yaml.safe_load((ROOT / "k8s/components/monitoring/prometheus_rule.yaml").read_text())["spec"]
@@ -135,6 +136,15 @@ def test_the_rules_are_what_prometheus_reads(tmp_path):
     done = subprocess.run([prometheus.program("promtool"), "check", "rules", tmp_path / "rules.json"],
                           capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_queries_of_dashboard_and_docs_are_what_prometheus_reads(tmp_path):
+    rules = [{"record": f"r{i}", "expr": query} for i, query in enumerate(queries.every().values())]
+    (tmp_path / "rules.json").write_text(json.dumps({"groups": [{"name": "all", "rules": rules}]}))
+    done = subprocess.run([prometheus.program("promtool"), "check", "rules", tmp_path / "rules.json"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(rules)} rules found" in done.stdout
 
 
 def test_every_alert_has_a_case_that_fires_and_one_that_never_does():

@@ -163,6 +163,8 @@ def test_the_monitor_finds_the_service_and_its_port():
     manifests = kinds("monitoring")
     monitor = manifests["ServiceMonitor"]["spec"]
     assert monitor["selector"]["matchLabels"].items() <= manifests["Service"]["metadata"]["labels"].items()
+    spaces = {manifests[kind]["metadata"]["namespace"] for kind in [*OPERATORS, "Service", "ConfigMap"]}
+    assert len(spaces) == 1, "a ServiceMonitor looks in its own namespace"
     (endpoint,) = monitor["endpoints"]
     assert endpoint["port"] in {port["name"] for port in manifests["Service"]["spec"]["ports"]}
 
@@ -181,3 +183,10 @@ def test_every_alert_has_an_entry_of_the_runbook_and_leads_there():
     assert entries == {rule["alert"] for rule in rules}
     for rule in rules:
         assert rule["annotations"]["runbook"] == "docs/operations.md#runbook", rule["alert"]
+
+
+def test_grafana_finds_the_dashboard_as_it_is_imported_by_hand():
+    dashboard = kinds("monitoring")["ConfigMap"]
+    assert dashboard["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert dashboard["data"] == {
+        "maskd.json": (ROOT / "k8s/components/monitoring/dashboard.json").read_text()}
