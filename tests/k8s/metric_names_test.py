@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif("MASKD_BINARY" not in os.environ, reason="this b
 @pytest.fixture(name="shown", scope="module")
 def shown_by_a_server(tmp_path_factory) -> dict:
     """Of each series' name its labels, and their values: {name: {label: {value}}}."""
-    with server.running(tmp_path_factory.mktemp("maskd"), server.TENANTS) as maskd:
+    with server.running(tmp_path_factory.mktemp("maskd"), server.tenants(compiles_per_minute=60)) as maskd:
         assert maskd.compile("a").returncode == 0
         assert maskd.compile("(").returncode == 1
         page = urllib.request.urlopen(f"{maskd.metrics}/metrics", timeout=20).read().decode()
