@@ -1,0 +1,143 @@
+"""The questions of docs/observing.md, asked of a real Prometheus that scrapes a maskd to which things happen.
+
+A server, a Prometheus beside it, and one fault after the other: a grammar that is wrong, twice, and a tenant
+past its limit. Each time the query, as the page has it, gives the answer, and did not before.
+Without Prometheus nothing is tested, said aloud (77). No verdict depends on time: an answer is waited for.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+
+import pytest
+
+import prometheus
+import queries
+import server
+
+pytestmark = pytest.mark.skipif("MASKD_BINARY" not in os.environ, reason="this build has no server")
+
+PATIENCE_S = 60
+STEP_S = 0.2
+
+
+class Prometheus:
+    def __init__(self, address: str) -> None:
+        self._address = address
+
+    def get(self, path: str, **parameters: str) -> dict:
+        url = f"{self._address}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
+        with urllib.request.urlopen(url, timeout=20) as answer:
+            return json.load(answer)["data"]
+
+    def answer(self, question: str) -> dict:
+        """Of each series its value, by the values of its labels but the target's."""
+        result = self.get("query", query=queries.questions()[question])["result"]
+        return {tuple(value for label, value in sorted(series["metric"].items())
+                      if label not in queries.TARGET_LABELS | {"__name__"}): float(series["value"][1])
+                for series in result}
+
+    def until(self, question: str, is_right) -> dict:
+        """The first answer that is right."""
+        return until(functools.partial(self.answer, question), is_right, question)
+
+
+def until(ask, is_right, what: str):
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        answer = ask()
+        if is_right(answer):
+            return answer
+        assert time.monotonic() < end, f"{what}: {answer}"
+        time.sleep(STEP_S)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def scraping(folder: pathlib.Path, target: str):
+    """A Prometheus that has scraped `target`, under the job's name that the operator gives."""
+    program, port = prometheus.program("prometheus"), free_port()
+    (folder / "prometheus.yml").write_text(json.dumps({
+        "global": {"scrape_interval": "250ms", "scrape_timeout": "250ms"},
+        "scrape_configs": [{"job_name": "maskd", "static_configs": [{"targets": [target]}]}]}))
+    with (folder / "prometheus.log").open("w") as log, subprocess.Popen(
+            [program, f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+             f"--web.listen-address=127.0.0.1:{port}"], stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
+        try:
+            running = Prometheus(f"http://127.0.0.1:{port}")
+            until(lambda: ups(process, running), lambda up: up == ["1"], "up")
+            yield running
+        finally:
+            process.terminate()
+
+
+def ups(process: subprocess.Popen, running: Prometheus) -> list:
+    assert process.poll() is None, "Prometheus has ended: its log lies beside its configuration"
+    try:
+        return [series["value"][1] for series in running.get("query", query="up")["result"]]
+    except OSError:  # it does not listen yet
+        return []
+
+
+@pytest.fixture(name="world", scope="module")
+def maskd_and_prometheus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("questions")
+    with server.running(folder, server.tenants(compiles_per_minute=1)) as maskd:
+        with scraping(folder, maskd.metrics.removeprefix("http://")) as asked:
+            yield maskd, asked
+
+
+def test_a_server_to_which_nothing_happened_has_an_answer_to_what_is_always_there(world):
+    _, asked = world
+    (limit,) = asked.until("How near is the memory's limit?", len).values()
+    assert 0 < limit < 1
+    assert ("vocabularies",) in asked.answer("What holds the memory?")
+    assert sum(asked.answer("What holds the memory?").values()) > 1 << 20
+    (share,) = asked.answer("Are there descriptors left?").values()
+    assert 0 < share < 1
+    (age,) = asked.answer("Since when does it run?").values()
+    assert age > 0
+    assert asked.until("Is the log whole?", len) == {(): 0}
+    for question in ("Which compiles failed, and with what code?", "What did it refuse?", "Did clients vanish?",
+                     "Which tenant is at its limit?", "Who is turned away at the door?",
+                     "Was something refused for want of memory?"):
+        assert asked.answer(question) == {}, question
+
+
+def test_a_compile_that_fails_is_counted_the_first_time_and_then_as_a_repeat(world):
+    maskd, asked = world
+    assert maskd.compile("(").returncode == 1
+    found = asked.until("Which compiles failed, and with what code?", len)
+    assert found == {("INVALID_ARGUMENT", "regex"): 1}
+    assert asked.until("What did it refuse?", len) == {("INVALID_ARGUMENT",): 1}
+    assert asked.answer("Does somebody send the same mistake again and again?") == {(): 0}
+    assert maskd.compile("(").returncode == 1
+    asked.until("Does somebody send the same mistake again and again?", lambda answer: answer.get((), 0) > 0)
+    assert asked.answer("Which compiles failed, and with what code?") == found
+
+
+def test_a_tenant_at_its_limit_is_named_and_no_other(world):
+    """The one compile a minute has been begun, and maskctl asks again when it is refused."""
+    maskd, asked = world
+    assert asked.answer("Which tenant is at its limit?") == {}
+    waiting = [maskd.begin_compile(f"a{i}") for i in range(4)]
+    try:
+        assert asked.until("Which tenant is at its limit?", len).keys() == {("small",)}
+        busiest = asked.until("Which tenant does most?", lambda answer: answer.get(("small",), 0) > 0)
+        assert busiest[("large",)] == 0
+    finally:
+        for process in waiting:
+            process.kill()
+            process.wait()
