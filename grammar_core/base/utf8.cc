@@ -46,6 +46,12 @@ std::optional<std::u32string> Utf8ToCodePoints(absl::string_view text) {
   return out;
 }
 
+std::string CodePointsToUtf8(const std::u32string& text) {
+  std::string out;
+  for (const char32_t c : text) AppendUtf8(c, &out);
+  return out;
+}
+
 std::uint32_t CharactersIn(absl::string_view bytes) {
   const auto begins = [](unsigned char byte) { return !IsContinuationByte(byte); };
   return static_cast<std::uint32_t>(std::count_if(bytes.begin(), bytes.end(), begins));

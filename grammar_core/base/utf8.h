@@ -18,6 +18,9 @@ std::optional<std::uint32_t> DecodeUtf8(absl::string_view text, std::size_t* at)
 // The whole text, or nothing where it is not UTF-8.
 std::optional<std::u32string> Utf8ToCodePoints(absl::string_view text);
 
+// The way back.
+std::string CodePointsToUtf8(const std::u32string& text);
+
 // Bytes of a code point in UTF-8, 1 to 4.
 constexpr std::uint32_t Utf8Bytes(std::uint32_t code_point) {
   return code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;

@@ -189,10 +189,7 @@ NodeId IrBuilder::AnyChar() { return Chars(CharSet::All()); }
 
 std::optional<std::vector<std::string>> IrBuilder::ListedTexts(NodeId node) const {
   std::vector<std::string> texts;
-  const auto add = [&](const std::u32string& text) {
-    std::string& utf8 = texts.emplace_back();
-    for (const char32_t c : text) AppendUtf8(c, &utf8);
-  };
+  const auto add = [&](const std::u32string& text) { texts.push_back(CodePointsToUtf8(text)); };
   const IrNode* n = &ir_.nodes[node];
   if (n->kind == IrKind::kRepeat && n->a == 0 && n->b == 1) {
     texts.emplace_back();

@@ -30,11 +30,7 @@ std::string QuotedText(absl::string_view utf8) {
   return absl::StrCat("\"", shown, whole ? "\"" : absl::StrCat("\"... ", utf8.size(), " bytes"));
 }
 
-std::string QuotedText(const std::u32string& text) {
-  std::string utf8;
-  for (const char32_t c : text) AppendUtf8(c, &utf8);
-  return QuotedText(utf8);
-}
+std::string QuotedText(const std::u32string& text) { return QuotedText(CodePointsToUtf8(text)); }
 
 std::string CharClassText(const std::vector<CharRange>& ranges) {
   std::string out = "[";

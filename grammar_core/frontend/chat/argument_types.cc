@@ -31,12 +31,6 @@ ValueType TypeOf(const JsonValue& value) {
   }
 }
 
-std::string ToUtf8(const std::u32string& text) {
-  std::string out;
-  for (const char32_t c : text) AppendUtf8(c, &out);
-  return out;
-}
-
 // Makes types of what a value consists of.
 class TypeReader {
  public:
@@ -79,9 +73,11 @@ class TypeReader {
       return;
     }
     const IrNode& n = ir_.nodes[*contents];
-    if (n.kind == IrKind::kText) type->listed.insert(ToUtf8(ir_.texts[n.a]));
+    if (n.kind == IrKind::kText) type->listed.insert(CodePointsToUtf8(ir_.texts[n.a]));
     if (n.kind == IrKind::kTextSet) {
-      for (const std::u32string& text : ir_.text_sets[n.a]) type->listed.insert(ToUtf8(text));
+      for (const std::u32string& text : ir_.text_sets[n.a]) {
+        type->listed.insert(CodePointsToUtf8(text));
+      }
     }
     type->endless = type->endless || IsEndless(ir_, *contents);
   }

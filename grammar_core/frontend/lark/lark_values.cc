@@ -34,9 +34,7 @@ NodeId Folded(const std::u32string& text, IrBuilder& builder) {
 }
 
 NodeId Plain(const std::u32string& text, IrBuilder& builder) {
-  std::string utf8;
-  for (const char32_t c : text) AppendUtf8(c, &utf8);
-  return builder.Text(utf8);
+  return builder.Text(CodePointsToUtf8(text));
 }
 
 // Behind ".." of a range that begins with `first`, which stands at `begin`.
