@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/samples.h"
-#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/warm_up.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/rows/masked_automaton.h"
 
 namespace maskd::bench {
 namespace {

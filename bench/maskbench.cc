@@ -17,8 +17,8 @@
 // Runs     with --runs K the whole selection is run K times, each with stores of its own, and of
 //          each step the smallest time is kept: what other programs on the machine add goes away,
 //          what the engine does stays.
-// Routes   with --routes the masks that each route (automaton/mask_routes.h) has made are counted,
-//          in all runs, with the time that took, less that of masks made for their sake. It costs
+// Routes   with --routes the masks that each route (mask_routes/mask_routes.h) has made are
+//          counted, in all runs, with the time that took, less that of masks made for their sake. It costs
 //          some 50 ns a mask.
 // Service  with --cases - and --out - each line in is answered by one line out at once, so that
 //          another program can take turns between engines (bench/peers/compare).
@@ -41,10 +41,10 @@
 #include "bench/case_run.h"
 #include "bench/cases.h"
 #include "bench/samples.h"
-#include "grammar_core/automaton/mask_routes.h"
 #include "grammar_core/base/heap.h"
 #include "grammar_core/compile/warm_up.h"
 #include "grammar_core/mask/mask_store.h"
+#include "grammar_core/mask_routes/mask_routes.h"
 
 ABSL_FLAG(std::string, cases, "", "Cases: one JSON object a line, gzip or plain; - as they come.");
 ABSL_FLAG(std::string, tokenizer, "",

@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/automaton/automaton.h"
-#include "grammar_core/automaton/fewest_tokens.h"
-#include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/completion/fewest_tokens.h"
+#include "grammar_core/completion/shortest_path.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/marker_table.h"
 #include "service/errors.h"

@@ -18,7 +18,7 @@ std::vector<metrics::Figure> MemoryFigures(const memory::Accountant::Figures& fi
                                            std::int64_t limit_bytes);
 
 // Of the grammars that somebody holds: how large the largest is, masks included, and how often one
-// was renewed (automaton/generations.h).
+// was renewed (rows/generations.h).
 std::vector<metrics::Figure> GrammarFigures(const std::vector<cache::GrammarPtr>& grammars);
 
 // process_*.

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "grammar_core/automaton/masked_automaton.h"
+#include "grammar_core/rows/masked_automaton.h"
 
 namespace maskd::service {
 namespace {

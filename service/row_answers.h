@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 
-#include "grammar_core/automaton/work.h"
+#include "grammar_core/base/work.h"
 #include "service/mask_forms.h"
 #include "service/places_ahead.h"
 #include "service/sequence.h"

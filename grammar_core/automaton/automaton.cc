@@ -11,9 +11,9 @@
 #include <limits>
 #include <utility>
 
-#include "grammar_core/automaton/encoding.h"
-#include "grammar_core/automaton/term_copy.h"
 #include "grammar_core/base/sort_unique.h"
+#include "grammar_core/terms/encoding.h"
+#include "grammar_core/terms/term_copy.h"
 
 namespace maskd {
 namespace {

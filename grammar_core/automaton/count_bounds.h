@@ -12,7 +12,7 @@
 
 #include <optional>
 
-#include "grammar_core/automaton/term_store.h"
+#include "grammar_core/terms/term_store.h"
 
 namespace maskd {
 

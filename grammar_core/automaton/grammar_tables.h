@@ -10,14 +10,14 @@
 
 #include "absl/status/statusor.h"
 
-#include "grammar_core/automaton/byte_classes.h"
-#include "grammar_core/automaton/grammar_facts.h"
 #include "grammar_core/automaton/item_tokens.h"
-#include "grammar_core/automaton/measure.h"
-#include "grammar_core/automaton/named_tokens.h"
 #include "grammar_core/automaton/row_bounds.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
+#include "grammar_core/derivatives/byte_classes.h"
+#include "grammar_core/derivatives/named_tokens.h"
+#include "grammar_core/ir/facts/grammar_facts.h"
+#include "grammar_core/ir/facts/measure.h"
 #include "grammar_core/ir/grammar_ir.h"
 #include "grammar_core/mask/token_index.h"
 

@@ -11,8 +11,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 
-#include "grammar_core/automaton/encoding.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/terms/encoding.h"
 
 namespace maskd {
 namespace {

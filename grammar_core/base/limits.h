@@ -24,7 +24,7 @@ struct Limits {
   // Nodes of one grammar's IR.
   std::int64_t ir_nodes = 1'000'000;
   // Bytes that one automaton of a grammar should hold beyond what the compile made, its masks
-  // included: rows then go on in a new one (automaton/generations.h). It is looked at between the
+  // included: rows then go on in a new one (rows/generations.h). It is looked at between the
   // calls of a row.
   std::int64_t generation_bytes = 16 << 20;
   // Terms (automaton states and their parts) and bytes of one automaton at most: what a compile, or

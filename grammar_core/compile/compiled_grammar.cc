@@ -1,8 +1,8 @@
 #include "grammar_core/compile/compiled_grammar.h"
 
-#include "grammar_core/automaton/generations.h"
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/ir/ir_bytes.h"
+#include "grammar_core/rows/generations.h"
 
 namespace maskd {
 

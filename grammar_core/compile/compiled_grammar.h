@@ -1,7 +1,7 @@
 // A grammar compiled against one tokenizer: shared by any number of matchers, streams and threads.
 //
 // It learns while it is used: states and masks are made when first met and kept in an automaton,
-// which gives way to a new one as it outgrows Limits::generation_bytes (automaton/generations.h).
+// which gives way to a new one as it outgrows Limits::generation_bytes (rows/generations.h).
 //
 // Threads  internally synchronised; known transitions and masks are read without a lock.
 // Ownership  held by shared_ptr; keeps its TokenizerSpace alive.
@@ -16,11 +16,11 @@
 
 #include "absl/status/statusor.h"
 
-#include "grammar_core/automaton/measure.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/limits.h"
 #include "grammar_core/compile/tokenizer_space.h"
 #include "grammar_core/frontend/front_end.h"
+#include "grammar_core/ir/facts/measure.h"
 
 namespace maskd {
 
@@ -51,7 +51,7 @@ class CompiledGrammar {
   [[nodiscard]] const std::vector<Diagnostic>& warnings() const { return warnings_; }
   // To sample its text with; nothing where the source says none.
   [[nodiscard]] std::optional<float> temperature() const { return temperature_; }
-  // See FrontEndResult.
+  // See ReducedGrammar.
   [[nodiscard]] const std::vector<Diagnostic>& bounds() const { return bounds_; }
   [[nodiscard]] const Limits& limits() const { return limits_; }
   [[nodiscard]] GrammarCosts costs() const;

@@ -10,11 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/fewest_tokens.h"
-#include "grammar_core/automaton/generations.h"
-#include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/compile/pipeline.h"
+#include "grammar_core/completion/fewest_tokens.h"
+#include "grammar_core/completion/shortest_path.h"
 #include "grammar_core/frontend/front_end.h"
+#include "grammar_core/rows/generations.h"
 
 namespace maskd {
 namespace {
@@ -55,7 +56,7 @@ class Compiler {
     CompiledGrammar& g = *grammar_;
     g.source_ = parsed.source;
     parsed.markers = &g.tokenizer_->markers();
-    absl::StatusOr<FrontEndResult> read = ReadParsed(std::move(parsed), g.limits_, budget_);
+    absl::StatusOr<ReducedGrammar> read = ReduceParsed(std::move(parsed), g.limits_, budget_);
     if (!read.ok()) return read.status();
     g.ir_ = std::move(read->ir);
     g.warnings_ = std::move(read->warnings);

@@ -11,10 +11,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 
-#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/punctuation.h"
+#include "grammar_core/rows/masked_automaton.h"
 
 namespace maskd {
 namespace {

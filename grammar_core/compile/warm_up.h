@@ -17,9 +17,9 @@
 #include <cstdint>
 #include <memory>
 
-#include "grammar_core/automaton/term.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/terms/term.h"
 
 namespace maskd {
 

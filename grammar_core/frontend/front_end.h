@@ -8,8 +8,6 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_FRONT_END_H_
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +18,6 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/parsed_source.h"
-#include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
 
@@ -30,29 +27,15 @@ struct Diagnostic {
   std::string message;
 };
 
-struct FrontEndResult {
-  GrammarIr ir;
-  std::vector<Diagnostic> warnings;
-  // To sample the text with; nothing where the source says none.
-  std::optional<float> temperature = {};
-  // What was bounded or left out by rule, so that it is no warning: an option, or a place in the
-  // source.
-  std::vector<Diagnostic> bounds = {};
-  // Ordinary and special tokens that are taken where the grammar names them, and never as text;
-  // ascending.
-  std::vector<std::int32_t> markers = {};
-};
+struct ReadResult;  // read_result.h
 
 // Checks `source` and reads its text where that is JSON. INVALID_ARGUMENT for an unknown kind,
 // naming the known ones.
 absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& limits);
 
-// Reads a parsed source by the front end of its kind.
-absl::StatusOr<FrontEndResult> ReadParsed(ParsedSource parsed, const Limits& limits,
-                                          Budget& budget);
-// Both.
-absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
-                                           Budget& budget);
+// Reads a parsed source by the front end of its kind. What it makes is not reduced yet: it may have
+// parts that no text matches and left recursion (compile/pipeline.h).
+absl::StatusOr<ReadResult> ReadParsed(ParsedSource parsed, const Limits& limits, Budget& budget);
 
 // The source text in the form that its meaning depends on, for hashing: JSON (schemas, choice
 // lists) without insignificant white space, keys in their order; nothing for kinds that take no

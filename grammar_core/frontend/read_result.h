@@ -1,4 +1,4 @@
-// What a front end hands to the registry, which runs the passes over it.
+// What a front end makes of a source, before the passes (compile/pipeline.h).
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_READ_RESULT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_READ_RESULT_H_
 
@@ -15,12 +15,15 @@ namespace maskd {
 struct ReadResult {
   GrammarIr ir;
   std::vector<Diagnostic> warnings;
-  // See FrontEndResult.
+  // What was bounded or left out by rule, so that it is no warning: an option, or a place in the
+  // source.
   std::vector<Diagnostic> bounds = {};
   // Why a rule is Nothing, for the error in case no text satisfies the grammar.
   RuleFaults faults = {};
+  // To sample the text with; nothing where the source says none.
   std::optional<float> temperature = {};
-  // See FrontEndResult.
+  // Ordinary and special tokens that are taken where the grammar names them, and never as text;
+  // ascending.
   std::vector<std::int32_t> markers = {};
 };
 

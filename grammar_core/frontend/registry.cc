@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-#include "grammar_core/automaton/emptiness.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/chat/chat.h"
 #include "grammar_core/frontend/choice/choice.h"
@@ -21,9 +20,6 @@
 #include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/frontend/response_format/response_format.h"
 #include "grammar_core/frontend/structural_tag/structural_tag.h"
-#include "grammar_core/ir/passes/left_recursion.h"
-#include "grammar_core/ir/passes/productive.h"
-#include "grammar_core/ir/passes/unfit_arrays.h"
 
 namespace maskd {
 namespace {
@@ -119,23 +115,6 @@ absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
                     : items;
 }
 
-// Refuses arrays of distinct items that cannot be exact, or forgets that they differ.
-absl::Status SettleUnfitArrays(Strictness strictness, Budget& budget, GrammarIr* ir,
-                               std::vector<Diagnostic>* warnings) {
-  const absl::StatusOr<std::vector<UnfitArray>> unfit = FindUnfitArrays(*ir, budget);
-  if (!unfit.ok()) return unfit.status();
-  for (const auto& [node, why] : *unfit) {
-    IrNode& array = ir->nodes[node];
-    const auto& [place, keyword, min_items] = ir->distinct[array.a];
-    if (strictness == Strictness::kRefuse) return UnsupportedAt(place, keyword, why);
-    AddWarning({place, "not supported, dropped"}, warnings);
-    array.kind = IrKind::kConcat;
-    array.a = 0;
-    array.child_count = 1;
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 void AddWarning(Diagnostic warning, std::vector<Diagnostic>* warnings) {
@@ -158,39 +137,14 @@ absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& lim
   return parsed;
 }
 
-absl::StatusOr<FrontEndResult> ReadParsed(ParsedSource parsed, const Limits& limits,
-                                          Budget& budget) {
+absl::StatusOr<ReadResult> ReadParsed(ParsedSource parsed, const Limits& limits, Budget& budget) {
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
   if (!front_end.ok()) return front_end.status();
-  const Strictness strictness = parsed.source.options.strictness;
   // Of the texts that a front end passes over or copies; what it makes of them, it counts itself.
   constexpr std::size_t kBytesPerUnit = 32;
   const auto bytes = static_cast<std::int64_t>(parsed.source.text.size() / kBytesPerUnit);
   if (absl::Status s = budget.Spend(bytes); !s.ok()) return s;
-  absl::StatusOr<ReadResult> read = front_end->read(std::move(parsed), limits, budget);
-  if (!read.ok()) return read.status();
-  const absl::StatusOr<IrForm> form = DropEmpty(limits, budget, &read->ir);
-  if (!form.ok()) return form.status();
-  absl::StatusOr<GrammarIr> ir =
-      DropUnproductive(std::move(read->ir), *form, limits, budget, read->faults);
-  if (!ir.ok()) return ir.status();
-  if (absl::Status s = SettleUnfitArrays(strictness, budget, &*ir, &read->warnings); !s.ok()) {
-    return s;
-  }
-  ir = RemoveLeftRecursion(*std::move(ir), limits, budget);
-  if (!ir.ok()) return ir.status();
-  return FrontEndResult{.ir = *std::move(ir),
-                        .warnings = std::move(read->warnings),
-                        .temperature = read->temperature,
-                        .bounds = std::move(read->bounds),
-                        .markers = std::move(read->markers)};
-}
-
-absl::StatusOr<FrontEndResult> ReadGrammar(const GrammarSource& source, const Limits& limits,
-                                           Budget& budget) {
-  absl::StatusOr<ParsedSource> parsed = ParseSource(source, limits);
-  if (!parsed.ok()) return parsed.status();
-  return ReadParsed(*std::move(parsed), limits, budget);
+  return front_end->read(std::move(parsed), limits, budget);
 }
 
 std::string NormalText(const ParsedSource& parsed) {

@@ -2,7 +2,7 @@
 //
 //   by content   equal masks are one object.
 //   by parts     the mask that stored masks and single tokens make, see MaskParts.
-//   by key       the mask of every state whose first cells have these keys (see automaton/term.h);
+//   by key       the mask of every state whose first cells have these keys (see terms/term.h);
 //                a key is a chain, so that one cell is looked at after the other only as far as
 //                needed.
 //   by tail      the signature of every tail whose first cells have these keys.
@@ -77,7 +77,7 @@ class MaskStore {
   // Says that `chain` settles the mask, or (null) that it takes more cells.
   void Settle(const Hash128& chain, const MaskRef& mask) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // The same of signatures (automaton/tail_signatures.h).
+  // The same of signatures (mask_routes/tail_signatures.h).
   struct KnownSignature {
     std::optional<Hash128> signature;
     bool deeper = false;

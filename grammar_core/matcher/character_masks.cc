@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/row_states.h"
-#include "grammar_core/automaton/shortest_path.h"
-#include "grammar_core/automaton/token_steps.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/completion/shortest_path.h"
+#include "grammar_core/rows/row_states.h"
+#include "grammar_core/rows/token_steps.h"
 
 namespace maskd {
 std::int64_t CharactersOf(const Vocabulary& vocabulary, TokenId token) {

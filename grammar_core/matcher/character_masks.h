@@ -17,8 +17,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 
-#include "grammar_core/automaton/work.h"
 #include "grammar_core/base/hash128.h"
+#include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/token_stepper.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "grammar_core/automaton/fewest_tokens.h"
+#include "grammar_core/completion/fewest_tokens.h"
 #include "grammar_core/matcher/closing_own.h"
 
 namespace maskd {

@@ -3,9 +3,9 @@
 #include <atomic>
 
 #include "grammar_core/automaton/automaton.h"
-#include "grammar_core/automaton/closure.h"
-#include "grammar_core/automaton/row_states.h"
-#include "grammar_core/automaton/token_steps.h"
+#include "grammar_core/mask_routes/closure.h"
+#include "grammar_core/rows/row_states.h"
+#include "grammar_core/rows/token_steps.h"
 
 namespace maskd {
 namespace {

@@ -21,7 +21,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-#include "grammar_core/automaton/work.h"
+#include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/endings.h"
 #include "grammar_core/matcher/token_stepper.h"

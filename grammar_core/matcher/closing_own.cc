@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/base/sort_unique.h"
+#include "grammar_core/rows/row_states.h"
 
 namespace maskd {
 namespace {

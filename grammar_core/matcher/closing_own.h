@@ -1,5 +1,5 @@
-// The tokens of an own state of a row (automaton/row_memory.h) behind which the text can end in the
-// tokens that are left.
+// The tokens of an own state of a row (unique_items/row_memory.h) behind which the text can end
+// in the tokens that are left.
 //
 // How      by the levels of the state of the automaton, whose endings the row may not all take.
 //          What stays within a string is looked at once for a level, and each token apart that
@@ -19,9 +19,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/automaton/work.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/hash128.h"
+#include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/closing_levels.h"
 #include "grammar_core/matcher/endings.h"

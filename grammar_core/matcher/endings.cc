@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/automaton/automaton.h"
-#include "grammar_core/automaton/closure.h"
 #include "grammar_core/mask/mask_store.h"
+#include "grammar_core/mask_routes/closure.h"
 
 namespace maskd {
 namespace {

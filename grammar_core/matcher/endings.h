@@ -1,11 +1,11 @@
 // The shortest text that ends a state, and the fewest tokens that spell it: what a row's masks
 // leave room for (closing.h).
 //
-// How      a state is a spine of cells (automaton/term.h), and its shortest text is those of its
+// How      a state is a spine of cells (terms/term.h), and its shortest text is those of its
 //          cells, each searched for once. An ending is a list of bytes that goes on in the ending
 //          of the cells behind; each byte knows the fewest tokens from there on, so states that
 //          differ in their first cells share all else.
-// Items    where items of arrays must differ (automaton/row_memory.h), an ending is that of the
+// Items    where items of arrays must differ (unique_items/row_memory.h), an ending is that of the
 //          state as if they could be equal, if what the row has written and what the ending writes
 //          allow it; else each byte that they forbid is replaced by one that costs least, and the
 //          ending goes on from there. That may not be the shortest.
@@ -29,8 +29,8 @@
 
 #include "absl/container/flat_hash_map.h"
 
-#include "grammar_core/automaton/shortest_path.h"
-#include "grammar_core/automaton/work.h"
+#include "grammar_core/base/work.h"
+#include "grammar_core/completion/shortest_path.h"
 #include "grammar_core/matcher/token_stepper.h"
 
 namespace maskd {

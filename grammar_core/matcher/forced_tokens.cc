@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/mask/token_index.h"
+#include "grammar_core/rows/row_states.h"
 #include "grammar_core/tokenizer/canonical_encoder.h"
 
 namespace maskd {

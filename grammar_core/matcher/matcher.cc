@@ -5,11 +5,11 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/generations.h"
-#include "grammar_core/automaton/row_states.h"
-#include "grammar_core/automaton/shortest_path.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/completion/shortest_path.h"
 #include "grammar_core/matcher/text_cuts.h"
+#include "grammar_core/rows/generations.h"
+#include "grammar_core/rows/row_states.h"
 
 namespace maskd {
 namespace {

@@ -12,15 +12,15 @@
 //            budget, a text that nests deeper than one row may) hurts this matcher's call only; the
 //            shared grammar stays usable.
 // Moves      where its automaton is full, a call first goes on in the grammar's next one
-//            (automaton/generations.h). Nothing that a caller sees depends on it.
+//            (rows/generations.h). Nothing that a caller sees depends on it.
 // Masks      live as long as their references. Those that come again are one object with a number
 //            (TokenMask::serial()); one that own stop ids change is made for the call and has none.
 // Cost       Accept: one table read a byte once the way is known. Rollback and Fork: constant time
 //            a token and a fork; but a rollback past the last 32 to 64 tokens before a move takes
 //            the tokens that are left once more. Mask: one reference counted.
 // Memory     sizeof(Matcher), and 8.5 bytes a token from the 64th on, which forks share. Within
-//            arrays of distinct items some 250 bytes a token (automaton/row_memory.h), which forks
-//            share and a rollback keeps.
+//            arrays of distinct items some 250 bytes a token (unique_items/row_memory.h),
+//            which forks share and a rollback keeps.
 // Threads    one thread at a time; any number of matchers share a grammar.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
@@ -114,7 +114,7 @@ class Matcher {
   [[nodiscard]] int LeastTokens() const;
   // Tokens that complete the text: those of the shortest byte string, and the fewest of all.
   // Errors: RESOURCE_EXHAUSTED when there are none of at most so many bytes or tokens, or the
-  // search for the fewest meets the budget of a step (automaton/fewest_tokens.h).
+  // search for the fewest meets the budget of a step (completion/fewest_tokens.h).
   [[nodiscard]] absl::StatusOr<std::vector<TokenId>> FewTokens(int max_bytes) const;
   [[nodiscard]] absl::StatusOr<std::vector<TokenId>> FewestTokens(int max_tokens) const;
 

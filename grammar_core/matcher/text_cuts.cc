@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-#include "grammar_core/automaton/row_states.h"
+#include "grammar_core/rows/row_states.h"
 
 namespace maskd {
 namespace {

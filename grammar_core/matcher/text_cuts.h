@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/automaton/work.h"
+#include "grammar_core/base/work.h"
 #include "grammar_core/matcher/token_stepper.h"
 
 namespace maskd {

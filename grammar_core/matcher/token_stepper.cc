@@ -6,8 +6,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/rows/masked_automaton.h"
 
 namespace maskd {
 Budget StepBudget(const Limits& limits) {

@@ -13,12 +13,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "grammar_core/automaton/fewest_tokens.h"
-#include "grammar_core/automaton/row_states.h"
-#include "grammar_core/automaton/work.h"
+#include "grammar_core/base/work.h"
 #include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/completion/fewest_tokens.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/token_history.h"
+#include "grammar_core/rows/row_states.h"
 
 namespace maskd {
 

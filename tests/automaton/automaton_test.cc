@@ -7,12 +7,12 @@
 
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/mask_maker.h"
-#include "grammar_core/automaton/masked_automaton.h"
-#include "grammar_core/automaton/term_printer.h"
 #include "grammar_core/base/char_set.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/mask/token_index.h"
+#include "grammar_core/mask_routes/mask_maker.h"
+#include "grammar_core/rows/masked_automaton.h"
+#include "grammar_core/terms/term_printer.h"
 #include "grammar_core/tokenizer/loader.h"
 
 namespace maskd {

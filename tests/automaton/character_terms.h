@@ -6,10 +6,10 @@
 #include <memory>
 #include <utility>
 
-#include "grammar_core/automaton/char_derivative.h"
-#include "grammar_core/automaton/grammar_facts.h"
-#include "grammar_core/automaton/lowering.h"
+#include "grammar_core/derivatives/char_derivative.h"
+#include "grammar_core/ir/facts/grammar_facts.h"
 #include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/terms/lowering.h"
 
 namespace maskd {
 

@@ -1,5 +1,5 @@
 // Samples against machines made the way of textbooks: which texts meet which conditions.
-#include "grammar_core/automaton/condition_samples.h"
+#include "grammar_core/intersection/condition_samples.h"
 
 #include <algorithm>
 #include <memory>

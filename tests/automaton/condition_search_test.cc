@@ -1,5 +1,5 @@
 // Lists of conditions against machines made the way of textbooks, character by character.
-#include "grammar_core/automaton/condition_search.h"
+#include "grammar_core/intersection/condition_search.h"
 
 #include <optional>
 #include <random>

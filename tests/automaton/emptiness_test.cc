@@ -1,6 +1,6 @@
 // What holds no string is found before the automaton is made: random characters against machines
 // made the way of textbooks, and what becomes of it in a grammar.
-#include "grammar_core/automaton/emptiness.h"
+#include "grammar_core/derivatives/emptiness.h"
 
 #include <random>
 #include <string>

@@ -1,4 +1,4 @@
-#include "grammar_core/automaton/encoding.h"
+#include "grammar_core/terms/encoding.h"
 
 #include <string>
 

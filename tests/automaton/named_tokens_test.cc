@@ -1,6 +1,6 @@
 // Tokens that a grammar names: each mask bit against a step by that token, and the languages by
 // table.
-#include "grammar_core/automaton/named_tokens.h"
+#include "grammar_core/derivatives/named_tokens.h"
 
 #include <memory>
 #include <string>
@@ -9,10 +9,10 @@
 
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/mask/token_index.h"
+#include "grammar_core/rows/masked_automaton.h"
 
 namespace maskd {
 namespace {

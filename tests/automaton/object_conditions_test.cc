@@ -9,10 +9,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/ir/passes/productive.h"
 #include "grammar_core/mask/token_index.h"
+#include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "tests/frontend/ir_recognizer.h"
 

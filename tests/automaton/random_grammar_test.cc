@@ -11,11 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/ir/ir_builder.h"
 #include "grammar_core/ir/passes/left_recursion.h"
 #include "grammar_core/ir/passes/productive.h"
 #include "grammar_core/mask/token_index.h"
+#include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
 
 namespace maskd {

@@ -5,9 +5,9 @@
 
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/term_printer.h"
-#include "grammar_core/automaton/term_store.h"
 #include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/terms/term_printer.h"
+#include "grammar_core/terms/term_store.h"
 #include "tests/automaton/character_terms.h"
 
 namespace maskd {

@@ -1,4 +1,4 @@
-#include "grammar_core/automaton/stable_vector.h"
+#include "grammar_core/base/stable_vector.h"
 
 #include <vector>
 

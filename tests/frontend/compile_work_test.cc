@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/masked_automaton.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
 
 namespace maskd {

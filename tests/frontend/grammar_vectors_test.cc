@@ -26,7 +26,7 @@ const absl::flat_hash_map<std::string, std::string>& NotSupported() {
   return *refused;
 }
 
-void ExpectTexts(const Json& texts, bool expected, const FrontEndResult& read,
+void ExpectTexts(const Json& texts, bool expected, const ReducedGrammar& read,
                  const std::shared_ptr<const CompiledGrammar>& grammar) {
   IrRecognizer recognizer(read.ir);
   for (const Json& vector_text : texts) {

@@ -9,17 +9,17 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/frontend/front_end.h"
+#include "grammar_core/compile/pipeline.h"
 
 namespace maskd {
 
-inline absl::StatusOr<FrontEndResult> ReadForTest(
+inline absl::StatusOr<ReducedGrammar> ReadForTest(
     absl::string_view kind, absl::string_view text, const GrammarOptions& options = {},
     const Limits& limits = {}, std::vector<GrammarSource::Document> documents = {}) {
   Budget budget = Budget::Unlimited();
   const GrammarSource source = {std::string(kind), std::string(text), options,
                                 std::move(documents)};
-  return ReadGrammar(source, limits, budget);
+  return ReduceGrammar(source, limits, budget);
 }
 
 }  // namespace maskd

@@ -15,8 +15,8 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
-#include "grammar_core/automaton/fewest_tokens.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/completion/fewest_tokens.h"
 #include "grammar_core/frontend/chat/family.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/canonical_encoder.h"

@@ -2,6 +2,7 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/compile/pipeline.h"
 #include "tests/frontend/reading.h"
 
 namespace maskd {
@@ -50,7 +51,7 @@ TEST(RegistryTest, BudgetStopsTheReading) {
   Budget::Bounds bounds;
   bounds.work = 1'000;
   Budget budget(bounds);
-  const absl::Status status = ReadGrammar({"choice", list + "]", {}}, Limits(), budget).status();
+  const absl::Status status = ReduceGrammar({"choice", list + "]", {}}, Limits(), budget).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
 }
 

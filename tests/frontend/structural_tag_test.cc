@@ -25,7 +25,7 @@ struct TextCase {
 
 class StructuralTagTest : public testing::TestWithParam<TextCase> {
  protected:
-  void ExpectText(const FrontEndResult& read, const std::string& text, bool expected) {
+  void ExpectText(const ReducedGrammar& read, const std::string& text, bool expected) {
     SCOPED_TRACE(text);
     if (read.ir.token_specs.empty() && !LimitsTokens(read.ir)) {
       EXPECT_EQ(IrRecognizer(read.ir).Accepts(text), expected);

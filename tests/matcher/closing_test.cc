@@ -11,11 +11,11 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/automaton/automaton.h"
-#include "grammar_core/automaton/fewest_tokens.h"
-#include "grammar_core/automaton/row_states.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/completion/fewest_tokens.h"
 #include "grammar_core/matcher/endings.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/rows/row_states.h"
 #include "tests/matcher/random_grammar.h"
 #include "tests/matcher/test_vocabulary.h"
 

@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/pipeline.h"
 #include "grammar_core/matcher/matcher.h"
 #include "tests/matcher/random_grammar.h"
 #include "tests/matcher/test_vocabulary.h"
@@ -107,7 +108,7 @@ TEST_P(CompletionTest, FewestTokensAreThoseOfBreadthFirst) {
     Random random(static_cast<std::uint64_t>(GetParam() * kGrammars + i));
     const GrammarSource source = RandomGrammar(&random);
     Budget budget = Budget::Unlimited();
-    const auto read = ReadGrammar(source, Limits(), budget);
+    const auto read = ReduceGrammar(source, Limits(), budget);
     const auto grammar = CompileGrammar(source, space, Limits(), budget);
     ASSERT_TRUE(read.ok() && grammar.ok()) << source.text;
     PrefixOracle oracle(read->ir);

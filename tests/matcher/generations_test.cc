@@ -1,6 +1,6 @@
 // Automatons that are full and give way: whatever a row has behind it, its masks are those of a row
 // whose automaton is never full, and what a grammar holds levels off.
-#include "grammar_core/automaton/generations.h"
+#include "grammar_core/rows/generations.h"
 
 #include <cstdint>
 #include <limits>

@@ -8,10 +8,10 @@
 
 #include "gtest/gtest.h"
 
-#include "grammar_core/automaton/mask_maker.h"
-#include "grammar_core/automaton/masked_automaton.h"
-#include "grammar_core/automaton/term_printer.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/mask_routes/mask_maker.h"
+#include "grammar_core/rows/masked_automaton.h"
+#include "grammar_core/terms/term_printer.h"
 #include "tests/matcher/test_vocabulary.h"
 
 namespace maskd {

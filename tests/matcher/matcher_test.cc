@@ -15,6 +15,7 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/pipeline.h"
 #include "tests/matcher/test_vocabulary.h"
 #include "tests/oracle/prefix_oracle.h"
 
@@ -327,7 +328,7 @@ class ShortestCompletionTest : public testing::TestWithParam<const char*> {};
 TEST_P(ShortestCompletionTest, IsAsShortAsBreadthFirstFinds) {
   const auto grammar = Compiled("json_schema", GetParam(), WhiteSpace::kCompact);
   Budget budget = Budget::Unlimited();
-  const auto read = ReadGrammar(grammar->source(), Limits(), budget);
+  const auto read = ReduceGrammar(grammar->source(), Limits(), budget);
   ASSERT_TRUE(read.ok());
   PrefixOracle oracle(read->ir);
   Random random(11);

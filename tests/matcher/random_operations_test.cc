@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/pipeline.h"
 #include "grammar_core/matcher/matcher.h"
 #include "tests/matcher/random_grammar.h"
 #include "tests/matcher/slow_matcher.h"
@@ -200,7 +201,7 @@ TEST_P(RandomOperationsTest, AnswerAsTheSlowMatcher) {
     Random random(static_cast<std::uint64_t>(GetParam().seed * kGrammars + i));
     const GrammarSource source = RandomGrammar(&random);
     Budget budget = Budget::Unlimited();
-    const auto read = ReadGrammar(source, limits, budget);
+    const auto read = ReduceGrammar(source, limits, budget);
     ASSERT_TRUE(read.ok()) << source.text << ": " << read.status();
     const auto grammar = CompileGrammar(source, space, limits, budget);
     ASSERT_TRUE(grammar.ok()) << source.text << ": " << grammar.status();

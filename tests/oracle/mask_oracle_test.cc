@@ -22,6 +22,7 @@
 #include "nlohmann/json.hpp"
 
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/pipeline.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "tests/oracle/maskbench_cases.h"
@@ -104,7 +105,7 @@ class SideBySide {
       : tokens_(tokens), input_(input) {
     const GrammarSource source = {"json_schema", input.schema, options};
     Budget budget = Budget::Unlimited();
-    auto read = ReadGrammar(source, Limits(), budget);
+    auto read = ReduceGrammar(source, Limits(), budget);
     auto compiled = CompileGrammar(source, tokens.space, Limits(), budget);
     EXPECT_EQ(read.ok(), compiled.ok()) << input.id;
     if (!read.ok() || !compiled.ok() || !PrefixOracle::WhyNot(read->ir).empty()) return;

@@ -28,9 +28,16 @@ BASE = {CORE + "base"}
 IR = BASE | {CORE + "ir"}
 TOKENIZER = BASE | {CORE + "tokenizer"}
 MASK = TOKENIZER | CPU | {CORE + "mask"}
-AUTOMATON = IR | MASK | {CORE + "automaton"}
-FRONTEND = AUTOMATON | {CORE + "frontend"}
-COMPILE = FRONTEND | {CORE + "compile"}
+TERMS = IR | MASK | {CORE + "terms"}
+INTERSECTION = TERMS | {CORE + "intersection"}
+DERIVATIVES = INTERSECTION | {CORE + "derivatives"}
+AUTOMATON = DERIVATIVES | {CORE + "automaton"}
+MASK_ROUTES = AUTOMATON | {CORE + "mask_routes"}
+UNIQUE_ITEMS = AUTOMATON | {CORE + "unique_items"}
+ROWS = MASK_ROUTES | UNIQUE_ITEMS | {CORE + "rows"}
+COMPLETION = ROWS | {CORE + "completion"}
+FRONTEND = IR | TOKENIZER | {CORE + "frontend"}
+COMPILE = FRONTEND | COMPLETION | {CORE + "compile"}
 GRAMMAR_CORE = COMPILE | {CORE + "matcher"}
 CACHE = GRAMMAR_CORE | {"cache", "metrics"}
 MEMORY = BASE | {"memory"}
@@ -47,7 +54,14 @@ ALLOWED = {
     CORE + "tokenizer": TOKENIZER,
     CORE + "mask": MASK,
     CORE + "frontend": FRONTEND,
+    CORE + "terms": TERMS,
+    CORE + "intersection": INTERSECTION,
+    CORE + "derivatives": DERIVATIVES,
     CORE + "automaton": AUTOMATON,
+    CORE + "mask_routes": MASK_ROUTES,
+    CORE + "unique_items": UNIQUE_ITEMS,
+    CORE + "rows": ROWS,
+    CORE + "completion": COMPLETION,
     CORE + "compile": COMPILE,
     CORE + "matcher": GRAMMAR_CORE,
     "memory": MEMORY,

@@ -45,7 +45,7 @@ struct SourceReading {
   PatternCursor cursor;
   IrBuilder builder;
   std::vector<Diagnostic> warnings;
-  // See FrontEndResult.
+  // See ReadResult.
   std::vector<Diagnostic> bounds;
   // Of the whole text, where the source says one.
   std::optional<float> temperature;

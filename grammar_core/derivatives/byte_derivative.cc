@@ -1,0 +1,282 @@
+// The derivative of each kind of term by one byte. A spine is stepped at its first cell and, as far
+// as the cells before may be empty, at the next ones: what each gives is one branch of a choice.
+//
+// A string of characters is stepped through its UTF-8 or JSON spelling: the derivative by a whole
+// character is that of its term (char_derivative.h); within one, the term says how far it is read.
+// All characters of one edge lead to one state, so a string's row is filled for all of them at
+// once.
+//
+// Invariant  a transition is written once, and last: a reader sees it whole or not at all.
+// Cost       terms made on the way are charged as work; a row is one TermId for each byte class.
+// Source     Brzozowski 1964; Owens, Reppy and Turon 2009 (byte classes).
+#include "grammar_core/derivatives/byte_derivative.h"
+
+#include <algorithm>
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/terms/encoding.h"
+
+namespace maskd {
+namespace {
+
+constexpr unsigned char kAsciiEnd = 128;
+// A state that takes fewer characters has its transitions made one by one.
+constexpr std::uint32_t kFewCharacters = 8;
+
+std::uint32_t AsciiCount(const CharEdges& edges) {
+  std::uint32_t count = 0;
+  for (const CharEdge& edge : edges) {
+    if (edge.lo < kAsciiEnd) count += std::min<std::uint32_t>(edge.hi, kAsciiEnd - 1) - edge.lo + 1;
+  }
+  return count;
+}
+
+// The fewest bytes behind a character that a partly read one may become; kNoEnd if there is none.
+std::uint32_t BytesBehind(const TermStore& store, const PartialChar& partial,
+                          const CharEdges& edges) {
+  const Completions completions = CompletionsOf(partial);
+  std::uint32_t after = kNoEnd;
+  for (int i = 0; i < completions.count; ++i) {
+    const CharRange range = completions.ranges[i];
+    for (auto edge = FirstIn(edges, range); edge != edges.end() && edge->lo <= range.hi; ++edge) {
+      after = std::min(after, store.term(edge->to).min_bytes);
+    }
+  }
+  return after;
+}
+
+}  // namespace
+
+ByteDerivative::ByteDerivative(TermStore* store, NumberTerms* numbers, ObjectTerms* objects,
+                               CharDerivative* characters, Lowering* lowering,
+                               const ByteClasses* classes, const Limits& limits)
+    : store_(store),
+      numbers_(numbers),
+      objects_(objects),
+      characters_(characters),
+      lowering_(lowering),
+      classes_(classes),
+      limits_(limits),
+      first_(store, lowering, classes),
+      ways_(store, &first_, classes->count()) {}
+
+TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
+  if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
+  if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
+  if (first_.TakesMost(term) && classes_->Sample(byte_class) < kAsciiEnd) {
+    FillCharacters(term, work);
+    if (!store_->ChargeEffort(work)) return kFailedTerm;
+  }
+  ways_.Widen(term);
+  if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
+  const TermId next = DeriveWithin(term, byte_class, work);
+  if (next != kFailedTerm) ways_.Put(term, byte_class, next);
+  return next;
+}
+
+TermId ByteDerivative::DeriveWithin(TermId term, int byte_class, Work& work) {
+  const TermId next = Derive(term, byte_class, work);
+  if (!store_->ChargeEffort(work)) return kFailedTerm;
+  if (const std::int64_t cells = store_->term(next).cells; cells > limits_.row_cells) {
+    work.Fail(LimitExceeded("", "row_cells", limits_.row_cells, cells));
+    return kFailedTerm;
+  }
+  return next;
+}
+
+void ByteDerivative::NoteAdopted(const Size& before) {
+  adopted_.terms += store_->size() - before.terms;
+  adopted_.bytes += held_bytes() - before.bytes;
+  counted_until_ = 0;
+}
+
+std::int64_t ByteDerivative::RecentBytes() {
+  if (store_->size() >= counted_until_ || ways_.held_words() != counted_ways_) {
+    recent_bytes_ = held_bytes();
+    counted_until_ = store_->size() + kUncountedTerms;
+    counted_ways_ = ways_.held_words();
+  }
+  return recent_bytes_;
+}
+
+bool ByteDerivative::WithinLimits(Work& work) {
+  const std::int64_t terms = store_->size() - adopted_.terms;
+  const std::int64_t bytes = RecentBytes() - adopted_.bytes;
+  if (terms > limits_.terms) {
+    work.Fail(AutomatonFull("terms", limits_.terms, terms));
+  } else if (bytes > limits_.grammar_bytes) {
+    work.Fail(AutomatonFull("grammar_bytes", limits_.grammar_bytes, bytes));
+  }
+  return work.ok();
+}
+
+double ByteDerivative::room() const {
+  const auto left = [](std::int64_t used, std::int64_t most) {
+    return 1 - static_cast<double>(used) / static_cast<double>(std::max<std::int64_t>(most, 1));
+  };
+  return std::clamp(std::min(left(store_->size() - adopted_.terms, limits_.terms),
+                             left(held_bytes() - adopted_.bytes, limits_.grammar_bytes)),
+                    0.0, 1.0);
+}
+
+std::int64_t ByteDerivative::held_bytes() const {
+  return store_->held_bytes() + numbers_->held_bytes() + objects_->held_bytes() +
+         characters_->held_bytes() + lowering_->held_bytes() + first_.held_bytes() +
+         ways_.held_bytes();
+}
+
+template <typename StepCell>
+TermId ByteDerivative::DeriveSpine(TermId id, StepCell step_cell) {
+  std::vector<TermId> ways;
+  for (bool reached = true; reached;) {
+    const TermStore::Parts parts = store_->PartsOf(id);
+    const TermId next = step_cell(parts.cell);
+    if (next == kFailedTerm) return kFailedTerm;
+    if (next != kNothingTerm) ways.push_back(store_->Cat(next, parts.tail));
+    reached = parts.tail != kEmptyTerm && store_->term(parts.cell).nullable;
+    id = parts.tail;
+  }
+  return store_->Alt(std::move(ways));
+}
+
+template <typename StepBranch>
+TermId ByteDerivative::DeriveAlt(const Term& alt, StepBranch step_branch) {
+  std::vector<TermId> ways;
+  for (const TermId branch : store_->list(alt.a)) {
+    ways.push_back(step_branch(branch));
+    if (ways.back() == kFailedTerm) return kFailedTerm;
+  }
+  return store_->Alt(std::move(ways));
+}
+
+TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
+  const Term& term = store_->term(id);
+  const unsigned char byte = classes_->Sample(byte_class);
+  switch (term.kind) {
+    case TermKind::kByteSet:
+      return store_->byte_set(term.a)[byte] ? kEmptyTerm : kNothingTerm;
+    case TermKind::kBytes: {
+      const bool same =
+          static_cast<unsigned char>(store_->ir().byte_strings[term.a][term.b]) == byte;
+      return same ? store_->Bytes(term.a, term.b + 1) : kNothingTerm;
+    }
+    case TermKind::kCat:
+      return DeriveSpine(id, [&](TermId cell) { return Step(cell, byte_class, work); });
+    case TermKind::kAlt:
+      return DeriveAlt(term, [&](TermId branch) { return Step(branch, byte_class, work); });
+    case TermKind::kRepeat: {
+      const TermId next = Step(term.a, byte_class, work);
+      if (next == kFailedTerm || next == kNothingTerm) return next;
+      return store_->Cat(next, store_->AfterOne(term));
+    }
+    case TermKind::kCall:
+      return Step(lowering_->RuleBody(term), byte_class, work);
+    case TermKind::kEncode:
+      return DeriveEncode(term, byte, work);
+    case TermKind::kNumber:
+      return numbers_->Step(term.a, term.b, byte);
+    case TermKind::kObject:
+      return objects_->Step(term.a, term.b, static_cast<ObjectPhase>(term.c), byte, work);
+    case TermKind::kDistinct:
+      if (term.b != 0) return Step(term.a, byte_class, work);
+      return store_->Distinct(Step(term.a, byte_class, work), true,
+                              static_cast<unsigned char>(term.c));
+    case TermKind::kLimited:
+      return store_->Limited(Step(term.a, byte_class, work), {.left = term.b, .touched = true});
+    default:
+      return kNothingTerm;  // Nothing and Empty; character terms do not come here
+  }
+}
+
+TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
+                                  std::uint32_t partial_bytes) {
+  if (term.c == kNoObject) return store_->Encode(characters, partial, partial_bytes);
+  return objects_->EncodeNames(characters, partial, partial_bytes);
+}
+
+TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& work) {
+  const PartialChar partial = PartialChar::Unpack(term.b);
+  const CharStep step = StepChar(partial, byte);
+  if (step.result == CharStep::Result::kRefused) {
+    const bool ends_name = term.c != kNoObject && byte == '"' &&
+                           partial.phase == CharPhase::kStart && store_->term(term.a).nullable;
+    if (!ends_name) return kNothingTerm;
+    return objects_->AfterName(term.c, term.d, store_->term(term.a).c, work);
+  }
+  const CharEdges& edges = characters_->LiveEdges(term.a, work);
+  if (!work.ok()) return kFailedTerm;
+  if (step.result == CharStep::Result::kPartial) return DerivePartial(term, step.partial, edges);
+  const CharEdge* edge = FindEdge(edges, step.character);
+  return edge == nullptr ? kNothingTerm : EncodeLike(term, edge->to, {partial.spelling});
+}
+
+// All characters of an edge lead to one state, which is made once for them all.
+void ByteDerivative::FillCharacters(TermId id, Work& work) {
+  const TermStore::Parts parts = store_->PartsOf(id);
+  const Term& cell = store_->term(parts.cell);
+  if (cell.c != kNoObject) return;
+  const PartialChar start = {PartialChar::Unpack(cell.b).spelling};
+  const CharEdges& edges = characters_->LiveEdges(cell.a, work);
+  if (!work.ok() || AsciiCount(edges) < kFewCharacters) return;
+  std::atomic<TermId>* const row = ways_.RowOf(id);
+  std::vector<TermId> targets(edges.size(), kUnknownTerm);
+  for (int c = 0; c < classes_->count(); ++c) {
+    const unsigned char byte = classes_->Sample(c);
+    if (byte >= kAsciiEnd || row[c].load(std::memory_order_relaxed) != kUnknownTerm ||
+        StepChar(start, byte).result != CharStep::Result::kCharacter) {
+      continue;
+    }
+    // A byte that the tail takes as well is for DeriveSpine.
+    if (cell.nullable && Step(parts.tail, c, work) != kNothingTerm) continue;
+    const CharEdge* edge = FindEdge(edges, byte);
+    TermId next = kNothingTerm;
+    if (edge != nullptr) {
+      TermId& target = targets[edge - edges.data()];
+      if (target == kUnknownTerm) {
+        target = store_->Cat(store_->Encode(edge->to, start), parts.tail);
+      }
+      next = target;
+    }
+    row[c].store(next, std::memory_order_release);
+  }
+}
+
+FirstClasses::Set ByteDerivative::FirstOf(TermId id, Work& work) {
+  FirstClasses::Set first = first_.Of(id);
+  if (!first_.TakesMost(id)) return first;
+  const TermStore::Parts parts = store_->PartsOf(id);
+  const Term& cell = store_->term(parts.cell);
+  const PartialChar start = {PartialChar::Unpack(cell.b).spelling};
+  const CharEdges& edges = characters_->LiveEdges(cell.a, work);
+  if (!work.ok()) return first;
+  FirstClasses::Set behind;
+  if (cell.nullable) behind = first_.Of(parts.tail);
+  for (std::size_t c = first._Find_first(); c < first.size(); c = first._Find_next(c)) {
+    const unsigned char byte = classes_->Sample(static_cast<int>(c));
+    if (byte < kAsciiEnd && !behind.test(c) && FindEdge(edges, byte) == nullptr &&
+        StepChar(start, byte).result == CharStep::Result::kCharacter) {
+      first.reset(c);
+    }
+  }
+  return first;
+}
+
+TermId ByteDerivative::DerivePartial(const Term& term, const PartialChar& partial,
+                                     const CharEdges& edges) {
+  const Completions completions = CompletionsOf(partial);
+  for (int i = 0; completions.free_units > 0 && i < completions.count; ++i) {
+    const CharRange range = completions.ranges[i];
+    const auto edge = FirstIn(edges, range);
+    if (edge == edges.end() || edge->lo > range.lo || edge->hi < range.hi) continue;
+    const auto units = static_cast<std::uint32_t>(completions.free_units);
+    const TermId rest =
+        partial.phase == CharPhase::kUtf8 ? store_->Continuation(units) : store_->HexDigits(units);
+    return store_->Cat(rest, EncodeLike(term, edge->to, {partial.spelling}));
+  }
+  const std::uint32_t after = BytesBehind(*store_, partial, edges);
+  if (after == kNoEnd) return kNothingTerm;
+  return EncodeLike(term, term.a, partial,
+                    SaturatingAdd(after, MinBytesLeft(partial, store_->measure())));
+}
+
+}  // namespace maskd

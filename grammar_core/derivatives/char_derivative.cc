@@ -1,0 +1,432 @@
+// The derivatives of a term by every character at once: a sorted list of ranges, each with its
+// target. Operators combine their parts' lists by sweeping over them together, as symbolic automata
+// do, so the cost depends on the ranges and not on the alphabet.
+//
+// Whether a term holds any string is a search for a nullable derivative. The term of an
+// intersection is left to ConditionSearch, which does not build one term for each set of parts; the
+// search here is for the choices and sequences around them. It looks by turns at the term nearest
+// to a string, the first and the last that was met: which of them gets there soon depends on the
+// form.
+//
+// Invariant  a fate that is kept is certain; a search that fails keeps none.
+// Source     Brzozowski 1964; Keil and Thiemann, "Symbolic Solving of Extended Regular Expression
+//            Inequalities", 2014 (ranges in place of characters).
+#include "grammar_core/derivatives/char_derivative.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "grammar_core/base/error.h"
+
+namespace maskd {
+namespace {
+
+const CharEdges kNoEdges;
+
+// Appends an edge, joining it to the last one where they touch and agree.
+void AppendEdge(CharEdges* edges, CharEdge edge) {
+  if (edge.to == kNothingTerm) return;
+  if (!edges->empty() && edges->back().to == edge.to && edges->back().hi + 1 == edge.lo) {
+    edges->back().hi = edge.hi;
+  } else {
+    edges->push_back(edge);
+  }
+}
+
+// Calls visit(lo, hi, x target, y target) for each maximal range on which both lists are constant;
+// kNothingTerm stands for "in no edge".
+template <typename Visit>
+void Sweep(const CharEdges& x, const CharEdges& y, Visit visit) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  std::uint32_t at = 0;
+  while (at <= kMaxCodePoint) {
+    while (i < x.size() && x[i].hi < at) ++i;
+    while (j < y.size() && y[j].hi < at) ++j;
+    const bool in_x = i < x.size() && x[i].lo <= at;
+    const bool in_y = j < y.size() && y[j].lo <= at;
+    std::uint32_t end = kMaxCodePoint;
+    if (i < x.size()) end = std::min(end, in_x ? x[i].hi : x[i].lo - 1);
+    if (j < y.size()) end = std::min(end, in_y ? y[j].hi : y[j].lo - 1);
+    visit(at, end, in_x ? x[i].to : kNothingTerm, in_y ? y[j].to : kNothingTerm);
+    at = end + 1;
+  }
+}
+
+// Targets of both lists combined by `combine`, which is only called where one of them is not
+// Nothing.
+template <typename Combine>
+CharEdges Merge(const CharEdges& x, const CharEdges& y, Combine combine) {
+  CharEdges merged;
+  Sweep(x, y, [&](std::uint32_t lo, std::uint32_t hi, TermId a, TermId b) {
+    if (a != kNothingTerm || b != kNothingTerm) AppendEdge(&merged, {lo, hi, combine(a, b)});
+  });
+  return merged;
+}
+
+// Targets replaced by map(target).
+template <typename Map>
+CharEdges MapTargets(const CharEdges& edges, Map map) {
+  CharEdges mapped;
+  mapped.reserve(edges.size());
+  for (const CharEdge& edge : edges) AppendEdge(&mapped, {edge.lo, edge.hi, map(edge.to)});
+  return mapped;
+}
+
+// Every character, leading to `to`.
+CharEdges EveryCharacter(TermId to) {
+  const CharSet all = CharSet::All();
+  CharEdges edges;
+  for (const CharRange& range : all.ranges()) edges.push_back({range.lo, range.hi, to});
+  return edges;
+}
+
+// How far a term is from a string, as far as its form tells. Of an intersection: what its farthest
+// part needs, of those that a string of any length may hold (a pattern that is looked for
+// anywhere); how far the string is from a length is told by every character that is read, and leads
+// nowhere. Then what all parts need. Of a choice: the nearest.
+class Distances {
+ public:
+  explicit Distances(const TermStore* store) : store_(store) {}
+
+  struct Distance {
+    std::uint32_t farthest;
+    std::uint32_t all;
+    auto operator<=>(const Distance&) const = default;
+  };
+
+  // Below so many levels a term is taken as a whole.
+  Distance Of(TermId id, int levels = kMaxLevels) {
+    const Term& term = store_->term(id);
+    if (levels == 0 || (term.kind != TermKind::kAnd && term.kind != TermKind::kAlt)) {
+      return {IsSearch(id) ? term.min_bytes : 0, term.min_bytes};
+    }
+    if (const auto known = known_.find(id); known != known_.end()) return known->second;
+    const bool is_both = term.kind == TermKind::kAnd;
+    Distance distance = is_both ? Distance{0, 0} : Distance{kNoEnd, kNoEnd};
+    for (const TermId part : store_->list(term.a)) {
+      const Distance one = Of(part, levels - 1);
+      distance = is_both ? Distance{std::max(distance.farthest, one.farthest),
+                                    SaturatingAdd(distance.all, one.all)}
+                         : std::min(distance, one);
+    }
+    known_[id] = distance;
+    return distance;
+  }
+
+ private:
+  bool IsSearch(TermId id) {
+    const auto [known, is_new] = searches_.try_emplace(id, false);
+    if (is_new && !IsLength(id)) {
+      int visits = kMaxVisits;
+      const bool endless = IsEndless(id, &visits);
+      searches_[id] = endless;
+      return endless;
+    }
+    return known->second;
+  }
+
+  [[nodiscard]] bool IsLength(TermId id) const {
+    const Term& term = store_->term(id);
+    return term.kind == TermKind::kRepeat && store_->IsAnyChar(term.a);
+  }
+
+  // Whether `id` may hold strings of any length; what is not soon seen may.
+  [[nodiscard]] bool IsEndless(TermId id, int* visits) const {
+    if (--*visits < 0) return true;
+    const Term& term = store_->term(id);
+    const auto is_endless = [&](TermId part) { return IsEndless(part, visits); };
+    switch (term.kind) {
+      case TermKind::kCat:
+        return is_endless(term.a) || is_endless(term.b);
+      case TermKind::kAlt:
+        return std::ranges::any_of(store_->list(term.a), is_endless);
+      case TermKind::kRepeat:
+        return term.c == kUnbounded || is_endless(term.a);
+      case TermKind::kAnd:
+      case TermKind::kNot:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  static constexpr int kMaxLevels = 64;
+  static constexpr int kMaxVisits = 64;
+
+  const TermStore* store_;
+  absl::flat_hash_map<TermId, bool> searches_;
+  absl::flat_hash_map<TermId, Distance> known_;
+};
+
+// Terms whose followers are to be looked at: by turns the nearest to a string, the first and the
+// last that was pushed. A string may be behind a count that begins anew in every place, short among
+// many, or where no part tells its length.
+class OpenTerms {
+ public:
+  explicit OpenTerms(const TermStore* store) : distances_(store) {}
+
+  [[nodiscard]] bool empty() const { return left_ == 0; }
+
+  void Push(TermId term) {
+    ++left_;
+    nearest_.emplace(distances_.Of(term), -static_cast<std::int64_t>(pushed_.size()));
+    last_.push_back(pushed_.size());
+    pushed_.push_back(term);
+    taken_.push_back(false);
+  }
+
+  TermId Take() {
+    --left_;
+    turn_ = (turn_ + 1) % 3;
+    std::size_t at = TakeAny();
+    while (taken_[at]) at = TakeAny();
+    taken_[at] = true;
+    return pushed_[at];
+  }
+
+ private:
+  // By this turn's order, what was taken before included.
+  std::size_t TakeAny() {
+    if (turn_ == 1) return first_++;
+    const std::size_t at =
+        turn_ == 0 ? static_cast<std::size_t>(-nearest_.top().second) : last_.back();
+    turn_ == 0 ? nearest_.pop() : last_.pop_back();
+    return at;
+  }
+
+  // Among equals the last one first.
+  using Near = std::pair<Distances::Distance, std::int64_t>;
+  Distances distances_;
+  std::vector<TermId> pushed_;
+  std::vector<bool> taken_;
+  std::priority_queue<Near, std::vector<Near>, std::greater<>> nearest_;
+  std::size_t first_ = 0;
+  std::vector<std::size_t> last_;
+  std::size_t left_ = 0;
+  int turn_ = 2;
+};
+
+}  // namespace
+
+std::unique_ptr<const CharEdges> CharDerivative::Keep(CharEdges edges) {
+  edges.shrink_to_fit();
+  held_bytes_ += static_cast<std::int64_t>(sizeof(CharEdges) + edges.size() * sizeof(CharEdge));
+  return std::make_unique<const CharEdges>(std::move(edges));
+}
+
+const CharEdges& CharDerivative::LiveEdges(TermId term, Work& work) {
+  if (const auto at = edges_.find(term); at != edges_.end()) {
+    if (at->second.all_live) return *at->second.all;
+    if (at->second.live != nullptr) return *at->second.live;
+  }
+  const CharEdges& edges = Edges(term, work);
+  CharEdges live = MapTargets(
+      edges, [&](TermId to) { return work.ok() && IsNothing(to, work) ? kNothingTerm : to; });
+  if (!work.ok()) return kNoEdges;
+  Known& known = edges_.at(term);
+  known.all_live = live == edges;
+  if (known.all_live) return edges;
+  if (known.live == nullptr) known.live = Keep(std::move(live));
+  return *known.live;
+}
+
+bool CharDerivative::IsNothing(TermId term, Work& work) {
+  if (term == kNothingTerm) return true;
+  if (!store_->term(term).may_be_empty) return false;
+  if (const auto known = fates_.find(term); known != fates_.end()) {
+    return known->second == Fate::kNothing;
+  }
+  if (store_->term(term).kind == TermKind::kAnd) {
+    Product product;
+    const bool has_text = search_.Read(term, &product) && search_.HasText(product, work);
+    if (work.ok()) fates_[term] = has_text ? Fate::kLive : Fate::kNothing;
+    return work.ok() && !has_text;
+  }
+  // Until a term that surely holds a string; its finders are live as well.
+  absl::flat_hash_map<TermId, TermId> found_from = {{term, term}};
+  OpenTerms open(store_);
+  open.Push(term);
+  while (!open.empty()) {
+    const TermId at = open.Take();
+    if (static_cast<std::int64_t>(found_from.size()) > max_states_) {
+      work.Fail(LimitExceeded("", "emptiness_states", max_states_,
+                              static_cast<std::int64_t>(found_from.size())));
+    }
+    for (const CharEdge& edge : Edges(at, work)) {
+      const auto fate = fates_.find(edge.to);
+      if (fate != fates_.end() && fate->second == Fate::kNothing) continue;
+      if (fate != fates_.end() || !store_->term(edge.to).may_be_empty) {
+        for (TermId live = at; fates_.try_emplace(live, Fate::kLive).second;) {
+          live = found_from[live];
+        }
+        return false;
+      }
+      if (found_from.try_emplace(edge.to, at).second) open.Push(edge.to);
+    }
+    if (!work.ok()) return false;
+  }
+  for (const auto& [dead, finder] : found_from) fates_[dead] = Fate::kNothing;
+  return true;
+}
+
+// Depth first; a term is counted when all that follow it are, and one that leads back to itself has
+// no end of texts.
+std::int64_t CharDerivative::CountTexts(TermId term, std::int64_t enough, Work& work) {
+  constexpr std::int64_t kOpen = -1;
+  absl::flat_hash_map<TermId, std::int64_t> counts;
+  std::vector<TermId> stack = {term};
+  while (!stack.empty()) {
+    const TermId at = stack.back();
+    const auto [count, is_new] = counts.try_emplace(at, kOpen);
+    if (!is_new && count->second != kOpen) {
+      stack.pop_back();
+      continue;
+    }
+    const CharEdges& edges = LiveEdges(at, work);
+    if (static_cast<std::int64_t>(counts.size()) > max_states_) {
+      work.Fail(LimitExceeded("", "emptiness_states", max_states_, max_states_ + 1));
+    }
+    if (!work.ok()) return 0;
+    std::int64_t sum = store_->term(at).nullable ? 1 : 0;
+    for (const CharEdge& edge : edges) {
+      const auto next = counts.find(edge.to);
+      if (next == counts.end()) {
+        stack.push_back(edge.to);
+      } else if (is_new && next->second == kOpen) {
+        return enough;
+      } else {
+        const std::int64_t width = edge.hi - edge.lo + 1;
+        sum =
+            next->second >= enough / width ? enough : std::min(enough, sum + width * next->second);
+      }
+    }
+    if (stack.back() != at) continue;
+    counts[at] = sum;
+    stack.pop_back();
+    if (sum >= enough) return enough;
+  }
+  return counts[term];
+}
+
+const CharEdges& CharDerivative::Edges(TermId term, Work& work) {
+  if (const auto known = edges_.find(term); known != edges_.end()) return *known->second.all;
+  if (!work.Spend()) return kNoEdges;
+  CharEdges edges = Derive(term, work);
+  store_->AddEffort(edges.size() / 4);
+  if (!store_->ChargeEffort(work)) return kNoEdges;
+  return *(edges_[term].all = Keep(std::move(edges)));
+}
+
+std::int64_t CharDerivative::held_bytes() const {
+  const std::size_t tables = edges_.capacity() * (sizeof(*edges_.begin()) + 1) +
+                             fates_.capacity() * (sizeof(*fates_.begin()) + 1);
+  return held_bytes_ + static_cast<std::int64_t>(tables) + search_.held_bytes();
+}
+
+CharEdges CharDerivative::Derive(TermId id, Work& work) {
+  const Term& term = store_->term(id);
+  CharEdges edges;
+  switch (term.kind) {
+    case TermKind::kCharSet:
+      for (const CharRange& range : store_->ir().char_sets[term.a].ranges()) {
+        edges.push_back({range.lo, range.hi, kEmptyTerm});
+      }
+      return edges;
+    case TermKind::kText: {
+      const std::uint32_t character = store_->ir().texts[term.a][term.b];
+      return {{character, character, store_->Text(term.a, term.b + 1)}};
+    }
+    case TermKind::kTextSet:
+      return DeriveTextSet(id);
+    case TermKind::kNameSet:
+      return DeriveNames(id, work);
+    case TermKind::kCat:
+      return DeriveCat(id, work);
+    case TermKind::kRepeat: {
+      const TermId rest = store_->AfterOne(term);
+      return MapTargets(Edges(term.a, work), [&](TermId to) { return store_->Cat(to, rest); });
+    }
+    case TermKind::kAlt:
+      return DeriveParts(term, work,
+                         [&](std::vector<TermId> ways) { return store_->Alt(std::move(ways)); });
+    case TermKind::kAnd:
+      return DeriveParts(term, work,
+                         [&](std::vector<TermId> parts) { return store_->And(std::move(parts)); });
+    case TermKind::kNot:
+      return Merge(EveryCharacter(kEmptyTerm), Edges(term.a, work),
+                   [&](TermId, TermId y) { return store_->Not(y); });
+    default:
+      return edges;  // Nothing and Empty have none; byte terms do not come here
+  }
+}
+
+CharEdges CharDerivative::DeriveCat(TermId id, Work& work) {
+  CharEdges edges;
+  bool reached = true;
+  while (reached) {
+    const TermStore::Parts parts = store_->PartsOf(id);
+    CharEdges step =
+        MapTargets(Edges(parts.cell, work), [&](TermId to) { return store_->Cat(to, parts.tail); });
+    edges = edges.empty()
+                ? std::move(step)
+                : Merge(edges, step, [&](TermId x, TermId y) { return store_->Alt(x, y); });
+    reached = parts.tail != kEmptyTerm && store_->term(parts.cell).nullable;
+    id = parts.tail;
+  }
+  return edges;
+}
+
+// All parts at once: two by two, most of what is joined would be made only to be joined further.
+template <typename Join>
+CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
+  std::vector<const CharEdges*> lists;
+  for (const TermId part : store_->list(term.a)) lists.push_back(&Edges(part, work));
+  CharEdges edges;
+  std::vector<TermId> last_targets;
+  TermId last = kNothingTerm;
+  SweepAll(lists, kAllCharacters,
+           [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
+             store_->AddEffort(targets.size() / 4);
+             if (targets != last_targets) {
+               last = join(targets);
+               last_targets = targets;
+             }
+             AppendEdge(&edges, {lo, hi, last});
+           });
+  return edges;
+}
+
+CharEdges CharDerivative::DeriveTextSet(TermId id) const {
+  const Term& term = store_->term(id);
+  const std::vector<std::u32string>& texts = store_->text_set(term.a);
+  const std::uint32_t depth = term.d;
+  CharEdges edges;
+  std::uint32_t at = term.b;
+  while (at < term.c && texts[at].size() == depth) ++at;
+  while (at < term.c) {
+    const std::uint32_t character = texts[at][depth];
+    const auto end =
+        std::partition_point(texts.begin() + at, texts.begin() + term.c,
+                             [&](const std::u32string& text) { return text[depth] == character; });
+    const auto next = static_cast<std::uint32_t>(end - texts.begin());
+    AppendEdge(&edges, {character, character, store_->TextSet(term.a, at, next, depth + 1)});
+    at = next;
+  }
+  return edges;
+}
+
+CharEdges CharDerivative::DeriveNames(TermId id, Work& work) const {
+  const Term& term = store_->term(id);
+  CharEdges edges;
+  for (const auto& [character, names] : objects_->NameEdges(term.a, term.b, term.c, term.d, work)) {
+    AppendEdge(&edges, {character, character, names});
+  }
+  return edges;
+}
+
+}  // namespace maskd

@@ -1,0 +1,78 @@
+// Derivatives of character terms: for each next character, the term of what may follow.
+//
+// Layout   edge lists (char_edges.h) are made once a term and kept.
+// Threads  the automaton's lock.
+#ifndef MASKD_GRAMMAR_CORE_DERIVATIVES_CHAR_DERIVATIVE_H_
+#define MASKD_GRAMMAR_CORE_DERIVATIVES_CHAR_DERIVATIVE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "grammar_core/base/work.h"
+#include "grammar_core/intersection/char_edges.h"
+#include "grammar_core/intersection/condition_search.h"
+#include "grammar_core/terms/object_terms.h"
+#include "grammar_core/terms/term_store.h"
+
+namespace maskd {
+
+class CharDerivative final : public CharEdgeSource {
+ public:
+  // Both must outlive this. An emptiness check visits at most `max_emptiness_states` terms.
+  CharDerivative(TermStore* store, ObjectTerms* objects, std::int64_t max_emptiness_states)
+      : store_(store),
+        objects_(objects),
+        max_states_(max_emptiness_states),
+        search_(store, this, max_emptiness_states) {}
+
+  // The edges of `term`, whose targets may turn out to be Nothing.
+  const CharEdges& Edges(TermId term, Work& work) override;
+  // The edges of `term` that lead to a string. Empty when `work` fails: RESOURCE_EXHAUSTED.
+  const CharEdges& LiveEdges(TermId term, Work& work);
+
+  // Whether `term` holds no string. Decided by a search for a nullable derivative, of intersections
+  // by that of ConditionSearch; remembered.
+  bool IsNothing(TermId term, Work& work);
+
+  // How many strings `term` holds; `enough` stands for that many and more.
+  std::int64_t CountTexts(TermId term, std::int64_t enough, Work& work);
+
+  // What intersections are asked by.
+  ConditionSearch& search() { return search_; }
+
+  [[nodiscard]] std::int64_t held_bytes() const;
+
+ private:
+  CharEdges Derive(TermId term, Work& work);
+  CharEdges DeriveCat(TermId term, Work& work);
+  // Of a choice or an intersection; `join` makes one term of the parts' targets.
+  template <typename Join>
+  CharEdges DeriveParts(const Term& term, Work& work, Join join);
+  CharEdges DeriveTextSet(TermId term) const;
+  CharEdges DeriveNames(TermId term, Work& work) const;
+
+  enum class Fate : std::uint8_t { kNothing, kLive };
+  // The edges of a term, once made.
+  struct Known {
+    std::unique_ptr<const CharEdges> all;
+    std::unique_ptr<const CharEdges> live;  // where not all are
+    bool all_live = false;
+  };
+
+  std::unique_ptr<const CharEdges> Keep(CharEdges edges);
+
+  TermStore* store_;
+  ObjectTerms* objects_;
+  const std::int64_t max_states_;
+  absl::flat_hash_map<TermId, Known> edges_;
+  absl::flat_hash_map<TermId, Fate> fates_;
+  ConditionSearch search_;
+  std::int64_t held_bytes_ = 0;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_DERIVATIVES_CHAR_DERIVATIVE_H_

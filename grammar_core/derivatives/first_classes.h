@@ -1,0 +1,65 @@
+// Which byte classes a state may take, by the form of its term: a superset, cheap to tell, so that
+// the classes outside of it need no derivative.
+//
+// Threads  the automaton's lock.
+#ifndef MASKD_GRAMMAR_CORE_DERIVATIVES_FIRST_CLASSES_H_
+#define MASKD_GRAMMAR_CORE_DERIVATIVES_FIRST_CLASSES_H_
+
+#include <bitset>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "grammar_core/base/held_bytes.h"
+#include "grammar_core/derivatives/byte_classes.h"
+#include "grammar_core/terms/lowering.h"
+#include "grammar_core/terms/term_store.h"
+
+namespace maskd {
+
+class FirstClasses {
+ public:
+  using Set = std::bitset<256>;  // by byte class
+
+  // All must outlive this.
+  FirstClasses(const TermStore* store, Lowering* lowering, const ByteClasses* classes);
+
+  // Whether Of() would not tell much: inside of a string.
+  [[nodiscard]] bool TakesMost(TermId id) const {
+    const Term& cell = store_->term(store_->PartsOf(id).cell);
+    return cell.kind == TermKind::kEncode && PartialChar::Unpack(cell.b).phase == CharPhase::kStart;
+  }
+
+  // Recursion is bounded by Limits::derivative_depth, as that of a derivative is.
+  Set Of(TermId id);
+
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return HeldBytes(byte_sets_) + TableBytes(known_);
+  }
+
+ private:
+  const Set& OfByteSet(std::uint32_t index);
+  [[nodiscard]] Set OfObject(const Term& term) const;
+  Set OfCat(TermId id);
+  Set OfEncode(const Term& term) const;
+  [[nodiscard]] Set Each(absl::string_view bytes) const;
+  [[nodiscard]] Set Each(std::initializer_list<char> bytes) const {
+    return Each(absl::string_view(bytes.begin(), bytes.size()));
+  }
+  [[nodiscard]] Set Range(int lo, int hi) const;
+
+  const TermStore* store_;
+  Lowering* lowering_;
+  const ByteClasses* classes_;
+  const Set any_byte_;
+  const Set in_json_string_;
+  std::vector<Set> byte_sets_;  // by index, made when first met
+  // Of calls and choices, which others share.
+  absl::flat_hash_map<TermId, Set> known_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_DERIVATIVES_FIRST_CLASSES_H_

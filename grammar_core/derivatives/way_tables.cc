@@ -1,0 +1,95 @@
+#include "grammar_core/derivatives/way_tables.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace maskd {
+namespace {
+
+// A block has a part of what there is already, within these, so that little of it lies idle.
+constexpr std::size_t kIdlePart = 8;
+constexpr std::size_t kFewestWords = 32;
+constexpr std::size_t kMostWords = 2'048;
+
+}  // namespace
+
+void* WayTables::Allocate(std::size_t bytes) {
+  const std::size_t words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+  if (words > free_words_) {
+    free_words_ = std::max(words, std::clamp(held_words_ / kIdlePart, kFewestWords, kMostWords));
+    free_ = blocks_.emplace_back(new std::uint64_t[free_words_]).get();
+    held_words_ += free_words_;
+  }
+  void* const memory = free_;
+  free_ += words;
+  free_words_ -= words;
+  return memory;
+}
+
+const ClassSet* WayTables::MayOf(TermId state) {
+  if (first_->TakesMost(state)) return nullptr;
+  const ClassSet set = first_->Of(state);
+  if (last_set_ == nullptr || *last_set_ != set) last_set_ = &*sets_.insert(set).first;
+  return last_set_;
+}
+
+void WayTables::Widen(TermId state) {
+  std::atomic<std::uint64_t>& slot = SlotOf(state);
+  const StateWays before(slot.load(std::memory_order_relaxed));
+  if (!before.is_single()) return;
+  auto* const few = new (Allocate(sizeof(ShortWays))) ShortWays(MayOf(state));
+  few->Add(before.byte_class(), before.to());
+  slot.store(StateWays::Short(few).packed(), std::memory_order_release);
+}
+
+void WayTables::Put(TermId state, int byte_class, TermId to) {
+  Widen(state);
+  std::atomic<std::uint64_t>& slot = SlotOf(state);
+  const StateWays before(slot.load(std::memory_order_relaxed));
+  if (before.none()) {
+    slot.store(StateWays::Single(byte_class, to).packed(), std::memory_order_release);
+  } else if (ShortWays* const few = before.few(); few != nullptr) {
+    if (!few->full()) return few->Add(byte_class, to);
+    auto* const more = new (Allocate(sizeof(LongWays))) LongWays(few->may());
+    few->VisitAll([&](int known, TermId target) { more->Add(known, target); });
+    more->Add(byte_class, to);
+    slot.store(StateWays::Long(more).packed(), std::memory_order_release);
+  } else if (LongWays* const more = before.more(); more != nullptr && !more->full()) {
+    more->Add(byte_class, to);
+  } else {
+    RowOf(state)[byte_class].store(to, std::memory_order_release);
+  }
+}
+
+std::atomic<TermId>* WayTables::RowOf(TermId state) {
+  std::atomic<std::uint64_t>& slot = SlotOf(state);
+  const StateWays before(slot.load(std::memory_order_relaxed));
+  if (before.row() != nullptr) return before.row();
+  static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId));
+  auto* const row = static_cast<std::atomic<TermId>*>(Allocate(classes_ * sizeof(TermId)));
+  const ClassSet* const may = before.few() != nullptr    ? before.few()->may()
+                              : before.more() != nullptr ? before.more()->may()
+                                                         : MayOf(state);
+  // Nobody reads the row yet.
+  for (std::size_t c = 0; c < classes_; ++c) {
+    new (row + c) std::atomic<TermId>(may == nullptr || (*may)[c] ? kUnknownTerm : kNothingTerm);
+  }
+  const auto put = [&](int byte_class, TermId to) {
+    row[byte_class].store(to, std::memory_order_relaxed);
+  };
+  if (before.is_single()) put(before.byte_class(), before.to());
+  if (before.few() != nullptr) before.few()->VisitAll(put);
+  if (before.more() != nullptr) before.more()->VisitAll(put);
+  slot.store(StateWays::Row(row).packed(), std::memory_order_release);
+  return row;
+}
+
+std::int64_t WayTables::held_bytes() const {
+  constexpr std::size_t kSetBytes = sizeof(ClassSet) + sizeof(ClassSet*) + 1;
+  return static_cast<std::int64_t>(held_words_ * sizeof(std::uint64_t) +
+                                   blocks_.capacity() * sizeof(blocks_.front()) +
+                                   sets_.capacity() * kSetBytes);
+}
+
+}  // namespace maskd

@@ -1,0 +1,65 @@
+// Keeps the transitions of an automaton's states in the smallest of the forms of state_ways.h.
+//
+// Memory   lists and rows lie side by side in blocks that grow with what there is; none is given
+//          back before all.
+// Threads  the automaton's lock; what is kept is read without it.
+#ifndef MASKD_GRAMMAR_CORE_DERIVATIVES_WAY_TABLES_H_
+#define MASKD_GRAMMAR_CORE_DERIVATIVES_WAY_TABLES_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/container/node_hash_set.h"
+
+#include "grammar_core/derivatives/first_classes.h"
+#include "grammar_core/terms/state_ways.h"
+#include "grammar_core/terms/term_store.h"
+
+namespace maskd {
+
+class WayTables {
+ public:
+  // Both must outlive this. `classes` is how many byte classes there are.
+  WayTables(TermStore* store, FirstClasses* first, int classes)
+      : store_(store), first_(first), classes_(static_cast<std::size_t>(classes)) {}
+
+  // Makes room for a second transition where there is one: what certainly leads nowhere is known
+  // then.
+  void Widen(TermId state);
+  // Keeps the transition of `state` by `byte_class`, which was unknown.
+  void Put(TermId state, int byte_class, TermId to);
+  // The row of `state`, made where it had none: all that is unknown may be stored into it.
+  std::atomic<TermId>* RowOf(TermId state);
+
+  [[nodiscard]] std::int64_t held_bytes() const;
+  // Words of all lists and rows.
+  [[nodiscard]] std::size_t held_words() const { return held_words_; }
+
+ private:
+  [[nodiscard]] std::atomic<std::uint64_t>& SlotOf(TermId state) {
+    return store_->mutable_links(state).ways;
+  }
+  // The classes that `state` may take, as all states have them that may take the same; null for all
+  // of them.
+  const ClassSet* MayOf(TermId state);
+  // Memory for `bytes`, at an address of which all forms can be.
+  void* Allocate(std::size_t bytes);
+
+  TermStore* store_;
+  FirstClasses* first_;
+  const std::size_t classes_;
+  absl::node_hash_set<ClassSet, std::hash<ClassSet>> sets_;
+  const ClassSet* last_set_ = nullptr;  // of sets_, the one found last
+  std::vector<std::unique_ptr<std::uint64_t[]>> blocks_;
+  std::uint64_t* free_ = nullptr;  // of the last one
+  std::size_t free_words_ = 0;
+  std::size_t held_words_ = 0;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_DERIVATIVES_WAY_TABLES_H_

@@ -1,0 +1,130 @@
+#include "grammar_core/intersection/conditions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "grammar_core/base/sort_unique.h"
+
+namespace maskd {
+
+ConditionId Conditions::IdOf(TermId term) {
+  if (const auto known = ids_.find(term); known != ids_.end()) return known->second;
+  if (store_->IsAllText(term)) return ids_[term] = kEveryText;
+  const Term& negation = store_->term(term);
+  std::optional<ConditionId> negated;
+  if (negation.kind == TermKind::kNot) negated = IdOf(negation.a);
+  const auto id = static_cast<ConditionId>(conditions_.size());
+  Condition& condition = conditions_.emplace_back();
+  condition.term = term;
+  condition.negated = negated;
+  condition.fewest = FewestCharsOf(term);
+  held_bytes_ += static_cast<std::int64_t>(2 * sizeof(Condition));
+  return ids_[term] = id;
+}
+
+bool Conditions::Append(TermId term, ConditionList* list) {
+  if (term == kNothingTerm) return false;
+  const Term& both = store_->term(term);
+  const std::span<const TermId> parts =
+      both.kind == TermKind::kAnd ? store_->list(both.a) : std::span(&term, 1);
+  for (const TermId part : parts) {
+    if (const ConditionId id = IdOf(part); id != kEveryText) list->push_back(id);
+  }
+  return true;
+}
+
+bool Conditions::Sort(ConditionList* list) {
+  SortUnique(list);
+  const auto is_held = [&](ConditionId id) { return std::ranges::binary_search(*list, id); };
+  return std::ranges::none_of(*list, [&](ConditionId id) {
+    const std::optional<ConditionId> negated = conditions_[id].negated;
+    if (!negated.has_value()) return false;
+    if (is_held(*negated)) return true;
+    return std::ranges::any_of(WaysOf(*negated), [&](const ConditionList& way) {
+      return std::ranges::all_of(way, is_held);
+    });
+  });
+}
+
+// The one way of an intersection, which only a complement is made of, is its parts.
+const std::vector<ConditionList>& Conditions::WaysOf(ConditionId id) {
+  Condition& condition = conditions_[id];
+  if (condition.has_ways) return condition.ways;
+  condition.has_ways = true;
+  const Term& term = store_->term(condition.term);
+  if (term.kind != TermKind::kAlt && term.kind != TermKind::kAnd) return condition.ways;
+  const std::span<const TermId> branches = term.kind == TermKind::kAlt
+                                               ? store_->list(term.a)
+                                               : std::span<const TermId>(&condition.term, 1);
+  for (const TermId branch : branches) {
+    ConditionList way;
+    if (Append(branch, &way) && Sort(&way)) condition.ways.push_back(std::move(way));
+  }
+  return condition.ways;
+}
+
+const Conditions::Edges& Conditions::EdgesOf(ConditionId id, Work& work) {
+  Condition& condition = conditions_[id];
+  if (condition.has_edges) return condition.edges;
+  const CharEdges& edges = characters_->Edges(condition.term, work);
+  if (!work.ok()) return condition.edges;
+  condition.edges.reserve(edges.size());
+  for (const CharEdge& edge : edges) {
+    condition.edges.push_back({edge.lo, edge.hi, ListOf(edge.to)});
+  }
+  condition.has_edges = true;
+  held_bytes_ += static_cast<std::int64_t>(edges.size() * sizeof(Edges::value_type));
+  return condition.edges;
+}
+
+const ConditionList* Conditions::ListOf(TermId term) {
+  const auto known = lists_.find(term);
+  if (known != lists_.end()) return known->second.get();
+  auto list = std::make_unique<ConditionList>();
+  if (!Append(term, list.get()) || !Sort(list.get())) list = nullptr;
+  if (list != nullptr) {
+    held_bytes_ +=
+        static_cast<std::int64_t>(sizeof(*list) + list->capacity() * sizeof(ConditionId));
+  }
+  return (lists_[term] = std::move(list)).get();
+}
+
+std::uint32_t Conditions::FewestCharsOf(TermId id) {
+  if (const auto known = fewest_.find(id); known != fewest_.end()) return known->second;
+  return fewest_[id] = ComputeFewest(store_->term(id));
+}
+
+std::uint32_t Conditions::ComputeFewest(const Term& term) {
+  if (term.nullable) return 0;
+  std::uint32_t fewest = 0;
+  switch (term.kind) {
+    case TermKind::kNothing:
+      return kNoEnd;
+    case TermKind::kText:
+      return static_cast<std::uint32_t>(store_->ir().texts[term.a].size()) - term.b;
+    case TermKind::kCat: {
+      const Term* cell = &term;
+      while (cell->kind == TermKind::kCat) {
+        fewest = SaturatingAdd(fewest, FewestCharsOf(cell->a));
+        if (store_->term(cell->b).kind != TermKind::kCat) break;
+        cell = &store_->term(cell->b);
+      }
+      return SaturatingAdd(fewest, FewestCharsOf(cell->b));
+    }
+    case TermKind::kRepeat:
+      return SaturatingMul(FewestCharsOf(term.a), term.b);
+    case TermKind::kAlt:
+      fewest = kNoEnd;
+      for (const TermId way : store_->list(term.a)) fewest = std::min(fewest, FewestCharsOf(way));
+      return fewest;
+    case TermKind::kAnd:
+      for (const TermId part : store_->list(term.a)) {
+        fewest = std::max(fewest, FewestCharsOf(part));
+      }
+      return fewest;
+    default:
+      return 1;
+  }
+}
+
+}  // namespace maskd

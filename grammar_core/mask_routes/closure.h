@@ -1,0 +1,49 @@
+// A closed set of states: characters that lead from one of them to another, whatever their order.
+//
+// From a state s, FindClosure looks for a set C of characters and a length n so that every string
+// over C of at most n characters can be taken from s. All tokens that are such strings are then
+// allowed. A token that is not begins with such a string (or with more than n characters of C) and
+// goes on with a byte outside of C; if no state of the set takes that byte, it is refused. So only
+// the tokens named by `candidates` need a walk: those that hold a byte which some state takes,
+// those cut within a character, and, where it is not known what follows n characters, those longer
+// than n.
+//
+// Characters beyond ASCII are in C together, or all but the spaces among them, which `.` and \S
+// leave out.
+//
+// The choice of C is greedy: where a state reached through few bytes (a quote, a backslash) refuses
+// most of C, those bytes leave C; where it is reached through most of C, n is the length at which
+// that happens (the end of a counter), and so it is far from s. Any choice is exact; a poor one
+// only leaves more candidates.
+#ifndef MASKD_GRAMMAR_CORE_MASK_ROUTES_CLOSURE_H_
+#define MASKD_GRAMMAR_CORE_MASK_ROUTES_CLOSURE_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "grammar_core/base/work.h"
+#include "grammar_core/mask/token_index.h"
+#include "grammar_core/terms/term.h"
+
+namespace maskd {
+
+class Automaton;
+
+struct Closure {
+  CharacterClass characters;
+  CandidateClass candidates;
+  std::uint32_t lowest_floor = kNoEnd;  // of the states stepped from
+};
+
+// Both are meaningless when `work` failed.
+
+// By a search of the states behind `state`.
+Closure FindClosure(Automaton* automaton, TermId state, Work& work);
+
+// By the form of the term, for a repeat of one set of characters, less some strings: free strings,
+// strings of bounded length, undeclared names. Nothing for other states. Looks at two states only.
+std::optional<Closure> FindStructuralClosure(Automaton* automaton, TermId state, Work& work);
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_MASK_ROUTES_CLOSURE_H_

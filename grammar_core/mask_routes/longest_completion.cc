@@ -1,0 +1,72 @@
+#include "grammar_core/mask_routes/longest_completion.h"
+
+#include <algorithm>
+
+#include "grammar_core/base/saturating.h"
+
+namespace maskd {
+namespace {
+
+// A bound on how long the shortest string of a term's derivative is, over all derivatives, in
+// characters; nothing where it is not plain to see. `*visits` is what may still be looked at.
+struct Completion {
+  std::uint32_t own;  // of the term itself
+  std::uint32_t any;  // of any derivative, the term itself included
+};
+
+std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* visits) {
+  if (--*visits < 0) return std::nullopt;
+  const Term& term = store.term(id);
+  switch (term.kind) {
+    case TermKind::kEmpty:
+      return Completion{0, 0};
+    case TermKind::kCharSet:
+      return Completion{1, 1};
+    case TermKind::kText: {
+      const auto size = static_cast<std::uint32_t>(store.ir().texts[term.a].size()) - term.b;
+      return Completion{size, size};
+    }
+    case TermKind::kTextSet: {
+      std::uint32_t longest = 0;
+      for (std::uint32_t i = term.b; i < term.c; ++i) {
+        longest = std::max(longest, static_cast<std::uint32_t>(store.text_set(term.a)[i].size()));
+      }
+      return Completion{longest, longest};
+    }
+    case TermKind::kCat: {
+      const auto head = CompletionOf(store, term.a, visits);
+      const auto tail = head.has_value() ? CompletionOf(store, term.b, visits) : std::nullopt;
+      if (!tail.has_value()) return std::nullopt;
+      return Completion{SaturatingAdd(head->own, tail->own),
+                        std::max(SaturatingAdd(head->any, tail->own), tail->any)};
+    }
+    case TermKind::kAlt: {
+      Completion all = {kNoEnd, 0};
+      for (const TermId branch : store.list(term.a)) {
+        const auto one = CompletionOf(store, branch, visits);
+        if (!one.has_value()) return std::nullopt;
+        all = {std::min(all.own, one->own), std::max(all.any, one->any)};
+      }
+      return all;
+    }
+    case TermKind::kRepeat: {
+      const auto body = CompletionOf(store, term.a, visits);
+      if (!body.has_value()) return std::nullopt;
+      const std::uint32_t own = SaturatingMul(body->own, term.b);
+      return Completion{own, SaturatingAdd(body->any, own)};
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> LongestCompletion(const TermStore& store, TermId id) {
+  constexpr int kMaxVisits = 500;
+  int visits = kMaxVisits;
+  const std::optional<Completion> completion = CompletionOf(store, id, &visits);
+  return completion.has_value() ? std::optional(completion->any) : std::nullopt;
+}
+
+}  // namespace maskd

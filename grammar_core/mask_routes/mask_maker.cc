@@ -1,0 +1,378 @@
+// The routes for choices, lengths, counts, runs and heads, and the two that fit every state. Routes
+// for names and for what leaves a string are in files of their own (mask_maker_names.cc,
+// mask_maker_exits.cc).
+//
+// A route asks for the masks of simpler states, which the store often has, and walks only the
+// tokens that those masks cannot tell. A walk follows the token trie and the automaton together, so
+// a prefix that tokens share is stepped through once, and a subtree is left at its first refused
+// byte.
+//
+// Invariant  whatever the route, a bit is set exactly where the token's bytes can be taken.
+// Cost       work is charged for nodes walked, words copied and classes gathered; a walk of a
+//            narrow state is given up after kNarrowNodes.
+#include "grammar_core/mask_routes/mask_maker.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/mask_routes/closure.h"
+#include "grammar_core/mask_routes/longest_completion.h"
+
+namespace maskd {
+namespace {
+
+constexpr int kAsciiEnd = 128;
+// A walk that visits more trie nodes than this is given up for a closure, whose analysis costs
+// about as much.
+constexpr std::int64_t kNarrowNodes = 8'000;
+// Where a walk of so many is worth it, most of its tokens are allowed.
+constexpr std::size_t kManyNodes = 32'768;
+// Above so many branches one walk for all of them is cheaper than a mask for each.
+constexpr std::size_t kMaxBranches = 12;
+// Intersections share little, and each may take a walk of all tokens.
+constexpr int kMaxIntersections = 2;
+// Masks made for the sake of one another, at most: they are made by recursion.
+constexpr int kMaxDepth = 8;
+// A length that leaves fewer characters before the pattern's end is near for too many tokens.
+constexpr std::uint32_t kFewChars = 16;
+// Under more conditions it may be hard to tell whether a text of small counts is left.
+constexpr std::size_t kFewConditions = 4;
+// What takes so many units of work: the words of one mask that are copied, hashed and stored, those
+// of a class of characters that are gathered, and the runs of all tokens.
+constexpr std::int64_t kMaskUnits = 8;
+constexpr std::int64_t kClassUnits = 64;
+constexpr std::int64_t kTokensPerRunUnit = 256;
+// Nodes of a trie that are made in a unit of work.
+constexpr std::size_t kTrieNodesPerUnit = 16;
+// A run of bytes of a larger set has too many ways to be cut.
+constexpr std::size_t kMaxRunBytes = 32;
+
+constexpr std::uint32_t KindBits(std::initializer_list<TermKind> kinds) {
+  std::uint32_t bits = 0;
+  for (const TermKind kind : kinds) bits |= std::uint32_t{1} << static_cast<int>(kind);
+  return bits;
+}
+
+}  // namespace
+
+void MaskMaker::MarkRead(TermId state) {
+  lowest_floor_ = std::min(lowest_floor_, automaton_->term(state).floor);
+}
+
+MaskRef MaskMaker::MaskOf(TermId state) {
+  return others_->TextMask(state, *work_, &lowest_floor_, depth_ + 1);
+}
+
+void MaskMaker::MergeMaskOf(TermId state, MaskBuilder* mask) { mask->Merge(MaskOf(state)); }
+
+MaskRef MaskMaker::Make(TermId state, std::optional<MaskRoute> route) {
+  MaskRouteTally::Scope scope;
+  MaskBuilder mask(masks_);
+  if (!work_->Spend(kMaskUnits)) return nullptr;
+  MarkRead(state);
+  if (automaton_->names_tokens()) automaton_->AddNamedTokens(state, &mask.ToWords());
+  const bool is_open = route == MaskRoute::kWalk || route == MaskRoute::kClosure;
+  const bool by_form = !is_open && depth_ < kMaxDepth && MakeByForm(state, route, &mask);
+  if (!by_form && route.has_value() && !is_open) return nullptr;
+  if (!by_form) MakeByWalkOrClosure(state, route, &mask);
+  if (!work_->ok()) return nullptr;
+  scope.Made(route_);
+  return mask.Finish();
+}
+
+struct MaskMaker::FormRoute {
+  MaskRoute route;
+  std::uint32_t kinds;  // a bit for each TermKind
+  bool (*make)(MaskMaker& maker, TermId state, const Parts& parts, MaskBuilder* mask);
+};
+
+std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
+  using K = TermKind;
+  using M = MaskMaker;
+  using P = const Parts&;
+  using B = MaskBuilder*;
+  static constexpr FormRoute kRoutes[] = {
+      {MaskRoute::kMember, KindBits({K::kObject}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByMember(parts, mask); }},
+      {MaskRoute::kInner, KindBits({K::kDistinct, K::kLimited}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByInner(parts, mask); }},
+      {MaskRoute::kChoice, KindBits({K::kAlt}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByChoice(parts, mask); }},
+      {MaskRoute::kNames, KindBits({K::kEncode}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByNames(parts, mask); }},
+      {MaskRoute::kOthers, KindBits({K::kEncode}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByOthers(parts, mask); }},
+      {MaskRoute::kLength, KindBits({K::kEncode}),
+       [](M& m, TermId state, P parts, B mask) { return m.MakeByLength(state, parts, mask); }},
+      {MaskRoute::kCounts, KindBits({K::kEncode}),
+       [](M& m, TermId state, P parts, B mask) { return m.MakeByCounts(state, parts, mask); }},
+      {MaskRoute::kExits, KindBits({K::kEncode, K::kByteSet, K::kBytes, K::kRepeat}),
+       [](M& m, TermId state, P, B mask) { return m.MakeByExits(state, mask); }},
+      {MaskRoute::kEnds, KindBits({K::kNumber}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByEnds(parts, mask); }},
+      {MaskRoute::kRuns, KindBits({K::kRepeat}),
+       [](M& m, TermId state, P parts, B mask) { return m.MakeByRuns(state, parts, mask); }},
+      {MaskRoute::kHead, KindBits({K::kAlt, K::kNumber, K::kRepeat}),
+       [](M& m, TermId, P parts, B mask) { return m.MakeByHead(parts, mask); }},
+  };
+  return kRoutes;
+}
+
+bool MaskMaker::MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBuilder* mask) {
+  const Parts parts = PartsOf(state);
+  const std::uint32_t kind = KindBits({automaton_->term(parts.cell).kind});
+  for (const FormRoute& form : FormRoutes()) {
+    if ((form.kinds & kind) == 0 || form.route != route.value_or(form.route)) continue;
+    if (!form.make(*this, state, parts, mask)) continue;
+    route_ = form.route;
+    return true;
+  }
+  return false;
+}
+
+// What is left of a count of tokens is no matter before the end of a token.
+bool MaskMaker::MakeByInner(const Parts& parts, MaskBuilder* mask) {
+  MergeMaskOf(automaton_->Join(automaton_->term(parts.cell).a, parts.tail), mask);
+  return true;
+}
+
+int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
+  return static_cast<int>(std::count_if(branches.begin(), branches.end(), [&](TermId branch) {
+    const Term& cell = automaton_->term(PartsOf(branch).cell);
+    return cell.kind == TermKind::kEncode && automaton_->term(cell.a).kind == TermKind::kAnd;
+  }));
+}
+
+// Names and members are soon told, however many branches there are; a walk for all of them at once
+// would make a state of every letter of every name. Of other branches many are one choice, walked.
+bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
+  const TermStore& store = automaton_->store();
+  const std::span<const TermId> branches = store.list(store.term(parts.cell).a);
+  const auto is_object = [&](TermId state) { return IsBeforeMember(PartsOf(state).cell); };
+  std::vector<TermId> names;
+  std::vector<TermId> objects;
+  std::vector<TermId> others;
+  for (const TermId branch : branches) {
+    const TermId state = automaton_->Join(branch, parts.tail);
+    std::vector<TermId> within;
+    AppendBranches(state, &within);
+    if (std::ranges::all_of(within, [&](TermId way) { return IsName(way); })) {
+      names.insert(names.end(), within.begin(), within.end());
+    } else if (std::ranges::all_of(within, is_object)) {
+      objects.push_back(state);
+    } else {
+      others.push_back(state);
+    }
+  }
+  const bool many = others.size() > kMaxBranches || CountIntersections(others) > kMaxIntersections;
+  if (many && others.size() == branches.size()) return false;
+  MergeNames(names, mask);
+  if (many) others = {automaton_->Choice(std::move(others))};
+  for (const TermId state : others) MergeMaskOf(state, mask);
+  if (objects.size() == branches.size()) return MakeByMember(parts, mask);
+  if (!objects.empty()) MergeMaskOf(automaton_->Choice(std::move(objects)), mask);
+  return true;
+}
+
+bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask) {
+  const TermStore& store = automaton_->store();
+  const Term& cell = store.term(parts.cell);
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  if (cell.c != kNoObject || partial.phase != CharPhase::kStart ||
+      store.term(cell.a).kind != TermKind::kAnd) {
+    return false;
+  }
+  const auto reach = static_cast<std::uint32_t>(masks_->index().vocabulary().max_token_bytes());
+  for (const TermId part : store.list(store.term(cell.a).a)) {
+    const Term& length = store.term(part);
+    if (length.kind != TermKind::kRepeat || length.b != 0 || length.c == kUnbounded ||
+        !store.IsAnyChar(length.a)) {
+      continue;
+    }
+    const TermId pattern = automaton_->Without(cell.a, part);
+    const std::optional<std::uint32_t> completion = LongestCompletion(store, pattern);
+    if (!completion.has_value() || length.c < SaturatingAdd(*completion, kFewChars)) continue;
+    const TermId free = automaton_->Encoded(pattern, partial.spelling, parts.tail);
+    if (length.c >= SaturatingAdd(*completion, reach)) {
+      MergeMaskOf(free, mask);
+      return true;
+    }
+    // A token of fewer characters leaves room for whatever completes the pattern.
+    const MaskRef all = MaskOf(free);
+    if (all == nullptr) return true;
+    const int sure = static_cast<int>(length.c - *completion);
+    const CharacterClass within = {.ascii = AsciiBits().set(),
+                                   .beyond_ascii = true,
+                                   .spaces_beyond_ascii = true,
+                                   .max_chars = sure};
+    work_->Spend(kClassUnits);
+    TokenMask allowed = *masks_->TokensWithin(within);
+    allowed.Intersect(*all);
+    mask->Merge(masks_->Intern(std::move(allowed), {&all, 1}));
+    CandidateClass longer;
+    longer.ill_formed = true;
+    longer.longer_than = sure;
+    WalkCandidates(longer, state, mask);
+    return true;
+  }
+  return false;
+}
+
+bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask) {
+  const Term& cell = automaton_->term(parts.cell);
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  if (cell.c != kNoObject || partial.phase != CharPhase::kStart) return false;
+  const Term& text = automaton_->term(cell.a);
+  if (text.kind == TermKind::kAnd && automaton_->store().list(text.a).size() > kFewConditions) {
+    return false;
+  }
+  const std::optional<CountBounds> bounds = automaton_->BoundsOf(cell.a);
+  if (!bounds.has_value()) return false;
+  const MaskRef more = MaskOf(automaton_->Encoded(bounds->more, partial.spelling, parts.tail));
+  if (more == nullptr) return true;
+  const MaskRef fewer = MaskOf(automaton_->Encoded(bounds->fewer, partial.spelling, parts.tail));
+  if (fewer == nullptr) return true;
+  mask->Merge(fewer);
+  if (more == fewer) return true;
+  TokenMask between = *more;
+  between.Subtract(*fewer);
+  std::vector<TokenTrie::Entry> entries;
+  between.VisitAllowed(
+      [&](TokenId id) { entries.push_back({masks_->index().vocabulary().TokenBytes(id), id}); });
+  work_->Spend(static_cast<std::int64_t>(entries.size() / 4));
+  Walk(TokenTrie::OfUnsorted(&entries), state, kAllNodes, mask);
+  return true;
+}
+
+bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask) {
+  const TermStore& store = automaton_->store();
+  const Term& repeat = store.term(parts.cell);
+  if (store.term(repeat.a).kind != TermKind::kByteSet) return false;
+  const ByteBits& set = store.byte_set(store.term(repeat.a).a);
+  if (set.count() > kMaxRunBytes) return false;
+  if (!work_->Spend(masks_->index().vocabulary().size() / kTokensPerRunUnit)) return true;
+  const auto runs = masks_->RunsOf(set);
+  const std::uint32_t fewest = repeat.b;
+  const std::uint32_t most = repeat.c;
+  for (const RunToken& token : runs->whole()) {
+    if (static_cast<std::uint32_t>(token.run) <= most) mask->Allow(token.id);
+  }
+  if (parts.tail != kEmptyTerm) {
+    if (fewest == 0 && !MakeByMember(PartsOf(parts.tail), mask)) MergeMaskOf(parts.tail, mask);
+    const TokenTrie& rests = runs->rests();
+    const auto allow = [&](const TrieNode& node) {
+      if (node.token == TokenTrie::kNoToken) return;
+      rests.VisitTokens(node, [&](TokenId index) {
+        const RunToken& cut = runs->cut(index);
+        const auto run = static_cast<std::uint32_t>(cut.run);
+        if (run >= fewest && run <= most) mask->Allow(cut.id);
+      });
+    };
+    if (!WalkMembers(rests, PartsOf(parts.tail), allow)) {
+      Path path;
+      path[0] = states_.Enter(parts.tail);
+      WalkNodes(rests, 0, rests.nodes().size(), &path, kAllNodes, allow);
+    }
+  }
+  WalkLongTokens(masks_->index().trie(), state, mask);
+  return true;
+}
+
+bool MaskMaker::MakeByHead(const Parts& parts, MaskBuilder* mask) {
+  if (!automaton_->term(parts.cell).nullable || parts.tail == kEmptyTerm) return false;
+  const TokenTrie& trie = masks_->index().trie();
+  const std::span<const TrieNode> nodes = trie.nodes();
+  MaskBuilder begins(masks_);
+  std::int64_t left = kNarrowNodes;
+  for (std::size_t i = 0; i < nodes.size(); i += nodes[i].skip) {
+    const auto byte = static_cast<unsigned char>(nodes[i].byte);
+    const TermId next = automaton_->Step(parts.cell, byte, *work_);
+    if (next == kNothingTerm) continue;
+    if (next == kFailedTerm) return true;
+    left -= nodes[i].skip;
+    if (left < 0) return false;
+    Path path;
+    path[1] = states_.Enter(automaton_->Join(next, parts.tail));
+    const auto allow = [&](const TrieNode& node) { begins.AllowTokens(trie, node); };
+    allow(nodes[i]);
+    WalkNodes(trie, i + 1, i + nodes[i].skip, &path, kAllNodes, allow);
+  }
+  mask->Merge(std::move(begins));
+  MergeMaskOf(parts.tail, mask);
+  WalkLongTokens(trie, automaton_->Join(parts.cell, parts.tail), mask);
+  return true;
+}
+
+void MaskMaker::MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route,
+                                    MaskBuilder* mask) {
+  const TokenTrie& all = masks_->index().trie();
+  route_ = MaskRoute::kWalk;
+  if (route == MaskRoute::kWalk || states_.SparesTerms(state)) {
+    Walk(all, state, kAllNodes, mask);
+    return;
+  }
+  std::optional<Closure> closure = FindStructuralClosure(automaton_, state, *work_);
+  if (!closure.has_value()) {
+    if (!route.has_value() && CountTaken(state) < kWideState &&
+        Walk(all, state, kNarrowNodes, mask)) {
+      return;
+    }
+    closure = FindClosure(automaton_, state, *work_);
+  }
+  route_ = MaskRoute::kClosure;
+  if (!work_->ok()) return;
+  lowest_floor_ = std::min(lowest_floor_, closure->lowest_floor);
+  work_->Spend(kClassUnits);
+  mask->Merge(masks_->TokensWithin(closure->characters));
+  WalkCandidates(closure->candidates, state, mask);
+}
+
+void MaskMaker::WalkCandidates(const CandidateClass& candidates, TermId state, MaskBuilder* mask) {
+  const auto trie = masks_->TrieOf(candidates);
+  work_->Spend(static_cast<std::int64_t>(trie->nodes().size() / kTrieNodesPerUnit));
+  Walk(*trie, state, kAllNodes, mask);
+}
+
+int MaskMaker::CountTaken(TermId state) {
+  int taken = 0;
+  for (int byte = 0; byte < kAsciiEnd; ++byte) {
+    const TermId next = automaton_->Step(state, static_cast<unsigned char>(byte), *work_);
+    if (next != kNothingTerm && next != kFailedTerm) ++taken;
+  }
+  return taken;
+}
+
+bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes,
+                     MaskBuilder* mask) {
+  Path path;
+  path[0] = states_.Enter(state);
+  const std::size_t end = trie.nodes().size();
+  if (max_nodes == kAllNodes && end >= kManyNodes) {
+    std::int32_t* const words = mask->ToWords().mutable_words().data();
+    WalkNodes(trie, 0, end, &path, max_nodes,
+              [&](const TrieNode& node) { trie.AllowTokens(node, words); });
+  } else if (!WalkNodes(trie, 0, end, &path, max_nodes,
+                        [&](const TrieNode& node) { mask->AllowTokens(trie, node); })) {
+    return false;
+  }
+  WalkLongTokens(trie, state, mask);
+  return true;
+}
+
+void MaskMaker::WalkLongTokens(const TokenTrie& trie, TermId state, MaskBuilder* mask) {
+  for (const TokenId id : trie.long_tokens()) {
+    TermId at = state;
+    for (const unsigned char byte : masks_->index().vocabulary().TokenBytes(id)) {
+      MarkRead(at);
+      at = automaton_->Step(at, byte, *work_);
+      if (at == kFailedTerm) return;
+      if (at == kNothingTerm) break;
+    }
+    if (at != kNothingTerm) mask->Allow(id);
+  }
+}
+
+}  // namespace maskd

@@ -1,0 +1,181 @@
+// The route of MaskMaker for wide strings before a tail.
+#include "absl/strings/match.h"
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/mask_routes/mask_maker.h"
+
+namespace maskd {
+namespace {
+
+constexpr int kAsciiEnd = 128;
+constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
+// Cells before a string that are taken together with it: white space and its quote.
+constexpr int kMaxCellsBefore = 2;
+
+bool IsPlain(const TermStore& store, const Term& cell) {
+  return cell.kind == TermKind::kByteSet || cell.kind == TermKind::kBytes ||
+         (cell.kind == TermKind::kRepeat && store.term(cell.a).kind == TermKind::kByteSet);
+}
+
+Hash128 KeyOfAll(const TermStore& store, TermId id) {
+  Hash128 key;
+  for (; store.term(id).kind == TermKind::kCat; id = store.term(id).b) {
+    key = Mix(key, store.term(store.term(id).a).key);
+  }
+  return Mix(key, store.term(id).key);
+}
+
+}  // namespace
+
+// A string of bounded length has a cell of its own for each length that is near, with exits of
+// their own, and of a narrow cell a walk is quickly done.
+bool MaskMaker::IsWorthExits(TermId cell_id) {
+  const TermStore& store = automaton_->store();
+  const Term& cell = store.term(cell_id);
+  if (cell.kind != TermKind::kEncode || cell.c != kNoObject ||
+      PartialChar::Unpack(cell.b).phase != CharPhase::kStart) {
+    return false;
+  }
+  const Term& text = store.term(cell.a);
+  if (text.kind == TermKind::kText || text.kind == TermKind::kTextSet) return false;
+  if (text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet) {
+    const auto reach = static_cast<std::uint32_t>(masks_->index().vocabulary().max_token_bytes());
+    return text.b == 0 && text.c > reach;
+  }
+  return CountTaken(cell_id) >= kWideState;
+}
+
+// The state up to its first string, and what comes after; the tail is Empty if there is none.
+MaskMaker::Parts MaskMaker::CutBehindString(TermId state) {
+  const TermStore& store = automaton_->store();
+  std::vector<TermId> before;
+  TermId rest = state;
+  for (int i = 0; i <= kMaxCellsBefore; ++i) {
+    const Parts parts = PartsOf(rest);
+    if (IsWorthExits(parts.cell)) {
+      TermId text = parts.cell;
+      for (; !before.empty(); before.pop_back()) text = automaton_->Join(before.back(), text);
+      return {text, parts.tail};
+    }
+    if (!IsPlain(store, store.term(parts.cell))) break;
+    before.push_back(parts.cell);
+    rest = parts.tail;
+  }
+  return {state, kEmptyTerm};
+}
+
+// Not for a tail that can begin with a byte beyond ASCII, whose exits are not indexed.
+bool MaskMaker::MakeByExits(TermId state, MaskBuilder* mask) {
+  const auto [text, tail] = CutBehindString(state);
+  if (tail == kEmptyTerm) return false;
+  for (int byte = kAsciiEnd; byte < 256; ++byte) {
+    const TermId next = automaton_->Step(tail, static_cast<unsigned char>(byte), *work_);
+    if (next != kNothingTerm) return false;
+  }
+  std::uint32_t its_own_floor = kNoEnd;
+  mask->Merge(others_->TextMask(text, *work_, &its_own_floor, depth_ + 1));
+  for (int byte = 0; byte < kAsciiEnd; ++byte) {
+    const TermId next = automaton_->Step(tail, static_cast<unsigned char>(byte), *work_);
+    if (next == kNothingTerm) continue;
+    if (next == kFailedTerm) return true;
+    const auto exits = ExitsOf(text, static_cast<unsigned char>(byte));
+    if (exits == nullptr) return true;
+    for (const TokenId id : exits->ends) mask->Allow(id);
+    Walk(exits->rests, next, kAllNodes, mask);
+  }
+  MarkRead(tail);
+  WalkLongTokens(masks_->index().trie(), state, mask);
+  return true;
+}
+
+std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte) {
+  const Hash128 key = Mix(KeyOfAll(automaton_->store(), text), byte);
+  if (auto known = masks_->FindExits(key); known != nullptr) return known;
+  std::vector<TokenId> ends;
+  std::vector<TokenTrie::Entry> rests;
+  constexpr std::int64_t kTokensPerUnit = 4;
+  std::int64_t tokens = 0;
+  for (const TokenId id : masks_->index().TokensHolding(byte)) {
+    const absl::string_view bytes = masks_->index().vocabulary().TokenBytes(id);
+    if (++tokens % kTokensPerUnit == 0 && !work_->Spend()) return nullptr;
+    if (bytes.size() > TokenTrie::kMaxDepth) continue;  // MakeByExits tries long tokens whole
+    TermId at = text;
+    for (std::size_t i = 0; i < bytes.size() && at != kNothingTerm; ++i) {
+      const auto next_byte = static_cast<unsigned char>(bytes[i]);
+      if (next_byte == byte && automaton_->MayEnd(at)) {
+        if (i + 1 == bytes.size()) {
+          ends.push_back(id);
+        } else {
+          rests.push_back({bytes.substr(i + 1), id});
+        }
+      }
+      at = automaton_->Step(at, next_byte, *work_);
+      if (at == kFailedTerm) return nullptr;
+    }
+  }
+  auto exits = std::make_shared<const Exits>(Exits{std::move(ends), TokenTrie::OfUnsorted(&rests)});
+  masks_->PutExits(key, exits);
+  return exits;
+}
+
+// Not for a tail that can begin as a number goes on.
+bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
+  if (parts.tail == kEmptyTerm) return false;
+  for (const char byte : kNumberBytes) {
+    const TermId next = automaton_->Step(parts.tail, static_cast<unsigned char>(byte), *work_);
+    if (next != kNothingTerm) return false;
+  }
+  const auto exits = EndsOf(parts.cell);
+  if (exits == nullptr) return true;
+  std::uint32_t its_own_floor = kNoEnd;
+  mask->Merge(others_->TextMask(parts.cell, *work_, &its_own_floor, depth_ + 1));
+  if (automaton_->term(parts.cell).nullable) MergeMaskOf(parts.tail, mask);
+  MarkRead(parts.tail);
+  Walk(exits->rests, parts.tail, kAllNodes, mask);
+  WalkLongTokens(masks_->index().trie(), automaton_->Join(parts.cell, parts.tail), mask);
+  return true;
+}
+
+// The tokens that begin with a whole number of `cell`, by what comes after it; null if `work`
+// failed.
+std::shared_ptr<const Exits> MaskMaker::EndsOf(TermId cell) {
+  constexpr std::uint64_t kAnyEnd = 0x616E79;
+  const Hash128 key = Mix(automaton_->term(cell).key, kAnyEnd);
+  if (auto known = masks_->FindExits(key); known != nullptr) return known;
+  const std::span<const TrieNode> nodes = masks_->index().trie().nodes();
+  std::vector<TokenTrie::Entry> rests;
+  std::array<TermId, TokenTrie::kMaxDepth + 1> path;
+  path[0] = cell;
+  std::int64_t visited = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++visited) {
+    if (visited % kNodesPerUnit == 0 && !work_->Spend()) return nullptr;
+    const TrieNode node = nodes[i];
+    const TermId next =
+        automaton_->Step(path[node.depth - 1], static_cast<unsigned char>(node.byte), *work_);
+    if (next == kFailedTerm) return nullptr;
+    path[node.depth] = next;
+    if (next != kNothingTerm && automaton_->MayEnd(next)) AddRests(i, &rests);
+    i += next == kNothingTerm ? node.skip : 1;
+  }
+  auto exits = std::make_shared<const Exits>(Exits{{}, TokenTrie::OfUnsorted(&rests)});
+  masks_->PutExits(key, exits);
+  return exits;
+}
+
+void MaskMaker::AddRests(std::size_t end, std::vector<TokenTrie::Entry>* rests) const {
+  const TokenTrie& trie = masks_->index().trie();
+  const std::span<const TrieNode> nodes = trie.nodes();
+  const TrieNode node = nodes[end];
+  for (std::size_t n = end + 1; n < end + node.skip;) {
+    const bool goes_on = nodes[n].depth == node.depth + 1 &&
+                         absl::StrContains(kNumberBytes, static_cast<char>(nodes[n].byte));
+    if (!goes_on && nodes[n].token != TokenTrie::kNoToken) {
+      trie.VisitTokens(nodes[n], [&](TokenId id) {
+        rests->push_back({masks_->index().vocabulary().TokenBytes(id).substr(node.depth), id});
+      });
+    }
+    n += goes_on ? nodes[n].skip : 1;
+  }
+}
+
+}  // namespace maskd

@@ -1,0 +1,267 @@
+// The routes of MaskMaker for property names.
+#include <algorithm>
+#include <bitset>
+
+#include "absl/container/flat_hash_set.h"
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/mask_routes/mask_maker.h"
+#include "grammar_core/terms/text_walk.h"
+
+namespace maskd {
+namespace {
+
+// Branches within branches that are taken apart, at most.
+constexpr std::size_t kMaxBranchesWithin = 256;
+// The names of one object, and its others: their masks may be known.
+constexpr std::size_t kFewNames = 2;
+// Names that are gathered, looked at or sorted in about a unit of work.
+constexpr std::uint32_t kNamesPerUnit = 4;
+
+}  // namespace
+
+// Names are walked as texts; only what stands behind a whole name and its quote is a state.
+bool MaskMaker::WalkNames(const TokenTrie& trie, std::size_t parent, const Parts& parts,
+                          OnNode allow) {
+  if (!automaton_->store().IsNames(parts.cell)) return false;
+  const ObjectTerms::NameTexts names = automaton_->NamesOf(parts.cell, *work_);
+  work_->Spend(1 + static_cast<std::int64_t>(names.names.size()) / kNamesPerUnit);
+  if (!names.list.IsAscii()) return false;
+  const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
+  const auto on_quote = [&](std::size_t i, std::uint32_t text) {
+    const TrieNode quote = trie.nodes()[i];
+    const TermId end = automaton_->EndOfName(parts.cell, names.names[text], *work_);
+    Path path;
+    path[quote.depth - 1] = states_.Enter(automaton_->Join(end, parts.tail));
+    WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
+  };
+  const std::int64_t visited = parent == kRoot
+                                   ? WalkTexts(trie, names.list, on_token, on_quote)
+                                   : WalkTextsBelow(trie, parent, names.list, on_token, on_quote);
+  work_->Spend(1 + visited / kNodesPerUnit);
+  return true;
+}
+
+bool MaskMaker::MakeByNames(const Parts& parts, MaskBuilder* mask) {
+  const TokenTrie& trie = masks_->index().trie();
+  const auto allow = [&](const TrieNode& node) { mask->AllowTokens(trie, node); };
+  if (!WalkNames(trie, kRoot, parts, allow)) return false;
+  WalkLongTokens(trie, automaton_->Join(parts.cell, parts.tail), mask);
+  return true;
+}
+
+std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
+  const TermStore& store = automaton_->store();
+  const Term& cell = store.term(parts.cell);
+  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return std::nullopt;
+  const PartialChar partial = PartialChar::Unpack(cell.b);
+  const Term& both = store.term(cell.a);
+  if (partial.phase != CharPhase::kStart || !IsJsonString(partial.spelling) ||
+      both.kind != TermKind::kAnd || store.list(both.a).size() != 2) {
+    return std::nullopt;
+  }
+  TermId all = store.list(both.a)[0];
+  TermId none = store.list(both.a)[1];
+  if (store.term(all).kind == TermKind::kNot) std::swap(all, none);
+  const Term& repeat = store.term(all);
+  if (repeat.kind != TermKind::kRepeat || repeat.b != 0 || repeat.c != kUnbounded ||
+      store.term(repeat.a).kind != TermKind::kCharSet || store.term(none).kind != TermKind::kNot) {
+    return std::nullopt;
+  }
+  const Term& set = store.term(store.term(none).a);
+  if (set.kind != TermKind::kTextSet) return std::nullopt;
+  OtherNames others = {
+      .any = all, .declared = {.depth = set.d, .spelling = partial.spelling}, .tail = parts.tail};
+  work_->Spend(1 + (set.c - set.b) / kNamesPerUnit);
+  for (std::uint32_t i = set.b; i < set.c; ++i) {
+    others.declared.texts.push_back(&store.text_set(set.a)[i]);
+  }
+  if (!others.declared.IsAscii() || !EndsByQuote(parts.tail)) return std::nullopt;
+  return others;
+}
+
+bool MaskMaker::EndsByQuote(TermId tail) const {
+  const Term& cell = automaton_->term(PartsOf(tail).cell);
+  return cell.kind == TermKind::kByteSet &&
+         automaton_->store().byte_set(cell.a) == ByteBits().set('"');
+}
+
+// A token is cut in one way, at its first quote, so the tokens to take away are those that spell a
+// declared name and then the quote. Long tokens are left to the caller.
+void MaskMaker::MakeByOtherNames(const OtherNames& names, MaskBuilder* mask) {
+  MaskBuilder others(masks_);
+  MergeMaskOf(automaton_->Encoded(names.any, names.declared.spelling, names.tail), &others);
+  const TokenTrie& trie = masks_->index().trie();
+  const std::int64_t visited = WalkTexts(
+      trie, names.declared, [](std::size_t) {},
+      [&](std::size_t i, std::uint32_t) {
+        const std::span<const TrieNode> nodes = trie.nodes();
+        for (std::size_t n = i; n < i + nodes[i].skip; ++n) {
+          if (nodes[n].token == TokenTrie::kNoToken) continue;
+          trie.VisitTokens(nodes[n], [&](TokenId id) { others.Forbid(id); });
+        }
+      });
+  work_->Spend(1 + visited / kNodesPerUnit);
+  for (const TokenId id : trie.long_tokens()) others.Forbid(id);
+  mask->Merge(std::move(others));
+}
+
+bool MaskMaker::MakeByOthers(const Parts& parts, MaskBuilder* mask) {
+  const std::optional<OtherNames> names = OtherNamesOf(parts);
+  if (!names.has_value()) return false;
+  MakeByOtherNames(*names, mask);
+  WalkLongTokens(masks_->index().trie(), automaton_->Join(parts.cell, parts.tail), mask);
+  return true;
+}
+
+void MaskMaker::WalkOthers(const TokenTrie& trie, std::size_t parent, const OtherNames& names,
+                           OnNode allow) {
+  absl::flat_hash_set<std::uint32_t> declared;  // tokens, as the trie names them
+  const std::int64_t visited = WalkTextsBelow(
+      trie, parent, names.declared, [](std::size_t) {},
+      [&](std::size_t i, std::uint32_t) {
+        const std::span<const TrieNode> nodes = trie.nodes();
+        for (std::size_t n = i; n < i + nodes[i].skip; ++n) declared.insert(nodes[n].token);
+      });
+  work_->Spend(1 + visited / kNodesPerUnit);
+  const TrieNode node = trie.nodes()[parent];
+  Path path;
+  path[node.depth] =
+      states_.Enter(automaton_->Encoded(names.any, names.declared.spelling, names.tail));
+  WalkNodes(trie, parent + 1, parent + node.skip, &path, kAllNodes, [&](const TrieNode& next) {
+    if (declared.empty() || !declared.contains(next.token)) allow(next);
+  });
+}
+
+bool MaskMaker::JoinNames(TermId state, JoinedNames* names) {
+  const Parts parts = PartsOf(state);
+  if (automaton_->store().IsNames(parts.cell)) return names->Add(parts.cell, parts.tail);
+  std::optional<OtherNames> others = OtherNamesOf(parts);
+  return others.has_value() && names->Add(*std::move(others));
+}
+
+// What begins with a whole name and its quote goes on from a state of the objects that have it.
+void MaskMaker::WalkJoined(const TokenTrie& trie, std::size_t parent, JoinedNames* names,
+                           OnNode allow) {
+  const TextList texts = names->Texts();
+  if (texts.texts.empty()) return;
+  work_->Spend(1 + static_cast<std::int64_t>(texts.texts.size()) / kNamesPerUnit);
+  const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
+  const auto on_quote = [&](std::size_t i, std::uint32_t text) {
+    const TrieNode quote = trie.nodes()[i];
+    Path path;
+    path[quote.depth - 1] = states_.Enter(names->EndOf(text));
+    WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
+  };
+  const std::int64_t visited = parent == kRoot
+                                   ? WalkTexts(trie, texts, on_token, on_quote)
+                                   : WalkTextsBelow(trie, parent, texts, on_token, on_quote);
+  work_->Spend(1 + visited / kNodesPerUnit);
+}
+
+void MaskMaker::MergeNames(std::span<const TermId> states, MaskBuilder* mask) {
+  JoinedNames names(automaton_, work_);
+  std::vector<TermId> joined;
+  const bool many = states.size() > kFewNames;
+  for (const TermId state : states) {
+    if (many && JoinNames(state, &names)) {
+      joined.push_back(state);
+    } else if (!MakeByNames(PartsOf(state), mask)) {
+      MergeMaskOf(state, mask);
+    }
+  }
+  if (joined.empty()) return;
+  const TokenTrie& trie = masks_->index().trie();
+  if (const auto others = names.Others(); others.has_value()) MakeByOtherNames(*others, mask);
+  WalkJoined(trie, kRoot, &names, [&](const TrieNode& node) { mask->AllowTokens(trie, node); });
+  if (trie.long_tokens().empty()) return;
+  WalkLongTokens(trie, automaton_->Choice(std::move(joined)), mask);
+}
+
+bool MaskMaker::IsName(TermId state) const {
+  const Parts parts = PartsOf(state);
+  return automaton_->store().IsNames(parts.cell) || OtherNamesOf(parts).has_value();
+}
+
+bool MaskMaker::IsBeforeMember(TermId cell) const {
+  const Term& object = automaton_->term(cell);
+  const auto phase = static_cast<ObjectPhase>(object.c);
+  if (object.kind != TermKind::kObject) return false;
+  const bool line_first = automaton_->store().object(object.a).is_block();
+  return phase == ObjectPhase::kMust || (phase == ObjectPhase::kFirst && !line_first);
+}
+
+void MaskMaker::AppendBranches(TermId state, std::vector<TermId>* branches) const {
+  const Parts parts = PartsOf(state);
+  const Term& cell = automaton_->term(parts.cell);
+  if (cell.kind != TermKind::kAlt || branches->size() >= kMaxBranchesWithin) {
+    branches->push_back(state);
+    return;
+  }
+  for (const TermId branch : automaton_->store().list(cell.a)) {
+    AppendBranches(automaton_->Join(branch, parts.tail), branches);
+  }
+}
+
+// An object before a member, or a choice of such. What a quote begins is told by the names, the
+// rest is a brace.
+bool MaskMaker::WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow) {
+  const TermId state = automaton_->Join(parts.cell, parts.tail);
+  std::vector<TermId> objects;
+  AppendBranches(state, &objects);
+  std::bitset<256> close;
+  for (const TermId object : objects) {
+    const TermId cell = PartsOf(object).cell;
+    if (!IsBeforeMember(cell)) return false;
+    close.set(
+        static_cast<unsigned char>(automaton_->store().object(automaton_->term(cell).a).close()));
+  }
+  MarkRead(state);
+  const std::span<const TrieNode> nodes = trie.nodes();
+  Path path;
+  path[0] = states_.Enter(state);
+  for (std::size_t byte = close._Find_first(); byte < close.size(); byte = close._Find_next(byte)) {
+    const std::size_t brace = trie.First(static_cast<unsigned char>(byte));
+    if (brace == nodes.size()) continue;
+    WalkNodes(trie, brace, brace + nodes[brace].skip, &path, kAllNodes, allow);
+  }
+  const std::size_t quote = trie.First('"');
+  const TermId member = automaton_->Step(state, '"', *work_);
+  if (quote == nodes.size() || member == kNothingTerm || member == kFailedTerm) return true;
+  allow(nodes[quote]);
+  WalkMember(trie, quote, member, allow);
+  return true;
+}
+
+void MaskMaker::WalkMember(const TokenTrie& trie, std::size_t quote, TermId member, OnNode allow) {
+  MarkRead(member);
+  std::vector<TermId> branches;
+  AppendBranches(member, &branches);
+  JoinedNames names(automaton_, work_);
+  for (const TermId branch : branches) {
+    if (JoinNames(branch, &names)) continue;
+    const Parts parts = PartsOf(branch);
+    if (WalkNames(trie, quote, parts, allow)) continue;
+    if (const auto others = OtherNamesOf(parts); others.has_value()) {
+      WalkOthers(trie, quote, *others, allow);
+      continue;
+    }
+    Path path;
+    path[1] = states_.Enter(branch);
+    WalkNodes(trie, quote + 1, quote + trie.nodes()[quote].skip, &path, kAllNodes, allow);
+  }
+  WalkJoined(trie, quote, &names, allow);
+  if (const auto others = names.Others(); others.has_value()) {
+    WalkOthers(trie, quote, *others, allow);
+  }
+}
+
+bool MaskMaker::MakeByMember(const Parts& parts, MaskBuilder* mask) {
+  const TokenTrie& trie = masks_->index().trie();
+  const auto allow = [&](const TrieNode& node) { mask->AllowTokens(trie, node); };
+  if (!WalkMembers(trie, parts, allow)) return false;
+  WalkLongTokens(trie, automaton_->Join(parts.cell, parts.tail), mask);
+  return true;
+}
+
+}  // namespace maskd

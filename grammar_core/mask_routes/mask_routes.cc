@@ -1,0 +1,89 @@
+#include "grammar_core/mask_routes/mask_routes.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace maskd {
+namespace {
+
+constexpr std::array<MaskRouteInfo, kMaskRoutes> kTable = {{
+    {MaskRoute::kMember, "member", "an object before a member, or behind one",
+     "a walk of the names below a quote"},
+    {MaskRoute::kInner, "inner", "an array of distinct items, a text of so many tokens",
+     "the mask of what is within"},
+    {MaskRoute::kChoice, "choice", "a choice of few branches that are no names",
+     "the union of the branches' masks; names once for all"},
+    {MaskRoute::kNames, "names", "the names of an object, within their quotes",
+     "the trie walked along the texts, without a term for each letter"},
+    {MaskRoute::kOthers, "others", "undeclared names",
+     "the mask of any name, less the tokens that end a declared one"},
+    {MaskRoute::kLength, "length", "a pattern with a bound on its length",
+     "the pattern's mask, and a walk of the tokens that come near the bound"},
+    {MaskRoute::kCounts, "counts", "counts within counts, far from their bounds",
+     "two masks of simpler patterns, and a walk of the tokens between them"},
+    {MaskRoute::kExits, "exits", "a wide string before a tail, with the space and quote before it",
+     "the string's mask, and what tokens hold behind its quote"},
+    {MaskRoute::kEnds, "ends", "a number before a tail",
+     "the number's mask, and what tokens hold behind a whole number"},
+    {MaskRoute::kRuns, "runs", "a run of bytes of one small set before a tail",
+     "the tail's mask, and what tokens hold behind such a run"},
+    {MaskRoute::kHead, "head", "any other cell that may be empty, before a tail",
+     "a walk of what begins in the cell, and the tail's mask"},
+    {MaskRoute::kWalk, "walk", "states that few bytes leave",
+     "steps through the trie; given up after some thousand nodes"},
+    {MaskRoute::kClosure, "closure", "all others: states that many bytes leave",
+     "a search of states, a class of tokens, and a walk of those that leave the class"},
+}};
+
+struct AtomicCount {
+  std::atomic<std::int64_t> masks = 0;
+  std::atomic<std::int64_t> nanoseconds = 0;
+};
+
+std::atomic<bool> enabled = false;
+std::array<AtomicCount, kMaskRoutes> counts;
+// Of this thread: the time of the scopes that have ended within the one that is open.
+thread_local std::chrono::nanoseconds nested{};
+
+}  // namespace
+
+std::span<const MaskRouteInfo> MaskRouteTable() { return kTable; }
+
+absl::string_view NameOf(MaskRoute route) { return kTable[static_cast<std::size_t>(route)].name; }
+
+std::optional<MaskRoute> MaskRouteNamed(absl::string_view name) {
+  const auto row = std::ranges::find(kTable, name, &MaskRouteInfo::name);
+  return row == kTable.end() ? std::nullopt : std::optional(row->route);
+}
+
+void MaskRouteTally::Enable() { enabled.store(true, std::memory_order_relaxed); }
+
+std::array<MaskRouteTally::Count, kMaskRoutes> MaskRouteTally::Read() {
+  std::array<Count, kMaskRoutes> read;
+  for (std::size_t i = 0; i < kMaskRoutes; ++i) {
+    read[i] = {counts[i].masks.load(std::memory_order_relaxed),
+               std::chrono::nanoseconds(counts[i].nanoseconds.load(std::memory_order_relaxed))};
+  }
+  return read;
+}
+
+MaskRouteTally::Scope::Scope() : enabled_(enabled.load(std::memory_order_relaxed)) {
+  if (!enabled_) return;
+  outer_ = std::exchange(nested, {});
+  begin_ = Clock::now();
+}
+
+void MaskRouteTally::Scope::Made(MaskRoute route) {
+  if (!enabled_) return;
+  const std::chrono::nanoseconds own = Clock::now() - begin_ - nested;
+  AtomicCount& count = counts[static_cast<std::size_t>(route)];
+  count.masks.fetch_add(1, std::memory_order_relaxed);
+  count.nanoseconds.fetch_add(own.count(), std::memory_order_relaxed);
+}
+
+MaskRouteTally::Scope::~Scope() {
+  if (enabled_) nested = outer_ + (Clock::now() - begin_);
+}
+
+}  // namespace maskd

@@ -1,0 +1,120 @@
+#include "grammar_core/mask_routes/tail_signatures.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/mask_routes/cell_chain.h"
+#include "grammar_core/mask_routes/walk_states.h"
+
+namespace maskd {
+namespace {
+
+constexpr std::uint64_t kCut = 0x637574;
+constexpr std::uint64_t kSignature = 0x7461696C;
+// An end further down is not looked for.
+constexpr int kMaxCells = 8;
+constexpr std::size_t kMaxBranches = 8;
+constexpr std::int64_t kNodesPerUnit = 64;
+
+bool IsEnd(unsigned char byte) { return byte == '}' || byte == ']' || byte == '"'; }
+
+}  // namespace
+
+unsigned char TailSignatures::LastByte(TermId cell) const {
+  if (store_->term(cell).kind != TermKind::kAlt) return LastByteOfSpine(cell);
+  const std::span<const TermId> branches = store_->list(store_->term(cell).a);
+  const unsigned char last = LastByteOfSpine(branches.front());
+  const bool all =
+      branches.size() <= kMaxBranches &&
+      std::ranges::all_of(branches, [&](TermId branch) { return LastByteOfSpine(branch) == last; });
+  return all ? last : 0;
+}
+
+unsigned char TailSignatures::LastByteOfSpine(TermId spine) const {
+  TermId last = spine;
+  while (store_->term(last).kind == TermKind::kCat) last = store_->term(last).b;
+  const Term& term = store_->term(last);
+  switch (term.kind) {
+    case TermKind::kObject:
+      return static_cast<unsigned char>(store_->object(term.a).close());
+    case TermKind::kEncode:
+      return term.c != kNoObject ? static_cast<unsigned char>(store_->object(term.c).close()) : 0;
+    case TermKind::kDistinct:
+      return static_cast<unsigned char>(term.c);
+    case TermKind::kBytes: {
+      const auto byte = static_cast<unsigned char>(store_->ir().byte_strings[term.a].back());
+      return IsEnd(byte) ? byte : 0;
+    }
+    case TermKind::kByteSet: {
+      const ByteBits& set = store_->byte_set(term.a);
+      const auto byte = static_cast<unsigned char>(set._Find_first());
+      return set.count() == 1 && IsEnd(byte) ? byte : 0;
+    }
+    default:
+      return 0;
+  }
+}
+
+std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work& work) {
+  Hash128 key;
+  TermId rest = state;
+  for (int i = 0; i < kMaxCells; ++i) {
+    const auto [cell, behind] = store_->PartsOf(rest);
+    key = Mix(key, store_->term(cell).key);
+    const unsigned char last = LastByte(cell);
+    if (last != 0 && !store_->term(cell).nullable) {
+      const std::optional<Signature> tail = SignatureOf(behind, last, work);
+      if (!tail.has_value()) return std::nullopt;
+      return StateKey{Mix(Mix(Mix(key, kCut), last), tail->texts), tail->floor};
+    }
+    if (behind == kEmptyTerm) break;
+    rest = behind;
+  }
+  return std::nullopt;
+}
+
+std::optional<TailSignatures::Signature> TailSignatures::SignatureOf(TermId tail,
+                                                                     unsigned char last,
+                                                                     Work& work) {
+  CellChain chain(*store_, tail, Mix(Mix(Hash128{}, kSignature), last));
+  std::uint32_t floor = kNoEnd;
+  if (const auto known = chain.FindSignature(masks_, &floor); known.has_value()) {
+    return Signature{*known, floor};
+  }
+  const std::optional<Signature> made = MakeSignature(tail, last, work);
+  if (made.has_value()) chain.SettleSignature(masks_, made->floor, made->texts);
+  return made;
+}
+
+std::optional<TailSignatures::Signature> TailSignatures::MakeSignature(TermId tail,
+                                                                       unsigned char last,
+                                                                       Work& work) {
+  const auto texts = masks_->TextsAfter(last);
+  // Tokens too long for a trie are not in it.
+  if (!texts->long_tokens().empty()) return std::nullopt;
+  const std::span<const TrieNode> nodes = texts->nodes();
+  WalkStates states(automaton_, &work);
+  std::array<WalkStates::State, TokenTrie::kMaxDepth + 1> path;
+  path[0] = states.Enter(tail);
+  Hash128 taken;
+  std::int64_t visited = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++visited) {
+    if (visited % kNodesPerUnit == 0 && !work.Spend()) return std::nullopt;
+    const TrieNode node = nodes[i];
+    const WalkStates::State next =
+        states.Step(path[node.depth - 1], static_cast<unsigned char>(node.byte));
+    if (next == WalkStates::kFailed) return std::nullopt;
+    if (next == WalkStates::kDead) {
+      i += node.skip;
+      continue;
+    }
+    path[node.depth] = next;
+    taken = Mix(taken, i);
+    ++i;
+  }
+  return Signature{taken, std::min(states.lowest_floor(), store_->term(tail).floor)};
+}
+
+}  // namespace maskd

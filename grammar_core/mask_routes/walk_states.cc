@@ -1,0 +1,55 @@
+#include "grammar_core/mask_routes/walk_states.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace maskd {
+
+WalkStates::WalkStates(Automaton* automaton, Work* work)
+    : automaton_(automaton),
+      work_(work),
+      row_size_(std::max(static_cast<std::uint32_t>(automaton->classes().count()), kFailed + 1)),
+      most_terms_(static_cast<std::size_t>(kMostTerms * automaton->room())),
+      conditions_(automaton, work) {
+  for (int byte = 0; byte < 256; ++byte) {
+    class_of_[byte] =
+        static_cast<std::uint8_t>(automaton->classes().Of(static_cast<unsigned char>(byte)));
+  }
+}
+
+WalkStates::State WalkStates::Enter(TermId term) {
+  if (term == kNothingTerm) return kDead;
+  if (term == kFailedTerm) return kFailed;
+  if (terms_.empty()) {
+    terms_.push_back(kNothingTerm);
+    table_.assign(row_size_, kDead);
+  }
+  const auto [at, is_new] = states_.try_emplace(term, static_cast<State>(table_.size()));
+  if (!is_new) return at->second;
+  if (terms_.size() > most_terms_) {
+    if (const std::optional<std::uint32_t> index = conditions_.Enter(term); index.has_value()) {
+      return at->second = kConditions + *index;
+    }
+  }
+  terms_.push_back(term);
+  table_.resize(table_.size() + row_size_, kUnknown);
+  return at->second;
+}
+
+WalkStates::State WalkStates::MakeStep(State state, unsigned char byte) {
+  const TermId term = terms_[state / row_size_];
+  lowest_floor_ = std::min(lowest_floor_, automaton_->term(term).floor);
+  const State next = Enter(automaton_->Step(term, byte, *work_));
+  if (next != kFailed) table_[state + class_of_[byte]] = next;
+  return next;
+}
+
+WalkStates::State WalkStates::StepConditions(State state, unsigned char byte) {
+  const std::uint32_t index = state - kConditions;
+  lowest_floor_ = std::min(lowest_floor_, conditions_.floor(index));
+  const ConditionStates::Next next = conditions_.Step(index, byte);
+  if (!work_->ok()) return kFailed;
+  return next.within.has_value() ? kConditions + *next.within : Enter(next.behind);
+}
+
+}  // namespace maskd

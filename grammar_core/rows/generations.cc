@@ -1,0 +1,83 @@
+#include "grammar_core/rows/generations.h"
+
+#include <atomic>
+#include <limits>
+#include <utility>
+
+namespace maskd {
+namespace {
+
+std::atomic<std::int64_t> total_renewals = 0;
+
+}  // namespace
+
+Generations::Generations(std::shared_ptr<const GrammarTables> tables, MaskStore* masks,
+                         const Limits& limits)
+    : tables_(std::move(tables)),
+      masks_(masks),
+      limits_(limits),
+      full_bytes_(std::numeric_limits<std::int64_t>::max() / 2) {}
+
+void Generations::EndCompile() {
+  const std::shared_ptr<MaskedAutomaton> first = Current();
+  const MutexLock lock(&mutex_);
+  full_bytes_ = first->held_bytes() + first->mask_bytes() + limits_.generation_bytes;
+  first->set_full_bytes(full_bytes_);
+}
+
+std::shared_ptr<MaskedAutomaton> Generations::Make() {
+  auto made = std::make_shared<MaskedAutomaton>(tables_, masks_, limits_, full_bytes_);
+  std::erase_if(made_, [](const std::weak_ptr<MaskedAutomaton>& one) { return one.expired(); });
+  made_.push_back(made);
+  return made;
+}
+
+void Generations::CountRenewal() {
+  ++renewals_;
+  total_renewals.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::int64_t Generations::TotalRenewals() { return total_renewals.load(std::memory_order_relaxed); }
+
+std::shared_ptr<MaskedAutomaton> Generations::Current() {
+  std::shared_ptr<MaskedAutomaton> old;  // freed outside of the lock, where nobody else holds it
+  const MutexLock lock(&mutex_);
+  if (current_ != nullptr && !current_->full()) return current_;
+  if (current_ != nullptr) CountRenewal();
+  old = std::exchange(current_, Make());
+  return current_;
+}
+
+std::shared_ptr<MaskedAutomaton> Generations::MakeApart() {
+  const MutexLock lock(&mutex_);
+  return Make();
+}
+
+void Generations::Drop() {
+  std::shared_ptr<MaskedAutomaton> old;
+  const MutexLock lock(&mutex_);
+  if (current_ == nullptr) return;
+  current_->Retire();
+  old = std::exchange(current_, nullptr);
+  CountRenewal();
+}
+
+Generations::Held Generations::held() const {
+  Held held;
+  std::vector<std::shared_ptr<MaskedAutomaton>> alive;
+  {
+    const MutexLock lock(&mutex_);
+    held.renewals = renewals_;
+    for (const std::weak_ptr<MaskedAutomaton>& one : made_) alive.push_back(one.lock());
+  }
+  for (const std::shared_ptr<MaskedAutomaton>& automaton : alive) {
+    if (automaton == nullptr) continue;
+    ++held.automatons;
+    held.terms += automaton->terms();
+    held.bytes += automaton->held_bytes();
+    held.mask_bytes += automaton->mask_bytes();
+  }
+  return held;
+}
+
+}  // namespace maskd

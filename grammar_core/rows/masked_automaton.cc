@@ -1,0 +1,130 @@
+#include "grammar_core/rows/masked_automaton.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "grammar_core/base/held_bytes.h"
+#include "grammar_core/mask_routes/cell_chain.h"
+#include "grammar_core/unique_items/repeated_tokens.h"
+
+namespace maskd {
+
+MaskedAutomaton::MaskedAutomaton(std::shared_ptr<const GrammarTables> tables, MaskStore* masks,
+                                 const Limits& limits, std::int64_t full_bytes)
+    : Automaton(std::move(tables), &masks->index().vocabulary(), limits, full_bytes),
+      masks_(masks),
+      signatures_(this, &store(), masks) {
+  const MutexLock lock(&kept_mutex_);
+  CountMasks(0, KeeperBytes());
+}
+
+std::int64_t MaskedAutomaton::KeeperBytes() const {
+  constexpr std::int64_t kEmptyDeque = 512 + 64;  // what a deque takes before it holds anything
+  return static_cast<std::int64_t>(sizeof(*this) - sizeof(Automaton)) + kEmptyDeque +
+         static_cast<std::int64_t>(kept_.size() * sizeof(MaskRef)) + TableBytes(distinct_);
+}
+
+absl::StatusOr<std::unique_ptr<MaskedAutomaton>> MaskedAutomaton::Create(
+    const GrammarIr& ir, MaskStore* masks, const Limits& limits, Budget& budget, Measure measure) {
+  auto tables = GrammarTables::Create(ir, masks->index(), limits, budget, measure);
+  if (!tables.ok()) return tables.status();
+  return std::make_unique<MaskedAutomaton>(*std::move(tables), masks, limits,
+                                           std::numeric_limits<std::int64_t>::max() / 2);
+}
+
+const MaskRef* MaskedAutomaton::MakeMask(TermId state, Work& work) {
+  if (!work.MayMakeMask()) return nullptr;
+  MaskRef mask = TextMask(WithoutDistinct(state), work);
+  if (mask != nullptr && remembers()) {
+    RowMemory row(this);
+    mask = WithoutRepeated(&row, WithoutDistinct(state), mask, work);
+  }
+  if (mask == nullptr) return nullptr;
+  mask = WithoutMarkers(state, mask);
+  return Keep(state, MayEnd(state) ? WithStopIds(mask) : std::move(mask));
+}
+
+const MaskRef* MaskedAutomaton::Keep(TermId state, MaskRef mask) {
+  std::atomic<const MaskRef*>& slot = mask_slot(state);
+  const MutexLock lock(&kept_mutex_);
+  if (const MaskRef* kept = slot.load(std::memory_order_relaxed); kept != nullptr) return kept;
+  const bool is_new = distinct_.insert(mask.get()).second;
+  const std::int64_t mask_bytes = is_new ? mask->held_bytes() : 0;
+  kept_.push_back(std::move(mask));
+  CountMasks(mask_bytes, KeeperBytes());
+  slot.store(&kept_.back(), std::memory_order_release);
+  return &kept_.back();
+}
+
+MaskRef MaskedAutomaton::MaskIn(RowMemory* row, RowMemory::State state, Work& work) {
+  const MaskRef* const shared = Mask(row->Shared(state), work);
+  if (shared == nullptr) return nullptr;
+  if (!RowMemory::IsOwn(state)) return *shared;
+  const Hash128 key = row->KeyOf(state);
+  if (MaskRef known = row->KnownMask(key); known != nullptr) return known;
+  MaskRef exact = WithoutRepeated(row, state, *shared, work);
+  if (exact != nullptr) row->KeepMask(key, exact);
+  return exact;
+}
+
+MaskRef MaskedAutomaton::WithoutRepeated(RowMemory* row, RowMemory::State state,
+                                         const MaskRef& mask, Work& work) {
+  const std::vector<TokenId> repeated = FindRepeated(item_tokens(), row, state, *mask, work);
+  return work.ok() ? Without(repeated, mask) : nullptr;
+}
+
+// Masks of states are shared with grammars that have no such markers, so these are taken out last.
+MaskRef MaskedAutomaton::WithoutMarkers(TermId state, const MaskRef& mask) {
+  std::vector<TokenId> as_text;
+  for (const TokenId id : markers()) {
+    if (mask->Allows(id) && BehindNamed(state, id) == kNothingTerm) as_text.push_back(id);
+  }
+  return Without(as_text, mask);
+}
+
+MaskRef MaskedAutomaton::Without(std::span<const TokenId> ids, const MaskRef& mask) const {
+  if (ids.empty()) return mask;
+  TokenMask exact = *mask;
+  for (const TokenId id : ids) exact.Forbid(id);
+  return masks_->Intern(std::move(exact), {&mask, 1});
+}
+
+MaskRef MaskedAutomaton::WithStopIds(const MaskRef& mask) const {
+  return masks_->Assemble({{mask}, {}, vocabulary().stop_ids()});
+}
+
+MaskRef MaskedAutomaton::TextMask(TermId state, Work& work, std::uint32_t* floor, int depth) {
+  const std::optional<TailSignatures::StateKey> key = signatures_.KeyOf(state, work);
+  if (!key.has_value()) return TextMaskByChain(state, work, floor, depth);
+  MaskRef mask = masks_->Find(key->key).mask;
+  if (mask == nullptr) {
+    mask = MaskMaker(this, this, masks_, &work, depth).Make(state);
+    if (mask == nullptr) return nullptr;
+    masks_->Settle(key->key, mask);
+  }
+  *floor = std::min(*floor, key->floor);
+  return mask;
+}
+
+MaskRef MaskedAutomaton::TextMaskByChain(TermId state, Work& work, std::uint32_t* floor,
+                                         int depth) {
+  CellChain chain(store(), state);
+  if (MaskRef known = chain.Find(masks_, floor); known != nullptr) return known;
+  MaskMaker maker(this, this, masks_, &work, depth);
+  MaskRef mask = maker.Make(state);
+  if (mask == nullptr) return nullptr;
+  chain.Settle(masks_, maker.lowest_floor(), mask);
+  *floor = std::min(*floor, maker.lowest_floor());
+  return mask;
+}
+
+std::int64_t MaskedAutomaton::mask_count() const {
+  const MutexLock lock(&kept_mutex_);
+  return static_cast<std::int64_t>(kept_.size());
+}
+
+}  // namespace maskd

@@ -1,0 +1,104 @@
+#include "grammar_core/rows/row_states.h"
+
+namespace maskd {
+
+RowStates RowStates::MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
+                             std::span<State> states) const {
+  if (memory_ == nullptr) {
+    automaton->Adopt(*automaton_, states);
+    return {std::move(automaton), nullptr};
+  }
+  const auto lock = memory_->Lock();
+  std::shared_ptr<RowMemory> memory = memory_->CopyTo(automaton.get(), states);
+  return {std::move(automaton), std::move(memory)};
+}
+
+RowStates::State RowStates::TakeOwn(State state, unsigned char byte, Work& work) const {
+  const auto lock = memory_->Lock();
+  return memory_->Take(state, byte, work);
+}
+
+TermId RowStates::SharedOf(State state) const {
+  const auto lock = memory_->Lock();
+  return memory_->Shared(state);
+}
+
+Hash128 RowStates::KeyOf(State state) const {
+  if (!IsOwn(state)) return automaton_->term(state).key;
+  const auto lock = memory_->Lock();
+  return memory_->KeyOf(state);
+}
+
+bool RowStates::Completes(State state, absl::string_view text, Work& work) const {
+  const auto lock = memory_->Lock();
+  return memory_->Completes(state, text, work);
+}
+
+std::vector<std::string> RowStates::TakenRests(State state) const {
+  const auto lock = memory_->Lock();
+  return memory_->TakenRests(state);
+}
+
+bool RowStates::InString(State state) const {
+  const auto lock = memory_->Lock();
+  return memory_->InString(state);
+}
+
+MaskRef RowStates::Mask(State state, Work& work) const {
+  if (IsOwn(state)) {
+    const auto lock = memory_->Lock();
+    return automaton_->MaskIn(memory_.get(), state, work);
+  }
+  const MaskRef* const mask = automaton_->Mask(state, work);
+  return mask == nullptr ? nullptr : *mask;
+}
+
+RowStates::State RowStates::StepText(State state, absl::string_view text, std::size_t* taken,
+                                     Work& work) const {
+  if (memory_ == nullptr) return automaton_->StepText(state, text, taken, work);
+  RowMemory::Scratch scratch(memory_.get());
+  for (*taken = 0; *taken < text.size(); ++*taken) {
+    const State next = memory_->Take(state, static_cast<unsigned char>(text[*taken]), work);
+    if (next == kFailedTerm) return kFailedTerm;
+    if (next == kNothingTerm) break;
+    state = next;
+  }
+  return scratch.Keep(state);
+}
+
+RowStates::State RowStates::StepToken(State state, TokenId id, std::size_t* taken,
+                                      Work& work) const {
+  if (memory_ == nullptr) return automaton_->StepToken(state, id, taken, work);
+  RowMemory::Scratch scratch(memory_.get());
+  const absl::string_view bytes = automaton_->vocabulary().TokenBytes(id);
+  State next = kNothingTerm;
+  *taken = 0;
+  if (automaton_->IsText(id)) {
+    next = StepText(state, bytes, taken, work);
+    if (next == kFailedTerm) return kFailedTerm;
+    if (*taken < bytes.size()) next = kNothingTerm;
+  }
+  const TermId named = automaton_->BehindNamed(memory_->Shared(state), id);
+  return scratch.Keep(AtTokenEnd(memory_->Union(next, named)));
+}
+
+FirstClasses::Set RowStates::FirstOf(State state, Work& work) const {
+  if (!IsOwn(state)) return automaton_->FirstOf(state, work);
+  const auto lock = memory_->Lock();
+  return memory_->FirstOf(state, work);
+}
+
+RowStates::OnlyByte RowStates::FindOnlyByte(State state, Work& work) const {
+  OnlyByte only;
+  for (int byte = 0; byte < 256; ++byte) {
+    const State next = Take(state, static_cast<unsigned char>(byte), work);
+    if (next == kFailedTerm) return {};
+    if (next == kNothingTerm) continue;
+    if (only.exists) return {};
+    only = {true, static_cast<unsigned char>(byte), next};
+  }
+  if (names_tokens() && !NamedSteps(state).empty()) return {};
+  return only;
+}
+
+}  // namespace maskd

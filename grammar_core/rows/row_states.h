@@ -1,0 +1,131 @@
+// The states of one row: those of its grammar's automaton and, within arrays whose items must
+// differ, the row's own beside them (row_memory.h). All that takes a row further goes through this.
+//
+// Cost      where the grammar has no such arrays, that of the automaton itself.
+// Copies    share what the row has written.
+// Errors    by Work, as with Automaton.
+// Threads   as Automaton; copies may live in different threads.
+#ifndef MASKD_GRAMMAR_CORE_ROWS_ROW_STATES_H_
+#define MASKD_GRAMMAR_CORE_ROWS_ROW_STATES_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/base/work.h"
+#include "grammar_core/derivatives/named_tokens.h"
+#include "grammar_core/rows/masked_automaton.h"
+#include "grammar_core/unique_items/row_memory.h"
+
+namespace maskd {
+
+class RowStates {
+ public:
+  using State = RowMemory::State;
+
+  explicit RowStates(std::shared_ptr<MaskedAutomaton> automaton)
+      : automaton_(std::move(automaton)),
+        memory_(automaton_->remembers() ? std::make_shared<RowMemory>(automaton_.get()) : nullptr) {
+  }
+
+  // The same row in `automaton`, another one of its grammar: each of `states` becomes what it is
+  // there. States of this that are not among them have no meaning there.
+  [[nodiscard]] RowStates MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
+                                  std::span<State> states) const;
+
+  [[nodiscard]] MaskedAutomaton& automaton() const { return *automaton_; }
+  [[nodiscard]] const std::shared_ptr<MaskedAutomaton>& shared_automaton() const {
+    return automaton_;
+  }
+  [[nodiscard]] State start() const { return automaton_->start(); }
+  // Whether `state` says something in this row and its forks only.
+  [[nodiscard]] static bool IsOwn(State state) { return RowMemory::IsOwn(state); }
+
+  // As long as it lives, states that are made are for a while (see RowMemory::Scratch).
+  class Scratch {
+   public:
+    explicit Scratch(const RowStates& states) : scratch_(states.memory_.get()) {}
+
+   private:
+    RowMemory::Scratch scratch_;
+  };
+
+  // The state behind `byte`: kNothingTerm if there is none, kFailedTerm if `work` failed.
+  State Take(State state, unsigned char byte, Work& work) const {
+    return memory_ == nullptr ? automaton_->Step(state, byte, work) : TakeOwn(state, byte, work);
+  }
+  // See Automaton::StepText(), Automaton::StepToken() and Automaton::AtTokenEnd().
+  State StepText(State state, absl::string_view text, std::size_t* taken, Work& work) const;
+  State StepToken(State state, TokenId id, std::size_t* taken, Work& work) const;
+  [[nodiscard]] State AtTokenEnd(State state) const {
+    return IsOwn(state) ? state : automaton_->AtTokenEnd(state);  // those count no tokens
+  }
+
+  // The classes of bytes that `state` may take, and perhaps more; meaningless when `work` failed.
+  [[nodiscard]] FirstClasses::Set FirstOf(State state, Work& work) const;
+
+  // The one byte that `state` takes, if it takes just one, and no token by name; meaningless when
+  // `work` failed.
+  struct OnlyByte {
+    bool exists = false;
+    unsigned char byte = 0;
+    State next = kNothingTerm;
+  };
+  OnlyByte FindOnlyByte(State state, Work& work) const;
+
+  // The state of the automaton that takes what `state` does and what the row's items forbid.
+  [[nodiscard]] TermId Shared(State state) const { return IsOwn(state) ? SharedOf(state) : state; }
+  // Whether the text may end there, and a lower bound of what completes it.
+  [[nodiscard]] bool MayEnd(State state) const { return automaton_->MayEnd(Shared(state)); }
+  [[nodiscard]] std::uint32_t MinBytes(State state) const {
+    return automaton_->MinBytes(Shared(state));
+  }
+  // Equal for states that look alike to one token.
+  [[nodiscard]] Hash128 KeyOf(State state) const;
+
+  // For closing: whether `text` is a whole rest of an own state's text, and its items differ; what
+  // the value or name that is being written may become and may not, each as far as it is raw text;
+  // whether what follows is certainly the inside of a string.
+  [[nodiscard]] bool Completes(State state, absl::string_view text, Work& work) const;
+  [[nodiscard]] std::vector<std::string> TakenRests(State state) const;
+  [[nodiscard]] bool InString(State state) const;
+
+  // The tokens allowed in `state`; null if `work` failed.
+  [[nodiscard]] MaskRef Mask(State state, Work& work) const;
+
+  // See Automaton.
+  void AddNamedTokens(State state, TokenMask* mask) const {
+    automaton_->AddNamedTokens(Shared(state), mask);
+  }
+  [[nodiscard]] std::vector<NamedTokens::Step> NamedSteps(State state) const {
+    return automaton_->NamedSteps(Shared(state));
+  }
+  [[nodiscard]] bool names_tokens() const { return automaton_->names_tokens(); }
+  [[nodiscard]] bool limits_tokens() const { return automaton_->limits_tokens(); }
+  [[nodiscard]] Measure measure() const { return automaton_->measure(); }
+  [[nodiscard]] const ByteClasses& classes() const { return automaton_->classes(); }
+
+  // What the row has written, roughly.
+  [[nodiscard]] std::int64_t held_bytes() const {
+    return memory_ == nullptr ? 0 : memory_->held_bytes();
+  }
+
+ private:
+  State TakeOwn(State state, unsigned char byte, Work& work) const;
+  [[nodiscard]] TermId SharedOf(State state) const;
+
+  RowStates(std::shared_ptr<MaskedAutomaton> automaton, std::shared_ptr<RowMemory> memory)
+      : automaton_(std::move(automaton)), memory_(std::move(memory)) {}
+
+  std::shared_ptr<MaskedAutomaton> automaton_;
+  std::shared_ptr<RowMemory> memory_;  // where the automaton remembers nothing: null
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_ROWS_ROW_STATES_H_

@@ -1,0 +1,125 @@
+#include "grammar_core/terms/lowering.h"
+
+namespace maskd {
+
+// Whether a Distinct node's child is an object.
+bool Lowering::OfObjects(const IrNode& distinct) const {
+  return store_->ir().nodes[store_->ir().children[distinct.first_child]].kind == IrKind::kObject;
+}
+
+Lowering::Place Lowering::ChildOf(const Place& place, std::uint32_t child) const {
+  const IrNode& node = store_->ir().nodes[place.node];
+  const std::uint32_t level = node.kind == IrKind::kBlock ? 1 : 0;
+  return PlaceOf(store_->ir().children[node.first_child + child], place.depth + level);
+}
+
+TermId Lowering::Known(const Place& place) const {
+  if (place.depth == 0) return terms_[place.node];
+  const auto known = deeper_.find({place.node, place.depth});
+  return known == deeper_.end() ? kUnknownTerm : known->second;
+}
+
+TermId Lowering::Lower(NodeId root, std::uint32_t depth) {
+  std::vector<Place> open = {PlaceOf(root, depth)};
+  TermId made = Known(open.back());
+  while (!open.empty()) {
+    const Place place = open.back();
+    made = Known(place);
+    if (made != kUnknownTerm) {
+      open.pop_back();
+      continue;
+    }
+    const std::size_t before = open.size();
+    for (std::uint32_t i = 0; i < store_->ir().nodes[place.node].child_count; ++i) {
+      const Place child = ChildOf(place, i);
+      if (Known(child) == kUnknownTerm) open.push_back(child);
+    }
+    if (open.size() > before) continue;
+    made = LowerNode(place);
+    if (place.depth == 0) {
+      terms_[place.node] = made;
+    } else {
+      deeper_[{place.node, place.depth}] = made;
+    }
+    open.pop_back();
+  }
+  return made;
+}
+
+TermId Lowering::LowerNode(const Place& place) {
+  const auto [id, depth] = place;
+  const IrNode& node = store_->ir().nodes[id];
+  std::vector<TermId> parts;
+  for (std::uint32_t i = 0; i < node.child_count; ++i) parts.push_back(Known(ChildOf(place, i)));
+  switch (node.kind) {
+    case IrKind::kNothing:
+      return kNothingTerm;
+    case IrKind::kEmpty:
+      return kEmptyTerm;
+    case IrKind::kBytes:
+      return store_->Bytes(node.a, 0);
+    case IrKind::kByteSet:
+      return store_->ByteSet(node.a);
+    case IrKind::kTokens:
+      return store_->Tokens(node.a);
+    case IrKind::kText:
+      return store_->Text(node.a, 0);
+    case IrKind::kTextSet:
+      return store_->TextSet(node.a, 0, static_cast<std::uint32_t>(store_->text_set(node.a).size()),
+                             0);
+    case IrKind::kCharSet:
+      return store_->CharSet(node.a);
+    case IrKind::kConcat:
+      return LowerConcat(parts);
+    case IrKind::kAlt:
+      return store_->Alt(std::move(parts));
+    case IrKind::kRepeat:
+      return store_->Repeat(parts[0], node.a, node.b);
+    case IrKind::kAnd:
+      return store_->And(std::move(parts));
+    case IrKind::kNot:
+      return store_->Not(parts[0]);
+    case IrKind::kEncode:
+      return store_->Encode(parts[0], {node.spelling});
+    case IrKind::kCall:
+      return store_->Call(node.a, depth);
+    case IrKind::kNumber:
+      return numbers_->Start(node.a);
+    case IrKind::kObject:
+      return LowerObject(place);
+    case IrKind::kDistinct:
+      return store_->Distinct(parts[0], false, OfObjects(node) ? '}' : ']');
+    case IrKind::kLimited:
+      return store_->Limited(parts[0], {.left = node.a});
+    case IrKind::kBreak:
+      return Line(depth * node.a);
+    case IrKind::kBlock: {
+      const char close = node.b == '{' ? '}' : ']';
+      const TermId end = store_->Cat(Line(depth * node.a), store_->Byte(close));
+      return store_->Cat(store_->Byte(static_cast<unsigned char>(node.b)),
+                         store_->Cat(parts[0], end));
+    }
+  }
+  return kNothingTerm;
+}
+
+TermId Lowering::LowerObject(const Place& place) {
+  const std::uint32_t object = store_->ir().nodes[place.node].a;
+  const TermId start = objects_->Start(store_->PlaceObject(object, place.depth),
+                                       store_->facts().MinBytes(place.node, place.depth));
+  return RemembersTexts(store_->ir().objects[object]) ? store_->Distinct(start, false, ']') : start;
+}
+
+TermId Lowering::Line(std::uint32_t spaces) {
+  return store_->Cat(store_->Byte('\n'), store_->Spaces(spaces));
+}
+
+TermId Lowering::LowerConcat(const std::vector<TermId>& parts) {
+  TermId result = kEmptyTerm;
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    result = store_->Cat(*part, result);
+  }
+  return result;
+}
+
+}  // namespace maskd

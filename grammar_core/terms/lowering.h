@@ -1,0 +1,67 @@
+// From IR nodes to terms, on demand: a rule's body is made when a derivative first calls it.
+//
+// Depth    the levels of indentation around a node; a node whose texts do not depend on it has one
+//          term for all. So a rule that calls itself is made once for each level that is reached.
+// Threads  the automaton's lock.
+#ifndef MASKD_GRAMMAR_CORE_TERMS_LOWERING_H_
+#define MASKD_GRAMMAR_CORE_TERMS_LOWERING_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "grammar_core/base/held_bytes.h"
+#include "grammar_core/terms/number_terms.h"
+#include "grammar_core/terms/object_terms.h"
+#include "grammar_core/terms/term_store.h"
+
+namespace maskd {
+
+class Lowering final : public NodeLowering {
+ public:
+  // Both must outlive this. `numbers` may be null where no number is lowered.
+  Lowering(TermStore* store, NumberTerms* numbers)
+      : store_(store), numbers_(numbers), terms_(store->ir().nodes.size(), kUnknownTerm) {}
+
+  void set_objects(ObjectTerms* objects) { objects_ = objects; }
+
+  // The term of `node`. Works through its children with a stack of its own, not by recursion.
+  TermId Lower(NodeId node, std::uint32_t depth) override;
+
+  [[nodiscard]] std::int64_t held_bytes() const { return HeldBytes(terms_) + TableBytes(deeper_); }
+
+  // The body of the rule that a Call term calls.
+  TermId RuleBody(const Term& call) { return Lower(store_->ir().rules[call.a].body, call.b); }
+
+ private:
+  // A node where its texts are the same as around it.
+  struct Place {
+    NodeId node;
+    std::uint32_t depth;
+  };
+  [[nodiscard]] Place PlaceOf(NodeId node, std::uint32_t depth) const {
+    return {node, depth > 0 && store_->facts().IsLaidOut(node) ? depth : 0};
+  }
+  [[nodiscard]] Place ChildOf(const Place& place, std::uint32_t child) const;
+  // The term of `place`, or kUnknownTerm.
+  [[nodiscard]] TermId Known(const Place& place) const;
+  // The same, whose children have theirs.
+  TermId LowerNode(const Place& place);
+  [[nodiscard]] bool OfObjects(const IrNode& distinct) const;
+  TermId LowerObject(const Place& place);
+  TermId LowerConcat(const std::vector<TermId>& parts);
+  // A line feed and the spaces behind it.
+  TermId Line(std::uint32_t spaces);
+
+  TermStore* store_;
+  NumberTerms* numbers_;
+  ObjectTerms* objects_ = nullptr;
+  std::vector<TermId> terms_;  // by node, with no level around it
+  absl::flat_hash_map<std::pair<NodeId, std::uint32_t>, TermId> deeper_;  // by node and depth
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_TERMS_LOWERING_H_

@@ -1,0 +1,75 @@
+#include "grammar_core/terms/number_terms.h"
+
+#include <cassert>
+#include <optional>
+#include <utility>
+
+#include "grammar_core/base/held_bytes.h"
+
+namespace maskd {
+
+NumberTerms::NumberTerms(TermStore* store) : store_(store), known_(store->ir().numbers.size()) {}
+
+NumberTerms::Known& NumberTerms::KnownOf(std::uint32_t number) {
+  std::unique_ptr<Known>& known = known_[number];
+  if (known == nullptr) {
+    std::optional<NumberLanguage> language = NumberLanguage::Create(store_->ir().numbers[number]);
+    assert(language.has_value());
+    known = std::make_unique<Known>(
+        Known{*std::move(language), store_->facts().NumberHash(number), {}, {}});
+    ++known_count_;
+  }
+  return *known;
+}
+
+TermId NumberTerms::Start(std::uint32_t number) { return TermOf(number, NumberLanguage::Start()); }
+
+TermId NumberTerms::Step(std::uint32_t number, std::uint32_t state, unsigned char byte) {
+  Known& known = KnownOf(number);
+  const auto next = known.language.Step(known.states[state], byte);
+  return next.has_value() ? TermOf(number, *next) : kNothingTerm;
+}
+
+std::uint32_t NumberTerms::IdOf(Known* known, const NumberLanguage::State& state) {
+  const auto [id, is_new] =
+      known->ids.try_emplace(state, static_cast<std::uint32_t>(known->states.size()));
+  if (is_new) {
+    known->states.push_back(state);
+    ++state_count_;
+  }
+  return id->second;
+}
+
+TermId NumberTerms::TermOf(std::uint32_t number, const NumberLanguage::State& state) {
+  Known& known = KnownOf(number);
+  const std::uint32_t id = IdOf(&known, state);
+  return store_->Number(number, id, known.language.MayEnd(state), KeyOf(known, state));
+}
+
+std::uint32_t NumberTerms::Adopt(const NumberTerms& from, std::uint32_t number,
+                                 std::uint32_t state) {
+  Known& known = KnownOf(number);
+  const Known& theirs = *from.known_[number];
+  return IdOf(&known, known.language.Adopt(theirs.language, theirs.states[state]));
+}
+
+std::int64_t NumberTerms::held_bytes() const {
+  // A state stands in the list and, at a load of some two thirds, in the table of ids.
+  constexpr std::size_t kBytesPerState = 3 * sizeof(NumberLanguage::State);
+  return HeldBytes(known_) + known_count_ * static_cast<std::int64_t>(sizeof(Known)) +
+         static_cast<std::int64_t>(state_count_ * kBytesPerState);
+}
+
+// The set of exponents by what it holds: its number is this grammar's own.
+Hash128 NumberTerms::KeyOf(const Known& known, const NumberLanguage::State& state) const {
+  NumberLanguage::State clamped = state;
+  if (!known.language.LeftIsPlace(state)) clamped.left = store_->ClampCount(state.left);
+  Hash128 key = known.hash;
+  for (const std::uint32_t field : clamped.Fields()) key = Mix(key, field);
+  for (const IntRange& range : known.language.ExponentsOf(state)) {
+    key = Mix(Mix(key, static_cast<std::uint64_t>(range.lo)), static_cast<std::uint64_t>(range.hi));
+  }
+  return key;
+}
+
+}  // namespace maskd

@@ -1,0 +1,140 @@
+// What is known of a state's way on: its transitions and its mask.
+//
+// Most states of most texts are left by one byte or a few, those within a string by any character.
+// So transitions have four forms, each for more of them than the one before: one, in place; a short
+// list; a longer one; a row of one for each byte class. A list knows which classes lead nowhere by
+// a set that states share.
+//
+// Cost     beside 16 bytes a state: 0, 24, 64, or 4 bytes a class.
+// Threads  read by any thread; written under the automaton's lock. A form that another one has
+//          replaced stays as it is, since it may still be read.
+#ifndef MASKD_GRAMMAR_CORE_TERMS_STATE_WAYS_H_
+#define MASKD_GRAMMAR_CORE_TERMS_STATE_WAYS_H_
+
+#include <array>
+#include <atomic>
+#include <bitset>
+#include <cstdint>
+
+#include "grammar_core/mask/token_mask.h"
+#include "grammar_core/terms/term.h"
+
+namespace maskd {
+
+// Steps and masks that are known read nothing else of a state, so these lie apart from the terms,
+// four in a cache line.
+struct StateLinks {
+  std::atomic<std::uint64_t> ways = 0;  // see StateWays
+  // The mask of this state, once made; owned by the automaton.
+  std::atomic<const MaskRef*> mask = nullptr;
+};
+
+using ClassSet = std::bitset<256>;  // by byte class
+
+// The transitions by a few byte classes.
+template <int kPlaces>
+class FewWays {
+ public:
+  // Classes outside of `may` lead nowhere; null: none is known to. It must outlive this.
+  explicit FewWays(const ClassSet* may) : may_(may) {}
+
+  [[nodiscard]] TermId To(int byte_class) const {
+    // Walks ask for every class, and most lead nowhere.
+    if (may_ != nullptr && !(*may_)[byte_class]) return kNothingTerm;
+    const int count = count_.load(std::memory_order_acquire);
+    for (int i = 0; i < count; ++i) {
+      if (classes_[i] == byte_class) return targets_[i];
+    }
+    return kUnknownTerm;
+  }
+
+  // For the writer.
+  [[nodiscard]] const ClassSet* may() const { return may_; }
+  [[nodiscard]] bool full() const { return count_.load(std::memory_order_relaxed) == kPlaces; }
+  // Requires a class that is unknown, and !full().
+  void Add(int byte_class, TermId to) {
+    const std::uint8_t count = count_.load(std::memory_order_relaxed);
+    classes_[count] = static_cast<std::uint8_t>(byte_class);
+    targets_[count] = to;
+    count_.store(count + 1, std::memory_order_release);
+  }
+  // Calls visit(class, target) for each.
+  template <typename Visit>
+  void VisitAll(Visit visit) const {
+    const int count = count_.load(std::memory_order_relaxed);
+    for (int i = 0; i < count; ++i) visit(int{classes_[i]}, targets_[i]);
+  }
+
+ private:
+  const ClassSet* may_;
+  std::atomic<std::uint8_t> count_ = 0;  // of those in use, which do not change any more
+  std::array<std::uint8_t, kPlaces> classes_;
+  std::array<TermId, kPlaces> targets_;
+};
+
+using ShortWays = FewWays<3>;
+using LongWays = FewWays<11>;
+static_assert(sizeof(ShortWays) == 24 && sizeof(LongWays) == 64);
+
+// A value of StateLinks::ways: an address, whose lowest three bits say of what, or the one
+// transition, which is odd.
+class StateWays {
+ public:
+  explicit StateWays(std::uint64_t ways) : ways_(ways) {}
+  static StateWays Single(int byte_class, TermId to) {
+    return StateWays(std::uint64_t{to} << 32 | static_cast<std::uint64_t>(byte_class) << 1 | 1);
+  }
+  static StateWays Row(const std::atomic<TermId>* row) { return StateWays(NumberOf(row)); }
+  static StateWays Short(const ShortWays* ways) { return StateWays(NumberOf(ways) | kShort); }
+  static StateWays Long(const LongWays* ways) { return StateWays(NumberOf(ways) | kLong); }
+
+  [[nodiscard]] std::uint64_t packed() const { return ways_; }
+  [[nodiscard]] bool none() const { return ways_ == 0; }
+  [[nodiscard]] bool is_single() const { return (ways_ & 1) != 0; }
+  // Of a single one.
+  [[nodiscard]] int byte_class() const { return static_cast<int>((ways_ >> 1) & 0xFF); }
+  [[nodiscard]] TermId to() const { return static_cast<TermId>(ways_ >> 32); }
+  // What there is of these; null of the others.
+  [[nodiscard]] std::atomic<TermId>* row() const {
+    return (ways_ & kTags) == 0 ? At<std::atomic<TermId>>() : nullptr;
+  }
+  [[nodiscard]] ShortWays* few() const {
+    return (ways_ & kTags) == kShort ? At<ShortWays>() : nullptr;
+  }
+  [[nodiscard]] LongWays* more() const {
+    return (ways_ & kTags) == kLong ? At<LongWays>() : nullptr;
+  }
+  // The transition by `byte_class`, or kUnknownTerm.
+  [[nodiscard]] TermId To(int byte_class) const {
+    if (is_single()) return this->byte_class() == byte_class ? to() : kUnknownTerm;
+    if (none()) return kUnknownTerm;
+    if ((ways_ & kShort) != 0) return At<ShortWays>()->To(byte_class);
+    if ((ways_ & kLong) != 0) return At<LongWays>()->To(byte_class);
+    return At<std::atomic<TermId>>()[byte_class].load(std::memory_order_acquire);
+  }
+  // The memory that To() reads for a state of another form than a single one; null for that.
+  [[nodiscard]] const void* address_of(int byte_class) const {
+    if (is_single()) return nullptr;
+    const std::atomic<TermId>* const in_row = row();
+    return in_row != nullptr ? static_cast<const void*>(in_row + byte_class) : At<void>();
+  }
+
+ private:
+  static constexpr std::uint64_t kShort = 2;
+  static constexpr std::uint64_t kLong = 4;
+  static constexpr std::uint64_t kTags = 7;
+
+  static std::uint64_t NumberOf(const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address);
+  }
+  template <typename T>
+  [[nodiscard]] T* At() const {
+    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(ways_ & ~kTags));
+  }
+
+  std::uint64_t ways_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_TERMS_STATE_WAYS_H_

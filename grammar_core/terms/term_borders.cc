@@ -1,0 +1,46 @@
+// States as a token leaves them, and without what only a row knows: both keep all of a state but
+// its first cells, which a choice may hold, and share the rest. Cost: the terms that are rewritten.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "grammar_core/terms/term_store.h"
+
+namespace maskd {
+
+// Only what a byte has gone through is touched: the first cells of the ways, which a choice or one
+// that may be left out (a repeat of at most one) may hold.
+TermId TermStore::AtTokenEnd(TermId id, std::uint32_t most) {
+  const Term& term = terms_[id];
+  if (!term.in_limited) return id;
+  switch (term.kind) {
+    case TermKind::kLimited: {
+      const std::uint32_t left = std::min(most, term.b - (term.b > 0 ? term.c : 0));
+      const TermId text = AtTokenEnd(term.a, left);
+      return left == 0 && terms_[text].nullable ? kEmptyTerm : Limited(text, {.left = left});
+    }
+    case TermKind::kCat:
+      return Cat(AtTokenEnd(term.a, most), term.b);
+    case TermKind::kRepeat:
+      return Repeat(AtTokenEnd(term.a, most), term.b, term.c);
+    default: {
+      std::vector<TermId> branches;
+      for (const TermId branch : lists_[term.a]) branches.push_back(AtTokenEnd(branch, most));
+      return Alt(std::move(branches));
+    }
+  }
+}
+
+TermId TermStore::WithoutDistinct(TermId id, Within within) {
+  const Term& term = terms_[id];
+  if (!term.in_distinct) return within == Within::kInside ? kNothingTerm : id;
+  if (term.kind == TermKind::kDistinct) {
+    return within == Within::kOutside ? kNothingTerm : WithoutDistinct(term.a);
+  }
+  if (term.kind == TermKind::kCat) return Cat(WithoutDistinct(term.a, within), term.b);
+  std::vector<TermId> branches;
+  for (const TermId branch : lists_[term.a]) branches.push_back(WithoutDistinct(branch, within));
+  return Alt(std::move(branches));
+}
+
+}  // namespace maskd

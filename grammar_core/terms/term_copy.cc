@@ -1,0 +1,102 @@
+#include "grammar_core/terms/term_copy.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace maskd {
+
+template <typename Visit>
+void TermCopy::VisitParts(const Term& term, Visit visit) const {
+  switch (term.kind) {
+    case TermKind::kCat:
+      visit(term.a);
+      visit(term.b);
+      return;
+    case TermKind::kAlt:
+    case TermKind::kAnd:
+      std::ranges::for_each(from_.store->list(term.a), visit);
+      return;
+    case TermKind::kRepeat:
+    case TermKind::kEncode:
+    case TermKind::kDistinct:
+    case TermKind::kLimited:
+    case TermKind::kNot:
+      visit(term.a);
+      return;
+    default:
+      return;
+  }
+}
+
+TermId TermCopy::Of(TermId id) {
+  std::vector<TermId> open = {id};
+  while (!open.empty()) {
+    const TermId next = open.back();
+    if (IsCopied(next)) {
+      open.pop_back();
+      continue;
+    }
+    const Term& term = from_.store->term(next);
+    const std::size_t before = open.size();
+    VisitParts(term, [&](TermId part) {
+      if (!IsCopied(part)) open.push_back(part);
+    });
+    if (open.size() > before) continue;  // its parts come first
+    open.pop_back();
+    copies_.emplace(next, Copy(term));
+  }
+  return CopyOf(id);
+}
+
+TermId TermCopy::Copy(const Term& term) {
+  Term copy = term;
+  std::vector<TermId> list;
+  switch (term.kind) {
+    case TermKind::kCat:
+      copy.a = CopyOf(term.a);
+      copy.b = CopyOf(term.b);
+      break;
+    case TermKind::kAlt:
+    case TermKind::kAnd:
+      VisitParts(term, [&](TermId part) { list.push_back(CopyOf(part)); });
+      break;
+    case TermKind::kRepeat:
+    case TermKind::kDistinct:
+    case TermKind::kLimited:
+    case TermKind::kNot:
+      copy.a = CopyOf(term.a);
+      break;
+    case TermKind::kEncode:
+      copy.a = CopyOf(term.a);
+      if (term.c != kNoObject) CopyPlace(&copy.c, &copy.d);
+      break;
+    case TermKind::kByteSet:
+      copy.a = to_.store->AdoptByteSet(*from_.store, term.a);
+      break;
+    case TermKind::kNumber:
+      copy.b = to_.numbers->Adopt(*from_.numbers, term.a, term.b);
+      break;
+    case TermKind::kObject:
+    case TermKind::kNameSet:
+      CopyPlace(&copy.a, &copy.b);
+      break;
+    case TermKind::kTextSet:
+      if (term.a >= from_.store->ir().text_sets.size()) {
+        copy.a = to_.objects->AdoptNames(*from_.objects, term.a);
+      }
+      break;
+    default:
+      break;  // their payload is of the IR
+  }
+  return to_.store->Adopt(copy, std::move(list));
+}
+
+void TermCopy::CopyPlace(std::uint32_t* object, std::uint32_t* progress) {
+  const TermStore::PlacedObject place = from_.store->placed_object(*object);
+  const std::uint32_t placed = to_.store->PlaceObject(place.object, place.depth);
+  *progress = to_.objects->AdoptProgress(*from_.objects, *object, placed, *progress);
+  *object = placed;
+}
+
+}  // namespace maskd

@@ -1,0 +1,231 @@
+// The normal forms of Cat and Alt that keep an ambiguous grammar's states few: see term_store.h.
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "grammar_core/base/sort_unique.h"
+#include "grammar_core/ir/counts.h"
+#include "grammar_core/terms/term_store.h"
+
+namespace maskd {
+
+Power TermStore::PowerOf(TermId id) const {
+  const Term& term = terms_[id];
+  if (term.kind == TermKind::kRepeat) return {term.a, {term.b, term.c}};
+  if (term.kind == TermKind::kAlt) {
+    const std::vector<TermId>& branches = lists_[term.a];
+    if (branches.size() == 2 && branches.front() == kEmptyTerm) return {branches.back(), {0, 1}};
+  }
+  return {id, {1, 1}};
+}
+
+// x{a,b} x{c,d} as one cell, or kNothingTerm. Two of the same are left as they are, unless they are
+// calls: those an ambiguous rule (S: S S | x) would stack for ever.
+TermId TermStore::JoinPowers(TermId x, TermId y) {
+  const Power first = PowerOf(x);
+  const Power second = PowerOf(y);
+  const bool joins = first.base != x || second.base != y || terms_[x].kind == TermKind::kCall;
+  if (first.base != second.base || !joins) return kNothingTerm;
+  const std::optional<Counts> sum = AddCounts(first.counts, second.counts);
+  return sum.has_value() ? Repeat(first.base, sum->min, sum->max) : kNothingTerm;
+}
+
+// (x | y) t as x t | y t.
+TermId TermStore::Distribute(TermId alt, TermId tail) {
+  std::vector<TermId> branches = lists_[terms_[alt].a];
+  for (TermId& branch : branches) branch = Cat(branch, tail);
+  return Alt(std::move(branches));
+}
+
+TermId TermStore::AltOf(std::vector<TermId> terms, int shared_cells) {
+  std::erase(terms, kNothingTerm);
+  if (terms.empty()) return kNothingTerm;
+  if (terms.size() == 1) return terms[0];
+  std::vector<TermId> flat;
+  flat.reserve(terms.size());
+  for (const TermId id : terms) {
+    if (terms_[id].kind == TermKind::kAlt) {
+      const std::vector<TermId>& inner = lists_[terms_[id].a];
+      flat.insert(flat.end(), inner.begin(), inner.end());
+    } else {
+      flat.push_back(id);
+    }
+  }
+  AddEffort(flat.size());
+  SortUnique(&flat);
+  if (flat.size() == 1) return flat[0];
+  // So that what is found once in a text is not looked for again.
+  const auto all =
+      std::find_if(flat.begin(), flat.end(), [this](TermId id) { return IsAllText(id); });
+  if (all != flat.end()) return *all;
+  JoinEncoded(&flat);
+  if (flat.size() == 1) return flat[0];
+  FactorWithin(&flat, shared_cells);
+  UnitePowers(&flat);
+  Absorb(&flat);
+  if (const TermId shared = ShareParts(flat); shared != kNothingTerm) return shared;
+  return AltTerm(std::move(flat));
+}
+
+// Texts that are each told by several patterns are one text, so that what these have in common is
+// read once for all of them.
+void TermStore::JoinEncoded(std::vector<TermId>* branches) {
+  const auto joins = [&](TermId id) {
+    const Term& cell = terms_[id];
+    return cell.kind == TermKind::kEncode && cell.c == kNoObject &&
+           PartialChar::Unpack(cell.b).phase == CharPhase::kStart &&
+           terms_[cell.a].kind == TermKind::kAnd;
+  };
+  const auto first = std::find_if(branches->begin(), branches->end(), joins);
+  if (first == branches->end()) return;
+  const std::uint32_t spelling = terms_[*first].b;
+  std::vector<TermId> texts;
+  std::vector<TermId> others;
+  for (const TermId id : *branches) {
+    const bool is_text = joins(id) && terms_[id].b == spelling;
+    is_text ? texts.push_back(terms_[id].a) : others.push_back(id);
+  }
+  if (texts.size() < 2) return;
+  others.push_back(Encode(Alt(std::move(texts)), PartialChar::Unpack(spelling)));
+  SortUnique(&others);
+  *branches = std::move(others);
+}
+
+// x | x & y is x.
+void TermStore::Absorb(std::vector<TermId>* branches) {
+  if (branches->size() > kMaxAbsorbed ||
+      std::ranges::none_of(*branches, [this](TermId id) { return IsBoth(id); }))
+    return;
+  const std::vector<TermId> all = *branches;
+  AddEffort(all.size() * all.size() / 2);
+  std::erase_if(*branches, [&](TermId id) {
+    if (terms_[id].kind != TermKind::kAnd) return false;
+    const std::vector<TermId>& parts = lists_[terms_[id].a];
+    return std::ranges::any_of(all, [&](TermId other) {
+      if (other == id) return false;
+      if (terms_[other].kind != TermKind::kAnd) return std::ranges::binary_search(parts, other);
+      return std::ranges::includes(parts, lists_[terms_[other].a]);
+    });
+  });
+}
+
+// x & y | x & z as x & (y | z); kNothingTerm where the branches have no such x.
+TermId TermStore::ShareParts(const std::vector<TermId>& branches) {
+  if (branches.size() < 2 ||
+      !std::ranges::all_of(branches, [this](TermId id) { return IsBoth(id); }))
+    return kNothingTerm;
+  std::vector<TermId> common = lists_[terms_[branches[0]].a];
+  for (const TermId id : branches) {
+    const std::vector<TermId>& parts = lists_[terms_[id].a];
+    std::erase_if(common, [&](TermId part) { return !std::ranges::binary_search(parts, part); });
+  }
+  if (common.empty()) return kNothingTerm;
+  std::vector<TermId> rests;
+  for (const TermId id : branches) {
+    std::vector<TermId> rest = lists_[terms_[id].a];
+    std::erase_if(rest, [&](TermId part) { return std::ranges::binary_search(common, part); });
+    rests.push_back(And(std::move(rest)));
+  }
+  common.push_back(Alt(std::move(rests)));
+  return And(std::move(common));
+}
+
+// Factors as long as the outermost choice, whose factoring makes the inner ones, has effort left:
+// rules that call each other in many ways would else be factored without an end in sight.
+void TermStore::FactorWithin(std::vector<TermId>* branches, int shared_cells) {
+  const auto count = static_cast<std::int64_t>(branches->size());
+  const bool outermost = !factoring_left_.has_value();
+  if (outermost) factoring_left_ = kFactoringEffort * (kFactoringBranches + count);
+  *factoring_left_ -= count;
+  if (*factoring_left_ > 0) FactorTails(branches);
+  if (*factoring_left_ > 0 && shared_cells > 0) FactorHeads(branches, shared_cells);
+  if (outermost) factoring_left_.reset();
+}
+
+// x t | y t becomes (x | y) t, and t | y t becomes (y | Empty) t.
+void TermStore::FactorTails(std::vector<TermId>* branches) {
+  Factor(
+      branches, [&](TermId cat) { return Part{terms_[cat].b, terms_[cat].a, cat}; },
+      [&](TermId tail, std::vector<TermId> heads) {
+        const TermId head = Alt(std::move(heads));
+        return IsDeep(head) ? kNothingTerm : Cat(head, tail);
+      });
+}
+
+// t x | t y becomes t (x | y), and t | t y becomes t (y | Empty), for up to `cells` cells: the
+// tails of an ambiguous text may be alike for as long as it is.
+void TermStore::FactorHeads(std::vector<TermId>* branches, int cells) {
+  Factor(
+      branches, [&](TermId cat) { return Part{terms_[cat].a, terms_[cat].b, cat}; },
+      [&](TermId head, std::vector<TermId> tails) {
+        const TermId tail = AltOf(std::move(tails), cells - 1);
+        return terms_[head].nullable && IsDeep(tail) ? kNothingTerm : Cat(head, tail);
+      });
+}
+
+// Makes one branch, by `join`, of those that have a part in common, or are that part themselves;
+// leaves them where `join` gives Nothing.
+template <typename PartOf, typename Join>
+void TermStore::Factor(std::vector<TermId>* branches, PartOf part_of, Join join) {
+  std::vector<TermId> commons;
+  for (const TermId id : *branches) {
+    if (terms_[id].kind == TermKind::kCat) commons.push_back(part_of(id).common);
+  }
+  if (commons.empty()) return;
+  AddEffort(2 * branches->size());
+  std::sort(commons.begin(), commons.end());
+  std::vector<TermId> factored;
+  std::vector<Part> parts;
+  for (const TermId id : *branches) {
+    if (std::binary_search(commons.begin(), commons.end(), id)) {
+      parts.push_back({id, kEmptyTerm, id});
+    } else if (terms_[id].kind == TermKind::kCat) {
+      parts.push_back(part_of(id));
+    } else {
+      factored.push_back(id);
+    }
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const Part& x, const Part& y) { return x.common < y.common; });
+  for (auto first = parts.begin(); first != parts.end();) {
+    const auto last = std::find_if(first, parts.end(),
+                                   [&](const Part& part) { return part.common != first->common; });
+    TermId joined = kNothingTerm;
+    if (last - first > 1) {
+      std::vector<TermId> rests;
+      for (auto part = first; part != last; ++part) rests.push_back(part->rest);
+      joined = join(first->common, std::move(rests));
+    }
+    if (joined != kNothingTerm) factored.push_back(joined);
+    for (; first != last; ++first) {
+      if (joined == kNothingTerm) factored.push_back(first->whole);
+    }
+  }
+  SortUnique(&factored);
+  *branches = std::move(factored);
+}
+
+// Of x{a,b} | x{c,d} makes one range where they touch; Empty is x{0}.
+void TermStore::UnitePowers(std::vector<TermId>* branches) {
+  if (std::none_of(branches->begin(), branches->end(),
+                   [&](TermId id) { return terms_[id].kind == TermKind::kRepeat; })) {
+    return;
+  }
+  AddEffort(2 * branches->size());
+  bool has_empty = branches->front() == kEmptyTerm;
+  std::vector<Power> powers;
+  for (const TermId id : *branches) {
+    if (id != kEmptyTerm) powers.push_back(PowerOf(id));
+  }
+  branches->clear();
+  for (Power united : maskd::UnitePowers(std::move(powers))) {
+    if (has_empty && united.counts.max > 1 && united.counts.min == 1) united.counts.min = 0;
+    branches->push_back(Repeat(united.base, united.counts.min, united.counts.max));
+    has_empty = has_empty && !terms_[branches->back()].nullable;
+  }
+  if (has_empty) branches->push_back(kEmptyTerm);
+  SortUnique(branches);
+}
+
+}  // namespace maskd

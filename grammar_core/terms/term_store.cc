@@ -1,0 +1,494 @@
+// Hash-consing with smart constructors: each looks for what its result is equal to (nothing, empty,
+// one of its parts, a power of one body) before it interns a new term, so that the derivatives of a
+// grammar are finitely many up to what the texts nest. The laws are those of Owens, Reppy and Turon
+// (2009), and for choices the factoring of term_forms.cc.
+//
+// Invariant  a term's facts (nullable, min_bytes, floor, key) follow from its parts' facts, which
+//            were known before it: nothing is ever revised.
+// Cost       effort is counted for list entries that are sorted, compared or hashed, and charged by
+//            whoever asked for the term.
+#include "grammar_core/terms/term_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "grammar_core/base/held_bytes.h"
+#include "grammar_core/base/sort_unique.h"
+#include "grammar_core/base/utf8.h"
+
+namespace maskd {
+namespace {
+
+// Suffix hashes of a string: element i is the hash of what follows from i on.
+template <typename String>
+std::vector<Hash128> SuffixHashes(const String& string) {
+  std::vector<Hash128> hashes(string.size() + 1);
+  for (std::size_t i = string.size(); i-- > 0;) {
+    hashes[i] = Mix(hashes[i + 1], static_cast<std::uint64_t>(string[i]));
+  }
+  return hashes;
+}
+
+template <typename String>
+const Hash128& SuffixHash(absl::flat_hash_map<std::uint32_t, std::vector<Hash128>>* known,
+                          std::uint32_t index, const String& string, std::uint32_t offset,
+                          TermStore* store) {
+  std::vector<Hash128>& hashes = (*known)[index];
+  if (hashes.empty()) {
+    hashes = SuffixHashes(string);
+    store->NoteSuffixes(hashes);
+  }
+  return hashes[offset];
+}
+
+// Whether what character terms, which are sorted, have in common is plainly nothing: x & !x.
+bool Contradict(const TermStore& store, std::span<const TermId> terms) {
+  const auto holds = [&](TermId id) { return std::ranges::binary_search(terms, id); };
+  return std::ranges::any_of(terms, [&](TermId id) {
+    const Term& negation = store.term(id);
+    if (negation.kind != TermKind::kNot) return false;
+    const Term& without = store.term(negation.a);
+    if (without.kind == TermKind::kAnd) return std::ranges::all_of(store.list(without.a), holds);
+    if (holds(negation.a)) return true;
+    return without.kind == TermKind::kAlt && std::ranges::any_of(store.list(without.a), holds);
+  });
+}
+
+}  // namespace
+
+TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
+    : facts_(&facts), clamp_(static_cast<std::uint32_t>(max_token_bytes) + 1) {
+  NewTerm().min_bytes = kNoEnd;  // kNothingTerm
+  Term& empty = NewTerm();
+  empty.kind = TermKind::kEmpty;
+  empty.nullable = true;
+  empty.key = Seed(TermKind::kEmpty);
+  all_text_ = Not(kNothingTerm);
+}
+
+template <typename Fill>
+TermId TermStore::Intern(const Id& id, Fill fill) {
+  AddEffort(2);
+  const TermId term_id = terms_.size();
+  const auto at = ids_.lazy_emplace(id, [&](const auto& make) { make(term_id); });
+  if (*at != term_id) return *at;
+  Term& term = NewTerm();
+  term.kind = id.kind;
+  term.a = id.a;
+  term.b = id.b;
+  term.c = id.c;
+  term.d = id.d;
+  term.cells = 1;
+  fill(&term);
+  return term_id;
+}
+
+std::uint32_t TermStore::InternList(std::vector<TermId> list) {
+  AddEffort(list.size());
+  const std::uint32_t index = lists_.size();
+  const auto at = list_ids_.lazy_emplace(list, [&](const auto& make) { make(index); });
+  if (*at != index) return *at;
+  list.shrink_to_fit();
+  list_bytes_ += static_cast<std::int64_t>(list.size() * sizeof(TermId));
+  lists_.Append() = std::move(list);
+  return index;
+}
+
+TermId TermStore::Cat(TermId head, TermId tail) {
+  if (head == kNothingTerm || tail == kNothingTerm) return kNothingTerm;
+  if (tail == kEmptyTerm) return head;
+  // The cells of `head`, then `tail`: built from the far end.
+  std::vector<TermId> cells;
+  while (terms_[head].kind == TermKind::kCat) {
+    cells.push_back(terms_[head].a);
+    head = terms_[head].b;
+  }
+  TermId result = head == kEmptyTerm ? tail : CatCell(head, tail);
+  for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell) result = CatCell(*cell, result);
+  return result;
+}
+
+TermId TermStore::CatCell(TermId head, TermId tail) {
+  if (terms_[head].kind == TermKind::kAlt && IsDeep(head)) return Distribute(head, tail);
+  const bool is_cell = terms_[tail].kind != TermKind::kCat;
+  if (const TermId joined = JoinPowers(head, is_cell ? tail : terms_[tail].a);
+      joined != kNothingTerm) {
+    return is_cell ? joined : CatCell(joined, terms_[tail].b);
+  }
+  return Intern({TermKind::kCat, head, tail, 0, 0}, [&](Term* term) {
+    const Term& h = terms_[head];
+    const Term& t = terms_[tail];
+    term->nullable = h.nullable && t.nullable;
+    term->may_be_empty = h.may_be_empty || t.may_be_empty;
+    term->clamped = h.clamped || t.clamped;
+    term->in_distinct = h.in_distinct;
+    term->in_limited = h.in_limited;
+    term->cells = t.cells + 1;
+    term->depth = std::max<std::uint16_t>(Above(h.depth), h.nullable ? t.depth : 0);
+    term->floor = h.nullable ? t.floor : t.cells;
+    term->min_bytes = SaturatingAdd(h.min_bytes, t.min_bytes);
+    term->key = Mix(Mix(Seed(TermKind::kCat), h.key), t.key);
+  });
+}
+
+TermId TermStore::AltTerm(std::vector<TermId> branches) {
+  if (branches.size() == 1) return branches[0];
+  const std::uint32_t list = InternList(std::move(branches));
+  return Intern({TermKind::kAlt, list, 0, 0, 0}, [&](Term* term) { FillAlt(term, lists_[list]); });
+}
+
+void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
+  term->min_bytes = kNoEnd;
+  term->floor = kNoEnd;
+  term->may_be_empty = true;
+  Hash128 key = Seed(TermKind::kAlt);
+  for (const TermId id : branches) {
+    const Term& branch = terms_[id];
+    term->nullable |= branch.nullable;
+    term->may_be_empty &= branch.may_be_empty;
+    term->clamped |= branch.clamped;
+    term->in_distinct |= branch.in_distinct;
+    term->in_limited |= branch.in_limited;
+    term->cells = std::max(term->cells, branch.cells);
+    term->depth = std::max(term->depth, Above(branch.depth));
+    term->floor = std::min(term->floor, branch.floor);
+    term->min_bytes = std::min(term->min_bytes, branch.min_bytes);
+    key = MixUnordered(key, branch.key);
+  }
+  term->key = key;
+}
+
+TermId TermStore::Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
+  if (max == 0 || body == kEmptyTerm) return kEmptyTerm;
+  if (body == kNothingTerm) return min == 0 ? kEmptyTerm : kNothingTerm;
+  if (min == 1 && max == 1) return body;
+  if (terms_[body].nullable) min = 0;
+  return Intern({TermKind::kRepeat, body, min, max, 0}, [&](Term* term) {
+    const Term& b = terms_[body];
+    term->nullable = min == 0;
+    term->may_be_empty = b.may_be_empty && min > 0;
+    term->in_limited = b.in_limited;
+    term->clamped = b.clamped || min > clamp_ || (max > clamp_ && max != kUnbounded);
+    term->depth = Above(b.depth);
+    term->min_bytes = SaturatingMul(b.min_bytes, min);
+    term->key = Mix(Mix(Mix(Seed(TermKind::kRepeat), b.key), ClampCount(min)), ClampCount(max));
+  });
+}
+
+TermId TermStore::AfterOne(const Term& repeat) {
+  const std::uint32_t min = repeat.b == 0 ? 0 : repeat.b - 1;
+  return Repeat(repeat.a, min, repeat.c == kUnbounded ? kUnbounded : repeat.c - 1);
+}
+
+const ByteBits& TermStore::byte_set(std::uint32_t index) const {
+  const std::vector<ByteBits>& named = ir().byte_sets;
+  return index < named.size() ? named[index]
+                              : own_byte_sets_[static_cast<std::uint32_t>(index - named.size())];
+}
+
+TermId TermStore::ByteSet(std::uint32_t set) {
+  return Intern({TermKind::kByteSet, set, 0, 0, 0}, [&](Term* term) {
+    term->min_bytes = SizeOf(measure(), byte_set(set));
+    term->key = MixBits(Seed(TermKind::kByteSet), byte_set(set));
+  });
+}
+
+std::uint32_t TermStore::NumberOf(const ByteBits& set) {
+  std::uint32_t index = 0;
+  while (index < own_byte_sets_.size() && own_byte_sets_[index] != set) ++index;
+  AddEffort(index / 8);
+  if (index == own_byte_sets_.size()) own_byte_sets_.Append() = set;
+  return static_cast<std::uint32_t>(ir().byte_sets.size()) + index;
+}
+
+std::uint32_t TermStore::AdoptByteSet(const TermStore& from, std::uint32_t set) {
+  return set < ir().byte_sets.size() ? set : NumberOf(from.byte_set(set));
+}
+
+// Nothing of a term but its payload depends on its store, not even the key of an And or Not of its
+// own: no other store ever makes that key.
+TermId TermStore::Adopt(const Term& like, std::vector<TermId> list) {
+  std::uint32_t payload = like.a;
+  if (!list.empty()) {
+    std::ranges::sort(list);
+    payload = InternList(std::move(list));
+  }
+  return Intern({like.kind, payload, like.b, like.c, like.d}, [&](Term* term) {
+    *term = like;
+    term->a = payload;
+  });
+}
+
+TermId TermStore::Byte(unsigned char byte) {
+  ByteBits set;
+  set.set(byte);
+  return ByteSetOf(set);
+}
+
+TermId TermStore::Continuation(std::uint32_t count) {
+  ByteBits set;
+  for (int byte = 0x80; byte <= 0xBF; ++byte) set.set(byte);
+  return Repeat(ByteSetOf(set), count, count);
+}
+
+TermId TermStore::HexDigits(std::uint32_t count) {
+  ByteBits set;
+  for (const char digit : absl::string_view("0123456789abcdefABCDEF")) set.set(digit);
+  return Repeat(ByteSetOf(set), count, count);
+}
+
+TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
+  const std::string& bytes = ir().byte_strings[string];
+  if (offset == bytes.size()) return kEmptyTerm;
+  return Intern({TermKind::kBytes, string, offset, 0, 0}, [&](Term* term) {
+    term->min_bytes = SizeOf(measure(), absl::string_view(bytes).substr(offset));
+    term->key =
+        Mix(Seed(TermKind::kBytes), SuffixHash(&bytes_suffix_, string, bytes, offset, this));
+  });
+}
+
+TermId TermStore::Tokens(std::uint32_t spec) {
+  return Intern({TermKind::kTokens, spec, 0, 0, 0}, [&](Term* term) {
+    term->key = Mix(Seed(TermKind::kTokens), facts_->TokensHash(spec));
+  });
+}
+
+TermId TermStore::Call(RuleId rule, std::uint32_t depth) {
+  return Intern({TermKind::kCall, rule, depth, 0, 0}, [&](Term* term) {
+    term->nullable = facts_->RuleNullable(rule);
+    term->min_bytes = facts_->RuleMinBytes(rule, depth);
+    term->key = KeyAt(depth, Mix(Seed(TermKind::kCall), facts_->RuleHash(rule)));
+  });
+}
+
+std::uint32_t TermStore::PlaceObject(std::uint32_t object, std::uint32_t depth) {
+  if (depth == 0) return object;
+  const auto named = static_cast<std::uint32_t>(ir().objects.size());
+  const auto [at, is_new] =
+      placed_ids_.try_emplace({object, depth}, named + placed_objects_.size());
+  if (is_new) placed_objects_.Append() = {object, depth};
+  return at->second;
+}
+
+TermId TermStore::Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes) {
+  if (characters == kNothingTerm) return kNothingTerm;
+  const bool between = partial.phase == CharPhase::kStart;
+  if (characters == kEmptyTerm && between) return kEmptyTerm;
+  return Intern({TermKind::kEncode, characters, partial.Pack(), kNoObject, 0}, [&](Term* term) {
+    term->nullable = between && terms_[characters].nullable;
+    term->min_bytes = between ? terms_[characters].min_bytes : partial_bytes;
+    term->key = Mix(Mix(Seed(TermKind::kEncode), terms_[characters].key), partial.Pack());
+  });
+}
+
+TermId TermStore::EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
+                              std::uint32_t progress, const Hash128& progress_key,
+                              std::uint32_t partial_bytes) {
+  const bool between = partial.phase == CharPhase::kStart;
+  return EncodeWithin(characters, partial, object, progress, progress_key,
+                      between ? terms_[characters].min_bytes : partial_bytes);
+}
+
+TermId TermStore::EncodeWithin(TermId characters, PartialChar partial, std::uint32_t object,
+                               std::uint32_t inside, const Hash128& key, std::uint32_t min_bytes) {
+  if (characters == kNothingTerm) return kNothingTerm;
+  return Intern({TermKind::kEncode, characters, partial.Pack(), object, inside}, [&](Term* term) {
+    term->min_bytes = min_bytes;
+    const Hash128 own = Mix(Mix(Seed(TermKind::kEncode), terms_[characters].key), partial.Pack());
+    term->key = Mix(own, key);
+  });
+}
+
+TermId TermStore::Number(std::uint32_t number, std::uint32_t state, bool nullable,
+                         const Hash128& key) {
+  return Intern({TermKind::kNumber, number, state, 0, 0}, [&](Term* term) {
+    term->nullable = nullable;
+    term->min_bytes = nullable ? 0 : 1;
+    term->key = Mix(Seed(TermKind::kNumber), key);
+  });
+}
+
+TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
+                         const ObjectFacts& facts) {
+  return Intern(
+      {TermKind::kObject, object, progress, static_cast<std::uint32_t>(phase), 0}, [&](Term* term) {
+        term->min_bytes = facts.min_bytes;
+        term->key = Mix(Mix(Seed(TermKind::kObject), facts.key), static_cast<std::uint64_t>(phase));
+      });
+}
+
+TermId TermStore::Distinct(TermId array, bool begun, unsigned char close) {
+  if (array == kNothingTerm || array == kEmptyTerm || array == kFailedTerm) return array;
+  const std::uint32_t is_rest = begun ? 1 : 0;
+  return Intern({TermKind::kDistinct, array, is_rest, close, 0}, [&](Term* term) {
+    const Term& whole = terms_[array];
+    term->in_distinct = begun;
+    term->clamped = whole.clamped;
+    term->depth = Above(whole.depth);
+    term->min_bytes = whole.min_bytes;
+    term->key = Mix(Mix(Seed(TermKind::kDistinct), whole.key), is_rest);
+  });
+}
+
+// Its key is that of the text, and so are its masks: tokens are counted between them. In a chain of
+// cells it is one cell, as the text may be.
+TermId TermStore::Limited(TermId text, TokensLeft tokens) {
+  if (text == kNothingTerm || text == kEmptyTerm || text == kFailedTerm) return text;
+  const std::uint32_t touched = tokens.touched ? 1 : 0;
+  return Intern({TermKind::kLimited, text, tokens.left, touched, 0}, [&](Term* term) {
+    const Term& whole = terms_[text];
+    term->nullable = whole.nullable;
+    term->clamped = whole.clamped;
+    term->in_limited = tokens.touched || whole.in_limited;
+    term->depth = Above(whole.depth);
+    term->min_bytes = whole.min_bytes;
+    term->key = Mix(Seed(TermKind::kLimited), whole.key);
+  });
+}
+
+TermId TermStore::CharSet(std::uint32_t set) {
+  return Intern({TermKind::kCharSet, set, 0, 0, 0}, [&](Term* term) {
+    Hash128 key = Seed(TermKind::kCharSet);
+    for (const CharRange& range : ir().char_sets[set].ranges()) {
+      key = Mix(Mix(key, range.lo), range.hi);
+    }
+    term->key = key;
+    term->min_bytes = SizeOf(measure(), ir().char_sets[set].ranges().front().lo);
+  });
+}
+
+TermId TermStore::Text(std::uint32_t text, std::uint32_t offset) {
+  const std::u32string& characters = ir().texts[text];
+  if (offset == characters.size()) return kEmptyTerm;
+  return Intern({TermKind::kText, text, offset, 0, 0}, [&](Term* term) {
+    term->min_bytes = SizeOf(measure(), std::u32string_view(characters).substr(offset));
+    term->key =
+        Mix(Seed(TermKind::kText), SuffixHash(&text_suffix_, text, characters, offset, this));
+  });
+}
+
+const std::vector<std::u32string>& TermStore::text_set(std::uint32_t index) const {
+  const std::vector<std::vector<std::u32string>>& named = ir().text_sets;
+  return index < named.size() ? named[index]
+                              : own_text_sets_[static_cast<std::uint32_t>(index - named.size())];
+}
+
+void TermStore::NoteSuffixes(const std::vector<Hash128>& hashes) {
+  AddEffort(hashes.size() / 4);
+  list_bytes_ += HeldBytes(hashes);
+}
+
+std::uint32_t TermStore::AddTextSet(std::vector<std::u32string> texts) {
+  list_bytes_ += HeldBytes(texts, [](const std::u32string& text) { return HeldBytes(text); });
+  own_text_sets_.Append() = std::move(texts);
+  return static_cast<std::uint32_t>(ir().text_sets.size() + own_text_sets_.size() - 1);
+}
+
+TermId TermStore::TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t end,
+                          std::uint32_t depth) {
+  const std::vector<std::u32string>& texts = text_set(set);
+  if (first == end) return kNothingTerm;
+  if (end - first == 1 && texts[first].size() == depth) return kEmptyTerm;
+  return Intern({TermKind::kTextSet, set, first, end, depth}, [&](Term* term) {
+    term->nullable = texts[first].size() == depth;
+    term->min_bytes = kNoEnd;
+    Hash128 key = Seed(TermKind::kTextSet);
+    for (std::uint32_t i = first; i < end; ++i) {
+      const std::u32string_view rest = std::u32string_view(texts[i]).substr(depth);
+      AddEffort(1 + rest.size() / 8);
+      term->min_bytes = std::min(term->min_bytes, static_cast<std::uint32_t>(rest.size()));
+      key = Mix(MixBytes(key, {reinterpret_cast<const char*>(rest.data()), rest.size() * 4}), 1);
+    }
+    term->key = key;
+  });
+}
+
+TermId TermStore::NameSet(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                          std::uint32_t depth, const ObjectFacts& facts) {
+  return Intern({TermKind::kNameSet, object, progress, first, depth}, [&](Term* term) {
+    term->nullable = facts.nullable;
+    term->min_bytes = facts.min_bytes;
+    term->key = Mix(Seed(TermKind::kNameSet), facts.key);
+  });
+}
+
+TermId TermStore::And(std::vector<TermId> terms) {
+  std::vector<TermId> flat;
+  for (const TermId id : terms) {
+    if (id == kNothingTerm) return kNothingTerm;
+    if (id == all_text_) continue;
+    if (terms_[id].kind == TermKind::kAnd) {
+      const std::vector<TermId>& inner = lists_[terms_[id].a];
+      flat.insert(flat.end(), inner.begin(), inner.end());
+    } else {
+      flat.push_back(id);
+    }
+  }
+  AddEffort(2 * flat.size());
+  SortUnique(&flat);
+  if (flat.empty()) return all_text_;
+  if (flat.size() == 1) return flat[0];
+  if (Contradict(*this, flat)) return kNothingTerm;
+  const bool nullable =
+      std::all_of(flat.begin(), flat.end(), [&](TermId id) { return terms_[id].nullable; });
+  if (std::find(flat.begin(), flat.end(), kEmptyTerm) != flat.end()) {
+    return nullable ? kEmptyTerm : kNothingTerm;
+  }
+  const std::uint32_t list = InternList(std::move(flat));
+  return Intern({TermKind::kAnd, list, 0, 0, 0}, [&](Term* term) {
+    term->nullable = nullable;
+    term->may_be_empty = !nullable;
+    term->key = Seed(TermKind::kAnd);
+    for (const TermId id : lists_[list]) {
+      term->depth = std::max(term->depth, Above(terms_[id].depth));
+      term->min_bytes = std::max(term->min_bytes, terms_[id].min_bytes);
+      term->key = MixUnordered(term->key, terms_[id].key);
+      term->clamped |= terms_[id].clamped;
+    }
+    if (term->clamped) term->key = OwnKey(TermKind::kAnd, list);
+  });
+}
+
+bool TermStore::IsNames(TermId id) const {
+  const Term& cell = terms_[id];
+  return cell.kind == TermKind::kEncode && cell.c != kNoObject &&
+         PartialChar::Unpack(cell.b).phase == CharPhase::kStart &&
+         terms_[cell.a].kind == TermKind::kNameSet;
+}
+
+bool TermStore::IsAnyChar(TermId id) const {
+  static const auto* const any = new maskd::CharSet(maskd::CharSet::All());
+  const Term& term = terms_[id];
+  return term.kind == TermKind::kCharSet && ir().char_sets[term.a] == *any;
+}
+
+bool TermStore::IsAllText(TermId id) const {
+  const Term& term = terms_[id];
+  if (term.kind == TermKind::kNot) return term.a == kNothingTerm;
+  return term.kind == TermKind::kRepeat && term.b == 0 && term.c == kUnbounded && IsAnyChar(term.a);
+}
+
+TermId TermStore::Not(TermId inner) {
+  if (IsAllText(inner)) return kNothingTerm;
+  if (terms_[inner].kind == TermKind::kNot) return terms_[inner].a;
+  return Intern({TermKind::kNot, inner, 0, 0, 0}, [&](Term* term) {
+    term->nullable = !terms_[inner].nullable;
+    // Not Nothing is every string; any other complement may turn out to be empty.
+    term->may_be_empty = !term->nullable;
+    term->depth = Above(terms_[inner].depth);
+    term->min_bytes = term->nullable ? 0 : 1;
+    term->clamped = terms_[inner].clamped;
+    term->key = term->clamped ? OwnKey(TermKind::kNot, inner)
+                              : Mix(Seed(TermKind::kNot), terms_[inner].key);
+  });
+}
+
+std::int64_t TermStore::held_bytes() const {
+  return terms_.chunk_bytes() + links_.chunk_bytes() + lists_.chunk_bytes() +
+         placed_objects_.chunk_bytes() + own_byte_sets_.chunk_bytes() +
+         own_text_sets_.chunk_bytes() + TableBytes(ids_) + TableBytes(list_ids_) +
+         TableBytes(placed_ids_) + TableBytes(bytes_suffix_) + TableBytes(text_suffix_) +
+         list_bytes_;
+}
+
+}  // namespace maskd

@@ -1,0 +1,313 @@
+// Makes terms in normal form and keeps them. Grows, never shrinks; owned by one grammar's
+// automaton.
+//
+// Normal forms  Nothing swallows a Cat and vanishes from an Alt; Empty vanishes from a Cat; Cat is
+//               right-associated; Alt is flat, sorted, without repetition, with equal tails and
+//               heads factored out within a bound (that merges the stacks of ambiguous texts);
+//               repeats of the same, side by side or in an Alt, are one repeat where that is exact;
+//               intersections in an Alt are one Encode's, those that another one holds vanish, and
+//               what all have in common is factored out;
+//               And and Not fold their trivial cases.
+// Threads       makers need the automaton's lock; term() and the pools may be read without it for
+//               ids that were published (see StableVector).
+#ifndef MASKD_GRAMMAR_CORE_TERMS_TERM_STORE_H_
+#define MASKD_GRAMMAR_CORE_TERMS_TERM_STORE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/hash/hash.h"
+
+#include "grammar_core/base/stable_vector.h"
+#include "grammar_core/base/work.h"
+#include "grammar_core/ir/counts.h"
+#include "grammar_core/ir/facts/grammar_facts.h"
+#include "grammar_core/ir/grammar_ir.h"
+#include "grammar_core/terms/state_ways.h"
+#include "grammar_core/terms/term.h"
+
+namespace maskd {
+
+class TermStore {
+ public:
+  // `facts` must outlive this. `max_token_bytes` is the reach of one token: counters beyond it look
+  // alike in a term's key.
+  TermStore(const GrammarFacts& facts, int max_token_bytes);
+
+  [[nodiscard]] const Term& term(TermId id) const { return terms_[id]; }
+  // The first cell of a term and what follows it: kEmptyTerm behind the last one.
+  struct Parts {
+    TermId cell;
+    TermId tail;
+  };
+  [[nodiscard]] Parts PartsOf(TermId id) const {
+    const Term& term = terms_[id];
+    return term.kind == TermKind::kCat ? Parts{term.a, term.b} : Parts{id, kEmptyTerm};
+  }
+  [[nodiscard]] const StateLinks& links(TermId id) const { return links_[id]; }
+  [[nodiscard]] StateLinks& mutable_links(TermId id) { return links_[id]; }
+  [[nodiscard]] std::uint32_t size() const { return terms_.size(); }
+  [[nodiscard]] const GrammarFacts& facts() const { return *facts_; }
+  [[nodiscard]] const GrammarIr& ir() const { return facts_->ir(); }
+  [[nodiscard]] Measure measure() const { return facts_->measure(); }
+  // The IR's sets, and after them those made here.
+  [[nodiscard]] const ByteBits& byte_set(std::uint32_t index) const;
+  [[nodiscard]] const std::vector<std::u32string>& text_set(std::uint32_t index) const;
+  // An object of the IR with so many levels around it, by a number: those with none by theirs, and
+  // after them the others.
+  std::uint32_t PlaceObject(std::uint32_t object, std::uint32_t depth);
+  struct PlacedObject {
+    std::uint32_t object = 0;
+    std::uint32_t depth = 0;
+  };
+  [[nodiscard]] PlacedObject placed_object(std::uint32_t placed) const {
+    const std::size_t named = ir().objects.size();
+    return placed < named ? PlacedObject{placed, 0}
+                          : placed_objects_[placed - static_cast<std::uint32_t>(named)];
+  }
+  [[nodiscard]] const ObjectSpec& object(std::uint32_t placed) const {
+    return ir().objects[placed_object(placed).object];
+  }
+  // The children of an Alt or And.
+  [[nodiscard]] std::span<const TermId> list(std::uint32_t index) const { return lists_[index]; }
+
+  // What only the object's own code can tell of a term that stands inside an object.
+  struct ObjectFacts {
+    bool nullable = false;
+    std::uint32_t min_bytes = 0;
+    Hash128 key;
+  };
+
+  // Either level.
+  TermId Cat(TermId head, TermId tail);
+  TermId Alt(std::vector<TermId> terms) { return AltOf(std::move(terms), kSharedCells); }
+  TermId Alt(TermId x, TermId y) { return Alt(std::vector<TermId>{x, y}); }
+  TermId Repeat(TermId body, std::uint32_t min, std::uint32_t max);
+  // What a Repeat term asks for after one more of its body.
+  TermId AfterOne(const Term& repeat);
+
+  // Bytes. Payloads are indices into the IR's pools.
+  TermId ByteSet(std::uint32_t set);
+  // The one byte.
+  TermId Byte(unsigned char byte);
+  TermId Bytes(std::uint32_t string, std::uint32_t offset);
+  TermId Tokens(std::uint32_t spec);
+  // `depth`: the levels around it, or 0 where its texts do not depend on them.
+  TermId Call(RuleId rule, std::uint32_t depth = 0);
+  // `partial_bytes`: the min_bytes of the term where `partial` is within a character.
+  TermId Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes = 0);
+  // An object's names in `characters`, and after the closing quote the rest of the object, whose
+  // bytes the names' own bound counts.
+  TermId EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
+                     std::uint32_t progress, const Hash128& progress_key,
+                     std::uint32_t partial_bytes = 0);
+  // The rest of a string within an object or array that goes on behind its quote, from `inside`
+  // (of which `key` is the key) on; `min_bytes` counts all of that.
+  TermId EncodeWithin(TermId characters, PartialChar partial, std::uint32_t object,
+                      std::uint32_t inside, const Hash128& key, std::uint32_t min_bytes);
+  TermId Number(std::uint32_t number, std::uint32_t state, bool nullable, const Hash128& key);
+  TermId Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
+                const ObjectFacts& facts);
+  // An array whose items must differ or, if its first byte has just been read, its rest. A state
+  // says no more of that: what has been written is kept by the row (see row_states.h).
+  TermId Distinct(TermId array, bool begun, unsigned char close);
+  // `text` or its rest, where it ends as soon as it may once no tokens are left.
+  struct TokensLeft {
+    std::uint32_t left;
+    bool touched = false;  // by the token at hand
+  };
+  TermId Limited(TermId text, TokensLeft tokens);
+  // What `id` is when the token at hand ends; a text in another one has no more tokens left.
+  TermId AtTokenEnd(TermId id, std::uint32_t most = kUnbounded);
+  // The same as if items of the arrays just begun could be equal: the texts of `id` and perhaps
+  // more. And of that only what is within such an array, or what is not.
+  enum class Within : std::uint8_t { kEither, kInside, kOutside };
+  TermId WithoutDistinct(TermId id, Within within = Within::kEither);
+
+  // Terms that no IR node stands for: 0x80..0xBF, a hexadecimal digit and a space, `count` times.
+  TermId Continuation(std::uint32_t count);
+  TermId HexDigits(std::uint32_t count);
+  TermId Spaces(std::uint32_t count) { return Repeat(Byte(' '), count, count); }
+
+  // Characters.
+  TermId CharSet(std::uint32_t set);
+  TermId Text(std::uint32_t text, std::uint32_t offset);
+  // Adds a set of texts, sorted and distinct, to those of the IR; its index.
+  std::uint32_t AddTextSet(std::vector<std::u32string> texts);
+  // The texts from `first` on that share their first `depth` characters with texts[first].
+  TermId TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t end, std::uint32_t depth);
+  TermId NameSet(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                 std::uint32_t depth, const ObjectFacts& facts);
+  TermId And(std::vector<TermId> terms);
+  TermId Not(TermId term);
+
+  // A term like `like`, of another store of the same grammar: what is known of it is taken over,
+  // its payload (`like`'s fields a to d) is in this store's numbers already. An Alt's or And's list
+  // is `list`, in any order.
+  TermId Adopt(const Term& like, std::vector<TermId> list = {});
+  // The number of a set of bytes that another store of the same grammar has as `set`.
+  std::uint32_t AdoptByteSet(const TermStore& from, std::uint32_t set);
+
+  // Whether `id` is an Encode term of an object's names, between two characters.
+  [[nodiscard]] bool IsNames(TermId id) const;
+  // Whether `id` is any one character.
+  [[nodiscard]] bool IsAnyChar(TermId id) const;
+  // Whether `id` is every character string.
+  [[nodiscard]] bool IsAllText(TermId id) const;
+
+  // The key of what has `depth` levels around it, where that matters. Not clamped: what one token
+  // opens may take more bytes to end the deeper it is.
+  [[nodiscard]] static Hash128 KeyAt(std::uint32_t depth, const Hash128& key) {
+    return depth == 0 ? key : Mix(Mix(key, depth), kDepthSeed);
+  }
+
+  // A counter as it goes into a key: beyond the reach of one token all look alike.
+  [[nodiscard]] std::uint32_t ClampCount(std::uint32_t count) const {
+    return std::min(count, clamp_);
+  }
+
+  // What making and looking up terms has taken since it was last charged, in units of `work`, and
+  // counted for the part of it that those who make terms do themselves. False where `work` failed.
+  void AddEffort(std::size_t parts) { effort_ += static_cast<std::int64_t>(parts); }
+  // The same for hashes of a literal's rests, which are kept.
+  void NoteSuffixes(const std::vector<Hash128>& hashes);
+  // What was made is no caller's work.
+  void ForgetEffort() { effort_ = 0; }
+  bool ChargeEffort(Work& work) {
+    const std::int64_t units = effort_ / kEffortPerUnit;
+    effort_ %= kEffortPerUnit;
+    return units == 0 ? work.ok() : work.Spend(units);
+  }
+
+  // Bytes held by terms, their links, lists and hash tables.
+  [[nodiscard]] std::int64_t held_bytes() const;
+
+ private:
+  static constexpr std::uint64_t kDepthSeed = 0x6465707468;
+  static constexpr int kSharedCells = 8;
+  // Where choices nest deeper than this their branches are kept apart: a derivative descends
+  // through them.
+  static constexpr std::uint32_t kMaxDepth = 500;
+  // Branches, its inner choices' included, that the factoring of one choice looks at: so many times
+  // its own and these. Behind that they are kept apart.
+  static constexpr std::int64_t kFactoringEffort = 16;
+  static constexpr std::int64_t kFactoringBranches = 64;
+
+  // Parts of lists, looked up, sorted or hashed, that take as long as one unit of work.
+  static constexpr std::int64_t kEffortPerUnit = 8;
+
+  // Of more branches none is looked for in the others.
+  static constexpr std::size_t kMaxAbsorbed = 256;
+
+  struct Id {
+    TermKind kind;
+    std::uint32_t a, b, c, d;
+    bool operator==(const Id&) const = default;
+  };
+  // Most terms take no more chunks than they need.
+  template <typename T>
+  using Table = StableVector<T, 2>;
+  // Terms by their ids, and lists by what they hold: both are kept once, in their own tables.
+  struct ByTerm {
+    using is_transparent = void;
+    const Table<Term>* terms;
+    [[nodiscard]] Id IdOf(TermId id) const {
+      const Term& term = (*terms)[id];
+      return {term.kind, term.a, term.b, term.c, term.d};
+    }
+    std::size_t operator()(const Id& id) const {
+      return absl::HashOf(id.kind, id.a, id.b, id.c, id.d);
+    }
+    std::size_t operator()(TermId id) const { return (*this)(IdOf(id)); }
+    bool operator()(TermId x, TermId y) const { return x == y; }
+    bool operator()(TermId x, const Id& y) const { return IdOf(x) == y; }
+  };
+  struct ByList {
+    using is_transparent = void;
+    using List = std::vector<TermId>;
+    const StableVector<List>* lists;
+    std::size_t operator()(const List& list) const { return absl::HashOf(list); }
+    std::size_t operator()(std::uint32_t index) const { return (*this)((*lists)[index]); }
+    bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
+    bool operator()(std::uint32_t x, const List& y) const { return (*lists)[x] == y; }
+  };
+
+  // The term of `id` if it is known, or a new one whose facts `fill` sets.
+  template <typename Fill>
+  TermId Intern(const Id& id, Fill fill);
+  std::uint32_t InternList(std::vector<TermId> list);
+  std::uint32_t NumberOf(const ByteBits& set);
+  TermId ByteSetOf(const ByteBits& set) { return ByteSet(NumberOf(set)); }
+  TermId CatCell(TermId head, TermId tail);
+  [[nodiscard]] Power PowerOf(TermId id) const;
+  TermId JoinPowers(TermId x, TermId y);
+  void UnitePowers(std::vector<TermId>* branches);
+  [[nodiscard]] bool IsBoth(TermId id) const { return terms_[id].kind == TermKind::kAnd; }
+  void JoinEncoded(std::vector<TermId>* branches);
+  void Absorb(std::vector<TermId>* branches);
+  TermId ShareParts(const std::vector<TermId>& branches);
+  // `shared_cells`: how many cells that tails share are looked for.
+  TermId AltOf(std::vector<TermId> terms, int shared_cells);
+  void FactorWithin(std::vector<TermId>* branches, int shared_cells);
+  TermId AltTerm(std::vector<TermId> branches);
+  void FillAlt(Term* term, std::span<const TermId> branches) const;
+  [[nodiscard]] bool IsDeep(TermId id) const { return terms_[id].depth > kMaxDepth; }
+  TermId Distribute(TermId alt, TermId tail);
+  // A branch as what it may have in common with others, and the rest.
+  struct Part {
+    TermId common;
+    TermId rest;
+    TermId whole;
+  };
+  Term& NewTerm() {
+    links_.Append();
+    return terms_.Append();
+  }
+  template <typename PartOf, typename Join>
+  void Factor(std::vector<TermId>* branches, PartOf part_of, Join join);
+  void FactorTails(std::vector<TermId>* branches);
+  void FactorHeads(std::vector<TermId>* branches, int cells);
+  // One level more; so many and more look alike.
+  static std::uint16_t Above(std::uint32_t depth) {
+    return static_cast<std::uint16_t>(std::min<std::uint32_t>(depth + 1, 0xFFFF));
+  }
+  Hash128 Seed(TermKind kind) const { return Mix(Hash128{}, static_cast<std::uint64_t>(kind)); }
+
+  const GrammarFacts* facts_;
+  const std::uint32_t clamp_;
+  Table<Term> terms_;
+  Table<StateLinks> links_;  // of each term
+  absl::flat_hash_set<TermId, ByTerm, ByTerm> ids_{0, ByTerm{&terms_}, ByTerm{&terms_}};
+  // Numbered after the IR's.
+  StableVector<PlacedObject> placed_objects_;
+  absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed_ids_;
+  StableVector<std::vector<TermId>> lists_;
+  absl::flat_hash_set<std::uint32_t, ByList, ByList> list_ids_{0, ByList{&lists_}, ByList{&lists_}};
+  // The key of an And or Not with a clamped part.
+  [[nodiscard]] Hash128 OwnKey(TermKind kind, std::uint32_t payload) const {
+    return Mix(Mix(unique_, static_cast<std::uint64_t>(kind)), payload);
+  }
+  const Hash128 unique_ = UniqueHash();
+  std::int64_t list_bytes_ = 0;  // of what lists and texts hold
+  std::int64_t effort_ = 0;      // not charged yet
+  // While a choice is factored.
+  std::optional<std::int64_t> factoring_left_;
+  // Every character string; as a repetition of any character it is so, too.
+  TermId all_text_ = kNothingTerm;
+  // Numbered after the IR's.
+  StableVector<ByteBits> own_byte_sets_;
+  StableVector<std::vector<std::u32string>> own_text_sets_;
+  // Content hashes of literal suffixes, by string and by text; made on first use.
+  absl::flat_hash_map<std::uint32_t, std::vector<Hash128>> bytes_suffix_;
+  absl::flat_hash_map<std::uint32_t, std::vector<Hash128>> text_suffix_;
+};
+
+}  // namespace maskd
+
+#endif  // MASKD_GRAMMAR_CORE_TERMS_TERM_STORE_H_

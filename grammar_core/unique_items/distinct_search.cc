@@ -1,0 +1,154 @@
+#include "grammar_core/unique_items/distinct_search.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/base/error.h"
+
+namespace maskd {
+namespace {
+
+// Whether all digits before an exponent are zeros.
+bool ReadsZero(absl::string_view number) {
+  return number.substr(0, number.find_first_of("eE")).find_first_of("123456789") ==
+         absl::string_view::npos;
+}
+
+}  // namespace
+
+DistinctSearch::DistinctSearch(RowMemory* row)
+    : row_(row), bounds_(row->automaton().row_bounds()) {}
+
+bool DistinctSearch::CanEnd(const RowMemory::Way& way, Work& work) {
+  if (!row_->MayRepeat(way) || LeadsAway(way, work)) return true;
+  const auto& known_ends = row_->known_ends();
+  if (const auto known = known_ends.find(row_->KeyOf(way)); known != known_ends.end()) {
+    return known->second;
+  }
+  const RowMemory::Scratch scratch(row_);
+  return Search(way, work);
+}
+
+// Behind such a character no array can have ended or begun.
+bool DistinctSearch::LeadsAway(const RowMemory::Way& way, Work& work) {
+  constexpr absl::string_view kCharacters = "~qzx#07AZ_ae";
+  Automaton& automaton = row_->automaton();
+  TermId string = way.term;
+  if (!row_->InString(way)) string = automaton.Step(string, '"', work);
+  if (string == kNothingTerm || !work.ok()) return false;
+  return std::ranges::any_of(kCharacters, [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    const TermId next = automaton.Step(string, byte, work);
+    return next != kNothingTerm && work.ok() && !row_->MayRepeatInString(way, byte);
+  });
+}
+
+bool DistinctSearch::Search(const RowMemory::Way& way, Work& work) {
+  first_size_ = row_->NumberAt(way).size();
+  places_ = {{way, row_->KeyOf(way), 0, first_size_ > 0}};
+  std::vector<std::uint32_t> open = {0};
+  absl::flat_hash_set<Hash128> seen = {places_[0].key};
+  std::vector<Place> next;
+  for (std::int64_t visited = 0; !open.empty(); ++visited) {
+    if (visited == bounds_.search_states) {
+      work.Fail(LimitExceeded("", "emptiness_states", bounds_.search_states, visited + 1));
+      return false;
+    }
+    const std::uint32_t at = open.back();
+    open.pop_back();
+    next.clear();
+    if (Expand(at, &next, work)) return Keep(at);
+    if (!work.ok()) return false;
+    for (Place& place : next) {
+      if (!seen.insert(place.key).second) continue;
+      open.push_back(static_cast<std::uint32_t>(places_.size()));
+      places_.push_back(std::move(place));
+    }
+  }
+  return Forget();
+}
+
+// All places up to `at` can end.
+bool DistinctSearch::Keep(std::uint32_t at) {
+  for (; at != 0; at = places_[at].before) row_->known_ends()[places_[at].key] = true;
+  row_->known_ends()[places_[0].key] = true;
+  return true;
+}
+
+// None of the places met can end. Of numbers begun on the way not all spellings have been tried.
+bool DistinctSearch::Forget() {
+  for (const Place& place : places_) {
+    if (row_->NumberAt(place.way).empty()) row_->known_ends()[place.key] = false;
+  }
+  row_->known_ends()[places_[0].key] = false;
+  return false;
+}
+
+// An exponent is written with a small e, without a plus and zeros in front, and never behind zeros
+// only. In a number that begins on the way there is none where digits alone are a value, nor behind
+// a point.
+bool DistinctSearch::IsOtherSpelling(const Place& at, absl::string_view number,
+                                     const FirstClasses::Set& first, unsigned char byte) const {
+  const bool is_zero = ReadsZero(number);
+  if (byte == 'E') return true;
+  if (byte == '+') return true;
+  const std::size_t exponent = number.find_first_of("eE");
+  if (exponent != absl::string_view::npos) {
+    const bool begun = number.find_first_of("0123456789", exponent) != absl::string_view::npos;
+    if (is_zero) return absl::ascii_isdigit(byte) && (begun || byte != '0');
+    return byte == '0' && !begun && exponent >= first_size_;
+  }
+  if (byte == '0' && number.size() >= first_size_ + bounds_.most_zeros) return true;
+  if (byte != 'e') return false;
+  if (is_zero) return true;
+  if (at.in_first_number) return false;
+  const ByteClasses& classes = row_->automaton().classes();
+  const auto may_come = [&](unsigned char next) { return first.test(classes.Of(next)); };
+  return number.find('.') != absl::string_view::npos || may_come(',') || may_come(']') ||
+         may_come('}') || (bounds_.breaks_lines && may_come('\n'));
+}
+
+// White space behind white space changes nothing, so it is tried only where nothing else comes,
+// unless lines break. The last of `next` is tried first, an escape after all others.
+bool DistinctSearch::Expand(std::uint32_t from, std::vector<Place>* next, Work& work) {
+  const Place at = places_[from];
+  const FirstClasses::Set first = row_->automaton().FirstOf(at.way.term, work);
+  const std::string number = row_->NumberAt(at.way);
+  for (const bool space : {false, true}) {
+    for (std::size_t c = first._Find_first(); c < first.size(); c = first._Find_next(c)) {
+      const unsigned char byte = row_->automaton().classes().Sample(static_cast<int>(c));
+      if (absl::ascii_isspace(byte) != space) continue;
+      if (!number.empty() && IsOtherSpelling(at, number, first, byte)) continue;
+      if (ExpandBy(from, byte, next, work)) return true;
+      if (!work.ok()) return false;
+    }
+    if (!next->empty() && !bounds_.breaks_lines) return false;
+  }
+  return false;
+}
+
+bool DistinctSearch::ExpandBy(std::uint32_t from, unsigned char byte, std::vector<Place>* next,
+                              Work& work) {
+  const Place& at = places_[from];
+  RowMemory::Ways ways;
+  row_->StepWay(at.way, byte, &ways, work);
+  for (RowMemory::Way& way : ways) {
+    if (!row_->MayRepeat(way)) return true;
+    const Hash128 key = row_->KeyOf(way);
+    const auto known = row_->known_ends().find(key);
+    if (known != row_->known_ends().end()) {
+      if (known->second) return true;
+      continue;
+    }
+    const bool in_first_number = at.in_first_number && !row_->NumberAt(way).empty();
+    next->push_back({std::move(way), key, from, in_first_number});
+    if (byte == '\\') std::swap(next->front(), next->back());
+  }
+  return false;
+}
+
+}  // namespace maskd

@@ -1,0 +1,100 @@
+#include "grammar_core/unique_items/item_ends.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace maskd {
+
+ItemEnds::ItemEnds(const ItemTokens& tokens, Automaton* automaton, RowMemory::InItem at, Work* work)
+    : tokens_(tokens),
+      automaton_(*automaton),
+      at_(at),
+      work_(*work),
+      first_bytes_(at.arrays->FirstBytesOfStrings(at.array)),
+      meets_(tokens.onward().size()) {
+  if (at.arrays->MayRepeat(at.array)) at.arrays->AddTakenRests(at.array, &taken_);
+  std::ranges::sort(taken_);
+}
+
+bool ItemEnds::IsTaken(absl::string_view text) const {
+  const auto at = std::ranges::lower_bound(
+      taken_, text, {}, [](const std::string& taken) { return absl::string_view(taken); });
+  return at != taken_.end() && *at == text;
+}
+
+bool ItemEnds::MeetsItems(const ItemTokens::Onward& onward) {
+  const auto is_item = [&](absl::string_view text) {
+    return at_.arrays->HasString(at_.array, text, Match::kWhole);
+  };
+  return std::ranges::any_of(onward.whole, is_item) ||
+         (!onward.begun.empty() && at_.arrays->HasString(at_.array, onward.begun, Match::kBegins));
+}
+
+bool ItemEnds::MeetsOwn(const ItemTokens::End& end) {
+  const ItemTokens::Onward& onward = tokens_.onward()[end.at];
+  if (onward.whole.empty() && onward.begun.empty()) return false;
+  if (!begun_.has_value()) begun_ = at_.arrays->StringAt(at_.array);
+  const std::string own = absl::StrCat(*begun_, end.text);
+  return std::ranges::find(onward.whole, absl::string_view(own)) != onward.whole.end() ||
+         (!onward.begun.empty() && absl::StartsWith(own, onward.begun));
+}
+
+bool ItemEnds::HasWaysOut(TermId string, bool escapes, std::size_t enough) {
+  constexpr absl::string_view kEscapes = "ntrbf";
+  constexpr absl::string_view kEscaped = "\n\t\r\b\f";
+  std::size_t found = 0;
+  const auto look = [&](char byte, char character) {
+    if (found == enough || first_bytes_.test(static_cast<unsigned char>(character))) return;
+    const TermId next = automaton_.Step(string, static_cast<unsigned char>(byte), work_);
+    if (next != kNothingTerm && next != kFailedTerm) ++found;
+  };
+  if (escapes) {
+    for (std::size_t i = 0; i < kEscapes.size(); ++i) look(kEscapes[i], kEscaped[i]);
+  } else {
+    for (char byte = ' '; byte < 0x7F; ++byte) {
+      if (byte != '"' && byte != '\\') look(byte, byte);
+    }
+  }
+  return work_.ok() && found == enough;
+}
+
+// The new item may begin with one of the bytes that lead away, and so may each string that the
+// token has between.
+bool ItemEnds::LeadsAway(const ItemTokens::End& end) {
+  const ItemTokens::Onward& onward = tokens_.onward()[end.at];
+  TermId term = at_.term;
+  for (const absl::string_view bytes :
+       {end.rest, onward.bytes, absl::string_view(onward.opened ? "" : "\"")}) {
+    std::size_t taken = 0;
+    term = automaton_.StepText(term, bytes, &taken, work_);
+    if (!work_.ok() || taken < bytes.size()) return false;
+  }
+  if (!onward.begun.empty()) return true;
+  const std::size_t enough = onward.whole.size() + 2;
+  const auto known = std::ranges::find_if(known_, [&](const Ways& ways) {
+    return ways.string == term && ways.escapes == onward.escapes && ways.enough == enough;
+  });
+  if (known != known_.end()) return known->exist;
+  known_.push_back({term, onward.escapes, enough, HasWaysOut(term, onward.escapes, enough)});
+  return known_.back().exist;
+}
+
+void ItemEnds::Sort(const TokenMask& mask, std::vector<TokenId>* repeated,
+                    std::vector<TokenId>* untold) {
+  for (const ItemTokens::End& end : tokens_.ends()) {
+    if (!mask.Allows(end.id)) continue;
+    if (IsTaken(end.text)) {
+      repeated->push_back(end.id);
+      continue;
+    }
+    const ItemTokens::Onward& onward = tokens_.onward()[end.at];
+    std::optional<bool>& meets = meets_[end.at];
+    if (!meets.has_value()) meets = MeetsItems(onward);
+    if (*meets || MeetsOwn(end) || !LeadsAway(end)) untold->push_back(end.id);
+    if (!work_.ok()) return;
+  }
+}
+
+}  // namespace maskd
