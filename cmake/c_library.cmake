@@ -58,7 +58,8 @@ function(maskd_link_archives)
   # Of the rooms that a server has besides, the linker takes nothing: no ports, no Prometheus.
   set(archives "")
   foreach(room local wire session client apply protos other_protos ring cache memory
-               matcher compile automaton frontend mask tokenizer ir base cpu)
+               matcher compile completion rows unique_items mask_routes automaton derivatives
+               intersection terms frontend mask tokenizer ir base cpu)
     list(APPEND archives $<TARGET_FILE:maskd_${room}>)
     add_dependencies(maskd_c maskd_${room})
   endforeach()

@@ -5,8 +5,8 @@
 //          as a linked list that shares its tails; a state is a set of configurations whose tops
 //          read a byte. An IR from ReduceGrammar() has no unproductive part and no left recursion,
 //          so a configuration that exists can be completed, and the text may end where one is
-//          empty. Equal configurations and equal states are kept once and steps are remembered, which
-//          changes no answer.
+//          empty. Equal configurations and equal states are kept once and steps are remembered,
+//          which changes no answer.
 // Characters  intersections, complements and the names of an object's others are machines of their
 //          own (character_machine.h), as far as they are small enough.
 // Refused  objects with conditions, machines that are too large, Nothing in a place where it would
