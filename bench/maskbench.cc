@@ -18,8 +18,8 @@
 //          each step the smallest time is kept: what other programs on the machine add goes away,
 //          what the engine does stays.
 // Routes   with --routes the masks that each route (mask_routes/mask_routes.h) has made are
-//          counted, in all runs, with the time that took, less that of masks made for their sake. It
-//          costs some 50 ns a mask.
+//          counted, in all runs, with the time that took, less that of masks made for their sake.
+//          It costs some 50 ns a mask.
 // Service  with --cases - and --out - each line in is answered by one line out at once, so that
 //          another program can take turns between engines (bench/peers/compare).
 // Bounds   60 s a schema, then it is a "timeout" (a step that hangs ends the program, naming it);
