@@ -86,6 +86,7 @@ void DecodeStream::Complete(DecodeStream* stream, Kind kind, bool ok) {
   stream->Handle(kind, ok);
   stream->Advance();
   if (stream->finishing_ && stream->pending_ == 0) {
+    if (stream->begun_) stream->Report();
     delete stream;
   } else if (stream->exchange_ != nullptr && !stream->stepping_ &&
              stream->memory_stream_ == nullptr) {
@@ -96,6 +97,7 @@ void DecodeStream::Complete(DecodeStream* stream, Kind kind, bool ok) {
 void DecodeStream::Handle(Kind kind, bool ok) {
   switch (kind) {
     case kAccepted:
+      begun_ = ok;
       if (ok) {
         return Begun();
       }
@@ -161,10 +163,9 @@ void DecodeStream::Advance() {
     finishing_ = true;
     registration_.reset();  // no notice comes from here on
     if (timing_) alarms_[kTimer].Cancel();
-    Report();
-    const grpc::Status status = ToGrpcStatus(FinalStatus());
+    ended_ = FinalStatus();
     LetGo();  // before the client hears of the end
-    call_.Finish(status, Begin(kFinished));
+    call_.Finish(ToGrpcStatus(*ended_), Begin(kFinished));
   }
 }
 
@@ -405,8 +406,11 @@ absl::Status DecodeStream::FinalStatus() const {
                               : BadField("hello", "the stream ended before its Hello");
 }
 
+// A client that was killed ends its half first, as one does that is content. Only the call's own
+// end, which comes last, tells them apart.
 void DecodeStream::Report() const {
-  const absl::Status status = FinalStatus();
+  const bool left = cancelled_ && ended_->ok();
+  const absl::Status status = left ? absl::CancelledError("the client has left") : *ended_;
   if (status.ok()) {
     return;
   }

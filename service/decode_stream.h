@@ -152,6 +152,7 @@ class DecodeStream {
   [[nodiscard]] bool is_wanted() const;
   [[nodiscard]] bool is_open() const;
   [[nodiscard]] absl::Status FinalStatus() const;
+  // Counts and logs an end that was no clean one; called last.
   void Report() const;
 
   const StreamHost* const host_;
@@ -175,6 +176,7 @@ class DecodeStream {
   bool reading_ = false;
   bool writing_ = false;
   bool stepping_ = false;  // on another thread
+  bool begun_ = false;     // a client has called
   bool finishing_ = false;
   bool half_closed_ = false;
   bool broken_ = false;                  // a write failed

@@ -1,7 +1,7 @@
 """The questions of docs/observing.md, asked of a real Prometheus that scrapes a maskd to which things happen.
 
-A server, a Prometheus beside it, and one fault after the other: a grammar that is wrong, twice, and a tenant
-past its limit. Each time the query, as the page has it, gives the answer, and did not before.
+A server, a Prometheus beside it, and one fault after the other: a grammar that is wrong, twice, a tenant
+past its limit, and a client that is killed. Each time the query, as the page has it, gives the answer, and did not before.
 Without Prometheus nothing is tested, said aloud (77). No verdict depends on time: an answer is waited for.
 """
 
@@ -141,3 +141,13 @@ def test_a_tenant_at_its_limit_is_named_and_no_other(world):
         for process in waiting:
             process.kill()
             process.wait()
+
+
+def test_clients_that_are_killed_have_vanished(world):
+    maskd, asked = world
+    before = asked.answer("Did clients vanish?").get((), 0)
+    with subprocess.Popen([os.environ["MASKD_MASKCTL"], "simulate", f"--server={maskd.address}", "--constrained=0",
+                           "--budget=1048576", "--max_tokens=1048576"], stdout=subprocess.DEVNULL) as client:
+        server.await_line(maskd, "maskd_streams_open 1")
+        client.kill()
+    asked.until("Did clients vanish?", lambda answer: answer.get((), 0) > before)

@@ -6,7 +6,10 @@ import pathlib
 import re
 import subprocess
 import time
+import urllib.request
 from typing import NamedTuple
+
+PATIENCE_S = 60
 
 
 def tenants(compiles_per_minute: int) -> str:
@@ -56,3 +59,14 @@ def port(process: subprocess.Popen, log: pathlib.Path) -> str:
         assert process.poll() is None, log.read_text()
         time.sleep(0.02)
     return found[1]
+
+
+def await_line(maskd: Maskd, line: str) -> str:
+    """The page of metrics, once it has that line."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        page = urllib.request.urlopen(f"{maskd.metrics}/metrics", timeout=20).read().decode()
+        if line in page.splitlines():
+            return page
+        assert time.monotonic() < end, page
+        time.sleep(0.02)
