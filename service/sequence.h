@@ -50,7 +50,7 @@ struct SequencePosition {
   int text_tokens = -1;           // of the text, before this position; -1 in reasoning
   int token_count = 0;            // of the row, before this position
   std::int64_t characters = 0;    // of the text, before this position; where they have a bound
-  TokenStepper::State place = 0;  // in the grammar, of a masked position of the text
+  TokenHistory::State place = 0;  // in the grammar, of a masked position of the text
 };
 
 // What a row is opened with beside its grammar.
@@ -98,10 +98,8 @@ class Sequence {
   [[nodiscard]] int token_count() const { return history_.size(); }
   [[nodiscard]] std::vector<TokenId> tokens() const { return history_.LastTokens(token_count()); }
   [[nodiscard]] const CompiledGrammar& grammar() const { return matcher_.grammar(); }
-  // The one whose states the places of positions are.
-  [[nodiscard]] const std::shared_ptr<MaskedAutomaton>& automaton() const {
-    return matcher_.stepper().states().shared_automaton();
-  }
+  // Whose places those of positions are.
+  [[nodiscard]] const Matcher& matcher() const { return matcher_; }
   // See Matcher::Rest().
   void Rest() const { matcher_.Rest(); }
 

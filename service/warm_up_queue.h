@@ -18,22 +18,13 @@
 
 #include "cache/single_flight.h"
 #include "cache/work_pool.h"
-#include "grammar_core/matcher/token_stepper.h"
+#include "grammar_core/matcher/prefetch_place.h"
 
 namespace maskd::service {
 
-// Where a sequence stands. Its automaton is not owned: a stream that falls idle keeps none from
-// being freed.
-struct RowPlace {
-  cache::GrammarPtr grammar;
-  std::weak_ptr<MaskedAutomaton> automaton;  // of the grammar, and that of the state
-  std::uint64_t automaton_serial;
-  TokenStepper::State state;
-};
-
 // Places that one step left behind, and how far the queue got with them.
 struct PlacesToLookAhead {
-  std::vector<RowPlace> places;
+  std::vector<PrefetchPlace> places;
   std::atomic<bool> over = false;  // the next step has begun: no further one is to be begun
   std::atomic<int> finished = 0;   // so many of them, from the first on
 };

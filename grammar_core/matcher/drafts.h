@@ -18,10 +18,13 @@
 
 #include "absl/status/status.h"
 
+#include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_mask.h"
-#include "grammar_core/matcher/token_stepper.h"
+#include "grammar_core/matcher/token_history.h"
 
 namespace maskd {
+
+class TokenStepper;
 
 struct Draft {
   std::span<const TokenId> tokens;
@@ -37,7 +40,7 @@ struct DraftPosition {
   State state = State::kInvalid;
   bool may_end = false;
   MaskRef mask = nullptr;         // of an active position
-  TokenStepper::State place = 0;  // in the grammar, of an active position
+  TokenHistory::State place = 0;  // in the grammar, of an active position
 };
 
 struct DraftMasks {
@@ -58,7 +61,7 @@ absl::Status CheckDraft(const Draft& draft);
 // positions. Errors: RESOURCE_EXHAUSTED, and the positions that are not made yet stay invalid;
 // INVALID_ARGUMENT for parents that are no tree, and there is no position; UNAVAILABLE where `work`
 // lets no mask be made.
-absl::Status FillDraft(const TokenStepper& stepper, TokenStepper::State state, bool finished,
+absl::Status FillDraft(const TokenStepper& stepper, TokenHistory::State state, bool finished,
                        const Draft& draft, Work& work, DraftMasks* masks);
 
 }  // namespace maskd

@@ -32,12 +32,11 @@ class TokenStepper {
   // `stop_ids` empty: the vocabulary's own. They must be in range.
   TokenStepper(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids);
 
-  // Forgets the row's states and begins in `automaton`, of the same grammar.
-  void Restart(std::shared_ptr<MaskedAutomaton> automaton) {
-    states_ = RowStates(std::move(automaton));
-  }
-  // Goes on in `automaton`, see RowStates::MovedTo().
-  void MoveTo(std::shared_ptr<MaskedAutomaton> automaton, std::span<State> states);
+  // The same for a row that begins again, in `automaton`, of the same grammar.
+  [[nodiscard]] TokenStepper Restarted(std::shared_ptr<MaskedAutomaton> automaton) const;
+  // The same for a row that goes on in `automaton`, see RowStates::MovedTo().
+  [[nodiscard]] TokenStepper MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
+                                     std::span<State> states) const;
 
   enum class Outcome : std::uint8_t {
     kMoved,       // to `next`
@@ -72,6 +71,9 @@ class TokenStepper {
   // Whether `token` is one of them.
   [[nodiscard]] bool IsStop(TokenId token) const;
   [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }
+  [[nodiscard]] const std::shared_ptr<const CompiledGrammar>& shared_grammar() const {
+    return grammar_;
+  }
   // The states of the row that this steps; copies share what it has written.
   [[nodiscard]] const RowStates& states() const { return states_; }
   // States are those of the automaton of this number, and of no other.
