@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -165,10 +166,12 @@ bool MaskMaker::WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t 
   const std::span<const TrieNode> nodes = trie.nodes();
   if (begin == end || (*path)[nodes[begin].depth - 1] <= WalkStates::kFailed) return true;
   std::int64_t visited = 0;
+  assert(end <= nodes.size() && "a range of the trie");
   for (std::size_t i = begin; i < end; ++visited) {
     if (visited == max_nodes) return false;
     if (visited % kNodesPerUnit == 0 && !work_->Spend()) return true;
     const TrieNode node = nodes[i];
+    assert(node.depth >= 1 && node.depth < path->size() && "deeper than the trie is made");
     const WalkStates::State next =
         states_.Step((*path)[node.depth - 1], static_cast<unsigned char>(node.byte));
     if (next == WalkStates::kDead) {

@@ -16,6 +16,7 @@
 #ifndef MASKD_GRAMMAR_CORE_UNIQUE_ITEMS_ROW_MEMORY_H_
 #define MASKD_GRAMMAR_CORE_UNIQUE_ITEMS_ROW_MEMORY_H_
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -155,7 +156,10 @@ class RowMemory {
     MaskRef mask;
   };
 
-  [[nodiscard]] const OwnState& At(State state) const { return states_[state - kFirstOwn]; }
+  [[nodiscard]] const OwnState& At(State state) const {
+    assert(IsOwn(state) && state - kFirstOwn < states_.size() && "a state of another row, or void");
+    return states_[state - kFirstOwn];
+  }
   [[nodiscard]] Ways WaysOf(State state) const;
   [[nodiscard]] Hash128 KeyOf(const Ways& ways) const;
   template <typename Is>
