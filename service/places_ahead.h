@@ -19,6 +19,7 @@
 
 namespace maskd::service {
 
+// The places of one stream's rows, from step to step.
 class PlacesAhead {
  public:
   // `queue` is not owned.

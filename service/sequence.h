@@ -38,6 +38,7 @@ namespace maskd::service {
 
 // The state of a row before or after some draft tokens.
 struct SequencePosition {
+  // What may come at the position.
   enum class State : std::uint8_t {
     kMasked,    // `mask` says what may come next
     kFree,      // reasoning: nothing to mask
@@ -62,8 +63,10 @@ struct SequenceOptions {
   std::shared_ptr<ClosingMasks> closing = nullptr;
 };
 
+// One row in use.
 class Sequence {
  public:
+  // A row that has taken nothing.
   Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& options);
 
   // Errors: those of Matcher::Accept().
@@ -92,6 +95,7 @@ class Sequence {
   // the end when the budget is spent. Errors: RESOURCE_EXHAUSTED.
   [[nodiscard]] absl::StatusOr<ForcedTokens> FindForced(int max_bytes) const;
 
+  // Whether the text has not begun; whether it has ended.
   [[nodiscard]] bool reasoning() const { return !text_begin_.has_value(); }
   [[nodiscard]] bool finished() const { return matcher_.finished(); }
   // Tokens taken, those of the reasoning and those after the end included.

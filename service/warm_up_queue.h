@@ -29,6 +29,7 @@ struct PlacesToLookAhead {
   std::atomic<int> finished = 0;   // so many of them, from the first on
 };
 
+// The work that is done ahead, and the threads that do it.
 class WarmUpQueue {
  public:
   // At most `wall_ms` a grammar and `look_ahead_masks` a place; 0: none.
@@ -37,6 +38,7 @@ class WarmUpQueue {
   WarmUpQueue(const WarmUpQueue&) = delete;
   WarmUpQueue& operator=(const WarmUpQueue&) = delete;
 
+  // Has the masks of its beginning made, if anybody still holds it then.
   void Add(const cache::GrammarPtr& grammar);
 
   // Left out when too many wait.

@@ -21,6 +21,7 @@
 
 namespace maskd {
 
+// Where a prefetch ends, whichever comes first.
 struct WarmUpBounds {
   int masks = 8192;
   // The prefetch's own deadline: how far it gets is no one's verdict.

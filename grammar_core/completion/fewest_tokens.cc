@@ -160,6 +160,7 @@ class BreadthFirst {
       last_ = {from, token};
       return true;
     }
+    // A state that was met sooner is as good with more tokens left.
     const bool in_time = TokensOfBytes(search_, states_.MinBytes(next)) <= tokens_left_;
     if (in_time && arrivals_.try_emplace(next, Arrival{from, token}).second) level_.push_back(next);
     return false;

@@ -181,7 +181,8 @@ class Search {
     return all;
   }
 
-  // Not exact for a cell that is being searched from.
+  // Not exact for a cell that is being searched from: a rule that calls itself has its own cell in
+  // its way, and the bound of that is all that is known.
   Size SizeOfCell(State cell) {
     if (states_.MayEnd(cell)) return {0, true};
     if (const auto known = ways_.find(cell); known != ways_.end() && known->second.has_value()) {
@@ -293,6 +294,7 @@ class Search {
   std::optional<std::uint32_t> Arrive(const Open& at, std::uint32_t size,
                                       std::optional<unsigned char> byte, State next,
                                       Frontier* frontier) {
+    // Zero for a branch and for a special token, so ties are common: the farther one goes first.
     const std::uint32_t bytes = at.bytes + size;
     const std::uint32_t bound = SaturatingAdd(bytes, states_.MinBytes(next));
     if (bound > most_) return std::nullopt;

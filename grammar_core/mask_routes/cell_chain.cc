@@ -41,6 +41,7 @@ void VisitChain(const TermStore& store, TermId state, Hash128 chain, Visit visit
 
 template <typename FindChain>
 void CellChain::FindBy(FindChain find, std::uint32_t* floor) {
+  // Goes on as long as the store says that somebody has needed more cells than these.
   known_stops_ = 0;
   VisitChain(store_, state_, seed_, [&](const Hash128& chain, std::uint32_t below) {
     const auto [settles, deeper] = find(chain);
@@ -57,6 +58,7 @@ void CellChain::SettleBy(SettleChain settle, std::uint32_t floor) const {
   int stop = 0;
   VisitChain(store_, state_, seed_, [&](const Hash128& chain, std::uint32_t below) {
     if (stop++ < known_stops_) return true;
+    // The first beginning that has every cell which was read; all shorter ones say "go on".
     const bool settles = below == kNoEnd || (below <= floor && floor > 0);
     settle(chain, settles);
     return !settles;

@@ -364,11 +364,14 @@ void Search::ExploreFrom(TermId start) {
   while (!open_.empty() && work_->ok()) {
     const TermId state = open_.front();
     open_.pop_front();
+    // A state that was left out may be opened again, by a symbol that is still kept.
     if (found_[state]->fate == Fate::kOpen) Decide(state);
   }
 }
 
 bool Search::Exhausted(TermId start) const {
+  // Whether n characters are all that any text has: then no token is longer, and none need be
+  // walked.
   std::vector<TermId> layer = {start};
   for (int level = 0; level < max_chars_; ++level) {
     absl::flat_hash_set<TermId> next;

@@ -26,6 +26,7 @@ std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
   const std::optional<std::uint32_t> tail_index = TailOf(parts.tail, partial.spelling);
   if (!tail_index.has_value()) return std::nullopt;
   Product product;
+  // With one condition a term is as small as a product.
   const auto read = [&](ConditionSearch& search) { return search.Read(cell.a, &product); };
   if (!automaton_->AskConditions(read) || product.conditions.size() < kFewConditions) {
     return std::nullopt;

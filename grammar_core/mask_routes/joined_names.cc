@@ -12,6 +12,7 @@ namespace maskd {
 
 // What has been read of a name is the same in all.
 bool JoinedNames::Fits(const TextList& list) const {
+  // Sorted by characters is sorted by bytes for ASCII alone, and the trie is in bytes.
   if (!list.IsAscii()) return false;
   if (names_.empty() || list.texts.empty()) return true;
   const std::u32string_view known = names_.begin()->first;

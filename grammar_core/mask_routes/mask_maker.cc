@@ -124,6 +124,8 @@ std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
 }
 
 bool MaskMaker::MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBuilder* mask) {
+  // In the order of the table, which goes from forms that are told at a glance to those that need a
+  // look at the state's bytes.
   const Parts parts = PartsOf(state);
   const std::uint32_t kind = KindBits({automaton_->term(parts.cell).kind});
   for (const FormRoute& form : FormRoutes()) {
@@ -237,6 +239,7 @@ bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask
   }
   const std::optional<CountBounds> bounds = automaton_->BoundsOf(cell.a);
   if (!bounds.has_value()) return false;
+  // Both are simpler patterns that many states share, so they are mostly in the store.
   const MaskRef more = MaskOf(automaton_->Encoded(bounds->more, partial.spelling, parts.tail));
   if (more == nullptr) return true;
   const MaskRef fewer = MaskOf(automaton_->Encoded(bounds->fewer, partial.spelling, parts.tail));
@@ -295,6 +298,7 @@ bool MaskMaker::MakeByHead(const Parts& parts, MaskBuilder* mask) {
   if (!automaton_->term(parts.cell).nullable || parts.tail == kEmptyTerm) return false;
   const TokenTrie& trie = masks_->index().trie();
   const std::span<const TrieNode> nodes = trie.nodes();
+  // Apart, so that a walk that is given up leaves `mask` as it was.
   MaskBuilder begins(masks_);
   std::int64_t left = kNarrowNodes;
   for (std::size_t i = 0; i < nodes.size(); i += nodes[i].skip) {
@@ -339,6 +343,7 @@ void MaskMaker::MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route
   if (!work_->ok()) return;
   lowest_floor_ = std::min(lowest_floor_, closure->lowest_floor);
   work_->Spend(kClassUnits);
+  // The tokens of the class are a bitmap of the vocabulary's index; only candidates are walked.
   mask->Merge(masks_->TokensWithin(closure->characters));
   WalkCandidates(closure->candidates, state, mask);
 }

@@ -41,6 +41,7 @@ class TextMasks {
   ~TextMasks() = default;
 };
 
+// Makes masks by the routes of mask_routes.h, for one state after another.
 class MaskMaker {
  public:
   // All must outlive this. `depth` counts the masks that are made for the sake of another one;

@@ -47,6 +47,7 @@ bool MaskMaker::IsWorthExits(TermId cell_id) {
       PartialChar::Unpack(cell.b).phase != CharPhase::kStart) {
     return false;
   }
+  // A text that is given is left by one byte in each place: a walk is shorter.
   const Term& text = store.term(cell.a);
   if (text.kind == TermKind::kText || text.kind == TermKind::kTextSet) return false;
   if (text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet) {
@@ -114,6 +115,8 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte)
     TermId at = text;
     for (std::size_t i = 0; i < bytes.size() && at != kNothingTerm; ++i) {
       const auto next_byte = static_cast<unsigned char>(bytes[i]);
+      // Each place where the string may end by this byte is a cut; the string may also go on over
+      // it.
       if (next_byte == byte && automaton_->MayEnd(at)) {
         if (i + 1 == bytes.size()) {
           ends.push_back(id);
@@ -142,6 +145,7 @@ bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
   if (exits == nullptr) return true;
   std::uint32_t its_own_floor = kNoEnd;
   mask->Merge(others_->TextMask(parts.cell, *work_, &its_own_floor, depth_ + 1));
+  // A number that has ended already may be followed by the tail at once.
   if (automaton_->term(parts.cell).nullable) MergeMaskOf(parts.tail, mask);
   MarkRead(parts.tail);
   Walk(exits->rests, parts.tail, kAllNodes, mask);

@@ -113,6 +113,7 @@ void MaskMaker::MakeByOtherNames(const OtherNames& names, MaskBuilder* mask) {
         }
       });
   work_->Spend(1 + visited / kNodesPerUnit);
+  // The caller takes them one by one, whatever the mask of any name says.
   for (const TokenId id : trie.long_tokens()) others.Forbid(id);
   mask->Merge(std::move(others));
 }
@@ -127,6 +128,7 @@ bool MaskMaker::MakeByOthers(const Parts& parts, MaskBuilder* mask) {
 
 void MaskMaker::WalkOthers(const TokenTrie& trie, std::size_t parent, const OtherNames& names,
                            OnNode allow) {
+  // Found first, as the walk of any name passes over the same tokens.
   absl::flat_hash_set<std::uint32_t> declared;  // tokens, as the trie names them
   const std::int64_t visited = WalkTextsBelow(
       trie, parent, names.declared, [](std::size_t) {},

@@ -78,6 +78,7 @@ std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work
       if (!tail.has_value()) return std::nullopt;
       return StateKey{Mix(Mix(Mix(key, kCut), last), tail->texts), tail->floor};
     }
+    // Nothing ends the cells so far in a way that all tokens see: the key is that of the cells.
     if (behind == kEmptyTerm) break;
     rest = behind;
   }

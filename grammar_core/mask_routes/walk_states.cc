@@ -30,6 +30,7 @@ WalkStates::State WalkStates::Enter(TermId term) {
   }
   const auto [at, is_new] = states_.try_emplace(term, static_cast<State>(table_.size()));
   if (!is_new) return at->second;
+  // Products are smaller than terms but slower to step: only a walk that meets many takes them.
   if (terms_.size() > most_terms_) {
     if (const std::optional<std::uint32_t> index = conditions_.Enter(term); index.has_value()) {
       return at->second = kConditions + *index;

@@ -26,6 +26,7 @@ namespace maskd {
 
 class TokenStepper;
 
+// Masks of rows whose text may have so many characters at most.
 class CharacterMasks {
  public:
   // The tokens of `mask`, which are those of `state`, that `left` characters are enough for.

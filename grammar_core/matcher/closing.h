@@ -33,10 +33,12 @@ struct ClosingLevelList;
 class Endings;
 class TokenStepper;
 
+// Masks of rows whose tokens are counted, with what was learnt of how soon their texts can end.
 class ClosingMasks {
  public:
   static constexpr int kFrom = 4096;
 
+  // Knows nothing yet.
   ClosingMasks();
   ~ClosingMasks();
   ClosingMasks(const ClosingMasks&) = delete;

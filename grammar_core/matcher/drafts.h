@@ -26,12 +26,15 @@ namespace maskd {
 
 class TokenStepper;
 
+// The tokens that were guessed, as a chain or a tree.
 struct Draft {
   std::span<const TokenId> tokens;
   std::span<const int> parents = {};  // empty: a chain
 };
 
+// What may come at one place of a draft.
 struct DraftPosition {
+  // What became of the position.
   enum class State : std::uint8_t {
     kActive,    // `mask` says what may come next
     kFinished,  // the text has ended: nothing to mask
@@ -43,6 +46,7 @@ struct DraftPosition {
   TokenHistory::State place = 0;  // in the grammar, of an active position
 };
 
+// All positions of a draft; that of the row itself comes first.
 struct DraftMasks {
   std::vector<DraftPosition> positions;
   // Tokens that have a position. In a chain these are the first ones.

@@ -218,6 +218,8 @@ void AppendLongest(const TokenTrie& trie, const Vocabulary& vocabulary, absl::st
 // grammar's.
 void EndBeforeOthers(const TokenStepper& stepper, ForcedTokens* forced) {
   const Automaton& automaton = stepper.states().automaton();
+  // A token of the same bytes that the engine reads as an end, or the grammar as a marker, is not
+  // that text.
   const auto other = std::ranges::find_if(forced->tokens, [&](TokenId token) {
     return stepper.IsStop(token) || automaton.IsMarker(token);
   });

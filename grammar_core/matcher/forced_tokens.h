@@ -27,6 +27,7 @@ namespace maskd {
 
 class TokenStepper;
 
+// Forced bytes with their tokens, of which the first ones are certain.
 struct ForcedTokens {
   std::string bytes;
   std::vector<TokenId> tokens;
@@ -38,6 +39,7 @@ struct ForcedBytes {
   std::string bytes;
   TokenHistory::State end;
 };
+// Errors: RESOURCE_EXHAUSTED.
 absl::StatusOr<ForcedBytes> FindForcedBytes(const TokenStepper& stepper, TokenHistory::State state,
                                             int max_bytes, Work& work);
 

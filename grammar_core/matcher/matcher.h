@@ -51,6 +51,7 @@ namespace maskd {
 
 class TokenStepper;
 
+// One sequence, from its first token to its end.
 class Matcher {
  public:
   // `stop_ids` empty: the vocabulary's own. They must be in range.

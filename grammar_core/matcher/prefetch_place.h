@@ -18,6 +18,7 @@
 
 namespace maskd {
 
+// A place and the grammar that it is in.
 class PrefetchPlace {
  public:
   // Equal for equal places, of whatever rows: an automaton's serial number, and a state of it.

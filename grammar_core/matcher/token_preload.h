@@ -18,6 +18,7 @@ namespace maskd {
 
 class TokenStepper;
 
+// The rows whose walks are to be fetched, and how far each has got.
 class TokenPreload {
  public:
   TokenPreload();

@@ -115,6 +115,7 @@ bool TokenStepper::HasOwnStopIds(const TokenMask& mask, bool may_end) const {
 MaskRef TokenStepper::WithOwnStopIds(State state, TokenMask mask, bool may_end) const {
   for (const TokenId id : vocabulary().stop_ids()) mask.Forbid(id);
   for (const TokenId id : *own_stop_ids_) mask.Forbid(id);
+  // Taking the vocabulary's stop ids out may have taken one that the grammar names.
   states_.AddNamedTokens(state, &mask);
   for (const TokenId id : *own_stop_ids_) {
     if (may_end) {

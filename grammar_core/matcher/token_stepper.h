@@ -25,6 +25,7 @@ namespace maskd {
 // The budget of one call: what the grammar's limits give a step.
 Budget StepBudget(const Limits& limits);
 
+// What tokens do in the states of a row: never changed once it is made, so forks share it.
 class TokenStepper {
  public:
   using State = TokenHistory::State;
@@ -38,6 +39,7 @@ class TokenStepper {
   [[nodiscard]] TokenStepper MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
                                      std::span<State> states) const;
 
+  // What became of a token.
   enum class Outcome : std::uint8_t {
     kMoved,       // to `next`
     kEnded,       // a stop id where the text may end
@@ -47,6 +49,7 @@ class TokenStepper {
     kRefused,     // the grammar takes only `taken_bytes` of it
     kFailed,      // see `work`
   };
+  // An outcome with what belongs to it.
   struct Step {
     Outcome outcome;
     State next = 0;
@@ -63,6 +66,7 @@ class TokenStepper {
   // stop ids change it.
   [[nodiscard]] MaskRef Mask(State state, Work& work) const;
 
+  // Whether a stop id may be taken in `state`.
   [[nodiscard]] bool MayEnd(State state) const;
   // For completions.
   [[nodiscard]] TokenSearch search() const;

@@ -42,6 +42,7 @@ std::size_t LastSegment(absl::string_view path) {
 }  // namespace
 
 DistinctArrays::Id DistinctArrays::Begin(unsigned char bracket) {
+  // An object of which only names must differ is a container of one item that never ends one.
   Place start;
   start.is_object = bracket == '{';
   if (start.is_object) Open(&start, kMember);
@@ -49,6 +50,7 @@ DistinctArrays::Id DistinctArrays::Begin(unsigned char bracket) {
 }
 
 DistinctArrays::Id DistinctArrays::Append(Id id, unsigned char byte) {
+  // A copy: the place before stays what it was, as other ways to go on from it may be tried.
   Place next = places_[id];
   return Read(&next, byte) ? Add(std::move(next)) : kRefused;
 }
@@ -89,6 +91,8 @@ void DistinctArrays::Rewind(const Mark& mark) {
 }
 
 void DistinctArrays::Settle(const Mark& mark, const std::vector<Id*>& ids) {
+  // What kept places are made of lies anywhere behind the mark, so leaves, items and characters all
+  // stay: a token makes few.
   std::vector<Place> kept;
   for (Id* const id : ids) {
     if (*id < mark.places) continue;
@@ -306,6 +310,7 @@ bool DistinctArrays::EndItem(Place* place) {
   const auto equals = [&](std::uint32_t item) {
     return items_[item].leaves.size() == place->leaf_count;
   };
+  // The row may not write this: whoever asked drops the way.
   if (AnyCandidate(*place, equals)) return false;
   AddItem(place);
   place->last_leaf = kNone;
@@ -362,6 +367,7 @@ bool DistinctArrays::HasString(Id id, absl::string_view text, Match match) const
 }
 
 void DistinctArrays::EndNumber(Place* place) {
+  // Only now is the number known: 1 might have become 10, and 1.0 is 1.
   std::string value = NumberLeaf(TextOf(*place));
   Keep(place, [&](std::uint32_t item) { return FindLeaf(item, place->path)->value == value; });
   AddLeaf(place, std::move(value));

@@ -65,6 +65,7 @@ bool DistinctSearch::LeadsAway(const RowMemory::Way& way, Work& work) {
 bool DistinctSearch::Search(const RowMemory::Way& way, Work& work) {
   first_size_ = row_->NumberAt(way).size();
   places_ = {{way, row_->KeyOf(way), 0, first_size_ > 0}};
+  // A stack, so depth first: one way out is enough, and most are short.
   std::vector<std::uint32_t> open = {0};
   absl::flat_hash_set<Hash128> seen = {places_[0].key};
   std::vector<Place> next;

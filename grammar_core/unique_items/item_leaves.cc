@@ -37,6 +37,7 @@ bool MayBecomeNumber(absl::string_view part, absl::string_view leaf) {
 
 bool IsAtOrBelow(absl::string_view path, absl::string_view container) {
   if (!absl::StartsWith(path, container)) return false;
+  // A name that begins with the container's is not below it: a marker must follow.
   const absl::string_view rest = path.substr(container.size());
   return rest.empty() || rest.front() == kMember || rest.front() == kElement;
 }

@@ -79,6 +79,7 @@ void RowMemory::Count(std::int64_t held_bytes) {
 
 RowMemory::Ways RowMemory::WaysOf(State state) const {
   if (IsOwn(state)) return At(state).ways;
+  // A state of the automaton is the one way that is within no array.
   return {{state, {}}};
 }
 
@@ -98,6 +99,7 @@ Hash128 RowMemory::KeyOf(const Way& way) const {
 
 Hash128 RowMemory::KeyOf(const Ways& ways) const {
   Hash128 key;
+  // Ways have no order: which was met first says nothing.
   for (const Way& way : ways) key = MixUnordered(key, KeyOf(way));
   return key;
 }
@@ -206,6 +208,7 @@ void RowMemory::Merge(Ways* ways) const {
 }
 
 RowMemory::State RowMemory::Take(State state, unsigned char byte, Work& work) {
+  // The common case: not within such an array, and none begins.
   if (!IsOwn(state)) {
     const TermId next = automaton_->Step(state, byte, work);
     if (next == kFailedTerm || !automaton_->term(next).in_distinct) return next;
@@ -265,6 +268,7 @@ RowMemory::State RowMemory::StateOf(Ways ways) {
   if (const auto known = std::find_if(begin, states_.end(), is_it); known != states_.end()) {
     return kFirstOwn + static_cast<State>(known - states_.begin());
   }
+  // As if items could be equal, the text may be read in any of these ways.
   TermId shared = ways[0].term;
   for (std::size_t i = 1; i < ways.size(); ++i) shared = automaton_->Choice({shared, ways[i].term});
   // Bounded by Limits::row_bytes long before the numbers meet those of kFailedTerm.

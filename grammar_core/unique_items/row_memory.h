@@ -40,12 +40,15 @@ namespace maskd {
 
 class Automaton;
 
+// What one row and its forks know beside their automaton.
 class RowMemory {
  public:
   using State = std::uint32_t;
   static constexpr State kFirstOwn = 0x80000000;
+  // Whether a state is one of a row, and not of the automaton.
   [[nodiscard]] static bool IsOwn(State state) { return state >= kFirstOwn && state < kFailedTerm; }
 
+  // One way to read the text so far: a state of the automaton, and a place in each array around it.
   struct Way {
     TermId term = kNothingTerm;
     absl::InlinedVector<DistinctArrays::Id, 2> arrays = {};  // the outermost first
