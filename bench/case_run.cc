@@ -11,7 +11,9 @@
 #include "bench/samples.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/warm_up.h"
+#include "grammar_core/compile/warm_up_from.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/matcher/token_stepper.h"
 #include "grammar_core/rows/masked_automaton.h"
 
 namespace maskd::bench {

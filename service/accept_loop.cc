@@ -1,3 +1,9 @@
+// One poll for all listeners and the stop event, then a few connections of each in turn, so that a
+// flood at one socket leaves the others their share.
+//
+// What accept(2) reports is either of one connection, and then the next one is tried at once, or a
+// shortage of the process (descriptors, memory). A shortage keeps the listener readable, and a loop
+// that polled again would spin: it waits kPause on the stop event alone.
 #include "service/accept_loop.h"
 
 #include <cerrno>
@@ -61,6 +67,7 @@ AcceptLoop::AcceptLoop(std::vector<int> listeners, Take take, std::atomic<std::i
       thread_([this] { Run(); }) {}
 
 AcceptLoop::~AcceptLoop() {
+  // Wakes the poll, whatever it waits for; the loop ends at its next look.
   eventfd_write(stop_.get(), 1);
   thread_.join();
 }

@@ -21,6 +21,7 @@
 
 namespace maskd::service {
 
+// The loop, which runs from Start() until it is destroyed.
 class AcceptLoop {
  public:
   static constexpr std::chrono::milliseconds kPause{20};

@@ -14,8 +14,10 @@
 
 namespace maskd::service {
 
+// What one thread is at, for others to see since when.
 class Activity {
  public:
+  // The thread is at work while this lives.
   class Work {
    public:
     explicit Work(Activity* activity) : activity_(activity) {

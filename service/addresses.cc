@@ -1,3 +1,5 @@
+// An address is checked when the flag is read (its form) and when all flags are read (its guard):
+// TCP in plain text is only listened at where the flag's own name says that it is insecure.
 #include "service/addresses.h"
 
 #include <limits>

@@ -19,8 +19,10 @@ namespace maskd::service {
 
 struct Config;
 
+// What keeps strangers from an address: rights of a file, TLS, or nothing.
 enum class Guard : std::uint8_t { kFile, kTls, kNothing };
 
+// One address to listen at, taken apart.
 struct ListenAddress {
   std::string text;
   Guard guard = Guard::kFile;

@@ -1,3 +1,12 @@
+// The rules are one immutable value behind a pointer: a call takes the pointer and judges by what
+// it points to, and a reload puts another in its place. Tenants are kept by name over a reload,
+// with what they have in use.
+//
+// Order    proxied identity, token, certificate, user or address. A caller may show several; the
+//          first that a tenant has decides, else the first of all is its name.
+// Invariant  a token that is shown and not known refuses the call, also where an address alone
+//            would do.
+// May block  nothing: the lock is held to copy a pointer.
 #include "service/admission.h"
 
 #include <utility>
@@ -91,6 +100,7 @@ absl::Status Admission::Configure(const Config& config) {
       made->of.emplace(identity, tenant);
     }
   }
+  // Last, when nothing can fail any more: tenants that stay are in use while this runs.
   for (std::size_t i = 0; i < tenant_rules.size(); ++i) {
     made->tenants[i]->SetLimits(std::move(tenant_rules[i].limits));
   }
@@ -169,6 +179,7 @@ std::vector<TenantPtr> Admission::tenants() const { return rules()->tenants; }
 std::vector<Figure> Admission::ReadFigures() const {
   std::vector<std::pair<std::string, Tenant::Figures>> all;
   const std::vector<TenantPtr> tenants = this->tenants();
+  // A label has a bounded number of values: tenants beyond are one figure together.
   for (std::size_t i = 0; i < tenants.size(); ++i) {
     if (i < kMaxLabels) {
       all.emplace_back(tenants[i]->name(), tenants[i]->figures());

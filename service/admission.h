@@ -42,11 +42,13 @@ struct Shown {
   std::optional<std::string> proxied;     // the metadata of --proxy_metadata
 };
 
+// The rules of who may call, which may be replaced while calls come.
 class Admission {
  public:
   // Tenants that have a label of their own in the metrics; the others are "other" together.
   static constexpr std::size_t kMaxLabels = 64;
 
+  // Everybody may, as one tenant.
   Admission();
 
   // What `config` says, its token file included; nothing has changed after an error. Errors:
@@ -63,6 +65,7 @@ class Admission {
   // Whether a user may connect over a Unix socket.
   [[nodiscard]] bool MayConnect(std::int64_t user) const ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Those of the rules that hold now.
   [[nodiscard]] std::vector<TenantPtr> tenants() const ABSL_LOCKS_EXCLUDED(mutex_);
   // For each scrape.
   [[nodiscard]] std::vector<metrics::Figure> ReadFigures() const;

@@ -1,3 +1,5 @@
+// Who asked for what, in one line, without anything that a caller wrote: kinds are those of our own
+// table, options are names and numbers, and a grammar is its id.
 #include "service/audit.h"
 
 #include <algorithm>
@@ -23,6 +25,7 @@ std::string KindOf(const GrammarTarget& target) {
 }  // namespace
 
 std::string OptionsText(const GrammarOptions& options) {
+  // Only what differs from the default: most requests say nothing.
   const GrammarOptions usual;
   std::vector<std::string> said;
   const auto say = [&said](bool differs, absl::string_view name, const auto& value) {

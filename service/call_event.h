@@ -8,6 +8,7 @@
 
 namespace maskd::service {
 
+// What a completion queue gives back: an operation that has ended, and whose it is.
 class CallEvent {
  public:
   // Whose work it is; null where it is nobody's.

@@ -8,6 +8,7 @@
 
 namespace maskd::service {
 
+// Who calls, as admission has found, for as long as the call lives.
 struct Caller {
   std::string identity;  // see tenant_rule.h
   TenantPtr tenant;      // null: without limits

@@ -1,18 +1,22 @@
+// A check says how far an input goes and what may follow there. Tokens are taken one by one by a
+// row, as a stream would; a text is matched by bytes, since it may be cut into tokens in many ways.
+// The mask where a text stops is that of a row that was led there by the longest tokens, if any row
+// can be.
+//
+// Bounds of the whole text (max_characters, max_tokens) are looked at last: they may end it sooner
+// than the grammar does, never later.
+//
+// Invariant  what is refused is the first byte, or the first token, after which no text exists.
+// Cost       a walk of the text; with a bound of characters some searches more, by halves.
 #include "service/checker.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
-#include "grammar_core/base/utf8.h"
-#include "grammar_core/completion/fewest_tokens.h"
-#include "grammar_core/completion/shortest_path.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/marker_table.h"
 #include "service/errors.h"
@@ -32,8 +36,8 @@ absl::StatusOr<bool> AdvanceByText(const LoadedTokenizer& tokenizer, absl::strin
       return false;
     }
     if (absl::Status taken = matcher->Accept(token); !taken.ok()) {
-      const bool names_tokens = matcher->stepper().states().names_tokens();
-      return absl::IsInvalidArgument(taken) && names_tokens ? absl::StatusOr<bool>(false) : taken;
+      const bool other_tokens = absl::IsInvalidArgument(taken) && matcher->names_tokens();
+      return other_tokens ? absl::StatusOr<bool>(false) : taken;
     }
     text.remove_prefix(tokenizer.vocabulary().TokenBytes(token).size());
   }
@@ -43,7 +47,7 @@ absl::StatusOr<bool> AdvanceByText(const LoadedTokenizer& tokenizer, absl::strin
 // The same; a marker is its token where that may stand.
 absl::StatusOr<bool> Advance(const LoadedTokenizer& tokenizer, absl::string_view text,
                              Matcher* matcher) {
-  if (!matcher->stepper().states().names_tokens()) return AdvanceByText(tokenizer, text, matcher);
+  if (!matcher->names_tokens()) return AdvanceByText(tokenizer, text, matcher);
   for (const MarkerTable::Piece& piece : tokenizer.space()->markers().Cut(text)) {
     if (piece.marker != MarkerTable::kNone && matcher->Accept(piece.marker).ok()) continue;
     absl::StatusOr<bool> moved = AdvanceByText(tokenizer, piece.text, matcher);
@@ -74,61 +78,37 @@ absl::Status Describe(const Sequence& row, CheckOutcome* outcome) {
   return absl::OkStatus();
 }
 
+// The text is refused from there on, where nothing was wrong with it but its length.
+void EndAt(std::size_t byte_offset, bool may_end, absl::string_view text, CheckOutcome* outcome) {
+  outcome->accepted = false;
+  outcome->may_end = may_end;
+  outcome->byte_offset = static_cast<std::int64_t>(byte_offset);
+  outcome->refused = std::string(text.substr(byte_offset, 1));
+}
+
 // What the grammar takes of a text, up to where nothing that follows has a complete text within its
-// characters: what is refused stays refused, so the first such place is searched for by halves.
+// characters.
 absl::Status HoldToMaxCharacters(const Matcher& matcher, absl::string_view text,
                                  CheckOutcome* outcome) {
-  const CompiledGrammar& grammar = matcher.grammar();
-  const auto most = grammar.source().options.max_characters;
+  const auto most = matcher.grammar().source().options.max_characters;
   if (!most.has_value()) return absl::OkStatus();
-  Budget budget = StepBudget(grammar.limits());
-  Work work(budget);
-  const RowStates& row = matcher.stepper().states();
-  const RowStates::Scratch scratch(row);
-  std::vector<RowStates::State> states = {matcher.place()};
-  for (const char byte : text.substr(0, static_cast<std::size_t>(outcome->byte_offset))) {
-    states.push_back(row.Take(states.back(), static_cast<unsigned char>(byte), work));
-    if (!work.ok()) return work.error();
-    if (states.back() == kNothingTerm) {
-      return UnsupportedAt("options.max_characters", "a check of a text",
-                           "of which a token that the grammar names is a part: check its tokens");
-    }
-  }
-  const auto fits = [&](const RowStates::State& state) {
-    const auto taken = static_cast<std::size_t>(&state - states.data());
-    const std::uint32_t characters = CharactersIn(text.substr(0, taken));
-    const auto left = static_cast<std::uint32_t>(*most) - characters;
-    if (characters > static_cast<std::uint32_t>(*most) || !work.ok()) return false;
-    const auto least = SmallestCompletion(row, grammar.tokenizer().vocabulary(), state, left, work);
-    return least.ok() && *least <= left;
-  };
-  const auto end = std::partition_point(states.begin() + 1, states.end(), fits);
-  if (!work.ok()) return work.error();
-  if (end == states.end()) return absl::OkStatus();
-  outcome->byte_offset = end - states.begin() - 1;
-  outcome->accepted = false;
-  outcome->may_end = row.MayEnd(*(end - 1));
+  const absl::string_view taken = text.substr(0, static_cast<std::size_t>(outcome->byte_offset));
+  const auto within = matcher.MatchWithinCharacters(taken, static_cast<int>(*most));
+  if (!within.ok()) return within.status();
+  const auto bytes = static_cast<std::size_t>(within->matched_bytes);
+  if (bytes == taken.size()) return absl::OkStatus();
+  EndAt(bytes, within->may_end, text, outcome);
   outcome->allowed = nullptr;
-  outcome->refused = std::string(text.substr(static_cast<std::size_t>(outcome->byte_offset), 1));
   return absl::OkStatus();
 }
 
 // A text that the grammar takes, with more tokens than it may have however it is cut: up to where
 // it has that many.
-void HoldToMaxTokens(const CompiledGrammar& grammar, absl::string_view text,
-                     CheckOutcome* outcome) {
-  const std::optional<int> most = grammar.source().options.max_tokens;
+void HoldToMaxTokens(const Matcher& matcher, absl::string_view text, CheckOutcome* outcome) {
+  const std::optional<int> most = matcher.grammar().source().options.max_tokens;
   if (!most.has_value() || !outcome->accepted) return;
-  const TokenSearch search = {nullptr, &grammar.tokenizer().index(), {}};
-  const std::vector<TokenId> pieces = FewestPieces(search, text);
-  if (std::ssize(pieces) <= *most) return;
-  outcome->accepted = false;
-  outcome->may_end = false;
-  outcome->byte_offset = 0;
-  for (int i = 0; i < *most; ++i) {
-    outcome->byte_offset += std::ssize(grammar.tokenizer().vocabulary().TokenBytes(pieces[i]));
-  }
-  outcome->refused = std::string(text.substr(outcome->byte_offset, 1));
+  const std::size_t bytes = matcher.BytesOfTokens(text, *most);
+  if (bytes < text.size()) EndAt(bytes, false, text, outcome);
 }
 
 // Reads what was taken back as an answer, where that can be.
@@ -140,6 +120,7 @@ absl::Status ReadBack(const CompiledGrammar& grammar, const Read& read, CheckOut
   if (!plan.ok()) return plan.status();
   AnswerReader reader(*std::move(plan));
   read(&reader);
+  // A text that may end there is read as one that does; else its last part stays open.
   if (outcome->may_end) reader.End();
   outcome->message = reader.message();
   return absl::OkStatus();
@@ -219,7 +200,7 @@ absl::StatusOr<CheckOutcome> CheckText(const cache::GrammarPtr& grammar,
   if (absl::Status held = HoldToMaxCharacters(matcher, text, &outcome); !held.ok()) {
     return held;
   }
-  HoldToMaxTokens(*grammar, text, &outcome);
+  HoldToMaxTokens(matcher, text, &outcome);
   const auto read = [&](AnswerReader* reader) {
     reader->ReadText(text.substr(0, static_cast<std::size_t>(outcome.byte_offset)));
   };

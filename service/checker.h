@@ -19,6 +19,7 @@
 
 namespace maskd::service {
 
+// How far an input was taken, and what stands there.
 struct CheckOutcome {
   bool accepted = false;  // the whole input was taken
   bool may_end = false;   // the text may end after what was taken

@@ -1,3 +1,10 @@
+// Compile, Check and Explain are one walk with three ends: find the tokenizer, read the target,
+// have it compiled or found, and then say what was asked of it.
+//
+// Waiting  a thread a call, which the server's quota bounds. A caller that has left must be found
+//          within 10 ms when it waits alone, since its compile goes on for nobody; when hundreds
+//          wait they share a number of looks a second.
+// Invariant  a target that could be read is audited once, whatever becomes of it.
 #include "service/compile_calls.h"
 
 #include <algorithm>
@@ -49,6 +56,7 @@ absl::StatusOr<CheckOutcome> RunCheck(const v1::CheckRequest& request,
 cache::CompileResult CompileCalls::Await(const cache::Ticket& ticket, const WhyLeft& why_left) {
   if (ticket.ready()) return ticket.result();
   absl::Status left;
+  // The more wait, the longer each sleeps between two looks.
   ++waiting_;
   for (bool is_there = false; !is_there && left.ok();) {
     const auto look = std::max<std::chrono::microseconds>(

@@ -23,6 +23,7 @@
 
 namespace maskd::service {
 
+// The calls of one server or one engine within a program.
 class CompileCalls {
  public:
   // OK while the caller waits, else the call's error. Asked on the call's thread.
@@ -34,6 +35,8 @@ class CompileCalls {
 
   static constexpr int kLooksPerSecond = 1'000;
 
+  // Each fills `response` or says why not; none returns before its compile is done or its caller
+  // has left.
   absl::Status Compile(const v1::CompileRequest& request, const Caller& caller,
                        const WhyLeft& why_left, v1::CompileResponse* response);
   absl::Status Check(const v1::CheckRequest& request, const Caller& caller, const WhyLeft& why_left,

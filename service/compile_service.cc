@@ -1,3 +1,5 @@
+// Three methods that differ in their messages alone. What they do is in compile_calls.h, which
+// knows no gRPC; here is how a call's caller, its message and its leaving are found.
 #include "service/compile_service.h"
 
 #include <chrono>

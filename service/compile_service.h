@@ -17,6 +17,7 @@
 
 namespace maskd::service {
 
+// CompileService of maskd/v1 over gRPC.
 class CompileService final : public v1::CompileService::StreamedUnaryService {
  public:
   // Nothing is owned.
@@ -27,6 +28,7 @@ class CompileService final : public v1::CompileService::StreamedUnaryService {
   template <typename Request, typename Response>
   using Call = grpc::ServerUnaryStreamer<Request, Response>;
 
+  // What gRPC calls, on threads of its own.
   grpc::Status StreamedCompile(grpc::ServerContext* context,
                                Call<v1::CompileRequest, v1::CompileResponse>* call) override;
   grpc::Status StreamedCheck(grpc::ServerContext* context,

@@ -20,6 +20,7 @@
 
 namespace maskd::service {
 
+// Everything that flags, environment and file can say, checked.
 struct Config {
   // --config: the file; empty for none.
   std::string config;

@@ -1,3 +1,9 @@
+// The file is the flags in another spelling: each plain field is set as the flag of its name would
+// be, by the same code, so that a value has one meaning and one error. Tenants are the one thing
+// that flags cannot say, and are read here.
+//
+// Invariant  an error names file, line and key; a file with one is refused as a whole.
+// Source     protobuf's text format (protobuf.dev/reference/protobuf/textformat-spec).
 #include "service/config_file.h"
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// All flags, each with its name, its help and what sets it, in one table: the command line, the
+// environment and the file of --config are read by it.
+//
+// Invariant  a value is checked where it is read, and its error names the flag, so that whoever
+//            uses a Config may trust every field. A flag that is gone stays in the table of retired
+//            ones, with what replaced it.
 #include "service/config_flags.h"
 
 #include <array>

@@ -14,6 +14,7 @@ namespace maskd::service {
 // Errors: INVALID_ARGUMENT, without the flag's name.
 using Setter = absl::Status (*)(absl::string_view value, Config* config);
 
+// A row of the table of flags.
 struct Flag {
   absl::string_view name;
   absl::string_view shape;  // of its value, for --help; empty for a switch
@@ -30,6 +31,7 @@ struct RetiredFlag {
   absl::string_view instead;
 };
 
+// Flags of earlier versions: they are refused with what to say instead.
 std::span<const RetiredFlag> RetiredFlags();
 
 }  // namespace maskd::service

@@ -1,3 +1,9 @@
+// Three sources say what a flag is: a file, the environment, the command line; the later ones win.
+// All are read through one table (config_flags.h), and each value remembers who said it, so that an
+// error names the place.
+//
+// Invariant  a flag that is gone is an error wherever it is said, with what to say instead; a
+//            Config that comes back was checked as a whole.
 #include "service/config_reader.h"
 
 #include <algorithm>

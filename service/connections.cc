@@ -1,3 +1,10 @@
+// gRPC closes a connection and tells nobody, so what is open is found by looking: a descriptor's
+// number that stands for another inode is another connection. One that comes under a number that is
+// still listed says by that alone that the old one is closed.
+//
+// Invariant  of_peer_ counts open_ by peer.
+// Cost       fstat for each connection that comes; all are looked at only when there is no room,
+//            and then once in kSweep, so that a flood cannot make it dear.
 #include "service/connections.h"
 
 #include <algorithm>
@@ -113,7 +120,7 @@ Connections::Verdict Connections::Admit(int fd) {
   Forget(fd);  // who had this number has closed it
   Verdict verdict = Judge(open.peer);
   if (verdict == Verdict::kTooMany || verdict == Verdict::kTooManyOfPeer) {
-    Sweep();
+    Sweep();  // some may be closed by now
     verdict = Judge(open.peer);
   }
   ++counts_[static_cast<std::size_t>(verdict)];

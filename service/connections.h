@@ -27,6 +27,7 @@
 
 namespace maskd::service {
 
+// Who is at the other end of a connection.
 struct Peer {
   bool is_local = false;   // over a Unix socket
   std::string name;        // "uid:1000", "10.0.0.7", "2001:db8:0:1::/64"; empty: unknown
@@ -36,8 +37,10 @@ struct Peer {
 // Of a connected socket.
 Peer PeerOfSocket(int fd);
 
+// The connections that are open, as far as is known.
 class Connections {
  public:
+  // How many may be open at once.
   struct Limits {
     int in_all = 1024;
     int of_a_peer = 1024;
@@ -46,10 +49,12 @@ class Connections {
   // fewer, both limits shrink alike.
   static Limits LimitsFor(std::int64_t in_all, std::int64_t of_a_peer, std::int64_t free_fds);
 
+  // What becomes of a connection.
   enum class Verdict : std::uint8_t { kAdmitted, kTooMany, kTooManyOfPeer, kNotAllowed };
 
   static constexpr std::chrono::milliseconds kSweep{10};
 
+  // `clock` must outlive this.
   explicit Connections(Clock* clock = Clock::Steady()) : clock_(clock) {}
   // Before the first connection.
   void SetLimits(Limits limits) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,3 +1,19 @@
+// A stream is a machine of events: each operation of gRPC, each notice and the timer comes back as
+// an event of the stream's queue, is handled (Handle()), and then everything that can go on is
+// begun (Advance()). All of it runs on the queue's thread, so the members need no lock.
+//
+// Who wakes whom  Notify() puts an event into the queue from any thread: a step thread that is
+// done,
+//                 the registry (go away, end), the handover port (fetched), the memory's thread
+//                 (ended). The queue's thread is the one that is woken.
+// May block       nothing here. What may is given away: a step that waits or reads a grammar to
+//                 step threads, one that is too long to their brothers of low priority, one that
+//                 lacks masks to the mask makers.
+// Invariant  pending_ counts the operations and notices that will come back; the stream is deleted
+//            with the last of them, after Finish() was begun, and never before. While stepping_,
+//            the exchange is another thread's and nothing is read.
+// Order      a reply is queued before the next message is read, so replies go out in the order of
+//            their steps.
 #include "service/decode_stream.h"
 
 #include <chrono>
@@ -147,6 +163,7 @@ void DecodeStream::Advance() {
   if (finishing_) {
     return;
   }
+  // One write at a time, and one read beside it: gRPC allows no more of either.
   if (!writing_ && !outgoing_.empty() && !broken_) {
     writing_ = true;
     call_.Write(outgoing_.front(), Begin(kWritten));
@@ -189,6 +206,7 @@ void DecodeStream::Begun() {
   if (!registration.ok()) {
     return End(registration.status());
   }
+  // Its notices may come from now on, from any thread: they only add events.
   registration_.emplace(*std::move(registration));
   SetTimer(host_->hello_ms);
 }
@@ -246,6 +264,7 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
   if (!place.ok()) {
     return place.status();
   }
+  // The tenant's place first, then the server's: a lease that is not kept goes back by itself.
   if (absl::Status placed = registration_->TakePlace(); !placed.ok()) {
     return placed;
   }
@@ -266,6 +285,7 @@ void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
       !host_->gate->PeerOf(context_).is_local) {
     return;
   }
+  // The thread before the offer: what is offered and fetched must be served.
   std::unique_ptr<StandbyThread> standby = StandbyThread::Start();
   if (standby == nullptr) {
     return;  // its steps stay with gRPC
@@ -339,6 +359,7 @@ DecodeStream::Helper DecodeStream::AnswerInTurn() {
   if (exchange_->put_off()) {
     return Helper::kLongStepThread;
   }
+  // With nobody else on the queue a mask may as well be made here: giving away costs two wake-ups.
   const bool is_alone = host_->mask_makers == nullptr || *live_ <= kAlone;
   if (exchange_->AnswerSome(is_alone ? NewMasks::kMade : NewMasks::kRefused)) {
     return Helper::kNobody;
@@ -347,7 +368,7 @@ DecodeStream::Helper DecodeStream::AnswerInTurn() {
 }
 
 void DecodeStream::GiveAway(Helper helper) {
-  stepping_ = true;
+  stepping_ = true;  // before anyone can be done: from here the exchange is the helper's
   const auto finish = [this] { FinishElsewhere(); };
   if (helper == Helper::kStepThread) {
     host_->threads->Run(finish);
@@ -358,6 +379,7 @@ void DecodeStream::GiveAway(Helper helper) {
 
 void DecodeStream::FinishElsewhere() {
   FinishStep();
+  // The last touch: the stream may be gone as soon as the event is in the queue.
   Notify(kStepDone);
 }
 
@@ -390,6 +412,7 @@ void DecodeStream::TakeWritten() {
 }
 
 void DecodeStream::End(absl::Status status) {
+  // The first reason is the one that is told; what follows of it is not.
   if (!ended_.has_value()) {
     ended_ = std::move(status);
   }

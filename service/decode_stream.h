@@ -60,6 +60,7 @@ namespace maskd::service {
 // The service as gRPC sees it: one method, asked for by the queues, in raw bytes.
 using RawMaskService = v1::MaskService::WithRawMethod_Decode<v1::MaskService::Service>;
 
+// One call, from before it comes until its last operation has ended.
 class DecodeStream {
  public:
   // Replies that may wait for the client to read.

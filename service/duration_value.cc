@@ -1,3 +1,5 @@
+// A number in the flag's own unit, or with a unit behind it. What is no whole number of the flag's
+// unit is refused and not rounded: whoever writes 1500us for a flag in milliseconds means it.
 #include "service/duration_value.h"
 
 #include <array>

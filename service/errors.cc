@@ -1,3 +1,5 @@
+// Errors carry their place and reason as payloads of the status (base/error.h), so that they pass
+// through code that only knows absl::Status; status_map.cc makes the wire's details of them.
 #include "service/errors.h"
 
 #include <cstddef>
@@ -59,7 +61,7 @@ std::string ValidUtf8(absl::string_view text) {
       valid.append(text.data() + at, next - at);
       at = next;
     } else {
-      valid.append("\xEF\xBF\xBD");
+      valid.append("\xEF\xBF\xBD");  // U+FFFD for each byte that is none of a character
       ++at;
     }
   }

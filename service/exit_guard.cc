@@ -1,3 +1,9 @@
+// The last resort of an orderly end: a thread that was started with the process, so that it is
+// there when nothing else works, sleeps until it is told how long the end may take, and then ends
+// the process whatever is running.
+//
+// Invariant  it takes no lock but its own, and _exit() runs no destructor: it cannot hang on what
+//            hangs.
 #include "service/exit_guard.h"
 
 #include <system_error>

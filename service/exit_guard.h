@@ -20,6 +20,7 @@
 
 namespace maskd::service {
 
+// Ends the process if its orderly end takes too long.
 class ExitGuard {
  public:
   // The exit status of a process that was ended so.

@@ -26,6 +26,7 @@
 
 namespace maskd::service {
 
+// The events that wait for one thread.
 class FairTurns {
  public:
   using Duration = std::chrono::nanoseconds;
@@ -37,12 +38,14 @@ class FairTurns {
     Duration last = Duration::zero();      // where the one that came last is to end
     int waiting = 0;
   };
+  // An event of a completion queue, and whose it is.
   struct Event {
     std::shared_ptr<Share> owner;  // may be null
     void* tag = nullptr;
     bool ok = false;
   };
 
+  // Puts it behind those that end sooner.
   void Add(Event event);
   [[nodiscard]] bool empty() const { return waiting_.empty(); }
   // Takes the next one out. Requires one that waits.

@@ -1,3 +1,5 @@
+// gRPC tells of a call its peer, its metadata and its certificate; Shown is what of that may name a
+// caller. Nothing is judged here: admission.h has the rules, and needs no gRPC for its tests.
 #include "service/gate.h"
 
 #include <memory>
@@ -17,6 +19,7 @@ constexpr absl::string_view kBearer = "Bearer ";
 // What metadata says under a key that stands there once.
 std::optional<std::string> OnlyValue(const grpc::ServerContextBase& context,
                                      const std::string& key) {
+  // Twice means that somebody between has added one: whose it is cannot be told, so it is none.
   const auto& all = context.client_metadata();
   const auto [first, end] = all.equal_range(grpc::string_ref(key));
   if (first == end || std::next(first) != end) return std::nullopt;
@@ -42,8 +45,10 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::ServerContextBase& context) const
   shown.peer = PeerOf(context);
   if (const auto said = OnlyValue(context, kTokenKey); said.has_value()) {
     const bool is_bearer = absl::StartsWithIgnoreCase(*said, kBearer);
+    // Another scheme is a token that nobody has, so the call is refused and not taken as without.
     shown.token = is_bearer ? said->substr(kBearer.size()) : std::string();
   }
+  // Over a Unix socket the kernel says who it is; there is no certificate.
   if (!shown.peer.is_local) shown.certificates = CertificateNames(context);
   if (const std::string key = admission_->proxy_metadata(); !key.empty()) {
     shown.proxied = OnlyValue(context, key);

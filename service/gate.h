@@ -13,6 +13,7 @@
 
 namespace maskd::service {
 
+// Reads from a call who makes it, and has admission judge.
 class Gate {
  public:
   // Neither is owned.

@@ -1,3 +1,15 @@
+// From a request's target to a grammar, or to a ticket for the one that is being compiled. The id
+// comes first: it is made of the text alone, so a grammar that is known costs a look, and equal
+// requests share one compile (cache/single_flight.h).
+//
+// Order of a compile  the tenant's lease when it is asked for; room in memory on the compile
+// thread,
+//          where waiting holds up no caller's thread; then the work; then the metrics, the warm-up
+//          and whoever waits.
+// Invariant  a grammar that anybody holds is in live_, so its bytes are counted whether the cache
+//          keeps it or not; a pinned one is found though the cache may have let it go.
+// May block  AwaitRoom(), on the compile's thread. Get() takes what reading and hashing a text
+// takes.
 #include "service/grammar_store.h"
 
 #include <algorithm>
@@ -189,7 +201,7 @@ cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedToke
     if (machinery_.memory != nullptr && !machinery_.memory->AwaitRoom(cancelled)) {
       return MemoryShort();
     }
-    compile.Spend();
+    compile.Spend();  // it begins: it counts against the tenant's minute from here
     const Compiling compiling(this);
     const Clock::TimePoint begin = clock().Now();
     const std::string kind = source->source.kind;
@@ -232,6 +244,7 @@ cache::GrammarPtr GrammarStore::FindPinned(const std::string& id) const {
 void GrammarStore::Shrink(std::int64_t bytes) {
   const std::int64_t before = live_.held_bytes();
   cache_.Shrink(bytes);
+  // What the cache drops may be held by rows and free nothing: then what grammars have learnt goes.
   if (before - live_.held_bytes() >= bytes) return;
   for (const cache::GrammarPtr& grammar : live_.all()) grammar->Forget();
   idle_rows_.RestAll();

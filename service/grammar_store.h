@@ -62,8 +62,10 @@ struct StoreMachinery {
   memory::Accountant* memory = nullptr;  // null: there is always room; not owned
 };
 
+// The grammars of a server: known, being compiled, pinned, and how they are made.
 class GrammarStore {
  public:
+  // What was asked for: its id, and a ticket that has the grammar, now or later.
   struct Request {
     std::string id;
     cache::Ticket ticket;
@@ -108,8 +110,10 @@ class GrammarStore {
   [[nodiscard]] std::optional<Clock::TimePoint> compiling_since() const
       ABSL_LOCKS_EXCLUDED(compiling_mutex_);
 
+  // What times compiles and waits.
   [[nodiscard]] Clock& clock() const { return *machinery_.clock; }
 
+  // Where streams say how their idle rows are moved.
   [[nodiscard]] IdleRows& idle_rows() const { return idle_rows_; }
 
   // Makes masks ahead, see warm_up_queue.h.

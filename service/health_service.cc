@@ -1,3 +1,13 @@
+// A call comes by a stream's queue, since gRPC delivers only to queues that a thread polls; its
+// thread does no more than pass it on (Accepted()), by an Alarm, to the queue of events that
+// health's own thread waits for. From there on every event of the call comes to that thread.
+//
+// Who wakes whom  Set() and Stop() tell the watchers under the lock; what they write comes back as
+// an
+//                 event. Alarms wake health's thread.
+// May block       health's thread in Next() alone; Join() until the last call has ended.
+// Invariant  a call deletes itself with its last operation, and calls_ counts those that were
+//            begun. A watcher is in watchers_ exactly until it has begun to finish.
 #include "service/health_service.h"
 
 #include <array>
@@ -118,6 +128,7 @@ class HealthService::Watch {
   // Says how its name stands, if that is new, or ends the call, if it is to end; when nothing is on
   // its way.
   void Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(health_->mutex_) {
+    // One write at a time; what changed meanwhile is seen when it has been sent.
     if (is_finishing_ || is_sending_) return;
     const Status now = health_->Find(request_.service());
     if (!is_gone_ && std::exchange(known_, now) != now) {

@@ -27,6 +27,7 @@
 
 namespace maskd::service {
 
+// The names of the server and how each stands, with those who watch them.
 class HealthService {
  public:
   static constexpr int kMaxWatchers = 4096;
@@ -37,6 +38,7 @@ class HealthService {
   HealthService(const HealthService&) = delete;
   HealthService& operator=(const HealthService&) = delete;
 
+  // Says how a name stands, and tells those who watch it.
   void Set(const std::string& name, bool serving) ABSL_LOCKS_EXCLUDED(mutex_);
   // Lets the watchers go: their calls end with UNAVAILABLE.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,3 +1,11 @@
+// A counter of the process tells that some grammar was renewed; which one is not asked, as a stream
+// looks at its rows in less time than a list of who holds what would take to keep.
+//
+// Who wakes whom  a stream that has answered a step calls RestAfterRenewals(); the pool's thread
+//                 then calls each stream, which rests its rows unless a step has them
+//                 (session_turns.h).
+// May block       the pool's thread alone, on the lock of the list. A stream that ends waits for
+// it.
 #include "service/idle_rows.h"
 
 #include <utility>

@@ -20,6 +20,7 @@
 
 namespace maskd::service {
 
+// The streams of the process, each with a way to move the rows that it is not using.
 class IdleRows {
  public:
   IdleRows() = default;

@@ -1,3 +1,6 @@
+// A name may stand for several addresses, of IPv4 and IPv6. All that this machine has are listened
+// at, with one port for all: where the system chose it for the first, the others ask for the same
+// one.
 #include "service/listen_socket.h"
 
 #include <cerrno>

@@ -16,6 +16,7 @@
 
 namespace maskd::service {
 
+// A socket that listens at an address, and what is to be undone when it closes.
 class ListenSocket {
  public:
   // `address` is "unix:/path", whose file has `rights`, or "host:port", where port 0 takes a free

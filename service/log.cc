@@ -1,3 +1,6 @@
+// A line is made on the thread that logs and written by the writer's (log_writer.h), so logging
+// never waits for whoever reads the log. Values are quoted where a reader of key=value could be
+// misled.
 #include "service/log.h"
 
 #include <algorithm>

@@ -21,6 +21,7 @@ namespace maskd::service {
 
 using LogFields = std::initializer_list<std::pair<absl::string_view, std::string>>;
 
+// Writes one line: the event, then its fields in their order.
 void LogEvent(absl::string_view event, LogFields fields);
 
 // A line of plain text, for who has started the program by hand.

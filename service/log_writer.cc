@@ -1,3 +1,11 @@
+// Lines go into a bounded list and a detached thread writes them. What does not fit is dropped and
+// counted, and the count is a line of its own as soon as there is room: whoever does not read the
+// log may lose some of it, and never holds up the server.
+//
+// Who wakes whom  Add() wakes the thread; the thread wakes Flush() when all is written.
+// May block       the thread, in poll, for as long as the reader does not read; Flush() until its
+//                 deadline. Add() never.
+// Ownership       the state is shared with the thread, which may outlive the writer by one look.
 #include "service/log_writer.h"
 
 #include <algorithm>
@@ -71,6 +79,7 @@ void LogWriter::Add(std::string line) {
   state.bytes += line.size();
   state.lines.push_back(std::move(line));
   state.added.NotifyOne();
+  // Made with the first line: a process that logs nothing has no such thread.
   if (state.has_thread) return;
   try {
     std::thread([shared = state_] { shared->Run(); }).detach();

@@ -23,6 +23,7 @@
 
 namespace maskd::service {
 
+// Lines on their way to a descriptor that may be slow.
 class LogWriter {
  public:
   static constexpr std::size_t kMaxLines = 4096;

@@ -1,3 +1,12 @@
+// Slots have their worth (GreedyDual): a mask is worth its bytes above floor_, and floor_ is the
+// worth of the last one that gave way. So nothing is aged slot by slot, and a mask that is not used
+// sinks as floor_ rises.
+//
+// The nearest mask is looked for among those with about as many allowed tokens: two masks differ in
+// at least as many tokens as their counts do.
+//
+// Invariant  by_count_ has each slot in use once, with its mask's count.
+// Cost       Put: a look at all slots. FindNearest: kMaxCandidates comparisons that stop early.
 #include "service/mask_dictionary.h"
 
 #include <algorithm>
@@ -65,6 +74,7 @@ absl::InlinedVector<int, MaskDictionary::kMaxCandidates> MaskDictionary::Candida
 std::optional<MaskDelta> MaskDictionary::FindNearest(const TokenMask& mask, int allowed_count,
                                                      int max_words) const {
   int nearest = -1;
+  // As words once: a compact mask would be unpacked for each comparison.
   const TokenMask copy(mask);
   const std::span<const std::int32_t> words = copy.words();
   for (const int slot : Candidates(allowed_count)) {

@@ -26,11 +26,13 @@ struct MaskDelta {
   std::vector<std::uint32_t> words;         // words[i] stands at word_indices[i]
 };
 
+// The masks in the slots of one stream.
 class MaskDictionary {
  public:
   // `slot_count` may be 0: nothing can be put then.
   explicit MaskDictionary(int slot_count) : slot_count_(slot_count) {}
 
+  // Where a mask was put, and whether another one had to go.
   struct Place {
     int slot;
     bool replaced;  // another mask was there
@@ -47,6 +49,7 @@ class MaskDictionary {
   [[nodiscard]] std::optional<MaskDelta> FindNearest(const TokenMask& mask, int allowed_count,
                                                      int max_words) const;
 
+  // Slots there are, in use or not.
   [[nodiscard]] int slot_count() const { return slot_count_; }
 
  private:

@@ -1,3 +1,13 @@
+// A mask that was said before is in known_ by its number, with the form it has alone and its slot.
+// A new one is counted to choose between ids and words, then compared with the dictionary's
+// nearest.
+//
+// Order of choice  same_as where it is in a slot; else the difference from a mask in a slot if that
+// is
+//                  shorter than the mask alone; else alone, and put into a slot if it is long.
+// Invariant  in_slot_[s] is the number of the mask in slot s, and known_ has that number with slot
+//            s: the client's dictionary and this one change by the same replies in the same order.
+// Cost       see the header.
 #include "service/mask_forms.h"
 
 #include <algorithm>
@@ -80,6 +90,7 @@ Ids ForbiddenIds(const TokenMask& mask, int count) {
 }  // namespace
 
 MaskForm MaskForms::Say(const MaskRef& mask) {
+  // A mask of one call has no number: it is said alone or as a difference, and not remembered.
   const std::uint64_t serial = mask->serial();
   if (serial == kNoSerial) {
     Known known = SayAlone(*mask);
@@ -141,6 +152,7 @@ MaskForm MaskForms::SayKnown(const MaskRef& mask, Known* known) {
 
 // A mask of the dictionary that makes `mask` shorter to say.
 std::optional<MaskDelta> MaskForms::FindDelta(const TokenMask& mask, const Known& known) const {
+  // A word of a difference takes five bytes; with more of them it would not be shorter.
   const int max_words = terms_.delta ? static_cast<int>(known.cost_bytes / 5) : 0;
   std::optional<MaskDelta> delta = dictionary_.FindNearest(mask, known.allowed_count, max_words);
   if (delta.has_value() && DeltaBytes(*delta) >= known.cost_bytes) return std::nullopt;
@@ -149,6 +161,7 @@ std::optional<MaskDelta> MaskForms::FindDelta(const TokenMask& mask, const Known
 
 MaskForms::Known* MaskForms::Remember(std::uint64_t serial, Known known) {
   if (known_.size() >= kMaxKnown || listed_bytes_ >= kMaxListBytes) {
+    // Those in slots stay: their numbers must be found while the client has them.
     absl::erase_if(known_, [](const auto& entry) { return entry.second.slot < 0; });
     listed_bytes_ = 0;
   }
@@ -166,6 +179,7 @@ int MaskForms::Put(const MaskRef& mask, const Known& known) {
 }
 
 void MaskForms::Name(int slot, std::uint64_t serial) {
+  // Whoever had the slot has none from now on.
   const std::uint64_t before = std::exchange(in_slot_[static_cast<std::size_t>(slot)], serial);
   if (before != kNoSerial) known_.find(before)->second.slot = -1;
 }

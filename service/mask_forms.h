@@ -41,6 +41,7 @@ struct FormTerms {
 
 // One mask as it is said.
 struct MaskForm {
+  // The forms, as protos/maskd/v1 has them.
   enum class Kind : std::uint8_t { kDense, kSameAs, kAllowedIds, kForbiddenIds, kDelta };
   Kind kind = Kind::kDense;
   int slot = 0;                                               // of kSameAs
@@ -50,10 +51,13 @@ struct MaskForm {
   std::int64_t bytes = 0;  // on the wire, but for the position's header
 };
 
+// Chooses forms for one stream, and knows what its client has.
 class MaskForms {
  public:
+  // `terms` are those that the client understands.
   explicit MaskForms(const FormTerms& terms) : terms_(terms), dictionary_(terms.dictionary_size) {}
 
+  // How to say `mask`, and what to keep of it. The reply must say it: the dictionary has changed.
   MaskForm Say(const MaskRef& mask);
 
  private:

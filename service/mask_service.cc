@@ -1,3 +1,14 @@
+// One completion queue and one thread for each of --stream_threads. gRPC gives a stream to the
+// queue whose waiting call took it, and it stays there; which queue has how many is gRPC's affair.
+//
+// Who wakes whom  the network, through gRPC, and Alarms of other threads: both are events of the
+// queue.
+//                 A thread looks for --awake_us before it sleeps (spin), then sleeps in Next().
+// May block       in Next() alone. Of a step an event does what a turn has time for.
+// Order           events that wait are handled by fair_turns.h; a thread that was busy for long
+//                 looks for more before it goes on, so that none overtakes by having come first.
+// End             a queue's thread ends when its last call has, which the server's shutdown brings
+//                 about: each kind always has one call that waits to be accepted.
 #include "service/mask_service.h"
 
 #include <chrono>
@@ -81,6 +92,7 @@ MaskService::MaskService(const Config& config, const TokenizerShelf* tokenizers,
 
 MaskService::~MaskService() {
   Join();
+  // A queue must be empty before it goes, with or without a thread that served it.
   for (const std::unique_ptr<Queue>& queue : queues_) {
     queue->events->Shutdown();
     void* tag = nullptr;

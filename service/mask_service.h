@@ -35,6 +35,7 @@
 
 namespace maskd::service {
 
+// The Decode streams of a server.
 class MaskService {
  public:
   // Nothing is owned.
@@ -62,6 +63,7 @@ class MaskService {
   // Refuses new streams, tells the open ones to go away, and waits until they have or `deadline`.
   void Drain(std::chrono::steady_clock::time_point deadline);
 
+  // Threads of streams, for busy_since().
   [[nodiscard]] int thread_count() const { return thread_count_; }
   // Since when the thread is at what it does; nothing when it waits. Any thread.
   [[nodiscard]] std::optional<Clock::TimePoint> busy_since(int thread) const {

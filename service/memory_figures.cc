@@ -1,3 +1,5 @@
+// Figures are read when a scrape asks, from counters that the parts keep themselves and from /proc:
+// nothing is sampled in between.
 #include "service/memory_figures.h"
 
 #include <algorithm>

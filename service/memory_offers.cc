@@ -1,3 +1,8 @@
+// Three places for a stream's memory, one after the other: offered (waiting_), in use (the stream's
+// own), ended (ended_). A token is taken once, by whoever comes first: the handover port on its own
+// thread, or the stream that withdraws it. Both do so under the lock, so each memory has one owner.
+//
+// May block  nothing under the lock; memory is given back to the system outside of it.
 #include "service/memory_offers.h"
 
 #include <utility>

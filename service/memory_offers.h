@@ -33,6 +33,7 @@
 
 namespace maskd::service {
 
+// Shared memory before and after its stream.
 class MemoryOffers {
  public:
   static constexpr std::size_t kMaxEnded = 64;
@@ -53,12 +54,14 @@ class MemoryOffers {
   // An offer; withdrawn when it is destroyed.
   class Offer {
    public:
+    // Withdraws what is still there when it is destroyed.
     Offer(MemoryOffers* offers, std::string token) : offers_(offers), token_(std::move(token)) {}
     Offer(Offer&& other) noexcept
         : offers_(std::exchange(other.offers_, nullptr)), token_(std::move(other.token_)) {}
     Offer& operator=(Offer&&) = delete;
     ~Offer();
 
+    // By which the client fetches it.
     [[nodiscard]] const std::string& token() const { return token_; }
     // Withdraws it. False: it has been fetched, which has been told.
     bool Withdraw();

@@ -1,3 +1,5 @@
+// Shares of the memory limit, for what the configuration does not say. Masks are bounded also where
+// memory is not, since more of them would hardly be found again.
 #include "service/memory_plan.h"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 
 namespace maskd::service {
 
+// How much each part of the process may hold.
 struct MemoryPlan {
   std::int64_t memory_bytes = 0;      // of the process; else 90 % of what the system lets it have
   std::int64_t cache_bytes = 0;       // else a third
@@ -16,6 +17,7 @@ struct MemoryPlan {
   std::int64_t heap_bytes = 0;        // touched at the start; an eighth at most
 };
 
+// Fills in what the configuration leaves open.
 MemoryPlan PlanMemory(const Config& config,
                       std::int64_t system_bytes = memory::SystemMemoryLimit());
 

@@ -1,3 +1,12 @@
+// One thread a stream: it answers what is there, looks at the ring again and again for a while
+// (--awake_us), and then sleeps until the client wakes it. A step runs on it to its end, compile
+// waits included: no other stream is on this thread, so nothing is given away.
+//
+// Who wakes whom  the client, through the ring, when it has written a step or made room;
+//                 HalfClose() and Stop() on the stream's queue thread.
+// May block       in Sleep(), for a step or for room, and in a step that waits for a compile.
+// Ends            when the client half-closes and all before it is answered, when it is stopped, or
+//                 at an error; `ended` is the last thing that the thread calls.
 #include "service/memory_stream.h"
 
 #include <optional>
@@ -32,6 +41,7 @@ MemoryStream::MemoryStream(ring::SharedMemory memory, std::unique_ptr<StandbyThr
 
 MemoryStream::~MemoryStream() {
   Stop();
+  // Joined first: the memory is the thread's until then. What the client has not read yet stays.
   thread_ = nullptr;
   offers_->Retire(channel_.TakeMemory());
 }
@@ -66,7 +76,7 @@ absl::Status MemoryStream::AnswerAll() {
 }
 
 absl::Status MemoryStream::Answer(absl::string_view step) {
-  ++activity_;
+  ++activity_;  // at the begin and at the end, so a long step is not taken for an idle stream
   if (absl::Status begun = exchange_->Begin(step); !begun.ok()) return begun;
   const auto reply = exchange_->Finish([this] { return stopped_.load(); });
   if (!reply.ok()) return reply.status();

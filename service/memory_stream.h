@@ -25,6 +25,7 @@
 
 namespace maskd::service {
 
+// The shared memory of one stream, and the thread that serves it.
 class MemoryStream {
  public:
   // `exchange` is this one's until the end. `thread` sleeps when no step has come for `awake`.

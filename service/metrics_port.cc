@@ -1,3 +1,12 @@
+// A small HTTP server in one poll loop: a few peers, each with the bytes that have come and those
+// that are to go. It serves scrapes, which come every few seconds from one program, and is not to
+// fall to anything else that finds the port.
+//
+// Invariant  each step of a peer does what its socket allows without blocking, and a peer that has
+//            had kPatience is closed whatever it was doing.
+// May block  in poll alone, until a socket is ready, the next peer's time is over, or the stop
+// event.
+// Cost       a scrape reads every figure anew; nothing is kept between two.
 #include "service/metrics_port.h"
 
 #include <algorithm>

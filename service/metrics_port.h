@@ -28,6 +28,7 @@
 
 namespace maskd::service {
 
+// The endpoint, which serves from Start() until it is destroyed.
 class MetricsPort {
  public:
   static constexpr std::size_t kMostPeers = 64;
@@ -42,6 +43,7 @@ class MetricsPort {
   MetricsPort(const MetricsPort&) = delete;
   MetricsPort& operator=(const MetricsPort&) = delete;
 
+  // Which the system chose, where the address left it open.
   [[nodiscard]] int port() const { return socket_.port(); }
 
  private:

@@ -8,17 +8,18 @@
 
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
-#include "cache/grammar_cache.h"
+#include "grammar_core/matcher/matcher.h"
+#include "grammar_core/matcher/prefetch_place.h"
 #include "service/sequence.h"
 #include "service/warm_up_queue.h"
 
 namespace maskd::service {
 
+// The places of one stream's rows, from step to step.
 class PlacesAhead {
  public:
   // `queue` is not owned.
@@ -26,9 +27,8 @@ class PlacesAhead {
 
   // A step begins: what is made of the last one's places stops, and they are forgotten.
   void BeginStep();
-  // A row on `grammar` is answered there, in `automaton`.
-  void Note(const cache::GrammarPtr& grammar, const std::shared_ptr<MaskedAutomaton>& automaton,
-            const SequencePosition& position);
+  // A row is answered at `position`, a place of `matcher`.
+  void Note(const Matcher& matcher, const SequencePosition& position);
   // The step's answer is on its way: the time until the next one begins may be used.
   void LookAhead();
   // Places of this step that are to be looked behind.
@@ -36,17 +36,14 @@ class PlacesAhead {
 
  private:
   WarmUpQueue* const queue_;
-  // An automaton's serial number, and a state of it.
-  using Place = std::pair<std::uint64_t, TokenStepper::State>;
-
   // How often a place was looked behind, and in which step last.
   struct Looks {
     int count = 0;
     std::uint64_t step = 0;
   };
 
-  std::vector<RowPlace> places_;  // of this step
-  absl::flat_hash_map<Place, Looks> looks_;
+  std::vector<PrefetchPlace> places_;  // of this step
+  absl::flat_hash_map<PrefetchPlace::Key, Looks> looks_;
   std::shared_ptr<PlacesToLookAhead> looking_;  // those of the last step, if there were any
   std::uint64_t step_ = 0;
 };

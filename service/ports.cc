@@ -1,3 +1,9 @@
+// Every address is one listening socket of ours, and one loop accepts for all; an accepted
+// connection is handed to gRPC by its descriptor. So a bound on connections, and who made each, are
+// known before gRPC reads a byte.
+//
+// Order    Open() before gRPC is built, Start() after: a connection that came in between waits in
+//          the socket's backlog.
 #include "service/ports.h"
 
 #include <cstdint>

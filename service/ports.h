@@ -35,6 +35,7 @@ namespace maskd::service {
 // Of the sockets' files, as the flags say.
 ring::SocketRights SocketRightsOf(const Config& config);
 
+// All addresses that a server listens at.
 class Ports {
  public:
   // Neither is owned.

@@ -1,3 +1,5 @@
+// Before the server says that it is ready: a grammar that does not compile is an error of the
+// deployment, so it ends the start (or refuses the reload), and is never skipped in silence.
 #include "service/preload.h"
 
 #include <algorithm>
@@ -29,6 +31,7 @@ absl::StatusOr<std::vector<fs::path>> FilesOf(const std::string& folder) {
     if (at->is_regular_file(error)) files.push_back(at->path());
   }
   if (error) return Wrong(folder, error.message());
+  // In an order of their names, so that the first error is the same one each time.
   std::sort(files.begin(), files.end());
   return files;
 }

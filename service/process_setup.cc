@@ -1,3 +1,6 @@
+// What must be so before the first thread: descriptors 0 to 2 are taken, so that no connection gets
+// the number that something writes to as standard error; a broken pipe is an error and no signal;
+// and as many descriptors as the system allows.
 #include "service/process_setup.h"
 
 #include <csignal>

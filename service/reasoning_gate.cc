@@ -1,3 +1,9 @@
+// The end of reasoning is looked for in tokens, not in text: a model writes its own marker as the
+// tokens it was trained on, and text would be found where it is only quoted.
+//
+// Invariant  fallback_[n] is the longest proper beginning of the end that the first n tokens end
+//            with (Knuth, Morris and Pratt 1977), so no place needs the tokens before it.
+// Cost       amortised one comparison a token.
 #include "service/reasoning_gate.h"
 
 #include <array>
@@ -82,6 +88,7 @@ absl::Status CheckTokens(const std::vector<TokenId>& tokens, const char* field, 
 
 absl::StatusOr<std::shared_ptr<const ReasoningGate>> ReasoningGate::Create(
     const GateRequest& request, const LoadedTokenizer& tokenizer) {
+  // Exactly one: with both there would be two ends, and with neither none.
   if (request.end_tokens.empty() == request.style.empty()) {
     return BadField("reasoning", "one of end_tokens and style is needed, and not both");
   }
@@ -93,6 +100,7 @@ absl::StatusOr<std::shared_ptr<const ReasoningGate>> ReasoningGate::Create(
   if (checked.ok()) checked = CheckTokens(request.prompt_tail, "prompt_tail", size);
   if (!checked.ok()) return checked;
   std::shared_ptr<ReasoningGate> gate(new ReasoningGate(*std::move(end), request.max_tokens));
+  // The prompt may have begun the end, or hold it whole; then the row begins in the text.
   for (const TokenId token : request.prompt_tail) {
     if (!gate->ended(gate->start_)) gate->start_ = gate->Next(gate->start_, token);
   }

@@ -29,6 +29,7 @@ struct GateRequest {
   bool constrain_inside = false;                 // the grammar holds from the first token: no gate
 };
 
+// The end of reasoning that one row waits for.
 class ReasoningGate {
  public:
   using Place = int;

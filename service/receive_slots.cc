@@ -1,3 +1,9 @@
+// Who holds a slot is in a list by age; who waits sleeps until the oldest has had its time, cancels
+// it, and sleeps again until one is given back. So somebody who sends slowly is only ended by
+// somebody who needs the slot.
+//
+// Who wakes whom  a slot that is given back wakes one who waits.
+// May block       Take(), for at most twice kPatience.
 #include "service/receive_slots.h"
 
 #include <algorithm>
@@ -44,6 +50,7 @@ Clock::TimePoint ReceiveSlots::CancelLate(Clock::TimePoint now) {
   for (Holder& holder : holders_) {
     if (holder.cancel == nullptr) continue;
     if (holder.since + kPatience > now) return holder.since + kPatience;
+    // Once: it gives the slot back by itself when its call has ended.
     std::exchange(holder.cancel, nullptr)();
   }
   return now + kPatience;

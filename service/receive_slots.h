@@ -26,6 +26,7 @@
 
 namespace maskd::service {
 
+// The slots, who holds one and who waits.
 class ReceiveSlots {
  private:
   struct Holder {
@@ -43,6 +44,7 @@ class ReceiveSlots {
   // Given back when it is destroyed.
   class Slot {
    public:
+    // A slot is held by one.
     Slot(Slot&& other) noexcept
         : slots_(std::exchange(other.slots_, nullptr)), holder_(other.holder_) {}
     Slot& operator=(Slot&&) = delete;

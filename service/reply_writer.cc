@@ -1,3 +1,11 @@
+// A reply is written from its end to its begin, so that the length of a message, which stands
+// before it, is known when it is written: one pass, no measuring, no message objects. Rows that
+// carry more than masks (errors, forced tokens, answers) are few and are written by protobuf.
+//
+// Invariant  the bytes are those that protobuf would write for the same reply: fields in ascending
+//            order, fields of no value left out. Tests compare them.
+// Cost       a copy of each mask's form into the buffer, which is kept from step to step.
+// Source     the wire format (protobuf.dev/programming-guides/encoding).
 #include "service/reply_writer.h"
 
 #include <algorithm>
@@ -38,6 +46,7 @@ void BackwardWriter::Trim(std::size_t bytes) {
 std::uint8_t* BackwardWriter::Prepend(std::size_t count) {
   if (begin_ < count) {
     const std::size_t used = size();
+    // What is there moves to the end of the larger buffer: room is needed in front.
     std::vector<std::uint8_t> larger(std::max(kFirstBytes, 2 * (used + count)));
     std::copy_n(buffer_.data() + begin_, used, larger.data() + larger.size() - used);
     buffer_.swap(larger);
@@ -161,6 +170,7 @@ void ReplyWriter::WriteTuning(const Position& position) {
   using Wire = v1::LogitBias;
   for (std::size_t i = position.biases.size(); i > 0; --i) {
     const LogitBias& bias = position.biases[i - 1];
+    // A bias of a token that is forbidden here says nothing, and may be most of them.
     if (!position.mask->Allows(bias.id)) {
       continue;
     }

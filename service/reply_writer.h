@@ -21,6 +21,7 @@ namespace maskd::service {
 // Writes from the end to the front, so that a message's length is known when its header is due.
 class BackwardWriter {
  public:
+  // Forgets what was written; the memory is kept.
   void Clear() { begin_ = buffer_.size(); }
   // Clears it and keeps no more memory than for `bytes`.
   void Trim(std::size_t bytes);
@@ -46,6 +47,7 @@ class BackwardWriter {
   std::size_t begin_ = 0;
 };
 
+// Writes the replies of one stream, one after the other.
 class ReplyWriter {
  public:
   // The bytes live until the next call.

@@ -1,3 +1,11 @@
+// Messages become the types of stream_types.h and of the core, checked field by field: from here on
+// no number is out of its range and no enumeration unknown. A field that this version does not know
+// is refused, since it may change what the others mean.
+//
+// Invariant  an error of one row of a step is that row's (`refusal`) and does not end the stream;
+//            what is wrong with the message itself does.
+// Order      the place of an error is that of the field in the caller's own message.
+// Cost       a copy of each text and list; nothing is parsed.
 #include "service/request_reader.h"
 
 #include <algorithm>

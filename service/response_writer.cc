@@ -1,3 +1,8 @@
+// The types of the core and of the session become messages. This is the whole reply for calls that
+// are no steps, and for rows of a step the part that reply_writer.cc does not write itself: both
+// use the same functions for a row, so there is one place that says what a field holds.
+//
+// Invariant  every text that goes out is valid UTF-8; bytes that are none are replaced.
 #include "service/response_writer.h"
 
 #include <bit>

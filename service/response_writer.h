@@ -21,6 +21,7 @@ namespace maskd::service {
 
 inline constexpr int kProtocolVersion = 1;
 
+// Each fills an empty message, or appends to one where it says so.
 void WriteTokenizer(const LoadedTokenizer& tokenizer, v1::Tokenizer* out);
 // The tokens [begin, end), and where the next page begins if there is one.
 void WriteTokens(const Vocabulary& vocabulary, TokenId begin, TokenId end,
@@ -29,6 +30,7 @@ void WriteCosts(const GrammarCosts& costs, v1::GrammarCosts* out);
 void WriteWarning(const Diagnostic& warning, v1::Diagnostic* out);
 void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::CheckResponse* out);
 
+// The parts of a Decode stream's messages.
 void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const StreamLimits& limits,
                   const FormTerms& forms, v1::Welcome* out);
 void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out);

@@ -1,3 +1,8 @@
+// The reader knows the whole message so far; a reply says what has come since the last one. kept_
+// is the sizes of what was said, part by part, so what is unsaid are suffixes. A rollback below it
+// makes a cut: the client takes its message back to kept_ and goes on from there.
+//
+// Invariant  kept_ is never more than the message has: it is lowered with every rollback.
 #include "service/row_answer.h"
 
 #include <atomic>
@@ -32,6 +37,7 @@ absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlans::Of(const Compiled
   }
   absl::StatusOr<std::shared_ptr<const AnswerPlan>> plan = AnswerPlanOf(grammar);
   if (!plan.ok()) return plan;
+  // Plans are made seldom; those that no row has any more go with the next one that is made.
   absl::erase_if(plans_, [](const auto& entry) { return entry.second.expired(); });
   plans_[grammar.id()] = *plan;
   return plan;
@@ -53,7 +59,7 @@ void RowAnswer::Take(TokenId token, Role role) {
       reader_.End();
       break;
     case Role::kNone:
-      reader_.ReadBytes("");
+      reader_.ReadBytes("");  // an entry for the token, so that a rollback finds its place
       break;
   }
   held_.Set(reader_.held_bytes());
@@ -75,6 +81,7 @@ AnswerDelta RowAnswer::Unsaid() const {
   if (is_cut_) delta.cut = kept_;
   delta.reasoning = message.reasoning.substr(kept_.reasoning);
   delta.content = message.content.substr(kept_.content);
+  // The last call that was said may still be growing, so it is looked at again.
   const std::size_t first = kept_.calls == 0 ? 0 : kept_.calls - 1;
   for (std::size_t i = first; i < message.calls.size(); ++i) {
     const ChatCall& call = message.calls[i];

@@ -30,22 +30,26 @@ absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlanOf(const CompiledGra
 // Those of a stream's rows: one a grammar while a row needs it.
 class AnswerPlans {
  public:
+  // The plan of a grammar that a row of this stream has, or a new one.
   absl::StatusOr<std::shared_ptr<const AnswerPlan>> Of(const CompiledGrammar& grammar);
 
  private:
   absl::flat_hash_map<std::string, std::weak_ptr<const AnswerPlan>> plans_;  // by the grammar's id
 };
 
+// The answer of one row, and how much of it was said.
 class RowAnswer {
  public:
   // What a token is to the answer.
   enum class Role : std::uint8_t { kText, kEnd, kNone };
 
+  // Nothing read and nothing said.
   explicit RowAnswer(std::shared_ptr<const AnswerPlan> plan) : reader_(std::move(plan)) {}
 
   // What all of them hold beside themselves.
   static std::int64_t LiveBytes();
 
+  // Reads the row's next token, which has this role.
   void Take(TokenId token, Role role);
   // Takes back the last `count` tokens, which were taken.
   void Rollback(std::size_t count);

@@ -1,3 +1,10 @@
+// A row's answer in three parts: is there room for its masks at their largest; what stands at each
+// of its positions (Sequence); how each mask is said (MaskForms). The first two change nothing, so
+// a row whose mask may not be made now is simply asked again, by another thread.
+//
+// Invariant  the row's error, refused token and question are taken exactly when an answer is
+//            written; masks are said in the order of the reply.
+// Cost       that of the masks; for known ones two look-ups a position.
 #include "service/row_answers.h"
 
 #include <algorithm>
@@ -88,6 +95,7 @@ absl::Status RowAnswers::CheckRoom(const Sequence& sequence, const StreamRow& ro
   const std::int64_t position =
       sequence.finished() ? kPositionBytes : position_bytes_ + kBiasBytes * biases;
   const std::int64_t answer = row.answer.has_value() ? row.answer->UnsaidBytes() : 0;
+  // Dense for every position: which form each takes is not known before it is made.
   const std::int64_t needed = reply_bytes_ + (1 + drafts) * position + answer;
   if (needed <= max_reply_bytes_) return absl::OkStatus();
   return LimitExceeded("positions", "max_reply_bytes", max_reply_bytes_, needed);
@@ -102,6 +110,7 @@ bool RowAnswers::Write(NewMasks new_masks, StreamRow* row, RowResult* result) {
     const Draft draft =
         row->asked == nullptr ? Draft{} : Draft{row->asked->drafts, row->asked->draft_parents};
     filled = sequence->FillPositions(draft, &positions_, new_masks);
+    // Before anything of the row is taken: the row is as it was, for whoever makes the mask.
     if (absl::IsUnavailable(filled)) return false;
   }
   result->error = std::exchange(row->error, absl::OkStatus());
@@ -137,6 +146,7 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
     result->error = filled;
   }
   WriteAnswer(row, result);
+  // Nothing can follow where the row itself stands: it is over, and its memory is given back.
   if (positions_.front().state == SequencePosition::State::kInvalid) {
     result->state = RowState::kFailed;
     row->what = FailedRow{};
@@ -144,7 +154,7 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
   }
   result->may_end = positions_.front().may_end;
   WritePositions(*row, result);
-  ahead_->Note(row->grammar, sequence.automaton(), positions_.front());
+  ahead_->Note(sequence.matcher(), positions_.front());
   if (asked != nullptr && asked->has_drafts) {
     result->accepted_drafts = CountAccepted(positions_);
   }
@@ -154,6 +164,7 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
       result->forced = *std::move(forced);
     }
   }
+  // The grammar's id once, with the first answer: it may have been sent as a text.
   if (!std::exchange(row->named, true)) {
     result->grammar_id = sequence.grammar().id();
   }

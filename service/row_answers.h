@@ -24,6 +24,7 @@
 
 namespace maskd::service {
 
+// Writes the answers of one stream's rows.
 class RowAnswers {
  public:
   // `terms` are those the client understands. `ahead`, not owned, is told where each row stands.

@@ -1,3 +1,5 @@
+// How many rows are live is one counter of the process, which each stream's part is added to when
+// it changes; how a step's rows came out is counted once a step, all outcomes together.
 #include "service/row_counts.h"
 
 #include <array>

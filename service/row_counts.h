@@ -24,6 +24,7 @@ class OpenRows {
   OpenRows& operator=(const OpenRows&) = delete;
   ~OpenRows() { Set(0); }
 
+  // Says how many there are now.
   void Set(int rows);
 
  private:

@@ -1,3 +1,5 @@
+// What can be wrong with one row, each with the field of the client's message that says it. None
+// ends the stream: they are answers of their rows.
 #include "service/row_errors.h"
 
 #include "absl/strings/str_cat.h"

@@ -12,6 +12,7 @@
 
 namespace maskd::service {
 
+// Errors of a row, each with its field and its stable reason.
 absl::Status RowNotFound(RowId id);
 absl::Status RowExists(RowId id);
 // `why` goes on after "row N".

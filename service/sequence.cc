@@ -1,3 +1,16 @@
+// A row beside its matcher: tokens of reasoning, bounds that narrow what the grammar allows, and
+// the count of all tokens. The matcher knows the grammar's text only; its own history goes on where
+// the reasoning has ended.
+//
+// A position's mask is made in this order: the grammar's; less what leaves too few characters; less
+// the stop ids below min_tokens; less what cannot end in the tokens left. Each may only take away,
+// and none leaves nothing, but where the text is full and cannot end: that is a dead end, and an
+// error.
+//
+// Invariant  a token is taken exactly if the mask of position 0 has it: CheckNarrowed() asks the
+//            same functions as FillPositions(), and keeps the mask that was made last for it.
+// Cost       without bounds one test more than the matcher's call; with them see closing.h and
+//            character_masks.h.
 #include "service/sequence.h"
 
 #include <algorithm>
@@ -69,6 +82,7 @@ absl::Status Sequence::Take(TokenId token) {
   if (absl::Status checked = CheckNarrowed(token); !checked.ok()) return checked;
   if (absl::Status taken = matcher_.Accept(token); !taken.ok()) return taken;
   narrowed_.reset();
+  // In the text the history has the characters so far where in reasoning it has the gate's place.
   const std::int64_t more = finished() ? 0 : CharactersOf(token);
   history_.Push(token, static_cast<TokenHistory::State>(characters() + more));
   return absl::OkStatus();
@@ -87,6 +101,7 @@ std::optional<std::int64_t> Sequence::TokensLeft(int text_tokens, int token_coun
   std::optional<std::int64_t> left;
   if (token_limit_.has_value()) left = *token_limit_ - token_count;
   if (max_tokens_.has_value()) {
+    // The stop id is no token of the text, so it has one more.
     const std::int64_t of_text = std::int64_t{*max_tokens_} + 1 - text_tokens;
     left = std::min(left.value_or(of_text), of_text);
   }
@@ -98,6 +113,7 @@ absl::Status Sequence::CheckNarrowed(TokenId token) const {
   const int size = grammar().tokenizer().vocabulary().size();
   if (finished() || token < 0 || token >= size) return absl::OkStatus();
   if (absl::Status fits = CheckCharacters(token); !fits.ok() || !narrows()) return fits;
+  // The error of the grammar itself comes first, as it tells more.
   const absl::StatusOr<MaskRef> whole = matcher_.Mask();
   if (!whole.ok() || !(*whole)->Allows(token)) return absl::OkStatus();  // Accept() says why
   const absl::StatusOr<MaskRef> narrowed = NarrowedMask();
@@ -109,6 +125,7 @@ absl::Status Sequence::CheckNarrowed(TokenId token) const {
 }
 
 absl::StatusOr<MaskRef> Sequence::NarrowedMask() const {
+  // Held by the reply until the next step, so it is mostly there when its token comes.
   if (MaskRef known = narrowed_.lock(); known != nullptr) return known;
   std::vector<SequencePosition> positions;
   if (absl::Status filled = FillPositions({}, &positions); !filled.ok()) return filled;
@@ -334,6 +351,7 @@ absl::Status Sequence::Narrow(const Draft& draft, std::vector<SequencePosition>*
     if (i > 0 && position.state != State::kInvalid) {
       const SequencePosition& before = (*positions)[PositionBefore(draft, i - 1)];
       const bool allowed = before.mask == nullptr || before.mask->Allows(draft.tokens[i - 1]);
+      // A draft token that the narrowed mask takes away has no position, nor what comes after it.
       if (before.state == State::kInvalid || !allowed) position = {};
     }
     if (position.state != State::kMasked || position.text_tokens < 0) continue;

@@ -38,6 +38,7 @@ namespace maskd::service {
 
 // The state of a row before or after some draft tokens.
 struct SequencePosition {
+  // What may come at the position.
   enum class State : std::uint8_t {
     kMasked,    // `mask` says what may come next
     kFree,      // reasoning: nothing to mask
@@ -50,7 +51,7 @@ struct SequencePosition {
   int text_tokens = -1;           // of the text, before this position; -1 in reasoning
   int token_count = 0;            // of the row, before this position
   std::int64_t characters = 0;    // of the text, before this position; where they have a bound
-  TokenStepper::State place = 0;  // in the grammar, of a masked position of the text
+  TokenHistory::State place = 0;  // in the grammar, of a masked position of the text
 };
 
 // What a row is opened with beside its grammar.
@@ -62,8 +63,10 @@ struct SequenceOptions {
   std::shared_ptr<ClosingMasks> closing = nullptr;
 };
 
+// One row in use.
 class Sequence {
  public:
+  // A row that has taken nothing.
   Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& options);
 
   // Errors: those of Matcher::Accept().
@@ -92,16 +95,15 @@ class Sequence {
   // the end when the budget is spent. Errors: RESOURCE_EXHAUSTED.
   [[nodiscard]] absl::StatusOr<ForcedTokens> FindForced(int max_bytes) const;
 
+  // Whether the text has not begun; whether it has ended.
   [[nodiscard]] bool reasoning() const { return !text_begin_.has_value(); }
   [[nodiscard]] bool finished() const { return matcher_.finished(); }
   // Tokens taken, those of the reasoning and those after the end included.
   [[nodiscard]] int token_count() const { return history_.size(); }
   [[nodiscard]] std::vector<TokenId> tokens() const { return history_.LastTokens(token_count()); }
   [[nodiscard]] const CompiledGrammar& grammar() const { return matcher_.grammar(); }
-  // The one whose states the places of positions are.
-  [[nodiscard]] const std::shared_ptr<MaskedAutomaton>& automaton() const {
-    return matcher_.stepper().states().shared_automaton();
-  }
+  // Whose places those of positions are.
+  [[nodiscard]] const Matcher& matcher() const { return matcher_; }
   // See Matcher::Rest().
   void Rest() const { matcher_.Rest(); }
 

@@ -1,3 +1,14 @@
+// The order of a start is that of what may fail and what may be asked: tokenizers and tokens are
+// read, sockets opened, gRPC built, threads started, grammars preloaded, and only then health says
+// ready and connections are taken. A client never meets a server that is half there.
+//
+// The order of an end is the other way round: not ready, streams told to go and waited for, no
+// further connections, gRPC shut down with what time is left, threads joined. Each step has its
+// deadline.
+//
+// Invariant  members are destroyed in the reverse of their order in the class, so each may use
+//            those before it; threads are joined before anything they use goes.
+// May block  Start() for tokenizers and preloaded grammars; Drain() for --drain_ms.
 #include "service/server.h"
 
 #include <algorithm>
@@ -231,6 +242,7 @@ absl::Status Server::Listen() {
   auto preloaded = Preload(config_.grammars, *tokenizers_.now(), &grammars_);
   if (!preloaded.ok()) return preloaded.status();
   grammars_.Pin(*preloaded);
+  // From here on a balancer may send callers.
   SetHealth(/*ready=*/true);
   if (absl::Status started = ports_.Start(server_.get()); !started.ok()) return started;
   WatchStalls();
@@ -301,6 +313,7 @@ absl::Status Server::Reload(const Config& next) {
   const FileStamp tokens = FileStamp::Of(next.tokens);
   if (absl::Status read = admission_.Configure(next); !read.ok()) return read;
   tokens_seen_ = tokens;
+  // Grammars before tokenizers: a call that finds the new tokenizer finds its grammars, too.
   grammars_.Pin(*preloaded);
   tokenizers_.Replace(tokenizers);
   for (const LoadedTokenizer& tokenizer : tokenizers->all()) LogTokenizer(tokenizer);

@@ -36,6 +36,7 @@
 
 namespace maskd::service {
 
+// A server that runs, from Start() until it is destroyed.
 class Server {
  public:
   // Loads the vocabularies and listens. `heap` is what the program's allocator can do. Errors:

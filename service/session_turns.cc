@@ -1,3 +1,5 @@
+// An atomic and no lock, as every step takes it and hardly ever a rest. A step waits for a rest,
+// which is short; a rest never waits for a step, and comes again after the next renewal.
 #include "service/session_turns.h"
 
 namespace maskd::service {
@@ -20,6 +22,7 @@ bool SessionTurns::TryBeginRest() {
 
 void SessionTurns::EndRest() {
   use_.store(Use::kNobody, std::memory_order_release);
+  // Only a step can be waiting, and only for a rest: EndStep() has nobody to wake.
   use_.notify_all();
 }
 

@@ -9,6 +9,7 @@
 
 namespace maskd::service {
 
+// The one use that a stream's rows are in.
 class SessionTurns {
  public:
   // Waits for a rest to end. A step that was given up and not ended goes on as this one.

@@ -16,6 +16,7 @@
 
 namespace maskd::service {
 
+// Closing masks of one stream, shared by rows of one grammar and the same stop ids.
 class SharedClosing {
  public:
   // `stop_ids`: empty for the tokenizer's. An address may come again for another grammar, but then

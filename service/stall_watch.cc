@@ -1,3 +1,10 @@
+// Each thread that is watched says since when it is at what it does, or that it is idle; one that
+// says the same for longer than `patience` is stalled. Looked at from outside, a few times in that
+// span, so that the threads themselves pay one store for each piece of work.
+//
+// Who wakes whom  nobody wakes the watch but its end; it tells health (`changed`) on its own
+// thread. May block       between two looks. What it asks of a thread takes no lock of that
+// thread's.
 #include "service/stall_watch.h"
 
 #include <algorithm>
@@ -69,6 +76,7 @@ void StallWatch::Look() {
   }
   const bool any = std::any_of(watched_.begin(), watched_.end(),
                                [](const Watched& watched) { return watched.is_stalled; });
+  // Only the first stall and the end of the last one: health has one name for them all.
   if (std::exchange(any_stalled_, any) != any) changed_(any);
 }
 

@@ -20,6 +20,7 @@
 
 namespace maskd::service {
 
+// Looks at threads, and says when one of them makes no progress any more.
 class StallWatch {
  public:
   // Since when the work goes on that takes longest; nothing without any.
@@ -27,6 +28,8 @@ class StallWatch {
   // Told when the first thread has stalled, and when none is stalled any more.
   using Changed = std::function<void(bool stalled)>;
 
+  // `changed` is called on the watch's thread, when a first thread stalls and when none does any
+  // more.
   StallWatch(std::chrono::milliseconds patience, Changed changed, Clock* clock = Clock::Steady());
   ~StallWatch();
   StallWatch(const StallWatch&) = delete;

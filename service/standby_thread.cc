@@ -1,3 +1,5 @@
+// A stream is offered shared memory only with a thread to serve it, so the thread is made before
+// the offer, when it can still be left out. It sleeps until it gets its one job, or its end.
 #include "service/standby_thread.h"
 
 #include <system_error>

@@ -15,6 +15,7 @@
 
 namespace maskd::service {
 
+// A thread that is there before what it is to run.
 class StandbyThread {
  public:
   // Null where the system has no thread to give.

@@ -1,3 +1,6 @@
+// The one place where our errors become the wire's: the code as it is, and as details the reason,
+// the field or what is missing, and when to come again.
+// Source   google.rpc error details (google/rpc/error_details.proto).
 #include "service/status_map.h"
 
 #include <optional>

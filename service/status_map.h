@@ -13,6 +13,7 @@
 
 namespace maskd::service {
 
+// The wire's error, with the field violation and the reason of ours.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 }  // namespace maskd::service

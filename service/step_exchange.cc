@@ -1,3 +1,13 @@
+// Between the bytes and the session: reads, times, counts, writes. Every part that allocates for a
+// client is run under OrOutOfMemory(), so that what one step asks for ends its own stream and not
+// the process.
+//
+// Order    Begin(), AnswerSome() as often as wanted, Finish(), LookAhead(). A step that brings a
+//          grammar's text is only read by Begin(): parsing it may take long, and Finish() is called
+//          on a thread that may.
+// Invariant  an error of memory in AnswerSome() is kept and said by Finish(), the one place from
+//            which
+//          a stream ends.
 #include "service/step_exchange.h"
 
 #include <algorithm>
@@ -46,6 +56,7 @@ absl::StatusOr<absl::string_view> StepExchange::Finish(const std::function<bool(
 }
 
 void StepExchange::LookAhead() {
+  // First the reply's memory, then the look ahead: a large reply should not outlive its sending.
   writer_.Release();
   (void)OrOutOfMemory([&] {
     session_.LookAhead();
@@ -75,6 +86,7 @@ absl::StatusOr<absl::string_view> StepExchange::DoFinish(
   const absl::string_view reply = writer_.Write(**result, mask_words_);
   const std::chrono::duration<double> taken = clock_->Now() - begin_;
   if (metrics_ == nullptr) return reply;
+  // What a row waited for its compile is the compile's time, not the step's.
   metrics_->StepDone(taken.count() - (*result)->waited_seconds);
   metrics_->StepBytes(transport_, received_, reply.size());
   return reply;

@@ -27,6 +27,7 @@
 
 namespace maskd::service {
 
+// The steps of one stream, one at a time.
 class StepExchange {
  public:
   // Of the host: its limits, grammars and metrics, which may be null.

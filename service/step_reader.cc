@@ -1,3 +1,11 @@
+// Nearly every step has moves with a few tokens each and nothing else. Those are read straight from
+// the wire into the rows of the last step, without a protobuf message and without allocations;
+// whatever has more in it is read by protobuf, row by row or as a whole.
+//
+// Invariant  both ways give the same step or the same error: the short way says false where it is
+//            not sure, and the long way decides. Tests compare the two.
+// Cost       a pass over the bytes; a step that is refused for its size is only counted, not read.
+// Source     the wire format (protobuf.dev/programming-guides/encoding).
 #include "service/step_reader.h"
 
 #include <cstddef>
@@ -81,6 +89,7 @@ bool ReadTokens(absl::string_view bytes, RowToMove* move) {
 bool ReadMove(WireInput& in, RowToMove* move) {
   absl::string_view bytes;
   if (!ReadBytes(in, &bytes)) return false;
+  // The move was another row's in the last step; its vectors keep their memory.
   Reset(move);
   if (ReadTokens(bytes, move)) return true;
   v1::RowUpdate wire;
@@ -123,6 +132,7 @@ void Reset(StepRequest* step) {
 bool ReadStepField(WireInput& in, std::uint32_t tag, std::size_t most, StepRequest* step,
                    std::size_t* moves) {
   using Wire = v1::Step;
+  // Looked at as they come: a message of small rows takes many times its bytes.
   if (step->opens.size() + *moves + step->forks.size() > most) return false;
   switch (tag) {
     case VarintTag(Wire::kStepFieldNumber):

@@ -1,3 +1,10 @@
+// A job finds an idle thread or gets a new one; a thread that has done its job waits for the next.
+// So no job waits for another one, which may be waiting for a compile, and there are never more
+// threads than there were jobs at once.
+//
+// Who wakes whom  Run() wakes one idle thread; the destructor wakes all.
+// May block       the jobs, for as long as they like: nobody waits for these threads but the
+//                 destructor.
 #include "service/step_threads.h"
 
 #include <system_error>
@@ -28,6 +35,7 @@ StepThreads::~StepThreads() {
 void StepThreads::Run(std::function<void()> job) {
   const MutexLock lock(&mutex_);
   jobs_.push_back(std::move(job));
+  // Idle threads that were woken and have not run yet still count, so the jobs are compared.
   if (idle_ >= jobs_.size()) {
     changed_.NotifyOne();
     return;

@@ -19,6 +19,7 @@
 
 namespace maskd::service {
 
+// Threads that come with the jobs and stay for later ones.
 class StepThreads {
  public:
   // `niceness`: that of the threads, beyond the process's.

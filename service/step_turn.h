@@ -16,6 +16,7 @@
 
 namespace maskd::service {
 
+// How long a thread goes on with a step.
 class StepTurn {
  public:
   // Neither is owned.
@@ -25,6 +26,7 @@ class StepTurn {
     turn.end_ = end;
     return turn;
   }
+  // To its end, unless somebody says that nobody wants it.
   static StepTurn WhileWanted(const std::function<bool()>* is_cancelled) {
     StepTurn turn;
     turn.is_cancelled_ = is_cancelled;

@@ -19,6 +19,7 @@
 
 namespace maskd::service {
 
+// What all streams of a server use. Nothing is owned.
 struct StreamHost {
   StreamLimits limits;
   std::int64_t drain_ms = 0;

@@ -1,3 +1,10 @@
+// A stream is first one that has said no hello, then one with a place, or one that was told to end.
+// before_hello_ counts the first kind and placed_ the second; those that are ending count in
+// neither, as they are soon gone.
+//
+// Who wakes whom  notices are given under the lock and only wake the stream's queue thread
+//                 (DecodeStream::Notify()); Drain() sleeps on removed_ until all have gone.
+// May block       WaitUntilEmpty() alone.
 #include "service/stream_registry.h"
 
 #include <utility>
@@ -40,6 +47,8 @@ absl::StatusOr<StreamRegistry::Registration> StreamRegistry::Add(const std::stri
                                                                  Tell tell) {
   const MutexLock lock(&mutex_);
   if (draining_) return Draining();
+  // The oldest of those that say nothing gives way: a flood of connections without a hello cannot
+  // keep out one that will say it.
   if (before_hello_ >= kMaxBeforeHello) MakeRoomBeforeHello();
   const std::uint64_t id = next_id_++;
   streams_.emplace(id, Stream{peer, std::move(tell)});
@@ -50,6 +59,7 @@ absl::StatusOr<StreamRegistry::Registration> StreamRegistry::Add(const std::stri
 absl::Status StreamRegistry::TakePlace(std::uint64_t id) {
   const MutexLock lock(&mutex_);
   Stream& stream = streams_.at(id);
+  // At the hello and not at the call: a stream costs little before it, and may never say it.
   if (placed_ >= limits_.in_all) return TooMany("max_streams", limits_.in_all);
   int& of_peer = placed_of_peer_[stream.peer];
   if (of_peer >= limits_.of_a_peer) return TooMany("max_peer_streams", limits_.of_a_peer);

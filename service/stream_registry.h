@@ -24,6 +24,7 @@
 
 namespace maskd::service {
 
+// The streams that are open.
 class StreamRegistry {
  public:
   static constexpr std::size_t kMaxBeforeHello = 1024;
@@ -34,9 +35,11 @@ class StreamRegistry {
     int of_a_peer = 64;
   };
 
+  // `clock` must outlive this.
   explicit StreamRegistry(Limits limits, Clock* clock = Clock::Steady())
       : limits_(limits), clock_(clock) {}
 
+  // What a stream is told.
   enum class Notice : std::uint8_t {
     kGoAway,   // the server stops: answers go on until the end of the drain
     kCallEnd,  // no hello has come, and it is late for one: end with Late()
@@ -47,6 +50,7 @@ class StreamRegistry {
   // A stream; it has gone when this is destroyed.
   class Registration {
    public:
+    // One stream's entry, which goes with it.
     Registration(StreamRegistry* registry, std::uint64_t id) : registry_(registry), id_(id) {}
     Registration(Registration&& other) noexcept;
     Registration& operator=(Registration&&) = delete;

@@ -32,8 +32,10 @@ struct CompilingRow {
   std::optional<int> remaining_tokens;
 };
 
+// A row that has failed: it is kept until it is closed, to say so.
 struct FailedRow {};
 
+// A row of a stream, whatever has become of it.
 struct StreamRow {
   std::variant<CompilingRow, Sequence, FailedRow> what;
   std::shared_ptr<const RowOptions> options = nullptr;

@@ -1,3 +1,17 @@
+// A step is applied, waited for and answered, each part so that it can stop after any row and go on
+// later, on another thread: the loops keep their place in members (applied_, answered_), and every
+// row that is named is in named_ before anything is answered.
+//
+//   Begin        closes, forks, opens, moves: what may fail fails row by row, as an error to be
+//   said AnswerSome   the answers of rows whose masks are known, until the turn is over
+//   Finish       waits for compiles if the step wants that, then the rest; never put off
+//   LookAhead    between two steps
+//
+// Invariant  a step is applied once, whoever asks how often: its number is compared, and a repeated
+//            one is answered by the last result. Rows settle before the first answer and never
+//            between two looks at one row.
+// May block  Wait() alone, in slices, so that a stream that was cancelled is left.
+// Cost       for each row that is named; rows that are not named cost nothing.
 #include "service/stream_session.h"
 
 #include <algorithm>
@@ -6,7 +20,6 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
 #include "service/errors.h"
 #include "service/row_errors.h"
@@ -52,6 +65,7 @@ absl::Status StreamSession::Begin(const StepRequest& request, Clock::TimePoint e
   waits_ = false;
   put_off_ = false;
   answering_ = false;
+  // A client that lost the reply sends the step again: it gets the same one, and no token twice.
   repeated_ = request.step != 0 && request.step == result_.step;
   if (repeated_) {
     return absl::OkStatus();
@@ -59,6 +73,7 @@ absl::Status StreamSession::Begin(const StepRequest& request, Clock::TimePoint e
   if (absl::Status checked = CheckNumber(request.step); !checked.ok()) {
     return checked;
   }
+  // From here on the rows are the step's; a rest that has them is waited for.
   turns_.BeginStep();
   ahead_.BeginStep();
   result_.step = request.step;
@@ -98,6 +113,7 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
   if (repeated_) {
     return &result_;
   }
+  // Not bounded by time any more: this is not the streams' thread, or nobody else is on it.
   StepTurn turn = StepTurn::WhileWanted(&is_cancelled);
   if (!Apply(request, turn)) {
     return absl::CancelledError("the stream was cancelled");
@@ -236,6 +252,7 @@ void StreamSession::Close(RowId id) {
 
 void StreamSession::Preload(const std::vector<RowToMove>& moves,
                             std::vector<TokenId> RowToMove::* tokens) {
+  // Few rows fit into the caches, and asking costs as much as it saves.
   if (moves.size() < kFewRows) {
     return;
   }
@@ -258,6 +275,7 @@ void StreamSession::Move(const RowToMove& move) {
     return;
   }
   StreamRow& row = found->second;
+  // Two moves of one row have no order that both sides would agree on.
   if (std::exchange(row.moved_step, result_.step) == result_.step) {
     Refuse(move.row, BadField("rows", absl::StrCat("row ", move.row, " is named twice")));
     return;
@@ -288,6 +306,7 @@ void StreamSession::Move(const RowToMove& move) {
   }
   if (row.answer.has_value()) row.answer->Rollback(static_cast<std::size_t>(move.rollback));
   row.error = TakeTokens(move.tokens, sequence, &row);
+  // What it asks for is answered from where it stands now; the request lives until the answer.
   row.asked = row.error.ok() ? &move : nullptr;
   if (move.remaining_tokens.has_value()) {
     sequence->SetRemaining(*move.remaining_tokens);
@@ -359,6 +378,7 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
     row->error = grammar.status();
     return;
   }
+  // The ticket has the grammar: from here on the row holds it, whatever the cache does.
   row->grammar = *grammar;
   const std::optional<float> own = row->options->temperature;
   if (terms_.temperature) row->temperature = own.has_value() ? own : row->grammar->temperature();
@@ -393,6 +413,7 @@ bool StreamSession::AnswerRow(NewMasks new_masks, RowId id) {
   }
   RowResult& result = result_.rows.emplace_back();
   result.row = id;
+  // A mask that may not be made here: the row has no answer yet and is asked again.
   if (!answers_.Write(new_masks, &found->second, &result)) {
     result_.rows.pop_back();
     return false;

@@ -40,6 +40,7 @@
 
 namespace maskd::service {
 
+// The rows of one stream.
 class StreamSession {
  public:
   static constexpr Clock::TimePoint kNoEnd = Clock::TimePoint::max();
@@ -74,6 +75,7 @@ class StreamSession {
   // its way. They are made in the background, until the next step.
   void LookAhead();
 
+  // Rows that are open, failed ones among them.
   [[nodiscard]] int row_count() const { return static_cast<int>(rows_.size()); }
 
  private:

@@ -1,3 +1,6 @@
+// What a stream has is what its client offers, less what this server does not do: nothing is
+// refused for being offered. What cannot work (another tokenizer, logits narrower than the
+// vocabulary) is refused, with both values.
 #include "service/stream_terms.h"
 
 #include <algorithm>
@@ -41,6 +44,7 @@ FormTerms UsedForms(FormTerms offer, int mask_words, const StreamLimits& limits)
   const std::int64_t room = limits.max_dictionary_bytes / mask_bytes;
   offer.mask_words = mask_words;
   offer.dictionary_size = static_cast<int>(std::min<std::int64_t>(offer.dictionary_size, room));
+  // Each needs the other: forms that name a slot, and slots to be named.
   if (offer.dictionary_size == 0) {
     offer.same_as = offer.delta = false;
   }

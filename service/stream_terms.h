@@ -13,6 +13,7 @@
 
 namespace maskd::service {
 
+// What client and server have agreed on for one stream.
 struct StreamTerms {
   TokenizerStorePtr tokenizers;
   const LoadedTokenizer* tokenizer = nullptr;  // of those

@@ -28,6 +28,7 @@ using RowId = std::uint64_t;
 // that are not open may be named in error.
 constexpr std::int64_t NamedRows(std::int64_t max_rows) { return 4 * max_rows + 1024; }
 
+// Bounds of one stream.
 struct StreamLimits {
   int max_rows = 4096;
   std::int64_t max_named_rows = NamedRows(4096);  // in one step, in all of its lists
@@ -39,6 +40,7 @@ struct StreamLimits {
   std::int64_t max_dictionary_bytes = 8 << 20;  // of masks, kept here for the client's dictionary
 };
 
+// A client's first message.
 struct Hello {
   std::string tokenizer;
   std::string tokenizer_hash;  // empty: any
@@ -63,6 +65,7 @@ struct RowOptions {
   bool want_answer = false;
 };
 
+// A row that a step opens.
 struct RowToOpen {
   RowId row = 0;
   absl::Status refusal;  // not OK: the wire's message for this row asks for what cannot be
@@ -72,6 +75,7 @@ struct RowToOpen {
   std::optional<int> remaining_tokens;
 };
 
+// What a step does to a row that is open.
 struct RowToMove {
   RowId row = 0;
   absl::Status refusal;  // as above
@@ -84,11 +88,13 @@ struct RowToMove {
   std::optional<int> remaining_tokens;
 };
 
+// A row that a step copies.
 struct RowToFork {
   RowId parent = 0;
   RowId child = 0;
 };
 
+// A step, as it was read.
 struct StepRequest {
   std::uint64_t step = 0;
   std::vector<RowToOpen> opens;
@@ -99,8 +105,10 @@ struct StepRequest {
   std::int64_t wait_ms = 0;
 };
 
+// Where a row stands after a step.
 enum class RowState { kCompiling, kFree, kActive, kFinished, kFailed, kRefused };
 
+// The token of a row that was refused.
 struct RefusedToken {
   int index = 0;
   TokenId id = 0;
@@ -109,6 +117,7 @@ struct RefusedToken {
 
 // The mask of one position, and how it goes over the wire.
 struct Position {
+  // What may come at the position.
   enum class State { kMasked, kFull, kInvalid };
   State state = State::kFull;
   MaskRef mask = nullptr;  // of a masked position
@@ -120,6 +129,7 @@ struct Position {
 
 // What an answer has more than what was said of it.
 struct AnswerDelta {
+  // What has come of one call of a tool.
   struct Call {
     int index = 0;
     std::string id;
@@ -131,11 +141,13 @@ struct AnswerDelta {
   std::string content;
   std::vector<Call> calls;
 
+  // Whether there is nothing to say.
   [[nodiscard]] bool empty() const {
     return !cut.has_value() && reasoning.empty() && content.empty() && calls.empty();
   }
 };
 
+// The answer of one row.
 struct RowResult {
   RowId row = 0;
   RowState state = RowState::kRefused;
@@ -159,6 +171,7 @@ struct RowSnapshot {
   std::optional<int> remaining_tokens;
 };
 
+// The answer to a step.
 struct StepResult {
   std::uint64_t step = 0;
   std::vector<RowResult> rows;

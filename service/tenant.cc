@@ -1,3 +1,9 @@
+// Counts under one lock: what is in use of each kind, and a bucket of compiles that fills by the
+// time that has passed whenever it is looked at, so that no timer runs for it.
+//
+// Invariant  each lease was counted once and is given back once; a compile that never began puts
+//            its share of the minute back.
+// May block  nothing: the lock is held for some additions.
 #include "service/tenant.h"
 
 #include <algorithm>
@@ -57,6 +63,7 @@ void Tenant::Lease::GiveBack() {
 void Tenant::SetLimits(TenantLimits limits) {
   share_->capacity_bytes = limits.cache_bytes;
   const MutexLock lock(&mutex_);
+  // A reload that leaves the rate as it was must not fill the bucket.
   if (limits.compiles_per_minute != limits_.compiles_per_minute) {
     bucket_ = static_cast<double>(limits.compiles_per_minute);
     filled_ = clock_->Now();
@@ -95,6 +102,7 @@ absl::Status Tenant::CheckMinute() {
   if (limits_.compiles_per_minute == 0) return absl::OkStatus();
   FillBucket();
   if (bucket_ >= 1) return absl::OkStatus();
+  // When the bucket will have one again: an honest time to come back.
   const double ms = (1 - bucket_) * kMsPerMinute / static_cast<double>(limits_.compiles_per_minute);
   return OverLimit(name_, "compiles_per_minute", limits_.compiles_per_minute,
                    static_cast<std::int64_t>(std::ceil(ms)));

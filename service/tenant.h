@@ -27,11 +27,14 @@
 
 namespace maskd::service {
 
+// One tenant, shared by its calls and its leases.
 class Tenant : public std::enable_shared_from_this<Tenant> {
  public:
+  // What a lease is for.
   enum class Use : std::uint8_t { kStream, kRow, kCompile };
   static constexpr std::size_t kUseCount = 3;
 
+  // One use, given back when it is destroyed.
   class Lease {
    public:
     Lease() = default;  // of nobody
@@ -52,10 +55,13 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
     bool spent_ = false;
   };
 
+  // Without limits until they are set.
   explicit Tenant(std::string name, Clock* clock = Clock::Steady())
       : name_(std::move(name)), clock_(clock) {}
 
+  // As the configuration has it.
   [[nodiscard]] const std::string& name() const { return name_; }
+  // From now on; what is in use stays, also beyond them.
   void SetLimits(TenantLimits limits) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Errors: RESOURCE_EXHAUSTED with the limit and a retry hint.
@@ -69,6 +75,7 @@ class Tenant : public std::enable_shared_from_this<Tenant> {
   // Of the cache. Never null.
   [[nodiscard]] const std::shared_ptr<cache::Share>& share() const { return share_; }
 
+  // What is in use and what was refused, for metrics.
   struct Figures {
     std::array<std::int64_t, kUseCount> in_use = {};  // by Use
     std::array<std::int64_t, kUseCount> refused = {};

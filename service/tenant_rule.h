@@ -26,6 +26,7 @@ struct TenantLimits {
   absl::flat_hash_set<std::string> grammars;  // ids that are allowed; empty: all
 };
 
+// A tenant as the configuration has it.
 struct TenantRule {
   std::string name;
   std::vector<std::string> identities;

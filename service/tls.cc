@@ -1,3 +1,6 @@
+// gRPC reads the files itself, again and again, so that a new certificate is used without a
+// restart. It says nothing of a file that is wrong; so they are read here first, at the start,
+// where an error can still be told.
 #include "service/tls.h"
 
 #include <string>

@@ -1,3 +1,5 @@
+// Few entries and no order: every look compares with all of them, each in the same time, so how
+// long it takes says nothing about which tokens there are.
 #include "service/token_table.h"
 
 #include <algorithm>
@@ -53,6 +55,7 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) return Wrong(absl::StrCat(path, ": ", std::strerror(errno)));
+  // One byte more than may be, to see that there is more.
   std::string text(kMaxFileBytes + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return Wrong(absl::StrCat(path, ": cannot be read"));
@@ -109,6 +112,7 @@ std::optional<std::string> TokenTable::Find(absl::string_view token) const {
   const std::string sha256 = Sha256Hex(token);
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
+    // No early end.
     found = IsEqual(entry.sha256, sha256) ? &entry : found;
   }
   return found == nullptr ? std::nullopt : std::optional(found->name);

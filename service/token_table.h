@@ -22,6 +22,7 @@
 
 namespace maskd::service {
 
+// The tokens of one file, and whose each is.
 class TokenTable {
  public:
   static constexpr std::size_t kMinTokenBytes = 16;
@@ -37,6 +38,7 @@ class TokenTable {
   // The name of the token.
   [[nodiscard]] std::optional<std::string> Find(absl::string_view token) const;
 
+  // Tokens there are.
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:

@@ -1,3 +1,5 @@
+// NAME=PATH and options behind commas. A path with a comma cannot be said; one with "=" can, as
+// only the first one counts.
 #include "service/tokenizer_flag.h"
 
 #include <algorithm>

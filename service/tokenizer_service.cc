@@ -1,3 +1,5 @@
+// Answers from a vocabulary that is loaded, page by page. A page of tokens may be megabytes, so it
+// is counted before it is made (unary_calls.h).
 #include "service/tokenizer_service.h"
 
 #include <algorithm>

@@ -13,6 +13,7 @@
 
 namespace maskd::service {
 
+// TokenizerService of maskd/v1 over gRPC.
 class TokenizerService final : public v1::TokenizerService::StreamedUnaryService {
  public:
   // Nothing is owned.
@@ -22,6 +23,7 @@ class TokenizerService final : public v1::TokenizerService::StreamedUnaryService
   template <typename Request, typename Response>
   using Call = grpc::ServerUnaryStreamer<Request, Response>;
 
+  // What gRPC calls, on threads of its own.
   grpc::Status StreamedListTokenizers(
       grpc::ServerContext* context,
       Call<v1::ListTokenizersRequest, v1::ListTokenizersResponse>* call) override;

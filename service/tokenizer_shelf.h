@@ -18,8 +18,10 @@ namespace maskd::service {
 
 using TokenizerStorePtr = std::shared_ptr<const TokenizerStore>;
 
+// The tokenizers that are offered now.
 class TokenizerShelf {
  public:
+  // `store` must not be null.
   explicit TokenizerShelf(TokenizerStorePtr store) : store_(std::move(store)) {}
 
   // Never null.
@@ -27,6 +29,7 @@ class TokenizerShelf {
     const MutexLock lock(&mutex_);
     return store_;
   }
+  // Calls that have the one before go on with it.
   void Replace(TokenizerStorePtr store) ABSL_LOCKS_EXCLUDED(mutex_) {
     const MutexLock lock(&mutex_);
     store_.swap(store);

@@ -1,3 +1,7 @@
+// A reload hands over what has not changed: a tokenizer whose source is described alike is the same
+// object, with its index, its masks and the grammars that were compiled over it.
+//
+// Invariant  the first tokenizer is the one for requests that name none; there is always one.
 #include "service/tokenizer_store.h"
 
 #include <algorithm>
@@ -79,6 +83,7 @@ absl::StatusOr<std::unique_ptr<const TokenizerStore>> TokenizerStore::Load(
           absl::StrCat("--tokenizer: ", source.name, ": ", vocabulary.status().message()));
     }
     std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(*std::move(vocabulary), options);
+    // Before the server says that it is ready: each grammar would else pay for the same masks.
     WarmUpTokenizer(space);
     store->tokenizers_.emplace_back(source, std::move(space));
   }

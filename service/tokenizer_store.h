@@ -40,6 +40,7 @@ class LoadedTokenizer {
   std::shared_ptr<const absl::flat_hash_map<absl::string_view, TokenId>> by_text_;
 };
 
+// The tokenizers of a configuration, loaded.
 class TokenizerStore {
  public:
   // Loads `sources`, or the embedded vocabulary "bytes" when there are none. Errors: those of

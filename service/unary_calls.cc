@@ -1,3 +1,5 @@
+// A unary call begins by waiting for a slot and ends by counting its reply; both may cancel another
+// call through its context, which gRPC allows from any thread.
 #include "service/unary_calls.h"
 
 #include <algorithm>

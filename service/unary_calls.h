@@ -27,6 +27,7 @@
 
 namespace maskd::service {
 
+// What the unary calls of a server share.
 class UnaryCalls {
  public:
   // The gate is not owned.
@@ -49,6 +50,7 @@ class UnaryCalls {
   // until it is sent. Errors: those of UnreadReplies::Add(), and nothing is counted.
   absl::Status CountReply(const grpc::ServerContext* context, std::int64_t bytes);
 
+  // For figures.
   [[nodiscard]] const ReceiveSlots& slots() const { return slots_; }
   [[nodiscard]] const UnreadReplies& unread() const { return unread_; }
   // Bytes of requests that were read and are being answered.

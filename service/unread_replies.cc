@@ -1,3 +1,7 @@
+// A reply counts from before it is made until it is sent, as its bytes are in memory for that long.
+// When there is no room the oldest is cancelled, not the newest: it has had the most time to be
+// read. The call that found no room is refused all the same, since the cancelled one frees its
+// bytes later.
 #include "service/unread_replies.h"
 
 #include <algorithm>
@@ -25,6 +29,7 @@ absl::Status UnreadReplies::Add(const void* call, std::int64_t bytes,
                                                bytes_ + bytes, " needed"),
                                   kRetryAfterMs);
   }
+  // Counted again for a call that is there: its reply grows as it is made.
   bytes_ += bytes;
   if (const auto found = by_call_.find(call); found != by_call_.end()) {
     found->second->bytes += bytes;

@@ -25,10 +25,12 @@
 
 namespace maskd::service {
 
+// The replies that lie unread, the oldest first.
 class UnreadReplies {
  public:
   static constexpr std::chrono::seconds kPatience{10};
 
+  // `clock` must outlive this.
   explicit UnreadReplies(std::int64_t max_bytes, Clock* clock = Clock::Steady())
       : max_bytes_(max_bytes), clock_(clock) {}
 

@@ -1,3 +1,13 @@
+// Two pools of one thread each, since the two kinds of work must not wait for one another: a
+// grammar may take 10 ms, and a place is of no use after its stream's next step.
+//
+// Who wakes whom  a compile that is done adds its grammar; a step that was answered adds its
+// places.
+//                 The next step sets `over`, which ends what is made for the last one at its next
+//                 mask; nobody waits for that.
+// May block       the places' thread sleeps kIdle before it begins. Rows may wait for what either
+//                 thread holds: a mask or step that both need is made once.
+// Ownership       work keeps grammars by weak references until its turn.
 #include "service/warm_up_queue.h"
 
 #include <chrono>
@@ -55,12 +65,10 @@ void WarmUpQueue::LookAhead(std::shared_ptr<PlacesToLookAhead> places) {
   const auto begin = std::chrono::steady_clock::now() + kIdle;
   places_.Submit([this, begin, all = std::move(places)] {
     std::this_thread::sleep_until(begin);
-    for (const RowPlace& place : all->places) {
+    for (const PrefetchPlace& place : all->places) {
       if (cancelled_ || all->over) return;
-      if (const std::shared_ptr<MaskedAutomaton> automaton = place.automaton.lock()) {
-        WarmUpFrom(*place.grammar, automaton.get(), place.state,
-                   {.masks = look_ahead_masks_, .wall_ms = kPlaceMs}, &all->over);
-      }
+      place.Prefetch({.masks = look_ahead_masks_, .wall_ms = kPlaceMs}, &all->over);
+      // Else it may have been cut short, and is to be looked behind again.
       if (!all->over) ++all->finished;
     }
   });

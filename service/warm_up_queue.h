@@ -18,26 +18,18 @@
 
 #include "cache/single_flight.h"
 #include "cache/work_pool.h"
-#include "grammar_core/matcher/token_stepper.h"
+#include "grammar_core/matcher/prefetch_place.h"
 
 namespace maskd::service {
 
-// Where a sequence stands. Its automaton is not owned: a stream that falls idle keeps none from
-// being freed.
-struct RowPlace {
-  cache::GrammarPtr grammar;
-  std::weak_ptr<MaskedAutomaton> automaton;  // of the grammar, and that of the state
-  std::uint64_t automaton_serial;
-  TokenStepper::State state;
-};
-
 // Places that one step left behind, and how far the queue got with them.
 struct PlacesToLookAhead {
-  std::vector<RowPlace> places;
+  std::vector<PrefetchPlace> places;
   std::atomic<bool> over = false;  // the next step has begun: no further one is to be begun
   std::atomic<int> finished = 0;   // so many of them, from the first on
 };
 
+// The work that is done ahead, and the threads that do it.
 class WarmUpQueue {
  public:
   // At most `wall_ms` a grammar and `look_ahead_masks` a place; 0: none.
@@ -46,6 +38,7 @@ class WarmUpQueue {
   WarmUpQueue(const WarmUpQueue&) = delete;
   WarmUpQueue& operator=(const WarmUpQueue&) = delete;
 
+  // Has the masks of its beginning made, if anybody still holds it then.
   void Add(const cache::GrammarPtr& grammar);
 
   // Left out when too many wait.

@@ -1,4 +1,9 @@
+// What a grammar holds is in three parts: what never changes (source, IR, tables), counted once as
+// fixed_bytes_; what is learnt, which its generations count as it grows; and the tokenizer's space,
+// which is others' too and not counted here.
 #include "grammar_core/compile/compiled_grammar.h"
+
+#include <cassert>
 
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/ir/ir_bytes.h"
@@ -26,6 +31,7 @@ std::int64_t CompiledGrammar::FixedBytes() const {
 }
 
 GrammarCosts CompiledGrammar::costs() const {
+  assert(generations_ != nullptr && "only the compiler sees a grammar that is not built");
   GrammarCosts costs;
   costs.rules = static_cast<std::int64_t>(ir_.rules.size());
   costs.ir_nodes = static_cast<std::int64_t>(ir_.nodes.size());

@@ -40,6 +40,7 @@ struct GrammarCosts {
   std::int64_t first_mask_us = 0;  // of which the first mask
 };
 
+// A grammar ready for use. It is made by CompileGrammar() alone.
 class CompiledGrammar {
  public:
   ~CompiledGrammar();

@@ -1,5 +1,16 @@
+// From a source that has been read to a grammar that rows may use: the pipeline makes its IR, the
+// tables and the first automaton are made of that, and the mask of the beginning, which every row
+// asks for first.
+//
+// Bounds of a whole text (max_tokens, max_characters) are checked last: they need the automaton,
+// and a grammar without any text within them would have rows that no mask can lead on.
+//
+// Invariant  a CompiledGrammar is seen by others only when it is complete; until then the compiler
+//            is its one owner, and the budget of the compile pays for all that is made.
+// Cost       see notebook.md; most of it is the front end's and the first mask's.
 #include "grammar_core/compile/compiler.h"
 
+#include <cassert>
 #include <chrono>
 #include <cstdint>
 #include <iterator>
@@ -38,6 +49,7 @@ class Compiler {
   Compiler(std::string id, std::shared_ptr<TokenizerSpace> tokenizer, const Limits& limits,
            Budget& budget)
       : grammar_(new CompiledGrammar()), budget_(budget) {
+    assert(tokenizer != nullptr && !id.empty());
     grammar_->id_ = std::move(id);
     grammar_->tokenizer_ = std::move(tokenizer);
     grammar_->limits_ = limits;
@@ -85,6 +97,7 @@ class Compiler {
     if (!tables.ok()) return tables.status();
     g.generations_ =
         std::make_unique<Generations>(*std::move(tables), &g.tokenizer_->masks(), g.limits_);
+    assert(g.generations_ != nullptr);
     const auto start = Budget::Clock::now();
     Work work(budget_);
     const std::shared_ptr<MaskedAutomaton> automaton = g.automaton();
@@ -93,6 +106,7 @@ class Compiler {
     if (!work.ok()) return work.error();
     absl::Status checked = CheckMaxCharacters(work);
     if (checked.ok()) checked = CheckMaxTokens(work);
+    // Before the size is taken: what the compile made is the grammar's own, not learnt.
     g.generations_->EndCompile();
     g.fixed_bytes_ = g.FixedBytes();
     return checked;

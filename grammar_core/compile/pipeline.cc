@@ -1,5 +1,9 @@
+// The order matters. What is empty is found first, as later passes would keep what only leads
+// there; arrays whose items cannot be told apart are settled while their places in the source are
+// known; left recursion goes last, since removing it makes rules that have no place of their own.
 #include "grammar_core/compile/pipeline.h"
 
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/base/error.h"
@@ -18,6 +22,7 @@ absl::Status SettleUnfitArrays(Strictness strictness, Budget& budget, GrammarIr*
   const absl::StatusOr<std::vector<UnfitArray>> unfit = FindUnfitArrays(*ir, budget);
   if (!unfit.ok()) return unfit.status();
   for (const auto& [node, why] : *unfit) {
+    assert(ir->nodes[node].kind == IrKind::kDistinct && "only distinct arrays can be unfit");
     IrNode& array = ir->nodes[node];
     const auto& [place, keyword, min_items] = ir->distinct[array.a];
     if (strictness == Strictness::kRefuse) return UnsupportedAt(place, keyword, why);

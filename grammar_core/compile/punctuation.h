@@ -13,6 +13,7 @@
 
 namespace maskd {
 
+// A token of punctuation, and how far off the common path it leads.
 struct PunctuationToken {
   TokenId id;
   int distance;

@@ -21,13 +21,16 @@ class MaskStore;
 class TokenIndex;
 struct PunctuationToken;
 
+// A vocabulary with all that grammars over it share.
 class TokenizerSpace {
  public:
+  // Bounds of what it may keep.
   struct Options {
     // Bytes of stored masks kept beyond those that open grammars hold.
     std::int64_t mask_store_bytes = 256 << 20;
   };
 
+  // Builds the index of `vocabulary`, once for all grammars over it.
   static std::shared_ptr<TokenizerSpace> Create(std::shared_ptr<const Vocabulary> vocabulary,
                                                 const Options& options);
   static std::shared_ptr<TokenizerSpace> Create(std::shared_ptr<const Vocabulary> vocabulary) {
@@ -35,6 +38,8 @@ class TokenizerSpace {
   }
   ~TokenizerSpace();
 
+  // Its parts, which live as long as it does. The store of masks alone changes, and has its own
+  // lock.
   [[nodiscard]] const Vocabulary& vocabulary() const { return *vocabulary_; }
   [[nodiscard]] const TokenIndex& index() const { return *index_; }
   [[nodiscard]] const MarkerTable& markers() const { return *markers_; }

@@ -1,7 +1,15 @@
+// A search by distance from the common path: the states at distance 0 are those that a text on one
+// line with every declared name goes through, and each unusual token on the way adds some. Nearer
+// states are made first, so that what the deadline cuts off is what rows need least.
+//
+// Invariant  only makes what a row would make; a state is expanded once, at its smallest distance
+//            known then.
+// Cost       one mask a state. The bound is time, not work: how far it gets changes no answer.
 #include "grammar_core/compile/warm_up.h"
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <chrono>
 #include <deque>
 #include <limits>
@@ -11,9 +19,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 
+#include "grammar_core/base/budget.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/compile/punctuation.h"
+#include "grammar_core/compile/warm_up_from.h"
 #include "grammar_core/rows/masked_automaton.h"
 
 namespace maskd {
@@ -43,6 +53,7 @@ class WarmUpRun {
   int Run(TermId start) {
     Push(start, 0);
     for (std::size_t distance = 0; distance < open_.size();) {
+      // A full automaton is left to the rows: to fill it up would only bring the next one sooner.
       if (masks_ >= max_masks_ || !work_.ok() || automaton_.full()) break;
       if (open_[distance].empty()) {
         ++distance;
@@ -69,6 +80,7 @@ class WarmUpRun {
     if (state == kNothingTerm || static_cast<std::size_t>(distance) >= open_.size()) return;
     const auto [at, is_new] = nearest_.try_emplace(state, distance);
     if (!is_new && at->second <= distance) return;
+    assert(distance >= 0);
     at->second = distance;
     open_[static_cast<std::size_t>(distance)].push_back(state);
   }
@@ -77,10 +89,13 @@ class WarmUpRun {
     const MaskRef* mask = automaton_.Mask(state, work_);
     if (mask == nullptr) return;
     ++masks_;
+    assert(*mask != nullptr && masks_ <= max_masks_);
     const bool has_names = FollowNames(state, distance);
     for (const auto& [id, further] : punctuation_) {
       if ((*mask)->Allows(id)) Push(Behind(state, id), distance + further);
     }
+    // Names are followed as they are declared, in long tokens; guesses at single ones would be more
+    // states and fewer hits.
     if (has_names) return;
     for (const TokenId id : LongestOfFew(**mask)) Push(Behind(state, id), distance + kFewTokens);
   }

@@ -1,6 +1,6 @@
-// Makes the masks that sequences of a grammar will ask for, before they ask: those of its beginning
-// while an engine still reads the prompt, and those behind a place of a sequence while the engine
-// chooses the token that leads there.
+// Prefetch: makes the masks that sequences of a grammar will ask for, before they ask: those of its
+// beginning while an engine still reads the prompt. Those behind a place of a sequence, while the
+// engine chooses the token that leads there, are asked for by matcher/prefetch_place.h.
 //
 // Which     by their distance from the common path, a text on one line with every declared name: in
 //           each state the names of an object, the tokens that punctuate texts (quotes, colons,
@@ -17,12 +17,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "grammar_core/base/budget.h"
 #include "grammar_core/compile/compiled_grammar.h"
-#include "grammar_core/terms/term.h"
 
 namespace maskd {
 
+// Where a prefetch ends, whichever comes first.
 struct WarmUpBounds {
   int masks = 8192;
   // The prefetch's own deadline: how far it gets is no one's verdict.
@@ -32,13 +31,6 @@ struct WarmUpBounds {
 // The number of states whose masks it made or found.
 int WarmUp(const CompiledGrammar& grammar, const WarmUpBounds& bounds,
            const std::atomic<bool>* cancelled = nullptr);
-
-// A few steps behind `state` of `automaton`, the grammar's: a place of a sequence, and what it will
-// likely ask for next.
-inline constexpr WarmUpBounds kFewAhead = {.masks = 16, .wall_ms = 2};
-int WarmUpFrom(const CompiledGrammar& grammar, MaskedAutomaton* automaton, TermId state,
-               const WarmUpBounds& bounds = kFewAhead,
-               const std::atomic<bool>* cancelled = nullptr);
 
 // The same for what all grammars of a tokenizer share: JSON's strings, numbers and white space.
 void WarmUpTokenizer(const std::shared_ptr<TokenizerSpace>& tokenizer);

@@ -7,6 +7,7 @@
 #include "grammar_core/completion/fewest_tokens.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <string>
 #include <utility>
@@ -44,9 +45,11 @@ class PieceTable {
     for (std::size_t begin = 0; begin < text_.size(); ++begin) {
       if (best_[begin].tokens != kNone) AddTokensAt(begin);
     }
+    // Every best piece ends behind its begin, so the way back comes to the start.
     std::vector<TokenId> tokens;
     if (best_.back().tokens == kNone) return tokens;
     for (std::size_t end = text_.size(); end > 0; end = best_[end].begin) {
+      assert(best_[end].begin < end && "a piece has bytes");
       tokens.push_back(best_[end].last);
     }
     std::ranges::reverse(tokens);
@@ -157,6 +160,7 @@ class BreadthFirst {
       last_ = {from, token};
       return true;
     }
+    // A state that was met sooner is as good with more tokens left.
     const bool in_time = TokensOfBytes(search_, states_.MinBytes(next)) <= tokens_left_;
     if (in_time && arrivals_.try_emplace(next, Arrival{from, token}).second) level_.push_back(next);
     return false;
@@ -164,6 +168,7 @@ class BreadthFirst {
 
   void Trace(State start) {
     tokens_ = {last_.token};
+    assert(arrivals_.contains(last_.from) && "the last token came from a state that was met");
     for (State state = last_.from; state != start; state = arrivals_.at(state).from) {
       tokens_.push_back(arrivals_.at(state).token);
     }
@@ -222,6 +227,7 @@ absl::StatusOr<std::vector<TokenId>> FewestTokens(const TokenSearch& search, Row
   if (is_enough && static_cast<int>(known->size()) == LeastTokens(search, state)) return known;
   const RowStates::Scratch scratch(*search.states);
   BreadthFirst better(search, is_enough ? static_cast<int>(known->size()) - 1 : max_tokens, &work);
+  // Asked for less than is known, so what it finds is better, and nothing found proves the known.
   if (better.Run(state)) return std::move(better.tokens());
   if (!work.ok()) return work.error();
   if (is_enough) return known;

@@ -10,6 +10,7 @@
 #include "grammar_core/completion/shortest_path.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <queue>
@@ -59,6 +60,7 @@ struct Frontier {
   [[nodiscard]] std::string PathTo(State state, State start) const {
     std::string path;
     while (state != start) {
+      assert(arrivals.contains(state) && "a path leads from the start");
       const Arrival& arrival = arrivals.at(state);
       if (arrival.byte.has_value()) path.push_back(static_cast<char>(*arrival.byte));
       state = arrival.from;
@@ -140,6 +142,8 @@ class Search {
       if (term.kind == TermKind::kCat) {
         left.insert(left.end(), {term.b, term.a});
       } else {
+        // A settled end names cells whose own searches are done.
+        assert(ways_.at(id).has_value() && "a cell without a way was called exact");
         const Way& way = *ways_.at(id);
         path += way.bytes;
         left.push_back(way.rest);
@@ -177,7 +181,8 @@ class Search {
     return all;
   }
 
-  // Not exact for a cell that is being searched from.
+  // Not exact for a cell that is being searched from: a rule that calls itself has its own cell in
+  // its way, and the bound of that is all that is known.
   Size SizeOfCell(State cell) {
     if (states_.MayEnd(cell)) return {0, true};
     if (const auto known = ways_.find(cell); known != ways_.end() && known->second.has_value()) {
@@ -191,6 +196,7 @@ class Search {
       ways_[cell] = text == nullptr ? Way{} : Way{SizeOf(measure_, *text), *text};
       return {ways_[cell]->size, true};
     }
+    assert(depth_ >= 0 && depth_ < kMaxDepth);
     ++depth_;
     std::optional<Way> text = WayOfText(cell);
     Way way = text.has_value() ? *std::move(text) : WayFrom(cell);
@@ -214,6 +220,7 @@ class Search {
     while (!frontier.open.empty() && work_->Spend()) {
       const Open at = frontier.open.top();
       frontier.open.pop();
+      // The heap keeps entries that a better way has overtaken; they are passed here.
       if (at.bytes > frontier.arrivals[at.state].bytes) continue;
       const bool ended = states_.MayEnd(at.state);
       if (ended || at.settled) {
@@ -287,6 +294,7 @@ class Search {
   std::optional<std::uint32_t> Arrive(const Open& at, std::uint32_t size,
                                       std::optional<unsigned char> byte, State next,
                                       Frontier* frontier) {
+    // Zero for a branch and for a special token, so ties are common: the farther one goes first.
     const std::uint32_t bytes = at.bytes + size;
     const std::uint32_t bound = SaturatingAdd(bytes, states_.MinBytes(next));
     if (bound > most_) return std::nullopt;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <utility>
 
 namespace maskd {
@@ -27,7 +28,9 @@ void VisitChain(const TermStore& store, TermId state, Hash128 chain, Visit visit
       chain = Mix(chain, term.key);
       break;
     }
+    // Keys, not ids: the store is shared by automatons that number their terms differently.
     chain = Mix(chain, store.term(term.a).key);
+    assert(store.term(term.b).cells < term.cells && "a tail has fewer cells, so the walk ends");
     if (IsStop(cells) && !visit(chain, store.term(term.b).cells)) return;
     state = term.b;
   }
@@ -38,6 +41,7 @@ void VisitChain(const TermStore& store, TermId state, Hash128 chain, Visit visit
 
 template <typename FindChain>
 void CellChain::FindBy(FindChain find, std::uint32_t* floor) {
+  // Goes on as long as the store says that somebody has needed more cells than these.
   known_stops_ = 0;
   VisitChain(store_, state_, seed_, [&](const Hash128& chain, std::uint32_t below) {
     const auto [settles, deeper] = find(chain);
@@ -50,9 +54,11 @@ void CellChain::FindBy(FindChain find, std::uint32_t* floor) {
 
 template <typename SettleChain>
 void CellChain::SettleBy(SettleChain settle, std::uint32_t floor) const {
+  // Up to where the look-up got the store already knows that more cells are needed.
   int stop = 0;
   VisitChain(store_, state_, seed_, [&](const Hash128& chain, std::uint32_t below) {
     if (stop++ < known_stops_) return true;
+    // The first beginning that has every cell which was read; all shorter ones say "go on".
     const bool settles = below == kNoEnd || (below <= floor && floor > 0);
     settle(chain, settles);
     return !settles;

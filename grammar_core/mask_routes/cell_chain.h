@@ -15,6 +15,7 @@
 
 namespace maskd {
 
+// The keys of a state, by more and more of its first cells.
 class CellChain {
  public:
   // `seed` tells apart what is stored of the same cells.

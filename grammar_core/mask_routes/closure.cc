@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bitset>
+#include <cassert>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -176,7 +177,9 @@ std::optional<std::uint32_t> FreeLength(const TermStore& store, TermId id) {
   return free.has_value() && longest_removed < *free ? free : std::nullopt;
 }
 
-// Tries every character beyond ASCII: as characters, or else by classes of bytes and states.
+// Tries every character beyond ASCII: as characters, or else by classes of bytes and states. They
+// are one symbol, so the answer is for all or for none: where one is refused the symbol leaves C,
+// and the tokens that hold it are walked.
 void Search::ReactBeyond(TermId state, Reaction* reaction) {
   const auto set = [&](int symbol, const std::vector<TermId>& targets) {
     reaction->alive.set(symbol);
@@ -225,6 +228,8 @@ std::optional<std::vector<TermId>> Search::StepByBytes(TermId state, bool* takes
       return;
     }
     *takes_lead_byte = true;
+    // The second byte has a narrower range behind these four (Unicode, table 3-7): no overlong
+    // forms, no surrogates, nothing above U+10FFFF.
     const unsigned char lo = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const unsigned char hi = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     add({next, Utf8SequenceBytes(lead) - 1, lo, hi});
@@ -291,6 +296,7 @@ std::optional<Closure> Search::Structural(TermId state) {
 }
 
 void Search::Reach(TermId state, int symbol, int level) {
+  assert(kept_[symbol] && level >= 1 && "only kept symbols lead on, one level further");
   std::unique_ptr<Found>& found = found_[state];
   if (found == nullptr) {
     found = std::make_unique<Found>();
@@ -318,11 +324,14 @@ void Search::Decide(TermId state) {
     found.reaction = React(state);
     found.has_reaction = true;
   }
+  // What led here may have left C since: then nothing of C does, and the state is no matter.
   const Symbols reached_by = found.reached_by & kept_;
   if (reached_by.none()) {
     found.fate = Fate::kLeftOut;
     return;
   }
+  // Three ways out for a state that refuses `dead`: its level becomes the bound, the symbols that
+  // lead to it leave C, or those that it refuses do. The one that keeps more of C is taken.
   const Symbols dead = kept_ & ~found.reaction.alive;
   const int all = Weight(kept_);
   const bool by_most = 2 * Weight(reached_by) >= all;
@@ -338,6 +347,7 @@ void Search::Decide(TermId state) {
     return;
   }
   kept_ &= ~dead;
+  assert((kept_ & ~found.reaction.alive).none() && "C is closed over its members");
   found.fate = Fate::kMember;
   ++members_;
   Expand(state);
@@ -354,11 +364,14 @@ void Search::ExploreFrom(TermId start) {
   while (!open_.empty() && work_->ok()) {
     const TermId state = open_.front();
     open_.pop_front();
+    // A state that was left out may be opened again, by a symbol that is still kept.
     if (found_[state]->fate == Fate::kOpen) Decide(state);
   }
 }
 
 bool Search::Exhausted(TermId start) const {
+  // Whether n characters are all that any text has: then no token is longer, and none need be
+  // walked.
   std::vector<TermId> layer = {start};
   for (int level = 0; level < max_chars_; ++level) {
     absl::flat_hash_set<TermId> next;
@@ -377,6 +390,7 @@ bool Search::Exhausted(TermId start) const {
 Closure Search::Result(TermId start) const {
   Closure closure;
   closure.characters = ClassOf(kept_, max_chars_);
+  // A token that cuts a character in two is of no class of characters, so it is walked.
   closure.candidates.ill_formed = true;
   const bool bounded = max_chars_ < CharacterClass::kAnyLength;
   if (bounded && !Exhausted(start)) closure.candidates.longer_than = max_chars_;

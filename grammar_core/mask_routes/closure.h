@@ -29,6 +29,7 @@ namespace maskd {
 
 class Automaton;
 
+// A set of characters, how many of them may come, and which tokens must be walked beside them.
 struct Closure {
   CharacterClass characters;
   CandidateClass candidates;

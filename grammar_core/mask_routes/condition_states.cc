@@ -1,5 +1,13 @@
+// A state is a place (a product of conditions before a tail) and how far a character has been read.
+// Each is looked up by what it is, so that a walk meets it once; whether a text is left is asked
+// when it is made.
+//
+// Invariant  a place has a text: kNone in the tables stands for what was found to have none, or
+//            could not be told.
+// Cost       one question to ConditionSearch for each new place or part of a character.
 #include "grammar_core/mask_routes/condition_states.h"
 
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/automaton/automaton.h"
@@ -18,6 +26,7 @@ std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
   const std::optional<std::uint32_t> tail_index = TailOf(parts.tail, partial.spelling);
   if (!tail_index.has_value()) return std::nullopt;
   Product product;
+  // With one condition a term is as small as a product.
   const auto read = [&](ConditionSearch& search) { return search.Read(cell.a, &product); };
   if (!automaton_->AskConditions(read) || product.conditions.size() < kFewConditions) {
     return std::nullopt;
@@ -66,6 +75,7 @@ std::uint32_t ConditionStates::StateOf(std::uint32_t place, const PartialChar& p
 }
 
 ConditionStates::Next ConditionStates::Step(std::uint32_t index, unsigned char byte) {
+  assert(index < states_.size() && "a state of this walk");
   const State state = states_[index];
   const Place& place = places_[state.place];
   const CharStep step = StepChar(state.partial, byte);
@@ -77,6 +87,8 @@ ConditionStates::Next ConditionStates::Step(std::uint32_t index, unsigned char b
     case CharStep::Result::kRefused:
       break;
   }
+  // The byte is none of the string, so it is the tail's, if the string may end here. Enter() has
+  // made sure that no byte is both.
   if (!place.nullable || state.partial.phase != CharPhase::kStart) return {};
   return {.within = std::nullopt, .behind = automaton_->Step(tails_[place.tail], byte, *work_)};
 }
@@ -110,6 +122,7 @@ std::uint32_t ConditionStates::floor(std::uint32_t index) const {
   const Place& place = places_[state.place];
   const Term& tail = automaton_->term(tails_[place.tail]);
   const bool may_end = place.nullable && state.partial.phase == CharPhase::kStart;
+  // Within the string nothing of the tail has been read yet.
   return may_end ? tail.floor : tail.cells;
 }
 

@@ -22,6 +22,7 @@ namespace maskd {
 
 class Automaton;
 
+// The states of one walk within strings under several conditions, numbered as they are met.
 class ConditionStates {
  public:
   // Both must outlive this.

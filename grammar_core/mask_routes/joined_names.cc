@@ -1,6 +1,10 @@
+// Names are kept in the order of their texts, each with the objects that declare it and those whose
+// other names it is not. So one walk along sorted texts serves all objects, and the state behind a
+// whole name is the choice of what follows it in each object that may have it.
 #include "grammar_core/mask_routes/joined_names.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "grammar_core/automaton/automaton.h"
 
@@ -8,6 +12,7 @@ namespace maskd {
 
 // What has been read of a name is the same in all.
 bool JoinedNames::Fits(const TextList& list) const {
+  // Sorted by characters is sorted by bytes for ASCII alone, and the trie is in bytes.
   if (!list.IsAscii()) return false;
   if (names_.empty() || list.texts.empty()) return true;
   const std::u32string_view known = names_.begin()->first;
@@ -58,6 +63,7 @@ TextList JoinedNames::Texts() {
 }
 
 TermId JoinedNames::EndOf(std::uint32_t text) {
+  assert(text < by_text_.size() && "Texts() numbers them, and nothing was added since");
   const Name& name = *by_text_[text];
   std::vector<TermId> ends;
   for (const auto& [object, number] : name.of) {

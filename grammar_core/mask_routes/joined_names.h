@@ -30,6 +30,7 @@ struct OtherNames {
   TermId tail = kNothingTerm;
 };
 
+// The names that may come next in any of several objects, and what follows each.
 class JoinedNames {
  public:
   // Both must outlive this.

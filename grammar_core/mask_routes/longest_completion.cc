@@ -1,6 +1,9 @@
+// A recursion over the few kinds of terms whose derivatives are plain to bound. Both figures are
+// upper bounds: too large ones cost a walk, too small ones would allow tokens that lead nowhere.
 #include "grammar_core/mask_routes/longest_completion.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "grammar_core/base/saturating.h"
 
@@ -34,6 +37,7 @@ std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* v
       return Completion{longest, longest};
     }
     case TermKind::kCat: {
+      // Within the head all of the tail is still to come.
       const auto head = CompletionOf(store, term.a, visits);
       const auto tail = head.has_value() ? CompletionOf(store, term.b, visits) : std::nullopt;
       if (!tail.has_value()) return std::nullopt;
@@ -53,6 +57,7 @@ std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* v
       const auto body = CompletionOf(store, term.a, visits);
       if (!body.has_value()) return std::nullopt;
       const std::uint32_t own = SaturatingMul(body->own, term.b);
+      assert(body->any >= body->own && "a term is one of its own derivatives");
       return Completion{own, SaturatingAdd(body->any, own)};
     }
     default:

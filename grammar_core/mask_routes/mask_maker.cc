@@ -13,6 +13,7 @@
 #include "grammar_core/mask_routes/mask_maker.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -73,6 +74,7 @@ MaskRef MaskMaker::Make(TermId state, std::optional<MaskRoute> route) {
   MaskBuilder mask(masks_);
   if (!work_->Spend(kMaskUnits)) return nullptr;
   MarkRead(state);
+  // Tokens that are taken by name belong to every route, so they come first.
   if (automaton_->names_tokens()) automaton_->AddNamedTokens(state, &mask.ToWords());
   const bool is_open = route == MaskRoute::kWalk || route == MaskRoute::kClosure;
   const bool by_form = !is_open && depth_ < kMaxDepth && MakeByForm(state, route, &mask);
@@ -122,11 +124,14 @@ std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
 }
 
 bool MaskMaker::MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBuilder* mask) {
+  // In the order of the table, which goes from forms that are told at a glance to those that need a
+  // look at the state's bytes.
   const Parts parts = PartsOf(state);
   const std::uint32_t kind = KindBits({automaton_->term(parts.cell).kind});
   for (const FormRoute& form : FormRoutes()) {
     if ((form.kinds & kind) == 0 || form.route != route.value_or(form.route)) continue;
     if (!form.make(*this, state, parts, mask)) continue;
+    assert(form.route != MaskRoute::kWalk && form.route != MaskRoute::kClosure);
     route_ = form.route;
     return true;
   }
@@ -167,6 +172,7 @@ bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
       others.push_back(state);
     }
   }
+  // Where many branches are no names, one walk of them all is cheaper than a mask of each.
   const bool many = others.size() > kMaxBranches || CountIntersections(others) > kMaxIntersections;
   if (many && others.size() == branches.size()) return false;
   MergeNames(names, mask);
@@ -185,6 +191,8 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
       store.term(cell.a).kind != TermKind::kAnd) {
     return false;
   }
+  // The bound matters only to tokens that may leave less room than the pattern's longest completion
+  // needs: fewer of them the farther it is.
   const auto reach = static_cast<std::uint32_t>(masks_->index().vocabulary().max_token_bytes());
   for (const TermId part : store.list(store.term(cell.a).a)) {
     const Term& length = store.term(part);
@@ -231,10 +239,12 @@ bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask
   }
   const std::optional<CountBounds> bounds = automaton_->BoundsOf(cell.a);
   if (!bounds.has_value()) return false;
+  // Both are simpler patterns that many states share, so they are mostly in the store.
   const MaskRef more = MaskOf(automaton_->Encoded(bounds->more, partial.spelling, parts.tail));
   if (more == nullptr) return true;
   const MaskRef fewer = MaskOf(automaton_->Encoded(bounds->fewer, partial.spelling, parts.tail));
   if (fewer == nullptr) return true;
+  // What is allowed with fewer repeats left is allowed here, and what is not with more, is not.
   mask->Merge(fewer);
   if (more == fewer) return true;
   TokenMask between = *more;
@@ -254,7 +264,10 @@ bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask) 
   const ByteBits& set = store.byte_set(store.term(repeat.a).a);
   if (set.count() > kMaxRunBytes) return false;
   if (!work_->Spend(masks_->index().vocabulary().size() / kTokensPerRunUnit)) return true;
+  // Tokens are cut behind their run of such bytes once for the vocabulary; here only what follows
+  // the run is walked, from the tail.
   const auto runs = masks_->RunsOf(set);
+  assert(repeat.b <= repeat.c && "a repeat of at least more than at most");
   const std::uint32_t fewest = repeat.b;
   const std::uint32_t most = repeat.c;
   for (const RunToken& token : runs->whole()) {
@@ -285,6 +298,7 @@ bool MaskMaker::MakeByHead(const Parts& parts, MaskBuilder* mask) {
   if (!automaton_->term(parts.cell).nullable || parts.tail == kEmptyTerm) return false;
   const TokenTrie& trie = masks_->index().trie();
   const std::span<const TrieNode> nodes = trie.nodes();
+  // Apart, so that a walk that is given up leaves `mask` as it was.
   MaskBuilder begins(masks_);
   std::int64_t left = kNarrowNodes;
   for (std::size_t i = 0; i < nodes.size(); i += nodes[i].skip) {
@@ -295,6 +309,7 @@ bool MaskMaker::MakeByHead(const Parts& parts, MaskBuilder* mask) {
     left -= nodes[i].skip;
     if (left < 0) return false;
     Path path;
+    assert(nodes[i].depth == 1 && "a child of the root, whose subtree is skipped at once");
     path[1] = states_.Enter(automaton_->Join(next, parts.tail));
     const auto allow = [&](const TrieNode& node) { begins.AllowTokens(trie, node); };
     allow(nodes[i]);
@@ -314,6 +329,8 @@ void MaskMaker::MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route
     Walk(all, state, kAllNodes, mask);
     return;
   }
+  // Known from the state's form alone, else a walk if few bytes lead on, and the search of states
+  // where the walk would be long.
   std::optional<Closure> closure = FindStructuralClosure(automaton_, state, *work_);
   if (!closure.has_value()) {
     if (!route.has_value() && CountTaken(state) < kWideState &&
@@ -326,6 +343,7 @@ void MaskMaker::MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route
   if (!work_->ok()) return;
   lowest_floor_ = std::min(lowest_floor_, closure->lowest_floor);
   work_->Spend(kClassUnits);
+  // The tokens of the class are a bitmap of the vocabulary's index; only candidates are walked.
   mask->Merge(masks_->TokensWithin(closure->characters));
   WalkCandidates(closure->candidates, state, mask);
 }
@@ -351,6 +369,7 @@ bool MaskMaker::Walk(const TokenTrie& trie, TermId state, std::int64_t max_nodes
   path[0] = states_.Enter(state);
   const std::size_t end = trie.nodes().size();
   if (max_nodes == kAllNodes && end >= kManyNodes) {
+    // Nearly all tokens are allowed where so long a walk is worth it: bits at once, no list.
     std::int32_t* const words = mask->ToWords().mutable_words().data();
     WalkNodes(trie, 0, end, &path, max_nodes,
               [&](const TrieNode& node) { trie.AllowTokens(node, words); });

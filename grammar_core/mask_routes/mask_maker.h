@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,6 +41,7 @@ class TextMasks {
   ~TextMasks() = default;
 };
 
+// Makes masks by the routes of mask_routes.h, for one state after another.
 class MaskMaker {
  public:
   // All must outlive this. `depth` counts the masks that are made for the sake of another one;
@@ -165,10 +167,12 @@ bool MaskMaker::WalkNodes(const TokenTrie& trie, std::size_t begin, std::size_t 
   const std::span<const TrieNode> nodes = trie.nodes();
   if (begin == end || (*path)[nodes[begin].depth - 1] <= WalkStates::kFailed) return true;
   std::int64_t visited = 0;
+  assert(end <= nodes.size() && "a range of the trie");
   for (std::size_t i = begin; i < end; ++visited) {
     if (visited == max_nodes) return false;
     if (visited % kNodesPerUnit == 0 && !work_->Spend()) return true;
     const TrieNode node = nodes[i];
+    assert(node.depth >= 1 && node.depth < path->size() && "deeper than the trie is made");
     const WalkStates::State next =
         states_.Step((*path)[node.depth - 1], static_cast<unsigned char>(node.byte));
     if (next == WalkStates::kDead) {

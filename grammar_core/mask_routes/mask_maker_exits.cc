@@ -1,4 +1,15 @@
-// The route of MaskMaker for wide strings before a tail.
+// The routes of MaskMaker for wide strings and numbers before a tail.
+//
+// Nearly all tokens of a wide string stay within it, and which those are depends on the string
+// alone: its mask is shared by all states that begin with it. What depends on the tail are the
+// tokens that leave the string. They are gathered once for the string and the byte that ends it,
+// cut behind that byte, and for each tail only those rests are walked.
+//
+// Invariant  a token that has several cuts is a rest of each: it is allowed by any of them.
+// Cost       the first time a string is met, the tokens that hold the byte; after that the rests,
+//            a few thousand nodes, for each new tail.
+#include <cassert>
+
 #include "absl/strings/match.h"
 
 #include "grammar_core/automaton/automaton.h"
@@ -36,6 +47,7 @@ bool MaskMaker::IsWorthExits(TermId cell_id) {
       PartialChar::Unpack(cell.b).phase != CharPhase::kStart) {
     return false;
   }
+  // A text that is given is left by one byte in each place: a walk is shorter.
   const Term& text = store.term(cell.a);
   if (text.kind == TermKind::kText || text.kind == TermKind::kTextSet) return false;
   if (text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet) {
@@ -72,6 +84,7 @@ bool MaskMaker::MakeByExits(TermId state, MaskBuilder* mask) {
     const TermId next = automaton_->Step(tail, static_cast<unsigned char>(byte), *work_);
     if (next != kNothingTerm) return false;
   }
+  // The string's mask is one of the string without its tail, so its floor says nothing of `state`.
   std::uint32_t its_own_floor = kNoEnd;
   mask->Merge(others_->TextMask(text, *work_, &its_own_floor, depth_ + 1));
   for (int byte = 0; byte < kAsciiEnd; ++byte) {
@@ -102,6 +115,8 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte)
     TermId at = text;
     for (std::size_t i = 0; i < bytes.size() && at != kNothingTerm; ++i) {
       const auto next_byte = static_cast<unsigned char>(bytes[i]);
+      // Each place where the string may end by this byte is a cut; the string may also go on over
+      // it.
       if (next_byte == byte && automaton_->MayEnd(at)) {
         if (i + 1 == bytes.size()) {
           ends.push_back(id);
@@ -113,6 +128,7 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte)
       if (at == kFailedTerm) return nullptr;
     }
   }
+  // Another thread may have put the same meanwhile; either is right.
   auto exits = std::make_shared<const Exits>(Exits{std::move(ends), TokenTrie::OfUnsorted(&rests)});
   masks_->PutExits(key, exits);
   return exits;
@@ -129,6 +145,7 @@ bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
   if (exits == nullptr) return true;
   std::uint32_t its_own_floor = kNoEnd;
   mask->Merge(others_->TextMask(parts.cell, *work_, &its_own_floor, depth_ + 1));
+  // A number that has ended already may be followed by the tail at once.
   if (automaton_->term(parts.cell).nullable) MergeMaskOf(parts.tail, mask);
   MarkRead(parts.tail);
   Walk(exits->rests, parts.tail, kAllNodes, mask);
@@ -153,6 +170,7 @@ std::shared_ptr<const Exits> MaskMaker::EndsOf(TermId cell) {
     const TermId next =
         automaton_->Step(path[node.depth - 1], static_cast<unsigned char>(node.byte), *work_);
     if (next == kFailedTerm) return nullptr;
+    assert(node.depth < path.size() && "deeper than the trie is made");
     path[node.depth] = next;
     if (next != kNothingTerm && automaton_->MayEnd(next)) AddRests(i, &rests);
     i += next == kNothingTerm ? node.skip : 1;
@@ -165,8 +183,10 @@ std::shared_ptr<const Exits> MaskMaker::EndsOf(TermId cell) {
 void MaskMaker::AddRests(std::size_t end, std::vector<TokenTrie::Entry>* rests) const {
   const TokenTrie& trie = masks_->index().trie();
   const std::span<const TrieNode> nodes = trie.nodes();
+  assert(end < nodes.size());
   const TrieNode node = nodes[end];
   for (std::size_t n = end + 1; n < end + node.skip;) {
+    // A byte that could go on with the number is no end: the longer number has rests of its own.
     const bool goes_on = nodes[n].depth == node.depth + 1 &&
                          absl::StrContains(kNumberBytes, static_cast<char>(nodes[n].byte));
     if (!goes_on && nodes[n].token != TokenTrie::kNoToken) {

@@ -1,6 +1,16 @@
 // The routes of MaskMaker for property names.
+//
+// An object has some hundred names at a place, and its states within a name would each be met by
+// one token. So names are walked as sorted texts beside the trie (terms/text_walk.h): a term is
+// made only behind a whole name and its quote, where the value begins. Names that are not declared
+// are any string, less the tokens that spell a declared one up to its quote.
+//
+// Invariant  names that are read so are ASCII; any other set of names takes a route that fits all.
+// Cost       the trie's nodes that lie along names, and a state for each name that a token spells
+//            to its end.
 #include <algorithm>
 #include <bitset>
+#include <cassert>
 
 #include "absl/container/flat_hash_set.h"
 
@@ -60,6 +70,7 @@ std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
       both.kind != TermKind::kAnd || store.list(both.a).size() != 2) {
     return std::nullopt;
   }
+  // Parts of an intersection stand in the order of their keys, so either may be the complement.
   TermId all = store.list(both.a)[0];
   TermId none = store.list(both.a)[1];
   if (store.term(all).kind == TermKind::kNot) std::swap(all, none);
@@ -102,6 +113,7 @@ void MaskMaker::MakeByOtherNames(const OtherNames& names, MaskBuilder* mask) {
         }
       });
   work_->Spend(1 + visited / kNodesPerUnit);
+  // The caller takes them one by one, whatever the mask of any name says.
   for (const TokenId id : trie.long_tokens()) others.Forbid(id);
   mask->Merge(std::move(others));
 }
@@ -116,6 +128,7 @@ bool MaskMaker::MakeByOthers(const Parts& parts, MaskBuilder* mask) {
 
 void MaskMaker::WalkOthers(const TokenTrie& trie, std::size_t parent, const OtherNames& names,
                            OnNode allow) {
+  // Found first, as the walk of any name passes over the same tokens.
   absl::flat_hash_set<std::uint32_t> declared;  // tokens, as the trie names them
   const std::int64_t visited = WalkTextsBelow(
       trie, parent, names.declared, [](std::size_t) {},
@@ -124,6 +137,7 @@ void MaskMaker::WalkOthers(const TokenTrie& trie, std::size_t parent, const Othe
         for (std::size_t n = i; n < i + nodes[i].skip; ++n) declared.insert(nodes[n].token);
       });
   work_->Spend(1 + visited / kNodesPerUnit);
+  assert(parent != kRoot && "others are walked below a quote");
   const TrieNode node = trie.nodes()[parent];
   Path path;
   path[node.depth] =
@@ -150,6 +164,7 @@ void MaskMaker::WalkJoined(const TokenTrie& trie, std::size_t parent, JoinedName
   const auto on_quote = [&](std::size_t i, std::uint32_t text) {
     const TrieNode quote = trie.nodes()[i];
     Path path;
+    assert(quote.depth >= 1 && quote.depth <= path.size());
     path[quote.depth - 1] = states_.Enter(names->EndOf(text));
     WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
   };

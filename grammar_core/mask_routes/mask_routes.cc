@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <utility>
 
 namespace maskd {
@@ -50,7 +51,11 @@ thread_local std::chrono::nanoseconds nested{};
 
 std::span<const MaskRouteInfo> MaskRouteTable() { return kTable; }
 
-absl::string_view NameOf(MaskRoute route) { return kTable[static_cast<std::size_t>(route)].name; }
+// Rows stand in the order of the enumeration.
+absl::string_view NameOf(MaskRoute route) {
+  assert(kTable[static_cast<std::size_t>(route)].route == route && "the table is in another order");
+  return kTable[static_cast<std::size_t>(route)].name;
+}
 
 std::optional<MaskRoute> MaskRouteNamed(absl::string_view name) {
   const auto row = std::ranges::find(kTable, name, &MaskRouteInfo::name);
@@ -76,6 +81,7 @@ MaskRouteTally::Scope::Scope() : enabled_(enabled.load(std::memory_order_relaxed
 
 void MaskRouteTally::Scope::Made(MaskRoute route) {
   if (!enabled_) return;
+  // Masks that were made for this one's sake have counted their own time.
   const std::chrono::nanoseconds own = Clock::now() - begin_ - nested;
   AtomicCount& count = counts[static_cast<std::size_t>(route)];
   count.masks.fetch_add(1, std::memory_order_relaxed);

@@ -18,6 +18,7 @@
 
 namespace maskd {
 
+// The routes, in the order in which they are tried.
 enum class MaskRoute : std::uint8_t {
   kMember,
   kInner,
@@ -35,6 +36,7 @@ enum class MaskRoute : std::uint8_t {
 };
 inline constexpr std::size_t kMaskRoutes = 13;
 
+// A row of the table, in words.
 struct MaskRouteInfo {
   MaskRoute route;
   absl::string_view name;
@@ -50,17 +52,20 @@ std::optional<MaskRoute> MaskRouteNamed(absl::string_view name);
 // What the routes of this process have made since Enable(); before that nothing is counted.
 class MaskRouteTally {
  public:
+  // Of one route: masks made, and the time they took without that of other masks made for them.
   struct Count {
     std::int64_t masks = 0;
     std::chrono::nanoseconds time{};  // less that of masks that were made for the sake of these
   };
 
+  // Begins to count, for good; what was counted so far.
   static void Enable();
   static std::array<Count, kMaskRoutes> Read();
 
   // Around the making of one mask, within which others may be made.
   class Scope {
    public:
+    // Begins the time of one mask.
     Scope();
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;

@@ -1,7 +1,15 @@
+// The cells of a state are read up to the first that surely ends by a brace, a bracket or a quote.
+// Behind it stands a walk of the texts that tokens hold after that byte: which of them the tail
+// takes is hashed, by their places in the trie, and that is the signature.
+//
+// Invariant  equal keys have equal masks: a cell that is passed may be empty, one that is the end
+//            may not, as a token could otherwise go around it.
+// Cost       one walk of some hundred texts for each new tail, then a look-up in the store.
 #include "grammar_core/mask_routes/tail_signatures.h"
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <span>
 
 #include "grammar_core/automaton/automaton.h"
@@ -25,6 +33,7 @@ bool IsEnd(unsigned char byte) { return byte == '}' || byte == ']' || byte == '"
 unsigned char TailSignatures::LastByte(TermId cell) const {
   if (store_->term(cell).kind != TermKind::kAlt) return LastByteOfSpine(cell);
   const std::span<const TermId> branches = store_->list(store_->term(cell).a);
+  assert(!branches.empty() && "a choice of nothing is Nothing");
   const unsigned char last = LastByteOfSpine(branches.front());
   const bool all =
       branches.size() <= kMaxBranches &&
@@ -69,6 +78,7 @@ std::optional<TailSignatures::StateKey> TailSignatures::KeyOf(TermId state, Work
       if (!tail.has_value()) return std::nullopt;
       return StateKey{Mix(Mix(Mix(key, kCut), last), tail->texts), tail->floor};
     }
+    // Nothing ends the cells so far in a way that all tokens see: the key is that of the cells.
     if (behind == kEmptyTerm) break;
     rest = behind;
   }
@@ -110,10 +120,12 @@ std::optional<TailSignatures::Signature> TailSignatures::MakeSignature(TermId ta
       i += node.skip;
       continue;
     }
+    assert(node.depth < path.size());
     path[node.depth] = next;
     taken = Mix(taken, i);
     ++i;
   }
+  // What the walk has read of the tail is what the signature depends on.
   return Signature{taken, std::min(states.lowest_floor(), store_->term(tail).floor)};
 }
 

@@ -24,6 +24,7 @@ namespace maskd {
 
 class Automaton;
 
+// Keys by which states that no token tells apart share a mask.
 class TailSignatures {
  public:
   // All must outlive this.
@@ -37,6 +38,7 @@ class TailSignatures {
     Hash128 key;
     std::uint32_t floor;
   };
+  // One look-up in the store where the tail was met before, else a walk.
   std::optional<StateKey> KeyOf(TermId state, Work& work);
 
  private:

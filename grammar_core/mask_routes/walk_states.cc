@@ -1,6 +1,9 @@
+// A state's number is the begin of its row in one table, so that a step is one addition and one
+// read. From kConditions on numbers are those of ConditionStates.
 #include "grammar_core/mask_routes/walk_states.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 
 namespace maskd {
@@ -20,12 +23,14 @@ WalkStates::WalkStates(Automaton* automaton, Work* work)
 WalkStates::State WalkStates::Enter(TermId term) {
   if (term == kNothingTerm) return kDead;
   if (term == kFailedTerm) return kFailed;
+  // Row 0 is that of kDead and kFailed, which are no states.
   if (terms_.empty()) {
     terms_.push_back(kNothingTerm);
     table_.assign(row_size_, kDead);
   }
   const auto [at, is_new] = states_.try_emplace(term, static_cast<State>(table_.size()));
   if (!is_new) return at->second;
+  // Products are smaller than terms but slower to step: only a walk that meets many takes them.
   if (terms_.size() > most_terms_) {
     if (const std::optional<std::uint32_t> index = conditions_.Enter(term); index.has_value()) {
       return at->second = kConditions + *index;
@@ -37,9 +42,11 @@ WalkStates::State WalkStates::Enter(TermId term) {
 }
 
 WalkStates::State WalkStates::MakeStep(State state, unsigned char byte) {
+  assert(state > kFailed && state / row_size_ < terms_.size() && "the begin of a row of the table");
   const TermId term = terms_[state / row_size_];
   lowest_floor_ = std::min(lowest_floor_, automaton_->term(term).floor);
   const State next = Enter(automaton_->Step(term, byte, *work_));
+  // A step that failed is not kept: with more budget it may be made.
   if (next != kFailed) table_[state + class_of_[byte]] = next;
   return next;
 }

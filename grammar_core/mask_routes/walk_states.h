@@ -23,6 +23,7 @@
 
 namespace maskd {
 
+// The states that one walk meets, with a dense table of the steps between them.
 class WalkStates {
  public:
   using State = std::uint32_t;

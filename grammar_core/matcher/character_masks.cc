@@ -1,7 +1,12 @@
+// A token is out where what is behind it needs more characters than are left. Most rows are far
+// from their bound, and must not pay for it: of a state is kept by how much any one token can raise
+// its smallest completion, found by one walk for all states that look alike to a token. Where that
+// much is left, the mask is right as it is.
 #include "grammar_core/matcher/character_masks.h"
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <memory>
 #include <utility>
 
@@ -10,6 +15,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/completion/shortest_path.h"
+#include "grammar_core/matcher/token_stepper.h"
 #include "grammar_core/rows/row_states.h"
 #include "grammar_core/rows/token_steps.h"
 
@@ -34,6 +40,7 @@ class CharacterMasks::Walk {
     characters[0] = 0;
     const auto enter = [&](State next, const TrieNode& node) {
       const auto byte = static_cast<unsigned char>(node.byte);
+      assert(node.depth >= 1 && node.depth < characters.size());
       characters[node.depth] = characters[node.depth - 1] + (IsContinuationByte(byte) ? 0 : 1);
       const bool may_fit = characters[node.depth] + row_.MinBytes(next) <= left_;
       all_fit_ = all_fit_ && may_fit;
@@ -88,9 +95,11 @@ absl::StatusOr<MaskRef> CharacterMasks::Narrow(const TokenStepper& stepper, Stat
   Work work(budget);
   const RowStates::Scratch scratch(stepper.states());
   if (IsFar(stepper, state, left, work)) return mask;
+  assert(mask != nullptr && "a mask that could not be made is no mask to narrow");
   Walk walk(this, stepper, left, &work);
   if (work.ok()) walk.Run(state);
   if (!work.ok()) return work.error();
+  // Only a walk that left nothing out has seen the most that a token can add.
   if (walk.all_fit()) {
     if (rise_.size() >= kMaxStates) rise_.clear();
     rise_[stepper.states().KeyOf(state)] = walk.most() - Least(stepper, state, work);

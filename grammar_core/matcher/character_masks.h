@@ -20,23 +20,26 @@
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_mask.h"
-#include "grammar_core/matcher/token_stepper.h"
+#include "grammar_core/matcher/token_history.h"
 
 namespace maskd {
 
+class TokenStepper;
+
+// Masks of rows whose text may have so many characters at most.
 class CharacterMasks {
  public:
   // The tokens of `mask`, which are those of `state`, that `left` characters are enough for.
   // `mask` itself where that is all of them.
-  absl::StatusOr<MaskRef> Narrow(const TokenStepper& stepper, TokenStepper::State state,
+  absl::StatusOr<MaskRef> Narrow(const TokenStepper& stepper, TokenHistory::State state,
                                  const MaskRef& mask, std::int64_t left);
 
   // Whether Narrow() would leave `token`, if `state` takes it.
-  absl::StatusOr<bool> Allows(const TokenStepper& stepper, TokenStepper::State state, TokenId token,
+  absl::StatusOr<bool> Allows(const TokenStepper& stepper, TokenHistory::State state, TokenId token,
                               std::int64_t left);
 
  private:
-  using State = TokenStepper::State;
+  using State = TokenHistory::State;
   class Walk;
 
   // The characters of the smallest completion.

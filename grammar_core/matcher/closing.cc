@@ -1,13 +1,23 @@
+// What is narrowed is looked for from cheap to dear: far enough from the end nothing is done; a
+// lower bound says that no text fits, and the mask stays; the levels of the state say which tokens
+// fit; where none does, the known ending goes on, and then a search is made.
+//
+// Invariant  the result is never empty and never more than the mask that came in: a row whose
+//            budget cannot be kept is not stuck, it goes on without it.
 #include "grammar_core/matcher/closing.h"
 
 #include <algorithm>
+#include <cassert>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "grammar_core/completion/fewest_tokens.h"
+#include "grammar_core/matcher/closing_levels.h"
 #include "grammar_core/matcher/closing_own.h"
+#include "grammar_core/matcher/endings.h"
+#include "grammar_core/matcher/token_stepper.h"
 
 namespace maskd {
 namespace {
@@ -42,16 +52,22 @@ MaskRef Stored(const TokenStepper& stepper, const MaskRef& mask, TokenMask narro
 
 }  // namespace
 
+ClosingMasks::ClosingMasks()
+    : endings_(std::make_unique<Endings>()), levels_(std::make_unique<ClosingLevels>()) {}
+
+ClosingMasks::~ClosingMasks() = default;
+
 MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const MaskRef& mask,
                              int tokens_left) {
   if (tokens_left > kFrom) return mask;
   const RowStates& states = stepper.states();
   const RowStates::Scratch scratch(states);
-  const int rest = tokens_left - 2;
+  assert(mask != nullptr && "a position without a mask is not narrowed");
+  const int rest = tokens_left - 2;  // behind this token, and without the stop id
   if (LeastTokens(stepper.search(), state) > rest + 1) return mask;  // whatever is searched
   Budget budget = ClosingBudget(kLevelsWork);
   Work work(budget);
-  const auto levels = levels_.Of(stepper, states.Shared(state), &endings_, work);
+  const auto levels = levels_->Of(stepper, states.Shared(state), endings_.get(), work);
   if (!work.ok()) {
     TokenMask found = Searched(stepper, state, TokenMask(*mask), rest);
     return found.empty() ? mask : Stored(stepper, mask, std::move(found));
@@ -66,6 +82,7 @@ MaskRef ClosingMasks::NarrowShared(const TokenStepper& stepper, State state, con
   const auto fits = [&](const ClosingLevel& level) { return level.few <= rest; };
   const auto levels = static_cast<std::size_t>(std::ranges::partition_point(list.levels, fits) -
                                                list.levels.begin());
+  // A mask made for one call has no number to be kept under.
   if (mask->serial() == 0) return MakeShared(stepper, state, mask, list, levels, rest);
   const Cut cut = levels > 0
                       ? Cut{mask->serial(), list.number, levels, kNothingTerm}
@@ -74,6 +91,7 @@ MaskRef ClosingMasks::NarrowShared(const TokenStepper& stepper, State state, con
     if (MaskRef narrowed = known->second.lock(); narrowed != nullptr) return narrowed;
   }
   MaskRef narrowed = MakeShared(stepper, state, mask, list, levels, rest);
+  assert(narrowed != nullptr);
   if (known_.size() >= kMaxKnown) known_.clear();
   known_[cut] = narrowed;
   return narrowed;
@@ -100,7 +118,7 @@ MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const 
                                 const ClosingLevelList& list, int rest) {
   if (IsFarFromEnd(list.most(), rest)) return mask;
   const TokenMask plain = *mask;
-  TokenMask fitting = OwnClosing(&stepper, &endings_, state, plain, rest).Fitting(list);
+  TokenMask fitting = OwnClosing(&stepper, endings_.get(), state, plain, rest).Fitting(list);
   KeepStops(stepper, state, plain, &fitting);
   if (fitting.empty()) fitting = Searched(stepper, state, plain, rest);
   if (fitting.empty() || fitting == plain) return mask;
@@ -113,8 +131,9 @@ TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const
                                  int rest) {
   TokenMask found(mask.vocab_size());
   KeepStops(stepper, state, mask, &found);
+  // Not even one more token: only the end itself could fit.
   if (rest < 0) return found;
-  const std::vector<TokenId> known = endings_.Tokens(stepper, state);
+  const std::vector<TokenId> known = endings_->Tokens(stepper, state);
   const bool is_known = !known.empty() && static_cast<int>(known.size()) <= rest + 1;
   if (is_known && mask.Allows(known.front())) found.Allow(known.front());
   Budget budget = ClosingBudget(kSearchWork);

@@ -7,8 +7,8 @@
 //          away: there is no complete text so short, or none was found within the budget of a step.
 // From     kFrom tokens left on. A text that no state can complete in fewer than that may be begun
 //          before, and then is not completed in time.
-// Own      states of a row (row_memory.h): the same, each token by what the row has written; see
-//          closing_own.h.
+// Own      states of a row (unique_items/row_memory.h): the same, each token by what the row has
+//          written; see closing_own.h.
 // Cost     a look for a mask that is known for so many levels of its state; 10 us for one that is
 //          not, and what the levels cost at their first sight (closing_levels.h).
 // Memory   that of levels and endings, and kMaxKnown looks.
@@ -24,27 +24,37 @@
 
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/character_masks.h"
-#include "grammar_core/matcher/closing_levels.h"
-#include "grammar_core/matcher/endings.h"
-#include "grammar_core/matcher/token_stepper.h"
+#include "grammar_core/matcher/token_history.h"
 
 namespace maskd {
 
+class ClosingLevels;
+struct ClosingLevelList;
+class Endings;
+class TokenStepper;
+
+// Masks of rows whose tokens are counted, with what was learnt of how soon their texts can end.
 class ClosingMasks {
  public:
   static constexpr int kFrom = 4096;
 
+  // Knows nothing yet.
+  ClosingMasks();
+  ~ClosingMasks();
+  ClosingMasks(const ClosingMasks&) = delete;
+  ClosingMasks& operator=(const ClosingMasks&) = delete;
+
   // The tokens of `mask`, which are those of `state` or some of them, after one of which the text
   // can be complete with `tokens_left` tokens in all, that one and the stop id included. `mask`
   // itself where that is all of them or none.
-  MaskRef Narrow(const TokenStepper& stepper, TokenStepper::State state, const MaskRef& mask,
+  MaskRef Narrow(const TokenStepper& stepper, TokenHistory::State state, const MaskRef& mask,
                  int tokens_left);
 
   // For the other bound that texts may have.
   [[nodiscard]] CharacterMasks& characters() { return characters_; }
 
  private:
-  using State = TokenStepper::State;
+  using State = TokenHistory::State;
   // A mask's number, that of its levels, and how many of those fit; or where none does, the state
   // and the tokens left.
   using Cut = std::tuple<std::uint64_t, std::uint64_t, std::size_t, State>;
@@ -61,8 +71,9 @@ class ClosingMasks {
   static constexpr std::size_t kMaxKnown = 1 << 14;
 
   CharacterMasks characters_;
-  Endings endings_;
-  ClosingLevels levels_;
+  // Never null; apart, as they know the automaton, which callers of this do not see.
+  std::unique_ptr<Endings> endings_;
+  std::unique_ptr<ClosingLevels> levels_;
   absl::flat_hash_map<Cut, std::weak_ptr<const TokenMask>> known_;
 };
 

@@ -1,6 +1,15 @@
+// One walk over the tokens that a state may take; each goes to the level of the ending behind it.
+// Equal states behind different tokens come one after the other, as the trie goes, so the last
+// one's level is kept at hand.
+//
+// Invariant  levels ascend, and a token is in one of them; a level has its tokens as a list or as a
+//            mask, whichever is smaller.
+// Cost       see the header; in a string of free characters the tokens that stay within are a class
+//            of the vocabulary's index and not walked.
 #include "grammar_core/matcher/closing_levels.h"
 
 #include <atomic>
+#include <cassert>
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask_routes/closure.h"
@@ -79,6 +88,7 @@ class ClosingLevels::Maker {
   // state of its own, all longer ones behind that.
   void AddWithin(const Closure& closure, State state) {
     MaskStore& masks = stepper_.grammar().tokenizer().masks();
+    assert(FreeString(row_.automaton().store(), state) != nullptr && "ClosureOf() has looked");
     const Term& text = *FreeString(row_.automaton().store(), state);
     const auto needed = std::min<std::uint32_t>(text.b, kIndexedCharacters);
     CharacterClass characters = closure.characters;
@@ -104,6 +114,7 @@ class ClosingLevels::Maker {
       last_next_ = next;
       last_ = PlaceOf(endings_.Few(stepper_, next, items_work_));
     }
+    assert(last_ < levels_.size());
     levels_[last_].tokens.push_back(id);
   }
 
@@ -204,6 +215,7 @@ ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state
     }
   }
   Levels levels = Maker(stepper, endings, &work).Make(state);
+  // What was cut short by the budget is right for this call alone.
   if (work.ok()) Keep(state, string, levels);
   return levels;
 }
@@ -211,6 +223,7 @@ ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state
 void ClosingLevels::Keep(State state, const std::optional<String>& string, const Levels& levels) {
   const std::int64_t bytes = BytesOf(*levels);
   held_bytes_ += bytes;
+  // All at once: which of them will be asked for again is not known, and rows share them.
   if (held_bytes_ > kMaxBytes) {
     known_.clear();
     strings_.clear();

@@ -28,24 +28,29 @@
 
 namespace maskd {
 
+// Tokens behind which an ending has the same number of tokens.
 struct ClosingLevel {
   int few;  // Endings::Few() behind its tokens
   // The tokens; where they are many, `mask` has them.
   std::vector<TokenId> tokens;
   std::optional<TokenMask> mask;
 
+  // Takes its tokens away from a mask.
   void TakeFrom(TokenMask* from) const {
     for (const TokenId id : tokens) from->Forbid(id);
     if (mask.has_value()) from->Subtract(*mask);
   }
 };
 
+// All levels of a state.
 struct ClosingLevelList {
   std::uint64_t number;              // of this list; no other has it
   std::vector<ClosingLevel> levels;  // ascending by `few`
+  // The most tokens that an ending behind any of the tokens has.
   [[nodiscard]] int most() const { return levels.empty() ? 0 : levels.back().few; }
 };
 
+// The levels of states, made when first asked for.
 class ClosingLevels {
  public:
   using State = TokenStepper::State;

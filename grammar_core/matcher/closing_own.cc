@@ -1,6 +1,7 @@
 #include "grammar_core/matcher/closing_own.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/rows/row_states.h"
@@ -30,6 +31,7 @@ OwnClosing::OwnClosing(const TokenStepper* stepper, Endings* endings, State stat
       leaving_(mask.vocab_size()) {}
 
 TokenMask OwnClosing::Fitting(const ClosingLevelList& list) {
+  assert(RowStates::IsOwn(state_) && "states of the automaton are narrowed by their levels alone");
   in_string_ = stepper_.states().InString(state_);
   if (in_string_) {
     FindSpecial();
@@ -49,6 +51,7 @@ void OwnClosing::AddFitting(const ClosingLevel& level) {
   TokenMask tokens = level.mask.has_value() ? *level.mask : TokenMask(mask_.vocab_size());
   for (const TokenId id : level.tokens) tokens.Allow(id);
   tokens.Intersect(mask_);
+  // With so many tokens to spare another item will do, whatever is written already.
   if (IsFarFromEnd(level.few, rest_)) {
     fitting_.Merge(tokens);
     return;
@@ -108,6 +111,7 @@ bool OwnClosing::Fits(TokenId id) {
 
 void OwnClosing::FindSpecial() {
   for (const std::string& rest : stepper_.states().TakenRests(state_)) AddSpecial(rest);
+  // The item at hand may become the equal of one that the ending itself would write.
   const std::string ending = endings_.Text(stepper_, state_);
   for (std::size_t at = 0; at < ending.size() && at < 64; ++at) {
     AddSpecial(absl::string_view(ending).substr(at));

@@ -29,11 +29,14 @@
 
 namespace maskd {
 
+// Whether an ending of `few` tokens has so many to spare that what the row has written is no
+// matter.
 inline bool IsFarFromEnd(int few, int rest) {
   constexpr int kSpareTokens = 32;
   return few <= rest && 2 * (rest - few) >= rest + kSpareTokens;
 }
 
+// One look at the tokens of an own state.
 class OwnClosing {
  public:
   using State = TokenStepper::State;
@@ -43,6 +46,7 @@ class OwnClosing {
   OwnClosing(const TokenStepper* stepper, Endings* endings, State state, const TokenMask& mask,
              int rest);
 
+  // Those that fit, of the levels of its shared state.
   TokenMask Fitting(const ClosingLevelList& levels);
 
  private:

@@ -1,11 +1,15 @@
+// Positions are made in the order of their tokens, each from the state of the one before it, which
+// comes earlier in the list: so a tree needs no stack, and nothing is taken back.
 #include "grammar_core/matcher/drafts.h"
 
+#include <cassert>
 #include <cstddef>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/matcher/token_stepper.h"
 
 namespace maskd {
 namespace {
@@ -28,6 +32,7 @@ class DraftWalk {
  private:
   // Makes position `at` of the one before it and `token`, unless that is refused.
   void Take(TokenId token, std::size_t before, std::size_t at) {
+    assert(before < at && "parents come before their children: CheckDraft() has looked");
     const DraftPosition::State was = masks_.positions[before].state;
     if (was == DraftPosition::State::kInvalid || token == kPadding) return;
     if (was == DraftPosition::State::kFinished) return Make(at, 0, true);

@@ -18,17 +18,23 @@
 
 #include "absl/status/status.h"
 
+#include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_mask.h"
-#include "grammar_core/matcher/token_stepper.h"
+#include "grammar_core/matcher/token_history.h"
 
 namespace maskd {
 
+class TokenStepper;
+
+// The tokens that were guessed, as a chain or a tree.
 struct Draft {
   std::span<const TokenId> tokens;
   std::span<const int> parents = {};  // empty: a chain
 };
 
+// What may come at one place of a draft.
 struct DraftPosition {
+  // What became of the position.
   enum class State : std::uint8_t {
     kActive,    // `mask` says what may come next
     kFinished,  // the text has ended: nothing to mask
@@ -37,9 +43,10 @@ struct DraftPosition {
   State state = State::kInvalid;
   bool may_end = false;
   MaskRef mask = nullptr;         // of an active position
-  TokenStepper::State place = 0;  // in the grammar, of an active position
+  TokenHistory::State place = 0;  // in the grammar, of an active position
 };
 
+// All positions of a draft; that of the row itself comes first.
 struct DraftMasks {
   std::vector<DraftPosition> positions;
   // Tokens that have a position. In a chain these are the first ones.
@@ -58,7 +65,7 @@ absl::Status CheckDraft(const Draft& draft);
 // positions. Errors: RESOURCE_EXHAUSTED, and the positions that are not made yet stay invalid;
 // INVALID_ARGUMENT for parents that are no tree, and there is no position; UNAVAILABLE where `work`
 // lets no mask be made.
-absl::Status FillDraft(const TokenStepper& stepper, TokenStepper::State state, bool finished,
+absl::Status FillDraft(const TokenStepper& stepper, TokenHistory::State state, bool finished,
                        const Draft& draft, Work& work, DraftMasks* masks);
 
 }  // namespace maskd

@@ -1,6 +1,17 @@
+// An ending is made from the far end: the spine is followed to the first cell whose ending is
+// known, or behind which the text may end, and on the way back each cell puts the bytes of its
+// shortest text before what follows. Each byte's node looks down the token trie along the nodes
+// behind it, which have their fewest tokens already: a dynamic program over one text, shared by all
+// that end alike.
+//
+// Invariant  a node is never changed once it has its tokens; ending_[s] is kNone where none is
+//            known, so no state is searched twice.
+// Cost       a search for each new cell (kCellWork), then a look at each byte for each token that
+//            begins there.
 #include "grammar_core/matcher/endings.h"
 
 #include <algorithm>
+#include <cassert>
 #include <span>
 #include <utility>
 
@@ -149,6 +160,7 @@ std::optional<std::string> Endings::RepairedText(const TokenStepper& stepper, St
     State before = kNothingTerm;
     std::size_t taken = 0;
     for (; taken < ending.size(); ++taken) {
+      // The own state refuses what would repeat an item, where the automaton's takes it.
       const State next = states.Take(at, static_cast<unsigned char>(ending[taken]), work);
       if (next == kNothingTerm || next == kFailedTerm) break;
       before = std::exchange(at, next);
@@ -227,6 +239,7 @@ Endings::Node Endings::Before(const TokenStepper& stepper, State at, Node node, 
   const std::size_t most = ShortestTexts::kMaxBytes;
   if (!text.has_value() || text->size() + nodes_[node].bytes > most) return kNone;
   const TokenSearch search = stepper.search();
+  assert(node < nodes_.size() && "before a node that was forgotten");
   for (auto byte = text->rbegin(); byte != text->rend(); ++byte) node = Put(search, *byte, node);
   return node;
 }
@@ -253,6 +266,7 @@ Endings::Node Endings::BestBranch(const TokenStepper& stepper, State at, int dep
   const TermStore::Parts parts = automaton.store().PartsOf(at);
   const std::span<const TermId> list = automaton.store().list(automaton.term(parts.cell).a);
   if (list.size() > kMaxBranches || depth >= kMaxChoices) return kNone;
+  // A copy: joining makes terms, and the list may move.
   const std::vector<TermId> branches(list.begin(), list.end());
   Node best = kNone;
   for (const TermId branch : branches) {

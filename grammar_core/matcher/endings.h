@@ -39,6 +39,7 @@ namespace maskd {
 // spelling and between two characters; or null.
 const Term* FreeString(const TermStore& store, TermId state);
 
+// The endings of the states of one automaton, each found once.
 class Endings {
  public:
   using State = TokenStepper::State;
@@ -57,6 +58,7 @@ class Endings {
   // The ending of a state, as if items could be equal; empty where none is known.
   [[nodiscard]] std::string Text(const TokenStepper& stepper, State state);
 
+  // Lets go of all that is known.
   void Forget();
 
  private:

@@ -1,7 +1,17 @@
+// The forced bytes are followed state by state as long as one byte alone can come. Their tokens are
+// those that the tokenizer itself would make of the row's text: it is given the text of the last
+// tokens, the forced bytes, and of what may follow one text of each kind that its patterns tell
+// apart. What it makes alike of all of them is certain.
+//
+// Invariant  every token stands for forced bytes only; a token is certain where no text that may
+//            follow would cut it another way.
+// Cost       256 looks a byte at most, and the encoder over the last pieces for each kind of
+//            follower.
 #include "grammar_core/matcher/forced_tokens.h"
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <span>
 #include <utility>
 
@@ -9,6 +19,7 @@
 
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/mask/token_index.h"
+#include "grammar_core/matcher/token_stepper.h"
 #include "grammar_core/rows/row_states.h"
 #include "grammar_core/tokenizer/canonical_encoder.h"
 
@@ -82,6 +93,7 @@ class End {
     followers.has_token_over = [this](absl::string_view last_bytes) {
       return HasTokenOver(last_bytes);
     };
+    // Within a character nothing else can come than its rest, which may be of any kind.
     if (!part_.empty()) {
       followers.texts = OtherKinds();
       return followers;
@@ -206,6 +218,8 @@ void AppendLongest(const TokenTrie& trie, const Vocabulary& vocabulary, absl::st
 // grammar's.
 void EndBeforeOthers(const TokenStepper& stepper, ForcedTokens* forced) {
   const Automaton& automaton = stepper.states().automaton();
+  // A token of the same bytes that the engine reads as an end, or the grammar as a marker, is not
+  // that text.
   const auto other = std::ranges::find_if(forced->tokens, [&](TokenId token) {
     return stepper.IsStop(token) || automaton.IsMarker(token);
   });
@@ -264,6 +278,8 @@ absl::StatusOr<ForcedTokens> FindForcedTokens(const TokenStepper& stepper, State
       space.index().trie(), space.vocabulary(),
       absl::string_view(forced.bytes).substr(ByteCount(forced.tokens, space.vocabulary())),
       &forced.tokens);
+  assert(ByteCount(forced.tokens, space.vocabulary()) <= forced.bytes.size());
+  assert(forced.certain_tokens <= static_cast<int>(forced.tokens.size()));
   EndBeforeOthers(stepper, &forced);
   return forced;
 }

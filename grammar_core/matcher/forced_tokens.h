@@ -20,10 +20,14 @@
 
 #include "absl/status/statusor.h"
 
-#include "grammar_core/matcher/token_stepper.h"
+#include "grammar_core/base/work.h"
+#include "grammar_core/matcher/token_history.h"
 
 namespace maskd {
 
+class TokenStepper;
+
+// Forced bytes with their tokens, of which the first ones are certain.
 struct ForcedTokens {
   std::string bytes;
   std::vector<TokenId> tokens;
@@ -33,15 +37,16 @@ struct ForcedTokens {
 // The bytes that must come in `state`, at most `max_bytes`, and the state behind them.
 struct ForcedBytes {
   std::string bytes;
-  TokenStepper::State end;
+  TokenHistory::State end;
 };
-absl::StatusOr<ForcedBytes> FindForcedBytes(const TokenStepper& stepper, TokenStepper::State state,
+// Errors: RESOURCE_EXHAUSTED.
+absl::StatusOr<ForcedBytes> FindForcedBytes(const TokenStepper& stepper, TokenHistory::State state,
                                             int max_bytes, Work& work);
 
 // The same with tokens, which come after `before`, the last tokens of the row. Errors:
 // RESOURCE_EXHAUSTED.
 absl::StatusOr<ForcedTokens> FindForcedTokens(const TokenStepper& stepper,
-                                              TokenStepper::State state,
+                                              TokenHistory::State state,
                                               const std::vector<TokenId>& before, int max_bytes,
                                               Work& work);
 

@@ -1,13 +1,23 @@
+// A matcher is a history of states and the stepper that knows what tokens do in them. Every call
+// that looks at the automaton goes through Run(): it moves first where the automaton is full, and
+// once more where the call itself needs more than is left.
+//
+// Invariant  all states of the history are of the stepper's automaton, but those below
+//            first_state_, which are void; forks share the stepper and never change it.
+// Cost       a call adds one budget and one test to what it calls.
 #include "grammar_core/matcher/matcher.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/completion/shortest_path.h"
+#include "grammar_core/matcher/text_bounds.h"
 #include "grammar_core/matcher/text_cuts.h"
+#include "grammar_core/matcher/token_stepper.h"
 #include "grammar_core/rows/generations.h"
 #include "grammar_core/rows/row_states.h"
 
@@ -21,18 +31,23 @@ constexpr int kTokensBefore = 32;
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids)
-    : stepper_(std::move(grammar), std::move(stop_ids)), history_(stepper_.states().start()) {}
+    : stepper_(std::make_shared<const TokenStepper>(std::move(grammar), std::move(stop_ids))),
+      history_(stepper_->states().start()) {}
+
+const CompiledGrammar& Matcher::grammar() const { return stepper_->grammar(); }
+bool Matcher::names_tokens() const { return stepper_->states().names_tokens(); }
 
 std::int64_t Matcher::LiveBytes() { return TokenHistory::LiveBytes() + RowMemory::LiveBytes(); }
 
 void Matcher::MoveTo(std::shared_ptr<MaskedAutomaton> automaton) const {
+  assert(automaton != nullptr && automaton != stepper_->states().shared_automaton());
   std::vector<TokenHistory::State> states = history_.TopStates();
-  stepper_.MoveTo(std::move(automaton), states);
+  stepper_ = std::make_shared<const TokenStepper>(stepper_->MovedTo(std::move(automaton), states));
   history_.PutTopStates(states);
 }
 
 void Matcher::Rest() const {
-  if (stepper_.states().automaton().full()) MoveTo(grammar().automaton());
+  if (stepper_->states().automaton().full()) MoveTo(grammar().automaton());
 }
 
 template <typename Call>
@@ -43,6 +58,7 @@ absl::Status Matcher::Run(NewMasks new_masks, Call call) const {
     Work work(budget, new_masks);
     absl::Status status = call(work);
     if (status.ok() || again || !IsAutomatonFull(status)) return status;
+    // Not the shared one: that may be filled by others before this call is done.
     MoveTo(grammar().generations().MakeApart());
   }
 }
@@ -63,13 +79,14 @@ absl::Status Matcher::Accept(TokenId token) {
     return absl::OkStatus();
   }
   return Run([&](Work& work) {
-    const TokenStepper::Step step = stepper_.Take(history_.state(), token, work);
+    const TokenStepper::Step step = stepper_->Take(history_.state(), token, work);
     if (step.outcome == TokenStepper::Outcome::kMoved) {
+      assert(step.next != kNothingTerm && step.next != kFailedTerm && "moved nowhere");
       history_.Push(token, step.next);
     } else if (step.outcome == TokenStepper::Outcome::kEnded) {
       ++finished_tokens_;
     } else {
-      return stepper_.ErrorOf(step, token, work);
+      return stepper_->ErrorOf(step, token, work);
     }
     return absl::OkStatus();
   });
@@ -79,7 +96,7 @@ absl::StatusOr<MaskRef> Matcher::Mask(NewMasks new_masks) const {
   if (finished()) return MaskRef();
   MaskRef mask;
   absl::Status made = Run(new_masks, [&](Work& work) {
-    mask = stepper_.Mask(history_.state(), work);
+    mask = stepper_->Mask(history_.state(), work);
     return work.error();
   });
   if (!made.ok()) return made;
@@ -88,7 +105,7 @@ absl::StatusOr<MaskRef> Matcher::Mask(NewMasks new_masks) const {
 
 absl::Status Matcher::MaskDraft(const Draft& draft, DraftMasks* masks, NewMasks new_masks) const {
   return Run(new_masks, [&](Work& work) {
-    return FillDraft(stepper_, history_.state(), finished(), draft, work, masks);
+    return FillDraft(*stepper_, history_.state(), finished(), draft, work, masks);
   });
 }
 
@@ -105,16 +122,18 @@ absl::Status Matcher::Rollback(int count) {
     return taken;
   }
   finished_tokens_ -= after_end;
+  assert(finished_tokens_ >= 0);
   return absl::OkStatus();
 }
 
 absl::Status Matcher::TakeAgain(int count) {
   std::vector<TokenId> tokens = history_.LastTokens(history_.size());
   tokens.resize(static_cast<std::size_t>(count));
+  // On a copy, so that a token that fails now leaves the matcher as it was.
   Matcher again(*this);
   again.finished_tokens_ = 0;
-  again.stepper_.Restart(grammar().automaton());
-  again.history_ = TokenHistory(again.stepper_.states().start());
+  again.stepper_ = std::make_shared<const TokenStepper>(stepper_->Restarted(grammar().automaton()));
+  again.history_ = TokenHistory(again.stepper_->states().start());
   for (const TokenId token : tokens) {
     if (absl::Status taken = again.Accept(token); !taken.ok()) return taken;
   }
@@ -123,16 +142,17 @@ absl::Status Matcher::TakeAgain(int count) {
   return absl::OkStatus();
 }
 
-bool Matcher::may_end() const { return !finished() && stepper_.MayEnd(history_.state()); }
+bool Matcher::may_end() const { return !finished() && stepper_->MayEnd(history_.state()); }
 
 absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   if (finished()) return TextMatch{0, true};
   TextMatch match{};
   absl::Status matched = Run([&](Work& work) {
-    const RowStates& states = stepper_.states();
+    // What is tried of a text is given back: the matcher stays where it was.
+    const RowStates& states = stepper_->states();
     const RowStates::Scratch scratch(states);
     if (states.limits_tokens() || states.names_tokens()) {
-      const TextCut cut = CutText(stepper_, history_.state(), text, work);
+      const TextCut cut = CutText(*stepper_, history_.state(), text, work);
       match = {static_cast<int>(cut.taken_bytes), cut.may_end};
       return work.error();
     }
@@ -145,12 +165,36 @@ absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   return match;
 }
 
+absl::StatusOr<Matcher::TextMatch> Matcher::MatchWithinCharacters(absl::string_view text,
+                                                                  int max_characters) const {
+  Budget budget = StepBudget(grammar().limits());
+  Work work(budget);
+  const auto within = PrefixWithin(*stepper_, history_.state(), text, max_characters, work);
+  if (!within.ok()) return within.status();
+  return TextMatch{static_cast<int>(within->bytes), within->may_end};
+}
+
+std::size_t Matcher::BytesOfTokens(absl::string_view text, int max_tokens) const {
+  return PrefixOfTokens(grammar().tokenizer().index(), text, max_tokens);
+}
+
+std::optional<PrefetchPlace::Key> Matcher::PrefetchKey(TokenHistory::State place) const {
+  if (RowStates::IsOwn(place)) return std::nullopt;  // of what a row has written only it knows
+  return PrefetchPlace::Key(stepper_->automaton_serial(), place);
+}
+
+PrefetchPlace Matcher::PrefetchAt(TokenHistory::State place) const {
+  assert(!RowStates::IsOwn(place) && "a row's own place is no one else's to look behind");
+  return {stepper_->shared_grammar(), stepper_->states().shared_automaton(),
+          stepper_->automaton_serial(), place};
+}
+
 absl::StatusOr<std::string> Matcher::ForcedBytes(int max_bytes) {
   if (finished()) return std::string();
   return Get<std::string>([&](Work& work) -> absl::StatusOr<std::string> {
-    const RowStates::Scratch scratch(stepper_.states());
+    const RowStates::Scratch scratch(stepper_->states());
     absl::StatusOr<maskd::ForcedBytes> forced =
-        FindForcedBytes(stepper_, history_.state(), max_bytes, work);
+        FindForcedBytes(*stepper_, history_.state(), max_bytes, work);
     if (!forced.ok()) return forced.status();
     return std::move(forced->bytes);
   });
@@ -159,8 +203,8 @@ absl::StatusOr<std::string> Matcher::ForcedBytes(int max_bytes) {
 absl::StatusOr<ForcedTokens> Matcher::FindForcedTokens(int max_bytes) const {
   if (finished()) return ForcedTokens();
   return Get<ForcedTokens>([&](Work& work) {
-    const RowStates::Scratch scratch(stepper_.states());
-    return maskd::FindForcedTokens(stepper_, history_.state(), history_.LastTokens(kTokensBefore),
+    const RowStates::Scratch scratch(stepper_->states());
+    return maskd::FindForcedTokens(*stepper_, history_.state(), history_.LastTokens(kTokensBefore),
                                    max_bytes, work);
   });
 }
@@ -168,29 +212,29 @@ absl::StatusOr<ForcedTokens> Matcher::FindForcedTokens(int max_bytes) const {
 absl::StatusOr<std::string> Matcher::ShortestCompletion(int max_bytes) {
   if (finished()) return std::string();
   return Get<std::string>([&](Work& work) {
-    return maskd::ShortestCompletion(stepper_.states(), history_.state(), max_bytes, work);
+    return maskd::ShortestCompletion(stepper_->states(), history_.state(), max_bytes, work);
   });
 }
 
 std::uint32_t Matcher::LeastBytes() const {
-  return finished() ? 0 : stepper_.states().MinBytes(history_.state());
+  return finished() ? 0 : stepper_->states().MinBytes(history_.state());
 }
 
 int Matcher::LeastTokens() const {
-  return finished() ? 0 : maskd::LeastTokens(stepper_.search(), history_.state());
+  return finished() ? 0 : maskd::LeastTokens(stepper_->search(), history_.state());
 }
 
 absl::StatusOr<std::vector<TokenId>> Matcher::FewTokens(int max_bytes) const {
   if (finished()) return std::vector<TokenId>();
   return Get<std::vector<TokenId>>([&](Work& work) {
-    return maskd::FewTokens(stepper_.search(), history_.state(), max_bytes, work);
+    return maskd::FewTokens(stepper_->search(), history_.state(), max_bytes, work);
   });
 }
 
 absl::StatusOr<std::vector<TokenId>> Matcher::FewestTokens(int max_tokens) const {
   if (finished()) return std::vector<TokenId>();
   return Get<std::vector<TokenId>>([&](Work& work) {
-    return maskd::FewestTokens(stepper_.search(), history_.state(), max_tokens, work);
+    return maskd::FewestTokens(stepper_->search(), history_.state(), max_tokens, work);
   });
 }
 

@@ -18,15 +18,20 @@
 // Cost       Accept: one table read a byte once the way is known. Rollback and Fork: constant time
 //            a token and a fork; but a rollback past the last 32 to 64 tokens before a move takes
 //            the tokens that are left once more. Mask: one reference counted.
-// Memory     sizeof(Matcher), and 8.5 bytes a token from the 64th on, which forks share. Within
-//            arrays of distinct items some 250 bytes a token (unique_items/row_memory.h),
-//            which forks share and a rollback keeps.
+// Memory     sizeof(Matcher), a stepper that forks share until one moves, and 8.5 bytes a token
+//            from the 64th on, which forks share. Within
+//            arrays of distinct items some 250 bytes a token, which forks share and a rollback
+//            keeps.
+// Hides      the automaton: no header of the engine's rooms is seen by who includes this one
+//            (tools/dev/check_hidden_headers.py).
 // Threads    one thread at a time; any number of matchers share a grammar.
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_MATCHER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,15 +39,19 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/base/work.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/drafts.h"
 #include "grammar_core/matcher/forced_tokens.h"
+#include "grammar_core/matcher/prefetch_place.h"
 #include "grammar_core/matcher/token_history.h"
-#include "grammar_core/matcher/token_stepper.h"
 
 namespace maskd {
 
+class TokenStepper;
+
+// One sequence, from its first token to its end.
 class Matcher {
  public:
   // `stop_ids` empty: the vocabulary's own. They must be in range.
@@ -82,10 +91,20 @@ class Matcher {
   // What the histories of this process's matchers and the items of their distinct arrays hold,
   // sizeof(Matcher) apart.
   static std::int64_t LiveBytes();
-  // For narrower masks (closing.h): where the matcher stands, unless it is finished.
-  [[nodiscard]] const TokenStepper& stepper() const { return stepper_; }
-  [[nodiscard]] TokenStepper::State place() const { return history_.state(); }
-  [[nodiscard]] const CompiledGrammar& grammar() const { return stepper_.grammar(); }
+  // For narrower masks (closing.h), whose callers hand it on unseen. Valid until the next call that
+  // may move the matcher, which is any that can fail, and Rest().
+  [[nodiscard]] const TokenStepper& stepper() const { return *stepper_; }
+  // Where the matcher stands, unless it is finished. A place means nothing after such a call.
+  [[nodiscard]] TokenHistory::State place() const { return history_.state(); }
+  [[nodiscard]] const CompiledGrammar& grammar() const;
+  // Whether the grammar takes tokens by their names, as the marker that ends a call.
+  [[nodiscard]] bool names_tokens() const;
+
+  // What `place`, a place of this matcher, is known by to a prefetch; nothing where only this row
+  // and its forks know it.
+  [[nodiscard]] std::optional<PrefetchPlace::Key> PrefetchKey(TokenHistory::State place) const;
+  // The place itself, to be prefetched behind while the matcher goes on.
+  [[nodiscard]] PrefetchPlace PrefetchAt(TokenHistory::State place) const;
 
   // How many bytes of `text` can be taken from here, and whether the text may end after all of
   // them. Where tokens of a part are counted, or the grammar names tokens, as the text is cut into
@@ -96,6 +115,16 @@ class Matcher {
     bool may_end;
   };
   absl::StatusOr<TextMatch> MatchText(absl::string_view text);
+
+  // The same of a text of which all bytes can be taken: how many of them lead to places from which
+  // it can be complete with `max_characters` characters in all, counted from here. Errors:
+  // RESOURCE_EXHAUSTED; UNIMPLEMENTED where the text goes through a token that the grammar names.
+  [[nodiscard]] absl::StatusOr<TextMatch> MatchWithinCharacters(absl::string_view text,
+                                                                int max_characters) const;
+
+  // How many bytes the first `max_tokens` tokens of `text` spell, if it is cut into as few as can
+  // be; all of them where it has no more.
+  [[nodiscard]] std::size_t BytesOfTokens(absl::string_view text, int max_tokens) const;
 
   // The bytes that must come next whatever the choice, at most `max_bytes`; empty at a choice or
   // where the text may end.
@@ -134,8 +163,9 @@ class Matcher {
   // As if only the first `count` tokens had been taken.
   absl::Status TakeAgain(int count);
 
-  // A move changes how they are written, not what they mean.
-  mutable TokenStepper stepper_;
+  // A move changes how they are written, not what they mean. Never null, and never changed, as
+  // forks share it: who moves takes another one.
+  mutable std::shared_ptr<const TokenStepper> stepper_;
   mutable TokenHistory history_;
   int finished_tokens_ = 0;  // the stop id and what came after it
 };

@@ -1,3 +1,10 @@
+// A text has many cuts into tokens, and where tokens of a part are counted, or named ones stand for
+// their spelling, the cuts differ in what they allow. So the text is walked with the set of states
+// that any cut leads to, place by place (as an automaton's subsets are), the best of those alike.
+//
+// Invariant  a place holds the states behind all cuts that end there, but those that take no more
+//            than another.
+// Cost       for each place the tokens that begin there, times the states of the place.
 #include "grammar_core/matcher/text_cuts.h"
 
 #include <algorithm>
@@ -31,6 +38,7 @@ class Places {
       states_.try_emplace({state, kUnknownTerm}, Best{state, 0});
       return;
     }
+    // More tokens left take all that fewer do.
     Best& best = states_[{cell.a, is_cat ? term.b : kEmptyTerm}];
     if (best.state == kNothingTerm || best.left < cell.b) best = {state, cell.b};
   }

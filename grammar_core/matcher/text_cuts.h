@@ -15,6 +15,7 @@
 
 namespace maskd {
 
+// How far a text can be taken, cut into tokens in the way that gets farthest.
 struct TextCut {
   std::size_t taken_bytes = 0;
   bool may_end = false;  // the text, after all of them

@@ -1,6 +1,9 @@
+// A full top gives its older half to a chunk; an empty top takes it back as a copy, since another
+// history may hold the chunk. So a chunk is written once, by the one that makes it.
 #include "grammar_core/matcher/token_history.h"
 
 #include <algorithm>
+#include <cassert>
 #include <span>
 
 namespace maskd {
@@ -55,11 +58,13 @@ std::vector<TokenHistory::State> TokenHistory::TopStates() const {
 }
 
 void TokenHistory::PutTopStates(std::span<const State> states) {
+  assert(static_cast<int>(states.size()) == top_count_ && "one for each of TopStates()");
   for (std::size_t i = 0; i < states.size(); ++i) top_[i].state = states[i];
   first_state_ = below_count_;
 }
 
 void TokenHistory::Spill() {
+  assert(top_count_ == kTopPlaces && "only a full top spills");
   auto* const chunk = new Chunk;
   chunk->below = std::move(below_);
   std::copy_n(top_.begin(), kChunkPlaces, chunk->places.begin());
@@ -70,6 +75,7 @@ void TokenHistory::Spill() {
 }
 
 void TokenHistory::Refill() {
+  assert(below_ && below_count_ >= kChunkPlaces && "popped more tokens than there are");
   const ChunkRef chunk = std::move(below_);
   top_count_ = kChunkPlaces;
   below_count_ -= kChunkPlaces;

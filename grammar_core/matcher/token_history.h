@@ -21,10 +21,12 @@
 
 namespace maskd {
 
+// The tokens of one sequence with the state behind each.
 class TokenHistory {
  public:
   using State = std::uint32_t;
 
+  // No token, and the state before the first.
   explicit TokenHistory(State start) { Push(kNoToken, start); }
 
   // What the histories of this process hold beyond their tops.
@@ -37,6 +39,7 @@ class TokenHistory {
   // The last `count` tokens, or all where there are fewer; the last one comes last.
   [[nodiscard]] std::vector<TokenId> LastTokens(int count) const;
 
+  // Adds a token and the state behind it.
   void Push(TokenId token, State state) {
     if (top_count_ == kTopPlaces) Spill();
     top_[static_cast<std::size_t>(top_count_++)] = {token, state};
@@ -73,6 +76,7 @@ class TokenHistory {
   class ChunkRef {
    public:
     ChunkRef() = default;
+    // Takes over the one count that a new chunk has.
     explicit ChunkRef(Chunk* chunk) : chunk_(chunk) {}
     ChunkRef(const ChunkRef& other);
     ChunkRef(ChunkRef&& other) noexcept : chunk_(std::exchange(other.chunk_, nullptr)) {}

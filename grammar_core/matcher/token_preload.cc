@@ -1,4 +1,16 @@
+// Three passes over all rows, again and again: each asks for what the next one will read, so that
+// the reads of all rows are under way together. A row leaves when its tokens are over, or at the
+// first transition that is not made yet.
 #include "grammar_core/matcher/token_preload.h"
+
+#include <atomic>
+#include <cassert>
+
+#include "absl/strings/string_view.h"
+
+#include "grammar_core/automaton/automaton.h"
+#include "grammar_core/matcher/token_stepper.h"
+#include "grammar_core/rows/row_states.h"
 
 namespace maskd {
 namespace {
@@ -7,7 +19,19 @@ void Fetch(const void* address) { __builtin_prefetch(address); }
 
 }  // namespace
 
-void TokenPreload::Add(const TokenStepper& stepper, TokenStepper::State state,
+struct TokenPreload::Walk {
+  const Automaton* automaton;
+  const Vocabulary* vocabulary;
+  std::span<const TokenId> tokens;  // after the one whose bytes are walked
+  absl::string_view bytes;          // left of it
+  const StateLinks* links;          // of its state
+  StateWays ways = StateWays(0);
+};
+
+TokenPreload::TokenPreload() = default;
+TokenPreload::~TokenPreload() = default;
+
+void TokenPreload::Add(const TokenStepper& stepper, TokenHistory::State state,
                        std::span<const TokenId> tokens) {
   const Automaton& automaton = stepper.states().automaton();
   if (RowStates::IsOwn(state)) return;  // its steps are of another kind
@@ -35,6 +59,7 @@ bool TokenPreload::FindTransition(Walk* walk) {
 }
 
 bool TokenPreload::Follow(Walk* walk) {
+  assert(!walk->bytes.empty() && "BeginToken() has looked");
   const TermId next = walk->ways.To(NextClass(*walk));
   if (next == kUnknownTerm || next == kNothingTerm) return false;
   walk->bytes.remove_prefix(1);

@@ -9,35 +9,32 @@
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_TOKEN_PRELOAD_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_TOKEN_PRELOAD_H_
 
-#include <atomic>
 #include <span>
 #include <vector>
 
-#include "absl/strings/string_view.h"
-
-#include "grammar_core/automaton/automaton.h"
-#include "grammar_core/matcher/token_stepper.h"
+#include "grammar_core/matcher/token_history.h"
 
 namespace maskd {
 
+class TokenStepper;
+
+// The rows whose walks are to be fetched, and how far each has got.
 class TokenPreload {
  public:
+  TokenPreload();
+  ~TokenPreload();
+  TokenPreload(const TokenPreload&) = delete;
+  TokenPreload& operator=(const TokenPreload&) = delete;
+
   // A row that stands at `state` and will take `tokens`; they must live until Run(). Tokens out of
   // range end its walk.
-  void Add(const TokenStepper& stepper, TokenStepper::State state, std::span<const TokenId> tokens);
+  void Add(const TokenStepper& stepper, TokenHistory::State state, std::span<const TokenId> tokens);
 
   // Walks all rows that were added, and forgets them.
   void Run();
 
  private:
-  struct Walk {
-    const Automaton* automaton;
-    const Vocabulary* vocabulary;
-    std::span<const TokenId> tokens;  // after the one whose bytes are walked
-    absl::string_view bytes;          // left of it
-    const StateLinks* links;          // of its state
-    StateWays ways = StateWays(0);
-  };
+  struct Walk;
 
   // These say whether the walk goes on: the next token, then for each byte where its transition
   // stands, and the state that it leads to.

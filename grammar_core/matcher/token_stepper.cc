@@ -1,6 +1,7 @@
 #include "grammar_core/matcher/token_stepper.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -10,6 +11,7 @@
 #include "grammar_core/rows/masked_automaton.h"
 
 namespace maskd {
+
 Budget StepBudget(const Limits& limits) {
   Budget::Bounds bounds;
   bounds.work = limits.step_work;
@@ -25,13 +27,24 @@ TokenStepper::TokenStepper(std::shared_ptr<const CompiledGrammar> grammar,
   own_stop_ids_ = std::make_shared<const std::vector<TokenId>>(std::move(stop_ids));
 }
 
-void TokenStepper::MoveTo(std::shared_ptr<MaskedAutomaton> automaton, std::span<State> states) {
-  states_ = states_.MovedTo(std::move(automaton), states);
+TokenStepper TokenStepper::Restarted(std::shared_ptr<MaskedAutomaton> automaton) const {
+  TokenStepper stepper(*this);
+  stepper.states_ = RowStates(std::move(automaton));
+  return stepper;
+}
+
+TokenStepper TokenStepper::MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
+                                   std::span<State> states) const {
+  TokenStepper stepper(*this);
+  stepper.states_ = states_.MovedTo(std::move(automaton), states);
+  return stepper;
 }
 
 TokenStepper::Step TokenStepper::Take(State state, TokenId token, Work& work) const {
   const Vocabulary& words = vocabulary();
   if (token < 0 || token >= words.size()) return {Outcome::kOutOfRange};
+  // A stop id ends the text where it may end; elsewhere it is a token like others if the grammar
+  // names it, and refused if not.
   const bool is_stop = IsStop(token);
   if (is_stop && MayEnd(state)) return {Outcome::kEnded};
   // The engine would end the text on a stop, so only a grammar that names it may take it.
@@ -64,6 +77,8 @@ absl::Status TokenStepper::ErrorOf(const Step& step, TokenId token, const Work& 
 
 MaskRef TokenStepper::Mask(State state, Work& work) const {
   MaskRef mask = states_.Mask(state, work);
+  // Stored masks have the vocabulary's stop ids. Most rows use those; others get a mask of their
+  // own only where it differs.
   if (mask == nullptr || own_stop_ids_ == nullptr) return mask;
   const bool may_end = MayEnd(state);
   return HasOwnStopIds(*mask, may_end) ? mask : WithOwnStopIds(state, *mask, may_end);
@@ -87,6 +102,7 @@ bool TokenStepper::IsStop(TokenId token) const {
 
 // Whether `mask` is right for this stepper's own stop ids, which there must be, as it is.
 bool TokenStepper::HasOwnStopIds(const TokenMask& mask, bool may_end) const {
+  assert(own_stop_ids_ != nullptr);
   for (const TokenId id : *own_stop_ids_) {
     if (mask.Allows(id) != may_end) return false;
   }
@@ -99,6 +115,7 @@ bool TokenStepper::HasOwnStopIds(const TokenMask& mask, bool may_end) const {
 MaskRef TokenStepper::WithOwnStopIds(State state, TokenMask mask, bool may_end) const {
   for (const TokenId id : vocabulary().stop_ids()) mask.Forbid(id);
   for (const TokenId id : *own_stop_ids_) mask.Forbid(id);
+  // Taking the vocabulary's stop ids out may have taken one that the grammar names.
   states_.AddNamedTokens(state, &mask);
   for (const TokenId id : *own_stop_ids_) {
     if (may_end) {

@@ -25,6 +25,7 @@ namespace maskd {
 // The budget of one call: what the grammar's limits give a step.
 Budget StepBudget(const Limits& limits);
 
+// What tokens do in the states of a row: never changed once it is made, so forks share it.
 class TokenStepper {
  public:
   using State = TokenHistory::State;
@@ -32,13 +33,13 @@ class TokenStepper {
   // `stop_ids` empty: the vocabulary's own. They must be in range.
   TokenStepper(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids);
 
-  // Forgets the row's states and begins in `automaton`, of the same grammar.
-  void Restart(std::shared_ptr<MaskedAutomaton> automaton) {
-    states_ = RowStates(std::move(automaton));
-  }
-  // Goes on in `automaton`, see RowStates::MovedTo().
-  void MoveTo(std::shared_ptr<MaskedAutomaton> automaton, std::span<State> states);
+  // The same for a row that begins again, in `automaton`, of the same grammar.
+  [[nodiscard]] TokenStepper Restarted(std::shared_ptr<MaskedAutomaton> automaton) const;
+  // The same for a row that goes on in `automaton`, see RowStates::MovedTo().
+  [[nodiscard]] TokenStepper MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
+                                     std::span<State> states) const;
 
+  // What became of a token.
   enum class Outcome : std::uint8_t {
     kMoved,       // to `next`
     kEnded,       // a stop id where the text may end
@@ -48,6 +49,7 @@ class TokenStepper {
     kRefused,     // the grammar takes only `taken_bytes` of it
     kFailed,      // see `work`
   };
+  // An outcome with what belongs to it.
   struct Step {
     Outcome outcome;
     State next = 0;
@@ -64,6 +66,7 @@ class TokenStepper {
   // stop ids change it.
   [[nodiscard]] MaskRef Mask(State state, Work& work) const;
 
+  // Whether a stop id may be taken in `state`.
   [[nodiscard]] bool MayEnd(State state) const;
   // For completions.
   [[nodiscard]] TokenSearch search() const;
@@ -72,6 +75,9 @@ class TokenStepper {
   // Whether `token` is one of them.
   [[nodiscard]] bool IsStop(TokenId token) const;
   [[nodiscard]] const CompiledGrammar& grammar() const { return *grammar_; }
+  [[nodiscard]] const std::shared_ptr<const CompiledGrammar>& shared_grammar() const {
+    return grammar_;
+  }
   // The states of the row that this steps; copies share what it has written.
   [[nodiscard]] const RowStates& states() const { return states_; }
   // States are those of the automaton of this number, and of no other.

@@ -1,6 +1,16 @@
+// A generation is replaced, never emptied: rows hold its states by number, and a table that were
+// cleared under them would need a lock at each step. So the line of automatons is a list of owners:
+// this one owns the current automaton, each row its own, and the oldest goes when its last row has
+// moved on.
+//
+// Invariant  current_ is the newest that was made to be shared; every automaton that somebody may
+//            still hold is in made_, or had expired when the last one was made.
+// Cost       a renewal makes an empty automaton over the same tables; what rows take along is
+//            copied by them, each at its next call.
 #include "grammar_core/rows/generations.h"
 
 #include <atomic>
+#include <cassert>
 #include <limits>
 #include <utility>
 
@@ -21,12 +31,15 @@ Generations::Generations(std::shared_ptr<const GrammarTables> tables, MaskStore*
 void Generations::EndCompile() {
   const std::shared_ptr<MaskedAutomaton> first = Current();
   const MutexLock lock(&mutex_);
+  // What the compile made comes on top: a grammar that is large by itself must not be full at once,
+  // or every call would begin a new automaton.
   full_bytes_ = first->held_bytes() + first->mask_bytes() + limits_.generation_bytes;
   first->set_full_bytes(full_bytes_);
 }
 
 std::shared_ptr<MaskedAutomaton> Generations::Make() {
   auto made = std::make_shared<MaskedAutomaton>(tables_, masks_, limits_, full_bytes_);
+  assert(full_bytes_ > 0 && "an automaton that is full when it is made is replaced without end");
   std::erase_if(made_, [](const std::weak_ptr<MaskedAutomaton>& one) { return one.expired(); });
   made_.push_back(made);
   return made;
@@ -70,6 +83,7 @@ Generations::Held Generations::held() const {
     held.renewals = renewals_;
     for (const std::weak_ptr<MaskedAutomaton>& one : made_) alive.push_back(one.lock());
   }
+  // Outside of the lock: the last owner of one may be this list, and freeing takes long.
   for (const std::shared_ptr<MaskedAutomaton>& automaton : alive) {
     if (automaton == nullptr) continue;
     ++held.automatons;

@@ -27,6 +27,7 @@
 
 namespace maskd {
 
+// The automatons of one grammar: the current one, and those that rows still hold.
 class Generations {
  public:
   // The grammar's IR and `masks` must outlive this and every automaton that it hands out.
@@ -56,6 +57,7 @@ class Generations {
     int automatons = 0;
     std::int64_t renewals = 0;  // automatons that were made because one was full, ever
   };
+  // Sums over them as of the call; any of them may go on growing meanwhile.
   [[nodiscard]] Held held() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Renewals of all grammars of the process.
   static std::int64_t TotalRenewals();

@@ -1,6 +1,16 @@
+// A mask goes through four stages, each shared by fewer than the one before: the tokens of the text
+// (all grammars of the tokenizer), without those that repeat an item (this automaton; for a row's
+// own state, this row), without markers that stand as text only, with the stop ids. The first is
+// dear and is found again in the store; the others are a few words each.
+//
+// Invariant  the slot of a state is written once, under the lock, after the mask that it points to;
+//            readers take it without the lock (release and acquire).
+// Cost       a known mask: one atomic read. A new one: its key and, where the store has none, a
+//            route of mask_routes.
 #include "grammar_core/rows/masked_automaton.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <optional>
 #include <span>
@@ -38,6 +48,7 @@ absl::StatusOr<std::unique_ptr<MaskedAutomaton>> MaskedAutomaton::Create(
 
 const MaskRef* MaskedAutomaton::MakeMask(TermId state, Work& work) {
   if (!work.MayMakeMask()) return nullptr;
+  assert(!RowMemory::IsOwn(state) && "an own state has no slot: MaskIn() makes its mask");
   MaskRef mask = TextMask(WithoutDistinct(state), work);
   if (mask != nullptr && remembers()) {
     RowMemory row(this);
@@ -56,6 +67,7 @@ const MaskRef* MaskedAutomaton::Keep(TermId state, MaskRef mask) {
   const std::int64_t mask_bytes = is_new ? mask->held_bytes() : 0;
   kept_.push_back(std::move(mask));
   CountMasks(mask_bytes, KeeperBytes());
+  // A deque never moves its elements at push_back, so pointers handed out before stay good.
   slot.store(&kept_.back(), std::memory_order_release);
   return &kept_.back();
 }
@@ -65,6 +77,7 @@ MaskRef MaskedAutomaton::MaskIn(RowMemory* row, RowMemory::State state, Work& wo
   if (shared == nullptr) return nullptr;
   if (!RowMemory::IsOwn(state)) return *shared;
   const Hash128 key = row->KeyOf(state);
+  // A row asks for the mask of one place again before it moves: for a draft, for a narrower mask.
   if (MaskRef known = row->KnownMask(key); known != nullptr) return known;
   MaskRef exact = WithoutRepeated(row, state, *shared, work);
   if (exact != nullptr) row->KeepMask(key, exact);
@@ -99,6 +112,8 @@ MaskRef MaskedAutomaton::WithStopIds(const MaskRef& mask) const {
 
 MaskRef MaskedAutomaton::TextMask(TermId state, Work& work, std::uint32_t* floor, int depth) {
   const std::optional<TailSignatures::StateKey> key = signatures_.KeyOf(state, work);
+  // By what its tail takes where the state has a near end, as such keys meet in more stacks; else
+  // by its cells.
   if (!key.has_value()) return TextMaskByChain(state, work, floor, depth);
   MaskRef mask = masks_->Find(key->key).mask;
   if (mask == nullptr) {
@@ -106,6 +121,7 @@ MaskRef MaskedAutomaton::TextMask(TermId state, Work& work, std::uint32_t* floor
     if (mask == nullptr) return nullptr;
     masks_->Settle(key->key, mask);
   }
+  assert(masks_->index().vocabulary().size() == mask->vocab_size() && "a mask of other tokens");
   *floor = std::min(*floor, key->floor);
   return mask;
 }

@@ -32,6 +32,7 @@
 
 namespace maskd {
 
+// An automaton whose states have masks, kept by it and shared through a MaskStore.
 class MaskedAutomaton final : public Automaton, public TextMasks {
  public:
   // As Automaton's; `masks` must outlive this too.

@@ -1,4 +1,12 @@
+// A row whose grammar has no arrays of distinct items is its automaton, without a lock or a copy:
+// memory_ is null then, and each call costs a test. With such arrays calls go through the row's
+// memory, under its lock, as forks in other threads share it.
+//
+// Invariant  an own state is only ever passed to the memory that made it; states of the automaton
+//            mean the same in every row.
 #include "grammar_core/rows/row_states.h"
+
+#include <cassert>
 
 namespace maskd {
 
@@ -14,6 +22,7 @@ RowStates RowStates::MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
 }
 
 RowStates::State RowStates::TakeOwn(State state, unsigned char byte, Work& work) const {
+  assert(memory_ != nullptr && "only an automaton with distinct items has own states");
   const auto lock = memory_->Lock();
   return memory_->Take(state, byte, work);
 }
@@ -46,6 +55,7 @@ bool RowStates::InString(State state) const {
 
 MaskRef RowStates::Mask(State state, Work& work) const {
   if (IsOwn(state)) {
+    assert(memory_ != nullptr && "an own state of another row");
     const auto lock = memory_->Lock();
     return automaton_->MaskIn(memory_.get(), state, work);
   }
@@ -56,6 +66,7 @@ MaskRef RowStates::Mask(State state, Work& work) const {
 RowStates::State RowStates::StepText(State state, absl::string_view text, std::size_t* taken,
                                      Work& work) const {
   if (memory_ == nullptr) return automaton_->StepText(state, text, taken, work);
+  // The states between two tokens are never asked for again: only the last one is kept.
   RowMemory::Scratch scratch(memory_.get());
   for (*taken = 0; *taken < text.size(); ++*taken) {
     const State next = memory_->Take(state, static_cast<unsigned char>(text[*taken]), work);
@@ -78,6 +89,7 @@ RowStates::State RowStates::StepToken(State state, TokenId id, std::size_t* take
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;
   }
+  // A token may be taken by its bytes and by its name; the row then goes on both ways.
   const TermId named = automaton_->BehindNamed(memory_->Shared(state), id);
   return scratch.Keep(AtTokenEnd(memory_->Union(next, named)));
 }

@@ -24,10 +24,12 @@
 
 namespace maskd {
 
+// The states of one row: what takes a row further, whether or not it has states of its own.
 class RowStates {
  public:
   using State = RowMemory::State;
 
+  // A row that begins in `automaton`, and has written nothing.
   explicit RowStates(std::shared_ptr<MaskedAutomaton> automaton)
       : automaton_(std::move(automaton)),
         memory_(automaton_->remembers() ? std::make_shared<RowMemory>(automaton_.get()) : nullptr) {
@@ -38,10 +40,12 @@ class RowStates {
   [[nodiscard]] RowStates MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
                                   std::span<State> states) const;
 
+  // What the row shares with all rows of its automaton.
   [[nodiscard]] MaskedAutomaton& automaton() const { return *automaton_; }
   [[nodiscard]] const std::shared_ptr<MaskedAutomaton>& shared_automaton() const {
     return automaton_;
   }
+  // Where every row of the automaton begins.
   [[nodiscard]] State start() const { return automaton_->start(); }
   // Whether `state` says something in this row and its forks only.
   [[nodiscard]] static bool IsOwn(State state) { return RowMemory::IsOwn(state); }
@@ -49,6 +53,7 @@ class RowStates {
   // As long as it lives, states that are made are for a while (see RowMemory::Scratch).
   class Scratch {
    public:
+    // Nothing, where the row has no states of its own.
     explicit Scratch(const RowStates& states) : scratch_(states.memory_.get()) {}
 
    private:
@@ -76,6 +81,7 @@ class RowStates {
     unsigned char byte = 0;
     State next = kNothingTerm;
   };
+  // Looks at up to 256 bytes.
   OnlyByte FindOnlyByte(State state, Work& work) const;
 
   // The state of the automaton that takes what `state` does and what the row's items forbid.
@@ -105,6 +111,8 @@ class RowStates {
   [[nodiscard]] std::vector<NamedTokens::Step> NamedSteps(State state) const {
     return automaton_->NamedSteps(Shared(state));
   }
+  // What the grammar has that a row must heed, the unit of its lower bounds, and its classes of
+  // bytes.
   [[nodiscard]] bool names_tokens() const { return automaton_->names_tokens(); }
   [[nodiscard]] bool limits_tokens() const { return automaton_->limits_tokens(); }
   [[nodiscard]] Measure measure() const { return automaton_->measure(); }

@@ -9,6 +9,7 @@
 #include "grammar_core/unique_items/distinct_arrays.h"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 #include <utility>
 
@@ -41,6 +42,7 @@ std::size_t LastSegment(absl::string_view path) {
 }  // namespace
 
 DistinctArrays::Id DistinctArrays::Begin(unsigned char bracket) {
+  // An object of which only names must differ is a container of one item that never ends one.
   Place start;
   start.is_object = bracket == '{';
   if (start.is_object) Open(&start, kMember);
@@ -48,6 +50,7 @@ DistinctArrays::Id DistinctArrays::Begin(unsigned char bracket) {
 }
 
 DistinctArrays::Id DistinctArrays::Append(Id id, unsigned char byte) {
+  // A copy: the place before stays what it was, as other ways to go on from it may be tried.
   Place next = places_[id];
   return Read(&next, byte) ? Add(std::move(next)) : kRefused;
 }
@@ -60,7 +63,8 @@ DistinctArrays::Id DistinctArrays::Add(Place place) {
   return static_cast<Id>(places_.size() - 1);
 }
 
-// The candidates follow from the rest.
+// Two places with one key are one state of the row, so all that decides what may follow is in it.
+// The candidates are not: they follow from the items and the leaves so far.
 Hash128 DistinctArrays::KeyOf(const Place& place) const {
   const std::uint64_t flags = (place.fresh ? 1U : 0U) | (place.in_word ? 2U : 0U) |
                               (place.is_object ? 4U : 0U) |
@@ -78,6 +82,7 @@ DistinctArrays::Mark DistinctArrays::Now() const {
 }
 
 void DistinctArrays::Rewind(const Mark& mark) {
+  assert(mark.places <= places_.size() && mark.leaves <= leaves_.size() && "a mark that is void");
   places_.erase(places_.begin() + mark.places, places_.end());
   leaves_.erase(leaves_.begin() + mark.leaves, leaves_.end());
   items_.erase(items_.begin() + mark.items, items_.end());
@@ -86,6 +91,8 @@ void DistinctArrays::Rewind(const Mark& mark) {
 }
 
 void DistinctArrays::Settle(const Mark& mark, const std::vector<Id*>& ids) {
+  // What kept places are made of lies anywhere behind the mark, so leaves, items and characters all
+  // stay: a token makes few.
   std::vector<Place> kept;
   for (Id* const id : ids) {
     if (*id < mark.places) continue;
@@ -116,12 +123,14 @@ void DistinctArrays::Keep(Place* place, Fits fits) const {
   for (std::uint32_t item = place->last_item; item != kNone; item = items_[item].before) {
     if (fits(item)) candidates.some.push_back(item);
   }
+  // A list that would hold all items is not kept: the first item of most arrays narrows nothing.
   candidates.all =
       place->last_item == kNone || candidates.some.size() == items_[place->last_item].count;
   if (candidates.all) candidates.some = {};
 }
 
 std::uint32_t DistinctArrays::FirstLeafFrom(std::uint32_t item, absl::string_view path) const {
+  assert(item < items_.size() && "an item that is over");
   const std::vector<std::uint32_t>& leaves = items_[item].leaves;
   const auto at = std::ranges::partition_point(leaves, [&](std::uint32_t leaf) {
     return absl::string_view(leaves_[leaf].value.path) < path;
@@ -155,9 +164,11 @@ void DistinctArrays::DropText(Place* place) {
 }
 
 std::string DistinctArrays::TextOf(const Place& place) const {
+  // The list goes from the last byte to the first.
   std::string bytes(place.text_bytes, '\0');
   std::uint32_t at = place.text;
   for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) {
+    assert(at != kNone && "fewer characters than bytes counted");
     *byte = characters_[at].byte;
     at = characters_[at].before;
   }
@@ -173,6 +184,7 @@ bool DistinctArrays::Read(Place* place, unsigned char byte) {
   if (place->phase == Phase::kName || place->phase == Phase::kString) {
     return ReadStringByte(place, byte);
   }
+  // A number ends by the byte behind it, which is then read as what it is.
   if (place->phase == Phase::kNumber) {
     if (IsOfNumber(byte)) {
       AddText(place, std::string(1, static_cast<char>(byte)));
@@ -230,6 +242,7 @@ void DistinctArrays::BeginValue(Place* place, unsigned char byte) {
     place->phase = Phase::kBehind;
     place->in_word = true;
   }
+  // By its first byte a value is of a kind; of a word (true, false, null) that byte tells all.
   const char kind = place->phase == Phase::kNumber ? kNumberLeaf : static_cast<char>(byte);
   Keep(place, [&](std::uint32_t item) {
     const ItemLeaf* leaf = FindLeaf(item, place->path);
@@ -249,6 +262,8 @@ void DistinctArrays::KeepNumbers(Place* place) const {
 
 void DistinctArrays::Open(Place* place, char marker) {
   const char kind = marker == kMember ? '{' : '[';
+  // An empty container is a leaf, one with something in it is what lies below its path: either may
+  // still become this one.
   const std::string inside = absl::StrCat(place->path, std::string(1, marker));
   Keep(place, [&](std::uint32_t item) {
     const ItemLeaf* leaf = FindLeaf(item, place->path);
@@ -260,6 +275,7 @@ void DistinctArrays::Open(Place* place, char marker) {
 }
 
 void DistinctArrays::Close(Place* place, char kind) {
+  assert(!place->path.empty() && "closed more containers than were opened");
   place->path.resize(LastSegment(place->path));
   if (std::exchange(place->fresh, false)) {
     Keep(place, [&](std::uint32_t item) {
@@ -294,6 +310,7 @@ bool DistinctArrays::EndItem(Place* place) {
   const auto equals = [&](std::uint32_t item) {
     return items_[item].leaves.size() == place->leaf_count;
   };
+  // The row may not write this: whoever asked drops the way.
   if (AnyCandidate(*place, equals)) return false;
   AddItem(place);
   place->last_leaf = kNone;
@@ -303,6 +320,7 @@ bool DistinctArrays::EndItem(Place* place) {
 }
 
 void DistinctArrays::AddItem(Place* place) {
+  assert(place->last_leaf != kNone && "an item has a leaf: a scalar, or an empty container");
   const std::uint32_t before = place->last_item;
   Item item = {before, 1, leaves_[place->last_leaf].key, {}, {}};
   if (before != kNone) {
@@ -314,6 +332,7 @@ void DistinctArrays::AddItem(Place* place) {
   for (std::uint32_t at = place->last_leaf; at != kNone; at = leaves_[at].before) {
     item.leaves.push_back(at);
   }
+  // By path, so that FirstLeafFrom() can halve, and the order of an object's members is no matter.
   std::ranges::sort(item.leaves, {}, [&](std::uint32_t leaf) { return leaves_[leaf].value.path; });
   text_bytes_ += static_cast<std::int64_t>(item.leaves.size() * sizeof(item.leaves[0]));
   place->last_item = static_cast<std::uint32_t>(items_.size());
@@ -335,6 +354,7 @@ DistinctArrays::FirstBytes DistinctArrays::FirstBytesOfStrings(Id id) const {
 }
 
 bool DistinctArrays::HasString(Id id, absl::string_view text, Match match) const {
+  // Asked for each token of a mask: one bit says no for most, before the items are gone through.
   const std::size_t first = text.empty() ? 0 : static_cast<unsigned char>(text.front());
   if (!FirstBytesOfStrings(id).test(first)) return false;
   std::uint32_t item = places_[id].last_item;
@@ -347,6 +367,7 @@ bool DistinctArrays::HasString(Id id, absl::string_view text, Match match) const
 }
 
 void DistinctArrays::EndNumber(Place* place) {
+  // Only now is the number known: 1 might have become 10, and 1.0 is 1.
   std::string value = NumberLeaf(TextOf(*place));
   Keep(place, [&](std::uint32_t item) { return FindLeaf(item, place->path)->value == value; });
   AddLeaf(place, std::move(value));
@@ -356,6 +377,7 @@ void DistinctArrays::EndNumber(Place* place) {
 
 bool DistinctArrays::ReadStringByte(Place* place, unsigned char byte) {
   if (place->partial.phase == CharPhase::kStart && byte == '"') return EndString(place);
+  // Compared by characters, not by bytes: an escape and the character it stands for are the same.
   const CharStep step = StepChar(place->partial, byte);
   place->partial =
       step.result == CharStep::Result::kPartial ? step.partial : PartialChar{Spelling::kJsonString};
@@ -367,7 +389,7 @@ bool DistinctArrays::ReadStringByte(Place* place, unsigned char byte) {
     Keep(place, [&](std::uint32_t item) { return HasLeafBelow(item, place->path); });
     return true;
   }
-  const std::size_t at = 1 + place->text_bytes;
+  const std::size_t at = 1 + place->text_bytes;  // behind the quote that marks a string's leaf
   Keep(place, [&](std::uint32_t item) {
     return absl::StartsWith(absl::string_view(FindLeaf(item, place->path)->value).substr(at),
                             character);
@@ -391,6 +413,8 @@ bool DistinctArrays::EndString(Place* place) {
 }
 
 void DistinctArrays::AddLeaf(Place* place, std::string value) {
+  // In the order of writing: two places that wrote their members in another order have other keys,
+  // which costs a state and is right.
   Hash128 key = MixBytes(MixBytes({}, place->path), value);
   if (place->last_leaf != kNone) key = Mix(key, leaves_[place->last_leaf].key);
   text_bytes_ += static_cast<std::int64_t>(place->path.size() + value.size());

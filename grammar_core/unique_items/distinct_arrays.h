@@ -26,6 +26,7 @@
 
 namespace maskd {
 
+// The arrays of distinct items that one row is within, with the items written so far.
 class DistinctArrays {
  public:
   using Id = std::uint32_t;
@@ -93,6 +94,7 @@ class DistinctArrays {
     std::uint32_t characters = 0;
     std::int64_t text_bytes = 0;
   };
+  // The mark of all there is now; forgets all that was made behind `mark`.
   [[nodiscard]] Mark Now() const;
   void Rewind(const Mark& mark);
   // Forgets the places behind `mark` but for `*ids`, which are given anew. What they are made of

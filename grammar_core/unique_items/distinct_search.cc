@@ -1,6 +1,20 @@
+// A way within distinct arrays may be stuck though the automaton can go on: all that is left to
+// write repeats something. This is a depth-first search for one continuation after which nothing
+// can be a repetition any more: from there on the automaton's own "no dead ends" holds.
+//
+// Most ways need no search: one free character that no item has at this place leads away. What is
+// left are closed sets (enumerations, booleans, short numbers). Their spellings are endless where
+// their values are few (1, 1.0, 10e-1), so only one spelling of each number is followed.
+//
+// Invariant  an answer that is kept in known_ends is exact: true for all places on the path that
+//            was found, false for all that were met when nothing is left, but for numbers whose
+//            other spellings were not tried.
+// Cost       one step of a way for each byte class of each place; at most search_states places,
+//            after which the row fails with the limit's name.
 #include "grammar_core/unique_items/distinct_search.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -29,6 +43,7 @@ bool DistinctSearch::CanEnd(const RowMemory::Way& way, Work& work) {
   if (const auto known = known_ends.find(row_->KeyOf(way)); known != known_ends.end()) {
     return known->second;
   }
+  // The places tried are given back; what was learnt of them stays while a Scratch is open.
   const RowMemory::Scratch scratch(row_);
   return Search(way, work);
 }
@@ -50,6 +65,7 @@ bool DistinctSearch::LeadsAway(const RowMemory::Way& way, Work& work) {
 bool DistinctSearch::Search(const RowMemory::Way& way, Work& work) {
   first_size_ = row_->NumberAt(way).size();
   places_ = {{way, row_->KeyOf(way), 0, first_size_ > 0}};
+  // A stack, so depth first: one way out is enough, and most are short.
   std::vector<std::uint32_t> open = {0};
   absl::flat_hash_set<Hash128> seen = {places_[0].key};
   std::vector<Place> next;
@@ -58,6 +74,7 @@ bool DistinctSearch::Search(const RowMemory::Way& way, Work& work) {
       work.Fail(LimitExceeded("", "emptiness_states", bounds_.search_states, visited + 1));
       return false;
     }
+    assert(open.back() < places_.size() && "an open place is one of those met");
     const std::uint32_t at = open.back();
     open.pop_back();
     next.clear();
@@ -74,6 +91,7 @@ bool DistinctSearch::Search(const RowMemory::Way& way, Work& work) {
 
 // All places up to `at` can end.
 bool DistinctSearch::Keep(std::uint32_t at) {
+  assert(at < places_.size() && "an end that was not met");
   for (; at != 0; at = places_[at].before) row_->known_ends()[places_[at].key] = true;
   row_->known_ends()[places_[0].key] = true;
   return true;

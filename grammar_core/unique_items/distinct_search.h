@@ -23,8 +23,10 @@
 
 namespace maskd {
 
+// Whether a way within distinct arrays can be ended without repeating an item.
 class DistinctSearch {
  public:
+  // `row` must outlive this, its lock be held.
   explicit DistinctSearch(RowMemory* row);
 
   bool CanEnd(const RowMemory::Way& way, Work& work);

@@ -1,6 +1,16 @@
+// Within a string that is an item, the tokens that matter are those with a quote in them: they end
+// the item and may begin the next one. There are thousands, and a step through each byte of each
+// would be most of a mask. What they hold before the quote is compared with what the row has
+// written; what they hold behind it is one of few texts (ItemTokens::Onward), each looked at once.
+//
+// Invariant  `repeated` is certain; whatever is not certain either way goes to `untold`, whose
+//            tokens are then taken byte by byte (repeated_tokens.cc).
+// Cost       a binary search for each token with a quote; a walk for each text behind the quote and
+//            each state that it leads to.
 #include "grammar_core/unique_items/item_ends.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -15,7 +25,7 @@ ItemEnds::ItemEnds(const ItemTokens& tokens, Automaton* automaton, RowMemory::In
       first_bytes_(at.arrays->FirstBytesOfStrings(at.array)),
       meets_(tokens.onward().size()) {
   if (at.arrays->MayRepeat(at.array)) at.arrays->AddTakenRests(at.array, &taken_);
-  std::ranges::sort(taken_);
+  std::ranges::sort(taken_);  // for IsTaken(), which is asked for each token
 }
 
 bool ItemEnds::IsTaken(absl::string_view text) const {
@@ -33,6 +43,7 @@ bool ItemEnds::MeetsItems(const ItemTokens::Onward& onward) {
 }
 
 bool ItemEnds::MeetsOwn(const ItemTokens::End& end) {
+  assert(end.at < tokens_.onward().size() && "an end that leads nowhere");
   const ItemTokens::Onward& onward = tokens_.onward()[end.at];
   if (onward.whole.empty() && onward.begun.empty()) return false;
   if (!begun_.has_value()) begun_ = at_.arrays->StringAt(at_.array);
@@ -42,6 +53,8 @@ bool ItemEnds::MeetsOwn(const ItemTokens::End& end) {
 }
 
 bool ItemEnds::HasWaysOut(TermId string, bool escapes, std::size_t enough) {
+  // Characters that no item before begins with: one for each string that the token itself writes,
+  // and one to spare, leave the next string free.
   constexpr absl::string_view kEscapes = "ntrbf";
   constexpr absl::string_view kEscaped = "\n\t\r\b\f";
   std::size_t found = 0;
@@ -92,6 +105,7 @@ void ItemEnds::Sort(const TokenMask& mask, std::vector<TokenId>* repeated,
     const ItemTokens::Onward& onward = tokens_.onward()[end.at];
     std::optional<bool>& meets = meets_[end.at];
     if (!meets.has_value()) meets = MeetsItems(onward);
+    // In the order of what they cost; the first that is true leaves the token to be tried.
     if (*meets || MeetsOwn(end) || !LeadsAway(end)) untold->push_back(end.id);
     if (!work_.ok()) return;
   }

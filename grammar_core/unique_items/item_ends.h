@@ -25,6 +25,7 @@
 
 namespace maskd {
 
+// Sorts the tokens that end the item at hand, a string, by whether they repeat one before it.
 class ItemEnds {
  public:
   // All must outlive this, and the row must not move meanwhile.

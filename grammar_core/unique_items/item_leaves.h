@@ -18,6 +18,7 @@ inline constexpr char kMember = '\xFF';
 inline constexpr char kElement = '\xFE';
 inline constexpr char kNumberLeaf = '#';
 
+// A scalar or an empty container of an item: the path that leads to it, and its value.
 struct ItemLeaf {
   std::string path;
   std::string value;

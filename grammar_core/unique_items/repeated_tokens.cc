@@ -1,9 +1,15 @@
 // The tokens that may hold parts of more than one item are tried one by one, along their common
 // beginnings, but for those of which less tells enough (item_ends.h); of all others only those that
 // go on within an item that may become the equal of one before it, along the vocabulary's trie.
+//
+// Invariant  what is reported is in the mask, and no state is behind it; tokens that are not looked
+//            at cannot end an item, and their item cannot become a repetition within them.
+// Cost       a step for each byte that differs from the token before; the trie is entered only
+//            where a repetition is still possible, which after one letter is mostly nowhere.
 #include "grammar_core/unique_items/repeated_tokens.h"
 
 #include <algorithm>
+#include <cassert>
 #include <span>
 
 #include "absl/strings/string_view.h"
@@ -55,6 +61,8 @@ class Search {
     return {next, narrowed};
   }
 
+  // Whether `next` still has every way that the automaton has there. Where one was dropped, tokens
+  // may be refused further on that the mask, which knows all ways, allows.
   bool IsWhole(const Place& at, unsigned char byte, State next) {
     if (next == kNothingTerm || next == kFailedTerm) return false;
     Automaton& automaton = row_.automaton();
@@ -85,7 +93,9 @@ class Search {
     for (const TokenId id : tokens) {
       if (!mask_.Allows(id)) continue;
       const absl::string_view bytes = tokens_.index().vocabulary().TokenBytes(id);
+      // What this token shares with the one before has its places already.
       path.resize(CommonPrefix(taken, bytes) + 1);
+      assert(path.size() <= bytes.size() + 1 && "a place for each byte taken, and the start");
       while (path.size() <= bytes.size() && path.back().state != kNothingTerm &&
              MayMatter(path.back(), bytes.substr(path.size() - 1))) {
         path.push_back(Take(path.back(), static_cast<unsigned char>(bytes[path.size() - 1])));
@@ -117,6 +127,7 @@ class Search {
     const std::span<const TrieNode> nodes = tokens_.index().trie().nodes();
     std::vector<Level> path = {{{state, false}, row_.FirstOf(state, work_)}};
     for (std::size_t i = 0; i < nodes.size();) {
+      assert(nodes[i].depth >= 1 && nodes[i].depth <= path.size() && "left the trie's order");
       path.resize(nodes[i].depth);
       const auto byte = static_cast<unsigned char>(nodes[i].byte);
       const Level& level = path.back();
@@ -134,6 +145,7 @@ class Search {
     TryLong(state);
   }
 
+  // Tokens too long for the trie's depth: few, each by itself.
   void TryLong(State state) {
     for (const TokenId id : tokens_.index().trie().long_tokens()) {
       if (!mask_.Allows(id)) continue;
@@ -158,6 +170,7 @@ class Search {
 
 std::vector<TokenId> FindRepeated(const ItemTokens& tokens, RowMemory* row, RowMemory::State state,
                                   const TokenMask& mask, Work& work) {
+  assert(row != nullptr && mask.vocab_size() == tokens.index().vocabulary().size());
   return Search(tokens, row, mask, &work).Run(state);
 }
 

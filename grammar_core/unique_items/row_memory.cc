@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/automaton/automaton.h"
@@ -43,6 +44,9 @@ RowMemory::State RowMemory::Scratch::Keep(State state) {
   std::vector<OwnState>& states = memory_->states_;
   const bool is_new = IsOwn(state) && state - kFirstOwn >= states_;
   Ways ways = is_new ? std::move(states[state - kFirstOwn].ways) : Ways();
+  // The state to keep is made of what lies behind the mark; its arrays are moved down before the
+  // rest is given back, and it is numbered anew at the end.
+  assert(memory_->scratches_ > 0 && states.size() >= states_ && "scratches end in their order");
   states.erase(states.begin() + static_cast<std::ptrdiff_t>(states_), states.end());
   if (is_new) {
     std::vector<DistinctArrays::Id*> ids;
@@ -53,6 +57,8 @@ RowMemory::State RowMemory::Scratch::Keep(State state) {
   } else {
     memory_->arrays_.Rewind(mark_);
   }
+  // Some of the states remembered by their keys are void now. StateOf() looks whether one is still
+  // there, so they may stay until the outermost scratch ends: inner ones end often.
   if (--memory_->scratches_ == 0) {
     memory_->interned_ = {};
     memory_->known_ends_ = {};
@@ -73,6 +79,7 @@ void RowMemory::Count(std::int64_t held_bytes) {
 
 RowMemory::Ways RowMemory::WaysOf(State state) const {
   if (IsOwn(state)) return At(state).ways;
+  // A state of the automaton is the one way that is within no array.
   return {{state, {}}};
 }
 
@@ -92,6 +99,7 @@ Hash128 RowMemory::KeyOf(const Way& way) const {
 
 Hash128 RowMemory::KeyOf(const Ways& ways) const {
   Hash128 key;
+  // Ways have no order: which was met first says nothing.
   for (const Way& way : ways) key = MixUnordered(key, KeyOf(way));
   return key;
 }
@@ -115,6 +123,7 @@ std::shared_ptr<RowMemory> RowMemory::CopyTo(Automaton* automaton, std::span<Sta
     }
     state = at->second;
   }
+  // One call for all terms: what they share is copied once. They come back in the same order.
   automaton->Adopt(*automaton_, terms);
   auto next = terms.begin();
   std::size_t known = 0;  // own states that have their terms
@@ -128,6 +137,7 @@ std::shared_ptr<RowMemory> RowMemory::CopyTo(Automaton* automaton, std::span<Sta
       own.key = copy->KeyOf(own.ways);
     }
   }
+  assert(next == terms.end() && "each state took the terms that it gave");
   return copy;
 }
 
@@ -162,6 +172,7 @@ void RowMemory::StepWay(const Way& way, unsigned char byte, Ways* next, Work& wo
   constexpr std::int64_t kWayUnits = 3;  // of arrays looked up, and perhaps an item told apart
   if (term == kNothingTerm || !work.Spend(kWayUnits) || !WithinLimits(work)) return;
   Way moved = {term, {}};
+  // The byte belongs to every array around it: an inner item is a part of the outer one.
   for (const DistinctArrays::Id array : way.arrays) {
     const DistinctArrays::Id behind = arrays_.Append(array, byte);
     if (behind == DistinctArrays::kRefused) return;
@@ -171,6 +182,8 @@ void RowMemory::StepWay(const Way& way, unsigned char byte, Ways* next, Work& wo
     next->push_back(std::move(moved));
     return;
   }
+  // The byte has begun an array: the ways in which it must be distinct get a place in it, those in
+  // which it is any array go on as they were.
   const auto [inside, outside] = automaton_->SplitDistinct(term);
   if (outside != kNothingTerm) next->push_back({outside, moved.arrays});
   if (inside == kNothingTerm) return;
@@ -195,12 +208,14 @@ void RowMemory::Merge(Ways* ways) const {
 }
 
 RowMemory::State RowMemory::Take(State state, unsigned char byte, Work& work) {
+  // The common case: not within such an array, and none begins.
   if (!IsOwn(state)) {
     const TermId next = automaton_->Step(state, byte, work);
     if (next == kFailedTerm || !automaton_->term(next).in_distinct) return next;
   }
   Ways next;
   for (const Way& way : WaysOf(state)) StepWay(way, byte, &next, work);
+  // First merged, as a search for each of two equal ways would be made twice.
   if (next.size() > 1) Merge(&next);
   const auto ends_not = [&](const Way& way) {
     return MayRepeat(way) && !DistinctSearch(this).CanEnd(way, work);
@@ -253,9 +268,12 @@ RowMemory::State RowMemory::StateOf(Ways ways) {
   if (const auto known = std::find_if(begin, states_.end(), is_it); known != states_.end()) {
     return kFirstOwn + static_cast<State>(known - states_.begin());
   }
+  // As if items could be equal, the text may be read in any of these ways.
   TermId shared = ways[0].term;
   for (std::size_t i = 1; i < ways.size(); ++i) shared = automaton_->Choice({shared, ways[i].term});
+  // Bounded by Limits::row_bytes long before the numbers meet those of kFailedTerm.
   const auto made = kFirstOwn + static_cast<State>(states_.size());
+  assert(IsOwn(made) && "out of numbers for own states");
   states_.push_back({key, shared, std::move(ways)});
   if (scratches_ > 0) interned_[key] = made;
   return made;

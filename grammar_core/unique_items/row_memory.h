@@ -16,6 +16,7 @@
 #ifndef MASKD_GRAMMAR_CORE_UNIQUE_ITEMS_ROW_MEMORY_H_
 #define MASKD_GRAMMAR_CORE_UNIQUE_ITEMS_ROW_MEMORY_H_
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -39,12 +40,15 @@ namespace maskd {
 
 class Automaton;
 
+// What one row and its forks know beside their automaton.
 class RowMemory {
  public:
   using State = std::uint32_t;
   static constexpr State kFirstOwn = 0x80000000;
+  // Whether a state is one of a row, and not of the automaton.
   [[nodiscard]] static bool IsOwn(State state) { return state >= kFirstOwn && state < kFailedTerm; }
 
+  // One way to read the text so far: a state of the automaton, and a place in each array around it.
   struct Way {
     TermId term = kNothingTerm;
     absl::InlinedVector<DistinctArrays::Id, 2> arrays = {};  // the outermost first
@@ -155,7 +159,10 @@ class RowMemory {
     MaskRef mask;
   };
 
-  [[nodiscard]] const OwnState& At(State state) const { return states_[state - kFirstOwn]; }
+  [[nodiscard]] const OwnState& At(State state) const {
+    assert(IsOwn(state) && state - kFirstOwn < states_.size() && "a state of another row, or void");
+    return states_[state - kFirstOwn];
+  }
   [[nodiscard]] Ways WaysOf(State state) const;
   [[nodiscard]] Hash128 KeyOf(const Ways& ways) const;
   template <typename Is>

@@ -18,6 +18,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/matcher/token_stepper.h"
 #include "tests/matcher/random_grammar.h"
 #include "tests/matcher/test_vocabulary.h"
 

@@ -15,6 +15,7 @@
 #include "grammar_core/completion/fewest_tokens.h"
 #include "grammar_core/matcher/endings.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/matcher/token_stepper.h"
 #include "grammar_core/rows/row_states.h"
 #include "tests/matcher/random_grammar.h"
 #include "tests/matcher/test_vocabulary.h"

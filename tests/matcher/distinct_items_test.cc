@@ -16,6 +16,7 @@
 #include "nlohmann/json.hpp"
 
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/mask/token_index.h"
 #include "grammar_core/matcher/matcher.h"
 #include "tests/matcher/long_tokens.h"
 #include "tests/oracle/maskbench_cases.h"

@@ -17,6 +17,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/matcher/token_stepper.h"
 #include "tests/matcher/long_tokens.h"
 
 namespace maskd {

@@ -17,6 +17,7 @@
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/closing.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/matcher/token_stepper.h"
 #include "tests/matcher/test_vocabulary.h"
 
 namespace maskd {

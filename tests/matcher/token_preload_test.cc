@@ -10,6 +10,7 @@
 
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
 
 namespace maskd {

@@ -9,7 +9,9 @@
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/compile/compiler.h"
+#include "grammar_core/compile/warm_up_from.h"
 #include "grammar_core/matcher/matcher.h"
+#include "grammar_core/matcher/token_stepper.h"
 #include "grammar_core/tokenizer/loader.h"
 
 namespace maskd {

@@ -13,8 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/rows/masked_automaton.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "service/row_answer.h"
 #include "service/row_counts.h"
@@ -904,7 +904,7 @@ int LooksBehindStart(const cache::GrammarPtr& grammar, WarmUpQueue* queue) {
   int looks = 0;
   for (int step = 0; step < 100; ++step) {
     ahead.BeginStep();
-    for (int row = 0; row < 3; ++row) ahead.Note(grammar, sequence.automaton(), positions.front());
+    for (int row = 0; row < 3; ++row) ahead.Note(sequence.matcher(), positions.front());
     looks += ahead.place_count();
     ahead.LookAhead();
   }
