@@ -14,6 +14,7 @@
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/terms/encoding.h"
 #include "grammar_core/terms/term_copy.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -159,9 +160,8 @@ std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& 
   constexpr std::uint32_t kFirst = 0x80;
   const TermStore::Parts parts = store_.PartsOf(state);
   const Term& cell = store_.term(parts.cell);
-  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return std::nullopt;
-  const PartialChar partial = PartialChar::Unpack(cell.b);
-  if (partial.phase != CharPhase::kStart) return std::nullopt;
+  if (!IsBetweenCharacters(cell)) return std::nullopt;
+  const PartialChar partial = AsEncode(cell).partial;
   for (int byte = kFirst; cell.nullable && byte < 256; ++byte) {
     const TermId behind = Step(parts.tail, static_cast<unsigned char>(byte), work);
     if (behind != kNothingTerm) return std::nullopt;
@@ -173,7 +173,7 @@ std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& 
   Beyond beyond;
   std::uint32_t missing = characters->CountWithin(all);
   std::uint32_t missing_spaces = spaces.CountWithin(all);
-  for (const CharEdge& edge : characters_.LiveEdges(cell.a, work)) {
+  for (const CharEdge& edge : characters_.LiveEdges(AsEncode(cell).characters, work)) {
     const std::uint32_t taken = characters->CountWithin({edge.lo, edge.hi});
     if (taken == 0) continue;
     const std::uint32_t taken_spaces = spaces.CountWithin({edge.lo, edge.hi});
@@ -191,14 +191,13 @@ std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& 
 
 std::optional<std::string> Automaton::ShortestText(TermId cell, Work& work) {
   const Term& text = store_.term(cell);
-  if (text.kind != TermKind::kEncode || text.c != kNoObject ||
-      PartialChar::Unpack(text.b).phase != CharPhase::kStart ||
-      store_.term(text.a).kind != TermKind::kAnd) {
+  if (!IsBetweenCharacters(text) || store_.term(AsEncode(text).characters).kind != TermKind::kAnd) {
     return std::nullopt;
   }
   const MutexLock lock(&mutex_);
   Product product;
-  if (!characters_.search().Read(text.a, &product) || product.conditions.size() < 2) {
+  if (!characters_.search().Read(AsEncode(text).characters, &product) ||
+      product.conditions.size() < 2) {
     return std::nullopt;
   }
   const std::optional<std::u32string> shortest = characters_.search().ShortestText(product, work);
@@ -223,7 +222,7 @@ TermId Automaton::Encoded(TermId text, Spelling spelling, TermId tail) {
 
 TermId Automaton::Without(TermId both, TermId part) {
   const MutexLock lock(&mutex_);
-  const std::span<const TermId> parts = store_.list(store_.term(both).a);
+  const std::span<const TermId> parts = BranchesOf(store_, store_.term(both));
   std::vector<TermId> others(parts.begin(), parts.end());
   std::erase(others, part);
   return store_.And(std::move(others));
@@ -236,16 +235,17 @@ std::optional<CountBounds> Automaton::BoundsOf(TermId text) {
 
 ObjectTerms::NameTexts Automaton::NamesOf(TermId cell, Work& work) {
   const MutexLock lock(&mutex_);
-  const Term& names = store_.term(store_.term(cell).a);
-  return objects_.TextsOf(names.a, names.b, names.c, names.d, work);
+  const NameSetView names = AsNameSet(store_.term(AsEncode(store_.term(cell)).characters));
+  return objects_.TextsOf(names.object, names.progress, names.first, names.depth, work);
 }
 
 TermId Automaton::EndOfName(TermId cell, std::uint32_t name, Work& work) {
   const MutexLock lock(&mutex_);
-  const Term& names = store_.term(store_.term(cell).a);
-  const TermId end =
-      objects_.Names(names.a, names.b, name, objects_.NameLength(names.a, name), work);
-  return objects_.EncodeNames(end, {PartialChar::Unpack(store_.term(cell).b).spelling});
+  const EncodeView encode = AsEncode(store_.term(cell));
+  const NameSetView names = AsNameSet(store_.term(encode.characters));
+  const TermId end = objects_.Names(names.object, names.progress, name,
+                                    objects_.NameLength(names.object, name), work);
+  return objects_.EncodeNames(end, {encode.partial.spelling});
 }
 
 double Automaton::room() const {

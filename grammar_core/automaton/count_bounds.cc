@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "grammar_core/terms/term_views.h"
+
 namespace maskd {
 namespace {
 
@@ -19,15 +21,15 @@ class Rewriter {
     const Term& term = store_->term(id);
     switch (term.kind) {
       case TermKind::kCat: {
-        const TermId head = Rewrite(term.a);
-        return store_->Cat(head, Rewrite(term.b));
+        const TermId head = Rewrite(AsCat(term).head);
+        return store_->Cat(head, Rewrite(AsCat(term).tail));
       }
       case TermKind::kAlt:
-        return store_->Alt(RewriteList(term.a));
+        return store_->Alt(RewriteBranches(term));
       case TermKind::kAnd:
-        return store_->And(RewriteList(term.a));
+        return store_->And(RewriteBranches(term));
       case TermKind::kRepeat:
-        return store_->Repeat(Rewrite(term.a), term.b, BoundOf(term));
+        return store_->Repeat(Rewrite(AsRepeat(term).body), AsRepeat(term).min, BoundOf(term));
       default:
         return id;
     }
@@ -37,21 +39,21 @@ class Rewriter {
   [[nodiscard]] bool Succeeded() const { return visits_left_ >= 0 && found_; }
 
  private:
-  std::vector<TermId> RewriteList(std::uint32_t list) {
-    const std::span<const TermId> old = store_->list(list);
+  std::vector<TermId> RewriteBranches(const Term& term) {
+    const std::span<const TermId> old = BranchesOf(*store_, term);
     std::vector<TermId> terms(old.begin(), old.end());
-    for (TermId& term : terms) term = Rewrite(term);
+    for (TermId& branch : terms) branch = Rewrite(branch);
     return terms;
   }
 
   // Where nothing but single characters is counted, a walk meets few states.
   std::uint32_t BoundOf(const Term& repeat) {
-    const std::uint32_t max = repeat.c;
-    const bool is_of_chars = store_->term(repeat.a).kind == TermKind::kCharSet;
+    const auto [body, min, max] = AsRepeat(repeat);
+    const bool is_of_chars = store_->term(body).kind == TermKind::kCharSet;
     const std::uint32_t room = is_of_chars ? kCharRoom : kRoom;
-    if (max == kUnbounded || max - repeat.b <= room) return max;
+    if (max == kUnbounded || max - min <= room) return max;
     found_ = found_ || !is_of_chars;
-    return more_ ? kUnbounded : repeat.b + room;
+    return more_ ? kUnbounded : min + room;
   }
 
   TermStore* const store_;

@@ -25,6 +25,7 @@
 #include "grammar_core/compile/punctuation.h"
 #include "grammar_core/compile/warm_up_from.h"
 #include "grammar_core/rows/masked_automaton.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -119,10 +120,10 @@ class WarmUpRun {
   [[nodiscard]] TermId NamesIn(TermId state) const {
     const TermStore& store = automaton_.store();
     const Term& whole = store.term(state);
-    const TermId cell = whole.kind == TermKind::kCat ? whole.a : state;
+    const TermId cell = whole.kind == TermKind::kCat ? AsCat(whole).head : state;
     if (store.IsNames(cell)) return cell;
     if (store.term(cell).kind != TermKind::kAlt) return kNothingTerm;
-    for (const TermId branch : store.list(store.term(cell).a)) {
+    for (const TermId branch : BranchesOf(store, store.term(cell))) {
       if (store.IsNames(branch)) return branch;
     }
     return kNothingTerm;

@@ -19,6 +19,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -140,7 +141,7 @@ class Search {
       left.pop_back();
       if (term.nullable) continue;
       if (term.kind == TermKind::kCat) {
-        left.insert(left.end(), {term.b, term.a});
+        left.insert(left.end(), {AsCat(term).tail, AsCat(term).head});
       } else {
         // A settled end names cells whose own searches are done.
         assert(ways_.at(id).has_value() && "a cell without a way was called exact");
@@ -174,9 +175,9 @@ class Search {
     for (bool is_cat = true; is_cat;) {
       const Term& term = TermOf(state);
       is_cat = term.kind == TermKind::kCat;
-      const Size cell = SizeOfCell(is_cat ? term.a : state);
+      const Size cell = SizeOfCell(is_cat ? AsCat(term).head : state);
       all = {SaturatingAdd(all.bytes, cell.bytes), all.exact && cell.exact};
-      state = term.b;
+      if (is_cat) state = AsCat(term).tail;
     }
     return all;
   }
@@ -266,7 +267,7 @@ class Search {
   // the others wait for it to fail.
   void Expand(const Open& at, Frontier* frontier) {
     if (IsOf(TermKind::kAlt, at.state)) {
-      for (const TermId branch : states_.automaton().store().list(TermOf(at.state).a)) {
+      for (const TermId branch : BranchesOf(states_.automaton().store(), TermOf(at.state))) {
         Arrive(at, 0, std::nullopt, branch, frontier);
       }
       return;

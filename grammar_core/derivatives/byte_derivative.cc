@@ -15,6 +15,7 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/terms/encoding.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -142,7 +143,7 @@ TermId ByteDerivative::DeriveSpine(TermId id, StepCell step_cell) {
 template <typename StepBranch>
 TermId ByteDerivative::DeriveAlt(const Term& alt, StepBranch step_branch) {
   std::vector<TermId> ways;
-  for (const TermId branch : store_->list(alt.a)) {
+  for (const TermId branch : BranchesOf(*store_, alt)) {
     ways.push_back(step_branch(branch));
     if (ways.back() == kFailedTerm) return kFailedTerm;
   }
@@ -154,18 +155,19 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
   const unsigned char byte = classes_->Sample(byte_class);
   switch (term.kind) {
     case TermKind::kByteSet:
-      return store_->byte_set(term.a)[byte] ? kEmptyTerm : kNothingTerm;
+      return BytesOf(*store_, term)[byte] ? kEmptyTerm : kNothingTerm;
     case TermKind::kBytes: {
+      const BytesView bytes = AsBytes(term);
       const bool same =
-          static_cast<unsigned char>(store_->ir().byte_strings[term.a][term.b]) == byte;
-      return same ? store_->Bytes(term.a, term.b + 1) : kNothingTerm;
+          static_cast<unsigned char>(store_->ir().byte_strings[bytes.string][bytes.offset]) == byte;
+      return same ? store_->Bytes(bytes.string, bytes.offset + 1) : kNothingTerm;
     }
     case TermKind::kCat:
       return DeriveSpine(id, [&](TermId cell) { return Step(cell, byte_class, work); });
     case TermKind::kAlt:
       return DeriveAlt(term, [&](TermId branch) { return Step(branch, byte_class, work); });
     case TermKind::kRepeat: {
-      const TermId next = Step(term.a, byte_class, work);
+      const TermId next = Step(AsRepeat(term).body, byte_class, work);
       if (next == kFailedTerm || next == kNothingTerm) return next;
       return store_->Cat(next, store_->AfterOne(term));
     }
@@ -174,15 +176,21 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
     case TermKind::kEncode:
       return DeriveEncode(term, byte, work);
     case TermKind::kNumber:
-      return numbers_->Step(term.a, term.b, byte);
-    case TermKind::kObject:
-      return objects_->Step(term.a, term.b, static_cast<ObjectPhase>(term.c), byte, work);
-    case TermKind::kDistinct:
-      if (term.b != 0) return Step(term.a, byte_class, work);
-      return store_->Distinct(Step(term.a, byte_class, work), true,
-                              static_cast<unsigned char>(term.c));
-    case TermKind::kLimited:
-      return store_->Limited(Step(term.a, byte_class, work), {.left = term.b, .touched = true});
+      return numbers_->Step(AsNumber(term).number, AsNumber(term).state, byte);
+    case TermKind::kObject: {
+      const auto [object, progress, phase] = AsObject(term);
+      return objects_->Step(object, progress, phase, byte, work);
+    }
+    case TermKind::kDistinct: {
+      const auto [array, begun, close] = AsDistinct(term);
+      const TermId next = Step(array, byte_class, work);
+      return begun ? next : store_->Distinct(next, true, close);
+    }
+    case TermKind::kLimited: {
+      const LimitedView limited = AsLimited(term);
+      return store_->Limited(Step(limited.text, byte_class, work),
+                             {.left = limited.tokens_left, .touched = true});
+    }
     default:
       return kNothingTerm;  // Nothing and Empty; character terms do not come here
   }
@@ -190,20 +198,20 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
 
 TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
                                   std::uint32_t partial_bytes) {
-  if (term.c == kNoObject) return store_->Encode(characters, partial, partial_bytes);
+  if (!IsOfNames(term)) return store_->Encode(characters, partial, partial_bytes);
   return objects_->EncodeNames(characters, partial, partial_bytes);
 }
 
 TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& work) {
-  const PartialChar partial = PartialChar::Unpack(term.b);
+  const auto [characters, partial, object, progress] = AsEncode(term);
   const CharStep step = StepChar(partial, byte);
   if (step.result == CharStep::Result::kRefused) {
-    const bool ends_name = term.c != kNoObject && byte == '"' &&
-                           partial.phase == CharPhase::kStart && store_->term(term.a).nullable;
+    const bool ends_name = object != kNoObject && byte == '"' &&
+                           partial.phase == CharPhase::kStart && store_->term(characters).nullable;
     if (!ends_name) return kNothingTerm;
-    return objects_->AfterName(term.c, term.d, store_->term(term.a).c, work);
+    return objects_->AfterName(object, progress, AsNameSet(store_->term(characters)).first, work);
   }
-  const CharEdges& edges = characters_->LiveEdges(term.a, work);
+  const CharEdges& edges = characters_->LiveEdges(characters, work);
   if (!work.ok()) return kFailedTerm;
   if (step.result == CharStep::Result::kPartial) return DerivePartial(term, step.partial, edges);
   const CharEdge* edge = FindEdge(edges, step.character);
@@ -214,9 +222,9 @@ TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& 
 void ByteDerivative::FillCharacters(TermId id, Work& work) {
   const TermStore::Parts parts = store_->PartsOf(id);
   const Term& cell = store_->term(parts.cell);
-  if (cell.c != kNoObject) return;
-  const PartialChar start = {PartialChar::Unpack(cell.b).spelling};
-  const CharEdges& edges = characters_->LiveEdges(cell.a, work);
+  if (IsOfNames(cell)) return;
+  const PartialChar start = {AsEncode(cell).partial.spelling};
+  const CharEdges& edges = characters_->LiveEdges(AsEncode(cell).characters, work);
   if (!work.ok() || AsciiCount(edges) < kFewCharacters) return;
   std::atomic<TermId>* const row = ways_.RowOf(id);
   std::vector<TermId> targets(edges.size(), kUnknownTerm);
@@ -246,8 +254,8 @@ FirstClasses::Set ByteDerivative::FirstOf(TermId id, Work& work) {
   if (!first_.TakesMost(id)) return first;
   const TermStore::Parts parts = store_->PartsOf(id);
   const Term& cell = store_->term(parts.cell);
-  const PartialChar start = {PartialChar::Unpack(cell.b).spelling};
-  const CharEdges& edges = characters_->LiveEdges(cell.a, work);
+  const PartialChar start = {AsEncode(cell).partial.spelling};
+  const CharEdges& edges = characters_->LiveEdges(AsEncode(cell).characters, work);
   if (!work.ok()) return first;
   FirstClasses::Set behind;
   if (cell.nullable) behind = first_.Of(parts.tail);
@@ -275,7 +283,7 @@ TermId ByteDerivative::DerivePartial(const Term& term, const PartialChar& partia
   }
   const std::uint32_t after = BytesBehind(*store_, partial, edges);
   if (after == kNoEnd) return kNothingTerm;
-  return EncodeLike(term, term.a, partial,
+  return EncodeLike(term, AsEncode(term).characters, partial,
                     SaturatingAdd(after, MinBytesLeft(partial, store_->measure())));
 }
 

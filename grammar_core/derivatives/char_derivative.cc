@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -108,7 +109,7 @@ class Distances {
     if (const auto known = known_.find(id); known != known_.end()) return known->second;
     const bool is_both = term.kind == TermKind::kAnd;
     Distance distance = is_both ? Distance{0, 0} : Distance{kNoEnd, kNoEnd};
-    for (const TermId part : store_->list(term.a)) {
+    for (const TermId part : BranchesOf(*store_, term)) {
       const Distance one = Of(part, levels - 1);
       distance = is_both ? Distance{std::max(distance.farthest, one.farthest),
                                     SaturatingAdd(distance.all, one.all)}
@@ -132,7 +133,7 @@ class Distances {
 
   [[nodiscard]] bool IsLength(TermId id) const {
     const Term& term = store_->term(id);
-    return term.kind == TermKind::kRepeat && store_->IsAnyChar(term.a);
+    return term.kind == TermKind::kRepeat && store_->IsAnyChar(AsRepeat(term).body);
   }
 
   // Whether `id` may hold strings of any length; what is not soon seen may.
@@ -142,11 +143,11 @@ class Distances {
     const auto is_endless = [&](TermId part) { return IsEndless(part, visits); };
     switch (term.kind) {
       case TermKind::kCat:
-        return is_endless(term.a) || is_endless(term.b);
+        return is_endless(AsCat(term).head) || is_endless(AsCat(term).tail);
       case TermKind::kAlt:
-        return std::ranges::any_of(store_->list(term.a), is_endless);
+        return std::ranges::any_of(BranchesOf(*store_, term), is_endless);
       case TermKind::kRepeat:
-        return term.c == kUnbounded || is_endless(term.a);
+        return AsRepeat(term).max == kUnbounded || is_endless(AsRepeat(term).body);
       case TermKind::kAnd:
       case TermKind::kNot:
         return true;
@@ -333,13 +334,14 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
   CharEdges edges;
   switch (term.kind) {
     case TermKind::kCharSet:
-      for (const CharRange& range : store_->ir().char_sets[term.a].ranges()) {
+      for (const CharRange& range : store_->ir().char_sets[CharSetOf(term)].ranges()) {
         edges.push_back({range.lo, range.hi, kEmptyTerm});
       }
       return edges;
     case TermKind::kText: {
-      const std::uint32_t character = store_->ir().texts[term.a][term.b];
-      return {{character, character, store_->Text(term.a, term.b + 1)}};
+      const auto [text, offset] = AsText(term);
+      const std::uint32_t character = store_->ir().texts[text][offset];
+      return {{character, character, store_->Text(text, offset + 1)}};
     }
     case TermKind::kTextSet:
       return DeriveTextSet(id);
@@ -349,7 +351,8 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
       return DeriveCat(id, work);
     case TermKind::kRepeat: {
       const TermId rest = store_->AfterOne(term);
-      return MapTargets(Edges(term.a, work), [&](TermId to) { return store_->Cat(to, rest); });
+      return MapTargets(Edges(AsRepeat(term).body, work),
+                        [&](TermId to) { return store_->Cat(to, rest); });
     }
     case TermKind::kAlt:
       return DeriveParts(term, work,
@@ -358,7 +361,7 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
       return DeriveParts(term, work,
                          [&](std::vector<TermId> parts) { return store_->And(std::move(parts)); });
     case TermKind::kNot:
-      return Merge(EveryCharacter(kEmptyTerm), Edges(term.a, work),
+      return Merge(EveryCharacter(kEmptyTerm), Edges(NegatedOf(term), work),
                    [&](TermId, TermId y) { return store_->Not(y); });
     default:
       return edges;  // Nothing and Empty have none; byte terms do not come here
@@ -385,7 +388,7 @@ CharEdges CharDerivative::DeriveCat(TermId id, Work& work) {
 template <typename Join>
 CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
   std::vector<const CharEdges*> lists;
-  for (const TermId part : store_->list(term.a)) lists.push_back(&Edges(part, work));
+  for (const TermId part : BranchesOf(*store_, term)) lists.push_back(&Edges(part, work));
   CharEdges edges;
   std::vector<TermId> last_targets;
   TermId last = kNothingTerm;
@@ -402,28 +405,29 @@ CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
 }
 
 CharEdges CharDerivative::DeriveTextSet(TermId id) const {
-  const Term& term = store_->term(id);
-  const std::vector<std::u32string>& texts = store_->text_set(term.a);
-  const std::uint32_t depth = term.d;
+  const auto [set, first, last, depth_read] = AsTextSet(store_->term(id));
+  const std::uint32_t depth = depth_read;
+  const std::vector<std::u32string>& texts = store_->text_set(set);
   CharEdges edges;
-  std::uint32_t at = term.b;
-  while (at < term.c && texts[at].size() == depth) ++at;
-  while (at < term.c) {
+  std::uint32_t at = first;
+  while (at < last && texts[at].size() == depth) ++at;
+  while (at < last) {
     const std::uint32_t character = texts[at][depth];
     const auto end =
-        std::partition_point(texts.begin() + at, texts.begin() + term.c,
+        std::partition_point(texts.begin() + at, texts.begin() + last,
                              [&](const std::u32string& text) { return text[depth] == character; });
     const auto next = static_cast<std::uint32_t>(end - texts.begin());
-    AppendEdge(&edges, {character, character, store_->TextSet(term.a, at, next, depth + 1)});
+    AppendEdge(&edges, {character, character, store_->TextSet(set, at, next, depth + 1)});
     at = next;
   }
   return edges;
 }
 
 CharEdges CharDerivative::DeriveNames(TermId id, Work& work) const {
-  const Term& term = store_->term(id);
+  const NameSetView set = AsNameSet(store_->term(id));
   CharEdges edges;
-  for (const auto& [character, names] : objects_->NameEdges(term.a, term.b, term.c, term.d, work)) {
+  for (const auto& [character, names] :
+       objects_->NameEdges(set.object, set.progress, set.first, set.depth, work)) {
     AppendEdge(&edges, {character, character, names});
   }
   return edges;

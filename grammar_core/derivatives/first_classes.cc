@@ -2,6 +2,8 @@
 
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/terms/term_views.h"
+
 namespace maskd {
 
 // Inside of a JSON string no control character is spelled raw; the quote may end a name.
@@ -32,13 +34,13 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
   const Term& term = store_->term(id);
   switch (term.kind) {
     case TermKind::kByteSet:
-      return OfByteSet(term.a);
+      return OfByteSet(ByteSetOf(term));
     case TermKind::kBytes:
-      return Each(absl::string_view(store_->ir().byte_strings[term.a]).substr(term.b, 1));
+      return Each(RestOfBytes(*store_, term).substr(0, 1));
     case TermKind::kCat:
       return OfCat(id);
     case TermKind::kRepeat:
-      return Of(term.a);
+      return Of(AsRepeat(term).body);
     case TermKind::kEncode:
       return OfEncode(term);
     case TermKind::kNumber:
@@ -46,8 +48,9 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
     case TermKind::kObject:
       return OfObject(term);
     case TermKind::kDistinct:
+      return Of(AsDistinct(term).array);
     case TermKind::kLimited:
-      return Of(term.a);
+      return Of(AsLimited(term).text);
     case TermKind::kAlt:
     case TermKind::kCall: {
       if (const auto known = known_.find(id); known != known_.end()) return known->second;
@@ -55,7 +58,7 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
       if (term.kind == TermKind::kCall) {
         set = Of(lowering_->RuleBody(term));
       } else {
-        for (const TermId branch : store_->list(term.a)) set |= Of(branch);
+        for (const TermId branch : BranchesOf(*store_, term)) set |= Of(branch);
       }
       return known_[id] = set;
     }
@@ -77,8 +80,8 @@ const FirstClasses::Set& FirstClasses::OfByteSet(std::uint32_t index) {
 }
 
 FirstClasses::Set FirstClasses::OfObject(const Term& term) const {
-  const ObjectSpec& spec = store_->object(term.a);
-  switch (static_cast<ObjectPhase>(term.c)) {
+  const ObjectSpec& spec = store_->object(AsObject(term).object);
+  switch (AsObject(term).phase) {
     case ObjectPhase::kOpen:
       return Each({spec.open()});
     case ObjectPhase::kFirst:
@@ -103,7 +106,7 @@ FirstClasses::Set FirstClasses::OfCat(TermId id) {
 }
 
 FirstClasses::Set FirstClasses::OfEncode(const Term& term) const {
-  const PartialChar partial = PartialChar::Unpack(term.b);
+  const PartialChar partial = AsEncode(term).partial;
   switch (partial.phase) {
     case CharPhase::kStart:
       return partial.spelling == Spelling::kUtf8 ? any_byte_ : in_json_string_;

@@ -16,6 +16,7 @@
 #include "grammar_core/derivatives/byte_classes.h"
 #include "grammar_core/terms/lowering.h"
 #include "grammar_core/terms/term_store.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 
@@ -29,7 +30,7 @@ class FirstClasses {
   // Whether Of() would not tell much: inside of a string.
   [[nodiscard]] bool TakesMost(TermId id) const {
     const Term& cell = store_->term(store_->PartsOf(id).cell);
-    return cell.kind == TermKind::kEncode && PartialChar::Unpack(cell.b).phase == CharPhase::kStart;
+    return cell.kind == TermKind::kEncode && AsEncode(cell).partial.phase == CharPhase::kStart;
   }
 
   // Recursion is bounded by Limits::derivative_depth, as that of a derivative is.

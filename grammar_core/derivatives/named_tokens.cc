@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -116,20 +117,22 @@ class TokenStep {
     const Term& term = store_->term(id);
     switch (term.kind) {
       case TermKind::kTokens:
-        return sets_[term.a].Allows(id_) ? kEmptyTerm : kNothingTerm;
+        return sets_[TokensOf(term)].Allows(id_) ? kEmptyTerm : kNothingTerm;
       case TermKind::kCat: {
-        const TermId first = store_->Cat(Of(term.a), term.b);
-        return store_->term(term.a).nullable ? store_->Alt(first, Of(term.b)) : first;
+        const auto [head, tail] = AsCat(term);
+        const TermId first = store_->Cat(Of(head), tail);
+        return store_->term(head).nullable ? store_->Alt(first, Of(tail)) : first;
       }
       case TermKind::kAlt: {
         std::vector<TermId> branches;
-        for (const TermId branch : store_->list(term.a)) branches.push_back(Of(branch));
+        for (const TermId branch : BranchesOf(*store_, term)) branches.push_back(Of(branch));
         return store_->Alt(std::move(branches));
       }
       case TermKind::kLimited:
-        return store_->Limited(Of(term.a), {.left = term.b, .touched = true});
+        return store_->Limited(Of(AsLimited(term).text),
+                               {.left = AsLimited(term).tokens_left, .touched = true});
       case TermKind::kRepeat: {
-        const TermId first = Of(term.a);
+        const TermId first = Of(AsRepeat(term).body);
         return first == kNothingTerm ? kNothingTerm : store_->Cat(first, store_->AfterOne(term));
       }
       case TermKind::kCall:
@@ -179,18 +182,20 @@ void NamedTokens::VisitSets(TermId state, const TermStore& store, Lowering* lowe
     open.pop_back();
     switch (term.kind) {
       case TermKind::kTokens:
-        visit(term.a);
+        visit(TokensOf(term));
         break;
       case TermKind::kCat:
-        push(term.a);
-        if (store.term(term.a).nullable) push(term.b);
+        push(AsCat(term).head);
+        if (store.term(AsCat(term).head).nullable) push(AsCat(term).tail);
         break;
       case TermKind::kAlt:
-        for (const TermId branch : store.list(term.a)) push(branch);
+        for (const TermId branch : BranchesOf(store, term)) push(branch);
         break;
       case TermKind::kRepeat:
+        push(AsRepeat(term).body);
+        break;
       case TermKind::kLimited:
-        push(term.a);
+        push(AsLimited(term).text);
         break;
       case TermKind::kCall:
         push(lowering->RuleBody(term));

@@ -26,6 +26,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/ir/counts.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -55,19 +56,20 @@ bool AppendTarget(const ConditionList* target, ConditionList* list) {
 bool ConditionSearch::Read(TermId term, Product* product) {
   const Term& both = store_->term(term);
   const std::span<const TermId> parts =
-      both.kind == TermKind::kAnd ? store_->list(both.a) : std::span(&term, 1);
+      both.kind == TermKind::kAnd ? BranchesOf(*store_, both) : std::span(&term, 1);
   *product = {};
   for (const TermId part : parts) {
     const Term& length = store_->term(part);
-    const bool is_length =
-        length.kind == TermKind::kRepeat && length.c != kUnbounded && store_->IsAnyChar(length.a);
+    const bool is_length = length.kind == TermKind::kRepeat && AsRepeat(length).max != kUnbounded &&
+                           store_->IsAnyChar(AsRepeat(length).body);
     if (!is_length) {
       if (!conditions_.Append(part, &product->conditions)) return false;
       continue;
     }
-    product->max_chars = std::min(product->max_chars, length.c);
-    if (length.b > 0) {
-      conditions_.Append(store_->Repeat(length.a, length.b, kUnbounded), &product->conditions);
+    const auto [any_char, min, max] = AsRepeat(length);
+    product->max_chars = std::min(product->max_chars, max);
+    if (min > 0) {
+      conditions_.Append(store_->Repeat(any_char, min, kUnbounded), &product->conditions);
     }
   }
   return conditions_.Sort(&product->conditions);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "grammar_core/base/sort_unique.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 
@@ -12,7 +13,7 @@ ConditionId Conditions::IdOf(TermId term) {
   if (store_->IsAllText(term)) return ids_[term] = kEveryText;
   const Term& negation = store_->term(term);
   std::optional<ConditionId> negated;
-  if (negation.kind == TermKind::kNot) negated = IdOf(negation.a);
+  if (negation.kind == TermKind::kNot) negated = IdOf(NegatedOf(negation));
   const auto id = static_cast<ConditionId>(conditions_.size());
   Condition& condition = conditions_.emplace_back();
   condition.term = term;
@@ -26,7 +27,7 @@ bool Conditions::Append(TermId term, ConditionList* list) {
   if (term == kNothingTerm) return false;
   const Term& both = store_->term(term);
   const std::span<const TermId> parts =
-      both.kind == TermKind::kAnd ? store_->list(both.a) : std::span(&term, 1);
+      both.kind == TermKind::kAnd ? BranchesOf(*store_, both) : std::span(&term, 1);
   for (const TermId part : parts) {
     if (const ConditionId id = IdOf(part); id != kEveryText) list->push_back(id);
   }
@@ -54,7 +55,7 @@ const std::vector<ConditionList>& Conditions::WaysOf(ConditionId id) {
   const Term& term = store_->term(condition.term);
   if (term.kind != TermKind::kAlt && term.kind != TermKind::kAnd) return condition.ways;
   const std::span<const TermId> branches = term.kind == TermKind::kAlt
-                                               ? store_->list(term.a)
+                                               ? BranchesOf(*store_, term)
                                                : std::span<const TermId>(&condition.term, 1);
   for (const TermId branch : branches) {
     ConditionList way;
@@ -101,24 +102,26 @@ std::uint32_t Conditions::ComputeFewest(const Term& term) {
     case TermKind::kNothing:
       return kNoEnd;
     case TermKind::kText:
-      return static_cast<std::uint32_t>(store_->ir().texts[term.a].size()) - term.b;
+      return LengthOfRest(*store_, term);
     case TermKind::kCat: {
       const Term* cell = &term;
       while (cell->kind == TermKind::kCat) {
-        fewest = SaturatingAdd(fewest, FewestCharsOf(cell->a));
-        if (store_->term(cell->b).kind != TermKind::kCat) break;
-        cell = &store_->term(cell->b);
+        const auto [head, tail] = AsCat(*cell);
+        fewest = SaturatingAdd(fewest, FewestCharsOf(head));
+        if (store_->term(tail).kind != TermKind::kCat) break;
+        cell = &store_->term(tail);
       }
-      return SaturatingAdd(fewest, FewestCharsOf(cell->b));
+      return SaturatingAdd(fewest, FewestCharsOf(AsCat(*cell).tail));
     }
     case TermKind::kRepeat:
-      return SaturatingMul(FewestCharsOf(term.a), term.b);
+      return SaturatingMul(FewestCharsOf(AsRepeat(term).body), AsRepeat(term).min);
     case TermKind::kAlt:
       fewest = kNoEnd;
-      for (const TermId way : store_->list(term.a)) fewest = std::min(fewest, FewestCharsOf(way));
+      for (const TermId way : BranchesOf(*store_, term))
+        fewest = std::min(fewest, FewestCharsOf(way));
       return fewest;
     case TermKind::kAnd:
-      for (const TermId part : store_->list(term.a)) {
+      for (const TermId part : BranchesOf(*store_, term)) {
         fewest = std::max(fewest, FewestCharsOf(part));
       }
       return fewest;

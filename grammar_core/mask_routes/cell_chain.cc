@@ -5,6 +5,8 @@
 #include <cassert>
 #include <utility>
 
+#include "grammar_core/terms/term_views.h"
+
 namespace maskd {
 namespace {
 
@@ -29,10 +31,11 @@ void VisitChain(const TermStore& store, TermId state, Hash128 chain, Visit visit
       break;
     }
     // Keys, not ids: the store is shared by automatons that number their terms differently.
-    chain = Mix(chain, store.term(term.a).key);
-    assert(store.term(term.b).cells < term.cells && "a tail has fewer cells, so the walk ends");
-    if (IsStop(cells) && !visit(chain, store.term(term.b).cells)) return;
-    state = term.b;
+    const auto [head, tail] = AsCat(term);
+    chain = Mix(chain, store.term(head).key);
+    assert(store.term(tail).cells < term.cells && "a tail has fewer cells, so the walk ends");
+    if (IsStop(cells) && !visit(chain, store.term(tail).cells)) return;
+    state = tail;
   }
   if (visit(chain, 0)) visit(Mix(chain, kEndOfText), kNoEnd);
 }

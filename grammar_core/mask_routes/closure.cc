@@ -22,6 +22,7 @@
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -122,13 +123,14 @@ std::optional<std::uint32_t> FiniteLength(const TermStore& store, TermId id) {
     case TermKind::kCharSet:
       return 1;
     case TermKind::kText:
-      return static_cast<std::uint32_t>(store.ir().texts[term.a].size()) - term.b;
+      return LengthOfRest(store, term);
     case TermKind::kTextSet: {
+      const auto [set, first, end, depth] = AsTextSet(term);
       std::size_t longest = 0;
-      for (std::uint32_t i = term.b; i < term.c; ++i) {
-        longest = std::max(longest, store.text_set(term.a)[i].size());
+      for (std::uint32_t i = first; i < end; ++i) {
+        longest = std::max(longest, store.text_set(set)[i].size());
       }
-      return static_cast<std::uint32_t>(longest) - term.d;
+      return static_cast<std::uint32_t>(longest) - depth;
     }
     default:
       return std::nullopt;
@@ -139,8 +141,8 @@ std::optional<std::uint32_t> FiniteLength(const TermStore& store, TermId id) {
 // that is looked for anywhere, however it goes on, takes every string until the tail.
 bool IsSearch(const TermStore& store, TermId id) {
   const Term& term = store.term(id);
-  if (term.kind != TermKind::kCat || store.term(term.b).may_be_empty) return false;
-  return store.IsAllText(term.a);
+  if (term.kind != TermKind::kCat || store.term(AsCat(term).tail).may_be_empty) return false;
+  return store.IsAllText(AsCat(term).head);
 }
 
 // If every string of up to so many characters of one set can be taken from these characters, and no
@@ -150,26 +152,23 @@ std::optional<std::uint32_t> FreeLength(const TermStore& store, TermId id) {
   const Term& term = store.term(id);
   if (IsSearch(store, id)) return kUnbounded;
   if (term.kind == TermKind::kAlt) {
-    const std::span<const TermId> branches = store.list(term.a);
+    const std::span<const TermId> branches = BranchesOf(store, term);
     const bool any = std::any_of(branches.begin(), branches.end(),
                                  [&](TermId branch) { return IsSearch(store, branch); });
     return any ? std::optional(kUnbounded) : std::nullopt;
   }
-  if (term.kind == TermKind::kRepeat && store.term(term.a).kind == TermKind::kCharSet) {
-    return term.c;
-  }
+  if (IsRepeatOfSet(store, term)) return AsRepeat(term).max;
   if (term.kind != TermKind::kAnd) return std::nullopt;
   std::optional<std::uint32_t> free;
   std::uint32_t longest_removed = 0;
-  for (const TermId part : store.list(term.a)) {
+  for (const TermId part : BranchesOf(store, term)) {
     if (store.term(part).kind == TermKind::kNot) {
-      const std::optional<std::uint32_t> removed = FiniteLength(store, store.term(part).a);
+      const std::optional<std::uint32_t> removed = FiniteLength(store, NegatedOf(store.term(part)));
       if (!removed.has_value()) return std::nullopt;
       longest_removed = std::max(longest_removed, *removed);
     } else if (const Term& repeat = store.term(part);
-               !free.has_value() && repeat.kind == TermKind::kRepeat &&
-               store.term(repeat.a).kind == TermKind::kCharSet) {
-      free = repeat.c;
+               !free.has_value() && IsRepeatOfSet(store, repeat)) {
+      free = AsRepeat(repeat).max;
     } else {
       return std::nullopt;
     }
@@ -266,10 +265,9 @@ std::optional<Closure> Search::Structural(TermId state) {
   const TermStore& store = automaton_->store();
   const TermStore::Parts parts = store.PartsOf(state);
   const Term& cell = store.term(parts.cell);
-  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return std::nullopt;
-  const PartialChar partial = PartialChar::Unpack(cell.b);
-  if (partial.phase != CharPhase::kStart) return std::nullopt;
-  const std::optional<std::uint32_t> max_chars = FreeLength(store, cell.a);
+  if (!IsBetweenCharacters(cell)) return std::nullopt;
+  const PartialChar partial = AsEncode(cell).partial;
+  const std::optional<std::uint32_t> max_chars = FreeLength(store, AsEncode(cell).characters);
   if (!max_chars.has_value()) return std::nullopt;
 
   // What the state takes beside the characters of the set begins an escape, or belongs to the tail.

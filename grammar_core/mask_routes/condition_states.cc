@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 
@@ -18,16 +19,16 @@ std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
   constexpr std::size_t kFewConditions = 2;
   const TermStore::Parts parts = automaton_->store().PartsOf(state);
   const Term& cell = automaton_->term(parts.cell);
-  if (cell.kind != TermKind::kEncode || cell.c != kNoObject ||
-      automaton_->term(cell.a).kind != TermKind::kAnd) {
-    return std::nullopt;
-  }
-  const PartialChar partial = PartialChar::Unpack(cell.b);
+  if (cell.kind != TermKind::kEncode || IsOfNames(cell)) return std::nullopt;
+  const auto [text, partial, object, progress] = AsEncode(cell);
+  if (automaton_->term(text).kind != TermKind::kAnd) return std::nullopt;
   const std::optional<std::uint32_t> tail_index = TailOf(parts.tail, partial.spelling);
   if (!tail_index.has_value()) return std::nullopt;
   Product product;
   // With one condition a term is as small as a product.
-  const auto read = [&](ConditionSearch& search) { return search.Read(cell.a, &product); };
+  const auto read = [&, text = text](ConditionSearch& search) {
+    return search.Read(text, &product);
+  };
   if (!automaton_->AskConditions(read) || product.conditions.size() < kFewConditions) {
     return std::nullopt;
   }

@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "grammar_core/base/saturating.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -26,27 +27,29 @@ std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* v
     case TermKind::kCharSet:
       return Completion{1, 1};
     case TermKind::kText: {
-      const auto size = static_cast<std::uint32_t>(store.ir().texts[term.a].size()) - term.b;
+      const std::uint32_t size = LengthOfRest(store, term);
       return Completion{size, size};
     }
     case TermKind::kTextSet: {
       std::uint32_t longest = 0;
-      for (std::uint32_t i = term.b; i < term.c; ++i) {
-        longest = std::max(longest, static_cast<std::uint32_t>(store.text_set(term.a)[i].size()));
+      const auto [set, first, end, depth] = AsTextSet(term);
+      for (std::uint32_t i = first; i < end; ++i) {
+        longest = std::max(longest, static_cast<std::uint32_t>(store.text_set(set)[i].size()));
       }
       return Completion{longest, longest};
     }
     case TermKind::kCat: {
       // Within the head all of the tail is still to come.
-      const auto head = CompletionOf(store, term.a, visits);
-      const auto tail = head.has_value() ? CompletionOf(store, term.b, visits) : std::nullopt;
+      const auto head = CompletionOf(store, AsCat(term).head, visits);
+      const auto tail =
+          head.has_value() ? CompletionOf(store, AsCat(term).tail, visits) : std::nullopt;
       if (!tail.has_value()) return std::nullopt;
       return Completion{SaturatingAdd(head->own, tail->own),
                         std::max(SaturatingAdd(head->any, tail->own), tail->any)};
     }
     case TermKind::kAlt: {
       Completion all = {kNoEnd, 0};
-      for (const TermId branch : store.list(term.a)) {
+      for (const TermId branch : BranchesOf(store, term)) {
         const auto one = CompletionOf(store, branch, visits);
         if (!one.has_value()) return std::nullopt;
         all = {std::min(all.own, one->own), std::max(all.any, one->any)};
@@ -54,9 +57,9 @@ std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* v
       return all;
     }
     case TermKind::kRepeat: {
-      const auto body = CompletionOf(store, term.a, visits);
+      const auto body = CompletionOf(store, AsRepeat(term).body, visits);
       if (!body.has_value()) return std::nullopt;
-      const std::uint32_t own = SaturatingMul(body->own, term.b);
+      const std::uint32_t own = SaturatingMul(body->own, AsRepeat(term).min);
       assert(body->any >= body->own && "a term is one of its own derivatives");
       return Completion{own, SaturatingAdd(body->any, own)};
     }

@@ -21,6 +21,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask_routes/closure.h"
 #include "grammar_core/mask_routes/longest_completion.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -140,14 +141,18 @@ bool MaskMaker::MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBui
 
 // What is left of a count of tokens is no matter before the end of a token.
 bool MaskMaker::MakeByInner(const Parts& parts, MaskBuilder* mask) {
-  MergeMaskOf(automaton_->Join(automaton_->term(parts.cell).a, parts.tail), mask);
+  const Term& cell = automaton_->term(parts.cell);
+  const TermId inner =
+      cell.kind == TermKind::kDistinct ? AsDistinct(cell).array : AsLimited(cell).text;
+  MergeMaskOf(automaton_->Join(inner, parts.tail), mask);
   return true;
 }
 
 int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
   return static_cast<int>(std::count_if(branches.begin(), branches.end(), [&](TermId branch) {
     const Term& cell = automaton_->term(PartsOf(branch).cell);
-    return cell.kind == TermKind::kEncode && automaton_->term(cell.a).kind == TermKind::kAnd;
+    return cell.kind == TermKind::kEncode &&
+           automaton_->term(AsEncode(cell).characters).kind == TermKind::kAnd;
   }));
 }
 
@@ -155,7 +160,7 @@ int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
 // would make a state of every letter of every name. Of other branches many are one choice, walked.
 bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
   const TermStore& store = automaton_->store();
-  const std::span<const TermId> branches = store.list(store.term(parts.cell).a);
+  const std::span<const TermId> branches = BranchesOf(store, store.term(parts.cell));
   const auto is_object = [&](TermId state) { return IsBeforeMember(PartsOf(state).cell); };
   std::vector<TermId> names;
   std::vector<TermId> objects;
@@ -186,32 +191,29 @@ bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
 bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask) {
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(parts.cell);
-  const PartialChar partial = PartialChar::Unpack(cell.b);
-  if (cell.c != kNoObject || partial.phase != CharPhase::kStart ||
-      store.term(cell.a).kind != TermKind::kAnd) {
-    return false;
-  }
+  if (!IsBetweenCharacters(cell)) return false;
+  const auto [text, partial, object, progress] = AsEncode(cell);
+  if (store.term(text).kind != TermKind::kAnd) return false;
   // The bound matters only to tokens that may leave less room than the pattern's longest completion
   // needs: fewer of them the farther it is.
   const auto reach = static_cast<std::uint32_t>(masks_->index().vocabulary().max_token_bytes());
-  for (const TermId part : store.list(store.term(cell.a).a)) {
+  for (const TermId part : BranchesOf(store, store.term(text))) {
     const Term& length = store.term(part);
-    if (length.kind != TermKind::kRepeat || length.b != 0 || length.c == kUnbounded ||
-        !store.IsAnyChar(length.a)) {
-      continue;
-    }
-    const TermId pattern = automaton_->Without(cell.a, part);
+    if (length.kind != TermKind::kRepeat) continue;
+    const auto [body, min, max] = AsRepeat(length);
+    if (min != 0 || max == kUnbounded || !store.IsAnyChar(body)) continue;
+    const TermId pattern = automaton_->Without(text, part);
     const std::optional<std::uint32_t> completion = LongestCompletion(store, pattern);
-    if (!completion.has_value() || length.c < SaturatingAdd(*completion, kFewChars)) continue;
+    if (!completion.has_value() || max < SaturatingAdd(*completion, kFewChars)) continue;
     const TermId free = automaton_->Encoded(pattern, partial.spelling, parts.tail);
-    if (length.c >= SaturatingAdd(*completion, reach)) {
+    if (max >= SaturatingAdd(*completion, reach)) {
       MergeMaskOf(free, mask);
       return true;
     }
     // A token of fewer characters leaves room for whatever completes the pattern.
     const MaskRef all = MaskOf(free);
     if (all == nullptr) return true;
-    const int sure = static_cast<int>(length.c - *completion);
+    const int sure = static_cast<int>(max - *completion);
     const CharacterClass within = {.ascii = AsciiBits().set(),
                                    .beyond_ascii = true,
                                    .spaces_beyond_ascii = true,
@@ -231,13 +233,14 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
 
 bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask) {
   const Term& cell = automaton_->term(parts.cell);
-  const PartialChar partial = PartialChar::Unpack(cell.b);
-  if (cell.c != kNoObject || partial.phase != CharPhase::kStart) return false;
-  const Term& text = automaton_->term(cell.a);
-  if (text.kind == TermKind::kAnd && automaton_->store().list(text.a).size() > kFewConditions) {
+  if (!IsBetweenCharacters(cell)) return false;
+  const PartialChar partial = AsEncode(cell).partial;
+  const Term& text = automaton_->term(AsEncode(cell).characters);
+  if (text.kind == TermKind::kAnd &&
+      BranchesOf(automaton_->store(), text).size() > kFewConditions) {
     return false;
   }
-  const std::optional<CountBounds> bounds = automaton_->BoundsOf(cell.a);
+  const std::optional<CountBounds> bounds = automaton_->BoundsOf(AsEncode(cell).characters);
   if (!bounds.has_value()) return false;
   // Both are simpler patterns that many states share, so they are mostly in the store.
   const MaskRef more = MaskOf(automaton_->Encoded(bounds->more, partial.spelling, parts.tail));
@@ -259,17 +262,15 @@ bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask
 
 bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask) {
   const TermStore& store = automaton_->store();
-  const Term& repeat = store.term(parts.cell);
-  if (store.term(repeat.a).kind != TermKind::kByteSet) return false;
-  const ByteBits& set = store.byte_set(store.term(repeat.a).a);
+  const auto [body, fewest, most] = AsRepeat(store.term(parts.cell));
+  if (store.term(body).kind != TermKind::kByteSet) return false;
+  const ByteBits& set = BytesOf(store, store.term(body));
   if (set.count() > kMaxRunBytes) return false;
   if (!work_->Spend(masks_->index().vocabulary().size() / kTokensPerRunUnit)) return true;
   // Tokens are cut behind their run of such bytes once for the vocabulary; here only what follows
   // the run is walked, from the tail.
   const auto runs = masks_->RunsOf(set);
-  assert(repeat.b <= repeat.c && "a repeat of at least more than at most");
-  const std::uint32_t fewest = repeat.b;
-  const std::uint32_t most = repeat.c;
+  assert(fewest <= most && "a repeat of at least more than at most");
   for (const RunToken& token : runs->whole()) {
     if (static_cast<std::uint32_t>(token.run) <= most) mask->Allow(token.id);
   }

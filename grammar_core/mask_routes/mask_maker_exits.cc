@@ -14,6 +14,7 @@
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask_routes/mask_maker.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -25,13 +26,14 @@ constexpr int kMaxCellsBefore = 2;
 
 bool IsPlain(const TermStore& store, const Term& cell) {
   return cell.kind == TermKind::kByteSet || cell.kind == TermKind::kBytes ||
-         (cell.kind == TermKind::kRepeat && store.term(cell.a).kind == TermKind::kByteSet);
+         (cell.kind == TermKind::kRepeat &&
+          store.term(AsRepeat(cell).body).kind == TermKind::kByteSet);
 }
 
 Hash128 KeyOfAll(const TermStore& store, TermId id) {
   Hash128 key;
-  for (; store.term(id).kind == TermKind::kCat; id = store.term(id).b) {
-    key = Mix(key, store.term(store.term(id).a).key);
+  for (; store.term(id).kind == TermKind::kCat; id = AsCat(store.term(id)).tail) {
+    key = Mix(key, store.term(AsCat(store.term(id)).head).key);
   }
   return Mix(key, store.term(id).key);
 }
@@ -43,16 +45,13 @@ Hash128 KeyOfAll(const TermStore& store, TermId id) {
 bool MaskMaker::IsWorthExits(TermId cell_id) {
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(cell_id);
-  if (cell.kind != TermKind::kEncode || cell.c != kNoObject ||
-      PartialChar::Unpack(cell.b).phase != CharPhase::kStart) {
-    return false;
-  }
+  if (!IsBetweenCharacters(cell)) return false;
   // A text that is given is left by one byte in each place: a walk is shorter.
-  const Term& text = store.term(cell.a);
+  const Term& text = store.term(AsEncode(cell).characters);
   if (text.kind == TermKind::kText || text.kind == TermKind::kTextSet) return false;
-  if (text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet) {
+  if (IsRepeatOfSet(store, text)) {
     const auto reach = static_cast<std::uint32_t>(masks_->index().vocabulary().max_token_bytes());
-    return text.b == 0 && text.c > reach;
+    return AsRepeat(text).min == 0 && AsRepeat(text).max > reach;
   }
   return CountTaken(cell_id) >= kWideState;
 }

@@ -16,6 +16,7 @@
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask_routes/mask_maker.h"
+#include "grammar_core/terms/term_views.h"
 #include "grammar_core/terms/text_walk.h"
 
 namespace maskd {
@@ -63,29 +64,30 @@ bool MaskMaker::MakeByNames(const Parts& parts, MaskBuilder* mask) {
 std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(parts.cell);
-  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return std::nullopt;
-  const PartialChar partial = PartialChar::Unpack(cell.b);
-  const Term& both = store.term(cell.a);
-  if (partial.phase != CharPhase::kStart || !IsJsonString(partial.spelling) ||
-      both.kind != TermKind::kAnd || store.list(both.a).size() != 2) {
+  if (!IsBetweenCharacters(cell)) return std::nullopt;
+  const Spelling spelling = AsEncode(cell).partial.spelling;
+  const Term& both = store.term(AsEncode(cell).characters);
+  if (!IsJsonString(spelling) || both.kind != TermKind::kAnd ||
+      BranchesOf(store, both).size() != 2) {
     return std::nullopt;
   }
   // Parts of an intersection stand in the order of their keys, so either may be the complement.
-  TermId all = store.list(both.a)[0];
-  TermId none = store.list(both.a)[1];
+  TermId all = BranchesOf(store, both)[0];
+  TermId none = BranchesOf(store, both)[1];
   if (store.term(all).kind == TermKind::kNot) std::swap(all, none);
   const Term& repeat = store.term(all);
-  if (repeat.kind != TermKind::kRepeat || repeat.b != 0 || repeat.c != kUnbounded ||
-      store.term(repeat.a).kind != TermKind::kCharSet || store.term(none).kind != TermKind::kNot) {
+  if (!IsRepeatOfSet(store, repeat) || AsRepeat(repeat).min != 0 ||
+      AsRepeat(repeat).max != kUnbounded || store.term(none).kind != TermKind::kNot) {
     return std::nullopt;
   }
-  const Term& set = store.term(store.term(none).a);
-  if (set.kind != TermKind::kTextSet) return std::nullopt;
+  const Term& names = store.term(NegatedOf(store.term(none)));
+  if (names.kind != TermKind::kTextSet) return std::nullopt;
+  const auto [set, first, end, depth] = AsTextSet(names);
   OtherNames others = {
-      .any = all, .declared = {.depth = set.d, .spelling = partial.spelling}, .tail = parts.tail};
-  work_->Spend(1 + (set.c - set.b) / kNamesPerUnit);
-  for (std::uint32_t i = set.b; i < set.c; ++i) {
-    others.declared.texts.push_back(&store.text_set(set.a)[i]);
+      .any = all, .declared = {.depth = depth, .spelling = spelling}, .tail = parts.tail};
+  work_->Spend(1 + (end - first) / kNamesPerUnit);
+  for (std::uint32_t i = first; i < end; ++i) {
+    others.declared.texts.push_back(&store.text_set(set)[i]);
   }
   if (!others.declared.IsAscii() || !EndsByQuote(parts.tail)) return std::nullopt;
   return others;
@@ -94,7 +96,7 @@ std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
 bool MaskMaker::EndsByQuote(TermId tail) const {
   const Term& cell = automaton_->term(PartsOf(tail).cell);
   return cell.kind == TermKind::kByteSet &&
-         automaton_->store().byte_set(cell.a) == ByteBits().set('"');
+         BytesOf(automaton_->store(), cell) == ByteBits().set('"');
 }
 
 // A token is cut in one way, at its first quote, so the tokens to take away are those that spell a
@@ -200,9 +202,9 @@ bool MaskMaker::IsName(TermId state) const {
 
 bool MaskMaker::IsBeforeMember(TermId cell) const {
   const Term& object = automaton_->term(cell);
-  const auto phase = static_cast<ObjectPhase>(object.c);
   if (object.kind != TermKind::kObject) return false;
-  const bool line_first = automaton_->store().object(object.a).is_block();
+  const ObjectPhase phase = AsObject(object).phase;
+  const bool line_first = automaton_->store().object(AsObject(object).object).is_block();
   return phase == ObjectPhase::kMust || (phase == ObjectPhase::kFirst && !line_first);
 }
 
@@ -213,7 +215,7 @@ void MaskMaker::AppendBranches(TermId state, std::vector<TermId>* branches) cons
     branches->push_back(state);
     return;
   }
-  for (const TermId branch : automaton_->store().list(cell.a)) {
+  for (const TermId branch : BranchesOf(automaton_->store(), cell)) {
     AppendBranches(automaton_->Join(branch, parts.tail), branches);
   }
 }
@@ -228,8 +230,8 @@ bool MaskMaker::WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode al
   for (const TermId object : objects) {
     const TermId cell = PartsOf(object).cell;
     if (!IsBeforeMember(cell)) return false;
-    close.set(
-        static_cast<unsigned char>(automaton_->store().object(automaton_->term(cell).a).close()));
+    const std::uint32_t number = AsObject(automaton_->term(cell)).object;
+    close.set(static_cast<unsigned char>(automaton_->store().object(number).close()));
   }
   MarkRead(state);
   const std::span<const TrieNode> nodes = trie.nodes();

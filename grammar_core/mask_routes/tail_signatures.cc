@@ -15,6 +15,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask_routes/cell_chain.h"
 #include "grammar_core/mask_routes/walk_states.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -32,7 +33,7 @@ bool IsEnd(unsigned char byte) { return byte == '}' || byte == ']' || byte == '"
 
 unsigned char TailSignatures::LastByte(TermId cell) const {
   if (store_->term(cell).kind != TermKind::kAlt) return LastByteOfSpine(cell);
-  const std::span<const TermId> branches = store_->list(store_->term(cell).a);
+  const std::span<const TermId> branches = BranchesOf(*store_, store_->term(cell));
   assert(!branches.empty() && "a choice of nothing is Nothing");
   const unsigned char last = LastByteOfSpine(branches.front());
   const bool all =
@@ -43,21 +44,23 @@ unsigned char TailSignatures::LastByte(TermId cell) const {
 
 unsigned char TailSignatures::LastByteOfSpine(TermId spine) const {
   TermId last = spine;
-  while (store_->term(last).kind == TermKind::kCat) last = store_->term(last).b;
+  while (store_->term(last).kind == TermKind::kCat) last = AsCat(store_->term(last)).tail;
   const Term& term = store_->term(last);
   switch (term.kind) {
     case TermKind::kObject:
-      return static_cast<unsigned char>(store_->object(term.a).close());
+      return static_cast<unsigned char>(store_->object(AsObject(term).object).close());
     case TermKind::kEncode:
-      return term.c != kNoObject ? static_cast<unsigned char>(store_->object(term.c).close()) : 0;
+      return IsOfNames(term)
+                 ? static_cast<unsigned char>(store_->object(AsEncode(term).object).close())
+                 : 0;
     case TermKind::kDistinct:
-      return static_cast<unsigned char>(term.c);
+      return AsDistinct(term).close;
     case TermKind::kBytes: {
-      const auto byte = static_cast<unsigned char>(store_->ir().byte_strings[term.a].back());
+      const auto byte = static_cast<unsigned char>(RestOfBytes(*store_, term).back());
       return IsEnd(byte) ? byte : 0;
     }
     case TermKind::kByteSet: {
-      const ByteBits& set = store_->byte_set(term.a);
+      const ByteBits& set = BytesOf(*store_, term);
       const auto byte = static_cast<unsigned char>(set._Find_first());
       return set.count() == 1 && IsEnd(byte) ? byte : 0;
     }

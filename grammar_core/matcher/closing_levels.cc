@@ -15,6 +15,7 @@
 #include "grammar_core/mask_routes/closure.h"
 #include "grammar_core/rows/row_states.h"
 #include "grammar_core/rows/token_steps.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -90,7 +91,7 @@ class ClosingLevels::Maker {
     MaskStore& masks = stepper_.grammar().tokenizer().masks();
     assert(FreeString(row_.automaton().store(), state) != nullptr && "ClosureOf() has looked");
     const Term& text = *FreeString(row_.automaton().store(), state);
-    const auto needed = std::min<std::uint32_t>(text.b, kIndexedCharacters);
+    const auto needed = std::min<std::uint32_t>(AsRepeat(text).min, kIndexedCharacters);
     CharacterClass characters = closure.characters;
     const int most = characters.max_chars;
     unsigned char sample = 0;
@@ -185,15 +186,15 @@ std::optional<ClosingLevels::String> ClosingLevels::StringOf(const TokenStepper&
   const RowStates& row = stepper.states();
   const TermStore& store = row.automaton().store();
   const Term* const text = FreeString(store, state);
-  if (text == nullptr || text->b > 0 || row.names_tokens() || row.limits_tokens()) {
+  if (text == nullptr || AsRepeat(*text).min > 0 || row.names_tokens() || row.limits_tokens()) {
     return std::nullopt;
   }
   const auto [cell, tail] = store.PartsOf(state);
   const auto quote = static_cast<std::size_t>(row.classes().Of('"'));
   const FirstClasses::Set first = row.FirstOf(tail, work);
   if (row.MayEnd(tail) || first.count() != 1 || !first.test(quote)) return std::nullopt;
-  const Spelling spelling = PartialChar::Unpack(store.term(cell).b).spelling;
-  return String{{text->a, spelling, tail}, text->c};
+  const Spelling spelling = AsEncode(store.term(cell)).partial.spelling;
+  return String{{AsRepeat(*text).body, spelling, tail}, AsRepeat(*text).max};
 }
 
 ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state, Endings* endings,

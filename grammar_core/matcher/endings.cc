@@ -21,6 +21,7 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask_routes/closure.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -41,13 +42,9 @@ Budget EndingBudget(std::int64_t work) {
 
 const Term* FreeString(const TermStore& store, TermId state) {
   const Term& cell = store.term(store.PartsOf(state).cell);
-  if (cell.kind != TermKind::kEncode || cell.c != kNoObject) return nullptr;
-  const PartialChar partial = PartialChar::Unpack(cell.b);
-  if (partial.phase != CharPhase::kStart || !IsJsonString(partial.spelling)) return nullptr;
-  const Term& text = store.term(cell.a);
-  const bool is_free =
-      text.kind == TermKind::kRepeat && store.term(text.a).kind == TermKind::kCharSet;
-  return is_free ? &text : nullptr;
+  if (!IsBetweenCharacters(cell) || !IsJsonString(AsEncode(cell).partial.spelling)) return nullptr;
+  const Term& text = store.term(AsEncode(cell).characters);
+  return IsRepeatOfSet(store, text) ? &text : nullptr;
 }
 
 int Endings::Few(const TokenStepper& stepper, State state) {
@@ -264,7 +261,7 @@ Endings::Node Endings::PutNamed(const TokenStepper& stepper, State at, Node next
 Endings::Node Endings::BestBranch(const TokenStepper& stepper, State at, int depth) {
   Automaton& automaton = stepper.states().automaton();
   const TermStore::Parts parts = automaton.store().PartsOf(at);
-  const std::span<const TermId> list = automaton.store().list(automaton.term(parts.cell).a);
+  const std::span<const TermId> list = BranchesOf(automaton.store(), automaton.term(parts.cell));
   if (list.size() > kMaxBranches || depth >= kMaxChoices) return kNone;
   // A copy: joining makes terms, and the list may move.
   const std::vector<TermId> branches(list.begin(), list.end());
@@ -291,7 +288,8 @@ std::optional<std::string> Endings::LongTokens(const TokenStepper& stepper, Stat
                                                Work& work) {
   Automaton& automaton = stepper.states().automaton();
   const Term* const text = FreeString(automaton.store(), state);
-  if (text == nullptr || text->b < 2) return std::nullopt;
+  if (text == nullptr || AsRepeat(*text).min < 2) return std::nullopt;
+  const std::uint32_t needed = AsRepeat(*text).min;
   std::optional<Closure> closure = FindStructuralClosure(&automaton, state, work);
   if (!closure.has_value()) return std::nullopt;
   CharacterClass& characters = closure->characters;
@@ -299,8 +297,8 @@ std::optional<std::string> Endings::LongTokens(const TokenStepper& stepper, Stat
   MaskStore& masks = stepper.grammar().tokenizer().masks();
   std::string bytes;
   int longest = kLongestToken;
-  while (bytes.size() < text->b && longest > 0 && work.Spend()) {
-    longest = std::min(longest, static_cast<int>(text->b - bytes.size()));
+  while (bytes.size() < needed && longest > 0 && work.Spend()) {
+    longest = std::min(longest, static_cast<int>(needed - bytes.size()));
     characters.max_chars = longest;
     TokenMask tokens = *masks.TokensWithin(characters);
     characters.max_chars = longest - 1;

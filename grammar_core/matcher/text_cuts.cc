@@ -17,6 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/rows/row_states.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -33,14 +34,15 @@ class Places {
     const Automaton& automaton = row_.automaton();
     const Term& term = automaton.term(row_.Shared(state));
     const bool is_cat = term.kind == TermKind::kCat;
-    const Term& cell = is_cat ? automaton.term(term.a) : term;
+    const Term& cell = is_cat ? automaton.term(AsCat(term).head) : term;
     if (RowStates::IsOwn(state) || cell.kind != TermKind::kLimited) {
       states_.try_emplace({state, kUnknownTerm}, Best{state, 0});
       return;
     }
     // More tokens left take all that fewer do.
-    Best& best = states_[{cell.a, is_cat ? term.b : kEmptyTerm}];
-    if (best.state == kNothingTerm || best.left < cell.b) best = {state, cell.b};
+    const auto [text, left, touched] = AsLimited(cell);
+    Best& best = states_[{text, is_cat ? AsCat(term).tail : kEmptyTerm}];
+    if (best.state == kNothingTerm || best.left < left) best = {state, left};
   }
 
   template <typename Visit>

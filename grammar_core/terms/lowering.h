@@ -16,6 +16,7 @@
 #include "grammar_core/terms/number_terms.h"
 #include "grammar_core/terms/object_terms.h"
 #include "grammar_core/terms/term_store.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 
@@ -33,7 +34,9 @@ class Lowering final : public NodeLowering {
   [[nodiscard]] std::int64_t held_bytes() const { return HeldBytes(terms_) + TableBytes(deeper_); }
 
   // The body of the rule that a Call term calls.
-  TermId RuleBody(const Term& call) { return Lower(store_->ir().rules[call.a].body, call.b); }
+  TermId RuleBody(const Term& call) {
+    return Lower(store_->ir().rules[AsCall(call).rule].body, AsCall(call).depth);
+  }
 
  private:
   // A node where its texts are the same as around it.

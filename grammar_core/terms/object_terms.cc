@@ -11,6 +11,7 @@
 
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 
@@ -280,9 +281,10 @@ std::uint32_t ObjectTerms::AdoptNames(const ObjectTerms& from, std::uint32_t set
 }
 
 TermId ObjectTerms::EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes) {
-  const Term& term = store_->term(names);
   if (names == kNothingTerm) return kNothingTerm;
-  return store_->EncodeNames(names, partial, term.a, term.b, KeyOf(term.a, term.b), partial_bytes);
+  const NameSetView set = AsNameSet(store_->term(names));
+  return store_->EncodeNames(names, partial, set.object, set.progress,
+                             KeyOf(set.object, set.progress), partial_bytes);
 }
 
 }  // namespace maskd

@@ -71,10 +71,18 @@ struct Term {
                                   // tokens
   // Levels that a step descends before it meets a leaf or a call; so many and more look alike.
   std::uint16_t depth = 0;
+
+ private:
+  // What each means, the kind says: read by name, by term_views.h.
+  friend class TermStore;
+  friend class TermCopy;
+  friend struct TermFields;
   std::uint32_t a = 0;
   std::uint32_t b = 0;
   std::uint32_t c = 0;
   std::uint32_t d = 0;
+
+ public:
   std::uint32_t cells = 0;  // bytes: length of the spine
   std::uint32_t floor = 0;  // bytes: cells that a step from here leaves unread
   // Lower bound of the shortest string (characters: as JSON), saturating; in the unit of the

@@ -15,6 +15,7 @@
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -47,10 +48,12 @@ bool Contradict(const TermStore& store, std::span<const TermId> terms) {
   return std::ranges::any_of(terms, [&](TermId id) {
     const Term& negation = store.term(id);
     if (negation.kind != TermKind::kNot) return false;
-    const Term& without = store.term(negation.a);
-    if (without.kind == TermKind::kAnd) return std::ranges::all_of(store.list(without.a), holds);
-    if (holds(negation.a)) return true;
-    return without.kind == TermKind::kAlt && std::ranges::any_of(store.list(without.a), holds);
+    const Term& without = store.term(NegatedOf(negation));
+    if (without.kind == TermKind::kAnd) {
+      return std::ranges::all_of(BranchesOf(store, without), holds);
+    }
+    if (holds(NegatedOf(negation))) return true;
+    return without.kind == TermKind::kAlt && std::ranges::any_of(BranchesOf(store, without), holds);
   });
 }
 

@@ -13,6 +13,7 @@
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
+#include "grammar_core/terms/term_views.h"
 #include "grammar_core/unique_items/distinct_search.h"
 
 namespace maskd {
@@ -312,7 +313,7 @@ bool RowMemory::InString(State state) const {
   }
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(store.PartsOf(state).cell);
-  return cell.kind == TermKind::kEncode && IsJsonString(PartialChar::Unpack(cell.b).spelling);
+  return cell.kind == TermKind::kEncode && IsJsonString(AsEncode(cell).partial.spelling);
 }
 
 std::optional<RowMemory::InItem> RowMemory::InItemString(State state) const {
