@@ -193,6 +193,7 @@ bool DecodeStream::is_wanted() const { return !ended_.has_value() && !broken_ &&
 // A call came: asks for the next one, and for a place.
 void DecodeStream::Begun() {
   ++pending_;  // kDone comes for every call
+  // Another one waits to be accepted before this one is looked at.
   Accept(host_, service_, queue_, live_);
   absl::StatusOr<Caller> caller = host_->gate->Admit(context_);
   if (!caller.ok()) {
@@ -221,6 +222,7 @@ void DecodeStream::SetTimer(std::int64_t ms) {
 // A client that comes back opens its rows anew, here or elsewhere: so UNAVAILABLE.
 void DecodeStream::TimeIsUp() {
   if (finishing_) return;
+  // Still no hello: what the stream holds is for those who say one.
   if (exchange_ == nullptr) {
     return End(ErrorAt(absl::StatusCode::kDeadlineExceeded, "hello", "HELLO_LATE",
                        absl::StrCat("limit hello_ms is ", host_->hello_ms)));
@@ -323,6 +325,7 @@ bool DecodeStream::WithdrawOffer() {
 }
 
 void DecodeStream::UseMemory() {
+  // The client has it: from now on its steps come by the ring, and the exchange is that thread's.
   offer_.reset();
   if (is_wanted()) {
     exchange_->TravelBy(metrics::Transport::kSharedMemory);

@@ -177,6 +177,7 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
   if (!IsGrammarId(id)) {
     return BadField("grammar_id", "is not 64 lower-case hexadecimal digits");
   }
+  // The cache first, as a look there counts as a use.
   cache::GrammarPtr grammar = cache_.Find(id);
   if (grammar == nullptr) grammar = FindPinned(id);
   if (grammar == nullptr) {

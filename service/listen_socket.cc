@@ -108,6 +108,7 @@ absl::Status ListenSocket::OpenHost(const std::string& host, const std::string& 
   const std::unique_ptr<addrinfo, Freer> all(first);
   absl::Status failed = Failed("no such host");
   for (addrinfo* at = first; at != nullptr; at = at->ai_next) {
+    // The port that the first one got, where the system chose.
     if (!fds_.empty()) SetPort(port_, at->ai_addr);
     absl::StatusOr<ring::UniqueFd> fd = ListenAt(*at);
     if (fd.ok()) {

@@ -108,6 +108,7 @@ void LogWriter::State::Run() {
 bool LogWriter::State::Next(std::string* line) {
   const MutexLock lock(&mutex);
   is_writing = false;
+  // Written and nothing left: whoever flushes may go on.
   if (lines.empty()) emptied.NotifyAll();
   while (lines.empty() && !stopping) added.Wait(&mutex);
   if (lines.empty()) return false;

@@ -84,6 +84,7 @@ void AwaitEnd(const sigset_t& signals, const std::vector<std::string>& arguments
     const int signal = sigtimedwait(&signals, nullptr, &kLook);
     if (signal == SIGTERM || signal == SIGINT) return;
     if (signal == SIGHUP) Reload(arguments, server);
+    // Once a second and after each signal; tokens change without a reload.
     server->LookAtTokens();
   }
 }
@@ -107,6 +108,7 @@ int Serve(const Config& config, const std::vector<std::string>& arguments) {
     return Fail(server.status(), EXIT_FAILURE);
   }
   AwaitEnd(signals, arguments, server->get());
+  // Before the drain begins, so that the process ends also if the drain never does.
   guard->EndWithin(milliseconds(config.drain_ms) + kOverrun);
   (*server)->Drain();
   server->reset();
@@ -117,6 +119,7 @@ int CheckConfig(const Config& config) {
   if (const absl::Status read = maskd::service::CheckTlsFiles(config); !read.ok()) {
     return Fail(read, EXIT_FAILURE);
   }
+  // All that a start would read, and nothing that it would open.
   maskd::service::Admission admission;
   if (const absl::Status read = admission.Configure(config); !read.ok()) {
     return Fail(read, EXIT_FAILURE);

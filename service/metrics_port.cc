@@ -79,6 +79,7 @@ void MetricsPort::Serve() {
     if (watched.front().revents != 0) return;
     const std::size_t listeners = socket_.fds().size();
     const Clock::TimePoint now = Clock::Steady()->Now();
+    // Peers first, in the order they were watched in: accepting may close the oldest.
     auto peer = peers_.begin();
     for (std::size_t i = 1 + listeners; i < watched.size(); ++i) {
       const bool is_over = peer->end <= now || (watched[i].revents != 0 && GoOn(&*peer));
@@ -101,6 +102,7 @@ std::vector<pollfd> MetricsPort::Watched() const {
 }
 
 int MetricsPort::PatienceMs() const {
+  // Peers have equal patience, so the oldest is the first whose time is over.
   if (peers_.empty()) return -1;
   const auto left = peers_.front().end - Clock::Steady()->Now();
   return static_cast<int>(std::max(std::chrono::ceil<milliseconds>(left), milliseconds(0)).count());
@@ -113,6 +115,7 @@ void MetricsPort::Accept(int listener) {
     if (!WouldBlock()) poll(&stop, 1, static_cast<int>(kPause.count()));
     return;
   }
+  // Who has been here longest has had the most time; a scrape takes milliseconds.
   if (peers_.size() == kMostPeers) peers_.pop_front();
   peers_.push_back({std::move(fd), Clock::Steady()->Now() + kPatience, "", ""});
 }

@@ -92,6 +92,8 @@ void Ports::SetUp(grpc::ServerBuilder* builder) {
 
 absl::Status Ports::Start(grpc::Server* server) {
   const memory::ProcessFigures process = memory::ReadProcessFigures();
+  // By the descriptors that are left now: everything else that the process opens at its start is
+  // open.
   const Connections::Limits limits =
       Connections::LimitsFor(config_.max_connections, config_.max_peer_connections,
                              process.max_fds - process.open_fds - kSpareFds);
@@ -125,6 +127,7 @@ absl::Status Ports::Start(grpc::Server* server) {
 void Ports::Take(grpc::Server* server, ring::UniqueFd connection, int listener) {
   const Activity::Work work(&activity_);
   if (connections_->Admit(connection.get()) != Connections::Verdict::kAdmitted) return;
+  // From here on the descriptor is gRPC's, which closes it and tells nobody (connections.h).
   if (!tls_listeners_.contains(listener)) {
     grpc::AddInsecureChannelFromFd(server, connection.Release());
     return;
@@ -136,6 +139,7 @@ void Ports::Take(grpc::Server* server, ring::UniqueFd connection, int listener) 
 }
 
 void Ports::Close() {
+  // First the loop, then the sockets it waits on.
   loop_.reset();
   sockets_.clear();
 }

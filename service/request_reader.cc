@@ -146,6 +146,7 @@ absl::StatusOr<GrammarOptions> ReadOptions(const v1::GrammarOptions& wire, JsonS
 }
 
 absl::StatusOr<std::vector<GrammarSource::Document>> ReadDocuments(const v1::Grammar& grammar) {
+  // Their number is bounded here, their bytes by the message, what they refer to by the compile.
   if (grammar.documents_size() > kMaxDocuments) {
     return BadField("documents",
                     absl::StrCat(grammar.documents_size(), " are more than ", kMaxDocuments));
@@ -224,6 +225,7 @@ absl::Status ReadBiases(const v1::OpenRow& wire, std::vector<LogitBias>* biases)
     }
     biases->push_back({bias.id(), bias.bias()});
   }
+  // Ascending, so that twice the same is a neighbour, and appliers go through the logits once.
   std::ranges::sort(*biases, {}, &LogitBias::id);
   const auto twice = std::ranges::adjacent_find(*biases, {}, &LogitBias::id);
   return twice == biases->end()
@@ -264,6 +266,7 @@ absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
 
 // Every field of `move` but its row and refusal: it may have been another row's before.
 absl::Status ReadMoveFields(const v1::RowUpdate& wire, RowToMove* move) {
+  // Absent means "as before", which 0 does not.
   move->remaining_tokens.reset();
   if (wire.has_remaining_tokens()) {
     move->remaining_tokens = ClampToInt(wire.remaining_tokens());
@@ -303,6 +306,7 @@ FormTerms ReadForms(const v1::Hello& wire) {
     forms.forbidden_ids |= form == v1::ROW_FORM_FORBIDDEN_IDS;
     forms.delta |= form == v1::ROW_FORM_DELTA;
   }
+  // A form that this version does not know is one it does not use: no error.
   forms.dictionary_size = static_cast<int>(std::min(wire.dictionary_size(), kMaxDictionarySize));
   forms.temperature = wire.want_temperature();
   forms.biases = wire.want_bias();

@@ -156,6 +156,7 @@ void Sequence::SetRemaining(int tokens) {
 
 // How much room the reasoning must leave; known once the matcher stands at the text's start.
 void Sequence::PlanClosing() {
+  // Once a row: the text's start does not move while the row is in its reasoning.
   if (!reasoning() || !token_limit_.has_value() || closing_tokens_ > 0) return;
   const auto text = matcher_.FewTokens(kMaxTextBytes);
   closing_tokens_ = gate_->end_size() + 1 + (text.ok() ? static_cast<int>(text->size()) : 0);
@@ -331,6 +332,7 @@ void Sequence::FillReasoning(ReasoningGate::Place place, int token_count,
   position->token_count = token_count;
   if (!MustEndReasoning(token_count)) return;
   TokenMask mask(grammar().tokenizer().vocabulary().size());
+  // One token: the end is forced, whatever the model would say.
   mask.Allow(gate_->NextOfEnd(place));
   position->state = State::kMasked;
   position->mask = std::make_shared<const TokenMask>(std::move(mask));
@@ -387,6 +389,7 @@ absl::Status Sequence::NarrowOne(SequencePosition* position) const {
 
 void Sequence::HoldMinimum(SequencePosition* position) const {
   if (!position->may_end || position->text_tokens >= min_tokens_) return;
+  // Where nothing but the end can come, min_tokens is not kept: a row is never stuck by it.
   if (MaskRef open = WithoutStops(*position->mask); open != nullptr) {
     position->mask = std::move(open);
     position->may_end = false;

@@ -107,6 +107,7 @@ void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
                                                       memory::Accountant::Heap heap) {
+  // What may take long or fail on the user's files comes before any port is open.
   const MemoryPlan plan = PlanMemory(config);
   absl::StatusOr<std::unique_ptr<const TokenizerStore>> tokenizers =
       TokenizerStore::Load(config.tokenizers, plan.mask_store_bytes);
@@ -212,6 +213,7 @@ std::vector<metrics::Figure> Server::ReadFigures() {
 
 // The streams' threads use the server until their last call has ended.
 Server::~Server() {
+  // Nobody new, then everybody out, then the threads: what they use is destroyed behind them.
   ports_.Close();
   if (server_ == nullptr) return;
   health_.Stop();

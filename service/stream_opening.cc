@@ -18,6 +18,7 @@ absl::StatusOr<Tenant::Lease> StreamSession::TakeRoom() const {
 }
 
 void StreamSession::Fork(const RowToFork& fork) {
+  // The room is a lease: where the fork is refused it goes back by itself.
   const auto parent = rows_.find(fork.parent);
   absl::StatusOr<Tenant::Lease> room = TakeRoom();
   absl::Status error = room.status();
@@ -36,6 +37,7 @@ void StreamSession::Fork(const RowToFork& fork) {
                   parent->second.grammar, parent->second.temperature};
   child.lease = *std::move(room);
   child.answer = parent->second.answer;
+  // Nobody has told the child's client anything yet: the first reply says all of the answer.
   if (child.answer.has_value()) child.answer->SetUnsaid();
   rows_.emplace(fork.child, std::move(child));
 }
@@ -50,6 +52,8 @@ void StreamSession::Open(const RowToOpen& open) {
     Refuse(open.row, room.status());
     return;
   }
+  // From here on the row is there, failed or not, and keeps its place until it is closed: the
+  // client learns why with the answer.
   named_.push_back(open.row);
   absl::StatusOr<StreamRow> row = MakeRow(open);
   if (!row.ok()) {
@@ -60,13 +64,15 @@ void StreamSession::Open(const RowToOpen& open) {
   row->lease = *std::move(room);
   rows_.emplace(open.row, *std::move(row));
   compiling_.push_back(open.row);
-  SettleRow(open.row);
+  SettleRow(open.row);  // a known grammar is there at once
 }
 
 absl::StatusOr<StreamRow> StreamSession::MakeRow(const RowToOpen& open) {
   if (!open.refusal.ok()) {
     return open.refusal;
   }
+  // Before anything is read or compiled for it: a process that is short of memory takes no new
+  // rows.
   if (absl::Status room = grammars_->CheckRoom(); !room.ok()) {
     return room;
   }
@@ -75,6 +81,7 @@ absl::StatusOr<StreamRow> StreamSession::MakeRow(const RowToOpen& open) {
     return checked;
   }
   std::shared_ptr<const ReasoningGate> gate;
+  // Where the grammar holds from the first token on, reasoning is a part of its text.
   if (open.options.gate.has_value() && !open.options.gate->constrain_inside) {
     auto made = ReasoningGate::Create(*open.options.gate, *tokenizer_);
     if (!made.ok()) {

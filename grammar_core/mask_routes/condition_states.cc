@@ -39,6 +39,7 @@ std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
 
 // Nothing where a byte of the string could be one of what follows.
 std::optional<std::uint32_t> ConditionStates::TailOf(TermId tail, Spelling spelling) {
+  // Asked once a walk: strings of one grammar end before few different tails.
   const auto [known, is_new] = tail_ids_.try_emplace(tail, kNone);
   if (!is_new) return known->second == kNone ? std::nullopt : std::optional(known->second);
   const FirstClasses::Set first = automaton_->FirstOf(tail, *work_);
@@ -99,6 +100,7 @@ ConditionStates::Next ConditionStates::StepPartial(std::uint32_t place,
   if (const auto known = state_ids_.find({place, partial.Pack()}); known != state_ids_.end()) {
     return {.within = known->second};
   }
+  // A character that is half read is one of some; whether any of them leads on is one question.
   const bool has_text = automaton_->AskConditions([&](ConditionSearch& search) {
     return search.HasTextFrom(places_[place].product, CompletionsOf(partial), *work_);
   });

@@ -19,6 +19,7 @@ struct Completion {
 };
 
 std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* visits) {
+  // Terms share their parts, so a walk of them as a tree may be long: then nothing is said.
   if (--*visits < 0) return std::nullopt;
   const Term& term = store.term(id);
   switch (term.kind) {

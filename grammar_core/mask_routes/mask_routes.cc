@@ -89,6 +89,7 @@ void MaskRouteTally::Scope::Made(MaskRoute route) {
 }
 
 MaskRouteTally::Scope::~Scope() {
+  // For the scope around this one, whose own time it is not.
   if (enabled_) nested = outer_ + (Clock::now() - begin_);
 }
 

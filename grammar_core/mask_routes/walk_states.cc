@@ -55,6 +55,7 @@ WalkStates::State WalkStates::StepConditions(State state, unsigned char byte) {
   const std::uint32_t index = state - kConditions;
   lowest_floor_ = std::min(lowest_floor_, conditions_.floor(index));
   const ConditionStates::Next next = conditions_.Step(index, byte);
+  // What failed is no answer: neither state nor dead end.
   if (!work_->ok()) return kFailed;
   return next.within.has_value() ? kConditions + *next.within : Enter(next.behind);
 }

@@ -35,6 +35,7 @@ bool ItemEnds::IsTaken(absl::string_view text) const {
 }
 
 bool ItemEnds::MeetsItems(const ItemTokens::Onward& onward) {
+  // The strings that the token writes whole, and the one that it has begun at its end.
   const auto is_item = [&](absl::string_view text) {
     return at_.arrays->HasString(at_.array, text, Match::kWhole);
   };
@@ -46,6 +47,8 @@ bool ItemEnds::MeetsOwn(const ItemTokens::End& end) {
   assert(end.at < tokens_.onward().size() && "an end that leads nowhere");
   const ItemTokens::Onward& onward = tokens_.onward()[end.at];
   if (onward.whole.empty() && onward.begun.empty()) return false;
+  // The string that this token ends becomes an item, too, so what follows in the token is held
+  // against it as well. It is put together once for all tokens.
   if (!begun_.has_value()) begun_ = at_.arrays->StringAt(at_.array);
   const std::string own = absl::StrCat(*begun_, end.text);
   return std::ranges::find(onward.whole, absl::string_view(own)) != onward.whole.end() ||
@@ -84,6 +87,7 @@ bool ItemEnds::LeadsAway(const ItemTokens::End& end) {
     term = automaton_.StepText(term, bytes, &taken, work_);
     if (!work_.ok() || taken < bytes.size()) return false;
   }
+  // The next string has begun within the token and meets none of those written.
   if (!onward.begun.empty()) return true;
   const std::size_t enough = onward.whole.size() + 2;
   const auto known = std::ranges::find_if(known_, [&](const Ways& ways) {

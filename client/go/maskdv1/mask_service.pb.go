@@ -783,8 +783,7 @@ type Step struct {
 	Step uint64 `protobuf:"varint,1,opt,name=step,proto3" json:"step,omitempty"`
 	// Rows to open. Answered in `rows` of the reply.
 	Open []*OpenRow `protobuf:"bytes,2,rep,name=open,proto3" json:"open,omitempty"`
-	// Rows to move and answer, each row at most once. A row with nothing but its id is answered as it
-	// is.
+	// Rows to move and answer, each at most once. One with nothing but its id is answered as it is.
 	Rows []*RowUpdate `protobuf:"bytes,3,rep,name=rows,proto3" json:"rows,omitempty"`
 	// Rows to fork. Both are answered only where `rows` names them.
 	Fork []*ForkRow `protobuf:"bytes,4,rep,name=fork,proto3" json:"fork,omitempty"`
@@ -1452,8 +1451,7 @@ type RowReply struct {
 	// The tokens that the tokenizer itself makes of forced_bytes, however the text goes on: an engine
 	// may append them without asking its model. Those that what follows could change are left out.
 	ForcedTokens []int32 `protobuf:"varint,10,rep,packed,name=forced_tokens,json=forcedTokens,proto3" json:"forced_tokens,omitempty"`
-	// All of forced_bytes in tokens, as good as can be told, forced_tokens first: to be sent as
-	// drafts.
+	// All of forced_bytes in tokens, as good as can be told, forced_tokens first: drafts to send.
 	ForcedDraft []int32 `protobuf:"varint,11,rep,packed,name=forced_draft,json=forcedDraft,proto3" json:"forced_draft,omitempty"`
 	// What the answer has more, or less, than in the row's reply before; in the first one all of it.
 	// Absent: nothing new, or OpenRow.want_answer was not set.

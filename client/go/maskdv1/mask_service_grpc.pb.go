@@ -48,9 +48,8 @@ type MaskServiceClient interface {
 	//
 	// Codes: INVALID_ARGUMENT (nothing said first or a second Hello, logits_width absent, below the
 	// tokenizer's size or far above it, step number 0), NOT_FOUND (unknown tokenizer),
-	// FAILED_PRECONDITION (a Step before the Hello, another tokenizer's hash than the client
-	// expects), UNIMPLEMENTED (protocol version or a feature asked for in Hello, a field that this
-	// server does not know),
+	// FAILED_PRECONDITION (a Step before the Hello, another tokenizer's hash than is expected),
+	// UNIMPLEMENTED (protocol version or a feature asked for in Hello, a field that is not known),
 	// RESOURCE_EXHAUSTED (too many streams, with RetryInfo; a message over max_step_bytes; a step that
 	// names more than 4 * max_rows + 1,024 rows in all of its lists), ABORTED (a step number that is
 	// neither the last one nor the next), UNAVAILABLE (draining), DATA_LOSS (shared memory in which
@@ -91,9 +90,8 @@ type MaskServiceServer interface {
 	//
 	// Codes: INVALID_ARGUMENT (nothing said first or a second Hello, logits_width absent, below the
 	// tokenizer's size or far above it, step number 0), NOT_FOUND (unknown tokenizer),
-	// FAILED_PRECONDITION (a Step before the Hello, another tokenizer's hash than the client
-	// expects), UNIMPLEMENTED (protocol version or a feature asked for in Hello, a field that this
-	// server does not know),
+	// FAILED_PRECONDITION (a Step before the Hello, another tokenizer's hash than is expected),
+	// UNIMPLEMENTED (protocol version or a feature asked for in Hello, a field that is not known),
 	// RESOURCE_EXHAUSTED (too many streams, with RetryInfo; a message over max_step_bytes; a step that
 	// names more than 4 * max_rows + 1,024 rows in all of its lists), ABORTED (a step number that is
 	// neither the last one nor the next), UNAVAILABLE (draining), DATA_LOSS (shared memory in which
