@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/logic/choice_reducer.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/frontend/json/equality.h"
@@ -21,6 +22,7 @@ bool IsOneOf(const Claim& choice) {
 }
 
 Conjunction Without(const Conjunction& all, std::size_t choice) {
+  assert(choice < all.choices.size());
   Conjunction rest = all;
   rest.choices.erase(rest.choices.begin() + static_cast<std::ptrdiff_t>(choice));
   return rest;
@@ -82,6 +84,7 @@ const ClaimLogic::Alternatives& ChoiceReducer::AlternativesOf(const Claim& choic
 }
 
 ClaimLogic::Alternatives ChoiceReducer::FindOneOf(const Claim& choice) {
+  assert(IsOneOf(choice));
   std::vector<Claim> branches;
   for (const JsonValue branch : logic_.at(choice).children()) {
     branches.push_back(
@@ -108,6 +111,7 @@ bool ChoiceReducer::Exclude(const Claim& x, const Claim& y) {
 }
 
 const std::vector<std::string>* ChoiceReducer::ListedKeys(const Claim& schema) {
+  assert(schema.kind == Kind::kSchema);
   const SchemaView& view = logic_.schemas().view(schema.at);
   const bool only = view.parts.size() == 1 && view.assertions.size() == 1 && view.facets.empty();
   if (!only || !(view.const_value.has_value() || view.enum_values.has_value())) return nullptr;

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/logic/claim_logic.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -17,8 +18,8 @@ using Kind = Claim::Kind;
 
 // anyOf branches at most of which every selection may see different properties evaluated.
 constexpr std::uint32_t kMaxWatchedBranches = 12;
-constexpr std::int64_t kMaxWatchers = 10'000;
-constexpr std::int64_t kMaxScopes = 10'000;
+constexpr std::size_t kMaxWatchers = 10'000;
+constexpr std::size_t kMaxScopes = 10'000;
 // Branches of a oneOf that is negated, which looks at them two by two.
 constexpr std::size_t kMaxNegatedBranches = 100;
 
@@ -92,6 +93,7 @@ Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction kno
 }
 
 bool ClaimLogic::Follows(const Claim& schema, const Conjunction& known) {
+  assert(schema.kind == Kind::kSchema && !schema.negated);
   const auto is_in = [](const std::vector<Claim>& claims, const Claim& claim) {
     return std::any_of(claims.begin(), claims.end(), [&](Claim other) {
       other.watchers = claim.watchers;
@@ -156,6 +158,7 @@ std::optional<ClaimLogic::Alternatives> ClaimLogic::FindAlternatives(const Claim
 }
 
 std::vector<Claim> ClaimLogic::PartsOf(const Claim& claim) {
+  assert(claim.kind == Kind::kSchema && !claim.negated);
   const SchemaView& schema = schemas_.view(claim.at);
   Claim said = claim;
   said.scope = ScopeIn(claim.at, claim.scope);
@@ -190,6 +193,7 @@ std::vector<Claim> ClaimLogic::PartsOf(const Claim& claim) {
 
 // Schemas that must hold as well fail in the same breath: no list of lists grows here.
 std::optional<ClaimLogic::Alternatives> ClaimLogic::SchemaFailures(const Claim& claim) {
+  assert(claim.kind == Kind::kSchema && claim.negated);
   Alternatives failures;
   std::vector<Claim> open = {claim};
   while (!open.empty()) {
@@ -314,6 +318,7 @@ Claim ClaimLogic::FailingElement(const Claim& failing, const JsonValue& at) {
 }
 
 std::vector<Claim> ClaimLogic::Branches(const Claim& claim, bool negated) const {
+  assert(at(claim).is_array());
   std::vector<Claim> branches;
   for (const JsonValue branch : at(claim).children()) {
     Claim& schema = branches.emplace_back(AsSchema(claim, branch.id()));
@@ -325,6 +330,7 @@ std::vector<Claim> ClaimLogic::Branches(const Claim& claim, bool negated) const 
 
 // Where it matters which branches have been seen to hold, every selection of them is a way.
 ClaimLogic::Alternatives ClaimLogic::AnyOf(const Claim& claim) {
+  assert(claim.keyword == K::kAnyOf && !claim.negated);
   const std::vector<Claim> branches = Branches(claim);
   Alternatives ways;
   if (claim.watchers == 0) {
@@ -347,6 +353,7 @@ ClaimLogic::Alternatives ClaimLogic::AnyOf(const Claim& claim) {
 
 // None of them, or two at once.
 ClaimLogic::Alternatives ClaimLogic::NotOneOf(const Claim& claim) {
+  assert(claim.keyword == K::kOneOf && claim.negated);
   if (at(claim).size() > kMaxNegatedBranches) {
     status_ = LimitExceeded(at(claim).Pointer(), "branches of a oneOf under not",
                             kMaxNegatedBranches, at(claim).size());
@@ -362,6 +369,7 @@ ClaimLogic::Alternatives ClaimLogic::NotOneOf(const Claim& claim) {
 
 // The claim is the keyword `if`; `then` and `else` stand beside it.
 ClaimLogic::Alternatives ClaimLogic::If(const Claim& claim) const {
+  assert(claim.keyword == K::kIf);
   Claim condition = AsSchema(claim, claim.at);
   condition.negated = false;
   const JsonValue schema = *at(claim).parent();
@@ -423,40 +431,46 @@ bool ClaimLogic::IsDeniable(JsonId schema) {
   return deniable;
 }
 
+// Past the limit the compilation fails; till it stops, the scope outside is as good as any.
 std::uint16_t ClaimLogic::ScopeIn(JsonId schema, std::uint16_t scope) {
   if (!schemas_.is_dynamic()) return 0;
+  assert(scope < scopes_.size());
   SchemaResources::Scope inside = scopes_[scope];
   schemas_.resources().Enter(schema, &inside);
   if (inside == scopes_[scope]) return scope;
-  const auto [known, added] =
-      scope_ids_.try_emplace(inside, static_cast<std::uint16_t>(scopes_.size()));
-  if (added && scopes_.size() > kMaxScopes) {
+  if (const auto known = scope_ids_.find(inside); known != scope_ids_.end()) return known->second;
+  if (scopes_.size() > kMaxScopes) {
     status_ = LimitExceeded(schemas_.root().at(schema).Pointer(), "dynamic scopes", kMaxScopes,
                             static_cast<std::int64_t>(scopes_.size()));
-  } else if (added) {
-    scopes_.push_back(std::move(inside));
+    return scope;
   }
-  return known->second;
+  const auto id = static_cast<std::uint16_t>(scopes_.size());
+  scope_ids_.emplace(inside, id);
+  scopes_.push_back(std::move(inside));
+  return id;
 }
 
 JsonId ClaimLogic::DynamicTarget(const SchemaView& view, const SchemaPart& part,
                                  std::uint16_t scope) const {
+  assert(scope < scopes_.size());
   const auto target = scopes_[scope].find(view.dynamic_name);
   return target == scopes_[scope].end() ? part.id : target->second;
 }
 
 std::uint16_t ClaimLogic::Watched(const Claim& own) {
-  const auto [known, added] =
-      watched_.try_emplace(own, static_cast<std::uint16_t>(watchers_.size()));
-  if (added && watchers_.size() > kMaxWatchers) {
+  assert(own.watchers < watchers_.size());
+  if (const auto known = watched_.find(own); known != watched_.end()) return known->second;
+  if (watchers_.size() > kMaxWatchers) {
     status_ = LimitExceeded(at(own).Pointer(), "schemas with unevaluated keywords", kMaxWatchers,
                             static_cast<std::int64_t>(watchers_.size()));
-  } else if (added) {
-    std::vector<Claim> watchers = watchers_[own.watchers];
-    watchers.push_back(own);
-    watchers_.push_back(std::move(watchers));
+    return own.watchers;
   }
-  return known->second;
+  const auto id = static_cast<std::uint16_t>(watchers_.size());
+  watched_.emplace(own, id);
+  std::vector<Claim> watchers = watchers_[own.watchers];
+  watchers.push_back(own);
+  watchers_.push_back(std::move(watchers));
+  return id;
 }
 
 }  // namespace maskd

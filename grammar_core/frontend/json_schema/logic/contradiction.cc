@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/logic/contradiction.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/frontend/json_schema/logic/pattern_ends.h"
@@ -30,6 +31,7 @@ bool Contradiction::Between(const Claim& x, const Claim& y) {
 }
 
 bool Contradiction::In(const Conjunction& all, int depth) {
+  assert(depth >= 0 && depth <= kDepth);
   if (depth == 0 || !budget_.Spend(1 + static_cast<std::int64_t>(all.own.size())).ok()) {
     return false;
   }
@@ -116,6 +118,7 @@ bool Contradiction::InMembers(const MergedSchema& merged, int depth) {
 }
 
 bool Contradiction::InChoice(const Conjunction& all, std::size_t choice, int depth) {
+  assert(choice < all.choices.size());
   const auto& ways = logic_.AlternativesOf(all.choices[choice]);
   if (!ways.has_value() || ways->size() > kMaxAlternatives) return false;
   Conjunction rest = all;

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/logic/merged_schema.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "absl/container/flat_hash_set.h"
 
@@ -80,6 +81,7 @@ void MergeViolation(const Claim& claim, const JsonValue& at, MergedSchema* merge
 }
 
 void MergeAtom(const ClaimLogic& logic, const Claim& claim, MergedSchema* merged) {
+  assert(claim.kind != Kind::kOwn && claim.kind != Kind::kTypes);
   const JsonValue at = logic.at(claim);
   switch (claim.kind) {
     case Kind::kHas:
@@ -115,6 +117,7 @@ void MergeAtom(const ClaimLogic& logic, const Claim& claim, MergedSchema* merged
 }
 
 void FindWatchers(const ClaimLogic& logic, MergedSchema* merged) {
+  assert(merged->own.size() == merged->locals.size());
   for (std::size_t i = 0; i < merged->own.size(); ++i) {
     if (!merged->locals[i]->watches()) continue;
     MergedSchema::Watcher watcher = {merged->own[i], merged->locals[i], {}};
@@ -173,6 +176,7 @@ std::size_t MergedSchema::prefix_size() const {
 }
 
 std::vector<Claim> MergedSchema::ItemClaims(std::size_t index) const {
+  assert(own.size() == locals.size());
   std::vector<Claim> claims;
   for (std::size_t i = 0; i < own.size(); ++i) {
     const SchemaView& view = *locals[i];
@@ -215,6 +219,7 @@ std::vector<Claim> MergedSchema::LiftedBy(const Watcher& watcher) const {
 }
 
 std::vector<Claim> MergedSchema::MemberClaims(const MemberName& name) const {
+  assert(own.size() == locals.size());
   std::vector<Claim> claims;
   for (std::size_t i = 0; i < own.size(); ++i) {
     for (const JsonId schema : SchemasOfMember(*locals[i], name)) {

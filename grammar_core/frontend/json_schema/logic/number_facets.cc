@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/logic/number_facets.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 
 #include "absl/numeric/int128.h"
@@ -18,6 +19,7 @@ using K = Keyword;
 
 // Whether `number` / `step` is an integer; nothing where `step` has too many digits to say.
 std::optional<bool> IsMultiple(const Decimal& number, const Decimal& step) {
+  assert(!step.is_zero());
   std::uint64_t divisor = 0;
   if (step.digits.size() > 18 || !absl::SimpleAtoi(step.digits, &divisor)) return std::nullopt;
   std::int64_t zeros = number.exponent - step.exponent;
@@ -57,6 +59,7 @@ bool HoldsPlainly(const Facet& facet, const JsonValue& at, const Decimal& number
 }  // namespace
 
 std::vector<Decimal> NumbersIn(const Facet& facet) {
+  assert(facet.keyword == K::kConst || facet.keyword == K::kEnum);
   std::vector<Decimal> numbers;
   const auto add = [&](const JsonValue& value) {
     if (value.is_number()) numbers.push_back(ReadDecimal(value.text()));
@@ -76,6 +79,7 @@ absl::Status RefusedDivisor(const JsonValue& at) {
 }
 
 absl::StatusOr<bool> NumberFacetHolds(const Facet& facet, const JsonValue& number) {
+  assert(number.is_number());
   const Decimal value = ReadDecimal(number.text());
   if (facet.keyword != K::kMultipleOf) {
     return HoldsPlainly(facet, number, value) != facet.negated;

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/logic/object_formula.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace maskd {
@@ -114,6 +115,7 @@ std::optional<Clauses> ObjectFormula::OfOne(const ClaimLogic::Alternatives& ways
 
 // One of the branches, and no two.
 std::optional<Clauses> ObjectFormula::OfExactlyOne(const Claim& one_of, int depth) {
+  assert(one_of.keyword == K::kOneOf && !one_of.negated);
   std::vector<Claim> branches;
   ClaimLogic::Alternatives ways;
   for (const JsonValue branch : logic_.at(one_of).children()) {
@@ -141,6 +143,7 @@ Clauses ObjectFormula::Dependencies(const Claim& own, const JsonValue& keyword) 
 Clauses ObjectFormula::RuledOut(const Claim& violated) {
   Clauses all;
   const std::optional<ClaimLogic::Alternatives>& failures = logic_.AlternativesOf(violated);
+  assert(violated.negated && failures.has_value());
   for (const std::vector<Claim>& failure : *failures) {
     Clause& clause = all.emplace_back();
     for (const Claim& claim : failure) clause.push_back(claim.Negated());
@@ -149,6 +152,7 @@ Clauses ObjectFormula::RuledOut(const Claim& violated) {
 }
 
 std::optional<Clauses> ObjectFormula::OfOwn(const Claim& own) {
+  assert(own.kind == Kind::kOwn && !own.negated);
   const SchemaView& view = logic_.view(own);
   if (view.is_false || (view.types & kObjectType) == 0) return False();
   if (view.unevaluated_properties.has_value()) return std::nullopt;

@@ -1,5 +1,6 @@
 #include "grammar_core/frontend/json_schema/logic/string_facets.h"
 
+#include <cassert>
 #include <optional>
 #include <vector>
 
@@ -54,10 +55,12 @@ absl::StatusOr<bool> StringFacets::Holds(const Facet& facet, absl::string_view t
 absl::StatusOr<bool> StringFacets::Matches(NodeId language, absl::string_view text) {
   if (!scratch_.status().ok()) return scratch_.status();
   const std::optional<std::u32string> characters = Utf8ToCodePoints(text);
+  assert(characters.has_value());
   return MatchesText(scratch_.ir(), language, *characters, budget_);
 }
 
 absl::StatusOr<NodeId> StringFacets::Read(const Facet& facet, Languages* languages) {
+  assert(Concerns(facet));
   IrBuilder& builder = languages->builder;
   absl::StatusOr<NodeId> language = builder.Nothing();
   if (facet.keyword == Keyword::kPattern) {
@@ -87,6 +90,7 @@ absl::StatusOr<NodeId> StringFacets::ReadPattern(const JsonValue& at, absl::stri
 }
 
 absl::StatusOr<NodeId> StringFacets::ReadFormat(const Facet& facet, Languages* languages) {
+  assert(FindFormat(facet.at.text()) != nullptr);
   const Format& format = *FindFormat(facet.at.text());
   const bool most = facet.negated && format.make_most != nullptr;
   absl::flat_hash_map<std::string, NodeId>& known = most ? languages->most : languages->formats;

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/logic/sure_evaluators.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "absl/container/flat_hash_set.h"
 
@@ -16,6 +17,7 @@ class Search {
 
   std::optional<std::vector<JsonId>> From(JsonId schema,
                                           absl::FunctionRef<bool(JsonId schema)> always_holds) {
+    assert(type_ == kArrayType || type_ == kObjectType);
     std::vector<JsonId> evaluators;
     std::vector<JsonId> open = {schema};
     absl::flat_hash_set<JsonId> seen = {schema};

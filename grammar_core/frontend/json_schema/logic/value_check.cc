@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/logic/value_check.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/base/error.h"
@@ -24,6 +25,7 @@ bool InRange(const CountRange& range, std::size_t count) {
 }
 
 bool HasAll(const JsonValue& object, const JsonValue& names) {
+  assert(object.is_object() && names.is_array());
   for (const JsonValue name : names.children()) {
     if (!object.Find(name.text()).has_value()) return false;
   }
@@ -39,6 +41,7 @@ bool HasDependents(const JsonValue& object, const JsonValue& dependencies) {
 }
 
 void Merge(const std::vector<bool>& more, std::vector<bool>* seen) {
+  assert(more.size() == seen->size());
   for (std::size_t i = 0; i < more.size(); ++i) {
     if (more[i]) (*seen)[i] = true;
   }
@@ -60,6 +63,7 @@ MemberName ValueChecker::NameOf(absl::string_view text) {
 
 absl::StatusOr<bool> ValueChecker::Fits(const JsonValue& value, const Conjunction& all,
                                         const MergedSchema& merged) {
+  assert(all.own.size() == merged.locals.size());
   Look look = {value, TypeOf(value), 0, 0, nullptr};
   if ((look.type & all.types) == 0 || all.is_false) return false;
   std::vector<Seen> seen(all.own.size(), Seen(value.size()));
@@ -204,6 +208,7 @@ absl::StatusOr<bool> ValueChecker::ChoiceHolds(const Look& look, Keyword keyword
 
 absl::StatusOr<bool> ValueChecker::BranchesHold(const Look& look, const JsonValue& list,
                                                 bool exactly_one) {
+  assert(list.is_array());
   int count = 0;
   for (const JsonValue branch : list.children()) {
     const absl::StatusOr<bool> holds = SchemaHolds(look, branch.id());
@@ -334,6 +339,7 @@ absl::StatusOr<bool> ValueChecker::MembersHold(const Look& look, const SchemaVie
 
 absl::StatusOr<bool> ValueChecker::ChildHolds(const Look& look, std::size_t index,
                                               const JsonValue& child, JsonId schema) {
+  assert(look.seen == nullptr || index < look.seen->size());
   const absl::StatusOr<bool> holds =
       SchemaHolds({child, TypeOf(child), look.depth + 1, look.scope, nullptr}, schema);
   if (holds.ok() && *holds && look.seen != nullptr) (*look.seen)[index] = true;
@@ -377,6 +383,7 @@ absl::StatusOr<bool> ValueChecker::RestHolds(const Look& look, const SchemaView&
   if (!schema.has_value()) return true;
   std::size_t index = 0;
   for (const JsonValue child : look.value.children()) {
+    assert(look.seen != nullptr && index < look.seen->size());
     if (!(*look.seen)[index]) {
       const absl::StatusOr<bool> holds = ChildHolds(look, index, child, schema->id());
       if (!holds.ok() || !*holds) return holds;

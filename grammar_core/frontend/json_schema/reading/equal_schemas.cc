@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/reading/equal_schemas.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <vector>
 
@@ -37,6 +38,7 @@ EqualSchemas::EqualSchemas(const std::deque<SchemaView>& views, const SchemaReso
   for (const SchemaView* view : order) {
     hashes_.emplace(view->at.id(), HashOf(*view, resources.DialectOf(view->at)));
   }
+  assert(hashes_.size() == views.size());
   absl::flat_hash_map<Hash128, JsonId> firsts;
   for (const SchemaView* view : order) firsts[hashes_.at(view->at.id())] = view->at.id();
   absl::flat_hash_map<JsonId, JsonId> targets;

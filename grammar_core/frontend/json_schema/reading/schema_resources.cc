@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/reading/schema_resources.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <utility>
 
@@ -40,6 +41,7 @@ std::optional<JsonValue> StepInto(const JsonValue& value, const std::string& tok
 
 // `pointer` begins with '/'.
 std::optional<JsonValue> At(JsonValue value, absl::string_view pointer) {
+  assert(!pointer.empty() && pointer.front() == '/');
   for (const absl::string_view token : absl::StrSplit(pointer.substr(1), '/')) {
     const std::optional<std::string> key = TokenDecoded(token);
     if (!key.has_value()) return std::nullopt;
@@ -179,6 +181,7 @@ absl::StatusOr<SchemaResources::ResourceId> SchemaResources::AddDocument(absl::s
 
 absl::Status SchemaResources::Index(const JsonValue& root, const std::string& uri,
                                     const Dialect& dialect) {
+  assert(root.is_object() || root.is_bool());
   const auto first = static_cast<ResourceId>(resources_.size());
   resources_.push_back({uri, root.id(), dialect, {}, {}});
   resource_of_[root.id()] = first;

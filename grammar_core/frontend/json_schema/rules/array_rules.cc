@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cassert>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -97,6 +98,7 @@ std::vector<NodeId> ItemsBesideOthers(const MergedSchema& schema, RuleContext& c
 absl::StatusOr<NodeId> ArrayRule(const MergedSchema& schema, RuleContext& context) {
   const CountRange& count = schema.item_count;
   if (count.empty()) {
+    assert(count.max_at.has_value());
     return InvalidAt(count.max_at->Pointer(),
                      absl::StrCat(count.max, " is less than minItems ", count.min));
   }

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/rules/array_states.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -58,6 +59,7 @@ void ArrayStates::FindCounters() {
     } else if (atom.keyword == K::kUnevaluatedItems) {
       const std::vector<JsonId>& evaluators = context_.logic.EvaluatorsOf(schema_.at.at(atom.at));
       const auto first = EvaluatedItems(context_.logic.schemas(), view.at.id(), evaluators);
+      assert(first.has_value());
       counters_.push_back(
           {PartHolds(atom, atom.at).Negated(), static_cast<std::uint32_t>(*first), some, false});
     }
@@ -97,6 +99,7 @@ absl::StatusOr<NodeId> ArrayStates::Make() {
   start.counters.assign(counters_.size(), 0);
   start.differs.assign(different_.size(), false);
   const absl::StatusOr<RuleId> first = RuleOf(start);
+  assert(first.ok());
   while (!open_.empty()) {
     const State state = std::move(open_.back());
     open_.pop_back();
@@ -132,6 +135,7 @@ std::uint32_t ArrayStates::CountClamp() const {
 }
 
 bool ArrayStates::MayEnd(const State& state) const {
+  assert(state.counters.size() == counters_.size() && state.differs.size() == different_.size());
   const CountRange& count = schema_.item_count;
   if (state.count < count.min) return false;
   for (std::size_t i = 0; i < counters_.size(); ++i) {
@@ -200,6 +204,7 @@ ArrayStates::State ArrayStates::After(const State& state, const std::vector<Clai
                                       const Way& way) const {
   const auto holds = [&](const Claim& test) {
     const auto at = std::find(tests.begin(), tests.end(), test) - tests.begin();
+    assert(static_cast<std::size_t>(at) < way.holds.size());
     return static_cast<bool>(way.holds[static_cast<std::size_t>(at)]);
   };
   State next = state;
@@ -217,6 +222,7 @@ ArrayStates::State ArrayStates::After(const State& state, const std::vector<Clai
 }
 
 absl::StatusOr<NodeId> ArrayStates::BodyOf(const State& state) {
+  assert(rules_.contains(state));
   IrBuilder& b = context_.builder;
   const bool is_first = state.count == 0;
   std::vector<NodeId> ways;

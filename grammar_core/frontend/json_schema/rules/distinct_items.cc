@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/rules/distinct_items.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <utility>
 
@@ -33,6 +34,7 @@ absl::Status DistinctItems::Unsupported(absl::string_view why) const {
 }
 
 absl::StatusOr<NodeId> DistinctItems::Make() {
+  assert(items_.is_array && items_.members.empty());
   if (schema_.prefix_size() > 0) return Unsupported("beside items with schemas of their own");
   std::vector<Conjunction> open = {context_.logic.Expand(schema_.ItemClaims(0))};
   for (std::int64_t branches = 0; !open.empty(); ++branches) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cassert>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -70,6 +71,7 @@ NodeId OneOfNumbers(const std::vector<JsonValue>& values, NumberSpelling spellin
 }
 
 NodeId OneOfTexts(const std::vector<std::string>& texts, IrBuilder& b) {
+  assert(!texts.empty());
   if (texts.size() == 1) return b.Bytes(texts.front());
   return b.Encode(Spelling::kUtf8, b.TextSet(texts));
 }
@@ -95,6 +97,7 @@ class LiteralMaker {
 
  private:
   NodeId MakeOne(const JsonValue& value, const std::vector<NodeId>& children) {
+    assert(children.size() == value.size());
     if (value.is_string()) return Quoted(b_.Text(value.text()), context_);
     if (value.is_array()) return Listed('[', children);
     if (value.is_number()) {
@@ -107,6 +110,7 @@ class LiteralMaker {
   }
 
   std::vector<NodeId> Members(const JsonValue& object, const std::vector<NodeId>& values) {
+    assert(object.is_object() && values.size() == object.size());
     std::vector<NodeId> members;
     for (const JsonValue member : object.children()) {
       const NodeId name = Quoted(b_.Text(member.key()), context_);

@@ -4,6 +4,7 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_OBJECT_CONDITIONS_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_RULES_OBJECT_CONDITIONS_H_
 
+#include <cassert>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -28,7 +29,10 @@ class ObjectConditions {
   [[nodiscard]] const std::vector<Claim>& events() const { return events_; }
 
   // Whether leaving `mark` never makes a condition hold.
-  [[nodiscard]] bool OnlyHarms(ObjectSpec::Mark mark) const { return !helps_.contains(mark); }
+  [[nodiscard]] bool OnlyHarms(ObjectSpec::Mark mark) const {
+    assert(mark < events_.size());
+    return !helps_.contains(mark);
+  }
 
   // Whether a condition may hold by what some member is, whichever it be of many.
   [[nodiscard]] bool NeedsSomeOther() const;

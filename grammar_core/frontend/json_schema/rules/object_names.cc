@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/rules/object_names.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <utility>
 
@@ -216,6 +217,7 @@ absl::Status ObjectNames::VisitOthers(const Visit& visit) const {
 }
 
 ObjectNames::Name ObjectNames::Other(const std::vector<bool>& signs) const {
+  assert(signs.size() == tests_.size());
   Name name;
   name.member.matches = [this, signs](const JsonValue& pattern) {
     for (std::size_t i = 0; i < tests_.size(); ++i) {
@@ -240,6 +242,7 @@ ObjectNames::Name ObjectNames::Other(const std::vector<bool>& signs) const {
 }
 
 NodeId ObjectNames::LanguageOf(const std::vector<bool>& signs) const {
+  assert(signs.size() == tests_.size());
   IrBuilder& b = context_.builder;
   std::vector<NodeId> languages = base_;
   for (std::size_t i = 0; i < tests_.size(); ++i) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <utility>
 
@@ -331,6 +332,7 @@ class ObjectMaker {
   // Undeclared members that the count may need.
   [[nodiscard]] std::uint32_t NeededOthers() const {
     if (spec_.others.empty() || spec_.min_members == 0) return 0;
+    assert(spec_.min_members >= RequiredMembers());
     return spec_.min_members - RequiredMembers();
   }
 
@@ -352,6 +354,7 @@ absl::StatusOr<NodeId> ObjectOf(const MergedSchema& schema, const Clauses& claus
 absl::StatusOr<NodeId> ObjectByCases(const MergedSchema& schema, const Clauses& clauses,
                                      const std::vector<Clauses>& cases, int depth,
                                      RuleContext& context) {
+  assert(!cases.empty());
   std::vector<NodeId> objects;
   absl::Status fault;
   for (const Clauses& added : cases) {
@@ -391,6 +394,7 @@ absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, const Clauses& cla
                                   RuleContext& context) {
   const CountRange& count = schema.member_count;
   if (count.empty()) {
+    assert(count.max_at.has_value());
     return InvalidAt(count.max_at->Pointer(),
                      absl::StrCat(count.max, " is less than minProperties ", count.min));
   }

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json_schema/rules/schema_compiler.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <optional>
 #include <utility>
@@ -89,6 +90,7 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
           .number = AnyNumberRule(options, builder_)} {}
 
 absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
+  assert(queue_.empty() && nodes_.empty());
   const Conjunction root = logic_.Expand({SchemaHolds(schemas_.root().id())});
   const RuleId start = Declare(root, "");
   while (!queue_.empty() && error_.ok() && builder_.status().ok()) {
@@ -197,6 +199,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Body(const Task& task) {
 
 absl::StatusOr<NodeId> SchemaCompiler::ChoiceBody(const Conjunction& all,
                                                   const std::string& place) {
+  assert(!all.choices.empty());
   const MergedSchema schema = Merge(logic_, all);
   const bool watched = std::any_of(all.choices.begin(), all.choices.end(), IsWatched);
   if (schema.has_listed_values() && !watched) return Literals(schema, all);
@@ -225,6 +228,7 @@ absl::StatusOr<NodeId> SchemaCompiler::ChoiceBody(const Conjunction& all,
   }
   if (branching.choices.empty()) return LocalBody(branching, clauses);
   const auto next = std::find(all.choices.begin(), all.choices.end(), branching.choices.front());
+  assert(next != all.choices.end());
   return Branches(all, static_cast<std::size_t>(next - all.choices.begin()));
 }
 
@@ -239,6 +243,7 @@ bool SchemaCompiler::AsksForPresence(const Claim& choice) const {
 
 // Branches that list their values are put together: a hundred thousand of them are one set.
 absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all, std::size_t choice) {
+  assert(choice < all.choices.size());
   Conjunction rest = all;
   rest.choices.erase(rest.choices.begin() + static_cast<std::ptrdiff_t>(choice));
   const Claim opened = all.choices[choice];
@@ -357,6 +362,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Literals(const MergedSchema& schema,
   const std::vector<JsonValue> values = FittingValues(schema, all);
   if (!values.empty()) return LiteralRule(values, SpellingOf(schema, context_.options), context_);
   const std::vector<JsonValue> listed = schema.ListedValues();
+  assert(!listed.empty());
   const JsonValue at = listed.size() == 1 ? listed.front() : *listed.front().parent();
   return InvalidAt(at.Pointer(), "no value of it fits the schemas beside it");
 }
@@ -373,6 +379,7 @@ std::vector<JsonValue> SchemaCompiler::FittingValues(const MergedSchema& schema,
 }
 
 absl::StatusOr<NodeId> SchemaCompiler::StringLanguage(const Conjunction& all, int depth) {
+  assert(depth >= 0 && depth <= kMaxStringDepth);
   Conjunction strings = choices_.Reduce(all);
   strings.types &= kStringType;
   const MergedSchema schema = Merge(logic_, strings);
