@@ -1,3 +1,22 @@
+// Claims taken apart by the laws of propositional logic.
+//
+// A schema is a formula over the keywords of one value. Expand() keeps a conjunction: a conjunct
+// that is itself a conjunction is replaced by its parts (allOf, $ref, a schema's keywords), one
+// that is a disjunction stays whole as a choice (anyOf, oneOf, if), and negation is pushed inwards
+// as it is met, by De Morgan: not (a and b) is a choice of (not a) and (not b). So the negation
+// normal form is made step by step, and the disjunctive normal form, which may be exponential,
+// never is.
+//
+// Two things are not propositional. Unevaluated keywords see which other schemas hold, so a claim
+// carries the schemas that watch it; $dynamicRef looks at the schemas entered, so it carries a
+// scope. Both are numbers into tables here, to keep claims small and comparable.
+//
+// Invariant  alternatives are computed once a claim and never change (references to them are handed
+//            out). A number of watchers or of a scope is always an index of its table.
+// Cost       a look-up for each claim met; oneOf under not is quadratic in its branches, anyOf
+//            beside an unevaluated keyword exponential, both within the limits below.
+// Source     JSON Schema Core 2020-12, sections 10.2 (in-place applicators), 11 (unevaluated) and
+//            8.2.3.2 ($dynamicRef).
 #include "grammar_core/frontend/json_schema/logic/claim_logic.h"
 
 #include <algorithm>
@@ -34,6 +53,7 @@ void AddOnce(const T& item, std::vector<T>* items) {
 
 }  // namespace
 
+// Lists stand behind their lengths, so no two conjunctions share a key.
 std::string Conjunction::Key() const {
   constexpr std::size_t kClaimBytes = 11;
   constexpr std::size_t kOtherBytes = 16;
@@ -55,6 +75,9 @@ std::string Conjunction::Key() const {
   return key;
 }
 
+// A stack of claims that are true. Each is replaced by its parts, joins a list, or has no
+// alternative: then all is false. Last, a schema that must fail is looked for among those that
+// hold: a cheap way to see the most common contradiction.
 Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction known) {
   constexpr std::size_t kUsual = 16;
   absl::flat_hash_set<Claim> seen;
@@ -92,6 +115,7 @@ Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction kno
   return known;
 }
 
+// Each part of `schema` is literally among what is known. Who watches makes no difference to that.
 bool ClaimLogic::Follows(const Claim& schema, const Conjunction& known) {
   assert(schema.kind == Kind::kSchema && !schema.negated);
   const auto is_in = [](const std::vector<Claim>& claims, const Claim& claim) {
@@ -127,6 +151,7 @@ const std::optional<ClaimLogic::Alternatives>& ClaimLogic::AlternativesOf(const 
   return alternatives_.emplace(claim, FindAlternatives(claim)).first->second;
 }
 
+// Nothing for an atom, which stands for itself.
 std::optional<ClaimLogic::Alternatives> ClaimLogic::FindAlternatives(const Claim& claim) {
   if (claim.kind == Kind::kSchema) {
     if (claim.negated) return SchemaFailures(claim);
@@ -157,6 +182,7 @@ std::optional<ClaimLogic::Alternatives> ClaimLogic::FindAlternatives(const Claim
   return is_atom ? std::nullopt : std::make_optional(std::move(failures));
 }
 
+// A conjunction: the parts of a schema, each with the scope and the watchers of this place.
 std::vector<Claim> ClaimLogic::PartsOf(const Claim& claim) {
   assert(claim.kind == Kind::kSchema && !claim.negated);
   const SchemaView& schema = schemas_.view(claim.at);
@@ -206,6 +232,7 @@ std::optional<ClaimLogic::Alternatives> ClaimLogic::SchemaFailures(const Claim& 
   return failures;
 }
 
+// Not (a and b): each part fails by itself. Parts that are schemas go to `open`.
 void ClaimLogic::AppendViewFailures(const Claim& claim, std::vector<Claim>* open,
                                     Alternatives* out) {
   const SchemaView& schema = schemas_.view(claim.at);
@@ -245,6 +272,8 @@ void ClaimLogic::AppendViewFailures(const Claim& claim, std::vector<Claim>* open
   }
 }
 
+// The ways to violate one keyword. A new keyword that is violated as a whole needs no case here: by
+// default the violated keyword is an atom.
 void ClaimLogic::AppendKeywordFailures(const Claim& keyword, Alternatives* out) {
   const JsonValue value = at(keyword);
   const auto append = [&](Alternatives ways) {
@@ -302,6 +331,7 @@ Claim ClaimLogic::AsSchema(const Claim& claim, JsonId at) {
   return schema;
 }
 
+// By the first node with this name, so that claims about equal names are equal.
 Claim ClaimLogic::HasMember(const JsonValue& name, bool negated) {
   const JsonId known = names_.try_emplace(NameAt(name), name.id()).first->second;
   return {.kind = Kind::kHas, .negated = negated, .keyword = K::kRequired, .at = known};
@@ -397,6 +427,7 @@ bool ClaimLogic::HidesUnevaluated(const SchemaView& view) {
          hides(view.unevaluated_items, kArrayType);
 }
 
+// Found once a keyword; EvaluatorsOf() hands out what was found.
 bool ClaimLogic::HidesWhatIsUnevaluated(const JsonValue& keyword, TypeSet type) {
   const auto known = evaluators_.find(keyword.id());
   if (known != evaluators_.end()) return !known->second.has_value();
@@ -408,6 +439,7 @@ bool ClaimLogic::HidesWhatIsUnevaluated(const JsonValue& keyword, TypeSet type) 
   return !evaluators_.emplace(keyword.id(), std::move(found)).first->second.has_value();
 }
 
+// A walk over the schema and all that it applies, to the same value or to a part of it.
 bool ClaimLogic::IsDeniable(JsonId schema) {
   const auto [known, is_new] = deniable_.try_emplace(schema, true);
   if (!is_new) return known->second;
@@ -457,6 +489,7 @@ JsonId ClaimLogic::DynamicTarget(const SchemaView& view, const SchemaPart& part,
   return target == scopes_[scope].end() ? part.id : target->second;
 }
 
+// The number of the watchers of `own` and `own` itself. Past the limit as in ScopeIn().
 std::uint16_t ClaimLogic::Watched(const Claim& own) {
   assert(own.watchers < watchers_.size());
   if (const auto known = watched_.find(own); known != watched_.end()) return known->second;

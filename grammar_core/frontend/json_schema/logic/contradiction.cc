@@ -1,3 +1,13 @@
+// A sound, incomplete proof that a conjunction has no value.
+//
+// Tried in the order of cost: the types left, then the merged keywords (listed values, counts, what
+// patterns begin and end with), then one required member or item, then one choice all of whose
+// alternatives contradict the rest. Looking into members or choices takes one level of depth.
+//
+// Invariant  true is a proof; false means nothing. At depth 0 or without budget the answer is
+//            false.
+// Cost       one merge for each conjunction and depth; answers are remembered by
+//            Conjunction::Key().
 #include "grammar_core/frontend/json_schema/logic/contradiction.h"
 
 #include <algorithm>
@@ -21,6 +31,7 @@ bool IsOnly(TypeSet types, TypeSet of) { return (types & ~of) == 0; }
 
 }  // namespace
 
+// The pair in one order, so that each is proved once.
 bool Contradiction::Between(const Claim& x, const Claim& y) {
   const auto pair = x < y ? std::make_pair(x, y) : std::make_pair(y, x);
   const auto known = pairs_.find(pair);
@@ -55,6 +66,7 @@ TypeSet Contradiction::TypesLeft(const Conjunction& all) const {
   return types;
 }
 
+// What is cheap and common first. Members and items are looked at only where no other type is left.
 bool Contradiction::Find(const Conjunction& all, int depth) {
   const MergedSchema merged = Merge(logic_, all);
   if (merged.types == kNoType) return true;
@@ -75,6 +87,7 @@ bool Contradiction::Find(const Conjunction& all, int depth) {
   return false;
 }
 
+// No listed value fits. One that could not be checked may fit.
 bool Contradiction::InListedValues(const Conjunction& all, const MergedSchema& merged) {
   const std::vector<JsonValue> values = merged.ListedValues();
   if (values.size() > kMaxValues) return false;
@@ -84,6 +97,7 @@ bool Contradiction::InListedValues(const Conjunction& all, const MergedSchema& m
   });
 }
 
+// Two patterns whose fixed beginnings or ends differ.
 bool Contradiction::InPatterns(const MergedSchema& merged) {
   std::vector<PatternEnds> ends;
   for (const Facet& facet : merged.facets) {
@@ -98,6 +112,8 @@ bool Contradiction::InPatterns(const MergedSchema& merged) {
   return false;
 }
 
+// An item that must be there and can have no value. Behind the prefix all items are alike: one is
+// looked at for all of them.
 bool Contradiction::InItems(const MergedSchema& merged, int depth) {
   if (merged.item_count.empty()) return true;
   const std::size_t count = std::min<std::size_t>(merged.item_count.min, merged.prefix_size() + 1);
@@ -107,6 +123,7 @@ bool Contradiction::InItems(const MergedSchema& merged, int depth) {
   return false;
 }
 
+// A required member that can have no value, or more required ones than there may be.
 bool Contradiction::InMembers(const MergedSchema& merged, int depth) {
   if (merged.member_count.empty()) return true;
   const std::vector<JsonValue> required = merged.RequiredNames();
@@ -117,6 +134,7 @@ bool Contradiction::InMembers(const MergedSchema& merged, int depth) {
   });
 }
 
+// Every alternative contradicts the rest.
 bool Contradiction::InChoice(const Conjunction& all, std::size_t choice, int depth) {
   assert(choice < all.choices.size());
   const auto& ways = logic_.AlternativesOf(all.choices[choice]);

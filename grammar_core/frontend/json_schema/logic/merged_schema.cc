@@ -1,3 +1,13 @@
+// The own assertions of a conjunction as one schema.
+//
+// Bounds are intersected to the tighter one, types to the common ones, facets collected. What is
+// said of members and items is not merged but looked up for one name or index at a time: the names
+// are not known here. A negated keyword (an atom) narrows as its opposite does: not minItems 3 is
+// at most 2.
+//
+// Invariant  own[i] and locals[i] are the same schema. Each range keeps the keyword that set its
+//            end, for the error.
+// Cost       linear in the assertions, but for facets, which are compared with one another.
 #include "grammar_core/frontend/json_schema/logic/merged_schema.h"
 
 #include <algorithm>
@@ -13,6 +23,7 @@ namespace {
 using K = Keyword;
 using Kind = Claim::Kind;
 
+// The intersection of two ranges.
 void Narrow(const CountRange& by, CountRange* range) {
   if (by.min > range->min) {
     range->min = by.min;
@@ -80,6 +91,7 @@ void MergeViolation(const Claim& claim, const JsonValue& at, MergedSchema* merge
   }
 }
 
+// What an atom says beside itself: of which type the value is, and how many items there must be.
 void MergeAtom(const ClaimLogic& logic, const Claim& claim, MergedSchema* merged) {
   assert(claim.kind != Kind::kOwn && claim.kind != Kind::kTypes);
   const JsonValue at = logic.at(claim);
@@ -116,6 +128,7 @@ void MergeAtom(const ClaimLogic& logic, const Claim& claim, MergedSchema* merged
   }
 }
 
+// For each own assertion with an unevaluated keyword, those that count it among their watchers.
 void FindWatchers(const ClaimLogic& logic, MergedSchema* merged) {
   assert(merged->own.size() == merged->locals.size());
   for (std::size_t i = 0; i < merged->own.size(); ++i) {
@@ -175,6 +188,8 @@ std::size_t MergedSchema::prefix_size() const {
   return size;
 }
 
+// From three sides: prefixItems or items, unevaluatedItems where nothing else evaluated the item,
+// and violated elements of prefixItems.
 std::vector<Claim> MergedSchema::ItemClaims(std::size_t index) const {
   assert(own.size() == locals.size());
   std::vector<Claim> claims;

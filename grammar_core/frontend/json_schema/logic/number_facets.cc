@@ -1,3 +1,6 @@
+// Keywords of numbers for one known number, in exact decimals: 1e400 and 0.1 are what they say.
+//
+// Source  JSON Schema Validation 2020-12, section 6.2.
 #include "grammar_core/frontend/json_schema/logic/number_facets.h"
 
 #include <algorithm>

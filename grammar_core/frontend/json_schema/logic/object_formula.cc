@@ -1,3 +1,15 @@
+// Claims about one object as clauses: a conjunctive normal form over literals that a member
+// decides.
+//
+// An atom is that a member is there (kHas), that a member fails its schema (kElement), or that some
+// member violates a keyword such as additionalProperties. ObjectConditions turns the clauses into
+// marks that the automaton collects as it reads members, in any order.
+//
+// A disjunction is multiplied out clause by clause (distributive law), which is why sizes are
+// bounded; past a bound there is no formula, and the choice is branched on instead.
+//
+// Cost    the product of the clauses of the alternatives, at most kMaxClauses.
+// Source  JSON Schema Core 2020-12, section 10.3.2; Validation, section 6.5.
 #include "grammar_core/frontend/json_schema/logic/object_formula.h"
 
 #include <algorithm>
@@ -66,6 +78,7 @@ Claim EventOf(const Claim& literal) {
   return event;
 }
 
+// Nothing where the claim is about more than single members, or its formula is too large.
 std::optional<Clauses> ObjectFormula::Of(const Claim& claim, int depth) {
   if (depth > kMaxDepth || claim.watchers != 0) return std::nullopt;
   switch (claim.kind) {
@@ -151,6 +164,7 @@ Clauses ObjectFormula::RuledOut(const Claim& violated) {
   return all;
 }
 
+// Of a schema's own keywords only those about objects; the value is known to be one.
 std::optional<Clauses> ObjectFormula::OfOwn(const Claim& own) {
   assert(own.kind == Kind::kOwn && !own.negated);
   const SchemaView& view = logic_.view(own);

@@ -1,3 +1,10 @@
+// Keywords of strings as languages of characters.
+//
+// A known string is matched against the same language, in a builder of its own (`known_`), so that
+// the grammar's IR does not grow by texts that are only asked about. A format whose language leaves
+// strings out is bracketed by a second one that leaves none out; a string in between is refused.
+//
+// Source  JSON Schema Validation 2020-12, sections 6.3 and 7.
 #include "grammar_core/frontend/json_schema/logic/string_facets.h"
 
 #include <cassert>

@@ -1,3 +1,16 @@
+// A validator for one known value: an enum's, a const's, or the name of a member.
+//
+// The grammar of listed values needs only those that satisfy the schemas beside them, and that is
+// what any validator decides. It works on the same views as the rest and has the same refusals, so
+// that a value is never in the grammar by one reading and out by the other.
+//
+// What is evaluated is a bit for each child (Look::seen), kept only where somebody watches:
+// branches are then all tried, since each that holds adds its bits.
+//
+// Invariant  `seen` has a bit for each child of the value, and belongs to the innermost watcher.
+// Cost       value times schemas, as for every validator; recursion is bounded by source_depth.
+// Source     JSON Schema Core 2020-12, sections 7.7 (annotations), 10 and 11; Validation, section
+//            6.
 #include "grammar_core/frontend/json_schema/logic/value_check.h"
 
 #include <algorithm>
@@ -99,6 +112,7 @@ absl::StatusOr<bool> ValueChecker::StringFits(absl::string_view text, const Clai
   return Holds({document->root(), kStringType, 0, claim.scope, nullptr}, claim);
 }
 
+// A claim of any kind, by the validator's functions for schemas and keywords.
 absl::StatusOr<bool> ValueChecker::Holds(const Look& look, const Claim& claim) {
   Look said = look;
   said.scope = claim.scope;
@@ -169,6 +183,7 @@ absl::StatusOr<bool> ValueChecker::SchemaHolds(const Look& look, JsonId schema) 
   return true;
 }
 
+// Schemas that must hold as well are put into `open`; all else is decided here.
 absl::StatusOr<bool> ValueChecker::PartHolds(const Look& look, const SchemaView& view,
                                              const SchemaPart& part, OpenSchemas* open) {
   switch (part.kind) {
@@ -221,6 +236,7 @@ absl::StatusOr<bool> ValueChecker::BranchesHold(const Look& look, const JsonValu
   return count > 0;
 }
 
+// What a condition that fails has evaluated is not counted: SchemaHolds() merges bits at its end.
 absl::StatusOr<bool> ValueChecker::IfHolds(const Look& look, const JsonValue& condition) {
   const absl::StatusOr<bool> holds = SchemaHolds(look, condition.id());
   if (!holds.ok()) return holds;
@@ -287,6 +303,7 @@ absl::StatusOr<bool> ValueChecker::ArrayKeywordHolds(const Look& look, const Sch
   return true;
 }
 
+// From 2020-12 on a match of `contains` evaluates the item.
 absl::StatusOr<bool> ValueChecker::ContainsHolds(const Look& look, const JsonValue& schema,
                                                  const CountRange& range) {
   std::size_t count = 0;
@@ -393,6 +410,7 @@ absl::StatusOr<bool> ValueChecker::RestHolds(const Look& look, const SchemaView&
   return true;
 }
 
+// A facet that cannot be decided is refused, and then counts as satisfied.
 bool ValueChecker::FacetHolds(const Look& look, const Facet& facet) {
   if (!look.value.is_string() && !look.value.is_number()) return true;
   const absl::StatusOr<bool> holds = look.value.is_string()

@@ -1,3 +1,10 @@
+// The draft of a schema, and which vocabularies it has.
+//
+// A known $schema names a draft. Any other URI is looked for among the given documents: a
+// meta-schema of the user's own says by $vocabulary which keywords count. What names neither is
+// read as 2020-12, with the older forms of `items` let in.
+//
+// Source  JSON Schema Core 2020-12, section 8.1 ($schema, $vocabulary); 2019-09, section 8.1.
 #include "grammar_core/frontend/json_schema/reading/dialect.h"
 
 #include <algorithm>
@@ -28,6 +35,7 @@ constexpr std::array kDrafts = {
     NamedDraft{"json-schema.org/draft/2020-12/schema", Draft::k2020},
 };
 
+// http or https, with or without an empty fragment: schemas in the wild have all four.
 std::optional<Draft> FindDraft(absl::string_view uri) {
   if (!absl::ConsumePrefix(&uri, "http://")) absl::ConsumePrefix(&uri, "https://");
   absl::ConsumeSuffix(&uri, "#");

@@ -1,3 +1,12 @@
+// Equal schemas, found by a hash from the leaves up.
+//
+// A schema stands before those inside it in the document, so in descending order of ids each schema
+// finds the hashes of its subschemas ready. Then schemas that only name another (a $ref alone, an
+// allOf of one) are followed to the one they name; no chain of names is a circle, as SchemaSet has
+// refused those.
+//
+// Invariant  FirstOf() is idempotent: the schema that stands for others stands for itself.
+// Cost       linear in the text, 128-bit hashes. Equal hashes are taken for equal schemas.
 #include "grammar_core/frontend/json_schema/reading/equal_schemas.h"
 
 #include <algorithm>
@@ -80,6 +89,7 @@ Hash128 EqualSchemas::HashOf(const SchemaView& view, const Dialect& dialect) con
   return hash;
 }
 
+// Subschemas count by their hashes, all else by its text. The keys of a map of schemas count too.
 Hash128 EqualSchemas::HashOfKeyword(const KeywordRow& row, const JsonValue& member,
                                     Hash128 hash) const {
   if (row.keyword == Keyword::kRef) return hash;

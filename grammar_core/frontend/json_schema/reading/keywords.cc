@@ -1,3 +1,13 @@
+// The table of keywords, and the checks of their values by shape.
+//
+// A keyword has a row for each form that it had in some drafts: exclusiveMinimum is a boolean in
+// draft 4 and a number from draft 6 on. A name without a row in the dialect is an annotation, as
+// the specification asks.
+//
+// Invariant  a value that has passed CheckShape() has the JSON type that all later code takes for
+//            granted: `*TypeByName()` and CountOf() do not fail behind it.
+// Cost       FindKeyword() is a walk over some 75 rows for each member of a schema.
+// Source     JSON Schema Validation, section 6, and Core, sections 8 to 11, of each draft.
 #include "grammar_core/frontend/json_schema/reading/keywords.h"
 
 #include <array>
@@ -178,6 +188,7 @@ absl::Status CheckPlain(const JsonValue& value, bool holds, absl::string_view wh
   return holds ? absl::OkStatus() : Wrong(value, absl::StrCat("must be ", what));
 }
 
+// The vocabulary of 2019-09 and 2020-12 that a keyword is in; older drafts have all of them.
 Vocabulary VocabularyOf(Keyword keyword) {
   switch (keyword) {
     case K::kAdditionalItems:
@@ -215,6 +226,7 @@ Vocabulary VocabularyOf(Keyword keyword) {
 
 }  // namespace
 
+// Rows of one name exclude one another by their drafts.
 const KeywordRow* FindKeyword(absl::string_view name, const Dialect& dialect) {
   for (const KeywordRow& row : kKeywords) {
     if (row.name != name) continue;
@@ -225,6 +237,7 @@ const KeywordRow* FindKeyword(absl::string_view name, const Dialect& dialect) {
   return nullptr;
 }
 
+// A table by number, made by the compiler: this is asked for every claim.
 TypeSet DomainOf(Keyword keyword) {
   static constexpr auto kDomains = [] {
     std::array<TypeSet, static_cast<std::size_t>(K::kAnnotation) + 1> domains = {};

@@ -1,3 +1,15 @@
+// References, resolved without a fetch.
+//
+// The common schema has references of the form "#/..." and no $id, anchor or $dynamicRef inside: it
+// stays kPlain, and a reference is a walk along its pointer. The first other reference has the
+// whole document indexed: a worklist over the subschemas notes each resource (base URI, root) and
+// its anchors. A document that a URI names is added and indexed when it is first asked for.
+//
+// Invariant  once indexed, ResourceOf() ends: each schema has an ancestor that is a resource's
+//            root.
+// Cost       linear in the document, once; then a hash look-up and a pointer for each reference.
+// Source     JSON Schema Core 2020-12, sections 8.2 ($id, $anchor, $dynamicAnchor) and 9 (loading);
+//            RFC 6901 (JSON Pointer); RFC 3986 (URI), see uri.h.
 #include "grammar_core/frontend/json_schema/reading/schema_resources.h"
 
 #include <algorithm>
@@ -32,6 +44,7 @@ std::optional<std::string> TokenDecoded(absl::string_view token) {
   return out;
 }
 
+// One step of a JSON Pointer. An index has no leading zeros (RFC 6901, section 4).
 std::optional<JsonValue> StepInto(const JsonValue& value, const std::string& token) {
   if (!value.is_array()) return value.Find(token);
   std::uint32_t index = 0;
@@ -101,6 +114,7 @@ bool SchemaResources::IsPlain(const JsonValue& ref) {
          (ref.text().size() == 1 || ref.text()[1] == '/');
 }
 
+// Finds the resource by the URI without fragment, then an anchor or a pointer inside it.
 absl::StatusOr<JsonValue> SchemaResources::Resolve(const JsonValue& ref) {
   UriReference to = SplitFragment(ref.text());
   JsonValue target = root();
@@ -155,6 +169,7 @@ absl::StatusOr<SchemaResources::ResourceId> SchemaResources::FindResource(const 
                        : absl::StrCat("; its document is \"", uri, "\"")));
 }
 
+// Given documents come before the drafts' own.
 std::optional<absl::string_view> SchemaResources::TextOfDocument(const std::string& uri) const {
   for (const GrammarSource::Document& document : given_) {
     if (SplitFragment(document.uri).document == uri) return document.text;
@@ -179,6 +194,7 @@ absl::StatusOr<SchemaResources::ResourceId> SchemaResources::AddDocument(absl::s
   return resource;
 }
 
+// Notes all resources and anchors in one document, from its root down.
 absl::Status SchemaResources::Index(const JsonValue& root, const std::string& uri,
                                     const Dialect& dialect) {
   assert(root.is_object() || root.is_bool());
@@ -215,6 +231,7 @@ SchemaResources::ResourceId SchemaResources::Open(const JsonValue& schema, Resou
   return resource;
 }
 
+// Notes the anchors of one schema. The first of two equal anchors counts.
 void SchemaResources::IndexSchema(const JsonValue& schema, ResourceId id,
                                   std::vector<std::pair<JsonValue, ResourceId>>* open) {
   resource_of_[schema.id()] = id;
@@ -245,6 +262,7 @@ void SchemaResources::IndexSchema(const JsonValue& schema, ResourceId id,
   }
 }
 
+// The resource of the nearest schema around `schema` that was indexed.
 SchemaResources::ResourceId SchemaResources::ResourceOf(JsonValue schema) const {
   for (;;) {
     const auto known = resource_of_.find(schema.id());
@@ -257,6 +275,8 @@ Dialect SchemaResources::DialectOf(const JsonValue& schema) const {
   return state_ == State::kIndexed ? resources_[ResourceOf(schema)].dialect : dialect_;
 }
 
+// A reference is dynamic only where its target is itself a dynamic anchor of that name (Core,
+// section 8.2.3.2). $recursiveRef is the same with an empty name.
 std::optional<std::string> SchemaResources::DynamicName(const JsonValue& ref,
                                                         const JsonValue& target) const {
   if (state_ != State::kIndexed) return std::nullopt;
@@ -276,6 +296,7 @@ std::vector<JsonValue> SchemaResources::DynamicTargets(const std::string& name) 
   return targets;
 }
 
+// The outermost resource with an anchor wins, so what is in `scope` already stays.
 void SchemaResources::Enter(JsonId schema, Scope* scope) const {
   if (state_ != State::kIndexed) return;
   for (const auto& [name, at] : resources_[ResourceOf(root().at(schema))].dynamic_anchors) {

@@ -1,3 +1,13 @@
+// One schema object, keyword by keyword, in the order of the source.
+//
+// Drafts differ in spelling more than in meaning, so the differences end here: `dependencies`
+// becomes dependentRequired and dependentSchemas, a list in `items` becomes prefixItems, draft 4's
+// boolean bounds become numbers, an anyOf of one branch becomes that branch. What is left is
+// `parts`, a conjunction, with the own assertions as its part kLocal.
+//
+// Invariant  `items` is one schema, never a list; `prefix_items` is what stands before it.
+// Cost       linear in the members; each looks its keyword up in the table.
+// Source     JSON Schema Core 2020-12, section 10, and Validation, section 6; draft 4, section 5.
 #include "grammar_core/frontend/json_schema/reading/schema_view.h"
 
 #include <string>
@@ -43,6 +53,7 @@ TypeSet ReadTypes(const JsonValue& value) {
   return types;
 }
 
+// Reads the members in order, then settles what depends on several of them.
 class ViewReader {
  public:
   ViewReader(const JsonValue& schema, const Dialect& dialect, Formats formats)
@@ -72,6 +83,7 @@ class ViewReader {
   }
 
  private:
+  // Own assertions are one part, at the place of the first of them.
   void AddLocal() {
     if (!has_local_) view_.parts.push_back({SchemaPart::Kind::kLocal, view_.at.id()});
     has_local_ = true;
@@ -81,6 +93,7 @@ class ViewReader {
     view_.notes.push_back({at, std::move(message)});
   }
 
+  // Annotations may stand beside a $ref; what would have asserted something is worth a note.
   absl::Status SkipBesideRef(const JsonValue& member) {
     const KeywordRow* row = FindKeyword(member.key(), dialect_);
     if (row == nullptr || row->domain != kNoType) {
@@ -89,6 +102,8 @@ class ViewReader {
     return absl::OkStatus();
   }
 
+  // Checks one member and takes it. Its subschemas are read later, also those of a keyword that
+  // asks for nothing: an error in them must be found.
   absl::Status ReadMember(const JsonValue& member) {
     const KeywordRow* row = FindKeyword(member.key(), dialect_);
     if (row == nullptr) {
@@ -103,6 +118,7 @@ class ViewReader {
     return absl::OkStatus();
   }
 
+  // Sorts a keyword into parts (other schemas on the same value) or own assertions.
   void Take(const KeywordRow& row, const JsonValue& member) {
     switch (row.keyword) {
       case K::kAnnotation:
@@ -170,6 +186,7 @@ class ViewReader {
     if (decides || dialect_.draft >= Draft::k2019) AddChoice(K::kIf, member);
   }
 
+  // The lists among `dependencies` are dependentRequired, one assertion for all of them.
   void TakeDependencies(const JsonValue& member) {
     for (const JsonValue entry : member.children()) {
       if (!entry.is_array()) continue;
@@ -184,6 +201,7 @@ class ViewReader {
     view_.assertions.push_back({keyword, member});
   }
 
+  // Facets of strings and numbers are kept as they stand; all else has a field of the view.
   void ReadAssertion(Keyword keyword, const JsonValue& member) {
     switch (keyword) {
       case K::kFormat:
@@ -345,6 +363,7 @@ class ViewReader {
       view_.facets.push_back({K::kType, *view_.type});
   }
 
+  // `contains` alone asks for one match.
   void SettleContains() {
     if (view_.contains.has_value() && !view_.contains_count.min_at.has_value()) {
       view_.contains_count.min = 1;
@@ -366,8 +385,11 @@ class ViewReader {
 
 }  // namespace
 
+// CheckShape() has seen that it is a count.
 std::uint32_t CountOf(const JsonValue& keyword) { return *AsCount(ReadDecimal(keyword.text())); }
 
+// A name may match several patterns. additionalProperties is for names that neither `properties`
+// nor `patternProperties` of the same schema speaks of.
 std::vector<JsonId> SchemaView::MemberSchemas(Keyword keyword, const MemberName& name) const {
   std::vector<JsonId> schemas;
   if (keyword == K::kProperties) {

@@ -1,3 +1,4 @@
+// RFC 3986: the parts of a URI (appendix B), and a reference seen from a base (section 5.2).
 #include "grammar_core/frontend/json_schema/reading/uri.h"
 
 #include <algorithm>

@@ -1,3 +1,15 @@
+// Arrays as a finite automaton, a rule for each state.
+//
+// A state holds the number of items and of matches, each clamped where one more makes no
+// difference, so there are finitely many. From a state an item is written in each way that the
+// tests (contains and the like) can come out, contradictory ways left out; the way decides the next
+// state. The rule of a state is right-recursive: item, then the rule of the next state, or the end
+// where it may be.
+//
+// Invariant  each state is opened once: rules_ declares its rule before its body is made, so cycles
+//            of states are cycles of rules.
+// Cost       states times two to the number of tests, within kMaxStates and kMaxWays.
+// Source     JSON Schema Validation 2020-12, sections 6.4.4 and 6.4.5 (maxContains, minContains).
 #include "grammar_core/frontend/json_schema/rules/array_states.h"
 
 #include <algorithm>
@@ -38,6 +50,7 @@ ArrayStates::ArrayStates(const MergedSchema& schema, RuleContext& context)
   FindDifferent();
 }
 
+// One for each `contains` with a bound, and for each keyword that some item must violate.
 void ArrayStates::FindCounters() {
   for (std::size_t i = 0; i < schema_.own.size(); ++i) {
     const SchemaView& view = *schema_.locals[i];
@@ -66,6 +79,7 @@ void ArrayStates::FindCounters() {
   }
 }
 
+// Arrays listed in a const or enum that must not hold.
 void ArrayStates::FindDifferent() {
   const auto add = [&](const JsonValue& value) {
     if (value.is_array()) different_.push_back(value);
@@ -94,6 +108,7 @@ bool ArrayStates::needs_one_at_most() const {
          std::all_of(counters_.begin(), counters_.end(), asks_for_one);
 }
 
+// States are made from a stack; the rule of each is declared when it is first named.
 absl::StatusOr<NodeId> ArrayStates::Make() {
   State start;
   start.counters.assign(counters_.size(), 0);
@@ -147,6 +162,7 @@ bool ArrayStates::MayEnd(const State& state) const {
   return true;
 }
 
+// An item is compared with the item of the same index in each array that is still equal so far.
 std::vector<Claim> ArrayStates::TestsAt(const State& state) const {
   std::vector<Claim> tests;
   for (const Counter& counter : counters_) {
@@ -163,6 +179,8 @@ std::vector<Claim> ArrayStates::TestsAt(const State& state) const {
   return tests;
 }
 
+// Each test splits every way in two, less those that contradict themselves. Then unevaluatedItems
+// joins the ways in which no match of a `contains` evaluated the item.
 absl::StatusOr<std::vector<ArrayStates::Way>> ArrayStates::WaysAt(const State& state,
                                                                   const std::vector<Claim>& tests) {
   std::vector<Way> ways = {{schema_.ItemClaims(state.count), {}}};
@@ -200,6 +218,7 @@ absl::StatusOr<std::vector<ArrayStates::Way>> ArrayStates::WaysAt(const State& s
   return ways;
 }
 
+// Counts are clamped, so the states behind a long array are one state.
 ArrayStates::State ArrayStates::After(const State& state, const std::vector<Claim>& tests,
                                       const Way& way) const {
   const auto holds = [&](const Claim& test) {

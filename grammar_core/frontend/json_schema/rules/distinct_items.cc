@@ -1,3 +1,10 @@
+// Items of uniqueItems as the members of an object, since a member may be written only once.
+//
+// Each listed string is a declared member, any other listed value a bare member, and strings that
+// are not listed are the others. Items are taken apart by a worklist of conjunctions, one branch of
+// a choice at a time.
+//
+// Source  JSON Schema Validation 2020-12, section 6.4.3; equality: Core, section 4.2.2.
 #include "grammar_core/frontend/json_schema/rules/distinct_items.h"
 
 #include <algorithm>
@@ -59,6 +66,7 @@ absl::StatusOr<NodeId> DistinctItems::Make() {
   return b.Object(std::move(items_));
 }
 
+// Listed values need no look at choices: each is checked. Otherwise one choice is opened.
 absl::Status DistinctItems::Add(const Conjunction& all, std::vector<Conjunction>* open) {
   const MergedSchema item = Merge(context_.logic, all);
   if (all.is_false || item.types == kNoType) return absl::OkStatus();
@@ -92,6 +100,7 @@ absl::Status DistinctItems::AddListed(const Conjunction& all, const MergedSchema
   return LimitExceeded(at_.Pointer(), "different items that are no strings", kMaxBareItems, bare);
 }
 
+// Strings may have schemas of any kind; of other types only null, true and false are few enough.
 absl::Status DistinctItems::AddTypes(const MergedSchema& item) {
   const TypeSet others = item.types & ~(kNullType | kBooleanType | kStringType);
   if (others != 0) return Unsupported(absl::StrCat("of items that may be ", OtherType(others)));
@@ -114,6 +123,7 @@ void DistinctItems::AddWord(const MergedSchema& item, JsonType word, absl::strin
   AddMember({"", value, false, {}, true}, std::string(text));
 }
 
+// Equal values of several branches are one member.
 void DistinctItems::AddMember(ObjectSpec::Member member, const std::string& key) {
   if (keys_.insert(key).second) items_.members.push_back(std::move(member));
 }

@@ -24,6 +24,7 @@ ObjectConditions::ObjectConditions(Clauses clauses) : clauses_(std::move(clauses
   FindEvents();
 }
 
+// Unit propagation: a clause of one literal is a fact, which strikes its negation from the others.
 bool ObjectConditions::Settle() {
   bool changed = false;
   Clauses open;
@@ -46,6 +47,7 @@ bool ObjectConditions::Settle() {
   return changed && !is_false_;
 }
 
+// A literal of the event's own sign helps its clause; one of the other sign can only harm it.
 void ObjectConditions::FindEvents() {
   for (const Clause& clause : clauses_) {
     for (const Claim& literal : clause) {

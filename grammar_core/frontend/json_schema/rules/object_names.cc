@@ -1,3 +1,13 @@
+// The names of an object's members: declared ones, and classes of others.
+//
+// A name that some schema mentions is declared and looked at by itself. All other names fall into
+// classes by which patterns and propertyNames they match: a class is an intersection of the tests
+// and complements of tests, less the declared names. Classes that two patterns' ends exclude are
+// left out before the intersection is built.
+//
+// Invariant  declared names and classes are disjoint, and together all names.
+// Cost       two to the number of tests, within kMaxSelections.
+// Source     JSON Schema Core 2020-12, section 10.3.2.
 #include "grammar_core/frontend/json_schema/rules/object_names.h"
 
 #include <algorithm>
@@ -51,6 +61,8 @@ ObjectNames::ObjectNames(const MergedSchema& schema, const ObjectConditions& con
                          RuleContext& context)
     : schema_(schema), conditions_(conditions), context_(context) {}
 
+// Declares names, then collects the tests. The first error is kept and the rest is read all the
+// same, so that names are declared in one order whatever fails.
 absl::Status ObjectNames::Read() {
   DeclareAll();
   absl::Status status;
@@ -104,6 +116,7 @@ void ObjectNames::Declare(const JsonValue& at, absl::string_view text, bool in_p
   name.required |= required;
 }
 
+// The order of the members in the grammar, where the options ask for an order.
 void ObjectNames::DeclareAll() {
   for (const SchemaView* view : schema_.locals) {
     if (!view->properties.has_value()) continue;
@@ -116,6 +129,7 @@ void ObjectNames::DeclareAll() {
   for (const Claim& event : conditions_.events()) DeclareOf(event, false);
 }
 
+// A literal about one name declares it. A fact also says whether the member must be there.
 void ObjectNames::DeclareOf(const Claim& literal, bool is_fact) {
   const JsonValue at = schema_.at.at(literal.at);
   if (literal.kind == Kind::kHas) {
@@ -204,6 +218,7 @@ ObjectNames::Name ObjectNames::Declared(const DeclaredName& declared) const {
   return name;
 }
 
+// One class for each selection of tests, unless all names of a test are declared ones.
 absl::Status ObjectNames::VisitOthers(const Visit& visit) const {
   if (no_others_) return absl::OkStatus();
   for (const std::vector<bool>& signs : Selections()) {
@@ -216,6 +231,7 @@ absl::Status ObjectNames::VisitOthers(const Visit& visit) const {
   return context_.builder.status();
 }
 
+// A class behaves like a name that passes exactly the tests in `signs`.
 ObjectNames::Name ObjectNames::Other(const std::vector<bool>& signs) const {
   assert(signs.size() == tests_.size());
   Name name;

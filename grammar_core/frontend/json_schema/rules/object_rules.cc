@@ -1,3 +1,15 @@
+// Objects as one node of IR: members, others, and conditions between them.
+//
+// The engine reads members in any order and keeps marks; a condition is a clause over marks that
+// must be true at the closing brace. So each member is written in several ways, by which marks its
+// value leaves: one way for each outcome of the tests that conditions ask about. If a member would
+// have too many ways, the object is split into cases by the member that most conditions look at.
+//
+// Invariant  a mark that helps some condition is left by exactly the values that fail its test. One
+//            that can only harm may be left by others as well: the way without it lets these values
+//            in.
+// Cost       two to the number of tests of a member, within kMaxWays.
+// Source     JSON Schema Core 2020-12, sections 10.2.2.4 and 10.3.2; Validation, section 6.5.
 #include <algorithm>
 #include <cassert>
 #include <optional>
@@ -34,6 +46,7 @@ bool IsClosedByOption(const MergedSchema& schema, const GrammarOptions& options)
          std::any_of(locals.begin(), locals.end(), closes);
 }
 
+// One object: Read() collects names, Make() writes the members, the others and the conditions.
 class ObjectMaker {
  public:
   ObjectMaker(const MergedSchema& schema, const ObjectConditions& conditions, RuleContext& context)
@@ -242,6 +255,7 @@ class ObjectMaker {
     return ways;
   }
 
+  // Each way becomes two: the test holds, or it fails and leaves `marks`.
   std::vector<Way> Split(const std::vector<Way>& ways, const Claim& test,
                          const std::vector<ObjectSpec::Mark>& marks) const {
     const bool harmful = std::all_of(marks.begin(), marks.end(), [&](ObjectSpec::Mark mark) {
@@ -323,6 +337,7 @@ class ObjectMaker {
                       [](const ObjectSpec::Member& member) { return member.required; }));
   }
 
+  // A minimum that the required members reach anyway is not written.
   void AddCounts() {
     const CountRange& count = schema_.member_count;
     if (count.min > RequiredMembers()) spec_.min_members = count.min;

@@ -1,3 +1,14 @@
+// Conjunctions into rules, by a queue.
+//
+// A value is a conjunction of claims; equal conjunctions are one rule (nodes_, by Key()). That
+// makes recursive schemas finite. A scalar is put in its place, anything else is declared and
+// queued. A body has its choices reduced first; those about objects become clauses of one object
+// where they can, the others are branched on, one choice at a time, each branch a conjunction of
+// its own.
+//
+// Invariant  a rule is declared before its body is made and defined once.
+// Cost       one merge and one proof pass for each conjunction; schema_sets bounds how many there
+//            are.
 #include "grammar_core/frontend/json_schema/rules/schema_compiler.h"
 
 #include <algorithm>
@@ -89,6 +100,8 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
           .layout = Layout(options, builder_),
           .number = AnyNumberRule(options, builder_)} {}
 
+// The root first, then rules in the order in which they were named. Errors are kept by Fail() and
+// end the loop, as rules are made within callbacks that return nodes.
 absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
   assert(queue_.empty() && nodes_.empty());
   const Conjunction root = logic_.Expand({SchemaHolds(schemas_.root().id())});
@@ -109,6 +122,7 @@ absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
   return std::move(result_);
 }
 
+// Where the grammar has fewer texts than the schema has values, the caller is told.
 void SchemaCompiler::NoteBounds() {
   const auto note = [&](absl::string_view place, std::string message) {
     AddWarning({std::string(place), std::move(message)}, &result_.bounds);
@@ -186,6 +200,7 @@ void SchemaCompiler::Define(RuleId rule, const absl::StatusOr<NodeId>& body) {
   }
 }
 
+// Reducing first may leave a conjunction that is known already.
 absl::StatusOr<NodeId> SchemaCompiler::Body(const Task& task) {
   if (task.all.choices.empty()) return LocalBody(task.all, {});
   const Conjunction reduced = choices_.Reduce(task.all);
@@ -197,6 +212,8 @@ absl::StatusOr<NodeId> SchemaCompiler::Body(const Task& task) {
   return ChoiceBody(reduced, task.place);
 }
 
+// Listed values are filtered, not branched on. Choices about members become clauses, for which the
+// objects are first split from the other types. What is left is branched on.
 absl::StatusOr<NodeId> SchemaCompiler::ChoiceBody(const Conjunction& all,
                                                   const std::string& place) {
   assert(!all.choices.empty());
@@ -274,6 +291,7 @@ absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all, std::siz
   return builder_.Alt(std::move(branches));
 }
 
+// No choice is left: the conjunction is one merged schema.
 absl::StatusOr<NodeId> SchemaCompiler::LocalBody(const Conjunction& all, const Clauses& clauses) {
   MergedSchema schema = Merge(logic_, all);
   if (all.is_false) {
@@ -301,6 +319,7 @@ void SchemaCompiler::Refuse(const JsonValue& at, const absl::Status& status) {
   }
 }
 
+// A type without a value drops out. Its reason is reported if no type is left.
 absl::StatusOr<NodeId> SchemaCompiler::Types(const MergedSchema& schema, const Clauses& clauses) {
   std::vector<NodeId> alternatives;
   absl::Status fault;
@@ -378,6 +397,7 @@ std::vector<JsonValue> SchemaCompiler::FittingValues(const MergedSchema& schema,
   return fitting;
 }
 
+// As Body(), for names: a node of characters, and no rule, since a name is matched in one piece.
 absl::StatusOr<NodeId> SchemaCompiler::StringLanguage(const Conjunction& all, int depth) {
   assert(depth >= 0 && depth <= kMaxStringDepth);
   Conjunction strings = choices_.Reduce(all);
