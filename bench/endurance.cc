@@ -37,7 +37,7 @@
 ABSL_FLAG(std::string, cases, "",
           "MaskBench cases: their schemas are the texts of the meta-schema.");
 ABSL_FLAG(std::string, meta_schema,
-          "grammar_core/frontend/json_schema/standard_schemas/draft-07.schema.json",
+          "grammar_core/frontend/json_schema/reading/standard_schemas/draft-07.schema.json",
           "Draft-07's own schema.");
 ABSL_FLAG(std::string, tokenizer, "", "Vocabulary file of scripts/fetch-vocab.");
 ABSL_FLAG(int, texts, 100'000, "Texts for each grammar.");

@@ -12,6 +12,7 @@
 #define MASKD_GRAMMAR_CORE_BASE_BUDGET_H_
 
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <cstdint>
 
@@ -42,6 +43,7 @@ class Budget {
 
   // Takes `units` from the budget. Cheap: a subtraction but for every few hundredth unit.
   absl::Status Spend(std::int64_t units = 1) {
+    assert(units >= 0);
     until_check_ -= units;
     return until_check_ > 0 ? absl::OkStatus() : Check();
   }

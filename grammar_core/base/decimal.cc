@@ -1,6 +1,7 @@
 #include "grammar_core/base/decimal.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,7 @@ constexpr std::int64_t kMaxPlainDigits = 40;
 
 // The digits after 'e', clamped.
 std::int64_t ReadExponent(absl::string_view digits) {
+  assert(!digits.empty());
   std::int64_t exponent = 0;
   if (absl::SimpleAtoi(digits, &exponent)) {
     return std::clamp(exponent, -kMaxExponent, kMaxExponent);
@@ -37,6 +39,7 @@ void DropZeros(Decimal* number) {
 
 // The magnitudes of two numbers that are not zero.
 std::strong_ordering CompareMagnitudes(const Decimal& x, const Decimal& y) {
+  assert(!x.is_zero() && !y.is_zero());
   const std::strong_ordering order = x.magnitude() <=> y.magnitude();
   if (order != std::strong_ordering::equal) return order;
   return x.digits.compare(y.digits) <=> 0;  // neither ends in a zero
@@ -52,6 +55,7 @@ std::strong_ordering Decimal::operator<=>(const Decimal& other) const {
 }
 
 Decimal ReadDecimal(absl::string_view spelling) {
+  assert(!spelling.empty());
   Decimal number;
   number.negative = spelling.front() == '-';
   if (number.negative) spelling.remove_prefix(1);

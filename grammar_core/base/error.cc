@@ -1,5 +1,6 @@
 #include "grammar_core/base/error.h"
 
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/cord.h"
@@ -21,6 +22,7 @@ std::string Payload(const absl::Status& status, absl::string_view type_url) {
 
 absl::Status ErrorAt(absl::StatusCode code, absl::string_view place, absl::string_view reason,
                      absl::string_view message) {
+  assert(code != absl::StatusCode::kOk);
   absl::Status status(code,
                       place.empty() ? std::string(message) : absl::StrCat(place, ": ", message));
   status.SetPayload(kPlacePayload, absl::Cord(place));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <cstdlib>
 
 #include <sys/mman.h>
@@ -47,6 +48,7 @@ void GiveOutSlice() {
 }  // namespace
 
 void KeepMemoryReserve(std::int64_t bytes) {
+  assert(bytes >= 0);
   slice_count = std::min(kMaxSlices, static_cast<std::size_t>(bytes) / kSliceBytes);
   RefillMemoryReserve();
   std::set_new_handler(&GiveOutSlice);

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 
@@ -77,6 +78,7 @@ class StableVector {
     return {((top - kFirstBits) << kStepBits) + step, number & (size - 1), size};
   }
   T* Find(std::uint32_t index) const {
+    assert(index < size());
     const Place place = PlaceOf(index);
     return chunks_[place.chunk].load(std::memory_order_acquire) + place.offset;
   }

@@ -1,6 +1,7 @@
 #include "grammar_core/base/strong_components.h"
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -44,6 +45,7 @@ class Components {
         continue;
       }
       const std::uint32_t to = successors[frame.next++];
+      assert(to < index_.size());
       if (index_[to] == kUnseen) {
         Enter(to);
       } else if (on_stack_[to]) {
@@ -54,6 +56,7 @@ class Components {
   }
 
   void Enter(std::uint32_t vertex) {
+    assert(index_[vertex] == kUnseen);
     index_[vertex] = low_[vertex] = next_index_++;
     on_stack_[vertex] = true;
     stack_.push_back(vertex);
@@ -71,6 +74,7 @@ class Components {
   }
 
   void PopComponent(std::uint32_t root) {
+    assert(on_stack_[root]);
     const auto first = std::find(stack_.rbegin(), stack_.rend(), root).base() - 1;
     for (auto vertex = first; vertex != stack_.end(); ++vertex) on_stack_[*vertex] = false;
     found_.emplace_back(std::make_reverse_iterator(stack_.end()),

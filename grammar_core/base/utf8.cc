@@ -1,6 +1,7 @@
 #include "grammar_core/base/utf8.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace maskd {
 namespace {
@@ -58,6 +59,7 @@ std::uint32_t CharactersIn(absl::string_view bytes) {
 }
 
 void AppendUtf8(std::uint32_t c, std::string* out) {
+  assert(c <= 0x10FFFF);
   const auto tail = [&](int shift) {
     out->push_back(static_cast<char>(0x80 | ((c >> shift) & 0x3F)));
   };

@@ -42,6 +42,7 @@ std::uint32_t InPool(std::string key, T value, std::vector<T>* pool,
   const auto [it, added] =
       ids->try_emplace(std::move(key), static_cast<std::uint32_t>(pool->size()));
   if (added) pool->push_back(std::move(value));
+  assert(it->second < pool->size());
   return it->second;
 }
 
@@ -91,6 +92,7 @@ NodeId IrBuilder::Tokens(TokenSpec spec) {
 }
 
 NodeId IrBuilder::Encode(Spelling spelling, NodeId characters) {
+  assert(characters < ir_.nodes.size());
   if (characters == kNothingId || characters == kEmptyId) return characters;
   return Intern({.kind = IrKind::kEncode, .spelling = spelling}, {characters});
 }
@@ -108,6 +110,7 @@ NodeId IrBuilder::Number(NumberSpec spec) {
 }
 
 NodeId IrBuilder::Object(ObjectSpec spec) {
+  assert(spec.space < ir_.nodes.size());
   const auto is_nothing = [](const auto& part) { return part.value == kNothingId; };
   std::erase_if(spec.others, [&](const ObjectSpec::Others& others) {
     return is_nothing(others) || others.name == kNothingId;
@@ -123,6 +126,7 @@ NodeId IrBuilder::Object(ObjectSpec spec) {
 }
 
 NodeId IrBuilder::Limited(NodeId bytes, std::uint32_t tokens) {
+  assert(bytes < ir_.nodes.size());
   if (bytes == kNothingId || bytes == kEmptyId) return bytes;
   return Intern({.kind = IrKind::kLimited, .a = tokens}, {bytes});
 }
@@ -163,6 +167,7 @@ NodeId IrBuilder::CodePointSet(std::vector<std::u32string> texts) {
     return texts.empty() ? kEmptyId : Repeat(CodePointSet(std::move(texts)), 0, 1);
   }
   if (texts.size() == 1) return CodePoints(std::move(texts.front()));
+  assert(!texts.front().empty());
   if (std::all_of(texts.begin(), texts.end(), IsOneChar)) return Chars(CharsOf(texts));
   std::string key = PoolKey(IrKind::kTextSet);
   for (const std::u32string& text : texts) AppendText(text, &key);
@@ -188,6 +193,7 @@ NodeId IrBuilder::Chars(const CharSet& set) {
 NodeId IrBuilder::AnyChar() { return Chars(CharSet::All()); }
 
 std::optional<std::vector<std::string>> IrBuilder::ListedTexts(NodeId node) const {
+  assert(node < ir_.nodes.size());
   std::vector<std::string> texts;
   const auto add = [&](const std::u32string& text) { texts.push_back(CodePointsToUtf8(text)); };
   const IrNode* n = &ir_.nodes[node];
@@ -220,6 +226,7 @@ RuleId IrBuilder::DeclareRule(absl::string_view name, absl::string_view place) {
 }
 
 void IrBuilder::DefineRule(RuleId rule, NodeId body) {
+  assert(body < ir_.nodes.size());
   assert(rule < ir_.rules.size() && !rule_defined_[rule]);
   ir_.rules[rule].body = body;
   rule_defined_[rule] = true;
@@ -238,6 +245,7 @@ NodeId IrBuilder::InternLeaf(IrKind kind, std::uint32_t pool_index) {
 
 IrBuilder::Content IrBuilder::ContentOf(const GrammarIr& ir, NodeId id) {
   const IrNode& node = ir.nodes[id];
+  assert(std::size_t{node.first_child} + node.child_count <= ir.children.size());
   return {node, absl::MakeConstSpan(ir.children).subspan(node.first_child, node.child_count)};
 }
 
@@ -254,6 +262,8 @@ bool IrBuilder::ContentEq::operator()(NodeId x, const Content& y) const {
 }
 
 NodeId IrBuilder::Intern(IrNode node, const std::vector<NodeId>& children) {
+  // Children have smaller numbers than their parent: passes walk the nodes in order.
+  assert(std::ranges::all_of(children, [&](NodeId child) { return child < ir_.nodes.size(); }));
   const auto known = node_ids_.find(Content{node, children});
   if (known != node_ids_.end()) return *known;
   Charge(1 + children.size());

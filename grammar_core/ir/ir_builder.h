@@ -15,6 +15,7 @@
 #ifndef MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
 #define MASKD_GRAMMAR_CORE_IR_IR_BUILDER_H_
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,6 +59,7 @@ class IrBuilder {
   // See kBreak and kBlock; `open` is '[' or '{'.
   NodeId Break(std::uint32_t spaces) { return InternLeaf(IrKind::kBreak, spaces); }
   NodeId Block(char open, NodeId lines, std::uint32_t spaces) {
+    assert(open == '[' || open == '{');
     if (lines == Nothing()) return lines;
     const auto first = static_cast<unsigned char>(open);
     return Intern({.kind = IrKind::kBlock, .a = spaces, .b = first}, {lines});
@@ -89,7 +91,10 @@ class IrBuilder {
   // The texts of a node that is a list of texts and nothing else, in UTF-8.
   [[nodiscard]] std::optional<std::vector<std::string>> ListedTexts(NodeId node) const;
 
-  [[nodiscard]] const IrNode& node(NodeId id) const { return ir_.nodes[id]; }
+  [[nodiscard]] const IrNode& node(NodeId id) const {
+    assert(id < ir_.nodes.size());
+    return ir_.nodes[id];
+  }
   [[nodiscard]] Power PowerOf(NodeId node) const;
   // What `node` is a choice of; the empty text is not told.
   [[nodiscard]] std::vector<NodeId> Alternatives(NodeId node) const;

@@ -2,6 +2,7 @@
 // intersections and complements by which equal languages become equal nodes.
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct IrBuilder::AltParts {
 };
 
 const CharSet* IrBuilder::AsCharSet(NodeId node) const {
+  assert(node < ir_.nodes.size());
   const IrNode& n = ir_.nodes[node];
   return n.kind == IrKind::kCharSet ? &ir_.char_sets[n.a] : nullptr;
 }
@@ -52,6 +54,7 @@ NodeId IrBuilder::And(std::vector<NodeId> nodes) {
 }
 
 NodeId IrBuilder::Not(NodeId node) {
+  assert(node < ir_.nodes.size());
   const NodeId everything = Repeat(AnyChar(), 0, kUnbounded);
   if (node == Nothing()) return everything;
   if (node == everything) return Nothing();
@@ -61,6 +64,7 @@ NodeId IrBuilder::Not(NodeId node) {
 }
 
 void IrBuilder::AppendFlat(IrKind kind, NodeId node, std::vector<NodeId>* out) const {
+  assert(node < ir_.nodes.size());
   const IrNode& n = ir_.nodes[node];
   if (n.kind != kind) {
     out->push_back(node);
@@ -100,8 +104,10 @@ NodeId IrBuilder::Concat(const std::vector<NodeId>& nodes) {
 }
 
 Power IrBuilder::PowerOf(NodeId node) const {
+  assert(node < ir_.nodes.size());
   const IrNode& n = ir_.nodes[node];
   if (n.kind != IrKind::kRepeat) return {node, {1, 1}};
+  assert(n.child_count == 1 && n.a <= n.b);
   return {ir_.children[n.first_child], {n.a, n.b}};
 }
 

@@ -1,6 +1,7 @@
 #include "grammar_core/ir/text_counts.h"
 
 #include <algorithm>
+#include <cassert>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@ using Counts = absl::flat_hash_map<NodeId, std::int64_t>;
 std::int64_t Clamped(std::int64_t count) { return std::min(count, kAmpleTexts); }
 
 std::int64_t OfRepeat(std::int64_t of_one, std::uint32_t min, std::uint32_t max) {
+  assert(min <= max);
   if (of_one == 0) return min == 0 ? 1 : 0;
   if (max == kUnbounded) return kAmpleTexts;
   if (of_one == 1) return Clamped(std::int64_t{max} - min + 1);
@@ -66,6 +68,7 @@ std::int64_t Count(const GrammarIr& ir, const IrNode& n, const Counts& counts) {
 }  // namespace
 
 std::int64_t MostTexts(const GrammarIr& ir, NodeId node) {
+  assert(node < ir.nodes.size());
   Counts counts;
   std::vector<NodeId> open = {node};
   while (!open.empty()) {

@@ -1,6 +1,7 @@
 #include "grammar_core/ir/text_match.h"
 
 #include <algorithm>
+#include <cassert>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,6 +18,7 @@ bool Any(const Places& places) {
 }
 
 void Add(const Places& more, Places* places) {
+  assert(more.size() == places->size());
   for (std::size_t i = 0; i < more.size(); ++i) {
     if (more[i]) (*places)[i] = true;
   }
@@ -38,6 +40,7 @@ class TextMatcher {
 
   [[nodiscard]] Places Only(std::size_t place) const {
     Places places = None();
+    assert(place < places.size());
     places[place] = true;
     return places;
   }
@@ -48,6 +51,7 @@ class TextMatcher {
 
   // The places where a match of `id` that begins at one of `from` can end.
   Places Ends(NodeId id, const Places& from) {
+    assert(id < ir_.nodes.size() && from.size() == text_.size() + 1);
     if (status_.ok()) status_ = budget_.Spend(1 + static_cast<std::int64_t>(text_.size() / 16));
     if (!status_.ok() || !Any(from)) return None();
     const IrNode& node = ir_.nodes[id];
@@ -110,6 +114,7 @@ class TextMatcher {
   // Round by round, until a round adds nothing: one that comes after the least count and reaches
   // only places reached before, or one that leaves the places as they were.
   Places AfterRepeat(const IrNode& node, Places places) {
+    assert(node.child_count == 1);
     Places ends = node.a == 0 ? places : None();
     for (std::uint32_t count = 1; count <= node.b && Any(places) && status_.ok(); ++count) {
       Places next = Ends(Children(node)[0], places);

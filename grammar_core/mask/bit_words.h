@@ -5,6 +5,7 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_BIT_WORDS_H_
 #define MASKD_GRAMMAR_CORE_MASK_BIT_WORDS_H_
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,12 +15,15 @@
 namespace maskd {
 
 inline void OrInto(std::span<std::int32_t> into, std::span<const std::int32_t> words) {
+  assert(into.size() >= words.size());
   UsedWordKernels().or_into(into.data(), words.data(), words.size());
 }
 inline void AndInto(std::span<std::int32_t> into, std::span<const std::int32_t> words) {
+  assert(into.size() >= words.size());
   UsedWordKernels().and_into(into.data(), words.data(), words.size());
 }
 inline void AndNotInto(std::span<std::int32_t> into, std::span<const std::int32_t> words) {
+  assert(into.size() >= words.size());
   UsedWordKernels().and_not_into(into.data(), words.data(), words.size());
 }
 inline std::int64_t CountBits(std::span<const std::int32_t> words) {
@@ -27,6 +31,7 @@ inline std::int64_t CountBits(std::span<const std::int32_t> words) {
 }
 // The first word from `begin` on that is not 0, or words.size().
 inline std::size_t FindNonzero(std::span<const std::int32_t> words, std::size_t begin = 0) {
+  assert(begin <= words.size());
   return begin + UsedWordKernels().find_nonzero(words.data() + begin, words.size() - begin);
 }
 inline bool AnyBit(std::span<const std::int32_t> words) {

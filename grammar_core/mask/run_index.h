@@ -11,6 +11,7 @@
 #define MASKD_GRAMMAR_CORE_MASK_RUN_INDEX_H_
 
 #include <bitset>
+#include <cassert>
 #include <cstdint>
 #include <vector>
 
@@ -31,7 +32,10 @@ class RunIndex {
   // Tokens that are a run and nothing else.
   [[nodiscard]] const std::vector<RunToken>& whole() const { return whole_; }
   // Every way to cut a token into a run of one byte or more and a rest of one byte or more.
-  [[nodiscard]] const RunToken& cut(TokenId index) const { return cuts_[index]; }
+  [[nodiscard]] const RunToken& cut(TokenId index) const {
+    assert(index >= 0 && static_cast<std::size_t>(index) < cuts_.size());
+    return cuts_[index];
+  }
   // The rests; the trie's ids are indices of cuts.
   [[nodiscard]] const TokenTrie& rests() const { return rests_; }
   // Roughly.

@@ -60,13 +60,16 @@ class TokenMask {
 
   // Requires 0 <= token < vocab_size().
   void Allow(TokenId token) {
+    assert(token >= 0 && token < vocab_size_ && !compact());
     words_[token / kBitsPerWord] |= static_cast<std::int32_t>(1U << (token % kBitsPerWord));
   }
   void Forbid(TokenId token) {
+    assert(token >= 0 && token < vocab_size_ && !compact());
     words_[token / kBitsPerWord] &= ~static_cast<std::int32_t>(1U << (token % kBitsPerWord));
   }
   // Of a compact mask this is a search; who asks for many tokens copies it first.
   [[nodiscard]] bool Allows(TokenId token) const {
+    assert(token >= 0 && token < vocab_size_);
     const auto at = static_cast<std::size_t>(token / kBitsPerWord);
     const std::int32_t word = compact() ? WordAt(at) : words_[at];
     return (static_cast<std::uint32_t>(word) >> (token % kBitsPerWord)) & 1U;
@@ -101,7 +104,10 @@ class TokenMask {
     assert(!compact());
     return words_;
   }
-  [[nodiscard]] std::span<std::int32_t> mutable_words() { return words_; }
+  [[nodiscard]] std::span<std::int32_t> mutable_words() {
+    assert(!compact());
+    return words_;
+  }
 
   // Writes the mask to `row`, memory of word_count() words at any address.
   void CopyTo(void* row) const;

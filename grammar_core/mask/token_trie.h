@@ -10,6 +10,7 @@
 #define MASKD_GRAMMAR_CORE_MASK_TOKEN_TRIE_H_
 
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -60,6 +61,7 @@ class TokenTrie {
   // Calls visit(id) for each token of a node whose `token` is not kNoToken.
   template <typename Visit>
   void VisitTokens(const TrieNode& node, Visit visit) const {
+    assert(node.token != kNoToken);
     const auto id = static_cast<TokenId>(node.token & kIdMask);
     visit(id);
     if ((node.token & kHasTwins) == 0) return;
@@ -87,6 +89,7 @@ class TokenTrie {
   }
   // The nodes below `node`, its children among them.
   static std::span<const TrieNode> Below(const TrieNode& node) {
+    assert(node.skip >= 1);
     return {&node + 1, static_cast<std::size_t>(node.skip) - 1};
   }
 

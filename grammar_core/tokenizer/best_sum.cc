@@ -1,6 +1,7 @@
 #include "grammar_core/tokenizer/best_sum.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <utility>
 
@@ -26,6 +27,7 @@ TokenScores TokenScores::Create(const Vocabulary& vocabulary, const std::vector<
   if (rules.scores.empty()) return scores;
   scores.of_token.assign(rules.scores.begin(), rules.scores.end());
   std::vector<bool> is_user_defined(scores.of_token.size());
+  assert(left_out.size() == scores.of_token.size());
   for (const TokenId id : rules.user_defined) is_user_defined[static_cast<std::size_t>(id)] = true;
   double worst = std::numeric_limits<double>::max();
   double best = std::numeric_limits<double>::lowest();
@@ -59,6 +61,7 @@ BestSum::BestSum(absl::string_view piece, const OrdinaryTokens& tokens, const To
 }
 
 void BestSum::Reach(std::size_t from, std::size_t to, double score) {
+  assert(from < to && to < places_.size() && places_[from].is_reached);
   Place& place = places_[to];
   const std::size_t certain = places_[from].certain;
   const double sum = places_[from].sum + score;
@@ -77,14 +80,17 @@ void BestSum::Reach(std::size_t from, std::size_t to, double score) {
 }
 
 std::size_t BestSum::Meet(std::size_t x, std::size_t y) const {
+  assert(x < places_.size() && y < places_.size());
   while (x != y) {
     std::size_t& later = x > y ? x : y;
+    assert(places_[later].previous < later);
     later = places_[later].previous;
   }
   return x;
 }
 
 std::vector<absl::string_view> BestSum::PartsTo(std::size_t end) const {
+  assert(end < places_.size() && places_[end].is_reached);
   std::vector<absl::string_view> parts;
   while (end > 0) {
     const std::size_t begin = places_[end].previous;

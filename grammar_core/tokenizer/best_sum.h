@@ -10,6 +10,7 @@
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_BEST_SUM_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_BEST_SUM_H_
 
+#include <cassert>
 #include <cstddef>
 #include <vector>
 
@@ -37,7 +38,10 @@ class BestSum {
   [[nodiscard]] std::vector<absl::string_view> PartsTo(std::size_t end) const;
 
   // The last place up to which all good ways to `end` are one. 0 where `end` is in a character.
-  [[nodiscard]] std::size_t CertainTo(std::size_t end) const { return places_[end].certain; }
+  [[nodiscard]] std::size_t CertainTo(std::size_t end) const {
+    assert(end < places_.size());
+    return places_[end].certain;
+  }
   // The last place up to which the ways to two certain places are one.
   [[nodiscard]] std::size_t Meet(std::size_t x, std::size_t y) const;
 

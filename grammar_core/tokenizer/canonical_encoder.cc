@@ -1,6 +1,7 @@
 #include "grammar_core/tokenizer/canonical_encoder.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -97,6 +98,7 @@ std::vector<bool> CanonicalEncoder::IndexAtoms() {
 
 // Bytes of the longest atom that `text` begins with; 0 where there is none.
 std::size_t CanonicalEncoder::AtomAt(absl::string_view text) const {
+  assert(!text.empty());
   if (!atom_begins_[static_cast<unsigned char>(text[0])]) return 0;
   std::size_t size = std::min(longest_atom_, text.size());
   while (size > 0 && !atoms_.contains(text.substr(0, size))) --size;
@@ -150,6 +152,7 @@ bool CanonicalEncoder::AppendParts(const std::vector<absl::string_view>& parts,
       continue;
     }
     if (byte_tokens.empty()) return false;
+    assert(byte_tokens.size() == kByteCount);
     for (const char byte : part) tokens->push_back(byte_tokens[static_cast<unsigned char>(byte)]);
   }
   return true;
@@ -193,6 +196,7 @@ std::vector<TokenId> CanonicalEncoder::TokensTo(absl::string_view before, absl::
     at += piece.size();
     if (at > before.size() + end) break;
     if (at > begin) {
+      assert(at - begin <= piece.size());
       const absl::string_view part = piece.substr(piece.size() - (at - begin));
       if (!AppendTokens(part, part.size() == piece.size(), &tokens)) break;
     }
@@ -212,10 +216,12 @@ std::vector<TokenId> CanonicalEncoder::CertainTokens(absl::string_view before,
   if (patterns_.empty()) {
     // What is left out may become anything.
     const Followers any = {{}, [&](absl::string_view bytes) { return tokens_.HasLonger(bytes); }};
+    assert(end <= text.size());
     return CertainParts(text.substr(0, end), end == text.size() ? followers : any);
   }
   // What is left out may come as it stands, or be an atom, before which a piece ends.
   Followers after = {{}, nullptr};
+  assert(end <= text.size());
   const absl::string_view rest = text.substr(end);
   for (const std::string& follower : followers.texts) {
     after.texts.push_back(absl::StrCat(rest, follower));
@@ -281,6 +287,7 @@ void CanonicalEncoder::AppendCertainMerges(absl::string_view piece, const Follow
     AppendTokens(piece.substr(0, begin), false, &beginning);
     certain = CommonTokens(of_piece, beginning, certain);
   }
+  assert(certain <= of_piece.size());
   tokens->insert(tokens->end(), of_piece.begin(),
                  of_piece.begin() + static_cast<std::ptrdiff_t>(certain));
 }

@@ -1,6 +1,7 @@
 #include "grammar_core/tokenizer/marker_table.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 
 #include "absl/container/flat_hash_set.h"
@@ -49,6 +50,7 @@ TokenId MarkerTable::Find(absl::string_view text) const {
 }
 
 TokenId MarkerTable::At(absl::string_view text) const {
+  assert(!text.empty());
   if (!first_bytes_[static_cast<unsigned char>(text[0])]) return kNone;
   for (auto size = sizes_.rbegin(); size != sizes_.rend(); ++size) {
     if (*size > text.size()) continue;

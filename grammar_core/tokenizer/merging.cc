@@ -1,6 +1,7 @@
 #include "grammar_core/tokenizer/merging.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "grammar_core/base/utf8.h"
 
@@ -29,12 +30,14 @@ std::vector<absl::string_view> Merging::Parts() {
   }
   std::vector<absl::string_view> parts;
   for (std::size_t i = 0; i + 1 < begins_.size(); ++i) {
+    assert(begins_[i] < begins_[i + 1]);
     parts.push_back(piece_.substr(begins_[i], begins_[i + 1] - begins_[i]));
   }
   return parts;
 }
 
 void Merging::Merge(std::size_t i) {
+  assert(i < pairs_.size() && begins_.size() == pairs_.size() + 2);
   begins_.erase(begins_.begin() + static_cast<std::ptrdiff_t>(i) + 1);
   pairs_.erase(pairs_.begin() + static_cast<std::ptrdiff_t>(i));
   if (i > 0) pairs_[i - 1] = PairAt(i - 1);

@@ -4,6 +4,7 @@
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_MERGING_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_MERGING_H_
 
+#include <cassert>
 #include <cstddef>
 #include <vector>
 
@@ -29,6 +30,7 @@ class Merging {
  private:
   // The rank of symbols i and i + 1 as one.
   [[nodiscard]] int PairAt(std::size_t i) const {
+    assert(i + 2 < begins_.size());
     return tokens_.RankOf(piece_.substr(begins_[i], begins_[i + 2] - begins_[i]));
   }
 

@@ -1,12 +1,14 @@
 #include "grammar_core/tokenizer/ordinary_tokens.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace maskd {
 
 OrdinaryTokens::OrdinaryTokens(const Vocabulary& vocabulary, const std::vector<bool>& left_out)
     : vocabulary_(vocabulary) {
   ids_.reserve(static_cast<std::size_t>(vocabulary.size()));
+  assert(left_out.size() == static_cast<std::size_t>(vocabulary.size()));
   for (TokenId id = 0; id < vocabulary.size(); ++id) {
     const absl::string_view bytes = vocabulary.TokenBytes(id);
     // Of a character and the byte that stands in for a missing one, the character comes later.
@@ -23,6 +25,7 @@ OrdinaryTokens::OrdinaryTokens(const Vocabulary& vocabulary, const std::vector<b
 // Equal scores are equal ranks.
 void OrdinaryTokens::RankByScores(const std::vector<float>& scores) {
   if (scores.empty()) return;
+  assert(scores.size() == static_cast<std::size_t>(vocabulary_.size()));
   std::vector<TokenId> by_score = sorted_;
   const auto score = [&](TokenId id) { return scores[static_cast<std::size_t>(id)]; };
   std::sort(by_score.begin(), by_score.end(),
@@ -55,6 +58,7 @@ bool OrdinaryTokens::HasLonger(absl::string_view bytes) const {
 
 void OrdinaryTokens::Narrow(std::size_t at, char byte, std::size_t* first,
                             std::size_t* last) const {
+  assert(*first <= *last && *last <= sorted_.size());
   const auto wanted = static_cast<unsigned char>(byte);
   // The byte at `at`; -1 behind the end.
   const auto byte_of = [&](TokenId id) {

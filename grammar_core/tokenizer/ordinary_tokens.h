@@ -6,6 +6,7 @@
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_ORDINARY_TOKENS_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_ORDINARY_TOKENS_H_
 
+#include <cassert>
 #include <cstddef>
 #include <limits>
 #include <vector>
@@ -46,6 +47,7 @@ class OrdinaryTokens {
 
  private:
   [[nodiscard]] absl::string_view BytesOf(std::size_t place) const {
+    assert(place < sorted_.size());
     return vocabulary_.TokenBytes(sorted_[place]);
   }
   // Leaves of the tokens at `first` to `last`, which agree before `at`, those with `byte` there.

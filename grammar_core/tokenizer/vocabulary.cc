@@ -1,6 +1,7 @@
 #include "grammar_core/tokenizer/vocabulary.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -130,6 +131,7 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> Vocabulary::Create(std::string
 }
 
 absl::Status Vocabulary::IndexTokens() {
+  assert(special_ids_.empty() && special_by_text_.empty());
   for (TokenId id = 0; id < size(); ++id) {
     const Token& token = tokens_[id];
     if (!token.special) {

@@ -12,6 +12,7 @@
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_VOCABULARY_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_VOCABULARY_H_
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -53,8 +54,14 @@ class Vocabulary {
   [[nodiscard]] const std::string& hash() const { return hash_; }
   [[nodiscard]] int size() const { return static_cast<int>(tokens_.size()); }
   // Requires 0 <= id < size(). Empty for a gap.
-  [[nodiscard]] absl::string_view TokenBytes(TokenId id) const { return tokens_[id].bytes; }
-  [[nodiscard]] bool IsSpecial(TokenId id) const { return tokens_[id].special; }
+  [[nodiscard]] absl::string_view TokenBytes(TokenId id) const {
+    assert(id >= 0 && id < size());
+    return tokens_[id].bytes;
+  }
+  [[nodiscard]] bool IsSpecial(TokenId id) const {
+    assert(id >= 0 && id < size());
+    return tokens_[id].special;
+  }
   // Ascending.
   [[nodiscard]] const std::vector<TokenId>& stop_ids() const { return stop_ids_; }
   [[nodiscard]] const std::vector<TokenId>& special_ids() const { return special_ids_; }

@@ -77,7 +77,7 @@ def keyword_cells() -> tuple:
 
 def test_the_readme_says_which_keywords_are_supported():
     names = set(re.findall(
-        r'KeywordRow\{"([^"]+)"', read("grammar_core/frontend/json_schema/keywords.cc")))
+        r'KeywordRow\{"([^"]+)"', read("grammar_core/frontend/json_schema/reading/keywords.cc")))
     supported, not_yet = keyword_cells()
     assert names
     assert supported.isdisjoint(not_yet)

@@ -1,5 +1,5 @@
 // The plain ends of patterns, and which patterns they tell to be disjoint.
-#include "grammar_core/frontend/json_schema/pattern_ends.h"
+#include "grammar_core/frontend/json_schema/logic/pattern_ends.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,6 @@
 // The stages of an AnswerReader within a call, behind its head.
+#include <cassert>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
@@ -42,6 +44,7 @@ bool AnswerReader::PartOfCall() {
 }
 
 bool AnswerReader::Pattern(const AnswerPlan::Part& part) {
+  assert(part.kind == AnswerPlan::Part::Kind::kPattern && !message_.calls.empty());
   State& s = state_;
   Span found;
   if (!Find(part.until, &found)) return false;
@@ -55,6 +58,7 @@ bool AnswerReader::Pattern(const AnswerPlan::Part& part) {
 }
 
 bool AnswerReader::Member() {
+  assert(plan_->members.has_value() && !message_.calls.empty());
   State& s = state_;
   PassSpace();
   int way = SymbolChoice::kNone;
@@ -70,10 +74,12 @@ bool AnswerReader::Member() {
 }
 
 const ArgumentType& AnswerReader::TypeOfMember() const {
+  assert(state_.tool < plan_->tools.size());
   return plan_->tools[state_.tool].types.Of(BytesOf(state_.name));
 }
 
 bool AnswerReader::BehindName() {
+  assert(plan_->members.has_value() && !message_.calls.empty());
   State& s = state_;
   const AnswerPlan::Members& members = *plan_->members;
   ValueTypes types = ValueTypes().set();
@@ -109,6 +115,7 @@ bool AnswerReader::BehindName() {
 }
 
 bool AnswerReader::TextValue() {
+  assert(plan_->members.has_value() && !message_.calls.empty());
   State& s = state_;
   const AnswerPlan::Members& members = *plan_->members;
   const absl::string_view pad = members.style->pad;
@@ -126,6 +133,7 @@ bool AnswerReader::TextValue() {
 }
 
 bool AnswerReader::HeldValue() {
+  assert(plan_->members.has_value() && !message_.calls.empty());
   State& s = state_;
   const AnswerPlan::Members& members = *plan_->members;
   Span found;

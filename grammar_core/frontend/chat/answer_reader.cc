@@ -91,6 +91,7 @@ void AnswerReader::Rollback(std::size_t tokens) {
 }
 
 void AnswerReader::Restore(const Mark& mark) {
+  assert(mark.size.calls <= message_.calls.size());
   state_ = mark.state;
   message_.reasoning.resize(mark.size.reasoning);
   message_.content.resize(mark.size.content);
@@ -163,6 +164,7 @@ bool AnswerReader::AdvanceCall() {
 }
 
 void AnswerReader::Go(Stage stage, std::uint32_t at) {
+  assert(at <= size());
   state_.stage = stage;
   state_.done = at;
   state_.scan = at;
@@ -222,6 +224,7 @@ bool AnswerReader::Choose(const SymbolChoice& choice, int* way) {
 }
 
 bool AnswerReader::PassLiteral(const Symbols& text, Stage next) {
+  assert(state_.done <= state_.scan && state_.scan <= size());
   State& s = state_;
   std::uint32_t at = s.scan - s.done;
   for (; at < text.size() && s.scan < size(); ++at, ++s.scan) {
@@ -369,8 +372,10 @@ bool AnswerReader::Next() {
 }
 
 void AnswerReader::BeginCall(int way) {
+  assert(way >= AnswerPlan::kFirstTool);
   State& s = state_;
   s.tool = static_cast<std::uint32_t>(way - AnswerPlan::kFirstTool);
+  assert(s.tool < plan_->tools.size());
   s.part = 0;
   s.pattern = {};
   s.is_first_member = true;
@@ -393,6 +398,7 @@ std::string AnswerReader::BytesOf(Span span) const {
     if (symbol < kFirstMarker) {
       bytes.push_back(static_cast<char>(symbol));
     } else {
+      assert(plan_->markers != nullptr);
       const auto token = static_cast<TokenId>(symbol - kFirstMarker);
       const absl::string_view spelled = plan_->markers->vocabulary().TokenBytes(token);
       bytes.append(spelled.data(), spelled.size());
@@ -403,6 +409,7 @@ std::string AnswerReader::BytesOf(Span span) const {
 
 void AnswerReader::Emit(Span span, Region region) {
   if (span.begin >= span.end) return;
+  assert(span.end <= size());
   const std::string bytes = BytesOf(span);
   switch (region) {
     case Region::kReasoning:

@@ -26,7 +26,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/frontend/json_schema/standard_schemas.h"
+#include "grammar_core/frontend/json_schema/reading/standard_schemas.h"
 
 namespace maskd {
 

@@ -61,6 +61,7 @@ void SymbolSearch::LinkFailures() {
 }
 
 SymbolSearch::Node SymbolSearch::Child(Node node, Symbol symbol) const {
+  assert(node < nodes_.size());
   for (const auto& [on, child] : nodes_[node].children) {
     if (on == symbol) return child;
   }
@@ -84,6 +85,7 @@ SymbolChoice::State SymbolChoice::Begin() const {
 }
 
 bool SymbolChoice::Step(Symbol symbol, State* state) const {
+  assert(state->begin <= state->end && state->end <= texts_.size());
   const std::size_t at = state->depth;
   const auto first = texts_.begin() + state->begin;
   const auto last = texts_.begin() + state->end;

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/json/equality.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@ std::string ScalarKey(const JsonValue& value) {
 }
 
 std::string ContainerKey(const JsonValue& value, std::vector<std::string> children) {
+  assert(children.size() == value.size());
   if (value.is_array()) return absl::StrCat("[", absl::StrJoin(children, ","), "]");
   std::sort(children.begin(), children.end());
   return absl::StrCat("{", absl::StrJoin(children, ","), "}");

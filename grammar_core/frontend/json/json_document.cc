@@ -1,46 +1,15 @@
 #include "grammar_core/frontend/json/json_document.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cassert>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/json/json_reader.h"
 
 namespace maskd {
-
-namespace {
-
-// Where the pointers into the text with this root begin.
-std::string PlaceOfRoot(const json_internal::Tree& tree, JsonId root) {
-  if (root == 0) return "";
-  const auto text = std::find_if(tree.texts.begin(), tree.texts.end(),
-                                 [&](const auto& known) { return known.root == root; });
-  return absl::StrCat(text->name, "#");
-}
-
-std::string Escaped(absl::string_view key) {
-  return absl::StrReplaceAll(key, {{"~", "~0"}, {"/", "~1"}});
-}
-
-}  // namespace
-
-std::string json_internal::PointerOf(const Tree& tree, JsonId id, std::size_t max_bytes) {
-  std::vector<JsonId> path;
-  for (; tree.nodes[id].parent != kNoNode; id = tree.nodes[id].parent) path.push_back(id);
-  std::string pointer = PlaceOfRoot(tree, id);
-  for (; !path.empty(); path.pop_back()) {
-    const Node& node = tree.nodes[path.back()];
-    const bool member = tree.nodes[node.parent].type == JsonType::kObject;
-    const std::string step = member ? Escaped(node.key) : absl::StrCat(node.index);
-    if (pointer.size() + 1 + step.size() > max_bytes) break;
-    absl::StrAppend(&pointer, "/", step);
-  }
-  return pointer;
-}
 
 std::optional<JsonValue> JsonValue::parent() const {
   if (node().parent == json_internal::kNoNode) return std::nullopt;
@@ -80,6 +49,7 @@ void JsonValue::AppendCompact(std::string* out) const {
   for (JsonId id = id_; id < node().end; ++id) {
     const json_internal::Node& n = tree_->nodes[id];
     if (id != id_ && n.index > 0) out->push_back(',');
+    assert(id == id_ || !open.empty());
     if (id != id_ && open.back().second == '}') {
       AppendJsonString(n.key, out);
       out->push_back(':');
@@ -135,26 +105,6 @@ absl::StatusOr<JsonValue> JsonDocument::Add(absl::string_view text, absl::string
   }
   if (!status.ok()) return status;
   return JsonValue(tree_.get(), root);
-}
-
-// Eight bytes at a time: a byte of `odd` has its highest bit set where one of the word is not
-// plain, or stands behind such a one.
-std::size_t CountPlain(absl::string_view text) {
-  constexpr std::uint64_t kOnes = 0x0101010101010101;
-  constexpr std::uint64_t kHigh = 0x80 * kOnes;
-  const auto below = [](std::uint64_t word, std::uint64_t bound) {
-    return (word - bound * kOnes) & ~word;
-  };
-  std::size_t at = 0;
-  for (std::uint64_t word = 0; at + sizeof(word) <= text.size(); at += sizeof(word)) {
-    std::memcpy(&word, text.data() + at, sizeof(word));
-    const std::uint64_t odd =
-        word | below(word, ' ') | below(word ^ ('"' * kOnes), 1) | below(word ^ ('\\' * kOnes), 1);
-    if ((odd & kHigh) != 0) break;
-  }
-  const auto is_plain = [](char c) { return c >= ' ' && c != '"' && c != '\\'; };
-  while (at < text.size() && is_plain(text[at])) ++at;
-  return at;
 }
 
 void AppendJsonString(absl::string_view utf8, std::string* out) {

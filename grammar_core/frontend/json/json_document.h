@@ -10,63 +10,22 @@
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_JSON_DOCUMENT_H_
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/limits.h"
+#include "grammar_core/frontend/json/json_tree.h"
 
 namespace maskd {
-
-enum class JsonType : std::uint8_t { kNull, kFalse, kTrue, kNumber, kString, kArray, kObject };
-
-using JsonId = std::uint32_t;
-
-namespace json_internal {
-
-inline constexpr JsonId kNoNode = 0xFFFFFFFF;
-
-struct Node {
-  JsonType type;
-  // One past the last node of the subtree.
-  JsonId end = 0;
-  JsonId parent = kNoNode;
-  // Position among its siblings.
-  std::uint32_t index = 0;
-  // Children of an array or object.
-  std::uint32_t size = 0;
-  // The key, where the parent is an object.
-  absl::string_view key = {};
-  // A string's characters or a number's spelling.
-  absl::string_view text = {};
-};
-
-struct Tree {
-  // A text that was read, with the name of its document and its root.
-  struct Text {
-    std::string source;
-    std::string name;
-    JsonId root;
-  };
-  std::deque<Text> texts;
-  std::deque<std::string> unescaped;
-  std::vector<Node> nodes;
-  absl::flat_hash_map<std::pair<JsonId, absl::string_view>, JsonId> by_key;
-};
-
-// The JSON Pointer of node `id`, or of the innermost node around it whose pointer fits.
-std::string PointerOf(const Tree& tree, JsonId id, std::size_t max_bytes);
-
-}  // namespace json_internal
 
 class JsonValue {
  public:
@@ -117,7 +76,10 @@ class JsonValue {
  private:
   friend class JsonDocument;
   JsonValue(const json_internal::Tree* tree, JsonId id) : tree_(tree), id_(id) {}
-  [[nodiscard]] const json_internal::Node& node() const { return tree_->nodes[id_]; }
+  [[nodiscard]] const json_internal::Node& node() const {
+    assert(id_ < tree_->nodes.size());
+    return tree_->nodes[id_];
+  }
 
   const json_internal::Tree* tree_;
   JsonId id_;
@@ -167,10 +129,6 @@ class JsonDocument {
   // On the heap, so that views stay good when the document moves.
   std::unique_ptr<json_internal::Tree> tree_;
 };
-
-// How many bytes `text` begins with that a JSON string spells as they are: ASCII, but no control
-// character, quote or backslash.
-std::size_t CountPlain(absl::string_view text);
 
 // Appends `utf8` as a JSON string, quotes included, escaping only what must be.
 void AppendJsonString(absl::string_view utf8, std::string* out);

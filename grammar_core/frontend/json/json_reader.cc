@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -47,6 +48,7 @@ absl::Status Reader::Read() {
 }
 
 absl::Status Reader::ReadDocument() {
+  assert(open_.empty());
   do {
     SkipSpace();
     if (absl::Status status = ReadValue(); !status.ok()) return status;
@@ -57,6 +59,7 @@ absl::Status Reader::ReadDocument() {
 
 JsonId Reader::AddNode(JsonType type) {
   const auto id = static_cast<JsonId>(tree_->nodes.size());
+  assert(open_.empty() || open_.back() < id);
   Node node{.type = type, .end = id + 1, .key = key_};
   if (!open_.empty()) {
     node.parent = open_.back();
@@ -102,6 +105,7 @@ absl::Status Reader::ToNextValue() {
 }
 
 absl::Status Reader::ToNextElement(const Node& open) {
+  assert(open.type == JsonType::kObject || open.type == JsonType::kArray);
   const bool object = open.type == JsonType::kObject;
   if (open.size > 0) {
     const absl::string_view what = object ? "',' or '}' is expected" : "',' or ']' is expected";
@@ -123,6 +127,7 @@ absl::Status Reader::ReadKey(absl::string_view* out) {
   if (absl::Status status = ReadString(out); !status.ok()) return status;
   SkipSpace();
   if (absl::Status status = Expect(':', "':' is expected"); !status.ok()) return status;
+  assert(!open_.empty());
   const JsonId object = open_.back();
   const auto next = static_cast<JsonId>(tree_->nodes.size());
   if (tree_->by_key.try_emplace({object, *out}, next).second) return absl::OkStatus();
@@ -174,6 +179,7 @@ absl::Status Reader::ReadNumber() {
 }
 
 absl::Status Reader::CheckCharacter() {
+  assert(at_ < text_.size());
   const auto c = static_cast<unsigned char>(text_[at_]);
   if (c < 0x20) return SyntaxError(at_, "a control character in a string must be escaped");
   if (c < 0x80) {
@@ -186,6 +192,7 @@ absl::Status Reader::CheckCharacter() {
 
 // A string without escapes is a piece of the source; one with escapes is made anew.
 absl::Status Reader::ReadString(absl::string_view* out) {
+  assert(Has('"'));
   const std::size_t first = ++at_;
   while (true) {
     at_ += CountPlain(text_.substr(at_));
@@ -198,6 +205,7 @@ absl::Status Reader::ReadString(absl::string_view* out) {
 }
 
 absl::Status Reader::ReadEscapes(std::size_t first, absl::string_view* out) {
+  assert(Has('\\') && first <= at_);
   std::string text(text_.substr(first, at_ - first));
   while (at_ < text_.size() && !Has('"')) {
     const std::size_t from = at_;
@@ -211,6 +219,7 @@ absl::Status Reader::ReadEscapes(std::size_t first, absl::string_view* out) {
 }
 
 absl::Status Reader::ReadEscape(std::string* out) {
+  assert(Has('\\'));
   constexpr absl::string_view kLetters = "\"\\/bfnrt";
   constexpr absl::string_view kCharacters = "\"\\/\b\f\n\r\t";
   const std::size_t first = at_++;
@@ -246,6 +255,7 @@ absl::Status Reader::ReadUnicodeEscape(std::string* out) {
 
 // Stands on the backslash of "\uXXXX".
 absl::Status Reader::ReadHex(std::uint32_t* out) {
+  assert(text_.substr(at_, 2) == "\\u");
   const std::size_t first = at_;
   at_ += 2;
   std::uint32_t code = 0;

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
-#include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/json/json_tree.h"
 
 namespace maskd::json_internal {
 

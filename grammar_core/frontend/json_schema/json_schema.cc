@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
-#include "grammar_core/frontend/json_schema/dialect.h"
-#include "grammar_core/frontend/json_schema/schema_compiler.h"
-#include "grammar_core/frontend/json_schema/schema_set.h"
+#include "grammar_core/frontend/json_schema/reading/dialect.h"
+#include "grammar_core/frontend/json_schema/reading/schema_set.h"
+#include "grammar_core/frontend/json_schema/rules/schema_compiler.h"
 
 namespace maskd {
 namespace {

@@ -12,12 +12,10 @@
 #include "grammar_core/base/limits.h"
 #include "grammar_core/frontend/grammar_source.h"
 #include "grammar_core/frontend/json/json_document.h"
+#include "grammar_core/frontend/json_schema/rules/schema_values.h"
 #include "grammar_core/frontend/read_result.h"
 
 namespace maskd {
-
-// How the values within a value are made: for those who read the IR, each is a rule.
-enum class SchemaValues { kInline, kRules };
 
 absl::StatusOr<ReadResult> ReadJsonSchema(const GrammarSource& source, const Limits& limits,
                                           Budget& budget, SchemaValues values);

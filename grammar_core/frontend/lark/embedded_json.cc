@@ -1,5 +1,6 @@
 #include "grammar_core/frontend/lark/embedded_json.h"
 
+#include <cassert>
 #include <optional>
 #include <string>
 #include <utility>
@@ -107,6 +108,7 @@ std::vector<std::string> Words(absl::string_view utf8) {
 }
 
 absl::StatusOr<std::vector<std::string>> ChunksOf(const JsonValue& pattern) {
+  assert(pattern.size() == 1);
   const JsonValue value = *pattern.Nth(0);
   if (value.key() == "substring_chars" && value.is_string()) return Characters(value.text());
   if (value.key() == "substring_words" && value.is_string()) return Words(value.text());

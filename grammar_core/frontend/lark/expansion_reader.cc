@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/lark/expansion_reader.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -37,6 +38,7 @@ ExpansionReader::ExpansionReader(const ExpansionContext& context, const GrammarO
       stack_(grammar) {}
 
 absl::StatusOr<ExprId> ExpansionReader::Read() {
+  assert(brackets_.empty());
   brackets_.push_back({BracketKind::kBody, cursor_.at(), context_.terminal});
   stack_.Open();
   while (true) {
@@ -53,6 +55,7 @@ absl::StatusOr<ExprId> ExpansionReader::Read() {
 
 // The end of a line is space before a '|'.
 absl::StatusOr<bool> ExpansionReader::PassToNext() {
+  assert(!brackets_.empty());
   PassInlineSpace(cursor_);
   const std::size_t line_end = cursor_.at();
   const bool in_body = bracket().kind == BracketKind::kBody;
@@ -145,6 +148,7 @@ absl::Status ExpansionReader::ReadValue(std::uint32_t c) {
 absl::Status ExpansionReader::ReadCharacters(absl::StatusOr<ExprId> characters) {
   if (!characters.ok()) return characters.status();
   const Expression& read = grammar_.expressions[*characters];
+  assert(read.kind == ExprKind::kCharacters);
   if (!InTerminal() && read.b > 0) {
     characters = grammar_.Add({.kind = ExprKind::kLexeme, .at = read.at}, {*characters});
   }
@@ -206,6 +210,7 @@ absl::Status ExpansionReader::ReadIndexed(absl::string_view name, std::size_t at
 }
 
 absl::Status ExpansionReader::ReadPercent() {
+  assert(cursor_.Peek() == '%');
   const std::size_t at = cursor_.at();
   cursor_.Next();
   const absl::string_view word = TakeWord(reading_);
@@ -260,6 +265,7 @@ absl::Status ExpansionReader::ReadAlias() {
 
 // "~ 2", "~ 2..3", or "~" before what is not to match.
 absl::Status ExpansionReader::ReadTilde() {
+  assert(cursor_.Peek() == '~');
   const std::size_t at = cursor_.at();
   cursor_.Next();
   PassInlineSpace(cursor_);
@@ -271,6 +277,7 @@ absl::Status ExpansionReader::ReadTilde() {
 
 // "{2}", "{2,}", "{,3}", "{2,3}".
 absl::Status ExpansionReader::ReadCounts(std::size_t at) {
+  assert(cursor_.Peek() == '{');
   cursor_.Next();
   PassInlineSpace(cursor_);
   return ReadRange(at, true);
@@ -304,6 +311,7 @@ absl::Status ExpansionReader::ReadRange(std::size_t at, bool braces) {
 }
 
 absl::Status ExpansionReader::Repeat(std::size_t at, std::uint32_t min, std::uint32_t max) {
+  assert(min <= max);
   const std::optional<ExprId> last = stack_.Last();
   if (bracket().kind == BracketKind::kArguments) return cursor_.Invalid(at, "expected ',' or '}'");
   if (!last.has_value() || bracket().ended || bracket().negated) {
@@ -338,6 +346,7 @@ absl::Status ExpansionReader::OpenArguments(absl::string_view name, std::size_t 
 }
 
 absl::Status ExpansionReader::CloseGroup(std::uint32_t closing) {
+  assert(closing == ')' || closing == ']');
   const std::size_t at = cursor_.at();
   const BracketKind expected = closing == ')' ? BracketKind::kGroup : BracketKind::kMaybe;
   if (bracket().kind != expected) return cursor_.Invalid(at, "no such bracket is open here");
@@ -352,6 +361,7 @@ absl::Status ExpansionReader::CloseGroup(std::uint32_t closing) {
 }
 
 absl::Status ExpansionReader::CloseArgument(bool last) {
+  assert(cursor_.Peek() == ',' || cursor_.Peek() == '}');
   const std::size_t at = cursor_.at();
   if (bracket().kind != BracketKind::kArguments) {
     return cursor_.Expected("a value or the end of the definition");
@@ -373,6 +383,7 @@ absl::Status ExpansionReader::CloseArgument(bool last) {
 }
 
 absl::Status ExpansionReader::EndAlternative() {
+  assert(cursor_.Peek() == '|');
   const std::size_t at = cursor_.at();
   if (bracket().kind == BracketKind::kArguments) return cursor_.Expected("',' or '}'");
   if (bracket().negated) return cursor_.Expected("a value behind '~'");
@@ -385,6 +396,7 @@ absl::Status ExpansionReader::EndAlternative() {
 
 // What "~" negates is a terminal, also in a rule.
 absl::Status ExpansionReader::Push(ExprId value) {
+  assert(value < grammar_.expressions.size());
   const std::size_t at = grammar_.expressions[value].at;
   if (bracket().ended) {
     return cursor_.Invalid(at, "an alternative ends with its alias or condition");

@@ -1,5 +1,6 @@
 #include "grammar_core/frontend/notation/expression_stack.h"
 
+#include <cassert>
 #include <utility>
 
 namespace maskd {
@@ -7,22 +8,26 @@ namespace maskd {
 void ExpressionStack::Open() { open_.push_back({NextExpression(), {}, {}, {}}); }
 
 void ExpressionStack::Push(ExprId expression) {
+  assert(!open_.empty() && expression < grammar_->expressions.size());
   open_.back().sequence.push_back(expression);
   open_.back().sealed = false;
 }
 
 std::optional<ExprId> ExpressionStack::Last() const {
+  assert(!open_.empty());
   const Bracket& bracket = open_.back();
   if (bracket.sequence.empty() || bracket.sealed) return std::nullopt;
   return bracket.sequence.back();
 }
 
 void ExpressionStack::Replace(ExprId replacement, bool sealed) {
+  assert(!open_.empty() && !open_.back().sequence.empty());
   open_.back().sequence.back() = replacement;
   open_.back().sealed = sealed;
 }
 
 ExprId ExpressionStack::TakeOperand(std::size_t at) {
+  assert(!open_.empty());
   const std::vector<ExprId> sequence = std::exchange(open_.back().sequence, {});
   open_.back().sealed = false;
   if (sequence.size() == 1) return sequence.front();
@@ -57,6 +62,7 @@ void ExpressionStack::EndAlternative(std::size_t at, std::optional<std::uint32_t
 }
 
 ExprId ExpressionStack::Close(std::size_t at, std::optional<std::uint32_t> condition) {
+  assert(!open_.empty());
   const ExprId last = TakeAlternative(at, condition);
   std::vector<ExprId> alternatives = std::move(open_.back().alternatives);
   open_.pop_back();

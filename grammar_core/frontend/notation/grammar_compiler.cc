@@ -87,6 +87,7 @@ absl::Status GrammarCompiler::CheckNames() const {
 
 absl::Status GrammarCompiler::CheckName(const Expression& expression,
                                         const Definition& user) const {
+  assert(expression.a < grammar_.names.size());
   const std::string name = Quoted(grammar_.names[expression.a]);
   const std::optional<std::uint32_t> found = grammar_.definition_of[expression.a];
   if (!found.has_value())
@@ -107,6 +108,7 @@ absl::Status GrammarCompiler::CheckName(const Expression& expression,
 }
 
 absl::StatusOr<GrammarCompiler::InstanceId> GrammarCompiler::Make(std::uint32_t definition) {
+  assert(definition < grammar_.definitions.size());
   const Definition& made = grammar_.definitions[definition];
   absl::StatusOr<InstanceId> root = InstanceOf(grammar_.expressions[made.body], definition, {}, 0);
   if (!root.ok()) return root.status();
@@ -135,12 +137,14 @@ absl::StatusOr<GrammarCompiler::InstanceId> GrammarCompiler::Make(std::uint32_t 
 absl::StatusOr<std::optional<Part>> GrammarCompiler::Evaluate(const Frame& frame,
                                                               const Expression& expression) {
   const Instance& instance = instances_[frame.instance];
+  assert(instance.progress == Progress::kOpen);
   switch (expression.kind) {
     case ExprKind::kCharacters:
       return Part{expression.a, true, expression.b};
     case ExprKind::kBytes:
       return Part{expression.a, false, 1};
     case ExprKind::kParameter:
+      assert(expression.a < instance.arguments.size());
       return Used(expression, instance.arguments[expression.a]);
     case ExprKind::kName:
     case ExprKind::kIndexed: {
@@ -162,12 +166,15 @@ absl::StatusOr<std::optional<Part>> GrammarCompiler::Evaluate(const Frame& frame
     case ExprKind::kChoice:
       return parts_.Choice(children);
     case ExprKind::kRepeat:
+      assert(children.size() == 1 && expression.a <= expression.b);
       return parts_.Repeat(children[0], expression.a, expression.b);
     case ExprKind::kIf:
       return children[0];
     case ExprKind::kLexeme:
+      assert(children.size() == 1);
       return WithIgnored(children[0]);
     case ExprKind::kLimited:
+      assert(children.size() == 1);
       return parts_.Limited(children[0], expression.a);
     default:
       return OfCharacters(expression, children);
@@ -186,6 +193,7 @@ absl::StatusOr<Part> GrammarCompiler::OfCharacters(const Expression& expression,
     case ExprKind::kBoth:
       return parts_.Both(parts);
     case ExprKind::kNot:
+      assert(parts.size() == 1);
       return parts_.Not(parts[0]);
     case ExprKind::kAtMost:
       return parts_.AtMost(parts[0], expression.a);
@@ -200,6 +208,7 @@ std::vector<Part> GrammarCompiler::Children(const Frame& frame,
   std::vector<Part> parts;
   parts.reserve(expression.child_count);
   for (std::uint32_t i = 0; i < expression.child_count; ++i) {
+    assert(grammar_.children[expression.first_child + i] - first < frame.parts.size());
     parts.push_back(frame.parts[grammar_.children[expression.first_child + i] - first]);
   }
   return parts;
@@ -270,6 +279,7 @@ absl::StatusOr<GrammarCompiler::InstanceId> GrammarCompiler::InstanceOf(
 }
 
 void GrammarCompiler::Open(InstanceId instance) {
+  assert(instances_[instance].progress == Progress::kNew);
   instances_[instance].progress = Progress::kOpen;
   frames_.push_back({instance, LeftOut(instances_[instance]), {}});
 }
@@ -290,6 +300,7 @@ std::vector<bool> GrammarCompiler::LeftOut(const Instance& instance) const {
 }
 
 void GrammarCompiler::Finish() {
+  assert(!frames_.empty() && !frames_.back().parts.empty());
   const InstanceId id = frames_.back().instance;
   const Part part = frames_.back().parts.back();
   frames_.pop_back();
@@ -302,6 +313,7 @@ void GrammarCompiler::Finish() {
 }
 
 RuleId GrammarCompiler::RuleOf(InstanceId id) {
+  assert(id < instances_.size());
   Instance& instance = instances_[id];
   if (instance.rule.has_value()) return *instance.rule;
   const Definition& definition = grammar_.definitions[instance.definition];

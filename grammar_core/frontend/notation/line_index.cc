@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/notation/line_index.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "absl/strings/str_cat.h"
 
@@ -15,6 +16,7 @@ LineIndex::LineIndex(absl::string_view text) : begins_{0} {
 
 std::string LineIndex::Place(std::size_t at) const {
   const auto next = std::upper_bound(begins_.begin(), begins_.end(), at);
+  assert(next != begins_.begin());
   return absl::StrCat(next - begins_.begin(), ":", at - *(next - 1) + 1);
 }
 

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/notation/literal.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -60,6 +61,7 @@ absl::StatusOr<std::uint32_t> ReadLiteralEscape(PatternCursor& cursor, const Lit
   if (IsOneOf(c, style.plain)) return c;
   if (IsOneOf(c, style.controls)) {
     const auto letter = kControlLetters.find(static_cast<char>(c));
+    assert(letter < kControls.size());
     return static_cast<unsigned char>(kControls[letter]);
   }
   if (c != 'x' && c != 'u' && c != 'U') {

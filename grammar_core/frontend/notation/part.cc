@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/notation/part.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/base/saturating.h"
@@ -65,6 +66,7 @@ Part PartBuilder::Choice(const std::vector<Part>& parts) const {
 }
 
 Part PartBuilder::Repeat(const Part& part, std::uint32_t min, std::uint32_t max) const {
+  assert(min <= max);
   return {builder_->Repeat(part.node, min, max), part.characters, 1};
 }
 
@@ -73,6 +75,7 @@ Part PartBuilder::Limited(const Part& part, std::uint32_t tokens) const {
 }
 
 Part PartBuilder::Both(const std::vector<Part>& parts) const {
+  assert(AllCharacters(parts));
   return {builder_->And(NodesOf(parts)), true, SizeOf(parts)};
 }
 
@@ -83,11 +86,13 @@ NodeId PartBuilder::AnyChars(std::uint32_t min) const {
 }
 
 Part PartBuilder::Shortest(const Part& part) const {
+  assert(part.characters);
   const NodeId longer = builder_->Concat({part.node, AnyChars(1)});
   return {builder_->And({part.node, builder_->Not(longer)}), true, 2};
 }
 
 Part PartBuilder::AtMost(const Part& part, std::uint32_t count) const {
+  assert(part.characters);
   const NodeId may_end = builder_->And({part.node, AnyChars(count)});
   const NodeId too_long = builder_->Concat({may_end, AnyChars(1)});
   return {builder_->And({part.node, builder_->Not(too_long)}), true, 2};

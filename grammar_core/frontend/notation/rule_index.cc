@@ -26,6 +26,7 @@ bool Compare(RuleIndex left, IndexTest::Comparison comparison, RuleIndex right) 
 
 void Evaluate(const IndexTest& test, RuleIndex index, std::vector<bool>* values) {
   const auto pop = [&] {
+    assert(!values->empty());
     const bool value = values->back();
     values->pop_back();
     return value;
@@ -52,6 +53,7 @@ void Evaluate(const IndexTest& test, RuleIndex index, std::vector<bool>* values)
       break;
     }
     case IndexTest::Kind::kNot:
+      assert(!values->empty());
       values->back() = !values->back();
       break;
   }
@@ -60,6 +62,7 @@ void Evaluate(const IndexTest& test, RuleIndex index, std::vector<bool>* values)
 }  // namespace
 
 RuleIndex IndexBits::Mask() const {
+  assert(first < end && end <= 64);
   const std::uint32_t count = end - first;
   const RuleIndex ones = count == 64 ? ~RuleIndex{0} : (RuleIndex{1} << count) - 1;
   return ones << first;

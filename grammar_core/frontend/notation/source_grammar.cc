@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/notation/source_grammar.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace maskd {
 
@@ -21,6 +22,9 @@ const Definition* SourceGrammar::Find(absl::string_view name) const {
 }
 
 ExprId SourceGrammar::Add(Expression expression, const std::vector<ExprId>& expression_children) {
+  // Children stand before their parent: the compiler evaluates a definition in this order.
+  assert(std::ranges::all_of(expression_children,
+                             [&](ExprId child) { return child < expressions.size(); }));
   expression.first_child = static_cast<std::uint32_t>(children.size());
   expression.child_count = static_cast<std::uint32_t>(expression_children.size());
   children.insert(children.end(), expression_children.begin(), expression_children.end());

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/regex/character_facts.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace maskd {
@@ -9,6 +10,7 @@ namespace {
 constexpr Widths kAnyWidths = {0, Widths::kMany};
 
 std::int64_t Product(std::int64_t width, std::uint32_t rounds) {
+  assert(width >= 0 && width <= Widths::kMany);
   if (width == 0 || rounds == 0) return 0;
   if (rounds == kUnbounded || width > Widths::kMany / rounds) return Widths::kMany;
   return width * rounds;
@@ -19,6 +21,7 @@ void Append(const CharSet& set, std::vector<CharRange>* ranges) {
 }
 
 Widths WidthsOfAny(const std::vector<std::u32string>& texts) {
+  assert(!texts.empty());
   Widths all = {Widths::kMany, 0};
   for (const std::u32string& text : texts) {
     const auto size = static_cast<std::int64_t>(text.size());
@@ -84,6 +87,7 @@ Widths CharacterFacts::MadeWidths(const IrNode& node) const {
     case IrKind::kTextSet:
       return WidthsOfAny(builder_->ir().text_sets[node.a]);
     case IrKind::kRepeat:
+      assert(children.size() == 1);
       return of(children.front()).Times(node.a, node.b);
     case IrKind::kConcat: {
       Widths all = {0, 0};

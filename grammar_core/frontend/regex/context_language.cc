@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/regex/context_language.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/frontend/regex/char_classes.h"
@@ -129,6 +130,7 @@ Language ContextAlgebra::Union(const std::vector<Language>& parts) {
 }
 
 Language ContextAlgebra::Power(const Language& part, std::uint32_t min, std::uint32_t max) {
+  assert(min <= max);
   const NodeId node = builder_->Repeat(part.node, min, max);
   if (node == builder_->Nothing()) return NothingLanguage();
   if (node == builder_->Empty()) return EmptyLanguage();
@@ -143,6 +145,7 @@ Language ContextAlgebra::Both(const Language& x, const Language& y) {
 }
 
 Language ContextAlgebra::BeginningWith(std::uint8_t kinds, const Language& language) {
+  assert((kinds & ~kAnyKind) == 0 && kinds != 0);
   if ((language.first & kinds) == 0) return NothingLanguage();
   if (!language.nullable && (language.first & ~kinds) == 0) return language;
   const NodeId lead = kinds == kAnyKind                ? builder_->AnyChar()
@@ -155,6 +158,7 @@ Language ContextAlgebra::BeginningWith(std::uint8_t kinds, const Language& langu
 Language ContextAlgebra::EndingWith(std::uint8_t kinds, const Language& language) {
   if ((language.last & kinds) == 0) return NothingLanguage();
   if (!language.nullable && (language.last & ~kinds) == 0) return language;
+  assert(kinds == Bit(Neighbour::kWord) || kinds == Bit(Neighbour::kOther));
   const NodeId tail = kinds == Bit(Neighbour::kWord) ? word_ : other_;
   const NodeId node = builder_->And({language.node, builder_->Concat({anything_, tail})});
   return {node, false, language.first, static_cast<std::uint8_t>(language.last & kinds)};
@@ -242,6 +246,7 @@ ContextLanguage ContextAlgebra::Alternatives(const std::vector<ContextLanguage>&
 
 std::optional<ContextLanguage> ContextAlgebra::Repeat(ContextLanguage part, std::uint32_t min,
                                                       std::uint32_t max) {
+  assert(min <= max);
   if (max == 0) return Empty();
   if (min == 1 && max == 1) return part;
   if (part.plain()) {
@@ -286,6 +291,7 @@ ContextLanguage ContextAlgebra::AtTextBegin(const ContextLanguage& part) {
 // the first round that is not empty has the text's begin beside it, only the last one its end.
 Language ContextAlgebra::RepeatIn(const ContextLanguage& part, std::uint32_t min, std::uint32_t max,
                                   Neighbour before, Neighbour after) {
+  assert(max > 1 || min == 0);
   constexpr Neighbour kInside = Neighbour::kOther;
   const Language& only = part.In(before, after);
   const Language& first = part.In(before, kInside);

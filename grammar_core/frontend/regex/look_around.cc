@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -156,6 +157,7 @@ PatternPart LookAround::Sequence(std::vector<PatternPart> parts) {
 
 // The look's own place is dropped: neighbours that look, too, are at the same place.
 void LookAround::NarrowToOneSide(Side side, std::vector<PatternPart>* parts) {
+  assert(parts->size() > 1);
   if (side == Side::kAhead) std::reverse(parts->begin(), parts->end());
   std::vector<PatternPart> kept;
   std::optional<std::size_t> beside;  // the plain part that looks at this place see
@@ -177,6 +179,7 @@ void LookAround::NarrowToOneSide(Side side, std::vector<PatternPart>* parts) {
 }
 
 PatternPart LookAround::Alternatives(std::vector<PatternPart> parts) {
+  assert(!parts.empty());
   std::vector<ContextLanguage> plain;
   std::vector<PatternPart> kept;
   for (PatternPart& part : parts) {
@@ -197,6 +200,7 @@ PatternPart LookAround::Alternatives(std::vector<PatternPart> parts) {
 
 std::optional<PatternPart> LookAround::Repeat(PatternPart part, std::uint32_t min,
                                               std::uint32_t max, std::size_t at) {
+  assert(min <= max);
   if (part.plain()) {
     std::optional<ContextLanguage> repeated = algebra_->Repeat(std::move(part.language), min, max);
     if (!repeated.has_value()) return std::nullopt;
@@ -310,6 +314,7 @@ absl::StatusOr<ContextLanguage> LookAround::ExtendedByRounds(Side side, const Lo
 // round and anything behind it.
 absl::StatusOr<ContextLanguage> LookAround::ExtendedByCharacters(Side side, const LookingPart& part,
                                                                  const ContextLanguage& rest) {
+  assert(!part.characters.empty());
   const absl::StatusOr<ContextLanguage> round = Extended(side, part.parts.front(), anything_);
   if (!round.ok()) return round.status();
   const ContextLanguage character = algebra_->Chars(part.characters);
@@ -323,6 +328,7 @@ absl::StatusOr<ContextLanguage> LookAround::ExtendedByCharacters(Side side, cons
 
 std::optional<bool> LookAround::BeginsWith(const ContextLanguage& rest,
                                            const std::u32string& text) {
+  assert(!text.empty() && rest.plain());
   std::optional<bool> all;
   for (const NodeId choice : ChoicesOf(*builder_, rest.Whole().node, builder_->Empty())) {
     const bool cannot = !facts_.CharsAt(TextEdge::kFirst, choice).Contains(text.front());
@@ -345,6 +351,7 @@ ContextLanguage LookAround::TextOf(const std::u32string& text) {
 std::optional<ContextLanguage> LookAround::ExtendedByOthers(const LookingPart& part,
                                                             const ContextLanguage& rest) {
   const PatternPart& body = part.parts.front();
+  assert(part.kind == Kind::kRepeat && part.parts.size() == 1);
   if (!rest.plain() || body.plain() || body.looking->kind != Kind::kSequence) return std::nullopt;
   const std::vector<PatternPart>& parts = body.looking->parts;
   const ContextLanguage& character = parts.back().language;

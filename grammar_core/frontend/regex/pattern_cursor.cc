@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/regex/pattern_cursor.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 namespace maskd {
 
 std::string LineAndColumn(absl::string_view text, std::size_t at) {
+  assert(at <= text.size());
   const absl::string_view before = text.substr(0, at);
   const auto lines = std::count(before.begin(), before.end(), '\n');
   const std::size_t line_end = before.rfind('\n');

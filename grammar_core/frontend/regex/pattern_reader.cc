@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/regex/pattern_reader.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <utility>
 
@@ -53,6 +54,7 @@ PatternReader::PatternReader(absl::string_view pattern, const RegexOptions& opti
 }
 
 absl::StatusOr<NodeId> PatternReader::Read() {
+  assert(groups_.size() == 1 && groups_.back().sequence.empty());
   if (absl::Status status = ReadParts(); !status.ok()) return status;
   PatternPart whole = EndOf(&groups_.back());
   if (search_) {
@@ -297,6 +299,7 @@ absl::Status PatternReader::Quantify(std::size_t begin, Counts counts) {
   if (!cursor_.Take("?") && cursor_.Peek() == '+') {
     return cursor_.Unsupported(cursor_.at(), "possessive quantifier");
   }
+  assert(!group.sequence.empty() && counts.min <= counts.max);
   PatternPart part = std::move(group.sequence.back());
   group.sequence.pop_back();
   std::optional<PatternPart> repeated =
@@ -356,6 +359,7 @@ absl::StatusOr<std::uint32_t> PatternReader::ReadCount() {
 void PatternReader::AddAtom(ContextLanguage atom) { AddPart({std::move(atom)}, Last::kAtom); }
 
 void PatternReader::AddPart(PatternPart part, Last last) {
+  assert(!groups_.empty());
   groups_.back().sequence.push_back(std::move(part));
   groups_.back().last = last;
 }
@@ -372,6 +376,7 @@ void PatternReader::AddCharacter(std::uint32_t c) {
 }
 
 void PatternReader::EndAlternative() {
+  assert(!groups_.empty());
   Group& group = groups_.back();
   group.alternatives.push_back(look_around_.Sequence(std::exchange(group.sequence, {})));
   group.last = Last::kNothing;

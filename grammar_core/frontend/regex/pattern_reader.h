@@ -22,7 +22,7 @@
 #include "grammar_core/frontend/regex/look_around.h"
 #include "grammar_core/frontend/regex/pattern_cursor.h"
 #include "grammar_core/frontend/regex/pattern_part.h"
-#include "grammar_core/frontend/regex/regex.h"
+#include "grammar_core/frontend/regex/regex_options.h"
 #include "grammar_core/ir/ir_builder.h"
 
 namespace maskd {

@@ -1,5 +1,6 @@
 #include "grammar_core/frontend/structural_tag/format_compiler.h"
 
+#include <cassert>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -58,6 +59,7 @@ absl::StatusOr<bool> LoopOf(const JsonValue& at) {
 
 // Whether `token` is among `tokens`. An id may be any token's of which only the text is known.
 bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens) {
+  assert(!token.ids.empty() || !token.names.empty());
   if (!token.ids.empty()) {
     return absl::c_linear_search(tokens.ids, token.ids.front()) || !tokens.names.empty();
   }
@@ -87,6 +89,7 @@ absl::StatusOr<ReadResult> FormatCompiler::Compile() && {
   }
   speller_.Finish(&result_);
   const RuleId start = builder_.DeclareRule("structural_tag", "");
+  assert(!nodes_.empty());
   builder_.DefineRule(start, nodes_.front());
   absl::StatusOr<GrammarIr> ir = std::move(builder_).Build(start);
   if (!ir.ok()) return ir.status();
@@ -95,6 +98,7 @@ absl::StatusOr<ReadResult> FormatCompiler::Compile() && {
 }
 
 FormatCompiler::Made FormatCompiler::Make(FormatId id) {
+  assert(id < formats_.size());
   const Format& format = formats_[id];
   if (absl::Status status = budget_.Spend(1 + static_cast<std::int64_t>(format.parts.size()));
       !status.ok()) {

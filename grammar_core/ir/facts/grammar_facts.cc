@@ -11,6 +11,7 @@
 #include "grammar_core/ir/facts/grammar_facts.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/saturating.h"
@@ -97,6 +98,7 @@ std::vector<NodeId> GrammarFacts::Varying(const RuleGroup& group, Work& work) {
 // fixed point.
 void GrammarFacts::FindGroupFacts(const RuleGroup& group, const std::vector<NodeId>& varying,
                                   const Limits& limits, Work& work) {
+  assert(!group.rules.empty());
   const std::vector<NodeId>* nodes = &group.nodes;
   for (bool changed = true; changed; nodes = &varying) {
     changed = false;
@@ -137,6 +139,7 @@ GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
     case IrKind::kLimited:
       return WrapperFacts(node, nodes_[ir_->children[node.first_child]]);
     case IrKind::kCall: {
+      assert(node.a < ir_->rules.size());
       NodeFacts facts = nodes_[ir_->rules[node.a].body];
       facts.descent += 1;
       return facts;
@@ -186,6 +189,7 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
       }
       break;
     case IrKind::kCharSet:
+      assert(!ir_->char_sets[node.a].empty());
       facts.min_bytes = SizeOf(measure_, ir_->char_sets[node.a].ranges().front().lo);
       break;
     default:
@@ -214,6 +218,7 @@ GrammarFacts::NodeFacts GrammarFacts::ChoiceFacts(const IrNode& node) const {
 
 GrammarFacts::NodeFacts GrammarFacts::WrapperFacts(const IrNode& node,
                                                    const NodeFacts& child) const {
+  assert(node.child_count >= 1);
   NodeFacts facts = child;
   facts.descent += 1;
   if (node.kind == IrKind::kRepeat) {
@@ -245,6 +250,7 @@ GrammarFacts::NodeFacts GrammarFacts::ConcatFacts(const IrNode& node) const {
 }
 
 GrammarFacts::NodeFacts GrammarFacts::BlockFacts(const IrNode& node) const {
+  assert(node.child_count == 1);
   const NodeId lines = ir_->children[node.first_child];
   NodeFacts facts;
   facts.descent = 1;
@@ -375,10 +381,12 @@ Hash128 GrammarFacts::HashOf(const IrNode& node) const {
 }
 
 Hash128 GrammarFacts::TokensHash(std::uint32_t spec) const {
+  assert(spec < ir_->token_specs.size());
   return HashTokens(ir_->token_specs[spec], Hash128{});
 }
 
 Hash128 GrammarFacts::NumberHash(std::uint32_t number) const {
+  assert(number < ir_->numbers.size());
   return MixBytes(Hash128{}, ToString(ir_->numbers[number]));
 }
 

@@ -1,6 +1,7 @@
 #include "grammar_core/ir/facts/rule_groups.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -37,6 +38,7 @@ class BodyReader {
 
  private:
   void Push(NodeId node, RuleId rule) {
+    assert(node < ir_.nodes.size());
     if (seen_by_[node] == rule) return;
     seen_by_[node] = rule;
     open_.push_back(node);
@@ -51,6 +53,7 @@ class BodyReader {
 }  // namespace
 
 void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out) {
+  assert(node < ir.nodes.size());
   const IrNode& n = ir.nodes[node];
   const auto first = ir.children.begin() + n.first_child;
   out->insert(out->end(), first, first + n.child_count);

@@ -1,6 +1,7 @@
 #include "grammar_core/ir/number/number_cuts.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <tuple>
 
@@ -30,6 +31,7 @@ int DigitAt(const std::string& digits, std::uint32_t depth) {
 
 void AppendRange(IntRange range, IntRanges* ranges) {
   if (range.lo > range.hi) return;
+  assert(ranges->empty() || ranges->back().hi < range.lo);
   if (!ranges->empty() && ranges->back().hi + 1 == range.lo) {
     ranges->back().hi = range.hi;
   } else {
@@ -67,12 +69,14 @@ NumberCuts::NumberCuts(const std::vector<NumberInterval>& intervals, bool negati
 
 void NumberCuts::AddCut(const Decimal& value, bool above) {
   const auto string = std::lower_bound(strings_.begin(), strings_.end(), value.digits);
+  assert(string != strings_.end() && *string == value.digits);
   const auto number = static_cast<std::uint32_t>(string - strings_.begin());
   cuts_.push_back({value.magnitude(), 2 * number + (above ? 2 : 1)});
 }
 
 NumberCuts::Place NumberCuts::Next(const Place& place, int digit) const {
   if (Decided(place)) return place;
+  assert(digit >= 0 && digit <= 9 && place.last <= strings_.size());
   const auto less = [&](const std::string& digits, int d) {
     return DigitAt(digits, place.depth) < d;
   };

@@ -1,6 +1,7 @@
 #include "grammar_core/ir/number/number_divisors.h"
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 #include "absl/numeric/int128.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr std::uint64_t kMaxTries = 1000;
 
 std::uint64_t MultiplyMod(std::uint64_t x, std::uint64_t y, std::uint64_t modulus) {
+  assert(modulus > 0);
   constexpr std::uint64_t kHalf = std::uint64_t{1} << 32;
   if (modulus < kHalf) return x * y % modulus;
   return absl::Uint128Low64(absl::uint128(x) * y % modulus);
@@ -47,6 +49,7 @@ std::optional<Step> ReadStep(const Decimal& number) {
 
 // `step` in units of 10^-scale, which are no larger than its own.
 std::optional<std::uint64_t> InUnits(Step step, std::int64_t scale) {
+  assert(step.scale <= scale);
   for (; step.scale < scale; ++step.scale) {
     if (step.count > kMaxCount / 10) return std::nullopt;
     step.count *= 10;
@@ -68,6 +71,7 @@ std::optional<Step> CommonMultiple(const Step& x, const Step& y) {
 
 // The least t up to `last` for which `remainder` * 10^t is a multiple of `divisor`, or infinity.
 std::int64_t FirstMultiple(std::uint64_t remainder, std::uint64_t divisor, std::uint32_t last) {
+  assert(divisor > 0);
   std::uint64_t rest = remainder % divisor;
   for (std::uint32_t t = 0; t <= last; ++t) {
     if (rest == 0) return t;

@@ -1,5 +1,6 @@
 #include "grammar_core/ir/passes/compact.h"
 
+#include <cassert>
 #include <cstdint>
 #include <utility>
 
@@ -15,6 +16,7 @@ class Compactor {
       : from_(std::move(from)), nodes_(from_.nodes.size(), 0), rules_(from_.rules.size(), 0) {}
 
   void MoveRules(const std::vector<bool>& reached) {
+    assert(reached.size() == from_.rules.size() && reached[from_.start]);
     for (RuleId rule = 0; rule < from_.rules.size(); ++rule) {
       if (!reached[rule]) continue;
       rules_[rule] = static_cast<RuleId>(to_.rules.size());
@@ -24,6 +26,7 @@ class Compactor {
   }
 
   void MoveNodes(const std::vector<bool>& reached) {
+    assert(reached.size() == from_.nodes.size());
     for (NodeId node = 0; node < from_.nodes.size(); ++node) {
       if (node >= kBuilderNodes && !reached[node]) continue;
       nodes_[node] = static_cast<NodeId>(to_.nodes.size());
@@ -77,6 +80,7 @@ class Compactor {
   // No two nodes speak of one entry.
   template <typename T>
   void MoveEntry(std::vector<T> GrammarIr::* pool, std::uint32_t* index) {
+    assert(*index < (from_.*pool).size());
     (to_.*pool).push_back(std::move((from_.*pool)[*index]));
     *index = static_cast<std::uint32_t>((to_.*pool).size() - 1);
   }

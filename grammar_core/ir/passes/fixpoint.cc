@@ -1,5 +1,7 @@
 #include "grammar_core/ir/passes/fixpoint.h"
 
+#include <cassert>
+
 #include "grammar_core/base/limits.h"
 #include "grammar_core/ir/object_end.h"
 
@@ -30,6 +32,7 @@ bool AppendConditional(const GrammarIr& ir, NodeId node, std::vector<NodeId>* pa
 // Where that is too hard to tell, the engine is left to say so when it gets there.
 absl::StatusOr<bool> CanBeEnded(const GrammarIr& ir, NodeId node, const std::vector<bool>& has,
                                 Budget& budget) {
+  assert(ir.nodes[node].kind == IrKind::kObject && has.size() == ir.nodes.size());
   const ObjectEnd end(ir.objects[ir.nodes[node].a],
                       [&](NodeId part) { return static_cast<bool>(has[part]); });
   const absl::StatusOr<bool> can_end =

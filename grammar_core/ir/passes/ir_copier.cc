@@ -1,11 +1,13 @@
 #include "grammar_core/ir/passes/ir_copier.h"
 
+#include <cassert>
 #include <cstdint>
 #include <utility>
 
 namespace maskd {
 
 absl::Status IrCopier::Copy(NodeId node, Budget& budget) {
+  assert(node < from_.nodes.size());
   const IrNode& n = from_.nodes[node];
   const auto units = static_cast<std::int64_t>(1 + n.child_count + PayloadSize(n));
   if (absl::Status status = budget.Spend(units); !status.ok()) return status;

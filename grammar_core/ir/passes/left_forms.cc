@@ -1,6 +1,7 @@
 #include "grammar_core/ir/passes/left_forms.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/base/error.h"
@@ -32,6 +33,7 @@ LeftForms::LeftForms(const GrammarIr& ir, const std::vector<bool>& nullable, con
 
 absl::StatusOr<LeftForm> LeftForms::Of(const IrRule& rule, Budget& budget) {
   const NodeId root = rule.body;
+  assert(root < ir_.nodes.size() && nullable_.size() == ir_.nodes.size());
   // What has no form yet; children have smaller numbers than their parents.
   std::vector<NodeId> open = {root};
   std::vector<NodeId> missing;
@@ -126,6 +128,7 @@ LeftForm LeftForms::OfAlt(const IrNode& n) {
 // those that are left.
 LeftForm LeftForms::OfRepeat(const IrNode& n) {
   const NodeId body = ir_.children[n.first_child];
+  assert(n.child_count == 1 && forms_.contains(body));
   const std::uint32_t min = n.a == 0 || nullable_[body] ? 0 : n.a - 1;
   const std::uint32_t max = n.b == kUnbounded ? kUnbounded : n.b - 1;
   const NodeId others = builder_->Repeat(copier_.CopyOf(body), min, max);

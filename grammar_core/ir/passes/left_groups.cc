@@ -1,6 +1,7 @@
 #include "grammar_core/ir/passes/left_groups.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/ir/passes/left_forms.h"
@@ -40,6 +41,7 @@ absl::Status LeftGroups::Read(RuleId rule, Budget& budget, std::vector<RuleId>* 
 }
 
 void LeftGroups::Add(const Graph& calls, std::vector<RuleId> rules) {
+  assert(!rules.empty());
   for (std::uint32_t i = 0; i < rules.size(); ++i) {
     group_of_[rules[i]] = groups_.size();
     variable_of_[rules[i]] = i;
@@ -68,6 +70,7 @@ absl::Status KeptParts::Find(Budget& budget) {
 }
 
 void KeptParts::Want(RuleId rule) {
+  assert(rule < ir_.rules.size());
   wanted_[rule] = true;
   const std::size_t group = groups_.GroupOf(rule);
   if (read_[group]) return;

@@ -1,5 +1,6 @@
 #include "grammar_core/ir/passes/left_recursion.h"
 
+#include <cassert>
 #include <memory>
 #include <string>
 #include <utility>
@@ -45,6 +46,7 @@ class CycleSearch {
   }
 
   absl::StatusOr<bool> From(NodeId root, Budget& budget) {
+    assert(stack_.empty());
     if (mark_[root] == kNew) Open(root);
     while (!stack_.empty()) {
       if (absl::Status status = budget.Spend(); !status.ok()) return status;

@@ -2,6 +2,7 @@
 // runtime writes its tokens out.
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <istream>
@@ -169,6 +170,7 @@ absl::StatusOr<Vocabulary::Token> TokenOf(const std::string& piece, std::int32_t
 
 absl::Status PutPiece(std::size_t id, const std::string& piece, std::int32_t type,
                       Alphabet alphabet, RawVocabulary* raw) {
+  assert(id == raw->tokens.size());
   if (!Utf8ToCodePoints(piece).has_value()) {
     return InvalidTokenizer(TokenPlace(id), "not UTF-8");
   }
@@ -192,6 +194,7 @@ absl::Status PutPiece(std::size_t id, const std::string& piece, std::int32_t typ
 }
 
 absl::Status CheckTypes(const Metadata& metadata, Alphabet alphabet) {
+  assert(metadata.types.has_value() && metadata.tokens.has_value());
   const std::vector<std::int32_t>& types = *metadata.types;
   if (types.size() != metadata.tokens->size()) {
     return InvalidTokenizer(Place("token_type"), absl::StrCat(types.size(), " types for ",
@@ -218,6 +221,7 @@ absl::Status PutEnds(const Metadata& metadata, RawVocabulary* raw) {
 }
 
 EncodingRules RulesOf(const Metadata& metadata, const RawVocabulary& raw) {
+  assert(metadata.types.has_value());
   GgufFacts facts;
   facts.model = metadata.model.value_or("");
   facts.pre = metadata.pre;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <ios>
@@ -107,6 +108,7 @@ absl::StatusOr<std::int64_t> GgufReader::ReadWhole() {
     return WrongValue("not a whole number");
   }
   const std::uint64_t bytes = BytesOf(type_);
+  assert(bytes > 0);
   const absl::StatusOr<std::uint64_t> number = ReadNumber(bytes);
   if (!number.ok()) {
     return number.status();
@@ -199,6 +201,7 @@ absl::Status GgufReader::WrongValue(absl::string_view message) const {
 }
 
 absl::Status GgufReader::Need(std::uint64_t count) const {
+  assert(offset_ <= size_);
   if (count > size_ - offset_) {
     return InvalidTokenizer(
         BytePlace(offset_),
@@ -226,6 +229,7 @@ absl::StatusOr<std::string> GgufReader::ReadBytes(std::uint64_t count) {
 }
 
 absl::StatusOr<std::uint64_t> GgufReader::ReadNumber(std::uint64_t count) {
+  assert(count <= sizeof(std::uint64_t));
   const absl::StatusOr<std::string> bytes = ReadBytes(count);
   if (!bytes.ok()) {
     return bytes.status();
@@ -286,6 +290,7 @@ absl::Status GgufReader::Skip(Type type, std::int64_t depth) {
 
 // Recursion is bounded by gguf_array_depth.
 absl::Status GgufReader::SkipArray(std::int64_t depth) {
+  assert(depth > 0);
   if (depth > kVocabularyLimits.gguf_array_depth) {
     return LimitExceeded(BytePlace(offset_), "gguf_array_depth", kVocabularyLimits.gguf_array_depth,
                          depth);

@@ -1,5 +1,6 @@
 #include "grammar_core/tokenizer/formats/json_tree.h"
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -41,6 +42,7 @@ absl::Status JsonTreeReader::Read(absl::string_view text) {
 }
 
 bool JsonTreeReader::key(string_t& name) {
+  assert(!levels_.empty() && levels_.back().container->is_object());
   Level& level = levels_.back();
   level.key = std::move(name);
   return !level.container->contains(level.key) ||
@@ -77,6 +79,7 @@ bool JsonTreeReader::IsElementOf(absl::string_view name) const {
 }
 
 JsonTreeReader::Json JsonTreeReader::TakeInnermost() {
+  assert(!levels_.empty());
   Json taken = std::move(*levels_.back().container);
   *levels_.back().container = nullptr;
   value_count_ -= 1 + static_cast<std::int64_t>(taken.size());
@@ -119,6 +122,7 @@ bool JsonTreeReader::Open(Json empty) {
 }
 
 bool JsonTreeReader::Close() {
+  assert(!levels_.empty());
   levels_.pop_back();
   return true;
 }

@@ -1,0 +1,63 @@
+#include "grammar_core/frontend/json/json_tree.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace maskd {
+namespace {
+
+// Where the pointers into the text with this root begin.
+std::string PlaceOfRoot(const json_internal::Tree& tree, JsonId root) {
+  if (root == 0) return "";
+  const auto text = std::find_if(tree.texts.begin(), tree.texts.end(),
+                                 [&](const auto& known) { return known.root == root; });
+  assert(text != tree.texts.end());
+  return absl::StrCat(text->name, "#");
+}
+
+std::string Escaped(absl::string_view key) {
+  return absl::StrReplaceAll(key, {{"~", "~0"}, {"/", "~1"}});
+}
+
+}  // namespace
+
+std::string json_internal::PointerOf(const Tree& tree, JsonId id, std::size_t max_bytes) {
+  assert(id < tree.nodes.size());
+  std::vector<JsonId> path;
+  for (; tree.nodes[id].parent != kNoNode; id = tree.nodes[id].parent) path.push_back(id);
+  std::string pointer = PlaceOfRoot(tree, id);
+  for (; !path.empty(); path.pop_back()) {
+    const Node& node = tree.nodes[path.back()];
+    const bool member = tree.nodes[node.parent].type == JsonType::kObject;
+    const std::string step = member ? Escaped(node.key) : absl::StrCat(node.index);
+    if (pointer.size() + 1 + step.size() > max_bytes) break;
+    absl::StrAppend(&pointer, "/", step);
+  }
+  return pointer;
+}
+
+// Eight bytes at a time: a byte of `odd` has its highest bit set where one of the word is not
+// plain, or stands behind such a one.
+std::size_t CountPlain(absl::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  constexpr std::uint64_t kHigh = 0x80 * kOnes;
+  const auto below = [](std::uint64_t word, std::uint64_t bound) {
+    return (word - bound * kOnes) & ~word;
+  };
+  std::size_t at = 0;
+  for (std::uint64_t word = 0; at + sizeof(word) <= text.size(); at += sizeof(word)) {
+    std::memcpy(&word, text.data() + at, sizeof(word));
+    const std::uint64_t odd =
+        word | below(word, ' ') | below(word ^ ('"' * kOnes), 1) | below(word ^ ('\\' * kOnes), 1);
+    if ((odd & kHigh) != 0) break;
+  }
+  const auto is_plain = [](char c) { return c >= ' ' && c != '"' && c != '\\'; };
+  while (at < text.size() && is_plain(text[at])) ++at;
+  return at;
+}
+
+}  // namespace maskd

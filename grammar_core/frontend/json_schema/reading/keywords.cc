@@ -1,0 +1,319 @@
+// The table of keywords, and the checks of their values by shape.
+//
+// A keyword has a row for each form that it had in some drafts: exclusiveMinimum is a boolean in
+// draft 4 and a number from draft 6 on. A name without a row in the dialect is an annotation, as
+// the specification asks.
+//
+// Invariant  a value that has passed CheckShape() has the JSON type that all later code takes for
+//            granted: `*TypeByName()` and CountOf() do not fail behind it.
+// Cost       FindKeyword() is a walk over some 75 rows for each member of a schema.
+// Source     JSON Schema Validation, section 6, and Core, sections 8 to 11, of each draft.
+#include "grammar_core/frontend/json_schema/reading/keywords.h"
+
+#include <array>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/decimal.h"
+#include "grammar_core/base/error.h"
+
+namespace maskd {
+namespace {
+
+using K = Keyword;
+using S = Shape;
+
+constexpr Draft kFirst = Draft::k4;
+constexpr Draft kLast = Draft::k2020;
+
+// An annotation that every draft may carry: its value is nobody's business here.
+constexpr KeywordRow Annotation(absl::string_view name, Shape shape = Shape::kAnything) {
+  return {name, K::kAnnotation, kFirst, kLast, shape, kNoType};
+}
+
+constexpr std::array kKeywords = {
+    KeywordRow{"type", K::kType, kFirst, kLast, S::kType, kEveryType},
+    KeywordRow{"properties", K::kProperties, kFirst, kLast, S::kSchemaMap, kObjectType},
+    KeywordRow{"required", K::kRequired, kFirst, kLast, S::kStringList, kObjectType},
+    KeywordRow{"additionalProperties", K::kAdditionalProperties, kFirst, kLast, S::kSchema,
+               kObjectType},
+    KeywordRow{"$ref", K::kRef, kFirst, kLast, S::kString, kEveryType},
+    KeywordRow{"enum", K::kEnum, kFirst, kLast, S::kList, kEveryType},
+    KeywordRow{"const", K::kConst, Draft::k6, kLast, S::kAnything, kEveryType},
+    KeywordRow{"items", K::kItems, kFirst, kLast, S::kSchemaOrList, kArrayType},
+    KeywordRow{"prefixItems", K::kPrefixItems, Draft::k2020, kLast, S::kSchemaList, kArrayType},
+    KeywordRow{"additionalItems", K::kAdditionalItems, kFirst, Draft::k2019, S::kSchema,
+               kArrayType},
+    KeywordRow{"minItems", K::kMinItems, kFirst, kLast, S::kCount, kArrayType},
+    KeywordRow{"maxItems", K::kMaxItems, kFirst, kLast, S::kCount, kArrayType},
+    KeywordRow{"minLength", K::kMinLength, kFirst, kLast, S::kCount, kStringType},
+    KeywordRow{"maxLength", K::kMaxLength, kFirst, kLast, S::kCount, kStringType},
+    KeywordRow{"allOf", K::kAllOf, kFirst, kLast, S::kSchemaList, kEveryType},
+    KeywordRow{"anyOf", K::kAnyOf, kFirst, kLast, S::kSchemaList, kEveryType},
+    KeywordRow{"oneOf", K::kOneOf, kFirst, kLast, S::kSchemaList, kEveryType},
+    KeywordRow{"not", K::kNot, kFirst, kLast, S::kSchema, kEveryType},
+    KeywordRow{"if", K::kIf, Draft::k7, kLast, S::kSchema, kEveryType},
+    KeywordRow{"then", K::kThen, Draft::k7, kLast, S::kSchema, kEveryType},
+    KeywordRow{"else", K::kElse, Draft::k7, kLast, S::kSchema, kEveryType},
+    KeywordRow{"pattern", K::kPattern, kFirst, kLast, S::kString, kStringType},
+    KeywordRow{"minimum", K::kMinimum, kFirst, kLast, S::kNumber, kNumberType},
+    KeywordRow{"maximum", K::kMaximum, kFirst, kLast, S::kNumber, kNumberType},
+    KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, kFirst, Draft::k4, S::kBoolean,
+               kNumberType},
+    KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, kFirst, Draft::k4, S::kBoolean,
+               kNumberType},
+    KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, Draft::k6, kLast, S::kNumber, kNumberType},
+    KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, Draft::k6, kLast, S::kNumber, kNumberType},
+    KeywordRow{"multipleOf", K::kMultipleOf, kFirst, kLast, S::kPositiveNumber, kNumberType},
+    KeywordRow{"patternProperties", K::kPatternProperties, kFirst, kLast, S::kSchemaMap,
+               kObjectType},
+    KeywordRow{"propertyNames", K::kPropertyNames, Draft::k6, kLast, S::kSchema, kObjectType},
+    KeywordRow{"minProperties", K::kMinProperties, kFirst, kLast, S::kCount, kObjectType},
+    KeywordRow{"maxProperties", K::kMaxProperties, kFirst, kLast, S::kCount, kObjectType},
+    KeywordRow{"dependencies", K::kDependencies, kFirst, kLast, S::kDependencies, kObjectType},
+    KeywordRow{"dependentRequired", K::kDependentRequired, Draft::k2019, kLast, S::kStringListMap,
+               kObjectType},
+    KeywordRow{"dependentSchemas", K::kDependentSchemas, Draft::k2019, kLast, S::kSchemaMap,
+               kObjectType},
+    KeywordRow{"contains", K::kContains, Draft::k6, kLast, S::kSchema, kArrayType},
+    KeywordRow{"minContains", K::kMinContains, Draft::k2019, kLast, S::kCount, kArrayType},
+    KeywordRow{"maxContains", K::kMaxContains, Draft::k2019, kLast, S::kCount, kArrayType},
+    KeywordRow{"uniqueItems", K::kUniqueItems, kFirst, kLast, S::kBoolean, kArrayType},
+    KeywordRow{"unevaluatedItems", K::kUnevaluatedItems, Draft::k2019, kLast, S::kSchema,
+               kArrayType},
+    KeywordRow{"unevaluatedProperties", K::kUnevaluatedProperties, Draft::k2019, kLast, S::kSchema,
+               kObjectType},
+    KeywordRow{"$dynamicRef", K::kDynamicRef, Draft::k2020, kLast, S::kString, kEveryType},
+    KeywordRow{"$recursiveRef", K::kRecursiveRef, Draft::k2019, Draft::k2019, S::kString,
+               kEveryType},
+    KeywordRow{"format", K::kFormat, kFirst, kLast, S::kString, kStringType},
+    Annotation("$defs", S::kObject),
+    Annotation("definitions", S::kObject),
+    Annotation("$schema", S::kString),
+    Annotation("$id", S::kString),
+    Annotation("id"),
+    Annotation("$anchor", S::kString),
+    Annotation("$dynamicAnchor", S::kString),
+    Annotation("$recursiveAnchor"),
+    Annotation("$vocabulary"),
+    Annotation("$comment"),
+    Annotation("title"),
+    Annotation("description"),
+    Annotation("default"),
+    Annotation("examples"),
+    Annotation("deprecated"),
+    Annotation("readOnly"),
+    Annotation("writeOnly"),
+    Annotation("contentEncoding"),
+    Annotation("contentMediaType"),
+    Annotation("contentSchema"),
+};
+
+bool IsSchema(const JsonValue& value) { return value.is_object() || value.is_bool(); }
+
+absl::Status Wrong(const JsonValue& value, absl::string_view message) {
+  return InvalidAt(value.Pointer(), message);
+}
+
+absl::Status CheckSchema(const JsonValue& value) {
+  return IsSchema(value) ? absl::OkStatus()
+                         : Wrong(value, "a schema must be an object or a boolean");
+}
+
+absl::Status CheckSchemas(const JsonValue& value) {
+  for (const JsonValue child : value.children()) {
+    if (!IsSchema(child)) return CheckSchema(child);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckSchemaList(const JsonValue& value) {
+  if (!value.is_array()) return Wrong(value, "must be a list of schemas");
+  if (value.size() == 0) return Wrong(value, "must hold at least one schema");
+  return CheckSchemas(value);
+}
+
+absl::Status CheckStringList(const JsonValue& value) {
+  if (!value.is_array()) return Wrong(value, "must be a list of strings");
+  for (const JsonValue child : value.children()) {
+    if (!child.is_string()) return Wrong(child, "must be a string");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMap(const JsonValue& value, Shape shape) {
+  if (!value.is_object()) return Wrong(value, "must be an object");
+  for (const JsonValue child : value.children()) {
+    const bool strings =
+        shape == S::kStringListMap || (shape == S::kDependencies && child.is_array());
+    const absl::Status status = strings ? CheckStringList(child) : CheckSchema(child);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTypeName(const JsonValue& value) {
+  if (!value.is_string()) return Wrong(value, "must be a string or a list of strings");
+  if (TypeByName(value.text()).has_value()) return absl::OkStatus();
+  return Wrong(value, absl::StrCat("there is no type \"", value.text(),
+                                   "\"; types are null, boolean, object, array, number, string, "
+                                   "integer"));
+}
+
+absl::Status CheckType(const JsonValue& value) {
+  if (!value.is_array()) return CheckTypeName(value);
+  if (value.size() == 0) return Wrong(value, "must name at least one type");
+  for (const JsonValue child : value.children()) {
+    if (absl::Status status = CheckTypeName(child); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNumber(const JsonValue& value, Shape shape) {
+  if (!value.is_number()) {
+    return Wrong(value, shape == S::kCount ? "must be an integer from 0" : "must be a number");
+  }
+  const Decimal number = ReadDecimal(value.text());
+  if (shape == S::kCount && !AsCount(number).has_value()) {
+    return Wrong(value, absl::StrCat("must be an integer from 0, is ", value.text()));
+  }
+  if (shape == S::kPositiveNumber && (number.negative || number.is_zero())) {
+    return Wrong(value, "must be greater than 0");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPlain(const JsonValue& value, bool holds, absl::string_view what) {
+  return holds ? absl::OkStatus() : Wrong(value, absl::StrCat("must be ", what));
+}
+
+// The vocabulary of 2019-09 and 2020-12 that a keyword is in; older drafts have all of them.
+Vocabulary VocabularyOf(Keyword keyword) {
+  switch (keyword) {
+    case K::kAdditionalItems:
+    case K::kAdditionalProperties:
+    case K::kAllOf:
+    case K::kAnyOf:
+    case K::kContains:
+    case K::kDependencies:
+    case K::kDependentSchemas:
+    case K::kElse:
+    case K::kIf:
+    case K::kItems:
+    case K::kNot:
+    case K::kOneOf:
+    case K::kPatternProperties:
+    case K::kPrefixItems:
+    case K::kProperties:
+    case K::kPropertyNames:
+    case K::kThen:
+      return Vocabulary::kApplicator;
+    case K::kUnevaluatedItems:
+    case K::kUnevaluatedProperties:
+      return Vocabulary::kUnevaluated;
+    case K::kFormat:
+      return Vocabulary::kFormat;
+    case K::kAnnotation:
+    case K::kDynamicRef:
+    case K::kRecursiveRef:
+    case K::kRef:
+      return Vocabulary::kCore;
+    default:
+      return Vocabulary::kValidation;
+  }
+}
+
+}  // namespace
+
+// Rows of one name exclude one another by their drafts.
+const KeywordRow* FindKeyword(absl::string_view name, const Dialect& dialect) {
+  for (const KeywordRow& row : kKeywords) {
+    if (row.name != name) continue;
+    if (!dialect.has(VocabularyOf(row.keyword))) return nullptr;
+    const bool legacy = row.keyword == K::kAdditionalItems && !dialect.named;
+    if (legacy || (row.first <= dialect.draft && dialect.draft <= row.last)) return &row;
+  }
+  return nullptr;
+}
+
+// A table by number, made by the compiler: this is asked for every claim.
+TypeSet DomainOf(Keyword keyword) {
+  static constexpr auto kDomains = [] {
+    std::array<TypeSet, static_cast<std::size_t>(K::kAnnotation) + 1> domains = {};
+    for (const KeywordRow& row : kKeywords) {
+      domains[static_cast<std::size_t>(row.keyword)] |= row.domain;
+    }
+    return domains;
+  }();
+  return kDomains[static_cast<std::size_t>(keyword)];
+}
+
+bool IsFacet(Keyword keyword) {
+  switch (keyword) {
+    case K::kConst:
+    case K::kEnum:
+    case K::kExclusiveMaximum:
+    case K::kExclusiveMinimum:
+    case K::kFormat:
+    case K::kMaximum:
+    case K::kMinimum:
+    case K::kMultipleOf:
+    case K::kPattern:
+      return true;
+    default:
+      return false;
+  }
+}
+
+absl::Status CheckShape(const KeywordRow& row, const JsonValue& value) {
+  switch (row.shape) {
+    case S::kAnything:
+      return absl::OkStatus();
+    case S::kSchema:
+      return CheckSchema(value);
+    case S::kSchemaList:
+      return CheckSchemaList(value);
+    case S::kSchemaOrList:
+      return value.is_array() ? CheckSchemas(value) : CheckSchema(value);
+    case S::kSchemaMap:
+    case S::kDependencies:
+    case S::kStringListMap:
+      return CheckMap(value, row.shape);
+    case S::kStringList:
+      return CheckStringList(value);
+    case S::kString:
+      return CheckPlain(value, value.is_string(), "a string");
+    case S::kObject:
+      return CheckPlain(value, value.is_object(), "an object");
+    case S::kBoolean:
+      return CheckPlain(value, value.is_bool(), "a boolean");
+    case S::kList:
+      return CheckPlain(value, value.is_array() && value.size() > 0,
+                        "a list with at least one value");
+    case S::kNumber:
+    case S::kPositiveNumber:
+    case S::kCount:
+      return CheckNumber(value, row.shape);
+    case S::kType:
+      return CheckType(value);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<JsonValue> SubschemasOf(Shape shape, const JsonValue& value) {
+  std::vector<JsonValue> schemas;
+  const bool single = shape == S::kSchema || (shape == S::kSchemaOrList && !value.is_array());
+  const bool many = shape == S::kSchemaList || shape == S::kSchemaMap ||
+                    shape == S::kSchemaOrList || shape == S::kDependencies;
+  if (single) {
+    schemas.push_back(value);
+  } else if (many) {
+    for (const JsonValue child : value.children()) {
+      if (IsSchema(child)) schemas.push_back(child);
+    }
+  }
+  return schemas;
+}
+
+}  // namespace maskd
