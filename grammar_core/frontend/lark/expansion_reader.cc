@@ -10,7 +10,6 @@
 #include "grammar_core/frontend/lark/embedded_json.h"
 #include "grammar_core/frontend/lark/index_reader.h"
 #include "grammar_core/frontend/lark/lark_names.h"
-#include "grammar_core/frontend/lark/lark_reader.h"
 #include "grammar_core/frontend/lark/lark_values.h"
 #include "grammar_core/frontend/notation/literal.h"
 
@@ -29,9 +28,11 @@ bool BeginsName(std::uint32_t c) {
 }  // namespace
 
 ExpansionReader::ExpansionReader(const ExpansionContext& context, const GrammarOptions& options,
-                                 SourceReading* reading, SourceGrammar* grammar)
+                                 NestedGrammarReader read_nested, SourceReading* reading,
+                                 SourceGrammar* grammar)
     : context_(context),
       options_(options),
+      read_nested_(read_nested),
       reading_(*reading),
       cursor_(reading->cursor),
       grammar_(*grammar),
@@ -227,7 +228,7 @@ absl::Status ExpansionReader::ReadNestedGrammar(std::size_t at) {
   const std::int64_t depth =
       context_.depth + static_cast<std::int64_t>(brackets_.size()) + kLevelsOfAGrammar;
   if (absl::Status status = reading_.CheckDepth(at, depth); !status.ok()) return status;
-  const absl::StatusOr<RuleId> start = LarkReader(options_, depth, &reading_).Read();
+  const absl::StatusOr<RuleId> start = read_nested_(depth);
   if (!start.ok()) return start.status();
   const NodeId call = reading_.builder.Call(*start);
   return ReadBytes(at, grammar_.Add({.kind = ExprKind::kBytes, .a = call, .at = at}));

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -19,8 +20,14 @@
 #include "grammar_core/frontend/notation/expression_stack.h"
 #include "grammar_core/frontend/notation/source_grammar.h"
 #include "grammar_core/frontend/notation/source_reading.h"
+#include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
+
+// Reads a grammar that stands in this one (%lark), behind its '{' and to past its '}', with so many
+// brackets around it; the rule of its start. Who reads definitions hands it in, as a grammar is
+// made of definitions.
+using NestedGrammarReader = absl::FunctionRef<absl::StatusOr<RuleId>(std::int64_t depth)>;
 
 // Where the right-hand side stands.
 struct ExpansionContext {
@@ -40,7 +47,7 @@ class ExpansionReader {
  public:
   // All must outlive the reader.
   ExpansionReader(const ExpansionContext& context, const GrammarOptions& options,
-                  SourceReading* reading, SourceGrammar* grammar);
+                  NestedGrammarReader read_nested, SourceReading* reading, SourceGrammar* grammar);
 
   // Reads to the end of the definition: a line's end behind which no '|' stands, a '}' that was
   // not opened, or the end of the text. Call it once.
@@ -99,6 +106,7 @@ class ExpansionReader {
 
   const ExpansionContext& context_;
   const GrammarOptions& options_;
+  const NestedGrammarReader read_nested_;
   SourceReading& reading_;
   PatternCursor& cursor_;
   SourceGrammar& grammar_;

@@ -7,7 +7,6 @@
 
 #include "grammar_core/frontend/lark/common_terminals.h"
 #include "grammar_core/frontend/lark/embedded_json.h"
-#include "grammar_core/frontend/lark/expansion_reader.h"
 #include "grammar_core/frontend/lark/lark_names.h"
 #include "grammar_core/frontend/lark/lazy_order.h"
 #include "grammar_core/frontend/notation/grammar_compiler.h"
@@ -143,8 +142,7 @@ absl::Status LarkReader::ImportTerminal(absl::string_view name, std::size_t at,
 absl::Status LarkReader::ReadIgnore(std::size_t at) {
   const ExpansionContext context{.terminal = true, .depth = depth_};
   const auto first = static_cast<ExprId>(grammar_.expressions.size());
-  const absl::StatusOr<ExprId> body =
-      ExpansionReader(context, options_, &reading_, &grammar_).Read();
+  const absl::StatusOr<ExprId> body = ReadExpansion(context);
   if (!body.ok()) return body.status();
   // A name that no definition can have.
   const SymbolId symbol = grammar_.Symbol(absl::StrCat("%ignore ", ignored_.size() + 1));
@@ -292,14 +290,20 @@ absl::StatusOr<ExprId> LarkReader::ReadBody(const Header& header) {
   const bool one_terminal =
       attributes.temperature.has_value() && !attributes.is_terminal() && cursor_.Peek() != '%';
   context.terminal = context.terminal || one_terminal;
-  const absl::StatusOr<ExprId> body =
-      ExpansionReader(context, options_, &reading_, &grammar_).Read();
+  const absl::StatusOr<ExprId> body = ReadExpansion(context);
   if (!body.ok()) return body.status();
   if (one_terminal) {
     const ExprId lexeme = grammar_.Add({.kind = ExprKind::kLexeme, .at = header.at}, {*body});
     return attributes.Applied(lexeme, grammar_);
   }
   return attributes.Applied(*body, grammar_);
+}
+
+absl::StatusOr<ExprId> LarkReader::ReadExpansion(const ExpansionContext& context) {
+  const auto read_nested = [this](std::int64_t depth) {
+    return LarkReader(options_, depth, &reading_).Read();
+  };
+  return ExpansionReader(context, options_, read_nested, &reading_, &grammar_).Read();
 }
 
 ExprId LarkReader::Extended(ExprId body, const Header& header) {

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/lark/expansion_reader.h"
 #include "grammar_core/frontend/lark/rule_attributes.h"
 #include "grammar_core/frontend/notation/source_grammar.h"
 #include "grammar_core/frontend/notation/source_reading.h"
@@ -61,6 +62,8 @@ class LarkReader {
   absl::Status ReadPriority();
   absl::Status CheckMode(Mode mode, const Header& header) const;
   absl::StatusOr<ExprId> ReadBody(const Header& header);
+  // The right-hand side that the text goes on with, and the grammars in it.
+  absl::StatusOr<ExprId> ReadExpansion(const ExpansionContext& context);
   // The alternatives of `header` and, after them, those of its definition before.
   ExprId Extended(ExprId body, const Header& header);
   absl::Status PassItemEnd() const;
