@@ -195,8 +195,9 @@ Position RowAnswers::WritePosition(const SequencePosition& position, const Strea
     reply_bytes_ += kPositionBytes;
     return {};
   }
-  // What nothing else holds lives until the next step, however short it is said.
-  const bool is_own = position.mask.use_count() == 1;
+  // A mask without a number was made for this row alone. It lives until the next step, however
+  // short it is said.
+  const bool is_own = position.mask->serial() == 0;
   Position out{Position::State::kMasked, position.mask, forms_.Say(position.mask)};
   reply_bytes_ += kPositionBytes + std::max(out.form.bytes, is_own ? mask_bytes_ : 0);
   if (position.text_tokens >= 0) {
