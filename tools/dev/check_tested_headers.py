@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Checks that a test includes each header of the engine's rooms.
+
+A header without a test of its own contract is seen through its users alone. Those that still have
+none are listed below. The list only shrinks: an entry that a test includes by now, or whose file is
+gone, is a finding as well.
+
+    tools/dev/check_tested_headers.py [ROOT]
+
+Exit status: 0, or 1 with one line a finding, "FILE: what".
+"""
+
+import pathlib
+import re
+import sys
+
+CORE = "grammar_core/"
+ROOMS = [
+    "terms",
+    "intersection",
+    "derivatives",
+    "automaton",
+    "mask_routes",
+    "unique_items",
+    "rows",
+    "completion",
+    "ir/facts",
+]
+
+NOT_YET_TESTED = {
+    CORE + header
+    for header in """
+automaton/count_bounds.h
+automaton/grammar_tables.h
+automaton/item_tokens.h
+automaton/row_bounds.h
+completion/shortest_path.h
+derivatives/byte_classes.h
+derivatives/byte_derivative.h
+derivatives/first_classes.h
+derivatives/way_tables.h
+intersection/char_edges.h
+intersection/conditions.h
+ir/facts/measure.h
+ir/facts/rule_groups.h
+mask_routes/cell_chain.h
+mask_routes/closure.h
+mask_routes/condition_states.h
+mask_routes/joined_names.h
+mask_routes/longest_completion.h
+mask_routes/mask_routes.h
+mask_routes/tail_signatures.h
+mask_routes/walk_states.h
+rows/token_steps.h
+terms/number_terms.h
+terms/object_progress.h
+terms/object_terms.h
+terms/state_ways.h
+terms/term.h
+terms/term_copy.h
+terms/term_views.h
+terms/text_walk.h
+unique_items/distinct_arrays.h
+unique_items/distinct_search.h
+unique_items/item_ends.h
+unique_items/item_leaves.h
+unique_items/repeated_tokens.h
+unique_items/row_memory.h
+""".split()
+}
+
+INCLUDE = re.compile(r'^\s*#include "(grammar_core/[^"]+)"', re.MULTILINE)
+
+
+def findings(root: pathlib.Path) -> list[str]:
+    headers = {
+        path.relative_to(root).as_posix()
+        for room in ROOMS
+        for path in (root / CORE / room).glob("*.h")
+    }
+    included = {
+        header
+        for ending in ("*.cc", "*.h")
+        for path in (root / "tests").rglob(ending)
+        for header in INCLUDE.findall(path.read_text(encoding="utf-8"))
+    }
+    found = [f"{h}: no file under tests/ includes it" for h in headers - included - NOT_YET_TESTED]
+    found += [f"{h}: is tested now, strike it off the list" for h in NOT_YET_TESTED & included]
+    found += [f"{h}: is on the list, and no file" for h in NOT_YET_TESTED - headers]
+    return sorted(found)
+
+
+def main() -> int:
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    found = findings(root)
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
