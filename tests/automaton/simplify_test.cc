@@ -35,6 +35,13 @@ TermId Bytes(TermStore& s, const std::string& text) {
   return all;
 }
 
+// Letters up to three times, no letter, and letters two to five times.
+TermId Few(TermStore& s) { return s.Repeat(s.CharSet(1), 0, 3); }
+TermId NoLetter(TermStore& s) { return s.Not(s.CharSet(1)); }
+TermId Some(TermStore& s) { return s.Repeat(s.CharSet(1), 2, 5); }
+TermId Utf8(TermStore& s, TermId characters) { return s.Encode(characters, {Spelling::kUtf8}); }
+TermId Json(TermStore& s, TermId text) { return s.Encode(text, {Spelling::kJsonString}); }
+
 class SimplifyTest : public testing::TestWithParam<Row> {
  protected:
   CharacterTerms terms_ = Terms();
@@ -104,6 +111,83 @@ const std::vector<Row>& Rows() {
       {"AndKeepsAllText",
        [](TermStore& s) { return s.And({s.CharSet(1), s.Repeat(s.CharSet(0), 0, kUnbounded)}); },
        "([\\u{0}-\\u{d7ff}\\u{e000}-\\u{10ffff}]* & [a-z])"},
+      // FactorTails and FactorHeads.
+      {"ATailAlone", [](TermStore& s) { return s.Alt(B(s), Bytes(s, "ab")); },
+       "(b[a] | empty) . b[b]"},
+      {"AHeadAlone", [](TermStore& s) { return s.Alt(A(s), Bytes(s, "ab")); },
+       "b[a] . (b[b] | empty)"},
+      {"HeadsOfTwoCells", [](TermStore& s) { return s.Alt(Bytes(s, "aba"), Bytes(s, "abc")); },
+       "b[a] . b[b] . (b[a] | b[c])"},
+      {"HeadAndTail", [](TermStore& s) { return s.Alt(Bytes(s, "aac"), Bytes(s, "abc")); },
+       "b[a] . (b[a] | b[b]) . b[c]"},
+      // JoinPowers.
+      {"CallsJoin", [](TermStore& s) { return s.Cat(s.Call(0), s.Call(0)); }, "rule \"start\"{2}"},
+      {"AnOptionJoins",
+       [](TermStore& s) { return s.Cat(s.Alt(kEmptyTerm, A(s)), s.Repeat(A(s), 0, 3)); },
+       "b[a]{0,4}"},
+      {"RepeatsJoinBeforeATail",
+       [](TermStore& s) { return s.Cat(s.Repeat(A(s), 1, 2), s.Cat(s.Repeat(A(s), 0, 3), B(s))); },
+       "b[a]{1,5} . b[b]"},
+      // UnitePowers.
+      {"EmptyIsAPower", [](TermStore& s) { return s.Alt(kEmptyTerm, s.Repeat(A(s), 1, 3)); },
+       "b[a]{0,3}"},
+      {"OneIsAPower", [](TermStore& s) { return s.Alt(A(s), s.Repeat(A(s), 2, 3)); }, "b[a]{1,3}"},
+      // Absorb: x | x & y.
+      {"AbsorbsABoth", [](TermStore& s) { return s.Alt(Few(s), s.And({Few(s), NoLetter(s)})); },
+       "[a-z]{0,3}"},
+      {"AbsorbsALongerBoth",
+       [](TermStore& s) {
+         return s.Alt(s.And({Few(s), NoLetter(s)}), s.And({Few(s), NoLetter(s), s.Not(Some(s))}));
+       },
+       "(![a-z] & [a-z]{0,3})"},
+      // ShareParts: x & y | x & z.
+      {"SharesWhatBothHave",
+       [](TermStore& s) {
+         return s.Alt(s.And({Few(s), NoLetter(s)}), s.And({Some(s), NoLetter(s)}));
+       },
+       "(![a-z] & [a-z]{0,5})"},
+      // JoinEncoded.
+      {"TextsOfPatternsAreOneText",
+       [](TermStore& s) {
+         return s.Alt(Utf8(s, s.And({Few(s), NoLetter(s)})),
+                      Utf8(s, s.And({Some(s), NoLetter(s)})));
+       },
+       "utf8((![a-z] & [a-z]{0,5}))"},
+      // Trivial cases of And, Not and Encode.
+      {"AndOfNone", [](TermStore& s) { return s.And({}); }, "!nothing"},
+      {"AndWithEveryText", [](TermStore& s) { return s.And({s.CharSet(1), s.Not(kNothingTerm)}); },
+       "[a-z]"},
+      {"AndIsFlat",
+       [](TermStore& s) { return s.And({Few(s), s.And({NoLetter(s), s.Not(Some(s))})}); },
+       "(![a-z] & ![a-z]{2,5} & [a-z]{0,3})"},
+      {"AndWithEmptyAsOneOfIts", [](TermStore& s) { return s.And({kEmptyTerm, Few(s)}); }, "empty"},
+      {"AndWithEmptyButNeverIs", [](TermStore& s) { return s.And({kEmptyTerm, Some(s)}); },
+       "nothing"},
+      {"AndWithNoneOfAChoice",
+       [](TermStore& s) { return s.And({Few(s), s.Not(s.Alt(Few(s), NoLetter(s)))}); }, "nothing"},
+      {"NotOfEveryText", [](TermStore& s) { return s.Not(s.Repeat(s.CharSet(0), 0, kUnbounded)); },
+       "nothing"},
+      {"EncodeOfNothing", [](TermStore& s) { return Utf8(s, kNothingTerm); }, "nothing"},
+      {"EncodeOfEmpty", [](TermStore& s) { return Utf8(s, kEmptyTerm); }, "empty"},
+      // What must stay as it is.
+      {"StaysTwoOfTheSame", [](TermStore& s) { return s.Cat(A(s), A(s)); }, "b[a] . b[a]"},
+      {"StaysRepeatsOfOthers",
+       [](TermStore& s) { return s.Cat(s.Repeat(A(s), 1, 2), s.Repeat(B(s), 1, 2)); },
+       "b[a]{1,2} . b[b]{1,2}"},
+      {"StaysRangesApart",
+       [](TermStore& s) { return s.Alt(s.Repeat(A(s), 1, 2), s.Repeat(A(s), 4, 5)); },
+       "(b[a]{1,2} | b[a]{4,5})"},
+      {"StaysEmptyAndTwo", [](TermStore& s) { return s.Alt(kEmptyTerm, s.Repeat(A(s), 2, 3)); },
+       "(b[a]{2,3} | empty)"},
+      {"StaysTextOfOnePattern",
+       [](TermStore& s) { return s.Alt(Utf8(s, Few(s)), Utf8(s, s.And({Some(s), NoLetter(s)}))); },
+       "(utf8((![a-z] & [a-z]{2,5})) | utf8([a-z]{0,3}))"},
+      {"StaysOtherSpelling",
+       [](TermStore& s) {
+         return s.Alt(Utf8(s, s.And({Few(s), NoLetter(s)})),
+                      Json(s, s.And({Some(s), NoLetter(s)})));
+       },
+       "(json((![a-z] & [a-z]{2,5})) | utf8((![a-z] & [a-z]{0,3})))"},
   };
   return *rows;
 }
