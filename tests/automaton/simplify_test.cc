@@ -35,11 +35,12 @@ TermId Bytes(TermStore& s, const std::string& text) {
   return all;
 }
 
-// Texts of characters that no rule joins with each other: words, no letter, not two letters.
-TermId Words(TermStore& s) { return s.Repeat(s.CharSet(1), 0, kUnbounded); }
+// Letters up to three times, no letter, and letters two to five times.
+TermId Few(TermStore& s) { return s.Repeat(s.CharSet(1), 0, 3); }
 TermId NoLetter(TermStore& s) { return s.Not(s.CharSet(1)); }
-TermId NotTwo(TermStore& s) { return s.Not(s.Repeat(s.CharSet(1), 2, 2)); }
-TermId NotThree(TermStore& s) { return s.Not(s.Repeat(s.CharSet(1), 3, 3)); }
+TermId Some(TermStore& s) { return s.Repeat(s.CharSet(1), 2, 5); }
+TermId Utf8(TermStore& s, TermId characters) { return s.Encode(characters, {Spelling::kUtf8}); }
+TermId Json(TermStore& s, TermId text) { return s.Encode(text, {Spelling::kJsonString}); }
 
 class SimplifyTest : public testing::TestWithParam<Row> {
  protected:
@@ -110,78 +111,83 @@ const std::vector<Row>& Rows() {
       {"AndKeepsAllText",
        [](TermStore& s) { return s.And({s.CharSet(1), s.Repeat(s.CharSet(0), 0, kUnbounded)}); },
        "([\\u{0}-\\u{d7ff}\\u{e000}-\\u{10ffff}]* & [a-z])"},
-      // JoinPowers: what must not join, and what does.
-      {"JoinPowersOfMaybe",
-       [](TermStore& s) { return s.Cat(s.Alt(kEmptyTerm, A(s)), s.Repeat(A(s), 1, 2)); },
-       "b[a]{1,3}"},
-      {"JoinPowersOfCalls", [](TermStore& s) { return s.Cat(s.Call(0), s.Call(0)); },
-       "rule \"start\"{2}"},
-      {"JoinPowersLeavesTwoBytes", [](TermStore& s) { return s.Cat(A(s), A(s)); }, "b[a] . b[a]"},
-      {"JoinPowersLeavesTwoRepeatsOfOthers",
+      // FactorTails and FactorHeads.
+      {"ATailAlone", [](TermStore& s) { return s.Alt(B(s), Bytes(s, "ab")); },
+       "(b[a] | empty) . b[b]"},
+      {"AHeadAlone", [](TermStore& s) { return s.Alt(A(s), Bytes(s, "ab")); },
+       "b[a] . (b[b] | empty)"},
+      {"HeadsOfTwoCells", [](TermStore& s) { return s.Alt(Bytes(s, "aba"), Bytes(s, "abc")); },
+       "b[a] . b[b] . (b[a] | b[c])"},
+      {"HeadAndTail", [](TermStore& s) { return s.Alt(Bytes(s, "aac"), Bytes(s, "abc")); },
+       "b[a] . (b[a] | b[b]) . b[c]"},
+      // JoinPowers.
+      {"CallsJoin", [](TermStore& s) { return s.Cat(s.Call(0), s.Call(0)); }, "rule \"start\"{2}"},
+      {"AnOptionJoins",
+       [](TermStore& s) { return s.Cat(s.Alt(kEmptyTerm, A(s)), s.Repeat(A(s), 0, 3)); },
+       "b[a]{0,4}"},
+      {"RepeatsJoinBeforeATail",
+       [](TermStore& s) { return s.Cat(s.Repeat(A(s), 1, 2), s.Cat(s.Repeat(A(s), 0, 3), B(s))); },
+       "b[a]{1,5} . b[b]"},
+      // UnitePowers.
+      {"EmptyIsAPower", [](TermStore& s) { return s.Alt(kEmptyTerm, s.Repeat(A(s), 1, 3)); },
+       "b[a]{0,3}"},
+      {"OneIsAPower", [](TermStore& s) { return s.Alt(A(s), s.Repeat(A(s), 2, 3)); }, "b[a]{1,3}"},
+      // Absorb: x | x & y.
+      {"AbsorbsABoth", [](TermStore& s) { return s.Alt(Few(s), s.And({Few(s), NoLetter(s)})); },
+       "[a-z]{0,3}"},
+      {"AbsorbsALongerBoth",
+       [](TermStore& s) {
+         return s.Alt(s.And({Few(s), NoLetter(s)}), s.And({Few(s), NoLetter(s), s.Not(Some(s))}));
+       },
+       "(![a-z] & [a-z]{0,3})"},
+      // ShareParts: x & y | x & z.
+      {"SharesWhatBothHave",
+       [](TermStore& s) {
+         return s.Alt(s.And({Few(s), NoLetter(s)}), s.And({Some(s), NoLetter(s)}));
+       },
+       "(![a-z] & [a-z]{0,5})"},
+      // JoinEncoded.
+      {"TextsOfPatternsAreOneText",
+       [](TermStore& s) {
+         return s.Alt(Utf8(s, s.And({Few(s), NoLetter(s)})),
+                      Utf8(s, s.And({Some(s), NoLetter(s)})));
+       },
+       "utf8((![a-z] & [a-z]{0,5}))"},
+      // Trivial cases of And, Not and Encode.
+      {"AndOfNone", [](TermStore& s) { return s.And({}); }, "!nothing"},
+      {"AndWithEveryText", [](TermStore& s) { return s.And({s.CharSet(1), s.Not(kNothingTerm)}); },
+       "[a-z]"},
+      {"AndIsFlat",
+       [](TermStore& s) { return s.And({Few(s), s.And({NoLetter(s), s.Not(Some(s))})}); },
+       "(![a-z] & ![a-z]{2,5} & [a-z]{0,3})"},
+      {"AndWithEmptyAsOneOfIts", [](TermStore& s) { return s.And({kEmptyTerm, Few(s)}); }, "empty"},
+      {"AndWithEmptyButNeverIs", [](TermStore& s) { return s.And({kEmptyTerm, Some(s)}); },
+       "nothing"},
+      {"AndWithNoneOfAChoice",
+       [](TermStore& s) { return s.And({Few(s), s.Not(s.Alt(Few(s), NoLetter(s)))}); }, "nothing"},
+      {"NotOfEveryText", [](TermStore& s) { return s.Not(s.Repeat(s.CharSet(0), 0, kUnbounded)); },
+       "nothing"},
+      {"EncodeOfNothing", [](TermStore& s) { return Utf8(s, kNothingTerm); }, "nothing"},
+      {"EncodeOfEmpty", [](TermStore& s) { return Utf8(s, kEmptyTerm); }, "empty"},
+      // What must stay as it is.
+      {"StaysTwoOfTheSame", [](TermStore& s) { return s.Cat(A(s), A(s)); }, "b[a] . b[a]"},
+      {"StaysRepeatsOfOthers",
        [](TermStore& s) { return s.Cat(s.Repeat(A(s), 1, 2), s.Repeat(B(s), 1, 2)); },
        "b[a]{1,2} . b[b]{1,2}"},
-      // UnitePowers: ranges with a gap stay two.
-      {"UnitePowersThatTouch",
-       [](TermStore& s) { return s.Alt(s.Repeat(A(s), 1, 2), s.Repeat(A(s), 3, 4)); }, "b[a]{1,4}"},
-      {"UnitePowersTakesEmpty",
-       [](TermStore& s) { return s.Alt(kEmptyTerm, s.Repeat(A(s), 1, 3)); }, "b[a]{0,3}"},
-      {"UnitePowersOfPlusAndEmpty",
-       [](TermStore& s) { return s.Alt(kEmptyTerm, s.Repeat(A(s), 1, kUnbounded)); }, "b[a]*"},
-      {"UnitePowersLeavesAGap",
+      {"StaysRangesApart",
        [](TermStore& s) { return s.Alt(s.Repeat(A(s), 1, 2), s.Repeat(A(s), 4, 5)); },
        "(b[a]{1,2} | b[a]{4,5})"},
-      {"UnitePowersLeavesEmptyBesideAGap",
-       [](TermStore& s) { return s.Alt(kEmptyTerm, s.Repeat(A(s), 2, 3)); }, "(b[a]{2,3} | empty)"},
-      // FactorHeads and FactorTails, of a branch that is the common part itself.
-      {"FactorHeadsOfTheHeadItself", [](TermStore& s) { return s.Alt(A(s), Bytes(s, "ab")); },
-       "b[a] . (b[b] | empty)"},
-      {"FactorTailsOfTheTailItself", [](TermStore& s) { return s.Alt(C(s), Bytes(s, "bc")); },
-       "(b[b] | empty) . b[c]"},
-      {"FactorLeavesWhatHasNothingInCommon",
-       [](TermStore& s) { return s.Alt(Bytes(s, "ab"), Bytes(s, "ca")); },
-       "(b[a] . b[b] | b[c] . b[a])"},
-      // AltOf: all texts take the others.
-      {"AltWithAllText",
-       [](TermStore& s) { return s.Alt(NoLetter(s), s.Repeat(s.CharSet(0), 0, kUnbounded)); },
-       "[\\u{0}-\\u{d7ff}\\u{e000}-\\u{10ffff}]*"},
-      // Absorb.
-      {"AbsorbAPart",
-       [](TermStore& s) { return s.Alt(NotTwo(s), s.And({NotTwo(s), NoLetter(s)})); }, "![a-z]{2}"},
-      {"AbsorbMoreParts",
+      {"StaysEmptyAndTwo", [](TermStore& s) { return s.Alt(kEmptyTerm, s.Repeat(A(s), 2, 3)); },
+       "(b[a]{2,3} | empty)"},
+      {"StaysTextOfOnePattern",
+       [](TermStore& s) { return s.Alt(Utf8(s, Few(s)), Utf8(s, s.And({Some(s), NoLetter(s)}))); },
+       "(utf8((![a-z] & [a-z]{2,5})) | utf8([a-z]{0,3}))"},
+      {"StaysOtherSpelling",
        [](TermStore& s) {
-         return s.Alt(s.And({NotTwo(s), NoLetter(s)}), s.And({NotTwo(s), NoLetter(s), Words(s)}));
+         return s.Alt(Utf8(s, s.And({Few(s), NoLetter(s)})),
+                      Json(s, s.And({Some(s), NoLetter(s)})));
        },
-       "(![a-z] & ![a-z]{2})"},
-      // ShareParts.
-      {"SharePartsThatAllHave",
-       [](TermStore& s) {
-         return s.Alt(s.And({Words(s), NoLetter(s)}), s.And({Words(s), NotTwo(s)}));
-       },
-       "((![a-z] | ![a-z]{2}) & [a-z]*)"},
-      {"SharePartsLeavesWhatHasNoneInCommon",
-       [](TermStore& s) {
-         return s.Alt(s.And({Words(s), NoLetter(s)}), s.And({NotTwo(s), NotThree(s)}));
-       },
-       "((![a-z] & [a-z]*) | (![a-z]{2} & ![a-z]{3}))"},
-      // JoinEncoded: intersections alone, of one spelling.
-      {"JoinEncodedIntersections",
-       [](TermStore& s) {
-         return s.Alt(s.Encode(s.And({Words(s), NoLetter(s)}), {Spelling::kJsonString}),
-                      s.Encode(s.And({Words(s), NotTwo(s)}), {Spelling::kJsonString}));
-       },
-       "json(((![a-z] | ![a-z]{2}) & [a-z]*))"},
-      {"JoinEncodedLeavesPlainTexts",
-       [](TermStore& s) {
-         return s.Alt(s.Encode(NoLetter(s), {Spelling::kJsonString}),
-                      s.Encode(NotTwo(s), {Spelling::kJsonString}));
-       },
-       "(json(![a-z]) | json(![a-z]{2}))"},
-      {"JoinEncodedLeavesOtherSpellings",
-       [](TermStore& s) {
-         return s.Alt(s.Encode(s.And({Words(s), NoLetter(s)}), {Spelling::kJsonString}),
-                      s.Encode(s.And({Words(s), NotTwo(s)}), {Spelling::kUtf8}));
-       },
-       "(json((![a-z] & [a-z]*)) | utf8((![a-z]{2} & [a-z]*)))"},
+       "(json((![a-z] & [a-z]{2,5})) | utf8((![a-z] & [a-z]{0,3})))"},
   };
   return *rows;
 }

@@ -1,0 +1,44 @@
+// Edge lists against a look at each character by itself.
+#include "grammar_core/intersection/char_edges.h"
+
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace maskd {
+namespace {
+
+const CharEdges kFirst = {{'a', 'c', 5}, {'d', 'd', 6}, {'x', 'z', 5}};
+const CharEdges kSecond = {{'b', 'd', 7}, {'y', kMaxCodePoint, 8}};
+
+// The oracle: every edge in turn.
+TermId TargetOf(const CharEdges& edges, std::uint32_t character) {
+  for (const CharEdge& edge : edges) {
+    if (edge.lo <= character && character <= edge.hi) return edge.to;
+  }
+  return kNothingTerm;
+}
+
+TEST(CharEdgesTest, FindEdgeHoldsTheCharacter) {
+  for (std::uint32_t c = 'a' - 1; c <= 'z' + 1; ++c) {
+    const CharEdge* const edge = FindEdge(kFirst, c);
+    EXPECT_EQ(edge == nullptr ? kNothingTerm : edge->to, TargetOf(kFirst, c)) << c;
+  }
+}
+
+TEST(CharEdgesTest, SweepCoversTheRangeOnceAndInOrder) {
+  std::uint32_t next = 'b';
+  SweepAll<TermId>({&kFirst, &kSecond}, {'b', 'z'},
+                   [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
+                     EXPECT_EQ(lo, next);
+                     for (std::uint32_t c = lo; c <= hi; ++c) {
+                       EXPECT_EQ(targets[0], TargetOf(kFirst, c)) << c;
+                       EXPECT_EQ(targets[1], TargetOf(kSecond, c)) << c;
+                     }
+                     next = hi + 1;
+                   });
+  EXPECT_EQ(next, std::uint32_t{'z'} + 1);
+}
+
+}  // namespace
+}  // namespace maskd

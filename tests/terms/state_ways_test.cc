@@ -1,0 +1,54 @@
+// The forms of a state's transitions, each by what it says of classes that are known and unknown.
+#include "grammar_core/terms/state_ways.h"
+
+#include "gtest/gtest.h"
+
+namespace maskd {
+namespace {
+
+TEST(StateWaysTest, NoneKnowsNothing) {
+  EXPECT_TRUE(StateWays(0).none());
+  EXPECT_EQ(StateWays(0).To(0), kUnknownTerm);
+}
+
+TEST(StateWaysTest, ASingleOneIsOfOneClass) {
+  const StateWays ways = StateWays::Single(255, 0xFFFFFFF0);
+  EXPECT_TRUE(ways.is_single());
+  EXPECT_EQ(ways.To(255), 0xFFFFFFF0);
+  EXPECT_EQ(ways.To(254), kUnknownTerm);
+  EXPECT_EQ(ways.row(), nullptr);
+  EXPECT_EQ(ways.few(), nullptr);
+  EXPECT_EQ(ways.more(), nullptr);
+}
+
+TEST(StateWaysTest, AListKnowsWhichClassesLeadNowhere) {
+  ClassSet may;
+  may.set(3).set(4).set(9);
+  ShortWays list(&may);
+  list.Add(3, 30);
+  list.Add(9, 90);
+  EXPECT_FALSE(list.full());
+  const StateWays ways = StateWays::Short(&list);
+  EXPECT_EQ(ways.few(), &list);
+  EXPECT_EQ(ways.more(), nullptr);
+  EXPECT_EQ(ways.To(9), 90);
+  EXPECT_EQ(ways.To(4), kUnknownTerm);  // may lead somewhere
+  EXPECT_EQ(ways.To(5), kNothingTerm);
+  list.Add(4, 40);
+  EXPECT_TRUE(list.full());
+  EXPECT_EQ(ways.To(4), 40);
+}
+
+TEST(StateWaysTest, ALongListAndARowAreToldApart) {
+  LongWays list(nullptr);
+  list.Add(7, 70);
+  EXPECT_EQ(StateWays::Long(&list).To(7), 70);
+  EXPECT_EQ(StateWays::Long(&list).To(8), kUnknownTerm);
+  EXPECT_EQ(StateWays::Long(&list).few(), nullptr);
+  alignas(8) std::atomic<TermId> row[2] = {10, 20};
+  EXPECT_EQ(StateWays::Row(row).To(1), 20);
+  EXPECT_EQ(StateWays::Row(row).row(), row);
+}
+
+}  // namespace
+}  // namespace maskd
