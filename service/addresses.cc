@@ -1,5 +1,11 @@
 // An address is checked when the flag is read (its form) and when all flags are read (its guard):
 // TCP in plain text is only listened at where the flag's own name says that it is insecure.
+//
+// Invariant  what AddressesOf() gives after CheckAddresses() has a guard, or the operator has asked
+//            for none by name.
+// Threads    main's alone, while flags are read; names of users and groups are looked up by
+//            functions of the C library that keep their answer in static memory.
+// May block  getgrnam() and getpwnam(), where the machine asks a server for its users.
 #include "service/addresses.h"
 
 #include <limits>
@@ -21,6 +27,8 @@ absl::Status Wrong(absl::string_view message) {
   return absl::InvalidArgumentError(std::string(message));
 }
 
+// The form of one address. A path must be absolute: where a server is started from is no part of
+// its configuration.
 absl::Status CheckAddress(absl::string_view address) {
   const std::optional<absl::string_view> path = SocketPathOf(address);
   if (!path.has_value()) return CheckHostPort(address);
@@ -35,6 +43,7 @@ absl::Status CheckAddress(absl::string_view address) {
 
 bool HasTls(const Config& config) { return !config.tls_cert.empty(); }
 
+// Half of a pair is a mistake in a deployment. It is said here, where the flag can be named.
 absl::Status CheckTlsFlags(const Config& config) {
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     return Wrong(absl::StrCat(config.tls_cert.empty() ? "--tls_key" : "--tls_cert",
@@ -48,6 +57,7 @@ absl::Status CheckTlsFlags(const Config& config) {
 
 }  // namespace
 
+// The one place that decides how an address is guarded; the server opens what is listed here.
 std::vector<ListenAddress> AddressesOf(const Config& config) {
   std::vector<ListenAddress> all;
   for (const std::string& address : config.listen) {
@@ -59,6 +69,7 @@ std::vector<ListenAddress> AddressesOf(const Config& config) {
   return all;
 }
 
+// Each error says which flag to use instead: what is refused here has mostly been meant.
 absl::Status CheckAddresses(const Config& config) {
   if (absl::Status checked = CheckTlsFlags(config); !checked.ok()) return checked;
   for (const ListenAddress& address : AddressesOf(config)) {
@@ -88,6 +99,8 @@ absl::StatusOr<std::vector<std::string>> ParseAddresses(absl::string_view value)
   return all;
 }
 
+// The last colon, as an IPv6 address has some of its own. Whether the host exists is known when the
+// socket is opened; port 0 takes a free one.
 absl::Status CheckHostPort(absl::string_view address) {
   const std::size_t colon = address.rfind(':');
   std::int64_t port = 0;
@@ -98,6 +111,8 @@ absl::Status CheckHostPort(absl::string_view address) {
   return absl::OkStatus();
 }
 
+// By hand: the mode is octal with or without a leading 0, as chmod reads it. Once too large it
+// stays too large, so a long text cannot overflow.
 absl::StatusOr<std::int64_t> ParseSocketMode(absl::string_view value) {
   constexpr int kOctal = 8;
   constexpr std::int64_t kMostRights = 0777;
@@ -112,6 +127,7 @@ absl::StatusOr<std::int64_t> ParseSocketMode(absl::string_view value) {
   return mode;
 }
 
+// A number needs no entry in the machine's table: in a container there is often none.
 absl::StatusOr<std::int64_t> ParseGroup(absl::string_view value) {
   std::int64_t id = 0;
   if (!absl::SimpleAtoi(value, &id)) {
@@ -119,6 +135,7 @@ absl::StatusOr<std::int64_t> ParseGroup(absl::string_view value) {
     const group* const found = getgrnam(std::string(value).c_str());
     id = found == nullptr ? -1 : static_cast<std::int64_t>(found->gr_gid);
   }
+  // The largest value is -1 to chown(), "leave it as it is".
   if (id < 0 || id >= std::numeric_limits<gid_t>::max()) {
     return Wrong(absl::StrCat("\"", value, "\" is neither a group of this machine nor an id"));
   }

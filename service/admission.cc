@@ -34,6 +34,7 @@ absl::Status At(absl::string_view flag, const absl::Status& status) {
                      : absl::Status(status.code(), absl::StrCat(flag, ": ", status.message()));
 }
 
+// Reads a file, so it is called by main's thread alone, and before the lock.
 absl::StatusOr<std::shared_ptr<const TokenTable>> TokensOf(const std::string& path) {
   if (path.empty()) return std::make_shared<const TokenTable>();
   absl::StatusOr<TokenTable> table = TokenTable::Read(path);
@@ -75,6 +76,8 @@ std::shared_ptr<const Admission::Rules> Admission::rules() const {
   return rules_;
 }
 
+// At the start and at a reload, on main's thread. Streams that run keep the tenant that they came
+// with, also one that the new rules do not have any more: it lives until the last of them ends.
 absl::Status Admission::Configure(const Config& config) {
   auto tokens = TokensOf(config.tokens);
   if (!tokens.ok()) return tokens.status();
@@ -109,6 +112,8 @@ absl::Status Admission::Configure(const Config& config) {
   return absl::OkStatus();
 }
 
+// Main looks at the file once a second. One that cannot be read leaves the tokens as they were: a
+// file that is half written must not lock everybody out.
 absl::Status Admission::ReadTokens(const std::string& path) {
   auto tokens = TokensOf(path);
   if (!tokens.ok()) return tokens.status();
@@ -119,6 +124,8 @@ absl::Status Admission::ReadTokens(const std::string& path) {
   return absl::OkStatus();
 }
 
+// For each call and stream that comes, on the thread that serves it. The rules may be replaced
+// while it is judged; it is judged by the old ones.
 absl::StatusOr<Caller> Admission::Admit(const Shown& shown) {
   absl::StatusOr<Caller> caller = Judge(shown, *rules());
   if (absl::IsUnauthenticated(caller.status())) ++unauthenticated_;
@@ -141,6 +148,8 @@ absl::StatusOr<Caller> Admission::Judge(const Shown& shown, const Rules& rules) 
   return Caller{std::move(identities->front()), rules.others, rules.audits};
 }
 
+// A trusted proxy is nobody itself: a call of its that names no caller is refused, else it would
+// have the proxy's own rights.
 absl::StatusOr<std::vector<std::string>> Admission::IdentitiesOf(const Shown& shown,
                                                                  const Rules& rules) {
   std::vector<std::string> identities;

@@ -57,6 +57,8 @@ grpc::Status CompileService::StreamedExplain(grpc::ServerContext* context,
       });
 }
 
+// A large reply is counted once it is known and before it is sent; twice its bytes, for the message
+// and what gRPC makes of it. Where there is no room for it the caller is told to come again.
 grpc::Status CompileService::End(absl::Status status, const grpc::ServerContext* context,
                                  google::protobuf::Message* response) const {
   if (status.ok()) {

@@ -3,6 +3,8 @@
 // that flags cannot say, and are read here.
 //
 // Invariant  an error names file, line and key; a file with one is refused as a whole.
+// Threads    main's alone: at the start, and for a reload. A reload that meets an error leaves the
+//            running server as it is, since the Config that was being filled is thrown away.
 // Source     protobuf's text format (protobuf.dev/reference/protobuf/textformat-spec).
 #include "service/config_file.h"
 
@@ -51,6 +53,8 @@ class FirstError : public google::protobuf::io::ErrorCollector {
   std::string text_;
 };
 
+// As somebody would have typed it for the flag, so that the flag's own setter reads it. The file
+// has no other types: sizes and times are strings there, since they have units.
 std::string ValueText(const ServerConfig& file, const FieldDescriptor& field) {
   const google::protobuf::Reflection& values = *file.GetReflection();
   switch (field.cpp_type()) {
@@ -69,6 +73,8 @@ class Reader {
   Reader(absl::string_view path, TextFormat::ParseInfoTree* places)
       : path_(path), places_(places) {}
 
+  // Goes by the message's own descriptor, so a new flag needs a field in server_config.proto and no
+  // code here.
   absl::Status Read(const ServerConfig& file, Config* config) {
     const google::protobuf::Reflection& values = *file.GetReflection();
     const google::protobuf::Descriptor& type = *ServerConfig::descriptor();
@@ -89,6 +95,7 @@ class Reader {
   }
 
  private:
+  // Index -1 stands for a field that is not a list, as ParseInfoTree has it.
   [[nodiscard]] std::string Place(const FieldDescriptor& field, int index) const {
     const auto place = places_->GetLocation(&field, index);
     return absl::StrCat(path_, ":", place.line + 1, ": ", field.name());
@@ -112,6 +119,8 @@ class Reader {
     return SetFlag(field.name(), absl::StrJoin(texts, ","), Place(field, 0), config);
   }
 
+  // An identity belongs to one tenant at most. Else which tenant a caller is would depend on the
+  // order of the file, and so would the limits that it has.
   absl::StatusOr<TenantRule> ReadTenant(const config::Tenant& wire, int index) {
     const FieldDescriptor& field = *ServerConfig::descriptor()->FindFieldByName("tenant");
     const auto at = [&](const char* key, absl::string_view why) {
@@ -147,6 +156,7 @@ class Reader {
       if (!bytes.has_value()) return at("cache_bytes", "is not a number of bytes, such as 64MiB");
       limits.cache_bytes = *bytes;
     }
+    // Absent means allowed: a tenant is only held to ids where the operator says so.
     limits.inline_grammars = !wire.has_inline_grammars() || wire.inline_grammars();
     for (const std::string& id : wire.grammar()) {
       if (!IsGrammarId(id)) return at("grammar", "is not 64 lower-case hexadecimal digits");
@@ -163,6 +173,7 @@ class Reader {
            });
   }
 
+  // The kinds are those that Admission gives to callers. Another one would match nobody, ever.
   static bool IsIdentity(absl::string_view identity) {
     if (identity == "*") return true;
     for (const char* kind : {"uid:", "token:", "cert:", "proxy:", "address:"}) {

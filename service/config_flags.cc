@@ -4,6 +4,9 @@
 // Invariant  a value is checked where it is read, and its error names the flag, so that whoever
 //            uses a Config may trust every field. A flag that is gone stays in the table of retired
 //            ones, with what replaced it.
+// Threads    main's alone: at the start, and again for a reload on SIGHUP.
+// To add one a field in config.h with its default, a row here, the same name in
+//            server_config.proto. A test compares the names of the two.
 #include "service/config_flags.h"
 
 #include <array>
@@ -30,11 +33,16 @@
 namespace maskd::service {
 namespace {
 
+// The value is wrong. Where it was given is added by who reads it (Apply() in config_reader.cc):
+// the same setter serves the command line, the environment and the file.
 absl::Status Wrong(absl::string_view message) {
   return absl::InvalidArgumentError(std::string(message));
 }
 
 // A number in [kMin, kMax] for one field.
+// The field and its range are template arguments, so that each row of the table is a plain function
+// pointer and the table a constant: nothing runs before main() to build it. After an error the
+// field is as it was.
 template <std::int64_t Config::* kField, std::int64_t kMin, std::int64_t kMax>
 absl::Status SetNumber(absl::string_view value, Config* config) {
   std::int64_t number = 0;
@@ -46,6 +54,7 @@ absl::Status SetNumber(absl::string_view value, Config* config) {
 }
 
 // A time in units of kUnitUs microseconds.
+// The range is in the same unit, which is the one that the flag's name ends with.
 template <std::int64_t Config::* kField, std::int64_t kUnitUs, std::int64_t kMin, std::int64_t kMax>
 absl::Status SetTime(absl::string_view value, Config* config) {
   const std::optional<std::int64_t> time = ParseDuration(value, kUnitUs);
@@ -69,6 +78,7 @@ absl::Status SetBytesOf(absl::string_view value, Owner* owner) {
   return absl::OkStatus();
 }
 
+// Both are SetBytesOf() with an owner: the Config itself, or the limits of one compile in it.
 template <auto kField, std::int64_t kMin, std::int64_t kMax>
 absl::Status SetBytes(absl::string_view value, Config* config) {
   return SetBytesOf<kField, kMin, kMax>(value, config);
@@ -79,6 +89,7 @@ absl::Status SetByteLimit(absl::string_view value, Config* config) {
   return SetBytesOf<kField, kMin, kMax>(value, &config->limits);
 }
 
+// Of one compile: grammar_core takes the limits as they are.
 template <std::int64_t Limits::* kField, std::int64_t kMin, std::int64_t kMax>
 absl::Status SetLimit(absl::string_view value, Config* config) {
   std::int64_t number = 0;
@@ -101,6 +112,7 @@ absl::Status SetSwitch(absl::string_view value, Config* config) {
   return SetBool(value, &(config->*kField));
 }
 
+// "--help=false" is no action, and takes none back. Of several actions the last one read counts.
 absl::Status SetAction(absl::string_view value, Config::Action action, Config* config) {
   bool wanted = false;
   absl::Status read = SetBool(value, &wanted);
@@ -110,6 +122,8 @@ absl::Status SetAction(absl::string_view value, Config::Action action, Config* c
   return read;
 }
 
+// The form alone. Whether an address is guarded depends on other flags, which may come later:
+// CheckAddresses() decides when all are read.
 template <std::vector<std::string> Config::* kField>
 absl::Status SetAddresses(absl::string_view value, Config* config) {
   absl::StatusOr<std::vector<std::string>> addresses = ParseAddresses(value);
@@ -126,6 +140,7 @@ absl::Status SetParsed(absl::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
+// Names become ids here, once. A user whose id changes later is the old id until a reload.
 template <std::vector<std::int64_t> Config::* kField>
 absl::Status SetUsers(absl::string_view value, Config* config) {
   absl::StatusOr<std::vector<std::int64_t>> users = ParseUsers(value);
@@ -140,7 +155,8 @@ absl::Status SetText(absl::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
-// What gRPC takes as a key of metadata.
+// What gRPC takes as a key of metadata. A key of another form would match no call: the proxy's
+// callers would all be refused, and nothing would say why.
 absl::Status SetProxyMetadata(absl::string_view value, Config* config) {
   for (const char c : value) {
     if (!absl::ascii_islower(c) && !absl::ascii_isdigit(c) && c != '-' && c != '_' && c != '.') {
@@ -150,11 +166,14 @@ absl::Status SetProxyMetadata(absl::string_view value, Config* config) {
   return SetText<&Config::proxy_metadata>(value, config);
 }
 
+// Empty turns the port off, so it is a value of its own and not a missing one.
 absl::Status SetMetricsListen(absl::string_view value, Config* config) {
   config->metrics_listen = std::string(value);
   return value.empty() ? absl::OkStatus() : CheckHostPort(value);
 }
 
+// Adds, where all others replace: the flag may be repeated. The reader clears the list when a
+// stronger source gives its first one. ";" is for the environment, where a variable has one value.
 absl::Status AddTokenizers(absl::string_view value, Config* config) {
   for (absl::string_view one : absl::StrSplit(value, ';', absl::SkipEmpty())) {
     absl::StatusOr<VocabularySource> source = ParseTokenizerFlag(one);
@@ -171,6 +190,8 @@ absl::Status AddTokenizers(absl::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
+// Refuses also what this processor cannot run, so that a wrong level ends the start and not the
+// first mask. It is only looked up here; main() puts it to use.
 absl::Status SetCpuKernels(absl::string_view value, Config* config) {
   if (const auto found = cpu::Find(AllWordKernels(), value); !found.ok()) {
     return Wrong(found.status().message());
@@ -180,15 +201,21 @@ absl::Status SetCpuKernels(absl::string_view value, Config* config) {
 }
 
 constexpr std::int64_t kMaxBytes = std::numeric_limits<std::int64_t>::max();
+// Far above what is of use: days of one compile.
 constexpr std::int64_t kMaxWork = 1'000'000'000'000;
 constexpr std::int64_t kUs = 1;
 constexpr std::int64_t kMs = 1'000;
+// For what protobuf or gRPC counts in int32: the bytes of a message, the tokens of a row.
 constexpr std::int64_t kMaxInt32 = std::numeric_limits<std::int32_t>::max();
 
+// Rows stand in the order of --help, grouped by what they are about. The default stands in [] in
+// the help text and is set in config.h: whoever changes one changes both.
 constexpr std::array kFlags = {
     Flag{"config", "PATH",
          "a file that says flags, and tenants; flags and environment go before it",
          &SetText<&Config::config>},
+    // Where to listen, who may connect, and as whom a caller counts. What may change with a reload
+    // is listed in CheckReload().
     Flag{"listen", "ADDRESS[,ADDRESS...]",
          "where to serve gRPC: unix:/path, or host:port with TLS [unix:/tmp/maskd.sock]",
          &SetAddresses<&Config::listen>},
@@ -221,6 +248,7 @@ constexpr std::array kFlags = {
          &SetParsed<&Config::socket_mode, &ParseSocketMode>},
     Flag{"socket_group", "GROUP", "group of the Unix sockets' files, by name or id [the process's]",
          &SetParsed<&Config::socket_group, &ParseGroup>},
+    // A connection costs a descriptor before it says anything, so these hold before any call does.
     Flag{"max_connections", "COUNT", "connections open at once [1024]",
          &SetNumber<&Config::max_connections, 1, 1'000'000>},
     Flag{"max_peer_connections", "COUNT",
@@ -229,6 +257,7 @@ constexpr std::array kFlags = {
     Flag{"metrics_listen", "HOST:PORT",
          "where to serve Prometheus metrics, empty for nowhere [127.0.0.1:9411]",
          &SetMetricsListen},
+    // What is loaded and compiled before the server says that it is ready.
     Flag{"tokenizer", "NAME=PATH[,format=F][,preset=NAME][,special=TEXT:ID...][,stop=TEXT...]",
          "a vocabulary file; may repeat, the first is the default; in the environment separated "
          "by ';' [the embedded vocabulary \"bytes\"]",
@@ -237,6 +266,7 @@ constexpr std::array kFlags = {
          "grammars compiled before readiness, and kept: files NAME.KIND with a grammar's text "
          "[none]",
          &SetText<&Config::grammars>},
+    // Memory. The shares that are not given follow from memory_bytes (memory_plan.h).
     Flag{"memory_bytes", "BYTES",
          "what the process may hold in all, such as 1GiB [90 % of the control group's limit, else "
          "of "
@@ -247,6 +277,7 @@ constexpr std::array kFlags = {
     Flag{"mask_store_bytes", "BYTES",
          "masks kept for each tokenizer [256 MiB, for all at most an eighth of memory_bytes]",
          &SetBytes<&Config::mask_store_bytes, 0, kMaxBytes>},
+    // Threads and the work made ahead; docs/design/threads.md says who runs what.
     Flag{"compile_threads", "COUNT", "compiles at once, 0 for one a usable core [0]",
          &SetNumber<&Config::compile_threads, 0, 1024>},
     Flag{"warm_up_ms", "MS",
@@ -267,6 +298,7 @@ constexpr std::array kFlags = {
          "threads that make the masks that a step lacks where its stream's thread has other "
          "streams; 0: that thread makes them [2]",
          &SetNumber<&Config::mask_threads, 0, 256>},
+    // Bounds of the Decode streams. Those of one peer keep one engine from taking all places.
     Flag{"max_streams", "COUNT", "Decode streams open at once [64]",
          &SetNumber<&Config::max_streams, 1, 10'000>},
     Flag{"max_peer_streams", "COUNT",
@@ -287,6 +319,7 @@ constexpr std::array kFlags = {
          &SetNumber<&Config::max_rows, 1, 1'000'000>},
     Flag{"max_row_tokens", "COUNT", "tokens of one row [1048576]",
          &SetNumber<&Config::max_row_tokens, 1, kMaxInt32>},
+    // Bounds of messages: by their bytes, since a client decides how large they are.
     Flag{"max_message_bytes", "BYTES", "one message of a client [16777216]",
          &SetBytes<&Config::max_message_bytes, 4096, kMaxInt32>},
     Flag{"max_reply_bytes", "BYTES",
@@ -301,6 +334,8 @@ constexpr std::array kFlags = {
          &SetBytes<&Config::max_unread_reply_bytes, 1 << 20, kMaxBytes>},
     Flag{"max_wait_for_compile_ms", "MS", "longest wait of a step for compiling rows [10000]",
          &SetTime<&Config::max_wait_for_compile_ms, kMs, 0, 600'000>},
+    // Bounds of one compile. Its work is counted in units and not in time, so the same text is
+    // refused on a slow machine and on a fast one alike.
     Flag{"max_source_bytes", "BYTES", "one grammar's source text [4194304]",
          &SetByteLimit<&Limits::source_bytes, 1, kMaxInt32>},
     Flag{"max_compile_work", "UNITS",
@@ -333,6 +368,8 @@ constexpr std::array kFlags = {
          }},
 };
 
+// An old name is an error with advice. To ignore it would run the server without a bound that its
+// operator relies on.
 constexpr std::array kRetiredFlags = {
     RetiredFlag{"max_compile_ms", "a compile is bounded by its work, --max_compile_work"},
 };

@@ -4,6 +4,9 @@
 //
 // Invariant  a flag that is gone is an error wherever it is said, with what to say instead; a
 //            Config that comes back was checked as a whole.
+// Order      the file is read first, since it loses to the other two; but these say which file it
+//            is. So they are read twice: first for its name alone.
+// Threads    main's alone: at the start, and again for a reload on SIGHUP. No state.
 #include "service/config_reader.h"
 
 #include <algorithm>
@@ -45,21 +48,27 @@ absl::Status NoSuchFlag(absl::string_view name) {
   return Wrong(absl::StrCat("--", name, ": no such flag; see maskd --help"));
 }
 
+// Part of the interface: operators have these names in their deployments.
 std::string VariableOf(absl::string_view flag) {
   return absl::StrCat("MASKD_", absl::AsciiStrToUpper(flag));
 }
 
+// The only place that sets a flag. It remembers the text and where it was given: CheckReload()
+// compares the texts, and names the place of one that may not change.
 absl::Status Apply(const Flag& flag, absl::string_view spelling, absl::string_view value,
                    Config* config) {
   const absl::Status applied = flag.set(value, config);
   if (!applied.ok()) return Wrong(absl::StrCat(spelling, ": ", applied.message()));
   Config::Given& given = config->given[std::string(flag.name)];
+  // The list was cleared if this source replaces it, so what is there comes from the same source.
   const bool adds = flag.name == "tokenizer" && !config->tokenizers.empty();
   given = {adds ? absl::StrCat(given.value, ";", value) : std::string(value),
            std::string(spelling)};
   return absl::OkStatus();
 }
 
+// Asks for each known name. A misspelt MASKD_ variable is not seen: Environment looks one name up
+// and lists none.
 absl::Status ReadEnvironment(const Environment& environment, Config* config) {
   for (const RetiredFlag& retired : RetiredFlags()) {
     const std::string variable = VariableOf(retired.name);
@@ -87,6 +96,8 @@ struct Given {
   std::string value;
 };
 
+// Takes one or two arguments, "--flag=value" or "--flag value". A flag without a shape, such as
+// --version, takes no second one: what stands behind it is an argument of its own.
 absl::StatusOr<Given> ReadArgument(const std::vector<std::string>& arguments, std::size_t* at) {
   absl::string_view argument = arguments[(*at)++];
   if (!absl::ConsumePrefix(&argument, "--")) {
@@ -149,6 +160,8 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value, absl::stri
   return flag == nullptr ? NoSuchFlag(name) : Apply(*flag, where, value, config);
 }
 
+// By the texts as they were given: the same value in another spelling counts as a change. A flag
+// that is not listed here is read once at the start, by parts that keep what they made of it.
 absl::Status CheckReload(const Config& now, const Config& next) {
   constexpr std::array kMayChange = {"config",       "tokens",    "proxy_metadata", "proxy_users",
                                      "socket_users", "tokenizer", "grammars",       "audit"};
@@ -175,6 +188,8 @@ std::vector<std::string> FlagNames() {
   return names;
 }
 
+// Whoever reads later wins, so the order of these calls is the precedence. What concerns two flags
+// at once is checked last, when neither can change any more.
 absl::StatusOr<Config> ReadConfig(const std::vector<std::string>& arguments,
                                   const Environment& environment, const ReadConfigFile& read_file) {
   Config config;

@@ -34,6 +34,8 @@ std::optional<ino_t> InodeOf(int fd) {
   return file.st_ino;
 }
 
+// The kernel says which user it is, as of the connection's begin; nothing that the client sends has
+// a part in it.
 Peer LocalPeer(int fd) {
   const std::optional<uid_t> user = ring::UserOf(fd);
   if (!user.has_value()) return {true, ""};
@@ -45,6 +47,8 @@ std::string NameOf(const in_addr& address) {
   return inet_ntop(AF_INET, &address, text, sizeof(text)) == nullptr ? "" : text;
 }
 
+// A host may have any address of its /64 network, so the network counts as one peer. An IPv4
+// address in IPv6 form counts as what it is.
 std::string NameOf(const in6_addr& address) {
   constexpr std::size_t kNetworkBytes = 8;
   constexpr std::size_t kMappedAt = 12;  // where an IPv4 address is within an IPv6 one
@@ -114,6 +118,8 @@ void Connections::SetMayConnect(std::function<bool(std::int64_t user)> may_conne
   may_connect_ = std::move(may_connect);
 }
 
+// On the accept loop's thread, before gRPC sees the connection: a refused one costs no memory of
+// gRPC's.
 Connections::Verdict Connections::Admit(int fd) {
   Open open{InodeOf(fd).value_or(0), PeerOfSocket(fd)};
   const MutexLock lock(&mutex_);

@@ -2,9 +2,8 @@
 // an event of the stream's queue, is handled (Handle()), and then everything that can go on is
 // begun (Advance()). All of it runs on the queue's thread, so the members need no lock.
 //
-// Who wakes whom  Notify() puts an event into the queue from any thread: a step thread that is
-// done,
-//                 the registry (go away, end), the handover port (fetched), the memory's thread
+// Who wakes whom  Notify() puts an event into the queue from any thread: a step thread (done), the
+//                 registry (go away, end), the handover port (fetched), the memory's thread
 //                 (ended). The queue's thread is the one that is woken.
 // May block       nothing here. What may is given away: a step that waits or reads a grammar to
 //                 step threads, one that is too long to their brothers of low priority, one that
@@ -74,12 +73,15 @@ DecodeStream::DecodeStream(const StreamHost* host, RawMaskService* service,
   ++*live_;
 }
 
+// On the queue's thread, in Complete() alone.
 DecodeStream::~DecodeStream() {
   LetGo();
   --*live_;
   *host_->queued_bytes -= queued_bytes_;
 }
 
+// Gives the places back before the client hears of the end: one that comes again at once finds them
+// free.
 void DecodeStream::LetGo() {
   if (exchange_ != nullptr) {
     exchange_.reset();
@@ -249,6 +251,8 @@ void DecodeStream::TakeMessage() {
   }
 }
 
+// The first message. After an error the status is the stream's end, and a place that was taken goes
+// back by itself.
 absl::Status DecodeStream::Greet(absl::string_view bytes) {
   v1::DecodeRequest request;
   if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -282,6 +286,8 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
   return absl::OkStatus();
 }
 
+// Shared memory only makes a stream faster, so whatever fails here leaves the offer out and is no
+// error.
 void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
   if (!hello.shared_memory || !host_->offers->is_open() ||
       !host_->gate->PeerOf(context_).is_local) {
@@ -311,6 +317,8 @@ void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
   wire.set_to_client_bytes(sizes.to_client);
 }
 
+// False when the client has fetched the memory already: then kFetched is on its way, and the steps
+// are the ring's.
 bool DecodeStream::WithdrawOffer() {
   if (!offer_.has_value()) {
     return true;
@@ -338,6 +346,8 @@ void DecodeStream::UseMemory() {
   standby_.reset();
 }
 
+// Answers here what is short and gives the rest away, so that other streams of this thread wait for
+// one turn at most.
 absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   if (memory_stream_ != nullptr || !WithdrawOffer()) {
     return BadField("step", "the steps of this stream go through its shared memory");

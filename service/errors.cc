@@ -47,11 +47,14 @@ std::optional<Resource> MissingResource(const absl::Status& status) {
   return Resource{std::string(*type), std::string(*name)};
 }
 
+// Never empty: a client may decide by the reason what to do, and need not read messages.
 std::string WireReason(const absl::Status& status) {
   std::string reason = ErrorReason(status);
   return reason.empty() ? absl::StatusCodeToString(status.code()) : reason;
 }
 
+// A client's protobuf may refuse a whole message for one string that is not UTF-8. Messages and
+// places quote what callers wrote, which can be anything.
 std::string ValidUtf8(absl::string_view text) {
   std::string valid;
   valid.reserve(text.size());

@@ -2,14 +2,13 @@
 // comes first: it is made of the text alone, so a grammar that is known costs a look, and equal
 // requests share one compile (cache/single_flight.h).
 //
-// Order of a compile  the tenant's lease when it is asked for; room in memory on the compile
-// thread,
-//          where waiting holds up no caller's thread; then the work; then the metrics, the warm-up
-//          and whoever waits.
+// Compile  in this order: the tenant's lease when it is asked for; room in memory on the compile
+//          thread, where waiting holds up no caller's thread; then the work; then the metrics, the
+//          warm-up and whoever waits.
 // Invariant  a grammar that anybody holds is in live_, so its bytes are counted whether the cache
 //          keeps it or not; a pinned one is found though the cache may have let it go.
-// May block  AwaitRoom(), on the compile's thread. Get() takes what reading and hashing a text
-// takes.
+// May block  AwaitRoom(), on the compile's thread. Get() reads and hashes a text and waits for
+//          nothing.
 #include "service/grammar_store.h"
 
 #include <algorithm>

@@ -3,8 +3,7 @@
 // health's own thread waits for. From there on every event of the call comes to that thread.
 //
 // Who wakes whom  Set() and Stop() tell the watchers under the lock; what they write comes back as
-// an
-//                 event. Alarms wake health's thread.
+//                 an event. Alarms wake health's thread.
 // May block       health's thread in Next() alone; Join() until the last call has ended.
 // Invariant  a call deletes itself with its last operation, and calls_ counts those that were
 //            begun. A watcher is in watchers_ exactly until it has begun to finish.

@@ -53,6 +53,8 @@ int PortOf(int fd) {
                    : reinterpret_cast<const sockaddr_in&>(address).sin_port);
 }
 
+// SO_REUSEADDR lets a restarted server take its port at once. TCP_NODELAY: a reply is small and is
+// waited for.
 // Accepted connections have the options of the socket that listens. "[::]" takes IPv4 as well.
 absl::StatusOr<ring::UniqueFd> ListenAt(const addrinfo& at) {
   ring::UniqueFd fd(socket(at.ai_family, kSocketFlags, 0));
@@ -85,6 +87,7 @@ absl::StatusOr<ListenSocket> ListenSocket::Open(const std::string& address,
   return made;
 }
 
+// Bound first, then listening: nobody connects before the file has its rights.
 absl::Status ListenSocket::OpenFile(const std::string& path, const ring::SocketRights& rights) {
   ring::UniqueFd fd(socket(AF_UNIX, kSocketFlags, 0));
   if (!fd.is_open()) return FailedBySystem();

@@ -54,6 +54,7 @@ std::vector<Figure> MemoryFigures(const memory::Accountant::Figures& figures,
   return all;
 }
 
+// The largest one, as a grammar that grows without end would be lost in the sum over all.
 std::vector<Figure> GrammarFigures(const std::vector<cache::GrammarPtr>& grammars) {
   std::int64_t fullest = 0;
   for (const cache::GrammarPtr& grammar : grammars) {

@@ -46,6 +46,8 @@ absl::StatusOr<GrammarSource> ReadSource(const fs::path& file) {
   return source;
 }
 
+// One after the other on main's thread, which may wait: at the start the server is not ready yet,
+// and a reload goes on beside the calls.
 cache::CompileResult CompileOne(const GrammarSource& source, const LoadedTokenizer& tokenizer,
                                 GrammarStore* grammars) {
   const GrammarTarget target{"", source};

@@ -38,11 +38,14 @@ bool NeedsMessage(const RowResult& row) {
 
 }  // namespace
 
+// One large reply must not keep its memory for as long as the stream lives.
 void BackwardWriter::Trim(std::size_t bytes) {
   if (buffer_.size() > bytes) buffer_ = std::vector<std::uint8_t>();
   Clear();
 }
 
+// Doubles, so that a reply that grows is copied about once. The buffer is kept, so the next reply
+// is not copied at all.
 std::uint8_t* BackwardWriter::Prepend(std::size_t count) {
   if (begin_ < count) {
     const std::size_t used = size();
@@ -90,6 +93,8 @@ void BackwardWriter::Header(int number, std::size_t size_before) {
   Varint(static_cast<std::uint64_t>(number) << 3 | kLengthType);
 }
 
+// The last row first, as all is written from the end. The outer header needs no length from
+// outside: what was written is the message.
 absl::string_view ReplyWriter::Write(const StepResult& result, int mask_words) {
   out_.Clear();
   mask_words_ = mask_words;

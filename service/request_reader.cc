@@ -6,6 +6,8 @@
 //            what is wrong with the message itself does.
 // Order      the place of an error is that of the field in the caller's own message.
 // Cost       a copy of each text and list; nothing is parsed.
+// Threads    whoever has the message: a stream's thread, its shared-memory thread, a call's thread.
+//            Nothing here waits.
 #include "service/request_reader.h"
 
 #include <algorithm>
@@ -27,6 +29,8 @@
 namespace maskd::service {
 namespace {
 
+// Bounds of the protocol that no flag changes: what a client may ask for before its tokenizer or
+// its grammar is known. They keep one number from asking for gigabytes.
 constexpr std::uint32_t kMaxLogitsWidth = 1U << 24;
 constexpr std::uint32_t kMaxDictionarySize = 1U << 16;
 constexpr std::int32_t kMaxWhitespace = 65'536;
@@ -36,6 +40,8 @@ constexpr std::int32_t kMaxNumberDigits = 1'000'000;
 constexpr int kMaxDocuments = 1'024;
 
 // A field from a later version of the protocol: it may change the meaning, so it is refused.
+// Called for each message on the way down: protobuf keeps the unknown fields of a nested message in
+// that one alone.
 absl::Status RefuseUnknownFields(const google::protobuf::Message& message) {
   const google::protobuf::UnknownFieldSet& unknown =
       message.GetReflection()->GetUnknownFields(message);
@@ -54,6 +60,8 @@ absl::Status CheckRange(absl::string_view field, std::int64_t value, std::int64_
              : BadField(field, absl::StrCat(value, " is not in [", min, ", ", max, "]"));
 }
 
+// proto3 lets any number through as an enumeration. One that this version does not know may forbid
+// what the client does not want, so it is an error and not the default.
 absl::Status ReadEnums(const v1::GrammarOptions& wire, GrammarOptions* options) {
   if (!v1::WhiteSpace_IsValid(wire.white_space())) {
     return BadField("options.white_space", "is not a known value");
@@ -83,6 +91,8 @@ absl::Status ReadEnums(const v1::GrammarOptions& wire, GrammarOptions* options) 
   return absl::OkStatus();
 }
 
+// Absent leaves the default, which is why each field is asked for its presence. The bounds of
+// indent and the separators are the front ends' (grammar_core/frontend/registry.cc).
 absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options) {
   if (wire.has_item_separator()) {
     options->item_separator = wire.item_separator();
@@ -120,6 +130,7 @@ absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options)
     }
     options->max_characters = static_cast<std::int32_t>(wire.max_characters());
   }
+  // These two are checked also when absent: the defaults are in range, and one check serves both.
   absl::Status checked =
       CheckRange("options.max_whitespace", options->max_whitespace, 0, kMaxWhitespace);
   if (checked.ok()) {
@@ -169,6 +180,8 @@ absl::StatusOr<std::vector<GrammarSource::Document>> ReadDocuments(const v1::Gra
   return documents;
 }
 
+// Compile, Explain and Check name their target alike, and so does a row that is opened. Check reads
+// any spelling of JSON unless told otherwise: it judges texts that others wrote.
 template <typename Message>
 absl::StatusOr<GrammarTarget> ReadTargetOf(const Message& message,
                                            JsonSpelling spelling = JsonSpelling::kCanonical) {
@@ -193,10 +206,14 @@ absl::StatusOr<GrammarTarget> ReadTargetOf(const Message& message,
   }
 }
 
+// For bounds of tokens: a bound that no row can reach is the same as a smaller one that no row can
+// reach, so it is no error.
 int ClampToInt(std::uint32_t value) {
   return static_cast<int>(std::min<std::uint32_t>(value, std::numeric_limits<int>::max()));
 }
 
+// Only the message. Whether the style is known and the tokens are in the vocabulary is found by
+// ReasoningGate::Create(), which has the tokenizer.
 absl::Status ReadGate(const v1::ReasoningGate& wire, GateRequest* gate) {
   gate->end_tokens.assign(wire.end_tokens().begin(), wire.end_tokens().end());
   gate->style = wire.style();
@@ -208,6 +225,8 @@ absl::Status ReadGate(const v1::ReasoningGate& wire, GateRequest* gate) {
   return RefuseUnknownFields(wire);
 }
 
+// That the parents make a tree is checked when the row is moved (CheckDrafts() in row_errors.cc),
+// where the short way of step_reader.cc arrives too.
 absl::Status ReadDrafts(const v1::Drafts& wire, RowToMove* move) {
   move->has_drafts = true;
   move->drafts.assign(wire.tokens().begin(), wire.tokens().end());
@@ -220,6 +239,7 @@ absl::Status ReadBiases(const v1::OpenRow& wire, std::vector<LogitBias>* biases)
     if (absl::Status known = RefuseUnknownFields(bias); !known.ok()) {
       return known;
     }
+    // A NaN added to one logit would spoil the softmax of the whole row.
     if (!std::isfinite(bias.bias())) {
       return BadField(absl::StrCat("biases[", biases->size(), "].bias"), "is not finite");
     }
@@ -248,6 +268,7 @@ absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
   if (wire.has_remaining_tokens()) {
     open->remaining_tokens = ClampToInt(wire.remaining_tokens());
   }
+  // Also looks for unknown fields of the OpenRow itself.
   absl::StatusOr<GrammarTarget> target = ReadTargetOf(wire);
   if (!target.ok()) {
     return target.status();
@@ -290,6 +311,7 @@ absl::Status ReadMoveFields(const v1::RowUpdate& wire, RowToMove* move) {
   return RefuseUnknownFields(wire);
 }
 
+// Against the protocol alone. That the width suits the tokenizer is for AgreeOnTerms().
 absl::Status CheckHello(const v1::Hello& hello) {
   if (hello.logits_width() == 0) {
     return BadField("hello.logits_width", "is needed: the width of the logits in tokens");
@@ -313,6 +335,8 @@ FormTerms ReadForms(const v1::Hello& wire) {
   return forms;
 }
 
+// Never fails: what is wrong with a row is in its refusal, and the rows beside it go on. Moves keep
+// their vectors from step to step; opens and forks are rare and are made anew.
 void ReadRows(const v1::Step& wire, StepRequest* step) {
   step->opens.clear();
   step->opens.reserve(static_cast<std::size_t>(wire.open_size()));
@@ -359,6 +383,8 @@ absl::StatusOr<GrammarTarget> ReadTarget(const v1::ExplainRequest& request) {
   return ReadTargetOf(request);
 }
 
+// A step that comes first is a message at the wrong time, one with neither hello nor step is a
+// wrong message: two codes, as the protocol has it.
 absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request) {
   if (!request.has_hello()) {
     return request.has_step() ? ErrorAt(absl::StatusCode::kFailedPrecondition, "hello", "NO_HELLO",
@@ -383,6 +409,8 @@ void ReadOpen(const v1::OpenRow& wire, RowToOpen* open) {
   open->refusal = ReadOpenFields(wire, open);
 }
 
+// The long way. Most steps are read by step_reader.cc without a message; the two must agree, and
+// tests compare them.
 absl::Status ReadStep(const v1::DecodeRequest& request, StepRequest* step) {
   if (!request.has_step()) {
     return BadField("step", "every message after the Hello must be a Step");

@@ -3,6 +3,11 @@
 // use the same functions for a row, so there is one place that says what a field holds.
 //
 // Invariant  every text that goes out is valid UTF-8; bytes that are none are replaced.
+//            Fields of type `bytes` are left as they are: a token may end within a character.
+// Errors     none. What is written was made by this server, so what does not hold is a bug.
+// Threads    no state; called on the thread that has the step or the call. Nothing waits.
+// Cost       a copy of each mask, list and text into its message. A row that most steps have is
+//            written by reply_writer.cc instead; a field that changes here changes there as well.
 #include "service/response_writer.h"
 
 #include <bit>
@@ -24,9 +29,12 @@ namespace {
 // Tokens at most that a refused text or token is shown instead of.
 constexpr int kAllowedSample = 16;
 
+// A big-endian machine would have to turn each word; there is no code for that.
 static_assert(std::endian::native == std::endian::little,
               "dense masks are sent as the words lie in memory");
 
+// What ToGrpcStatus() says of a call, said of a row: same reason, same place, same hint when to
+// come again. So a client needs one reading of errors for both.
 void WriteRowError(const absl::Status& error, const std::optional<RefusedToken>& token,
                    v1::RowError* out) {
   out->set_code(static_cast<int>(error.code()));
@@ -49,6 +57,8 @@ void WriteDelta(const MaskDelta& delta, v1::MaskDelta* out) {
   out->mutable_words()->Assign(delta.words.begin(), delta.words.end());
 }
 
+// The form was chosen with the server's copy of the client's dictionary (mask_dictionary.h). Here
+// it is only written: another form would put the two copies apart.
 void WriteMask(const TokenMask& mask, const MaskForm& form, int mask_words, v1::Position* out) {
   switch (form.kind) {
     case MaskForm::Kind::kDense:
@@ -70,6 +80,7 @@ void WriteBias(const LogitBias& bias, v1::LogitBias* out) {
   out->set_bias(bias.bias);
 }
 
+// A full or invalid position has no mask, so it takes no slot and carries no temperature.
 void WritePosition(const Position& position, int mask_words, v1::Position* out) {
   if (position.state == Position::State::kFull) {
     return out->set_full(true);
@@ -85,12 +96,15 @@ void WritePosition(const Position& position, int mask_words, v1::Position* out) 
     out->set_temperature(*position.temperature);
   }
   for (const LogitBias& bias : position.biases) {
+    // As reply_writer.cc: a bias of a forbidden token says nothing.
     if (position.mask->Allows(bias.id)) {
       WriteBias(bias, out->add_biases());
     }
   }
 }
 
+// The certain tokens stand in both lists. An engine may append those unasked; the longer list is
+// only to be sent as drafts, since what follows may change its last tokens.
 void WriteForced(const ForcedTokens& forced, v1::RowReply* out) {
   out->set_forced_bytes(forced.bytes);
   const auto certain = forced.tokens.begin() + forced.certain_tokens;
@@ -98,6 +112,8 @@ void WriteForced(const ForcedTokens& forced, v1::RowReply* out) {
   out->mutable_forced_draft()->Assign(forced.tokens.begin(), forced.tokens.end());
 }
 
+// For snapshots: the gate as it was asked for. The row that is opened from it takes its tokens
+// again and so comes to the same place of the reasoning.
 void WriteGate(const GateRequest& gate, v1::ReasoningGate* out) {
   out->mutable_end_tokens()->Assign(gate.end_tokens.begin(), gate.end_tokens.end());
   out->set_style(gate.style);
@@ -108,6 +124,8 @@ void WriteGate(const GateRequest& gate, v1::ReasoningGate* out) {
   out->set_constrain_inside(gate.constrain_inside);
 }
 
+// The cut is written first in meaning: the client takes its answer back to it, then appends. A cut
+// that is there and all 0 means "from the start", which absent does not.
 void WriteAnswer(const AnswerDelta& delta, v1::AnswerDelta* out) {
   if (delta.cut.has_value()) {
     v1::AnswerSize* const cut = out->mutable_cut();
@@ -128,6 +146,7 @@ void WriteAnswer(const AnswerDelta& delta, v1::AnswerDelta* out) {
   }
 }
 
+// Whole texts for Check, which are strings on the wire; a stream's deltas are bytes.
 void WriteMessage(const ChatMessage& message, v1::ChatMessage* out) {
   out->set_reasoning_content(ValidUtf8(message.reasoning));
   out->set_content(ValidUtf8(message.content));
@@ -139,6 +158,7 @@ void WriteMessage(const ChatMessage& message, v1::ChatMessage* out) {
   }
 }
 
+// A sample, for people who ask why a text was refused: the whole mask may be the vocabulary.
 void WriteAllowed(const TokenMask& mask, const Vocabulary& vocabulary, v1::CheckStop* out) {
   out->set_allowed_count(mask.CountAllowed());
   mask.VisitAllowedWhile([&](TokenId id) {
@@ -149,6 +169,8 @@ void WriteAllowed(const TokenMask& mask, const Vocabulary& vocabulary, v1::Check
   });
 }
 
+// Full and dense come first and always: every client must read them, so a mask can be sent whatever
+// the client has offered.
 void WriteForms(const FormTerms& forms, v1::Welcome* out) {
   out->add_row_forms(v1::ROW_FORM_FULL);
   out->add_row_forms(v1::ROW_FORM_DENSE);
@@ -180,6 +202,7 @@ void WriteTokenizer(const LoadedTokenizer& tokenizer, v1::Tokenizer* out) {
   out->set_max_token_bytes(vocabulary.max_token_bytes());
 }
 
+// The caller has counted the page (CountReply()) before it is made here.
 void WriteTokens(const Vocabulary& vocabulary, TokenId begin, TokenId end,
                  v1::ListTokensResponse* response) {
   for (TokenId id = begin; id < end; ++id) {
@@ -204,6 +227,7 @@ void WriteWarning(const Diagnostic& warning, v1::Diagnostic* out) {
   out->set_message(ValidUtf8(warning.message));
 }
 
+// Where the text was accepted there is no stop: absent means "nothing was refused".
 void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::CheckResponse* out) {
   out->set_accepted(outcome.accepted);
   out->set_may_end(outcome.may_end);
@@ -225,6 +249,8 @@ void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::C
   }
 }
 
+// The terms are settled by now: what is not said here is not used on the stream, and a client may
+// rely on that for the stream's whole life.
 void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const StreamLimits& limits,
                   const FormTerms& forms, v1::Welcome* out) {
   out->set_protocol_version(kProtocolVersion);
@@ -241,6 +267,7 @@ void WriteWelcome(const LoadedTokenizer& tokenizer, int mask_words, const Stream
   wire->set_max_wait_for_compile_ms(static_cast<std::uint32_t>(limits.max_wait_ms));
 }
 
+// By name and not by number: the order of our own states may change, that of the wire may not.
 v1::RowState WireState(RowState state) {
   switch (state) {
     case RowState::kCompiling:
@@ -259,6 +286,9 @@ v1::RowState WireState(RowState state) {
   return v1::ROW_STATE_REFUSED;
 }
 
+// What OpenRow needs to make the row anew, on this server or another. The grammar goes by its id; a
+// server that does not have it answers NOT_FOUND, and the client sends the text. Biases and the
+// temperature are the row's own, as they were asked for.
 void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
   out->set_row(snapshot.row);
   out->set_grammar_id(snapshot.grammar_id);
@@ -281,6 +311,8 @@ void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
   }
 }
 
+// A field is set only where there is something to say. An error comes beside the state: a row that
+// refused a token is still active and has its masks.
 void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
   out->set_row(row.row);
   out->set_state(WireState(row.state));
@@ -304,6 +336,7 @@ void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
   }
 }
 
+// Zeros first: words behind the vocabulary are padding of the logits and allow nothing.
 void WriteDense(const TokenMask& mask, int mask_words, std::string* out) {
   out->assign(static_cast<std::size_t>(mask_words) * sizeof(std::int32_t), '\0');
   mask.CopyTo(out->data());

@@ -13,6 +13,8 @@
 namespace maskd::service {
 namespace {
 
+// One number, added to by every stream's thread; relaxed, since a scrape needs no order between it
+// and other figures.
 std::atomic<std::int64_t> live_rows = 0;
 
 metrics::RowOutcome OutcomeOf(const RowResult& row) {

@@ -31,6 +31,7 @@ absl::Status NotReady(RowId id, absl::string_view why) {
                  absl::StrCat("row ", id, " ", why));
 }
 
+// Before the grammar is compiled, so that a row with a wrong option costs no compile.
 absl::Status CheckOptions(const RowOptions& options, const FormTerms& terms, int vocab_size) {
   const auto known = [vocab_size](TokenId id) { return id >= 0 && id < vocab_size; };
   for (const TokenId id : options.stop_ids) {

@@ -65,6 +65,7 @@ absl::Status Refused(TokenId token, absl::string_view why) {
 
 }  // namespace
 
+// The prompt's last tokens may hold the reasoning's end already: then the row begins in its text.
 Sequence::Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& options)
     : matcher_(grammar, options.stop_ids),
       stop_ids_(StopIds(grammar->tokenizer().vocabulary(), options.stop_ids)),
@@ -77,6 +78,7 @@ Sequence::Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& opti
   if (BeginsInText(gate_.get())) text_begin_ = 0;
 }
 
+// Checks first and changes last, so a refused token leaves the row as it was.
 absl::Status Sequence::Take(TokenId token) {
   if (reasoning()) return TakeReasoning(token);
   if (absl::Status checked = CheckNarrowed(token); !checked.ok()) return checked;
@@ -92,6 +94,8 @@ void Sequence::Preload(std::span<const TokenId> tokens, TokenPreload* preload) c
   if (!reasoning() && !finished()) preload->Add(matcher_.stepper(), matcher_.place(), tokens);
 }
 
+// No where no bound of tokens is near: then the grammar's own mask decides, and none is made for
+// the check.
 bool Sequence::narrows() const {
   const auto left = TokensLeft(text_tokens(), token_count());
   return min_tokens_ > 0 || left.value_or(ClosingMasks::kFrom + 1) <= ClosingMasks::kFrom;
@@ -132,6 +136,8 @@ absl::StatusOr<MaskRef> Sequence::NarrowedMask() const {
   return positions[0].mask;
 }
 
+// Asks for the one token, without making a mask: with a bound of characters every token comes by
+// here.
 absl::Status Sequence::CheckCharacters(TokenId token) const {
   if (!max_characters_.has_value()) return absl::OkStatus();
   const std::int64_t left = *max_characters_ - characters();
@@ -195,6 +201,8 @@ std::optional<ReasoningGate::Place> Sequence::NextPlace(ReasoningGate::Place pla
   return gate_->Next(place, token);
 }
 
+// A rollback may go back over the text's begin: the matcher gives back what is of the text, the
+// history all of it, and the row is in its reasoning again.
 absl::Status Sequence::Rollback(int count) {
   if (count < 0 || count > token_count()) {
     return ErrorAt(absl::StatusCode::kOutOfRange, "", "ROLLBACK_OUT_OF_RANGE",
@@ -209,6 +217,8 @@ absl::Status Sequence::Rollback(int count) {
   return absl::OkStatus();
 }
 
+// UNAVAILABLE goes out before anything is narrowed: the row is asked again, on a thread that may
+// make masks.
 absl::Status Sequence::FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
                                      NewMasks new_masks) const {
   positions->clear();

@@ -7,6 +7,7 @@
 
 namespace maskd::service {
 
+// Null where the system gives no thread: the stream is then served without shared memory.
 std::unique_ptr<StandbyThread> StandbyThread::Start() {
   try {
     return std::unique_ptr<StandbyThread>(new StandbyThread());
@@ -17,6 +18,7 @@ std::unique_ptr<StandbyThread> StandbyThread::Start() {
 
 StandbyThread::StandbyThread() : thread_([this] { Work(); }) {}
 
+// Waits for the thread. A job that was given before is still run to its end.
 StandbyThread::~StandbyThread() {
   {
     const MutexLock lock(&mutex_);

@@ -71,6 +71,8 @@ void AddRetryInfo(const absl::Status& status, google::rpc::Status* wire) {
 
 }  // namespace
 
+// The bytes of google.rpc.Status travel in the trailers as grpc-status-details-bin, which the
+// clients' libraries of each language can read.
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) {
     return grpc::Status::OK;

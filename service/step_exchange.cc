@@ -5,9 +5,8 @@
 // Order    Begin(), AnswerSome() as often as wanted, Finish(), LookAhead(). A step that brings a
 //          grammar's text is only read by Begin(): parsing it may take long, and Finish() is called
 //          on a thread that may.
-// Invariant  an error of memory in AnswerSome() is kept and said by Finish(), the one place from
-//            which
-//          a stream ends.
+// Invariant  an error of memory in AnswerSome() is kept and said by Finish(), so that the stream
+//            ends from one place.
 #include "service/step_exchange.h"
 
 #include <algorithm>

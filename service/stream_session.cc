@@ -3,7 +3,8 @@
 // row that is named is in named_ before anything is answered.
 //
 //   Begin        closes, forks, opens, moves: what may fail fails row by row, as an error to be
-//   said AnswerSome   the answers of rows whose masks are known, until the turn is over
+//                said with the row's answer
+//   AnswerSome   the answers of rows whose masks are known, until the turn is over
 //   Finish       waits for compiles if the step wants that, then the rest; never put off
 //   LookAhead    between two steps
 //
@@ -61,6 +62,8 @@ absl::StatusOr<const StepResult*> StreamSession::Step(const StepRequest& request
   return begun.ok() ? Finish(request, is_cancelled) : begun;
 }
 
+// On the thread that serves the stream; on a step thread where the step brings a grammar's text.
+// After an error the rows are as before: the number is checked before anything is touched.
 absl::Status StreamSession::Begin(const StepRequest& request, Clock::TimePoint end) {
   waits_ = false;
   put_off_ = false;
@@ -91,11 +94,16 @@ absl::Status StreamSession::Begin(const StepRequest& request, Clock::TimePoint e
   return absl::OkStatus();
 }
 
+// Only rows that this step names hold it up. A row that compiles since an earlier step is told by a
+// later reply.
 bool StreamSession::WaitsFor(const StepRequest& request) const {
   return request.wait_ms > 0 && !compiling_.empty() &&
          std::ranges::any_of(named_, [this](RowId id) { return IsCompiling(id); });
 }
 
+// On the stream's thread, so it ends with its turn or at the first mask that may not be made there.
+// What has been answered stays: Finish() goes on behind it, on a helper's thread where anything is
+// left.
 bool StreamSession::AnswerSome(const StepRequest& request, NewMasks new_masks,
                                Clock::TimePoint end) {
   if (repeated_) {
@@ -108,6 +116,8 @@ bool StreamSession::AnswerSome(const StepRequest& request, NewMasks new_masks,
   return are_all;
 }
 
+// The one part that may take long. When it is given up because the stream was cancelled, rows may
+// have taken their tokens and not been answered: nobody is there to hear it.
 absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& request,
                                                         const std::function<bool()>& is_cancelled) {
   if (repeated_) {
@@ -140,6 +150,7 @@ void StreamSession::LookAhead() {
   grammars_->idle_rows().RestAfterRenewals();
 }
 
+// On the thread of IdleRows, between two steps. A step that comes meanwhile waits in BeginStep().
 void StreamSession::RestIfIdle() {
   if (!turns_.TryBeginRest()) return;
   for (const auto& [id, row] : rows_) {
@@ -150,6 +161,8 @@ void StreamSession::RestIfIdle() {
   turns_.EndRest();
 }
 
+// A gap would mean that a step was lost, and its tokens with it: every mask from there on would be
+// wrong. So the stream ends, and the client opens its rows anew.
 absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
   if (step == 0) {
     return BadField("step.step", "steps are numbered from 1");
@@ -161,6 +174,9 @@ absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
   return absl::OkStatus();
 }
 
+// The order of work is the protocol's: close, fork, open, rows. So an id that is closed may be
+// opened again in the same step, and a fork has what the parent had before this step's tokens. An
+// item that was begun is finished before the turn is looked at.
 bool StreamSession::Apply(const StepRequest& request, StepTurn& turn) {
   const auto each = [&](const auto& items, std::size_t& done, const auto& units, const auto& act) {
     while (done < items.size() && !turn.IsOver()) {
@@ -183,6 +199,8 @@ bool StreamSession::Apply(const StepRequest& request, StepTurn& turn) {
   return each(request.moves, applied_.moves, tokens, [this](const auto& move) { Move(move); });
 }
 
+// Waits for one row after the other, which takes as long as the slowest of them. That the time is
+// over is no error: the rows are answered as compiling.
 absl::Status StreamSession::Wait(const StepRequest& request,
                                  const std::function<bool()>& is_cancelled) {
   if (!waits_) {
@@ -205,6 +223,8 @@ absl::Status StreamSession::Wait(const StepRequest& request,
   return absl::OkStatus();
 }
 
+// Rows whose compile has ended since an earlier step are answered here though nobody named them:
+// the client was promised a reply that says so.
 void StreamSession::BeginAnswers(const StepRequest& request) {
   answering_ = true;
   answered_ = 0;
@@ -228,6 +248,7 @@ bool StreamSession::AnswerRows(NewMasks new_masks, StepTurn& turn) {
   return true;
 }
 
+// Refusals last, behind the answers of the rows: one id may have both.
 void StreamSession::EndAnswers(const StepRequest& request) {
   for (const RowId id : request.snapshots) {
     Snapshot(id);
@@ -329,6 +350,8 @@ void StreamSession::MoveCompiling(const RowToMove& move, CompilingRow* compiling
   }
 }
 
+// Stops at the first token that is refused. Those before it are taken, and the row goes on from
+// there: the error says which one it was.
 absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
                                        StreamRow* row) const {
   const Vocabulary& vocabulary = tokenizer_->vocabulary();
@@ -360,6 +383,7 @@ void StreamSession::SettleAll() {
   }
 }
 
+// Looks and never waits: a compile that still runs leaves the row as it is.
 void StreamSession::SettleRow(RowId id) {
   const auto found = rows_.find(id);
   if (found == rows_.end()) {
@@ -446,6 +470,8 @@ void StreamSession::Snapshot(RowId id) {
       {id, sequence->grammar().id(), sequence->tokens(), options, sequence->remaining()});
 }
 
+// A verb that changed nothing. The bytes of its message are taken from the reply's room before the
+// rows are answered.
 void StreamSession::Refuse(RowId id, absl::Status error) {
   RowResult refusal;
   refusal.row = id;

@@ -18,6 +18,7 @@ namespace {
 // Tokens by which logits may be wider than the vocabulary: models pad to what suits their kernels.
 constexpr std::int64_t kMostPadding = 65'536;
 
+// With another vocabulary every mask would be about other tokens, and nothing else would tell.
 absl::Status CheckTokenizer(const Hello& hello, const Vocabulary& vocabulary) {
   if (!hello.tokenizer_hash.empty() && hello.tokenizer_hash != vocabulary.hash()) {
     return ErrorAt(absl::StatusCode::kFailedPrecondition, "hello.tokenizer_hash",

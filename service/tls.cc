@@ -40,6 +40,7 @@ auto ReadPem(const std::string& flag, const std::string& path, const char* what,
   }
   const Owned<BIO> bio(BIO_new_mem_buf(text->data(), static_cast<int>(text->size())));
   auto found = read(bio.get());
+  // OpenSSL keeps errors by thread: one left here would be told of a later, unrelated call.
   ERR_clear_error();
   if (found != nullptr) return found;
   return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", path, ": has no ", what));
@@ -76,6 +77,8 @@ absl::Status CheckTlsFiles(const Config& config) {
       .status();
 }
 
+// With --tls_client_ca the handshake refuses a client without a certificate, so no call of it
+// arrives.
 std::shared_ptr<grpc::ServerCredentials> MakeTlsCredentials(const Config& config) {
   using grpc::experimental::FileWatcherCertificateProvider;
   grpc::experimental::TlsServerCredentialsOptions options(

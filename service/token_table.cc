@@ -51,6 +51,8 @@ bool IsEqual(absl::string_view a, absl::string_view b) {
 
 }  // namespace
 
+// For the files of a configuration, read whole. The bound keeps a wrong path, such as a log, from
+// filling the memory.
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   errno = 0;
   std::ifstream file(path, std::ios::binary);
@@ -86,6 +88,8 @@ absl::StatusOr<TokenTable> TokenTable::Read(const std::string& path) {
   return table;
 }
 
+// Errors say what is wrong with the line and never repeat it: they go into the log, and the line
+// may hold a secret.
 absl::Status TokenTable::AddLine(absl::string_view line) {
   line = absl::StripAsciiWhitespace(line.substr(0, line.find('#')));
   if (line.empty()) return absl::OkStatus();

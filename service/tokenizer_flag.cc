@@ -19,6 +19,7 @@ absl::Status Wrong(absl::string_view message) {
   return absl::InvalidArgumentError(std::string(message));
 }
 
+// The last colon, as a special token's text may have some.
 absl::Status AddSpecial(absl::string_view value, VocabularySource* source) {
   const std::size_t colon = value.rfind(':');
   TokenId id = 0;
@@ -62,6 +63,7 @@ absl::Status AddTokenizerOption(absl::string_view option, VocabularySource* sour
 
 }  // namespace
 
+// Only the text is checked. The file is read by TokenizerStore::Load(), at the start or a reload.
 absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value) {
   const std::vector<absl::string_view> parts = absl::StrSplit(value, ',');
   const std::pair<absl::string_view, absl::string_view> first =

@@ -19,6 +19,7 @@
 namespace maskd::service {
 namespace {
 
+// Of pages: 0 asks for the default, more than the most gives the most.
 constexpr int kDefaultTokenizers = 100;
 constexpr int kMaxTokenizers = 1000;
 constexpr int kMaxTokens = 65'536;
@@ -59,6 +60,7 @@ grpc::Status TokenizerService::StreamedListTokens(
 absl::Status TokenizerService::DoGetTokenizer(const v1::GetTokenizerRequest& request,
                                               v1::GetTokenizerResponse* response) const {
   const TokenizerStorePtr tokenizers = tokenizers_->now();
+  // Held by `tokenizers`, so a reload meanwhile does not take it away.
   const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.name());
   if (!tokenizer.ok()) {
     return tokenizer.status();
@@ -67,6 +69,8 @@ absl::Status TokenizerService::DoGetTokenizer(const v1::GetTokenizerRequest& req
   return absl::OkStatus();
 }
 
+// A reload between two pages may change the list; a page token that no longer fits is refused, and
+// the client begins again.
 absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest& request,
                                                 v1::ListTokenizersResponse* response) const {
   if (request.page_size() < 0) {

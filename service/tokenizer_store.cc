@@ -22,7 +22,8 @@ auto PartsOf(const VocabularySource& source) {
                   source.special_preset, source.stop_tokens);
 }
 
-// Null without one.
+// Null without one. By how the source is described and not by what the file holds: a file that has
+// changed under the same path is not read again.
 const LoadedTokenizer* SameIn(const TokenizerStore* store, const VocabularySource& source) {
   if (store == nullptr) return nullptr;
   for (const LoadedTokenizer& tokenizer : store->all()) {
@@ -56,6 +57,7 @@ TokenId LoadedTokenizer::LongestPrefix(absl::string_view text) const {
   return -1;
 }
 
+// On main's thread; a large vocabulary may take seconds. After an error `before` serves on.
 absl::StatusOr<std::unique_ptr<const TokenizerStore>> TokenizerStore::Load(
     const std::vector<VocabularySource>& sources, std::int64_t mask_store_bytes,
     const TokenizerStore* before) {

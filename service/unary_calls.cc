@@ -10,6 +10,8 @@
 namespace maskd::service {
 namespace {
 
+// As many as stay within the bound when each receives the largest message that is allowed; at least
+// one, else no call could be served at all.
 int SlotsOf(const Config& config) {
   return static_cast<int>(
       std::max<std::int64_t>(1, config.max_receiving_bytes / config.max_message_bytes));
