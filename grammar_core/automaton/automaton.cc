@@ -8,11 +8,13 @@
 #include "grammar_core/automaton/automaton.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <utility>
 
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/terms/encoding.h"
+#include "grammar_core/terms/term_check.h"
 #include "grammar_core/terms/term_copy.h"
 #include "grammar_core/terms/term_views.h"
 
@@ -71,6 +73,7 @@ void Automaton::Adopt(const Automaton& from, std::span<TermId> states) {
   const MutexLock lock(&mutex_);
   const ByteDerivative::Size before = derivative_.size();
   TermCopy copy({&from.store_, &from.objects_, &from.numbers_}, {&store_, &objects_, &numbers_});
+  assert(&from != this && from.tables_ == tables_);
   for (TermId& state : states) state = copy.Of(state);
   derivative_.NoteAdopted(before);
   store_.ForgetEffort();  // else the next row's call would pay for it
@@ -86,7 +89,9 @@ void Automaton::CountMasks(std::int64_t more_bytes, std::int64_t keeper_bytes) {
 
 TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
   const MutexLock lock(&mutex_);
+  MASKD_DCHECK_TERM(store_, state, state < store_.size());
   const TermId next = derivative_.Step(state, byte_class, work);
+  MASKD_DCHECK_TERM(store_, state, next != kFailedTerm || !work.ok());
   NoteGrowth(derivative_.RecentBytes());
   return next;
 }
@@ -224,6 +229,7 @@ TermId Automaton::Without(TermId both, TermId part) {
   const MutexLock lock(&mutex_);
   const std::span<const TermId> parts = BranchesOf(store_, store_.term(both));
   std::vector<TermId> others(parts.begin(), parts.end());
+  assert(std::ranges::find(others, part) != others.end());
   std::erase(others, part);
   return store_.And(std::move(others));
 }

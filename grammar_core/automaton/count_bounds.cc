@@ -1,5 +1,6 @@
 #include "grammar_core/automaton/count_bounds.h"
 
+#include <cassert>
 #include <vector>
 
 #include "grammar_core/terms/term_views.h"
@@ -49,6 +50,7 @@ class Rewriter {
   // Where nothing but single characters is counted, a walk meets few states.
   std::uint32_t BoundOf(const Term& repeat) {
     const auto [body, min, max] = AsRepeat(repeat);
+    assert(min <= max);
     const bool is_of_chars = store_->term(body).kind == TermKind::kCharSet;
     const std::uint32_t room = is_of_chars ? kCharRoom : kRoom;
     if (max == kUnbounded || max - min <= room) return max;

@@ -1,6 +1,7 @@
 #include "grammar_core/automaton/item_tokens.h"
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,6 +95,7 @@ bool AreDistinct(const ItemTokens::Onward& parts) {
 // The parts of `bytes`, which begin with a quote; nothing where they are others.
 std::optional<ItemTokens::Onward> PartsOf(absl::string_view bytes) {
   ItemTokens::Onward parts = {bytes, {}, false, {}, false};
+  assert(!bytes.empty() && bytes.front() == '"');
   absl::string_view left = bytes.substr(1);
   while (true) {
     if (!SkipSign(&left, ",")) return std::nullopt;

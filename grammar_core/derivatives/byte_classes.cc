@@ -1,6 +1,7 @@
 #include "grammar_core/derivatives/byte_classes.h"
 
 #include <bitset>
+#include <cassert>
 
 #include "absl/strings/string_view.h"
 
@@ -86,6 +87,7 @@ ByteClasses::ByteClasses(const GrammarIr& ir) {
     if (byte == 0 || cuts.At(byte)) {
       sample_[count_++] = static_cast<unsigned char>(byte);
     }
+    assert(count_ > 0 && count_ <= 256);
     class_of_[byte] = static_cast<std::uint8_t>(count_ - 1);
   }
 }

@@ -12,9 +12,11 @@
 #include "grammar_core/derivatives/byte_derivative.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/terms/encoding.h"
+#include "grammar_core/terms/term_check.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -131,6 +133,7 @@ TermId ByteDerivative::DeriveSpine(TermId id, StepCell step_cell) {
   std::vector<TermId> ways;
   for (bool reached = true; reached;) {
     const TermStore::Parts parts = store_->PartsOf(id);
+    MASKD_DCHECK_TERM(*store_, parts.cell, store_->term(parts.cell).kind != TermKind::kCat);
     const TermId next = step_cell(parts.cell);
     if (next == kFailedTerm) return kFailedTerm;
     if (next != kNothingTerm) ways.push_back(store_->Cat(next, parts.tail));
@@ -227,6 +230,7 @@ void ByteDerivative::FillCharacters(TermId id, Work& work) {
   const CharEdges& edges = characters_->LiveEdges(AsEncode(cell).characters, work);
   if (!work.ok() || AsciiCount(edges) < kFewCharacters) return;
   std::atomic<TermId>* const row = ways_.RowOf(id);
+  assert(row != nullptr);
   std::vector<TermId> targets(edges.size(), kUnknownTerm);
   for (int c = 0; c < classes_->count(); ++c) {
     const unsigned char byte = classes_->Sample(c);

@@ -14,6 +14,7 @@
 #include "grammar_core/derivatives/char_derivative.h"
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
 #include <queue>
 #include <span>
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/terms/term_check.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -36,6 +38,14 @@ void AppendEdge(CharEdges* edges, CharEdge edge) {
   } else {
     edges->push_back(edge);
   }
+}
+
+// Whether the ranges are sorted and none meets another: FindEdge() and the sweeps rely on it.
+bool AreInOrder(const CharEdges& edges) {
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (edges[i].lo > edges[i].hi || (i > 0 && edges[i - 1].hi >= edges[i].lo)) return false;
+  }
+  return true;
 }
 
 // Calls visit(lo, hi, x target, y target) for each maximal range on which both lists are constant;
@@ -238,6 +248,7 @@ const CharEdges& CharDerivative::LiveEdges(TermId term, Work& work) {
 
 bool CharDerivative::IsNothing(TermId term, Work& work) {
   if (term == kNothingTerm) return true;
+  MASKD_DCHECK_TERM(*store_, term, term < store_->size());
   if (!store_->term(term).may_be_empty) return false;
   if (const auto known = fates_.find(term); known != fates_.end()) {
     return known->second == Fate::kNothing;
@@ -311,6 +322,7 @@ std::int64_t CharDerivative::CountTexts(TermId term, std::int64_t enough, Work& 
     stack.pop_back();
     if (sum >= enough) return enough;
   }
+  assert(counts[term] != kOpen);
   return counts[term];
 }
 
@@ -318,6 +330,7 @@ const CharEdges& CharDerivative::Edges(TermId term, Work& work) {
   if (const auto known = edges_.find(term); known != edges_.end()) return *known->second.all;
   if (!work.Spend()) return kNoEdges;
   CharEdges edges = Derive(term, work);
+  MASKD_DCHECK_TERM(*store_, term, AreInOrder(edges));
   store_->AddEffort(edges.size() / 4);
   if (!store_->ChargeEffort(work)) return kNoEdges;
   return *(edges_[term].all = Keep(std::move(edges)));

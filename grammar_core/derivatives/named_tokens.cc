@@ -2,6 +2,7 @@
 // read off its first cells, without a table of transitions: few states name a token.
 #include "grammar_core/derivatives/named_tokens.h"
 
+#include <cassert>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -79,6 +80,8 @@ TokenMask AllBut(const TokenMask& set, const Vocabulary& vocabulary) {
 // Parts `groups`, which are disjoint, at the border of `set`, and adds what no group has.
 void Split(const TokenMask& set, std::vector<TokenMask>* groups) {
   const auto word_count = set.words().size();
+  assert(std::ranges::all_of(
+      *groups, [&](const TokenMask& group) { return group.words().size() == word_count; }));
   TokenMask rest = set;
   const std::size_t before = groups->size();
   for (std::size_t i = 0; i < before; ++i) {
@@ -117,6 +120,7 @@ class TokenStep {
     const Term& term = store_->term(id);
     switch (term.kind) {
       case TermKind::kTokens:
+        assert(TokensOf(term) < sets_.size());
         return sets_[TokensOf(term)].Allows(id_) ? kEmptyTerm : kNothingTerm;
       case TermKind::kCat: {
         const auto [head, tail] = AsCat(term);

@@ -1,6 +1,7 @@
 #include "grammar_core/derivatives/way_tables.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <new>
 
@@ -21,6 +22,7 @@ void* WayTables::Allocate(std::size_t bytes) {
     free_ = blocks_.emplace_back(new std::uint64_t[free_words_]).get();
     held_words_ += free_words_;
   }
+  assert(words <= free_words_);
   void* const memory = free_;
   free_ += words;
   free_words_ -= words;
@@ -38,12 +40,15 @@ void WayTables::Widen(TermId state) {
   std::atomic<std::uint64_t>& slot = SlotOf(state);
   const StateWays before(slot.load(std::memory_order_relaxed));
   if (!before.is_single()) return;
+  assert(before.to() != kUnknownTerm);  // what is single is known
   auto* const few = new (Allocate(sizeof(ShortWays))) ShortWays(MayOf(state));
   few->Add(before.byte_class(), before.to());
   slot.store(StateWays::Short(few).packed(), std::memory_order_release);
 }
 
 void WayTables::Put(TermId state, int byte_class, TermId to) {
+  assert(to != kUnknownTerm && to != kFailedTerm);  // a failed step is tried again
+  assert(byte_class >= 0 && static_cast<std::size_t>(byte_class) < classes_);
   Widen(state);
   std::atomic<std::uint64_t>& slot = SlotOf(state);
   const StateWays before(slot.load(std::memory_order_relaxed));

@@ -8,6 +8,7 @@
 #include "grammar_core/intersection/condition_samples.h"
 
 #include <bit>
+#include <cassert>
 #include <initializer_list>
 
 namespace maskd {
@@ -27,6 +28,7 @@ void ConditionSamples::Add(std::u32string_view text) {
     const auto [known, is_new] =
         sample_ids_.try_emplace({text[at], sample}, static_cast<std::uint32_t>(samples_.size()));
     if (is_new) {
+      assert(sample < samples_.size());
       const std::uint32_t longer = samples_[sample].chars + 1;
       samples_.push_back({.first = text[at], .rest = sample, .chars = longer});
     }
@@ -161,6 +163,7 @@ void ConditionSamples::Tell(Question question, Work& work) {
     const Bits bit = Bits{1} << (at.sample % kBits);
     known.told[at.sample / kBits] |= bit;
     if (*answer) known.met[at.sample / kBits] |= bit;
+    assert((known.met[at.sample / kBits] & ~known.told[at.sample / kBits]) == 0);
   }
 }
 

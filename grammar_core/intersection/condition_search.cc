@@ -16,6 +16,7 @@
 #include "grammar_core/intersection/condition_search.h"
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
 #include <optional>
 #include <queue>
@@ -200,6 +201,7 @@ ConditionSearch::NodeId ConditionSearch::NodeOf(const ConditionList& list) {
                                            node.conditions.size() * sizeof(ConditionId));
   node.nullable = std::ranges::all_of(
       node.conditions, [&](ConditionId condition) { return conditions_.nullable(condition); });
+  assert(std::ranges::is_sorted(list));  // else equal lists would be two nodes
   if (node.nullable) node.known = 0;
   for (const ConditionId condition : node.conditions) {
     const std::uint32_t fewest = conditions_.FewestChars(condition);
@@ -265,6 +267,7 @@ struct ConditionSearch::Frontier {
 
 void ConditionSearch::Meet(NodeId to, const Visit& visit, Frontier* frontier) const {
   const Node& node = nodes_[to];
+  assert(node.fewest <= node.known);  // the two bounds of its shortest text
   if (node.fewest == kNoEnd || SaturatingAdd(visit.chars, node.fewest) > frontier->max_chars) {
     return;
   }
@@ -351,6 +354,7 @@ void ConditionSearch::KeepFound(NodeId last, const Visits& visits) {
 // Requires that a text is known.
 std::u32string ConditionSearch::TextOf(NodeId id) const {
   std::u32string text;
+  assert(nodes_[id].known != kNoEnd);
   for (; !nodes_[id].nullable; id = nodes_[id].begin.to) {
     text.push_back(nodes_[id].begin.character);
   }

@@ -1,9 +1,11 @@
 #include "grammar_core/intersection/conditions.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/base/sort_unique.h"
+#include "grammar_core/terms/term_check.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -19,6 +21,7 @@ ConditionId Conditions::IdOf(TermId term) {
   condition.term = term;
   condition.negated = negated;
   condition.fewest = FewestCharsOf(term);
+  MASKD_DCHECK_TERM(*store_, term, !store_->term(term).nullable || condition.fewest == 0);
   held_bytes_ += static_cast<std::int64_t>(2 * sizeof(Condition));
   return ids_[term] = id;
 }
@@ -36,6 +39,7 @@ bool Conditions::Append(TermId term, ConditionList* list) {
 
 bool Conditions::Sort(ConditionList* list) {
   SortUnique(list);
+  assert(list->empty() || list->back() < conditions_.size());
   const auto is_held = [&](ConditionId id) { return std::ranges::binary_search(*list, id); };
   return std::ranges::none_of(*list, [&](ConditionId id) {
     const std::optional<ConditionId> negated = conditions_[id].negated;

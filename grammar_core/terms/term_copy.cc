@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "grammar_core/terms/term_check.h"
+
 namespace maskd {
 
 template <typename Visit>
@@ -89,7 +91,10 @@ TermId TermCopy::Copy(const Term& term) {
     default:
       break;  // their payload is of the IR
   }
-  return to_.store->Adopt(copy, std::move(list));
+  const TermId made = to_.store->Adopt(copy, std::move(list));
+  MASKD_DCHECK_TERM(*to_.store, made, to_.store->term(made).kind == term.kind);
+  MASKD_DCHECK_TERM(*to_.store, made, to_.store->term(made).nullable == term.nullable);
+  return made;
 }
 
 void TermCopy::CopyPlace(std::uint32_t* object, std::uint32_t* progress) {

@@ -10,6 +10,7 @@
 #include "grammar_core/terms/term_store.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "grammar_core/base/held_bytes.h"
@@ -112,6 +113,7 @@ TermId TermStore::Cat(TermId head, TermId tail) {
 }
 
 TermId TermStore::CatCell(TermId head, TermId tail) {
+  assert(terms_[head].kind != TermKind::kCat && "a head is one cell");
   if (terms_[head].kind == TermKind::kAlt && IsDeep(head)) return Distribute(head, tail);
   const bool is_cell = terms_[tail].kind != TermKind::kCat;
   if (const TermId joined = JoinPowers(head, is_cell ? tail : terms_[tail].a);
@@ -211,6 +213,7 @@ std::uint32_t TermStore::AdoptByteSet(const TermStore& from, std::uint32_t set) 
 // Nothing of a term but its payload depends on its store, not even the key of an And or Not of its
 // own: no other store ever makes that key.
 TermId TermStore::Adopt(const Term& like, std::vector<TermId> list) {
+  assert(list.empty() || like.kind == TermKind::kAlt || like.kind == TermKind::kAnd);
   std::uint32_t payload = like.a;
   if (!list.empty()) {
     std::ranges::sort(list);

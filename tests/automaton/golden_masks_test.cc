@@ -1,8 +1,8 @@
-// The terms and masks of the golden grammars, printed, against tests/golden/KIND/NAME.masks: the states
-// along a text of a few tokens, each with its term and the tokens that it allows.
+// The terms and masks of the golden grammars, printed, against tests/golden/KIND/NAME.masks: the
+// states along a text of a few tokens, each with its term and the tokens that it allows.
 //
-// The vocabulary is that of tests/matcher/test_vocabulary.h. Each step takes an allowed token that the
-// number of the step picks, so the text is the same in every run.
+// The vocabulary is that of tests/matcher/test_vocabulary.h. Each step takes an allowed token that
+// the number of the step picks, so the text is the same in every run.
 //
 // After a wanted change: golden_masks_test --update_goldens, then review the diff.
 #include <fstream>

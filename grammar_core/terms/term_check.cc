@@ -1,0 +1,17 @@
+#include "grammar_core/terms/term_check.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "grammar_core/terms/term_printer.h"
+
+namespace maskd {
+
+void FailTermCheck(const char* file, int line, const char* condition, const TermStore& store,
+                   TermId id) {
+  std::fprintf(stderr, "%s:%d: %s does not hold for term %u: %s\n", file, line, condition, id,
+               PrintTerm(store, id).c_str());
+  std::abort();
+}
+
+}  // namespace maskd

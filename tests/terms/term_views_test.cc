@@ -1,0 +1,88 @@
+#include "grammar_core/terms/term_views.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/terms/term_store.h"
+#include "tests/automaton/character_terms.h"
+
+namespace maskd {
+namespace {
+
+// A view gives back what the term was made of.
+class TermViewsTest : public testing::Test {
+ protected:
+  TermStore& store() { return *terms_.store(); }
+  const Term& At(TermId id) { return store().term(id); }
+
+ private:
+  static CharacterTerms Terms() {
+    IrBuilder b{Limits()};
+    const NodeId letter = b.Chars(CharSet({{'a', 'z'}}));
+    return CharacterTerms(b, b.Concat({b.Text("hello"), letter}));
+  }
+  CharacterTerms terms_ = Terms();
+};
+
+TEST_F(TermViewsTest, Cat) {
+  const TermId head = store().Byte('a');
+  const TermId tail = store().Byte('b');
+  const CatView cat = AsCat(At(store().Cat(head, tail)));
+  EXPECT_EQ(cat.head, head);
+  EXPECT_EQ(cat.tail, tail);
+}
+
+TEST_F(TermViewsTest, Repeat) {
+  const TermId body = store().Byte('a');
+  const RepeatView repeat = AsRepeat(At(store().Repeat(body, 2, kUnbounded)));
+  EXPECT_EQ(repeat.body, body);
+  EXPECT_EQ(repeat.min, 2);
+  EXPECT_EQ(repeat.max, kUnbounded);
+}
+
+TEST_F(TermViewsTest, BranchesAscend) {
+  const std::vector<TermId> made = {store().Byte('c'), store().Byte('a'), store().Byte('b')};
+  const auto branches = BranchesOf(store(), At(store().Alt(made)));
+  EXPECT_EQ(branches.size(), 3);
+  EXPECT_TRUE(std::ranges::is_sorted(branches));
+  for (const TermId id : made) EXPECT_TRUE(std::ranges::binary_search(branches, id));
+}
+
+TEST_F(TermViewsTest, RestOfText) {
+  EXPECT_EQ(RestOfText(store(), At(store().Text(0, 0))), U"hello");
+  EXPECT_EQ(RestOfText(store(), At(store().Text(0, 3))), U"lo");
+}
+
+TEST_F(TermViewsTest, BytesOfAByte) {
+  const ByteBits& bits = BytesOf(store(), At(store().Byte('q')));
+  EXPECT_EQ(bits.count(), 1);
+  EXPECT_TRUE(bits['q']);
+}
+
+TEST_F(TermViewsTest, CallAtADepth) {
+  const CallView call = AsCall(At(store().Call(0)));
+  EXPECT_EQ(call.rule, 0);
+  EXPECT_EQ(call.depth, 0);
+}
+
+TEST_F(TermViewsTest, EncodeBetweenAndWithinCharacters) {
+  const TermId text = store().Text(0, 3);
+  const Term& between = At(store().Encode(text, {Spelling::kJsonString}));
+  EXPECT_EQ(AsEncode(between).characters, text);
+  EXPECT_EQ(AsEncode(between).partial.spelling, Spelling::kJsonString);
+  EXPECT_EQ(AsEncode(between).object, kNoObject);
+  EXPECT_TRUE(IsBetweenCharacters(between));
+  const Term& within = At(store().Encode(text, {Spelling::kUtf8, CharPhase::kUtf8, 5}));
+  EXPECT_EQ(AsEncode(within).partial.phase, CharPhase::kUtf8);
+  EXPECT_FALSE(IsBetweenCharacters(within));
+}
+
+TEST_F(TermViewsTest, Negated) {
+  const TermId letter = store().CharSet(0);
+  EXPECT_EQ(NegatedOf(At(store().Not(letter))), letter);
+}
+
+}  // namespace
+}  // namespace maskd
