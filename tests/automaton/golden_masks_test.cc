@@ -25,7 +25,7 @@
 namespace maskd {
 namespace {
 
-constexpr int kSteps = 8;
+constexpr int kSteps = 12;
 constexpr std::size_t kMostOfTerm = 400;  // characters of a term that are kept
 
 std::string Spelled(absl::string_view bytes) {
@@ -61,10 +61,11 @@ std::string PrintMask(const TokenMask& mask, const Vocabulary& vocabulary) {
   return line;
 }
 
-TokenId Pick(const TokenMask& mask, int step) {
+// No end, and no escape: those lead through one character for four steps.
+TokenId Pick(const TokenMask& mask, const Vocabulary& vocabulary, int step) {
   std::vector<TokenId> allowed;
   mask.VisitAllowed([&](TokenId id) {
-    if (id != kEnd) allowed.push_back(id);
+    if (id != kEnd && vocabulary.TokenBytes(id).substr(0, 1) != "\\") allowed.push_back(id);
   });
   if (allowed.empty()) return kEnd;
   return allowed[static_cast<std::size_t>(step * step + 3) % allowed.size()];
@@ -90,7 +91,7 @@ std::string PrintWalk(const GoldenCase& golden) {
     absl::StrAppend(&printed, "state  ", term.substr(0, kMostOfTerm),
                     term.size() > kMostOfTerm ? "..." : "", "\nallows",
                     PrintMask(**mask, *vocabulary), "\n");
-    const TokenId token = Pick(**mask, step);
+    const TokenId token = Pick(**mask, *vocabulary, step);
     if (token == kEnd) break;
     absl::StrAppend(&printed, "takes  ", Spelled(vocabulary->TokenBytes(token)), "\n");
     std::size_t taken = 0;
