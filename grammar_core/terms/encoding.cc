@@ -3,6 +3,9 @@
 // ranges of characters, so it can be compared with the edges of a term.
 //
 // Invariant  a state that is returned can become at least one character.
+// Cost       a step looks at the byte and at most three ranges; nothing is kept between steps.
+// Example    JSON, `\ud83d\ude00`: behind `\ud8` the character is one of U+10000..U+4FFFF, as only
+//            a high surrogate begins so; behind `\ud83d` one of U+1F400..U+1F7FF; then U+1F600.
 #include "grammar_core/terms/encoding.h"
 
 #include <algorithm>
@@ -25,6 +28,8 @@ constexpr std::uint32_t kHalfMask = (1U << kHalfBits) - 1;
 // The smallest and largest character that a UTF-8 sequence of each size can spell.
 constexpr CharRange kUtf8Range[] = {{}, {}, {0x80, 0x7FF}, {0x800, 0xFFFF}, {0x10000, 0x10FFFF}};
 
+// The value of a phase, by its fields. Equal progress must give equal numbers, as they are a part
+// of the term's identity.
 struct Utf8Value {
   std::uint32_t size, left, bits;
 };
@@ -52,6 +57,7 @@ std::uint32_t PackLow(const LowValue& v) { return v.digits << 24 | v.high << 14 
 constexpr CharRange kLongEscaped[] = {{0x00, 0x07}, {0x0B, 0x0B}, {0x0E, 0x1F}};
 constexpr CharRange kEscaped[] = {{0x00, 0x1F}, {'"', '"'}, {'\\', '\\'}};
 
+// A canonical serializer writes lower-case digits alone, so there `\u001F` is refused.
 int HexDigit(const PartialChar& partial, unsigned char byte) {
   if (byte >= '0' && byte <= '9') return byte - '0';
   const bool any_case = partial.spelling != Spelling::kCanonicalJson;
@@ -87,12 +93,16 @@ CharStep Character(std::uint32_t character) {
   return {CharStep::Result::kCharacter, {}, character};
 }
 
+// Keeps the invariant: a state that no character completes is refused here, at once, and not at the
+// byte at which the text would be stuck. Behind a backslash there is always a character.
 CharStep Partial(const PartialChar& from, CharPhase phase, std::uint32_t value) {
   const PartialChar next = {from.spelling, phase, value};
   if (phase != CharPhase::kEscape && CompletionsOf(next).count == 0) return {};
   return {CharStep::Result::kPartial, next, 0};
 }
 
+// In UTF-8 any byte below 0x80 is a character. In a JSON string a quote ends the string, and
+// control characters must be escaped.
 CharStep StepStart(const PartialChar& partial, unsigned char byte) {
   if (byte < 0x80) {
     if (partial.spelling == Spelling::kUtf8) return Character(byte);
@@ -105,6 +115,8 @@ CharStep StepStart(const PartialChar& partial, unsigned char byte) {
   return Partial(partial, CharPhase::kUtf8, PackUtf8({size, size - 1, bits}));
 }
 
+// E0 80 and ED A0 are refused at their second byte: the first could only go on to a spelling that
+// is too long, the second to a surrogate.
 CharStep StepUtf8(const PartialChar& partial, unsigned char byte) {
   Utf8Value value = UnpackUtf8(partial.value);
   if ((byte & 0xC0) != 0x80) return {};
@@ -129,11 +141,14 @@ CharStep StepHex(const PartialChar& partial, unsigned char byte) {
   value.digits += 1;
   const CharStep next = Partial(partial, CharPhase::kHex, PackHex(value));
   if (value.digits < kHexDigits || next.result == CharStep::Result::kRefused) return next;
+  // Four digits are a character, or a high surrogate, which waits for its low one. A low surrogate
+  // that comes first has no partner.
   if (value.bits < kHighFirst || value.bits > kLowLast) return Character(value.bits);
   if (value.bits >= kLowFirst) return {};
   return Partial(partial, CharPhase::kLowBackslash, PackLow({0, value.bits & kHalfMask, 0}));
 }
 
+// The two halves give 10 bits each: U+10000 + (high << 10 | low).
 CharStep StepLowHex(const PartialChar& partial, unsigned char byte) {
   const int digit = HexDigit(partial, byte);
   if (digit < 0) return {};
@@ -155,6 +170,8 @@ void AddWithin(CharRange range, std::uint32_t lo, std::uint32_t hi, Completions*
   if (range.lo <= range.hi) out->ranges[out->count++] = range;
 }
 
+// The bits read are the upper ones, so the rest ranges over a block. Of that go what a shorter
+// sequence spells (overlong) and the surrogates, as RFC 3629 has it.
 Completions Utf8Completions(std::uint32_t packed) {
   const Utf8Value value = UnpackUtf8(packed);
   const int bits = kContinuationBits * static_cast<int>(value.left);
@@ -173,10 +190,12 @@ Completions HexCompletions(const PartialChar& partial) {
   const CharRange all = {value.bits << (left * kHexBits),
                          ((value.bits + 1) << (left * kHexBits)) - 1};
   Completions out;
+  // A serializer writes digits only for control characters that have no short escape.
   if (partial.spelling == Spelling::kCanonicalJson) {
     for (const CharRange& range : kLongEscaped) AddWithin(range, all.lo, all.hi, &out);
     return out;
   }
+  // Far from the surrogates every digit that may still come is right.
   if (all.hi < kHighFirst || all.lo > kLowLast) {
     AddWithin(all, 0, kMaxCodePoint, &out);
     out.free_units = left;
@@ -196,6 +215,8 @@ Completions HexCompletions(const PartialChar& partial) {
   return out;
 }
 
+// The high half is fixed, so at most its 1024 characters are left; digits of the low half narrow
+// them further.
 Completions LowCompletions(const PartialChar& partial) {
   const LowValue value = UnpackLow(partial.value);
   const std::uint32_t base = kAstralFirst + (value.high << kHalfBits);
@@ -271,6 +292,7 @@ std::uint32_t MinBytesLeft(const PartialChar& partial, Measure measure) {
     case CharPhase::kHex: {
       const DigitsValue value = UnpackHex(partial.value);
       const std::uint32_t left = kHexDigits - value.digits;
+      // Two digits, such as d8, may be enough to know that a second escape must follow.
       const bool is_high = value.digits > 1 && CompletionsOf(partial).ranges[0].lo >= kAstralFirst;
       return is_high ? left + kBackslashAndU + kHexDigits : left;
     }

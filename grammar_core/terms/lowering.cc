@@ -1,3 +1,9 @@
+// A node is made after its children, by a stack of this file's own: however deep a grammar nests,
+// the thread's stack does not grow. A call is a leaf here. Its rule's body is made when a
+// derivative first needs it, so rules that call each other do not lead into a loop.
+//
+// Invariant  a node has one term for each number of levels around it that its texts depend on.
+// Cost       each node and level once; later calls are one look-up.
 #include "grammar_core/terms/lowering.h"
 
 namespace maskd {
@@ -13,6 +19,8 @@ Lowering::Place Lowering::ChildOf(const Place& place, std::uint32_t child) const
   return PlaceOf(store_->ir().children[node.first_child + child], place.depth + level);
 }
 
+// With no level around it a node is found by its number alone. Deeper ones are in a hash table, as
+// the levels that a text reaches have no bound.
 TermId Lowering::Known(const Place& place) const {
   if (place.depth == 0) return terms_[place.node];
   const auto known = deeper_.find({place.node, place.depth});
@@ -29,6 +37,7 @@ TermId Lowering::Lower(NodeId root, std::uint32_t depth) {
       open.pop_back();
       continue;
     }
+    // The node stays below its children on the stack, and is made when it is met again.
     const std::size_t before = open.size();
     for (std::uint32_t i = 0; i < store_->ir().nodes[place.node].child_count; ++i) {
       const Place child = ChildOf(place, i);
@@ -93,6 +102,7 @@ TermId Lowering::LowerNode(const Place& place) {
       return store_->Limited(parts[0], {.left = node.a});
     case IrKind::kBreak:
       return Line(depth * node.a);
+    // The open bracket, the lines one level deeper, and the close at the level of the block itself.
     case IrKind::kBlock: {
       const char close = node.b == '{' ? '}' : ']';
       const TermId end = store_->Cat(Line(depth * node.a), store_->Byte(close));
@@ -103,6 +113,8 @@ TermId Lowering::LowerNode(const Place& place) {
   return kNothingTerm;
 }
 
+// An array that is to remember its strings is an object in the IR; what remembers them is the
+// Distinct cell around it.
 TermId Lowering::LowerObject(const Place& place) {
   const std::uint32_t object = store_->ir().nodes[place.node].a;
   const TermId start = objects_->Start(store_->PlaceObject(object, place.depth),
@@ -114,6 +126,8 @@ TermId Lowering::Line(std::uint32_t spaces) {
   return store_->Cat(store_->Byte('\n'), store_->Spaces(spaces));
 }
 
+// From the right: Cat() copies the cells of its head, which are then those of one part. From the
+// left it would copy all the cells made so far for each part.
 TermId Lowering::LowerConcat(const std::vector<TermId>& parts) {
   TermId result = kEmptyTerm;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {

@@ -1,3 +1,8 @@
+// NumberLanguage makes one state from another by a byte. A state gets an index here when a text
+// first reaches it, so memory is taken for the states that texts visit, not for all that there are.
+//
+// Invariant  equal states of a number have one index, so a Number term is (number, index).
+// Cost       a step: one step of the language, one look-up, and a hash for a new term.
 #include "grammar_core/terms/number_terms.h"
 
 #include <cassert>
@@ -10,6 +15,7 @@ namespace maskd {
 
 NumberTerms::NumberTerms(TermStore* store) : store_(store), known_(store->ir().numbers.size()) {}
 
+// A grammar may hold many numbers of which a text meets few, so each is made on first use.
 NumberTerms::Known& NumberTerms::KnownOf(std::uint32_t number) {
   std::unique_ptr<Known>& known = known_[number];
   if (known == nullptr) {
@@ -46,6 +52,8 @@ TermId NumberTerms::TermOf(std::uint32_t number, const NumberLanguage::State& st
   return store_->Number(number, id, known.language.MayEnd(state), KeyOf(known, state));
 }
 
+// A state may name a set of exponents by a number of its own language, so the languages translate
+// it first.
 std::uint32_t NumberTerms::Adopt(const NumberTerms& from, std::uint32_t number,
                                  std::uint32_t state) {
   Known& known = KnownOf(number);
@@ -63,6 +71,8 @@ std::int64_t NumberTerms::held_bytes() const {
 // The set of exponents by what it holds: its number is this grammar's own.
 Hash128 NumberTerms::KeyOf(const Known& known, const NumberLanguage::State& state) const {
   NumberLanguage::State clamped = state;
+  // Digits left beyond the reach of one token cannot change a mask, so they share a key, unless
+  // `left` also says what place the next digit has.
   if (!known.language.LeftIsPlace(state)) clamped.left = store_->ClampCount(state.left);
   Hash128 key = known.hash;
   for (const std::uint32_t field : clamped.Fields()) key = Mix(key, field);

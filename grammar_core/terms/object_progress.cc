@@ -4,6 +4,10 @@
 // an end of the object (ir/object_end.h), whose answer is kept with the state.
 //
 // Invariant  every progress that is handed out can be ended.
+// Example    declared a?, b, c? in order. At the start a and b may come, c may not: b is required
+//            and still missing. Behind b only c or the end may come.
+// Cost       declared order: sums that are made once. Conditions: a search for a state and each way
+//            to go on, which visits at most max_end_states.
 #include "grammar_core/terms/object_progress.h"
 
 #include <algorithm>
@@ -34,6 +38,7 @@ ObjectProgress::ObjectProgress(const GrammarFacts& facts, std::uint32_t object,
   *held_bytes_ +=
       HeldBytes(next_required_) + HeldBytes(required_bytes_) + HeldBytes(required_spaces_);
   const bool conditional = HasConditions(*spec_);
+  // Without places a progress is an index, and the answers need no table beyond FindRequired()'s.
   if (!conditional && !spec_->any_order) return;
   Place start;
   if (conditional) {
@@ -57,6 +62,7 @@ std::uint32_t ObjectProgress::MemberBytes(std::uint32_t index, std::uint32_t dep
   return SaturatingAdd(bytes, SaturatingMul(facts_->MemberSpaces(*spec_, member(index)), depth));
 }
 
+// Sums from the end, so that what is missing behind any index is one read later on.
 void ObjectProgress::FindRequired() {
   const std::uint32_t count = member_count();
   next_required_.assign(count + 1, count);
@@ -80,11 +86,14 @@ std::uint32_t ObjectProgress::NextMember(std::uint32_t progress) const {
 
 bool ObjectProgress::IsInTurn(std::uint32_t progress, std::uint32_t index) const {
   if (!HasValue(member(index).value)) return false;
+  // In declared order optional members may be passed over, a required one may not. So the members
+  // in turn reach up to the next required one.
   if (spec_->any_order) return places_[progress].state.closed[index] == kNo;
   const std::uint32_t next = NextMember(progress);
   return index >= next && index <= next_required_[next];
 }
 
+// Undeclared members come after the declared ones, unless the order is free.
 bool ObjectProgress::OthersInTurn(std::uint32_t progress) const {
   return spec_->any_order || next_required_[NextMember(progress)] == member_count();
 }
@@ -110,6 +119,7 @@ bool ObjectProgress::MayWriteOthers(std::uint32_t progress, std::uint32_t index,
   return end_->others_live(index) && CanEndAfterOthers(progress, index, work);
 }
 
+// Asked before a comma is allowed: behind a comma that nothing may follow the text would be stuck.
 bool ObjectProgress::MayWriteAny(std::uint32_t progress, Work& work) {
   for (std::uint32_t i = 0; i < spec_->others.size(); ++i) {
     if (MayWriteOthers(progress, i, work)) return true;
@@ -122,6 +132,8 @@ bool ObjectProgress::MayWriteAny(std::uint32_t progress, Work& work) {
   return false;
 }
 
+// With conditions a member may have several values, each of which decides other conditions. Ways
+// that could not be ended are left out, so the invariant holds.
 std::vector<ObjectProgress::Written> ObjectProgress::Write(std::uint32_t progress,
                                                            std::uint32_t index, Work& work) {
   if (places_.empty()) return {{member(index).value, index + 1}};
@@ -150,6 +162,7 @@ ObjectProgress::Place ObjectProgress::AfterMember(std::uint32_t progress, std::u
   place.state.closed[index] = kYes;
   if (!spec_->any_order) {
     place.next = index + 1;
+    // Passed over or written makes no difference any more, so both lead to one state.
     std::fill_n(place.state.closed.begin(), place.next, kYes);
   }
   return place;
@@ -166,6 +179,8 @@ ObjectProgress::Place ObjectProgress::AfterOthers(std::uint32_t progress,
   return place;
 }
 
+// The search is spared where the member changes nothing about the end: the object could be ended
+// before it, by the invariant, so it can be ended after it.
 bool ObjectProgress::CanEndAfter(std::uint32_t progress, std::uint32_t index, std::size_t way,
                                  Work& work) {
   const ObjectEnd::Marks& marks = end_->ways(index)[way].marks;
@@ -186,6 +201,8 @@ bool ObjectProgress::CanEndAfterOthers(std::uint32_t progress, std::uint32_t ind
 
 template <typename Next>
 bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, Next next, Work& work) {
+  // One letter for each way to go on. A search that fails leaves '?', so that a later call with
+  // more work left may still find the answer.
   std::string& known = places_[progress].can_end;
   if (known.empty()) known.assign(first_option_.back() + spec_->others.size(), kUnknown);
   if (known[option] == kUnknown) {
@@ -204,6 +221,8 @@ bool ObjectProgress::CanEnd(std::uint32_t progress, std::size_t option, Next nex
   return known[option] == kYes;
 }
 
+// The id of a place is all that later answers depend on. `make` runs only for a new one, as
+// FindMissing() goes over all members.
 template <typename MakePlace>
 std::uint32_t ObjectProgress::InternAs(const Place& like, MakePlace make) {
   std::string id = absl::StrCat(like.state.Key(), ".", like.next);
@@ -219,6 +238,7 @@ std::uint32_t ObjectProgress::InternAs(const Place& like, MakePlace make) {
   return at->second;
 }
 
+// What was found out about a place is copied with it, so no search is made again.
 std::uint32_t ObjectProgress::Adopt(const ObjectProgress& from, std::uint32_t progress) {
   if (places_.empty()) return progress;
   const Place& place = from.places_[progress];
@@ -232,6 +252,8 @@ std::uint32_t ObjectProgress::Intern(Place place) {
   });
 }
 
+// A lower bound, never too high: required members count one by one, and what conditions ask for
+// besides counts as the larger of two bounds, never as their sum.
 void ObjectProgress::FindMissing(Place* place) const {
   std::uint32_t required = 0;
   for (std::uint32_t i = 0; i < member_count(); ++i) {
@@ -260,6 +282,7 @@ void ObjectProgress::FindMissing(Place* place) const {
   place->next_bytes = bytes - std::max(others - std::min(others, any), mending.bytes_after_one);
 }
 
+// Items must differ, so only one of them may be the empty string.
 std::uint32_t ObjectProgress::ItemBytes(std::uint32_t count) const {
   const std::uint32_t bytes = SaturatingMul(SaturatingAdd(any_member_bytes_, 1), count);
   const std::uint32_t longer = count > 0 ? count - 1 : 0;
@@ -290,6 +313,7 @@ std::uint32_t ObjectProgress::BehindLine(std::uint32_t bytes, std::uint32_t dept
   return bytes - std::min(bytes, SaturatingAdd(spaces, 1));
 }
 
+// What RequiredBytes() counts for this very member is taken off, else it would be counted twice.
 std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32_t index,
                                              std::uint32_t depth) const {
   constexpr std::uint32_t kQuote = 1;
@@ -305,6 +329,7 @@ std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32
                        SaturatingAdd(spec_->is_array ? kQuote : kQuoteColon, EndBytes(depth)));
 }
 
+// By what a place holds, not by its number: numbers follow the order in which texts met the places.
 Hash128 ObjectProgress::Key(std::uint32_t progress) const {
   if (places_.empty()) return Mix(shape_, progress);
   const Place& place = places_[progress];

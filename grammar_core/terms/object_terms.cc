@@ -3,6 +3,10 @@
 // letters. What follows a name is made when a text first ends it.
 //
 // Invariant  a name is offered only if its member may be written and the object ended behind it.
+// Example    names "id", "item", "size": behind `"i` the term is the range of the first two at
+//            depth 1.
+// Cost       the end of a range is a binary search; each name of a range is asked once whether its
+//            member may be written.
 #include "grammar_core/terms/object_terms.h"
 
 #include <algorithm>
@@ -21,6 +25,8 @@ ObjectTerms::ObjectTerms(TermStore* store, NodeLowering* lowering, std::int64_t 
       max_end_states_(max_end_states),
       shapes_(store->ir().objects.size()) {}
 
+// Made when a text first enters the object, so that objects which no text meets cost nothing. All
+// levels of indentation share a shape.
 ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t placed) {
   const std::uint32_t object = store_->placed_object(placed).object;
   if (shapes_[object] != nullptr) return *shapes_[object];
@@ -32,6 +38,7 @@ ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t placed) {
   shape->after_comma = lowering_->Lower(spec.space_after_comma(), 0);
   if (!spec.others.empty()) {
     const auto count = static_cast<std::uint32_t>(shape->members.size());
+    // A declared name must not pass as one of the others: its value would escape its own schema.
     const TermId undeclared = store_->Not(store_->TextSet(shape->name_set, 0, count, 0));
     for (const ObjectSpec::Others& others : spec.others) {
       shape->other_names.push_back(store_->And({lowering_->Lower(others.name, 0), undeclared}));
@@ -43,6 +50,7 @@ ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t placed) {
   return *shapes_[object];
 }
 
+// Sorted by code points and not as declared, so that names with a common beginning are neighbours.
 void ObjectTerms::SortNames(std::uint32_t object, Shape* shape) {
   const ObjectSpec& spec = Spec(object);
   std::vector<std::pair<std::u32string, std::uint32_t>> names;
@@ -66,6 +74,9 @@ TermId ObjectTerms::Start(std::uint32_t object, std::uint32_t min_bytes) {
   return store_->Object(object, 0, ObjectPhase::kOpen, {false, min_bytes, key});
 }
 
+// The phases of an object on one line, by the byte that leads on:
+//   kOpen  --{-->  kFirst  --"-->  a name, its value, then kNext
+//   kNext  --,-->  kMust   --"-->  the same;  kFirst and kNext  --}-->  the end
 TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                          unsigned char byte, Work& work) {
   if (phase == ObjectPhase::kOpen && byte != Spec(object).open()) return kNothingTerm;
@@ -86,6 +97,8 @@ TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPha
   return kNothingTerm;
 }
 
+// Here the line feed takes part: kFirst stands before the line of the first member, and the brace
+// of an object with members has a line of its own.
 TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                                 unsigned char byte, Work& work) {
   Shape& shape = ShapeOf(object);
@@ -111,6 +124,8 @@ TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, Ob
   return store_->Cat(store_->Spaces(depth * spec.indent), store_->Byte(close));
 }
 
+// Declared names are one cell. Each kind of other names is a cell with its own tail, as its values
+// have another schema.
 TermId ObjectTerms::Member(std::uint32_t object, std::uint32_t progress, Work& work) {
   std::vector<TermId> ways;
   if (const TermId names = Names(object, progress, 0, 0, work); names != kNothingTerm) {
@@ -130,6 +145,8 @@ TermId ObjectTerms::Begin(std::uint32_t object, std::uint32_t progress, ObjectPh
   if (!Spec(object).is_array) return Phase(object, progress, phase);
   ObjectProgress& behind = ShapeOf(object).progress;
   std::vector<TermId> ways;
+  // The array's own cell takes a quote or the closing bracket, so it is offered only where one of
+  // the two may come. Else a mask would allow a quote that leads nowhere.
   const bool may_close = phase == ObjectPhase::kFirst && behind.MayClose(progress);
   if (may_close || Member(object, progress, work) != kNothingTerm) {
     ways.push_back(Phase(object, progress, phase));
@@ -151,6 +168,8 @@ TermId ObjectTerms::Others(std::uint32_t object, std::uint32_t progress, std::ui
   return store_->Cat(name, store_->Cat(store_->Byte('"'), rest));
 }
 
+// Space, ":", space, the value, space, and the object from there on, made from the far end as Cat
+// has it. The value lies before the object on the stack, and an object within it is one more cell.
 TermId ObjectTerms::ValueAndRest(std::uint32_t object, NodeId value, std::uint32_t progress) {
   const TermId space = ShapeOf(object).space;
   TermId rest = store_->Cat(space, Phase(object, progress, ObjectPhase::kNext));
@@ -160,6 +179,7 @@ TermId ObjectTerms::ValueAndRest(std::uint32_t object, NodeId value, std::uint32
   return store_->Cat(space, rest);
 }
 
+// More than one way only where conditions give the member several values.
 TermId ObjectTerms::AfterName(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                               Work& work) {
   Shape& shape = ShapeOf(object);
@@ -191,6 +211,7 @@ std::uint32_t ObjectTerms::MinBytes(std::uint32_t object, std::uint32_t progress
                        end);
 }
 
+// Names with the same beginning are neighbours, so the first one that differs ends the range.
 std::uint32_t ObjectTerms::RangeEnd(const Shape& shape, std::uint32_t first,
                                     std::uint32_t depth) const {
   const std::vector<std::u32string>& names = store_->text_set(shape.name_set);
@@ -214,6 +235,7 @@ TermId ObjectTerms::Names(std::uint32_t object, std::uint32_t progress, std::uin
   auto first_member = static_cast<std::uint32_t>(shape.members.size());
   for (std::uint32_t i = first; i < end; ++i) {
     const std::uint32_t member = shape.members[i];
+    // A name that may not come is no part of the bounds; a range of such names alone is Nothing.
     if (!shape.progress.MayWrite(progress, member, work)) continue;
     first_member = std::min(first_member, member);
     const auto rest = static_cast<std::uint32_t>(names[i].size()) - depth;
@@ -223,6 +245,7 @@ TermId ObjectTerms::Names(std::uint32_t object, std::uint32_t progress, std::uin
         SaturatingAdd(rest, shape.progress.BytesAfterName(progress, member, DepthOf(object))));
   }
   if (facts.min_bytes == kNoEnd) return kNothingTerm;
+  // Progress that differs only in members before these names makes no difference now: one term.
   progress = shape.progress.Narrowed(progress, first_member);
   facts.key = Mix(Mix(KeyOf(object, progress), first), depth);
   return store_->NameSet(object, progress, first, depth, facts);
@@ -237,6 +260,7 @@ std::vector<ObjectTerms::NameEdge> ObjectTerms::NameEdges(std::uint32_t object,
   std::vector<NameEdge> edges;
   std::uint32_t at = first;
   const std::uint32_t end = RangeEnd(shape, first, depth);
+  // A name that ends here has no next character. The others go on, a range for each character.
   while (at < end && names[at].size() == depth) ++at;
   while (at < end) {
     const TermId next = Names(object, progress, at, depth + 1, work);
@@ -274,6 +298,8 @@ std::uint32_t ObjectTerms::AdoptProgress(const ObjectTerms& from, std::uint32_t 
   return theirs == nullptr ? progress : ShapeOf(placed).progress.Adopt(theirs->progress, progress);
 }
 
+// The number does not say whose it is, so the shapes are searched: each object's names are a set of
+// their own.
 std::uint32_t ObjectTerms::AdoptNames(const ObjectTerms& from, std::uint32_t set) {
   std::uint32_t object = 0;
   while (from.shapes_[object] == nullptr || from.shapes_[object]->name_set != set) ++object;

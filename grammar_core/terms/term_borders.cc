@@ -10,11 +10,14 @@ namespace maskd {
 
 // Only what a byte has gone through is touched: the first cells of the ways, which a choice or one
 // that may be left out (a repeat of at most one) may hold.
+// limited(3, x), touched, becomes limited(2, x); untouched it keeps its 3. With 0 left and x able
+// to be empty it ends here. It recurs only into what is touched, so untouched terms cost nothing.
 TermId TermStore::AtTokenEnd(TermId id, std::uint32_t most) {
   const Term& term = terms_[id];
   if (!term.in_limited) return id;
   switch (term.kind) {
     case TermKind::kLimited: {
+      // A text inside another one is cut with it, so it never has more tokens left than that one.
       const std::uint32_t left = std::min(most, term.b - (term.b > 0 ? term.c : 0));
       const TermId text = AtTokenEnd(term.a, left);
       return left == 0 && terms_[text].nullable ? kEmptyTerm : Limited(text, {.left = left});
@@ -31,6 +34,8 @@ TermId TermStore::AtTokenEnd(TermId id, std::uint32_t most) {
   }
 }
 
+// (distinct(x) | y)z becomes (x | y)z, or xz for what is inside alone, or yz for what is outside.
+// Only an array that has just begun is unwrapped: all that follows keeps its Distinct cells.
 TermId TermStore::WithoutDistinct(TermId id, Within within) {
   const Term& term = terms_[id];
   if (!term.in_distinct) return within == Within::kInside ? kNothingTerm : id;

@@ -1,3 +1,4 @@
+// Apart from the macro, so that a term is printed only where a check has already failed.
 #include "grammar_core/terms/term_check.h"
 
 #include <cstdio>

@@ -1,3 +1,8 @@
+// The copy goes from the parts up: a term is copied when all its parts are, so their new numbers
+// are known. It ends because the parts of a term are older than the term; a Call names its rule and
+// does not hold the rule's body.
+//
+// Invariant  a copy is of the same kind, and holds the empty text exactly when its original does.
 #include "grammar_core/terms/term_copy.h"
 
 #include <algorithm>
@@ -32,6 +37,7 @@ void TermCopy::VisitParts(const Term& term, Visit visit) const {
 }
 
 TermId TermCopy::Of(TermId id) {
+  // A stack of its own. A part that two terms share may stand on it twice; it is copied once.
   std::vector<TermId> open = {id};
   while (!open.empty()) {
     const TermId next = open.back();
@@ -73,6 +79,8 @@ TermId TermCopy::Copy(const Term& term) {
       copy.a = CopyOf(term.a);
       if (term.c != kNoObject) CopyPlace(&copy.c, &copy.d);
       break;
+    // From here on a payload that is no term: an index into a table that each store fills in its
+    // own order.
     case TermKind::kByteSet:
       copy.a = to_.store->AdoptByteSet(*from_.store, term.a);
       break;
@@ -84,6 +92,7 @@ TermId TermCopy::Copy(const Term& term) {
       CopyPlace(&copy.a, &copy.b);
       break;
     case TermKind::kTextSet:
+      // Sets of the IR have the same number everywhere. The others are names of an object.
       if (term.a >= from_.store->ir().text_sets.size()) {
         copy.a = to_.objects->AdoptNames(*from_.objects, term.a);
       }
@@ -97,6 +106,7 @@ TermId TermCopy::Copy(const Term& term) {
   return made;
 }
 
+// The progress is asked for by the object's number there, so that number is replaced last.
 void TermCopy::CopyPlace(std::uint32_t* object, std::uint32_t* progress) {
   const TermStore::PlacedObject place = from_.store->placed_object(*object);
   const std::uint32_t placed = to_.store->PlaceObject(place.object, place.depth);

@@ -1,4 +1,14 @@
 // The normal forms of Cat and Alt that keep an ambiguous grammar's states few: see term_store.h.
+// Without them, a text that can be read in many ways has one branch for each way, and the branches
+// may grow with the text. Each law keeps the set of texts and makes more choices the same term:
+//
+//   tails    ad | bd -> (a | b)d             intersections   x | x & y -> x
+//   heads    ab | ac -> a(b | c)                             x & y | x & z -> x & (y | z)
+//   powers   x{1,3} | x{4,6} -> x{1,6}
+//
+// Invariant  an Alt is flat, sorted by id and without repetition, so equal branches are one term.
+// Cost       sorting the branches; choices are factored only while effort is left.
+// Source     flat, sorted choices: Owens, Reppy and Turon (2009).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -10,6 +20,8 @@
 
 namespace maskd {
 
+// Every term as x{a,b}: the choice of Empty and x is x{0,1}, any other term is itself once. Empty
+// has the lowest id of all branches, so it is the first one where it is there.
 Power TermStore::PowerOf(TermId id) const {
   const Term& term = terms_[id];
   if (term.kind == TermKind::kRepeat) return {term.a, {term.b, term.c}};
@@ -32,12 +44,17 @@ TermId TermStore::JoinPowers(TermId x, TermId y) {
 }
 
 // (x | y) t as x t | y t.
+// For a choice that nests too deep: each branch is a level less deep, so a step need not descend
+// further. The price is that the branches no longer share one cell.
 TermId TermStore::Distribute(TermId alt, TermId tail) {
   std::vector<TermId> branches = lists_[terms_[alt].a];
   for (TermId& branch : branches) branch = Cat(branch, tail);
   return Alt(std::move(branches));
 }
 
+// What removes branches at little cost comes first, then factoring, then what compares branches.
+// Factoring comes back here with what is left of branches once a common part is taken out, which
+// is shorter, so it ends.
 TermId TermStore::AltOf(std::vector<TermId> terms, int shared_cells) {
   std::erase(terms, kNothingTerm);
   if (terms.empty()) return kNothingTerm;
@@ -71,6 +88,8 @@ TermId TermStore::AltOf(std::vector<TermId> terms, int shared_cells) {
 // Texts that are each told by several patterns are one text, so that what these have in common is
 // read once for all of them.
 void TermStore::JoinEncoded(std::vector<TermId>* branches) {
+  // Only between two characters, and outside of objects: within one the cell also says what
+  // follows.
   const auto joins = [&](TermId id) {
     const Term& cell = terms_[id];
     return cell.kind == TermKind::kEncode && cell.c == kNoObject &&
@@ -79,6 +98,7 @@ void TermStore::JoinEncoded(std::vector<TermId>* branches) {
   };
   const auto first = std::find_if(branches->begin(), branches->end(), joins);
   if (first == branches->end()) return;
+  // Another spelling has other bytes for the same characters, so those stay apart.
   const std::uint32_t spelling = terms_[*first].b;
   std::vector<TermId> texts;
   std::vector<TermId> others;
@@ -94,6 +114,8 @@ void TermStore::JoinEncoded(std::vector<TermId>* branches) {
 
 // x | x & y is x.
 void TermStore::Absorb(std::vector<TermId>* branches) {
+  // Each pair of branches is compared, hence the bound. More branches are right too, only not
+  // fewest.
   if (branches->size() > kMaxAbsorbed ||
       std::ranges::none_of(*branches, [this](TermId id) { return IsBoth(id); }))
     return;
@@ -115,6 +137,7 @@ TermId TermStore::ShareParts(const std::vector<TermId>& branches) {
   if (branches.size() < 2 ||
       !std::ranges::all_of(branches, [this](TermId id) { return IsBoth(id); }))
     return kNothingTerm;
+  // The lists are sorted, so each look-up is a binary search.
   std::vector<TermId> common = lists_[terms_[branches[0]].a];
   for (const TermId id : branches) {
     const std::vector<TermId>& parts = lists_[terms_[id].a];
@@ -135,6 +158,7 @@ TermId TermStore::ShareParts(const std::vector<TermId>& branches) {
 // rules that call each other in many ways would else be factored without an end in sight.
 void TermStore::FactorWithin(std::vector<TermId>* branches, int shared_cells) {
   const auto count = static_cast<std::int64_t>(branches->size());
+  // The inner choices that factoring makes come back here and find `factoring_left_` set.
   const bool outermost = !factoring_left_.has_value();
   if (outermost) factoring_left_ = kFactoringEffort * (kFactoringBranches + count);
   *factoring_left_ -= count;
@@ -144,6 +168,9 @@ void TermStore::FactorWithin(std::vector<TermId>* branches, int shared_cells) {
 }
 
 // x t | y t becomes (x | y) t, and t | y t becomes (y | Empty) t.
+// Ways through an ambiguous rule often differ in the first cell only. As one cell before one stack
+// they take one step, not one each. A head that would nest too deep stays as it was: CatCell()
+// would distribute the tail over it again.
 void TermStore::FactorTails(std::vector<TermId>* branches) {
   Factor(
       branches, [&](TermId cat) { return Part{terms_[cat].b, terms_[cat].a, cat}; },
@@ -168,6 +195,7 @@ void TermStore::FactorHeads(std::vector<TermId>* branches, int cells) {
 // leaves them where `join` gives Nothing.
 template <typename PartOf, typename Join>
 void TermStore::Factor(std::vector<TermId>* branches, PartOf part_of, Join join) {
+  // A branch that is the common part itself has Empty left: d | bd -> (Empty | b)d.
   std::vector<TermId> commons;
   for (const TermId id : *branches) {
     if (terms_[id].kind == TermKind::kCat) commons.push_back(part_of(id).common);
@@ -220,6 +248,7 @@ void TermStore::UnitePowers(std::vector<TermId>* branches) {
   }
   branches->clear();
   for (Power united : maskd::UnitePowers(std::move(powers))) {
+    // Empty | x{1,n} is x{0,n}. Once a branch holds the empty text, Empty itself is not needed.
     if (has_empty && united.counts.max > 1 && united.counts.min == 1) united.counts.min = 0;
     branches->push_back(Repeat(united.base, united.counts.min, united.counts.max));
     has_empty = has_empty && !terms_[branches->back()].nullable;

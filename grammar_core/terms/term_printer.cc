@@ -16,6 +16,8 @@
 namespace maskd {
 namespace {
 
+// The recursion ends by the first, the length by the second: a term shares its parts, so written
+// out in full it can be exponentially longer than it is in memory.
 constexpr int kMaxDepth = 24;
 constexpr std::size_t kMaxBytes = 4000;
 
@@ -154,6 +156,8 @@ class Printer {
     return text;
   }
 
+  // A loop, not a recursion into the tail: a spine may have any number of cells, and each of them
+  // is at the same depth for a reader.
   std::string PrintSpine(TermId id, int depth) {
     std::vector<std::string> cells;
     for (; store_.term(id).kind == TermKind::kCat; id = AsCat(store_.term(id)).tail) {
@@ -183,6 +187,7 @@ class Printer {
 
 }  // namespace
 
+// Ids that are no terms get a text too: a failed assertion may name one.
 std::string PrintTerm(const TermStore& store, TermId id) {
   if (id == kUnknownTerm) return "unknown";
   if (id == kFailedTerm) return "failed";

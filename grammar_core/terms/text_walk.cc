@@ -13,6 +13,7 @@
 namespace maskd {
 namespace {
 
+// The texts are ASCII (see TextList::IsAscii), so 128 bits say which characters may come next.
 constexpr int kAsciiEnd = 128;
 
 // How far the texts [begin, end) are read, and what of the next character's escape.
@@ -41,6 +42,9 @@ class TextCursors {
     return at.partial.phase == CharPhase::kStart && list_.texts[at.begin]->size() == at.depth;
   }
 
+  // In {"ab", "ac"}: behind `a` the range is both texts and the next characters are b and c; behind
+  // `b` the range is the first text alone. An escape such as `\u0061` keeps the range until its
+  // last digit; it goes on only while one of the next characters can still come of it.
   // The cursor behind `byte`, which is no closing quote; false if there is none.
   bool Step(const Cursor& at, unsigned char byte, Cursor* next) const {
     // What a raw character leads to is seen at once; the rest is escapes, which are few.
@@ -74,6 +78,7 @@ class TextCursors {
 
   // The texts of `at` that go on with `character`, of which there is one.
   bool After(const Cursor& at, std::uint32_t character, Cursor* next) const {
+    // A text that ends here is before all that go on, as the texts are sorted.
     std::uint32_t begin = at.begin;
     while (list_.texts[begin]->size() == at.depth || At(begin, at.depth) < character) ++begin;
     std::uint32_t end = begin;
@@ -107,6 +112,8 @@ class TextWalk {
   [[nodiscard]] std::bitset<kAsciiEnd> first_characters() const { return cursors_.Start().next; }
   [[nodiscard]] std::int64_t visited() const { return visited_; }
 
+  // The nodes are in the order of a depth-first walk, and `skip` leads past a node's subtree. So
+  // one loop suffices, and the cursor of a node's parent is still in path_ when the node is read.
   void Nodes(std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++visited_) {
       const TrieNode node = nodes_[i];
@@ -150,6 +157,8 @@ std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list, OnToken on_t
     const std::size_t node = trie.First(byte);
     if (node < trie.nodes().size()) walk.Nodes(node, node + trie.nodes()[node].skip);
   };
+  // Only these bytes can begin: the quote of an empty rest, a backslash, or a character of a text.
+  // The other children of the root are not looked at.
   below('"');
   below('\\');
   for (std::size_t c = first._Find_first(); c < kAsciiEnd; c = first._Find_next(c)) {
