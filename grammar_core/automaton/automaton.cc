@@ -25,6 +25,7 @@ namespace {
 // conditions.
 constexpr std::int64_t kEmptyDeques = 3 * (512 + 64);
 
+// Not an address, which a later automaton may have again.
 std::uint64_t NextSerial() {
   static std::atomic<std::uint64_t> serial = 1;
   return serial.fetch_add(1, std::memory_order_relaxed);
@@ -59,6 +60,8 @@ void Automaton::set_full_bytes(std::int64_t full_bytes) {
   NoteGrowth(derivative_.held_bytes());
 }
 
+// Masks count as learnt. What rows have brought along does not: else a row with a deep stack would
+// fill each new automaton that it moves to.
 void Automaton::NoteGrowth(std::int64_t derivative_bytes) {
   const std::int64_t held = static_cast<std::int64_t>(sizeof(*this)) + kEmptyDeques +
                             derivative_bytes + mask_keeper_bytes_;
@@ -68,6 +71,9 @@ void Automaton::NoteGrowth(std::int64_t derivative_bytes) {
   if (learnt > full_bytes_) Retire();
 }
 
+// Holds both locks, always that of `from` first; states move in one direction only (see the
+// header), so no two threads wait for each other. The copies are the rows' own: they count neither
+// as learnt nor as work of the next caller.
 void Automaton::Adopt(const Automaton& from, std::span<TermId> states) {
   const MutexLock theirs(&from.mutex_);
   const MutexLock lock(&mutex_);
@@ -87,6 +93,9 @@ void Automaton::CountMasks(std::int64_t more_bytes, std::int64_t keeper_bytes) {
   NoteGrowth(derivative_.held_bytes());
 }
 
+// Another thread may have made the step while this one waited for the lock; ByteDerivative::Step()
+// looks again before it derives. A failed step gives kFailedTerm, is not kept and may be tried
+// again.
 TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
   const MutexLock lock(&mutex_);
   MASKD_DCHECK_TERM(store_, state, state < store_.size());
@@ -101,6 +110,7 @@ FirstClasses::Set Automaton::FirstOf(TermId state, Work& work) {
   return derivative_.FirstOf(state, work);
 }
 
+// No lock is held from byte to byte: known steps need none, and a new one takes it for itself.
 TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* taken, Work& work) {
   for (*taken = 0; *taken < text.size(); ++*taken) {
     const TermId next = Step(state, static_cast<unsigned char>(text[*taken]), work);
@@ -111,6 +121,8 @@ TermId Automaton::StepText(TermId state, absl::string_view text, std::size_t* ta
   return WithoutDistinct(state);
 }
 
+// A token may be taken both ways: where `<x>` is text and a name too, the state behind it is the
+// choice of what follows either. The bytes are tried first, without the lock.
 TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& work) {
   const absl::string_view bytes = vocabulary_->TokenBytes(id);
   TermId next = kNothingTerm;
@@ -161,6 +173,9 @@ Automaton::Split Automaton::SplitDistinct(TermId state) {
           store_.WithoutDistinct(state, TermStore::Within::kOutside)};
 }
 
+// Where the string may be empty and the tail takes a byte beyond ASCII, a character's first byte
+// does not say which of the two it belongs to; such a state has no answer here. The tail's steps
+// are taken before the lock, since each takes it for itself. Cost: one look at each edge.
 std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& work) {
   constexpr std::uint32_t kFirst = 0x80;
   const TermStore::Parts parts = store_.PartsOf(state);
@@ -194,6 +209,7 @@ std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& 
   return beyond;
 }
 
+// Plain characters are their own spelling in a JSON string, so the text is the bytes as they stand.
 std::optional<std::string> Automaton::ShortestText(TermId cell, Work& work) {
   const Term& text = store_.term(cell);
   if (!IsBetweenCharacters(text) || store_.term(AsEncode(text).characters).kind != TermKind::kAnd) {

@@ -1,3 +1,9 @@
+// Of `(\S+\s+){0,93}` the term with fewer texts is `(\S+\s+){0,6}` and the one with more is
+// `(\S+\s+){0,}`. With 92 rounds left both are the same two terms, so one pair serves all the
+// states of a long count.
+//
+// Invariant  Cat, Alt, And and Repeat grow with their parts, so to change counts within them gives
+//            a bound; Not does the opposite, and is left as it is.
 #include "grammar_core/automaton/count_bounds.h"
 
 #include <cassert>
@@ -66,6 +72,8 @@ class Rewriter {
 
 }  // namespace
 
+// Both rewriters visit the same terms, so where the first one has seen all, the second one does
+// too.
 std::optional<CountBounds> BoundCounts(TermStore* store, TermId characters) {
   Rewriter more(store, /*more=*/true);
   const TermId lifted = more.Rewrite(characters);

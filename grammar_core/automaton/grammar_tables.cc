@@ -1,3 +1,5 @@
+// Made before the first automaton and shared by each one that follows it: what depends on the
+// grammar and the vocabulary alone is not made again when a full automaton is replaced.
 #include "grammar_core/automaton/grammar_tables.h"
 
 #include <utility>
@@ -11,6 +13,7 @@ absl::StatusOr<std::shared_ptr<const GrammarTables>> GrammarTables::Create(
   if (!facts.ok()) return facts.status();
   absl::StatusOr<NamedTokens> named = NamedTokens::Resolve(ir, index.vocabulary(), budget);
   if (!named.ok()) return named.status();
+  // A list over the whole vocabulary, so it is made only for grammars that need it.
   std::optional<ItemTokens> item_tokens;
   if (RemembersTexts(ir)) item_tokens.emplace(&index);
   return std::make_shared<const GrammarTables>(

@@ -1,3 +1,11 @@
+// The vocabulary's tokens with a comma are sorted out once by their bytes alone. A row that has
+// written items then looks only at these, and for those in ends() it compares parts in place of
+// stepping bytes: of the token `b", "c` the rest is `b`, and onward `", "c`, a comma and a string
+// that begins with `c`.
+//
+// Invariant  a token that is in no list cannot hold parts of two items, whatever stands before it.
+//            Doubt puts a token into a list: it is then only looked at in vain.
+// Cost       one pass over the tokens with a comma, and a sort of each list.
 #include "grammar_core/automaton/item_tokens.h"
 
 #include <algorithm>
@@ -140,6 +148,8 @@ ItemTokens::ItemTokens(const TokenIndex* index) : index_(index) {
   SortEnds();
 }
 
+// Many tokens go on alike behind the string they end, so what comes from the quote on is kept once.
+// A token that repeats a string within itself is among the others: it must be read again.
 void ItemTokens::SortEnds() {
   absl::flat_hash_map<absl::string_view, std::uint32_t> known;
   for (const TokenId id : out_of_string_) {

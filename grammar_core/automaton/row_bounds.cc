@@ -18,6 +18,7 @@ std::size_t MostZeros(const GrammarIr& ir) {
 
 }  // namespace
 
+// A search for items that differ has no limit of its own: it has that of the emptiness checks.
 RowBounds::RowBounds(const GrammarIr& ir, const Limits& limits)
     : bytes(limits.row_bytes),
       search_states(limits.emptiness_states),

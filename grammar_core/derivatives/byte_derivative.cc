@@ -63,6 +63,9 @@ ByteDerivative::ByteDerivative(TermStore* store, NumberTerms* numbers, ObjectTer
       first_(store, lowering, classes),
       ways_(store, &first_, classes->count()) {}
 
+// The limits are looked at before anything is made, so one step may pass them by what it makes. A
+// failed step keeps no transition of its own; those of parts and of FillCharacters() that were
+// found before it failed are right and stay.
 TermId ByteDerivative::Step(TermId term, int byte_class, Work& work) {
   if (const TermId known = Known(term, byte_class); known != kUnknownTerm) return known;
   if (!work.Spend() || !WithinLimits(work)) return kFailedTerm;
@@ -87,6 +90,7 @@ TermId ByteDerivative::DeriveWithin(TermId term, int byte_class, Work& work) {
   return next;
 }
 
+// The count of bytes is out of date now, so the next RecentBytes() adds them up.
 void ByteDerivative::NoteAdopted(const Size& before) {
   adopted_.terms += store_->size() - before.terms;
   adopted_.bytes += held_bytes() - before.bytes;
@@ -128,6 +132,9 @@ std::int64_t ByteDerivative::held_bytes() const {
          ways_.held_bytes();
 }
 
+// Of `a? b c` that is the derivative of `a?` before `b c` and, since `a?` may be empty, that of `b`
+// before `c`; `b` may not be empty, so `c` is not reached. A tail is shorter than its spine, so the
+// loop ends.
 template <typename StepCell>
 TermId ByteDerivative::DeriveSpine(TermId id, StepCell step_cell) {
   std::vector<TermId> ways;
@@ -153,6 +160,8 @@ TermId ByteDerivative::DeriveAlt(const Term& alt, StepBranch step_branch) {
   return store_->Alt(std::move(ways));
 }
 
+// Parts are derived by Step(), not by Derive(): their transitions are kept too, and a part that
+// many states share is derived once for all of them.
 TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
   const Term& term = store_->term(id);
   const unsigned char byte = classes_->Sample(byte_class);
@@ -169,6 +178,8 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
       return DeriveSpine(id, [&](TermId cell) { return Step(cell, byte_class, work); });
     case TermKind::kAlt:
       return DeriveAlt(term, [&](TermId branch) { return Step(branch, byte_class, work); });
+    // Also where the body may be empty: the rounds that are left may be empty then, so one branch
+    // holds all that a later round could give.
     case TermKind::kRepeat: {
       const TermId next = Step(AsRepeat(term).body, byte_class, work);
       if (next == kFailedTerm || next == kNothingTerm) return next;
@@ -184,11 +195,13 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
       const auto [object, progress, phase] = AsObject(term);
       return objects_->Step(object, progress, phase, byte, work);
     }
+    // The mark is for one byte: that which begins the array sets it, the next one drops it.
     case TermKind::kDistinct: {
       const auto [array, begun, close] = AsDistinct(term);
       const TermId next = Step(array, byte_class, work);
       return begun ? next : store_->Distinct(next, true, close);
     }
+    // Bytes do not count. The number of tokens falls in TermStore::AtTokenEnd().
     case TermKind::kLimited: {
       const LimitedView limited = AsLimited(term);
       return store_->Limited(Step(limited.text, byte_class, work),
@@ -205,6 +218,9 @@ TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const Par
   return objects_->EncodeNames(characters, partial, partial_bytes);
 }
 
+// Only edges that lead to a string are followed, so no state is entered that has no way on. The
+// quote is no character of a name: where it stands between characters it ends the name, if that is
+// whole.
 TermId ByteDerivative::DeriveEncode(const Term& term, unsigned char byte, Work& work) {
   const auto [characters, partial, object, progress] = AsEncode(term);
   const CharStep step = StepChar(partial, byte);
@@ -253,6 +269,8 @@ void ByteDerivative::FillCharacters(TermId id, Work& work) {
   }
 }
 
+// A class is taken out only where it is surely refused: a plain ASCII character that is in no edge,
+// and that the tail does not take either where the string may be empty.
 FirstClasses::Set ByteDerivative::FirstOf(TermId id, Work& work) {
   FirstClasses::Set first = first_.Of(id);
   if (!first_.TakesMost(id)) return first;
@@ -273,6 +291,10 @@ FirstClasses::Set ByteDerivative::FirstOf(TermId id, Work& work) {
   return first;
 }
 
+// A character is begun. Where one edge holds all that it may become, its last bytes do not matter:
+// the state is "so many more bytes, then the edge's target", the same for all such beginnings. Else
+// the bits that were read are kept in the term, if some edge holds a character that they may
+// become.
 TermId ByteDerivative::DerivePartial(const Term& term, const PartialChar& partial,
                                      const CharEdges& edges) {
   const Completions completions = CompletionsOf(partial);

@@ -230,6 +230,8 @@ std::unique_ptr<const CharEdges> CharDerivative::Keep(CharEdges edges) {
   return std::make_unique<const CharEdges>(std::move(edges));
 }
 
+// IsNothing() makes edges of other terms and may move the entries of the table. The lists
+// themselves do not move, but the entry of `term` is looked up again behind it.
 const CharEdges& CharDerivative::LiveEdges(TermId term, Work& work) {
   if (const auto at = edges_.find(term); at != edges_.end()) {
     if (at->second.all_live) return *at->second.all;
@@ -246,6 +248,9 @@ const CharEdges& CharDerivative::LiveEdges(TermId term, Work& work) {
   return *known.live;
 }
 
+// Each term is pushed once and there are at most max_states_ of them, so the search ends. Where
+// nothing is left to look at, each term that was met leads only to others that were met or are
+// Nothing, and no text ends in any of them: all are Nothing.
 bool CharDerivative::IsNothing(TermId term, Work& work) {
   if (term == kNothingTerm) return true;
   MASKD_DCHECK_TERM(*store_, term, term < store_->size());
@@ -294,6 +299,9 @@ std::int64_t CharDerivative::CountTexts(TermId term, std::int64_t enough, Work& 
   std::vector<TermId> stack = {term};
   while (!stack.empty()) {
     const TermId at = stack.back();
+    // A term is seen twice: first to push what follows it, where the sum is not used, then to add
+    // up. All edges are live, so a way back to an open term is a loop that a text may take any
+    // number of times.
     const auto [count, is_new] = counts.try_emplace(at, kOpen);
     if (!is_new && count->second != kOpen) {
       stack.pop_back();
@@ -326,6 +334,7 @@ std::int64_t CharDerivative::CountTexts(TermId term, std::int64_t enough, Work& 
   return counts[term];
 }
 
+// What failed is not kept: the same question is asked anew with other work.
 const CharEdges& CharDerivative::Edges(TermId term, Work& work) {
   if (const auto known = edges_.find(term); known != edges_.end()) return *known->second.all;
   if (!work.Spend()) return kNoEdges;
@@ -373,6 +382,7 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
     case TermKind::kAnd:
       return DeriveParts(term, work,
                          [&](std::vector<TermId> parts) { return store_->And(std::move(parts)); });
+    // A character in no edge of the negated term leads to the complement of Nothing: any text.
     case TermKind::kNot:
       return Merge(EveryCharacter(kEmptyTerm), Edges(NegatedOf(term), work),
                    [&](TermId, TermId y) { return store_->Not(y); });
@@ -417,6 +427,9 @@ CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
   return edges;
 }
 
+// The texts are sorted, and those from `first` to `last` agree in what was read. So those with the
+// same next character are neighbours: of "ab", "ac", "b" at depth 0 the edges are `a` to the first
+// two and `b` to the last. A binary search for each next character.
 CharEdges CharDerivative::DeriveTextSet(TermId id) const {
   const auto [set, first, last, depth_read] = AsTextSet(store_->term(id));
   const std::uint32_t depth = depth_read;

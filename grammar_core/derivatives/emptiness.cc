@@ -51,6 +51,8 @@ class QuestionReader {
     questions_.parts.assign(ir.nodes.size(), false);
   }
 
+  // Stops at the outermost intersection or complement: what is empty within it shows in its own
+  // answer. Each node is pushed once, so rules that call each other do no harm.
   absl::StatusOr<Questions> Read(Budget& budget) && {
     for (const IrRule& rule : ir_.rules) Push(rule.body);
     while (!open_.empty()) {
@@ -77,6 +79,7 @@ class QuestionReader {
     seen_[node] = true;
   }
 
+  // Endless names need no question: finitely many declared names cannot use them up.
   absl::Status AddNames(std::uint32_t object, Budget& budget) {
     const std::vector<ObjectSpec::Others>& others = ir_.objects[object].others;
     for (std::size_t i = 0; i < others.size(); ++i) {
@@ -115,6 +118,7 @@ class EmptinessSearch {
   EmptinessSearch(const GrammarIr& ir, const Limits& limits, Budget& budget)
       : ir_(ir), limits_(limits), budget_(budget), builder_(limits), copier_(ir, &builder_) {}
 
+  // Numbers of nodes ascend from parts to wholes, so a part is copied before what holds it.
   absl::Status Prepare(const Questions& questions) {
     for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
       if (!questions.parts[node]) continue;
@@ -164,6 +168,8 @@ class EmptinessSearch {
   }
 
  private:
+  // A search fails for its own limit or since the compile's budget is spent; the budget is asked
+  // first, so that a cancelled compile is not reported as a grammar that is too hard.
   absl::StatusOr<bool> IsNothingTerm(TermId term, NodeId node) {
     Work work(budget_);
     const bool nothing = derivative_->IsNothing(term, work);
@@ -173,6 +179,7 @@ class EmptinessSearch {
                          limits_.emptiness_states + 1);
   }
 
+  // Walks through the rules one by one; only errors need it.
   // That of a rule whose body holds `node`.
   std::string PlaceOf(NodeId node) const {
     std::vector<RuleId> seen_by(ir_.nodes.size(), 0);
@@ -220,6 +227,8 @@ class EmptinessSearch {
   std::unique_ptr<CharDerivative> derivative_;
 };
 
+// All intersections are asked before any node is changed. An error may come behind an edit of an
+// object, so `ir` is of no use then.
 absl::StatusOr<IrForm> Answer(const Questions& questions, EmptinessSearch* search, GrammarIr* ir) {
   IrForm form = IrForm::kBuilt;
   std::vector<NodeId> nothing;

@@ -1,3 +1,10 @@
+// What may begin a term is read off its form, as the first sets of a grammar are. A sequence begins
+// as its first cell does, and as the next ones do as far as those before may be empty; a choice as
+// any of its branches.
+//
+// Invariant  a class that has a derivative is in the set. Others may be: a number's set has every
+//            sign of any number, a string's every byte that any string may have there.
+// Cost       one look at each cell reached; calls and choices, which many terms share, are kept.
 #include "grammar_core/derivatives/first_classes.h"
 
 #include "absl/strings/string_view.h"
@@ -67,6 +74,7 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
   }
 }
 
+// A set with no class is one that was not made yet, or an empty one, which is made again each time.
 const FirstClasses::Set& FirstClasses::OfByteSet(std::uint32_t index) {
   if (index >= byte_sets_.size()) byte_sets_.resize(index + 1);
   Set& set = byte_sets_[index];
@@ -79,6 +87,8 @@ const FirstClasses::Set& FirstClasses::OfByteSet(std::uint32_t index) {
   return set;
 }
 
+// By the phase alone, not by the members that are left. So the set may hold a sign that the
+// derivative refuses, as the closing brace of an object that still lacks a required member.
 FirstClasses::Set FirstClasses::OfObject(const Term& term) const {
   const ObjectSpec& spec = store_->object(AsObject(term).object);
   switch (AsObject(term).phase) {

@@ -1,5 +1,9 @@
 // Names become sets of token ids once a grammar and a vocabulary; what a state takes by name is
 // read off its first cells, without a table of transitions: few states name a token.
+//
+// Invariant  a set that is kept is not empty and holds only ids of the vocabulary.
+// Cost       a mask of the vocabulary for each set; a step by name is derived each time, and no
+//            table keeps it.
 #include "grammar_core/derivatives/named_tokens.h"
 
 #include <cassert>
@@ -16,6 +20,8 @@ namespace maskd {
 namespace {
 
 // The ordinary tokens that grammars name by their bytes.
+// One pass over the vocabulary for all names, and none where no name is asked for. Several tokens
+// may have the same bytes: all of them are meant.
 class OrdinaryNames {
  public:
   OrdinaryNames(const GrammarIr& ir, const Vocabulary& vocabulary) {
@@ -68,6 +74,7 @@ absl::Status AddIds(const TokenSpec& spec, const Vocabulary& vocabulary, TokenMa
   return absl::OkStatus();
 }
 
+// The complement in the vocabulary. Tokens that end a text are never meant by "any other token".
 TokenMask AllBut(const TokenMask& set, const Vocabulary& vocabulary) {
   TokenMask rest(vocabulary.size());
   for (TokenId id = 0; id < vocabulary.size(); ++id) {
@@ -78,6 +85,8 @@ TokenMask AllBut(const TokenMask& set, const Vocabulary& vocabulary) {
 }
 
 // Parts `groups`, which are disjoint, at the border of `set`, and adds what no group has.
+// Groups {1,2,3} at the set {2,3,4} become {1}, {2,3} and {4}. Done for all sets, two tokens are in
+// one group exactly when they are in the same sets (partition refinement).
 void Split(const TokenMask& set, std::vector<TokenMask>* groups) {
   const auto word_count = set.words().size();
   assert(std::ranges::all_of(
@@ -155,6 +164,7 @@ class TokenStep {
 
 }  // namespace
 
+// A set is charged by the size of the vocabulary, as a negated one looks at every token.
 absl::StatusOr<NamedTokens> NamedTokens::Resolve(const GrammarIr& ir, const Vocabulary& vocabulary,
                                                  Budget& budget) {
   constexpr std::int64_t kTokensPerUnit = 256;
@@ -174,6 +184,8 @@ absl::StatusOr<NamedTokens> NamedTokens::Resolve(const GrammarIr& ir, const Voca
   return NamedTokens(std::move(sets));
 }
 
+// A term is looked at once, so this ends although rules call each other. Only terms that a text may
+// begin with are visited: a tail only where its head may be empty.
 template <typename Visit>
 void NamedTokens::VisitSets(TermId state, const TermStore& store, Lowering* lowering, Visit visit) {
   absl::flat_hash_set<TermId> seen = {state};
@@ -219,6 +231,8 @@ TermId NamedTokens::Behind(TermId state, TokenId id, TermStore* store, Lowering*
   return TokenStep(id, sets_, store, lowering).Of(state);
 }
 
+// A derivative depends on which sets a token is in and on nothing else of it, so one token is
+// stepped for each group.
 std::vector<NamedTokens::Step> NamedTokens::Steps(TermId state, TermStore* store,
                                                   Lowering* lowering) const {
   std::vector<TokenMask> groups;

@@ -1,3 +1,8 @@
+// A state's transitions move from form to form as more become known: none, one in place, up to 3,
+// up to 11, a row. Each move fills the new form first and then publishes it by one release store,
+// so a reader without the lock sees the old form or the whole new one. The old one is not reused.
+//
+// Cost  a move copies at most 11 transitions; a row has one TermId for each byte class.
 #include "grammar_core/derivatives/way_tables.h"
 
 #include <algorithm>
@@ -15,6 +20,7 @@ constexpr std::size_t kMostWords = 2'048;
 
 }  // namespace
 
+// What is left of a block that is too short for the next list or row is given up.
 void* WayTables::Allocate(std::size_t bytes) {
   const std::size_t words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
   if (words > free_words_) {
@@ -29,6 +35,8 @@ void* WayTables::Allocate(std::size_t bytes) {
   return memory;
 }
 
+// The set of the last state is tried before the table. Sets do not move once they are in it: lists
+// keep their addresses.
 const ClassSet* WayTables::MayOf(TermId state) {
   if (first_->TakesMost(state)) return nullptr;
   const ClassSet set = first_->Of(state);
@@ -67,6 +75,7 @@ void WayTables::Put(TermId state, int byte_class, TermId to) {
   }
 }
 
+// The set of possible classes is not kept with a row: what it excludes is written as Nothing.
 std::atomic<TermId>* WayTables::RowOf(TermId state) {
   std::atomic<std::uint64_t>& slot = SlotOf(state);
   const StateWays before(slot.load(std::memory_order_relaxed));

@@ -20,6 +20,8 @@ constexpr std::int64_t kQuestionsPerUnit = 4;
 
 }  // namespace
 
+// From the end on, so that texts share their suffixes: of "abc" and "xbc" the samples are "", "c",
+// "bc", "abc" and "xbc". A sample's rest has a smaller number than the sample.
 void ConditionSamples::Add(std::u32string_view text) {
   if (text.size() > kMaxChars) text = text.substr(text.size() - kMaxChars);
   if (samples_.size() + text.size() > kMaxSamples) Clear();
@@ -36,6 +38,7 @@ void ConditionSamples::Add(std::u32string_view text) {
   }
 }
 
+// All at once: rows are by number, and a number that was used again would keep the old answer.
 void ConditionSamples::Clear() {
   samples_.resize(1);
   sample_ids_.clear();
@@ -44,6 +47,8 @@ void ConditionSamples::Clear() {
   held_bytes_ = 0;
 }
 
+// A length has a place by its remainder, and the last one asked for keeps it. Samples are only
+// added, so a row that is known is only filled further.
 const ConditionSamples::Row& ConditionSamples::WithinLength(std::uint32_t max_chars) {
   within_.resize(kLengths);
   Within& within = within_[max_chars % kLengths];
@@ -56,6 +61,8 @@ const ConditionSamples::Row& ConditionSamples::WithinLength(std::uint32_t max_ch
   return within.row;
 }
 
+// Word by word and condition by condition: a word is left as soon as none of its samples meets
+// all so far, so a condition is tried only on samples that met those before it.
 bool ConditionSamples::HaveText(const ConditionList& list, std::uint32_t max_chars, Work& work) {
   const Row& within = WithinLength(max_chars);
   for (std::size_t word = 0; word < within.size(); ++word) {
@@ -80,6 +87,7 @@ bool ConditionSamples::VisitUnmet(const ConditionList& list, std::size_t count,
   };
   const auto ask = [&](const ConditionList& part) {
     if (!visit(part)) return false;
+    // The visitor may have added samples, which may answer the parts that are left.
     fill();
     return true;
   };
@@ -150,6 +158,8 @@ void ConditionSamples::TellAll(ConditionId id, std::size_t word, Bits samples, W
 }
 
 // By a stack of questions, as one may hang on as many others as a sample has characters.
+// A question hangs on the same sample and a part of the condition, or on the sample's shorter rest:
+// it cannot come back to itself. Where work fails, answers so far are right and stay.
 void ConditionSamples::Tell(Question question, Work& work) {
   open_.assign(1, question);
   for (std::int64_t asked = 0; !open_.empty(); ++asked) {

@@ -81,6 +81,8 @@ bool ConditionSearch::IsNullable(const Product& product) const {
                              [&](ConditionId id) { return conditions_.nullable(id); });
 }
 
+// The cheapest answers first: the empty text, the lower bounds, a text that is known; then a
+// search, whose text becomes a sample for the lists that follow.
 bool ConditionSearch::HasText(const Product& product, Work& work) {
   if (IsNullable(product)) return true;
   for (const ConditionId id : product.conditions) {
@@ -168,6 +170,9 @@ std::optional<ConditionId> ConditionSearch::ChoiceIn(const ConditionList& list) 
   return std::nullopt;
 }
 
+// A list {x|y, z} is the nodes {x, z} and {y, z}. Ways may hold choices of their own, so it goes on
+// until none is left to split. With kMostChoices nodes the rest are kept as they are: a node may
+// hold a choice, which is then derived as one condition.
 std::vector<ConditionSearch::NodeId> ConditionSearch::NodesOf(const ConditionList& list) {
   if (!ChoiceIn(list).has_value()) return {NodeOf(list)};
   std::vector<NodeId> nodes;
@@ -211,6 +216,9 @@ ConditionSearch::NodeId ConditionSearch::NodeOf(const ConditionList& list) {
   return id;
 }
 
+// One step for each next node, by the plainest character that leads there: for the question whether
+// a text is left, the others are the same. A node whose edges fail is not expanded and may be tried
+// again.
 void ConditionSearch::Expand(NodeId id, Work& work) {
   if (nodes_[id].is_expanded || !work.Spend()) return;
   std::vector<const Conditions::Edges*> lists;
@@ -265,6 +273,8 @@ struct ConditionSearch::Frontier {
   std::optional<NodeId> last;
 };
 
+// A node that is met again by a shorter way is opened again; its older entry in the queue is
+// skipped when it comes up. Nodes that are known to need too many characters are not opened at all.
 void ConditionSearch::Meet(NodeId to, const Visit& visit, Frontier* frontier) const {
   const Node& node = nodes_[to];
   assert(node.fewest <= node.known);  // the two bounds of its shortest text
@@ -282,6 +292,8 @@ void ConditionSearch::Meet(NodeId to, const Visit& visit, Frontier* frontier) co
   frontier->open.push({SaturatingAdd(visit.chars, node.sum), visit.chars, to});
 }
 
+// Ends: a node is opened again only by a shorter way, and with more than most_nodes the search is
+// given up. Bounds are kept only of searches that came to an end.
 std::optional<bool> ConditionSearch::Search(std::span<const NodeId> roots, std::uint32_t max_chars,
                                             std::int64_t most_nodes, Work& work) {
   Frontier frontier = {.max_chars = max_chars, .visits = {}, .open = {}, .last = {}};
@@ -309,6 +321,9 @@ std::optional<bool> ConditionSearch::Search(std::span<const NodeId> roots, std::
   return frontier.last.has_value();
 }
 
+// A search for two conditions meets fewer nodes than one for all, so a contradiction of two is
+// found before the whole list is searched. A part is a node like others: what is learnt of it
+// serves every list that holds it. A part whose search was given up counts as one that has a text.
 bool ConditionSearch::HasTextForEach(std::size_t count, NodeId id, std::uint32_t max_chars,
                                      Work& work) {
   if (nodes_[id].parts_known[count - 2] <= max_chars) return true;
@@ -338,6 +353,8 @@ void ConditionSearch::KeepMissed(std::uint32_t max_chars, const Visits& visits) 
   }
 }
 
+// Back along the way to the root: each node on it has a text one character longer than the next
+// one's.
 void ConditionSearch::KeepFound(NodeId last, const Visits& visits) {
   NodeId at = last;
   for (const Visit* visit = &visits.at(at); visit->from != at; visit = &visits.at(at)) {
@@ -361,6 +378,8 @@ std::u32string ConditionSearch::TextOf(NodeId id) const {
   return text;
 }
 
+// Between searches only, as a search holds numbers of nodes. Samples stay: they know conditions
+// only.
 void ConditionSearch::Forget() {
   nodes_.clear();
   node_ids_.clear();

@@ -1,3 +1,12 @@
+// A term becomes a number once, with its lower bound and the number of what it negates. Its ways
+// and its edges are made when first asked for. Derivatives come from the terms (CharEdgeSource),
+// but a target that is an intersection is read as a list of its parts, so that lists of different
+// texts share their conditions.
+//
+// Invariant  a condition's number, list and edges do not move: they lie in a deque and behind
+//            pointers.
+// Cost       a condition's edges are read once; a list that is met again is one look-up.
+// Source     Brzozowski 1964 (derivatives of intersections and complements, part by part).
 #include "grammar_core/intersection/conditions.h"
 
 #include <algorithm>
@@ -37,6 +46,8 @@ bool Conditions::Append(TermId term, ConditionList* list) {
   return true;
 }
 
+// Of a list {a, not (a|b)} no text is left, and that is seen without a search: one way of what is
+// negated is held as a whole. Other contradictions are for ConditionSearch.
 bool Conditions::Sort(ConditionList* list) {
   SortUnique(list);
   assert(list->empty() || list->back() < conditions_.size());
@@ -68,6 +79,7 @@ const std::vector<ConditionList>& Conditions::WaysOf(ConditionId id) {
   return condition.ways;
 }
 
+// Where `work` failed nothing is kept, and what is returned is empty.
 const Conditions::Edges& Conditions::EdgesOf(ConditionId id, Work& work) {
   Condition& condition = conditions_[id];
   if (condition.has_edges) return condition.edges;
@@ -99,6 +111,9 @@ std::uint32_t Conditions::FewestCharsOf(TermId id) {
   return fewest_[id] = ComputeFewest(store_->term(id));
 }
 
+// By the form alone: `a{3,}b` has 4, `x|yz` the lesser of its ways, an intersection the greatest of
+// its parts. What is not nullable and tells no more, as a complement, has 1. The tails of a
+// sequence are a loop, so a long one is no deep recursion.
 std::uint32_t Conditions::ComputeFewest(const Term& term) {
   if (term.nullable) return 0;
   std::uint32_t fewest = 0;
