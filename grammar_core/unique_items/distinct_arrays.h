@@ -12,6 +12,7 @@
 #ifndef MASKD_GRAMMAR_CORE_UNIQUE_ITEMS_DISTINCT_ARRAYS_H_
 #define MASKD_GRAMMAR_CORE_UNIQUE_ITEMS_DISTINCT_ARRAYS_H_
 
+#include <algorithm>
 #include <bitset>
 #include <cstdint>
 #include <optional>
@@ -199,6 +200,16 @@ class DistinctArrays {
   std::vector<Character> characters_;
   std::int64_t text_bytes_ = 0;
 };
+
+template <typename Fits>
+bool DistinctArrays::AnyCandidate(const Place& place, Fits fits) const {
+  if (!place.candidates.all) {
+    return std::ranges::any_of(place.candidates.some, fits);
+  }
+  std::uint32_t item = place.last_item;
+  while (item != kNone && !fits(item)) item = items_[item].before;
+  return item != kNone;
+}
 
 }  // namespace maskd
 
