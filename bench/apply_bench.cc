@@ -106,9 +106,8 @@ void BM_Kernel(benchmark::State& state, const CpuKernel& kernel, const NamedType
   const Plane plane = MakePlane(rows * row_bytes);
   std::mt19937_64 random(1);
   std::vector<std::vector<std::int32_t>> words;
-  for (std::int64_t row = 0; row < rows; ++row) {
+  for (std::int64_t row = 0; row < rows; ++row)
     words.push_back(RandomMask(vocab_size, state.range(2), random));
-  }
   const RowKernel mask = type.bytes == 4 ? kernel.mask_32bit : kernel.mask_16bit;
   for (auto _ : state) {
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -136,9 +135,8 @@ MaskRow RowOf(Form form, std::int64_t row, const std::vector<std::int32_t>& ids)
 
 std::vector<std::int32_t> SpreadIds(std::int64_t vocab_size, std::int64_t count) {
   std::vector<std::int32_t> ids;
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < count; ++i)
     ids.push_back(static_cast<std::int32_t>((2 * i + 1) * vocab_size / (2 * count)));
-  }
   return ids;
 }
 

@@ -52,9 +52,7 @@ class CaseRun {
     if (options_.indent >= 0) source.options.indent = options_.indent;
     const auto grammar = CompileGrammar(source, space_, Limits(), budget);
     result_.compile_us = MicrosSince(start_);
-    if (!grammar.ok()) {
-      return Failed("compile_error", std::string(grammar.status().ToString()));
-    }
+    if (!grammar.ok()) return Failed("compile_error", std::string(grammar.status().ToString()));
     Matcher first(*grammar);
     CopyMask(&first);
     result_.ttfm_us = MicrosSince(start_);
@@ -96,9 +94,8 @@ class CaseRun {
     if (!options_.look_ahead || RowStates::IsOwn(matcher.place())) return;
     const Clock::time_point start = Clock::now();
     MaskedAutomaton& automaton = matcher.stepper().states().automaton();
-    if (ahead_of_.insert({automaton.serial(), matcher.place()}).second) {
+    if (ahead_of_.insert({automaton.serial(), matcher.place()}).second)
       WarmUpFrom(matcher.grammar(), &automaton, matcher.place());
-    }
     result_.ahead_us.push_back(MicrosSince(start));
   }
 

@@ -51,9 +51,8 @@ class StandardInput : public CaseReader {
 Case ReadCase(const std::string& line) {
   const Json json = Json::parse(line);
   Case made{json.at("id"), json.at("schema"), {}};
-  for (const Json& test : json.at("tests")) {
+  for (const Json& test : json.at("tests"))
     made.tests.push_back({test.at("valid"), test.at("text"), test.at("tokens")});
-  }
   return made;
 }
 
@@ -114,12 +113,10 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadBenchVocabulary(const std:
       std::filesystem::path(path).replace_extension(".special.json");
   if (std::ifstream file(facts_path); !path.empty() && file) {
     const Json facts = Json::parse(file, nullptr, /*allow_exceptions=*/false);
-    if (facts.is_discarded()) {
+    if (facts.is_discarded())
       return absl::InvalidArgumentError(absl::StrCat(facts_path.string(), ": not JSON"));
-    }
-    for (const auto& [text, id] : facts.at("special").items()) {
+    for (const auto& [text, id] : facts.at("special").items())
       source.extra_special.emplace_back(text, id);
-    }
     source.stop_tokens = facts.at("stop").get<std::vector<std::string>>();
   }
   if (!stop.empty()) source.stop_tokens = {stop};

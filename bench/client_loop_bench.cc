@@ -51,9 +51,8 @@ absl::StatusOr<std::vector<double>> TimeSteps(client::MaskStream& stream, const 
   for (int i = 0; i < kWarmUp + loop.steps; ++i) {
     const auto start = Clock::now();
     step.Clear();
-    for (int row = 0; row < loop.rows; ++row) {
+    for (int row = 0; row < loop.rows; ++row)
       step.Take(static_cast<client::RowId>(row), std::span(&token, 1));
-    }
     if (absl::Status sent = stream.Submit(step).status(); !sent.ok()) return sent;
     if (absl::Status got = stream.Collect(kTimeout, result); !got.ok()) return got;
     if (i >= kWarmUp) micros.push_back(MicrosSince(start));
@@ -75,9 +74,8 @@ absl::StatusOr<std::vector<double>> Run(const Loop& loop) {
   auto stream =
       (*client)->OpenStream({.logits_width = loop.width, .shared_memory = loop.shared_memory});
   if (!stream.ok()) return stream.status();
-  if ((*stream)->uses_shared_memory() != loop.shared_memory) {
+  if ((*stream)->uses_shared_memory() != loop.shared_memory)
     return absl::UnavailableError("the server shares no memory");
-  }
   absl::Status opened = OpenRows(**stream, compiled->grammar_id(), loop.rows);
   if (!opened.ok()) return opened;
   auto micros = TimeSteps(**stream, loop, kLetterA);

@@ -121,9 +121,8 @@ void Walk(const Grammar& grammar, const std::shared_ptr<ClosingMasks>& closing, 
     return RandomAllowed(plain.words(), *random);
   };
   ++times->rows;
-  for (int left = bounded ? budget : 64; left > 0 && !row.finished(); --left) {
+  for (int left = bounded ? budget : 64; left > 0 && !row.finished(); --left)
     if (!Step(&row, times, choose)) break;
-  }
   if (bounded && !row.finished()) ++times->late;
 }
 
@@ -237,9 +236,8 @@ absl::StatusOr<std::vector<Named>> ReadRequests(const std::string& path) {
   const auto requests = nlohmann::json::parse(file, nullptr, false);
   if (!requests.is_array()) return absl::NotFoundError(absl::StrCat(path, " is no list"));
   std::vector<Named> schemas;
-  for (const auto& request : requests) {
+  for (const auto& request : requests)
     schemas.push_back({request.at("name"), request.at("schema").dump()});
-  }
   return schemas;
 }
 
@@ -261,9 +259,8 @@ absl::Status Run() {
                R"({"type":"object","minProperties":2,"additionalProperties":{"type":"string"}})"}},
              space);
   }
-  if (const std::string schema = absl::GetFlag(FLAGS_schema); !schema.empty()) {
+  if (const std::string schema = absl::GetFlag(FLAGS_schema); !schema.empty())
     RunWalks("the schema", {{"the schema", schema}}, space);
-  }
   if (const int count = absl::GetFlag(FLAGS_rare); count > 0) {
     Random random(5);  // NOLINT(cert-msc51-cpp): the same schemas in every run
     std::vector<Named> rare;

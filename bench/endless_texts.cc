@@ -63,12 +63,10 @@ Json InOrder(const Json& value, const Json& declared) {
   }
   if (!value.is_object()) return value;
   Json members = Json::object();
-  for (const auto& [name, unused] : declared.items()) {
+  for (const auto& [name, unused] : declared.items())
     if (value.contains(name)) members[name] = InOrder(value[name], declared);
-  }
-  for (const auto& [name, member] : value.items()) {
+  for (const auto& [name, member] : value.items())
     if (!members.contains(name)) members[name] = InOrder(member, declared);
-  }
   return members;
 }
 

@@ -99,9 +99,8 @@ class Endurance {
   std::shared_ptr<const CompiledGrammar> Compile(std::shared_ptr<TokenizerSpace>* space) const {
     *space = TokenizerSpace::Create(vocabulary_);
     auto grammar = CompileForBench(group_->source, *space);
-    if (!grammar.ok()) {
+    if (!grammar.ok())
       std::fprintf(stderr, "%s\n", std::string(grammar.status().ToString()).c_str());
-    }
     return grammar.ok() ? *grammar : nullptr;
   }
 
@@ -113,9 +112,8 @@ class Endurance {
     for (std::size_t at = 0; at < tokens.size(); ++at, ++taken_) {
       const auto mask = matcher.Mask();
       if (!mask.ok()) return Failed(mask.status());
-      if (is_sampled && (*random)() % tokens.size() < 10) {
+      if (is_sampled && (*random)() % tokens.size() < 10)
         Compare(**mask, {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(at)});
-      }
       if (!(*mask)->Allows(tokens[at])) return kRefused;
       if (absl::Status taken = matcher.Accept(tokens[at]); !taken.ok()) return Failed(taken);
     }
@@ -135,9 +133,8 @@ class Endurance {
       fresh_for_ = group_;
     }
     Matcher matcher(fresh_);
-    for (const TokenId token : taken) {
+    for (const TokenId token : taken)
       if (!matcher.Accept(token).ok()) ++wrong_;
-    }
     const auto same = matcher.Mask();
     ++compared_;
     if (!same.ok() || !(mask == **same)) ++wrong_;

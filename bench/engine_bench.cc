@@ -70,9 +70,8 @@ void EachPlace(benchmark::State& state, const Documents& documents, const Op& op
           nanos.push_back(std::max(took - clock, 0.0));
           sum += nanos.back();
         }
-        if (!matcher.Accept(document.tokens[at]).ok()) {
+        if (!matcher.Accept(document.tokens[at]).ok())
           return state.SkipWithError("a known document is refused");
-        }
       }
     }
     state.SetIterationTime(sum / 1e9);
@@ -97,9 +96,8 @@ void BM_Rollback4(benchmark::State& state, const Documents& documents) {
     const Clock::time_point start = Clock::now();
     benchmark::DoNotOptimize(matcher->Rollback(kCount).ok());
     const double took = NanosSince(start);
-    for (std::size_t i = at - kCount; i < at; ++i) {
+    for (std::size_t i = at - kCount; i < at; ++i)
       benchmark::DoNotOptimize(matcher->Accept(document.tokens[i]).ok());
-    }
     return took;
   });
 }

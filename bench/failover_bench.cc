@@ -68,9 +68,8 @@ void Require(const absl::Status& status, absl::string_view what) {
 
 std::vector<v1::Grammar> ReadGrammars(const std::string& folder) {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.path().extension() == ".json") paths.push_back(entry.path().string());
-  }
   std::ranges::sort(paths);
   std::vector<v1::Grammar> grammars;
   for (const std::string& path : paths) {
@@ -203,9 +202,8 @@ class Engine {
 class Bench {
  public:
   Bench() {
-    for (ServerProgram* server : {&first_, &second_}) {
+    for (ServerProgram* server : {&first_, &second_})
       if (!server->Start(kTimeout)) Require(absl::UnavailableError("does not serve"), "maskd");
-    }
     const auto client = Client::Connect({.address = first_.address(), .connect_timeout = kTimeout});
     Require(client.status(), "connect");
     const auto tokens = (*client)->ListTokens("");
@@ -238,9 +236,8 @@ class Bench {
     RunRound([&] { used_->Signal(SIGTERM); });
     for (const auto& engine : engines_) engine->Run(1);
     double slowest = 0;
-    for (const auto& engine : engines_) {
+    for (const auto& engine : engines_)
       slowest = std::max(slowest, absl::ToDoubleMilliseconds(engine->slowest()));
-    }
     if (used_->Wait() != 0) Require(absl::InternalError("did not end well"), "drained server");
     Restart();
     return slowest;

@@ -70,9 +70,8 @@ Figures Infinite() {
 
 Matcher AtFirstToken(const std::shared_ptr<const CompiledGrammar>& grammar, const Text& text) {
   Matcher matcher(grammar);
-  for (std::size_t at = 0; at < text.from; ++at) {
+  for (std::size_t at = 0; at < text.from; ++at)
     if (!matcher.Mask().ok() || !matcher.Accept(text.tokens[at]).ok()) std::abort();
-  }
   return matcher;
 }
 
@@ -178,9 +177,8 @@ absl::Status MeasureGroup(const char* title, const std::vector<Variant>& variant
     for (std::size_t i = 0; i < variants.size(); ++i) {
       const absl::StatusOr<Figures> figures = Measurer(variants[i]).Round();
       if (!figures.ok()) return figures.status();
-      for (std::size_t column = 0; column < figures->size(); ++column) {
+      for (std::size_t column = 0; column < figures->size(); ++column)
         smallest[i][column] = std::min(smallest[i][column], (*figures)[column]);
-      }
     }
   }
   PrintGroup(title, variants, smallest);
@@ -198,9 +196,8 @@ absl::StatusOr<std::vector<Variant>> Vocabularies(
     const std::filesystem::path path = absl::GetFlag(FLAGS_vocabularies)[i];
     Variant variant{
         absl::StrCat(path.stem().string(), ", ", spaces[i]->vocabulary().size()), spaces[i], {}};
-    for (const Document& document : *documents) {
+    for (const Document& document : *documents)
       variant.texts.push_back({document.source, document.tokens, 0});
-    }
     variants.push_back(std::move(variant));
   }
   return variants;
@@ -281,9 +278,8 @@ absl::Status MeasureAll() {
         Ambiguities({"gbnf", "root ::= root \"+\" root | [0-9]+\n", {}}, "12+3+", space, splitter));
   }
   for (const auto& [title, variants] : groups) {
-    if (absl::Status done = MeasureGroup(title, variants); !done.ok()) {
+    if (absl::Status done = MeasureGroup(title, variants); !done.ok())
       return absl::Status(done.code(), absl::StrCat(title, ": ", done.message()));
-    }
     std::fflush(stdout);
   }
   return absl::OkStatus();

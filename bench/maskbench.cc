@@ -140,9 +140,8 @@ absl::Status Serve(const std::shared_ptr<TokenizerSpace>& space) {
 
 void PrintPercentiles(const char* name, const std::vector<double>& times) {
   std::fprintf(stderr, "%-22s %9zu", name, times.size());
-  for (const double percent : {50.0, 90.0, 99.0, 99.9, 100.0}) {
+  for (const double percent : {50.0, 90.0, 99.0, 99.9, 100.0})
     std::fprintf(stderr, " %11.3f", Percentile(times, percent));
-  }
   std::fprintf(stderr, "\n");
 }
 
@@ -159,9 +158,8 @@ void PrintSummary(const std::vector<CaseResult>& results) {
     step.insert(step.end(), steps.begin(), steps.end());
     accept.insert(accept.end(), result.accept_us.begin(), result.accept_us.end());
     mask.insert(mask.end(), result.mask_us.begin(), result.mask_us.end());
-    for (std::size_t i = 0; i < result.mask_us.size(); ++i) {
+    for (std::size_t i = 0; i < result.mask_us.size(); ++i)
       (result.mask_known[i] ? known : made).push_back(result.mask_us[i]);
-    }
   }
   std::fprintf(stderr, "%zu schemas, %zu compiled; microseconds\n", results.size(), compiled);
   std::fprintf(stderr, "%-22s %9s %11s %11s %11s %11s %11s\n", "", "count", "p50", "p90", "p99",
@@ -182,9 +180,8 @@ absl::Status WriteResults(const std::vector<CaseResult>& results) {
   std::ofstream file;
   if (path != "-") file.open(path);
   std::ostream& out = path == "-" ? std::cout : file;
-  for (const CaseResult& result : results) {
+  for (const CaseResult& result : results)
     out << ResultLine(result, absl::GetFlag(FLAGS_split)) << "\n";
-  }
   out.flush();
   return out ? absl::OkStatus() : absl::UnavailableError("--out: cannot be written");
 }
@@ -202,11 +199,10 @@ absl::Status RunFile(const std::shared_ptr<const Vocabulary>& vocabulary) {
     WarmUpTokenizer(space);
     for (std::size_t i = 0; i < cases->size(); ++i) {
       CaseResult result = GuardedRun((*cases)[i], space);
-      if (run == 0) {
+      if (run == 0)
         results.push_back(std::move(result));
-      } else {
+      else
         KeepMinima(result, &results[i]);
-      }
     }
     if (run == 0) PrintStores(*space);
   }
@@ -217,9 +213,8 @@ absl::Status RunFile(const std::shared_ptr<const Vocabulary>& vocabulary) {
 
 absl::Status Run() {
   const std::string stores = absl::GetFlag(FLAGS_stores);
-  if (stores != "shared" && stores != "fresh") {
+  if (stores != "shared" && stores != "fresh")
     return absl::InvalidArgumentError("--stores: shared or fresh");
-  }
   SetBounds();
   const auto vocabulary =
       LoadBenchVocabulary(absl::GetFlag(FLAGS_tokenizer), absl::GetFlag(FLAGS_stop));

@@ -69,10 +69,8 @@ TokenId LongestAllowed(const TokenMask& mask, const Vocabulary& vocabulary,
   std::size_t bytes = 0;
   mask.VisitAllowed([&](TokenId id) {
     const absl::string_view token = vocabulary.TokenBytes(id);
-    if (vocabulary.IsSpecial(id) || token.size() <= bytes ||
-        text.substr(0, token.size()) != token) {
+    if (vocabulary.IsSpecial(id) || token.size() <= bytes || text.substr(0, token.size()) != token)
       return;
-    }
     longest = id;
     bytes = token.size();
   });
@@ -104,9 +102,8 @@ absl::StatusOr<Way> MakeWay() {
 
 Matcher MatcherAfter(const Way& way, std::int64_t tokens) {
   Matcher matcher(way.grammar);
-  for (std::int64_t i = 0; i < tokens; ++i) {
+  for (std::int64_t i = 0; i < tokens; ++i)
     if (!matcher.Accept(way.tokens[i]).ok()) std::abort();
-  }
   return matcher;
 }
 

@@ -79,9 +79,7 @@ class Maker {
     std::string schema = absl::StrCat(R"({"type":"object","additionalProperties":)", Any(levels),
                                       R"(,"minProperties":)", 1 + Below(4));
     if (Below(3) == 0) absl::StrAppend(&schema, R"(,"maxProperties":)", 4 + Below(4));
-    if (Below(3) == 0) {
-      absl::StrAppend(&schema, R"(,"propertyNames":{"pattern":"^[a-z_]{1,12}$"})");
-    }
+    if (Below(3) == 0) absl::StrAppend(&schema, R"(,"propertyNames":{"pattern":"^[a-z_]{1,12}$"})");
     return schema + "}";
   }
 

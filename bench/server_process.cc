@@ -34,13 +34,11 @@ std::string AddressIn(const std::string& folder) { return absl::StrCat("unix:", 
 
 absl::StatusOr<std::unique_ptr<ServerProcess>> ServerProcess::Start(
     const std::string& program, const std::vector<std::string>& arguments) {
-  if (access(program.c_str(), X_OK) != 0) {
+  if (access(program.c_str(), X_OK) != 0)
     return absl::UnavailableError(absl::StrCat(program, ": is no program"));
-  }
   std::string folder = "/tmp/maskd-bench-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) {
+  if (mkdtemp(folder.data()) == nullptr)
     return absl::UnavailableError(absl::StrCat(folder, ": cannot be made"));
-  }
   const pid_t child = fork();
   if (child == 0) Become(program, arguments, folder);
   if (child < 0) return absl::UnavailableError("no process can be made");

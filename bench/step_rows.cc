@@ -84,9 +84,8 @@ class FromDocuments final : public StepRows {
 absl::StatusOr<std::unique_ptr<StepRows>> RandomRows(const std::string& folder) {
   std::vector<std::filesystem::path> paths;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
     if (entry.path().extension() == ".json") paths.push_back(entry.path());
-  }
   if (paths.empty()) return absl::NotFoundError(absl::StrCat("--schemas: no .json in ", folder));
   std::ranges::sort(paths);
   std::vector<std::string> schemas;

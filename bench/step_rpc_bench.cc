@@ -141,9 +141,8 @@ class Batch {
     const double cpu = ClockMicros(CLOCK_PROCESS_CPUTIME_ID);
     const auto start = Clock::now();
     if (absl::Status sent = stream_->Submit(step).status(); !sent.ok()) return sent;
-    if (const int forward = absl::GetFlag(FLAGS_forward_us); forward > 0) {
+    if (const int forward = absl::GetFlag(FLAGS_forward_us); forward > 0)
       std::this_thread::sleep_until(start + std::chrono::microseconds(forward));
-    }
     const auto wait = Clock::now();
     absl::Status collected = stream_->Collect(kTimeout, result_);
     const double collect_us = MicrosSince(wait);
@@ -159,9 +158,8 @@ class Batch {
 
   absl::Status CopyMasks() {
     order_.clear();
-    for (const RowResult& row : result_.rows()) {
+    for (const RowResult& row : result_.rows())
       if (!row.masks.empty()) order_.push_back(row.row);
-    }
     std::ranges::sort(order_);  // as an engine has its rows, whichever were opened now
     if (absl::GetFlag(FLAGS_copy) == "plane") return mask_plane_.Write(result_, order_);
     return result_.CopyMasks(order_, Buffer());
@@ -219,13 +217,11 @@ absl::StatusOr<Samples> Measure(const Setup& setup, bool shared_memory, int row_
                                                 .shared_memory = shared_memory,
                                                 .awake = absl::GetFlag(FLAGS_awake)});
   if (!stream.ok()) return stream.status();
-  if ((*stream)->uses_shared_memory() != shared_memory) {
+  if ((*stream)->uses_shared_memory() != shared_memory)
     return absl::UnavailableError("--transport: the server lends no memory");
-  }
   Batch batch(stream->get(), setup.rows.get(), &setup.grammars, row_count);
-  for (int i = 0; i < absl::GetFlag(FLAGS_warmup); ++i) {
+  for (int i = 0; i < absl::GetFlag(FLAGS_warmup); ++i)
     if (absl::Status turn = batch.Turn(nullptr); !turn.ok()) return turn;
-  }
   Samples samples;
   CompileLoad load(setup.client.get(), &setup.rows->schemas(),
                    absl::GetFlag(FLAGS_compiles_per_second));
@@ -241,16 +237,14 @@ absl::StatusOr<Samples> Measure(const Setup& setup, bool shared_memory, int row_
   const int steps = absl::GetFlag(FLAGS_steps);
   const double cpu = setup.server->CpuMicros();
   const auto begin = Clock::now();
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i < steps; ++i)
     if (absl::Status turn = batch.Turn(&samples); !turn.ok()) return turn;
-  }
   const double seconds = MicrosSince(begin) / 1e6;
   samples.server_cpu = setup.server->CpuMicros() - cpu;
   samples.compiles = load.Stop();
   samples.compiles_per_second = static_cast<double>(samples.compiles.size()) / seconds;
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i < steps; ++i)
     if (absl::Status turn = batch.TurnEmpty(&samples); !turn.ok()) return turn;
-  }
   if (beside != nullptr) {
     auto besides = beside->Stop();
     if (!besides.ok()) return besides.status();
@@ -322,9 +316,8 @@ absl::StatusOr<std::vector<int>> RowCounts() {
   std::vector<int> counts;
   for (const std::string& text : absl::GetFlag(FLAGS_rows)) {
     int count = 0;
-    if (!absl::SimpleAtoi(text, &count) || count < 1) {
+    if (!absl::SimpleAtoi(text, &count) || count < 1)
       return absl::InvalidArgumentError(absl::StrCat("--rows: \"", text, "\" is no batch size"));
-    }
     counts.push_back(count);
   }
   return counts;
@@ -353,9 +346,8 @@ absl::StatusOr<Setup> SetUp() {
   if (!rows.ok()) return rows.status();
   setup.rows = *std::move(rows);
   std::vector<std::string> arguments = absl::GetFlag(FLAGS_server_flags);
-  if (const std::string tokenizer = absl::GetFlag(FLAGS_tokenizer); !tokenizer.empty()) {
+  if (const std::string tokenizer = absl::GetFlag(FLAGS_tokenizer); !tokenizer.empty())
     arguments.push_back(absl::StrCat("--tokenizer=", tokenizer));
-  }
   auto server = ServerProcess::Start(absl::GetFlag(FLAGS_server), arguments);
   if (!server.ok()) return server.status();
   setup.server = *std::move(server);
@@ -381,9 +373,8 @@ absl::Status Run() {
       copy != "none" && copy != "rows" && copy != "plane") {
     return absl::InvalidArgumentError(absl::StrCat("--copy: \"", copy, "\" is no way"));
   }
-  if (absl::GetFlag(FLAGS_steps) < 1) {
+  if (absl::GetFlag(FLAGS_steps) < 1)
     return absl::InvalidArgumentError("--steps: at least one is needed");
-  }
   const absl::StatusOr<Setup> setup = SetUp();
   if (!setup.ok()) return setup.status();
   WriteDocuments(*setup->rows);

@@ -119,9 +119,8 @@ class Stream {
 
   absl::Status Count(const service::StepResult& result, absl::string_view bytes) {
     v1::DecodeResponse reply;
-    if (!reply.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    if (!reply.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
       return absl::InternalError("a reply is no message");
-    }
     tally_.rows += static_cast<std::int64_t>(result.rows.size());
     tally_.bytes += static_cast<std::int64_t>(bytes.size());
     for (int i = 0; i < reply.step().rows_size(); ++i) {

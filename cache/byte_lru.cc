@@ -7,18 +7,14 @@ namespace maskd::cache {
 
 GrammarPtr ByteLru::Use(const std::string& id) {
   const auto found = by_id_.find(id);
-  if (found == by_id_.end()) {
-    return nullptr;
-  }
+  if (found == by_id_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found->second);
   return found->second->grammar;
 }
 
 std::vector<GrammarPtr> ByteLru::Put(const std::string& id, GrammarPtr grammar, std::int64_t bytes,
                                      std::shared_ptr<Share> share) {
-  if (const auto found = by_id_.find(id); found != by_id_.end()) {
-    Remove(found->second);
-  }
+  if (const auto found = by_id_.find(id); found != by_id_.end()) Remove(found->second);
   entries_.push_front(Entry{id, std::move(grammar), bytes, std::move(share)});
   by_id_.emplace(id, entries_.begin());
   Count(entries_.front(), bytes);
@@ -27,9 +23,7 @@ std::vector<GrammarPtr> ByteLru::Put(const std::string& id, GrammarPtr grammar, 
 
 std::vector<GrammarPtr> ByteLru::Resize(const std::string& id, std::int64_t bytes) {
   const auto found = by_id_.find(id);
-  if (found == by_id_.end()) {
-    return {};
-  }
+  if (found == by_id_.end()) return {};
   Entry& entry = *found->second;
   Count(entry, bytes - entry.bytes);
   entry.bytes = bytes;
@@ -55,11 +49,10 @@ std::vector<GrammarPtr> ByteLru::EvictFor(Place kept) {
   const std::int64_t most = share == nullptr ? 0 : share->capacity_bytes.load();
   for (Place at = entries_.end(); most > 0 && share->held_bytes > most && at != entries_.begin();) {
     const Place place = std::prev(at);
-    if (place == kept || place->share != share) {
+    if (place == kept || place->share != share)
       at = place;
-    } else {
+    else
       dropped.push_back(Remove(place));
-    }
   }
   for (GrammarPtr& grammar : EvictTo(capacity_bytes_)) dropped.push_back(std::move(grammar));
   return dropped;
@@ -67,9 +60,8 @@ std::vector<GrammarPtr> ByteLru::EvictFor(Place kept) {
 
 std::vector<GrammarPtr> ByteLru::EvictTo(std::int64_t bytes) {
   std::vector<GrammarPtr> dropped;
-  while (held_bytes_ > bytes && entries_.size() > 1) {
+  while (held_bytes_ > bytes && entries_.size() > 1)
     dropped.push_back(Remove(std::prev(entries_.end())));
-  }
   return dropped;
 }
 

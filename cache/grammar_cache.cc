@@ -21,9 +21,8 @@ GrammarCache::GrammarCache(Options options, metrics::Metrics* metrics)
       pool_(options_.compile_threads, options_.compile_queue, ReportTo(metrics)) {}
 
 metrics::CacheOutcome GrammarCache::OutcomeOf(const absl::StatusOr<Ticket>& ticket) {
-  if (!ticket.ok() || ticket->origin() == Ticket::Origin::kStarted) {
+  if (!ticket.ok() || ticket->origin() == Ticket::Origin::kStarted)
     return metrics::CacheOutcome::kMiss;
-  }
   return ticket->origin() == Ticket::Origin::kKnown ? metrics::CacheOutcome::kHit
                                                     : metrics::CacheOutcome::kJoined;
 }
@@ -110,9 +109,7 @@ GrammarPtr GrammarCache::Use(const std::string& id) {
     const MutexLock lock(&mutex_);
     found = grammars_.Use(id);
   }
-  if (found != nullptr) {
-    Remeasure(id, found);
-  }
+  if (found != nullptr) Remeasure(id, found);
   return found;
 }
 
@@ -133,9 +130,7 @@ std::size_t GrammarCache::size() const {
 }
 
 void GrammarCache::Report(metrics::CacheOutcome outcome) const {
-  if (metrics_ != nullptr) {
-    metrics_->CacheRequest(outcome);
-  }
+  if (metrics_ != nullptr) metrics_->CacheRequest(outcome);
 }
 
 void GrammarCache::ReportSize(std::size_t evictions) const {

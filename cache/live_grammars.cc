@@ -47,11 +47,9 @@ std::vector<GrammarPtr> LiveGrammars::all() const {
   std::vector<GrammarPtr> grammars;
   const MutexLock lock(&table_->mutex);
   grammars.reserve(table_->entries.size());
-  for (const auto& [face, entry] : table_->entries) {
-    if (GrammarPtr grammar = entry.grammar.lock(); grammar != nullptr) {
+  for (const auto& [face, entry] : table_->entries)
+    if (GrammarPtr grammar = entry.grammar.lock(); grammar != nullptr)
       grammars.push_back(std::move(grammar));
-    }
-  }
   return grammars;
 }
 

@@ -27,9 +27,7 @@ std::optional<std::int64_t> RetryAfterMs(const absl::Status& status) {
   std::int64_t ms = 0;
   constexpr std::int64_t kMoreMemoryMs = 1'000;
   if (ErrorReason(status) == "OUT_OF_MEMORY") return kMoreMemoryMs;
-  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &ms)) {
-    return std::nullopt;
-  }
+  if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &ms)) return std::nullopt;
   return ms;
 }
 

@@ -4,9 +4,7 @@ namespace maskd::cache {
 
 void NegativeCache::Put(const std::string& id, const absl::Status& error, TimePoint now) {
   DropOld(now);
-  if (max_entries_ == 0 || !errors_.emplace(id, error).second) {
-    return;
-  }
+  if (max_entries_ == 0 || !errors_.emplace(id, error).second) return;
   by_age_.emplace_back(now + time_to_live_, id);
   if (by_age_.size() > max_entries_) {
     errors_.erase(by_age_.front().second);

@@ -47,27 +47,20 @@ SingleFlight::Ticket& SingleFlight::Ticket::operator=(Ticket&& other) noexcept {
 }
 
 void SingleFlight::Ticket::Leave() {
-  if (owner_ != nullptr && flight_ != nullptr) {
-    owner_->Leave(key_, flight_);
-  }
+  if (owner_ != nullptr && flight_ != nullptr) owner_->Leave(key_, flight_);
   flight_ = nullptr;
 }
 
 bool SingleFlight::Ticket::WaitUntil(Clock::TimePoint deadline) const {
-  if (owner_ == nullptr) {
-    return true;
-  }
+  if (owner_ == nullptr) return true;
   const MutexLock lock(&owner_->mutex_);
-  while (!flight_->done && owner_->clock_->Now() < deadline) {
+  while (!flight_->done && owner_->clock_->Now() < deadline)
     owner_->clock_->WaitUntil(&flight_->landed, &owner_->mutex_, deadline);
-  }
   return flight_->done;
 }
 
 CompileResult SingleFlight::Ticket::result() const {
-  if (owner_ == nullptr) {
-    return flight_->result;
-  }
+  if (owner_ == nullptr) return flight_->result;
   const MutexLock lock(&owner_->mutex_);
   return flight_->result.ok() ? flight_->result : CompileResult(OwnCopy(flight_->result.status()));
 }
@@ -80,13 +73,9 @@ absl::StatusOr<Ticket> SingleFlight::Join(const std::string& key,
     ++found->second->waiters;
     return Ticket(this, found->second, key, Ticket::Origin::kJoined);
   }
-  if (GrammarPtr found = known(); found != nullptr) {
-    return Ticket(std::move(found));
-  }
+  if (GrammarPtr found = known(); found != nullptr) return Ticket(std::move(found));
   absl::StatusOr<std::shared_ptr<Flight>> flight = Start(key, std::move(work), pool);
-  if (!flight.ok()) {
-    return flight.status();
-  }
+  if (!flight.ok()) return flight.status();
   return Ticket(this, *std::move(flight), key, Ticket::Origin::kStarted);
 }
 
@@ -127,9 +116,7 @@ void SingleFlight::Land(const std::string& key, const std::shared_ptr<Flight>& f
 
 void SingleFlight::Leave(const std::string& key, const std::shared_ptr<Flight>& flight) {
   const MutexLock lock(&mutex_);
-  if (--flight->waiters > 0 || flight->done) {
-    return;
-  }
+  if (--flight->waiters > 0 || flight->done) return;
   flight->cancelled.store(true, std::memory_order_relaxed);
   Forget(key, flight);
   flight->pool->Withdraw(flight->job);
@@ -137,9 +124,8 @@ void SingleFlight::Leave(const std::string& key, const std::shared_ptr<Flight>& 
 
 void SingleFlight::Forget(const std::string& key, const std::shared_ptr<Flight>& flight) {
   // A later flight of the same key may have taken the place of a cancelled one.
-  if (const auto found = flights_.find(key); found != flights_.end() && found->second == flight) {
+  if (const auto found = flights_.find(key); found != flights_.end() && found->second == flight)
     flights_.erase(found);
-  }
 }
 
 }  // namespace maskd::cache

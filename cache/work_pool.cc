@@ -35,26 +35,20 @@ WorkPool::~WorkPool() {
     stopping_ = true;
     changed_.NotifyAll();
   }
-  for (std::thread& thread : threads_) {
-    thread.join();
-  }
+  for (std::thread& thread : threads_) thread.join();
   Report(-static_cast<int>(waiting()));
 }
 
 std::optional<WorkPool::JobId> WorkPool::Submit(std::function<void()> job) {
   Report(1);  // before the job can begin, so that the sum is never negative
   const std::optional<JobId> id = Push(std::move(job));
-  if (!id.has_value()) {
-    Report(-1);
-  }
+  if (!id.has_value()) Report(-1);
   return id;
 }
 
 std::optional<WorkPool::JobId> WorkPool::Push(std::function<void()> job) {
   const MutexLock lock(&mutex_);
-  if (queue_.size() >= queue_limit_) {
-    return std::nullopt;
-  }
+  if (queue_.size() >= queue_limit_) return std::nullopt;
   const JobId id = next_id_++;
   queue_.emplace(id, std::move(job));
   changed_.NotifyOne();
@@ -66,9 +60,7 @@ bool WorkPool::Withdraw(JobId id) {
   {
     const MutexLock lock(&mutex_);
     const auto found = queue_.find(id);
-    if (found == queue_.end()) {
-      return false;
-    }
+    if (found == queue_.end()) return false;
     dropped = std::move(found->second);
     queue_.erase(found);
   }
@@ -80,9 +72,7 @@ std::function<void()> WorkPool::Take() {
   std::function<void()> job;
   {
     const MutexLock lock(&mutex_);
-    if (queue_.empty()) {
-      return nullptr;
-    }
+    if (queue_.empty()) return nullptr;
     const auto first = queue_.begin();
     job = std::move(first->second);
     queue_.erase(first);
@@ -105,21 +95,15 @@ void WorkPool::Run() {
 
 std::function<void()> WorkPool::Next() {
   const MutexLock lock(&mutex_);
-  while (queue_.empty() && !stopping_) {
-    changed_.Wait(&mutex_);
-  }
-  if (stopping_) {
-    return nullptr;
-  }
+  while (queue_.empty() && !stopping_) changed_.Wait(&mutex_);
+  if (stopping_) return nullptr;
   std::function<void()> job = std::move(queue_.begin()->second);
   queue_.erase(queue_.begin());
   return job;
 }
 
 void WorkPool::Report(int change) const {
-  if (waiting_changed_ != nullptr && change != 0) {
-    waiting_changed_(change);
-  }
+  if (waiting_changed_ != nullptr && change != 0) waiting_changed_(change);
 }
 
 }  // namespace maskd::cache

@@ -12,9 +12,8 @@ bool Supports(absl::string_view level) {
     return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("popcnt") != 0 &&
            __builtin_cpu_supports("f16c") != 0;
   }
-  if (level == kAvx512) {
+  if (level == kAvx512)
     return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0;
-  }
 #elif defined(__aarch64__)
   if (level == kNeon) return true;
 #endif
@@ -26,9 +25,8 @@ absl::Status NotFound(absl::string_view level, std::span<const absl::string_view
   std::string message =
       absl::StrCat("kernels \"", level, "\" are not ", is_known ? "supported" : "known",
                    " on this processor; supported: ", kAuto);
-  for (const absl::string_view each : known) {
+  for (const absl::string_view each : known)
     if (Supports(each)) absl::StrAppend(&message, ", ", each);
-  }
   return is_known ? absl::UnimplementedError(message) : absl::InvalidArgumentError(message);
 }
 

@@ -68,11 +68,10 @@ std::optional<double> ProcessorQuota(const std::string& root) {
     if (parts.size() != 3) continue;
     const std::string path = parts[2] == "/" ? "" : parts[2];
     const std::vector<std::string> controllers = absl::StrSplit(parts[1], ',');
-    if (parts[1].empty()) {
+    if (parts[1].empty())
       smallest = Smaller(smallest, SmallestQuota(mount, path, true));
-    } else if (std::ranges::find(controllers, "cpu") != controllers.end()) {
+    else if (std::ranges::find(controllers, "cpu") != controllers.end())
       smallest = Smaller(smallest, SmallestQuota(mount + "/cpu", path, false));
-    }
   }
   return smallest;
 }

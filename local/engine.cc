@@ -99,9 +99,8 @@ absl::Status Engine::Explain(const v1::ExplainRequest& request, absl::Time deadl
 absl::Status Engine::ListTokenizers(const v1::ListTokenizersRequest& /*request*/,
                                     absl::Time /*deadline*/, v1::ListTokenizersResponse* response) {
   const service::TokenizerStorePtr tokenizers = tokenizers_.now();
-  for (const service::LoadedTokenizer& each : tokenizers->all()) {
+  for (const service::LoadedTokenizer& each : tokenizers->all())
     service::WriteTokenizer(each, response->add_tokenizers());
-  }
   return absl::OkStatus();
 }
 
@@ -121,9 +120,8 @@ absl::Status Engine::ListTokens(const v1::ListTokensRequest& request, absl::Time
   if (!tokenizer.ok()) return AsFromWire(tokenizer.status());
   const Vocabulary& vocabulary = (*tokenizer)->vocabulary();
   const int begin = request.first_id();
-  if (begin < 0 || begin >= vocabulary.size()) {
+  if (begin < 0 || begin >= vocabulary.size())
     return AsFromWire(service::TokenOutOfRange("first_id", begin, vocabulary.size()));
-  }
   const int end = begin + std::min(vocabulary.size() - begin, kMaxTokens);
   service::WriteTokens(vocabulary, begin, end, response);
   return absl::OkStatus();

@@ -58,22 +58,19 @@ bool LocalCall::AnswerInTurn(absl::string_view step) {
     End(begun);
     return true;
   }
-  if (exchange_.takes_long() || exchange_.put_off() || !exchange_.AnswerSome(NewMasks::kRefused)) {
+  if (exchange_.takes_long() || exchange_.put_off() || !exchange_.AnswerSome(NewMasks::kRefused))
     return false;
-  }
   Answer();
   return true;
 }
 
 void LocalCall::GoOn() {
   Answer();
-  while (const std::optional<std::string> step = NextStep()) {
-    if (absl::Status begun = exchange_.Begin(*step); !begun.ok()) {
+  while (const std::optional<std::string> step = NextStep())
+    if (absl::Status begun = exchange_.Begin(*step); !begun.ok())
       End(begun);
-    } else {
+    else
       Answer();
-    }
-  }
 }
 
 std::optional<std::string> LocalCall::NextStep() {

@@ -57,9 +57,8 @@ absl::StatusOr<std::shared_ptr<client::LocalEngine>> Find(const std::string& add
 // What a model's folder has of these, the first.
 fs::path VocabularyIn(const fs::path& folder) {
   std::error_code ignored;
-  for (const char* const name : {"tokenizer.json", "tekken.json", "tokenizer.model"}) {
+  for (const char* const name : {"tokenizer.json", "tekken.json", "tokenizer.model"})
     if (fs::exists(folder / name, ignored)) return folder / name;
-  }
   return folder / "tokenizer.json";
 }
 

@@ -103,9 +103,8 @@ std::int64_t Accountant::Measure() {
 
 std::int64_t Accountant::HeldFor(Part part) const {
   std::int64_t bytes = 0;
-  for (const Holder& holder : holders_) {
+  for (const Holder& holder : holders_)
     if (holder.part == part) bytes += holder.held_bytes();
-  }
   return bytes;
 }
 
@@ -145,9 +144,8 @@ void Accountant::TrimIdleHeap() {
   if (!heap.has_value()) return;
   const std::int64_t of_floor = std::clamp<std::int64_t>(
       heap->resident - heap->allocated - heap->unused, 0, trimmer_.floor_bytes());
-  if (trimmer_.Look(options_.clock->Now(), heap->unused + of_floor)) {
+  if (trimmer_.Look(options_.clock->Now(), heap->unused + of_floor))
     options_.heap.trim(trimmer_.floor_bytes() - of_floor);
-  }
 }
 
 void Accountant::Settle(std::int64_t resident, bool heap_is_full) {
@@ -186,9 +184,8 @@ void Accountant::Grew(std::int64_t bytes) {
 bool Accountant::AwaitRoom(const std::atomic<bool>& cancelled) {
   const MutexLock lock(&mutex_);
   if (level_ == Level::kWaiting) ++At(waits_, cause_);
-  while (level_ == Level::kWaiting && !stopping_ && !cancelled) {
+  while (level_ == Level::kWaiting && !stopping_ && !cancelled)
     options_.clock->WaitUntil(&changed_, &mutex_, options_.clock->Now() + kWaitSlice);
-  }
   if (level_ != Level::kRefusing || cancelled) return true;
   ++At(refusals_, cause_);
   return false;
@@ -219,9 +216,8 @@ Accountant::Figures Accountant::Read() const {
 
 std::int64_t Accountant::Figures::unclaimed() const {
   std::int64_t claimed = 0;
-  for (std::size_t i = 0; i < held.size(); ++i) {
+  for (std::size_t i = 0; i < held.size(); ++i)
     if (static_cast<Part>(i) != Part::kSharedMemory) claimed += held[i];
-  }
   const std::int64_t used = heap.has_value() ? heap->allocated : process.anonymous;
   return std::max<std::int64_t>(0, used - claimed);
 }

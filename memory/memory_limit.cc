@@ -27,9 +27,8 @@ std::optional<std::int64_t> SmallestIn(const std::string& mount, std::string pat
   std::optional<std::int64_t> smallest;
   for (;;) {
     std::int64_t bytes = 0;
-    if (absl::SimpleAtoi(ReadAll(absl::StrCat(mount, path, "/", name)), &bytes)) {
+    if (absl::SimpleAtoi(ReadAll(absl::StrCat(mount, path, "/", name)), &bytes))
       smallest = std::min(smallest.value_or(bytes), bytes);
-    }
     const std::size_t parent = path.rfind('/');
     if (parent == std::string::npos) return smallest;
     path.resize(parent);
@@ -53,11 +52,9 @@ std::optional<std::int64_t> LimitOf(const std::string& root, absl::string_view l
 std::optional<std::int64_t> ControlGroupLimit(const std::string& root) {
   std::optional<std::int64_t> smallest;
   const std::string groups = ReadAll(absl::StrCat(root, "/proc/self/cgroup"));
-  for (absl::string_view line : absl::StrSplit(groups, '\n')) {
-    if (const auto limit = LimitOf(root, line); limit.has_value()) {
+  for (absl::string_view line : absl::StrSplit(groups, '\n'))
+    if (const auto limit = LimitOf(root, line); limit.has_value())
       smallest = std::min(smallest.value_or(*limit), *limit);
-    }
-  }
   return smallest;
 }
 

@@ -53,9 +53,8 @@ double StartSeconds() {
   stat.remove_prefix(std::min(stat.size(), stat.rfind(')') + 2));
   const std::vector<absl::string_view> fields = absl::StrSplit(stat, ' ');
   std::int64_t ticks = 0;
-  if (fields.size() <= kFieldsFromState || !absl::SimpleAtoi(fields[kFieldsFromState], &ticks)) {
+  if (fields.size() <= kFieldsFromState || !absl::SimpleAtoi(fields[kFieldsFromState], &ticks))
     return 0;
-  }
   std::array<char, 4096> system;
   absl::string_view uptime = Read("/proc/uptime", &system);
   double up = 0;

@@ -47,9 +47,7 @@ std::array<prometheus::Counter*, kCount> OnePerLabel(
     Family<prometheus::Counter>& family, const char* label,
     const std::array<const char*, kCount>& values) {
   std::array<prometheus::Counter*, kCount> counters;
-  for (std::size_t i = 0; i < kCount; ++i) {
-    counters[i] = &family.Add({{label, values[i]}});
-  }
+  for (std::size_t i = 0; i < kCount; ++i) counters[i] = &family.Add({{label, values[i]}});
   return counters;
 }
 
@@ -57,9 +55,8 @@ std::array<prometheus::Counter*, kTransportCount> BytesGoing(prometheus::Registr
                                                              const char* direction) {
   Family<prometheus::Counter>& family = Counters(registry, kStepBytes);
   std::array<prometheus::Counter*, kTransportCount> counters;
-  for (std::size_t i = 0; i < counters.size(); ++i) {
+  for (std::size_t i = 0; i < counters.size(); ++i)
     counters[i] = &family.Add({{"transport", kTransports[i]}, {"direction", direction}});
-  }
   return counters;
 }
 
@@ -106,9 +103,8 @@ class Metrics::Scraped : public prometheus::Collectable {
 
   std::vector<prometheus::MetricFamily> Collect() const override {
     std::vector<prometheus::MetricFamily> families = metrics_->registry_->Collect();
-    for (const ReadFigures& read : metrics_->figures_) {
+    for (const ReadFigures& read : metrics_->figures_)
       for (const Figure& figure : read()) Add(figure, &families);
-    }
     return families;
   }
 

@@ -35,9 +35,8 @@ inline bool SkipField(WireInput& in, std::uint32_t tag) {
 // what follows the tag.
 template <typename Read>
 bool ReadFields(WireInput& in, Read read) {
-  while (const std::uint32_t tag = in.ReadTag()) {
+  while (const std::uint32_t tag = in.ReadTag())
     if (!read(tag)) return false;
-  }
   return in.ConsumedEntireMessage();
 }
 

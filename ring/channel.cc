@@ -18,17 +18,15 @@ constexpr std::size_t kKeptBytes = 1 << 20;
 
 std::string EncodeLength(std::size_t length) {
   std::string bytes;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
     bytes.push_back(static_cast<char>((length >> (8 * i)) & 0xFF));
-  }
   return bytes;
 }
 
 std::size_t DecodeLength(absl::string_view bytes) {
   std::size_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
+  for (std::size_t i = 0; i < kLengthBytes; ++i)
     length |= std::size_t{static_cast<std::uint8_t>(bytes[i])} << (8 * i);
-  }
   return length;
 }
 

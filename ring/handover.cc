@@ -32,9 +32,8 @@ absl::Status Failed(absl::string_view what, absl::string_view path) {
 absl::StatusOr<sockaddr_un> AddressOf(absl::string_view path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) {
+  if (path.size() >= sizeof(address.sun_path))
     return absl::UnavailableError(absl::StrCat(path, ": is too long for a socket"));
-  }
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
 }
@@ -90,9 +89,8 @@ std::vector<UniqueFd> FdsOf(msghdr* message) {
 // The descriptor of the packet that has come.
 absl::StatusOr<UniqueFd> ReceiveFd(int socket) {
   Packet packet;
-  if (recvmsg(socket, &packet.message, MSG_CMSG_CLOEXEC) != 1) {
+  if (recvmsg(socket, &packet.message, MSG_CMSG_CLOEXEC) != 1)
     return absl::UnavailableError("the token is refused");
-  }
   std::vector<UniqueFd> fds = FdsOf(&packet.message);
   if (fds.size() == 1) return std::move(fds.front());
   return absl::ResourceExhaustedError("no room for a descriptor, or two of them");
@@ -115,9 +113,8 @@ bool WaitUntilReadable(int socket, absl::Time deadline) {
 
 absl::StatusOr<std::string> MakeToken() {
   std::string token(kTokenBytes, '\0');
-  if (getrandom(token.data(), token.size(), 0) != static_cast<ssize_t>(token.size())) {
+  if (getrandom(token.data(), token.size(), 0) != static_cast<ssize_t>(token.size()))
     return absl::UnavailableError("no random bytes");
-  }
   return token;
 }
 
@@ -127,15 +124,12 @@ absl::StatusOr<UniqueFd> Fetch(const std::string& path, absl::string_view token,
   if (!address.ok()) return address.status();
   const UniqueFd peer(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!peer.is_open()) return Failed("no socket", path);
-  if (connect(peer.get(), Plain(*address), sizeof(*address)) != 0) {
+  if (connect(peer.get(), Plain(*address), sizeof(*address)) != 0)
     return Failed("nobody listens", path);
-  }
-  if (send(peer.get(), token.data(), token.size(), MSG_NOSIGNAL) < 0) {
+  if (send(peer.get(), token.data(), token.size(), MSG_NOSIGNAL) < 0)
     return Failed("cannot ask", path);
-  }
-  if (!WaitUntilReadable(peer.get(), deadline)) {
+  if (!WaitUntilReadable(peer.get(), deadline))
     return absl::DeadlineExceededError(absl::StrCat(path, ": no answer in time"));
-  }
   return ReceiveFd(peer.get());
 }
 

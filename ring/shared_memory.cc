@@ -31,12 +31,10 @@ absl::StatusOr<SharedMemory> SharedMemory::Create(const RingSizes& sizes) {
   if (absl::Status checked = CheckSizes(sizes); !checked.ok()) return checked;
   UniqueFd fd(memfd_create("maskd", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd.is_open()) return absl::UnavailableError("shared memory: memfd_create fails");
-  if (ftruncate(fd.get(), static_cast<off_t>(sizes.total())) != 0) {
+  if (ftruncate(fd.get(), static_cast<off_t>(sizes.total())) != 0)
     return absl::ResourceExhaustedError("shared memory: cannot be made so large");
-  }
-  if (fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
+  if (fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0)
     return absl::UnavailableError("shared memory: cannot be sealed");
-  }
   absl::StatusOr<SharedMemory> made = MapChecked(std::move(fd), sizes);
   if (made.ok()) {
     made->charged_bytes_ = static_cast<std::int64_t>(sizes.total());
@@ -48,13 +46,11 @@ absl::StatusOr<SharedMemory> SharedMemory::Create(const RingSizes& sizes) {
 absl::StatusOr<SharedMemory> SharedMemory::Map(UniqueFd fd, const RingSizes& sizes) {
   if (absl::Status checked = CheckSizes(sizes); !checked.ok()) return checked;
   const int seals = fcntl(fd.get(), F_GET_SEALS);
-  if (seals < 0 || (seals & kSeals) != kSeals) {
+  if (seals < 0 || (seals & kSeals) != kSeals)
     return absl::InvalidArgumentError("shared memory: its size is not sealed");
-  }
   struct stat file = {};
-  if (fstat(fd.get(), &file) != 0 || file.st_size != static_cast<off_t>(sizes.total())) {
+  if (fstat(fd.get(), &file) != 0 || file.st_size != static_cast<off_t>(sizes.total()))
     return absl::InvalidArgumentError("shared memory: is not of the size that was said");
-  }
   return MapChecked(std::move(fd), sizes);
 }
 

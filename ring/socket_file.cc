@@ -39,9 +39,8 @@ bool IsInUse(const sockaddr_un& address, int type) {
 
 absl::Status ClearPlace(const sockaddr_un& address, const std::string& path, int socket) {
   struct stat there{};
-  if (lstat(path.c_str(), &there) != 0) {
+  if (lstat(path.c_str(), &there) != 0)
     return errno == ENOENT ? absl::OkStatus() : FailedBySystem(path);
-  }
   if (!S_ISSOCK(there.st_mode)) return Failed(path, "there is a file that is no socket");
   int type = 0;
   socklen_t size = sizeof(type);
@@ -75,9 +74,8 @@ absl::Status SocketFile::Settle(const SocketRights& rights) {
   if (lstat(path_.c_str(), &made) != 0) return FailedBySystem(path_);
   device_ = made.st_dev;
   inode_ = made.st_ino;
-  if (rights.group.has_value() && chown(path_.c_str(), -1, *rights.group) != 0) {
+  if (rights.group.has_value() && chown(path_.c_str(), -1, *rights.group) != 0)
     return FailedBySystem(path_);
-  }
   return chmod(path_.c_str(), rights.mode) == 0 ? absl::OkStatus() : FailedBySystem(path_);
 }
 

@@ -86,18 +86,15 @@ void AcceptLoop::Run() {
 
 bool AcceptLoop::Wait(std::chrono::milliseconds pause, bool for_listeners) {
   std::vector<pollfd> watched = {{stop_.get(), POLLIN, 0}};
-  for (std::size_t i = 0; for_listeners && i < listeners_.size(); ++i) {
+  for (std::size_t i = 0; for_listeners && i < listeners_.size(); ++i)
     watched.push_back({listeners_[i], POLLIN, 0});
-  }
   const int ready = poll(watched.data(), watched.size(), static_cast<int>(pause.count()));
   return ready > 0 && watched.front().revents != 0;
 }
 
 AcceptLoop::Outcome AcceptLoop::AcceptOne(int listener) {
   ring::UniqueFd connection(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!connection.is_open()) {
-    return IsOfTheConnection(errno) ? Outcome::kNone : Outcome::kShortage;
-  }
+  if (!connection.is_open()) return IsOfTheConnection(errno) ? Outcome::kNone : Outcome::kShortage;
   take_(std::move(connection), listener);
   return Outcome::kTaken;
 }

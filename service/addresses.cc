@@ -49,9 +49,8 @@ absl::Status CheckTlsFlags(const Config& config) {
     return Wrong(absl::StrCat(config.tls_cert.empty() ? "--tls_key" : "--tls_cert",
                               ": a certificate and its key are given together"));
   }
-  if (!HasTls(config) && !config.tls_client_ca.empty()) {
+  if (!HasTls(config) && !config.tls_client_ca.empty())
     return Wrong("--tls_client_ca: needs --tls_cert and --tls_key");
-  }
   return absl::OkStatus();
 }
 
@@ -60,12 +59,10 @@ absl::Status CheckTlsFlags(const Config& config) {
 // The one place that decides how an address is guarded; the server opens what is listed here.
 std::vector<ListenAddress> AddressesOf(const Config& config) {
   std::vector<ListenAddress> all;
-  for (const std::string& address : config.listen) {
+  for (const std::string& address : config.listen)
     all.push_back({address, SocketPathOf(address).has_value() ? Guard::kFile : Guard::kTls});
-  }
-  for (const std::string& address : config.insecure_listen) {
+  for (const std::string& address : config.insecure_listen)
     all.push_back({address, Guard::kNothing});
-  }
   return all;
 }
 
@@ -84,9 +81,8 @@ absl::Status CheckAddresses(const Config& config) {
                                 "\" is a Unix socket, which belongs to --listen"));
     }
   }
-  if (config.listen.empty() && config.insecure_listen.empty()) {
+  if (config.listen.empty() && config.insecure_listen.empty())
     return Wrong("--listen: at least one address is needed");
-  }
   return absl::OkStatus();
 }
 
@@ -121,9 +117,8 @@ absl::StatusOr<std::int64_t> ParseSocketMode(absl::string_view value) {
     if (digit < '0' || digit >= '0' + kOctal || mode > kMostRights) mode = kMostRights + 1;
     if (mode <= kMostRights) mode = kOctal * mode + (digit - '0');
   }
-  if (value.empty() || mode > kMostRights) {
+  if (value.empty() || mode > kMostRights)
     return Wrong(absl::StrCat("\"", value, "\" is not an octal number up to 0777, such as 0770"));
-  }
   return mode;
 }
 
@@ -136,9 +131,8 @@ absl::StatusOr<std::int64_t> ParseGroup(absl::string_view value) {
     id = found == nullptr ? -1 : static_cast<std::int64_t>(found->gr_gid);
   }
   // The largest value is -1 to chown(), "leave it as it is".
-  if (id < 0 || id >= std::numeric_limits<gid_t>::max()) {
+  if (id < 0 || id >= std::numeric_limits<gid_t>::max())
     return Wrong(absl::StrCat("\"", value, "\" is neither a group of this machine nor an id"));
-  }
   return id;
 }
 
@@ -151,9 +145,8 @@ absl::StatusOr<std::vector<std::int64_t>> ParseUsers(absl::string_view value) {
       const passwd* const found = getpwnam(std::string(user).c_str());
       id = found == nullptr ? -1 : static_cast<std::int64_t>(found->pw_uid);
     }
-    if (id < 0 || id >= std::numeric_limits<uid_t>::max()) {
+    if (id < 0 || id >= std::numeric_limits<uid_t>::max())
       return Wrong(absl::StrCat("\"", user, "\" is neither a user of this machine nor an id"));
-    }
     ids.push_back(id);
   }
   return ids;

@@ -84,9 +84,8 @@ absl::Status Admission::Configure(const Config& config) {
   auto made = std::make_shared<Rules>();
   made->proxy_metadata = config.proxy_metadata;
   made->users.insert(config.socket_users.begin(), config.socket_users.end());
-  for (const std::int64_t user : config.proxy_users) {
+  for (const std::int64_t user : config.proxy_users)
     made->proxies.insert(absl::StrCat("uid:", user));
-  }
   made->wants_token = !config.tokens.empty();
   made->audits = config.audit;
   made->tokens = *std::move(tokens);
@@ -104,9 +103,8 @@ absl::Status Admission::Configure(const Config& config) {
     }
   }
   // Last, when nothing can fail any more: tenants that stay are in use while this runs.
-  for (std::size_t i = 0; i < tenant_rules.size(); ++i) {
+  for (std::size_t i = 0; i < tenant_rules.size(); ++i)
     made->tenants[i]->SetLimits(std::move(tenant_rules[i].limits));
-  }
   const MutexLock lock(&mutex_);
   rules_ = std::move(made);
   return absl::OkStatus();
@@ -136,11 +134,9 @@ absl::StatusOr<Caller> Admission::Admit(const Shown& shown) {
 absl::StatusOr<Caller> Admission::Judge(const Shown& shown, const Rules& rules) const {
   absl::StatusOr<std::vector<std::string>> identities = IdentitiesOf(shown, rules);
   if (!identities.ok()) return identities.status();
-  for (std::string& identity : *identities) {
-    if (const auto found = rules.of.find(identity); found != rules.of.end()) {
+  for (std::string& identity : *identities)
+    if (const auto found = rules.of.find(identity); found != rules.of.end())
       return Caller{std::move(identity), found->second, rules.audits};
-    }
-  }
   if (rules.others == nullptr) {
     return ErrorAt(absl::StatusCode::kPermissionDenied, "", "NO_TENANT",
                    "the caller is no tenant of this server");
@@ -155,9 +151,8 @@ absl::StatusOr<std::vector<std::string>> Admission::IdentitiesOf(const Shown& sh
   std::vector<std::string> identities;
   if (shown.peer.is_local && rules.proxies.contains(shown.peer.name)) {
     const std::string name = shown.proxied.value_or("");
-    if (name.empty() || name.size() > kMaxProxiedBytes) {
+    if (name.empty() || name.size() > kMaxProxiedBytes)
       return Unauthenticated("NO_PROXIED_IDENTITY", "the proxy does not say whose call this is");
-    }
     return std::vector<std::string>{absl::StrCat("proxy:", ValidUtf8(name))};
   }
   if (shown.token.has_value() && rules.wants_token) {
@@ -165,12 +160,10 @@ absl::StatusOr<std::vector<std::string>> Admission::IdentitiesOf(const Shown& sh
     if (!name.has_value()) return Unauthenticated("UNKNOWN_TOKEN", "the token is not known");
     identities.push_back(absl::StrCat("token:", *name));
   }
-  for (const std::string& name : shown.certificates) {
+  for (const std::string& name : shown.certificates)
     identities.push_back(absl::StrCat("cert:", name));
-  }
-  if (identities.empty() && !shown.peer.is_local && rules.wants_token) {
+  if (identities.empty() && !shown.peer.is_local && rules.wants_token)
     return Unauthenticated("NO_TOKEN", "this address needs a bearer token");
-  }
   identities.push_back(shown.peer.is_local ? shown.peer.name
                                            : absl::StrCat("address:", shown.peer.name));
   return identities;
@@ -189,20 +182,17 @@ std::vector<Figure> Admission::ReadFigures() const {
   std::vector<std::pair<std::string, Tenant::Figures>> all;
   const std::vector<TenantPtr> tenants = this->tenants();
   // A label has a bounded number of values: tenants beyond are one figure together.
-  for (std::size_t i = 0; i < tenants.size(); ++i) {
-    if (i < kMaxLabels) {
+  for (std::size_t i = 0; i < tenants.size(); ++i)
+    if (i < kMaxLabels)
       all.emplace_back(tenants[i]->name(), tenants[i]->figures());
-    } else if (i == kMaxLabels) {
+    else if (i == kMaxLabels)
       all.emplace_back("other", tenants[i]->figures());
-    } else {
+    else
       all.back().second = Sum(all.back().second, tenants[i]->figures());
-    }
-  }
   std::vector<Figure> figures;
   const auto add = [&](metrics::MetricName name, Figure::Type type, const auto& value_of) {
-    for (const auto& [tenant, each] : all) {
+    for (const auto& [tenant, each] : all)
       figures.push_back(TenantFigure(name, type, value_of(each), tenant));
-    }
   };
   const auto use = [](Tenant::Use use) {
     return [i = static_cast<std::size_t>(use)](const Tenant::Figures& of) { return of.in_use[i]; };

@@ -32,9 +32,7 @@ absl::StatusOr<bool> AdvanceByText(const LoadedTokenizer& tokenizer, absl::strin
                                    Matcher* matcher) {
   while (!text.empty()) {
     const TokenId token = tokenizer.LongestPrefix(text);
-    if (token < 0) {
-      return false;
-    }
+    if (token < 0) return false;
     if (absl::Status taken = matcher->Accept(token); !taken.ok()) {
       const bool other_tokens = absl::IsInvalidArgument(taken) && matcher->names_tokens();
       return other_tokens ? absl::StatusOr<bool>(false) : taken;
@@ -61,18 +59,14 @@ absl::StatusOr<MaskRef> MaskAfter(const cache::GrammarPtr& grammar,
                                   const LoadedTokenizer& tokenizer, absl::string_view taken) {
   Matcher matcher(grammar);
   absl::StatusOr<bool> reached = Advance(tokenizer, taken, &matcher);
-  if (!reached.ok()) {
-    return reached.status();
-  }
+  if (!reached.ok()) return reached.status();
   return *reached ? matcher.Mask() : absl::StatusOr<MaskRef>(nullptr);
 }
 
 // Where the row stands: what may come next, and whether the text may end there.
 absl::Status Describe(const Sequence& row, CheckOutcome* outcome) {
   std::vector<SequencePosition> positions;
-  if (absl::Status filled = row.FillPositions({}, &positions); !filled.ok()) {
-    return filled;
-  }
+  if (absl::Status filled = row.FillPositions({}, &positions); !filled.ok()) return filled;
   outcome->allowed = positions.front().mask;
   outcome->may_end = positions.front().may_end;
   return absl::OkStatus();
@@ -134,29 +128,21 @@ absl::StatusOr<CheckOutcome> WalkTokens(const cache::GrammarPtr& grammar,
   Sequence row(grammar, {});
   CheckOutcome outcome;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < 0 || tokens[i] >= vocabulary.size()) {
+    if (tokens[i] < 0 || tokens[i] >= vocabulary.size())
       return TokenOutOfRange(absl::StrCat("tokens.ids[", i, "]"), tokens[i], vocabulary.size());
-    }
     const absl::Status taken = row.Take(tokens[i]);
     if (absl::IsInvalidArgument(taken)) {
       outcome.token_index = static_cast<int>(i);
       outcome.refused = std::string(vocabulary.TokenBytes(tokens[i]));
-      if (absl::Status described = Describe(row, &outcome); !described.ok()) {
-        return described;
-      }
+      if (absl::Status described = Describe(row, &outcome); !described.ok()) return described;
       return outcome;
     }
-    if (!taken.ok()) {
-      return taken;
-    }
+    if (!taken.ok()) return taken;
     *text_tokens += row.finished() ? 0 : 1;
-    if (!vocabulary.IsSpecial(tokens[i]) && !row.finished()) {
+    if (!vocabulary.IsSpecial(tokens[i]) && !row.finished())
       outcome.byte_offset += static_cast<std::int64_t>(vocabulary.TokenBytes(tokens[i]).size());
-    }
   }
-  if (absl::Status described = Describe(row, &outcome); !described.ok()) {
-    return described;
-  }
+  if (absl::Status described = Describe(row, &outcome); !described.ok()) return described;
   outcome.allowed = nullptr;
   outcome.accepted = true;
   outcome.finished = row.finished();
@@ -181,9 +167,7 @@ absl::StatusOr<CheckOutcome> CheckText(const cache::GrammarPtr& grammar,
                                        const LoadedTokenizer& tokenizer, absl::string_view text) {
   Matcher matcher(grammar);
   const absl::StatusOr<Matcher::TextMatch> match = matcher.MatchText(text);
-  if (!match.ok()) {
-    return match.status();
-  }
+  if (!match.ok()) return match.status();
   const auto matched = static_cast<std::size_t>(match->matched_bytes);
   CheckOutcome outcome;
   outcome.accepted = matched == text.size();
@@ -191,15 +175,11 @@ absl::StatusOr<CheckOutcome> CheckText(const cache::GrammarPtr& grammar,
   outcome.byte_offset = match->matched_bytes;
   if (!outcome.accepted) {
     absl::StatusOr<MaskRef> allowed = MaskAfter(grammar, tokenizer, text.substr(0, matched));
-    if (!allowed.ok()) {
-      return allowed.status();
-    }
+    if (!allowed.ok()) return allowed.status();
     outcome.allowed = *std::move(allowed);
     outcome.refused = std::string(text.substr(matched, 1));
   }
-  if (absl::Status held = HoldToMaxCharacters(matcher, text, &outcome); !held.ok()) {
-    return held;
-  }
+  if (absl::Status held = HoldToMaxCharacters(matcher, text, &outcome); !held.ok()) return held;
   HoldToMaxTokens(matcher, text, &outcome);
   const auto read = [&](AnswerReader* reader) {
     reader->ReadText(text.substr(0, static_cast<std::size_t>(outcome.byte_offset)));

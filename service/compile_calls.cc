@@ -74,13 +74,9 @@ absl::StatusOr<CompileCalls::Compiled> CompileCalls::Get(const Request& request,
                                                          const WhyLeft& why_left) {
   TokenizerStorePtr tokenizers = tokenizers_->now();
   const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.tokenizer());
-  if (!tokenizer.ok()) {
-    return tokenizer.status();
-  }
+  if (!tokenizer.ok()) return tokenizer.status();
   const absl::StatusOr<GrammarTarget> target = ReadTarget(request);
-  if (!target.ok()) {
-    return target.status();
-  }
+  if (!target.ok()) return target.status();
   const absl::StatusOr<GrammarStore::Request> pending =
       grammars_->Get(*target, **tokenizer, caller.tenant.get());
   if (!pending.ok()) {
@@ -89,9 +85,7 @@ absl::StatusOr<CompileCalls::Compiled> CompileCalls::Get(const Request& request,
   }
   cache::CompileResult grammar = Await(pending->ticket, why_left);
   Audit(caller, VerbOf(request), *target, pending->id, grammar.status());
-  if (!grammar.ok()) {
-    return grammar.status();
-  }
+  if (!grammar.ok()) return grammar.status();
   return Compiled{std::move(tokenizers), *tokenizer, *std::move(grammar),
                   pending->ticket.origin() == cache::Ticket::Origin::kKnown};
 }
@@ -99,14 +93,11 @@ absl::StatusOr<CompileCalls::Compiled> CompileCalls::Get(const Request& request,
 absl::Status CompileCalls::Compile(const v1::CompileRequest& request, const Caller& caller,
                                    const WhyLeft& why_left, v1::CompileResponse* response) {
   const absl::StatusOr<Compiled> compiled = Get(request, caller, why_left);
-  if (!compiled.ok()) {
-    return compiled.status();
-  }
+  if (!compiled.ok()) return compiled.status();
   response->set_grammar_id(compiled->grammar->id());
   response->set_from_cache(compiled->from_cache);
-  for (const Diagnostic& warning : compiled->grammar->warnings()) {
+  for (const Diagnostic& warning : compiled->grammar->warnings())
     WriteWarning(warning, response->add_warnings());
-  }
   WriteCosts(compiled->grammar->costs(), response->mutable_costs());
   response->set_tokenizer_hash(compiled->tokenizer->vocabulary().hash());
   return absl::OkStatus();
@@ -115,14 +106,10 @@ absl::Status CompileCalls::Compile(const v1::CompileRequest& request, const Call
 absl::Status CompileCalls::Check(const v1::CheckRequest& request, const Caller& caller,
                                  const WhyLeft& why_left, v1::CheckResponse* response) {
   const absl::StatusOr<Compiled> compiled = Get(request, caller, why_left);
-  if (!compiled.ok()) {
-    return compiled.status();
-  }
+  if (!compiled.ok()) return compiled.status();
   const absl::StatusOr<CheckOutcome> outcome =
       RunCheck(request, compiled->grammar, *compiled->tokenizer);
-  if (!outcome.ok()) {
-    return outcome.status();
-  }
+  if (!outcome.ok()) return outcome.status();
   response->set_grammar_id(compiled->grammar->id());
   WriteCheck(*outcome, compiled->tokenizer->vocabulary(), response);
   return absl::OkStatus();
@@ -131,24 +118,17 @@ absl::Status CompileCalls::Check(const v1::CheckRequest& request, const Caller& 
 absl::Status CompileCalls::Explain(const v1::ExplainRequest& request, const Caller& caller,
                                    const WhyLeft& why_left, v1::ExplainResponse* response) {
   const absl::StatusOr<Compiled> compiled = Get(request, caller, why_left);
-  if (!compiled.ok()) {
-    return compiled.status();
-  }
+  if (!compiled.ok()) return compiled.status();
   const CompiledGrammar& grammar = *compiled->grammar;
   absl::StatusOr<std::string> forced = Matcher(compiled->grammar).ForcedBytes(kForcedPrefixBytes);
-  if (!forced.ok()) {
-    return forced.status();
-  }
+  if (!forced.ok()) return forced.status();
   response->set_grammar_id(grammar.id());
   response->set_kind(grammar.source().kind);
   response->set_rules_text(ValidUtf8(grammar.Explain()));
   WriteCosts(grammar.costs(), response->mutable_costs());
-  for (const Diagnostic& warning : grammar.warnings()) {
+  for (const Diagnostic& warning : grammar.warnings())
     WriteWarning(warning, response->add_warnings());
-  }
-  for (const Diagnostic& bound : grammar.bounds()) {
-    WriteWarning(bound, response->add_bounds());
-  }
+  for (const Diagnostic& bound : grammar.bounds()) WriteWarning(bound, response->add_bounds());
   response->set_forced_prefix(*std::move(forced));
   return absl::OkStatus();
 }

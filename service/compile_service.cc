@@ -65,9 +65,7 @@ grpc::Status CompileService::End(absl::Status status, const grpc::ServerContext*
     const auto bytes = static_cast<std::int64_t>(response->ByteSizeLong());
     if (bytes > kSmallReplyBytes) status = calls_->CountReply(context, 2 * bytes);
   }
-  if (!status.ok()) {
-    metrics_->Refused(absl::StatusCodeToString(status.code()));
-  }
+  if (!status.ok()) metrics_->Refused(absl::StatusCodeToString(status.code()));
   return ToGrpcStatus(status);
 }
 

@@ -104,9 +104,8 @@ class Reader {
   // A list is one value of its flag, but tokenizers are given one by one.
   absl::Status SetFlags(const ServerConfig& file, const FieldDescriptor& field,
                         Config* config) const {
-    if (!field.is_repeated()) {
+    if (!field.is_repeated())
       return SetFlag(field.name(), ValueText(file, field), Place(field, -1), config);
-    }
     const google::protobuf::Reflection& values = *file.GetReflection();
     std::vector<std::string> texts;
     for (int i = 0; i < values.FieldSize(file, &field); ++i) {
@@ -135,9 +134,8 @@ class Reader {
                                            "\" is not \"*\" or one of uid:, token:, "
                                            "cert:, proxy: and address:, and a name"));
       }
-      if (!identities_.insert(identity).second) {
+      if (!identities_.insert(identity).second)
         return at("identity", absl::StrCat("\"", identity, "\" is another tenant's, too"));
-      }
     }
     TenantRule rule{wire.name(), {wire.identity().begin(), wire.identity().end()}, {}};
     TenantLimits& limits = rule.limits;
@@ -176,9 +174,8 @@ class Reader {
   // The kinds are those that Admission gives to callers. Another one would match nobody, ever.
   static bool IsIdentity(absl::string_view identity) {
     if (identity == "*") return true;
-    for (const char* kind : {"uid:", "token:", "cert:", "proxy:", "address:"}) {
+    for (const char* kind : {"uid:", "token:", "cert:", "proxy:", "address:"})
       if (absl::StartsWith(identity, kind)) return identity.size() > absl::string_view(kind).size();
-    }
     return false;
   }
 
@@ -197,9 +194,7 @@ absl::Status ReadConfigText(const std::string& text, absl::string_view path, Con
   parser.RecordErrorsTo(&error);
   parser.WriteLocationsTo(&places);
   ServerConfig file;
-  if (!parser.ParseFromString(text, &file)) {
-    return Wrong(absl::StrCat(path, ":", error.text()));
-  }
+  if (!parser.ParseFromString(text, &file)) return Wrong(absl::StrCat(path, ":", error.text()));
   return Reader(path, &places).Read(file, config);
 }
 

@@ -46,9 +46,8 @@ absl::Status Wrong(absl::string_view message) {
 template <std::int64_t Config::* kField, std::int64_t kMin, std::int64_t kMax>
 absl::Status SetNumber(absl::string_view value, Config* config) {
   std::int64_t number = 0;
-  if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax) {
+  if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax)
     return Wrong(absl::StrCat("\"", value, "\" is not a number from ", kMin, " to ", kMax));
-  }
   config->*kField = number;
   return absl::OkStatus();
 }
@@ -93,17 +92,15 @@ absl::Status SetByteLimit(absl::string_view value, Config* config) {
 template <std::int64_t Limits::* kField, std::int64_t kMin, std::int64_t kMax>
 absl::Status SetLimit(absl::string_view value, Config* config) {
   std::int64_t number = 0;
-  if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax) {
+  if (!absl::SimpleAtoi(value, &number) || number < kMin || number > kMax)
     return Wrong(absl::StrCat("\"", value, "\" is not a number from ", kMin, " to ", kMax));
-  }
   config->limits.*kField = number;
   return absl::OkStatus();
 }
 
 absl::Status SetBool(absl::string_view value, bool* field) {
-  if (!absl::SimpleAtob(value, field)) {
+  if (!absl::SimpleAtob(value, field))
     return Wrong(absl::StrCat("\"", value, "\" is neither true nor false"));
-  }
   return absl::OkStatus();
 }
 
@@ -116,9 +113,7 @@ absl::Status SetSwitch(absl::string_view value, Config* config) {
 absl::Status SetAction(absl::string_view value, Config::Action action, Config* config) {
   bool wanted = false;
   absl::Status read = SetBool(value, &wanted);
-  if (read.ok() && wanted) {
-    config->action = action;
-  }
+  if (read.ok() && wanted) config->action = action;
   return read;
 }
 
@@ -158,11 +153,9 @@ absl::Status SetText(absl::string_view value, Config* config) {
 // What gRPC takes as a key of metadata. A key of another form would match no call: the proxy's
 // callers would all be refused, and nothing would say why.
 absl::Status SetProxyMetadata(absl::string_view value, Config* config) {
-  for (const char c : value) {
-    if (!absl::ascii_islower(c) && !absl::ascii_isdigit(c) && c != '-' && c != '_' && c != '.') {
+  for (const char c : value)
+    if (!absl::ascii_islower(c) && !absl::ascii_isdigit(c) && c != '-' && c != '_' && c != '.')
       return Wrong(absl::StrCat("\"", value, "\" is no key of metadata, in lower case"));
-    }
-  }
   return SetText<&Config::proxy_metadata>(value, config);
 }
 
@@ -177,14 +170,10 @@ absl::Status SetMetricsListen(absl::string_view value, Config* config) {
 absl::Status AddTokenizers(absl::string_view value, Config* config) {
   for (absl::string_view one : absl::StrSplit(value, ';', absl::SkipEmpty())) {
     absl::StatusOr<VocabularySource> source = ParseTokenizerFlag(one);
-    if (!source.ok()) {
-      return source.status();
-    }
-    for (const VocabularySource& other : config->tokenizers) {
-      if (other.name == source->name) {
+    if (!source.ok()) return source.status();
+    for (const VocabularySource& other : config->tokenizers)
+      if (other.name == source->name)
         return Wrong(absl::StrCat("the name \"", source->name, "\" is given twice"));
-      }
-    }
     config->tokenizers.push_back(*std::move(source));
   }
   return absl::OkStatus();
@@ -193,9 +182,8 @@ absl::Status AddTokenizers(absl::string_view value, Config* config) {
 // Refuses also what this processor cannot run, so that a wrong level ends the start and not the
 // first mask. It is only looked up here; main() puts it to use.
 absl::Status SetCpuKernels(absl::string_view value, Config* config) {
-  if (const auto found = cpu::Find(AllWordKernels(), value); !found.ok()) {
+  if (const auto found = cpu::Find(AllWordKernels(), value); !found.ok())
     return Wrong(found.status().message());
-  }
   config->cpu_kernels = std::string(value);
   return absl::OkStatus();
 }

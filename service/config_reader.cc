@@ -31,20 +31,15 @@ absl::Status Wrong(absl::string_view message) {
 }
 
 const Flag* FindFlag(absl::string_view name) {
-  for (const Flag& flag : AllFlags()) {
-    if (flag.name == name) {
-      return &flag;
-    }
-  }
+  for (const Flag& flag : AllFlags())
+    if (flag.name == name) return &flag;
   return nullptr;
 }
 
 absl::Status NoSuchFlag(absl::string_view name) {
-  for (const RetiredFlag& retired : RetiredFlags()) {
-    if (retired.name == name) {
+  for (const RetiredFlag& retired : RetiredFlags())
+    if (retired.name == name)
       return Wrong(absl::StrCat("--", name, ": no such flag any more: ", retired.instead));
-    }
-  }
   return Wrong(absl::StrCat("--", name, ": no such flag; see maskd --help"));
 }
 
@@ -72,20 +67,15 @@ absl::Status Apply(const Flag& flag, absl::string_view spelling, absl::string_vi
 absl::Status ReadEnvironment(const Environment& environment, Config* config) {
   for (const RetiredFlag& retired : RetiredFlags()) {
     const std::string variable = VariableOf(retired.name);
-    if (environment(variable).has_value()) {
+    if (environment(variable).has_value())
       return Wrong(absl::StrCat(variable, ": not read any more: ", retired.instead));
-    }
   }
   for (const Flag& flag : AllFlags()) {
     const std::string variable = VariableOf(flag.name);
     const std::optional<std::string> value = environment(variable);
-    if (!value.has_value()) {
-      continue;
-    }
+    if (!value.has_value()) continue;
     if (flag.name == "tokenizer") config->tokenizers.clear();  // it replaces the file's list
-    if (absl::Status applied = Apply(flag, variable, *value, config); !applied.ok()) {
-      return applied;
-    }
+    if (absl::Status applied = Apply(flag, variable, *value, config); !applied.ok()) return applied;
   }
   return absl::OkStatus();
 }
@@ -100,24 +90,16 @@ struct Given {
 // --version, takes no second one: what stands behind it is an argument of its own.
 absl::StatusOr<Given> ReadArgument(const std::vector<std::string>& arguments, std::size_t* at) {
   absl::string_view argument = arguments[(*at)++];
-  if (!absl::ConsumePrefix(&argument, "--")) {
+  if (!absl::ConsumePrefix(&argument, "--"))
     return Wrong(absl::StrCat(argument, ": flags begin with --; see maskd --help"));
-  }
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(argument, absl::MaxSplits('=', 1));
   const Flag* flag = FindFlag(parts.first);
-  if (flag == nullptr) {
-    return NoSuchFlag(parts.first);
-  }
-  if (absl::StrContains(argument, "=")) {
-    return Given{flag, std::string(parts.second)};
-  }
-  if (flag->shape.empty()) {
-    return Given{flag, "true"};
-  }
-  if (*at == arguments.size()) {
+  if (flag == nullptr) return NoSuchFlag(parts.first);
+  if (absl::StrContains(argument, "=")) return Given{flag, std::string(parts.second)};
+  if (flag->shape.empty()) return Given{flag, "true"};
+  if (*at == arguments.size())
     return Wrong(absl::StrCat("--", flag->name, ": needs a value, ", flag->shape));
-  }
   return Given{flag, arguments[(*at)++]};
 }
 
@@ -125,17 +107,12 @@ absl::Status ReadArguments(const std::vector<std::string>& arguments, Config* co
   bool tokenizer_given = false;
   for (std::size_t at = 0; at < arguments.size();) {
     absl::StatusOr<Given> given = ReadArgument(arguments, &at);
-    if (!given.ok()) {
-      return given.status();
-    }
-    if (given->flag->name == "tokenizer" && !std::exchange(tokenizer_given, true)) {
+    if (!given.ok()) return given.status();
+    if (given->flag->name == "tokenizer" && !std::exchange(tokenizer_given, true))
       config->tokenizers.clear();  // the command line replaces the list before it
-    }
     absl::Status applied =
         Apply(*given->flag, absl::StrCat("--", given->flag->name), given->value, config);
-    if (!applied.ok()) {
-      return applied;
-    }
+    if (!applied.ok()) return applied;
   }
   return absl::OkStatus();
 }
@@ -193,15 +170,10 @@ std::vector<std::string> FlagNames() {
 absl::StatusOr<Config> ReadConfig(const std::vector<std::string>& arguments,
                                   const Environment& environment, const ReadConfigFile& read_file) {
   Config config;
-  if (absl::Status read = ReadFile(arguments, environment, read_file, &config); !read.ok()) {
+  if (absl::Status read = ReadFile(arguments, environment, read_file, &config); !read.ok())
     return read;
-  }
-  if (absl::Status read = ReadEnvironment(environment, &config); !read.ok()) {
-    return read;
-  }
-  if (absl::Status read = ReadArguments(arguments, &config); !read.ok()) {
-    return read;
-  }
+  if (absl::Status read = ReadEnvironment(environment, &config); !read.ok()) return read;
+  if (absl::Status read = ReadArguments(arguments, &config); !read.ok()) return read;
   if (absl::Status checked = CheckAddresses(config); !checked.ok()) return checked;
   if (config.proxy_metadata.empty() != config.proxy_users.empty()) {
     return Wrong(config.proxy_users.empty() ? "--proxy_metadata: needs --proxy_users"

@@ -138,9 +138,8 @@ Connections::Verdict Connections::Admit(int fd) {
 }
 
 Connections::Verdict Connections::Judge(const Peer& peer) const {
-  if (peer.is_local && may_connect_ != nullptr && !may_connect_(peer.user)) {
+  if (peer.is_local && may_connect_ != nullptr && !may_connect_(peer.user))
     return Verdict::kNotAllowed;
-  }
   if (open_.size() >= static_cast<std::size_t>(limits_.in_all)) return Verdict::kTooMany;
   const auto found = of_peer_.find(peer.name);
   const bool has_room = found == of_peer_.end() || found->second < limits_.of_a_peer;
@@ -152,9 +151,8 @@ void Connections::Sweep() {
   if (swept_ != Clock::TimePoint::min() && now - swept_ < kSweep) return;
   swept_ = now;
   std::vector<int> gone;
-  for (const auto& [fd, open] : open_) {
+  for (const auto& [fd, open] : open_)
     if (InodeOf(fd) != open.inode) gone.push_back(fd);
-  }
   for (const int fd : gone) Forget(fd);
 }
 

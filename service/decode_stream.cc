@@ -36,9 +36,8 @@ namespace {
 // A message's bytes, in one piece.
 absl::StatusOr<grpc::Slice> BytesOf(const grpc::ByteBuffer& buffer) {
   grpc::Slice slice;
-  if (!buffer.TrySingleSlice(&slice).ok() && !buffer.DumpToSingleSlice(&slice).ok()) {
+  if (!buffer.TrySingleSlice(&slice).ok() && !buffer.DumpToSingleSlice(&slice).ok())
     return absl::InternalError("a message cannot be read");
-  }
   return slice;
 }
 
@@ -67,9 +66,8 @@ void DecodeStream::Accept(const StreamHost* host, RawMaskService* service,
 DecodeStream::DecodeStream(const StreamHost* host, RawMaskService* service,
                            grpc::ServerCompletionQueue* queue, int* live)
     : host_(host), service_(service), queue_(queue), live_(live) {
-  for (int kind = 0; kind < kKindCount; ++kind) {
+  for (int kind = 0; kind < kKindCount; ++kind)
     operations_[static_cast<std::size_t>(kind)].Is(this, static_cast<Kind>(kind));
-  }
   ++*live_;
 }
 
@@ -116,9 +114,7 @@ void DecodeStream::Handle(Kind kind, bool ok) {
   switch (kind) {
     case kAccepted:
       begun_ = ok;
-      if (ok) {
-        return Begun();
-      }
+      if (ok) return Begun();
       finishing_ = true;  // the server stops
       return;
     case kDone:
@@ -162,9 +158,7 @@ void DecodeStream::Handle(Kind kind, bool ok) {
 }
 
 void DecodeStream::Advance() {
-  if (finishing_) {
-    return;
-  }
+  if (finishing_) return;
   // One write at a time, and one read beside it: gRPC allows no more of either.
   if (!writing_ && !outgoing_.empty() && !broken_) {
     writing_ = true;
@@ -198,17 +192,13 @@ void DecodeStream::Begun() {
   // Another one waits to be accepted before this one is looked at.
   Accept(host_, service_, queue_, live_);
   absl::StatusOr<Caller> caller = host_->gate->Admit(context_);
-  if (!caller.ok()) {
-    return End(caller.status());
-  }
+  if (!caller.ok()) return End(caller.status());
   caller_ = *std::move(caller);
   auto registration = host_->streams->Add(
       host_->gate->PeerOf(context_).name, [this](StreamRegistry::Notice notice) {
         Notify(notice == StreamRegistry::Notice::kGoAway ? kGoAway : kCallEnd);
       });
-  if (!registration.ok()) {
-    return End(registration.status());
-  }
+  if (!registration.ok()) return End(registration.status());
   // Its notices may come from now on, from any thread: they only add events.
   registration_.emplace(*std::move(registration));
   SetTimer(host_->hello_ms);
@@ -246,34 +236,23 @@ void DecodeStream::TakeMessage() {
     const absl::string_view bytes(reinterpret_cast<const char*>(slice->begin()), slice->size());
     taken = OrOutOfMemory([&] { return exchange_ != nullptr ? TakeStep(bytes) : Greet(bytes); });
   }
-  if (!taken.ok()) {
-    End(std::move(taken));
-  }
+  if (!taken.ok()) End(std::move(taken));
 }
 
 // The first message. After an error the status is the stream's end, and a place that was taken goes
 // back by itself.
 absl::Status DecodeStream::Greet(absl::string_view bytes) {
   v1::DecodeRequest request;
-  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return BadField("", "the message is no DecodeRequest");
-  }
   const absl::StatusOr<Hello> hello = ReadHello(request);
-  if (!hello.ok()) {
-    return hello.status();
-  }
+  if (!hello.ok()) return hello.status();
   auto terms = AgreeOnTerms(*hello, host_->tokenizers->now(), host_->limits);
-  if (!terms.ok()) {
-    return terms.status();
-  }
+  if (!terms.ok()) return terms.status();
   absl::StatusOr<Tenant::Lease> place = caller_.tenant->Take(Tenant::Use::kStream);
-  if (!place.ok()) {
-    return place.status();
-  }
+  if (!place.ok()) return place.status();
   // The tenant's place first, then the server's: a lease that is not kept goes back by itself.
-  if (absl::Status placed = registration_->TakePlace(); !placed.ok()) {
-    return placed;
-  }
+  if (absl::Status placed = registration_->TakePlace(); !placed.ok()) return placed;
   place_ = *std::move(place);
   terms->caller = caller_;
   host_->metrics->StreamsOpenChanged(1);
@@ -289,24 +268,16 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
 // Shared memory only makes a stream faster, so whatever fails here leaves the offer out and is no
 // error.
 void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
-  if (!hello.shared_memory || !host_->offers->is_open() ||
-      !host_->gate->PeerOf(context_).is_local) {
+  if (!hello.shared_memory || !host_->offers->is_open() || !host_->gate->PeerOf(context_).is_local)
     return;
-  }
   // The thread before the offer: what is offered and fetched must be served.
   std::unique_ptr<StandbyThread> standby = StandbyThread::Start();
-  if (standby == nullptr) {
-    return;  // its steps stay with gRPC
-  }
+  if (standby == nullptr) return;  // its steps stay with gRPC
   const ring::RingSizes sizes;
   absl::StatusOr<ring::SharedMemory> memory = ring::SharedMemory::Create(sizes);
-  if (!memory.ok()) {
-    return;
-  }
+  if (!memory.ok()) return;
   auto offer = host_->offers->Add(memory->TakeFd(), [this] { Notify(kFetched); });
-  if (!offer.ok()) {
-    return;
-  }
+  if (!offer.ok()) return;
   standby_ = std::move(standby);
   offered_.emplace(*std::move(memory));
   offer_.emplace(*std::move(offer));
@@ -320,9 +291,7 @@ void DecodeStream::OfferMemory(const Hello& hello, v1::Welcome* welcome) {
 // False when the client has fetched the memory already: then kFetched is on its way, and the steps
 // are the ring's.
 bool DecodeStream::WithdrawOffer() {
-  if (!offer_.has_value()) {
-    return true;
-  }
+  if (!offer_.has_value()) return true;
   const bool withdrawn = offer_->Withdraw();
   if (withdrawn) {
     offer_.reset();
@@ -349,12 +318,9 @@ void DecodeStream::UseMemory() {
 // Answers here what is short and gives the rest away, so that other streams of this thread wait for
 // one turn at most.
 absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
-  if (memory_stream_ != nullptr || !WithdrawOffer()) {
+  if (memory_stream_ != nullptr || !WithdrawOffer())
     return BadField("step", "the steps of this stream go through its shared memory");
-  }
-  if (absl::Status begun = exchange_->Begin(bytes, kTurn); !begun.ok()) {
-    return begun;
-  }
+  if (absl::Status begun = exchange_->Begin(bytes, kTurn); !begun.ok()) return begun;
   if (const Helper helper = AnswerInTurn(); helper != Helper::kNobody) {
     GiveAway(helper);
     return absl::OkStatus();
@@ -366,28 +332,22 @@ absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
 
 DecodeStream::Helper DecodeStream::AnswerInTurn() {
   constexpr int kAlone = 2;  // this stream, and the one that waits to be accepted
-  if (exchange_->takes_long()) {
-    return Helper::kStepThread;
-  }
-  if (exchange_->put_off()) {
-    return Helper::kLongStepThread;
-  }
+  if (exchange_->takes_long()) return Helper::kStepThread;
+  if (exchange_->put_off()) return Helper::kLongStepThread;
   // With nobody else on the queue a mask may as well be made here: giving away costs two wake-ups.
   const bool is_alone = host_->mask_makers == nullptr || *live_ <= kAlone;
-  if (exchange_->AnswerSome(is_alone ? NewMasks::kMade : NewMasks::kRefused)) {
+  if (exchange_->AnswerSome(is_alone ? NewMasks::kMade : NewMasks::kRefused))
     return Helper::kNobody;
-  }
   return exchange_->put_off() ? Helper::kLongStepThread : Helper::kMaskMaker;
 }
 
 void DecodeStream::GiveAway(Helper helper) {
   stepping_ = true;  // before anyone can be done: from here the exchange is the helper's
   const auto finish = [this] { FinishElsewhere(); };
-  if (helper == Helper::kStepThread) {
+  if (helper == Helper::kStepThread)
     host_->threads->Run(finish);
-  } else if (helper == Helper::kLongStepThread || !host_->mask_makers->Submit(finish).has_value()) {
+  else if (helper == Helper::kLongStepThread || !host_->mask_makers->Submit(finish).has_value())
     host_->long_step_threads->Run(finish);
-  }
 }
 
 void DecodeStream::FinishElsewhere() {
@@ -401,9 +361,7 @@ void DecodeStream::FinishStep() {
 }
 
 void DecodeStream::SendReply() {
-  if (!reply_.ok()) {
-    return End(reply_.status());
-  }
+  if (!reply_.ok()) return End(reply_.status());
   const grpc::Slice slice(reply_->data(), reply_->size());
   Queue(grpc::ByteBuffer(&slice, 1));
 }
@@ -426,18 +384,12 @@ void DecodeStream::TakeWritten() {
 
 void DecodeStream::End(absl::Status status) {
   // The first reason is the one that is told; what follows of it is not.
-  if (!ended_.has_value()) {
-    ended_ = std::move(status);
-  }
+  if (!ended_.has_value()) ended_ = std::move(status);
 }
 
 absl::Status DecodeStream::FinalStatus() const {
-  if (ended_.has_value()) {
-    return *ended_;
-  }
-  if (cancelled_ || broken_) {
-    return absl::CancelledError("the stream was cancelled");
-  }
+  if (ended_.has_value()) return *ended_;
+  if (cancelled_ || broken_) return absl::CancelledError("the stream was cancelled");
   return exchange_ != nullptr ? absl::OkStatus()
                               : BadField("hello", "the stream ended before its Hello");
 }
@@ -447,9 +399,7 @@ absl::Status DecodeStream::FinalStatus() const {
 void DecodeStream::Report() const {
   const bool left = cancelled_ && ended_->ok();
   const absl::Status status = left ? absl::CancelledError("the client has left") : *ended_;
-  if (status.ok()) {
-    return;
-  }
+  if (status.ok()) return;
   const std::string code = absl::StatusCodeToString(status.code());
   host_->metrics->Refused(code);
   LogEvent("stream_failed", {{"code", code}, {"reason", WireReason(status)}});

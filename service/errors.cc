@@ -41,9 +41,7 @@ absl::Status NotFound(absl::string_view type, absl::string_view name, absl::stri
 std::optional<Resource> MissingResource(const absl::Status& status) {
   const auto type = status.GetPayload(kTypePayload);
   const auto name = status.GetPayload(kNamePayload);
-  if (!type.has_value() || !name.has_value()) {
-    return std::nullopt;
-  }
+  if (!type.has_value() || !name.has_value()) return std::nullopt;
   return Resource{std::string(*type), std::string(*name)};
 }
 

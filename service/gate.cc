@@ -30,11 +30,9 @@ std::vector<std::string> CertificateNames(const grpc::ServerContextBase& context
   std::vector<std::string> names;
   const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return names;
-  for (const char* property : {"x509_subject_alternative_name", "x509_common_name"}) {
-    for (const grpc::string_ref& name : auth->FindPropertyValues(property)) {
+  for (const char* property : {"x509_subject_alternative_name", "x509_common_name"})
+    for (const grpc::string_ref& name : auth->FindPropertyValues(property))
       names.emplace_back(name.data(), name.size());
-    }
-  }
   return names;
 }
 
@@ -50,9 +48,8 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::ServerContextBase& context) const
   }
   // Over a Unix socket the kernel says who it is; there is no certificate.
   if (!shown.peer.is_local) shown.certificates = CertificateNames(context);
-  if (const std::string key = admission_->proxy_metadata(); !key.empty()) {
+  if (const std::string key = admission_->proxy_metadata(); !key.empty())
     shown.proxied = OnlyValue(context, key);
-  }
   return admission_->Admit(shown);
 }
 

@@ -61,9 +61,7 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
   options.capacity_bytes = PlanMemory(config).cache_bytes;
   options.compile_threads =
       config.compile_threads > 0 ? static_cast<int>(config.compile_threads) : ProcessorCount();
-  if (machinery.compiles == StoreMachinery::Compiles::kWhenTaken) {
-    options.compile_threads = 0;
-  }
+  if (machinery.compiles == StoreMachinery::Compiles::kWhenTaken) options.compile_threads = 0;
   options.compile_queue = static_cast<std::size_t>(config.compile_queue);
   // Masks are a part of their own (memory/part.h), but what keeps them alive is a grammar.
   options.held_bytes = [live](const cache::GrammarPtr& grammar) {
@@ -77,9 +75,7 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
 void ReportCompile(const std::string& kind, const std::string& id, const absl::Status& status,
                    double seconds, metrics::Metrics* metrics) {
   const std::string code = absl::StatusCodeToString(status.code());
-  if (metrics != nullptr) {
-    metrics->CompileDone(kind, code, seconds);
-  }
+  if (metrics != nullptr) metrics->CompileDone(kind, code, seconds);
   LogEvent(status.ok() ? "compiled" : "compile_failed",
            {{"grammar", id.substr(0, kLoggedDigits)},
             {"kind", kind},
@@ -141,26 +137,21 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
     return allowed;
   }
   absl::StatusOr<ParsedSource> parsed = ParseSource(*target.source, limits_);
-  if (!parsed.ok()) {
-    return parsed.status();
-  }
+  if (!parsed.ok()) return parsed.status();
   std::string id = GrammarId(*parsed, tokenizer.vocabulary().hash());
   if (tenant != nullptr) {
     if (absl::Status allowed = tenant->CheckGrammar(id); !allowed.ok()) return allowed;
   }
   absl::StatusOr<cache::Ticket> ticket = GetTicket(*std::move(parsed), tokenizer, id, tenant);
-  if (!ticket.ok()) {
-    return ticket.status();
-  }
+  if (!ticket.ok()) return ticket.status();
   return Request{std::move(id), *std::move(ticket)};
 }
 
 absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
                                                       const LoadedTokenizer& tokenizer,
                                                       const std::string& id, Tenant* tenant) {
-  if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr) {
+  if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr)
     return cache::Ticket(std::move(pinned));
-  }
   auto lease = std::make_shared<Tenant::Lease>();
   if (tenant != nullptr && !cache_.Knows(id)) {
     absl::StatusOr<Tenant::Lease> taken = tenant->Take(Tenant::Use::kCompile);
@@ -173,15 +164,11 @@ absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& id,
                                                             const LoadedTokenizer& tokenizer) {
-  if (!IsGrammarId(id)) {
-    return BadField("grammar_id", "is not 64 lower-case hexadecimal digits");
-  }
+  if (!IsGrammarId(id)) return BadField("grammar_id", "is not 64 lower-case hexadecimal digits");
   // The cache first, as a look there counts as a use.
   cache::GrammarPtr grammar = cache_.Find(id);
   if (grammar == nullptr) grammar = FindPinned(id);
-  if (grammar == nullptr) {
-    return NotFound("grammar", id, "send its text");
-  }
+  if (grammar == nullptr) return NotFound("grammar", id, "send its text");
   if (grammar->tokenizer().vocabulary().hash() != tokenizer.vocabulary().hash()) {
     return ErrorAt(
         absl::StatusCode::kFailedPrecondition, "grammar_id", "TOKENIZER_DIFFERS",
@@ -198,9 +185,8 @@ cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedToke
           lease = std::move(lease),
           space = tokenizer.space()](const std::atomic<bool>& cancelled) -> cache::CompileResult {
     Tenant::Lease compile = std::move(*lease);  // given back before whoever waits is told
-    if (machinery_.memory != nullptr && !machinery_.memory->AwaitRoom(cancelled)) {
+    if (machinery_.memory != nullptr && !machinery_.memory->AwaitRoom(cancelled))
       return MemoryShort();
-    }
     compile.Spend();  // it begins: it counts against the tenant's minute from here
     const Compiling compiling(this);
     const Clock::TimePoint begin = clock().Now();

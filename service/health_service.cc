@@ -86,9 +86,8 @@ class HealthService::Check {
       const MutexLock lock(&health_->mutex_);
       status = health_->Find(request_.service());
     }
-    if (status == HealthCheckResponse::SERVICE_UNKNOWN) {
+    if (status == HealthCheckResponse::SERVICE_UNKNOWN)
       return responder_.FinishWithError(NoSuchName(), ended_.tag());
-    }
     HealthCheckResponse response;
     response.set_status(status);
     responder_.Finish(response, grpc::Status::OK, ended_.tag());
@@ -136,9 +135,8 @@ class HealthService::Watch {
       is_sending_ = true;
       return writer_.Write(response, Begin(sent_.tag()));
     }
-    if (is_gone_ || health_->stopped_) {
+    if (is_gone_ || health_->stopped_)
       Finish({grpc::StatusCode::UNAVAILABLE, "the server is stopping"});
-    }
   }
 
  private:

@@ -27,18 +27,14 @@ IdleRows::Registration::~Registration() {
 
 void IdleRows::RestAfterRenewals() {
   const std::int64_t renewals = CompiledGrammar::TotalRenewals();
-  if (renewals_seen_.exchange(renewals, std::memory_order_relaxed) == renewals) {
-    return;
-  }
+  if (renewals_seen_.exchange(renewals, std::memory_order_relaxed) == renewals) return;
   // One that waits already will see this renewal, too.
   pool_.Submit([this] { RestAll(); });
 }
 
 void IdleRows::RestAll() {
   const MutexLock lock(&mutex_);
-  for (const std::function<void()>& rest : streams_) {
-    rest();
-  }
+  for (const std::function<void()>& rest : streams_) rest();
 }
 
 }  // namespace maskd::service

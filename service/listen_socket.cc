@@ -37,11 +37,10 @@ void TurnOn(int fd, int level, int option) {
 
 void SetPort(int port, sockaddr* address) {
   const in_port_t wire = htons(static_cast<std::uint16_t>(port));
-  if (address->sa_family == AF_INET6) {
+  if (address->sa_family == AF_INET6)
     reinterpret_cast<sockaddr_in6*>(address)->sin6_port = wire;
-  } else {
+  else
     reinterpret_cast<sockaddr_in*>(address)->sin_port = wire;
-  }
 }
 
 int PortOf(int fd) {
@@ -61,9 +60,8 @@ absl::StatusOr<ring::UniqueFd> ListenAt(const addrinfo& at) {
   if (!fd.is_open()) return FailedBySystem();
   TurnOn(fd.get(), SOL_SOCKET, SO_REUSEADDR);
   TurnOn(fd.get(), IPPROTO_TCP, TCP_NODELAY);
-  if (bind(fd.get(), at.ai_addr, at.ai_addrlen) != 0 || listen(fd.get(), SOMAXCONN) != 0) {
+  if (bind(fd.get(), at.ai_addr, at.ai_addrlen) != 0 || listen(fd.get(), SOMAXCONN) != 0)
     return FailedBySystem();
-  }
   return fd;
 }
 
@@ -78,9 +76,8 @@ absl::StatusOr<ListenSocket> ListenSocket::Open(const std::string& address,
   } else {
     const std::size_t colon = address.rfind(':');
     std::string host = address.substr(0, colon);
-    if (absl::StartsWith(host, "[") && absl::EndsWith(host, "]")) {
+    if (absl::StartsWith(host, "[") && absl::EndsWith(host, "]"))
       host = host.substr(1, host.size() - 2);
-    }
     opened = made.OpenHost(host, address.substr(colon + 1));
   }
   if (!opened.ok()) return opened;
@@ -105,9 +102,8 @@ absl::Status ListenSocket::OpenHost(const std::string& host, const std::string& 
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* first = nullptr;
-  if (const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &first); code != 0) {
+  if (const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &first); code != 0)
     return Failed(gai_strerror(code));
-  }
   const std::unique_ptr<addrinfo, Freer> all(first);
   absl::Status failed = Failed("no such host");
   for (addrinfo* at = first; at != nullptr; at = at->ai_next) {

@@ -46,11 +46,10 @@ std::string FormatEvent(absl::string_view event, LogFields fields) {
   std::string line(event);
   for (const auto& [key, value] : fields) {
     absl::StrAppend(&line, " ", key, "=");
-    if (NeedsQuotes(value)) {
+    if (NeedsQuotes(value))
       absl::StrAppend(&line, "\"", absl::Utf8SafeCEscape(value), "\"");
-    } else {
+    else
       absl::StrAppend(&line, value);
-    }
   }
   return line;
 }

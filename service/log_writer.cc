@@ -91,11 +91,9 @@ void LogWriter::Add(std::string line) {
 bool LogWriter::Flush(Clock::TimePoint deadline) {
   State& state = *state_;
   const MutexLock lock(&state.mutex);
-  while (!state.lines.empty() || state.is_writing) {
-    if (!state.emptied.WaitUntil(&state.mutex, deadline)) {
+  while (!state.lines.empty() || state.is_writing)
+    if (!state.emptied.WaitUntil(&state.mutex, deadline))
       return state.lines.empty() && !state.is_writing;
-    }
-  }
   return true;
 }
 

@@ -96,17 +96,13 @@ int Serve(const Config& config, const std::vector<std::string>& arguments) {
   sigemptyset(&signals);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  if (const absl::Status used = maskd::UseWordKernels(config.cpu_kernels); !used.ok()) {
+  if (const absl::Status used = maskd::UseWordKernels(config.cpu_kernels); !used.ok())
     return Fail(used, kUsageError);
-  }
   const auto guard = maskd::service::ExitGuard::Start();  // outlives the server's end
-  if (guard == nullptr) {
+  if (guard == nullptr)
     return Fail(absl::UnavailableError("the system gives no thread"), EXIT_FAILURE);
-  }
   auto server = maskd::service::Server::Start(config, HeapOfThisProgram());
-  if (!server.ok()) {
-    return Fail(server.status(), EXIT_FAILURE);
-  }
+  if (!server.ok()) return Fail(server.status(), EXIT_FAILURE);
   AwaitEnd(signals, arguments, server->get());
   // Before the drain begins, so that the process ends also if the drain never does.
   guard->EndWithin(milliseconds(config.drain_ms) + kOverrun);
@@ -116,14 +112,12 @@ int Serve(const Config& config, const std::vector<std::string>& arguments) {
 }
 
 int CheckConfig(const Config& config) {
-  if (const absl::Status read = maskd::service::CheckTlsFiles(config); !read.ok()) {
+  if (const absl::Status read = maskd::service::CheckTlsFiles(config); !read.ok())
     return Fail(read, EXIT_FAILURE);
-  }
   // All that a start would read, and nothing that it would open.
   maskd::service::Admission admission;
-  if (const absl::Status read = admission.Configure(config); !read.ok()) {
+  if (const absl::Status read = admission.Configure(config); !read.ok())
     return Fail(read, EXIT_FAILURE);
-  }
   const auto loaded = maskd::service::TokenizerStore::Load(
       config.tokenizers, maskd::service::PlanMemory(config).mask_store_bytes);
   return loaded.ok() ? EXIT_SUCCESS : Fail(loaded.status(), EXIT_FAILURE);
@@ -132,9 +126,7 @@ int CheckConfig(const Config& config) {
 int Run(const std::vector<std::string>& arguments) {
   const absl::StatusOr<Config> config =
       maskd::service::ReadConfig(arguments, &FromEnvironment, &maskd::service::ReadConfigFileAt);
-  if (!config.ok()) {
-    return Fail(config.status(), kUsageError);
-  }
+  if (!config.ok()) return Fail(config.status(), kUsageError);
   switch (config->action) {
     case Config::Action::kHelp:
       return std::fputs(maskd::service::ConfigHelp().c_str(), stdout) < 0;
@@ -148,9 +140,8 @@ int Run(const std::vector<std::string>& arguments) {
   // An Abseil that is built with assertions, as Debian's is, looks for deadlocks at each lock, of
   // which gRPC takes dozens a message.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  if (const std::int64_t reserve = maskd::MemoryReserveNeeded(); reserve > 0) {
+  if (const std::int64_t reserve = maskd::MemoryReserveNeeded(); reserve > 0)
     maskd::KeepMemoryReserve(reserve);
-  }
   maskd::ReserveHeap(maskd::service::PlanMemory(*config).heap_bytes);
   return Serve(*config, arguments);
 }

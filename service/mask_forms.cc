@@ -51,9 +51,8 @@ std::int64_t ListBytes(const Ids& ids) {
 
 std::int64_t DeltaBytes(const MaskDelta& delta) {
   std::int64_t bytes = 2 * kHeaderBytes;
-  for (const std::uint32_t index : delta.word_indices) {
+  for (const std::uint32_t index : delta.word_indices)
     bytes += VarintBytes(index) + static_cast<std::int64_t>(sizeof(std::uint32_t));
-  }
   return bytes;
 }
 
@@ -96,9 +95,8 @@ MaskForm MaskForms::Say(const MaskRef& mask) {
     Known known = SayAlone(*mask);
     return SayKnown(mask, &known);
   }
-  if (const auto found = known_.find(serial); found != known_.end()) {
+  if (const auto found = known_.find(serial); found != known_.end())
     return SayKnown(mask, &found->second);
-  }
   return SayKnown(mask, Remember(serial, SayAlone(*mask)));
 }
 
@@ -165,9 +163,8 @@ MaskForms::Known* MaskForms::Remember(std::uint64_t serial, Known known) {
     absl::erase_if(known_, [](const auto& entry) { return entry.second.slot < 0; });
     listed_bytes_ = 0;
   }
-  if (known.alone.ids != nullptr) {
+  if (known.alone.ids != nullptr)
     listed_bytes_ += static_cast<std::int64_t>(known.alone.ids->size() * sizeof(TokenId));
-  }
   return &known_.insert_or_assign(serial, std::move(known)).first->second;
 }
 

@@ -112,13 +112,11 @@ void MaskService::Listen(grpc::ServerBuilder* builder) {
 
 absl::Status MaskService::Start(const AcceptOthers& accept_others) {
   accept_others(queues_.front()->events.get(), &queues_.front()->live_others);
-  for (const std::unique_ptr<Queue>& queue : queues_) {
+  for (const std::unique_ptr<Queue>& queue : queues_)
     DecodeStream::Accept(&host_, &service_, queue->events.get(), &queue->live_streams);
-  }
   try {
-    for (const std::unique_ptr<Queue>& queue : queues_) {
+    for (const std::unique_ptr<Queue>& queue : queues_)
       queue->thread = std::thread([this, &queue = *queue] { Serve(&queue); });
-    }
   } catch (const std::system_error& error) {
     return absl::UnavailableError(absl::StrCat("no thread for the streams: ", error.what()));
   }
@@ -157,13 +155,11 @@ void MaskService::Drain(std::chrono::steady_clock::time_point deadline) {
 }
 
 void MaskService::Join() {
-  for (const std::unique_ptr<Queue>& queue : queues_) {
-    if (queue->thread.joinable()) {
+  for (const std::unique_ptr<Queue>& queue : queues_)
+    if (queue->thread.joinable())
       queue->thread.join();
-    } else if (queue->live_streams + queue->live_others > 0) {
+    else if (queue->live_streams + queue->live_others > 0)
       Serve(queue.get());  // it never had a thread
-    }
-  }
   offers_.Close();
 }
 

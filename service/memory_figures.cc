@@ -32,9 +32,8 @@ void AddPart(const char* part, std::int64_t bytes, std::vector<Figure>* all) {
 std::vector<Figure> MemoryFigures(const memory::Accountant::Figures& figures,
                                   std::int64_t limit_bytes) {
   std::vector<Figure> all;
-  for (std::size_t i = 0; i < figures.held.size(); ++i) {
+  for (std::size_t i = 0; i < figures.held.size(); ++i)
     AddPart(memory::kPartNames[i], figures.held[i], &all);
-  }
   AddPart("other", figures.unclaimed(), &all);
   AddPart("heap_idle", figures.heap_idle(), &all);
   AddPart("outside_heap", figures.outside_heap(), &all);

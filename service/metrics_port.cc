@@ -85,9 +85,8 @@ void MetricsPort::Serve() {
       const bool is_over = peer->end <= now || (watched[i].revents != 0 && GoOn(&*peer));
       peer = is_over ? peers_.erase(peer) : std::next(peer);
     }
-    for (std::size_t i = 1; i <= listeners; ++i) {
+    for (std::size_t i = 1; i <= listeners; ++i)
       if (watched[i].revents != 0) Accept(watched[i].fd);
-    }
   }
 }
 
@@ -138,24 +137,20 @@ bool MetricsPort::Read(Peer* peer) const {
   if (count < 0) return !WouldBlock();
   if (count == 0) return true;
   peer->head.append(buffer.data(), static_cast<std::size_t>(count));
-  if (absl::StrContains(peer->head, kEndOfHead)) {
+  if (absl::StrContains(peer->head, kEndOfHead))
     peer->answer = Answer(peer->head);
-  } else if (peer->head.size() > kMostHead) {
+  else if (peer->head.size() > kMostHead)
     peer->answer = Response("431 Request Header Fields Too Large", "too long\n", true);
-  }
   return false;
 }
 
 std::string MetricsPort::Answer(absl::string_view head) const {
   const std::vector<absl::string_view> words =
       absl::StrSplit(head.substr(0, head.find("\r\n")), ' ');
-  if (words.size() != 3 || !absl::StartsWith(words[2], "HTTP/1.")) {
+  if (words.size() != 3 || !absl::StartsWith(words[2], "HTTP/1."))
     return Response("400 Bad Request", "no request of HTTP/1.1\n", true);
-  }
   const bool is_get = words[0] == "GET";
-  if (!is_get && words[0] != "HEAD") {
-    return Response("405 Method Not Allowed", "GET alone\n", true);
-  }
+  if (!is_get && words[0] != "HEAD") return Response("405 Method Not Allowed", "GET alone\n", true);
   const absl::string_view path = words[1].substr(0, words[1].find('?'));
   if (path != "/metrics") return Response("404 Not Found", "see /metrics\n", is_get);
   return Response("200 OK", Page(), is_get);

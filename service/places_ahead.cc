@@ -25,15 +25,12 @@ constexpr int kMaxLooks = 4;
 void PlacesAhead::BeginStep() {
   places_.clear();
   ++step_;
-  if (looking_ == nullptr) {
-    return;
-  }
+  if (looking_ == nullptr) return;
   // The queue's thread may still be at the next place: it looks at `over` before each one.
   looking_->over = true;
   const auto finished = static_cast<std::size_t>(looking_->finished);
-  for (std::size_t i = 0; i < std::min(finished, looking_->places.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(finished, looking_->places.size()); ++i)
     looks_[looking_->places[i].key()].count = kMaxLooks;
-  }
   looking_.reset();
 }
 
@@ -43,13 +40,9 @@ void PlacesAhead::Note(const Matcher& matcher, const SequencePosition& position)
     return;
   }
   const std::optional<PrefetchPlace::Key> key = matcher.PrefetchKey(position.place);
-  if (!key.has_value()) {
-    return;
-  }
+  if (!key.has_value()) return;
   // All at once: most are of rows that have gone.
-  if (looks_.size() >= kMaxPlaces) {
-    looks_.clear();
-  }
+  if (looks_.size() >= kMaxPlaces) looks_.clear();
   Looks& looks = looks_[*key];
   if (looks.count < kMaxLooks && std::exchange(looks.step, step_) != step_) {
     ++looks.count;
@@ -58,9 +51,7 @@ void PlacesAhead::Note(const Matcher& matcher, const SequencePosition& position)
 }
 
 void PlacesAhead::LookAhead() {
-  if (places_.empty()) {
-    return;
-  }
+  if (places_.empty()) return;
   looking_ = std::make_shared<PlacesToLookAhead>();
   looking_->places = std::exchange(places_, {});
   queue_->LookAhead(looking_);

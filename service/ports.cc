@@ -73,9 +73,8 @@ absl::Status Ports::Open() {
                                                  ": ", socket.status().message()));
     }
     ports_[i] = socket->port();
-    for (const ring::UniqueFd& fd : socket->fds()) {
+    for (const ring::UniqueFd& fd : socket->fds())
       if (guard == Guard::kTls) tls_listeners_.insert(fd.get());
-    }
     sockets_.push_back(*std::move(socket));
   }
   return absl::OkStatus();
@@ -99,18 +98,16 @@ absl::Status Ports::Start(grpc::Server* server) {
                              process.max_fds - process.open_fds - kSpareFds);
   connections_->SetLimits(limits);
   std::vector<int> listeners;
-  for (const ListenSocket& socket : sockets_) {
+  for (const ListenSocket& socket : sockets_)
     for (const ring::UniqueFd& fd : socket.fds()) listeners.push_back(fd.get());
-  }
   auto loop = AcceptLoop::Start(
       std::move(listeners),
       [this, server](ring::UniqueFd connection, int listener) {
         Take(server, std::move(connection), listener);
       },
       &shortages_);
-  if (!loop.ok()) {
+  if (!loop.ok())
     return absl::UnavailableError(absl::StrCat("--listen: ", loop.status().message()));
-  }
   loop_ = *std::move(loop);
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     LogEvent("listening", {{"address", addresses_[i].text},

@@ -32,9 +32,8 @@ constexpr std::array kStyles = {
 };
 
 absl::StatusOr<absl::string_view> EndOfStyle(const std::string& name) {
-  for (const Style& style : kStyles) {
+  for (const Style& style : kStyles)
     if (style.name == name) return style.end;
-  }
   return BadField("reasoning.style", absl::StrCat("\"", name, "\" is unknown; there are ",
                                                   ReasoningGate::StyleNames()));
 }
@@ -76,11 +75,9 @@ absl::StatusOr<std::vector<TokenId>> TokensOfStyle(const std::string& name,
 }
 
 absl::Status CheckTokens(const std::vector<TokenId>& tokens, const char* field, int size) {
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] < 0 || tokens[i] >= size) {
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    if (tokens[i] < 0 || tokens[i] >= size)
       return TokenOutOfRange(absl::StrCat("reasoning.", field, "[", i, "]"), tokens[i], size);
-    }
-  }
   return absl::OkStatus();
 }
 
@@ -89,9 +86,8 @@ absl::Status CheckTokens(const std::vector<TokenId>& tokens, const char* field, 
 absl::StatusOr<std::shared_ptr<const ReasoningGate>> ReasoningGate::Create(
     const GateRequest& request, const LoadedTokenizer& tokenizer) {
   // Exactly one: with both there would be two ends, and with neither none.
-  if (request.end_tokens.empty() == request.style.empty()) {
+  if (request.end_tokens.empty() == request.style.empty())
     return BadField("reasoning", "one of end_tokens and style is needed, and not both");
-  }
   absl::StatusOr<std::vector<TokenId>> end = request.end_tokens;
   if (!request.style.empty()) end = TokensOfStyle(request.style, tokenizer);
   if (!end.ok()) return end.status();
@@ -101,23 +97,19 @@ absl::StatusOr<std::shared_ptr<const ReasoningGate>> ReasoningGate::Create(
   if (!checked.ok()) return checked;
   std::shared_ptr<ReasoningGate> gate(new ReasoningGate(*std::move(end), request.max_tokens));
   // The prompt may have begun the end, or hold it whole; then the row begins in the text.
-  for (const TokenId token : request.prompt_tail) {
+  for (const TokenId token : request.prompt_tail)
     if (!gate->ended(gate->start_)) gate->start_ = gate->Next(gate->start_, token);
-  }
   return gate;
 }
 
 ReasoningGate::ReasoningGate(std::vector<TokenId> end, std::optional<int> max_tokens)
     : end_(std::move(end)), fallback_(end_.size() + 1, 0), max_tokens_(max_tokens) {
-  for (std::size_t n = 2; n <= end_.size(); ++n) {
-    fallback_[n] = Next(fallback_[n - 1], end_[n - 1]);
-  }
+  for (std::size_t n = 2; n <= end_.size(); ++n) fallback_[n] = Next(fallback_[n - 1], end_[n - 1]);
 }
 
 ReasoningGate::Place ReasoningGate::Next(Place place, TokenId token) const {
-  while (place > 0 && end_[static_cast<std::size_t>(place)] != token) {
+  while (place > 0 && end_[static_cast<std::size_t>(place)] != token)
     place = fallback_[static_cast<std::size_t>(place)];
-  }
   return end_[static_cast<std::size_t>(place)] == token ? place + 1 : place;
 }
 

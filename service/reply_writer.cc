@@ -62,9 +62,8 @@ std::uint8_t* BackwardWriter::Prepend(std::size_t count) {
 void BackwardWriter::Varint(std::uint64_t value) {
   const std::size_t count = VarintBytes(value);
   std::uint8_t* const to = Prepend(count);
-  for (std::size_t i = 0; i + 1 < count; ++i, value >>= 7) {
+  for (std::size_t i = 0; i + 1 < count; ++i, value >>= 7)
     to[i] = static_cast<std::uint8_t>(value | 0x80);
-  }
   to[count - 1] = static_cast<std::uint8_t>(value);
 }
 
@@ -102,9 +101,7 @@ absl::string_view ReplyWriter::Write(const StepResult& result, int mask_words) {
                 [this](const RowSnapshot& snapshot) { WriteSnapshot(snapshot); });
   std::for_each(result.rows.rbegin(), result.rows.rend(),
                 [this](const RowResult& row) { WriteRow(row); });
-  if (result.step != 0) {
-    out_.VarintField(v1::StepReply::kStepFieldNumber, result.step);
-  }
+  if (result.step != 0) out_.VarintField(v1::StepReply::kStepFieldNumber, result.step);
   out_.Header(v1::DecodeResponse::kStepFieldNumber, 0);
   return out_.bytes();
 }
@@ -135,34 +132,24 @@ void ReplyWriter::WriteFields(const RowResult& row) {
     out_.VarintField(Wire::kAcceptedDraftsFieldNumber,
                      static_cast<std::uint64_t>(*row.accepted_drafts));
   }
-  if (!row.grammar_id.empty()) {
-    out_.BytesField(Wire::kGrammarIdFieldNumber, row.grammar_id);
-  }
-  if (row.may_end) {
-    out_.VarintField(Wire::kMayEndFieldNumber, 1);
-  }
-  if (row.token_count != 0) {
+  if (!row.grammar_id.empty()) out_.BytesField(Wire::kGrammarIdFieldNumber, row.grammar_id);
+  if (row.may_end) out_.VarintField(Wire::kMayEndFieldNumber, 1);
+  if (row.token_count != 0)
     out_.VarintField(Wire::kTokenCountFieldNumber, static_cast<std::uint64_t>(row.token_count));
-  }
   for (std::size_t i = row.positions.size(); i > 0; --i) {
     const std::size_t before = out_.size();
     WritePosition(row.positions[i - 1]);
     out_.Header(Wire::kPositionsFieldNumber, before);
   }
   out_.VarintField(Wire::kStateFieldNumber, static_cast<std::uint64_t>(WireState(row.state)));
-  if (row.row != 0) {
-    out_.VarintField(Wire::kRowFieldNumber, row.row);
-  }
+  if (row.row != 0) out_.VarintField(Wire::kRowFieldNumber, row.row);
 }
 
 void ReplyWriter::WritePosition(const Position& position) {
   using Wire = v1::Position;
-  if (position.state == Position::State::kFull) {
-    return out_.VarintField(Wire::kFullFieldNumber, 1);
-  }
-  if (position.state == Position::State::kInvalid) {
+  if (position.state == Position::State::kFull) return out_.VarintField(Wire::kFullFieldNumber, 1);
+  if (position.state == Position::State::kInvalid)
     return out_.VarintField(Wire::kInvalidFieldNumber, 1);
-  }
   WriteTuning(position);
   if (position.form.put.has_value()) {
     out_.VarintField(Wire::kDictionarySlotFieldNumber,
@@ -176,21 +163,15 @@ void ReplyWriter::WriteTuning(const Position& position) {
   for (std::size_t i = position.biases.size(); i > 0; --i) {
     const LogitBias& bias = position.biases[i - 1];
     // A bias of a token that is forbidden here says nothing, and may be most of them.
-    if (!position.mask->Allows(bias.id)) {
-      continue;
-    }
+    if (!position.mask->Allows(bias.id)) continue;
     const std::size_t before = out_.size();
-    if (std::bit_cast<std::uint32_t>(bias.bias) != 0) {
+    if (std::bit_cast<std::uint32_t>(bias.bias) != 0)
       out_.FloatField(Wire::kBiasFieldNumber, bias.bias);
-    }
-    if (bias.id != 0) {
-      out_.VarintField(Wire::kIdFieldNumber, static_cast<std::uint64_t>(bias.id));
-    }
+    if (bias.id != 0) out_.VarintField(Wire::kIdFieldNumber, static_cast<std::uint64_t>(bias.id));
     out_.Header(v1::Position::kBiasesFieldNumber, before);
   }
-  if (position.temperature.has_value()) {
+  if (position.temperature.has_value())
     out_.FloatField(v1::Position::kTemperatureFieldNumber, *position.temperature);
-  }
 }
 
 void ReplyWriter::WriteMask(const TokenMask& mask, const MaskForm& form) {
@@ -221,12 +202,8 @@ void ReplyWriter::WriteDense(const TokenMask& mask) {
 
 void ReplyWriter::WriteIds(int number, const std::vector<TokenId>& ids) {
   const std::size_t before = out_.size();
-  for (std::size_t i = ids.size(); i > 0; --i) {
-    out_.Varint(static_cast<std::uint64_t>(ids[i - 1]));
-  }
-  if (!ids.empty()) {
-    out_.Header(v1::IdList::kIdsFieldNumber, before);
-  }
+  for (std::size_t i = ids.size(); i > 0; --i) out_.Varint(static_cast<std::uint64_t>(ids[i - 1]));
+  if (!ids.empty()) out_.Header(v1::IdList::kIdsFieldNumber, before);
   out_.Header(number, before);
 }
 
@@ -238,14 +215,12 @@ void ReplyWriter::WriteDelta(const MaskDelta& delta) {
     std::memcpy(out_.Prepend(bytes), delta.words.data(), bytes);
     out_.Header(Wire::kWordsFieldNumber, before);
     const std::size_t words_end = out_.size();
-    for (std::size_t i = delta.word_indices.size(); i > 0; --i) {
+    for (std::size_t i = delta.word_indices.size(); i > 0; --i)
       out_.Varint(delta.word_indices[i - 1]);
-    }
     out_.Header(Wire::kWordIndicesFieldNumber, words_end);
   }
-  if (delta.base != 0) {
+  if (delta.base != 0)
     out_.VarintField(Wire::kBaseFieldNumber, static_cast<std::uint64_t>(delta.base));
-  }
   out_.Header(v1::Position::kDeltaFieldNumber, before);
 }
 

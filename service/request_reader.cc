@@ -45,9 +45,7 @@ constexpr int kMaxDocuments = 1'024;
 absl::Status RefuseUnknownFields(const google::protobuf::Message& message) {
   const google::protobuf::UnknownFieldSet& unknown =
       message.GetReflection()->GetUnknownFields(message);
-  if (unknown.empty()) {
-    return absl::OkStatus();
-  }
+  if (unknown.empty()) return absl::OkStatus();
   return ErrorAt(absl::StatusCode::kUnimplemented, message.GetDescriptor()->name(), "UNKNOWN_FIELD",
                  absl::StrCat("this server does not know field number ", unknown.field(0).number(),
                               " of ", message.GetDescriptor()->full_name()));
@@ -63,58 +61,37 @@ absl::Status CheckRange(absl::string_view field, std::int64_t value, std::int64_
 // proto3 lets any number through as an enumeration. One that this version does not know may forbid
 // what the client does not want, so it is an error and not the default.
 absl::Status ReadEnums(const v1::GrammarOptions& wire, GrammarOptions* options) {
-  if (!v1::WhiteSpace_IsValid(wire.white_space())) {
+  if (!v1::WhiteSpace_IsValid(wire.white_space()))
     return BadField("options.white_space", "is not a known value");
-  }
-  if (!v1::PropertyOrder_IsValid(wire.property_order())) {
+  if (!v1::PropertyOrder_IsValid(wire.property_order()))
     return BadField("options.property_order", "is not a known value");
-  }
-  if (!v1::Strictness_IsValid(wire.strictness())) {
+  if (!v1::Strictness_IsValid(wire.strictness()))
     return BadField("options.strictness", "is not a known value");
-  }
-  if (!v1::JsonSpelling_IsValid(wire.spelling())) {
+  if (!v1::JsonSpelling_IsValid(wire.spelling()))
     return BadField("options.spelling", "is not a known value");
-  }
   if (wire.spelling() != v1::JSON_SPELLING_UNSPECIFIED) {
     options->spelling =
         wire.spelling() == v1::JSON_SPELLING_ANY ? JsonSpelling::kAny : JsonSpelling::kCanonical;
   }
-  if (wire.white_space() == v1::WHITE_SPACE_COMPACT) {
-    options->white_space = WhiteSpace::kCompact;
-  }
-  if (wire.property_order() == v1::PROPERTY_ORDER_ANY) {
+  if (wire.white_space() == v1::WHITE_SPACE_COMPACT) options->white_space = WhiteSpace::kCompact;
+  if (wire.property_order() == v1::PROPERTY_ORDER_ANY)
     options->property_order = PropertyOrder::kAny;
-  }
-  if (wire.strictness() == v1::STRICTNESS_RELAX) {
-    options->strictness = Strictness::kRelax;
-  }
+  if (wire.strictness() == v1::STRICTNESS_RELAX) options->strictness = Strictness::kRelax;
   return absl::OkStatus();
 }
 
 // Absent leaves the default, which is why each field is asked for its presence. The bounds of
 // indent and the separators are the front ends' (grammar_core/frontend/registry.cc).
 absl::Status ReadValues(const v1::GrammarOptions& wire, GrammarOptions* options) {
-  if (wire.has_item_separator()) {
-    options->item_separator = wire.item_separator();
-  }
-  if (wire.has_key_separator()) {
-    options->key_separator = wire.key_separator();
-  }
-  if (wire.has_indent()) {
-    options->indent = wire.indent();
-  }
-  if (wire.has_max_whitespace()) {
-    options->max_whitespace = wire.max_whitespace();
-  }
-  if (wire.has_max_number_digits()) {
-    options->max_number_digits = wire.max_number_digits();
-  }
-  if (wire.has_additional_properties()) {
+  if (wire.has_item_separator()) options->item_separator = wire.item_separator();
+  if (wire.has_key_separator()) options->key_separator = wire.key_separator();
+  if (wire.has_indent()) options->indent = wire.indent();
+  if (wire.has_max_whitespace()) options->max_whitespace = wire.max_whitespace();
+  if (wire.has_max_number_digits()) options->max_number_digits = wire.max_number_digits();
+  if (wire.has_additional_properties())
     options->additional_properties = wire.additional_properties();
-  }
-  if (wire.has_assert_formats()) {
+  if (wire.has_assert_formats())
     options->formats = wire.assert_formats() ? Formats::kAsserted : Formats::kAnnotations;
-  }
   if (wire.has_max_tokens()) {
     if (absl::Status checked = CheckRange("options.max_tokens", wire.max_tokens(), 1, kMaxTokens);
         !checked.ok()) {
@@ -144,15 +121,9 @@ absl::StatusOr<GrammarOptions> ReadOptions(const v1::GrammarOptions& wire, JsonS
   GrammarOptions options;
   options.spelling = spelling;
   absl::Status read = RefuseUnknownFields(wire);
-  if (read.ok()) {
-    read = ReadEnums(wire, &options);
-  }
-  if (read.ok()) {
-    read = ReadValues(wire, &options);
-  }
-  if (!read.ok()) {
-    return read;
-  }
+  if (read.ok()) read = ReadEnums(wire, &options);
+  if (read.ok()) read = ReadValues(wire, &options);
+  if (!read.ok()) return read;
   return options;
 }
 
@@ -166,15 +137,10 @@ absl::StatusOr<std::vector<GrammarSource::Document>> ReadDocuments(const v1::Gra
   absl::flat_hash_set<absl::string_view> uris;
   for (const v1::Document& wire : grammar.documents()) {
     const std::string field = absl::StrCat("documents[", documents.size(), "].uri");
-    if (absl::Status known = RefuseUnknownFields(wire); !known.ok()) {
-      return known;
-    }
-    if (wire.uri().empty()) {
-      return BadField(field, "is needed: what a $ref names the document by");
-    }
-    if (!uris.insert(wire.uri()).second) {
+    if (absl::Status known = RefuseUnknownFields(wire); !known.ok()) return known;
+    if (wire.uri().empty()) return BadField(field, "is needed: what a $ref names the document by");
+    if (!uris.insert(wire.uri()).second)
       return BadField(field, absl::StrCat("\"", wire.uri(), "\" names two documents"));
-    }
     documents.push_back({wire.uri(), wire.text()});
   }
   return documents;
@@ -185,9 +151,7 @@ absl::StatusOr<std::vector<GrammarSource::Document>> ReadDocuments(const v1::Gra
 template <typename Message>
 absl::StatusOr<GrammarTarget> ReadTargetOf(const Message& message,
                                            JsonSpelling spelling = JsonSpelling::kCanonical) {
-  if (absl::Status known = RefuseUnknownFields(message); !known.ok()) {
-    return known;
-  }
+  if (absl::Status known = RefuseUnknownFields(message); !known.ok()) return known;
   GrammarTarget target;
   switch (message.target_case()) {
     case Message::kGrammarId:
@@ -195,9 +159,7 @@ absl::StatusOr<GrammarTarget> ReadTargetOf(const Message& message,
       return target;
     case Message::kGrammar: {
       absl::StatusOr<GrammarSource> source = ReadGrammarMessage(message.grammar(), spelling);
-      if (!source.ok()) {
-        return source.status();
-      }
+      if (!source.ok()) return source.status();
       target.source = *std::move(source);
       return target;
     }
@@ -218,9 +180,7 @@ absl::Status ReadGate(const v1::ReasoningGate& wire, GateRequest* gate) {
   gate->end_tokens.assign(wire.end_tokens().begin(), wire.end_tokens().end());
   gate->style = wire.style();
   gate->prompt_tail.assign(wire.prompt_tail().begin(), wire.prompt_tail().end());
-  if (wire.has_max_tokens()) {
-    gate->max_tokens = ClampToInt(wire.max_tokens());
-  }
+  if (wire.has_max_tokens()) gate->max_tokens = ClampToInt(wire.max_tokens());
   gate->constrain_inside = wire.constrain_inside();
   return RefuseUnknownFields(wire);
 }
@@ -236,13 +196,10 @@ absl::Status ReadDrafts(const v1::Drafts& wire, RowToMove* move) {
 
 absl::Status ReadBiases(const v1::OpenRow& wire, std::vector<LogitBias>* biases) {
   for (const v1::LogitBias& bias : wire.biases()) {
-    if (absl::Status known = RefuseUnknownFields(bias); !known.ok()) {
-      return known;
-    }
+    if (absl::Status known = RefuseUnknownFields(bias); !known.ok()) return known;
     // A NaN added to one logit would spoil the softmax of the whole row.
-    if (!std::isfinite(bias.bias())) {
+    if (!std::isfinite(bias.bias()))
       return BadField(absl::StrCat("biases[", biases->size(), "].bias"), "is not finite");
-    }
     biases->push_back({bias.id(), bias.bias()});
   }
   // Ascending, so that twice the same is a neighbour, and appliers go through the logits once.
@@ -256,31 +213,24 @@ absl::Status ReadBiases(const v1::OpenRow& wire, std::vector<LogitBias>* biases)
 // What positions shall carry beside their masks.
 absl::Status ReadTuning(const v1::OpenRow& wire, RowOptions* options) {
   if (wire.has_temperature()) {
-    if (!std::isfinite(wire.temperature()) || wire.temperature() < 0) {
+    if (!std::isfinite(wire.temperature()) || wire.temperature() < 0)
       return BadField("temperature", "is not a finite number from 0 on");
-    }
     options->temperature = wire.temperature();
   }
   return ReadBiases(wire, &options->biases);
 }
 
 absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
-  if (wire.has_remaining_tokens()) {
-    open->remaining_tokens = ClampToInt(wire.remaining_tokens());
-  }
+  if (wire.has_remaining_tokens()) open->remaining_tokens = ClampToInt(wire.remaining_tokens());
   // Also looks for unknown fields of the OpenRow itself.
   absl::StatusOr<GrammarTarget> target = ReadTargetOf(wire);
-  if (!target.ok()) {
-    return target.status();
-  }
+  if (!target.ok()) return target.status();
   open->target = *std::move(target);
   open->tokens.assign(wire.tokens().begin(), wire.tokens().end());
   open->options.stop_ids.assign(wire.stop_ids().begin(), wire.stop_ids().end());
   open->options.min_tokens = ClampToInt(wire.min_tokens());
   open->options.want_answer = wire.want_answer();
-  if (absl::Status read = ReadTuning(wire, &open->options); !read.ok()) {
-    return read;
-  }
+  if (absl::Status read = ReadTuning(wire, &open->options); !read.ok()) return read;
   return wire.has_reasoning() ? ReadGate(wire.reasoning(), &open->options.gate.emplace())
                               : absl::OkStatus();
 }
@@ -289,16 +239,12 @@ absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
 absl::Status ReadMoveFields(const v1::RowUpdate& wire, RowToMove* move) {
   // Absent means "as before", which 0 does not.
   move->remaining_tokens.reset();
-  if (wire.has_remaining_tokens()) {
-    move->remaining_tokens = ClampToInt(wire.remaining_tokens());
-  }
+  if (wire.has_remaining_tokens()) move->remaining_tokens = ClampToInt(wire.remaining_tokens());
   move->has_drafts = false;
   move->drafts.clear();
   move->draft_parents.clear();
   if (wire.has_drafts()) {
-    if (absl::Status read = ReadDrafts(wire.drafts(), move); !read.ok()) {
-      return read;
-    }
+    if (absl::Status read = ReadDrafts(wire.drafts(), move); !read.ok()) return read;
   }
   move->want_forced = wire.want_forced();
   if (absl::Status checked =
@@ -313,9 +259,8 @@ absl::Status ReadMoveFields(const v1::RowUpdate& wire, RowToMove* move) {
 
 // Against the protocol alone. That the width suits the tokenizer is for AgreeOnTerms().
 absl::Status CheckHello(const v1::Hello& hello) {
-  if (hello.logits_width() == 0) {
+  if (hello.logits_width() == 0)
     return BadField("hello.logits_width", "is needed: the width of the logits in tokens");
-  }
   absl::Status width = CheckRange("hello.logits_width", hello.logits_width(), 1, kMaxLogitsWidth);
   return width.ok() ? RefuseUnknownFields(hello) : width;
 }
@@ -340,34 +285,23 @@ FormTerms ReadForms(const v1::Hello& wire) {
 void ReadRows(const v1::Step& wire, StepRequest* step) {
   step->opens.clear();
   step->opens.reserve(static_cast<std::size_t>(wire.open_size()));
-  for (const v1::OpenRow& row : wire.open()) {
-    ReadOpen(row, &step->opens.emplace_back());
-  }
+  for (const v1::OpenRow& row : wire.open()) ReadOpen(row, &step->opens.emplace_back());
   step->moves.resize(static_cast<std::size_t>(wire.rows_size()));
-  for (int i = 0; i < wire.rows_size(); ++i) {
+  for (int i = 0; i < wire.rows_size(); ++i)
     ReadMove(wire.rows(i), &step->moves[static_cast<std::size_t>(i)]);
-  }
   step->forks.clear();
-  for (const v1::ForkRow& row : wire.fork()) {
-    step->forks.push_back({row.parent(), row.child()});
-  }
+  for (const v1::ForkRow& row : wire.fork()) step->forks.push_back({row.parent(), row.child()});
 }
 
 }  // namespace
 
 absl::StatusOr<GrammarSource> ReadGrammarMessage(const v1::Grammar& grammar,
                                                  JsonSpelling spelling) {
-  if (absl::Status known = RefuseUnknownFields(grammar); !known.ok()) {
-    return known;
-  }
+  if (absl::Status known = RefuseUnknownFields(grammar); !known.ok()) return known;
   absl::StatusOr<GrammarOptions> options = ReadOptions(grammar.options(), spelling);
-  if (!options.ok()) {
-    return options.status();
-  }
+  if (!options.ok()) return options.status();
   auto documents = ReadDocuments(grammar);
-  if (!documents.ok()) {
-    return documents.status();
-  }
+  if (!documents.ok()) return documents.status();
   return GrammarSource{grammar.kind(), grammar.source(), *options, *std::move(documents)};
 }
 
@@ -392,9 +326,7 @@ absl::StatusOr<Hello> ReadHello(const v1::DecodeRequest& request) {
                               : BadField("hello", "the first message of a stream must be a Hello");
   }
   const v1::Hello& hello = request.hello();
-  if (absl::Status checked = CheckHello(hello); !checked.ok()) {
-    return checked;
-  }
+  if (absl::Status checked = CheckHello(hello); !checked.ok()) return checked;
   return Hello{hello.tokenizer(), hello.tokenizer_hash(), static_cast<int>(hello.logits_width()),
                ReadForms(hello), hello.shared_memory()};
 }
@@ -412,13 +344,9 @@ void ReadOpen(const v1::OpenRow& wire, RowToOpen* open) {
 // The long way. Most steps are read by step_reader.cc without a message; the two must agree, and
 // tests compare them.
 absl::Status ReadStep(const v1::DecodeRequest& request, StepRequest* step) {
-  if (!request.has_step()) {
-    return BadField("step", "every message after the Hello must be a Step");
-  }
+  if (!request.has_step()) return BadField("step", "every message after the Hello must be a Step");
   const v1::Step& wire = request.step();
-  if (absl::Status known = RefuseUnknownFields(wire); !known.ok()) {
-    return known;
-  }
+  if (absl::Status known = RefuseUnknownFields(wire); !known.ok()) return known;
   step->step = wire.step();
   step->wait_ms = wire.wait_for_compile_ms();
   ReadRows(wire, step);

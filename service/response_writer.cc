@@ -41,9 +41,8 @@ void WriteRowError(const absl::Status& error, const std::optional<RefusedToken>&
   out->set_reason(WireReason(error));
   out->set_message(ValidUtf8(error.message()));
   out->set_place(ValidUtf8(ErrorPlace(error)));
-  if (const std::optional<std::int64_t> retry = cache::RetryAfterMs(error); retry.has_value()) {
+  if (const std::optional<std::int64_t> retry = cache::RetryAfterMs(error); retry.has_value())
     out->set_retry_after_ms(static_cast<std::uint32_t>(*retry));
-  }
   if (token.has_value()) {
     out->mutable_token()->set_index(static_cast<std::uint32_t>(token->index));
     out->mutable_token()->set_id(token->id);
@@ -82,24 +81,15 @@ void WriteBias(const LogitBias& bias, v1::LogitBias* out) {
 
 // A full or invalid position has no mask, so it takes no slot and carries no temperature.
 void WritePosition(const Position& position, int mask_words, v1::Position* out) {
-  if (position.state == Position::State::kFull) {
-    return out->set_full(true);
-  }
-  if (position.state == Position::State::kInvalid) {
-    return out->set_invalid(true);
-  }
+  if (position.state == Position::State::kFull) return out->set_full(true);
+  if (position.state == Position::State::kInvalid) return out->set_invalid(true);
   WriteMask(*position.mask, position.form, mask_words, out);
-  if (position.form.put.has_value()) {
+  if (position.form.put.has_value())
     out->set_dictionary_slot(static_cast<std::uint32_t>(*position.form.put));
-  }
-  if (position.temperature.has_value()) {
-    out->set_temperature(*position.temperature);
-  }
+  if (position.temperature.has_value()) out->set_temperature(*position.temperature);
   for (const LogitBias& bias : position.biases) {
     // As reply_writer.cc: a bias of a forbidden token says nothing.
-    if (position.mask->Allows(bias.id)) {
-      WriteBias(bias, out->add_biases());
-    }
+    if (position.mask->Allows(bias.id)) WriteBias(bias, out->add_biases());
   }
 }
 
@@ -118,9 +108,8 @@ void WriteGate(const GateRequest& gate, v1::ReasoningGate* out) {
   out->mutable_end_tokens()->Assign(gate.end_tokens.begin(), gate.end_tokens.end());
   out->set_style(gate.style);
   out->mutable_prompt_tail()->Assign(gate.prompt_tail.begin(), gate.prompt_tail.end());
-  if (gate.max_tokens.has_value()) {
+  if (gate.max_tokens.has_value())
     out->set_max_tokens(static_cast<std::uint32_t>(*gate.max_tokens));
-  }
   out->set_constrain_inside(gate.constrain_inside);
 }
 
@@ -180,11 +169,8 @@ void WriteForms(const FormTerms& forms, v1::Welcome* out) {
       {forms.forbidden_ids, v1::ROW_FORM_FORBIDDEN_IDS},
       {forms.delta, v1::ROW_FORM_DELTA},
   };
-  for (const auto& [used, form] : others) {
-    if (used) {
-      out->add_row_forms(form);
-    }
-  }
+  for (const auto& [used, form] : others)
+    if (used) out->add_row_forms(form);
   out->set_dictionary_size(static_cast<std::uint32_t>(forms.dictionary_size));
 }
 
@@ -232,21 +218,13 @@ void WriteCheck(const CheckOutcome& outcome, const Vocabulary& vocabulary, v1::C
   out->set_accepted(outcome.accepted);
   out->set_may_end(outcome.may_end);
   out->set_finished(outcome.finished);
-  if (outcome.message.has_value()) {
-    WriteMessage(*outcome.message, out->mutable_message());
-  }
-  if (outcome.accepted) {
-    return;
-  }
+  if (outcome.message.has_value()) WriteMessage(*outcome.message, out->mutable_message());
+  if (outcome.accepted) return;
   v1::CheckStop* stop = out->mutable_stop();
   stop->set_byte_offset(outcome.byte_offset);
-  if (outcome.token_index >= 0) {
-    stop->set_token_index(outcome.token_index);
-  }
+  if (outcome.token_index >= 0) stop->set_token_index(outcome.token_index);
   stop->set_refused(outcome.refused);
-  if (outcome.allowed != nullptr) {
-    WriteAllowed(*outcome.allowed, vocabulary, stop);
-  }
+  if (outcome.allowed != nullptr) WriteAllowed(*outcome.allowed, vocabulary, stop);
 }
 
 // The terms are settled by now: what is not said here is not used on the stream, and a client may
@@ -297,18 +275,11 @@ void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
   out->mutable_stop_ids()->Assign(options.stop_ids.begin(), options.stop_ids.end());
   out->set_min_tokens(static_cast<std::uint32_t>(options.min_tokens));
   out->set_want_answer(options.want_answer);
-  if (snapshot.remaining_tokens.has_value()) {
+  if (snapshot.remaining_tokens.has_value())
     out->set_remaining_tokens(static_cast<std::uint32_t>(*snapshot.remaining_tokens));
-  }
-  if (options.temperature.has_value()) {
-    out->set_temperature(*options.temperature);
-  }
-  for (const LogitBias& bias : options.biases) {
-    WriteBias(bias, out->add_biases());
-  }
-  if (options.gate.has_value()) {
-    WriteGate(*options.gate, out->mutable_reasoning());
-  }
+  if (options.temperature.has_value()) out->set_temperature(*options.temperature);
+  for (const LogitBias& bias : options.biases) WriteBias(bias, out->add_biases());
+  if (options.gate.has_value()) WriteGate(*options.gate, out->mutable_reasoning());
 }
 
 // A field is set only where there is something to say. An error comes beside the state: a row that
@@ -319,21 +290,13 @@ void WriteRow(const RowResult& row, int mask_words, v1::RowReply* out) {
   out->set_token_count(static_cast<std::uint32_t>(row.token_count));
   out->set_may_end(row.may_end);
   out->set_grammar_id(row.grammar_id);
-  for (const Position& position : row.positions) {
+  for (const Position& position : row.positions)
     WritePosition(position, mask_words, out->add_positions());
-  }
-  if (row.accepted_drafts.has_value()) {
+  if (row.accepted_drafts.has_value())
     out->set_accepted_drafts(static_cast<std::uint32_t>(*row.accepted_drafts));
-  }
-  if (row.forced.has_value()) {
-    WriteForced(*row.forced, out);
-  }
-  if (row.answer.has_value()) {
-    WriteAnswer(*row.answer, out->mutable_answer());
-  }
-  if (!row.error.ok()) {
-    WriteRowError(row.error, row.refused_token, out->mutable_error());
-  }
+  if (row.forced.has_value()) WriteForced(*row.forced, out);
+  if (row.answer.has_value()) WriteAnswer(*row.answer, out->mutable_answer());
+  if (!row.error.ok()) WriteRowError(row.error, row.refused_token, out->mutable_error());
 }
 
 // Zeros first: words behind the vocabulary are padding of the logits and allow nothing.

@@ -90,9 +90,8 @@ AnswerDelta RowAnswer::Unsaid() const {
                               .id = call.id.substr(is_new ? 0 : kept_.id),
                               .name = is_new ? call.name : "",
                               .arguments = call.arguments.substr(is_new ? 0 : kept_.arguments)};
-    if (is_new || !more.id.empty() || !more.arguments.empty()) {
+    if (is_new || !more.id.empty() || !more.arguments.empty())
       delta.calls.push_back(std::move(more));
-    }
   }
   return delta;
 }

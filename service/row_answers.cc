@@ -76,14 +76,12 @@ void RowAnswers::BeginReply(std::size_t parts, std::int64_t bytes) {
 
 absl::Status RowAnswers::TakeRoom(const Sequence& sequence, const RowOptions& options) {
   auto tokens = std::int64_t{sequence.token_count()} + std::ssize(options.stop_ids);
-  if (options.gate.has_value()) {
+  if (options.gate.has_value())
     tokens += std::ssize(options.gate->end_tokens) + std::ssize(options.gate->prompt_tail);
-  }
   const std::int64_t needed =
       reply_bytes_ + kTokenBytes * tokens + kBiasBytes * std::ssize(options.biases);
-  if (needed > max_reply_bytes_) {
+  if (needed > max_reply_bytes_)
     return LimitExceeded("snapshot", "max_reply_bytes", max_reply_bytes_, needed);
-  }
   reply_bytes_ = needed;
   return absl::OkStatus();
 }
@@ -142,9 +140,7 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
                                RowResult* result) {
   const auto& sequence = std::get<Sequence>(row->what);
   result->token_count = sequence.token_count();
-  if (!filled.ok()) {
-    result->error = filled;
-  }
+  if (!filled.ok()) result->error = filled;
   WriteAnswer(row, result);
   // Nothing can follow where the row itself stands: it is over, and its memory is given back.
   if (positions_.front().state == SequencePosition::State::kInvalid) {
@@ -155,9 +151,7 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
   result->may_end = positions_.front().may_end;
   WritePositions(*row, result);
   ahead_->Note(sequence.matcher(), positions_.front());
-  if (asked != nullptr && asked->has_drafts) {
-    result->accepted_drafts = CountAccepted(positions_);
-  }
+  if (asked != nullptr && asked->has_drafts) result->accepted_drafts = CountAccepted(positions_);
   if (asked != nullptr && asked->want_forced) {
     if (absl::StatusOr<ForcedTokens> forced = sequence.FindForced(kForcedBytes); forced.ok()) {
       reply_bytes_ += BytesOf(*forced);
@@ -165,9 +159,7 @@ void RowAnswers::WriteSequence(const absl::Status& filled, const RowToMove* aske
     }
   }
   // The grammar's id once, with the first answer: it may have been sent as a text.
-  if (!std::exchange(row->named, true)) {
-    result->grammar_id = sequence.grammar().id();
-  }
+  if (!std::exchange(row->named, true)) result->grammar_id = sequence.grammar().id();
 }
 
 void RowAnswers::WriteAnswer(StreamRow* row, RowResult* result) {
@@ -181,9 +173,8 @@ void RowAnswers::WriteAnswer(StreamRow* row, RowResult* result) {
 // The row's state and its positions on the wire, of positions_.
 void RowAnswers::WritePositions(const StreamRow& row, RowResult* result) {
   result->state = StateOf(positions_.front());
-  for (const SequencePosition& position : positions_) {
+  for (const SequencePosition& position : positions_)
     result->positions.push_back(WritePosition(position, row));
-  }
 }
 
 Position RowAnswers::WritePosition(const SequencePosition& position, const StreamRow& row) {

@@ -18,9 +18,7 @@ namespace {
 std::atomic<std::int64_t> live_rows = 0;
 
 metrics::RowOutcome OutcomeOf(const RowResult& row) {
-  if (row.refused_token.has_value()) {
-    return metrics::RowOutcome::kRefusedToken;
-  }
+  if (row.refused_token.has_value()) return metrics::RowOutcome::kRefusedToken;
   switch (row.state) {
     case RowState::kCompiling:
       return metrics::RowOutcome::kCompiling;
@@ -41,14 +39,9 @@ metrics::RowOutcome OutcomeOf(const RowResult& row) {
 
 void CountAnswers(const StepResult& result, metrics::Metrics* metrics) {
   std::array<int, metrics::kRowOutcomeCount> counts{};
-  for (const RowResult& row : result.rows) {
-    ++counts[static_cast<std::size_t>(OutcomeOf(row))];
-  }
-  for (int i = 0; i < metrics::kRowOutcomeCount; ++i) {
-    if (counts[i] > 0) {
-      metrics->RowsAnswered(static_cast<metrics::RowOutcome>(i), counts[i]);
-    }
-  }
+  for (const RowResult& row : result.rows) ++counts[static_cast<std::size_t>(OutcomeOf(row))];
+  for (int i = 0; i < metrics::kRowOutcomeCount; ++i)
+    if (counts[i] > 0) metrics->RowsAnswered(static_cast<metrics::RowOutcome>(i), counts[i]);
 }
 
 void OpenRows::Set(int rows) {

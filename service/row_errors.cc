@@ -34,24 +34,20 @@ absl::Status NotReady(RowId id, absl::string_view why) {
 // Before the grammar is compiled, so that a row with a wrong option costs no compile.
 absl::Status CheckOptions(const RowOptions& options, const FormTerms& terms, int vocab_size) {
   const auto known = [vocab_size](TokenId id) { return id >= 0 && id < vocab_size; };
-  for (const TokenId id : options.stop_ids) {
+  for (const TokenId id : options.stop_ids)
     if (!known(id)) return TokenOutOfRange("stop_ids", id, vocab_size);
-  }
-  for (const LogitBias& bias : options.biases) {
+  for (const LogitBias& bias : options.biases)
     if (!known(bias.id)) return TokenOutOfRange("biases", bias.id, vocab_size);
-  }
-  if (options.temperature.has_value() && !terms.temperature) {
+  if (options.temperature.has_value() && !terms.temperature)
     return NotAskedFor("temperature", "want_temperature");
-  }
   return options.biases.empty() || terms.biases ? absl::OkStatus()
                                                 : NotAskedFor("biases", "want_bias");
 }
 
 absl::Status CheckDrafts(const RowToMove& move, std::int64_t max_tokens) {
   const auto count = static_cast<std::int64_t>(move.drafts.size());
-  if (count > max_tokens) {
+  if (count > max_tokens)
     return LimitExceeded("drafts.tokens", "max_draft_tokens", max_tokens, count);
-  }
   const absl::Status tree = CheckDraft({move.drafts, move.draft_parents});
   return tree.ok() ? tree
                    : ErrorAt(tree.code(), absl::StrCat("drafts.", ErrorPlace(tree)),

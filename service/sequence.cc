@@ -181,9 +181,7 @@ bool Sequence::MustEndReasoning(int token_count) const {
 
 absl::Status Sequence::TakeReasoning(TokenId token) {
   const int size = grammar().tokenizer().vocabulary().size();
-  if (token < 0 || token >= size) {
-    return TokenOutOfRange("", token, size);
-  }
+  if (token < 0 || token >= size) return TokenOutOfRange("", token, size);
   const std::optional<ReasoningGate::Place> next =
       NextPlace(static_cast<ReasoningGate::Place>(history_.state()), token_count(), token);
   if (!next.has_value()) return Refused(token, "the reasoning must end");
@@ -251,9 +249,7 @@ absl::Status Sequence::FillText(const Draft& draft, NewMasks new_masks,
   }
   DraftMasks masks;
   absl::Status filled = matcher_.MaskDraft(draft, &masks, new_masks);
-  for (const DraftPosition& position : masks.positions) {
-    positions->push_back(FromMatcher(position));
-  }
+  for (const DraftPosition& position : masks.positions) positions->push_back(FromMatcher(position));
   for (std::size_t i = 0; i < positions->size(); ++i) {
     SequencePosition& position = (*positions)[i];
     if (i == 0) {
@@ -295,9 +291,8 @@ absl::Status Sequence::FillMixed(const Draft& draft, NewMasks new_masks,
   positions->resize(draft.tokens.size() + 1);
   walk.nodes[0].place = static_cast<ReasoningGate::Place>(history_.state());
   FillReasoning(walk.nodes[0].place, token_count(), &(*positions)[0]);
-  for (std::size_t i = 0; i < draft.tokens.size(); ++i) {
+  for (std::size_t i = 0; i < draft.tokens.size(); ++i)
     StepInReasoning(draft.tokens[i], PositionBefore(draft, i), i + 1, &walk, positions);
-  }
   DraftMasks masks;
   absl::Status filled =
       matcher_.MaskDraft({walk.text_tokens, walk.text_parents}, &masks, new_masks);
@@ -419,9 +414,8 @@ absl::StatusOr<ForcedTokens> Sequence::FindForced(int max_bytes) const {
   if (!MustEndReasoning(token_count())) return forced;
   forced.tokens = gate_->Rest(static_cast<ReasoningGate::Place>(history_.state()));
   forced.certain_tokens = static_cast<int>(forced.tokens.size());
-  for (const TokenId token : forced.tokens) {
+  for (const TokenId token : forced.tokens)
     absl::StrAppend(&forced.bytes, grammar().tokenizer().vocabulary().TokenBytes(token));
-  }
   return forced;
 }
 

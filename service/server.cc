@@ -95,9 +95,8 @@ void SetArguments(const Config& config, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   // A message would be decompressed before its size is looked at.
   builder->SetDefaultCompressionAlgorithm(GRPC_COMPRESS_NONE);
-  for (const auto algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP}) {
+  for (const auto algorithm : {GRPC_COMPRESS_DEFLATE, GRPC_COMPRESS_GZIP})
     builder->SetCompressionAlgorithmSupportStatus(algorithm, false);
-  }
   grpc::ResourceQuota quota("maskd");
   quota.SetMaxThreads(kCallThreads);
   builder->SetResourceQuota(quota);
@@ -111,9 +110,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
   const MemoryPlan plan = PlanMemory(config);
   absl::StatusOr<std::unique_ptr<const TokenizerStore>> tokenizers =
       TokenizerStore::Load(config.tokenizers, plan.mask_store_bytes);
-  if (!tokenizers.ok()) {
-    return tokenizers.status();
-  }
+  if (!tokenizers.ok()) return tokenizers.status();
   for (const LoadedTokenizer& tokenizer : (*tokenizers)->all()) LogTokenizer(tokenizer);
   try {
     std::unique_ptr<Server> server(
@@ -121,9 +118,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config,
     server->tokens_seen_ = FileStamp::Of(config.tokens);
     if (absl::Status read = server->admission_.Configure(config); !read.ok()) return read;
     server->KeepAccount();
-    if (absl::Status listening = server->Listen(); !listening.ok()) {
-      return listening;
-    }
+    if (absl::Status listening = server->Listen(); !listening.ok()) return listening;
     return server;
   } catch (const std::system_error& error) {
     return absl::UnavailableError(absl::StrCat("the system has no thread: ", error.what()));
@@ -176,18 +171,16 @@ void Server::KeepAccount() {
 std::int64_t Server::VocabularyBytes() const {
   const TokenizerStorePtr tokenizers = tokenizers_.now();
   std::int64_t bytes = 0;
-  for (const LoadedTokenizer& tokenizer : tokenizers->all()) {
+  for (const LoadedTokenizer& tokenizer : tokenizers->all())
     bytes += tokenizer.space()->held_bytes();
-  }
   return bytes;
 }
 
 std::int64_t Server::MaskBytes() const {
   const TokenizerStorePtr tokenizers = tokenizers_.now();
   std::int64_t bytes = StoredMaskBytes();
-  for (const LoadedTokenizer& tokenizer : tokenizers->all()) {
+  for (const LoadedTokenizer& tokenizer : tokenizers->all())
     bytes += BytesBesideMasks(tokenizer.space()->masks());
-  }
   return bytes;
 }
 
@@ -205,9 +198,8 @@ void Server::ShrinkMasks(std::int64_t bytes) {
 std::vector<metrics::Figure> Server::ReadFigures() {
   grammars_.RemeasureAll();
   std::vector<metrics::Figure> figures = MemoryFigures(accountant_.Read(), plan_.memory_bytes);
-  for (metrics::Figure& figure : GrammarFigures(grammars_.live().all())) {
+  for (metrics::Figure& figure : GrammarFigures(grammars_.live().all()))
     figures.push_back(std::move(figure));
-  }
   return figures;
 }
 
@@ -226,9 +218,7 @@ absl::Status Server::Listen() {
   connections_.SetMayConnect([this](std::int64_t user) { return admission_.MayConnect(user); });
   if (absl::Status opened = ports_.Open(); !opened.ok()) return opened;
   grpc::EnableDefaultHealthCheckService(false);  // ours says why
-  if (config_.reflection) {
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  }
+  if (config_.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   SetArguments(config_, &builder);
   builder.RegisterService(&compile_service_);
@@ -261,9 +251,8 @@ absl::Status Server::StartServices() {
 absl::Status Server::ListenForMetrics() {
   if (config_.metrics_listen.empty()) return absl::OkStatus();
   auto port = MetricsPort::Start(config_.metrics_listen, metrics_);
-  if (!port.ok()) {
+  if (!port.ok())
     return absl::UnavailableError(absl::StrCat("--metrics_listen: ", port.status().message()));
-  }
   metrics_port_ = *std::move(port);
   LogEvent("metrics",
            {{"address", config_.metrics_listen}, {"port", absl::StrCat(metrics_port_->port())}});
@@ -288,9 +277,7 @@ void Server::SetHealth(bool ready) {
   health_.Set("liveness", true);
   health_.Set("", ready);
   health_.Set("readiness", ready);
-  for (const char* service : kServices) {
-    health_.Set(service, ready);
-  }
+  for (const char* service : kServices) health_.Set(service, ready);
 }
 
 void Server::WatchStalls() {

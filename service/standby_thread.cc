@@ -38,14 +38,10 @@ void StandbyThread::Work() {
   std::function<void()> job;
   {
     const MutexLock lock(&mutex_);
-    while (job_ == nullptr && !stopping_) {
-      changed_.Wait(&mutex_);
-    }
+    while (job_ == nullptr && !stopping_) changed_.Wait(&mutex_);
     job = std::move(job_);
   }
-  if (job != nullptr) {
-    job();
-  }
+  if (job != nullptr) job();
 }
 
 }  // namespace maskd::service

@@ -35,9 +35,7 @@ void AddErrorInfo(const absl::Status& status, google::rpc::Status* wire) {
 
 void AddBadRequest(const absl::Status& status, google::rpc::Status* wire) {
   const std::string place = ErrorPlace(status);
-  if (!HasPlace(status.code()) && place.empty()) {
-    return;
-  }
+  if (!HasPlace(status.code()) && place.empty()) return;
   google::rpc::BadRequest bad;
   google::rpc::BadRequest::FieldViolation* violation = bad.add_field_violations();
   violation->set_field(ValidUtf8(place));
@@ -47,9 +45,7 @@ void AddBadRequest(const absl::Status& status, google::rpc::Status* wire) {
 
 void AddResourceInfo(const absl::Status& status, google::rpc::Status* wire) {
   const std::optional<Resource> resource = MissingResource(status);
-  if (!resource.has_value()) {
-    return;
-  }
+  if (!resource.has_value()) return;
   google::rpc::ResourceInfo info;
   info.set_resource_type(resource->type);
   info.set_resource_name(resource->name);
@@ -59,9 +55,7 @@ void AddResourceInfo(const absl::Status& status, google::rpc::Status* wire) {
 
 void AddRetryInfo(const absl::Status& status, google::rpc::Status* wire) {
   const std::optional<std::int64_t> ms = cache::RetryAfterMs(status);
-  if (!ms.has_value()) {
-    return;
-  }
+  if (!ms.has_value()) return;
   google::rpc::RetryInfo info;
   info.mutable_retry_delay()->set_seconds(*ms / kMsPerSecond);
   info.mutable_retry_delay()->set_nanos(static_cast<std::int32_t>(*ms % kMsPerSecond) *
@@ -74,9 +68,7 @@ void AddRetryInfo(const absl::Status& status, google::rpc::Status* wire) {
 // The bytes of google.rpc.Status travel in the trailers as grpc-status-details-bin, which the
 // clients' libraries of each language can read.
 grpc::Status ToGrpcStatus(const absl::Status& status) {
-  if (status.ok()) {
-    return grpc::Status::OK;
-  }
+  if (status.ok()) return grpc::Status::OK;
   google::rpc::Status wire;
   wire.set_code(static_cast<int>(status.code()));
   wire.set_message(ValidUtf8(status.message()));

@@ -68,9 +68,7 @@ absl::Status StepExchange::DoBegin(absl::string_view bytes, std::optional<Clock:
   turn_end_ = turn.has_value() ? begin_ + *turn : StreamSession::kNoEnd;
   received_ = bytes.size();
   if (!std::exchange(has_begun_, true) && metrics_ != nullptr) metrics_->StreamBegan(transport_);
-  if (absl::Status read = ReadStep(bytes, max_named_rows_, &step_); !read.ok()) {
-    return read;
-  }
+  if (absl::Status read = ReadStep(bytes, max_named_rows_, &step_); !read.ok()) return read;
   brings_text_ = BringsText(step_);
   return brings_text_ ? absl::OkStatus() : session_.Begin(step_, turn_end_);
 }

@@ -216,9 +216,8 @@ absl::Status ReadStep(absl::string_view bytes, std::size_t max_named_rows, StepR
                                 " rows, and this one names ", named));
   }
   v1::DecodeRequest request;
-  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!request.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     return BadField("", "the message is no DecodeRequest");
-  }
   return ReadStep(request, step);
 }
 

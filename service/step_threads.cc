@@ -27,9 +27,7 @@ StepThreads::~StepThreads() {
     threads = std::move(threads_);
     changed_.NotifyAll();
   }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 void StepThreads::Run(std::function<void()> job) {
@@ -50,21 +48,15 @@ void StepThreads::Run(std::function<void()> job) {
 void StepThreads::Work() {
   // On Linux a thread's own. Without the right to it the thread runs like any other.
   if (niceness_ != 0) setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + niceness_);
-  while (const std::function<void()> job = Next()) {
-    job();
-  }
+  while (const std::function<void()> job = Next()) job();
 }
 
 std::function<void()> StepThreads::Next() {
   const MutexLock lock(&mutex_);
   ++idle_;
-  while (jobs_.empty() && !stopping_) {
-    changed_.Wait(&mutex_);
-  }
+  while (jobs_.empty() && !stopping_) changed_.Wait(&mutex_);
   --idle_;
-  if (jobs_.empty()) {
-    return nullptr;
-  }
+  if (jobs_.empty()) return nullptr;
   std::function<void()> job = std::move(jobs_.front());
   jobs_.pop_front();
   return job;

@@ -11,9 +11,8 @@
 namespace maskd::service {
 
 absl::StatusOr<Tenant::Lease> StreamSession::TakeRoom() const {
-  if (row_count() >= limits_.max_rows) {
+  if (row_count() >= limits_.max_rows)
     return LimitExceeded("", "max_rows", limits_.max_rows, row_count() + 1);
-  }
   return caller_.tenant == nullptr ? Tenant::Lease() : caller_.tenant->Take(Tenant::Use::kRow);
 }
 
@@ -22,13 +21,12 @@ void StreamSession::Fork(const RowToFork& fork) {
   const auto parent = rows_.find(fork.parent);
   absl::StatusOr<Tenant::Lease> room = TakeRoom();
   absl::Status error = room.status();
-  if (parent == rows_.end()) {
+  if (parent == rows_.end())
     error = RowNotFound(fork.parent);
-  } else if (rows_.contains(fork.child)) {
+  else if (rows_.contains(fork.child))
     error = RowExists(fork.child);
-  } else if (!std::holds_alternative<Sequence>(parent->second.what)) {
+  else if (!std::holds_alternative<Sequence>(parent->second.what))
     error = NotReady(fork.parent, "compiles or has failed, it cannot be forked");
-  }
   if (!error.ok()) {
     Refuse(fork.child, std::move(error));
     return;
@@ -68,25 +66,18 @@ void StreamSession::Open(const RowToOpen& open) {
 }
 
 absl::StatusOr<StreamRow> StreamSession::MakeRow(const RowToOpen& open) {
-  if (!open.refusal.ok()) {
-    return open.refusal;
-  }
+  if (!open.refusal.ok()) return open.refusal;
   // Before anything is read or compiled for it: a process that is short of memory takes no new
   // rows.
-  if (absl::Status room = grammars_->CheckRoom(); !room.ok()) {
-    return room;
-  }
+  if (absl::Status room = grammars_->CheckRoom(); !room.ok()) return room;
   const int size = tokenizer_->vocabulary().size();
-  if (absl::Status checked = CheckOptions(open.options, terms_, size); !checked.ok()) {
+  if (absl::Status checked = CheckOptions(open.options, terms_, size); !checked.ok())
     return checked;
-  }
   std::shared_ptr<const ReasoningGate> gate;
   // Where the grammar holds from the first token on, reasoning is a part of its text.
   if (open.options.gate.has_value() && !open.options.gate->constrain_inside) {
     auto made = ReasoningGate::Create(*open.options.gate, *tokenizer_);
-    if (!made.ok()) {
-      return made.status();
-    }
+    if (!made.ok()) return made.status();
     gate = *std::move(made);
   }
   return Compile(open, std::move(gate));
@@ -98,9 +89,7 @@ absl::StatusOr<StreamRow> StreamSession::Compile(const RowToOpen& open,
       grammars_->Get(open.target, *tokenizer_, caller_.tenant.get());
   Audit(caller_, "open", open.target, request.ok() ? request->id : open.target.id,
         request.status());
-  if (!request.ok()) {
-    return request.status();
-  }
+  if (!request.ok()) return request.status();
   return StreamRow{
       CompilingRow{*std::move(request), open.tokens, std::move(gate), open.remaining_tokens},
       std::make_shared<const RowOptions>(open.options)};

@@ -36,9 +36,7 @@ StreamRegistry::Registration::Registration(Registration&& other) noexcept
     : registry_(std::exchange(other.registry_, nullptr)), id_(other.id_) {}
 
 StreamRegistry::Registration::~Registration() {
-  if (registry_ != nullptr) {
-    registry_->Remove(id_);
-  }
+  if (registry_ != nullptr) registry_->Remove(id_);
 }
 
 absl::Status StreamRegistry::Registration::TakePlace() { return registry_->TakePlace(id_); }
@@ -72,9 +70,8 @@ absl::Status StreamRegistry::TakePlace(std::uint64_t id) {
 
 // Those that are told to end are few, and soon gone.
 void StreamRegistry::MakeRoomBeforeHello() {
-  for (auto& [id, stream] : streams_) {
+  for (auto& [id, stream] : streams_)
     if (!stream.has_place && !stream.is_ending) return CallEnd(&stream);
-  }
 }
 
 void StreamRegistry::CallEnd(Stream* stream) {
@@ -93,23 +90,18 @@ absl::Status StreamRegistry::Late() const {
 
 void StreamRegistry::Drain() {
   const MutexLock lock(&mutex_);
-  if (std::exchange(draining_, true)) {
-    return;
-  }
-  for (auto& [id, stream] : streams_) {
-    if (stream.has_place) {
+  if (std::exchange(draining_, true)) return;
+  for (auto& [id, stream] : streams_)
+    if (stream.has_place)
       stream.tell(Notice::kGoAway);
-    } else if (!stream.is_ending) {
+    else if (!stream.is_ending)
       CallEnd(&stream);
-    }
-  }
 }
 
 void StreamRegistry::WaitUntilEmpty(Clock::TimePoint deadline) {
   const MutexLock lock(&mutex_);
-  while (!streams_.empty() && clock_->Now() < deadline) {
+  while (!streams_.empty() && clock_->Now() < deadline)
     clock_->WaitUntil(&removed_, &mutex_, deadline);
-  }
 }
 
 void StreamRegistry::Remove(std::uint64_t id) {

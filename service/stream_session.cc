@@ -70,12 +70,8 @@ absl::Status StreamSession::Begin(const StepRequest& request, Clock::TimePoint e
   answering_ = false;
   // A client that lost the reply sends the step again: it gets the same one, and no token twice.
   repeated_ = request.step != 0 && request.step == result_.step;
-  if (repeated_) {
-    return absl::OkStatus();
-  }
-  if (absl::Status checked = CheckNumber(request.step); !checked.ok()) {
-    return checked;
-  }
+  if (repeated_) return absl::OkStatus();
+  if (absl::Status checked = CheckNumber(request.step); !checked.ok()) return checked;
   // From here on the rows are the step's; a rest that has them is waited for.
   turns_.BeginStep();
   ahead_.BeginStep();
@@ -106,9 +102,7 @@ bool StreamSession::WaitsFor(const StepRequest& request) const {
 // left.
 bool StreamSession::AnswerSome(const StepRequest& request, NewMasks new_masks,
                                Clock::TimePoint end) {
-  if (repeated_) {
-    return true;
-  }
+  if (repeated_) return true;
   BeginAnswers(request);
   StepTurn turn = StepTurn::Until(&grammars_->clock(), end);
   const bool are_all = AnswerRows(new_masks, turn);
@@ -120,24 +114,14 @@ bool StreamSession::AnswerSome(const StepRequest& request, NewMasks new_masks,
 // have taken their tokens and not been answered: nobody is there to hear it.
 absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& request,
                                                         const std::function<bool()>& is_cancelled) {
-  if (repeated_) {
-    return &result_;
-  }
+  if (repeated_) return &result_;
   // Not bounded by time any more: this is not the streams' thread, or nobody else is on it.
   StepTurn turn = StepTurn::WhileWanted(&is_cancelled);
-  if (!Apply(request, turn)) {
-    return absl::CancelledError("the stream was cancelled");
-  }
+  if (!Apply(request, turn)) return absl::CancelledError("the stream was cancelled");
   waits_ = !answering_ && WaitsFor(request);
-  if (absl::Status waited = Wait(request, is_cancelled); !waited.ok()) {
-    return waited;
-  }
-  if (!answering_) {
-    BeginAnswers(request);
-  }
-  if (!AnswerRows(NewMasks::kMade, turn)) {
-    return absl::CancelledError("the stream was cancelled");
-  }
+  if (absl::Status waited = Wait(request, is_cancelled); !waited.ok()) return waited;
+  if (!answering_) BeginAnswers(request);
+  if (!AnswerRows(NewMasks::kMade, turn)) return absl::CancelledError("the stream was cancelled");
   EndAnswers(request);
   turns_.EndStep();
   open_rows_.Set(row_count());
@@ -153,20 +137,16 @@ void StreamSession::LookAhead() {
 // On the thread of IdleRows, between two steps. A step that comes meanwhile waits in BeginStep().
 void StreamSession::RestIfIdle() {
   if (!turns_.TryBeginRest()) return;
-  for (const auto& [id, row] : rows_) {
-    if (const auto* sequence = std::get_if<Sequence>(&row.what); sequence != nullptr) {
+  for (const auto& [id, row] : rows_)
+    if (const auto* sequence = std::get_if<Sequence>(&row.what); sequence != nullptr)
       sequence->Rest();
-    }
-  }
   turns_.EndRest();
 }
 
 // A gap would mean that a step was lost, and its tokens with it: every mask from there on would be
 // wrong. So the stream ends, and the client opens its rows anew.
 absl::Status StreamSession::CheckNumber(std::uint64_t step) const {
-  if (step == 0) {
-    return BadField("step.step", "steps are numbered from 1");
-  }
+  if (step == 0) return BadField("step.step", "steps are numbered from 1");
   if (result_.step != 0 && step != result_.step + 1) {
     return ErrorAt(absl::StatusCode::kAborted, "step.step", "STEP_OUT_OF_ORDER",
                    absl::StrCat("step ", step, " came after step ", result_.step));
@@ -193,9 +173,7 @@ bool StreamSession::Apply(const StepRequest& request, StepTurn& turn) {
       !each(request.opens, applied_.opens, tokens, [this](const auto& open) { Open(open); })) {
     return false;
   }
-  if (!std::exchange(applied_.preloaded, true)) {
-    Preload(request.moves, &RowToMove::tokens);
-  }
+  if (!std::exchange(applied_.preloaded, true)) Preload(request.moves, &RowToMove::tokens);
   return each(request.moves, applied_.moves, tokens, [this](const auto& move) { Move(move); });
 }
 
@@ -203,17 +181,13 @@ bool StreamSession::Apply(const StepRequest& request, StepTurn& turn) {
 // over is no error: the rows are answered as compiling.
 absl::Status StreamSession::Wait(const StepRequest& request,
                                  const std::function<bool()>& is_cancelled) {
-  if (!waits_) {
-    return absl::OkStatus();
-  }
+  if (!waits_) return absl::OkStatus();
   Clock& clock = grammars_->clock();
   const Clock::TimePoint begin = clock.Now();
   const Clock::TimePoint end = begin + milliseconds(std::min(request.wait_ms, limits_.max_wait_ms));
   for (const RowId id : named_) {
     while (IsCompiling(id) && clock.Now() < end) {
-      if (is_cancelled()) {
-        return absl::CancelledError("the stream was cancelled");
-      }
+      if (is_cancelled()) return absl::CancelledError("the stream was cancelled");
       const auto& ticket = std::get<CompilingRow>(rows_.at(id).what).request.ticket;
       ticket.WaitUntil(std::min(end, clock.Now() + kWaitSlice));
       SettleRow(id);
@@ -231,18 +205,14 @@ void StreamSession::BeginAnswers(const StepRequest& request) {
   SettleAll();  // before the first answer: a row is not to change between two looks at it
   Preload(request.moves, &RowToMove::drafts);
   const std::vector<RowId> waiting = std::exchange(compiling_, {});
-  for (const RowId id : waiting) {
-    (IsCompiling(id) ? compiling_ : named_).push_back(id);
-  }
+  for (const RowId id : waiting) (IsCompiling(id) ? compiling_ : named_).push_back(id);
   answers_.BeginReply(named_.size() + refusals_.size() + request.snapshots.size(), refusal_bytes_);
   result_.rows.reserve(named_.size() + refusals_.size());
 }
 
 bool StreamSession::AnswerRows(NewMasks new_masks, StepTurn& turn) {
   for (; answered_ < named_.size(); ++answered_) {
-    if (turn.IsOver() || !AnswerRow(new_masks, named_[answered_])) {
-      return false;
-    }
+    if (turn.IsOver() || !AnswerRow(new_masks, named_[answered_])) return false;
     turn.Spend(result_.rows.empty() ? 1 : std::ssize(result_.rows.back().positions) + 1);
   }
   return true;
@@ -250,12 +220,8 @@ bool StreamSession::AnswerRows(NewMasks new_masks, StepTurn& turn) {
 
 // Refusals last, behind the answers of the rows: one id may have both.
 void StreamSession::EndAnswers(const StepRequest& request) {
-  for (const RowId id : request.snapshots) {
-    Snapshot(id);
-  }
-  for (RowResult& refusal : refusals_) {
-    result_.rows.push_back(std::move(refusal));
-  }
+  for (const RowId id : request.snapshots) Snapshot(id);
+  for (RowResult& refusal : refusals_) result_.rows.push_back(std::move(refusal));
 }
 
 void StreamSession::Close(RowId id) {
@@ -264,9 +230,8 @@ void StreamSession::Close(RowId id) {
     Refuse(id, RowNotFound(id));
     return;
   }
-  if (found->second.grammar != nullptr) {
+  if (found->second.grammar != nullptr)
     grammars_->Remeasure(found->second.grammar);  // it may have grown in use
-  }
   rows_.erase(found);
   std::erase(compiling_, id);
 }
@@ -274,17 +239,12 @@ void StreamSession::Close(RowId id) {
 void StreamSession::Preload(const std::vector<RowToMove>& moves,
                             std::vector<TokenId> RowToMove::* tokens) {
   // Few rows fit into the caches, and asking costs as much as it saves.
-  if (moves.size() < kFewRows) {
-    return;
-  }
+  if (moves.size() < kFewRows) return;
   for (const RowToMove& move : moves) {
     const auto found = (move.*tokens).empty() ? rows_.end() : rows_.find(move.row);
-    if (found == rows_.end()) {
-      continue;
-    }
-    if (const auto* sequence = std::get_if<Sequence>(&found->second.what); sequence != nullptr) {
+    if (found == rows_.end()) continue;
+    if (const auto* sequence = std::get_if<Sequence>(&found->second.what); sequence != nullptr)
       sequence->Preload(move.*tokens, &preload_);
-    }
   }
   preload_.Run();
 }
@@ -302,9 +262,7 @@ void StreamSession::Move(const RowToMove& move) {
     return;
   }
   named_.push_back(move.row);
-  if (!row.error.ok()) {
-    return;  // it does not stand where it was opened, which is still to be said
-  }
+  if (!row.error.ok()) return;  // it does not stand where it was opened, which is still to be said
   if (!move.refusal.ok()) {
     row.error = move.refusal;
     return;
@@ -314,9 +272,7 @@ void StreamSession::Move(const RowToMove& move) {
     return;
   }
   auto* sequence = std::get_if<Sequence>(&row.what);
-  if (sequence == nullptr) {
-    return;
-  }
+  if (sequence == nullptr) return;
   if (absl::Status checked = CheckDrafts(move, limits_.max_draft_tokens); !checked.ok()) {
     row.error = std::move(checked);
     return;
@@ -329,9 +285,7 @@ void StreamSession::Move(const RowToMove& move) {
   row.error = TakeTokens(move.tokens, sequence, &row);
   // What it asks for is answered from where it stands now; the request lives until the answer.
   row.asked = row.error.ok() ? &move : nullptr;
-  if (move.remaining_tokens.has_value()) {
-    sequence->SetRemaining(*move.remaining_tokens);
-  }
+  if (move.remaining_tokens.has_value()) sequence->SetRemaining(*move.remaining_tokens);
 }
 
 // Its drafts are answered if it is compiled within this step.
@@ -341,13 +295,9 @@ void StreamSession::MoveCompiling(const RowToMove& move, CompilingRow* compiling
     return;
   }
   row->error = CheckDrafts(move, limits_.max_draft_tokens);
-  if (!row->error.ok()) {
-    return;
-  }
+  if (!row->error.ok()) return;
   row->asked = &move;
-  if (move.remaining_tokens.has_value()) {
-    compiling->remaining_tokens = move.remaining_tokens;
-  }
+  if (move.remaining_tokens.has_value()) compiling->remaining_tokens = move.remaining_tokens;
 }
 
 // Stops at the first token that is refused. Those before it are taken, and the row goes on from
@@ -378,21 +328,16 @@ absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Seque
 }
 
 void StreamSession::SettleAll() {
-  for (const RowId id : compiling_) {
-    SettleRow(id);
-  }
+  for (const RowId id : compiling_) SettleRow(id);
 }
 
 // Looks and never waits: a compile that still runs leaves the row as it is.
 void StreamSession::SettleRow(RowId id) {
   const auto found = rows_.find(id);
-  if (found == rows_.end()) {
-    return;
-  }
+  if (found == rows_.end()) return;
   auto* compiling = std::get_if<CompilingRow>(&found->second.what);
-  if (compiling != nullptr && compiling->request.ticket.ready()) {
+  if (compiling != nullptr && compiling->request.ticket.ready())
     Settle(std::move(*compiling), &found->second);
-  }
 }
 
 void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
@@ -424,17 +369,14 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
     row->error = std::move(taken);
     row->asked = nullptr;
   }
-  if (compiling.remaining_tokens.has_value()) {
-    sequence.SetRemaining(*compiling.remaining_tokens);
-  }
+  if (compiling.remaining_tokens.has_value()) sequence.SetRemaining(*compiling.remaining_tokens);
   row->what = std::move(sequence);
 }
 
 bool StreamSession::AnswerRow(NewMasks new_masks, RowId id) {
   const auto found = rows_.find(id);
-  if (found == rows_.end() || found->second.answered_step == result_.step) {
+  if (found == rows_.end() || found->second.answered_step == result_.step)
     return true;  // closed meanwhile, or answered already
-  }
   RowResult& result = result_.rows.emplace_back();
   result.row = id;
   // A mask that may not be made here: the row has no answer yet and is asked again.

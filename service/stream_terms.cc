@@ -46,12 +46,8 @@ FormTerms UsedForms(FormTerms offer, int mask_words, const StreamLimits& limits)
   offer.mask_words = mask_words;
   offer.dictionary_size = static_cast<int>(std::min<std::int64_t>(offer.dictionary_size, room));
   // Each needs the other: forms that name a slot, and slots to be named.
-  if (offer.dictionary_size == 0) {
-    offer.same_as = offer.delta = false;
-  }
-  if (!offer.same_as && !offer.delta) {
-    offer.dictionary_size = 0;
-  }
+  if (offer.dictionary_size == 0) offer.same_as = offer.delta = false;
+  if (!offer.same_as && !offer.delta) offer.dictionary_size = 0;
   return offer;
 }
 
@@ -60,12 +56,9 @@ FormTerms UsedForms(FormTerms offer, int mask_words, const StreamLimits& limits)
 absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, TokenizerStorePtr tokenizers,
                                          const StreamLimits& limits) {
   const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(hello.tokenizer);
-  if (!tokenizer.ok()) {
-    return tokenizer.status();
-  }
-  if (absl::Status checked = CheckTokenizer(hello, (*tokenizer)->vocabulary()); !checked.ok()) {
+  if (!tokenizer.ok()) return tokenizer.status();
+  if (absl::Status checked = CheckTokenizer(hello, (*tokenizer)->vocabulary()); !checked.ok())
     return checked;
-  }
   const int mask_words = MaskWordCount(hello.logits_width);
   return StreamTerms{std::move(tokenizers),
                      *tokenizer,

@@ -55,9 +55,8 @@ Tenant::Lease& Tenant::Lease::operator=(Lease&& other) noexcept {
 }
 
 void Tenant::Lease::GiveBack() {
-  if (const std::shared_ptr<Tenant> tenant = std::exchange(tenant_, nullptr); tenant != nullptr) {
+  if (const std::shared_ptr<Tenant> tenant = std::exchange(tenant_, nullptr); tenant != nullptr)
     tenant->GiveBack(use_, spent_);
-  }
 }
 
 void Tenant::SetLimits(TenantLimits limits) {
@@ -76,11 +75,10 @@ absl::StatusOr<Tenant::Lease> Tenant::Take(Use use) {
   const MutexLock lock(&mutex_);
   const std::int64_t most = limits_.*kLimits[i].most;
   absl::Status taken;
-  if (most > 0 && figures_.in_use[i] >= most) {
+  if (most > 0 && figures_.in_use[i] >= most)
     taken = OverLimit(name_, kLimits[i].name, most, kRetryAfterMs);
-  } else if (use == Use::kCompile) {
+  else if (use == Use::kCompile)
     taken = CheckMinute();
-  }
   if (!taken.ok()) {
     ++figures_.refused[i];
     return taken;
@@ -112,11 +110,10 @@ void Tenant::GiveBack(Use use, bool spent) {
   const MutexLock lock(&mutex_);
   --figures_.in_use[static_cast<std::size_t>(use)];
   if (use != Use::kCompile) return;
-  if (spent) {
+  if (spent)
     ++figures_.compiles;
-  } else if (limits_.compiles_per_minute > 0) {
+  else if (limits_.compiles_per_minute > 0)
     bucket_ = std::min(static_cast<double>(limits_.compiles_per_minute), bucket_ + 1);
-  }
 }
 
 absl::Status Tenant::CheckInline() {

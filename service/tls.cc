@@ -35,9 +35,8 @@ template <typename Read>
 auto ReadPem(const std::string& flag, const std::string& path, const char* what, const Read& read)
     -> absl::StatusOr<decltype(read(nullptr))> {
   const absl::StatusOr<std::string> text = ReadSmallFile(path);
-  if (!text.ok()) {
+  if (!text.ok())
     return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", text.status().message()));
-  }
   const Owned<BIO> bio(BIO_new_mem_buf(text->data(), static_cast<int>(text->size())));
   auto found = read(bio.get());
   // OpenSSL keeps errors by thread: one left here would be told of a later, unrelated call.

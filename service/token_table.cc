@@ -43,9 +43,8 @@ bool IsHash(absl::string_view hash) {
 // In a time that depends on the size alone.
 bool IsEqual(absl::string_view a, absl::string_view b) {
   unsigned char differs = 0;
-  for (std::size_t i = 0; i < kHashDigits; ++i) {
+  for (std::size_t i = 0; i < kHashDigits; ++i)
     differs |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
-  }
   return differs == 0;
 }
 
@@ -62,9 +61,8 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return Wrong(absl::StrCat(path, ": cannot be read"));
   text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMaxFileBytes) {
+  if (text.size() > kMaxFileBytes)
     return Wrong(absl::StrCat(path, ": has more than ", kMaxFileBytes, " bytes"));
-  }
   return text;
 }
 
@@ -73,9 +71,8 @@ absl::StatusOr<TokenTable> TokenTable::Parse(absl::string_view text) {
   int number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
     ++number;
-    if (absl::Status added = table.AddLine(line); !added.ok()) {
+    if (absl::Status added = table.AddLine(line); !added.ok())
       return Wrong(absl::StrCat(number, ": ", added.message()));
-    }
   }
   return table;
 }

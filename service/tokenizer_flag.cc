@@ -33,9 +33,8 @@ absl::Status AddSpecial(absl::string_view value, VocabularySource* source) {
 
 absl::Status SetPreset(absl::string_view value, VocabularySource* source) {
   const std::vector<std::string> presets = SpecialPresets();
-  if (std::find(presets.begin(), presets.end(), value) == presets.end()) {
+  if (std::find(presets.begin(), presets.end(), value) == presets.end())
     return Wrong(absl::StrCat("preset=", value, " is not one of ", absl::StrJoin(presets, ", ")));
-  }
   source->special_preset = std::string(value);
   return absl::OkStatus();
 }
@@ -43,12 +42,8 @@ absl::Status SetPreset(absl::string_view value, VocabularySource* source) {
 absl::Status AddTokenizerOption(absl::string_view option, VocabularySource* source) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(option, absl::MaxSplits('=', 1));
-  if (parts.first == "special") {
-    return AddSpecial(parts.second, source);
-  }
-  if (parts.first == "preset") {
-    return SetPreset(parts.second, source);
-  }
+  if (parts.first == "special") return AddSpecial(parts.second, source);
+  if (parts.first == "preset") return SetPreset(parts.second, source);
   if (parts.first == "stop" && !parts.second.empty()) {
     source->stop_tokens.emplace_back(parts.second);
     return absl::OkStatus();
@@ -71,17 +66,11 @@ absl::StatusOr<VocabularySource> ParseTokenizerFlag(absl::string_view value) {
   VocabularySource source;
   source.name = std::string(first.first);
   source.path = std::string(first.second);
-  if (source.name.empty()) {
-    return Wrong(absl::StrCat("\"", value, "\" is not NAME=PATH"));
-  }
-  if (absl::StrContains(source.name, '/')) {
+  if (source.name.empty()) return Wrong(absl::StrCat("\"", value, "\" is not NAME=PATH"));
+  if (absl::StrContains(source.name, '/'))
     return Wrong(absl::StrCat("\"", value, "\" has no name for its vocabulary: NAME=", value));
-  }
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (absl::Status added = AddTokenizerOption(parts[i], &source); !added.ok()) {
-      return added;
-    }
-  }
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (absl::Status added = AddTokenizerOption(parts[i], &source); !added.ok()) return added;
   return source;
 }
 

@@ -62,9 +62,7 @@ absl::Status TokenizerService::DoGetTokenizer(const v1::GetTokenizerRequest& req
   const TokenizerStorePtr tokenizers = tokenizers_->now();
   // Held by `tokenizers`, so a reload meanwhile does not take it away.
   const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.name());
-  if (!tokenizer.ok()) {
-    return tokenizer.status();
-  }
+  if (!tokenizer.ok()) return tokenizer.status();
   WriteTokenizer(**tokenizer, response->mutable_tokenizer());
   return absl::OkStatus();
 }
@@ -73,9 +71,7 @@ absl::Status TokenizerService::DoGetTokenizer(const v1::GetTokenizerRequest& req
 // the client begins again.
 absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest& request,
                                                 v1::ListTokenizersResponse* response) const {
-  if (request.page_size() < 0) {
-    return BadField("page_size", "is below 0");
-  }
+  if (request.page_size() < 0) return BadField("page_size", "is below 0");
   const TokenizerStorePtr tokenizers = tokenizers_->now();
   // A page token is the index to go on with.
   std::size_t begin = 0;
@@ -86,12 +82,9 @@ absl::Status TokenizerService::DoListTokenizers(const v1::ListTokenizersRequest&
   const auto count =
       static_cast<std::size_t>(PageSize(request.page_size(), kDefaultTokenizers, kMaxTokenizers));
   const std::size_t end = std::min(begin + count, tokenizers->all().size());
-  for (std::size_t i = begin; i < end; ++i) {
+  for (std::size_t i = begin; i < end; ++i)
     WriteTokenizer(tokenizers->all()[i], response->add_tokenizers());
-  }
-  if (end < tokenizers->all().size()) {
-    response->set_next_page_token(absl::StrCat(end));
-  }
+  if (end < tokenizers->all().size()) response->set_next_page_token(absl::StrCat(end));
   return absl::OkStatus();
 }
 
@@ -100,15 +93,9 @@ absl::Status TokenizerService::DoListTokens(const v1::ListTokensRequest& request
                                             v1::ListTokensResponse* response) const {
   const TokenizerStorePtr tokenizers = tokenizers_->now();
   const absl::StatusOr<const LoadedTokenizer*> tokenizer = tokenizers->Find(request.tokenizer());
-  if (!tokenizer.ok()) {
-    return tokenizer.status();
-  }
-  if (request.first_id() < 0) {
-    return BadField("first_id", "is below 0");
-  }
-  if (request.page_size() < 0) {
-    return BadField("page_size", "is below 0");
-  }
+  if (!tokenizer.ok()) return tokenizer.status();
+  if (request.first_id() < 0) return BadField("first_id", "is below 0");
+  if (request.page_size() < 0) return BadField("page_size", "is below 0");
   const Vocabulary& vocabulary = (*tokenizer)->vocabulary();
   if (request.first_id() >= vocabulary.size()) {
     return ErrorAt(absl::StatusCode::kOutOfRange, "first_id", "TOKEN_OUT_OF_RANGE",
@@ -117,9 +104,7 @@ absl::Status TokenizerService::DoListTokens(const v1::ListTokensRequest& request
   const int count = PageSize(request.page_size(), kMaxTokens, kMaxTokens);
   const int end = std::min(vocabulary.size() - request.first_id(), count) + request.first_id();
   const std::int64_t bytes = kTokenBytes * (end - request.first_id());
-  if (absl::Status room = calls_->CountReply(context, bytes); !room.ok()) {
-    return room;
-  }
+  if (absl::Status room = calls_->CountReply(context, bytes); !room.ok()) return room;
   WriteTokens(vocabulary, request.first_id(), end, response);
   return absl::OkStatus();
 }

@@ -26,9 +26,8 @@ auto PartsOf(const VocabularySource& source) {
 // changed under the same path is not read again.
 const LoadedTokenizer* SameIn(const TokenizerStore* store, const VocabularySource& source) {
   if (store == nullptr) return nullptr;
-  for (const LoadedTokenizer& tokenizer : store->all()) {
+  for (const LoadedTokenizer& tokenizer : store->all())
     if (PartsOf(tokenizer.source()) == PartsOf(source)) return &tokenizer;
-  }
   return nullptr;
 }
 
@@ -39,21 +38,17 @@ LoadedTokenizer::LoadedTokenizer(VocabularySource source, std::shared_ptr<Tokeni
   const Vocabulary& vocabulary = space_->vocabulary();
   auto by_text = std::make_shared<absl::flat_hash_map<absl::string_view, TokenId>>();
   by_text->reserve(static_cast<std::size_t>(vocabulary.size()));
-  for (TokenId id = 0; id < vocabulary.size(); ++id) {
-    if (!vocabulary.IsSpecial(id) && !vocabulary.TokenBytes(id).empty()) {
+  for (TokenId id = 0; id < vocabulary.size(); ++id)
+    if (!vocabulary.IsSpecial(id) && !vocabulary.TokenBytes(id).empty())
       by_text->emplace(vocabulary.TokenBytes(id), id);
-    }
-  }
   by_text_ = std::move(by_text);
 }
 
 TokenId LoadedTokenizer::LongestPrefix(absl::string_view text) const {
   const auto longest = static_cast<std::size_t>(vocabulary().max_token_bytes());
-  for (std::size_t length = std::min(longest, text.size()); length > 0; --length) {
-    if (const auto found = by_text_->find(text.substr(0, length)); found != by_text_->end()) {
+  for (std::size_t length = std::min(longest, text.size()); length > 0; --length)
+    if (const auto found = by_text_->find(text.substr(0, length)); found != by_text_->end())
       return found->second;
-    }
-  }
   return -1;
 }
 
@@ -93,14 +88,9 @@ absl::StatusOr<std::unique_ptr<const TokenizerStore>> TokenizerStore::Load(
 }
 
 absl::StatusOr<const LoadedTokenizer*> TokenizerStore::Find(absl::string_view name) const {
-  if (name.empty()) {
-    return &tokenizers_.front();
-  }
-  for (const LoadedTokenizer& tokenizer : tokenizers_) {
-    if (tokenizer.name() == name) {
-      return &tokenizer;
-    }
-  }
+  if (name.empty()) return &tokenizers_.front();
+  for (const LoadedTokenizer& tokenizer : tokenizers_)
+    if (tokenizer.name() == name) return &tokenizer;
   const std::string names =
       absl::StrJoin(tokenizers_, ", ",
                     [](std::string* out, const LoadedTokenizer& one) { out->append(one.name()); });

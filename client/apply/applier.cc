@@ -12,9 +12,8 @@ absl::Status Applier::Apply(const MaskRows& masks, const Logits& logits,
                             const Logits& output) const {
   if (absl::Status status = CheckMasks(masks, logits); !status.ok()) return status;
   if (absl::Status status = CheckOutput(logits, output); !status.ok()) return status;
-  if (masks.dictionary != nullptr && masks.dictionary->maker() != this) {
+  if (masks.dictionary != nullptr && masks.dictionary->maker() != this)
     return absl::InvalidArgumentError("masks.dictionary: was made by another applier");
-  }
   return ApplyChecked(masks, logits, output);
 }
 
@@ -22,12 +21,10 @@ absl::Status Applier::WarmUp(const WarmUpShape& /*shape*/) { return absl::OkStat
 
 absl::StatusOr<std::unique_ptr<MaskDictionary>> Applier::MakeDictionary(
     std::int64_t vocab_size, std::int64_t slot_count) const {
-  if (vocab_size <= 0) {
+  if (vocab_size <= 0)
     return absl::InvalidArgumentError(absl::StrCat("vocab_size: ", vocab_size, " is not positive"));
-  }
-  if (slot_count < 0) {
+  if (slot_count < 0)
     return absl::InvalidArgumentError(absl::StrCat("slot_count: ", slot_count, " is negative"));
-  }
   return MakeCheckedDictionary(vocab_size, slot_count);
 }
 

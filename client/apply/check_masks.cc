@@ -33,9 +33,8 @@ absl::Status CheckShape(const Logits& logits) {
     return absl::InvalidArgumentError(
         absl::StrCat("row_count: ", logits.row_count, " is negative"));
   }
-  if (logits.offset < 0) {
+  if (logits.offset < 0)
     return absl::InvalidArgumentError(absl::StrCat("offset: ", logits.offset, " is negative"));
-  }
   if (logits.row_stride < logits.width) {
     return absl::InvalidArgumentError(
         absl::StrCat("row_stride: ", logits.row_stride, " is less than width ", logits.width));
@@ -47,9 +46,8 @@ absl::Status CheckShape(const Logits& logits) {
                                                    logits.row_stride,
                                                    " elements are more than memory can hold"));
   }
-  if (logits.data == nullptr && logits.row_count > 0) {
+  if (logits.data == nullptr && logits.row_count > 0)
     return absl::InvalidArgumentError("data: is null");
-  }
   return absl::OkStatus();
 }
 
@@ -84,9 +82,8 @@ absl::Status CheckWords(MaskRow::Words words, std::size_t index, std::int64_t vo
                                                    " words, a vocabulary of ", vocab_size,
                                                    " needs ", word_count));
   }
-  if (words.data() == nullptr) {
+  if (words.data() == nullptr)
     return absl::InvalidArgumentError(absl::StrCat(RowPlace(index), ".words: is null"));
-  }
   return absl::OkStatus();
 }
 
@@ -200,23 +197,19 @@ absl::Status CheckVocabulary(const MaskRows& masks, const Logits& logits) {
 absl::Status CheckMasks(const MaskRows& masks, const Logits& logits) {
   if (absl::Status status = CheckLogits(logits, "logits"); !status.ok()) return status;
   if (absl::Status status = CheckVocabulary(masks, logits); !status.ok()) return status;
-  for (std::size_t i = 0; i < masks.rows.size(); ++i) {
-    if (absl::Status status = CheckRow(masks.rows[i], i, masks, logits); !status.ok()) {
+  for (std::size_t i = 0; i < masks.rows.size(); ++i)
+    if (absl::Status status = CheckRow(masks.rows[i], i, masks, logits); !status.ok())
       return status;
-    }
-  }
   return CheckNoRowTwice(masks.rows);
 }
 
 absl::Status CheckOutput(const Logits& logits, const Logits& output) {
   if (SamePlace(logits, output)) return absl::OkStatus();
   if (absl::Status status = CheckLogits(output, "output"); !status.ok()) return status;
-  if (output.type != logits.type) {
+  if (output.type != logits.type)
     return absl::InvalidArgumentError("output.type: is not that of the logits");
-  }
-  if (output.memory != logits.memory) {
+  if (output.memory != logits.memory)
     return absl::InvalidArgumentError("output.memory: is not that of the logits");
-  }
   if (output.row_count != logits.row_count || output.width != logits.width) {
     return absl::InvalidArgumentError(absl::StrCat("output.width: ", output.row_count, " rows of ",
                                                    output.width, " are not the logits' ",
@@ -225,9 +218,8 @@ absl::Status CheckOutput(const Logits& logits, const Logits& output) {
   if (logits.memory != LogitsMemory::kHost) return absl::OkStatus();
   const HostRange from(logits);
   const HostRange to(output);
-  if (from.begin < to.end && to.begin < from.end) {
+  if (from.begin < to.end && to.begin < from.end)
     return absl::InvalidArgumentError("output.data: shares memory with the logits");
-  }
   return absl::OkStatus();
 }
 

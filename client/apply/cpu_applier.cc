@@ -28,19 +28,17 @@ class CpuApplier final : public Applier {
  private:
   absl::Status ApplyChecked(const MaskRows& masks, const Logits& logits,
                             const Logits& output) const override {
-    if (logits.memory != LogitsMemory::kHost) {
+    if (logits.memory != LogitsMemory::kHost)
       return absl::InvalidArgumentError("logits.memory: the cpu applier masks host memory only");
-    }
     const auto row_count = std::ssize(masks.rows);
     const auto mask_row = [&](std::int64_t i) {
       MaskCpuRow(kernel_, masks, masks.rows[static_cast<std::size_t>(i)], logits, output);
     };
     const std::int64_t bytes = row_count * logits.width * ElementTypeOf(logits.type).bytes;
-    if (pool_.has_value() && bytes >= share_from_bytes_) {
+    if (pool_.has_value() && bytes >= share_from_bytes_)
       pool_->ForEach(row_count, mask_row);
-    } else {
+    else
       for (std::int64_t i = 0; i < row_count; ++i) mask_row(i);
-    }
     return absl::OkStatus();
   }
 

@@ -64,9 +64,8 @@ extern const CpuKernel kNeonCpuKernel;
 // Sets `count` elements of type Bits at `elements`.
 template <typename Bits>
 void FillElements(std::byte* elements, std::int64_t count, Bits value) {
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < count; ++i)
     std::memcpy(elements + i * sizeof(Bits), &value, sizeof(Bits));
-  }
 }
 
 // A fill's last bytes, fewer than a vector.
@@ -78,9 +77,8 @@ inline void FillEnd(std::byte* at, std::int64_t bytes, std::uint32_t pattern) {
 // Sets the elements whose bit in `forbidden` is 1.
 template <typename Bits>
 void FillForbidden(std::byte* elements, std::uint32_t forbidden, Bits value) {
-  for (; forbidden != 0; forbidden &= forbidden - 1) {
+  for (; forbidden != 0; forbidden &= forbidden - 1)
     std::memcpy(elements + std::countr_zero(forbidden) * sizeof(Bits), &value, sizeof(Bits));
-  }
 }
 
 // What is left of a row after its whole words: the last, partial word and the padding.

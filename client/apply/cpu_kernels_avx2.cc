@@ -109,21 +109,18 @@ MASKD_AVX2 inline void MaskBlock(std::byte* elements, const std::int32_t* words,
   const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words));
   if (_mm256_testc_si256(block, _mm256_set1_epi32(-1)) != 0) return;
   if (_mm256_testz_si256(block, block) != 0) {
-    for (int i = 0; i < 2 * kBlockLines<Bits>; ++i) {
+    for (int i = 0; i < 2 * kBlockLines<Bits>; ++i)
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(elements) + i, value);
-    }
     return;
   }
   std::uint32_t to_mask = LinesToMask<Bits>(block);
   if (std::popcount(to_mask) >= kManyLines<Bits>) {
-    for (std::int64_t i = 0; i < kBlockWords; ++i) {
+    for (std::int64_t i = 0; i < kBlockWords; ++i)
       BlendWord<Bits>(elements + i * kWordBytes<Bits>, words[i], value);
-    }
     return;
   }
-  for (; to_mask != 0; to_mask &= to_mask - 1) {
+  for (; to_mask != 0; to_mask &= to_mask - 1)
     BlendLine<Bits>(elements, words, std::countr_zero(to_mask), value);
-  }
 }
 
 template <typename Bits>
@@ -136,18 +133,13 @@ template <typename Bits>
 MASKD_AVX2 inline void MaskWords(const RowJob& job, __m256i value) {
   const std::int64_t word_count = job.vocab_size / 32;
   const std::int64_t part = word_count / (kPlaces * kBlockWords) * kBlockWords;
-  for (std::int64_t word = 0; word < part; word += kBlockWords) {
-    for (std::int64_t place = 0; place < kPlaces; ++place) {
+  for (std::int64_t word = 0; word < part; word += kBlockWords)
+    for (std::int64_t place = 0; place < kPlaces; ++place)
       MaskBlockAt<Bits>(job, place * part + word, value);
-    }
-  }
   std::int64_t word = kPlaces * part;
-  for (; word + kBlockWords <= word_count; word += kBlockWords) {
-    MaskBlockAt<Bits>(job, word, value);
-  }
-  for (; word < word_count; ++word) {
+  for (; word + kBlockWords <= word_count; word += kBlockWords) MaskBlockAt<Bits>(job, word, value);
+  for (; word < word_count; ++word)
     BlendWord<Bits>(job.elements + word * kWordBytes<Bits>, job.words[word], value);
-  }
 }
 
 MASKD_AVX2 void MaskRow32(const RowJob& job) {
@@ -162,9 +154,8 @@ MASKD_AVX2 void MaskRow16(const RowJob& job) {
 
 MASKD_AVX2 void Fill(std::byte* at, std::int64_t bytes, std::uint32_t pattern) {
   const __m256i value = _mm256_set1_epi32(static_cast<int>(pattern));
-  for (; bytes >= 32; bytes -= 32, at += 32) {
+  for (; bytes >= 32; bytes -= 32, at += 32)
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(at), value);
-  }
   FillEnd(at, bytes, pattern);
 }
 

@@ -57,9 +57,8 @@ MASKD_AVX512 inline void StoreForbidden(std::byte* elements, std::int32_t word, 
 template <int kVectors>
 MASKD_AVX512 inline void MaskAll(std::byte* elements, const std::int32_t* words, __m512i value) {
   for (const std::int32_t* const end = words + kBlockWords; words != end; ++words) {
-    for (int vector = 0; vector < kVectors; ++vector) {
+    for (int vector = 0; vector < kVectors; ++vector)
       _mm_prefetch(elements + vector * kVectorBytes + kBytesAhead, _MM_HINT_T0);
-    }
     StoreForbidden<kVectors>(elements, *words, value);
     elements += kWordBytes<kVectors>;
   }
@@ -88,14 +87,12 @@ MASKD_AVX512 inline void MaskWords(const RowJob& job, __m512i value) {
   };
   constexpr std::int64_t places = kPlaces<kVectors>;
   const std::int64_t part = word_count / (places * kBlockWords) * kBlockWords;
-  for (std::int64_t word = 0; word < part; word += kBlockWords) {
+  for (std::int64_t word = 0; word < part; word += kBlockWords)
     for (std::int64_t place = 0; place < places; ++place) mask_block(place * part + word);
-  }
   std::int64_t word = places * part;
   for (; word + kBlockWords <= word_count; word += kBlockWords) mask_block(word);
-  for (; word < word_count; ++word) {
+  for (; word < word_count; ++word)
     StoreForbidden<kVectors>(elements + word * kWordBytes<kVectors>, words[word], value);
-  }
 }
 
 MASKD_AVX512 void MaskRow32(const RowJob& job) {
@@ -115,9 +112,8 @@ MASKD_AVX512 void Fill(std::byte* at, std::int64_t bytes, std::uint32_t pattern)
     return FillEnd(at, bytes % 4, pattern);
   }
   const __m512i value = _mm512_set1_epi32(static_cast<int>(pattern));
-  for (; bytes >= kVectorBytes; bytes -= kVectorBytes, at += kVectorBytes) {
+  for (; bytes >= kVectorBytes; bytes -= kVectorBytes, at += kVectorBytes)
     _mm512_storeu_si512(at, value);
-  }
   FillEnd(at, bytes, pattern);
 }
 
@@ -126,9 +122,8 @@ constexpr __mmask16 kAllLanes = 0xFFFF;
 
 MASKD_AVX512 void Scale32(std::byte* at, std::int64_t count, float scale) {
   const __m512 factor = _mm512_set1_ps(scale);
-  for (; count >= 16; count -= 16, at += 64) {
+  for (; count >= 16; count -= 16, at += 64)
     _mm512_storeu_ps(at, _mm512_mul_ps(_mm512_loadu_ps(at), factor));
-  }
   ScaleElements<LogitsType::kFloat32>(at, count, scale);
 }
 

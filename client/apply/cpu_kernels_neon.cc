@@ -40,9 +40,8 @@ void MaskRow32(const RowJob& job) {
   for (std::int64_t i = 0; i < job.vocab_size / 32; ++i) {
     const auto word = static_cast<std::uint32_t>(job.words[i]);
     if (word == ~0U) continue;
-    for (int four = 0; four < 8; ++four) {
+    for (int four = 0; four < 8; ++four)
       Blend4(job.elements + i * 128 + four * 16, vdupq_n_u32(word >> (four * 4)), lanes, value);
-    }
   }
   MaskRowEnd<std::uint32_t>(job);
 }

@@ -13,11 +13,10 @@ void MaskRowPortable(const RowJob& job) {
     const std::uint32_t forbidden = ~static_cast<std::uint32_t>(job.words[word]);
     if (forbidden == 0) continue;
     std::byte* const elements = job.elements + word * 32 * sizeof(Bits);
-    if (forbidden == ~0U) {
+    if (forbidden == ~0U)
       FillElements(elements, 32, value);
-    } else {
+    else
       FillForbidden(elements, forbidden, value);
-    }
   }
   MaskRowEnd<Bits>(job);
 }

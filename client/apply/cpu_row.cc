@@ -69,12 +69,10 @@ struct Row {
     absl::InlinedVector<Bits, kInlineIds> biased;
     biased.reserve(row.biases().size());
     for (const LogitBias& bias : row.biases()) biased.push_back(Biased(bias));
-    if (job.source != job.elements) {
+    if (job.source != job.elements)
       std::memcpy(job.elements, job.source, job.vocab_size * sizeof(Bits));
-    }
-    if (row.scale() != 1) {
+    if (row.scale() != 1)
       kernel.scale[static_cast<std::size_t>(kType)](job.elements, job.vocab_size, row.scale());
-    }
     for (std::size_t i = 0; i < biased.size(); ++i) Set(row.biases()[i].id, biased[i]);
   }
 
@@ -102,9 +100,8 @@ struct Row {
     aside.reserve(row.ids().size());
     for (const std::int32_t id : row.ids()) aside.push_back(Get(job.elements, id));
     ApplyWords();
-    for (std::size_t i = 0; i < aside.size(); ++i) {
+    for (std::size_t i = 0; i < aside.size(); ++i)
       Allows(job.words, row.ids()[i]) ? Forbid(row.ids()[i]) : Set(row.ids()[i], aside[i]);
-    }
   }
 };
 
@@ -134,9 +131,8 @@ void MaskCpuRow(const CpuKernel& kernel, const MaskRows& masks, const MaskRow& r
                    .width = logits.width,
                    .minus_infinity = type.minus_infinity};
   if (row.full()) {
-    if (job.source != job.elements) {
+    if (job.source != job.elements)
       std::memcpy(job.elements, job.source, static_cast<std::size_t>(job.width * type.bytes));
-    }
     return;
   }
   if (logits.type == LogitsType::kFloat32) MaskRowOf<LogitsType::kFloat32>(kernel, job, row);

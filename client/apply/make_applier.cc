@@ -97,9 +97,8 @@ absl::StatusOr<std::unique_ptr<Applier>> MakeApplier(absl::string_view name) {
       colon == absl::string_view::npos ? absl::string_view() : name.substr(colon + 1);
   const std::vector<Row> rows = Rows();
   if (name == kAuto) return rows.front().make("");
-  for (const Row& row : rows) {
+  for (const Row& row : rows)
     if (asked == row.name) return MakeFrom(row, name, variant);
-  }
   return absl::InvalidArgumentError(NotMade(name, "is not known"));
 }
 
@@ -112,9 +111,8 @@ absl::Status AddApplier(absl::string_view name, ApplierMaker make) {
   Table& table = Appliers();
   const absl::MutexLock lock(&table.mutex);
   const auto same = [&](const Row& row) { return row.name == name; };
-  if (name == kAuto || std::ranges::any_of(table.rows, same)) {
+  if (name == kAuto || std::ranges::any_of(table.rows, same))
     return absl::AlreadyExistsError(absl::StrCat("name: there is an applier \"", name, "\""));
-  }
   table.rows.push_back({std::string(name), &Always, make});
   return absl::OkStatus();
 }
@@ -127,9 +125,8 @@ absl::StatusOr<std::unique_ptr<Applier>> MakeConfiguredApplier(absl::string_view
 
 std::vector<std::string> SupportedAppliers() {
   std::vector<std::string> names = {std::string(kAuto)};
-  for (const Row& row : Rows()) {
+  for (const Row& row : Rows())
     if (row.supported().ok()) names.push_back(row.name);
-  }
   return names;
 }
 

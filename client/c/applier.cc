@@ -35,9 +35,8 @@ std::string Place(std::int64_t index, const char* field) {
 absl::StatusOr<MaskRow> ReadRow(const maskd_row& row, std::int64_t index, std::int64_t vocab_size) {
   MaskRow::Ids ids;
   const std::string ids_place = Place(index, "ids");
-  if (absl::Status status = ReadSpan(row.ids, row.id_count, ids_place.c_str(), ids); !status.ok()) {
+  if (absl::Status status = ReadSpan(row.ids, row.id_count, ids_place.c_str(), ids); !status.ok())
     return status;
-  }
   MaskRow::Words words;
   if (row.form == MASKD_ROW_WORDS) {
     const std::string place = Place(index, "words");
@@ -122,9 +121,8 @@ absl::Status ApplyWith(const maskd_applier* applier, const maskd_logits* logits,
 absl::Status CheckBitmask(std::int64_t vocab_size, std::int64_t word_stride,
                           std::int64_t row_count) {
   if (absl::Status status = CheckVocabSize(vocab_size); !status.ok()) return status;
-  if (row_count < 0) {
+  if (row_count < 0)
     return absl::InvalidArgumentError(absl::StrCat("row_count: ", row_count, " is negative"));
-  }
   const std::int64_t needed = MaskWordCount(vocab_size);
   if (row_count > 1 && word_stride < needed) {
     return absl::InvalidArgumentError(absl::StrCat(

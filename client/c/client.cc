@@ -79,9 +79,8 @@ absl::StatusOr<v1::ListTokenizersResponse> ListTokenizers(
 template <typename Request, typename Call>
 absl::StatusOr<std::string> CallWith(const char* request_json, const Call& call) {
   Request request;
-  if (absl::Status status = FromJson(request_json, request, "request_json"); !status.ok()) {
+  if (absl::Status status = FromJson(request_json, request, "request_json"); !status.ok())
     return status;
-  }
   const auto response = call(request);
   if (!response.ok()) return response.status();
   return ToJson(*response);
@@ -93,9 +92,8 @@ absl::StatusOr<std::string> CallNamed(const Client& client, const std::string& m
     return CallWith<v1::CompileRequest>(json,
                                         [&](auto& request) { return client.Compile(request); });
   }
-  if (method == "Check") {
+  if (method == "Check")
     return CallWith<v1::CheckRequest>(json, [&](auto& request) { return client.Check(request); });
-  }
   if (method == "Explain") {
     return CallWith<v1::ExplainRequest>(json,
                                         [&](auto& request) { return client.Explain(request); });

@@ -43,12 +43,10 @@ absl::Status ReadAllowed(const maskd_result* result, const std::uint64_t* rows,
   if (absl::Status status = NotNull(allowed, "allowed"); !status.ok()) return status;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const RowResult* const row = result->result.Find(asked[i]);
-    if (row == nullptr) {
+    if (row == nullptr)
       return absl::NotFoundError(absl::StrCat("row ", asked[i], ": has no answer in this step"));
-    }
-    if (row->masks.empty()) {
+    if (row->masks.empty())
       return absl::FailedPreconditionError(absl::StrCat("row ", asked[i], ": has no mask"));
-    }
     allowed[i] = row->masks.front().Allows(tokens[i], result->vocab_size) ? 1 : 0;
   }
   return absl::OkStatus();
@@ -76,9 +74,8 @@ absl::Status ReadMask(const maskd_result* result, std::uint64_t row, std::int64_
   absl::Status status = CheckSize(to->struct_size, sizeof(maskd_mask), "mask");
   if (!status.ok()) return status;
   const RowResult* const answer = result->result.Find(row);
-  if (answer == nullptr) {
+  if (answer == nullptr)
     return absl::NotFoundError(absl::StrCat("row ", row, ": has no answer in this step"));
-  }
   if (position < 0 || position >= std::ssize(answer->masks)) {
     return absl::OutOfRangeError(absl::StrCat("row ", row, ": position ", position,
                                               " is not one of its ", answer->masks.size(),

@@ -88,9 +88,8 @@ absl::Status ReadAnswer(maskd_result* result, std::int64_t index, maskd_answer_d
   if (!status.ok()) return status;
   const auto row = FindRow(*result, index);
   if (!row.ok()) return row.status();
-  if ((*row)->answer == nullptr) {
+  if ((*row)->answer == nullptr)
     return absl::NotFoundError(absl::StrCat("row ", (*row)->row, ": says nothing of its answer"));
-  }
   const v1::AnswerDelta& from = *(*row)->answer;
   const v1::AnswerSize& cut = from.cut();
   if (result->calls.empty()) result->calls.resize(result->result.rows().size());
@@ -166,9 +165,8 @@ absl::Status ReadOrder(const std::uint64_t* order, std::int64_t count, std::int6
                        std::span<const std::uint64_t>& rows) {
   if (absl::Status status = ReadSpan(order, count, "order", rows); !status.ok()) return status;
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  if (positions >= 1 && positions <= kMost / std::max<std::int64_t>(count, 1)) {
+  if (positions >= 1 && positions <= kMost / std::max<std::int64_t>(count, 1))
     return absl::OkStatus();
-  }
   return absl::InvalidArgumentError(absl::StrCat("positions: ", positions, " are no count"));
 }
 
@@ -218,9 +216,8 @@ absl::Status ApplyResult(const maskd_result* result, const maskd_applier* applie
   if (!status.ok()) return status;
   std::vector<MaskTarget> wanted;
   wanted.reserve(given.size());
-  for (const maskd_target& target : given) {
+  for (const maskd_target& target : given)
     wanted.push_back({target.row, target.position, target.logits_row});
-  }
   std::vector<MaskRow> rows;
   status = TargetRows(result->result, wanted, result->vocab_size, rows);
   if (!status.ok()) return status;

@@ -94,9 +94,8 @@ absl::Status OpenFailover(const char* const* addresses, std::int64_t address_cou
 absl::Status Remember(maskd_stream* stream, const char* grammar_id, const char* grammar_json) {
   if (absl::Status status = NotNull(stream, "stream"); !status.ok()) return status;
   if (absl::Status status = NotNull(grammar_id, "grammar_id"); !status.ok()) return status;
-  if (stream->any_server == nullptr) {
+  if (stream->any_server == nullptr)
     return absl::FailedPreconditionError("stream: is of one server, it does not move");
-  }
   v1::Grammar grammar;
   absl::Status status = FromJson(grammar_json, grammar, "grammar_json");
   if (status.ok()) stream->any_server->Remember(grammar_id, grammar);

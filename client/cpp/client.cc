@@ -85,9 +85,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const ClientOptions& opt
 absl::Status Client::AwaitServer() const {
   const absl::Time deadline = absl::Now() + options_.connect_timeout;
   if (servers_.size() == 1 && servers_.front()->channel != nullptr) {
-    if (servers_.front()->channel->WaitForConnected(absl::ToChronoTime(deadline))) {
+    if (servers_.front()->channel->WaitForConnected(absl::ToChronoTime(deadline)))
       return absl::OkStatus();
-    }
     return absl::UnavailableError(absl::StrCat("no server at ", options_.address, " within ",
                                                absl::FormatDuration(options_.connect_timeout)));
   }
@@ -196,9 +195,8 @@ absl::StatusOr<std::vector<v1::Token>> Client::ListTokens(absl::string_view toke
     if (!status.ok()) return status;
     all.insert(all.end(), page.tokens().begin(), page.tokens().end());
     if (!page.has_next_id()) return all;
-    if (page.next_id() != static_cast<int>(all.size())) {
+    if (page.next_id() != static_cast<int>(all.size()))
       return absl::InternalError("the server's pages of tokens do not follow each other");
-    }
     request.set_first_id(page.next_id());
   }
 }

@@ -50,9 +50,8 @@ absl::Status DecodeCall::Start(absl::Time deadline) {
 
 absl::Status DecodeCall::Write(const v1::DecodeRequest& message, std::size_t byte_size,
                                absl::Time deadline) {
-  if (absl::Status status = PollUntil([this] { return !writing_; }, deadline); !status.ok()) {
+  if (absl::Status status = PollUntil([this] { return !writing_; }, deadline); !status.ok())
     return status;
-  }
   if (ended_.has_value()) return EndedError(*ended_);
   writing_ = true;
   ++sent_;
@@ -126,9 +125,8 @@ absl::Status DecodeCall::Poll(absl::Time deadline) {
 }
 
 void DecodeCall::PollAwake(absl::Time until) {
-  while (arrived_.empty() && !ended_.has_value() && absl::Now() < until) {
+  while (arrived_.empty() && !ended_.has_value() && absl::Now() < until)
     if (!Poll(absl::UnixEpoch()).ok()) sched_yield();  // the server may share this core
-  }
 }
 
 absl::Status DecodeCall::PollUntil(absl::FunctionRef<bool()> done, absl::Time deadline) {

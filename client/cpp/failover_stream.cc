@@ -97,9 +97,8 @@ absl::Status FailoverStream::CheckVocabulary(const v1::Welcome& welcome) {
     if (!here.hash().empty()) vocabulary_ = Vocabulary{here.hash(), here.vocab_size()};
     return absl::OkStatus();
   }
-  if (here.hash() == vocabulary_->hash && here.vocab_size() == vocabulary_->size) {
+  if (here.hash() == vocabulary_->hash && here.vocab_size() == vocabulary_->size)
     return absl::OkStatus();
-  }
   return absl::FailedPreconditionError(
       absl::StrCat(address(), ": its tokenizer \"", here.name(), "\" has ", here.vocab_size(),
                    " tokens and the hash ", here.hash(), "; the stream's has ", vocabulary_->size,
@@ -115,9 +114,8 @@ absl::Status FailoverStream::OpenHere() {
   if (absl::Status same = CheckVocabulary((*stream)->welcome()); !same.ok()) return same;
   ledger_.SetFormat((*stream)->welcome().grammar_format());
   if (absl::Status replayed = Replay(**stream); !replayed.ok()) return replayed;
-  for (std::size_t i = given_up_ + 1; i < unanswered_.size(); ++i) {
+  for (std::size_t i = given_up_ + 1; i < unanswered_.size(); ++i)
     if (const auto sent = (*stream)->Submit(unanswered_[i].step); !sent.ok()) return sent.status();
-  }
   stream_ = *std::move(stream);
   welcome_ = stream_->welcome();
   return absl::OkStatus();
@@ -138,12 +136,9 @@ absl::Status FailoverStream::Replay(MaskStream& stream) {
   if (const auto sent = stream.Submit(replay); !sent.ok()) return sent.status();
   StepResult replayed;
   const absl::Duration timeout = options_.compile_timeout + options_.step_timeout;
-  if (absl::Status collected = stream.Collect(timeout, replayed); !collected.ok()) {
-    return collected;
-  }
-  if (absl::Status booked = ledger_.ApplyReplay(replayed.rows()); !booked.ok()) {
+  if (absl::Status collected = stream.Collect(timeout, replayed); !collected.ok()) return collected;
+  if (absl::Status booked = ledger_.ApplyReplay(replayed.rows()); !booked.ok())
     return {booked.code(), absl::StrCat(address(), ": ", booked.message())};
-  }
   return live() == 0 ? absl::OkStatus() : stream.Submit(oldest).status();
 }
 
@@ -170,9 +165,8 @@ absl::Status FailoverStream::AnswerGivenUp(StepResult& result) {
   const Sent& sent = unanswered_.front();
   v1::DecodeResponse response;
   response.mutable_step()->set_step(sent.step.message().step().step());
-  for (const RowId row : sent.failed) {
+  for (const RowId row : sent.failed)
     *response.mutable_step()->add_rows() = FailedRow(row, sent.ended);
-  }
   const std::string bytes = response.SerializeAsString();
   const auto size = static_cast<int>(bytes.size());
   WireInput in(reinterpret_cast<const std::uint8_t*>(bytes.data()), size);

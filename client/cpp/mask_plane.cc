@@ -17,9 +17,8 @@ absl::Status MaskPlane::Write(const StepResult& result, std::span<const RowId> o
 
 MaskPlane::Has MaskPlane::KindOf(const MaskView& mask) {
   if (mask.full()) return Has::kOnes;
-  if (mask.is_list() && mask.ids().size() <= kShortList) {
+  if (mask.is_list() && mask.ids().size() <= kShortList)
     return mask.form() == MaskView::Form::kAllowedIds ? Has::kAllowed : Has::kForbidden;
-  }
   return mask.serial() != 0 ? Has::kDictionary : Has::kOther;
 }
 
@@ -27,9 +26,8 @@ void MaskPlane::WriteRow(const MaskView& mask, std::span<std::int32_t> words, Ro
   const Has has = KindOf(mask);
   const bool is_list = has == Has::kAllowed || has == Has::kForbidden;
   const bool alike = has == row->has && mask.vocab_size() == row->vocab_size;
-  if (alike && (has == Has::kOnes || (has == Has::kDictionary && mask.serial() == row->serial))) {
+  if (alike && (has == Has::kOnes || (has == Has::kDictionary && mask.serial() == row->serial)))
     return;
-  }
   if (alike && is_list) {
     FlipIds(row->ids, words);
     FlipIds(mask.ids(), words);

@@ -26,9 +26,8 @@ std::vector<std::int32_t>& MaskStorage::TakeIds() {
 }
 
 absl::StatusOr<MaskView> MaskReader::Read(WireInput& in, MaskStorage& storage) {
-  if (!ReadPosition(in, static_cast<std::size_t>(mask_words_), storage, fields_)) {
+  if (!ReadPosition(in, static_cast<std::size_t>(mask_words_), storage, fields_))
     return absl::InternalError("the server sent what is no message");
-  }
   absl::StatusOr<MaskView> mask = ReadForm(storage);
   if (mask.ok() && fields_.dictionary_slot.has_value()) {
     if (absl::Status put = Put(*fields_.dictionary_slot, *mask); !put.ok()) return put;
@@ -41,9 +40,8 @@ absl::StatusOr<MaskView> MaskReader::Read(WireInput& in, MaskStorage& storage) {
 
 absl::Status MaskReader::ReadTuning(MaskStorage& storage, MaskView& mask) const {
   if (fields_.temperature.has_value()) {
-    if (!std::isfinite(*fields_.temperature) || *fields_.temperature < 0) {
+    if (!std::isfinite(*fields_.temperature) || *fields_.temperature < 0)
       return absl::InternalError(absl::StrCat("a temperature of ", *fields_.temperature));
-    }
     mask.temperature_ = fields_.temperature;
   }
   std::int32_t before = -1;

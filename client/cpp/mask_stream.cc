@@ -65,20 +65,17 @@ absl::StatusOr<v1::Welcome> SayHello(const StreamOptions& options, absl::Time de
                                      DecodeCall& call) {
   if (absl::Status status = call.Start(deadline); !status.ok()) return status;
   const v1::DecodeRequest hello = MakeHello(options);
-  if (absl::Status status = call.Write(hello, hello.ByteSizeLong(), deadline); !status.ok()) {
+  if (absl::Status status = call.Write(hello, hello.ByteSizeLong(), deadline); !status.ok())
     return status;
-  }
   grpc::ByteBuffer bytes;
   absl::Status status = call.Read(bytes, deadline, absl::UnixEpoch());
   if (!status.ok()) return status;
   v1::DecodeResponse response;
   grpc::ProtoBufferReader reader(&bytes);
-  if (!response.ParseFromZeroCopyStream(&reader) || !response.has_welcome()) {
+  if (!response.ParseFromZeroCopyStream(&reader) || !response.has_welcome())
     return absl::InternalError("the server's first message is not a welcome");
-  }
-  if (absl::Status checked = CheckWelcome(hello.hello(), response.welcome()); !checked.ok()) {
+  if (absl::Status checked = CheckWelcome(hello.hello(), response.welcome()); !checked.ok())
     return checked;
-  }
   return std::move(*response.mutable_welcome());
 }
 

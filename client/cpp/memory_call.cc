@@ -26,16 +26,14 @@ absl::StatusOr<ring::SharedMemory> FetchMemory(const std::string& address,
                                                const v1::SharedMemory& offer, absl::Time deadline) {
   const std::optional<std::string> path = SocketPathOf(address);
   if (!path.has_value()) return absl::UnavailableError("the address is no Unix socket's");
-  if (!IsSuffix(offer.socket_suffix())) {
+  if (!IsSuffix(offer.socket_suffix()))
     return absl::InternalError("the server lends memory at a place that is not beside its socket");
-  }
   auto fd = ring::Fetch(absl::StrCat(*path, offer.socket_suffix()), offer.token(), deadline);
   if (!fd.ok()) return fd.status();
   auto memory = ring::SharedMemory::Map(
       *std::move(fd), {.to_server = offer.to_server_bytes(), .to_client = offer.to_client_bytes()});
-  if (absl::IsInvalidArgument(memory.status())) {
+  if (absl::IsInvalidArgument(memory.status()))
     return absl::InternalError(absl::StrCat("the server lends ", memory.status().message()));
-  }
   return memory;
 }
 
@@ -65,9 +63,8 @@ absl::Status MemoryCall::Write(const v1::DecodeRequest& message, std::size_t byt
     if (*sent) return absl::OkStatus();
     if (absl::Status kept = KeepArrived(); !kept.ok()) return kept;
     if (absl::Status open = CheckOpen(); !open.ok()) return open;
-    if (absl::Now() >= deadline) {
+    if (absl::Now() >= deadline)
       return Break(absl::DeadlineExceededError("the server takes no steps"));
-    }
     absl::Status slept = Sleep(ring::kRoom | ring::kBytes, deadline);
     if (!slept.ok()) return slept;
   }
@@ -78,9 +75,8 @@ absl::Status MemoryCall::Read(grpc::ByteBuffer& message, absl::Time deadline,
   for (;;) {
     const absl::StatusOr<bool> taken = Take(message);
     if (!taken.ok() || *taken) return taken.status();
-    if (absl::Now() >= deadline) {
+    if (absl::Now() >= deadline)
       return absl::DeadlineExceededError("no answer of the server in time");
-    }
     if (channel_.StayAwake(ring::kBytes, std::min(awake_until, deadline))) continue;
     if (absl::Status slept = Sleep(ring::kBytes, deadline); !slept.ok()) return slept;
   }
@@ -127,11 +123,10 @@ void MemoryCall::Watch() {
     absl::Status end = read.ok() && is_over ? FinishIfAsked() : read.status();
     if (read.ok() && !is_over && !*read) continue;
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (is_over) {
+    if (is_over)
       ended_ = std::move(end);
-    } else {
+    else
       notices_.emplace_back().Swap(&notice);
-    }
     has_news_ = true;
     channel_.Wake();
   }
@@ -185,9 +180,8 @@ absl::StatusOr<bool> MemoryCall::TakeOfRing(grpc::ByteBuffer& message) {
 absl::StatusOr<std::optional<absl::string_view>> MemoryCall::NextOfRing() {
   auto arrived = channel_.TryRead();
   if (!arrived.ok()) return Break(arrived.status());
-  if (arrived->has_value() && unanswered_-- == 0) {
+  if (arrived->has_value() && unanswered_-- == 0)
     return Break(absl::InternalError("the server answers what nobody asked"));
-  }
   return arrived;
 }
 

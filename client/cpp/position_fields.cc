@@ -19,9 +19,8 @@ bool ReadFlag(WireInput& in) {
 bool ReadDense(WireInput& in, std::size_t mask_words, MaskStorage& storage,
                PositionFields& fields) {
   if (!in.ReadVarintSizeAsInt(&fields.dense_bytes)) return false;
-  if (static_cast<std::size_t>(fields.dense_bytes) != mask_words * sizeof(std::int32_t)) {
+  if (static_cast<std::size_t>(fields.dense_bytes) != mask_words * sizeof(std::int32_t))
     return in.Skip(fields.dense_bytes);
-  }
   const std::span<std::int32_t> words = storage.pool->Take();
   fields.words = words;
   return in.ReadRaw(words.data(), fields.dense_bytes);

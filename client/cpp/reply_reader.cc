@@ -43,9 +43,8 @@ bool ReadState(WireInput& in, v1::RowState& state) {
 absl::Status ReplyReader::Read(grpc::ByteBuffer& bytes, ServerMessage& message) {
   grpc::ProtoBufferReader reader(&bytes);
   WireInput in(&reader);
-  if (bytes.Length() > std::numeric_limits<int>::max()) {
+  if (bytes.Length() > std::numeric_limits<int>::max())
     return absl::InternalError("the server sent what is too long");
-  }
   const WireInput::Limit limit = in.PushLimit(static_cast<int>(bytes.Length()));
   absl::Status read = Read(in, message);
   in.PopLimit(limit);
@@ -103,9 +102,8 @@ bool ReplyReader::ReadRow(WireInput& in, StepResult& result) {
   RowResult& row = result.rows_.emplace_back();
   const bool whole =
       ReadNested(in, [&](std::uint32_t tag) { return ReadRowField(in, tag, result, row); });
-  if (!status_.ok()) {
+  if (!status_.ok())
     status_ = absl::InternalError(absl::StrCat("row ", row.row, ": ", status_.message()));
-  }
   return whole;
 }
 
@@ -156,11 +154,10 @@ bool ReplyReader::ReadMask(WireInput& in, StepResult& result, RowResult& row) {
   const WireInput::Limit limit = in.PushLimit(size);
   const absl::StatusOr<MaskView> mask = masks_.Read(in, result.storage_);
   in.PopLimit(limit);
-  if (mask.ok()) {
+  if (mask.ok())
     row.masks.push_back(*mask);
-  } else {
+  else
     status_ = mask.status();
-  }
   return mask.ok();
 }
 

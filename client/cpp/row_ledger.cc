@@ -14,9 +14,8 @@ namespace {
 // The rows that were refused something, or those that were answered.
 absl::flat_hash_set<RowId> RowsOf(std::span<const RowResult> replies, bool refused) {
   absl::flat_hash_set<RowId> rows;
-  for (const RowResult& row : replies) {
+  for (const RowResult& row : replies)
     if ((row.state == v1::ROW_STATE_REFUSED) == refused) rows.insert(row.row);
-  }
   return rows;
 }
 
@@ -27,9 +26,8 @@ absl::flat_hash_set<RowId> RowsNeededBy(const v1::Step& step) {
   rows.insert(step.snapshot().begin(), step.snapshot().end());
   for (const v1::OpenRow& open : step.open()) rows.insert(open.row());
   for (const v1::ForkRow& fork : step.fork()) rows.insert({fork.parent(), fork.child()});
-  for (const v1::RowUpdate& update : step.rows()) {
+  for (const v1::RowUpdate& update : step.rows())
     if (update.rollback() > 0 || !update.tokens().empty()) rows.insert(update.row());
-  }
   return rows;
 }
 
@@ -84,9 +82,8 @@ std::vector<RowId> RowLedger::GiveUp(const v1::Step& step) {
   for (const v1::RowUpdate& update : step.rows()) rows.push_back(update.row());
   for (const v1::ForkRow& fork : step.fork()) rows.push_back(fork.child());
   rows.insert(rows.end(), step.snapshot().begin(), step.snapshot().end());
-  for (const auto& [id, row] : rows_) {
+  for (const auto& [id, row] : rows_)
     if (row.is_late) rows.push_back(id);
-  }
   std::vector<RowId> once;
   absl::flat_hash_set<RowId> seen;
   for (const RowId row : rows) {
@@ -127,11 +124,10 @@ void RowLedger::Put(RowId id, std::optional<Row> row, RowsBefore* before) {
     before->try_emplace(
         id, found == rows_.end() ? std::nullopt : std::optional(std::move(found->second)));
   }
-  if (row.has_value()) {
+  if (row.has_value())
     rows_.insert_or_assign(id, *std::move(row));
-  } else if (found != rows_.end()) {
+  else if (found != rows_.end())
     rows_.erase(found);
-  }
 }
 
 void RowLedger::ApplyCloses(const v1::Step& step, RowsBefore* before) {
@@ -165,9 +161,8 @@ void RowLedger::ApplyOpens(const v1::Step& step, std::span<const RowResult> repl
     if (rows_.contains(open.row()) || !answered.contains(open.row())) continue;
     Row row;
     row.open = open;
-    if (open.has_remaining_tokens()) {
+    if (open.has_remaining_tokens())
       row.token_limit = std::int64_t{open.tokens_size()} + open.remaining_tokens();
-    }
     Put(open.row(), std::move(row), before);
   }
 }
@@ -186,9 +181,8 @@ absl::StatusOr<std::vector<RowLedger::Place>> RowLedger::PlacesOf(
       if (row->second.is_late) return CannotGoOn(answer.row, answer.error.message());
       continue;
     }
-    if (!answered.insert(answer.row).second) {
+    if (!answered.insert(answer.row).second)
       return absl::InternalError(absl::StrCat("the server answers row ", answer.row, " twice"));
-    }
     if (absl::Status same = CheckGrammar(row->second, answer); !same.ok()) return same;
     const auto update = updates.find(answer.row);
     const auto place =
@@ -253,9 +247,8 @@ void RowLedger::MoveTo(const Place& place) const {
   if (place.update == nullptr) return;
   const auto begin = place.update->tokens().begin();
   tokens.Add(begin, begin + (count - tokens.size()));
-  if (place.update->has_remaining_tokens()) {
+  if (place.update->has_remaining_tokens())
     row.token_limit = std::int64_t{tokens.size()} + place.update->remaining_tokens();
-  }
 }
 
 absl::Status RowLedger::ApplyReplay(std::span<const RowResult> replies) {

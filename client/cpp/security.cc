@@ -56,9 +56,8 @@ class TokenOfFile : public grpc::MetadataCredentialsPlugin {
                            std::multimap<grpc::string, grpc::string>* metadata) override {
     std::string token;
     std::ifstream file(path_);
-    if (!file || !std::getline(file, token)) {
+    if (!file || !std::getline(file, token))
       return {grpc::StatusCode::UNAUTHENTICATED, absl::StrCat(kTokenFile, ": cannot be read")};
-    }
     metadata->emplace("authorization", absl::StrCat("Bearer ", absl::StripAsciiWhitespace(token)));
     return grpc::Status::OK;
   }
@@ -101,17 +100,14 @@ std::shared_ptr<grpc::ChannelCredentials> TlsOfEnvironment() {
 
 absl::Status CheckSecurity() {
   if (Variable(kCa).empty()) {
-    for (const char* variable : {kCert, kKey, kName, kTokenFile}) {
+    for (const char* variable : {kCert, kKey, kName, kTokenFile})
       if (!Variable(variable).empty()) return Wrong(variable, absl::StrCat("needs ", kCa));
-    }
     return absl::OkStatus();
   }
-  if (Variable(kCert).empty() != Variable(kKey).empty()) {
+  if (Variable(kCert).empty() != Variable(kKey).empty())
     return Wrong(kCert, absl::StrCat("and ", kKey, " are given together"));
-  }
-  for (const char* variable : {kCa, kCert, kKey, kTokenFile}) {
+  for (const char* variable : {kCa, kCert, kKey, kTokenFile})
     if (absl::Status checked = CheckFile(variable); !checked.ok()) return checked;
-  }
   return absl::OkStatus();
 }
 
@@ -120,9 +116,8 @@ std::shared_ptr<grpc::ChannelCredentials> MakeCredentials(absl::string_view addr
   if (SocketPathOf(address).has_value()) return grpc::InsecureChannelCredentials();
   if (!CheckSecurity().ok()) return nullptr;
   if (Variable(kCa).empty()) return grpc::InsecureChannelCredentials();
-  if (const std::string name = Variable(kName); !name.empty()) {
+  if (const std::string name = Variable(kName); !name.empty())
     arguments->SetSslTargetNameOverride(name);
-  }
   std::shared_ptr<grpc::ChannelCredentials> credentials = TlsOfEnvironment();
   const std::string token_file = Variable(kTokenFile);
   if (token_file.empty()) return credentials;

@@ -14,9 +14,8 @@ bool IsAnswerOf(const RowResult& result, RowId row) {
 }
 
 absl::Status CheckBuffer(const MaskBuffer& buffer, std::size_t rows, std::int64_t mask_words) {
-  if (buffer.words == nullptr && rows > 0) {
+  if (buffer.words == nullptr && rows > 0)
     return absl::InvalidArgumentError("buffer.words: is null");
-  }
   if (buffer.row_count < static_cast<std::int64_t>(rows)) {
     return absl::InvalidArgumentError(
         absl::StrCat("buffer.row_count: ", buffer.row_count, " is less than ", rows, " rows"));
@@ -46,9 +45,8 @@ absl::StatusOr<std::vector<const RowResult*>> StepResult::FindAll(
     const auto is_it = [row](const RowResult& each) { return IsAnswerOf(each, row); };
     auto at = std::find_if(next, rows_.end(), is_it);
     if (at == rows_.end()) at = std::find_if(rows_.begin(), next, is_it);
-    if (at == rows_.end() || !is_it(*at)) {
+    if (at == rows_.end() || !is_it(*at))
       return absl::NotFoundError(absl::StrCat("row ", row, ": no answer"));
-    }
     if (at->masks.empty()) {
       return absl::FailedPreconditionError(
           absl::StrCat("row ", row, ": no mask, it is ", v1::RowState_Name(at->state)));
@@ -75,9 +73,8 @@ absl::Status StepResult::VisitPositions(std::span<const RowId> order, int positi
                                         const MaskBuffer& buffer, const RowVisitor& visit) const {
   if (positions < 1) return absl::InvalidArgumentError("positions: at least 1 is needed");
   const auto stride = static_cast<std::size_t>(positions);
-  if (absl::Status status = CheckBuffer(buffer, order.size() * stride, mask_words_); !status.ok()) {
+  if (absl::Status status = CheckBuffer(buffer, order.size() * stride, mask_words_); !status.ok())
     return status;
-  }
   const auto rows = FindAll(order);
   if (!rows.ok()) return rows.status();
   for (std::size_t i = 0; i < rows->size(); ++i) {

@@ -23,9 +23,8 @@ MaskRow WithoutTuning(const MaskView& mask, std::int64_t vocab_size, std::int64_
 
 absl::StatusOr<const MaskView*> FindMask(const StepResult& result, const MaskTarget& target) {
   const RowResult* const row = result.Find(target.row);
-  if (row == nullptr) {
+  if (row == nullptr)
     return absl::NotFoundError(absl::StrCat("row ", target.row, ": has no answer in this step"));
-  }
   if (target.position < 0 || target.position >= std::ssize(row->masks)) {
     return absl::FailedPreconditionError(
         absl::StrCat("row ", target.row, ": has no mask at position ", target.position));

@@ -10,9 +10,8 @@ absl::Status FromWire(const grpc::Status& status) {
   absl::Status result(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
   google::rpc::Status details;
   if (!details.ParseFromString(status.error_details())) return result;
-  for (const google::protobuf::Any& detail : details.details()) {
+  for (const google::protobuf::Any& detail : details.details())
     result.SetPayload(detail.type_url(), absl::Cord(detail.value()));
-  }
   return result;
 }
 

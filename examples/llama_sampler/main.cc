@@ -81,9 +81,8 @@ int Run(const std::string& path, const std::string& schema, const std::string& p
   const std::string text =
       Answer(context.get(), vocab, chain.get(),
              Tokens(vocab, "<|im_start|>user\n" + prompt + "<|im_end|>\n<|im_start|>assistant\n"));
-  if (const std::string& why = maskd_llama::ErrorOf(masks); !why.empty()) {
+  if (const std::string& why = maskd_llama::ErrorOf(masks); !why.empty())
     return std::fprintf(stderr, "maskd: %s\n", why.c_str()), 1;
-  }
   std::cout << text << "\n";
   return 0;
 }

@@ -229,9 +229,8 @@ std::shared_ptr<Stream> OpenStream(const std::string& address, const llama_vocab
   maskd_client_free(client);
   if (!error->empty()) return nullptr;
   std::vector<llama_token> ends;
-  for (llama_token token = 0; token < size; ++token) {
+  for (llama_token token = 0; token < size; ++token)
     if (llama_vocab_is_eog(vocab, token)) ends.push_back(token);
-  }
   return std::make_shared<Stream>(stream, std::move(ends));
 }
 

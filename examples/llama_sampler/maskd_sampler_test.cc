@@ -33,16 +33,14 @@ class Vocabulary {
     llama_token_data_array tokens = {all.data(), all.size(), -1, false};
     llama_sampler_apply(sampler, &tokens);
     std::set<std::string> left;
-    for (const llama_token_data& each : all) {
+    for (const llama_token_data& each : all)
       if (!std::isinf(each.logit)) left.insert(Text(each.id));
-    }
     return left;
   }
 
   [[nodiscard]] llama_token Id(const std::string& text) const {
-    for (llama_token id = 0; id < llama_vocab_n_tokens(vocab_); ++id) {
+    for (llama_token id = 0; id < llama_vocab_n_tokens(vocab_); ++id)
       if (Text(id) == text) return id;
-    }
     Expect(false, "the vocabulary has the token");
     return -1;
   }

@@ -56,9 +56,8 @@ struct Model {
   std::mt19937 random;
 
   Model(const std::vector<maskd::v1::Token>& tokens, unsigned seed) : random(seed) {
-    for (const maskd::v1::Token& token : tokens) {
+    for (const maskd::v1::Token& token : tokens)
       scores.push_back(token.text().find('\\') == std::string::npos ? 0.0F : -100.0F);
-    }
   }
 
   void Forward(std::vector<float>& logits) {
@@ -76,9 +75,8 @@ absl::Status DecodeStep(MaskStream& stream, const Applier& applier, Step& step, 
   StepResult result;
   if (absl::Status status = stream.Collect(kTimeout, result); !status.ok()) return status;
   const RowResult* const row = result.Find(kRow);
-  if (row == nullptr || !row->has_mask()) {
+  if (row == nullptr || !row->has_mask())
     return row == nullptr || row->error.ok() ? absl::InternalError("no mask") : row->error;
-  }
   const auto width = static_cast<std::int64_t>(logits.size());
   const std::int64_t vocab_size = stream.welcome().tokenizer().vocab_size();
   const MaskRow masks[] = {ToMaskRow(row->masks.front(), vocab_size, /*logits_row=*/0)};

@@ -212,9 +212,8 @@ std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& 
 // Plain characters are their own spelling in a JSON string, so the text is the bytes as they stand.
 std::optional<std::string> Automaton::ShortestText(TermId cell, Work& work) {
   const Term& text = store_.term(cell);
-  if (!IsBetweenCharacters(text) || store_.term(AsEncode(text).characters).kind != TermKind::kAnd) {
+  if (!IsBetweenCharacters(text) || store_.term(AsEncode(text).characters).kind != TermKind::kAnd)
     return std::nullopt;
-  }
   const MutexLock lock(&mutex_);
   Product product;
   if (!characters_.search().Read(AsEncode(text).characters, &product) ||

@@ -142,9 +142,8 @@ ItemTokens::ItemTokens(const TokenIndex* index) : index_(index) {
     if (out_of_string && bytes.find('"') < bytes.find_last_of("[{"))
       array_out_of_string_.push_back(id);
   }
-  for (Tokens* tokens : {&with_comma_, &out_of_string_, &with_array_, &array_out_of_string_}) {
+  for (Tokens* tokens : {&with_comma_, &out_of_string_, &with_array_, &array_out_of_string_})
     Sort(tokens);
-  }
   SortEnds();
 }
 

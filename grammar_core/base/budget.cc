@@ -22,15 +22,14 @@ Budget Budget::Unlimited() {
 absl::Status Budget::Check() {
   if (!error_.ok()) return error_;
   checked_units_ += granted_ - until_check_;
-  if (checked_units_ > bounds_.work) {
+  if (checked_units_ > bounds_.work)
     error_ = LimitExceeded("", bounds_.work_name, bounds_.work, checked_units_);
-  } else if (bounds_.cancelled != nullptr && bounds_.cancelled->load(std::memory_order_relaxed)) {
+  else if (bounds_.cancelled != nullptr && bounds_.cancelled->load(std::memory_order_relaxed))
     error_ = ErrorAt(absl::StatusCode::kCancelled, "", "CANCELLED", "the caller cancelled");
-  } else if (IsOutOfMemory()) {
+  else if (IsOutOfMemory())
     error_ = OutOfMemoryError();
-  } else if (bounds_.deadline != Clock::time_point::max() && Clock::now() >= bounds_.deadline) {
+  else if (bounds_.deadline != Clock::time_point::max() && Clock::now() >= bounds_.deadline)
     error_ = ErrorAt(absl::StatusCode::kDeadlineExceeded, "", "DEADLINE", "the deadline passed");
-  }
   const std::int64_t left = std::max(std::int64_t{1}, bounds_.work - checked_units_);
   until_check_ = error_.ok() ? std::min(kUnitsPerCheck, left) : 0;
   granted_ = until_check_;

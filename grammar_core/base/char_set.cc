@@ -9,9 +9,8 @@ constexpr CharRange kSurrogates = {0xD800, 0xDFFF};
 
 // Appends `range` without its surrogates.
 void AppendScalar(CharRange range, std::vector<CharRange>* out) {
-  if (range.lo < kSurrogates.lo && range.lo <= range.hi) {
+  if (range.lo < kSurrogates.lo && range.lo <= range.hi)
     out->push_back({range.lo, std::min(range.hi, kSurrogates.lo - 1)});
-  }
   const std::uint32_t lo = std::max(range.lo, kSurrogates.hi + 1);
   if (lo <= range.hi) out->push_back({lo, range.hi});
 }
@@ -23,13 +22,11 @@ CharSet::CharSet(std::vector<CharRange> ranges) {
   for (const CharRange& range : ranges) AppendScalar(range, &scalar);
   std::sort(scalar.begin(), scalar.end(),
             [](const CharRange& x, const CharRange& y) { return x.lo < y.lo; });
-  for (const CharRange& range : scalar) {
-    if (!ranges_.empty() && range.lo <= ranges_.back().hi + 1) {
+  for (const CharRange& range : scalar)
+    if (!ranges_.empty() && range.lo <= ranges_.back().hi + 1)
       ranges_.back().hi = std::max(ranges_.back().hi, range.hi);
-    } else {
+    else
       ranges_.push_back(range);
-    }
-  }
 }
 
 bool CharSet::Contains(std::uint32_t code_point) const {

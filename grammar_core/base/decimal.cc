@@ -18,9 +18,7 @@ constexpr std::int64_t kMaxPlainDigits = 40;
 std::int64_t ReadExponent(absl::string_view digits) {
   assert(!digits.empty());
   std::int64_t exponent = 0;
-  if (absl::SimpleAtoi(digits, &exponent)) {
-    return std::clamp(exponent, -kMaxExponent, kMaxExponent);
-  }
+  if (absl::SimpleAtoi(digits, &exponent)) return std::clamp(exponent, -kMaxExponent, kMaxExponent);
   return digits.front() == '-' ? -kMaxExponent : kMaxExponent;
 }
 
@@ -80,9 +78,8 @@ std::string ToString(const Decimal& number) {
   const std::string& digits = number.digits;
   const auto size = static_cast<std::int64_t>(digits.size());
   if (number.is_zero()) return "0";
-  if (std::abs(number.exponent) + size > kMaxPlainDigits) {
+  if (std::abs(number.exponent) + size > kMaxPlainDigits)
     return absl::StrCat(sign, digits, "e", number.exponent);
-  }
   if (number.exponent >= 0) return absl::StrCat(sign, digits, std::string(number.exponent, '0'));
   const std::int64_t point = number.magnitude();
   if (point <= 0) return absl::StrCat(sign, "0.", std::string(-point, '0'), digits);

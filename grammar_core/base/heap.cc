@@ -75,9 +75,8 @@ void SplitHugePages(std::uintptr_t begin, std::uintptr_t end) {
   constexpr std::uintptr_t kHugePage = 2 << 20;
   const std::uintptr_t first = std::min(end, (begin + kHugePage - 1) / kHugePage * kHugePage);
   const std::uintptr_t last = std::max(first, end / kHugePage * kHugePage);
-  for (const auto& [from, to] : {std::pair(begin, first), std::pair(last, end)}) {
+  for (const auto& [from, to] : {std::pair(begin, first), std::pair(last, end)})
     if (from < to) madvise(reinterpret_cast<void*>(from), to - from, MADV_COLD);
-  }
 }
 
 extent_hooks_t* default_hooks = nullptr;

@@ -23,9 +23,7 @@ class StableVector {
   StableVector(const StableVector&) = delete;
   StableVector& operator=(const StableVector&) = delete;
   ~StableVector() {
-    for (std::atomic<T*>& chunk : chunks_) {
-      delete[] chunk.load(std::memory_order_relaxed);
-    }
+    for (std::atomic<T*>& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
   }
 
   T& operator[](std::uint32_t index) { return *Find(index); }
@@ -39,9 +37,8 @@ class StableVector {
     const std::uint32_t index = size_.load(std::memory_order_relaxed);
     const Place place = PlaceOf(index);
     std::atomic<T*>& chunk = chunks_[place.chunk];
-    if (chunk.load(std::memory_order_relaxed) == nullptr) {
+    if (chunk.load(std::memory_order_relaxed) == nullptr)
       chunk.store(new T[place.chunk_size](), std::memory_order_release);
-    }
     size_.store(index + 1, std::memory_order_release);
     return (*this)[index];
   }

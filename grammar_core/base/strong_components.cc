@@ -46,11 +46,10 @@ class Components {
       }
       const std::uint32_t to = successors[frame.next++];
       assert(to < index_.size());
-      if (index_[to] == kUnseen) {
+      if (index_[to] == kUnseen)
         Enter(to);
-      } else if (on_stack_[to]) {
+      else if (on_stack_[to])
         low_[frame.vertex] = std::min(low_[frame.vertex], index_[to]);
-      }
     }
     return absl::OkStatus();
   }

@@ -46,9 +46,8 @@ absl::StatusOr<ReducedGrammar> ReduceParsed(ParsedSource parsed, const Limits& l
   absl::StatusOr<GrammarIr> ir =
       DropUnproductive(std::move(read->ir), *form, limits, budget, read->faults);
   if (!ir.ok()) return ir.status();
-  if (absl::Status s = SettleUnfitArrays(strictness, budget, &*ir, &read->warnings); !s.ok()) {
+  if (absl::Status s = SettleUnfitArrays(strictness, budget, &*ir, &read->warnings); !s.ok())
     return s;
-  }
   ir = RemoveLeftRecursion(*std::move(ir), limits, budget);
   if (!ir.ok()) return ir.status();
   return ReducedGrammar{.ir = *std::move(ir),

@@ -22,9 +22,8 @@ constexpr Punctuation kPunctuation[] = {
 
 std::vector<PunctuationToken> FindPunctuation(const TokenIndex& index) {
   std::vector<PunctuationToken> tokens;
-  for (const auto& [text, distance] : kPunctuation) {
+  for (const auto& [text, distance] : kPunctuation)
     if (const TokenId id = index.Find(text); id >= 0) tokens.push_back({id, distance});
-  }
   return tokens;
 }
 

@@ -22,9 +22,8 @@ std::int64_t BytesOf(const Vocabulary& vocabulary) {
   }
   const EncodingRules& rules = vocabulary.encoding_rules();
   bytes += rules.scores.capacity() * sizeof(rules.scores[0]);
-  for (const auto* ids : {&rules.atoms, &rules.byte_tokens, &rules.unused, &rules.user_defined}) {
+  for (const auto* ids : {&rules.atoms, &rules.byte_tokens, &rules.unused, &rules.user_defined})
     bytes += ids->capacity() * sizeof(TokenId);
-  }
   return static_cast<std::int64_t>(bytes);
 }
 

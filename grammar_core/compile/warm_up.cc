@@ -92,9 +92,8 @@ class WarmUpRun {
     ++masks_;
     assert(*mask != nullptr && masks_ <= max_masks_);
     const bool has_names = FollowNames(state, distance);
-    for (const auto& [id, further] : punctuation_) {
+    for (const auto& [id, further] : punctuation_)
       if ((*mask)->Allows(id)) Push(Behind(state, id), distance + further);
-    }
     // Names are followed as they are declared, in long tokens; guesses at single ones would be more
     // states and fewer hits.
     if (has_names) return;
@@ -123,9 +122,8 @@ class WarmUpRun {
     const TermId cell = whole.kind == TermKind::kCat ? AsCat(whole).head : state;
     if (store.IsNames(cell)) return cell;
     if (store.term(cell).kind != TermKind::kAlt) return kNothingTerm;
-    for (const TermId branch : BranchesOf(store, store.term(cell))) {
+    for (const TermId branch : BranchesOf(store, store.term(cell)))
       if (store.IsNames(branch)) return branch;
-    }
     return kNothingTerm;
   }
 

@@ -42,9 +42,8 @@ class PieceTable {
 
   // Empty where the vocabulary lacks a byte of the text.
   std::vector<TokenId> Run() {
-    for (std::size_t begin = 0; begin < text_.size(); ++begin) {
+    for (std::size_t begin = 0; begin < text_.size(); ++begin)
       if (best_[begin].tokens != kNone) AddTokensAt(begin);
-    }
     // Every best piece ends behind its begin, so the way back comes to the start.
     std::vector<TokenId> tokens;
     if (best_.back().tokens == kNone) return tokens;
@@ -169,9 +168,8 @@ class BreadthFirst {
   void Trace(State start) {
     tokens_ = {last_.token};
     assert(arrivals_.contains(last_.from) && "the last token came from a state that was met");
-    for (State state = last_.from; state != start; state = arrivals_.at(state).from) {
+    for (State state = last_.from; state != start; state = arrivals_.at(state).from)
       tokens_.push_back(arrivals_.at(state).token);
-    }
     std::ranges::reverse(tokens_);
   }
 
@@ -212,9 +210,8 @@ absl::StatusOr<std::vector<TokenId>> FewTokens(const TokenSearch& search, RowSta
   constexpr std::size_t kBytesPerUnit = 4;
   if (!work.Spend(1 + static_cast<std::int64_t>(text->size() / kBytesPerUnit))) return work.error();
   std::vector<TokenId> tokens = FewestPieces(search, *text);
-  if (tokens.empty() && !text->empty()) {
+  if (tokens.empty() && !text->empty())
     return LimitExceeded("", "completion_bytes", max_bytes, std::int64_t{max_bytes} + 1);
-  }
   return tokens;
 }
 

@@ -123,9 +123,8 @@ class Search {
 
   // The shortest text of a cell; nothing where it is longer than `most`, or `work` failed.
   std::optional<std::string> TextOf(State cell) {
-    if (std::optional<Way> text = WayOfText(cell); text.has_value()) {
+    if (std::optional<Way> text = WayOfText(cell); text.has_value())
       return text->size <= most_ ? std::optional(std::move(text->bytes)) : std::nullopt;
-    }
     if (!Run(cell) || way_.size > most_) return std::nullopt;
     return Path();
   }
@@ -186,12 +185,10 @@ class Search {
   // its way, and the bound of that is all that is known.
   Size SizeOfCell(State cell) {
     if (states_.MayEnd(cell)) return {0, true};
-    if (const auto known = ways_.find(cell); known != ways_.end() && known->second.has_value()) {
+    if (const auto known = ways_.find(cell); known != ways_.end() && known->second.has_value())
       return {known->second->size, true};
-    }
-    if (depth_ == kMaxDepth || !ways_.try_emplace(cell, std::nullopt).second) {
+    if (depth_ == kMaxDepth || !ways_.try_emplace(cell, std::nullopt).second)
       return {states_.MinBytes(cell), false};
-    }
     if (texts_ != nullptr && texts_->Knows(cell)) {
       const std::string* const text = texts_->Known(cell);
       ways_[cell] = text == nullptr ? Way{} : Way{SizeOf(measure_, *text), *text};
@@ -224,9 +221,8 @@ class Search {
       // The heap keeps entries that a better way has overtaken; they are passed here.
       if (at.bytes > frontier.arrivals[at.state].bytes) continue;
       const bool ended = states_.MayEnd(at.state);
-      if (ended || at.settled) {
+      if (ended || at.settled)
         return {at.bound, frontier.PathTo(at.state, start), ended ? kEmptyTerm : at.state};
-      }
       if (!MeasureText(at, &frontier) && !MeasureCells(at, &frontier)) Expand(at, &frontier);
     }
     return {};
@@ -267,9 +263,8 @@ class Search {
   // the others wait for it to fail.
   void Expand(const Open& at, Frontier* frontier) {
     if (IsOf(TermKind::kAlt, at.state)) {
-      for (const TermId branch : BranchesOf(states_.automaton().store(), TermOf(at.state))) {
+      for (const TermId branch : BranchesOf(states_.automaton().store(), TermOf(at.state)))
         Arrive(at, 0, std::nullopt, branch, frontier);
-      }
       return;
     }
     const FirstClasses::Set first = states_.FirstOf(at.state, *work_);
@@ -286,9 +281,8 @@ class Search {
       }
     }
     if (vocabulary_ == nullptr) return;
-    for (const NamedTokens::Step& step : states_.NamedSteps(at.state)) {
+    for (const NamedTokens::Step& step : states_.NamedSteps(at.state))
       Arrive(at, LeastSize(step.tokens), std::nullopt, step.next, frontier);
-    }
   }
 
   // The bound through `next`, where this is a better way to it.

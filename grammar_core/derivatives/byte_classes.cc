@@ -26,9 +26,8 @@ class Cuts {
     for (const unsigned char byte : bytes) Range(byte, byte);
   }
   void Set(const ByteBits& set) {
-    for (int byte = 1; byte < 256; ++byte) {
+    for (int byte = 1; byte < 256; ++byte)
       if (set[byte] != set[byte - 1]) begins_.set(byte);
-    }
   }
   // Characters from `lo` to `hi`. Beyond ASCII a boundary in the middle of the alphabet may cut at
   // any lead or continuation byte, so it cuts at all of them.
@@ -37,9 +36,8 @@ class Cuts {
     if (lo <= kAscii) Range(static_cast<int>(lo), static_cast<int>(std::min(hi, kAscii)));
     const bool whole = lo <= kAscii + 1 && hi == 0xD7FF;
     const bool upper = lo == 0xE000 && hi == kMaxCodePoint;
-    if (hi > kAscii && !whole && !upper) {
+    if (hi > kAscii && !whole && !upper)
       for (int byte = 0x80; byte < 256; ++byte) begins_.set(byte);
-    }
   }
   // What UTF-8 itself tells apart.
   void Utf8() {
@@ -65,16 +63,14 @@ Cuts CutsOf(const GrammarIr& ir) {
   cuts.Utf8();
   for (const std::string& bytes : ir.byte_strings) cuts.EachOf(bytes);
   for (const ByteBits& set : ir.byte_sets) cuts.Set(set);
-  for (const CharSet& set : ir.char_sets) {
+  for (const CharSet& set : ir.char_sets)
     for (const CharRange& range : set.ranges()) cuts.Characters(range.lo, range.hi);
-  }
   const auto cut_text = [&](const std::u32string& text) {
     for (const char32_t c : text) cuts.Characters(c, c);
   };
   for (const std::u32string& text : ir.texts) cut_text(text);
-  for (const auto& set : ir.text_sets) {
+  for (const auto& set : ir.text_sets)
     for (const std::u32string& text : set) cut_text(text);
-  }
   if (!ir.numbers.empty()) cuts.EachOf("+-.");  // digits and e are among those below
   for (const ObjectSpec& spec : ir.objects) CutObject(spec, &cuts);
   if (BreaksLines(ir)) cuts.EachOf("\n []{}");
@@ -91,9 +87,7 @@ Cuts CutsOf(const GrammarIr& ir) {
 ByteClasses::ByteClasses(const GrammarIr& ir) {
   const Cuts cuts = CutsOf(ir);
   for (int byte = 0; byte < 256; ++byte) {
-    if (byte == 0 || cuts.At(byte)) {
-      sample_[count_++] = static_cast<unsigned char>(byte);
-    }
+    if (byte == 0 || cuts.At(byte)) sample_[count_++] = static_cast<unsigned char>(byte);
     assert(count_ > 0 && count_ <= 256);
     class_of_[byte] = static_cast<std::uint8_t>(count_ - 1);
   }

@@ -28,9 +28,8 @@ constexpr std::uint32_t kFewCharacters = 8;
 
 std::uint32_t AsciiCount(const CharEdges& edges) {
   std::uint32_t count = 0;
-  for (const CharEdge& edge : edges) {
+  for (const CharEdge& edge : edges)
     if (edge.lo < kAsciiEnd) count += std::min<std::uint32_t>(edge.hi, kAsciiEnd - 1) - edge.lo + 1;
-  }
   return count;
 }
 
@@ -41,9 +40,8 @@ std::uint32_t BytesBehind(const TermStore& store, const PartialChar& partial,
   std::uint32_t after = kNoEnd;
   for (int i = 0; i < completions.count; ++i) {
     const CharRange range = completions.ranges[i];
-    for (auto edge = FirstIn(edges, range); edge != edges.end() && edge->lo <= range.hi; ++edge) {
+    for (auto edge = FirstIn(edges, range); edge != edges.end() && edge->lo <= range.hi; ++edge)
       after = std::min(after, store.term(edge->to).min_bytes);
-    }
   }
   return after;
 }
@@ -109,11 +107,10 @@ std::int64_t ByteDerivative::RecentBytes() {
 bool ByteDerivative::WithinLimits(Work& work) {
   const std::int64_t terms = store_->size() - adopted_.terms;
   const std::int64_t bytes = RecentBytes() - adopted_.bytes;
-  if (terms > limits_.terms) {
+  if (terms > limits_.terms)
     work.Fail(AutomatonFull("terms", limits_.terms, terms));
-  } else if (bytes > limits_.grammar_bytes) {
+  else if (bytes > limits_.grammar_bytes)
     work.Fail(AutomatonFull("grammar_bytes", limits_.grammar_bytes, bytes));
-  }
   return work.ok();
 }
 
@@ -260,9 +257,7 @@ void ByteDerivative::FillCharacters(TermId id, Work& work) {
     TermId next = kNothingTerm;
     if (edge != nullptr) {
       TermId& target = targets[edge - edges.data()];
-      if (target == kUnknownTerm) {
-        target = store_->Cat(store_->Encode(edge->to, start), parts.tail);
-      }
+      if (target == kUnknownTerm) target = store_->Cat(store_->Encode(edge->to, start), parts.tail);
       next = target;
     }
     row[c].store(next, std::memory_order_release);

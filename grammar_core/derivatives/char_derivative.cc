@@ -33,18 +33,16 @@ const CharEdges kNoEdges;
 // Appends an edge, joining it to the last one where they touch and agree.
 void AppendEdge(CharEdges* edges, CharEdge edge) {
   if (edge.to == kNothingTerm) return;
-  if (!edges->empty() && edges->back().to == edge.to && edges->back().hi + 1 == edge.lo) {
+  if (!edges->empty() && edges->back().to == edge.to && edges->back().hi + 1 == edge.lo)
     edges->back().hi = edge.hi;
-  } else {
+  else
     edges->push_back(edge);
-  }
 }
 
 // Whether the ranges are sorted and none meets another: FindEdge() and the sweeps rely on it.
 bool AreInOrder(const CharEdges& edges) {
-  for (std::size_t i = 0; i < edges.size(); ++i) {
+  for (std::size_t i = 0; i < edges.size(); ++i)
     if (edges[i].lo > edges[i].hi || (i > 0 && edges[i - 1].hi >= edges[i].lo)) return false;
-  }
   return true;
 }
 
@@ -113,9 +111,8 @@ class Distances {
   // Below so many levels a term is taken as a whole.
   Distance Of(TermId id, int levels = kMaxLevels) {
     const Term& term = store_->term(id);
-    if (levels == 0 || (term.kind != TermKind::kAnd && term.kind != TermKind::kAlt)) {
+    if (levels == 0 || (term.kind != TermKind::kAnd && term.kind != TermKind::kAlt))
       return {IsSearch(id) ? term.min_bytes : 0, term.min_bytes};
-    }
     if (const auto known = known_.find(id); known != known_.end()) return known->second;
     const bool is_both = term.kind == TermKind::kAnd;
     Distance distance = is_both ? Distance{0, 0} : Distance{kNoEnd, kNoEnd};
@@ -255,9 +252,8 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
   if (term == kNothingTerm) return true;
   MASKD_DCHECK_TERM(*store_, term, term < store_->size());
   if (!store_->term(term).may_be_empty) return false;
-  if (const auto known = fates_.find(term); known != fates_.end()) {
+  if (const auto known = fates_.find(term); known != fates_.end())
     return known->second == Fate::kNothing;
-  }
   if (store_->term(term).kind == TermKind::kAnd) {
     Product product;
     const bool has_text = search_.Read(term, &product) && search_.HasText(product, work);
@@ -278,9 +274,8 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
       const auto fate = fates_.find(edge.to);
       if (fate != fates_.end() && fate->second == Fate::kNothing) continue;
       if (fate != fates_.end() || !store_->term(edge.to).may_be_empty) {
-        for (TermId live = at; fates_.try_emplace(live, Fate::kLive).second;) {
+        for (TermId live = at; fates_.try_emplace(live, Fate::kLive).second;)
           live = found_from[live];
-        }
         return false;
       }
       if (found_from.try_emplace(edge.to, at).second) open.Push(edge.to);
@@ -308,9 +303,8 @@ std::int64_t CharDerivative::CountTexts(TermId term, std::int64_t enough, Work& 
       continue;
     }
     const CharEdges& edges = LiveEdges(at, work);
-    if (static_cast<std::int64_t>(counts.size()) > max_states_) {
+    if (static_cast<std::int64_t>(counts.size()) > max_states_)
       work.Fail(LimitExceeded("", "emptiness_states", max_states_, max_states_ + 1));
-    }
     if (!work.ok()) return 0;
     std::int64_t sum = store_->term(at).nullable ? 1 : 0;
     for (const CharEdge& edge : edges) {
@@ -356,9 +350,8 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
   CharEdges edges;
   switch (term.kind) {
     case TermKind::kCharSet:
-      for (const CharRange& range : store_->ir().char_sets[CharSetOf(term)].ranges()) {
+      for (const CharRange& range : store_->ir().char_sets[CharSetOf(term)].ranges())
         edges.push_back({range.lo, range.hi, kEmptyTerm});
-      }
       return edges;
     case TermKind::kText: {
       const auto [text, offset] = AsText(term);

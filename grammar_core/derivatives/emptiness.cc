@@ -148,9 +148,8 @@ class EmptinessSearch {
   // have some, but not many.
   absl::StatusOr<bool> HasNoName(const ObjectSpec& spec, const ObjectSpec::Others& others) {
     std::vector<std::u32string> declared;
-    for (const ObjectSpec::Member& member : spec.members) {
+    for (const ObjectSpec::Member& member : spec.members)
       if (!member.bare) declared.push_back(*Utf8ToCodePoints(member.name));
-    }
     std::sort(declared.begin(), declared.end());
     const auto count = static_cast<std::uint32_t>(declared.size());
     const std::uint32_t set = store_->AddTextSet(std::move(declared));
@@ -202,15 +201,13 @@ class EmptinessSearch {
     std::vector<std::int64_t> depth(characters_.nodes.size());
     for (NodeId id = 0; id < depth.size(); ++id) {
       const IrNode& node = characters_.nodes[id];
-      for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      for (std::uint32_t i = 0; i < node.child_count; ++i)
         depth[id] = std::max(depth[id], depth[characters_.children[node.first_child + i]] + 1);
-      }
     }
     for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
       const std::int64_t descent = questions.parts[node] ? depth[copier_.CopyOf(node)] : 0;
-      if (descent > limits_.derivative_depth) {
+      if (descent > limits_.derivative_depth)
         return LimitExceeded(PlaceOf(node), "derivative_depth", limits_.derivative_depth, descent);
-      }
     }
     return absl::OkStatus();
   }

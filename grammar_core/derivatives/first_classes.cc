@@ -31,9 +31,8 @@ FirstClasses::Set FirstClasses::Each(absl::string_view bytes) const {
 FirstClasses::Set FirstClasses::Range(int lo, int hi) const {
   Set set;
   const int last = classes_->Of(static_cast<unsigned char>(hi));
-  for (int c = classes_->Of(static_cast<unsigned char>(lo)); c <= last; ++c) {
+  for (int c = classes_->Of(static_cast<unsigned char>(lo)); c <= last; ++c)
     set.set(static_cast<std::size_t>(c));
-  }
   return set;
 }
 
@@ -62,11 +61,10 @@ FirstClasses::Set FirstClasses::Of(TermId id) {
     case TermKind::kCall: {
       if (const auto known = known_.find(id); known != known_.end()) return known->second;
       Set set;
-      if (term.kind == TermKind::kCall) {
+      if (term.kind == TermKind::kCall)
         set = Of(lowering_->RuleBody(term));
-      } else {
+      else
         for (const TermId branch : BranchesOf(*store_, term)) set |= Of(branch);
-      }
       return known_[id] = set;
     }
     default:
@@ -80,9 +78,8 @@ const FirstClasses::Set& FirstClasses::OfByteSet(std::uint32_t index) {
   Set& set = byte_sets_[index];
   if (set.none()) {
     const ByteBits& bytes = store_->byte_set(index);
-    for (int c = 0; c < classes_->count(); ++c) {
+    for (int c = 0; c < classes_->count(); ++c)
       if (bytes[classes_->Sample(c)]) set.set(static_cast<std::size_t>(c));
-    }
   }
   return set;
 }

@@ -32,9 +32,8 @@ class OrdinaryNames {
     if (ids_.empty()) return;
     for (TokenId id = 0; id < vocabulary.size(); ++id) {
       if (vocabulary.IsSpecial(id)) continue;
-      if (const auto named = ids_.find(vocabulary.TokenBytes(id)); named != ids_.end()) {
+      if (const auto named = ids_.find(vocabulary.TokenBytes(id)); named != ids_.end())
         named->second.push_back(id);
-      }
     }
   }
 
@@ -77,9 +76,8 @@ absl::Status AddIds(const TokenSpec& spec, const Vocabulary& vocabulary, TokenMa
 // The complement in the vocabulary. Tokens that end a text are never meant by "any other token".
 TokenMask AllBut(const TokenMask& set, const Vocabulary& vocabulary) {
   TokenMask rest(vocabulary.size());
-  for (TokenId id = 0; id < vocabulary.size(); ++id) {
+  for (TokenId id = 0; id < vocabulary.size(); ++id)
     if (!set.Allows(id)) rest.Allow(id);
-  }
   for (const TokenId id : vocabulary.stop_ids()) rest.Forbid(id);
   return rest;
 }
@@ -101,11 +99,10 @@ void Split(const TokenMask& set, std::vector<TokenMask>* groups) {
       outside.mutable_words()[w] &= ~set.words()[w];
       rest.mutable_words()[w] &= ~inside.words()[w];
     }
-    if (outside.empty()) {
+    if (outside.empty())
       outside = std::move(inside);
-    } else if (!inside.empty()) {
+    else if (!inside.empty())
       groups->push_back(std::move(inside));
-    }
   }
   if (!rest.empty()) groups->push_back(std::move(rest));
 }
@@ -244,9 +241,8 @@ std::vector<NamedTokens::Step> NamedTokens::Steps(TermId state, TermStore* store
       first = id;
       return false;
     });
-    if (const TermId next = Behind(state, first, store, lowering); next != kNothingTerm) {
+    if (const TermId next = Behind(state, first, store, lowering); next != kNothingTerm)
       steps.push_back({std::move(group), next});
-    }
   }
   return steps;
 }

@@ -86,9 +86,8 @@ std::atomic<TermId>* WayTables::RowOf(TermId state) {
                               : before.more() != nullptr ? before.more()->may()
                                                          : MayOf(state);
   // Nobody reads the row yet.
-  for (std::size_t c = 0; c < classes_; ++c) {
+  for (std::size_t c = 0; c < classes_; ++c)
     new (row + c) std::atomic<TermId>(may == nullptr || (*may)[c] ? kUnknownTerm : kNothingTerm);
-  }
   const auto put = [&](int byte_class, TermId to) {
     row[byte_class].store(to, std::memory_order_relaxed);
   };

@@ -65,9 +65,8 @@ constexpr std::array kFrontEnds = {
 };
 
 absl::StatusOr<FrontEnd> FindFrontEnd(absl::string_view kind) {
-  for (const FrontEnd& front_end : kFrontEnds) {
+  for (const FrontEnd& front_end : kFrontEnds)
     if (front_end.kind == kind) return front_end;
-  }
   return InvalidAt("kind", absl::StrCat("there is no grammar kind \"", kind, "\"; known are ",
                                         absl::StrJoin(FrontEndKinds(), ", ")));
 }
@@ -94,21 +93,16 @@ absl::Status CheckIndent(const GrammarOptions& options) {
 
 absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
   const auto bytes = static_cast<std::int64_t>(source.text.size());
-  if (bytes > limits.source_bytes) {
+  if (bytes > limits.source_bytes)
     return LimitExceeded("", "source_bytes", limits.source_bytes, bytes);
-  }
-  if (source.options.max_whitespace < 0) {
+  if (source.options.max_whitespace < 0)
     return InvalidAt("options.max_whitespace", "must not be negative");
-  }
-  if (source.options.max_number_digits < 1) {
+  if (source.options.max_number_digits < 1)
     return InvalidAt("options.max_number_digits", "must be at least 1");
-  }
-  if (source.options.max_tokens.value_or(1) < 1) {
+  if (source.options.max_tokens.value_or(1) < 1)
     return InvalidAt("options.max_tokens", "must be at least 1");
-  }
-  if (source.options.max_characters.value_or(1) < 1) {
+  if (source.options.max_characters.value_or(1) < 1)
     return InvalidAt("options.max_characters", "must be at least 1");
-  }
   if (absl::Status status = CheckIndent(source.options); !status.ok()) return status;
   absl::Status items = CheckSeparator(source.options.item_separator, ',', "options.item_separator");
   return items.ok() ? CheckSeparator(source.options.key_separator, ':', "options.key_separator")
@@ -118,11 +112,10 @@ absl::Status CheckSource(const GrammarSource& source, const Limits& limits) {
 }  // namespace
 
 void AddWarning(Diagnostic warning, std::vector<Diagnostic>* warnings) {
-  if (warnings->size() < kMaxWarnings) {
+  if (warnings->size() < kMaxWarnings)
     warnings->push_back(std::move(warning));
-  } else if (warnings->size() == kMaxWarnings) {
+  else if (warnings->size() == kMaxWarnings)
     warnings->push_back({"", absl::StrCat("more than ", kMaxWarnings, " of these")});
-  }
 }
 
 absl::StatusOr<ParsedSource> ParseSource(GrammarSource source, const Limits& limits) {
@@ -148,9 +141,8 @@ absl::StatusOr<ReadResult> ReadParsed(ParsedSource parsed, const Limits& limits,
 }
 
 std::string NormalText(const ParsedSource& parsed) {
-  if (parsed.json.has_value() && parsed.source.kind == "chat") {
+  if (parsed.json.has_value() && parsed.source.kind == "chat")
     return NormalChat(parsed.json->root());
-  }
   if (parsed.json.has_value()) return parsed.json->root().Compact();
   const absl::StatusOr<FrontEnd> front_end = FindFrontEnd(parsed.source.kind);
   const bool has_text = front_end.ok() && front_end->form == TextForm::kPlain;

@@ -67,9 +67,8 @@ bool ConditionSamples::HaveText(const ConditionList& list, std::uint32_t max_cha
   const Row& within = WithinLength(max_chars);
   for (std::size_t word = 0; word < within.size(); ++word) {
     Bits bits = within[word];
-    for (std::size_t i = 0; bits != 0 && i < list.size(); ++i) {
+    for (std::size_t i = 0; bits != 0 && i < list.size(); ++i)
       bits = MetBy(list[i], word, bits, work);
-    }
     if (!work.ok()) return false;
     if (bits != 0) return true;
   }
@@ -103,15 +102,13 @@ bool ConditionSamples::VisitUnmet(const ConditionList& list, std::size_t count,
   fill();
   const std::size_t pairs = list.size() * list.size() / 2;
   const std::size_t looks = count == 2 ? pairs : pairs * list.size() / 3;
-  if (!work.Spend(static_cast<std::int64_t>((looks + list.size() * stride) / kLooksPerUnit))) {
+  if (!work.Spend(static_cast<std::int64_t>((looks + list.size() * stride) / kLooksPerUnit)))
     return false;
-  }
   for (std::size_t i = 0; i < list.size() && work.ok(); ++i) {
     for (std::size_t j = i + 1; j < list.size(); ++j) {
       if (count == 2 && !have_common({i, j}) && !ask({list[i], list[j]})) return false;
-      for (std::size_t k = j + 1; count == 3 && k < list.size(); ++k) {
+      for (std::size_t k = j + 1; count == 3 && k < list.size(); ++k)
         if (!have_common({i, j, k}) && !ask({list[i], list[j], list[k]})) return false;
-      }
     }
   }
   return work.ok();

@@ -69,9 +69,8 @@ bool ConditionSearch::Read(TermId term, Product* product) {
     }
     const auto [any_char, min, max] = AsRepeat(length);
     product->max_chars = std::min(product->max_chars, max);
-    if (min > 0) {
+    if (min > 0)
       conditions_.Append(store_->Repeat(any_char, min, kUnbounded), &product->conditions);
-    }
   }
   return conditions_.Sort(&product->conditions);
 }
@@ -85,18 +84,16 @@ bool ConditionSearch::IsNullable(const Product& product) const {
 // search, whose text becomes a sample for the lists that follow.
 bool ConditionSearch::HasText(const Product& product, Work& work) {
   if (IsNullable(product)) return true;
-  for (const ConditionId id : product.conditions) {
+  for (const ConditionId id : product.conditions)
     if (conditions_.FewestChars(id) > product.max_chars) return false;
-  }
   if (samples_.HaveText(product.conditions, product.max_chars, work)) return true;
   if (nodes_.size() > kMostKept) Forget();
   const auto parts = static_cast<std::int64_t>(product.conditions.size());
   if (!work.Spend(1 + parts / static_cast<std::int64_t>(kPartsPerUnit))) return false;
   const std::vector<NodeId> nodes = NodesOf(product.conditions);
   const std::optional<bool> found = Search(nodes, product.max_chars, max_nodes_, work);
-  if (!found.has_value()) {
+  if (!found.has_value())
     work.Fail(LimitExceeded("", "emptiness_states", max_nodes_, max_nodes_ + 1));
-  }
   if (!found.value_or(false)) return false;
   const auto known = [&](NodeId id) { return nodes_[id].known; };
   samples_.Add(TextOf(*std::ranges::min_element(nodes, {}, known)));
@@ -156,9 +153,8 @@ bool ConditionSearch::HasTextFrom(const Product& product, const Completions& fir
 }
 
 bool ConditionSearch::AppendTargets(const Targets& targets, ConditionList* list) {
-  for (const ConditionList* target : targets) {
+  for (const ConditionList* target : targets)
     if (!AppendTarget(target, list)) return false;
-  }
   return conditions_.Sort(list);
 }
 
@@ -222,9 +218,8 @@ ConditionSearch::NodeId ConditionSearch::NodeOf(const ConditionList& list) {
 void ConditionSearch::Expand(NodeId id, Work& work) {
   if (nodes_[id].is_expanded || !work.Spend()) return;
   std::vector<const Conditions::Edges*> lists;
-  for (const ConditionId condition : nodes_[id].conditions) {
+  for (const ConditionId condition : nodes_[id].conditions)
     lists.push_back(&conditions_.EdgesOf(condition, work));
-  }
   if (!work.ok()) return;
   std::vector<Step> steps;
   std::vector<NodeId> nodes;
@@ -278,9 +273,8 @@ struct ConditionSearch::Frontier {
 void ConditionSearch::Meet(NodeId to, const Visit& visit, Frontier* frontier) const {
   const Node& node = nodes_[to];
   assert(node.fewest <= node.known);  // the two bounds of its shortest text
-  if (node.fewest == kNoEnd || SaturatingAdd(visit.chars, node.fewest) > frontier->max_chars) {
+  if (node.fewest == kNoEnd || SaturatingAdd(visit.chars, node.fewest) > frontier->max_chars)
     return;
-  }
   const auto [at, is_new] = frontier->visits.try_emplace(to, visit);
   if (!is_new) {
     if (at->second.chars <= visit.chars) return;
@@ -304,20 +298,18 @@ std::optional<bool> ConditionSearch::Search(std::span<const NodeId> roots, std::
     if (frontier.visits[at.node].chars < at.chars) continue;
     if (static_cast<std::int64_t>(frontier.visits.size()) > most_nodes) return std::nullopt;
     const std::size_t parts = frontier.visits.size() > kEasyNodes ? 3 : 2;
-    if (max_chars != kNoEnd && !HasTextForEach(parts, at.node, max_chars - at.chars, work)) {
+    if (max_chars != kNoEnd && !HasTextForEach(parts, at.node, max_chars - at.chars, work))
       continue;
-    }
     Expand(at.node, work);
     for (const Step& step : nodes_[at.node].steps) {
       Meet(step.to, {at.chars + 1, at.node, step.character}, &frontier);
       if (frontier.last.has_value()) break;
     }
   }
-  if (frontier.last.has_value()) {
+  if (frontier.last.has_value())
     KeepFound(*frontier.last, frontier.visits);
-  } else if (work.ok()) {
+  else if (work.ok())
     KeepMissed(max_chars, frontier.visits);
-  }
   return frontier.last.has_value();
 }
 
@@ -332,9 +324,8 @@ bool ConditionSearch::HasTextForEach(std::size_t count, NodeId id, std::uint32_t
   const auto has_text = [&](const ConditionList& part) {
     const NodeId some = NodeOf(part);
     const Node& node = nodes_[some];
-    if (node.known > max_chars && node.fewest <= max_chars) {
+    if (node.known > max_chars && node.fewest <= max_chars)
       Search(std::span(&some, 1), max_chars, kMostNodesOfParts, work);
-    }
     if (node.known <= max_chars) samples_.Add(TextOf(some));
     if (node.fewest <= max_chars) return true;
     nodes_[id].fewest = std::max(nodes_[id].fewest, node.fewest);
@@ -372,9 +363,7 @@ void ConditionSearch::KeepFound(NodeId last, const Visits& visits) {
 std::u32string ConditionSearch::TextOf(NodeId id) const {
   std::u32string text;
   assert(nodes_[id].known != kNoEnd);
-  for (; !nodes_[id].nullable; id = nodes_[id].begin.to) {
-    text.push_back(nodes_[id].begin.character);
-  }
+  for (; !nodes_[id].nullable; id = nodes_[id].begin.to) text.push_back(nodes_[id].begin.character);
   return text;
 }
 

@@ -40,9 +40,8 @@ bool Conditions::Append(TermId term, ConditionList* list) {
   const Term& both = store_->term(term);
   const std::span<const TermId> parts =
       both.kind == TermKind::kAnd ? BranchesOf(*store_, both) : std::span(&term, 1);
-  for (const TermId part : parts) {
+  for (const TermId part : parts)
     if (const ConditionId id = IdOf(part); id != kEveryText) list->push_back(id);
-  }
   return true;
 }
 
@@ -86,9 +85,7 @@ const Conditions::Edges& Conditions::EdgesOf(ConditionId id, Work& work) {
   const CharEdges& edges = characters_->Edges(condition.term, work);
   if (!work.ok()) return condition.edges;
   condition.edges.reserve(edges.size());
-  for (const CharEdge& edge : edges) {
-    condition.edges.push_back({edge.lo, edge.hi, ListOf(edge.to)});
-  }
+  for (const CharEdge& edge : edges) condition.edges.push_back({edge.lo, edge.hi, ListOf(edge.to)});
   condition.has_edges = true;
   held_bytes_ += static_cast<std::int64_t>(edges.size() * sizeof(Edges::value_type));
   return condition.edges;
@@ -140,9 +137,8 @@ std::uint32_t Conditions::ComputeFewest(const Term& term) {
         fewest = std::min(fewest, FewestCharsOf(way));
       return fewest;
     case TermKind::kAnd:
-      for (const TermId part : BranchesOf(*store_, term)) {
+      for (const TermId part : BranchesOf(*store_, term))
         fewest = std::max(fewest, FewestCharsOf(part));
-      }
       return fewest;
     default:
       return 1;

@@ -28,9 +28,8 @@ std::optional<NestedCounts> NestCounts(Counts inner, Counts outer) {
                    (rounds + 1) * inner.min > rounds * inner.max + 1;
   if (gap) return std::nullopt;
   NestedCounts nested = {rounds * inner.min, NestedCounts::kNoBound, false};
-  if (inner.max != kUnbounded && outer.max != kUnbounded) {
+  if (inner.max != kUnbounded && outer.max != kUnbounded)
     nested.max = std::uint64_t{inner.max} * outer.max;
-  }
   if (outer.min == 0) {
     nested.or_none = nested.min > 1;
     if (!nested.or_none) nested.min = 0;
@@ -47,11 +46,10 @@ std::vector<Power> UnitePowers(std::vector<Power> powers) {
     const bool alike = !united.empty() && united.back().base == power.base;
     const std::optional<Counts> both =
         alike ? UniteCounts(united.back().counts, power.counts) : std::nullopt;
-    if (both.has_value()) {
+    if (both.has_value())
       united.back().counts = *both;
-    } else {
+    else
       united.push_back(power);
-    }
   }
   return united;
 }

@@ -41,9 +41,8 @@ void AppendNodes(const ObjectSpec& spec, std::vector<NodeId>* out) {
     out->push_back(others.value);
   }
   out->push_back(spec.space);
-  for (const NodeId space : {spec.space_after_colon(), spec.space_after_comma()}) {
+  for (const NodeId space : {spec.space_after_colon(), spec.space_after_comma()})
     if (space != spec.space) out->push_back(space);
-  }
 }
 
 void MapNodes(ObjectSpec* spec, const std::vector<NodeId>& places) {

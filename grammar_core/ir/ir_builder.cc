@@ -69,9 +69,8 @@ NodeId IrBuilder::Bytes(absl::string_view bytes) {
 
 NodeId IrBuilder::ByteSet(const ByteBits& bytes) {
   std::string members;
-  for (int byte = 0; byte < 256; ++byte) {
+  for (int byte = 0; byte < 256; ++byte)
     if (bytes.test(byte)) members.push_back(static_cast<char>(byte));
-  }
   if (members.empty()) return kNothingId;
   if (members.size() == 1) return Bytes(members);
   return InternLeaf(IrKind::kByteSet,
@@ -179,9 +178,8 @@ NodeId IrBuilder::CodePointSet(std::vector<std::u32string> texts) {
 NodeId IrBuilder::Chars(const CharSet& set) {
   if (set.empty()) return kNothingId;
   const std::vector<CharRange>& ranges = set.ranges();
-  if (ranges.size() == 1 && ranges[0].lo == ranges[0].hi) {
+  if (ranges.size() == 1 && ranges[0].lo == ranges[0].hi)
     return CodePoints(std::u32string(1, static_cast<char32_t>(ranges[0].lo)));
-  }
   std::string key = PoolKey(IrKind::kCharSet);
   for (const CharRange& range : ranges) {
     AppendNumber(range.lo, &key);
@@ -234,9 +232,8 @@ void IrBuilder::DefineRule(RuleId rule, NodeId body) {
 
 void IrBuilder::Charge(std::size_t units) {
   charged_ += static_cast<std::int64_t>(units);
-  if (charged_ > max_nodes_ && error_.ok()) {
+  if (charged_ > max_nodes_ && error_.ok())
     error_ = LimitExceeded("", "ir_nodes", max_nodes_, charged_);
-  }
 }
 
 NodeId IrBuilder::InternLeaf(IrKind kind, std::uint32_t pool_index) {

@@ -40,11 +40,10 @@ NodeId IrBuilder::And(std::vector<NodeId> nodes) {
   for (const NodeId node : parts) {
     if (node == Nothing()) return Nothing();
     if (node == everything) continue;
-    if (const CharSet* chars = AsCharSet(node)) {
+    if (const CharSet* chars = AsCharSet(node))
       set = set.has_value() ? set->Intersect(*chars) : *chars;
-    } else {
+    else
       kept.push_back(node);
-    }
   }
   if (set.has_value()) kept.push_back(Chars(*set));
   SortUnique(&kept);
@@ -213,9 +212,8 @@ NodeId IrBuilder::Repeat(NodeId node, std::uint32_t min, std::uint32_t max) {
   const Power inner = PowerOf(node);
   const std::optional<NestedCounts> nested = NestCounts(inner.counts, {min, max});
   const bool is_nested = inner.base != node && nested.has_value();
-  if (!is_nested || (nested->or_none && max == 1)) {
+  if (!is_nested || (nested->or_none && max == 1))
     return Intern({.kind = IrKind::kRepeat, .a = min, .b = max}, {node});
-  }
   const bool bounded = nested->max != NestedCounts::kNoBound;
   const std::uint64_t largest = bounded ? nested->max : nested->min;
   if (largest > kMaxRepeats) {

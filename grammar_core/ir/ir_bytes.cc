@@ -11,9 +11,8 @@ std::int64_t OfDecimal(const Decimal& number) { return HeldBytes(number.digits);
 
 std::int64_t OfInterval(const NumberInterval& interval) {
   std::int64_t bytes = 0;
-  for (const std::optional<Decimal>* const end : {&interval.min, &interval.max}) {
+  for (const std::optional<Decimal>* const end : {&interval.min, &interval.max})
     if (end->has_value()) bytes += OfDecimal(**end);
-  }
   return bytes;
 }
 

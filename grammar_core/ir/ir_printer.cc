@@ -22,9 +22,8 @@ class Printer {
 
   std::string Print() {
     CountUses();
-    for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
+    for (NodeId node = 0; node < ir_.nodes.size(); ++node)
       if (uses_[node] > 0) PrintNode(node);
-    }
     std::string out = absl::StrCat("start = ", RuleName(ir_.start), "\n");
     for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
       absl::StrAppend(&out, RuleName(rule), " ", QuotedText(ir_.rules[rule].name), " = ",
@@ -105,9 +104,8 @@ class Printer {
       if (member.bare) absl::StrAppend(&out, "bare ");
       absl::StrAppend(&out, QuotedText(member.name), member.required ? "!: " : ": ",
                       Use(member.value));
-      for (const ObjectSpec::Way& way : member.ways) {
+      for (const ObjectSpec::Way& way : member.ways)
         absl::StrAppend(&out, " ~ ", Use(way.value), Marks(way.marks));
-      }
       out += ", ";
     }
     for (const ObjectSpec::Others& others : spec.others) {
@@ -121,9 +119,8 @@ class Printer {
     behind("colon", spec.space_after_colon());
     behind("comma", spec.space_after_comma());
     if (spec.is_block()) absl::StrAppend(&out, ", lines of ", spec.indent);
-    if (spec.spelling != Spelling::kJsonString) {
+    if (spec.spelling != Spelling::kJsonString)
       absl::StrAppend(&out, ", names ", SpellingName(spec.spelling));
-    }
     return absl::StrCat(out, "}");
   }
 

@@ -16,9 +16,8 @@ bool IsSet(const std::string& bits, std::size_t at) { return bits[at] == '1'; }
 
 // Of marks that no condition speaks of there is no letter.
 void SetAll(const ObjectEnd::Marks& marks, std::string* bits) {
-  for (const ObjectSpec::Mark mark : marks) {
+  for (const ObjectSpec::Mark mark : marks)
     if (mark < bits->size()) (*bits)[mark] = '1';
-  }
 }
 
 bool IsAnySet(const std::string& bits, const ObjectEnd::Marks& marks) {
@@ -53,19 +52,16 @@ ObjectEnd::ObjectEnd(const ObjectSpec& spec, const std::function<bool(NodeId)>& 
     std::erase_if(ways, [&](const ObjectSpec::Way& way) { return !has_value(way.value); });
     required_lost_ |= member.required && ways.empty();
   }
-  for (const ObjectSpec::Others& others : spec.others) {
+  for (const ObjectSpec::Others& others : spec.others)
     others_live_.push_back(has_value(others.value) && has_value(others.name));
-  }
-  for (const ObjectSpec::Condition& condition : spec.conditions) {
+  for (const ObjectSpec::Condition& condition : spec.conditions)
     mark_count_ = MarkEnd(condition.unless_all, MarkEnd(condition.some, mark_count_));
-  }
   for (const std::vector<ObjectSpec::Way>& ways : ways_) {
     std::string left(mark_count_, '0');
     for (const ObjectSpec::Way& way : ways) SetAll(way.marks, &left);
     std::vector<std::size_t>& mended = mended_by_.emplace_back();
-    for (std::size_t i = 0; i < spec.conditions.size(); ++i) {
+    for (std::size_t i = 0; i < spec.conditions.size(); ++i)
       if (IsAnySet(left, spec.conditions[i].some)) mended.push_back(i);
-    }
   }
 }
 
@@ -90,9 +86,8 @@ ObjectState ObjectEnd::After(ObjectState state, const Marks& marks) const {
       state.settled[i] = '1';
       continue;
     }
-    for (const ObjectSpec::Mark mark : condition.unless_all) {
+    for (const ObjectSpec::Mark mark : condition.unless_all)
       if (IsSet(left, mark) || IsSet(state.marks, mark)) relevant[mark] = '1';
-    }
   }
   state.marks = std::move(relevant);
   return state;
@@ -106,9 +101,8 @@ bool ObjectEnd::IsViolated(std::size_t condition, const ObjectState& state) cons
 }
 
 std::optional<std::size_t> ObjectEnd::FindViolated(const ObjectState& state) const {
-  for (std::size_t i = 0; i < spec_->conditions.size(); ++i) {
+  for (std::size_t i = 0; i < spec_->conditions.size(); ++i)
     if (IsViolated(i, state)) return i;
-  }
   return std::nullopt;
 }
 
@@ -129,30 +123,26 @@ bool ObjectEnd::AreHarmless(const Marks& marks, const ObjectState& state) const 
 // members could be missed by those passed over, or exceeded.
 bool ObjectEnd::IsNeutral(const ObjectState& state, const Marks& marks, std::size_t first,
                           std::size_t last) const {
-  if (spec_->max_members != kUnbounded || (spec_->min_members > 0 && last - first > 1)) {
+  if (spec_->max_members != kUnbounded || (spec_->min_members > 0 && last - first > 1))
     return false;
-  }
   for (std::size_t member = first; member < last; ++member) {
     if (IsSet(state.closed, member)) continue;
-    for (const std::size_t condition : mended_by_[member]) {
+    for (const std::size_t condition : mended_by_[member])
       if (!IsSet(state.settled, condition)) return false;
-    }
   }
   return AreHarmless(marks, state);
 }
 
 bool ObjectEnd::MayEndHere(const ObjectState& state) const {
-  for (std::size_t i = 0; i < spec_->members.size(); ++i) {
+  for (std::size_t i = 0; i < spec_->members.size(); ++i)
     if (spec_->members[i].required && !IsSet(state.closed, i)) return false;
-  }
   return state.count >= spec_->min_members && !FindViolated(state).has_value();
 }
 
 std::uint32_t ObjectEnd::MissingMembers(const ObjectState& state) const {
   std::uint32_t required = 0;
-  for (std::size_t i = 0; i < spec_->members.size(); ++i) {
+  for (std::size_t i = 0; i < spec_->members.size(); ++i)
     if (spec_->members[i].required && !IsSet(state.closed, i)) ++required;
-  }
   const std::uint32_t counted = spec_->min_members - std::min(spec_->min_members, state.count);
   const std::uint32_t missing = std::max(required, counted);
   return missing == 0 && FindViolated(state).has_value() ? 1 : missing;
@@ -197,9 +187,8 @@ std::vector<std::size_t> ObjectEnd::MendersOf(std::size_t condition,
                                      [&](const auto& way) { return HaveAnyOf(way.marks, some); });
     if (by_this) menders.push_back(m);
   }
-  for (std::size_t i = 0; i < spec_->others.size(); ++i) {
+  for (std::size_t i = 0; i < spec_->others.size(); ++i)
     if (HaveAnyOf(spec_->others[i].marks, some)) menders.push_back(ways_.size() + i);
-  }
   return menders;
 }
 
@@ -215,18 +204,15 @@ absl::StatusOr<bool> ObjectEnd::CanEnd(const ObjectState& state, std::int64_t ma
   std::vector<ObjectState> open = {state};
   absl::flat_hash_set<std::string> seen;
   for (std::int64_t count = 0; !open.empty(); ++count) {
-    if (count == max_states) {
-      return LimitExceeded("", "emptiness_states", max_states, count + 1);
-    }
+    if (count == max_states) return LimitExceeded("", "emptiness_states", max_states, count + 1);
     Step step = StepFrom(std::move(open.back()));
     open.pop_back();
     const auto made = static_cast<std::int64_t>(1 + step.next.size());
     if (absl::Status status = spend(made * StateUnits()); !status.ok()) return status;
     if (step.ended) return true;
     std::reverse(step.next.begin(), step.next.end());
-    for (ObjectState& next : step.next) {
+    for (ObjectState& next : step.next)
       if (seen.insert(next.Key()).second) open.push_back(std::move(next));
-    }
   }
   return false;
 }
@@ -266,9 +252,8 @@ bool ObjectEnd::IsPlain(std::size_t member) const {
 ObjectEnd::Step ObjectEnd::Fill(ObjectState state) const {
   Step step;
   if (spec_->min_members > spec_->max_members) return step;
-  for (std::size_t i = 0; i < spec_->others.size(); ++i) {
+  for (std::size_t i = 0; i < spec_->others.size(); ++i)
     step.ended |= others_live_[i] && AreHarmless(spec_->others[i].marks, state);
-  }
   for (std::size_t i = 0; i < ways_.size() && state.count < spec_->min_members; ++i) {
     if (IsSet(state.closed, i) || !IsPlain(i)) continue;
     state.closed[i] = '1';
@@ -292,9 +277,8 @@ void ObjectEnd::AppendMember(std::size_t member, const ObjectState& state,
 void ObjectEnd::AppendWritten(const ObjectState& state,
                               const std::function<bool(const Marks&)>& wanted,
                               std::vector<ObjectState>* out) const {
-  for (std::size_t i = 0; i < ways_.size(); ++i) {
+  for (std::size_t i = 0; i < ways_.size(); ++i)
     if (!IsSet(state.closed, i)) AppendMember(i, state, wanted, out);
-  }
   for (std::size_t i = 0; i < spec_->others.size(); ++i) {
     const Marks& marks = spec_->others[i].marks;
     if (others_live_[i] && wanted(marks)) out->push_back(After(state, marks));

@@ -46,11 +46,10 @@ std::string ByteClassText(const ByteBits& bytes) {
   std::vector<CharRange> ranges;
   for (std::uint32_t byte = 0; byte < 256; ++byte) {
     if (!bytes.test(byte)) continue;
-    if (!ranges.empty() && ranges.back().hi + 1 == byte) {
+    if (!ranges.empty() && ranges.back().hi + 1 == byte)
       ranges.back().hi = byte;
-    } else {
+    else
       ranges.push_back({byte, byte});
-    }
   }
   return CharClassText(ranges);
 }
@@ -69,9 +68,8 @@ const char* SpellingName(Spelling spelling) {
 
 std::string TextListText(const std::vector<std::u32string>& texts) {
   std::vector<std::string> listed;
-  for (std::size_t i = 0; i < texts.size() && i < kMaxListed; ++i) {
+  for (std::size_t i = 0; i < texts.size() && i < kMaxListed; ++i)
     listed.push_back(QuotedText(texts[i]));
-  }
   if (texts.size() > kMaxListed) listed.push_back(absl::StrCat("... ", texts.size(), " texts"));
   return absl::StrCat("{", absl::StrJoin(listed, ", "), "}");
 }
@@ -79,17 +77,14 @@ std::string TextListText(const std::vector<std::u32string>& texts) {
 std::string TokenListText(const TokenSpec& spec) {
   std::vector<std::string> listed;
   for (const std::string& name : spec.names) listed.push_back(QuotedText(name));
-  for (const auto& [first, last] : spec.ids) {
+  for (const auto& [first, last] : spec.ids)
     listed.push_back(first == last ? absl::StrCat(first) : absl::StrCat(first, "-", last));
-  }
   return absl::StrCat(spec.negated ? "token_except<" : "token<", absl::StrJoin(listed, ", "), ">");
 }
 
 std::string RepeatText(std::uint32_t min, std::uint32_t max) {
   if (min == 0 && max == 1) return "?";
-  if (max == kUnbounded) {
-    return min == 0 ? "*" : min == 1 ? "+" : absl::StrCat("{", min, ",}");
-  }
+  if (max == kUnbounded) return min == 0 ? "*" : min == 1 ? "+" : absl::StrCat("{", min, ",}");
   if (min == max) return absl::StrCat("{", min, "}");
   return absl::StrCat("{", min, ",", max, "}");
 }

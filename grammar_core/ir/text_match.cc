@@ -19,9 +19,8 @@ bool Any(const Places& places) {
 
 void Add(const Places& more, Places* places) {
   assert(more.size() == places->size());
-  for (std::size_t i = 0; i < more.size(); ++i) {
+  for (std::size_t i = 0; i < more.size(); ++i)
     if (more[i]) (*places)[i] = true;
-  }
 }
 
 class TextMatcher {
@@ -80,9 +79,8 @@ class TextMatcher {
 
   Places AfterText(const std::u32string& part, const Places& from) const {
     Places ends = None();
-    for (std::size_t i = 0; i + part.size() <= text_.size(); ++i) {
+    for (std::size_t i = 0; i + part.size() <= text_.size(); ++i)
       if (from[i] && text_.compare(i, part.size(), part) == 0) ends[i + part.size()] = true;
-    }
     return ends;
   }
 
@@ -94,9 +92,8 @@ class TextMatcher {
 
   Places AfterChar(const CharSet& set, const Places& from) const {
     Places ends = None();
-    for (std::size_t i = 0; i < text_.size(); ++i) {
+    for (std::size_t i = 0; i < text_.size(); ++i)
       if (from[i] && set.Contains(text_[i])) ends[i + 1] = true;
-    }
     return ends;
   }
 

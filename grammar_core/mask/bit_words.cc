@@ -57,9 +57,8 @@ std::uint64_t HashWords(std::span<const std::int32_t> words) {
     hash.Add(block, at);
   }
   std::array<std::uint64_t, WordHash::kBlock / 2> rest = {};
-  if (at < words.size()) {
+  if (at < words.size())
     std::memcpy(rest.data(), &words[at], (words.size() - at) * sizeof(words[at]));
-  }
   hash.Add(rest, at);
   return hash.value();
 }

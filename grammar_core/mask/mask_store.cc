@@ -82,9 +82,8 @@ void MaskStore::AddDense(const MaskRef& mask) {
 }
 
 MaskRef MaskStore::Assemble(MaskParts parts) {
-  if (parts.masks.size() == 1 && parts.removed.empty() && parts.ids.empty()) {
+  if (parts.masks.size() == 1 && parts.removed.empty() && parts.ids.empty())
     return std::move(parts.masks.front());
-  }
   PartsKey key;
   key.reserve(2 + parts.masks.size() + (parts.removed.size() + parts.ids.size() + 2) / 2);
   key.push_back(parts.masks.size() << 32 | parts.removed.size());
@@ -145,9 +144,8 @@ std::shared_ptr<const TokenTrie> MaskStore::TrieOf(const CandidateClass& candida
   const std::shared_ptr<const TokenTrie> whole(std::shared_ptr<void>(), &index_->trie());
   {
     const MutexLock lock(&mutex_);
-    if (const auto* known = tries_.Find(candidates); known != nullptr) {
+    if (const auto* known = tries_.Find(candidates); known != nullptr)
       return *known == nullptr ? whole : *known;
-    }
   }
   auto trie = index_->TrieOf(candidates);
   Tries::Dropped dropped;
@@ -176,15 +174,13 @@ std::shared_ptr<const TokenTrie> MaskStore::TextsAfter(unsigned char byte) {
   std::vector<absl::string_view> texts;
   for (const TokenId id : index_->TokensHolding(byte)) {
     const absl::string_view bytes = index_->vocabulary().TokenBytes(id);
-    for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
+    for (std::size_t i = 0; i + 1 < bytes.size(); ++i)
       if (static_cast<unsigned char>(bytes[i]) == byte) texts.push_back(bytes.substr(i + 1));
-    }
   }
   SortUnique(&texts);
   std::vector<TokenTrie::Entry> entries;
-  for (const absl::string_view text : texts) {
+  for (const absl::string_view text : texts)
     entries.push_back({text, static_cast<TokenId>(entries.size())});
-  }
   auto trie = std::make_shared<const TokenTrie>(entries);
   TriesByByte::Dropped dropped;
   const MutexLock lock(&mutex_);

@@ -27,9 +27,8 @@ TokenIndex::TokenIndex(std::shared_ptr<const Vocabulary> vocabulary)
 }
 
 std::shared_ptr<const RunIndex> TokenIndex::CommonRuns(const std::bitset<256>& set) const {
-  for (const Runs& common : common_runs_) {
+  for (const Runs& common : common_runs_)
     if (common.set == set) return common.runs;
-  }
   return nullptr;
 }
 
@@ -43,29 +42,24 @@ std::int64_t TokenIndex::held_bytes() const {
 }
 
 void TokenIndex::SortTokens() {
-  for (TokenId id = 0; id < vocabulary_->size(); ++id) {
+  for (TokenId id = 0; id < vocabulary_->size(); ++id)
     if (!vocabulary_->IsSpecial(id) && !vocabulary_->TokenBytes(id).empty()) sorted_.push_back(id);
-  }
   std::sort(sorted_.begin(), sorted_.end(), [&](TokenId x, TokenId y) {
     const absl::string_view a = vocabulary_->TokenBytes(x);
     const absl::string_view b = vocabulary_->TokenBytes(y);
     return a != b ? a < b : x < y;
   });
-  for (std::size_t i = 0; i < sorted_.size(); ++i) {
-    rank_[sorted_[i]] = static_cast<std::int32_t>(i);
-  }
+  for (std::size_t i = 0; i < sorted_.size(); ++i) rank_[sorted_[i]] = static_cast<std::int32_t>(i);
 }
 
 void TokenIndex::IndexToken(TokenId id) {
   const absl::string_view bytes = vocabulary_->TokenBytes(id);
   bool is_ascii = true;
-  for (const unsigned char byte : bytes) {
-    if (byte < 128) {
+  for (const unsigned char byte : bytes)
+    if (byte < 128)
       contains_[byte].Allow(id);
-    } else {
+    else
       is_ascii = false;
-    }
-  }
   if (is_ascii) ascii_.Allow(id);
   int characters = 0;
   for (std::size_t at = 0; at < bytes.size(); ++characters) {
@@ -97,9 +91,8 @@ TokenId TokenIndex::FindLongest(absl::string_view bytes) const {
   for (const unsigned char byte : bytes) {
     const TrieNode* child = TokenTrie::FindChild(nodes, byte);
     if (child == nullptr) break;
-    if (child->token != TokenTrie::kNoToken) {
+    if (child->token != TokenTrie::kNoToken)
       longest = static_cast<TokenId>(child->token & TokenTrie::kIdMask);
-    }
     nodes = TokenTrie::Below(*child);
   }
   return longest;
@@ -117,17 +110,14 @@ std::vector<TokenId> TokenIndex::TokensHolding(unsigned char ascii) const {
 
 TokenMask TokenIndex::TokensWithin(const CharacterClass& characters) const {
   TokenMask within = characters.beyond_ascii ? well_formed_ : ascii_;
-  if (characters.max_chars <= kIndexedChars) {
+  if (characters.max_chars <= kIndexedChars)
     within.Intersect(shorter_[characters.max_chars]);
-  } else if (characters.max_chars < CharacterClass::kAnyLength) {
+  else if (characters.max_chars < CharacterClass::kAnyLength)
     within.Intersect(shorter_[kIndexedChars]);
-  }
-  if (characters.beyond_ascii && !characters.spaces_beyond_ascii) {
+  if (characters.beyond_ascii && !characters.spaces_beyond_ascii)
     within.Subtract(holds_spaces_beyond_ascii_);
-  }
-  for (std::size_t c = 0; c < contains_.size(); ++c) {
+  for (std::size_t c = 0; c < contains_.size(); ++c)
     if (!characters.ascii[c]) within.Subtract(contains_[c]);
-  }
   return within;
 }
 
@@ -137,16 +127,14 @@ std::shared_ptr<const TokenTrie> TokenIndex::TrieOf(const CandidateClass& candid
     const std::span<std::int32_t> words = wanted.mutable_words();
     for (std::size_t i = 0; i < words.size(); ++i) words[i] |= ~tokens.words()[i];
   };
-  for (std::size_t c = 0; c < contains_.size(); ++c) {
+  for (std::size_t c = 0; c < contains_.size(); ++c)
     if (candidates.holds_any_of[c]) wanted.Merge(contains_[c]);
-  }
   if (candidates.holds_beyond_ascii) add_all_but(ascii_);
   if (candidates.holds_spaces_beyond_ascii) wanted.Merge(holds_spaces_beyond_ascii_);
   if (candidates.ill_formed) add_all_but(well_formed_);
   // Lengths that are not indexed count as longer: trying a token too many is only slower.
-  if (candidates.longer_than < CharacterClass::kAnyLength) {
+  if (candidates.longer_than < CharacterClass::kAnyLength)
     add_all_but(shorter_[std::min(candidates.longer_than, kIndexedChars)]);
-  }
   if (wanted.CountAllowed() > kMaxCandidates) return trie_;
   std::vector<std::int32_t> ranks;
   wanted.VisitAllowed([&](TokenId id) {

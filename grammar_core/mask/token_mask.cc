@@ -68,11 +68,10 @@ void TokenMask::Merge(const TokenMask& other) {
   assert(other.vocab_size_ == vocab_size_);
   other.VisitRuns([&](const Run& run) {
     const auto into = std::span(words_).subspan(run.begin, run.end - run.begin);
-    if (run.words != nullptr) {
+    if (run.words != nullptr)
       OrInto(into, {run.words, into.size()});
-    } else if (run.fill != 0) {
+    else if (run.fill != 0)
       std::ranges::fill(into, run.fill);
-    }
     return true;
   });
 }
@@ -81,11 +80,10 @@ void TokenMask::Intersect(const TokenMask& other) {
   assert(other.vocab_size_ == vocab_size_);
   other.VisitRuns([&](const Run& run) {
     const auto into = std::span(words_).subspan(run.begin, run.end - run.begin);
-    if (run.words != nullptr) {
+    if (run.words != nullptr)
       AndInto(into, {run.words, into.size()});
-    } else if (run.fill == 0) {
+    else if (run.fill == 0)
       std::ranges::fill(into, 0);
-    }
     return true;
   });
 }
@@ -94,11 +92,10 @@ void TokenMask::Subtract(const TokenMask& other) {
   assert(other.vocab_size_ == vocab_size_);
   other.VisitRuns([&](const Run& run) {
     const auto into = std::span(words_).subspan(run.begin, run.end - run.begin);
-    if (run.words != nullptr) {
+    if (run.words != nullptr)
       AndNotInto(into, {run.words, into.size()});
-    } else if (run.fill != 0) {
+    else if (run.fill != 0)
       std::ranges::fill(into, 0);
-    }
     return true;
   });
 }
@@ -117,11 +114,10 @@ void TokenMask::CopyTo(void* row) const {
     if (bytes > 0) std::memcpy(row, words_.data(), bytes);
     return;
   }
-  if (stored_.base != nullptr) {
+  if (stored_.base != nullptr)
     std::memcpy(row, stored_.base->words_.data(), bytes);
-  } else {
+  else
     std::memset(row, stored_.fill, bytes);
-  }
   for (const Difference& difference : stored_.differences) {
     std::memcpy(static_cast<char*>(row) + difference.index * sizeof(difference.word),
                 &difference.word, sizeof(difference.word));

@@ -219,16 +219,14 @@ bool TokenMask::VisitRuns(Visit visit) const {
 template <typename Visit>
 bool TokenMask::VisitAllowedWhile(Visit visit) const {
   const auto visit_word = [&](std::size_t index, std::int32_t bits) {
-    for (auto word = static_cast<std::uint32_t>(bits); word != 0; word &= word - 1) {
+    for (auto word = static_cast<std::uint32_t>(bits); word != 0; word &= word - 1)
       if (!visit(static_cast<TokenId>(index * kBitsPerWord) + std::countr_zero(word))) return false;
-    }
     return true;
   };
   return VisitRuns([&](const Run& run) {
     if (run.words == nullptr) {
-      for (std::size_t i = run.begin; run.fill != 0 && i < run.end; ++i) {
+      for (std::size_t i = run.begin; run.fill != 0 && i < run.end; ++i)
         if (!visit_word(i, run.fill)) return false;
-      }
       return true;
     }
     constexpr std::size_t kBlock = 16;  // most words of most masks are 0
@@ -236,9 +234,8 @@ bool TokenMask::VisitAllowedWhile(Visit visit) const {
       const std::span block(run.words + (begin - run.begin), std::min(kBlock, run.end - begin));
       std::int32_t any = 0;
       for (const std::int32_t word : block) any |= word;
-      for (std::size_t i = 0; any != 0 && i < block.size(); ++i) {
+      for (std::size_t i = 0; any != 0 && i < block.size(); ++i)
         if (!visit_word(begin + i, block[i])) return false;
-      }
     }
     return true;
   });
@@ -251,9 +248,8 @@ bool TokenMask::VisitDifferences(std::span<const std::int32_t> words, Visit visi
       const std::size_t end = std::min(begin + kBlockWords, run.end);
       const std::int32_t* const own = run.At(begin);
       if (std::memcmp(own, &words[begin], (end - begin) * sizeof(*own)) == 0) continue;
-      for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t i = begin; i < end; ++i)
         if (own[i - begin] != words[i] && !visit(i, own[i - begin])) return false;
-      }
     }
     return true;
   });

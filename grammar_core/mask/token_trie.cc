@@ -19,9 +19,8 @@ TokenTrie::TokenTrie(std::span<const Entry> entries) {
   std::array<std::size_t, kMaxDepth + 1> path;  // path[d]: the open node of depth d + 1
   absl::string_view last;
   const auto close_to = [&](std::size_t depth) {
-    for (std::size_t d = last.size(); d > depth; --d) {
+    for (std::size_t d = last.size(); d > depth; --d)
       nodes_[path[d - 1]].skip = static_cast<std::uint32_t>(nodes_.size() - path[d - 1]);
-    }
   };
   for (const auto& [bytes, id] : entries) {
     if (bytes.size() > kMaxDepth) {

@@ -74,11 +74,9 @@ class TokenTrie {
     const bool has = node.token != kNoToken;
     const std::uint32_t id = has ? node.token & kIdMask : 0;
     words[id / 32] |= static_cast<std::int32_t>(static_cast<std::uint32_t>(has) << (id % 32));
-    if (has & ((node.token & kHasTwins) != 0)) {
-      for (const TokenId twin : twins_.at(static_cast<TokenId>(id))) {
+    if (has & ((node.token & kHasTwins) != 0))
+      for (const TokenId twin : twins_.at(static_cast<TokenId>(id)))
         words[twin / 32] |= static_cast<std::int32_t>(1U << (twin % 32));
-      }
-    }
   }
 
   // The node of `byte` among the siblings that `nodes` begins with; null where there is none.

@@ -53,9 +53,8 @@ class TwoGenerations {
 
   // What it drops is moved to `dropped`.
   Value* Put(const Key& key, Value value, Dropped* dropped) {
-    if (young_.entries.size() >= bounds_.entries / 2 || young_.bytes >= bounds_.bytes / 2) {
+    if (young_.entries.size() >= bounds_.entries / 2 || young_.bytes >= bounds_.bytes / 2)
       *dropped = Age();
-    }
     return &Insert(key, std::move(value));
   }
 

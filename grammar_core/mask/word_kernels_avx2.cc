@@ -41,9 +41,8 @@ struct AndNot {
 template <typename Operation>
 MASKD_AVX2 void Combine(std::int32_t* into, const std::int32_t* words, std::size_t count) {
   std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kLanes <= count; i += kLanes)
     Store(into + i, Operation::Of(Load(into + i), Load(words + i)));
-  }
   for (; i < count; ++i) into[i] = Operation::Of(into[i], words[i]);
 }
 
@@ -73,9 +72,8 @@ MASKD_AVX2 std::int64_t CountBits(const std::int32_t* words, std::size_t count) 
 
 MASKD_AVX2 std::size_t FindNonzero(const std::int32_t* words, std::size_t count) {
   std::size_t i = 0;
-  while (i + kLanes <= count && _mm256_testz_si256(Load(words + i), Load(words + i)) != 0) {
+  while (i + kLanes <= count && _mm256_testz_si256(Load(words + i), Load(words + i)) != 0)
     i += kLanes;
-  }
   while (i < count && words[i] == 0) ++i;
   return i;
 }

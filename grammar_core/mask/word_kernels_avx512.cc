@@ -56,9 +56,8 @@ MASKD_AVX512 inline __m512i BitSums(__m512i bytes) {
 MASKD_AVX512 std::int64_t CountBits(const std::int32_t* words, std::size_t count) {
   std::size_t i = 0;
   __m512i sums = _mm512_setzero_si512();
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kLanes <= count; i += kLanes)
     sums = _mm512_add_epi64(sums, BitSums(_mm512_loadu_si512(words + i)));
-  }
   sums =
       _mm512_add_epi64(sums, BitSums(_mm512_maskz_loadu_epi32(FirstLanes(count - i), words + i)));
   std::array<std::int64_t, 8> lanes;

@@ -30,9 +30,8 @@ struct AndNot {
 template <typename Operation>
 void Combine(std::int32_t* into, const std::int32_t* words, std::size_t count) {
   std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kLanes <= count; i += kLanes)
     vst1q_s32(into + i, Operation::Of(vld1q_s32(into + i), vld1q_s32(words + i)));
-  }
   for (; i < count; ++i) into[i] = Operation::Of(into[i], words[i]);
 }
 
@@ -50,9 +49,8 @@ std::int64_t CountBits(const std::int32_t* words, std::size_t count) {
 
 std::size_t FindNonzero(const std::int32_t* words, std::size_t count) {
   std::size_t i = 0;
-  while (i + kLanes <= count && vmaxvq_u32(vreinterpretq_u32_s32(vld1q_s32(words + i))) == 0) {
+  while (i + kLanes <= count && vmaxvq_u32(vreinterpretq_u32_s32(vld1q_s32(words + i))) == 0)
     i += kLanes;
-  }
   while (i < count && words[i] == 0) ++i;
   return i;
 }

@@ -98,9 +98,8 @@ class Search {
 // The exits of a state, as candidates.
 void AddExits(const Reaction& reaction, const Symbols& kept, Closure* closure) {
   CandidateClass& candidates = closure->candidates;
-  for (int c = 0; c < kAscii; ++c) {
+  for (int c = 0; c < kAscii; ++c)
     if (reaction.alive[c] && !kept[c]) candidates.holds_any_of.set(c);
-  }
   candidates.holds_beyond_ascii |= reaction.takes_lead_byte && !kept[kBeyond];
   candidates.holds_spaces_beyond_ascii |= reaction.takes_spaces && !kept[kSpaces];
 }
@@ -127,9 +126,8 @@ std::optional<std::uint32_t> FiniteLength(const TermStore& store, TermId id) {
     case TermKind::kTextSet: {
       const auto [set, first, end, depth] = AsTextSet(term);
       std::size_t longest = 0;
-      for (std::uint32_t i = first; i < end; ++i) {
+      for (std::uint32_t i = first; i < end; ++i)
         longest = std::max(longest, store.text_set(set)[i].size());
-      }
       return static_cast<std::uint32_t>(longest) - depth;
     }
     default:
@@ -237,13 +235,12 @@ std::optional<std::vector<TermId>> Search::StepByBytes(TermId state, bool* takes
     const At at = layer[i];
     each_class(at.second_lo, at.second_hi, [&](unsigned char byte) {
       const TermId next = Step(at.state, byte);
-      if (next == kNothingTerm || next == kFailedTerm) {
+      if (next == kNothingTerm || next == kFailedTerm)
         all = false;
-      } else if (at.left > 1) {
+      else if (at.left > 1)
         add({next, at.left - 1, 0x80, 0xBF});
-      } else {
+      else
         targets.push_back(next);
-      }
     });
   }
   return all ? std::optional(std::move(targets)) : std::nullopt;
@@ -275,9 +272,8 @@ std::optional<Closure> Search::Structural(TermId state) {
   const Reaction tail = parts.tail != kEmptyTerm ? React(parts.tail) : Reaction();
   kept_ = reaction.alive;
   if (IsJsonString(partial.spelling)) kept_.reset('\\');
-  for (int c = 0; c < kAscii; ++c) {
+  for (int c = 0; c < kAscii; ++c)
     if (tail.alive[c]) kept_.reset(c);
-  }
   if (tail.takes_lead_byte) kept_.reset(kBeyond).reset(kSpaces);
   Closure closure;
   const bool bounded = *max_chars < static_cast<std::uint32_t>(CharacterClass::kAnyLength);
@@ -287,9 +283,8 @@ std::optional<Closure> Search::Structural(TermId state) {
   AddExits(tail, kept_, &closure);
   closure.candidates.ill_formed = true;
   closure.lowest_floor = store.term(state).floor;
-  if (parts.tail != kEmptyTerm) {
+  if (parts.tail != kEmptyTerm)
     closure.lowest_floor = std::min(closure.lowest_floor, store.term(parts.tail).floor);
-  }
   return closure;
 }
 
@@ -311,9 +306,8 @@ void Search::Reach(TermId state, int symbol, int level) {
 void Search::Expand(TermId state) {
   const Found& found = *found_[state];
   const int level = found.level;
-  for (const auto& [symbol, target] : found.reaction.targets) {
+  for (const auto& [symbol, target] : found.reaction.targets)
     if (kept_[symbol]) Reach(target, symbol, level + 1);
-  }
 }
 
 void Search::Decide(TermId state) {
@@ -374,9 +368,8 @@ bool Search::Exhausted(TermId start) const {
   for (int level = 0; level < max_chars_; ++level) {
     absl::flat_hash_set<TermId> next;
     for (const TermId state : layer) {
-      for (const auto& [symbol, target] : found_.at(state)->reaction.targets) {
+      for (const auto& [symbol, target] : found_.at(state)->reaction.targets)
         if (kept_[symbol]) next.insert(target);
-      }
     }
     layer.assign(next.begin(), next.end());
   }

@@ -29,9 +29,8 @@ std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
   const auto read = [&, text = text](ConditionSearch& search) {
     return search.Read(text, &product);
   };
-  if (!automaton_->AskConditions(read) || product.conditions.size() < kFewConditions) {
+  if (!automaton_->AskConditions(read) || product.conditions.size() < kFewConditions)
     return std::nullopt;
-  }
   const std::optional<std::uint32_t> place = PlaceOf(std::move(product), *tail_index);
   if (!place.has_value()) return std::nullopt;
   return StateOf(*place, partial);
@@ -97,9 +96,8 @@ ConditionStates::Next ConditionStates::Step(std::uint32_t index, unsigned char b
 
 ConditionStates::Next ConditionStates::StepPartial(std::uint32_t place,
                                                    const PartialChar& partial) {
-  if (const auto known = state_ids_.find({place, partial.Pack()}); known != state_ids_.end()) {
+  if (const auto known = state_ids_.find({place, partial.Pack()}); known != state_ids_.end())
     return {.within = known->second};
-  }
   // A character that is half read is one of some; whether any of them leads on is one question.
   const bool has_text = automaton_->AskConditions([&](ConditionSearch& search) {
     return search.HasTextFrom(places_[place].product, CompletionsOf(partial), *work_);

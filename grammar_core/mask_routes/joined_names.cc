@@ -34,9 +34,8 @@ bool JoinedNames::Add(TermId cell, TermId tail) {
   if (!Fits(names.list)) return false;
   depth_ = names.list.depth;
   spelling_ = names.list.spelling;
-  for (std::size_t i = 0; i < names.names.size(); ++i) {
+  for (std::size_t i = 0; i < names.names.size(); ++i)
     NameOf(names.list.texts[i]).of.emplace_back(named_.size(), names.names[i]);
-  }
   named_.push_back({cell, tail});
   return true;
 }
@@ -45,9 +44,8 @@ bool JoinedNames::Add(OtherNames others) {
   if (!automaton_->store().IsAllText(others.any) || !Fits(others.declared)) return false;
   depth_ = others.declared.depth;
   spelling_ = others.declared.spelling;
-  for (const std::u32string* text : others.declared.texts) {
+  for (const std::u32string* text : others.declared.texts)
     NameOf(text).not_of.push_back(others_.size());
-  }
   others_.push_back(std::move(others));
   return true;
 }
@@ -70,9 +68,8 @@ TermId JoinedNames::EndOf(std::uint32_t text) {
     const TermId end = automaton_->EndOfName(named_[object].cell, number, *work_);
     ends.push_back(automaton_->Join(end, named_[object].tail));
   }
-  for (std::size_t i = 0; i < others_.size(); ++i) {
+  for (std::size_t i = 0; i < others_.size(); ++i)
     if (std::ranges::find(name.not_of, i) == name.not_of.end()) ends.push_back(others_[i].tail);
-  }
   return automaton_->Choice(std::move(ends));
 }
 
@@ -83,9 +80,8 @@ std::optional<OtherNames> JoinedNames::Others() {
   std::vector<TermId> tails;
   for (const OtherNames& others : others_) tails.push_back(others.tail);
   all.tail = automaton_->Choice(std::move(tails));
-  for (const auto& [text, name] : names_) {
+  for (const auto& [text, name] : names_)
     if (!name.not_of.empty()) all.declared.texts.push_back(name.text);
-  }
   return all;
 }
 

@@ -34,9 +34,8 @@ std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* v
     case TermKind::kTextSet: {
       std::uint32_t longest = 0;
       const auto [set, first, end, depth] = AsTextSet(term);
-      for (std::uint32_t i = first; i < end; ++i) {
+      for (std::uint32_t i = first; i < end; ++i)
         longest = std::max(longest, static_cast<std::uint32_t>(store.text_set(set)[i].size()));
-      }
       return Completion{longest, longest};
     }
     case TermKind::kCat: {

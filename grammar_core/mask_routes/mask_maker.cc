@@ -169,13 +169,12 @@ bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
     const TermId state = automaton_->Join(branch, parts.tail);
     std::vector<TermId> within;
     AppendBranches(state, &within);
-    if (std::ranges::all_of(within, [&](TermId way) { return IsName(way); })) {
+    if (std::ranges::all_of(within, [&](TermId way) { return IsName(way); }))
       names.insert(names.end(), within.begin(), within.end());
-    } else if (std::ranges::all_of(within, is_object)) {
+    else if (std::ranges::all_of(within, is_object))
       objects.push_back(state);
-    } else {
+    else
       others.push_back(state);
-    }
   }
   // Where many branches are no names, one walk of them all is cheaper than a mask of each.
   const bool many = others.size() > kMaxBranches || CountIntersections(others) > kMaxIntersections;
@@ -236,10 +235,8 @@ bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask
   if (!IsBetweenCharacters(cell)) return false;
   const PartialChar partial = AsEncode(cell).partial;
   const Term& text = automaton_->term(AsEncode(cell).characters);
-  if (text.kind == TermKind::kAnd &&
-      BranchesOf(automaton_->store(), text).size() > kFewConditions) {
+  if (text.kind == TermKind::kAnd && BranchesOf(automaton_->store(), text).size() > kFewConditions)
     return false;
-  }
   const std::optional<CountBounds> bounds = automaton_->BoundsOf(AsEncode(cell).characters);
   if (!bounds.has_value()) return false;
   // Both are simpler patterns that many states share, so they are mostly in the store.
@@ -271,9 +268,8 @@ bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask) 
   // the run is walked, from the tail.
   const auto runs = masks_->RunsOf(set);
   assert(fewest <= most && "a repeat of at least more than at most");
-  for (const RunToken& token : runs->whole()) {
+  for (const RunToken& token : runs->whole())
     if (static_cast<std::uint32_t>(token.run) <= most) mask->Allow(token.id);
-  }
   if (parts.tail != kEmptyTerm) {
     if (fewest == 0 && !MakeByMember(PartsOf(parts.tail), mask)) MergeMaskOf(parts.tail, mask);
     const TokenTrie& rests = runs->rests();

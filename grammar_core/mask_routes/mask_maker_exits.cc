@@ -32,9 +32,8 @@ bool IsPlain(const TermStore& store, const Term& cell) {
 
 Hash128 KeyOfAll(const TermStore& store, TermId id) {
   Hash128 key;
-  for (; store.term(id).kind == TermKind::kCat; id = AsCat(store.term(id)).tail) {
+  for (; store.term(id).kind == TermKind::kCat; id = AsCat(store.term(id)).tail)
     key = Mix(key, store.term(AsCat(store.term(id)).head).key);
-  }
   return Mix(key, store.term(id).key);
 }
 
@@ -117,11 +116,10 @@ std::shared_ptr<const Exits> MaskMaker::ExitsOf(TermId text, unsigned char byte)
       // Each place where the string may end by this byte is a cut; the string may also go on over
       // it.
       if (next_byte == byte && automaton_->MayEnd(at)) {
-        if (i + 1 == bytes.size()) {
+        if (i + 1 == bytes.size())
           ends.push_back(id);
-        } else {
+        else
           rests.push_back({bytes.substr(i + 1), id});
-        }
       }
       at = automaton_->Step(at, next_byte, *work_);
       if (at == kFailedTerm) return nullptr;

@@ -67,10 +67,8 @@ std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
   if (!IsBetweenCharacters(cell)) return std::nullopt;
   const Spelling spelling = AsEncode(cell).partial.spelling;
   const Term& both = store.term(AsEncode(cell).characters);
-  if (!IsJsonString(spelling) || both.kind != TermKind::kAnd ||
-      BranchesOf(store, both).size() != 2) {
+  if (!IsJsonString(spelling) || both.kind != TermKind::kAnd || BranchesOf(store, both).size() != 2)
     return std::nullopt;
-  }
   // Parts of an intersection stand in the order of their keys, so either may be the complement.
   TermId all = BranchesOf(store, both)[0];
   TermId none = BranchesOf(store, both)[1];
@@ -86,9 +84,8 @@ std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
   OtherNames others = {
       .any = all, .declared = {.depth = depth, .spelling = spelling}, .tail = parts.tail};
   work_->Spend(1 + (end - first) / kNamesPerUnit);
-  for (std::uint32_t i = first; i < end; ++i) {
+  for (std::uint32_t i = first; i < end; ++i)
     others.declared.texts.push_back(&store.text_set(set)[i]);
-  }
   if (!others.declared.IsAscii() || !EndsByQuote(parts.tail)) return std::nullopt;
   return others;
 }
@@ -180,13 +177,11 @@ void MaskMaker::MergeNames(std::span<const TermId> states, MaskBuilder* mask) {
   JoinedNames names(automaton_, work_);
   std::vector<TermId> joined;
   const bool many = states.size() > kFewNames;
-  for (const TermId state : states) {
-    if (many && JoinNames(state, &names)) {
+  for (const TermId state : states)
+    if (many && JoinNames(state, &names))
       joined.push_back(state);
-    } else if (!MakeByNames(PartsOf(state), mask)) {
+    else if (!MakeByNames(PartsOf(state), mask))
       MergeMaskOf(state, mask);
-    }
-  }
   if (joined.empty()) return;
   const TokenTrie& trie = masks_->index().trie();
   if (const auto others = names.Others(); others.has_value()) MakeByOtherNames(*others, mask);
@@ -215,9 +210,8 @@ void MaskMaker::AppendBranches(TermId state, std::vector<TermId>* branches) cons
     branches->push_back(state);
     return;
   }
-  for (const TermId branch : BranchesOf(automaton_->store(), cell)) {
+  for (const TermId branch : BranchesOf(automaton_->store(), cell))
     AppendBranches(automaton_->Join(branch, parts.tail), branches);
-  }
 }
 
 // An object before a member, or a choice of such. What a quote begins is told by the names, the
@@ -268,9 +262,8 @@ void MaskMaker::WalkMember(const TokenTrie& trie, std::size_t quote, TermId memb
     WalkNodes(trie, quote + 1, quote + trie.nodes()[quote].skip, &path, kAllNodes, allow);
   }
   WalkJoined(trie, quote, &names, allow);
-  if (const auto others = names.Others(); others.has_value()) {
+  if (const auto others = names.Others(); others.has_value())
     WalkOthers(trie, quote, *others, allow);
-  }
 }
 
 bool MaskMaker::MakeByMember(const Parts& parts, MaskBuilder* mask) {

@@ -93,9 +93,8 @@ std::optional<TailSignatures::Signature> TailSignatures::SignatureOf(TermId tail
                                                                      Work& work) {
   CellChain chain(*store_, tail, Mix(Mix(Hash128{}, kSignature), last));
   std::uint32_t floor = kNoEnd;
-  if (const auto known = chain.FindSignature(masks_, &floor); known.has_value()) {
+  if (const auto known = chain.FindSignature(masks_, &floor); known.has_value())
     return Signature{*known, floor};
-  }
   const std::optional<Signature> made = MakeSignature(tail, last, work);
   if (made.has_value()) chain.SettleSignature(masks_, made->floor, made->texts);
   return made;

@@ -32,9 +32,8 @@ WalkStates::State WalkStates::Enter(TermId term) {
   if (!is_new) return at->second;
   // Products are smaller than terms but slower to step: only a walk that meets many takes them.
   if (terms_.size() > most_terms_) {
-    if (const std::optional<std::uint32_t> index = conditions_.Enter(term); index.has_value()) {
+    if (const std::optional<std::uint32_t> index = conditions_.Enter(term); index.has_value())
       return at->second = kConditions + *index;
-    }
   }
   terms_.push_back(term);
   table_.resize(table_.size() + row_size_, kUnknown);

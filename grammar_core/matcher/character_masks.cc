@@ -51,9 +51,8 @@ class CharacterMasks::Walk {
       return false;
     };
     VisitTokenSteps(stepper_.grammar().tokenizer().index(), row_, state, work_, enter, arrive);
-    for (const NamedTokens::Step& step : row_.NamedSteps(state)) {
+    for (const NamedTokens::Step& step : row_.NamedSteps(state))
       step.tokens.VisitAllowed([&](TokenId id) { Judge(id, step.next); });
-    }
   }
 
   // Of what was looked at, the tokens that leave enough characters.
@@ -70,11 +69,10 @@ class CharacterMasks::Walk {
     }
     const std::int64_t needed = CharactersOf(stepper_.vocabulary(), id) + least_;
     most_ = std::max(most_, needed);
-    if (needed <= left_) {
+    if (needed <= left_)
       fitting_.Allow(id);
-    } else {
+    else
       all_fit_ = false;
-    }
   }
 
   CharacterMasks& masks_;
@@ -107,9 +105,8 @@ absl::StatusOr<MaskRef> CharacterMasks::Narrow(const TokenStepper& stepper, Stat
   }
   TokenMask narrowed = *mask;
   mask->VisitAllowed([&](TokenId id) {
-    if (!walk.fitting().Allows(id) && !(stepper.IsStop(id) && stepper.MayEnd(state))) {
+    if (!walk.fitting().Allows(id) && !(stepper.IsStop(id) && stepper.MayEnd(state)))
       narrowed.Forbid(id);
-    }
   });
   if (narrowed == *mask) return mask;
   if (narrowed.empty()) {

@@ -39,9 +39,8 @@ Budget ClosingBudget(std::int64_t work) {
 void KeepStops(const TokenStepper& stepper, TokenStepper::State state, const TokenMask& mask,
                TokenMask* fitting) {
   if (!stepper.MayEnd(state)) return;
-  for (const TokenId id : stepper.stop_ids()) {
+  for (const TokenId id : stepper.stop_ids())
     if (mask.Allows(id)) fitting->Allow(id);
-  }
 }
 
 // A mask that is not stored is made for the call, and so is what is left of it.
@@ -104,9 +103,8 @@ MaskRef ClosingMasks::MakeShared(const TokenStepper& stepper, State state, const
   TokenMask fitting(plain.vocab_size());
   if (fitting_levels > 0) {
     fitting = plain;
-    for (std::size_t i = fitting_levels; i < list.levels.size(); ++i) {
+    for (std::size_t i = fitting_levels; i < list.levels.size(); ++i)
       list.levels[i].TakeFrom(&fitting);
-    }
   }
   KeepStops(stepper, state, plain, &fitting);
   if (fitting.empty()) fitting = Searched(stepper, state, plain, rest);

@@ -36,9 +36,8 @@ std::int64_t BytesOf(const ClosingLevelList& list) {
   auto bytes = static_cast<std::int64_t>(sizeof(list));
   for (const ClosingLevel& level : list.levels) {
     bytes += static_cast<std::int64_t>(sizeof(level) + level.tokens.capacity() * sizeof(TokenId));
-    if (level.mask.has_value()) {
+    if (level.mask.has_value())
       bytes += static_cast<std::int64_t>(level.mask->words().size_bytes());
-    }
   }
   return bytes;
 }
@@ -122,11 +121,10 @@ class ClosingLevels::Maker {
   void AddAll(const TokenMask& tokens, State next) {
     if (tokens.empty()) return;
     ClosingLevel& level = levels_[PlaceOf(endings_.Few(stepper_, next, items_work_))];
-    if (level.mask.has_value()) {
+    if (level.mask.has_value())
       level.mask->Merge(tokens);
-    } else {
+    else
       level.mask = tokens;
-    }
   }
 
   std::size_t PlaceOf(int few) {
@@ -186,9 +184,8 @@ std::optional<ClosingLevels::String> ClosingLevels::StringOf(const TokenStepper&
   const RowStates& row = stepper.states();
   const TermStore& store = row.automaton().store();
   const Term* const text = FreeString(store, state);
-  if (text == nullptr || AsRepeat(*text).min > 0 || row.names_tokens() || row.limits_tokens()) {
+  if (text == nullptr || AsRepeat(*text).min > 0 || row.names_tokens() || row.limits_tokens())
     return std::nullopt;
-  }
   const auto [cell, tail] = store.PartsOf(state);
   const auto quote = static_cast<std::size_t>(row.classes().Of('"'));
   const FirstClasses::Set first = row.FirstOf(tail, work);
@@ -230,11 +227,10 @@ void ClosingLevels::Keep(State state, const std::optional<String>& string, const
     strings_.clear();
     held_bytes_ = bytes;
   }
-  if (string.has_value()) {
+  if (string.has_value())
     strings_[string->key] = {string->most_characters, levels};
-  } else {
+  else
     known_[state] = levels;
-  }
 }
 
 }  // namespace maskd

@@ -36,9 +36,8 @@ TokenMask OwnClosing::Fitting(const ClosingLevelList& list) {
   if (in_string_) {
     FindSpecial();
     const TokenIndex& index = stepper_.grammar().tokenizer().index();
-    for (const TokenId id : index.TokensHolding('"')) {
+    for (const TokenId id : index.TokensHolding('"'))
       if (mask_.Allows(id)) leaving_.Allow(id);
-    }
   }
   for (const ClosingLevel& level : list.levels) {
     if (level.few > rest_) break;
@@ -113,9 +112,8 @@ void OwnClosing::FindSpecial() {
   for (const std::string& rest : stepper_.states().TakenRests(state_)) AddSpecial(rest);
   // The item at hand may become the equal of one that the ending itself would write.
   const std::string ending = endings_.Text(stepper_, state_);
-  for (std::size_t at = 0; at < ending.size() && at < 64; ++at) {
+  for (std::size_t at = 0; at < ending.size() && at < 64; ++at)
     AddSpecial(absl::string_view(ending).substr(at));
-  }
   SortUnique(&special_);
 }
 

@@ -23,9 +23,8 @@ class DraftWalk {
   absl::Status Run(TokenStepper::State state, bool finished, const Draft& draft) {
     states_.resize(draft.tokens.size() + 1);
     Make(0, state, finished);
-    for (std::size_t i = 0; work_.ok() && i < draft.tokens.size(); ++i) {
+    for (std::size_t i = 0; work_.ok() && i < draft.tokens.size(); ++i)
       Take(draft.tokens[i], PositionBefore(draft, i), i + 1);
-    }
     return work_.error();
   }
 

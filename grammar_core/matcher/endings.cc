@@ -57,9 +57,8 @@ int Endings::Few(const TokenStepper& stepper, State state, Work& work) {
   if (!stepper.states().automaton().remembers()) return FewAsIfEqual(stepper, state);
   ForgetOthers(stepper);
   if (RowStates::IsOwn(state)) return FewDistinct(stepper, state, work);
-  if (const auto known = few_distinct_.find(state); known != few_distinct_.end()) {
+  if (const auto known = few_distinct_.find(state); known != few_distinct_.end())
     return known->second;
-  }
   const int few = FewDistinct(stepper, state, work);
   if (work.ok()) few_distinct_[state] = few;
   return few;
@@ -106,9 +105,8 @@ int Endings::FewDistinct(const TokenStepper& stepper, State state, Work& work) {
 
 std::vector<TokenId> Endings::Tokens(const TokenStepper& stepper, State state) {
   if (FewAsIfEqual(stepper, state) == kNever) return {};
-  if (stepper.states().names_tokens() && !stepper.states().automaton().remembers()) {
+  if (stepper.states().names_tokens() && !stepper.states().automaton().remembers())
     return TokensByPieces(stepper, state);
-  }
   Budget budget = EndingBudget(kDistinctWork);
   Work work(budget);
   const std::optional<std::string> text = DistinctText(stepper, state, work);
@@ -309,11 +307,10 @@ std::optional<std::string> Endings::LongTokens(const TokenStepper& stepper, Stat
       if (is_text) token = id;
       return !is_text;
     });
-    if (token < 0) {
+    if (token < 0)
       --longest;
-    } else {
+    else
       absl::StrAppend(&bytes, stepper.vocabulary().TokenBytes(token));
-    }
   }
   return longest > 0 && work.ok() ? std::optional(std::move(bytes)) : std::nullopt;
 }

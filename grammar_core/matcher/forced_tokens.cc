@@ -68,9 +68,8 @@ TokenId LongestToken(const TokenTrie& trie, absl::string_view text) {
   for (const char byte : text) {
     const TrieNode* const node = TokenTrie::FindChild(nodes, static_cast<unsigned char>(byte));
     if (node == nullptr) break;
-    if (node->token != TokenTrie::kNoToken) {
+    if (node->token != TokenTrie::kNoToken)
       longest = static_cast<TokenId>(node->token & TokenTrie::kIdMask);
-    }
     nodes = TokenTrie::Below(*node);
   }
   return longest;
@@ -101,9 +100,8 @@ class End {
     // The end, and a token that the grammar names, end a piece.
     if (row_.MayEnd(state_) || row_.names_tokens()) followers.texts.emplace_back();
     for (const absl::string_view kind : kAsciiKinds) AddOneOf(kind, &followers.texts);
-    for (const absl::string_view letters : kContractions) {
+    for (const absl::string_view letters : kContractions)
       if (Takes(static_cast<unsigned char>(letters[0]))) followers.texts.emplace_back(letters);
-    }
     for (int byte = 0x80; byte < 256; ++byte) {
       if (!Takes(static_cast<unsigned char>(byte))) continue;
       for (std::string& text : OtherKinds()) followers.texts.push_back(std::move(text));
@@ -127,9 +125,8 @@ class End {
 
   // `last_bytes` come before the part of a character.
   [[nodiscard]] bool HasTokenOver(absl::string_view last_bytes) const {
-    for (std::size_t bytes = 1; bytes <= part_.size(); ++bytes) {
+    for (std::size_t bytes = 1; bytes <= part_.size(); ++bytes)
       if (HasToken(absl::StrCat(last_bytes, part_.substr(0, bytes)))) return true;
-    }
     return HasLongerToken(absl::StrCat(last_bytes, part_));
   }
 
@@ -142,9 +139,8 @@ class End {
   [[nodiscard]] bool HasLongerToken(absl::string_view last_bytes) const {
     for (const TokenId id : trie_.long_tokens()) {
       const absl::string_view token = vocabulary_.TokenBytes(id);
-      if (token.size() > last_bytes.size() && token.substr(0, last_bytes.size()) == last_bytes) {
+      if (token.size() > last_bytes.size() && token.substr(0, last_bytes.size()) == last_bytes)
         return true;  // whether the grammar takes all of it is not worth a look
-      }
     }
     if (last_bytes.size() > TokenTrie::kMaxDepth) return false;
     std::array<State, TokenTrie::kMaxDepth + 1> path;  // by depth, the state behind so many bytes
@@ -188,11 +184,10 @@ std::string BytesOf(const std::vector<TokenId>& tokens, const Vocabulary& vocabu
   std::string bytes;
   for (const TokenId token : tokens) {
     // Pieces never reach over a special token.
-    if (vocabulary.IsSpecial(token)) {
+    if (vocabulary.IsSpecial(token))
       bytes.clear();
-    } else {
+    else
       absl::StrAppend(&bytes, vocabulary.TokenBytes(token));
-    }
   }
   return bytes;
 }

@@ -116,11 +116,10 @@ absl::Status Matcher::Rollback(int count) {
   }
   const int after_end = std::min(count, finished_tokens_);
   const int of_text = count - after_end;
-  if (history_.HasStateAfterPop(of_text)) {
+  if (history_.HasStateAfterPop(of_text))
     history_.Pop(of_text);
-  } else if (absl::Status taken = TakeAgain(history_.size() - of_text); !taken.ok()) {
+  else if (absl::Status taken = TakeAgain(history_.size() - of_text); !taken.ok())
     return taken;
-  }
   finished_tokens_ -= after_end;
   assert(finished_tokens_ >= 0);
   return absl::OkStatus();
@@ -134,9 +133,8 @@ absl::Status Matcher::TakeAgain(int count) {
   again.finished_tokens_ = 0;
   again.stepper_ = std::make_shared<const TokenStepper>(stepper_->Restarted(grammar().automaton()));
   again.history_ = TokenHistory(again.stepper_->states().start());
-  for (const TokenId token : tokens) {
+  for (const TokenId token : tokens)
     if (absl::Status taken = again.Accept(token); !taken.ok()) return taken;
-  }
   stepper_ = std::move(again.stepper_);
   history_ = std::move(again.history_);
   return absl::OkStatus();

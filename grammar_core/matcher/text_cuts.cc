@@ -140,9 +140,8 @@ class Cutter {
       next = row_.Take(next, byte, work_);
       if (next == kNothingTerm || next == kFailedTerm) return end;
       ++end;
-      if (node->token != TokenTrie::kNoToken && HasToken(trie, *node)) {
+      if (node->token != TokenTrie::kNoToken && HasToken(trie, *node))
         At(end).Add(row_.AtTokenEnd(next));
-      }
       nodes = TokenTrie::Below(*node);
     }
     for (const TokenId id : trie.long_tokens()) FollowLong(begin, state, id);
@@ -154,9 +153,7 @@ class Cutter {
     if (!search_.IsText(id) || text_.substr(begin, bytes.size()) != bytes) return;
     std::size_t taken = 0;
     const State next = row_.StepText(state, bytes, &taken, work_);
-    if (taken == bytes.size() && work_.ok()) {
-      At(begin + taken).Add(row_.AtTokenEnd(next));
-    }
+    if (taken == bytes.size() && work_.ok()) At(begin + taken).Add(row_.AtTokenEnd(next));
   }
 
   [[nodiscard]] bool HasToken(const TokenTrie& trie, const TrieNode& node) const {

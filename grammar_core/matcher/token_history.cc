@@ -51,9 +51,8 @@ std::vector<TokenId> TokenHistory::LastTokens(int count) const {
 
 std::vector<TokenHistory::State> TokenHistory::TopStates() const {
   std::vector<State> states;
-  for (const Place& place : std::span(top_).first(static_cast<std::size_t>(top_count_))) {
+  for (const Place& place : std::span(top_).first(static_cast<std::size_t>(top_count_)))
     states.push_back(place.state);
-  }
   return states;
 }
 

@@ -103,12 +103,10 @@ bool TokenStepper::IsStop(TokenId token) const {
 // Whether `mask` is right for this stepper's own stop ids, which there must be, as it is.
 bool TokenStepper::HasOwnStopIds(const TokenMask& mask, bool may_end) const {
   assert(own_stop_ids_ != nullptr);
-  for (const TokenId id : *own_stop_ids_) {
+  for (const TokenId id : *own_stop_ids_)
     if (mask.Allows(id) != may_end) return false;
-  }
-  for (const TokenId id : vocabulary().stop_ids()) {
+  for (const TokenId id : vocabulary().stop_ids())
     if (mask.Allows(id) && !IsStop(id)) return false;
-  }
   return true;
 }
 
@@ -117,13 +115,11 @@ MaskRef TokenStepper::WithOwnStopIds(State state, TokenMask mask, bool may_end) 
   for (const TokenId id : *own_stop_ids_) mask.Forbid(id);
   // Taking the vocabulary's stop ids out may have taken one that the grammar names.
   states_.AddNamedTokens(state, &mask);
-  for (const TokenId id : *own_stop_ids_) {
-    if (may_end) {
+  for (const TokenId id : *own_stop_ids_)
+    if (may_end)
       mask.Allow(id);
-    } else if (!vocabulary().IsSpecial(id)) {
+    else if (!vocabulary().IsSpecial(id))
       mask.Forbid(id);  // named or not, see Take()
-    }
-  }
   return std::make_shared<const TokenMask>(std::move(mask));
 }
 

@@ -93,9 +93,8 @@ MaskRef MaskedAutomaton::WithoutRepeated(RowMemory* row, RowMemory::State state,
 // Masks of states are shared with grammars that have no such markers, so these are taken out last.
 MaskRef MaskedAutomaton::WithoutMarkers(TermId state, const MaskRef& mask) {
   std::vector<TokenId> as_text;
-  for (const TokenId id : markers()) {
+  for (const TokenId id : markers())
     if (mask->Allows(id) && BehindNamed(state, id) == kNothingTerm) as_text.push_back(id);
-  }
   return Without(as_text, mask);
 }
 

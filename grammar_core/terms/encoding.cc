@@ -268,11 +268,10 @@ Completions CompletionsOf(const PartialChar& partial) {
     case CharPhase::kStart:
     case CharPhase::kEscape: {
       Completions all;
-      if (partial.spelling == Spelling::kCanonicalJson && partial.phase == CharPhase::kEscape) {
+      if (partial.spelling == Spelling::kCanonicalJson && partial.phase == CharPhase::kEscape)
         for (const CharRange& range : kEscaped) all.ranges[all.count++] = range;
-      } else {
+      else
         all.ranges[all.count++] = {0, kMaxCodePoint};
-      }
       return all;
     }
     default:

@@ -45,11 +45,10 @@ TermId Lowering::Lower(NodeId root, std::uint32_t depth) {
     }
     if (open.size() > before) continue;
     made = LowerNode(place);
-    if (place.depth == 0) {
+    if (place.depth == 0)
       terms_[place.node] = made;
-    } else {
+    else
       deeper_[{place.node, place.depth}] = made;
-    }
     open.pop_back();
   }
   return made;
@@ -130,9 +129,8 @@ TermId Lowering::Line(std::uint32_t spaces) {
 // left it would copy all the cells made so far for each part.
 TermId Lowering::LowerConcat(const std::vector<TermId>& parts) {
   TermId result = kEmptyTerm;
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part)
     result = store_->Cat(*part, result);
-  }
   return result;
 }
 

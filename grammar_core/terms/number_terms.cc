@@ -76,9 +76,8 @@ Hash128 NumberTerms::KeyOf(const Known& known, const NumberLanguage::State& stat
   if (!known.language.LeftIsPlace(state)) clamped.left = store_->ClampCount(state.left);
   Hash128 key = known.hash;
   for (const std::uint32_t field : clamped.Fields()) key = Mix(key, field);
-  for (const IntRange& range : known.language.ExponentsOf(state)) {
+  for (const IntRange& range : known.language.ExponentsOf(state))
     key = Mix(Mix(key, static_cast<std::uint64_t>(range.lo)), static_cast<std::uint64_t>(range.hi));
-  }
   return key;
 }
 

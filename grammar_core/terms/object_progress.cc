@@ -107,9 +107,8 @@ bool ObjectProgress::MayClose(std::uint32_t progress) const {
 bool ObjectProgress::MayWrite(std::uint32_t progress, std::uint32_t index, Work& work) {
   if (!IsInTurn(progress, index)) return false;
   if (!end_.has_value()) return true;
-  for (std::size_t way = 0; way < end_->ways(index).size(); ++way) {
+  for (std::size_t way = 0; way < end_->ways(index).size(); ++way)
     if (CanEndAfter(progress, index, way, work)) return true;
-  }
   return false;
 }
 
@@ -121,14 +120,12 @@ bool ObjectProgress::MayWriteOthers(std::uint32_t progress, std::uint32_t index,
 
 // Asked before a comma is allowed: behind a comma that nothing may follow the text would be stuck.
 bool ObjectProgress::MayWriteAny(std::uint32_t progress, Work& work) {
-  for (std::uint32_t i = 0; i < spec_->others.size(); ++i) {
+  for (std::uint32_t i = 0; i < spec_->others.size(); ++i)
     if (MayWriteOthers(progress, i, work)) return true;
-  }
   const std::uint32_t next = spec_->any_order ? 0 : NextMember(progress);
   const std::uint32_t last = spec_->any_order ? member_count() : next_required_[next];
-  for (std::uint32_t i = next; i < member_count() && i <= last; ++i) {
+  for (std::uint32_t i = next; i < member_count() && i <= last; ++i)
     if (MayWrite(progress, i, work)) return true;
-  }
   return false;
 }
 
@@ -137,9 +134,7 @@ bool ObjectProgress::MayWriteAny(std::uint32_t progress, Work& work) {
 std::vector<ObjectProgress::Written> ObjectProgress::Write(std::uint32_t progress,
                                                            std::uint32_t index, Work& work) {
   if (places_.empty()) return {{member(index).value, index + 1}};
-  if (!end_.has_value()) {
-    return {{member(index).value, Intern(AfterMember(progress, index, {}))}};
-  }
+  if (!end_.has_value()) return {{member(index).value, Intern(AfterMember(progress, index, {}))}};
   std::vector<Written> written;
   const std::vector<ObjectSpec::Way>& ways = end_->ways(index);
   for (std::size_t i = 0; i < ways.size(); ++i) {
@@ -319,11 +314,10 @@ std::uint32_t ObjectProgress::BytesAfterName(std::uint32_t progress, std::uint32
   constexpr std::uint32_t kQuote = 1;
   constexpr std::uint32_t kQuoteColon = 2;
   std::uint32_t required = RequiredBytes(progress, depth);
-  if (member(index).required) {
+  if (member(index).required)
     required -= std::min(required, SaturatingAdd(MemberBytes(index, depth), 1));
-  } else if (!places_.empty()) {
+  else if (!places_.empty())
     required -= std::min(required, places_[progress].next_bytes);
-  }
   const std::uint32_t value = facts_->MinBytes(member(index).value, spec_->DepthWithin(depth));
   return SaturatingAdd(SaturatingAdd(required, value),
                        SaturatingAdd(spec_->is_array ? kQuote : kQuoteColon, EndBytes(depth)));

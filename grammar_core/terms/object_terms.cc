@@ -40,9 +40,8 @@ ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t placed) {
     const auto count = static_cast<std::uint32_t>(shape->members.size());
     // A declared name must not pass as one of the others: its value would escape its own schema.
     const TermId undeclared = store_->Not(store_->TextSet(shape->name_set, 0, count, 0));
-    for (const ObjectSpec::Others& others : spec.others) {
+    for (const ObjectSpec::Others& others : spec.others)
       shape->other_names.push_back(store_->And({lowering_->Lower(others.name, 0), undeclared}));
-    }
   }
   held_bytes_ += static_cast<std::int64_t>(sizeof(Shape)) + HeldBytes(shape->members) +
                  HeldBytes(shape->other_names);
@@ -87,13 +86,11 @@ TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPha
                        Begin(object, shape.progress.start(), ObjectPhase::kFirst, work));
   }
   const bool before_close = phase != ObjectPhase::kMust;
-  if (byte == Spec(object).close() && before_close && shape.progress.MayClose(progress)) {
+  if (byte == Spec(object).close() && before_close && shape.progress.MayClose(progress))
     return kEmptyTerm;
-  }
   if (byte == '"' && phase != ObjectPhase::kNext) return Member(object, progress, work);
-  if (byte == ',' && phase == ObjectPhase::kNext && shape.progress.MayWriteAny(progress, work)) {
+  if (byte == ',' && phase == ObjectPhase::kNext && shape.progress.MayWriteAny(progress, work))
     return store_->Cat(shape.after_comma, Begin(object, progress, ObjectPhase::kMust, work));
-  }
   return kNothingTerm;
 }
 
@@ -102,12 +99,10 @@ TermId ObjectTerms::Step(std::uint32_t object, std::uint32_t progress, ObjectPha
 TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                                 unsigned char byte, Work& work) {
   Shape& shape = ShapeOf(object);
-  if (phase == ObjectPhase::kOpen) {
+  if (phase == ObjectPhase::kOpen)
     return Phase(object, shape.progress.start(), ObjectPhase::kFirst);
-  }
-  if (phase == ObjectPhase::kMust) {
+  if (phase == ObjectPhase::kMust)
     return byte == '"' ? Member(object, progress, work) : kNothingTerm;
-  }
   const ObjectSpec& spec = Spec(object);
   const std::uint32_t depth = DepthOf(object);
   const bool next = phase == ObjectPhase::kNext;
@@ -116,9 +111,8 @@ TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, Ob
                                     Begin(object, progress, ObjectPhase::kMust, work));
     return next ? store_->Cat(shape.after_comma, store_->Cat(store_->Byte('\n'), line)) : line;
   }
-  if (byte != (next ? '\n' : spec.close()) || !shape.progress.MayClose(progress)) {
+  if (byte != (next ? '\n' : spec.close()) || !shape.progress.MayClose(progress))
     return kNothingTerm;
-  }
   if (!next) return kEmptyTerm;
   const auto close = static_cast<unsigned char>(spec.close());
   return store_->Cat(store_->Spaces(depth * spec.indent), store_->Byte(close));
@@ -128,14 +122,11 @@ TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, Ob
 // have another schema.
 TermId ObjectTerms::Member(std::uint32_t object, std::uint32_t progress, Work& work) {
   std::vector<TermId> ways;
-  if (const TermId names = Names(object, progress, 0, 0, work); names != kNothingTerm) {
+  if (const TermId names = Names(object, progress, 0, 0, work); names != kNothingTerm)
     ways.push_back(EncodeNames(names, {Spec(object).spelling}));
-  }
-  for (std::uint32_t i = 0; i < Spec(object).others.size(); ++i) {
-    if (ShapeOf(object).progress.MayWriteOthers(progress, i, work)) {
+  for (std::uint32_t i = 0; i < Spec(object).others.size(); ++i)
+    if (ShapeOf(object).progress.MayWriteOthers(progress, i, work))
       ways.push_back(Others(object, progress, i));
-    }
-  }
   return store_->Alt(std::move(ways));
 }
 
@@ -148,14 +139,12 @@ TermId ObjectTerms::Begin(std::uint32_t object, std::uint32_t progress, ObjectPh
   // The array's own cell takes a quote or the closing bracket, so it is offered only where one of
   // the two may come. Else a mask would allow a quote that leads nowhere.
   const bool may_close = phase == ObjectPhase::kFirst && behind.MayClose(progress);
-  if (may_close || Member(object, progress, work) != kNothingTerm) {
+  if (may_close || Member(object, progress, work) != kNothingTerm)
     ways.push_back(Phase(object, progress, phase));
-  }
   for (std::uint32_t i = 0; i < Spec(object).members.size(); ++i) {
     if (!Spec(object).members[i].bare || !behind.MayWrite(progress, i, work)) continue;
-    for (const auto& [value, next] : behind.Write(progress, i, work)) {
+    for (const auto& [value, next] : behind.Write(progress, i, work))
       ways.push_back(store_->Cat(Value(object, value), ValueAndRest(object, value, next)));
-    }
   }
   return store_->Alt(std::move(ways));
 }
@@ -184,9 +173,8 @@ TermId ObjectTerms::AfterName(std::uint32_t object, std::uint32_t progress, std:
                               Work& work) {
   Shape& shape = ShapeOf(object);
   std::vector<TermId> ways;
-  for (const auto& [value, next] : shape.progress.Write(progress, shape.members[first], work)) {
+  for (const auto& [value, next] : shape.progress.Write(progress, shape.members[first], work))
     ways.push_back(ValueAndRest(object, value, next));
-  }
   return store_->Alt(std::move(ways));
 }
 

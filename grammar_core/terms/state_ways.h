@@ -42,9 +42,8 @@ class FewWays {
     // Walks ask for every class, and most lead nowhere.
     if (may_ != nullptr && !(*may_)[byte_class]) return kNothingTerm;
     const int count = count_.load(std::memory_order_acquire);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; ++i)
       if (classes_[i] == byte_class) return targets_[i];
-    }
     return kUnknownTerm;
   }
 

@@ -39,9 +39,8 @@ TermId TermStore::AtTokenEnd(TermId id, std::uint32_t most) {
 TermId TermStore::WithoutDistinct(TermId id, Within within) {
   const Term& term = terms_[id];
   if (!term.in_distinct) return within == Within::kInside ? kNothingTerm : id;
-  if (term.kind == TermKind::kDistinct) {
+  if (term.kind == TermKind::kDistinct)
     return within == Within::kOutside ? kNothingTerm : WithoutDistinct(term.a);
-  }
   if (term.kind == TermKind::kCat) return Cat(WithoutDistinct(term.a, within), term.b);
   std::vector<TermId> branches;
   for (const TermId branch : lists_[term.a]) branches.push_back(WithoutDistinct(branch, within));

@@ -93,9 +93,8 @@ TermId TermCopy::Copy(const Term& term) {
       break;
     case TermKind::kTextSet:
       // Sets of the IR have the same number everywhere. The others are names of an object.
-      if (term.a >= from_.store->ir().text_sets.size()) {
+      if (term.a >= from_.store->ir().text_sets.size())
         copy.a = to_.objects->AdoptNames(*from_.objects, term.a);
-      }
       break;
     default:
       break;  // their payload is of the IR

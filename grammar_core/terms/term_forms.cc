@@ -197,23 +197,20 @@ template <typename PartOf, typename Join>
 void TermStore::Factor(std::vector<TermId>* branches, PartOf part_of, Join join) {
   // A branch that is the common part itself has Empty left: d | bd -> (Empty | b)d.
   std::vector<TermId> commons;
-  for (const TermId id : *branches) {
+  for (const TermId id : *branches)
     if (terms_[id].kind == TermKind::kCat) commons.push_back(part_of(id).common);
-  }
   if (commons.empty()) return;
   AddEffort(2 * branches->size());
   std::sort(commons.begin(), commons.end());
   std::vector<TermId> factored;
   std::vector<Part> parts;
-  for (const TermId id : *branches) {
-    if (std::binary_search(commons.begin(), commons.end(), id)) {
+  for (const TermId id : *branches)
+    if (std::binary_search(commons.begin(), commons.end(), id))
       parts.push_back({id, kEmptyTerm, id});
-    } else if (terms_[id].kind == TermKind::kCat) {
+    else if (terms_[id].kind == TermKind::kCat)
       parts.push_back(part_of(id));
-    } else {
+    else
       factored.push_back(id);
-    }
-  }
   std::sort(parts.begin(), parts.end(),
             [](const Part& x, const Part& y) { return x.common < y.common; });
   for (auto first = parts.begin(); first != parts.end();) {
@@ -226,9 +223,8 @@ void TermStore::Factor(std::vector<TermId>* branches, PartOf part_of, Join join)
       joined = join(first->common, std::move(rests));
     }
     if (joined != kNothingTerm) factored.push_back(joined);
-    for (; first != last; ++first) {
+    for (; first != last; ++first)
       if (joined == kNothingTerm) factored.push_back(first->whole);
-    }
   }
   SortUnique(&factored);
   *branches = std::move(factored);
@@ -243,9 +239,8 @@ void TermStore::UnitePowers(std::vector<TermId>* branches) {
   AddEffort(2 * branches->size());
   bool has_empty = branches->front() == kEmptyTerm;
   std::vector<Power> powers;
-  for (const TermId id : *branches) {
+  for (const TermId id : *branches)
     if (id != kEmptyTerm) powers.push_back(PowerOf(id));
-  }
   branches->clear();
   for (Power united : maskd::UnitePowers(std::move(powers))) {
     // Empty | x{1,n} is x{0,n}. Once a branch holds the empty text, Empty itself is not needed.

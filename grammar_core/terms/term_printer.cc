@@ -128,9 +128,8 @@ class Printer {
       case TermKind::kTextSet: {
         const TextSetView texts = AsTextSet(term);
         std::vector<std::u32string> rests;
-        for (std::uint32_t i = texts.first; i < texts.end; ++i) {
+        for (std::uint32_t i = texts.first; i < texts.end; ++i)
           rests.push_back(store_.text_set(texts.set)[i].substr(texts.depth));
-        }
         return TextListText(rests);
       }
       case TermKind::kNameSet: {

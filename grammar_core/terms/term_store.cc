@@ -25,9 +25,8 @@ namespace {
 template <typename String>
 std::vector<Hash128> SuffixHashes(const String& string) {
   std::vector<Hash128> hashes(string.size() + 1);
-  for (std::size_t i = string.size(); i-- > 0;) {
+  for (std::size_t i = string.size(); i-- > 0;)
     hashes[i] = Mix(hashes[i + 1], static_cast<std::uint64_t>(string[i]));
-  }
   return hashes;
 }
 
@@ -50,9 +49,8 @@ bool Contradict(const TermStore& store, std::span<const TermId> terms) {
     const Term& negation = store.term(id);
     if (negation.kind != TermKind::kNot) return false;
     const Term& without = store.term(NegatedOf(negation));
-    if (without.kind == TermKind::kAnd) {
+    if (without.kind == TermKind::kAnd)
       return std::ranges::all_of(BranchesOf(store, without), holds);
-    }
     if (holds(NegatedOf(negation))) return true;
     return without.kind == TermKind::kAlt && std::ranges::any_of(BranchesOf(store, without), holds);
   });
@@ -355,9 +353,8 @@ TermId TermStore::Limited(TermId text, TokensLeft tokens) {
 TermId TermStore::CharSet(std::uint32_t set) {
   return Intern({TermKind::kCharSet, set, 0, 0, 0}, [&](Term* term) {
     Hash128 key = Seed(TermKind::kCharSet);
-    for (const CharRange& range : ir().char_sets[set].ranges()) {
+    for (const CharRange& range : ir().char_sets[set].ranges())
       key = Mix(Mix(key, range.lo), range.hi);
-    }
     term->key = key;
     term->min_bytes = SizeOf(measure(), ir().char_sets[set].ranges().front().lo);
   });
@@ -437,9 +434,8 @@ TermId TermStore::And(std::vector<TermId> terms) {
   if (Contradict(*this, flat)) return kNothingTerm;
   const bool nullable =
       std::all_of(flat.begin(), flat.end(), [&](TermId id) { return terms_[id].nullable; });
-  if (std::find(flat.begin(), flat.end(), kEmptyTerm) != flat.end()) {
+  if (std::find(flat.begin(), flat.end(), kEmptyTerm) != flat.end())
     return nullable ? kEmptyTerm : kNothingTerm;
-  }
   const std::uint32_t list = InternList(std::move(flat));
   return Intern({TermKind::kAnd, list, 0, 0, 0}, [&](Term* term) {
     term->nullable = nullable;

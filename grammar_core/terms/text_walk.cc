@@ -71,9 +71,8 @@ class TextCursors {
 
   void FindNext(Cursor* at) const {
     at->next.reset();
-    for (std::uint32_t i = at->begin; i < at->end; ++i) {
+    for (std::uint32_t i = at->begin; i < at->end; ++i)
       if (list_.texts[i]->size() > at->depth) at->next.set(At(i, at->depth));
-    }
   }
 
   // The texts of `at` that go on with `character`, of which there is one.
@@ -92,9 +91,8 @@ class TextCursors {
     const Completions completions = CompletionsOf(at.partial);
     for (int i = 0; i < completions.count; ++i) {
       const std::uint32_t end = std::min<std::uint32_t>(completions.ranges[i].hi + 1, kAsciiEnd);
-      for (std::uint32_t c = completions.ranges[i].lo; c < end; ++c) {
+      for (std::uint32_t c = completions.ranges[i].lo; c < end; ++c)
         if (at.next[c]) return true;
-      }
     }
     return false;
   }
@@ -161,9 +159,8 @@ std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list, OnToken on_t
   // The other children of the root are not looked at.
   below('"');
   below('\\');
-  for (std::size_t c = first._Find_first(); c < kAsciiEnd; c = first._Find_next(c)) {
+  for (std::size_t c = first._Find_first(); c < kAsciiEnd; c = first._Find_next(c))
     if (c != '"' && c != '\\') below(static_cast<unsigned char>(c));
-  }
   return walk.visited();
 }
 

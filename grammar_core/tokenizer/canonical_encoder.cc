@@ -110,9 +110,8 @@ std::size_t CanonicalEncoder::EndBeforeAtoms(absl::string_view text) const {
   for (std::size_t at = text.size() - std::min(longest_atom_, text.size()); at < text.size();
        ++at) {
     const absl::string_view last = text.substr(at);
-    for (const auto& [bytes, id] : atoms_) {
+    for (const auto& [bytes, id] : atoms_)
       if (bytes.size() > last.size() && bytes.substr(0, last.size()) == last) return at;
-    }
   }
   return text.size();
 }
@@ -160,9 +159,8 @@ bool CanonicalEncoder::AppendParts(const std::vector<absl::string_view>& parts,
 
 std::vector<absl::string_view> CanonicalEncoder::PartsOf(absl::string_view piece) const {
   const EncodingRules& rules = vocabulary_.encoding_rules();
-  if (rules.method == EncodingRules::Method::kBestSum) {
+  if (rules.method == EncodingRules::Method::kBestSum)
     return BestSum(piece, tokens_, scores_).PartsTo(piece.size());
-  }
   using Symbols = Merging::Symbols;
   const Symbols symbols = rules.symbols == EncodingRules::Symbols::kBytes ? Symbols::kBytes
                           : rules.scores.empty() ? Symbols::kKnownCharacters
@@ -223,9 +221,8 @@ std::vector<TokenId> CanonicalEncoder::CertainTokens(absl::string_view before,
   Followers after = {{}, nullptr};
   assert(end <= text.size());
   const absl::string_view rest = text.substr(end);
-  for (const std::string& follower : followers.texts) {
+  for (const std::string& follower : followers.texts)
     after.texts.push_back(absl::StrCat(rest, follower));
-  }
   if (!rest.empty()) after.texts.emplace_back();
   const absl::string_view kept = text.substr(0, end);
   return TokensTo(before, absl::StrCat(kept, after.texts.empty() ? "" : after.texts[0]),
@@ -254,16 +251,14 @@ std::vector<TokenId> CanonicalEncoder::CertainParts(absl::string_view text,
                                                     const Followers& followers) const {
   std::vector<TokenId> tokens;
   const std::vector<absl::string_view> pieces = Pieces(text);
-  for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < pieces.size(); ++i)
     if (!AppendTokens(pieces[i], true, &tokens)) return tokens;
-  }
   if (pieces.empty()) return tokens;
   // An atom is what it is, but for a longer one, before which EndBeforeAtoms() has cut.
-  if (vocabulary_.encoding_rules().method == EncodingRules::Method::kMerges) {
+  if (vocabulary_.encoding_rules().method == EncodingRules::Method::kMerges)
     AppendCertainMerges(pieces.back(), followers, &tokens);
-  } else {
+  else
     AppendCertainSum(pieces.back(), followers, &tokens);
-  }
   return tokens;
 }
 
@@ -271,9 +266,8 @@ std::vector<std::size_t> CanonicalEncoder::BeginsOver(absl::string_view piece,
                                                       const Followers& followers) const {
   std::vector<std::size_t> begins;
   const auto reach = static_cast<std::size_t>(vocabulary_.max_token_bytes());
-  for (std::size_t at = piece.size() - std::min(reach, piece.size()); at < piece.size(); ++at) {
+  for (std::size_t at = piece.size() - std::min(reach, piece.size()); at < piece.size(); ++at)
     if (followers.has_token_over(piece.substr(at))) begins.push_back(at);
-  }
   return begins;
 }
 
@@ -296,9 +290,8 @@ void CanonicalEncoder::AppendCertainSum(absl::string_view piece, const Followers
                                         std::vector<TokenId>* tokens) const {
   const BestSum best(piece, tokens_, scores_);
   std::size_t certain = best.CertainTo(piece.size());
-  for (const std::size_t begin : BeginsOver(piece, followers)) {
+  for (const std::size_t begin : BeginsOver(piece, followers))
     certain = best.Meet(certain, best.CertainTo(begin));
-  }
   AppendParts(best.PartsTo(certain), tokens);
 }
 

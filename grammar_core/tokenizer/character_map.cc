@@ -10,9 +10,8 @@ constexpr unsigned kAsciiEnd = 0x80;
 
 std::uint32_t WordAt(absl::string_view bytes) {
   std::uint32_t word = 0;
-  for (std::size_t i = 0; i < kUnitBytes; ++i) {
+  for (std::size_t i = 0; i < kUnitBytes; ++i)
     word |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
   return word;
 }
 
@@ -28,14 +27,12 @@ std::shared_ptr<const CharacterMap> CharacterMap::Create(absl::string_view preco
   if (precompiled.size() < kUnitBytes) return nullptr;
   const std::size_t trie_bytes = WordAt(precompiled);
   precompiled.remove_prefix(kUnitBytes);
-  if (trie_bytes > precompiled.size() || trie_bytes == 0 || trie_bytes % kUnitBytes != 0) {
+  if (trie_bytes > precompiled.size() || trie_bytes == 0 || trie_bytes % kUnitBytes != 0)
     return nullptr;
-  }
   auto made = std::make_shared<CharacterMap>();
   made->units_.reserve(trie_bytes / kUnitBytes);
-  for (std::size_t at = 0; at < trie_bytes; at += kUnitBytes) {
+  for (std::size_t at = 0; at < trie_bytes; at += kUnitBytes)
     made->units_.push_back(WordAt(precompiled.substr(at)));
-  }
   return made;
 }
 
@@ -53,9 +50,8 @@ bool CharacterMap::MayReplace(absl::string_view text, bool ascii_follows) const 
     if (EndsString(units_[*child])) return true;
     node = *child;
   }
-  for (unsigned byte = 0; ascii_follows && byte < kAsciiEnd; ++byte) {
+  for (unsigned byte = 0; ascii_follows && byte < kAsciiEnd; ++byte)
     if (Child(node, static_cast<unsigned char>(byte)).has_value()) return true;
-  }
   return !ascii_follows;
 }
 

@@ -43,9 +43,7 @@ template <absl::StatusOr<RawVocabulary> (*Read)(absl::string_view content)>
 absl::StatusOr<RawVocabulary> Whole(SourceFile* file) {
   const absl::StatusOr<std::string> content =
       file->ReadWhole("vocabulary_file_bytes", kVocabularyLimits.vocabulary_file_bytes);
-  if (!content.ok()) {
-    return content.status();
-  }
+  if (!content.ok()) return content.status();
   absl::StatusOr<RawVocabulary> raw = Read(*content);
   return raw.ok() ? std::move(raw) : InFile(file->path(), raw.status());
 }
@@ -102,11 +100,8 @@ constexpr char kEmbeddedName[] = "bytes";
 constexpr char kEmbeddedEnd[] = "<|end|>";
 
 absl::StatusOr<const Format*> FindFormat(absl::string_view name, absl::string_view head) {
-  for (const Format& format : kFormats) {
-    if (name.empty() ? format.looks_like(head) : name == format.name) {
-      return &format;
-    }
-  }
+  for (const Format& format : kFormats)
+    if (name.empty() ? format.looks_like(head) : name == format.name) return &format;
   const std::string known = absl::StrJoin(VocabularyFormats(), ", ");
   if (!name.empty()) {
     return InvalidTokenizer("format",
@@ -127,9 +122,7 @@ absl::Status AddSpecial(absl::string_view place, absl::string_view text, TokenId
 
 absl::Status AddPreset(absl::string_view name, RawVocabulary* raw) {
   const absl::StatusOr<SpecialPreset> preset = FindSpecialPreset(name);
-  if (!preset.ok()) {
-    return preset.status();
-  }
+  if (!preset.ok()) return preset.status();
   if (raw->tokens.size() != static_cast<std::size_t>(preset->rank_count)) {
     return InvalidTokenizer("special_preset",
                             absl::StrCat(name, " is for ", preset->rank_count,
@@ -137,29 +130,21 @@ absl::Status AddPreset(absl::string_view name, RawVocabulary* raw) {
   }
   for (std::size_t i = 0; i < preset->special.size(); ++i) {
     const auto id = static_cast<TokenId>(preset->rank_count + i);
-    if (absl::Status added = AddSpecial("special_preset", preset->special[i], id, raw);
-        !added.ok()) {
+    if (absl::Status added = AddSpecial("special_preset", preset->special[i], id, raw); !added.ok())
       return added;
-    }
   }
   raw->rules = RankRules(preset->pattern);
-  for (const std::string& stop : preset->stop) {
-    raw->stop_ids.push_back(FindNamed(stop, *raw));
-  }
+  for (const std::string& stop : preset->stop) raw->stop_ids.push_back(FindNamed(stop, *raw));
   return absl::OkStatus();
 }
 
 absl::Status AddCallersSpecial(const VocabularySource& source, RawVocabulary* raw) {
   if (!source.special_preset.empty()) {
-    if (absl::Status added = AddPreset(source.special_preset, raw); !added.ok()) {
-      return added;
-    }
+    if (absl::Status added = AddPreset(source.special_preset, raw); !added.ok()) return added;
   }
   for (const auto& [text, id] : source.extra_special) {
     const std::string place = absl::StrCat("special \"", Shortened(text), "\"");
-    if (absl::Status added = AddSpecial(place, text, id, raw); !added.ok()) {
-      return added;
-    }
+    if (absl::Status added = AddSpecial(place, text, id, raw); !added.ok()) return added;
   }
   return absl::OkStatus();
 }
@@ -167,18 +152,14 @@ absl::Status AddCallersSpecial(const VocabularySource& source, RawVocabulary* ra
 // The files beside are read for what the caller does not say: the special tokens where they list
 // those, else the stop tokens.
 bool LooksBeside(const VocabularySource& source, const Format& format) {
-  if (format.read_beside == nullptr) {
-    return false;
-  }
+  if (format.read_beside == nullptr) return false;
   return format.beside_lists_special ? source.extra_special.empty() && source.special_preset.empty()
                                      : source.stop_tokens.empty();
 }
 
 absl::Status AddWhatTheFileLacks(const VocabularySource& source, const Format& format,
                                  RawVocabulary* raw) {
-  if (absl::Status added = AddCallersSpecial(source, raw); !added.ok()) {
-    return added;
-  }
+  if (absl::Status added = AddCallersSpecial(source, raw); !added.ok()) return added;
   return LooksBeside(source, format) ? format.read_beside(source.path, raw) : absl::OkStatus();
 }
 
@@ -204,52 +185,38 @@ std::vector<TokenId> WellKnownStops(const RawVocabulary& raw) {
   std::vector<TokenId> ids;
   for (const absl::string_view text : kWellKnownStops) {
     const TokenId id = FindListed(text, raw);
-    if (id >= 0 && !(has_return && text == kMessageEnd)) {
-      ids.push_back(id);
-    }
+    if (id >= 0 && !(has_return && text == kMessageEnd)) ids.push_back(id);
   }
   return ids;
 }
 
 absl::StatusOr<std::vector<TokenId>> StopIds(const VocabularySource& source,
                                              const RawVocabulary& raw) {
-  if (!source.stop_tokens.empty()) {
-    return NamedStops(source.stop_tokens, raw);
-  }
+  if (!source.stop_tokens.empty()) return NamedStops(source.stop_tokens, raw);
   std::vector<TokenId> ids = raw.stop_ids;
   if (ids.empty()) {
     ids = WellKnownStops(raw);
     ids.insert(ids.end(), raw.own_stop_ids.begin(), raw.own_stop_ids.end());
   }
-  if (ids.empty()) {
+  if (ids.empty())
     return InvalidTokenizer("stop_tokens", "the file names no token that ends a text: name one");
-  }
   return ids;
 }
 
 // A token that ends a text is special, whatever the file calls it: its text is never matched.
 void MakeSpecial(const std::vector<TokenId>& ids, RawVocabulary* raw) {
   for (const auto& [piece, id] : raw->id_by_piece) {
-    for (const TokenId stop : ids) {
-      if (id == stop && !raw->tokens[id].special) {
-        raw->tokens[id].bytes = piece;
-      }
-    }
+    for (const TokenId stop : ids)
+      if (id == stop && !raw->tokens[id].special) raw->tokens[id].bytes = piece;
   }
-  for (const TokenId id : ids) {
-    raw->tokens[id].special = true;
-  }
+  for (const TokenId id : ids) raw->tokens[id].special = true;
 }
 
 absl::StatusOr<std::shared_ptr<const Vocabulary>> FromRaw(const VocabularySource& source,
                                                           const Format& format, RawVocabulary raw) {
-  if (absl::Status added = AddWhatTheFileLacks(source, format, &raw); !added.ok()) {
-    return added;
-  }
+  if (absl::Status added = AddWhatTheFileLacks(source, format, &raw); !added.ok()) return added;
   absl::StatusOr<std::vector<TokenId>> stop_ids = StopIds(source, raw);
-  if (!stop_ids.ok()) {
-    return stop_ids.status();
-  }
+  if (!stop_ids.ok()) return stop_ids.status();
   MakeSpecial(*stop_ids, &raw);
   // Where the file does not say how texts are cut, its added tokens are known all the same.
   if (raw.rules.symbols == EncodingRules::Symbols::kUnknown) raw.rules.atoms = raw.added_ids;
@@ -259,21 +226,13 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> FromRaw(const VocabularySource
 
 absl::StatusOr<std::shared_ptr<const Vocabulary>> FromFile(const VocabularySource& source) {
   absl::StatusOr<SourceFile> file = SourceFile::Open(source.path);
-  if (!file.ok()) {
-    return file.status();
-  }
+  if (!file.ok()) return file.status();
   const absl::StatusOr<std::string> head = file->ReadHead(kHeadBytes);
-  if (!head.ok()) {
-    return head.status();
-  }
+  if (!head.ok()) return head.status();
   const absl::StatusOr<const Format*> format = FindFormat(source.format, *head);
-  if (!format.ok()) {
-    return InFile(source.path, format.status());
-  }
+  if (!format.ok()) return InFile(source.path, format.status());
   absl::StatusOr<RawVocabulary> raw = (*format)->read(&*file);
-  if (!raw.ok()) {
-    return raw.status();
-  }
+  if (!raw.ok()) return raw.status();
   absl::StatusOr<std::shared_ptr<const Vocabulary>> made =
       FromRaw(source, **format, *std::move(raw));
   return made.ok() ? made : InFile(source.path, made.status());
@@ -282,9 +241,8 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> FromFile(const VocabularySourc
 absl::StatusOr<std::shared_ptr<const Vocabulary>> MakeEmbedded(const std::string& name) {
   std::vector<Vocabulary::Token> tokens;
   tokens.reserve(kByteCount + 1);
-  for (int byte = 0; byte < kByteCount; ++byte) {
+  for (int byte = 0; byte < kByteCount; ++byte)
     tokens.push_back({std::string(1, static_cast<char>(byte)), false});
-  }
   const auto end = static_cast<TokenId>(tokens.size());
   tokens.push_back({kEmbeddedEnd, true});
   return Vocabulary::Create(name, std::move(tokens), {end});
@@ -298,9 +256,7 @@ bool SaysMoreThanItsName(const VocabularySource& source) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const Vocabulary>> LoadVocabulary(const VocabularySource& source) {
-  if (source.name.empty()) {
-    return InvalidTokenizer("name", "must not be empty");
-  }
+  if (source.name.empty()) return InvalidTokenizer("name", "must not be empty");
   if (source.path.empty()) {
     return SaysMoreThanItsName(source)
                ? InvalidTokenizer("path",
@@ -320,9 +276,7 @@ std::shared_ptr<const Vocabulary> EmbeddedByteVocabulary() {
 std::vector<std::string> VocabularyFormats() {
   std::vector<std::string> names;
   names.reserve(kFormats.size());
-  for (const Format& format : kFormats) {
-    names.emplace_back(format.name);
-  }
+  for (const Format& format : kFormats) names.emplace_back(format.name);
   return names;
 }
 

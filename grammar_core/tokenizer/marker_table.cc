@@ -26,14 +26,12 @@ MarkerTable::MarkerTable(std::shared_ptr<const Vocabulary> vocabulary)
   const std::vector<TokenId>& user_defined = vocabulary_->encoding_rules().user_defined;
   added.insert(added.end(), user_defined.begin(), user_defined.end());
   std::ranges::sort(added);
-  for (const TokenId id : added) {
+  for (const TokenId id : added)
     if (!vocabulary_->IsSpecial(id) && LooksLikeMarkup(vocabulary_->TokenBytes(id))) Add(id);
-  }
   for (TokenId id = 0; id < vocabulary_->size(); ++id) {
     const absl::string_view bytes = vocabulary_->TokenBytes(id);
-    if (bytes.size() == 1 && !vocabulary_->IsSpecial(id)) {
+    if (bytes.size() == 1 && !vocabulary_->IsSpecial(id))
       byte_is_a_token_.set(static_cast<unsigned char>(bytes[0]));
-    }
   }
 }
 

@@ -31,16 +31,14 @@ std::optional<std::string> Translated(absl::string_view pattern) {
       continue;
     }
     const char escaped = pattern[++i];
-    if (absl::StrContains("wWdDbBhHGKRXAzZ", escaped) || (escaped == 'S' && in_class)) {
+    if (absl::StrContains("wWdDbBhHGKRXAzZ", escaped) || (escaped == 'S' && in_class))
       return std::nullopt;  // of ASCII alone in RE2, or of no meaning
-    }
-    if (escaped == 's') {
+    if (escaped == 's')
       absl::StrAppend(&out, in_class ? "" : "[", kSpaces, in_class ? "" : "]");
-    } else if (escaped == 'S') {
+    else if (escaped == 'S')
       absl::StrAppend(&out, "[^", kSpaces, "]");
-    } else {
+    else
       out.append({c, escaped});
-    }
   }
   return out;
 }

@@ -27,22 +27,14 @@ constexpr std::size_t kShownBytes = 64;
 absl::StatusOr<std::int64_t> CheckedSize(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) {
+  if (status.type() == std::filesystem::file_type::not_found)
     return ErrorAt(absl::StatusCode::kNotFound, path, "NO_SUCH_FILE", "no such file");
-  }
-  if (error) {
-    return absl::ErrnoToStatus(error.value(), path);
-  }
-  if (!std::filesystem::is_regular_file(status)) {
+  if (error) return absl::ErrnoToStatus(error.value(), path);
+  if (!std::filesystem::is_regular_file(status))
     return InvalidTokenizer(path, "not a regular file");
-  }
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error) {
-    return absl::ErrnoToStatus(error.value(), path);
-  }
-  if (size == 0) {
-    return InvalidTokenizer(path, "the file is empty");
-  }
+  if (error) return absl::ErrnoToStatus(error.value(), path);
+  if (size == 0) return InvalidTokenizer(path, "the file is empty");
   return static_cast<std::int64_t>(size);
 }
 
@@ -52,13 +44,9 @@ bool IsContinuationByte(char byte) { return (static_cast<unsigned char>(byte) & 
 
 absl::StatusOr<SourceFile> SourceFile::Open(const std::string& path) {
   const absl::StatusOr<std::int64_t> size = CheckedSize(path);
-  if (!size.ok()) {
-    return size.status();
-  }
+  if (!size.ok()) return size.status();
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) {
-    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
-  }
+  if (!stream) return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
   return SourceFile(path, std::move(stream), *size);
 }
 
@@ -68,9 +56,7 @@ absl::StatusOr<std::string> SourceFile::ReadHead(std::int64_t max_bytes) {
 
 absl::StatusOr<std::string> SourceFile::ReadWhole(absl::string_view limit_name,
                                                   std::int64_t max_bytes) {
-  if (size_ > max_bytes) {
-    return LimitExceeded(path_, limit_name, max_bytes, size_);
-  }
+  if (size_ > max_bytes) return LimitExceeded(path_, limit_name, max_bytes, size_);
   return ReadFromStart(size_);
 }
 
@@ -102,13 +88,9 @@ absl::Status InFile(absl::string_view file, const absl::Status& status) {
 }
 
 std::string Shortened(absl::string_view text) {
-  if (text.size() <= kShownBytes) {
-    return std::string(text);
-  }
+  if (text.size() <= kShownBytes) return std::string(text);
   std::size_t end = kShownBytes - 3;
-  while (end > 0 && IsContinuationByte(text[end])) {
-    --end;
-  }
+  while (end > 0 && IsContinuationByte(text[end])) --end;
   return absl::StrCat(text.substr(0, end), "...");
 }
 

@@ -22,9 +22,8 @@ constexpr absl::string_view kOthers = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\
 // Appends "<|STEM_0|>" and so on, numbered from `first`, until `special` has `count` names.
 void AppendNumbered(absl::string_view stem, int first, int count,
                     std::vector<std::string>* special) {
-  for (int number = first; static_cast<int>(special->size()) < count; ++number) {
+  for (int number = first; static_cast<int>(special->size()) < count; ++number)
     special->push_back(absl::StrCat("<|", stem, "_", number, "|>"));
-  }
 }
 
 SpecialPreset Llama3() {
@@ -61,11 +60,8 @@ constexpr std::array kPresets = {
 }  // namespace
 
 absl::StatusOr<SpecialPreset> FindSpecialPreset(absl::string_view name) {
-  for (const Row& row : kPresets) {
-    if (name == row.name) {
-      return row.make();
-    }
-  }
+  for (const Row& row : kPresets)
+    if (name == row.name) return row.make();
   return InvalidTokenizer("special_preset",
                           absl::StrCat("\"", Shortened(name), "\" is not one of ",
                                        absl::StrJoin(SpecialPresetNames(), ", ")));
@@ -74,9 +70,7 @@ absl::StatusOr<SpecialPreset> FindSpecialPreset(absl::string_view name) {
 std::vector<std::string> SpecialPresetNames() {
   std::vector<std::string> names;
   names.reserve(kPresets.size());
-  for (const Row& row : kPresets) {
-    names.emplace_back(row.name);
-  }
+  for (const Row& row : kPresets) names.emplace_back(row.name);
   return names;
 }
 

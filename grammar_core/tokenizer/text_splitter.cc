@@ -5,9 +5,8 @@
 namespace maskd {
 
 TextSplitter::TextSplitter(const Vocabulary& vocabulary) {
-  for (TokenId id = 0; id < vocabulary.size(); ++id) {
+  for (TokenId id = 0; id < vocabulary.size(); ++id)
     if (!vocabulary.IsSpecial(id)) Add(vocabulary.TokenBytes(id), id);
-  }
 }
 
 void TextSplitter::Add(absl::string_view bytes, TokenId id) {

@@ -29,9 +29,8 @@ absl::Status Wrong(absl::string_view place, absl::string_view message) {
 }
 
 void AppendWord(std::uint32_t word, std::string* out) {
-  for (int shift = 0; shift < 32; shift += 8) {
+  for (int shift = 0; shift < 32; shift += 8)
     out->push_back(static_cast<char>((word >> shift) & 0xFF));
-  }
 }
 
 // Of each token: 1 for a special one, 2 for an added one, which formats may mean by its spelling,
@@ -40,13 +39,11 @@ std::vector<char> KindsOf(const std::vector<Vocabulary::Token>& tokens,
                           const EncodingRules& rules) {
   std::vector<char> kinds(tokens.size(), 0);
   for (const std::vector<TokenId>* added : {&rules.atoms, &rules.user_defined}) {
-    for (const TokenId id : *added) {
+    for (const TokenId id : *added)
       if (static_cast<std::size_t>(id) < kinds.size()) kinds[static_cast<std::size_t>(id)] = 2;
-    }
   }
-  for (std::size_t id = 0; id < tokens.size(); ++id) {
+  for (std::size_t id = 0; id < tokens.size(); ++id)
     if (tokens[id].special) kinds[id] = 1;
-  }
   return kinds;
 }
 
@@ -65,28 +62,22 @@ std::string CanonicalForm(const std::vector<Vocabulary::Token>& tokens,
     form.append(tokens[id].bytes);
   }
   AppendWord(static_cast<std::uint32_t>(stop_ids.size()), &form);
-  for (const TokenId id : stop_ids) {
-    AppendWord(static_cast<std::uint32_t>(id), &form);
-  }
+  for (const TokenId id : stop_ids) AppendWord(static_cast<std::uint32_t>(id), &form);
   return form;
 }
 
 absl::Status CheckTokens(const std::vector<Vocabulary::Token>& tokens) {
-  if (tokens.empty()) {
-    return Wrong("", "a vocabulary has at least one token");
-  }
-  if (tokens.size() > Vocabulary::kMaxTokens) {
+  if (tokens.empty()) return Wrong("", "a vocabulary has at least one token");
+  if (tokens.size() > Vocabulary::kMaxTokens)
     return Wrong("", absl::StrCat(tokens.size(), " tokens are more than ", Vocabulary::kMaxTokens));
-  }
   for (std::size_t id = 0; id < tokens.size(); ++id) {
     const std::size_t byte_count = tokens[id].bytes.size();
     if (byte_count > Vocabulary::kMaxTokenBytes) {
       return Wrong(absl::StrCat("token ", id),
                    absl::StrCat(byte_count, " bytes are more than ", Vocabulary::kMaxTokenBytes));
     }
-    if (tokens[id].special && byte_count == 0) {
+    if (tokens[id].special && byte_count == 0)
       return Wrong(absl::StrCat("token ", id), "a special token has a spelling");
-    }
   }
   return absl::OkStatus();
 }
@@ -94,12 +85,9 @@ absl::Status CheckTokens(const std::vector<Vocabulary::Token>& tokens) {
 absl::Status CheckStopIds(const std::vector<Vocabulary::Token>& tokens,
                           const std::vector<TokenId>& stop_ids) {
   for (const TokenId id : stop_ids) {
-    if (id < 0 || static_cast<std::size_t>(id) >= tokens.size()) {
+    if (id < 0 || static_cast<std::size_t>(id) >= tokens.size())
       return Wrong(absl::StrCat("stop id ", id), absl::StrCat("not below ", tokens.size()));
-    }
-    if (!tokens[id].special) {
-      return Wrong(absl::StrCat("stop id ", id), "not a special token");
-    }
+    if (!tokens[id].special) return Wrong(absl::StrCat("stop id ", id), "not a special token");
   }
   return absl::OkStatus();
 }
@@ -112,9 +100,7 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> Vocabulary::Create(std::string
                                                                      EncodingRules rules) {
   absl::Status checked = CheckTokens(tokens);
   checked.Update(CheckStopIds(tokens, stop_ids));
-  if (!checked.ok()) {
-    return checked;
-  }
+  if (!checked.ok()) return checked;
   SortUnique(&stop_ids);
 
   std::shared_ptr<Vocabulary> made(new Vocabulary);
@@ -124,9 +110,7 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> Vocabulary::Create(std::string
   made->stop_ids_ = std::move(stop_ids);
   if (!rules.scores.empty()) rules.scores.resize(made->tokens_.size());
   made->encoding_rules_ = std::move(rules);
-  if (absl::Status indexed = made->IndexTokens(); !indexed.ok()) {
-    return indexed;
-  }
+  if (absl::Status indexed = made->IndexTokens(); !indexed.ok()) return indexed;
   return std::shared_ptr<const Vocabulary>(std::move(made));
 }
 

@@ -110,9 +110,8 @@ void DistinctArrays::Keep(Place* place, Fits fits) const {
     std::erase_if(candidates.some, [&](std::uint32_t item) { return !fits(item); });
     return;
   }
-  for (std::uint32_t item = place->last_item; item != kNone; item = items_[item].before) {
+  for (std::uint32_t item = place->last_item; item != kNone; item = items_[item].before)
     if (fits(item)) candidates.some.push_back(item);
-  }
   // A list that would hold all items is not kept: the first item of most arrays narrows nothing.
   candidates.all =
       place->last_item == kNone || candidates.some.size() == items_[place->last_item].count;
@@ -171,9 +170,8 @@ std::string DistinctArrays::NumberAt(Id id) const {
 }
 
 bool DistinctArrays::Read(Place* place, unsigned char byte) {
-  if (place->phase == Phase::kName || place->phase == Phase::kString) {
+  if (place->phase == Phase::kName || place->phase == Phase::kString)
     return ReadStringByte(place, byte);
-  }
   // A number ends by the byte behind it, which is then read as what it is.
   if (place->phase == Phase::kNumber) {
     if (IsOfNumber(byte)) {
@@ -319,17 +317,15 @@ void DistinctArrays::AddItem(Place* place) {
     item.first_bytes = items_[before].first_bytes;
   }
   item.leaves.reserve(place->leaf_count);
-  for (std::uint32_t at = place->last_leaf; at != kNone; at = leaves_[at].before) {
+  for (std::uint32_t at = place->last_leaf; at != kNone; at = leaves_[at].before)
     item.leaves.push_back(at);
-  }
   // By path, so that FirstLeafFrom() can halve, and the order of an object's members is no matter.
   std::ranges::sort(item.leaves, {}, [&](std::uint32_t leaf) { return leaves_[leaf].value.path; });
   text_bytes_ += static_cast<std::int64_t>(item.leaves.size() * sizeof(item.leaves[0]));
   place->last_item = static_cast<std::uint32_t>(items_.size());
   items_.push_back(std::move(item));
-  if (const auto text = StringOf(place->last_item); text.has_value()) {
+  if (const auto text = StringOf(place->last_item); text.has_value())
     items_.back().first_bytes.set(text->empty() ? 0 : static_cast<unsigned char>(text->front()));
-  }
 }
 
 std::optional<absl::string_view> DistinctArrays::StringOf(std::uint32_t item) const {

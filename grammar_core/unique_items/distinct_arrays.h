@@ -203,9 +203,7 @@ class DistinctArrays {
 
 template <typename Fits>
 bool DistinctArrays::AnyCandidate(const Place& place, Fits fits) const {
-  if (!place.candidates.all) {
-    return std::ranges::any_of(place.candidates.some, fits);
-  }
+  if (!place.candidates.all) return std::ranges::any_of(place.candidates.some, fits);
   std::uint32_t item = place.last_item;
   while (item != kNone && !fits(item)) item = items_[item].before;
   return item != kNone;

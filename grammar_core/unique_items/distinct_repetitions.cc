@@ -44,9 +44,8 @@ void DistinctArrays::AddTakenRests(Id id, std::vector<std::string>* rests) const
 
 bool DistinctArrays::MayRepeatBehind(Id id, unsigned char byte) const {
   const Place& place = places_[id];
-  if (!InString(id) || place.partial.phase != CharPhase::kStart || byte == '"' || byte == '\\') {
+  if (!InString(id) || place.partial.phase != CharPhase::kStart || byte == '"' || byte == '\\')
     return true;
-  }
   const std::string part = absl::StrCat(place.path, std::string(1, static_cast<char>(byte)));
   const bool in_name = place.phase == Phase::kName;
   if (in_name && HasName(place, part, false)) return true;
@@ -78,9 +77,7 @@ bool DistinctArrays::MayBeginAnother(Id id, absl::string_view bytes) const {
   bool escaped = place.partial.phase == CharPhase::kEscape;
   for (const char c : bytes) {
     if (in_string) {
-      if (c == '"' && !escaped) {
-        in_string = false;
-      }
+      if (c == '"' && !escaped) in_string = false;
       escaped = c == '\\' && !escaped;
     } else if (c == '"') {
       in_string = true;

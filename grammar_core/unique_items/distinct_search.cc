@@ -40,9 +40,8 @@ DistinctSearch::DistinctSearch(RowMemory* row)
 bool DistinctSearch::CanEnd(const RowMemory::Way& way, Work& work) {
   if (!row_->MayRepeat(way) || LeadsAway(way, work)) return true;
   const auto& known_ends = row_->known_ends();
-  if (const auto known = known_ends.find(row_->KeyOf(way)); known != known_ends.end()) {
+  if (const auto known = known_ends.find(row_->KeyOf(way)); known != known_ends.end())
     return known->second;
-  }
   // The places tried are given back; what was learnt of them stays while a Scratch is open.
   const RowMemory::Scratch scratch(row_);
   return Search(way, work);
@@ -99,9 +98,8 @@ bool DistinctSearch::Keep(std::uint32_t at) {
 
 // None of the places met can end. Of numbers begun on the way not all spellings have been tried.
 bool DistinctSearch::Forget() {
-  for (const Place& place : places_) {
+  for (const Place& place : places_)
     if (row_->NumberAt(place.way).empty()) row_->known_ends()[place.key] = false;
-  }
   row_->known_ends()[places_[0].key] = false;
   return false;
 }

@@ -69,9 +69,8 @@ bool ItemEnds::HasWaysOut(TermId string, bool escapes, std::size_t enough) {
   if (escapes) {
     for (std::size_t i = 0; i < kEscapes.size(); ++i) look(kEscapes[i], kEscaped[i]);
   } else {
-    for (char byte = ' '; byte < 0x7F; ++byte) {
+    for (char byte = ' '; byte < 0x7F; ++byte)
       if (byte != '"' && byte != '\\') look(byte, byte);
-    }
   }
   return work_.ok() && found == enough;
 }

@@ -38,11 +38,10 @@ class Search {
       TryEach(tokens_.BeginningArray(in_string), state);
       return std::move(repeated_);
     }
-    if (const auto in_item = row_.InItemString(state); in_item.has_value()) {
+    if (const auto in_item = row_.InItemString(state); in_item.has_value())
       TryEnds(*in_item, state);
-    } else {
+    else
       TryEach(tokens_.Holding(in_string), state);
-    }
     if (row_.MayRepeat(state)) FollowRepeated(state);
     return std::move(repeated_);
   }
@@ -150,9 +149,8 @@ class Search {
     for (const TokenId id : tokens_.index().trie().long_tokens()) {
       if (!mask_.Allows(id)) continue;
       Place at = {state, false};
-      for (const char byte : tokens_.index().vocabulary().TokenBytes(id)) {
+      for (const char byte : tokens_.index().vocabulary().TokenBytes(id))
         if (at.state != kNothingTerm) at = Take(at, static_cast<unsigned char>(byte));
-      }
       if (!work_.ok()) return;
       if (at.state == kNothingTerm) repeated_.push_back(id);
     }

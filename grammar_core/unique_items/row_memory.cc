@@ -51,9 +51,8 @@ RowMemory::State RowMemory::Scratch::Keep(State state) {
   states.erase(states.begin() + static_cast<std::ptrdiff_t>(states_), states.end());
   if (is_new) {
     std::vector<DistinctArrays::Id*> ids;
-    for (Way& way : ways) {
+    for (Way& way : ways)
       for (DistinctArrays::Id& id : way.arrays) ids.push_back(&id);
-    }
     memory_->arrays_.Settle(mark_, ids);
   } else {
     memory_->arrays_.Rewind(mark_);
@@ -162,9 +161,8 @@ std::string RowMemory::NumberAt(const Way& way) const {
 
 bool RowMemory::WithinLimits(Work& work) const {
   const std::int64_t most = automaton_->row_bounds().bytes;
-  if (const std::int64_t bytes = held_bytes(); bytes > most) {
+  if (const std::int64_t bytes = held_bytes(); bytes > most)
     work.Fail(LimitExceeded("", "row_bytes", most, bytes));
-  }
   return work.ok();
 }
 
@@ -240,9 +238,8 @@ bool RowMemory::Completes(State state, absl::string_view text, Work& work) {
 std::vector<std::string> RowMemory::TakenRests(State state) const {
   std::vector<std::string> rests;
   if (!IsOwn(state)) return rests;
-  for (const Way& way : At(state).ways) {
+  for (const Way& way : At(state).ways)
     for (const DistinctArrays::Id array : way.arrays) arrays_.AddTakenRests(array, &rests);
-  }
   return rests;
 }
 
@@ -266,9 +263,8 @@ RowMemory::State RowMemory::StateOf(Ways ways) {
   }
   const auto begin =
       states_.end() - static_cast<std::ptrdiff_t>(std::min(states_.size(), kLooksBack));
-  if (const auto known = std::find_if(begin, states_.end(), is_it); known != states_.end()) {
+  if (const auto known = std::find_if(begin, states_.end(), is_it); known != states_.end())
     return kFirstOwn + static_cast<State>(known - states_.begin());
-  }
   // As if items could be equal, the text may be read in any of these ways.
   TermId shared = ways[0].term;
   for (std::size_t i = 1; i < ways.size(); ++i) shared = automaton_->Choice({shared, ways[i].term});
@@ -308,9 +304,8 @@ FirstClasses::Set RowMemory::FirstOf(State state, Work& work) const {
 }
 
 bool RowMemory::InString(State state) const {
-  if (IsOwn(state)) {
+  if (IsOwn(state))
     return AnyArray(state, [&](DistinctArrays::Id array) { return arrays_.InString(array); });
-  }
   const TermStore& store = automaton_->store();
   const Term& cell = store.term(store.PartsOf(state).cell);
   return cell.kind == TermKind::kEncode && IsJsonString(AsEncode(cell).partial.spelling);

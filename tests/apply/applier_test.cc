@@ -91,9 +91,8 @@ void ApplierTest::CheckTouched(std::int64_t rows, const std::vector<std::int64_t
   ASSERT_TRUE(Apply(kVocab, masks, plane).ok());
   EXPECT_EQ(plane.CountChanged(before), static_cast<std::int64_t>(constrained.size()) * kVocab);
   std::size_t identical = 0;
-  for (std::int64_t row = 0; row < rows; ++row) {
+  for (std::int64_t row = 0; row < rows; ++row)
     identical += plane.RowBytes(row) == before.RowBytes(row);
-  }
   EXPECT_EQ(identical, static_cast<std::size_t>(rows) - constrained.size());
 }
 
@@ -126,9 +125,8 @@ std::vector<std::int64_t> SampledRows(const std::vector<Sequence>& sequences) {
   std::vector<std::int64_t> rows;
   for (const Sequence& each : sequences) {
     const std::int64_t end = each.first_row + each.row_count;
-    for (std::int64_t row = each.all_sampled ? each.first_row : end - 1; row < end; ++row) {
+    for (std::int64_t row = each.all_sampled ? each.first_row : end - 1; row < end; ++row)
       rows.push_back(row);
-    }
   }
   return rows;
 }
@@ -145,14 +143,12 @@ TEST_P(ApplierTest, A6RowsFollowTheEnginesMap) {
   std::vector<std::vector<std::int32_t>> words;
   for (const std::int64_t row : sampled) words.push_back(MaskOf(96, {row + 40}));
   std::vector<MaskRow> masks;
-  for (std::size_t i = 0; i < sampled.size(); ++i) {
+  for (std::size_t i = 0; i < sampled.size(); ++i)
     masks.push_back(MaskRow::Dense(sampled[i], words[i]));
-  }
   ASSERT_TRUE(Apply(96, masks, plane).ok());
   for (const std::int64_t row : sampled) EXPECT_THAT(plane.Finite(row), ElementsAre(row + 40));
-  for (const std::int64_t row : {5, 6, 10, 12, 14}) {
+  for (const std::int64_t row : {5, 6, 10, 12, 14})
     EXPECT_EQ(plane.RowBytes(row), before.RowBytes(row));
-  }
 }
 
 TEST_P(ApplierTest, A6OrderOfRowsIsFree) {
@@ -218,9 +214,8 @@ TEST_P(ApplierTest, GapBetweenRowsIsNotTouched) {
   for (int row = 0; row < 3; ++row) rows.push_back(MaskRow::Dense(row, none));
   ASSERT_TRUE(Apply(kWidth, rows, plane).ok());
   EXPECT_EQ(plane.CountChanged(before), 3 * kWidth);
-  for (std::int64_t column = kWidth; column < kStride; ++column) {
+  for (std::int64_t column = kWidth; column < kStride; ++column)
     EXPECT_EQ(plane.Get(1, column), before.Get(1, column));
-  }
 }
 
 TEST_P(ApplierTest, BitsPastTheVocabularyAreIgnored) {
@@ -315,9 +310,8 @@ TEST_P(ApplierTest, ManyThreadsShareAnApplier) {
     threads.emplace_back([this, row, logits] {
       const auto words = MaskOf(kVocab, {row});
       const std::vector<MaskRow> rows = {MaskRow::Dense(row, words)};
-      for (int i = 0; i < 100; ++i) {
+      for (int i = 0; i < 100; ++i)
         ASSERT_TRUE(applier_->Apply({.vocab_size = kVocab, .rows = rows}, logits).ok());
-      }
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -336,9 +330,8 @@ TEST(Appliers, A12EachHasThirtyTestsAndMore) {
       if (slash != absl::string_view::npos) ++count[std::string(name.substr(slash + 1))];
     }
   }
-  for (const std::string& applier : ApplierNames()) {
+  for (const std::string& applier : ApplierNames())
     for (const LogitsType type : kLogitsTypes) EXPECT_GE(count[applier + TypeName(type)], 30);
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Appliers, ApplierTest, EachApplierAndType(), CaseName);

@@ -19,9 +19,8 @@ class EachApplierTest : public testing::TestWithParam<std::tuple<std::string, Lo
  protected:
   void SetUp() override {
     auto applier = MakeNamedApplier(std::get<0>(GetParam()));
-    if (absl::IsUnimplemented(applier.status())) {
+    if (absl::IsUnimplemented(applier.status()))
       GTEST_SKIP() << "NOT TESTED HERE: " << applier.status().message();
-    }
     ASSERT_TRUE(applier.ok()) << applier.status();
     applier_ = *std::move(applier);
   }

@@ -41,9 +41,8 @@ struct Row {
     for (std::int64_t token = 0; token < width; ++token) {
       const bool allowed = token < vocab_size &&
                            ((static_cast<std::uint32_t>(words[token / 32]) >> (token % 32)) & 1);
-      for (std::int64_t i = 0; !allowed && i < element_bytes; ++i) {
+      for (std::int64_t i = 0; !allowed && i < element_bytes; ++i)
         masked[token * element_bytes + i] = static_cast<std::byte>(kMinusInfinity >> (8 * i));
-      }
     }
     return masked;
   }
@@ -71,9 +70,8 @@ Row RandomRow(std::mt19937_64& random, std::int64_t element_bytes) {
 class KernelTest : public testing::TestWithParam<const CpuKernel*> {
  protected:
   void SetUp() override {
-    if (!cpu::Supports(GetParam()->level)) {
+    if (!cpu::Supports(GetParam()->level))
       GTEST_SKIP() << "NOT TESTED HERE: this processor lacks " << GetParam()->level;
-    }
   }
 };
 

@@ -57,17 +57,14 @@ class LogitsPlane {
   // Every byte of the plane, the gaps between rows too, gets a value of its place; no element is
   // minus infinity.
   void FillDistinct() {
-    for (std::int64_t row = 0; row < rows_; ++row) {
-      for (std::int64_t column = 0; column < stride_; ++column) {
+    for (std::int64_t row = 0; row < rows_; ++row)
+      for (std::int64_t column = 0; column < stride_; ++column)
         Set(row, column, static_cast<float>(1 + (row * 31 + column) % 997) / 8.0F);
-      }
-    }
   }
 
   void FillUniform(float value) {
-    for (std::int64_t row = 0; row < rows_; ++row) {
+    for (std::int64_t row = 0; row < rows_; ++row)
       for (std::int64_t column = 0; column < stride_; ++column) Set(row, column, value);
-    }
   }
 
   [[nodiscard]] bool IsMinusInfinity(std::int64_t row, std::int64_t column) {
@@ -77,18 +74,16 @@ class LogitsPlane {
   // The first of the largest logits, as a greedy sampler picks it.
   [[nodiscard]] std::int64_t Greedy(std::int64_t row) {
     std::int64_t best = 0;
-    for (std::int64_t column = 1; column < width_; ++column) {
+    for (std::int64_t column = 1; column < width_; ++column)
       if (Get(row, column) > Get(row, best)) best = column;
-    }
     return best;
   }
 
   // The tokens that a sampler could still pick.
   [[nodiscard]] std::vector<std::int64_t> Finite(std::int64_t row) {
     std::vector<std::int64_t> finite;
-    for (std::int64_t column = 0; column < width_; ++column) {
+    for (std::int64_t column = 0; column < width_; ++column)
       if (!IsMinusInfinity(row, column)) finite.push_back(column);
-    }
     return finite;
   }
 
@@ -130,9 +125,8 @@ class LogitsPlane {
 inline std::vector<std::int32_t> MaskOf(std::int64_t vocab_size,
                                         const std::vector<std::int64_t>& allowed) {
   std::vector<std::int32_t> words(static_cast<std::size_t>(MaskWordCount(vocab_size)));
-  for (const std::int64_t token : allowed) {
+  for (const std::int64_t token : allowed)
     words[static_cast<std::size_t>(token / 32)] |= static_cast<std::int32_t>(1U << (token % 32));
-  }
   return words;
 }
 

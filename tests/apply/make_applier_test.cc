@@ -75,10 +75,9 @@ class GreyApplier final : public Applier {
   absl::Status ApplyChecked(const MaskRows& masks, const Logits& logits,
                             const Logits& /*output*/) const override {
     auto* const numbers = static_cast<float*>(logits.data);
-    for (const MaskRow& row : masks.rows) {
+    for (const MaskRow& row : masks.rows)
       for (const std::int32_t id : row.ids())
         numbers[row.logits_row() * logits.row_stride + id] /= 2;
-    }
     return absl::OkStatus();
   }
 };
@@ -106,9 +105,8 @@ TEST(AddApplier, ANameIsTakenOnce) {
     EXPECT_EQ(AddApplier(name, &GreyApplier::Make).code(), absl::StatusCode::kAlreadyExists)
         << name;
   }
-  for (const char* name : {"", "grey:light"}) {
+  for (const char* name : {"", "grey:light"})
     EXPECT_EQ(AddApplier(name, &GreyApplier::Make).code(), absl::StatusCode::kInvalidArgument);
-  }
   EXPECT_EQ(AddApplier("paint", nullptr).message(), "make: is null");
 }
 

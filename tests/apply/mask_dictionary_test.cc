@@ -25,9 +25,8 @@ class MaskDictionaryTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     auto applier = MakeNamedApplier(GetParam());
-    if (absl::IsUnimplemented(applier.status())) {
+    if (absl::IsUnimplemented(applier.status()))
       GTEST_SKIP() << "NOT TESTED HERE: " << applier.status().message();
-    }
     ASSERT_TRUE(applier.ok()) << applier.status();
     applier_ = *std::move(applier);
     auto dictionary = applier_->MakeDictionary(kVocab, 3);

@@ -176,9 +176,8 @@ TEST_F(OpenClTest, ASecondStartUsesTheCache) {
 
 // The least of some starts, for other work on the machine is not what is tested.
 TEST_F(OpenClTest, ASecondStartTakesMilliseconds) {
-  if (devices_[0].platform != "Portable Computing Language") {
+  if (devices_[0].platform != "Portable Computing Language")
     GTEST_SKIP() << "NOT TESTED HERE: the bar is pocl's";
-  }
   const TestFolder folder;
   const std::string directory = folder.Path("cache");
   const OpenClOptions options{.cache_directory = directory};
@@ -227,9 +226,8 @@ std::size_t CountFiles(const std::string& directory) {
 TEST_F(OpenClTest, AfterWarmUpNoStepCompiles) {
   constexpr std::int64_t kWidth = 5000;
   const char* const directory = std::getenv("POCL_CACHE_DIR");
-  if (directory == nullptr || devices_[0].platform != "Portable Computing Language") {
+  if (directory == nullptr || devices_[0].platform != "Portable Computing Language")
     GTEST_SKIP() << "NOT TESTED HERE: needs pocl, and POCL_CACHE_DIR as ctest sets it";
-  }
   const auto applier = Make({});
   const std::vector<std::int64_t> row_counts = {1, 2, 64};
   for (const LogitsType type : {LogitsType::kFloat32, LogitsType::kFloat16}) {

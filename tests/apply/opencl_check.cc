@@ -61,18 +61,16 @@ Words RandomWords(Random& random, std::int64_t vocab) {
 Words RandomIds(Random& random, std::int64_t vocab) {
   Words ids;
   const std::int64_t one_in = 1 + Below(random, 50);
-  for (std::int64_t id = Below(random, one_in); id < vocab; id += 1 + Below(random, 2 * one_in)) {
+  for (std::int64_t id = Below(random, one_in); id < vocab; id += 1 + Below(random, 2 * one_in))
     ids.push_back(static_cast<std::int32_t>(id));
-  }
   return ids;
 }
 
 Biases RandomBiases(Random& random, std::int64_t vocab) {
   Biases biases;
   if (Below(random, 2) == 0) return biases;
-  for (const std::int32_t id : RandomIds(random, vocab)) {
+  for (const std::int32_t id : RandomIds(random, vocab))
     biases.push_back({id, static_cast<float>(Below(random, 401) - 200) / 7});
-  }
   return biases;
 }
 
@@ -145,9 +143,8 @@ absl::Status ApplyBatch(const Applier& applier, const Batch& batch, const Logits
                         const Logits& output) {
   auto dictionary = applier.MakeDictionary(batch.vocab, std::ssize(batch.slots));
   Require(dictionary.status());
-  for (std::size_t i = 0; i < batch.slots.size(); ++i) {
+  for (std::size_t i = 0; i < batch.slots.size(); ++i)
     Require((*dictionary)->Set(static_cast<std::int64_t>(i), batch.slots[i]));
-  }
   return applier.Apply(
       {.vocab_size = batch.vocab, .rows = batch.rows, .dictionary = dictionary->get()}, logits,
       output);

@@ -92,9 +92,7 @@ TEST_P(OutputTest, OfFullRowsAloneIsACopy) {
 TEST_P(OutputTest, OnlyTheNamedRowsAreAccessed) {
   GuardedPlane from(type());
   GuardedPlane to(type());
-  for (const std::int64_t row : {1, 3, 4, 5}) {
-    ASSERT_TRUE(from.OpenToRead(row) && to.Open(row));
-  }
+  for (const std::int64_t row : {1, 3, 4, 5}) ASSERT_TRUE(from.OpenToRead(row) && to.Open(row));
   const Logits logits = from.view();
   const std::int64_t vocab = logits.width - 37;
   const auto words = MaskOf(vocab, {0, vocab - 1});
@@ -105,9 +103,8 @@ TEST_P(OutputTest, OnlyTheNamedRowsAreAccessed) {
                                      MaskRow::Forbidden(4, ids)};
   EXPECT_EQ(applier_->Apply({.vocab_size = vocab, .rows = rows}, logits, to.view()),
             absl::OkStatus());
-  for (const std::int64_t row : {1, 3, 4}) {
+  for (const std::int64_t row : {1, 3, 4})
     EXPECT_NE(to.Row(row)[logits.width * ElementBytes(type()) - 1], std::byte{0}) << row;
-  }
 }
 
 TEST_P(OutputTest, ThatSharesMemoryIsRefused) {

@@ -33,9 +33,8 @@ TEST_P(PageProtectionTest, OnlyTheNamedRowsAreAccessed) {
                                      MaskRow::Allowed(3, ids), MaskRow::Forbidden(4, ids)};
   EXPECT_EQ(applier_->Apply({.vocab_size = vocab, .rows = rows}, logits), absl::OkStatus());
   // The open rows were masked: their last logit is padding.
-  for (const std::int64_t row : {1, 3, 4}) {
+  for (const std::int64_t row : {1, 3, 4})
     EXPECT_NE(plane.Row(row)[logits.width * ElementBytes(type()) - 1], std::byte{0}) << row;
-  }
 }
 
 TEST_P(PageProtectionTest, NorByWhatADictionaryHoldsAndByTuning) {
@@ -52,9 +51,8 @@ TEST_P(PageProtectionTest, NorByWhatADictionaryHoldsAndByTuning) {
   EXPECT_EQ(
       applier_->Apply({.vocab_size = vocab, .rows = rows, .dictionary = dictionary->get()}, logits),
       absl::OkStatus());
-  for (const std::int64_t row : {0, 2, 4}) {
+  for (const std::int64_t row : {0, 2, 4})
     EXPECT_NE(plane.Row(row)[logits.width * ElementBytes(type()) - 1], std::byte{0}) << row;
-  }
 }
 
 // Words whose last one ends a page; the next may not be accessed.

@@ -32,9 +32,8 @@ TEST(RowPool, ManyAskAtOnce) {
   std::vector<std::thread> asking;
   for (int i = 0; i < 4; ++i) {
     asking.emplace_back([&pool] {
-      for (std::int64_t count = 0; count < 200; ++count) {
+      for (std::int64_t count = 0; count < 200; ++count)
         ASSERT_EQ(Calls(pool, count), std::vector<int>(static_cast<std::size_t>(count), 1));
-      }
     });
   }
   for (std::thread& thread : asking) thread.join();

@@ -86,9 +86,8 @@ struct TunedRow {
 Ids RandomIds(Random& random, std::int64_t vocab) {
   Ids ids;
   const std::uint64_t one_in = 1 + random() % 20;
-  for (std::int32_t id = 0; id < vocab; ++id) {
+  for (std::int32_t id = 0; id < vocab; ++id)
     if (random() % one_in == 0) ids.push_back(id);
-  }
   return ids;
 }
 
@@ -98,11 +97,9 @@ TunedRow MakeRow(Random& random, std::int64_t vocab) {
   made.ids = RandomIds(random, vocab);
   made.words.resize(static_cast<std::size_t>(MaskWordCount(vocab)));
   for (std::int32_t& word : made.words) word = static_cast<std::int32_t>(random());
-  if (random() % 3 != 0) {
-    for (const std::int32_t id : RandomIds(random, vocab)) {
+  if (random() % 3 != 0)
+    for (const std::int32_t id : RandomIds(random, vocab))
       made.biases.push_back({id, static_cast<float>(static_cast<int>(random() % 401) - 200) / 7});
-    }
-  }
   made.temperature = kTemperatures[random() % std::size(kTemperatures)];
   made.form = static_cast<int>(random() % 4);
   return made;
@@ -155,9 +152,8 @@ TEST_P(ApplierTuningTest, LogitsThatStayAreTunedOneByOne) {
       ASSERT_EQ(is, expected) << "token " << token << " was " << was << " form " << tuned.form
                               << " temperature " << tuned.temperature << " case " << i;
     }
-    for (std::int64_t past = vocab; past < width; ++past) {
+    for (std::int64_t past = vocab; past < width; ++past)
       ASSERT_EQ(NumberAt(bytes, type(), width + past), -kInfinity);
-    }
     const auto row_bytes = static_cast<std::ptrdiff_t>(width * ElementBytes(type()));
     ASSERT_TRUE(std::equal(bytes.begin(), bytes.begin() + row_bytes, before.begin()));
     ASSERT_TRUE(

@@ -32,9 +32,8 @@ std::shared_ptr<const Vocabulary> SmallVocabulary() {
       "2", "3", "6", "d", " ", "\n", "\xC3", "\xA9", "\xE2", "\x82", "\xAC", "\xF0", "\xFF"};
   std::vector<Vocabulary::Token> tokens;
   for (const std::string& x : letters) tokens.push_back({x});
-  for (const std::string& x : letters) {
+  for (const std::string& x : letters)
     for (const std::string& y : letters) tokens.push_back({x + y});
-  }
   const auto is_ascii = [](const std::string& letter) { return letter[0] >= 0; };
   for (const std::string& x : letters) {
     for (const std::string& y : letters) {
@@ -417,9 +416,8 @@ TEST_P(RoutesTest, AgreeWithTakingEachToken) {
         ASSERT_EQ(*mask, expected)
             << "route " << route.name << " of " << PrintTerm(automaton.store(), state);
       }
-      if (automaton.MayEnd(state)) {
+      if (automaton.MayEnd(state))
         for (const TokenId id : vocabulary.stop_ids()) expected.Allow(id);
-      }
       ASSERT_EQ(**automaton.Mask(state, work), expected);
       ASSERT_TRUE(work.ok());
       ASSERT_FALSE(expected.empty()) << "a dead end";
@@ -493,9 +491,8 @@ TEST(AutomatonTest, DigitsOfAFractionAreNotSharedAsOne) {
     const TermId state = automaton->StepText(automaton->start(), text, &taken, work);
     const MaskRef mask = automaton->TextMask(state, work);
     bool takes = false;
-    for (TokenId id = 0; id < vocabulary->size(); ++id) {
+    for (TokenId id = 0; id < vocabulary->size(); ++id)
       takes |= vocabulary->TokenBytes(id) == "5" && mask->Allows(id);
-    }
     return takes;
   };
   EXPECT_TRUE(takes_five("1.0"));

@@ -47,9 +47,8 @@ NodeId RandomConditions(std::mt19937_64* random, IrBuilder* b) {
     return static_cast<std::uint32_t>((*random)() % count);
   };
   std::vector<NodeId> parts;
-  for (std::uint32_t i = 0, count = 2 + draw(4); i < count; ++i) {
+  for (std::uint32_t i = 0, count = 2 + draw(4); i < count; ++i)
     parts.push_back(RandomCharacters(3, random, b));
-  }
   if (draw(4) > 0) parts.push_back(Length(*b, draw(2) * draw(3), 1 + draw(7)));
   return b->And(parts);
 }

@@ -94,9 +94,8 @@ TEST(EncodingTest, ShortEscapes) {
   const std::pair<const char*, int> kEscapes[] = {
       {"\\\"", '"'}, {"\\\\", '\\'}, {"\\/", '/'},  {"\\b", '\b'},  {"\\f", '\f'},
       {"\\n", '\n'}, {"\\r", '\r'},  {"\\t", '\t'}, {"\\a", kNone}, {"\\U0041", kNone}};
-  for (const auto& [spelling, character] : kEscapes) {
+  for (const auto& [spelling, character] : kEscapes)
     EXPECT_EQ(Spells(Spelling::kJsonString, spelling), character) << spelling;
-  }
 }
 
 // Every string of two, three and four bytes that begins with a lead byte, against the decoder.

@@ -32,11 +32,10 @@ std::string Spelled(absl::string_view bytes) {
   std::string text;
   for (const char byte : bytes) {
     const auto code = static_cast<unsigned char>(byte);
-    if (code > 0x20 && code < 0x7F) {
+    if (code > 0x20 && code < 0x7F)
       text.push_back(byte);
-    } else {
+    else
       absl::StrAppend(&text, "\\x", absl::Hex(code, absl::kZeroPad2));
-    }
   }
   return text;
 }
@@ -53,9 +52,8 @@ std::string PrintMask(const TokenMask& mask, const Vocabulary& vocabulary) {
                                  : absl::StrCat(first, "..", Spelled(vocabulary.TokenBytes(last))));
     byte = last;
   }
-  for (TokenId id = 256; id < vocabulary.size(); ++id) {
+  for (TokenId id = 256; id < vocabulary.size(); ++id)
     if (mask.Allows(id)) parts.push_back(Spelled(vocabulary.TokenBytes(id)));
-  }
   std::string line;
   for (const std::string& part : parts) absl::StrAppend(&line, " ", part);
   return line;
@@ -122,8 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, GoldenMasksTest, testing::ValuesIn(GoldenCases()
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1; i < argc; ++i)
     if (std::string(argv[i]) == "--update_goldens") maskd::update_goldens = true;
-  }
   return RUN_ALL_TESTS();
 }

@@ -25,9 +25,8 @@ class ItemTokensTest : public testing::Test {
  private:
   static std::shared_ptr<const Vocabulary> Words() {
     std::vector<Vocabulary::Token> tokens;
-    for (const char* word : {"a", "1,2", ",", "x,y", "\",\"", "]", "[1,2", "a\",[1,", "{\"b\""}) {
+    for (const char* word : {"a", "1,2", ",", "x,y", "\",\"", "]", "[1,2", "a\",[1,", "{\"b\""})
       tokens.push_back({word});
-    }
     tokens.push_back({"<end>", true});
     return *Vocabulary::Create("words", std::move(tokens), {9});
   }

@@ -39,20 +39,16 @@ ObjectSpec RandomSpec(IrBuilder* b, Random* random) {
   ObjectSpec spec = {{}, {}, b->Empty(), Below(2, random) == 0};
   for (const char* name : {"b", "a", "c"}) {
     ObjectSpec::Member member = {name, value, Below(5, random) == 0};
-    if (Below(2, random) == 0) {
+    if (Below(2, random) == 0)
       member.ways = {{b->Bytes("1"), SomeMarks(random)}, {b->Bytes("2"), SomeMarks(random)}};
-    }
     spec.members.push_back(member);
   }
-  if (Below(2, random) == 0) {
+  if (Below(2, random) == 0)
     spec.others.push_back({b->Text("x"), b->Bytes("1"), SomeMarks(random)});
-  }
-  if (Below(2, random) == 0) {
+  if (Below(2, random) == 0)
     spec.others.push_back({b->Chars(CharSet({{'x', 'y'}})), b->Bytes("1"), SomeMarks(random)});
-  }
-  for (int i = 1 + Below(3, random); i > 0; --i) {
+  for (int i = 1 + Below(3, random); i > 0; --i)
     spec.conditions.push_back({SomeMarks(random), SomeMarks(random)});
-  }
   if (Below(3, random) == 0) spec.min_members = Below(4, random);
   if (Below(3, random) == 0) spec.max_members = Below(5, random);
   return spec;
@@ -121,9 +117,8 @@ TEST_P(ObjectConditionsTest, TakesTheTextsAndNoDeadEnd) {
   const absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, IrForm::kBuilt, Limits(), budget_);
   if (ir.ok()) return Check(*ir);
   IrRecognizer recognizer(*built);
-  for (const std::string& text : texts_) {
+  for (const std::string& text : texts_)
     EXPECT_FALSE(recognizer.Accepts(text)) << text << "\n" << PrintIr(*built);
-  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Specs, ObjectConditionsTest, testing::Range(0, 30));

@@ -215,9 +215,8 @@ class RandomGrammarTest : public testing::Test {
   std::unique_ptr<MaskedAutomaton> Compiled(const std::vector<Expression>& bodies) {
     IrBuilder b{Limits()};
     for (std::size_t i = 0; i < bodies.size(); ++i) b.DeclareRule(absl::StrCat("r", i), "");
-    for (RuleId rule = 0; rule < bodies.size(); ++rule) {
+    for (RuleId rule = 0; rule < bodies.size(); ++rule)
       b.DefineRule(rule, Built(bodies[rule], false, &b));
-    }
     const absl::StatusOr<GrammarIr> built = std::move(b).Build(0);
     EXPECT_TRUE(built.ok()) << built.status();
     absl::StatusOr<GrammarIr> ir = DropUnproductive(*built, IrForm::kBuilt, Limits(), budget_);

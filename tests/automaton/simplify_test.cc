@@ -29,9 +29,8 @@ TermId B(TermStore& s) { return s.Byte('b'); }
 TermId C(TermStore& s) { return s.Byte('c'); }
 TermId Bytes(TermStore& s, const std::string& text) {
   TermId all = kEmptyTerm;
-  for (auto c = text.rbegin(); c != text.rend(); ++c) {
+  for (auto c = text.rbegin(); c != text.rend(); ++c)
     all = s.Cat(s.Byte(static_cast<unsigned char>(*c)), all);
-  }
   return all;
 }
 

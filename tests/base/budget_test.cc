@@ -19,9 +19,7 @@ class WorkTest : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(WorkTest, IsSpentToTheLastUnitAndNoFurther) {
   Budget budget = OfWork(GetParam());
-  for (std::int64_t unit = 0; unit < GetParam(); ++unit) {
-    ASSERT_TRUE(budget.Spend().ok()) << unit;
-  }
+  for (std::int64_t unit = 0; unit < GetParam(); ++unit) ASSERT_TRUE(budget.Spend().ok()) << unit;
   const absl::Status spent = budget.Spend();
   EXPECT_EQ(spent.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_NE(spent.message().find("the_work"), absl::string_view::npos) << spent;

@@ -43,9 +43,7 @@ CompileWork Gives(int number) {
 CompileWork RunsUntilCancelled(std::latch* begun, std::latch* cancelled_seen) {
   return [=](const std::atomic<bool>& cancelled) -> CompileResult {
     begun->count_down();
-    while (!cancelled) {
-      std::this_thread::yield();
-    }
+    while (!cancelled) std::this_thread::yield();
     cancelled_seen->count_down();
     return absl::CancelledError("as asked");
   };
@@ -62,9 +60,7 @@ struct StoppedClock : Clock {
 };
 
 CompileResult Await(const absl::StatusOr<Ticket>& ticket) {
-  if (!ticket.ok()) {
-    return ticket.status();
-  }
+  if (!ticket.ok()) return ticket.status();
   return ticket->WaitUntil(Clock::Steady()->Now() + kLong)
              ? ticket->result()
              : absl::DeadlineExceededError("in the test");
@@ -102,9 +98,7 @@ TEST(GrammarCacheTest, AThousandCallersOneCompile) {
       right += result.ok() && NumberOf(*result) == 3;
     });
   }
-  for (std::thread& caller : callers) {
-    caller.join();
-  }
+  for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(compiles, 1);
   EXPECT_EQ(right, 1000);
 }
@@ -186,11 +180,8 @@ TEST(GrammarCacheTest, RefusesOverTheQueueWithARetryHint) {
 }
 
 double QueueGauge(const metrics::Metrics& metrics) {
-  for (const auto& family : metrics.registry()->Collect()) {
-    if (family.name == metrics::kCompileQueue.name) {
-      return family.metric.at(0).gauge.value;
-    }
-  }
+  for (const auto& family : metrics.registry()->Collect())
+    if (family.name == metrics::kCompileQueue.name) return family.metric.at(0).gauge.value;
   return -1;
 }
 
@@ -206,18 +197,14 @@ TEST(GrammarCacheTest, TheQueueGaugeComesBackToZero) {
   begun.wait();
   EXPECT_EQ(QueueGauge(metrics), 0) << "what runs does not wait";
   std::vector<absl::StatusOr<Ticket>> queued;
-  for (const char* id : {"a", "b", "c", "d"}) {
-    queued.push_back(cache.Get(id, Gives(1)));
-  }
+  for (const char* id : {"a", "b", "c", "d"}) queued.push_back(cache.Get(id, Gives(1)));
   const auto joined = cache.Get("a", Gives(1));
   EXPECT_FALSE(cache.Get("refused", Gives(1)).ok());
   EXPECT_EQ(QueueGauge(metrics), 4);
   queued.pop_back();
   EXPECT_EQ(QueueGauge(metrics), 3) << "withdrawn";
   busy = absl::CancelledError("left");
-  for (const absl::StatusOr<Ticket>& ticket : queued) {
-    EXPECT_TRUE(Await(ticket).ok());
-  }
+  for (const absl::StatusOr<Ticket>& ticket : queued) EXPECT_TRUE(Await(ticket).ok());
   EXPECT_EQ(QueueGauge(metrics), 0);
 }
 
@@ -252,9 +239,7 @@ TEST_P(ErrorCacheTest, KeepsOnlyErrorsThatLast) {
     ++compiles;
     return GetParam().error;
   };
-  for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(Await(cache.Get("a", work)).status(), GetParam().error);
-  }
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Await(cache.Get("a", work)).status(), GetParam().error);
   EXPECT_EQ(compiles, GetParam().compiles);
 }
 
@@ -298,9 +283,8 @@ TEST(GrammarCacheTest, ACompileWithoutMemoryIsAnErrorOfItsCallers) {
 
 TEST(GrammarCacheTest, ShrinksByWhatWasUsedLeastRecently) {
   GrammarCache cache(TestOptions(), nullptr);
-  for (const int bytes : {100, 30, 50}) {
+  for (const int bytes : {100, 30, 50})
     EXPECT_TRUE(Await(cache.Get(absl::StrCat(bytes), Gives(bytes))).ok());
-  }
   cache.Find("100");
   cache.Shrink(20);
   EXPECT_EQ(cache.held_bytes(), 150);
@@ -349,9 +333,7 @@ void UseAtRandom(GrammarCache* cache, unsigned seed, std::atomic<int>* answers) 
     seed = seed * 1664525U + 1013904223U;
     const int key = static_cast<int>(seed >> 16) % 8;
     const auto ticket = cache->Get(absl::StrCat("key", key), Gives(key));
-    if (!ticket.ok() || seed % 4 == 0) {
-      continue;  // leaves at once
-    }
+    if (!ticket.ok() || seed % 4 == 0) continue;  // leaves at once
     const CompileResult result = Await(ticket);
     *answers += result.ok() && NumberOf(*result) == key;
   }
@@ -363,12 +345,9 @@ TEST(GrammarCacheTest, StandsUpToManyThreads) {
   GrammarCache cache(options, nullptr);
   std::atomic<int> answers = 0;
   std::vector<std::thread> threads;
-  for (unsigned t = 0; t < 8; ++t) {
+  for (unsigned t = 0; t < 8; ++t)
     threads.emplace_back([&, t] { UseAtRandom(&cache, t, &answers); });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
+  for (std::thread& thread : threads) thread.join();
   EXPECT_GT(answers, 8 * 300 / 2);
   EXPECT_LE(cache.held_bytes(), 12);
 }

@@ -27,9 +27,8 @@ TEST(NegativeCacheTest, PuttingAgainDoesNotProlong) {
 
 TEST(NegativeCacheTest, HoldsNoMoreThanItsBound) {
   NegativeCache cache(3, seconds(60));
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 10; ++i)
     cache.Put(absl::StrCat(i), absl::InvalidArgumentError("bad"), kStart + seconds(i));
-  }
   EXPECT_EQ(cache.size(), 3U);
   EXPECT_FALSE(cache.Find("6", kStart + seconds(10)).has_value());
   EXPECT_TRUE(cache.Find("7", kStart + seconds(10)).has_value());

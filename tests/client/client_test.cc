@@ -131,9 +131,8 @@ TEST(Client, TokenizersComePageByPage) {
 
 TEST(Client, TokensComePageByPage) {
   const ScriptedServer server({.list_tokens = [](const auto& request, auto& response) {
-    for (int id = request.first_id(); id < request.first_id() + 2; ++id) {
+    for (int id = request.first_id(); id < request.first_id() + 2; ++id)
       response.add_tokens()->set_text(std::to_string(id));
-    }
     if (request.first_id() < 4) response.set_next_id(request.first_id() + 2);
     return grpc::Status::OK;
   }});

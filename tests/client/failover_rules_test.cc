@@ -56,13 +56,11 @@ void Answer(RowId row, std::uint32_t tokens, const std::string& grammar_id,
 
 bool Ends(const Server& server, const v1::Step& step) {
   for (const v1::RowUpdate& update : step.rows()) {
-    for (const TokenId token : update.tokens()) {
+    for (const TokenId token : update.tokens())
       if (token == kDeadly) return true;
-    }
   }
-  for (const v1::OpenRow& open : step.open()) {
+  for (const v1::OpenRow& open : step.open())
     if (server.is_left && open.row() == kLeave) return true;
-  }
   return false;
 }
 
@@ -210,9 +208,8 @@ TEST_F(FailoverRulesTest, AServerWhoseIdsHaveAnotherFormatIsGivenTheTexts) {
   const absl::Status moved = Run(step);
   ASSERT_TRUE(moved.ok()) << moved;
   EXPECT_EQ(Row(3).state, v1::ROW_STATE_ACTIVE);
-  for (const v1::Step& sent : servers_[1].Steps()) {
+  for (const v1::Step& sent : servers_[1].Steps())
     for (const v1::OpenRow& open : sent.open()) EXPECT_TRUE(open.has_grammar()) << open.row();
-  }
   Step later;
   later.Open(4, "g1");
   ASSERT_TRUE(Run(later).ok());

@@ -52,9 +52,8 @@ class FailoverTest : public testing::TestWithParam<bool> {
     grammar.set_kind("json_schema");
     grammar.set_source(R"({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
                            "required": ["a", "b"], "additionalProperties": false})");
-    for (RowId row = 1; row <= kRows; ++row) {
+    for (RowId row = 1; row <= kRows; ++row)
       step_.Open(row, grammar, {.remaining_tokens = 60 + static_cast<std::uint32_t>(row)});
-    }
     step_.WaitForCompile(kTimeout);
     ASSERT_NO_FATAL_FAILURE(RunStep());
   }
@@ -73,9 +72,8 @@ class FailoverTest : public testing::TestWithParam<bool> {
     ASSERT_TRUE(unbroken_->Collect(kTimeout, expected).ok());
     step_.Clear();
     ASSERT_EQ(result_.rows().size(), expected.rows().size());
-    for (std::size_t i = 0; i < result_.rows().size(); ++i) {
+    for (std::size_t i = 0; i < result_.rows().size(); ++i)
       ASSERT_NO_FATAL_FAILURE(CompareAndAdvance(result_.rows()[i], expected.rows()[i]));
-    }
   }
 
   void CompareAndAdvance(const RowResult& row, const RowResult& expected) {
@@ -101,9 +99,8 @@ class FailoverTest : public testing::TestWithParam<bool> {
 
   TokenId AnyAllowed(std::span<const std::int32_t> words) {
     std::vector<TokenId> allowed;
-    for (TokenId id = 0; id < static_cast<TokenId>(kWidth); ++id) {
+    for (TokenId id = 0; id < static_cast<TokenId>(kWidth); ++id)
       if ((static_cast<std::uint32_t>(words[id / 32]) >> (id % 32)) & 1U) allowed.push_back(id);
-    }
     return allowed[random_() % allowed.size()];
   }
 

@@ -32,9 +32,8 @@ grpc::Status Lie(ServerStream& stream) {
   while (stream.Read(&request)) {
     v1::DecodeResponse response;
     response.mutable_step()->set_step(request.step().step());
-    for (const v1::OpenRow& open : request.step().open()) {
+    for (const v1::OpenRow& open : request.step().open())
       Answer(open.row(), static_cast<std::uint32_t>(open.tokens_size()), response);
-    }
     for (const v1::RowUpdate& update : request.step().rows()) {
       v1::RowReply& row = Answer(update.row(), 1'000'000, response);
       row.mutable_error()->set_code(3);

@@ -59,9 +59,8 @@ class AnyServer {
 
   std::vector<RowId> AnyRows() {
     std::vector<RowId> rows;
-    for (RowId row = 0; row < kRows; ++row) {
+    for (RowId row = 0; row < kRows; ++row)
       if (Below(4) > 0) rows.push_back(row);
-    }
     std::ranges::shuffle(rows, random_);
     return rows;
   }
@@ -93,9 +92,8 @@ class AnyServer {
 
   void SayIds(v1::Position* position, v1::IdList* ids) {
     const int one_in = Below(2) == 0 ? 500 : 3;
-    for (int id = 0; id < vocab_size_; ++id) {
+    for (int id = 0; id < vocab_size_; ++id)
       if (Below(one_in) == 0) ids->add_ids(static_cast<std::uint32_t>(id));
-    }
     Keep(position);
   }
 

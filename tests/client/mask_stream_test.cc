@@ -104,9 +104,8 @@ TEST_P(MaskStreamTest, AsksAnOlderServerAgainWithoutSharedMemory) {
   const ScriptedServer server({.decode = [](ServerStream& stream) {
     v1::DecodeRequest hello;
     stream.Read(&hello);
-    if (hello.hello().shared_memory()) {
+    if (hello.hello().shared_memory())
       return grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "hello: field 9 is not known");
-    }
     v1::DecodeResponse welcome;
     welcome.mutable_welcome()->set_mask_words(1);
     stream.Write(welcome);
@@ -405,13 +404,9 @@ TEST_P(MaskStreamTest, AReplyWaitsForItsCollect) {
     ASSERT_TRUE((*stream)->Submit(step).ok());
     // With and without the reply at hand; now and then a second step behind the first.
     if (i % 3 == 0) absl::SleepFor(absl::Milliseconds(1));
-    if (i % 5 == 0) {
-      ASSERT_TRUE((*stream)->Submit(step).ok());
-    }
+    if (i % 5 == 0) ASSERT_TRUE((*stream)->Submit(step).ok());
     if (i % 7 == 0) (*stream)->Collect(absl::ZeroDuration(), result).IgnoreError();
-    while ((*stream)->in_flight() > 0) {
-      ASSERT_TRUE((*stream)->Collect(kTimeout, result).ok());
-    }
+    while ((*stream)->in_flight() > 0) ASSERT_TRUE((*stream)->Collect(kTimeout, result).ok());
     step.Clear();
   }
   EXPECT_EQ(result.step(), 240U);

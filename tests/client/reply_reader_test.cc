@@ -161,9 +161,8 @@ TEST(ReplyReader, ChangedBytesAreReadOrRefused) {
   std::mt19937 random(1);
   for (int i = 0; i < 20'000; ++i) {
     std::string changed = bytes;
-    for (int times = 0; times < 3; ++times) {
+    for (int times = 0; times < 3; ++times)
       changed[random() % changed.size()] = static_cast<char>(random());
-    }
     ServerMessage message;
     const absl::Status read = ReadBytes(changed, message);
     EXPECT_TRUE(read.ok() || absl::IsInternal(read)) << read;

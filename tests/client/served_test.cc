@@ -289,9 +289,8 @@ TEST_P(ServedClientTest, ABadRowIsAFieldOfThatRowAlone) {
   EXPECT_THAT(Allowed(Row(2)), ElementsAre('o'));
   ASSERT_EQ(result_.rows().size(), 3U);
   bool refused = false;
-  for (const RowResult& row : result_.rows()) {
+  for (const RowResult& row : result_.rows())
     if (row.row == 9) refused = row.state == v1::ROW_STATE_REFUSED && absl::IsNotFound(row.error);
-  }
   EXPECT_TRUE(refused);
 }
 

@@ -47,23 +47,19 @@ TEST(MaskLayoutTest, TheWireIsLittleEndian) {
   std::string dense;
   service::WriteDense(Only(90, 128), 4, &dense);
   ASSERT_EQ(dense.size(), 16U);
-  for (std::size_t i = 0; i < dense.size(); ++i) {
+  for (std::size_t i = 0; i < dense.size(); ++i)
     EXPECT_EQ(dense[i], i == 11 ? 4 : 0) << i;  // 90 = 8 * 11 + 2
-  }
 }
 
 TEST(MaskLayoutTest, WordsPastTheVocabularyAreZero) {
   TokenMask all(33);
-  for (TokenId token = 0; token < 33; ++token) {
-    all.Allow(token);
-  }
+  for (TokenId token = 0; token < 33; ++token) all.Allow(token);
   EXPECT_THAT(OverTheWire(all, 4), ElementsAre(-1, 1, 0, 0));
 }
 
 TEST(MaskLayoutTest, BothSidesCountWordsAlike) {
-  for (const int tokens : {0, 1, 31, 32, 33, 128, 257, 128'256, 201'088}) {
+  for (const int tokens : {0, 1, 31, 32, 33, 128, 257, 128'256, 201'088})
     EXPECT_EQ(MaskWordCount(tokens), client::MaskWordCount(tokens)) << tokens;
-  }
 }
 
 TEST(MaskLayoutTest, GreedyOverUniformLogitsPicksTheOneAllowed) {

@@ -47,11 +47,8 @@ template <typename Detail>
 Detail Find(const grpc::Status& status) {
   Detail detail;
   const google::rpc::Status wire = DetailsOf(status);
-  for (const google::protobuf::Any& any : wire.details()) {
-    if (any.UnpackTo(&detail)) {
-      return detail;
-    }
-  }
+  for (const google::protobuf::Any& any : wire.details())
+    if (any.UnpackTo(&detail)) return detail;
   ADD_FAILURE() << "no " << Detail::descriptor()->full_name();
   return detail;
 }

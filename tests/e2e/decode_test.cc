@@ -26,15 +26,10 @@ constexpr char kPersonSchema[] = R"({
 
 // A pseudo-random allowed token; the end as soon as it is allowed.
 int Pick(const v1::Position& position, unsigned* seed) {
-  if (Allows(position, kEnd)) {
-    return kEnd;
-  }
+  if (Allows(position, kEnd)) return kEnd;
   std::vector<int> allowed;
-  for (int token = 0; token < kEnd; ++token) {
-    if (Allows(position, token)) {
-      allowed.push_back(token);
-    }
-  }
+  for (int token = 0; token < kEnd; ++token)
+    if (Allows(position, token)) allowed.push_back(token);
   EXPECT_FALSE(allowed.empty());
   *seed = *seed * 1664525U + 1013904223U;
   return allowed[(*seed >> 8) % allowed.size()];
@@ -51,9 +46,7 @@ std::string DecodeToTheEnd(TestStream* stream, v1::StepReply reply, unsigned see
     }
     EXPECT_EQ(reply.rows(0).state(), v1::ROW_STATE_ACTIVE) << reply.ShortDebugString();
     const int token = Pick(reply.rows(0).positions(0), &seed);
-    if (token != kEnd) {
-      text.push_back(static_cast<char>(token));
-    }
+    if (token != kEnd) text.push_back(static_cast<char>(token));
     v1::Step step;
     v1::RowUpdate* update = step.add_rows();
     update->set_row(1);
@@ -75,9 +68,7 @@ TEST_P(DecodeTest, RandomChoicesGiveDocumentsOfTheSchema) {
   stream.Greet();
   for (unsigned seed = 1; seed <= 20; ++seed) {
     v1::Step step = OpeningStep(OpenOf(1, "json_schema", kPersonSchema));
-    if (seed > 1) {
-      step.add_close(1);
-    }
+    if (seed > 1) step.add_close(1);
     const std::string text = DecodeToTheEnd(&stream, stream.Run(step), seed);
     const auto document = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
     ASSERT_TRUE(document.is_object()) << text;
@@ -129,9 +120,8 @@ TEST_P(DecodeTest, BitsPastTheVocabularyAreZero) {
   const v1::StepReply reply = stream.Run(OpeningStep(OpenOf(1, "choice", R"(["x"])")));
   const std::string& dense = reply.rows(0).positions(0).dense();
   ASSERT_EQ(dense.size(), 128U);
-  for (int token = 0; token < 1000; ++token) {
+  for (int token = 0; token < 1000; ++token)
     EXPECT_EQ(Allows(reply.rows(0).positions(0), token), token == 'x') << token;
-  }
 }
 
 TEST_P(DecodeTest, TheNextStepMayBeSentBeforeTheReplyIsRead) {

@@ -100,9 +100,8 @@ pid_t RunMaskd(const std::vector<std::string>& arguments, const std::string& log
     const int fd = open(log.c_str(), O_CREAT | O_WRONLY | O_TRUNC, 0600);
     dup2(fd, STDERR_FILENO);
     std::vector<char*> argv = {const_cast<char*>(MASKD_BINARY)};
-    for (const std::string& argument : arguments) {
+    for (const std::string& argument : arguments)
       argv.push_back(const_cast<char*>(argument.c_str()));
-    }
     argv.push_back(nullptr);
     execv(MASKD_BINARY, argv.data());
     _exit(127);

@@ -38,9 +38,8 @@ v1::Step LongStep() {
     update.set_row(id);
     update.mutable_drafts()->add_tokens('[');
     update.mutable_drafts()->add_tokens('"');
-    for (int draft = 2; draft < kDrafts; ++draft) {
+    for (int draft = 2; draft < kDrafts; ++draft)
       update.mutable_drafts()->add_tokens('a' + (row * draft + draft) % 26);
-    }
   }
   return step;
 }
@@ -121,9 +120,7 @@ TEST(EndTest, AHangUpIsNoEnd) {
   const auto channel = ConnectTo(program.address());
   ASSERT_TRUE(IsLive(channel));
   program.Signal(SIGHUP);
-  while (program.Log().find(" reloaded ") == std::string::npos) {
-    ASSERT_TRUE(IsLive(channel));
-  }
+  while (program.Log().find(" reloaded ") == std::string::npos) ASSERT_TRUE(IsLive(channel));
   ExpectServes(channel);
   program.Signal(SIGTERM);
   EXPECT_EQ(program.Wait(), 0);

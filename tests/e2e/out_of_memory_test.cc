@@ -62,9 +62,8 @@ class BoundedServer {
 // Some sixty megabytes, compiled; each number is another grammar.
 std::string LargeChoice(int number) {
   std::string source = "[";
-  for (int i = 0; i < kChoices; ++i) {
+  for (int i = 0; i < kChoices; ++i)
     absl::StrAppend(&source, i == 0 ? "" : ",", "\"", number, " ", i * 7919 % 1'000'003, " text\"");
-  }
   return source + "]";
 }
 

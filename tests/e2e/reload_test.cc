@@ -46,10 +46,8 @@ class ReloadTest : public testing::Test {
     while (absl::Now() < patience) {
       log = program_->Log();
       int found = 0;
-      for (std::size_t at = 0; (at = log.find(absl::StrCat(" ", event, " "), at)) != log.npos;
-           ++at) {
+      for (std::size_t at = 0; (at = log.find(absl::StrCat(" ", event, " "), at)) != log.npos; ++at)
         ++found;
-      }
       if (found >= count) return log;
       absl::SleepFor(absl::Milliseconds(5));
     }

@@ -163,9 +163,7 @@ v1::StepReply TestStream::Run(v1::Step step) {
 }
 
 void TestStream::EndSending() {
-  if (!std::exchange(half_closed_, true)) {
-    stream_->WritesDone();
-  }
+  if (!std::exchange(half_closed_, true)) stream_->WritesDone();
 }
 
 grpc::Status TestStream::Finish() {
@@ -179,11 +177,10 @@ grpc::Status TestStream::Finish() {
 
 RunningServer::RunningServer(Config config, Metrics metrics) : socket_(SocketPath("maskd.sock")) {
   config.listen = {absl::StrCat("unix:", socket_)};
-  if (config.tls_cert.empty()) {
+  if (config.tls_cert.empty())
     config.insecure_listen = {"127.0.0.1:0"};
-  } else {
+  else
     config.listen.emplace_back("127.0.0.1:0");
-  }
   config.metrics_listen = metrics == Metrics::kOn ? "127.0.0.1:0" : "";
   auto server = Server::Start(config);
   EXPECT_TRUE(server.ok()) << server.status();
@@ -221,9 +218,8 @@ std::string Scrape(int port) {
   EXPECT_GT(send(fd, get.data(), get.size(), 0), 0);
   std::string answer;
   char buffer[4096];
-  for (ssize_t n = 0; (n = recv(fd, buffer, sizeof(buffer), 0)) > 0;) {
+  for (ssize_t n = 0; (n = recv(fd, buffer, sizeof(buffer), 0)) > 0;)
     answer.append(buffer, static_cast<std::size_t>(n));
-  }
   close(fd);
   EXPECT_TRUE(absl::StrContains(answer, "200 OK")) << answer;
   const std::vector<std::string> parts = absl::StrSplit(answer, absl::MaxSplits("\r\n\r\n", 1));
@@ -294,11 +290,9 @@ grpc::Status CallRaw(const std::shared_ptr<grpc::Channel>& channel, const std::s
   bool ok = false;
   EXPECT_TRUE(queue.Next(&tag, &ok));
   std::vector<grpc::Slice> slices;
-  if (status.ok() && received.Dump(&slices).ok()) {
-    for (const grpc::Slice& part : slices) {
+  if (status.ok() && received.Dump(&slices).ok())
+    for (const grpc::Slice& part : slices)
       answer->append(reinterpret_cast<const char*>(part.begin()), part.size());
-    }
-  }
   return status;
 }
 

@@ -25,9 +25,8 @@ class ServicesTest : public testing::Test {
  protected:
   // Of the grammar of the tests below, where the request names none.
   v1::CheckResponse Check(v1::CheckRequest request) {
-    if (!request.has_grammar()) {
+    if (!request.has_grammar())
       *request.mutable_grammar() = GrammarOf("choice", R"(["red","rose","blue"])");
-    }
     grpc::ClientContext context;
     v1::CheckResponse response;
     const grpc::Status status = running_.compiler()->Check(&context, request, &response);
@@ -63,9 +62,8 @@ TEST_F(ServicesTest, ChecksTexts) {
 
 TEST_F(ServicesTest, ChecksTokens) {
   v1::CheckRequest request;
-  for (const int token : std::vector<int>{'r', 'e', 'd', 256}) {
+  for (const int token : std::vector<int>{'r', 'e', 'd', 256})
     request.mutable_tokens()->add_ids(token);
-  }
   const v1::CheckResponse whole = Check(request);
   EXPECT_TRUE(whole.accepted() && whole.finished() && whole.may_end());
   request.mutable_tokens()->set_ids(2, 'x');
@@ -116,9 +114,7 @@ TEST_F(ServicesTest, ChecksTokensAndTextsAgainstAMaximumOfCharacters) {
     const v1::CheckResponse answer = Check(request);
     EXPECT_EQ(answer.accepted(), stop < 0) << text;
     EXPECT_EQ(answer.may_end(), may_end) << text;
-    if (stop >= 0) {
-      EXPECT_EQ(answer.stop().byte_offset(), stop) << text;
-    }
+    if (stop >= 0) EXPECT_EQ(answer.stop().byte_offset(), stop) << text;
   }
   for (const char byte : absl::string_view("\xC3\xA9"
                                            "b")) {
@@ -217,18 +213,15 @@ TEST_F(ServicesTest, ManyCallersOneCompile) {
       compiled += running_.compiler()->Compile(&context, request, &response).ok();
     });
   }
-  for (std::thread& caller : callers) {
-    caller.join();
-  }
+  for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(compiled, 50);
 }
 
 // The answer of grpc.health.v1.Health/Check for `service`: field 1 is the status, 1 is SERVING.
 std::string Health(const RunningServer& running, const std::string& service) {
   std::string request;
-  if (!service.empty()) {
+  if (!service.empty())
     request = absl::StrCat("\x0A", std::string(1, static_cast<char>(service.size())), service);
-  }
   std::string answer;
   const grpc::Status status =
       CallRaw(running.channel(), "/grpc.health.v1.Health/Check", request, &answer);

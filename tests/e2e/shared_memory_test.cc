@@ -319,9 +319,8 @@ TEST(SlowMemoryReaderTest, DoesNotHoldUpTheEndOfTheServer) {
   for (std::uint64_t number = 1, quiet = 0; quiet < 5; ++number) {
     step = RowStep(number);
     channel.StartWrite(step);
-    for (quiet = 0; quiet < 5 && !*channel.ContinueWrite(); ++quiet) {
+    for (quiet = 0; quiet < 5 && !*channel.ContinueWrite(); ++quiet)
       ASSERT_TRUE(channel.Sleep(ring::kRoom, absl::Now() + absl::Milliseconds(100)).ok());
-    }
   }
   const absl::Time begin = absl::Now();
   running.server().Drain();

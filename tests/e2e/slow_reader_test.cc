@@ -21,18 +21,15 @@ constexpr milliseconds kQuiet{500};
 
 v1::Step OpenRows() {
   v1::Step step = OpeningStep(OpenOf(0, "choice", R"(["abc"])"));
-  for (std::uint64_t row = 1; row < kRows; ++row) {
+  for (std::uint64_t row = 1; row < kRows; ++row)
     *step.add_open() = OpenOf(row, "choice", R"(["abc"])");
-  }
   return step;
 }
 
 v1::DecodeRequest AskForAllRows(int number) {
   v1::DecodeRequest request;
   request.mutable_step()->set_step(static_cast<std::uint64_t>(number));
-  for (std::uint64_t row = 0; row < kRows; ++row) {
-    request.mutable_step()->add_rows()->set_row(row);
-  }
+  for (std::uint64_t row = 0; row < kRows; ++row) request.mutable_step()->add_rows()->set_row(row);
   return request;
 }
 

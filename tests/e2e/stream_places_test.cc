@@ -21,9 +21,8 @@ TEST(StreamPlacesTest, CallsThatSayNothingHoldNoPlace) {
   for (int i = 0; i < 64; ++i) silent.push_back(std::make_unique<TestStream>(running.channel()));
   running.ExpectServes();
   running.server().Drain();  // they do not hold it up
-  for (const auto& stream : silent) {
+  for (const auto& stream : silent)
     EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
-  }
 }
 
 TEST(StreamPlacesTest, AHelloThatDoesNotComeEndsTheStream) {

@@ -114,9 +114,8 @@ TEST(WaitingCallersTest, AThousandCallersOfOneGrammarAreServedByOneCompile) {
                                                                                    request, &queue);
     made->reader->Finish(&made->response, &made->status, made.get());
   };
-  for (int i = 0; i < kConnections; ++i) {
+  for (int i = 0; i < kConnections; ++i)
     stubs.push_back(v1::CompileService::NewStub(ConnectTo(running.address())));
-  }
   call(0, SlowRequest());  // the one compile thread is at it
   v1::CompileRequest tiny;
   *tiny.mutable_grammar() = GrammarOf("choice", R"(["a","b"])");
@@ -127,9 +126,8 @@ TEST(WaitingCallersTest, AThousandCallersOfOneGrammarAreServedByOneCompile) {
     bool ok = false;
     ASSERT_TRUE(queue.Next(&tag, &ok));
   }
-  for (std::size_t i = 1; i < calls.size(); ++i) {
+  for (std::size_t i = 1; i < calls.size(); ++i)
     ASSERT_TRUE(calls[i]->status.ok()) << i << ": " << calls[i]->status.error_message();
-  }
   const std::string page = Scrape(running.server().metrics_port());
   EXPECT_NE(page.find("maskd_compile_seconds_count{code=\"OK\",kind=\"choice\"} 1\n"),
             std::string::npos)

@@ -60,13 +60,11 @@ Json Answer(const Json& request) {
   const Grammar grammar = OrDie(CompileOverBytes("json_schema", schema));
   std::mt19937_64 random(request["seed"].get<int>());
   Json walks = Json::array();
-  for (int i = 0; i < request["walks"].get<int>(); ++i) {
+  for (int i = 0; i < request["walks"].get<int>(); ++i)
     walks.push_back(Walk(grammar, request["bytes"].get<int>(), &random));
-  }
   Json verdicts = Json::array();
-  for (const Json& text : request["texts"]) {
+  for (const Json& text : request["texts"])
     verdicts.push_back(OrDie(AcceptsByMasks(grammar, text.get<std::string>())));
-  }
   return {{"walks", walks}, {"verdicts", verdicts}};
 }
 
@@ -74,8 +72,7 @@ Json Answer(const Json& request) {
 }  // namespace maskd
 
 int main() {
-  for (std::string line; std::getline(std::cin, line);) {
+  for (std::string line; std::getline(std::cin, line);)
     std::cout << maskd::Answer(maskd::Json::parse(line)).dump() << "\n" << std::flush;
-  }
   return 0;
 }

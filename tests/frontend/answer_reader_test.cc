@@ -35,9 +35,8 @@ std::vector<std::string> FamilyNames() {
 // The bytes, and with `has_markers` the families' markers as special tokens.
 std::shared_ptr<TokenizerSpace> MakeSpace(bool has_markers) {
   std::vector<Vocabulary::Token> tokens;
-  for (int byte = 0; byte < 256; ++byte) {
+  for (int byte = 0; byte < 256; ++byte)
     tokens.push_back({std::string(1, static_cast<char>(byte))});
-  }
   tokens.push_back({"\x01 the end", true});
   if (has_markers) {
     for (const char* marker : {"<think>",
@@ -129,28 +128,25 @@ class AnswerWriter {
 
  private:
   void Spell(absl::string_view text) {
-    for (const Symbol symbol : CutIntoSymbols(text, table_)) {
+    for (const Symbol symbol : CutIntoSymbols(text, table_))
       tokens_.push_back(static_cast<TokenId>(symbol < 256 ? symbol : symbol - kFirstMarker));
-    }
   }
   void Hold(absl::string_view text) {
     for (const char byte : text) tokens_.push_back(static_cast<unsigned char>(byte));
   }
 
   void Call(const std::pair<std::string, Json>& call) {
-    for (const ChatFamily::Part& part : family_.call) {
-      if (part.kind == Kind::kText) {
+    for (const ChatFamily::Part& part : family_.call)
+      if (part.kind == Kind::kText)
         Spell(part.text);
-      } else if (part.kind == Kind::kPattern) {
+      else if (part.kind == Kind::kPattern)
         Hold(absl::StrContains(part.text, "a-z") ? "aB3dE6gH9" : "12");
-      } else if (part.kind != Kind::kArguments) {
+      else if (part.kind != Kind::kArguments)
         Hold(call.first);
-      } else if (part.text == "json") {
+      else if (part.text == "json")
         Hold(call.second.dump());
-      } else {
+      else
         Elements(*FindXmlStyle(part.text), call.second);
-      }
-    }
   }
 
   void Elements(const XmlStyle& style, const Json& members) {
@@ -302,9 +298,8 @@ class Inventor {
 // Whether what ends the reasoning begins within it, where it is text: the first end that comes is
 // the end, so nobody can tell.
 bool EndsEarlier(const ChatFamily& family, const std::string& reasoning) {
-  for (const std::string& end : family.reasoning->ends) {
+  for (const std::string& end : family.reasoning->ends)
     if ((reasoning + family.reasoning->ends.front()).find(end) < reasoning.size()) return true;
-  }
   return false;
 }
 
@@ -331,9 +326,8 @@ struct Reading {
 
   [[nodiscard]] bool Takes(const std::vector<TokenId>& tokens) const {
     Matcher matcher(grammar);
-    for (const TokenId token : tokens) {
+    for (const TokenId token : tokens)
       if (!matcher.Accept(token).ok()) return false;
-    }
     return matcher.Accept(256).ok();
   }
 };
@@ -354,9 +348,8 @@ Json AsJson(const Written& answer, bool has_reasoning) {
   Json made = Json::object();
   if (has_reasoning && !answer.reasoning.empty()) made["reasoning_content"] = answer.reasoning;
   if (!answer.content.empty()) made["content"] = answer.content;
-  for (const auto& [name, arguments] : answer.calls) {
+  for (const auto& [name, arguments] : answer.calls)
     made["tool_calls"].push_back({{"name", name}, {"arguments", arguments}});
-  }
   return made;
 }
 
@@ -438,9 +431,8 @@ TEST_P(AnswerReaderTest, ReadsItsTranscripts) {
     ++rows;
     SCOPED_TRACE(line);
     Json source = {{"family", GetParam()}, {"request", row["request"]}};
-    for (const char* key : {"reasoning", "strictness"}) {
+    for (const char* key : {"reasoning", "strictness"})
       if (row.contains(key)) source[key] = row[key];
-    }
     for (const bool has_markers : {false, true}) {
       const auto reading = Reading::Make(source, has_markers);
       ASSERT_TRUE(reading.ok()) << reading.status();

@@ -41,9 +41,8 @@ TEST_P(ChatFamilyTest, TakesItsTranscripts) {
     const Json row = Json::parse(line);
     SCOPED_TRACE(line);
     Json source = {{"family", GetParam()}, {"request", row["request"]}};
-    for (const char* key : {"reasoning", "strictness"}) {
+    for (const char* key : {"reasoning", "strictness"})
       if (row.contains(key)) source[key] = row[key];
-    }
     const auto grammar = CompileOverBytes("chat", source.dump());
     ASSERT_TRUE(grammar.ok()) << grammar.status();
     const auto takes = AcceptsByMasks(*grammar, row["text"].get<std::string>());

@@ -18,12 +18,10 @@ TEST(ChoiceTest, TakesExactlyTheListed) {
   const auto read = ReadForTest("choice", R"(["yes", "no", "", "\u00e9\ud83d\ude00", "a\"b"])");
   ASSERT_TRUE(read.ok()) << read.status();
   IrRecognizer recognizer(read->ir);
-  for (const char* text : {"yes", "no", "", "é😀", "a\"b"}) {
+  for (const char* text : {"yes", "no", "", "é😀", "a\"b"})
     EXPECT_TRUE(recognizer.Accepts(text)) << text;
-  }
-  for (const char* text : {"ye", "yesno", " no", "é", "a\\\"b", "\"yes\""}) {
+  for (const char* text : {"ye", "yesno", " no", "é", "a\\\"b", "\"yes\""})
     EXPECT_FALSE(recognizer.Accepts(text)) << text;
-  }
   EXPECT_TRUE(read->warnings.empty());
 }
 

@@ -39,8 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, GoldenTest, testing::ValuesIn(GoldenCases()), []
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1; i < argc; ++i)
     if (std::string(argv[i]) == "--update_goldens") maskd::update_goldens = true;
-  }
   return RUN_ALL_TESTS();
 }

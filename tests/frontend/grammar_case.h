@@ -47,9 +47,7 @@ inline void ExpectVerdicts(const GrammarCase& wanted) {
   // Texts are no tokens to the recogniser.
   const bool both = read->ir.token_specs.empty() && !LimitsTokens(read->ir);
   const auto check = [&](const std::string& text, bool expected) {
-    if (both) {
-      EXPECT_EQ(recognizer.Accepts(text), expected) << text;
-    }
+    if (both) EXPECT_EQ(recognizer.Accepts(text), expected) << text;
     const absl::StatusOr<bool> accepts = AcceptsByMasks(*compiled, text);
     ASSERT_TRUE(accepts.ok()) << text << ": " << accepts.status();
     EXPECT_EQ(*accepts, expected) << text;

@@ -31,9 +31,8 @@ void ExpectTexts(const Json& texts, bool expected, const ReducedGrammar& read,
   IrRecognizer recognizer(read.ir);
   for (const Json& vector_text : texts) {
     const auto text = vector_text.get<std::string>();
-    if (read.ir.token_specs.empty() && !LimitsTokens(read.ir)) {
+    if (read.ir.token_specs.empty() && !LimitsTokens(read.ir))
       EXPECT_EQ(recognizer.Accepts(text), expected) << text;
-    }
     const absl::StatusOr<bool> accepts = AcceptsByMasks(grammar, text);
     ASSERT_TRUE(accepts.ok()) << text << ": " << accepts.status();
     EXPECT_EQ(*accepts, expected) << text;

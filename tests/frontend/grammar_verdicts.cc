@@ -26,9 +26,7 @@ maskd::GrammarOptions OptionsOf(const Json& request) {
   if (request.contains("indent")) options.indent = request["indent"].get<std::int32_t>();
   if (request.contains("item_separator")) options.item_separator = request["item_separator"];
   if (request.contains("key_separator")) options.key_separator = request["key_separator"];
-  if (request.value("any_order", false)) {
-    options.property_order = maskd::PropertyOrder::kAny;
-  }
+  if (request.value("any_order", false)) options.property_order = maskd::PropertyOrder::kAny;
   if (request.value("canonical", false)) options.spelling = maskd::JsonSpelling::kCanonical;
   return options;
 }
@@ -37,9 +35,7 @@ Json Answer(const Json& request) {
   const auto compiled =
       maskd::CompileOverBytes(request["kind"].get<std::string>(),
                               request["grammar"].get<std::string>(), OptionsOf(request));
-  if (!compiled.ok()) {
-    return {{"ok", false}, {"error", std::string(compiled.status().message())}};
-  }
+  if (!compiled.ok()) return {{"ok", false}, {"error", std::string(compiled.status().message())}};
   std::vector<Json> verdicts;
   for (const Json& text : request["texts"]) {
     const absl::StatusOr<bool> accepts = maskd::AcceptsByMasks(*compiled, text.get<std::string>());
@@ -52,8 +48,7 @@ Json Answer(const Json& request) {
 }  // namespace
 
 int main() {
-  for (std::string line; std::getline(std::cin, line);) {
+  for (std::string line; std::getline(std::cin, line);)
     std::cout << Answer(Json::parse(line)).dump() << std::endl;
-  }
   return 0;
 }

@@ -68,9 +68,8 @@ IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spell
     case IrKind::kBytes:
       return OfBytes(ir_.byte_strings[n.a], at);
     case IrKind::kByteSet:
-      if (at < text_.size() && ir_.byte_sets[n.a].test(static_cast<unsigned char>(text_[at]))) {
+      if (at < text_.size() && ir_.byte_sets[n.a].test(static_cast<unsigned char>(text_[at])))
         return {at + 1};
-      }
       return {};
     case IrKind::kTokens:
       return {};  // no text is a token
@@ -125,18 +124,16 @@ IrRecognizer::Places IrRecognizer::After(const Places& from, NodeId node, Spelli
 
 IrRecognizer::Places IrRecognizer::AfterByte(const Places& from, char byte) const {
   Places ends;
-  for (const Place at : from) {
+  for (const Place at : from)
     if (at < text_.size() && text_[at] == byte) ends.push_back(at + 1);
-  }
   return ends;
 }
 
 IrRecognizer::Places IrRecognizer::AfterBreak(const Places& from, std::uint32_t spaces) const {
   const std::string line = "\n" + std::string(std::size_t{spaces} * depth_, ' ');
   Places ends;
-  for (const Place at : from) {
+  for (const Place at : from)
     for (const Place end : OfBytes(line, at)) ends.push_back(end);
-  }
   return ends;
 }
 
@@ -166,9 +163,8 @@ IrRecognizer::Places IrRecognizer::OfText(const std::u32string& text, Place at,
 IrRecognizer::Places IrRecognizer::OfTextSet(const std::vector<std::u32string>& texts, Place at,
                                              Spelling spelling) const {
   std::set<Place> ends;
-  for (const std::u32string& text : texts) {
+  for (const std::u32string& text : texts)
     for (const Place end : OfText(text, at, spelling)) ends.insert(end);
-  }
   return Sorted(ends);
 }
 
@@ -176,17 +172,15 @@ IrRecognizer::Places IrRecognizer::OfNumber(const NumberSpec& spec, Place at) co
   const absl::string_view rest = text_.substr(at);
   const std::size_t most = std::min(rest.find_first_not_of("0123456789+-.eE"), rest.size());
   Places ends;
-  for (std::size_t size = 1; size <= most; ++size) {
+  for (std::size_t size = 1; size <= most; ++size)
     if (IsNumberOf(spec, rest.substr(0, size))) ends.push_back(at + static_cast<Place>(size));
-  }
   return ends;
 }
 
 IrRecognizer::Places IrRecognizer::OfConcat(const IrNode& n, Place at, Spelling spelling) {
   Places ends = {at};
-  for (std::uint32_t i = 0; i < n.child_count && !ends.empty(); ++i) {
+  for (std::uint32_t i = 0; i < n.child_count && !ends.empty(); ++i)
     ends = After(ends, ir_.children[n.first_child + i], spelling);
-  }
   return ends;
 }
 
@@ -231,9 +225,8 @@ IrRecognizer::Places IrRecognizer::OfAnd(const IrNode& n, Place at, Spelling spe
 IrRecognizer::Places IrRecognizer::OfNot(const IrNode& n, Place at, Spelling spelling) {
   const Places not_these = Ends(ir_.children[n.first_child], at, spelling);
   Places all = {at};
-  for (std::optional<Character> c = Next(at, spelling); c.has_value(); c = Next(c->end, spelling)) {
+  for (std::optional<Character> c = Next(at, spelling); c.has_value(); c = Next(c->end, spelling))
     all.push_back(c->end);
-  }
   Places ends;
   std::set_difference(all.begin(), all.end(), not_these.begin(), not_these.end(),
                       std::back_inserter(ends));
@@ -252,9 +245,8 @@ IrRecognizer::Places IrRecognizer::OfObject(const ObjectSpec& spec, Place at) {
   for (const Place place : After(AfterByte({at}, spec.open()), spec.space)) close({place});
   const std::uint32_t around = depth_;
   depth_ = spec.DepthWithin(around);
-  for (const Place place : AfterBreak(After(AfterByte({at}, spec.open()), spec.space), spec)) {
+  for (const Place place : AfterBreak(After(AfterByte({at}, spec.open()), spec.space), spec))
     queue.push_back({place});
-  }
   while (!queue.empty()) {
     const BetweenMembers state = std::move(queue.back());
     queue.pop_back();
@@ -281,9 +273,8 @@ bool HasNamesOnce(absl::string_view text) {
   const auto look = [&](int, nlohmann::json::parse_event_t event, nlohmann::json& part) {
     if (event == nlohmann::json::parse_event_t::object_start) names.emplace_back();
     if (event == nlohmann::json::parse_event_t::object_end) names.pop_back();
-    if (event == nlohmann::json::parse_event_t::key) {
+    if (event == nlohmann::json::parse_event_t::key)
       once &= names.back().insert(part.get<std::string>()).second;
-    }
     return true;
   };
   return !nlohmann::json::parse(text.begin(), text.end(), look).is_discarded() && once;
@@ -298,18 +289,16 @@ IrRecognizer::Places IrRecognizer::OfDistinct(const IrNode& n, Place at) {
     if (!HasNamesOnce(text)) return true;
     const auto array = nlohmann::json::parse(text);
     if (array.is_object()) return false;
-    for (auto item = array.begin(); item != array.end(); ++item) {
+    for (auto item = array.begin(); item != array.end(); ++item)
       if (std::find(array.begin(), item, *item) != item) return true;
-    }
     return false;
   });
   return ends;
 }
 
 bool IrRecognizer::MayClose(const ObjectSpec& spec, const BetweenMembers& state) {
-  for (std::size_t i = 0; i < spec.members.size(); ++i) {
+  for (std::size_t i = 0; i < spec.members.size(); ++i)
     if (spec.members[i].required && state.seen.count(i) == 0) return false;
-  }
   const auto left = [&](ObjectSpec::Mark mark) { return state.marks.count(mark) > 0; };
   for (const ObjectSpec::Condition& condition : spec.conditions) {
     const auto& [some, unless] = condition;
@@ -326,9 +315,8 @@ std::vector<IrRecognizer::BetweenMembers> IrRecognizer::Member(const ObjectSpec&
   const Places key = AfterByte({from.at}, '"');
   if (key.empty()) return BareMember(spec, from);
   Place key_end = key.front();
-  for (std::optional<Character> c = NextInJson(key_end); c.has_value(); c = NextInJson(key_end)) {
+  for (std::optional<Character> c = NextInJson(key_end); c.has_value(); c = NextInJson(key_end))
     key_end = c->end;
-  }
   Places colons = After(AfterByte({key_end}, '"'), spec.space);
   if (!spec.is_array) colons = After(AfterByte(colons, ':'), spec.space_after_colon());
   std::vector<BetweenMembers> states = BareMember(spec, from);
@@ -417,9 +405,8 @@ std::optional<IrRecognizer::Character> IrRecognizer::NextInJson(Place at) const 
 
 std::optional<IrRecognizer::Character> IrRecognizer::Escaped(Place at) const {
   const char letter = at + 1 < text_.size() ? text_[at + 1] : '\0';
-  for (const Escape& escape : kEscapes) {
+  for (const Escape& escape : kEscapes)
     if (escape.letter == letter) return Character{escape.code_point, at + 2};
-  }
   const std::optional<std::uint32_t> unit = Hex4(at);
   if (!unit.has_value()) return std::nullopt;
   if (*unit < 0xD800 || *unit > 0xDFFF) return Character{*unit, at + 6};

@@ -54,9 +54,8 @@ std::vector<GrammarSource::Document> Remotes() {
   const auto remotes = JsonDocument::Parse(text, Limits());
   std::vector<GrammarSource::Document> documents;
   if (!remotes.ok()) return documents;
-  for (const JsonValue document : remotes->root().children()) {
+  for (const JsonValue document : remotes->root().children())
     documents.push_back({std::string(document.key()), document.Compact()});
-  }
   return documents;
 }
 
@@ -71,9 +70,8 @@ bool TakeSection(absl::string_view section, Formats formats, Tally* tally) {
   for (std::string line; std::getline(file, line);) {
     const auto group = JsonDocument::Parse(line, limits);
     EXPECT_TRUE(group.ok()) << group.status();
-    if (group.ok() && group->root().Find("section")->text() == section) {
+    if (group.ok() && group->root().Find("section")->text() == section)
       Take(group->root(), SchemaOf(group->root()), documents, tally, formats);
-    }
   }
   return true;
 }

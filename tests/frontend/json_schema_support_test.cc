@@ -40,12 +40,10 @@ std::string StateOf(const SupportRow& row) {
       return "broken";
     } else {
       IrRecognizer recognizer(read->ir);
-      for (const std::string& text : one.valid) {
+      for (const std::string& text : one.valid)
         EXPECT_TRUE(recognizer.Accepts(text)) << one.schema << " should take " << text;
-      }
-      for (const std::string& text : one.invalid) {
+      for (const std::string& text : one.invalid)
         EXPECT_FALSE(recognizer.Accepts(text)) << one.schema << " should refuse " << text;
-      }
       if (one.invalid.empty()) found = "annotation";
     }
     EXPECT_TRUE(state.empty() || state == found) << row.keywords << ": " << one.schema;

@@ -25,9 +25,8 @@ std::vector<std::string> WarningsOf(absl::string_view schema,
   EXPECT_TRUE(read.ok()) << read.status();
   std::vector<std::string> warnings;
   if (!read.ok()) return warnings;
-  for (const Diagnostic& warning : read->warnings) {
+  for (const Diagnostic& warning : read->warnings)
     warnings.push_back(absl::StrCat(warning.place, ": ", warning.message));
-  }
   return warnings;
 }
 

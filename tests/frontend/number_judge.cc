@@ -66,9 +66,8 @@ std::optional<Number> Parse(const NumberSpec& spec, absl::string_view text) {
     if (!minus) absl::ConsumePrefix(&text, "+");
     const std::string digits = TakeDigits(&text);
     long long exponent = 0;
-    if (digits.size() > spec.exponent_digits || !absl::SimpleAtoi(digits, &exponent)) {
+    if (digits.size() > spec.exponent_digits || !absl::SimpleAtoi(digits, &exponent))
       return std::nullopt;
-    }
     number.exponent += minus ? -exponent : exponent;
   }
   return text.empty() ? std::optional(number) : std::nullopt;
@@ -128,9 +127,8 @@ bool IsMultiple(Number number, const Decimal& step) {
   unsigned long long divisor = 0;
   if (!absl::SimpleAtoi(step.digits, &divisor)) return false;
   unsigned long long rest = 0;
-  for (const char digit : number.digits) {
+  for (const char digit : number.digits)
     rest = (rest * 10 + static_cast<unsigned long long>(digit - '0')) % divisor;
-  }
   return rest == 0;
 }
 
@@ -165,18 +163,16 @@ std::set<long long> Exponents(const NumberSpec& spec, absl::string_view text) {
   }
   for (const Decimal& step : spec.multiple_of) add(step.magnitude() - own);
   const long long fraction = static_cast<long long>(text.size());
-  for (const long long e : std::vector<long long>(exponents.begin(), exponents.end())) {
+  for (const long long e : std::vector<long long>(exponents.begin(), exponents.end()))
     exponents.insert(e + fraction);
-  }
   return exponents;
 }
 
 // What is left of the digits of the spec's bounds behind those of `text`, and one more.
 std::vector<std::string> RestsOfBounds(const NumberSpec& spec, absl::string_view text) {
   std::string written;
-  for (const char c : text) {
+  for (const char c : text)
     if (c >= '0' && c <= '9' && !(c == '0' && written.empty())) written.push_back(c);
-  }
   std::vector<std::string> rests;
   for (const NumberInterval& interval : spec.intervals) {
     for (const auto* end : {&interval.min, &interval.max}) {
@@ -200,9 +196,8 @@ std::vector<std::string> RestsOfSteps(const NumberSpec& spec, absl::string_view 
   }
   if (unit == 1) return {};
   unsigned long long rest = 0;
-  for (const char c : text) {
+  for (const char c : text)
     if (c >= '0' && c <= '9') rest = (rest * 10 + static_cast<unsigned long long>(c - '0')) % unit;
-  }
   std::vector<std::string> rests;
   unsigned long long count = 1;
   for (std::size_t size = 1; count <= unit; ++size) {
@@ -226,9 +221,8 @@ std::vector<std::string> Digits(const NumberSpec& spec, absl::string_view text) 
   for (int i = 0; i < 100; ++i) digits.push_back(absl::StrCat(i / 10, i % 10));
   if (spec.notation == NumberNotation::kPlain) {
     // Without an exponent it takes digits to come near a bound.
-    for (std::size_t count = 3; count < 30; ++count) {
+    for (std::size_t count = 3; count < 30; ++count)
       for (const char digit : {'0', '1', '9'}) digits.emplace_back(count, digit);
-    }
   }
   std::vector<std::string> more;
   if (text.find('.') != absl::string_view::npos) return digits;
@@ -255,9 +249,8 @@ bool CanEndExponent(const NumberSpec& spec, absl::string_view text) {
       }
     }
   }
-  for (const std::string& digits : Digits(spec, ".")) {
+  for (const std::string& digits : Digits(spec, "."))
     if (IsNumberOf(spec, absl::StrCat(text, digits))) return true;
-  }
   return false;
 }
 
@@ -280,9 +273,8 @@ bool CanBecomeNumberOf(const NumberSpec& spec, absl::string_view text) {
     const std::string mantissa = absl::StrCat(text, digits);
     if (IsNumberOf(spec, mantissa)) return true;
     if (mantissa.empty() || mantissa.back() < '0' || mantissa.back() > '9') continue;
-    for (const long long exponent : Exponents(spec, mantissa)) {
+    for (const long long exponent : Exponents(spec, mantissa))
       if (IsNumberOf(spec, absl::StrCat(mantissa, "e", exponent))) return true;
-    }
   }
   return false;
 }

@@ -77,9 +77,8 @@ class RealMarkersTest : public testing::TestWithParam<RealVocabulary> {
       if (from) source.path = alone;
       source.format = "tiktoken";
     }
-    for (std::size_t i = 0; i < real.special.size(); ++i) {
+    for (std::size_t i = 0; i < real.special.size(); ++i)
       source.extra_special.emplace_back(real.special[i], real.first + static_cast<TokenId>(i));
-    }
     auto vocabulary = LoadVocabulary(source);
     if (!vocabulary.ok()) GTEST_SKIP() << "NOT TESTED: " << vocabulary.status();
     space_ = TokenizerSpace::Create(*std::move(vocabulary));
@@ -106,9 +105,8 @@ class RealMarkersTest : public testing::TestWithParam<RealVocabulary> {
   [[nodiscard]] std::shared_ptr<const CompiledGrammar> Compile(const std::string& family,
                                                                const Json& row) const {
     Json source = {{"family", family}, {"request", row["request"]}};
-    for (const char* key : {"reasoning", "strictness"}) {
+    for (const char* key : {"reasoning", "strictness"})
       if (row.contains(key)) source[key] = row[key];
-    }
     Budget budget = Budget::Unlimited();
     auto made = CompileGrammar({"chat", source.dump()}, space_, Limits(), budget);
     EXPECT_TRUE(made.ok()) << made.status();
@@ -127,9 +125,7 @@ class RealMarkersTest : public testing::TestWithParam<RealVocabulary> {
         allowed = mask.ok() && (*mask)->Allows(token);
       }
       const bool taken = !ended && row.Accept(token).ok();
-      if (by_masks) {
-        EXPECT_EQ(taken, allowed && !ended) << token;
-      }
+      if (by_masks) EXPECT_EQ(taken, allowed && !ended) << token;
       if (!taken) return false;
     }
     return row.finished() || row.may_end();

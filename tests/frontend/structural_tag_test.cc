@@ -27,9 +27,8 @@ class StructuralTagTest : public testing::TestWithParam<TextCase> {
  protected:
   void ExpectText(const ReducedGrammar& read, const std::string& text, bool expected) {
     SCOPED_TRACE(text);
-    if (read.ir.token_specs.empty() && !LimitsTokens(read.ir)) {
+    if (read.ir.token_specs.empty() && !LimitsTokens(read.ir))
       EXPECT_EQ(IrRecognizer(read.ir).Accepts(text), expected);
-    }
     const absl::StatusOr<bool> accepts = AcceptsByMasks(grammar_, text);
     ASSERT_TRUE(accepts.ok()) << accepts.status();
     EXPECT_EQ(*accepts, expected);
@@ -355,12 +354,10 @@ TEST(StructuralTagTest, IndentedJsonBeginsAtNoLevel) {
   options.indent = 2;
   const auto compiled = CompileOverBytes("structural_tag", source, options);
   ASSERT_TRUE(compiled.ok()) << compiled.status();
-  for (const char* text : {"x\n<f>[]</f>y", "<f>[\n  1\n]</f> <f>[\n  [\n    1\n  ]\n]</f>"}) {
+  for (const char* text : {"x\n<f>[]</f>y", "<f>[\n  1\n]</f> <f>[\n  [\n    1\n  ]\n]</f>"})
     EXPECT_TRUE(*AcceptsByMasks(*compiled, text)) << text;
-  }
-  for (const char* text : {"<f>[1]</f>", "<f>[\n  1\n]</f><f>[\n    1\n  ]</f>"}) {
+  for (const char* text : {"<f>[1]</f>", "<f>[\n  1\n]</f><f>[\n    1\n  ]</f>"})
     EXPECT_FALSE(*AcceptsByMasks(*compiled, text)) << text;
-  }
 }
 
 TEST(StructuralTagTest, TheOlderForm) {
@@ -369,12 +366,10 @@ TEST(StructuralTagTest, TheOlderForm) {
       R"({"begin":"<f=ab>","schema":{"type":"null"},"end":""}],"triggers":["<f="]})";
   const auto compiled = CompileOverBytes("structural_tag", source);
   ASSERT_TRUE(compiled.ok()) << compiled.status();
-  for (const char* text : {"", "text", "x<f=a>1</f>y<f=ab>nullz"}) {
+  for (const char* text : {"", "text", "x<f=a>1</f>y<f=ab>nullz"})
     EXPECT_TRUE(*AcceptsByMasks(*compiled, text)) << text;
-  }
-  for (const char* text : {"<f=", "<f=a>null</f>", "<f=c>"}) {
+  for (const char* text : {"<f=", "<f=a>null</f>", "<f=c>"})
     EXPECT_FALSE(*AcceptsByMasks(*compiled, text)) << text;
-  }
 }
 
 }  // namespace

@@ -61,9 +61,8 @@ absl::StatusOr<std::shared_ptr<const CompiledGrammar>> Compile(
 }
 
 std::vector<TokenId> operator+(std::vector<TokenId> tokens, const char* text) {
-  for (const char* byte = text; *byte != '\0'; ++byte) {
+  for (const char* byte = text; *byte != '\0'; ++byte)
     tokens.push_back(static_cast<unsigned char>(*byte));
-  }
   return tokens;
 }
 std::vector<TokenId> operator+(std::vector<TokenId> tokens, TokenId token) {
@@ -104,12 +103,10 @@ class TagMarkersTest : public testing::TestWithParam<MarkerCase> {};
 TEST_P(TagMarkersTest, MeansTheTokens) {
   const auto grammar = Compile(GetParam().format);
   ASSERT_TRUE(grammar.ok()) << grammar.status();
-  for (std::size_t i = 0; i < GetParam().accepts.size(); ++i) {
+  for (std::size_t i = 0; i < GetParam().accepts.size(); ++i)
     EXPECT_TRUE(Accepts(*grammar, GetParam().accepts[i])) << "accepts " << i;
-  }
-  for (std::size_t i = 0; i < GetParam().rejects.size(); ++i) {
+  for (std::size_t i = 0; i < GetParam().rejects.size(); ++i)
     EXPECT_FALSE(Accepts(*grammar, GetParam().rejects[i])) << "rejects " << i;
-  }
 }
 
 std::string Calls(const char* trigger, const char* more = "") {
@@ -222,9 +219,8 @@ TEST(TagMarkerTextsTest, TheMarkersAreTold) {
   const auto grammar = Compile(Calls("<tool_call>"));
   ASSERT_TRUE(grammar.ok()) << grammar.status();
   std::vector<std::string> told;
-  for (const Diagnostic& bound : (*grammar)->bounds()) {
+  for (const Diagnostic& bound : (*grammar)->bounds())
     if (absl::StrContains(bound.message, "text nowhere")) told.push_back(bound.message);
-  }
   EXPECT_EQ(told,
             (std::vector<std::string>{"\"<tool_call>\" is the token 258, and text nowhere",
                                       "\"</tool_call>\" is the token 259, and text nowhere"}));
@@ -283,9 +279,8 @@ TEST(MarkerTableTest, CutsAtTheLongestMarkerFromTheLeft) {
   const auto vocabulary = *Vocabulary::Create("test", std::move(tokens), {3}, std::move(rules));
   const MarkerTable table(vocabulary);
   std::vector<std::string> pieces;
-  for (const MarkerTable::Piece& piece : table.Cut("a<x><x><y>|b c|<z>")) {
+  for (const MarkerTable::Piece& piece : table.Cut("a<x><x><y>|b c|<z>"))
     pieces.push_back(absl::StrCat(piece.marker, ":", piece.text));
-  }
   EXPECT_EQ(pieces, (std::vector<std::string>{"-1:a", "1:<x>", "2:<x><y>", "-1:|b c|", "3:<z>"}));
   EXPECT_TRUE(table.CanSpell("aa"));
   EXPECT_FALSE(table.CanSpell("ab"));

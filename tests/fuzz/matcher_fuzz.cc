@@ -127,9 +127,8 @@ std::shared_ptr<const Vocabulary> WordVocabulary() {
                            "k\": 1",   "ab",       "[[",       ": {\"l\": {\"l\":"}) {
     tokens.push_back({word});
   }
-  for (const char* special : {"<|end|>", "<|other|>", "<|end of turn|>"}) {
+  for (const char* special : {"<|end|>", "<|other|>", "<|end of turn|>"})
     tokens.push_back({special, true});
-  }
   const auto size = static_cast<TokenId>(tokens.size());
   return Vocabulary::Create("words", std::move(tokens), {size - 3, size - 1}).value();
 }
@@ -159,9 +158,8 @@ class Input {
   std::uint32_t Word() { return Byte() << 8 | Byte(); }
   std::string Text() {
     std::string text;
-    for (std::uint32_t left = Byte() % 16; left > 0; --left) {
+    for (std::uint32_t left = Byte() % 16; left > 0; --left)
       text.push_back(static_cast<char>(Byte()));
-    }
     return text;
   }
 

@@ -43,9 +43,8 @@ void CheckIds(const RawVocabulary& raw) {
     return id >= 0 && static_cast<std::size_t>(id) < raw.tokens.size();
   };
   for (const TokenId id : raw.added_ids) Require(is_there(id), "an added token is there");
-  for (const TokenId id : raw.own_stop_ids) {
+  for (const TokenId id : raw.own_stop_ids)
     Require(is_there(id) && !raw.tokens[id].bytes.empty(), "an end token is there");
-  }
   for (const auto& [piece, id] : raw.id_by_piece) Require(is_there(id), "a piece is there", piece);
 }
 
@@ -54,9 +53,8 @@ void CheckCuts(const Vocabulary& vocabulary) {
   const auto encoder = CanonicalEncoder::Create(vocabulary);
   if (encoder == nullptr) return;
   const auto spells = [&](const std::vector<TokenId>& tokens, absl::string_view text) {
-    for (const TokenId token : tokens) {
+    for (const TokenId token : tokens)
       Require(absl::ConsumePrefix(&text, vocabulary.TokenBytes(token)), "tokens spell the text");
-    }
   };
   for (const absl::string_view text : kTexts) {
     spells(encoder->Tokens("", text), text);

@@ -103,9 +103,8 @@ class HostileClientTest : public testing::Test {
 
   TokenId AnyAllowed(std::span<const std::int32_t> words) {
     std::vector<TokenId> allowed;
-    for (TokenId id = 0; id < static_cast<TokenId>(kWidth); ++id) {
+    for (TokenId id = 0; id < static_cast<TokenId>(kWidth); ++id)
       if ((static_cast<std::uint32_t>(words[id / 32]) >> (id % 32)) & 1U) allowed.push_back(id);
-    }
     return allowed[random_() % allowed.size()];
   }
 

@@ -59,9 +59,8 @@ class HostileFailoverTest : public testing::Test {
   void Use(std::uint32_t seed) {
     std::filesystem::remove(socket_);
     const Process bad({HOSTILE_SERVER, socket_, absl::StrCat(seed), absl::StrCat(kStreams)});
-    for (int i = 0; i < 10'000 && !std::filesystem::exists(socket_); ++i) {
+    for (int i = 0; i < 10'000 && !std::filesystem::exists(socket_); ++i)
       absl::SleepFor(absl::Milliseconds(1));
-    }
     random_.seed(seed);
     taken_.clear();
     auto stream = FailoverStream::Open({.addresses = {"unix:" + socket_, good_.address()},
@@ -125,9 +124,8 @@ class HostileFailoverTest : public testing::Test {
   // What the reply says of each row's tokens.
   void Book(const Step& step) {
     std::map<RowId, std::vector<TokenId>> sent;
-    for (const v1::RowUpdate& update : step.message().step().rows()) {
+    for (const v1::RowUpdate& update : step.message().step().rows())
       sent[update.row()].assign(update.tokens().begin(), update.tokens().end());
-    }
     for (const RowResult& row : result_.rows()) {
       if (row.state == v1::ROW_STATE_REFUSED || row.row < 1 || row.row > kRows) continue;
       if (!step.message().step().open().empty()) taken_.try_emplace(row.row);
@@ -199,9 +197,8 @@ class HostileFailoverTest : public testing::Test {
 };
 
 TEST_F(HostileFailoverTest, RowsEndWithAnErrorOrGoOnAtTheGoodServer) {
-  for (std::uint32_t process = 0; process < kProcesses; ++process) {
+  for (std::uint32_t process = 0; process < kProcesses; ++process)
     ASSERT_NO_FATAL_FAILURE(Use(1 + process * kStreams)) << process;
-  }
   RecordProperty("opened", opened_);
   RecordProperty("refused", refused_);
   RecordProperty("failed", failed_);

@@ -144,9 +144,7 @@ class Service : public v1::MaskService::Service {
     Serve(*call, by);
     if (seed >= last_) Die(by);
     if (by.Any(4) == 0) return {grpc::StatusCode::UNAVAILABLE, "has had enough"};
-    for (int i = 0; i < 1000 && !context->IsCancelled(); ++i) {
-      absl::SleepFor(absl::Milliseconds(1));
-    }
+    for (int i = 0; i < 1000 && !context->IsCancelled(); ++i) absl::SleepFor(absl::Milliseconds(1));
     return grpc::Status::OK;
   }
 
@@ -188,11 +186,10 @@ class Service : public v1::MaskService::Service {
 
   static v1::DecodeResponse Notice(Scribbler& by) {
     v1::DecodeResponse response;
-    if (by.Any(2) == 0) {
+    if (by.Any(2) == 0)
       response.mutable_go_away()->set_reason(std::string(by.Any(1000), 'x'));
-    } else {
+    else
       response.ParseFromString(ReplyOf(by.Any(10), by));
-    }
     return response;
   }
 

@@ -61,11 +61,8 @@ class HostileServerTest : public testing::Test {
   void Look(const StepResult& result) {
     ++answered_;
     for (const RowResult& row : result.rows()) {
-      for (const client::MaskView& mask : row.masks) {
-        if (!mask.full() && !mask.invalid()) {
-          ASSERT_EQ(mask.words().size(), kWords);
-        }
-      }
+      for (const client::MaskView& mask : row.masks)
+        if (!mask.full() && !mask.invalid()) ASSERT_EQ(mask.words().size(), kWords);
     }
   }
 
@@ -82,9 +79,8 @@ class HostileServerTest : public testing::Test {
     std::filesystem::remove(socket_);
     Process server({HOSTILE_SERVER, socket_, absl::StrCat(seed), absl::StrCat(kStreams)});
     // A client that does not find it tries again after a second.
-    for (int i = 0; i < 10'000 && !std::filesystem::exists(socket_); ++i) {
+    for (int i = 0; i < 10'000 && !std::filesystem::exists(socket_); ++i)
       absl::SleepFor(absl::Milliseconds(1));
-    }
     const auto client = client::Client::Connect(
         {.address = "unix:" + socket_, .connect_timeout = absl::Seconds(60)});
     ASSERT_TRUE(client.ok()) << client.status();
@@ -106,9 +102,8 @@ class HostileServerTest : public testing::Test {
 TEST_F(HostileServerTest, IsAnErrorInTimeAndNothingWorse) {
   ASSERT_NO_FATAL_FAILURE(UseAll(1));
   const Holdings before = HoldingsOf(getpid());
-  for (std::uint32_t process = 1; process < kProcesses; ++process) {
+  for (std::uint32_t process = 1; process < kProcesses; ++process)
     ASSERT_NO_FATAL_FAILURE(UseAll(1 + process * kStreams));
-  }
   Holdings after = HoldingsOf(getpid());
   // gRPC's own threads leave when they have been idle for a while.
   for (int i = 0; i < 300 && after.threads > before.threads + 8; ++i) {

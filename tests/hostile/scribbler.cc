@@ -66,9 +66,8 @@ void Scribbler::SendHalf(absl::string_view message) {
 }
 
 void Scribbler::Put(absl::string_view bytes) {
-  for (const char byte : bytes) {
+  for (const char byte : bytes)
     out_bytes_[written_++ % out_bytes_.size()] = static_cast<std::uint8_t>(byte);
-  }
 }
 
 void Scribbler::Publish() {
@@ -82,9 +81,8 @@ void Scribbler::Ring() { ring::Wake(&their_bell_); }
 
 void Scribbler::SendDamaged(absl::string_view message) {
   std::string damaged(message);
-  for (std::uint32_t i = 0; i <= Any(4); ++i) {
+  for (std::uint32_t i = 0; i <= Any(4); ++i)
     if (!damaged.empty()) damaged[Any(damaged.size())] = static_cast<char>(random_());
-  }
   Send(damaged);
 }
 
@@ -109,9 +107,8 @@ void Scribbler::ScribbleWords() {
 void Scribbler::ScribbleBytes() {
   const std::span<std::uint8_t> bytes = Any(2) == 0 ? out_bytes_ : in_bytes_;
   const std::uint32_t around = Any(2) == 0 ? written_ : Any(bytes.size());
-  for (int i = 0; i < 256; ++i) {
+  for (int i = 0; i < 256; ++i)
     bytes[(around + Any(1024)) % bytes.size()] = static_cast<std::uint8_t>(random_());
-  }
   Ring();
 }
 

@@ -13,9 +13,8 @@ const CharEdges kSecond = {{'b', 'd', 7}, {'y', kMaxCodePoint, 8}};
 
 // The oracle: every edge in turn.
 TermId TargetOf(const CharEdges& edges, std::uint32_t character) {
-  for (const CharEdge& edge : edges) {
+  for (const CharEdge& edge : edges)
     if (edge.lo <= character && character <= edge.hi) return edge.to;
-  }
   return kNothingTerm;
 }
 

@@ -203,11 +203,9 @@ TEST(IrBuilderTest, ChildrenComeBeforeParents) {
   b.DefineRule(rule, b.Concat({b.Bytes("["), b.Repeat(b.Call(rule), 0, 3), b.Bytes("]")}));
   const absl::StatusOr<GrammarIr> ir = std::move(b).Build(rule);
   ASSERT_TRUE(ir.ok());
-  for (NodeId node = 0; node < ir->nodes.size(); ++node) {
-    for (std::uint32_t i = 0; i < ir->nodes[node].child_count; ++i) {
+  for (NodeId node = 0; node < ir->nodes.size(); ++node)
+    for (std::uint32_t i = 0; i < ir->nodes[node].child_count; ++i)
       EXPECT_LT(ir->children[ir->nodes[node].first_child + i], node);
-    }
-  }
 }
 
 TEST(IrBuilderTest, UndefinedRuleIsNamed) {

@@ -64,9 +64,8 @@ class LeftRecursionTest : public testing::TestWithParam<Case> {};
 TEST_P(LeftRecursionTest, BecomesThis) {
   IrBuilder b{Limits()};
   Rules rules;
-  for (int i = 0; i < GetParam().rules; ++i) {
+  for (int i = 0; i < GetParam().rules; ++i)
     rules.push_back(b.DeclareRule(absl::StrCat("r", i), absl::StrCat(i + 1, ":1")));
-  }
   GetParam().define(b, rules);
   const absl::StatusOr<GrammarIr> ir = std::move(b).Build(rules[0]);
   ASSERT_TRUE(ir.ok()) << ir.status();
@@ -230,9 +229,8 @@ TEST(LeftRecursionRandomTest, DenseGroups) {
     std::mt19937_64 random(seed);
     IrBuilder b{Limits()};
     Rules rules;
-    for (std::size_t i = 0; i < kStates; ++i) {
+    for (std::size_t i = 0; i < kStates; ++i)
       rules.push_back(b.DeclareRule(absl::StrCat("r", i), ""));
-    }
     for (const RuleId rule : rules) {
       std::vector<NodeId> ways;
       for (int i = 0; i < 5; ++i) {

@@ -88,9 +88,8 @@ std::string RandomText(const NumberSpec& spec, Dice& dice) {
     const std::string fraction = digits.size() > 1 ? "." + digits.substr(1) : "";
     return absl::StrCat(sign, digits.substr(0, 1), fraction, "e", end->magnitude() - 1);
   }
-  if (end->magnitude() <= 0) {
+  if (end->magnitude() <= 0)
     return absl::StrCat(sign, "0.", std::string(-end->magnitude(), '0'), digits);
-  }
   const auto point = static_cast<std::size_t>(end->magnitude());
   if (digits.size() <= point) return sign + digits + std::string(point - digits.size(), '0');
   return absl::StrCat(sign, digits.substr(0, point), ".", digits.substr(point));
@@ -177,9 +176,8 @@ TEST(NumberLanguageTest, IsLiveWhereTheJudgeFindsAMultipleOfSeveralSteps) {
   for (int number = 1; number < 10'000; ++number) {
     const std::string text = std::to_string(number);
     std::optional<State> state = NumberLanguage::Start();
-    for (const char byte : text) {
+    for (const char byte : text)
       if (state.has_value()) state = language->Step(*state, static_cast<unsigned char>(byte));
-    }
     EXPECT_EQ(state.has_value(), CanBecomeNumberOf(spec, text)) << text;
   }
 }

@@ -37,15 +37,13 @@ ObjectSpec RandomSpec(Random* random) {
   for (int i = Below(5, random); i > 0; --i) {
     ObjectSpec::Member member = {std::string(1, static_cast<char>('a' + i)), kValue,
                                  Below(4, random) == 0};
-    for (int way = Below(3, random); way > 0; --way) {
+    for (int way = Below(3, random); way > 0; --way)
       member.ways.push_back({Below(5, random) == 0 ? kDead : kValue, SomeMarks(random)});
-    }
     spec.members.push_back(member);
   }
   if (Below(2, random) == 0) spec.others.push_back({kValue, kValue, SomeMarks(random)});
-  for (int i = Below(4, random); i > 0; --i) {
+  for (int i = Below(4, random); i > 0; --i)
     spec.conditions.push_back({SomeMarks(random), SomeMarks(random)});
-  }
   if (Below(3, random) == 0) spec.min_members = Below(4, random);
   if (Below(3, random) == 0) spec.max_members = Below(4, random);
   return spec;
@@ -84,9 +82,8 @@ class BruteForce {
   }
 
   bool Holds(unsigned written, std::uint32_t count, const std::set<ObjectSpec::Mark>& marks) const {
-    for (std::size_t i = 0; i < spec_.members.size(); ++i) {
+    for (std::size_t i = 0; i < spec_.members.size(); ++i)
       if (spec_.members[i].required && (written >> i & 1U) == 0) return false;
-    }
     const auto left = [&](ObjectSpec::Mark mark) { return marks.count(mark) > 0; };
     for (const ObjectSpec::Condition& c : spec_.conditions) {
       const bool met = std::any_of(c.some.begin(), c.some.end(), left);
@@ -135,9 +132,8 @@ std::vector<Behind> AllBehind(const ObjectSpec& spec, const ObjectEnd& end,
       all.back().state.closed[i] = '1';
     }
   }
-  for (const ObjectSpec::Others& others : spec.others) {
+  for (const ObjectSpec::Others& others : spec.others)
     all.push_back({end.After(state, others.marks), end.IsNeutral(state, others.marks, 0, 0)});
-  }
   return all;
 }
 
@@ -194,9 +190,8 @@ TEST(ObjectEndTest, LimitIsAnError) {
       const ObjectSpec::Mark mark = pigeon * 5 + hole;
       some.push_back(mark);
       spec.members.push_back({std::to_string(mark), kValue, false, {{kValue, {mark}}}});
-      for (ObjectSpec::Mark other = 0; other < pigeon; ++other) {
+      for (ObjectSpec::Mark other = 0; other < pigeon; ++other)
         spec.conditions.push_back({{}, {mark, other * 5 + hole}});
-      }
     }
     spec.conditions.push_back({some});
   }

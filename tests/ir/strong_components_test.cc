@@ -21,9 +21,8 @@ Matrix Reachability(const Graph& graph) {
   }
   for (std::size_t k = 0; k < n; ++k) {
     for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t j = 0; j < n; ++j)
         if (reaches[i][k] && reaches[k][j]) reaches[i][j] = true;
-      }
     }
   }
   return reaches;
@@ -34,16 +33,14 @@ TEST(StrongComponentsTest, AgreesWithReachability) {
   for (int round = 0; round < 500; ++round) {
     const std::uint32_t n = 1 + random() % 9;
     Graph graph(n);
-    for (std::uint32_t edges = random() % (2 * n); edges > 0; --edges) {
+    for (std::uint32_t edges = random() % (2 * n); edges > 0; --edges)
       graph[random() % n].push_back(random() % n);
-    }
     Budget budget = Budget::Unlimited();
     const auto components = StrongComponents(graph, budget);
     ASSERT_TRUE(components.ok());
     std::vector<std::size_t> component_of(n, n);
-    for (std::size_t c = 0; c < components->size(); ++c) {
+    for (std::size_t c = 0; c < components->size(); ++c)
       for (const std::uint32_t vertex : (*components)[c]) component_of[vertex] = c;
-    }
     const Matrix reaches = Reachability(graph);
     for (std::uint32_t i = 0; i < n; ++i) {
       for (std::uint32_t j = 0; j < n; ++j) {

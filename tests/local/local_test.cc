@@ -69,9 +69,8 @@ TEST(LocalAddress, IsWhatTheFlagTokenizerTakesSeveralTimes) {
       ReadAddress("local:a=/models/a.json,stop=</s>;/models/b/tokenizer.model;/models/c.gguf");
   ASSERT_TRUE(config.ok()) << config.status();
   std::vector<std::string> names;
-  for (const VocabularySource& each : config->tokenizers) {
+  for (const VocabularySource& each : config->tokenizers)
     names.push_back(absl::StrCat(each.name, " ", each.path));
-  }
   EXPECT_THAT(names, ElementsAre("a /models/a.json", "tokenizer /models/b/tokenizer.model",
                                  "c /models/c.gguf"));
   EXPECT_THAT(config->tokenizers[0].stop_tokens, ElementsAre("</s>"));

@@ -23,9 +23,8 @@ class MaskStoreTest : public testing::Test {
   // A mask that is another one for each number.
   MaskRef Number(unsigned number) {
     TokenMask mask(vocabulary_->size());
-    for (TokenId bit = 0; bit < 32; ++bit) {
+    for (TokenId bit = 0; bit < 32; ++bit)
       if ((number >> bit & 1U) != 0) mask.Allow(7 * bit);
-    }
     return store_.Intern(std::move(mask));
   }
 

@@ -22,9 +22,8 @@ using Random = std::mt19937_64;
 TokenMask RandomMask(Random* random, double density) {
   TokenMask mask(kTokens);
   std::bernoulli_distribution allowed(density);
-  for (TokenId id = 0; id < kTokens; ++id) {
+  for (TokenId id = 0; id < kTokens; ++id)
     if (allowed(*random)) mask.Allow(id);
-  }
   return mask;
 }
 
@@ -70,11 +69,10 @@ class FormTest : public testing::TestWithParam<FormCase> {
 
 TEST_P(FormTest, TakesLittleMemoryWhereItIsCompact) {
   EXPECT_EQ(stored_->compact(), GetParam().compact);
-  if (GetParam().compact) {
+  if (GetParam().compact)
     EXPECT_LT(stored_->held_bytes(), kDenseBytes / 2);
-  } else {
+  else
     EXPECT_GE(stored_->held_bytes(), kDenseBytes);
-  }
 }
 
 TEST_P(FormTest, ReadsAsThePlainMask) {

@@ -40,9 +40,8 @@ bool Bit(std::int32_t word, int bit) {
 template <typename Operation>
 std::int32_t BitByBit(std::int32_t into, std::int32_t word, Operation operation) {
   std::uint32_t result = 0;
-  for (int bit = 0; bit < 32; ++bit) {
+  for (int bit = 0; bit < 32; ++bit)
     if (operation(Bit(into, bit), Bit(word, bit))) result |= 1U << bit;
-  }
   return static_cast<std::int32_t>(result);
 }
 
@@ -70,9 +69,8 @@ std::vector<std::size_t> Counts() {
 class WordKernelsTest : public testing::TestWithParam<const WordKernels*> {
  protected:
   void SetUp() override {
-    if (!cpu::Supports(GetParam()->level)) {
+    if (!cpu::Supports(GetParam()->level))
       GTEST_SKIP() << "NOT TESTED HERE: this processor lacks " << GetParam()->level;
-    }
   }
 };
 
@@ -85,9 +83,8 @@ TEST_P(WordKernelsTest, CombineAsBitByBit) {
       const std::int32_t* const source = words.data() + words.size() - count;
       Words into = RandomWords(offset + count + kGuardWords, &random);
       Words expected = into;
-      for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t i = 0; i < count; ++i)
         expected[offset + i] = BitByBit(expected[offset + i], source[i], each.operation);
-      }
       (GetParam()->*each.kernel)(into.data() + offset, source, count);
       ASSERT_EQ(into, expected) << each.name << " " << count << " words at " << offset;
     }
@@ -113,9 +110,8 @@ TEST_P(WordKernelsTest, CountAsBitByBit) {
     const std::size_t offset = random() % kOffsets;
     const Words words = RandomWords(offset + count + kGuardWords, &random);
     std::int64_t bits = 0;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
       for (int bit = 0; bit < 32; ++bit) bits += Bit(words[offset + i], bit) ? 1 : 0;
-    }
     ASSERT_EQ(GetParam()->count_bits(words.data() + offset, count), bits) << count;
   }
 }

@@ -163,9 +163,8 @@ TEST_P(ClosingSpellingTest, StringsOfAnyCharactersAreKnownByTheirForm) {
   const auto space = TokenizerSpace::Create(TestVocabulary());
   for (const char* schema : {R"({"type":"string"})", R"({"type":"string","maxLength":40})"}) {
     Matcher matcher(Compile(Schema(schema), space));
-    for (const TokenId token : FewestPieces(matcher.stepper().search(), "\"ab")) {
+    for (const TokenId token : FewestPieces(matcher.stepper().search(), "\"ab"))
       ASSERT_TRUE(matcher.Accept(token).ok()) << schema;
-    }
     const TermStore& store = matcher.stepper().states().automaton().store();
     EXPECT_NE(FreeString(store, matcher.place()), nullptr) << schema;
   }
@@ -227,13 +226,11 @@ TEST_P(ClosingSpellingTest, TextsThatFitPassAndOthersAreRefusedInTime) {
     const int need = static_cast<int>(FewestPieces(start.stepper().search(), text).size()) + 1;
     ClosingMasks closing;
     ASSERT_TRUE(start.Fork().MatchText(text)->may_end) << text;
-    for (const int spare : {0, 1, 8, 50}) {
+    for (const int spare : {0, 1, 8, 50})
       EXPECT_TRUE(Passes(start, text, need + spare, &closing)) << text << " with " << spare;
-    }
     const int few = Endings().Few(start.stepper(), start.place());
-    for (int budget = need - 1; budget > few; --budget) {
+    for (int budget = need - 1; budget > few; --budget)
       EXPECT_FALSE(Passes(start, text, budget, &closing)) << text << " in " << budget;
-    }
   }
 }
 
@@ -263,11 +260,10 @@ TEST_P(ClosingSpellingTest, KeepsWhatFits) {
         const bool fits = behind.FewestTokens(left - 2).ok();
         EXPECT_TRUE(fits || !narrowed.Allows(id))
             << schema << " token " << id << " of " << left << " left";
-        if (narrowed.Allows(id)) {
+        if (narrowed.Allows(id))
           ++kept;
-        } else {
+        else
           ++(fits ? missed : left_out);
-        }
       });
       ASSERT_TRUE(matcher.Accept(AnyAllowed(narrowed, &random)).ok());
     }

@@ -95,11 +95,10 @@ class PrefixJudge {
       text->remove_prefix(1);
       if (c == '"') return Read::kWhole;
       if (static_cast<unsigned char>(c) < 0x20) return Read::kBroken;
-      if (c != '\\') {
+      if (c != '\\')
         item->push_back(c);
-      } else if (const Read read = ReadEscape(text, item); read != Read::kWhole) {
+      else if (const Read read = ReadEscape(text, item); read != Read::kWhole)
         return read;
-      }
     }
     return Read::kPart;
   }
@@ -114,9 +113,8 @@ class PrefixJudge {
       text->remove_prefix(1);
       return Read::kWhole;
     }
-    for (std::size_t i = 2; i < escape.size(); ++i) {
+    for (std::size_t i = 2; i < escape.size(); ++i)
       if (kHex.find(escape[i]) == absl::string_view::npos) return Read::kBroken;
-    }
     if (escape.size() < 6) {
       absl::StrAppend(item, escape);
       *text = "";
@@ -128,9 +126,8 @@ class PrefixJudge {
   }
 
   bool IsItem(const std::string& item) const {
-    if (item.empty() || item[0] != '"') {
+    if (item.empty() || item[0] != '"')
       return std::find(items_.words.begin(), items_.words.end(), item) != items_.words.end();
-    }
     const std::string text = item.substr(1);
     return std::find(items_.texts.begin(), items_.texts.end(), text) != items_.texts.end() ||
            static_cast<int>(text.size()) <= items_.max_length;
@@ -314,9 +311,8 @@ class DistinctStrings {
   MaskRef MaskBehind(const std::shared_ptr<const CompiledGrammar>& grammar,
                      absl::string_view text) const {
     Matcher matcher(grammar);
-    for (std::size_t i = 0; i < text.size(); ++i) {
+    for (std::size_t i = 0; i < text.size(); ++i)
       if (!matcher.Accept(space_->index().Find(text.substr(i, 1))).ok()) return nullptr;
-    }
     absl::StatusOr<MaskRef> mask = matcher.Mask();
     EXPECT_TRUE(mask.ok()) << mask.status();
     return mask.ok() ? *mask : nullptr;
@@ -366,18 +362,15 @@ TEST_P(DistinctItemsTest, CompletionsAreArrays) {
     for (int step = 0; step < 8; ++step) {
       const MaskRef mask = *matcher.Mask();
       TokenId id = static_cast<TokenId>(random() % kEnd);
-      for (int tries = 0; tries < 500 && !mask->Allows(id); ++tries) {
+      for (int tries = 0; tries < 500 && !mask->Allows(id); ++tries)
         id = static_cast<TokenId>(random() % kEnd);
-      }
-      if (mask->Allows(id) && IsJudged(vocabulary.TokenBytes(id))) {
+      if (mask->Allows(id) && IsJudged(vocabulary.TokenBytes(id)))
         ASSERT_TRUE(matcher.Accept(id).ok());
-      }
     }
     const absl::StatusOr<std::string> rest = matcher.ShortestCompletion(1'000);
     ASSERT_TRUE(rest.ok()) << rest.status();
-    for (const char byte : *rest) {
+    for (const char byte : *rest)
       ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok()) << *rest;
-    }
     EXPECT_TRUE(matcher.may_end());
   }
 }
@@ -386,9 +379,8 @@ TEST(DistinctItemsRowTest, RowsAndForksDoNotSeeOneAnother) {
   const auto grammar =
       Compiled({"", R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})", {}, {}});
   const auto take = [](Matcher* matcher, absl::string_view text) {
-    for (const char byte : text) {
+    for (const char byte : text)
       if (!matcher->Accept(static_cast<unsigned char>(byte)).ok()) return false;
-    }
     return true;
   };
   Matcher first(grammar);

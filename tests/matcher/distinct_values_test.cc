@@ -53,9 +53,8 @@ std::shared_ptr<const CompiledGrammar> Compiled(const std::string& schema,
 }
 
 bool IsDistinct(const nlohmann::json& array) {
-  for (auto item = array.begin(); item != array.end(); ++item) {
+  for (auto item = array.begin(); item != array.end(); ++item)
     if (std::find(array.begin(), item, *item) != item) return false;
-  }
   return true;
 }
 
@@ -89,9 +88,8 @@ class DistinctValuesTest : public testing::TestWithParam<Schema> {
   // A random token of those judged that the mask allows, or kEnd where the walk is over.
   TokenId Pick(const Vocabulary& vocabulary, const TokenMask& mask, bool may_end) {
     std::vector<TokenId> allowed;
-    for (TokenId id = 0; id < kEnd; ++id) {
+    for (TokenId id = 0; id < kEnd; ++id)
       if (mask.Allows(id) && IsJudged(vocabulary.TokenBytes(id))) allowed.push_back(id);
-    }
     if (allowed.empty() || (may_end && random_() % 2 == 0)) return kEnd;
     return allowed[random_() % allowed.size()];
   }
@@ -169,9 +167,8 @@ TEST_P(DistinctValuesTest, TakesExactlyTheTextsWhoseItemsDiffer) {
     ++(right ? different : equal);
     Matcher judged(distinct);
     bool taken = true;
-    for (const char byte : text) {
+    for (const char byte : text)
       taken = taken && judged.Accept(static_cast<unsigned char>(byte)).ok();
-    }
     EXPECT_EQ(taken && judged.may_end(), right) << text;
   }
   EXPECT_GT(different, 20);
@@ -284,9 +281,8 @@ TEST(DistinctRowsTest, ShareTheStatesOfTheirGrammar) {
 TEST(DistinctRowsTest, KeepWhatTheyTake) {
   const auto grammar = Compiled(R"({"type":"array","uniqueItems":true})");
   Matcher matcher(grammar);
-  for (const char byte : absl::string_view(R"([1,[2,{"a":"b"}],"xyz","x)")) {
+  for (const char byte : absl::string_view(R"([1,[2,{"a":"b"}],"xyz","x)"))
     ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
-  }
   const std::int64_t held = matcher.stepper().states().held_bytes();
   EXPECT_GT(held, 0);
   EXPECT_TRUE(matcher.Mask().ok());
@@ -301,9 +297,8 @@ TEST(DistinctRowsTest, ForksMayLiveInDifferentThreads) {
   const auto grammar = Compiled(R"({"type":"array","uniqueItems":true})");
   Matcher matcher(grammar);
   const auto take = [](Matcher* row, absl::string_view text) {
-    for (const char byte : text) {
+    for (const char byte : text)
       if (!row->Accept(static_cast<unsigned char>(byte)).ok() || !row->Mask().ok()) return false;
-    }
     return true;
   };
   ASSERT_TRUE(take(&matcher, R"([1,"a",)"));
@@ -323,9 +318,8 @@ TEST(DistinctRowsTest, ForksMayLiveInDifferentThreads) {
 
 bool Takes(const std::string& schema, absl::string_view text) {
   Matcher matcher(Compiled(schema, PropertyOrder::kDeclared));
-  for (const char byte : text) {
+  for (const char byte : text)
     if (!matcher.Accept(static_cast<unsigned char>(byte)).ok()) return false;
-  }
   return matcher.may_end();
 }
 
@@ -414,14 +408,11 @@ TEST(DistinctValuesTest, CompletesObjectsOfConditionsOnTheirNames) {
                       {"not":{"patternProperties":{"7777":{"multipleOf":30}}}}]}],
           "maxProperties":2,
           "patternProperties":{"a":{"multipleOf":10,"not":{"multipleOf":20}}}})"));
-  for (const char byte : std::string(R"({"some name that says nothing of the conditions)")) {
+  for (const char byte : std::string(R"({"some name that says nothing of the conditions)"))
     ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
-  }
   const auto rest = matcher.ShortestCompletion(1'000);
   ASSERT_TRUE(rest.ok()) << rest.status();
-  for (const char byte : *rest) {
-    ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
-  }
+  for (const char byte : *rest) ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
   EXPECT_TRUE(matcher.may_end());
 }
 

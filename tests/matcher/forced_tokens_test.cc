@@ -22,9 +22,8 @@ constexpr TokenId kEnd = 270;
 // By byte-pair encoding of these, without patterns.
 std::shared_ptr<const Vocabulary> Words(EncodingRules rules) {
   std::vector<Vocabulary::Token> tokens;
-  for (int byte = 0; byte < 256; ++byte) {
+  for (int byte = 0; byte < 256; ++byte)
     tokens.push_back({std::string(1, static_cast<char>(byte))});
-  }
   for (const char* word : {"na", "me", "name", "\":", "{\"", "\":\"", "ab", "bc", "12", "123",
                            "\xc3\xa9", "bcd", "me\xc3"}) {
     tokens.push_back({word});
@@ -57,9 +56,8 @@ TEST_P(ForcedTokensTest, OfAChoice) {
   const auto space = TokenizerSpace::Create(Words(GetParam().rules));
   Budget budget = Budget::Unlimited();
   Matcher matcher(*CompileGrammar({"choice", GetParam().choices, {}}, space, Limits(), budget));
-  for (const char* byte = GetParam().taken; *byte != '\0'; ++byte) {
+  for (const char* byte = GetParam().taken; *byte != '\0'; ++byte)
     ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(*byte)).ok());
-  }
   const auto forced = matcher.FindForcedTokens(100);
   ASSERT_TRUE(forced.ok()) << forced.status();
   EXPECT_EQ(forced->bytes, *matcher.ForcedBytes(100));
@@ -240,9 +238,8 @@ TEST_P(ScoredTokensTest, OfAChoice) {
   const auto forced = matcher.FindForcedTokens(100);
   ASSERT_TRUE(forced.ok()) << forced.status();
   std::vector<std::string> tokens;
-  for (const TokenId token : forced->tokens) {
+  for (const TokenId token : forced->tokens)
     tokens.emplace_back(space->vocabulary().TokenBytes(token));
-  }
   EXPECT_EQ(tokens, GetParam().tokens);
   EXPECT_EQ(forced->certain_tokens, GetParam().certain);
 }

@@ -104,9 +104,7 @@ TEST_P(MovesTest, GiveTheMasksOfASteadyAutomaton) {
         if (random() % 16 == 0) row = row.Fork();
       }
     }
-    if (bytes == 1) {
-      EXPECT_GT(moving->costs().renewals, 10);
-    }
+    if (bytes == 1) EXPECT_GT(moving->costs().renewals, 10);
     EXPECT_LE(moving->costs().automatons, 2);
   }
 }

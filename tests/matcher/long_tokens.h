@@ -16,9 +16,8 @@ constexpr TokenId kEnd = 400;
 // The bytes, behind them `long_tokens`, and kEnd as the end; the ids between hold nothing.
 inline std::shared_ptr<TokenizerSpace> SpaceWith(const std::vector<std::string>& long_tokens) {
   std::vector<Vocabulary::Token> tokens;
-  for (int byte = 0; byte < 256; ++byte) {
+  for (int byte = 0; byte < 256; ++byte)
     tokens.push_back({std::string(1, static_cast<char>(byte))});
-  }
   for (const std::string& text : long_tokens) tokens.push_back({text});
   tokens.resize(kEnd);
   tokens.push_back({"<end>", true});

@@ -130,9 +130,7 @@ INSTANTIATE_TEST_SUITE_P(States, MaskRoutesTest, testing::ValuesIn(Rows()),
 TEST(MaskRoutes, EachHasThreeNamedStates) {
   std::map<MaskRoute, int> states;
   for (const Row& row : Rows()) ++states[row.route];
-  for (const MaskRouteInfo& info : MaskRouteTable()) {
-    EXPECT_GE(states[info.route], 3) << info.name;
-  }
+  for (const MaskRouteInfo& info : MaskRouteTable()) EXPECT_GE(states[info.route], 3) << info.name;
 }
 
 TEST(MaskRoutes, HaveNamesOfTheirOwn) {

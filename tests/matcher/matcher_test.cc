@@ -37,18 +37,16 @@ constexpr char kObject[] =
     R"("c":{"type":"array","items":{"type":"integer"}}},"required":["b"]})";
 
 void TakeText(Matcher* matcher, absl::string_view text) {
-  for (const char byte : text) {
+  for (const char byte : text)
     ASSERT_TRUE(matcher->Accept(static_cast<unsigned char>(byte)).ok()) << text;
-  }
 }
 
 TokenMask MaskOf(Matcher* matcher) { return **matcher->Mask(); }
 
 std::vector<TokenId> AllowedBy(const TokenMask& mask) {
   std::vector<TokenId> ids;
-  for (TokenId id = 0; id < mask.vocab_size(); ++id) {
+  for (TokenId id = 0; id < mask.vocab_size(); ++id)
     if (mask.Allows(id)) ids.push_back(id);
-  }
   return ids;
 }
 
@@ -205,9 +203,8 @@ TEST(MatcherTest, AfterTheEndTokensCountAndChangeNothing) {
   ASSERT_TRUE(matcher.Accept(kEnd).ok());
   EXPECT_TRUE(matcher.finished());
   EXPECT_FALSE(matcher.may_end());
-  for (const TokenId token : {TokenId{'x'}, kEnd, kOther, TokenId{-1}}) {
+  for (const TokenId token : {TokenId{'x'}, kEnd, kOther, TokenId{-1}})
     EXPECT_TRUE(matcher.Accept(token).ok());
-  }
   EXPECT_EQ(matcher.token_count(), 6);
   EXPECT_EQ(*matcher.Mask(), nullptr);
   EXPECT_EQ(*matcher.ForcedBytes(8), "");
@@ -237,9 +234,7 @@ TEST(MatcherTest, RollbackOfEveryCountIsAFreshReplay) {
     EXPECT_EQ(rolled.token_count(), fresh.token_count());
     ASSERT_EQ(rolled.finished(), fresh.finished()) << back;
     EXPECT_EQ(rolled.may_end(), fresh.may_end());
-    if (!fresh.finished()) {
-      EXPECT_EQ(MaskOf(&rolled), MaskOf(&fresh)) << back;
-    }
+    if (!fresh.finished()) EXPECT_EQ(MaskOf(&rolled), MaskOf(&fresh)) << back;
     // It goes on from there as if nothing had been.
     for (int i = count - back; i < count; ++i) EXPECT_TRUE(rolled.Accept(tokens[i]).ok());
   }
@@ -249,9 +244,8 @@ TEST(MatcherTest, RollbackPastTheStartIsRefusedAndChangesNothing) {
   Matcher matcher(Compiled("json_schema", kObject));
   TakeText(&matcher, "{ ");
   const TokenMask before = MaskOf(&matcher);
-  for (const int count : {-1, 3, std::numeric_limits<int>::max()}) {
+  for (const int count : {-1, 3, std::numeric_limits<int>::max()})
     EXPECT_EQ(matcher.Rollback(count).code(), absl::StatusCode::kOutOfRange) << count;
-  }
   EXPECT_EQ(matcher.token_count(), 2);
   EXPECT_EQ(MaskOf(&matcher), before);
 }
@@ -412,9 +406,7 @@ Trace WalkOf(const std::shared_ptr<const CompiledGrammar>& grammar, std::uint64_
     trace.masks.push_back(MaskOf(&matcher));
     trace.tokens.push_back(AnyToken(trace.masks.back(), &random));
     EXPECT_TRUE(matcher.Accept(trace.tokens.back()).ok());
-    if (i % 7 == 6) {
-      EXPECT_TRUE(matcher.Rollback(3).ok());
-    }
+    if (i % 7 == 6) EXPECT_TRUE(matcher.Rollback(3).ok());
   }
   return trace;
 }
@@ -428,9 +420,8 @@ TEST(MatcherTest, ManyThreadsOnOneGrammarSeeWhatOneThreadSees) {
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&shared, &mine = seen[thread], thread] {
       // Half of the walks are the same in all threads: they meet at the same new states.
-      for (int walk = 0; walk < kWalks; ++walk) {
+      for (int walk = 0; walk < kWalks; ++walk)
         mine.push_back(WalkOf(shared, walk % 2 == 0 ? walk : thread * kWalks + walk));
-      }
     });
   }
   for (std::thread& thread : threads) thread.join();

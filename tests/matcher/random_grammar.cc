@@ -16,9 +16,8 @@ int Below(int limit, Random* random) {
 
 std::string Word(Random* random) {
   std::string word;
-  for (int i = Below(4, random); i >= 0; --i) {
+  for (int i = Below(4, random); i >= 0; --i)
     absl::StrAppend(&word, Below(9, random) == 0 ? "é" : std::string(1, "abc"[Below(3, random)]));
-  }
   return word;
 }
 
@@ -42,9 +41,8 @@ std::string Pattern(int depth, Random* random) {
 
 std::string Choice(Random* random) {
   std::string choices;
-  for (int i = Below(5, random); i >= 0; --i) {
+  for (int i = Below(5, random); i >= 0; --i)
     absl::StrAppend(&choices, choices.empty() ? "" : ",", "\"", Word(random), i, "\"");
-  }
   return absl::StrCat("[", choices, "]");
 }
 

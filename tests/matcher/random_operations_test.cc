@@ -115,11 +115,10 @@ class Session {
 
   void Fork(const Row& row) {
     Row fork = {row.matcher.Fork(), row.slow};
-    if (rows_.size() < kRows) {
+    if (rows_.size() < kRows)
       rows_.push_back(std::move(fork));
-    } else {
+    else
       rows_[Below(rows_.size())] = std::move(fork);
-    }
   }
 
   static void ExpectForced(Row* row) {

@@ -37,9 +37,8 @@ bool SlowMatcher::Accept(TokenId token) {
 TokenMask SlowMatcher::Mask() const {
   TokenMask mask(vocabulary_->size());
   const PrefixOracle::State state = State();
-  for (TokenId token = 0; token < vocabulary_->size(); ++token) {
+  for (TokenId token = 0; token < vocabulary_->size(); ++token)
     if (Takes(state, token)) mask.Allow(token);
-  }
   return mask;
 }
 
@@ -49,11 +48,9 @@ std::string SlowMatcher::ForcedBytes(int max_bytes) const {
   PrefixOracle::State state = State();
   while (static_cast<int>(forced.size()) < max_bytes && !oracle_->MayEnd(state)) {
     std::vector<unsigned char> bytes;
-    for (int byte = 0; byte < 256; ++byte) {
-      if (oracle_->Step(state, static_cast<unsigned char>(byte)) != PrefixOracle::kDead) {
+    for (int byte = 0; byte < 256; ++byte)
+      if (oracle_->Step(state, static_cast<unsigned char>(byte)) != PrefixOracle::kDead)
         bytes.push_back(static_cast<unsigned char>(byte));
-      }
-    }
     if (bytes.size() != 1) break;
     forced.push_back(static_cast<char>(bytes[0]));
     state = oracle_->Step(state, bytes[0]);

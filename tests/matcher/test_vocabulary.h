@@ -22,9 +22,8 @@ inline constexpr int kVocabSize = 277;
 
 inline std::shared_ptr<const Vocabulary> TestVocabulary() {
   std::vector<Vocabulary::Token> tokens;
-  for (int byte = 0; byte < 256; ++byte) {
+  for (int byte = 0; byte < 256; ++byte)
     tokens.push_back({std::string(1, static_cast<char>(byte))});
-  }
   for (const char* word : {"true", "{\"", "\":", "\"a", "  ", "\\u00e", "ab", "bc", "abc", "ab",
                            "a\"", "\",\"", "\"}", ":[", "]}", "\xc3\xa9", "\xa9", "a\xc3"}) {
     tokens.push_back({word});

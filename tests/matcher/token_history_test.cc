@@ -62,11 +62,10 @@ TEST(TokenHistoryTest, RandomOperationsOnForksAreThoseOnVectors) {
         pair.Pop(std::min(size, static_cast<int>(random() % 5)));
         break;
       case 2:
-        if (pairs.size() < 8) {
+        if (pairs.size() < 8)
           pairs.push_back(Pair(pair));
-        } else {
+        else
           pair = Pair(pairs[random() % pairs.size()]);
-        }
         break;
       case 3:
         std::swap(pair, pairs.front());
@@ -74,9 +73,8 @@ TEST(TokenHistoryTest, RandomOperationsOnForksAreThoseOnVectors) {
       default:
         for (int n = 0; n < 40; ++n) pair.Push(AnyToken(&random));
     }
-    if (i % 50 == 0) {
+    if (i % 50 == 0)
       for (const Pair& each : pairs) each.ExpectSame();
-    }
   }
 }
 

@@ -44,9 +44,8 @@ TEST_P(TokenPreloadTest, MakesNothing) {
     const std::int64_t terms = grammar->automaton()->terms();
     const std::int64_t masks = grammar->automaton()->mask_count();
     TokenPreload preload;
-    for (int row = 0; row < 20; ++row) {
+    for (int row = 0; row < 20; ++row)
       preload.Add(matcher.stepper(), matcher.place(), GetParam().tokens);
-    }
     preload.Run();
     preload.Run();  // nothing is left
     EXPECT_EQ(grammar->automaton()->terms(), terms);

@@ -151,9 +151,8 @@ TEST_F(AccountantTest, AboveTheHighMarkWhatIsNewWaitsAndThenIsRefused) {
   EXPECT_TRUE(accountant_.HasRoom()) << "opens go on for a while";
   std::atomic<bool> admitted = true;
   std::thread waiting([&] { admitted = accountant_.AwaitRoom(cancelled_); });
-  while (accountant_.Read().waits[static_cast<std::size_t>(Mark::kHigh)] == 0) {
+  while (accountant_.Read().waits[static_cast<std::size_t>(Mark::kHigh)] == 0)
     std::this_thread::yield();
-  }
   clock_.Pass(milliseconds(2000));
   accountant_.Tick();
   waiting.join();

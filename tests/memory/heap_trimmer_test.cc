@@ -15,9 +15,8 @@ class HeapTrimmerTest : public testing::Test {
   // How often it trims while so much is unused for `time`.
   int TrimsIn(milliseconds time, std::int64_t unused) {
     int trims = 0;
-    for (const auto end = now_ + time; now_ < end; now_ += milliseconds(100)) {
+    for (const auto end = now_ + time; now_ < end; now_ += milliseconds(100))
       trims += trimmer_.Look(now_, unused);
-    }
     return trims;
   }
 

@@ -34,9 +34,7 @@ class MachineBuilder {
   std::optional<CharacterMachine> Build(NodeId characters,
                                         const std::vector<std::u32string>& without) {
     Deterministic all = Determinised(Whole(characters));
-    if (!without.empty()) {
-      all = Product(all, Complement(Determinised(AnyOf(without))));
-    }
+    if (!without.empty()) all = Product(all, Complement(Determinised(AnyOf(without))));
     if (too_large_) return std::nullopt;
     return Finished(std::move(all));
   }
@@ -63,17 +61,14 @@ class MachineBuilder {
 
   void AddCuts(NodeId id, std::set<std::uint32_t>* cuts) const {
     const IrNode& n = ir_.nodes[id];
-    for (std::uint32_t i = 0; i < n.child_count; ++i) {
+    for (std::uint32_t i = 0; i < n.child_count; ++i)
       AddCuts(ir_.children[n.first_child + i], cuts);
-    }
     if (n.kind == IrKind::kText) AddCuts(ir_.texts[n.a], cuts);
-    if (n.kind == IrKind::kTextSet) {
+    if (n.kind == IrKind::kTextSet)
       for (const std::u32string& text : ir_.text_sets[n.a]) AddCuts(text, cuts);
-    }
-    if (n.kind == IrKind::kCharSet) {
+    if (n.kind == IrKind::kCharSet)
       for (const CharRange& range : ir_.char_sets[n.a].ranges())
         cuts->insert({range.lo, range.hi + 1});
-    }
   }
 
   [[nodiscard]] std::size_t ClassOf(std::uint32_t character) const {
@@ -109,9 +104,8 @@ class MachineBuilder {
       case IrKind::kTextSet:
         return AnyOf(ir_.text_sets[n.a]);
       case IrKind::kCharSet:
-        for (const CharRange& range : ir_.char_sets[n.a].ranges()) {
+        for (const CharRange& range : ir_.char_sets[n.a].ranges())
           nodes_[part.begin].edges.push_back({ClassOf(range.lo), ClassOf(range.hi), part.end});
-        }
         break;
       case IrKind::kConcat:
         return Sequence(n);
@@ -178,9 +172,8 @@ class MachineBuilder {
   Deterministic Logical(const IrNode& n) {
     Deterministic all = Determinised(Whole(ir_.children[n.first_child]));
     if (n.kind == IrKind::kNot) return Complement(std::move(all));
-    for (std::uint32_t i = 1; i < n.child_count; ++i) {
+    for (std::uint32_t i = 1; i < n.child_count; ++i)
       all = Product(all, Determinised(Whole(ir_.children[n.first_child + i])));
-    }
     return all;
   }
 
@@ -204,9 +197,8 @@ class MachineBuilder {
     while (!open.empty()) {
       const std::uint32_t at = open.back();
       open.pop_back();
-      for (const std::uint32_t to : nodes_[at].free) {
+      for (const std::uint32_t to : nodes_[at].free)
         if (states.insert(to).second) open.push_back(to);
-      }
     }
     return states;
   }
@@ -216,9 +208,8 @@ class MachineBuilder {
       const std::set<std::uint32_t>& states) const {
     std::vector<std::set<std::uint32_t>> after(classes_.size());
     for (const std::uint32_t state : states) {
-      for (const Edge& edge : nodes_[state].edges) {
+      for (const Edge& edge : nodes_[state].edges)
         for (std::size_t c = edge.first_class; c <= edge.last_class; ++c) after[c].insert(edge.to);
-      }
     }
     return after;
   }
@@ -239,9 +230,8 @@ class MachineBuilder {
       too_large_ = subsets.size() > CharacterMachine::kMaxStates;
       machine.ends.push_back(subsets[at].count(part.end) > 0);
       std::vector<std::uint32_t> steps;
-      for (std::set<std::uint32_t>& after : After(subsets[at])) {
+      for (std::set<std::uint32_t>& after : After(subsets[at]))
         steps.push_back(number_of(std::move(after)));
-      }
       machine.steps.push_back(std::move(steps));
     }
     return machine;
@@ -282,9 +272,8 @@ class MachineBuilder {
     std::vector<bool> live = machine.ends;
     for (std::uint32_t state = 0; state < machine.ends.size(); ++state) {
       if (live[state]) open.push_back(state);
-      for (std::size_t c = 0; c < classes_.size(); ++c) {
+      for (std::size_t c = 0; c < classes_.size(); ++c)
         if (!IsSurrogates(c)) before[machine.steps[state][c]].push_back(state);
-      }
     }
     while (!open.empty()) {
       const std::uint32_t at = open.back();

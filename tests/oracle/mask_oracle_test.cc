@@ -45,9 +45,8 @@ std::uint64_t FromEnvironment(const char* name, std::uint64_t otherwise) {
 struct Tokens {
   explicit Tokens(std::shared_ptr<const Vocabulary> source)
       : vocabulary(std::move(source)), space(TokenizerSpace::Create(vocabulary)) {
-    for (TokenId id = 0; id < vocabulary->size(); ++id) {
+    for (TokenId id = 0; id < vocabulary->size(); ++id)
       if (!vocabulary->IsSpecial(id) && !vocabulary->TokenBytes(id).empty()) sorted.push_back(id);
-    }
     std::sort(sorted.begin(), sorted.end(), [&](TokenId a, TokenId b) {
       return vocabulary->TokenBytes(a) < vocabulary->TokenBytes(b);
     });
@@ -73,9 +72,8 @@ TokenMask OracleMask(const Tokens& tokens, PrefixOracle::State state, PrefixOrac
     const absl::string_view bytes = tokens.vocabulary->TokenBytes(id);
     path.resize(std::min(path.size(), CommonBytes(previous, bytes) + 1));
     previous = bytes;
-    while (path.back() != PrefixOracle::kDead && path.size() <= bytes.size()) {
+    while (path.back() != PrefixOracle::kDead && path.size() <= bytes.size())
       path.push_back(oracle->Step(path.back(), static_cast<unsigned char>(bytes[path.size() - 1])));
-    }
     if (path.back() != PrefixOracle::kDead) mask.Allow(id);
   }
   if (!oracle->MayEnd(state)) return mask;
@@ -165,9 +163,8 @@ class SideBySide {
 
   static TokenId AnyAllowed(const TokenMask& mask, Random* random) {
     std::vector<TokenId> allowed;
-    for (TokenId id = 0; id < mask.vocab_size(); ++id) {
+    for (TokenId id = 0; id < mask.vocab_size(); ++id)
       if (mask.Allows(id)) allowed.push_back(id);
-    }
     return allowed[std::uniform_int_distribution<std::size_t>(0, allowed.size() - 1)(*random)];
   }
 
@@ -206,9 +203,8 @@ int CompareSchema(const Tokens& tokens, const MaskbenchCase& input, const Run& r
   SideBySide both(tokens, input, run.options);
   if (!both.compiled()) return 0;
   bool same = true;
-  for (int i = 0; same && i < run.walks_a_schema; ++i) {
+  for (int i = 0; same && i < run.walks_a_schema; ++i)
     same = both.CompareAfterWalk(std::uniform_int_distribution<int>(0, 40)(*random), random);
-  }
   for (int i = 0; same && i < run.instances_a_schema && !input.valid.empty(); ++i) {
     const std::string instance = LaidOut(input.valid[(*random)() % input.valid.size()], run);
     same = both.CompareInInstance(
@@ -290,15 +286,13 @@ TEST(MaskOracleTest, Llama3Canonical) {
 }
 
 TEST(MaskOracleTest, BytesCanonical) {
-  for (const PropertyOrder order : {PropertyOrder::kDeclared, PropertyOrder::kAny}) {
+  for (const PropertyOrder order : {PropertyOrder::kDeclared, PropertyOrder::kAny})
     CompareMasks(Tokens(EmbeddedByteVocabulary()), {kByteStates / 3, 4, 6, Canonical(order)});
-  }
 }
 
 TEST(MaskOracleTest, BytesIndented) {
-  for (const int spaces : {0, 1, 4}) {
+  for (const int spaces : {0, 1, 4})
     CompareMasks(Tokens(EmbeddedByteVocabulary()), {kByteStates / 10, 4, 6, Indented(spaces)});
-  }
 }
 
 TEST(MaskOracleTest, Bytes) { CompareMasks(Tokens(EmbeddedByteVocabulary()), {kByteStates, 4, 6}); }

@@ -30,9 +30,8 @@ absl::StatusOr<std::string> Unpacked(const std::string& path) {
 MaskbenchCase ParseCase(absl::string_view line) {
   const auto json = nlohmann::json::parse(line.begin(), line.end());
   MaskbenchCase made = {json["id"], json["schema"], {}};
-  for (const auto& test : json["tests"]) {
+  for (const auto& test : json["tests"])
     if (test["valid"].get<bool>()) made.valid.push_back(test["text"]);
-  }
   return made;
 }
 
@@ -55,9 +54,8 @@ absl::StatusOr<std::vector<MaskbenchCase>> ReadMaskbench(const std::string& path
   // Steps of the golden section of the file: each new place falls into one of the widest gaps.
   std::size_t stride = static_cast<std::size_t>(static_cast<double>(count) * 0.6180339887) + 1;
   while (std::gcd(stride, count) != 1) ++stride;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; ++i)
     cases.push_back(ParseCase(lines[(seed + i * stride) % count]));
-  }
   return cases;
 }
 

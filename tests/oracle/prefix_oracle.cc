@@ -63,9 +63,8 @@ std::vector<NodeId> OutermostLogical(const GrammarIr& ir) {
 
 std::vector<std::u32string> DeclaredNames(const ObjectSpec& spec) {
   std::vector<std::u32string> names;
-  for (const ObjectSpec::Member& member : spec.members) {
+  for (const ObjectSpec::Member& member : spec.members)
     names.push_back(*Utf8ToCodePoints(member.name));
-  }
   return names;
 }
 
@@ -82,16 +81,14 @@ class MemberRules {
     if (IsNothing(ir_, spec_.members[member].value)) return false;
     // Of declared ones, any that comes later was not seen, and neither was one of the others.
     const std::size_t last = spec_.any_order ? member + 1 : seen_.size();
-    for (std::size_t i = member; i < last; ++i) {
+    for (std::size_t i = member; i < last; ++i)
       if (seen_[i] != open_) return false;
-    }
     return spec_.any_order || !IsMissingBefore(member);
   }
   [[nodiscard]] bool MayTakeOthers() const { return others_ && (spec_.any_order || MayEnd()); }
   [[nodiscard]] bool MayTakeAny() const {
-    for (std::size_t i = 0; i < spec_.members.size(); ++i) {
+    for (std::size_t i = 0; i < spec_.members.size(); ++i)
       if (MayTake(i)) return true;
-    }
     return MayTakeOthers();
   }
   [[nodiscard]] bool MayEnd() const { return !IsMissingBefore(spec_.members.size()); }
@@ -99,9 +96,8 @@ class MemberRules {
  private:
   // Whether a required member before `end` was not seen.
   [[nodiscard]] bool IsMissingBefore(std::size_t end) const {
-    for (std::size_t i = 0; i < end; ++i) {
+    for (std::size_t i = 0; i < end; ++i)
       if (spec_.members[i].required && seen_[i] == open_) return true;
-    }
     return false;
   }
 
@@ -116,18 +112,16 @@ std::string WhyNotObject(const GrammarIr& ir, const ObjectSpec& spec) {
   if (IsNothing(ir, spec.space)) return "an object's space is Nothing";
   if (HasConditions(spec)) return "an object has conditions";
   if (spec.is_array) return "an array has distinct items";
-  if (IsNothing(ir, spec.space_after_colon()) || IsNothing(ir, spec.space_after_comma())) {
+  if (IsNothing(ir, spec.space_after_colon()) || IsNothing(ir, spec.space_after_comma()))
     return "what is behind an object's sign is Nothing";
-  }
   for (const ObjectSpec::Member& member : spec.members) {
     if (!Utf8ToCodePoints(member.name).has_value()) return "a member's name is not UTF-8";
     if (member.required && IsNothing(ir, member.value)) return "a required member is Nothing";
   }
   for (const ObjectSpec::Others& others : spec.others) {
     if (IsNothing(ir, others.value)) return "an object's others are Nothing";
-    if (!CharacterMachine::Of(ir, others.name, DeclaredNames(spec)).has_value()) {
+    if (!CharacterMachine::Of(ir, others.name, DeclaredNames(spec)).has_value())
       return "the names of an object's others need too many states";
-    }
   }
   return "";
 }
@@ -152,18 +146,15 @@ PrefixOracle::PrefixOracle(const GrammarIr& ir) : ir_(ir) {
 
 std::string PrefixOracle::WhyNot(const GrammarIr& ir) {
   for (const IrNode& n : ir.nodes) {
-    for (std::uint32_t i = 0; i < n.child_count; ++i) {
+    for (std::uint32_t i = 0; i < n.child_count; ++i)
       if (IsNothing(ir, ir.children[n.first_child + i])) return "a node has Nothing as a child";
-    }
   }
-  for (const IrRule& rule : ir.rules) {
+  for (const IrRule& rule : ir.rules)
     if (IsNothing(ir, rule.body)) return "a rule is Nothing";
-  }
   if (!ir.distinct.empty()) return "the items of an array must differ";
   if (LimitsTokens(ir)) return "tokens are counted";
-  for (const ObjectSpec& spec : ir.objects) {
+  for (const ObjectSpec& spec : ir.objects)
     if (const std::string why = WhyNotObject(ir, spec); !why.empty()) return why;
-  }
   for (const NodeId node : OutermostLogical(ir)) {
     const std::optional<CharacterMachine> machine = CharacterMachine::Of(ir, node);
     if (!machine.has_value()) return "an intersection or complement needs too many states";
@@ -203,11 +194,10 @@ std::vector<PrefixOracle::Stack> PrefixOracle::Closed(std::vector<Stack> open) {
     const Stack stack = open.back();
     open.pop_back();
     if (!met.insert(stack).second) continue;
-    if (stack == nullptr || ReadsByte(stack->entry)) {
+    if (stack == nullptr || ReadsByte(stack->entry))
       closed.push_back(stack);
-    } else {
+    else
       Expand(stack, &open);
-    }
   }
   std::sort(closed.begin(), closed.end());
   return closed;
@@ -385,9 +375,8 @@ PrefixOracle::Stack PrefixOracle::MemberStack(const ObjectSpec& spec,
 void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack>* out) {
   const ObjectSpec& spec = ir_.objects[top.a];
   const MemberRules rules(ir_, spec, HasOthers(top.a), top.notes, kOpen);
-  if (top.b == kFirst && rules.MayEnd()) {
+  if (top.b == kFirst && rules.MayEnd())
     out->push_back(Push({.wait = Wait::kByte, .a = '}'}, below));
-  }
   Entry after = {.wait = Wait::kAfterMember, .a = top.a, .depth = top.depth};
   for (std::uint32_t i = 0; i < spec.members.size(); ++i) {
     if (!rules.MayTake(i)) continue;
@@ -414,9 +403,8 @@ void PrefixOracle::ExpandMember(const Entry& top, Stack below, std::vector<Stack
 void PrefixOracle::ExpandAfterMember(const Entry& top, Stack below, std::vector<Stack>* out) {
   const ObjectSpec& spec = ir_.objects[top.a];
   const MemberRules rules(ir_, spec, HasOthers(top.a), top.notes, kOpen);
-  if (rules.MayEnd()) {
+  if (rules.MayEnd())
     out->push_back(PushBreak(spec, top.depth, Push({.wait = Wait::kByte, .a = '}'}, below)));
-  }
   // A comma that no member can follow would be a dead end.
   if (!rules.MayTakeAny()) return;
   out->push_back(
@@ -431,9 +419,8 @@ PrefixOracle::State PrefixOracle::Step(State state, unsigned char byte) {
   const auto known = known_steps_.find({state, byte});
   if (known != known_steps_.end()) return known->second;
   std::vector<Stack> after;
-  for (const Stack stack : sets_[state]) {
+  for (const Stack stack : sets_[state])
     if (stack != nullptr) StepStack(stack, byte, &after);
-  }
   const State next = Intern(std::move(after));
   known_steps_[{state, byte}] = next;
   return next;

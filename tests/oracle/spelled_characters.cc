@@ -36,9 +36,8 @@ constexpr Utf8Form kUtf8Forms[] = {{1, 0x00, 0x7F, 0x0, 0x7F},
                                    {4, 0xF0, 0xF7, 0x10000, kMaxCodePoint}};
 
 const Utf8Form* FormOf(unsigned char lead) {
-  for (const Utf8Form& form : kUtf8Forms) {
+  for (const Utf8Form& form : kUtf8Forms)
     if (lead >= form.lead_lo && lead <= form.lead_hi) return &form;
-  }
   return nullptr;
 }
 
@@ -127,9 +126,8 @@ CharSet BeginningInJson(absl::string_view bytes) {
   if (bytes.empty() || bytes == "\\") return CharSet::All();
   if (bytes[0] != '\\') return BeginningInUtf8(bytes).Intersect(OnlyEscaped().Complement());
   if (bytes[1] == 'u') return BeginningInUnicodeEscape(bytes);
-  for (const ShortEscape& escape : kShortEscapes) {
+  for (const ShortEscape& escape : kShortEscapes)
     if (bytes.size() == 2 && bytes[1] == escape.letter) return CharSet::One(escape.code_point);
-  }
   return CharSet();
 }
 
@@ -150,18 +148,16 @@ CharSet BeginningAsWritten(absl::string_view bytes) {
   if (bytes.empty()) return CharSet::All();
   if (bytes[0] != '\\') return BeginningInJson(bytes);
   std::vector<CharRange> escaped;
-  for (std::uint32_t c = 0; c < WrittenAscii().size(); ++c) {
+  for (std::uint32_t c = 0; c < WrittenAscii().size(); ++c)
     if (absl::StartsWith(WrittenAscii()[c], bytes)) escaped.push_back({c, c});
-  }
   return CharSet(escaped);
 }
 
 // Whether a spelling is over after `bytes`, given that it exists.
 bool IsWhole(absl::string_view bytes, Spelling spelling) {
   if (bytes.empty()) return false;
-  if (spelling == Spelling::kUtf8 || bytes[0] != '\\') {
+  if (spelling == Spelling::kUtf8 || bytes[0] != '\\')
     return static_cast<int>(bytes.size()) == FormOf(static_cast<unsigned char>(bytes[0]))->bytes;
-  }
   if (bytes.size() < 2) return false;
   if (bytes[1] != 'u') return true;
   if (bytes.size() < kUnitBytes) return false;

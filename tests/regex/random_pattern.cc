@@ -90,11 +90,9 @@ const PatternVocabulary& Classes() {
 std::vector<std::string> PatternsOfSize(int size, const PatternVocabulary& vocabulary) {
   if (size == 1) return vocabulary.atoms;
   std::vector<std::string> patterns;
-  for (const std::string& part : PatternsOfSize(size - 1, vocabulary)) {
-    for (const std::string& quantifier : vocabulary.quantifiers) {
+  for (const std::string& part : PatternsOfSize(size - 1, vocabulary))
+    for (const std::string& quantifier : vocabulary.quantifiers)
       patterns.push_back("(" + part + ")" + quantifier);
-    }
-  }
   for (int left = 1; left < size - 1; ++left) {
     const std::vector<std::string> rights = PatternsOfSize(size - 1 - left, vocabulary);
     for (const std::string& x : PatternsOfSize(left, vocabulary)) {
@@ -127,13 +125,12 @@ std::string Mutated(const std::string& text, Random& random) {
   std::u32string characters = Utf8ToCodePoints(text).value_or(U"");
   const std::size_t at = Below(characters.size() + 1, random);
   const std::u32string pool = U"ab-k7Zé中😀 ";
-  if (at == characters.size() || Below(3, random) == 0) {
+  if (at == characters.size() || Below(3, random) == 0)
     characters.insert(at, 1, pool[Below(pool.size(), random)]);
-  } else if (Below(2, random) == 0) {
+  else if (Below(2, random) == 0)
     characters.erase(at, 1);
-  } else {
+  else
     characters[at] = pool[Below(pool.size(), random)];
-  }
   std::string mutated;
   for (const char32_t c : characters) AppendUtf8(c, &mutated);
   return mutated;

@@ -75,9 +75,8 @@ class Comparison {
   void CompareEmpty(const std::string& pattern, const std::vector<std::string>& texts,
                     const RE2& re2) {
     ++empty_;
-    for (const std::string& text : texts) {
+    for (const std::string& text : texts)
       ASSERT_FALSE(RE2::FullMatch(text, re2)) << pattern << " on \"" << text << "\"";
-    }
   }
 
   int patterns_ = 0;
@@ -93,9 +92,8 @@ std::vector<std::string> AllTexts(const std::vector<std::string>& characters, in
   std::size_t begin = 0;
   for (int length = 1; length <= max_length; ++length) {
     const std::size_t end = texts.size();
-    for (; begin < end; ++begin) {
+    for (; begin < end; ++begin)
       for (const std::string& character : characters) texts.push_back(texts[begin] + character);
-    }
   }
   return texts;
 }

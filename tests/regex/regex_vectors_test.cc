@@ -25,9 +25,8 @@ std::string Expanded(const Json& node) {
     for (const Json& part : node) all += Expanded(part);
   } else if (node.contains("hex")) {
     const auto hex = node["hex"].get<std::string>();
-    for (std::size_t i = 0; i < hex.size(); i += 2) {
+    for (std::size_t i = 0; i < hex.size(); i += 2)
       all.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
-    }
   } else if (node.contains("repeat")) {
     const std::string part = Expanded(node["repeat"]);
     for (int i = 0; i < node["n"].get<int>(); ++i) all += part;

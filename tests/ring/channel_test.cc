@@ -45,9 +45,8 @@ class ChannelTest : public testing::Test {
     for (;;) {
       const absl::StatusOr<bool> sent = channel.ContinueWrite();
       if (!sent.ok() || *sent) return sent.status();
-      if (absl::Status slept = channel.Sleep(kRoom, absl::Now() + kPatience); !slept.ok()) {
+      if (absl::Status slept = channel.Sleep(kRoom, absl::Now() + kPatience); !slept.ok())
         return slept;
-      }
     }
   }
 
@@ -193,9 +192,8 @@ TEST_F(ChannelTest, WhoRingsForNothingIsFound) {
     while (!stop) Wake(&hostile_->words().server_bell);
   });
   absl::Status slept;
-  for (const absl::Time end = absl::Now() + kPatience; slept.ok() && absl::Now() < end;) {
+  for (const absl::Time end = absl::Now() + kPatience; slept.ok() && absl::Now() < end;)
     slept = server_->Sleep(kBytes, absl::Now() + absl::Seconds(1));
-  }
   stop = true;
   ringing.join();
   EXPECT_TRUE(absl::IsDataLoss(slept)) << slept;

@@ -105,9 +105,7 @@ TEST_F(HandoverTest, WhoSaysNothingHoldsNobodyUp) {
 TEST_F(HandoverTest, WhoLeavesAtOnceDoesNoHarm) {
   for (int i = 0; i < 100; ++i) {
     const UniqueFd peer = Connect();
-    if (i % 2 == 0) {
-      EXPECT_EQ(send(peer.get(), token_.data(), 5, MSG_NOSIGNAL), 5);
-    }
+    if (i % 2 == 0) EXPECT_EQ(send(peer.get(), token_.data(), 5, MSG_NOSIGNAL), 5);
   }
   EXPECT_TRUE(Ask(token_).ok());
 }

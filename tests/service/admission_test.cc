@@ -138,9 +138,8 @@ TEST_F(AdmissionTest, UsersOfTheSocketAreThoseOfTheList) {
 
 TEST_F(AdmissionTest, FiguresHaveABoundedLabel) {
   constexpr std::size_t kMany = 50'000;
-  for (std::size_t i = 0; i < kMany; ++i) {
+  for (std::size_t i = 0; i < kMany; ++i)
     AddTenant(absl::StrCat("tenant-", i), {absl::StrCat("proxy:", i)});
-  }
   EXPECT_EQ(Said({kProxy, {}, {}, "49999"}), "proxy:49999 tenant-49999");
   const auto row = admission_.Admit({kProxy, {}, {}, "49999"})->tenant->Take(Tenant::Use::kRow);
   EXPECT_EQ(Said({kProxy, {}, {}, "nobody"}), "PERMISSION_DENIED");

@@ -42,9 +42,8 @@ class FormReader {
 
   TokenMask Changed(const MaskDelta& delta) {
     TokenMask mask = slots_.at(static_cast<std::size_t>(delta.base)).value();
-    for (std::size_t i = 0; i < delta.words.size(); ++i) {
+    for (std::size_t i = 0; i < delta.words.size(); ++i)
       mask.mutable_words()[delta.word_indices[i]] = static_cast<std::int32_t>(delta.words[i]);
-    }
     return mask;
   }
 

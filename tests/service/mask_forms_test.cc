@@ -36,9 +36,8 @@ TokenMask AllBut(const std::vector<TokenId>& forbidden) {
 TokenMask RandomMask(std::mt19937_64& random, double density) {
   TokenMask mask(kVocabulary);
   std::bernoulli_distribution allowed(density);
-  for (TokenId id = 0; id < kVocabulary; ++id) {
+  for (TokenId id = 0; id < kVocabulary; ++id)
     if (allowed(random)) mask.Allow(id);
-  }
   mask.Allow(0);
   return mask;
 }

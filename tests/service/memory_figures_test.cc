@@ -31,9 +31,8 @@ TEST(MemoryFiguresTest, PartsAddUpToTheResidentSize) {
       parts[figure.label_value] = figure.value;
       sum += figure.value;
     }
-    if (figure.name.name == metrics::kMemoryRefusedTotal.name) {
+    if (figure.name.name == metrics::kMemoryRefusedTotal.name)
       refusals[figure.label_value] = figure.value;
-    }
   }
   EXPECT_EQ(sum, 1000);
   EXPECT_EQ(parts.at("masks"), 400);

@@ -45,9 +45,8 @@ class MetricsPortTest : public testing::Test {
   static std::string Read(const UniqueFd& fd) {
     std::string answer;
     char buffer[4096];
-    for (ssize_t n = 0; (n = recv(fd.get(), buffer, sizeof(buffer), 0)) > 0;) {
+    for (ssize_t n = 0; (n = recv(fd.get(), buffer, sizeof(buffer), 0)) > 0;)
       answer.append(buffer, static_cast<std::size_t>(n));
-    }
     return answer;
   }
 

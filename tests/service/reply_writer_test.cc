@@ -75,9 +75,8 @@ v1::DecodeResponse MessageOf(const StepResult& result) {
   v1::StepReply& reply = *message.mutable_step();
   reply.set_step(result.step);
   for (const RowResult& row : result.rows) WriteRow(row, kMaskWords, reply.add_rows());
-  for (const RowSnapshot& snapshot : result.snapshots) {
+  for (const RowSnapshot& snapshot : result.snapshots)
     WriteSnapshot(snapshot, reply.add_snapshots());
-  }
   return message;
 }
 

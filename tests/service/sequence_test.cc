@@ -78,9 +78,8 @@ std::vector<std::string> Positions(const Sequence& sequence, const Tokens& draft
 }
 
 absl::Status TakeAll(Sequence& sequence, const Tokens& tokens) {
-  for (const TokenId token : tokens) {
+  for (const TokenId token : tokens)
     if (absl::Status taken = sequence.Take(token); !taken.ok()) return taken;
-  }
   return absl::OkStatus();
 }
 
@@ -226,9 +225,8 @@ TEST_F(SequenceTest, AGrammarsMaximumTakesTheTextsOfSoManyTokensAndNoOther) {
     const Sequence free(Compile(kind, source), {});
     for (int most = 1; most <= 7; ++most) {
       std::set<std::string> expected;
-      for (const std::string& text : TextsOf(free, most).complete) {
+      for (const std::string& text : TextsOf(free, most).complete)
         if (!text.starts_with("longer")) expected.insert(text);
-      }
       const auto grammar = TryCompile(kind, source, {.max_tokens = most});
       if (expected.empty()) {
         EXPECT_EQ(ErrorPlace(grammar.status()), "options.max_tokens") << source << " " << most;
@@ -253,11 +251,9 @@ TEST_F(SequenceTest, AMaximumOfCharactersTakesTheTextsOfSoManyAndNoOther) {
     const Sequence free(Compile(kind, source), {});
     for (int most = 1; most <= 4; ++most) {
       std::set<std::string> expected;
-      for (const std::string& text : TextsOf(free, 4 * most).complete) {
-        if (!text.starts_with("longer") && CharactersIn(text) <= static_cast<unsigned>(most)) {
+      for (const std::string& text : TextsOf(free, 4 * most).complete)
+        if (!text.starts_with("longer") && CharactersIn(text) <= static_cast<unsigned>(most))
           expected.insert(text);
-        }
-      }
       const auto grammar = TryCompile(kind, source, {.max_characters = most});
       if (expected.empty()) {
         EXPECT_EQ(ErrorPlace(grammar.status()), "options.max_characters") << source << " " << most;
@@ -351,9 +347,8 @@ std::string Reference(const cache::GrammarPtr& grammar, const GateRequest& gate,
   const auto text =
       std::max(all.begin() + static_cast<std::ptrdiff_t>(gate.prompt_tail.size()), end.end());
   Matcher matcher(grammar);
-  for (const TokenId token : Tokens(text, all.end())) {
+  for (const TokenId token : Tokens(text, all.end()))
     if (!matcher.Accept(token).ok()) return "invalid";
-  }
   if (matcher.finished()) return "finished";
   std::string allowed;
   (*matcher.Mask())->VisitAllowed([&allowed](TokenId id) {
@@ -400,9 +395,8 @@ TEST_P(RandomSequenceTest, DoesWhatTheReferenceSays) {
     ASSERT_EQ(positions[0], Reference(grammar, gate, tokens));
     for (int d = 0; d < 5; ++d) {
       Tokens path;
-      for (int node = d; node >= 0; node = parents[static_cast<std::size_t>(node)]) {
+      for (int node = d; node >= 0; node = parents[static_cast<std::size_t>(node)])
         path.insert(path.begin(), drafts[static_cast<std::size_t>(node)]);
-      }
       path.insert(path.begin(), tokens.begin(), tokens.end());
       ASSERT_EQ(positions[static_cast<std::size_t>(d) + 1], Reference(grammar, gate, path));
     }

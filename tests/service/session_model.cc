@@ -30,9 +30,8 @@ int ParentOf(const RowToMove& move, int i) {
 
 Tokens PathTo(const RowToMove& move, int i) {
   Tokens path;
-  for (; i >= 0; i = ParentOf(move, i)) {
+  for (; i >= 0; i = ParentOf(move, i))
     path.insert(path.begin(), move.drafts[static_cast<std::size_t>(i)]);
-  }
   return path;
 }
 
@@ -64,9 +63,8 @@ ModelPosition PositionOf(const ModelRow& row, const Tokens& tokens) {
                   [size](TokenId token) { return token >= 0 && token < size; });
   if (!known || !text.has_value()) return {known ? State::kFree : State::kRefused};
   Matcher matcher(row.grammar);
-  for (const TokenId token : *text) {
+  for (const TokenId token : *text)
     if (!matcher.Accept(token).ok()) return {};
-  }
   if (matcher.finished()) return {State::kFinished};
   // A copy: the matcher's is the grammar's own, which lives on in the row.
   return {State::kMasked, std::make_shared<const TokenMask>(**matcher.Mask())};
@@ -104,9 +102,8 @@ std::string CheckAnswer(const ModelRow& row, const RowToMove* move, bool drafts_
     tokens.insert(tokens.end(), path.begin(), path.end());
     const ModelPosition expected = padded ? ModelPosition() : PositionOf(row, tokens);
     const std::string wrong = CheckPosition(expected, answer.positions[i], read_masks[i]);
-    if (!wrong.empty()) {
+    if (!wrong.empty())
       return absl::StrCat(wrong, " (position ", i, ") after tokens ", absl::StrJoin(tokens, " "));
-    }
   }
   return "";
 }

@@ -69,9 +69,8 @@ class Simulation {
               &registry_,
               &compiles_};
     if (fault == Fault::kWaitGoesOn) time_.WakeNobody();
-    for (int i = 0; i < kStreams; ++i) {
+    for (int i = 0; i < kStreams; ++i)
       streams_.push_back(std::make_unique<SimulatedStream>(&world_));
-    }
   }
 
   // What is wrong; empty when nothing is.
@@ -221,21 +220,18 @@ std::vector<SimulatedSource>* SessionSimulationTest::sources_ = nullptr;
 
 TEST_F(SessionSimulationTest, EveryAnswerIsTheModels) {
   int seeds = 10'000;
-  if (const char* wanted = std::getenv("MASKD_SIMULATION_SEEDS"); wanted != nullptr) {
+  if (const char* wanted = std::getenv("MASKD_SIMULATION_SEEDS"); wanted != nullptr)
     ASSERT_TRUE(absl::SimpleAtoi(wanted, &seeds)) << wanted;
-  }
-  for (int seed = 1; seed <= seeds; ++seed) {
+  for (int seed = 1; seed <= seeds; ++seed)
     ASSERT_EQ(Run(static_cast<std::uint64_t>(seed), Fault::kNone), "") << "seed " << seed;
-  }
 }
 
 class PlantedFaultTest : public SessionSimulationTest,
                          public testing::WithParamInterface<std::pair<const char*, Fault>> {};
 
 TEST_P(PlantedFaultTest, IsFoundWithin1000Seeds) {
-  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed)
     if (!Run(seed, GetParam().second).empty()) return;
-  }
   FAIL() << "no seed finds it";
 }
 

@@ -69,9 +69,8 @@ std::string SimulatedStream::SkipStep() {
   StepRequest request;
   request.step = step_ + 2;
   if (world_->fault == Fault::kGapAccepted) --request.step;
-  if (session_->Step(request, &Never).status().code() != absl::StatusCode::kAborted) {
+  if (session_->Step(request, &Never).status().code() != absl::StatusCode::kAborted)
     return "a step is skipped";
-  }
   return Reconnect();
 }
 
@@ -142,40 +141,33 @@ StepRequest SimulatedStream::Faulty(StepRequest request) {
   if (fault == Fault::kWaitCutShort) request.wait_ms /= 2;
   for (const RowToFork& fork : request.forks) {
     if (fault != Fault::kForkTakesParent || !rows_.contains(fork.parent)) continue;
-    for (RowToMove& move : request.moves) {
+    for (RowToMove& move : request.moves)
       if (move.row == fork.child) move.row = fork.parent;
-    }
   }
   for (RowToMove& move : request.moves) {
     if (fault == Fault::kTokenLost && !move.tokens.empty()) move.tokens.pop_back();
     if (fault == Fault::kRollbackShort && move.rollback > 0) --move.rollback;
-    if (fault == Fault::kDraftsTaken) {
+    if (fault == Fault::kDraftsTaken)
       move.tokens.insert(move.tokens.end(), move.drafts.begin(), move.drafts.end());
-    }
-    if (fault == Fault::kRefusalIgnored && move.tokens.size() > 1) {
+    if (fault == Fault::kRefusalIgnored && move.tokens.size() > 1)
       std::erase_if(move.tokens, [](TokenId token) { return token < 0; });
-    }
   }
   for (RowToOpen& open : request.opens) {
     const auto source = std::ranges::find(sources, open.target.id, &SimulatedSource::id);
-    if (fault == Fault::kErrorLost && source->model == nullptr && open.target.source.has_value()) {
+    if (fault == Fault::kErrorLost && source->model == nullptr && open.target.source.has_value())
       open.target.source = sources[0].source;
-    }
-    if (fault == Fault::kOtherGrammar && !open.target.source.has_value()) {
+    if (fault == Fault::kOtherGrammar && !open.target.source.has_value())
       open.target.id = sources[open.target.id == sources[0].id ? 1 : 0].id;
-    }
   }
   const bool moving = fault == Fault::kRowsMixedOnMove && rows_.empty();
-  if (moving && request.opens.size() > 1) {
+  if (moving && request.opens.size() > 1)
     std::swap(request.opens[0].tokens, request.opens[1].tokens);
-  }
   return request;
 }
 
 void SimulatedStream::FaultyAnswers(StepResult* said) {
-  if (world_->fault == Fault::kMaskOfAnotherRow && said->rows.size() > 1) {
+  if (world_->fault == Fault::kMaskOfAnotherRow && said->rows.size() > 1)
     std::swap(said->rows[0].positions, said->rows[1].positions);
-  }
   if (world_->fault == Fault::kWakeUpLost) {
     std::erase_if(said->rows, [this](const RowResult& answer) {
       const auto row = rows_.find(answer.row);
@@ -254,9 +246,8 @@ std::string SimulatedStream::CheckTime(const StepRequest& request, const StepRes
   const Clock::Duration taken = now - begin_;
   const milliseconds most(std::min(request.wait_ms, StreamLimits().max_wait_ms));
   if (taken > most) return "a step waits too long";
-  if (std::chrono::duration<double>(taken).count() != said.waited_seconds) {
+  if (std::chrono::duration<double>(taken).count() != said.waited_seconds)
     return "how long a step says that it waited";
-  }
   const bool compiling = std::ranges::any_of(
       said.rows, [](const RowResult& row) { return row.state == RowState::kCompiling; });
   if (compiling) return taken == most ? "" : "a step does not wait as long as it may";
@@ -323,9 +314,8 @@ std::string SimulatedStream::CompareAll(const StepResult& said, const Moves& mov
     const auto row = rows_.find(answer.row);
     const bool asked = named.erase(answer.row) > 0;
     if (row == rows_.end()) return absl::StrCat("row ", answer.row, " is answered, there is none");
-    if (!asked && row->second.phase != Phase::kCompiling) {
+    if (!asked && row->second.phase != Phase::kCompiling)
       return absl::StrCat("row ", answer.row, " is answered unasked");
-    }
     const auto move = moves.find(answer.row);
     const std::string wrong =
         Compare(answer, move == moves.end() ? nullptr : move->second, &row->second);
@@ -362,9 +352,8 @@ std::string SimulatedStream::Compare(const RowResult& answer, const RowToMove* m
     if (answer.error.ok()) return "it does not say which token it was not to be opened with";
     return CheckAnswer(row->model, nullptr, false, answer, ReadMasks(answer));
   }
-  if (moves && absl::IsFailedPrecondition(answer.error)) {  // it compiled when they came
+  if (moves && absl::IsFailedPrecondition(answer.error))  // it compiled when they came
     return CheckAnswer(row->model, nullptr, false, answer, ReadMasks(answer));
-  }
   return CompareUsed(answer, move, row);
 }
 
@@ -384,9 +373,8 @@ bool SimulatedStream::Overslept(const Row& row) const {
 }
 
 std::string SimulatedStream::CheckNoneOverslept() const {
-  for (const auto& [id, row] : rows_) {
+  for (const auto& [id, row] : rows_)
     if (Overslept(row)) return absl::StrCat("row ", id, " waits for nothing");
-  }
   return "";
 }
 

@@ -26,11 +26,8 @@ google::rpc::Status Details(const grpc::Status& status) {
 template <typename Detail>
 Detail Find(const google::rpc::Status& wire) {
   Detail detail;
-  for (const google::protobuf::Any& any : wire.details()) {
-    if (any.UnpackTo(&detail)) {
-      return detail;
-    }
-  }
+  for (const google::protobuf::Any& any : wire.details())
+    if (any.UnpackTo(&detail)) return detail;
   ADD_FAILURE() << "no " << Detail::descriptor()->full_name() << " in " << wire.DebugString();
   return detail;
 }
@@ -79,9 +76,7 @@ TEST(StatusMapTest, LoadSaysWhenToTryAgain) {
 TEST(StatusMapTest, ALimitIsNoReasonToRetry) {
   const auto wire = Details(ToGrpcStatus(LimitExceeded("", "terms", 10, 11)));
   google::rpc::RetryInfo retry;
-  for (const google::protobuf::Any& any : wire.details()) {
-    EXPECT_FALSE(any.UnpackTo(&retry));
-  }
+  for (const google::protobuf::Any& any : wire.details()) EXPECT_FALSE(any.UnpackTo(&retry));
   EXPECT_EQ(wire.message(), "limit terms is 10, 11 needed");
 }
 

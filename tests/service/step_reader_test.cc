@@ -50,9 +50,8 @@ std::string Describe(const StepRequest& step) {
   std::string text = absl::StrCat("step ", step.step, " wait ", step.wait_ms, "\n");
   for (const RowToOpen& open : step.opens) absl::StrAppend(&text, Describe(open));
   for (const RowToMove& move : step.moves) absl::StrAppend(&text, Describe(move));
-  for (const RowToFork& fork : step.forks) {
+  for (const RowToFork& fork : step.forks)
     absl::StrAppend(&text, "fork ", fork.parent, " ", fork.child, "\n");
-  }
   absl::StrAppend(&text, "snapshots ", absl::StrJoin(step.snapshots, " "), " closes ",
                   absl::StrJoin(step.closes, " "));
   return text;

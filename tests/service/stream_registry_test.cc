@@ -52,9 +52,7 @@ TEST(StreamRegistryTest, OfManyWithoutHelloTheOldestGoes) {
       ended.push_back(i);
     });
     ASSERT_TRUE(added.ok()) << added.status();
-    if (i == 0) {
-      ASSERT_TRUE(added->TakePlace().ok());
-    }
+    if (i == 0) ASSERT_TRUE(added->TakePlace().ok());
     silent.push_back(*std::move(added));
   }
   EXPECT_THAT(ended, testing::ElementsAre(1, 2)) << "not the one with a place";

@@ -60,11 +60,9 @@ MaskRef MaskOf(const RowResult& row) {
 // The tokens a mask allows, as text; "<end>" for the stop token.
 std::string Allowed(const MaskRef& mask) {
   std::string allowed;
-  for (TokenId id = 0; mask != nullptr && id < mask->vocab_size(); ++id) {
-    if (mask->Allows(id)) {
+  for (TokenId id = 0; mask != nullptr && id < mask->vocab_size(); ++id)
+    if (mask->Allows(id))
       allowed += id == kEnd ? std::string("<end>") : std::string(1, static_cast<char>(id));
-    }
-  }
   return allowed;
 }
 
@@ -746,9 +744,8 @@ TEST_F(StreamSessionTest, ManyRowsAreAnsweredAsEachAlone) {
   for (int row = 0; row < kRows; ++row) OpenRow(row, target);
   for (std::size_t at = 0; at < 3; ++at) {
     StepRequest request = Next();
-    for (int row = 0; row < kRows; ++row) {
+    for (int row = 0; row < kRows; ++row)
       request.moves.push_back(Move(row, Bytes(texts[row % texts.size()].substr(at, 1))));
-    }
     const std::vector<RowResult> answers = Run(request);
     ASSERT_EQ(answers.size(), kRows);
     for (int row = 0; row < kRows; ++row) {
@@ -946,9 +943,8 @@ TEST_F(StreamSessionTest, LooksAheadOfItsRows) {
   const MaskedAutomaton& automaton = *(*grammar)->automaton();
   EXPECT_EQ(automaton.mask_count(), 1);
   session_->LookAhead();
-  for (int i = 0; i < 1'000 && automaton.mask_count() < 3; ++i) {
+  for (int i = 0; i < 1'000 && automaton.mask_count() < 3; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
   EXPECT_GE(automaton.mask_count(), 3);
   EXPECT_EQ(Allowed(Take(1, Bytes("a"))), "b");
   session_.reset();  // it does not outlive its grammars

@@ -70,11 +70,9 @@ TEST_P(TenantUseTest, NoMoreThanItsLimitUntilOneIsGivenBack) {
 TEST(TenantTest, WithoutLimitsEverythingIsThere) {
   const auto tenant = std::make_shared<Tenant>("all");
   std::vector<Tenant::Lease> leases;
-  for (int i = 0; i < 1000; ++i) {
-    for (const Use use : {Use::kStream, Use::kRow, Use::kCompile}) {
+  for (int i = 0; i < 1000; ++i)
+    for (const Use use : {Use::kStream, Use::kRow, Use::kCompile})
       leases.push_back(*tenant->Take(use));
-    }
-  }
   EXPECT_TRUE(tenant->CheckInline().ok());
   EXPECT_TRUE(tenant->CheckGrammar("any").ok());
   leases.clear();

@@ -28,9 +28,8 @@ TEST(TokenTableTest, SaysWhoseATokenIs) {
   EXPECT_EQ(table->Find(kRed), "red");
   EXPECT_EQ(table->Find("another-0123456789"), "red");
   EXPECT_EQ(table->Find(kBlue), "blue");
-  for (const char* none : {"", "red", "red-token-012345678", "red-token-01234567890"}) {
+  for (const char* none : {"", "red", "red-token-012345678", "red-token-01234567890"})
     EXPECT_EQ(table->Find(none), std::nullopt) << none;
-  }
   EXPECT_EQ(table->Find(absl::StrCat("sha256:", Sha256Hex(kBlue))), std::nullopt);
   EXPECT_EQ(table->Find(std::string(1 << 20, 'x')), std::nullopt);
 }

@@ -70,9 +70,8 @@ class WaitingTest : public testing::Test {
 
  private:
   void BeginCompiles() {
-    while (std::function<void()> compile = grammars_.TakeCompile()) {
+    while (std::function<void()> compile = grammars_.TakeCompile())
       time_.After(seconds(1), std::move(compile));
-    }
   }
 
   std::uint64_t step_ = 0;

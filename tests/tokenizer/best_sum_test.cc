@@ -77,9 +77,8 @@ std::size_t CommonBytes(const std::vector<Way>& ways, double best, double tie) {
       common = way.parts.size();
     }
     std::size_t same = 0;
-    while (same < common && same < way.parts.size() && way.parts[same] == first->parts[same]) {
+    while (same < common && same < way.parts.size() && way.parts[same] == first->parts[same])
       ++same;
-    }
     common = same;
   }
   return Bytes(first->parts, common);
@@ -120,9 +119,8 @@ TEST(BestSumTest, IsTheBestOfAllWays) {
     EXPECT_EQ(joined, text);
     EXPECT_DOUBLE_EQ(found, greatest) << text;
     EXPECT_LE(best.CertainTo(text.size()), CommonBytes(ways, greatest, BestSum::kTie)) << text;
-    if (CommonBytes(ways, greatest, 1.0) == text.size()) {
+    if (CommonBytes(ways, greatest, 1.0) == text.size())
       EXPECT_EQ(best.CertainTo(text.size()), text.size()) << text;
-    }
   }
 }
 

@@ -22,15 +22,14 @@
 namespace {
 
 bool ReadOption(absl::string_view option, maskd::VocabularySource* source) {
-  if (absl::ConsumePrefix(&option, "preset=")) {
+  if (absl::ConsumePrefix(&option, "preset="))
     source->special_preset = std::string(option);
-  } else if (absl::ConsumePrefix(&option, "format=")) {
+  else if (absl::ConsumePrefix(&option, "format="))
     source->format = std::string(option);
-  } else if (absl::ConsumePrefix(&option, "stop=")) {
+  else if (absl::ConsumePrefix(&option, "stop="))
     source->stop_tokens.emplace_back(option);
-  } else {
+  else
     return false;
-  }
   return true;
 }
 

@@ -43,9 +43,7 @@ enum ValueType {
 
 std::string Number(std::uint64_t value, int bytes) {
   std::string written;
-  for (int i = 0; i < bytes; ++i) {
-    written.push_back(static_cast<char>(value >> (8 * i)));
-  }
+  for (int i = 0; i < bytes; ++i) written.push_back(static_cast<char>(value >> (8 * i)));
   return written;
 }
 
@@ -57,17 +55,13 @@ std::string Pair(absl::string_view key, int type, absl::string_view value) {
 
 std::string ArrayOf(int type, const std::vector<std::string>& elements) {
   std::string written = Number(static_cast<std::uint64_t>(type), 4) + Number(elements.size(), 8);
-  for (const std::string& element : elements) {
-    written += element;
-  }
+  for (const std::string& element : elements) written += element;
   return written;
 }
 
 std::string File(const std::vector<std::string>& pairs) {
   std::string written = "GGUF" + Number(3, 4) + Number(0, 8) + Number(pairs.size(), 8);
-  for (const std::string& pair : pairs) {
-    written += pair;
-  }
+  for (const std::string& pair : pairs) written += pair;
   return written;
 }
 
@@ -86,17 +80,14 @@ struct Token {
 
 std::string Tokens(const std::vector<Token>& tokens) {
   std::vector<std::string> written;
-  for (const Token& token : tokens) {
-    written.push_back(Text(token.piece));
-  }
+  for (const Token& token : tokens) written.push_back(Text(token.piece));
   return Pair("tokenizer.ggml.tokens", kArray, ArrayOf(kString, written));
 }
 
 std::string Types(const std::vector<Token>& tokens) {
   std::vector<std::string> written;
-  for (const Token& token : tokens) {
+  for (const Token& token : tokens)
     written.push_back(Number(static_cast<std::uint64_t>(token.type), 4));
-  }
   return Pair("tokenizer.ggml.token_type", kArray, ArrayOf(kInt32, written));
 }
 
@@ -104,9 +95,7 @@ std::string Types(const std::vector<Token>& tokens) {
 std::string FileWith(absl::string_view model, Token second, const std::string& more = "") {
   const std::vector<Token> tokens = {{"</s>", kControl}, std::move(second)};
   std::vector<std::string> pairs = {Model(model), Tokens(tokens), Types(tokens), End(0)};
-  if (!more.empty()) {
-    pairs.push_back(more);
-  }
+  if (!more.empty()) pairs.push_back(more);
   return File(pairs);
 }
 
@@ -184,9 +173,8 @@ TEST(GgufTest, OtherValuesAreSkipped) {
     pairs.push_back(Pair(absl::StrCat("z.", type), kArray, ArrayOf(type, {})));
   }
   const std::vector<Token> tokens = {{"</s>", kControl}, {"a"}};
-  for (const std::string& pair : {Types(tokens), Tokens(tokens), Model("llama"), End(0)}) {
+  for (const std::string& pair : {Types(tokens), Tokens(tokens), Model("llama"), End(0)})
     pairs.insert(pairs.begin() + static_cast<std::ptrdiff_t>(pairs.size() / 2), pair);
-  }
   pairs.push_back(Pair("tokenizer.ggml.merges", kArray, ArrayOf(kString, {Text("a b")})));
   const auto vocabulary = LoadContent("v", File(pairs) + "what follows is not looked at");
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
@@ -278,9 +266,7 @@ std::string Header(int version, std::uint64_t pairs) {
 // An array of `levels` levels.
 std::string Nested(int levels) {
   std::string value = ArrayOf(kUint8, {});
-  for (int i = 1; i < levels; ++i) {
-    value = ArrayOf(kArray, {value});
-  }
+  for (int i = 1; i < levels; ++i) value = ArrayOf(kArray, {value});
   return File({Pair("x", kArray, value)});
 }
 

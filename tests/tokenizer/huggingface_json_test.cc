@@ -301,9 +301,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 std::string Repeated(absl::string_view text, int count) {
   std::string all;
-  for (int i = 0; i < count; ++i) {
-    absl::StrAppend(&all, text);
-  }
+  for (int i = 0; i < count; ++i) absl::StrAppend(&all, text);
   return all;
 }
 
@@ -367,18 +365,14 @@ TEST_P(StopTest, ComesFromTheCallerOrTheFilesBesideOrTheSpelling) {
   const TestFolder folder;
   VocabularySource source = SourceOf(folder.Write("tokenizer.json", FileWithEnds()));
   source.stop_tokens = GetParam().stop_tokens;
-  if (!GetParam().tokenizer_config.empty()) {
+  if (!GetParam().tokenizer_config.empty())
     folder.Write("tokenizer_config.json", GetParam().tokenizer_config);
-  }
-  if (!GetParam().generation_config.empty()) {
+  if (!GetParam().generation_config.empty())
     folder.Write("generation_config.json", GetParam().generation_config);
-  }
   const auto vocabulary = LoadVocabulary(source);
   ASSERT_TRUE(vocabulary.ok()) << vocabulary.status();
   EXPECT_EQ((*vocabulary)->stop_ids(), GetParam().stop_ids);
-  for (const TokenId id : GetParam().stop_ids) {
-    EXPECT_TRUE((*vocabulary)->IsSpecial(id));
-  }
+  for (const TokenId id : GetParam().stop_ids) EXPECT_TRUE((*vocabulary)->IsSpecial(id));
 }
 
 INSTANTIATE_TEST_SUITE_P(

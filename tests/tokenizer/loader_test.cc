@@ -117,9 +117,7 @@ TEST(LoaderFileTest, AFileOverTheLimitIsNotRead) {
 }
 
 TEST(LoaderFileTest, AFileThatMayNotBeReadSaysSo) {
-  if (geteuid() == 0) {
-    GTEST_SKIP() << "root may read every file";
-  }
+  if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
   const TestFolder folder;
   const std::string path = folder.Write("v", kSmallJson);
   std::filesystem::permissions(path, std::filesystem::perms::none);

@@ -22,9 +22,7 @@ enum PieceType {
 
 inline std::string Varint(std::uint64_t value) {
   std::string bytes;
-  for (; value >= 0x80; value >>= 7) {
-    bytes.push_back(static_cast<char>(value | 0x80));
-  }
+  for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
   bytes.push_back(static_cast<char>(value));
   return bytes;
 }

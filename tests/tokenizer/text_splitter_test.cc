@@ -54,9 +54,7 @@ TEST(TextSplitter, SpellsEveryTextWithAVocabularyOfBytes) {
   const std::optional<std::vector<TokenId>> tokens = TextSplitter(*bytes).Longest(text);
   ASSERT_TRUE(tokens.has_value());
   std::string spelled;
-  for (const TokenId id : *tokens) {
-    absl::StrAppend(&spelled, bytes->TokenBytes(id));
-  }
+  for (const TokenId id : *tokens) absl::StrAppend(&spelled, bytes->TokenBytes(id));
   EXPECT_EQ(spelled, text);
 }
 

@@ -25,9 +25,8 @@ inline Outcome RunShell(const std::string& command) {
   std::FILE* const pipe = popen(absl::StrCat(command, " 2>&1 </dev/null").c_str(), "r");
   Outcome outcome;
   std::array<char, 4096> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
     outcome.output.append(buffer.data(), count);
-  }
   const int status = pclose(pipe);
   outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return outcome;

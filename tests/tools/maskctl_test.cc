@@ -241,9 +241,8 @@ TEST_F(MaskctlTest, TokensShowsWhatAGrammarAllows) {
 
 // Whether the texts of `path` satisfy their schemas, by another project's validator.
 void ExpectValid(const std::string& path) {
-  if (RunShell(kPython + " -c 'import jsonschema'").exit != 0) {
+  if (RunShell(kPython + " -c 'import jsonschema'").exit != 0)
     GTEST_SKIP() << "NOT VALIDATED: the Python package jsonschema is not installed";
-  }
   const Outcome outcome =
       RunShell(absl::StrCat(kPython, " ", kExamples, "/validate_json.py ", path));
   EXPECT_EQ(outcome.exit, 0) << outcome.output;
@@ -294,9 +293,8 @@ TEST_F(MaskctlTest, AGrammarThatDoesNotCompileFailsItsSequenceOnly) {
 }
 
 TEST_F(MaskctlTest, ValidatorFindsAWrongText) {
-  if (RunShell(kPython + " -c 'import jsonschema'").exit != 0) {
+  if (RunShell(kPython + " -c 'import jsonschema'").exit != 0)
     GTEST_SKIP() << "NOT TESTED: the Python package jsonschema is not installed";
-  }
   const std::string path =
       Write("r.jsonl",
             "{\"name\": \"a\", \"schema\": {\"type\": \"integer\"}, \"text\": \"\\\"x\\\"\"}\n"

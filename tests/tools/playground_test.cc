@@ -114,9 +114,8 @@ class PlaygroundTest : public testing::Test {
     shutdown(fd->get(), SHUT_WR);
     std::string answer;
     std::array<char, 4096> part;
-    for (ssize_t count; (count = recv(fd->get(), part.data(), part.size(), 0)) > 0;) {
+    for (ssize_t count; (count = recv(fd->get(), part.data(), part.size(), 0)) > 0;)
       answer.append(part.data(), static_cast<std::size_t>(count));
-    }
     return answer;
   }
 
@@ -164,9 +163,8 @@ TEST_F(PlaygroundTest, ThePageAndItsFilesAreServedWithAStrictPolicy) {
   EXPECT_THAT(page, HasSubstr("<title>maskd playground</title>"));
   EXPECT_THAT(page, Not(HasSubstr("http://")));
   EXPECT_THAT(page, Not(HasSubstr("https://")));
-  for (const char* file : {"/app.js", "/live.js", "/style.css"}) {
+  for (const char* file : {"/app.js", "/live.js", "/style.css"})
     EXPECT_THAT(Get(file), StartsWith("HTTP/1.1 200")) << file;
-  }
   EXPECT_THAT(Get("/../etc/passwd"), Not(StartsWith("HTTP/1.1 200")));
   EXPECT_THAT(Get("/nothing"), StartsWith("HTTP/1.1 404"));
 }
@@ -206,9 +204,7 @@ TEST_F(PlaygroundTest, TheKindsAreTheServersOwn) {
   const Json unknown = Compile("no_such_kind", "");
   const std::string known = unknown["error"]["message"];
   const Json about = Json::parse(answers_->Answer({"GET", "/api/about"}).body);
-  for (const Json& kind : about["kinds"]) {
-    EXPECT_THAT(known, HasSubstr(kind.get<std::string>()));
-  }
+  for (const Json& kind : about["kinds"]) EXPECT_THAT(known, HasSubstr(kind.get<std::string>()));
   EXPECT_EQ(about["kinds"].size(), 11U);
 }
 

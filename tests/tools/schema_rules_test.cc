@@ -52,9 +52,8 @@ std::vector<std::string> PlacesOf(const std::string& schema, const std::string& 
                                   const std::string& pointer = "") {
   std::vector<std::string> places;
   const auto json = nlohmann::ordered_json::parse(schema);
-  for (const SchemaRule& rule : FindRules(json, pointer, FindJsonPosition(text))) {
+  for (const SchemaRule& rule : FindRules(json, pointer, FindJsonPosition(text)))
     places.push_back(rule.place);
-  }
   return places;
 }
 

@@ -98,9 +98,8 @@ TEST_F(MaskctlTest, AFileThatIsNoVectorsIsSaidWithItsLine) {
 
 TEST_F(MaskctlTest, VectorsHoldForAnySpellingInTokens) {
   const std::string vocabulary = MASKD_SOURCE_DIR "/build/vocab/llama3.tiktoken";
-  if (!std::filesystem::exists(vocabulary)) {
+  if (!std::filesystem::exists(vocabulary))
     GTEST_SKIP() << "NOT TESTED: no " << vocabulary << "; scripts/fetch-vocab makes it";
-  }
   for (const char* spelling : {"longest", "shortest", "random --seed=7"}) {
     const Outcome outcome = Maskctl(absl::StrCat("vectors --local --tokenizer=llama3=", vocabulary,
                                                  ",preset=llama3 --spelling=", spelling, " ",

@@ -95,9 +95,8 @@ Conditions RandomConditions(Random* random) {
   Conditions conditions;
   const int count =
       Draw(random, absl::GetFlag(FLAGS_min_conditions), absl::GetFlag(FLAGS_max_conditions));
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < count; ++i)
     conditions.all.push_back({RandomPattern(random), Draw(random, 0, 2) == 0});
-  }
   conditions.max_length = static_cast<std::size_t>(Draw(random, 5, 24));
   if (absl::GetFlag(FLAGS_counts)) {
     conditions.all.push_back({absl::StrCat("^([a-z]{1,", Draw(random, 20, 63), "}", Letter(random),
@@ -126,16 +125,14 @@ std::string SchemaOf(const Conditions& conditions) {
 class Judge {
  public:
   explicit Judge(const Conditions& conditions) : conditions_(conditions) {
-    for (const Condition& condition : conditions.all) {
+    for (const Condition& condition : conditions.all)
       patterns_.push_back(std::make_unique<RE2>(condition.pattern));
-    }
   }
 
   [[nodiscard]] bool Meets(const std::string& text) const {
     if (text.size() < conditions_.min_length || text.size() > conditions_.max_length) return false;
-    for (std::size_t i = 0; i < patterns_.size(); ++i) {
+    for (std::size_t i = 0; i < patterns_.size(); ++i)
       if (RE2::PartialMatch(text, *patterns_[i]) == conditions_.all[i].negated) return false;
-    }
     return true;
   }
 
@@ -209,9 +206,8 @@ class Walk {
     for (int i = 0; i < kTriedTokens; ++i) {
       const TokenId id = Draw(&random_, 0, vocabulary.size() - 1);
       Matcher fork = matcher_.Fork();
-      if (fork.Accept(id).ok() != mask.Allows(id)) {
+      if (fork.Accept(id).ok() != mask.Allows(id))
         return At(absl::InternalError(absl::StrCat("a wrong mask of token ", id)));
-      }
     }
     return absl::OkStatus();
   }
@@ -229,9 +225,8 @@ class Walk {
         continue;
       }
       const bool may_follow = judge_.HasTextFrom(text_.substr(1) + bytes[0]);
-      if (mask.Allows(id) != may_follow) {
+      if (mask.Allows(id) != may_follow)
         return At(absl::InternalError(absl::StrCat("a wrong mask of ", bytes)));
-      }
     }
     return absl::OkStatus();
   }
@@ -311,9 +306,8 @@ int Run() {
   const std::shared_ptr<TokenizerSpace> space = TokenizerSpace::Create(*vocabulary);
   Totals totals;
   const std::uint64_t first = absl::GetFlag(FLAGS_seed);
-  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(absl::GetFlag(FLAGS_schemas)); ++i) {
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(absl::GetFlag(FLAGS_schemas)); ++i)
     WalkSchema(first + i, space, &totals);
-  }
   std::cout << totals.compiled << " of " << absl::GetFlag(FLAGS_schemas) << " schemas compiled, "
             << totals.failed << " failed in a step, slowest step " << totals.slowest << "\n";
   return totals.failed == 0 && totals.compiled > 0 ? 0 : 1;

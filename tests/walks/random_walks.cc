@@ -60,9 +60,8 @@ std::array<TokenId, 256> ByteTokens(const Vocabulary& vocabulary) {
   ids.fill(-1);
   for (TokenId id = 0; id < vocabulary.size(); ++id) {
     const absl::string_view bytes = vocabulary.TokenBytes(id);
-    if (!vocabulary.IsSpecial(id) && bytes.size() == 1) {
+    if (!vocabulary.IsSpecial(id) && bytes.size() == 1)
       ids[static_cast<unsigned char>(bytes[0])] = id;
-    }
   }
   return ids;
 }
@@ -99,9 +98,8 @@ class Walk {
   // The text. INTERNAL, with the place, where a promise is broken; RESOURCE_EXHAUSTED where the
   // completion is over the budget of a step.
   absl::StatusOr<std::string> Run(int tokens) {
-    for (int i = 0; i < tokens && !matcher_.finished(); ++i) {
+    for (int i = 0; i < tokens && !matcher_.finished(); ++i)
       if (const absl::Status taken = TakeAny(); !taken.ok()) return taken;
-    }
     if (!matcher_.finished()) {
       if (const absl::Status completed = Complete(); !completed.ok()) return completed;
     }
@@ -138,16 +136,14 @@ class Walk {
   absl::Status TakeMasked(TokenId token) {
     const absl::StatusOr<MaskRef> mask = matcher_.Mask();
     if (!mask.ok()) return Broken(mask.status().ToString());
-    if (!(*mask)->Allows(token)) {
+    if (!(*mask)->Allows(token))
       return Broken(absl::StrCat("token ", token, " of the completion is not allowed"));
-    }
     return Take(token);
   }
 
   absl::Status Take(TokenId token) {
-    if (const absl::Status taken = matcher_.Accept(token); !taken.ok()) {
+    if (const absl::Status taken = matcher_.Accept(token); !taken.ok())
       return Broken(absl::StrCat("an allowed token is refused: ", taken.ToString()));
-    }
     const Vocabulary& vocabulary = matcher_.grammar().tokenizer().vocabulary();
     if (!vocabulary.IsSpecial(token)) absl::StrAppend(&text_, vocabulary.TokenBytes(token));
     return absl::OkStatus();

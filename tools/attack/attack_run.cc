@@ -48,9 +48,8 @@ absl::StatusOr<std::vector<AttackCase>> ReadCases(const RunOptions& options) {
       files.push_back(file);
       continue;
     }
-    for (const auto& entry : std::filesystem::directory_iterator(file, error)) {
+    for (const auto& entry : std::filesystem::directory_iterator(file, error))
       if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
-    }
   }
   std::ranges::sort(files);
   std::vector<AttackCase> all;
@@ -88,9 +87,8 @@ class Beside {
       worst_ms_ = std::max(worst_ms_, ms);
     }
     const std::string fault = bystander_->TakeFault();
-    if (!fault.empty()) {
+    if (!fault.empty())
       result->faults.push_back(absl::StrCat("a request of another connection: ", fault));
-    }
   }
   // Prints its times; whether they are within the bound.
   bool Print() {
@@ -198,9 +196,8 @@ absl::StatusOr<std::map<std::string, std::string>> ReadKnown(const std::string& 
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.front() == '#') continue;
     const std::size_t space = line.find(' ');
-    if (space == std::string::npos) {
+    if (space == std::string::npos)
       return absl::InvalidArgumentError(absl::StrCat(path, ": \"", line, "\" has no reason"));
-    }
     known[line.substr(0, space)] = line.substr(space + 1);
   }
   return known;

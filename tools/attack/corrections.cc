@@ -20,17 +20,15 @@ void LetTokensFollowTheEnd(Json* attack) {
 
 // The size that the client names is too small.
 void NameASizeTooSmall(Json* attack) {
-  for (Json& step : attack->at("steps")) {
+  for (Json& step : attack->at("steps"))
     if (step.contains("vocab_size_delta")) step["vocab_size_delta"] = -1;
-  }
 }
 
 void RefuseByName(Json* attack) {
   (*attack)["expected"] = "error";
   (*attack)["codes"] = {"UNIMPLEMENTED"};
-  for (Json& step : attack->at("steps")) {
+  for (Json& step : attack->at("steps"))
     if (step.contains("want")) step["want"] = "UNIMPLEMENTED";
-  }
 }
 
 struct Correction {

@@ -34,15 +34,12 @@ void JudgeRefusal(const AttackCase& attack, const Target& target, const absl::St
       attack.codes.empty() || std::ranges::find(attack.codes, code) != attack.codes.end();
   std::vector<std::string>& faults = result->faults;
   if (!known || !named) faults.push_back(absl::StrCat("refused with ", refusal.ToString()));
-  if (refusal.message().empty() || target.ReasonOf(refusal).empty()) {
+  if (refusal.message().empty() || target.ReasonOf(refusal).empty())
     faults.push_back("the refusal does not say why");
-  }
-  if (refusal.message().size() > kLongestMessage) {
+  if (refusal.message().size() > kLongestMessage)
     faults.push_back(absl::StrCat("the refusal has ", refusal.message().size(), " bytes"));
-  }
-  if (!attack.may_be_refused) {
+  if (!attack.may_be_refused)
     faults.push_back(absl::StrCat("refused, though it must compile: ", refusal.message()));
-  }
 }
 
 // OK: the row took all of the text and its end.

@@ -22,9 +22,8 @@ absl::Status Broken(absl::string_view what) { return absl::InternalError(what); 
 // type, before any call.
 template <typename Number>
 std::optional<Number> AsTyped(std::int64_t number) {
-  if (number < std::numeric_limits<Number>::min() || number > std::numeric_limits<Number>::max()) {
+  if (number < std::numeric_limits<Number>::min() || number > std::numeric_limits<Number>::max())
     return std::nullopt;
-  }
   return static_cast<Number>(number);
 }
 
@@ -89,9 +88,8 @@ class LibraryRow final : public Row {
     const absl::Status applied = (*applier)->Apply(
         {.vocab_size = width, .rows = {&row, 1}},
         {.data = logits.data(), .row_count = 1, .width = width, .row_stride = width});
-    for (std::size_t i = static_cast<std::size_t>(width); i < logits.size(); ++i) {
+    for (std::size_t i = static_cast<std::size_t>(width); i < logits.size(); ++i)
       if (logits[i] != 1.0F) return Broken("logits past the row were written");
-    }
     return applied;
   }
 

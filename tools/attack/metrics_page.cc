@@ -22,18 +22,15 @@ absl::StatusOr<MetricsPage> MetricsPage::Read(const std::string& address) {
   setsockopt(fd->get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   const std::string request =
       absl::StrCat("GET /metrics HTTP/1.1\r\nHost: ", address, "\r\nConnection: close\r\n\r\n");
-  if (send(fd->get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) {
+  if (send(fd->get(), request.data(), request.size(), MSG_NOSIGNAL) < 0)
     return absl::UnavailableError(absl::StrCat(address, ": closed"));
-  }
   std::string answer;
   std::array<char, 1 << 16> part{};
-  for (ssize_t count = 0; (count = recv(fd->get(), part.data(), part.size(), 0)) > 0;) {
+  for (ssize_t count = 0; (count = recv(fd->get(), part.data(), part.size(), 0)) > 0;)
     answer.append(part.data(), static_cast<std::size_t>(count));
-  }
   const std::size_t body = answer.find("\r\n\r\n");
-  if (body == std::string::npos || !absl::StrContains(answer.substr(0, body), " 200 ")) {
+  if (body == std::string::npos || !absl::StrContains(answer.substr(0, body), " 200 "))
     return absl::UnavailableError(absl::StrCat(address, ": no page of metrics"));
-  }
   return MetricsPage(answer.substr(body + 4));
 }
 

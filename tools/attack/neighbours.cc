@@ -56,15 +56,13 @@ void Neighbours::WalkFirst(const std::string& text) {
 std::string Neighbours::WalkAgain(Row& row) const {
   for (std::size_t i = 0; i < answers_.size(); ++i) {
     const Answer now = Ask(row);
-    if (now.code != answers_[i].code) {
+    if (now.code != answers_[i].code)
       return absl::StrCat("answers ", absl::StatusCodeToString(now.code), " after ", i, " tokens");
-    }
     if (now != answers_[i]) return absl::StrCat("has another mask after ", i, " tokens");
     std::int64_t taken = 0;
     if (i == walk_.size()) break;
-    if (absl::Status status = row.Take({&walk_[i], 1}, &taken); !status.ok()) {
+    if (absl::Status status = row.Take({&walk_[i], 1}, &taken); !status.ok())
       return absl::StrCat("refuses token ", i, ": ", status.message());
-    }
   }
   return "";
 }

@@ -70,9 +70,8 @@ Outcome Outcome::Unknown() {
 std::string JudgeOutcome(const Outcome& outcome, const nlohmann::json& step,
                          const std::vector<std::string>& codes) {
   if (!outcome.fault.empty()) return outcome.fault;
-  if (outcome.status.message().size() > kLongestMessage) {
+  if (outcome.status.message().size() > kLongestMessage)
     return absl::StrCat("the refusal has ", outcome.status.message().size(), " bytes");
-  }
   const bool failed = absl::IsInternal(outcome.status) || absl::IsUnknown(outcome.status);
   const bool has_want = step.contains("want") && step["want"].is_string();
   if (!has_want) {

@@ -29,9 +29,8 @@ std::optional<ProcessWatch> ProcessWatch::OfSocket(const std::string& path) {
   if (path.empty() || path.size() >= sizeof(address.sun_path)) return std::nullopt;
   std::memcpy(address.sun_path, path.data(), path.size());
   const ring::UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
     return std::nullopt;
-  }
   ucred peer{};
   socklen_t size = sizeof(peer);
   const bool known = getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;

@@ -33,9 +33,8 @@ std::string Number(std::uint64_t value, int bytes) {
 
 std::uint32_t ReadNumber(const std::string& bytes, std::size_t at, std::size_t count) {
   std::uint32_t value = 0;
-  for (std::size_t i = at; i < at + count; ++i) {
+  for (std::size_t i = at; i < at + count; ++i)
     value = value << 8 | static_cast<std::uint8_t>(bytes[i]);
-  }
   return value;
 }
 
@@ -82,9 +81,8 @@ bool RawHttp2::Ping() { return Frame(kPing, 0, 0, Number(0, 8)); }
 
 void RawHttp2::TakePending() {
   pollfd wanted{.fd = fd_.get(), .events = POLLIN, .revents = 0};
-  while (!is_closed_ && poll(&wanted, 1, 0) > 0) {
+  while (!is_closed_ && poll(&wanted, 1, 0) > 0)
     if (!TakeFrame(absl::Now() + absl::Seconds(1))) return;
-  }
 }
 
 std::size_t RawHttp2::Send(std::uint32_t call, const std::string& bytes, bool last,

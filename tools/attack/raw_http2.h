@@ -49,9 +49,8 @@ class RawHttp2 {
   template <typename Done>
   bool Take(Done done, absl::Duration patience) {
     const absl::Time end = absl::Now() + patience;
-    while (!done(seen_)) {
+    while (!done(seen_))
       if (!TakeFrame(end)) return false;
-    }
     return true;
   }
   [[nodiscard]] const Seen& seen() const { return seen_; }

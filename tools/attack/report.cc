@@ -12,9 +12,8 @@ std::vector<std::string> Report::Judge(const AttackCase& attack, const CaseResul
   std::vector<std::string> lines = result.faults;
   totals->wrong += !result.faults.empty();
   totals->not_run += !result.missing_operations.empty();
-  for (const std::string& missing : result.missing_operations) {
+  for (const std::string& missing : result.missing_operations)
     lines.push_back(absl::StrCat("NOT RUN: there is no operation ", missing));
-  }
   const double ms = clock_ == CaseClock::kCpu ? result.cpu_ms : result.wall_ms;
   if (clock_ != CaseClock::kNone && ms > static_cast<double>(attack.budget_ms)) {
     ++totals->late;

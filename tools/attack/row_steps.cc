@@ -90,9 +90,8 @@ absl::Status RowSteps::CheckSpecialTokens() {
     const auto is_stop = [&](TokenId id) {
       return std::ranges::find(tokens_->stop_ids, id) != tokens_->stop_ids.end();
     };
-    for (const TokenId id : tokens_->special_ids) {
+    for (const TokenId id : tokens_->special_ids)
       if (!is_stop(id) && Allows(*mask, id)) return Broken("a special token is allowed");
-    }
     TokenId next = 0;
     while (next < tokens_->size && !Allows(*mask, next)) ++next;
     std::int64_t taken = 0;
@@ -160,12 +159,10 @@ void RowSteps::JudgeOne(const Json& step, CaseResult* result) {
   }
   const bool either = step.value("may_fail", false);
   const bool wanted = step.value("ok", true);
-  if (absl::IsInternal(done) || (!either && done.ok() != wanted)) {
+  if (absl::IsInternal(done) || (!either && done.ok() != wanted))
     result->faults.push_back(absl::StrCat(step.dump(), ": ", done.ToString()));
-  }
-  if (!done.ok() && before_ != Look()) {
+  if (!done.ok() && before_ != Look())
     result->faults.push_back(absl::StrCat(step.dump(), ": was refused, and the row has changed"));
-  }
 }
 
 void RowSteps::Run(const Json& steps, CaseResult* result) {

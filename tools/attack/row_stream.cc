@@ -27,9 +27,8 @@ absl::Status Broken(absl::string_view what) { return absl::InternalError(what); 
 // allowed, each by the mask before it. Errors: INTERNAL for masks that do not fit to that.
 absl::StatusOr<std::size_t> CountAllowed(const RowResult& answer, std::span<const TokenId> tokens) {
   const std::size_t accepted = answer.accepted_drafts.value_or(0);
-  if (answer.masks.size() != tokens.size() + 1 || accepted > tokens.size()) {
+  if (answer.masks.size() != tokens.size() + 1 || accepted > tokens.size())
     return Broken(absl::StrCat(answer.masks.size(), " masks for ", tokens.size(), " drafts"));
-  }
   for (std::size_t i = 0; i <= accepted; ++i) {
     const client::MaskView& mask = answer.masks[i];
     if (mask.invalid()) return Broken(absl::StrCat("accepted draft ", i, " has no mask"));
@@ -70,19 +69,16 @@ class RowStream::WireRow final : public Row {
       const auto rest = tokens.subspan(static_cast<std::size_t>(*taken));
       std::size_t count = std::min(kRun, rest.size());
       absl::Status status = TakeRun(rest.first(count), taken);
-      if (absl::IsResourceExhausted(status) && count > 1) {  // the masks of a run in one budget
+      if (absl::IsResourceExhausted(status) && count > 1)  // the masks of a run in one budget
         status = TakeRun(rest.first(1), taken);
-      }
       if (!status.ok()) return status;
     }
     return absl::OkStatus();
   }
 
   absl::Status TakeNoToken(std::int64_t token) override {
-    if (token < std::numeric_limits<TokenId>::min() ||
-        token > std::numeric_limits<TokenId>::max()) {
+    if (token < std::numeric_limits<TokenId>::min() || token > std::numeric_limits<TokenId>::max())
       return absl::InvalidArgumentError("no TokenId");
-    }
     const auto id = static_cast<TokenId>(token);
     const absl::StatusOr<const RowResult*> answer = Run(Step().Take(row_, {&id, 1}));
     if (!answer.ok()) return answer.status();
@@ -90,9 +86,8 @@ class RowStream::WireRow final : public Row {
   }
 
   absl::Status Rollback(std::int64_t count) override {
-    if (count < 0 || count > std::numeric_limits<std::uint32_t>::max()) {
+    if (count < 0 || count > std::numeric_limits<std::uint32_t>::max())
       return absl::OutOfRangeError("no uint32");
-    }
     Step step;
     step.Take(row_, {}).Rollback(row_, static_cast<std::uint32_t>(count));
     return ErrorOf(Run(step));
@@ -219,9 +214,8 @@ absl::Status RowStream::Exchange(Step& step) {
 absl::StatusOr<const RowResult*> RowStream::Run(Step& step, client::RowId row) {
   if (absl::Status status = Exchange(step); !status.ok()) return status;
   const RowResult* answer = result_.Find(row);
-  for (const RowResult& each : result_.rows()) {
+  for (const RowResult& each : result_.rows())
     if (answer == nullptr && each.row == row) answer = &each;  // a refused verb has no state
-  }
   return answer == nullptr ? absl::StatusOr<const RowResult*>(Broken("a row without an answer"))
                            : answer;
 }

@@ -59,11 +59,10 @@ void Runner::RunWithin(const AttackCase& attack, CaseResult* result) {
   if (process.has_value()) process->ResetPeak();
   const double cpu = process.has_value() ? process->CpuSeconds() : 0;
   const auto begin = SteadyClock::now();
-  if (attack.is_of_a_server()) {
+  if (attack.is_of_a_server())
     options_.server_case(attack, result);
-  } else {
+  else
     RunGrammarCase(attack, *std::move(payload), options_.target, result);
-  }
   const std::chrono::duration<double, std::milli> took = SteadyClock::now() - begin;
   result->wall_ms = took.count() - result->idle_ms;
   if (!process.has_value()) return;

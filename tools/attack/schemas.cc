@@ -69,9 +69,7 @@ std::vector<std::string> CollidingNames(std::size_t count) {
   const std::vector<std::string> firsts = TextsBetween(kBasis, kMiddle, side);
   const std::vector<std::string> seconds = TextsBetween(kMiddle, kEnd, side);
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < count; ++i) {
-    names.push_back(firsts[i / side] + seconds[i % side]);
-  }
+  for (std::size_t i = 0; i < count; ++i) names.push_back(firsts[i / side] + seconds[i % side]);
   return names;
 }
 
@@ -88,9 +86,8 @@ std::string ObjectOf(const std::vector<std::string>& names) {
 std::string SlowSchema(absl::string_view tag) {
   constexpr int kPatterns = 400;
   std::vector<std::string> patterns;
-  for (int i = 0; i < kPatterns; ++i) {
+  for (int i = 0; i < kPatterns; ++i)
     patterns.push_back(absl::StrCat(R"({"type":"string","pattern":"^[a-z]*x)", i, R"([a-z]*$"})"));
-  }
   return absl::StrCat(R"({"title":")", tag, R"(","oneOf":[)", absl::StrJoin(patterns, ","), "]}");
 }
 
@@ -125,9 +122,8 @@ absl::StatusOr<std::string> Schemas::Text(const std::string& schema) {
   if (schema == "@huge_invalid_1MB") return std::string(1 << 20, '[');
   absl::string_view count = schema;
   std::size_t names = 0;
-  if (absl::ConsumePrefix(&count, "@colliding_keys_") && absl::SimpleAtoi(count, &names)) {
+  if (absl::ConsumePrefix(&count, "@colliding_keys_") && absl::SimpleAtoi(count, &names))
     return ObjectOf(CollidingNames(names));
-  }
   was_unknown_ = true;
   return absl::UnimplementedError(absl::StrCat("schema ", schema));
 }

@@ -242,9 +242,8 @@ absl::Status ServerCases::OpenRows(Conversation* stream, const v1::Grammar& gram
   const absl::StatusOr<v1::StepReply> reply = stream->Run(opening);
   if (!reply.ok()) return reply.status();
   opened_.assign(reply->rows().begin(), reply->rows().end());
-  for (const v1::RowReply& row : opened_) {
+  for (const v1::RowReply& row : opened_)
     if (row.has_error()) return client::FromWire(row.error());
-  }
   return std::ssize(opened_) == count ? absl::OkStatus()
                                       : absl::InternalError("rows without an answer");
 }
@@ -280,9 +279,8 @@ Outcome ServerCases::MoveRow(const Json& step) {
     const auto token = step["token"].get<std::int64_t>();
     move.add_tokens(static_cast<std::int32_t>(token));
   }
-  for (std::int64_t i = 0; i < step.value("draft_tokens", std::int64_t{0}); ++i) {
+  for (std::int64_t i = 0; i < step.value("draft_tokens", std::int64_t{0}); ++i)
     move.mutable_drafts()->add_tokens(0);
-  }
   if (seq == 0) {
     Conversation unasked(server_.address);
     moving.set_step(1);
@@ -291,9 +289,8 @@ Outcome ServerCases::MoveRow(const Json& step) {
   const v1::RowReply before = last_reply_;
   Outcome outcome = RunRow(moving, base_ + seq, move.row());
   const bool is_same = before.SerializeAsString() == last_reply_.SerializeAsString();
-  if (step.value("want", Json()) == "SAME_MASK" && !is_same) {
+  if (step.value("want", Json()) == "SAME_MASK" && !is_same)
     return Outcome::Fault("another reply than before");
-  }
   return outcome;
 }
 

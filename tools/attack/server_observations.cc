@@ -69,20 +69,17 @@ Outcome ServerCases::CompileOne(const Json& step) {
   }
   outcome.any_answer = call.cancel_after > absl::ZeroDuration();
   const std::string before = std::exchange(last_id_, response.grammar_id());
-  if (step.contains("token") && outcome.status.ok()) {
+  if (step.contains("token") && outcome.status.ok())
     return Outcome::Absent("credentials: this server asks for none");
-  }
-  if (step.value("want", Json()) == "OTHER_KEY" && before == last_id_) {
+  if (step.value("want", Json()) == "OTHER_KEY" && before == last_id_)
     return Outcome::Fault("the same key");
-  }
   return outcome;
 }
 
 Outcome ServerCases::CompileManyOf(const Json& step) {
   const std::string schema = step.at("schema");
-  if (absl::StatusOr<v1::CompileRequest> first = RequestOf(step); !first.ok()) {
+  if (absl::StatusOr<v1::CompileRequest> first = RequestOf(step); !first.ok())
     return first.status();
-  }
   const std::string want = step.value("want", "");
   const bool cancel_first = step.value("cancel_first", false);
   const std::vector<absl::Status> all =
@@ -97,9 +94,8 @@ Outcome ServerCases::CompileManyOf(const Json& step) {
     if (want == "OK_FOR_OTHERS" && i > 0 && !each.ok()) return each;
     if (want != "SAME_ERROR") continue;
     const bool is_same = each.code() == all[0].code() && each.message() == all[0].message();
-    if (each.ok() || !is_same) {
+    if (each.ok() || !is_same)
       return Outcome::Fault(absl::StrCat(each.ToString(), " beside ", all[0].ToString()));
-    }
   }
   return {};
 }
@@ -158,13 +154,12 @@ Outcome ServerCases::Sessions(const Json& step) {
 
 Outcome ServerCases::MemoryBelow(const Json& step) {
   double bytes = 0;
-  if (server_.process.has_value()) {
+  if (server_.process.has_value())
     bytes = static_cast<double>(server_.process->Resident());
-  } else if (!server_.metrics.empty()) {
+  else if (!server_.metrics.empty())
     bytes = Figure("process_resident_memory_bytes").value_or(0);
-  } else {
+  else
     return NotSeen("--metrics");
-  }
   const auto mib = static_cast<std::int64_t>(bytes) >> 20;
   if (mib < step.at("mib").get<std::int64_t>()) return {};
   return Outcome::Fault(absl::StrCat("the server holds ", mib, " MiB"));
@@ -182,9 +177,8 @@ Outcome ServerCases::Logs(const Json& /*step*/) {
   if (server_.log_path.empty()) return NotSeen("--log");
   std::ifstream file(server_.log_path, std::ios::binary);
   file.seekg(log_before_);
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(file, line);)
     if (!IsLogLine(line)) return Outcome::Fault(absl::StrCat("forged: ", line));
-  }
   return {};
 }
 

@@ -80,9 +80,8 @@ std::int64_t ServiceTarget::CachedBytes() {
   const absl::StatusOr<MetricsPage> page = MetricsPage::Read(server_.metrics);
   if (!page.ok()) return 0;
   double bytes = 0;
-  for (const char* part : {R"(part="grammars")", R"(part="masks")", R"(part="warm_up")"}) {
+  for (const char* part : {R"(part="grammars")", R"(part="masks")", R"(part="warm_up")"})
     bytes += page->Sum("maskd_memory_bytes", part);
-  }
   return static_cast<std::int64_t>(bytes);
 }
 

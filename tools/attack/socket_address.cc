@@ -21,9 +21,8 @@ absl::Status CannotConnect(const std::string& address, absl::string_view why) {
 absl::StatusOr<ring::UniqueFd> ConnectTo(const std::string& address, const sockaddr* to,
                                          socklen_t size) {
   ring::UniqueFd fd(socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd.is_open() || connect(fd.get(), to, size) != 0) {
+  if (!fd.is_open() || connect(fd.get(), to, size) != 0)
     return CannotConnect(address, std::strerror(errno));
-  }
   return fd;
 }
 

@@ -63,9 +63,8 @@ class Expander {
 
  private:
   absl::Status AppendAll(const Json& items, std::string* out) {
-    for (const Json& item : items) {
+    for (const Json& item : items)
       if (absl::Status status = Append(item, out); !status.ok()) return status;
-    }
     return absl::OkStatus();
   }
 
@@ -95,9 +94,8 @@ class Expander {
     if (!from.ok()) return from.status();
     if (!to.ok()) return to.status();
     std::string separator;
-    if (absl::Status status = Append(node.value("sep", Json("")), &separator); !status.ok()) {
+    if (absl::Status status = Append(node.value("sep", Json("")), &separator); !status.ok())
       return status;
-    }
     variables_.push_back({node.value("var", "i"), *from});
     for (std::int64_t i = *from; i < *to; ++i) {
       variables_.back().value = i;
@@ -120,9 +118,8 @@ class Expander {
     }
     if (letters.empty()) return absl::InvalidArgumentError("random: no alphabet");
     auto state = node.value("seed", std::uint64_t{1});
-    for (std::int64_t i = 0; i < *count; ++i) {
+    for (std::int64_t i = 0; i < *count; ++i)
       absl::StrAppend(out, letters[SplitMix(&state) % letters.size()]);
-    }
     return absl::OkStatus();
   }
 

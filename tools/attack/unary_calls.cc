@@ -28,9 +28,8 @@ std::string TextOf(const grpc::ByteBuffer& buffer) {
   std::string text;
   std::vector<grpc::Slice> slices;
   if (!buffer.Valid() || !buffer.Dump(&slices).ok()) return text;
-  for (const grpc::Slice& slice : slices) {
+  for (const grpc::Slice& slice : slices)
     text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
   return text;
 }
 
@@ -48,9 +47,8 @@ absl::Status Call(const std::string& address, const RawCall& call, std::string* 
   grpc::GenericStub stub(client::MakeChannel(address, kAnyMessage));
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + call.deadline));
-  if (call.metadata_bytes > 0) {
+  if (call.metadata_bytes > 0)
     context.AddMetadata("x-attack", std::string(call.metadata_bytes, 'a'));
-  }
   grpc::CompletionQueue queue;
   const grpc::Slice slice(call.request);
   const grpc::ByteBuffer sent(&slice, 1);
@@ -77,9 +75,8 @@ absl::Status Compile(const std::string& address, const v1::CompileRequest& reque
   raw.request = request.SerializeAsString();
   std::string answer;
   absl::Status status = Call(address, raw, &answer);
-  if (status.ok() && !response->ParseFromString(answer)) {
+  if (status.ok() && !response->ParseFromString(answer))
     return absl::InternalError("the answer is no CompileResponse");
-  }
   return status;
 }
 

@@ -136,19 +136,16 @@ Outcome WireCases::OpenWithTokens(std::int64_t count) const {
 }
 
 Outcome WireCases::RawMessage(const Json& step) {
-  if (step.contains("repeated_varints")) {
-    return OpenWithTokens(step["repeated_varints"]);
-  }
+  if (step.contains("repeated_varints")) return OpenWithTokens(step["repeated_varints"]);
   std::string request;
-  if (step.contains("bytes")) {
+  if (step.contains("bytes"))
     request = LongSource(step["bytes"]);
-  } else if (step.contains("nested_groups")) {
+  else if (step.contains("nested_groups"))
     request = NestedGroups(step["nested_groups"]);
-  } else if (step.contains("enum_value")) {
+  else if (step.contains("enum_value"))
     request = EnumOf(step["enum_value"]);
-  } else {
+  else
     return Outcome::Unknown();
-  }
   return Call(server_.address, {.method = kCompile, .request = std::move(request)});
 }
 
@@ -194,9 +191,8 @@ Outcome WireCases::PingFlood(const Json& step) {
   RawHttp2* const connection = Connect(kWindow);
   if (connection == nullptr) return absl::UnavailableError("no connection");
   std::int64_t left = step.at("frames");
-  while (left > 0 && connection->Ping()) {
+  while (left > 0 && connection->Ping())
     if (--left % 100 == 0) connection->TakePending();
-  }
   return left > 0 || connection->seen().go_away ? Outcome()
                                                 : Outcome::Fault("the connection was not closed");
 }

@@ -75,9 +75,8 @@ absl::StatusOr<ServerAccess> ReadServer(const Flags& flags) {
 absl::StatusOr<int> RunAttack(const Flags& flags) {
   const absl::StatusOr<RunOptions> options = ReadOptions(flags);
   if (!options.ok()) return options.status();
-  if (flags.Has("library") && flags.Has("server")) {
+  if (flags.Has("library") && flags.Has("server"))
     return UsageError("--server: has no meaning with --library");
-  }
   absl::StatusOr<bool> passed;
   if (flags.Has("expand")) {
     const absl::Status printed = attack::PrintPayloads(*options);

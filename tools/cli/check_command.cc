@@ -27,18 +27,16 @@ std::vector<Flag> CheckFlags() {
 absl::Status ReadTokens(absl::string_view list, v1::TokenIds& tokens) {
   for (const absl::string_view word : absl::StrSplit(list, ',', absl::SkipWhitespace())) {
     std::int32_t id = 0;
-    if (!absl::SimpleAtoi(word, &id)) {
+    if (!absl::SimpleAtoi(word, &id))
       return UsageError(absl::StrCat("--tokens: \"", word, "\" is not a token id"));
-    }
     tokens.add_ids(id);
   }
   return absl::OkStatus();
 }
 
 absl::Status ReadInput(const Flags& flags, v1::CheckRequest& request) {
-  if (flags.Has("text") + flags.Has("text_file") + flags.Has("tokens") != 1) {
+  if (flags.Has("text") + flags.Has("text_file") + flags.Has("tokens") != 1)
     return UsageError("one of --text, --text_file and --tokens is needed");
-  }
   if (flags.Has("tokens")) return ReadTokens(flags.Get("tokens"), *request.mutable_tokens());
   if (flags.Has("text")) {
     request.set_raw_text(flags.Get("text"));
@@ -80,12 +78,10 @@ std::string StopText(const v1::CheckRequest& request, const v1::CheckStop& stop)
 // What an answer says, in lines of their own.
 std::string MessageText(const v1::ChatMessage& message) {
   std::string text;
-  if (!message.reasoning_content().empty()) {
+  if (!message.reasoning_content().empty())
     absl::StrAppend(&text, "reasoning   ", Quoted(message.reasoning_content()), "\n");
-  }
-  if (!message.content().empty()) {
+  if (!message.content().empty())
     absl::StrAppend(&text, "content     ", Quoted(message.content()), "\n");
-  }
   for (const v1::ChatToolCall& call : message.tool_calls()) {
     absl::StrAppend(&text, "call        ", call.id(), " ", call.name(), " ", call.arguments(),
                     "\n");

@@ -25,9 +25,8 @@ std::string ProgramHelp() {
   std::string text =
       "maskctl asks a maskd server: compiles grammars, checks texts, shows tokens, simulates an "
       "engine.\n\nusage: maskctl COMMAND [--flag=value ...] [ARGUMENT ...]\n\n";
-  for (const Command* command : kCommands) {
+  for (const Command* command : kCommands)
     absl::StrAppend(&text, absl::StrFormat("  %-12s%s\n", command->name, command->summary));
-  }
   absl::StrAppend(
       &text,
       "\nmaskctl COMMAND --help says more. Each command asks the server at --server, "

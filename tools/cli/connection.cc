@@ -99,9 +99,8 @@ std::string Connection::metrics_address() const {
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Flags& flags,
                                                              const std::string& metrics_listen) {
   std::unique_ptr<Connection> connection(new Connection());
-  if (flags.Has("local") && flags.Has("server")) {
+  if (flags.Has("local") && flags.Has("server"))
     return UsageError("--server: has no meaning with --local");
-  }
   absl::Status status;
   if (flags.Has("local")) {
     status = connection->StartLocal(flags.Get("tokenizer"), metrics_listen);

@@ -49,9 +49,8 @@ absl::StatusOr<Transcript> ReadTranscript(const std::string& family, absl::strin
   Transcript transcript;
   transcript.text = row["text"].get<std::string>();
   if (row.contains("takes")) {
-    if (!row["takes"].is_boolean()) {
+    if (!row["takes"].is_boolean())
       return absl::InvalidArgumentError("\"takes\" must be true or false");
-    }
     transcript.takes = row["takes"].get<bool>();
   }
   if (row.contains("message")) transcript.message = row["message"];
@@ -65,9 +64,7 @@ absl::StatusOr<Transcript> ReadTranscript(const std::string& family, absl::strin
 // there where `has_ids`.
 Json MessageJson(const v1::ChatMessage& message, bool has_ids) {
   Json made = Json::object();
-  if (!message.reasoning_content().empty()) {
-    made["reasoning_content"] = message.reasoning_content();
-  }
+  if (!message.reasoning_content().empty()) made["reasoning_content"] = message.reasoning_content();
   if (!message.content().empty()) made["content"] = message.content();
   for (const v1::ChatToolCall& call : message.tool_calls()) {
     Json one = {{"name", call.name()},
@@ -98,9 +95,8 @@ absl::StatusOr<std::string> Judge(const Transcript& transcript, const Connection
   if (absl::IsUnavailable(response.status())) return response.status();
   if (!response.ok()) return StatusText(response.status());
   const bool takes = response->accepted() && response->may_end();
-  if (takes && transcript.takes && !transcript.message.is_null()) {
+  if (takes && transcript.takes && !transcript.message.is_null())
     return JudgeMessage(transcript.message, *response);
-  }
   if (takes == transcript.takes) return std::string();
   if (takes) return std::string("is taken, and should not be");
   if (response->accepted()) return std::string("may not end here");

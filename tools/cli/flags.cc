@@ -22,9 +22,8 @@ absl::Status Wrong(absl::string_view flag, absl::string_view message) {
 absl::StatusOr<Flags> Flags::Parse(std::vector<Flag> known, std::span<const std::string> words) {
   Flags flags;
   flags.known_ = std::move(known);
-  for (const Flag& flag : flags.known_) {
+  for (const Flag& flag : flags.known_)
     flags.values_[std::string(flag.name)] = std::string(flag.default_value);
-  }
   while (!words.empty()) {
     const std::string& word = words.front();
     words = words.subspan(1);
@@ -67,9 +66,8 @@ const std::string& Flags::Get(absl::string_view name) const { return values_.at(
 absl::StatusOr<std::int64_t> Flags::GetNumber(absl::string_view name, std::int64_t min,
                                               std::int64_t max) const {
   std::int64_t number = 0;
-  if (!absl::SimpleAtoi(Get(name), &number) || number < min || number > max) {
+  if (!absl::SimpleAtoi(Get(name), &number) || number < min || number > max)
     return Wrong(name, absl::StrCat("\"", Get(name), "\" is not a number from ", min, " to ", max));
-  }
   return number;
 }
 

@@ -69,9 +69,8 @@ absl::Status ReadOptions(const Flags& flags, v1::GrammarOptions& options) {
       SetNumber(flags, "max_text_characters",
                 [&](std::int32_t count) { options.set_max_characters(count); }),
   };
-  for (const absl::Status& status : statuses) {
+  for (const absl::Status& status : statuses)
     if (!status.ok()) return status;
-  }
   return absl::OkStatus();
 }
 
@@ -123,12 +122,10 @@ absl::Status ReadRemotes(const Flags& flags, v1::Grammar& grammar) {
   const auto text = ReadFile(path);
   if (!text.ok()) return text.status();
   const auto read = JsonDocument::Parse(*text, Limits());
-  if (!read.ok()) {
+  if (!read.ok())
     return absl::Status(read.status().code(), absl::StrCat(path, ":", read.status().message()));
-  }
-  if (!read->root().is_object()) {
+  if (!read->root().is_object())
     return absl::InvalidArgumentError(absl::StrCat(path, ": is no JSON object of documents"));
-  }
   for (const JsonValue document : read->root().children()) {
     v1::Document* const added = grammar.add_documents();
     added->set_uri(std::string(document.key()));

@@ -59,11 +59,9 @@ struct LintOptions {
 absl::StatusOr<LintOptions> ReadOptions(const Flags& flags) {
   LintOptions options;
   options.providers = absl::StrSplit(flags.Get("provider"), ',', absl::SkipEmpty());
-  for (const std::string& name : options.providers) {
-    if (std::ranges::find(kProviders, name) == kProviders.end()) {
+  for (const std::string& name : options.providers)
+    if (std::ranges::find(kProviders, name) == kProviders.end())
       return UsageError(absl::StrCat("--provider: \"", name, "\" is neither openai nor anthropic"));
-    }
-  }
   const auto fail_on = flags.GetChoice("fail_on", kFailOn);
   if (!fail_on.ok()) return UsageError(fail_on.status().message());
   options.fail_on = *fail_on;
@@ -86,9 +84,8 @@ void FindByCompiling(const Connection& connection, const v1::Grammar& grammar,
                          is_unsupported ? "--strictness=relax leaves it out with a warning" : ""});
     return;
   }
-  for (const v1::Diagnostic& warning : compiled->warnings()) {
+  for (const v1::Diagnostic& warning : compiled->warnings())
     findings->push_back({Severity::kWarning, "compiler", warning.place(), warning.message(), ""});
-  }
   if (compiled->costs().held_bytes() > kManyBytes) {
     findings->push_back({Severity::kWarning, "large", "",
                          absl::StrFormat("the grammar holds %d bytes and took %s to compile",
@@ -154,13 +151,11 @@ std::vector<Finding> Lint(const Connection& connection, const v1::Grammar& gramm
     FindDeadValues(schemas, &findings);
     if (is_compiled) FindDeadMembers(connection, grammar, schema->second, schemas, &findings);
     FindOpenPlaces(schemas, &findings);
-    for (const std::string& provider : options.providers) {
+    for (const std::string& provider : options.providers)
       FindRefusals(provider, schemas, Severity::kError, &findings);
-    }
   }
-  if (options.quiet) {
+  if (options.quiet)
     std::erase_if(findings, [](const Finding& each) { return each.severity == Severity::kNote; });
-  }
   return findings;
 }
 
@@ -214,10 +209,8 @@ absl::StatusOr<int> RunLint(const Flags& flags) {
                     counts[1], " warnings, ", counts[0], " notes");
   }
   absl::PrintF("%s\n", lines);
-  for (std::size_t severity = static_cast<std::size_t>(options->fail_on); severity < 3;
-       ++severity) {
+  for (std::size_t severity = static_cast<std::size_t>(options->fail_on); severity < 3; ++severity)
     if (counts[severity] > 0) return kExitNo;
-  }
   return kExitYes;
 }
 

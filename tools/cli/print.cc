@@ -58,11 +58,10 @@ std::string Quoted(absl::string_view bytes) {
     const bool printable = code_point.has_value() && *code_point >= 0x20 && *code_point != 0x7F;
     if (!code_point.has_value()) ++at;
     const absl::string_view piece = bytes.substr(start, at - start);
-    if (!printable) {
+    if (!printable)
       absl::StrAppendFormat(&text, "\\x%02x", static_cast<unsigned char>(piece.front()));
-    } else {
+    else
       absl::StrAppend(&text, piece == "\"" || piece == "\\" ? "\\" : "", piece);
-    }
   }
   return text + "\"";
 }

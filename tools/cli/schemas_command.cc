@@ -125,9 +125,8 @@ absl::Status ReadRunFlags(const Flags& flags, SchemaRun& run) {
   run.by = flags.Get("by");
   if (flags.Has("only")) {
     run.only = absl::StrSplit(flags.Get("only"), absl::MaxSplits('=', 1));
-    if (flags.Get("only").find('=') == std::string::npos) {
+    if (flags.Get("only").find('=') == std::string::npos)
       return UsageError("--only: is not FIELD=VALUE");
-    }
   }
   return absl::OkStatus();
 }
@@ -148,9 +147,8 @@ absl::StatusOr<int> RunSchemas(const Flags& flags) {
   if (!runner.ok()) return runner.status();
   SchemaRun run{**connection, **runner, *std::move(grammar), {}, {}, {}, {}, 0};
   if (absl::Status read = ReadRunFlags(flags, run); !read.ok()) return read;
-  if (absl::Status ran = RunLines(*lines, run); !ran.ok()) {
+  if (absl::Status ran = RunLines(*lines, run); !ran.ok())
     return absl::Status(ran.code(), absl::StrCat(*path, ": ", ran.message()));
-  }
   return Report(run, *limit, flags.Has("json"));
 }
 

@@ -66,9 +66,8 @@ absl::StatusOr<Settings> ReadSettings(const Flags& flags) {
       ReadNumber(flags, "max_tokens", 1, 1 << 20, options.max_tokens),
       ReadNumber(flags, "seed", 0, std::int64_t{1} << 40, seed),
   };
-  for (const absl::Status& status : statuses) {
+  for (const absl::Status& status : statuses)
     if (!status.ok()) return status;
-  }
   options.seed = static_cast<std::uint64_t>(seed);
   if (settings.constrained > settings.sequences) {
     return UsageError(absl::StrCat("--constrained: ", settings.constrained,
@@ -83,15 +82,11 @@ absl::StatusOr<std::vector<std::string>> SchemaFiles(const Flags& flags) {
   const std::string& directory = flags.Get("schemas");
   std::vector<std::string> files;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error))
     if (entry.path().extension() == ".json") files.push_back(entry.path().string());
-  }
-  if (error) {
-    return UsageError(absl::StrCat("--schemas: ", directory, ": ", error.message()));
-  }
-  if (files.empty()) {
+  if (error) return UsageError(absl::StrCat("--schemas: ", directory, ": ", error.message()));
+  if (files.empty())
     return UsageError(absl::StrCat("--schemas: ", directory, ": has no .json file"));
-  }
   std::ranges::sort(files);
   return files;
 }
@@ -157,11 +152,10 @@ absl::StatusOr<int> RunSimulation(const Flags& flags, const Settings& settings,
                         std::move(sequences));
   if (absl::Status status = simulation.Run(); !status.ok()) return status;
   if (absl::Status status = (*stream)->Close(kCloseTimeout); !status.ok()) return status;
-  if (flags.Has("json")) {
+  if (flags.Has("json"))
     absl::PrintF("%s", SimulationJson(simulation));
-  } else {
+  else
     PrintReport(**stream, **applier, simulation);
-  }
   absl::Status written = WriteResults(flags.Get("out"), simulation);
   if (!written.ok()) return written;
   const bool all_complete = std::ranges::all_of(simulation.sequences(),

@@ -72,13 +72,11 @@ absl::StatusOr<int> ListTokenizers(const client::Client& client, bool as_json) {
 // Prints the entries of `ids`.
 void PrintTokens(const Tokens& tokens, const std::vector<std::size_t>& ids, bool as_json) {
   Json list = Json::array();
-  for (const std::size_t id : ids) {
-    if (as_json) {
+  for (const std::size_t id : ids)
+    if (as_json)
       list.push_back(TokenJson(id, tokens[id]));
-    } else {
+    else
       PrintToken(id, tokens[id]);
-    }
-  }
   if (as_json) PrintJson({{"tokens", std::move(list)}});
 }
 
@@ -86,9 +84,8 @@ absl::StatusOr<int> ShowIds(const Tokens& tokens, absl::string_view list, bool a
   std::vector<std::size_t> ids;
   for (const absl::string_view word : absl::StrSplit(list, ',', absl::SkipWhitespace())) {
     std::size_t id = 0;
-    if (!absl::SimpleAtoi(word, &id)) {
+    if (!absl::SimpleAtoi(word, &id))
       return UsageError(absl::StrCat("--id: \"", word, "\" is not a token id"));
-    }
     if (id >= tokens.size()) {
       return absl::OutOfRangeError(
           absl::StrCat("token ", id, " is not one of the ", tokens.size(), " tokens"));
@@ -101,9 +98,8 @@ absl::StatusOr<int> ShowIds(const Tokens& tokens, absl::string_view list, bool a
 
 absl::StatusOr<int> ShowText(const Tokens& tokens, absl::string_view text, bool as_json) {
   std::vector<std::size_t> ids;
-  for (std::size_t id = 0; id < tokens.size(); ++id) {
+  for (std::size_t id = 0; id < tokens.size(); ++id)
     if (tokens[id].text() == text) ids.push_back(id);
-  }
   PrintTokens(tokens, ids, as_json);
   if (ids.empty() && !as_json) absl::PrintF("no token stands for exactly %s\n", Quoted(text));
   return ids.empty() ? kExitNo : kExitYes;
@@ -135,11 +131,10 @@ void PrintAllowed(const Tokens& tokens, const client::RowResult& row, std::int64
   for (std::size_t id = 0; id < tokens.size(); ++id) {
     const auto word = static_cast<std::uint32_t>(row.masks.front().words()[id / 32]);
     if (((word >> (id % 32)) & 1) == 0 || count++ >= limit) continue;
-    if (as_json) {
+    if (as_json)
       list.push_back(TokenJson(id, tokens[id]));
-    } else {
+    else
       PrintToken(id, tokens[id]);
-    }
   }
   if (as_json) {
     return PrintJson({{"allowed", count},
@@ -184,9 +179,8 @@ absl::StatusOr<int> ShowAllowed(const Connection& connection, const Tokens& toke
 absl::StatusOr<int> RunTokens(const Flags& flags) {
   const bool allowed = !flags.arguments().empty();
   if (flags.Has("after") && !allowed) return UsageError("--after: needs a SCHEMA");
-  if (flags.Has("id") + flags.Has("text") + allowed > 1) {
+  if (flags.Has("id") + flags.Has("text") + allowed > 1)
     return UsageError("only one of --id, --text and SCHEMA can be asked for");
-  }
   const auto connection = Connection::Open(flags);
   if (!connection.ok()) return connection.status();
   const client::Client& client = (*connection)->client();

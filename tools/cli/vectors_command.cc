@@ -25,9 +25,8 @@ absl::StatusOr<std::vector<Vector>> ReadFileArgument(const Flags& flags) {
   const auto lines = ReadFile(*path);
   if (!lines.ok()) return lines.status();
   auto vectors = ReadVectors(*lines);
-  if (!vectors.ok()) {
+  if (!vectors.ok())
     return absl::InvalidArgumentError(absl::StrCat(*path, ": ", vectors.status().message()));
-  }
   return vectors;
 }
 
@@ -41,11 +40,10 @@ absl::Status RunVector(const Vector& vector, const Connection& connection, TextR
   const auto compiled = connection.client().Compile(request);
   if (!compiled.ok()) {
     if (absl::IsUnavailable(compiled.status())) return compiled.status();
-    if (IsUnknownKind(compiled.status())) {
+    if (IsUnknownKind(compiled.status()))
       ++tally.kinds_not_supported[vector.kind];
-    } else {
+    else
       CountRefusal(vector, compiled.status(), tally);
-    }
     return absl::OkStatus();
   }
   std::vector<std::string> texts = vector.accepts;
@@ -82,9 +80,8 @@ absl::StatusOr<int> RunVectorsCommand(const Flags& flags) {
   if (flags.Has("json")) {
     absl::PrintF("%s", TallyJson(tally));
   } else {
-    for (const VectorFailure& failure : tally.failures) {
+    for (const VectorFailure& failure : tally.failures)
       absl::PrintF("%s: %s\n", failure.id, failure.what);
-    }
     absl::PrintF("%s%s", tally.failures.empty() ? "" : "\n", TallyTable(tally));
   }
   const bool ran_any = !tally.kinds.empty();

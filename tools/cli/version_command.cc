@@ -10,11 +10,10 @@ std::vector<Flag> VersionFlags() { return {{"json", "", "print JSON instead of a
 
 absl::StatusOr<int> RunVersion(const Flags& flags) {
   if (!flags.arguments().empty()) return UsageError("no argument is taken");
-  if (flags.Has("json")) {
+  if (flags.Has("json"))
     absl::PrintF("{\"version\": \"%s\"}\n", MASKD_VERSION);
-  } else {
+  else
     absl::PrintF("maskctl %s\n", MASKD_VERSION);
-  }
   return kExitYes;
 }
 

@@ -28,9 +28,8 @@ constexpr std::array kKinds = {"json_schema", "response_format", "json_object", 
 constexpr int kMostDepth = 16;
 
 bool IsUtf8(absl::string_view bytes) {
-  for (std::size_t at = 0; at < bytes.size();) {
+  for (std::size_t at = 0; at < bytes.size();)
     if (!DecodeUtf8(bytes, &at).has_value()) return false;
-  }
   return true;
 }
 
@@ -165,9 +164,8 @@ Json WindowJson(const Vocabulary& vocabulary, const PositionAnswer& answer) {
       if (at < answer.tokens.size()) place["token"] = TokenJson(vocabulary, answer.tokens[at]);
       list.push_back(std::move(place));
     }
-    if (at < answer.tokens.size()) {
+    if (at < answer.tokens.size())
       offset += vocabulary.tokens[static_cast<std::size_t>(answer.tokens[at])].text().size();
-    }
   }
   return list;
 }
@@ -209,9 +207,8 @@ HttpResponse Answers::Call(const HttpRequest& request) {
     if (request.path == "/api/about") answer = About();
   } else {
     body = ParseBody(request.body);
-    if (!body.is_object()) {
+    if (!body.is_object())
       return ErrorResponse(absl::InvalidArgumentError("the body is no JSON object"), "");
-    }
     const auto row = std::ranges::find(kCalls, request.path, &Row::path);
     if (row != kCalls.end()) answer = (this->*row->call)(body);
   }
@@ -225,9 +222,8 @@ absl::StatusOr<Json> Answers::About() {
   const auto tokenizers = setup_.client->ListTokenizers();
   if (!tokenizers.ok()) return tokenizers.status();
   Json list = Json::array();
-  for (const v1::Tokenizer& each : *tokenizers) {
+  for (const v1::Tokenizer& each : *tokenizers)
     list.push_back({{"name", each.name()}, {"vocab_size", each.vocab_size()}});
-  }
   return Json{{"version", setup_.version},
               {"server", setup_.server},
               {"has_metrics", !setup_.metrics.empty()},
@@ -262,9 +258,8 @@ Json Answers::ReasonOf(const std::string& grammar_id, absl::string_view taken) {
   const auto source = sources_.Find(grammar_id);
   const Reason reason = source == nullptr ? Reason() : source->ReasonBehind(taken);
   Json rules = Json::array();
-  for (const PlacedRule& rule : reason.rules) {
+  for (const PlacedRule& rule : reason.rules)
     rules.push_back({{"place", rule.place}, {"says", rule.says}, {"span", SpanJson(rule.span)}});
-  }
   return {{"where", reason.where}, {"rules", std::move(rules)}};
 }
 
@@ -277,9 +272,8 @@ absl::StatusOr<Json> Answers::Place(const Json& request) {
   std::size_t taken = answer->byte_offset;
   if (answer->at < std::ssize(answer->tokens)) {
     taken = 0;
-    for (const client::TokenId id : std::span(answer->tokens).first(answer->at)) {
+    for (const client::TokenId id : std::span(answer->tokens).first(answer->at))
       taken += (*vocabulary)->tokens[static_cast<std::size_t>(id)].text().size();
-    }
   }
   Json json = {{"accepted", answer->accepted},
                {"may_end", answer->accepted && answer->may_end},
@@ -305,9 +299,8 @@ absl::StatusOr<Json> Answers::Why(const Json& request) {
   const auto vocabulary = vocabularies_.Get(question.tokenizer);
   if (!vocabulary.ok()) return vocabulary.status();
   const std::int64_t id = Number(request, "token").value_or(-1);
-  if (id < 0 || id >= std::ssize((*vocabulary)->tokens)) {
+  if (id < 0 || id >= std::ssize((*vocabulary)->tokens))
     return absl::OutOfRangeError(absl::StrCat("token: ", id, " is no token"));
-  }
   const v1::Token& token = (*vocabulary)->tokens[static_cast<std::size_t>(id)];
   Json json = {{"token", TokenJson(**vocabulary, static_cast<client::TokenId>(id))}};
   v1::CheckRequest check;
@@ -352,9 +345,8 @@ absl::StatusOr<Json> Answers::Ending(const Json& request) {
 }
 
 HttpResponse Answers::Metrics() const {
-  if (setup_.metrics.empty()) {
+  if (setup_.metrics.empty())
     return ErrorResponse(absl::NotFoundError("no metrics address was given; see --metrics"), "");
-  }
   const auto page = attack::MetricsPage::Read(setup_.metrics);
   if (!page.ok()) return ErrorResponse(page.status(), "");
   return {.type = "text/plain; charset=utf-8", .body = page->text()};

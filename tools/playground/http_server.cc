@@ -91,9 +91,8 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
   callbacks.log_message = [](const mg_connection*, const char*) { return 1; };  // not logged
   server->context_ = mg_start(&callbacks, server.get(), const_cast<const char**>(options.data()));
   std::array<mg_server_port, 1> ports = {};
-  if (server->context_ == nullptr || mg_get_server_ports(server->context_, 1, ports.data()) < 1) {
+  if (server->context_ == nullptr || mg_get_server_ports(server->context_, 1, ports.data()) < 1)
     return absl::UnavailableError(absl::StrCat("cannot listen at ", address));
-  }
   server->port_ = ports.front().port;
   return server;
 }
@@ -114,23 +113,19 @@ int HttpServer::Begin(mg_connection* connection) {
 HttpResponse HttpServer::Answer(mg_connection* connection) const {
   const mg_request_info& info = *mg_get_request_info(connection);
   const std::string host = Header(connection, "Host");
-  if (!HostIsAllowed(host, names_)) {
+  if (!HostIsAllowed(host, names_))
     return Refused(403, "the Host header is no name of this server; see --host");
-  }
-  if (!OriginIsAllowed(Header(connection, "Origin"), host)) {
+  if (!OriginIsAllowed(Header(connection, "Origin"), host))
     return Refused(403, "another site's page may not ask");
-  }
   HttpRequest request = {info.request_method, info.local_uri};
   if (request.method == "GET") return handler_(request);
   if (request.method != "POST") return Refused(405, "GET and POST alone");
   if (!IsJson(Header(connection, "Content-Type"))) return Refused(415, "the body must be JSON");
   if (info.content_length < 0) return Refused(411, "the length must be given");
-  if (static_cast<std::size_t>(info.content_length) > kMostBody) {
+  if (static_cast<std::size_t>(info.content_length) > kMostBody)
     return Refused(413, absl::StrCat("the body is larger than ", kMostBody, " bytes"));
-  }
-  if (!ReadBody(connection, static_cast<std::size_t>(info.content_length), &request.body)) {
+  if (!ReadBody(connection, static_cast<std::size_t>(info.content_length), &request.body))
     return Refused(400, "the body ended early");
-  }
   return handler_(request);
 }
 

@@ -56,13 +56,12 @@ class Reader {
  private:
   void TakeInString(char byte) {
     string_ += byte;
-    if (escaped_) {
+    if (escaped_)
       escaped_ = false;
-    } else if (byte == '\\') {
+    else if (byte == '\\')
       escaped_ = true;
-    } else if (byte == '"') {
+    else if (byte == '"')
       EndString();
-    }
   }
 
   void EndString() {

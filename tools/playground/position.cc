@@ -183,9 +183,8 @@ absl::Status AskOn(client::MaskStream& stream, client::Step step, const Vocabula
   const client::RowResult* const along = result.Find(kAlong);
   if (along == nullptr) return absl::InternalError("the server did not answer the row");
   if (!along->error.ok()) return along->error;
-  for (const client::MaskView& each : along->masks) {
+  for (const client::MaskView& each : along->masks)
     answer->figures.push_back(FiguresOf(each, vocab_size));
-  }
   return absl::OkStatus();
 }
 
@@ -294,13 +293,12 @@ absl::StatusOr<Tokens> ShortestEnding(Streams& streams, const Vocabulary& vocabu
   for (std::uint32_t room = kMostEnding + 1; room > too_little;) {
     auto ending = Walk(**stream, vocabulary, question, *before, room);
     if (!ending.ok()) return ending.status();
-    if (ending->has_value()) {
+    if (ending->has_value())
       best = **std::move(ending);
-    } else if (best.has_value()) {
+    else if (best.has_value())
       too_little = room;
-    } else {
+    else
       return absl::NotFoundError(absl::StrCat("no ending within ", kMostEnding, " tokens"));
-    }
     room = (too_little + static_cast<std::uint32_t>(best->size()) + 1) / 2;
   }
   return *std::move(best);

@@ -46,9 +46,8 @@ class Walk {
     const std::vector<Schema> from = std::move(schemas_);
     schemas_.clear();
     seen_.clear();
-    for (const Schema& schema : from) {
+    for (const Schema& schema : from)
       step.is_item ? EnterItem(schema, step.index) : EnterMember(schema, step.name);
-    }
   }
 
   [[nodiscard]] const std::vector<Schema>& schemas() const { return schemas_; }
@@ -62,9 +61,8 @@ class Walk {
     for (const char* name : {"allOf", "anyOf", "oneOf"}) {
       const Json* const list = Member(*schema.json, name);
       if (list == nullptr || !list->is_array()) continue;
-      for (std::size_t i = 0; i < list->size(); ++i) {
+      for (std::size_t i = 0; i < list->size(); ++i)
         Add({Child(Child(schema.pointer, name), absl::StrCat(i)), &(*list)[i]});
-      }
     }
     for (const char* name : {"then", "else"}) AddMember(schema, name);
   }
@@ -131,9 +129,8 @@ class Walk {
     const std::string name = is_old ? "items" : "prefixItems";
     const Json* const list = is_old ? items : Member(*schema.json, "prefixItems");
     const auto at = static_cast<std::size_t>(index);
-    if (list != nullptr && list->is_array() && at < list->size()) {
+    if (list != nullptr && list->is_array() && at < list->size())
       return Add({Child(Child(schema.pointer, name), absl::StrCat(at)), &(*list)[at]});
-    }
     AddMember(schema, is_old ? "additionalItems" : "items");
     AddMember(schema, "unevaluatedItems");
   }

@@ -103,9 +103,8 @@ void MaskStep::PackRow(const MaskRow& row, std::int64_t logits_row, std::int64_t
   ints_.insert(ints_.end(), row.words().begin(), row.words().end());
   ints_.insert(ints_.end(), row.ids().begin(), row.ids().end());
   for (const LogitBias& bias : row.biases()) ints_.push_back(bias.id);
-  for (const LogitBias& bias : row.biases()) {
+  for (const LogitBias& bias : row.biases())
     ints_.push_back(std::bit_cast<std::int32_t>(bias.bias));
-  }
   tuned_ = tuned_ || row.tuned();
 }
 

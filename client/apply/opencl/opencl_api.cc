@@ -60,9 +60,8 @@ constexpr std::array kCodeNames = {
 };
 
 absl::string_view NameOf(cl_int code) {
-  for (const CodeName& each : kCodeNames) {
+  for (const CodeName& each : kCodeNames)
     if (each.code == code) return each.name;
-  }
   return "error";
 }
 

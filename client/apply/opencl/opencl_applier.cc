@@ -197,9 +197,8 @@ absl::Status Implementation::ApplyChecked(const MaskRows& masks, const Logits& l
 absl::Status Implementation::ApplyInHost(MaskStep& step, const MaskRows& masks,
                                          const Logits& logits, const Logits& output) const {
   const bool where_it_lies = CanUseWhereItLies(output);
-  if (absl::Status status = step.Pack(masks, /*compact=*/!where_it_lies); !status.ok()) {
+  if (absl::Status status = step.Pack(masks, /*compact=*/!where_it_lies); !status.ok())
     return status;
-  }
   if (!SamePlace(logits, output)) {
     for (const MaskRow& row : masks.rows) {
       if (!where_it_lies && !row.full()) continue;  // goes by the device
@@ -248,19 +247,16 @@ absl::Status Implementation::ApplyInBuffer(MaskStep& step, const MaskRows& masks
   const bool in_place = SamePlace(logits, output);
   if (!in_place) {
     if (absl::Status status = CheckBuffer(output, "output"); !status.ok()) return status;
-    if (ShareMemory(BufferRange(logits), BufferRange(output))) {
+    if (ShareMemory(BufferRange(logits), BufferRange(output)))
       return absl::InvalidArgumentError("output.data: shares memory with the logits");
-    }
   }
   if (absl::Status status = step.Pack(masks, /*compact=*/false); !status.ok()) return status;
   absl::Status status = in_place ? absl::OkStatus() : CopyInBuffers(masks, logits, output);
-  if (status.ok() && step.row_count() > 0) {
+  if (status.ok() && step.row_count() > 0)
     status = Run(step, masks, OnDevice(output, static_cast<cl_mem>(output.data)));
-  }
   if (!status.ok()) return status;
-  if (session_.engines_queue) {
+  if (session_.engines_queue)
     return OpenClStatus("clFlush", OpenCl().clFlush(session_.queue.get()));
-  }
   if (step.row_count() > 0 || in_place) return step.Wait();
   return OpenClStatus("clFinish", OpenCl().clFinish(session_.queue.get()));
 }
@@ -323,9 +319,8 @@ absl::Status Implementation::CopyRows(const MaskRows& masks, const Logits& logit
                                                             at, bytes, host, 0, nullptr, nullptr)
                              : OpenCl().clEnqueueWriteBuffer(session_.queue.get(), copy, CL_FALSE,
                                                              at, bytes, host, 0, nullptr, nullptr);
-    if (code != CL_SUCCESS) {
+    if (code != CL_SUCCESS)
       return OpenClStatus(back ? "clEnqueueReadBuffer" : "clEnqueueWriteBuffer", code);
-    }
     at += bytes;
   }
   return absl::OkStatus();
@@ -422,9 +417,8 @@ absl::StatusOr<Session> JoinSession(cl_command_queue queue) {
       !QueueValue(queue, CL_QUEUE_PROPERTIES, properties)) {
     return absl::InvalidArgumentError("options.queue: is not a cl_command_queue");
   }
-  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0) {
+  if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0)
     return absl::InvalidArgumentError("options.queue: runs its commands out of order");
-  }
   OpenCl().clRetainContext(context);
   OpenCl().clRetainCommandQueue(queue);
   return Session{.device = DescribeOpenClDevice(device),

@@ -57,24 +57,21 @@ bool IsUsable(cl_device_id id) {
 void AddDevices(cl_platform_id platform, std::vector<OpenClDevice>& devices) {
   cl_uint count = 0;
   // A platform without devices is none to name.
-  if (OpenCl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) {
+  if (OpenCl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS)
     return;
-  }
   std::vector<cl_device_id> ids(count);
   if (OpenCl().clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids.data(), nullptr) !=
       CL_SUCCESS) {
     return;
   }
-  for (cl_device_id id : ids) {
+  for (cl_device_id id : ids)
     if (IsUsable(id)) devices.push_back(DescribeOpenClDevice(id));
-  }
 }
 
 std::string Listed(const std::vector<OpenClDevice>& devices) {
   std::vector<std::string> names;
-  for (const OpenClDevice& device : devices) {
+  for (const OpenClDevice& device : devices)
     names.push_back(absl::StrCat(names.size(), ": ", device.Describe()));
-  }
   return absl::StrJoin(names, ", ");
 }
 
@@ -113,9 +110,8 @@ absl::StatusOr<std::vector<OpenClDevice>> OpenClDevices() {
   (*api)->clGetPlatformIDs(count, platforms.data(), nullptr);
   std::vector<OpenClDevice> devices;
   for (cl_platform_id platform : platforms) AddDevices(platform, devices);
-  if (devices.empty()) {
+  if (devices.empty())
     return absl::UnimplementedError("opencl: no device of OpenCL 1.2 with a compiler");
-  }
   return devices;
 }
 
@@ -129,9 +125,8 @@ absl::StatusOr<OpenClDevice> ChooseOpenClDevice(absl::string_view wanted) {
   std::size_t index = 0;
   if (absl::SimpleAtoi(wanted, &index) && index < devices->size()) return (*devices)[index];
   const std::string lower = absl::AsciiStrToLower(wanted);
-  for (OpenClDevice& device : *devices) {
+  for (OpenClDevice& device : *devices)
     if (absl::StrContains(absl::AsciiStrToLower(device.Describe()), lower)) return device;
-  }
   return absl::InvalidArgumentError(
       absl::StrCat("opencl: no device \"", wanted, "\"; there are ", Listed(*devices)));
 }

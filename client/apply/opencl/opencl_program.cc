@@ -59,9 +59,8 @@ absl::StatusOr<MaskProgram> MaskProgram::Build(cl_context context, const OpenClD
                                                ProgramCache cache) {
   std::string key = KeyOf(device);
   if (const std::optional<std::string> binary = cache.Find(key)) {
-    if (OpenClProgram program = FromBinary(context, device.id, *binary)) {
+    if (OpenClProgram program = FromBinary(context, device.id, *binary))
       return MaskProgram(std::move(program), std::move(cache), std::move(key), binary->size());
-    }
   }
   absl::StatusOr<OpenClProgram> program = FromSource(context, device.id);
   if (!program.ok()) return program.status();

@@ -21,9 +21,7 @@ constexpr absl::string_view kMagic = "maskd program 1\n";
 // FNV-1a: for names and against damage, not against people (see the check of the owner).
 std::uint64_t Hash(absl::string_view bytes) {
   std::uint64_t hash = 0xCBF29CE484222325;
-  for (const char byte : bytes) {
-    hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x100000001B3;
-  }
+  for (const char byte : bytes) hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x100000001B3;
   return hash;
 }
 
@@ -50,9 +48,8 @@ class File {
   [[nodiscard]] std::string Read() const {
     std::string bytes;
     char buffer[1 << 16];
-    for (ssize_t got = 0; (got = read(descriptor_, buffer, sizeof(buffer))) > 0;) {
+    for (ssize_t got = 0; (got = read(descriptor_, buffer, sizeof(buffer))) > 0;)
       bytes.append(buffer, static_cast<std::size_t>(got));
-    }
     return bytes;
   }
   [[nodiscard]] bool Write(absl::string_view bytes) const {
@@ -102,15 +99,12 @@ bool ProgramCache::Keep(absl::string_view key, absl::string_view binary) const {
 }
 
 std::string DefaultProgramCacheDirectory() {
-  if (const char* named = std::getenv("MASKD_KERNEL_CACHE"); named != nullptr) {
+  if (const char* named = std::getenv("MASKD_KERNEL_CACHE"); named != nullptr)
     return absl::string_view(named) == "off" ? "" : named;
-  }
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0') {
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
     return absl::StrCat(cache, "/maskd");
-  }
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0') {
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home != '\0')
     return absl::StrCat(home, "/.cache/maskd");
-  }
   return "";
 }
 

@@ -24,9 +24,8 @@ bool AnswerReader::PartOfCall() {
       ++s.part;
       return true;
     case Kind::kName:
-      if (!PassLiteral(CutIntoSymbols(plan_->tools[s.tool].name, nullptr), Stage::kPart)) {
+      if (!PassLiteral(CutIntoSymbols(plan_->tools[s.tool].name, nullptr), Stage::kPart))
         return false;
-      }
       ++s.part;
       return true;
     case Kind::kPattern:
@@ -90,9 +89,8 @@ bool AnswerReader::BehindName() {
     Span found;
     if (!Find(members.type_end, &found)) return false;
     const std::string name = BytesOf({s.done, found.begin});
-    for (std::size_t i = 0; i < types.size(); ++i) {
+    for (std::size_t i = 0; i < types.size(); ++i)
       types.set(i, members.style->type_names[i] == name);
-    }
     s.done = found.end;
   }
   s.types = types;

@@ -63,9 +63,8 @@ class PlanMaker {
 
   [[nodiscard]] std::vector<Symbols> CutAll(const std::vector<std::string>& texts) const {
     std::vector<Symbols> all;
-    for (const std::string& text : texts) {
+    for (const std::string& text : texts)
       if (!text.empty()) all.push_back(Cut(text));
-    }
     return all;
   }
 
@@ -86,16 +85,14 @@ class PlanMaker {
     std::vector<Text> ways;
     const bool has_tools = !request_.tools.empty();
     const bool is_framed = family_.answer.has_value();
-    if (is_framed && !request_.must_call) {
+    if (is_framed && !request_.must_call)
       ways.push_back({Cut(family_.answer->begin), AnswerPlan::kAnswer});
-    }
     plan_->calls_in_content = has_tools && !request_.must_call && !has_format && !is_framed;
     if (has_tools && !plan_->calls_in_content) {
-      if (family_.section.has_value()) {
+      if (family_.section.has_value())
         ways.push_back({Cut(family_.section->begin), AnswerPlan::kSection});
-      } else {
+      else
         AddHeads(&ways);
-      }
     }
     plan_->start = SymbolChoice(std::move(ways));
     plan_->may_be_content = !request_.must_call && !is_framed;
@@ -130,9 +127,8 @@ class PlanMaker {
 
   [[nodiscard]] std::string HeadOf(const ChatTool& tool) const {
     std::string head;
-    for (const ChatFamily::Part& part : HeadParts()) {
+    for (const ChatFamily::Part& part : HeadParts())
       absl::StrAppend(&head, part.kind == Kind::kText ? part.text : tool.name);
-    }
     return head;
   }
 
@@ -150,11 +146,10 @@ class PlanMaker {
       plan_->section = SymbolChoice({{Cut(family_.section->begin), AnswerPlan::kSection}});
       next.push_back({Cut(family_.section->ends.front()), AnswerPlan::kSectionEnd});
     }
-    if (family_.separator.empty()) {
+    if (family_.separator.empty())
       next.insert(next.end(), heads.begin(), heads.end());
-    } else {
+    else
       next.push_back({Cut(family_.separator), AnswerPlan::kSeparator});
-    }
     plan_->heads = SymbolChoice(std::move(heads));
     plan_->next = SymbolChoice(std::move(next));
     plan_->id = family_.id;
@@ -216,11 +211,10 @@ class PlanMaker {
       if (!plan_->members.has_value()) continue;
       absl::StatusOr<ArgumentTypes> types =
           ArgumentTypes::Read(ArgumentsSchema(request_, tool), source_, limits_, budget_);
-      if (types.ok()) {
+      if (types.ok())
         plan_->tools.back().types = *std::move(types);
-      } else if (!request_.leave_out_bad_tools) {
+      else if (!request_.leave_out_bad_tools)
         return types.status();
-      }
     }
     return absl::OkStatus();
   }

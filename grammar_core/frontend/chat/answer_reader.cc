@@ -275,9 +275,8 @@ bool AnswerReader::PassJson(Region region) {
   Emit({s.done, at}, region);
   s.done = at;
   s.scan = at;
-  if (!has_ended && !(is_ending_ && s.json_begun && s.json_depth == 0 && !s.in_string)) {
+  if (!has_ended && !(is_ending_ && s.json_begun && s.json_depth == 0 && !s.in_string))
     return false;
-  }
   s.json_begun = false;
   return true;
 }
@@ -296,11 +295,10 @@ bool AnswerReader::Begin() {
   int way = SymbolChoice::kNone;
   if (!Choose(plan_->begin, &way)) return false;
   const bool is_reasoning = way == AnswerPlan::kReasoning;
-  if (!is_reasoning && plan_->reasoning == ChatReasoning::kOn) {
+  if (!is_reasoning && plan_->reasoning == ChatReasoning::kOn)
     Go(Stage::kLeft, state_.done);
-  } else {
+  else
     Go(is_reasoning ? Stage::kReasoning : Stage::kStart, state_.done);
-  }
   return true;
 }
 
@@ -345,11 +343,10 @@ bool AnswerReader::Section() {
 bool AnswerReader::Head() {
   int way = SymbolChoice::kNone;
   if (!Choose(plan_->heads, &way)) return false;
-  if (way == SymbolChoice::kNone) {
+  if (way == SymbolChoice::kNone)
     Go(Stage::kLeft, state_.done);
-  } else {
+  else
     BeginCall(way);
-  }
   return true;
 }
 
@@ -380,9 +377,8 @@ void AnswerReader::BeginCall(int way) {
   s.pattern = {};
   s.is_first_member = true;
   message_.calls.push_back({.id = "", .name = plan_->tools[s.tool].name, .arguments = ""});
-  if (plan_->id.empty()) {
+  if (plan_->id.empty())
     message_.calls.back().id = absl::StrCat("call_", message_.calls.size() - 1);
-  }
   Go(Stage::kPart, s.done);
 }
 

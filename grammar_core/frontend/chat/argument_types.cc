@@ -57,9 +57,8 @@ class TypeReader {
     std::vector<const ObjectSpec*> objects;
     for (const ValueParts::Part& part : *parts) {
       const IrNode& n = ir_.nodes[part.node];
-      if (n.kind == IrKind::kObject && !ir_.objects[n.a].is_array) {
+      if (n.kind == IrKind::kObject && !ir_.objects[n.a].is_array)
         objects.push_back(&ir_.objects[n.a]);
-      }
     }
     return objects;
   }
@@ -74,11 +73,9 @@ class TypeReader {
     }
     const IrNode& n = ir_.nodes[*contents];
     if (n.kind == IrKind::kText) type->listed.insert(CodePointsToUtf8(ir_.texts[n.a]));
-    if (n.kind == IrKind::kTextSet) {
-      for (const std::u32string& text : ir_.text_sets[n.a]) {
+    if (n.kind == IrKind::kTextSet)
+      for (const std::u32string& text : ir_.text_sets[n.a])
         type->listed.insert(CodePointsToUtf8(text));
-      }
-    }
     type->endless = type->endless || IsEndless(ir_, *contents);
   }
 
@@ -145,18 +142,16 @@ absl::StatusOr<ArgumentTypes> ArgumentTypes::Read(const std::string& schema,
   if (!objects.ok()) return objects.status();
   ArgumentTypes types;
   for (const ObjectSpec* const object : *objects) {
-    for (const ObjectSpec::Others& others : object->others) {
+    for (const ObjectSpec::Others& others : object->others)
       if (absl::Status added = reader.Add(others.value, &types.others_); !added.ok()) return added;
-    }
     for (const ObjectSpec::Member& member : object->members) {
       const absl::Status added = reader.Add(member.value, &types.declared_[member.name]);
       if (!added.ok()) return added;
     }
   }
   // A name that one of several objects declares may be another's other.
-  if (objects->size() > 1) {
+  if (objects->size() > 1)
     for (auto& [name, type] : types.declared_) type.Add(types.others_);
-  }
   return types;
 }
 

@@ -65,9 +65,8 @@ bool IsPlainName(absl::string_view name) {
 absl::StatusOr<JsonValue> FunctionOf(const JsonValue& at) {
   if (!at.is_object()) return InvalidAt(at.Pointer(), "must be an object");
   const std::optional<JsonValue> type = Present(at, "type");
-  if (type.has_value() && (!type->is_string() || type->text() != "function")) {
+  if (type.has_value() && (!type->is_string() || type->text() != "function"))
     return InvalidAt(type->Pointer(), "must be \"function\"");
-  }
   const std::optional<JsonValue> function = Present(at, "function");
   if (!function.has_value()) return at;
   if (!function->is_object()) return InvalidAt(function->Pointer(), "must be an object");
@@ -84,13 +83,11 @@ absl::StatusOr<ChatTool> ReadTool(const JsonValue& at) {
                          "must be of letters, digits and _ - . / : alone, and of 256 at most");
   }
   ChatTool tool = {std::string(*name), at, Present(*function, "parameters")};
-  if (tool.schema.has_value() && !tool.schema->is_object() && !tool.schema->is_bool()) {
+  if (tool.schema.has_value() && !tool.schema->is_object() && !tool.schema->is_bool())
     return InvalidMember(*function, "parameters", "a schema must be an object or a boolean");
-  }
   const std::optional<JsonValue> strict = Present(*function, "strict");
-  if (strict.has_value() && !strict->is_bool()) {
+  if (strict.has_value() && !strict->is_bool())
     return InvalidMember(*function, "strict", "must be true or false");
-  }
   tool.strict = strict.has_value() && strict->type() == JsonType::kTrue;
   return tool;
 }
@@ -158,9 +155,8 @@ class ChoiceReader {
       return InvalidAt(mode.Pointer(), absl::StrCat("must be ", may_be_none ? "\"none\", " : "",
                                                     "\"auto\" or \"required\""));
     }
-    if (request_.tools.empty()) {
+    if (request_.tools.empty())
       return InvalidAt(mode.Pointer(), "a call is required, and there is no tool");
-    }
     request_.must_call = true;
     return absl::OkStatus();
   }
@@ -194,9 +190,8 @@ absl::Status ReadOpenAi(const JsonValue& request, ChatRequest* out) {
   if (!tools.ok()) return tools.status();
   out->tools = *std::move(tools);
   const std::optional<JsonValue> parallel = Present(request, "parallel_tool_calls");
-  if (parallel.has_value() && !parallel->is_bool()) {
+  if (parallel.has_value() && !parallel->is_bool())
     return InvalidAt(parallel->Pointer(), "must be true or false");
-  }
   out->parallel =
       out->family.parallel && (!parallel.has_value() || parallel->type() == JsonType::kTrue);
   out->response_format = Present(request, "response_format");
@@ -217,9 +212,8 @@ absl::Status ReadReasoning(const JsonValue& root, ChatRequest* out) {
              !read.ok()) {
     return read;
   }
-  if (out->reasoning == ChatReasoning::kOff || out->family.reasoning.has_value()) {
+  if (out->reasoning == ChatReasoning::kOff || out->family.reasoning.has_value())
     return absl::OkStatus();
-  }
   return InvalidMember(root, "reasoning",
                        absl::StrCat("the family ", out->family.name, " writes no reasoning"));
 }

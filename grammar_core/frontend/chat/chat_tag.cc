@@ -113,9 +113,8 @@ class TagMaker {
     const absl::StatusOr<std::optional<std::string>> format = ResponseFormat();
     if (!format.ok()) return format.status();
     if (request_.tools.empty()) return Answer(format->value_or(FreeText()));
-    if (format->has_value() || family_.answer.has_value()) {
+    if (format->has_value() || family_.answer.has_value())
       return Several("or", {Answer(format->value_or(FreeText())), ForcedCalls()});
-    }
     return FreeTextWithCalls();
   }
 
@@ -195,9 +194,8 @@ std::string ArgumentsSchema(const ChatRequest& request, const ChatTool& tool) {
       (request.strictness == ChatStrictness::kAuto && (tool.strict || request.must_call));
   if (!held) return R"({"type":"object"})";
   // Without parameters a function takes none.
-  if (!tool.schema.has_value()) {
+  if (!tool.schema.has_value())
     return R"({"type":"object","properties":{},"additionalProperties":false})";
-  }
   return PlainSchema(*tool.schema);
 }
 

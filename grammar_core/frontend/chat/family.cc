@@ -32,9 +32,8 @@ absl::StatusOr<ChatFamily::Frame> ReadFrame(const JsonValue& at) {
     frame.ends.emplace_back(end->text());
     return frame;
   }
-  if (!end->is_array() || end->size() == 0) {
+  if (!end->is_array() || end->size() == 0)
     return InvalidMember(at, "end", "must be a string or a list of strings");
-  }
   for (const JsonValue one : end->children()) {
     if (!one.is_string()) return InvalidAt(one.Pointer(), "must be a string");
     frame.ends.emplace_back(one.text());
@@ -57,15 +56,12 @@ absl::StatusOr<ChatFamily::Part> ReadPart(const JsonValue& at) {
   if (at.is_object() && at.size() == 1) {
     const JsonValue member = *at.Nth(0);
     const std::string text(member.text());
-    if (member.is_string() && member.key() == "name" && (text == "raw" || text == "json")) {
+    if (member.is_string() && member.key() == "name" && (text == "raw" || text == "json"))
       return ChatFamily::Part{text == "raw" ? Kind::kName : Kind::kNameInJson, ""};
-    }
-    if (member.is_string() && member.key() == "arguments") {
+    if (member.is_string() && member.key() == "arguments")
       return ChatFamily::Part{Kind::kArguments, text};
-    }
-    if (member.is_string() && member.key() == "pattern") {
+    if (member.is_string() && member.key() == "pattern")
       return ChatFamily::Part{Kind::kPattern, text};
-    }
   }
   return InvalidAt(at.Pointer(),
                    "must be a text, {\"name\": \"raw\" or \"json\"}, {\"arguments\": STYLE} or "

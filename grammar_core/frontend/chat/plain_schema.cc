@@ -84,9 +84,8 @@ class Writer {
     if (!is_keyword) return Open(child, Holds::kSchema);
     if (absl::c_linear_search(kSchemasKeys, child.key())) return Open(child, Holds::kSchemas);
     // Of "items" there may be a list.
-    if (absl::c_linear_search(kSchemaKeys, child.key())) {
+    if (absl::c_linear_search(kSchemaKeys, child.key()))
       return Open(child, child.is_array() ? Holds::kSchemas : Holds::kSchema);
-    }
     child.AppendCompact(&out_);
   }
 

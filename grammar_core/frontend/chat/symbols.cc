@@ -15,13 +15,11 @@ Symbols CutIntoSymbols(absl::string_view text, const MarkerTable* table) {
     add_bytes(text);
     return symbols;
   }
-  for (const MarkerTable::Piece& piece : table->Cut(text)) {
-    if (piece.marker == MarkerTable::kNone) {
+  for (const MarkerTable::Piece& piece : table->Cut(text))
+    if (piece.marker == MarkerTable::kNone)
       add_bytes(piece.text);
-    } else {
+    else
       symbols.push_back(kFirstMarker + static_cast<Symbol>(piece.marker));
-    }
-  }
   return symbols;
 }
 
@@ -62,9 +60,8 @@ void SymbolSearch::LinkFailures() {
 
 SymbolSearch::Node SymbolSearch::Child(Node node, Symbol symbol) const {
   assert(node < nodes_.size());
-  for (const auto& [on, child] : nodes_[node].children) {
+  for (const auto& [on, child] : nodes_[node].children)
     if (on == symbol) return child;
-  }
   return 0;
 }
 

@@ -20,11 +20,10 @@ absl::StatusOr<std::vector<std::string>> DistinctStrings(const JsonValue& list, 
   for (const JsonValue choice : list.children()) {
     if (absl::Status status = budget.Spend(); !status.ok()) return status;
     if (!choice.is_string()) return InvalidAt(choice.Pointer(), "a choice must be a string");
-    if (seen.insert(choice.text()).second) {
+    if (seen.insert(choice.text()).second)
       strings.emplace_back(choice.text());
-    } else {
+    else
       AddWarning({choice.Pointer(), "the same choice stands before"}, warnings);
-    }
   }
   return strings;
 }

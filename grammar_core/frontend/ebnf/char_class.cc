@@ -32,16 +32,14 @@ absl::StatusOr<CharSet> ReadEbnfClass(EbnfDialect dialect, PatternCursor& cursor
     if (absl::Status status = budget.Spend(); !status.ok()) return status;
     const std::uint32_t next = cursor.Peek();
     const bool line_ends = next == '\n' || next == '\r';
-    if (cursor.done() || (line_ends && !ClassStyleOf(dialect).newlines)) {
+    if (cursor.done() || (line_ends && !ClassStyleOf(dialect).newlines))
       return cursor.Invalid(begin, "the class has no end, expected ']'");
-    }
     const absl::StatusOr<CharRange> member = ReadMember(dialect, cursor);
     if (!member.ok()) return member.status();
     ranges.push_back(*member);
   }
-  if (ranges.empty() && dialect == EbnfDialect::kGbnf) {
+  if (ranges.empty() && dialect == EbnfDialect::kGbnf)
     return cursor.Invalid(begin, "the class is empty, which engines read differently");
-  }
   const CharSet set(std::move(ranges));
   return negated ? set.Complement() : set;
 }

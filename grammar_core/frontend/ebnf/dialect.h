@@ -12,9 +12,8 @@ enum class EbnfDialect : std::uint8_t { kGbnf, kEbnf };
 
 // In literals; macros have those of EBNF.
 constexpr LiteralStyle LiteralStyleOf(EbnfDialect dialect) {
-  if (dialect == EbnfDialect::kGbnf) {
+  if (dialect == EbnfDialect::kGbnf)
     return {.plain = "\\\"[]-", .controls = "nrt", .hex_digits = 2, .newlines = true};
-  }
   return {.plain = "\\\"/'?", .controls = "0abefnrtv", .hex_digits = 0};
 }
 

@@ -12,12 +12,10 @@ absl::StatusOr<ReadResult> ReadRules(EbnfDialect dialect, const GrammarSource& s
                                      const Limits& limits, Budget& budget) {
   SourceReading reading(source.text, limits, budget);
   SourceGrammar grammar;
-  if (absl::Status status = EbnfReader(dialect, &reading, &grammar).Read(); !status.ok()) {
+  if (absl::Status status = EbnfReader(dialect, &reading, &grammar).Read(); !status.ok())
     return status;
-  }
-  if (grammar.Find("root") == nullptr) {
+  if (grammar.Find("root") == nullptr)
     return reading.cursor.Invalid(0, "there is no rule \"root\", with which the text begins");
-  }
   const absl::StatusOr<RuleId> start =
       GrammarCompiler(grammar, reading.lines, limits, budget, reading.builder)
           .Compile(grammar.Symbol("root"));

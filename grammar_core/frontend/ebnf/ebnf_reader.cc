@@ -50,11 +50,10 @@ absl::Status EbnfReader::ReadRule() {
   absl::StatusOr<RuleOptions> options = RuleOptions();
   if (ebnf() && cursor_.Take("[")) options = ReadRuleOptions(reading_);
   if (!options.ok()) return options.status();
-  if (options->temperature.has_value() && name == "root") {
+  if (options->temperature.has_value() && name == "root")
     reading_.temperature = options->temperature;
-  } else if (options->temperature.has_value()) {
+  else if (options->temperature.has_value())
     reading_.Warn(options->at, kPartialTemperature);
-  }
   PassSpaceInRule();
   if (!cursor_.Take("::=")) return cursor_.Expected("'::='");
   PassSpace(true);
@@ -75,9 +74,8 @@ absl::StatusOr<ExprId> EbnfReader::ReadBody() {
     if (absl::Status status = ReadNext(); !status.ok()) return status;
     if (!reading_.builder.status().ok()) return reading_.builder.status();
   }
-  if (!groups_.empty()) {
+  if (!groups_.empty())
     return cursor_.Invalid(groups_.back().at, "the group has no end, expected ')'");
-  }
   if (absl::Status status = CheckNotEmpty(); !status.ok()) return status;
   return stack_.Close(cursor_.at());
 }
@@ -174,9 +172,8 @@ absl::Status EbnfReader::ReadToken() {
     if (!cursor_.Take("]>")) return cursor_.Expected("']>'");
   } else {
     absl::string_view name;
-    if (!cursor_.TakeUntil(">", &name) || name.empty()) {
+    if (!cursor_.TakeUntil(">", &name) || name.empty())
       return cursor_.Invalid(name_begin, "expected a token: <name> or <[id]>");
-    }
     spec.names.emplace_back(absl::StrCat("<", name, ">"));
   }
   const NodeId node = reading_.builder.Tokens(std::move(spec));
@@ -203,9 +200,8 @@ absl::Status EbnfReader::ReadGroupOpening() {
   const std::size_t at = cursor_.at();
   cursor_.Next();
   const bool lookahead = ebnf() && cursor_.Take("=");
-  if (lookahead && (!groups_.empty() || stack_.AtSequenceBegin())) {
+  if (lookahead && (!groups_.empty() || stack_.AtSequenceBegin()))
     return cursor_.Invalid(at, "a look-ahead stands at the end of its rule");
-  }
   if (lookahead) reading_.Warn(at, "a look-ahead is a hint and holds the text to nothing");
   groups_.push_back({at, lookahead});
   const auto depth = static_cast<std::int64_t>(groups_.size());
@@ -213,9 +209,8 @@ absl::Status EbnfReader::ReadGroupOpening() {
   stack_.Open();
   PassSpace(true);
   // "()" is the one group that may be empty.
-  if (cursor_.Peek() == ')' && !lookahead) {
+  if (cursor_.Peek() == ')' && !lookahead)
     stack_.Push(grammar_.Add({.kind = ExprKind::kSequence, .at = at}));
-  }
   return absl::OkStatus();
 }
 
@@ -299,13 +294,12 @@ bool EbnfReader::AtLineBegin() const {
 void EbnfReader::PassSpace(bool newlines) {
   while (true) {
     const std::uint32_t c = cursor_.Peek();
-    if (c == '#') {
+    if (c == '#')
       while (!cursor_.done() && !IsNewline(cursor_.Peek())) cursor_.Next();
-    } else if (c == ' ' || c == '\t' || (newlines && IsNewline(c))) {
+    else if (c == ' ' || c == '\t' || (newlines && IsNewline(c)))
       cursor_.Next();
-    } else {
+    else
       return;
-    }
   }
 }
 

@@ -16,18 +16,16 @@ bool IsNameCharacter(std::uint32_t c) {
 }
 
 void PassSpace(PatternCursor& cursor) {
-  while (cursor.Peek() < 0x80 && absl::ascii_isspace(static_cast<unsigned char>(cursor.Peek()))) {
+  while (cursor.Peek() < 0x80 && absl::ascii_isspace(static_cast<unsigned char>(cursor.Peek())))
     cursor.Next();
-  }
 }
 
 MacroValue ReadWord(SourceReading& reading) {
   const std::size_t at = reading.cursor.at();
   while (IsNameCharacter(reading.cursor.Peek())) reading.cursor.Next();
   std::string word(reading.text.substr(at, reading.cursor.at() - at));
-  if (word == "true" || word == "false") {
+  if (word == "true" || word == "false")
     return {.kind = MacroValue::Kind::kTruth, .at = at, .number = word == "true" ? 1U : 0U};
-  }
   return {.kind = MacroValue::Kind::kName, .at = at, .text = std::move(word)};
 }
 
@@ -62,11 +60,10 @@ absl::StatusOr<MacroValue> ReadTuple(SourceReading& reading) {
     if (!element.ok()) return element.status();
     tuple.elements.push_back(*std::move(element));
     PassSpace(cursor);
-    if (cursor.Take(",")) {
+    if (cursor.Take(","))
       PassSpace(cursor);
-    } else if (cursor.Peek() != ')') {
+    else if (cursor.Peek() != ')')
       return cursor.Expected("',' or ')'");
-    }
   }
   return tuple;
 }

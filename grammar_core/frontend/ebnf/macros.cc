@@ -55,15 +55,13 @@ CharSet PlainJsonChars() { return CharSet({{0, 0x1F}, {'"', '"'}, {'\\', '\\'}})
 absl::Status ReadRegexFlags(const MacroCall& call, const MacroValue& flags, RegexOptions* options) {
   if (flags.kind != Kind::kText) return call.Invalid(flags.at, "expected flags in quotes");
   options->dot_all = false;
-  for (const char flag : flags.text) {
-    if (flag == 'i') {
+  for (const char flag : flags.text)
+    if (flag == 'i')
       options->fold = true;
-    } else if (flag == 's') {
+    else if (flag == 's')
       options->dot_all = true;
-    } else if (flag != 'u') {
+    else if (flag != 'u')
       return call.Invalid(flags.at, "flags are of i, s and u");
-    }
-  }
   return absl::OkStatus();
 }
 
@@ -105,9 +103,8 @@ absl::StatusOr<ExprId> MakeSubstring(const MacroCall& call) {
   std::vector<std::string> chunks;
   for (const MacroArgument& argument : call.arguments) {
     if (!argument.name.empty()) return call.Unknown(argument);
-    if (argument.value.kind != Kind::kText) {
+    if (argument.value.kind != Kind::kText)
       return call.Invalid(argument.at, "Substring takes texts in quotes");
-    }
     chunks.push_back(argument.value.text);
   }
   const absl::StatusOr<NodeId> node =
@@ -122,9 +119,8 @@ absl::StatusOr<ExprId> MakeTokens(const MacroCall& call, bool negated) {
   spec.negated = negated;
   for (const MacroArgument& argument : call.arguments) {
     if (!argument.name.empty()) return call.Unknown(argument);
-    if (argument.value.kind != Kind::kNumber) {
+    if (argument.value.kind != Kind::kNumber)
       return call.Invalid(argument.at, "the id of a token is a number");
-    }
     spec.ids.emplace_back(argument.value.number, argument.value.number);
   }
   return call.Tokens(std::move(spec));
@@ -199,12 +195,9 @@ ExprId MakeDispatch(const MacroCall& call, const Dispatch& dispatch,
     ways.push_back(grammar.Add({.kind = ExprKind::kSequence, .at = call.at}, {heads[i], rule}));
   }
   ExprId way = grammar.Add({.kind = ExprKind::kChoice, .at = call.at}, ways);
-  if (before.has_value()) {
+  if (before.has_value())
     way = grammar.Add({.kind = ExprKind::kSequence, .at = call.at}, {*before, way});
-  }
-  if (!dispatch.loop) {
-    return grammar.Add({.kind = ExprKind::kChoice, .at = call.at}, {way, free});
-  }
+  if (!dispatch.loop) return grammar.Add({.kind = ExprKind::kChoice, .at = call.at}, {way, free});
   const ExprId all =
       grammar.Add({.kind = ExprKind::kRepeat, .a = 0, .b = kUnbounded, .at = call.at}, {way});
   return grammar.Add({.kind = ExprKind::kSequence, .at = call.at}, {all, free});
@@ -229,9 +222,8 @@ absl::Status CheckHoldsNone(const MacroCall& call, const Listed& listed, absl::s
       if (absl::Status status = call.reading.budget.Spend(); !status.ok()) return status;
       const auto inner = listed.strings.find(text.substr(at, size));
       if (inner == listed.strings.end() || (own && size == text.size())) continue;
-      if (excluded_from_tag && at == 0) {
+      if (excluded_from_tag && at == 0)
         return call.Invalid(inner->second->at, "what is excluded must not begin a tag");
-      }
       return call.reading.cursor.Unsupported(inner->second->at, "a tag or exclude within another");
     }
   }
@@ -265,9 +257,8 @@ bool Overlap(const Dispatch& dispatch, const std::vector<std::string>& texts) {
     for (std::size_t size = 1; size < text.size(); ++size) beginnings.insert(text.substr(0, size));
   }
   for (const absl::string_view text : texts) {
-    for (std::size_t at = 1; at < text.size(); ++at) {
+    for (std::size_t at = 1; at < text.size(); ++at)
       if (beginnings.contains(text.substr(at))) return true;
-    }
   }
   return false;
 }
@@ -307,16 +298,14 @@ absl::StatusOr<ExprId> MakeTokenTagDispatch(const MacroCall& call) {
     }
     others.ids.emplace_back(exclude.number, exclude.number);
   }
-  for (const Dispatch::Tag& tag : dispatch->tags) {
+  for (const Dispatch::Tag& tag : dispatch->tags)
     others.ids.emplace_back(tag.tag.number, tag.tag.number);
-  }
   const ExprId other = call.Tokens(others);
   const ExprId free =
       grammar.Add({.kind = ExprKind::kRepeat, .a = 0, .b = kUnbounded, .at = call.at}, {other});
   std::vector<ExprId> heads;
-  for (const Dispatch::Tag& tag : dispatch->tags) {
+  for (const Dispatch::Tag& tag : dispatch->tags)
     heads.push_back(call.Tokens({.ids = {{tag.tag.number, tag.tag.number}}}));
-  }
   return MakeDispatch(call, *dispatch, heads, free, free);
 }
 

@@ -86,12 +86,10 @@ absl::Status ReadOption(absl::string_view option, std::size_t at, SourceReading&
 
 ExprId RuleOptions::Applied(ExprId body, SourceGrammar& grammar) const {
   if (lazy) body = grammar.Add({.kind = ExprKind::kShortest, .at = at}, {body});
-  if (max_chars.has_value()) {
+  if (max_chars.has_value())
     body = grammar.Add({.kind = ExprKind::kAtMost, .a = *max_chars, .at = at}, {body});
-  }
-  if (max_tokens.has_value()) {
+  if (max_tokens.has_value())
     body = grammar.Add({.kind = ExprKind::kLimited, .a = *max_tokens, .at = at}, {body});
-  }
   return body;
 }
 
@@ -103,33 +101,28 @@ absl::StatusOr<RuleOptions> ReadRuleOptions(SourceReading& reading) {
   do {
     PassSpaces(cursor);
     const std::size_t at = cursor.at();
-    while (absl::ascii_islower(static_cast<unsigned char>(cursor.Peek())) || cursor.Peek() == '_') {
+    while (absl::ascii_islower(static_cast<unsigned char>(cursor.Peek())) || cursor.Peek() == '_')
       cursor.Next();
-    }
     const absl::string_view option = reading.text.substr(at, cursor.at() - at);
-    if (!option.empty() && !seen.insert(option).second) {
+    if (!option.empty() && !seen.insert(option).second)
       return cursor.Invalid(at, "the option stands before");
-    }
-    if (absl::Status status = ReadOption(option, at, reading, &options); !status.ok()) {
+    if (absl::Status status = ReadOption(option, at, reading, &options); !status.ok())
       return status;
-    }
     PassSpaces(cursor);
   } while (cursor.Take(","));
   if (!cursor.Take("]")) return cursor.Expected("',' or ']'");
-  if (options.lazy && options.max_chars.has_value()) {
+  if (options.lazy && options.max_chars.has_value())
     return cursor.Unsupported(options.at, "max_chars beside lazy");
-  }
   return options;
 }
 
 bool PassRuleOptions(PatternCursor& cursor) {
   cursor.Take("[");
-  while (!cursor.done() && cursor.Peek() != ']' && cursor.Peek() != '\n') {
+  while (!cursor.done() && cursor.Peek() != ']' && cursor.Peek() != '\n')
     if (cursor.Take("\\"))
       cursor.Take("]");
     else
       cursor.Next();
-  }
   if (!cursor.Take("]")) return false;
   PassSpaces(cursor);
   const std::size_t at = cursor.at();

@@ -79,9 +79,8 @@ void JsonValue::AppendCompact(std::string* out) const {
         open.emplace_back(n.end, '}');
         break;
     }
-    for (; !open.empty() && open.back().first == id + 1; open.pop_back()) {
+    for (; !open.empty() && open.back().first == id + 1; open.pop_back())
       out->push_back(open.back().second);
-    }
   }
 }
 

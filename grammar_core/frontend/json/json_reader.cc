@@ -82,9 +82,8 @@ absl::Status Reader::ReadValue() {
 
 absl::Status Reader::Open(JsonType type) {
   const auto depth = static_cast<std::int64_t>(open_.size()) + 1;
-  if (depth > max_depth_) {
+  if (depth > max_depth_)
     return LimitExceeded(ErrorPlace(SyntaxError(at_, "")), "source_depth", max_depth_, depth);
-  }
   const JsonId id = AddNode(type);
   open_.push_back(id);
   ++at_;
@@ -209,9 +208,8 @@ absl::Status Reader::ReadEscapes(std::size_t first, absl::string_view* out) {
   std::string text(text_.substr(first, at_ - first));
   while (at_ < text_.size() && !Has('"')) {
     const std::size_t from = at_;
-    if (absl::Status status = Has('\\') ? ReadEscape(&text) : CheckCharacter(); !status.ok()) {
+    if (absl::Status status = Has('\\') ? ReadEscape(&text) : CheckCharacter(); !status.ok())
       return status;
-    }
     if (text_[from] != '\\') text.append(text_.data() + from, at_ - from);
   }
   *out = tree_->unescaped.emplace_back(std::move(text));
@@ -260,9 +258,8 @@ absl::Status Reader::ReadHex(std::uint32_t* out) {
   at_ += 2;
   std::uint32_t code = 0;
   for (int i = 0; i < 4; ++i, ++at_) {
-    if (at_ >= text_.size() || !absl::ascii_isxdigit(text_[at_])) {
+    if (at_ >= text_.size() || !absl::ascii_isxdigit(text_[at_]))
       return SyntaxError(first, "\\u needs four hexadecimal digits");
-    }
     const char c = absl::ascii_tolower(text_[at_]);
     code = code * 16 + static_cast<std::uint32_t>(c <= '9' ? c - '0' : c - 'a' + 10);
   }

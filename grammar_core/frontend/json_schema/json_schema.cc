@@ -18,9 +18,8 @@ namespace {
 absl::StatusOr<ReadResult> ReadRoot(JsonDocument document, const GrammarSource& source,
                                     const Limits& limits, Budget& budget, SchemaValues values) {
   const JsonValue root = document.root();
-  if (!root.is_object() && !root.is_bool()) {
+  if (!root.is_object() && !root.is_bool())
     return InvalidAt("", "a schema must be an object or a boolean");
-  }
   std::vector<Diagnostic> warnings;
   const absl::StatusOr<Dialect> dialect = ReadDialect(root, source.documents, limits, &warnings);
   if (!dialect.ok()) return dialect.status();
@@ -40,9 +39,8 @@ absl::StatusOr<ReadResult> ReadRoot(JsonDocument document, const GrammarSource& 
 // A schema of ours for the kinds that have no text.
 absl::StatusOr<ReadResult> ReadFixed(absl::string_view schema, GrammarSource source,
                                      const Limits& limits, Budget& budget) {
-  if (!absl::StripAsciiWhitespace(source.text).empty()) {
+  if (!absl::StripAsciiWhitespace(source.text).empty())
     return InvalidAt("", absl::StrCat("the kind ", source.kind, " takes no text"));
-  }
   source.text = std::string(schema);
   return ReadJsonSchema(source, limits, budget);
 }

@@ -39,9 +39,8 @@ absl::StatusOr<absl::string_view> TakeObject(SourceReading& reading) {
   do {
     if (absl::Status status = reading.budget.Spend(); !status.ok()) return status;
     const std::uint32_t c = cursor.Next();
-    if (c == PatternCursor::kEnd) {
+    if (c == PatternCursor::kEnd)
       return cursor.Invalid(begin, "the JSON object has no end, expected '}'");
-    }
     if (c == '"') in_string = !in_string;
     if (in_string) {
       if (c == '\\') cursor.Next();
@@ -150,9 +149,8 @@ absl::StatusOr<ExprId> ReadEmbeddedSchema(const GrammarOptions& options, SourceR
   absl::StatusOr<ReadResult> read =
       ReadJsonSchema({"json_schema", std::string(*text), options}, reading.limits, reading.budget);
   if (!read.ok()) return Within(read.status(), at, reading);
-  for (const Diagnostic& warning : read->warnings) {
+  for (const Diagnostic& warning : read->warnings)
     reading.Warn(at, absl::StrCat("in the JSON here: ", warning.place, ": ", warning.message));
-  }
   for (const Diagnostic& bound : read->bounds) {
     AddWarning({reading.lines.Place(at),
                 absl::StrCat("in the JSON here: ", bound.place, ": ", bound.message)},

@@ -150,9 +150,8 @@ absl::Status ExpansionReader::ReadCharacters(absl::StatusOr<ExprId> characters) 
   if (!characters.ok()) return characters.status();
   const Expression& read = grammar_.expressions[*characters];
   assert(read.kind == ExprKind::kCharacters);
-  if (!InTerminal() && read.b > 0) {
+  if (!InTerminal() && read.b > 0)
     characters = grammar_.Add({.kind = ExprKind::kLexeme, .at = read.at}, {*characters});
-  }
   return Push(*characters);
 }
 
@@ -168,9 +167,8 @@ absl::Status ExpansionReader::ReadName() {
   const absl::StatusOr<absl::string_view> name = ReadLarkName(reading_, "a name");
   if (!name.ok()) return name.status();
   if (const std::optional<std::uint32_t> parameter = ParameterOf(*name)) {
-    if (InTerminal() && !context_.terminal) {
+    if (InTerminal() && !context_.terminal)
       return cursor_.Unsupported(at, "a parameter of a rule within a terminal");
-    }
     const ExprUse use = InTerminal() ? ExprUse::kCharacters : ExprUse::kRule;
     return Push(
         grammar_.Add({.kind = ExprKind::kParameter, .use = use, .a = *parameter, .at = at}));
@@ -198,9 +196,8 @@ absl::Status ExpansionReader::ReadIndexed(absl::string_view name, std::size_t at
   const std::size_t step_at = cursor_.at();
   const absl::StatusOr<IndexStep> step = ReadIndexStep(reading_);
   if (!step.ok()) return step.status();
-  if (!context_.indexed && step->kind != IndexStep::Kind::kValue) {
+  if (!context_.indexed && step->kind != IndexStep::Kind::kValue)
     return cursor_.Invalid(step_at, "this rule has no index to go on from");
-  }
   const auto index = static_cast<std::uint32_t>(grammar_.index_steps.size());
   grammar_.index_steps.push_back(*step);
   return Push(grammar_.Add({.kind = ExprKind::kIndexed,
@@ -236,9 +233,8 @@ absl::Status ExpansionReader::ReadNestedGrammar(std::size_t at) {
 
 absl::Status ExpansionReader::ReadCondition(std::size_t at) {
   if (!context_.indexed) return cursor_.Invalid(at, "a condition needs a rule with an index");
-  if (bracket().kind == BracketKind::kArguments || bracket().condition.has_value()) {
+  if (bracket().kind == BracketKind::kArguments || bracket().condition.has_value())
     return cursor_.Invalid(at, "a condition stands once, at the end of an alternative");
-  }
   PassInlineSpace(cursor_);
   absl::StatusOr<IndexCondition> condition = ReadIndexCondition(reading_);
   if (!condition.ok()) return condition.status();
@@ -252,9 +248,8 @@ absl::Status ExpansionReader::ReadCondition(std::size_t at) {
 absl::Status ExpansionReader::ReadAlias() {
   const std::size_t at = cursor_.at();
   if (!cursor_.Take("->")) return cursor_.Expected("a value or '->'");
-  if (bracket().terminal || bracket().kind == BracketKind::kArguments || bracket().ended) {
+  if (bracket().terminal || bracket().kind == BracketKind::kArguments || bracket().ended)
     return cursor_.Invalid(at, "an alias stands at the end of a rule's alternative");
-  }
   PassInlineSpace(cursor_);
   const std::size_t name_at = cursor_.at();
   const absl::StatusOr<absl::string_view> name = ReadLarkName(reading_, "the name of an alias");
@@ -355,21 +350,18 @@ absl::Status ExpansionReader::CloseGroup(std::uint32_t closing) {
   cursor_.Next();
   ExprId group = stack_.Close(bracket().at, bracket().condition);
   brackets_.pop_back();
-  if (expected == BracketKind::kMaybe) {
+  if (expected == BracketKind::kMaybe)
     group = grammar_.Add({.kind = ExprKind::kRepeat, .a = 0, .b = 1, .at = at}, {group});
-  }
   return Push(group);
 }
 
 absl::Status ExpansionReader::CloseArgument(bool last) {
   assert(cursor_.Peek() == ',' || cursor_.Peek() == '}');
   const std::size_t at = cursor_.at();
-  if (bracket().kind != BracketKind::kArguments) {
+  if (bracket().kind != BracketKind::kArguments)
     return cursor_.Expected("a value or the end of the definition");
-  }
-  if (stack_.AtSequenceBegin() || bracket().negated) {
+  if (stack_.AtSequenceBegin() || bracket().negated)
     return cursor_.Expected("an argument: a value");
-  }
   cursor_.Next();
   bracket().arguments.push_back(stack_.Close(at));
   if (!last) {
@@ -399,12 +391,10 @@ absl::Status ExpansionReader::EndAlternative() {
 absl::Status ExpansionReader::Push(ExprId value) {
   assert(value < grammar_.expressions.size());
   const std::size_t at = grammar_.expressions[value].at;
-  if (bracket().ended) {
+  if (bracket().ended)
     return cursor_.Invalid(at, "an alternative ends with its alias or condition");
-  }
-  if (bracket().kind == BracketKind::kArguments && !stack_.AtSequenceBegin()) {
+  if (bracket().kind == BracketKind::kArguments && !stack_.AtSequenceBegin())
     return cursor_.Invalid(at, "an argument is one value");
-  }
   if (std::exchange(bracket().negated, false)) {
     value = grammar_.Add({.kind = ExprKind::kNot, .at = at}, {value});
     if (!bracket().terminal) value = grammar_.Add({.kind = ExprKind::kLexeme, .at = at}, {value});

@@ -34,9 +34,8 @@ absl::StatusOr<std::uint32_t> ReadBit(SourceReading& reading, std::uint32_t max)
 
 absl::Status Pass(absl::string_view expected, SourceReading& reading) {
   PassInlineSpace(reading.cursor);
-  if (!reading.cursor.Take(expected)) {
+  if (!reading.cursor.Take(expected))
     return reading.cursor.Expected("'" + std::string(expected) + "'");
-  }
   PassInlineSpace(reading.cursor);
   return absl::OkStatus();
 }
@@ -128,9 +127,8 @@ absl::StatusOr<IndexTest> ReadTestArguments(const TestName& name, SourceReading&
     if (!bits.ok()) return bits.status();
     test.bits = *bits;
   }
-  if (name.name == "is_ones" || name.name == "bit_set") {
+  if (name.name == "is_ones" || name.name == "bit_set")
     test.value = test.bits.Of(std::numeric_limits<RuleIndex>::max());
-  }
   if (name.takes == TestTakes::kBitsAndValue) {
     if (absl::Status status = Pass(",", reading); !status.ok()) return status;
     const absl::StatusOr<RuleIndex> value = ReadValue(reading);

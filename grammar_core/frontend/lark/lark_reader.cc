@@ -25,16 +25,13 @@ absl::StatusOr<RuleId> LarkReader::Read() {
     if (absl::Status status = PassItemEnd(); !status.ok()) return status;
     PassLines(cursor_);
   }
-  if (depth_ > 0 && !cursor_.Take("}")) {
+  if (depth_ > 0 && !cursor_.Take("}"))
     return cursor_.Invalid(begin - 1, "the grammar has no end, expected '}'");
-  }
   const Definition* start = grammar_.Find("start");
-  if (start == nullptr) {
+  if (start == nullptr)
     return cursor_.Invalid(begin, "there is no rule \"start\", with which the text begins");
-  }
-  if (start->parameters > 0 || start->indexed) {
+  if (start->parameters > 0 || start->indexed)
     return cursor_.Invalid(start->at, "the rule \"start\" takes no parameters");
-  }
   if (absl::Status status = EndIgnored(); !status.ok()) return status;
   const SymbolId first = grammar_.Symbol("start");
   if (absl::Status status = PutLazyFirst(first, reading_, grammar_); !status.ok()) return status;
@@ -66,9 +63,7 @@ absl::Status LarkReader::ReadDirective() {
   if (word == "import") return ReadImport();
   if (word == "override") return ReadDefinition(Mode::kOverride);
   if (word == "extend") return ReadDefinition(Mode::kExtend);
-  if (word == "llguidance" || word == "grammar_options") {
-    return ReadLarkOptions(reading_, grammar_);
-  }
+  if (word == "llguidance" || word == "grammar_options") return ReadLarkOptions(reading_, grammar_);
   if (word == "declare") return cursor_.Unsupported(at, "%declare");
   return cursor_.Invalid(
       at, "expected %ignore, %import, %override, %extend, %llguidance or %grammar_options");
@@ -100,9 +95,8 @@ absl::Status LarkReader::ReadImport() {
   const std::size_t alias_at = cursor_.at();
   const absl::StatusOr<absl::string_view> alias = ReadLarkName(reading_, "a name");
   if (!alias.ok()) return alias.status();
-  if (!IsTerminalName(*alias)) {
+  if (!IsTerminalName(*alias))
     return cursor_.Invalid(alias_at, "a terminal's name is in upper case");
-  }
   return ImportTerminal(*name, name_at, *alias);
 }
 
@@ -195,9 +189,8 @@ absl::StatusOr<LarkReader::Header> LarkReader::ReadHeader() {
   if (!name.ok()) return name.status();
   header.name = std::string(*name);
   const bool terminal = IsTerminalName(*name);
-  if (terminal && header.at > modifiers) {
+  if (terminal && header.at > modifiers)
     return cursor_.Invalid(modifiers, "'!' and '?' stand before rules only");
-  }
   PassInlineSpace(cursor_);
   if (cursor_.Take("::")) {
     PassInlineSpace(cursor_);
@@ -220,11 +213,10 @@ absl::StatusOr<LarkReader::Header> LarkReader::ReadHeader() {
 
 void LarkReader::BookTemperature(const Header& header) {
   if (!header.attributes.temperature.has_value()) return;
-  if (depth_ == 0 && header.name == "start") {
+  if (depth_ == 0 && header.name == "start")
     reading_.temperature = header.attributes.temperature;
-  } else {
+  else
     reading_.Warn(header.attributes.at, kPartialTemperature);
-  }
 }
 
 absl::Status LarkReader::ReadParameters(Header* header) {
@@ -235,13 +227,11 @@ absl::Status LarkReader::ReadParameters(Header* header) {
     const std::size_t at = cursor_.at();
     const absl::StatusOr<absl::string_view> name = ReadLarkName(reading_, "a parameter");
     if (!name.ok()) return name.status();
-    if (IsTerminalName(*name) != terminal) {
+    if (IsTerminalName(*name) != terminal)
       return cursor_.Invalid(at, "a parameter is in the case of its template's name");
-    }
     const std::vector<std::string>& before = header->parameters;
-    if (std::find(before.begin(), before.end(), *name) != before.end()) {
+    if (std::find(before.begin(), before.end(), *name) != before.end())
       return cursor_.Invalid(at, "the parameter stands before");
-    }
     header->parameters.emplace_back(*name);
     PassInlineSpace(cursor_);
   } while (cursor_.Take(","));
@@ -272,9 +262,8 @@ absl::Status LarkReader::CheckMode(Mode mode, const Header& header) const {
                      !header.indexed && !header.attributes.is_terminal() &&
                      !header.attributes.max_chars.has_value() &&
                      !header.attributes.max_tokens.has_value();
-  if (mode == Mode::kExtend && !plain) {
+  if (mode == Mode::kExtend && !plain)
     return cursor_.Unsupported(header.at, "%extend with parameters or attributes");
-  }
   return absl::OkStatus();
 }
 

@@ -43,9 +43,8 @@ absl::StatusOr<ExprId> ReadRangeEnd(const std::u32string& first, std::size_t beg
   PassInlineSpace(reading.cursor);
   const absl::StatusOr<std::u32string> last = ReadString(reading);
   if (!last.ok()) return last.status();
-  if (first.size() != 1 || last->size() != 1) {
+  if (first.size() != 1 || last->size() != 1)
     return reading.cursor.Invalid(begin, "each end of a range is one character");
-  }
   if (last->front() < first.front()) return reading.cursor.Invalid(begin, "the range is reversed");
   return AddCharacters(grammar, reading.builder.Chars(CharSet({{first.front(), last->front()}})), 1,
                        begin);
@@ -147,9 +146,8 @@ absl::StatusOr<ExprId> ReadLarkPattern(SourceReading& reading, SourceGrammar& gr
   const absl::Status flags = ReadPatternFlags(reading.cursor, &options);
   if (!flags.ok()) return flags;
   const absl::string_view pattern = reading.text.substr(options.begin, end - options.begin);
-  if (!options.free_spacing && absl::StrContains(pattern, "\n")) {
+  if (!options.free_spacing && absl::StrContains(pattern, "\n"))
     return reading.cursor.Invalid(begin, "a pattern ends in its line, unless it has the flag x");
-  }
   const absl::StatusOr<NodeId> node = ReadRegex(reading.text.substr(0, end), options,
                                                 reading.limits, reading.budget, reading.builder);
   if (!node.ok()) return node.status();

@@ -82,9 +82,8 @@ class LazyWriter {
     for (ExprId id = old_first; id <= anew.body; ++id) {
       Expression expression = grammar_.expressions[id];
       std::vector<ExprId> children;
-      for (std::uint32_t i = 0; i < expression.child_count; ++i) {
+      for (std::uint32_t i = 0; i < expression.child_count; ++i)
         children.push_back(places[grammar_.children[expression.first_child + i] - old_first]);
-      }
       if (expression.kind == ExprKind::kIf) expression.b = places[expression.b - old_first];
       const auto held = leaves.find(id);
       places.push_back(held == leaves.end() ? grammar_.Add(expression, children)
@@ -128,13 +127,11 @@ class LazyOrder {
       : reading_(reading), grammar_(grammar), places_(grammar, reading) {}
 
   absl::Status Run(SymbolId start) {
-    if (absl::Status status = places_.Find(*grammar_.definition_of[start]); !status.ok()) {
+    if (absl::Status status = places_.Find(*grammar_.definition_of[start]); !status.ok())
       return status;
-    }
     beside_.resize(places_.leaves().size());
-    for (const std::vector<std::uint32_t>& place : places_.places()) {
+    for (const std::vector<std::uint32_t>& place : places_.places())
       if (absl::Status status = LookAt(place); !status.ok()) return status;
-    }
     for (const LazyLeaf& leaf : places_.leaves()) {
       const Expression& e = grammar_.expressions[leaf.expression];
       const bool is_template = e.use == ExprUse::kRule && e.child_count > 0 &&

@@ -150,18 +150,16 @@ absl::Status LazyPlaces::FindEnds() {
   }
   for (const std::uint32_t definition : reached_) {
     const Definition& rule = grammar_.definitions[definition];
-    for (ExprId id = rule.first; id <= rule.body; ++id) {
+    for (ExprId id = rule.first; id <= rule.body; ++id)
       if (rule_level_[id]) Join(id, by_expression);
-    }
   }
   return absl::OkStatus();
 }
 
 LazyPlaces::Ends LazyPlaces::EndsOf(ExprId expression, const std::vector<Ends>& ends) const {
   const Expression& e = grammar_.expressions[expression];
-  if (const auto leaf = leaf_of_.find(expression); leaf != leaf_of_.end()) {
+  if (const auto leaf = leaf_of_.find(expression); leaf != leaf_of_.end())
     return {false, {leaf->second}, {leaf->second}};
-  }
   if (IsEmptyText(e)) return {true, {}, {}};
   if (CallsRule(e)) {
     // One that is not defined is told of later.
@@ -200,17 +198,14 @@ LazyPlaces::Ends LazyPlaces::EndsOfSequence(const std::vector<ExprId>& parts,
 void LazyPlaces::Join(ExprId expression, const std::vector<Ends>& ends) {
   const Expression& e = grammar_.expressions[expression];
   const std::vector<ExprId> parts = ChildrenOf(expression);
-  if (e.kind == ExprKind::kRepeat && e.b > 1) {
-    for (const std::uint32_t leaf : ends[parts[0]].last) {
+  if (e.kind == ExprKind::kRepeat && e.b > 1)
+    for (const std::uint32_t leaf : ends[parts[0]].last)
       AddAll(ends[parts[0]].first, &behind_[leaf]);
-    }
-  }
   if (e.kind != ExprKind::kSequence) return;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     for (std::size_t next = i + 1; next < parts.size(); ++next) {
-      for (const std::uint32_t leaf : ends[parts[i]].last) {
+      for (const std::uint32_t leaf : ends[parts[i]].last)
         AddAll(ends[parts[next]].first, &behind_[leaf]);
-      }
       if (!ends[parts[next]].may_be_empty) break;
     }
   }
@@ -233,9 +228,8 @@ absl::Status LazyPlaces::FindPlaces(std::uint32_t start) {
       if (leaves.empty() || !places_.insert(list(leaves)).second) continue;
       open.push_back(list(leaves));
       const auto count = static_cast<std::int64_t>(places_.size());
-      if (count > reading_.limits.rule_instances) {
+      if (count > reading_.limits.rule_instances)
         return LimitExceeded("", "rule_instances", reading_.limits.rule_instances, count);
-      }
     }
   }
   return absl::OkStatus();

@@ -27,20 +27,17 @@ class AttributeReader {
       PassInlineSpace(cursor_);
       const std::size_t at = cursor_.at();
       const absl::string_view name = TakeWord(reading_);
-      if (!name.empty() && !seen.insert(name).second) {
+      if (!name.empty() && !seen.insert(name).second)
         return cursor_.Invalid(at, "the attribute stands before");
-      }
       PassInlineSpace(cursor_);
       if (absl::Status status = ReadAttribute(name, at); !status.ok()) return status;
       PassInlineSpace(cursor_);
     } while (cursor_.Take(","));
     if (!cursor_.Take("]")) return cursor_.Expected("',' or ']'");
-    if (attributes_.max_chars.has_value() && attributes_.is_terminal()) {
+    if (attributes_.max_chars.has_value() && attributes_.is_terminal())
       return cursor_.Unsupported(attributes_.at, "max_chars beside lazy, suffix or stop");
-    }
-    if (attributes_.max_tokens.has_value() && attributes_.end.has_value()) {
+    if (attributes_.max_tokens.has_value() && attributes_.end.has_value())
       return cursor_.Unsupported(attributes_.at, "max_tokens beside suffix or stop");
-    }
     return attributes_;
   }
 
@@ -128,16 +125,14 @@ class AttributeReader {
 }  // namespace
 
 ExprId RuleAttributes::Applied(ExprId body, SourceGrammar& grammar) const {
-  if (max_chars.has_value()) {
+  if (max_chars.has_value())
     body = grammar.Add({.kind = ExprKind::kAtMost, .a = *max_chars, .at = at}, {body});
-  }
   if (is_terminal()) {
     if (end.has_value()) body = grammar.Add({.kind = ExprKind::kSequence, .at = at}, {body, *end});
     body = grammar.Add({.kind = ExprKind::kShortest, .at = at}, {body});
   }
-  if (max_tokens.has_value()) {
+  if (max_tokens.has_value())
     body = grammar.Add({.kind = ExprKind::kLimited, .a = *max_tokens, .at = at}, {body});
-  }
   return is_terminal() ? grammar.Add({.kind = ExprKind::kLexeme, .at = at}, {body}) : body;
 }
 

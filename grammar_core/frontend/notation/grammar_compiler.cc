@@ -28,9 +28,8 @@ std::string InstanceKey(std::uint32_t definition, const std::vector<Part>& argum
   std::string key;
   AppendNumber(definition, &key);
   AppendNumber(index, &key);
-  for (const Part& argument : arguments) {
+  for (const Part& argument : arguments)
     AppendNumber(std::uint64_t{argument.node} << 1 | (argument.characters ? 1 : 0), &key);
-  }
   return key;
 }
 
@@ -69,9 +68,8 @@ absl::StatusOr<RuleId> GrammarCompiler::Compile(SymbolId start) {
 
 absl::Status GrammarCompiler::CheckNames() const {
   std::vector<bool> live(grammar_.definitions.size(), false);
-  for (const std::optional<std::uint32_t>& definition : grammar_.definition_of) {
+  for (const std::optional<std::uint32_t>& definition : grammar_.definition_of)
     if (definition.has_value()) live[*definition] = true;
-  }
   for (std::size_t i = 0; i < grammar_.definitions.size(); ++i) {
     if (!live[i]) continue;
     const Definition& definition = grammar_.definitions[i];
@@ -93,9 +91,8 @@ absl::Status GrammarCompiler::CheckName(const Expression& expression,
   if (!found.has_value())
     return InvalidAt(Place(expression), absl::StrCat(name, " is not defined"));
   const Definition& definition = grammar_.definitions[*found];
-  if (user.terminal && !definition.terminal) {
+  if (user.terminal && !definition.terminal)
     return InvalidAt(Place(expression), absl::StrCat("a terminal cannot hold the rule ", name));
-  }
   if (definition.parameters != expression.child_count) {
     return InvalidAt(Place(expression), absl::StrCat(name, " takes ", definition.parameters,
                                                      " arguments, not ", expression.child_count));
@@ -271,9 +268,8 @@ absl::StatusOr<GrammarCompiler::InstanceId> GrammarCompiler::InstanceOf(
   if (!is_new) return known->second;
   const std::int64_t made =
       id + std::int64_t{1} - static_cast<std::int64_t>(grammar_.definitions.size());
-  if (made > limits_.rule_instances) {
+  if (made > limits_.rule_instances)
     return LimitExceeded(Place(expression), "rule_instances", limits_.rule_instances, made);
-  }
   instances_.push_back({definition, std::move(arguments), index});
   return id;
 }
@@ -307,9 +303,8 @@ void GrammarCompiler::Finish() {
   instances_[id].progress = Progress::kDone;
   instances_[id].part = part;
   // What was called while it was open was declared then.
-  if (instances_[id].rule.has_value()) {
+  if (instances_[id].rule.has_value())
     builder_.DefineRule(*instances_[id].rule, parts_.Bytes(part));
-  }
 }
 
 RuleId GrammarCompiler::RuleOf(InstanceId id) {
@@ -321,9 +316,8 @@ RuleId GrammarCompiler::RuleOf(InstanceId id) {
                                ? absl::StrCat(NameOf(definition), "::", instance.index)
                                : NameOf(definition);
   instance.rule = builder_.DeclareRule(name, lines_.Place(definition.at));
-  if (instance.progress == Progress::kDone) {
+  if (instance.progress == Progress::kDone)
     builder_.DefineRule(*instance.rule, parts_.Bytes(instance.part));
-  }
   return *instance.rule;
 }
 

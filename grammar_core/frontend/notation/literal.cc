@@ -33,9 +33,8 @@ bool IsOneOf(std::uint32_t c, absl::string_view characters) {
 // One hexadecimal digit or more; a value past every code point stays there.
 absl::StatusOr<std::uint32_t> ReadAllHexDigits(PatternCursor& cursor) {
   absl::StatusOr<std::uint32_t> value = ReadHexDigits(cursor, 1);
-  while (value.ok() && *value <= kMaxCodePoint && IsHexDigit(cursor.Peek())) {
+  while (value.ok() && *value <= kMaxCodePoint && IsHexDigit(cursor.Peek()))
     value = *value * 16 + *ReadHexDigits(cursor, 1);
-  }
   return value;
 }
 
@@ -64,15 +63,13 @@ absl::StatusOr<std::uint32_t> ReadLiteralEscape(PatternCursor& cursor, const Lit
     assert(letter < kControls.size());
     return static_cast<unsigned char>(kControls[letter]);
   }
-  if (c != 'x' && c != 'u' && c != 'U') {
+  if (c != 'x' && c != 'u' && c != 'U')
     return cursor.Invalid(begin, "this is no escape here; write \\\\ for a backslash");
-  }
   const absl::StatusOr<std::uint32_t> value = ReadCodePoint(cursor, c, style);
   if (!value.ok()) return value;
   if (*value > kMaxCodePoint) return cursor.Invalid(begin, "a code point is at most 10FFFF");
-  if (*value >= 0xD800 && *value < 0xE000) {
+  if (*value >= 0xD800 && *value < 0xE000)
     return cursor.Invalid(begin, "a surrogate alone is no character");
-  }
   return value;
 }
 
@@ -81,9 +78,8 @@ absl::StatusOr<std::uint64_t> ReadDecimal(PatternCursor& cursor, absl::string_vi
   constexpr std::uint64_t kPastAnyLimit = std::numeric_limits<std::int64_t>::max() / 20;
   const std::size_t begin = cursor.at();
   std::uint64_t value = 0;
-  while (cursor.Peek() >= '0' && cursor.Peek() <= '9') {
+  while (cursor.Peek() >= '0' && cursor.Peek() <= '9')
     value = std::min(value * 10 + (cursor.Next() - '0'), kPastAnyLimit);
-  }
   if (cursor.at() == begin) return cursor.Expected(what);
   return value;
 }
@@ -126,18 +122,16 @@ absl::StatusOr<std::uint32_t> ReadTokenId(PatternCursor& cursor) {
   const std::size_t begin = cursor.at();
   const absl::StatusOr<std::uint64_t> id = ReadDecimal(cursor, "the id of a token");
   if (!id.ok()) return id.status();
-  if (*id > kMaxTokenId) {
+  if (*id > kMaxTokenId)
     return cursor.Invalid(begin, absl::StrCat("the id of a token is at most ", kMaxTokenId));
-  }
   return static_cast<std::uint32_t>(*id);
 }
 
 absl::StatusOr<float> ReadTemperature(PatternCursor& cursor) {
   const std::size_t begin = cursor.at();
   std::string number;
-  while (IsOneOf(cursor.Peek(), "0123456789.eE-")) {
+  while (IsOneOf(cursor.Peek(), "0123456789.eE-"))
     number.push_back(static_cast<char>(cursor.Next()));
-  }
   float value = 0;
   if (absl::SimpleAtof(number, &value) && std::isfinite(value) && value >= 0) return value;
   return cursor.Invalid(begin, "expected a temperature: a number that is not negative");

@@ -22,12 +22,10 @@ void Move(absl::string_view prefix, std::string* place) {
 absl::Status SpliceRules(const ReadResult& read, IrCopier& copier, IrBuilder& builder,
                          Budget& budget, RuleFaults& faults) {
   for (RuleId rule = 0; rule < read.ir.rules.size(); ++rule) copier.DeclareRule(rule);
-  for (NodeId node = 0; node < read.ir.nodes.size(); ++node) {
+  for (NodeId node = 0; node < read.ir.nodes.size(); ++node)
     if (absl::Status status = copier.Copy(node, budget); !status.ok()) return status;
-  }
-  for (RuleId rule = 0; rule < read.ir.rules.size(); ++rule) {
+  for (RuleId rule = 0; rule < read.ir.rules.size(); ++rule)
     builder.DefineRule(copier.RuleOf(rule), copier.CopyOf(read.ir.rules[rule].body));
-  }
   for (const auto& [rule, fault] : read.faults) faults.emplace(copier.RuleOf(rule), fault);
   return absl::OkStatus();
 }

@@ -31,9 +31,8 @@ class SuffixAutomaton {
     const std::uint32_t added = Add({.length = states_[last_].length + 1});
     std::optional<std::uint32_t> from = last_;
     last_ = added;
-    for (; from.has_value() && !states_[*from].next.contains(chunk); from = states_[*from].link) {
+    for (; from.has_value() && !states_[*from].next.contains(chunk); from = states_[*from].link)
       states_[*from].next[chunk] = added;
-    }
     states_[added].link = from.has_value() ? SuffixState(*from, chunk) : 0;
   }
 

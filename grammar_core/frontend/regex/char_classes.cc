@@ -145,9 +145,8 @@ constexpr Alias kAliases[] = {{"Other", "C"},
                               {"Qaai", "Zinh"}};
 
 absl::string_view Resolved(absl::string_view name) {
-  for (const Alias& alias : kAliases) {
+  for (const Alias& alias : kAliases)
     if (alias.name == name) return alias.means;
-  }
   return name;
 }
 
@@ -232,13 +231,10 @@ std::optional<CharSet> PosixChars(absl::string_view name) {
 }
 
 std::optional<CharSet> PropertyChars(absl::string_view property) {
-  if (absl::ConsumePrefix(&property, "General_Category=") ||
-      absl::ConsumePrefix(&property, "gc=")) {
+  if (absl::ConsumePrefix(&property, "General_Category=") || absl::ConsumePrefix(&property, "gc="))
     return FindSet(UnicodeSetKind::kCategory, Resolved(property));
-  }
-  if (absl::ConsumePrefix(&property, "Script=") || absl::ConsumePrefix(&property, "sc=")) {
+  if (absl::ConsumePrefix(&property, "Script=") || absl::ConsumePrefix(&property, "sc="))
     return FindSet(UnicodeSetKind::kScript, Resolved(property));
-  }
   return FindBare(Resolved(property));
 }
 

@@ -60,9 +60,8 @@ const T& CharacterFacts::Known(absl::flat_hash_map<NodeId, T>* known, NodeId roo
       continue;
     }
     const std::size_t before = open.size();
-    for (const NodeId child : ChildrenOf(builder_->node(node))) {
+    for (const NodeId child : ChildrenOf(builder_->node(node)))
       if (!known->contains(child)) open.push_back(child);
-    }
     if (open.size() > before) continue;
     open.pop_back();
     known->emplace(node, make(builder_->node(node)));
@@ -101,9 +100,8 @@ Widths CharacterFacts::MadeWidths(const IrNode& node) const {
     }
     case IrKind::kAnd: {
       Widths all = of(children.front());
-      for (const NodeId child : children) {
+      for (const NodeId child : children)
         all = {std::max(all.min, of(child).min), std::min(all.max, of(child).max)};
-      }
       return all;
     }
     default:
@@ -133,9 +131,8 @@ CharSet CharacterFacts::MadeChars(TextEdge edge, const IrNode& node) const {
       add(builder_->ir().texts[node.a]);
       return CharSet(std::move(ranges));
     case IrKind::kTextSet:
-      for (const std::u32string& text : builder_->ir().text_sets[node.a]) {
+      for (const std::u32string& text : builder_->ir().text_sets[node.a])
         if (!text.empty()) add(text);
-      }
       return CharSet(std::move(ranges));
     case IrKind::kConcat:
     case IrKind::kAlt:
@@ -143,9 +140,8 @@ CharSet CharacterFacts::MadeChars(TextEdge edge, const IrNode& node) const {
       return CharsOfChildren(edge, node);
     case IrKind::kAnd: {
       CharSet all = CharSet::All();
-      for (const NodeId child : ChildrenOf(node)) {
+      for (const NodeId child : ChildrenOf(node))
         all = all.Intersect(chars_[static_cast<int>(edge)].at(child));
-      }
       return all;
     }
     default:

@@ -29,9 +29,8 @@ template <typename F>
 ContextLanguage Tabulated(const F& in) {
   ContextLanguage::Table table;
   std::size_t i = 0;
-  for (const Neighbour before : kNeighbours) {
+  for (const Neighbour before : kNeighbours)
     for (const Neighbour after : kNeighbours) table[i++] = in(before, after);
-  }
   return ContextLanguage(table);
 }
 
@@ -207,17 +206,15 @@ Language ContextAlgebra::PairIn(const ContextLanguage& x, const ContextLanguage&
     if (x_here.nullable) ways.push_back(y_here);
     const bool y_word_same = y.In(Neighbour::kWord, after) == y.In(Neighbour::kOther, after);
     if (y_word_same) ways.push_back(Join({NonEmpty(x_here), y.In(Neighbour::kOther, after)}));
-    for (const Neighbour last : kCharacters) {
+    for (const Neighbour last : kCharacters)
       if (!y_word_same) ways.push_back(Join({EndingWith(Bit(last), x_here), y.In(last, after)}));
-    }
   } else if (y_same) {
     if (y_here.nullable) ways.push_back(x_here);
     const bool x_word_same = x.In(before, Neighbour::kWord) == x.In(before, Neighbour::kOther);
     if (x_word_same) ways.push_back(Join({x.In(before, Neighbour::kOther), NonEmpty(y_here)}));
-    for (const Neighbour first : kCharacters) {
+    for (const Neighbour first : kCharacters)
       if (!x_word_same)
         ways.push_back(Join({x.In(before, first), BeginningWith(Bit(first), y_here)}));
-    }
   } else {
     if (x_here.nullable && y_here.nullable) ways.push_back(EmptyLanguage());
     for (const Neighbour kind : kCharacters) {
@@ -249,9 +246,8 @@ std::optional<ContextLanguage> ContextAlgebra::Repeat(ContextLanguage part, std:
   assert(min <= max);
   if (max == 0) return Empty();
   if (min == 1 && max == 1) return part;
-  if (part.plain()) {
+  if (part.plain())
     return ContextLanguage(Power(part.In(Neighbour::kNone, Neighbour::kNone), min, max));
-  }
   if (max > 1 && part.DependsOnWords()) return std::nullopt;
   return Tabulated(
       [&](Neighbour before, Neighbour after) { return RepeatIn(part, min, max, before, after); });

@@ -73,9 +73,8 @@ absl::StatusOr<std::uint32_t> CodePoint(PatternCursor& cursor, int digits) {
   const bool braced = cursor.Take("{");
   absl::StatusOr<std::uint32_t> value = braced ? BracedHex(cursor) : ReadHexDigits(cursor, digits);
   if (value.ok() && !braced) value = WithLowSurrogate(cursor, *value);
-  if (value.ok() && IsSurrogate(*value)) {
+  if (value.ok() && IsSurrogate(*value))
     return cursor.Invalid(begin, "a surrogate alone is no character");
-  }
   return value;
 }
 
@@ -113,9 +112,8 @@ absl::StatusOr<CharSet> ReadProperty(PatternCursor& cursor, bool negated, bool f
   if (absl::ConsumePrefix(&plain, "^")) negated = !negated;
   std::optional<CharSet> set = PropertyChars(plain);
   if (!set.has_value()) {
-    if (IsPropertyWithoutTable(plain)) {
+    if (IsPropertyWithoutTable(plain))
       return cursor.Unsupported(begin - 2, absl::StrCat("\\p{", plain, "}"));
-    }
     return cursor.Invalid(begin,
                           absl::StrCat("there is no property \"", plain.substr(0, 64), "\""));
   }
@@ -250,9 +248,8 @@ std::uint32_t WithLowSurrogate(PatternCursor& cursor, std::uint32_t unit) {
   const std::size_t begin = cursor.at();
   if (unit >= kHighSurrogates && unit < kLowSurrogates && cursor.Take("\\u")) {
     const absl::StatusOr<std::uint32_t> low = ReadHexDigits(cursor, 4);
-    if (low.ok() && *low >= kLowSurrogates && *low < kSurrogatesEnd) {
+    if (low.ok() && *low >= kLowSurrogates && *low < kSurrogatesEnd)
       return 0x10000 + ((unit - kHighSurrogates) << 10) + (*low - kLowSurrogates);
-    }
   }
   cursor.MoveTo(begin);
   return unit;

@@ -167,11 +167,10 @@ void LookAround::NarrowToOneSide(Side side, std::vector<PatternPart>* parts) {
       kept[*beside].language = algebra_->Intersection(kept[*beside].language, part.language);
       continue;
     }
-    if (part.plain()) {
+    if (part.plain())
       beside = kept.size();
-    } else if (!part.is_look()) {
+    else if (!part.is_look())
       beside.reset();
-    }
     kept.push_back(std::move(part));
   }
   if (side == Side::kAhead) std::reverse(kept.begin(), kept.end());
@@ -182,13 +181,11 @@ PatternPart LookAround::Alternatives(std::vector<PatternPart> parts) {
   assert(!parts.empty());
   std::vector<ContextLanguage> plain;
   std::vector<PatternPart> kept;
-  for (PatternPart& part : parts) {
-    if (part.plain()) {
+  for (PatternPart& part : parts)
+    if (part.plain())
       plain.push_back(std::move(part.language));
-    } else {
+    else
       kept.push_back(std::move(part));
-    }
-  }
   if (!plain.empty()) kept.push_back({algebra_->Alternatives(plain)});
   if (kept.size() == 1) return std::move(kept.front());
   Widths widths = WidthsOf(kept.front());
@@ -288,18 +285,15 @@ absl::StatusOr<ContextLanguage> LookAround::ExtendedByAny(Side side, const Looki
 
 absl::StatusOr<ContextLanguage> LookAround::ExtendedByRounds(Side side, const LookingPart& part,
                                                              ContextLanguage rest) {
-  if (!part.characters.empty() && part.characters.Intersect(NearestOf(side, rest)).empty()) {
+  if (!part.characters.empty() && part.characters.Intersect(NearestOf(side, rest)).empty())
     return ExtendedByCharacters(side, part, rest);
-  }
   if (side == Side::kAhead) {
     std::optional<ContextLanguage> all = ExtendedByOthers(part, rest);
     if (all.has_value()) return *std::move(all);
   }
   // In front of anything, rounds over the least are no more than that.
   const std::uint32_t max = IsAnything(rest) ? part.min : part.max;
-  if (max == kUnbounded) {
-    return cursor_->Unsupported(part.at, "endless repetition of look-around");
-  }
+  if (max == kUnbounded) return cursor_->Unsupported(part.at, "endless repetition of look-around");
   ContextLanguage all = rest;
   for (std::uint32_t round = max; round > 0; --round) {
     absl::StatusOr<ContextLanguage> more = Extended(side, part.parts.front(), std::move(all));
@@ -355,9 +349,8 @@ std::optional<ContextLanguage> LookAround::ExtendedByOthers(const LookingPart& p
   if (!rest.plain() || body.plain() || body.looking->kind != Kind::kSequence) return std::nullopt;
   const std::vector<PatternPart>& parts = body.looking->parts;
   const ContextLanguage& character = parts.back().language;
-  if (!parts.back().plain() || !character.plain() || WidthsOf(parts.back()) != Widths{1, 1}) {
+  if (!parts.back().plain() || !character.plain() || WidthsOf(parts.back()) != Widths{1, 1})
     return std::nullopt;
-  }
   ContextLanguage rounds = *algebra_->Repeat(character, part.min, part.max);
   const auto exclude = [&](const std::vector<ContextLanguage>& sequence) {
     rounds = algebra_->Intersection(rounds, algebra_->Complement(algebra_->Sequence(sequence)));
@@ -391,11 +384,9 @@ CharSet LookAround::NearestOf(Side side, const ContextLanguage& rest) {
 CharSet LookAround::CharactersOf(const PatternPart& part) {
   CharSet all;
   if (part.plain()) {
-    for (const Neighbour before : kNeighbours) {
-      for (const Neighbour after : kNeighbours) {
+    for (const Neighbour before : kNeighbours)
+      for (const Neighbour after : kNeighbours)
         all = all.Union(facts_.CharsAt(TextEdge::kFirst, part.language.In(before, after).node));
-      }
-    }
     return all;
   }
   if (part.looking->kind == Kind::kRepeat) return part.looking->characters;

@@ -58,9 +58,8 @@ absl::StatusOr<std::vector<LookAround::Word>> LookAround::Products(const std::ve
     for (const Word& end : ends) {
       Word& word = words.emplace_back(begin);
       word.insert(word.end(), end.begin(), end.end());
-      for (const PatternPart* part : word) {
+      for (const PatternPart* part : word)
         if (absl::Status status = Step(*part); !status.ok()) return status;
-      }
     }
   }
   return words;
@@ -79,9 +78,8 @@ absl::StatusOr<std::vector<LookAround::Word>> LookAround::SequenceWords(const Lo
 }
 
 absl::StatusOr<std::vector<LookAround::Word>> LookAround::RepeatWords(const LookingPart& part) {
-  if (part.max == kUnbounded) {
+  if (part.max == kUnbounded)
     return cursor_->Unsupported(part.at, "endless repetition of look-around");
-  }
   const absl::StatusOr<std::vector<Word>> round = WordsOf(part.parts.front());
   if (!round.ok()) return round.status();
   std::vector<Word> words;
@@ -134,13 +132,11 @@ std::optional<NodeId> LookAround::TextsWith(const Word& word, std::size_t look) 
   std::vector<ContextLanguage> unseen;
   const std::size_t from = side == Side::kAhead ? 0 : look + 1;
   const std::size_t to = side == Side::kAhead ? look : word.size();
-  for (std::size_t i = from; i < to; ++i) {
-    if (word[i]->plain()) {
+  for (std::size_t i = from; i < to; ++i)
+    if (word[i]->plain())
       unseen.push_back(word[i]->language);
-    } else if (!word[i]->is_look()) {
+    else if (!word[i]->is_look())
       return std::nullopt;
-    }
-  }
   const ContextLanguage between = algebra_->Sequence(unseen);
   const Widths widths = WidthsOf(side == Side::kAhead ? ContextAlgebra::AtTextBegin(between)
                                                       : ContextAlgebra::AtTextEnd(between));

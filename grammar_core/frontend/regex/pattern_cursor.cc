@@ -21,11 +21,9 @@ std::string LineAndColumn(absl::string_view text, std::size_t at) {
 }
 
 absl::Status PatternCursor::CheckUtf8() const {
-  for (std::size_t at = at_; at < text_.size();) {
-    if (!DecodeUtf8(text_, &at).has_value()) {
+  for (std::size_t at = at_; at < text_.size();)
+    if (!DecodeUtf8(text_, &at).has_value())
       return Invalid(at, absl::StrCat("the ", text_name_, " is not UTF-8 here"));
-    }
-  }
   return absl::OkStatus();
 }
 

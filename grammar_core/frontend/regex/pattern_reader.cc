@@ -74,9 +74,8 @@ absl::Status PatternReader::ReadParts() {
     if (absl::Status status = ReadNext(); !status.ok()) return status;
     if (!builder_->status().ok()) return builder_->status();
   }
-  if (groups_.size() > 1) {
+  if (groups_.size() > 1)
     return cursor_.Invalid(groups_.back().begin, "the group has no end, expected ')'");
-  }
   return absl::OkStatus();
 }
 
@@ -162,11 +161,10 @@ absl::Status PatternReader::ReadBackslash(std::size_t begin) {
   }
   const absl::StatusOr<Escaped> escaped = ReadEscape(cursor_, false, {flags_.fold, shorthands_});
   if (!escaped.ok()) return escaped.status();
-  if (escaped->character.has_value()) {
+  if (escaped->character.has_value())
     AddCharacter(*escaped->character);
-  } else {
+  else
     AddAtom(algebra_.Chars(escaped->set));
-  }
   return absl::OkStatus();
 }
 
@@ -183,9 +181,8 @@ absl::Status PatternReader::ReadGroupOpening(std::size_t begin) {
 }
 
 absl::Status PatternReader::ReadGroupKind(std::size_t begin) {
-  for (const Unsupported& unsupported : kUnsupportedGroups) {
+  for (const Unsupported& unsupported : kUnsupportedGroups)
     if (cursor_.Take(unsupported.spelling)) return cursor_.Unsupported(begin, unsupported.name);
-  }
   if (cursor_.Take("=")) return OpenLook(begin, {Side::kAhead, false});
   if (cursor_.Take("!")) return OpenLook(begin, {Side::kAhead, true});
   if (cursor_.Take("<=")) return OpenLook(begin, {Side::kBehind, false});
@@ -201,12 +198,10 @@ absl::Status PatternReader::ReadGroupName() {
   const std::size_t begin = cursor_.at();
   absl::string_view name;
   if (!cursor_.TakeUntil(">", &name)) return cursor_.Expected("a group's name and '>'");
-  if (!IsGroupName(name)) {
+  if (!IsGroupName(name))
     return cursor_.Invalid(begin, "a group's name is letters, digits, _ and $, and no digit first");
-  }
-  if (!names_.insert(name).second) {
+  if (!names_.insert(name).second)
     return cursor_.Invalid(begin, absl::StrCat("a second group has the name ", name.substr(0, 64)));
-  }
   return absl::OkStatus();
 }
 
@@ -256,18 +251,16 @@ absl::Status PatternReader::SetFlag(std::uint32_t letter, bool value, Flags* fla
 }
 
 absl::Status PatternReader::OpenLook(std::size_t begin, LookKind look) {
-  if (!looks_around_) {
+  if (!looks_around_)
     return cursor_.Unsupported(begin, look.side == Side::kAhead ? "look-ahead" : "look-behind");
-  }
   return OpenGroup(begin, flags_, look);
 }
 
 absl::Status PatternReader::OpenGroup(std::size_t begin, Flags inside,
                                       std::optional<LookKind> look) {
   const auto depth = static_cast<std::int64_t>(groups_.size());
-  if (depth > limits_.source_depth) {
+  if (depth > limits_.source_depth)
     return cursor_.Limit(begin, "source_depth", limits_.source_depth, depth);
-  }
   groups_.push_back({begin, flags_, look});
   flags_ = inside;
   return absl::OkStatus();
@@ -293,12 +286,10 @@ absl::Status PatternReader::CloseGroup(std::size_t begin) {
 absl::Status PatternReader::Quantify(std::size_t begin, Counts counts) {
   Group& group = groups_.back();
   if (group.last == Last::kNothing) return cursor_.Invalid(begin, "there is nothing to repeat");
-  if (group.last == Last::kQuantified) {
+  if (group.last == Last::kQuantified)
     return cursor_.Invalid(begin, "a quantifier stands before; put a group around what it repeats");
-  }
-  if (!cursor_.Take("?") && cursor_.Peek() == '+') {
+  if (!cursor_.Take("?") && cursor_.Peek() == '+')
     return cursor_.Unsupported(cursor_.at(), "possessive quantifier");
-  }
   assert(!group.sequence.empty() && counts.min <= counts.max);
   PatternPart part = std::move(group.sequence.back());
   group.sequence.pop_back();
@@ -312,9 +303,8 @@ absl::Status PatternReader::Quantify(std::size_t begin, Counts counts) {
 
 absl::StatusOr<std::optional<PatternReader::Counts>> PatternReader::ReadCounts(std::size_t begin) {
   const std::size_t inside = cursor_.at();
-  if (cursor_.Take(",") && IsDigit(cursor_.Peek())) {
+  if (cursor_.Take(",") && IsDigit(cursor_.Peek()))
     return cursor_.Invalid(begin, "dialects differ on {,n}; write {0,n}, or \\{ for the character");
-  }
   cursor_.MoveTo(inside);
   // Looks for the whole of {n}, {n,} or {n,m} first: else the brace is a character.
   const auto pass_digits = [&] {
@@ -339,9 +329,8 @@ absl::StatusOr<std::optional<PatternReader::Counts>> PatternReader::ReadCounts(s
     }
   }
   cursor_.Take("}");
-  if (counts.max < counts.min) {
+  if (counts.max < counts.min)
     return cursor_.Invalid(begin, absl::StrCat(counts.max, " is less than ", counts.min));
-  }
   return std::optional<Counts>(counts);
 }
 

@@ -69,17 +69,14 @@ absl::StatusOr<ReadResult> ReadNamedSchema(const JsonValue& root, const GrammarS
   const absl::Status checks[] = {CheckMember(*named, "name", true),
                                  CheckMember(*named, "description", true),
                                  CheckMember(*named, "strict", false)};
-  for (const absl::Status& check : checks) {
+  for (const absl::Status& check : checks)
     if (!check.ok()) return check;
-  }
   const std::optional<JsonValue> schema = named->Find("schema");
   GrammarSource any = source;
   any.text.clear();
   absl::StatusOr<ReadResult> read = schema.has_value() ? ReadSchema(*schema, source, limits, budget)
                                                        : ReadAnyJson(any, limits, budget);
-  if (read.ok()) {
-    WarnOfOthers(*named, {"name", "description", "strict", "schema"}, &read->warnings);
-  }
+  if (read.ok()) WarnOfOthers(*named, {"name", "description", "strict", "schema"}, &read->warnings);
   return read;
 }
 
@@ -153,15 +150,12 @@ absl::StatusOr<ReadResult> ReadOfType(const JsonValue& root, const GrammarSource
   const std::optional<JsonValue> type = root.Find("type");
   if (!type.has_value()) return InvalidAt("/type", "is missing");
   if (type->is_string() && type->text() == "text") return ReadAnyText(limits);
-  if (type->is_string() && type->text() == "json_schema") {
+  if (type->is_string() && type->text() == "json_schema")
     return ReadNamedSchema(root, source, limits, budget);
-  }
-  if (type->is_string() && type->text() == "regex") {
+  if (type->is_string() && type->text() == "regex")
     return ReadPattern(root, source, limits, budget);
-  }
-  if (type->is_string() && type->text() == "grammar") {
+  if (type->is_string() && type->text() == "grammar")
     return ReadRules(root, source, limits, budget);
-  }
   if (!type->is_string() || type->text() != "json_object") {
     return InvalidAt("/type",
                      "must be \"text\", \"json_object\", \"json_schema\", \"structural_tag\", "
@@ -180,9 +174,8 @@ absl::StatusOr<ReadResult> ReadResponseFormat(JsonDocument document, const Gramm
   const JsonValue root = document.root();
   if (!root.is_object()) return InvalidAt("", "a response format is a JSON object");
   const std::optional<JsonValue> type = root.Find("type");
-  if (type.has_value() && type->is_string() && type->text() == "structural_tag") {
+  if (type.has_value() && type->is_string() && type->text() == "structural_tag")
     return ReadStructuralTag(std::move(document), source, markers, limits, budget);
-  }
   absl::StatusOr<ReadResult> read = ReadOfType(root, source, limits, budget);
   if (read.ok()) {
     const bool is_text = type->text() == "regex" || type->text() == "grammar";

@@ -47,9 +47,8 @@ class Excluding {
 
  private:
   [[nodiscard]] bool Allows(absl::string_view name) const {
-    for (const std::string& text : excludes_) {
+    for (const std::string& text : excludes_)
       if (absl::StrContains(name, text)) return false;
-    }
     return true;
   }
 
@@ -92,11 +91,9 @@ absl::StatusOr<ReadResult> EmbeddedGrammars::ReadSchema(const JsonValue& schema,
 
 void EmbeddedGrammars::KeepRemarks(ReadResult& read) {
   for (Diagnostic& warning : read.warnings) AddWarning(std::move(warning), &result_.warnings);
-  for (Diagnostic& bound : read.bounds) {
-    if (bounds_.emplace(bound.place, bound.message).second) {
+  for (Diagnostic& bound : read.bounds)
+    if (bounds_.emplace(bound.place, bound.message).second)
       AddWarning(std::move(bound), &result_.bounds);
-    }
-  }
 }
 
 absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
@@ -107,9 +104,8 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
   if (!read.ok()) return read.status();
   IrCopier copier(read->ir, &builder_);
   Excluding excluding(writing.excludes, read->ir, copier, builder_);
-  if (!writing.excludes.empty()) {
+  if (!writing.excludes.empty())
     copier.SetHook([&](const IrNode& node) { return excluding.Copy(node); });
-  }
   const absl::Status status = SpliceRules(*read, copier, builder_, budget_, result_.faults);
   if (!status.ok()) return status;
   NodeId node = builder_.Call(copier.RuleOf(read->ir.start));
@@ -158,9 +154,8 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Rules(const JsonValue& rules) {
   IrCopier copier(read->ir, &builder_);
   const absl::Status status = SpliceRules(*read, copier, builder_, budget_, result_.faults);
   if (!status.ok()) return status;
-  if (read->temperature.has_value()) {
+  if (read->temperature.has_value())
     AddWarning({place, "a temperature is given to the whole text only"}, &result_.warnings);
-  }
   KeepRemarks(*read);
   return builder_.Call(copier.RuleOf(read->ir.start));
 }

@@ -60,9 +60,8 @@ absl::StatusOr<std::optional<std::uint32_t>> CountOf(const JsonValue& object,
   if (!member.has_value() || member->type() == JsonType::kNull) return std::nullopt;
   const std::optional<std::uint32_t> count =
       member->is_number() ? AsCount(ReadDecimal(member->text())) : std::nullopt;
-  if (!count.has_value() || *count == kUnbounded) {
+  if (!count.has_value() || *count == kUnbounded)
     return InvalidMember(object, key, "must be a number from 0 to 4294967294");
-  }
   return count;
 }
 
@@ -72,9 +71,8 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const JsonValue& object, absl::
   if (!list.has_value()) return texts;
   if (!list->is_array()) return InvalidMember(object, key, "must be a list of strings");
   for (const JsonValue text : list->children()) {
-    if (!text.is_string() || text.text().empty()) {
+    if (!text.is_string() || text.text().empty())
       return InvalidAt(text.Pointer(), "must be a string that is not empty");
-    }
     texts.emplace_back(text.text());
   }
   return texts;

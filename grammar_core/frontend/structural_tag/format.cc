@@ -39,9 +39,8 @@ struct Row {
 
   [[nodiscard]] std::vector<absl::string_view> KnownKeys() const {
     std::vector<absl::string_view> known = {"type"};
-    for (const absl::string_view key : keys) {
+    for (const absl::string_view key : keys)
       if (!key.empty()) known.push_back(key);
-    }
     return known;
   }
 };
@@ -132,11 +131,10 @@ absl::Status ReadBegin(const JsonValue& tag, TagBounds* bounds) {
 
 absl::Status AddEnd(const JsonValue& end, TagBounds* bounds) {
   if (!end.is_string()) return InvalidAt(end.Pointer(), "must be a string");
-  if (end.text().empty()) {
+  if (end.text().empty())
     bounds->may_end_empty = true;
-  } else {
+  else
     bounds->ends.emplace_back(end.text());
-  }
   return absl::OkStatus();
 }
 
@@ -152,9 +150,8 @@ absl::Status ReadEnd(const JsonValue& tag, TagBounds* bounds) {
   }
   if (!end->is_array()) return InvalidMember(tag, "end", "must be a string, a list or a token");
   if (end->size() == 0) return InvalidMember(tag, "end", "must not be empty");
-  for (const JsonValue one : end->children()) {
+  for (const JsonValue one : end->children())
     if (absl::Status status = AddEnd(one, bounds); !status.ok()) return status;
-  }
   return absl::OkStatus();
 }
 
@@ -175,9 +172,8 @@ class FormatReader {
  private:
   absl::Status AddRoot(const JsonValue& root) {
     if (!root.is_object()) return InvalidAt("", "a structural tag is a JSON object");
-    if (const auto type = root.Find("type"); type.has_value() && type->text() != "structural_tag") {
+    if (const auto type = root.Find("type"); type.has_value() && type->text() != "structural_tag")
       return InvalidAt("/type", "must be \"structural_tag\"");
-    }
     if (root.Find("structures").has_value() || root.Find("triggers").has_value()) {
       formats_.push_back({.type = T::kStructures, .at = root, .open_ended = true});
       return CheckKeys(root, {"type", "structures", "triggers", "at_least_one"});
@@ -249,9 +245,8 @@ class FormatReader {
                        absl::Status (FormatReader::*add)(const JsonValue&, FormatId)) {
     const absl::StatusOr<JsonValue> list = RequiredList(at, key);
     if (!list.ok()) return list.status();
-    for (const JsonValue element : list->children()) {
+    for (const JsonValue element : list->children())
       if (absl::Status status = (this->*add)(element, id); !status.ok()) return status;
-    }
     return absl::OkStatus();
   }
 
@@ -266,9 +261,8 @@ class FormatReader {
   }
 
   absl::Status AddRule(const JsonValue& pair, FormatId parent) {
-    if (!pair.is_array() || pair.size() != 2) {
+    if (!pair.is_array() || pair.size() != 2)
       return InvalidAt(pair.Pointer(), "must be a pair: what leads to a format, and the format");
-    }
     return AddFormat(*pair.Nth(1), parent);
   }
 
@@ -304,9 +298,8 @@ class FormatReader {
         }
         continue;
       }
-      for (const FormatId part : format.parts) {
+      for (const FormatId part : format.parts)
         format.open_ended = format.open_ended || formats_[part].open_ended;
-      }
     }
     return absl::OkStatus();
   }

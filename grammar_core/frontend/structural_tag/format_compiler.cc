@@ -60,9 +60,8 @@ absl::StatusOr<bool> LoopOf(const JsonValue& at) {
 // Whether `token` is among `tokens`. An id may be any token's of which only the text is known.
 bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens) {
   assert(!token.ids.empty() || !token.names.empty());
-  if (!token.ids.empty()) {
+  if (!token.ids.empty())
     return absl::c_linear_search(tokens.ids, token.ids.front()) || !tokens.names.empty();
-  }
   return absl::c_linear_search(tokens.names, token.names.front()) || !tokens.ids.empty();
 }
 
@@ -188,9 +187,8 @@ absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const Format& format) {
   const absl::StatusOr<std::optional<std::uint32_t>> space = CountOf(at, "max_whitespace_cnt");
   if (!space.ok()) return space.status();
   if (space->has_value()) {
-    if (**space == 0 || **space > 1'000'000) {
+    if (**space == 0 || **space > 1'000'000)
       return InvalidMember(at, "max_whitespace_cnt", "must be a number from 1 to 1000000, or null");
-    }
     writing.options.white_space = WhiteSpace::kFlexible;
     writing.options.max_whitespace = static_cast<std::int32_t>(**space);
   }
@@ -214,9 +212,8 @@ FormatCompiler::Made FormatCompiler::SchemaAt(const Format& format, absl::string
                                               const SchemaWriting& writing) {
   const absl::StatusOr<JsonValue> schema = RequiredMember(format.at, key);
   if (!schema.ok()) return schema.status();
-  if (!schema->is_object() && !schema->is_bool()) {
+  if (!schema->is_object() && !schema->is_bool())
     return InvalidMember(format.at, key, "a schema must be an object or a boolean");
-  }
   return embedded_.Schema(*schema, writing);
 }
 
@@ -276,9 +273,8 @@ FormatCompiler::Made FormatCompiler::AnyText(const Format& format) {
   if (!tokens.ok()) return tokens.status();
   if (tokens->value_or(1) == 0) return builder_.Empty();
   NodeId text = FreeText(*excludes, builder_);
-  if (characters->has_value()) {
+  if (characters->has_value())
     text = builder_.And({text, builder_.Repeat(builder_.AnyChar(), 0, **characters)});
-  }
   const NodeId bytes = builder_.Encode(Spelling::kUtf8, text);
   return tokens->has_value() ? builder_.Limited(bytes, **tokens) : bytes;
 }
@@ -288,9 +284,8 @@ FormatCompiler::Made FormatCompiler::Repeat(const Format& format) {
   if (!min.ok()) return min.status();
   const absl::StatusOr<std::uint32_t> max = BoundOf(format.at, "max", true);
   if (!max.ok()) return max.status();
-  if (*max < *min) {
+  if (*max < *min)
     return InvalidMember(format.at, "max", absl::StrCat(*max, " is less than min ", *min));
-  }
   return builder_.Repeat(PartOf(format), *min, *max);
 }
 
@@ -298,9 +293,8 @@ FormatCompiler::Made FormatCompiler::Tag(FormatId id) {
   const Format& format = formats_[id];
   const TagBounds& bounds = format.bounds;
   std::vector<NodeId> ends;
-  for (const std::string& end : bounds.ends) {
+  for (const std::string& end : bounds.ends)
     ends.push_back(speller_.Spell(end, PlaceOf(format.at, "end")));
-  }
   if (bounds.may_end_empty) ends.push_back(builder_.Empty());
   if (bounds.end_token.has_value()) ends.push_back(NamedToken(*bounds.end_token));
   tails_[id] = builder_.Concat({PartOf(format), builder_.Alt(std::move(ends))});
@@ -336,9 +330,8 @@ FormatCompiler::Made FormatCompiler::TriggeredTags(const Format& format) {
                                  .excludes = *std::move(excludes),
                                  .loop = !flow->stop_after_first};
   std::vector<NodeId> each = dispatch.marked;
-  for (const TextDispatch::Trigger& trigger : dispatch.triggers) {
+  for (const TextDispatch::Trigger& trigger : dispatch.triggers)
     each.push_back(builder_.Concat({builder_.Bytes(trigger.text), trigger.behind}));
-  }
   const Made made = MakeTextDispatch(dispatch, budget_, builder_);
   return made.ok() ? WithFlow(*flow, builder_.Alt(std::move(each)), *made) : made.status();
 }
@@ -366,9 +359,8 @@ FormatCompiler::Made FormatCompiler::TextRules(const Format& format) {
   std::size_t rule = 0;
   for (const JsonValue pair : format.at.Find("rules")->children()) {
     const JsonValue text = *pair.Nth(0);
-    if (!text.is_string() || text.text().empty()) {
+    if (!text.is_string() || text.text().empty())
       return InvalidAt(text.Pointer(), "must be a string that is not empty");
-    }
     const NodeId behind = nodes_[format.parts[rule++]];
     if (speller_.HasMarker(text.text())) {
       const NodeId head = speller_.Spell(text.text(), text.Pointer());
@@ -422,12 +414,10 @@ FormatCompiler::Made FormatCompiler::TokenTriggeredTags(const Format& format) {
   AddTokens(*triggers, &*excluded);
   for (const FormatId tag : format.parts) {
     const std::optional<TokenSpec>& begin = formats_[tag].bounds.begin_token;
-    if (!begin.has_value()) {
+    if (!begin.has_value())
       return InvalidMember(formats_[tag].at, "begin", "must be a token, as the triggers are");
-    }
-    if (!MayBeAmong(*begin, *triggers)) {
+    if (!MayBeAmong(*begin, *triggers))
       return InvalidMember(formats_[tag].at, "begin", "is none of the trigger tokens");
-    }
     AddTokens(*begin, &*excluded);
   }
   const NodeId tags = AnyPart(format);

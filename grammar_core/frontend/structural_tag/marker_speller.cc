@@ -49,9 +49,8 @@ std::vector<std::string> MarkerSpeller::TextOnly(std::vector<std::string> texts)
 
 void MarkerSpeller::Keep(absl::string_view text, absl::string_view place) {
   if (table_ == nullptr) return;
-  for (const MarkerTable::Piece& piece : table_->Cut(text)) {
+  for (const MarkerTable::Piece& piece : table_->Cut(text))
     if (piece.marker != MarkerTable::kNone) Note(piece.marker, place);
-  }
 }
 
 void MarkerSpeller::Keep(const TokenSpec& tokens) {
@@ -62,9 +61,8 @@ void MarkerSpeller::Keep(const TokenSpec& tokens) {
   for (const std::string& name : tokens.names) keep(name);
   for (const auto& [first, last] : tokens.ids) {
     const auto size = static_cast<std::uint32_t>(table_->vocabulary().size());
-    if (first == last && first < size) {
+    if (first == last && first < size)
       keep(table_->vocabulary().TokenBytes(static_cast<TokenId>(first)));
-    }
   }
 }
 

@@ -32,9 +32,8 @@ class Grouping {
   }
 
   absl::Status Add(const Format& tag, NodeId tail) {
-    if (tag.bounds.begin_token.has_value()) {
+    if (tag.bounds.begin_token.has_value())
       return InvalidMember(tag.at, "begin", "must be a string, as the triggers are");
-    }
     const absl::string_view begin = tag.bounds.begin;
     const std::vector<std::size_t> found = TriggersOf(begin);
     if (found.empty()) return InvalidMember(tag.at, "begin", "begins with none of the triggers");
@@ -59,9 +58,8 @@ class Grouping {
   absl::StatusOr<TriggeredGroups> Groups(const Format& format) && {
     TriggeredGroups groups = {{}, std::move(marked_)};
     for (std::size_t i = 0; i < triggers_.size(); ++i) {
-      if (!is_used_[i]) {
+      if (!is_used_[i])
         return InvalidMember(format.at, absl::StrCat("triggers/", i), "no tag begins with it");
-      }
       if (rests_[i].empty()) continue;
       groups.by_text.push_back({std::move(triggers_[i]), builder_.Alt(std::move(rests_[i]))});
     }
@@ -84,9 +82,8 @@ class Grouping {
     for (const std::size_t size : sizes_) {
       if (size > begin.size()) break;
       const auto same = by_text_.find(begin.substr(0, size));
-      if (same != by_text_.end()) {
+      if (same != by_text_.end())
         found.insert(found.end(), same->second.begin(), same->second.end());
-      }
     }
     return found;
   }

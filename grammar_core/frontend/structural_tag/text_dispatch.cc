@@ -27,9 +27,8 @@ class Entanglement {
     for (const TextDispatch::Trigger& trigger : dispatch.triggers) {
       const absl::string_view text = trigger.text;
       AddWhole(text);
-      for (std::size_t size = 1; size < text.size(); ++size) {
+      for (std::size_t size = 1; size < text.size(); ++size)
         beginnings_.insert(text.substr(0, size));
-      }
     }
     for (const std::string& text : dispatch.excludes) {
       excluded_trigger_ = excluded_trigger_ || wholes_.contains(text);
@@ -75,9 +74,8 @@ class Entanglement {
 class Heads {
  public:
   Heads(const TextDispatch& dispatch, IrBuilder& builder) : b_(builder) {
-    for (const TextDispatch::Trigger& trigger : dispatch.triggers) {
+    for (const TextDispatch::Trigger& trigger : dispatch.triggers)
       by_size_[CharactersIn(trigger.text)].push_back(trigger.text);
-    }
     without_ = FreeText(dispatch.excludes, builder);
   }
 
@@ -135,9 +133,8 @@ absl::StatusOr<NodeId> MakeTextDispatch(const TextDispatch& dispatch, Budget& bu
   }
   NodeId way = builder.Alt(std::move(ways));
   if (!*entangled) way = builder.Concat({free, way});
-  if (!dispatch.marked.empty()) {
+  if (!dispatch.marked.empty())
     way = builder.Alt({way, builder.Concat({free, builder.Alt(dispatch.marked)})});
-  }
   return MakeDispatch(free, way, dispatch.loop, builder);
 }
 

@@ -178,9 +178,8 @@ class XmlWriter {
   }
 
   absl::StatusOr<NodeId> Object(const ObjectSpec& spec) {
-    if (!spec.conditions.empty() || spec.max_members != kUnbounded || spec.min_members > 0) {
+    if (!spec.conditions.empty() || spec.max_members != kUnbounded || spec.min_members > 0)
       return Unsupported("counts and conditions of members");
-    }
     std::vector<NodeId> members;
     for (const ObjectSpec::Member& member : spec.members) {
       const absl::StatusOr<NodeId> element = Element(b_.Bytes(NameOf(member)), member.value);
@@ -207,9 +206,8 @@ class XmlWriter {
 
   NodeId DeclaredOrder(const ObjectSpec& spec, const std::vector<NodeId>& members, NodeId other) {
     std::vector<NodeId> sequence = {space_};
-    for (std::size_t i = 0; i < members.size(); ++i) {
+    for (std::size_t i = 0; i < members.size(); ++i)
       sequence.push_back(spec.members[i].required ? members[i] : b_.Optional(members[i]));
-    }
     sequence.push_back(b_.Repeat(other, 0, kUnbounded));
     return b_.Concat(sequence);
   }
@@ -219,9 +217,8 @@ class XmlWriter {
     const std::size_t sets = std::size_t{1} << members.size();
     std::size_t required = 0;
     std::vector<RuleId> rules;
-    for (std::size_t i = 0; i < members.size(); ++i) {
+    for (std::size_t i = 0; i < members.size(); ++i)
       if (spec.members[i].required) required |= std::size_t{1} << i;
-    }
     for (std::size_t set = 0; set < sets; ++set) rules.push_back(b_.DeclareRule("members", place_));
     for (std::size_t set = 0; set < sets; ++set) {
       std::vector<NodeId> ways = {b_.Concat({other, b_.Call(rules[set])})};
@@ -296,9 +293,8 @@ class XmlWriter {
     for (const NodeId node : *frame) {
       const IrNode& n = read_.ir.nodes[node];
       std::vector<NodeId> children;
-      for (std::uint32_t i = 0; i < n.child_count; ++i) {
+      for (std::uint32_t i = 0; i < n.child_count; ++i)
         children.push_back(made[read_.ir.children[n.first_child + i]]);
-      }
       made[node] = FramePart(n, children);
     }
     return b_.Concat({space_, made[array]});
@@ -321,9 +317,7 @@ class XmlWriter {
   }
 
   NodeId Value(const ValueParts::Part& part) {
-    if (!part.texts.empty()) {
-      return Spaced(b_.Encode(Spelling::kUtf8, b_.CodePointSet(part.texts)));
-    }
+    if (!part.texts.empty()) return Spaced(b_.Encode(Spelling::kUtf8, b_.CodePointSet(part.texts)));
     if (part.type != ValueType::kString) return Spaced(copier_.CopyOf(part.node));
     const std::optional<NodeId> contents = parts_.Contents(part.node);
     if (!contents.has_value()) return Padded(b_.Empty());

@@ -280,12 +280,10 @@ std::uint32_t GrammarFacts::MemberSpaces(const ObjectSpec& spec,
 
 std::uint32_t GrammarFacts::AnyMemberBytes(const ObjectSpec& spec) const {
   std::uint32_t bytes = kNoEnd;
-  for (const ObjectSpec::Member& member : spec.members) {
+  for (const ObjectSpec::Member& member : spec.members)
     bytes = std::min(bytes, MemberBytes(spec, member));
-  }
-  for (const ObjectSpec::Others& others : spec.others) {
+  for (const ObjectSpec::Others& others : spec.others)
     bytes = std::min(bytes, OthersBytes(spec, others));
-  }
   return bytes;
 }
 
@@ -303,9 +301,8 @@ std::uint32_t GrammarFacts::MarkingBytes(const ObjectSpec& spec,
         member.ways, [&](const ObjectSpec::Way& way) { return HaveAnyOf(way.marks, marks); });
     if (is_one) bytes = std::min(bytes, MemberBytes(spec, member));
   }
-  for (const ObjectSpec::Others& others : spec.others) {
+  for (const ObjectSpec::Others& others : spec.others)
     if (HaveAnyOf(others.marks, marks)) bytes = std::min(bytes, OthersBytes(spec, others));
-  }
   return bytes;
 }
 
@@ -352,9 +349,8 @@ void GrammarFacts::FindGroupHashes(const RuleGroup& group, const std::vector<Nod
   HashNodes(group.nodes, work);
   if (!shared) return;
   for (std::size_t round = 0; round <= group.rules.size() && work.ok(); ++round) {
-    for (const RuleId rule : group.rules) {
+    for (const RuleId rule : group.rules)
       rule_hash_[rule] = Mix(nodes_[ir_->rules[rule].body].hash, group.rules.size());
-    }
     if (varying.empty()) return;
     HashNodes(varying, work);
   }
@@ -374,9 +370,8 @@ Hash128 GrammarFacts::HashOf(const IrNode& node) const {
   Hash128 hash = Mix(Hash128{}, static_cast<std::uint64_t>(node.kind));
   hash = Mix(hash, static_cast<std::uint64_t>(node.spelling));
   hash = HashPayload(node, hash);
-  for (std::uint32_t i = 0; i < node.child_count; ++i) {
+  for (std::uint32_t i = 0; i < node.child_count; ++i)
     hash = Mix(hash, nodes_[ir_->children[node.first_child + i]].hash);
-  }
   return hash;
 }
 
@@ -403,14 +398,12 @@ Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
     case IrKind::kText:
       return MixBytes(hash, AsBytes(ir_->texts[node.a]));
     case IrKind::kTextSet:
-      for (const std::u32string& text : ir_->text_sets[node.a]) {
+      for (const std::u32string& text : ir_->text_sets[node.a])
         hash = MixBytes(hash, AsBytes(text));
-      }
       return hash;
     case IrKind::kCharSet:
-      for (const CharRange& range : ir_->char_sets[node.a].ranges()) {
+      for (const CharRange& range : ir_->char_sets[node.a].ranges())
         hash = Mix(Mix(hash, range.lo), range.hi);
-      }
       return hash;
     case IrKind::kRepeat:
     case IrKind::kBlock:
@@ -432,25 +425,22 @@ Hash128 GrammarFacts::HashObject(const ObjectSpec& spec) const {
   hash = Mix(hash, nodes_[spec.space_after_comma()].hash);
   hash = Mix(hash, spec.is_array);
   if (spec.is_block()) hash = Mix(hash, spec.indent);
-  if (spec.spelling != Spelling::kJsonString) {
+  if (spec.spelling != Spelling::kJsonString)
     hash = Mix(Mix(hash, 0), static_cast<std::uint64_t>(spec.spelling));
-  }
   hash = Mix(Mix(hash, spec.min_members), spec.max_members);
   for (const ObjectSpec::Member& member : spec.members) {
     hash = Mix(Mix(MixBytes(hash, member.name), member.required), member.bare);
     hash = Mix(Mix(hash, nodes_[member.value].hash), member.ways.size());
-    for (const ObjectSpec::Way& way : member.ways) {
+    for (const ObjectSpec::Way& way : member.ways)
       hash = MixAll(Mix(hash, nodes_[way.value].hash), way.marks);
-    }
   }
   hash = Mix(hash, spec.others.size());
   for (const ObjectSpec::Others& others : spec.others) {
     hash = Mix(Mix(hash, nodes_[others.name].hash), nodes_[others.value].hash);
     hash = MixAll(hash, others.marks);
   }
-  for (const ObjectSpec::Condition& condition : spec.conditions) {
+  for (const ObjectSpec::Condition& condition : spec.conditions)
     hash = MixAll(MixAll(hash, condition.some), condition.unless_all);
-  }
   return hash;
 }
 

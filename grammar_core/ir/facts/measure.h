@@ -38,9 +38,8 @@ inline std::uint32_t SizeOf(Measure measure, std::u32string_view characters) {
 // Of the smallest byte of the set.
 inline std::uint32_t SizeOf(Measure measure, const ByteBits& set) {
   if (measure == Measure::kBytes) return 1;
-  for (int byte = 0x80; byte <= 0xBF; ++byte) {
+  for (int byte = 0x80; byte <= 0xBF; ++byte)
     if (set[byte]) return 0;
-  }
   return 1;
 }
 

@@ -78,11 +78,9 @@ absl::StatusOr<std::vector<RuleGroup>> GroupRules(const GrammarIr& ir, Budget& b
     group.rules = std::move(rules);
     for (const RuleId rule : group.rules) {
       std::sort(nodes[rule].begin(), nodes[rule].end());
-      for (const NodeId node : nodes[rule]) {
-        if (std::exchange(group_of[node], groups.size()) != groups.size()) {
+      for (const NodeId node : nodes[rule])
+        if (std::exchange(group_of[node], groups.size()) != groups.size())
           group.nodes.push_back(node);
-        }
-      }
     }
   }
   return groups;

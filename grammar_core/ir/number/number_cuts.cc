@@ -32,39 +32,34 @@ int DigitAt(const std::string& digits, std::uint32_t depth) {
 void AppendRange(IntRange range, IntRanges* ranges) {
   if (range.lo > range.hi) return;
   assert(ranges->empty() || ranges->back().hi < range.lo);
-  if (!ranges->empty() && ranges->back().hi + 1 == range.lo) {
+  if (!ranges->empty() && ranges->back().hi + 1 == range.lo)
     ranges->back().hi = range.hi;
-  } else {
+  else
     ranges->push_back(range);
-  }
 }
 
 }  // namespace
 
 NumberCuts::NumberCuts(const std::vector<NumberInterval>& intervals, bool negative) {
   for (const NumberInterval& interval : intervals) {
-    for (const auto* end : {&interval.min, &interval.max}) {
+    for (const auto* end : {&interval.min, &interval.max})
       if (const Decimal* value = Magnitude(*end, negative)) strings_.push_back(value->digits);
-    }
   }
   SortUnique(&strings_);
   for (const NumberInterval& interval : intervals) {
     inside_at_zero_ |= ReachesZero(interval, negative);
     // The nearer end lets in, the farther out; seen from the negative numbers the ends change
     // places, and so does what lies above them.
-    if (const Decimal* min = Magnitude(interval.min, negative)) {
+    if (const Decimal* min = Magnitude(interval.min, negative))
       AddCut(*min, interval.min_open != negative);
-    }
-    if (const Decimal* max = Magnitude(interval.max, negative)) {
+    if (const Decimal* max = Magnitude(interval.max, negative))
       AddCut(*max, interval.max_open == negative);
-    }
   }
   std::sort(cuts_.begin(), cuts_.end(), [](const Cut& x, const Cut& y) {
     return std::tie(x.exponent, x.slot) < std::tie(y.exponent, y.slot);
   });
-  for (std::uint32_t i = 0; i < cuts_.size(); ++i) {
+  for (std::uint32_t i = 0; i < cuts_.size(); ++i)
     if (i == 0 || cuts_[i].exponent != cuts_[i - 1].exponent) decades_.push_back(i);
-  }
 }
 
 void NumberCuts::AddCut(const Decimal& value, bool above) {
@@ -109,9 +104,8 @@ IntRanges NumberCuts::Exponents(const Place& place) const {
     if (inside) AppendRange({from, begin->exponent - 1}, &ranges);
     const auto passed = std::upper_bound(
         begin, end, slot, [](std::uint32_t s, const Cut& cut) { return s < cut.slot; });
-    if (inside != ((passed - begin) % 2 == 1)) {
+    if (inside != ((passed - begin) % 2 == 1))
       AppendRange({begin->exponent, begin->exponent}, &ranges);
-    }
     inside ^= (end - begin) % 2 == 1;
     from = begin->exponent + 1;
   }

@@ -41,9 +41,8 @@ struct Step {
 
 std::optional<Step> ReadStep(const Decimal& number) {
   Step step = {0, -number.exponent};
-  if (number.digits.size() > 18 || !absl::SimpleAtoi(number.digits, &step.count)) {
+  if (number.digits.size() > 18 || !absl::SimpleAtoi(number.digits, &step.count))
     return std::nullopt;
-  }
   return step;
 }
 
@@ -117,9 +116,8 @@ std::optional<NumberDivisors> NumberDivisors::Create(const NumberSpec& spec) {
     made.excluded_.push_back(*units);
   }
   for (std::uint64_t power = 1; power < made.modulus_; power *= 10) ++made.digits_;
-  while (std::gcd(LeftOver(made.modulus_, made.last_shift_), std::uint64_t{10}) > 1) {
+  while (std::gcd(LeftOver(made.modulus_, made.last_shift_), std::uint64_t{10}) > 1)
     ++made.last_shift_;
-  }
   if (required.has_value()) {
     made.required_ = made.excluded_.back();
     made.excluded_.pop_back();

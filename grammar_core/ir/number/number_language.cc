@@ -41,9 +41,8 @@ bool Overlaps(const IntRanges& set, IntRange range) {
 
 IntRanges Within(const IntRanges& set, IntRange range) {
   IntRanges within;
-  for (const IntRange& part : set) {
+  for (const IntRange& part : set)
     if (Overlap(part, range)) within.push_back(Common(part, range));
-  }
   return within;
 }
 
@@ -82,25 +81,23 @@ NumberLanguage::NumberLanguage(const NumberSpec& spec, NumberDivisors divisors)
 }
 
 bool NumberLanguage::IsEmpty() {
-  for (const char byte : {'-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'}) {
+  for (const char byte : {'-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'})
     if (Step(Start(), static_cast<unsigned char>(byte)).has_value()) return false;
-  }
   return true;
 }
 
 std::optional<NumberLanguage::State> NumberLanguage::Step(const State& state, unsigned char byte) {
   std::optional<State> next;
-  if (byte >= '0' && byte <= '9') {
+  if (byte >= '0' && byte <= '9')
     next = StepDigit(state, byte - '0');
-  } else if (byte == '-' && state.phase == Phase::kStart) {
+  else if (byte == '-' && state.phase == Phase::kStart)
     next = State{.phase = Phase::kMinus, .negative = true};
-  } else if (byte == '-' || byte == '+') {
+  else if (byte == '-' || byte == '+')
     next = StepSign(state, byte == '-');
-  } else if (byte == '.') {
+  else if (byte == '.')
     next = StepPoint(state);
-  } else if (byte == 'e' || (byte == 'E' && notation_ == NumberNotation::kAny)) {
+  else if (byte == 'e' || (byte == 'E' && notation_ == NumberNotation::kAny))
     next = StepLetter(state);
-  }
   return next.has_value() && IsLive(*next) ? next : std::nullopt;
 }
 
@@ -170,9 +167,8 @@ std::optional<NumberLanguage::State> NumberLanguage::StepPoint(State s) const {
 std::optional<NumberLanguage::State> NumberLanguage::StepLetter(const State& s) {
   if (!IsMantissa(s) || exponent_digits_ == 0) return std::nullopt;
   IntRanges set;
-  for (const IntRange& written : WrittenExponents()) {
+  for (const IntRange& written : WrittenExponents())
     for (const IntRange& part : Within(Exponents(s), written)) set.push_back(part);
-  }
   if (set.empty()) return std::nullopt;
   return State{
       .phase = Phase::kE, .left = exponent_digits_, .exponents = InternExponents(std::move(set))};
@@ -193,9 +189,8 @@ std::optional<NumberLanguage::State> NumberLanguage::StepExponentDigit(State s, 
   s.exponent = s.exponent * 10 + static_cast<std::uint32_t>(digit);
   const IntRanges& set = ExponentsOf(s);
   bool all = true;
-  for (std::uint32_t more = 0; more <= s.left; ++more) {
+  for (std::uint32_t more = 0; more <= s.left; ++more)
     all &= Contains(set, ExponentsBehind(s, more));
-  }
   return all ? State{.phase = Phase::kExponent, .left = s.left} : s;
 }
 
@@ -264,9 +259,8 @@ IntRanges NumberLanguage::Exponents(const State& s) const {
 }
 
 NumberLanguage::Room NumberLanguage::RoomOf(const State& s) const {
-  if (s.phase == Phase::kInteger && exponent_digits_ == 0) {
+  if (s.phase == Phase::kInteger && exponent_digits_ == 0)
     return {{0, s.left}, fraction_digits_, true};
-  }
   const bool in_fraction = s.phase == Phase::kPoint || s.phase == Phase::kFraction;
   return {{-max_exponent_, max_exponent_}, in_fraction ? s.left : fraction_digits_, false};
 }
@@ -287,15 +281,13 @@ bool NumberLanguage::IsLive(const State& s) const {
     case Phase::kE:
       return true;
     case Phase::kMinus:
-      for (int digit = 1; digit <= 9; ++digit) {
+      for (int digit = 1; digit <= 9; ++digit)
         if (IsLive(WithIntegerDigit(s, digit))) return true;
-      }
       return IsLiveZero(s);
     case Phase::kSign:
     case Phase::kExponent:
-      for (std::uint32_t more = s.phase == Phase::kSign ? 1 : 0; more <= s.left; ++more) {
+      for (std::uint32_t more = s.phase == Phase::kSign ? 1 : 0; more <= s.left; ++more)
         if (Overlaps(ExponentsOf(s), ExponentsBehind(s, more))) return true;
-      }
       return false;
     default:
       return s.zero ? IsLiveZero(s) : IsLiveMantissa(s);
@@ -326,9 +318,8 @@ bool NumberLanguage::IsLiveZero(const State& s) const {
   for (std::int64_t zeros = 0; zeros <= most_zeros && room.left > 0; ++zeros) {
     room.left -= 1;
     const auto fraction = FractionOf(s) + static_cast<std::uint32_t>(zeros) + 1;
-    for (int digit = 1; digit <= 9; ++digit) {
+    for (int digit = 1; digit <= 9; ++digit)
       if (CanEnd(WithFractionDigit(s, digit, fraction), fraction, room)) return true;
-    }
   }
   return false;
 }

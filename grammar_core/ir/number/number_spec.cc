@@ -10,16 +10,13 @@ namespace maskd {
 namespace {
 
 std::string ToString(const NumberInterval& interval) {
-  if (interval.min.has_value() && interval.min == interval.max) {
+  if (interval.min.has_value() && interval.min == interval.max)
     return absl::StrCat("x = ", ToString(*interval.min));
-  }
   std::string text = "x";
-  if (interval.min.has_value()) {
+  if (interval.min.has_value())
     text = absl::StrCat(ToString(*interval.min), interval.min_open ? " < " : " <= ", text);
-  }
-  if (interval.max.has_value()) {
+  if (interval.max.has_value())
     absl::StrAppend(&text, interval.max_open ? " < " : " <= ", ToString(*interval.max));
-  }
   return text;
 }
 
@@ -46,12 +43,10 @@ std::string ToString(const NumberSpec& spec) {
       "number<", absl::StrJoin(spec.intervals, " or ", [](std::string* out, const auto& interval) {
         absl::StrAppend(out, ToString(interval));
       }));
-  for (const Decimal& step : spec.multiple_of) {
+  for (const Decimal& step : spec.multiple_of)
     absl::StrAppend(&text, ", multiple of ", ToString(step));
-  }
-  for (const Decimal& step : spec.not_multiple_of) {
+  for (const Decimal& step : spec.not_multiple_of)
     absl::StrAppend(&text, ", no multiple of ", ToString(step));
-  }
   AppendDigits(spec.integer_digits, NumberSpec::kDefaultDigits, "integer", &text);
   AppendDigits(spec.fraction_digits, NumberSpec::kDefaultDigits, "fraction", &text);
   AppendDigits(spec.exponent_digits, NumberSpec::kConstrainedExponentDigits, "exponent", &text);

@@ -31,12 +31,10 @@ std::int64_t ZerosBetween(const NumberSpec& spec) {
   for (const NumberInterval& interval : spec.intervals) {
     zeros = std::max(zeros, DigitsOf(interval));
     // Behind a sign and zeros, only what lies between 0 and the end is left.
-    if (interval.max.has_value() && !interval.max->negative) {
+    if (interval.max.has_value() && !interval.max->negative)
       zeros = std::max(zeros, LeadingZeros(*interval.max));
-    }
-    if (interval.min.has_value() && interval.min->negative) {
+    if (interval.min.has_value() && interval.min->negative)
       zeros = std::max(zeros, LeadingZeros(*interval.min));
-    }
   }
   for (const Decimal& divisor : spec.multiple_of) {
     zeros =

@@ -12,9 +12,8 @@ std::vector<NodeId> DependedOn(const GrammarIr& ir, NodeId node) {
   if (n.kind == IrKind::kCall) return {ir.rules[n.a].body};
   if (n.kind == IrKind::kObject) {
     std::vector<NodeId> values;
-    for (const ObjectSpec::Member& member : ir.objects[n.a].members) {
+    for (const ObjectSpec::Member& member : ir.objects[n.a].members)
       if (member.required) values.push_back(member.value);
-    }
     return values;
   }
   const auto first = ir.children.begin() + n.first_child;

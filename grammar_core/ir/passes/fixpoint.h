@@ -84,13 +84,11 @@ absl::StatusOr<std::vector<bool>> LeastFixpoint(const GrammarIr& ir, Budget& bud
     has[node] = true;
     const auto units = static_cast<std::int64_t>(1 + users[node].size());
     if (absl::Status status = budget.Spend(units); !status.ok()) return status;
-    for (const NodeId user : users[node]) {
-      if (waiting[user] == kAsks) {
+    for (const NodeId user : users[node])
+      if (waiting[user] == kAsks)
         ask(user);
-      } else if (waiting[user] > 0 && --waiting[user] == 0) {
+      else if (waiting[user] > 0 && --waiting[user] == 0)
         queue.push_back(user);
-      }
-    }
   }
   return has;
 }

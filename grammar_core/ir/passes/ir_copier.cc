@@ -35,9 +35,8 @@ ObjectSpec IrCopier::Mapped(ObjectSpec spec) const {
 NodeId IrCopier::Made(const IrNode& n) {
   std::vector<NodeId> children;
   children.reserve(n.child_count);
-  for (std::uint32_t i = 0; i < n.child_count; ++i) {
+  for (std::uint32_t i = 0; i < n.child_count; ++i)
     children.push_back(copies_[from_.children[n.first_child + i]]);
-  }
   switch (n.kind) {
     case IrKind::kNothing:
       return to_->Nothing();

@@ -60,9 +60,8 @@ std::int64_t CountBetween(const NumberSpec& spec, const NumberInterval& interval
 
 std::int64_t CountNumbers(const NumberSpec& spec) {
   std::int64_t count = 0;
-  for (const NumberInterval& interval : spec.intervals) {
+  for (const NumberInterval& interval : spec.intervals)
     count = Clamped(count + CountBetween(spec, interval));
-  }
   return count;
 }
 
@@ -216,9 +215,8 @@ std::int64_t LeastValues::CountObject(const ObjectSpec& spec) const {
   }
   if (!spec.conditions.empty() || required >= spec.max_members) return product;
   std::int64_t most = product;
-  for (const ObjectSpec::Member& member : spec.members) {
+  for (const ObjectSpec::Member& member : spec.members)
     if (!member.required) most = std::max(most, Of(member.value));
-  }
   for (const ObjectSpec::Others& others : spec.others) {
     const std::int64_t count = Of(others.value);
     most = std::max(most, count > 0 && IsEndless(ir_, others.name) ? kAmpleTexts : count);

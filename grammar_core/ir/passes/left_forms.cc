@@ -46,9 +46,8 @@ absl::StatusOr<LeftForm> LeftForms::Of(const IrRule& rule, Budget& budget) {
     for (const NodeId child : Begins(ir_, nullable_, node)) open.push_back(child);
   }
   std::sort(missing.begin(), missing.end());
-  for (const NodeId node : missing) {
+  for (const NodeId node : missing)
     if (absl::Status status = Make(node, rule, budget); !status.ok()) return status;
-  }
   return forms_[root];
 }
 
@@ -76,9 +75,8 @@ absl::Status LeftForms::Make(NodeId node, const IrRule& rule, Budget& budget) {
       form = OfEncode(node);
       break;
     case IrKind::kLimited:
-      if (nullable_[node] || !forms_[ir_.children[n.first_child]].calls.empty()) {
+      if (nullable_[node] || !forms_[ir_.children[n.first_child]].calls.empty())
         return UnsupportedAt(rule.place, "max_tokens", "where a rule begins with itself");
-      }
       form = {copier_.CopyOf(node), {}};
       break;
     default:
@@ -92,9 +90,8 @@ absl::Status LeftForms::Make(NodeId node, const IrRule& rule, Budget& budget) {
 
 LeftForm LeftForms::OfCall(NodeId node) {
   const RuleId rule = ir_.nodes[node].a;
-  if (const std::uint32_t variable = variable_of_(rule); variable != kNoVariable) {
+  if (const std::uint32_t variable = variable_of_(rule); variable != kNoVariable)
     return {builder_->Nothing(), {{variable, {builder_->Empty(), true}}}};
-  }
   return {builder_->Call(non_empty_rule_(rule)), {}};
 }
 
@@ -118,9 +115,8 @@ LeftForm LeftForms::OfConcat(const IrNode& n) {
 
 LeftForm LeftForms::OfAlt(const IrNode& n) {
   std::vector<Way> ways;
-  for (std::uint32_t i = 0; i < n.child_count; ++i) {
+  for (std::uint32_t i = 0; i < n.child_count; ++i)
     ways.push_back({&forms_[ir_.children[n.first_child + i]], {builder_->Empty(), true}});
-  }
   return Union(ways);
 }
 

@@ -10,9 +10,8 @@ namespace maskd {
 
 absl::Status LeftGroups::Find(Budget& budget) {
   Graph calls(ir_.rules.size());
-  for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
+  for (RuleId rule = 0; rule < ir_.rules.size(); ++rule)
     if (absl::Status status = Read(rule, budget, &calls[rule]); !status.ok()) return status;
-  }
   absl::StatusOr<std::vector<std::vector<RuleId>>> components = StrongComponents(calls, budget);
   if (!components.ok()) return components.status();
   group_of_.resize(ir_.rules.size());
@@ -77,11 +76,10 @@ void KeptParts::Want(RuleId rule) {
   read_[group] = true;
   for (const RuleId member : groups_.all()[group].rules) {
     const NodeId body = ir_.rules[member].body;
-    if (groups_.Recursive(member)) {
+    if (groups_.Recursive(member))
       Begin({body, group});
-    } else {
+    else
       Keep(body);
-    }
   }
 }
 

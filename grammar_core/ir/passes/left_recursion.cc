@@ -107,9 +107,8 @@ class Rewriter {
   [[nodiscard]] bool Nullable(RuleId rule) const { return nullable_[ir_.rules[rule].body]; }
 
   absl::Status CopyKept(Budget& budget) {
-    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
+    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule)
       if (kept_.Wanted(rule)) copier_.DeclareRule(rule);
-    }
     for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
       if (!kept_.Kept(node)) continue;
       if (absl::Status status = copier_.Copy(node, budget); !status.ok()) return status;

@@ -44,9 +44,8 @@ absl::Status LeftSystem::Reduce(Budget& budget) {
     const auto looked_at = static_cast<std::int64_t>(costly ? queue_.size() : 0);
     if (absl::Status status = budget.Spend(1 + ways + looked_at); !status.ok()) return status;
     TakeOut(variable);
-    for (const std::uint32_t i : around) {
+    for (const std::uint32_t i : around)
       if (!variables_[i].taken_out) queue_.insert(RankOf(i));
-    }
     if (!builder_->status().ok()) return builder_->status();
   }
   return absl::OkStatus();
@@ -65,9 +64,8 @@ LeftSystem::Rank LeftSystem::RankOf(std::uint32_t variable) const {
 std::optional<std::uint32_t> LeftSystem::FindUnit() const {
   for (const Rank& rank : queue_) {
     const std::uint32_t variable = std::get<4>(rank);
-    for (const auto& [to, rest] : variables_[variable].calls) {
+    for (const auto& [to, rest] : variables_[variable].calls)
       if (to != variable && rest.nullable) return variable;
-    }
   }
   return std::nullopt;
 }
@@ -96,11 +94,10 @@ void LeftSystem::JoinPowers(std::uint32_t variable) {
   std::vector<Counts> powers;
   for (const NodeId way : builder_->Alternatives(builder_->Alt(own->second.ways))) {
     const Power power = builder_->PowerOf(way);
-    if (power.base == equations_[variable].call) {
+    if (power.base == equations_[variable].call)
       powers.push_back(power.counts);
-    } else {
+    else
       others.push_back(way);
-    }
   }
   if (powers.empty()) return;
   const NodeId rest = builder_->Repeat(builder_->Alt(std::move(others)), 0, kUnbounded);
@@ -150,9 +147,8 @@ NodeId LeftSystem::Body(std::uint32_t variable) {
   std::vector<NodeId> ways;
   if (v.taken_out) {
     ways = v.plain;
-    for (const auto& [to, rest] : v.calls) {
+    for (const auto& [to, rest] : v.calls)
       ways.push_back(builder_->Concat({builder_->Call(rule_of_(to)), builder_->Alt(rest.ways)}));
-    }
   } else {
     for (const Rank& rank : queue_) {
       const std::uint32_t from = std::get<4>(rank);

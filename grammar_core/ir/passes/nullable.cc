@@ -36,15 +36,14 @@ absl::StatusOr<std::vector<bool>> NullableComplements(const GrammarIr& ir, Budge
     const auto first = ir.children.begin() + n.first_child;
     const auto last = first + n.child_count;
     const auto is_nullable = [&](NodeId child) { return nullable[child]; };
-    if (n.kind == IrKind::kNot) {
+    if (n.kind == IrKind::kNot)
       nullable[node] = !nullable[*first];
-    } else if (const NodeNeeds needs = NullableNeeds(n); needs == NodeNeeds::kAnyChild) {
+    else if (const NodeNeeds needs = NullableNeeds(n); needs == NodeNeeds::kAnyChild)
       nullable[node] = std::any_of(first, last, is_nullable);
-    } else if (needs == NodeNeeds::kAllChildren) {
+    else if (needs == NodeNeeds::kAllChildren)
       nullable[node] = n.child_count > 0 && std::all_of(first, last, is_nullable);
-    } else {
+    else
       nullable[node] = needs == NodeNeeds::kAlways;
-    }
   }
   return nullable;
 }

@@ -37,9 +37,8 @@ NodeNeeds ProductiveNeeds(const IrNode& node) {
 
 // An unproductive child that makes `node` so, or `node` itself where there is none.
 NodeId UnproductiveChild(const GrammarIr& ir, const std::vector<bool>& productive, NodeId node) {
-  for (const NodeId child : DependedOn(ir, node)) {
+  for (const NodeId child : DependedOn(ir, node))
     if (!productive[child]) return child;
-  }
   return node;
 }
 

@@ -31,9 +31,8 @@ class Rebuilder {
   absl::StatusOr<GrammarIr> Copy() {
     IrBuilder builder(limits_);
     IrCopier copier(&ir_, &builder);
-    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule) {
+    for (RuleId rule = 0; rule < ir_.rules.size(); ++rule)
       if (rule_reached_[rule]) copier.DeclareRule(rule);
-    }
     for (NodeId node = 0; node < ir_.nodes.size(); ++node) {
       if (!reached_[node]) continue;
       if (absl::Status status = copier.Copy(node, budget_); !status.ok()) return status;

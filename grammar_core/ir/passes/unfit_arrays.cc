@@ -47,15 +47,12 @@ class UnfitArrays {
       open.pop_back();
       if (absl::Status status = budget_.Spend(); !status.ok()) return status;
       const IrNode& n = ir_.nodes[node];
-      if (n.kind == IrKind::kNumber && ZerosBetween(ir_.numbers[n.a]) > kMostZerosBetween) {
+      if (n.kind == IrKind::kNumber && ZerosBetween(ir_.numbers[n.a]) > kMostZerosBetween)
         *why = "of numbers that only many digits tell apart";
-      }
-      if (n.kind == IrKind::kObject && HasFewNames(ir_.objects[n.a])) {
+      if (n.kind == IrKind::kObject && HasFewNames(ir_.objects[n.a]))
         *why = "of objects that need several names and may have few";
-      }
-      for (const NodeId part : DependedOn(ir_, node)) {
+      for (const NodeId part : DependedOn(ir_, node))
         if (seen.insert(part).second) open.push_back(part);
-      }
     }
     return absl::OkStatus();
   }
@@ -64,9 +61,8 @@ class UnfitArrays {
   [[nodiscard]] bool HasFewNames(const ObjectSpec& spec) const {
     if (spec.is_array || spec.others.empty()) return false;
     std::int64_t names = 0;
-    for (const ObjectSpec::Member& member : spec.members) {
+    for (const ObjectSpec::Member& member : spec.members)
       if (member.required || spec.conditions.empty()) ++names;
-    }
     std::int64_t others = 0;
     for (const ObjectSpec::Others& other : spec.others) {
       if (values_.Of(other.value) == 0) continue;

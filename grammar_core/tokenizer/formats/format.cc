@@ -21,22 +21,17 @@ absl::Status PutToken(absl::string_view place, std::int64_t id, Vocabulary::Toke
         place, absl::StrCat("id ", id, " is not in 0 to ", Vocabulary::kMaxTokens - 1));
   }
   const auto index = static_cast<std::size_t>(id);
-  if (index >= raw->tokens.size()) {
-    raw->tokens.resize(index + 1);
-  }
+  if (index >= raw->tokens.size()) raw->tokens.resize(index + 1);
   Vocabulary::Token& slot = raw->tokens[index];
-  if (slot.special || !slot.bytes.empty()) {
+  if (slot.special || !slot.bytes.empty())
     return InvalidTokenizer(place, absl::StrCat("id ", id, " is another token's"));
-  }
   slot = std::move(token);
   return absl::OkStatus();
 }
 
 EncodingRules RankRules(absl::string_view pattern) {
   EncodingRules rules;
-  if (pattern.empty()) {
-    return rules;
-  }
+  if (pattern.empty()) return rules;
   rules.symbols = EncodingRules::Symbols::kBytes;
   rules.whole_pieces = true;
   rules.patterns = {std::string(pattern)};
@@ -44,11 +39,8 @@ EncodingRules RankRules(absl::string_view pattern) {
 }
 
 TokenId FindListed(absl::string_view text, const RawVocabulary& raw) {
-  for (std::size_t id = 0; id < raw.tokens.size(); ++id) {
-    if (raw.tokens[id].special && raw.tokens[id].bytes == text) {
-      return static_cast<TokenId>(id);
-    }
-  }
+  for (std::size_t id = 0; id < raw.tokens.size(); ++id)
+    if (raw.tokens[id].special && raw.tokens[id].bytes == text) return static_cast<TokenId>(id);
   const auto piece = raw.id_by_piece.find(text);
   const bool is_added =
       piece != raw.id_by_piece.end() &&
@@ -57,9 +49,7 @@ TokenId FindListed(absl::string_view text, const RawVocabulary& raw) {
 }
 
 TokenId FindNamed(absl::string_view text, const RawVocabulary& raw) {
-  if (const TokenId listed = FindListed(text, raw); listed >= 0) {
-    return listed;
-  }
+  if (const TokenId listed = FindListed(text, raw); listed >= 0) return listed;
   const auto piece = raw.id_by_piece.find(text);
   return piece == raw.id_by_piece.end() ? -1 : piece->second;
 }

@@ -64,36 +64,22 @@ std::string TokenPlace(std::size_t id) { return absl::StrCat(kPrefix, "tokens[",
 
 template <typename Value, typename Slot>
 absl::Status Assign(absl::StatusOr<Value> value, Slot* slot) {
-  if (!value.ok()) {
-    return value.status();
-  }
+  if (!value.ok()) return value.status();
   *slot = *std::move(value);
   return absl::OkStatus();
 }
 
 absl::Status ReadValue(const std::string& key, GgufReader* reader, Metadata* metadata) {
   absl::string_view name = key;
-  if (!absl::ConsumePrefix(&name, kPrefix)) {
-    return reader->SkipValue();
-  }
-  if (name == "model") {
-    return Assign(reader->ReadText(), &metadata->model);
-  }
-  if (name == "pre") {
-    return Assign(reader->ReadText(), &metadata->pre);
-  }
-  if (name == "tokens") {
-    return Assign(reader->ReadTexts(Vocabulary::kMaxTokens), &metadata->tokens);
-  }
-  if (name == "token_type") {
+  if (!absl::ConsumePrefix(&name, kPrefix)) return reader->SkipValue();
+  if (name == "model") return Assign(reader->ReadText(), &metadata->model);
+  if (name == "pre") return Assign(reader->ReadText(), &metadata->pre);
+  if (name == "tokens") return Assign(reader->ReadTexts(Vocabulary::kMaxTokens), &metadata->tokens);
+  if (name == "token_type")
     return Assign(reader->ReadInt32s(Vocabulary::kMaxTokens), &metadata->types);
-  }
-  if (name == "scores") {
+  if (name == "scores")
     return Assign(reader->ReadFloats(Vocabulary::kMaxTokens), &metadata->scores);
-  }
-  if (name == "merges") {
-    return Assign(reader->ReadTexts(Vocabulary::kMaxTokens), &metadata->merges);
-  }
+  if (name == "merges") return Assign(reader->ReadTexts(Vocabulary::kMaxTokens), &metadata->merges);
   if (std::find(kEndKeys.begin(), kEndKeys.end(), name) != kEndKeys.end()) {
     metadata->ends.push_back({key, 0});
     return Assign(reader->ReadWhole(), &metadata->ends.back().id);
@@ -103,34 +89,24 @@ absl::Status ReadValue(const std::string& key, GgufReader* reader, Metadata* met
 
 absl::StatusOr<Metadata> ReadMetadata(std::istream& file) {
   GgufReader reader(file);
-  if (absl::Status read = reader.ReadHeader(); !read.ok()) {
-    return read;
-  }
+  if (absl::Status read = reader.ReadHeader(); !read.ok()) return read;
   Metadata metadata;
   absl::flat_hash_set<std::string> seen;
   for (std::uint64_t i = 0; i < reader.pairs(); ++i) {
     const absl::StatusOr<std::string> key = reader.ReadKey();
-    if (!key.ok()) {
-      return key.status();
-    }
-    if (absl::StartsWith(*key, kPrefix) && !seen.insert(*key).second) {
+    if (!key.ok()) return key.status();
+    if (absl::StartsWith(*key, kPrefix) && !seen.insert(*key).second)
       return InvalidTokenizer(Shortened(absl::Utf8SafeCHexEscape(*key)), "appears twice");
-    }
-    if (absl::Status read = ReadValue(*key, &reader, &metadata); !read.ok()) {
-      return read;
-    }
+    if (absl::Status read = ReadValue(*key, &reader, &metadata); !read.ok()) return read;
   }
   return metadata;
 }
 
 absl::StatusOr<Alphabet> AlphabetOf(const Metadata& metadata) {
-  if (!metadata.model.has_value()) {
+  if (!metadata.model.has_value())
     return InvalidTokenizer(Place("model"), "missing: the file has no vocabulary");
-  }
   const std::string& model = *metadata.model;
-  if (model == "llama" || model == "t5" || model == "gemma4") {
-    return Alphabet::kMetaspace;
-  }
+  if (model == "llama" || model == "t5" || model == "gemma4") return Alphabet::kMetaspace;
   if (model == "gpt2") {
     const bool has_metaspace =
         std::find(kMetaspacePre.begin(), kMetaspacePre.end(), metadata.pre) != kMetaspacePre.end();
@@ -158,9 +134,8 @@ absl::StatusOr<Vocabulary::Token> TokenOf(const std::string& piece, std::int32_t
     case PieceType::kControl:
       return Vocabulary::Token{piece, true};
     case PieceType::kByte:
-      if (std::optional<std::string> byte = FromByteFallback(piece); byte.has_value()) {
+      if (std::optional<std::string> byte = FromByteFallback(piece); byte.has_value())
         return Vocabulary::Token{*std::move(byte), false};
-      }
       return absl::InvalidArgumentError(
           absl::StrCat("of the type of a byte, and \"", Shortened(piece), "\" is not <0xNN>"));
     default:
@@ -171,24 +146,17 @@ absl::StatusOr<Vocabulary::Token> TokenOf(const std::string& piece, std::int32_t
 absl::Status PutPiece(std::size_t id, const std::string& piece, std::int32_t type,
                       Alphabet alphabet, RawVocabulary* raw) {
   assert(id == raw->tokens.size());
-  if (!Utf8ToCodePoints(piece).has_value()) {
-    return InvalidTokenizer(TokenPlace(id), "not UTF-8");
-  }
+  if (!Utf8ToCodePoints(piece).has_value()) return InvalidTokenizer(TokenPlace(id), "not UTF-8");
   if (piece.empty()) {
     raw->tokens.emplace_back();
     return absl::OkStatus();
   }
   absl::StatusOr<Vocabulary::Token> token = TokenOf(piece, type, alphabet);
-  if (!token.ok()) {
-    return InvalidTokenizer(TokenPlace(id), token.status().message());
-  }
+  if (!token.ok()) return InvalidTokenizer(TokenPlace(id), token.status().message());
   const auto [earlier, is_new] = raw->id_by_piece.emplace(piece, static_cast<TokenId>(id));
-  if (!is_new) {
+  if (!is_new)
     return InvalidTokenizer(TokenPlace(id), absl::StrCat("spelled like token ", earlier->second));
-  }
-  if (type == PieceType::kUserDefined) {
-    raw->added_ids.push_back(static_cast<TokenId>(id));
-  }
+  if (type == PieceType::kUserDefined) raw->added_ids.push_back(static_cast<TokenId>(id));
   raw->tokens.push_back(*std::move(token));
   return absl::OkStatus();
 }
@@ -212,9 +180,8 @@ absl::Status PutEnds(const Metadata& metadata, RawVocabulary* raw) {
   for (const EndId& end : metadata.ends) {
     const bool is_there = static_cast<std::uint64_t>(end.id) < raw->tokens.size() &&
                           !raw->tokens[static_cast<std::size_t>(end.id)].bytes.empty();
-    if (!is_there) {
+    if (!is_there)
       return InvalidTokenizer(end.key, absl::StrCat("the vocabulary has no token ", end.id));
-    }
     raw->own_stop_ids.push_back(static_cast<TokenId>(end.id));
   }
   return absl::OkStatus();
@@ -243,27 +210,19 @@ bool LooksLikeGguf(absl::string_view head) { return absl::StartsWith(head, GgufR
 
 absl::StatusOr<RawVocabulary> ReadGguf(std::istream& file) {
   absl::StatusOr<Metadata> metadata = ReadMetadata(file);
-  if (!metadata.ok()) {
-    return metadata.status();
-  }
+  if (!metadata.ok()) return metadata.status();
   const absl::StatusOr<Alphabet> alphabet = AlphabetOf(*metadata);
-  if (!alphabet.ok()) {
-    return alphabet.status();
-  }
-  if (!metadata->tokens.has_value()) {
+  if (!alphabet.ok()) return alphabet.status();
+  if (!metadata->tokens.has_value())
     return InvalidTokenizer(Place("tokens"), "missing: the file has no vocabulary");
-  }
   const std::vector<std::string>& tokens = *metadata->tokens;
-  if (!metadata->types.has_value()) {
-    metadata->types.emplace(tokens.size(), PieceType::kNormal);
-  }
+  if (!metadata->types.has_value()) metadata->types.emplace(tokens.size(), PieceType::kNormal);
   absl::Status done = CheckTypes(*metadata, *alphabet);
   RawVocabulary raw;
   raw.tokens.reserve(tokens.size());
   raw.id_by_piece.reserve(tokens.size());
-  for (std::size_t id = 0; done.ok() && id < tokens.size(); ++id) {
+  for (std::size_t id = 0; done.ok() && id < tokens.size(); ++id)
     done = PutPiece(id, tokens[id], (*metadata->types)[id], *alphabet, &raw);
-  }
   done.Update(PutEnds(*metadata, &raw));
   if (done.ok()) raw.rules = RulesOf(*metadata, raw);
   return done.ok() ? absl::StatusOr<RawVocabulary>(std::move(raw)) : done;

@@ -36,9 +36,7 @@ constexpr int kByteBits = 8;
 absl::Status CheckVersion(std::uint64_t version) {
   constexpr std::uint64_t kLowHalf = 0xFFFF;
   const std::string place = BytePlace(GgufReader::kMagic.size());
-  if (version >= kOldestVersion && version <= kNewestVersion) {
-    return absl::OkStatus();
-  }
+  if (version >= kOldestVersion && version <= kNewestVersion) return absl::OkStatus();
   return (version & kLowHalf) == 0
              ? UnsupportedAt(place, "a file with the most significant byte first")
              : UnsupportedAt(place, absl::StrCat("version ", version, " of GGUF"));
@@ -54,19 +52,12 @@ GgufReader::GgufReader(std::istream& file) : file_(*file.rdbuf()) {
 
 absl::Status GgufReader::ReadHeader() {
   const absl::StatusOr<std::string> magic = ReadBytes(kMagic.size());
-  if (!magic.ok()) {
-    return magic.status();
-  }
-  if (*magic != kMagic) {
+  if (!magic.ok()) return magic.status();
+  if (*magic != kMagic)
     return InvalidTokenizer(BytePlace(0), "the file does not begin with \"GGUF\"");
-  }
   const absl::StatusOr<std::uint64_t> version = ReadNumber(sizeof(std::uint32_t));
-  if (!version.ok()) {
-    return version.status();
-  }
-  if (absl::Status checked = CheckVersion(*version); !checked.ok()) {
-    return checked;
-  }
+  if (!version.ok()) return version.status();
+  if (absl::Status checked = CheckVersion(*version); !checked.ok()) return checked;
   const absl::StatusOr<std::uint64_t> tensors = ReadNumber(sizeof(std::uint64_t));
   const absl::StatusOr<std::uint64_t> pairs = ReadNumber(sizeof(std::uint64_t));
   pairs_ = pairs.ok() ? *pairs : 0;
@@ -76,21 +67,14 @@ absl::Status GgufReader::ReadHeader() {
 absl::StatusOr<std::string> GgufReader::ReadKey() {
   const std::uint64_t start = offset_;
   const absl::StatusOr<std::uint64_t> size = ReadNumber(sizeof(std::uint64_t));
-  if (!size.ok()) {
-    return size.status();
-  }
-  if (*size == 0 || *size > kMaxKeyBytes) {
+  if (!size.ok()) return size.status();
+  if (*size == 0 || *size > kMaxKeyBytes)
     return InvalidTokenizer(BytePlace(start), absl::StrCat("a key of ", *size, " bytes"));
-  }
   absl::StatusOr<std::string> key = ReadBytes(*size);
-  if (!key.ok()) {
-    return key;
-  }
+  if (!key.ok()) return key;
   key_ = *std::move(key);
   const absl::StatusOr<Type> type = ReadType();
-  if (!type.ok()) {
-    return type.status();
-  }
+  if (!type.ok()) return type.status();
   type_ = *type;
   return key_;
 }
@@ -104,34 +88,25 @@ absl::StatusOr<std::int64_t> GgufReader::ReadWhole() {
                          type_ == Type::kInt64;
   const bool is_unsigned = type_ == Type::kUint8 || type_ == Type::kUint16 ||
                            type_ == Type::kUint32 || type_ == Type::kUint64;
-  if (!is_signed && !is_unsigned) {
-    return WrongValue("not a whole number");
-  }
+  if (!is_signed && !is_unsigned) return WrongValue("not a whole number");
   const std::uint64_t bytes = BytesOf(type_);
   assert(bytes > 0);
   const absl::StatusOr<std::uint64_t> number = ReadNumber(bytes);
-  if (!number.ok()) {
-    return number.status();
-  }
+  if (!number.ok()) return number.status();
   const bool has_sign_bit = (*number >> (bytes * kByteBits - 1)) != 0;
-  if (has_sign_bit && (is_signed || type_ == Type::kUint64)) {
+  if (has_sign_bit && (is_signed || type_ == Type::kUint64))
     return WrongValue(is_signed ? "a negative number" : "a number past 2^63 - 1");
-  }
   return static_cast<std::int64_t>(*number);
 }
 
 absl::StatusOr<std::vector<std::string>> GgufReader::ReadTexts(std::size_t max_count) {
   const absl::StatusOr<std::uint64_t> count =
       ReadCountOf(Type::kString, max_count, "not an array of texts");
-  if (!count.ok()) {
-    return count.status();
-  }
+  if (!count.ok()) return count.status();
   std::vector<std::string> texts;
   for (std::uint64_t i = 0; i < *count; ++i) {
     absl::StatusOr<std::string> text = ReadString();
-    if (!text.ok()) {
-      return text.status();
-    }
+    if (!text.ok()) return text.status();
     texts.push_back(*std::move(text));
   }
   return texts;
@@ -140,15 +115,11 @@ absl::StatusOr<std::vector<std::string>> GgufReader::ReadTexts(std::size_t max_c
 absl::StatusOr<std::vector<std::int32_t>> GgufReader::ReadInt32s(std::size_t max_count) {
   const absl::StatusOr<std::uint64_t> count =
       ReadCountOf(Type::kInt32, max_count, "not an array of 32-bit numbers with a sign");
-  if (!count.ok()) {
-    return count.status();
-  }
+  if (!count.ok()) return count.status();
   std::vector<std::int32_t> numbers;
   for (std::uint64_t i = 0; i < *count; ++i) {
     const absl::StatusOr<std::uint64_t> number = ReadNumber(sizeof(std::int32_t));
-    if (!number.ok()) {
-      return number.status();
-    }
+    if (!number.ok()) return number.status();
     numbers.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(*number)));
   }
   return numbers;
@@ -157,15 +128,11 @@ absl::StatusOr<std::vector<std::int32_t>> GgufReader::ReadInt32s(std::size_t max
 absl::StatusOr<std::vector<float>> GgufReader::ReadFloats(std::size_t max_count) {
   const absl::StatusOr<std::uint64_t> count =
       ReadCountOf(Type::kFloat32, max_count, "not an array of 32-bit floats");
-  if (!count.ok()) {
-    return count.status();
-  }
+  if (!count.ok()) return count.status();
   std::vector<float> numbers;
   for (std::uint64_t i = 0; i < *count; ++i) {
     const absl::StatusOr<std::uint64_t> number = ReadNumber(sizeof(float));
-    if (!number.ok()) {
-      return number.status();
-    }
+    if (!number.ok()) return number.status();
     numbers.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(*number)));
   }
   return numbers;
@@ -215,9 +182,7 @@ absl::Status GgufReader::Need(std::uint64_t count) const {
 }
 
 absl::StatusOr<std::string> GgufReader::ReadBytes(std::uint64_t count) {
-  if (absl::Status there = Need(count); !there.ok()) {
-    return there;
-  }
+  if (absl::Status there = Need(count); !there.ok()) return there;
   std::string bytes(static_cast<std::size_t>(count), '\0');
   const auto wanted = static_cast<std::streamsize>(count);
   if (file_.sgetn(bytes.data(), wanted) != wanted) {
@@ -231,25 +196,19 @@ absl::StatusOr<std::string> GgufReader::ReadBytes(std::uint64_t count) {
 absl::StatusOr<std::uint64_t> GgufReader::ReadNumber(std::uint64_t count) {
   assert(count <= sizeof(std::uint64_t));
   const absl::StatusOr<std::string> bytes = ReadBytes(count);
-  if (!bytes.ok()) {
-    return bytes.status();
-  }
+  if (!bytes.ok()) return bytes.status();
   std::uint64_t number = 0;
-  for (std::size_t i = bytes->size(); i-- > 0;) {
+  for (std::size_t i = bytes->size(); i-- > 0;)
     number = number << kByteBits | static_cast<unsigned char>((*bytes)[i]);
-  }
   return number;
 }
 
 absl::StatusOr<GgufReader::Type> GgufReader::ReadType() {
   const std::uint64_t start = offset_;
   const absl::StatusOr<std::uint64_t> type = ReadNumber(sizeof(std::uint32_t));
-  if (!type.ok()) {
-    return type.status();
-  }
-  if (*type > static_cast<std::uint64_t>(Type::kFloat64)) {
+  if (!type.ok()) return type.status();
+  if (*type > static_cast<std::uint64_t>(Type::kFloat64))
     return InvalidTokenizer(BytePlace(start), absl::StrCat(*type, " is no type of a value"));
-  }
   return static_cast<Type>(*type);
 }
 
@@ -260,30 +219,19 @@ absl::StatusOr<std::string> GgufReader::ReadString() {
 
 absl::StatusOr<std::uint64_t> GgufReader::ReadCountOf(Type element, std::size_t max_count,
                                                       absl::string_view what) {
-  if (type_ != Type::kArray) {
-    return WrongValue(what);
-  }
+  if (type_ != Type::kArray) return WrongValue(what);
   const absl::StatusOr<Type> type = ReadType();
-  if (!type.ok()) {
-    return type.status();
-  }
-  if (*type != element) {
-    return WrongValue(what);
-  }
+  if (!type.ok()) return type.status();
+  if (*type != element) return WrongValue(what);
   const absl::StatusOr<std::uint64_t> count = ReadNumber(sizeof(std::uint64_t));
-  if (count.ok() && *count > max_count) {
+  if (count.ok() && *count > max_count)
     return WrongValue(absl::StrCat(*count, " elements are more than ", max_count));
-  }
   return count;
 }
 
 absl::Status GgufReader::Skip(Type type, std::int64_t depth) {
-  if (type == Type::kArray) {
-    return SkipArray(depth + 1);
-  }
-  if (type != Type::kString) {
-    return SkipBytes(BytesOf(type));
-  }
+  if (type == Type::kArray) return SkipArray(depth + 1);
+  if (type != Type::kString) return SkipBytes(BytesOf(type));
   const absl::StatusOr<std::uint64_t> size = ReadNumber(sizeof(std::uint64_t));
   return size.ok() ? SkipBytes(*size) : size.status();
 }
@@ -296,28 +244,20 @@ absl::Status GgufReader::SkipArray(std::int64_t depth) {
                          depth);
   }
   const absl::StatusOr<Type> type = ReadType();
-  if (!type.ok()) {
-    return type.status();
-  }
+  if (!type.ok()) return type.status();
   const absl::StatusOr<std::uint64_t> count = ReadNumber(sizeof(std::uint64_t));
-  if (!count.ok()) {
-    return count.status();
-  }
+  if (!count.ok()) return count.status();
   if (const std::uint64_t bytes = BytesOf(*type); bytes > 0) {
     constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
     return SkipBytes(*count > kMax / bytes ? kMax : *count * bytes);
   }
   absl::Status skipped = absl::OkStatus();
-  for (std::uint64_t i = 0; skipped.ok() && i < *count; ++i) {
-    skipped = Skip(*type, depth);
-  }
+  for (std::uint64_t i = 0; skipped.ok() && i < *count; ++i) skipped = Skip(*type, depth);
   return skipped;
 }
 
 absl::Status GgufReader::SkipBytes(std::uint64_t count) {
-  if (absl::Status there = Need(count); !there.ok()) {
-    return there;
-  }
+  if (absl::Status there = Need(count); !there.ok()) return there;
   // Reading on is faster than seeking: a seek drops what is buffered.
   std::array<char, 4096> dropped;
   for (std::uint64_t left = count; left > 0;) {

@@ -43,9 +43,8 @@ EncodingRules PatternsOf(const Row& row) {
   rules.symbols = Symbols::kBytes;
   rules.whole_pieces = row.whole_pieces;
   rules.ascii_only = row.ascii_only;
-  for (const char* const pattern : row.patterns) {
+  for (const char* const pattern : row.patterns)
     if (pattern != nullptr) rules.patterns.emplace_back(pattern);
-  }
   return rules;
 }
 
@@ -74,9 +73,8 @@ EncodingRules RulesOf(const GgufFacts& facts, const RawVocabulary& raw) {
   EncodingRules rules = PatternsOf(*row);
   rules.atoms = raw.added_ids;
   // What is spelled in another alphabet is made of no bytes.
-  for (const auto& [piece, id] : raw.id_by_piece) {
+  for (const auto& [piece, id] : raw.id_by_piece)
     if (!FromByteLevel(piece).has_value()) rules.unused.push_back(id);
-  }
   return rules;
 }
 

@@ -55,9 +55,8 @@ bool ReadPreTokenizer(const Json& part, EncodingRules* rules) {
   if (type == "Split") return ReadSplit(part, rules);
   if (type == "ByteLevel") {
     const Json* const use_regex = FindField(part, "use_regex");
-    if (use_regex == nullptr || IsFieldTrue(part, "use_regex")) {
+    if (use_regex == nullptr || IsFieldTrue(part, "use_regex"))
       rules->patterns.emplace_back(kByteLevelPattern);
-    }
     return !IsFieldTrue(part, "add_prefix_space");
   }
   if (type == "Digits") {

@@ -23,9 +23,7 @@ constexpr int kNumberOverflow = 406;  // the parser's own number for it
 
 // The parser's reason without the text it quotes, which may not be UTF-8.
 std::string ParserReason(const nlohmann::detail::exception& error) {
-  if (error.id == kNumberOverflow) {
-    return "a number is out of range";
-  }
+  if (error.id == kNumberOverflow) return "a number is out of range";
   absl::string_view reason = error.what();
   const std::size_t dash = reason.find(" - ");
   reason.remove_prefix(dash == absl::string_view::npos ? reason.size() : dash + 3);
@@ -114,9 +112,7 @@ bool JsonTreeReader::Open(Json empty) {
                               kVocabularyLimits.tokenizer_json_depth, depth));
   }
   Json* const container = Add(std::move(empty));
-  if (container == nullptr) {
-    return false;
-  }
+  if (container == nullptr) return false;
   levels_.push_back({container, ""});
   return true;
 }
@@ -129,18 +125,12 @@ bool JsonTreeReader::Close() {
 
 absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path) {
   absl::StatusOr<SourceFile> file = SourceFile::Open(path);
-  if (!file.ok()) {
-    return file.status();
-  }
+  if (!file.ok()) return file.status();
   const absl::StatusOr<std::string> content =
       file->ReadWhole("vocabulary_beside_bytes", kVocabularyLimits.vocabulary_beside_bytes);
-  if (!content.ok()) {
-    return content.status();
-  }
+  if (!content.ok()) return content.status();
   JsonTreeReader reader;
-  if (absl::Status read = reader.Read(*content); !read.ok()) {
-    return InFile(path, read);
-  }
+  if (absl::Status read = reader.Read(*content); !read.ok()) return InFile(path, read);
   return std::move(reader.tree());
 }
 
@@ -150,9 +140,7 @@ absl::string_view WithoutJsonLead(absl::string_view text) {
 }
 
 const nlohmann::json* FindField(const nlohmann::json& value, absl::string_view name) {
-  if (!value.is_object()) {
-    return nullptr;
-  }
+  if (!value.is_object()) return nullptr;
   const auto field = value.find(std::string(name));
   return field == value.end() || field->is_null() ? nullptr : &*field;
 }
@@ -169,9 +157,7 @@ bool IsFieldTrue(const nlohmann::json& value, absl::string_view name) {
 
 std::int64_t WholeNumber(const nlohmann::json& value) {
   constexpr std::uint64_t kMax = std::uint64_t{1} << 62;
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMax) {
-    return -1;
-  }
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMax) return -1;
   return value.get<std::int64_t>();
 }
 

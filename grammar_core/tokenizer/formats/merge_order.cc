@@ -50,9 +50,8 @@ bool MergesAreByIds(const std::vector<std::string>& made, const RawVocabulary& r
     const Vocabulary::Token& token = raw.tokens[static_cast<std::size_t>(id)];
     const bool is_base = token.special || IsOneSymbol(token.bytes, symbols);
     if (is_base || is_made[static_cast<std::size_t>(id)]) continue;
-    if (++unmade > kMaxUnmade || piece.size() > kMaxUnmadeBytes || IsTwoPieces(piece, raw)) {
+    if (++unmade > kMaxUnmade || piece.size() > kMaxUnmadeBytes || IsTwoPieces(piece, raw))
       return false;
-    }
   }
   return true;
 }

@@ -27,9 +27,7 @@ std::string Beside(const std::string& path, absl::string_view name) {
 // "eos_token": a spelling, or an object with it as "content".
 absl::Status AddStopOfTokenizerConfig(const Json& config, RawVocabulary* raw) {
   const Json* const token = FindField(config, "eos_token");
-  if (token == nullptr) {
-    return absl::OkStatus();
-  }
+  if (token == nullptr) return absl::OkStatus();
   const std::string text =
       token->is_object() ? TextField(*token, "content") : TextField(config, "eos_token");
   const TokenId id = FindNamed(text, *raw);
@@ -56,29 +54,20 @@ absl::Status AddStopId(const Json& value, absl::string_view place, RawVocabulary
 // "eos_token_id": an id or a list of them.
 absl::Status AddStopsOfGenerationConfig(const Json& config, RawVocabulary* raw) {
   const Json* const ids = FindField(config, "eos_token_id");
-  if (ids == nullptr) {
-    return absl::OkStatus();
-  }
+  if (ids == nullptr) return absl::OkStatus();
   const FieldPath path = FieldPath().Child("eos_token_id");
-  if (!ids->is_array()) {
-    return AddStopId(*ids, path.str(), raw);
-  }
+  if (!ids->is_array()) return AddStopId(*ids, path.str(), raw);
   absl::Status added = absl::OkStatus();
-  for (std::size_t i = 0; added.ok() && i < ids->size(); ++i) {
+  for (std::size_t i = 0; added.ok() && i < ids->size(); ++i)
     added = AddStopId((*ids)[i], path.Child(static_cast<std::int64_t>(i)).str(), raw);
-  }
   return added;
 }
 
 absl::Status ReadBeside(const std::string& path, absl::Status (*read)(const Json&, RawVocabulary*),
                         RawVocabulary* raw) {
   const absl::StatusOr<Json> config = ReadJsonFile(path);
-  if (absl::IsNotFound(config.status())) {
-    return absl::OkStatus();
-  }
-  if (!config.ok()) {
-    return config.status();
-  }
+  if (absl::IsNotFound(config.status())) return absl::OkStatus();
+  if (!config.ok()) return config.status();
   const absl::Status done = read(*config, raw);
   return done.ok() ? done : InFile(path, done);
 }

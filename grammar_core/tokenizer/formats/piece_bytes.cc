@@ -52,9 +52,8 @@ std::optional<std::string> FromByteLevel(absl::string_view piece) {
   std::string bytes;
   for (std::size_t at = 0; at < piece.size();) {
     const std::optional<std::uint32_t> code_point = DecodeUtf8(piece, &at);
-    if (!code_point.has_value() || *code_point >= kAlphabetEnd || alphabet[*code_point] < 0) {
+    if (!code_point.has_value() || *code_point >= kAlphabetEnd || alphabet[*code_point] < 0)
       return std::nullopt;
-    }
     bytes.push_back(static_cast<char>(alphabet[*code_point]));
   }
   return bytes;

@@ -33,9 +33,7 @@ struct Component {
 // The components of `value` in order, Sequences opened. Nesting is bounded by the tree's.
 void AppendComponents(const Json* value, const FieldPath& path, const char* list_name,
                       std::vector<Component>* components) {
-  if (value == nullptr) {
-    return;
-  }
+  if (value == nullptr) return;
   const Json* const list = FindField(*value, list_name);
   if (list == nullptr || !list->is_array()) {
     components->push_back({TextField(*value, "type"), value, path});
@@ -70,14 +68,9 @@ class PieceDecoderBuilder {
         normalizers_(Components(tree, "normalizer", "normalizers")) {}
 
   absl::StatusOr<PieceDecoder> Build() {
-    for (const Component& component : decoders_) {
-      if (absl::Status added = AddDecoder(component); !added.ok()) {
-        return added;
-      }
-    }
-    if (decoders_.empty()) {
-      AddInverseOfMetaspace();
-    }
+    for (const Component& component : decoders_)
+      if (absl::Status added = AddDecoder(component); !added.ok()) return added;
+    if (decoders_.empty()) AddInverseOfMetaspace();
     AddWhatTheModelSays();
     if (decoders_.empty() && decoder_.steps_.empty()) {
       return UnsupportedAt("/decoder", "a file without a decoder",
@@ -128,12 +121,8 @@ absl::Status PieceDecoderBuilder::AddDecoder(const Component& component) {
     decoder_.steps_.push_back({Step::Kind::kByteFallback, "", ""});
     return absl::OkStatus();
   }
-  if (type == "Replace") {
-    return AddReplace(component);
-  }
-  if (type == "Metaspace") {
-    return AddMark(component);
-  }
+  if (type == "Replace") return AddReplace(component);
+  if (type == "Metaspace") return AddMark(component);
   return UnsupportedAt(component.path.str(), absl::StrCat("the decoder \"", Shortened(type), "\""),
                        "the text of one of its tokens depends on those beside it");
 }
@@ -165,23 +154,19 @@ void PieceDecoderBuilder::AddInverseOfMetaspace() {
       const std::string mark = component.type == "Metaspace" ? kMetaspace
                                : marks_spaces ? TextField(*component.value, "content")
                                               : "";
-      if (!mark.empty()) {
-        decoder_.steps_.push_back({Step::Kind::kReplace, mark, " "});
-      }
+      if (!mark.empty()) decoder_.steps_.push_back({Step::Kind::kReplace, mark, " "});
     }
   }
 }
 
 void PieceDecoderBuilder::AddWhatTheModelSays() {
   const Json* const model = FindField(tree_, "model");
-  if (model != nullptr && IsFieldTrue(*model, "byte_fallback") && !Has(Step::Kind::kByteFallback)) {
+  if (model != nullptr && IsFieldTrue(*model, "byte_fallback") && !Has(Step::Kind::kByteFallback))
     decoder_.steps_.push_back({Step::Kind::kByteFallback, "", ""});
-  }
   const bool is_byte_level =
       HasType(pre_tokenizers_, "ByteLevel") || HasType(normalizers_, "ByteLevel");
-  if (is_byte_level && !Has(Step::Kind::kByteLevel)) {
+  if (is_byte_level && !Has(Step::Kind::kByteLevel))
     decoder_.steps_.push_back({Step::Kind::kByteLevel, "", ""});
-  }
 }
 
 absl::StatusOr<PieceDecoder> PieceDecoder::FromTree(const nlohmann::json& tree) {
@@ -196,14 +181,10 @@ std::string PieceDecoder::Decode(absl::string_view piece) const {
         absl::StrReplaceAll({{step.from, step.to}}, &text);
         break;
       case Step::Kind::kByteFallback:
-        if (std::optional<std::string> byte = FromByteFallback(text)) {
-          return *std::move(byte);
-        }
+        if (std::optional<std::string> byte = FromByteFallback(text)) return *std::move(byte);
         break;
       case Step::Kind::kByteLevel:
-        if (std::optional<std::string> bytes = FromByteLevel(text)) {
-          return *std::move(bytes);
-        }
+        if (std::optional<std::string> bytes = FromByteLevel(text)) return *std::move(bytes);
         break;
     }
   }

@@ -56,9 +56,8 @@ void PutKinds(const ScoredPieces& model, const RawVocabulary& raw, EncodingRules
 
 // A space in a piece as the file spells it is in no text: it would be marked.
 void PutSpacedPieces(const RawVocabulary& raw, EncodingRules* rules) {
-  for (const auto& [piece, id] : raw.id_by_piece) {
+  for (const auto& [piece, id] : raw.id_by_piece)
     if (piece.find(' ') != std::string::npos) rules->unused.push_back(id);
-  }
 }
 
 }  // namespace

@@ -64,24 +64,18 @@ template <typename Read>
 absl::Status ReadFields(WireReader message, Read read) {
   while (!message.done()) {
     const absl::StatusOr<WireField> field = message.Next();
-    if (!field.ok()) {
-      return field.status();
-    }
-    if (absl::Status done = read(*field); !done.ok()) {
-      return done;
-    }
+    if (!field.ok()) return field.status();
+    if (absl::Status done = read(*field); !done.ok()) return done;
   }
   return absl::OkStatus();
 }
 
 absl::Status ReadFloat(const WireField& field, absl::string_view name, float* value) {
-  if (absl::Status checked = CheckType(field, WireField::Type::kFixed32, name); !checked.ok()) {
+  if (absl::Status checked = CheckType(field, WireField::Type::kFixed32, name); !checked.ok())
     return checked;
-  }
   std::uint32_t bits = 0;
-  for (std::size_t i = 0; i < sizeof(bits); ++i) {
+  for (std::size_t i = 0; i < sizeof(bits); ++i)
     bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(field.bytes[i])) << (8 * i);
-  }
   *value = std::bit_cast<float>(bits);
   return absl::OkStatus();
 }
@@ -100,9 +94,8 @@ absl::StatusOr<Piece> ReadPiece(const WireField& message) {
           piece.text = field.bytes;
           return CheckType(field, WireField::Type::kBytes, "SentencePiece.piece");
         }
-        if (field.number == kPieceScore) {
+        if (field.number == kPieceScore)
           return ReadFloat(field, "SentencePiece.score", &piece.score);
-        }
         if (field.number == kPieceType) {
           piece.type = field.varint;
           return CheckType(field, WireField::Type::kVarint, "SentencePiece.type");
@@ -114,9 +107,8 @@ absl::StatusOr<Piece> ReadPiece(const WireField& message) {
 
 // Errors: the message alone.
 absl::StatusOr<Vocabulary::Token> TokenOf(const Piece& piece) {
-  if (piece.text.empty() || !Utf8ToCodePoints(piece.text).has_value()) {
+  if (piece.text.empty() || !Utf8ToCodePoints(piece.text).has_value())
     return absl::InvalidArgumentError("is not a text of at least one character");
-  }
   switch (piece.type) {
     case PieceType::kNormal:
     case PieceType::kUserDefined:
@@ -126,9 +118,8 @@ absl::StatusOr<Vocabulary::Token> TokenOf(const Piece& piece) {
     case PieceType::kControl:
       return Vocabulary::Token{std::string(piece.text), true};
     case PieceType::kByte:
-      if (std::optional<std::string> byte = FromByteFallback(piece.text); byte.has_value()) {
+      if (std::optional<std::string> byte = FromByteFallback(piece.text); byte.has_value())
         return Vocabulary::Token{*std::move(byte), false};
-      }
       return absl::InvalidArgumentError(
           absl::StrCat("is of type BYTE and \"", Shortened(piece.text), "\" is not <0xNN>"));
     default:
@@ -143,23 +134,18 @@ absl::Status PutPiece(const WireField& message, Model* model) {
     return checked;
   }
   const absl::StatusOr<Piece> piece = ReadPiece(message);
-  if (!piece.ok()) {
-    return piece.status();
-  }
+  if (!piece.ok()) return piece.status();
   const std::string place = BytePlace(piece->offset);
   const auto id = static_cast<TokenId>(raw->tokens.size());
   absl::StatusOr<Vocabulary::Token> token = TokenOf(*piece);
-  if (!token.ok()) {
+  if (!token.ok())
     return InvalidTokenizer(place, absl::StrCat("piece ", id, " ", token.status().message()));
-  }
   const auto [earlier, is_new] = raw->id_by_piece.emplace(piece->text, id);
   if (!is_new) {
     return InvalidTokenizer(place,
                             absl::StrCat("piece ", id, " is spelled like piece ", earlier->second));
   }
-  if (piece->type == PieceType::kUserDefined) {
-    raw->added_ids.push_back(id);
-  }
+  if (piece->type == PieceType::kUserDefined) raw->added_ids.push_back(id);
   model->scored.pieces.push_back({piece->score, ScoredPieces::KindOf(piece->type)});
   model->scored.has_unused |= piece->type == PieceType::kUnused;
   return PutToken(place, id, *std::move(token), raw);
@@ -239,13 +225,10 @@ absl::StatusOr<RawVocabulary> ReadSentencePiece(absl::string_view content) {
   Model model;
   absl::Status read = ReadFields(WireReader(content),
                                  [&](const WireField& field) { return ReadField(field, &model); });
-  if (!read.ok()) {
-    return read;
-  }
+  if (!read.ok()) return read;
   const auto eos = model.raw.id_by_piece.find(model.eos_piece);
-  if (eos != model.raw.id_by_piece.end() && model.raw.tokens[eos->second].special) {
+  if (eos != model.raw.id_by_piece.end() && model.raw.tokens[eos->second].special)
     model.raw.own_stop_ids.push_back(eos->second);
-  }
   model.raw.rules = RulesOf(model.scored, model.raw);
   return std::move(model.raw);
 }

@@ -82,13 +82,11 @@ bool TekkenReader::AddRank(const Json& entry) {
         InvalidTokenizer(path.str(), absl::StrCat("more than ", Vocabulary::kMaxTokens, " ranks")));
   }
   const Json* const rank = FindField(entry, "rank");
-  if (rank == nullptr || WholeNumber(*rank) != static_cast<std::int64_t>(ranks_.size())) {
+  if (rank == nullptr || WholeNumber(*rank) != static_cast<std::int64_t>(ranks_.size()))
     return Fail(InvalidTokenizer(path.Child("rank").str(), "not the entry's place in the list"));
-  }
   std::optional<std::string> bytes = FromBase64(TextField(entry, "token_bytes"));
-  if (!bytes.has_value()) {
+  if (!bytes.has_value())
     return Fail(InvalidTokenizer(path.Child("token_bytes").str(), "not base64"));
-  }
   ranks_.push_back(*std::move(bytes));
   return true;
 }
@@ -125,11 +123,9 @@ absl::StatusOr<Sizes> ReadSizes(const Json& tree, std::size_t rank_count) {
 absl::StatusOr<std::vector<std::string>> UnlistedSpecial(const Json& tree) {
   const Json* const config = FindField(tree, "config");
   const std::string version = config == nullptr ? "" : TextField(*config, "version");
-  for (const char* known : kVersionsWithoutAList) {
-    if (version == known) {
+  for (const char* known : kVersionsWithoutAList)
+    if (version == known)
       return std::vector<std::string>(kUnlistedSpecial.begin(), kUnlistedSpecial.end());
-    }
-  }
   return InvalidTokenizer("/special_tokens", absl::StrCat("missing, and version \"",
                                                           Shortened(version), "\" has no others"));
 }
@@ -137,13 +133,9 @@ absl::StatusOr<std::vector<std::string>> UnlistedSpecial(const Json& tree) {
 // Spellings by id, from 0.
 absl::StatusOr<std::vector<std::string>> ReadSpecial(const Json& tree) {
   const Json* const list = FindField(tree, "special_tokens");
-  if (list == nullptr) {
-    return UnlistedSpecial(tree);
-  }
+  if (list == nullptr) return UnlistedSpecial(tree);
   const FieldPath path = FieldPath().Child("special_tokens");
-  if (!list->is_array()) {
-    return InvalidTokenizer(path.str(), "not a list");
-  }
+  if (!list->is_array()) return InvalidTokenizer(path.str(), "not a list");
   std::vector<std::string> special;
   for (const Json& entry : *list) {
     const auto id = static_cast<std::int64_t>(special.size());
@@ -163,20 +155,15 @@ absl::StatusOr<std::vector<std::string>> ReadSpecial(const Json& tree) {
 
 absl::Status PutSpecial(const Json& tree, std::int64_t count, RawVocabulary* raw) {
   absl::StatusOr<std::vector<std::string>> special = ReadSpecial(tree);
-  if (!special.ok()) {
-    return special.status();
-  }
+  if (!special.ok()) return special.status();
   if (special->size() > static_cast<std::size_t>(count)) {
     return InvalidTokenizer(
         "/config/default_num_special_tokens",
         absl::StrCat(count, " is less than the ", special->size(), " there are"));
   }
-  for (std::string& text : *special) {
-    raw->tokens.push_back({std::move(text), true});
-  }
-  for (auto id = static_cast<std::int64_t>(special->size()); id < count; ++id) {
+  for (std::string& text : *special) raw->tokens.push_back({std::move(text), true});
+  for (auto id = static_cast<std::int64_t>(special->size()); id < count; ++id)
     raw->tokens.push_back({absl::StrCat("<SPECIAL_", id, ">"), true});
-  }
   return absl::OkStatus();
 }
 
@@ -197,39 +184,27 @@ absl::Status PutRanks(std::vector<std::string>* ranks, std::int64_t count, RawVo
 
 bool LooksLikeTekken(absl::string_view head) {
   head = WithoutJsonLead(head);
-  if (!absl::ConsumePrefix(&head, "{")) {
-    return false;
-  }
+  if (!absl::ConsumePrefix(&head, "{")) return false;
   head = WithoutJsonLead(head);
-  if (!absl::ConsumePrefix(&head, "\"")) {
-    return false;
-  }
+  if (!absl::ConsumePrefix(&head, "\"")) return false;
   const absl::string_view key = head.substr(0, head.find('"'));
   return std::find(kFirstKeys.begin(), kFirstKeys.end(), key) != kFirstKeys.end();
 }
 
 absl::StatusOr<RawVocabulary> ReadTekken(absl::string_view content) {
   TekkenReader reader;
-  if (absl::Status read = reader.Read(content); !read.ok()) {
-    return read;
-  }
+  if (absl::Status read = reader.Read(content); !read.ok()) return read;
   const Json& tree = reader.tree();
   const Json* const vocab = FindField(tree, "vocab");
-  if (vocab == nullptr || !vocab->is_array() || vocab->size() != reader.ranks().size()) {
+  if (vocab == nullptr || !vocab->is_array() || vocab->size() != reader.ranks().size())
     return InvalidTokenizer("/vocab", "not a list of objects");
-  }
   const absl::StatusOr<Sizes> sizes = ReadSizes(tree, reader.ranks().size());
-  if (!sizes.ok()) {
-    return sizes.status();
-  }
+  if (!sizes.ok()) return sizes.status();
   RawVocabulary raw;
   absl::Status put = PutSpecial(tree, sizes->special, &raw);
-  if (put.ok()) {
-    put = PutRanks(&reader.ranks(), sizes->vocabulary - sizes->special, &raw);
-  }
-  if (const Json* const config = FindField(tree, "config"); config != nullptr) {
+  if (put.ok()) put = PutRanks(&reader.ranks(), sizes->vocabulary - sizes->special, &raw);
+  if (const Json* const config = FindField(tree, "config"); config != nullptr)
     raw.rules = RankRules(TextField(*config, "pattern"));
-  }
   return put.ok() ? absl::StatusOr<RawVocabulary>(std::move(raw)) : put;
 }
 

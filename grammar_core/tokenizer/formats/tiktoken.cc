@@ -41,9 +41,7 @@ bool IsRank(absl::string_view text) {
 // Errors: the message alone, with the column as its place.
 absl::StatusOr<RankLine> ParseLine(absl::string_view line, absl::string_view* rank_text) {
   const std::size_t space = line.find(' ');
-  if (space == absl::string_view::npos) {
-    return absl::InvalidArgumentError("not \"BASE64 RANK\"");
-  }
+  if (space == absl::string_view::npos) return absl::InvalidArgumentError("not \"BASE64 RANK\"");
   const absl::string_view base64 = line.substr(0, space);
   std::optional<std::string> bytes = FromBase64(base64);
   if (!bytes.has_value()) {
@@ -68,26 +66,21 @@ absl::string_view FirstLine(absl::string_view content) {
 // Reads STEM.special.json's object of spellings and ids.
 absl::Status PutSpecial(const nlohmann::json& special, RawVocabulary* raw) {
   const FieldPath path = FieldPath().Child("special");
-  if (!special.is_object()) {
+  if (!special.is_object())
     return InvalidTokenizer(path.str(), "not an object of spellings and ids");
-  }
   for (const auto& [text, id] : special.items()) {
     const std::string place = path.Child(Shortened(text)).str();
-    if (!id.is_number_unsigned() || text.empty()) {
+    if (!id.is_number_unsigned() || text.empty())
       return InvalidTokenizer(place, "not a spelling with an id");
-    }
-    if (absl::Status put = PutToken(place, WholeNumber(id), {text, true}, raw); !put.ok()) {
+    if (absl::Status put = PutToken(place, WholeNumber(id), {text, true}, raw); !put.ok())
       return put;
-    }
   }
   return absl::OkStatus();
 }
 
 absl::Status PutStops(const nlohmann::json& stops, RawVocabulary* raw) {
   const FieldPath path = FieldPath().Child("stop");
-  if (!stops.is_array()) {
-    return InvalidTokenizer(path.str(), "not a list of spellings");
-  }
+  if (!stops.is_array()) return InvalidTokenizer(path.str(), "not a list of spellings");
   for (std::size_t i = 0; i < stops.size(); ++i) {
     const TokenId id = stops[i].is_string()
                            ? FindNamed(stops[i].get_ref<const std::string&>(), *raw)
@@ -116,22 +109,16 @@ absl::StatusOr<RawVocabulary> ReadTiktoken(absl::string_view content) {
     const std::size_t start = at;
     const std::size_t line_end = content.find('\n', at);
     at = line_end == absl::string_view::npos ? content.size() : line_end + 1;
-    if (line.empty()) {
-      continue;
-    }
+    if (line.empty()) continue;
     absl::string_view rank_text = line;
     absl::StatusOr<RankLine> parsed = ParseLine(line, &rank_text);
     const auto column = static_cast<std::size_t>(rank_text.data() - line.data());
-    if (!parsed.ok()) {
+    if (!parsed.ok())
       return InvalidTokenizer(LineColumn(content, start + column), parsed.status().message());
-    }
-    if (!seen.insert(parsed->bytes).second) {
+    if (!seen.insert(parsed->bytes).second)
       return InvalidTokenizer(LineColumn(content, start), "an earlier line has the same bytes");
-    }
     absl::Status put = PutToken("", parsed->rank, {std::move(parsed->bytes), false}, &raw);
-    if (!put.ok()) {
-      return InvalidTokenizer(LineColumn(content, start + column), put.message());
-    }
+    if (!put.ok()) return InvalidTokenizer(LineColumn(content, start + column), put.message());
   }
   return raw;
 }
@@ -144,19 +131,13 @@ absl::Status ReadBesideTiktoken(const std::string& path, RawVocabulary* raw) {
   const std::string beside =
       absl::StrCat(path.substr(0, has_dot ? dot : path.size()), ".special.json");
   const absl::StatusOr<nlohmann::json> facts = ReadJsonFile(beside);
-  if (absl::IsNotFound(facts.status())) {
-    return absl::OkStatus();
-  }
-  if (!facts.ok()) {
-    return facts.status();
-  }
+  if (absl::IsNotFound(facts.status())) return absl::OkStatus();
+  if (!facts.ok()) return facts.status();
   absl::Status read = absl::OkStatus();
-  if (const nlohmann::json* special = FindField(*facts, "special"); special != nullptr) {
+  if (const nlohmann::json* special = FindField(*facts, "special"); special != nullptr)
     read = PutSpecial(*special, raw);
-  }
-  if (const nlohmann::json* stops = FindField(*facts, "stop"); read.ok() && stops != nullptr) {
+  if (const nlohmann::json* stops = FindField(*facts, "stop"); read.ok() && stops != nullptr)
     read = PutStops(*stops, raw);
-  }
   return read.ok() ? read : InFile(beside, read);
 }
 

@@ -69,12 +69,8 @@ class DocumentReader : public JsonTreeReader {
 
 DocumentReader::Part DocumentReader::PartHere(bool is_list) const {
   const std::string place = Here().str();
-  if (place == "/model/merges") {
-    return Part::kMerges;
-  }
-  if (place == "/model/vocab") {
-    return is_list ? Part::kVocabList : Part::kVocabObject;
-  }
+  if (place == "/model/merges") return Part::kMerges;
+  if (place == "/model/vocab") return is_list ? Part::kVocabList : Part::kVocabObject;
   return Part::kTree;
 }
 
@@ -86,42 +82,30 @@ bool DocumentReader::Enter(bool is_list) {
     depth_ = within_ == Part::kTree ? 0 : 1;
     return within_ != Part::kTree;
   }
-  if (++depth_ == 2) {
-    text_count_ = 0;
-  }
+  if (++depth_ == 2) text_count_ = 0;
   return true;
 }
 
 bool DocumentReader::Leave() {
-  if (within_ == Part::kTree) {
-    return false;
-  }
-  if (--depth_ == 0) {
-    within_ = Part::kTree;
-  }
+  if (within_ == Part::kTree) return false;
+  if (--depth_ == 0) within_ = Part::kTree;
   return true;
 }
 
 bool DocumentReader::start_object(std::size_t elements) {
-  if (!Enter(false)) {
-    return JsonTreeReader::start_object(elements);
-  }
+  if (!Enter(false)) return JsonTreeReader::start_object(elements);
   return within_ == Part::kMerges ||
          (within_ == Part::kVocabObject && depth_ == 1 && IsFirstVocab()) || NotAnId();
 }
 
 bool DocumentReader::start_array(std::size_t elements) {
-  if (!Enter(true)) {
-    return JsonTreeReader::start_array(elements);
-  }
+  if (!Enter(true)) return JsonTreeReader::start_array(elements);
   return within_ == Part::kMerges ||
          (within_ == Part::kVocabList && depth_ <= 2 && IsFirstVocab()) || NotAnId();
 }
 
 bool DocumentReader::end_array() {
-  if (within_ == Part::kVocabList && depth_ == 2 && text_count_ == 0) {
-    return NotAnId();
-  }
+  if (within_ == Part::kVocabList && depth_ == 2 && text_count_ == 0) return NotAnId();
   return Leave() || JsonTreeReader::end_array();
 }
 
@@ -130,9 +114,7 @@ bool DocumentReader::IsFirstVocab() {
 }
 
 bool DocumentReader::key(string_t& name) {
-  if (within_ == Part::kTree) {
-    return JsonTreeReader::key(name);
-  }
+  if (within_ == Part::kTree) return JsonTreeReader::key(name);
   piece_ = std::move(name);
   return true;
 }
@@ -148,27 +130,19 @@ bool DocumentReader::string(string_t& value) {
     case Part::kVocabList:
       break;
   }
-  if (depth_ != 2 || ++text_count_ != 1) {
-    return NotAnId();
-  }
+  if (depth_ != 2 || ++text_count_ != 1) return NotAnId();
   return AddPiece(std::move(value), static_cast<std::int64_t>(document_.pieces.size()));
 }
 
 bool DocumentReader::number_unsigned(number_unsigned_t value) {
-  if (within_ == Part::kTree) {
-    return JsonTreeReader::number_unsigned(value);
-  }
-  if (within_ != Part::kVocabObject) {
-    return Score();
-  }
+  if (within_ == Part::kTree) return JsonTreeReader::number_unsigned(value);
+  if (within_ != Part::kVocabObject) return Score();
   constexpr auto kMax = static_cast<number_unsigned_t>(std::numeric_limits<std::int64_t>::max());
   return value <= kMax ? AddPiece(std::move(piece_), static_cast<std::int64_t>(value)) : NotAnId();
 }
 
 bool DocumentReader::NotAnId() {
-  if (within_ == Part::kMerges) {
-    return true;
-  }
+  if (within_ == Part::kMerges) return true;
   const FieldPath vocab = FieldPath().Child("model").Child("vocab");
   if (within_ == Part::kVocabObject) {
     return Fail(
@@ -193,9 +167,8 @@ bool DocumentReader::AddToMerges(std::string text) {
     document_.merges.back() += text;
     return true;
   }
-  if (const std::size_t space = text.find(' '); depth_ == 1 && space != std::string::npos) {
+  if (const std::size_t space = text.find(' '); depth_ == 1 && space != std::string::npos)
     text.erase(space, 1);
-  }
   document_.merges.push_back(std::move(text));
   return true;
 }
@@ -205,9 +178,7 @@ bool DocumentReader::AddToMerges(std::string text) {
 absl::StatusOr<TokenizerDocument> ReadTokenizerDocument(absl::string_view content) {
   TokenizerDocument document;
   DocumentReader reader(&document);
-  if (absl::Status read = reader.Read(content); !read.ok()) {
-    return read;
-  }
+  if (absl::Status read = reader.Read(content); !read.ok()) return read;
   document.tree = std::move(reader.tree());
   return document;
 }

@@ -25,13 +25,10 @@ constexpr int kBitsPerByte = 7;  // of a varint
 absl::StatusOr<WireField> WireReader::Next() {
   const std::size_t start = offset_;
   std::uint64_t tag = 0;
-  if (absl::Status read = ReadVarint(&tag); !read.ok()) {
-    return read;
-  }
+  if (absl::Status read = ReadVarint(&tag); !read.ok()) return read;
   const std::uint64_t number = tag >> kTypeBits;
-  if (number == 0 || number > kMaxFieldNumber) {
+  if (number == 0 || number > kMaxFieldNumber)
     return InvalidTokenizer(BytePlace(start), absl::StrCat(number, " is not a field number"));
-  }
   WireField field;
   field.number = static_cast<std::uint32_t>(number);
   field.type = static_cast<WireField::Type>(tag & kTypeMask);
@@ -50,9 +47,7 @@ absl::Status WireReader::ReadValue(WireField* field) {
     case WireField::Type::kFixed32:
       return ReadBytes(sizeof(std::uint32_t), field);
     case WireField::Type::kBytes:
-      if (absl::Status read = ReadVarint(&size); !read.ok()) {
-        return read;
-      }
+      if (absl::Status read = ReadVarint(&size); !read.ok()) return read;
       return ReadBytes(size, field);
   }
   return InvalidTokenizer(BytePlace(offset_),
@@ -64,14 +59,11 @@ absl::Status WireReader::ReadVarint(std::uint64_t* value) {
   *value = 0;
   for (int shift = 0; shift < kVarintBits; shift += kBitsPerByte) {
     const auto at = static_cast<std::size_t>(shift / kBitsPerByte);
-    if (at >= rest_.size()) {
+    if (at >= rest_.size())
       return InvalidTokenizer(BytePlace(offset_), "the message ends within a number");
-    }
     const auto byte = static_cast<unsigned char>(rest_[at]);
     const std::uint64_t bits = byte & 0x7F;
-    if ((bits << shift) >> shift != bits) {
-      break;
-    }
+    if ((bits << shift) >> shift != bits) break;
     *value |= bits << shift;
     if (byte < 0x80) {
       Skip(at + 1);

@@ -26,9 +26,8 @@ void FindOpenPlace(const Subschema& schema, std::vector<Finding>* findings) {
   const auto add = [&](const char* rule, const char* message, const char* fix) {
     findings->push_back({Severity::kNote, rule, schema.place, message, fix});
   };
-  if (HasType(json, "string") && !HasAny(json, {"maxLength", "pattern", "format"})) {
+  if (HasType(json, "string") && !HasAny(json, {"maxLength", "pattern", "format"}))
     add("open-string", "the string may be of any length", "add \"maxLength\"");
-  }
   if (HasType(json, "array") && !HasAny(json, {"maxItems"}) &&
       !(HasAny(json, {"prefixItems"}) && IsFalse(FindMember(json, "items")))) {
     add("open-array", "the array may have any number of items", "add \"maxItems\"");
@@ -87,9 +86,8 @@ void FindExcludedNames(const Subschema& schema, std::vector<Finding>* findings) 
   const Json& json = *schema.json;
   const Json* const required = FindMember(json, "required");
   if (required == nullptr || !required->is_array()) return;
-  if (!IsFalse(FindMember(json, "additionalProperties")) || HasAny(json, {"patternProperties"})) {
+  if (!IsFalse(FindMember(json, "additionalProperties")) || HasAny(json, {"patternProperties"}))
     return;
-  }
   const Json* const properties = FindMember(json, "properties");
   for (std::size_t i = 0; i < required->size(); ++i) {
     const Json& name = (*required)[i];
@@ -117,9 +115,8 @@ void FindFalseMembers(const Subschema& schema, std::vector<Finding>* findings) {
 }  // namespace
 
 void FindOpenPlaces(const Subschemas& schemas, std::vector<Finding>* findings) {
-  for (const Subschema& schema : schemas.all) {
+  for (const Subschema& schema : schemas.all)
     if (schema.json->is_object()) FindOpenPlace(schema, findings);
-  }
 }
 
 void FindDeadValues(const Subschemas& schemas, std::vector<Finding>* findings) {

@@ -40,18 +40,15 @@ class Walk {
   }
 
   void AddList(const std::string& place, const Json& list, int depth) {
-    for (std::size_t i = 0; i < list.size(); ++i) {
+    for (std::size_t i = 0; i < list.size(); ++i)
       Add(ChildPlace(place, absl::StrCat(i)), list[i], depth);
-    }
   }
 
   void AddChildren(const Subschema& schema) {
     if (!schema.json->is_object()) return;
-    for (const char* name : kOne) {
-      if (const Json* const json = FindMember(*schema.json, name); json != nullptr) {
+    for (const char* name : kOne)
+      if (const Json* const json = FindMember(*schema.json, name); json != nullptr)
         Add(ChildPlace(schema.place, name), *json, schema.depth);
-      }
-    }
     if (const Json* const items = FindMember(*schema.json, "items"); items != nullptr) {
       const std::string place = ChildPlace(schema.place, "items");
       items->is_array() ? AddList(place, *items, schema.depth) : Add(place, *items, schema.depth);
@@ -69,9 +66,8 @@ class Walk {
     const Json* const map = FindMember(*schema.json, name);
     if (map == nullptr || !map->is_object()) return;
     const int depth = schema.depth + (absl::string_view(name) == "properties" ? 1 : 0);
-    for (const auto& [member, json] : map->items()) {
+    for (const auto& [member, json] : map->items())
       Add(ChildPlace(ChildPlace(schema.place, name), member), json, depth);
-    }
   }
 
   Subschemas& found_;

@@ -45,9 +45,8 @@ absl::StatusOr<std::string> SchemaText(const JsonValue& line) {
   if (!schema.has_value()) return absl::InvalidArgumentError("schema: is missing");
   if (schema->is_string()) return std::string(schema->text());
   const std::optional<JsonValue> draft = line.Find("draft");
-  if (!draft.has_value() || !schema->is_object() || schema->Find("$schema").has_value()) {
+  if (!draft.has_value() || !schema->is_object() || schema->Find("$schema").has_value())
     return schema->Compact();
-  }
   return AddDraft(schema->Compact(), draft->is_string() ? draft->text() : "");
 }
 
@@ -56,9 +55,8 @@ absl::Status AddTexts(const JsonValue& line, absl::string_view name,
   const std::optional<JsonValue> list = line.Find(name);
   if (!list.has_value()) return absl::OkStatus();
   for (const JsonValue text : list->children()) {
-    if (!list->is_array() || !text.is_string()) {
+    if (!list->is_array() || !text.is_string())
       return absl::InvalidArgumentError(absl::StrCat(name, ": is no list of strings"));
-    }
     texts.emplace_back(text.text());
   }
   return absl::OkStatus();
@@ -70,9 +68,8 @@ absl::Status AddTests(const JsonValue& line, SchemaCase& made) {
   for (const JsonValue test : tests->children()) {
     const std::optional<JsonValue> valid = test.Find("valid");
     const std::optional<JsonValue> text = test.Find("text");
-    if (!valid.has_value() || !valid->is_bool() || !text.has_value() || !text->is_string()) {
+    if (!valid.has_value() || !valid->is_bool() || !text.has_value() || !text->is_string())
       return absl::InvalidArgumentError("tests: is no list of objects with valid and text");
-    }
     (valid->type() == JsonType::kTrue ? made.valid : made.invalid).emplace_back(text->text());
   }
   return absl::OkStatus();
@@ -92,12 +89,10 @@ absl::StatusOr<SchemaCase> ReadSchemaCase(absl::string_view line) {
   const absl::Status statuses[] = {AddTexts(root, "valid", made.valid),
                                    AddTexts(root, "invalid", made.invalid),
                                    AddTexts(root, "shuffled", made.shuffled), AddTests(root, made)};
-  for (const absl::Status& status : statuses) {
+  for (const absl::Status& status : statuses)
     if (!status.ok()) return status;
-  }
-  for (const JsonValue field : root.children()) {
+  for (const JsonValue field : root.children())
     if (field.is_string()) made.fields.emplace(field.key(), field.text());
-  }
   made.id = made.fields["id"];
   return made;
 }

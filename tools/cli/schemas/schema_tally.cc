@@ -123,18 +123,16 @@ std::string SchemaTables(const SchemaTally& tally, const std::string& by) {
   if (tally.groups.size() > 1) absl::StrAppend(&text, Row("all of these", sum));
   if (tally.refused_for.empty()) return text;
   absl::StrAppend(&text, "\n| not compiled for | schemas |\n|:---|---:|\n");
-  for (const auto& [keyword, count] : tally.refused_for) {
+  for (const auto& [keyword, count] : tally.refused_for)
     absl::StrAppend(&text, "| `", keyword, "` | ", count, " |\n");
-  }
   return text;
 }
 
 std::string SchemaTallyJson(const SchemaTally& tally) {
   nlohmann::ordered_json json;
   json["groups"] = nlohmann::ordered_json::object();
-  for (const auto& [group, totals] : tally.groups) {
+  for (const auto& [group, totals] : tally.groups)
     for (const Column& column : kColumns) json["groups"][group][column.key] = totals.*column.count;
-  }
   json["refused_for"] = tally.refused_for;
   json["failures"] = tally.failures;
   return absl::StrCat(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "\n");

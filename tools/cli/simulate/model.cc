@@ -36,10 +36,8 @@ bool IsWordByte(char byte) {
 float ScoreOf(const v1::Token& token) {
   const absl::string_view text = token.text();
   if (token.special() || text.empty()) return kNever;
-  if (std::ranges::any_of(text,
-                          [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; })) {
+  if (std::ranges::any_of(text, [](char byte) { return static_cast<unsigned char>(byte) >= 0x80; }))
     return kNotAscii;
-  }
   if (text.find_first_of("\\\n\r\t") != absl::string_view::npos) return kUnusual;
   const bool is_plain = text.size() == 1 || std::ranges::all_of(text, IsWordByte);
   return is_plain ? 0.0F : kSymbols;
@@ -97,9 +95,8 @@ Model::Class Model::MakeClassByFirstByte(std::span<const v1::Token> tokens,
   for (std::size_t id = 0; id < tokens.size(); ++id) {
     const absl::string_view text = tokens[id].text();
     if (tokens[id].special() || text.empty()) continue;
-    if (wanted.find(text.front()) != absl::string_view::npos) {
+    if (wanted.find(text.front()) != absl::string_view::npos)
       ids.push_back(static_cast<std::int32_t>(id));
-    }
   }
   return MakeClass(std::move(ids));
 }
@@ -111,15 +108,13 @@ void Model::Add(const Class& to, float bonus, std::span<float> logits) {
 void Model::Forward(const Context& context, std::mt19937_64& random,
                     std::span<float> logits) const {
   const std::size_t from = random();
-  for (std::size_t i = 0; i < scores_.size(); ++i) {
+  for (std::size_t i = 0; i < scores_.size(); ++i)
     logits[i] = scores_[i] + noise_[(from + i) % kNoiseSize];
-  }
   std::ranges::fill(logits.subspan(scores_.size()), kPadding);
   const float pull = Pull(context);
   if (!context.is_json) return Add(stops_, stops_.to_parity + kTextEnds + pull, logits);
-  if (context.place.in_string()) {
+  if (context.place.in_string())
     return Add(quotes_, quotes_.to_parity + kStringEnds + pull, logits);
-  }
   Add(stops_, stops_.to_parity + 2 * pull, logits);
   Add(closers_, closers_.to_parity + pull, logits);
   Add(separators_, separators_.to_parity + pull / 4, logits);

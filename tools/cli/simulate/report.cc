@@ -23,9 +23,8 @@ std::string SequenceText(const Sequence& sequence) {
   const std::string kind = sequence.grammar.has_value() ? absl::StrCat("held to ", sequence.name)
                                                         : std::string("free text, not masked");
   std::string text = absl::StrFormat("%s: %d tokens", kind, sequence.context.token_count);
-  if (sequence.grammar.has_value()) {
+  if (sequence.grammar.has_value())
     absl::StrAppend(&text, ", ", AllowedText(sequence.allowed_counts));
-  }
   if (!sequence.error.ok()) absl::StrAppend(&text, "\n  FAILED ", StatusText(sequence.error));
   return absl::StrCat(text, "\n  ",
                       sequence.grammar.has_value() ? sequence.text : Quoted(sequence.text), "\n");
@@ -50,9 +49,8 @@ constexpr NamedPart kParts[] = {
 // The values of the steps that open no rows.
 std::vector<double> ValuesOf(std::span<const StepTimes> steps, Part part) {
   std::vector<double> values;
-  for (const StepTimes& step : steps) {
+  for (const StepTimes& step : steps)
     if (!step.opens_rows) values.push_back(step.*part);
-  }
   return values;
 }
 

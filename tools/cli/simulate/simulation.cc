@@ -68,9 +68,8 @@ Simulation::Simulation(client::MaskStream& stream, const client::Applier& applie
 }
 
 absl::Status Simulation::Run() {
-  while (!IsDone()) {
+  while (!IsDone())
     if (absl::Status status = RunStep(); !status.ok()) return status;
-  }
   return absl::OkStatus();
 }
 
@@ -141,9 +140,8 @@ void Simulation::ReadRow(Sequence& sequence, const client::RowResult& row) {
     ++full_masks_;
     return;
   }
-  if (sequence.phase == Sequence::Phase::kEnding) {
+  if (sequence.phase == Sequence::Phase::kEnding)
     return Fail(sequence, absl::InternalError("a stop id was taken, but the row is not finished"));
-  }
   const std::span<const std::int32_t> words = row.masks.front().words();
   mask_bytes_ += static_cast<std::int64_t>(words.size_bytes());
   sequence.allowed_counts.push_back(CountAllowed(words));

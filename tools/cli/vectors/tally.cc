@@ -42,9 +42,8 @@ bool IsClear(const absl::Status& refusal) {
 
 KindTotals Sum(const VectorTally& tally) {
   KindTotals sum;
-  for (const auto& [kind, totals] : tally.kinds) {
+  for (const auto& [kind, totals] : tally.kinds)
     for (const Column& column : kColumns) sum.*column.count += totals.*column.count;
-  }
   return sum;
 }
 
@@ -130,14 +129,12 @@ std::string TallyTable(const VectorTally& tally) {
 std::string TallyJson(const VectorTally& tally) {
   nlohmann::ordered_json json;
   json["kinds"] = nlohmann::ordered_json::object();
-  for (const auto& [kind, totals] : tally.kinds) {
+  for (const auto& [kind, totals] : tally.kinds)
     for (const Column& column : kColumns) json["kinds"][kind][column.key] = totals.*column.count;
-  }
   json["kinds_not_supported"] = tally.kinds_not_supported;
   json["failures"] = nlohmann::ordered_json::array();
-  for (const VectorFailure& failure : tally.failures) {
+  for (const VectorFailure& failure : tally.failures)
     json["failures"].push_back({{"id", failure.id}, {"what", failure.what}});
-  }
   return absl::StrCat(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace), "\n");
 }
 

@@ -106,9 +106,7 @@ absl::Status TextRunner::RunRows(absl::string_view grammar_id, std::vector<Row>&
     if (auto sent = stream_->Submit(step); !sent.ok()) return sent.status();
     if (absl::Status got = stream_->Collect(kReplyTimeout, result); !got.ok()) return got;
     step.Clear();
-    for (const client::RowResult& answer : result.rows()) {
-      Advance(answer, rows[answer.row], step);
-    }
+    for (const client::RowResult& answer : result.rows()) Advance(answer, rows[answer.row], step);
     going_on = !std::ranges::all_of(rows, &Row::done);
     if (going_on && step.empty()) return absl::InternalError("the server left out a row");
   }

@@ -21,9 +21,8 @@ constexpr std::array<std::pair<absl::string_view, Expect>, 4> kExpects = {{
 }};
 
 absl::StatusOr<Expect> ReadExpect(absl::string_view name) {
-  for (const auto& [known, expect] : kExpects) {
+  for (const auto& [known, expect] : kExpects)
     if (name == known) return expect;
-  }
   return absl::InvalidArgumentError(absl::StrCat("expect: there is no \"", name, "\""));
 }
 

@@ -34,9 +34,8 @@ constexpr std::array kFormats = {
 }  // namespace
 
 const Format* FindFormat(absl::string_view name) {
-  for (const Format& format : kFormats) {
+  for (const Format& format : kFormats)
     if (format.name == name) return &format;
-  }
   return nullptr;
 }
 

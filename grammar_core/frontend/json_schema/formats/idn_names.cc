@@ -151,9 +151,8 @@ class Labels {
         Without(Idna(IdnaSet::kTransparent).Intersect(Idna(IdnaSet::kNonspacingMarks)),
                 Idna(IdnaSet::kComposingMarks));
     std::vector<NodeId> element = {b_.Chars(plain.Union(composing))};
-    for (int group = 0; group < kMarkGroups; ++group) {
+    for (int group = 0; group < kMarkGroups; ++group)
       element.push_back(b_.Optional(b_.Chars(MarkGroup(group).Intersect(through))));
-    }
     return b_.Concat(element);
   }
 

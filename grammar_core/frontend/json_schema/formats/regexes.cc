@@ -55,9 +55,8 @@ constexpr std::array kBlocks = {
 // Escapes in ascending order: `before`, a digit and `after`, twice.
 std::string RisingEscapes(absl::string_view before, absl::string_view after) {
   std::string pairs;
-  for (const Rise& rise : kRisingDigits) {
+  for (const Rise& rise : kRisingDigits)
     absl::StrAppend(&pairs, "|", before, rise.low, after, "-", before, rise.high, after);
-  }
   return pairs;
 }
 
@@ -65,9 +64,8 @@ std::string RisingEscapes(absl::string_view before, absl::string_view after) {
 // both of two digits with the first in common.
 std::string Bounds() {
   std::string pairs;
-  for (int digits = 1; digits < 6; ++digits) {
+  for (int digits = 1; digits < 6; ++digits)
     absl::StrAppendFormat(&pairs, R"(|\d{%d},[1-9]\d{%d,})", digits, digits);
-  }
   for (int low = 0; low < 10; ++low) {
     absl::StrAppendFormat(&pairs, "|%d,[%d-9]|%d0,%d\\d|%d[1-4],%d[5-9]", low, low, low, low, low,
                           low);

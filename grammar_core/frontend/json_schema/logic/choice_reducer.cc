@@ -42,9 +42,8 @@ Conjunction Without(const Conjunction& all, std::size_t choice) {
 
 Conjunction ChoiceReducer::Reduce(Conjunction all) {
   // On its own a choice is settled by nothing.
-  if (all.own.empty() && all.atoms.empty() && all.types == kEveryType && all.choices.size() == 1) {
+  if (all.own.empty() && all.atoms.empty() && all.types == kEveryType && all.choices.size() == 1)
     return all;
-  }
   DropImplied(&all);
   if (all.choices.size() > kMaxChoices) return all;
   for (std::size_t i = 0; i < all.choices.size() && !all.is_false;) {
@@ -132,11 +131,10 @@ const std::vector<std::string>* ChoiceReducer::ListedKeys(const Claim& schema) {
   std::unique_ptr<std::vector<std::string>>& keys = listed_[schema.at];
   if (keys != nullptr) return keys.get();
   keys = std::make_unique<std::vector<std::string>>();
-  if (view.const_value.has_value()) {
+  if (view.const_value.has_value())
     keys->push_back(EqualityKey(*view.const_value));
-  } else {
+  else
     for (const JsonValue value : view.enum_values->children()) keys->push_back(EqualityKey(value));
-  }
   return keys.get();
 }
 

@@ -145,9 +145,8 @@ bool ClaimLogic::IsOpenChoice(const Claim& claim) const {
 
 const std::optional<ClaimLogic::Alternatives>& ClaimLogic::AlternativesOf(const Claim& said) {
   const Claim claim = First(said);
-  if (const auto known = alternatives_.find(claim); known != alternatives_.end()) {
+  if (const auto known = alternatives_.find(claim); known != alternatives_.end())
     return known->second;
-  }
   return alternatives_.emplace(claim, FindAlternatives(claim)).first->second;
 }
 
@@ -292,18 +291,16 @@ void ClaimLogic::AppendKeywordFailures(const Claim& keyword, Alternatives* out) 
     case K::kProperties:
     case K::kPatternProperties:
     case K::kPrefixItems:
-      for (const JsonValue part : value.children()) {
+      for (const JsonValue part : value.children())
         if (!schemas_.view(part.id()).is_true()) out->push_back({FailingElement(keyword, part)});
-      }
       return;
     case K::kDependentSchemas:
       return out->push_back({HasMember(value, false), AsSchema(keyword, value.id())});
     case K::kDependentRequired:
       for (const JsonValue entry : value.children()) {
         if (!entry.is_array()) continue;  // of `dependencies`
-        for (const JsonValue name : entry.children()) {
+        for (const JsonValue name : entry.children())
           out->push_back({HasMember(entry, false), HasMember(name, true)});
-        }
       }
       return;
     case K::kItems:
@@ -374,9 +371,8 @@ ClaimLogic::Alternatives ClaimLogic::AnyOf(const Claim& claim) {
   }
   for (std::uint32_t selection = 1; selection < 1U << branches.size(); ++selection) {
     std::vector<Claim>& way = ways.emplace_back();
-    for (std::size_t i = 0; i < branches.size(); ++i) {
+    for (std::size_t i = 0; i < branches.size(); ++i)
       if ((selection >> i & 1U) != 0) way.push_back(branches[i]);
-    }
   }
   return ways;
 }
@@ -391,9 +387,8 @@ ClaimLogic::Alternatives ClaimLogic::NotOneOf(const Claim& claim) {
   }
   Alternatives ways = {Branches(claim, true)};
   const std::vector<Claim> holds = Branches(claim);
-  for (std::size_t i = 0; i < holds.size(); ++i) {
+  for (std::size_t i = 0; i < holds.size(); ++i)
     for (std::size_t j = i + 1; j < holds.size(); ++j) ways.push_back({holds[i], holds[j]});
-  }
   return ways;
 }
 
@@ -450,9 +445,8 @@ bool ClaimLogic::IsDeniable(JsonId schema) {
     const SchemaView& view = schemas_.view(open.back());
     open.pop_back();
     deniable = !view.unique_items.has_value() && !HidesUnevaluated(view);
-    for (const JsonValue& child : view.subschemas) {
+    for (const JsonValue& child : view.subschemas)
       if (seen.insert(child.id()).second) open.push_back(child.id());
-    }
     for (const SchemaPart& part : view.parts) {
       const bool schema_itself = part.kind == SchemaPart::Kind::kSchema;
       if (schema_itself && seen.insert(part.id).second) open.push_back(part.id);

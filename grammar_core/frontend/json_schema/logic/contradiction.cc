@@ -43,9 +43,8 @@ bool Contradiction::Between(const Claim& x, const Claim& y) {
 
 bool Contradiction::In(const Conjunction& all, int depth) {
   assert(depth >= 0 && depth <= kDepth);
-  if (depth == 0 || !budget_.Spend(1 + static_cast<std::int64_t>(all.own.size())).ok()) {
+  if (depth == 0 || !budget_.Spend(1 + static_cast<std::int64_t>(all.own.size())).ok())
     return false;
-  }
   if (TypesLeft(all) == kNoType) return true;
   std::string key = all.Key();
   key.push_back(static_cast<char>(depth));
@@ -81,9 +80,8 @@ bool Contradiction::Find(const Conjunction& all, int depth) {
   if (IsOnly(merged.types, kObjectType) && InMembers(merged, depth)) return true;
   // One level of choices: products are what this is to avoid.
   const std::size_t choices = depth < kDepth ? 0 : std::min(all.choices.size(), kMaxChoices);
-  for (std::size_t i = 0; i < choices; ++i) {
+  for (std::size_t i = 0; i < choices; ++i)
     if (InChoice(all, i, depth)) return true;
-  }
   return false;
 }
 
@@ -117,9 +115,8 @@ bool Contradiction::InPatterns(const MergedSchema& merged) {
 bool Contradiction::InItems(const MergedSchema& merged, int depth) {
   if (merged.item_count.empty()) return true;
   const std::size_t count = std::min<std::size_t>(merged.item_count.min, merged.prefix_size() + 1);
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < count; ++i)
     if (In(logic_.Expand(merged.ItemClaims(i)), depth - 1)) return true;
-  }
   return false;
 }
 

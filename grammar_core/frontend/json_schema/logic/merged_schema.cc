@@ -100,11 +100,10 @@ void MergeAtom(const ClaimLogic& logic, const Claim& claim, MergedSchema* merged
       merged->types &= kObjectType;
       break;
     case Kind::kValue:
-      if (claim.negated) {
+      if (claim.negated)
         AddFacet({K::kConst, at, true}, &merged->facets);
-      } else {
+      else
         merged->types &= TypeOf(at);
-      }
       break;
     case Kind::kElement:
       merged->types &= DomainOf(claim.keyword);
@@ -147,9 +146,8 @@ void FindWatchers(const ClaimLogic& logic, MergedSchema* merged) {
 // The schemas of `view` that a member must satisfy.
 std::vector<JsonId> SchemasOfMember(const SchemaView& view, const MemberName& name) {
   std::vector<JsonId> schemas;
-  for (const K keyword : {K::kProperties, K::kPatternProperties, K::kAdditionalProperties}) {
+  for (const K keyword : {K::kProperties, K::kPatternProperties, K::kAdditionalProperties})
     for (const JsonId schema : view.MemberSchemas(keyword, name)) schemas.push_back(schema);
-  }
   return schemas;
 }
 
@@ -182,9 +180,8 @@ bool EvaluatesMember(const SchemaView& by, const SchemaView& watcher, const Memb
 std::size_t MergedSchema::prefix_size() const {
   std::size_t size = 0;
   for (const SchemaView* view : locals) size = std::max(size, view->prefix_items.size());
-  for (const Claim& atom : atoms) {
+  for (const Claim& atom : atoms)
     if (IsItem(atom)) size = std::max<std::size_t>(size, at.at(atom.at).index() + 1);
-  }
   return size;
 }
 
@@ -195,11 +192,10 @@ std::vector<Claim> MergedSchema::ItemClaims(std::size_t index) const {
   std::vector<Claim> claims;
   for (std::size_t i = 0; i < own.size(); ++i) {
     const SchemaView& view = *locals[i];
-    if (index < view.prefix_items.size()) {
+    if (index < view.prefix_items.size())
       AddClaim(PartHolds(own[i], view.prefix_items[index]), &claims);
-    } else if (view.items.has_value()) {
+    else if (view.items.has_value())
       AddClaim(PartHolds(own[i], view.items->id()), &claims);
-    }
   }
   for (const Watcher& watcher : watchers) {
     const bool asks = watcher.view->unevaluated_items.has_value() && LiftedBy(watcher).empty();
@@ -226,9 +222,7 @@ std::vector<Claim> MergedSchema::LiftedBy(const Watcher& watcher) const {
   if (!contains_evaluates) return claims;
   for (const std::size_t by : watcher.seen) {
     const SchemaView& view = *locals[by];
-    if (view.contains.has_value()) {
-      AddClaim(PartHolds(own[by], view.contains->id()), &claims);
-    }
+    if (view.contains.has_value()) AddClaim(PartHolds(own[by], view.contains->id()), &claims);
   }
   return claims;
 }
@@ -236,11 +230,9 @@ std::vector<Claim> MergedSchema::LiftedBy(const Watcher& watcher) const {
 std::vector<Claim> MergedSchema::MemberClaims(const MemberName& name) const {
   assert(own.size() == locals.size());
   std::vector<Claim> claims;
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    for (const JsonId schema : SchemasOfMember(*locals[i], name)) {
+  for (std::size_t i = 0; i < own.size(); ++i)
+    for (const JsonId schema : SchemasOfMember(*locals[i], name))
       AddClaim(PartHolds(own[i], schema), &claims);
-    }
-  }
   for (const Watcher& watcher : watchers) {
     if (!watcher.view->unevaluated_properties.has_value()) continue;
     const bool evaluated = std::any_of(
@@ -252,9 +244,8 @@ std::vector<Claim> MergedSchema::MemberClaims(const MemberName& name) const {
   for (const Claim& atom : atoms) {
     if (!name.text.has_value() || NameAt(at.at(atom.at)) != *name.text) continue;
     if (atom.kind == Kind::kHas && atom.negated) AddClaim(NoValue(), &claims);
-    if (atom.kind == Kind::kElement && atom.keyword == K::kProperties) {
+    if (atom.kind == Kind::kElement && atom.keyword == K::kProperties)
       AddClaim(PartHolds(atom, atom.at).Negated(), &claims);
-    }
   }
   return claims;
 }
@@ -269,9 +260,8 @@ bool MergedSchema::has_listed_values() const {
 
 // A const rather than an enum.
 std::vector<JsonValue> MergedSchema::ListedValues() const {
-  for (const Claim& atom : atoms) {
+  for (const Claim& atom : atoms)
     if (IsEqualTo(atom)) return {at.at(atom.at)};
-  }
   std::vector<JsonValue> values;
   for (const SchemaView* view : locals) {
     if (view->const_value.has_value()) return {*view->const_value};
@@ -286,9 +276,8 @@ bool MergedSchema::Excludes(JsonType word) const {
     if (!facet.negated) return false;
     if (facet.keyword == K::kConst) return facet.at.type() == word;
     if (facet.keyword != K::kEnum) return false;
-    for (const JsonValue listed : facet.at.children()) {
+    for (const JsonValue listed : facet.at.children())
       if (listed.type() == word) return true;
-    }
     return false;
   };
   return std::any_of(facets.begin(), facets.end(), lists);
@@ -332,11 +321,10 @@ MergedSchema Merge(const ClaimLogic& logic, const Conjunction& all) {
   for (const Claim& claim : all.atoms) MergeAtom(logic, claim, &merged);
   if (IsUniqueAndNot(merged)) merged.types &= ~kArrayType;
   if (watched) FindWatchers(logic, &merged);
-  if (!all.own.empty()) {
+  if (!all.own.empty())
     merged.at = merged.locals.front()->at;
-  } else if (!all.atoms.empty()) {
+  else if (!all.atoms.empty())
     merged.at = logic.at(all.atoms.front());
-  }
   return merged;
 }
 

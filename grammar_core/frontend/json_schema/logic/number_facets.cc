@@ -30,9 +30,8 @@ std::optional<bool> IsMultiple(const Decimal& number, const Decimal& step) {
   if (zeros < 0) return false;
   absl::uint128 rest = 0;
   for (const char digit : number.digits) rest = (rest * 10 + (digit - '0')) % divisor;
-  for (absl::uint128 power = 10 % divisor; zeros > 0; zeros /= 2, power = power * power % divisor) {
+  for (absl::uint128 power = 10 % divisor; zeros > 0; zeros /= 2, power = power * power % divisor)
     if (zeros % 2 == 1) rest = rest * power % divisor;
-  }
   return rest == 0;
 }
 
@@ -67,11 +66,10 @@ std::vector<Decimal> NumbersIn(const Facet& facet) {
   const auto add = [&](const JsonValue& value) {
     if (value.is_number()) numbers.push_back(ReadDecimal(value.text()));
   };
-  if (facet.keyword == K::kConst) {
+  if (facet.keyword == K::kConst)
     add(facet.at);
-  } else {
+  else
     for (const JsonValue value : facet.at.children()) add(value);
-  }
   return numbers;
 }
 
@@ -84,9 +82,7 @@ absl::Status RefusedDivisor(const JsonValue& at) {
 absl::StatusOr<bool> NumberFacetHolds(const Facet& facet, const JsonValue& number) {
   assert(number.is_number());
   const Decimal value = ReadDecimal(number.text());
-  if (facet.keyword != K::kMultipleOf) {
-    return HoldsPlainly(facet, number, value) != facet.negated;
-  }
+  if (facet.keyword != K::kMultipleOf) return HoldsPlainly(facet, number, value) != facet.negated;
   const std::optional<bool> multiple = IsMultiple(value, ReadDecimal(facet.at.text()));
   if (!multiple.has_value()) return RefusedDivisor(facet.at);
   return *multiple != facet.negated;

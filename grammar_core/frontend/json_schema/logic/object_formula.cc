@@ -29,9 +29,8 @@ Clauses True() { return {}; }
 Clauses False() { return {{}}; }
 
 void AddOnce(const Claim& literal, Clause* clause) {
-  if (std::find(clause->begin(), clause->end(), literal) == clause->end()) {
+  if (std::find(clause->begin(), clause->end(), literal) == clause->end())
     clause->push_back(literal);
-  }
 }
 
 bool IsAlwaysTrue(const Clause& clause) {
@@ -175,13 +174,12 @@ std::optional<Clauses> ObjectFormula::OfOwn(const Claim& own) {
     if (!SpeaksOfObjects(assertion.keyword) || assertion.keyword == K::kType) continue;
     const Claim violated = {Kind::kKeyword,   true, assertion.keyword, 0, own.scope,
                             assertion.at.id()};
-    if (logic_.AlternativesOf(violated).has_value()) {
+    if (logic_.AlternativesOf(violated).has_value())
       for (Clause& clause : RuledOut(violated)) all.push_back(std::move(clause));
-    } else if (IsLiteral(assertion.keyword)) {
+    else if (IsLiteral(assertion.keyword))
       all.push_back({violated.Negated()});
-    } else {
+    else
       return std::nullopt;
-    }
   }
   return all;
 }

@@ -23,17 +23,16 @@ bool HasAlternatives(absl::string_view pattern) {
   bool in_class = false;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     const char c = pattern[i];
-    if (c == '\\') {
+    if (c == '\\')
       ++i;
-    } else if (in_class) {
+    else if (in_class)
       in_class = c != ']';
-    } else if (c == '[') {
+    else if (c == '[')
       in_class = true;
-    } else if (c == '|' && depth == 0) {
+    else if (c == '|' && depth == 0)
       return true;
-    } else {
+    else
       depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    }
   }
   return in_class || depth != 0;
 }

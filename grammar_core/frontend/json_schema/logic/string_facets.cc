@@ -27,9 +27,8 @@ std::vector<std::string> StringsOf(const Facet& facet) {
     if (facet.at.is_string()) strings.emplace_back(facet.at.text());
     return strings;
   }
-  for (const JsonValue value : facet.at.children()) {
+  for (const JsonValue value : facet.at.children())
     if (value.is_string()) strings.emplace_back(value.text());
-  }
   return strings;
 }
 
@@ -73,9 +72,8 @@ absl::StatusOr<NodeId> StringFacets::Read(const Facet& facet, Languages* languag
   if (facet.keyword == Keyword::kPattern) {
     language = ReadPattern(facet.at, facet.at.text(), languages);
   } else if (facet.keyword == Keyword::kFormat) {
-    if (languages == &grammar_ && IsInexactFormat(facet)) {
+    if (languages == &grammar_ && IsInexactFormat(facet))
       bounded_formats_.emplace(facet.at.Pointer(), facet.at.text());
-    }
     language = ReadFormat(facet, languages);
   } else if (facet.keyword == Keyword::kPatternProperties) {
     language = ReadPattern(facet.at, facet.at.key(), languages);

@@ -93,9 +93,8 @@ class Search {
       for (const SchemaPart& part : view.parts) {
         if (part.kind == Kind::kDynamic) return true;
         if (part.kind == Kind::kLocal || part.kind == Kind::kNot) continue;
-        for (const JsonId inside : SchemasOf(view, part)) {
+        for (const JsonId inside : SchemasOf(view, part))
           if (seen.insert(inside).second) open.push_back(inside);
-        }
       }
     }
     return false;
@@ -118,9 +117,8 @@ std::optional<std::size_t> EvaluatedItems(const SchemaSet& schemas, JsonId schem
   std::size_t first = 0;
   for (const JsonId by : evaluators) {
     const SchemaView& view = schemas.view(by);
-    if (view.items.has_value() || (by != schema && view.unevaluated_items.has_value())) {
+    if (view.items.has_value() || (by != schema && view.unevaluated_items.has_value()))
       return std::nullopt;
-    }
     first = std::max(first, view.prefix_items.size());
   }
   return first;

@@ -39,9 +39,8 @@ bool InRange(const CountRange& range, std::size_t count) {
 
 bool HasAll(const JsonValue& object, const JsonValue& names) {
   assert(object.is_object() && names.is_array());
-  for (const JsonValue name : names.children()) {
+  for (const JsonValue name : names.children())
     if (!object.Find(name.text()).has_value()) return false;
-  }
   return true;
 }
 
@@ -55,16 +54,14 @@ bool HasDependents(const JsonValue& object, const JsonValue& dependencies) {
 
 void Merge(const std::vector<bool>& more, std::vector<bool>* seen) {
   assert(more.size() == seen->size());
-  for (std::size_t i = 0; i < more.size(); ++i) {
+  for (std::size_t i = 0; i < more.size(); ++i)
     if (more[i]) (*seen)[i] = true;
-  }
 }
 
 bool AreUnique(const JsonValue& array) {
   absl::flat_hash_set<std::string> keys;
-  for (const JsonValue item : array.children()) {
+  for (const JsonValue item : array.children())
     if (!keys.insert(EqualityKey(item)).second) return false;
-  }
   return true;
 }
 
@@ -144,9 +141,8 @@ absl::StatusOr<bool> ValueChecker::Holds(const Look& look, const Claim& claim) {
   if (IsFacet(claim.keyword) && !lists) return FacetHolds(said, {claim.keyword, at, true});
   const SchemaView& view = logic_.schemas().view(at.parent()->id());
   // Beside the other ways to violate its schema this is one more.
-  if (claim.keyword == K::kUnevaluatedProperties || claim.keyword == K::kUnevaluatedItems) {
+  if (claim.keyword == K::kUnevaluatedProperties || claim.keyword == K::kUnevaluatedItems)
     return signed_verdict(SchemaHolds(said, view.at.id()));
-  }
   const bool branches = claim.keyword == K::kAnyOf || claim.keyword == K::kOneOf ||
                         claim.keyword == K::kIf || claim.keyword == K::kDependentSchemas;
   return signed_verdict(branches ? ChoiceHolds(said, claim.keyword, at)
@@ -156,9 +152,8 @@ absl::StatusOr<bool> ValueChecker::Holds(const Look& look, const Claim& claim) {
 // Schemas that must hold as well are taken from a list, not by recursion: a chain of references may
 // be long. One that watches sees only what it evaluates itself.
 absl::StatusOr<bool> ValueChecker::SchemaHolds(const Look& look, JsonId schema) {
-  if (look.depth > limits_.source_depth) {
+  if (look.depth > limits_.source_depth)
     return LimitExceeded(look.value.Pointer(), "source_depth", limits_.source_depth, look.depth);
-  }
   const SchemaView& first = logic_.schemas().view(schema);
   Seen mine(look.value.size());
   Look inside = look;
@@ -423,9 +418,8 @@ bool ValueChecker::FacetHolds(const Look& look, const Facet& facet) {
 
 bool ValueChecker::IsListed(const JsonValue& value, const JsonValue& list) {
   auto [it, added] = enums_.try_emplace(list.id());
-  if (added) {
+  if (added)
     for (const JsonValue listed : list.children()) it->second.insert(EqualityKey(listed));
-  }
   return it->second.contains(EqualityKey(value));
 }
 

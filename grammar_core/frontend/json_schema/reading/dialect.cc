@@ -39,9 +39,8 @@ constexpr std::array kDrafts = {
 std::optional<Draft> FindDraft(absl::string_view uri) {
   if (!absl::ConsumePrefix(&uri, "http://")) absl::ConsumePrefix(&uri, "https://");
   absl::ConsumeSuffix(&uri, "#");
-  for (const NamedDraft& named : kDrafts) {
+  for (const NamedDraft& named : kDrafts)
     if (named.uri == uri) return named.draft;
-  }
   return std::nullopt;
 }
 
@@ -96,14 +95,12 @@ absl::Status AddVocabulary(const JsonValue& entry, const JsonValue& uri, Dialect
 absl::StatusOr<Dialect> ReadMetaSchema(absl::string_view text, const JsonValue& uri,
                                        const Limits& limits) {
   const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(text, limits);
-  if (!document.ok()) {
+  if (!document.ok())
     return InvalidAt(uri.Pointer(), absl::StrCat("its document: ", document.status().message()));
-  }
   Dialect dialect = {.named = true};
   const std::optional<JsonValue> above = document->root().Find("$schema");
-  if (above.has_value() && above->is_string()) {
+  if (above.has_value() && above->is_string())
     dialect.draft = FindDraft(above->text()).value_or(Draft::k2020);
-  }
   const std::optional<JsonValue> vocabularies = document->root().Find("$vocabulary");
   if (!vocabularies.has_value() || dialect.draft < Draft::k2019) return dialect;
   std::uint8_t has = Bit(Vocabulary::kCore);
@@ -125,11 +122,9 @@ absl::StatusOr<Dialect> ReadDialect(const JsonValue& root,
   if (!uri->is_string()) return InvalidAt("/$schema", "must be a string");
   const std::optional<Draft> draft = FindDraft(uri->text());
   if (draft.has_value()) return Dialect{*draft, true};
-  for (const GrammarSource::Document& document : given) {
-    if (absl::StripSuffix(document.uri, "#") == absl::StripSuffix(uri->text(), "#")) {
+  for (const GrammarSource::Document& document : given)
+    if (absl::StripSuffix(document.uri, "#") == absl::StripSuffix(uri->text(), "#"))
       return ReadMetaSchema(document.text, *uri, limits);
-    }
-  }
   AddWarning({"/$schema", "unknown dialect, read as draft 2020-12"}, warnings);
   return Dialect();
 }

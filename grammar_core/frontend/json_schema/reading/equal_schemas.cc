@@ -44,28 +44,23 @@ EqualSchemas::EqualSchemas(const std::deque<SchemaView>& views, const SchemaReso
   // A schema stands before those inside it.
   std::sort(order.begin(), order.end(),
             [](const auto* x, const auto* y) { return x->at.id() > y->at.id(); });
-  for (const SchemaView* view : order) {
+  for (const SchemaView* view : order)
     hashes_.emplace(view->at.id(), HashOf(*view, resources.DialectOf(view->at)));
-  }
   assert(hashes_.size() == views.size());
   absl::flat_hash_map<Hash128, JsonId> firsts;
   for (const SchemaView* view : order) firsts[hashes_.at(view->at.id())] = view->at.id();
   absl::flat_hash_map<JsonId, JsonId> targets;
-  for (const SchemaView* view : order) {
-    if (const auto target = TargetOf(*view); target.has_value()) {
+  for (const SchemaView* view : order)
+    if (const auto target = TargetOf(*view); target.has_value())
       targets.emplace(view->at.id(), *target);
-    }
-  }
   for (const SchemaView* view : order) {
     std::vector<JsonId> names = {view->at.id()};
-    while (targets.contains(names.back()) && !first_.contains(names.back())) {
+    while (targets.contains(names.back()) && !first_.contains(names.back()))
       names.push_back(targets.at(names.back()));
-    }
     const JsonId end = FirstOf(names.back());
     const JsonId first = first_.contains(names.back()) ? end : firsts.at(hashes_.at(end));
-    for (const JsonId name : names) {
+    for (const JsonId name : names)
       if (name != first) first_.insert_or_assign(name, first);
-    }
   }
   hashes_.clear();
 }
@@ -77,15 +72,13 @@ Hash128 EqualSchemas::HashOf(const SchemaView& view, const Dialect& dialect) con
   hash = Mix(hash, static_cast<std::uint64_t>(view.at.type()));
   for (const JsonValue member : view.at.children()) {
     const KeywordRow* row = FindKeyword(member.key(), dialect);
-    if (row != nullptr && row->keyword != Keyword::kAnnotation) {
+    if (row != nullptr && row->keyword != Keyword::kAnnotation)
       hash = HashOfKeyword(*row, member, MixBytes(hash, member.key()));
-    } else if (member.key() == "nullable" || member.key() == "additionalItems") {
+    else if (member.key() == "nullable" || member.key() == "additionalItems")
       hash = MixBytes(MixBytes(hash, member.key()), member.Compact());
-    }
   }
-  for (const SchemaPart& part : view.parts) {
+  for (const SchemaPart& part : view.parts)
     if (part.kind == SchemaPart::Kind::kSchema && !IsWithin(view, part)) hash = Mix(hash, part.id);
-  }
   return hash;
 }
 

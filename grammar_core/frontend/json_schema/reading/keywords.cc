@@ -122,9 +122,8 @@ absl::Status CheckSchema(const JsonValue& value) {
 }
 
 absl::Status CheckSchemas(const JsonValue& value) {
-  for (const JsonValue child : value.children()) {
+  for (const JsonValue child : value.children())
     if (!IsSchema(child)) return CheckSchema(child);
-  }
   return absl::OkStatus();
 }
 
@@ -136,9 +135,8 @@ absl::Status CheckSchemaList(const JsonValue& value) {
 
 absl::Status CheckStringList(const JsonValue& value) {
   if (!value.is_array()) return Wrong(value, "must be a list of strings");
-  for (const JsonValue child : value.children()) {
+  for (const JsonValue child : value.children())
     if (!child.is_string()) return Wrong(child, "must be a string");
-  }
   return absl::OkStatus();
 }
 
@@ -164,23 +162,19 @@ absl::Status CheckTypeName(const JsonValue& value) {
 absl::Status CheckType(const JsonValue& value) {
   if (!value.is_array()) return CheckTypeName(value);
   if (value.size() == 0) return Wrong(value, "must name at least one type");
-  for (const JsonValue child : value.children()) {
+  for (const JsonValue child : value.children())
     if (absl::Status status = CheckTypeName(child); !status.ok()) return status;
-  }
   return absl::OkStatus();
 }
 
 absl::Status CheckNumber(const JsonValue& value, Shape shape) {
-  if (!value.is_number()) {
+  if (!value.is_number())
     return Wrong(value, shape == S::kCount ? "must be an integer from 0" : "must be a number");
-  }
   const Decimal number = ReadDecimal(value.text());
-  if (shape == S::kCount && !AsCount(number).has_value()) {
+  if (shape == S::kCount && !AsCount(number).has_value())
     return Wrong(value, absl::StrCat("must be an integer from 0, is ", value.text()));
-  }
-  if (shape == S::kPositiveNumber && (number.negative || number.is_zero())) {
+  if (shape == S::kPositiveNumber && (number.negative || number.is_zero()))
     return Wrong(value, "must be greater than 0");
-  }
   return absl::OkStatus();
 }
 
@@ -241,9 +235,8 @@ const KeywordRow* FindKeyword(absl::string_view name, const Dialect& dialect) {
 TypeSet DomainOf(Keyword keyword) {
   static constexpr auto kDomains = [] {
     std::array<TypeSet, static_cast<std::size_t>(K::kAnnotation) + 1> domains = {};
-    for (const KeywordRow& row : kKeywords) {
+    for (const KeywordRow& row : kKeywords)
       domains[static_cast<std::size_t>(row.keyword)] |= row.domain;
-    }
     return domains;
   }();
   return kDomains[static_cast<std::size_t>(keyword)];
@@ -309,9 +302,8 @@ std::vector<JsonValue> SubschemasOf(Shape shape, const JsonValue& value) {
   if (single) {
     schemas.push_back(value);
   } else if (many) {
-    for (const JsonValue child : value.children()) {
+    for (const JsonValue child : value.children())
       if (IsSchema(child)) schemas.push_back(child);
-    }
   }
   return schemas;
 }

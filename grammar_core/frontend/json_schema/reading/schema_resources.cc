@@ -149,9 +149,8 @@ absl::StatusOr<JsonValue> SchemaResources::Follow(const JsonValue& root, absl::s
         absl::StrCat("\"", ref.text(), "\" names nothing in this ",
                      pointer.front() == '/' ? "schema" : "schema: there is no such anchor"));
   }
-  if (!target->is_object() && !target->is_bool()) {
+  if (!target->is_object() && !target->is_bool())
     return InvalidAt(ref.Pointer(), absl::StrCat("\"", ref.text(), "\" names no schema"));
-  }
   return *target;
 }
 
@@ -171,9 +170,8 @@ absl::StatusOr<SchemaResources::ResourceId> SchemaResources::FindResource(const 
 
 // Given documents come before the drafts' own.
 std::optional<absl::string_view> SchemaResources::TextOfDocument(const std::string& uri) const {
-  for (const GrammarSource::Document& document : given_) {
+  for (const GrammarSource::Document& document : given_)
     if (SplitFragment(document.uri).document == uri) return document.text;
-  }
   return FindStandardSchema(uri);
 }
 
@@ -182,9 +180,8 @@ absl::StatusOr<SchemaResources::ResourceId> SchemaResources::AddDocument(absl::s
                                                                          const JsonValue& ref) {
   const absl::StatusOr<JsonValue> added = document_.Add(text, uri, limits_);
   if (!added.ok()) return added.status();
-  if (!added->is_object() && !added->is_bool()) {
+  if (!added->is_object() && !added->is_bool())
     return InvalidAt(added->Pointer(), "a schema must be an object or a boolean");
-  }
   std::vector<Diagnostic> unheard;
   absl::StatusOr<Dialect> dialect = ReadDialect(*added, given_, limits_, &unheard);
   if (!dialect.ok()) return dialect.status();
@@ -236,18 +233,15 @@ void SchemaResources::IndexSchema(const JsonValue& schema, ResourceId id,
                                   std::vector<std::pair<JsonValue, ResourceId>>* open) {
   resource_of_[schema.id()] = id;
   Resource& resource = resources_[id];
-  if (const std::string anchor = TextOf(schema, "$anchor"); !anchor.empty()) {
+  if (const std::string anchor = TextOf(schema, "$anchor"); !anchor.empty())
     resource.anchors.try_emplace(anchor, schema.id());
-  }
   if (const std::string anchor = TextOf(schema, "$dynamicAnchor"); !anchor.empty()) {
     resource.anchors.try_emplace(anchor, schema.id());
     resource.dynamic_anchors.try_emplace(anchor, schema.id());
   }
   const std::optional<JsonValue> recursive = schema.Find("$recursiveAnchor");
-  if (recursive.has_value() && recursive->type() == JsonType::kTrue &&
-      schema.id() == resource.root) {
+  if (recursive.has_value() && recursive->type() == JsonType::kTrue && schema.id() == resource.root)
     resource.dynamic_anchors.try_emplace("", schema.id());
-  }
   if (resource.dialect.draft <= Draft::k7) {
     const std::string anchor = SplitFragment(IdOf(schema, resource.dialect)).fragment;
     if (!anchor.empty()) resource.anchors.try_emplace(anchor, schema.id());
@@ -256,9 +250,8 @@ void SchemaResources::IndexSchema(const JsonValue& schema, ResourceId id,
     const KeywordRow* row = FindKeyword(member.key(), resource.dialect);
     if (row == nullptr) continue;
     const bool defines = member.key() == "$defs" || member.key() == "definitions";
-    for (const JsonValue& child : SubschemasOf(defines ? Shape::kSchemaMap : row->shape, member)) {
+    for (const JsonValue& child : SubschemasOf(defines ? Shape::kSchemaMap : row->shape, member))
       open->emplace_back(child, id);
-    }
   }
 }
 
@@ -299,9 +292,8 @@ std::vector<JsonValue> SchemaResources::DynamicTargets(const std::string& name) 
 // The outermost resource with an anchor wins, so what is in `scope` already stays.
 void SchemaResources::Enter(JsonId schema, Scope* scope) const {
   if (state_ != State::kIndexed) return;
-  for (const auto& [name, at] : resources_[ResourceOf(root().at(schema))].dynamic_anchors) {
+  for (const auto& [name, at] : resources_[ResourceOf(root().at(schema))].dynamic_anchors)
     scope->try_emplace(name, at);
-  }
 }
 
 }  // namespace maskd

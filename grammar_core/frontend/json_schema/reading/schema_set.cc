@@ -38,9 +38,8 @@ absl::StatusOr<SchemaSet> SchemaSet::Load(SchemaResources resources, const Diale
     if (next + 1 < queue.size()) continue;
     // Documents read since may have more schemas that a dynamic reference may lead to.
     for (const std::string& name : set.dynamic_names_) {
-      for (const JsonValue& target : set.resources_.DynamicTargets(name)) {
+      for (const JsonValue& target : set.resources_.DynamicTargets(name))
         if (!set.index_.contains(target.id())) queue.push_back(target);
-      }
     }
   }
   if (absl::Status status = set.CheckCycles(); !status.ok()) return status;
@@ -95,11 +94,9 @@ std::vector<JsonId> SchemaSet::SameInstance(JsonId id) const {
   std::vector<JsonId> next;
   for (const SchemaPart& part : view(id).parts) {
     if (part.kind == SchemaPart::Kind::kLocal) continue;
-    if (part.kind == SchemaPart::Kind::kDynamic) {
-      for (const JsonValue& target : resources_.DynamicTargets(view(id).dynamic_name)) {
+    if (part.kind == SchemaPart::Kind::kDynamic)
+      for (const JsonValue& target : resources_.DynamicTargets(view(id).dynamic_name))
         next.push_back(target.id());
-      }
-    }
     const JsonValue at = root().at(part.id);
     if (part.keyword == Keyword::kAnyOf || part.keyword == Keyword::kOneOf) {
       for (const JsonValue branch : at.children()) next.push_back(branch.id());
@@ -137,9 +134,8 @@ absl::Status SchemaSet::CheckCycles() const {
       next.pop_back();
       if (marks[id] == kOpen) {
         std::vector<JsonId> cycle;
-        for (std::size_t i = stack.size(); i-- > 0 && (cycle.empty() || cycle.back() != id);) {
+        for (std::size_t i = stack.size(); i-- > 0 && (cycle.empty() || cycle.back() != id);)
           cycle.push_back(stack[i].first);
-        }
         return CycleError(cycle);
       }
       if (marks[id] == kNew) open(id);

@@ -96,9 +96,8 @@ class ViewReader {
   // Annotations may stand beside a $ref; what would have asserted something is worth a note.
   absl::Status SkipBesideRef(const JsonValue& member) {
     const KeywordRow* row = FindKeyword(member.key(), dialect_);
-    if (row == nullptr || row->domain != kNoType) {
+    if (row == nullptr || row->domain != kNoType)
       Note(member, "ignored beside $ref, as drafts up to 7 say");
-    }
     return absl::OkStatus();
   }
 
@@ -111,9 +110,8 @@ class ViewReader {
       return absl::OkStatus();
     }
     if (absl::Status status = CheckShape(*row, member); !status.ok()) return status;
-    for (const JsonValue& schema : SubschemasOf(row->shape, member)) {
+    for (const JsonValue& schema : SubschemasOf(row->shape, member))
       view_.subschemas.push_back(schema);
-    }
     if (!AsksForNothing(*row, member, view_.at)) Take(*row, member);
     return absl::OkStatus();
   }
@@ -152,9 +150,8 @@ class ViewReader {
         TakeDependencies(member);
         [[fallthrough]];
       case K::kDependentSchemas:
-        for (const JsonValue entry : member.children()) {
+        for (const JsonValue entry : member.children())
           if (!entry.is_array()) AddChoice(K::kDependentSchemas, entry);
-        }
         return;
       default:
         AddLocal();
@@ -163,12 +160,10 @@ class ViewReader {
   }
 
   void TakeFormat(const JsonValue& member) {
-    if (!dialect_.asserts_formats(formats_)) {
+    if (!dialect_.asserts_formats(formats_))
       return Note(member, "format is an annotation and not asserted");
-    }
-    if (FindFormat(member.text()) == nullptr) {
+    if (FindFormat(member.text()) == nullptr)
       return Note(member, "unknown format, treated as an annotation");
-    }
     AddLocal();
     ReadAssertion(K::kFormat, member);
   }
@@ -334,12 +329,10 @@ class ViewReader {
       if (view_.items.has_value()) Assert(K::kItems, *view_.items);
       return absl::OkStatus();
     }
-    if (dialect_.named && dialect_.draft == Draft::k2020) {
+    if (dialect_.named && dialect_.draft == Draft::k2020)
       return InvalidAt(view_.items->Pointer(), "must be a schema; a list is prefixItems here");
-    }
-    if (!view_.prefix_items.empty()) {
+    if (!view_.prefix_items.empty())
       return InvalidAt(view_.items->Pointer(), "must be a schema beside prefixItems");
-    }
     SetPrefix(*view_.items);
     Assert(K::kPrefixItems, *view_.items);
     if (more.has_value()) Assert(K::kItems, *more);
@@ -353,9 +346,8 @@ class ViewReader {
     const auto exclude = [&](Keyword bound, Keyword exclusive, absl::string_view name) {
       const std::optional<JsonValue> flag = view_.at.Find(name);
       if (!flag.has_value() || flag->type() != JsonType::kTrue) return;
-      for (Facet& facet : view_.facets) {
+      for (Facet& facet : view_.facets)
         if (facet.keyword == bound) facet.keyword = exclusive;
-      }
     };
     exclude(K::kMinimum, K::kExclusiveMinimum, "exclusiveMinimum");
     exclude(K::kMaximum, K::kExclusiveMaximum, "exclusiveMaximum");
@@ -398,9 +390,8 @@ std::vector<JsonId> SchemaView::MemberSchemas(Keyword keyword, const MemberName&
     if (schema.has_value()) schemas.push_back(schema->id());
   } else if (keyword == K::kPatternProperties) {
     if (!pattern_properties.has_value()) return schemas;
-    for (const JsonValue schema : pattern_properties->children()) {
+    for (const JsonValue schema : pattern_properties->children())
       if (name.matches(schema)) schemas.push_back(schema.id());
-    }
   } else if (additional_properties.has_value() && MemberSchemas(K::kProperties, name).empty() &&
              MemberSchemas(K::kPatternProperties, name).empty()) {
     schemas.push_back(additional_properties->id());

@@ -14,9 +14,8 @@ absl::string_view NameOf(absl::string_view uri) {
 }  // namespace
 
 std::optional<absl::string_view> FindStandardSchema(absl::string_view uri) {
-  for (const EmbeddedJson& schema : StandardSchemas()) {
+  for (const EmbeddedJson& schema : StandardSchemas())
     if (NameOf(schema.uri) == NameOf(uri)) return schema.text;
-  }
   return std::nullopt;
 }
 

@@ -22,9 +22,8 @@ constexpr std::array kTypes = {
 }  // namespace
 
 std::optional<TypeSet> TypeByName(absl::string_view name) {
-  for (const NamedType& type : kTypes) {
+  for (const NamedType& type : kTypes)
     if (type.name == name) return type.type;
-  }
   return std::nullopt;
 }
 

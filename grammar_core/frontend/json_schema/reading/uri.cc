@@ -86,9 +86,8 @@ std::string ResolveUri(absl::string_view base_uri, absl::string_view reference) 
     return absl::StrCat(to.scheme, to.authority,
                         hierarchical ? WithoutDots(to.path) : std::string(to.path), to.query);
   }
-  if (!to.authority.empty()) {
+  if (!to.authority.empty())
     return absl::StrCat(base.scheme, to.authority, WithoutDots(to.path), to.query);
-  }
   if (to.path.empty()) {
     const absl::string_view query = to.query.empty() ? base.query : to.query;
     return absl::StrCat(base.scheme, base.authority, base.path, query);

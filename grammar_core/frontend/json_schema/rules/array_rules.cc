@@ -26,17 +26,15 @@ std::uint32_t Minus(std::uint32_t count, std::uint32_t taken) {
 
 // The uniqueItems that the array must satisfy.
 std::optional<JsonValue> FindUniqueItems(const MergedSchema& schema) {
-  for (const SchemaView* view : schema.locals) {
+  for (const SchemaView* view : schema.locals)
     if (view->unique_items.has_value()) return view->unique_items;
-  }
   return std::nullopt;
 }
 
 // One that it must violate.
 std::optional<JsonValue> FindRepeatedItems(const MergedSchema& schema) {
-  for (const Claim& atom : schema.atoms) {
+  for (const Claim& atom : schema.atoms)
     if (atom.keyword == Keyword::kUniqueItems) return schema.at.at(atom.at);
-  }
   return std::nullopt;
 }
 
@@ -73,13 +71,11 @@ class ArrayMaker {
         std::min<std::size_t>(std::max<std::size_t>(schema_.prefix_size(), 1), count.max));
     NodeId rest = LaterItems(prefix);
     std::vector<NodeId> required;
-    for (std::uint32_t i = prefix; i-- > 0;) {
-      if (i == 0 || i < count.min) {
+    for (std::uint32_t i = prefix; i-- > 0;)
+      if (i == 0 || i < count.min)
         required.push_back(Item(i));
-      } else {
+      else
         rest = b_.Optional(b_.Concat({Item(i), rest}));
-      }
-    }
     std::reverse(required.begin(), required.end());
     required.push_back(rest);
     return b_.Concat(required);
@@ -94,9 +90,8 @@ class ArrayMaker {
 std::vector<NodeId> ItemsBesideOthers(const MergedSchema& schema, RuleContext& context) {
   std::vector<NodeId> items;
   const std::size_t kinds = std::max<std::size_t>(schema.prefix_size(), 1) + 1;
-  for (std::size_t i = 1; i < std::min<std::size_t>(schema.item_count.min, kinds); ++i) {
+  for (std::size_t i = 1; i < std::min<std::size_t>(schema.item_count.min, kinds); ++i)
     items.push_back(context.value(schema.ItemClaims(i)));
-  }
   return items;
 }
 

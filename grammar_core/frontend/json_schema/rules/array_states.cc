@@ -129,9 +129,8 @@ absl::StatusOr<RuleId> ArrayStates::RuleOf(const State& state) {
   const auto known = rules_.find(state);
   if (known != rules_.end()) return known->second;
   const auto count = static_cast<std::int64_t>(rules_.size()) + 1;
-  if (count > kMaxStates) {
+  if (count > kMaxStates)
     return LimitExceeded(schema_.at.Pointer(), "states of one array", kMaxStates, count);
-  }
   const std::string place = schema_.at.Pointer();
   const RuleId rule = context_.builder.DeclareRule(absl::StrCat("items of #", place), place);
   rules_.emplace(state, rule);
@@ -153,29 +152,25 @@ bool ArrayStates::MayEnd(const State& state) const {
   assert(state.counters.size() == counters_.size() && state.differs.size() == different_.size());
   const CountRange& count = schema_.item_count;
   if (state.count < count.min) return false;
-  for (std::size_t i = 0; i < counters_.size(); ++i) {
+  for (std::size_t i = 0; i < counters_.size(); ++i)
     if (!counters_[i].Accepts(state.counters[i])) return false;
-  }
-  for (std::size_t i = 0; i < different_.size(); ++i) {
+  for (std::size_t i = 0; i < different_.size(); ++i)
     if (!state.differs[i] && state.count == different_[i].size()) return false;
-  }
   return true;
 }
 
 // An item is compared with the item of the same index in each array that is still equal so far.
 std::vector<Claim> ArrayStates::TestsAt(const State& state) const {
   std::vector<Claim> tests;
-  for (const Counter& counter : counters_) {
+  for (const Counter& counter : counters_)
     if (state.count >= counter.first) AddOnce(counter.test, &tests);
-  }
   for (std::size_t i = 0; i < different_.size(); ++i) {
     const std::optional<JsonValue> item = different_[i].Nth(state.count);
     if (state.differs[i] || !item.has_value()) continue;
     AddOnce({.kind = Kind::kValue, .at = item->id()}, &tests);
   }
-  for (const MergedSchema::Watcher& watcher : schema_.watchers) {
+  for (const MergedSchema::Watcher& watcher : schema_.watchers)
     for (const Claim& claim : schema_.LiftedBy(watcher)) AddOnce(claim, &tests);
-  }
   return tests;
 }
 
@@ -196,9 +191,8 @@ absl::StatusOr<std::vector<ArrayStates::Way>> ArrayStates::WaysAt(const State& s
     }
     ways = std::move(split);
     const auto count = static_cast<std::int64_t>(ways.size());
-    if (count > kMaxWays) {
+    if (count > kMaxWays)
       return LimitExceeded(schema_.at.Pointer(), "ways to write an item", kMaxWays, count);
-    }
   }
   for (const MergedSchema::Watcher& watcher : schema_.watchers) {
     const std::vector<Claim> lifted_by = schema_.LiftedBy(watcher);

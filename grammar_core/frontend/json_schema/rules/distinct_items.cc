@@ -76,9 +76,8 @@ absl::Status DistinctItems::Add(const Conjunction& all, std::vector<Conjunction>
   if (all.choices.empty()) return AddTypes(item);
   Conjunction rest = all;
   rest.choices.pop_back();
-  for (const std::vector<Claim>& way : context_.choices.AlternativesOf(all.choices.back())) {
+  for (const std::vector<Claim>& way : context_.choices.AlternativesOf(all.choices.back()))
     open->push_back(context_.logic.Expand(way, rest));
-  }
   return absl::OkStatus();
 }
 
@@ -104,9 +103,8 @@ absl::Status DistinctItems::AddListed(const Conjunction& all, const MergedSchema
 absl::Status DistinctItems::AddTypes(const MergedSchema& item) {
   const TypeSet others = item.types & ~(kNullType | kBooleanType | kStringType);
   if (others != 0) return Unsupported(absl::StrCat("of items that may be ", OtherType(others)));
-  for (const Claim& atom : item.atoms) {
+  for (const Claim& atom : item.atoms)
     if (atom.kind == Claim::Kind::kSchema) return Unsupported("of items with such a \"not\"");
-  }
   if ((item.types & kNullType) != 0) AddWord(item, JsonType::kNull, "null");
   if ((item.types & kBooleanType) != 0) AddWord(item, JsonType::kTrue, "true");
   if ((item.types & kBooleanType) != 0) AddWord(item, JsonType::kFalse, "false");

@@ -69,11 +69,10 @@ NodeId Layout::Container(char open, const std::vector<NodeId>& elements, bool ma
     return may_be_empty ? b_.Alt({none, some}) : some;
   }
   std::vector<NodeId> parts = {b_.Bytes(brackets.substr(0, 1)), space_};
-  if (may_be_empty) {
+  if (may_be_empty)
     parts.push_back(b_.Optional(b_.Concat(elements)));
-  } else {
+  else
     parts.insert(parts.end(), elements.begin(), elements.end());
-  }
   parts.push_back(b_.Bytes(brackets.substr(1)));
   return b_.Concat(parts);
 }

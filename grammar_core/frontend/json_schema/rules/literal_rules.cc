@@ -94,9 +94,8 @@ class LiteralMaker {
     for (JsonId id = value.subtree_end(); id-- > value.id();) {
       const JsonValue part = value.at(id);
       std::vector<NodeId> children;
-      for (const JsonValue child : part.children()) {
+      for (const JsonValue child : part.children())
         children.push_back(made[child.id() - value.id()]);
-      }
       made[id - value.id()] = MakeOne(part, children);
     }
     return made.front();
@@ -135,9 +134,8 @@ class LiteralMaker {
   // With members in any order, an object's value is an object node with required members.
   NodeId FreeOrder(const JsonValue& object, const std::vector<NodeId>& values) {
     ObjectSpec spec;
-    for (const JsonValue member : object.children()) {
+    for (const JsonValue member : object.children())
       spec.members.push_back({std::string(member.key()), values[spec.members.size()], true});
-    }
     context_.layout.Apply(&spec);
     spec.any_order = true;
     return b_.Object(std::move(spec));
@@ -150,9 +148,8 @@ class LiteralMaker {
 }  // namespace
 
 NumberSpelling SpellingOf(const MergedSchema& schema, const GrammarOptions& options) {
-  if (options.spelling == JsonSpelling::kCanonical && IsInteger(schema)) {
+  if (options.spelling == JsonSpelling::kCanonical && IsInteger(schema))
     return NumberSpelling::kPlain;
-  }
   const bool plain =
       std::any_of(schema.facets.begin(), schema.facets.end(),
                   [](const Facet& facet) { return facet.keyword == Keyword::kType; });
@@ -167,21 +164,18 @@ NodeId LiteralRule(const std::vector<JsonValue>& values, NumberSpelling spelling
   std::map<NumberSpelling, std::vector<JsonValue>> numbers;
   std::vector<std::string> scalars;
   std::vector<NodeId> alternatives;
-  for (const JsonValue& value : values) {
-    if (value.is_string()) {
+  for (const JsonValue& value : values)
+    if (value.is_string())
       strings.emplace_back(value.text());
-    } else if (value.is_array() || value.is_object()) {
+    else if (value.is_array() || value.is_object())
       alternatives.push_back(LiteralMaker(context).Make(value));
-    } else if (value.is_number()) {
+    else if (value.is_number())
       numbers[SpellingOf(value, spelling, context)].push_back(value);
-    } else {
+    else
       scalars.push_back(value.Compact());
-    }
-  }
   if (!strings.empty()) alternatives.push_back(Quoted(b.TextSet(strings), context));
-  for (const auto& [written, listed] : numbers) {
+  for (const auto& [written, listed] : numbers)
     alternatives.push_back(OneOfNumbers(listed, written, context));
-  }
   if (!scalars.empty()) alternatives.push_back(OneOfTexts(scalars, b));
   return b.Alt(std::move(alternatives));
 }

@@ -52,9 +52,8 @@ class NumberCollector {
       case K::kExclusiveMaximum:
         return TakeBound(facet);
       case K::kMultipleOf:
-        if (!TakeDivisor(ReadDecimal(facet.at.text()), facet.negated)) {
+        if (!TakeDivisor(ReadDecimal(facet.at.text()), facet.negated))
           return context_.refuse(facet.at, RefusedDivisor(facet.at));
-        }
         break;
       case K::kType:
         plain_ = true;
@@ -139,9 +138,8 @@ class NumberCollector {
       rest.max = max_->value;
       rest.max_open = max_->open;
     }
-    if (!rest.min.has_value() || rest.min != rest.max || !(rest.min_open || rest.max_open)) {
+    if (!rest.min.has_value() || rest.min != rest.max || !(rest.min_open || rest.max_open))
       intervals.push_back(std::move(rest));
-    }
     return intervals;
   }
 
@@ -167,9 +165,8 @@ bool IsInteger(const MergedSchema& schema) { return (schema.types & kNumberType)
 
 // Plain digits write every number. What serializers write with an exponent is tried in addition.
 NodeId WrittenNumbers(NumberSpec spec, RuleContext& context) {
-  if (context.options.spelling == JsonSpelling::kAny) {
+  if (context.options.spelling == JsonSpelling::kAny)
     return context.builder.Number(std::move(spec));
-  }
   NumberSpec plain = spec;
   plain.exponent_digits = 0;
   plain.notation = NumberNotation::kPlain;
@@ -188,9 +185,8 @@ absl::StatusOr<NumberSpec> NumbersOf(const MergedSchema& schema, RuleContext& co
   NumberCollector collector(context);
   const TypeSet types = schema.types & kNumberType;
   if (types != kNumberType) collector.TakeDivisor(One(), types == kFractionType);
-  if (context.options.spelling == JsonSpelling::kCanonical && IsInteger(schema)) {
+  if (context.options.spelling == JsonSpelling::kCanonical && IsInteger(schema))
     collector.LeaveFractionsOut();
-  }
   for (const Facet& facet : schema.facets) collector.Take(facet);
   return std::move(collector).Finish();
 }

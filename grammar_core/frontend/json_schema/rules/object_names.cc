@@ -42,9 +42,8 @@ std::vector<std::vector<bool>> ObjectNames::Selections() const {
     std::vector<std::vector<bool>> longer;
     for (const std::vector<bool>& before : selections) {
       bool may_pass = true;
-      for (std::size_t i = 0; i < before.size(); ++i) {
+      for (std::size_t i = 0; i < before.size(); ++i)
         if (before[i] && AreDisjoint(ends[i], ends.back())) may_pass = false;
-      }
       for (const bool passes : {true, false}) {
         if (passes && !may_pass) continue;
         longer.push_back(before);
@@ -120,9 +119,8 @@ void ObjectNames::Declare(const JsonValue& at, absl::string_view text, bool in_p
 void ObjectNames::DeclareAll() {
   for (const SchemaView* view : schema_.locals) {
     if (!view->properties.has_value()) continue;
-    for (const JsonValue member : view->properties->children()) {
+    for (const JsonValue member : view->properties->children())
       Declare(member, member.key(), true, false);
-    }
   }
   for (const JsonValue at : schema_.RequiredNames()) Declare(at, NameAt(at), false, true);
   for (const Claim& fact : conditions_.facts()) DeclareOf(fact, true);
@@ -142,18 +140,15 @@ void ObjectNames::DeclareOf(const Claim& literal, bool is_fact) {
     // A name that this schema declares is none of its additional ones.
     DeclareAllOf(at.parent()->Find("properties"));
   } else if (literal.kind == Kind::kKeyword && literal.keyword == K::kUnevaluatedProperties) {
-    for (const JsonId by : context_.logic.EvaluatorsOf(at)) {
+    for (const JsonId by : context_.logic.EvaluatorsOf(at))
       DeclareAllOf(context_.logic.schemas().view(by).properties);
-    }
   }
 }
 
 // The names that a `properties` has.
 void ObjectNames::DeclareAllOf(const std::optional<JsonValue>& properties) {
   if (!properties.has_value()) return;
-  for (const JsonValue member : properties->children()) {
-    Declare(member, member.key(), false, false);
-  }
+  for (const JsonValue member : properties->children()) Declare(member, member.key(), false, false);
 }
 
 absl::Status ObjectNames::AddPatterns(const JsonValue& keyword) {
@@ -209,12 +204,10 @@ ObjectNames::Name ObjectNames::Declared(const DeclaredName& declared) const {
     const absl::StatusOr<bool> fits = context_.checker.StringFits(text, property_names);
     return !fits.ok() || *fits;
   };
-  for (const Claim& claim : property_names_) {
+  for (const Claim& claim : property_names_)
     if (!name.satisfies(claim)) name.forbidden = true;
-  }
-  for (const Test& test : tests_) {
+  for (const Test& test : tests_)
     name.matches_some |= test.pattern.has_value() && name.member.matches(*test.pattern);
-  }
   return name;
 }
 
@@ -245,15 +238,12 @@ ObjectNames::Name ObjectNames::Other(const std::vector<bool>& signs) const {
   name.satisfies = [this, signs](const Claim& property_names) {
     for (std::size_t i = 0; i < tests_.size(); ++i) {
       const bool is_test = !tests_[i].pattern.has_value();
-      if (is_test && tests_[i].property_names == property_names) {
-        return static_cast<bool>(signs[i]);
-      }
+      if (is_test && tests_[i].property_names == property_names) return static_cast<bool>(signs[i]);
     }
     return true;
   };
-  for (std::size_t i = 0; i < tests_.size(); ++i) {
+  for (std::size_t i = 0; i < tests_.size(); ++i)
     name.matches_some |= tests_[i].pattern.has_value() && signs[i];
-  }
   return name;
 }
 
@@ -261,9 +251,8 @@ NodeId ObjectNames::LanguageOf(const std::vector<bool>& signs) const {
   assert(signs.size() == tests_.size());
   IrBuilder& b = context_.builder;
   std::vector<NodeId> languages = base_;
-  for (std::size_t i = 0; i < tests_.size(); ++i) {
+  for (std::size_t i = 0; i < tests_.size(); ++i)
     languages.push_back(signs[i] ? tests_[i].language : b.Not(tests_[i].language));
-  }
   if (languages.empty()) return b.Repeat(b.AnyChar(), 0, kUnbounded);
   // Taken out here already, so that what is left may be found to be empty.
   std::vector<std::string> declared;

@@ -88,9 +88,8 @@ class ObjectMaker {
   }
 
   absl::StatusOr<NodeId> Make() {
-    for (const DeclaredName& name : names_.declared()) {
+    for (const DeclaredName& name : names_.declared())
       if (absl::Status status = AddMember(name); !status.ok()) return status;
-    }
     if (absl::Status status = AddOthers(); !status.ok()) return status;
     spec_.conditions = conditions_.Conditions();
     AddCounts();
@@ -120,9 +119,8 @@ class ObjectMaker {
       const Effect effect = EffectOf(name, event);
       if (!effect.test.has_value()) continue;
       if (!IsDeniable(*effect.test)) return {};
-      if (event.kind == Kind::kElement && event.keyword != K::kPatternProperties) {
+      if (event.kind == Kind::kElement && event.keyword != K::kPatternProperties)
         decided.push_back(mark);
-      }
     }
     return decided;
   }
@@ -143,9 +141,8 @@ class ObjectMaker {
   absl::Status AddMember(const DeclaredName& declared) {
     const ObjectNames::Name name = names_.Declared(declared);
     std::vector<Claim> claims = ClaimsOf(name);
-    if (closed_by_option_ && !declared.in_properties && !name.matches_some) {
+    if (closed_by_option_ && !declared.in_properties && !name.matches_some)
       claims.push_back(NoValue());
-    }
     if (declared.required && !declared.in_properties && context_.contradiction.In(claims)) {
       return InvalidAt(declared.at.Pointer(),
                        absl::StrCat("\"", declared.text,
@@ -160,9 +157,7 @@ class ObjectMaker {
     std::vector<NodeId> values;
     for (const Way& way : *ways) {
       values.push_back(context_.value(way.claims));
-      if (ways->size() > 1 || !way.marks.empty()) {
-        member.ways.push_back({values.back(), way.marks});
-      }
+      if (ways->size() > 1 || !way.marks.empty()) member.ways.push_back({values.back(), way.marks});
     }
     member.value = context_.builder.Alt(std::move(values));
     return absl::OkStatus();
@@ -238,11 +233,10 @@ class ObjectMaker {
       if (!effect.test.has_value()) continue;
       const auto known = std::find_if(tests.begin(), tests.end(),
                                       [&](const auto& test) { return test.first == *effect.test; });
-      if (known == tests.end()) {
+      if (known == tests.end())
         tests.push_back({*effect.test, {mark}});
-      } else {
+      else
         known->second.push_back(mark);
-      }
     }
     for (const auto& [test, marks] : tests) {
       ways = Split(ways, test, marks);
@@ -298,9 +292,8 @@ class ObjectMaker {
           std::erase_if(possible,
                         [&](const Way& way) { return context_.contradiction.In(way.claims); });
           NoteUndoable(possible);
-          for (const Way& way : possible) {
+          for (const Way& way : possible)
             AddOther({language, context_.value(way.claims), way.marks});
-          }
         });
     return visited.ok() ? status : visited;
   }
@@ -376,13 +369,12 @@ absl::StatusOr<NodeId> ObjectByCases(const MergedSchema& schema, const Clauses& 
     Clauses all = clauses;
     all.insert(all.end(), added.begin(), added.end());
     const absl::StatusOr<NodeId> object = ObjectOf(schema, all, depth + 1, context);
-    if (object.ok()) {
+    if (object.ok())
       objects.push_back(*object);
-    } else if (absl::IsInvalidArgument(object.status())) {
+    else if (absl::IsInvalidArgument(object.status()))
       fault = object.status();
-    } else {
+    else
       return object;
-    }
   }
   if (objects.empty()) return fault;
   return context.builder.Alt(std::move(objects));
@@ -391,9 +383,8 @@ absl::StatusOr<NodeId> ObjectByCases(const MergedSchema& schema, const Clauses& 
 absl::StatusOr<NodeId> ObjectOf(const MergedSchema& schema, const Clauses& clauses, int depth,
                                 RuleContext& context) {
   const ObjectConditions conditions(clauses);
-  if (conditions.is_false()) {
+  if (conditions.is_false())
     return InvalidAt(schema.at.Pointer(), "the conditions on its members exclude one another");
-  }
   ObjectMaker maker(schema, conditions, context);
   if (absl::Status status = maker.Read(); !status.ok()) return status;
   if (depth < kMaxCaseDepth && maker.HasTooManyWays()) {
@@ -415,11 +406,9 @@ absl::StatusOr<NodeId> ObjectRule(const MergedSchema& schema, const Clauses& cla
   }
   // Members that must be there settle most conditions.
   Clauses all = clauses;
-  if (!clauses.empty()) {
-    for (const JsonValue& name : schema.RequiredNames()) {
+  if (!clauses.empty())
+    for (const JsonValue& name : schema.RequiredNames())
       all.push_back({context.logic.HasMember(name, false)});
-    }
-  }
   return ObjectOf(schema, all, 0, context);
 }
 

@@ -138,12 +138,10 @@ void SchemaCompiler::NoteBounds() {
                     " digits before and behind the point; in an exponent at most ",
                     NumberSpec::kDefaultExponentDigits, ", or of a number under a keyword ",
                     NumberSpec::kConstrainedExponentDigits, " and what the keyword's value needs"));
-  for (const auto& [place, name] : strings_.bounded_formats()) {
+  for (const auto& [place, name] : strings_.bounded_formats())
     note(place, absl::StrCat("format ", name, ": leaves out strings that docs/grammars.md names"));
-  }
-  for (const DistinctSpec& array : result_.ir.distinct) {
+  for (const DistinctSpec& array : result_.ir.distinct)
     note(array.place, absl::StrCat(array.keyword, ": leaves out objects that have a name twice"));
-  }
 }
 
 void SchemaCompiler::Fail(const absl::Status& status) {
@@ -178,9 +176,8 @@ NodeId SchemaCompiler::NodeFor(const Conjunction& all, absl::FunctionRef<std::st
   const bool scalar = (schema.types & (kArrayType | kObjectType)) == 0;
   if (all.choices.empty() && (scalar || schema.has_listed_values())) {
     const absl::StatusOr<NodeId> body = LocalBody(all, {});
-    if (body.ok() && values_ == SchemaValues::kInline) {
+    if (body.ok() && values_ == SchemaValues::kInline)
       return nodes_.emplace(key, *body).first->second;
-    }
     const std::string at = place();
     const RuleId rule = builder_.DeclareRule("#" + at, at);
     Define(rule, body);
@@ -252,9 +249,8 @@ absl::StatusOr<NodeId> SchemaCompiler::ChoiceBody(const Conjunction& all,
 bool SchemaCompiler::AsksForPresence(const Claim& choice) const {
   const JsonValue branches = logic_.at(choice);
   bool presence = true;
-  for (const JsonValue branch : branches.children()) {
+  for (const JsonValue branch : branches.children())
     presence = presence && IsAboutPresence(schemas_.view(branch.id()));
-  }
   return presence;
 }
 
@@ -282,21 +278,18 @@ absl::StatusOr<NodeId> SchemaCompiler::Branches(const Conjunction& all, std::siz
           NodeFor(with, [&] { return PlaceOf(way.empty() ? opened : way.front()); }));
     }
   }
-  for (const auto& [spelling, spelled] : values) {
+  for (const auto& [spelling, spelled] : values)
     if (!spelled.empty()) branches.push_back(LiteralRule(spelled, spelling, context_));
-  }
-  if (branches.empty()) {
+  if (branches.empty())
     return InvalidAt(logic_.at(opened).Pointer(), "no branch fits the schemas beside it");
-  }
   return builder_.Alt(std::move(branches));
 }
 
 // No choice is left: the conjunction is one merged schema.
 absl::StatusOr<NodeId> SchemaCompiler::LocalBody(const Conjunction& all, const Clauses& clauses) {
   MergedSchema schema = Merge(logic_, all);
-  if (all.is_false) {
+  if (all.is_false)
     return InvalidAt(schemas_.root().at(all.false_at).Pointer(), "this excludes every value");
-  }
   if (schema.types == kNoType) return NoTypeLeft(schema);
   if (schema.has_listed_values() && clauses.empty()) return Literals(schema, all);
   CheckSupported(schema);
@@ -312,11 +305,10 @@ void SchemaCompiler::CheckSupported(const MergedSchema& schema) {
 }
 
 void SchemaCompiler::Refuse(const JsonValue& at, const absl::Status& status) {
-  if (options_.strictness == Strictness::kRefuse || !absl::IsUnimplemented(status)) {
+  if (options_.strictness == Strictness::kRefuse || !absl::IsUnimplemented(status))
     Fail(status);
-  } else if (dropped_.insert(at.id()).second) {
+  else if (dropped_.insert(at.id()).second)
     AddWarning({at.Pointer(), "not supported, dropped"}, &result_.warnings);
-  }
 }
 
 // A type without a value drops out. Its reason is reported if no type is left.
@@ -324,11 +316,10 @@ absl::StatusOr<NodeId> SchemaCompiler::Types(const MergedSchema& schema, const C
   std::vector<NodeId> alternatives;
   absl::Status fault;
   const auto add = [&](const absl::StatusOr<NodeId>& made) {
-    if (made.ok()) {
+    if (made.ok())
       alternatives.push_back(*made);
-    } else if (fault.ok() || !absl::IsInvalidArgument(made.status())) {
+    else if (fault.ok() || !absl::IsInvalidArgument(made.status()))
       fault = made.status();
-    }
   };
   const auto add_word = [&](TypeSet type, JsonType value, absl::string_view word) {
     if ((schema.types & type) != 0 && !schema.Excludes(value)) add(builder_.Bytes(word));
@@ -341,9 +332,8 @@ absl::StatusOr<NodeId> SchemaCompiler::Types(const MergedSchema& schema, const C
   if (schema.types & kArrayType) add(ArrayRule(schema, context_));
   if (schema.types & kObjectType) add(Object(schema, clauses));
   if (!fault.ok() && !absl::IsInvalidArgument(fault)) return fault;
-  if (alternatives.empty() && fault.ok()) {
+  if (alternatives.empty() && fault.ok())
     return InvalidAt(schema.at.Pointer(), "every value of the types left is excluded");
-  }
   if (alternatives.empty()) return fault;
   return builder_.Alt(std::move(alternatives));
 }
@@ -410,9 +400,7 @@ absl::StatusOr<NodeId> SchemaCompiler::StringLanguage(const Conjunction& all, in
   }
   if (schema.has_listed_values()) {
     std::vector<std::string> texts;
-    for (const JsonValue& value : FittingValues(schema, strings)) {
-      texts.emplace_back(value.text());
-    }
+    for (const JsonValue& value : FittingValues(schema, strings)) texts.emplace_back(value.text());
     return builder_.TextSet(texts);
   }
   if (strings.choices.empty()) {
