@@ -111,6 +111,7 @@ def test_a_refused_token_leaves_its_row_where_it_was(stream):
     assert row.token_count == 1 and row.state == maskd.RowState.ACTIVE
 
 
+@pytest.mark.skipif("MASKD_TEST_ADDRESS" in os.environ, reason="local: has no connection to ping")
 def test_a_stream_outlives_an_engine_that_says_nothing_for_long(client):
     """The server pings after 10 s and waits 5 s for the answer, which nobody gives who waits for nothing."""
     with client.open_stream(WIDTH) as stream:
