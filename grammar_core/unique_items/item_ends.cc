@@ -23,7 +23,8 @@ ItemEnds::ItemEnds(const ItemTokens& tokens, Automaton* automaton, RowMemory::In
       at_(at),
       work_(*work),
       first_bytes_(at.arrays->FirstBytesOfStrings(at.array)),
-      meets_(tokens.onward().size()) {
+      meets_(tokens.onward().size()),
+      away_(tokens.onward().size()) {
   if (at.arrays->MayRepeat(at.array)) at.arrays->AddTakenRests(at.array, &taken_);
   std::ranges::sort(taken_);  // for IsTaken(), which is asked for each token
 }
@@ -75,13 +76,20 @@ bool ItemEnds::HasWaysOut(TermId string, bool escapes, std::size_t enough) {
   return work_.ok() && found == enough;
 }
 
+bool ItemEnds::LeadsAway(const ItemTokens::End& end) {
+  std::size_t taken = 0;
+  const TermId term = automaton_.StepText(at_.term, end.rest, &taken, work_);
+  if (!work_.ok() || taken < end.rest.size()) return false;
+  Away& away = away_[end.at];
+  if (away.term != term) away = {term, LeadsAway(term, tokens_.onward()[end.at])};
+  return away.leads;
+}
+
 // The new item may begin with one of the bytes that lead away, and so may each string that the
 // token has between.
-bool ItemEnds::LeadsAway(const ItemTokens::End& end) {
-  const ItemTokens::Onward& onward = tokens_.onward()[end.at];
-  TermId term = at_.term;
+bool ItemEnds::LeadsAway(TermId term, const ItemTokens::Onward& onward) {
   for (const absl::string_view bytes :
-       {end.rest, onward.bytes, absl::string_view(onward.opened ? "" : "\"")}) {
+       {onward.bytes, absl::string_view(onward.opened ? "" : "\"")}) {
     std::size_t taken = 0;
     term = automaton_.StepText(term, bytes, &taken, work_);
     if (!work_.ok() || taken < bytes.size()) return false;

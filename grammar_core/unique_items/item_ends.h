@@ -44,6 +44,8 @@ class ItemEnds {
   bool MeetsOwn(const ItemTokens::End& end);
   // Whether the state of the automaton behind `end` leads away from all items.
   bool LeadsAway(const ItemTokens::End& end);
+  // The same of `onward` behind the state `term`, where the string's last character is.
+  bool LeadsAway(TermId term, const ItemTokens::Onward& onward);
   // Whether so many characters lead away from `string`, each by one byte.
   bool HasWaysOut(TermId string, bool escapes, std::size_t enough);
   [[nodiscard]] bool IsTaken(absl::string_view text) const;
@@ -56,6 +58,12 @@ class ItemEnds {
   std::optional<std::string> begun_;  // of the string at hand, once asked for
   std::vector<std::string> taken_;    // what would make an item of it that is there, ascending
   std::vector<std::optional<bool>> meets_;  // by Onward
+  // By Onward: of the state that it was asked for last, which most tokens share, what was found.
+  struct Away {
+    TermId term = kFailedTerm;
+    bool leads = false;
+  };
+  std::vector<Away> away_;
   struct Ways {
     TermId string;
     bool escapes;
