@@ -98,7 +98,11 @@ class Front(NamedTuple):
         return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
 
 
-def write_files(folder: pathlib.Path, port: int, health_port: int) -> None:
+# Who comes without nginx has no certificate.
+PLAIN = 'tenant { name: "plain" identity: "address:127.0.0.1" }\n'
+
+
+def write_files(folder: pathlib.Path, port: int, health_port: int, plain: bool) -> None:
     (folder / "run").mkdir()
     user, group = os.getuid(), os.getgid()
     for name in ("nginx.conf", "maskd.conf"):
@@ -106,7 +110,7 @@ def write_files(folder: pathlib.Path, port: int, health_port: int) -> None:
         text = text.replace("/etc/maskd/tls", f"{folder}/tls").replace("/run/maskd", f"{folder}/run")
         text = text.replace("0.0.0.0:7411", f"127.0.0.1:{port}").replace("0.0.0.0:7412", f"127.0.0.1:{health_port}")
         text = text.replace('"65532"', f'"{group}"').replace('"101"', f'"{user}"')
-        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).write_text(text + (PLAIN if plain and name == "maskd.conf" else ""), encoding="utf-8")
 
 
 def start(folder: pathlib.Path, log: str, *command, limit: str = "") -> subprocess.Popen:
@@ -131,7 +135,7 @@ def running(folder: pathlib.Path, *flags: str, maskd: str, plain: bool = False, 
     make_certificates(folder / "tls")
     ports = [free_port() for _ in range(4)]
     port, health_port, metrics_port, plain_port = ports[0], ports[1], ports[2], ports[3] if plain else 0
-    write_files(folder, port, health_port)
+    write_files(folder, port, health_port, plain)
     as_user = " user root;" if os.getuid() == 0 else ""  # its workers read the folder of a test
     proxy = start(folder, "nginx", nginx(), "-e", "stderr", "-c", folder / "nginx.conf", "-g", f"daemon off;{as_user}")
     insecure = [f"--insecure_listen=127.0.0.1:{plain_port}"] if plain else []
