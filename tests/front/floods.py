@@ -21,6 +21,7 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RESET, SETTINGS, WINDOW, CONTINUATION = 0, 1, 3, 4, 8, 9
 END_HEADERS = 4
 MAX_FRAME = 16_384
+SOURCE = "127.0.0.2"  # where they come from: not the address of those beside them
 DECODE = "/maskd.v1.MaskService/Decode"
 COMPILE = "/maskd.v1.CompileService/Compile"
 
@@ -48,7 +49,7 @@ class Connection:
     """One connection, none of whose calls wait for an answer. What is to be sent is a generator of bytes."""
 
     def __init__(self, port: int, tls: ssl.SSLContext | None):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10, source_address=(SOURCE, 0))
         if tls is not None:
             self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
         self.socket.setblocking(False)

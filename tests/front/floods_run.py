@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What floods of HTTP/2 do to a bystander, with nginx in front of maskd and without.
 
-    tests/front/floods_run.py [--seconds 8] [--only rapid_reset,calls] [--ways nginx,none] [--json FILE]
+    tests/front/floods_run.py [--seconds 8] [--only rapid_reset,calls] [--ways nginx,none] [--result bench/results/floods.json]
 
 For each flood and way both programs are started anew. A bystander (client_loop_bench, 8 rows, a pause of 2 ms between two
 steps) and a health check every 100 ms are timed alone, and again while the flood lasts; an attacker that is closed
@@ -151,13 +151,34 @@ def line(result: dict) -> str:
             f"| {result['health_ms']:.0f} | {result['grown_mib']}, {result['held_mib']} | {', '.join(faults(result)) or 'met'} |")
 
 
+NAMES = {"rapid_reset": "rapid reset", "continuation": "CONTINUATION", "empty_data": "empty DATA frames", "gzip": "gzip bomb",
+         "half_open": "half-open streams, 800", "calls": "60,000 calls", "silent": "1,100 silent connections"}
+COLUMNS = ["first closed, ms", "step p99 alone, ms", "flooded", "longest health, ms", "memory, MiB"]
+
+
+def cells(result: dict) -> list:
+    """Of COLUMNS; a health check that is late is not longer than its second."""
+    late = result["health_late"]
+    health = [1000, f"{late} of {result['health_checks']} late"] if late else round(result["health_ms"], 1)
+    first = None if result["first closed"] is None or result["closed"] == 0 else round(1000 * result["first closed"], 1)
+    steps = [round(each[1], 2) if each else None for each in (result["step_ms_alone"], result["step_ms"])]
+    return [first, *steps, health, result["grown_mib"] if result["alive"] else [result["grown_mib"], "dead"]]
+
+
+def write_result(path: pathlib.Path, results: list) -> None:
+    found = {(each["flood"], each["way"]): each for each in results}
+    rows = [[NAMES[name], *cells(found[name, "nginx"]), *cells(found[name, "none"])] for name in floods.FLOODS]
+    columns = [f"nginx: {column}" for column in COLUMNS] + [f"without: {column}" for column in COLUMNS]
+    front.write_result(path, columns, rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=front.ROOT / "build/release")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--only", default=",".join(floods.FLOODS))
     parser.add_argument("--ways", default="nginx,none")
-    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--result", type=pathlib.Path, help="a result file, for all floods and both ways")
     arguments = parser.parse_args()
     if front.nginx() is None:
         print("floods_run: nginx is not installed (apt-get install nginx-core)", file=sys.stderr)
@@ -169,8 +190,8 @@ def main() -> int:
         for way in arguments.ways.split(","):
             results.append(measure(name, way, arguments.build, arguments.seconds))
             print(line(results[-1]), flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+    if arguments.result:
+        write_result(arguments.result, results)
     return any(faults(each) for each in results if each["way"] == "nginx")
 
 

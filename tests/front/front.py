@@ -4,6 +4,7 @@ What differs from the overlay: folders, ports, and the user, who is the one that
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -99,7 +100,7 @@ class Front(NamedTuple):
 
 
 # Who comes without nginx has no certificate.
-PLAIN = 'tenant { name: "plain" identity: "address:127.0.0.1" }\n'
+PLAIN = 'tenant { name: "plain" identity: "address:127.0.0.1" identity: "address:127.0.0.2" }\n'
 
 
 def write_files(folder: pathlib.Path, port: int, health_port: int, plain: bool) -> None:
@@ -152,6 +153,14 @@ def running(folder: pathlib.Path, *flags: str, maskd: str, plain: bool = False, 
                 process.wait(30)
             process.kill()
             process.wait()
+
+
+def write_result(path: pathlib.Path, columns: list, rows: list) -> None:
+    """Columns and rows of a file of bench/results, a row a line; what else stands there stays."""
+    written = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    head = json.dumps({**written, "columns": columns, "rows": []}, indent=1)
+    lines = ",\n".join("  " + json.dumps(row) for row in rows)
+    path.write_text(head.replace('"rows": []', f'"rows": [\n{lines}\n ]') + "\n", encoding="utf-8")
 
 
 def figure(front: Front, name: str) -> float:
