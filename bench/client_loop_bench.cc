@@ -1,9 +1,10 @@
 // The loop of bench/client_loop.py in C++: what a step of a client costs, whatever its masks are.
 //
-//   client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory
+//   client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory [PAUSE_US]
 //
-// The last is how steps travel. Each row writes [a-z]* with one token a step. Prints the p50 and
-// p99 of the time from where a step's message begins to the end of Collect(), in microseconds.
+// How steps travel, and a pause between two of them. Each row writes [a-z]* with one token a step.
+// Prints the p50 and p99 of the time from where a step's message begins to the end of Collect(), in
+// microseconds.
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 #include "bench/samples.h"
@@ -33,6 +35,7 @@ struct Loop {
   int rows = 0;
   int steps = 0;
   bool shared_memory = false;
+  int pause_us = 0;
 };
 
 absl::Status OpenRows(client::MaskStream& stream, const std::string& grammar_id, int rows) {
@@ -56,6 +59,7 @@ absl::StatusOr<std::vector<double>> TimeSteps(client::MaskStream& stream, const 
     if (absl::Status sent = stream.Submit(step).status(); !sent.ok()) return sent;
     if (absl::Status got = stream.Collect(kTimeout, result); !got.ok()) return got;
     if (i >= kWarmUp) micros.push_back(MicrosSince(start));
+    if (loop.pause_us > 0) absl::SleepFor(absl::Microseconds(loop.pause_us));
   }
   return micros;
 }
@@ -85,11 +89,14 @@ absl::StatusOr<std::vector<double>> Run(const Loop& loop) {
 
 int Main(std::span<char*> arguments) {
   Loop loop;
-  const absl::string_view transport = arguments.back();
-  if (arguments.size() != 6 || !absl::SimpleAtoi(arguments[2], &loop.width) ||
+  const absl::string_view transport = arguments.size() < 6 ? "" : arguments[5];
+  const bool pauses = arguments.size() == 7;
+  if ((arguments.size() != 6 && !pauses) || !absl::SimpleAtoi(arguments[2], &loop.width) ||
       !absl::SimpleAtoi(arguments[3], &loop.rows) || !absl::SimpleAtoi(arguments[4], &loop.steps) ||
-      (transport != "grpc" && transport != "memory")) {
-    std::fputs("usage: client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory\n", stderr);
+      (transport != "grpc" && transport != "memory") ||
+      (pauses && !absl::SimpleAtoi(arguments[6], &loop.pause_us))) {
+    std::fputs("usage: client_loop_bench ADDRESS LOGITS_WIDTH ROWS STEPS grpc|memory [PAUSE_US]\n",
+               stderr);
     return 2;
   }
   loop.address = arguments[1];

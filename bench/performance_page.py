@@ -25,7 +25,7 @@ import performance_chart  # noqa: E402  (a neighbour, wherever this is run from)
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench" / "results"
 BLOCK = re.compile(r"(<!-- figures: ([a-z_]+) -->)(.*?)(<!-- end of figures -->)", re.DOTALL)
-PAGES = ["README.md", "docs/appliers.md", "docs/clients.md"]
+PAGES = ["README.md", "docs/appliers.md", "docs/clients.md", "docs/reliability.md", "docs/transports.md"]
 
 
 @dataclasses.dataclass

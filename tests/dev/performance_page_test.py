@@ -58,4 +58,4 @@ def test_a_figure_that_is_changed_by_hand_is_found():
 def test_the_pages_have_the_marks_between_which_figures_stand():
     found = [name for path in performance_page.PAGES
              for _, name, _, _ in performance_page.BLOCK.findall((ROOT / path).read_text(encoding="utf-8"))]
-    assert sorted(found) == ["apply", "client_languages", "client_python", "speed", "vllm_answers", "vllm_steps"]
+    assert sorted(found) == ["apply", "client_languages", "client_python", "floods", "speed", "vllm_answers", "vllm_steps", "ways"]

@@ -43,7 +43,7 @@ def maskd_of(manifest: dict) -> dict:
 
 
 def test_the_overlays_are_these():
-    assert OVERLAYS == ["monitoring", "replicated", "sidecar", "single", "tls"]
+    assert OVERLAYS == ["monitoring", "proxy", "replicated", "sidecar", "single", "tls"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -119,6 +119,64 @@ def test_with_tls_health_alone_is_asked_in_plain_text_and_no_pod_reaches_it():
         assert container[f"{probe}Probe"]["grpc"]["port"] == ports["health"]
     opened = {port["port"] for rule in manifests["NetworkPolicy"]["spec"]["ingress"] for port in rule["ports"]}
     assert opened == {"grpc", "metrics"}
+
+
+def proxy() -> tuple:
+    """The overlay's manifests, maskd and nginx, and their files."""
+    manifests = kinds("proxy")
+    deployment = manifests["Deployment"]
+    (nginx,) = [each for each in pod(deployment)["initContainers"] if each["name"] == "nginx"]
+    return manifests, maskd_of(deployment), nginx, manifests["ConfigMap"]["data"]
+
+
+def test_behind_the_proxy_maskd_has_no_port_of_grpc():
+    manifests, maskd, nginx, data = proxy()
+    assert [port["name"] for port in maskd["ports"]] == ["metrics"]
+    assert not re.search(r"^(insecure_listen|reflection: true)", data["maskd.conf"], re.MULTILINE)
+    ports = {port["name"]: port["containerPort"] for port in nginx["ports"]}
+    listens = {int(port): rest for port, rest in re.findall(r"listen 0\.0\.0\.0:(\d+) ([^;]*);", data["nginx.conf"])}
+    assert listens == {ports["grpc"]: "ssl http2", ports["health"]: "http2"}
+    for probe in ("startup", "readiness", "liveness"):
+        assert maskd[f"{probe}Probe"]["grpc"]["port"] == ports["health"]
+    rules = manifests["NetworkPolicy"]["spec"]["ingress"]
+    assert {port["port"] for rule in rules for port in rule["ports"]} == {ports["grpc"], "metrics"}
+    (target,) = [port["targetPort"] for port in manifests["Service"]["spec"]["ports"] if port["name"] == "grpc"]
+    assert target == ports["grpc"]
+
+
+def test_the_proxy_alone_may_connect_and_it_says_whose_call_it_is():
+    manifests, maskd, nginx, data = proxy()
+    spec, conf = pod(manifests["Deployment"]), data["maskd.conf"]
+    user = nginx["securityContext"]["runAsUser"]
+    assert f'socket_users: "{user}"' in conf
+    assert f'proxy_users: "{user}"' in conf
+    assert user != spec["securityContext"]["runAsUser"]
+    assert f'socket_group: "{spec["securityContext"]["fsGroup"]}"' in conf, "nginx is in the volume's group"
+    (key,) = re.findall(r'proxy_metadata: "([^"]+)"', conf)
+    assert f"grpc_set_header {key} $maskd_client;" in data["nginx.conf"]
+    assert "ssl_verify_client on;" in data["nginx.conf"]
+    assert 'identity: "*"' not in conf
+    (address,) = re.findall(r'^listen: "unix:([^"]+)"', conf, re.MULTILINE)
+    assert f"server unix:{address} " in data["nginx.conf"]
+    for container in (maskd, nginx):
+        assert str(pathlib.PurePosixPath(address).parent) in {
+            mount["mountPath"] for mount in container["volumeMounts"]}
+
+
+def test_the_proxy_starts_before_maskd_and_ends_behind_it():
+    _, _, nginx, _ = proxy()
+    assert nginx["restartPolicy"] == "Always", "a sidecar is ended when the others have ended"
+    assert nginx["command"][:3] == ["nginx", "-c", "/etc/maskd/config/nginx.conf"]
+    assert nginx["command"][3:] == ["-g", "daemon off;"]
+
+
+def test_the_files_are_those_that_are_tested_and_documented():
+    """tests/front runs them, docs/proxy.md names them."""
+    _, _, _, data = proxy()
+    assert data == {name: (ROOT / "k8s/overlays/proxy" / name).read_text() for name in ("maskd.conf", "nginx.conf")}
+    page = (ROOT / "docs/proxy.md").read_text()
+    for name in data:
+        assert f"k8s/overlays/proxy/{name}" in page
 
 
 def test_one_replica_needs_no_disruption_budget_which_would_guard_nothing():
