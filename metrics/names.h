@@ -1,7 +1,8 @@
 // Every metric, named once: name with its unit, help, label names.
 //
-// Labels   only from bounded sets: kinds of grammar of the server's own table, canonical codes, row
-//          states, cache outcomes. Never an id, a name a caller made up, or a text.
+// Labels   only from bounded sets: kinds of grammar of the server's own table, canonical codes and
+//          reasons (labels.h), row states, cache outcomes. Never an id, a name a caller made up, or
+//          a text.
 #ifndef MASKD_METRICS_NAMES_H_
 #define MASKD_METRICS_NAMES_H_
 
@@ -15,8 +16,10 @@ struct MetricName {
 };
 
 inline constexpr MetricName kBuildInfo = {"maskd_build_info", "1; the label says the version."};
-inline constexpr MetricName kCompileSeconds = {
-    "maskd_compile_seconds", "Wall time of compiles, by kind of grammar and canonical code."};
+inline constexpr MetricName kCompileSeconds = {"maskd_compile_seconds",
+                                               "Wall time of compiles, by kind of grammar."};
+inline constexpr MetricName kCompilesTotal = {
+    "maskd_compiles_total", "Compiles that have ended, by kind of grammar and canonical code."};
 inline constexpr MetricName kStepSeconds = {
     "maskd_step_seconds", "Wall time of decode steps in the server, waits for compiles left out."};
 inline constexpr MetricName kStepBytes = {
@@ -38,7 +41,13 @@ inline constexpr MetricName kCompileQueue = {"maskd_compile_queue",
 inline constexpr MetricName kStreamsOpen = {"maskd_streams_open", "Decode streams open now."};
 inline constexpr MetricName kRowsOpen = {"maskd_rows_open", "Rows open now in all streams."};
 inline constexpr MetricName kRefusedTotal = {
-    "maskd_refused_total", "Calls and streams refused with an error, by canonical code."};
+    "maskd_refused_total",
+    "Calls and streams refused with an error, by canonical code and reason."};
+// A pool is a set of things of which there may be so many at once.
+inline constexpr MetricName kPoolInUse = {"maskd_pool_in_use",
+                                          "What is in use of each pool that has a limit."};
+inline constexpr MetricName kPoolLimit = {"maskd_pool_limit",
+                                          "How much of each pool may be in use at once."};
 
 inline constexpr MetricName kLogLinesDroppedTotal = {
     "maskd_log_lines_dropped_total", "Lines of the log that could not be written in time."};

@@ -1,5 +1,6 @@
 // The server's counters, gauges and histograms, as verbs of what happened.
 //
+// Series   every one is there from the start with 0, so that the first event is an increase.
 // Cost     an event is one or two atomic additions; CompileDone and Refused look a label up.
 // Threads  every method from any thread.
 // Ownership  outlives whoever reports to it and whoever serves it.
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -37,12 +39,13 @@ inline constexpr int kTransportCount = 2;
 
 class Metrics {
  public:
-  explicit Metrics(absl::string_view version);
+  // `kinds` are the table of front ends.
+  explicit Metrics(absl::string_view version, const std::vector<std::string>& kinds = {});
   ~Metrics();
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  // `kind` must come from the table of front ends and `code` must be a canonical code's name.
+  // A kind that is none of those given counts as kOther.
   void CompileDone(absl::string_view kind, absl::string_view code, double seconds);
   void StepDone(double seconds);
   void StepBytes(Transport transport, std::size_t received, std::size_t sent);
@@ -54,7 +57,8 @@ class Metrics {
   void CompileQueueChanged(int change);
   void StreamsOpenChanged(int change);
   void RowsOpenChanged(int change);
-  void Refused(absl::string_view code);
+  // Of a code those reasons have a label that docs/errors.md has; another is kOther.
+  void Refused(absl::string_view code, absl::string_view reason);
 
   // Has `read` asked at each scrape; what it uses outlives this. Before it is served.
   void AddFigures(ReadFigures read);

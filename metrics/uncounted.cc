@@ -8,7 +8,7 @@ namespace maskd::metrics {
 
 struct Metrics::Instruments {};
 
-Metrics::Metrics(absl::string_view /*version*/) {}
+Metrics::Metrics(absl::string_view /*version*/, const std::vector<std::string>& /*kinds*/) {}
 Metrics::~Metrics() = default;
 
 void Metrics::CompileDone(absl::string_view /*kind*/, absl::string_view /*code*/,
@@ -23,7 +23,7 @@ void Metrics::CacheSize(std::int64_t /*bytes*/, std::int64_t /*grammars*/) {}
 void Metrics::CompileQueueChanged(int /*change*/) {}
 void Metrics::StreamsOpenChanged(int /*change*/) {}
 void Metrics::RowsOpenChanged(int /*change*/) {}
-void Metrics::Refused(absl::string_view /*code*/) {}
+void Metrics::Refused(absl::string_view /*code*/, absl::string_view /*reason*/) {}
 void Metrics::AddFigures(ReadFigures /*read*/) {}
 
 }  // namespace maskd::metrics

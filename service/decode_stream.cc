@@ -401,8 +401,9 @@ void DecodeStream::Report() const {
   const absl::Status status = left ? absl::CancelledError("the client has left") : *ended_;
   if (status.ok()) return;
   const std::string code = absl::StatusCodeToString(status.code());
-  host_->metrics->Refused(code);
-  LogEvent("stream_failed", {{"code", code}, {"reason", WireReason(status)}});
+  const std::string reason = WireReason(status);
+  host_->metrics->Refused(code, reason);
+  LogEvent("stream_failed", {{"code", code}, {"reason", reason}});
 }
 
 }  // namespace maskd::service

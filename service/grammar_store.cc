@@ -124,6 +124,13 @@ GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics,
       live_(&HeldBytes),
       cache_(CacheOptions(config, machinery_, &live_), metrics) {}
 
+std::vector<Pool> GrammarStore::pools() const {
+  const cache::WorkPool& pool = cache_.pool();
+  const auto count = [](std::size_t of) { return static_cast<std::int64_t>(of); };
+  return {{"compile_threads", count(pool.working()), count(pool.thread_count())},
+          {"compile_queue", count(pool.waiting()), count(pool.queue_limit())}};
+}
+
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
                                                         const LoadedTokenizer& tokenizer,
                                                         Tenant* tenant) {

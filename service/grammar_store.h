@@ -32,6 +32,7 @@
 #include "metrics/registry.h"
 #include "service/config.h"
 #include "service/idle_rows.h"
+#include "service/pools.h"
 #include "service/tenant.h"
 #include "service/tokenizer_store.h"
 #include "service/warm_up_queue.h"
@@ -99,6 +100,8 @@ class GrammarStore {
 
   // A compile that waits, begun and the caller's to run; empty when there is none.
   std::function<void()> TakeCompile() { return cache_.TakeCompile(); }
+  // Threads that compile, and what waits for one. Any thread.
+  [[nodiscard]] std::vector<Pool> pools() const;
   // Grammars in the cache, and what it counts for them.
   [[nodiscard]] std::size_t size() const { return cache_.size(); }
   [[nodiscard]] std::int64_t held_bytes() const { return cache_.held_bytes(); }

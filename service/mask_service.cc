@@ -11,6 +11,7 @@
 //                 about: each kind always has one call that waits to be accepted.
 #include "service/mask_service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
 
@@ -20,6 +21,7 @@
 
 #include "service/call_event.h"
 #include "service/fair_turns.h"
+#include "service/row_counts.h"
 
 namespace maskd::service {
 namespace {
@@ -152,6 +154,19 @@ void MaskService::Serve(Queue* queue) const {
 void MaskService::Drain(std::chrono::steady_clock::time_point deadline) {
   streams_.Drain();
   streams_.WaitUntilEmpty(deadline);
+}
+
+std::vector<Pool> MaskService::pools() const {
+  std::vector<Pool> pools = streams_.pools();
+  pools.push_back({"rows_of_a_stream", FullestStream(), host_.limits.max_rows});
+  const auto busy = std::ranges::count_if(
+      queues_, [](const auto& queue) { return queue->activity.since().has_value(); });
+  pools.push_back({"stream_threads", busy, thread_count_});
+  if (mask_makers_.has_value()) {
+    pools.push_back({"mask_threads", static_cast<std::int64_t>(mask_makers_->working()),
+                     static_cast<std::int64_t>(mask_makers_->thread_count())});
+  }
+  return pools;
 }
 
 void MaskService::Join() {

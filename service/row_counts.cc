@@ -1,12 +1,17 @@
 // How many rows are live is one counter of the process, which each stream's part is added to when
-// it changes; how a step's rows came out is counted once a step, all outcomes together.
+// it changes; how a step's rows came out is counted once a step, all outcomes together. The streams
+// are in one list, which a scrape walks.
 #include "service/row_counts.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <utility>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
+
+#include "grammar_core/base/mutex.h"
 #include "grammar_core/matcher/matcher.h"
 #include "service/stream_row.h"
 
@@ -16,6 +21,16 @@ namespace {
 // One number, added to by every stream's thread; relaxed, since a scrape needs no order between it
 // and other figures.
 std::atomic<std::int64_t> live_rows = 0;
+
+// Never destroyed: a stream may end after main().
+struct Streams {
+  Mutex mutex;
+  absl::flat_hash_set<const OpenRows*> all ABSL_GUARDED_BY(mutex);
+};
+Streams& AllStreams() {
+  static auto* const streams = new Streams();
+  return *streams;
+}
 
 metrics::RowOutcome OutcomeOf(const RowResult& row) {
   if (row.refused_token.has_value()) return metrics::RowOutcome::kRefusedToken;
@@ -44,9 +59,31 @@ void CountAnswers(const StepResult& result, metrics::Metrics* metrics) {
     if (counts[i] > 0) metrics->RowsAnswered(static_cast<metrics::RowOutcome>(i), counts[i]);
 }
 
+OpenRows::OpenRows(metrics::Metrics* metrics) : metrics_(metrics) {
+  Streams& streams = AllStreams();
+  const MutexLock lock(&streams.mutex);
+  streams.all.insert(this);
+}
+
+OpenRows::~OpenRows() {
+  Set(0);
+  Streams& streams = AllStreams();
+  const MutexLock lock(&streams.mutex);
+  streams.all.erase(this);
+}
+
+int FullestStream() {
+  Streams& streams = AllStreams();
+  const MutexLock lock(&streams.mutex);
+  int most = 0;
+  for (const OpenRows* rows : streams.all) most = std::max(most, rows->count());
+  return most;
+}
+
 void OpenRows::Set(int rows) {
-  const int change = rows - std::exchange(rows_, rows);
+  const int change = rows - count();
   if (change == 0) return;
+  rows_.store(rows, std::memory_order_relaxed);
   live_rows.fetch_add(change, std::memory_order_relaxed);
   if (metrics_ != nullptr) metrics_->RowsOpenChanged(change);
 }

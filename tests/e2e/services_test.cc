@@ -262,6 +262,10 @@ double Value(const std::string& scrape, const std::string& series) {
   return -1;
 }
 
+std::string Refused(absl::string_view code, absl::string_view reason) {
+  return absl::StrCat("maskd_refused_total{code=\"", code, "\",reason=\"", reason, "\"}");
+}
+
 TEST(MetricsTest, TellWhatHappened) {
   const RunningServer running(Config(), RunningServer::Metrics::kOn);
   running.ExpectServes();
@@ -287,17 +291,80 @@ TEST(MetricsTest, TellWhatHappened) {
       4)
       << "an empty step with its number";
   EXPECT_GT(Value(scrape, "maskd_step_bytes_total{direction=\"sent\",transport=\"grpc\"}"), 0);
-  EXPECT_EQ(Value(scrape, "maskd_compile_seconds_count{code=\"OK\",kind=\"choice\"}"), 2) << scrape;
-  EXPECT_EQ(
-      Value(scrape, "maskd_compile_seconds_count{code=\"INVALID_ARGUMENT\",kind=\"json_schema\"}"),
-      1);
+  EXPECT_EQ(Value(scrape, "maskd_compiles_total{code=\"OK\",kind=\"choice\"}"), 2) << scrape;
+  EXPECT_EQ(Value(scrape, "maskd_compile_seconds_count{kind=\"choice\"}"), 2);
+  EXPECT_EQ(Value(scrape, "maskd_compiles_total{code=\"INVALID_ARGUMENT\",kind=\"json_schema\"}"),
+            1);
   EXPECT_EQ(Value(scrape, "maskd_step_seconds_count"), 2);
   EXPECT_EQ(Value(scrape, "maskd_rows_total{state=\"active\"}"), 1);
   EXPECT_EQ(Value(scrape, "maskd_streams_open"), 0);
   EXPECT_EQ(Value(scrape, "maskd_rows_open"), 0);
   EXPECT_EQ(Value(scrape, "maskd_cache_grammars"), 2);
   EXPECT_GT(Value(scrape, "maskd_cache_bytes"), 0);
-  EXPECT_EQ(Value(scrape, "maskd_refused_total{code=\"INVALID_ARGUMENT\"}"), 1);
+  EXPECT_EQ(Value(scrape, Refused("INVALID_ARGUMENT", "INVALID_GRAMMAR")), 1);
+}
+
+TEST(MetricsTest, EveryCallThatIsRefusedIsCountedByItsReason) {
+  const RunningServer running(Config(), RunningServer::Metrics::kOn);
+  const std::string before = Scrape(running.server().metrics_port());
+  EXPECT_EQ(Value(before, Refused("NOT_FOUND", "TOKENIZER_NOT_FOUND")), 0);
+  EXPECT_EQ(Value(before, Refused("NOT_FOUND", "GRAMMAR_NOT_FOUND")), 0);
+  EXPECT_EQ(Value(before, Refused("FAILED_PRECONDITION", "NO_HELLO")), 0);
+  grpc::ClientContext context;
+  v1::GetTokenizerRequest unknown;
+  unknown.set_name("nobody");
+  v1::GetTokenizerResponse tokenizer;
+  EXPECT_FALSE(running.tokenizers()->GetTokenizer(&context, unknown, &tokenizer).ok());
+  grpc::ClientContext compile_context;
+  v1::CompileRequest by_id;
+  by_id.mutable_grammar_id()->assign(64, '0');
+  v1::CompileResponse response;
+  EXPECT_FALSE(running.compiler()->Compile(&compile_context, by_id, &response).ok());
+  TestStream rude(running.channel(), "");
+  v1::DecodeRequest step;
+  step.mutable_step()->set_step(1);
+  EXPECT_TRUE(rude.Send(step));
+  EXPECT_FALSE(rude.Finish().ok());
+  const std::string after = Scrape(running.server().metrics_port());
+  EXPECT_EQ(Value(after, Refused("NOT_FOUND", "TOKENIZER_NOT_FOUND")), 1);
+  EXPECT_EQ(Value(after, Refused("NOT_FOUND", "GRAMMAR_NOT_FOUND")), 1);
+  EXPECT_EQ(Value(after, Refused("FAILED_PRECONDITION", "NO_HELLO")), 1);
+}
+
+TEST(MetricsTest, APoolSaysItsLimitAndWhatOfItIsInUse) {
+  Config config;
+  config.max_streams = 3;
+  config.max_peer_streams = 2;
+  config.max_rows = 10;
+  config.compile_threads = 2;
+  config.compile_queue = 7;
+  config.stream_threads = 2;
+  config.max_connections = 20;
+  config.max_peer_connections = 10;
+  const RunningServer running(config, RunningServer::Metrics::kOn);
+  TestStream stream(running.channel(), "");
+  stream.Greet();
+  v1::Step step = OpeningStep(OpenOf(1, "regex", "a*"));
+  *step.add_open() = OpenOf(2, "regex", "a*");
+  stream.Run(step);
+  const std::string scrape = Scrape(running.server().metrics_port());
+  struct Expected {
+    const char* pool;
+    double in_use, limit;
+  };
+  for (const auto& [pool, in_use, limit] :
+       {Expected{"streams", 1, 3}, Expected{"peer_streams", 1, 2},
+        Expected{"rows_of_a_stream", 2, 10}, Expected{"compile_threads", 0, 2},
+        Expected{"compile_queue", 0, 7}, Expected{"connections", 1, 20},
+        Expected{"peer_connections", 1, 10}, Expected{"receive_slots", 0, 16},
+        Expected{"calls", 0, 1280}, Expected{"unread_reply_bytes", 0, 128 << 20}}) {
+    EXPECT_EQ(Value(scrape, absl::StrCat("maskd_pool_in_use{pool=\"", pool, "\"}")), in_use)
+        << pool;
+    EXPECT_EQ(Value(scrape, absl::StrCat("maskd_pool_limit{pool=\"", pool, "\"}")), limit) << pool;
+  }
+  EXPECT_EQ(Value(scrape, "maskd_pool_limit{pool=\"stream_threads\"}"), 2);
+  EXPECT_EQ(Value(scrape, "maskd_pool_limit{pool=\"mask_threads\"}"), 2);
+  EXPECT_TRUE(stream.Finish().ok());
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::string Scrape(const Metrics& metrics) {
 }
 
 TEST(MetricsTest, EveryEventIsSeen) {
-  Metrics metrics("1.2.3");
+  Metrics metrics("1.2.3", {"json_schema"});
   metrics.CompileDone("json_schema", "OK", 0.003);
   metrics.StepDone(30e-6);
   metrics.StepBytes(Transport::kSharedMemory, 20, 300);
@@ -33,12 +33,13 @@ TEST(MetricsTest, EveryEventIsSeen) {
   metrics.CompileQueueChanged(-1);
   metrics.StreamsOpenChanged(1);
   metrics.RowsOpenChanged(5);
-  metrics.Refused("NOT_FOUND");
+  metrics.Refused("NOT_FOUND", "GRAMMAR_NOT_FOUND");
   const std::string text = Scrape(metrics);
   for (const char* line : {
            "maskd_build_info{version=\"1.2.3\"} 1",
-           "maskd_compile_seconds_bucket{code=\"OK\",kind=\"json_schema\",le=\"0.002\"} 0",
-           "maskd_compile_seconds_bucket{code=\"OK\",kind=\"json_schema\",le=\"0.005\"} 1",
+           "maskd_compile_seconds_bucket{kind=\"json_schema\",le=\"0.002\"} 0",
+           "maskd_compile_seconds_bucket{kind=\"json_schema\",le=\"0.005\"} 1",
+           "maskd_compiles_total{code=\"OK\",kind=\"json_schema\"} 1",
            "maskd_step_seconds_bucket{le=\"5e-05\"} 1",
            "maskd_step_bytes_total{direction=\"received\",transport=\"shared_memory\"} 20",
            "maskd_step_bytes_total{direction=\"sent\",transport=\"shared_memory\"} 300",
@@ -54,7 +55,49 @@ TEST(MetricsTest, EveryEventIsSeen) {
            "maskd_compile_queue 4",
            "maskd_streams_open 1",
            "maskd_rows_open 5",
-           "maskd_refused_total{code=\"NOT_FOUND\"} 1",
+           "maskd_refused_total{code=\"NOT_FOUND\",reason=\"GRAMMAR_NOT_FOUND\"} 1",
+       }) {
+    EXPECT_NE(text.find(std::string(line) + "\n"), std::string::npos) << line << "\nin\n" << text;
+  }
+}
+
+std::size_t CountSeries(const Metrics& metrics) {
+  std::size_t count = 0;
+  for (const auto& family : metrics.registry()->Collect()) count += family.metric.size();
+  return count;
+}
+
+TEST(MetricsTest, EveryCodeAndReasonIsThereFromTheStart) {
+  const Metrics metrics("1", {"json_schema"});
+  const std::string text = Scrape(metrics);
+  for (const char* line : {
+           "maskd_compile_seconds_count{kind=\"json_schema\"} 0",
+           "maskd_compiles_total{code=\"INTERNAL\",kind=\"json_schema\"} 0",
+           "maskd_refused_total{code=\"INTERNAL\",reason=\"other\"} 0",
+           "maskd_refused_total{code=\"CANCELLED\",reason=\"CANCELLED\"} 0",
+           "maskd_refused_total{code=\"RESOURCE_EXHAUSTED\",reason=\"TENANT_LIMIT\"} 0",
+       }) {
+    EXPECT_NE(text.find(std::string(line) + "\n"), std::string::npos) << line << "\nin\n" << text;
+  }
+}
+
+TEST(MetricsTest, NoEventMakesASeries) {
+  Metrics metrics("1", {"json_schema"});
+  const std::size_t before = CountSeries(metrics);
+  metrics.CompileDone("json_schema", "INTERNAL", 1);
+  metrics.CompileDone("a caller's text", "OK", 1);
+  metrics.CompileDone("json_schema", "DATA_LOSS", 1);
+  metrics.Refused("INTERNAL", "");
+  metrics.Refused("no code", "a caller's text");
+  metrics.Refused("NOT_FOUND", "TENANT_LIMIT");
+  EXPECT_EQ(CountSeries(metrics), before);
+  const std::string text = Scrape(metrics);
+  for (const char* line : {
+           "maskd_compiles_total{code=\"OK\",kind=\"other\"} 1",
+           "maskd_compiles_total{code=\"UNKNOWN\",kind=\"json_schema\"} 1",
+           "maskd_refused_total{code=\"INTERNAL\",reason=\"other\"} 1",
+           "maskd_refused_total{code=\"UNKNOWN\",reason=\"other\"} 1",
+           "maskd_refused_total{code=\"NOT_FOUND\",reason=\"other\"} 1",
        }) {
     EXPECT_NE(text.find(std::string(line) + "\n"), std::string::npos) << line << "\nin\n" << text;
   }
