@@ -13,15 +13,15 @@ inline constexpr char kOther[] = "other";
 
 // A compile that fails does so with one of these; another code counts as UNKNOWN.
 inline constexpr std::array kCompileCodes = {
-    "OK",           "CANCELLED", "INVALID_ARGUMENT", "RESOURCE_EXHAUSTED",
-    "UNIMPLEMENTED", "INTERNAL",  "UNKNOWN"};
+    "OK",       "CANCELLED", "INVALID_ARGUMENT", "RESOURCE_EXHAUSTED", "UNIMPLEMENTED",
+    "INTERNAL", "UNKNOWN"};
 
 // All that a call or stream may end with, but OK.
 inline constexpr std::array kErrorCodes = {
-    "CANCELLED",         "UNKNOWN",           "INVALID_ARGUMENT",  "DEADLINE_EXCEEDED",
-    "NOT_FOUND",         "ALREADY_EXISTS",    "PERMISSION_DENIED", "RESOURCE_EXHAUSTED",
-    "FAILED_PRECONDITION", "ABORTED",         "OUT_OF_RANGE",      "UNIMPLEMENTED",
-    "INTERNAL",          "UNAVAILABLE",       "DATA_LOSS",         "UNAUTHENTICATED"};
+    "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",   "NOT_FOUND",
+    "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED",
+    "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",         "DATA_LOSS",
+    "UNAUTHENTICATED"};
 
 // Why a call or a stream is refused.
 struct Refusal {
@@ -63,6 +63,15 @@ inline constexpr std::array kRefusals = {
     Refusal{"RESOURCE_EXHAUSTED", "TOO_MANY_MESSAGES"},
     Refusal{"RESOURCE_EXHAUSTED", "REPLIES_UNREAD"},
 };
+
+// Why a row is answered with an error.
+inline constexpr std::array kRowReasons = {
+    "TOKEN_REFUSED",  "TOKEN_OUT_OF_RANGE", "ROLLBACK_OUT_OF_RANGE", "DRAFT_IS_NO_TREE",
+    "ROW_NOT_FOUND",  "ROW_ALREADY_OPEN",   "ROW_NOT_READY",         "STEP_LIMIT_EXCEEDED",
+    "NO_ANSWER",      "NOT_ASKED_FOR",      "INVALID_GRAMMAR",       "UNSUPPORTED",
+    "LIMIT_EXCEEDED", "GRAMMAR_NOT_FOUND",  "TOKENIZER_DIFFERS",     "INVALID_REQUEST",
+    "UNKNOWN_FIELD",  "INLINE_GRAMMAR",     "GRAMMAR_NOT_ALLOWED",   "COMPILE_QUEUE_FULL",
+    "MEMORY_SHORT",   "OUT_OF_MEMORY",      "TENANT_LIMIT",          kOther};
 
 }  // namespace maskd::metrics
 

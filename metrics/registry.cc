@@ -24,6 +24,12 @@ constexpr std::array<const char*, kRowOutcomeCount> kRowOutcomes = {
     "compiling", "active", "finished", "failed", "refused", "refused_token"};
 constexpr std::array<const char*, kCacheOutcomeCount> kCacheOutcomes = {"hit", "negative_hit",
                                                                         "joined", "miss"};
+constexpr std::array<const char*, kSentFormCount> kSentForms = {
+    "full", "same_as", "allowed_ids", "forbidden_ids", "delta", "dense"};
+constexpr std::array<const char*, 4> kStepPhases = {"read", "apply", "masks", "write"};
+constexpr std::array<const char*, 4> kCompilePhases = {"parse", "reduce", "automaton",
+                                                       "first_mask"};
+constexpr std::array<const char*, 2> kDraftResults = {"accepted", "refused"};
 constexpr std::array<const char*, kTransportCount> kTransports = {"grpc", "shared_memory"};
 
 Family<prometheus::Counter>& Counters(prometheus::Registry& registry, const MetricName& name) {
@@ -72,6 +78,13 @@ prometheus::Counter& Find(const ByValue& counters, absl::string_view value,
   return *(found == counters.end() ? counters.find(otherwise) : found)->second;
 }
 
+ByValue MakeRowErrors(prometheus::Registry& registry) {
+  Family<prometheus::Counter>& family = Counters(registry, kRowErrorsTotal);
+  ByValue counters;
+  for (const char* reason : kRowReasons) counters[reason] = &family.Add({{"reason", reason}});
+  return counters;
+}
+
 // What is counted of the compiles of one kind.
 struct OfKind {
   prometheus::Histogram* seconds = nullptr;
@@ -112,11 +125,19 @@ Refusals MakeRefusals(prometheus::Registry& registry) {
 struct Metrics::Instruments {
   Instruments(prometheus::Registry& registry, const std::vector<std::string>& kinds)
       : compiles(MakeKinds(registry, kinds)),
+        compile_wait(Histograms(registry, kCompileWaitSeconds).Add({}, Buckets(kCompileBuckets))),
+        compile_phases(
+            OnePerLabel(Counters(registry, kCompilePhaseSeconds), "phase", kCompilePhases)),
+        step_wait(Histograms(registry, kStepWaitSeconds).Add({}, Buckets(kStepBuckets))),
+        step_phases(OnePerLabel(Counters(registry, kStepPhaseSeconds), "phase", kStepPhases)),
         step_seconds(Histograms(registry, kStepSeconds).Add({}, Buckets(kStepBuckets))),
         bytes_received(BytesGoing(registry, "received")),
         bytes_sent(BytesGoing(registry, "sent")),
         streams(OnePerLabel(Counters(registry, kStreamsTotal), "transport", kTransports)),
         rows(OnePerLabel(Counters(registry, kRowsTotal), "state", kRowOutcomes)),
+        row_errors(MakeRowErrors(registry)),
+        masks_sent(OnePerLabel(Counters(registry, kMasksSentTotal), "form", kSentForms)),
+        drafts(OnePerLabel(Counters(registry, kDraftTokensTotal), "result", kDraftResults)),
         cache_requests(
             OnePerLabel(Counters(registry, kCacheRequestsTotal), "result", kCacheOutcomes)),
         cache_evictions(Counters(registry, kCacheEvictionsTotal).Add({})),
@@ -128,11 +149,18 @@ struct Metrics::Instruments {
         refused(MakeRefusals(registry)) {}
 
   const Kinds compiles;
+  prometheus::Histogram& compile_wait;
+  std::array<prometheus::Counter*, kCompilePhases.size()> compile_phases;
+  prometheus::Histogram& step_wait;
+  std::array<prometheus::Counter*, kStepPhases.size()> step_phases;
   prometheus::Histogram& step_seconds;
   std::array<prometheus::Counter*, kTransportCount> bytes_received;
   std::array<prometheus::Counter*, kTransportCount> bytes_sent;
   std::array<prometheus::Counter*, kTransportCount> streams;
   std::array<prometheus::Counter*, kRowOutcomeCount> rows;
+  const ByValue row_errors;
+  std::array<prometheus::Counter*, kSentFormCount> masks_sent;
+  std::array<prometheus::Counter*, kDraftResults.size()> drafts;
   std::array<prometheus::Counter*, kCacheOutcomeCount> cache_requests;
   prometheus::Counter& cache_evictions;
   prometheus::Gauge& cache_bytes;
@@ -192,6 +220,25 @@ void Metrics::CompileDone(absl::string_view kind, absl::string_view code, double
   Find(of.codes, code, "UNKNOWN").Increment();
 }
 
+void Metrics::CompileWaited(double seconds) { instruments_->compile_wait.Observe(seconds); }
+
+void Metrics::TextRead(double seconds) { instruments_->compile_phases[0]->Increment(seconds); }
+
+void Metrics::CompileSpent(const CompilePhases& phases) {
+  instruments_->compile_phases[1]->Increment(phases.reduce);
+  instruments_->compile_phases[2]->Increment(phases.automaton);
+  instruments_->compile_phases[3]->Increment(phases.first_mask);
+}
+
+void Metrics::StepWaited(double seconds) { instruments_->step_wait.Observe(seconds); }
+
+void Metrics::StepSpent(const StepPhases& phases) {
+  instruments_->step_phases[0]->Increment(phases.read);
+  instruments_->step_phases[1]->Increment(phases.apply);
+  instruments_->step_phases[2]->Increment(phases.masks);
+  instruments_->step_phases[3]->Increment(phases.write);
+}
+
 void Metrics::StepDone(double seconds) { instruments_->step_seconds.Observe(seconds); }
 
 void Metrics::StepBytes(Transport transport, std::size_t received, std::size_t sent) {
@@ -206,6 +253,19 @@ void Metrics::StreamBegan(Transport transport) {
 
 void Metrics::RowsAnswered(RowOutcome outcome, int count) {
   instruments_->rows[static_cast<std::size_t>(outcome)]->Increment(count);
+}
+
+void Metrics::RowErred(absl::string_view reason) {
+  Find(instruments_->row_errors, reason, kOther).Increment();
+}
+
+void Metrics::MasksSent(SentForm form, int count) {
+  instruments_->masks_sent[static_cast<std::size_t>(form)]->Increment(count);
+}
+
+void Metrics::DraftTokens(int accepted, int refused) {
+  instruments_->drafts[0]->Increment(accepted);
+  instruments_->drafts[1]->Increment(refused);
 }
 
 void Metrics::CacheRequest(CacheOutcome outcome) {

@@ -37,6 +37,24 @@ inline constexpr int kCacheOutcomeCount = 4;
 enum class Transport { kGrpc, kSharedMemory };
 inline constexpr int kTransportCount = 2;
 
+// How a mask is said; the label values are in registry.cc, in this order.
+enum class SentForm { kFull, kSameAs, kAllowedIds, kForbiddenIds, kDelta, kDense };
+inline constexpr int kSentFormCount = 6;
+
+// Where a step's time went; the label values are in registry.cc, in this order.
+struct StepPhases {
+  double read = 0;   // the message
+  double apply = 0;  // closes, forks, opens and tokens
+  double masks = 0;  // the answers, and what it takes to hand the step to another thread
+  double write = 0;  // the reply
+};
+// Where a compile's time went.
+struct CompilePhases {
+  double reduce = 0;  // from what was read to the grammar's rules
+  double automaton = 0;
+  double first_mask = 0;
+};
+
 class Metrics {
  public:
   // `kinds` are the table of front ends.
@@ -47,10 +65,22 @@ class Metrics {
 
   // A kind that is none of those given counts as kOther.
   void CompileDone(absl::string_view kind, absl::string_view code, double seconds);
+  // How long it was in the queue of the threads that compile.
+  void CompileWaited(double seconds);
+  // A text was read, in so long: for each that comes, whether it is compiled or known.
+  void TextRead(double seconds);
+  void CompileSpent(const CompilePhases& phases);
+  // How long the message lay before its stream's thread took it.
+  void StepWaited(double seconds);
+  void StepSpent(const StepPhases& phases);
   void StepDone(double seconds);
   void StepBytes(Transport transport, std::size_t received, std::size_t sent);
   void StreamBegan(Transport transport);
   void RowsAnswered(RowOutcome outcome, int count);
+  // As docs/errors.md has it; another reason is kOther.
+  void RowErred(absl::string_view reason);
+  void MasksSent(SentForm form, int count);
+  void DraftTokens(int accepted, int refused);
   void CacheRequest(CacheOutcome outcome);
   void CacheEvictions(int count);
   void CacheSize(std::int64_t bytes, std::int64_t grammars);

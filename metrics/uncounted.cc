@@ -13,10 +13,18 @@ Metrics::~Metrics() = default;
 
 void Metrics::CompileDone(absl::string_view /*kind*/, absl::string_view /*code*/,
                           double /*seconds*/) {}
+void Metrics::CompileWaited(double /*seconds*/) {}
+void Metrics::TextRead(double /*seconds*/) {}
+void Metrics::CompileSpent(const CompilePhases& /*phases*/) {}
+void Metrics::StepWaited(double /*seconds*/) {}
+void Metrics::StepSpent(const StepPhases& /*phases*/) {}
 void Metrics::StepDone(double /*seconds*/) {}
 void Metrics::StepBytes(Transport /*transport*/, std::size_t /*received*/, std::size_t /*sent*/) {}
 void Metrics::StreamBegan(Transport /*transport*/) {}
 void Metrics::RowsAnswered(RowOutcome /*outcome*/, int /*count*/) {}
+void Metrics::RowErred(absl::string_view /*reason*/) {}
+void Metrics::MasksSent(SentForm /*form*/, int /*count*/) {}
+void Metrics::DraftTokens(int /*accepted*/, int /*refused*/) {}
 void Metrics::CacheRequest(CacheOutcome /*outcome*/) {}
 void Metrics::CacheEvictions(int /*count*/) {}
 void Metrics::CacheSize(std::int64_t /*bytes*/, std::int64_t /*grammars*/) {}

@@ -320,6 +320,7 @@ void DecodeStream::UseMemory() {
 absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   if (memory_stream_ != nullptr || !WithdrawOffer())
     return BadField("step", "the steps of this stream go through its shared memory");
+  host_->metrics->StepWaited(std::chrono::duration<double>(waited_).count());
   if (absl::Status begun = exchange_->Begin(bytes, kTurn); !begun.ok()) return begun;
   if (const Helper helper = AnswerInTurn(); helper != Helper::kNobody) {
     GiveAway(helper);

@@ -72,6 +72,19 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
   return options;
 }
 
+double SecondsBetween(Clock::TimePoint begin, Clock::TimePoint end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+// The compiler times two of them and the whole.
+metrics::CompilePhases PhasesOf(const GrammarCosts& costs) {
+  constexpr double kSecond = 1e-6;
+  const std::int64_t between = costs.compile_us - costs.reduce_us - costs.first_mask_us;
+  return {.reduce = kSecond * static_cast<double>(costs.reduce_us),
+          .automaton = kSecond * static_cast<double>(std::max<std::int64_t>(0, between)),
+          .first_mask = kSecond * static_cast<double>(costs.first_mask_us)};
+}
+
 void ReportCompile(const std::string& kind, const std::string& id, const absl::Status& status,
                    double seconds, metrics::Metrics* metrics) {
   const std::string code = absl::StatusCodeToString(status.code());
@@ -143,7 +156,9 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
       !allowed.ok()) {
     return allowed;
   }
+  const Clock::TimePoint begin = clock().Now();
   absl::StatusOr<ParsedSource> parsed = ParseSource(*target.source, limits_);
+  if (metrics_ != nullptr) metrics_->TextRead(SecondsBetween(begin, clock().Now()));
   if (!parsed.ok()) return parsed.status();
   std::string id = GrammarId(*parsed, tokenizer.vocabulary().hash());
   if (tenant != nullptr) {
@@ -189,8 +204,9 @@ cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedToke
                                            const std::string& id,
                                            std::shared_ptr<Tenant::Lease> lease) const {
   return [this, source = std::make_shared<ParsedSource>(std::move(parsed)), id,
-          lease = std::move(lease),
+          lease = std::move(lease), asked = clock().Now(),
           space = tokenizer.space()](const std::atomic<bool>& cancelled) -> cache::CompileResult {
+    if (metrics_ != nullptr) metrics_->CompileWaited(SecondsBetween(asked, clock().Now()));
     Tenant::Lease compile = std::move(*lease);  // given back before whoever waits is told
     if (machinery_.memory != nullptr && !machinery_.memory->AwaitRoom(cancelled))
       return MemoryShort();
@@ -200,9 +216,11 @@ cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedToke
     const std::string kind = source->source.kind;
     cache::CompileResult result =
         OrOutOfMemory([&] { return Compile(std::move(*source), id, space, cancelled); });
-    const std::chrono::duration<double> taken = clock().Now() - begin;
-    ReportCompile(KindLabel(kind), id, result.status(), taken.count(), metrics_);
-    if (result.ok()) warm_up_.Add(*result);
+    ReportCompile(KindLabel(kind), id, result.status(), SecondsBetween(begin, clock().Now()),
+                  metrics_);
+    if (!result.ok()) return result;
+    if (metrics_ != nullptr) metrics_->CompileSpent(PhasesOf((*result)->costs()));
+    warm_up_.Add(*result);
     return result;
   };
 }

@@ -13,6 +13,7 @@
 
 #include "grammar_core/base/mutex.h"
 #include "grammar_core/matcher/matcher.h"
+#include "service/errors.h"
 #include "service/stream_row.h"
 
 namespace maskd::service {
@@ -50,13 +51,55 @@ metrics::RowOutcome OutcomeOf(const RowResult& row) {
   return metrics::RowOutcome::kRefused;
 }
 
+metrics::SentForm SentFormOf(const Position& position) {
+  if (position.state == Position::State::kFull) return metrics::SentForm::kFull;
+  switch (position.form.kind) {
+    case MaskForm::Kind::kSameAs:
+      return metrics::SentForm::kSameAs;
+    case MaskForm::Kind::kAllowedIds:
+      return metrics::SentForm::kAllowedIds;
+    case MaskForm::Kind::kForbiddenIds:
+      return metrics::SentForm::kForbiddenIds;
+    case MaskForm::Kind::kDelta:
+      return metrics::SentForm::kDelta;
+    case MaskForm::Kind::kDense:
+      break;
+  }
+  return metrics::SentForm::kDense;
+}
+
+// Of one step.
+struct Counts {
+  std::array<int, metrics::kRowOutcomeCount> outcomes{};
+  std::array<int, metrics::kSentFormCount> forms{};
+  int drafts = 0;
+  int accepted = 0;
+
+  void Add(const RowResult& row) {
+    ++outcomes[static_cast<std::size_t>(OutcomeOf(row))];
+    for (const Position& position : row.positions)
+      if (position.state != Position::State::kInvalid)
+        ++forms[static_cast<std::size_t>(SentFormOf(position))];
+    if (!row.accepted_drafts.has_value()) return;
+    drafts += static_cast<int>(row.positions.size()) - 1;  // each has a position
+    accepted += *row.accepted_drafts;
+  }
+};
+
 }  // namespace
 
 void CountAnswers(const StepResult& result, metrics::Metrics* metrics) {
-  std::array<int, metrics::kRowOutcomeCount> counts{};
-  for (const RowResult& row : result.rows) ++counts[static_cast<std::size_t>(OutcomeOf(row))];
-  for (int i = 0; i < metrics::kRowOutcomeCount; ++i)
-    if (counts[i] > 0) metrics->RowsAnswered(static_cast<metrics::RowOutcome>(i), counts[i]);
+  Counts counts;
+  for (const RowResult& row : result.rows) {
+    counts.Add(row);
+    if (!row.error.ok()) metrics->RowErred(WireReason(row.error));
+  }
+  for (std::size_t i = 0; i < counts.outcomes.size(); ++i)
+    if (counts.outcomes[i] > 0)
+      metrics->RowsAnswered(static_cast<metrics::RowOutcome>(i), counts.outcomes[i]);
+  for (std::size_t i = 0; i < counts.forms.size(); ++i)
+    if (counts.forms[i] > 0) metrics->MasksSent(static_cast<metrics::SentForm>(i), counts.forms[i]);
+  if (counts.drafts > 0) metrics->DraftTokens(counts.accepted, counts.drafts - counts.accepted);
 }
 
 OpenRows::OpenRows(metrics::Metrics* metrics) : metrics_(metrics) {

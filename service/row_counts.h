@@ -1,5 +1,5 @@
 // What is counted of the rows of streams: how many are open, what they hold, how each step's came
-// out.
+// out, and how their masks were said.
 //
 // Threads  LiveRowBytes(), FullestStream(): any. The rest: the stream's.
 #ifndef MASKD_SERVICE_ROW_COUNTS_H_

@@ -168,6 +168,7 @@ void Server::KeepAccount() {
   metrics_.AddFigures([this] { return admission_.ReadFigures(); });
   metrics_.AddFigures([] { return LogFigures(LogLinesDropped()); });
   metrics_.AddFigures([this] { return PoolFigures(Pools()); });
+  metrics_.AddFigures([this] { return TokenizerFigures(*tokenizers_.now()); });
 }
 
 std::int64_t Server::VocabularyBytes() const {

@@ -302,6 +302,86 @@ TEST(MetricsTest, TellWhatHappened) {
   EXPECT_EQ(Value(scrape, "maskd_cache_grammars"), 2);
   EXPECT_GT(Value(scrape, "maskd_cache_bytes"), 0);
   EXPECT_EQ(Value(scrape, Refused("INVALID_ARGUMENT", "INVALID_GRAMMAR")), 1);
+  EXPECT_EQ(Value(scrape, "maskd_compile_wait_seconds_count"), 3);
+  EXPECT_EQ(Value(scrape, "maskd_step_wait_seconds_count"), 1)
+      << "not the step through shared memory, whose thread is its own";
+  EXPECT_GT(Value(scrape, "maskd_tokenizer_bytes{tokenizer=\"bytes\"}"), 0);
+  EXPECT_GT(Value(scrape, "maskd_mask_store_bytes{tokenizer=\"bytes\"}"), 0);
+  EXPECT_GT(Value(scrape, "maskd_mask_store_misses_total{tokenizer=\"bytes\"}"), 0);
+}
+
+double Phase(const std::string& scrape, const char* family, const char* phase) {
+  return Value(scrape, absl::StrCat(family, "{phase=\"", phase, "\"}"));
+}
+
+TEST(MetricsTest, PhasesAddUpToTheWhole) {
+  const RunningServer running(Config(), RunningServer::Metrics::kOn);
+  TestStream stream(running.channel(), "");
+  stream.Greet();
+  stream.Run(OpeningStep(OpenOf(1, "regex", "[a-z]*")));
+  for (int i = 0; i < 10; ++i) {
+    v1::Step step;
+    v1::RowUpdate& update = *step.add_rows();
+    update.set_row(1);
+    update.add_tokens('a');
+    update.mutable_drafts()->add_tokens('b');
+    update.mutable_drafts()->add_tokens('1');
+    EXPECT_EQ(stream.Run(step).rows(0).accepted_drafts(), 1U);
+  }
+  v1::Step wrong;
+  wrong.add_rows()->set_row(1);
+  wrong.mutable_rows(0)->add_tokens('1');
+  EXPECT_TRUE(stream.Run(wrong).rows(0).has_error());
+  const std::string scrape = Scrape(running.server().metrics_port());
+  double sum = 0;
+  for (const char* phase : {"read", "apply", "masks", "write"}) {
+    const double seconds = Phase(scrape, "maskd_step_phase_seconds_total", phase);
+    EXPECT_GT(seconds, 0) << phase;
+    sum += seconds;
+  }
+  EXPECT_NEAR(sum, Value(scrape, "maskd_step_seconds_sum"), 1e-8);
+  for (const char* phase : {"parse", "reduce", "automaton", "first_mask"})
+    EXPECT_GE(Phase(scrape, "maskd_compile_phase_seconds_total", phase), 0) << phase;
+  EXPECT_GT(Phase(scrape, "maskd_compile_phase_seconds_total", "parse"), 0);
+  EXPECT_EQ(Value(scrape, "maskd_step_wait_seconds_count"), 12);
+  EXPECT_EQ(Value(scrape, "maskd_draft_tokens_total{result=\"accepted\"}"), 10);
+  EXPECT_EQ(Value(scrape, "maskd_draft_tokens_total{result=\"refused\"}"), 10);
+  EXPECT_EQ(Value(scrape, "maskd_row_errors_total{reason=\"TOKEN_REFUSED\"}"), 1);
+  double masks = 0;
+  for (const char* form : {"full", "same_as", "allowed_ids", "forbidden_ids", "delta", "dense"})
+    masks += Value(scrape, absl::StrCat("maskd_masks_sent_total{form=\"", form, "\"}"));
+  EXPECT_EQ(masks, 1 + 10 * 2 + 1) << "of a draft that is refused there is none";
+}
+
+// The thread has one step's work to do when the others' messages come.
+TEST(MetricsTest, StepsOfManyStreamsWaitForTheirOneThread) {
+  constexpr int kStreams = 8;
+  constexpr int kSteps = 50;
+  const RunningServer running(Config(), RunningServer::Metrics::kOn);
+  std::vector<std::thread> engines;
+  for (int i = 0; i < kStreams; ++i) {
+    engines.emplace_back([&] {
+      TestStream stream(running.channel(), "");
+      stream.Greet();
+      v1::Step step;
+      for (int row = 0; row < 64; ++row) *step.add_open() = OpenOf(row, "regex", "[a-z]*");
+      step.set_wait_for_compile_ms(10'000);
+      stream.Run(step);
+      for (int k = 0; k < kSteps; ++k) {
+        v1::Step moves;
+        for (int row = 0; row < 64; ++row) {
+          moves.add_rows()->set_row(row);
+          moves.mutable_rows(row)->add_tokens('a');
+        }
+        stream.Run(moves);
+      }
+      EXPECT_TRUE(stream.Finish().ok());
+    });
+  }
+  for (std::thread& engine : engines) engine.join();
+  const std::string scrape = Scrape(running.server().metrics_port());
+  EXPECT_EQ(Value(scrape, "maskd_step_wait_seconds_count"), kStreams * (kSteps + 1));
+  EXPECT_GT(Value(scrape, "maskd_step_wait_seconds_sum"), 0);
 }
 
 TEST(MetricsTest, EveryCallThatIsRefusedIsCountedByItsReason) {

@@ -35,6 +35,13 @@ def steps(fast: int, slow: int, minutes: int) -> dict:
 
 
 REFUSED = "maskd_refused_total"
+def waits(short: int, long: int, minutes: int) -> dict:
+    """Steps a minute that wait 0.05 ms and 8 ms."""
+    both = short + long
+    return {f'maskd_step_wait_seconds_bucket{{le="{bound}"}}': f"0+{count}x{minutes}"
+            for bound, count in {"0.0001": short, "0.005": short, "0.01": both, "+Inf": both}.items()}
+
+
 INTERNAL = f'{REFUSED}{{code="INTERNAL",reason="other"}}'
 
 
@@ -57,6 +64,8 @@ CASES = [
     Case("slow for five minutes", "MaskdStepsAreSlow",
          {name: values.replace("x30", "x5") + f" {int(values[2:].split('x')[0]) * 5}x25"
           for name, values in steps(980, 20, 30).items()}, {14: None, 25: None}),
+    Case("two steps of a hundred wait", "MaskdStepsWait", waits(980, 20, 30), {8: None, 20: {}}),
+    Case("one of two hundred does", "MaskdStepsWait", waits(995, 5, 30), {20: None}),
     Case("12 refusals a minute", "MaskdRefusesForLoad",
          {f'{REFUSED}{{code="RESOURCE_EXHAUSTED"}}': "0+12x20"}, {3: None, 10: {}}),
     Case("4 a minute", "MaskdRefusesForLoad",
