@@ -404,7 +404,7 @@ void DecodeStream::Report() const {
   const std::string code = absl::StatusCodeToString(status.code());
   const std::string reason = WireReason(status);
   host_->metrics->Refused(code, reason);
-  LogEvent("stream_failed", {{"code", code}, {"reason", reason}});
+  LogEvent("stream_failed", {{"code", code}, {"reason", reason}}, caller_.trace);
 }
 
 }  // namespace maskd::service

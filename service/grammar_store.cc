@@ -86,14 +86,15 @@ metrics::CompilePhases PhasesOf(const GrammarCosts& costs) {
 }
 
 void ReportCompile(const std::string& kind, const std::string& id, const absl::Status& status,
-                   double seconds, metrics::Metrics* metrics) {
+                   double seconds, const Trace& trace, metrics::Metrics* metrics) {
   const std::string code = absl::StatusCodeToString(status.code());
   if (metrics != nullptr) metrics->CompileDone(kind, code, seconds);
   LogEvent(status.ok() ? "compiled" : "compile_failed",
            {{"grammar", id.substr(0, kLoggedDigits)},
             {"kind", kind},
             {"code", code},
-            {"us", absl::StrCat(static_cast<std::int64_t>(seconds * 1e6))}});
+            {"us", absl::StrCat(static_cast<std::int64_t>(seconds * 1e6))}},
+           trace);
 }
 
 }  // namespace
@@ -146,7 +147,7 @@ std::vector<Pool> GrammarStore::pools() const {
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
                                                         const LoadedTokenizer& tokenizer,
-                                                        Tenant* tenant) {
+                                                        Tenant* tenant, const Trace& trace) {
   if (!target.source.has_value()) {
     const absl::Status allowed =
         tenant == nullptr ? absl::OkStatus() : tenant->CheckGrammar(target.id);
@@ -164,14 +165,16 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
   if (tenant != nullptr) {
     if (absl::Status allowed = tenant->CheckGrammar(id); !allowed.ok()) return allowed;
   }
-  absl::StatusOr<cache::Ticket> ticket = GetTicket(*std::move(parsed), tokenizer, id, tenant);
+  absl::StatusOr<cache::Ticket> ticket =
+      GetTicket(*std::move(parsed), tokenizer, id, tenant, trace);
   if (!ticket.ok()) return ticket.status();
   return Request{std::move(id), *std::move(ticket)};
 }
 
 absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
                                                       const LoadedTokenizer& tokenizer,
-                                                      const std::string& id, Tenant* tenant) {
+                                                      const std::string& id, Tenant* tenant,
+                                                      const Trace& trace) {
   if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr)
     return cache::Ticket(std::move(pinned));
   auto lease = std::make_shared<Tenant::Lease>();
@@ -180,7 +183,7 @@ absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
     if (!taken.ok()) return taken.status();
     *lease = *std::move(taken);
   }
-  return cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease)),
+  return cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease), trace),
                     tenant == nullptr ? nullptr : tenant->share());
 }
 
@@ -202,9 +205,10 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
 // Work is done once, so the source is moved out of it.
 cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                            const std::string& id,
-                                           std::shared_ptr<Tenant::Lease> lease) const {
+                                           std::shared_ptr<Tenant::Lease> lease,
+                                           const Trace& trace) const {
   return [this, source = std::make_shared<ParsedSource>(std::move(parsed)), id,
-          lease = std::move(lease), asked = clock().Now(),
+          lease = std::move(lease), trace, asked = clock().Now(),
           space = tokenizer.space()](const std::atomic<bool>& cancelled) -> cache::CompileResult {
     if (metrics_ != nullptr) metrics_->CompileWaited(SecondsBetween(asked, clock().Now()));
     Tenant::Lease compile = std::move(*lease);  // given back before whoever waits is told
@@ -216,7 +220,7 @@ cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedToke
     const std::string kind = source->source.kind;
     cache::CompileResult result =
         OrOutOfMemory([&] { return Compile(std::move(*source), id, space, cancelled); });
-    ReportCompile(KindLabel(kind), id, result.status(), SecondsBetween(begin, clock().Now()),
+    ReportCompile(KindLabel(kind), id, result.status(), SecondsBetween(begin, clock().Now()), trace,
                   metrics_);
     if (!result.ok()) return result;
     if (metrics_ != nullptr) metrics_->CompileSpent(PhasesOf((*result)->costs()));
