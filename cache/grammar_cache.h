@@ -74,6 +74,9 @@ class GrammarCache {
   // A compile that waits, begun and the caller's to run; empty when there is none.
   std::function<void()> TakeCompile() { return pool_.Take(); }
 
+  // Who compiles, and what waits for them.
+  [[nodiscard]] const WorkPool& pool() const { return pool_; }
+
   [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
   [[nodiscard]] std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 

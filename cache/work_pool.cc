@@ -86,19 +86,26 @@ std::size_t WorkPool::waiting() const {
   return queue_.size();
 }
 
+std::size_t WorkPool::working() const {
+  const MutexLock lock(&mutex_);
+  return working_;
+}
+
 void WorkPool::Run() {
-  while (std::function<void()> job = Next()) {
+  for (bool had_job = false; std::function<void()> job = Next(had_job); had_job = true) {
     Report(-1);
     RunJob(job);
   }
 }
 
-std::function<void()> WorkPool::Next() {
+std::function<void()> WorkPool::Next(bool had_job) {
   const MutexLock lock(&mutex_);
+  if (had_job) --working_;
   while (queue_.empty() && !stopping_) changed_.Wait(&mutex_);
   if (stopping_) return nullptr;
   std::function<void()> job = std::move(queue_.begin()->second);
   queue_.erase(queue_.begin());
+  ++working_;
   return job;
 }
 

@@ -48,10 +48,14 @@ class WorkPool {
   [[nodiscard]] std::size_t queue_limit() const { return queue_limit_; }
   [[nodiscard]] std::size_t waiting() const ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Threads that there are, and those of them that have a job.
+  [[nodiscard]] std::size_t thread_count() const { return threads_.size(); }
+  [[nodiscard]] std::size_t working() const ABSL_LOCKS_EXCLUDED(mutex_);
+
  private:
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
-  // The next job; empty when the pool stops.
-  std::function<void()> Next() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The thread's next job, now that it has no other; empty when the pool stops.
+  std::function<void()> Next(bool had_job) ABSL_LOCKS_EXCLUDED(mutex_);
   // Nothing when the queue is full.
   std::optional<JobId> Push(std::function<void()> job) ABSL_LOCKS_EXCLUDED(mutex_);
   void Report(int change) const;
@@ -62,6 +66,7 @@ class WorkPool {
   CondVar changed_;
   std::map<JobId, std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);  // ids ascend in time
   JobId next_id_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::size_t working_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

@@ -1,7 +1,8 @@
 // Every metric, named once: name with its unit, help, label names.
 //
-// Labels   only from bounded sets: kinds of grammar of the server's own table, canonical codes, row
-//          states, cache outcomes. Never an id, a name a caller made up, or a text.
+// Labels   only from bounded sets: kinds of grammar of the server's own table, canonical codes and
+//          reasons (labels.h), row states, cache outcomes. Never an id, a name a caller made up, or
+//          a text.
 #ifndef MASKD_METRICS_NAMES_H_
 #define MASKD_METRICS_NAMES_H_
 
@@ -15,8 +16,20 @@ struct MetricName {
 };
 
 inline constexpr MetricName kBuildInfo = {"maskd_build_info", "1; the label says the version."};
-inline constexpr MetricName kCompileSeconds = {
-    "maskd_compile_seconds", "Wall time of compiles, by kind of grammar and canonical code."};
+inline constexpr MetricName kCompileSeconds = {"maskd_compile_seconds",
+                                               "Wall time of compiles, by kind of grammar."};
+inline constexpr MetricName kCompilesTotal = {
+    "maskd_compiles_total", "Compiles that have ended, by kind of grammar and canonical code."};
+inline constexpr MetricName kCompileWaitSeconds = {
+    "maskd_compile_wait_seconds", "Time that compiles waited for a thread before they began."};
+inline constexpr MetricName kCompilePhaseSeconds = {
+    "maskd_compile_phase_seconds_total", "Wall time of compiles that succeeded, by phase."};
+inline constexpr MetricName kStepWaitSeconds = {
+    "maskd_step_wait_seconds",
+    "Time that steps over gRPC waited for their stream's thread, at most."};
+inline constexpr MetricName kStepPhaseSeconds = {
+    "maskd_step_phase_seconds_total",
+    "Wall time of decode steps, waits for compiles left out, by phase."};
 inline constexpr MetricName kStepSeconds = {
     "maskd_step_seconds", "Wall time of decode steps in the server, waits for compiles left out."};
 inline constexpr MetricName kStepBytes = {
@@ -26,6 +39,12 @@ inline constexpr MetricName kStreamsTotal = {
     "maskd_streams_total", "Decode streams that have sent a step, by transport of their steps."};
 inline constexpr MetricName kRowsTotal = {"maskd_rows_total",
                                           "Rows answered in decode steps, by state."};
+inline constexpr MetricName kRowErrorsTotal = {"maskd_row_errors_total",
+                                               "Rows that were answered with an error, by reason."};
+inline constexpr MetricName kMasksSentTotal = {"maskd_masks_sent_total",
+                                               "Masks of decode steps by the form that was sent."};
+inline constexpr MetricName kDraftTokensTotal = {
+    "maskd_draft_tokens_total", "Draft tokens of decode steps, by whether the grammar takes them."};
 inline constexpr MetricName kCacheRequestsTotal = {
     "maskd_cache_requests_total",
     "Look-ups in the grammar cache: hit, negative_hit, joined a running compile, miss."};
@@ -38,7 +57,13 @@ inline constexpr MetricName kCompileQueue = {"maskd_compile_queue",
 inline constexpr MetricName kStreamsOpen = {"maskd_streams_open", "Decode streams open now."};
 inline constexpr MetricName kRowsOpen = {"maskd_rows_open", "Rows open now in all streams."};
 inline constexpr MetricName kRefusedTotal = {
-    "maskd_refused_total", "Calls and streams refused with an error, by canonical code."};
+    "maskd_refused_total",
+    "Calls and streams refused with an error, by canonical code and reason."};
+// A pool is a set of things of which there may be so many at once.
+inline constexpr MetricName kPoolInUse = {"maskd_pool_in_use",
+                                          "What is in use of each pool that has a limit."};
+inline constexpr MetricName kPoolLimit = {"maskd_pool_limit",
+                                          "How much of each pool may be in use at once."};
 
 inline constexpr MetricName kLogLinesDroppedTotal = {
     "maskd_log_lines_dropped_total", "Lines of the log that could not be written in time."};
@@ -78,6 +103,16 @@ inline constexpr MetricName kFullestGrammarBytes = {
 inline constexpr MetricName kGenerationsRenewedTotal = {
     "maskd_generations_renewed_total",
     "Times that a grammar's states and masks were full and it began anew."};
+
+// The label says the tokenizer: a name of the configuration's, the first 64; the others "other".
+inline constexpr MetricName kTokenizerBytes = {
+    "maskd_tokenizer_bytes", "Bytes of a tokenizer's vocabulary with its indexes."};
+inline constexpr MetricName kMaskStoreBytes = {
+    "maskd_mask_store_bytes", "Bytes of the masks and keys that a tokenizer's store keeps."};
+inline constexpr MetricName kMaskStoreHitsTotal = {
+    "maskd_mask_store_hits_total", "Masks of new states that a tokenizer's store had."};
+inline constexpr MetricName kMaskStoreMissesTotal = {
+    "maskd_mask_store_misses_total", "Masks of new states that a tokenizer's store had not."};
 
 // Of every process, as Prometheus' conventions name them.
 inline constexpr MetricName kProcessResidentBytes = {"process_resident_memory_bytes",

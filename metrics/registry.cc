@@ -3,12 +3,14 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include <prometheus/collectable.h>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include "metrics/labels.h"
 #include "metrics/names.h"
 
 namespace maskd::metrics {
@@ -22,6 +24,12 @@ constexpr std::array<const char*, kRowOutcomeCount> kRowOutcomes = {
     "compiling", "active", "finished", "failed", "refused", "refused_token"};
 constexpr std::array<const char*, kCacheOutcomeCount> kCacheOutcomes = {"hit", "negative_hit",
                                                                         "joined", "miss"};
+constexpr std::array<const char*, kSentFormCount> kSentForms = {
+    "full", "same_as", "allowed_ids", "forbidden_ids", "delta", "dense"};
+constexpr std::array<const char*, 4> kStepPhases = {"read", "apply", "masks", "write"};
+constexpr std::array<const char*, 4> kCompilePhases = {"parse", "reduce", "automaton",
+                                                       "first_mask"};
+constexpr std::array<const char*, 2> kDraftResults = {"accepted", "refused"};
 constexpr std::array<const char*, kTransportCount> kTransports = {"grpc", "shared_memory"};
 
 Family<prometheus::Counter>& Counters(prometheus::Registry& registry, const MetricName& name) {
@@ -60,16 +68,76 @@ std::array<prometheus::Counter*, kTransportCount> BytesGoing(prometheus::Registr
   return counters;
 }
 
+// Counters by the value of one label, made once and then looked up.
+using ByValue = absl::flat_hash_map<std::string, prometheus::Counter*>;
+
+// That of `value`; that of `otherwise`, which is there, where there is none.
+prometheus::Counter& Find(const ByValue& counters, absl::string_view value,
+                          absl::string_view otherwise) {
+  const auto found = counters.find(value);
+  return *(found == counters.end() ? counters.find(otherwise) : found)->second;
+}
+
+ByValue MakeRowErrors(prometheus::Registry& registry) {
+  Family<prometheus::Counter>& family = Counters(registry, kRowErrorsTotal);
+  ByValue counters;
+  for (const char* reason : kRowReasons) counters[reason] = &family.Add({{"reason", reason}});
+  return counters;
+}
+
+// What is counted of the compiles of one kind.
+struct OfKind {
+  prometheus::Histogram* seconds = nullptr;
+  ByValue codes;
+};
+using Kinds = absl::flat_hash_map<std::string, OfKind>;
+
+Kinds MakeKinds(prometheus::Registry& registry, std::vector<std::string> names) {
+  names.emplace_back(kOther);
+  Family<prometheus::Histogram>& seconds = Histograms(registry, kCompileSeconds);
+  Family<prometheus::Counter>& compiles = Counters(registry, kCompilesTotal);
+  Kinds kinds;
+  for (const std::string& kind : names) {
+    OfKind& of = kinds[kind];
+    of.seconds = &seconds.Add({{"kind", kind}}, Buckets(kCompileBuckets));
+    for (const char* code : kCompileCodes)
+      of.codes[code] = &compiles.Add({{"kind", kind}, {"code", code}});
+  }
+  return kinds;
+}
+
+// Of each code those of its reasons.
+using Refusals = absl::flat_hash_map<std::string, ByValue>;
+
+Refusals MakeRefusals(prometheus::Registry& registry) {
+  Family<prometheus::Counter>& family = Counters(registry, kRefusedTotal);
+  Refusals refusals;
+  const auto add = [&](const char* code, const char* reason) {
+    refusals[code][reason] = &family.Add({{"code", code}, {"reason", reason}});
+  };
+  for (const char* code : kErrorCodes) add(code, kOther);
+  for (const Refusal& refusal : kRefusals) add(refusal.code, refusal.reason);
+  return refusals;
+}
+
 }  // namespace
 
 struct Metrics::Instruments {
-  explicit Instruments(prometheus::Registry& registry)
-      : compile_seconds(Histograms(registry, kCompileSeconds)),
+  Instruments(prometheus::Registry& registry, const std::vector<std::string>& kinds)
+      : compiles(MakeKinds(registry, kinds)),
+        compile_wait(Histograms(registry, kCompileWaitSeconds).Add({}, Buckets(kCompileBuckets))),
+        compile_phases(
+            OnePerLabel(Counters(registry, kCompilePhaseSeconds), "phase", kCompilePhases)),
+        step_wait(Histograms(registry, kStepWaitSeconds).Add({}, Buckets(kStepBuckets))),
+        step_phases(OnePerLabel(Counters(registry, kStepPhaseSeconds), "phase", kStepPhases)),
         step_seconds(Histograms(registry, kStepSeconds).Add({}, Buckets(kStepBuckets))),
         bytes_received(BytesGoing(registry, "received")),
         bytes_sent(BytesGoing(registry, "sent")),
         streams(OnePerLabel(Counters(registry, kStreamsTotal), "transport", kTransports)),
         rows(OnePerLabel(Counters(registry, kRowsTotal), "state", kRowOutcomes)),
+        row_errors(MakeRowErrors(registry)),
+        masks_sent(OnePerLabel(Counters(registry, kMasksSentTotal), "form", kSentForms)),
+        drafts(OnePerLabel(Counters(registry, kDraftTokensTotal), "result", kDraftResults)),
         cache_requests(
             OnePerLabel(Counters(registry, kCacheRequestsTotal), "result", kCacheOutcomes)),
         cache_evictions(Counters(registry, kCacheEvictionsTotal).Add({})),
@@ -78,14 +146,21 @@ struct Metrics::Instruments {
         compile_queue(Gauge(registry, kCompileQueue)),
         streams_open(Gauge(registry, kStreamsOpen)),
         rows_open(Gauge(registry, kRowsOpen)),
-        refused(Counters(registry, kRefusedTotal)) {}
+        refused(MakeRefusals(registry)) {}
 
-  Family<prometheus::Histogram>& compile_seconds;
+  const Kinds compiles;
+  prometheus::Histogram& compile_wait;
+  std::array<prometheus::Counter*, kCompilePhases.size()> compile_phases;
+  prometheus::Histogram& step_wait;
+  std::array<prometheus::Counter*, kStepPhases.size()> step_phases;
   prometheus::Histogram& step_seconds;
   std::array<prometheus::Counter*, kTransportCount> bytes_received;
   std::array<prometheus::Counter*, kTransportCount> bytes_sent;
   std::array<prometheus::Counter*, kTransportCount> streams;
   std::array<prometheus::Counter*, kRowOutcomeCount> rows;
+  const ByValue row_errors;
+  std::array<prometheus::Counter*, kSentFormCount> masks_sent;
+  std::array<prometheus::Counter*, kDraftResults.size()> drafts;
   std::array<prometheus::Counter*, kCacheOutcomeCount> cache_requests;
   prometheus::Counter& cache_evictions;
   prometheus::Gauge& cache_bytes;
@@ -93,7 +168,7 @@ struct Metrics::Instruments {
   prometheus::Gauge& compile_queue;
   prometheus::Gauge& streams_open;
   prometheus::Gauge& rows_open;
-  Family<prometheus::Counter>& refused;
+  const Refusals refused;
 };
 
 // The registry's metrics and the figures'.
@@ -126,9 +201,9 @@ class Metrics::Scraped : public prometheus::Collectable {
   const Metrics* const metrics_;
 };
 
-Metrics::Metrics(absl::string_view version)
+Metrics::Metrics(absl::string_view version, const std::vector<std::string>& kinds)
     : registry_(std::make_shared<prometheus::Registry>()),
-      instruments_(std::make_unique<Instruments>(*registry_)),
+      instruments_(std::make_unique<Instruments>(*registry_, kinds)),
       scraped_(std::make_shared<Scraped>(this)) {
   Gauge(*registry_, kBuildInfo, {{"version", std::string(version)}}).Set(1);
 }
@@ -138,9 +213,30 @@ Metrics::~Metrics() = default;
 void Metrics::AddFigures(ReadFigures read) { figures_.push_back(std::move(read)); }
 
 void Metrics::CompileDone(absl::string_view kind, absl::string_view code, double seconds) {
-  instruments_->compile_seconds
-      .Add({{"kind", std::string(kind)}, {"code", std::string(code)}}, Buckets(kCompileBuckets))
-      .Observe(seconds);
+  const auto known = instruments_->compiles.find(kind);
+  const OfKind& of =
+      known == instruments_->compiles.end() ? instruments_->compiles.at(kOther) : known->second;
+  of.seconds->Observe(seconds);
+  Find(of.codes, code, "UNKNOWN").Increment();
+}
+
+void Metrics::CompileWaited(double seconds) { instruments_->compile_wait.Observe(seconds); }
+
+void Metrics::TextRead(double seconds) { instruments_->compile_phases[0]->Increment(seconds); }
+
+void Metrics::CompileSpent(const CompilePhases& phases) {
+  instruments_->compile_phases[1]->Increment(phases.reduce);
+  instruments_->compile_phases[2]->Increment(phases.automaton);
+  instruments_->compile_phases[3]->Increment(phases.first_mask);
+}
+
+void Metrics::StepWaited(double seconds) { instruments_->step_wait.Observe(seconds); }
+
+void Metrics::StepSpent(const StepPhases& phases) {
+  instruments_->step_phases[0]->Increment(phases.read);
+  instruments_->step_phases[1]->Increment(phases.apply);
+  instruments_->step_phases[2]->Increment(phases.masks);
+  instruments_->step_phases[3]->Increment(phases.write);
 }
 
 void Metrics::StepDone(double seconds) { instruments_->step_seconds.Observe(seconds); }
@@ -157,6 +253,19 @@ void Metrics::StreamBegan(Transport transport) {
 
 void Metrics::RowsAnswered(RowOutcome outcome, int count) {
   instruments_->rows[static_cast<std::size_t>(outcome)]->Increment(count);
+}
+
+void Metrics::RowErred(absl::string_view reason) {
+  Find(instruments_->row_errors, reason, kOther).Increment();
+}
+
+void Metrics::MasksSent(SentForm form, int count) {
+  instruments_->masks_sent[static_cast<std::size_t>(form)]->Increment(count);
+}
+
+void Metrics::DraftTokens(int accepted, int refused) {
+  instruments_->drafts[0]->Increment(accepted);
+  instruments_->drafts[1]->Increment(refused);
 }
 
 void Metrics::CacheRequest(CacheOutcome outcome) {
@@ -176,8 +285,11 @@ void Metrics::StreamsOpenChanged(int change) { instruments_->streams_open.Increm
 
 void Metrics::RowsOpenChanged(int change) { instruments_->rows_open.Increment(change); }
 
-void Metrics::Refused(absl::string_view code) {
-  instruments_->refused.Add({{"code", std::string(code)}}).Increment();
+void Metrics::Refused(absl::string_view code, absl::string_view reason) {
+  const auto known = instruments_->refused.find(code);
+  const ByValue& reasons =
+      known == instruments_->refused.end() ? instruments_->refused.at("UNKNOWN") : known->second;
+  Find(reasons, reason, kOther).Increment();
 }
 
 }  // namespace maskd::metrics

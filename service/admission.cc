@@ -136,12 +136,12 @@ absl::StatusOr<Caller> Admission::Judge(const Shown& shown, const Rules& rules) 
   if (!identities.ok()) return identities.status();
   for (std::string& identity : *identities)
     if (const auto found = rules.of.find(identity); found != rules.of.end())
-      return Caller{std::move(identity), found->second, rules.audits};
+      return Caller{std::move(identity), found->second, rules.audits, {}};
   if (rules.others == nullptr) {
     return ErrorAt(absl::StatusCode::kPermissionDenied, "", "NO_TENANT",
                    "the caller is no tenant of this server");
   }
-  return Caller{std::move(identities->front()), rules.others, rules.audits};
+  return Caller{std::move(identities->front()), rules.others, rules.audits, {}};
 }
 
 // A trusted proxy is nobody itself: a call of its that names no caller is refused, else it would

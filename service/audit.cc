@@ -59,7 +59,8 @@ void Audit(const Caller& caller, absl::string_view what, const GrammarTarget& ta
             {"grammar", std::string(grammar_id)},
             {"kind", KindOf(target)},
             {"options", target.source.has_value() ? OptionsText(target.source->options) : "-"},
-            {"verdict", absl::StatusCodeToString(verdict.code())}});
+            {"verdict", absl::StatusCodeToString(verdict.code())}},
+           caller.trace);
 }
 
 }  // namespace maskd::service

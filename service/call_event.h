@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "grammar_core/base/clock.h"
 #include "service/fair_turns.h"
 
 namespace maskd::service {
@@ -13,6 +14,8 @@ class CallEvent {
  public:
   // Whose work it is; null where it is nobody's.
   [[nodiscard]] virtual std::shared_ptr<FairTurns::Share> share() const { return nullptr; }
+  // It has lain in the queue for so long, at most. Before Complete(), on the queue's thread.
+  virtual void Waited(Clock::Duration /*waited*/) {}
   // The operation has ended, `ok` or not. On the queue's thread.
   virtual void Complete(bool ok) = 0;
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "service/tenant.h"
+#include "service/trace.h"
 
 namespace maskd::service {
 
@@ -13,6 +14,7 @@ struct Caller {
   std::string identity;  // see tenant_rule.h
   TenantPtr tenant;      // null: without limits
   bool audited = false;  // whether its grammars are logged
+  Trace trace;           // that its call belongs to
 };
 
 }  // namespace maskd::service

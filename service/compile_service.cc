@@ -8,7 +8,6 @@
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/memory_reserve.h"
-#include "service/status_map.h"
 
 namespace maskd::service {
 namespace {
@@ -59,14 +58,13 @@ grpc::Status CompileService::StreamedExplain(grpc::ServerContext* context,
 
 // A large reply is counted once it is known and before it is sent; twice its bytes, for the message
 // and what gRPC makes of it. Where there is no room for it the caller is told to come again.
-grpc::Status CompileService::End(absl::Status status, const grpc::ServerContext* context,
+absl::Status CompileService::End(absl::Status status, const grpc::ServerContext* context,
                                  google::protobuf::Message* response) const {
   if (status.ok()) {
     const auto bytes = static_cast<std::int64_t>(response->ByteSizeLong());
     if (bytes > kSmallReplyBytes) status = calls_->CountReply(context, 2 * bytes);
   }
-  if (!status.ok()) metrics_->Refused(absl::StatusCodeToString(status.code()));
-  return ToGrpcStatus(status);
+  return status;
 }
 
 }  // namespace maskd::service

@@ -9,7 +9,6 @@
 #include <grpcpp/server_context.h>
 
 #include "maskd/v1/compile_service.grpc.pb.h"
-#include "metrics/registry.h"
 #include "service/compile_calls.h"
 #include "service/grammar_store.h"
 #include "service/tokenizer_shelf.h"
@@ -21,9 +20,8 @@ namespace maskd::service {
 class CompileService final : public v1::CompileService::StreamedUnaryService {
  public:
   // Nothing is owned.
-  CompileService(const TokenizerShelf* tokenizers, GrammarStore* grammars, UnaryCalls* calls,
-                 metrics::Metrics* metrics)
-      : work_(tokenizers, grammars), calls_(calls), metrics_(metrics) {}
+  CompileService(const TokenizerShelf* tokenizers, GrammarStore* grammars, UnaryCalls* calls)
+      : work_(tokenizers, grammars), calls_(calls) {}
 
   template <typename Request, typename Response>
   using Call = grpc::ServerUnaryStreamer<Request, Response>;
@@ -38,12 +36,11 @@ class CompileService final : public v1::CompileService::StreamedUnaryService {
 
  private:
   // Ends a call with its reply, unless it does not fit among those that nobody has read.
-  grpc::Status End(absl::Status status, const grpc::ServerContext* context,
+  absl::Status End(absl::Status status, const grpc::ServerContext* context,
                    google::protobuf::Message* response) const;
 
   CompileCalls work_;
   UnaryCalls* const calls_;
-  metrics::Metrics* const metrics_;
 };
 
 }  // namespace maskd::service

@@ -179,6 +179,15 @@ int Connections::CountOpen() {
   return static_cast<int>(open_.size());
 }
 
+std::vector<Pool> Connections::pools() {
+  const MutexLock lock(&mutex_);
+  Sweep();
+  int most = 0;
+  for (const auto& [peer, count] : of_peer_) most = std::max(most, count);
+  return {{"connections", static_cast<std::int64_t>(open_.size()), limits_.in_all},
+          {"peer_connections", most, limits_.of_a_peer}};
+}
+
 std::int64_t Connections::refused(Verdict why) const {
   const MutexLock lock(&mutex_);
   return counts_[static_cast<std::size_t>(why)];

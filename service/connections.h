@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -24,6 +25,7 @@
 
 #include "grammar_core/base/clock.h"
 #include "grammar_core/base/mutex.h"
+#include "service/pools.h"
 
 namespace maskd::service {
 
@@ -71,6 +73,8 @@ class Connections {
 
   // Those that are open now.
   [[nodiscard]] int CountOpen() ABSL_LOCKS_EXCLUDED(mutex_);
+  // The same in all and of the peer that has most.
+  [[nodiscard]] std::vector<Pool> pools() ABSL_LOCKS_EXCLUDED(mutex_);
   // Those that were refused, for that reason.
   [[nodiscard]] std::int64_t refused(Verdict why) const ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -320,6 +320,7 @@ void DecodeStream::UseMemory() {
 absl::Status DecodeStream::TakeStep(absl::string_view bytes) {
   if (memory_stream_ != nullptr || !WithdrawOffer())
     return BadField("step", "the steps of this stream go through its shared memory");
+  host_->metrics->StepWaited(std::chrono::duration<double>(waited_).count());
   if (absl::Status begun = exchange_->Begin(bytes, kTurn); !begun.ok()) return begun;
   if (const Helper helper = AnswerInTurn(); helper != Helper::kNobody) {
     GiveAway(helper);
@@ -401,8 +402,9 @@ void DecodeStream::Report() const {
   const absl::Status status = left ? absl::CancelledError("the client has left") : *ended_;
   if (status.ok()) return;
   const std::string code = absl::StatusCodeToString(status.code());
-  host_->metrics->Refused(code);
-  LogEvent("stream_failed", {{"code", code}, {"reason", WireReason(status)}});
+  const std::string reason = WireReason(status);
+  host_->metrics->Refused(code, reason);
+  LogEvent("stream_failed", {{"code", code}, {"reason", reason}}, caller_.trace);
 }
 
 }  // namespace maskd::service

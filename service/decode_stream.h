@@ -104,6 +104,7 @@ class DecodeStream {
     [[nodiscard]] std::shared_ptr<FairTurns::Share> share() const override {
       return stream_->share_;
     }
+    void Waited(Clock::Duration waited) override { stream_->waited_ = waited; }
     void Complete(bool ok) override { DecodeStream::Complete(stream_, kind_, ok); }
 
    private:
@@ -171,6 +172,7 @@ class DecodeStream {
   grpc::ByteBuffer incoming_;
   std::deque<grpc::ByteBuffer> outgoing_;  // the first is being written if writing_
   std::int64_t queued_bytes_ = 0;          // of those
+  Clock::Duration waited_ = {};            // what is handled now, for this thread
   std::int64_t activity_ = 0;              // messages that came, and were answered
   std::int64_t activity_seen_ = 0;         // when the timer was set
   bool timing_ = false;

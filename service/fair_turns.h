@@ -24,6 +24,8 @@
 #include <memory>
 #include <vector>
 
+#include "grammar_core/base/clock.h"
+
 namespace maskd::service {
 
 // The events that wait for one thread.
@@ -43,6 +45,7 @@ class FairTurns {
     std::shared_ptr<Share> owner;  // may be null
     void* tag = nullptr;
     bool ok = false;
+    Clock::TimePoint since = Clock::TimePoint::max();  // it came after that; max(): just now
   };
 
   // Puts it behind those that end sooner.

@@ -10,10 +10,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 
+#include "service/trace.h"
+
 namespace maskd::service {
 namespace {
 
 constexpr char kTokenKey[] = "authorization";
+constexpr char kTraceKey[] = "traceparent";
 constexpr absl::string_view kBearer = "Bearer ";
 
 // What metadata says under a key that stands there once.
@@ -50,7 +53,12 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::ServerContextBase& context) const
   if (!shown.peer.is_local) shown.certificates = CertificateNames(context);
   if (const std::string key = admission_->proxy_metadata(); !key.empty())
     shown.proxied = OnlyValue(context, key);
-  return admission_->Admit(shown);
+  absl::StatusOr<Caller> caller = admission_->Admit(shown);
+  if (caller.ok()) {
+    if (const auto said = OnlyValue(context, kTraceKey); said.has_value())
+      caller->trace = ReadTraceParent(*said);
+  }
+  return caller;
 }
 
 }  // namespace maskd::service

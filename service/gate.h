@@ -20,7 +20,7 @@ class Gate {
   Gate(const Connections* connections, Admission* admission)
       : connections_(connections), admission_(admission) {}
 
-  // Errors: those of Admission::Admit().
+  // With the trace that the call belongs to, if it says one. Errors: those of Admission::Admit().
   [[nodiscard]] absl::StatusOr<Caller> Admit(const grpc::ServerContextBase& context) const;
   [[nodiscard]] Peer PeerOf(const grpc::ServerContextBase& context) const {
     return connections_->PeerOf(context.peer());

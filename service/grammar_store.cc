@@ -72,15 +72,29 @@ cache::GrammarCache::Options CacheOptions(const Config& config, const StoreMachi
   return options;
 }
 
+double SecondsBetween(Clock::TimePoint begin, Clock::TimePoint end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
+
+// The compiler times two of them and the whole.
+metrics::CompilePhases PhasesOf(const GrammarCosts& costs) {
+  constexpr double kSecond = 1e-6;
+  const std::int64_t between = costs.compile_us - costs.reduce_us - costs.first_mask_us;
+  return {.reduce = kSecond * static_cast<double>(costs.reduce_us),
+          .automaton = kSecond * static_cast<double>(std::max<std::int64_t>(0, between)),
+          .first_mask = kSecond * static_cast<double>(costs.first_mask_us)};
+}
+
 void ReportCompile(const std::string& kind, const std::string& id, const absl::Status& status,
-                   double seconds, metrics::Metrics* metrics) {
+                   double seconds, const Trace& trace, metrics::Metrics* metrics) {
   const std::string code = absl::StatusCodeToString(status.code());
   if (metrics != nullptr) metrics->CompileDone(kind, code, seconds);
   LogEvent(status.ok() ? "compiled" : "compile_failed",
            {{"grammar", id.substr(0, kLoggedDigits)},
             {"kind", kind},
             {"code", code},
-            {"us", absl::StrCat(static_cast<std::int64_t>(seconds * 1e6))}});
+            {"us", absl::StrCat(static_cast<std::int64_t>(seconds * 1e6))}},
+           trace);
 }
 
 }  // namespace
@@ -124,9 +138,16 @@ GrammarStore::GrammarStore(const Config& config, metrics::Metrics* metrics,
       live_(&HeldBytes),
       cache_(CacheOptions(config, machinery_, &live_), metrics) {}
 
+std::vector<Pool> GrammarStore::pools() const {
+  const cache::WorkPool& pool = cache_.pool();
+  const auto count = [](std::size_t of) { return static_cast<std::int64_t>(of); };
+  return {{"compile_threads", count(pool.working()), count(pool.thread_count())},
+          {"compile_queue", count(pool.waiting()), count(pool.queue_limit())}};
+}
+
 absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& target,
                                                         const LoadedTokenizer& tokenizer,
-                                                        Tenant* tenant) {
+                                                        Tenant* tenant, const Trace& trace) {
   if (!target.source.has_value()) {
     const absl::Status allowed =
         tenant == nullptr ? absl::OkStatus() : tenant->CheckGrammar(target.id);
@@ -136,20 +157,24 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::Get(const GrammarTarget& tar
       !allowed.ok()) {
     return allowed;
   }
+  const Clock::TimePoint begin = clock().Now();
   absl::StatusOr<ParsedSource> parsed = ParseSource(*target.source, limits_);
+  if (metrics_ != nullptr) metrics_->TextRead(SecondsBetween(begin, clock().Now()));
   if (!parsed.ok()) return parsed.status();
   std::string id = GrammarId(*parsed, tokenizer.vocabulary().hash());
   if (tenant != nullptr) {
     if (absl::Status allowed = tenant->CheckGrammar(id); !allowed.ok()) return allowed;
   }
-  absl::StatusOr<cache::Ticket> ticket = GetTicket(*std::move(parsed), tokenizer, id, tenant);
+  absl::StatusOr<cache::Ticket> ticket =
+      GetTicket(*std::move(parsed), tokenizer, id, tenant, trace);
   if (!ticket.ok()) return ticket.status();
   return Request{std::move(id), *std::move(ticket)};
 }
 
 absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
                                                       const LoadedTokenizer& tokenizer,
-                                                      const std::string& id, Tenant* tenant) {
+                                                      const std::string& id, Tenant* tenant,
+                                                      const Trace& trace) {
   if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr)
     return cache::Ticket(std::move(pinned));
   auto lease = std::make_shared<Tenant::Lease>();
@@ -158,7 +183,7 @@ absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
     if (!taken.ok()) return taken.status();
     *lease = *std::move(taken);
   }
-  return cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease)),
+  return cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease), trace),
                     tenant == nullptr ? nullptr : tenant->share());
 }
 
@@ -180,10 +205,12 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
 // Work is done once, so the source is moved out of it.
 cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
                                            const std::string& id,
-                                           std::shared_ptr<Tenant::Lease> lease) const {
+                                           std::shared_ptr<Tenant::Lease> lease,
+                                           const Trace& trace) const {
   return [this, source = std::make_shared<ParsedSource>(std::move(parsed)), id,
-          lease = std::move(lease),
+          lease = std::move(lease), trace, asked = clock().Now(),
           space = tokenizer.space()](const std::atomic<bool>& cancelled) -> cache::CompileResult {
+    if (metrics_ != nullptr) metrics_->CompileWaited(SecondsBetween(asked, clock().Now()));
     Tenant::Lease compile = std::move(*lease);  // given back before whoever waits is told
     if (machinery_.memory != nullptr && !machinery_.memory->AwaitRoom(cancelled))
       return MemoryShort();
@@ -193,9 +220,11 @@ cache::CompileWork GrammarStore::CompileOf(ParsedSource parsed, const LoadedToke
     const std::string kind = source->source.kind;
     cache::CompileResult result =
         OrOutOfMemory([&] { return Compile(std::move(*source), id, space, cancelled); });
-    const std::chrono::duration<double> taken = clock().Now() - begin;
-    ReportCompile(KindLabel(kind), id, result.status(), taken.count(), metrics_);
-    if (result.ok()) warm_up_.Add(*result);
+    ReportCompile(KindLabel(kind), id, result.status(), SecondsBetween(begin, clock().Now()), trace,
+                  metrics_);
+    if (!result.ok()) return result;
+    if (metrics_ != nullptr) metrics_->CompileSpent(PhasesOf((*result)->costs()));
+    warm_up_.Add(*result);
     return result;
   };
 }

@@ -32,8 +32,10 @@
 #include "metrics/registry.h"
 #include "service/config.h"
 #include "service/idle_rows.h"
+#include "service/pools.h"
 #include "service/tenant.h"
 #include "service/tokenizer_store.h"
+#include "service/trace.h"
 #include "service/warm_up_queue.h"
 
 namespace maskd::service {
@@ -79,9 +81,10 @@ class GrammarStore {
   // cache), FAILED_PRECONDITION (an id of another tokenizer's grammar), RESOURCE_EXHAUSTED (too
   // many compiles). Errors of the compile are the ticket's result; so is RESOURCE_EXHAUSTED where
   // memory is short. With a `tenant` it is his compile, and PERMISSION_DENIED or RESOURCE_EXHAUSTED
-  // where he has no right to the grammar, or no compile left.
+  // where he has no right to the grammar, or no compile left. A compile that begins is logged with
+  // `trace`.
   absl::StatusOr<Request> Get(const GrammarTarget& target, const LoadedTokenizer& tokenizer,
-                              Tenant* tenant = nullptr);
+                              Tenant* tenant = nullptr, const Trace& trace = {});
 
   // Keeps these beside the cache, for whoever asks, and those that were kept so no more.
   void Pin(const std::vector<cache::GrammarPtr>& grammars) ABSL_LOCKS_EXCLUDED(pinned_mutex_);
@@ -99,6 +102,8 @@ class GrammarStore {
 
   // A compile that waits, begun and the caller's to run; empty when there is none.
   std::function<void()> TakeCompile() { return cache_.TakeCompile(); }
+  // Threads that compile, and what waits for one. Any thread.
+  [[nodiscard]] std::vector<Pool> pools() const;
   // Grammars in the cache, and what it counts for them.
   [[nodiscard]] std::size_t size() const { return cache_.size(); }
   [[nodiscard]] std::int64_t held_bytes() const { return cache_.held_bytes(); }
@@ -124,10 +129,12 @@ class GrammarStore {
   cache::GrammarPtr FindPinned(const std::string& id) const ABSL_LOCKS_EXCLUDED(pinned_mutex_);
   // A compile begins only with what its tenant has left.
   absl::StatusOr<cache::Ticket> GetTicket(ParsedSource parsed, const LoadedTokenizer& tokenizer,
-                                          const std::string& id, Tenant* tenant);
+                                          const std::string& id, Tenant* tenant,
+                                          const Trace& trace);
   absl::StatusOr<Request> GetById(const std::string& id, const LoadedTokenizer& tokenizer);
   cache::CompileWork CompileOf(ParsedSource parsed, const LoadedTokenizer& tokenizer,
-                               const std::string& id, std::shared_ptr<Tenant::Lease> lease) const;
+                               const std::string& id, std::shared_ptr<Tenant::Lease> lease,
+                               const Trace& trace) const;
   cache::CompileResult Compile(ParsedSource parsed, const std::string& id,
                                const std::shared_ptr<TokenizerSpace>& space,
                                const std::atomic<bool>& cancelled) const;

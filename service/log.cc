@@ -27,9 +27,9 @@ bool NeedsQuotes(absl::string_view value) {
          });
 }
 
-std::string Line(absl::string_view event, LogFields fields) {
+std::string Line(absl::string_view event, LogFields fields, const Trace& trace = {}) {
   return absl::StrCat(absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone()),
-                      " ", FormatEvent(event, fields), "\n");
+                      " ", FormatEvent(event, fields, trace), "\n");
 }
 
 // Never destroyed: a thread of a server may write to the end of the process.
@@ -42,7 +42,7 @@ LogWriter& StandardError() {
 
 }  // namespace
 
-std::string FormatEvent(absl::string_view event, LogFields fields) {
+std::string FormatEvent(absl::string_view event, LogFields fields, const Trace& trace) {
   std::string line(event);
   for (const auto& [key, value] : fields) {
     absl::StrAppend(&line, " ", key, "=");
@@ -51,13 +51,15 @@ std::string FormatEvent(absl::string_view event, LogFields fields) {
     else
       absl::StrAppend(&line, value);
   }
+  if (!trace.trace_id.empty())
+    absl::StrAppend(&line, " trace_id=", trace.trace_id, " span_id=", trace.span_id);
   return line;
 }
 
 void SilenceLog() { silent.store(true, std::memory_order_relaxed); }
 
-void LogEvent(absl::string_view event, LogFields fields) {
-  if (!silent.load(std::memory_order_relaxed)) StandardError().Add(Line(event, fields));
+void LogEvent(absl::string_view event, LogFields fields, const Trace& trace) {
+  if (!silent.load(std::memory_order_relaxed)) StandardError().Add(Line(event, fields, trace));
 }
 
 void LogText(absl::string_view text) { StandardError().Add(absl::StrCat(text, "\n")); }

@@ -11,6 +11,7 @@
 //                 about: each kind always has one call that waits to be accepted.
 #include "service/mask_service.h"
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
 
@@ -20,6 +21,7 @@
 
 #include "service/call_event.h"
 #include "service/fair_turns.h"
+#include "service/row_counts.h"
 
 namespace maskd::service {
 namespace {
@@ -41,28 +43,31 @@ StreamRegistry::Limits StreamLimitsOf(const Config& config) {
 }
 
 // The queue's next event; false: there will be none. Looks for it for `awake` before it sleeps.
-bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag, bool* ok) {
+// `*was_there`: at the first look.
+bool Next(grpc::ServerCompletionQueue* events, absl::Duration awake, void** tag, bool* ok,
+          bool* was_there) {
   const absl::Time until = absl::Now() + awake;
-  while (absl::Now() < until) {
+  for (*was_there = true; absl::Now() < until; *was_there = false) {
     const auto status = events->AsyncNext(tag, ok, gpr_inf_past(GPR_CLOCK_MONOTONIC));
     if (status != grpc::CompletionQueue::TIMEOUT) return status == grpc::CompletionQueue::GOT_EVENT;
     sched_yield();
   }
+  *was_there = false;
   return events->Next(tag, ok);
 }
 
-// Adds an event of a queue to those that wait.
-void AddTo(FairTurns* turns, void* tag, bool ok) {
-  turns->Add({static_cast<CallEvent*>(tag)->share(), tag, ok});
+// Adds an event of a queue to those that wait: it came after `since`.
+void AddTo(FairTurns* turns, void* tag, bool ok, Clock::TimePoint since) {
+  turns->Add({static_cast<CallEvent*>(tag)->share(), tag, ok, since});
 }
 
-// Adds all that the queue has by now.
-void AddWaiting(grpc::ServerCompletionQueue* events, FairTurns* turns) {
+// Adds all that the queue has by now and had not at `looked`.
+void AddWaiting(grpc::ServerCompletionQueue* events, Clock::TimePoint looked, FairTurns* turns) {
   void* tag = nullptr;
   bool ok = false;
   while (events->AsyncNext(&tag, &ok, gpr_inf_past(GPR_CLOCK_MONOTONIC)) ==
          grpc::CompletionQueue::GOT_EVENT) {
-    AddTo(turns, tag, ok);
+    AddTo(turns, tag, ok, looked);
   }
 }
 
@@ -124,34 +129,58 @@ absl::Status MaskService::Start(const AcceptOthers& accept_others) {
 }
 
 // A look at the queue costs a call of the system: it is taken when others may have come meanwhile.
+// When an event came is known between two looks alone: it counts as waiting since the first of
+// them, so by at most one event's time too long.
 void MaskService::Serve(Queue* queue) const {
   constexpr std::chrono::microseconds kLong{50};
   FairTurns turns;
+  Clock::TimePoint looked = Clock::Steady()->Now();
   while (true) {
     if (turns.empty()) {
       void* tag = nullptr;
       bool ok = false;
-      if (!Next(queue->events.get(), host_.awake, &tag, &ok)) return;
-      AddTo(&turns, tag, ok);
+      bool was_there = false;
+      if (!Next(queue->events.get(), host_.awake, &tag, &ok, &was_there)) return;
+      AddTo(&turns, tag, ok, was_there ? looked : Clock::TimePoint::max());
+      looked = Clock::TimePoint::max();
     }
     const FairTurns::Event event = turns.Next();
     const Clock::TimePoint begin = Clock::Steady()->Now();
+    looked = std::min(looked, begin);
+    auto* const call = static_cast<CallEvent*>(event.tag);
+    call->Waited(begin - std::min(event.since, begin));
     {
       const Activity::Work work(&queue->activity);
-      static_cast<CallEvent*>(event.tag)->Complete(event.ok);
+      call->Complete(event.ok);
     }
-    const Clock::Duration spent = Clock::Steady()->Now() - begin;
+    const Clock::TimePoint end = Clock::Steady()->Now();
+    const Clock::Duration spent = end - begin;
     turns.Spend(event, spent);
     // One call of each kind waits to be accepted until the server is shut down, so none means the
     // end.
     if (queue->live_streams == 0 && queue->live_others == 0) return;
-    if (spent >= kLong) AddWaiting(queue->events.get(), &turns);
+    if (spent < kLong) continue;
+    AddWaiting(queue->events.get(), looked, &turns);
+    looked = end;
   }
 }
 
 void MaskService::Drain(std::chrono::steady_clock::time_point deadline) {
   streams_.Drain();
   streams_.WaitUntilEmpty(deadline);
+}
+
+std::vector<Pool> MaskService::pools() const {
+  std::vector<Pool> pools = streams_.pools();
+  pools.push_back({"rows_of_a_stream", FullestStream(), host_.limits.max_rows});
+  const auto busy = std::ranges::count_if(
+      queues_, [](const auto& queue) { return queue->activity.since().has_value(); });
+  pools.push_back({"stream_threads", busy, thread_count_});
+  if (mask_makers_.has_value()) {
+    pools.push_back({"mask_threads", static_cast<std::int64_t>(mask_makers_->working()),
+                     static_cast<std::int64_t>(mask_makers_->thread_count())});
+  }
+  return pools;
 }
 
 void MaskService::Join() {

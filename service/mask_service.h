@@ -28,6 +28,7 @@
 #include "service/gate.h"
 #include "service/grammar_store.h"
 #include "service/memory_offers.h"
+#include "service/pools.h"
 #include "service/step_threads.h"
 #include "service/stream_host.h"
 #include "service/stream_registry.h"
@@ -69,6 +70,9 @@ class MaskService {
   [[nodiscard]] std::optional<Clock::TimePoint> busy_since(int thread) const {
     return queues_[static_cast<std::size_t>(thread)]->activity.since();
   }
+
+  // Streams and their rows, and the threads that serve them. Any thread.
+  [[nodiscard]] std::vector<Pool> pools() const;
 
   // Bytes of replies that wait to be written, of all streams over gRPC. Any thread.
   [[nodiscard]] std::int64_t queued_bytes() const { return queued_bytes_; }

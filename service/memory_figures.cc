@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/mask/mask_store.h"
 
 namespace maskd::service {
 namespace {
@@ -66,6 +68,41 @@ std::vector<Figure> GrammarFigures(const std::vector<cache::GrammarPtr>& grammar
        .type = Figure::Type::kCounter,
        .value = static_cast<double>(CompiledGrammar::TotalRenewals())},
   };
+}
+
+// A label has a bounded number of values: tokenizers beyond are one figure together.
+std::vector<Figure> TokenizerFigures(const TokenizerStore& tokenizers) {
+  struct Row {
+    std::string name;
+    std::int64_t vocabulary = 0;
+    MaskStore::Stats store;
+  };
+  std::vector<Row> rows;
+  for (const LoadedTokenizer& tokenizer : tokenizers.all()) {
+    if (rows.size() <= kMaxTokenizerLabels)
+      rows.push_back({rows.size() < kMaxTokenizerLabels ? tokenizer.name() : "other", 0, {}});
+    Row& row = rows.back();
+    const MaskStore::Stats store = tokenizer.space()->masks().stats();
+    row.vocabulary += tokenizer.space()->held_bytes();
+    row.store.held_bytes += store.held_bytes;
+    row.store.hits += store.hits;
+    row.store.misses += store.misses;
+  }
+  std::vector<Figure> all;
+  const auto add = [&](const metrics::MetricName& name, Figure::Type type, const auto& value_of) {
+    for (const Row& row : rows)
+      all.push_back({.name = name,
+                     .type = type,
+                     .value = static_cast<double>(value_of(row)),
+                     .label = "tokenizer",
+                     .label_value = row.name});
+  };
+  using enum Figure::Type;
+  add(metrics::kTokenizerBytes, kGauge, [](const Row& row) { return row.vocabulary; });
+  add(metrics::kMaskStoreBytes, kGauge, [](const Row& row) { return row.store.held_bytes; });
+  add(metrics::kMaskStoreHitsTotal, kCounter, [](const Row& row) { return row.store.hits; });
+  add(metrics::kMaskStoreMissesTotal, kCounter, [](const Row& row) { return row.store.misses; });
+  return all;
 }
 
 std::vector<Figure> ProcessFigures(const memory::ProcessFigures& process) {

@@ -2,6 +2,7 @@
 #ifndef MASKD_SERVICE_MEMORY_FIGURES_H_
 #define MASKD_SERVICE_MEMORY_FIGURES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "memory/accountant.h"
 #include "memory/process_memory.h"
 #include "metrics/figures.h"
+#include "service/tokenizer_store.h"
 
 namespace maskd::service {
 
@@ -20,6 +22,11 @@ std::vector<metrics::Figure> MemoryFigures(const memory::Accountant::Figures& fi
 // Of the grammars that somebody holds: how large the largest is, masks included, and how often one
 // was renewed (rows/generations.h).
 std::vector<metrics::Figure> GrammarFigures(const std::vector<cache::GrammarPtr>& grammars);
+
+// Of each tokenizer: its bytes, its store's, and how often that had a mask. Those past the first so
+// many are "other" together.
+inline constexpr std::size_t kMaxTokenizerLabels = 64;
+std::vector<metrics::Figure> TokenizerFigures(const TokenizerStore& tokenizers);
 
 // process_*.
 std::vector<metrics::Figure> ProcessFigures(const memory::ProcessFigures& process);

@@ -65,8 +65,9 @@ class ReceiveSlots {
   // RESOURCE_EXHAUSTED with a retry hint.
   absl::StatusOr<Slot> Take(std::function<void()> cancel) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Slots that are held.
+  // Slots that are held, and all.
   [[nodiscard]] int held() const { return held_.load(std::memory_order_relaxed); }
+  [[nodiscard]] int count() const { return count_; }
 
  private:
   void GiveBack(std::list<Holder>::iterator holder) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,10 +1,11 @@
 // What is counted of the rows of streams: how many are open, what they hold, how each step's came
-// out.
+// out, and how their masks were said.
 //
-// Threads  LiveRowBytes(): any. The rest: the stream's.
+// Threads  LiveRowBytes(), FullestStream(): any. The rest: the stream's.
 #ifndef MASKD_SERVICE_ROW_COUNTS_H_
 #define MASKD_SERVICE_ROW_COUNTS_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "metrics/registry.h"
@@ -19,18 +20,23 @@ std::int64_t LiveRowBytes();
 class OpenRows {
  public:
   // Not owned; may be null.
-  explicit OpenRows(metrics::Metrics* metrics) : metrics_(metrics) {}
+  explicit OpenRows(metrics::Metrics* metrics);
   OpenRows(const OpenRows&) = delete;
   OpenRows& operator=(const OpenRows&) = delete;
-  ~OpenRows() { Set(0); }
+  ~OpenRows();
 
   // Says how many there are now.
   void Set(int rows);
+  // As was said last. Any thread.
+  [[nodiscard]] int count() const { return rows_.load(std::memory_order_relaxed); }
 
  private:
   metrics::Metrics* const metrics_;
-  int rows_ = 0;
+  std::atomic<int> rows_ = 0;
 };
+
+// Rows of the stream that has most of them.
+int FullestStream();
 
 // Counts each row of a step's result.
 void CountAnswers(const StepResult& result, metrics::Metrics* metrics);

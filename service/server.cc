@@ -24,6 +24,7 @@
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server_builder.h>
 
+#include "grammar_core/frontend/front_end.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask/token_mask.h"
 #include "service/config_reader.h"
@@ -129,12 +130,12 @@ Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant:
                TokenizerStorePtr tokenizers)
     : config_(config),
       plan_(plan),
-      metrics_(MASKD_VERSION),
+      metrics_(MASKD_VERSION, FrontEndKinds()),
       accountant_(AccountOptions(plan, std::move(heap))),
       tokenizers_(std::move(tokenizers)),
       grammars_(config, &metrics_, {.memory = &accountant_}),
-      calls_(config, &gate_),
-      compile_service_(&tokenizers_, &grammars_, &calls_, &metrics_),
+      calls_(config, &gate_, &metrics_),
+      compile_service_(&tokenizers_, &grammars_, &calls_),
       mask_service_(config, &tokenizers_, &grammars_, &gate_, &metrics_),
       tokenizer_service_(&tokenizers_, &calls_),
       ports_(config_, &connections_),
@@ -166,6 +167,8 @@ void Server::KeepAccount() {
   metrics_.AddFigures([this] { return ports_.ReadFigures(); });
   metrics_.AddFigures([this] { return admission_.ReadFigures(); });
   metrics_.AddFigures([] { return LogFigures(LogLinesDropped()); });
+  metrics_.AddFigures([this] { return PoolFigures(Pools()); });
+  metrics_.AddFigures([this] { return TokenizerFigures(*tokenizers_.now()); });
 }
 
 std::int64_t Server::VocabularyBytes() const {
@@ -201,6 +204,14 @@ std::vector<metrics::Figure> Server::ReadFigures() {
   for (metrics::Figure& figure : GrammarFigures(grammars_.live().all()))
     figures.push_back(std::move(figure));
   return figures;
+}
+
+std::vector<Pool> Server::Pools() {
+  std::vector<Pool> all = mask_service_.pools();
+  for (const std::vector<Pool>& pools : {grammars_.pools(), calls_.pools(), connections_.pools()})
+    all.insert(all.end(), pools.begin(), pools.end());
+  all.push_back({"calls", calls_.running(), kCallThreads});
+  return all;
 }
 
 // The streams' threads use the server until their last call has ended.

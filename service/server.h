@@ -28,6 +28,7 @@
 #include "service/mask_service.h"
 #include "service/memory_plan.h"
 #include "service/metrics_port.h"
+#include "service/pools.h"
 #include "service/ports.h"
 #include "service/stall_watch.h"
 #include "service/tokenizer_service.h"
@@ -74,6 +75,7 @@ class Server {
   void ShrinkMasks(std::int64_t bytes);
   // For each scrape.
   std::vector<metrics::Figure> ReadFigures();
+  [[nodiscard]] std::vector<Pool> Pools();
   absl::Status Listen();
   absl::Status StartServices();
   absl::Status ListenForMetrics();

@@ -69,24 +69,40 @@ absl::Status StepExchange::DoBegin(absl::string_view bytes, std::optional<Clock:
   received_ = bytes.size();
   if (!std::exchange(has_begun_, true) && metrics_ != nullptr) metrics_->StreamBegan(transport_);
   if (absl::Status read = ReadStep(bytes, max_named_rows_, &step_); !read.ok()) return read;
+  read_end_ = apply_end_ = clock_->Now();
   brings_text_ = BringsText(step_);
-  return brings_text_ ? absl::OkStatus() : session_.Begin(step_, turn_end_);
+  if (brings_text_) return absl::OkStatus();
+  absl::Status begun = session_.Begin(step_, turn_end_);
+  apply_end_ = clock_->Now();
+  return begun;
 }
 
 absl::StatusOr<absl::string_view> StepExchange::DoFinish(
     const std::function<bool()>& is_cancelled) {
   if (std::exchange(brings_text_, false)) {
     if (absl::Status begun = session_.Begin(step_); !begun.ok()) return begun;
+    apply_end_ = clock_->Now();
   }
   const absl::StatusOr<const StepResult*> result = session_.Finish(step_, is_cancelled);
   if (!result.ok()) return result.status();
+  const Clock::TimePoint masks_end = clock_->Now();
   const absl::string_view reply = writer_.Write(**result, mask_words_);
-  const std::chrono::duration<double> taken = clock_->Now() - begin_;
-  if (metrics_ == nullptr) return reply;
-  // What a row waited for its compile is the compile's time, not the step's.
-  metrics_->StepDone(taken.count() - (*result)->waited_seconds);
-  metrics_->StepBytes(transport_, received_, reply.size());
+  if (metrics_ != nullptr) Count(**result, reply.size(), masks_end);
   return reply;
+}
+
+// What a row waited for its compile is the compile's time, not the step's.
+void StepExchange::Count(const StepResult& result, std::size_t sent, Clock::TimePoint masks_end) {
+  const auto seconds = [](Clock::Duration time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  const Clock::TimePoint end = clock_->Now();
+  metrics_->StepDone(seconds(end - begin_) - result.waited_seconds);
+  metrics_->StepSpent({.read = seconds(read_end_ - begin_),
+                       .apply = seconds(apply_end_ - read_end_),
+                       .masks = seconds(masks_end - apply_end_) - result.waited_seconds,
+                       .write = seconds(end - masks_end)});
+  metrics_->StepBytes(transport_, received_, sent);
 }
 
 }  // namespace maskd::service

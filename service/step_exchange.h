@@ -55,6 +55,8 @@ class StepExchange {
  private:
   absl::Status DoBegin(absl::string_view bytes, std::optional<Clock::Duration> turn);
   absl::StatusOr<absl::string_view> DoFinish(const std::function<bool()>& is_cancelled);
+  // The reply is there; the masks were, at `masks_end`.
+  void Count(const StepResult& result, std::size_t sent, Clock::TimePoint masks_end);
 
   const TokenizerStorePtr tokenizers_;  // what the session uses is of those
   metrics::Metrics* const metrics_;
@@ -65,6 +67,8 @@ class StepExchange {
   StreamSession session_;
   StepRequest step_;
   Clock::TimePoint begin_;
+  Clock::TimePoint read_end_;   // of the message
+  Clock::TimePoint apply_end_;  // of what Begin() does
   Clock::TimePoint turn_end_;
   std::size_t received_ = 0;  // bytes of the step
   bool brings_text_ = false;

@@ -7,6 +7,7 @@
 // May block       WaitUntilEmpty() alone.
 #include "service/stream_registry.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -86,6 +87,15 @@ absl::Status StreamRegistry::Late() const {
                    : cache::OverloadedError("TOO_MANY_STREAMS",
                                             "too many streams have come and said no hello",
                                             kRetryAfterMs);
+}
+
+std::vector<Pool> StreamRegistry::pools() const {
+  const MutexLock lock(&mutex_);
+  int most = 0;
+  for (const auto& [peer, placed] : placed_of_peer_) most = std::max(most, placed);
+  return {{"streams", placed_, limits_.in_all},
+          {"peer_streams", most, limits_.of_a_peer},
+          {"streams_before_hello", static_cast<std::int64_t>(before_hello_), kMaxBeforeHello}};
 }
 
 void StreamRegistry::Drain() {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -21,6 +22,7 @@
 
 #include "grammar_core/base/clock.h"
 #include "grammar_core/base/mutex.h"
+#include "service/pools.h"
 
 namespace maskd::service {
 
@@ -70,6 +72,9 @@ class StreamRegistry {
 
   // Why a stream without hello is to end now.
   [[nodiscard]] absl::Status Late() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Places that are taken, in all and by the peer that has most, and streams without one.
+  [[nodiscard]] std::vector<Pool> pools() const ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Refuses new streams, tells the open ones, and has those end that have not said hello.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -14,7 +14,6 @@
 #include "grammar_core/base/memory_reserve.h"
 #include "service/errors.h"
 #include "service/response_writer.h"
-#include "service/status_map.h"
 
 namespace maskd::service {
 namespace {
@@ -37,7 +36,7 @@ grpc::Status TokenizerService::StreamedListTokenizers(
     Call<v1::ListTokenizersRequest, v1::ListTokenizersResponse>* call) {
   return calls_->Serve(context, call,
                        [this](const auto& request, const Caller& /*caller*/, auto* response) {
-                         return ToGrpcStatus(DoListTokenizers(request, response));
+                         return DoListTokenizers(request, response);
                        });
 }
 
@@ -45,7 +44,7 @@ grpc::Status TokenizerService::StreamedGetTokenizer(
     grpc::ServerContext* context, Call<v1::GetTokenizerRequest, v1::GetTokenizerResponse>* call) {
   return calls_->Serve(context, call,
                        [this](const auto& request, const Caller& /*caller*/, auto* response) {
-                         return ToGrpcStatus(DoGetTokenizer(request, response));
+                         return DoGetTokenizer(request, response);
                        });
 }
 
@@ -53,7 +52,7 @@ grpc::Status TokenizerService::StreamedListTokens(
     grpc::ServerContext* context, Call<v1::ListTokensRequest, v1::ListTokensResponse>* call) {
   return calls_->Serve(context, call,
                        [&](const auto& request, const Caller& /*caller*/, auto* response) {
-                         return ToGrpcStatus(DoListTokens(request, context, response));
+                         return DoListTokens(request, context, response);
                        });
 }
 

@@ -19,20 +19,33 @@ int SlotsOf(const Config& config) {
 
 }  // namespace
 
-UnaryCalls::UnaryCalls(const Config& config, const Gate* gate)
-    : gate_(gate), slots_(SlotsOf(config)), unread_(config.max_unread_reply_bytes) {}
+UnaryCalls::UnaryCalls(const Config& config, const Gate* gate, metrics::Metrics* metrics)
+    : gate_(gate),
+      metrics_(metrics),
+      slots_(SlotsOf(config)),
+      unread_(config.max_unread_reply_bytes) {}
 
 absl::Status UnaryCalls::CountReply(const grpc::ServerContext* context, std::int64_t bytes) {
   return unread_.Add(context, bytes, [context] { context->TryCancel(); });
 }
 
-grpc::Status UnaryCalls::Receive(const grpc::ServerContext* context,
+std::vector<Pool> UnaryCalls::pools() const {
+  return {{"receive_slots", slots_.held(), slots_.count()},
+          {"unread_reply_bytes", unread_.bytes(), unread_.max_bytes()}};
+}
+
+absl::Status UnaryCalls::Receive(const grpc::ServerContext* context,
                                  const std::function<bool()>& read) {
   const absl::StatusOr<ReceiveSlots::Slot> slot = slots_.Take([context] { context->TryCancel(); });
-  if (!slot.ok()) return ToGrpcStatus(slot.status());
-  if (read()) return grpc::Status::OK;
-  if (context->IsCancelled()) return grpc::Status(grpc::StatusCode::CANCELLED, "cancelled");
-  return ToGrpcStatus(BadField("", "the call has no message, or one that is none of its kind"));
+  if (!slot.ok()) return slot.status();
+  if (read()) return absl::OkStatus();
+  if (context->IsCancelled()) return absl::CancelledError("cancelled");
+  return BadField("", "the call has no message, or one that is none of its kind");
+}
+
+grpc::Status UnaryCalls::End(const absl::Status& status) const {
+  if (!status.ok()) metrics_->Refused(absl::StatusCodeToString(status.code()), WireReason(status));
+  return ToGrpcStatus(status);
 }
 
 }  // namespace maskd::service

@@ -2,14 +2,17 @@
 // replies may lie unread. They are served as gRPC's "streamed unary" calls, so that a message is
 // read when we say so, and not as it comes.
 //
+// Refused  whatever ends a call with an error is counted here, once, by its code and reason.
 // Bounds   messages that are being received: as many as there are slots (receive_slots.h), each of
 //          at most max_message_bytes. Replies: by their bytes (unread_replies.h).
 // Threads  any number of calls, each on its own.
 #ifndef MASKD_SERVICE_UNARY_CALLS_H_
 #define MASKD_SERVICE_UNARY_CALLS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,11 +21,12 @@
 
 #include "grammar_core/base/memory_reserve.h"
 #include "memory/account.h"
+#include "metrics/registry.h"
 #include "service/caller.h"
 #include "service/config.h"
 #include "service/gate.h"
+#include "service/pools.h"
 #include "service/receive_slots.h"
-#include "service/status_map.h"
 #include "service/unread_replies.h"
 
 namespace maskd::service {
@@ -30,26 +34,28 @@ namespace maskd::service {
 // What the unary calls of a server share.
 class UnaryCalls {
  public:
-  // The gate is not owned.
-  UnaryCalls(const Config& config, const Gate* gate);
+  // Neither gate nor metrics are owned.
+  UnaryCalls(const Config& config, const Gate* gate, metrics::Metrics* metrics);
 
-  // Admits the caller, reads the request, calls run(request, caller, &response) and sends the
-  // response, if that was OK. RESOURCE_EXHAUSTED where any of that ran out of memory.
+  // Admits the caller, reads the request, calls run(request, caller, &response), an absl::Status,
+  // and sends the response, if that was OK. RESOURCE_EXHAUSTED where any of that ran out of memory.
   template <typename Request, typename Response, typename Run>
   grpc::Status Serve(grpc::ServerContext* context,
                      grpc::ServerUnaryStreamer<Request, Response>* call, Run run) {
-    grpc::Status status;
-    const absl::Status served = OrOutOfMemory([&] {
-      status = DoServe(context, call, run);
-      return absl::OkStatus();
-    });
-    return served.ok() ? status : ToGrpcStatus(served);
+    running_.fetch_add(1, std::memory_order_relaxed);
+    grpc::Status status = End(OrOutOfMemory([&] { return DoServe(context, call, run); }));
+    running_.fetch_sub(1, std::memory_order_relaxed);
+    return status;
   }
 
   // Counts a reply of `bytes` for the call, before it is made or as soon as its size is known,
   // until it is sent. Errors: those of UnreadReplies::Add(), and nothing is counted.
   absl::Status CountReply(const grpc::ServerContext* context, std::int64_t bytes);
 
+  // Calls that are being served: each has a thread of gRPC's. Any thread.
+  [[nodiscard]] int running() const { return running_.load(std::memory_order_relaxed); }
+  // Messages that are being received, and replies that lie unread. Any thread.
+  [[nodiscard]] std::vector<Pool> pools() const;
   // For figures.
   [[nodiscard]] const ReceiveSlots& slots() const { return slots_; }
   [[nodiscard]] const UnreadReplies& unread() const { return unread_; }
@@ -65,24 +71,27 @@ class UnaryCalls {
   };
 
   template <typename Request, typename Response, typename Run>
-  grpc::Status DoServe(grpc::ServerContext* context,
+  absl::Status DoServe(grpc::ServerContext* context,
                        grpc::ServerUnaryStreamer<Request, Response>* call, const Run& run) {
     const absl::StatusOr<Caller> caller = gate_->Admit(*context);
-    if (!caller.ok()) return ToGrpcStatus(caller.status());
+    if (!caller.ok()) return caller.status();
     Request request;
-    const grpc::Status read = Receive(context, [&] { return call->Read(&request); });
-    if (!read.ok()) return read;
+    if (absl::Status read = Receive(context, [&] { return call->Read(&request); }); !read.ok())
+      return read;
     const memory::Charge received(&received_, static_cast<std::int64_t>(request.ByteSizeLong()));
     const Uncounted uncounted{&unread_, context};
     Response response;
-    const grpc::Status status = run(request, *caller, &response);
+    const absl::Status status = run(request, *caller, &response);
     if (status.ok()) call->Write(response);  // returns when it is sent or cannot be
     return status;
   }
 
-  grpc::Status Receive(const grpc::ServerContext* context, const std::function<bool()>& read);
+  absl::Status Receive(const grpc::ServerContext* context, const std::function<bool()>& read);
+  [[nodiscard]] grpc::Status End(const absl::Status& status) const;
 
   const Gate* const gate_;
+  metrics::Metrics* const metrics_;
+  std::atomic<int> running_ = 0;
   ReceiveSlots slots_;
   memory::Account received_;
   UnreadReplies unread_;

@@ -43,6 +43,8 @@ class UnreadReplies {
 
   // Of all replies.
   [[nodiscard]] std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  // What they may be at most.
+  [[nodiscard]] std::int64_t max_bytes() const { return max_bytes_; }
 
  private:
   struct Reply {

@@ -42,6 +42,7 @@ GrammarCosts CompiledGrammar::costs() const {
   costs.renewals = held.renewals;
   costs.held_bytes = held.bytes + fixed_bytes_;
   costs.compile_us = compile_us_;
+  costs.reduce_us = reduce_us_;
   costs.first_mask_us = first_mask_us_;
   return costs;
 }

@@ -37,6 +37,7 @@ struct GrammarCosts {
   std::int64_t automatons = 0;     // the current one and those that rows still hold
   std::int64_t renewals = 0;       // automatons that were full and gave way
   std::int64_t compile_us = 0;     // source text to ready grammar, first mask included
+  std::int64_t reduce_us = 0;      // of which from what was read to the IR
   std::int64_t first_mask_us = 0;  // of which the first mask
 };
 
@@ -88,6 +89,7 @@ class CompiledGrammar {
   std::unique_ptr<Generations> generations_;
   std::int64_t fixed_bytes_ = 0;  // of all but what is learnt
   std::int64_t compile_us_ = 0;
+  std::int64_t reduce_us_ = 0;
   std::int64_t first_mask_us_ = 0;
 };
 

@@ -58,6 +58,7 @@ class Compiler {
   absl::StatusOr<std::shared_ptr<const CompiledGrammar>> Run(ParsedSource parsed) {
     const auto start = Budget::Clock::now();
     if (absl::Status status = Read(std::move(parsed)); !status.ok()) return status;
+    grammar_->reduce_us_ = MicrosSince(start);
     if (absl::Status status = Build(); !status.ok()) return status;
     grammar_->compile_us_ = MicrosSince(start);
     return std::shared_ptr<const CompiledGrammar>(std::move(grammar_));

@@ -225,6 +225,8 @@ MaskStore::Stats MaskStore::stats() const {
   stats.held_bytes = by_content_.held_bytes() + by_parts_.held_bytes() + by_key_.held_bytes() +
                      signatures_.held_bytes() + within_.held_bytes() + tries_.held_bytes() +
                      exits_.held_bytes() + texts_after_.held_bytes() + runs_.held_bytes();
+  stats.hits = hits_.load(std::memory_order_relaxed);
+  stats.misses = misses_.load(std::memory_order_relaxed);
   return stats;
 }
 

@@ -19,6 +19,7 @@
 #ifndef MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
 #define MASKD_GRAMMAR_CORE_MASK_MASK_STORE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -77,6 +78,11 @@ class MaskStore {
   // Says that `chain` settles the mask, or (null) that it takes more cells.
   void Settle(const Hash128& chain, const MaskRef& mask) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // The mask of a state that was not seen before was found here, or had to be made.
+  void CountLookUp(bool found) {
+    (found ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
+  }
+
   // The same of signatures (mask_routes/tail_signatures.h).
   struct KnownSignature {
     std::optional<Hash128> signature;
@@ -109,6 +115,8 @@ class MaskStore {
     std::int64_t keys = 0;
     std::int64_t held_bytes = 0;  // of all that it keeps, tables included, roughly
     std::int64_t mask_bytes = 0;  // of that the masks: StoredMaskBytes() has these too
+    std::int64_t hits = 0;        // as counted by CountLookUp()
+    std::int64_t misses = 0;
   };
   [[nodiscard]] Stats stats() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -171,6 +179,8 @@ class MaskStore {
   void Age() ABSL_LOCKS_EXCLUDED(mutex_);
 
   const TokenIndex* const index_;
+  std::atomic<std::int64_t> hits_ = 0;
+  std::atomic<std::int64_t> misses_ = 0;
   mutable Mutex mutex_;
   ByContent by_content_ ABSL_GUARDED_BY(mutex_);
   ByParts by_parts_ ABSL_GUARDED_BY(mutex_);

@@ -115,6 +115,7 @@ MaskRef MaskedAutomaton::TextMask(TermId state, Work& work, std::uint32_t* floor
   // by its cells.
   if (!key.has_value()) return TextMaskByChain(state, work, floor, depth);
   MaskRef mask = masks_->Find(key->key).mask;
+  masks_->CountLookUp(mask != nullptr);
   if (mask == nullptr) {
     mask = MaskMaker(this, this, masks_, &work, depth).Make(state);
     if (mask == nullptr) return nullptr;
@@ -128,7 +129,9 @@ MaskRef MaskedAutomaton::TextMask(TermId state, Work& work, std::uint32_t* floor
 MaskRef MaskedAutomaton::TextMaskByChain(TermId state, Work& work, std::uint32_t* floor,
                                          int depth) {
   CellChain chain(store(), state);
-  if (MaskRef known = chain.Find(masks_, floor); known != nullptr) return known;
+  MaskRef known = chain.Find(masks_, floor);
+  masks_->CountLookUp(known != nullptr);
+  if (known != nullptr) return known;
   MaskMaker maker(this, this, masks_, &work, depth);
   MaskRef mask = maker.Make(state);
   if (mask == nullptr) return nullptr;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <latch>
 #include <new>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -34,6 +35,24 @@ TEST(WorkPoolTest, RefusesOverItsQueueAndRunsTheRest) {
     last.wait();
   }
   EXPECT_EQ(ran, 3);
+}
+
+TEST(WorkPoolTest, ItsThreadsWorkWhileTheyHaveAJob) {
+  std::latch begun(2);
+  std::latch release(1);
+  WorkPool pool(3, 4);
+  EXPECT_EQ(pool.thread_count(), 3U);
+  EXPECT_EQ(pool.working(), 0U);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(pool.Submit([&] {
+      begun.count_down();
+      release.wait();
+    }));
+  }
+  begun.wait();
+  EXPECT_EQ(pool.working(), 2U);
+  release.count_down();
+  while (pool.working() > 0) std::this_thread::yield();
 }
 
 TEST(WorkPoolTest, AJobWithoutMemoryEndsAlone) {

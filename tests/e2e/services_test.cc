@@ -262,6 +262,10 @@ double Value(const std::string& scrape, const std::string& series) {
   return -1;
 }
 
+std::string Refused(absl::string_view code, absl::string_view reason) {
+  return absl::StrCat("maskd_refused_total{code=\"", code, "\",reason=\"", reason, "\"}");
+}
+
 TEST(MetricsTest, TellWhatHappened) {
   const RunningServer running(Config(), RunningServer::Metrics::kOn);
   running.ExpectServes();
@@ -287,17 +291,160 @@ TEST(MetricsTest, TellWhatHappened) {
       4)
       << "an empty step with its number";
   EXPECT_GT(Value(scrape, "maskd_step_bytes_total{direction=\"sent\",transport=\"grpc\"}"), 0);
-  EXPECT_EQ(Value(scrape, "maskd_compile_seconds_count{code=\"OK\",kind=\"choice\"}"), 2) << scrape;
-  EXPECT_EQ(
-      Value(scrape, "maskd_compile_seconds_count{code=\"INVALID_ARGUMENT\",kind=\"json_schema\"}"),
-      1);
+  EXPECT_EQ(Value(scrape, "maskd_compiles_total{code=\"OK\",kind=\"choice\"}"), 2) << scrape;
+  EXPECT_EQ(Value(scrape, "maskd_compile_seconds_count{kind=\"choice\"}"), 2);
+  EXPECT_EQ(Value(scrape, "maskd_compiles_total{code=\"INVALID_ARGUMENT\",kind=\"json_schema\"}"),
+            1);
   EXPECT_EQ(Value(scrape, "maskd_step_seconds_count"), 2);
   EXPECT_EQ(Value(scrape, "maskd_rows_total{state=\"active\"}"), 1);
   EXPECT_EQ(Value(scrape, "maskd_streams_open"), 0);
   EXPECT_EQ(Value(scrape, "maskd_rows_open"), 0);
   EXPECT_EQ(Value(scrape, "maskd_cache_grammars"), 2);
   EXPECT_GT(Value(scrape, "maskd_cache_bytes"), 0);
-  EXPECT_EQ(Value(scrape, "maskd_refused_total{code=\"INVALID_ARGUMENT\"}"), 1);
+  EXPECT_EQ(Value(scrape, Refused("INVALID_ARGUMENT", "INVALID_GRAMMAR")), 1);
+  EXPECT_EQ(Value(scrape, "maskd_compile_wait_seconds_count"), 3);
+  EXPECT_EQ(Value(scrape, "maskd_step_wait_seconds_count"), 1)
+      << "not the step through shared memory, whose thread is its own";
+  EXPECT_GT(Value(scrape, "maskd_tokenizer_bytes{tokenizer=\"bytes\"}"), 0);
+  EXPECT_GT(Value(scrape, "maskd_mask_store_bytes{tokenizer=\"bytes\"}"), 0);
+  EXPECT_GT(Value(scrape, "maskd_mask_store_misses_total{tokenizer=\"bytes\"}"), 0);
+}
+
+double Phase(const std::string& scrape, const char* family, const char* phase) {
+  return Value(scrape, absl::StrCat(family, "{phase=\"", phase, "\"}"));
+}
+
+TEST(MetricsTest, PhasesAddUpToTheWhole) {
+  const RunningServer running(Config(), RunningServer::Metrics::kOn);
+  TestStream stream(running.channel(), "");
+  stream.Greet();
+  stream.Run(OpeningStep(OpenOf(1, "regex", "[a-z]*")));
+  for (int i = 0; i < 10; ++i) {
+    v1::Step step;
+    v1::RowUpdate& update = *step.add_rows();
+    update.set_row(1);
+    update.add_tokens('a');
+    update.mutable_drafts()->add_tokens('b');
+    update.mutable_drafts()->add_tokens('1');
+    EXPECT_EQ(stream.Run(step).rows(0).accepted_drafts(), 1U);
+  }
+  v1::Step wrong;
+  wrong.add_rows()->set_row(1);
+  wrong.mutable_rows(0)->add_tokens('1');
+  EXPECT_TRUE(stream.Run(wrong).rows(0).has_error());
+  const std::string scrape = Scrape(running.server().metrics_port());
+  double sum = 0;
+  for (const char* phase : {"read", "apply", "masks", "write"}) {
+    const double seconds = Phase(scrape, "maskd_step_phase_seconds_total", phase);
+    EXPECT_GT(seconds, 0) << phase;
+    sum += seconds;
+  }
+  EXPECT_NEAR(sum, Value(scrape, "maskd_step_seconds_sum"), 1e-8);
+  for (const char* phase : {"parse", "reduce", "automaton", "first_mask"})
+    EXPECT_GE(Phase(scrape, "maskd_compile_phase_seconds_total", phase), 0) << phase;
+  EXPECT_GT(Phase(scrape, "maskd_compile_phase_seconds_total", "parse"), 0);
+  EXPECT_EQ(Value(scrape, "maskd_step_wait_seconds_count"), 12);
+  EXPECT_EQ(Value(scrape, "maskd_draft_tokens_total{result=\"accepted\"}"), 10);
+  EXPECT_EQ(Value(scrape, "maskd_draft_tokens_total{result=\"refused\"}"), 10);
+  EXPECT_EQ(Value(scrape, "maskd_row_errors_total{reason=\"TOKEN_REFUSED\"}"), 1);
+  double masks = 0;
+  for (const char* form : {"full", "same_as", "allowed_ids", "forbidden_ids", "delta", "dense"})
+    masks += Value(scrape, absl::StrCat("maskd_masks_sent_total{form=\"", form, "\"}"));
+  EXPECT_EQ(masks, 1 + 10 * 2 + 1) << "of a draft that is refused there is none";
+}
+
+// The thread has one step's work to do when the others' messages come.
+TEST(MetricsTest, StepsOfManyStreamsWaitForTheirOneThread) {
+  constexpr int kStreams = 8;
+  constexpr int kSteps = 50;
+  const RunningServer running(Config(), RunningServer::Metrics::kOn);
+  std::vector<std::thread> engines;
+  for (int i = 0; i < kStreams; ++i) {
+    engines.emplace_back([&] {
+      TestStream stream(running.channel(), "");
+      stream.Greet();
+      v1::Step step;
+      for (int row = 0; row < 64; ++row) *step.add_open() = OpenOf(row, "regex", "[a-z]*");
+      step.set_wait_for_compile_ms(10'000);
+      stream.Run(step);
+      for (int k = 0; k < kSteps; ++k) {
+        v1::Step moves;
+        for (int row = 0; row < 64; ++row) {
+          moves.add_rows()->set_row(row);
+          moves.mutable_rows(row)->add_tokens('a');
+        }
+        stream.Run(moves);
+      }
+      EXPECT_TRUE(stream.Finish().ok());
+    });
+  }
+  for (std::thread& engine : engines) engine.join();
+  const std::string scrape = Scrape(running.server().metrics_port());
+  EXPECT_EQ(Value(scrape, "maskd_step_wait_seconds_count"), kStreams * (kSteps + 1));
+  EXPECT_GT(Value(scrape, "maskd_step_wait_seconds_sum"), 0);
+}
+
+TEST(MetricsTest, EveryCallThatIsRefusedIsCountedByItsReason) {
+  const RunningServer running(Config(), RunningServer::Metrics::kOn);
+  const std::string before = Scrape(running.server().metrics_port());
+  EXPECT_EQ(Value(before, Refused("NOT_FOUND", "TOKENIZER_NOT_FOUND")), 0);
+  EXPECT_EQ(Value(before, Refused("NOT_FOUND", "GRAMMAR_NOT_FOUND")), 0);
+  EXPECT_EQ(Value(before, Refused("FAILED_PRECONDITION", "NO_HELLO")), 0);
+  grpc::ClientContext context;
+  v1::GetTokenizerRequest unknown;
+  unknown.set_name("nobody");
+  v1::GetTokenizerResponse tokenizer;
+  EXPECT_FALSE(running.tokenizers()->GetTokenizer(&context, unknown, &tokenizer).ok());
+  grpc::ClientContext compile_context;
+  v1::CompileRequest by_id;
+  by_id.mutable_grammar_id()->assign(64, '0');
+  v1::CompileResponse response;
+  EXPECT_FALSE(running.compiler()->Compile(&compile_context, by_id, &response).ok());
+  TestStream rude(running.channel(), "");
+  v1::DecodeRequest step;
+  step.mutable_step()->set_step(1);
+  EXPECT_TRUE(rude.Send(step));
+  EXPECT_FALSE(rude.Finish().ok());
+  const std::string after = Scrape(running.server().metrics_port());
+  EXPECT_EQ(Value(after, Refused("NOT_FOUND", "TOKENIZER_NOT_FOUND")), 1);
+  EXPECT_EQ(Value(after, Refused("NOT_FOUND", "GRAMMAR_NOT_FOUND")), 1);
+  EXPECT_EQ(Value(after, Refused("FAILED_PRECONDITION", "NO_HELLO")), 1);
+}
+
+TEST(MetricsTest, APoolSaysItsLimitAndWhatOfItIsInUse) {
+  Config config;
+  config.max_streams = 3;
+  config.max_peer_streams = 2;
+  config.max_rows = 10;
+  config.compile_threads = 2;
+  config.compile_queue = 7;
+  config.stream_threads = 2;
+  config.max_connections = 20;
+  config.max_peer_connections = 10;
+  const RunningServer running(config, RunningServer::Metrics::kOn);
+  TestStream stream(running.channel(), "");
+  stream.Greet();
+  v1::Step step = OpeningStep(OpenOf(1, "regex", "a*"));
+  *step.add_open() = OpenOf(2, "regex", "a*");
+  stream.Run(step);
+  const std::string scrape = Scrape(running.server().metrics_port());
+  struct Expected {
+    const char* pool;
+    double in_use, limit;
+  };
+  for (const auto& [pool, in_use, limit] :
+       {Expected{"streams", 1, 3}, Expected{"peer_streams", 1, 2},
+        Expected{"rows_of_a_stream", 2, 10}, Expected{"compile_threads", 0, 2},
+        Expected{"compile_queue", 0, 7}, Expected{"connections", 1, 20},
+        Expected{"peer_connections", 1, 10}, Expected{"receive_slots", 0, 16},
+        Expected{"calls", 0, 1280}, Expected{"unread_reply_bytes", 0, 128 << 20}}) {
+    EXPECT_EQ(Value(scrape, absl::StrCat("maskd_pool_in_use{pool=\"", pool, "\"}")), in_use)
+        << pool;
+    EXPECT_EQ(Value(scrape, absl::StrCat("maskd_pool_limit{pool=\"", pool, "\"}")), limit) << pool;
+  }
+  EXPECT_EQ(Value(scrape, "maskd_pool_limit{pool=\"stream_threads\"}"), 2);
+  EXPECT_EQ(Value(scrape, "maskd_pool_limit{pool=\"mask_threads\"}"), 2);
+  EXPECT_TRUE(stream.Finish().ok());
 }
 
 }  // namespace

@@ -129,8 +129,7 @@ TEST(WaitingCallersTest, AThousandCallersOfOneGrammarAreServedByOneCompile) {
   for (std::size_t i = 1; i < calls.size(); ++i)
     ASSERT_TRUE(calls[i]->status.ok()) << i << ": " << calls[i]->status.error_message();
   const std::string page = Scrape(running.server().metrics_port());
-  EXPECT_NE(page.find("maskd_compile_seconds_count{code=\"OK\",kind=\"choice\"} 1\n"),
-            std::string::npos)
+  EXPECT_NE(page.find("maskd_compiles_total{code=\"OK\",kind=\"choice\"} 1\n"), std::string::npos)
       << page;
 }
 

@@ -35,24 +35,37 @@ def steps(fast: int, slow: int, minutes: int) -> dict:
 
 
 REFUSED = "maskd_refused_total"
+def waits(short: int, long: int, minutes: int) -> dict:
+    """Steps a minute that wait 0.05 ms and 8 ms."""
+    both = short + long
+    return {f'maskd_step_wait_seconds_bucket{{le="{bound}"}}': f"0+{count}x{minutes}"
+            for bound, count in {"0.0001": short, "0.005": short, "0.01": both, "+Inf": both}.items()}
+
+
+INTERNAL = f'{REFUSED}{{code="INTERNAL",reason="other"}}'
+
+
+def pool(name: str, in_use: str, limit: int) -> dict:
+    return {f'maskd_pool_in_use{{pool="{name}"}}': in_use, f'maskd_pool_limit{{pool="{name}"}}': f"{limit}x40"}
+
+
 CASES = [
-    Case("the first INTERNAL, whose series was not there before", "MaskdInternalError",
-         {f'{REFUSED}{{code="INTERNAL"}}': "_x5 1x25"}, {4: None, 5: {}, 14: {}, 16: None}),
-    Case("one more", "MaskdInternalError",
-         {f'{REFUSED}{{code="INTERNAL"}}': "1x20 2x20"}, {20: None, 22: {}, 35: None}),
-    Case("one after a restart", "MaskdInternalError",
-         {f'{REFUSED}{{code="INTERNAL"}}': "3x20 1x20"}, {20: None, 22: {}, 35: None}),
+    Case("the first INTERNAL", "MaskdInternalError", {INTERNAL: "0x5 1x25"}, {5: None, 6: {}, 14: {}, 17: None}),
+    Case("one more", "MaskdInternalError", {INTERNAL: "1x20 2x20"}, {20: None, 22: {}, 35: None}),
+    Case("one after a restart", "MaskdInternalError", {INTERNAL: "3x20 0x2 1x20"}, {20: None, 24: {}, 38: None}),
     Case("of a compile for a step, which ends no call", "MaskdInternalError",
-         {'maskd_compile_seconds_count{kind="regex",code="INTERNAL"}': "_x5 1x25"}, {4: None, 6: {}, 18: None}),
+         {'maskd_compiles_total{kind="regex",code="INTERNAL"}': "0x5 1x25"}, {5: None, 6: {}, 18: None}),
     Case("another code", "MaskdInternalError",
-         {f'{REFUSED}{{code="UNAVAILABLE"}}': "_x5 1+1x25",
-          'maskd_compile_seconds_count{kind="regex",code="INVALID_ARGUMENT"}': "_x5 1+1x25"}, {6: None, 18: None}),
+         {f'{REFUSED}{{code="UNAVAILABLE",reason="DRAINING"}}': "0x5 1+1x25",
+          'maskd_compiles_total{kind="regex",code="INVALID_ARGUMENT"}': "0x5 1+1x25"}, {6: None, 18: None}),
     Case("two steps of a hundred are slow", "MaskdStepsAreSlow", steps(980, 20, 30), {8: None, 20: {}}),
     Case("one of two hundred is", "MaskdStepsAreSlow", steps(995, 5, 30), {20: None}),
     Case("nobody sends steps", "MaskdStepsAreSlow", steps(0, 0, 30), {20: None}),
     Case("slow for five minutes", "MaskdStepsAreSlow",
          {name: values.replace("x30", "x5") + f" {int(values[2:].split('x')[0]) * 5}x25"
           for name, values in steps(980, 20, 30).items()}, {14: None, 25: None}),
+    Case("two steps of a hundred wait", "MaskdStepsWait", waits(980, 20, 30), {8: None, 20: {}}),
+    Case("one of two hundred does", "MaskdStepsWait", waits(995, 5, 30), {20: None}),
     Case("12 refusals a minute", "MaskdRefusesForLoad",
          {f'{REFUSED}{{code="RESOURCE_EXHAUSTED"}}': "0+12x20"}, {3: None, 10: {}}),
     Case("4 a minute", "MaskdRefusesForLoad",
@@ -67,6 +80,17 @@ CASES = [
     Case("compiles wait all the time", "MaskdCompilesQueue", {"maskd_compile_queue": "3x20"}, {3: None, 12: {}}),
     Case("the queue is empty now and then", "MaskdCompilesQueue",
          {"maskd_compile_queue": "9 9 9 0 9 9 9 0 9 9 9 0 9 9 9 0 9 9 9"}, {12: None, 17: None}),
+    Case("61 of 64 streams", "MaskdLimitNear", {**pool("streams", "10x5 61x30", 64), **pool("calls", "10x35", 1280)},
+         {8: None, 12: {"pool": "streams"}, 30: {"pool": "streams"}}),
+    Case("half of them, and all threads at work", "MaskdLimitNear",
+         {**pool("streams", "32x35", 64), **pool("compile_threads", "2x35", 2)}, {12: None, 30: None}),
+    Case("all of them for three minutes", "MaskdLimitNear", pool("streams", "1x5 64x2 1x20", 64), {7: None, 12: None}),
+    Case("both threads compile all the time", "MaskdThreadsBusy",
+         {**pool("compile_threads", "2x35", 2), **pool("stream_threads", "0 1 0 0 1 0 0x30", 1)},
+         {9: None, 12: {"pool": "compile_threads"}}),
+    Case("they are at work at most scrapes", "MaskdThreadsBusy",
+         pool("compile_threads", "2 2 1 2 2 1 2 1 2 2 1 2 2 2 1 2 2 1 2 2 1 2 1 2 2 1", 2), {12: None, 22: None}),
+    Case("a limit is met", "MaskdThreadsBusy", pool("streams", "64x35", 64), {25: None}),
     Case("a connection waited for a descriptor", "MaskdAcceptsLate",
          {"maskd_accept_shortages_total": "0x5 1x20"}, {4: None, 7: {}, 18: None}),
     Case("one did yesterday", "MaskdAcceptsLate", {"maskd_accept_shortages_total": "4x20"}, {15: None}),

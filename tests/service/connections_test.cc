@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include <arpa/inet.h>
@@ -89,6 +90,14 @@ TEST(ConnectionsTest, NoMoreThanTheLimitAndAgainOnceOneHasGone) {
   clock.Advance(Connections::kSweep);
   EXPECT_EQ(connections.Admit(third.ours.get()), Verdict::kAdmitted);
   EXPECT_EQ(connections.CountOpen(), 2);
+  const std::vector<Pool> pools = connections.pools();
+  ASSERT_EQ(pools.size(), 2U);
+  EXPECT_STREQ(pools[0].name, "connections");
+  EXPECT_EQ(pools[0].in_use, 2);
+  EXPECT_EQ(pools[0].limit, 2);
+  EXPECT_STREQ(pools[1].name, "peer_connections");
+  EXPECT_EQ(pools[1].in_use, 2) << "this user has both";
+  EXPECT_EQ(pools[1].limit, 5);
 }
 
 TEST(ConnectionsTest, OnePeerHasItsShareAlone) {

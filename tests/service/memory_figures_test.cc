@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include <gtest/gtest.h>
 
 #include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/mask/mask_store.h"
 #include "service/config.h"
 #include "service/grammar_store.h"
 #include "service/tokenizer_store.h"
@@ -66,6 +68,32 @@ TEST(GrammarFiguresTest, SayHowLargeTheLargestIs) {
   EXPECT_EQ(figures[1].name.name, metrics::kGenerationsRenewedTotal.name);
   EXPECT_EQ(figures[1].value, static_cast<double>(CompiledGrammar::TotalRenewals()));
   EXPECT_EQ(GrammarFigures({})[0].value, 0);
+}
+
+TEST(TokenizerFiguresTest, HaveABoundedLabel) {
+  std::vector<VocabularySource> sources;
+  for (std::size_t i = 0; i < kMaxTokenizerLabels + 2; ++i)
+    sources.emplace_back().name = absl::StrCat("t", i);
+  const auto tokenizers = TokenizerStore::Load(sources, 1 << 20);
+  ASSERT_TRUE(tokenizers.ok()) << tokenizers.status();
+  (*tokenizers)->all()[1].space()->masks().CountLookUp(/*found=*/true);
+  (*tokenizers)->all()[kMaxTokenizerLabels].space()->masks().CountLookUp(/*found=*/false);
+  (*tokenizers)->all()[kMaxTokenizerLabels + 1].space()->masks().CountLookUp(/*found=*/false);
+  std::map<std::string, double> bytes;
+  std::map<std::string, double> hits;
+  std::map<std::string, double> misses;
+  for (const metrics::Figure& figure : TokenizerFigures(**tokenizers)) {
+    const std::string name = figure.name.name;
+    if (name == metrics::kTokenizerBytes.name) bytes[figure.label_value] = figure.value;
+    if (name == metrics::kMaskStoreHitsTotal.name) hits[figure.label_value] = figure.value;
+    if (name == metrics::kMaskStoreMissesTotal.name) misses[figure.label_value] = figure.value;
+  }
+  EXPECT_EQ(bytes.size(), kMaxTokenizerLabels + 1);
+  EXPECT_GT(bytes.at("t0"), 0);
+  EXPECT_EQ(bytes.at("other"), 2 * bytes.at("t0"));
+  EXPECT_EQ(hits.at("t1"), 1);
+  EXPECT_EQ(hits.at("other"), 0);
+  EXPECT_EQ(misses.at("other"), 2);
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,6 +42,22 @@ TEST(StreamRegistryTest, OnePeerHasItsShare) {
   EXPECT_TRUE(first->TakePlace().ok());
   EXPECT_TRUE(absl::IsResourceExhausted((*second)->TakePlace()));
   EXPECT_TRUE(other->TakePlace().ok());
+}
+
+TEST(StreamRegistryTest, SaysWhatIsTakenOfEachLimit) {
+  StreamRegistry registry({.in_all = 10, .of_a_peer = 4});
+  std::vector<StreamRegistry::Registration> streams;
+  for (const char* peer : {"a", "a", "b", "c"}) {
+    auto added = registry.Add(peer, &Ignore);
+    ASSERT_TRUE(added.ok()) << added.status();
+    streams.push_back(*std::move(added));
+    if (std::string(peer) != "c") ASSERT_TRUE(streams.back().TakePlace().ok());
+  }
+  std::vector<std::string> said;
+  for (const Pool& pool : registry.pools())
+    said.push_back(absl::StrCat(pool.name, " ", pool.in_use, "/", pool.limit));
+  EXPECT_THAT(said, testing::ElementsAre("streams 3/10", "peer_streams 2/4",
+                                         "streams_before_hello 1/1024"));
 }
 
 TEST(StreamRegistryTest, OfManyWithoutHelloTheOldestGoes) {
