@@ -77,6 +77,8 @@ typedef struct maskd_stream_options {
   int32_t read_ahead;         /* whether a thread receives replies between submit and collect */
   int32_t shared_memory;      /* whether steps may go through memory shared with the server */
   int32_t in_order;           /* whether addresses are tried as listed, not in random order */
+  int32_t submit_timeout_ms;  /* how long a server that does not read delays a submit; 0: 10000 */
+  int32_t reserved;           /* 0 */
 } maskd_stream_options;
 
 MASKD_API maskd_status* maskd_stream_open_with(const maskd_client* client,

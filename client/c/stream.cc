@@ -31,6 +31,7 @@ StreamOptions ReadOptions(const maskd_stream_options& from, std::int64_t timeout
                         .read_ahead = from.read_ahead != 0,
                         .shared_memory = from.shared_memory != 0,
                         .open_timeout = absl::Milliseconds(timeout_ms)};
+  options.write_timeout = Milliseconds(from.submit_timeout_ms, options.write_timeout);
   if (from.dictionary_size != 0) options.dictionary_size = from.dictionary_size;
   return options;
 }

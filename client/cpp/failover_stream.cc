@@ -41,6 +41,12 @@ bool IsEnd(const absl::Status& status) {
 // How many servers may end under a step.
 constexpr std::size_t kMostEnds = 2;
 
+// What a caller is told whose time is over while a server is looked for.
+absl::Status OutOfTime(const absl::Status& last) {
+  return absl::DeadlineExceededError(
+      absl::StrCat("no server has taken the rows in time: ", last.message()));
+}
+
 // What is said of each row of a step that is given up.
 v1::RowReply FailedRow(RowId row, const std::vector<std::string>& ended) {
   v1::RowReply reply;
@@ -63,31 +69,40 @@ FailoverStream::FailoverStream(Options options) : options_(std::move(options)) {
 absl::StatusOr<std::unique_ptr<FailoverStream>> FailoverStream::Open(Options options) {
   if (options.addresses.empty()) return absl::InvalidArgumentError("addresses: is empty");
   std::unique_ptr<FailoverStream> stream(new FailoverStream(std::move(options)));
-  if (absl::Status found = stream->FindServer(); !found.ok()) return found;
+  if (absl::Status found = stream->FindServer(absl::InfiniteFuture()); !found.ok()) return found;
   return stream;
 }
 
-absl::Status FailoverStream::FindServer() {
-  const absl::Time deadline = absl::Now() + options_.give_up_after;
+absl::Status FailoverStream::FindServer(absl::Time deadline) {
+  const absl::Time give_up_at = absl::Now() + options_.give_up_after;
   absl::Duration delay = options_.retry.first_delay;
+  // Twice as much in each round: a server that is slow is found too, behind those that answer.
+  absl::Duration patience = options_.step_timeout;
   absl::Status differs;       // what the last server said that means other masks
   std::size_t differing = 0;  // such servers in this round
   for (std::size_t tries = 1;; ++tries) {
-    absl::Status opened = OpenHere();
+    absl::Status opened = OpenHere(deadline, patience);
     const bool is_other = absl::IsFailedPrecondition(opened);
-    if (opened.ok() || !(is_other || MayMove(opened))) return opened;
+    if (opened.ok() || opening_.has_value() || !(is_other || MayMove(opened))) return opened;
     if (is_other) {
       differs = opened;
       ++differing;
     }
     address_ = (address_ + 1) % options_.addresses.size();
-    if (tries % options_.addresses.size() != 0) continue;
-    if (differing == options_.addresses.size()) return differs;
+    const bool is_round = tries % options_.addresses.size() == 0;
+    if (is_round && differing == options_.addresses.size()) return differs;
+    if (absl::Now() >= deadline) return OutOfTime(opened);
+    if (!is_round) continue;
     differing = 0;
     const absl::Duration wait = delay * absl::Uniform(random_, 0.5, 1.0);
-    if (absl::Now() + wait > deadline) return differs.ok() ? opened : differs;
+    if (absl::Now() + wait > give_up_at) return differs.ok() ? opened : differs;
+    if (absl::Now() + wait > deadline) {
+      absl::SleepFor(deadline - absl::Now());
+      return OutOfTime(opened);
+    }
     absl::SleepFor(wait);
     delay = std::min(2 * delay, options_.retry.max_delay);
+    patience *= 2;
   }
 }
 
@@ -105,25 +120,30 @@ absl::Status FailoverStream::CheckVocabulary(const v1::Welcome& welcome) {
                    " tokens and the hash ", vocabulary_->hash));
 }
 
-absl::Status FailoverStream::OpenHere() {
-  StreamOptions stream_options = options_.stream;
-  stream_options.first_step = next_step_ - live() - 1;
-  stream_options.open_timeout = std::min(stream_options.open_timeout, options_.step_timeout);
-  auto stream = MaskStream::Open(address(), options_.max_message_bytes, stream_options);
-  if (!stream.ok()) return stream.status();
-  if (absl::Status same = CheckVocabulary((*stream)->welcome()); !same.ok()) return same;
-  ledger_.SetFormat((*stream)->welcome().grammar_format());
-  if (absl::Status replayed = Replay(**stream); !replayed.ok()) return replayed;
+absl::Status FailoverStream::OpenHere(absl::Time deadline, absl::Duration patience) {
+  if (!opening_.has_value())
+    if (absl::Status begun = BeginOpening(deadline, patience); !begun.ok()) return begun;
+  if (absl::Status finished = FinishOpening(deadline); !finished.ok()) return finished;
+  auto stream = std::move(opening_->stream);
+  opening_.reset();
   for (std::size_t i = given_up_ + 1; i < unanswered_.size(); ++i)
-    if (const auto sent = (*stream)->Submit(unanswered_[i].step); !sent.ok()) return sent.status();
-  stream_ = *std::move(stream);
+    if (const auto sent = stream->Submit(unanswered_[i].step); !sent.ok()) return sent.status();
+  stream_ = std::move(stream);
   welcome_ = stream_->welcome();
   return absl::OkStatus();
 }
 
-// The replay's reply is dropped: what it says has been said of each row. A row that cannot go on
-// here speaks against this server.
-absl::Status FailoverStream::Replay(MaskStream& stream) {
+absl::Status FailoverStream::BeginOpening(absl::Time deadline, absl::Duration patience) {
+  StreamOptions stream_options = options_.stream;
+  stream_options.first_step = next_step_ - live() - 1;
+  stream_options.open_timeout =
+      std::min({stream_options.open_timeout, patience, deadline - absl::Now()});
+  stream_options.write_timeout = std::min(stream_options.write_timeout, options_.step_timeout);
+  auto opened = MaskStream::Open(address(), options_.max_message_bytes, stream_options);
+  if (!opened.ok()) return opened.status();
+  MaskStream& stream = **opened;
+  if (absl::Status same = CheckVocabulary(stream.welcome()); !same.ok()) return same;
+  ledger_.SetFormat(stream.welcome().grammar_format());
   for (std::size_t i = given_up_; i < unanswered_.size(); ++i) {
     ledger_.WriteTexts(unanswered_[i].step.mutable_step());
     ledger_.DropCloses(unanswered_[i].step.mutable_step());
@@ -134,19 +154,35 @@ absl::Status FailoverStream::Replay(MaskStream& stream) {
   ledger_.WriteOpens(replay.mutable_step(), oldest.mutable_step());
   replay.WaitForCompile(options_.compile_timeout);
   if (const auto sent = stream.Submit(replay); !sent.ok()) return sent.status();
-  StepResult replayed;
-  const absl::Duration timeout = options_.compile_timeout + options_.step_timeout;
-  if (absl::Status collected = stream.Collect(timeout, replayed); !collected.ok()) return collected;
-  if (absl::Status booked = ledger_.ApplyReplay(replayed.rows()); !booked.ok())
-    return {booked.code(), absl::StrCat(address(), ": ", booked.message())};
-  return live() == 0 ? absl::OkStatus() : stream.Submit(oldest).status();
+  opening_ = Opening{*std::move(opened), std::move(oldest),
+                     absl::Now() + options_.compile_timeout + options_.step_timeout};
+  return absl::OkStatus();
 }
 
-absl::Status FailoverStream::Move() {
-  stream_.reset();
-  address_ = (address_ + 1) % options_.addresses.size();
-  ++moves_;
-  return FindServer();
+// The replay's reply is dropped: what it says has been said of each row. A row that cannot go on
+// here speaks against this server.
+absl::Status FailoverStream::FinishOpening(absl::Time deadline) {
+  StepResult replayed;
+  const absl::Time until = std::min(opening_->until, deadline);
+  absl::Status done = opening_->stream->Collect(until - absl::Now(), replayed);
+  if (absl::IsDeadlineExceeded(done) && deadline < opening_->until && absl::Now() >= deadline)
+    return done;
+  if (done.ok()) {
+    done = ledger_.ApplyReplay(replayed.rows());
+    if (!done.ok()) done = {done.code(), absl::StrCat(address(), ": ", done.message())};
+  }
+  if (done.ok() && live() > 0) done = opening_->stream->Submit(opening_->oldest).status();
+  if (!done.ok()) opening_.reset();
+  return done;
+}
+
+absl::Status FailoverStream::Move(absl::Time deadline) {
+  if (!opening_.has_value()) {
+    stream_.reset();
+    address_ = (address_ + 1) % options_.addresses.size();
+    ++moves_;
+  }
+  return FindServer(deadline);
 }
 
 // Those that ended as they had said do not count.
@@ -196,17 +232,12 @@ absl::StatusOr<std::uint64_t> FailoverStream::Submit(Step& step) {
                                 : MaskStream::NumberStep(welcome_, next_step_, next.step).status();
   const bool is_too_large = absl::IsResourceExhausted(sent);
   if (!sent.ok() && (is_too_large || !MayMove(sent))) return sent;
-  if (!sent.ok()) NoteEnd(sent);
-  unanswered_.push_back(std::move(next));
-  ++next_step_;
-  if (stream_ == nullptr || !sent.ok()) {
-    if (absl::Status moved = Move(); !moved.ok()) {
-      unanswered_.pop_back();
-      --next_step_;
-      return moved;
-    }
+  if (!sent.ok()) {
+    NoteEnd(sent);
+    stream_.reset();
   }
-  return next_step_ - 1;
+  unanswered_.push_back(std::move(next));
+  return next_step_++;
 }
 
 absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result) {
@@ -235,7 +266,7 @@ absl::Status FailoverStream::Collect(absl::Duration timeout, StepResult& result)
     const bool is_in_vain = moves >= options_.addresses.size() && absl::Now() >= deadline;
     const bool may_move = MayMove(collected) || absl::IsFailedPrecondition(collected);
     if (is_callers_time || is_in_vain || !may_move) return collected;
-    if (absl::Status moved = Move(); !moved.ok()) return moved;
+    if (absl::Status moved = Move(deadline); !moved.ok()) return moved;
   }
   return AnswerGivenUp(result);
 }

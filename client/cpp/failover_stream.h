@@ -22,6 +22,8 @@
 // Lies     a reply that contradicts its step or what was said before speaks against its server,
 //          which is left: what it said of that step counts as not said.
 // Going away  the notice is followed as soon as no step is in flight.
+// Time     Submit() looks for no server: a step that it could not send waits for Collect(), which
+//          finds one within its timeout. The next Collect() goes on with a move that took longer.
 // Errors   those of a MaskStream that another server would give too; else the last server's, after
 //          give_up_after without one that serves, or at the timeout once all have failed a step.
 // Threads  one thread at a time.
@@ -108,11 +110,19 @@ class FailoverStream {
     std::int32_t size;
   };
 
+  // A server that has the rows to be opened, and is still to say that they are.
+  struct Opening {
+    std::unique_ptr<MaskStream> stream;
+    Step oldest;  // the oldest unanswered step, as this server is to have it
+    absl::Time until;
+  };
+
   explicit FailoverStream(Options options);
 
   // The steps that a server is still to answer.
   [[nodiscard]] std::size_t live() const { return unanswered_.size() - given_up_; }
-  absl::Status FindServer();
+  // `deadline` is the caller's in all of these. DEADLINE_EXCEEDED once it has passed.
+  absl::Status FindServer(absl::Time deadline);
   // Whether a server has the vocabulary of the first one.
   absl::Status CheckVocabulary(const v1::Welcome& welcome);
   // Notes that the server in use ended, if it did, under the steps it was to answer.
@@ -120,15 +130,18 @@ class FailoverStream {
   // Answers the oldest step, which is given up.
   absl::Status AnswerGivenUp(StepResult& result);
   // Opens on the address in use and brings the rows and the unanswered steps there.
-  absl::Status OpenHere();
-  // Opens the rows and sends the oldest unanswered step, if there is one.
-  absl::Status Replay(MaskStream& stream);
+  absl::Status OpenHere(absl::Time deadline, absl::Duration patience);
+  // Connects, within `patience`, and sends what opens the rows: opening_.
+  absl::Status BeginOpening(absl::Time deadline, absl::Duration patience);
+  // Waits for the rows of opening_, which stays when the caller has no more time for it.
+  absl::Status FinishOpening(absl::Time deadline);
   // Takes the next address and all of the above.
-  absl::Status Move();
+  absl::Status Move(absl::Time deadline);
 
   Options options_;
   std::size_t address_ = 0;
   std::unique_ptr<MaskStream> stream_;
+  std::optional<Opening> opening_;  // without a stream_ alone
   v1::Welcome welcome_;
   RowLedger ledger_;
   std::optional<Vocabulary> vocabulary_;  // of the first welcome that has one

@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::uint32_t kProtocolVersion = 1;
 
-// How long a step may wait for the one before it to leave. Only a server that has stopped reading
-// makes it wait.
-constexpr absl::Duration kWriteTimeout = absl::Seconds(10);
-
 void OfferForms(std::uint32_t dictionary_size, v1::Hello& hello) {
   for (const v1::RowForm form : {v1::ROW_FORM_SAME_AS, v1::ROW_FORM_ALLOWED_IDS,
                                  v1::ROW_FORM_FORBIDDEN_IDS, v1::ROW_FORM_DELTA}) {
@@ -142,6 +138,7 @@ struct MaskStream::State {
   std::optional<ReplyReader> reader;  // once welcome
   std::optional<ReadAhead> ahead;     // after those that it uses
   absl::Duration awake;
+  absl::Duration write_timeout;
   absl::Duration waited;  // by the last Collect()
   ServerMessage message;  // the last one
   std::uint64_t next_step = 1;
@@ -167,6 +164,7 @@ absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::Open(const std::string& 
   if (!opened.ok()) return opened;
   state->next_step = options.first_step;
   state->awake = options.awake;
+  state->write_timeout = options.write_timeout;
   state->reader.emplace(state->welcome);
   if (options.read_ahead && !state->is_local)
     state->ahead.emplace(state->call.get(), &*state->reader);
@@ -200,7 +198,8 @@ absl::StatusOr<std::uint64_t> MaskStream::Submit(Step& step) {
   const auto bytes = NumberStep(state_->welcome, state_->next_step, step);
   if (!bytes.ok()) return bytes.status();
   if (state_->ahead.has_value()) state_->ahead->End();
-  absl::Status status = state_->call->Write(step.message_, *bytes, absl::Now() + kWriteTimeout);
+  absl::Status status =
+      state_->call->Write(step.message_, *bytes, absl::Now() + state_->write_timeout);
   if (!status.ok()) return status;
   if (state_->ahead.has_value()) state_->ahead->Begin();
   state_->in_flight.push_back(state_->next_step);

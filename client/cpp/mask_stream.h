@@ -63,6 +63,9 @@ struct StreamOptions {
   std::uint64_t first_step = 1;
   // How long the server may take to say welcome.
   absl::Duration open_timeout = absl::Seconds(10);
+  // How long a Submit() may wait for the step before it to leave. Only a server that has stopped
+  // reading makes it wait; after that the stream has ended.
+  absl::Duration write_timeout = absl::Seconds(10);
 };
 
 class MaskStream {

@@ -34,6 +34,7 @@ struct Server {
   std::string format = "f1";
   std::string grammar_id = "g1";
   bool is_left = false;  // ends when row kLeave is opened
+  absl::Duration opens_in = absl::ZeroDuration();
 
   absl::Mutex mutex;
   std::vector<v1::Step> steps ABSL_GUARDED_BY(mutex);
@@ -83,6 +84,7 @@ grpc::Status Serve(Server& server, ServerStream& stream) {
       server.steps.push_back(step);
     }
     if (Ends(server, step)) return {grpc::StatusCode::UNAVAILABLE, "killed"};
+    if (step.open_size() > 0) absl::SleepFor(server.opens_in);
     v1::DecodeResponse response;
     response.mutable_step()->set_step(step.step());
     for (const v1::OpenRow& open : step.open()) {
@@ -270,6 +272,37 @@ TEST_F(FailoverRulesTest, AStepUnderWhichOneServerEndedGoesToTheNext) {
   ASSERT_TRUE(Run(Step().Open(kLeave, grammar)).ok());
   EXPECT_EQ(Row(kLeave).state, v1::ROW_STATE_ACTIVE);
   EXPECT_EQ(stream_->address(), running_[1]->address());
+}
+
+TEST_F(FailoverRulesTest, AMoveThatTakesLongerThanACollectGoesOnWithTheNextOne) {
+  servers_[1].opens_in = absl::Milliseconds(500);
+  Open(2);
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  running_[0].reset();
+  Step step = Take(1, 5);
+  ASSERT_TRUE(stream_->Submit(step).ok());
+  absl::Status collected = absl::DeadlineExceededError("");
+  int out_of_time = -1;
+  for (; absl::IsDeadlineExceeded(collected) && out_of_time < 1'000; ++out_of_time)
+    collected = stream_->Collect(absl::Milliseconds(20), result_);
+  ASSERT_TRUE(collected.ok()) << collected;
+  EXPECT_GE(out_of_time, 1);
+  EXPECT_EQ(Row(1).token_count, 1U);
+  EXPECT_EQ(servers_[1].Steps().size(), 2U) << "the rows are opened once";
+}
+
+TEST_F(FailoverRulesTest, SubmittingWaitsForNoServer) {
+  Open(2);
+  ASSERT_NO_FATAL_FAILURE(Begin());
+  running_[0].reset();
+  running_[1].reset();
+  for (int i = 0; i < 3; ++i) {
+    Step step = Take(1, 5);
+    ASSERT_TRUE(stream_->Submit(step).ok());
+  }
+  EXPECT_EQ(stream_->moves(), 0) << "Collect() looks for a server";
+  EXPECT_TRUE(absl::IsUnavailable(stream_->Collect(kTimeout, result_)));
+  EXPECT_EQ(stream_->in_flight(), 3);
 }
 
 TEST(FailoverSpreadTest, StreamsBeginAtDifferentServersUnlessToldNotTo) {

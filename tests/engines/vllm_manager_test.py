@@ -7,6 +7,8 @@ ENGINE_VLLM_MODEL=build/engines/smollm2 MASKD_SERVER=... python -m pytest -rs te
 
 import os
 import pathlib
+import queue
+import signal
 import subprocess
 import types
 
@@ -21,6 +23,7 @@ if not MODEL:
 from vllm import SamplingParams  # noqa: E402
 from vllm.engine.arg_utils import EngineArgs  # noqa: E402
 from vllm.sampling_params import StructuredOutputsParams  # noqa: E402
+from vllm.v1.engine import EngineCoreRequestType  # noqa: E402
 from vllm.v1.request import Request, RequestStatus  # noqa: E402
 
 from maskd_vllm._manager import MaskdManager  # noqa: E402
@@ -175,6 +178,36 @@ def test_the_gate_of_reasoning_is_vllms(manager):
         assert batch.masks()[0] is not None
     finally:
         manager.reasoner_cls = None
+
+
+def test_a_hung_server_holds_up_one_step_and_no_free_request_that_arrives(manager, monkeypatch, tmp_path):
+    socket = tmp_path / "s"
+    for name, value in {"ADDRESS": f"unix:{socket}", "STEP_MS": "100", "HANG_MS": "600000"}.items():
+        monkeypatch.setenv(f"MASKD_{name}", value)
+    with subprocess.Popen([os.environ["MASKD_SERVER"], f"--listen=unix:{socket}", "--metrics_listen=",
+                           f"--tokenizer=model={MODEL}/tokenizer.json"], stdin=subprocess.DEVNULL) as server:
+        try:
+            mine = MaskdManager(manager.vllm_config)
+            batch = Batch(mine, "ab", "ab")
+            batch.masks()
+            server.send_signal(signal.SIGSTOP)
+            mine.arrivals = queue.Queue()
+            mine.arrivals.put((EngineCoreRequestType.ADD, (batch.requests["r0"], 0)))
+            assert mine._nobody_else_waits()  # noqa: SLF001
+            free = Request("free", [1, 2, 3], SamplingParams(max_tokens=8), None)
+            mine.arrivals.put((EngineCoreRequestType.ADD, (free, 0)))
+            batch.sampled(r0=batch.ids("a"), r1=batch.ids("a"))
+            batch.masks()  # not in ten minutes
+            assert mine.rows.late == 1
+            for request in batch.requests.values():
+                assert not mine.accept_tokens(request, batch.ids("b"))
+            messages = mine.rows.messages
+            batch.masks()
+            assert mine.rows.late == 1 and mine.rows.messages == messages
+            mine.clear_backend()
+        finally:
+            server.send_signal(signal.SIGCONT)
+            server.terminate()
 
 
 def test_an_engine_without_a_server_or_with_another_vocabulary_does_not_start(

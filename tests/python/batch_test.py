@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 import maskd
+from maskd import batch as batch_module
 from maskd._api import PLAIN
-from maskd._endpoints import Settings
+from maskd._endpoints import Endpoints, Settings
 from maskd._vocabulary import _BYTES, check_vocabulary
 from maskd.batch import BatchRows
 
@@ -44,6 +45,26 @@ def hang(server):
     while any((each / "stat").read_text().rpartition(")")[2].split()[0] != "T"
               for each in threads.iterdir()):
         time.sleep(0.01)
+
+
+class InOrder(maskd.FailoverStream):
+    """That begins at the first address."""
+
+    def __init__(self, *given, **options):
+        super().__init__(*given, **options, in_order=True)
+
+
+class Waits:
+    """How often a stream is waited for."""
+
+    def __init__(self, rows):
+        self.count = 0
+        self._collect = rows._link.stream.collect  # noqa: SLF001
+        rows._link.stream.collect = self  # noqa: SLF001
+
+    def __call__(self, timeout_s):
+        self.count += 1
+        return self._collect(timeout_s)
 
 
 def settings(address, **more):
@@ -212,40 +233,122 @@ def test_a_killed_server_fails_its_rows_and_the_next_one_serves_anew(tmp_path):
         rows.close()
 
 
-def test_a_hung_server_is_waited_for_no_longer_than_a_step(tmp_path):
+@pytest.mark.parametrize("shared_memory", [True, False])
+def test_a_hung_server_is_waited_for_in_one_step_alone(tmp_path, shared_memory):
+    with serving(tmp_path, "s") as (server, address):
+        rows = BatchRows(settings(address, shared_memory=shared_memory), WIDTH)
+        batch = [opened(rows, "ab") for _ in range(8)]
+        step(rows)
+        assert [row.failed for row in batch] == [None] * 8
+        rows.settings = settings(address, step_s=0.1)
+        waits = Waits(rows)
+        hang(server)
+        assert all(row.accept([ord("a")]) for row in batch)
+        begin = time.monotonic()
+        step(rows)
+        taken = time.monotonic() - begin
+        assert {row.failed.code for row in batch} == {"DEADLINE_EXCEEDED"}
+        assert waits.count == rows.late == 1
+        assert taken < 5, taken  # 0.1 s on a machine that has time
+        assert not any(row.accept([ord("b")]) for row in batch)
+        messages = rows.messages
+        for _ in range(3):
+            step(rows, [(row, [ord("b")]) for row in batch])
+        assert waits.count == 1 and rows.messages == messages
+
+
+def test_while_a_server_hangs_no_step_waits_for_a_new_row(tmp_path):
+    with serving(tmp_path, "s") as (server, address):
+        rows = BatchRows(settings(address, step_s=0.1), WIDTH)
+        row = opened(rows, "ab")
+        step(rows)
+        hang(server)
+        row.accept([ord("a")])
+        step(rows)
+        assert row.failed is not None
+        rows.settings = settings(address, step_s=60.0)  # what a step that waited would take
+        begin = time.monotonic()
+        for _ in range(5):
+            with pytest.raises(maskd.MaskdError, match="no server at unix:.* yet"):
+                rows.open_now(row.grammar, row.compiled)
+        assert time.monotonic() - begin < 30
+        server.send_signal(signal.SIGCONT)
+        again = None
+        while again is None and time.monotonic() - begin < 60:
+            with contextlib.suppress(maskd.MaskdError):
+                again = rows.open_now(row.grammar, row.compiled)
+            time.sleep(0.05)
+        step(rows)
+        assert allowed(again.masks[0]) == b"a"
+        rows.close()
+
+
+def test_a_server_that_is_gone_is_found_again_in_the_step_of_a_new_row(tmp_path):
     with serving(tmp_path, "s") as (server, address):
         rows = BatchRows(settings(address), WIDTH)
         row = opened(rows, "ab")
         step(rows)
-        assert row.failed is None
-        rows.settings = settings(address, step_s=0.1)
-        hang(server)
+        server.kill()
+        server.wait()
         row.accept([ord("a")])
-        begin = time.monotonic()
         step(rows)
-        taken = time.monotonic() - begin
-        assert row.failed is not None and row.failed.code == "DEADLINE_EXCEEDED"
-        assert taken < 5, taken  # 0.1 s on a machine that has time
-        begin = time.monotonic()
-        step(rows)  # nothing more is waited for
-        assert time.monotonic() - begin < 1
+        with pytest.raises(maskd.MaskdError, match="no server at unix:.* yet"):
+            rows.open_now(row.grammar, row.compiled)
+    with serving(tmp_path, "s"):
+        again = rows.open_now(row.grammar, row.compiled)
+        step(rows)
+        assert allowed(again.masks[0]) == b"a"
+        rows.close()
 
 
 @pytest.mark.skipif(PLAIN, reason="a stream over several addresses needs libmaskd")
-def test_with_two_servers_nobody_ends(tmp_path):
+@pytest.mark.parametrize("end", [subprocess.Popen.kill, hang])
+@pytest.mark.parametrize("shared_memory", [True, False])
+def test_with_two_servers_nobody_ends(tmp_path, monkeypatch, end, shared_memory):
+    monkeypatch.setattr(batch_module, "FailoverStream", InOrder)
     with serving(tmp_path, "a") as (first, one), serving(tmp_path, "b") as (_, two):
-        rows = BatchRows(settings(f"{one},{two}"), WIDTH)
+        rows = BatchRows(settings(f"{one},{two}", shared_memory=shared_memory), WIDTH)
         batch = [opened(rows, "abc") for _ in range(8)]
         step(rows)
         assert all(row.accept([ord("a")]) for row in batch)
-        first.kill()
+        end(first)
         step(rows)
         assert [row.failed for row in batch] == [None] * 8
+        assert rows._link.stream.moves == 1  # noqa: SLF001
         assert [allowed(row.masks[0]) for row in batch] == [b"b"] * 8
         late = opened(rows, "xy")  # compiled by the second
         step(rows)
         assert allowed(late.masks[0]) == b"x"
         rows.close()
+
+
+@pytest.mark.skipif(PLAIN, reason="a stream over several addresses needs libmaskd")
+def test_two_servers_that_hang_are_waited_for_in_one_step_alone(tmp_path):
+    with serving(tmp_path, "a") as (first, one), serving(tmp_path, "b") as (second, two):
+        rows = BatchRows(settings(f"{one},{two}", step_s=0.3), WIDTH)
+        batch = [opened(rows, "abc") for _ in range(8)]
+        step(rows)
+        waits = Waits(rows)
+        hang(first)
+        hang(second)
+        assert all(row.accept([ord("a")]) for row in batch)
+        begin = time.monotonic()
+        step(rows)
+        assert time.monotonic() - begin < 5  # 0.3 s
+        assert None not in [row.failed for row in batch] and waits.count == rows.late == 1
+        step(rows)
+        assert waits.count == 1
+
+
+def test_a_grammar_is_compiled_at_the_server_that_answers(tmp_path):
+    with serving(tmp_path, "a") as (first, one), serving(tmp_path, "b") as (_, two):
+        endpoints = Endpoints(settings(f"{one},{two}", compile_s=100.0))
+        hang(first)
+        begin = time.monotonic()
+        for pattern in ("ab", "cd"):
+            assert endpoints.compile(maskd.Grammar.regex(pattern)).id
+        assert time.monotonic() - begin < 60
+        assert endpoints._order() == [two, one]  # noqa: SLF001
 
 
 class Tokenizer:

@@ -235,7 +235,7 @@ def test_an_engine_with_another_vocabulary_does_not_start(sglang):
         sglang.create(None, other, WIDTH, {END})
 
 
-@pytest.mark.skipif(IS_REAL, reason="SGLang's own gate needs a model's parser")
+@pytest.mark.skipif(IS_REAL, reason="SGLang's own gate has a test of its own")
 def test_the_gate_of_reasoning_holds_the_grammar_back(sglang, monkeypatch):
     monkeypatch.setattr(fake_sglang.SERVING, "reasoning_parser", "of a model")
     backend = sglang.create(None, Tokenizer(), WIDTH, {END})
@@ -256,33 +256,48 @@ def test_the_gate_of_reasoning_holds_the_grammar_back(sglang, monkeypatch):
 # --- SGLang's own loop
 
 
+def manager_of(arguments):
+    from sglang.srt.constrained.grammar_manager import GrammarManager  # noqa: PLC0415
+
+    group = types.SimpleNamespace(world_size=1, first_rank=0, is_first_rank=True)
+    model = types.SimpleNamespace(vocab_size=WIDTH, hf_eos_token_id={END}, think_end_ids=None)
+    return GrammarManager(types.SimpleNamespace(
+        server_args=arguments, tokenizer=Tokenizer(), model_config=model, dp_tp_cpu_group=None,
+        dp_tp_group=group, pp_group=None))
+
+
+def info_of(batch):
+    import torch  # noqa: PLC0415
+    from sglang.srt.sampling.sampling_batch_info import SamplingBatchInfo  # noqa: PLC0415
+
+    info = object.__new__(SamplingBatchInfo)
+    info.grammars = [each.grammar for each in batch]
+    info.temperatures, info.vocab_size, info.device = torch.ones(len(batch), 1), WIDTH, "cpu"
+    return info
+
+
+def ready_of(manager):
+    done = []
+    while manager.has_waiting_grammars():
+        done += manager.get_ready_grammar_requests()
+    return done
+
+
 @pytest.mark.skipif(not IS_REAL, reason="ENGINE_SGLANG=real: SGLang itself is not here")
 def test_sglangs_manager_and_batch_drive_it(sglang):
     import torch  # noqa: PLC0415
-    from sglang.srt.constrained.grammar_manager import GrammarManager  # noqa: PLC0415
-    from sglang.srt.sampling.sampling_batch_info import SamplingBatchInfo  # noqa: PLC0415
     from sglang.srt.sampling.sampling_params import SamplingParams  # noqa: PLC0415
 
-    arguments = publish()
-    group = types.SimpleNamespace(world_size=1, first_rank=0, is_first_rank=True)
-    model = types.SimpleNamespace(vocab_size=WIDTH, hf_eos_token_id={END}, think_end_ids=None)
-    manager = GrammarManager(types.SimpleNamespace(
-        server_args=arguments, tokenizer=Tokenizer(), model_config=model, dp_tp_cpu_group=None,
-        dp_tp_group=group, pp_group=None))
+    manager = manager_of(publish())
     assert type(manager.grammar_backend).__name__ == "MaskdBackend"
     requests = [request(SamplingParams(regex="a[bc]d", max_new_tokens=9)), request(None),
                 request(SamplingParams(json_schema='{"type": "boolean"}', max_new_tokens=9)),
                 request(SamplingParams(regex="(", max_new_tokens=9))]
     waiting = [each for each in requests if each.sampling_params is not None]
     assert all(manager.process_req_with_grammar(each) for each in waiting)
-    done = []
-    while manager.has_waiting_grammars():
-        done += manager.get_ready_grammar_requests()
-    assert len(done) == 3 and requests[3].aborted.startswith("Failed to compile regex grammar: 1:1")
+    assert len(ready_of(manager)) == 3 and requests[3].aborted.startswith("Failed to compile regex grammar: 1:1")
     batch = requests[:3]
-    info = object.__new__(SamplingBatchInfo)
-    info.grammars = [each.grammar for each in batch]
-    info.temperatures, info.vocab_size, info.device = torch.ones(3, 1), WIDTH, "cpu"
+    info = info_of(batch)
     texts = [b"", b"", b""]
     before = manager.grammar_backend.rows.messages
     for steps in range(4):
@@ -300,9 +315,68 @@ def test_sglangs_manager_and_batch_drive_it(sglang):
     manager.grammar_backend.rows.close()
 
 
-def request(parameters):
+def allowed_after(info, tokens):
+    """What each request may have next, once it has taken its token of `tokens`, -1 for none."""
+    import torch  # noqa: PLC0415
+
+    for grammar, token in zip(info.grammars, tokens, strict=True):
+        if token >= 0:
+            grammar.accept_token(token)
+    info.update_regex_vocab_mask()
+    logits = torch.zeros(len(tokens), WIDTH)
+    info.grammar_mask.apply(logits)
+    return [bytes(torch.isfinite(row[:END]).nonzero().flatten().tolist()) for row in logits]
+
+
+@pytest.mark.skipif(not IS_REAL, reason="ENGINE_SGLANG=real: SGLang itself is not here")
+@pytest.mark.parametrize("is_strict", [False, True])
+def test_sglangs_gate_of_reasoning_drives_it(sglang, is_strict, monkeypatch):
+    from sglang.srt.sampling.sampling_params import SamplingParams  # noqa: PLC0415
+
+    if is_strict:
+        monkeypatch.setenv("SGLANG_MAX_THINK_TOKENS", "50")
+    manager = manager_of(publish(reasoning_parser="deepseek-r1", enable_strict_thinking=is_strict))
+    assert type(manager.grammar_backend).__name__ == "MaskdReasonerBackend"
+    inner = manager.grammar_backend.grammar_backend
+    anything, end = bytes(range(256)), b"</think>"
+    batch = [request(SamplingParams(regex='"[a-z]*"', max_new_tokens=14), require_reasoning=True),
+             request(SamplingParams(regex="[a-z]+", max_new_tokens=90))]
+    if is_strict:
+        batch[0].sampling_params.custom_params = {"thinking_budget": 2}
+    assert all(manager.process_req_with_grammar(each) for each in batch)
+    assert len(ready_of(manager)) == 2
+    info = info_of(batch)
+    letters = bytes(range(97, 123))
+    assert allowed_after(info, [-1, -1]) == [anything, letters]
+    before = inner.rows.messages
+    thinking, plain = allowed_after(info, [ord("h"), ord("a")])
+    assert thinking == anything and plain == letters
+    thinking, _ = allowed_after(info, [ord("m"), ord("a")])
+    assert thinking == (end[:1] if is_strict else anything)  # two tokens were its budget
+    for token, then in zip(end[:-1], end[1:], strict=True):
+        thinking, _ = allowed_after(info, [token, ord("a")])
+        assert thinking == (bytes([then]) if is_strict else anything)
+    assert allowed_after(info, [end[-1], ord("a")]) == [b'"', letters]  # the gate is open
+    assert inner.rows.messages == before + 2 + len(end)  # a step is one message, of both
+    # Of its fourteen tokens three are left: one letter at most.
+    assert allowed_after(info, [ord('"'), ord("a")])[0] == b'"' + letters
+    assert allowed_after(info, [ord("x"), ord("a")])[0] == b'"'
+    batch[0].grammar.rollback(3)  # into the reasoning, as drafts that were refused
+    batch[1].grammar.rollback(1)
+    thinking, _ = allowed_after(info, [-1, -1])
+    assert thinking == (end[-1:] if is_strict else anything)
+    assert allowed_after(info, [end[-1], ord("b")])[0] == b'"'
+    again = request(SamplingParams(regex="[a-z]+", max_new_tokens=9), require_reasoning=True)
+    assert not manager.process_req_with_grammar(again), "it is in SGLang's cache"
+    assert type(again.grammar).__name__ == "MaskdReasonerGrammar"
+    assert allowed_after(info_of([again]), [-1]) == [anything]
+    inner.rows.close()
+
+
+def request(parameters, **more):
     made = types.SimpleNamespace(sampling_params=parameters, origin_input_ids=[1], require_reasoning=False,
                                  grammar=None, grammar_key=None, grammar_wait_ct=0, rid="r", aborted="")
+    vars(made).update(more)
     made.finished = lambda: bool(made.aborted)
     made.set_finish_with_abort = lambda words: setattr(made, "aborted", words)
     return made

@@ -89,7 +89,8 @@ class StreamOptions(Structure):
                 ("dense_only", c_int32), ("want_temperature", c_int32), ("want_bias", c_int32),
                 ("step_timeout_ms", c_int32), ("give_up_after_ms", c_int32),
                 ("compile_timeout_ms", c_int32), ("read_ahead", c_int32),
-                ("shared_memory", c_int32), ("in_order", c_int32)]
+                ("shared_memory", c_int32), ("in_order", c_int32),
+                ("submit_timeout_ms", c_int32), ("reserved", c_int32)]
 
 
 class Target(Structure):

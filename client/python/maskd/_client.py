@@ -307,7 +307,8 @@ class Client(_abi.Handle, ClientBase):
         dense_only, want_temperature and want_bias (whether positions may carry them), read_ahead
         (whether a thread receives replies between submit() and collect(): for engines that compute
         meanwhile), shared_memory (whether steps may go through memory shared with the server: on
-        one machine, over a Unix socket; Stream.transport says whether they do).
+        one machine, over a Unix socket; Stream.transport says whether they do), submit_timeout_ms
+        (how long a server that has stopped reading may delay submit(); then the stream has ended).
         """
         given = _stream_options(logits_width, tokenizer, options)
         return Stream(_abi.new("stream_open_with", self.handle, ctypes.byref(given),
@@ -317,7 +318,7 @@ class Client(_abi.Handle, ClientBase):
         self.release()
 
 
-_STREAM_OPTIONS = {field[0] for field in _abi.StreamOptions._fields_} - {"struct_size"}
+_STREAM_OPTIONS = {field[0] for field in _abi.StreamOptions._fields_} - {"struct_size", "reserved"}
 
 
 def _stream_options(width: int, tokenizer: str, options: Mapping[str, Any]) -> _abi.StreamOptions:

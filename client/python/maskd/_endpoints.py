@@ -4,7 +4,7 @@ MASKD_ADDRESS          where the servers are, separated by commas; a later one t
                        earlier one
 MASKD_TOKENIZER        the vocabulary's name on them; not set: their default
 MASKD_TOKENIZER_HASH   that the vocabulary must have; not set: any, see maskd/_vocabulary.py
-MASKD_STEP_MS          how long a step waits for its masks, then its constrained rows end [100]
+MASKD_STEP_MS          how long a step waits for its masks, then its constrained rows end [80]
 MASKD_HANG_MS          the same of a step in which no other sequence waits, all being constrained
                        [2000]
 MASKD_COMPILE_MS       how long a compile may take at one address [5000]
@@ -19,6 +19,7 @@ import json
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -27,6 +28,10 @@ from maskd._errors import MaskdError
 from maskd._grammar import Compiled, Grammar
 
 _T = TypeVar("_T")
+# After so long without an answer the next address is asked too.
+_PATIENCE_S = 0.5
+# A server that was not there, or did not answer, is asked last for so long.
+_AVOIDED_S = 10.0
 # The server is not there, or does not answer: another one may.
 MOVABLE = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL"})
 _JSON_KINDS = frozenset({"json_schema", "json_object", "structural_tag"})
@@ -39,7 +44,7 @@ class Settings:
     addresses: tuple[str, ...]
     tokenizer: str = ""
     tokenizer_hash: str = ""
-    step_s: float = 0.1
+    step_s: float = 0.08
     hang_s: float = 2.0
     compile_s: float = 5.0
     start_s: float = 30.0
@@ -57,7 +62,7 @@ class Settings:
             raise MaskdError("INVALID_ARGUMENT", "MASKD_ADDRESS: names no server")
         return cls(addresses, given.get("MASKD_TOKENIZER", ""),
                    given.get("MASKD_TOKENIZER_HASH", ""),
-                   _milliseconds(given, "MASKD_STEP_MS", 100),
+                   _milliseconds(given, "MASKD_STEP_MS", 80),
                    _milliseconds(given, "MASKD_HANG_MS", 2000),
                    _milliseconds(given, "MASKD_COMPILE_MS", 5000),
                    _milliseconds(given, "MASKD_START_MS", 30000),
@@ -122,6 +127,7 @@ class Endpoints:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._clients: dict[str, Client] = {}
+        self._avoided: dict[str, float] = {}  # until when
         self._lock = threading.Lock()
 
     def client(self, address: str, timeout_s: float) -> Client:
@@ -134,18 +140,54 @@ class Endpoints:
             return self._clients.setdefault(address, made)
 
     def call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """One call of protos/maskd/v1. A server that is not there is not asked twice; when none is,
-        the last one's error."""
+        """One call of protos/maskd/v1. No server is asked twice: the next one when one is not there,
+        or has not answered for a while; the first answer counts. When there is none, the last one's
+        error."""
+        left = self._order()
+        if len(left) == 1:
+            return self._call(left[0], method, request)
+        answers: queue.SimpleQueue[dict[str, Any] | MaskdError] = queue.SimpleQueue()
         last: MaskdError | None = None
-        for address in self.settings.addresses:
+        asked = 0
+        while left or asked:
+            if left:
+                address = left.pop(0)
+                threading.Thread(target=self._answer, args=(answers, address, method, request),
+                                 daemon=True, name="maskd-call").start()
+                asked += 1
             try:
-                return self._call(address, method, request)
-            except MaskdError as error:
-                if error.code not in MOVABLE:
-                    raise
-                last = error
+                answer = answers.get(timeout=_PATIENCE_S if left else None)
+            except queue.Empty:
+                self._avoid(address)
+                continue
+            asked -= 1
+            if not isinstance(answer, MaskdError):
+                return answer
+            if answer.code not in MOVABLE:
+                raise answer
+            last = answer
         assert last is not None, "settings have an address"
         raise last
+
+    def _order(self) -> list[str]:
+        """The addresses, those last that did not answer lately."""
+        with self._lock:
+            avoided = {address for address, until in self._avoided.items() if until > time.monotonic()}
+        return sorted(self.settings.addresses, key=lambda each: each in avoided)
+
+    def _avoid(self, address: str) -> None:
+        with self._lock:
+            self._avoided[address] = time.monotonic() + _AVOIDED_S
+
+    def _answer(self, answers: "queue.SimpleQueue[dict[str, Any] | MaskdError]", address: str,
+                method: str, request: Mapping[str, Any]) -> None:
+        """The call's answer or error, always one."""
+        try:
+            answers.put(self._call(address, method, request))
+        except MaskdError as error:
+            answers.put(error)
+        except Exception as error:  # noqa: BLE001: whoever waits is to be told
+            answers.put(MaskdError("UNKNOWN", f"{address}: {error!r}"))
 
     def compile(self, grammar: Grammar) -> Compiled:
         """Compiles, or finds in the server's cache. The other servers compile too, unasked for: so
@@ -153,7 +195,7 @@ class Endpoints:
         row that moves to one finds its grammar there."""
         request = {"tokenizer": self.settings.tokenizer, "grammar": grammar.to_json()}
         reply = self.call("Compile", request)
-        for address in self.settings.addresses[1:]:
+        for address in self._order()[1:]:
             threading.Thread(target=self._compile_quietly, args=(address, request), daemon=True,
                              name="maskd-compile").start()
         return Compiled(reply["grammar_id"], reply["from_cache"],
@@ -169,12 +211,16 @@ class Endpoints:
         seconds = self.settings.compile_s
         try:
             client = self.client(address, min(seconds, 1.0))
-            return bounded(lambda: client.call(method, request), seconds, address)
+            reply = bounded(lambda: client.call(method, request), seconds, address)
         except MaskdError as error:
             if error.code in MOVABLE:
+                self._avoid(address)
                 with self._lock:
                     self._clients.pop(address, None)
             raise
+        with self._lock:
+            self._avoided.pop(address, None)
+        return reply
 
     def close(self) -> None:
         with self._lock:

@@ -14,6 +14,9 @@ A row never raises: what goes wrong is `row.failed`, and the engine ends that se
 server that is gone or does not answer in time fails the rows that it had; the next open() looks for
 one anew. With several addresses the rows move to the next one instead, with their tokens.
 
+Waits    a step waits settings.step_s for its masks, what sending takes included; a server that is
+         late is left, so that the steps after it wait for nothing. open_now() waits as long, for a
+         server that is not known to hang.
 Threads  open(), and `del` of a row, anywhere; all else on the engine's thread.
 Cost     a step's answer is read in three calls, for the reply, the rows' states and the masks. Of a row there
          is its token's bit, and its place in the message: some 1.5 us each step.
@@ -201,13 +204,17 @@ class BatchRows:
         self.endpoints = Endpoints(settings)
         self.words = (logits_width + 31) // 32
         self.messages = 0  # sent
+        self.late = 0  # steps in which a server was left because it did not answer
         self._width = logits_width
         self._check = check
         self._hash = settings.tokenizer_hash
         self._ids = itertools.count(1)
         self._step = Step()
         self._link: _Link | None = None
+        self._sending_s = 0.0  # since the last receive()
         self._lock = threading.Lock()
+        self._searches = threading.Event()  # whether a thread looks for a server
+        self._hangs = False  # the last server, or who was asked after it, did not answer
 
     # --- any thread
 
@@ -227,7 +234,10 @@ class BatchRows:
              remaining_tokens: int | None = None) -> BatchRow:
         """A row, which the next message opens. Without stop ids it has the vocabulary's.
         Errors: those of connect()."""
-        link = self._linked()
+        return self._row(self._linked(), grammar, compiled, stop_ids, remaining_tokens)
+
+    def _row(self, link: _Link, grammar: Grammar, compiled: Compiled, stop_ids: Iterable[int],
+             remaining_tokens: int | None) -> BatchRow:
         if isinstance(link.stream, FailoverStream):
             link.stream.remember(compiled.id, grammar)
         size = link.stream.vocab_size
@@ -246,17 +256,17 @@ class BatchRows:
 
     def _open_stream(self) -> Stream:
         settings, addresses = self.settings, self.settings.addresses
+        options = {"tokenizer_hash": self._hash, "shared_memory": settings.shared_memory,
+                   "submit_timeout_ms": _milliseconds(settings.step_s / 2)}
         if len(addresses) > 1 and not PLAIN:
-            step_ms = max(1, int(settings.step_s * 300))
             stream: Stream = FailoverStream(
-                addresses, self._width, settings.tokenizer, _CONNECT_S, tokenizer_hash=self._hash,
-                shared_memory=settings.shared_memory, step_timeout_ms=step_ms,
-                give_up_after_ms=max(1, int(settings.step_s * 1000)))
+                addresses, self._width, settings.tokenizer, _CONNECT_S, **options,
+                step_timeout_ms=_milliseconds(0.3 * settings.step_s),
+                give_up_after_ms=_milliseconds(_CONNECT_S),
+                compile_timeout_ms=_milliseconds(settings.hang_s))
         else:
             client = self.endpoints.client(addresses[0], _CONNECT_S)
-            stream = client.open_stream(self._width, settings.tokenizer, _CONNECT_S,
-                                        tokenizer_hash=self._hash,
-                                        shared_memory=settings.shared_memory)
+            stream = client.open_stream(self._width, settings.tokenizer, _CONNECT_S, **options)
         served = stream.welcome["tokenizer"]
         if served["hash"] != self._hash and self._check is not None:
             self._check(served)
@@ -264,6 +274,40 @@ class BatchRows:
         return stream
 
     # --- the engine's thread
+
+    def open_now(self, grammar: Grammar, compiled: Compiled, stop_ids: Iterable[int] = (),
+                 remaining_tokens: int | None = None) -> BatchRow:
+        """open() in a step: a lost server is looked for on a thread of its own, which is waited for
+        a step's time, and not at all while the last one hangs."""
+        link = self._link
+        if link is None:
+            self._search()
+            link = self._link
+        if link is None:
+            raise MaskdError("UNAVAILABLE", f"no server at {', '.join(self.settings.addresses)} yet")
+        return self._row(link, grammar, compiled, stop_ids, remaining_tokens)
+
+    def _search(self) -> None:
+        may_wait = not self._hangs
+        if self._searches.is_set():
+            return
+        self._searches.set()
+        done = threading.Event()
+        threading.Thread(target=self._find, args=(done,), daemon=True, name="maskd-connect").start()
+        if may_wait and not done.wait(self.settings.step_s):
+            self._hangs = True
+
+    def _find(self, done: threading.Event) -> None:
+        begin = time.monotonic()
+        try:
+            self._linked()
+            self._hangs = False
+        except MaskdError as error:
+            self._hangs = time.monotonic() - begin > self.settings.step_s
+            _log.warning("maskd: %s", error)
+        finally:
+            self._searches.clear()
+            done.set()
 
     def send(self, drafts: Sequence[tuple[BatchRow, Sequence[int]]] = ()) -> None:
         """Says in one message what has happened since the last one, and asks for the masks after
@@ -277,6 +321,7 @@ class BatchRows:
             if self._link is not link:
                 return
         answer, wait_s = self._fill(link, drafts)
+        begin = time.monotonic()
         try:
             if wait_s:
                 self._step._wait(wait_s)  # noqa: SLF001: a step's own, of no row
@@ -284,6 +329,7 @@ class BatchRows:
         except MaskdError as error:
             self._lose(link, error)
             return
+        self._sending_s += time.monotonic() - begin
         self.messages += 1
         link.in_flight.append(answer)
 
@@ -337,7 +383,8 @@ class BatchRows:
         link = self._link
         if link is None or not link.in_flight:
             return
-        begin = time.monotonic()
+        begin = time.monotonic() - self._sending_s
+        self._sending_s = 0.0
         deadline = begin + self.settings.step_s
         again = False
         while link.in_flight:
@@ -349,11 +396,15 @@ class BatchRows:
                 if is_late and deadline < begin + self.settings.hang_s and nobody_else_waits():
                     deadline += self.settings.step_s
                     continue
-                self._lose(link, error)
+                self.late += is_late
+                self._hangs = is_late
+                self._lose(link, error, time.monotonic() - begin)
                 return
-        if again:
-            self.send()
-            self.receive(nobody_else_waits)
+            if again and not link.in_flight:
+                again = False
+                self.send()  # in the same step's time
+                if self._link is not link:
+                    return
 
     def _read(self, link: _Link, result: Any, answer: _Answer) -> bool:
         """Gives the rows their masks; whether one has to be opened again, by its grammar's text."""
@@ -409,7 +460,7 @@ class BatchRows:
         ids = [0 if row is None else row.id for row in rows]  # no row's id is 0
         return link.last.table if link.last.ids == ids else None
 
-    def _lose(self, link: _Link, error: MaskdError) -> None:
+    def _lose(self, link: _Link, error: MaskdError, waited_s: float = 0.0) -> None:
         """The rows of this stream end."""
         rows = list(link.rows)
         for row in rows:
@@ -417,7 +468,8 @@ class BatchRows:
                 row.failed = error
         if self._link is link:
             self._link = None
-        _log.error("maskd: %s; %d constrained requests end with an error", error, len(rows))
+        _log.error("maskd: %s; %d constrained requests end with an error, after a wait of %.0f ms", error,
+                   len(rows), 1000 * waited_s)
         self.endpoints.close()
         # The stream of the library waits for nothing when it is released; the plain one has no such
         # thing.
@@ -433,6 +485,10 @@ class BatchRows:
             except MaskdError as error:
                 _log.info("maskd: %s", error)
         self.endpoints.close()
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, int(seconds * 1000))
 
 
 def _take(step: Step, rows: Sequence[BatchRow]) -> None:

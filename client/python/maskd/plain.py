@@ -31,8 +31,8 @@ from maskd.v1 import mask_service_pb2_grpc, tokenizer_service_pb2, tokenizer_ser
 
 _DICTIONARY_SIZE = 256
 _CALL_S = 120.0
-_OPTIONS = {"dense_only", "dictionary_size", "read_ahead", "shared_memory", "tokenizer_hash",
-            "want_bias", "want_temperature"}
+_OPTIONS = {"dense_only", "dictionary_size", "read_ahead", "shared_memory", "submit_timeout_ms",
+            "tokenizer_hash", "want_bias", "want_temperature"}
 _FORMS = [mask_service_pb2.ROW_FORM_SAME_AS, mask_service_pb2.ROW_FORM_ALLOWED_IDS,
           mask_service_pb2.ROW_FORM_FORBIDDEN_IDS, mask_service_pb2.ROW_FORM_DELTA]
 
@@ -415,13 +415,15 @@ class Client(ClientBase):
 
         `options`: tokenizer_hash (that it must have), dictionary_size (masks kept for short forms),
         dense_only, want_temperature and want_bias (whether positions may carry them), read_ahead
-        (as grpcio does anyway), shared_memory (which this client goes without).
+        (as grpcio does anyway), shared_memory (which this client goes without), submit_timeout_ms
+        (submit() never waits here).
         """
         reject_unknown(options, _OPTIONS)
         self._check_open()
         given = {"dictionary_size": _DICTIONARY_SIZE, **options}
         given.pop("read_ahead", None)
         given.pop("shared_memory", None)
+        given.pop("submit_timeout_ms", None)
         forms = [] if given.pop("dense_only", False) else _FORMS
         hello = mask_service_pb2.Hello(protocol_version=1, tokenizer=tokenizer, row_forms=forms,
                                        logits_width=logits_width, **given)

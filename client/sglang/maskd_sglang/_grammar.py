@@ -56,7 +56,7 @@ class MaskdGrammar(BaseGrammarObject):  # type: ignore[misc]
         """Its row, opened when there is none; None: it has failed."""
         if self._row is None and self._failed is None:
             try:
-                self._row = self.rows.open(self.grammar, self.compiled, self._stops, self._remaining)
+                self._row = self.rows.open_now(self.grammar, self.compiled, self._stops, self._remaining)
             except MaskdError as error:
                 self._failed = error
         return self._row if self._row is None or self._row.failed is None else None

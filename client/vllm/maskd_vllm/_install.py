@@ -5,6 +5,8 @@ SamplingParams._validate_structured_outputs        the server compiles: HTTP 400
                                                    place
 AsyncLLM.add_request                               the same before it, off the event loop
 StructuredOutputManager, where EngineCore sees it  MaskdManager
+EngineCoreProc._process_input_queue                before it the manager is shown the requests that
+                                                   have arrived
 Scheduler.schedule                                 then the step's message is sent
 Scheduler.update_from_output                       then, where the engine schedules ahead or rests
 Scheduler.update_draft_token_ids(_in_output)       before it one message has all rows' tokens and
@@ -50,19 +52,34 @@ def _install_validation() -> None:
 def _install_manager() -> None:
     import vllm.v1.structured_output as structured_output  # noqa: PLC0415
     from vllm.v1.core.sched.scheduler import Scheduler  # noqa: PLC0415
+    from vllm.v1.engine.core import EngineCoreProc  # noqa: PLC0415
 
     from maskd_vllm._manager import MaskdManager  # noqa: PLC0415
 
     structured_output.StructuredOutputManager = MaskdManager
-    core = sys.modules.get("vllm.v1.engine.core")
-    if core is not None:
-        core.StructuredOutputManager = MaskdManager  # type: ignore[attr-defined]
+    sys.modules[EngineCoreProc.__module__].StructuredOutputManager = MaskdManager  # type: ignore[attr-defined]
     if not hasattr(Scheduler.update_from_output, "_maskd"):
+        EngineCoreProc._process_input_queue = _showing(  # noqa: SLF001
+            EngineCoreProc._process_input_queue)  # noqa: SLF001
         Scheduler.schedule = _beginning(Scheduler.schedule)
         Scheduler.update_from_output = _sending(Scheduler.update_from_output)
         Scheduler.update_draft_token_ids = _asking(Scheduler.update_draft_token_ids)
         Scheduler.update_draft_token_ids_in_output = _asking(
             Scheduler.update_draft_token_ids_in_output)
+
+
+def _showing(process_input_queue: Any) -> Any:
+    """_process_input_queue(), which runs between steps."""
+    from maskd_vllm._manager import MaskdManager  # noqa: PLC0415
+
+    @functools.wraps(process_input_queue)
+    def processed(self: Any) -> Any:
+        manager = self.structured_output_manager
+        if isinstance(manager, MaskdManager):
+            manager.arrivals = self.input_queue
+        return process_input_queue(self)
+
+    return processed
 
 
 def _beginning(schedule: Any) -> Any:

@@ -30,6 +30,7 @@ CALLED: dict[str, list[str]] = {
     f"{_MANAGER}._get_constraint_bounds": ["request", "spec_tokens", "spec_tokens_committed"],
     f"{_SCHEDULER}.schedule": [],
     "vllm.v1.core.sched.interface:SchedulerInterface.has_unfinished_requests": [],
+    "vllm.v1.engine.core:EngineCoreProc._process_input_queue": [],
     f"{_SCHEDULER}.update_from_output": ["scheduler_output", "model_runner_output"],
     f"{_SCHEDULER}.update_draft_token_ids": ["draft_token_ids"],
     f"{_SCHEDULER}.update_draft_token_ids_in_output": ["draft_token_ids", "scheduler_output"],

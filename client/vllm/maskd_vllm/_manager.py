@@ -84,6 +84,7 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         self._settings = settings
         self.rows: BatchRows | None = None
         self._requests: dict[str, Any] = {}  # the scheduler's own
+        self.arrivals: Any = None  # the engine's queue of what it has not seen yet
         if model.skip_tokenizer_init:
             _log.warning("maskd: skip_tokenizer_init: there are no structured outputs")
             return
@@ -135,7 +136,14 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
     # --- the engine's thread
 
     def _nobody_else_waits(self) -> bool:
-        return all(each.use_structured_output for each in self._requests.values())
+        return (all(each.use_structured_output for each in self._requests.values())
+                and not any(_is_free(*each) for each in self._arrived()))
+
+    def _arrived(self) -> list[tuple[Any, Any]]:
+        if self.arrivals is None:
+            return []
+        with self.arrivals.mutex:
+            return list(self.arrivals.queue)
 
     def step_is_over(self, goes_on: bool = False) -> None:
         """All tokens of a step have been accepted. They go with the rows that the next schedule() opens;
@@ -296,6 +304,13 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         super().clear_backend()
         if rows is not None:
             rows.close()
+
+
+def _is_free(kind: Any, message: Any) -> bool:
+    """Whether what has arrived is to be served now, whatever becomes of constrained requests."""
+    if kind.name == "ADD":
+        return not bool(message[0].use_structured_output)
+    return bool(kind.name == "UTILITY")
 
 
 def _row_of(request: Any) -> BatchRow | None:

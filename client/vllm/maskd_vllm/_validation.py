@@ -2,14 +2,15 @@
 
 What the server refuses is an HTTP 400 with its words and its place (a JSON Pointer, line:column or
 field); a server that is not there, or has no time, is a 503. What it has compiled is remembered,
-and is in its cache when the engine asks for it. The calls are made off the event loop, so that a
-server that hangs delays no other request.
+and is in its cache when the engine asks for it. The calls are made off the event loop, on threads
+of their own: those of asyncio are few, and a server that hangs would hold them all.
 """
 
 import asyncio
 import functools
 import threading
 from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 from typing import Any
 
@@ -23,6 +24,7 @@ from maskd._grammar import Grammar
 from maskd_vllm._grammars import grammar_for
 
 _REMEMBERED = 4096
+_AT_ONCE = 64
 
 
 class _Known:
@@ -47,6 +49,11 @@ class _Known:
 
 
 _known = _Known()
+
+
+@functools.cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="maskd-validate")
 
 
 @functools.cache
@@ -109,8 +116,9 @@ def ahead_of(add_request: Any) -> Any:
     async def add_request_after(self: Any, request_id: str, prompt: Any, params: Any,
                                 *arguments: Any, **named: Any) -> Any:
         if isinstance(params, SamplingParams) and params.structured_outputs is not None:
-            await asyncio.to_thread(compile_or_refuse, params.structured_outputs,
-                                    self.vllm_config.structured_outputs_config)
+            await asyncio.get_running_loop().run_in_executor(
+                _threads(), compile_or_refuse, params.structured_outputs,
+                self.vllm_config.structured_outputs_config)
         return await add_request(self, request_id, prompt, params, *arguments, **named)
 
     add_request_after._maskd = True  # type: ignore[attr-defined]  # noqa: SLF001
