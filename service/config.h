@@ -123,8 +123,9 @@ struct Config {
   std::map<std::string, Given> given;
 
   // What to do instead of serving.
-  enum class Action { kServe, kHelp, kVersion, kCheckConfig };
+  enum class Action { kServe, kHelp, kVersion, kCheckConfig, kHealth };
   Action action = Action::kServe;
+  std::string health;  // the name that kHealth asks for
 };
 
 }  // namespace maskd::service

@@ -346,6 +346,13 @@ constexpr std::array kFlags = {
          [](absl::string_view value, Config* config) {
            return SetAction(value, Config::Action::kCheckConfig, config);
          }},
+    Flag{"health", "NAME",
+         "ask the server that runs with these flags for readiness or liveness; exit status 0 when "
+         "it says SERVING",
+         [](absl::string_view value, Config* config) {
+           config->action = Config::Action::kHealth;
+           return SetText<&Config::health>(value, config);
+         }},
     Flag{"version", "", "print the version and exit",
          [](absl::string_view value, Config* config) {
            return SetAction(value, Config::Action::kVersion, config);

@@ -20,10 +20,12 @@
 #include "service/config_file.h"
 #include "service/config_reader.h"
 #include "service/exit_guard.h"
+#include "service/health_probe.h"
 #include "service/log.h"
 #include "service/memory_plan.h"
 #include "service/process_setup.h"
 #include "service/server.h"
+#include "service/supervisor.h"
 #include "service/tls.h"
 #include "service/tokenizer_store.h"
 
@@ -78,14 +80,19 @@ void Reload(const std::vector<std::string>& arguments, maskd::service::Server* s
 
 // Until SIGTERM or SIGINT.
 void AwaitEnd(const sigset_t& signals, const std::vector<std::string>& arguments,
-              maskd::service::Server* server) {
+              const maskd::service::Supervisor& supervisor, maskd::service::Server* server) {
   constexpr timespec kLook = {.tv_sec = 1, .tv_nsec = 0};
   for (;;) {
     const int signal = sigtimedwait(&signals, nullptr, &kLook);
     if (signal == SIGTERM || signal == SIGINT) return;
-    if (signal == SIGHUP) Reload(arguments, server);
+    if (signal == SIGHUP) {
+      supervisor.Reloading();
+      Reload(arguments, server);
+      supervisor.Ready();
+    }
     // Once a second and after each signal; tokens change without a reload.
     server->LookAtTokens();
+    if (server->IsLive()) supervisor.Alive();
   }
 }
 
@@ -103,7 +110,10 @@ int Serve(const Config& config, const std::vector<std::string>& arguments) {
     return Fail(absl::UnavailableError("the system gives no thread"), EXIT_FAILURE);
   auto server = maskd::service::Server::Start(config, HeapOfThisProgram());
   if (!server.ok()) return Fail(server.status(), EXIT_FAILURE);
-  AwaitEnd(signals, arguments, server->get());
+  const maskd::service::Supervisor supervisor(FromEnvironment("NOTIFY_SOCKET"));
+  supervisor.Ready();
+  AwaitEnd(signals, arguments, supervisor, server->get());
+  supervisor.Stopping();
   // Before the drain begins, so that the process ends also if the drain never does.
   guard->EndWithin(milliseconds(config.drain_ms) + kOverrun);
   (*server)->Drain();
@@ -123,6 +133,13 @@ int CheckConfig(const Config& config) {
   return loaded.ok() ? EXIT_SUCCESS : Fail(loaded.status(), EXIT_FAILURE);
 }
 
+int Probe(const Config& config) {
+  const absl::StatusOr<bool> serving = maskd::service::AskHealth(config);
+  if (!serving.ok()) return Fail(serving.status(), EXIT_FAILURE);
+  const bool is_said = std::puts(*serving ? "SERVING" : "NOT_SERVING") >= 0;
+  return *serving && is_said ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int Run(const std::vector<std::string>& arguments) {
   const absl::StatusOr<Config> config =
       maskd::service::ReadConfig(arguments, &FromEnvironment, &maskd::service::ReadConfigFileAt);
@@ -134,6 +151,8 @@ int Run(const std::vector<std::string>& arguments) {
       return std::puts("maskd " MASKD_VERSION) < 0;
     case Config::Action::kCheckConfig:
       return CheckConfig(*config);
+    case Config::Action::kHealth:
+      return Probe(*config);
     case Config::Action::kServe:
       break;
   }

@@ -40,12 +40,17 @@ std::string Response(absl::string_view status, absl::string_view body, bool with
                       body.size(), kEndOfHead, with_body ? body : "");
 }
 
+std::string HealthResponse(bool serving, bool with_body) {
+  return serving ? Response("200 OK", "SERVING\n", with_body)
+                 : Response("503 Service Unavailable", "NOT_SERVING\n", with_body);
+}
+
 bool WouldBlock() { return errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MetricsPort>> MetricsPort::Start(const std::string& address,
-                                                                const metrics::Metrics& metrics) {
+                                                                MetricsPages pages) {
   const auto failed = [&](absl::string_view why) {
     return absl::UnavailableError(absl::StrCat("cannot serve metrics on ", address, ": ", why));
   };
@@ -55,14 +60,14 @@ absl::StatusOr<std::unique_ptr<MetricsPort>> MetricsPort::Start(const std::strin
   if (!stop.is_open()) return failed(std::strerror(errno));
   try {
     return std::unique_ptr<MetricsPort>(
-        new MetricsPort(metrics, *std::move(socket), std::move(stop)));
+        new MetricsPort(std::move(pages), *std::move(socket), std::move(stop)));
   } catch (const std::system_error& error) {
     return failed(error.what());
   }
 }
 
-MetricsPort::MetricsPort(const metrics::Metrics& metrics, ListenSocket socket, ring::UniqueFd stop)
-    : metrics_(metrics),
+MetricsPort::MetricsPort(MetricsPages pages, ListenSocket socket, ring::UniqueFd stop)
+    : pages_(std::move(pages)),
       socket_(std::move(socket)),
       stop_(std::move(stop)),
       thread_([this] { Serve(); }) {}
@@ -152,12 +157,14 @@ std::string MetricsPort::Answer(absl::string_view head) const {
   const bool is_get = words[0] == "GET";
   if (!is_get && words[0] != "HEAD") return Response("405 Method Not Allowed", "GET alone\n", true);
   const absl::string_view path = words[1].substr(0, words[1].find('?'));
-  if (path != "/metrics") return Response("404 Not Found", "see /metrics\n", is_get);
-  return Response("200 OK", Page(), is_get);
+  if (path == "/metrics") return Response("200 OK", Page(), is_get);
+  if (path == "/livez") return HealthResponse(pages_.is_live(), is_get);
+  if (path == "/readyz") return HealthResponse(pages_.is_ready(), is_get);
+  return Response("404 Not Found", "see /metrics, /livez, /readyz\n", is_get);
 }
 
 std::string MetricsPort::Page() const {
-  return prometheus::TextSerializer().Serialize(metrics_.scraped()->Collect());
+  return prometheus::TextSerializer().Serialize(pages_.metrics->scraped()->Collect());
 }
 
 }  // namespace maskd::service

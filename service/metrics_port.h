@@ -1,4 +1,5 @@
-// The HTTP endpoint that Prometheus scrapes: GET /metrics, text format, classic buckets.
+// The HTTP endpoint that Prometheus scrapes: GET /metrics, text format, classic buckets; and where
+// whoever cannot ask a Unix socket asks for health: GET /livez, GET /readyz, 200 or 503.
 //
 // Bounds    kMostPeers connections, of which the oldest is closed when one more comes; each may
 //           take kPatience, and kMostHead bytes for its request. So nobody who asks slowly, or
@@ -11,6 +12,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -28,6 +30,13 @@
 
 namespace maskd::service {
 
+// What the endpoint tells, of a server that outlives it. Any thread calls these.
+struct MetricsPages {
+  const metrics::Metrics* metrics;
+  std::function<bool()> is_live;
+  std::function<bool()> is_ready;
+};
+
 // The endpoint, which serves from Start() until it is destroyed.
 class MetricsPort {
  public:
@@ -35,10 +44,9 @@ class MetricsPort {
   static constexpr std::size_t kMostHead = 8192;
   static constexpr std::chrono::seconds kPatience{10};
 
-  // `address` is host:port; port 0 takes a free one. `metrics` outlives this. Errors: UNAVAILABLE
-  // with address and reason.
+  // `address` is host:port; port 0 takes a free one. Errors: UNAVAILABLE with address and reason.
   static absl::StatusOr<std::unique_ptr<MetricsPort>> Start(const std::string& address,
-                                                            const metrics::Metrics& metrics);
+                                                            MetricsPages pages);
   ~MetricsPort();
   MetricsPort(const MetricsPort&) = delete;
   MetricsPort& operator=(const MetricsPort&) = delete;
@@ -54,7 +62,7 @@ class MetricsPort {
     std::string answer;  // what is left of it; empty: none yet
   };
 
-  MetricsPort(const metrics::Metrics& metrics, ListenSocket socket, ring::UniqueFd stop);
+  MetricsPort(MetricsPages pages, ListenSocket socket, ring::UniqueFd stop);
   void Serve();
   // What to wait for: the end, the listeners, the peers.
   [[nodiscard]] std::vector<pollfd> Watched() const;
@@ -67,7 +75,7 @@ class MetricsPort {
   [[nodiscard]] std::string Answer(absl::string_view head) const;
   [[nodiscard]] std::string Page() const;
 
-  const metrics::Metrics& metrics_;
+  const MetricsPages pages_;
   const ListenSocket socket_;
   const ring::UniqueFd stop_;  // an eventfd
   std::list<Peer> peers_;      // the oldest first

@@ -139,8 +139,7 @@ Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant:
       mask_service_(config, &tokenizers_, &grammars_, &gate_, &metrics_),
       tokenizer_service_(&tokenizers_, &calls_),
       ports_(config_, &connections_),
-      stalls_(milliseconds(config.stall_ms),
-              [this](bool stalled) { health_.Set("liveness", !stalled); }) {}
+      stalls_(milliseconds(config.stall_ms), [this](bool stalled) { SetLive(!stalled); }) {}
 
 // Left out, since only bounds of it are known, which are no part of what is resident: messages that
 // are being received, at most max_receiving_bytes; pages lent to clients that this process has not
@@ -246,7 +245,8 @@ absl::Status Server::Listen() {
   if (!preloaded.ok()) return preloaded.status();
   grammars_.Pin(*preloaded);
   // From here on a balancer may send callers.
-  SetHealth(/*ready=*/true);
+  SetLive(true);
+  SetReady(true);
   if (absl::Status started = ports_.Start(server_.get()); !started.ok()) return started;
   WatchStalls();
   if (absl::Status started = stalls_.Start(); !started.ok()) return started;
@@ -261,7 +261,10 @@ absl::Status Server::StartServices() {
 
 absl::Status Server::ListenForMetrics() {
   if (config_.metrics_listen.empty()) return absl::OkStatus();
-  auto port = MetricsPort::Start(config_.metrics_listen, metrics_);
+  auto port =
+      MetricsPort::Start(config_.metrics_listen, {.metrics = &metrics_,
+                                                  .is_live = [this] { return IsLive(); },
+                                                  .is_ready = [this] { return IsReady(); }});
   if (!port.ok())
     return absl::UnavailableError(absl::StrCat("--metrics_listen: ", port.status().message()));
   metrics_port_ = *std::move(port);
@@ -284,8 +287,13 @@ void Server::LendMemory() {
   }
 }
 
-void Server::SetHealth(bool ready) {
-  health_.Set("liveness", true);
+void Server::SetLive(bool live) {
+  is_live_ = live;
+  health_.Set("liveness", live);
+}
+
+void Server::SetReady(bool ready) {
+  is_ready_ = ready;
   health_.Set("", ready);
   health_.Set("readiness", ready);
   for (const char* service : kServices) health_.Set(service, ready);
@@ -332,7 +340,7 @@ void Server::LookAtTokens() {
 
 void Server::Drain() {
   LogEvent("draining", {{"ms", absl::StrCat(config_.drain_ms)}});
-  SetHealth(/*ready=*/false);
+  SetReady(false);
   const auto deadline = std::chrono::steady_clock::now() + milliseconds(config_.drain_ms);
   // gRPC cancels a call that comes during its shutdown. So that begins when the streams have gone:
   // until then one that comes is refused with UNAVAILABLE.

@@ -7,6 +7,7 @@
 #ifndef MASKD_SERVICE_SERVER_H_
 #define MASKD_SERVICE_SERVER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -63,6 +64,9 @@ class Server {
   [[nodiscard]] const memory::Accountant& accountant() const { return accountant_; }
   // 0 without a metrics endpoint.
   [[nodiscard]] int metrics_port() const;
+  // As the health names "liveness" and "readiness" say. Any thread.
+  [[nodiscard]] bool IsLive() const { return is_live_; }
+  [[nodiscard]] bool IsReady() const { return is_ready_; }
 
  private:
   Server(const Config& config, const MemoryPlan& plan, memory::Accountant::Heap heap,
@@ -80,7 +84,8 @@ class Server {
   absl::Status StartServices();
   absl::Status ListenForMetrics();
   void LendMemory();
-  void SetHealth(bool ready);
+  void SetReady(bool ready);
+  void SetLive(bool live);
   // What has to make progress for the server to be live.
   void WatchStalls();
 
@@ -98,6 +103,8 @@ class Server {
   MaskService mask_service_;
   TokenizerService tokenizer_service_;
   HealthService health_;
+  std::atomic<bool> is_live_ = true;
+  std::atomic<bool> is_ready_ = false;
   std::unique_ptr<MetricsPort> metrics_port_;
   std::vector<memory::Accountant::Registration> holders_;
   std::unique_ptr<grpc::Server> server_;  // its threads use all of the above

@@ -266,5 +266,11 @@ TEST(ConfigTest, SwitchesNeedNoValue) {
   EXPECT_EQ(ReadConfig({"--check_config"}, Variables({}))->action, Config::Action::kCheckConfig);
 }
 
+TEST(ConfigTest, AnActionMayHaveAValue) {
+  const auto config = ReadConfig({"--health=liveness"}, Variables({}));
+  EXPECT_EQ(config->action, Config::Action::kHealth);
+  EXPECT_EQ(config->health, "liveness");
+}
+
 }  // namespace
 }  // namespace maskd::service

@@ -1,5 +1,6 @@
 #include "service/metrics_port.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,9 +22,15 @@ class MetricsPortTest : public testing::Test {
  protected:
   void SetUp() override {
     metrics_.StepDone(1e-3);
-    auto port = MetricsPort::Start("127.0.0.1:0", metrics_);
+    auto port = MetricsPort::Start("127.0.0.1:0", Pages());
     ASSERT_TRUE(port.ok()) << port.status();
     port_ = *std::move(port);
+  }
+
+  MetricsPages Pages() {
+    return {.metrics = &metrics_,
+            .is_live = [this] { return is_live_.load(); },
+            .is_ready = [this] { return is_ready_.load(); }};
   }
 
   [[nodiscard]] UniqueFd Connect() const {
@@ -57,6 +64,8 @@ class MetricsPortTest : public testing::Test {
   }
 
   metrics::Metrics metrics_{"1.2.3"};
+  std::atomic<bool> is_live_ = true;
+  std::atomic<bool> is_ready_ = true;
   std::unique_ptr<MetricsPort> port_;
 };
 
@@ -66,6 +75,16 @@ TEST_F(MetricsPortTest, ServesMetricsOverHttp) {
   EXPECT_THAT(answer, HasSubstr("maskd_step_seconds_count 1\n"));
   const std::string body = answer.substr(answer.find("\r\n\r\n") + 4);
   EXPECT_THAT(answer, HasSubstr(absl::StrCat("Content-Length: ", body.size(), "\r\n")));
+}
+
+TEST_F(MetricsPortTest, SaysHowTheServerStands) {
+  EXPECT_THAT(Ask("GET /livez HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(Ask("GET /readyz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  is_ready_ = false;
+  EXPECT_THAT(Ask("GET /readyz HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(Ask("GET /livez HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  is_live_ = false;
+  EXPECT_THAT(Ask("GET /livez HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 503 "));
 }
 
 TEST_F(MetricsPortTest, RefusesWhatIsNoScrape) {
@@ -93,7 +112,7 @@ TEST_F(MetricsPortTest, ThoseThatDoNotFinishTheirRequestKeepNobodyOut) {
 
 TEST_F(MetricsPortTest, ATakenPortIsAnErrorWithTheAddressAndTheReason) {
   const std::string address = absl::StrCat("127.0.0.1:", port_->port());
-  const auto second = MetricsPort::Start(address, metrics_);
+  const auto second = MetricsPort::Start(address, Pages());
   ASSERT_TRUE(absl::IsUnavailable(second.status())) << second.status();
   EXPECT_THAT(std::string(second.status().message()),
               HasSubstr(absl::StrCat(address, ": Address already in use")));

@@ -16,10 +16,10 @@ namespace {
 
 constexpr char kUsagePayload[] = "maskctl/usage";
 
-const std::array kCommands = {&kCompileCommand, &kCheckCommand,    &kExplainCommand,
-                              &kTokensCommand,  &kSimulateCommand, &kVectorsCommand,
-                              &kSchemasCommand, &kAttackCommand,   &kPlaygroundCommand,
-                              &kLintCommand,    &kFamilyCommand,   &kVersionCommand};
+const std::array kCommands = {
+    &kCompileCommand, &kCheckCommand,      &kExplainCommand, &kTokensCommand,     &kSimulateCommand,
+    &kVectorsCommand, &kSchemasCommand,    &kAttackCommand,  &kPlaygroundCommand, &kLintCommand,
+    &kFamilyCommand,  &kCompletionCommand, &kVersionCommand};
 
 std::string ProgramHelp() {
   std::string text =
@@ -70,6 +70,8 @@ int RunCommand(const Command& command, std::span<const std::string> words) {
 }
 
 }  // namespace
+
+std::span<const Command* const> AllCommands() { return kCommands; }
 
 absl::Status UsageError(absl::string_view message) {
   absl::Status status = absl::InvalidArgumentError(std::string(message));

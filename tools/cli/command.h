@@ -44,6 +44,10 @@ extern const Command kPlaygroundCommand;
 extern const Command kLintCommand;
 extern const Command kVersionCommand;
 extern const Command kFamilyCommand;
+extern const Command kCompletionCommand;
+
+// All of them, in the order of --help.
+std::span<const Command* const> AllCommands();
 
 // Runs what `words` (the arguments of the program) say and gives the exit status.
 int RunProgram(std::span<const std::string> words);
