@@ -69,6 +69,23 @@ def test_every_file_that_the_architecture_page_names_exists(path):
     assert (ROOT / path).is_file()
 
 
+def test_every_folder_of_tests_is_in_their_map_and_no_other():
+    folders = {path.parent.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").glob("*/*")
+               if not path.parent.name.startswith((".", "__"))}
+    folder_tables = read("tests/README.md").split("## The engine")[1]
+    rows = re.findall(r"^\| (`[^|]*`) \|", folder_tables, re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    assert sorted(named) == sorted(folders)
+
+
+def test_every_program_in_the_map_of_tests_is_one():
+    made = {name for path in (ROOT / "tests").rglob("CMakeLists.txt")
+            for name in re.findall(r"maskd_(?:test|program)\((\w+)", path.read_text(encoding="utf-8"))}
+    named = set(re.findall(r"`(\w+_test)`", read("tests/README.md")))
+    assert len(named) > 40
+    assert named <= made
+
+
 def keyword_cells() -> tuple:
     """The README's two cells of JSON Schema keywords: supported, not yet."""
     (row,) = [line for line in read("README.md").splitlines() if line.startswith("| JSON Schema, ")]
