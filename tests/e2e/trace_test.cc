@@ -22,8 +22,7 @@ using testing::Not;
 
 constexpr char kTraceId[] = "4bf92f3577b34da6a3ce929d0e0e4736";
 constexpr char kSpanId[] = "00f067aa0ba902b7";
-constexpr char kLineEnd[] =
-    " trace_id=4bf92f3577b34da6a3ce929d0e0e4736 span_id=00f067aa0ba902b7\n";
+constexpr char kLineEnd[] = " trace_id=4bf92f3577b34da6a3ce929d0e0e4736 span_id=00f067aa0ba902b7\n";
 
 class TraceTest : public testing::Test {
  protected:
@@ -103,8 +102,8 @@ TEST_F(TraceTest, WhatIsMalformedIsIgnoredAndTheCallIsServed) {
   *request.mutable_grammar() = GrammarOf("choice", R"(["last"])");
   v1::CompileResponse response;
   EXPECT_TRUE(v1::CompileService::NewStub(channel_)->Compile(&twice, request, &response).ok());
-  EXPECT_THAT(Line(absl::StrCat("audit caller=uid:", getuid(), " tenant=all what=compile grammar=",
-                                response.grammar_id())),
+  EXPECT_THAT(Line(absl::StrCat("audit caller=uid:", getuid(),
+                                " tenant=all what=compile grammar=", response.grammar_id())),
               HasSubstr("verdict=OK\n"));
   EXPECT_THAT(program_.Log(), Not(HasSubstr("trace_id")));
   EXPECT_THAT(program_.Log(), Not(HasSubstr("xxxx")));
