@@ -126,6 +126,14 @@ MASKD_API maskd_status* maskd_stream_submit_each(maskd_stream* stream, maskd_ste
 /* Waits for the reply to the oldest step that is under way. DEADLINE_EXCEEDED: try again. */
 MASKD_API maskd_status* maskd_stream_collect(maskd_stream* stream, int64_t timeout_ms,
                                              maskd_result* result);
+/* Collects, and where no row of the answer has an error or lacks a mask, and each of `count` rows
+ * has an answer, writes their masks as maskd_result_copy_positions() does with one position: an
+ * engine's usual step in one call. `is_whole` says whether it did; else `result` says what there
+ * is. */
+MASKD_API maskd_status* maskd_stream_collect_masks(maskd_stream* stream, int64_t timeout_ms,
+                                                   maskd_result* result, const uint64_t* rows,
+                                                   int64_t count, int32_t* words,
+                                                   int64_t words_per_row, int32_t* is_whole);
 /* Says goodbye and waits for the stream's end. */
 MASKD_API maskd_status* maskd_stream_close(maskd_stream* stream, int64_t timeout_ms);
 

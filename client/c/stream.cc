@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -131,6 +132,26 @@ absl::Status Collect(maskd_stream* stream, std::int64_t timeout_ms, maskd_result
   });
 }
 
+// Whether the row is one that an engine need not look at: it goes on, and has a mask.
+bool Stands(const RowResult& row) {
+  return (row.state == v1::ROW_STATE_ACTIVE || row.state == v1::ROW_STATE_FINISHED) &&
+         row.error.ok() && !row.masks.empty();
+}
+
+absl::Status CollectMasks(maskd_stream* stream, std::int64_t timeout_ms, maskd_result* result,
+                          const std::uint64_t* order, std::int64_t count, const MaskBuffer& masks,
+                          std::int32_t* is_whole) {
+  if (absl::Status status = NotNull(is_whole, "is_whole"); !status.ok()) return status;
+  *is_whole = 0;
+  std::span<const std::uint64_t> rows;
+  if (absl::Status status = ReadSpan(order, count, "rows", rows); !status.ok()) return status;
+  if (absl::Status status = Collect(stream, timeout_ms, result); !status.ok()) return status;
+  if (!std::ranges::all_of(result->result.rows(), Stands)) return absl::OkStatus();
+  absl::Status status = result->result.CopyMasks(rows, masks);
+  *is_whole = status.ok() ? 1 : 0;
+  return absl::IsNotFound(status) ? absl::OkStatus() : status;
+}
+
 absl::Status CloseStream(maskd_stream* stream, std::int64_t timeout_ms) {
   if (absl::Status status = NotNull(stream, "stream"); !status.ok()) return status;
   return With(*stream, [&](auto& each) { return each.Close(absl::Milliseconds(timeout_ms)); });
@@ -214,6 +235,14 @@ maskd_status* maskd_stream_submit_each(maskd_stream* stream, maskd_step* step, c
 
 maskd_status* maskd_stream_collect(maskd_stream* stream, int64_t timeout_ms, maskd_result* result) {
   return ToC(maskd::client::Collect(stream, timeout_ms, result));
+}
+
+maskd_status* maskd_stream_collect_masks(maskd_stream* stream, int64_t timeout_ms,
+                                         maskd_result* result, const uint64_t* rows, int64_t count,
+                                         int32_t* words, int64_t words_per_row, int32_t* is_whole) {
+  return ToC(maskd::client::CollectMasks(
+      stream, timeout_ms, result, rows, count,
+      {.words = words, .row_count = count, .row_words = words_per_row}, is_whole));
 }
 
 maskd_status* maskd_stream_close(maskd_stream* stream, int64_t timeout_ms) {

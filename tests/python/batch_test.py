@@ -59,12 +59,16 @@ class Waits:
 
     def __init__(self, rows):
         self.count = 0
-        self._collect = rows._link.stream.collect  # noqa: SLF001
-        rows._link.stream.collect = self  # noqa: SLF001
+        stream = rows._link.stream  # noqa: SLF001
+        for name in ("collect",) if PLAIN else ("collect", "collect_masks"):
+            setattr(stream, name, self._counting(getattr(stream, name)))
 
-    def __call__(self, timeout_s):
-        self.count += 1
-        return self._collect(timeout_s)
+    def _counting(self, collect):
+        def counted(*arguments):
+            self.count += 1
+            return collect(*arguments)
+
+        return counted
 
 
 def settings(address, **more):
@@ -140,6 +144,35 @@ def test_a_whole_answer_is_one_table_in_the_engines_order(rows):
         row.ask()
     step(rows)
     assert [allowed(words) for words in rows.table_of(batch)] == [b"b", b"x", b"m"]
+
+
+def test_rows_that_open_are_the_last_of_the_answer_as_of_the_batch(rows):
+    batch = [opened(rows, "a*") for _ in range(3)]
+    step(rows)
+    for text in (b"b", b"c"):
+        assert all(row.accept_one(ord("a")) for row in batch[:3])
+        for row in batch[3:]:
+            row.ask()
+        batch.append(opened(rows, text.decode()))
+        step(rows)
+        assert [allowed(words) for words in rows.table_of(batch)][-1] == text
+
+
+def test_masks_that_somebody_holds_stay_as_they_are(rows):
+    row = opened(rows, "[ab]*c")
+    step(rows)
+    held = [row.masks]
+    seen = [row.masks.copy()]
+    late = opened(rows, "xy")
+    step(rows)  # `row` was not in it: its masks lie where they lay
+    for token in b"abababac":
+        assert row.accept_one(token)
+        step(rows)
+        held.append(rows.table_of([row]))
+        seen.append(held[-1].copy())
+    assert all((mine == then).all() for mine, then in zip(held, seen, strict=True))
+    assert not late.accept_one(ord("y")) and late.accept_one(ord("x"))
+    assert len({each.ctypes.data for each in held}) == len(held)
 
 
 def test_rows_are_let_go_of_when_the_engine_lets_go_of_them(rows):

@@ -148,6 +148,8 @@ _FUNCTIONS = {
     "stream_submit_each": (STATUS, [c_void_p, c_void_p, c_void_p, c_void_p, c_int64,
                                     POINTER(c_uint64)]),
     "stream_collect": (STATUS, [c_void_p, c_int64, c_void_p]),
+    "stream_collect_masks": (STATUS, [c_void_p, c_int64, c_void_p, c_char_p, c_int64, c_void_p,
+                                      c_int64, c_void_p]),
     "stream_close": (STATUS, [c_void_p, c_int64]),
     "step_new": (c_void_p, []),
     "step_free": (None, [c_void_p]),

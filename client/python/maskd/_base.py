@@ -3,6 +3,7 @@ one."""
 
 import asyncio
 import base64
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -58,6 +59,21 @@ class StepBase(ABC):
                           temperature, _buffers.bias_array(biases), want_answer)
         self._open(row, grammar.id if isinstance(grammar, Compiled) else grammar, opening)
         return self._wait(wait_s)
+
+    @classmethod
+    def prepare(cls, grammar: Compiled, stop_ids: Iterable[int], remaining_tokens: int | None) -> Any:
+        """What open_prepared() is given: the work of an open() outside of a step."""
+        opening = Opening(_tokens(()), _tokens(stop_ids), None, 0, remaining_tokens, None,
+                          _buffers.bias_array(None))
+        return cls._prepared(grammar.id, opening)
+
+    def open_prepared(self, row: int, prepared: Any) -> None:
+        """open()."""
+        self._open(row, *prepared)
+
+    @classmethod
+    def _prepared(cls, grammar: str, opening: Opening) -> Any:
+        return grammar, opening
 
     def open_snapshot(self, snapshot: Mapping[str, Any], wait_s: float | None = None) -> Self:
         """Opens a row as one of StepResult.snapshots describes it, on any server that has its
@@ -136,6 +152,37 @@ class StepBase(ABC):
     def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None: ...
 
 
+class Ids(NamedTuple):
+    """Row ids (uint64) or tokens (int32), side by side as the library reads them."""
+
+    data: bytes
+    size: int  # how many
+
+
+class MaskTable:
+    """Room for the masks of a batch. What numpy would be asked for in each step is asked once, and so
+    is the memory, which for many rows is new pages each time."""
+
+    __slots__ = ("_alone", "address", "bits", "width", "words")
+
+    def __init__(self, rows: int, words: int) -> None:
+        self.words = np.empty((rows, words), np.int32)
+        self.address = self.words.ctypes.data
+        # Machines that maskd runs on have the lowest byte of a word first.
+        self.bits: Any = self.words.data.cast("B") if self.words.size else b""
+        self.width = words
+        self._alone = sys.getrefcount(self.words)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no view of `words` is left, in the engine or here."""
+        return sys.getrefcount(self.words) == self._alone
+
+
+# States of rows that have a mask: active and finished ones.
+HAVE_MASKS = frozenset({3, 4})
+
+
 def one_each(rows: Any, tokens: Any) -> tuple[np.ndarray, np.ndarray]:
     """As many tokens as rows, as the library reads them."""
     named = np.ascontiguousarray(rows, dtype=np.uint64)
@@ -196,6 +243,22 @@ class StreamBase(ABC, Generic[_Step, _Result]):
     @abstractmethod
     def collect(self, timeout_s: float = 10.0) -> _Result:
         """Waits for the oldest step's answer. DEADLINE_EXCEEDED: it may still be collected."""
+
+    def submit_packed(self, rows: Ids, tokens: Ids) -> None:
+        """submit_each() of what an engine has packed."""
+        self.submit_each(np.frombuffer(rows.data, np.uint64), np.frombuffer(tokens.data, np.int32))
+
+    def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[_Result, bool]:
+        """collect(), and whether no row of the answer has an error or lacks a mask and each of `rows` has
+        an answer: then their masks are in `out`."""
+        result: Any = self.collect(timeout_s)
+        numbers, states, _, errors = result.columns()
+        order = np.frombuffer(rows.data, np.uint64).tolist()
+        is_whole = (HAVE_MASKS.issuperset(states) and not any(errors)
+                    and set(numbers).issuperset(order))
+        if is_whole and order:
+            result.masks(order, out.words[:len(order)])
+        return result, is_whole
 
     def run(self, step: _Step, timeout_s: float = 10.0) -> _Result:
         """Submits and collects."""

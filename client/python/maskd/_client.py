@@ -12,7 +12,8 @@ from maskd._abi import lib
 from maskd._answers import AnswerDelta, AnswerSize, Outcomes, Position, RefusedToken, RowResult
 from maskd._answers import RowState, StepResultBase, ToolCallDelta
 from maskd._applier import Applier
-from maskd._base import ClientBase, Opening, StepBase, StreamBase, one_each, reject_unknown
+from maskd._base import ClientBase, Ids, MaskTable, Opening, StepBase, StreamBase, one_each
+from maskd._base import reject_unknown
 from maskd._errors import NAMES, MaskdError
 from maskd._grammar import Grammar
 from maskd._masking import planes
@@ -33,18 +34,19 @@ class Step(_abi.Handle, StepBase):
         return self
 
     def _open(self, row: int, grammar: Grammar | str, opening: Opening) -> None:
-        taken, stops, biases = opening.tokens, opening.stop_ids, opening.biases
-        gate = None if opening.reasoning is None else json.dumps(dict(opening.reasoning)).encode()
-        options = _abi.OpenOptions(ctypes.sizeof(_abi.OpenOptions), _data(taken), taken.size,
-                                   _data(stops), stops.size, gate, opening.min_tokens,
-                                   opening.remaining_tokens or 0, opening.temperature is not None,
-                                   opening.temperature or 0, _data(biases), biases.size,
-                                   opening.want_answer)
+        options = ctypes.byref(_open_options(opening))
         if isinstance(grammar, Grammar):
             text = json.dumps(grammar.to_json()).encode()
-            lib.maskd_step_open_grammar(self.handle, row, text, ctypes.byref(options))
+            lib.maskd_step_open_grammar(self.handle, row, text, options)
         else:
-            lib.maskd_step_open(self.handle, row, grammar.encode(), ctypes.byref(options))
+            lib.maskd_step_open(self.handle, row, grammar.encode(), options)
+
+    @classmethod
+    def _prepared(cls, grammar: str, opening: Opening) -> Any:
+        return grammar.encode(), ctypes.byref(_open_options(opening)), opening
+
+    def open_prepared(self, row: int, prepared: Any) -> None:
+        lib.maskd_step_open(self.handle, row, prepared[0], prepared[1])
 
     def _open_snapshot(self, snapshot: Mapping[str, Any]) -> None:
         lib.maskd_step_open_snapshot(self.handle, json.dumps(snapshot).encode())
@@ -211,6 +213,9 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
         self._each = Step()
         self._number = ctypes.c_uint64()
         self._to_number = ctypes.byref(self._number)
+        self._is_whole = ctypes.c_int32()
+        self._to_is_whole = ctypes.byref(self._is_whole)
+        self._each_handle, self._result_handle = self._each.handle, self._result.handle
 
     @property
     def transport(self) -> str:
@@ -233,6 +238,15 @@ class Stream(_abi.Handle, StreamBase[Step, StepResult]):
         lib.maskd_stream_submit_each(self.handle, self._each.handle, named.tobytes(),
                                      sampled.tobytes(), named.size, self._to_number)
         return self._number.value
+
+    def submit_packed(self, rows: Ids, tokens: Ids) -> None:
+        lib.maskd_stream_submit_each(self._handle, self._each_handle, rows.data, tokens.data, rows.size,
+                                     None)
+
+    def collect_masks(self, timeout_s: float, rows: Ids, out: MaskTable) -> tuple[StepResult, bool]:
+        lib.maskd_stream_collect_masks(self._handle, int(timeout_s * 1000), self._result_handle, rows.data,
+                                       rows.size, out.address, out.width, self._to_is_whole)
+        return self._result, self._is_whole.value != 0
 
     def collect(self, timeout_s: float = 10.0) -> StepResult:
         lib.maskd_stream_collect(self.handle, int(timeout_s * 1000), self._result.handle)
@@ -327,6 +341,16 @@ def _stream_options(width: int, tokenizer: str, options: Mapping[str, Any]) -> _
              for name, value in options.items()}
     return _abi.StreamOptions(struct_size=ctypes.sizeof(_abi.StreamOptions), logits_width=width,
                               tokenizer=tokenizer.encode(), **texts)
+
+
+def _open_options(opening: Opening) -> _abi.OpenOptions:
+    """They point into the opening."""
+    taken, stops, biases = opening.tokens, opening.stop_ids, opening.biases
+    gate = None if opening.reasoning is None else json.dumps(dict(opening.reasoning)).encode()
+    return _abi.OpenOptions(ctypes.sizeof(_abi.OpenOptions), _data(taken), taken.size, _data(stops),
+                            stops.size, gate, opening.min_tokens, opening.remaining_tokens or 0,
+                            opening.temperature is not None, opening.temperature or 0, _data(biases),
+                            biases.size, opening.want_answer)
 
 
 def _error_of(row: _abi.RowResultStruct) -> MaskdError | None:

@@ -18,12 +18,15 @@ Waits    a step waits settings.step_s for its masks, what sending takes included
          late is left, so that the steps after it wait for nothing. open_now() waits as long, for a
          server that is not known to hang.
 Threads  open(), and `del` of a row, anywhere; all else on the engine's thread.
-Cost     a step's answer is read in three calls, for the reply, the rows' states and the masks. Of a row there
-         is its token's bit, and its place in the message: some 1.5 us each step.
+Cost     the usual step, in which each row has taken one token and stands, is two calls of the library:
+         one sends the tokens, one waits and writes the masks. Memory of masks is used again once nobody
+         has a view of it. Of a row there is its token's bit and its place in the message.
 """
 
+import functools
 import itertools
 import logging
+import struct
 import threading
 import time
 import weakref
@@ -33,8 +36,8 @@ from typing import Any
 
 import numpy as np
 
-from maskd._answers import RowState
 from maskd._api import PLAIN, FailoverStream, Step, Stream
+from maskd._base import HAVE_MASKS, Ids, MaskTable
 from maskd._endpoints import Endpoints, Settings
 from maskd._errors import MaskdError
 from maskd._grammar import Compiled, Grammar
@@ -43,17 +46,18 @@ _log = logging.getLogger("maskd")
 _CONNECT_S = 2.0
 # A stream's bound on steps in flight (MaskStream::kMaxInFlight) is above this.
 _MAX_IN_FLIGHT = 16
-_HAS_MASKS = frozenset({int(RowState.ACTIVE), int(RowState.FINISHED)})
+_MOST_TABLES = 4
 
 
 class _Answer:
     """A message's rows, and the masks that came back: one table, each row at its index in it."""
 
-    __slots__ = ("rows", "ids", "positions", "table", "drafts", "known", "bits", "width")
+    __slots__ = ("rows", "ids", "packed", "positions", "table", "drafts", "known", "bits", "width")
 
-    def __init__(self, rows: "list[BatchRow]", positions: int) -> None:
+    def __init__(self, rows: "list[BatchRow]", ids: list[int], packed: Ids, positions: int) -> None:
         self.rows = rows  # while it is under way: it would hold dropped ones
-        self.ids: list[int] = []  # theirs, in the table's order
+        self.ids = ids  # theirs, in the table's order
+        self.packed = packed
         self.positions = positions  # of each row in the table
         self.table: np.ndarray | None = None  # int32: positions of the rows, words; None: not here yet
         self.drafts: dict[int, tuple[int, ...]] = {}  # that rows were asked about, by id
@@ -61,14 +65,14 @@ class _Answer:
         self.bits: Any = None  # the table as bytes, its first token in the lowest bit
         self.width = 0  # bytes of one position
 
-    def fill(self, table: np.ndarray) -> None:
-        """Machines that maskd runs on have the lowest byte of a word first."""
-        self.table = table
-        self.bits = table.data.cast("B") if table.size else b""
-        self.width = 4 * table.shape[1]
+    def fill(self, table: MaskTable, count: int) -> None:
+        """With that table's first rows."""
+        self.table = table.words[:count]
+        self.bits = table.bits
+        self.width = 4 * table.width
 
 
-_NOTHING = _Answer([], 1)
+_NOTHING = _Answer([], [], Ids(b"", 0), 1)
 
 
 class BatchRow:
@@ -78,7 +82,7 @@ class BatchRow:
 
     __slots__ = ("id", "grammar", "compiled", "stop_ids", "remaining", "finished", "failed", "_answer",
                  "_at", "_link", "_pending", "_undo", "_by_text", "_opened", "_start", "_bound",
-                 "__weakref__")
+                 "_prepared", "__weakref__")
 
     def __init__(self, number: int, grammar: Grammar, compiled: Compiled, stop_ids: frozenset[int],
                  remaining: int | None, link: "_Link") -> None:
@@ -98,6 +102,7 @@ class BatchRow:
         self._by_text = False  # the server did not know the grammar's id
         self._opened = False
         self._start: tuple[int, ...] = ()  # tokens that it opens with: a copy's
+        self._prepared = Step.prepare(compiled, sorted(stop_ids), remaining)  # how it opens as a rule
         weakref.finalize(self, link.closes.append, number)
 
     @property
@@ -151,6 +156,21 @@ class BatchRow:
                 return False
             self._pending.append(token)
             self.finished = token in self.stop_ids
+        self._link.moved[self.id] = self
+        return True
+
+    def accept_one(self, token: int) -> bool:
+        """accept() of a row that stands at its mask, which is the usual one."""
+        answer = self._answer
+        if (self.failed is not None or self.finished or self._pending or self._undo
+                or answer.table is None):
+            return self.accept((token,))
+        width = answer.width
+        if not (0 <= token < 8 * width
+                and answer.bits[self._at * width + (token >> 3)] >> (token & 7) & 1):
+            return False
+        self._pending.append(token)
+        self.finished = token in self.stop_ids
         self._link.moved[self.id] = self
         return True
 
@@ -210,6 +230,7 @@ class BatchRows:
         self._hash = settings.tokenizer_hash
         self._ids = itertools.count(1)
         self._step = Step()
+        self._tables: list[MaskTable] = []
         self._link: _Link | None = None
         self._sending_s = 0.0  # since the last receive()
         self._lock = threading.Lock()
@@ -320,12 +341,10 @@ class BatchRows:
             self.receive()
             if self._link is not link:
                 return
-        answer, wait_s = self._fill(link, drafts)
         begin = time.monotonic()
         try:
-            if wait_s:
-                self._step._wait(wait_s)  # noqa: SLF001: a step's own, of no row
-            link.stream.submit(self._step)
+            answer = (self._send_tokens(link) if not (drafts or link.opens or link.closes) else None
+                      ) or self._send_all(link, drafts)
         except MaskdError as error:
             self._lose(link, error)
             return
@@ -333,32 +352,59 @@ class BatchRows:
         self.messages += 1
         link.in_flight.append(answer)
 
+    @staticmethod
+    def _send_tokens(link: _Link) -> _Answer | None:
+        """A message that is one token of each row; None: there is more to say."""
+        rows = [row for row in link.moved.values() if row._opened and row.failed is None]
+        tokens = _one_each(rows)
+        if tokens is None or not rows:
+            return None
+        link.moved = {}
+        ids = [row.id for row in rows]
+        answer = _Answer(rows, ids, _packed("Q", ids), 1)
+        at = 0
+        for row in rows:
+            row._answer, row._at = answer, at
+            row._pending.clear()
+            at += 1
+        link.stream.submit_packed(answer.packed, _packed("i", tokens))
+        return answer
+
+    def _send_all(self, link: _Link, drafts: Sequence[tuple[BatchRow, Sequence[int]]]) -> _Answer:
+        answer, wait_s = self._fill(link, drafts)
+        if wait_s:
+            self._step._wait(wait_s)  # noqa: SLF001: a step's own, of no row
+        link.stream.submit(self._step)
+        return answer
+
     def _fill(self, link: _Link, drafts: Sequence[tuple[BatchRow, Sequence[int]]],
               ) -> tuple[_Answer, float]:
-        """The step; what it will answer, and how long its reply may wait for compiles."""
+        """The step; what it will answer, and how long its reply may wait for compiles. New rows are the
+        last of the answer, as they are of an engine's batch."""
         step = self._step.clear()
         while link.closes:
             number = link.closes.popleft()
             if number in link.opened:
                 link.opened.remove(number)
                 step.close(number)
-        rows, wait_s = [], 0.0
+        opened, wait_s = [], 0.0
         while link.opens:
             row = link.opens.popleft()
             self._open_in(step, row)
             wait_s = self.settings.step_s / 2 if row._by_text else wait_s
-            rows.append(row)
-        new = {row.id for row in rows}
+            opened.append(row)
+        new = {row.id for row in opened}
         link.opened |= new
         moved, link.moved = link.moved, {}
         for row, _ in drafts:
             moved[row.id] = row
-        others = [row for row in moved.values()
-                  if row._opened and row.failed is None and row.id not in new]
-        _take(step, others)
-        rows += others
+        rows = [row for row in moved.values()
+                if row._opened and row.failed is None and row.id not in new]
+        _take(step, rows)
+        rows += opened
         positions = 1 + max((len(tokens) for _, tokens in drafts), default=0)
-        answer = _Answer(rows, positions)
+        ids = [row.id for row in rows]
+        answer = _Answer(rows, ids, _packed("Q", ids), positions)
         for at, row in enumerate(rows):
             row._answer, row._at = answer, at * positions
         for row, tokens in drafts:
@@ -370,6 +416,10 @@ class BatchRows:
     @staticmethod
     def _open_in(step: Step, row: BatchRow) -> None:
         """Tokens taken before the message that opens the row are its first ones."""
+        if not (row._by_text or row._start or row._pending):
+            step.open_prepared(row.id, row._prepared)
+            row._opened = True
+            return
         step.open(row.id, row.grammar if row._by_text else row.compiled,
                   tokens=[*row._start, *row._pending], stop_ids=sorted(row.stop_ids),
                   remaining_tokens=row._bound)
@@ -389,8 +439,7 @@ class BatchRows:
         again = False
         while link.in_flight:
             try:
-                result = link.stream.collect(max(deadline - time.monotonic(), 0.001))
-                again = self._read(link, result, link.in_flight.popleft()) or again
+                again = self._collect(link, max(deadline - time.monotonic(), 0.001)) or again
             except MaskdError as error:
                 is_late = error.code == "DEADLINE_EXCEEDED"
                 if is_late and deadline < begin + self.settings.hang_s and nobody_else_waits():
@@ -406,28 +455,55 @@ class BatchRows:
                 if self._link is not link:
                     return
 
+    def _collect(self, link: _Link, timeout_s: float) -> bool:
+        """Gives the rows of the oldest message their masks; whether one has to be opened again, by its
+        grammar's text."""
+        answer = link.in_flight[0]
+        count = answer.packed.size
+        if answer.positions > 1:
+            result, is_whole = link.stream.collect(timeout_s), False
+        else:
+            table = self._table(count)
+            result, is_whole = link.stream.collect_masks(timeout_s, answer.packed, table)
+        link.in_flight.popleft()
+        if not is_whole:
+            return self._read(link, result, answer)
+        answer.fill(table, count)
+        answer.rows = []
+        link.last = answer
+        return False
+
+    def _table(self, count: int) -> MaskTable:
+        """With room for so many masks."""
+        for table in self._tables:
+            if table.is_free and table.words.shape[0] >= count:
+                return table
+        made = MaskTable(1 << max(3, (count - 1).bit_length()), self.words)
+        self._tables = [*self._tables[-_MOST_TABLES + 1:], made]
+        return made
+
     def _read(self, link: _Link, result: Any, answer: _Answer) -> bool:
-        """Gives the rows their masks; whether one has to be opened again, by its grammar's text."""
+        """The same of an answer with drafts, or with rows that have no mask."""
         rows, answer.rows, positions = answer.rows, [], answer.positions
         numbers, states, drafts, errors = result.columns()
         again = False
-        answer.ids = [row.id for row in rows]
-        if (not _HAS_MASKS.issuperset(states) or any(errors)
+        if (not HAVE_MASKS.issuperset(states) or any(errors)
                 or not set(numbers).issuperset(answer.ids)):
             rows, again = self._sort_out(link, result, rows)
             answer.ids = [row.id for row in rows]
             for at, row in enumerate(rows):
                 row._at = at * positions
-        # Of a row with fewer positions than others some are not written.
-        shape = (len(rows) * positions, self.words)
-        table = np.empty(shape, np.int32) if positions == 1 else np.full(shape, -1, np.int32)
+        count = len(rows) * positions
+        table = self._table(count)
+        if positions > 1:
+            table.words[:count] = -1  # of a row with fewer positions than others some are not written
         if rows:
-            result.masks(answer.ids, table, positions)
+            result.masks(answer.ids, table.words[:count], positions)
         if answer.drafts:
             accepted = dict(zip(numbers, drafts, strict=True))
             answer.known = {number: 1 + max(accepted[number], 0) for number in answer.drafts
                             if number in accepted}
-        answer.fill(table)
+        answer.fill(table, count)
         link.last = answer
         return again
 
@@ -438,7 +514,7 @@ class BatchRows:
         good, again = [], False
         for row in rows:
             state, error = outcomes.get(row.id, (0, None))
-            if error is None and state in _HAS_MASKS:
+            if error is None and state in HAVE_MASKS:
                 good.append(row)
                 continue
             row._answer = _NOTHING
@@ -491,11 +567,28 @@ def _milliseconds(seconds: float) -> int:
     return max(1, int(seconds * 1000))
 
 
+@functools.cache
+def _packer(kind: str, count: int) -> Callable[..., bytes]:
+    return struct.Struct(f"={count}{kind}").pack
+
+
+def _packed(kind: str, values: Sequence[int]) -> Ids:
+    """Of struct's kinds: Q or i."""
+    count = len(values)
+    return Ids(_packer(kind, count)(*values), count)
+
+
+def _one_each(rows: Sequence[BatchRow]) -> list[int] | None:
+    """The token that each row has taken, where that is all there is to say."""
+    tokens = [row._pending[0] for row in rows
+              if len(row._pending) == 1 and not row._undo and row.remaining is None]
+    return tokens if len(tokens) == len(rows) else None
+
+
 def _take(step: Step, rows: Sequence[BatchRow]) -> None:
     """What each of the rows has done; all in one call where each has taken a token."""
-    simple = [row._pending[0] for row in rows
-              if len(row._pending) == 1 and not row._undo and row.remaining is None]
-    if len(simple) == len(rows):
+    simple = _one_each(rows)
+    if simple is not None:
         if rows:
             step.take_each([row.id for row in rows], simple)
         for row in rows:

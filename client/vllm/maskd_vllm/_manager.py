@@ -164,16 +164,19 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         start = 0 if self.reasoner_cls is None else self._grammar_start(request, new_token_ids)
         if start > len(new_token_ids):
             return True
-        grammar = structured.grammar
-        first = structured.reasoning_ended is not True
-        structured.reasoning_ended = True
+        grammar = _grammar_of(structured)
         row: BatchRow | None = grammar.row
         if row is None or row.failed is not None:
             _log.error("maskd: request %s: %s", request.request_id, grammar.failed)
             return False
-        if first and self.reasoner_cls is not None:
-            row.remaining = self._tokens_left(request)
-        good = row.accept(new_token_ids[start:] if start else new_token_ids)
+        if structured.reasoning_ended is not True:
+            structured.reasoning_ended = True
+            if self.reasoner_cls is not None:
+                row.remaining = self._tokens_left(request)
+        if start == 0 and len(new_token_ids) == 1:
+            good = row.accept_one(new_token_ids[0])
+        else:
+            good = row.accept(new_token_ids[start:] if start else new_token_ids)
         if request.is_finished():
             row.leave()
         return good
@@ -235,9 +238,9 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
             return None
         self._requests = requests
         batch = [requests[each] for each in structured_output_request_ids]
-        found = [_row_of(request) for request in batch]
         self.rows.send()
         self.rows.receive(self._nobody_else_waits)
+        found = [_row_of(request) for request in batch]
         if self.reasoner_cls is None and self._drafts == 0 and not scheduled_spec_decode_tokens:
             whole = self.rows.table_of(found)
             if whole is not None:
@@ -315,9 +318,16 @@ def _is_free(kind: Any, message: Any) -> bool:
 
 def _row_of(request: Any) -> BatchRow | None:
     """The request's row, if masks may apply to it."""
-    grammar = request.structured_output_request.grammar
-    row = grammar.row if isinstance(grammar, MaskdGrammar) else None
+    grammar = _grammar_of(request.structured_output_request)
+    row = grammar.row if type(grammar) is MaskdGrammar else None
     return row if row is not None and row.failed is None and not row.finished else None
+
+
+def _grammar_of(structured: Any) -> Any:
+    """vLLM's own way asks each time whether it is still being made, which takes longer than all else of a
+    row's step."""
+    made = getattr(structured, "_grammar", None)
+    return made if type(made) is MaskdGrammar else structured.grammar
 
 
 __all__ = ["MaskdGrammar", "MaskdManager"]
