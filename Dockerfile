@@ -15,7 +15,8 @@ COPY . .
 RUN cmake --preset release -DMASKD_BUILD_TESTS=OFF -DMASKD_BUILD_BENCH=OFF -DMASKD_LIBRARY_ALONE=OFF \
     && cmake --build --preset release --target maskd \
     && scripts/image-root build/release/service/maskd /root-of-image \
-    && install -D -m 0644 LICENSE /root-of-image/usr/share/doc/maskd/LICENSE
+    && install -D -m 0644 LICENSE /root-of-image/usr/share/doc/maskd/LICENSE \
+    && python3 packaging/notices.py build/release maskd >/root-of-image/usr/share/doc/maskd/third-party-notices
 
 FROM scratch
 ARG VERSION=0.1.0
@@ -29,4 +30,6 @@ COPY --from=build /root-of-image/ /
 USER 65532:65532
 EXPOSE 7411 9411
 STOPSIGNAL SIGTERM
+# Asks at the socket of --listen; where that is another one than by default, MASKD_LISTEN must say so.
+HEALTHCHECK --interval=10s --timeout=2s CMD ["/usr/local/bin/maskd", "--health=readiness"]
 ENTRYPOINT ["/usr/local/bin/maskd"]

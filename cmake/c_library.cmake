@@ -8,7 +8,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(MASKD_ABI_VERSION 1)
-set(c_folder ${CMAKE_SOURCE_DIR}/client/c)
+set(c_folder ${PROJECT_SOURCE_DIR}/client/c)
 
 add_library(maskd_c_functions OBJECT
   ${c_folder}/applier.cc ${c_folder}/client.cc ${c_folder}/outcomes.cc ${c_folder}/result.cc ${c_folder}/status.cc
@@ -16,7 +16,7 @@ add_library(maskd_c_functions OBJECT
 set_target_properties(maskd_c_functions PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_compile_definitions(maskd_c_functions PRIVATE MASKD_VERSION="${PROJECT_VERSION}")
-target_include_directories(maskd_c_functions PUBLIC ${CMAKE_SOURCE_DIR})
+target_include_directories(maskd_c_functions PUBLIC ${PROJECT_SOURCE_DIR})
 target_link_libraries(maskd_c_functions PRIVATE maskd::local maskd::client maskd::apply)
 maskd_warnings(maskd_c_functions)
 
@@ -24,15 +24,15 @@ add_library(maskd_c SHARED $<TARGET_OBJECTS:maskd_c_functions>)
 add_library(maskd::c ALIAS maskd_c)
 set_target_properties(maskd_c PROPERTIES
   OUTPUT_NAME maskd VERSION ${PROJECT_VERSION} SOVERSION ${MASKD_ABI_VERSION}
-  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/client
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/client
   EXPORT_NAME maskd LINKER_LANGUAGE CXX LINK_DEPENDS ${c_folder}/maskd.map)
 target_include_directories(maskd_c
-  PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}> INTERFACE $<INSTALL_INTERFACE:include>)
+  PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> INTERFACE $<INSTALL_INTERFACE:include>)
 target_link_options(maskd_c PRIVATE LINKER:--version-script=${c_folder}/maskd.map)
 
 # What Debian's archives lack as position-independent code: what has variables of a thread, or stderr by its
 # address. Of RE2 that is most; its tables are taken from the archive.
-set(sources ${CMAKE_SOURCE_DIR}/build/library-sources)
+set(sources ${PROJECT_SOURCE_DIR}/build/library-sources)
 set(compiled_anew
   ${sources}/abseil/absl/base/internal/sysinfo.cc
   ${sources}/abseil/absl/container/internal/raw_hash_set.cc
@@ -71,7 +71,7 @@ function(maskd_link_archives)
   cmake_path(GET MASKD_ARCHIVE_protobuf PARENT_PATH folder)
   file(GLOB of_abseil ${folder}/libabsl_*.a)
   target_sources(maskd_c PRIVATE $<TARGET_OBJECTS:maskd_compiled_anew>
-    ${CMAKE_SOURCE_DIR}/metrics/uncounted.cc ${c_folder}/glibc_compat.cc)
+    ${PROJECT_SOURCE_DIR}/metrics/uncounted.cc ${c_folder}/glibc_compat.cc)
   target_compile_options(maskd_c PRIVATE -fvisibility=hidden)
   target_link_options(maskd_c PRIVATE -static-libstdc++ LINKER:--exclude-libs,ALL LINKER:--gc-sections
     LINKER:--as-needed LINKER:-z,defs)
@@ -82,7 +82,7 @@ endfunction()
 option(MASKD_LIBRARY_ALONE "libmaskd needs no other packages; else it is linked as programs are" ON)
 set(MASKD_LIBRARY_IS_ALONE OFF CACHE INTERNAL "libmaskd is linked of archives")
 if(MASKD_LIBRARY_ALONE AND NOT MASKD_SANITIZED)
-  execute_process(COMMAND ${CMAKE_SOURCE_DIR}/scripts/library-sources RESULT_VARIABLE no_sources)
+  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/library-sources RESULT_VARIABLE no_sources)
   if(no_sources EQUAL 0)
     set(MASKD_LIBRARY_IS_ALONE ON CACHE INTERNAL "libmaskd is linked of archives")
   else()
@@ -96,19 +96,27 @@ else()
 endif()
 maskd_warnings(maskd_c)
 
-install(TARGETS maskd_c EXPORT maskd COMPONENT c
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_COMPONENT c)
-install(FILES ${c_folder}/maskd.h ${c_folder}/maskd_applier.h
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT c)
+# maskd_install_library(COMPONENT LIBDIR): two places can hold it, as the package files name the one they are for.
+function(maskd_install_library component libdir)
+  set(package_folder ${libdir}/cmake/maskd)
+  install(TARGETS maskd_c EXPORT maskd_${component} COMPONENT ${component}
+    LIBRARY DESTINATION ${libdir} NAMELINK_COMPONENT ${component})
+  install(FILES ${c_folder}/maskd.h ${c_folder}/maskd_applier.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component})
+  install(EXPORT maskd_${component} NAMESPACE maskd:: FILE maskdConfig.cmake DESTINATION ${package_folder}
+    COMPONENT ${component})
+  install(FILES ${PROJECT_BINARY_DIR}/maskdConfigVersion.cmake DESTINATION ${package_folder}
+    COMPONENT ${component})
+  # From the file's own place, so that the installed tree can be moved.
+  file(RELATIVE_PATH maskd_prefix /${libdir}/pkgconfig /)
+  set(maskd_libdir ${libdir})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/maskd.pc.in ${PROJECT_BINARY_DIR}/${component}/maskd.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${component}/maskd.pc DESTINATION ${libdir}/pkgconfig
+    COMPONENT ${component})
+endfunction()
 
-set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/maskd)
-install(EXPORT maskd NAMESPACE maskd:: FILE maskdConfig.cmake DESTINATION ${package_folder}
-  COMPONENT c)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/maskdConfigVersion.cmake
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/maskdConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/maskdConfigVersion.cmake DESTINATION ${package_folder} COMPONENT c)
-
-# From the file's own place, so that the installed tree can be moved.
-file(RELATIVE_PATH maskd_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(${CMAKE_SOURCE_DIR}/cmake/maskd.pc.in ${CMAKE_BINARY_DIR}/maskd.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/maskd.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT c)
+maskd_install_library(c ${CMAKE_INSTALL_LIBDIR})
+# Where Debian has libraries, whatever the prefix of this build is (scripts/debs).
+maskd_install_library(c_debian lib/${CMAKE_LIBRARY_ARCHITECTURE})

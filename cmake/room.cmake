@@ -3,8 +3,8 @@
 option(MASKD_JOIN_SOURCES "Compile several sources of a target as one" OFF)
 if(MASKD_JOIN_SOURCES)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-    ${CMAKE_SOURCE_DIR}/cmake/join_sources.py)
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+    ${PROJECT_SOURCE_DIR}/cmake/join_sources.py)
 endif()
 
 # maskd_joined(RESULT NAME file...): what to compile for those sources of the target NAME.
@@ -12,8 +12,8 @@ function(maskd_joined result name)
   list(TRANSFORM ARGN REPLACE "^([^/].*)$" "${CMAKE_CURRENT_SOURCE_DIR}/\\1" OUTPUT_VARIABLE sources)
   list(LENGTH sources count)
   if(MASKD_JOIN_SOURCES AND count GREATER 1)
-    execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/join_sources.py
-        ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/joined ${name} ${sources}
+    execute_process(COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/join_sources.py
+        ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/joined ${name} ${sources}
       OUTPUT_VARIABLE sources COMMAND_ERROR_IS_FATAL ANY)
   endif()
   set(${result} ${sources} PARENT_SCOPE)
@@ -32,7 +32,8 @@ function(maskd_room name)
   endif()
   add_library(maskd_${name} STATIC ${ROOM_SRCS})
   add_library(maskd::${name} ALIAS maskd_${name})
-  target_include_directories(maskd_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_include_directories(maskd_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+  target_compile_features(maskd_${name} PUBLIC cxx_std_20)
   target_link_libraries(maskd_${name} PUBLIC ${ROOM_DEPS})
   set_target_properties(maskd_${name} PROPERTIES
     POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
@@ -44,7 +45,7 @@ function(maskd_program name)
   cmake_parse_arguments(PROGRAM "" "" "SRCS;DEPS" ${ARGN})
   maskd_joined(PROGRAM_SRCS ${name} ${PROGRAM_SRCS})
   add_executable(${name} ${PROGRAM_SRCS})
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${PROGRAM_DEPS})
   maskd_warnings(${name})
 endfunction()
@@ -53,7 +54,7 @@ endfunction()
 function(maskd_test name)
   cmake_parse_arguments(TEST "" "" "SRCS;DEPS" ${ARGN})
   maskd_program(${name} SRCS ${TEST_SRCS} DEPS ${TEST_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE MASKD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE MASKD_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   # A quarter less to compile, of what is half of all sources; what they test is compiled as ever.
   target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
   # GoogleTest's macros end in an else of their own, which is no fault behind an if without braces.
@@ -63,12 +64,12 @@ endfunction()
 
 # maskd_python_test(NAME FILE [ENVIRONMENT VAR=VALUE...]): a pytest file, run with the interpreter that
 # scripts/python-env makes. Without it the test fails: it never skips by itself.
-set(MASKD_PYTHON ${CMAKE_SOURCE_DIR}/build/venv/bin/python CACHE FILEPATH "Python of the tests")
+set(MASKD_PYTHON ${PROJECT_SOURCE_DIR}/build/venv/bin/python CACHE FILEPATH "Python of the tests")
 function(maskd_python_test name file)
   cmake_parse_arguments(TEST "" "" "ENVIRONMENT" ${ARGN})
   add_test(NAME ${name}
     COMMAND ${MASKD_PYTHON} -m pytest -q -rs -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/${file}
-    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT 600
     ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${TEST_ENVIRONMENT}")
 endfunction()

@@ -48,6 +48,15 @@ def test_the_wheel_is_of_its_platform_and_whole(wheel):
     assert names >= sources | stubs | {"maskd/libmaskd.so.1", "maskd/py.typed"}
 
 
+def test_the_wheel_carries_the_licences_of_what_is_in_its_library(wheel):
+    archive = zipfile.ZipFile(wheel)
+    texts = {name.rsplit("/", 1)[1]: archive.read(name).decode() for name in archive.namelist()
+             if ".dist-info/" in name}
+    assert texts["LICENSE"] == (ROOT / "LICENSE").read_text("utf-8")
+    for part in ("abseil", "c-ares", "grpc", "openssl", "protobuf", "re2", "zlib", "Unicode Character Database"):
+        assert re.search(rf"^\* {part} \S+.*: \S+", texts["THIRD_PARTY_NOTICES"], re.MULTILINE), part
+
+
 def test_the_wheel_installs_from_its_file(wheel, tmp_path):
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
                     "--disable-pip-version-check", "--target", tmp_path, wheel], check=True)
