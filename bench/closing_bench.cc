@@ -10,14 +10,17 @@
 //          mask and the acceptance of its token, as service/sequence.h makes them, in processor
 //          time. `late` counts rows that did not end in their budget. The same rows without a
 //          budget are beside it, of at most 64 tokens.
-// texts    valid instances of MaskBench whose tokens fit exactly, and with some to spare: `refused`
-//          counts those that a mask does not allow. With one token less than needed, `overrun`
-//          counts rows that were led past their budget: each mask's token is the text's, and where
-//          that is not allowed the text is refused in time.
+// left     with --left 300 the rows of each schema of --requests begin with random ones of 1 to 300
+//          tokens left; then the same rows again, in a stream that has met them.
+// texts    valid instances of MaskBench at budgets of the tokens that they need, end included, and
+//          0, 1, 8 and 50 more: `refused` counts those that a mask does not allow. With one token
+//          less than needed, `overrun` counts those that all masks allow though the start has a
+//          text that fits. Each keyword has a line of the texts whose schemas hold it.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -44,6 +47,7 @@ ABSL_FLAG(std::string, requests, "", "Schemas of examples/model_loop_python/requ
 ABSL_FLAG(int, rare, 0, "Random schemas of rare keywords.");
 ABSL_FLAG(std::string, schema, "", "One more schema.");
 ABSL_FLAG(int, walks, 20, "Rows of each schema.");
+ABSL_FLAG(int, left, 0, "Rows begin with 1 to so many tokens left.");
 ABSL_FLAG(bool, each, false, "A line for each schema.");
 ABSL_FLAG(std::string, cases, "", "MaskBench cases, for texts.");
 ABSL_FLAG(std::string, with, "", "Only cases whose schema holds this.");
@@ -178,6 +182,36 @@ void RunWalks(const std::string& group, const std::vector<Named>& schemas,
   without.Print("  without a budget");
 }
 
+// Rows that begin with 1 to `most` tokens left, in a stream that has met none of their states, and
+// in one that has met them all.
+void RunLeft(const std::vector<Named>& schemas, int most,
+             const std::shared_ptr<TokenizerSpace>& space) {
+  Times first;
+  Times again;
+  for (const Named& one : schemas) {
+    const auto grammar = CompileForBench({"json_schema", one.schema, {}}, space);
+    if (!grammar.ok()) continue;
+    std::vector<int> budgets(static_cast<std::size_t>(most));
+    std::iota(budgets.begin(), budgets.end(), 1);
+    Random random(2);  // NOLINT(cert-msc51-cpp)
+    std::ranges::shuffle(budgets, random);
+    const auto rows = static_cast<std::size_t>(absl::GetFlag(FLAGS_walks));
+    budgets.resize(std::min(budgets.size(), rows));
+    const auto closing = std::make_shared<ClosingMasks>();
+    for (Times* const times : {&first, &again}) {
+      Random same(3);  // NOLINT(cert-msc51-cpp)
+      Times own;
+      for (const int budget : budgets) Walk(*grammar, closing, budget, &same, &own);
+      // Fewer than a text has cannot be kept.
+      own.late = 0;
+      if (absl::GetFlag(FLAGS_each)) own.Print(one.name);
+      times->Add(own);
+    }
+  }
+  first.Print(absl::StrCat("1 to ", most, " left"));
+  again.Print("  again");
+}
+
 // Takes `tokens` and the end; whether all were allowed.
 bool TakeText(const Grammar& grammar, const std::shared_ptr<ClosingMasks>& closing,
               const std::vector<TokenId>& tokens, int budget, Times* times) {
@@ -193,41 +227,95 @@ bool TakeText(const Grammar& grammar, const std::shared_ptr<ClosingMasks>& closi
   return true;
 }
 
+constexpr int kSpares[] = {0, 1, 8, 50, -1};
+constexpr std::size_t kBudgets = std::size(kSpares);
+
+// Texts by what became of them at each budget.
+struct Outcome {
+  int texts = 0;
+  int refused[kBudgets] = {};
+  int overrun = 0;
+
+  void Print(const char* name) const {
+    std::printf("%-22s %5d texts; refused at need + 0: %d, 1: %d, 8: %d, 50: %d; overrun: %d\n",
+                name, texts, refused[0], refused[1], refused[2], refused[3], overrun);
+  }
+};
+
+constexpr const char* kKeywords[] = {
+    "uniqueItems",   "minProperties", "\"if\"",     "\"contains\"", "\"not\"",  "patternProperties",
+    "propertyNames", "\"pattern\"",   "\"format\"", "minLength",    "minItems", "oneOf",
+    "anyOf",         "allOf",         "dependen",   "multipleOf",   "\"enum\"", "$ref",
+};
+
+class Texts {
+ public:
+  void AddCase(const Case& one, const Grammar& grammar) {
+    const auto closing = std::make_shared<ClosingMasks>();
+    const int fewest = NeedOf(grammar);
+    Outcome own;
+    for (const Instance& instance : one.tests) {
+      const auto size = static_cast<int>(instance.tokens.size());
+      if (!instance.valid || size == 0 || size > absl::GetFlag(FLAGS_most_tokens)) continue;
+      if (!TakeDocument(grammar, instance.tokens)) continue;
+      ++own.texts;
+      for (std::size_t i = 0; i < kBudgets; ++i) {
+        const int budget = size + 1 + kSpares[i];
+        const bool passed = Take(one, grammar, closing, instance, budget);
+        if (passed == (kSpares[i] >= 0)) continue;
+        const bool is_fault = kSpares[i] >= 0 || (fewest > 0 && fewest <= budget);
+        if (kSpares[i] >= 0)
+          ++own.refused[i];
+        else if (is_fault)
+          ++own.overrun;
+        if (!is_fault || !absl::GetFlag(FLAGS_each)) continue;
+        std::printf("%s at need + %d, after %zu of %d tokens: %s %s\n",
+                    passed ? "overrun" : "refused", kSpares[i], last_.micros.size(), size,
+                    one.id.c_str(), instance.text.substr(0, 100).c_str());
+      }
+    }
+    Add(own, &all_);
+    for (std::size_t i = 0; i < std::size(kKeywords); ++i)
+      if (absl::StrContains(one.schema, kKeywords[i])) Add(own, &by_keyword_[i]);
+  }
+
+  void Print() const {
+    times_.Print("texts");
+    all_.Print("all");
+    for (std::size_t i = 0; i < std::size(kKeywords); ++i) by_keyword_[i].Print(kKeywords[i]);
+  }
+
+ private:
+  bool Take(const Case& one, const Grammar& grammar, const std::shared_ptr<ClosingMasks>& closing,
+            const Instance& instance, int budget) {
+    last_ = {};
+    const bool passed = TakeText(grammar, closing, instance.tokens, budget, &last_);
+    if (absl::GetFlag(FLAGS_each) && Percentile(last_.micros, 100) > 5000) last_.Print(one.id);
+    times_.Add(last_);
+    return passed;
+  }
+  static void Add(const Outcome& from, Outcome* to) {
+    to->texts += from.texts;
+    to->overrun += from.overrun;
+    for (std::size_t i = 0; i < kBudgets; ++i) to->refused[i] += from.refused[i];
+  }
+
+  Times times_;
+  Times last_;  // of the text at hand
+  Outcome all_;
+  Outcome by_keyword_[std::size(kKeywords)];
+};
+
 absl::Status RunTexts(const std::shared_ptr<TokenizerSpace>& space) {
   const auto cases = ReadCases(absl::GetFlag(FLAGS_cases), {.sample = absl::GetFlag(FLAGS_sample)});
   if (!cases.ok()) return cases.status();
-  constexpr int kSpares[] = {0, 1, 8, 50, -1};
-  Times all;
-  int refused[5] = {};
-  int texts = 0;
+  Texts texts;
   for (const Case& one : *cases) {
     if (!absl::StrContains(one.schema, absl::GetFlag(FLAGS_with))) continue;
     const auto grammar = CompileForBench({"json_schema", one.schema, {}}, space);
-    if (!grammar.ok()) continue;
-    const auto closing = std::make_shared<ClosingMasks>();
-    for (const Instance& instance : one.tests) {
-      if (!instance.valid || instance.tokens.empty()) continue;
-      if (static_cast<int>(instance.tokens.size()) > absl::GetFlag(FLAGS_most_tokens)) continue;
-      if (!TakeDocument(*grammar, instance.tokens)) continue;
-      ++texts;
-      Times own;
-      for (int i = 0; i < 5; ++i) {
-        const int need = static_cast<int>(instance.tokens.size()) + 1;
-        if (TakeText(*grammar, closing, instance.tokens, need + kSpares[i], &own)) continue;
-        ++refused[i];
-        if (absl::GetFlag(FLAGS_each) && kSpares[i] >= 0) {
-          std::printf("refused at need + %d after %zu of %zu tokens: %s %s\n", kSpares[i],
-                      own.micros.size(), instance.tokens.size(), one.id.c_str(),
-                      instance.text.substr(0, 100).c_str());
-        }
-      }
-      if (absl::GetFlag(FLAGS_each) && Percentile(own.micros, 100) > 5000) own.Print(one.id);
-      all.Add(own);
-    }
+    if (grammar.ok()) texts.AddCase(one, *grammar);
   }
-  all.Print("texts");
-  std::printf("%d texts; refused at need + 0: %d, 1: %d, 8: %d, 50: %d; at need - 1: %d\n", texts,
-              refused[0], refused[1], refused[2], refused[3], refused[4]);
+  texts.Print();
   return absl::OkStatus();
 }
 
@@ -248,6 +336,10 @@ absl::Status Run() {
   if (!absl::GetFlag(FLAGS_requests).empty()) {
     const auto requests = ReadRequests(absl::GetFlag(FLAGS_requests));
     if (!requests.ok()) return requests.status();
+    if (const int left = absl::GetFlag(FLAGS_left); left > 0) {
+      RunLeft(*requests, left, space);
+      return absl::OkStatus();
+    }
     RunWalks("requests", *requests, space);
     RunWalks("string", {{"string", R"({"type":"string"})"}}, space);
     RunWalks(

@@ -22,10 +22,10 @@
 namespace maskd {
 namespace {
 
-// Work for the levels of a state, and for the search where they leave nothing: some milliseconds.
+// Work for the levels of a state, and for the search where they leave nothing: a few milliseconds.
 // Not a time: a row's masks are the same wherever it is replayed.
-constexpr std::int64_t kLevelsWork = 20'000;
-constexpr std::int64_t kSearchWork = 5'000;
+constexpr std::int64_t kLevelsWork = 8'000;
+constexpr std::int64_t kSearchWork = 3'000;
 // More tokens are not searched from one by one.
 constexpr int kMaxSearched = 512;
 
@@ -56,6 +56,12 @@ ClosingMasks::ClosingMasks()
 
 ClosingMasks::~ClosingMasks() = default;
 
+std::int64_t ClosingMasks::held_bytes() const {
+  constexpr std::int64_t kBytesAKnown = 64;
+  return endings_->held_bytes() + levels_->held_bytes() +
+         static_cast<std::int64_t>(known_.size()) * kBytesAKnown;
+}
+
 MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const MaskRef& mask,
                              int tokens_left) {
   if (tokens_left > kFrom) return mask;
@@ -66,6 +72,7 @@ MaskRef ClosingMasks::Narrow(const TokenStepper& stepper, State state, const Mas
   if (LeastTokens(stepper.search(), state) > rest + 1) return mask;  // whatever is searched
   Budget budget = ClosingBudget(kLevelsWork);
   Work work(budget);
+  if (levels_->IsFarNumber(stepper, state, rest, endings_.get(), work)) return mask;
   const auto levels = levels_->Of(stepper, states.Shared(state), endings_.get(), work);
   if (!work.ok()) {
     TokenMask found = Searched(stepper, state, TokenMask(*mask), rest);
@@ -123,8 +130,8 @@ MaskRef ClosingMasks::NarrowOwn(const TokenStepper& stepper, State state, const 
   return Stored(stepper, mask, std::move(fitting));
 }
 
-// First the ending that is known, then the fewest tokens of all; where few tokens may be taken,
-// each by itself.
+// First the ending that is known; where it does not fit the fewest tokens of all, and where few
+// tokens may be taken, each by itself.
 TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const TokenMask& mask,
                                  int rest) {
   TokenMask found(mask.vocab_size());
@@ -133,7 +140,10 @@ TokenMask ClosingMasks::Searched(const TokenStepper& stepper, State state, const
   if (rest < 0) return found;
   const std::vector<TokenId> known = endings_->Tokens(stepper, state);
   const bool is_known = !known.empty() && static_cast<int>(known.size()) <= rest + 1;
-  if (is_known && mask.Allows(known.front())) found.Allow(known.front());
+  if (is_known && mask.Allows(known.front())) {
+    found.Allow(known.front());
+    return found;
+  }
   Budget budget = ClosingBudget(kSearchWork);
   Work work(budget);
   const TokenSearch search = stepper.search();

@@ -3,7 +3,7 @@
 // Rule     a token stays allowed when the text can end behind it in the tokens that are left: by
 //          the shortest text, in as few tokens as spell it (endings.h). A longer text of fewer
 //          tokens is not looked for as long as any token stays. Where none would, the known ending
-//          goes on, and the fewest tokens are searched for; where none stays then, none is taken
+//          goes on, or the fewest tokens are searched for; where none stays then, none is taken
 //          away: there is no complete text so short, or none was found within the budget of a step.
 // From     kFrom tokens left on. A text that no state can complete in fewer than that may be begun
 //          before, and then is not completed in time.
@@ -49,6 +49,9 @@ class ClosingMasks {
   // itself where that is all of them or none.
   MaskRef Narrow(const TokenStepper& stepper, TokenHistory::State state, const MaskRef& mask,
                  int tokens_left);
+
+  // Of what was learnt, roughly.
+  [[nodiscard]] std::int64_t held_bytes() const;
 
   // For the other bound that texts may have.
   [[nodiscard]] CharacterMasks& characters() { return characters_; }

@@ -1,6 +1,7 @@
 // One walk over the tokens that a state may take; each goes to the level of the ending behind it.
-// Equal states behind different tokens come one after the other, as the trie goes, so the last
-// one's level is kept at hand.
+// The states met last keep their level at hand. Numbers are in new states at each token, and take
+// a thousand tokens of digits: of these, bytes that the grammar does not tell apart are walked as
+// one.
 //
 // Invariant  levels ascend, and a token is in one of them; a level has its tokens as a list or as a
 //            mask, whichever is smaller.
@@ -8,8 +9,10 @@
 //            of the vocabulary's index and not walked.
 #include "grammar_core/matcher/closing_levels.h"
 
+#include <array>
 #include <atomic>
 #include <cassert>
+#include <string>
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask_routes/closure.h"
@@ -25,9 +28,50 @@ std::uint64_t NextNumber() {
   return number.fetch_add(1, std::memory_order_relaxed);
 }
 
+bool IsDigit(unsigned char byte) { return byte >= '0' && byte <= '9'; }
+
+// The tokens that begin with a digit, each byte as the sample of its class.
+std::shared_ptr<const TokenTrie> DigitTokens(const TokenIndex& index, const ByteClasses& classes) {
+  const TokenTrie& trie = index.trie();
+  std::vector<std::pair<std::string, TokenId>> texts;
+  for (unsigned char digit = '0'; digit <= '9'; ++digit) {
+    const std::size_t first = trie.First(digit);
+    if (first == trie.nodes().size()) continue;
+    for (const TrieNode& node : trie.nodes().subspan(first, trie.nodes()[first].skip)) {
+      if (node.token == TokenTrie::kNoToken) continue;
+      trie.VisitTokens(node, [&](TokenId id) {
+        std::string text(index.vocabulary().TokenBytes(id));
+        for (char& byte : text)
+          byte = static_cast<char>(classes.Sample(classes.Of(static_cast<unsigned char>(byte))));
+        texts.emplace_back(std::move(text), id);
+      });
+    }
+  }
+  std::vector<TokenTrie::Entry> entries;
+  entries.reserve(texts.size());
+  for (const auto& [text, id] : texts) entries.push_back({text, id});
+  return std::make_shared<const TokenTrie>(TokenTrie::OfUnsorted(&entries));
+}
+
+constexpr absl::string_view kNumberBytes = "0123456789+-.eE";
+// What completes a number in any state, at most.
+constexpr int kNumberBytesLeft = 64;
+
+// Whether no token has a digit and behind it what belongs to no number.
+bool DigitsAreAlone(const TokenIndex& index) {
+  for (unsigned char digit = '0'; digit <= '9'; ++digit) {
+    for (const TokenId id : index.TokensHolding(digit)) {
+      const absl::string_view bytes = index.vocabulary().TokenBytes(id);
+      const std::size_t end = bytes.find_first_not_of(kNumberBytes);
+      if (end != absl::string_view::npos && end > 0 && IsDigit(bytes[end - 1])) return false;
+    }
+  }
+  return true;
+}
+
 Budget ItemsBudget() {
   Budget::Bounds bounds;
-  bounds.work = 20'000;
+  bounds.work = 4'000;
   bounds.work_name = "closing_work";
   return Budget(bounds);
 }
@@ -46,10 +90,11 @@ std::int64_t BytesOf(const ClosingLevelList& list) {
 
 class ClosingLevels::Maker {
  public:
-  Maker(const TokenStepper& stepper, Endings* endings, Work* work)
+  Maker(const TokenStepper& stepper, Endings* endings, const TokenTrie* digits, Work* work)
       : stepper_(stepper),
         row_(stepper.states()),
         endings_(*endings),
+        digits_(*digits),
         work_(*work),
         items_budget_(ItemsBudget()),
         items_work_(items_budget_) {}
@@ -57,6 +102,9 @@ class ClosingLevels::Maker {
   Levels Make(State state) {
     const TokenizerSpace& tokenizer = stepper_.grammar().tokenizer();
     const auto enter = [](State, const TrieNode&) { return true; };
+    const auto enter_others = [](State, const TrieNode& node) {
+      return node.depth > 1 || !IsDigit(static_cast<unsigned char>(node.byte));
+    };
     const auto arrive = [&](TokenId id, State next) {
       Add(id, row_.AtTokenEnd(next));
       return false;
@@ -67,7 +115,13 @@ class ClosingLevels::Maker {
       const auto trie = tokenizer.masks().TrieOf(closure->candidates);
       VisitTokenSteps(tokenizer.index(), *trie, row_, state, work_, enter, arrive);
     } else {
-      VisitTokenSteps(tokenizer.index(), row_, state, work_, enter, arrive);
+      // What a row may not repeat is a matter of bytes, not of their classes.
+      const bool by_class = !row_.automaton().remembers();
+      if (by_class) VisitTrieSteps(digits_, row_, state, work_, enter, arrive);
+      if (by_class && work_.ok())
+        VisitTokenSteps(tokenizer.index(), row_, state, work_, enter_others, arrive);
+      else if (work_.ok())
+        VisitTokenSteps(tokenizer.index(), row_, state, work_, enter, arrive);
     }
     for (const NamedTokens::Step& step : row_.NamedSteps(state)) {
       const State next = row_.AtTokenEnd(step.next);
@@ -110,12 +164,10 @@ class ClosingLevels::Maker {
   }
 
   void Add(TokenId id, State next) {
-    if (next != last_next_) {
-      last_next_ = next;
-      last_ = PlaceOf(endings_.Few(stepper_, next, items_work_));
-    }
-    assert(last_ < levels_.size());
-    levels_[last_].tokens.push_back(id);
+    Recent& recent = recent_[next % kRecent];
+    if (recent.next != next) recent = {next, PlaceOf(endings_.Few(stepper_, next, items_work_))};
+    assert(recent.level < levels_.size());
+    levels_[recent.level].tokens.push_back(id);
   }
 
   void AddAll(const TokenMask& tokens, State next) {
@@ -165,17 +217,24 @@ class ClosingLevels::Maker {
   // Of TokenIndex: above it, lengths are not told apart.
   static constexpr std::uint32_t kIndexedCharacters = 128;
 
+  // A state that was met, and its level.
+  struct Recent {
+    State next = kUnknownTerm;
+    std::size_t level = 0;
+  };
+  static constexpr std::size_t kRecent = 256;
+
   const TokenStepper& stepper_;
   const RowStates& row_;
   Endings& endings_;
+  const TokenTrie& digits_;
   Work& work_;
   // For endings where items must differ: those that it is not enough for are too dear.
   Budget items_budget_;
   Work items_work_;
   std::vector<ClosingLevel> levels_;
   absl::flat_hash_map<int, std::size_t> places_;  // by few, in levels_
-  State last_next_ = kUnknownTerm;
-  std::size_t last_ = 0;  // its level
+  std::array<Recent, kRecent> recent_;
 };
 
 // Only before a quote: what ends such a string is in no way to go on within it.
@@ -194,14 +253,41 @@ std::optional<ClosingLevels::String> ClosingLevels::StringOf(const TokenStepper&
   return String{{AsRepeat(*text).body, spelling, tail}, AsRepeat(*text).max};
 }
 
-ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state, Endings* endings,
-                                        Work& work) {
+void ClosingLevels::ForgetOthers(const TokenStepper& stepper) {
   if (const std::uint64_t serial = stepper.automaton_serial(); serial != automaton_) {
     known_.clear();
     strings_.clear();
-    held_bytes_ = 0;
+    const TokenIndex& index = stepper.grammar().tokenizer().index();
+    digits_ = DigitTokens(index, stepper.states().classes());
+    digits_alone_ = DigitsAreAlone(index);
+    held_bytes_ = digits_->held_bytes();
     automaton_ = serial;
   }
+}
+
+// A number is in a new state after each token, so that its levels would be of no use again. What
+// stays within it is a few bytes from its end, and what begins behind it is known of the tail.
+bool ClosingLevels::IsFarNumber(const TokenStepper& stepper, State state, int rest,
+                                Endings* endings, Work& work) {
+  ForgetOthers(stepper);
+  const RowStates& row = stepper.states();
+  if (!digits_alone_ || row.names_tokens() || row.limits_tokens() || row.automaton().remembers())
+    return false;
+  const TermStore& store = row.automaton().store();
+  const auto [cell, tail] = store.PartsOf(state);
+  if (store.term(cell).kind != TermKind::kNumber || tail == kEmptyTerm) return false;
+  for (const char byte : kNumberBytes)
+    if (row.Take(tail, static_cast<unsigned char>(byte), work) != kNothingTerm) return false;
+  const int behind = endings->Few(stepper, tail, work);
+  if (!work.ok() || behind > rest - kNumberBytesLeft) return false;
+  if (!row.MayEnd(cell)) return true;
+  const Levels levels = Of(stepper, tail, endings, work);
+  return work.ok() && levels->most() <= rest;
+}
+
+ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state, Endings* endings,
+                                        Work& work) {
+  ForgetOthers(stepper);
   if (const auto known = known_.find(state); known != known_.end()) return known->second;
   const std::optional<String> string = StringOf(stepper, state, work);
   if (string.has_value()) {
@@ -212,7 +298,7 @@ ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state
       return known->second.levels;
     }
   }
-  Levels levels = Maker(stepper, endings, &work).Make(state);
+  Levels levels = Maker(stepper, endings, digits_.get(), &work).Make(state);
   // What was cut short by the budget is right for this call alone.
   if (work.ok()) Keep(state, string, levels);
   return levels;
@@ -225,7 +311,7 @@ void ClosingLevels::Keep(State state, const std::optional<String>& string, const
   if (held_bytes_ > kMaxBytes) {
     known_.clear();
     strings_.clear();
-    held_bytes_ = bytes;
+    held_bytes_ = digits_->held_bytes() + bytes;
   }
   if (string.has_value())
     strings_[string->key] = {string->most_characters, levels};

@@ -60,6 +60,14 @@ class ClosingLevels {
   // of some that it does not take. Not all when `work` failed.
   Levels Of(const TokenStepper& stepper, State state, Endings* endings, Work& work);
 
+  // Whether `state` is within a number and every token that it takes leaves an ending of `rest`
+  // tokens, as far as that is soon told.
+  bool IsFarNumber(const TokenStepper& stepper, State state, int rest, Endings* endings,
+                   Work& work);
+
+  // Roughly.
+  [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
+
  private:
   static constexpr std::int64_t kMaxBytes = 4 << 20;
   class Maker;
@@ -85,12 +93,16 @@ class ClosingLevels {
     std::uint32_t most_characters;
   };
 
+  // All that is of another automaton.
+  void ForgetOthers(const TokenStepper& stepper);
   static std::optional<String> StringOf(const TokenStepper& stepper, State state, Work& work);
   void Keep(State state, const std::optional<String>& string, const Levels& levels);
 
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
   absl::flat_hash_map<State, Levels> known_;
   absl::flat_hash_map<StringKey, OfString> strings_;
+  std::shared_ptr<const TokenTrie> digits_;  // tokens that begin with one, see the .cc
+  bool digits_alone_ = false;                // none has what is of no number behind a digit
   std::int64_t held_bytes_ = 0;
 };
 

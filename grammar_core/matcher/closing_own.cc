@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "absl/strings/match.h"
+
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/rows/row_states.h"
 
@@ -39,11 +41,18 @@ TokenMask OwnClosing::Fitting(const ClosingLevelList& list) {
     for (const TokenId id : index.TokensHolding('"'))
       if (mask_.Allows(id)) leaving_.Allow(id);
   }
+  AddKnown();
   for (const ClosingLevel& level : list.levels) {
     if (level.few > rest_) break;
     AddFitting(level);
   }
   return std::move(fitting_);
+}
+
+void OwnClosing::AddKnown() {
+  const std::vector<TokenId> known = endings_.Tokens(stepper_, state_, work_);
+  const bool fits = !known.empty() && static_cast<int>(known.size()) <= rest_ + 1;
+  if (fits && mask_.Allows(known.front())) fitting_.Allow(known.front());
 }
 
 void OwnClosing::AddFitting(const ClosingLevel& level) {
@@ -88,22 +97,27 @@ void OwnClosing::AddOthers(const TokenMask& tokens) {
       if (Fits(id)) fitting_.Allow(id);
       return;
     }
-    const auto [known, is_new] = behind_quote_.try_emplace(bytes.substr(quote), false);
-    if (is_new) known->second = Fits(id);
-    if (known->second) fitting_.Allow(id);
+    const auto [known, is_new] = behind_quote_.try_emplace(bytes.substr(quote));
+    BehindQuote& group = known->second;
+    if (is_new) group.fits = Fits(id, &group.ending);
+    // The ending of another token may write the very string that this one ends.
+    const bool is_apart = !is_new && absl::StrContains(group.ending, bytes.substr(0, quote + 1));
+    if (is_apart ? Fits(id) : group.fits) fitting_.Allow(id);
   });
 }
 
-bool OwnClosing::Fits(TokenId id) {
+bool OwnClosing::Fits(TokenId id, std::string* ending) {
   if (looks_ >= kMaxLooks || !work_.ok()) return false;
   const RowStates& states = stepper_.states();
   std::size_t taken = 0;
   const State next = states.StepToken(state_, id, &taken, work_);
   if (next == kNothingTerm || !work_.ok()) return false;
-  const auto [known, is_new] = fits_.try_emplace(states.KeyOf(next), false);
+  // Keys of the automaton's states tell only what a token meets, so those go by their number.
+  const Hash128 key = RowStates::IsOwn(next) ? states.KeyOf(next) : Mix(Hash128(), next);
+  const auto [known, is_new] = fits_.try_emplace(key, false);
   if (is_new) {
     ++looks_;
-    known->second = endings_.Few(stepper_, next, work_) <= rest_;
+    known->second = endings_.Few(stepper_, next, work_, ending) <= rest_;
   }
   return known->second;
 }

@@ -4,8 +4,9 @@
 // How      by the levels of the state of the automaton, whose endings the row may not all take.
 //          What stays within a string is looked at once for a level, and each token apart that
 //          makes the string the equal of another, or of one that the ending writes. Tokens that
-//          leave the string are looked at once for all that have the same behind the quote, others
-//          one by one.
+//          leave the string are looked at once for all that have the same behind the quote, but
+//          those whose string the ending found so may write, and others one by one.
+// First    the first token of the known ending, whatever else the bounds leave room for.
 // Far      where so many more tokens are left than the ending takes, what the row has written is
 //          not looked at: another item takes a token more, seldom two.
 // Bounds   kMaxLooks endings; tokens that are not looked at do not fit.
@@ -51,12 +52,14 @@ class OwnClosing {
 
  private:
   static constexpr int kMaxLooks = 256;
-  static constexpr std::int64_t kStepWork = 10'000;
+  static constexpr std::int64_t kStepWork = 4'000;
 
   void AddFitting(const ClosingLevel& level);
   void AddWithin(const TokenMask& tokens);
   void AddOthers(const TokenMask& tokens);
-  bool Fits(TokenId id);
+  // `*ending`, where asked for: the one that fits.
+  bool Fits(TokenId id, std::string* ending = nullptr);
+  void AddKnown();
   // Tokens that may make the string at hand one that is written already.
   void FindSpecial();
   void AddSpecial(absl::string_view text);
@@ -73,8 +76,13 @@ class OwnClosing {
   TokenMask leaving_;  // in a string: those with a quote
   std::vector<TokenId> special_;
   int looks_ = 0;
-  absl::flat_hash_map<Hash128, bool> fits_;                    // by the key of a state
-  absl::flat_hash_map<absl::string_view, bool> behind_quote_;  // by what a token has there
+  // What stands for the tokens that have the same behind a quote.
+  struct BehindQuote {
+    bool fits = false;
+    std::string ending = {};
+  };
+  absl::flat_hash_map<Hash128, bool> fits_;                           // by the key of a state
+  absl::flat_hash_map<absl::string_view, BehindQuote> behind_quote_;  // by what a token has there
 };
 
 }  // namespace maskd

@@ -53,13 +53,13 @@ int Endings::Few(const TokenStepper& stepper, State state) {
   return Few(stepper, state, work);
 }
 
-int Endings::Few(const TokenStepper& stepper, State state, Work& work) {
+int Endings::Few(const TokenStepper& stepper, State state, Work& work, std::string* text) {
   if (!stepper.states().automaton().remembers()) return FewAsIfEqual(stepper, state);
   ForgetOthers(stepper);
-  if (RowStates::IsOwn(state)) return FewDistinct(stepper, state, work);
+  if (RowStates::IsOwn(state)) return FewDistinct(stepper, state, work, text);
   if (const auto known = few_distinct_.find(state); known != few_distinct_.end())
     return known->second;
-  const int few = FewDistinct(stepper, state, work);
+  const int few = FewDistinct(stepper, state, work, nullptr);
   if (work.ok()) few_distinct_[state] = few;
   return few;
 }
@@ -85,30 +85,39 @@ void Endings::Forget() {
   few_distinct_.clear();
 }
 
+std::int64_t Endings::held_bytes() const {
+  return static_cast<std::int64_t>(nodes_.size() * sizeof(Byte)) + texts_.held_bytes() +
+         static_cast<std::int64_t>(ending_.size() + few_distinct_.size()) * kBytesAState;
+}
+
 void Endings::ForgetOthers(const TokenStepper& stepper) {
-  const auto held = static_cast<std::int64_t>(nodes_.size() * sizeof(Byte)) + texts_.held_bytes() +
-                    static_cast<std::int64_t>(ending_.size() + few_distinct_.size()) * kBytesAState;
-  if (automaton_ == stepper.automaton_serial() && held <= kMaxBytes) return;
+  if (automaton_ == stepper.automaton_serial() && held_bytes() <= kMaxBytes) return;
   automaton_ = stepper.automaton_serial();
   Forget();
 }
 
-int Endings::FewDistinct(const TokenStepper& stepper, State state, Work& work) {
+int Endings::FewDistinct(const TokenStepper& stepper, State state, Work& work, std::string* text) {
   const int few = FewAsIfEqual(stepper, state);
   if (few == kNever) return kNever;
-  const std::optional<std::string> text = DistinctText(stepper, state, work);
-  if (!text.has_value()) return kNever;
-  if (*text == Text(stepper, state)) return few;
-  const std::vector<TokenId> tokens = FewestPieces(stepper.search(), *text);
-  return tokens.empty() ? kNever : static_cast<int>(tokens.size());
+  std::optional<std::string> found = DistinctText(stepper, state, work);
+  if (!found.has_value()) return kNever;
+  const bool is_same = *found == Text(stepper, state);
+  const auto pieces = is_same ? std::vector<TokenId>() : FewestPieces(stepper.search(), *found);
+  if (text != nullptr) *text = *std::move(found);
+  if (is_same) return few;
+  return pieces.empty() ? kNever : static_cast<int>(pieces.size());
 }
 
 std::vector<TokenId> Endings::Tokens(const TokenStepper& stepper, State state) {
+  Budget budget = EndingBudget(kDistinctWork);
+  Work work(budget);
+  return Tokens(stepper, state, work);
+}
+
+std::vector<TokenId> Endings::Tokens(const TokenStepper& stepper, State state, Work& work) {
   if (FewAsIfEqual(stepper, state) == kNever) return {};
   if (stepper.states().names_tokens() && !stepper.states().automaton().remembers())
     return TokensByPieces(stepper, state);
-  Budget budget = EndingBudget(kDistinctWork);
-  Work work(budget);
   const std::optional<std::string> text = DistinctText(stepper, state, work);
   return text.has_value() ? FewestPieces(stepper.search(), *text) : std::vector<TokenId>();
 }
@@ -144,53 +153,65 @@ std::optional<std::string> Endings::DistinctText(const TokenStepper& stepper, St
   return work.ok() ? RepairedText(stepper, state, work) : std::nullopt;
 }
 
-// Where a byte is refused, another one takes its place, or that of the byte before it.
+// Where a byte is refused, another one takes its place, or that of one shortly before. States are
+// taken without a search for what may still be written: the text that is found shows it.
 std::optional<std::string> Endings::RepairedText(const TokenStepper& stepper, State state,
                                                  Work& work) {
   const RowStates& states = stepper.states();
   std::string text;
-  State at = state;
+  std::vector<Place> places = {{state}};
   for (int replaced = 0; replaced <= kMaxReplaced; ++replaced) {
-    const std::string ending = Text(stepper, at);
-    State before = kNothingTerm;
+    const std::string ending = Text(stepper, places.back().state);
     std::size_t taken = 0;
     for (; taken < ending.size(); ++taken) {
       // The own state refuses what would repeat an item, where the automaton's takes it.
-      const State next = states.Take(at, static_cast<unsigned char>(ending[taken]), work);
+      const auto byte = static_cast<unsigned char>(ending[taken]);
+      if (places.back().tried.test(byte)) break;
+      const State next = states.TakeUnsearched(places.back().state, byte, work);
+      places.back().tried.set(byte);
       if (next == kNothingTerm || next == kFailedTerm) break;
-      before = std::exchange(at, next);
+      places.push_back({next});
       text.push_back(ending[taken]);
     }
-    if (taken == ending.size() && states.MayEnd(at)) return text;
-    if (taken == ending.size() || !work.ok()) return std::nullopt;
-    Other other = OtherByte(stepper, at, static_cast<unsigned char>(ending[taken]), work);
-    if (before != kNothingTerm) {
-      const auto last = static_cast<unsigned char>(text.back());
-      const Other sooner = OtherByte(stepper, before, last, work);
-      if (sooner.cost < other.cost) {
-        other = sooner;
-        text.pop_back();
-      }
-    }
-    if (other.next == kNothingTerm) return std::nullopt;
-    at = other.next;
-    text.push_back(static_cast<char>(other.byte));
+    if (taken == ending.size() && states.MayEnd(places.back().state)) return text;
+    if (taken == ending.size() || !TakeOther(stepper, &places, &text, work)) return std::nullopt;
   }
   return std::nullopt;
 }
 
+bool Endings::TakeOther(const TokenStepper& stepper, std::vector<Place>* places, std::string* text,
+                        Work& work) {
+  // The last place or the one before it, whichever costs less; those before that where both have
+  // nothing else.
+  Other best;
+  std::size_t at = 0;
+  for (std::size_t back = 1; back <= std::min(places->size(), kMaxBack) && work.ok(); ++back) {
+    if (back > 2 && best.next != kNothingTerm) break;
+    const Other other = OtherByte(stepper, (*places)[places->size() - back], work);
+    if (other.next == kNothingTerm || !(other.cost < best.cost)) continue;
+    best = other;
+    at = places->size() - back;
+  }
+  if (!work.ok() || best.next == kNothingTerm) return false;
+  places->resize(at + 1);
+  text->resize(at);
+  places->back().tried.set(best.byte);
+  places->push_back({best.next});
+  text->push_back(static_cast<char>(best.byte));
+  return true;
+}
+
 // White space would change nothing.
-Endings::Other Endings::OtherByte(const TokenStepper& stepper, State at, unsigned char refused,
-                                  Work& work) {
+Endings::Other Endings::OtherByte(const TokenStepper& stepper, const Place& place, Work& work) {
   const RowStates& states = stepper.states();
-  const int enough = FewAsIfEqual(stepper, at);
-  const FirstClasses::Set first = states.FirstOf(at, work);
+  const int enough = FewAsIfEqual(stepper, place.state);
+  const FirstClasses::Set first = states.FirstOf(place.state, work);
   Other best;
   for (std::size_t c = first._Find_first(); c < first.size() && work.ok();
        c = first._Find_next(c)) {
     const unsigned char byte = states.classes().Sample(static_cast<int>(c));
-    if (byte == refused || absl::ascii_isspace(byte)) continue;
-    const State next = states.Take(at, byte, work);
+    if (place.tried.test(byte) || absl::ascii_isspace(byte)) continue;
+    const State next = states.TakeUnsearched(place.state, byte, work);
     if (next == kNothingTerm || next == kFailedTerm) continue;
     const bool may_repeat = RowStates::IsOwn(next) && !states.TakenRests(next).empty();
     const Other other = {byte, next, {FewAsIfEqual(stepper, next), may_repeat}};
@@ -228,6 +249,7 @@ Endings::Node Endings::Before(const TokenStepper& stepper, State at, Node node, 
   const TermStore& store = stepper.states().automaton().store();
   const bool names = stepper.states().names_tokens();
   const TermKind kind = store.term(store.PartsOf(at).cell).kind;
+  if (node != kNone && store.term(store.PartsOf(at).cell).nullable) return node;
   if (names && kind == TermKind::kTokens) return PutNamed(stepper, at, node);
   const auto text = node == kNone ? std::nullopt : CellText(stepper, at);
   if (!text.has_value() && names && kind == TermKind::kAlt) return BestBranch(stepper, at, depth);
@@ -277,8 +299,22 @@ std::optional<std::string> Endings::CellText(const TokenStepper& stepper, State 
   Work work(budget);
   if (auto text = LongTokens(stepper, state, work); text.has_value()) return text;
   const TermStore& store = stepper.states().automaton().store();
-  const std::string* const text = texts_.Of(stepper.states(), store.PartsOf(state).cell, work);
+  const TermId cell = store.PartsOf(state).cell;
+  if (auto text = OneByte(stepper, cell, work); text.has_value()) return text;
+  const std::string* const text = texts_.Of(stepper.states(), cell, work);
   return text == nullptr ? std::nullopt : std::optional(*text);
+}
+
+// Of a number, which is mostly one digit from its end, in a new state after each token.
+std::optional<std::string> Endings::OneByte(const TokenStepper& stepper, TermId cell, Work& work) {
+  Automaton& automaton = stepper.states().automaton();
+  if (automaton.term(cell).kind != TermKind::kNumber) return std::nullopt;
+  for (unsigned char digit = '0'; digit <= '9'; ++digit) {
+    const TermId next = automaton.Step(cell, digit, work);
+    if (next != kNothingTerm && next != kFailedTerm && automaton.MayEnd(next))
+      return std::string(1, static_cast<char>(digit));
+  }
+  return std::nullopt;
 }
 
 // Of a string of at least two more of one set of characters, ASCII only.

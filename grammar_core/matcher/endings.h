@@ -20,6 +20,8 @@
 #ifndef MASKD_GRAMMAR_CORE_MATCHER_ENDINGS_H_
 #define MASKD_GRAMMAR_CORE_MATCHER_ENDINGS_H_
 
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -49,17 +51,21 @@ class Endings {
   // is too long, or too dear to search for.
   int Few(const TokenStepper& stepper, State state);
   // The same; what the items of a row take to look at is taken from `work`, and kNever where it
-  // fails.
-  int Few(const TokenStepper& stepper, State state, Work& work);
+  // fails. `*text`, where asked for, is the ending of an own state.
+  int Few(const TokenStepper& stepper, State state, Work& work, std::string* text = nullptr);
 
   // The fewest tokens that spell the ending; empty where none is known, and where the text may end.
   std::vector<TokenId> Tokens(const TokenStepper& stepper, State state);
+  // The same by a budget of the caller's; empty where `work` fails.
+  std::vector<TokenId> Tokens(const TokenStepper& stepper, State state, Work& work);
 
   // The ending of a state, as if items could be equal; empty where none is known.
   [[nodiscard]] std::string Text(const TokenStepper& stepper, State state);
 
   // Lets go of all that is known.
   void Forget();
+  // Roughly.
+  [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
   using Node = std::uint32_t;
@@ -83,25 +89,35 @@ class Endings {
   // same wherever it is replayed.
   static constexpr std::int64_t kCellWork = 10'000;
   // The same of a state's distinct items, and the bytes that it may have replaced.
-  static constexpr std::int64_t kDistinctWork = 20'000;
+  static constexpr std::int64_t kDistinctWork = 4'000;
   static constexpr int kMaxReplaced = 64;
+  // How far back: a word such as `false` is told from another at its first byte.
+  static constexpr std::size_t kMaxBack = 12;
   // Branches of a choice with tokens in them that are looked at, and choices in choices.
   static constexpr std::size_t kMaxBranches = 64;
   static constexpr int kMaxChoices = 3;
 
   int FewAsIfEqual(const TokenStepper& stepper, State state);
-  int FewDistinct(const TokenStepper& stepper, State state, Work& work);
+  int FewDistinct(const TokenStepper& stepper, State state, Work& work, std::string* text);
   // What ends a state, its items distinct; nothing where none is found.
   std::optional<std::string> DistinctText(const TokenStepper& stepper, State state, Work& work);
   std::optional<std::string> RepairedText(const TokenStepper& stepper, State state, Work& work);
-  // A byte other than `refused` that `at` takes, with the fewest tokens behind it, and of those one
-  // that begins nothing that is written already.
+  // A place on the way, and the bytes that were tried there.
+  struct Place {
+    State state = kNothingTerm;
+    std::bitset<256> tried = {};
+  };
+  // A byte that was not tried and that a place takes, with the fewest tokens behind it, and of
+  // those one that begins nothing that is written already.
   struct Other {
     unsigned char byte = 0;
     State next = kNothingTerm;  // where there is none
     std::pair<int, bool> cost = {kNever, true};
   };
-  Other OtherByte(const TokenStepper& stepper, State at, unsigned char refused, Work& work);
+  Other OtherByte(const TokenStepper& stepper, const Place& place, Work& work);
+  // Takes another byte in the last places of `text`; false where there is none.
+  bool TakeOther(const TokenStepper& stepper, std::vector<Place>* places, std::string* text,
+                 Work& work);
 
   // Those of an ending with named tokens in it.
   std::vector<TokenId> TokensByPieces(const TokenStepper& stepper, State state);
@@ -116,6 +132,7 @@ class Endings {
   Node BestBranch(const TokenStepper& stepper, State at, int depth);
   // What the cell that `state` begins with becomes; nothing where that is too long or too dear.
   std::optional<std::string> CellText(const TokenStepper& stepper, State state);
+  static std::optional<std::string> OneByte(const TokenStepper& stepper, TermId cell, Work& work);
   static std::optional<std::string> LongTokens(const TokenStepper& stepper, State state,
                                                Work& work);
   Node Put(const TokenSearch& search, char byte, Node next);

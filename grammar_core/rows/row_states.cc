@@ -27,6 +27,12 @@ RowStates::State RowStates::TakeOwn(State state, unsigned char byte, Work& work)
   return memory_->Take(state, byte, work);
 }
 
+RowStates::State RowStates::TakeUnsearched(State state, unsigned char byte, Work& work) const {
+  if (memory_ == nullptr) return automaton_->Step(state, byte, work);
+  const auto lock = memory_->Lock();
+  return memory_->TakeUnsearched(state, byte, work);
+}
+
 TermId RowStates::SharedOf(State state) const {
   const auto lock = memory_->Lock();
   return memory_->Shared(state);

@@ -64,6 +64,8 @@ class RowStates {
   State Take(State state, unsigned char byte, Work& work) const {
     return memory_ == nullptr ? automaton_->Step(state, byte, work) : TakeOwn(state, byte, work);
   }
+  // The same for whoever tries texts to their end: see RowMemory.
+  State TakeUnsearched(State state, unsigned char byte, Work& work) const;
   // See Automaton::StepText(), Automaton::StepToken() and Automaton::AtTokenEnd().
   State StepText(State state, absl::string_view text, std::size_t* taken, Work& work) const;
   State StepToken(State state, TokenId id, std::size_t* taken, Work& work) const;

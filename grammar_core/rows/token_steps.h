@@ -15,13 +15,13 @@
 
 namespace maskd {
 
-// Calls arrive(id, next) for each token that leads from `state` somewhere, until it returns true;
-// whether it did. Tokens are left out that begin with a node of the trie for which enter(next,
-// node), `next` being the state behind it, is false; a node comes behind the one above it.
-// `trie` has some of the tokens of `index`, or all; those too long for a trie are always visited.
+// Calls arrive(id, next) for each token of `trie` that leads from `state` somewhere, until it
+// returns true; whether it did. Tokens are left out that begin with a node of the trie for which
+// enter(next, node), `next` being the state behind it, is false; a node comes behind the one above
+// it.
 template <typename Enter, typename Arrive>
-bool VisitTokenSteps(const TokenIndex& index, const TokenTrie& trie, const RowStates& states,
-                     RowStates::State state, Work& work, Enter enter, Arrive arrive) {
+bool VisitTrieSteps(const TokenTrie& trie, const RowStates& states, RowStates::State state,
+                    Work& work, Enter enter, Arrive arrive) {
   constexpr std::int64_t kNodesPerUnit = 64;  // of work, as in mask_maker.cc
   const std::span<const TrieNode> nodes = trie.nodes();
   std::array<RowStates::State, TokenTrie::kMaxDepth + 1> path;
@@ -47,7 +47,17 @@ bool VisitTokenSteps(const TokenIndex& index, const TokenTrie& trie, const RowSt
     path[node.depth] = next;
     ++i;
   }
+  return false;
+}
+
+// The same of `trie`, which has some of the tokens of `index`, or all, and of those too long for a
+// trie, which are always visited.
+template <typename Enter, typename Arrive>
+bool VisitTokenSteps(const TokenIndex& index, const TokenTrie& trie, const RowStates& states,
+                     RowStates::State state, Work& work, Enter enter, Arrive arrive) {
+  if (VisitTrieSteps(trie, states, state, work, enter, arrive)) return true;
   for (const TokenId id : index.trie().long_tokens()) {
+    if (!work.ok()) return false;
     if (states.automaton().IsMarker(id)) continue;
     std::size_t taken = 0;
     const absl::string_view bytes = index.vocabulary().TokenBytes(id);

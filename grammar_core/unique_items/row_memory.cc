@@ -206,7 +206,8 @@ void RowMemory::Merge(Ways* ways) const {
   }
 }
 
-RowMemory::State RowMemory::Take(State state, unsigned char byte, Work& work) {
+template <typename Drop>
+RowMemory::State RowMemory::TakeBut(State state, unsigned char byte, Drop drop, Work& work) {
   // The common case: not within such an array, and none begins.
   if (!IsOwn(state)) {
     const TermId next = automaton_->Step(state, byte, work);
@@ -216,11 +217,19 @@ RowMemory::State RowMemory::Take(State state, unsigned char byte, Work& work) {
   for (const Way& way : WaysOf(state)) StepWay(way, byte, &next, work);
   // First merged, as a search for each of two equal ways would be made twice.
   if (next.size() > 1) Merge(&next);
+  next.erase(std::remove_if(next.begin(), next.end(), drop), next.end());
+  return work.ok() ? StateOf(std::move(next)) : kFailedTerm;
+}
+
+RowMemory::State RowMemory::Take(State state, unsigned char byte, Work& work) {
   const auto ends_not = [&](const Way& way) {
     return MayRepeat(way) && !DistinctSearch(this).CanEnd(way, work);
   };
-  next.erase(std::remove_if(next.begin(), next.end(), ends_not), next.end());
-  return work.ok() ? StateOf(std::move(next)) : kFailedTerm;
+  return TakeBut(state, byte, ends_not, work);
+}
+
+RowMemory::State RowMemory::TakeUnsearched(State state, unsigned char byte, Work& work) {
+  return TakeBut(state, byte, [](const Way&) { return false; }, work);
 }
 
 bool RowMemory::Completes(State state, absl::string_view text, Work& work) {

@@ -94,6 +94,8 @@ class RowMemory {
 
   // The state behind `byte`: kNothingTerm if there is none, kFailedTerm if `work` failed.
   State Take(State state, unsigned char byte, Work& work);
+  // The same with ways among it that may lead to repetitions alone.
+  State TakeUnsearched(State state, unsigned char byte, Work& work);
   // That which takes what either does. `term` is a state of the automaton.
   State Union(State state, TermId term);
 
@@ -169,6 +171,9 @@ class RowMemory {
   [[nodiscard]] bool AnyArray(State state, Is is) const;
   // Makes one of ways that are within the same arrays.
   void Merge(Ways* ways) const;
+  // A step, without those of the ways behind it for which drop(way).
+  template <typename Drop>
+  State TakeBut(State state, unsigned char byte, Drop drop, Work& work);
   State StateOf(Ways ways);
   bool WithinLimits(Work& work) const;
   // Counts what this holds by now for LiveBytes().
