@@ -221,14 +221,10 @@ def test_a_hung_server_is_waited_for_no_longer_than_a_step(tmp_path):
         rows.settings = settings(address, step_s=0.1)
         hang(server)
         row.accept([ord("a")])
-        begin = time.monotonic()
-        step(rows)
-        taken = time.monotonic() - begin
+        step(rows)  # it does end, though nothing ever comes
         assert row.failed is not None and row.failed.code == "DEADLINE_EXCEEDED"
-        assert taken < 5, taken  # 0.1 s on a machine that has time
-        begin = time.monotonic()
-        step(rows)  # nothing more is waited for
-        assert time.monotonic() - begin < 1
+        rows.settings = settings(address, step_s=3600)
+        step(rows)  # nothing more is waited for: ctest would end a test that does
 
 
 @pytest.mark.skipif(PLAIN, reason="a stream over several addresses needs libmaskd")
