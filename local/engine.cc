@@ -134,7 +134,9 @@ absl::StatusOr<std::unique_ptr<client::StepCall>> Engine::OpenCall(const v1::Dec
   const auto terms = service::AgreeOnTerms(*read, tokenizers_.now(), host_.limits);
   if (!terms.ok()) return AsFromWire(terms.status());
   service::WriteWelcome(*terms->tokenizer, terms->mask_words, host_.limits, terms->forms, welcome);
-  return std::make_unique<LocalCall>(shared_from_this(), *terms);
+  // The call keeps the engine, whose host it uses.
+  const std::shared_ptr<const service::StreamHost> host(shared_from_this(), &host_);
+  return std::make_unique<LocalCall>(host, *terms);
 }
 
 }  // namespace maskd::local

@@ -22,8 +22,9 @@ std::chrono::steady_clock::time_point SteadyTime(absl::Time deadline) {
 
 }  // namespace
 
-LocalCall::LocalCall(std::shared_ptr<Engine> engine, const service::StreamTerms& terms)
-    : engine_(std::move(engine)), exchange_(engine_->host(), terms) {}
+LocalCall::LocalCall(std::shared_ptr<const service::StreamHost> host,
+                     const service::StreamTerms& terms)
+    : host_(std::move(host)), exchange_(*host_, terms) {}
 
 LocalCall::~LocalCall() {
   cancelled_ = true;
@@ -49,7 +50,7 @@ absl::Status LocalCall::Write(const v1::DecodeRequest& message, std::size_t byte
     const MutexLock lock(&mutex_);
     busy_ = true;
   }
-  engine_->host().threads->Run([this] { GoOn(); });
+  host_->threads->Run([this] { GoOn(); });
   return absl::OkStatus();
 }
 

@@ -26,9 +26,9 @@
 
 #include "client/cpp/step_call.h"
 #include "grammar_core/base/mutex.h"
-#include "local/engine.h"
 #include "maskd/v1/mask_service.pb.h"
 #include "service/step_exchange.h"
+#include "service/stream_host.h"
 #include "service/stream_terms.h"
 
 namespace maskd::local {
@@ -37,7 +37,8 @@ class LocalCall final : public client::StepCall {
  public:
   static constexpr std::chrono::microseconds kTurn{200};
 
-  LocalCall(std::shared_ptr<Engine> engine, const service::StreamTerms& terms);
+  // `host` keeps alive all that it names.
+  LocalCall(std::shared_ptr<const service::StreamHost> host, const service::StreamTerms& terms);
   // Cancels the step that runs, if one does, and waits for its thread.
   ~LocalCall() override;
 
@@ -62,7 +63,7 @@ class LocalCall final : public client::StepCall {
   // Takes a reply, or gives the stream's end; false: neither is there.
   absl::StatusOr<bool> Take(grpc::ByteBuffer& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const std::shared_ptr<Engine> engine_;
+  const std::shared_ptr<const service::StreamHost> host_;
   std::string step_;                // the caller's, its memory used again
   service::StepExchange exchange_;  // whose turn it is: the caller's, or a thread's while busy_
   std::atomic<bool> cancelled_ = false;

@@ -32,9 +32,11 @@ std::size_t DecodeLength(absl::string_view bytes) {
 
 }  // namespace
 
-Channel::Channel(SharedMemory memory, Side side, std::size_t max_message_bytes)
+Channel::Channel(SharedMemory memory, Side side, std::size_t max_message_bytes,
+                 absl::Duration longest_sleep)
     : memory_(std::move(memory)),
       max_message_bytes_(max_message_bytes),
+      longest_sleep_(longest_sleep),
       out_(side == Side::kServer ? RingWriter(&memory_.words().to_client, memory_.to_client())
                                  : RingWriter(&memory_.words().to_server, memory_.to_server())),
       in_(side == Side::kServer ? RingReader(&memory_.words().to_server, memory_.to_server())
@@ -115,7 +117,9 @@ bool Channel::StayAwake(std::uint32_t reasons, absl::Time until) const {
 absl::Status Channel::Sleep(std::uint32_t reasons, absl::Time deadline) {
   Announce(my_bell_, reasons);
   const auto is_due = [&] { return woken_.exchange(false) || Has(reasons); };
-  const bool rung = is_due() ? false : ring::Sleep(my_bell_, reasons, deadline);
+  const bool rung =
+      is_due() ? false
+               : ring::Sleep(my_bell_, reasons, std::min(deadline, absl::Now() + longest_sleep_));
   my_bell_->store(0);
   if (!rung || is_due()) {
     rung_for_nothing_ = 0;

@@ -36,7 +36,10 @@ enum class Side { kServer, kClient };
 
 class Channel {
  public:
-  Channel(SharedMemory memory, Side side, std::size_t max_message_bytes);
+  // `longest_sleep`: after so long a sleeper looks for itself, whether or not it was rung. A test
+  // that is to see a ring that is lost makes it longer than it waits.
+  Channel(SharedMemory memory, Side side, std::size_t max_message_bytes,
+          absl::Duration longest_sleep = kLongestSleep);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
 
@@ -67,6 +70,7 @@ class Channel {
 
   SharedMemory memory_;
   const std::size_t max_message_bytes_;
+  const absl::Duration longest_sleep_;
   RingWriter out_;
   RingReader in_;
   Word* const my_bell_;

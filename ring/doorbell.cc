@@ -1,6 +1,5 @@
 #include "ring/doorbell.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <climits>
 
@@ -22,7 +21,7 @@ long Futex(Word* word, int operation, std::uint32_t value, const timespec* timeo
 void Announce(Word* bell, std::uint32_t reasons) { bell->store(reasons); }
 
 bool Sleep(Word* bell, std::uint32_t reasons, absl::Time deadline) {
-  const absl::Duration left = std::min(deadline - absl::Now(), kLongestSleep);
+  const absl::Duration left = deadline - absl::Now();
   if (left <= absl::ZeroDuration()) return false;
   const timespec timeout = absl::ToTimespec(left);
   const long woken = Futex(bell, FUTEX_WAIT, reasons, &timeout);

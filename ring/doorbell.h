@@ -1,8 +1,9 @@
 // How a side sleeps until the other has done something: a word in the shared memory that says what
 // it sleeps for, and the kernel's futex on it. Who finds no sleeper makes no system call.
 //
-// Wake-ups may come for nothing. The other side can write the word as it likes: so no sleep is
-//          longer than kLongestSleep, and whoever sleeps looks at his own reasons again.
+// Wake-ups may come for nothing. The other side can write the word as it likes: so no sleep of
+//          a stream is longer than kLongestSleep, and whoever sleeps looks at his own reasons
+//          again.
 // Threads  one sleeper; Ring() and Wake() from any thread of any process.
 // Source   futex(2); the word is shared, so not FUTEX_PRIVATE.
 #ifndef MASKD_RING_DOORBELL_H_

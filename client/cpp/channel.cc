@@ -1,6 +1,5 @@
 #include "client/cpp/channel.h"
 
-#include "absl/strings/strip.h"
 #include "grpcpp/create_channel.h"
 #include "grpcpp/support/channel_arguments.h"
 
@@ -21,12 +20,6 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, int max_m
   arguments.SetInt(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, kReadChunkBytes);
   arguments.SetInt(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadChunkBytes);
   return grpc::CreateCustomChannel(address, MakeCredentials(address, &arguments), arguments);
-}
-
-std::optional<std::string> SocketPathOf(absl::string_view address) {
-  if (!absl::ConsumePrefix(&address, "unix:")) return std::nullopt;
-  absl::ConsumePrefix(&address, "//");
-  return std::string(address);
 }
 
 }  // namespace maskd::client

@@ -3,10 +3,8 @@
 #define MASKD_CLIENT_CPP_CHANNEL_H_
 
 #include <memory>
-#include <optional>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "grpcpp/channel.h"
 
 namespace maskd::client {
@@ -15,9 +13,6 @@ namespace maskd::client {
 // 4 MiB is less than 256 dense masks of a large vocabulary, and reading 4 MiB at a time halves the
 // time of 64 of them.
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& address, int max_message_bytes);
-
-// The path of an address "unix:...", as gRPC reads it; nothing for another address.
-std::optional<std::string> SocketPathOf(absl::string_view address);
 
 }  // namespace maskd::client
 

@@ -12,6 +12,7 @@
 #include "client/cpp/errors.h"
 #include "client/cpp/local_engine.h"
 #include "client/cpp/security.h"
+#include "client/cpp/socket_path.h"
 #include "client/cpp/wire_status.h"
 #include "maskd/v1/compile_service.grpc.pb.h"
 #include "maskd/v1/tokenizer_service.grpc.pb.h"

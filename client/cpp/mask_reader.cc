@@ -13,18 +13,6 @@ MaskReader::MaskReader(const v1::Welcome& welcome)
       vocab_size_(welcome.tokenizer().vocab_size()),
       dictionary_(welcome.dictionary_size()) {}
 
-void MaskStorage::Clear() {
-  pool->Clear();
-  stored.clear();
-  used_ids = 0;
-  biases.clear();
-}
-
-std::vector<std::int32_t>& MaskStorage::TakeIds() {
-  if (used_ids == ids.size()) ids.emplace_back();
-  return ids[used_ids++];
-}
-
 absl::StatusOr<MaskView> MaskReader::Read(WireInput& in, MaskStorage& storage) {
   if (!ReadPosition(in, static_cast<std::size_t>(mask_words_), storage, fields_))
     return absl::InternalError("the server sent what is no message");

@@ -18,36 +18,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "client/cpp/mask_storage.h"
 #include "client/cpp/mask_view.h"
 #include "client/cpp/position_fields.h"
 #include "maskd/v1/mask_service.pb.h"
 #include "protos/wire_fields.h"
 
 namespace maskd::client {
-
-// A mask of the dictionary. It stays as it is while a StepResult shows it, whatever its slot holds
-// by then.
-struct StoredMask {
-  MaskView::Form form = MaskView::Form::kDense;
-  std::vector<std::int32_t> ids = {};    // of the forms that are lists
-  std::vector<std::int32_t> words = {};  // of the others, and of long lists
-  std::uint64_t serial = 0;
-};
-
-// What the masks of one reply point into: kept from reply to reply. A value that moves leaves the
-// views as they are.
-struct MaskStorage {
-  // Forgets the masks and keeps the memory.
-  void Clear();
-  // A list of its own for one mask.
-  std::vector<std::int32_t>& TakeIds();
-
-  std::unique_ptr<WordPool> pool;
-  std::vector<std::shared_ptr<const StoredMask>> stored;
-  std::vector<std::vector<std::int32_t>> ids;  // those before used_ids are in use
-  std::size_t used_ids = 0;
-  std::vector<std::vector<LogitBias>> biases;
-};
 
 class MaskReader {
  public:

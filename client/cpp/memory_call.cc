@@ -7,7 +7,7 @@
 #include "absl/time/clock.h"
 #include "grpcpp/support/slice.h"
 
-#include "client/cpp/channel.h"
+#include "client/cpp/socket_path.h"
 #include "ring/handover.h"
 
 namespace maskd::client {

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "client/cpp/mask_reader.h"
+#include "client/cpp/mask_storage.h"
 #include "maskd/v1/mask_service.pb.h"
 
 namespace maskd::client {

@@ -13,7 +13,7 @@
 #include "grpcpp/security/tls_certificate_provider.h"
 #include "grpcpp/security/tls_credentials_options.h"
 
-#include "client/cpp/channel.h"
+#include "client/cpp/socket_path.h"
 
 namespace maskd::client {
 namespace {

@@ -9,8 +9,9 @@
 // Items     that the items of an array must differ is no matter to states and steps: each row keeps
 //           what it has written beside them (see RowStates). A state knows only that its last byte
 //           has begun such an array.
-// Errors    by Work: RESOURCE_EXHAUSTED for a step's budget or a limit of the grammar. Nothing of a
-//           failed step is kept, so other rows are not hurt.
+// Errors    by Work: RESOURCE_EXHAUSTED for a step's budget or a limit of the grammar. A step that
+//           fails is not known afterwards. Steps of its parts that were made on the way stay: they
+//           are right, and other rows may use them.
 #ifndef MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 #define MASKD_GRAMMAR_CORE_AUTOMATON_AUTOMATON_H_
 
@@ -45,6 +46,7 @@
 
 namespace maskd {
 
+// States and steps of one grammar over one vocabulary, shared by all rows of a generation.
 class Automaton {
  public:
   // The grammar's IR and `vocabulary` must outlive the automaton. It is full once it has learnt
@@ -114,6 +116,8 @@ class Automaton {
   // them (SpacesBeyondAscii()) apart. Nothing for a state that does not begin with whole characters
   // alone.
   struct Beyond {
+    // Where the characters of one part lead to, each target once; `all`: none of them leads
+    // nowhere.
     struct Part {
       std::vector<TermId> targets;
       bool all = false;
@@ -121,6 +125,7 @@ class Automaton {
     Part spaces;
     Part others;
   };
+  // Costs one look at the edges of the state's characters; meaningless when `work` failed.
   std::optional<Beyond> StepBeyondAscii(TermId state, Work& work) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // A shortest text of an Encode term `cell` of several conditions, where all its characters are
@@ -160,7 +165,9 @@ class Automaton {
     TermId inside;
     TermId outside;
   };
+  // Each may be kNothingTerm.
   [[nodiscard]] Split SplitDistinct(TermId state) ABSL_LOCKS_EXCLUDED(mutex_);
+  // What one row may hold and search for such arrays.
   [[nodiscard]] const RowBounds& row_bounds() const { return tables_->row_bounds; }
 
   // Adds the tokens that the grammar names and `state` takes by that.
@@ -190,6 +197,7 @@ class Automaton {
   [[nodiscard]] bool remembers() const { return remembers_; }
   [[nodiscard]] const ItemTokens& item_tokens() const { return *tables_->item_tokens; }
 
+  // Terms made so far, of characters too. No lock.
   [[nodiscard]] std::int64_t terms() const { return store_.size(); }
   // How much of what it may hold is left: 1 for all, 0 for nothing.
   [[nodiscard]] double room() const ABSL_LOCKS_EXCLUDED(mutex_);

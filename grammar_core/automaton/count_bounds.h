@@ -16,6 +16,7 @@
 
 namespace maskd {
 
+// Two terms of characters around a third one.
 struct CountBounds {
   TermId fewer;  // its strings are strings of the term
   TermId more;   // the term's strings are strings of it

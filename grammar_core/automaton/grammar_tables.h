@@ -23,6 +23,7 @@
 
 namespace maskd {
 
+// Shared by all automatons of a grammar; whoever holds an automaton holds these.
 struct GrammarTables {
   // `ir` and `index` must outlive the tables. Errors: RESOURCE_EXHAUSTED; INVALID_ARGUMENT for a
   // token that the grammar names and the vocabulary does not have. `markers`: see below.
@@ -30,6 +31,7 @@ struct GrammarTables {
       const GrammarIr& ir, const TokenIndex& index, const Limits& limits, Budget& budget,
       Measure measure, std::vector<TokenId> markers = {});
 
+  // Bytes of the tables; the IR, the index and the vocabulary are not theirs.
   [[nodiscard]] std::int64_t held_bytes() const;
 
   GrammarFacts facts;

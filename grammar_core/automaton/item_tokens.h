@@ -19,6 +19,7 @@
 
 namespace maskd {
 
+// The tokens of a vocabulary that hold the end of an item and more, sorted once.
 class ItemTokens {
  public:
   using Tokens = std::vector<TokenId>;
@@ -62,6 +63,7 @@ class ItemTokens {
   // one part.
   [[nodiscard]] static bool MayBeginArray(absl::string_view bytes);
 
+  // Bytes of the lists; the bytes of tokens are the vocabulary's.
   [[nodiscard]] std::int64_t held_bytes() const {
     return HeldBytes(with_comma_) + HeldBytes(out_of_string_) + HeldBytes(with_array_) +
            HeldBytes(array_out_of_string_) + HeldBytes(other_ends_) + HeldBytes(onward_) +

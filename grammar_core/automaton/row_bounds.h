@@ -12,7 +12,9 @@
 
 namespace maskd {
 
+// Bounds that each row of a grammar has for itself.
 struct RowBounds {
+  // Of the grammar's numbers and layout, and of `limits`. Nothing is kept of either.
   RowBounds(const GrammarIr& ir, const Limits& limits);
 
   std::int64_t bytes;          // that it may hold

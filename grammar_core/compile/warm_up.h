@@ -14,19 +14,12 @@
 #define MASKD_GRAMMAR_CORE_COMPILE_WARM_UP_H_
 
 #include <atomic>
-#include <cstdint>
 #include <memory>
 
 #include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/compile/warm_up_bounds.h"
 
 namespace maskd {
-
-// Where a prefetch ends, whichever comes first.
-struct WarmUpBounds {
-  int masks = 8192;
-  // The prefetch's own deadline: how far it gets is no one's verdict.
-  std::int64_t wall_ms = 10;
-};
 
 // The number of states whose masks it made or found.
 int WarmUp(const CompiledGrammar& grammar, const WarmUpBounds& bounds,

@@ -4,7 +4,8 @@
 
 #include <atomic>
 
-#include "grammar_core/compile/warm_up.h"
+#include "grammar_core/compile/compiled_grammar.h"
+#include "grammar_core/compile/warm_up_bounds.h"
 #include "grammar_core/terms/term.h"
 
 namespace maskd {

@@ -22,6 +22,7 @@
 
 namespace maskd {
 
+// The steps of one automaton's states.
 class ByteDerivative {
  public:
   // All must outlive this.
@@ -47,6 +48,7 @@ class ByteDerivative {
     std::int64_t terms = 0;
     std::int64_t bytes = 0;
   };
+  // As of now; what rows have adopted included.
   [[nodiscard]] Size size() const { return {store_->size(), held_bytes()}; }
   // What has come since `before` belongs to rows: limits do not count it.
   void NoteAdopted(const Size& before);

@@ -19,6 +19,7 @@
 
 namespace maskd {
 
+// Derivatives of character terms: what each next character leads to, and whether any text is left.
 class CharDerivative final : public CharEdgeSource {
  public:
   // Both must outlive this. An emptiness check visits at most `max_emptiness_states` terms.
@@ -43,6 +44,7 @@ class CharDerivative final : public CharEdgeSource {
   // What intersections are asked by.
   ConditionSearch& search() { return search_; }
 
+  // Bytes of edges, fates and of the search.
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:

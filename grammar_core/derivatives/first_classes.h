@@ -20,6 +20,7 @@
 
 namespace maskd {
 
+// The first classes of one automaton's states; those of calls and choices are kept.
 class FirstClasses {
  public:
   using Set = std::bitset<256>;  // by byte class
@@ -36,6 +37,7 @@ class FirstClasses {
   // Recursion is bounded by Limits::derivative_depth, as that of a derivative is.
   Set Of(TermId id);
 
+  // Bytes of the sets that are kept.
   [[nodiscard]] std::int64_t held_bytes() const {
     return HeldBytes(byte_sets_) + TableBytes(known_);
   }

@@ -25,8 +25,11 @@
 
 namespace maskd {
 
+// The tokens of one vocabulary that a grammar names, by their ids.
 class NamedTokens {
  public:
+  // Looks up each name of `ir`. Errors: INVALID_ARGUMENT with the place of a name or an id that
+  // `vocabulary` does not have; by `budget`.
   static absl::StatusOr<NamedTokens> Resolve(const GrammarIr& ir, const Vocabulary& vocabulary,
                                              Budget& budget);
 
@@ -44,8 +47,10 @@ class NamedTokens {
     TokenMask tokens;
     TermId next;
   };
+  // Makes terms, so it needs the automaton's lock.
   std::vector<Step> Steps(TermId state, TermStore* store, Lowering* lowering) const;
 
+  // Bytes of the sets: one mask for each token spec.
   [[nodiscard]] std::int64_t held_bytes() const {
     return HeldBytes(sets_, [](const TokenMask& set) { return set.held_bytes(); });
   }

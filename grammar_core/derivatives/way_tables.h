@@ -21,6 +21,7 @@
 
 namespace maskd {
 
+// The transitions of one automaton's states, in its term store's links.
 class WayTables {
  public:
   // Both must outlive this. `classes` is how many byte classes there are.
@@ -35,6 +36,7 @@ class WayTables {
   // The row of `state`, made where it had none: all that is unknown may be stored into it.
   std::atomic<TermId>* RowOf(TermId state);
 
+  // Bytes of lists, rows and sets of classes; those in a state's links are the store's.
   [[nodiscard]] std::int64_t held_bytes() const;
   // Words of all lists and rows.
   [[nodiscard]] std::size_t held_words() const { return held_words_; }

@@ -22,11 +22,14 @@
 
 namespace maskd {
 
+// Texts that were found for some list of conditions, and for each condition which of them meet it.
 class ConditionSamples {
  public:
   // Must outlive this.
   explicit ConditionSamples(Conditions* conditions) : conditions_(conditions), samples_(1) {}
 
+  // Keeps `text` and all its endings, of a long one those of its last characters. Where there is no
+  // room for them, all samples before are forgotten.
   void Add(std::u32string_view text);
 
   // Whether a sample of at most `max_chars` meets all of `list`.
@@ -38,6 +41,7 @@ class ConditionSamples {
   bool VisitUnmet(const ConditionList& list, std::size_t count, std::uint32_t max_chars, Work& work,
                   absl::FunctionRef<bool(const ConditionList&)> visit);
 
+  // Bytes of the samples and of a bit for each sample and condition.
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:

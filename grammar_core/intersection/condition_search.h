@@ -37,12 +37,15 @@ struct Product {
   std::uint32_t max_chars = kNoEnd;
 
   bool operator==(const Product&) const = default;
+  // Products are keys of tables.
   template <typename H>
   friend H AbslHashValue(H state, const Product& product) {
     return H::combine(std::move(state), product.conditions, product.max_chars);
   }
 };
 
+// Answers whether a text is left that meets every condition of a list. What was found for one list
+// helps with the next.
 class ConditionSearch {
  public:
   // Both must outlive this. A search visits at most `max_nodes` nodes.
@@ -57,6 +60,8 @@ class ConditionSearch {
   // What the term is. False where it is plainly no text.
   bool Read(TermId term, Product* product);
 
+  // Whether the empty text meets all; whether any text does. The second is a search where no known
+  // text answers; meaningless when `work` failed.
   [[nodiscard]] bool IsNullable(const Product& product) const;
   bool HasText(const Product& product, Work& work);
 
@@ -69,6 +74,7 @@ class ConditionSearch {
   // Whether some text begins with a character of `first`.
   bool HasTextFrom(const Product& product, const Completions& first, Work& work);
 
+  // Bytes of the nodes met, the conditions and the samples.
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:

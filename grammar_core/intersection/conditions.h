@@ -26,6 +26,7 @@ namespace maskd {
 using ConditionId = std::uint32_t;
 using ConditionList = std::vector<ConditionId>;
 
+// The conditions of one automaton, each numbered when it is first met.
 class Conditions {
  public:
   // Both must outlive this.
@@ -37,6 +38,7 @@ class Conditions {
   // Makes a list of what was appended; false where some of it plainly contradict: x and not x.
   bool Sort(ConditionList* list);
 
+  // Whether the empty text meets it.
   [[nodiscard]] bool nullable(ConditionId id) const {
     return store_->term(conditions_[id].term).nullable;
   }
@@ -54,6 +56,7 @@ class Conditions {
   // Lower bound of the characters of a text that meets the condition.
   [[nodiscard]] std::uint32_t FewestChars(ConditionId id) const { return conditions_[id].fewest; }
 
+  // Bytes of the conditions, their edges and lists.
   [[nodiscard]] std::int64_t held_bytes() const { return held_bytes_; }
 
  private:

@@ -20,7 +20,7 @@
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/mask_routes/closure.h"
-#include "grammar_core/mask_routes/longest_completion.h"
+#include "grammar_core/mask_routes/most_chars_needed.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -202,7 +202,7 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
     const auto [body, min, max] = AsRepeat(length);
     if (min != 0 || max == kUnbounded || !store.IsAnyChar(body)) continue;
     const TermId pattern = automaton_->Without(text, part);
-    const std::optional<std::uint32_t> completion = LongestCompletion(store, pattern);
+    const std::optional<std::uint32_t> completion = MostCharsNeeded(store, pattern);
     if (!completion.has_value() || max < SaturatingAdd(*completion, kFewChars)) continue;
     const TermId free = automaton_->Encoded(pattern, partial.spelling, parts.tail);
     if (max >= SaturatingAdd(*completion, reach)) {

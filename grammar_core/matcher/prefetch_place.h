@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "grammar_core/compile/compiled_grammar.h"
-#include "grammar_core/compile/warm_up.h"
+#include "grammar_core/compile/warm_up_bounds.h"
 #include "grammar_core/matcher/token_history.h"
 
 namespace maskd {

@@ -8,6 +8,8 @@
 
 #include <cassert>
 
+#include "grammar_core/unique_items/row_step.h"
+
 namespace maskd {
 
 RowStates RowStates::MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
@@ -24,13 +26,13 @@ RowStates RowStates::MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
 RowStates::State RowStates::TakeOwn(State state, unsigned char byte, Work& work) const {
   assert(memory_ != nullptr && "only an automaton with distinct items has own states");
   const auto lock = memory_->Lock();
-  return memory_->Take(state, byte, work);
+  return TakeByte(memory_.get(), state, byte, work);
 }
 
 RowStates::State RowStates::TakeUnsearched(State state, unsigned char byte, Work& work) const {
   if (memory_ == nullptr) return automaton_->Step(state, byte, work);
   const auto lock = memory_->Lock();
-  return memory_->TakeUnsearched(state, byte, work);
+  return TakeByteUnsearched(memory_.get(), state, byte, work);
 }
 
 TermId RowStates::SharedOf(State state) const {
@@ -75,7 +77,8 @@ RowStates::State RowStates::StepText(State state, absl::string_view text, std::s
   // The states between two tokens are never asked for again: only the last one is kept.
   RowMemory::Scratch scratch(memory_.get());
   for (*taken = 0; *taken < text.size(); ++*taken) {
-    const State next = memory_->Take(state, static_cast<unsigned char>(text[*taken]), work);
+    const State next =
+        TakeByte(memory_.get(), state, static_cast<unsigned char>(text[*taken]), work);
     if (next == kFailedTerm) return kFailedTerm;
     if (next == kNothingTerm) break;
     state = next;

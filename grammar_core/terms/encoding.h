@@ -26,6 +26,7 @@ constexpr bool IsPlain(std::uint32_t character) {
 
 // What one byte makes of a partly read character.
 struct CharStep {
+  // kRefused: no character is spelled so. kPartial: more bytes are due. kCharacter: it is whole.
   enum class Result : std::uint8_t { kRefused, kPartial, kCharacter };
   Result result = Result::kRefused;
   PartialChar partial;          // kPartial

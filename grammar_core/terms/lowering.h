@@ -20,17 +20,22 @@
 
 namespace maskd {
 
+// Makes the terms of IR nodes, each node once for each depth that its texts depend on. Threads: the
+// automaton's lock.
 class Lowering final : public NodeLowering {
  public:
   // Both must outlive this. `numbers` may be null where no number is lowered.
   Lowering(TermStore* store, NumberTerms* numbers)
       : store_(store), numbers_(numbers), terms_(store->ir().nodes.size(), kUnknownTerm) {}
 
+  // Before the first object is lowered; it must outlive this. Apart from the constructor, as
+  // objects need a Lowering themselves.
   void set_objects(ObjectTerms* objects) { objects_ = objects; }
 
   // The term of `node`. Works through its children with a stack of its own, not by recursion.
   TermId Lower(NodeId node, std::uint32_t depth) override;
 
+  // Bytes of the tables from nodes to terms; the terms are the store's.
   [[nodiscard]] std::int64_t held_bytes() const { return HeldBytes(terms_) + TableBytes(deeper_); }
 
   // The body of the rule that a Call term calls.

@@ -15,8 +15,10 @@
 
 namespace maskd {
 
+// The numbers of one automaton: digits that leave the same are one state.
 class NumberTerms {
  public:
+  // `store` must outlive this.
   explicit NumberTerms(TermStore* store);
 
   // The whole number.
@@ -28,6 +30,7 @@ class NumberTerms {
   // Needs the locks of both.
   std::uint32_t Adopt(const NumberTerms& from, std::uint32_t number, std::uint32_t state);
 
+  // Bytes of the states and their tables; the terms are the store's.
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:

@@ -25,6 +25,8 @@
 
 namespace maskd {
 
+// The places within one object, as numbers. The spec is the IR's and does not change; places of an
+// object in any order are made when first met.
 class ObjectProgress {
  public:
   // One object's; `facts` must outlive this. What this keeps, in bytes, is added to `*held_bytes`.

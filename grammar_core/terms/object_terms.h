@@ -30,6 +30,7 @@ class NodeLowering {
   virtual TermId Lower(NodeId node, std::uint32_t depth) = 0;
 };
 
+// All objects of one automaton: their steps, and the sets of their names.
 class ObjectTerms {
  public:
   // Both must outlive this. The search for an object's end visits at most `max_end_states`.
@@ -50,6 +51,7 @@ class ObjectTerms {
     std::uint32_t character;
     TermId names;
   };
+  // Spends work for each name that it looks at; meaningless when `work` failed.
   std::vector<NameEdge> NameEdges(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                                   std::uint32_t depth, Work& work);
 
@@ -58,6 +60,7 @@ class ObjectTerms {
     TextList list;
     std::vector<std::uint32_t> names;
   };
+  // In the order of NameEdges(). The texts are the store's and live as long as it.
   NameTexts TextsOf(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
                     std::uint32_t depth, Work& work);
 

@@ -38,6 +38,8 @@ class FewWays {
   // Classes outside of `may` lead nowhere; null: none is known to. It must outlive this.
   explicit FewWays(const ClassSet* may) : may_(may) {}
 
+  // The transition by `byte_class`: kNothingTerm where it surely leads nowhere, kUnknownTerm where
+  // that is not known yet. By any thread.
   [[nodiscard]] TermId To(int byte_class) const {
     // Walks ask for every class, and most lead nowhere.
     if (may_ != nullptr && !(*may_)[byte_class]) return kNothingTerm;
@@ -79,7 +81,10 @@ static_assert(sizeof(ShortWays) == 24 && sizeof(LongWays) == 64);
 // transition, which is odd.
 class StateWays {
  public:
+  // What was read of StateLinks::ways, with acquire.
   explicit StateWays(std::uint64_t ways) : ways_(ways) {}
+  // The value to be stored for each form, with release. A list or row must be aligned to 8 bytes
+  // and live as long as the state.
   static StateWays Single(int byte_class, TermId to) {
     return StateWays(std::uint64_t{to} << 32 | static_cast<std::uint64_t>(byte_class) << 1 | 1);
   }
@@ -87,6 +92,7 @@ class StateWays {
   static StateWays Short(const ShortWays* ways) { return StateWays(NumberOf(ways) | kShort); }
   static StateWays Long(const LongWays* ways) { return StateWays(NumberOf(ways) | kLong); }
 
+  // As it is stored; and which form it is, where it is no list and no row.
   [[nodiscard]] std::uint64_t packed() const { return ways_; }
   [[nodiscard]] bool none() const { return ways_ == 0; }
   [[nodiscard]] bool is_single() const { return (ways_ & 1) != 0; }
@@ -97,6 +103,7 @@ class StateWays {
   [[nodiscard]] std::atomic<TermId>* row() const {
     return (ways_ & kTags) == 0 ? At<std::atomic<TermId>>() : nullptr;
   }
+  // A list of up to 3, and one of up to 11.
   [[nodiscard]] ShortWays* few() const {
     return (ways_ & kTags) == kShort ? At<ShortWays>() : nullptr;
   }

@@ -61,6 +61,8 @@ enum class TermKind : std::uint8_t {
   kNot,      // (term)
 };
 
+// One term, 48 bytes: what it is, and the facts that a step or a mask asks for without looking at
+// its parts. Which of the flags and numbers are of bytes and which of characters, each line says.
 struct Term {
   TermKind kind = TermKind::kNothing;
   bool nullable : 1 = false;      // holds the empty string
@@ -101,23 +103,26 @@ enum class CharPhase : std::uint8_t {
   kUtf8,    // value: sequence size << 24 | bytes left << 22 | bits so far
   kEscape,  // after a backslash
   kHex,     // value: digits read << 16 | value so far, after \\u
-  // The second half of a surrogate pair; value: digits read << 20 | the high half's low 10 bits <<
-  // 10
-  // | bits of the low half so far.
+  // The second half of a surrogate pair; value: digits read << 24 | the high half's low 10 bits <<
+  // 14 | bits of the low half so far, 12 of them behind three digits.
   kLowBackslash,
   kLowU,
   kLowHex,
 };
 
+// A place within the spelling of one character: what has been read of it, as 32 bits of an Encode
+// term.
 struct PartialChar {
   Spelling spelling = Spelling::kUtf8;
   CharPhase phase = CharPhase::kStart;
   std::uint32_t value = 0;  // below 2^27
 
+  // As a term keeps it: 2 bits of spelling, 3 of phase, 27 of value.
   [[nodiscard]] std::uint32_t Pack() const {
     return static_cast<std::uint32_t>(spelling) << 30 | static_cast<std::uint32_t>(phase) << 27 |
            value;
   }
+  // The inverse of Pack().
   static PartialChar Unpack(std::uint32_t packed) {
     return {static_cast<Spelling>(packed >> 30), static_cast<CharPhase>((packed >> 27) & 0x7),
             packed & 0x7FFFFFF};

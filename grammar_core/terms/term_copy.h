@@ -20,18 +20,23 @@
 
 namespace maskd {
 
+// Copies states from one automaton to another; what was copied once is remembered as long as this
+// lives.
 class TermCopy {
  public:
+  // Where terms are taken from, and where they are made. All must outlive the copy.
   struct Source {
     const TermStore* store;
     const ObjectTerms* objects;
     const NumberTerms* numbers;
   };
+  // Each is the same part of the other automaton.
   struct Target {
     TermStore* store;
     ObjectTerms* objects;
     NumberTerms* numbers;
   };
+  // Of two automatons of one grammar.
   TermCopy(const Source& from, const Target& to) : from_(from), to_(to) {}
 
   // The state `id`, as one of the target.

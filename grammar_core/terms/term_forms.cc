@@ -1,6 +1,7 @@
-// The normal forms of Cat and Alt that keep an ambiguous grammar's states few: see term_store.h.
-// Without them, a text that can be read in many ways has one branch for each way, and the branches
-// may grow with the text. Each law keeps the set of texts and makes more choices the same term:
+// The normal forms of Cat, Alt and And that keep an ambiguous grammar's states few: see
+// term_store.h. Without them, a text that can be read in many ways has one branch for each way, and
+// the branches may grow with the text. Each law keeps the set of texts and makes more choices the
+// same term:
 //
 //   tails    ad | bd -> (a | b)d             intersections   x | x & y -> x
 //   heads    ab | ac -> a(b | c)                             x & y | x & z -> x & (y | z)
@@ -11,6 +12,7 @@
 // Source     flat, sorted choices: Owens, Reppy and Turon (2009).
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -250,6 +252,19 @@ void TermStore::UnitePowers(std::vector<TermId>* branches) {
   }
   if (has_empty) branches->push_back(kEmptyTerm);
   SortUnique(branches);
+}
+
+// Of x & !(x | y) and of x & y & !(x & y) nothing is left either.
+bool TermStore::Contradict(std::span<const TermId> terms) const {
+  const auto is_held = [&](TermId id) { return std::ranges::binary_search(terms, id); };
+  return std::ranges::any_of(terms, [&](TermId id) {
+    if (terms_[id].kind != TermKind::kNot) return false;
+    const TermId negated = terms_[id].a;
+    const Term& without = terms_[negated];
+    if (without.kind == TermKind::kAnd) return std::ranges::all_of(lists_[without.a], is_held);
+    if (is_held(negated)) return true;
+    return without.kind == TermKind::kAlt && std::ranges::any_of(lists_[without.a], is_held);
+  });
 }
 
 }  // namespace maskd

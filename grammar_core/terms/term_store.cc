@@ -16,7 +16,6 @@
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/base/sort_unique.h"
 #include "grammar_core/base/utf8.h"
-#include "grammar_core/terms/term_views.h"
 
 namespace maskd {
 namespace {
@@ -40,20 +39,6 @@ const Hash128& SuffixHash(absl::flat_hash_map<std::uint32_t, std::vector<Hash128
     store->NoteSuffixes(hashes);
   }
   return hashes[offset];
-}
-
-// Whether what character terms, which are sorted, have in common is plainly nothing: x & !x.
-bool Contradict(const TermStore& store, std::span<const TermId> terms) {
-  const auto holds = [&](TermId id) { return std::ranges::binary_search(terms, id); };
-  return std::ranges::any_of(terms, [&](TermId id) {
-    const Term& negation = store.term(id);
-    if (negation.kind != TermKind::kNot) return false;
-    const Term& without = store.term(NegatedOf(negation));
-    if (without.kind == TermKind::kAnd)
-      return std::ranges::all_of(BranchesOf(store, without), holds);
-    if (holds(NegatedOf(negation))) return true;
-    return without.kind == TermKind::kAlt && std::ranges::any_of(BranchesOf(store, without), holds);
-  });
 }
 
 }  // namespace
@@ -431,7 +416,7 @@ TermId TermStore::And(std::vector<TermId> terms) {
   SortUnique(&flat);
   if (flat.empty()) return all_text_;
   if (flat.size() == 1) return flat[0];
-  if (Contradict(*this, flat)) return kNothingTerm;
+  if (Contradict(flat)) return kNothingTerm;
   const bool nullable =
       std::all_of(flat.begin(), flat.end(), [&](TermId id) { return terms_[id].nullable; });
   if (std::find(flat.begin(), flat.end(), kEmptyTerm) != flat.end())

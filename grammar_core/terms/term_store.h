@@ -34,25 +34,31 @@
 
 namespace maskd {
 
+// The terms of one automaton, each kept once.
 class TermStore {
  public:
   // `facts` must outlive this. `max_token_bytes` is the reach of one token: counters beyond it look
   // alike in a term's key.
   TermStore(const GrammarFacts& facts, int max_token_bytes);
 
+  // Of a number that a maker has returned; the reference lives as long as the store.
   [[nodiscard]] const Term& term(TermId id) const { return terms_[id]; }
   // The first cell of a term and what follows it: kEmptyTerm behind the last one.
   struct Parts {
     TermId cell;
     TermId tail;
   };
+  // Cheap: no term is made.
   [[nodiscard]] Parts PartsOf(TermId id) const {
     const Term& term = terms_[id];
     return term.kind == TermKind::kCat ? Parts{term.a, term.b} : Parts{id, kEmptyTerm};
   }
+  // What is known of the way on from a state; see state_ways.h for who may write it.
   [[nodiscard]] const StateLinks& links(TermId id) const { return links_[id]; }
   [[nodiscard]] StateLinks& mutable_links(TermId id) { return links_[id]; }
+  // Terms so far; all numbers below it are in use.
   [[nodiscard]] std::uint32_t size() const { return terms_.size(); }
+  // Of the grammar, shared by all automatons of it.
   [[nodiscard]] const GrammarFacts& facts() const { return *facts_; }
   [[nodiscard]] const GrammarIr& ir() const { return facts_->ir(); }
   [[nodiscard]] Measure measure() const { return facts_->measure(); }
@@ -66,6 +72,7 @@ class TermStore {
     std::uint32_t object = 0;
     std::uint32_t depth = 0;
   };
+  // Which object of the IR `placed` is, and how many levels are around it.
   [[nodiscard]] PlacedObject placed_object(std::uint32_t placed) const {
     const std::size_t named = ir().objects.size();
     return placed < named ? PlacedObject{placed, 0}
@@ -122,6 +129,7 @@ class TermStore {
     std::uint32_t left;
     bool touched = false;  // by the token at hand
   };
+  // Of `text` Nothing and Empty it is that term itself: no token is left to be counted.
   TermId Limited(TermId text, TokensLeft tokens);
   // What `id` is when the token at hand ends; a text in another one has no more tokens left.
   TermId AtTokenEnd(TermId id, std::uint32_t most = kUnbounded);
@@ -256,6 +264,8 @@ class TermStore {
   TermId AltOf(std::vector<TermId> terms, int shared_cells);
   void FactorWithin(std::vector<TermId>* branches, int shared_cells);
   TermId AltTerm(std::vector<TermId> branches);
+  // Whether what character terms, which ascend, have in common is plainly nothing: x & !x.
+  [[nodiscard]] bool Contradict(std::span<const TermId> terms) const;
   void FillAlt(Term* term, std::span<const TermId> branches) const;
   [[nodiscard]] bool IsDeep(TermId id) const { return terms_[id].depth > kMaxDepth; }
   TermId Distribute(TermId alt, TermId tail);

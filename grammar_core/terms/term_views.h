@@ -21,6 +21,7 @@ namespace maskd {
 
 // The fields of a term as they lie in it. For this header alone.
 struct TermFields {
+  // Copies the four numbers.
   explicit TermFields(const Term& term) : a(term.a), b(term.b), c(term.c), d(term.d) {}
   const std::uint32_t a;
   const std::uint32_t b;
@@ -28,10 +29,12 @@ struct TermFields {
   const std::uint32_t d;
 };
 
+// A spine: its first cell, which is no Cat, and what follows it.
 struct CatView {
   TermId head;
   TermId tail;
 };
+// Of a kCat.
 inline CatView AsCat(const Term& term) {
   assert(term.kind == TermKind::kCat);
   return {TermFields(term).a, TermFields(term).b};
@@ -43,6 +46,7 @@ struct RepeatView {
   std::uint32_t min;
   std::uint32_t max;
 };
+// Of a kRepeat.
 inline RepeatView AsRepeat(const Term& term) {
   assert(term.kind == TermKind::kRepeat);
   return {TermFields(term).a, TermFields(term).b, TermFields(term).c};
@@ -59,6 +63,7 @@ struct BytesView {
   std::uint32_t string;
   std::uint32_t offset;
 };
+// Of a kBytes; RestOfBytes() has the bytes themselves.
 inline BytesView AsBytes(const Term& term) {
   assert(term.kind == TermKind::kBytes);
   return {TermFields(term).a, TermFields(term).b};
@@ -81,6 +86,7 @@ struct TextView {
   std::uint32_t text;
   std::uint32_t offset;
 };
+// Of a kText; RestOfText() has the characters themselves.
 inline TextView AsText(const Term& term) {
   assert(term.kind == TermKind::kText);
   return {TermFields(term).a, TermFields(term).b};
@@ -103,6 +109,7 @@ inline std::uint32_t ByteSetOf(const Term& term) {
   assert(term.kind == TermKind::kByteSet);
   return TermFields(term).a;
 }
+// The set itself. It lives as long as the store.
 inline const ByteBits& BytesOf(const TermStore& store, const Term& term) {
   assert(term.kind == TermKind::kByteSet);
   return store.byte_set(TermFields(term).a);
@@ -120,10 +127,12 @@ inline std::uint32_t CharSetOf(const Term& term) {
   return TermFields(term).a;
 }
 
+// A rule that is called, within so many levels of indentation.
 struct CallView {
   RuleId rule;
   std::uint32_t depth;  // levels around it
 };
+// Of a kCall.
 inline CallView AsCall(const Term& term) {
   assert(term.kind == TermKind::kCall);
   return {TermFields(term).a, TermFields(term).b};
@@ -136,6 +145,7 @@ struct EncodeView {
   std::uint32_t object;
   std::uint32_t progress;
 };
+// Of a kEncode.
 inline EncodeView AsEncode(const Term& term) {
   assert(term.kind == TermKind::kEncode);
   return {TermFields(term).a, PartialChar::Unpack(TermFields(term).b), TermFields(term).c,
@@ -149,41 +159,50 @@ inline bool IsBetweenCharacters(const Term& term) {
          AsEncode(term).partial.phase == CharPhase::kStart;
 }
 
+// A number of the IR and how far it is written, as NumberTerms numbers its states.
 struct NumberView {
   std::uint32_t number;
   std::uint32_t state;
 };
+// Of a kNumber.
 inline NumberView AsNumber(const Term& term) {
   assert(term.kind == TermKind::kNumber);
   return {TermFields(term).a, TermFields(term).b};
 }
 
+// An object (as TermStore::PlaceObject() numbers it), what is behind it, and where it stands
+// between two members.
 struct ObjectView {
   std::uint32_t object;
   std::uint32_t progress;
   ObjectPhase phase;
 };
+// Of a kObject; `progress` says nothing in the phase kOpen.
 inline ObjectView AsObject(const Term& term) {
   assert(term.kind == TermKind::kObject);
   return {TermFields(term).a, TermFields(term).b, static_cast<ObjectPhase>(TermFields(term).c)};
 }
 
+// An array whose items must differ, or its rest; `close` is its last byte, a bracket or a brace.
 struct DistinctView {
   TermId array;
   bool begun;  // its first byte has been read
   unsigned char close;
 };
+// Of a kDistinct.
 inline DistinctView AsDistinct(const Term& term) {
   assert(term.kind == TermKind::kDistinct);
   return {TermFields(term).a, TermFields(term).b != 0,
           static_cast<unsigned char>(TermFields(term).c)};
 }
 
+// A text that ends within so many tokens, or its rest.
 struct LimitedView {
   TermId text;
   std::uint32_t tokens_left;
   bool touched;  // by the token at hand
 };
+// Of a kLimited.
 inline LimitedView AsLimited(const Term& term) {
   assert(term.kind == TermKind::kLimited);
   return {TermFields(term).a, TermFields(term).b, TermFields(term).c != 0};
@@ -196,6 +215,7 @@ struct TextSetView {
   std::uint32_t end;
   std::uint32_t depth;
 };
+// Of a kTextSet.
 inline TextSetView AsTextSet(const Term& term) {
   assert(term.kind == TermKind::kTextSet);
   return {TermFields(term).a, TermFields(term).b, TermFields(term).c, TermFields(term).d};
@@ -208,11 +228,13 @@ struct NameSetView {
   std::uint32_t first;
   std::uint32_t depth;
 };
+// Of a kNameSet.
 inline NameSetView AsNameSet(const Term& term) {
   assert(term.kind == TermKind::kNameSet);
   return {TermFields(term).a, TermFields(term).b, TermFields(term).c, TermFields(term).d};
 }
 
+// What a kNot is the complement of.
 inline TermId NegatedOf(const Term& term) {
   assert(term.kind == TermKind::kNot);
   return TermFields(term).a;

@@ -16,6 +16,7 @@
 
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/unique_items/item_ends.h"
+#include "grammar_core/unique_items/row_step.h"
 
 namespace maskd {
 namespace {
@@ -55,7 +56,7 @@ class Search {
   };
 
   Place Take(const Place& at, unsigned char byte) {
-    const State next = row_.Take(at.state, byte, work_);
+    const State next = TakeByte(&row_, at.state, byte, work_);
     const bool narrowed = at.narrowed || (row_.IsAmbiguous(at.state) && !IsWhole(at, byte, next));
     return {next, narrowed};
   }

@@ -1,8 +1,8 @@
 // An own state is a set of ways to read the text; a step steps each of them, splits those that
-// begin an array whose items must differ, and drops those that end in a repetition or that a search
-// shows to lead to nothing else (distinct_search.h).
+// begin an array whose items must differ, and drops those that end in a repetition. Those that lead
+// to nothing but repetitions are dropped above (row_step.h).
 //
-// Invariant  every way of an own state can be ended; two ways are never in the same arrays.
+// Invariant  two ways of an own state are never in the same arrays.
 // Cost       what a token keeps is its last state alone: all others live in a Scratch.
 #include "grammar_core/unique_items/row_memory.h"
 
@@ -14,7 +14,6 @@
 #include "grammar_core/automaton/automaton.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/terms/term_views.h"
-#include "grammar_core/unique_items/distinct_search.h"
 
 namespace maskd {
 namespace {
@@ -206,30 +205,11 @@ void RowMemory::Merge(Ways* ways) const {
   }
 }
 
-template <typename Drop>
-RowMemory::State RowMemory::TakeBut(State state, unsigned char byte, Drop drop, Work& work) {
-  // The common case: not within such an array, and none begins.
-  if (!IsOwn(state)) {
-    const TermId next = automaton_->Step(state, byte, work);
-    if (next == kFailedTerm || !automaton_->term(next).in_distinct) return next;
-  }
+RowMemory::Ways RowMemory::WaysBehind(State state, unsigned char byte, Work& work) {
   Ways next;
   for (const Way& way : WaysOf(state)) StepWay(way, byte, &next, work);
-  // First merged, as a search for each of two equal ways would be made twice.
   if (next.size() > 1) Merge(&next);
-  next.erase(std::remove_if(next.begin(), next.end(), drop), next.end());
-  return work.ok() ? StateOf(std::move(next)) : kFailedTerm;
-}
-
-RowMemory::State RowMemory::Take(State state, unsigned char byte, Work& work) {
-  const auto ends_not = [&](const Way& way) {
-    return MayRepeat(way) && !DistinctSearch(this).CanEnd(way, work);
-  };
-  return TakeBut(state, byte, ends_not, work);
-}
-
-RowMemory::State RowMemory::TakeUnsearched(State state, unsigned char byte, Work& work) {
-  return TakeBut(state, byte, [](const Way&) { return false; }, work);
+  return next;
 }
 
 bool RowMemory::Completes(State state, absl::string_view text, Work& work) {

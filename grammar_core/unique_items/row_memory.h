@@ -6,8 +6,8 @@
 //           a state of the automaton, as if items could be equal, and what was written in the
 //           arrays that this way is within. There is one, but where a grammar lets an array be of
 //           one kind or another.
-// Live      a way that could only lead to repetitions is dropped (see distinct_search.h), so every
-//           own state can be ended.
+// Live      a way that could only lead to repetitions is dropped at each step (row_step.h), so
+//           every own state that a row is in can be ended.
 // Memory    what is kept for a token is a state, a place in each array around it, and what it
 //           wrote: some 250 bytes. All else that is tried on the way is given back (Scratch). What
 //           was kept stays until the row and its forks are gone. Limits::row_bytes bounds it.
@@ -92,10 +92,10 @@ class RowMemory {
     bool over_;
   };
 
-  // The state behind `byte`: kNothingTerm if there is none, kFailedTerm if `work` failed.
-  State Take(State state, unsigned char byte, Work& work);
-  // The same with ways among it that may lead to repetitions alone.
-  State TakeUnsearched(State state, unsigned char byte, Work& work);
+  // For row_step.h, which takes a row further: the ways to read the text behind `byte`, some of
+  // which may lead to repetitions only; and the state of ways, kNothingTerm of none.
+  Ways WaysBehind(State state, unsigned char byte, Work& work);
+  State StateOf(Ways ways);
   // That which takes what either does. `term` is a state of the automaton.
   State Union(State state, TermId term);
 
@@ -171,10 +171,6 @@ class RowMemory {
   [[nodiscard]] bool AnyArray(State state, Is is) const;
   // Makes one of ways that are within the same arrays.
   void Merge(Ways* ways) const;
-  // A step, without those of the ways behind it for which drop(way).
-  template <typename Drop>
-  State TakeBut(State state, unsigned char byte, Drop drop, Work& work);
-  State StateOf(Ways ways);
   bool WithinLimits(Work& work) const;
   // Counts what this holds by now for LiveBytes().
   void Count(std::int64_t held_bytes);

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -87,12 +87,24 @@ TEST(Client, ARefusalForLoadIsTriedAgainAfterTheServersDelay) {
     retry.mutable_retry_delay()->set_nanos(15'000'000);
     return ErrorWith(grpc::StatusCode::RESOURCE_EXHAUSTED, "queue is full", retry);
   }});
-  const auto client = ConnectTo(server);
-  const absl::Time start = absl::Now();
-  const auto response = client->Compile({});
+  const auto response = ConnectTo(server)->Compile({});
   ASSERT_TRUE(response.ok()) << response.status();
   EXPECT_EQ(calls, 3);
-  EXPECT_GE(absl::Now() - start, absl::Milliseconds(30));
+}
+
+// So it is the server's delay that is waited for: the client's own would end before the deadline.
+TEST(Client, ADelayBeyondTheDeadlineIsNotWaitedFor) {
+  int calls = 0;
+  const ScriptedServer server({.compile = [&calls](const auto&, auto&) {
+    ++calls;
+    google::rpc::RetryInfo retry;
+    retry.mutable_retry_delay()->set_seconds(3600);
+    return ErrorWith(grpc::StatusCode::RESOURCE_EXHAUSTED, "queue is full", retry);
+  }});
+  const absl::Status refused = ConnectTo(server)->Compile({}).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_EQ(ErrorRetryAfter(refused), absl::Hours(1));
+  EXPECT_EQ(calls, 1);
 }
 
 TEST(Client, AWrongGrammarIsNotTriedAgain) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 
 #include "client/cpp/failover_stream.h"
@@ -45,7 +45,8 @@ grpc::Status Lie(ServerStream& stream) {
   return grpc::Status::OK;
 }
 
-TEST(LyingServerTest, IsLeftAndWhereThereIsNoOtherThatIsAnErrorInTime) {
+// Whoever went from one lie to the next without end would be ended by ctest.
+TEST(LyingServerTest, IsLeftAndWhereThereIsNoOtherThatIsAnError) {
   const ScriptedServer server({.decode = Lie});
   auto stream =
       FailoverStream::Open({.addresses = {server.address()}, .stream = {.logits_width = kWidth}});
@@ -59,10 +60,8 @@ TEST(LyingServerTest, IsLeftAndWhereThereIsNoOtherThatIsAnErrorInTime) {
   const TokenId token = 5;
   step.Take(1, {&token, 1});
   ASSERT_TRUE((*stream)->Submit(step).ok());
-  const absl::Time begin = absl::Now();
   const absl::Status collected = (*stream)->Collect(absl::Milliseconds(200), result);
   EXPECT_TRUE(absl::IsInternal(collected) || absl::IsDeadlineExceeded(collected)) << collected;
-  EXPECT_LT(absl::Now() - begin, absl::Seconds(60));
   EXPECT_GT((*stream)->moves(), 0);
   EXPECT_EQ((*stream)->welcome().mask_words(), kMaskWords);
 }

@@ -35,8 +35,13 @@ def test_a_circle_through_sources_is_found(tmp_path):
     assert done.stdout == "3 modules in a circle: room/a, room/b, room/c\n"
 
 
-def test_two_modules_may_call_one_another(tmp_path):
+def test_two_modules_are_a_circle_too(tmp_path):
     done = check(tmp_path, {"a.h": "b.h", "b.h": "", "b.cc": "b.h a.h", "c.h": "a.h b.h"})
+    assert (done.returncode, done.stdout) == (1, "2 modules in a circle: a, b\n")
+
+
+def test_a_module_above_both_opens_it(tmp_path):
+    done = check(tmp_path, {"a.h": "b.h", "b.h": "", "c.h": "", "c.cc": "c.h a.h b.h", "b.cc": "b.h"})
     assert (done.returncode, done.stdout) == (0, "")
 
 

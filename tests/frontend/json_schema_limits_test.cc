@@ -161,5 +161,43 @@ TEST(JsonSchemaLimitsTest, ManyBranchesThatListValuesAreOneSet) {
   EXPECT_LT(read->ir.nodes.size(), 10u);
 }
 
+// Levels that each go on to the next one in two ways, with and without `more`: 2^14 at the last.
+std::string TwoWaysALevel(const std::function<std::string(int)>& more) {
+  constexpr int kLevels = 14;
+  const std::string levels = Listed(kLevels, [&](int i) {
+    const std::string next = absl::StrCat("\"$ref\":\"#/$defs/l", i + 1, "\"");
+    return absl::StrCat("\"l", i, "\":{\"allOf\":[{", more(i), ",", next, "},{", next, "}]}");
+  });
+  return absl::StrCat("{\"$ref\":\"#/$defs/l0\",\"$defs\":{", levels, ",\"l", kLevels, "\":{}}}");
+}
+
+// Claims carry who watches them as a number into a table: it ends where the table does.
+TEST(JsonSchemaLimitsTest, SchemasThatWatchAreLimitedByName) {
+  const std::string schema = TwoWaysALevel(
+      [](int i) { return absl::StrCat("\"unevaluatedProperties\":{\"maxLength\":", i, "}"); });
+  const absl::Status status = ReadForTest("json_schema", schema).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_NE(status.message().find("schemas with unevaluated keywords"), absl::string_view::npos)
+      << status;
+}
+
+// The same of where $dynamicRef leads.
+TEST(JsonSchemaLimitsTest, DynamicScopesAreLimitedByName) {
+  constexpr int kLevels = 14;
+  const std::string levels = Listed(kLevels, [&](int i) {
+    const std::string next =
+        absl::StrCat("\"$ref\":\"https://a.example/root#/$defs/l", i + 1, "\"");
+    return absl::StrCat("\"l", i, "\":{\"allOf\":[{\"$ref\":\"https://a.example/r", i, "\"},{",
+                        next, "}]},\"r", i, "\":{\"$id\":\"https://a.example/r", i,
+                        "\",\"$dynamicAnchor\":\"d", i, "\",", next, "}");
+  });
+  const std::string schema = absl::StrCat(
+      "{\"$id\":\"https://a.example/root\",\"$ref\":\"#/$defs/l0\",\"$defs\":{", levels, ",\"l",
+      kLevels, "\":{\"properties\":{\"p\":{\"$dynamicRef\":\"https://a.example/r0#d0\"}}}}}");
+  const absl::Status status = ReadForTest("json_schema", schema).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_NE(status.message().find("dynamic scopes"), absl::string_view::npos) << status;
+}
+
 }  // namespace
 }  // namespace maskd

@@ -39,9 +39,8 @@ constexpr std::size_t kWords = 9;
 constexpr RowId kRows = 4;
 constexpr int kSteps = 16;
 constexpr std::int32_t kUntouched = 0x5eed;
+// Of each call. One that does not keep it is ended with the test, by ctest.
 constexpr absl::Duration kTimeout = absl::Seconds(20);
-// What a call may take in all on a machine that does other things.
-constexpr absl::Duration kMost = absl::Seconds(60);
 
 class HostileFailoverTest : public testing::Test {
  protected:
@@ -80,7 +79,7 @@ class HostileFailoverTest : public testing::Test {
     absl::Status status;
     for (int i = 0; i < kSteps && status.ok(); ++i) {
       Step step = i == 0 ? Opens() : Moves();
-      status = Timed([&] { return Run(stream, step); });
+      status = Run(stream, step);
       if (status.ok()) Book(step);
       if (status.ok() && stream.address() != good_.address()) ++answered_by_bad_;
     }
@@ -90,7 +89,7 @@ class HostileFailoverTest : public testing::Test {
       ++gone_on_;
       ASSERT_NO_FATAL_FAILURE(Compare());
     }
-    Timed([&] { return stream.Close(absl::Milliseconds(100)); }).IgnoreError();
+    stream.Close(absl::Milliseconds(100)).IgnoreError();
   }
 
   absl::Status Run(FailoverStream& stream, Step& step) {
@@ -172,14 +171,6 @@ class HostileFailoverTest : public testing::Test {
       ASSERT_EQ(words.front(), kUntouched);
       ASSERT_EQ(words.back(), kUntouched);
     }
-  }
-
-  template <typename Call>
-  absl::Status Timed(const Call& call) {
-    const absl::Time begin = absl::Now();
-    absl::Status status = call();
-    EXPECT_LT(absl::Now() - begin, kMost) << status;
-    return status;
   }
 
   const std::string socket_;

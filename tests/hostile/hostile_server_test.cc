@@ -28,9 +28,8 @@ constexpr std::uint32_t kProcesses = 40;
 constexpr std::uint32_t kStreams = 8;  // of a process
 constexpr std::uint32_t kWidth = 257;
 constexpr std::size_t kWords = 9;
+// Of each call. One that does not keep it is ended with the test, by ctest.
 constexpr absl::Duration kTimeout = absl::Milliseconds(20);
-// What a call may take beyond its timeout on a machine that does other things.
-constexpr absl::Duration kGrace = absl::Seconds(60);
 
 class HostileServerTest : public testing::Test {
  protected:
@@ -48,14 +47,14 @@ class HostileServerTest : public testing::Test {
     for (int late = 0; late < 3 && (status.ok() || absl::IsDeadlineExceeded(status));) {
       step.Clear();
       step.Take(1, {});
-      status = Timed([&] { return stream.Submit(step).status(); });
+      status = stream.Submit(step).status();
       if (!status.ok()) break;
-      status = Timed([&] { return stream.Collect(kTimeout, result); });
+      status = stream.Collect(kTimeout, result);
       if (status.ok()) Look(result);
       late += status.ok() ? 0 : 1;
     }
     ++endings_[static_cast<std::size_t>(status.code())];
-    Timed([&] { return stream.Close(kTimeout); }).IgnoreError();
+    stream.Close(kTimeout).IgnoreError();
   }
 
   void Look(const StepResult& result) {
@@ -64,14 +63,6 @@ class HostileServerTest : public testing::Test {
       for (const client::MaskView& mask : row.masks)
         if (!mask.full() && !mask.invalid()) ASSERT_EQ(mask.words().size(), kWords);
     }
-  }
-
-  template <typename Call>
-  absl::Status Timed(const Call& call) {
-    const absl::Time begin = absl::Now();
-    absl::Status status = call();
-    EXPECT_LT(absl::Now() - begin, kTimeout + kGrace) << status;
-    return status;
   }
 
   // Opens streams until the server has died.

@@ -22,6 +22,8 @@ namespace {
 constexpr RingSizes kSizes = {.to_server = 4096, .to_client = 4096};
 constexpr std::size_t kMostBytes = 1 << 20;
 constexpr absl::Duration kPatience = absl::Seconds(20);
+// No sleep ends by itself here: a ring or a wake-up that is lost is never made up for.
+constexpr absl::Duration kNoBound = absl::Hours(24);
 
 // Two ends of one memory, and a third mapping for whoever does not keep to the rules.
 class ChannelTest : public testing::Test {
@@ -34,8 +36,8 @@ class ChannelTest : public testing::Test {
     ASSERT_TRUE(mapped.ok()) << mapped.status();
     auto hostile = SharedMemory::Map(UniqueFd(dup(fd.get())), kSizes);
     ASSERT_TRUE(hostile.ok()) << hostile.status();
-    server_ = std::make_unique<Channel>(*std::move(memory), Side::kServer, kMostBytes);
-    client_ = std::make_unique<Channel>(*std::move(mapped), Side::kClient, kMostBytes);
+    server_ = std::make_unique<Channel>(*std::move(memory), Side::kServer, kMostBytes, kNoBound);
+    client_ = std::make_unique<Channel>(*std::move(mapped), Side::kClient, kMostBytes, kNoBound);
     hostile_ = std::make_unique<SharedMemory>(*std::move(hostile));
   }
 
@@ -101,26 +103,20 @@ TEST_F(ChannelTest, MessagesOfAnySizeGoAndComeBack) {
   echo.join();
 }
 
-// Each side sleeps some thousand times at the very moment at which the other one rings. A ring that
-// is lost costs its turn the whole bound of a sleep; on a busy machine a few turns take as long.
+// Each side sleeps some thousand times at the very moment at which the other one rings. After a
+// ring that is lost nothing comes any more, and both sides' patience ends.
 TEST_F(ChannelTest, NoRingIsLost) {
   constexpr int kTurns = 20'000;
-  constexpr int kMostSlow = 10;
   std::thread echo([this] {
     for (int i = 0; i < kTurns; ++i) {
-      ASSERT_TRUE(Receive(*server_).ok());
-      ASSERT_TRUE(Send(*server_, "pong").ok());
+      ASSERT_TRUE(Receive(*server_).ok()) << i;
+      ASSERT_TRUE(Send(*server_, "pong").ok()) << i;
     }
   });
-  int slow = 0;
-  for (int i = 0; i < kTurns; ++i) {
-    const absl::Time begin = absl::Now();
-    ASSERT_TRUE(Send(*client_, "ping").ok());
-    ASSERT_TRUE(Receive(*client_).ok());
-    slow += absl::Now() - begin >= kLongestSleep ? 1 : 0;
-  }
+  int turns = 0;
+  while (turns < kTurns && Send(*client_, "ping").ok() && Receive(*client_).ok()) ++turns;
   echo.join();
-  EXPECT_LE(slow, kMostSlow) << "sleeps were ended by their bound alone";
+  EXPECT_EQ(turns, kTurns);
 }
 
 TEST_F(ChannelTest, AMessageAboveTheLimitIsAnErrorBeforeItsBytesAreHeld) {
@@ -132,32 +128,27 @@ TEST_F(ChannelTest, AMessageAboveTheLimitIsAnErrorBeforeItsBytesAreHeld) {
   EXPECT_TRUE(absl::IsResourceExhausted(server_->TryRead().status()));
 }
 
-TEST_F(ChannelTest, WakeEndsTheSleepOfNowOrTheNextOne) {
-  // Whether a sleep was ended before its bound. Tries again where a busy machine was the later one.
-  const auto ends_sleep = [this](absl::Duration after) {
-    for (int i = 0; i < 10; ++i) {
-      const absl::Time begin = absl::Now();
-      std::thread waker([&] {
-        absl::SleepFor(after);
-        server_->Wake();
-      });
-      if (after == absl::ZeroDuration()) waker.join();
-      EXPECT_TRUE(server_->Sleep(kBytes, begin + kPatience).ok());
-      const absl::Duration slept = absl::Now() - begin;
-      if (waker.joinable()) waker.join();
-      if (slept < kLongestSleep) return true;
-      EXPECT_TRUE(server_->Sleep(kBytes, absl::Now()).ok());  // a Wake() that came too late
-    }
-    return false;
-  };
-  EXPECT_TRUE(ends_sleep(absl::ZeroDuration()));
-  EXPECT_TRUE(ends_sleep(absl::Milliseconds(20)));
+// A sleep that is not woken lasts until ctest ends the test.
+TEST_F(ChannelTest, WakeEndsTheSleepOfTheNextOne) {
+  server_->Wake();
+  EXPECT_TRUE(server_->Sleep(kBytes, absl::InfiniteFuture()).ok());
+}
+
+TEST_F(ChannelTest, WakeEndsTheSleepOfNow) {
+  for (int i = 0; i < 200; ++i) {
+    std::thread waker([&] {
+      // Mostly the other thread sleeps by now; where it does not, its next sleep is woken.
+      for (int turn = 0; turn < i; ++turn) std::this_thread::yield();
+      server_->Wake();
+    });
+    EXPECT_TRUE(server_->Sleep(kBytes, absl::InfiniteFuture()).ok());
+    waker.join();
+  }
 }
 
 TEST_F(ChannelTest, WhoStaysAwakeSeesBytesWakeUpsAndTheTime) {
   const absl::Time begin = absl::Now();
-  EXPECT_FALSE(server_->StayAwake(kBytes, begin + absl::Milliseconds(5)));
-  EXPECT_GE(absl::Now() - begin, absl::Milliseconds(5));
+  EXPECT_FALSE(server_->StayAwake(kBytes, begin + absl::Milliseconds(5))) << "it is time";
   client_->StartWrite("step");
   ASSERT_TRUE(client_->ContinueWrite().ok());
   EXPECT_TRUE(server_->StayAwake(kBytes, begin + kPatience));
@@ -171,7 +162,8 @@ TEST_F(ChannelTest, WhoStaysAwakeSeesBytesWakeUpsAndTheTime) {
   EXPECT_TRUE(server_->Sleep(kBytes, begin + kPatience).ok()) << "which is woken by the same";
 }
 
-// It gives its processor away once, and is not back before its time.
+// It gives its processor away once, and is not back before its time: on a busy machine it is late,
+// and sleeps no more often.
 TEST_F(ChannelTest, ASleeperTakesNoProcessorTime) {
   const auto given_away = [] {
     rusage usage{};

@@ -58,6 +58,7 @@ unique_items/distinct_search.h
 unique_items/item_ends.h
 unique_items/repeated_tokens.h
 unique_items/row_memory.h
+unique_items/row_step.h
 """.split()
 }
 

@@ -1,6 +1,6 @@
 // A recursion over the few kinds of terms whose derivatives are plain to bound. Both figures are
 // upper bounds: too large ones cost a walk, too small ones would allow tokens that lead nowhere.
-#include "grammar_core/mask_routes/longest_completion.h"
+#include "grammar_core/mask_routes/most_chars_needed.h"
 
 #include <algorithm>
 #include <cassert>
@@ -70,7 +70,7 @@ std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* v
 
 }  // namespace
 
-std::optional<std::uint32_t> LongestCompletion(const TermStore& store, TermId id) {
+std::optional<std::uint32_t> MostCharsNeeded(const TermStore& store, TermId id) {
   constexpr int kMaxVisits = 500;
   int visits = kMaxVisits;
   const std::optional<Completion> completion = CompletionOf(store, id, &visits);
