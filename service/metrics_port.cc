@@ -44,6 +44,10 @@ bool WouldBlock() { return errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
 
+std::string MetricsText(const metrics::Metrics& metrics) {
+  return prometheus::TextSerializer().Serialize(metrics.scraped()->Collect());
+}
+
 absl::StatusOr<std::unique_ptr<MetricsPort>> MetricsPort::Start(const std::string& address,
                                                                 const metrics::Metrics& metrics) {
   const auto failed = [&](absl::string_view why) {
@@ -153,11 +157,7 @@ std::string MetricsPort::Answer(absl::string_view head) const {
   if (!is_get && words[0] != "HEAD") return Response("405 Method Not Allowed", "GET alone\n", true);
   const absl::string_view path = words[1].substr(0, words[1].find('?'));
   if (path != "/metrics") return Response("404 Not Found", "see /metrics\n", is_get);
-  return Response("200 OK", Page(), is_get);
-}
-
-std::string MetricsPort::Page() const {
-  return prometheus::TextSerializer().Serialize(metrics_.scraped()->Collect());
+  return Response("200 OK", MetricsText(metrics_), is_get);
 }
 
 }  // namespace maskd::service

@@ -28,6 +28,9 @@
 
 namespace maskd::service {
 
+// All figures of now in Prometheus' text format. Any thread.
+std::string MetricsText(const metrics::Metrics& metrics);
+
 // The endpoint, which serves from Start() until it is destroyed.
 class MetricsPort {
  public:
@@ -65,7 +68,6 @@ class MetricsPort {
   bool GoOn(Peer* peer) const;
   bool Read(Peer* peer) const;
   [[nodiscard]] std::string Answer(absl::string_view head) const;
-  [[nodiscard]] std::string Page() const;
 
   const metrics::Metrics& metrics_;
   const ListenSocket socket_;
