@@ -10,11 +10,13 @@
 
 #include <limits>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include <arpa/inet.h>
 #include <grp.h>
 #include <pwd.h>
 
@@ -81,6 +83,8 @@ absl::Status CheckAddresses(const Config& config) {
                                 "\" is a Unix socket, which belongs to --listen"));
     }
   }
+  if (!config.playground_listen.empty() && !config.insecure_playground_listen.empty())
+    return Wrong("--playground_listen: --insecure_playground_listen is given, too; one is enough");
   if (config.listen.empty() && config.insecure_listen.empty())
     return Wrong("--listen: at least one address is needed");
   return absl::OkStatus();
@@ -105,6 +109,17 @@ absl::Status CheckHostPort(absl::string_view address) {
     return Wrong(absl::StrCat("\"", address, "\" is not host:port"));
   }
   return absl::OkStatus();
+}
+
+bool IsLoopback(absl::string_view address) {
+  const std::string host = absl::AsciiStrToLower(address.substr(0, address.rfind(':')));
+  in_addr number{};
+  return host == "localhost" || host == "[::1]" || host == "::1" ||
+         (absl::StartsWith(host, "127.") && inet_pton(AF_INET, host.c_str(), &number) == 1);
+}
+
+bool HasPlayground(const Config& config) {
+  return !config.playground_listen.empty() || !config.insecure_playground_listen.empty();
 }
 
 // By hand: the mode is octal with or without a leading 0, as chmod reads it. Once too large it

@@ -40,6 +40,12 @@ absl::StatusOr<std::vector<std::string>> ParseAddresses(absl::string_view value)
 // Errors: INVALID_ARGUMENT.
 absl::Status CheckHostPort(absl::string_view address);
 
+// Whether `address`, host:port, can only be reached from this machine.
+bool IsLoopback(absl::string_view address);
+
+// Whether the server has a playground.
+bool HasPlayground(const Config& config);
+
 // An octal number up to 0777. Errors: INVALID_ARGUMENT.
 absl::StatusOr<std::int64_t> ParseSocketMode(absl::string_view value);
 

@@ -9,11 +9,13 @@
 // May block  nothing: the lock is held to copy a pointer.
 #include "service/admission.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
+#include "service/addresses.h"
 #include "service/errors.h"
 
 namespace maskd::service {
@@ -24,6 +26,15 @@ using metrics::Figure;
 constexpr char kEverybody[] = "all";
 constexpr char kAnyIdentity[] = "*";
 constexpr std::size_t kMaxProxiedBytes = 256;
+// Of the playground: enough for two people, and too little to be felt by engines.
+TenantLimits PlaygroundLimits() {
+  TenantLimits limits;
+  limits.compiles_at_once = 1;
+  limits.cache_bytes = std::int64_t{64} << 20;
+  limits.max_rows = 4 * kPlaygroundStreams;
+  limits.max_streams = kPlaygroundStreams;
+  return limits;
+}
 
 absl::Status Unauthenticated(absl::string_view reason, absl::string_view message) {
   return ErrorAt(absl::StatusCode::kUnauthenticated, "", reason, message);
@@ -63,7 +74,8 @@ Tenant::Figures Sum(Tenant::Figures a, const Tenant::Figures& b) {
 
 }  // namespace
 
-Admission::Admission() {
+Admission::Admission() : playground_(std::make_shared<Tenant>(kPlayground)) {
+  playground_->SetLimits(PlaygroundLimits());
   auto rules = std::make_shared<Rules>();
   rules->tokens = std::make_shared<const TokenTable>();
   rules->others = std::make_shared<Tenant>(kEverybody);
@@ -101,6 +113,13 @@ absl::Status Admission::Configure(const Config& config) {
       if (identity == kAnyIdentity) made->others = tenant;
       made->of.emplace(identity, tenant);
     }
+  }
+  if (HasPlayground(config) && !made->of.contains(kPlayground)) {
+    TenantPtr& tenant = known[kPlayground];
+    if (tenant == nullptr) tenant = playground_;
+    const bool is_listed = std::ranges::find(made->tenants, tenant) != made->tenants.end();
+    if (!is_listed) made->tenants.push_back(tenant);
+    made->of.emplace(kPlayground, tenant);
   }
   // Last, when nothing can fail any more: tenants that stay are in use while this runs.
   for (std::size_t i = 0; i < tenant_rules.size(); ++i)

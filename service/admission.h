@@ -7,6 +7,8 @@
 //              given; with neither, the address.
 // Tenant       the first of the configured ones that has the identity, else the one of "*". Where
 //              tenants are configured and none is it: PERMISSION_DENIED. Without: one for all.
+// Playground   this server's own page is a tenant with limits of its own, kPlayground, unless the
+//              configuration has one of that identity or name.
 // Threads      any. Rules change at once for the calls that come; those that run keep their tenant.
 #ifndef MASKD_SERVICE_ADMISSION_H_
 #define MASKD_SERVICE_ADMISSION_H_
@@ -89,6 +91,8 @@ class Admission {
                                                                const Rules& rules);
   absl::StatusOr<Caller> Judge(const Shown& shown, const Rules& rules) const;
 
+  // Where the configuration has none for it.
+  const TenantPtr playground_;
   mutable Mutex mutex_;
   std::shared_ptr<const Rules> rules_ ABSL_GUARDED_BY(mutex_);
   std::atomic<std::int64_t> unauthenticated_ = 0;

@@ -53,6 +53,12 @@ struct Config {
   std::int64_t max_peer_connections = 512;
   // --metrics_listen: "host:port" of the Prometheus endpoint; empty for none.
   std::string metrics_listen = "127.0.0.1:9411";
+  // --playground_listen: "host:port" of the playground, this machine's own; empty for none.
+  std::string playground_listen;
+  // --insecure_playground_listen: the same, for whoever reaches it; one of the two at most.
+  std::string insecure_playground_listen;
+  // --playground_names: what the page may be asked for by, beside addresses and localhost.
+  std::vector<std::string> playground_names;
   // --tokenizer: vocabularies, the default one first; empty for the embedded "bytes".
   std::vector<VocabularySource> tokenizers;
   // --grammars: a folder of grammars that are there from the start; empty for none.

@@ -165,6 +165,28 @@ absl::Status SetMetricsListen(absl::string_view value, Config* config) {
   return value.empty() ? absl::OkStatus() : CheckHostPort(value);
 }
 
+// Whoever reaches the page may use the server through it.
+absl::Status SetPlaygroundListen(absl::string_view value, Config* config) {
+  config->playground_listen = std::string(value);
+  if (value.empty()) return absl::OkStatus();
+  if (absl::Status checked = CheckHostPort(value); !checked.ok()) return checked;
+  if (IsLoopback(value)) return absl::OkStatus();
+  return Wrong(absl::StrCat("\"", value,
+                            "\" is reached from other machines: that is given with "
+                            "--insecure_playground_listen"));
+}
+
+absl::Status SetInsecurePlaygroundListen(absl::string_view value, Config* config) {
+  config->insecure_playground_listen = std::string(value);
+  return value.empty() ? absl::OkStatus() : CheckHostPort(value);
+}
+
+absl::Status SetPlaygroundNames(absl::string_view value, Config* config) {
+  config->playground_names = absl::StrSplit(value, ',', absl::SkipEmpty());
+  for (std::string& name : config->playground_names) absl::AsciiStrToLower(&name);
+  return absl::OkStatus();
+}
+
 // Adds, where all others replace: the flag may be repeated. The reader clears the list when a
 // stronger source gives its first one. ";" is for the environment, where a variable has one value.
 absl::Status AddTokenizers(absl::string_view value, Config* config) {
@@ -245,6 +267,15 @@ constexpr std::array kFlags = {
     Flag{"metrics_listen", "HOST:PORT",
          "where to serve Prometheus metrics, empty for nowhere [127.0.0.1:9411]",
          &SetMetricsListen},
+    Flag{"playground_listen", "HOST:PORT",
+         "where to serve the playground to this machine, empty for nowhere [nowhere]",
+         &SetPlaygroundListen},
+    Flag{"insecure_playground_listen", "HOST:PORT",
+         "where to serve the playground in plain text to whoever comes [nowhere]",
+         &SetInsecurePlaygroundListen},
+    Flag{"playground_names", "NAME[,NAME...]",
+         "names that the playground may be asked for by, beside addresses and localhost [none]",
+         &SetPlaygroundNames},
     // What is loaded and compiled before the server says that it is ready.
     Flag{"tokenizer", "NAME=PATH[,format=F][,preset=NAME][,special=TEXT:ID...][,stop=TEXT...]",
          "a vocabulary file; may repeat, the first is the default; in the environment separated "

@@ -194,10 +194,13 @@ void DecodeStream::Begun() {
   absl::StatusOr<Caller> caller = host_->gate->Admit(context_);
   if (!caller.ok()) return End(caller.status());
   caller_ = *std::move(caller);
+  const Peer peer = host_->gate->PeerOf(context_);
   auto registration = host_->streams->Add(
-      host_->gate->PeerOf(context_).name, [this](StreamRegistry::Notice notice) {
+      peer.name,
+      [this](StreamRegistry::Notice notice) {
         Notify(notice == StreamRegistry::Notice::kGoAway ? kGoAway : kCallEnd);
-      });
+      },
+      /*is_apart=*/peer.name == kPlayground);
   if (!registration.ok()) return End(registration.status());
   // Its notices may come from now on, from any thread: they only add events.
   registration_.emplace(*std::move(registration));

@@ -16,6 +16,7 @@
 #include "grammar_core/base/heap.h"
 #include "grammar_core/base/memory_reserve.h"
 #include "grammar_core/mask/word_kernels.h"
+#include "playground/served_page.h"
 #include "service/admission.h"
 #include "service/config_file.h"
 #include "service/config_reader.h"
@@ -110,13 +111,17 @@ int Serve(const Config& config, const std::vector<std::string>& arguments) {
     return Fail(absl::UnavailableError("the system gives no thread"), EXIT_FAILURE);
   auto server = maskd::service::Server::Start(config, HeapOfThisProgram());
   if (!server.ok()) return Fail(server.status(), EXIT_FAILURE);
+  auto page = maskd::playground::ServedPage::Start(config, server->get());
+  if (!page.ok()) return Fail(page.status(), EXIT_FAILURE);
   const maskd::service::Supervisor supervisor(FromEnvironment("NOTIFY_SOCKET"));
   supervisor.Ready();
   AwaitEnd(signals, arguments, supervisor, server->get());
   supervisor.Stopping();
   // Before the drain begins, so that the process ends also if the drain never does.
   guard->EndWithin(milliseconds(config.drain_ms) + kOverrun);
+  if (*page != nullptr) (*page)->Close();
   (*server)->Drain();
+  page->reset();
   server->reset();
   return EXIT_SUCCESS;
 }

@@ -32,8 +32,9 @@ constexpr int kLongStepNiceness = 10;
 // A stream gives away a step at a time, so that there is room for every one.
 std::optional<cache::WorkPool> MakersFor(const Config& config) {
   if (config.mask_threads == 0) return std::nullopt;
-  return std::optional<cache::WorkPool>(std::in_place, static_cast<int>(config.mask_threads),
-                                        static_cast<std::size_t>(config.max_streams));
+  return std::optional<cache::WorkPool>(
+      std::in_place, static_cast<int>(config.mask_threads),
+      static_cast<std::size_t>(config.max_streams) + kPlaygroundStreams);
 }
 
 StreamRegistry::Limits StreamLimitsOf(const Config& config) {

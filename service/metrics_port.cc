@@ -49,6 +49,10 @@ bool WouldBlock() { return errno == EAGAIN || errno == EINTR; }
 
 }  // namespace
 
+std::string MetricsText(const metrics::Metrics& metrics) {
+  return prometheus::TextSerializer().Serialize(metrics.scraped()->Collect());
+}
+
 absl::StatusOr<std::unique_ptr<MetricsPort>> MetricsPort::Start(const std::string& address,
                                                                 MetricsPages pages) {
   const auto failed = [&](absl::string_view why) {
@@ -157,14 +161,10 @@ std::string MetricsPort::Answer(absl::string_view head) const {
   const bool is_get = words[0] == "GET";
   if (!is_get && words[0] != "HEAD") return Response("405 Method Not Allowed", "GET alone\n", true);
   const absl::string_view path = words[1].substr(0, words[1].find('?'));
-  if (path == "/metrics") return Response("200 OK", Page(), is_get);
+  if (path == "/metrics") return Response("200 OK", MetricsText(*pages_.metrics), is_get);
   if (path == "/livez") return HealthResponse(pages_.is_live(), is_get);
   if (path == "/readyz") return HealthResponse(pages_.is_ready(), is_get);
   return Response("404 Not Found", "see /metrics, /livez, /readyz\n", is_get);
-}
-
-std::string MetricsPort::Page() const {
-  return prometheus::TextSerializer().Serialize(pages_.metrics->scraped()->Collect());
 }
 
 }  // namespace maskd::service

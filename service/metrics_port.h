@@ -37,6 +37,9 @@ struct MetricsPages {
   std::function<bool()> is_ready;
 };
 
+// All figures of now in Prometheus' text format. Any thread.
+std::string MetricsText(const metrics::Metrics& metrics);
+
 // The endpoint, which serves from Start() until it is destroyed.
 class MetricsPort {
  public:
@@ -73,7 +76,6 @@ class MetricsPort {
   bool GoOn(Peer* peer) const;
   bool Read(Peer* peer) const;
   [[nodiscard]] std::string Answer(absl::string_view head) const;
-  [[nodiscard]] std::string Page() const;
 
   const MetricsPages pages_;
   const ListenSocket socket_;

@@ -26,6 +26,7 @@
 #include "service/gate.h"
 #include "service/grammar_store.h"
 #include "service/health_service.h"
+#include "service/inside_calls.h"
 #include "service/mask_service.h"
 #include "service/memory_plan.h"
 #include "service/metrics_port.h"
@@ -62,6 +63,13 @@ class Server {
   [[nodiscard]] const std::vector<int>& ports() const { return ports_.ports(); }
   [[nodiscard]] const UnaryCalls& calls() const { return calls_; }
   [[nodiscard]] const memory::Accountant& accountant() const { return accountant_; }
+  // A channel of this process to the server, whose calls are the playground's (inside_calls.h). Any
+  // thread.
+  [[nodiscard]] std::shared_ptr<grpc::Channel> ConnectInside() const {
+    return inside_calls_.Connect(server_.get());
+  }
+  // As MetricsText(). Any thread.
+  [[nodiscard]] std::string ReadMetrics() const { return MetricsText(metrics_); }
   // 0 without a metrics endpoint.
   [[nodiscard]] int metrics_port() const;
   // As the health names "liveness" and "readiness" say. Any thread.
@@ -97,7 +105,8 @@ class Server {
   GrammarStore grammars_;
   Admission admission_;
   Connections connections_;
-  const Gate gate_{&connections_, &admission_};
+  const InsideCalls inside_calls_;
+  const Gate gate_{&connections_, &admission_, &inside_calls_};
   UnaryCalls calls_;
   CompileService compile_service_;
   MaskService mask_service_;

@@ -42,15 +42,15 @@ StreamRegistry::Registration::~Registration() {
 
 absl::Status StreamRegistry::Registration::TakePlace() { return registry_->TakePlace(id_); }
 
-absl::StatusOr<StreamRegistry::Registration> StreamRegistry::Add(const std::string& peer,
-                                                                 Tell tell) {
+absl::StatusOr<StreamRegistry::Registration> StreamRegistry::Add(const std::string& peer, Tell tell,
+                                                                 bool is_apart) {
   const MutexLock lock(&mutex_);
   if (draining_) return Draining();
   // The oldest of those that say nothing gives way: a flood of connections without a hello cannot
   // keep out one that will say it.
   if (before_hello_ >= kMaxBeforeHello) MakeRoomBeforeHello();
   const std::uint64_t id = next_id_++;
-  streams_.emplace(id, Stream{peer, std::move(tell)});
+  streams_.emplace(id, Stream{peer, std::move(tell), is_apart});
   ++before_hello_;
   return Registration(this, id);
 }
@@ -59,11 +59,13 @@ absl::Status StreamRegistry::TakePlace(std::uint64_t id) {
   const MutexLock lock(&mutex_);
   Stream& stream = streams_.at(id);
   // At the hello and not at the call: a stream costs little before it, and may never say it.
-  if (placed_ >= limits_.in_all) return TooMany("max_streams", limits_.in_all);
-  int& of_peer = placed_of_peer_[stream.peer];
-  if (of_peer >= limits_.of_a_peer) return TooMany("max_peer_streams", limits_.of_a_peer);
-  ++of_peer;
-  ++placed_;
+  if (!stream.is_apart) {
+    if (placed_ >= limits_.in_all) return TooMany("max_streams", limits_.in_all);
+    int& of_peer = placed_of_peer_[stream.peer];
+    if (of_peer >= limits_.of_a_peer) return TooMany("max_peer_streams", limits_.of_a_peer);
+    ++of_peer;
+    ++placed_;
+  }
   if (!stream.is_ending) --before_hello_;
   stream.has_place = true;
   return absl::OkStatus();
@@ -118,11 +120,11 @@ void StreamRegistry::Remove(std::uint64_t id) {
   const MutexLock lock(&mutex_);
   const auto found = streams_.find(id);
   const Stream& stream = found->second;
-  if (stream.has_place) {
+  if (stream.has_place && !stream.is_apart) {
     --placed_;
     const auto peer = placed_of_peer_.find(stream.peer);
     if (--peer->second == 0) placed_of_peer_.erase(peer);
-  } else if (!stream.is_ending) {
+  } else if (!stream.has_place && !stream.is_ending) {
     --before_hello_;
   }
   streams_.erase(found);

@@ -66,9 +66,11 @@ class StreamRegistry {
     std::uint64_t id_;
   };
 
-  // A stream of `peer`, before its hello. `tell` is called on any thread, at most once with each
+  // A stream of `peer`, before its hello. One that is apart will take none of the places, and has
+  // its bound elsewhere. `tell` is called on any thread, at most once with each
   // notice, never after the registration's end. Errors: UNAVAILABLE (draining).
-  absl::StatusOr<Registration> Add(const std::string& peer, Tell tell) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<Registration> Add(const std::string& peer, Tell tell, bool is_apart = false)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Why a stream without hello is to end now.
   [[nodiscard]] absl::Status Late() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -85,6 +87,7 @@ class StreamRegistry {
   struct Stream {
     std::string peer;
     Tell tell;
+    bool is_apart = false;
     bool has_place = false;
     bool is_ending = false;  // it was told to
   };
@@ -100,7 +103,7 @@ class StreamRegistry {
   CondVar removed_;
   std::map<std::uint64_t, Stream> streams_ ABSL_GUARDED_BY(mutex_);  // the oldest first
   std::size_t before_hello_ ABSL_GUARDED_BY(mutex_) = 0;             // and not told to end
-  int placed_ ABSL_GUARDED_BY(mutex_) = 0;
+  int placed_ ABSL_GUARDED_BY(mutex_) = 0;                           // that are not apart
   absl::flat_hash_map<std::string, int> placed_of_peer_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;

@@ -2,7 +2,8 @@
 //
 // Identity  "uid:1000" (a user over a Unix socket), "token:NAME" (the token's name in its file),
 //           "cert:NAME" (of a client's certificate: an alternative name, else the common name),
-//           "proxy:NAME" (as a trusted proxy says it), or "*": whoever is no other tenant.
+//           "proxy:NAME" (as a trusted proxy says it), "playground" (this server's own page), or
+//           "*": whoever is no other tenant.
 // Threads   plain values.
 #ifndef MASKD_SERVICE_TENANT_RULE_H_
 #define MASKD_SERVICE_TENANT_RULE_H_
@@ -14,6 +15,11 @@
 #include "absl/container/flat_hash_set.h"
 
 namespace maskd::service {
+
+// The playground's identity, and its name as a peer and as a tenant.
+inline constexpr char kPlayground[] = "playground";
+// Streams that it may have, beside those of --max_streams.
+inline constexpr int kPlaygroundStreams = 4;
 
 // 0: no limit.
 struct TenantLimits {

@@ -34,11 +34,15 @@ struct Client::Connection {
       if (!SocketPathOf(address).has_value()) {
         if (absl::Status checked = CheckSecurity(); !checked.ok()) return checked;
       }
-      made->channel = MakeChannel(address, max_message_bytes);
-      made->compile = v1::CompileService::NewStub(made->channel);
-      made->tokenizers = v1::TokenizerService::NewStub(made->channel);
+      made->Use(MakeChannel(address, max_message_bytes));
     }
     return made;
+  }
+
+  void Use(std::shared_ptr<grpc::Channel> made) {
+    channel = std::move(made);
+    compile = v1::CompileService::NewStub(channel);
+    tokenizers = v1::TokenizerService::NewStub(channel);
   }
 
   [[nodiscard]] bool IsReachable() const {
@@ -71,6 +75,10 @@ Client::~Client() = default;
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const ClientOptions& options) {
   std::unique_ptr<Client> client(new Client(options));
+  if (options.inside != nullptr) {
+    client->ConnectInside();
+    return client;
+  }
   std::vector<std::string> addresses = {options.address};
   addresses.insert(addresses.end(), options.more_addresses.begin(), options.more_addresses.end());
   for (const std::string& address : addresses) {
@@ -81,6 +89,12 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Connect(const ClientOptions& opt
   }
   if (absl::Status there = client->AwaitServer(); !there.ok()) return there;
   return client;
+}
+
+void Client::ConnectInside() {
+  auto made = std::make_unique<Connection>();
+  made->Use(options_.inside());
+  servers_.push_back(std::move(made));
 }
 
 absl::Status Client::AwaitServer() const {
@@ -204,15 +218,17 @@ absl::StatusOr<std::vector<v1::Token>> Client::ListTokens(absl::string_view toke
 
 absl::StatusOr<std::unique_ptr<MaskStream>> Client::OpenStream(const StreamOptions& options) const {
   std::unique_ptr<MaskStream> stream;
-  absl::Status status =
-      AskServers(absl::Now() + options.open_timeout,
-                 [&](const Connection& server, absl::Time until) -> absl::Status {
-                   StreamOptions here = options;
-                   here.open_timeout = until - absl::Now();
-                   auto opened = MaskStream::Open(server.address, options_.max_message_bytes, here);
-                   if (opened.ok()) stream = *std::move(opened);
-                   return opened.status();
-                 });
+  absl::Status status = AskServers(
+      absl::Now() + options.open_timeout,
+      [&](const Connection& server, absl::Time until) -> absl::Status {
+        StreamOptions here = options;
+        here.open_timeout = until - absl::Now();
+        auto opened = options_.inside != nullptr
+                          ? MaskStream::OpenInside(options_.inside(), here)
+                          : MaskStream::Open(server.address, options_.max_message_bytes, here);
+        if (opened.ok()) stream = *std::move(opened);
+        return opened.status();
+      });
   if (!status.ok()) return status;
   return stream;
 }

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +45,9 @@ struct ClientOptions {
   std::string address = {};
   // Further servers, asked in this order where the one before does not answer.
   std::vector<std::string> more_addresses = {};
+  // Channels to a server of this very process, in place of addresses: each call makes one, which
+  // is connected for good, and through which no pings come.
+  std::function<std::shared_ptr<grpc::Channel>()> inside = nullptr;
   // How long Connect() waits for the server to be there.
   absl::Duration connect_timeout = absl::Seconds(5);
   // The time of one unary call, retries included.
@@ -86,6 +90,8 @@ class Client {
   struct Connection;
   explicit Client(ClientOptions options);
 
+  // The one server of ClientOptions::inside.
+  void ConnectInside();
   absl::Status AwaitServer() const;
   // Does `ask` at one server after the other, beginning with the one that answered last.
   absl::Status AskServers(

@@ -7,7 +7,6 @@
 #include "absl/time/clock.h"
 #include <sched.h>
 
-#include "client/cpp/channel.h"
 #include "client/cpp/wire_status.h"
 
 namespace maskd::client {
@@ -28,8 +27,10 @@ absl::Status EndedError(const absl::Status& final_status) {
 
 }  // namespace
 
-DecodeCall::DecodeCall(const std::string& address, int max_message_bytes)
-    : channel_(MakeChannel(address, max_message_bytes)), stub_(channel_), ping_answers_(channel_) {}
+DecodeCall::DecodeCall(std::shared_ptr<grpc::Channel> channel, bool sees_pings)
+    : channel_(std::move(channel)), stub_(channel_) {
+  if (sees_pings) ping_answers_.emplace(channel_);
+}
 
 DecodeCall::~DecodeCall() {
   context_.TryCancel();

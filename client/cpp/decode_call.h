@@ -39,7 +39,8 @@ namespace maskd::client {
 
 class DecodeCall : public StepCall {
  public:
-  DecodeCall(const std::string& address, int max_message_bytes);
+  // Where `sees_pings` is false the server sends none, and the channel's state is never asked for.
+  DecodeCall(std::shared_ptr<grpc::Channel> channel, bool sees_pings);
   // Cancels the call if it has not ended, and waits until gRPC has let go of it.
   ~DecodeCall() override;
   DecodeCall(const DecodeCall&) = delete;
@@ -98,7 +99,7 @@ class DecodeCall : public StepCall {
   std::uint64_t received_ = 0;  // messages
   grpc::Status final_status_;
   std::optional<absl::Status> ended_;  // the final status, once it is here
-  PingAnswers ping_answers_;
+  std::optional<PingAnswers> ping_answers_;
 };
 
 }  // namespace maskd::client

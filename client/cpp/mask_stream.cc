@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "grpcpp/support/proto_buffer_reader.h"
 
+#include "client/cpp/channel.h"
 #include "client/cpp/decode_call.h"
 #include "client/cpp/local_engine.h"
 #include "client/cpp/memory_call.h"
@@ -83,7 +84,8 @@ struct MaskStream::State {
                     const StreamOptions& options) {
     if (IsLocal(address)) return OpenLocal(address, options);
     const absl::Time deadline = absl::Now() + options.open_timeout;
-    auto decode = std::make_unique<DecodeCall>(address, max_message_bytes);
+    auto decode = std::make_unique<DecodeCall>(MakeChannel(address, max_message_bytes),
+                                               /*sees_pings=*/true);
     absl::StatusOr<v1::Welcome> said = SayHello(options, deadline, *decode);
     if (!said.ok()) return said.status();
     welcome = *std::move(said);
@@ -102,6 +104,16 @@ struct MaskStream::State {
     } else {
       return memory.status();
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status OpenInside(std::shared_ptr<grpc::Channel> channel, const StreamOptions& options) {
+    auto decode = std::make_unique<DecodeCall>(std::move(channel), /*sees_pings=*/false);
+    absl::StatusOr<v1::Welcome> said =
+        SayHello(options, absl::Now() + options.open_timeout, *decode);
+    if (!said.ok()) return said.status();
+    welcome = *std::move(said);
+    call = std::move(decode);
     return absl::OkStatus();
   }
 
@@ -162,6 +174,21 @@ absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::Open(const std::string& 
     return Open(address, max_message_bytes, without);
   }
   if (!opened.ok()) return opened;
+  return Of(std::move(state), options);
+}
+
+absl::StatusOr<std::unique_ptr<MaskStream>> MaskStream::OpenInside(
+    std::shared_ptr<grpc::Channel> channel, const StreamOptions& options) {
+  auto state = std::make_unique<State>();
+  StreamOptions without = options;
+  without.shared_memory = false;
+  absl::Status opened = state->OpenInside(std::move(channel), without);
+  if (!opened.ok()) return opened;
+  return Of(std::move(state), options);
+}
+
+std::unique_ptr<MaskStream> MaskStream::Of(std::unique_ptr<State> state,
+                                           const StreamOptions& options) {
   state->next_step = options.first_step;
   state->awake = options.awake;
   state->write_timeout = options.write_timeout;

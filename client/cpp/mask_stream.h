@@ -32,6 +32,10 @@
 #include "client/cpp/step_result.h"
 #include "maskd/v1/mask_service.pb.h"
 
+namespace grpc {
+class Channel;
+}  // namespace grpc
+
 namespace maskd::client {
 
 struct StreamOptions {
@@ -78,6 +82,9 @@ class MaskStream {
   static absl::StatusOr<std::unique_ptr<MaskStream>> Open(const std::string& address,
                                                           int max_message_bytes,
                                                           const StreamOptions& options);
+  // The same on a channel inside this process (ClientOptions::inside).
+  static absl::StatusOr<std::unique_ptr<MaskStream>> OpenInside(
+      std::shared_ptr<grpc::Channel> channel, const StreamOptions& options);
 
   // Cancels the stream if it has not ended.
   ~MaskStream();
@@ -124,6 +131,7 @@ class MaskStream {
  private:
   struct State;
   explicit MaskStream(std::unique_ptr<State> state);
+  static std::unique_ptr<MaskStream> Of(std::unique_ptr<State> state, const StreamOptions& options);
 
   std::unique_ptr<State> state_;
 };

@@ -25,6 +25,8 @@ def check(folder: pathlib.Path, path: str, line: str) -> subprocess.CompletedPro
     ("service/server.cc", '#include <grpcpp/grpcpp.h>'),
     ("service/server.cc", '#include "maskd/v1/grammar.pb.h"'),
     ("tools/cli/main.cc", '#include "client/cpp/client.h"'),
+    ("service/main.cc", '#include "playground/served_page.h"'),
+    ("playground/served_page.cc", '#include "client/cpp/client.h"'),
     ("grammar_core/base/error.h", '#include "absl/status/status.h"'),
     ("grammar_core/base/error.h", '#include <vector>'),
 ])
@@ -34,6 +36,9 @@ def test_an_edge_that_goes_down_is_allowed(tmp_path, path, line):
 
 
 @pytest.mark.parametrize("path, line, message", [
+    ("service/server.cc", '#include "playground/served_page.h"', "service may not include playground"),
+    ("service/main.cc", '#include "tools/cli/command.h"', "service/main.cc may not include tools"),
+    ("playground/answers.cc", '#include "tools/cli/print.h"', "playground may not include tools"),
     ("grammar_core/frontend/registry.cc", '#include "grammar_core/compile/compiler.h"',
      "grammar_core/frontend may not include grammar_core/compile"),
     ("grammar_core/ir/ir_builder.cc", '#include "grammar_core/tokenizer/vocabulary.h"',

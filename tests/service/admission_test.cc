@@ -54,6 +54,41 @@ TEST_F(AdmissionTest, OverASocketTheUserIsTheIdentity) {
   EXPECT_EQ(Said({kUser, {}, {}, "who"}), "uid:1000 all") << "not a proxy's word";
 }
 
+// This server's own page, as the gate names it.
+TEST_F(AdmissionTest, ThePlaygroundIsATenantOfItsOwn) {
+  const Shown page = {{true, kPlayground}, {}, {}, {}};
+  config_.playground_listen = "127.0.0.1:0";
+  EXPECT_EQ(Said(page), "playground playground");
+  AddTenant("blue", {"uid:1000"});
+  EXPECT_EQ(Said(page), "playground playground") << "also where tenants are configured";
+  EXPECT_EQ(Said({kRemote, kRed, {}, {}}), "PERMISSION_DENIED");
+  AddTenant("pages", {kPlayground, "uid:7"});
+  EXPECT_EQ(Said(page), "playground pages");
+}
+
+TEST_F(AdmissionTest, ATenantOfThatNameIsThePlaygrounds) {
+  config_.playground_listen = "127.0.0.1:0";
+  AddTenant(kPlayground, {"uid:7"});
+  EXPECT_EQ(Said({{true, kPlayground}, {}, {}, {}}), "playground playground");
+  EXPECT_EQ(admission_.tenants().size(), 1U);
+}
+
+TEST_F(AdmissionTest, ThePlaygroundHasLimits) {
+  config_.playground_listen = "127.0.0.1:0";
+  ASSERT_TRUE(admission_.Configure(config_).ok());
+  const auto caller = admission_.Admit({{true, kPlayground}, {}, {}, {}});
+  ASSERT_TRUE(caller.ok());
+  std::vector<Tenant::Lease> streams;
+  for (int i = 0; i < kPlaygroundStreams; ++i) {
+    auto stream = caller->tenant->Take(Tenant::Use::kStream);
+    ASSERT_TRUE(stream.ok());
+    streams.push_back(*std::move(stream));
+  }
+  EXPECT_FALSE(caller->tenant->Take(Tenant::Use::kStream).ok());
+  const auto compile = caller->tenant->Take(Tenant::Use::kCompile);
+  EXPECT_FALSE(caller->tenant->Take(Tenant::Use::kCompile).ok());
+}
+
 TEST_F(AdmissionTest, ATokenIsTheIdentityAndMustBeKnown) {
   EXPECT_EQ(Said({kUser, kRed, {}, {}}), "token:red all");
   EXPECT_EQ(Said({kRemote, kRed, {}, {}}), "token:red all");

@@ -3,9 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "service/addresses.h"
 #include "service/config_reader.h"
 
 namespace maskd::service {
@@ -81,6 +83,23 @@ TEST(ConfigTest, AFileGoesBehindVariablesAndFlags) {
   EXPECT_EQ(config->drain_ms, 3);
   ASSERT_EQ(config->tokenizers.size(), 1U);
   EXPECT_EQ(config->tokenizers[0].name, "b");
+}
+
+TEST(ConfigTest, ThePlaygroundIsOffAndOnLoopbackUnlessSaidInsecure) {
+  const auto none = ReadConfig({}, Variables({}));
+  ASSERT_TRUE(none.ok());
+  EXPECT_FALSE(HasPlayground(*none));
+  for (const char* address : {"127.0.0.1:0", "127.8.8.8:80", "[::1]:0", "LocalHost:8417"}) {
+    const auto here = ReadConfig({absl::StrCat("--playground_listen=", address)}, Variables({}));
+    ASSERT_TRUE(here.ok()) << here.status();
+    EXPECT_EQ(here->playground_listen, address);
+    EXPECT_TRUE(HasPlayground(*here));
+  }
+  const auto open = ReadConfig(
+      {"--insecure_playground_listen=0.0.0.0:8417", "--playground_names=Box.lan,b"}, Variables({}));
+  ASSERT_TRUE(open.ok()) << open.status();
+  EXPECT_TRUE(HasPlayground(*open));
+  EXPECT_THAT(open->playground_names, ElementsAre("box.lan", "b"));
 }
 
 TEST(ConfigTest, TcpAddressesAreInsecureByNameOrHaveTls) {
@@ -211,6 +230,23 @@ INSTANTIATE_TEST_SUITE_P(
          {"--insecure_listen=unix:/x"},
          {},
          "--insecure_listen: \"unix:/x\" is a Unix socket"},
+        {"PlaygroundForOthers",
+         {"--playground_listen=0.0.0.0:1"},
+         {},
+         "--playground_listen: \"0.0.0.0:1\" is reached from other machines: that is given with "
+         "--insecure_playground_listen"},
+        {"PlaygroundOfANameThatIsNoAddress",
+         {"--playground_listen=127.evil.example:1"},
+         {},
+         "--playground_listen: \"127.evil.example:1\" is reached from other machines"},
+        {"PlaygroundWithoutPort",
+         {"--insecure_playground_listen=localhost"},
+         {},
+         "--insecure_playground_listen: \"localhost\" is not host:port"},
+        {"TwoPlaygrounds",
+         {"--playground_listen=[::1]:1", "--insecure_playground_listen=0.0.0.0:1"},
+         {},
+         "--playground_listen: --insecure_playground_listen is given, too"},
         {"KeyAlone", {"--tls_key=/k"}, {}, "--tls_key: a certificate and its key are given tog"},
         {"CertificateAlone", {"--tls_cert=/c"}, {}, "--tls_cert: a certificate and its key"},
         {"ClientsOfNoServer", {"--tls_client_ca=/c"}, {}, "--tls_client_ca: needs --tls_cert"},

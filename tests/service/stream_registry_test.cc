@@ -60,6 +60,19 @@ TEST(StreamRegistryTest, SaysWhatIsTakenOfEachLimit) {
                                          "streams_before_hello 1/1024"));
 }
 
+TEST(StreamRegistryTest, OneThatIsApartTakesNoPlaceOfAll) {
+  StreamRegistry registry({.in_all = 1, .of_a_peer = 1});
+  auto apart = registry.Add("page", &Ignore, /*is_apart=*/true);
+  auto engine = registry.Add("a", &Ignore);
+  auto second = std::make_optional(registry.Add("page", &Ignore, /*is_apart=*/true));
+  EXPECT_TRUE(apart->TakePlace().ok());
+  EXPECT_TRUE(engine->TakePlace().ok()) << "the one place is free";
+  EXPECT_TRUE((*second)->TakePlace().ok()) << "although the one place is taken";
+  second.reset();
+  auto other = registry.Add("b", &Ignore);
+  EXPECT_TRUE(absl::IsResourceExhausted(other->TakePlace())) << "its end gives none back";
+}
+
 TEST(StreamRegistryTest, OfManyWithoutHelloTheOldestGoes) {
   StreamRegistry registry({.in_all = 2, .of_a_peer = 2});
   std::vector<StreamRegistry::Registration> silent;

@@ -6,12 +6,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 
+#include "playground/sources.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
 #include "tools/cli/grammar_flags.h"
 #include "tools/cli/print.h"
 #include "tools/cli/terminal.h"
-#include "tools/playground/sources.h"
 
 namespace maskd::cli {
 namespace {

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cpp/errors.h"
+#include "playground/source_place.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
 #include "tools/cli/grammar_flags.h"
@@ -23,7 +24,6 @@
 #include "tools/cli/lint/subschemas.h"
 #include "tools/cli/print.h"
 #include "tools/cli/terminal.h"
-#include "tools/playground/source_place.h"
 
 namespace maskd::cli {
 namespace {

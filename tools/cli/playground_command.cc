@@ -2,16 +2,18 @@
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 
+#include "playground/answers.h"
+#include "playground/http_server.h"
+#include "service/addresses.h"
+#include "tools/attack/metrics_page.h"
 #include "tools/cli/command.h"
 #include "tools/cli/connection.h"
-#include "tools/playground/answers.h"
-#include "tools/playground/http_server.h"
-#include "tools/playground/request_guard.h"
 
 namespace maskd::cli {
 namespace {
@@ -33,10 +35,15 @@ void AwaitEnd(const sigset_t& signals) {
   sigwait(&signals, &signal);
 }
 
+absl::StatusOr<std::string> ReadMetrics(const std::string& address) {
+  const auto page = attack::MetricsPage::Read(address);
+  return page.ok() ? absl::StatusOr<std::string>(page->text()) : page.status();
+}
+
 absl::StatusOr<int> RunPlayground(const Flags& flags) {
   if (!flags.arguments().empty()) return UsageError("no argument is taken");
   const std::string& listen = flags.Get("listen");
-  if (!playground::IsLoopback(listen) && !flags.Has("any_address")) {
+  if (!service::IsLoopback(listen) && !flags.Has("any_address")) {
     return UsageError(absl::StrCat("--listen: ", listen,
                                    " is reached from other machines, and whoever reaches it may "
                                    "use the server; --any_address allows it"));
@@ -48,15 +55,18 @@ absl::StatusOr<int> RunPlayground(const Flags& flags) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const auto connection = Connection::OpenWithMetrics(flags);
   if (!connection.ok()) return connection.status();
-  const std::string local = (*connection)->metrics_address();
-  playground::Answers answers({
+  playground::PlaygroundSetup setup = {
       .client = &(*connection)->client(),
       .version = MASKD_VERSION,
       .server = flags.Has("local") ? "inside maskctl" : ServerAddress(flags),
-      .metrics = flags.Has("metrics") ? flags.Get("metrics") : local,
-  });
+      .metrics = nullptr,
+  };
+  const std::string metrics =
+      flags.Has("metrics") ? flags.Get("metrics") : (*connection)->metrics_address();
+  if (!metrics.empty()) setup.metrics = [metrics] { return ReadMetrics(metrics); };
+  playground::Answers answers(std::move(setup));
   const auto server = playground::HttpServer::Start(
-      listen, absl::StrSplit(flags.Get("host"), ',', absl::SkipEmpty()),
+      listen, {.names = absl::StrSplit(flags.Get("host"), ',', absl::SkipEmpty())},
       [&](const playground::HttpRequest& request) { return answers.Answer(request); });
   if (!server.ok()) return server.status();
   absl::PrintF("http://%s:%d/\n", listen.substr(0, listen.rfind(':')), (*server)->port());

@@ -1,14 +1,11 @@
 #include "tools/cli/print.h"
 
-#include <cstddef>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include <google/protobuf/util/json_util.h>
 #include <nlohmann/json.hpp>
 
 #include "client/cpp/errors.h"
-#include "grammar_core/base/utf8.h"
 
 namespace maskd::cli {
 namespace {
@@ -48,22 +45,6 @@ std::string StatusText(const absl::Status& status) {
   return absl::StrCat(absl::StatusCodeToString(status.code()),
                       reason.empty() ? "" : absl::StrCat(" (", reason, ")"), ": ",
                       status.message());
-}
-
-std::string Quoted(absl::string_view bytes) {
-  std::string text = "\"";
-  for (std::size_t at = 0; at < bytes.size();) {
-    const std::size_t start = at;
-    const auto code_point = DecodeUtf8(bytes, &at);
-    const bool printable = code_point.has_value() && *code_point >= 0x20 && *code_point != 0x7F;
-    if (!code_point.has_value()) ++at;
-    const absl::string_view piece = bytes.substr(start, at - start);
-    if (!printable)
-      absl::StrAppendFormat(&text, "\\x%02x", static_cast<unsigned char>(piece.front()));
-    else
-      absl::StrAppend(&text, piece == "\"" || piece == "\\" ? "\\" : "", piece);
-  }
-  return text + "\"";
 }
 
 std::string Milliseconds(std::int64_t microseconds) {

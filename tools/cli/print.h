@@ -10,9 +10,12 @@
 #include "google/protobuf/message.h"
 #include "google/protobuf/repeated_ptr_field.h"
 
+#include "grammar_core/base/quoted.h"
 #include "maskd/v1/grammar.pb.h"
 
 namespace maskd::cli {
+
+using maskd::Quoted;
 
 // A message in proto3 JSON, for --json: the fields of protos/maskd/v1 under their own names, those
 // with the value 0 included; bytes in base64, 64-bit numbers in strings. Ends with a line feed.
@@ -23,9 +26,6 @@ std::string ErrorJsonText(const absl::Status& status);
 
 // "CODE (REASON): message" with the reason where there is one.
 std::string StatusText(const absl::Status& status);
-
-// Bytes in double quotes: printable ASCII and well-formed UTF-8 as they are, the rest as \xNN.
-std::string Quoted(absl::string_view bytes);
 
 // Milliseconds with three digits after the point.
 std::string Milliseconds(std::int64_t microseconds);

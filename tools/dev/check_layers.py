@@ -48,7 +48,10 @@ MEMORY = BASE | {"memory"}
 SERVICE = CACHE | MEMORY | RING | {"service", "protos"}
 CLIENT = CPU | RING | {"client", "protos"}
 LOCAL = SERVICE | CLIENT | {"local"}
-EVERYTHING = LOCAL | HIDDEN
+PLAYGROUND = SERVICE | CLIENT | {"playground"}
+EVERYTHING = LOCAL | PLAYGROUND | HIDDEN
+# What puts rooms together that do not know each other; in a room's folder, and no part of it.
+PROGRAM = "service/main.cc"
 
 ALLOWED = {
     "cpu": CPU,
@@ -76,6 +79,8 @@ ALLOWED = {
     "client": CLIENT,
     "local": LOCAL,
     C_LIBRARY: CLIENT | {"local", C_LIBRARY},
+    "playground": PLAYGROUND,
+    PROGRAM: PLAYGROUND,
     "tools": EVERYTHING | {"tools"},
     "bench": EVERYTHING | {"bench", "tests"},
     "examples": EVERYTHING | {"examples"},
@@ -87,8 +92,8 @@ GENERATED = re.compile(r"^maskd/v\d+/.*\.pb\.h$")
 
 # Package headers that only some rooms may see.
 PACKAGES = {
-    re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): {"service", "client", "local", C_LIBRARY, "tools", "bench", "examples", "tests"},
-    re.compile(r"^google/(protobuf|rpc)/"): {"protos", "service", "client", "local", C_LIBRARY, "tools", "bench", "examples", "tests"},
+    re.compile(r"^(grpc|grpcpp|grpc\+\+)/"): {"service", "client", "local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
+    re.compile(r"^google/(protobuf|rpc)/"): {"protos", "service", "client", "local", C_LIBRARY, "playground", PROGRAM, "tools", "bench", "examples", "tests"},
     re.compile(r"^prometheus/"): {"metrics", "service", "tests"},
 }
 
@@ -97,6 +102,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 
 def room_of(path: str) -> str:
     """The room a path from the root lies in, or its first folder when no room has it."""
+    if path == PROGRAM:
+        return PROGRAM
     parts = path.split("/")
     if parts[0] + "/" == CORE and len(parts) > 2:
         return CORE + parts[1]

@@ -1,0 +1,20 @@
+// The files of the page, as the build embedded them from playground/assets.
+#ifndef MASKD_PLAYGROUND_ASSETS_H_
+#define MASKD_PLAYGROUND_ASSETS_H_
+
+#include <span>
+
+#include "absl/strings/string_view.h"
+
+namespace maskd::playground {
+
+struct Asset {
+  absl::string_view name;  // such as "style.css"
+  absl::string_view text;
+};
+
+std::span<const Asset> Assets();
+
+}  // namespace maskd::playground
+
+#endif  // MASKD_PLAYGROUND_ASSETS_H_

@@ -1,0 +1,51 @@
+// Where the end of an unfinished JSON text stands: the way from the root to it, and what is being
+// written there.
+//
+// Input    the beginning of a JSON text, as a grammar has taken it; it is not validated.
+// Threads  plain values.
+#ifndef MASKD_PLAYGROUND_JSON_POSITION_H_
+#define MASKD_PLAYGROUND_JSON_POSITION_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace maskd::playground {
+
+// A member of an object, or an item of an array.
+struct JsonStep {
+  bool is_item = false;
+  std::int64_t index = 0;  // of an item
+  std::string name = {};   // of a member
+};
+
+struct JsonPosition {
+  enum class What : std::uint8_t {
+    kValue,       // a value comes next
+    kString,      // inside a string
+    kLiteral,     // inside a number, true, false or null: it may end here or not
+    kName,        // a member's name comes next, or is being written
+    kColon,       // behind a member's name
+    kAfterValue,  // behind a value: a comma or the end of what holds it comes next
+  };
+
+  What what = What::kValue;
+  // The way to the value at hand; for kName, and kAfterValue, to the object or array that holds it.
+  std::vector<JsonStep> path = {};
+  bool holder_is_array = false;  // for kAfterValue; false at the root
+  bool at_root = true;           // no object or array is open
+};
+
+JsonPosition FindJsonPosition(absl::string_view text);
+
+// The way as a JSON Pointer.
+std::string PointerOf(const std::vector<JsonStep>& path);
+
+// "in the string /a/0", for people.
+std::string DescribePosition(const JsonPosition& position);
+
+}  // namespace maskd::playground
+
+#endif  // MASKD_PLAYGROUND_JSON_POSITION_H_
