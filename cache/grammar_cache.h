@@ -74,6 +74,17 @@ class GrammarCache {
   // A compile that waits, begun and the caller's to run; empty when there is none.
   std::function<void()> TakeCompile() { return pool_.Take(); }
 
+  // The threads that compile, and the compiles that wait for one.
+  struct Pool {
+    int threads = 0;
+    std::size_t waiting = 0;
+    std::size_t queue = 0;  // so many may wait
+  };
+  [[nodiscard]] Pool pool() const {
+    return {options_.compile_threads, pool_.waiting(), pool_.queue_limit()};
+  }
+
+  [[nodiscard]] std::int64_t capacity_bytes() const { return options_.capacity_bytes; }
   [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
   [[nodiscard]] std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -39,6 +39,14 @@ std::vector<std::string> CertificateNames(const grpc::ServerContextBase& context
 }  // namespace
 
 absl::StatusOr<Caller> Gate::Admit(const grpc::ServerContextBase& context) const {
+  return admission_->Admit(ShownBy(context));
+}
+
+absl::StatusOr<Caller> Gate::AdmitAdmin(const grpc::ServerContextBase& context) const {
+  return admission_->AdmitAdmin(ShownBy(context));
+}
+
+Shown Gate::ShownBy(const grpc::ServerContextBase& context) const {
   Shown shown;
   shown.peer = PeerOf(context);
   if (const auto said = OnlyValue(context, kTokenKey); said.has_value()) {
@@ -50,7 +58,7 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::ServerContextBase& context) const
   if (!shown.peer.is_local) shown.certificates = CertificateNames(context);
   if (const std::string key = admission_->proxy_metadata(); !key.empty())
     shown.proxied = OnlyValue(context, key);
-  return admission_->Admit(shown);
+  return shown;
 }
 
 }  // namespace maskd::service

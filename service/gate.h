@@ -22,11 +22,15 @@ class Gate {
 
   // Errors: those of Admission::Admit().
   [[nodiscard]] absl::StatusOr<Caller> Admit(const grpc::ServerContextBase& context) const;
+  // Errors: those of Admission::AdmitAdmin().
+  [[nodiscard]] absl::StatusOr<Caller> AdmitAdmin(const grpc::ServerContextBase& context) const;
   [[nodiscard]] Peer PeerOf(const grpc::ServerContextBase& context) const {
     return connections_->PeerOf(context.peer());
   }
 
  private:
+  [[nodiscard]] Shown ShownBy(const grpc::ServerContextBase& context) const;
+
   const Connections* const connections_;
   Admission* const admission_;
 };

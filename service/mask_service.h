@@ -70,6 +70,9 @@ class MaskService {
     return queues_[static_cast<std::size_t>(thread)]->activity.since();
   }
 
+  // The streams that are open.
+  [[nodiscard]] const StreamRegistry& streams() const { return streams_; }
+
   // Bytes of replies that wait to be written, of all streams over gRPC. Any thread.
   [[nodiscard]] std::int64_t queued_bytes() const { return queued_bytes_; }
 

@@ -17,6 +17,7 @@
 
 #include "memory/accountant.h"
 #include "metrics/registry.h"
+#include "service/admin_server.h"
 #include "service/admission.h"
 #include "service/compile_service.h"
 #include "service/config.h"
@@ -60,6 +61,8 @@ class Server {
   [[nodiscard]] const std::vector<int>& ports() const { return ports_.ports(); }
   [[nodiscard]] const UnaryCalls& calls() const { return calls_; }
   [[nodiscard]] const memory::Accountant& accountant() const { return accountant_; }
+  // Of --admin_listen and --insecure_admin_listen; none without them.
+  [[nodiscard]] std::vector<int> admin_ports() const;
   // 0 without a metrics endpoint.
   [[nodiscard]] int metrics_port() const;
 
@@ -77,6 +80,9 @@ class Server {
   absl::Status Listen();
   absl::Status StartServices();
   absl::Status ListenForMetrics();
+  absl::Status ListenForAdmins();
+  // As of the start's `config`: others may ask while Reload() changes ours.
+  [[nodiscard]] std::vector<LimitInUse> ReadLimits(const Config& config);
   void LendMemory();
   void SetHealth(bool ready);
   // What has to make progress for the server to be live.
@@ -100,6 +106,7 @@ class Server {
   std::vector<memory::Accountant::Registration> holders_;
   std::unique_ptr<grpc::Server> server_;  // its threads use all of the above
   Ports ports_;                           // its connections go to the server
+  std::unique_ptr<AdminServer> admin_;    // it looks at all of the above
   FileStamp tokens_seen_;
   StallWatch stalls_;  // last: it looks at all of the above
 };

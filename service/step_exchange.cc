@@ -30,11 +30,14 @@ bool BringsText(const StepRequest& step) {
 StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
     : tokenizers_(terms.tokenizers),
       metrics_(host.metrics),
+      figures_(terms.figures),
       clock_(&host.grammars->clock()),
       mask_words_(terms.mask_words),
       max_named_rows_(static_cast<std::size_t>(host.limits.max_named_rows)),
       session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics,
-               terms.caller) {}
+               terms.caller) {
+  session_.ReportTo(figures_.get());
+}
 
 absl::Status StepExchange::Begin(absl::string_view bytes, std::optional<Clock::Duration> turn) {
   return OrOutOfMemory([&] { return DoBegin(bytes, turn); });
@@ -67,6 +70,7 @@ absl::Status StepExchange::DoBegin(absl::string_view bytes, std::optional<Clock:
   begin_ = clock_->Now();
   turn_end_ = turn.has_value() ? begin_ + *turn : StreamSession::kNoEnd;
   received_ = bytes.size();
+  if (figures_ != nullptr) figures_->StepBegan(transport_, begin_);
   if (!std::exchange(has_begun_, true) && metrics_ != nullptr) metrics_->StreamBegan(transport_);
   if (absl::Status read = ReadStep(bytes, max_named_rows_, &step_); !read.ok()) return read;
   brings_text_ = BringsText(step_);
@@ -81,10 +85,13 @@ absl::StatusOr<absl::string_view> StepExchange::DoFinish(
   const absl::StatusOr<const StepResult*> result = session_.Finish(step_, is_cancelled);
   if (!result.ok()) return result.status();
   const absl::string_view reply = writer_.Write(**result, mask_words_);
-  const std::chrono::duration<double> taken = clock_->Now() - begin_;
-  if (metrics_ == nullptr) return reply;
+  const Clock::TimePoint now = clock_->Now();
   // What a row waited for its compile is the compile's time, not the step's.
-  metrics_->StepDone(taken.count() - (*result)->waited_seconds);
+  const std::chrono::duration<double> waited((*result)->waited_seconds);
+  const Clock::Duration taken = now - begin_ - std::chrono::duration_cast<Clock::Duration>(waited);
+  if (figures_ != nullptr) figures_->StepDone(now, taken, received_, reply.size());
+  if (metrics_ == nullptr) return reply;
+  metrics_->StepDone(std::chrono::duration<double>(taken).count());
   metrics_->StepBytes(transport_, received_, reply.size());
   return reply;
 }

@@ -3,6 +3,7 @@
 #include "service/unary_calls.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "service/errors.h"
 #include "service/status_map.h"
@@ -19,8 +20,8 @@ int SlotsOf(const Config& config) {
 
 }  // namespace
 
-UnaryCalls::UnaryCalls(const Config& config, const Gate* gate)
-    : gate_(gate), slots_(SlotsOf(config)), unread_(config.max_unread_reply_bytes) {}
+UnaryCalls::UnaryCalls(const Config& config, Admit admit)
+    : admit_(std::move(admit)), slots_(SlotsOf(config)), unread_(config.max_unread_reply_bytes) {}
 
 absl::Status UnaryCalls::CountReply(const grpc::ServerContext* context, std::int64_t bytes) {
   return unread_.Add(context, bytes, [context] { context->TryCancel(); });

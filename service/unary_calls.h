@@ -20,7 +20,6 @@
 #include "memory/account.h"
 #include "service/caller.h"
 #include "service/config.h"
-#include "service/gate.h"
 #include "service/receive_slots.h"
 #include "service/status_map.h"
 #include "service/unread_replies.h"
@@ -30,8 +29,9 @@ namespace maskd::service {
 // What the unary calls of a server share.
 class UnaryCalls {
  public:
-  // The gate is not owned.
-  UnaryCalls(const Config& config, const Gate* gate);
+  // Who a call's caller is, and whether it may call.
+  using Admit = std::function<absl::StatusOr<Caller>(const grpc::ServerContextBase& context)>;
+  UnaryCalls(const Config& config, Admit admit);
 
   // Admits the caller, reads the request, calls run(request, caller, &response) and sends the
   // response, if that was OK. RESOURCE_EXHAUSTED where any of that ran out of memory.
@@ -67,7 +67,7 @@ class UnaryCalls {
   template <typename Request, typename Response, typename Run>
   grpc::Status DoServe(grpc::ServerContext* context,
                        grpc::ServerUnaryStreamer<Request, Response>* call, const Run& run) {
-    const absl::StatusOr<Caller> caller = gate_->Admit(*context);
+    const absl::StatusOr<Caller> caller = admit_(*context);
     if (!caller.ok()) return ToGrpcStatus(caller.status());
     Request request;
     const grpc::Status read = Receive(context, [&] { return call->Read(&request); });
@@ -82,7 +82,7 @@ class UnaryCalls {
 
   grpc::Status Receive(const grpc::ServerContext* context, const std::function<bool()>& read);
 
-  const Gate* const gate_;
+  const Admit admit_;
   ReceiveSlots slots_;
   memory::Account received_;
   UnreadReplies unread_;
