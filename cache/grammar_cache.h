@@ -77,6 +77,7 @@ class GrammarCache {
   // Who compiles, and what waits for them.
   [[nodiscard]] const WorkPool& pool() const { return pool_; }
 
+  [[nodiscard]] std::int64_t capacity_bytes() const { return options_.capacity_bytes; }
   [[nodiscard]] std::int64_t held_bytes() const ABSL_LOCKS_EXCLUDED(mutex_);
   [[nodiscard]] std::size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 

@@ -43,13 +43,37 @@ std::int64_t LiveGrammars::Measure(const GrammarPtr& grammar) {
   return bytes;
 }
 
-std::vector<GrammarPtr> LiveGrammars::all() const {
-  std::vector<GrammarPtr> grammars;
+std::shared_ptr<GrammarUsage> LiveGrammars::UsageOf(const GrammarPtr& grammar) const {
   const MutexLock lock(&table_->mutex);
-  grammars.reserve(table_->entries.size());
-  for (const auto& [face, entry] : table_->entries)
-    if (GrammarPtr grammar = entry.grammar.lock(); grammar != nullptr)
-      grammars.push_back(std::move(grammar));
+  const auto found = table_->entries.find(grammar.get());
+  return found == table_->entries.end() ? nullptr : found->second.usage;
+}
+
+LiveGrammars::Some LiveGrammars::ListSome(const CompiledGrammar* after, std::size_t most) const {
+  Some some;
+  some.listed.reserve(most);
+  const MutexLock lock(&table_->mutex);
+  const auto& entries = table_->entries;
+  auto at = after == nullptr ? entries.begin() : entries.upper_bound(after);
+  for (std::size_t seen = 0; at != entries.end() && seen < most; ++at, ++seen) {
+    some.next_after = at->first;
+    // One whose last user is letting go of it has nothing to lock any more.
+    if (GrammarPtr grammar = at->second.grammar.lock(); grammar != nullptr)
+      some.listed.push_back({std::move(grammar), at->second.usage});
+  }
+  if (at == entries.end()) some.next_after = nullptr;
+  return some;
+}
+
+// By some at a time: compiles and rows that are opened wait for the lock.
+std::vector<GrammarPtr> LiveGrammars::all() const {
+  constexpr std::size_t kAtOnce = 256;
+  std::vector<GrammarPtr> grammars;
+  Some some;
+  do {
+    some = ListSome(some.next_after, kAtOnce);
+    for (Listed& each : some.listed) grammars.push_back(std::move(each.grammar));
+  } while (some.next_after != nullptr);
   return grammars;
 }
 

@@ -191,6 +191,12 @@ bool Accountant::AwaitRoom(const std::atomic<bool>& cancelled) {
   return false;
 }
 
+std::optional<Mark> Accountant::passed() const {
+  const MutexLock lock(&mutex_);
+  if (level_ == Level::kRoom) return std::nullopt;
+  return level_ == Level::kLow ? Mark::kLow : cause_;
+}
+
 bool Accountant::HasRoom() {
   const MutexLock lock(&mutex_);
   if (level_ != Level::kRefusing) return true;

@@ -132,6 +132,9 @@ class Accountant {
   // What was compared at the last look.
   [[nodiscard]] std::int64_t resident_bytes() const { return resident_.load(); }
 
+  // The highest mark that was passed at the last look.
+  [[nodiscard]] std::optional<Mark> passed() const ABSL_LOCKS_EXCLUDED(mutex_);
+
   struct Figures {
     ProcessMemory process;
     std::optional<HeapBytes> heap;

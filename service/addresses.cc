@@ -56,33 +56,49 @@ absl::Status CheckTlsFlags(const Config& config) {
   return absl::OkStatus();
 }
 
+absl::Status CheckGuards(const Config& config, Audience audience) {
+  const char* const prefix = audience == Audience::kAdmins ? "admin_" : "";
+  for (const ListenAddress& address : AddressesOf(config, audience)) {
+    if (address.guard == Guard::kTls && !HasTls(config)) {
+      return Wrong(absl::StrCat(address.flag, ": \"", address.text,
+                                "\" needs --tls_cert and --tls_key; what every user of this "
+                                "machine or network may reach in plain text is given with "
+                                "--insecure_",
+                                prefix, "listen"));
+    }
+    if (address.guard == Guard::kNothing && SocketPathOf(address.text).has_value()) {
+      return Wrong(absl::StrCat(address.flag, ": \"", address.text,
+                                "\" is a Unix socket, which belongs to --", prefix, "listen"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 // The one place that decides how an address is guarded; the server opens what is listed here.
-std::vector<ListenAddress> AddressesOf(const Config& config) {
+std::vector<ListenAddress> AddressesOf(const Config& config, Audience audience) {
+  const bool for_admins = audience == Audience::kAdmins;
   std::vector<ListenAddress> all;
-  for (const std::string& address : config.listen)
-    all.push_back({address, SocketPathOf(address).has_value() ? Guard::kFile : Guard::kTls});
-  for (const std::string& address : config.insecure_listen)
-    all.push_back({address, Guard::kNothing});
+  for (const std::string& address : for_admins ? config.admin_listen : config.listen) {
+    all.push_back({address, SocketPathOf(address).has_value() ? Guard::kFile : Guard::kTls,
+                   for_admins ? "--admin_listen" : "--listen"});
+  }
+  for (const std::string& address :
+       for_admins ? config.insecure_admin_listen : config.insecure_listen) {
+    all.push_back(
+        {address, Guard::kNothing, for_admins ? "--insecure_admin_listen" : "--insecure_listen"});
+  }
   return all;
 }
 
 // Each error says which flag to use instead: what is refused here has mostly been meant.
 absl::Status CheckAddresses(const Config& config) {
   if (absl::Status checked = CheckTlsFlags(config); !checked.ok()) return checked;
-  for (const ListenAddress& address : AddressesOf(config)) {
-    if (address.guard == Guard::kTls && !HasTls(config)) {
-      return Wrong(absl::StrCat("--listen: \"", address.text,
-                                "\" needs --tls_cert and --tls_key; what every user of this "
-                                "machine or network may reach in plain text is given with "
-                                "--insecure_listen"));
-    }
-    if (address.guard == Guard::kNothing && SocketPathOf(address.text).has_value()) {
-      return Wrong(absl::StrCat("--insecure_listen: \"", address.text,
-                                "\" is a Unix socket, which belongs to --listen"));
-    }
-  }
+  const absl::Status engines = CheckGuards(config, Audience::kEngines);
+  if (!engines.ok()) return engines;
+  const absl::Status admins = CheckGuards(config, Audience::kAdmins);
+  if (!admins.ok()) return admins;
   if (!config.playground_listen.empty() && !config.insecure_playground_listen.empty())
     return Wrong("--playground_listen: --insecure_playground_listen is given, too; one is enough");
   if (config.listen.empty() && config.insecure_listen.empty())

@@ -1,7 +1,7 @@
 // The addresses that a server listens at, as its flags say them, and who may connect there.
 //
 // Kinds    a Unix socket is guarded by its file's rights; a TCP address of --listen by TLS; one of
-//          --insecure_listen by nothing.
+//          --insecure_listen by nothing. Those of --admin_listen and --insecure_admin_listen alike.
 // Threads  no state.
 #ifndef MASKD_SERVICE_ADDRESSES_H_
 #define MASKD_SERVICE_ADDRESSES_H_
@@ -26,10 +26,15 @@ enum class Guard : std::uint8_t { kFile, kTls, kNothing };
 struct ListenAddress {
   std::string text;
   Guard guard = Guard::kFile;
+  const char* flag = "";  // that named it, "--listen"
 };
 
-// Those of --listen, then those of --insecure_listen.
-std::vector<ListenAddress> AddressesOf(const Config& config);
+// Who is served there: whoever wants masks, or whoever runs the server.
+enum class Audience : std::uint8_t { kEngines, kAdmins };
+
+// Those of --listen, then those of --insecure_listen; or of the two flags for admins.
+std::vector<ListenAddress> AddressesOf(const Config& config,
+                                       Audience audience = Audience::kEngines);
 
 // Whether each has what guards it. Errors: INVALID_ARGUMENT; the message starts with the flag.
 absl::Status CheckAddresses(const Config& config);

@@ -96,6 +96,7 @@ absl::Status Admission::Configure(const Config& config) {
   auto made = std::make_shared<Rules>();
   made->proxy_metadata = config.proxy_metadata;
   made->users.insert(config.socket_users.begin(), config.socket_users.end());
+  made->admins.insert(config.admin_callers.begin(), config.admin_callers.end());
   for (const std::int64_t user : config.proxy_users)
     made->proxies.insert(absl::StrCat("uid:", user));
   made->wants_token = !config.tokens.empty();
@@ -144,7 +145,14 @@ absl::Status Admission::ReadTokens(const std::string& path) {
 // For each call and stream that comes, on the thread that serves it. The rules may be replaced
 // while it is judged; it is judged by the old ones.
 absl::StatusOr<Caller> Admission::Admit(const Shown& shown) {
-  absl::StatusOr<Caller> caller = Judge(shown, *rules());
+  return Counted(Judge(shown, *rules()));
+}
+
+absl::StatusOr<Caller> Admission::AdmitAdmin(const Shown& shown) {
+  return Counted(JudgeAdmin(shown, *rules()));
+}
+
+absl::StatusOr<Caller> Admission::Counted(absl::StatusOr<Caller> caller) {
   if (absl::IsUnauthenticated(caller.status())) ++unauthenticated_;
   if (absl::IsPermissionDenied(caller.status())) ++denied_;
   return caller;
@@ -161,6 +169,16 @@ absl::StatusOr<Caller> Admission::Judge(const Shown& shown, const Rules& rules) 
                    "the caller is no tenant of this server");
   }
   return Caller{std::move(identities->front()), rules.others, rules.audits, {}};
+}
+
+absl::StatusOr<Caller> Admission::JudgeAdmin(const Shown& shown, const Rules& rules) {
+  absl::StatusOr<std::vector<std::string>> identities = IdentitiesOf(shown, rules);
+  if (!identities.ok()) return identities.status();
+  if (rules.admins.empty()) return Caller{std::move(identities->front()), nullptr};
+  for (std::string& identity : *identities)
+    if (rules.admins.contains(identity)) return Caller{std::move(identity), nullptr};
+  return ErrorAt(absl::StatusCode::kPermissionDenied, "", "NO_ADMIN",
+                 "the caller is none of --admin_callers");
 }
 
 // A trusted proxy is nobody itself: a call of its that names no caller is refused, else it would

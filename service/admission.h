@@ -62,6 +62,10 @@ class Admission {
   // Of a caller the tenant is never null. Errors: UNAUTHENTICATED, PERMISSION_DENIED.
   absl::StatusOr<Caller> Admit(const Shown& shown) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Of a caller at an address for admins, where no tenants are. Errors: UNAUTHENTICATED;
+  // PERMISSION_DENIED for one who is none of --admin_callers.
+  absl::StatusOr<Caller> AdmitAdmin(const Shown& shown) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // The key of --proxy_metadata; empty for none.
   [[nodiscard]] std::string proxy_metadata() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Whether a user may connect over a Unix socket.
@@ -77,6 +81,7 @@ class Admission {
     std::string proxy_metadata;
     absl::flat_hash_set<std::string> proxies;  // "uid:1000"
     absl::flat_hash_set<std::int64_t> users;   // empty: all
+    absl::flat_hash_set<std::string> admins;   // empty: all
     bool wants_token = false;                  // over TCP
     bool audits = false;
     std::shared_ptr<const TokenTable> tokens;        // never null
@@ -90,6 +95,8 @@ class Admission {
   static absl::StatusOr<std::vector<std::string>> IdentitiesOf(const Shown& shown,
                                                                const Rules& rules);
   absl::StatusOr<Caller> Judge(const Shown& shown, const Rules& rules) const;
+  static absl::StatusOr<Caller> JudgeAdmin(const Shown& shown, const Rules& rules);
+  absl::StatusOr<Caller> Counted(absl::StatusOr<Caller> caller);
 
   // Where the configuration has none for it.
   const TenantPtr playground_;

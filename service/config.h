@@ -28,6 +28,11 @@ struct Config {
   std::vector<std::string> listen = {"unix:/tmp/maskd.sock"};
   // --insecure_listen: "host:port" without.
   std::vector<std::string> insecure_listen;
+  // --admin_listen, --insecure_admin_listen: the same for whoever runs the server; empty for none.
+  std::vector<std::string> admin_listen;
+  std::vector<std::string> insecure_admin_listen;
+  // --admin_callers: identities (see tenant_rule.h) that may call there; empty: who may connect.
+  std::vector<std::string> admin_callers;
   // --tls_cert, --tls_key, --tls_client_ca: PEM files; empty for none.
   std::string tls_cert;
   std::string tls_key;
@@ -118,8 +123,6 @@ struct Config {
   std::int64_t stall_ms = 30'000;
   // --cpu_kernels: for UseWordKernels(), which takes it.
   std::string cpu_kernels = "auto";
-  // --reflection: whether the server describes its own services.
-  bool reflection = true;
 
   // What was given, by flag: value and where. For a reload, which may change some flags only.
   struct Given {

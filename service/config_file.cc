@@ -129,7 +129,7 @@ class Reader {
     if (!names_.insert(wire.name()).second) return at("name", "is another tenant's, too");
     if (wire.identity().empty()) return at("identity", "is missing: who is it");
     for (const std::string& identity : wire.identity()) {
-      if (!IsIdentity(identity)) {
+      if (identity != "*" && identity != kPlayground && !IsIdentity(identity)) {
         return at("identity",
                   absl::StrCat("\"", identity,
                                "\" is not \"*\", \"playground\" or one of uid:, token:, "
@@ -173,13 +173,6 @@ class Reader {
   }
 
   // The kinds are those that Admission gives to callers. Another one would match nobody, ever.
-  static bool IsIdentity(absl::string_view identity) {
-    if (identity == "*" || identity == kPlayground) return true;
-    for (const char* kind : {"uid:", "token:", "cert:", "proxy:", "address:"})
-      if (absl::StartsWith(identity, kind)) return identity.size() > absl::string_view(kind).size();
-    return false;
-  }
-
   const absl::string_view path_;
   TextFormat::ParseInfoTree* const places_;
   std::set<std::string> names_;

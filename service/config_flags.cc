@@ -29,6 +29,7 @@
 #include "memory/byte_size.h"
 #include "service/addresses.h"
 #include "service/duration_value.h"
+#include "service/tenant_rule.h"
 
 namespace maskd::service {
 namespace {
@@ -135,6 +136,19 @@ absl::Status SetParsed(absl::string_view value, Config* config) {
   return absl::OkStatus();
 }
 
+template <std::vector<std::string> Config::* kField>
+absl::Status SetIdentities(absl::string_view value, Config* config) {
+  const std::vector<std::string> identities = absl::StrSplit(value, ',', absl::SkipEmpty());
+  for (const std::string& identity : identities) {
+    if (IsIdentity(identity)) continue;
+    return Wrong(absl::StrCat("\"", identity,
+                              "\" is not one of uid:, token:, cert:, proxy: and address:, and a "
+                              "name"));
+  }
+  config->*kField = identities;
+  return absl::OkStatus();
+}
+
 // Names become ids here, once. A user whose id changes later is the old id until a reload.
 template <std::vector<std::int64_t> Config::* kField>
 absl::Status SetUsers(absl::string_view value, Config* config) {
@@ -232,6 +246,16 @@ constexpr std::array kFlags = {
     Flag{"insecure_listen", "HOST:PORT[,HOST:PORT...]",
          "where to serve gRPC in plain text to whoever comes [nowhere]",
          &SetAddresses<&Config::insecure_listen>},
+    // Another address, so that whoever reaches the server for masks cannot ask who else does.
+    Flag{"admin_listen", "ADDRESS[,ADDRESS...]",
+         "addresses of AdminService, reflection and channelz, such as --listen has them [none]",
+         &SetAddresses<&Config::admin_listen>},
+    Flag{"insecure_admin_listen", "HOST:PORT[,HOST:PORT...]",
+         "those in plain text, for whoever can reach them [none]",
+         &SetAddresses<&Config::insecure_admin_listen>},
+    Flag{"admin_callers", "IDENTITY[,IDENTITY...]",
+         "who may call there, such as uid:0, token:NAME, cert:NAME [whoever may connect]",
+         &SetIdentities<&Config::admin_callers>},
     Flag{"tls_cert", "PATH",
          "certificate chain of the TCP addresses of --listen, PEM; read again when it changes",
          &SetText<&Config::tls_cert>},
@@ -372,7 +396,6 @@ constexpr std::array kFlags = {
     Flag{"cpu_kernels", "LEVEL",
          "instructions for the loops over masks: auto, avx512, avx2, neon, portable [auto]",
          &SetCpuKernels},
-    Flag{"reflection", "BOOL", "serve gRPC reflection [true]", &SetSwitch<&Config::reflection>},
     Flag{"check_config", "", "read the flags and the vocabularies, then exit",
          [](absl::string_view value, Config* config) {
            return SetAction(value, Config::Action::kCheckConfig, config);
@@ -398,6 +421,7 @@ constexpr std::array kFlags = {
 // operator relies on.
 constexpr std::array kRetiredFlags = {
     RetiredFlag{"max_compile_ms", "a compile is bounded by its work, --max_compile_work"},
+    RetiredFlag{"reflection", "the addresses of --admin_listen have it, and no other"},
 };
 
 }  // namespace

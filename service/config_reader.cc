@@ -140,8 +140,9 @@ absl::Status SetFlag(absl::string_view name, absl::string_view value, absl::stri
 // By the texts as they were given: the same value in another spelling counts as a change. A flag
 // that is not listed here is read once at the start, by parts that keep what they made of it.
 absl::Status CheckReload(const Config& now, const Config& next) {
-  constexpr std::array kMayChange = {"config",       "tokens",    "proxy_metadata", "proxy_users",
-                                     "socket_users", "tokenizer", "grammars",       "audit"};
+  constexpr std::array kMayChange = {"config",      "tokens",       "proxy_metadata",
+                                     "proxy_users", "socket_users", "tokenizer",
+                                     "grammars",    "audit",        "admin_callers"};
   const auto may_change = [&](absl::string_view flag) {
     return std::ranges::any_of(kMayChange, [&](const char* one) { return flag == one; });
   };

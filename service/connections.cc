@@ -113,6 +113,11 @@ void Connections::SetLimits(Limits limits) {
   limits_ = limits;
 }
 
+Connections::Limits Connections::limits() const {
+  const MutexLock lock(&mutex_);
+  return limits_;
+}
+
 void Connections::SetMayConnect(std::function<bool(std::int64_t user)> may_connect) {
   const MutexLock lock(&mutex_);
   may_connect_ = std::move(may_connect);

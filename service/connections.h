@@ -71,6 +71,8 @@ class Connections {
   // Of a call, by what gRPC says of its peer: "fd:7"; with TLS its address, "ipv4:10.0.0.7:80".
   [[nodiscard]] Peer PeerOf(absl::string_view grpc_peer) const ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // How many may be.
+  [[nodiscard]] Limits limits() const ABSL_LOCKS_EXCLUDED(mutex_);
   // Those that are open now.
   [[nodiscard]] int CountOpen() ABSL_LOCKS_EXCLUDED(mutex_);
   // The same in all and of the peer that has most.

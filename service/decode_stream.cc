@@ -194,13 +194,15 @@ void DecodeStream::Begun() {
   absl::StatusOr<Caller> caller = host_->gate->Admit(context_);
   if (!caller.ok()) return End(caller.status());
   caller_ = *std::move(caller);
+  figures_ = std::make_shared<StreamFigures>(
+      StreamFigures::Who{caller_.identity, caller_.tenant->name()}, Clock::Steady()->Now());
   const Peer peer = host_->gate->PeerOf(context_);
   auto registration = host_->streams->Add(
       peer.name,
       [this](StreamRegistry::Notice notice) {
         Notify(notice == StreamRegistry::Notice::kGoAway ? kGoAway : kCallEnd);
       },
-      /*is_apart=*/peer.name == kPlayground);
+      figures_, /*is_apart=*/peer.name == kPlayground);
   if (!registration.ok()) return End(registration.status());
   // Its notices may come from now on, from any thread: they only add events.
   registration_.emplace(*std::move(registration));
@@ -258,6 +260,7 @@ absl::Status DecodeStream::Greet(absl::string_view bytes) {
   if (absl::Status placed = registration_->TakePlace(); !placed.ok()) return placed;
   place_ = *std::move(place);
   terms->caller = caller_;
+  terms->figures = figures_;
   host_->metrics->StreamsOpenChanged(1);
   exchange_ = std::make_unique<StepExchange>(*host_, *terms);
   v1::DecodeResponse welcome;

@@ -51,6 +51,7 @@
 #include "service/memory_stream.h"
 #include "service/standby_thread.h"
 #include "service/step_exchange.h"
+#include "service/stream_figures.h"
 #include "service/stream_host.h"
 #include "service/stream_registry.h"
 #include "service/stream_types.h"
@@ -187,7 +188,8 @@ class DecodeStream {
   std::optional<absl::Status> ended_;    // why no more is read
 
   Caller caller_;
-  Tenant::Lease place_;  // once greeted
+  std::shared_ptr<StreamFigures> figures_;  // once it is known who calls
+  Tenant::Lease place_;                     // once greeted
   std::optional<StreamRegistry::Registration> registration_;
   std::unique_ptr<StepExchange> exchange_;  // once greeted
   absl::StatusOr<absl::string_view> reply_ = absl::string_view();

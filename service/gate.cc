@@ -42,6 +42,19 @@ std::vector<std::string> CertificateNames(const grpc::ServerContextBase& context
 }  // namespace
 
 absl::StatusOr<Caller> Gate::Admit(const grpc::ServerContextBase& context) const {
+  absl::StatusOr<Caller> caller = admission_->Admit(ShownBy(context));
+  if (caller.ok()) {
+    if (const auto said = OnlyValue(context, kTraceKey); said.has_value())
+      caller->trace = ReadTraceParent(*said);
+  }
+  return caller;
+}
+
+absl::StatusOr<Caller> Gate::AdmitAdmin(const grpc::ServerContextBase& context) const {
+  return admission_->AdmitAdmin(ShownBy(context));
+}
+
+Shown Gate::ShownBy(const grpc::ServerContextBase& context) const {
   Shown shown;
   shown.peer = PeerOf(context);
   if (const auto said = OnlyValue(context, kTokenKey); said.has_value()) {
@@ -53,12 +66,7 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::ServerContextBase& context) const
   if (!shown.peer.is_local) shown.certificates = CertificateNames(context);
   if (const std::string key = admission_->proxy_metadata(); !key.empty())
     shown.proxied = OnlyValue(context, key);
-  absl::StatusOr<Caller> caller = admission_->Admit(shown);
-  if (caller.ok()) {
-    if (const auto said = OnlyValue(context, kTraceKey); said.has_value())
-      caller->trace = ReadTraceParent(*said);
-  }
-  return caller;
+  return shown;
 }
 
 }  // namespace maskd::service

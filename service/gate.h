@@ -24,12 +24,16 @@ class Gate {
 
   // With the trace that the call belongs to, if it says one. Errors: those of Admission::Admit().
   [[nodiscard]] absl::StatusOr<Caller> Admit(const grpc::ServerContextBase& context) const;
+  // Errors: those of Admission::AdmitAdmin().
+  [[nodiscard]] absl::StatusOr<Caller> AdmitAdmin(const grpc::ServerContextBase& context) const;
   [[nodiscard]] Peer PeerOf(const grpc::ServerContextBase& context) const {
     if (inside_calls_->Has(context)) return {.is_local = true, .name = kPlayground};
     return connections_->PeerOf(context.peer());
   }
 
  private:
+  [[nodiscard]] Shown ShownBy(const grpc::ServerContextBase& context) const;
+
   const Connections* const connections_;
   Admission* const admission_;
   const InsideCalls* const inside_calls_;

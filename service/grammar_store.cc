@@ -175,16 +175,22 @@ absl::StatusOr<cache::Ticket> GrammarStore::GetTicket(ParsedSource parsed,
                                                       const LoadedTokenizer& tokenizer,
                                                       const std::string& id, Tenant* tenant,
                                                       const Trace& trace) {
-  if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr)
+  if (cache::GrammarPtr pinned = FindPinned(id); pinned != nullptr) {
+    CountHit(pinned);
     return cache::Ticket(std::move(pinned));
+  }
   auto lease = std::make_shared<Tenant::Lease>();
   if (tenant != nullptr && !cache_.Knows(id)) {
     absl::StatusOr<Tenant::Lease> taken = tenant->Take(Tenant::Use::kCompile);
     if (!taken.ok()) return taken.status();
     *lease = *std::move(taken);
   }
-  return cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease), trace),
-                    tenant == nullptr ? nullptr : tenant->share());
+  auto ticket = cache_.Get(id, CompileOf(std::move(parsed), tokenizer, id, std::move(lease), trace),
+                           tenant == nullptr ? nullptr : tenant->share());
+  if (ticket.ok() && ticket->origin() == cache::Ticket::Origin::kKnown) {
+    if (const cache::CompileResult known = ticket->result(); known.ok()) CountHit(*known);
+  }
+  return ticket;
 }
 
 absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& id,
@@ -199,6 +205,7 @@ absl::StatusOr<GrammarStore::Request> GrammarStore::GetById(const std::string& i
         absl::StatusCode::kFailedPrecondition, "grammar_id", "TOKENIZER_DIFFERS",
         absl::StrCat("was compiled against another tokenizer than \"", tokenizer.name(), "\""));
   }
+  CountHit(grammar);
   return Request{id, cache::Ticket(std::move(grammar))};
 }
 
@@ -263,6 +270,19 @@ void GrammarStore::Shrink(std::int64_t bytes) {
   if (before - live_.held_bytes() >= bytes) return;
   for (const cache::GrammarPtr& grammar : live_.all()) grammar->Forget();
   idle_rows_.RestAll();
+}
+
+void GrammarStore::CountHit(const cache::GrammarPtr& grammar) const {
+  if (const auto usage = live_.UsageOf(grammar); usage != nullptr) ++usage->hits;
+}
+
+GrammarStore::Compiles GrammarStore::compiles() const {
+  const cache::WorkPool& pool = cache_.pool();
+  const MutexLock lock(&compiling_mutex_);
+  return {.running = std::ssize(compiling_),
+          .threads = static_cast<std::int64_t>(pool.thread_count()),
+          .waiting = static_cast<std::int64_t>(pool.waiting()),
+          .queue = static_cast<std::int64_t>(pool.queue_limit())};
 }
 
 absl::Status GrammarStore::CheckRoom() const {

@@ -100,6 +100,17 @@ class GrammarStore {
   // forget what they have learnt.
   void Shrink(std::int64_t bytes);
 
+  // Compiles that run, that may run at once, and that wait; and how many may wait.
+  struct Compiles {
+    std::int64_t running = 0;
+    std::int64_t threads = 0;
+    std::int64_t waiting = 0;
+    std::int64_t queue = 0;
+  };
+  [[nodiscard]] Compiles compiles() const ABSL_LOCKS_EXCLUDED(compiling_mutex_);
+  // What the cache may hold.
+  [[nodiscard]] std::int64_t capacity_bytes() const { return cache_.capacity_bytes(); }
+
   // A compile that waits, begun and the caller's to run; empty when there is none.
   std::function<void()> TakeCompile() { return cache_.TakeCompile(); }
   // Threads that compile, and what waits for one. Any thread.
@@ -125,6 +136,8 @@ class GrammarStore {
   [[nodiscard]] WarmUpQueue& warm_up() const { return warm_up_; }
 
  private:
+  // One asked for it and needed no compile.
+  void CountHit(const cache::GrammarPtr& grammar) const;
   // Null without one.
   cache::GrammarPtr FindPinned(const std::string& id) const ABSL_LOCKS_EXCLUDED(pinned_mutex_);
   // A compile begins only with what its tenant has left.

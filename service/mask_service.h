@@ -73,6 +73,8 @@ class MaskService {
 
   // Streams and their rows, and the threads that serve them. Any thread.
   [[nodiscard]] std::vector<Pool> pools() const;
+  // The streams that are open.
+  [[nodiscard]] const StreamRegistry& streams() const { return streams_; }
 
   // Bytes of replies that wait to be written, of all streams over gRPC. Any thread.
   [[nodiscard]] std::int64_t queued_bytes() const { return queued_bytes_; }

@@ -28,9 +28,9 @@ constexpr std::int64_t kSpareFds = 16;
 constexpr mode_t kOwnerOnly = 0700;
 constexpr mode_t kOwnerAndGroup = 0770;
 
-const char* FlagOf(Guard guard) {
-  return guard == Guard::kNothing ? "--insecure_listen" : "--listen";
-}
+// Of whoever runs the server, who has connections of his own: one peer, such as the user that an
+// engine and an operator share, is left room for others.
+constexpr Connections::Limits kAdminConnections = {.in_all = 32, .of_a_peer = 16};
 
 std::string NameOf(Guard guard) {
   switch (guard) {
@@ -66,11 +66,11 @@ absl::Status Ports::Open() {
   if (absl::Status checked = CheckAddresses(config_); !checked.ok()) return checked;
   if (absl::Status checked = CheckTlsFiles(config_); !checked.ok()) return checked;
   for (std::size_t i = 0; i < addresses_.size(); ++i) {
-    const auto& [address, guard] = addresses_[i];
+    const auto& [address, guard, flag] = addresses_[i];
     absl::StatusOr<ListenSocket> socket = ListenSocket::Open(address, SocketRightsOf(config_));
     if (!socket.ok()) {
-      return absl::UnavailableError(absl::StrCat(FlagOf(guard), ": cannot listen on ", address,
-                                                 ": ", socket.status().message()));
+      return absl::UnavailableError(
+          absl::StrCat(flag, ": cannot listen on ", address, ": ", socket.status().message()));
     }
     ports_[i] = socket->port();
     for (const ring::UniqueFd& fd : socket->fds())
@@ -94,8 +94,10 @@ absl::Status Ports::Start(grpc::Server* server) {
   // By the descriptors that are left now: everything else that the process opens at its start is
   // open.
   const Connections::Limits limits =
-      Connections::LimitsFor(config_.max_connections, config_.max_peer_connections,
-                             process.max_fds - process.open_fds - kSpareFds);
+      audience_ == Audience::kAdmins
+          ? kAdminConnections
+          : Connections::LimitsFor(config_.max_connections, config_.max_peer_connections,
+                                   process.max_fds - process.open_fds - kSpareFds);
   connections_->SetLimits(limits);
   std::vector<int> listeners;
   for (const ListenSocket& socket : sockets_)
@@ -106,18 +108,27 @@ absl::Status Ports::Start(grpc::Server* server) {
         Take(server, std::move(connection), listener);
       },
       &shortages_);
-  if (!loop.ok())
-    return absl::UnavailableError(absl::StrCat("--listen: ", loop.status().message()));
-  loop_ = *std::move(loop);
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    LogEvent("listening", {{"address", addresses_[i].text},
-                           {"port", absl::StrCat(ports_[i])},
-                           {"guard", NameOf(addresses_[i].guard)}});
+  if (!loop.ok()) {
+    return absl::UnavailableError(
+        absl::StrCat(addresses_.front().flag, ": ", loop.status().message()));
   }
+  loop_ = *std::move(loop);
+  LogStart(limits, process.max_fds);
+  return absl::OkStatus();
+}
+
+void Ports::LogStart(Connections::Limits limits, std::int64_t max_fds) const {
+  const bool for_admins = audience_ == Audience::kAdmins;
+  for (std::size_t i = 0; i < ports_.size(); ++i) {
+    LogEvent(for_admins ? "admin_listening" : "listening",
+             {{"address", addresses_[i].text},
+              {"port", absl::StrCat(ports_[i])},
+              {"guard", NameOf(addresses_[i].guard)}});
+  }
+  if (for_admins) return;
   LogEvent("connections", {{"max", absl::StrCat(limits.in_all)},
                            {"max_peer", absl::StrCat(limits.of_a_peer)},
-                           {"descriptors", absl::StrCat(process.max_fds)}});
-  return absl::OkStatus();
+                           {"descriptors", absl::StrCat(max_fds)}});
 }
 
 // One that is refused is closed, which is all that can be said before the HTTP/2 of it.

@@ -38,11 +38,12 @@ ring::SocketRights SocketRightsOf(const Config& config);
 // All addresses that a server listens at.
 class Ports {
  public:
-  // Neither is owned.
-  Ports(const Config& config, Connections* connections)
+  // Those for `audience`. Neither is owned.
+  Ports(const Config& config, Connections* connections, Audience audience = Audience::kEngines)
       : config_(config),
         connections_(connections),
-        addresses_(AddressesOf(config)),
+        audience_(audience),
+        addresses_(AddressesOf(config, audience)),
         ports_(addresses_.size()) {}
 
   // Listens at every address; nobody is accepted yet. Errors: UNAVAILABLE with flag, address and
@@ -64,9 +65,11 @@ class Ports {
 
  private:
   void Take(grpc::Server* server, ring::UniqueFd connection, int listener);
+  void LogStart(Connections::Limits limits, std::int64_t max_fds) const;
 
   const Config& config_;
   Connections* const connections_;
+  const Audience audience_;
   const std::vector<ListenAddress> addresses_;
   std::vector<int> ports_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> tls_;

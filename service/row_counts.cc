@@ -131,9 +131,10 @@ void OpenRows::Set(int rows) {
   if (metrics_ != nullptr) metrics_->RowsOpenChanged(change);
 }
 
+std::int64_t LiveRows() { return live_rows.load(std::memory_order_relaxed); }
+
 std::int64_t LiveRowBytes() {
-  return live_rows.load(std::memory_order_relaxed) *
-             static_cast<std::int64_t>(sizeof(RowId) + sizeof(StreamRow)) +
+  return LiveRows() * static_cast<std::int64_t>(sizeof(RowId) + sizeof(StreamRow)) +
          Matcher::LiveBytes() + RowAnswer::LiveBytes();
 }
 

@@ -13,6 +13,9 @@
 
 namespace maskd::service {
 
+// Rows that are open, of all streams.
+std::int64_t LiveRows();
+
 // What the rows of all streams hold.
 std::int64_t LiveRowBytes();
 

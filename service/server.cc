@@ -19,7 +19,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server_builder.h>
@@ -32,6 +31,7 @@
 #include "service/memory_figures.h"
 #include "service/preload.h"
 #include "service/row_counts.h"
+#include "service/server_plugins.h"
 
 namespace maskd::service {
 namespace {
@@ -134,7 +134,9 @@ Server::Server(const Config& config, const MemoryPlan& plan, memory::Accountant:
       accountant_(AccountOptions(plan, std::move(heap))),
       tokenizers_(std::move(tokenizers)),
       grammars_(config, &metrics_, {.memory = &accountant_}),
-      calls_(config, &gate_, &metrics_),
+      calls_(
+          config, [this](const grpc::ServerContextBase& context) { return gate_.Admit(context); },
+          &metrics_),
       compile_service_(&tokenizers_, &grammars_, &calls_),
       mask_service_(config, &tokenizers_, &grammars_, &gate_, &metrics_),
       tokenizer_service_(&tokenizers_, &calls_),
@@ -215,6 +217,7 @@ std::vector<Pool> Server::Pools() {
 
 // The streams' threads use the server until their last call has ended.
 Server::~Server() {
+  admin_ = nullptr;
   // Nobody new, then everybody out, then the threads: what they use is destroyed behind them.
   ports_.Close();
   if (server_ == nullptr) return;
@@ -228,15 +231,14 @@ absl::Status Server::Listen() {
   connections_.SetMayConnect([this](std::int64_t user) { return admission_.MayConnect(user); });
   if (absl::Status opened = ports_.Open(); !opened.ok()) return opened;
   grpc::EnableDefaultHealthCheckService(false);  // ours says why
-  if (config_.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  grpc::ServerBuilder builder;
-  SetArguments(config_, &builder);
-  builder.RegisterService(&compile_service_);
-  mask_service_.Listen(&builder);
-  builder.RegisterService(&tokenizer_service_);
-  health_.Listen(&builder);
-  ports_.SetUp(&builder);
-  server_ = builder.BuildAndStart();
+  const auto builder = BuilderWithoutPlugins();
+  SetArguments(config_, builder.get());
+  builder->RegisterService(&compile_service_);
+  mask_service_.Listen(builder.get());
+  builder->RegisterService(&tokenizer_service_);
+  health_.Listen(builder.get());
+  ports_.SetUp(builder.get());
+  server_ = builder->BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC's server does not start");
   accountant_.Start();
   if (config_.shared_memory) LendMemory();
@@ -250,6 +252,7 @@ absl::Status Server::Listen() {
   if (absl::Status started = ports_.Start(server_.get()); !started.ok()) return started;
   WatchStalls();
   if (absl::Status started = stalls_.Start(); !started.ok()) return started;
+  if (absl::Status listening = ListenForAdmins(); !listening.ok()) return listening;
   return ListenForMetrics();
 }
 
@@ -271,6 +274,40 @@ absl::Status Server::ListenForMetrics() {
   LogEvent("metrics",
            {{"address", config_.metrics_listen}, {"port", absl::StrCat(metrics_port_->port())}});
   return absl::OkStatus();
+}
+
+// Last of what listens, so that everything that it looks at is there.
+absl::Status Server::ListenForAdmins() {
+  if (AddressesOf(config_, Audience::kAdmins).empty()) return absl::OkStatus();
+  auto admin =
+      AdminServer::Start(config_,
+                         {.streams = &mask_service_.streams(),
+                          .grammars = &grammars_,
+                          .tokenizers = &tokenizers_,
+                          .accountant = &accountant_,
+                          .limits = [this, config = config_] { return ReadLimits(config); }},
+                         MASKD_VERSION, &admission_);
+  if (!admin.ok()) return admin.status();
+  admin_ = *std::move(admin);
+  return absl::OkStatus();
+}
+
+std::vector<int> Server::admin_ports() const {
+  return admin_ == nullptr ? std::vector<int>() : admin_->ports();
+}
+
+// By the names of their flags. A row's limit is one of its stream, so of all rows there is none.
+std::vector<LimitInUse> Server::ReadLimits(const Config& config) {
+  const GrammarStore::Compiles compiles = grammars_.compiles();
+  return {
+      {"max_streams", mask_service_.streams().CountPlaced(), config.max_streams},
+      {"rows", LiveRows(), std::nullopt},
+      {"max_connections", connections_.CountOpen(), connections_.limits().in_all},
+      {"compile_threads", compiles.running, compiles.threads},
+      {"compile_queue", compiles.waiting, compiles.queue},
+      {"cache_bytes", grammars_.held_bytes(), grammars_.capacity_bytes()},
+      {"max_unread_reply_bytes", calls_.unread().bytes(), config.max_unread_reply_bytes},
+  };
 }
 
 // What cannot lend serves all the same: its streams stay with gRPC.

@@ -18,6 +18,7 @@
 
 #include "memory/accountant.h"
 #include "metrics/registry.h"
+#include "service/admin_server.h"
 #include "service/admission.h"
 #include "service/compile_service.h"
 #include "service/config.h"
@@ -70,6 +71,8 @@ class Server {
   }
   // As MetricsText(). Any thread.
   [[nodiscard]] std::string ReadMetrics() const { return MetricsText(metrics_); }
+  // Of --admin_listen and --insecure_admin_listen; none without them.
+  [[nodiscard]] std::vector<int> admin_ports() const;
   // 0 without a metrics endpoint.
   [[nodiscard]] int metrics_port() const;
   // As the health names "liveness" and "readiness" say. Any thread.
@@ -91,6 +94,9 @@ class Server {
   absl::Status Listen();
   absl::Status StartServices();
   absl::Status ListenForMetrics();
+  absl::Status ListenForAdmins();
+  // As of the start's `config`: others may ask while Reload() changes ours.
+  [[nodiscard]] std::vector<LimitInUse> ReadLimits(const Config& config);
   void LendMemory();
   void SetReady(bool ready);
   void SetLive(bool live);
@@ -118,6 +124,7 @@ class Server {
   std::vector<memory::Accountant::Registration> holders_;
   std::unique_ptr<grpc::Server> server_;  // its threads use all of the above
   Ports ports_;                           // its connections go to the server
+  std::unique_ptr<AdminServer> admin_;    // it looks at all of the above
   FileStamp tokens_seen_;
   StallWatch stalls_;  // last: it looks at all of the above
 };

@@ -30,11 +30,14 @@ bool BringsText(const StepRequest& step) {
 StepExchange::StepExchange(const StreamHost& host, const StreamTerms& terms)
     : tokenizers_(terms.tokenizers),
       metrics_(host.metrics),
+      figures_(terms.figures),
       clock_(&host.grammars->clock()),
       mask_words_(terms.mask_words),
       max_named_rows_(static_cast<std::size_t>(host.limits.max_named_rows)),
       session_(terms.tokenizer, host.grammars, host.limits, terms.forms, host.metrics,
-               terms.caller) {}
+               terms.caller) {
+  session_.ReportTo(figures_.get());
+}
 
 absl::Status StepExchange::Begin(absl::string_view bytes, std::optional<Clock::Duration> turn) {
   return OrOutOfMemory([&] { return DoBegin(bytes, turn); });
@@ -67,6 +70,7 @@ absl::Status StepExchange::DoBegin(absl::string_view bytes, std::optional<Clock:
   begin_ = clock_->Now();
   turn_end_ = turn.has_value() ? begin_ + *turn : StreamSession::kNoEnd;
   received_ = bytes.size();
+  if (figures_ != nullptr) figures_->StepBegan(transport_, begin_);
   if (!std::exchange(has_begun_, true) && metrics_ != nullptr) metrics_->StreamBegan(transport_);
   if (absl::Status read = ReadStep(bytes, max_named_rows_, &step_); !read.ok()) return read;
   read_end_ = apply_end_ = clock_->Now();
@@ -87,16 +91,20 @@ absl::StatusOr<absl::string_view> StepExchange::DoFinish(
   if (!result.ok()) return result.status();
   const Clock::TimePoint masks_end = clock_->Now();
   const absl::string_view reply = writer_.Write(**result, mask_words_);
-  if (metrics_ != nullptr) Count(**result, reply.size(), masks_end);
+  const Clock::TimePoint end = clock_->Now();
+  // What a row waited for its compile is the compile's time, not the step's.
+  const std::chrono::duration<double> waited((*result)->waited_seconds);
+  const Clock::Duration taken = end - begin_ - std::chrono::duration_cast<Clock::Duration>(waited);
+  if (figures_ != nullptr) figures_->StepDone(end, taken, received_, reply.size());
+  if (metrics_ != nullptr) Count(**result, reply.size(), masks_end, end);
   return reply;
 }
 
-// What a row waited for its compile is the compile's time, not the step's.
-void StepExchange::Count(const StepResult& result, std::size_t sent, Clock::TimePoint masks_end) {
+void StepExchange::Count(const StepResult& result, std::size_t sent, Clock::TimePoint masks_end,
+                         Clock::TimePoint end) {
   const auto seconds = [](Clock::Duration time) {
     return std::chrono::duration<double>(time).count();
   };
-  const Clock::TimePoint end = clock_->Now();
   metrics_->StepDone(seconds(end - begin_) - result.waited_seconds);
   metrics_->StepSpent({.read = seconds(read_end_ - begin_),
                        .apply = seconds(apply_end_ - read_end_),

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "absl/status/status.h"
@@ -20,6 +21,7 @@
 #include "grammar_core/base/clock.h"
 #include "metrics/registry.h"
 #include "service/reply_writer.h"
+#include "service/stream_figures.h"
 #include "service/stream_host.h"
 #include "service/stream_session.h"
 #include "service/stream_terms.h"
@@ -56,10 +58,12 @@ class StepExchange {
   absl::Status DoBegin(absl::string_view bytes, std::optional<Clock::Duration> turn);
   absl::StatusOr<absl::string_view> DoFinish(const std::function<bool()>& is_cancelled);
   // The reply is there; the masks were, at `masks_end`.
-  void Count(const StepResult& result, std::size_t sent, Clock::TimePoint masks_end);
+  void Count(const StepResult& result, std::size_t sent, Clock::TimePoint masks_end,
+             Clock::TimePoint end);
 
   const TokenizerStorePtr tokenizers_;  // what the session uses is of those
   metrics::Metrics* const metrics_;
+  const std::shared_ptr<StreamFigures> figures_;  // may be null
   Clock* const clock_;
   const int mask_words_;
   const std::size_t max_named_rows_;

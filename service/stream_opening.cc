@@ -32,12 +32,13 @@ void StreamSession::Fork(const RowToFork& fork) {
     return;
   }
   StreamRow child{std::get<Sequence>(parent->second.what), parent->second.options,
-                  parent->second.grammar, parent->second.temperature};
+                  parent->second.grammar, parent->second.row_of, parent->second.temperature};
   child.lease = *std::move(room);
+  child.state = parent->second.state;
   child.answer = parent->second.answer;
   // Nobody has told the child's client anything yet: the first reply says all of the answer.
   if (child.answer.has_value()) child.answer->SetUnsaid();
-  rows_.emplace(fork.child, std::move(child));
+  Add(fork.child, std::move(child));
 }
 
 void StreamSession::Open(const RowToOpen& open) {
@@ -55,12 +56,14 @@ void StreamSession::Open(const RowToOpen& open) {
   named_.push_back(open.row);
   absl::StatusOr<StreamRow> row = MakeRow(open);
   if (!row.ok()) {
-    rows_.emplace(open.row,
-                  StreamRow{.what = FailedRow{}, .error = row.status(), .lease = *std::move(room)});
+    Add(open.row, StreamRow{.what = FailedRow{},
+                            .error = row.status(),
+                            .state = RowState::kFailed,
+                            .lease = *std::move(room)});
     return;
   }
   row->lease = *std::move(room);
-  rows_.emplace(open.row, *std::move(row));
+  Add(open.row, *std::move(row));
   compiling_.push_back(open.row);
   SettleRow(open.row);  // a known grammar is there at once
 }

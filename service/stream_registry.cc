@@ -42,15 +42,16 @@ StreamRegistry::Registration::~Registration() {
 
 absl::Status StreamRegistry::Registration::TakePlace() { return registry_->TakePlace(id_); }
 
-absl::StatusOr<StreamRegistry::Registration> StreamRegistry::Add(const std::string& peer, Tell tell,
-                                                                 bool is_apart) {
+absl::StatusOr<StreamRegistry::Registration> StreamRegistry::Add(
+    const std::string& peer, Tell tell, std::shared_ptr<const StreamFigures> figures,
+    bool is_apart) {
   const MutexLock lock(&mutex_);
   if (draining_) return Draining();
   // The oldest of those that say nothing gives way: a flood of connections without a hello cannot
   // keep out one that will say it.
   if (before_hello_ >= kMaxBeforeHello) MakeRoomBeforeHello();
   const std::uint64_t id = next_id_++;
-  streams_.emplace(id, Stream{peer, std::move(tell), is_apart});
+  streams_.emplace(id, Stream{peer, std::move(tell), is_apart, std::move(figures)});
   ++before_hello_;
   return Registration(this, id);
 }
@@ -81,6 +82,21 @@ void StreamRegistry::CallEnd(Stream* stream) {
   stream->is_ending = true;
   --before_hello_;
   stream->tell(Notice::kCallEnd);
+}
+
+std::vector<StreamRegistry::Entry> StreamRegistry::List(std::uint64_t first,
+                                                        std::size_t most) const {
+  std::vector<Entry> entries;
+  entries.reserve(most);
+  const MutexLock lock(&mutex_);
+  for (auto at = streams_.lower_bound(first); at != streams_.end() && entries.size() < most; ++at)
+    entries.push_back({at->first, at->second.peer, at->second.has_place, at->second.figures});
+  return entries;
+}
+
+int StreamRegistry::CountPlaced() const {
+  const MutexLock lock(&mutex_);
+  return placed_;
 }
 
 absl::Status StreamRegistry::Late() const {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "grammar_core/base/clock.h"
 #include "grammar_core/base/mutex.h"
 #include "service/pools.h"
+#include "service/stream_figures.h"
 
 namespace maskd::service {
 
@@ -69,8 +71,24 @@ class StreamRegistry {
   // A stream of `peer`, before its hello. One that is apart will take none of the places, and has
   // its bound elsewhere. `tell` is called on any thread, at most once with each
   // notice, never after the registration's end. Errors: UNAVAILABLE (draining).
-  absl::StatusOr<Registration> Add(const std::string& peer, Tell tell, bool is_apart = false)
+  // `figures` are for List().
+  absl::StatusOr<Registration> Add(const std::string& peer, Tell tell,
+                                   std::shared_ptr<const StreamFigures> figures = nullptr,
+                                   bool is_apart = false) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // A stream that is open.
+  struct Entry {
+    std::uint64_t id = 0;
+    std::string peer;
+    bool has_place = false;
+    std::shared_ptr<const StreamFigures> figures;  // as they were given
+  };
+  // Those from the id `first` on, the oldest first, `most` at most: streams come and go meanwhile,
+  // so nobody asks for thousands at once.
+  [[nodiscard]] std::vector<Entry> List(std::uint64_t first, std::size_t most) const
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Streams with a place.
+  [[nodiscard]] int CountPlaced() const ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Why a stream without hello is to end now.
   [[nodiscard]] absl::Status Late() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -88,6 +106,7 @@ class StreamRegistry {
     std::string peer;
     Tell tell;
     bool is_apart = false;
+    std::shared_ptr<const StreamFigures> figures;
     bool has_place = false;
     bool is_ending = false;  // it was told to
   };

@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 
 #include "cache/grammar_cache.h"
+#include "cache/live_grammars.h"
 #include "service/grammar_store.h"
 #include "service/reasoning_gate.h"
 #include "service/row_answer.h"
@@ -40,6 +41,7 @@ struct StreamRow {
   std::variant<CompilingRow, Sequence, FailedRow> what;
   std::shared_ptr<const RowOptions> options = nullptr;
   cache::GrammarPtr grammar = nullptr;              // the sequence's
+  cache::RowOfGrammar row_of = {};                  // of that
   std::optional<float> temperature = std::nullopt;  // that its text's positions carry
   std::optional<RowAnswer> answer = std::nullopt;   // where it is wanted
   // Of this step: whose drafts and forced tokens its answer shall have.
@@ -47,11 +49,12 @@ struct StreamRow {
   // Said in the row's next answer, then cleared.
   absl::Status error = absl::OkStatus();
   std::optional<RefusedToken> refused_token = std::nullopt;
-  std::uint64_t moved_step = 0;     // the last step that moved it
-  std::uint64_t answered_step = 0;  // the last step that answered it
-  std::uint64_t snapshot_step = 0;  // the last step that asked for its snapshot
-  bool named = false;               // its grammar's id has been said
-  Tenant::Lease lease = {};         // of the row
+  std::uint64_t moved_step = 0;           // the last step that moved it
+  std::uint64_t answered_step = 0;        // the last step that answered it
+  std::uint64_t snapshot_step = 0;        // the last step that asked for its snapshot
+  RowState state = RowState::kCompiling;  // as it was last answered
+  bool named = false;                     // its grammar's id has been said
+  Tenant::Lease lease = {};               // of the row
 };
 
 }  // namespace maskd::service

@@ -35,6 +35,8 @@ constexpr milliseconds kWaitSlice{5};
 // Rows of a step below which they are taken as they come.
 constexpr std::size_t kFewRows = 8;
 
+std::int64_t& At(RowTally& tally, RowState state) { return tally[static_cast<std::size_t>(state)]; }
+
 }  // namespace
 
 StreamSession::StreamSession(const LoadedTokenizer* tokenizer, GrammarStore* grammars,
@@ -125,6 +127,7 @@ absl::StatusOr<const StepResult*> StreamSession::Finish(const StepRequest& reque
   EndAnswers(request);
   turns_.EndStep();
   open_rows_.Set(row_count());
+  if (figures_ != nullptr) figures_->SetRows(tally_, tokens_);
   if (metrics_ != nullptr) CountAnswers(result_, metrics_);
   return &result_;
 }
@@ -232,8 +235,14 @@ void StreamSession::Close(RowId id) {
   }
   if (found->second.grammar != nullptr)
     grammars_->Remeasure(found->second.grammar);  // it may have grown in use
+  --At(tally_, found->second.state);
   rows_.erase(found);
   std::erase(compiling_, id);
+}
+
+void StreamSession::Add(RowId id, StreamRow row) {
+  ++At(tally_, row.state);
+  rows_.emplace(id, std::move(row));
 }
 
 void StreamSession::Preload(const std::vector<RowToMove>& moves,
@@ -303,7 +312,7 @@ void StreamSession::MoveCompiling(const RowToMove& move, CompilingRow* compiling
 // Stops at the first token that is refused. Those before it are taken, and the row goes on from
 // there: the error says which one it was.
 absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
-                                       StreamRow* row) const {
+                                       StreamRow* row) {
   const Vocabulary& vocabulary = tokenizer_->vocabulary();
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (sequence->token_count() >= limits_.max_row_tokens) {
@@ -313,6 +322,7 @@ absl::Status StreamSession::TakeTokens(const std::vector<TokenId>& tokens, Seque
     const bool is_text = !sequence->reasoning() && !sequence->finished();
     const absl::Status taken = sequence->Take(tokens[i]);
     if (taken.ok()) {
+      ++tokens_;
       const auto role = !is_text               ? RowAnswer::Role::kNone
                         : sequence->finished() ? RowAnswer::Role::kEnd
                                                : RowAnswer::Role::kText;
@@ -349,6 +359,7 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   }
   // The ticket has the grammar: from here on the row holds it, whatever the cache does.
   row->grammar = *grammar;
+  row->row_of = cache::RowOfGrammar(grammars_->live().UsageOf(*grammar));
   const std::optional<float> own = row->options->temperature;
   if (terms_.temperature) row->temperature = own.has_value() ? own : row->grammar->temperature();
   if (row->options->want_answer) {
@@ -385,6 +396,8 @@ bool StreamSession::AnswerRow(NewMasks new_masks, RowId id) {
     return false;
   }
   found->second.answered_step = result_.step;
+  --At(tally_, std::exchange(found->second.state, result.state));
+  ++At(tally_, result.state);
   return true;
 }
 

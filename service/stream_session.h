@@ -34,6 +34,7 @@
 #include "service/session_turns.h"
 #include "service/shared_closing.h"
 #include "service/step_turn.h"
+#include "service/stream_figures.h"
 #include "service/stream_row.h"
 #include "service/stream_types.h"
 #include "service/tokenizer_store.h"
@@ -53,6 +54,9 @@ class StreamSession {
   ~StreamSession();
   StreamSession(const StreamSession&) = delete;
   StreamSession& operator=(const StreamSession&) = delete;
+
+  // Has `figures` say after each step where the rows stand; null: nobody. Not owned.
+  void ReportTo(StreamFigures* figures) { figures_ = figures; }
 
   // `is_cancelled` is asked while the step waits for compiles and between two rows. The result
   // lives until the next call.
@@ -99,13 +103,14 @@ class StreamSession {
   void Preload(const std::vector<RowToMove>& moves, std::vector<TokenId> RowToMove::* tokens);
   void Move(const RowToMove& move);
   void MoveCompiling(const RowToMove& move, CompilingRow* compiling, StreamRow* row);
-  absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence,
-                          StreamRow* row) const;
+  absl::Status TakeTokens(const std::vector<TokenId>& tokens, Sequence* sequence, StreamRow* row);
   // Turns rows whose compile has ended into rows in use or failed ones.
   void SettleAll();
   void SettleRow(RowId id);
   void Settle(CompilingRow compiling, StreamRow* row);
   bool AnswerRow(NewMasks new_masks, RowId id);
+  // Keeps a row, in the state that it has.
+  void Add(RowId id, StreamRow row);
   void Snapshot(RowId id);
   void Refuse(RowId id, absl::Status error);
   // Room for one more row.
@@ -125,6 +130,9 @@ class StreamSession {
   PlacesAhead ahead_;
   RowAnswers answers_;
   absl::flat_hash_map<RowId, StreamRow> rows_;
+  RowTally tally_ = {};      // of those, by their `state`
+  std::int64_t tokens_ = 0;  // that rows have ever taken
+  StreamFigures* figures_ = nullptr;
   TokenPreload preload_;             // empty between two calls
   std::vector<RowId> compiling_;     // and rows that were until a moment ago
   std::vector<RowId> named_;         // by this step, and compiled, in the order of their answers

@@ -64,7 +64,8 @@ absl::StatusOr<StreamTerms> AgreeOnTerms(const Hello& hello, TokenizerStorePtr t
                      *tokenizer,
                      mask_words,
                      UsedForms(hello.forms, mask_words, limits),
-                     {}};
+                     {},
+                     nullptr};
 }
 
 StreamLimits LimitsOf(const Config& config) {

@@ -4,10 +4,13 @@
 #ifndef MASKD_SERVICE_STREAM_TERMS_H_
 #define MASKD_SERVICE_STREAM_TERMS_H_
 
+#include <memory>
+
 #include "absl/status/statusor.h"
 
 #include "service/caller.h"
 #include "service/config.h"
+#include "service/stream_figures.h"
 #include "service/stream_types.h"
 #include "service/tokenizer_shelf.h"
 
@@ -20,6 +23,7 @@ struct StreamTerms {
   int mask_words = 0;
   FormTerms forms;  // those in use
   Caller caller;
+  std::shared_ptr<StreamFigures> figures;  // null: nobody reads them
 };
 
 // Errors: NOT_FOUND (no such tokenizer), FAILED_PRECONDITION (another hash), INVALID_ARGUMENT (a

@@ -13,8 +13,17 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 
 namespace maskd::service {
+
+// Whether it is a kind and a name, as above; "*" is none.
+inline bool IsIdentity(absl::string_view identity) {
+  for (const absl::string_view kind : {"uid:", "token:", "cert:", "proxy:", "address:"})
+    if (absl::StartsWith(identity, kind)) return identity.size() > kind.size();
+  return false;
+}
 
 // The playground's identity, and its name as a peer and as a tenant.
 inline constexpr char kPlayground[] = "playground";

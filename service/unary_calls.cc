@@ -3,6 +3,7 @@
 #include "service/unary_calls.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "service/errors.h"
 #include "service/status_map.h"
@@ -19,8 +20,8 @@ int SlotsOf(const Config& config) {
 
 }  // namespace
 
-UnaryCalls::UnaryCalls(const Config& config, const Gate* gate, metrics::Metrics* metrics)
-    : gate_(gate),
+UnaryCalls::UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics)
+    : admit_(std::move(admit)),
       metrics_(metrics),
       slots_(SlotsOf(config)),
       unread_(config.max_unread_reply_bytes) {}
@@ -44,7 +45,8 @@ absl::Status UnaryCalls::Receive(const grpc::ServerContext* context,
 }
 
 grpc::Status UnaryCalls::End(const absl::Status& status) const {
-  if (!status.ok()) metrics_->Refused(absl::StatusCodeToString(status.code()), WireReason(status));
+  if (!status.ok() && metrics_ != nullptr)
+    metrics_->Refused(absl::StatusCodeToString(status.code()), WireReason(status));
   return ToGrpcStatus(status);
 }
 

@@ -24,7 +24,6 @@
 #include "metrics/registry.h"
 #include "service/caller.h"
 #include "service/config.h"
-#include "service/gate.h"
 #include "service/pools.h"
 #include "service/receive_slots.h"
 #include "service/unread_replies.h"
@@ -34,8 +33,10 @@ namespace maskd::service {
 // What the unary calls of a server share.
 class UnaryCalls {
  public:
-  // Neither gate nor metrics are owned.
-  UnaryCalls(const Config& config, const Gate* gate, metrics::Metrics* metrics);
+  // Who a call's caller is, and whether it may call.
+  using Admit = std::function<absl::StatusOr<Caller>(const grpc::ServerContextBase& context)>;
+  // What is refused is counted in `metrics`, unless it is null.
+  UnaryCalls(const Config& config, Admit admit, metrics::Metrics* metrics = nullptr);
 
   // Admits the caller, reads the request, calls run(request, caller, &response), an absl::Status,
   // and sends the response, if that was OK. RESOURCE_EXHAUSTED where any of that ran out of memory.
@@ -73,7 +74,7 @@ class UnaryCalls {
   template <typename Request, typename Response, typename Run>
   absl::Status DoServe(grpc::ServerContext* context,
                        grpc::ServerUnaryStreamer<Request, Response>* call, const Run& run) {
-    const absl::StatusOr<Caller> caller = gate_->Admit(*context);
+    const absl::StatusOr<Caller> caller = admit_(*context);
     if (!caller.ok()) return caller.status();
     Request request;
     if (absl::Status read = Receive(context, [&] { return call->Read(&request); }); !read.ok())
@@ -89,7 +90,7 @@ class UnaryCalls {
   absl::Status Receive(const grpc::ServerContext* context, const std::function<bool()>& read);
   [[nodiscard]] grpc::Status End(const absl::Status& status) const;
 
-  const Gate* const gate_;
+  const Admit admit_;
   metrics::Metrics* const metrics_;
   std::atomic<int> running_ = 0;
   ReceiveSlots slots_;

@@ -1,4 +1,4 @@
-// What there is beside the decode stream: Check, Explain, tokenizers, health, reflection, metrics.
+// What there is beside the decode stream: Check, Explain, tokenizers, health, metrics.
 
 #include <atomic>
 #include <string>
@@ -234,20 +234,6 @@ TEST_F(ServicesTest, HealthHasANameForEachRole) {
     EXPECT_EQ(Health(running_, name), "\x08\x01") << name;
   }
   EXPECT_EQ(Health(running_, "nobody"), absl::StrCat("code ", grpc::StatusCode::NOT_FOUND));
-}
-
-// grpc.reflection.v1alpha is a stream; one request half-closed gives one answer. list_services is
-// field 7.
-TEST_F(ServicesTest, ReflectionListsTheServices) {
-  std::string answer;
-  const grpc::Status status =
-      CallRaw(running_.channel(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-              "\x3A\x01*", &answer);
-  ASSERT_TRUE(status.ok()) << status.error_message();
-  for (const char* name :
-       {"maskd.v1.CompileService", "maskd.v1.MaskService", "maskd.v1.TokenizerService"}) {
-    EXPECT_THAT(answer, HasSubstr(name));
-  }
 }
 
 // The value of the series that begins a line with `series`; -1 when there is none.

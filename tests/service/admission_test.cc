@@ -161,6 +161,19 @@ TEST_F(AdmissionTest, TokensAreReadAgainAlone) {
   EXPECT_TRUE(admission_.Admit({kRemote, "new-token-0123456789", {}, {}}).ok());
 }
 
+TEST_F(AdmissionTest, AnAdminNeedsNoTenantButToBeOneOfTheCallers) {
+  AddTenant("red", {"token:red"});
+  ASSERT_TRUE(admission_.Configure(config_).ok());
+  EXPECT_EQ(admission_.AdmitAdmin({kUser, {}, {}, {}})->identity, "uid:1000");
+  EXPECT_TRUE(absl::IsUnauthenticated(admission_.AdmitAdmin({kRemote, {}, {}, {}}).status()));
+  config_.admin_callers = {"uid:0", "token:red"};
+  ASSERT_TRUE(admission_.Configure(config_).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(admission_.AdmitAdmin({kUser, {}, {}, {}}).status()));
+  const auto caller = admission_.AdmitAdmin({kUser, kRed, {}, {}});
+  ASSERT_TRUE(caller.ok()) << caller.status();
+  EXPECT_EQ(caller->identity, "token:red");
+}
+
 TEST_F(AdmissionTest, UsersOfTheSocketAreThoseOfTheList) {
   EXPECT_TRUE(admission_.MayConnect(7));
   config_.socket_users = {1000, 0};

@@ -38,7 +38,7 @@ memory_bytes: "1GiB"
 awake_us: "20us"
 hello_ms: "2s"
 max_rows: 12
-reflection: false
+audit: true
 tokenizer: "a=/a"
 tokenizer: "b=/b,format=tiktoken"
 tenant {
@@ -62,7 +62,7 @@ tenant { name: "others" identity: "*" }
   EXPECT_EQ(config.awake_us, 20);
   EXPECT_EQ(config.hello_ms, 2'000);
   EXPECT_EQ(config.max_rows, 12);
-  EXPECT_FALSE(config.reflection);
+  EXPECT_TRUE(config.audit);
   ASSERT_EQ(config.tokenizers.size(), 2U);
   EXPECT_EQ(config.tokenizers[1].format, "tiktoken");
   ASSERT_EQ(config.tenants.size(), 2U);
