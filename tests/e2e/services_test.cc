@@ -1,6 +1,7 @@
 // What there is beside the decode stream: Check, Explain, tokenizers, health, metrics.
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -391,10 +392,16 @@ TEST(MetricsTest, EveryCallThatIsRefusedIsCountedByItsReason) {
   step.mutable_step()->set_step(1);
   EXPECT_TRUE(rude.Send(step));
   EXPECT_FALSE(rude.Finish().ok());
-  const std::string after = Scrape(running.server().metrics_port());
+  // A stream is counted when all of it has ended, which its client need not wait for.
+  std::string after;
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  do {
+    after = Scrape(running.server().metrics_port());
+  } while (Value(after, Refused("FAILED_PRECONDITION", "NO_HELLO")) == 0 &&
+           std::chrono::steady_clock::now() < patience);
+  EXPECT_EQ(Value(after, Refused("FAILED_PRECONDITION", "NO_HELLO")), 1);
   EXPECT_EQ(Value(after, Refused("NOT_FOUND", "TOKENIZER_NOT_FOUND")), 1);
   EXPECT_EQ(Value(after, Refused("NOT_FOUND", "GRAMMAR_NOT_FOUND")), 1);
-  EXPECT_EQ(Value(after, Refused("FAILED_PRECONDITION", "NO_HELLO")), 1);
 }
 
 TEST(MetricsTest, APoolSaysItsLimitAndWhatOfItIsInUse) {

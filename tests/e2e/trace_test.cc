@@ -26,7 +26,7 @@ constexpr char kLineEnd[] = " trace_id=4bf92f3577b34da6a3ce929d0e0e4736 span_id=
 
 class TraceTest : public testing::Test {
  protected:
-  TraceTest() : program_({.flags = {"--audit"}}), channel_(ConnectTo(program_.address())) {
+  TraceTest() : program_({.flags = {"--audit=true"}}), channel_(ConnectTo(program_.address())) {
     EXPECT_TRUE(IsLive(channel_));
   }
 

@@ -29,12 +29,12 @@ TEST(MemoryFiguresTest, PartsAddUpToTheResidentSize) {
   std::map<std::string, double> refusals;
   double sum = 0;
   for (const metrics::Figure& figure : MemoryFigures(figures, 2000)) {
-    if (figure.name.name == metrics::kMemoryBytes.name) {
+    const std::string name = figure.name.name;
+    if (name == metrics::kMemoryBytes.name) {
       parts[figure.label_value] = figure.value;
       sum += figure.value;
     }
-    if (figure.name.name == metrics::kMemoryRefusedTotal.name)
-      refusals[figure.label_value] = figure.value;
+    if (name == metrics::kMemoryRefusedTotal.name) refusals[figure.label_value] = figure.value;
   }
   EXPECT_EQ(sum, 1000);
   EXPECT_EQ(parts.at("masks"), 400);
@@ -63,9 +63,9 @@ TEST(GrammarFiguresTest, SayHowLargeTheLargestIs) {
   const GrammarCosts costs = held.back()->costs();
   const std::vector<metrics::Figure> figures = GrammarFigures(held);
   ASSERT_EQ(figures.size(), 2U);
-  EXPECT_EQ(figures[0].name.name, metrics::kFullestGrammarBytes.name);
+  EXPECT_STREQ(figures[0].name.name, metrics::kFullestGrammarBytes.name);
   EXPECT_EQ(figures[0].value, static_cast<double>(costs.held_bytes + costs.mask_bytes));
-  EXPECT_EQ(figures[1].name.name, metrics::kGenerationsRenewedTotal.name);
+  EXPECT_STREQ(figures[1].name.name, metrics::kGenerationsRenewedTotal.name);
   EXPECT_EQ(figures[1].value, static_cast<double>(CompiledGrammar::TotalRenewals()));
   EXPECT_EQ(GrammarFigures({})[0].value, 0);
 }
@@ -91,9 +91,10 @@ TEST(TokenizerFiguresTest, HaveABoundedLabel) {
   EXPECT_EQ(bytes.size(), kMaxTokenizerLabels + 1);
   EXPECT_GT(bytes.at("t0"), 0);
   EXPECT_EQ(bytes.at("other"), 2 * bytes.at("t0"));
-  EXPECT_EQ(hits.at("t1"), 1);
-  EXPECT_EQ(hits.at("other"), 0);
-  EXPECT_EQ(misses.at("other"), 2);
+  // Making a tokenizer's space looks masks up already, for each alike.
+  EXPECT_EQ(hits.at("t1"), hits.at("t0") + 1);
+  EXPECT_EQ(hits.at("other"), 2 * hits.at("t0"));
+  EXPECT_EQ(misses.at("other"), 2 * misses.at("t0") + 2);
 }
 
 }  // namespace
