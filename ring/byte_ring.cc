@@ -17,6 +17,7 @@ absl::Status Broken() {
 absl::StatusOr<std::size_t> RingWriter::Write(absl::string_view from) {
   const std::uint32_t held = written_ - words_->read.load();
   if (held > bytes_.size()) return Broken();
+  if (from.empty()) return 0;  // its data may be null, which memcpy may not be given
   const std::size_t count = std::min(from.size(), bytes_.size() - held);
   const std::size_t at = written_ & (bytes_.size() - 1);
   const std::size_t first = std::min(count, bytes_.size() - at);
