@@ -70,8 +70,9 @@ TEST(ThreadsTest, WhatNeedsOneAtTheStartSaysSo) {
   const NoThreads none;
   EXPECT_EQ(ExitGuard::Start(), nullptr);
   EXPECT_TRUE(absl::IsUnavailable(AcceptLoop::Start({}, {}, &shortages).status()));
-  EXPECT_TRUE(
-      absl::IsUnavailable(MetricsPort::Start("127.0.0.1:0", {.metrics = &metrics}).status()));
+  EXPECT_TRUE(absl::IsUnavailable(
+      MetricsPort::Start("127.0.0.1:0", {.metrics = &metrics, .is_live = {}, .is_ready = {}})
+          .status()));
   EXPECT_TRUE(absl::IsUnavailable(watch.Start()));
   EXPECT_TRUE(absl::IsUnavailable(ring::HandoverPort::Listen(path, [](absl::string_view) {
                                     return ring::UniqueFd();
