@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 #include "service/addresses.h"
+#include "service/cancel_inside_calls.h"
 #include "service/log.h"
 #include "service/tenant_rule.h"
 
@@ -14,10 +17,13 @@ namespace {
 
 // A handler waits no longer for the server than a person would.
 constexpr absl::Duration kPatience = absl::Seconds(10);
+constexpr absl::Duration kLook = absl::Milliseconds(2);
 // Below that of compiles made ahead, above nothing: engines come first.
 constexpr int kNiceness = 10;
 // Each handler may have one stream beside those.
 constexpr std::size_t kIdleStreams = service::kPlaygroundStreams - ServedPage::kThreads;
+
+HttpResponse Stopping() { return {.status = 503, .body = R"({"error":{"code":"UNAVAILABLE"}})"}; }
 
 }  // namespace
 
@@ -64,15 +70,29 @@ ServedPage::ServedPage(std::unique_ptr<client::Client> client, const service::Se
 
 ServedPage::~ServedPage() { Close(); }
 
+// The flag is looked at once the handler is counted: Close() either sees it or is seen.
 HttpResponse ServedPage::Answer(const HttpRequest& request) {
-  if (request.path != "/api/compile") return answers_.Answer(request);
-  const MutexLock lock(&compiling_);
-  return answers_.Answer(request);
+  ++running_;
+  const absl::Cleanup done = [this] { --running_; };
+  if (is_closed_) return Stopping();
+  return request.path == "/api/compile" ? AnswerCompile(request) : answers_.Answer(request);
 }
 
+HttpResponse ServedPage::AnswerCompile(const HttpRequest& request) {
+  const MutexLock lock(&compiling_);
+  return is_closed_ ? Stopping() : answers_.Answer(request);
+}
+
+// A handler may begin its next call after those that run were cancelled: so again, until none runs.
 void ServedPage::Close() {
-  if (http_ != nullptr) http_->Stop();
+  if (http_ == nullptr) return;
+  is_closed_ = true;
+  http_->Stop();
   answers_.Close();
+  while (running_ > 0) {
+    service::CancelInsideCalls();
+    absl::SleepFor(kLook);
+  }
 }
 
 }  // namespace maskd::playground

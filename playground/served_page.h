@@ -5,12 +5,13 @@
 //          kPlayground, whose streams take no places of engines (service/admission.h).
 // Bounds   kThreads requests at once, at a low priority; kMostConnections of kMostBody bytes each;
 //          kPlaygroundStreams streams. The live view reads the server's own figures.
-// End      Close() before the server drains: it ends the address, the connections and the streams
-//          that wait, and waits for nobody. What a handler still asks ends with the drain.
+// End      Close() before the server drains: it ends the address, the connections, the streams that
+//          wait and the calls that run. When it returns, no handler runs.
 // Threads  Start(), Close() and the destructor on one thread.
 #ifndef MASKD_PLAYGROUND_SERVED_PAGE_H_
 #define MASKD_PLAYGROUND_SERVED_PAGE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 
@@ -36,7 +37,7 @@ class ServedPage {
   // message starts with the flag.
   static absl::StatusOr<std::unique_ptr<ServedPage>> Start(const service::Config& config,
                                                            const service::Server* server);
-  // Close(), and waits for the handlers that run.
+  // Close().
   ~ServedPage();
   ServedPage(const ServedPage&) = delete;
   ServedPage& operator=(const ServedPage&) = delete;
@@ -48,10 +49,13 @@ class ServedPage {
  private:
   ServedPage(std::unique_ptr<client::Client> client, const service::Server* server);
 
-  HttpResponse Answer(const HttpRequest& request) ABSL_LOCKS_EXCLUDED(compiling_);
+  HttpResponse Answer(const HttpRequest& request);
+  HttpResponse AnswerCompile(const HttpRequest& request) ABSL_LOCKS_EXCLUDED(compiling_);
 
   const std::unique_ptr<client::Client> client_;
   Answers answers_;
+  std::atomic<bool> is_closed_ = false;
+  std::atomic<int> running_ = 0;      // handlers
   Mutex compiling_;                   // one grammar at once: more would be refused
   std::unique_ptr<HttpServer> http_;  // last: its threads use all of the above
 };

@@ -7,12 +7,18 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/string_view.h"
+#include <grpcpp/client_context.h>
 #include <grpcpp/support/channel_arguments.h>
 #include <grpcpp/support/client_interceptor.h>
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
+
+#include "grammar_core/base/mutex.h"
+#include "service/cancel_inside_calls.h"
 
 namespace maskd::service {
 namespace {
@@ -34,25 +40,59 @@ std::string DrawSecret() {
       absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
+// The calls that run, for CancelInsideCalls().
+class RunningCalls {
+ public:
+  static RunningCalls& Get() {
+    static auto* const calls = new RunningCalls();
+    return *calls;
+  }
+
+  void Add(grpc::ClientContext* call) {
+    const MutexLock lock(&mutex_);
+    calls_.insert(call);
+  }
+  void Remove(grpc::ClientContext* call) {
+    const MutexLock lock(&mutex_);
+    calls_.erase(call);
+  }
+  void CancelAll() {
+    const MutexLock lock(&mutex_);
+    for (grpc::ClientContext* const call : calls_) call->TryCancel();
+  }
+
+ private:
+  Mutex mutex_;
+  absl::flat_hash_set<grpc::ClientContext*> calls_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Signs a call, and has it listed from its begin until its status is here, which is before its
+// context goes.
 class Signer final : public Interceptor {
  public:
-  explicit Signer(std::string secret) : secret_(std::move(secret)) {}
+  Signer(std::string secret, grpc::ClientContext* call) : secret_(std::move(secret)), call_(call) {
+    RunningCalls::Get().Add(call_);
+  }
+  ~Signer() override { RunningCalls::Get().Remove(call_); }
 
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_INITIAL_METADATA))
       methods->GetSendInitialMetadata()->insert({kKey, secret_});
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_STATUS))
+      RunningCalls::Get().Remove(call_);
     methods->Proceed();
   }
 
  private:
   const std::string secret_;
+  grpc::ClientContext* const call_;
 };
 
 class SignerFactory final : public ClientInterceptorFactoryInterface {
  public:
   explicit SignerFactory(std::string secret) : secret_(std::move(secret)) {}
-  Interceptor* CreateClientInterceptor(ClientRpcInfo* /*info*/) override {
-    return new Signer(secret_);
+  Interceptor* CreateClientInterceptor(ClientRpcInfo* info) override {
+    return new Signer(secret_, info->client_context());
   }
 
  private:
@@ -60,6 +100,8 @@ class SignerFactory final : public ClientInterceptorFactoryInterface {
 };
 
 }  // namespace
+
+void CancelInsideCalls() { RunningCalls::Get().CancelAll(); }
 
 InsideCalls::InsideCalls() : secret_(DrawSecret()) {}
 
