@@ -24,7 +24,7 @@ namespace {
 
 // Work for the levels of a state, and for the search where they leave nothing: a few milliseconds.
 // Not a time: a row's masks are the same wherever it is replayed.
-constexpr std::int64_t kLevelsWork = 8'000;
+constexpr std::int64_t kLevelsWork = 20'000;
 constexpr std::int64_t kSearchWork = 3'000;
 // More tokens are not searched from one by one.
 constexpr int kMaxSearched = 512;

@@ -71,7 +71,7 @@ bool DigitsAreAlone(const TokenIndex& index) {
 
 Budget ItemsBudget() {
   Budget::Bounds bounds;
-  bounds.work = 4'000;
+  bounds.work = 20'000;
   bounds.work_name = "closing_work";
   return Budget(bounds);
 }

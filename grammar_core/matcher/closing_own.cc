@@ -41,18 +41,11 @@ TokenMask OwnClosing::Fitting(const ClosingLevelList& list) {
     for (const TokenId id : index.TokensHolding('"'))
       if (mask_.Allows(id)) leaving_.Allow(id);
   }
-  AddKnown();
   for (const ClosingLevel& level : list.levels) {
     if (level.few > rest_) break;
     AddFitting(level);
   }
   return std::move(fitting_);
-}
-
-void OwnClosing::AddKnown() {
-  const std::vector<TokenId> known = endings_.Tokens(stepper_, state_, work_);
-  const bool fits = !known.empty() && static_cast<int>(known.size()) <= rest_ + 1;
-  if (fits && mask_.Allows(known.front())) fitting_.Allow(known.front());
 }
 
 void OwnClosing::AddFitting(const ClosingLevel& level) {

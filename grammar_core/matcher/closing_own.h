@@ -6,7 +6,6 @@
 //          makes the string the equal of another, or of one that the ending writes. Tokens that
 //          leave the string are looked at once for all that have the same behind the quote, but
 //          those whose string the ending found so may write, and others one by one.
-// First    the first token of the known ending, whatever else the bounds leave room for.
 // Far      where so many more tokens are left than the ending takes, what the row has written is
 //          not looked at: another item takes a token more, seldom two.
 // Bounds   kMaxLooks endings; tokens that are not looked at do not fit.
@@ -59,7 +58,6 @@ class OwnClosing {
   void AddOthers(const TokenMask& tokens);
   // `*ending`, where asked for: the one that fits.
   bool Fits(TokenId id, std::string* ending = nullptr);
-  void AddKnown();
   // Tokens that may make the string at hand one that is written already.
   void FindSpecial();
   void AddSpecial(absl::string_view text);

@@ -89,7 +89,7 @@ class Endings {
   // same wherever it is replayed.
   static constexpr std::int64_t kCellWork = 10'000;
   // The same of a state's distinct items, and the bytes that it may have replaced.
-  static constexpr std::int64_t kDistinctWork = 4'000;
+  static constexpr std::int64_t kDistinctWork = 20'000;
   static constexpr int kMaxReplaced = 64;
   // How far back: a word such as `false` is told from another at its first byte.
   static constexpr std::size_t kMaxBack = 12;
