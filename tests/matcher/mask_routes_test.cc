@@ -1,5 +1,7 @@
 // Which route makes the mask of which state: at least three named states each. A route that stops
 // firing changes no mask, so no other test would see it.
+#include "grammar_core/mask_routes/mask_routes.h"
+
 #include <map>
 #include <memory>
 #include <ostream>

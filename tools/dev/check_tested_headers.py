@@ -30,35 +30,7 @@ ROOMS = [
 NOT_YET_TESTED = {
     CORE + header
     for header in """
-automaton/count_bounds.h
-automaton/grammar_tables.h
-automaton/row_bounds.h
-completion/shortest_path.h
-derivatives/byte_derivative.h
-derivatives/first_classes.h
-derivatives/way_tables.h
-intersection/conditions.h
-mask_routes/cell_chain.h
-mask_routes/closure.h
-mask_routes/condition_states.h
-mask_routes/joined_names.h
-mask_routes/mask_routes.h
-mask_routes/tail_signatures.h
-mask_routes/walk_states.h
-rows/token_steps.h
-terms/number_terms.h
-terms/object_progress.h
-terms/object_terms.h
-terms/term.h
-terms/term_check.h
-terms/term_copy.h
-terms/text_walk.h
-unique_items/distinct_arrays.h
-unique_items/distinct_search.h
-unique_items/item_ends.h
 unique_items/repeated_tokens.h
-unique_items/row_memory.h
-unique_items/row_step.h
 """.split()
 }
 

@@ -1,0 +1,137 @@
+// Shortest completions against a breadth-first search of the prefix oracle.
+#include "grammar_core/completion/shortest_path.h"
+
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "tests/oracle/prefix_oracle.h"
+#include "tests/rooms/small_grammar.h"
+
+namespace maskd {
+namespace {
+
+constexpr int kMost = 40;
+
+// How many bytes the shortest text behind `state` has.
+std::optional<int> FewestBytes(PrefixOracle* oracle, PrefixOracle::State state) {
+  std::vector<PrefixOracle::State> layer = {state};
+  std::unordered_set<PrefixOracle::State> met = {state};
+  for (int bytes = 0; bytes <= kMost; ++bytes) {
+    std::vector<PrefixOracle::State> next;
+    for (const PrefixOracle::State at : layer) {
+      if (oracle->MayEnd(at)) return bytes;
+      for (int byte = 0; byte < 256; ++byte) {
+        const auto behind = oracle->Step(at, static_cast<unsigned char>(byte));
+        if (behind != PrefixOracle::kDead && met.insert(behind).second) next.push_back(behind);
+      }
+    }
+    layer = std::move(next);
+  }
+  return std::nullopt;
+}
+
+struct Row {
+  const char* name;
+  const char* kind;
+  const char* grammar;
+  std::vector<const char*> texts;
+};
+
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
+class ShortestPathTest : public testing::TestWithParam<Row> {
+ protected:
+  SmallGrammar grammar_{GetParam().kind, GetParam().grammar};
+  PrefixOracle oracle_{grammar_.ir()};
+  RowStates states_{grammar_.shared_automaton()};
+};
+
+TEST_P(ShortestPathTest, IsAShortestText) {
+  for (const char* text : GetParam().texts) {
+    const TermId state = grammar_.Behind(text);
+    const PrefixOracle::State at = oracle_.StepText(oracle_.start(), text);
+    const std::optional<int> fewest = FewestBytes(&oracle_, at);
+    ASSERT_TRUE(fewest.has_value()) << text;
+    const auto found = ShortestCompletion(states_, state, kMost, grammar_.work());
+    ASSERT_TRUE(found.ok()) << found.status() << " " << text;
+    EXPECT_EQ(found->size(), *fewest) << text << " -> " << *found;
+    EXPECT_TRUE(oracle_.MayEnd(oracle_.StepText(at, *found))) << text << " -> " << *found;
+  }
+}
+
+TEST_P(ShortestPathTest, IsSoLongAsSmallestCompletionSays) {
+  for (const char* text : GetParam().texts) {
+    const TermId state = grammar_.Behind(text);
+    const auto fewest =
+        static_cast<std::uint32_t>(*FewestBytes(&oracle_, oracle_.StepText(oracle_.start(), text)));
+    const auto smallest = [&](std::uint32_t most) {
+      return *SmallestCompletion(states_, grammar_.index().vocabulary(), state, most,
+                                 grammar_.work());
+    };
+    EXPECT_EQ(smallest(kMost), fewest) << text;
+    EXPECT_EQ(smallest(fewest), fewest) << text;
+    if (fewest > 0) EXPECT_EQ(smallest(fewest - 1), kNoEnd) << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Grammars, ShortestPathTest,
+    testing::ValuesIn(std::vector<Row>{
+        {"Literal", "regex", "hello|help me", {"", "hel", "help", "hello"}},
+        {"Count", "regex", "(ab){3,9}c?", {"", "a", "ababa", "abababab"}},
+        {"Object",
+         "json_schema",
+         R"({"type":"object","properties":{"a":{"enum":["hundred","no"]},)"
+         R"("b":{"enum":["x","yy"]}},"required":["b"],"additionalProperties":false})",
+         {"", "{", "{\"a\":\"h", "{\"a\":\"no\",", "{\"b\":\"y"}},
+        {"Conditions",
+         "json_schema",
+         R"({"type":"string","pattern":"b{2}","allOf":[{"pattern":"c"}],"minLength":5})",
+         {"", "\"", "\"b", "\"abbc"}},
+        {"Nested",
+         "json_schema",
+         R"({"anyOf":[{"type":"array","items":{"$ref":"#"}},)"
+         R"({"type":"string","minLength":4}]})",
+         {"", "[[[", "[[\"a", "[[],"}},
+    }),
+    [](const auto& info) { return info.param.name; });
+
+TEST(ShortestCompletionTest, ATextBeyondItsBoundIsAnError) {
+  SmallGrammar grammar("regex", "a{20}");
+  const RowStates states(grammar.shared_automaton());
+  const auto found = ShortestCompletion(states, grammar.Behind("a"), 18, grammar.work());
+  EXPECT_EQ(found.status().code(), absl::StatusCode::kResourceExhausted) << found.status();
+}
+
+TEST(ShortestTextsTest, ACellIsSearchedOnceAndThenKnown) {
+  SmallGrammar grammar("regex", "[b-z]{3}(x|yy)");
+  const RowStates states(grammar.shared_automaton());
+  const TermId cell = grammar.automaton().store().PartsOf(grammar.Behind("b")).cell;
+  ShortestTexts texts;
+  EXPECT_FALSE(texts.Knows(cell));
+  const std::string* const found = texts.Of(states, cell, grammar.work());
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->size(), grammar.automaton().MinBytes(cell));
+  EXPECT_TRUE(texts.Knows(cell));
+  EXPECT_EQ(texts.Known(cell), found);
+  EXPECT_GT(texts.held_bytes(), 0);
+  texts.Forget();
+  EXPECT_FALSE(texts.Knows(cell));
+  EXPECT_EQ(texts.held_bytes(), 0);
+}
+
+TEST(ShortestTextsTest, NoneIsLongerThanEverCounted) {
+  SmallGrammar grammar("regex", "a(bc){2100}");
+  const RowStates states(grammar.shared_automaton());
+  ShortestTexts texts;
+  const TermId cell = grammar.automaton().store().PartsOf(grammar.Behind("a")).cell;
+  EXPECT_EQ(texts.Of(states, cell, grammar.work()), nullptr);
+  EXPECT_TRUE(texts.Knows(cell)) << "that there is none";
+}
+
+}  // namespace
+}  // namespace maskd

@@ -1,0 +1,95 @@
+// The tables against a plain map of what was put into them.
+#include "grammar_core/derivatives/way_tables.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/ir/ir_builder.h"
+#include "tests/rooms/engine_parts.h"
+
+namespace maskd {
+namespace {
+
+class WayTablesTest : public testing::Test {
+ protected:
+  TermId To(TermId state, int byte_class) {
+    return StateWays(parts_.store.links(state).ways.load()).To(byte_class);
+  }
+
+  // Twenty letters lead on, each to a digit or letter of its own.
+  static GrammarIr Ir() {
+    IrBuilder b{Limits()};
+    const RuleId start = b.DeclareRule("start", "1:1");
+    std::vector<NodeId> words;
+    for (int i = 0; i < 20; ++i)
+      words.push_back(b.Bytes(std::string{static_cast<char>('a' + i), static_cast<char>('A' + i)}));
+    b.DefineRule(start, b.Alt(std::move(words)));
+    return *std::move(b).Build(start);
+  }
+
+  const GrammarIr ir_ = Ir();
+  EngineParts parts_{ir_};
+  FirstClasses first_{&parts_.store, &parts_.lowering, &parts_.classes};
+  WayTables tables_{&parts_.store, &first_, parts_.classes.count()};
+};
+
+// One, a few, more, then a row: whatever form a state's transitions have, they are those put.
+TEST_F(WayTablesTest, EveryFormKeepsWhatWasPut) {
+  const TermId state = parts_.start();
+  std::map<int, TermId> put;
+  std::vector<char> letters(20);
+  for (std::size_t i = 0; i < letters.size(); ++i) letters[i] = static_cast<char>('a' + i);
+  std::shuffle(letters.begin(), letters.end(), std::mt19937_64(5));
+  std::size_t held = tables_.held_words();
+  for (const char letter : letters) {
+    const int byte_class = parts_.ClassOf(letter);
+    if (!put.empty()) tables_.Widen(state);
+    ASSERT_EQ(To(state, byte_class), kUnknownTerm) << letter;
+    put[byte_class] = 1000 + static_cast<TermId>(letter);
+    tables_.Put(state, byte_class, put[byte_class]);
+    for (const auto& [known, to] : put) ASSERT_EQ(To(state, known), to);
+    EXPECT_GE(tables_.held_words(), held);
+    held = tables_.held_words();
+  }
+  EXPECT_NE(StateWays(parts_.store.links(state).ways.load()).row(), nullptr);
+  EXPECT_GT(tables_.held_bytes(), 0);
+}
+
+// A list knows by the state's form what leads nowhere: no step is made to find that out.
+TEST_F(WayTablesTest, ASecondWayTellsWhichLeadNowhere) {
+  const TermId state = parts_.start();
+  tables_.Put(state, parts_.ClassOf('a'), 1);
+  EXPECT_EQ(To(state, parts_.ClassOf('!')), kUnknownTerm);
+  tables_.Widen(state);
+  EXPECT_EQ(To(state, parts_.ClassOf('!')), kNothingTerm);
+  EXPECT_EQ(To(state, parts_.ClassOf('b')), kUnknownTerm);
+  EXPECT_EQ(To(state, parts_.ClassOf('a')), 1);
+}
+
+TEST_F(WayTablesTest, ARowIsMadeOfWhatWasThere) {
+  const TermId state = parts_.start();
+  tables_.Put(state, parts_.ClassOf('a'), 1);
+  std::atomic<TermId>* const row = tables_.RowOf(state);
+  EXPECT_EQ(row[parts_.ClassOf('a')].load(), 1);
+  EXPECT_EQ(row[parts_.ClassOf('b')].load(), kUnknownTerm);
+  row[parts_.ClassOf('b')].store(2);
+  EXPECT_EQ(To(state, parts_.ClassOf('b')), 2);
+  EXPECT_EQ(tables_.RowOf(state), row);
+}
+
+TEST_F(WayTablesTest, StatesHaveTablesOfTheirOwn) {
+  const TermId one = parts_.start();
+  const TermId other = parts_.store.Byte('a');
+  tables_.Put(one, parts_.ClassOf('a'), 1);
+  EXPECT_EQ(To(other, parts_.ClassOf('a')), kUnknownTerm);
+}
+
+}  // namespace
+}  // namespace maskd
