@@ -42,7 +42,8 @@ absl::StatusOr<std::optional<AdminPlace>> ReadPageToken(const std::string& token
 // What is asked for.
 struct PageRequest {
   std::size_t size = 0;
-  std::optional<AdminPlace> after = std::nullopt;  // the last of the page before; nothing: the first page
+  std::optional<AdminPlace> after =
+      std::nullopt;  // the last of the page before; nothing: the first page
 };
 
 // `page_size` as it is asked for: 0 is the default, and no page is larger than the largest. Errors:

@@ -123,8 +123,8 @@ class AdminStreamsTest : public AdminTest, public testing::WithParamInterface<Vi
 TEST_P(AdminStreamsTest, TwoStreamsAndThreeGrammarsAreSeen) {
   Start();
   Compile("alone");
-  const auto stream = std::make_unique<TestStream>(running_->channel(),
-                                                   running_->memory_at(GetParam()));
+  const auto stream =
+      std::make_unique<TestStream>(running_->channel(), running_->memory_at(GetParam()));
   TestStream silent(running_->channel());
   stream->Greet();
   silent.Greet();
@@ -234,9 +234,9 @@ TEST_F(AdminTest, ItsOwnAddressHasReflectionAndChannelzAndNoMasks) {
   std::string servers;
   EXPECT_TRUE(CallRaw(admins_, kChannelz, "", &servers).ok());
   v1::CompileResponse response;
-  EXPECT_EQ(v1::CompileService::NewStub(admins_)->Compile(Context().get(), {}, &response)
-                .error_code(),
-            grpc::StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(
+      v1::CompileService::NewStub(admins_)->Compile(Context().get(), {}, &response).error_code(),
+      grpc::StatusCode::UNIMPLEMENTED);
 }
 
 TEST_F(AdminTest, AThousandGrammarsComeInPages) {
@@ -278,8 +278,8 @@ TEST_F(AdminTest, RefusesWhatIsNoRequest) {
             grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-// Calls that are begun and never go on: of reflection, which a server's thread waits for, as many as
-// the one connection may have, and of more connections.
+// Calls that are begun and never go on: of reflection, each of which keeps a thread of the server,
+// as many as a connection may have, and of several connections.
 TEST_F(AdminTest, CallersWhoNeverReadHurtNobody) {
   Start();
   struct Silent {
@@ -365,8 +365,8 @@ TEST(AdminServerTest, AnswersWhereNoThreadOfStreamsDoes) {
   // HTTP/2: the preface, no settings, and a PING, whose answer is sent once it was read.
   const std::string ping("\0\0\x08\x06\0\0\0\0\0pingpong", 17);
   const std::string pong("\0\0\x08\x06\x01\0\0\0\0pingpong", 17);
-  const std::string sent =
-      absl::StrCat("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", std::string("\0\0\0\x04\0\0\0\0\0", 9), ping);
+  const std::string sent = absl::StrCat("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+                                        std::string("\0\0\0\x04\0\0\0\0\0", 9), ping);
   ASSERT_EQ(send(fd, sent.data(), sent.size(), MSG_NOSIGNAL), std::ssize(sent));
   timeval patience{.tv_sec = 60, .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));

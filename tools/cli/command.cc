@@ -16,10 +16,10 @@ namespace {
 
 constexpr char kUsagePayload[] = "maskctl/usage";
 
-const std::array kCommands = {&kCompileCommand, &kCheckCommand,    &kExplainCommand,
-                              &kTokensCommand,  &kSimulateCommand, &kVectorsCommand,
-                              &kSchemasCommand, &kAttackCommand,   &kPlaygroundCommand,
-                              &kLintCommand,    &kFamilyCommand,   &kVersionCommand};
+const std::array kCommands = {
+    &kCompileCommand, &kCheckCommand,   &kExplainCommand, &kTokensCommand,     &kSimulateCommand,
+    &kVectorsCommand, &kSchemasCommand, &kAttackCommand,  &kPlaygroundCommand, &kLintCommand,
+    &kFamilyCommand,  &kTopCommand,     &kVersionCommand};
 
 std::string ProgramHelp() {
   std::string text =
