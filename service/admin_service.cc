@@ -1,6 +1,6 @@
 // The view's plain values become messages. Every text here is the server's own, or a name that the
-// operator gave: nothing that a caller of the other address wrote is in an answer but a certificate's
-// name, which an authority signed, or a proxied one, and those are made valid UTF-8.
+// operator gave. Of what a caller of the other address wrote only a name of a certificate, which an
+// authority signed, and one that a proxy says are in an answer, made valid UTF-8.
 #include "service/admin_service.h"
 
 #include <chrono>

@@ -278,8 +278,8 @@ TEST_F(AdminTest, RefusesWhatIsNoRequest) {
             grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-// Calls that are begun and never go on: of reflection, which a server's thread waits for, as many as
-// the one connection may have, and of more connections.
+// Calls that are begun and never go on: of reflection, each of which keeps a thread of the server,
+// as many as a connection may have, and of several connections.
 TEST_F(AdminTest, CallersWhoNeverReadHurtNobody) {
   Start();
   struct Silent {

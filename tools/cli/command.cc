@@ -19,7 +19,7 @@ constexpr char kUsagePayload[] = "maskctl/usage";
 const std::array kCommands = {
     &kCompileCommand, &kCheckCommand,      &kExplainCommand, &kTokensCommand,     &kSimulateCommand,
     &kVectorsCommand, &kSchemasCommand,    &kAttackCommand,  &kPlaygroundCommand, &kLintCommand,
-    &kFamilyCommand,  &kCompletionCommand, &kVersionCommand};
+    &kFamilyCommand,  &kCompletionCommand, &kTopCommand,     &kVersionCommand};
 
 std::string ProgramHelp() {
   std::string text =

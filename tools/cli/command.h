@@ -42,6 +42,7 @@ extern const Command kSchemasCommand;
 extern const Command kAttackCommand;
 extern const Command kPlaygroundCommand;
 extern const Command kLintCommand;
+extern const Command kTopCommand;
 extern const Command kVersionCommand;
 extern const Command kFamilyCommand;
 extern const Command kCompletionCommand;

@@ -44,6 +44,8 @@ constexpr std::array kSecurityFlags = {
     SecurityFlag{"token_file", "MASKD_TOKEN_FILE"},
 };
 
+}  // namespace
+
 void SetSecurity(const Flags& flags) {
   for (const SecurityFlag& each : kSecurityFlags) {
     const std::string value = flags.Get(each.flag);
@@ -52,8 +54,6 @@ void SetSecurity(const Flags& flags) {
   }
 }
 
-}  // namespace
-
 std::string ServerAddress(const Flags& flags) {
   // The program has not changed its environment.
   const char* const address = std::getenv("MASKD_ADDRESS");  // NOLINT(concurrency-mt-unsafe)
@@ -61,10 +61,9 @@ std::string ServerAddress(const Flags& flags) {
   return is_set && !flags.Has("server") ? address : flags.Get("server");
 }
 
-std::vector<Flag> WithConnectionFlags(std::vector<Flag> more) {
+std::vector<Flag> WithServerFlags(Flag server, std::vector<Flag> more) {
   std::vector<Flag> flags = {
-      {"server", "ADDRESS", "the server to ask, unix:/path or host:port; MASKD_ADDRESS says it too",
-       "unix:/tmp/maskd.sock"},
+      server,
       {"tls_ca", "PATH",
        "who may have signed the server's certificate, PEM, or \"system\": the server is reached\n"
        "        over TLS [MASKD_TLS_CA; none: in plain text]"},
@@ -72,13 +71,23 @@ std::vector<Flag> WithConnectionFlags(std::vector<Flag> more) {
       {"tls_key", "PATH", "its private key [MASKD_TLS_KEY]"},
       {"tls_name", "NAME", "the name in the server's certificate [MASKD_TLS_NAME, the host]"},
       {"token_file", "PATH", "a file that holds a bearer token, for TLS [MASKD_TOKEN_FILE]"},
-      {"local", "", "ask a server inside this program instead"},
-      {"json", "", "print JSON instead of lines"},
-      {"tokenizer", "NAME",
-       "a tokenizer of the server [its default one]; with --local the vocabulary to load: PATH, "
-       "or\n"
-       "        NAME=PATH[,format=F][,special=TEXT:ID...][,stop=TEXT...] [the embedded bytes]"},
   };
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
+
+std::vector<Flag> WithConnectionFlags(std::vector<Flag> more) {
+  std::vector<Flag> flags = WithServerFlags(
+      {"server", "ADDRESS", "the server to ask, unix:/path or host:port; MASKD_ADDRESS says it too",
+       "unix:/tmp/maskd.sock"},
+      {
+          {"local", "", "ask a server inside this program instead"},
+          {"json", "", "print JSON instead of lines"},
+          {"tokenizer", "NAME",
+           "a tokenizer of the server [its default one]; with --local the vocabulary to load: "
+           "PATH, or\n"
+           "        NAME=PATH[,format=F][,special=TEXT:ID...][,stop=TEXT...] [the embedded bytes]"},
+      });
   flags.insert(flags.end(), more.begin(), more.end());
   return flags;
 }

@@ -22,6 +22,11 @@ namespace maskd::cli {
 // The server to ask: --server, else the variable MASKD_ADDRESS, else the default.
 std::string ServerAddress(const Flags& flags);
 
+// `server`, which says where to ask, the flags of TLS and tokens, then `more`.
+std::vector<Flag> WithServerFlags(Flag server, std::vector<Flag> more);
+// Has the client library connect as those flags say. Before the first connection.
+void SetSecurity(const Flags& flags);
+
 // --server, --local, --tokenizer and --json, then `more`.
 std::vector<Flag> WithConnectionFlags(std::vector<Flag> more);
 

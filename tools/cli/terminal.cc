@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace maskd::cli {
@@ -38,6 +39,14 @@ const char* Code(Tone tone) {
 }
 
 }  // namespace
+
+bool IsTerminal() { return isatty(STDOUT_FILENO) == 1 && Variable("TERM") != "dumb"; }
+
+int TerminalLines() {
+  constexpr int kUsual = 24;
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1 ? size.ws_row : kUsual;
+}
 
 std::string Painted(absl::string_view text, Tone tone, int descriptor) {
   return ShowsColour(descriptor) ? absl::StrCat(Code(tone), text, "\x1b[0m") : std::string(text);

@@ -19,6 +19,10 @@ enum class Tone : std::uint8_t { kGood, kBad, kWarning, kFaint };
 // `text` in a colour where `descriptor` (1: standard output, 2: standard error) shows colours.
 std::string Painted(absl::string_view text, Tone tone, int descriptor = 1);
 
+// Whether standard output is a terminal that can be drawn on; its lines, 24 where it does not say.
+bool IsTerminal();
+int TerminalLines();
+
 // A line on standard error that counts, ten times a second at most, and goes when the work is done.
 class Progress {
  public:
