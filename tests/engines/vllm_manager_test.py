@@ -10,6 +10,7 @@ import pathlib
 import queue
 import signal
 import subprocess
+import time
 import types
 
 import numpy as np
@@ -51,6 +52,15 @@ def manager(request, address):
     made = MaskdManager(config)
     yield made
     made.clear_backend()
+
+
+def hang(server):
+    """SIGSTOP, and until all of its threads stand still."""
+    server.send_signal(signal.SIGSTOP)
+    threads = pathlib.Path(f"/proc/{server.pid}/task")
+    while any((each / "stat").read_text().rpartition(")")[2].split()[0] != "T"
+              for each in threads.iterdir()):
+        time.sleep(0.01)
 
 
 class Batch:
@@ -190,7 +200,7 @@ def test_a_hung_server_holds_up_one_step_and_no_free_request_that_arrives(manage
             mine = MaskdManager(manager.vllm_config)
             batch = Batch(mine, "ab", "ab")
             batch.masks()
-            server.send_signal(signal.SIGSTOP)
+            hang(server)
             mine.arrivals = queue.Queue()
             mine.arrivals.put((EngineCoreRequestType.ADD, (batch.requests["r0"], 0)))
             assert mine._nobody_else_waits()  # noqa: SLF001

@@ -30,6 +30,13 @@ class Opening(NamedTuple):
     want_answer: bool = False
 
 
+class Ids(NamedTuple):
+    """Row ids (uint64) or tokens (int32), side by side as the library reads them."""
+
+    data: bytes
+    size: int  # how many
+
+
 class StepBase(ABC):
     """One decode step: which rows open, what was sampled, which rows close. Kept and reused."""
 
@@ -96,6 +103,10 @@ class StepBase(ABC):
         self._take_each(*one_each(rows, tokens))
         return self
 
+    def take_packed(self, rows: Ids, tokens: Ids) -> None:
+        """take_each() of what an engine has packed."""
+        self._take_each(np.frombuffer(rows.data, np.uint64), np.frombuffer(tokens.data, np.int32))
+
     @abstractmethod
     def rollback(self, row: int, token_count: int) -> Self:
         """Takes back a row's last tokens, before those that take() gives."""
@@ -150,13 +161,6 @@ class StepBase(ABC):
 
     @abstractmethod
     def _draft(self, row: int, tokens: np.ndarray, parents: np.ndarray | None) -> None: ...
-
-
-class Ids(NamedTuple):
-    """Row ids (uint64) or tokens (int32), side by side as the library reads them."""
-
-    data: bytes
-    size: int  # how many
 
 
 class MaskTable:

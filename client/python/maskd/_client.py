@@ -60,6 +60,9 @@ class Step(_abi.Handle, StepBase):
     def _take_each(self, rows: np.ndarray, tokens: np.ndarray) -> None:
         lib.maskd_step_take_each(self.handle, rows.tobytes(), tokens.tobytes(), rows.size)
 
+    def take_packed(self, rows: Ids, tokens: Ids) -> None:
+        lib.maskd_step_take_each(self._handle, rows.data, tokens.data, rows.size)
+
     def rollback(self, row: int, token_count: int) -> Self:
         lib.maskd_step_rollback(self.handle, row, token_count)
         return self

@@ -527,13 +527,12 @@ class BatchRows:
                                                  "the row's grammar still compiles")
         return good, again
 
-    def table_of(self, rows: Sequence[BatchRow | None]) -> np.ndarray | None:
-        """The masks where they lie, when they are the last answer, whole and in this order, and nothing
-        has happened to its rows since."""
+    def table_of(self, ids: list[int]) -> np.ndarray | None:
+        """The masks where they lie, when they are the last answer, whole and of these rows in this order,
+        and nothing has happened to its rows since."""
         link = self._link
         if link is None or link.moved or link.in_flight or link.last.positions != 1:
             return None
-        ids = [0 if row is None else row.id for row in rows]  # no row's id is 0
         return link.last.table if link.last.ids == ids else None
 
     def _lose(self, link: _Link, error: MaskdError, waited_s: float = 0.0) -> None:
@@ -590,7 +589,7 @@ def _take(step: Step, rows: Sequence[BatchRow]) -> None:
     simple = _one_each(rows)
     if simple is not None:
         if rows:
-            step.take_each([row.id for row in rows], simple)
+            step.take_packed(_packed("Q", [row.id for row in rows]), _packed("i", simple))
         for row in rows:
             row._pending.clear()
         return

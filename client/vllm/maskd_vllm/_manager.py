@@ -84,6 +84,8 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         self._settings = settings
         self.rows: BatchRows | None = None
         self._requests: dict[str, Any] = {}  # the scheduler's own
+        self._batch: list[Any] = []  # the last one's requests, and the ids of their rows
+        self._ids: list[int] = []
         self.arrivals: Any = None  # the engine's queue of what it has not seen yet
         if model.skip_tokenizer_init:
             _log.warning("maskd: skip_tokenizer_init: there are no structured outputs")
@@ -149,6 +151,8 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         """All tokens of a step have been accepted. They go with the rows that the next schedule() opens;
         now where that has been called already, or where there is none. With drafts they wait for
         ask_for_drafts()."""
+        if not goes_on:
+            self._batch = []  # which would keep rows open
         if self.rows is not None and self._drafts == 0 and (self._is_ahead or not goes_on):
             self.rows.send()
 
@@ -240,9 +244,16 @@ class MaskdManager(StructuredOutputManager):  # type: ignore[misc]
         batch = [requests[each] for each in structured_output_request_ids]
         self.rows.send()
         self.rows.receive(self._nobody_else_waits)
+        is_plain = (self.reasoner_cls is None and self._drafts == 0
+                    and not scheduled_spec_decode_tokens)
+        if is_plain and batch == self._batch:  # most steps are of the requests of the one before
+            whole = self.rows.table_of(self._ids)
+            if whole is not None:
+                return whole
         found = [_row_of(request) for request in batch]
-        if self.reasoner_cls is None and self._drafts == 0 and not scheduled_spec_decode_tokens:
-            whole = self.rows.table_of(found)
+        if is_plain:
+            self._batch, self._ids = batch, [0 if row is None else row.id for row in found]
+            whole = self.rows.table_of(self._ids)
             if whole is not None:
                 return whole
             self._ask_again(found)
