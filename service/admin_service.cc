@@ -12,7 +12,6 @@
 #include "grammar_core/mask/mask_store.h"
 #include "memory/process_memory.h"
 #include "service/errors.h"
-#include "service/status_map.h"
 
 namespace maskd::service {
 namespace {
@@ -155,9 +154,8 @@ grpc::Status AdminService::Serve(grpc::ServerContext* context, Call<Request, Res
                                  Answer answer) {
   return calls_->Serve(
       context, call, [&](const Request& request, const Caller& /*caller*/, Response* response) {
-        if (absl::Status room = calls_->CountReply(context, kReplyBytes); !room.ok())
-          return ToGrpcStatus(room);
-        return ToGrpcStatus(answer(request, response));
+        if (absl::Status room = calls_->CountReply(context, kReplyBytes); !room.ok()) return room;
+        return answer(request, response);
       });
 }
 

@@ -174,9 +174,9 @@ absl::StatusOr<Caller> Admission::Judge(const Shown& shown, const Rules& rules) 
 absl::StatusOr<Caller> Admission::JudgeAdmin(const Shown& shown, const Rules& rules) {
   absl::StatusOr<std::vector<std::string>> identities = IdentitiesOf(shown, rules);
   if (!identities.ok()) return identities.status();
-  if (rules.admins.empty()) return Caller{std::move(identities->front()), nullptr};
+  if (rules.admins.empty()) return Caller{std::move(identities->front()), nullptr, false, {}};
   for (std::string& identity : *identities)
-    if (rules.admins.contains(identity)) return Caller{std::move(identity), nullptr};
+    if (rules.admins.contains(identity)) return Caller{std::move(identity), nullptr, false, {}};
   return ErrorAt(absl::StatusCode::kPermissionDenied, "", "NO_ADMIN",
                  "the caller is none of --admin_callers");
 }

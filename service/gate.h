@@ -18,8 +18,9 @@ namespace maskd::service {
 // Reads from a call who makes it, and has admission judge.
 class Gate {
  public:
-  // Neither is owned.
-  Gate(const Connections* connections, Admission* admission, const InsideCalls* inside_calls)
+  // None is owned. `inside_calls` is null where none come from inside.
+  Gate(const Connections* connections, Admission* admission,
+       const InsideCalls* inside_calls = nullptr)
       : connections_(connections), admission_(admission), inside_calls_(inside_calls) {}
 
   // With the trace that the call belongs to, if it says one. Errors: those of Admission::Admit().
@@ -27,7 +28,8 @@ class Gate {
   // Errors: those of Admission::AdmitAdmin().
   [[nodiscard]] absl::StatusOr<Caller> AdmitAdmin(const grpc::ServerContextBase& context) const;
   [[nodiscard]] Peer PeerOf(const grpc::ServerContextBase& context) const {
-    if (inside_calls_->Has(context)) return {.is_local = true, .name = kPlayground};
+    if (inside_calls_ != nullptr && inside_calls_->Has(context))
+      return {.is_local = true, .name = kPlayground};
     return connections_->PeerOf(context.peer());
   }
 
