@@ -62,9 +62,9 @@ TEST(StreamRegistryTest, SaysWhatIsTakenOfEachLimit) {
 
 TEST(StreamRegistryTest, OneThatIsApartTakesNoPlaceOfAll) {
   StreamRegistry registry({.in_all = 1, .of_a_peer = 1});
-  auto apart = registry.Add("page", &Ignore, /*is_apart=*/true);
+  auto apart = registry.Add("page", &Ignore, nullptr, /*is_apart=*/true);
   auto engine = registry.Add("a", &Ignore);
-  auto second = std::make_optional(registry.Add("page", &Ignore, /*is_apart=*/true));
+  auto second = std::make_optional(registry.Add("page", &Ignore, nullptr, /*is_apart=*/true));
   EXPECT_TRUE(apart->TakePlace().ok());
   EXPECT_TRUE(engine->TakePlace().ok()) << "the one place is free";
   EXPECT_TRUE((*second)->TakePlace().ok()) << "although the one place is taken";
