@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "gtest/gtest.h"
 
 #include "grammar_core/terms/term_printer.h"
@@ -21,6 +22,18 @@ struct Row {
 };
 
 void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
+// Without the places of states in tables of numbers and objects, which each store fills as it goes.
+std::string Printed(const TermStore& store, TermId term) {
+  const std::string text = PrintTerm(store, term);
+  std::string printed;
+  bool in_place = false;
+  for (const char byte : text) {
+    in_place = byte == '@' || (in_place && absl::ascii_isdigit(static_cast<unsigned char>(byte)));
+    if (!in_place) printed += byte;
+  }
+  return printed;
+}
 
 class TermCopyTest : public testing::TestWithParam<Row> {
  protected:
@@ -40,7 +53,7 @@ TEST_P(TermCopyTest, ACopyMeansWhatItsStateDoes) {
     const TermId there = from_.Behind(text);
     ASSERT_NE(there, kNothingTerm) << text;
     const TermId here = copy.Of(there);
-    EXPECT_EQ(PrintTerm(to_.store, here), PrintTerm(from_.store, there)) << text;
+    EXPECT_EQ(Printed(to_.store, here), Printed(from_.store, there)) << text;
     EXPECT_EQ(to_.store.term(here).min_bytes, from_.store.term(there).min_bytes) << text;
     EXPECT_EQ(to_.store.term(here).nullable, from_.store.term(there).nullable) << text;
   }

@@ -47,7 +47,8 @@ TEST_P(DistinctSearchTest, Is) {
   EXPECT_EQ(CanEnd(GetParam().items, GetParam().text), GetParam().can_end);
 }
 
-constexpr char kThree[] = R"({"enum":["aa","ab","b"]})";
+// By a pattern: values that are listed need no search, the automaton has each of them once.
+constexpr char kThree[] = R"({"type":"string","pattern":"^(aa|ab|b)$"})";
 
 INSTANTIATE_TEST_SUITE_P(
     Ways, DistinctSearchTest,
@@ -55,10 +56,6 @@ INSTANTIATE_TEST_SUITE_P(
         {"OneIsLeft", kThree, "[\"aa\",\"a", true},
         {"NoneIsLeft", kThree, "[\"aa\",\"ab\",\"a", false},
         {"AnotherBeginning", kThree, "[\"aa\",\"ab\",\"", true},
-        {"AWordThatIsThere", R"({"type":"boolean"})", "[true,t", false},
-        {"TheOtherWord", R"({"type":"boolean"})", "[true,f", true},
-        {"MoreDigits", R"({"enum":[1,10]})", "[1,1", true},
-        {"NoMoreDigits", R"({"enum":[1,10,2]})", "[1,10,1", false},
         {"AnyString", R"({"type":"string"})", "[\"a\",\"a", true},
         {"StringsOfOneLetter", R"({"type":"string","maxLength":1,"pattern":"^[abc]$"})",
          "[\"a\",\"b\",\"a", false},
