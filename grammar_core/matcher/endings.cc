@@ -150,13 +150,19 @@ std::optional<std::string> Endings::DistinctText(const TokenStepper& stepper, St
   if (!states.automaton().remembers()) return text;
   const RowStates::Scratch scratch(states);
   if (states.Completes(state, text, work)) return text;
-  return work.ok() ? RepairedText(stepper, state, work) : std::nullopt;
+  // Without a search at each byte first: the text that is found shows what may be written. Where
+  // that way comes to where all that is left repeats something, searches keep it from there.
+  for (const Take take : {&RowStates::TakeUnsearched, &RowStates::Take}) {
+    if (!work.ok()) break;
+    auto repaired = RepairedText(stepper, state, take, work);
+    if (repaired.has_value()) return repaired;
+  }
+  return std::nullopt;
 }
 
-// Where a byte is refused, another one takes its place, or that of one shortly before. States are
-// taken without a search for what may still be written: the text that is found shows it.
+// Where a byte is refused, another one takes its place, or that of one shortly before.
 std::optional<std::string> Endings::RepairedText(const TokenStepper& stepper, State state,
-                                                 Work& work) {
+                                                 Take take, Work& work) {
   const RowStates& states = stepper.states();
   std::string text;
   std::vector<Place> places = {{state}};
@@ -167,27 +173,28 @@ std::optional<std::string> Endings::RepairedText(const TokenStepper& stepper, St
       // The own state refuses what would repeat an item, where the automaton's takes it.
       const auto byte = static_cast<unsigned char>(ending[taken]);
       if (places.back().tried.test(byte)) break;
-      const State next = states.TakeUnsearched(places.back().state, byte, work);
+      const State next = (states.*take)(places.back().state, byte, work);
       places.back().tried.set(byte);
       if (next == kNothingTerm || next == kFailedTerm) break;
       places.push_back({next});
       text.push_back(ending[taken]);
     }
     if (taken == ending.size() && states.MayEnd(places.back().state)) return text;
-    if (taken == ending.size() || !TakeOther(stepper, &places, &text, work)) return std::nullopt;
+    if (taken == ending.size() || !TakeOther(stepper, take, &places, &text, work))
+      return std::nullopt;
   }
   return std::nullopt;
 }
 
-bool Endings::TakeOther(const TokenStepper& stepper, std::vector<Place>* places, std::string* text,
-                        Work& work) {
+bool Endings::TakeOther(const TokenStepper& stepper, Take take, std::vector<Place>* places,
+                        std::string* text, Work& work) {
   // The last place or the one before it, whichever costs less; those before that where both have
   // nothing else.
   Other best;
   std::size_t at = 0;
   for (std::size_t back = 1; back <= std::min(places->size(), kMaxBack) && work.ok(); ++back) {
     if (back > 2 && best.next != kNothingTerm) break;
-    const Other other = OtherByte(stepper, (*places)[places->size() - back], work);
+    const Other other = OtherByte(stepper, (*places)[places->size() - back], take, work);
     if (other.next == kNothingTerm || !(other.cost < best.cost)) continue;
     best = other;
     at = places->size() - back;
@@ -202,7 +209,8 @@ bool Endings::TakeOther(const TokenStepper& stepper, std::vector<Place>* places,
 }
 
 // White space would change nothing.
-Endings::Other Endings::OtherByte(const TokenStepper& stepper, const Place& place, Work& work) {
+Endings::Other Endings::OtherByte(const TokenStepper& stepper, const Place& place, Take take,
+                                  Work& work) {
   const RowStates& states = stepper.states();
   const int enough = FewAsIfEqual(stepper, place.state);
   const FirstClasses::Set first = states.FirstOf(place.state, work);
@@ -211,7 +219,7 @@ Endings::Other Endings::OtherByte(const TokenStepper& stepper, const Place& plac
        c = first._Find_next(c)) {
     const unsigned char byte = states.classes().Sample(static_cast<int>(c));
     if (place.tried.test(byte) || absl::ascii_isspace(byte)) continue;
-    const State next = states.TakeUnsearched(place.state, byte, work);
+    const State next = (states.*take)(place.state, byte, work);
     if (next == kNothingTerm || next == kFailedTerm) continue;
     const bool may_repeat = RowStates::IsOwn(next) && !states.TakenRests(next).empty();
     const Other other = {byte, next, {FewAsIfEqual(stepper, next), may_repeat}};

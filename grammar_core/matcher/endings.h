@@ -101,7 +101,10 @@ class Endings {
   int FewDistinct(const TokenStepper& stepper, State state, Work& work, std::string* text);
   // What ends a state, its items distinct; nothing where none is found.
   std::optional<std::string> DistinctText(const TokenStepper& stepper, State state, Work& work);
-  std::optional<std::string> RepairedText(const TokenStepper& stepper, State state, Work& work);
+  // A step by a byte, with or without a search for what may still be written behind it.
+  using Take = State (RowStates::*)(State, unsigned char, Work&) const;
+  std::optional<std::string> RepairedText(const TokenStepper& stepper, State state, Take take,
+                                          Work& work);
   // A place on the way, and the bytes that were tried there.
   struct Place {
     State state = kNothingTerm;
@@ -114,10 +117,10 @@ class Endings {
     State next = kNothingTerm;  // where there is none
     std::pair<int, bool> cost = {kNever, true};
   };
-  Other OtherByte(const TokenStepper& stepper, const Place& place, Work& work);
+  Other OtherByte(const TokenStepper& stepper, const Place& place, Take take, Work& work);
   // Takes another byte in the last places of `text`; false where there is none.
-  bool TakeOther(const TokenStepper& stepper, std::vector<Place>* places, std::string* text,
-                 Work& work);
+  bool TakeOther(const TokenStepper& stepper, Take take, std::vector<Place>* places,
+                 std::string* text, Work& work);
 
   // Those of an ending with named tokens in it.
   std::vector<TokenId> TokensByPieces(const TokenStepper& stepper, State state);
