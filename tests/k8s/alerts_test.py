@@ -182,6 +182,21 @@ def test_they_fire_and_are_silent_as_the_cases_say(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_the_autoscaler_sees_the_share_of_each_pods_threads_that_is_at_work(tmp_path):
+    """Of p half of four in the mean, of q all of two; of another namespace nothing."""
+    busy = {("n", "p", 4): "2x10", ("n", "q", 2): "2x10", ("m", "r", 1): "1x10"}
+    series = [{"series": f'{name}{{namespace="{namespace}",pod="{pod}",pool="stream_threads"}}', "values": values}
+              for (namespace, pod, limit), in_use in busy.items()
+              for name, values in (("maskd_pool_in_use", in_use), ("maskd_pool_limit", f"{limit}x10"))]
+    seen = [{"labels": f'{{pod="{pod}"}}', "value": value} for pod, value in (("p", 0.5), ("q", 1))]
+    asked = {"expr": queries.of_adapter(), "eval_time": "5m", "exp_samples": seen}
+    (tmp_path / "cases.json").write_text(json.dumps(
+        {"tests": [{"interval": "1m", "input_series": series, "promql_expr_test": [asked]}]}))
+    done = subprocess.run([prometheus.program("promtool"), "test", "rules", tmp_path / "cases.json"],
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_case_that_expects_what_does_not_happen_fails(tmp_path):
     """So that a pass above says something: the same series, and the opposite expected."""
     (harmless,) = [case for case in CASES if case.what == "4 a minute"]

@@ -43,7 +43,7 @@ def maskd_of(manifest: dict) -> dict:
 
 
 def test_the_overlays_are_these():
-    assert OVERLAYS == ["monitoring", "proxy", "replicated", "sidecar", "single", "tls"]
+    assert OVERLAYS == ["autoscaled", "monitoring", "proxy", "replicated", "sidecar", "single", "tls"]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -193,6 +193,19 @@ def test_replicas_are_spread_over_zones_and_nodes():
     assert {each["topologyKey"] for each in spread} == {
         "kubernetes.io/hostname", "topology.kubernetes.io/zone"}
     assert all(each["labelSelector"]["matchLabels"].items() <= labels for each in spread)
+
+
+def test_the_autoscaler_alone_says_how_many_replicas_there_are():
+    manifests = kinds("autoscaled")
+    autoscaler, deployment = manifests["HorizontalPodAutoscaler"]["spec"], manifests["Deployment"]
+    assert "replicas" not in deployment["spec"], "each apply would put it back"
+    assert autoscaler["scaleTargetRef"] == {
+        "apiVersion": deployment["apiVersion"], "kind": "Deployment", "name": deployment["metadata"]["name"]}
+    assert autoscaler["minReplicas"] >= 2, "the disruption budget guards one of two"
+    (metric,) = autoscaler["metrics"]
+    (rule,) = yaml.safe_load((ROOT / "k8s/components/autoscaling/adapter_rule.yaml").read_text())
+    assert metric["pods"]["metric"]["name"] == rule["name"]["as"]
+    assert set(rule["resources"]["overrides"]) == {"namespace", "pod"}
 
 
 def test_an_engine_of_another_user_reaches_its_sidecar():

@@ -34,6 +34,12 @@ def questions() -> dict:
     return dict(re.findall(r"^\| ([^|`]+\?) \| `([^`]+)` \|", page, re.MULTILINE))
 
 
+def of_adapter() -> str:
+    """What the autoscaler's metric is of each pod, as the Prometheus adapter asks for it."""
+    (rule,) = yaml.safe_load((ROOT / "k8s/components/autoscaling/adapter_rule.yaml").read_text())
+    return rule["metricsQuery"].replace("<<.GroupBy>>", "pod").replace("<<.LabelMatchers>>", 'namespace="n"')
+
+
 def plain(query: str) -> str:
     """As Grafana sends it."""
     return query.replace("$__rate_interval", "1m").replace("$job", ".*").replace("$instance", ".*")
@@ -45,7 +51,7 @@ def every() -> dict:
     found |= {f"question {name}": query for name, query in questions().items()}
     for title, each in panels().items():
         found |= {f"panel {title} {i}": plain(query) for i, query in enumerate(each)}
-    return found
+    return found | {"autoscaler": of_adapter()}
 
 
 def named(query: str) -> list:
