@@ -82,7 +82,7 @@ def test_every_program_in_the_map_of_tests_is_one():
     made = {name for path in (ROOT / "tests").rglob("CMakeLists.txt")
             for name in re.findall(r"maskd_(?:test|program)\((\w+)", path.read_text(encoding="utf-8"))}
     named = set(re.findall(r"`(\w+_test)`", read("tests/README.md")))
-    assert len(named) > 40
+    assert len(named) > 30
     assert named <= made
 
 
