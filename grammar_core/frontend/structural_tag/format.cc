@@ -159,7 +159,7 @@ class FormatReader {
  public:
   explicit FormatReader(Budget& budget) : budget_(budget) {}
 
-  absl::StatusOr<std::vector<Format>> Read(const JsonValue& root) {
+  absl::StatusOr<std::vector<TagFormat>> Read(const JsonValue& root) {
     if (absl::Status status = AddRoot(root); !status.ok()) return status;
     for (FormatId id = 0; id < formats_.size(); ++id) {
       if (absl::Status status = budget_.Spend(); !status.ok()) return status;
@@ -187,7 +187,7 @@ class FormatReader {
 
   absl::Status Add(const Row& row, const JsonValue& at, FormatId parent) {
     if (absl::Status status = CheckKeys(at, row.KnownKeys()); !status.ok()) return status;
-    Format format = {.type = row.type, .at = at, .open_ended = row.open_ended};
+    TagFormat format = {.type = row.type, .at = at, .open_ended = row.open_ended};
     if (row.type == T::kTag) {
       if (absl::Status status = ReadBegin(at, &format.bounds); !status.ok()) return status;
       if (absl::Status status = ReadEnd(at, &format.bounds); !status.ok()) return status;
@@ -196,7 +196,7 @@ class FormatReader {
     return absl::OkStatus();
   }
 
-  void Append(Format format, FormatId parent) {
+  void Append(TagFormat format, FormatId parent) {
     if (parent != kNoFormat) {
       const T around = formats_[parent].type;
       const bool in_tag = around == T::kTag || around == T::kStructure;
@@ -272,7 +272,7 @@ class FormatReader {
     for (const JsonValue structure : list->children()) {
       const absl::Status status = CheckKeys(structure, {"begin", "schema", "end"});
       if (!status.ok()) return status;
-      Format format = {.type = T::kStructure, .at = structure};
+      TagFormat format = {.type = T::kStructure, .at = structure};
       const absl::StatusOr<absl::string_view> begin = RequiredText(structure, "begin");
       if (!begin.ok()) return begin.status();
       const absl::StatusOr<absl::string_view> end = RequiredText(structure, "end");
@@ -288,7 +288,7 @@ class FormatReader {
   // Content that goes on until the tag's end needs one.
   absl::Status CheckEnds() {
     for (FormatId id = static_cast<FormatId>(formats_.size()); id-- > 0;) {
-      Format& format = formats_[id];
+      TagFormat& format = formats_[id];
       if (format.type == T::kTag) {
         const TagBounds& bounds = format.bounds;
         if (!formats_[format.parts.front()].open_ended || bounds.end_token.has_value()) continue;
@@ -305,12 +305,12 @@ class FormatReader {
   }
 
   Budget& budget_;
-  std::vector<Format> formats_;
+  std::vector<TagFormat> formats_;
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<Format>> ReadFormats(const JsonValue& root, Budget& budget) {
+absl::StatusOr<std::vector<TagFormat>> ReadFormats(const JsonValue& root, Budget& budget) {
   return FormatReader(budget).Read(root);
 }
 

@@ -62,7 +62,7 @@ struct TagBounds {
   std::optional<TokenSpec> end_token;
 };
 
-struct Format {
+struct TagFormat {
   FormatType type;
   JsonValue at;
   // The innermost tag around it.
@@ -75,7 +75,7 @@ struct Format {
 };
 
 // The format that `root`, the whole text, stands for, and all those within it.
-absl::StatusOr<std::vector<Format>> ReadFormats(const JsonValue& root, Budget& budget);
+absl::StatusOr<std::vector<TagFormat>> ReadFormats(const JsonValue& root, Budget& budget);
 
 }  // namespace maskd
 

@@ -17,7 +17,7 @@ namespace maskd {
 namespace {
 
 // A text of at least one character under `key`.
-absl::StatusOr<JsonValue> SourceText(const Format& format, absl::string_view key) {
+absl::StatusOr<JsonValue> SourceText(const TagFormat& format, absl::string_view key) {
   const absl::StatusOr<absl::string_view> text = RequiredText(format.at, key);
   if (!text.ok()) return text.status();
   if (text->empty()) return InvalidMember(format.at, key, "must not be empty");
@@ -67,7 +67,7 @@ bool MayBeAmong(const TokenSpec& token, const TokenSpec& tokens) {
 
 }  // namespace
 
-FormatCompiler::FormatCompiler(const std::vector<Format>& formats, const GrammarSource& source,
+FormatCompiler::FormatCompiler(const std::vector<TagFormat>& formats, const GrammarSource& source,
                                const MarkerTable* markers, const Limits& limits, Budget& budget)
     : formats_(formats),
       source_(source),
@@ -98,7 +98,7 @@ absl::StatusOr<ReadResult> FormatCompiler::Compile() && {
 
 FormatCompiler::Made FormatCompiler::Make(FormatId id) {
   assert(id < formats_.size());
-  const Format& format = formats_[id];
+  const TagFormat& format = formats_[id];
   if (absl::Status status = budget_.Spend(1 + static_cast<std::int64_t>(format.parts.size()));
       !status.ok()) {
     return status;
@@ -150,7 +150,7 @@ FormatCompiler::Made FormatCompiler::Make(FormatId id) {
   return builder_.Nothing();
 }
 
-NodeId FormatCompiler::Composite(const Format& format) {
+NodeId FormatCompiler::Composite(const TagFormat& format) {
   switch (format.type) {
     case FormatType::kSequence: {
       std::vector<NodeId> elements;
@@ -166,19 +166,19 @@ NodeId FormatCompiler::Composite(const Format& format) {
   }
 }
 
-NodeId FormatCompiler::AnyPart(const Format& format) {
+NodeId FormatCompiler::AnyPart(const TagFormat& format) {
   std::vector<NodeId> parts;
   for (const FormatId part : format.parts) parts.push_back(nodes_[part]);
   return builder_.Alt(std::move(parts));
 }
 
-FormatCompiler::Made FormatCompiler::ConstString(const Format& format) {
+FormatCompiler::Made FormatCompiler::ConstString(const TagFormat& format) {
   const absl::StatusOr<absl::string_view> value = RequiredText(format.at, "value");
   if (!value.ok()) return value.status();
   return speller_.Spell(*value, absl::StrCat(format.at.Pointer(), "/value"));
 }
 
-absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const Format& format) {
+absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const TagFormat& format) {
   const JsonValue& at = format.at;
   SchemaWriting writing = {.options = source_.options};
   const absl::StatusOr<bool> any_order = FlagOf(at, "any_order");
@@ -208,7 +208,7 @@ absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const Format& format) {
                        absl::StrCat("must be one of json, ", absl::StrJoin(XmlStyleNames(), ", ")));
 }
 
-FormatCompiler::Made FormatCompiler::SchemaAt(const Format& format, absl::string_view key,
+FormatCompiler::Made FormatCompiler::SchemaAt(const TagFormat& format, absl::string_view key,
                                               const SchemaWriting& writing) {
   const absl::StatusOr<JsonValue> schema = RequiredMember(format.at, key);
   if (!schema.ok()) return schema.status();
@@ -217,33 +217,33 @@ FormatCompiler::Made FormatCompiler::SchemaAt(const Format& format, absl::string
   return embedded_.Schema(*schema, writing);
 }
 
-FormatCompiler::Made FormatCompiler::JsonSchema(const Format& format) {
+FormatCompiler::Made FormatCompiler::JsonSchema(const TagFormat& format) {
   absl::StatusOr<SchemaWriting> writing = WritingOf(format);
   if (writing.ok()) writing->ends = TagEnds(format);
   return writing.ok() ? SchemaAt(format, "json_schema", *writing) : writing.status();
 }
 
-FormatCompiler::Made FormatCompiler::QwenXmlParameter(const Format& format) {
+FormatCompiler::Made FormatCompiler::QwenXmlParameter(const TagFormat& format) {
   return SchemaAt(
       format, "json_schema",
       {.options = source_.options, .style = FindXmlStyle("qwen_xml"), .ends = TagEnds(format)});
 }
 
-FormatCompiler::Made FormatCompiler::StructureSchema(const Format& format) {
+FormatCompiler::Made FormatCompiler::StructureSchema(const TagFormat& format) {
   return SchemaAt(format, "schema", {.options = source_.options});
 }
 
-FormatCompiler::Made FormatCompiler::Pattern(const Format& format) {
+FormatCompiler::Made FormatCompiler::Pattern(const TagFormat& format) {
   const absl::StatusOr<JsonValue> pattern = SourceText(format, "pattern");
   return pattern.ok() ? embedded_.Pattern(*pattern) : pattern.status();
 }
 
-FormatCompiler::Made FormatCompiler::Rules(const Format& format) {
+FormatCompiler::Made FormatCompiler::Rules(const TagFormat& format) {
   const absl::StatusOr<JsonValue> rules = SourceText(format, "grammar");
   return rules.ok() ? embedded_.Rules(*rules) : rules.status();
 }
 
-absl::StatusOr<std::vector<std::string>> FormatCompiler::ExcludedTexts(const Format& format) {
+absl::StatusOr<std::vector<std::string>> FormatCompiler::ExcludedTexts(const TagFormat& format) {
   absl::StatusOr<std::vector<std::string>> texts = TextsOf(format.at, "excludes");
   if (!texts.ok()) return texts;
   for (const std::string& text : *texts) speller_.Keep(text, PlaceOf(format.at, "excludes"));
@@ -251,12 +251,12 @@ absl::StatusOr<std::vector<std::string>> FormatCompiler::ExcludedTexts(const For
   return texts;
 }
 
-std::vector<std::string> FormatCompiler::TagEnds(const Format& format) const {
+std::vector<std::string> FormatCompiler::TagEnds(const TagFormat& format) const {
   if (format.tag == kNoFormat) return {};
   return speller_.TextOnly(formats_[format.tag].bounds.ends);
 }
 
-absl::StatusOr<TokenSpec> FormatCompiler::ExcludedTokens(const Format& format) const {
+absl::StatusOr<TokenSpec> FormatCompiler::ExcludedTokens(const TagFormat& format) const {
   absl::StatusOr<TokenSpec> tokens = TokensOf(format.at, "exclude_tokens");
   if (!tokens.ok() || format.tag == kNoFormat) return tokens;
   const std::optional<TokenSpec>& end = formats_[format.tag].bounds.end_token;
@@ -264,7 +264,7 @@ absl::StatusOr<TokenSpec> FormatCompiler::ExcludedTokens(const Format& format) c
   return tokens;
 }
 
-FormatCompiler::Made FormatCompiler::AnyText(const Format& format) {
+FormatCompiler::Made FormatCompiler::AnyText(const TagFormat& format) {
   const absl::StatusOr<std::vector<std::string>> excludes = ExcludedTexts(format);
   if (!excludes.ok()) return excludes.status();
   const absl::StatusOr<std::optional<std::uint32_t>> characters = CountOf(format.at, "max_chars");
@@ -279,7 +279,7 @@ FormatCompiler::Made FormatCompiler::AnyText(const Format& format) {
   return tokens->has_value() ? builder_.Limited(bytes, **tokens) : bytes;
 }
 
-FormatCompiler::Made FormatCompiler::Repeat(const Format& format) {
+FormatCompiler::Made FormatCompiler::Repeat(const TagFormat& format) {
   const absl::StatusOr<std::uint32_t> min = BoundOf(format.at, "min", false);
   if (!min.ok()) return min.status();
   const absl::StatusOr<std::uint32_t> max = BoundOf(format.at, "max", true);
@@ -290,7 +290,7 @@ FormatCompiler::Made FormatCompiler::Repeat(const Format& format) {
 }
 
 FormatCompiler::Made FormatCompiler::Tag(FormatId id) {
-  const Format& format = formats_[id];
+  const TagFormat& format = formats_[id];
   const TagBounds& bounds = format.bounds;
   std::vector<NodeId> ends;
   for (const std::string& end : bounds.ends)
@@ -304,7 +304,7 @@ FormatCompiler::Made FormatCompiler::Tag(FormatId id) {
   return builder_.Concat({begin, tails_[id]});
 }
 
-absl::StatusOr<FormatCompiler::Flow> FormatCompiler::FlowOf(const Format& format) {
+absl::StatusOr<FormatCompiler::Flow> FormatCompiler::FlowOf(const TagFormat& format) {
   const absl::StatusOr<bool> at_least_one = FlagOf(format.at, "at_least_one");
   if (!at_least_one.ok()) return at_least_one.status();
   const absl::StatusOr<bool> stop = FlagOf(format.at, "stop_after_first");
@@ -317,7 +317,7 @@ FormatCompiler::Made FormatCompiler::WithFlow(const Flow& flow, NodeId one, Node
   return flow.stop_after_first ? one : builder_.Concat({one, dispatch});
 }
 
-FormatCompiler::Made FormatCompiler::TriggeredTags(const Format& format) {
+FormatCompiler::Made FormatCompiler::TriggeredTags(const TagFormat& format) {
   const absl::StatusOr<Flow> flow = FlowOf(format);
   if (!flow.ok()) return flow.status();
   absl::StatusOr<std::vector<std::string>> excludes = ExcludedTexts(format);
@@ -336,7 +336,7 @@ FormatCompiler::Made FormatCompiler::TriggeredTags(const Format& format) {
   return made.ok() ? WithFlow(*flow, builder_.Alt(std::move(each)), *made) : made.status();
 }
 
-FormatCompiler::Made FormatCompiler::TagsWithSeparator(const Format& format) {
+FormatCompiler::Made FormatCompiler::TagsWithSeparator(const TagFormat& format) {
   const absl::StatusOr<Flow> flow = FlowOf(format);
   if (!flow.ok()) return flow.status();
   const absl::StatusOr<absl::string_view> text = RequiredText(format.at, "separator");
@@ -350,7 +350,7 @@ FormatCompiler::Made FormatCompiler::TagsWithSeparator(const Format& format) {
   return flow->at_least_one ? tags : builder_.Optional(tags);
 }
 
-FormatCompiler::Made FormatCompiler::TextRules(const Format& format) {
+FormatCompiler::Made FormatCompiler::TextRules(const TagFormat& format) {
   absl::StatusOr<std::vector<std::string>> excludes = ExcludedTexts(format);
   if (!excludes.ok()) return excludes.status();
   const absl::StatusOr<bool> loop = LoopOf(format.at);
@@ -372,7 +372,7 @@ FormatCompiler::Made FormatCompiler::TextRules(const Format& format) {
   return MakeTextDispatch(dispatch, budget_, builder_);
 }
 
-FormatCompiler::Made FormatCompiler::Token(const Format& format) {
+FormatCompiler::Made FormatCompiler::Token(const TagFormat& format) {
   const absl::StatusOr<JsonValue> token = RequiredMember(format.at, "token");
   if (!token.ok()) return token.status();
   absl::StatusOr<TokenSpec> spec = ReadToken(*token);
@@ -389,12 +389,12 @@ NodeId FormatCompiler::AllTokensBut(TokenSpec excluded) {
   return builder_.Tokens(std::move(excluded));
 }
 
-FormatCompiler::Made FormatCompiler::ExcludeToken(const Format& format) {
+FormatCompiler::Made FormatCompiler::ExcludeToken(const TagFormat& format) {
   absl::StatusOr<TokenSpec> excluded = ExcludedTokens(format);
   return excluded.ok() ? Made(AllTokensBut(*std::move(excluded))) : excluded.status();
 }
 
-FormatCompiler::Made FormatCompiler::AnyTokens(const Format& format) {
+FormatCompiler::Made FormatCompiler::AnyTokens(const TagFormat& format) {
   absl::StatusOr<TokenSpec> excluded = ExcludedTokens(format);
   if (!excluded.ok()) return excluded.status();
   const absl::StatusOr<std::optional<std::uint32_t>> most = CountOf(format.at, "max_tokens");
@@ -402,7 +402,7 @@ FormatCompiler::Made FormatCompiler::AnyTokens(const Format& format) {
   return builder_.Repeat(AllTokensBut(*std::move(excluded)), 0, most->value_or(kUnbounded));
 }
 
-FormatCompiler::Made FormatCompiler::TokenTriggeredTags(const Format& format) {
+FormatCompiler::Made FormatCompiler::TokenTriggeredTags(const TagFormat& format) {
   const absl::StatusOr<Flow> flow = FlowOf(format);
   if (!flow.ok()) return flow.status();
   const absl::StatusOr<JsonValue> list = RequiredList(format.at, "trigger_tokens");
@@ -427,7 +427,7 @@ FormatCompiler::Made FormatCompiler::TokenTriggeredTags(const Format& format) {
   return WithFlow(*flow, tags, dispatch);
 }
 
-FormatCompiler::Made FormatCompiler::TokenRules(const Format& format) {
+FormatCompiler::Made FormatCompiler::TokenRules(const TagFormat& format) {
   absl::StatusOr<TokenSpec> excluded = ExcludedTokens(format);
   if (!excluded.ok()) return excluded.status();
   const absl::StatusOr<bool> loop = LoopOf(format.at);

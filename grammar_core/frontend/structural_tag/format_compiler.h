@@ -29,7 +29,7 @@ namespace maskd {
 class FormatCompiler {
  public:
   // All must outlive this.
-  FormatCompiler(const std::vector<Format>& formats, const GrammarSource& source,
+  FormatCompiler(const std::vector<TagFormat>& formats, const GrammarSource& source,
                  const MarkerTable* markers, const Limits& limits, Budget& budget);
 
   absl::StatusOr<ReadResult> Compile() &&;
@@ -38,49 +38,49 @@ class FormatCompiler {
   using Made = absl::StatusOr<NodeId>;
 
   Made Make(FormatId id);
-  Made ConstString(const Format& format);
-  Made JsonSchema(const Format& format);
-  Made QwenXmlParameter(const Format& format);
-  Made StructureSchema(const Format& format);
-  Made SchemaAt(const Format& format, absl::string_view key, const SchemaWriting& writing);
-  Made Pattern(const Format& format);
-  Made Rules(const Format& format);
-  Made AnyText(const Format& format);
-  Made Repeat(const Format& format);
+  Made ConstString(const TagFormat& format);
+  Made JsonSchema(const TagFormat& format);
+  Made QwenXmlParameter(const TagFormat& format);
+  Made StructureSchema(const TagFormat& format);
+  Made SchemaAt(const TagFormat& format, absl::string_view key, const SchemaWriting& writing);
+  Made Pattern(const TagFormat& format);
+  Made Rules(const TagFormat& format);
+  Made AnyText(const TagFormat& format);
+  Made Repeat(const TagFormat& format);
   Made Tag(FormatId id);
-  Made TriggeredTags(const Format& format);
-  Made TagsWithSeparator(const Format& format);
-  Made TextRules(const Format& format);
-  Made Token(const Format& format);
-  Made ExcludeToken(const Format& format);
-  Made AnyTokens(const Format& format);
-  Made TokenTriggeredTags(const Format& format);
-  Made TokenRules(const Format& format);
+  Made TriggeredTags(const TagFormat& format);
+  Made TagsWithSeparator(const TagFormat& format);
+  Made TextRules(const TagFormat& format);
+  Made Token(const TagFormat& format);
+  Made ExcludeToken(const TagFormat& format);
+  Made AnyTokens(const TagFormat& format);
+  Made TokenTriggeredTags(const TagFormat& format);
+  Made TokenRules(const TagFormat& format);
 
   // How tags with triggers go on.
   struct Flow {
     bool at_least_one = false;
     bool stop_after_first = false;
   };
-  static absl::StatusOr<Flow> FlowOf(const Format& format);
+  static absl::StatusOr<Flow> FlowOf(const TagFormat& format);
   // `dispatch`: free text with tags in it.
   Made WithFlow(const Flow& flow, NodeId one, NodeId dispatch);
 
-  NodeId PartOf(const Format& format) const { return nodes_[format.parts.front()]; }
+  NodeId PartOf(const TagFormat& format) const { return nodes_[format.parts.front()]; }
   // Of a type that says nothing but what is in it.
-  NodeId Composite(const Format& format);
-  NodeId AnyPart(const Format& format);
-  absl::StatusOr<SchemaWriting> WritingOf(const Format& format);
+  NodeId Composite(const TagFormat& format);
+  NodeId AnyPart(const TagFormat& format);
+  absl::StatusOr<SchemaWriting> WritingOf(const TagFormat& format);
   // A token that a format names.
   NodeId NamedToken(TokenSpec token);
   // What free text at `format` does not hold: what it says under "excludes", and the tag's ends.
-  absl::StatusOr<std::vector<std::string>> ExcludedTexts(const Format& format);
+  absl::StatusOr<std::vector<std::string>> ExcludedTexts(const TagFormat& format);
   // The texts that end the innermost tag around it; those with a marker are in no text anyhow.
-  std::vector<std::string> TagEnds(const Format& format) const;
-  absl::StatusOr<TokenSpec> ExcludedTokens(const Format& format) const;
+  std::vector<std::string> TagEnds(const TagFormat& format) const;
+  absl::StatusOr<TokenSpec> ExcludedTokens(const TagFormat& format) const;
   NodeId AllTokensBut(TokenSpec excluded);
 
-  const std::vector<Format>& formats_;
+  const std::vector<TagFormat>& formats_;
   const GrammarSource& source_;
   Budget& budget_;
   IrBuilder builder_;

@@ -10,7 +10,7 @@ namespace maskd {
 absl::StatusOr<ReadResult> ReadStructuralTag(JsonDocument document, const GrammarSource& source,
                                              const MarkerTable* markers, const Limits& limits,
                                              Budget& budget) {
-  const absl::StatusOr<std::vector<Format>> formats = ReadFormats(document.root(), budget);
+  const absl::StatusOr<std::vector<TagFormat>> formats = ReadFormats(document.root(), budget);
   if (!formats.ok()) return formats.status();
   return FormatCompiler(*formats, source, markers, limits, budget).Compile();
 }

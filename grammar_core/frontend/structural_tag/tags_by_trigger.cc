@@ -31,7 +31,7 @@ class Grouping {
     }
   }
 
-  absl::Status Add(const Format& tag, NodeId tail) {
+  absl::Status Add(const TagFormat& tag, NodeId tail) {
     if (tag.bounds.begin_token.has_value())
       return InvalidMember(tag.at, "begin", "must be a string, as the triggers are");
     const absl::string_view begin = tag.bounds.begin;
@@ -55,7 +55,7 @@ class Grouping {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<TriggeredGroups> Groups(const Format& format) && {
+  absl::StatusOr<TriggeredGroups> Groups(const TagFormat& format) && {
     TriggeredGroups groups = {{}, std::move(marked_)};
     for (std::size_t i = 0; i < triggers_.size(); ++i) {
       if (!is_used_[i])
@@ -67,7 +67,7 @@ class Grouping {
   }
 
  private:
-  [[nodiscard]] absl::Status CheckEntered(const Format& tag) const {
+  [[nodiscard]] absl::Status CheckEntered(const TagFormat& tag) const {
     for (const std::string& text : excludes_) {
       if (!absl::StrContains(tag.bounds.begin, text)) continue;
       return InvalidMember(
@@ -101,8 +101,8 @@ class Grouping {
 
 }  // namespace
 
-absl::StatusOr<TriggeredGroups> TagsByTrigger(const Format& format,
-                                              const std::vector<Format>& formats,
+absl::StatusOr<TriggeredGroups> TagsByTrigger(const TagFormat& format,
+                                              const std::vector<TagFormat>& formats,
                                               const std::vector<NodeId>& tails,
                                               const std::vector<std::string>& excludes,
                                               Budget& budget, MarkerSpeller& speller,

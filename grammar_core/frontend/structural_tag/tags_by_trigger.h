@@ -28,8 +28,8 @@ struct TriggeredGroups {
 
 // `format` holds the tags. `tails` has, by format, what stands behind a tag's begin; `excludes` is
 // what free text does not hold.
-absl::StatusOr<TriggeredGroups> TagsByTrigger(const Format& format,
-                                              const std::vector<Format>& formats,
+absl::StatusOr<TriggeredGroups> TagsByTrigger(const TagFormat& format,
+                                              const std::vector<TagFormat>& formats,
                                               const std::vector<NodeId>& tails,
                                               const std::vector<std::string>& excludes,
                                               Budget& budget, MarkerSpeller& speller,

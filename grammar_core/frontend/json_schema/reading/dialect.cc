@@ -24,19 +24,19 @@ namespace {
 
 struct NamedDraft {
   absl::string_view uri;
-  Draft draft;
+  SchemaDraft draft;
 };
 
 constexpr std::array kDrafts = {
-    NamedDraft{"json-schema.org/draft-04/schema", Draft::k4},
-    NamedDraft{"json-schema.org/draft-06/schema", Draft::k6},
-    NamedDraft{"json-schema.org/draft-07/schema", Draft::k7},
-    NamedDraft{"json-schema.org/draft/2019-09/schema", Draft::k2019},
-    NamedDraft{"json-schema.org/draft/2020-12/schema", Draft::k2020},
+    NamedDraft{"json-schema.org/draft-04/schema", SchemaDraft::k4},
+    NamedDraft{"json-schema.org/draft-06/schema", SchemaDraft::k6},
+    NamedDraft{"json-schema.org/draft-07/schema", SchemaDraft::k7},
+    NamedDraft{"json-schema.org/draft/2019-09/schema", SchemaDraft::k2019},
+    NamedDraft{"json-schema.org/draft/2020-12/schema", SchemaDraft::k2020},
 };
 
 // http or https, with or without an empty fragment: schemas in the wild have all four.
-std::optional<Draft> FindDraft(absl::string_view uri) {
+std::optional<SchemaDraft> FindDraft(absl::string_view uri) {
   if (!absl::ConsumePrefix(&uri, "http://")) absl::ConsumePrefix(&uri, "https://");
   absl::ConsumeSuffix(&uri, "#");
   for (const NamedDraft& named : kDrafts)
@@ -46,17 +46,17 @@ std::optional<Draft> FindDraft(absl::string_view uri) {
 
 struct NamedVocabulary {
   absl::string_view name;
-  Vocabulary vocabulary;
+  SchemaVocabulary vocabulary;
 };
 
 constexpr std::array kVocabularies = {
-    NamedVocabulary{"core", Vocabulary::kCore},
-    NamedVocabulary{"applicator", Vocabulary::kApplicator},
-    NamedVocabulary{"unevaluated", Vocabulary::kUnevaluated},
-    NamedVocabulary{"validation", Vocabulary::kValidation},
-    NamedVocabulary{"format", Vocabulary::kFormat},
-    NamedVocabulary{"format-annotation", Vocabulary::kFormat},
-    NamedVocabulary{"format-assertion", Vocabulary::kFormat},
+    NamedVocabulary{"core", SchemaVocabulary::kCore},
+    NamedVocabulary{"applicator", SchemaVocabulary::kApplicator},
+    NamedVocabulary{"unevaluated", SchemaVocabulary::kUnevaluated},
+    NamedVocabulary{"validation", SchemaVocabulary::kValidation},
+    NamedVocabulary{"format", SchemaVocabulary::kFormat},
+    NamedVocabulary{"format-annotation", SchemaVocabulary::kFormat},
+    NamedVocabulary{"format-assertion", SchemaVocabulary::kFormat},
 };
 
 // The last part of a vocabulary's URI, or nothing where it is none of a draft.
@@ -68,7 +68,7 @@ absl::string_view VocabularyName(absl::string_view uri) {
   return "";
 }
 
-std::uint8_t Bit(Vocabulary vocabulary) {
+std::uint8_t Bit(SchemaVocabulary vocabulary) {
   return static_cast<std::uint8_t>(1U << static_cast<int>(vocabulary));
 }
 
@@ -86,7 +86,8 @@ absl::Status AddVocabulary(const JsonValue& entry, const JsonValue& uri, Dialect
                          absl::StrCat("its vocabulary \"", entry.key(), "\" is not known"));
   }
   // In 2019-09 unevaluated keywords are applicators.
-  if (name == "applicator" && dialect->draft == Draft::k2019) *has |= Bit(Vocabulary::kUnevaluated);
+  if (name == "applicator" && dialect->draft == SchemaDraft::k2019)
+    *has |= Bit(SchemaVocabulary::kUnevaluated);
   dialect->format_assertion |= name == "format-assertion";
   return absl::OkStatus();
 }
@@ -100,10 +101,10 @@ absl::StatusOr<Dialect> ReadMetaSchema(absl::string_view text, const JsonValue& 
   Dialect dialect = {.named = true};
   const std::optional<JsonValue> above = document->root().Find("$schema");
   if (above.has_value() && above->is_string())
-    dialect.draft = FindDraft(above->text()).value_or(Draft::k2020);
+    dialect.draft = FindDraft(above->text()).value_or(SchemaDraft::k2020);
   const std::optional<JsonValue> vocabularies = document->root().Find("$vocabulary");
-  if (!vocabularies.has_value() || dialect.draft < Draft::k2019) return dialect;
-  std::uint8_t has = Bit(Vocabulary::kCore);
+  if (!vocabularies.has_value() || dialect.draft < SchemaDraft::k2019) return dialect;
+  std::uint8_t has = Bit(SchemaVocabulary::kCore);
   for (const JsonValue entry : vocabularies->children()) {
     const absl::Status added = AddVocabulary(entry, uri, &dialect, &has);
     if (!added.ok()) return added;
@@ -120,7 +121,7 @@ absl::StatusOr<Dialect> ReadDialect(const JsonValue& root,
   const std::optional<JsonValue> uri = root.Find("$schema");
   if (!uri.has_value()) return Dialect();
   if (!uri->is_string()) return InvalidAt("/$schema", "must be a string");
-  const std::optional<Draft> draft = FindDraft(uri->text());
+  const std::optional<SchemaDraft> draft = FindDraft(uri->text());
   if (draft.has_value()) return Dialect{*draft, true};
   for (const GrammarSource::Document& document : given)
     if (absl::StripSuffix(document.uri, "#") == absl::StripSuffix(uri->text(), "#"))

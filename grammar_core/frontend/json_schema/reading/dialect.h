@@ -14,13 +14,19 @@
 
 namespace maskd {
 
-enum class Draft : std::uint8_t { k4, k6, k7, k2019, k2020 };
+enum class SchemaDraft : std::uint8_t { k4, k6, k7, k2019, k2020 };
 
 // The parts that 2019-09 and 2020-12 have their keywords in.
-enum class Vocabulary : std::uint8_t { kCore, kApplicator, kUnevaluated, kValidation, kFormat };
+enum class SchemaVocabulary : std::uint8_t {
+  kCore,
+  kApplicator,
+  kUnevaluated,
+  kValidation,
+  kFormat
+};
 
 struct Dialect {
-  Draft draft = Draft::k2020;
+  SchemaDraft draft = SchemaDraft::k2020;
   // False where the schema names none: then the older forms of `items` are read too.
   bool named = false;
   // Vocabularies that a meta-schema of its own does not have, a bit each: their keywords are
@@ -29,18 +35,18 @@ struct Dialect {
   // A meta-schema of its own says that formats are asserted.
   bool format_assertion = false;
 
-  [[nodiscard]] bool has(Vocabulary vocabulary) const {
+  [[nodiscard]] bool has(SchemaVocabulary vocabulary) const {
     return (left_out >> static_cast<int>(vocabulary) & 1) == 0;
   }
 
   // Up to draft 7 the keywords beside a $ref are ignored.
-  [[nodiscard]] bool ref_stands_alone() const { return draft <= Draft::k7; }
+  [[nodiscard]] bool ref_stands_alone() const { return draft <= SchemaDraft::k7; }
 
   // Whether a string must be of its format. From 2019-09 on a draft says that it need not; of a
   // schema that names no draft nothing is known, and nothing wrong shall pass.
   [[nodiscard]] bool asserts_formats(Formats formats) const {
     if (formats != Formats::kByDraft) return formats == Formats::kAsserted;
-    return !named || draft <= Draft::k7 || format_assertion;
+    return !named || draft <= SchemaDraft::k7 || format_assertion;
   }
 };
 

@@ -24,8 +24,8 @@ namespace {
 using K = Keyword;
 using S = Shape;
 
-constexpr Draft kFirst = Draft::k4;
-constexpr Draft kLast = Draft::k2020;
+constexpr SchemaDraft kFirst = SchemaDraft::k4;
+constexpr SchemaDraft kLast = SchemaDraft::k2020;
 
 // An annotation that every draft may carry: its value is nobody's business here.
 constexpr KeywordRow Annotation(absl::string_view name, Shape shape = Shape::kAnything) {
@@ -40,10 +40,11 @@ constexpr std::array kKeywords = {
                kObjectType},
     KeywordRow{"$ref", K::kRef, kFirst, kLast, S::kString, kEveryType},
     KeywordRow{"enum", K::kEnum, kFirst, kLast, S::kList, kEveryType},
-    KeywordRow{"const", K::kConst, Draft::k6, kLast, S::kAnything, kEveryType},
+    KeywordRow{"const", K::kConst, SchemaDraft::k6, kLast, S::kAnything, kEveryType},
     KeywordRow{"items", K::kItems, kFirst, kLast, S::kSchemaOrList, kArrayType},
-    KeywordRow{"prefixItems", K::kPrefixItems, Draft::k2020, kLast, S::kSchemaList, kArrayType},
-    KeywordRow{"additionalItems", K::kAdditionalItems, kFirst, Draft::k2019, S::kSchema,
+    KeywordRow{"prefixItems", K::kPrefixItems, SchemaDraft::k2020, kLast, S::kSchemaList,
+               kArrayType},
+    KeywordRow{"additionalItems", K::kAdditionalItems, kFirst, SchemaDraft::k2019, S::kSchema,
                kArrayType},
     KeywordRow{"minItems", K::kMinItems, kFirst, kLast, S::kCount, kArrayType},
     KeywordRow{"maxItems", K::kMaxItems, kFirst, kLast, S::kCount, kArrayType},
@@ -53,40 +54,42 @@ constexpr std::array kKeywords = {
     KeywordRow{"anyOf", K::kAnyOf, kFirst, kLast, S::kSchemaList, kEveryType},
     KeywordRow{"oneOf", K::kOneOf, kFirst, kLast, S::kSchemaList, kEveryType},
     KeywordRow{"not", K::kNot, kFirst, kLast, S::kSchema, kEveryType},
-    KeywordRow{"if", K::kIf, Draft::k7, kLast, S::kSchema, kEveryType},
-    KeywordRow{"then", K::kThen, Draft::k7, kLast, S::kSchema, kEveryType},
-    KeywordRow{"else", K::kElse, Draft::k7, kLast, S::kSchema, kEveryType},
+    KeywordRow{"if", K::kIf, SchemaDraft::k7, kLast, S::kSchema, kEveryType},
+    KeywordRow{"then", K::kThen, SchemaDraft::k7, kLast, S::kSchema, kEveryType},
+    KeywordRow{"else", K::kElse, SchemaDraft::k7, kLast, S::kSchema, kEveryType},
     KeywordRow{"pattern", K::kPattern, kFirst, kLast, S::kString, kStringType},
     KeywordRow{"minimum", K::kMinimum, kFirst, kLast, S::kNumber, kNumberType},
     KeywordRow{"maximum", K::kMaximum, kFirst, kLast, S::kNumber, kNumberType},
-    KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, kFirst, Draft::k4, S::kBoolean,
+    KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, kFirst, SchemaDraft::k4, S::kBoolean,
                kNumberType},
-    KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, kFirst, Draft::k4, S::kBoolean,
+    KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, kFirst, SchemaDraft::k4, S::kBoolean,
                kNumberType},
-    KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, Draft::k6, kLast, S::kNumber, kNumberType},
-    KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, Draft::k6, kLast, S::kNumber, kNumberType},
+    KeywordRow{"exclusiveMinimum", K::kExclusiveMinimum, SchemaDraft::k6, kLast, S::kNumber,
+               kNumberType},
+    KeywordRow{"exclusiveMaximum", K::kExclusiveMaximum, SchemaDraft::k6, kLast, S::kNumber,
+               kNumberType},
     KeywordRow{"multipleOf", K::kMultipleOf, kFirst, kLast, S::kPositiveNumber, kNumberType},
     KeywordRow{"patternProperties", K::kPatternProperties, kFirst, kLast, S::kSchemaMap,
                kObjectType},
-    KeywordRow{"propertyNames", K::kPropertyNames, Draft::k6, kLast, S::kSchema, kObjectType},
+    KeywordRow{"propertyNames", K::kPropertyNames, SchemaDraft::k6, kLast, S::kSchema, kObjectType},
     KeywordRow{"minProperties", K::kMinProperties, kFirst, kLast, S::kCount, kObjectType},
     KeywordRow{"maxProperties", K::kMaxProperties, kFirst, kLast, S::kCount, kObjectType},
     KeywordRow{"dependencies", K::kDependencies, kFirst, kLast, S::kDependencies, kObjectType},
-    KeywordRow{"dependentRequired", K::kDependentRequired, Draft::k2019, kLast, S::kStringListMap,
+    KeywordRow{"dependentRequired", K::kDependentRequired, SchemaDraft::k2019, kLast,
+               S::kStringListMap, kObjectType},
+    KeywordRow{"dependentSchemas", K::kDependentSchemas, SchemaDraft::k2019, kLast, S::kSchemaMap,
                kObjectType},
-    KeywordRow{"dependentSchemas", K::kDependentSchemas, Draft::k2019, kLast, S::kSchemaMap,
-               kObjectType},
-    KeywordRow{"contains", K::kContains, Draft::k6, kLast, S::kSchema, kArrayType},
-    KeywordRow{"minContains", K::kMinContains, Draft::k2019, kLast, S::kCount, kArrayType},
-    KeywordRow{"maxContains", K::kMaxContains, Draft::k2019, kLast, S::kCount, kArrayType},
+    KeywordRow{"contains", K::kContains, SchemaDraft::k6, kLast, S::kSchema, kArrayType},
+    KeywordRow{"minContains", K::kMinContains, SchemaDraft::k2019, kLast, S::kCount, kArrayType},
+    KeywordRow{"maxContains", K::kMaxContains, SchemaDraft::k2019, kLast, S::kCount, kArrayType},
     KeywordRow{"uniqueItems", K::kUniqueItems, kFirst, kLast, S::kBoolean, kArrayType},
-    KeywordRow{"unevaluatedItems", K::kUnevaluatedItems, Draft::k2019, kLast, S::kSchema,
+    KeywordRow{"unevaluatedItems", K::kUnevaluatedItems, SchemaDraft::k2019, kLast, S::kSchema,
                kArrayType},
-    KeywordRow{"unevaluatedProperties", K::kUnevaluatedProperties, Draft::k2019, kLast, S::kSchema,
-               kObjectType},
-    KeywordRow{"$dynamicRef", K::kDynamicRef, Draft::k2020, kLast, S::kString, kEveryType},
-    KeywordRow{"$recursiveRef", K::kRecursiveRef, Draft::k2019, Draft::k2019, S::kString,
-               kEveryType},
+    KeywordRow{"unevaluatedProperties", K::kUnevaluatedProperties, SchemaDraft::k2019, kLast,
+               S::kSchema, kObjectType},
+    KeywordRow{"$dynamicRef", K::kDynamicRef, SchemaDraft::k2020, kLast, S::kString, kEveryType},
+    KeywordRow{"$recursiveRef", K::kRecursiveRef, SchemaDraft::k2019, SchemaDraft::k2019,
+               S::kString, kEveryType},
     KeywordRow{"format", K::kFormat, kFirst, kLast, S::kString, kStringType},
     Annotation("$defs", S::kObject),
     Annotation("definitions", S::kObject),
@@ -183,7 +186,7 @@ absl::Status CheckPlain(const JsonValue& value, bool holds, absl::string_view wh
 }
 
 // The vocabulary of 2019-09 and 2020-12 that a keyword is in; older drafts have all of them.
-Vocabulary VocabularyOf(Keyword keyword) {
+SchemaVocabulary SchemaVocabularyOf(Keyword keyword) {
   switch (keyword) {
     case K::kAdditionalItems:
     case K::kAdditionalProperties:
@@ -202,19 +205,19 @@ Vocabulary VocabularyOf(Keyword keyword) {
     case K::kProperties:
     case K::kPropertyNames:
     case K::kThen:
-      return Vocabulary::kApplicator;
+      return SchemaVocabulary::kApplicator;
     case K::kUnevaluatedItems:
     case K::kUnevaluatedProperties:
-      return Vocabulary::kUnevaluated;
+      return SchemaVocabulary::kUnevaluated;
     case K::kFormat:
-      return Vocabulary::kFormat;
+      return SchemaVocabulary::kFormat;
     case K::kAnnotation:
     case K::kDynamicRef:
     case K::kRecursiveRef:
     case K::kRef:
-      return Vocabulary::kCore;
+      return SchemaVocabulary::kCore;
     default:
-      return Vocabulary::kValidation;
+      return SchemaVocabulary::kValidation;
   }
 }
 
@@ -224,7 +227,7 @@ Vocabulary VocabularyOf(Keyword keyword) {
 const KeywordRow* FindKeyword(absl::string_view name, const Dialect& dialect) {
   for (const KeywordRow& row : kKeywords) {
     if (row.name != name) continue;
-    if (!dialect.has(VocabularyOf(row.keyword))) return nullptr;
+    if (!dialect.has(SchemaVocabularyOf(row.keyword))) return nullptr;
     const bool legacy = row.keyword == K::kAdditionalItems && !dialect.named;
     if (legacy || (row.first <= dialect.draft && dialect.draft <= row.last)) return &row;
   }

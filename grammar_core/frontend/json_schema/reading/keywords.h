@@ -83,8 +83,8 @@ enum class Shape : std::uint8_t {
 struct KeywordRow {
   absl::string_view name;
   Keyword keyword;
-  Draft first;
-  Draft last;
+  SchemaDraft first;
+  SchemaDraft last;
   Shape shape;
   // The types of instances that it says anything about.
   TypeSet domain;

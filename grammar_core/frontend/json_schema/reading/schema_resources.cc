@@ -73,7 +73,7 @@ std::string TextOf(const JsonValue& schema, absl::string_view keyword) {
 // The $id, unless it stands beside a $ref that stands alone.
 std::string IdOf(const JsonValue& schema, const Dialect& dialect) {
   if (dialect.ref_stands_alone() && schema.Find("$ref").has_value()) return "";
-  return TextOf(schema, dialect.draft == Draft::k4 ? "id" : "$id");
+  return TextOf(schema, dialect.draft == SchemaDraft::k4 ? "id" : "$id");
 }
 
 // Whether the member may make a resource or an anchor.
@@ -242,7 +242,7 @@ void SchemaResources::IndexSchema(const JsonValue& schema, ResourceId id,
   const std::optional<JsonValue> recursive = schema.Find("$recursiveAnchor");
   if (recursive.has_value() && recursive->type() == JsonType::kTrue && schema.id() == resource.root)
     resource.dynamic_anchors.try_emplace("", schema.id());
-  if (resource.dialect.draft <= Draft::k7) {
+  if (resource.dialect.draft <= SchemaDraft::k7) {
     const std::string anchor = SplitFragment(IdOf(schema, resource.dialect)).fragment;
     if (!anchor.empty()) resource.anchors.try_emplace(anchor, schema.id());
   }

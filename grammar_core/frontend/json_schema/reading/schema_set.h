@@ -44,7 +44,7 @@ class SchemaSet {
   void AddNotes(std::vector<Diagnostic>* warnings) const;
 
   // Whether `contains` counts as evaluating the items that it matches.
-  [[nodiscard]] bool contains_evaluates() const { return dialect_.draft >= Draft::k2020; }
+  [[nodiscard]] bool contains_evaluates() const { return dialect_.draft >= SchemaDraft::k2020; }
 
  private:
   SchemaSet(SchemaResources resources, const Dialect& dialect, Formats formats)

@@ -74,7 +74,7 @@ class ViewReader {
       if (!status.ok()) return status;
     }
     if (absl::Status status = SettleItems(); !status.ok()) return status;
-    if (dialect_.draft == Draft::k4) SettleDraft4Numbers();
+    if (dialect_.draft == SchemaDraft::k4) SettleDraft4Numbers();
     NoteEmptyRange(view_.length);
     NoteEmptyRange(view_.item_count);
     NoteEmptyRange(view_.member_count);
@@ -178,7 +178,7 @@ class ViewReader {
   // Without then and else, what `if` evaluates may still matter to unevaluated keywords.
   void TakeIf(const JsonValue& member) {
     const bool decides = view_.at.Find("then").has_value() || view_.at.Find("else").has_value();
-    if (decides || dialect_.draft >= Draft::k2019) AddChoice(K::kIf, member);
+    if (decides || dialect_.draft >= SchemaDraft::k2019) AddChoice(K::kIf, member);
   }
 
   // The lists among `dependencies` are dependentRequired, one assertion for all of them.
@@ -329,7 +329,7 @@ class ViewReader {
       if (view_.items.has_value()) Assert(K::kItems, *view_.items);
       return absl::OkStatus();
     }
-    if (dialect_.named && dialect_.draft == Draft::k2020)
+    if (dialect_.named && dialect_.draft == SchemaDraft::k2020)
       return InvalidAt(view_.items->Pointer(), "must be a schema; a list is prefixItems here");
     if (!view_.prefix_items.empty())
       return InvalidAt(view_.items->Pointer(), "must be a schema beside prefixItems");
