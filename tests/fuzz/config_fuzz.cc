@@ -10,6 +10,7 @@
 
 #include "service/config_file.h"
 #include "tests/fuzz/fuzz_checks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace maskd::fuzz {
 namespace {
@@ -41,10 +42,12 @@ void CheckConfig(const std::string& text) {
   Require(message.size() <= kLongestMessage, "a refusal is short", message);
 }
 
-}  // namespace
-}  // namespace maskd::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  maskd::fuzz::CheckConfig(std::string(reinterpret_cast<const char*>(data), size));
-  return 0;
+void RunConfig(absl::string_view /*name*/, absl::string_view input) {
+  CheckConfig(std::string(input));
 }
+
+}  // namespace
+
+MASKD_FUZZ_TARGETS(RunConfig, "config");
+
+}  // namespace maskd::fuzz

@@ -1,4 +1,4 @@
-// The reader of one kind of grammar (MASKD_FUZZ_KIND), the compiler behind it, and the first steps.
+// The reader of one kind of grammar, the compiler behind it, and the first steps.
 //
 // Promises   any text is a grammar or a clear refusal; a grammar has a first mask that allows a
 //            token, its shortest completion is taken whole and may end, and every byte that is
@@ -10,6 +10,7 @@
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "tests/fuzz/fuzz_checks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace maskd::fuzz {
 namespace {
@@ -39,24 +40,27 @@ void CheckStart(const std::shared_ptr<const CompiledGrammar>& grammar) {
   CheckCompletion(&matcher);
 }
 
-void CheckSource(std::string text) {
+void CheckSource(std::string kind, std::string text) {
   static const std::shared_ptr<TokenizerSpace> space =
       TokenizerSpace::Create(EmbeddedByteVocabulary());
   const Limits limits = SmallLimits();
   Budget::Bounds bounds;
   bounds.work = limits.compile_work;
   Budget budget(bounds);
-  const GrammarSource source{MASKD_FUZZ_KIND, std::move(text), {}};
+  const GrammarSource source{std::move(kind), std::move(text), {}};
   const auto grammar = CompileGrammar(source, space, limits, budget);
   if (!grammar.ok()) return RequireClear(grammar.status());
   CheckStart(*grammar);
   Require(!(*grammar)->Explain().empty(), "a grammar can be explained");
 }
 
-}  // namespace
-}  // namespace maskd::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  maskd::fuzz::CheckSource(std::string(reinterpret_cast<const char*>(data), size));
-  return 0;
+void RunGrammar(absl::string_view kind, absl::string_view text) {
+  CheckSource(std::string(kind), std::string(text));
 }
+
+}  // namespace
+
+MASKD_FUZZ_TARGETS(RunGrammar, "json_schema", "regex", "choice", "gbnf", "ebnf", "lark",
+                   "structural_tag");
+
+}  // namespace maskd::fuzz

@@ -15,6 +15,7 @@
 
 #include "grammar_core/frontend/json/json_document.h"
 #include "tests/fuzz/fuzz_checks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace maskd::fuzz {
 namespace {
@@ -62,10 +63,10 @@ void CheckText(absl::string_view text) {
           "what is written means the same", compact);
 }
 
-}  // namespace
-}  // namespace maskd::fuzz
+void RunJson(absl::string_view /*name*/, absl::string_view input) { CheckText(input); }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  maskd::fuzz::CheckText({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
+}  // namespace
+
+MASKD_FUZZ_TARGETS(RunJson, "json");
+
+}  // namespace maskd::fuzz

@@ -22,6 +22,7 @@
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/tokenizer/loader.h"
 #include "tests/fuzz/fuzz_checks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace maskd::fuzz {
 namespace {
@@ -378,11 +379,13 @@ void RunOperations(Input& input) {
   }
 }
 
-}  // namespace
-}  // namespace maskd::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  maskd::fuzz::Input input(data, size);
-  maskd::fuzz::RunOperations(input);
-  return 0;
+void RunMatcher(absl::string_view /*name*/, absl::string_view input) {
+  Input operations(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
+  RunOperations(operations);
 }
+
+}  // namespace
+
+MASKD_FUZZ_TARGETS(RunMatcher, "matcher");
+
+}  // namespace maskd::fuzz

@@ -15,6 +15,7 @@
 #include "service/request_reader.h"
 #include "service/stream_terms.h"
 #include "tests/fuzz/fuzz_checks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace maskd::fuzz {
 namespace {
@@ -58,10 +59,10 @@ void CheckRequest(absl::string_view input) {
   }
 }
 
-}  // namespace
-}  // namespace maskd::fuzz
+void RunRequest(absl::string_view /*name*/, absl::string_view input) { CheckRequest(input); }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  maskd::fuzz::CheckRequest({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
+}  // namespace
+
+MASKD_FUZZ_TARGETS(RunRequest, "requests");
+
+}  // namespace maskd::fuzz

@@ -22,6 +22,7 @@
 #include "ring/channel.h"
 #include "ring/shared_memory.h"
 #include "tests/fuzz/fuzz_checks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace maskd::fuzz {
 namespace {
@@ -188,10 +189,10 @@ void CheckRing(Input input) {
   (void)channel.ContinueWrite();
 }
 
-}  // namespace
-}  // namespace maskd::fuzz
+void RunRing(absl::string_view /*name*/, absl::string_view input) { CheckRing(Input(input)); }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  maskd::fuzz::CheckRing(maskd::fuzz::Input({reinterpret_cast<const char*>(data), size}));
-  return 0;
-}
+}  // namespace
+
+MASKD_FUZZ_TARGETS(RunRing, "ring");
+
+}  // namespace maskd::fuzz

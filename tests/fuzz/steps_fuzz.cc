@@ -23,6 +23,7 @@
 #include "service/stream_terms.h"
 #include "service/tokenizer_store.h"
 #include "tests/fuzz/fuzz_checks.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/service/step_text.h"
 
 namespace maskd::fuzz {
@@ -170,10 +171,10 @@ void CheckStream(absl::string_view input) {
   }
 }
 
-}  // namespace
-}  // namespace maskd::fuzz
+void RunSteps(absl::string_view /*name*/, absl::string_view input) { CheckStream(input); }
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  maskd::fuzz::CheckStream({reinterpret_cast<const char*>(data), size});
-  return 0;
-}
+}  // namespace
+
+MASKD_FUZZ_TARGETS(RunSteps, "steps");
+
+}  // namespace maskd::fuzz

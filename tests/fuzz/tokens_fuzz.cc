@@ -11,6 +11,7 @@
 
 #include "service/token_table.h"
 #include "tests/fuzz/fuzz_checks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace maskd::fuzz {
 namespace {
@@ -34,10 +35,12 @@ void CheckTokens(const std::string& text) {
   Require(!table->Find("").has_value(), "nothing is a token", text);
 }
 
-}  // namespace
-}  // namespace maskd::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  maskd::fuzz::CheckTokens(std::string(reinterpret_cast<const char*>(data), size));
-  return 0;
+void RunTokens(absl::string_view /*name*/, absl::string_view input) {
+  CheckTokens(std::string(input));
 }
+
+}  // namespace
+
+MASKD_FUZZ_TARGETS(RunTokens, "tokens");
+
+}  // namespace maskd::fuzz

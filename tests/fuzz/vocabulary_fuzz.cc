@@ -1,7 +1,5 @@
 // A reader of vocabulary files: any bytes are a vocabulary or are refused with a reason, in time
 // and memory that their size bounds; where the file says how texts are cut, tokens spell them.
-//
-// Compile with MASKD_FUZZ_FORMAT, the name of a format of grammar_core/tokenizer/formats.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +17,7 @@
 #include "grammar_core/tokenizer/formats/format.h"
 #include "grammar_core/tokenizer/vocabulary.h"
 #include "tests/fuzz/fuzz_checks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace maskd::fuzz {
 namespace {
@@ -66,13 +65,13 @@ void CheckCuts(const Vocabulary& vocabulary) {
   }
 }
 
-void CheckFile(absl::string_view content) {
+void CheckFile(absl::string_view format, absl::string_view content) {
   LooksLikeGguf(content);
   LooksLikeHuggingFace(content);
   LooksLikeSentencePiece(content);
   LooksLikeTekken(content);
   LooksLikeTiktoken(content);
-  absl::StatusOr<RawVocabulary> raw = ReadAs(MASKD_FUZZ_FORMAT, content);
+  absl::StatusOr<RawVocabulary> raw = ReadAs(format, content);
   if (!raw.ok()) {
     RequireClear(raw.status());
     return;
@@ -87,10 +86,13 @@ void CheckFile(absl::string_view content) {
   CheckCuts(**vocabulary);
 }
 
-}  // namespace
-}  // namespace maskd::fuzz
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  maskd::fuzz::CheckFile({reinterpret_cast<const char*>(data), size});
-  return 0;
+void RunVocabulary(absl::string_view name, absl::string_view content) {
+  CheckFile(absl::StripPrefix(name, "vocabulary_"), content);
 }
+
+}  // namespace
+
+MASKD_FUZZ_TARGETS(RunVocabulary, "vocabulary_gguf", "vocabulary_huggingface",
+                   "vocabulary_sentencepiece", "vocabulary_tekken", "vocabulary_tiktoken");
+
+}  // namespace maskd::fuzz
