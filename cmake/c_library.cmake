@@ -10,9 +10,10 @@ include(CMakePackageConfigHelpers)
 set(MASKD_ABI_VERSION 1)
 set(c_folder ${PROJECT_SOURCE_DIR}/client/c)
 
-add_library(maskd_c_functions OBJECT
+maskd_joined(c_functions maskd_c_functions
   ${c_folder}/applier.cc ${c_folder}/client.cc ${c_folder}/outcomes.cc ${c_folder}/result.cc ${c_folder}/status.cc
   ${c_folder}/step.cc ${c_folder}/stream.cc)
+add_library(maskd_c_functions OBJECT ${c_functions})
 set_target_properties(maskd_c_functions PROPERTIES
   POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 target_compile_definitions(maskd_c_functions PRIVATE MASKD_VERSION="${PROJECT_VERSION}")

@@ -21,7 +21,7 @@ import pathlib
 import re
 import sys
 
-BATCH = 8
+BATCH = 12
 # For sources with a class of a named scope: GCC takes it for one of a header, which must not hold what is
 # private to a source.
 HAS_CLASS = """#if defined(__GNUC__) && !defined(__clang__)

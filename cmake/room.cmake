@@ -1,4 +1,4 @@
-# With MASKD_JOIN_SOURCES a target compiles some eight of its sources as one: headers are most of what a
+# With MASKD_JOIN_SOURCES a target compiles some twelve of its sources as one: headers are most of what a
 # compiler reads here. cmake/join_sources.py says which may share one.
 option(MASKD_JOIN_SOURCES "Compile several sources of a target as one" OFF)
 if(MASKD_JOIN_SOURCES)
@@ -19,18 +19,16 @@ function(maskd_joined result name)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
-# maskd_room(NAME SRCS file... DEPS target... [APART])
+# maskd_room(NAME SRCS file... DEPS target... [APART file...])
 #
 # One room: a static library maskd_NAME with the alias maskd::NAME. Its link edges are the rooms and
 # packages that it may include; nothing else is on its include path but the repository root. Its objects
-# are position-independent and hidden, so that one set of them serves the programs and libmaskd. APART
-# says that its sources are never joined: kernels for one kind of processor each.
+# are position-independent and hidden, so that one set of them serves the programs and libmaskd. What
+# stands behind APART is never joined: kernels for one kind of processor each, files with options of their own.
 function(maskd_room name)
-  cmake_parse_arguments(ROOM "APART" "" "SRCS;DEPS" ${ARGN})
-  if(NOT ROOM_APART)
-    maskd_joined(ROOM_SRCS maskd_${name} ${ROOM_SRCS})
-  endif()
-  add_library(maskd_${name} STATIC ${ROOM_SRCS})
+  cmake_parse_arguments(ROOM "" "" "SRCS;DEPS;APART" ${ARGN})
+  maskd_joined(ROOM_SRCS maskd_${name} ${ROOM_SRCS})
+  add_library(maskd_${name} STATIC ${ROOM_SRCS} ${ROOM_APART})
   add_library(maskd::${name} ALIAS maskd_${name})
   target_include_directories(maskd_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
   target_compile_features(maskd_${name} PUBLIC cxx_std_20)

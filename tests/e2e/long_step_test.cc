@@ -11,7 +11,7 @@
 namespace maskd::service {
 namespace {
 
-constexpr int kRows = 150;
+constexpr int kRows = 80;
 constexpr int kDrafts = 300;
 
 // Rows of distinct strings, whose masks depend on all that they hold.

@@ -41,7 +41,7 @@ from comparison import random_texts, skip  # pylint: disable=wrong-import-positi
 
 SHOWN_DIFFERENCES = 10
 # Of the night, scripts/test with MASKD_LONG, and of every run.
-SCHEMAS, CHOICES = (120, 400) if os.environ.get("MASKD_LONG") else (20, 65)
+SCHEMAS, CHOICES = (120, 400) if os.environ.get("MASKD_LONG") else (12, 40)
 MAX_BYTES = 2500
 GGUF_ROUNDS = 20
 # Before a text, so that its first token has no space of its own.

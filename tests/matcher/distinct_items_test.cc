@@ -246,7 +246,7 @@ TEST_P(DistinctItemsTest, MasksAreWhatCanBecomeAnArray) {
       const absl::StatusOr<MaskRef> mask = matcher.Mask();
       ASSERT_TRUE(mask.ok()) << mask.status();
       std::vector<TokenId> allowed;
-      for (TokenId id = 0; id < kEnd; ++id) {
+      for (TokenId id = 0; id < kEndOfLongTokens; ++id) {
         const absl::string_view token = vocabulary.TokenBytes(id);
         if (!IsJudged(token) || HasWideEscape(absl::StrCat(text, token))) continue;
         ASSERT_EQ((*mask)->Allows(id), judge.CanBecome(absl::StrCat(text, token)))
@@ -361,9 +361,9 @@ TEST_P(DistinctItemsTest, CompletionsAreArrays) {
     Matcher matcher(grammar);
     for (int step = 0; step < 8; ++step) {
       const MaskRef mask = *matcher.Mask();
-      TokenId id = static_cast<TokenId>(random() % kEnd);
+      TokenId id = static_cast<TokenId>(random() % kEndOfLongTokens);
       for (int tries = 0; tries < 500 && !mask->Allows(id); ++tries)
-        id = static_cast<TokenId>(random() % kEnd);
+        id = static_cast<TokenId>(random() % kEndOfLongTokens);
       if (mask->Allows(id) && IsJudged(vocabulary.TokenBytes(id)))
         ASSERT_TRUE(matcher.Accept(id).ok());
     }

@@ -85,12 +85,12 @@ class DistinctValuesTest : public testing::TestWithParam<Schema> {
     return !token.empty() && token.find_first_not_of(kLetters) == absl::string_view::npos;
   }
 
-  // A random token of those judged that the mask allows, or kEnd where the walk is over.
+  // A random token of those judged that the mask allows; kEndOfLongTokens where the walk is over.
   TokenId Pick(const Vocabulary& vocabulary, const TokenMask& mask, bool may_end) {
     std::vector<TokenId> allowed;
-    for (TokenId id = 0; id < kEnd; ++id)
+    for (TokenId id = 0; id < kEndOfLongTokens; ++id)
       if (mask.Allows(id) && IsJudged(vocabulary.TokenBytes(id))) allowed.push_back(id);
-    if (allowed.empty() || (may_end && random_() % 2 == 0)) return kEnd;
+    if (allowed.empty() || (may_end && random_() % 2 == 0)) return kEndOfLongTokens;
     return allowed[random_() % allowed.size()];
   }
 
@@ -119,14 +119,14 @@ void DistinctValuesTest::CheckMasks(std::optional<int> indent) {
     for (int step = 0; step < 30; ++step) {
       const absl::StatusOr<MaskRef> mask = matcher.Mask();
       ASSERT_TRUE(mask.ok()) << mask.status() << " behind " << text;
-      for (TokenId id = 0; id < kEnd; ++id) {
+      for (TokenId id = 0; id < kEndOfLongTokens; ++id) {
         const absl::string_view token = vocabulary.TokenBytes(id);
         if (!IsJudged(token)) continue;
         ASSERT_EQ((*mask)->Allows(id), TakesBytes(matcher.Fork(), token))
             << text << " then " << token;
       }
       const TokenId id = Pick(vocabulary, **mask, matcher.may_end());
-      if (id == kEnd) break;
+      if (id == kEndOfLongTokens) break;
       ASSERT_TRUE(matcher.Accept(id).ok()) << text;
       absl::StrAppend(&text, vocabulary.TokenBytes(id));
     }
@@ -156,7 +156,7 @@ TEST_P(DistinctValuesTest, TakesExactlyTheTextsWhoseItemsDiffer) {
     std::string text;
     for (int step = 0; step < 40; ++step) {
       const TokenId id = Pick(vocabulary, **matcher.Mask(), matcher.may_end());
-      if (id == kEnd) break;
+      if (id == kEndOfLongTokens) break;
       ASSERT_TRUE(matcher.Accept(id).ok());
       absl::StrAppend(&text, vocabulary.TokenBytes(id));
     }

@@ -11,17 +11,18 @@
 
 namespace maskd {
 
-constexpr TokenId kEnd = 400;
+inline constexpr TokenId kEndOfLongTokens = 400;
 
-// The bytes, behind them `long_tokens`, and kEnd as the end; the ids between hold nothing.
+// The bytes, behind them `long_tokens`, and kEndOfLongTokens as the end; the ids between hold
+// nothing.
 inline std::shared_ptr<TokenizerSpace> SpaceWith(const std::vector<std::string>& long_tokens) {
   std::vector<Vocabulary::Token> tokens;
   for (int byte = 0; byte < 256; ++byte)
     tokens.push_back({std::string(1, static_cast<char>(byte))});
   for (const std::string& text : long_tokens) tokens.push_back({text});
-  tokens.resize(kEnd);
+  tokens.resize(kEndOfLongTokens);
   tokens.push_back({"<end>", true});
-  return TokenizerSpace::Create(*Vocabulary::Create("test", std::move(tokens), {kEnd}));
+  return TokenizerSpace::Create(*Vocabulary::Create("test", std::move(tokens), {kEndOfLongTokens}));
 }
 
 }  // namespace maskd
