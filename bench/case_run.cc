@@ -94,8 +94,9 @@ class CaseRun {
     if (!options_.look_ahead || RowStates::IsOwn(matcher.place())) return;
     const Clock::time_point start = Clock::now();
     MaskedAutomaton& automaton = matcher.stepper().states().automaton();
-    if (ahead_of_.insert({automaton.serial(), matcher.place()}).second)
-      WarmUpFrom(matcher.grammar(), &automaton, matcher.place());
+    const TermId state = RowMemory::TermOf(matcher.place());
+    if (ahead_of_.insert({automaton.serial(), state}).second)
+      WarmUpFrom(matcher.grammar(), &automaton, state);
     result_.ahead_us.push_back(MicrosSince(start));
   }
 

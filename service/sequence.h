@@ -28,6 +28,7 @@
 #include "absl/status/statusor.h"
 
 #include "cache/grammar_cache.h"
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/matcher/closing.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/matcher/token_history.h"
@@ -48,10 +49,10 @@ struct SequencePosition {
   State state = State::kInvalid;
   bool may_end = false;
   MaskRef mask = nullptr;
-  int text_tokens = -1;           // of the text, before this position; -1 in reasoning
-  int token_count = 0;            // of the row, before this position
-  std::int64_t characters = 0;    // of the text, before this position; where they have a bound
-  TokenHistory::State place = 0;  // in the grammar, of a masked position of the text
+  int text_tokens = -1;         // of the text, before this position; -1 in reasoning
+  int token_count = 0;          // of the row, before this position
+  std::int64_t characters = 0;  // of the text, before this position; where they have a bound
+  RowStateId place = {};        // in the grammar, of a masked position of the text
 };
 
 // What a row is opened with beside its grammar.

@@ -98,7 +98,7 @@ void Automaton::CountMasks(std::int64_t more_bytes, std::int64_t keeper_bytes) {
 // again.
 TermId Automaton::MakeStep(TermId state, int byte_class, Work& work) {
   const MutexLock lock(&mutex_);
-  MASKD_DCHECK_TERM(store_, state, state < store_.size());
+  MASKD_DCHECK_TERM(store_, state, state.value() < store_.size());
   const TermId next = derivative_.Step(state, byte_class, work);
   MASKD_DCHECK_TERM(store_, state, next != kFailedTerm || !work.ok());
   NoteGrowth(derivative_.RecentBytes());
@@ -230,26 +230,26 @@ TermId Automaton::Join(TermId head, TermId tail) {
   return store_.Cat(head, tail);
 }
 
-TermId Automaton::Choice(std::vector<TermId> branches) {
+TermId Automaton::Choice(const std::vector<TermId>& branches) {
   const MutexLock lock(&mutex_);
-  return store_.Alt(std::move(branches));
+  return store_.Alt(branches);
 }
 
-TermId Automaton::Encoded(TermId text, Spelling spelling, TermId tail) {
+TermId Automaton::Encoded(CharTerm text, Spelling spelling, TermId tail) {
   const MutexLock lock(&mutex_);
   return store_.Cat(store_.Encode(text, {spelling}), tail);
 }
 
-TermId Automaton::Without(TermId both, TermId part) {
+CharTerm Automaton::Without(CharTerm both, CharTerm part) {
   const MutexLock lock(&mutex_);
-  const std::span<const TermId> parts = BranchesOf(store_, store_.term(both));
-  std::vector<TermId> others(parts.begin(), parts.end());
+  const auto parts = BranchesOf<CharTerm>(store_, store_.term(both));
+  std::vector<CharTerm> others(parts.begin(), parts.end());
   assert(std::ranges::find(others, part) != others.end());
   std::erase(others, part);
-  return store_.And(std::move(others));
+  return store_.And(others);
 }
 
-std::optional<CountBounds> Automaton::BoundsOf(TermId text) {
+std::optional<CountBounds> Automaton::BoundsOf(CharTerm text) {
   const MutexLock lock(&mutex_);
   return BoundCounts(&store_, text);
 }
@@ -264,8 +264,8 @@ TermId Automaton::EndOfName(TermId cell, std::uint32_t name, Work& work) {
   const MutexLock lock(&mutex_);
   const EncodeView encode = AsEncode(store_.term(cell));
   const NameSetView names = AsNameSet(store_.term(encode.characters));
-  const TermId end = objects_.Names(names.object, names.progress, name,
-                                    objects_.NameLength(names.object, name), work);
+  const CharTerm end = objects_.Names(names.object, names.progress, name,
+                                      objects_.NameLength(names.object, name), work);
   return objects_.EncodeNames(end, {encode.partial.spelling});
 }
 

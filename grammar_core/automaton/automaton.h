@@ -137,13 +137,13 @@ class Automaton {
   // `head` before `tail`.
   TermId Join(TermId head, TermId tail) ABSL_LOCKS_EXCLUDED(mutex_);
   // Any of `branches`.
-  TermId Choice(std::vector<TermId> branches) ABSL_LOCKS_EXCLUDED(mutex_);
+  TermId Choice(const std::vector<TermId>& branches) ABSL_LOCKS_EXCLUDED(mutex_);
   // The characters `text`, spelled so, before `tail`.
-  TermId Encoded(TermId text, Spelling spelling, TermId tail) ABSL_LOCKS_EXCLUDED(mutex_);
+  TermId Encoded(CharTerm text, Spelling spelling, TermId tail) ABSL_LOCKS_EXCLUDED(mutex_);
   // The And term `both` without its part `part`.
-  TermId Without(TermId both, TermId part) ABSL_LOCKS_EXCLUDED(mutex_);
+  CharTerm Without(CharTerm both, CharTerm part) ABSL_LOCKS_EXCLUDED(mutex_);
   // Simpler terms of characters around `text`, see count_bounds.h.
-  std::optional<CountBounds> BoundsOf(TermId text) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::optional<CountBounds> BoundsOf(CharTerm text) ABSL_LOCKS_EXCLUDED(mutex_);
   // For ConditionStates: ask(search) of what texts are left for many conditions.
   template <typename Ask>
   bool AskConditions(Ask ask) ABSL_LOCKS_EXCLUDED(mutex_) {

@@ -23,20 +23,21 @@ class Rewriter {
  public:
   Rewriter(TermStore* store, bool more) : store_(store), more_(more) {}
 
-  TermId Rewrite(TermId id) {
+  CharTerm Rewrite(CharTerm id) {
     if (--visits_left_ < 0) return id;
     const Term& term = store_->term(id);
     switch (term.kind) {
       case TermKind::kCat: {
-        const TermId head = Rewrite(AsCat(term).head);
-        return store_->Cat(head, Rewrite(AsCat(term).tail));
+        const CharTerm head = Rewrite(AsCat<CharTerm>(term).head);
+        return store_->Cat(head, Rewrite(AsCat<CharTerm>(term).tail));
       }
       case TermKind::kAlt:
         return store_->Alt(RewriteBranches(term));
       case TermKind::kAnd:
         return store_->And(RewriteBranches(term));
       case TermKind::kRepeat:
-        return store_->Repeat(Rewrite(AsRepeat(term).body), AsRepeat(term).min, BoundOf(term));
+        return store_->Repeat(Rewrite(AsRepeat<CharTerm>(term).body), AsRepeat<CharTerm>(term).min,
+                              BoundOf(term));
       default:
         return id;
     }
@@ -46,16 +47,16 @@ class Rewriter {
   [[nodiscard]] bool Succeeded() const { return visits_left_ >= 0 && found_; }
 
  private:
-  std::vector<TermId> RewriteBranches(const Term& term) {
-    const std::span<const TermId> old = BranchesOf(*store_, term);
-    std::vector<TermId> terms(old.begin(), old.end());
-    for (TermId& branch : terms) branch = Rewrite(branch);
+  std::vector<CharTerm> RewriteBranches(const Term& term) {
+    const auto old = BranchesOf<CharTerm>(*store_, term);
+    std::vector<CharTerm> terms(old.begin(), old.end());
+    for (CharTerm& branch : terms) branch = Rewrite(branch);
     return terms;
   }
 
   // Where nothing but single characters is counted, a walk meets few states.
   std::uint32_t BoundOf(const Term& repeat) {
-    const auto [body, min, max] = AsRepeat(repeat);
+    const auto [body, min, max] = AsRepeat<CharTerm>(repeat);
     assert(min <= max);
     const bool is_of_chars = store_->term(body).kind == TermKind::kCharSet;
     const std::uint32_t room = is_of_chars ? kCharRoom : kRoom;
@@ -74,9 +75,9 @@ class Rewriter {
 
 // Both rewriters visit the same terms, so where the first one has seen all, the second one does
 // too.
-std::optional<CountBounds> BoundCounts(TermStore* store, TermId characters) {
+std::optional<CountBounds> BoundCounts(TermStore* store, CharTerm characters) {
   Rewriter more(store, /*more=*/true);
-  const TermId lifted = more.Rewrite(characters);
+  const CharTerm lifted = more.Rewrite(characters);
   if (!more.Succeeded()) return std::nullopt;
   return CountBounds{Rewriter(store, /*more=*/false).Rewrite(characters), lifted};
 }

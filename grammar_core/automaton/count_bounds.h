@@ -18,12 +18,12 @@ namespace maskd {
 
 // Two terms of characters around a third one.
 struct CountBounds {
-  TermId fewer;  // its strings are strings of the term
-  TermId more;   // the term's strings are strings of it
+  CharTerm fewer;  // its strings are strings of the term
+  CharTerm more;   // the term's strings are strings of it
 };
 
 // Nothing for a term without such counts, or one too large.
-std::optional<CountBounds> BoundCounts(TermStore* store, TermId characters);
+std::optional<CountBounds> BoundCounts(TermStore* store, CharTerm characters);
 
 }  // namespace maskd
 

@@ -118,9 +118,9 @@ class Compiler {
     CompiledGrammar& g = *grammar_;
     const auto most = g.source_.options.max_characters;
     if (!most.has_value()) return absl::OkStatus();
-    const absl::StatusOr<std::uint32_t> least =
-        SmallestCompletion(RowStates(g.automaton()), g.tokenizer_->vocabulary(),
-                           g.automaton()->start(), static_cast<std::uint32_t>(*most), work);
+    const RowStates row(g.automaton());
+    const absl::StatusOr<std::uint32_t> least = SmallestCompletion(
+        row, g.tokenizer_->vocabulary(), row.start(), static_cast<std::uint32_t>(*most), work);
     if (!least.ok()) return least.status();
     return *least <= static_cast<std::uint32_t>(*most)
                ? absl::OkStatus()

@@ -30,7 +30,7 @@ using State = RowStates::State;
 struct Way {
   std::uint32_t size = kNoEnd;  // of all that; kNoEnd where it is larger than is asked for
   std::string bytes = {};
-  State rest = kEmptyTerm;
+  TermId rest = kEmptyTerm;
 };
 
 struct Arrival {
@@ -81,19 +81,21 @@ class EqualStates {
 
   [[nodiscard]] Automaton& automaton() const { return automaton_; }
   [[nodiscard]] static bool IsOwn(State) { return false; }
-  [[nodiscard]] static TermId Shared(State state) { return state; }
-  [[nodiscard]] bool MayEnd(State state) const { return automaton_.MayEnd(state); }
-  [[nodiscard]] std::uint32_t MinBytes(State state) const { return automaton_.MinBytes(state); }
+  [[nodiscard]] static TermId Shared(State state) { return RowMemory::TermOf(state); }
+  [[nodiscard]] bool MayEnd(State state) const { return automaton_.MayEnd(Shared(state)); }
+  [[nodiscard]] std::uint32_t MinBytes(State state) const {
+    return automaton_.MinBytes(Shared(state));
+  }
   [[nodiscard]] Measure measure() const { return automaton_.measure(); }
   [[nodiscard]] const ByteClasses& classes() const { return automaton_.classes(); }
   State Take(State state, unsigned char byte, Work& work) const {
-    return automaton_.Step(state, byte, work);
+    return RowMemory::Of(automaton_.Step(Shared(state), byte, work));
   }
   [[nodiscard]] FirstClasses::Set FirstOf(State state, Work& work) const {
-    return automaton_.FirstOf(state, work);
+    return automaton_.FirstOf(Shared(state), work);
   }
   [[nodiscard]] std::vector<NamedTokens::Step> NamedSteps(State state) const {
-    return automaton_.NamedSteps(state);
+    return automaton_.NamedSteps(Shared(state));
   }
 
  private:
@@ -122,10 +124,10 @@ class Search {
   }
 
   // The shortest text of a cell; nothing where it is longer than `most`, or `work` failed.
-  std::optional<std::string> TextOf(State cell) {
+  std::optional<std::string> TextOf(TermId cell) {
     if (std::optional<Way> text = WayOfText(cell); text.has_value())
       return text->size <= most_ ? std::optional(std::move(text->bytes)) : std::nullopt;
-    if (!Run(cell) || way_.size > most_) return std::nullopt;
+    if (!Run(RowMemory::Of(cell)) || way_.size > most_) return std::nullopt;
     return Path();
   }
 
@@ -133,10 +135,10 @@ class Search {
   [[nodiscard]] std::uint32_t size() const { return way_.size; }
   [[nodiscard]] std::string Path() const {
     std::string path = way_.bytes;
-    std::vector<State> left = {way_.rest};
+    std::vector<TermId> left = {way_.rest};
     while (!left.empty()) {
       const Term& term = TermOf(left.back());
-      const State id = left.back();
+      const TermId id = left.back();
       left.pop_back();
       if (term.nullable) continue;
       if (term.kind == TermKind::kCat) {
@@ -164,12 +166,12 @@ class Search {
   [[nodiscard]] const Term& TermOf(TermId id) const { return states_.automaton().term(id); }
   // The parts of an own state depend on each other: it is taken as a whole.
   [[nodiscard]] bool IsOf(TermKind kind, State state) const {
-    return !States::IsOwn(state) && TermOf(state).kind == kind;
+    return !States::IsOwn(state) && TermOf(states_.Shared(state)).kind == kind;
   }
 
   // Cells are completed one by one, so that where the bound of a later one is too low, the ways
   // through an earlier one are not all tried for it.
-  Size SizeFrom(State state) {
+  Size SizeFrom(TermId state) {
     Size all = {0, true};
     for (bool is_cat = true; is_cat;) {
       const Term& term = TermOf(state);
@@ -183,12 +185,12 @@ class Search {
 
   // Not exact for a cell that is being searched from: a rule that calls itself has its own cell in
   // its way, and the bound of that is all that is known.
-  Size SizeOfCell(State cell) {
-    if (states_.MayEnd(cell)) return {0, true};
+  Size SizeOfCell(TermId cell) {
+    if (TermOf(cell).nullable) return {0, true};
     if (const auto known = ways_.find(cell); known != ways_.end() && known->second.has_value())
       return {known->second->size, true};
     if (depth_ == kMaxDepth || !ways_.try_emplace(cell, std::nullopt).second)
-      return {states_.MinBytes(cell), false};
+      return {TermOf(cell).min_bytes, false};
     if (texts_ != nullptr && texts_->Knows(cell)) {
       const std::string* const text = texts_->Known(cell);
       ways_[cell] = text == nullptr ? Way{} : Way{SizeOf(measure_, *text), *text};
@@ -197,7 +199,7 @@ class Search {
     assert(depth_ >= 0 && depth_ < kMaxDepth);
     ++depth_;
     std::optional<Way> text = WayOfText(cell);
-    Way way = text.has_value() ? *std::move(text) : WayFrom(cell);
+    Way way = text.has_value() ? *std::move(text) : WayFrom(RowMemory::Of(cell));
     --depth_;
     const Size size = {way.size, true};
     ways_[cell] = std::move(way);
@@ -205,7 +207,7 @@ class Search {
   }
 
   // Of strings under many conditions, where steps would try too many ways (condition_search.h).
-  std::optional<Way> WayOfText(State cell) {
+  std::optional<Way> WayOfText(TermId cell) {
     std::optional<std::string> text = states_.automaton().ShortestText(cell, *work_);
     if (!text.has_value()) return std::nullopt;
     return Way{static_cast<std::uint32_t>(text->size()), *std::move(text)};
@@ -222,7 +224,8 @@ class Search {
       if (at.bytes > frontier.arrivals[at.state].bytes) continue;
       const bool ended = states_.MayEnd(at.state);
       if (ended || at.settled)
-        return {at.bound, frontier.PathTo(at.state, start), ended ? kEmptyTerm : at.state};
+        return {at.bound, frontier.PathTo(at.state, start),
+                ended ? kEmptyTerm : states_.Shared(at.state)};
       if (!MeasureText(at, &frontier) && !MeasureCells(at, &frontier)) Expand(at, &frontier);
     }
     return {};
@@ -231,11 +234,12 @@ class Search {
   // The same as below for a string alone.
   bool MeasureText(const Open& at, Frontier* frontier) {
     if (!IsOf(TermKind::kEncode, at.state)) return false;
-    auto known = ways_.find(at.state);
+    const TermId text = states_.Shared(at.state);
+    auto known = ways_.find(text);
     if (known == ways_.end()) {
-      std::optional<Way> way = WayOfText(at.state);
+      std::optional<Way> way = WayOfText(text);
       if (!way.has_value()) return false;
-      known = ways_.try_emplace(at.state, std::move(way)).first;
+      known = ways_.try_emplace(text, std::move(way)).first;
     }
     if (!known->second.has_value()) return false;
     const std::uint32_t bound = SaturatingAdd(at.bytes, known->second->size);
@@ -263,8 +267,9 @@ class Search {
   // the others wait for it to fail.
   void Expand(const Open& at, Frontier* frontier) {
     if (IsOf(TermKind::kAlt, at.state)) {
-      for (const TermId branch : BranchesOf(states_.automaton().store(), TermOf(at.state)))
-        Arrive(at, 0, std::nullopt, branch, frontier);
+      const Term& choice = TermOf(states_.Shared(at.state));
+      for (const TermId branch : BranchesOf(states_.automaton().store(), choice))
+        Arrive(at, 0, std::nullopt, RowMemory::Of(branch), frontier);
       return;
     }
     const FirstClasses::Set first = states_.FirstOf(at.state, *work_);
@@ -282,7 +287,7 @@ class Search {
     }
     if (vocabulary_ == nullptr) return;
     for (const NamedTokens::Step& step : states_.NamedSteps(at.state))
-      Arrive(at, LeastSize(step.tokens), std::nullopt, step.next, frontier);
+      Arrive(at, LeastSize(step.tokens), std::nullopt, RowMemory::Of(step.next), frontier);
   }
 
   // The bound through `next`, where this is a better way to it.
@@ -322,7 +327,7 @@ class Search {
   Way way_;
   int depth_ = 0;
   // By cell; nothing for one that is being searched from.
-  absl::flat_hash_map<State, std::optional<Way>> ways_;
+  absl::flat_hash_map<TermId, std::optional<Way>> ways_;
 };
 
 }  // namespace

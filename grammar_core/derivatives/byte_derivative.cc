@@ -144,7 +144,7 @@ TermId ByteDerivative::DeriveSpine(TermId id, StepCell step_cell) {
     reached = parts.tail != kEmptyTerm && store_->term(parts.cell).nullable;
     id = parts.tail;
   }
-  return store_->Alt(std::move(ways));
+  return store_->Alt(ways);
 }
 
 template <typename StepBranch>
@@ -154,7 +154,7 @@ TermId ByteDerivative::DeriveAlt(const Term& alt, StepBranch step_branch) {
     ways.push_back(step_branch(branch));
     if (ways.back() == kFailedTerm) return kFailedTerm;
   }
-  return store_->Alt(std::move(ways));
+  return store_->Alt(ways);
 }
 
 // Parts are derived by Step(), not by Derive(): their transitions are kept too, and a part that
@@ -180,7 +180,7 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
     case TermKind::kRepeat: {
       const TermId next = Step(AsRepeat(term).body, byte_class, work);
       if (next == kFailedTerm || next == kNothingTerm) return next;
-      return store_->Cat(next, store_->AfterOne(term));
+      return store_->Cat(next, store_->AfterOne<TermId>(term));
     }
     case TermKind::kCall:
       return Step(lowering_->RuleBody(term), byte_class, work);
@@ -209,7 +209,7 @@ TermId ByteDerivative::Derive(TermId id, int byte_class, Work& work) {
   }
 }
 
-TermId ByteDerivative::EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
+TermId ByteDerivative::EncodeLike(const Term& term, CharTerm characters, const PartialChar& partial,
                                   std::uint32_t partial_bytes) {
   if (!IsOfNames(term)) return store_->Encode(characters, partial, partial_bytes);
   return objects_->EncodeNames(characters, partial, partial_bytes);

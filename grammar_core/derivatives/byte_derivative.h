@@ -78,7 +78,7 @@ class ByteDerivative {
   void FillCharacters(TermId id, Work& work);
   TermId DerivePartial(const Term& term, const PartialChar& partial, const CharEdges& edges);
   // An Encode term like `term`, of other characters.
-  TermId EncodeLike(const Term& term, TermId characters, const PartialChar& partial,
+  TermId EncodeLike(const Term& term, CharTerm characters, const PartialChar& partial,
                     std::uint32_t partial_bytes = 0);
   bool WithinLimits(Work& work);
 

@@ -71,7 +71,7 @@ void Sweep(const CharEdges& x, const CharEdges& y, Visit visit) {
 template <typename Combine>
 CharEdges Merge(const CharEdges& x, const CharEdges& y, Combine combine) {
   CharEdges merged;
-  Sweep(x, y, [&](std::uint32_t lo, std::uint32_t hi, TermId a, TermId b) {
+  Sweep(x, y, [&](std::uint32_t lo, std::uint32_t hi, CharTerm a, CharTerm b) {
     if (a != kNothingTerm || b != kNothingTerm) AppendEdge(&merged, {lo, hi, combine(a, b)});
   });
   return merged;
@@ -87,7 +87,7 @@ CharEdges MapTargets(const CharEdges& edges, Map map) {
 }
 
 // Every character, leading to `to`.
-CharEdges EveryCharacter(TermId to) {
+CharEdges EveryCharacter(CharTerm to) {
   const CharSet all = CharSet::All();
   CharEdges edges;
   for (const CharRange& range : all.ranges()) edges.push_back({range.lo, range.hi, to});
@@ -109,14 +109,14 @@ class Distances {
   };
 
   // Below so many levels a term is taken as a whole.
-  Distance Of(TermId id, int levels = kMaxLevels) {
+  Distance Of(CharTerm id, int levels = kMaxLevels) {
     const Term& term = store_->term(id);
     if (levels == 0 || (term.kind != TermKind::kAnd && term.kind != TermKind::kAlt))
       return {IsSearch(id) ? term.min_bytes : 0, term.min_bytes};
     if (const auto known = known_.find(id); known != known_.end()) return known->second;
     const bool is_both = term.kind == TermKind::kAnd;
     Distance distance = is_both ? Distance{0, 0} : Distance{kNoEnd, kNoEnd};
-    for (const TermId part : BranchesOf(*store_, term)) {
+    for (const CharTerm part : BranchesOf<CharTerm>(*store_, term)) {
       const Distance one = Of(part, levels - 1);
       distance = is_both ? Distance{std::max(distance.farthest, one.farthest),
                                     SaturatingAdd(distance.all, one.all)}
@@ -127,7 +127,7 @@ class Distances {
   }
 
  private:
-  bool IsSearch(TermId id) {
+  bool IsSearch(CharTerm id) {
     const auto [known, is_new] = searches_.try_emplace(id, false);
     if (is_new && !IsLength(id)) {
       int visits = kMaxVisits;
@@ -138,23 +138,24 @@ class Distances {
     return known->second;
   }
 
-  [[nodiscard]] bool IsLength(TermId id) const {
+  [[nodiscard]] bool IsLength(CharTerm id) const {
     const Term& term = store_->term(id);
-    return term.kind == TermKind::kRepeat && store_->IsAnyChar(AsRepeat(term).body);
+    return term.kind == TermKind::kRepeat && store_->IsAnyChar(AsRepeat<CharTerm>(term).body);
   }
 
   // Whether `id` may hold strings of any length; what is not soon seen may.
-  [[nodiscard]] bool IsEndless(TermId id, int* visits) const {
+  [[nodiscard]] bool IsEndless(CharTerm id, int* visits) const {
     if (--*visits < 0) return true;
     const Term& term = store_->term(id);
-    const auto is_endless = [&](TermId part) { return IsEndless(part, visits); };
+    const auto is_endless = [&](CharTerm part) { return IsEndless(part, visits); };
     switch (term.kind) {
       case TermKind::kCat:
-        return is_endless(AsCat(term).head) || is_endless(AsCat(term).tail);
+        return is_endless(AsCat<CharTerm>(term).head) || is_endless(AsCat<CharTerm>(term).tail);
       case TermKind::kAlt:
-        return std::ranges::any_of(BranchesOf(*store_, term), is_endless);
+        return std::ranges::any_of(BranchesOf<CharTerm>(*store_, term), is_endless);
       case TermKind::kRepeat:
-        return AsRepeat(term).max == kUnbounded || is_endless(AsRepeat(term).body);
+        return AsRepeat<CharTerm>(term).max == kUnbounded ||
+               is_endless(AsRepeat<CharTerm>(term).body);
       case TermKind::kAnd:
       case TermKind::kNot:
         return true;
@@ -167,8 +168,8 @@ class Distances {
   static constexpr int kMaxVisits = 64;
 
   const TermStore* store_;
-  absl::flat_hash_map<TermId, bool> searches_;
-  absl::flat_hash_map<TermId, Distance> known_;
+  absl::flat_hash_map<CharTerm, bool> searches_;
+  absl::flat_hash_map<CharTerm, Distance> known_;
 };
 
 // Terms whose followers are to be looked at: by turns the nearest to a string, the first and the
@@ -180,7 +181,7 @@ class OpenTerms {
 
   [[nodiscard]] bool empty() const { return left_ == 0; }
 
-  void Push(TermId term) {
+  void Push(CharTerm term) {
     ++left_;
     nearest_.emplace(distances_.Of(term), -static_cast<std::int64_t>(pushed_.size()));
     last_.push_back(pushed_.size());
@@ -188,7 +189,7 @@ class OpenTerms {
     taken_.push_back(false);
   }
 
-  TermId Take() {
+  CharTerm Take() {
     --left_;
     turn_ = (turn_ + 1) % 3;
     std::size_t at = TakeAny();
@@ -210,7 +211,7 @@ class OpenTerms {
   // Among equals the last one first.
   using Near = std::pair<Distances::Distance, std::int64_t>;
   Distances distances_;
-  std::vector<TermId> pushed_;
+  std::vector<CharTerm> pushed_;
   std::vector<bool> taken_;
   std::priority_queue<Near, std::vector<Near>, std::greater<>> nearest_;
   std::size_t first_ = 0;
@@ -229,14 +230,14 @@ std::unique_ptr<const CharEdges> CharDerivative::Keep(CharEdges edges) {
 
 // IsNothing() makes edges of other terms and may move the entries of the table. The lists
 // themselves do not move, but the entry of `term` is looked up again behind it.
-const CharEdges& CharDerivative::LiveEdges(TermId term, Work& work) {
+const CharEdges& CharDerivative::LiveEdges(CharTerm term, Work& work) {
   if (const auto at = edges_.find(term); at != edges_.end()) {
     if (at->second.all_live) return *at->second.all;
     if (at->second.live != nullptr) return *at->second.live;
   }
   const CharEdges& edges = Edges(term, work);
   CharEdges live = MapTargets(
-      edges, [&](TermId to) { return work.ok() && IsNothing(to, work) ? kNothingTerm : to; });
+      edges, [&](CharTerm to) { return work.ok() && IsNothing(to, work) ? kNothingTerm : to; });
   if (!work.ok()) return kNoEdges;
   Known& known = edges_.at(term);
   known.all_live = live == edges;
@@ -248,9 +249,9 @@ const CharEdges& CharDerivative::LiveEdges(TermId term, Work& work) {
 // Each term is pushed once and there are at most max_states_ of them, so the search ends. Where
 // nothing is left to look at, each term that was met leads only to others that were met or are
 // Nothing, and no text ends in any of them: all are Nothing.
-bool CharDerivative::IsNothing(TermId term, Work& work) {
+bool CharDerivative::IsNothing(CharTerm term, Work& work) {
   if (term == kNothingTerm) return true;
-  MASKD_DCHECK_TERM(*store_, term, term < store_->size());
+  MASKD_DCHECK_TERM(*store_, term, term.value() < store_->size());
   if (!store_->term(term).may_be_empty) return false;
   if (const auto known = fates_.find(term); known != fates_.end())
     return known->second == Fate::kNothing;
@@ -261,11 +262,11 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
     return work.ok() && !has_text;
   }
   // Until a term that surely holds a string; its finders are live as well.
-  absl::flat_hash_map<TermId, TermId> found_from = {{term, term}};
+  absl::flat_hash_map<CharTerm, CharTerm> found_from = {{term, term}};
   OpenTerms open(store_);
   open.Push(term);
   while (!open.empty()) {
-    const TermId at = open.Take();
+    const CharTerm at = open.Take();
     if (static_cast<std::int64_t>(found_from.size()) > max_states_) {
       work.Fail(LimitExceeded("", "emptiness_states", max_states_,
                               static_cast<std::int64_t>(found_from.size())));
@@ -274,7 +275,7 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
       const auto fate = fates_.find(edge.to);
       if (fate != fates_.end() && fate->second == Fate::kNothing) continue;
       if (fate != fates_.end() || !store_->term(edge.to).may_be_empty) {
-        for (TermId live = at; fates_.try_emplace(live, Fate::kLive).second;)
+        for (CharTerm live = at; fates_.try_emplace(live, Fate::kLive).second;)
           live = found_from[live];
         return false;
       }
@@ -288,12 +289,12 @@ bool CharDerivative::IsNothing(TermId term, Work& work) {
 
 // Depth first; a term is counted when all that follow it are, and one that leads back to itself has
 // no end of texts.
-std::int64_t CharDerivative::CountTexts(TermId term, std::int64_t enough, Work& work) {
+std::int64_t CharDerivative::CountTexts(CharTerm term, std::int64_t enough, Work& work) {
   constexpr std::int64_t kOpen = -1;
-  absl::flat_hash_map<TermId, std::int64_t> counts;
-  std::vector<TermId> stack = {term};
+  absl::flat_hash_map<CharTerm, std::int64_t> counts;
+  std::vector<CharTerm> stack = {term};
   while (!stack.empty()) {
-    const TermId at = stack.back();
+    const CharTerm at = stack.back();
     // A term is seen twice: first to push what follows it, where the sum is not used, then to add
     // up. All edges are live, so a way back to an open term is a loop that a text may take any
     // number of times.
@@ -329,7 +330,7 @@ std::int64_t CharDerivative::CountTexts(TermId term, std::int64_t enough, Work& 
 }
 
 // What failed is not kept: the same question is asked anew with other work.
-const CharEdges& CharDerivative::Edges(TermId term, Work& work) {
+const CharEdges& CharDerivative::Edges(CharTerm term, Work& work) {
   if (const auto known = edges_.find(term); known != edges_.end()) return *known->second.all;
   if (!work.Spend()) return kNoEdges;
   CharEdges edges = Derive(term, work);
@@ -345,7 +346,7 @@ std::int64_t CharDerivative::held_bytes() const {
   return held_bytes_ + static_cast<std::int64_t>(tables) + search_.held_bytes();
 }
 
-CharEdges CharDerivative::Derive(TermId id, Work& work) {
+CharEdges CharDerivative::Derive(CharTerm id, Work& work) {
   const Term& term = store_->term(id);
   CharEdges edges;
   switch (term.kind) {
@@ -365,35 +366,35 @@ CharEdges CharDerivative::Derive(TermId id, Work& work) {
     case TermKind::kCat:
       return DeriveCat(id, work);
     case TermKind::kRepeat: {
-      const TermId rest = store_->AfterOne(term);
-      return MapTargets(Edges(AsRepeat(term).body, work),
-                        [&](TermId to) { return store_->Cat(to, rest); });
+      const CharTerm rest = store_->AfterOne<CharTerm>(term);
+      return MapTargets(Edges(AsRepeat<CharTerm>(term).body, work),
+                        [&](CharTerm to) { return store_->Cat(to, rest); });
     }
     case TermKind::kAlt:
       return DeriveParts(term, work,
-                         [&](std::vector<TermId> ways) { return store_->Alt(std::move(ways)); });
+                         [&](const std::vector<CharTerm>& ways) { return store_->Alt(ways); });
     case TermKind::kAnd:
       return DeriveParts(term, work,
-                         [&](std::vector<TermId> parts) { return store_->And(std::move(parts)); });
+                         [&](const std::vector<CharTerm>& parts) { return store_->And(parts); });
     // A character in no edge of the negated term leads to the complement of Nothing: any text.
     case TermKind::kNot:
       return Merge(EveryCharacter(kEmptyTerm), Edges(NegatedOf(term), work),
-                   [&](TermId, TermId y) { return store_->Not(y); });
+                   [&](CharTerm, CharTerm y) { return store_->Not(y); });
     default:
       return edges;  // Nothing and Empty have none; byte terms do not come here
   }
 }
 
-CharEdges CharDerivative::DeriveCat(TermId id, Work& work) {
+CharEdges CharDerivative::DeriveCat(CharTerm id, Work& work) {
   CharEdges edges;
   bool reached = true;
   while (reached) {
-    const TermStore::Parts parts = store_->PartsOf(id);
-    CharEdges step =
-        MapTargets(Edges(parts.cell, work), [&](TermId to) { return store_->Cat(to, parts.tail); });
+    const auto parts = store_->PartsOf(id);
+    CharEdges step = MapTargets(Edges(parts.cell, work),
+                                [&](CharTerm to) { return store_->Cat(to, parts.tail); });
     edges = edges.empty()
                 ? std::move(step)
-                : Merge(edges, step, [&](TermId x, TermId y) { return store_->Alt(x, y); });
+                : Merge(edges, step, [&](CharTerm x, CharTerm y) { return store_->Alt(x, y); });
     reached = parts.tail != kEmptyTerm && store_->term(parts.cell).nullable;
     id = parts.tail;
   }
@@ -404,12 +405,13 @@ CharEdges CharDerivative::DeriveCat(TermId id, Work& work) {
 template <typename Join>
 CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
   std::vector<const CharEdges*> lists;
-  for (const TermId part : BranchesOf(*store_, term)) lists.push_back(&Edges(part, work));
+  for (const CharTerm part : BranchesOf<CharTerm>(*store_, term))
+    lists.push_back(&Edges(part, work));
   CharEdges edges;
-  std::vector<TermId> last_targets;
-  TermId last = kNothingTerm;
+  std::vector<CharTerm> last_targets;
+  CharTerm last = kNothingTerm;
   SweepAll(lists, kAllCharacters,
-           [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
+           [&](std::uint32_t lo, std::uint32_t hi, const std::vector<CharTerm>& targets) {
              store_->AddEffort(targets.size() / 4);
              if (targets != last_targets) {
                last = join(targets);
@@ -423,7 +425,7 @@ CharEdges CharDerivative::DeriveParts(const Term& term, Work& work, Join join) {
 // The texts are sorted, and those from `first` to `last` agree in what was read. So those with the
 // same next character are neighbours: of "ab", "ac", "b" at depth 0 the edges are `a` to the first
 // two and `b` to the last. A binary search for each next character.
-CharEdges CharDerivative::DeriveTextSet(TermId id) const {
+CharEdges CharDerivative::DeriveTextSet(CharTerm id) const {
   const auto [set, first, last, depth_read] = AsTextSet(store_->term(id));
   const std::uint32_t depth = depth_read;
   const std::vector<std::u32string>& texts = store_->text_set(set);
@@ -442,7 +444,7 @@ CharEdges CharDerivative::DeriveTextSet(TermId id) const {
   return edges;
 }
 
-CharEdges CharDerivative::DeriveNames(TermId id, Work& work) const {
+CharEdges CharDerivative::DeriveNames(CharTerm id, Work& work) const {
   const NameSetView set = AsNameSet(store_->term(id));
   CharEdges edges;
   for (const auto& [character, names] :

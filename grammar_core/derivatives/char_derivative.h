@@ -30,16 +30,16 @@ class CharDerivative final : public CharEdgeSource {
         search_(store, this, max_emptiness_states) {}
 
   // The edges of `term`, whose targets may turn out to be Nothing.
-  const CharEdges& Edges(TermId term, Work& work) override;
+  const CharEdges& Edges(CharTerm term, Work& work) override;
   // The edges of `term` that lead to a string. Empty when `work` fails: RESOURCE_EXHAUSTED.
-  const CharEdges& LiveEdges(TermId term, Work& work);
+  const CharEdges& LiveEdges(CharTerm term, Work& work);
 
   // Whether `term` holds no string. Decided by a search for a nullable derivative, of intersections
   // by that of ConditionSearch; remembered.
-  bool IsNothing(TermId term, Work& work);
+  bool IsNothing(CharTerm term, Work& work);
 
   // How many strings `term` holds; `enough` stands for that many and more.
-  std::int64_t CountTexts(TermId term, std::int64_t enough, Work& work);
+  std::int64_t CountTexts(CharTerm term, std::int64_t enough, Work& work);
 
   // What intersections are asked by.
   ConditionSearch& search() { return search_; }
@@ -48,13 +48,13 @@ class CharDerivative final : public CharEdgeSource {
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
-  CharEdges Derive(TermId term, Work& work);
-  CharEdges DeriveCat(TermId term, Work& work);
+  CharEdges Derive(CharTerm term, Work& work);
+  CharEdges DeriveCat(CharTerm term, Work& work);
   // Of a choice or an intersection; `join` makes one term of the parts' targets.
   template <typename Join>
   CharEdges DeriveParts(const Term& term, Work& work, Join join);
-  CharEdges DeriveTextSet(TermId term) const;
-  CharEdges DeriveNames(TermId term, Work& work) const;
+  CharEdges DeriveTextSet(CharTerm term) const;
+  CharEdges DeriveNames(CharTerm term, Work& work) const;
 
   enum class Fate : std::uint8_t { kNothing, kLive };
   // The edges of a term, once made.
@@ -69,8 +69,8 @@ class CharDerivative final : public CharEdgeSource {
   TermStore* store_;
   ObjectTerms* objects_;
   const std::int64_t max_states_;
-  absl::flat_hash_map<TermId, Known> edges_;
-  absl::flat_hash_map<TermId, Fate> fates_;
+  absl::flat_hash_map<CharTerm, Known> edges_;
+  absl::flat_hash_map<CharTerm, Fate> fates_;
   ConditionSearch search_;
   std::int64_t held_bytes_ = 0;
 };

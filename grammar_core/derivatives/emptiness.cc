@@ -141,7 +141,7 @@ class EmptinessSearch {
   }
 
   absl::StatusOr<bool> IsNothing(NodeId node) {
-    return IsNothingTerm(lowering_->Lower(copier_.CopyOf(node), 0), node);
+    return IsNothingTerm(CharTerm(lowering_->Lower(copier_.CopyOf(node), 0)), node);
   }
 
   // Whether the others have no name beside the declared ones. UNIMPLEMENTED where those of an array
@@ -153,9 +153,9 @@ class EmptinessSearch {
     std::sort(declared.begin(), declared.end());
     const auto count = static_cast<std::uint32_t>(declared.size());
     const std::uint32_t set = store_->AddTextSet(std::move(declared));
-    const TermId undeclared = store_->Not(store_->TextSet(set, 0, count, 0));
-    const TermId name = lowering_->Lower(copier_.CopyOf(others.name), 0);
-    const TermId left = store_->And({name, undeclared});
+    const CharTerm undeclared = store_->Not(store_->TextSet(set, 0, count, 0));
+    const CharTerm name(lowering_->Lower(copier_.CopyOf(others.name), 0));
+    const CharTerm left = store_->And({name, undeclared});
     absl::StatusOr<bool> nothing = IsNothingTerm(left, others.name);
     if (!nothing.ok() || *nothing || !spec.is_array) return nothing;
     Work work(budget_);
@@ -169,7 +169,7 @@ class EmptinessSearch {
  private:
   // A search fails for its own limit or since the compile's budget is spent; the budget is asked
   // first, so that a cancelled compile is not reported as a grammar that is too hard.
-  absl::StatusOr<bool> IsNothingTerm(TermId term, NodeId node) {
+  absl::StatusOr<bool> IsNothingTerm(CharTerm term, NodeId node) {
     Work work(budget_);
     const bool nothing = derivative_->IsNothing(term, work);
     if (work.ok()) return nothing;

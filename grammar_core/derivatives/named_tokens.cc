@@ -143,7 +143,8 @@ class TokenStep {
                                {.left = AsLimited(term).tokens_left, .touched = true});
       case TermKind::kRepeat: {
         const TermId first = Of(AsRepeat(term).body);
-        return first == kNothingTerm ? kNothingTerm : store_->Cat(first, store_->AfterOne(term));
+        return first == kNothingTerm ? kNothingTerm
+                                     : store_->Cat(first, store_->AfterOne<TermId>(term));
       }
       case TermKind::kCall:
         return Of(lowering_->RuleBody(term));

@@ -26,9 +26,9 @@ struct EdgeTo {
   To to;
   bool operator==(const EdgeTo&) const = default;
 };
-using CharEdge = EdgeTo<TermId>;
+using CharEdge = EdgeTo<CharTerm>;
 using CharEdges = std::vector<CharEdge>;
-static_assert(kNothingTerm == TermId{});
+static_assert(kNothingTerm == CharTerm{});
 
 // Who derives terms of characters.
 class CharEdgeSource {
@@ -36,7 +36,7 @@ class CharEdgeSource {
   virtual ~CharEdgeSource() = default;
   // What each next character of `term` leads to. The reference lives as long as the source.
   // Meaningless when `work` failed.
-  virtual const CharEdges& Edges(TermId term, Work& work) = 0;
+  virtual const CharEdges& Edges(CharTerm term, Work& work) = 0;
 };
 
 // The first edge that ends at or after the beginning of `range`.

@@ -54,25 +54,25 @@ bool AppendTarget(const ConditionList* target, ConditionList* list) {
 }  // namespace
 
 // A bound of length is no condition, but for the fewest characters that it asks for.
-bool ConditionSearch::Read(TermId term, Product* product) {
+bool ConditionSearch::Read(CharTerm term, Product* product) {
   const Term& both = store_->term(term);
-  const std::span<const TermId> parts =
-      both.kind == TermKind::kAnd ? BranchesOf(*store_, both) : std::span(&term, 1);
   *product = {};
-  for (const TermId part : parts) {
+  const auto append = [&](CharTerm part) {
     const Term& length = store_->term(part);
-    const bool is_length = length.kind == TermKind::kRepeat && AsRepeat(length).max != kUnbounded &&
-                           store_->IsAnyChar(AsRepeat(length).body);
-    if (!is_length) {
-      if (!conditions_.Append(part, &product->conditions)) return false;
-      continue;
-    }
-    const auto [any_char, min, max] = AsRepeat(length);
+    const bool is_length = length.kind == TermKind::kRepeat &&
+                           AsRepeat<CharTerm>(length).max != kUnbounded &&
+                           store_->IsAnyChar(AsRepeat<CharTerm>(length).body);
+    if (!is_length) return conditions_.Append(part, &product->conditions);
+    const auto [any_char, min, max] = AsRepeat<CharTerm>(length);
     product->max_chars = std::min(product->max_chars, max);
     if (min > 0)
       conditions_.Append(store_->Repeat(any_char, min, kUnbounded), &product->conditions);
-  }
-  return conditions_.Sort(&product->conditions);
+    return true;
+  };
+  const bool is_some = both.kind == TermKind::kAnd
+                           ? std::ranges::all_of(BranchesOf<CharTerm>(*store_, both), append)
+                           : append(term);
+  return is_some && conditions_.Sort(&product->conditions);
 }
 
 bool ConditionSearch::IsNullable(const Product& product) const {

@@ -58,7 +58,7 @@ class ConditionSearch {
   ConditionSearch& operator=(const ConditionSearch&) = delete;
 
   // What the term is. False where it is plainly no text.
-  bool Read(TermId term, Product* product);
+  bool Read(CharTerm term, Product* product);
 
   // Whether the empty text meets all; whether any text does. The second is a search where no known
   // text answers; meaningless when `work` failed.

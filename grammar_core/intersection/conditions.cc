@@ -19,7 +19,7 @@
 
 namespace maskd {
 
-ConditionId Conditions::IdOf(TermId term) {
+ConditionId Conditions::IdOf(CharTerm term) {
   if (const auto known = ids_.find(term); known != ids_.end()) return known->second;
   if (store_->IsAllText(term)) return ids_[term] = kEveryText;
   const Term& negation = store_->term(term);
@@ -35,13 +35,16 @@ ConditionId Conditions::IdOf(TermId term) {
   return ids_[term] = id;
 }
 
-bool Conditions::Append(TermId term, ConditionList* list) {
+bool Conditions::Append(CharTerm term, ConditionList* list) {
   if (term == kNothingTerm) return false;
   const Term& both = store_->term(term);
-  const std::span<const TermId> parts =
-      both.kind == TermKind::kAnd ? BranchesOf(*store_, both) : std::span(&term, 1);
-  for (const TermId part : parts)
+  const auto append = [&](CharTerm part) {
     if (const ConditionId id = IdOf(part); id != kEveryText) list->push_back(id);
+  };
+  if (both.kind == TermKind::kAnd)
+    std::ranges::for_each(BranchesOf<CharTerm>(*store_, both), append);
+  else
+    append(term);
   return true;
 }
 
@@ -68,13 +71,14 @@ const std::vector<ConditionList>& Conditions::WaysOf(ConditionId id) {
   condition.has_ways = true;
   const Term& term = store_->term(condition.term);
   if (term.kind != TermKind::kAlt && term.kind != TermKind::kAnd) return condition.ways;
-  const std::span<const TermId> branches = term.kind == TermKind::kAlt
-                                               ? BranchesOf(*store_, term)
-                                               : std::span<const TermId>(&condition.term, 1);
-  for (const TermId branch : branches) {
+  const auto add = [&](CharTerm branch) {
     ConditionList way;
     if (Append(branch, &way) && Sort(&way)) condition.ways.push_back(std::move(way));
-  }
+  };
+  if (term.kind == TermKind::kAlt)
+    std::ranges::for_each(BranchesOf<CharTerm>(*store_, term), add);
+  else
+    add(condition.term);
   return condition.ways;
 }
 
@@ -91,7 +95,7 @@ const Conditions::Edges& Conditions::EdgesOf(ConditionId id, Work& work) {
   return condition.edges;
 }
 
-const ConditionList* Conditions::ListOf(TermId term) {
+const ConditionList* Conditions::ListOf(CharTerm term) {
   const auto known = lists_.find(term);
   if (known != lists_.end()) return known->second.get();
   auto list = std::make_unique<ConditionList>();
@@ -103,7 +107,7 @@ const ConditionList* Conditions::ListOf(TermId term) {
   return (lists_[term] = std::move(list)).get();
 }
 
-std::uint32_t Conditions::FewestCharsOf(TermId id) {
+std::uint32_t Conditions::FewestCharsOf(CharTerm id) {
   if (const auto known = fewest_.find(id); known != fewest_.end()) return known->second;
   return fewest_[id] = ComputeFewest(store_->term(id));
 }
@@ -122,22 +126,23 @@ std::uint32_t Conditions::ComputeFewest(const Term& term) {
     case TermKind::kCat: {
       const Term* cell = &term;
       while (cell->kind == TermKind::kCat) {
-        const auto [head, tail] = AsCat(*cell);
+        const auto [head, tail] = AsCat<CharTerm>(*cell);
         fewest = SaturatingAdd(fewest, FewestCharsOf(head));
         if (store_->term(tail).kind != TermKind::kCat) break;
         cell = &store_->term(tail);
       }
-      return SaturatingAdd(fewest, FewestCharsOf(AsCat(*cell).tail));
+      return SaturatingAdd(fewest, FewestCharsOf(AsCat<CharTerm>(*cell).tail));
     }
     case TermKind::kRepeat:
-      return SaturatingMul(FewestCharsOf(AsRepeat(term).body), AsRepeat(term).min);
+      return SaturatingMul(FewestCharsOf(AsRepeat<CharTerm>(term).body),
+                           AsRepeat<CharTerm>(term).min);
     case TermKind::kAlt:
       fewest = kNoEnd;
-      for (const TermId way : BranchesOf(*store_, term))
+      for (const CharTerm way : BranchesOf<CharTerm>(*store_, term))
         fewest = std::min(fewest, FewestCharsOf(way));
       return fewest;
     case TermKind::kAnd:
-      for (const TermId part : BranchesOf(*store_, term))
+      for (const CharTerm part : BranchesOf<CharTerm>(*store_, term))
         fewest = std::max(fewest, FewestCharsOf(part));
       return fewest;
     default:

@@ -34,7 +34,7 @@ class Conditions {
       : store_(store), characters_(characters) {}
 
   // Appends the conditions that `term` is; false where it is plainly no text. Sort() is to follow.
-  bool Append(TermId term, ConditionList* list);
+  bool Append(CharTerm term, ConditionList* list);
   // Makes a list of what was appended; false where some of it plainly contradict: x and not x.
   bool Sort(ConditionList* list);
 
@@ -63,7 +63,7 @@ class Conditions {
   static constexpr ConditionId kEveryText = 0xFFFFFFFF;
 
   struct Condition {
-    TermId term = kNothingTerm;
+    CharTerm term = kNothingTerm;
     std::optional<ConditionId> negated;
     std::uint32_t fewest = 0;
     bool has_ways = false;
@@ -72,18 +72,18 @@ class Conditions {
     Edges edges;
   };
 
-  ConditionId IdOf(TermId term);
-  const ConditionList* ListOf(TermId term);
-  std::uint32_t FewestCharsOf(TermId term);
+  ConditionId IdOf(CharTerm term);
+  const ConditionList* ListOf(CharTerm term);
+  std::uint32_t FewestCharsOf(CharTerm term);
   std::uint32_t ComputeFewest(const Term& term);
 
   TermStore* store_;
   CharEdgeSource* characters_;
   std::deque<Condition> conditions_;
-  absl::flat_hash_map<TermId, ConditionId> ids_;
+  absl::flat_hash_map<CharTerm, ConditionId> ids_;
   // Null where that is plainly no text.
-  absl::flat_hash_map<TermId, std::unique_ptr<const ConditionList>> lists_;
-  absl::flat_hash_map<TermId, std::uint32_t> fewest_;
+  absl::flat_hash_map<CharTerm, std::unique_ptr<const ConditionList>> lists_;
+  absl::flat_hash_map<CharTerm, std::uint32_t> fewest_;
   std::int64_t held_bytes_ = 0;
 };
 

@@ -114,7 +114,7 @@ CharacterClass ClassOf(const Symbols& kept, int max_chars) {
 }
 
 // The length of the longest string of a set of strings that is clearly finite, or nothing.
-std::optional<std::uint32_t> FiniteLength(const TermStore& store, TermId id) {
+std::optional<std::uint32_t> FiniteLength(const TermStore& store, CharTerm id) {
   const Term& term = store.term(id);
   switch (term.kind) {
     case TermKind::kEmpty:
@@ -137,36 +137,37 @@ std::optional<std::uint32_t> FiniteLength(const TermStore& store, TermId id) {
 
 // Anything, then something that is possible: whatever comes, it is still to be found. So a pattern
 // that is looked for anywhere, however it goes on, takes every string until the tail.
-bool IsSearch(const TermStore& store, TermId id) {
+bool IsSearch(const TermStore& store, CharTerm id) {
   const Term& term = store.term(id);
-  if (term.kind != TermKind::kCat || store.term(AsCat(term).tail).may_be_empty) return false;
-  return store.IsAllText(AsCat(term).head);
+  if (term.kind != TermKind::kCat || store.term(AsCat<CharTerm>(term).tail).may_be_empty)
+    return false;
+  return store.IsAllText(AsCat<CharTerm>(term).head);
 }
 
 // If every string of up to so many characters of one set can be taken from these characters, and no
 // other character ever: how many. It holds for a repeat of a set, and for one of which finitely
 // many shorter strings are taken out.
-std::optional<std::uint32_t> FreeLength(const TermStore& store, TermId id) {
+std::optional<std::uint32_t> FreeLength(const TermStore& store, CharTerm id) {
   const Term& term = store.term(id);
   if (IsSearch(store, id)) return kUnbounded;
   if (term.kind == TermKind::kAlt) {
-    const std::span<const TermId> branches = BranchesOf(store, term);
-    const bool any = std::any_of(branches.begin(), branches.end(),
-                                 [&](TermId branch) { return IsSearch(store, branch); });
+    const auto branches = BranchesOf<CharTerm>(store, term);
+    const bool any =
+        std::ranges::any_of(branches, [&](CharTerm branch) { return IsSearch(store, branch); });
     return any ? std::optional(kUnbounded) : std::nullopt;
   }
-  if (IsRepeatOfSet(store, term)) return AsRepeat(term).max;
+  if (IsRepeatOfSet(store, term)) return AsRepeat<CharTerm>(term).max;
   if (term.kind != TermKind::kAnd) return std::nullopt;
   std::optional<std::uint32_t> free;
   std::uint32_t longest_removed = 0;
-  for (const TermId part : BranchesOf(store, term)) {
+  for (const CharTerm part : BranchesOf<CharTerm>(store, term)) {
     if (store.term(part).kind == TermKind::kNot) {
       const std::optional<std::uint32_t> removed = FiniteLength(store, NegatedOf(store.term(part)));
       if (!removed.has_value()) return std::nullopt;
       longest_removed = std::max(longest_removed, *removed);
     } else if (const Term& repeat = store.term(part);
                !free.has_value() && IsRepeatOfSet(store, repeat)) {
-      free = AsRepeat(repeat).max;
+      free = AsRepeat<CharTerm>(repeat).max;
     } else {
       return std::nullopt;
     }

@@ -21,7 +21,7 @@ std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
   const Term& cell = automaton_->term(parts.cell);
   if (cell.kind != TermKind::kEncode || IsOfNames(cell)) return std::nullopt;
   const auto [text, partial, object, progress] = AsEncode(cell);
-  if (automaton_->term(text).kind != TermKind::kAnd) return std::nullopt;
+  if (automaton_->store().term(text).kind != TermKind::kAnd) return std::nullopt;
   const std::optional<std::uint32_t> tail_index = TailOf(parts.tail, partial.spelling);
   if (!tail_index.has_value()) return std::nullopt;
   Product product;

@@ -70,7 +70,7 @@ TermId JoinedNames::EndOf(std::uint32_t text) {
   }
   for (std::size_t i = 0; i < others_.size(); ++i)
     if (std::ranges::find(name.not_of, i) == name.not_of.end()) ends.push_back(others_[i].tail);
-  return automaton_->Choice(std::move(ends));
+  return automaton_->Choice(ends);
 }
 
 std::optional<OtherNames> JoinedNames::Others() {
@@ -79,7 +79,7 @@ std::optional<OtherNames> JoinedNames::Others() {
                     .declared = {.depth = depth_, .spelling = spelling_}};
   std::vector<TermId> tails;
   for (const OtherNames& others : others_) tails.push_back(others.tail);
-  all.tail = automaton_->Choice(std::move(tails));
+  all.tail = automaton_->Choice(tails);
   for (const auto& [text, name] : names_)
     if (!name.not_of.empty()) all.declared.texts.push_back(name.text);
   return all;

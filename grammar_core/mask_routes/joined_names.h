@@ -25,7 +25,7 @@ class Automaton;
 
 // Any name but the declared ones, and what follows it, which begins with its quote.
 struct OtherNames {
-  TermId any = kNothingTerm;
+  CharTerm any = kNothingTerm;
   TextList declared = {};
   TermId tail = kNothingTerm;
 };

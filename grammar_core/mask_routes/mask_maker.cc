@@ -152,7 +152,7 @@ int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
   return static_cast<int>(std::count_if(branches.begin(), branches.end(), [&](TermId branch) {
     const Term& cell = automaton_->term(PartsOf(branch).cell);
     return cell.kind == TermKind::kEncode &&
-           automaton_->term(AsEncode(cell).characters).kind == TermKind::kAnd;
+           automaton_->store().term(AsEncode(cell).characters).kind == TermKind::kAnd;
   }));
 }
 
@@ -160,7 +160,7 @@ int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
 // would make a state of every letter of every name. Of other branches many are one choice, walked.
 bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
   const TermStore& store = automaton_->store();
-  const std::span<const TermId> branches = BranchesOf(store, store.term(parts.cell));
+  const auto branches = BranchesOf(store, store.term(parts.cell));
   const auto is_object = [&](TermId state) { return IsBeforeMember(PartsOf(state).cell); };
   std::vector<TermId> names;
   std::vector<TermId> objects;
@@ -180,10 +180,10 @@ bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
   const bool many = others.size() > kMaxBranches || CountIntersections(others) > kMaxIntersections;
   if (many && others.size() == branches.size()) return false;
   MergeNames(names, mask);
-  if (many) others = {automaton_->Choice(std::move(others))};
+  if (many) others = {automaton_->Choice(others)};
   for (const TermId state : others) MergeMaskOf(state, mask);
   if (objects.size() == branches.size()) return MakeByMember(parts, mask);
-  if (!objects.empty()) MergeMaskOf(automaton_->Choice(std::move(objects)), mask);
+  if (!objects.empty()) MergeMaskOf(automaton_->Choice(objects), mask);
   return true;
 }
 
@@ -196,12 +196,12 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
   // The bound matters only to tokens that may leave less room than the pattern's longest completion
   // needs: fewer of them the farther it is.
   const auto reach = static_cast<std::uint32_t>(masks_->index().vocabulary().max_token_bytes());
-  for (const TermId part : BranchesOf(store, store.term(text))) {
+  for (const CharTerm part : BranchesOf<CharTerm>(store, store.term(text))) {
     const Term& length = store.term(part);
     if (length.kind != TermKind::kRepeat) continue;
-    const auto [body, min, max] = AsRepeat(length);
+    const auto [body, min, max] = AsRepeat<CharTerm>(length);
     if (min != 0 || max == kUnbounded || !store.IsAnyChar(body)) continue;
-    const TermId pattern = automaton_->Without(text, part);
+    const CharTerm pattern = automaton_->Without(text, part);
     const std::optional<std::uint32_t> completion = MostCharsNeeded(store, pattern);
     if (!completion.has_value() || max < SaturatingAdd(*completion, kFewChars)) continue;
     const TermId free = automaton_->Encoded(pattern, partial.spelling, parts.tail);
@@ -234,8 +234,9 @@ bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask
   const Term& cell = automaton_->term(parts.cell);
   if (!IsBetweenCharacters(cell)) return false;
   const PartialChar partial = AsEncode(cell).partial;
-  const Term& text = automaton_->term(AsEncode(cell).characters);
-  if (text.kind == TermKind::kAnd && BranchesOf(automaton_->store(), text).size() > kFewConditions)
+  const Term& text = automaton_->store().term(AsEncode(cell).characters);
+  if (text.kind == TermKind::kAnd &&
+      BranchesOf<CharTerm>(automaton_->store(), text).size() > kFewConditions)
     return false;
   const std::optional<CountBounds> bounds = automaton_->BoundsOf(AsEncode(cell).characters);
   if (!bounds.has_value()) return false;

@@ -50,7 +50,7 @@ bool MaskMaker::IsWorthExits(TermId cell_id) {
   if (text.kind == TermKind::kText || text.kind == TermKind::kTextSet) return false;
   if (IsRepeatOfSet(store, text)) {
     const auto reach = static_cast<std::uint32_t>(masks_->index().vocabulary().max_token_bytes());
-    return AsRepeat(text).min == 0 && AsRepeat(text).max > reach;
+    return AsRepeat<CharTerm>(text).min == 0 && AsRepeat<CharTerm>(text).max > reach;
   }
   return CountTaken(cell_id) >= kWideState;
 }

@@ -67,15 +67,16 @@ std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
   if (!IsBetweenCharacters(cell)) return std::nullopt;
   const Spelling spelling = AsEncode(cell).partial.spelling;
   const Term& both = store.term(AsEncode(cell).characters);
-  if (!IsJsonString(spelling) || both.kind != TermKind::kAnd || BranchesOf(store, both).size() != 2)
+  if (!IsJsonString(spelling) || both.kind != TermKind::kAnd ||
+      BranchesOf<CharTerm>(store, both).size() != 2)
     return std::nullopt;
   // Parts of an intersection stand in the order of their keys, so either may be the complement.
-  TermId all = BranchesOf(store, both)[0];
-  TermId none = BranchesOf(store, both)[1];
+  CharTerm all = BranchesOf<CharTerm>(store, both)[0];
+  CharTerm none = BranchesOf<CharTerm>(store, both)[1];
   if (store.term(all).kind == TermKind::kNot) std::swap(all, none);
   const Term& repeat = store.term(all);
-  if (!IsRepeatOfSet(store, repeat) || AsRepeat(repeat).min != 0 ||
-      AsRepeat(repeat).max != kUnbounded || store.term(none).kind != TermKind::kNot) {
+  if (!IsRepeatOfSet(store, repeat) || AsRepeat<CharTerm>(repeat).min != 0 ||
+      AsRepeat<CharTerm>(repeat).max != kUnbounded || store.term(none).kind != TermKind::kNot) {
     return std::nullopt;
   }
   const Term& names = store.term(NegatedOf(store.term(none)));
@@ -187,7 +188,7 @@ void MaskMaker::MergeNames(std::span<const TermId> states, MaskBuilder* mask) {
   if (const auto others = names.Others(); others.has_value()) MakeByOtherNames(*others, mask);
   WalkJoined(trie, kRoot, &names, [&](const TrieNode& node) { mask->AllowTokens(trie, node); });
   if (trie.long_tokens().empty()) return;
-  WalkLongTokens(trie, automaton_->Choice(std::move(joined)), mask);
+  WalkLongTokens(trie, automaton_->Choice(joined), mask);
 }
 
 bool MaskMaker::IsName(TermId state) const {

@@ -18,7 +18,7 @@ struct Completion {
   std::uint32_t any;  // of any derivative, the term itself included
 };
 
-std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* visits) {
+std::optional<Completion> CompletionOf(const TermStore& store, CharTerm id, int* visits) {
   // Terms share their parts, so a walk of them as a tree may be long: then nothing is said.
   if (--*visits < 0) return std::nullopt;
   const Term& term = store.term(id);
@@ -40,16 +40,16 @@ std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* v
     }
     case TermKind::kCat: {
       // Within the head all of the tail is still to come.
-      const auto head = CompletionOf(store, AsCat(term).head, visits);
+      const auto head = CompletionOf(store, AsCat<CharTerm>(term).head, visits);
       const auto tail =
-          head.has_value() ? CompletionOf(store, AsCat(term).tail, visits) : std::nullopt;
+          head.has_value() ? CompletionOf(store, AsCat<CharTerm>(term).tail, visits) : std::nullopt;
       if (!tail.has_value()) return std::nullopt;
       return Completion{SaturatingAdd(head->own, tail->own),
                         std::max(SaturatingAdd(head->any, tail->own), tail->any)};
     }
     case TermKind::kAlt: {
       Completion all = {kNoEnd, 0};
-      for (const TermId branch : BranchesOf(store, term)) {
+      for (const CharTerm branch : BranchesOf<CharTerm>(store, term)) {
         const auto one = CompletionOf(store, branch, visits);
         if (!one.has_value()) return std::nullopt;
         all = {std::min(all.own, one->own), std::max(all.any, one->any)};
@@ -57,9 +57,9 @@ std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* v
       return all;
     }
     case TermKind::kRepeat: {
-      const auto body = CompletionOf(store, AsRepeat(term).body, visits);
+      const auto body = CompletionOf(store, AsRepeat<CharTerm>(term).body, visits);
       if (!body.has_value()) return std::nullopt;
-      const std::uint32_t own = SaturatingMul(body->own, AsRepeat(term).min);
+      const std::uint32_t own = SaturatingMul(body->own, AsRepeat<CharTerm>(term).min);
       assert(body->any >= body->own && "a term is one of its own derivatives");
       return Completion{own, SaturatingAdd(body->any, own)};
     }
@@ -70,7 +70,7 @@ std::optional<Completion> CompletionOf(const TermStore& store, TermId id, int* v
 
 }  // namespace
 
-std::optional<std::uint32_t> MostCharsNeeded(const TermStore& store, TermId id) {
+std::optional<std::uint32_t> MostCharsNeeded(const TermStore& store, CharTerm id) {
   constexpr int kMaxVisits = 500;
   int visits = kMaxVisits;
   const std::optional<Completion> completion = CompletionOf(store, id, &visits);

@@ -15,7 +15,7 @@ namespace maskd {
 
 // An upper bound: behind no beginning of a string of `id` are more characters needed for its end.
 // Nothing where that is not plain to see.
-std::optional<std::uint32_t> MostCharsNeeded(const TermStore& store, TermId id);
+std::optional<std::uint32_t> MostCharsNeeded(const TermStore& store, CharTerm id);
 
 }  // namespace maskd
 

@@ -33,7 +33,7 @@ bool IsEnd(unsigned char byte) { return byte == '}' || byte == ']' || byte == '"
 
 unsigned char TailSignatures::LastByte(TermId cell) const {
   if (store_->term(cell).kind != TermKind::kAlt) return LastByteOfSpine(cell);
-  const std::span<const TermId> branches = BranchesOf(*store_, store_->term(cell));
+  const auto branches = BranchesOf(*store_, store_->term(cell));
   assert(!branches.empty() && "a choice of nothing is Nothing");
   const unsigned char last = LastByteOfSpine(branches.front());
   const bool all =

@@ -52,7 +52,7 @@ class CharacterMasks::Walk {
     };
     VisitTokenSteps(stepper_.grammar().tokenizer().index(), row_, state, work_, enter, arrive);
     for (const NamedTokens::Step& step : row_.NamedSteps(state))
-      step.tokens.VisitAllowed([&](TokenId id) { Judge(id, step.next); });
+      step.tokens.VisitAllowed([&](TokenId id) { Judge(id, RowMemory::Of(step.next)); });
   }
 
   // Of what was looked at, the tokens that leave enough characters.

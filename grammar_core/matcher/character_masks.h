@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 
 #include "grammar_core/base/hash128.h"
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/token_history.h"
@@ -31,15 +32,15 @@ class CharacterMasks {
  public:
   // The tokens of `mask`, which are those of `state`, that `left` characters are enough for.
   // `mask` itself where that is all of them.
-  absl::StatusOr<MaskRef> Narrow(const TokenStepper& stepper, TokenHistory::State state,
-                                 const MaskRef& mask, std::int64_t left);
+  absl::StatusOr<MaskRef> Narrow(const TokenStepper& stepper, RowStateId state, const MaskRef& mask,
+                                 std::int64_t left);
 
   // Whether Narrow() would leave `token`, if `state` takes it.
-  absl::StatusOr<bool> Allows(const TokenStepper& stepper, TokenHistory::State state, TokenId token,
+  absl::StatusOr<bool> Allows(const TokenStepper& stepper, RowStateId state, TokenId token,
                               std::int64_t left);
 
  private:
-  using State = TokenHistory::State;
+  using State = RowStateId;
   class Walk;
 
   // The characters of the smallest completion.

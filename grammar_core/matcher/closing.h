@@ -22,6 +22,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/character_masks.h"
 #include "grammar_core/matcher/token_history.h"
@@ -47,7 +48,7 @@ class ClosingMasks {
   // The tokens of `mask`, which are those of `state` or some of them, after one of which the text
   // can be complete with `tokens_left` tokens in all, that one and the stop id included. `mask`
   // itself where that is all of them or none.
-  MaskRef Narrow(const TokenStepper& stepper, TokenHistory::State state, const MaskRef& mask,
+  MaskRef Narrow(const TokenStepper& stepper, RowStateId state, const MaskRef& mask,
                  int tokens_left);
 
   // Of what was learnt, roughly.
@@ -57,7 +58,7 @@ class ClosingMasks {
   [[nodiscard]] CharacterMasks& characters() { return characters_; }
 
  private:
-  using State = TokenHistory::State;
+  using State = RowStateId;
   // A mask's number, that of its levels, and how many of those fit; or where none does, the state
   // and the tokens left.
   using Cut = std::tuple<std::uint64_t, std::uint64_t, std::size_t, State>;

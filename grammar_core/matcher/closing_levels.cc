@@ -99,7 +99,7 @@ class ClosingLevels::Maker {
         items_budget_(ItemsBudget()),
         items_work_(items_budget_) {}
 
-  Levels Make(State state) {
+  Levels Make(TermId state) {
     const TokenizerSpace& tokenizer = stepper_.grammar().tokenizer();
     const auto enter = [](State, const TrieNode&) { return true; };
     const auto enter_others = [](State, const TrieNode& node) {
@@ -113,25 +113,25 @@ class ClosingLevels::Maker {
     if (closure.has_value()) {
       AddWithin(*closure, state);
       const auto trie = tokenizer.masks().TrieOf(closure->candidates);
-      VisitTokenSteps(tokenizer.index(), *trie, row_, state, work_, enter, arrive);
+      VisitTokenSteps(tokenizer.index(), *trie, row_, RowMemory::Of(state), work_, enter, arrive);
     } else {
       // What a row may not repeat is a matter of bytes, not of their classes.
       const bool by_class = !row_.automaton().remembers();
-      if (by_class) VisitTrieSteps(digits_, row_, state, work_, enter, arrive);
+      if (by_class) VisitTrieSteps(digits_, row_, RowMemory::Of(state), work_, enter, arrive);
       if (by_class && work_.ok())
-        VisitTokenSteps(tokenizer.index(), row_, state, work_, enter_others, arrive);
+        VisitTokenSteps(tokenizer.index(), row_, RowMemory::Of(state), work_, enter_others, arrive);
       else if (work_.ok())
-        VisitTokenSteps(tokenizer.index(), row_, state, work_, enter, arrive);
+        VisitTokenSteps(tokenizer.index(), row_, RowMemory::Of(state), work_, enter, arrive);
     }
-    for (const NamedTokens::Step& step : row_.NamedSteps(state)) {
-      const State next = row_.AtTokenEnd(step.next);
+    for (const NamedTokens::Step& step : row_.automaton().NamedSteps(state)) {
+      const State next = row_.AtTokenEnd(RowMemory::Of(step.next));
       step.tokens.VisitAllowed([&](TokenId id) { Add(id, next); });
     }
     return Finish();
   }
 
  private:
-  [[nodiscard]] std::optional<Closure> ClosureOf(State state) {
+  [[nodiscard]] std::optional<Closure> ClosureOf(TermId state) {
     Automaton& automaton = row_.automaton();
     if (row_.names_tokens() || row_.limits_tokens()) return std::nullopt;
     if (FreeString(automaton.store(), state) == nullptr) return std::nullopt;
@@ -140,11 +140,12 @@ class ClosingLevels::Maker {
 
   // Tokens of the string's own characters: those of so many as it must still have lead each to a
   // state of its own, all longer ones behind that.
-  void AddWithin(const Closure& closure, State state) {
+  void AddWithin(const Closure& closure, TermId string) {
     MaskStore& masks = stepper_.grammar().tokenizer().masks();
-    assert(FreeString(row_.automaton().store(), state) != nullptr && "ClosureOf() has looked");
-    const Term& text = *FreeString(row_.automaton().store(), state);
-    const auto needed = std::min<std::uint32_t>(AsRepeat(text).min, kIndexedCharacters);
+    assert(FreeString(row_.automaton().store(), string) != nullptr && "ClosureOf() has looked");
+    const Term& text = *FreeString(row_.automaton().store(), string);
+    State state = RowMemory::Of(string);
+    const auto needed = std::min<std::uint32_t>(AsRepeat<CharTerm>(text).min, kIndexedCharacters);
     CharacterClass characters = closure.characters;
     const int most = characters.max_chars;
     unsigned char sample = 0;
@@ -164,7 +165,7 @@ class ClosingLevels::Maker {
   }
 
   void Add(TokenId id, State next) {
-    Recent& recent = recent_[next % kRecent];
+    Recent& recent = recent_[next.value() % kRecent];
     if (recent.next != next) recent = {next, PlaceOf(endings_.Few(stepper_, next, items_work_))};
     assert(recent.level < levels_.size());
     levels_[recent.level].tokens.push_back(id);
@@ -239,18 +240,20 @@ class ClosingLevels::Maker {
 
 // Only before a quote: what ends such a string is in no way to go on within it.
 std::optional<ClosingLevels::String> ClosingLevels::StringOf(const TokenStepper& stepper,
-                                                             State state, Work& work) {
+                                                             TermId state, Work& work) {
+  Automaton& automaton = stepper.states().automaton();
   const RowStates& row = stepper.states();
-  const TermStore& store = row.automaton().store();
+  const TermStore& store = automaton.store();
   const Term* const text = FreeString(store, state);
-  if (text == nullptr || AsRepeat(*text).min > 0 || row.names_tokens() || row.limits_tokens())
+  if (text == nullptr || AsRepeat<CharTerm>(*text).min > 0 || row.names_tokens() ||
+      row.limits_tokens())
     return std::nullopt;
   const auto [cell, tail] = store.PartsOf(state);
   const auto quote = static_cast<std::size_t>(row.classes().Of('"'));
-  const FirstClasses::Set first = row.FirstOf(tail, work);
-  if (row.MayEnd(tail) || first.count() != 1 || !first.test(quote)) return std::nullopt;
+  const FirstClasses::Set first = automaton.FirstOf(tail, work);
+  if (automaton.MayEnd(tail) || first.count() != 1 || !first.test(quote)) return std::nullopt;
   const Spelling spelling = AsEncode(store.term(cell)).partial.spelling;
-  return String{{AsRepeat(*text).body, spelling, tail}, AsRepeat(*text).max};
+  return String{{AsRepeat<CharTerm>(*text).body, spelling, tail}, AsRepeat<CharTerm>(*text).max};
 }
 
 void ClosingLevels::ForgetOthers(const TokenStepper& stepper) {
@@ -274,18 +277,19 @@ bool ClosingLevels::IsFarNumber(const TokenStepper& stepper, State state, int re
   if (!digits_alone_ || row.names_tokens() || row.limits_tokens() || row.automaton().remembers())
     return false;
   const TermStore& store = row.automaton().store();
-  const auto [cell, tail] = store.PartsOf(state);
+  const auto [cell, tail] = store.PartsOf(row.Shared(state));
   if (store.term(cell).kind != TermKind::kNumber || tail == kEmptyTerm) return false;
   for (const char byte : kNumberBytes)
-    if (row.Take(tail, static_cast<unsigned char>(byte), work) != kNothingTerm) return false;
-  const int behind = endings->Few(stepper, tail, work);
+    if (row.automaton().Step(tail, static_cast<unsigned char>(byte), work) != kNothingTerm)
+      return false;
+  const int behind = endings->Few(stepper, RowMemory::Of(tail), work);
   if (!work.ok() || behind > rest - kNumberBytesLeft) return false;
-  if (!row.MayEnd(cell)) return true;
+  if (!row.automaton().MayEnd(cell)) return true;
   const Levels levels = Of(stepper, tail, endings, work);
   return work.ok() && levels->most() <= rest;
 }
 
-ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state, Endings* endings,
+ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, TermId state, Endings* endings,
                                         Work& work) {
   ForgetOthers(stepper);
   if (const auto known = known_.find(state); known != known_.end()) return known->second;
@@ -304,7 +308,7 @@ ClosingLevels::Levels ClosingLevels::Of(const TokenStepper& stepper, State state
   return levels;
 }
 
-void ClosingLevels::Keep(State state, const std::optional<String>& string, const Levels& levels) {
+void ClosingLevels::Keep(TermId state, const std::optional<String>& string, const Levels& levels) {
   const std::int64_t bytes = BytesOf(*levels);
   held_bytes_ += bytes;
   // All at once: which of them will be asked for again is not known, and rows share them.

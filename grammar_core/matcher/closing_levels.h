@@ -58,7 +58,7 @@ class ClosingLevels {
 
   // Of all tokens that `state`, which is no own state, takes by their bytes or by name, and perhaps
   // of some that it does not take. Not all when `work` failed.
-  Levels Of(const TokenStepper& stepper, State state, Endings* endings, Work& work);
+  Levels Of(const TokenStepper& stepper, TermId state, Endings* endings, Work& work);
 
   // Whether `state` is within a number and every token that it takes leaves an ending of `rest`
   // tokens, as far as that is soon told.
@@ -75,7 +75,7 @@ class ClosingLevels {
   // What the levels of strings are alike by: the characters and their spelling, and the cells
   // behind.
   struct StringKey {
-    TermId characters;
+    CharTerm characters;
     Spelling spelling;
     TermId tail;
     bool operator==(const StringKey&) const = default;
@@ -95,11 +95,11 @@ class ClosingLevels {
 
   // All that is of another automaton.
   void ForgetOthers(const TokenStepper& stepper);
-  static std::optional<String> StringOf(const TokenStepper& stepper, State state, Work& work);
-  void Keep(State state, const std::optional<String>& string, const Levels& levels);
+  static std::optional<String> StringOf(const TokenStepper& stepper, TermId state, Work& work);
+  void Keep(TermId state, const std::optional<String>& string, const Levels& levels);
 
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
-  absl::flat_hash_map<State, Levels> known_;
+  absl::flat_hash_map<TermId, Levels> known_;
   absl::flat_hash_map<StringKey, OfString> strings_;
   std::shared_ptr<const TokenTrie> digits_;  // tokens that begin with one, see the .cc
   bool digits_alone_ = false;                // none has what is of no number behind a digit

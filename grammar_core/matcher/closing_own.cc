@@ -106,7 +106,7 @@ bool OwnClosing::Fits(TokenId id, std::string* ending) {
   const State next = states.StepToken(state_, id, &taken, work_);
   if (next == kNothingTerm || !work_.ok()) return false;
   // Keys of the automaton's states tell only what a token meets, so those go by their number.
-  const Hash128 key = RowStates::IsOwn(next) ? states.KeyOf(next) : Mix(Hash128(), next);
+  const Hash128 key = RowStates::IsOwn(next) ? states.KeyOf(next) : Mix(Hash128(), next.value());
   const auto [known, is_new] = fits_.try_emplace(key, false);
   if (is_new) {
     ++looks_;

@@ -34,10 +34,10 @@ class DraftWalk {
     assert(before < at && "parents come before their children: CheckDraft() has looked");
     const DraftPosition::State was = masks_.positions[before].state;
     if (was == DraftPosition::State::kInvalid || token == kPadding) return;
-    if (was == DraftPosition::State::kFinished) return Make(at, 0, true);
+    if (was == DraftPosition::State::kFinished) return Make(at, {}, true);
     const TokenStepper::Step step = stepper_.Take(states_[before], token, work_);
     if (step.outcome == TokenStepper::Outcome::kMoved) Make(at, step.next, false);
-    if (step.outcome == TokenStepper::Outcome::kEnded) Make(at, 0, true);
+    if (step.outcome == TokenStepper::Outcome::kEnded) Make(at, {}, true);
   }
 
   void Make(std::size_t at, TokenStepper::State state, bool finished) {

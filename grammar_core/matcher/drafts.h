@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/matcher/token_history.h"
@@ -42,8 +43,8 @@ struct DraftPosition {
   };
   State state = State::kInvalid;
   bool may_end = false;
-  MaskRef mask = nullptr;         // of an active position
-  TokenHistory::State place = 0;  // in the grammar, of an active position
+  MaskRef mask = nullptr;  // of an active position
+  RowStateId place = {};   // in the grammar, of an active position
 };
 
 // All positions of a draft; that of the row itself comes first.
@@ -65,7 +66,7 @@ absl::Status CheckDraft(const Draft& draft);
 // positions. Errors: RESOURCE_EXHAUSTED, and the positions that are not made yet stay invalid;
 // INVALID_ARGUMENT for parents that are no tree, and there is no position; UNAVAILABLE where `work`
 // lets no mask be made.
-absl::Status FillDraft(const TokenStepper& stepper, TokenHistory::State state, bool finished,
+absl::Status FillDraft(const TokenStepper& stepper, RowStateId state, bool finished,
                        const Draft& draft, Work& work, DraftMasks* masks);
 
 }  // namespace maskd

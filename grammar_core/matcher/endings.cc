@@ -131,7 +131,8 @@ std::vector<TokenId> Endings::TokensByPieces(const TokenStepper& stepper, State 
     tokens.insert(tokens.end(), pieces.begin(), pieces.end());
     text.clear();
   };
-  for (Node node = EndingOf(stepper, state); node != kEnd; node = nodes_[node].next) {
+  for (Node node = EndingOf(stepper, stepper.states().Shared(state)); node != kEnd;
+       node = nodes_[node].next) {
     if (!nodes_[node].is_named()) {
       text.push_back(nodes_[node].byte);
       continue;
@@ -229,31 +230,31 @@ Endings::Other Endings::OtherByte(const TokenStepper& stepper, const Place& plac
   return best;
 }
 
-Endings::Node Endings::EndingOf(const TokenStepper& stepper, State state, int depth) {
+Endings::Node Endings::EndingOf(const TokenStepper& stepper, TermId state, int depth) {
   if (depth == 0) ForgetOthers(stepper);
   if (const auto known = ending_.find(state); known != ending_.end()) return known->second;
-  const RowStates& states = stepper.states();
-  const TermStore& store = states.automaton().store();
-  std::vector<State> spine;  // from `state` on, before the first one whose ending is known
+  const Automaton& automaton = stepper.states().automaton();
+  const TermStore& store = automaton.store();
+  std::vector<TermId> spine;  // from `state` on, before the first one whose ending is known
   Node node = kNone;
-  for (State at = state;;) {
+  for (TermId at = state;;) {
     if (const auto known = ending_.find(at); known != ending_.end()) {
       node = known->second;
       break;
     }
     spine.push_back(at);
-    if (states.MayEnd(at)) break;
+    if (automaton.MayEnd(at)) break;
     at = store.PartsOf(at).tail;
   }
   for (; !spine.empty(); spine.pop_back()) {
-    const State at = spine.back();
-    node = states.MayEnd(at) ? kEnd : Before(stepper, at, node, depth);
+    const TermId at = spine.back();
+    node = automaton.MayEnd(at) ? kEnd : Before(stepper, at, node, depth);
     ending_[at] = node;
   }
   return node;
 }
 
-Endings::Node Endings::Before(const TokenStepper& stepper, State at, Node node, int depth) {
+Endings::Node Endings::Before(const TokenStepper& stepper, TermId at, Node node, int depth) {
   const TermStore& store = stepper.states().automaton().store();
   const bool names = stepper.states().names_tokens();
   const TermKind kind = store.term(store.PartsOf(at).cell).kind;
@@ -269,10 +270,10 @@ Endings::Node Endings::Before(const TokenStepper& stepper, State at, Node node, 
   return node;
 }
 
-Endings::Node Endings::PutNamed(const TokenStepper& stepper, State at, Node next) {
+Endings::Node Endings::PutNamed(const TokenStepper& stepper, TermId at, Node next) {
   if (next == kNone || nodes_[next].few == kNoTokens) return kNone;
   TokenId token = kNoToken;
-  for (const NamedTokens::Step& step : stepper.states().NamedSteps(at)) {
+  for (const NamedTokens::Step& step : stepper.states().automaton().NamedSteps(at)) {
     step.tokens.VisitAllowedWhile([&](TokenId id) {
       const bool is_free = !stepper.IsStop(id) || stepper.vocabulary().IsSpecial(id);
       if (is_free) token = id;
@@ -286,10 +287,10 @@ Endings::Node Endings::PutNamed(const TokenStepper& stepper, State at, Node next
   return static_cast<Node>(nodes_.size() - 1);
 }
 
-Endings::Node Endings::BestBranch(const TokenStepper& stepper, State at, int depth) {
+Endings::Node Endings::BestBranch(const TokenStepper& stepper, TermId at, int depth) {
   Automaton& automaton = stepper.states().automaton();
   const TermStore::Parts parts = automaton.store().PartsOf(at);
-  const std::span<const TermId> list = BranchesOf(automaton.store(), automaton.term(parts.cell));
+  const auto list = BranchesOf(automaton.store(), automaton.term(parts.cell));
   if (list.size() > kMaxBranches || depth >= kMaxChoices) return kNone;
   // A copy: joining makes terms, and the list may move.
   const std::vector<TermId> branches(list.begin(), list.end());
@@ -302,7 +303,7 @@ Endings::Node Endings::BestBranch(const TokenStepper& stepper, State at, int dep
   return best;
 }
 
-std::optional<std::string> Endings::CellText(const TokenStepper& stepper, State state) {
+std::optional<std::string> Endings::CellText(const TokenStepper& stepper, TermId state) {
   Budget budget = EndingBudget(kCellWork);
   Work work(budget);
   if (auto text = LongTokens(stepper, state, work); text.has_value()) return text;
@@ -326,12 +327,12 @@ std::optional<std::string> Endings::OneByte(const TokenStepper& stepper, TermId 
 }
 
 // Of a string of at least two more of one set of characters, ASCII only.
-std::optional<std::string> Endings::LongTokens(const TokenStepper& stepper, State state,
+std::optional<std::string> Endings::LongTokens(const TokenStepper& stepper, TermId state,
                                                Work& work) {
   Automaton& automaton = stepper.states().automaton();
   const Term* const text = FreeString(automaton.store(), state);
-  if (text == nullptr || AsRepeat(*text).min < 2) return std::nullopt;
-  const std::uint32_t needed = AsRepeat(*text).min;
+  if (text == nullptr || AsRepeat<CharTerm>(*text).min < 2) return std::nullopt;
+  const std::uint32_t needed = AsRepeat<CharTerm>(*text).min;
   std::optional<Closure> closure = FindStructuralClosure(&automaton, state, work);
   if (!closure.has_value()) return std::nullopt;
   CharacterClass& characters = closure->characters;

@@ -127,16 +127,16 @@ class Endings {
 
   // All that is of another automaton, or too much.
   void ForgetOthers(const TokenStepper& stepper);
-  Node EndingOf(const TokenStepper& stepper, State state, int depth = 0);
+  Node EndingOf(const TokenStepper& stepper, TermId state, int depth = 0);
   // The ending of `at` whose tail has the ending `node`, or kNone.
-  Node Before(const TokenStepper& stepper, State at, Node node, int depth);
+  Node Before(const TokenStepper& stepper, TermId at, Node node, int depth);
   // The same for a cell that is a token by its name, and for a choice.
-  Node PutNamed(const TokenStepper& stepper, State at, Node next);
-  Node BestBranch(const TokenStepper& stepper, State at, int depth);
+  Node PutNamed(const TokenStepper& stepper, TermId at, Node next);
+  Node BestBranch(const TokenStepper& stepper, TermId at, int depth);
   // What the cell that `state` begins with becomes; nothing where that is too long or too dear.
-  std::optional<std::string> CellText(const TokenStepper& stepper, State state);
+  std::optional<std::string> CellText(const TokenStepper& stepper, TermId state);
   static std::optional<std::string> OneByte(const TokenStepper& stepper, TermId cell, Work& work);
-  static std::optional<std::string> LongTokens(const TokenStepper& stepper, State state,
+  static std::optional<std::string> LongTokens(const TokenStepper& stepper, TermId state,
                                                Work& work);
   Node Put(const TokenSearch& search, char byte, Node next);
   std::uint16_t FewFrom(const TokenSearch& search, Node node) const;
@@ -144,7 +144,7 @@ class Endings {
   std::uint64_t automaton_ = 0;  // the serial number of the one whose states are known
   ShortestTexts texts_;
   std::vector<Byte> nodes_ = {{kEnd, 0, 0, 0, kNoToken}};
-  absl::flat_hash_map<State, Node> ending_;       // as if items could be equal
+  absl::flat_hash_map<TermId, Node> ending_;      // as if items could be equal
   absl::flat_hash_map<State, int> few_distinct_;  // of states that are no own states
 };
 

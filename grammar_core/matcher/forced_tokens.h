@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/matcher/token_history.h"
 
@@ -37,16 +38,15 @@ struct ForcedTokens {
 // The bytes that must come in `state`, at most `max_bytes`, and the state behind them.
 struct ForcedBytes {
   std::string bytes;
-  TokenHistory::State end;
+  RowStateId end;
 };
 // Errors: RESOURCE_EXHAUSTED.
-absl::StatusOr<ForcedBytes> FindForcedBytes(const TokenStepper& stepper, TokenHistory::State state,
+absl::StatusOr<ForcedBytes> FindForcedBytes(const TokenStepper& stepper, RowStateId state,
                                             int max_bytes, Work& work);
 
 // The same with tokens, which come after `before`, the last tokens of the row. Errors:
 // RESOURCE_EXHAUSTED.
-absl::StatusOr<ForcedTokens> FindForcedTokens(const TokenStepper& stepper,
-                                              TokenHistory::State state,
+absl::StatusOr<ForcedTokens> FindForcedTokens(const TokenStepper& stepper, RowStateId state,
                                               const std::vector<TokenId>& before, int max_bytes,
                                               Work& work);
 

@@ -32,7 +32,7 @@ constexpr int kTokensBefore = 32;
 
 Matcher::Matcher(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids)
     : stepper_(std::make_shared<const TokenStepper>(std::move(grammar), std::move(stop_ids))),
-      history_(stepper_->states().start()) {}
+      history_(stepper_->states().start().value()) {}
 
 const CompiledGrammar& Matcher::grammar() const { return stepper_->grammar(); }
 bool Matcher::names_tokens() const { return stepper_->states().names_tokens(); }
@@ -41,9 +41,12 @@ std::int64_t Matcher::LiveBytes() { return TokenHistory::LiveBytes() + RowMemory
 
 void Matcher::MoveTo(std::shared_ptr<MaskedAutomaton> automaton) const {
   assert(automaton != nullptr && automaton != stepper_->states().shared_automaton());
-  std::vector<TokenHistory::State> states = history_.TopStates();
+  std::vector<TokenHistory::State> numbers = history_.TopStates();
+  std::vector<RowStateId> states;
+  for (const TokenHistory::State number : numbers) states.emplace_back(number);
   stepper_ = std::make_shared<const TokenStepper>(stepper_->MovedTo(std::move(automaton), states));
-  history_.PutTopStates(states);
+  std::ranges::transform(states, numbers.begin(), &RowStateId::value);
+  history_.PutTopStates(numbers);
 }
 
 void Matcher::Rest() const {
@@ -79,10 +82,10 @@ absl::Status Matcher::Accept(TokenId token) {
     return absl::OkStatus();
   }
   return Run([&](Work& work) {
-    const TokenStepper::Step step = stepper_->Take(history_.state(), token, work);
+    const TokenStepper::Step step = stepper_->Take(place(), token, work);
     if (step.outcome == TokenStepper::Outcome::kMoved) {
       assert(step.next != kNothingTerm && step.next != kFailedTerm && "moved nowhere");
-      history_.Push(token, step.next);
+      history_.Push(token, step.next.value());
     } else if (step.outcome == TokenStepper::Outcome::kEnded) {
       ++finished_tokens_;
     } else {
@@ -96,7 +99,7 @@ absl::StatusOr<MaskRef> Matcher::Mask(NewMasks new_masks) const {
   if (finished()) return MaskRef();
   MaskRef mask;
   absl::Status made = Run(new_masks, [&](Work& work) {
-    mask = stepper_->Mask(history_.state(), work);
+    mask = stepper_->Mask(place(), work);
     return work.error();
   });
   if (!made.ok()) return made;
@@ -105,7 +108,7 @@ absl::StatusOr<MaskRef> Matcher::Mask(NewMasks new_masks) const {
 
 absl::Status Matcher::MaskDraft(const Draft& draft, DraftMasks* masks, NewMasks new_masks) const {
   return Run(new_masks, [&](Work& work) {
-    return FillDraft(*stepper_, history_.state(), finished(), draft, work, masks);
+    return FillDraft(*stepper_, place(), finished(), draft, work, masks);
   });
 }
 
@@ -132,7 +135,7 @@ absl::Status Matcher::TakeAgain(int count) {
   Matcher again(*this);
   again.finished_tokens_ = 0;
   again.stepper_ = std::make_shared<const TokenStepper>(stepper_->Restarted(grammar().automaton()));
-  again.history_ = TokenHistory(again.stepper_->states().start());
+  again.history_ = TokenHistory(again.stepper_->states().start().value());
   for (const TokenId token : tokens)
     if (absl::Status taken = again.Accept(token); !taken.ok()) return taken;
   stepper_ = std::move(again.stepper_);
@@ -140,7 +143,7 @@ absl::Status Matcher::TakeAgain(int count) {
   return absl::OkStatus();
 }
 
-bool Matcher::may_end() const { return !finished() && stepper_->MayEnd(history_.state()); }
+bool Matcher::may_end() const { return !finished() && stepper_->MayEnd(place()); }
 
 absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
   if (finished()) return TextMatch{0, true};
@@ -150,12 +153,12 @@ absl::StatusOr<Matcher::TextMatch> Matcher::MatchText(absl::string_view text) {
     const RowStates& states = stepper_->states();
     const RowStates::Scratch scratch(states);
     if (states.limits_tokens() || states.names_tokens()) {
-      const TextCut cut = CutText(*stepper_, history_.state(), text, work);
+      const TextCut cut = CutText(*stepper_, place(), text, work);
       match = {static_cast<int>(cut.taken_bytes), cut.may_end};
       return work.error();
     }
     std::size_t taken = 0;
-    const RowStates::State state = states.StepText(history_.state(), text, &taken, work);
+    const RowStates::State state = states.StepText(place(), text, &taken, work);
     if (state != kFailedTerm) match = {static_cast<int>(taken), states.MayEnd(state)};
     return work.error();
   });
@@ -167,7 +170,7 @@ absl::StatusOr<Matcher::TextMatch> Matcher::MatchWithinCharacters(absl::string_v
                                                                   int max_characters) const {
   Budget budget = StepBudget(grammar().limits());
   Work work(budget);
-  const auto within = PrefixWithin(*stepper_, history_.state(), text, max_characters, work);
+  const auto within = PrefixWithin(*stepper_, place(), text, max_characters, work);
   if (!within.ok()) return within.status();
   return TextMatch{static_cast<int>(within->bytes), within->may_end};
 }
@@ -176,12 +179,12 @@ std::size_t Matcher::BytesOfTokens(absl::string_view text, int max_tokens) const
   return PrefixOfTokens(grammar().tokenizer().index(), text, max_tokens);
 }
 
-std::optional<PrefetchPlace::Key> Matcher::PrefetchKey(TokenHistory::State place) const {
+std::optional<PrefetchPlace::Key> Matcher::PrefetchKey(RowStateId place) const {
   if (RowStates::IsOwn(place)) return std::nullopt;  // of what a row has written only it knows
   return PrefetchPlace::Key(stepper_->automaton_serial(), place);
 }
 
-PrefetchPlace Matcher::PrefetchAt(TokenHistory::State place) const {
+PrefetchPlace Matcher::PrefetchAt(RowStateId place) const {
   assert(!RowStates::IsOwn(place) && "a row's own place is no one else's to look behind");
   return {stepper_->shared_grammar(), stepper_->states().shared_automaton(),
           stepper_->automaton_serial(), place};
@@ -192,7 +195,7 @@ absl::StatusOr<std::string> Matcher::ForcedBytes(int max_bytes) {
   return Get<std::string>([&](Work& work) -> absl::StatusOr<std::string> {
     const RowStates::Scratch scratch(stepper_->states());
     absl::StatusOr<maskd::ForcedBytes> forced =
-        FindForcedBytes(*stepper_, history_.state(), max_bytes, work);
+        FindForcedBytes(*stepper_, place(), max_bytes, work);
     if (!forced.ok()) return forced.status();
     return std::move(forced->bytes);
   });
@@ -202,7 +205,7 @@ absl::StatusOr<ForcedTokens> Matcher::FindForcedTokens(int max_bytes) const {
   if (finished()) return ForcedTokens();
   return Get<ForcedTokens>([&](Work& work) {
     const RowStates::Scratch scratch(stepper_->states());
-    return maskd::FindForcedTokens(*stepper_, history_.state(), history_.LastTokens(kTokensBefore),
+    return maskd::FindForcedTokens(*stepper_, place(), history_.LastTokens(kTokensBefore),
                                    max_bytes, work);
   });
 }
@@ -210,29 +213,28 @@ absl::StatusOr<ForcedTokens> Matcher::FindForcedTokens(int max_bytes) const {
 absl::StatusOr<std::string> Matcher::ShortestCompletion(int max_bytes) {
   if (finished()) return std::string();
   return Get<std::string>([&](Work& work) {
-    return maskd::ShortestCompletion(stepper_->states(), history_.state(), max_bytes, work);
+    return maskd::ShortestCompletion(stepper_->states(), place(), max_bytes, work);
   });
 }
 
 std::uint32_t Matcher::LeastBytes() const {
-  return finished() ? 0 : stepper_->states().MinBytes(history_.state());
+  return finished() ? 0 : stepper_->states().MinBytes(place());
 }
 
 int Matcher::LeastTokens() const {
-  return finished() ? 0 : maskd::LeastTokens(stepper_->search(), history_.state());
+  return finished() ? 0 : maskd::LeastTokens(stepper_->search(), place());
 }
 
 absl::StatusOr<std::vector<TokenId>> Matcher::FewTokens(int max_bytes) const {
   if (finished()) return std::vector<TokenId>();
-  return Get<std::vector<TokenId>>([&](Work& work) {
-    return maskd::FewTokens(stepper_->search(), history_.state(), max_bytes, work);
-  });
+  return Get<std::vector<TokenId>>(
+      [&](Work& work) { return maskd::FewTokens(stepper_->search(), place(), max_bytes, work); });
 }
 
 absl::StatusOr<std::vector<TokenId>> Matcher::FewestTokens(int max_tokens) const {
   if (finished()) return std::vector<TokenId>();
   return Get<std::vector<TokenId>>([&](Work& work) {
-    return maskd::FewestTokens(stepper_->search(), history_.state(), max_tokens, work);
+    return maskd::FewestTokens(stepper_->search(), place(), max_tokens, work);
   });
 }
 

@@ -39,6 +39,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/mask/token_mask.h"
@@ -95,16 +96,16 @@ class Matcher {
   // may move the matcher, which is any that can fail, and Rest().
   [[nodiscard]] const TokenStepper& stepper() const { return *stepper_; }
   // Where the matcher stands, unless it is finished. A place means nothing after such a call.
-  [[nodiscard]] TokenHistory::State place() const { return history_.state(); }
+  [[nodiscard]] RowStateId place() const { return RowStateId(history_.state()); }
   [[nodiscard]] const CompiledGrammar& grammar() const;
   // Whether the grammar takes tokens by their names, as the marker that ends a call.
   [[nodiscard]] bool names_tokens() const;
 
   // What `place`, a place of this matcher, is known by to a prefetch; nothing where only this row
   // and its forks know it.
-  [[nodiscard]] std::optional<PrefetchPlace::Key> PrefetchKey(TokenHistory::State place) const;
+  [[nodiscard]] std::optional<PrefetchPlace::Key> PrefetchKey(RowStateId place) const;
   // The place itself, to be prefetched behind while the matcher goes on.
-  [[nodiscard]] PrefetchPlace PrefetchAt(TokenHistory::State place) const;
+  [[nodiscard]] PrefetchPlace PrefetchAt(RowStateId place) const;
 
   // How many bytes of `text` can be taken from here, and whether the text may end after all of
   // them. Where tokens of a part are counted, or the grammar names tokens, as the text is cut into

@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/compile/warm_up_bounds.h"
 #include "grammar_core/matcher/token_history.h"
@@ -22,12 +23,12 @@ namespace maskd {
 class PrefetchPlace {
  public:
   // Equal for equal places, of whatever rows: an automaton's serial number, and a state of it.
-  using Key = std::pair<std::uint64_t, TokenHistory::State>;
+  using Key = std::pair<std::uint64_t, RowStateId>;
 
   // `state` is one of `automaton`, whose number is `serial`, and no row's own.
   PrefetchPlace(std::shared_ptr<const CompiledGrammar> grammar,
                 const std::shared_ptr<MaskedAutomaton>& automaton, std::uint64_t serial,
-                TokenHistory::State state);
+                RowStateId state);
 
   // What other places are told from this one by.
   [[nodiscard]] const Key& key() const { return key_; }

@@ -41,7 +41,7 @@ class Places {
     }
     // More tokens left take all that fewer do.
     const auto [text, left, touched] = AsLimited(cell);
-    Best& best = states_[{text, is_cat ? AsCat(term).tail : kEmptyTerm}];
+    Best& best = states_[{RowMemory::Of(text), is_cat ? AsCat(term).tail : kEmptyTerm}];
     if (best.state == kNothingTerm || best.left < left) best = {state, left};
   }
 
@@ -57,6 +57,7 @@ class Places {
   };
 
   const RowStates& row_;
+  // By the state, or by the text whose tokens are counted and what follows it.
   absl::flat_hash_map<std::pair<State, TermId>, Best> states_;
 };
 
@@ -97,7 +98,7 @@ class Cutter {
       VisitTokensAt(begin, [&](TokenId id) {
         if (!step.tokens.Allows(id)) return;
         const std::size_t behind = begin + search_.index->vocabulary().TokenBytes(id).size();
-        At(behind).Add(row_.AtTokenEnd(step.next));
+        At(behind).Add(row_.AtTokenEnd(RowMemory::Of(step.next)));
         end = std::max(end, behind);
       });
     }

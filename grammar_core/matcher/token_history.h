@@ -24,6 +24,7 @@ namespace maskd {
 // The tokens of one sequence with the state behind each.
 class TokenHistory {
  public:
+  // Its owner's own: a RowStateId of a matcher, a state of a gate.
   using State = std::uint32_t;
 
   // No token, and the state before the first.

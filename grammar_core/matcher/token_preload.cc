@@ -31,11 +31,11 @@ struct TokenPreload::Walk {
 TokenPreload::TokenPreload() = default;
 TokenPreload::~TokenPreload() = default;
 
-void TokenPreload::Add(const TokenStepper& stepper, TokenHistory::State state,
+void TokenPreload::Add(const TokenStepper& stepper, RowStateId state,
                        std::span<const TokenId> tokens) {
   const Automaton& automaton = stepper.states().automaton();
   if (RowStates::IsOwn(state)) return;  // its steps are of another kind
-  const StateLinks* const links = &automaton.store().links(state);
+  const StateLinks* const links = &automaton.store().links(RowMemory::TermOf(state));
   Fetch(links);
   walks_.push_back({&automaton, &stepper.vocabulary(), tokens, {}, links});
 }

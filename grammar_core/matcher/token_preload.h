@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/matcher/token_history.h"
 
 namespace maskd {
@@ -28,7 +29,7 @@ class TokenPreload {
 
   // A row that stands at `state` and will take `tokens`; they must live until Run(). Tokens out of
   // range end its walk.
-  void Add(const TokenStepper& stepper, TokenHistory::State state, std::span<const TokenId> tokens);
+  void Add(const TokenStepper& stepper, RowStateId state, std::span<const TokenId> tokens);
 
   // Walks all rows that were added, and forgets them.
   void Run();

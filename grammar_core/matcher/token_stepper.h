@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/compile/compiled_grammar.h"
 #include "grammar_core/completion/fewest_tokens.h"
@@ -28,7 +29,7 @@ Budget StepBudget(const Limits& limits);
 // What tokens do in the states of a row: never changed once it is made, so forks share it.
 class TokenStepper {
  public:
-  using State = TokenHistory::State;
+  using State = RowStateId;
 
   // `stop_ids` empty: the vocabulary's own. They must be in range.
   TokenStepper(std::shared_ptr<const CompiledGrammar> grammar, std::vector<TokenId> stop_ids);
@@ -52,7 +53,7 @@ class TokenStepper {
   // An outcome with what belongs to it.
   struct Step {
     Outcome outcome;
-    State next = 0;
+    State next = {};
     std::size_t taken_bytes = 0;
   };
   // What `token` does in `state`.

@@ -48,11 +48,10 @@ absl::StatusOr<std::unique_ptr<MaskedAutomaton>> MaskedAutomaton::Create(
 
 const MaskRef* MaskedAutomaton::MakeMask(TermId state, Work& work) {
   if (!work.MayMakeMask()) return nullptr;
-  assert(!RowMemory::IsOwn(state) && "an own state has no slot: MaskIn() makes its mask");
   MaskRef mask = TextMask(WithoutDistinct(state), work);
   if (mask != nullptr && remembers()) {
     RowMemory row(this);
-    mask = WithoutRepeated(&row, WithoutDistinct(state), mask, work);
+    mask = WithoutRepeated(&row, RowMemory::Of(WithoutDistinct(state)), mask, work);
   }
   if (mask == nullptr) return nullptr;
   mask = WithoutMarkers(state, mask);

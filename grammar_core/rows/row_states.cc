@@ -6,7 +6,9 @@
 //            mean the same in every row.
 #include "grammar_core/rows/row_states.h"
 
+#include <algorithm>
 #include <cassert>
+#include <vector>
 
 #include "grammar_core/unique_items/row_step.h"
 
@@ -15,7 +17,11 @@ namespace maskd {
 RowStates RowStates::MovedTo(std::shared_ptr<MaskedAutomaton> automaton,
                              std::span<State> states) const {
   if (memory_ == nullptr) {
-    automaton->Adopt(*automaton_, states);
+    std::vector<TermId> terms;
+    terms.reserve(states.size());
+    for (const State state : states) terms.push_back(RowMemory::TermOf(state));
+    automaton->Adopt(*automaton_, terms);
+    std::ranges::transform(terms, states.begin(), &RowMemory::Of);
     return {std::move(automaton), nullptr};
   }
   const auto lock = memory_->Lock();
@@ -30,7 +36,7 @@ RowStates::State RowStates::TakeOwn(State state, unsigned char byte, Work& work)
 }
 
 RowStates::State RowStates::TakeUnsearched(State state, unsigned char byte, Work& work) const {
-  if (memory_ == nullptr) return automaton_->Step(state, byte, work);
+  if (memory_ == nullptr) return StepShared(state, byte, work);
   const auto lock = memory_->Lock();
   return TakeByteUnsearched(memory_.get(), state, byte, work);
 }
@@ -41,7 +47,7 @@ TermId RowStates::SharedOf(State state) const {
 }
 
 Hash128 RowStates::KeyOf(State state) const {
-  if (!IsOwn(state)) return automaton_->term(state).key;
+  if (!IsOwn(state)) return automaton_->term(RowMemory::TermOf(state)).key;
   const auto lock = memory_->Lock();
   return memory_->KeyOf(state);
 }
@@ -67,13 +73,14 @@ MaskRef RowStates::Mask(State state, Work& work) const {
     const auto lock = memory_->Lock();
     return automaton_->MaskIn(memory_.get(), state, work);
   }
-  const MaskRef* const mask = automaton_->Mask(state, work);
+  const MaskRef* const mask = automaton_->Mask(RowMemory::TermOf(state), work);
   return mask == nullptr ? nullptr : *mask;
 }
 
 RowStates::State RowStates::StepText(State state, absl::string_view text, std::size_t* taken,
                                      Work& work) const {
-  if (memory_ == nullptr) return automaton_->StepText(state, text, taken, work);
+  if (memory_ == nullptr)
+    return RowMemory::Of(automaton_->StepText(RowMemory::TermOf(state), text, taken, work));
   // The states between two tokens are never asked for again: only the last one is kept.
   RowMemory::Scratch scratch(memory_.get());
   for (*taken = 0; *taken < text.size(); ++*taken) {
@@ -88,7 +95,8 @@ RowStates::State RowStates::StepText(State state, absl::string_view text, std::s
 
 RowStates::State RowStates::StepToken(State state, TokenId id, std::size_t* taken,
                                       Work& work) const {
-  if (memory_ == nullptr) return automaton_->StepToken(state, id, taken, work);
+  if (memory_ == nullptr)
+    return RowMemory::Of(automaton_->StepToken(RowMemory::TermOf(state), id, taken, work));
   RowMemory::Scratch scratch(memory_.get());
   const absl::string_view bytes = automaton_->vocabulary().TokenBytes(id);
   State next = kNothingTerm;
@@ -104,7 +112,7 @@ RowStates::State RowStates::StepToken(State state, TokenId id, std::size_t* take
 }
 
 FirstClasses::Set RowStates::FirstOf(State state, Work& work) const {
-  if (!IsOwn(state)) return automaton_->FirstOf(state, work);
+  if (!IsOwn(state)) return automaton_->FirstOf(RowMemory::TermOf(state), work);
   const auto lock = memory_->Lock();
   return memory_->FirstOf(state, work);
 }

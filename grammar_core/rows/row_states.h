@@ -46,7 +46,7 @@ class RowStates {
     return automaton_;
   }
   // Where every row of the automaton begins.
-  [[nodiscard]] State start() const { return automaton_->start(); }
+  [[nodiscard]] State start() const { return RowMemory::Of(automaton_->start()); }
   // Whether `state` says something in this row and its forks only.
   [[nodiscard]] static bool IsOwn(State state) { return RowMemory::IsOwn(state); }
 
@@ -62,7 +62,7 @@ class RowStates {
 
   // The state behind `byte`: kNothingTerm if there is none, kFailedTerm if `work` failed.
   State Take(State state, unsigned char byte, Work& work) const {
-    return memory_ == nullptr ? automaton_->Step(state, byte, work) : TakeOwn(state, byte, work);
+    return memory_ == nullptr ? StepShared(state, byte, work) : TakeOwn(state, byte, work);
   }
   // The same for whoever tries texts to their end: see RowMemory.
   State TakeUnsearched(State state, unsigned char byte, Work& work) const;
@@ -70,7 +70,8 @@ class RowStates {
   State StepText(State state, absl::string_view text, std::size_t* taken, Work& work) const;
   State StepToken(State state, TokenId id, std::size_t* taken, Work& work) const;
   [[nodiscard]] State AtTokenEnd(State state) const {
-    return IsOwn(state) ? state : automaton_->AtTokenEnd(state);  // those count no tokens
+    // Own states count no tokens.
+    return IsOwn(state) ? state : RowMemory::Of(automaton_->AtTokenEnd(RowMemory::TermOf(state)));
   }
 
   // The classes of bytes that `state` may take, and perhaps more; meaningless when `work` failed.
@@ -87,7 +88,9 @@ class RowStates {
   OnlyByte FindOnlyByte(State state, Work& work) const;
 
   // The state of the automaton that takes what `state` does and what the row's items forbid.
-  [[nodiscard]] TermId Shared(State state) const { return IsOwn(state) ? SharedOf(state) : state; }
+  [[nodiscard]] TermId Shared(State state) const {
+    return IsOwn(state) ? SharedOf(state) : RowMemory::TermOf(state);
+  }
   // Whether the text may end there, and a lower bound of what completes it.
   [[nodiscard]] bool MayEnd(State state) const { return automaton_->MayEnd(Shared(state)); }
   [[nodiscard]] std::uint32_t MinBytes(State state) const {
@@ -126,6 +129,10 @@ class RowStates {
   }
 
  private:
+  // Of a row that has no states of its own.
+  State StepShared(State state, unsigned char byte, Work& work) const {
+    return RowMemory::Of(automaton_->Step(RowMemory::TermOf(state), byte, work));
+  }
   State TakeOwn(State state, unsigned char byte, Work& work) const;
   [[nodiscard]] TermId SharedOf(State state) const;
 

@@ -6,6 +6,8 @@
 // Cost       each node and level once; later calls are one look-up.
 #include "grammar_core/terms/lowering.h"
 
+#include <ranges>
+
 namespace maskd {
 
 // Whether a Distinct node's child is an object.
@@ -21,15 +23,15 @@ Lowering::Place Lowering::ChildOf(const Place& place, std::uint32_t child) const
 
 // With no level around it a node is found by its number alone. Deeper ones are in a hash table, as
 // the levels that a text reaches have no bound.
-TermId Lowering::Known(const Place& place) const {
+AnyTerm Lowering::Known(const Place& place) const {
   if (place.depth == 0) return terms_[place.node];
   const auto known = deeper_.find({place.node, place.depth});
   return known == deeper_.end() ? kUnknownTerm : known->second;
 }
 
-TermId Lowering::Lower(NodeId root, std::uint32_t depth) {
+AnyTerm Lowering::Lower(NodeId root, std::uint32_t depth) {
   std::vector<Place> open = {PlaceOf(root, depth)};
-  TermId made = Known(open.back());
+  AnyTerm made = Known(open.back());
   while (!open.empty()) {
     const Place place = open.back();
     made = Known(place);
@@ -54,59 +56,62 @@ TermId Lowering::Lower(NodeId root, std::uint32_t depth) {
   return made;
 }
 
-TermId Lowering::LowerNode(const Place& place) {
+AnyTerm Lowering::LowerNode(const Place& place) {
   const auto [id, depth] = place;
   const IrNode& node = store_->ir().nodes[id];
-  std::vector<TermId> parts;
+  std::vector<AnyTerm> parts;
   for (std::uint32_t i = 0; i < node.child_count; ++i) parts.push_back(Known(ChildOf(place, i)));
+  // The IR has two levels as terms have: which one its parts are of, a node's kind tells.
+  const auto bytes = parts | std::views::transform([](AnyTerm id) { return TermId(id); });
+  const auto chars = parts | std::views::transform([](AnyTerm id) { return CharTerm(id); });
   switch (node.kind) {
     case IrKind::kNothing:
       return kNothingTerm;
     case IrKind::kEmpty:
       return kEmptyTerm;
     case IrKind::kBytes:
-      return store_->Bytes(node.a, 0);
+      return AnyTerm(store_->Bytes(node.a, 0));
     case IrKind::kByteSet:
-      return store_->ByteSet(node.a);
+      return AnyTerm(store_->ByteSet(node.a));
     case IrKind::kTokens:
-      return store_->Tokens(node.a);
+      return AnyTerm(store_->Tokens(node.a));
     case IrKind::kText:
-      return store_->Text(node.a, 0);
+      return AnyTerm(store_->Text(node.a, 0));
     case IrKind::kTextSet:
-      return store_->TextSet(node.a, 0, static_cast<std::uint32_t>(store_->text_set(node.a).size()),
-                             0);
+      return AnyTerm(store_->TextSet(
+          node.a, 0, static_cast<std::uint32_t>(store_->text_set(node.a).size()), 0));
     case IrKind::kCharSet:
-      return store_->CharSet(node.a);
+      return AnyTerm(store_->CharSet(node.a));
     case IrKind::kConcat:
       return LowerConcat(parts);
     case IrKind::kAlt:
-      return store_->Alt(std::move(parts));
+      return store_->Alt(parts);
     case IrKind::kRepeat:
       return store_->Repeat(parts[0], node.a, node.b);
     case IrKind::kAnd:
-      return store_->And(std::move(parts));
+      return AnyTerm(store_->And({chars.begin(), chars.end()}));
     case IrKind::kNot:
-      return store_->Not(parts[0]);
+      return AnyTerm(store_->Not(chars[0]));
     case IrKind::kEncode:
-      return store_->Encode(parts[0], {node.spelling});
+      return AnyTerm(store_->Encode(chars[0], {node.spelling}));
     case IrKind::kCall:
-      return store_->Call(node.a, depth);
+      return AnyTerm(store_->Call(node.a, depth));
     case IrKind::kNumber:
-      return numbers_->Start(node.a);
+      return AnyTerm(numbers_->Start(node.a));
     case IrKind::kObject:
-      return LowerObject(place);
+      return AnyTerm(LowerObject(place));
     case IrKind::kDistinct:
-      return store_->Distinct(parts[0], false, OfObjects(node) ? '}' : ']');
+      return AnyTerm(store_->Distinct(bytes[0], false, OfObjects(node) ? '}' : ']'));
     case IrKind::kLimited:
-      return store_->Limited(parts[0], {.left = node.a});
+      return AnyTerm(store_->Limited(bytes[0], {.left = node.a}));
     case IrKind::kBreak:
-      return Line(depth * node.a);
+      return AnyTerm(Line(depth * node.a));
     // The open bracket, the lines one level deeper, and the close at the level of the block itself.
     case IrKind::kBlock: {
       const char close = node.b == '{' ? '}' : ']';
       const TermId end = store_->Cat(Line(depth * node.a), store_->Byte(close));
-      return store_->Cat(store_->Byte(static_cast<unsigned char>(node.b)),
-                         store_->Cat(parts[0], end));
+      const TermId open = store_->Byte(static_cast<unsigned char>(node.b));
+      return AnyTerm(store_->Cat(open, store_->Cat(bytes[0], end)));
     }
   }
   return kNothingTerm;
@@ -127,8 +132,8 @@ TermId Lowering::Line(std::uint32_t spaces) {
 
 // From the right: Cat() copies the cells of its head, which are then those of one part. From the
 // left it would copy all the cells made so far for each part.
-TermId Lowering::LowerConcat(const std::vector<TermId>& parts) {
-  TermId result = kEmptyTerm;
+AnyTerm Lowering::LowerConcat(const std::vector<AnyTerm>& parts) {
+  AnyTerm result = kEmptyTerm;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
     result = store_->Cat(*part, result);
   return result;

@@ -33,14 +33,14 @@ class Lowering final : public NodeLowering {
   void set_objects(ObjectTerms* objects) { objects_ = objects; }
 
   // The term of `node`. Works through its children with a stack of its own, not by recursion.
-  TermId Lower(NodeId node, std::uint32_t depth) override;
+  AnyTerm Lower(NodeId node, std::uint32_t depth) override;
 
   // Bytes of the tables from nodes to terms; the terms are the store's.
   [[nodiscard]] std::int64_t held_bytes() const { return HeldBytes(terms_) + TableBytes(deeper_); }
 
   // The body of the rule that a Call term calls.
   TermId RuleBody(const Term& call) {
-    return Lower(store_->ir().rules[AsCall(call).rule].body, AsCall(call).depth);
+    return TermId(Lower(store_->ir().rules[AsCall(call).rule].body, AsCall(call).depth));
   }
 
  private:
@@ -54,20 +54,20 @@ class Lowering final : public NodeLowering {
   }
   [[nodiscard]] Place ChildOf(const Place& place, std::uint32_t child) const;
   // The term of `place`, or kUnknownTerm.
-  [[nodiscard]] TermId Known(const Place& place) const;
+  [[nodiscard]] AnyTerm Known(const Place& place) const;
   // The same, whose children have theirs.
-  TermId LowerNode(const Place& place);
+  AnyTerm LowerNode(const Place& place);
   [[nodiscard]] bool OfObjects(const IrNode& distinct) const;
   TermId LowerObject(const Place& place);
-  TermId LowerConcat(const std::vector<TermId>& parts);
+  AnyTerm LowerConcat(const std::vector<AnyTerm>& parts);
   // A line feed and the spaces behind it.
   TermId Line(std::uint32_t spaces);
 
   TermStore* store_;
   NumberTerms* numbers_;
   ObjectTerms* objects_ = nullptr;
-  std::vector<TermId> terms_;  // by node, with no level around it
-  absl::flat_hash_map<std::pair<NodeId, std::uint32_t>, TermId> deeper_;  // by node and depth
+  std::vector<AnyTerm> terms_;  // by node, with no level around it
+  absl::flat_hash_map<std::pair<NodeId, std::uint32_t>, AnyTerm> deeper_;  // by node and depth
 };
 
 }  // namespace maskd

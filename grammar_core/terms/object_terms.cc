@@ -33,15 +33,16 @@ ObjectTerms::Shape& ObjectTerms::ShapeOf(std::uint32_t placed) {
   auto shape = std::make_unique<Shape>(store_->facts(), object, max_end_states_, &held_bytes_);
   const ObjectSpec& spec = Spec(object);
   SortNames(object, shape.get());
-  shape->space = lowering_->Lower(spec.space, 0);
-  shape->after_colon = lowering_->Lower(spec.space_after_colon(), 0);
-  shape->after_comma = lowering_->Lower(spec.space_after_comma(), 0);
+  shape->space = TermId(lowering_->Lower(spec.space, 0));
+  shape->after_colon = TermId(lowering_->Lower(spec.space_after_colon(), 0));
+  shape->after_comma = TermId(lowering_->Lower(spec.space_after_comma(), 0));
   if (!spec.others.empty()) {
     const auto count = static_cast<std::uint32_t>(shape->members.size());
     // A declared name must not pass as one of the others: its value would escape its own schema.
-    const TermId undeclared = store_->Not(store_->TextSet(shape->name_set, 0, count, 0));
+    const CharTerm undeclared = store_->Not(store_->TextSet(shape->name_set, 0, count, 0));
     for (const ObjectSpec::Others& others : spec.others)
-      shape->other_names.push_back(store_->And({lowering_->Lower(others.name, 0), undeclared}));
+      shape->other_names.push_back(
+          store_->And({CharTerm(lowering_->Lower(others.name, 0)), undeclared}));
   }
   held_bytes_ += static_cast<std::int64_t>(sizeof(Shape)) + HeldBytes(shape->members) +
                  HeldBytes(shape->other_names);
@@ -122,7 +123,7 @@ TermId ObjectTerms::StepInBlock(std::uint32_t object, std::uint32_t progress, Ob
 // have another schema.
 TermId ObjectTerms::Member(std::uint32_t object, std::uint32_t progress, Work& work) {
   std::vector<TermId> ways;
-  if (const TermId names = Names(object, progress, 0, 0, work); names != kNothingTerm)
+  if (const CharTerm names = Names(object, progress, 0, 0, work); names != kNothingTerm)
     ways.push_back(EncodeNames(names, {Spec(object).spelling}));
   for (std::uint32_t i = 0; i < Spec(object).others.size(); ++i)
     if (ShapeOf(object).progress.MayWriteOthers(progress, i, work))
@@ -211,8 +212,8 @@ std::uint32_t ObjectTerms::RangeEnd(const Shape& shape, std::uint32_t first,
   return static_cast<std::uint32_t>(end - names.begin());
 }
 
-TermId ObjectTerms::Names(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
-                          std::uint32_t depth, Work& work) {
+CharTerm ObjectTerms::Names(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                            std::uint32_t depth, Work& work) {
   Shape& shape = ShapeOf(object);
   if (shape.members.empty()) return kNothingTerm;
   const std::vector<std::u32string>& names = store_->text_set(shape.name_set);
@@ -251,7 +252,7 @@ std::vector<ObjectTerms::NameEdge> ObjectTerms::NameEdges(std::uint32_t object,
   // A name that ends here has no next character. The others go on, a range for each character.
   while (at < end && names[at].size() == depth) ++at;
   while (at < end) {
-    const TermId next = Names(object, progress, at, depth + 1, work);
+    const CharTerm next = Names(object, progress, at, depth + 1, work);
     if (next != kNothingTerm) edges.push_back({names[at][depth], next});
     at = RangeEnd(shape, at, depth + 1);
   }
@@ -294,7 +295,7 @@ std::uint32_t ObjectTerms::AdoptNames(const ObjectTerms& from, std::uint32_t set
   return ShapeOf(object).name_set;  // with no level around it, an object has its own number
 }
 
-TermId ObjectTerms::EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes) {
+TermId ObjectTerms::EncodeNames(CharTerm names, PartialChar partial, std::uint32_t partial_bytes) {
   if (names == kNothingTerm) return kNothingTerm;
   const NameSetView set = AsNameSet(store_->term(names));
   return store_->EncodeNames(names, partial, set.object, set.progress,

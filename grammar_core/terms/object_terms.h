@@ -27,7 +27,7 @@ class NodeLowering {
  public:
   virtual ~NodeLowering() = default;
   // `depth`: the levels of indentation around the node.
-  virtual TermId Lower(NodeId node, std::uint32_t depth) = 0;
+  virtual AnyTerm Lower(NodeId node, std::uint32_t depth) = 0;
 };
 
 // All objects of one automaton: their steps, and the sets of their names.
@@ -49,7 +49,7 @@ class ObjectTerms {
   // The next characters of a NameSet, ascending, each with the NameSet behind it.
   struct NameEdge {
     std::uint32_t character;
-    TermId names;
+    CharTerm names;
   };
   // Spends work for each name that it looks at; meaningless when `work` failed.
   std::vector<NameEdge> NameEdges(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
@@ -69,11 +69,11 @@ class ObjectTerms {
 
   // The NameSet of the names that share their first `depth` characters with name `first`; its
   // progress is narrowed to them.
-  TermId Names(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
-               std::uint32_t depth, Work& work);
+  CharTerm Names(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                 std::uint32_t depth, Work& work);
 
   // An Encode term of a NameSet, within its object; see TermStore::EncodeNames.
-  TermId EncodeNames(TermId names, PartialChar partial, std::uint32_t partial_bytes = 0);
+  TermId EncodeNames(CharTerm names, PartialChar partial, std::uint32_t partial_bytes = 0);
 
   // What `from`, another automaton's of the same grammar, says of `object` (placed there, and here
   // as `placed`), as this says it. Needs the locks of both.
@@ -99,7 +99,7 @@ class ObjectTerms {
     TermId after_colon = kNothingTerm;
     TermId after_comma = kNothingTerm;
     // The names of each of the spec's others, declared ones taken out.
-    std::vector<TermId> other_names;
+    std::vector<CharTerm> other_names;
   };
 
   Shape& ShapeOf(std::uint32_t object);
@@ -118,7 +118,7 @@ class ObjectTerms {
     return store_->KeyAt(DepthOf(object), ShapeOf(object).progress.Key(progress));
   }
   TermId Value(std::uint32_t object, NodeId value) {
-    return lowering_->Lower(value, Spec(object).DepthWithin(DepthOf(object)));
+    return TermId(lowering_->Lower(value, Spec(object).DepthWithin(DepthOf(object))));
   }
 
   // A quote has been read: any name that may come next, to the end of the object.

@@ -86,7 +86,8 @@ class StateWays {
   // The value to be stored for each form, with release. A list or row must be aligned to 8 bytes
   // and live as long as the state.
   static StateWays Single(int byte_class, TermId to) {
-    return StateWays(std::uint64_t{to} << 32 | static_cast<std::uint64_t>(byte_class) << 1 | 1);
+    return StateWays(std::uint64_t{to.value()} << 32 | static_cast<std::uint64_t>(byte_class) << 1 |
+                     1);
   }
   static StateWays Row(const std::atomic<TermId>* row) { return StateWays(NumberOf(row)); }
   static StateWays Short(const ShortWays* ways) { return StateWays(NumberOf(ways) | kShort); }
@@ -98,7 +99,7 @@ class StateWays {
   [[nodiscard]] bool is_single() const { return (ways_ & 1) != 0; }
   // Of a single one.
   [[nodiscard]] int byte_class() const { return static_cast<int>((ways_ >> 1) & 0xFF); }
-  [[nodiscard]] TermId to() const { return static_cast<TermId>(ways_ >> 32); }
+  [[nodiscard]] TermId to() const { return TermId(static_cast<std::uint32_t>(ways_ >> 32)); }
   // What there is of these; null of the others.
   [[nodiscard]] std::atomic<TermId>* row() const {
     return (ways_ & kTags) == 0 ? At<std::atomic<TermId>>() : nullptr;

@@ -2,8 +2,9 @@
 //
 // A term stands for a set of strings: the rest of the output. Terms are hash-consed, so a term is
 // its id, and equal ids are equal sets (the converse does not hold). They come in two levels, as
-// the IR does: byte terms, which the automaton steps through, and character terms, which live
-// inside Encode.
+// the IR does: byte terms (TermId), which the automaton steps through, and character terms
+// (CharTerm), which live inside Encode. One table numbers both; what is done alike with both takes
+// AnyTerm.
 //
 // Spine    A byte term is a chain of cells: Cat(head, tail) has one cell for `head`, which is never
 //          a Cat, and those of `tail`. The spine is the pushdown stack. A byte step looks at the
@@ -23,17 +24,56 @@
 
 #include "grammar_core/base/hash128.h"
 #include "grammar_core/base/saturating.h"
+#include "grammar_core/base/strong_id.h"
 #include "grammar_core/ir/grammar_ir.h"
 
 namespace maskd {
 
-using TermId = std::uint32_t;
+struct ByteTermTag {
+  static constexpr bool kNamedAsTerms = true;
+};
+struct CharTermTag {
+  static constexpr bool kNamedAsTerms = true;
+};
+struct AnyTermTag {
+  static constexpr bool kNamedAsTerms = true;
+};
+// A byte term: a state of the automaton, or a cell of one.
+using TermId = StrongId<ByteTermTag>;
+// A character term.
+using CharTerm = StrongId<CharTermTag>;
+// A term of either level, for what is the same in both: interning, copying, printing.
+using AnyTerm = StrongId<AnyTermTag>;
+template <>
+inline constexpr bool kMayBecome<AnyTermTag, ByteTermTag> = true;
+template <>
+inline constexpr bool kMayBecome<AnyTermTag, CharTermTag> = true;
+template <>
+inline constexpr bool kMayBecome<ByteTermTag, AnyTermTag> = true;
+template <>
+inline constexpr bool kMayBecome<CharTermTag, AnyTermTag> = true;
 
-inline constexpr TermId kNothingTerm = 0;  // no string
-inline constexpr TermId kEmptyTerm = 1;    // the empty string
+// A term that all levels have, and that a row's state may be: becomes an id of either by itself.
+class NamedTerm {
+ public:
+  // The term of that number, in every store.
+  constexpr explicit NamedTerm(std::uint32_t value) : value_(value) {}
+  template <typename Tag>
+    requires Tag::kNamedAsTerms
+  constexpr operator StrongId<Tag>() const {
+    return StrongId<Tag>(value_);
+  }
+  // Its number, as StrongId has it.
+  [[nodiscard]] constexpr std::uint32_t value() const { return value_; }
+
+ private:
+  std::uint32_t value_;
+};
+inline constexpr NamedTerm kNothingTerm{0};  // no string
+inline constexpr NamedTerm kEmptyTerm{1};    // the empty string
 // Not terms: a transition that is not known yet, and a step that failed (see StepError).
-inline constexpr TermId kUnknownTerm = 0xFFFFFFFF;
-inline constexpr TermId kFailedTerm = 0xFFFFFFFE;
+inline constexpr NamedTerm kUnknownTerm{0xFFFFFFFF};
+inline constexpr NamedTerm kFailedTerm{0xFFFFFFFE};
 
 // The payload fields a to d of each kind are given in parentheses.
 enum class TermKind : std::uint8_t {

@@ -13,23 +13,24 @@ namespace maskd {
 // limited(3, x), touched, becomes limited(2, x); untouched it keeps its 3. With 0 left and x able
 // to be empty it ends here. It recurs only into what is touched, so untouched terms cost nothing.
 TermId TermStore::AtTokenEnd(TermId id, std::uint32_t most) {
-  const Term& term = terms_[id];
+  const Term& term = At(id);
   if (!term.in_limited) return id;
   switch (term.kind) {
     case TermKind::kLimited: {
       // A text inside another one is cut with it, so it never has more tokens left than that one.
       const std::uint32_t left = std::min(most, term.b - (term.b > 0 ? term.c : 0));
-      const TermId text = AtTokenEnd(term.a, left);
-      return left == 0 && terms_[text].nullable ? kEmptyTerm : Limited(text, {.left = left});
+      const TermId text = AtTokenEnd(TermId(term.a), left);
+      return left == 0 && At(text).nullable ? kEmptyTerm : Limited(text, {.left = left});
     }
     case TermKind::kCat:
-      return Cat(AtTokenEnd(term.a, most), term.b);
+      return Cat(AtTokenEnd(TermId(term.a), most), TermId(term.b));
     case TermKind::kRepeat:
-      return Repeat(AtTokenEnd(term.a, most), term.b, term.c);
+      return Repeat(AtTokenEnd(TermId(term.a), most), term.b, term.c);
     default: {
       std::vector<TermId> branches;
-      for (const TermId branch : lists_[term.a]) branches.push_back(AtTokenEnd(branch, most));
-      return Alt(std::move(branches));
+      for (const AnyTerm branch : lists_[term.a])
+        branches.push_back(AtTokenEnd(TermId(branch), most));
+      return Alt(branches);
     }
   }
 }
@@ -37,14 +38,16 @@ TermId TermStore::AtTokenEnd(TermId id, std::uint32_t most) {
 // (distinct(x) | y)z becomes (x | y)z, or xz for what is inside alone, or yz for what is outside.
 // Only an array that has just begun is unwrapped: all that follows keeps its Distinct cells.
 TermId TermStore::WithoutDistinct(TermId id, Within within) {
-  const Term& term = terms_[id];
+  const Term& term = At(id);
   if (!term.in_distinct) return within == Within::kInside ? kNothingTerm : id;
   if (term.kind == TermKind::kDistinct)
-    return within == Within::kOutside ? kNothingTerm : WithoutDistinct(term.a);
-  if (term.kind == TermKind::kCat) return Cat(WithoutDistinct(term.a, within), term.b);
+    return within == Within::kOutside ? kNothingTerm : WithoutDistinct(TermId(term.a));
+  if (term.kind == TermKind::kCat)
+    return Cat(WithoutDistinct(TermId(term.a), within), TermId(term.b));
   std::vector<TermId> branches;
-  for (const TermId branch : lists_[term.a]) branches.push_back(WithoutDistinct(branch, within));
-  return Alt(std::move(branches));
+  for (const AnyTerm branch : lists_[term.a])
+    branches.push_back(WithoutDistinct(TermId(branch), within));
+  return Alt(branches);
 }
 
 }  // namespace maskd

@@ -9,9 +9,9 @@
 namespace maskd {
 
 void FailTermCheck(const char* file, int line, const char* condition, const TermStore& store,
-                   TermId id) {
-  std::fprintf(stderr, "%s:%d: %s does not hold for term %u: %s\n", file, line, condition, id,
-               PrintTerm(store, id).c_str());
+                   AnyTerm id) {
+  std::fprintf(stderr, "%s:%d: %s does not hold for term %u: %s\n", file, line, condition,
+               id.value(), PrintTerm(store, id).c_str());
   std::abort();
 }
 

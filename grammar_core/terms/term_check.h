@@ -13,7 +13,7 @@ namespace maskd {
 
 // Prints the place, the condition and the term to standard error, and aborts.
 [[noreturn]] void FailTermCheck(const char* file, int line, const char* condition,
-                                const TermStore& store, TermId id);
+                                const TermStore& store, AnyTerm id);
 
 }  // namespace maskd
 
@@ -23,11 +23,11 @@ namespace maskd {
 #define MASKD_TERM_CHECKS 1
 #endif
 
-#define MASKD_DCHECK_TERM(store, id, condition)                              \
-  do {                                                                       \
-    if (MASKD_TERM_CHECKS && !(condition)) {                                 \
-      ::maskd::FailTermCheck(__FILE__, __LINE__, #condition, (store), (id)); \
-    }                                                                        \
+#define MASKD_DCHECK_TERM(store, id, condition)                                              \
+  do {                                                                                       \
+    if (MASKD_TERM_CHECKS && !(condition)) {                                                 \
+      ::maskd::FailTermCheck(__FILE__, __LINE__, #condition, (store), ::maskd::AnyTerm(id)); \
+    }                                                                                        \
   } while (false)
 
 #endif  // MASKD_GRAMMAR_CORE_TERMS_TERM_CHECK_H_

@@ -17,8 +17,8 @@ template <typename Visit>
 void TermCopy::VisitParts(const Term& term, Visit visit) const {
   switch (term.kind) {
     case TermKind::kCat:
-      visit(term.a);
-      visit(term.b);
+      visit(AnyTerm(term.a));
+      visit(AnyTerm(term.b));
       return;
     case TermKind::kAlt:
     case TermKind::kAnd:
@@ -29,25 +29,25 @@ void TermCopy::VisitParts(const Term& term, Visit visit) const {
     case TermKind::kDistinct:
     case TermKind::kLimited:
     case TermKind::kNot:
-      visit(term.a);
+      visit(AnyTerm(term.a));
       return;
     default:
       return;
   }
 }
 
-TermId TermCopy::Of(TermId id) {
+AnyTerm TermCopy::Of(AnyTerm id) {
   // A stack of its own. A part that two terms share may stand on it twice; it is copied once.
-  std::vector<TermId> open = {id};
+  std::vector<AnyTerm> open = {id};
   while (!open.empty()) {
-    const TermId next = open.back();
+    const AnyTerm next = open.back();
     if (IsCopied(next)) {
       open.pop_back();
       continue;
     }
     const Term& term = from_.store->term(next);
     const std::size_t before = open.size();
-    VisitParts(term, [&](TermId part) {
+    VisitParts(term, [&](AnyTerm part) {
       if (!IsCopied(part)) open.push_back(part);
     });
     if (open.size() > before) continue;  // its parts come first
@@ -57,26 +57,26 @@ TermId TermCopy::Of(TermId id) {
   return CopyOf(id);
 }
 
-TermId TermCopy::Copy(const Term& term) {
+AnyTerm TermCopy::Copy(const Term& term) {
   Term copy = term;
-  std::vector<TermId> list;
+  std::vector<AnyTerm> list;
   switch (term.kind) {
     case TermKind::kCat:
-      copy.a = CopyOf(term.a);
-      copy.b = CopyOf(term.b);
+      copy.a = CopyOf(AnyTerm(term.a)).value();
+      copy.b = CopyOf(AnyTerm(term.b)).value();
       break;
     case TermKind::kAlt:
     case TermKind::kAnd:
-      VisitParts(term, [&](TermId part) { list.push_back(CopyOf(part)); });
+      VisitParts(term, [&](AnyTerm part) { list.push_back(CopyOf(part)); });
       break;
     case TermKind::kRepeat:
     case TermKind::kDistinct:
     case TermKind::kLimited:
     case TermKind::kNot:
-      copy.a = CopyOf(term.a);
+      copy.a = CopyOf(AnyTerm(term.a)).value();
       break;
     case TermKind::kEncode:
-      copy.a = CopyOf(term.a);
+      copy.a = CopyOf(AnyTerm(term.a)).value();
       if (term.c != kNoObject) CopyPlace(&copy.c, &copy.d);
       break;
     // From here on a payload that is no term: an index into a table that each store fills in its
@@ -99,7 +99,7 @@ TermId TermCopy::Copy(const Term& term) {
     default:
       break;  // their payload is of the IR
   }
-  const TermId made = to_.store->Adopt(copy, std::move(list));
+  const AnyTerm made = to_.store->Adopt(copy, std::move(list));
   MASKD_DCHECK_TERM(*to_.store, made, to_.store->term(made).kind == term.kind);
   MASKD_DCHECK_TERM(*to_.store, made, to_.store->term(made).nullable == term.nullable);
   return made;

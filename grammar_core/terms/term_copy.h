@@ -40,26 +40,27 @@ class TermCopy {
   TermCopy(const Source& from, const Target& to) : from_(from), to_(to) {}
 
   // The state `id`, as one of the target.
-  TermId Of(TermId id);
+  TermId Of(TermId id) { return TermId(Of(AnyTerm(id))); }
 
  private:
   // Calls visit(part) for each term that `term` is made of.
   template <typename Visit>
   void VisitParts(const Term& term, Visit visit) const;
-  [[nodiscard]] bool IsCopied(TermId id) const {
+  [[nodiscard]] bool IsCopied(AnyTerm id) const {
     return id == kNothingTerm || id == kEmptyTerm || copies_.contains(id);
   }
-  [[nodiscard]] TermId CopyOf(TermId id) const {
+  [[nodiscard]] AnyTerm CopyOf(AnyTerm id) const {
     return id == kNothingTerm || id == kEmptyTerm ? id : copies_.at(id);
   }
+  AnyTerm Of(AnyTerm id);
   // A term whose parts are copied.
-  TermId Copy(const Term& term);
+  AnyTerm Copy(const Term& term);
   // Of an object's place: its progress, and then its number.
   void CopyPlace(std::uint32_t* object, std::uint32_t* progress);
 
   const Source from_;
   const Target to_;
-  absl::flat_hash_map<TermId, TermId> copies_;
+  absl::flat_hash_map<AnyTerm, AnyTerm> copies_;
 };
 
 }  // namespace maskd

@@ -57,7 +57,7 @@ class Printer {
  public:
   explicit Printer(const TermStore& store) : store_(store) {}
 
-  std::string Print(TermId id, int depth) {
+  std::string Print(AnyTerm id, int depth) {
     if (depth > kMaxDepth || printed_ > kMaxBytes) return "...";
     std::string text = PrintKind(id, store_.term(id), depth + 1);
     printed_ += text.size();
@@ -65,7 +65,7 @@ class Printer {
   }
 
  private:
-  std::string PrintKind(TermId id, const Term& term, int depth) {
+  std::string PrintKind(AnyTerm id, const Term& term, int depth) {
     switch (term.kind) {
       case TermKind::kNothing:
         return "nothing";
@@ -78,9 +78,9 @@ class Printer {
       case TermKind::kAnd:
         return PrintList(term, " & ", depth);
       case TermKind::kNot:
-        return absl::StrCat("!", PrintUnit(NegatedOf(term), depth));
+        return absl::StrCat("!", PrintUnit(AnyTerm(NegatedOf(term)), depth));
       case TermKind::kRepeat: {
-        const RepeatView repeat = AsRepeat(term);
+        const auto repeat = AsRepeat<AnyTerm>(term);
         return PrintUnit(repeat.body, depth) + RepeatText(repeat.min, repeat.max);
       }
       default:
@@ -109,11 +109,11 @@ class Printer {
       }
       case TermKind::kDistinct:
         return absl::StrCat("distinct(", AsDistinct(term).begun ? "... " : "",
-                            Print(AsDistinct(term).array, depth), ")");
+                            Print(AnyTerm(AsDistinct(term).array), depth), ")");
       case TermKind::kLimited:
         return absl::StrCat("limited", AsLimited(term).touched ? "*" : "", "(",
-                            AsLimited(term).tokens_left, ", ", Print(AsLimited(term).text, depth),
-                            ")");
+                            AsLimited(term).tokens_left, ", ",
+                            Print(AnyTerm(AsLimited(term).text), depth), ")");
       default:
         return PrintCharacters(term);
     }
@@ -150,18 +150,18 @@ class Printer {
   std::string PrintEncode(const EncodeView& encode, int depth) {
     std::string text =
         absl::StrCat(SpellingName(encode.partial.spelling), PhaseName(encode.partial.phase), "(",
-                     Print(encode.characters, depth), ")");
+                     Print(AnyTerm(encode.characters), depth), ")");
     if (encode.object != kNoObject) absl::StrAppend(&text, ":object ", encode.object);
     return text;
   }
 
   // A loop, not a recursion into the tail: a spine may have any number of cells, and each of them
   // is at the same depth for a reader.
-  std::string PrintSpine(TermId id, int depth) {
+  std::string PrintSpine(AnyTerm id, int depth) {
     std::vector<std::string> cells;
-    for (; store_.term(id).kind == TermKind::kCat; id = AsCat(store_.term(id)).tail) {
+    for (; store_.term(id).kind == TermKind::kCat; id = AsCat<AnyTerm>(store_.term(id)).tail) {
       if (static_cast<int>(cells.size()) > kMaxDepth) break;
-      cells.push_back(PrintUnit(AsCat(store_.term(id)).head, depth));
+      cells.push_back(PrintUnit(AsCat<AnyTerm>(store_.term(id)).head, depth));
     }
     cells.push_back(store_.term(id).kind == TermKind::kCat ? "..." : PrintUnit(id, depth));
     return absl::StrJoin(cells, " . ");
@@ -169,13 +169,14 @@ class Printer {
 
   std::string PrintList(const Term& term, const char* between, int depth) {
     std::vector<std::string> parts;
-    for (const TermId part : BranchesOf(store_, term)) parts.push_back(Print(part, depth));
+    for (const AnyTerm part : BranchesOf<AnyTerm>(store_, term))
+      parts.push_back(Print(part, depth));
     std::ranges::sort(parts);  // else their order would be that in which terms were made
     return absl::StrCat("(", absl::StrJoin(parts, between), ")");
   }
 
   // In parentheses where what stands around `id` binds more closely.
-  std::string PrintUnit(TermId id, int depth) {
+  std::string PrintUnit(AnyTerm id, int depth) {
     const bool is_loose = store_.term(id).kind == TermKind::kCat;
     return is_loose ? absl::StrCat("(", Print(id, depth), ")") : Print(id, depth);
   }
@@ -187,10 +188,10 @@ class Printer {
 }  // namespace
 
 // Ids that are no terms get a text too: a failed assertion may name one.
-std::string PrintTerm(const TermStore& store, TermId id) {
+std::string PrintTerm(const TermStore& store, AnyTerm id) {
   if (id == kUnknownTerm) return "unknown";
   if (id == kFailedTerm) return "failed";
-  if (id >= store.size()) return absl::StrCat("no term of this store: ", id);
+  if (id.value() >= store.size()) return absl::StrCat("no term of this store: ", id.value());
   return Printer(store).Print(id, 0);
 }
 

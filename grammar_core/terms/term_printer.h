@@ -19,7 +19,13 @@
 namespace maskd {
 
 // `id` may be kUnknownTerm or kFailedTerm too.
-std::string PrintTerm(const TermStore& store, TermId id);
+std::string PrintTerm(const TermStore& store, AnyTerm id);
+inline std::string PrintTerm(const TermStore& store, TermId id) {
+  return PrintTerm(store, AnyTerm(id));
+}
+inline std::string PrintTerm(const TermStore& store, CharTerm id) {
+  return PrintTerm(store, AnyTerm(id));
+}
 
 }  // namespace maskd
 

@@ -53,12 +53,12 @@ TermStore::TermStore(const GrammarFacts& facts, int max_token_bytes)
   all_text_ = Not(kNothingTerm);
 }
 
-template <typename Fill>
-TermId TermStore::Intern(const Id& id, Fill fill) {
+template <typename Level, typename Fill>
+Level TermStore::Intern(const Id& id, Fill fill) {
   AddEffort(2);
-  const TermId term_id = terms_.size();
+  const AnyTerm term_id(terms_.size());
   const auto at = ids_.lazy_emplace(id, [&](const auto& make) { make(term_id); });
-  if (*at != term_id) return *at;
+  if (*at != term_id) return Level(*at);
   Term& term = NewTerm();
   term.kind = id.kind;
   term.a = id.a;
@@ -67,45 +67,45 @@ TermId TermStore::Intern(const Id& id, Fill fill) {
   term.d = id.d;
   term.cells = 1;
   fill(&term);
-  return term_id;
+  return Level(term_id);
 }
 
-std::uint32_t TermStore::InternList(std::vector<TermId> list) {
+std::uint32_t TermStore::InternList(std::vector<AnyTerm> list) {
   AddEffort(list.size());
   const std::uint32_t index = lists_.size();
   const auto at = list_ids_.lazy_emplace(list, [&](const auto& make) { make(index); });
   if (*at != index) return *at;
   list.shrink_to_fit();
-  list_bytes_ += static_cast<std::int64_t>(list.size() * sizeof(TermId));
+  list_bytes_ += static_cast<std::int64_t>(list.size() * sizeof(AnyTerm));
   lists_.Append() = std::move(list);
   return index;
 }
 
-TermId TermStore::Cat(TermId head, TermId tail) {
+AnyTerm TermStore::Cat(AnyTerm head, AnyTerm tail) {
   if (head == kNothingTerm || tail == kNothingTerm) return kNothingTerm;
   if (tail == kEmptyTerm) return head;
   // The cells of `head`, then `tail`: built from the far end.
-  std::vector<TermId> cells;
-  while (terms_[head].kind == TermKind::kCat) {
-    cells.push_back(terms_[head].a);
-    head = terms_[head].b;
+  std::vector<AnyTerm> cells;
+  while (At(head).kind == TermKind::kCat) {
+    cells.push_back(AnyTerm(At(head).a));
+    head = AnyTerm(At(head).b);
   }
-  TermId result = head == kEmptyTerm ? tail : CatCell(head, tail);
+  AnyTerm result = head == kEmptyTerm ? tail : CatCell(head, tail);
   for (auto cell = cells.rbegin(); cell != cells.rend(); ++cell) result = CatCell(*cell, result);
   return result;
 }
 
-TermId TermStore::CatCell(TermId head, TermId tail) {
-  assert(terms_[head].kind != TermKind::kCat && "a head is one cell");
-  if (terms_[head].kind == TermKind::kAlt && IsDeep(head)) return Distribute(head, tail);
-  const bool is_cell = terms_[tail].kind != TermKind::kCat;
-  if (const TermId joined = JoinPowers(head, is_cell ? tail : terms_[tail].a);
+AnyTerm TermStore::CatCell(AnyTerm head, AnyTerm tail) {
+  assert(At(head).kind != TermKind::kCat && "a head is one cell");
+  if (At(head).kind == TermKind::kAlt && IsDeep(head)) return Distribute(head, tail);
+  const bool is_cell = At(tail).kind != TermKind::kCat;
+  if (const AnyTerm joined = JoinPowers(head, is_cell ? tail : AnyTerm(At(tail).a));
       joined != kNothingTerm) {
-    return is_cell ? joined : CatCell(joined, terms_[tail].b);
+    return is_cell ? joined : CatCell(joined, AnyTerm(At(tail).b));
   }
-  return Intern({TermKind::kCat, head, tail, 0, 0}, [&](Term* term) {
-    const Term& h = terms_[head];
-    const Term& t = terms_[tail];
+  return Intern<AnyTerm>({TermKind::kCat, head.value(), tail.value(), 0, 0}, [&](Term* term) {
+    const Term& h = At(head);
+    const Term& t = At(tail);
     term->nullable = h.nullable && t.nullable;
     term->may_be_empty = h.may_be_empty || t.may_be_empty;
     term->clamped = h.clamped || t.clamped;
@@ -119,19 +119,20 @@ TermId TermStore::CatCell(TermId head, TermId tail) {
   });
 }
 
-TermId TermStore::AltTerm(std::vector<TermId> branches) {
+AnyTerm TermStore::AltTerm(std::vector<AnyTerm> branches) {
   if (branches.size() == 1) return branches[0];
   const std::uint32_t list = InternList(std::move(branches));
-  return Intern({TermKind::kAlt, list, 0, 0, 0}, [&](Term* term) { FillAlt(term, lists_[list]); });
+  return Intern<AnyTerm>({TermKind::kAlt, list, 0, 0, 0},
+                         [&](Term* term) { FillAlt(term, lists_[list]); });
 }
 
-void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
+void TermStore::FillAlt(Term* term, std::span<const AnyTerm> branches) const {
   term->min_bytes = kNoEnd;
   term->floor = kNoEnd;
   term->may_be_empty = true;
   Hash128 key = Seed(TermKind::kAlt);
-  for (const TermId id : branches) {
-    const Term& branch = terms_[id];
+  for (const AnyTerm id : branches) {
+    const Term& branch = At(id);
     term->nullable |= branch.nullable;
     term->may_be_empty &= branch.may_be_empty;
     term->clamped |= branch.clamped;
@@ -146,13 +147,13 @@ void TermStore::FillAlt(Term* term, std::span<const TermId> branches) const {
   term->key = key;
 }
 
-TermId TermStore::Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
+AnyTerm TermStore::Repeat(AnyTerm body, std::uint32_t min, std::uint32_t max) {
   if (max == 0 || body == kEmptyTerm) return kEmptyTerm;
   if (body == kNothingTerm) return min == 0 ? kEmptyTerm : kNothingTerm;
   if (min == 1 && max == 1) return body;
-  if (terms_[body].nullable) min = 0;
-  return Intern({TermKind::kRepeat, body, min, max, 0}, [&](Term* term) {
-    const Term& b = terms_[body];
+  if (At(body).nullable) min = 0;
+  return Intern<AnyTerm>({TermKind::kRepeat, body.value(), min, max, 0}, [&](Term* term) {
+    const Term& b = At(body);
     term->nullable = min == 0;
     term->may_be_empty = b.may_be_empty && min > 0;
     term->in_limited = b.in_limited;
@@ -163,9 +164,9 @@ TermId TermStore::Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
   });
 }
 
-TermId TermStore::AfterOne(const Term& repeat) {
+AnyTerm TermStore::AfterOneOf(const Term& repeat) {
   const std::uint32_t min = repeat.b == 0 ? 0 : repeat.b - 1;
-  return Repeat(repeat.a, min, repeat.c == kUnbounded ? kUnbounded : repeat.c - 1);
+  return Repeat(AnyTerm(repeat.a), min, repeat.c == kUnbounded ? kUnbounded : repeat.c - 1);
 }
 
 const ByteBits& TermStore::byte_set(std::uint32_t index) const {
@@ -175,7 +176,7 @@ const ByteBits& TermStore::byte_set(std::uint32_t index) const {
 }
 
 TermId TermStore::ByteSet(std::uint32_t set) {
-  return Intern({TermKind::kByteSet, set, 0, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kByteSet, set, 0, 0, 0}, [&](Term* term) {
     term->min_bytes = SizeOf(measure(), byte_set(set));
     term->key = MixBits(Seed(TermKind::kByteSet), byte_set(set));
   });
@@ -195,14 +196,14 @@ std::uint32_t TermStore::AdoptByteSet(const TermStore& from, std::uint32_t set) 
 
 // Nothing of a term but its payload depends on its store, not even the key of an And or Not of its
 // own: no other store ever makes that key.
-TermId TermStore::Adopt(const Term& like, std::vector<TermId> list) {
+AnyTerm TermStore::Adopt(const Term& like, std::vector<AnyTerm> list) {
   assert(list.empty() || like.kind == TermKind::kAlt || like.kind == TermKind::kAnd);
   std::uint32_t payload = like.a;
   if (!list.empty()) {
     std::ranges::sort(list);
     payload = InternList(std::move(list));
   }
-  return Intern({like.kind, payload, like.b, like.c, like.d}, [&](Term* term) {
+  return Intern<AnyTerm>({like.kind, payload, like.b, like.c, like.d}, [&](Term* term) {
     *term = like;
     term->a = payload;
   });
@@ -229,7 +230,7 @@ TermId TermStore::HexDigits(std::uint32_t count) {
 TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
   const std::string& bytes = ir().byte_strings[string];
   if (offset == bytes.size()) return kEmptyTerm;
-  return Intern({TermKind::kBytes, string, offset, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kBytes, string, offset, 0, 0}, [&](Term* term) {
     term->min_bytes = SizeOf(measure(), absl::string_view(bytes).substr(offset));
     term->key =
         Mix(Seed(TermKind::kBytes), SuffixHash(&bytes_suffix_, string, bytes, offset, this));
@@ -237,13 +238,13 @@ TermId TermStore::Bytes(std::uint32_t string, std::uint32_t offset) {
 }
 
 TermId TermStore::Tokens(std::uint32_t spec) {
-  return Intern({TermKind::kTokens, spec, 0, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kTokens, spec, 0, 0, 0}, [&](Term* term) {
     term->key = Mix(Seed(TermKind::kTokens), facts_->TokensHash(spec));
   });
 }
 
 TermId TermStore::Call(RuleId rule, std::uint32_t depth) {
-  return Intern({TermKind::kCall, rule, depth, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kCall, rule, depth, 0, 0}, [&](Term* term) {
     term->nullable = facts_->RuleNullable(rule);
     term->min_bytes = facts_->RuleMinBytes(rule, depth);
     term->key = KeyAt(depth, Mix(Seed(TermKind::kCall), facts_->RuleHash(rule)));
@@ -259,38 +260,40 @@ std::uint32_t TermStore::PlaceObject(std::uint32_t object, std::uint32_t depth) 
   return at->second;
 }
 
-TermId TermStore::Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes) {
+TermId TermStore::Encode(CharTerm characters, PartialChar partial, std::uint32_t partial_bytes) {
   if (characters == kNothingTerm) return kNothingTerm;
   const bool between = partial.phase == CharPhase::kStart;
   if (characters == kEmptyTerm && between) return kEmptyTerm;
-  return Intern({TermKind::kEncode, characters, partial.Pack(), kNoObject, 0}, [&](Term* term) {
-    term->nullable = between && terms_[characters].nullable;
-    term->min_bytes = between ? terms_[characters].min_bytes : partial_bytes;
-    term->key = Mix(Mix(Seed(TermKind::kEncode), terms_[characters].key), partial.Pack());
-  });
+  return Intern<TermId>(
+      {TermKind::kEncode, characters.value(), partial.Pack(), kNoObject, 0}, [&](Term* term) {
+        term->nullable = between && At(characters).nullable;
+        term->min_bytes = between ? At(characters).min_bytes : partial_bytes;
+        term->key = Mix(Mix(Seed(TermKind::kEncode), At(characters).key), partial.Pack());
+      });
 }
 
-TermId TermStore::EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
+TermId TermStore::EncodeNames(CharTerm characters, PartialChar partial, std::uint32_t object,
                               std::uint32_t progress, const Hash128& progress_key,
                               std::uint32_t partial_bytes) {
   const bool between = partial.phase == CharPhase::kStart;
   return EncodeWithin(characters, partial, object, progress, progress_key,
-                      between ? terms_[characters].min_bytes : partial_bytes);
+                      between ? At(characters).min_bytes : partial_bytes);
 }
 
-TermId TermStore::EncodeWithin(TermId characters, PartialChar partial, std::uint32_t object,
+TermId TermStore::EncodeWithin(CharTerm characters, PartialChar partial, std::uint32_t object,
                                std::uint32_t inside, const Hash128& key, std::uint32_t min_bytes) {
   if (characters == kNothingTerm) return kNothingTerm;
-  return Intern({TermKind::kEncode, characters, partial.Pack(), object, inside}, [&](Term* term) {
-    term->min_bytes = min_bytes;
-    const Hash128 own = Mix(Mix(Seed(TermKind::kEncode), terms_[characters].key), partial.Pack());
-    term->key = Mix(own, key);
-  });
+  return Intern<TermId>(
+      {TermKind::kEncode, characters.value(), partial.Pack(), object, inside}, [&](Term* term) {
+        term->min_bytes = min_bytes;
+        const Hash128 own = Mix(Mix(Seed(TermKind::kEncode), At(characters).key), partial.Pack());
+        term->key = Mix(own, key);
+      });
 }
 
 TermId TermStore::Number(std::uint32_t number, std::uint32_t state, bool nullable,
                          const Hash128& key) {
-  return Intern({TermKind::kNumber, number, state, 0, 0}, [&](Term* term) {
+  return Intern<TermId>({TermKind::kNumber, number, state, 0, 0}, [&](Term* term) {
     term->nullable = nullable;
     term->min_bytes = nullable ? 0 : 1;
     term->key = Mix(Seed(TermKind::kNumber), key);
@@ -299,7 +302,7 @@ TermId TermStore::Number(std::uint32_t number, std::uint32_t state, bool nullabl
 
 TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
                          const ObjectFacts& facts) {
-  return Intern(
+  return Intern<TermId>(
       {TermKind::kObject, object, progress, static_cast<std::uint32_t>(phase), 0}, [&](Term* term) {
         term->min_bytes = facts.min_bytes;
         term->key = Mix(Mix(Seed(TermKind::kObject), facts.key), static_cast<std::uint64_t>(phase));
@@ -309,8 +312,8 @@ TermId TermStore::Object(std::uint32_t object, std::uint32_t progress, ObjectPha
 TermId TermStore::Distinct(TermId array, bool begun, unsigned char close) {
   if (array == kNothingTerm || array == kEmptyTerm || array == kFailedTerm) return array;
   const std::uint32_t is_rest = begun ? 1 : 0;
-  return Intern({TermKind::kDistinct, array, is_rest, close, 0}, [&](Term* term) {
-    const Term& whole = terms_[array];
+  return Intern<TermId>({TermKind::kDistinct, array.value(), is_rest, close, 0}, [&](Term* term) {
+    const Term& whole = At(array);
     term->in_distinct = begun;
     term->clamped = whole.clamped;
     term->depth = Above(whole.depth);
@@ -324,19 +327,20 @@ TermId TermStore::Distinct(TermId array, bool begun, unsigned char close) {
 TermId TermStore::Limited(TermId text, TokensLeft tokens) {
   if (text == kNothingTerm || text == kEmptyTerm || text == kFailedTerm) return text;
   const std::uint32_t touched = tokens.touched ? 1 : 0;
-  return Intern({TermKind::kLimited, text, tokens.left, touched, 0}, [&](Term* term) {
-    const Term& whole = terms_[text];
-    term->nullable = whole.nullable;
-    term->clamped = whole.clamped;
-    term->in_limited = tokens.touched || whole.in_limited;
-    term->depth = Above(whole.depth);
-    term->min_bytes = whole.min_bytes;
-    term->key = Mix(Seed(TermKind::kLimited), whole.key);
-  });
+  return Intern<TermId>({TermKind::kLimited, text.value(), tokens.left, touched, 0},
+                        [&](Term* term) {
+                          const Term& whole = At(text);
+                          term->nullable = whole.nullable;
+                          term->clamped = whole.clamped;
+                          term->in_limited = tokens.touched || whole.in_limited;
+                          term->depth = Above(whole.depth);
+                          term->min_bytes = whole.min_bytes;
+                          term->key = Mix(Seed(TermKind::kLimited), whole.key);
+                        });
 }
 
-TermId TermStore::CharSet(std::uint32_t set) {
-  return Intern({TermKind::kCharSet, set, 0, 0, 0}, [&](Term* term) {
+CharTerm TermStore::CharSet(std::uint32_t set) {
+  return Intern<CharTerm>({TermKind::kCharSet, set, 0, 0, 0}, [&](Term* term) {
     Hash128 key = Seed(TermKind::kCharSet);
     for (const CharRange& range : ir().char_sets[set].ranges())
       key = Mix(Mix(key, range.lo), range.hi);
@@ -345,10 +349,10 @@ TermId TermStore::CharSet(std::uint32_t set) {
   });
 }
 
-TermId TermStore::Text(std::uint32_t text, std::uint32_t offset) {
+CharTerm TermStore::Text(std::uint32_t text, std::uint32_t offset) {
   const std::u32string& characters = ir().texts[text];
   if (offset == characters.size()) return kEmptyTerm;
-  return Intern({TermKind::kText, text, offset, 0, 0}, [&](Term* term) {
+  return Intern<CharTerm>({TermKind::kText, text, offset, 0, 0}, [&](Term* term) {
     term->min_bytes = SizeOf(measure(), std::u32string_view(characters).substr(offset));
     term->key =
         Mix(Seed(TermKind::kText), SuffixHash(&text_suffix_, text, characters, offset, this));
@@ -372,12 +376,12 @@ std::uint32_t TermStore::AddTextSet(std::vector<std::u32string> texts) {
   return static_cast<std::uint32_t>(ir().text_sets.size() + own_text_sets_.size() - 1);
 }
 
-TermId TermStore::TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t end,
-                          std::uint32_t depth) {
+CharTerm TermStore::TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t end,
+                            std::uint32_t depth) {
   const std::vector<std::u32string>& texts = text_set(set);
   if (first == end) return kNothingTerm;
   if (end - first == 1 && texts[first].size() == depth) return kEmptyTerm;
-  return Intern({TermKind::kTextSet, set, first, end, depth}, [&](Term* term) {
+  return Intern<CharTerm>({TermKind::kTextSet, set, first, end, depth}, [&](Term* term) {
     term->nullable = texts[first].size() == depth;
     term->min_bytes = kNoEnd;
     Hash128 key = Seed(TermKind::kTextSet);
@@ -391,22 +395,24 @@ TermId TermStore::TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t 
   });
 }
 
-TermId TermStore::NameSet(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
-                          std::uint32_t depth, const ObjectFacts& facts) {
-  return Intern({TermKind::kNameSet, object, progress, first, depth}, [&](Term* term) {
+CharTerm TermStore::NameSet(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                            std::uint32_t depth, const ObjectFacts& facts) {
+  return Intern<CharTerm>({TermKind::kNameSet, object, progress, first, depth}, [&](Term* term) {
     term->nullable = facts.nullable;
     term->min_bytes = facts.min_bytes;
     term->key = Mix(Seed(TermKind::kNameSet), facts.key);
   });
 }
 
-TermId TermStore::And(std::vector<TermId> terms) {
-  std::vector<TermId> flat;
-  for (const TermId id : terms) {
+template <typename Level>
+CharTerm TermStore::AndOf(const std::vector<Level>& terms) {
+  std::vector<AnyTerm> flat;
+  for (const Level part : terms) {
+    const AnyTerm id(part);
     if (id == kNothingTerm) return kNothingTerm;
-    if (id == all_text_) continue;
-    if (terms_[id].kind == TermKind::kAnd) {
-      const std::vector<TermId>& inner = lists_[terms_[id].a];
+    if (id == AnyTerm(all_text_)) continue;
+    if (At(id).kind == TermKind::kAnd) {
+      const std::vector<AnyTerm>& inner = lists_[At(id).a];
       flat.insert(flat.end(), inner.begin(), inner.end());
     } else {
       flat.push_back(id);
@@ -415,58 +421,61 @@ TermId TermStore::And(std::vector<TermId> terms) {
   AddEffort(2 * flat.size());
   SortUnique(&flat);
   if (flat.empty()) return all_text_;
-  if (flat.size() == 1) return flat[0];
+  if (flat.size() == 1) return CharTerm(flat[0]);
   if (Contradict(flat)) return kNothingTerm;
   const bool nullable =
-      std::all_of(flat.begin(), flat.end(), [&](TermId id) { return terms_[id].nullable; });
+      std::all_of(flat.begin(), flat.end(), [&](AnyTerm id) { return At(id).nullable; });
   if (std::find(flat.begin(), flat.end(), kEmptyTerm) != flat.end())
     return nullable ? kEmptyTerm : kNothingTerm;
   const std::uint32_t list = InternList(std::move(flat));
-  return Intern({TermKind::kAnd, list, 0, 0, 0}, [&](Term* term) {
+  return Intern<CharTerm>({TermKind::kAnd, list, 0, 0, 0}, [&](Term* term) {
     term->nullable = nullable;
     term->may_be_empty = !nullable;
     term->key = Seed(TermKind::kAnd);
-    for (const TermId id : lists_[list]) {
-      term->depth = std::max(term->depth, Above(terms_[id].depth));
-      term->min_bytes = std::max(term->min_bytes, terms_[id].min_bytes);
-      term->key = MixUnordered(term->key, terms_[id].key);
-      term->clamped |= terms_[id].clamped;
+    for (const AnyTerm id : lists_[list]) {
+      term->depth = std::max(term->depth, Above(At(id).depth));
+      term->min_bytes = std::max(term->min_bytes, At(id).min_bytes);
+      term->key = MixUnordered(term->key, At(id).key);
+      term->clamped |= At(id).clamped;
     }
     if (term->clamped) term->key = OwnKey(TermKind::kAnd, list);
   });
 }
+template CharTerm TermStore::AndOf(const std::vector<CharTerm>& terms);
+template CharTerm TermStore::AndOf(const std::vector<AnyTerm>& terms);
 
 bool TermStore::IsNames(TermId id) const {
-  const Term& cell = terms_[id];
+  const Term& cell = At(id);
   return cell.kind == TermKind::kEncode && cell.c != kNoObject &&
          PartialChar::Unpack(cell.b).phase == CharPhase::kStart &&
          terms_[cell.a].kind == TermKind::kNameSet;
 }
 
-bool TermStore::IsAnyChar(TermId id) const {
+bool TermStore::IsAnyChar(CharTerm id) const {
   static const auto* const any = new maskd::CharSet(maskd::CharSet::All());
-  const Term& term = terms_[id];
+  const Term& term = At(id);
   return term.kind == TermKind::kCharSet && ir().char_sets[term.a] == *any;
 }
 
-bool TermStore::IsAllText(TermId id) const {
-  const Term& term = terms_[id];
-  if (term.kind == TermKind::kNot) return term.a == kNothingTerm;
-  return term.kind == TermKind::kRepeat && term.b == 0 && term.c == kUnbounded && IsAnyChar(term.a);
+bool TermStore::IsAllText(CharTerm id) const {
+  const Term& term = At(id);
+  if (term.kind == TermKind::kNot) return AnyTerm(term.a) == kNothingTerm;
+  return term.kind == TermKind::kRepeat && term.b == 0 && term.c == kUnbounded &&
+         IsAnyChar(CharTerm(term.a));
 }
 
-TermId TermStore::Not(TermId inner) {
+CharTerm TermStore::Not(CharTerm inner) {
   if (IsAllText(inner)) return kNothingTerm;
-  if (terms_[inner].kind == TermKind::kNot) return terms_[inner].a;
-  return Intern({TermKind::kNot, inner, 0, 0, 0}, [&](Term* term) {
-    term->nullable = !terms_[inner].nullable;
+  if (At(inner).kind == TermKind::kNot) return CharTerm(At(inner).a);
+  return Intern<CharTerm>({TermKind::kNot, inner.value(), 0, 0, 0}, [&](Term* term) {
+    term->nullable = !At(inner).nullable;
     // Not Nothing is every string; any other complement may turn out to be empty.
     term->may_be_empty = !term->nullable;
-    term->depth = Above(terms_[inner].depth);
+    term->depth = Above(At(inner).depth);
     term->min_bytes = term->nullable ? 0 : 1;
-    term->clamped = terms_[inner].clamped;
-    term->key = term->clamped ? OwnKey(TermKind::kNot, inner)
-                              : Mix(Seed(TermKind::kNot), terms_[inner].key);
+    term->clamped = At(inner).clamped;
+    term->key = term->clamped ? OwnKey(TermKind::kNot, inner.value())
+                              : Mix(Seed(TermKind::kNot), At(inner).key);
   });
 }
 

@@ -42,20 +42,26 @@ class TermStore {
   TermStore(const GrammarFacts& facts, int max_token_bytes);
 
   // Of a number that a maker has returned; the reference lives as long as the store.
-  [[nodiscard]] const Term& term(TermId id) const { return terms_[id]; }
+  [[nodiscard]] const Term& term(TermId id) const { return terms_[id.value()]; }
+  [[nodiscard]] const Term& term(CharTerm id) const { return terms_[id.value()]; }
+  [[nodiscard]] const Term& term(AnyTerm id) const { return terms_[id.value()]; }
   // The first cell of a term and what follows it: kEmptyTerm behind the last one.
-  struct Parts {
-    TermId cell;
-    TermId tail;
+  template <typename Level>
+  struct PartsAs {
+    Level cell;
+    Level tail;
   };
+  using Parts = PartsAs<TermId>;
   // Cheap: no term is made.
-  [[nodiscard]] Parts PartsOf(TermId id) const {
-    const Term& term = terms_[id];
-    return term.kind == TermKind::kCat ? Parts{term.a, term.b} : Parts{id, kEmptyTerm};
+  template <typename Level>
+  [[nodiscard]] PartsAs<Level> PartsOf(Level id) const {
+    const Term& term = this->term(id);
+    if (term.kind != TermKind::kCat) return {id, kEmptyTerm};
+    return {Level(term.a), Level(term.b)};
   }
   // What is known of the way on from a state; see state_ways.h for who may write it.
-  [[nodiscard]] const StateLinks& links(TermId id) const { return links_[id]; }
-  [[nodiscard]] StateLinks& mutable_links(TermId id) { return links_[id]; }
+  [[nodiscard]] const StateLinks& links(TermId id) const { return links_[id.value()]; }
+  [[nodiscard]] StateLinks& mutable_links(TermId id) { return links_[id.value()]; }
   // Terms so far; all numbers below it are in use.
   [[nodiscard]] std::uint32_t size() const { return terms_.size(); }
   // Of the grammar, shared by all automatons of it.
@@ -82,7 +88,7 @@ class TermStore {
     return ir().objects[placed_object(placed).object];
   }
   // The children of an Alt or And.
-  [[nodiscard]] std::span<const TermId> list(std::uint32_t index) const { return lists_[index]; }
+  [[nodiscard]] std::span<const AnyTerm> list(std::uint32_t index) const { return lists_[index]; }
 
   // What only the object's own code can tell of a term that stands inside an object.
   struct ObjectFacts {
@@ -91,13 +97,27 @@ class TermStore {
     Hash128 key;
   };
 
-  // Either level.
-  TermId Cat(TermId head, TermId tail);
-  TermId Alt(std::vector<TermId> terms) { return AltOf(std::move(terms), kSharedCells); }
+  // Either level, the one of the parts.
+  TermId Cat(TermId head, TermId tail) { return TermId(Cat(AnyTerm(head), AnyTerm(tail))); }
+  CharTerm Cat(CharTerm head, CharTerm tail) { return CharTerm(Cat(AnyTerm(head), AnyTerm(tail))); }
+  AnyTerm Cat(AnyTerm head, AnyTerm tail);
+  TermId Alt(const std::vector<TermId>& terms) { return TermId(AltOf(terms, kSharedCells)); }
+  CharTerm Alt(const std::vector<CharTerm>& terms) { return CharTerm(AltOf(terms, kSharedCells)); }
+  AnyTerm Alt(const std::vector<AnyTerm>& terms) { return AltOf(terms, kSharedCells); }
   TermId Alt(TermId x, TermId y) { return Alt(std::vector<TermId>{x, y}); }
-  TermId Repeat(TermId body, std::uint32_t min, std::uint32_t max);
-  // What a Repeat term asks for after one more of its body.
-  TermId AfterOne(const Term& repeat);
+  CharTerm Alt(CharTerm x, CharTerm y) { return Alt(std::vector<CharTerm>{x, y}); }
+  TermId Repeat(TermId body, std::uint32_t min, std::uint32_t max) {
+    return TermId(Repeat(AnyTerm(body), min, max));
+  }
+  CharTerm Repeat(CharTerm body, std::uint32_t min, std::uint32_t max) {
+    return CharTerm(Repeat(AnyTerm(body), min, max));
+  }
+  AnyTerm Repeat(AnyTerm body, std::uint32_t min, std::uint32_t max);
+  // What a Repeat term of the level `Level` asks for after one more of its body.
+  template <typename Level>
+  Level AfterOne(const Term& repeat) {
+    return Level(AfterOneOf(repeat));
+  }
 
   // Bytes. Payloads are indices into the IR's pools.
   TermId ByteSet(std::uint32_t set);
@@ -108,15 +128,15 @@ class TermStore {
   // `depth`: the levels around it, or 0 where its texts do not depend on them.
   TermId Call(RuleId rule, std::uint32_t depth = 0);
   // `partial_bytes`: the min_bytes of the term where `partial` is within a character.
-  TermId Encode(TermId characters, PartialChar partial, std::uint32_t partial_bytes = 0);
+  TermId Encode(CharTerm characters, PartialChar partial, std::uint32_t partial_bytes = 0);
   // An object's names in `characters`, and after the closing quote the rest of the object, whose
   // bytes the names' own bound counts.
-  TermId EncodeNames(TermId characters, PartialChar partial, std::uint32_t object,
+  TermId EncodeNames(CharTerm characters, PartialChar partial, std::uint32_t object,
                      std::uint32_t progress, const Hash128& progress_key,
                      std::uint32_t partial_bytes = 0);
   // The rest of a string within an object or array that goes on behind its quote, from `inside`
   // (of which `key` is the key) on; `min_bytes` counts all of that.
-  TermId EncodeWithin(TermId characters, PartialChar partial, std::uint32_t object,
+  TermId EncodeWithin(CharTerm characters, PartialChar partial, std::uint32_t object,
                       std::uint32_t inside, const Hash128& key, std::uint32_t min_bytes);
   TermId Number(std::uint32_t number, std::uint32_t state, bool nullable, const Hash128& key);
   TermId Object(std::uint32_t object, std::uint32_t progress, ObjectPhase phase,
@@ -144,30 +164,30 @@ class TermStore {
   TermId Spaces(std::uint32_t count) { return Repeat(Byte(' '), count, count); }
 
   // Characters.
-  TermId CharSet(std::uint32_t set);
-  TermId Text(std::uint32_t text, std::uint32_t offset);
+  CharTerm CharSet(std::uint32_t set);
+  CharTerm Text(std::uint32_t text, std::uint32_t offset);
   // Adds a set of texts, sorted and distinct, to those of the IR; its index.
   std::uint32_t AddTextSet(std::vector<std::u32string> texts);
   // The texts from `first` on that share their first `depth` characters with texts[first].
-  TermId TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t end, std::uint32_t depth);
-  TermId NameSet(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
-                 std::uint32_t depth, const ObjectFacts& facts);
-  TermId And(std::vector<TermId> terms);
-  TermId Not(TermId term);
+  CharTerm TextSet(std::uint32_t set, std::uint32_t first, std::uint32_t end, std::uint32_t depth);
+  CharTerm NameSet(std::uint32_t object, std::uint32_t progress, std::uint32_t first,
+                   std::uint32_t depth, const ObjectFacts& facts);
+  CharTerm And(const std::vector<CharTerm>& terms) { return AndOf(terms); }
+  CharTerm Not(CharTerm term);
 
   // A term like `like`, of another store of the same grammar: what is known of it is taken over,
   // its payload (`like`'s fields a to d) is in this store's numbers already. An Alt's or And's list
   // is `list`, in any order.
-  TermId Adopt(const Term& like, std::vector<TermId> list = {});
+  AnyTerm Adopt(const Term& like, std::vector<AnyTerm> list = {});
   // The number of a set of bytes that another store of the same grammar has as `set`.
   std::uint32_t AdoptByteSet(const TermStore& from, std::uint32_t set);
 
   // Whether `id` is an Encode term of an object's names, between two characters.
   [[nodiscard]] bool IsNames(TermId id) const;
   // Whether `id` is any one character.
-  [[nodiscard]] bool IsAnyChar(TermId id) const;
+  [[nodiscard]] bool IsAnyChar(CharTerm id) const;
   // Whether `id` is every character string.
-  [[nodiscard]] bool IsAllText(TermId id) const;
+  [[nodiscard]] bool IsAllText(CharTerm id) const;
 
   // The key of what has `depth` levels around it, where that matters. Not clamped: what one token
   // opens may take more bytes to end the deeper it is.
@@ -225,20 +245,20 @@ class TermStore {
   struct ByTerm {
     using is_transparent = void;
     const Table<Term>* terms;
-    [[nodiscard]] Id IdOf(TermId id) const {
-      const Term& term = (*terms)[id];
+    [[nodiscard]] Id IdOf(AnyTerm id) const {
+      const Term& term = (*terms)[id.value()];
       return {term.kind, term.a, term.b, term.c, term.d};
     }
     std::size_t operator()(const Id& id) const {
       return absl::HashOf(id.kind, id.a, id.b, id.c, id.d);
     }
-    std::size_t operator()(TermId id) const { return (*this)(IdOf(id)); }
-    bool operator()(TermId x, TermId y) const { return x == y; }
-    bool operator()(TermId x, const Id& y) const { return IdOf(x) == y; }
+    std::size_t operator()(AnyTerm id) const { return (*this)(IdOf(id)); }
+    bool operator()(AnyTerm x, AnyTerm y) const { return x == y; }
+    bool operator()(AnyTerm x, const Id& y) const { return IdOf(x) == y; }
   };
   struct ByList {
     using is_transparent = void;
-    using List = std::vector<TermId>;
+    using List = std::vector<AnyTerm>;
     const StableVector<List>* lists;
     std::size_t operator()(const List& list) const { return absl::HashOf(list); }
     std::size_t operator()(std::uint32_t index) const { return (*this)((*lists)[index]); }
@@ -247,42 +267,54 @@ class TermStore {
   };
 
   // The term of `id` if it is known, or a new one whose facts `fill` sets.
-  template <typename Fill>
-  TermId Intern(const Id& id, Fill fill);
-  std::uint32_t InternList(std::vector<TermId> list);
+  template <typename Level, typename Fill>
+  Level Intern(const Id& id, Fill fill);
+  std::uint32_t InternList(std::vector<AnyTerm> list);
   std::uint32_t NumberOf(const ByteBits& set);
+  // As term(), where a parameter has that name.
+  template <typename Level>
+  [[nodiscard]] const Term& At(Level id) const {
+    return terms_[id.value()];
+  }
   TermId ByteSetOf(const ByteBits& set) { return ByteSet(NumberOf(set)); }
-  TermId CatCell(TermId head, TermId tail);
-  [[nodiscard]] Power PowerOf(TermId id) const;
-  TermId JoinPowers(TermId x, TermId y);
-  void UnitePowers(std::vector<TermId>* branches);
-  [[nodiscard]] bool IsBoth(TermId id) const { return terms_[id].kind == TermKind::kAnd; }
-  void JoinEncoded(std::vector<TermId>* branches);
-  void Absorb(std::vector<TermId>* branches);
-  TermId ShareParts(const std::vector<TermId>& branches);
+  // The makers of both levels, where the level does not matter.
+  AnyTerm AfterOneOf(const Term& repeat);
+  AnyTerm CatCell(AnyTerm head, AnyTerm tail);
+  [[nodiscard]] Power PowerOf(AnyTerm id) const;
+  AnyTerm JoinPowers(AnyTerm x, AnyTerm y);
+  void UnitePowers(std::vector<AnyTerm>* branches);
+  [[nodiscard]] bool IsBoth(AnyTerm id) const { return At(id).kind == TermKind::kAnd; }
+  void JoinEncoded(std::vector<AnyTerm>* branches);
+  void Absorb(std::vector<AnyTerm>* branches);
+  AnyTerm ShareParts(const std::vector<AnyTerm>& branches);
   // `shared_cells`: how many cells that tails share are looked for.
-  TermId AltOf(std::vector<TermId> terms, int shared_cells);
-  void FactorWithin(std::vector<TermId>* branches, int shared_cells);
-  TermId AltTerm(std::vector<TermId> branches);
+  template <typename Level>
+  AnyTerm AltOf(const std::vector<Level>& terms, int shared_cells);
+  // Of at least two branches, none of which is Nothing or an Alt.
+  AnyTerm AltOfFlat(std::vector<AnyTerm> flat, int shared_cells);
+  template <typename Level>
+  CharTerm AndOf(const std::vector<Level>& terms);
+  void FactorWithin(std::vector<AnyTerm>* branches, int shared_cells);
+  AnyTerm AltTerm(std::vector<AnyTerm> branches);
   // Whether what character terms, which ascend, have in common is plainly nothing: x & !x.
-  [[nodiscard]] bool Contradict(std::span<const TermId> terms) const;
-  void FillAlt(Term* term, std::span<const TermId> branches) const;
-  [[nodiscard]] bool IsDeep(TermId id) const { return terms_[id].depth > kMaxDepth; }
-  TermId Distribute(TermId alt, TermId tail);
+  [[nodiscard]] bool Contradict(std::span<const AnyTerm> terms) const;
+  void FillAlt(Term* term, std::span<const AnyTerm> branches) const;
+  [[nodiscard]] bool IsDeep(AnyTerm id) const { return At(id).depth > kMaxDepth; }
+  AnyTerm Distribute(AnyTerm alt, AnyTerm tail);
   // A branch as what it may have in common with others, and the rest.
   struct Part {
-    TermId common;
-    TermId rest;
-    TermId whole;
+    AnyTerm common;
+    AnyTerm rest;
+    AnyTerm whole;
   };
   Term& NewTerm() {
     links_.Append();
     return terms_.Append();
   }
   template <typename PartOf, typename Join>
-  void Factor(std::vector<TermId>* branches, PartOf part_of, Join join);
-  void FactorTails(std::vector<TermId>* branches);
-  void FactorHeads(std::vector<TermId>* branches, int cells);
+  void Factor(std::vector<AnyTerm>* branches, PartOf part_of, Join join);
+  void FactorTails(std::vector<AnyTerm>* branches);
+  void FactorHeads(std::vector<AnyTerm>* branches, int cells);
   // One level more; so many and more look alike.
   static std::uint16_t Above(std::uint32_t depth) {
     return static_cast<std::uint16_t>(std::min<std::uint32_t>(depth + 1, 0xFFFF));
@@ -293,11 +325,11 @@ class TermStore {
   const std::uint32_t clamp_;
   Table<Term> terms_;
   Table<StateLinks> links_;  // of each term
-  absl::flat_hash_set<TermId, ByTerm, ByTerm> ids_{0, ByTerm{&terms_}, ByTerm{&terms_}};
+  absl::flat_hash_set<AnyTerm, ByTerm, ByTerm> ids_{0, ByTerm{&terms_}, ByTerm{&terms_}};
   // Numbered after the IR's.
   StableVector<PlacedObject> placed_objects_;
   absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed_ids_;
-  StableVector<std::vector<TermId>> lists_;
+  StableVector<std::vector<AnyTerm>> lists_;
   absl::flat_hash_set<std::uint32_t, ByList, ByList> list_ids_{0, ByList{&lists_}, ByList{&lists_}};
   // The key of an And or Not with a clamped part.
   [[nodiscard]] Hash128 OwnKey(TermKind kind, std::uint32_t payload) const {
@@ -309,7 +341,7 @@ class TermStore {
   // While a choice is factored.
   std::optional<std::int64_t> factoring_left_;
   // Every character string; as a repetition of any character it is so, too.
-  TermId all_text_ = kNothingTerm;
+  CharTerm all_text_ = kNothingTerm;
   // Numbered after the IR's.
   StableVector<ByteBits> own_byte_sets_;
   StableVector<std::vector<std::u32string>> own_text_sets_;

@@ -9,6 +9,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <ranges>
 #include <span>
 #include <string>
 
@@ -30,32 +31,38 @@ struct TermFields {
 };
 
 // A spine: its first cell, which is no Cat, and what follows it.
+template <typename Level>
 struct CatView {
-  TermId head;
-  TermId tail;
+  Level head;
+  Level tail;
 };
-// Of a kCat.
-inline CatView AsCat(const Term& term) {
+// Of a kCat of the level `Level`: bytes, unless CharTerm or AnyTerm is named.
+template <typename Level = TermId>
+CatView<Level> AsCat(const Term& term) {
   assert(term.kind == TermKind::kCat);
-  return {TermFields(term).a, TermFields(term).b};
+  return {Level(TermFields(term).a), Level(TermFields(term).b)};
 }
 
 // `max`: kUnbounded for any number.
+template <typename Level>
 struct RepeatView {
-  TermId body;
+  Level body;
   std::uint32_t min;
   std::uint32_t max;
 };
-// Of a kRepeat.
-inline RepeatView AsRepeat(const Term& term) {
+// Of a kRepeat of the level `Level`.
+template <typename Level = TermId>
+RepeatView<Level> AsRepeat(const Term& term) {
   assert(term.kind == TermKind::kRepeat);
-  return {TermFields(term).a, TermFields(term).b, TermFields(term).c};
+  return {Level(TermFields(term).a), TermFields(term).b, TermFields(term).c};
 }
 
-// The children of an Alt or And.
-inline std::span<const TermId> BranchesOf(const TermStore& store, const Term& term) {
+// The children of an Alt or And of the level `Level`, in a range that looks like a span.
+template <typename Level = TermId>
+auto BranchesOf(const TermStore& store, const Term& term) {
   assert(term.kind == TermKind::kAlt || term.kind == TermKind::kAnd);
-  return store.list(TermFields(term).a);
+  return store.list(TermFields(term).a) |
+         std::views::transform([](AnyTerm branch) { return Level(branch); });
 }
 
 // A byte string and how much of it has been read.
@@ -72,7 +79,7 @@ inline BytesView AsBytes(const Term& term) {
 // Whether `term` is a repeat of the characters of one set.
 inline bool IsRepeatOfSet(const TermStore& store, const Term& term) {
   return term.kind == TermKind::kRepeat &&
-         store.term(AsRepeat(term).body).kind == TermKind::kCharSet;
+         store.term(AsRepeat<CharTerm>(term).body).kind == TermKind::kCharSet;
 }
 
 // The bytes that a Bytes term still stands for.
@@ -140,7 +147,7 @@ inline CallView AsCall(const Term& term) {
 
 // `object` is kNoObject for a string that is no name; `progress` is that object's.
 struct EncodeView {
-  TermId characters;
+  CharTerm characters;
   PartialChar partial;
   std::uint32_t object;
   std::uint32_t progress;
@@ -148,7 +155,7 @@ struct EncodeView {
 // Of a kEncode.
 inline EncodeView AsEncode(const Term& term) {
   assert(term.kind == TermKind::kEncode);
-  return {TermFields(term).a, PartialChar::Unpack(TermFields(term).b), TermFields(term).c,
+  return {CharTerm(TermFields(term).a), PartialChar::Unpack(TermFields(term).b), TermFields(term).c,
           TermFields(term).d};
 }
 // Whether the Encode term is of an object's names.
@@ -192,7 +199,7 @@ struct DistinctView {
 // Of a kDistinct.
 inline DistinctView AsDistinct(const Term& term) {
   assert(term.kind == TermKind::kDistinct);
-  return {TermFields(term).a, TermFields(term).b != 0,
+  return {TermId(TermFields(term).a), TermFields(term).b != 0,
           static_cast<unsigned char>(TermFields(term).c)};
 }
 
@@ -205,7 +212,7 @@ struct LimitedView {
 // Of a kLimited.
 inline LimitedView AsLimited(const Term& term) {
   assert(term.kind == TermKind::kLimited);
-  return {TermFields(term).a, TermFields(term).b, TermFields(term).c != 0};
+  return {TermId(TermFields(term).a), TermFields(term).b, TermFields(term).c != 0};
 }
 
 // The rests, from character `depth` on, of the texts [first, end) of a set.
@@ -235,9 +242,9 @@ inline NameSetView AsNameSet(const Term& term) {
 }
 
 // What a kNot is the complement of.
-inline TermId NegatedOf(const Term& term) {
+inline CharTerm NegatedOf(const Term& term) {
   assert(term.kind == TermKind::kNot);
-  return TermFields(term).a;
+  return CharTerm(TermFields(term).a);
 }
 
 }  // namespace maskd

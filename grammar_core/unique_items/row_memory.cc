@@ -42,8 +42,8 @@ RowMemory::State RowMemory::Scratch::Keep(State state) {
   if (over_) return state;
   over_ = true;
   std::vector<OwnState>& states = memory_->states_;
-  const bool is_new = IsOwn(state) && state - kFirstOwn >= states_;
-  Ways ways = is_new ? std::move(states[state - kFirstOwn].ways) : Ways();
+  const bool is_new = IsOwn(state) && IndexOf(state) >= states_;
+  Ways ways = is_new ? std::move(states[IndexOf(state)].ways) : Ways();
   // The state to keep is made of what lies behind the mark; its arrays are moved down before the
   // rest is given back, and it is numbered anew at the end.
   assert(memory_->scratches_ > 0 && states.size() >= states_ && "scratches end in their order");
@@ -79,19 +79,21 @@ void RowMemory::Count(std::int64_t held_bytes) {
 RowMemory::Ways RowMemory::WaysOf(State state) const {
   if (IsOwn(state)) return At(state).ways;
   // A state of the automaton is the one way that is within no array.
-  return {{state, {}}};
+  return {{TermOf(state), {}}};
 }
 
-TermId RowMemory::Shared(State state) const { return IsOwn(state) ? At(state).shared : state; }
+TermId RowMemory::Shared(State state) const {
+  return IsOwn(state) ? At(state).shared : TermOf(state);
+}
 
 bool RowMemory::IsAmbiguous(State state) const { return IsOwn(state) && At(state).ways.size() > 1; }
 
 Hash128 RowMemory::KeyOf(State state) const {
-  return IsOwn(state) ? At(state).key : automaton_->term(state).key;
+  return IsOwn(state) ? At(state).key : automaton_->term(TermOf(state)).key;
 }
 
 Hash128 RowMemory::KeyOf(const Way& way) const {
-  Hash128 key = Mix(Hash128{}, way.term);
+  Hash128 key = Mix(Hash128{}, way.term.value());
   for (const DistinctArrays::Id array : way.arrays) key = Mix(key, arrays_.Key(array));
   return key;
 }
@@ -110,11 +112,10 @@ std::shared_ptr<RowMemory> RowMemory::CopyTo(Automaton* automaton, std::span<Sta
   absl::flat_hash_map<State, State> numbers;  // of own states, there
   for (State& state : states) {
     if (!IsOwn(state)) {
-      terms.push_back(state);
+      terms.push_back(TermOf(state));
       continue;
     }
-    const auto [at, is_new] =
-        numbers.try_emplace(state, kFirstOwn + static_cast<State>(copy->states_.size()));
+    const auto [at, is_new] = numbers.try_emplace(state, OwnAt(copy->states_.size()));
     if (is_new) {
       copy->states_.push_back(At(state));
       terms.push_back(At(state).shared);
@@ -128,8 +129,8 @@ std::shared_ptr<RowMemory> RowMemory::CopyTo(Automaton* automaton, std::span<Sta
   std::size_t known = 0;  // own states that have their terms
   for (State& state : states) {
     if (!IsOwn(state)) {
-      state = *next++;
-    } else if (state - kFirstOwn == known) {
+      state = Of(*next++);
+    } else if (IndexOf(state) == known) {
       OwnState& own = copy->states_[known++];
       own.shared = *next++;
       for (Way& way : own.ways) way.term = *next++;
@@ -234,7 +235,8 @@ std::vector<std::string> RowMemory::TakenRests(State state) const {
 
 RowMemory::State RowMemory::Union(State state, TermId term) {
   if (term == kNothingTerm) return state;
-  if (!IsOwn(state)) return state == kNothingTerm ? term : automaton_->Choice({state, term});
+  if (!IsOwn(state))
+    return Of(state == kNothingTerm ? term : automaton_->Choice({TermOf(state), term}));
   Ways ways = WaysOf(state);
   ways.push_back({term, {}});
   Merge(&ways);
@@ -243,22 +245,22 @@ RowMemory::State RowMemory::Union(State state, TermId term) {
 
 RowMemory::State RowMemory::StateOf(Ways ways) {
   if (ways.empty()) return kNothingTerm;
-  if (ways.size() == 1 && ways[0].arrays.empty()) return ways[0].term;
+  if (ways.size() == 1 && ways[0].arrays.empty()) return Of(ways[0].term);
   const Hash128 key = KeyOf(ways);
   const auto is_it = [&](const OwnState& own) { return own.key == key; };
   if (const auto known = interned_.find(key); known != interned_.end()) {
-    const std::size_t at = known->second - kFirstOwn;
+    const std::size_t at = IndexOf(known->second);
     if (at < states_.size() && is_it(states_[at])) return known->second;
   }
   const auto begin =
       states_.end() - static_cast<std::ptrdiff_t>(std::min(states_.size(), kLooksBack));
   if (const auto known = std::find_if(begin, states_.end(), is_it); known != states_.end())
-    return kFirstOwn + static_cast<State>(known - states_.begin());
+    return OwnAt(static_cast<std::size_t>(known - states_.begin()));
   // As if items could be equal, the text may be read in any of these ways.
   TermId shared = ways[0].term;
   for (std::size_t i = 1; i < ways.size(); ++i) shared = automaton_->Choice({shared, ways[i].term});
   // Bounded by Limits::row_bytes long before the numbers meet those of kFailedTerm.
-  const auto made = kFirstOwn + static_cast<State>(states_.size());
+  const State made = OwnAt(states_.size());
   assert(IsOwn(made) && "out of numbers for own states");
   states_.push_back({key, shared, std::move(ways)});
   if (scratches_ > 0) interned_[key] = made;
@@ -296,7 +298,7 @@ bool RowMemory::InString(State state) const {
   if (IsOwn(state))
     return AnyArray(state, [&](DistinctArrays::Id array) { return arrays_.InString(array); });
   const TermStore& store = automaton_->store();
-  const Term& cell = store.term(store.PartsOf(state).cell);
+  const Term& cell = store.term(store.PartsOf(TermOf(state)).cell);
   return cell.kind == TermKind::kEncode && IsJsonString(AsEncode(cell).partial.spelling);
 }
 

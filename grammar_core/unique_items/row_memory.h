@@ -30,6 +30,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/base/row_state.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/derivatives/first_classes.h"
 #include "grammar_core/mask/token_mask.h"
@@ -43,10 +44,17 @@ class Automaton;
 // What one row and its forks know beside their automaton.
 class RowMemory {
  public:
-  using State = std::uint32_t;
-  static constexpr State kFirstOwn = 0x80000000;
+  using State = RowStateId;
   // Whether a state is one of a row, and not of the automaton.
-  [[nodiscard]] static bool IsOwn(State state) { return state >= kFirstOwn && state < kFailedTerm; }
+  [[nodiscard]] static bool IsOwn(State state) {
+    return state.value() >= kFirstOwn && state.value() < kFailedTerm.value();
+  }
+  // A state of the automaton, or what stands for one (kFailedTerm), as a row's state; and back.
+  [[nodiscard]] static State Of(TermId state) { return State(state.value()); }
+  [[nodiscard]] static TermId TermOf(State state) {
+    assert(!IsOwn(state) && "an own state is no state of the automaton");
+    return TermId(state.value());
+  }
 
   // One way to read the text so far: a state of the automaton, and a place in each array around it.
   struct Way {
@@ -150,6 +158,9 @@ class RowMemory {
   [[nodiscard]] std::int64_t held_bytes() const;
 
  private:
+  // Own states have the numbers from here on; no store has so many terms.
+  static constexpr std::uint32_t kFirstOwn = 0x80000000;
+
   struct OwnState {
     Hash128 key;
     TermId shared;
@@ -162,8 +173,13 @@ class RowMemory {
   };
 
   [[nodiscard]] const OwnState& At(State state) const {
-    assert(IsOwn(state) && state - kFirstOwn < states_.size() && "a state of another row, or void");
-    return states_[state - kFirstOwn];
+    assert(IsOwn(state) && IndexOf(state) < states_.size() && "a state of another row, or void");
+    return states_[IndexOf(state)];
+  }
+  // Of own states, and of the own state at an index.
+  [[nodiscard]] static std::size_t IndexOf(State state) { return state.value() - kFirstOwn; }
+  [[nodiscard]] static State OwnAt(std::size_t index) {
+    return State(kFirstOwn + static_cast<std::uint32_t>(index));
   }
   [[nodiscard]] Ways WaysOf(State state) const;
   [[nodiscard]] Hash128 KeyOf(const Ways& ways) const;

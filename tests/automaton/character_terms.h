@@ -30,7 +30,7 @@ class CharacterTerms {
   TermStore* store() { return store_.get(); }
   CharDerivative* derivative() { return derivative_.get(); }
   Work& work() { return work_; }
-  TermId Lower(NodeId node) { return Lowering(store_.get(), nullptr).Lower(node, 0); }
+  CharTerm Lower(NodeId node) { return CharTerm(Lowering(store_.get(), nullptr).Lower(node, 0)); }
 
  private:
   GrammarIr ir_;

@@ -78,7 +78,7 @@ class Parts {
   // In the order of their ids, as a list is.
   void Take(NodeId node) {
     ConditionList one;
-    const TermId term = terms_->Lower(node);
+    const CharTerm term = terms_->Lower(node);
     auto machine = CharacterMachine::Of(terms_->ir(), node);
     if (!machine.has_value() || !conditions_->Append(term, &one) || one.size() != 1) return;
     const auto at = std::ranges::lower_bound(list_, one[0]);

@@ -28,7 +28,7 @@ class Terms {
   // Nothing where the node is plainly no text.
   std::optional<Product> Read() {
     Product product;
-    const TermId term = terms_.Lower(characters_);
+    const CharTerm term = terms_.Lower(characters_);
     return search().Read(term, &product) ? std::optional(product) : std::nullopt;
   }
 

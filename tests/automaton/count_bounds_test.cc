@@ -26,7 +26,7 @@ class CountBoundsTest : public testing::Test {
     bounds_ = BoundCounts(terms_->store(), term_);
   }
 
-  bool Holds(TermId term, const std::u32string& text) {
+  bool Holds(CharTerm term, const std::u32string& text) {
     for (const char32_t character : text) {
       const CharEdge* const edge =
           FindEdge(terms_->derivative()->Edges(term, terms_->work()), character);
@@ -37,7 +37,7 @@ class CountBoundsTest : public testing::Test {
   }
 
   std::optional<CharacterTerms> terms_;
-  TermId term_ = kNothingTerm;
+  CharTerm term_ = kNothingTerm;
   std::optional<CountBounds> bounds_;
 };
 
@@ -76,7 +76,7 @@ TEST_F(CountBoundsTest, WhatIsNeededStays) {
   IrBuilder b{Limits()};
   Make(b, b.Concat({Words(b, 93), b.Text("end")}));
   ASSERT_TRUE(bounds_.has_value());
-  for (const TermId bound : {bounds_->fewer, bounds_->more}) {
+  for (const CharTerm bound : {bounds_->fewer, bounds_->more}) {
     EXPECT_FALSE(Holds(bound, U"ab "));
     EXPECT_TRUE(Holds(bound, U"ab end"));
   }

@@ -53,7 +53,7 @@ class ShortestPathTest : public testing::TestWithParam<Row> {
 
 TEST_P(ShortestPathTest, IsAShortestText) {
   for (const char* text : GetParam().texts) {
-    const TermId state = grammar_.Behind(text);
+    const RowStateId state = RowMemory::Of(grammar_.Behind(text));
     const PrefixOracle::State at = oracle_.StepText(oracle_.start(), text);
     const std::optional<int> fewest = FewestBytes(&oracle_, at);
     ASSERT_TRUE(fewest.has_value()) << text;
@@ -66,7 +66,7 @@ TEST_P(ShortestPathTest, IsAShortestText) {
 
 TEST_P(ShortestPathTest, IsSoLongAsSmallestCompletionSays) {
   for (const char* text : GetParam().texts) {
-    const TermId state = grammar_.Behind(text);
+    const RowStateId state = RowMemory::Of(grammar_.Behind(text));
     const auto fewest =
         static_cast<std::uint32_t>(*FewestBytes(&oracle_, oracle_.StepText(oracle_.start(), text)));
     const auto smallest = [&](std::uint32_t most) {
@@ -104,7 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ShortestCompletionTest, ATextBeyondItsBoundIsAnError) {
   SmallGrammar grammar("regex", "a{20}");
   const RowStates states(grammar.shared_automaton());
-  const auto found = ShortestCompletion(states, grammar.Behind("a"), 18, grammar.work());
+  const auto found =
+      ShortestCompletion(states, RowMemory::Of(grammar.Behind("a")), 18, grammar.work());
   EXPECT_EQ(found.status().code(), absl::StatusCode::kResourceExhausted) << found.status();
 }
 

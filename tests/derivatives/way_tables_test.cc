@@ -52,7 +52,7 @@ TEST_F(WayTablesTest, EveryFormKeepsWhatWasPut) {
     const int byte_class = parts_.ClassOf(letter);
     if (!put.empty()) tables_.Widen(state);
     ASSERT_EQ(To(state, byte_class), kUnknownTerm) << letter;
-    put[byte_class] = 1000 + static_cast<TermId>(letter);
+    put[byte_class] = TermId(1000 + static_cast<std::uint32_t>(letter));
     tables_.Put(state, byte_class, put[byte_class]);
     for (const auto& [known, to] : put) ASSERT_EQ(To(state, known), to);
     EXPECT_GE(tables_.held_words(), held);
@@ -65,29 +65,29 @@ TEST_F(WayTablesTest, EveryFormKeepsWhatWasPut) {
 // A list knows by the state's form what leads nowhere: no step is made to find that out.
 TEST_F(WayTablesTest, ASecondWayTellsWhichLeadNowhere) {
   const TermId state = parts_.start();
-  tables_.Put(state, parts_.ClassOf('a'), 1);
+  tables_.Put(state, parts_.ClassOf('a'), TermId(1));
   EXPECT_EQ(To(state, parts_.ClassOf('!')), kUnknownTerm);
   tables_.Widen(state);
   EXPECT_EQ(To(state, parts_.ClassOf('!')), kNothingTerm);
   EXPECT_EQ(To(state, parts_.ClassOf('b')), kUnknownTerm);
-  EXPECT_EQ(To(state, parts_.ClassOf('a')), 1);
+  EXPECT_EQ(To(state, parts_.ClassOf('a')), TermId(1));
 }
 
 TEST_F(WayTablesTest, ARowIsMadeOfWhatWasThere) {
   const TermId state = parts_.start();
-  tables_.Put(state, parts_.ClassOf('a'), 1);
+  tables_.Put(state, parts_.ClassOf('a'), TermId(1));
   std::atomic<TermId>* const row = tables_.RowOf(state);
-  EXPECT_EQ(row[parts_.ClassOf('a')].load(), 1);
+  EXPECT_EQ(row[parts_.ClassOf('a')].load(), TermId(1));
   EXPECT_EQ(row[parts_.ClassOf('b')].load(), kUnknownTerm);
-  row[parts_.ClassOf('b')].store(2);
-  EXPECT_EQ(To(state, parts_.ClassOf('b')), 2);
+  row[parts_.ClassOf('b')].store(TermId(2));
+  EXPECT_EQ(To(state, parts_.ClassOf('b')), TermId(2));
   EXPECT_EQ(tables_.RowOf(state), row);
 }
 
 TEST_F(WayTablesTest, StatesHaveTablesOfTheirOwn) {
   const TermId one = parts_.start();
   const TermId other = parts_.store.Byte('a');
-  tables_.Put(one, parts_.ClassOf('a'), 1);
+  tables_.Put(one, parts_.ClassOf('a'), TermId(1));
   EXPECT_EQ(To(other, parts_.ClassOf('a')), kUnknownTerm);
 }
 

@@ -8,11 +8,12 @@
 namespace maskd {
 namespace {
 
-const CharEdges kFirst = {{'a', 'c', 5}, {'d', 'd', 6}, {'x', 'z', 5}};
-const CharEdges kSecond = {{'b', 'd', 7}, {'y', kMaxCodePoint, 8}};
+const CharEdges kFirst = {
+    {'a', 'c', CharTerm(5)}, {'d', 'd', CharTerm(6)}, {'x', 'z', CharTerm(5)}};
+const CharEdges kSecond = {{'b', 'd', CharTerm(7)}, {'y', kMaxCodePoint, CharTerm(8)}};
 
 // The oracle: every edge in turn.
-TermId TargetOf(const CharEdges& edges, std::uint32_t character) {
+CharTerm TargetOf(const CharEdges& edges, std::uint32_t character) {
   for (const CharEdge& edge : edges)
     if (edge.lo <= character && character <= edge.hi) return edge.to;
   return kNothingTerm;
@@ -27,15 +28,15 @@ TEST(CharEdgesTest, FindEdgeHoldsTheCharacter) {
 
 TEST(CharEdgesTest, SweepCoversTheRangeOnceAndInOrder) {
   std::uint32_t next = 'b';
-  SweepAll<TermId>({&kFirst, &kSecond}, {'b', 'z'},
-                   [&](std::uint32_t lo, std::uint32_t hi, const std::vector<TermId>& targets) {
-                     EXPECT_EQ(lo, next);
-                     for (std::uint32_t c = lo; c <= hi; ++c) {
-                       EXPECT_EQ(targets[0], TargetOf(kFirst, c)) << c;
-                       EXPECT_EQ(targets[1], TargetOf(kSecond, c)) << c;
-                     }
-                     next = hi + 1;
-                   });
+  SweepAll<CharTerm>({&kFirst, &kSecond}, {'b', 'z'},
+                     [&](std::uint32_t lo, std::uint32_t hi, const std::vector<CharTerm>& targets) {
+                       EXPECT_EQ(lo, next);
+                       for (std::uint32_t c = lo; c <= hi; ++c) {
+                         EXPECT_EQ(targets[0], TargetOf(kFirst, c)) << c;
+                         EXPECT_EQ(targets[1], TargetOf(kSecond, c)) << c;
+                       }
+                       next = hi + 1;
+                     });
   EXPECT_EQ(next, std::uint32_t{'z'} + 1);
 }
 

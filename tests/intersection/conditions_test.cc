@@ -50,7 +50,7 @@ class ConditionsTest : public testing::Test {
 
   std::optional<CharacterTerms> terms_;
   std::optional<Conditions> conditions_;
-  TermId term_ = kNothingTerm;
+  CharTerm term_ = kNothingTerm;
 };
 
 NodeId Holding(IrBuilder& b, const char* text) {

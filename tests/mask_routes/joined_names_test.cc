@@ -80,7 +80,7 @@ TEST_F(JoinedNamesTest, BehindAWholeNameAreTheObjectsThatHaveIt) {
 TEST_F(JoinedNamesTest, OtherNamesAreAllButWhatEachTakesOut) {
   SmallGrammar grammar("json_schema", R"({"type":"string"})");
   const TermStore& store = grammar.automaton().store();
-  const TermId any = AsEncode(store.term(store.PartsOf(grammar.Behind("\"")).cell)).characters;
+  const CharTerm any = AsEncode(store.term(store.PartsOf(grammar.Behind("\"")).cell)).characters;
   ASSERT_TRUE(store.IsAllText(any));
   JoinedNames names(&grammar.automaton(), &grammar.work());
   const std::u32string a = U"a";

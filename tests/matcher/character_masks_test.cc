@@ -43,24 +43,24 @@ class Reference {
   explicit Reference(const Matcher& free)
       : row_(free.stepper().states()), vocabulary_(free.stepper().vocabulary()) {}
 
-  int Least(TermId start) {
+  int Least(RowStateId start) {
     const auto [known, is_new] = least_.try_emplace(start, -1);
     if (is_new) known->second = Search(start);
     return known->second;
   }
 
  private:
-  int Search(TermId start) {
+  int Search(RowStateId start) {
     Budget budget = Budget::Unlimited();
     Work work(budget);
-    absl::flat_hash_map<TermId, int> best = {{start, 0}};
-    std::set<std::pair<int, TermId>> open = {{0, start}};
+    absl::flat_hash_map<RowStateId, int> best = {{start, 0}};
+    std::set<std::pair<int, RowStateId>> open = {{0, start}};
     while (!open.empty()) {
       const auto [characters, state] = *open.begin();
       open.erase(open.begin());
       if (characters > best[state]) continue;
       if (row_.MayEnd(state)) return characters;
-      const auto arrive = [&, behind = characters](TermId next, int more) {
+      const auto arrive = [&, behind = characters](RowStateId next, int more) {
         if (next == kNothingTerm) return;
         const auto [at, is_new] = best.try_emplace(next, behind + more);
         if (!is_new && at->second <= behind + more) return;
@@ -85,7 +85,7 @@ class Reference {
 
   const RowStates& row_;
   const Vocabulary& vocabulary_;
-  absl::flat_hash_map<TermId, int> least_;
+  absl::flat_hash_map<RowStateId, int> least_;
 };
 
 // A row under a bound and the same without one.

@@ -166,7 +166,7 @@ TEST_P(ClosingSpellingTest, StringsOfAnyCharactersAreKnownByTheirForm) {
     for (const TokenId token : FewestPieces(matcher.stepper().search(), "\"ab"))
       ASSERT_TRUE(matcher.Accept(token).ok()) << schema;
     const TermStore& store = matcher.stepper().states().automaton().store();
-    EXPECT_NE(FreeString(store, matcher.place()), nullptr) << schema;
+    EXPECT_NE(FreeString(store, RowMemory::TermOf(matcher.place())), nullptr) << schema;
   }
 }
 

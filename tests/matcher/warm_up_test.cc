@@ -68,8 +68,8 @@ TEST(WarmUpTest, MakesWhatComesBehindAPlace) {
     const std::int64_t before = grammar->automaton()->mask_count();
     ASSERT_TRUE(matcher.Mask().ok());
     late += grammar->automaton()->mask_count() > before ? 1 : 0;
-    WarmUpFrom(*grammar, &matcher.stepper().states().automaton(), matcher.place(),
-               {.masks = kFewAhead.masks, .wall_ms = kLongMs});
+    WarmUpFrom(*grammar, &matcher.stepper().states().automaton(),
+               RowMemory::TermOf(matcher.place()), {.masks = kFewAhead.masks, .wall_ms = kLongMs});
     ASSERT_TRUE(matcher.Accept(static_cast<unsigned char>(byte)).ok());
   }
   EXPECT_LT(4 * late, static_cast<int>(sizeof kText));
@@ -78,8 +78,8 @@ TEST(WarmUpTest, MakesWhatComesBehindAPlace) {
 TEST(WarmUpTest, LooksNoFurtherBehindAPlaceThanItsBound) {
   const auto grammar = Compiled();
   const Matcher matcher(grammar);
-  EXPECT_EQ(WarmUpFrom(*grammar, &matcher.stepper().states().automaton(), matcher.place(),
-                       {.masks = 2, .wall_ms = kLongMs}),
+  EXPECT_EQ(WarmUpFrom(*grammar, &matcher.stepper().states().automaton(),
+                       RowMemory::TermOf(matcher.place()), {.masks = 2, .wall_ms = kLongMs}),
             2);
 }
 

@@ -46,12 +46,12 @@ TEST_P(TokenStepsTest, ArriveIsCalledForEachTokenThatIsTaken) {
   }
   std::multiset<TokenId> met;
   const bool stopped = VisitTokenSteps(
-      grammar_.index(), states_, grammar_.Behind(GetParam()), grammar_.work(),
+      grammar_.index(), states_, RowMemory::Of(grammar_.Behind(GetParam())), grammar_.work(),
       [](RowStates::State, const TrieNode&) { return true; },
       [&](TokenId id, RowStates::State next) {
         met.insert(id);
-        EXPECT_EQ(next, grammar_.Behind(std::string(GetParam()) +
-                                        std::string(vocabulary.TokenBytes(id))));
+        EXPECT_EQ(next, RowMemory::Of(grammar_.Behind(std::string(GetParam()) +
+                                                      std::string(vocabulary.TokenBytes(id)))));
         return false;
       });
   EXPECT_FALSE(stopped);
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Texts, TokenStepsTest,
 TEST_F(TokenStepsOnceTest, WhatIsNotEnteredIsLeftOut) {
   std::set<std::string> met;
   VisitTokenSteps(
-      grammar_.index(), states_, grammar_.Behind("{\"x\":\""), grammar_.work(),
+      grammar_.index(), states_, RowMemory::Of(grammar_.Behind("{\"x\":\"")), grammar_.work(),
       [](RowStates::State, const TrieNode& node) { return node.depth < 3; },
       [&](TokenId id, RowStates::State) {
         met.emplace(grammar_.index().vocabulary().TokenBytes(id));
@@ -78,7 +78,7 @@ TEST_F(TokenStepsOnceTest, WhatIsNotEnteredIsLeftOut) {
 TEST_F(TokenStepsOnceTest, TheFirstTrueEndsIt) {
   int calls = 0;
   EXPECT_TRUE(VisitTokenSteps(
-      grammar_.index(), states_, grammar_.Behind("{\"x\":\""), grammar_.work(),
+      grammar_.index(), states_, RowMemory::Of(grammar_.Behind("{\"x\":\"")), grammar_.work(),
       [](RowStates::State, const TrieNode&) { return true; },
       [&](TokenId, RowStates::State) { return ++calls == 3; }));
   EXPECT_EQ(calls, 3);
@@ -88,7 +88,7 @@ TEST_F(TokenStepsOnceTest, ASpentBudgetEndsIt) {
   Budget spent(Budget::Bounds{.work = 0});
   Work work(spent);
   EXPECT_FALSE(VisitTokenSteps(
-      grammar_.index(), states_, grammar_.Behind("{\"x\":\""), work,
+      grammar_.index(), states_, RowMemory::Of(grammar_.Behind("{\"x\":\"")), work,
       [](RowStates::State, const TrieNode&) { return true; },
       [](TokenId, RowStates::State) { return false; }));
   EXPECT_FALSE(work.ok());

@@ -102,7 +102,7 @@ TEST_F(ObjectTermsTest, ProgressIsAdoptedByWhatItMeans) {
   const NameSetView there = NamesBehind("{\"b\":1,\"");
   const std::uint32_t progress =
       other.objects.AdoptProgress(parts_.objects, there.object, there.object, there.progress);
-  const TermId names = other.objects.Names(there.object, progress, 0, 0, other.work);
+  const CharTerm names = other.objects.Names(there.object, progress, 0, 0, other.work);
   const NameSetView here = AsNameSet(other.store.term(names));
   Texts texts;
   for (const std::u32string* text :

@@ -12,9 +12,9 @@ TEST(StateWaysTest, NoneKnowsNothing) {
 }
 
 TEST(StateWaysTest, ASingleOneIsOfOneClass) {
-  const StateWays ways = StateWays::Single(255, 0xFFFFFFF0);
+  const StateWays ways = StateWays::Single(255, TermId(0xFFFFFFF0));
   EXPECT_TRUE(ways.is_single());
-  EXPECT_EQ(ways.To(255), 0xFFFFFFF0);
+  EXPECT_EQ(ways.To(255), TermId(0xFFFFFFF0));
   EXPECT_EQ(ways.To(254), kUnknownTerm);
   EXPECT_EQ(ways.row(), nullptr);
   EXPECT_EQ(ways.few(), nullptr);
@@ -25,28 +25,28 @@ TEST(StateWaysTest, AListKnowsWhichClassesLeadNowhere) {
   ClassSet may;
   may.set(3).set(4).set(9);
   ShortWays list(&may);
-  list.Add(3, 30);
-  list.Add(9, 90);
+  list.Add(3, TermId(30));
+  list.Add(9, TermId(90));
   EXPECT_FALSE(list.full());
   const StateWays ways = StateWays::Short(&list);
   EXPECT_EQ(ways.few(), &list);
   EXPECT_EQ(ways.more(), nullptr);
-  EXPECT_EQ(ways.To(9), 90);
+  EXPECT_EQ(ways.To(9), TermId(90));
   EXPECT_EQ(ways.To(4), kUnknownTerm);  // may lead somewhere
   EXPECT_EQ(ways.To(5), kNothingTerm);
-  list.Add(4, 40);
+  list.Add(4, TermId(40));
   EXPECT_TRUE(list.full());
-  EXPECT_EQ(ways.To(4), 40);
+  EXPECT_EQ(ways.To(4), TermId(40));
 }
 
 TEST(StateWaysTest, ALongListAndARowAreToldApart) {
   LongWays list(nullptr);
-  list.Add(7, 70);
-  EXPECT_EQ(StateWays::Long(&list).To(7), 70);
+  list.Add(7, TermId(70));
+  EXPECT_EQ(StateWays::Long(&list).To(7), TermId(70));
   EXPECT_EQ(StateWays::Long(&list).To(8), kUnknownTerm);
   EXPECT_EQ(StateWays::Long(&list).few(), nullptr);
-  alignas(8) std::atomic<TermId> row[2] = {10, 20};
-  EXPECT_EQ(StateWays::Row(row).To(1), 20);
+  alignas(8) std::atomic<TermId> row[2] = {TermId(10), TermId(20)};
+  EXPECT_EQ(StateWays::Row(row).To(1), TermId(20));
   EXPECT_EQ(StateWays::Row(row).row(), row);
 }
 

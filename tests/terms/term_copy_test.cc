@@ -72,8 +72,8 @@ TEST_P(TermCopyTest, NothingIsCopiedTwice) {
   const std::uint32_t size = to_.store.size();
   for (const char* text : GetParam().texts) copy.Of(from_.Behind(text));
   EXPECT_EQ(to_.store.size(), size);
-  EXPECT_EQ(copy.Of(kNothingTerm), kNothingTerm);
-  EXPECT_EQ(copy.Of(kEmptyTerm), kEmptyTerm);
+  EXPECT_EQ(copy.Of(TermId(kNothingTerm)), TermId(kNothingTerm));
+  EXPECT_EQ(copy.Of(TermId(kEmptyTerm)), TermId(kEmptyTerm));
 }
 
 INSTANTIATE_TEST_SUITE_P(

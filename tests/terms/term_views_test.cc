@@ -1,10 +1,14 @@
 #include "grammar_core/terms/term_views.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "gtest/gtest.h"
 
+#include "grammar_core/base/row_state.h"
+#include "grammar_core/base/strong_id.h"
 #include "grammar_core/terms/term_store.h"
 #include "tests/automaton/character_terms.h"
 
@@ -15,7 +19,7 @@ namespace {
 class TermViewsTest : public testing::Test {
  protected:
   TermStore& store() { return *terms_.store(); }
-  const Term& At(TermId id) { return store().term(id); }
+  const Term& At(auto id) { return store().term(id); }
 
  private:
   static CharacterTerms Terms() {
@@ -29,14 +33,14 @@ class TermViewsTest : public testing::Test {
 TEST_F(TermViewsTest, Cat) {
   const TermId head = store().Byte('a');
   const TermId tail = store().Byte('b');
-  const CatView cat = AsCat(At(store().Cat(head, tail)));
+  const auto cat = AsCat(At(store().Cat(head, tail)));
   EXPECT_EQ(cat.head, head);
   EXPECT_EQ(cat.tail, tail);
 }
 
 TEST_F(TermViewsTest, Repeat) {
   const TermId body = store().Byte('a');
-  const RepeatView repeat = AsRepeat(At(store().Repeat(body, 2, kUnbounded)));
+  const auto repeat = AsRepeat(At(store().Repeat(body, 2, kUnbounded)));
   EXPECT_EQ(repeat.body, body);
   EXPECT_EQ(repeat.min, 2);
   EXPECT_EQ(repeat.max, kUnbounded);
@@ -68,7 +72,7 @@ TEST_F(TermViewsTest, CallAtADepth) {
 }
 
 TEST_F(TermViewsTest, EncodeBetweenAndWithinCharacters) {
-  const TermId text = store().Text(0, 3);
+  const CharTerm text = store().Text(0, 3);
   const Term& between = At(store().Encode(text, {Spelling::kJsonString}));
   EXPECT_EQ(AsEncode(between).characters, text);
   EXPECT_EQ(AsEncode(between).partial.spelling, Spelling::kJsonString);
@@ -80,8 +84,27 @@ TEST_F(TermViewsTest, EncodeBetweenAndWithinCharacters) {
 }
 
 TEST_F(TermViewsTest, Negated) {
-  const TermId letter = store().CharSet(0);
+  const CharTerm letter = store().CharSet(0);
   EXPECT_EQ(NegatedOf(At(store().Not(letter))), letter);
+}
+
+// Ids lie in tables as the numbers that they are, and none passes for one of another kind.
+template <typename From, typename To>
+constexpr bool Passes = std::is_convertible_v<From, To>;
+
+TEST(TermIdsTest, AreNumbersThatDoNotPassForOneAnother) {
+  static_assert(sizeof(TermId) == sizeof(std::uint32_t) && std::is_trivial_v<TermId>);
+  static_assert(!Passes<TermId, CharTerm> && !Passes<CharTerm, TermId>);
+  static_assert(!Passes<TermId, AnyTerm> && !Passes<AnyTerm, TermId>);
+  static_assert(!Passes<TermId, RowStateId> && !Passes<RowStateId, TermId>);
+  static_assert(!Passes<std::uint32_t, TermId> && !Passes<TermId, std::uint32_t>);
+  static_assert(!std::is_constructible_v<CharTerm, TermId>, "only by way of AnyTerm");
+  static_assert(!std::is_constructible_v<TermId, RowStateId>, "only by RowMemory::TermOf()");
+  // What all kinds have passes for each of them.
+  static_assert(Passes<NamedTerm, TermId> && Passes<NamedTerm, CharTerm>);
+  static_assert(Passes<NamedTerm, AnyTerm> && Passes<NamedTerm, RowStateId>);
+  EXPECT_EQ(TermId(kEmptyTerm).value(), AnyTerm(CharTerm(kEmptyTerm)).value());
+  EXPECT_LT(TermId(kNothingTerm), TermId(kEmptyTerm));
 }
 
 }  // namespace

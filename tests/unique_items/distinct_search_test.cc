@@ -78,7 +78,7 @@ TEST(DistinctSearchBoundTest, ASpentBudgetIsAnError) {
       "json_schema", std::string(R"({"type":"array","uniqueItems":true,"items":)") + kThree + "}");
   RowMemory row(&grammar.automaton());
   const auto lock = row.Lock();
-  RowMemory::State state = grammar.automaton().start();
+  RowMemory::State state = RowMemory::Of(grammar.automaton().start());
   for (const char byte : std::string("[\"aa\",\"a"))
     state = TakeByte(&row, state, static_cast<unsigned char>(byte), grammar.work());
   ASSERT_TRUE(RowMemory::IsOwn(state));

@@ -31,7 +31,7 @@ class ItemEndsTest : public testing::Test {
     SmallGrammar grammar("json_schema",
                          R"({"type":"array","uniqueItems":true,"items":)" + items + "}", kWords);
     RowMemory row(&grammar.automaton());
-    RowMemory::State state = grammar.automaton().start();
+    RowMemory::State state = RowMemory::Of(grammar.automaton().start());
     for (const char byte : text)
       state = TakeByte(&row, state, static_cast<unsigned char>(byte), grammar.work());
     const auto lock = row.Lock();

@@ -27,7 +27,7 @@ class RowMemoryTest : public testing::Test {
     return state;
   }
   RowMemory::State Behind(absl::string_view text) {
-    return Take(&row_, grammar_.automaton().start(), text);
+    return Take(&row_, RowMemory::Of(grammar_.automaton().start()), text);
   }
 
   SmallGrammar grammar_{"json_schema", kTags};
@@ -97,14 +97,16 @@ TEST_F(RowMemoryTest, AScratchKeepsOneState) {
 
 TEST_F(RowMemoryTest, ACopyKnowsItsStatesInAnotherAutomaton) {
   const auto other = grammar_.NewAutomaton();
-  std::vector<RowMemory::State> states = {Behind("{\"tags\":[\"a\","), grammar_.Behind("{\"")};
+  std::vector<RowMemory::State> states = {Behind("{\"tags\":[\"a\","),
+                                          RowMemory::Of(grammar_.Behind("{\""))};
   const auto lock = row_.Lock();
   const auto copy = row_.CopyTo(other.get(), {states.data(), states.size()});
   EXPECT_TRUE(RowMemory::IsOwn(states[0]));
   EXPECT_EQ(Take(copy.get(), states[0], "\"a\""), kNothingTerm);
   EXPECT_NE(Take(copy.get(), states[0], "\"b\"]"), kNothingTerm);
   std::size_t taken = 0;
-  EXPECT_EQ(states[1], other->StepText(other->start(), "{\"", &taken, grammar_.work()));
+  EXPECT_EQ(states[1],
+            RowMemory::Of(other->StepText(other->start(), "{\"", &taken, grammar_.work())));
 }
 
 TEST_F(RowMemoryTest, CompletesHeedsWhatIsWritten) {
@@ -148,7 +150,7 @@ TEST_F(RowMemoryTest, TwoWaysToReadATextAreOneState) {
                       R"({"type":"array","items":{"enum":["a"]}}]})");
   RowMemory row(&either.automaton());
   const auto take = [&](absl::string_view text) {
-    RowMemory::State state = either.automaton().start();
+    RowMemory::State state = RowMemory::Of(either.automaton().start());
     for (const char byte : text)
       if (state != kNothingTerm)
         state = TakeByte(&row, state, static_cast<unsigned char>(byte), either.work());
@@ -165,7 +167,8 @@ TEST_F(RowMemoryTest, WhatRowsHoldIsCountedWhileTheyLive) {
   {
     RowMemory row(&grammar_.automaton());
     RowMemory::Scratch scratch(&row);
-    scratch.Keep(Take(&row, grammar_.automaton().start(), "{\"tags\":[\"a\",\"b\","));
+    scratch.Keep(
+        Take(&row, RowMemory::Of(grammar_.automaton().start()), "{\"tags\":[\"a\",\"b\","));
     EXPECT_GT(RowMemory::LiveBytes(), before);
   }
   EXPECT_EQ(RowMemory::LiveBytes(), before);
@@ -176,7 +179,7 @@ TEST_F(RowMemoryTest, ARowBeyondItsBytesFails) {
   narrow.row_bytes = 2000;
   SmallGrammar grammar("json_schema", kTags, {}, narrow);
   RowMemory row(&grammar.automaton());
-  RowMemory::State state = grammar.automaton().start();
+  RowMemory::State state = RowMemory::Of(grammar.automaton().start());
   const std::string text = "{\"tags\":[\"" + std::string(5000, 'x');
   for (std::size_t i = 0; i < text.size() && state != kFailedTerm; ++i)
     state = TakeByte(&row, state, static_cast<unsigned char>(text[i]), grammar.work());
