@@ -19,7 +19,9 @@
 //          what the engine does stays.
 // Routes   with --routes the masks that each route (mask_routes/mask_routes.h) has made are
 //          counted, in all runs, with the time that took, less that of masks made for their sake.
-//          It costs some 50 ns a mask.
+//          It costs some 50 ns a mask. --mask_route names one that makes all masks that it fits,
+//          with walks and closures for the rest; --without_routes names some that are not taken.
+//          What a route is worth is the difference (docs/design/mechanisms.md).
 // Service  with --cases - and --out - each line in is answered by one line out at once, so that
 //          another program can take turns between engines (bench/peers/compare).
 // Bounds   60 s a schema, then it is a "timeout" (a step that hangs ends the program, naming it);
@@ -35,6 +37,7 @@
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
 #include "absl/flags/usage.h"
+#include "absl/strings/str_cat.h"
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -65,6 +68,9 @@ ABSL_FLAG(std::string, schemas, "", "Only schemas with this text in their id.");
 ABSL_FLAG(int, indent, -1,
           "Spaces a level of JSON on lines; the texts of the cases must be laid out so. -1: none.");
 ABSL_FLAG(bool, routes, false, "Print how many masks each route has made, and in what time.");
+ABSL_FLAG(std::string, mask_route, "", "Make masks by this route alone, wherever it fits.");
+ABSL_FLAG(std::vector<std::string>, without_routes, {},
+          "Do not take these routes, comma-separated.");
 ABSL_FLAG(int, runs, 1, "Times that all of it is run; the smallest time of each step counts.");
 
 namespace maskd::bench {
@@ -125,6 +131,27 @@ void PrintRoutes() {
                  nanoseconds / 1e6, masks == 0 ? 0 : nanoseconds / 1e3 / static_cast<double>(masks),
                  all == 0 ? 0 : 100 * nanoseconds / all);
   }
+}
+
+// As --mask_route and --without_routes say.
+absl::Status SwitchRoutes() {
+  const auto named = [](const std::string& name) -> absl::StatusOr<MaskRoute> {
+    if (const auto route = MaskRouteNamed(name); route.has_value()) return *route;
+    std::string names;
+    for (const MaskRouteInfo& info : MaskRouteTable()) absl::StrAppend(&names, " ", info.name);
+    return absl::InvalidArgumentError(absl::StrCat("no route ", name, "; there are", names));
+  };
+  if (const std::string only = absl::GetFlag(FLAGS_mask_route); !only.empty()) {
+    const auto route = named(only);
+    if (!route.ok()) return route.status();
+    MaskRouteSwitch::Only(*route);
+  }
+  for (const std::string& name : absl::GetFlag(FLAGS_without_routes)) {
+    const auto route = named(name);
+    if (!route.ok()) return route.status();
+    MaskRouteSwitch::Off(*route);
+  }
+  return absl::OkStatus();
 }
 
 // One line in, one line out.
@@ -215,6 +242,7 @@ absl::Status Run() {
   const std::string stores = absl::GetFlag(FLAGS_stores);
   if (stores != "shared" && stores != "fresh")
     return absl::InvalidArgumentError("--stores: shared or fresh");
+  if (absl::Status switched = SwitchRoutes(); !switched.ok()) return switched;
   SetBounds();
   const auto vocabulary =
       LoadBenchVocabulary(absl::GetFlag(FLAGS_tokenizer), absl::GetFlag(FLAGS_stop));

@@ -131,6 +131,7 @@ bool MaskMaker::MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBui
   const std::uint32_t kind = KindBits({automaton_->term(parts.cell).kind});
   for (const FormRoute& form : FormRoutes()) {
     if ((form.kinds & kind) == 0 || form.route != route.value_or(form.route)) continue;
+    if (!MaskRouteSwitch::IsOn(form.route)) continue;
     if (!form.make(*this, state, parts, mask)) continue;
     assert(form.route != MaskRoute::kWalk && form.route != MaskRoute::kClosure);
     route_ = form.route;
@@ -322,6 +323,8 @@ bool MaskMaker::MakeByHead(const Parts& parts, MaskBuilder* mask) {
 void MaskMaker::MakeByWalkOrClosure(TermId state, std::optional<MaskRoute> route,
                                     MaskBuilder* mask) {
   const TokenTrie& all = masks_->index().trie();
+  if (!route.has_value() && !MaskRouteSwitch::IsOn(MaskRoute::kClosure)) route = MaskRoute::kWalk;
+  if (!route.has_value() && !MaskRouteSwitch::IsOn(MaskRoute::kWalk)) route = MaskRoute::kClosure;
   route_ = MaskRoute::kWalk;
   if (route == MaskRoute::kWalk || states_.SparesTerms(state)) {
     Walk(all, state, kAllNodes, mask);

@@ -42,6 +42,14 @@ struct AtomicCount {
   std::atomic<std::int64_t> nanoseconds = 0;
 };
 
+// A bit for each route that is not taken.
+std::atomic<std::uint32_t> routes_off = 0;
+static_assert(kMaskRoutes <= 32);
+
+constexpr std::uint32_t BitOf(MaskRoute route) {
+  return std::uint32_t{1} << static_cast<std::size_t>(route);
+}
+
 std::atomic<bool> enabled = false;
 std::array<AtomicCount, kMaskRoutes> counts;
 // Of this thread: the time of the scopes that have ended within the one that is open.
@@ -60,6 +68,23 @@ absl::string_view NameOf(MaskRoute route) {
 std::optional<MaskRoute> MaskRouteNamed(absl::string_view name) {
   const auto row = std::ranges::find(kTable, name, &MaskRouteInfo::name);
   return row == kTable.end() ? std::nullopt : std::optional(row->route);
+}
+
+void MaskRouteSwitch::Only(MaskRoute route) {
+  const bool is_open = route == MaskRoute::kWalk || route == MaskRoute::kClosure;
+  const std::uint32_t on =
+      BitOf(route) | (is_open ? 0 : BitOf(MaskRoute::kWalk) | BitOf(MaskRoute::kClosure));
+  routes_off.store(~on, std::memory_order_relaxed);
+}
+
+void MaskRouteSwitch::Off(MaskRoute route) {
+  routes_off.fetch_or(BitOf(route), std::memory_order_relaxed);
+}
+
+void MaskRouteSwitch::AllOn() { routes_off.store(0, std::memory_order_relaxed); }
+
+bool MaskRouteSwitch::IsOn(MaskRoute route) {
+  return (routes_off.load(std::memory_order_relaxed) & BitOf(route)) == 0;
 }
 
 void MaskRouteTally::Enable() { enabled.store(true, std::memory_order_relaxed); }

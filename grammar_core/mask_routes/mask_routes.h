@@ -2,6 +2,7 @@
 // fits, and what it costs. MaskMaker tries those that may fit the kind of a state's first cell in
 // the order of the table; all give the same mask.
 //
+// Switch   a measurement may take routes away, or leave one alone.
 // Tally    masks made by each route of the process, and the time they took, once it is asked for.
 // Threads  any.
 #ifndef MASKD_GRAMMAR_CORE_MASK_ROUTES_MASK_ROUTES_H_
@@ -48,6 +49,18 @@ struct MaskRouteInfo {
 std::span<const MaskRouteInfo> MaskRouteTable();
 absl::string_view NameOf(MaskRoute route);
 std::optional<MaskRoute> MaskRouteNamed(absl::string_view name);
+
+// Which routes this process takes. All, unless a measurement wants to know what one is worth: masks
+// are the same by any. Takes effect for masks that are not made yet.
+class MaskRouteSwitch {
+ public:
+  // No other than `route` where it fits. States that it does not fit have a walk or a closure.
+  static void Only(MaskRoute route);
+  // Not `route` any more. Where neither a walk nor a closure is left, walks are taken.
+  static void Off(MaskRoute route);
+  static void AllOn();
+  [[nodiscard]] static bool IsOn(MaskRoute route);
+};
 
 // What the routes of this process have made since Enable(); before that nothing is counted.
 class MaskRouteTally {

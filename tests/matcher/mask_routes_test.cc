@@ -129,6 +129,42 @@ TEST_P(MaskRoutesTest, Is) {
 INSTANTIATE_TEST_SUITE_P(States, MaskRoutesTest, testing::ValuesIn(Rows()),
                          [](const auto& info) { return info.param.name; });
 
+// As maskbench --without_routes and --mask_route do for a whole process.
+class MaskRouteSwitchTest : public MaskRoutesTest {
+ protected:
+  MaskRef Make(MaskRoute* route) {
+    Budget budget = Budget::Unlimited();
+    Work work(budget);
+    std::size_t taken = 0;
+    const TermId state = automaton_->StepText(automaton_->start(), GetParam().text, &taken, work);
+    // Masks that this one is made of come from stores of its own, so the switch has effect on them.
+    space_->masks().Clear();
+    MaskMaker maker(automaton_.get(), automaton_.get(), &space_->masks(), &work);
+    MaskRef mask = maker.Make(state);
+    *route = maker.route();
+    return mask;
+  }
+  ~MaskRouteSwitchTest() override { MaskRouteSwitch::AllOn(); }
+};
+
+TEST_P(MaskRouteSwitchTest, MasksAreTheSameByAnother) {
+  MaskRoute with = R::kWalk, without = R::kWalk, alone = R::kWalk;
+  const MaskRef mask = Make(&with);
+  ASSERT_EQ(with, GetParam().route);
+  MaskRouteSwitch::Off(with);
+  EXPECT_FALSE(MaskRouteSwitch::IsOn(with));
+  const MaskRef other = Make(&without);
+  EXPECT_NE(NameOf(without), NameOf(with));
+  EXPECT_TRUE(*other == *mask);
+  MaskRouteSwitch::Only(with);
+  const MaskRef only = Make(&alone);
+  EXPECT_EQ(NameOf(alone), NameOf(with));
+  EXPECT_TRUE(*only == *mask);
+}
+
+INSTANTIATE_TEST_SUITE_P(States, MaskRouteSwitchTest, testing::ValuesIn(Rows()),
+                         [](const auto& info) { return info.param.name; });
+
 TEST(MaskRoutes, EachHasThreeNamedStates) {
   std::map<MaskRoute, int> states;
   for (const Row& row : Rows()) ++states[row.route];

@@ -44,6 +44,8 @@ Hash128 HashTokens(const TokenSpec& spec, Hash128 hash) {
   return hash;
 }
 
+// The length comes first, so that two lists one after the other hash unlike one that is cut
+// elsewhere.
 Hash128 MixAll(Hash128 hash, const std::vector<std::uint32_t>& values) {
   hash = Mix(hash, values.size());
   for (const std::uint32_t value : values) hash = Mix(hash, value);
@@ -76,6 +78,8 @@ absl::StatusOr<GrammarFacts> GrammarFacts::Create(const GrammarIr& ir, const Lim
   return facts;
 }
 
+// The nodes whose facts depend on a rule of the group itself. All others are settled by one look,
+// since their parts come before them; only these are looked at round by round.
 std::vector<NodeId> GrammarFacts::Varying(const RuleGroup& group, Work& work) {
   std::vector<NodeId> varying;
   std::vector<NodeId> parts;
@@ -199,6 +203,8 @@ GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
   return facts;
 }
 
+// A text of all parts is at least as long as the longest of their shortest ones; a text of one part
+// may be the shortest of all. A derivative descends into every part of both.
 GrammarFacts::NodeFacts GrammarFacts::ChoiceFacts(const IrNode& node) const {
   const bool all = node.kind == IrKind::kAnd;
   NodeFacts facts;
@@ -216,6 +222,7 @@ GrammarFacts::NodeFacts GrammarFacts::ChoiceFacts(const IrNode& node) const {
   return facts;
 }
 
+// What a complement needs is not told by its part: one byte, where the empty text is not in it.
 GrammarFacts::NodeFacts GrammarFacts::WrapperFacts(const IrNode& node,
                                                    const NodeFacts& child) const {
   assert(node.child_count >= 1);
@@ -260,6 +267,7 @@ GrammarFacts::NodeFacts GrammarFacts::BlockFacts(const IrNode& node) const {
   return facts;
 }
 
+// `name`: the bytes between the quotes.
 std::uint32_t GrammarFacts::NameBytes(const ObjectSpec& spec, std::uint32_t name) {
   const std::uint32_t line = LineBytes(spec);
   return SaturatingAdd(name, line + (spec.is_array ? kItemPunctuation : kMemberPunctuation));
@@ -278,6 +286,7 @@ std::uint32_t GrammarFacts::MemberSpaces(const ObjectSpec& spec,
   return SaturatingAdd(MinSpaces(member.value), spec.is_block() ? spec.indent : 0);
 }
 
+// No member of an object is smaller, whatever its name.
 std::uint32_t GrammarFacts::AnyMemberBytes(const ObjectSpec& spec) const {
   std::uint32_t bytes = kNoEnd;
   for (const ObjectSpec::Member& member : spec.members)
@@ -341,6 +350,8 @@ GrammarFacts::NodeFacts GrammarFacts::ObjectFacts(const ObjectSpec& spec) const 
   return facts;
 }
 
+// A group that is too large for so many rounds gets hashes that nothing else has: its states are
+// then shared with no other grammar, which costs memory and no correctness.
 void GrammarFacts::FindGroupHashes(const RuleGroup& group, const std::vector<NodeId>& varying,
                                    Work& work) {
   const bool shared = group.rules.size() <= kMaxSharedGroup &&
@@ -356,6 +367,7 @@ void GrammarFacts::FindGroupHashes(const RuleGroup& group, const std::vector<Nod
   }
 }
 
+// `nodes` come behind their parts, so each part has this round's hash already.
 void GrammarFacts::HashNodes(const std::vector<NodeId>& nodes, Work& work) {
   for (const NodeId id : nodes) {
     const IrNode& node = ir_->nodes[id];
@@ -365,6 +377,8 @@ void GrammarFacts::HashNodes(const std::vector<NodeId>& nodes, Work& work) {
   }
 }
 
+// Equal hashes mean equal languages, in this grammar or any other, so whatever the language depends
+// on must be mixed in; what it does not depend on, such as ids, must not.
 Hash128 GrammarFacts::HashOf(const IrNode& node) const {
   if (node.kind == IrKind::kObject) return HashObject(ir_->objects[node.a]);
   Hash128 hash = Mix(Hash128{}, static_cast<std::uint64_t>(node.kind));
@@ -385,6 +399,7 @@ Hash128 GrammarFacts::NumberHash(std::uint32_t number) const {
   return MixBytes(Hash128{}, ToString(ir_->numbers[number]));
 }
 
+// What a node says beside its kind and parts.
 Hash128 GrammarFacts::HashPayload(const IrNode& node, Hash128 hash) const {
   switch (node.kind) {
     case IrKind::kBytes:

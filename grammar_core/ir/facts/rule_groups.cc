@@ -1,3 +1,14 @@
+// Rules in groups that call one another, the called ones first.
+//
+// A grammar's rules form a graph of calls. Its strongly connected components are the groups: within
+// one every rule may be needed to know every other, and between groups there is an order. What is
+// asked about a grammar (grammar_facts.h) is then found group by group, with all that a group calls
+// known.
+//
+// Invariant  a group has each node once and behind its parts: ids are in that order, as the builder
+//            makes parts first.
+// Cost       linear in the nodes that each body reaches, charged to the budget.
+// Source     Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972.
 #include "grammar_core/ir/facts/rule_groups.h"
 
 #include <algorithm>
@@ -37,6 +48,8 @@ class BodyReader {
   }
 
  private:
+  // Bodies share nodes. The mark says who saw a node last, so no list of seen nodes is cleared
+  // between rules.
   void Push(NodeId node, RuleId rule) {
     assert(node < ir_.nodes.size());
     if (seen_by_[node] == rule) return;
@@ -61,6 +74,7 @@ void AppendParts(const GrammarIr& ir, NodeId node, std::vector<NodeId>* out) {
   AppendNodes(ir.objects[n.a], out);
 }
 
+// Components come in the order of their ends, so a group stands behind all that it calls.
 absl::StatusOr<std::vector<RuleGroup>> GroupRules(const GrammarIr& ir, Budget& budget) {
   BodyReader reader(ir);
   std::vector<std::vector<NodeId>> nodes(ir.rules.size());

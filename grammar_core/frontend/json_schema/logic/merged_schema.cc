@@ -35,6 +35,7 @@ void Narrow(const CountRange& by, CountRange* range) {
   }
 }
 
+// Equal facets of different places are both kept: each may be the one that an error names.
 void AddFacet(const Facet& facet, std::vector<Facet>* facets) {
   const auto same = [&](const Facet& known) {
     return known.at.id() == facet.at.id() && known.keyword == facet.keyword &&
@@ -54,6 +55,7 @@ CountRange Below(const JsonValue& min) {
   return range;
 }
 
+// One more than allowed, and never so many that it would read as unbounded.
 CountRange Above(const JsonValue& max) {
   CountRange range;
   range.min = std::min(CountOf(max), kUnbounded - 2) + 1;
@@ -209,6 +211,7 @@ std::vector<Claim> MergedSchema::ItemClaims(std::size_t index) const {
   return claims;
 }
 
+// A watcher's own unevaluated keyword evaluates nothing for itself: it asks about the rest.
 bool MergedSchema::IsEvaluated(const Watcher& watcher, std::size_t index) const {
   return std::any_of(watcher.seen.begin(), watcher.seen.end(), [&](std::size_t by) {
     const SchemaView& view = *locals[by];
@@ -217,6 +220,8 @@ bool MergedSchema::IsEvaluated(const Watcher& watcher, std::size_t index) const 
   });
 }
 
+// Where a match of `contains` evaluates an item, unevaluatedItems holds only for items that match
+// none. That depends on the item's value, so it is left to ArrayStates as tests.
 std::vector<Claim> MergedSchema::LiftedBy(const Watcher& watcher) const {
   std::vector<Claim> claims;
   if (!contains_evaluates) return claims;
@@ -271,6 +276,7 @@ std::vector<JsonValue> MergedSchema::ListedValues() const {
   return values;
 }
 
+// For true, false and null the type is the value, so an excluded value is an excluded word.
 bool MergedSchema::Excludes(JsonType word) const {
   const auto lists = [&](const Facet& facet) {
     if (!facet.negated) return false;
@@ -283,6 +289,7 @@ bool MergedSchema::Excludes(JsonType word) const {
   return std::any_of(facets.begin(), facets.end(), lists);
 }
 
+// A member that must violate its schema must be there, so it is required as well.
 std::vector<JsonValue> MergedSchema::RequiredNames() const {
   std::vector<JsonValue> names;
   absl::flat_hash_set<absl::string_view> known;

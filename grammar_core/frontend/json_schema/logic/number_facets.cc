@@ -21,6 +21,8 @@ namespace {
 using K = Keyword;
 
 // Whether `number` / `step` is an integer; nothing where `step` has too many digits to say.
+// Digits are taken one by one modulo the step's, and the zeros of the exponent by repeated
+// squaring: 1e1000000 is never written out.
 std::optional<bool> IsMultiple(const Decimal& number, const Decimal& step) {
   assert(!step.is_zero());
   std::uint64_t divisor = 0;
@@ -79,6 +81,7 @@ absl::Status RefusedDivisor(const JsonValue& at) {
                                     NumberDivisors::kMaxModulus));
 }
 
+// Decimals compare by value and exactly: 0.1 is a tenth, and 1e400 is not infinite.
 absl::StatusOr<bool> NumberFacetHolds(const Facet& facet, const JsonValue& number) {
   assert(number.is_number());
   const Decimal value = ReadDecimal(number.text());

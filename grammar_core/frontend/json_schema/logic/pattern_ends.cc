@@ -47,6 +47,8 @@ bool IsSuffix(absl::string_view x, absl::string_view y) {
 
 }  // namespace
 
+// What a pattern says at its anchors tells many pairs of patterns apart without a look at their
+// languages. A letter before a quantifier may be missing, so it is no part of an end.
 PatternEnds EndsOf(absl::string_view pattern) {
   PatternEnds ends;
   if (HasAlternatives(pattern)) return ends;

@@ -27,6 +27,7 @@ namespace {
 using K = Keyword;
 using Kind = Claim::Kind;
 
+// Lengths are in characters: every byte that does not continue one begins one.
 std::size_t CodePointCount(absl::string_view utf8) {
   return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
@@ -44,6 +45,8 @@ bool HasAll(const JsonValue& object, const JsonValue& names) {
   return true;
 }
 
+// Also asked with `dependencies` of older drafts, whose schemas among the lists are no business of
+// this keyword (ChoiceHolds() has them).
 bool HasDependents(const JsonValue& object, const JsonValue& dependencies) {
   for (const JsonValue entry : dependencies.children()) {
     if (!entry.is_array() || !object.Find(entry.key()).has_value()) continue;
@@ -58,6 +61,8 @@ void Merge(const std::vector<bool>& more, std::vector<bool>* seen) {
     if (more[i]) (*seen)[i] = true;
 }
 
+// Equality is that of JSON: 1 and 1.0 are equal, and members have no order. Keys are equal exactly
+// where values are (equality.h), so a set of them decides in linear time.
 bool AreUnique(const JsonValue& array) {
   absl::flat_hash_set<std::string> keys;
   for (const JsonValue item : array.children())
@@ -71,6 +76,8 @@ MemberName ValueChecker::NameOf(absl::string_view text) {
   return {text, [this, text](const JsonValue& pattern) { return Matches(pattern, text); }};
 }
 
+// First the own assertions, each with its bits of evaluated children; then what is left open; last
+// the unevaluated keywords, which need all those bits.
 absl::StatusOr<bool> ValueChecker::Fits(const JsonValue& value, const Conjunction& all,
                                         const MergedSchema& merged) {
   assert(all.own.size() == merged.locals.size());
@@ -216,6 +223,7 @@ absl::StatusOr<bool> ValueChecker::ChoiceHolds(const Look& look, Keyword keyword
   return BranchesHold(look, at, keyword == K::kOneOf);
 }
 
+// A second branch that holds settles oneOf. anyOf is settled by the first, but for watchers.
 absl::StatusOr<bool> ValueChecker::BranchesHold(const Look& look, const JsonValue& list,
                                                 bool exactly_one) {
   assert(list.is_array());
@@ -239,6 +247,7 @@ absl::StatusOr<bool> ValueChecker::IfHolds(const Look& look, const JsonValue& co
   return follows.has_value() ? SchemaHolds(look, follows->id()) : true;
 }
 
+// A keyword says nothing of types outside of its domain: minLength holds for every number.
 absl::StatusOr<bool> ValueChecker::OwnHolds(const Look& look, const SchemaView& view) {
   if (view.is_false) return false;
   for (const SchemaView::Assertion& own : view.assertions) {
@@ -416,6 +425,7 @@ bool ValueChecker::FacetHolds(const Look& look, const Facet& facet) {
   return true;
 }
 
+// An enum may have thousands of values and be asked of as many: its keys are made once.
 bool ValueChecker::IsListed(const JsonValue& value, const JsonValue& list) {
   auto [it, added] = enums_.try_emplace(list.id());
   if (added)

@@ -27,6 +27,9 @@ using S = Shape;
 constexpr SchemaDraft kFirst = SchemaDraft::k4;
 constexpr SchemaDraft kLast = SchemaDraft::k2020;
 
+// Rows stand in no order but that of a reader: the common ones first, annotations last. A row says
+// what the rest of the front end needs of a keyword: who acts on it, in which drafts it exists,
+// what shape its value has, and the types of value that it can exclude.
 // An annotation that every draft may carry: its value is nobody's business here.
 constexpr KeywordRow Annotation(absl::string_view name, Shape shape = Shape::kAnything) {
   return {name, K::kAnnotation, kFirst, kLast, shape, kNoType};
@@ -113,6 +116,8 @@ constexpr std::array kKeywords = {
     Annotation("contentSchema"),
 };
 
+// Booleans are schemas from draft 6 on. They are taken in draft 4 too, as most validators do:
+// schemas mix drafts.
 bool IsSchema(const JsonValue& value) { return value.is_object() || value.is_bool(); }
 
 absl::Status Wrong(const JsonValue& value, absl::string_view message) {
@@ -143,6 +148,8 @@ absl::Status CheckStringList(const JsonValue& value) {
   return absl::OkStatus();
 }
 
+// `dependencies` is the one keyword whose members may be of two shapes: a list of names, or a
+// schema.
 absl::Status CheckMap(const JsonValue& value, Shape shape) {
   if (!value.is_object()) return Wrong(value, "must be an object");
   for (const JsonValue child : value.children()) {
@@ -170,6 +177,8 @@ absl::Status CheckType(const JsonValue& value) {
   return absl::OkStatus();
 }
 
+// A count may be written 2.0 or 2e0: its value decides, so it is read as a decimal. One over 32
+// bits is no error, see AsCount().
 absl::Status CheckNumber(const JsonValue& value, Shape shape) {
   if (!value.is_number())
     return Wrong(value, shape == S::kCount ? "must be an integer from 0" : "must be a number");
@@ -245,6 +254,8 @@ TypeSet DomainOf(Keyword keyword) {
   return kDomains[static_cast<std::size_t>(keyword)];
 }
 
+// Facets bound one string or number by itself. They stay as they stand in the source, since what
+// they mean together is decided by a language, not by a comparison of two numbers.
 bool IsFacet(Keyword keyword) {
   switch (keyword) {
     case K::kConst:
@@ -297,6 +308,8 @@ absl::Status CheckShape(const KeywordRow& row, const JsonValue& value) {
   return absl::OkStatus();
 }
 
+// The schemas that a keyword's value holds, one level down. The caller reads on from there, so a
+// walk over all schemas of a document needs no recursion and knows no keyword by name.
 std::vector<JsonValue> SubschemasOf(Shape shape, const JsonValue& value) {
   std::vector<JsonValue> schemas;
   const bool single = shape == S::kSchema || (shape == S::kSchemaOrList && !value.is_array());

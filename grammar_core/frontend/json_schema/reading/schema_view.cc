@@ -255,6 +255,8 @@ class ViewReader {
     }
   }
 
+  // Objects keep their keywords as they stand: what they mean for one member depends on its name,
+  // which is asked for later, one name at a time (MemberSchemas()).
   void SetObjectField(Keyword keyword, const JsonValue& member) {
     switch (keyword) {
       case K::kProperties:
@@ -306,6 +308,7 @@ class ViewReader {
     for (const JsonValue schema : list.children()) view_.prefix_items.push_back(schema.id());
   }
 
+  // The keyword is kept beside the number: an error about an empty range names both its ends.
   static void SetMin(const JsonValue& member, CountRange* range) {
     range->min = CountOf(member);
     range->min_at = member;
@@ -363,6 +366,8 @@ class ViewReader {
     }
   }
 
+  // A range without a number is no error of the schema: elsewhere it may be the branch that nobody
+  // takes. It is worth a note, as it is nearly always a slip.
   void NoteEmptyRange(const CountRange& range) {
     if (!range.empty()) return;
     Note(*range.max_at, absl::StrCat(range.max, " is less than ", range.min_at->key(), " ",

@@ -1,3 +1,10 @@
+// The names of types, and the type of a value.
+//
+// "number" is two types here, integers and fractions, so that "integer" is a subset of it and a
+// conjunction of types is an intersection of bits. Whether 1.0 is an integer is decided by its
+// value, as from draft 6 on; draft 4's other reading is settled in schema_view.cc.
+//
+// Source  JSON Schema Validation, section 6.1.1.
 #include "grammar_core/frontend/json_schema/reading/types.h"
 
 #include <array>

@@ -21,6 +21,8 @@ struct UriParts {
   absl::string_view query;  // with its '?'
 };
 
+// Section 3.1: a letter, then letters, digits and three signs. What looks otherwise, such as "1:a",
+// is a path with a colon in it.
 bool IsScheme(absl::string_view text) {
   return !text.empty() && absl::ascii_isalpha(text.front()) &&
          std::all_of(text.begin(), text.end(), [](char c) {
@@ -28,6 +30,8 @@ bool IsScheme(absl::string_view text) {
          });
 }
 
+// Appendix B by hand: cut from the end (query), then from the front (scheme, authority); the path
+// is what is left. The fragment is off already, see SplitFragment().
 UriParts PartsOf(absl::string_view uri) {
   UriParts parts;
   const std::size_t query = std::min(uri.find('?'), uri.size());
@@ -47,7 +51,8 @@ UriParts PartsOf(absl::string_view uri) {
   return parts;
 }
 
-// Section 5.2.4.
+// Section 5.2.4: "." stays where it is, ".." takes the step before it away. Above the root there is
+// nothing to take away, so the first step, which is empty, is kept.
 std::string WithoutDots(absl::string_view path) {
   std::vector<absl::string_view> kept;
   const std::vector<absl::string_view> steps = absl::StrSplit(path, '/');
@@ -63,6 +68,7 @@ std::string WithoutDots(absl::string_view path) {
   return absl::StrJoin(kept, "/");
 }
 
+// Section 5.2.3: a relative path takes the place of the base's last step.
 std::string Merged(const UriParts& base, absl::string_view path) {
   if (!base.authority.empty() && base.path.empty()) return absl::StrCat("/", path);
   const std::size_t slash = base.path.rfind('/');
@@ -78,6 +84,9 @@ UriReference SplitFragment(absl::string_view uri) {
           hash < uri.size() ? std::string(uri.substr(hash + 1)) : ""};
 }
 
+// Section 5.2.2, case by case: the reference keeps what it has from some part on, and takes the
+// parts before it from the base. Nothing is normalized but dots, so two spellings of one URI are
+// two names, as the specification warns.
 std::string ResolveUri(absl::string_view base_uri, absl::string_view reference) {
   const UriParts base = PartsOf(base_uri);
   const UriParts to = PartsOf(reference);
@@ -97,6 +106,7 @@ std::string ResolveUri(absl::string_view base_uri, absl::string_view reference) 
   return absl::StrCat(base.scheme, base.authority, WithoutDots(path), to.query);
 }
 
+// A percent sign without two hexadecimal digits is an error of the caller's, not a character.
 std::optional<std::string> PercentDecoded(absl::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -36,6 +36,7 @@ void AddOnce(const Claim& claim, std::vector<Claim>* claims) {
 
 }  // namespace
 
+// Counts from here on are alike: enough where there is no upper bound, too many where there is one.
 std::uint32_t ArrayStates::Counter::clamp() const {
   return range.max == kUnbounded ? range.min : range.max + 1;
 }
@@ -92,6 +93,7 @@ void ArrayStates::FindDifferent() {
   }
 }
 
+// Other arrays are a repeat of one item behind a prefix (array_rules.cc), which is smaller.
 bool ArrayStates::are_needed() const {
   const auto lifted = [&](const MergedSchema::Watcher& watcher) {
     return watcher.view->unevaluated_items.has_value() && !schema_.LiftedBy(watcher).empty();
@@ -100,6 +102,8 @@ bool ArrayStates::are_needed() const {
          std::any_of(schema_.watchers.begin(), schema_.watchers.end(), lifted);
 }
 
+// uniqueItems beside keywords that ask for several items is refused: which items are left to ask
+// with may depend on those written.
 bool ArrayStates::needs_one_at_most() const {
   const auto asks_for_one = [](const Counter& counter) {
     return counter.negated ? counter.range.max == kUnbounded : counter.range.min <= 1;

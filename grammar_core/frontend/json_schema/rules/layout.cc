@@ -54,12 +54,16 @@ NodeId Layout::Next(NodeId element) const {
   return b_.Concat(parts);
 }
 
+// The comma belongs to the element behind it, and white space to what it follows. So a list of
+// elements is a plain concatenation, and an element that is left out takes its comma with it.
 void Layout::Append(NodeId element, std::vector<NodeId>* parts) const {
   if (!parts->empty()) parts->insert(parts->end(), {b_.Bytes(","), after_comma_});
   if (indent_.has_value()) parts->push_back(b_.Break(*indent_));
   parts->insert(parts->end(), {element, space_});
 }
 
+// An empty container has no line of its own. With an indentation it is one of two forms, which no
+// element can decide, so the choice is made here.
 NodeId Layout::Container(char open, const std::vector<NodeId>& elements, bool may_be_empty) const {
   const std::string brackets = {open, open == '{' ? '}' : ']'};
   if (indent_.has_value()) {

@@ -47,6 +47,7 @@ absl::StatusOr<NodeId> NumberRule(const MergedSchema& schema, RuleContext& conte
   return any ? context.number : WrittenNumbers(*std::move(numbers), context);
 }
 
+// RFC 8259, section 6, with a bound on each run of digits.
 NodeId AnyNumberRule(const GrammarOptions& options, IrBuilder& b) {
   const auto max_digits = static_cast<std::uint32_t>(options.max_number_digits);
   if (options.spelling == JsonSpelling::kCanonical) return CanonicalNumber(max_digits, b);

@@ -68,6 +68,7 @@ class NumberCollector {
     places_.push_back(facet.at);
   }
 
+  // Canonical spelling writes an integer without a fraction, though 1.0 is one.
   void LeaveFractionsOut() { plain_ = true; }
 
   // Of the units, which never are too many, but may be finer than the divisors allow.
@@ -107,6 +108,8 @@ class NumberCollector {
     MakeRoomFor(end.value, &spec_);
   }
 
+  // Ends that exclude one another are told apart from other ways to leave no number: the error then
+  // names the two keywords and not all of them.
   [[nodiscard]] absl::Status CheckEnds() const {
     if (!min_.has_value() || !max_.has_value()) return absl::OkStatus();
     if (max_->value < min_->value) {
@@ -154,6 +157,7 @@ class NumberCollector {
 
 }  // namespace
 
+// Digits are bounded, since a text of digits without end would never have to close.
 NumberSpec AllNumbers(const GrammarOptions& options) {
   NumberSpec spec;
   spec.integer_digits = static_cast<std::uint32_t>(options.max_number_digits);

@@ -60,6 +60,7 @@ void ObjectConditions::FindEvents() {
   }
 }
 
+// Undeclared members matter to a condition only where one of them could make it true.
 bool ObjectConditions::NeedsSomeOther() const {
   return std::any_of(helps_.begin(), helps_.end(), [&](ObjectSpec::Mark mark) {
     const K keyword = events_[mark].keyword;
@@ -68,6 +69,8 @@ bool ObjectConditions::NeedsSomeOther() const {
   });
 }
 
+// The clause "a or not b" holds at the closing brace if the mark of a was left, or that of b was
+// not. Members leave marks as they are written, so the engine looks at marks and knows no logic.
 std::vector<ObjectSpec::Condition> ObjectConditions::Conditions() const {
   std::vector<ObjectSpec::Condition> conditions;
   for (const Clause& clause : clauses_) {

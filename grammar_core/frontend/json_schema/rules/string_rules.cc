@@ -1,3 +1,14 @@
+// Strings: the intersection of a length and of the language of each facet.
+//
+// What is intersected is characters. The escapes of JSON are put around the result, once, so that a
+// pattern, a length and a forbidden text all speak of what the string means and not of its
+// spelling.
+//
+// Invariant  a facet that has no language is refused and left out, so that one answer can name
+//            every fault of a schema.
+// Cost       one intersection; whether it is empty is asked later, of the whole grammar
+//            (emptiness.h).
+// Source     JSON Schema Validation 2020-12, section 6.3.
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
