@@ -71,6 +71,10 @@ void AnswerReader::BeginToken() {
 void AnswerReader::Run() {
   while (Advance()) {
   }
+  const bool is_over = state_.stage == Stage::kLeft || state_.stage == Stage::kDone;
+  if (!is_over || rest_ == Rest::kNothing) return;
+  Emit({state_.done, size()}, Region::kContent);
+  Go(state_.stage, size());
 }
 
 void AnswerReader::Rollback(std::size_t tokens) {
@@ -124,10 +128,6 @@ bool AnswerReader::Advance() {
       return false;
     case Stage::kDone:
     case Stage::kLeft:
-      if (rest_ == Rest::kContent) {
-        Emit({s.done, size()}, Region::kContent);
-        Go(s.stage, size());
-      }
       return false;
     default:
       return AdvanceCall();
