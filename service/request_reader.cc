@@ -230,6 +230,7 @@ absl::Status ReadOpenFields(const v1::OpenRow& wire, RowToOpen* open) {
   open->options.stop_ids.assign(wire.stop_ids().begin(), wire.stop_ids().end());
   open->options.min_tokens = ClampToInt(wire.min_tokens());
   open->options.want_answer = wire.want_answer();
+  open->options.observe = wire.observe();
   if (absl::Status read = ReadTuning(wire, &open->options); !read.ok()) return read;
   return wire.has_reasoning() ? ReadGate(wire.reasoning(), &open->options.gate.emplace())
                               : absl::OkStatus();

@@ -275,6 +275,7 @@ void WriteSnapshot(const RowSnapshot& snapshot, v1::OpenRow* out) {
   out->mutable_stop_ids()->Assign(options.stop_ids.begin(), options.stop_ids.end());
   out->set_min_tokens(static_cast<std::uint32_t>(options.min_tokens));
   out->set_want_answer(options.want_answer);
+  out->set_observe(options.observe);
   if (snapshot.remaining_tokens.has_value())
     out->set_remaining_tokens(static_cast<std::uint32_t>(*snapshot.remaining_tokens));
   if (options.temperature.has_value()) out->set_temperature(*options.temperature);

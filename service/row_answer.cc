@@ -19,9 +19,10 @@ std::atomic<std::int64_t> live_answer_bytes = 0;
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlanOf(const CompiledGrammar& grammar) {
+absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlanOf(const CompiledGrammar& grammar,
+                                                               absl::string_view place) {
   if (grammar.source().kind != "chat") {
-    return ErrorAt(absl::StatusCode::kFailedPrecondition, "want_answer", "NO_ANSWER",
+    return ErrorAt(absl::StatusCode::kFailedPrecondition, place, "NO_ANSWER",
                    absl::StrCat("a grammar of kind \"", grammar.source().kind,
                                 "\" says nothing of answers, only \"chat\" does"));
   }
@@ -30,12 +31,13 @@ absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlanOf(const CompiledGra
                           budget);
 }
 
-absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlans::Of(const CompiledGrammar& grammar) {
+absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlans::Of(const CompiledGrammar& grammar,
+                                                                  absl::string_view place) {
   const auto found = plans_.find(grammar.id());
   if (found != plans_.end()) {
     if (std::shared_ptr<const AnswerPlan> plan = found->second.lock(); plan != nullptr) return plan;
   }
-  absl::StatusOr<std::shared_ptr<const AnswerPlan>> plan = AnswerPlanOf(grammar);
+  absl::StatusOr<std::shared_ptr<const AnswerPlan>> plan = AnswerPlanOf(grammar, place);
   if (!plan.ok()) return plan;
   // Plans are made seldom; those that no row has any more go with the next one that is made.
   absl::erase_if(plans_, [](const auto& entry) { return entry.second.expired(); });

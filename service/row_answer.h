@@ -23,15 +23,17 @@
 
 namespace maskd::service {
 
-// How answers of `grammar` are read. Errors: FAILED_PRECONDITION for another kind than "chat", and
-// those of AnswerPlan::Make().
-absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlanOf(const CompiledGrammar& grammar);
+// How answers of `grammar` are read. Errors: FAILED_PRECONDITION for another kind than "chat", at
+// `place`, and those of AnswerPlan::Make().
+absl::StatusOr<std::shared_ptr<const AnswerPlan>> AnswerPlanOf(
+    const CompiledGrammar& grammar, absl::string_view place = "want_answer");
 
 // Those of a stream's rows: one a grammar while a row needs it.
 class AnswerPlans {
  public:
   // The plan of a grammar that a row of this stream has, or a new one.
-  absl::StatusOr<std::shared_ptr<const AnswerPlan>> Of(const CompiledGrammar& grammar);
+  absl::StatusOr<std::shared_ptr<const AnswerPlan>> Of(const CompiledGrammar& grammar,
+                                                       absl::string_view place);
 
  private:
   absl::flat_hash_map<std::string, std::weak_ptr<const AnswerPlan>> plans_;  // by the grammar's id
@@ -44,7 +46,8 @@ class RowAnswer {
   enum class Role : std::uint8_t { kText, kEnd, kNone };
 
   // Nothing read and nothing said.
-  explicit RowAnswer(std::shared_ptr<const AnswerPlan> plan) : reader_(std::move(plan)) {}
+  RowAnswer(std::shared_ptr<const AnswerPlan> plan, AnswerReader::Rest rest)
+      : reader_(std::move(plan), rest) {}
 
   // What all of them hold beside themselves.
   static std::int64_t LiveBytes();

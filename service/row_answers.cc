@@ -129,9 +129,9 @@ bool RowAnswers::Write(NewMasks new_masks, StreamRow* row, RowResult* result) {
 // An error of the row's tokens is to be said before that of its masks.
 void RowAnswers::WriteRefused(absl::Status error, const StreamRow& row, RowResult* result) {
   const auto& sequence = std::get<Sequence>(row.what);
-  result->state = sequence.finished()    ? RowState::kFinished
-                  : sequence.reasoning() ? RowState::kFree
-                                         : RowState::kActive;
+  result->state = sequence.finished()                           ? RowState::kFinished
+                  : sequence.reasoning() || sequence.observed() ? RowState::kFree
+                                                                : RowState::kActive;
   result->token_count = sequence.token_count();
   if (result->error.ok()) result->error = std::move(error);
 }

@@ -38,6 +38,10 @@ absl::Status CheckOptions(const RowOptions& options, const FormTerms& terms, int
     if (!known(id)) return TokenOutOfRange("stop_ids", id, vocab_size);
   for (const LogitBias& bias : options.biases)
     if (!known(bias.id)) return TokenOutOfRange("biases", bias.id, vocab_size);
+  if (options.observe && options.gate.has_value())
+    return BadField("reasoning", "a row that is only read has none");
+  if (options.observe && options.min_tokens > 0)
+    return BadField("min_tokens", "a row that is only read may end anywhere");
   if (options.temperature.has_value() && !terms.temperature)
     return NotAskedFor("temperature", "want_temperature");
   return options.biases.empty() || terms.biases ? absl::OkStatus()

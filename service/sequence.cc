@@ -74,12 +74,14 @@ Sequence::Sequence(const cache::GrammarPtr& grammar, const SequenceOptions& opti
       max_tokens_(grammar->source().options.max_tokens),
       max_characters_(grammar->source().options.max_characters),
       history_(BeginsInText(gate_.get()) ? 0 : static_cast<TokenHistory::State>(gate_->start())),
+      is_observed_(options.observe),
       closing_(options.closing == nullptr ? std::make_shared<ClosingMasks>() : options.closing) {
   if (BeginsInText(gate_.get())) text_begin_ = 0;
 }
 
 // Checks first and changes last, so a refused token leaves the row as it was.
 absl::Status Sequence::Take(TokenId token) {
+  if (is_observed_) return TakeObserved(token);
   if (reasoning()) return TakeReasoning(token);
   if (absl::Status checked = CheckNarrowed(token); !checked.ok()) return checked;
   if (absl::Status taken = matcher_.Accept(token); !taken.ok()) return taken;
@@ -91,7 +93,8 @@ absl::Status Sequence::Take(TokenId token) {
 }
 
 void Sequence::Preload(std::span<const TokenId> tokens, TokenPreload* preload) const {
-  if (!reasoning() && !finished()) preload->Add(matcher_.stepper(), matcher_.place(), tokens);
+  if (!reasoning() && !finished() && !is_observed_)
+    preload->Add(matcher_.stepper(), matcher_.place(), tokens);
 }
 
 // No where no bound of tokens is near: then the grammar's own mask decides, and none is made for
@@ -206,10 +209,11 @@ absl::Status Sequence::Rollback(int count) {
     return ErrorAt(absl::StatusCode::kOutOfRange, "", "ROLLBACK_OUT_OF_RANGE",
                    absl::StrCat("cannot take back ", count, " of ", token_count(), " tokens"));
   }
-  const int in_text = reasoning() ? 0 : std::min(count, text_tokens());
+  const int in_text = reasoning() || is_observed_ ? 0 : std::min(count, text_tokens());
   narrowed_.reset();
   if (absl::Status back = matcher_.Rollback(in_text); !back.ok()) return back;
   history_.Pop(count);
+  if (observed_end_.value_or(0) > token_count()) observed_end_.reset();
   if (text_begin_.value_or(0) > token_count()) text_begin_.reset();
   PlanClosing();
   return absl::OkStatus();
@@ -220,6 +224,7 @@ absl::Status Sequence::Rollback(int count) {
 absl::Status Sequence::FillPositions(const Draft& draft, std::vector<SequencePosition>* positions,
                                      NewMasks new_masks) const {
   positions->clear();
+  if (is_observed_) return FillObserved(draft, positions);
   absl::Status filled =
       reasoning() ? FillMixed(draft, new_masks, positions) : FillText(draft, new_masks, positions);
   const bool is_bounded = min_tokens_ > 0 || token_limit_.has_value() || max_tokens_.has_value() ||
@@ -409,8 +414,9 @@ MaskRef Sequence::WithoutStops(TokenMask mask) const {
 bool Sequence::IsStop(TokenId token) const { return std::ranges::binary_search(*stop_ids_, token); }
 
 absl::StatusOr<ForcedTokens> Sequence::FindForced(int max_bytes) const {
-  if (!reasoning()) return matcher_.FindForcedTokens(max_bytes);
   ForcedTokens forced;
+  if (is_observed_) return forced;
+  if (!reasoning()) return matcher_.FindForcedTokens(max_bytes);
   if (!MustEndReasoning(token_count())) return forced;
   forced.tokens = gate_->Rest(static_cast<ReasoningGate::Place>(history_.state()));
   forced.certain_tokens = static_cast<int>(forced.tokens.size());

@@ -12,6 +12,8 @@
 //          text has reached it and cannot end, the row is at a dead end. Its bound of
 //          characters (max_characters) holds before all others: no mask leads past it, from the
 //          first token on (grammar_core/matcher/character_masks.h).
+// Observed rows are only read: no mask, any token is taken, a stop id ends one. Neither grammar nor
+//          bounds forbid anything.
 // Errors   a refused token or rollback leaves the sequence as it was.
 // Cost     Rollback and a copy (a fork): constant time a token and a copy.
 // Threads  one thread at a time; copies are independent.
@@ -42,7 +44,7 @@ struct SequencePosition {
   // What may come at the position.
   enum class State : std::uint8_t {
     kMasked,    // `mask` says what may come next
-    kFree,      // reasoning: nothing to mask
+    kFree,      // reasoning, or a row that is only read: nothing to mask
     kFinished,  // the text has ended: nothing to mask
     kInvalid,   // a draft token on the way to it is refused
   };
@@ -62,6 +64,7 @@ struct SequenceOptions {
   int min_tokens = 0;  // of the text: it may not end before, unless nothing else can come
   // Shared by the rows of one automaton in one stream; null: one of its own.
   std::shared_ptr<ClosingMasks> closing = nullptr;
+  bool observe = false;  // not beside a gate
 };
 
 // One row in use.
@@ -98,7 +101,8 @@ class Sequence {
 
   // Whether the text has not begun; whether it has ended.
   [[nodiscard]] bool reasoning() const { return !text_begin_.has_value(); }
-  [[nodiscard]] bool finished() const { return matcher_.finished(); }
+  [[nodiscard]] bool finished() const { return matcher_.finished() || observed_end_.has_value(); }
+  [[nodiscard]] bool observed() const { return is_observed_; }
   // Tokens taken, those of the reasoning and those after the end included.
   [[nodiscard]] int token_count() const { return history_.size(); }
   [[nodiscard]] std::vector<TokenId> tokens() const { return history_.LastTokens(token_count()); }
@@ -112,6 +116,8 @@ class Sequence {
   struct Walk;
 
   absl::Status TakeReasoning(TokenId token);
+  absl::Status TakeObserved(TokenId token);
+  absl::Status FillObserved(const Draft& draft, std::vector<SequencePosition>* positions) const;
   // What one token does to a place of the reasoning; nothing when it is refused.
   [[nodiscard]] std::optional<ReasoningGate::Place> NextPlace(ReasoningGate::Place place,
                                                               int token_count, TokenId token) const;
@@ -156,6 +162,8 @@ class Sequence {
   // Every token, with the gate's place behind it as its state; in the text its characters so far.
   TokenHistory history_;
   std::optional<int> text_begin_;  // the tokens of reasoning, once it has ended
+  bool is_observed_;
+  std::optional<int> observed_end_;  // the tokens up to a stop id, its own included
   std::shared_ptr<ClosingMasks> closing_;
   std::optional<std::int64_t> token_limit_;  // the token_count() at which none is left
   int closing_tokens_ = 0;  // of the reasoning's end, the shortest text and its end

@@ -362,18 +362,20 @@ void StreamSession::Settle(CompilingRow compiling, StreamRow* row) {
   row->row_of = cache::RowOfGrammar(grammars_->live().UsageOf(*grammar));
   const std::optional<float> own = row->options->temperature;
   if (terms_.temperature) row->temperature = own.has_value() ? own : row->grammar->temperature();
-  if (row->options->want_answer) {
-    auto plan = answer_plans_.Of(*row->grammar);
+  const bool observe = row->options->observe;
+  if (row->options->want_answer || observe) {
+    auto plan = answer_plans_.Of(*row->grammar, observe ? "observe" : "want_answer");
     if (!plan.ok()) {
       row->what = FailedRow{};
       row->error = plan.status();
       return;
     }
-    row->answer.emplace(*std::move(plan));
+    row->answer.emplace(*std::move(plan),
+                        observe ? AnswerReader::Rest::kContent : AnswerReader::Rest::kNothing);
   }
   Sequence sequence(row->grammar,
                     {row->options->stop_ids, std::move(compiling.gate), row->options->min_tokens,
-                     closing_.Of(row->grammar.get(), row->options->stop_ids)});
+                     closing_.Of(row->grammar.get(), row->options->stop_ids), observe});
   // An update that came too early keeps its error, unless there is a worse one to say.
   absl::Status taken = TakeTokens(compiling.tokens, &sequence, row);
   if (!taken.ok()) {

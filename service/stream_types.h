@@ -63,6 +63,7 @@ struct RowOptions {
   std::optional<float> temperature;  // absent: the grammar's
   std::vector<LogitBias> biases;     // ids ascending, each once
   bool want_answer = false;
+  bool observe = false;  // which wants the answer, too
 };
 
 // A row that a step opens.

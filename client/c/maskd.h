@@ -158,7 +158,7 @@ typedef struct maskd_open_options {
   const maskd_bias* biases;   /* to add to logits of its text */
   int64_t bias_count;
   int32_t want_answer; /* whether its replies say what its text says; for grammars of kind "chat" */
-  int32_t reserved;    /* 0 */
+  int32_t observe;     /* whether it is only read: the same, and nothing is masked */
 } maskd_open_options;
 
 /* Opens a row on a grammar that was compiled before. `options` may be NULL. */

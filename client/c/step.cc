@@ -25,6 +25,7 @@ absl::Status ReadOptions(const maskd_open_options* given, OpenOptions& options,
   if (!status.ok()) return status;
   options.min_tokens = from->min_tokens;
   options.want_answer = from->want_answer != 0;
+  options.observe = from->observe != 0;
   if (from->remaining_tokens > 0) options.remaining_tokens = from->remaining_tokens;
   if (from->has_temperature != 0) options.temperature = from->temperature;
   if (from->reasoning_json == nullptr) return absl::OkStatus();

@@ -18,6 +18,7 @@ v1::OpenRow& Step::AddOpen(RowId row, const OpenOptions& options) {
   if (options.reasoning != nullptr) *open.mutable_reasoning() = *options.reasoning;
   open.set_min_tokens(options.min_tokens);
   open.set_want_answer(options.want_answer);
+  open.set_observe(options.observe);
   if (options.remaining_tokens.has_value()) open.set_remaining_tokens(*options.remaining_tokens);
   if (options.temperature.has_value()) open.set_temperature(*options.temperature);
   for (const LogitBias& each : options.biases) {

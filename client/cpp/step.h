@@ -47,6 +47,9 @@ struct OpenOptions {
   std::span<const LogitBias> biases = {};
   // Whether its replies say what its text says (RowResult::answer). For grammars of kind "chat".
   bool want_answer = false;
+  // Whether it is only read: nothing is masked, any token is taken, and its replies say what its
+  // text says. For grammars of kind "chat".
+  bool observe = false;
 };
 
 class Step {

@@ -33,6 +33,9 @@ type OpenOptions struct {
 	Biases []*pb.LogitBias
 	// WantAnswer: its replies say what its text says (Row.Answer). For grammars of kind "chat".
 	WantAnswer bool
+	// Observe: it is only read: nothing is masked, any token is taken, and its replies say what its text says.
+	// For grammars of kind "chat".
+	Observe bool
 }
 
 // Step is one decode step as the engine says it: which rows open, what was sampled, which rows close. The
@@ -62,6 +65,7 @@ func (s *Step) OpenWith(row RowID, target Target, options OpenOptions) *Step {
 		Temperature:     options.Temperature,
 		Biases:          options.Biases,
 		WantAnswer:      options.WantAnswer,
+		Observe:         options.Observe,
 	}
 	target.setOnRow(open)
 	// A copy: what the caller gave stays the caller's.

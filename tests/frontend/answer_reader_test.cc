@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -17,7 +18,7 @@
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/frontend/chat/answer_plan.h"
 #include "grammar_core/frontend/chat/family.h"
-#include "grammar_core/frontend/structural_tag/xml_style.h"
+#include "grammar_core/frontend/structural_tag/written_style.h"
 #include "grammar_core/matcher/matcher.h"
 
 namespace maskd {
@@ -84,7 +85,19 @@ std::shared_ptr<TokenizerSpace> MakeSpace(bool has_markers) {
                                "</arg_key>",
                                "<arg_value>",
                                "</arg_value>",
-                               "<|python_tag|>"}) {
+                               "<|python_tag|>",
+                               "<|python_start|>",
+                               "<|python_end|>",
+                               "<|tool_call_start|>",
+                               "<|tool_call>",
+                               "<tool_call|>",
+                               "<|channel>",
+                               "<channel|>",
+                               "<|\"|>",
+                               "<|START_ACTION|>",
+                               "<|END_ACTION|>",
+                               "<seed:tool_call>",
+                               "</seed:tool_call>"}) {
       tokens.push_back({marker, true});
     }
   }
@@ -143,10 +156,72 @@ class AnswerWriter {
         Hold(absl::StrContains(part.text, "a-z") ? "aB3dE6gH9" : "12");
       else if (part.kind != Kind::kArguments)
         Hold(call.first);
-      else if (part.text == "json")
+      else if (part.style == nullptr)
         Hold(call.second.dump());
+      else if (part.style->literals() != nullptr)
+        Members(*part.style->literals(), call.second);
       else
-        Elements(*FindXmlStyle(part.text), call.second);
+        Elements(*part.style->elements(), call.second);
+  }
+
+  // The members of an outermost object, as literals.
+  void Members(const ArgumentStyle& style, const Json& members) {
+    bool is_first = true;
+    for (const auto& [name, value] : members.items()) {
+      if (!is_first) Hold(style.is_python() ? ", " : ",");
+      is_first = false;
+      Hold(absl::StrCat(name, std::string(1, style.name_end())));
+      Literal(style, value);
+    }
+  }
+
+  void Literal(const ArgumentStyle& style, const Json& value) {
+    if (value.is_string()) {
+      QuotedText(style, value.get<std::string>());
+    } else if (value.is_boolean()) {
+      Hold(!style.is_python() ? value.dump() : value.get<bool>() ? "True" : "False");
+    } else if (value.is_null()) {
+      Hold("None");
+    } else if (value.is_array()) {
+      Hold("[");
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        if (i > 0) Hold(",");
+        Literal(style, value[i]);
+      }
+      Hold("]");
+    } else if (value.is_object() && !style.is_python()) {
+      Hold("{");
+      Members(style, value);
+      Hold("}");
+    } else if (value.is_object()) {
+      Hold("{");
+      for (auto member = value.begin(); member != value.end(); ++member) {
+        Hold(absl::StrCat(member == value.begin() ? "" : ", ", "'", member.key(), "': "));
+        Literal(style, member.value());
+      }
+      Hold("}");
+    } else {
+      Hold(value.dump());
+    }
+  }
+
+  // As Python's repr() quotes, or, every second time, as JSON does.
+  void QuotedText(const ArgumentStyle& style, const std::string& text) {
+    if (!style.is_python()) {
+      Spell(style.quote);
+      Hold(text);
+      Spell(style.quote);
+      return;
+    }
+    is_json_turn_ = !is_json_turn_;
+    const std::string quoted = Json(text).dump();
+    if (is_json_turn_) return Hold(quoted);
+    const bool has_escapes = quoted.size() != text.size() + 2;
+    const std::string inner = quoted.substr(1, quoted.size() - 2);
+    // Double quotes are escaped only beside what must be.
+    if (has_escapes && absl::c_all_of(text, [](unsigned char c) { return c >= 32 && c != '\\'; }))
+      return Hold(absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "\\'"}}), "'"));
+    Hold(absl::StrCat("'", absl::StrReplaceAll(inner, {{"'", "\\'"}}), "'"));
   }
 
   void Elements(const XmlStyle& style, const Json& members) {
@@ -172,6 +247,7 @@ class AnswerWriter {
 
   const ChatFamily& family_;
   const MarkerTable* const table_;
+  bool is_json_turn_ = false;
   std::vector<TokenId> tokens_;
 };
 
@@ -244,7 +320,12 @@ class Inventor {
                                       "<minimax:tool_call>",
                                       "\r\n",
                                       "\x01",
-                                      "<｜tool▁calls▁begin｜>"};
+                                      "<｜tool▁calls▁begin｜>",
+                                      "<|\"|>",
+                                      "True",
+                                      ")",
+                                      "]<|python_end|>",
+                                      ", b="};
     std::string text;
     for (std::size_t n = Below(most); n > 0; --n) text += pieces[Below(pieces.size())];
     return text;
@@ -443,6 +524,43 @@ TEST_P(AnswerReaderTest, ReadsItsTranscripts) {
     }
   }
   EXPECT_GE(rows, 13);
+}
+
+ChatMessage ReadWhole(const char* family, const std::string& text) {
+  const auto reading =
+      Reading::Make({{"family", family}, {"request", {{"tools", Json::parse(kTools)}}}}, false);
+  EXPECT_TRUE(reading.ok()) << reading.status();
+  AnswerReader reader(reading->plan);
+  reader.ReadText(text);
+  reader.End();
+  return reader.message();
+}
+
+TEST(AnswerReadingTest, ASeparatorBehindTheLastCallIsNoContent) {
+  const std::string call = "<tool_call>\n{\"name\": \"get\", \"arguments\": {}}\n</tool_call>";
+  EXPECT_EQ(ReadWhole("qwen_3", "Hm.\n" + call + "\n").content, "Hm.");
+  EXPECT_EQ(ReadWhole("qwen_3", call + "\n\n").content, "\n\n");
+  EXPECT_EQ(ReadWhole("qwen_3", call + "\nx\n").content, "\nx\n");
+  EXPECT_EQ(ReadWhole("qwen_3", "Hm.\n").content, "Hm.\n");
+}
+
+TEST(AnswerReadingTest, AnIdMayStandBeforeTheName) {
+  const ChatMessage message =
+      ReadWhole("cohere_r7b",
+                "<|START_ACTION|>[\n    {\"tool_call_id\": \"12\", \"tool_name\": \"get\", "
+                "\"parameters\": {}}\n]<|END_ACTION|>");
+  EXPECT_EQ(message.calls, (std::vector<ChatCall>{{"12", "get", "{}"}}));
+}
+
+// Of a row that is only read: Python has more spellings than are written under masks.
+TEST(AnswerReadingTest, LiteralsThatNoMaskAllowsAreReadToo) {
+  const auto arguments = [](const char* text) {
+    const ChatMessage message =
+        ReadWhole("llama_4", absl::StrCat("<|python_start|>[a:1(", text, ")]<|python_end|>"));
+    return message.calls.empty() ? "" : message.calls[0].arguments;
+  };
+  EXPECT_EQ(arguments(R"(x='\x41\'\d\a', y=("a",))"), R"({"x": "\u0041'\\d\u0007", "y": ["a"]})");
+  EXPECT_EQ(arguments("x=red, y=1_0"), R"({"x": "red", "y": "1_0"})");
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, AnswerReaderTest, testing::ValuesIn(FamilyNames()),

@@ -113,6 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
          "/request/response_format: "},
         {"NoReasoning", R"({"family":"llama_3","request":{},"reasoning":"on"})",
          "/reasoning: the family llama_3 writes no reasoning"},
+        {"ATailThatIsNoText", Request("{}", R"(,"prompt_tail":1)"),
+         "/prompt_tail: must be a string"},
         {"OtherReasoning", Request("{}", R"(,"reasoning":"high")"),
          "/reasoning: must be one of \"off\", \"on\", \"open\", \"auto\""},
     }),
@@ -176,6 +178,22 @@ TEST(ChatTest, IntegersHaveDigitsOnlyAndNamesNoEscapes) {
   EXPECT_FALSE(takes(R"({"n": 1e1})"));
   EXPECT_FALSE(takes(R"({"n": 10.0})"));
   EXPECT_FALSE(takes(R"({"\u006e": 10})"));
+}
+
+TEST(ChatTest, APromptThatBeginsTheReasoningLeavesItOpen) {
+  const auto takes = [](const char* tail, const char* text) {
+    const auto grammar = CompileOverBytes(
+        "chat", Request("{}", absl::StrCat(R"(,"reasoning":"auto","prompt_tail":)", tail)));
+    EXPECT_TRUE(grammar.ok()) << grammar.status();
+    return grammar.ok() && *AcceptsByMasks(*grammar, text);
+  };
+  constexpr const char* kOpen = "hm\n</think>\n\nx";
+  constexpr const char* kWhole = "<think>\nhm\n</think>\n\nx";
+  EXPECT_TRUE(takes(R"("assistant\n<think>\n")", kOpen));
+  EXPECT_TRUE(takes(R"("<think>")", kOpen));
+  EXPECT_FALSE(takes(R"("assistant\n")", kOpen));
+  EXPECT_TRUE(takes(R"("assistant\n")", kWhole));
+  EXPECT_FALSE(takes(R"("<think>\n\n</think>\n\n")", kOpen));
 }
 
 std::string IdOf(const std::string& text) { return *GrammarId({"chat", text}, "hash", Limits()); }

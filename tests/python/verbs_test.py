@@ -43,6 +43,7 @@ OPEN = {
     "tokens": "tokens", "stop_ids": "stop_ids", "reasoning": "reasoning",
     "min_tokens": "min_tokens", "remaining_tokens": "remaining_tokens",
     "temperature": "temperature", "biases": "biases", "want_answer": "want_answer",
+    "observe": "observe",
 }
 
 
@@ -227,6 +228,42 @@ def test_a_snapshot_has_the_answer_too(client, stream):
     with client.open_stream(WIDTH) as other:
         (row,) = other.run(maskd.Step().open_snapshot(snapshot, wait_s=20)).rows
         assert row.answer.content == b"Hm. So"
+
+
+def test_a_row_that_is_only_read_takes_any_token(stream):
+    answer = maskd.Answer()
+    step = maskd.Step().open(1, CHAT, observe=True, wait_s=20)
+    (row,) = stream.run(step.take(1, b"Hm.\n<tool_call>\n")).rows
+    assert row.state == maskd.RowState.FREE and not row.has_mask
+    answer.apply(row.answer)
+    assert answer.message()["content"] == "Hm."
+    (row,) = stream.run(maskd.Step().take(1, b'{"name": "get_weather", "arguments": {"city": 3}}')).rows
+    answer.apply(row.answer)
+    assert answer.message()["tool_calls"][0]["function"]["arguments"] == '{"city": 3}'
+    (row,) = stream.run(maskd.Step().take(1, b"?").draft(1, [ord("a"), END, -1])).rows
+    assert row.accepted_drafts == 2
+    answer.apply(row.answer)
+    assert answer.message()["content"] == "Hm.}?"  # from where it leaves the family
+    (row,) = stream.run(maskd.Step().rollback(1, 1).take(1, [*b"\n</tool_call>", END])).rows
+    assert row.state == maskd.RowState.FINISHED
+    answer.apply(row.answer)
+    assert answer.message()["content"] == "Hm."
+
+
+def test_an_answer_reader_reads_what_was_written(client):
+    opened = maskd.MatcherStream(client, WIDTH)
+    reader = maskd.AnswerReader(opened, CHAT)
+    assert reader.take(b"Hm.\n<tool").content == b"Hm."
+    assert reader.rollback(5) is None  # nothing of it was said
+    reader.take(f"\n{CALL}".encode()[1:])
+    assert reader.message()["tool_calls"] == CALLED
+    reader.take(b"<")
+    assert not reader.finished
+    assert reader.end().content == b"<"
+    assert reader.finished and reader.end() is None
+    with pytest.raises(maskd.MaskdError, match="say.* nothing of answers|says nothing of answers"):
+        maskd.AnswerReader(opened, maskd.Grammar.regex("a"))
+    opened.close()
 
 
 def test_other_kinds_say_nothing(stream):

@@ -644,6 +644,106 @@ TEST_F(AnswerTest, OtherKindsHaveNone) {
   EXPECT_EQ(ErrorReason(row.error), "NO_ANSWER");
 }
 
+class ObserveTest : public AnswerTest {
+ protected:
+  RowResult Observe(RowId row, std::vector<TokenId> tokens = {}) {
+    StepRequest request = Next();
+    request.opens = {OpenToObserve(row, std::move(tokens))};
+    return Run(request)[0];
+  }
+
+  RowToOpen OpenToObserve(RowId row, std::vector<TokenId> tokens = {}) {
+    RowToOpen open = Open(row, Chat(), std::move(tokens));
+    open.options.observe = true;
+    return open;
+  }
+};
+
+TEST_F(ObserveTest, AnyTokenIsTakenAndTheAnswerIsTold) {
+  ToldAnswer told;
+  const RowResult opened = Observe(1, Bytes("Hm"));
+  EXPECT_EQ(opened.state, RowState::kFree);
+  EXPECT_TRUE(opened.may_end);
+  ASSERT_EQ(opened.positions.size(), 1U);
+  EXPECT_EQ(opened.positions[0].state, Position::State::kFull);
+  told.Apply(opened.answer);
+  told.Apply(Take(1, Bytes("!\n<tool_c")).answer);
+  EXPECT_EQ(told.content, "Hm!");
+  // Arguments that are no object are none of the grammar's.
+  told.Apply(Take(1, Bytes("all>\n{\"name\": \"f\", \"arguments\": [1]}\n</tool_call>")).answer);
+  EXPECT_EQ(told.calls, (std::vector<ChatCall>{{"call_0", "f", "[1]"}}));
+  const RowResult ended = Take(1, {'.', kEnd});
+  EXPECT_EQ(ended.state, RowState::kFinished);
+  told.Apply(ended.answer);
+  EXPECT_EQ(told.content, "Hm!.");
+  const RowResult back = Take(1, Bytes("x"), 2);
+  EXPECT_EQ(back.state, RowState::kFree) << "the end was taken back";
+  told.Apply(back.answer);
+  EXPECT_EQ(told.content, "Hm!x");
+}
+
+TEST_F(ObserveTest, WhatLeavesTheFamilyIsContent) {
+  ToldAnswer told;
+  told.Apply(Observe(1, Bytes("A\n<tool_call>\n{\"name\": \"g\"")).answer);
+  EXPECT_EQ(told.content, "A<tool_call>\n{\"name\": \"g\"");
+  told.Apply(Take(1, Bytes("...")).answer);
+  EXPECT_EQ(told.content, "A<tool_call>\n{\"name\": \"g\"...");
+  told.Apply(Take(1, Bytes("f\""), 5).answer);
+  EXPECT_EQ(told.calls, (std::vector<ChatCall>{})) << "a name is certain with what stands behind";
+  told.Apply(Take(1, Bytes(", \"arguments\": {")).answer);
+  EXPECT_EQ(told.content, "A");
+  EXPECT_EQ(told.calls, (std::vector<ChatCall>{{"call_0", "f", "{"}}));
+}
+
+TEST_F(ObserveTest, DraftsArePositionsOfFreeText) {
+  Observe(1);
+  StepRequest request = Next();
+  request.moves = {Move(1, Bytes("a"))};
+  request.moves[0].has_drafts = true;
+  request.moves[0].drafts = {'b', kEnd, 'c', -1, 'd'};
+  request.moves[0].draft_parents = {-1, 0, 1, 0, 3};
+  const RowResult row = Run(request)[0];
+  ASSERT_EQ(row.positions.size(), 6U);
+  for (const int i : {0, 1, 2, 3}) EXPECT_EQ(row.positions[i].state, Position::State::kFull);
+  for (const int i : {4, 5}) EXPECT_EQ(row.positions[i].state, Position::State::kInvalid);
+  EXPECT_EQ(row.token_count, 1);
+  EXPECT_EQ(row.accepted_drafts, 3);
+}
+
+TEST_F(ObserveTest, ASnapshotAndAForkAreObservedToo) {
+  Observe(1, Bytes("]"));
+  StepRequest request = Next();
+  request.forks = {{1, 2}};
+  request.moves = {Move(2, Bytes("x"))};
+  request.snapshots = {1};
+  const auto result = session_->Step(request, &NeverCancelled);
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ((*result)->rows[0].state, RowState::kFree);
+  EXPECT_EQ((*result)->rows[0].answer->content, "]x");
+  ASSERT_EQ((*result)->snapshots.size(), 1U);
+  EXPECT_TRUE((*result)->snapshots[0].options->observe);
+}
+
+TEST_F(ObserveTest, OnlyATokenThatIsNoneIsRefused) {
+  Observe(1);
+  const RowResult row = Take(1, {'a', -1, 'b'});
+  EXPECT_TRUE(absl::IsOutOfRange(row.error)) << row.error;
+  EXPECT_EQ(row.token_count, 1);
+}
+
+TEST_F(ObserveTest, GatesAndLeastTokensAreRefused) {
+  StepRequest request = Next();
+  request.opens = {OpenToObserve(1), OpenToObserve(2), OpenToObserve(3)};
+  request.opens[0].options.gate = GateRequest{.end_tokens = {'<'}};
+  request.opens[1].options.min_tokens = 2;
+  request.opens[2].target = Choice(R"(["ab"])");
+  const std::vector<RowResult> rows = Run(request);
+  EXPECT_EQ(ErrorPlace(rows[0].error), "reasoning");
+  EXPECT_EQ(ErrorPlace(rows[1].error), "min_tokens");
+  EXPECT_EQ(ErrorReason(rows[2].error), "NO_ANSWER");
+  EXPECT_EQ(ErrorPlace(rows[2].error), "observe");
+}
+
 TEST_F(StreamSessionTest, ASnapshotOpensTheSameRow) {
   StepRequest request = Next();
   RowToOpen open = Open(1, Choice(R"(["ab","ac"])"));

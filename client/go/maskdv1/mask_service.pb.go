@@ -119,7 +119,7 @@ const (
 	RowState_ROW_STATE_UNSPECIFIED RowState = 0
 	// Its grammar still compiles. No positions. A later reply says when that has ended, asked or not.
 	RowState_ROW_STATE_COMPILING RowState = 1
-	// Reasoning: nothing is masked for now, the position is full.
+	// Reasoning, or a row that is only read: nothing is masked for now, the position is full.
 	RowState_ROW_STATE_FREE RowState = 2
 	// The position has its mask: the grammar's, or the end that reasoning must come to.
 	RowState_ROW_STATE_ACTIVE RowState = 3
@@ -916,7 +916,12 @@ type OpenRow struct {
 	// Whether the row's replies say what its text says, as RowReply.answer. FAILED_PRECONDITION on
 	// the row for a grammar of another kind than "chat", UNIMPLEMENTED where its family cannot be read
 	// back. Absent: they do not.
-	WantAnswer    bool `protobuf:"varint,11,opt,name=want_answer,json=wantAnswer,proto3" json:"want_answer,omitempty"`
+	WantAnswer bool `protobuf:"varint,11,opt,name=want_answer,json=wantAnswer,proto3" json:"want_answer,omitempty"`
+	// Whether the row is only read: nothing is masked, any token of the vocabulary is taken until a
+	// stop id, and its replies say what its text says, as with want_answer. What is no answer of the
+	// grammar's family is content from where it leaves it. The row is FREE. INVALID_ARGUMENT on the
+	// row beside `reasoning` or min_tokens. Absent: the grammar holds.
+	Observe       bool `protobuf:"varint,12,opt,name=observe,proto3" json:"observe,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1035,6 +1040,13 @@ func (x *OpenRow) GetBiases() []*LogitBias {
 func (x *OpenRow) GetWantAnswer() bool {
 	if x != nil {
 		return x.WantAnswer
+	}
+	return false
+}
+
+func (x *OpenRow) GetObserve() bool {
+	if x != nil {
+		return x.Observe
 	}
 	return false
 }
@@ -1454,7 +1466,7 @@ type RowReply struct {
 	// All of forced_bytes in tokens, as good as can be told, forced_tokens first: drafts to send.
 	ForcedDraft []int32 `protobuf:"varint,11,rep,packed,name=forced_draft,json=forcedDraft,proto3" json:"forced_draft,omitempty"`
 	// What the answer has more, or less, than in the row's reply before; in the first one all of it.
-	// Absent: nothing new, or OpenRow.want_answer was not set.
+	// Absent: nothing new, or neither OpenRow.want_answer nor OpenRow.observe was set.
 	Answer        *AnswerDelta `protobuf:"bytes,12,opt,name=answer,proto3" json:"answer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2439,7 +2451,7 @@ const file_maskd_v1_mask_service_proto_rawDesc = "" +
 	"\x04fork\x18\x04 \x03(\v2\x11.maskd.v1.ForkRowR\x04fork\x12\x1a\n" +
 	"\bsnapshot\x18\x05 \x03(\x04R\bsnapshot\x12\x14\n" +
 	"\x05close\x18\x06 \x03(\x04R\x05close\x12-\n" +
-	"\x13wait_for_compile_ms\x18\a \x01(\rR\x10waitForCompileMs\"\xc8\x03\n" +
+	"\x13wait_for_compile_ms\x18\a \x01(\rR\x10waitForCompileMs\"\xe2\x03\n" +
 	"\aOpenRow\x12\x10\n" +
 	"\x03row\x18\x01 \x01(\x04R\x03row\x12\x1f\n" +
 	"\n" +
@@ -2455,7 +2467,8 @@ const file_maskd_v1_mask_service_proto_rawDesc = "" +
 	"\x06biases\x18\n" +
 	" \x03(\v2\x13.maskd.v1.LogitBiasR\x06biases\x12\x1f\n" +
 	"\vwant_answer\x18\v \x01(\bR\n" +
-	"wantAnswerB\b\n" +
+	"wantAnswer\x12\x18\n" +
+	"\aobserve\x18\f \x01(\bR\aobserveB\b\n" +
 	"\x06targetB\x13\n" +
 	"\x11_remaining_tokensB\x0e\n" +
 	"\f_temperature\"\xc3\x01\n" +

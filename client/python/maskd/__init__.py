@@ -27,13 +27,15 @@ from maskd._errors import MaskdError
 from maskd._grammar import Compiled, Grammar
 from maskd._local import local
 from maskd._masking import Row
+from maskd._matcher import MatcherStream
 from maskd._processors import LlamaCppProcessor, TransformersProcessor
+from maskd._reading import AnswerReader
 from maskd._row_map import Scheduled, row_map
 from maskd._torch import TorchApplier
 
 __all__ = [
-    "Answer", "AnswerDelta", "AnswerSize", "Applier", "Client", "Compiled", "Dictionary", "FailoverStream", "Grammar",
-    "LlamaCppProcessor", "MaskPlane", "MaskdError", "Outcomes", "Position", "RefusedToken", "Row", "RowResult", "RowState",
+    "Answer", "AnswerDelta", "AnswerReader", "AnswerSize", "Applier", "Client", "Compiled", "Dictionary", "FailoverStream", "Grammar",
+    "LlamaCppProcessor", "MaskPlane", "MaskdError", "MatcherStream", "Outcomes", "Position", "RefusedToken", "Row", "RowResult", "RowState",
     "Scheduled", "Step", "StepResult", "Stream", "ToolCallDelta", "TorchApplier",
     "TransformersProcessor",
     "local", "row_map",

@@ -36,7 +36,7 @@ class OpenOptions(Structure):
                 ("reasoning_json", c_char_p), ("min_tokens", c_uint32),
                 ("remaining_tokens", c_uint32),
                 ("has_temperature", c_int32), ("temperature", c_float), ("biases", c_void_p),
-                ("bias_count", c_int64), ("want_answer", c_int32), ("reserved", c_int32)]
+                ("bias_count", c_int64), ("want_answer", c_int32), ("observe", c_int32)]
 
 
 class RowResultStruct(Structure):

@@ -28,6 +28,7 @@ class Opening(NamedTuple):
     temperature: float | None
     biases: np.ndarray  # as _buffers.BIAS, ids ascending
     want_answer: bool = False
+    observe: bool = False
 
 
 class Ids(NamedTuple):
@@ -48,7 +49,8 @@ class StepBase(ABC):
              stop_ids: Iterable[int] = (), wait_s: float | None = None,
              reasoning: Mapping[str, Any] | None = None, min_tokens: int = 0,
              remaining_tokens: int | None = None, temperature: float | None = None,
-             biases: Mapping[int, float] | None = None, want_answer: bool = False) -> Self:
+             biases: Mapping[int, float] | None = None, want_answer: bool = False,
+             observe: bool = False) -> Self:
         """Opens a row on a grammar: its text, or what compile() gave, or its id.
 
         `tokens`: taken already. `stop_ids`: that end its text; none: the tokenizer's own. `wait_s`:
@@ -58,12 +60,13 @@ class StepBase(ABC):
         still produce, as set_remaining() says. `temperature`: of its text, in place of the
         grammar's own. `biases`: numbers to add to logits of its text, by token. The stream must
         have been opened with want_temperature and want_bias. `want_answer`: of a grammar of kind
-        "chat", each RowResult.answer says what its text says. Errors: INVALID_ARGUMENT (a row below 0).
+        "chat", each RowResult.answer says what its text says. `observe`: the same of a row that is
+        only read: nothing is masked and any token is taken. Errors: INVALID_ARGUMENT (a row below 0).
         """
         if row < 0:
             raise MaskdError("INVALID_ARGUMENT", f"row: {row} is below 0")
         opening = Opening(_tokens(tokens), _tokens(stop_ids), reasoning, min_tokens, remaining_tokens,
-                          temperature, _buffers.bias_array(biases), want_answer)
+                          temperature, _buffers.bias_array(biases), want_answer, observe)
         self._open(row, grammar.id if isinstance(grammar, Compiled) else grammar, opening)
         return self._wait(wait_s)
 

@@ -353,7 +353,7 @@ def _open_options(opening: Opening) -> _abi.OpenOptions:
     return _abi.OpenOptions(ctypes.sizeof(_abi.OpenOptions), _data(taken), taken.size, _data(stops),
                             stops.size, gate, opening.min_tokens, opening.remaining_tokens or 0,
                             opening.temperature is not None, opening.temperature or 0, _data(biases),
-                            biases.size, opening.want_answer)
+                            biases.size, opening.want_answer, opening.observe)
 
 
 def _error_of(row: _abi.RowResultStruct) -> MaskdError | None:

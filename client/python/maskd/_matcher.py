@@ -24,6 +24,7 @@ class MatcherStream:
         self._next_row = 0
         self._dropped: list[int] = []
         self.mask_words = self._stream.mask_words
+        self.stop_ids = self._stream.stop_ids
 
     def new_row(self) -> int:
         with self._lock:

@@ -88,7 +88,8 @@ class Step(StepBase):
         opened = mask_service_pb2.OpenRow(
             row=row, tokens=opening.tokens.tolist(), stop_ids=opening.stop_ids.tolist(),
             min_tokens=opening.min_tokens, remaining_tokens=opening.remaining_tokens,
-            temperature=opening.temperature, want_answer=opening.want_answer)
+            temperature=opening.temperature, want_answer=opening.want_answer,
+            observe=opening.observe)
         for token, bias in opening.biases.tolist():
             opened.biases.add(id=token, bias=bias)
         if isinstance(grammar, Grammar):

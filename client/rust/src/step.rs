@@ -29,6 +29,9 @@ pub struct OpenOptions {
     pub biases: Vec<v1::LogitBias>,
     /// Whether its replies say what its text says (`Row::answer`). For grammars of kind "chat".
     pub want_answer: bool,
+    /// Whether it is only read: nothing is masked, any token is taken, and its replies say what its
+    /// text says. For grammars of kind "chat".
+    pub observe: bool,
 }
 
 /// One decode step as the engine says it: which rows open, what was sampled, which rows close.
@@ -70,6 +73,7 @@ impl Step {
             temperature: options.temperature,
             biases: options.biases,
             want_answer: options.want_answer,
+            observe: options.observe,
         });
         self
     }

@@ -8,6 +8,8 @@ SGLang loads register() in each of its processes. It logs a plugin that fails an
 choice `maskd` of --grammar-backend is then not there, so that an engine that was told to use maskd
 does not start.
 
+With MASKD_FAMILY=NAME `--tool-call-parser maskd` reads calls by maskd, too (_detector.py).
+
 Settings: maskd/_endpoints.py. MASKD_SGLANG_ANY_VERSION=1 goes on with an SGLang that this package
 was not tested with.
 """
@@ -39,6 +41,14 @@ def register() -> None:
         choices.add_grammar_backend_choices(["maskd"])
     register_grammar_backend("maskd", _backend.create)
     _requests.install(GrammarManager)
+    if os.environ.get("MASKD_FAMILY", "").strip():
+        differences = _interface.differences(_interface.PARSING)
+        if differences:
+            raise RuntimeError("MASKD_FAMILY: the parsers of this SGLang are not as this release knows "
+                               "them: " + "; ".join(differences))
+        from maskd_sglang import _detector  # noqa: PLC0415
+
+        _detector.install()
 
 
 __all__ = ["register"]

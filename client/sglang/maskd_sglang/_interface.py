@@ -45,6 +45,20 @@ CALLED: dict[str, list[str]] = {
         ["model_type", "stream_reasoning", "tokenizer"],
 }
 
+_DETECTOR = "sglang.srt.function_call.base_format_detector:BaseFormatDetector"
+
+# What is called or replaced where calls are read by maskd (_detector.py).
+PARSING: dict[str, list[str]] = {
+    f"{_DETECTOR}.__init__": [],
+    f"{_DETECTOR}.has_tool_call": ["text"],
+    f"{_DETECTOR}.detect_and_parse": ["text", "tools"],
+    f"{_DETECTOR}.parse_streaming_increment": ["new_text", "tools"],
+    f"{_DETECTOR}.finish": ["tools"],
+    f"{_DETECTOR}.supports_structural_tag": [],
+    f"{_DETECTOR}.parses_required_natively": [],
+    f"{_DETECTOR}.structure_info": [],
+}
+
 MEMBERS: dict[str, set[str]] = {
     f"{_BASE}BaseGrammarObject": {
         "__init__", "maybe_init_reasoning", "accept_token", "rollback", "is_terminated",
@@ -68,9 +82,9 @@ def check_version(version: str, any_version: bool) -> None:
                            "release was tested with; MASKD_SGLANG_ANY_VERSION=1 goes on all the same")
 
 
-def differences() -> list[str]:
-    """Where the SGLang of this process is not as CALLED says."""
-    return [each for path, wanted in CALLED.items() for each in _differs(path, wanted)]
+def differences(called: dict[str, list[str]] = CALLED) -> list[str]:
+    """Where the SGLang of this process is not as `called` says."""
+    return [each for path, wanted in called.items() for each in _differs(path, wanted)]
 
 
 def _differs(path: str, wanted: list[str]) -> Iterator[str]:

@@ -27,6 +27,11 @@ export interface OpenOptions {
   readonly biases?: readonly LogitBias[];
   /** Whether its replies say what its text says (Row.answer). For grammars of kind "chat". */
   readonly wantAnswer?: boolean;
+  /**
+   * Whether it is only read: nothing is masked, any token is taken, and its replies say what its text says. For
+   * grammars of kind "chat".
+   */
+  readonly observe?: boolean;
 }
 
 const NO_GATE: ReasoningGate = {endTokens: [], style: "", promptTail: [], maxTokens: undefined, constrainInside: false};
@@ -56,6 +61,7 @@ export class Step {
       temperature: options.temperature,
       biases: [...(options.biases ?? [])],
       wantAnswer: options.wantAnswer ?? false,
+      observe: options.observe ?? false,
     });
     return this;
   }

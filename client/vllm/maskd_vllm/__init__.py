@@ -9,6 +9,8 @@ left as it is, and says so. One with it that cannot use maskd does not start: vL
 that fails to be imported and goes on without it, so nothing here is imported before register(),
 whose errors end the process.
 
+With MASKD_FAMILY=NAME `--enable-auto-tool-choice --tool-call-parser maskd` reads answers by maskd, too (_parser.py).
+
 Settings: maskd/_endpoints.py. MASKD_VLLM_ANY_VERSION=1 goes on with a vLLM that this package was
 not tested with.
 """

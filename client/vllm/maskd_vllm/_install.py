@@ -11,6 +11,8 @@ Scheduler.schedule                                 then the step's message is se
 Scheduler.update_from_output                       then, where the engine schedules ahead or rests
 Scheduler.update_draft_token_ids(_in_output)       before it one message has all rows' tokens and
                                                    drafts
+ParserManager.get_parser                           where MASKD_FAMILY is set, for the tool parser
+                                                   "maskd", MaskdParser
 """
 
 import functools
@@ -36,6 +38,19 @@ def install() -> None:
         raise RuntimeError("this vLLM is not as this release knows it: " + "; ".join(differences))
     _install_validation()
     _install_manager()
+    if os.environ.get("MASKD_FAMILY", "").strip():
+        _install_parser()
+
+
+def _install_parser() -> None:
+    """Errors: what stands in the way."""
+    differences = _interface.differences(_interface.PARSING)
+    if differences:
+        raise RuntimeError("MASKD_FAMILY: the parsers of this vLLM are not as this release knows them: "
+                           + "; ".join(differences))
+    from maskd_vllm import _parser  # noqa: PLC0415
+
+    _parser.install()
 
 
 def _install_validation() -> None:

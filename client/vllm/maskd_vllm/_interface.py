@@ -60,6 +60,24 @@ MEMBERS: dict[str, set[str]] = {
         {"JSON", "JSON_OBJECT", "REGEX", "GRAMMAR", "CHOICE", "STRUCTURAL_TAG"},
 }
 
+# What is called or replaced where vLLM's answers are read by maskd (_parser.py).
+PARSING: dict[str, list[str]] = {
+    "vllm.parser.abstract_parser:Parser.__init__": ["tokenizer", "tools", "model_config"],
+    "vllm.parser.abstract_parser:Parser.adjust_request": ["request"],
+    "vllm.parser.abstract_parser:Parser.set_prompt_token_ids": ["prompt_token_ids"],
+    "vllm.parser.abstract_parser:Parser.is_reasoning_end": ["input_ids"],
+    "vllm.parser.abstract_parser:Parser.parse":
+        ["model_output", "request", "enable_auto_tools", "model_output_token_ids"],
+    "vllm.parser.abstract_parser:Parser.parse_delta":
+        ["delta_text", "delta_token_ids", "request", "prompt_token_ids", "finished"],
+    "vllm.parser.parser_manager:ParserManager.get_parser":
+        ["tool_parser_name", "reasoning_parser_name", "enable_auto_tools", "model_name",
+         "is_harmony", "tool_strict_level", "tokenizer"],
+    "vllm.tool_parsers.abstract_tool_parser:ToolParser.__init__": ["tokenizer", "tools"],
+    "vllm.tool_parsers.abstract_tool_parser:ToolParserManager.register_module":
+        ["name", "force", "module"],
+}
+
 # Of `x.structured_output_manager.NAME(...)` in the whole package: NAME and how many arguments.
 CALLS = {("grammar_bitmask", 3), ("accept_tokens", 2), ("validate_tokens", 2), ("clear_backend", 0),
          ("grammar_init", 1)}
@@ -73,9 +91,9 @@ def check_version(version: str, any_version: bool) -> None:
                        "with; MASKD_VLLM_ANY_VERSION=1 goes on all the same")
 
 
-def differences() -> list[str]:
-    """Where the vLLM of this process is not as CALLED says."""
-    return [each for path, wanted in CALLED.items() for each in _differs(path, wanted)]
+def differences(called: dict[str, list[str]] = CALLED) -> list[str]:
+    """Where the vLLM of this process is not as `called` says."""
+    return [each for path, wanted in called.items() for each in _differs(path, wanted)]
 
 
 def _differs(path: str, wanted: list[str]) -> Iterator[str]:

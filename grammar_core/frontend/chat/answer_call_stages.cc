@@ -2,7 +2,6 @@
 #include <cassert>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 
 #include "grammar_core/frontend/chat/answer_reader.h"
@@ -38,6 +37,11 @@ bool AnswerReader::PartOfCall() {
       message_.calls.back().arguments.push_back('{');
       Go(Stage::kMember, s.done);
       return true;
+    case Kind::kLiterals:
+      message_.calls.back().arguments.push_back('{');
+      s.is_comma_owed = false;
+      Go(Stage::kLiterals, s.done);
+      return true;
   }
   return false;
 }
@@ -47,11 +51,7 @@ bool AnswerReader::Pattern(const AnswerPlan::Part& part) {
   State& s = state_;
   Span found;
   if (!Find(part.until, &found)) return false;
-  ChatCall& call = message_.calls.back();
-  if (!plan_->id.empty()) {
-    call.id = absl::StrReplaceAll(
-        plan_->id, {{"{name}", call.name}, {"{pattern}", BytesOf({s.done, found.begin})}});
-  }
+  if (!plan_->id.empty()) SetCallId({s.done, found.begin});
   NextPart(found.begin);
   return true;
 }

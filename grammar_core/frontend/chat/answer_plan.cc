@@ -47,7 +47,7 @@ class PlanMaker {
     if (!request_.tools.empty()) {
       if (!absl::c_any_of(HeadParts(), &IsName)) {
         return UnsupportedAt("/family", "reading answers back",
-                             "where something else than text stands before a call's name");
+                             "where more than a text and a pattern stand before a call's name");
       }
       if (absl::Status made = MakeCalls(); !made.ok()) return made;
     }
@@ -92,7 +92,7 @@ class PlanMaker {
       if (family_.section.has_value())
         ways.push_back({Cut(family_.section->begin), AnswerPlan::kSection});
       else
-        AddHeads(&ways);
+        AddBegins(&ways);
     }
     plan_->start = SymbolChoice(std::move(ways));
     plan_->may_be_content = !request_.must_call && !is_framed;
@@ -119,10 +119,22 @@ class PlanMaker {
     }
   }
 
-  // What of a call stands before its arguments or a pattern.
+  // Whether a call begins with a text and an id.
+  [[nodiscard]] bool HasLead() const {
+    return family_.call.size() > 2 && family_.call[0].kind == Kind::kText &&
+           family_.call[1].kind == Kind::kPattern && family_.call[2].kind == Kind::kText;
+  }
+
+  // Where the parts behind a call's head begin.
+  [[nodiscard]] std::size_t HeadEnd() const {
+    std::size_t at = HasLead() ? 2 : 0;
+    while (at < family_.call.size() && IsInHead(family_.call[at])) ++at;
+    return at;
+  }
+
+  // What of a call stands before its arguments or a pattern, behind an id that it begins with.
   [[nodiscard]] std::span<const ChatFamily::Part> HeadParts() const {
-    const auto end = std::ranges::find_if_not(family_.call, &IsInHead);
-    return {family_.call.begin(), end};
+    return std::span(family_.call).first(HeadEnd()).subspan(HasLead() ? 2 : 0);
   }
 
   [[nodiscard]] std::string HeadOf(const ChatTool& tool) const {
@@ -130,6 +142,14 @@ class PlanMaker {
     for (const ChatFamily::Part& part : HeadParts())
       absl::StrAppend(&head, part.kind == Kind::kText ? part.text : tool.name);
     return head;
+  }
+
+  // What a call begins with.
+  void AddBegins(std::vector<Text>* ways) const {
+    if (HasLead())
+      ways->push_back({Cut(family_.call[0].text), AnswerPlan::kLead});
+    else
+      AddHeads(ways);
   }
 
   void AddHeads(std::vector<Text>* ways) const {
@@ -146,12 +166,19 @@ class PlanMaker {
       plan_->section = SymbolChoice({{Cut(family_.section->begin), AnswerPlan::kSection}});
       next.push_back({Cut(family_.section->ends.front()), AnswerPlan::kSectionEnd});
     }
+    if (HasLead()) {
+      std::vector<Text> leads;
+      AddBegins(&leads);
+      plan_->lead = SymbolChoice(std::move(leads));
+      plan_->lead_end = SearchOf(family_.call[2].text);
+    }
     if (family_.separator.empty())
-      next.insert(next.end(), heads.begin(), heads.end());
+      AddBegins(&next);
     else
       next.push_back({Cut(family_.separator), AnswerPlan::kSeparator});
     plan_->heads = SymbolChoice(std::move(heads));
     plan_->next = SymbolChoice(std::move(next));
+    plan_->separator = Cut(family_.separator);
     plan_->id = family_.id;
     if (absl::Status made = MakeParts(); !made.ok()) return made;
     return MakeTools();
@@ -164,7 +191,7 @@ class PlanMaker {
   }
 
   absl::Status MakeParts() {
-    for (std::size_t i = HeadParts().size(); i < family_.call.size(); ++i) {
+    for (std::size_t i = HeadEnd(); i < family_.call.size(); ++i) {
       const ChatFamily::Part& part = family_.call[i];
       if (part.kind == Kind::kText) {
         plan_->parts.push_back({Part::Kind::kText, Cut(part.text)});
@@ -173,21 +200,25 @@ class PlanMaker {
         plan_->parts.push_back({Part::Kind::kPattern, {}, SearchOf(behind.empty() ? "{" : behind)});
       } else if (part.kind != Kind::kArguments) {
         plan_->parts.push_back({Part::Kind::kName});
-      } else if (part.text == "json") {
+      } else if (part.style == nullptr) {
         plan_->parts.push_back({Part::Kind::kJson});
+      } else if (part.style->literals() != nullptr) {
+        plan_->parts.push_back({Part::Kind::kLiterals});
+        const ArgumentStyle& style = *part.style->literals();
+        plan_->literals = {style.name_end(), Cut(style.quote), SearchOf(style.quote)};
       } else {
         plan_->parts.push_back({Part::Kind::kMembers});
-        if (absl::Status made = MakeMembers(part.text, TextAt(i + 1)); !made.ok()) return made;
+        if (absl::Status made = MakeMembers(part.style, TextAt(i + 1)); !made.ok()) return made;
       }
     }
     return absl::OkStatus();
   }
 
-  absl::Status MakeMembers(absl::string_view name, absl::string_view behind) {
-    const XmlStyle* const style = FindXmlStyle(name);
-    if (style == nullptr || style->nests()) {
+  absl::Status MakeMembers(const WrittenStyleRef& written, absl::string_view behind) {
+    const XmlStyle* const style = written->elements();
+    if (style->nests()) {
       return UnsupportedAt("/family", "reading answers back",
-                           absl::StrCat("whose arguments have the style ", name));
+                           absl::StrCat("whose arguments have the style ", style->name));
     }
     // White space before it is passed over.
     const absl::string_view end = absl::StripLeadingAsciiWhitespace(behind);
@@ -195,7 +226,8 @@ class PlanMaker {
     if (!end.empty()) next.push_back({Cut(end), AnswerPlan::kArgumentsEnd});
     std::vector<Symbols> value_ends = {Cut(style->close)};
     if (!style->pad.empty()) value_ends.push_back(Cut(absl::StrCat(style->pad, style->close)));
-    plan_->members = {.style = style,
+    plan_->members = {.written = written,
+                      .style = style,
                       .next = SymbolChoice(std::move(next)),
                       .behind_name = SearchOf(style->behind_name),
                       .before_value = Cut(style->before_value),

@@ -20,7 +20,7 @@
 #include "grammar_core/frontend/chat/chat_request.h"
 #include "grammar_core/frontend/chat/symbols.h"
 #include "grammar_core/frontend/grammar_source.h"
-#include "grammar_core/frontend/structural_tag/xml_style.h"
+#include "grammar_core/frontend/structural_tag/written_style.h"
 
 namespace maskd {
 
@@ -34,6 +34,7 @@ struct AnswerPlan {
     kSeparator,
     kMember,
     kArgumentsEnd,
+    kLead,
     kFirstTool
   };
 
@@ -44,7 +45,7 @@ struct AnswerPlan {
 
   // A call behind its head, which ends where its arguments or a pattern begin.
   struct Part {
-    enum class Kind { kText, kName, kPattern, kJson, kMembers };
+    enum class Kind { kText, kName, kPattern, kJson, kMembers, kLiterals };
     Kind kind;
     Symbols text = {};        // kText
     SymbolSearch until = {};  // kPattern: what stands behind it
@@ -52,13 +53,21 @@ struct AnswerPlan {
 
   // Arguments as elements.
   struct Members {
-    const XmlStyle* style;
+    WrittenStyleRef written;
+    const XmlStyle* style;     // that
     SymbolChoice next;         // another member, or what stands behind them
     SymbolSearch behind_name;  // ends a name
     Symbols before_value;
     SymbolSearch type_end;  // ends a type's name
     SymbolSearch value_end;
     Symbols close;
+  };
+
+  // Arguments as literals; without a quote of their own those of Python.
+  struct Literals {
+    char name_end;
+    Symbols quote;
+    SymbolSearch quote_end;
   };
 
   // Made of the text of `source`, of kind "chat"; `markers` may be null, as for the grammar.
@@ -84,10 +93,15 @@ struct AnswerPlan {
   bool content_is_json = false;
   std::uint32_t trigger_size = 0;  // of a call in free text, in symbols
   SymbolChoice section;
+  // What stands before an id that stands before a call's head, and what behind it; empty: none.
+  SymbolChoice lead;
+  SymbolSearch lead_end;
   SymbolChoice heads;
   SymbolChoice next;  // behind a call
+  Symbols separator;
   std::vector<Part> parts;
   std::optional<Members> members;
+  std::optional<Literals> literals;
   std::string id;  // ChatFamily::id
   std::vector<Tool> tools;
 };

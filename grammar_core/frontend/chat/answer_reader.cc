@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cassert>
+#include <span>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 
 #include "grammar_core/frontend/json/json_document.h"
 
@@ -69,6 +71,10 @@ void AnswerReader::BeginToken() {
 void AnswerReader::Run() {
   while (Advance()) {
   }
+  const bool is_over = state_.stage == Stage::kLeft || state_.stage == Stage::kDone;
+  if (!is_over || rest_ == Rest::kNothing) return;
+  Emit({state_.done, size()}, Region::kContent);
+  Go(state_.stage, size());
 }
 
 void AnswerReader::Rollback(std::size_t tokens) {
@@ -134,6 +140,10 @@ bool AnswerReader::AdvanceCall() {
   switch (s.stage) {
     case Stage::kSection:
       return Section();
+    case Stage::kLead:
+      return Lead();
+    case Stage::kLeadId:
+      return LeadId();
     case Stage::kHead:
       return Head();
     case Stage::kNext:
@@ -157,9 +167,11 @@ bool AnswerReader::AdvanceCall() {
       if (!PassJson(Region::kArguments)) return false;
       Go(Stage::kClose, s.done);
       return true;
-    default:
+    case Stage::kClose:
       PassSpace();
       return PassLiteral(plan_->members->close, Stage::kMember);
+    default:
+      return AdvanceLiteral();
   }
 }
 
@@ -311,7 +323,7 @@ bool AnswerReader::Start() {
       Go(plan_->content_is_json ? Stage::kJsonContent : Stage::kContent, at);
       break;
     case AnswerPlan::kSection:
-      Go(Stage::kHead, at);
+      Go(CallStage(), at);
       break;
     case SymbolChoice::kNone:
       Go(plan_->may_be_content ? Stage::kContent : Stage::kLeft, at);
@@ -322,21 +334,46 @@ bool AnswerReader::Start() {
   return true;
 }
 
+bool AnswerReader::IsLastSeparator() const {
+  const State& s = state_;
+  return !message_.calls.empty() && s.behind_call == s.done && s.done < size() &&
+         std::ranges::equal(plan_->separator, std::span(input_).subspan(s.done));
+}
+
 bool AnswerReader::Content() {
   Span found;
+  if (is_ending_ && IsLastSeparator()) {
+    Go(Stage::kDone, size());
+    return false;
+  }
   if (!PassText(plan_->content_end, Region::kContent, &found)) return false;
   if (!plan_->calls_in_content) {
     Go(Stage::kDone, found.end);
     return false;
   }
-  Go(plan_->has_section ? Stage::kSection : Stage::kHead, found.end - plan_->trigger_size);
+  Go(plan_->has_section ? Stage::kSection : CallStage(), found.end - plan_->trigger_size);
   return true;
 }
 
 bool AnswerReader::Section() {
   int way = SymbolChoice::kNone;
   if (!Choose(plan_->section, &way)) return false;
-  Go(way == SymbolChoice::kNone ? Stage::kLeft : Stage::kHead, state_.done);
+  Go(way == SymbolChoice::kNone ? Stage::kLeft : CallStage(), state_.done);
+  return true;
+}
+
+bool AnswerReader::Lead() {
+  int way = SymbolChoice::kNone;
+  if (!Choose(plan_->lead, &way)) return false;
+  Go(way == SymbolChoice::kNone ? Stage::kLeft : Stage::kLeadId, state_.done);
+  return true;
+}
+
+bool AnswerReader::LeadId() {
+  Span found;
+  if (!Find(plan_->lead_end, &found)) return false;
+  state_.pattern = {state_.done, found.begin};
+  Go(Stage::kHead, found.begin);
   return true;
 }
 
@@ -352,14 +389,15 @@ bool AnswerReader::Head() {
 
 bool AnswerReader::Next() {
   if (!plan_->has_section && plan_->calls_in_content) {
+    state_.behind_call = state_.done;
     Go(Stage::kContent, state_.done);
     return true;
   }
   int way = SymbolChoice::kNone;
   if (!Choose(plan_->next, &way)) return false;
   if (way == AnswerPlan::kSeparator) {
-    Go(Stage::kHead, state_.done);
-  } else if (way >= AnswerPlan::kFirstTool) {
+    Go(CallStage(), state_.done);
+  } else if (way >= AnswerPlan::kLead) {
     BeginCall(way);
   } else {
     const bool ends = way == AnswerPlan::kSectionEnd || state_.done == size();
@@ -369,17 +407,25 @@ bool AnswerReader::Next() {
 }
 
 void AnswerReader::BeginCall(int way) {
-  assert(way >= AnswerPlan::kFirstTool);
   State& s = state_;
+  if (way == AnswerPlan::kLead) return Go(Stage::kLeadId, s.done);
+  assert(way >= AnswerPlan::kFirstTool);
   s.tool = static_cast<std::uint32_t>(way - AnswerPlan::kFirstTool);
   assert(s.tool < plan_->tools.size());
   s.part = 0;
-  s.pattern = {};
   s.is_first_member = true;
   message_.calls.push_back({.id = "", .name = plan_->tools[s.tool].name, .arguments = ""});
   if (plan_->id.empty())
     message_.calls.back().id = absl::StrCat("call_", message_.calls.size() - 1);
+  else if (!plan_->lead.empty())
+    SetCallId(s.pattern);
   Go(Stage::kPart, s.done);
+}
+
+void AnswerReader::SetCallId(Span pattern) {
+  ChatCall& call = message_.calls.back();
+  call.id =
+      absl::StrReplaceAll(plan_->id, {{"{name}", call.name}, {"{pattern}", BytesOf(pattern)}});
 }
 
 void AnswerReader::NextPart(std::uint32_t at, std::uint32_t parts) {

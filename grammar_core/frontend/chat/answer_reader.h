@@ -6,12 +6,13 @@
 //           the same, and so is the place where each byte of it becomes certain.
 // Rollback  takes back what the last tokens brought.
 // Between   two calls, and between content and a call, one text of the family ("separator",
-//           "before") belongs to neither.
+//           "before") belongs to neither; nor does a separator behind the last call.
 // Arguments that a family writes as elements become JSON by the tool's schema. A value that may be
 //           a string or something else is what its text says as JSON, if the schema allows that,
 //           else the string.
 // Id        as the family has it, else "call_0", "call_1", ... within the answer.
-// Leaving   what is no answer of the family is read up to where it leaves it.
+// Leaving   what is no answer of the family is read up to where it leaves it; the rest is content
+//           where the reader is to keep it.
 // Cost      linear in the text, whatever its chunks; some 5 bytes of memory a byte of it.
 // Threads   one thread; the plan is shared.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_ANSWER_READER_H_
@@ -59,7 +60,11 @@ MessageSize SizeOf(const ChatMessage& message);
 
 class AnswerReader {
  public:
-  explicit AnswerReader(std::shared_ptr<const AnswerPlan> plan) : plan_(std::move(plan)) {}
+  // What becomes of what leaves the family.
+  enum class Rest : std::uint8_t { kNothing, kContent };
+
+  explicit AnswerReader(std::shared_ptr<const AnswerPlan> plan, Rest rest = Rest::kNothing)
+      : plan_(std::move(plan)), rest_(rest) {}
 
   // A token of the vocabulary that the plan's markers are of. One that ends the answer and is no
   // part of it is not to be read.
@@ -94,6 +99,8 @@ class AnswerReader {
     kContent,
     kJsonContent,
     kSection,
+    kLead,
+    kLeadId,
     kHead,
     kNext,
     kPart,
@@ -104,6 +111,11 @@ class AnswerReader {
     kHeld,
     kJson,
     kClose,
+    kLiterals,
+    kLiteralWord,
+    kLiteralString,
+    kLiteralQuote,
+    kLiteralText,
     kDone,
     kLeft,
   };
@@ -131,6 +143,7 @@ class AnswerReader {
     bool in_string = false;
     bool is_escaped = false;
     // A call.
+    std::uint32_t behind_call = 0;  // where content begins behind the last one
     std::uint32_t tool = 0;
     std::uint32_t part = 0;
     Span pattern;
@@ -139,6 +152,9 @@ class AnswerReader {
     ValueTypes types;  // those that its head allows
     bool is_first_member = true;
     bool is_value_begun = false;
+    // A literal.
+    Symbol quote = 0;  // that ends a string of Python
+    bool is_comma_owed = false;
   };
 
   struct Mark {
@@ -175,6 +191,8 @@ class AnswerReader {
   bool Start();
   bool Content();
   bool Section();
+  bool Lead();
+  bool LeadId();
   bool Head();
   bool Next();
   bool PartOfCall();
@@ -184,14 +202,27 @@ class AnswerReader {
   bool Value();
   bool HeldValue();
   bool TextValue();
+  bool AdvanceLiteral();
+  bool Literals();
+  bool LiteralWord();
+  bool LiteralString();
+  bool LiteralText();
 
+  // Where a call begins.
+  [[nodiscard]] Stage CallStage() const {
+    return plan_->lead.empty() ? Stage::kHead : Stage::kLead;
+  }
+  // Whether what is left is what stands between two calls: a model may write it behind the last.
+  [[nodiscard]] bool IsLastSeparator() const;
   void BeginCall(int way);
+  void SetCallId(Span pattern);
   void NextPart(std::uint32_t at, std::uint32_t parts = 1);
   [[nodiscard]] const ArgumentType& TypeOfMember() const;
   [[nodiscard]] std::string BytesOf(Span span) const;
   void Emit(Span span, Region region);
 
   std::shared_ptr<const AnswerPlan> plan_;
+  Rest rest_;
   Symbols input_;
   std::vector<std::uint32_t> token_begins_;
   std::deque<Mark> marks_;  // before each of the last tokens

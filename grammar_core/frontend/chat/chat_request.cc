@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
@@ -199,6 +200,22 @@ absl::Status ReadOpenAi(const JsonValue& request, ChatRequest* out) {
   return choice.has_value() ? ChoiceReader(out).Read(*choice) : absl::OkStatus();
 }
 
+// Whether a prompt that ends so has begun the family's reasoning, white space apart.
+bool BeginsReasoning(const ChatFamily& family, absl::string_view tail) {
+  if (!family.reasoning.has_value()) return false;
+  const absl::string_view begin = absl::StripTrailingAsciiWhitespace(family.reasoning->begin);
+  return !begin.empty() && absl::EndsWith(absl::StripTrailingAsciiWhitespace(tail), begin);
+}
+
+absl::Status ReadPromptTail(const JsonValue& root, ChatRequest* out) {
+  const std::optional<JsonValue> tail = Present(root, "prompt_tail");
+  if (!tail.has_value()) return absl::OkStatus();
+  if (!tail->is_string()) return InvalidMember(root, "prompt_tail", "must be a string");
+  if (out->reasoning == ChatReasoning::kAuto && BeginsReasoning(out->family, tail->text()))
+    out->reasoning = ChatReasoning::kOpen;
+  return absl::OkStatus();
+}
+
 absl::Status ReadReasoning(const JsonValue& root, ChatRequest* out) {
   const std::optional<JsonValue> member = Present(root, "reasoning");
   if (member.has_value() && member->is_object()) {
@@ -226,7 +243,7 @@ std::string ToolPlace(const ChatTool& tool) {
 
 absl::StatusOr<ChatRequest> ReadChatRequest(const JsonValue& root) {
   const absl::Status keys =
-      CheckKeys(root, {"family", "request", "reasoning", "strictness", "bad_tools"});
+      CheckKeys(root, {"family", "request", "reasoning", "prompt_tail", "strictness", "bad_tools"});
   if (!keys.ok()) return keys;
   ChatRequest out;
   const absl::StatusOr<absl::string_view> name = RequiredText(root, "family");
@@ -235,6 +252,7 @@ absl::StatusOr<ChatRequest> ReadChatRequest(const JsonValue& root) {
   if (!family.ok()) return family.status();
   out.family = *std::move(family);
   absl::Status read = ReadReasoning(root, &out);
+  if (read.ok()) read = ReadPromptTail(root, &out);
   if (read.ok()) read = ReadWord(root, "strictness", kStrictnesses, &out.strictness);
   if (read.ok()) read = ReadWord(root, "bad_tools", kBadTools, &out.leave_out_bad_tools);
   if (!read.ok()) return read;

@@ -3,7 +3,8 @@
 // Read     "tools", "tool_choice" ("none", "auto", "required", a named function, "allowed_tools"),
 //          "parallel_tool_calls" and "response_format". Nothing else of it says what an answer may
 //          be, and nothing else is looked at.
-// Around   {"family": NAME, "request": {...}, "reasoning"?, "strictness"?, "bad_tools"?}.
+// Around   {"family": NAME, "request": {...}, "reasoning"?, "prompt_tail"?, "strictness"?,
+//          "bad_tools"?}.
 // Errors   INVALID_ARGUMENT at the JSON Pointer of what is wrong; of a tool with its name.
 // Ownership  views the document.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_CHAT_REQUEST_H_

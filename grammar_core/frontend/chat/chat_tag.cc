@@ -47,9 +47,12 @@ std::string TagOf(absl::string_view begin, absl::string_view content,
                       R"(,"end":)", TextList(ends), "}");
 }
 
+constexpr absl::string_view kJson = R"("json")";
+
+// `style` as JSON.
 std::string SchemaFormat(absl::string_view schema, absl::string_view style) {
-  return absl::StrCat(R"({"type":"json_schema","json_schema":)", schema, R"(,"style":)",
-                      Quoted(style), "}");
+  return absl::StrCat(R"({"type":"json_schema","json_schema":)", schema, R"(,"style":)", style,
+                      "}");
 }
 
 absl::string_view Flag(bool flag) { return flag ? "true" : "false"; }
@@ -161,12 +164,12 @@ class TagMaker {
     const std::optional<JsonValue> type = at.Find("type");
     const absl::string_view name = type.has_value() && type->is_string() ? type->text() : "";
     if (name == "text") return std::nullopt;
-    if (name == "json_object") return SchemaFormat(R"({"type":"object"})", "json");
+    if (name == "json_object") return SchemaFormat(R"({"type":"object"})", kJson);
     if (name == "json_schema") {
       const std::optional<JsonValue> named = at.Find("json_schema");
       const std::optional<JsonValue> schema =
           named.has_value() && named->is_object() ? named->Find("schema") : std::nullopt;
-      if (schema.has_value()) return SchemaFormat(PlainSchema(*schema), "json");
+      if (schema.has_value()) return SchemaFormat(PlainSchema(*schema), kJson);
       return InvalidAt(absl::StrCat(at.Pointer(), "/json_schema/schema"), "is missing");
     }
     if (name == "structural_tag") {

@@ -58,8 +58,11 @@ absl::StatusOr<ChatFamily::Part> ReadPart(const JsonValue& at) {
     const std::string text(member.text());
     if (member.is_string() && member.key() == "name" && (text == "raw" || text == "json"))
       return ChatFamily::Part{text == "raw" ? Kind::kName : Kind::kNameInJson, ""};
-    if (member.is_string() && member.key() == "arguments")
-      return ChatFamily::Part{Kind::kArguments, text};
+    if (member.key() == "arguments") {
+      absl::StatusOr<WrittenStyleRef> style = ReadWrittenStyle(member);
+      if (!style.ok()) return style.status();
+      return ChatFamily::Part{Kind::kArguments, member.Compact(), *std::move(style)};
+    }
     if (member.is_string() && member.key() == "pattern")
       return ChatFamily::Part{Kind::kPattern, text};
   }

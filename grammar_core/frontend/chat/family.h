@@ -12,7 +12,8 @@
 //          reading back leaves out ("separator" where there is no "begin"), "id": the id of a call
 //          as templates ask for it back, a text with {name} and {pattern} in it}. Only "id",
 //          "models" and "calls" must be there.
-// Styles   "json" and those of structural tags (xml_style.h).
+// Styles   "json" and those of structural tags (written_style.h), by name or said as an object.
+// Ids      a pattern may stand before the call's name, too, behind one text.
 // Markers  are spelled; over a vocabulary that has one as a token its spelling means that token.
 // Threads  any.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_CHAT_FAMILY_H_
@@ -27,6 +28,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/frontend/json_schema/reading/standard_schemas.h"
+#include "grammar_core/frontend/structural_tag/written_style.h"
 
 namespace maskd {
 
@@ -34,7 +36,8 @@ struct ChatFamily {
   struct Part {
     enum class Kind { kText, kName, kNameInJson, kArguments, kPattern };
     Kind kind;
-    std::string text;  // the text, the style or the pattern
+    std::string text;                 // the text, the style as JSON, or the pattern
+    WrittenStyleRef style = nullptr;  // null: JSON
   };
   // Texts around something.
   struct Frame {

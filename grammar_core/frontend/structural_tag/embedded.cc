@@ -11,7 +11,6 @@
 #include "grammar_core/frontend/notation/splice.h"
 #include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
-#include "grammar_core/ir/passes/ir_copier.h"
 
 namespace maskd {
 namespace {
@@ -60,7 +59,7 @@ class Excluding {
 };
 
 std::string KeyOf(const JsonValue& schema, const SchemaWriting& writing) {
-  std::string key = absl::StrCat(writing.style == nullptr ? "json" : writing.style->name, " ",
+  std::string key = absl::StrCat(writing.style == nullptr ? "json" : writing.style->name(), " ",
                                  static_cast<int>(writing.options.property_order), " ",
                                  static_cast<int>(writing.options.spelling), " ",
                                  writing.options.max_whitespace, " ");
@@ -96,6 +95,16 @@ void EmbeddedGrammars::KeepRemarks(ReadResult& read) {
       AddWarning(std::move(bound), &result_.bounds);
 }
 
+absl::StatusOr<NodeId> EmbeddedGrammars::Written(const SchemaWriting& writing,
+                                                 const IrCopier& copier, ReadResult& read) {
+  if (const ArgumentStyle* const literals = writing.style->literals(); literals != nullptr) {
+    return WriteAsLiterals(*literals, writing.excludes, writing.options, copier, speller_, builder_,
+                           budget_, read);
+  }
+  return WriteAsXml(*writing.style->elements(), {writing.excludes, writing.ends}, writing.options,
+                    copier, speller_, builder_, budget_, read);
+}
+
 absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
                                                 const SchemaWriting& writing) {
   const std::string key = KeyOf(schema, writing);
@@ -110,11 +119,9 @@ absl::StatusOr<NodeId> EmbeddedGrammars::Schema(const JsonValue& schema,
   if (!status.ok()) return status;
   NodeId node = builder_.Call(copier.RuleOf(read->ir.start));
   if (writing.style != nullptr) {
-    const absl::StatusOr<NodeId> written =
-        WriteAsXml(*writing.style, {writing.excludes, writing.ends}, writing.options, copier,
-                   speller_, builder_, budget_, *read);
+    const absl::StatusOr<NodeId> written = Written(writing, copier, *read);
     if (!written.ok()) return written.status();
-    const RuleId rule = builder_.DeclareRule(writing.style->name, schema.Pointer());
+    const RuleId rule = builder_.DeclareRule(writing.style->name(), schema.Pointer());
     builder_.DefineRule(rule, *written);
     node = builder_.Call(rule);
   }

@@ -22,15 +22,16 @@
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/structural_tag/marker_speller.h"
-#include "grammar_core/frontend/structural_tag/xml_style.h"
+#include "grammar_core/frontend/structural_tag/written_style.h"
 #include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/passes/ir_copier.h"
 
 namespace maskd {
 
 // How the values of a schema are written.
 struct SchemaWriting {
   GrammarOptions options;
-  const XmlStyle* style = nullptr;  // null: JSON
+  WrittenStyleRef style = nullptr;  // null: JSON
   // Texts that no string holds, names of members included.
   std::vector<std::string> excludes = {};
   // Ends of the tag around: texts that no string holds that is the whole value and is written as it
@@ -57,6 +58,8 @@ class EmbeddedGrammars {
 
  private:
   absl::StatusOr<ReadResult> ReadSchema(const JsonValue& schema, const SchemaWriting& writing);
+  absl::StatusOr<NodeId> Written(const SchemaWriting& writing, const IrCopier& copier,
+                                 ReadResult& read);
   void KeepRemarks(ReadResult& read);
 
   const GrammarSource& source_;

@@ -7,7 +7,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/structural_tag/fields.h"
@@ -197,15 +196,15 @@ absl::StatusOr<SchemaWriting> FormatCompiler::WritingOf(const TagFormat& format)
   for (const std::string& text : *excludes) speller_.Keep(text, PlaceOf(at, "excludes"));
   writing.excludes = *std::move(excludes);
   const std::optional<JsonValue> style = at.Find("style");
-  if (!style.has_value() || (style->is_string() && style->text() == "json")) {
-    const absl::Status spelled = CheckSpelledAsIs(writing.excludes, at);
-    if (!spelled.ok()) return spelled;
-    return writing;
+  if (style.has_value()) {
+    absl::StatusOr<WrittenStyleRef> read = ReadWrittenStyle(*style);
+    if (!read.ok()) return read.status();
+    writing.style = *std::move(read);
   }
-  writing.style = style->is_string() ? FindXmlStyle(style->text()) : nullptr;
   if (writing.style != nullptr) return writing;
-  return InvalidMember(at, "style",
-                       absl::StrCat("must be one of json, ", absl::StrJoin(XmlStyleNames(), ", ")));
+  const absl::Status spelled = CheckSpelledAsIs(writing.excludes, at);
+  if (!spelled.ok()) return spelled;
+  return writing;
 }
 
 FormatCompiler::Made FormatCompiler::SchemaAt(const TagFormat& format, absl::string_view key,
@@ -226,7 +225,7 @@ FormatCompiler::Made FormatCompiler::JsonSchema(const TagFormat& format) {
 FormatCompiler::Made FormatCompiler::QwenXmlParameter(const TagFormat& format) {
   return SchemaAt(
       format, "json_schema",
-      {.options = source_.options, .style = FindXmlStyle("qwen_xml"), .ends = TagEnds(format)});
+      {.options = source_.options, .style = FindWrittenStyle("qwen_xml"), .ends = TagEnds(format)});
 }
 
 FormatCompiler::Made FormatCompiler::StructureSchema(const TagFormat& format) {

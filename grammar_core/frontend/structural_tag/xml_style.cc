@@ -12,6 +12,7 @@
 #include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/frontend/structural_tag/fields.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 #include "grammar_core/frontend/structural_tag/value_parts.h"
 
@@ -23,59 +24,62 @@ namespace {
   "DSML"         \
   "\xef\xbd\x9c"
 
-constexpr std::array kStyles = {
-    XmlStyle{.name = "qwen_xml",
-             .open = "<parameter=",
-             .behind_name = ">",
-             .close = "</parameter>",
-             .pad = "\n"},
-    XmlStyle{.name = "minimax_xml",
-             .open = "<parameter name=\"",
-             .behind_name = "\">",
-             .close = "</parameter>"},
-    XmlStyle{.name = "minimax_m3_xml",
-             .open = "]<]minimax[>[<",
-             .behind_name = ">",
-             .close = "]<]minimax[>[</",
-             .item_open = "]<]minimax[>[<item>",
-             .item_close = "]<]minimax[>[</item>",
-             .space_around_strings = false,
-             .closes_by_name = true},
-    XmlStyle{.name = "deepseek_xml",
-             .open = "<" DSML "parameter name=\"",
-             .behind_name = "\" string=\"",
-             .type_names = {"true", "false", "false", "false", "false", "false"},
-             .before_value = "\">",
-             .close = "</" DSML "parameter>"},
-    XmlStyle{.name = "deepseek_v4_1_xml",
-             .open = "<" DSML " parameter name=\"",
-             .behind_name = "\" string=\"",
-             .type_names = {"true", "false", "false", "false", "false", "false"},
-             .before_value = "\">",
-             .close = "</" DSML " parameter>",
-             .space_around_strings = false},
-    XmlStyle{.name = "glm_xml",
-             .open = "<arg_key>",
-             .behind_name = "</arg_key>",
-             .before_value = "<arg_value>",
-             .close = "</arg_value>",
-             .space_in_head = true},
-    XmlStyle{.name = "cohere_xml",
-             .open = "<cofl:value name=\"",
-             .behind_name = "\" type=\"",
-             .type_names = {"raw", "json", "json", "json", "list", "dict"},
-             .before_value = "\">",
-             .close = "</cofl:value>",
-             .item_open = "<cofl:value type=\"",
-             .item_close = "</cofl:value>",
-             .escapes_names = true},
-    XmlStyle{.name = "kimi_k3_xml",
-             .open = "<|open|>argument key=\"",
-             .behind_name = "\" type=\"",
-             .type_names = {"string", "number", "boolean", "null", "array", "object"},
-             .before_value = "\"<|sep|>",
-             .close = "<|close|>argument<|sep|>"},
-};
+const std::vector<XmlStyle>& NamedStyles() {
+  static const std::vector<XmlStyle>& styles = *new std::vector<XmlStyle>{
+      XmlStyle{.name = "qwen_xml",
+               .open = "<parameter=",
+               .behind_name = ">",
+               .close = "</parameter>",
+               .pad = "\n"},
+      XmlStyle{.name = "minimax_xml",
+               .open = "<parameter name=\"",
+               .behind_name = "\">",
+               .close = "</parameter>"},
+      XmlStyle{.name = "minimax_m3_xml",
+               .open = "]<]minimax[>[<",
+               .behind_name = ">",
+               .close = "]<]minimax[>[</",
+               .item_open = "]<]minimax[>[<item>",
+               .item_close = "]<]minimax[>[</item>",
+               .space_around_strings = false,
+               .closes_by_name = true},
+      XmlStyle{.name = "deepseek_xml",
+               .open = "<" DSML "parameter name=\"",
+               .behind_name = "\" string=\"",
+               .type_names = {"true", "false", "false", "false", "false", "false"},
+               .before_value = "\">",
+               .close = "</" DSML "parameter>"},
+      XmlStyle{.name = "deepseek_v4_1_xml",
+               .open = "<" DSML " parameter name=\"",
+               .behind_name = "\" string=\"",
+               .type_names = {"true", "false", "false", "false", "false", "false"},
+               .before_value = "\">",
+               .close = "</" DSML " parameter>",
+               .space_around_strings = false},
+      XmlStyle{.name = "glm_xml",
+               .open = "<arg_key>",
+               .behind_name = "</arg_key>",
+               .before_value = "<arg_value>",
+               .close = "</arg_value>",
+               .space_in_head = true},
+      XmlStyle{.name = "cohere_xml",
+               .open = "<cofl:value name=\"",
+               .behind_name = "\" type=\"",
+               .type_names = {"raw", "json", "json", "json", "list", "dict"},
+               .before_value = "\">",
+               .close = "</cofl:value>",
+               .item_open = "<cofl:value type=\"",
+               .item_close = "</cofl:value>",
+               .escapes_names = true},
+      XmlStyle{.name = "kimi_k3_xml",
+               .open = "<|open|>argument key=\"",
+               .behind_name = "\" type=\"",
+               .type_names = {"string", "number", "boolean", "null", "array", "object"},
+               .before_value = "\"<|sep|>",
+               .close = "<|close|>argument<|sep|>"},
+  };
+  return styles;
+}
 
 absl::string_view TypeName(const XmlStyle& style, ValueType type) {
   return style.type_names[static_cast<std::size_t>(type)];
@@ -362,15 +366,41 @@ class XmlWriter {
 }  // namespace
 
 const XmlStyle* FindXmlStyle(absl::string_view name) {
-  const auto* const found = std::find_if(kStyles.begin(), kStyles.end(),
-                                         [&](const XmlStyle& one) { return one.name == name; });
-  return found == kStyles.end() ? nullptr : found;
+  for (const XmlStyle& style : NamedStyles())
+    if (style.name == name) return &style;
+  return nullptr;
 }
 
 std::vector<absl::string_view> XmlStyleNames() {
   std::vector<absl::string_view> names;
-  for (const XmlStyle& style : kStyles) names.push_back(style.name);
+  for (const XmlStyle& style : NamedStyles()) names.emplace_back(style.name);
   return names;
+}
+
+absl::StatusOr<XmlStyle> ReadXmlStyle(const JsonValue& at) {
+  const absl::Status keys = CheckKeys(at, {"open", "behind_name", "before_value", "close", "pad"});
+  if (!keys.ok()) return keys;
+  XmlStyle style;
+  style.name = at.Compact();
+  for (const auto& [key, text] :
+       {std::pair{"open", &style.open}, std::pair{"behind_name", &style.behind_name},
+        std::pair{"close", &style.close}}) {
+    const absl::StatusOr<absl::string_view> read = RequiredText(at, key);
+    if (!read.ok()) return read.status();
+    if (read->empty()) return InvalidMember(at, key, "must not be empty");
+    *text = std::string(*read);
+  }
+  for (const auto& [key, text] :
+       {std::pair{"before_value", &style.before_value}, std::pair{"pad", &style.pad}}) {
+    const std::optional<JsonValue> read = at.Find(key);
+    if (!read.has_value()) continue;
+    if (!read->is_string()) return InvalidMember(at, key, "must be a string");
+    *text = std::string(read->text());
+  }
+  // What stands before the value may have white space before it, as where keys and values are
+  // elements of their own.
+  style.space_in_head = !style.before_value.empty();
+  return style;
 }
 
 absl::StatusOr<NodeId> WriteAsXml(const XmlStyle& style, const XmlExcludes& excludes,

@@ -4,7 +4,7 @@
 //   qwen_xml   <parameter=city>Paris</parameter><parameter=days>3</parameter>
 //
 // Source   the formats of the models' chat templates, under the names that xgrammar 0.2.8 has for
-//          them.
+//          them; others are said as an object (ReadXmlStyle()).
 // White space  as the options allow it: around elements, and around values but for strings that may
 //          be any text.
 // Members  in declared order, or in any where the options say so and they are at most
@@ -26,6 +26,7 @@
 
 #include "grammar_core/base/budget.h"
 #include "grammar_core/frontend/grammar_source.h"
+#include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/read_result.h"
 #include "grammar_core/frontend/structural_tag/marker_speller.h"
 #include "grammar_core/ir/ir_builder.h"
@@ -34,18 +35,18 @@
 namespace maskd {
 
 struct XmlStyle {
-  absl::string_view name;
+  std::string name;
   // An element: `open`, the name, `behind_name`, what says the value's type, `before_value`, the
   // value, `close`.
-  absl::string_view open;
-  absl::string_view behind_name;
+  std::string open;
+  std::string behind_name;
   // By ValueType: string, number, boolean, null, array, object.
   std::array<absl::string_view, 6> type_names = {};
-  absl::string_view before_value = "";
-  absl::string_view close;
+  std::string before_value = "";
+  std::string close;
   // Around an item of an array, in styles that write arrays and objects not as JSON.
-  absl::string_view item_open = "";
-  absl::string_view item_close = "";
+  std::string item_open = "";
+  std::string item_close = "";
   // Whether white space may stand between `behind_name` and the rest, and around strings of a
   // schema that does not take all.
   bool space_in_head = false;
@@ -56,7 +57,7 @@ struct XmlStyle {
   bool escapes_names = false;
   // What models write around every value, which is no part of a string. Strings are taken as they
   // are; who reads one leaves this out at either end.
-  absl::string_view pad = "";
+  std::string pad = "";
 
   [[nodiscard]] bool nests() const { return !item_open.empty(); }
 };
@@ -67,6 +68,9 @@ inline constexpr std::size_t kMaxFreeMembers = 8;
 // The style `name`; null where there is none. "json" is none.
 const XmlStyle* FindXmlStyle(absl::string_view name);
 std::vector<absl::string_view> XmlStyleNames();
+// A style that is said as {"open", "behind_name", "before_value"?, "close", "pad"?}. Errors:
+// INVALID_ARGUMENT at its member.
+absl::StatusOr<XmlStyle> ReadXmlStyle(const JsonValue& at);
 
 // Texts that strings do not hold.
 struct XmlExcludes {

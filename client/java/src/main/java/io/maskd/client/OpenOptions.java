@@ -121,6 +121,18 @@ public final class OpenOptions {
     }
 
     /**
+     * Whether the row is only read: nothing is masked, any token is taken, and its replies say what its text says.
+     * For grammars of kind "chat".
+     *
+     * @param observe whether it is
+     * @return this
+     */
+    public Builder observe(boolean observe) {
+      fields.setObserve(observe);
+      return this;
+    }
+
+    /**
      * Makes the options.
      *
      * @return the options

@@ -1,0 +1,377 @@
+// A schema's IR is written anew, value by value: each value within another is a rule there, and
+// becomes a rule here. Of an array the brackets, commas and white space stay; an object's members
+// are put between commas by a chain of rules, two for each member: one where something stands
+// before it, one where nothing does.
+//
+// Cost  linear in the IR; in any order, two to the number of members.
+#include "grammar_core/frontend/structural_tag/argument_style.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+
+#include "grammar_core/base/error.h"
+#include "grammar_core/base/utf8.h"
+#include "grammar_core/frontend/structural_tag/fields.h"
+#include "grammar_core/frontend/structural_tag/text_dispatch.h"
+#include "grammar_core/frontend/structural_tag/value_parts.h"
+#include "grammar_core/frontend/structural_tag/xml_style.h"
+
+namespace maskd {
+namespace {
+
+// Characters of names that no quote, bracket or delimiter of a style can be taken for.
+CharSet PlainNameChars() {
+  return CharSet({{0, 0x20},
+                  {'"', '"'},
+                  {'&', ')'},
+                  {',', ','},
+                  {'/', '/'},
+                  {':', ':'},
+                  {'<', '>'},
+                  {'[', ']'},
+                  {'{', '}'},
+                  {0x7F, 0x9F}})
+      .Complement();
+}
+
+bool IsPlainName(absl::string_view name) {
+  const auto is_plain = [](char c) {
+    return absl::string_view("\"&'(),/:<=>[\\]{|}\x7F").find(c) == absl::string_view::npos &&
+           static_cast<unsigned char>(c) > ' ';
+  };
+  return !name.empty() && std::ranges::all_of(name, is_plain);
+}
+
+// Of Python, between single quotes.
+CharSet PlainStringChars() { return CharSet({{0, 0x1F}, {'\'', '\''}, {'\\', '\\'}}).Complement(); }
+
+class LiteralWriter {
+ public:
+  LiteralWriter(const ArgumentStyle& style, const std::vector<std::string>& excludes,
+                const GrammarOptions& options, const IrCopier& copier, MarkerSpeller& speller,
+                IrBuilder& builder, Budget& budget, const ReadResult& read)
+      : style_(style),
+        copier_(copier),
+        speller_(speller),
+        b_(builder),
+        read_(read),
+        parts_(read.ir, budget),
+        place_(read.ir.rules[read.ir.start].place) {
+    std::vector<std::string> without = excludes;
+    if (!style.is_python() && !speller_.HasMarker(style.quote)) without.push_back(style.quote);
+    is_free_ = without.empty();
+    raw_ = FreeText(without, b_);
+    const bool compact = options.white_space == WhiteSpace::kCompact || !style.is_python();
+    const auto most = static_cast<std::uint32_t>(compact ? 0 : options.max_whitespace);
+    space_ = b_.Repeat(b_.AnyByteOf(" \t\n\r"), 0, most);
+    comma_ = b_.Concat({b_.Bytes(","), space_});
+  }
+
+  absl::StatusOr<NodeId> Write() {
+    const absl::StatusOr<std::vector<ValueParts::Part>> parts =
+        parts_.Of(read_.ir.rules[read_.ir.start].body);
+    if (!parts.ok()) return MovedHere(parts.status());
+    std::vector<NodeId> objects;
+    for (const ValueParts::Part& part : *parts) {
+      if (part.type != ValueType::kObject) continue;
+      const absl::StatusOr<NodeId> object = ObjectAt(part.node, true);
+      if (!object.ok()) return object.status();
+      objects.push_back(*object);
+    }
+    if (objects.empty() && !parts->empty()) return Unsupported("a value that is no object");
+    if (absl::Status status = DefineForms(); !status.ok()) return status;
+    return b_.Alt(std::move(objects));
+  }
+
+ private:
+  NodeId FormsOfRule(RuleId rule) {
+    const auto [made, is_new] = forms_.try_emplace(rule, 0);
+    if (is_new) {
+      made->second = b_.DeclareRule(style_.name, read_.ir.rules[rule].place);
+      waiting_.push_back(rule);
+    }
+    return b_.Call(made->second);
+  }
+
+  absl::Status DefineForms() {
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      const RuleId rule = waiting_[i];
+      const absl::StatusOr<NodeId> forms = Forms(read_.ir.rules[rule].body);
+      if (!forms.ok()) return forms.status();
+      b_.DefineRule(forms_[rule], *forms);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Unsupported(absl::string_view what) const {
+    return UnsupportedAt(place_, what, absl::StrCat("in the style ", style_.name));
+  }
+
+  absl::Status MovedHere(const absl::Status& status) const {
+    return ErrorReason(status) == "UNSUPPORTED" && ErrorPlace(status).empty()
+               ? Unsupported("a value of this shape")
+               : status;
+  }
+
+  absl::StatusOr<NodeId> Value(NodeId value) {
+    const IrNode& n = read_.ir.nodes[value];
+    if (n.kind == IrKind::kCall) return FormsOfRule(n.a);
+    return Forms(value);
+  }
+
+  absl::StatusOr<NodeId> Forms(NodeId value) {
+    const absl::StatusOr<std::vector<ValueParts::Part>> parts = parts_.Of(value);
+    if (!parts.ok()) return MovedHere(parts.status());
+    std::vector<NodeId> ways;
+    for (const ValueParts::Part& part : *parts) {
+      const absl::StatusOr<NodeId> form = Form(part);
+      if (!form.ok()) return MovedHere(form.status());
+      ways.push_back(*form);
+    }
+    return b_.Alt(std::move(ways));
+  }
+
+  absl::StatusOr<NodeId> Form(const ValueParts::Part& part) {
+    switch (part.type) {
+      case ValueType::kString:
+        return part.texts.empty() ? String(part.node) : ListedStrings(part.texts);
+      case ValueType::kNumber:
+        if (!part.texts.empty()) return b_.Encode(Spelling::kUtf8, b_.CodePointSet(part.texts));
+        return copier_.CopyOf(part.node);
+      case ValueType::kBoolean:
+        return Booleans(part);
+      case ValueType::kNull:
+        return b_.Alt({b_.Bytes("None"), b_.Bytes("null")});
+      case ValueType::kArray:
+        return Items(part.node);
+      case ValueType::kObject:
+        return ObjectAt(part.node, false);
+    }
+    return Unsupported("a value of this shape");
+  }
+
+  absl::StatusOr<NodeId> Booleans(const ValueParts::Part& part) {
+    std::vector<std::string> words;
+    for (const std::u32string& text : part.texts) words.push_back(CodePointsToUtf8(text));
+    const IrNode* n = &read_.ir.nodes[part.node];
+    while (n->kind == IrKind::kEncode) n = &read_.ir.nodes[read_.ir.children[n->first_child]];
+    if (part.texts.empty() && n->kind == IrKind::kBytes) words = {read_.ir.byte_strings[n->a]};
+    if (part.texts.empty() && n->kind == IrKind::kText)
+      words = {CodePointsToUtf8(read_.ir.texts[n->a])};
+    if (words.empty()) return Unsupported("a value of this shape");
+    std::vector<NodeId> ways;
+    for (const std::string& word : words) {
+      ways.push_back(b_.Bytes(word));
+      ways.push_back(b_.Bytes(word == "true" ? "True" : "False"));
+    }
+    return b_.Alt(std::move(ways));
+  }
+
+  NodeId String(NodeId string) {
+    const std::optional<NodeId> contents = parts_.Contents(string);
+    return Quoted(contents.has_value() ? copier_.CopyOf(*contents) : b_.Text(""));
+  }
+
+  // Strings as JSON spells them.
+  NodeId ListedStrings(const std::vector<std::u32string>& spelled) {
+    std::vector<std::string> texts;
+    for (const std::u32string& text : spelled) {
+      const auto document = JsonDocument::Parse(CodePointsToUtf8(text), Limits());
+      if (document.ok()) texts.emplace_back(document->root().text());
+    }
+    return Quoted(b_.TextSet(texts));
+  }
+
+  NodeId Quoted(NodeId characters) {
+    const NodeId held = b_.And({characters, raw_});
+    if (!style_.is_python()) {
+      const NodeId quote = speller_.Spell(style_.quote, place_);
+      return b_.Concat({quote, b_.Encode(Spelling::kUtf8, held), quote});
+    }
+    const NodeId single = b_.Bytes("'");
+    const NodeId in_double =
+        b_.Concat({b_.Bytes("\""), b_.Encode(Spelling::kCanonicalJson, held), b_.Bytes("\"")});
+    const bool is_any = is_free_ && characters == b_.Repeat(b_.AnyChar(), 0, kUnbounded);
+    if (is_any) return b_.Alt({in_double, b_.Concat({single, AnyInSingle(), single})});
+    const CharSet no_quote = CharSet({{'\'', '\''}}).Complement();
+    const NodeId unquoted = b_.And({held, b_.Repeat(b_.Chars(no_quote), 0, kUnbounded)});
+    const NodeId plain = b_.And({held, b_.Repeat(b_.Chars(PlainStringChars()), 0, kUnbounded)});
+    return b_.Alt({in_double,
+                   b_.Concat({single, b_.Encode(Spelling::kCanonicalJson, unquoted), single}),
+                   b_.Concat({single, b_.Encode(Spelling::kUtf8, plain), single})});
+  }
+
+  // Any text between single quotes.
+  NodeId AnyInSingle() {
+    const NodeId plain = b_.Encode(Spelling::kUtf8, b_.Chars(PlainStringChars()));
+    const NodeId escaped = b_.Concat({b_.Bytes("\\"), b_.AnyByteOf("'\"\\bfnrt")});
+    const NodeId control =
+        b_.Concat({b_.Bytes("\\u00"), b_.AnyByteOf("01"), b_.AnyByteOf("0123456789abcdef")});
+    return b_.Repeat(b_.Alt({plain, escaped, control}), 0, kUnbounded);
+  }
+
+  absl::StatusOr<NodeId> Items(NodeId array) {
+    const absl::StatusOr<std::vector<NodeId>> frame = parts_.FrameOf(array);
+    if (!frame.ok()) return frame.status();
+    absl::flat_hash_map<NodeId, NodeId> made;
+    for (const NodeId node : *frame) {
+      const IrNode& n = read_.ir.nodes[node];
+      std::vector<NodeId> children;
+      for (std::uint32_t i = 0; i < n.child_count; ++i)
+        children.push_back(made[read_.ir.children[n.first_child + i]]);
+      made[node] = FramePart(node, children);
+    }
+    return made[array];
+  }
+
+  NodeId FramePart(NodeId node, const std::vector<NodeId>& children) {
+    const IrNode& n = read_.ir.nodes[node];
+    switch (n.kind) {
+      case IrKind::kConcat:
+        return b_.Concat(children);
+      case IrKind::kAlt:
+        return b_.Alt(children);
+      case IrKind::kRepeat:
+        return b_.Repeat(children[0], n.a, n.b);
+      case IrKind::kCall:
+        return FormsOfRule(n.a);
+      default:
+        return copier_.CopyOf(node);
+    }
+  }
+
+  absl::StatusOr<NodeId> ObjectAt(NodeId node, bool is_outermost) {
+    const IrNode& n = read_.ir.nodes[node];
+    if (n.kind == IrKind::kObject && !read_.ir.objects[n.a].is_array)
+      return Object(read_.ir.objects[n.a], is_outermost);
+    return Unsupported(n.kind == IrKind::kDistinct ? "counts and conditions of members"
+                                                   : "a given object");
+  }
+
+  absl::StatusOr<NodeId> Object(const ObjectSpec& spec, bool is_outermost) {
+    if (!spec.conditions.empty() || spec.max_members != kUnbounded || spec.min_members > 0)
+      return Unsupported("counts and conditions of members");
+    std::vector<NodeId> members;
+    for (const ObjectSpec::Member& member : spec.members) {
+      if (!IsPlainName(member.name)) return Unsupported("a name that needs quotes or escapes");
+      const absl::StatusOr<NodeId> value = Value(member.value);
+      if (!value.ok()) return value.status();
+      members.push_back(Member(b_.Bytes(member.name), is_outermost, *value));
+    }
+    const absl::StatusOr<NodeId> other = Others(spec, is_outermost);
+    if (!other.ok()) return other.status();
+    const bool is_free = spec.any_order && members.size() > 1 && members.size() <= kMaxFreeMembers;
+    const NodeId all =
+        is_free ? AnyOrder(spec, members, *other) : DeclaredOrder(spec, members, *other);
+    return is_outermost ? all : b_.Concat({b_.Bytes("{"), all, b_.Bytes("}")});
+  }
+
+  NodeId Member(NodeId name, bool is_outermost, NodeId value) {
+    if (is_outermost || !style_.is_python())
+      return b_.Concat({name, b_.Bytes(std::string(1, style_.name_end())), value});
+    const NodeId quoted = b_.Alt({b_.Concat({b_.Bytes("\""), name, b_.Bytes("\"")}),
+                                  b_.Concat({b_.Bytes("'"), name, b_.Bytes("'")})});
+    return b_.Concat({quoted, b_.Bytes(":"), space_, value});
+  }
+
+  absl::StatusOr<NodeId> Others(const ObjectSpec& spec, bool is_outermost) {
+    std::vector<std::string> declared;
+    for (const ObjectSpec::Member& member : spec.members) declared.push_back(member.name);
+    const NodeId plain = b_.Repeat(b_.Chars(PlainNameChars()), 1, kUnbounded);
+    std::vector<NodeId> ways;
+    for (const ObjectSpec::Others& others : spec.others) {
+      const NodeId name =
+          b_.And({copier_.CopyOf(others.name), plain, raw_, b_.Not(b_.TextSet(declared))});
+      const absl::StatusOr<NodeId> value = Value(others.value);
+      if (!value.ok()) return value.status();
+      ways.push_back(Member(b_.Encode(Spelling::kUtf8, name), is_outermost, *value));
+    }
+    return b_.Alt(std::move(ways));
+  }
+
+  NodeId AsRule(NodeId node) {
+    const RuleId rule = b_.DeclareRule("members", place_);
+    b_.DefineRule(rule, node);
+    return b_.Call(rule);
+  }
+
+  NodeId DeclaredOrder(const ObjectSpec& spec, const std::vector<NodeId>& members, NodeId other) {
+    // What may follow behind another member, and where there is none before.
+    NodeId behind = b_.Repeat(b_.Concat({comma_, other}), 0, kUnbounded);
+    NodeId first = b_.Optional(b_.Concat({other, behind}));
+    for (std::size_t i = members.size(); i-- > 0;) {
+      const NodeId with = AsRule(b_.Concat({members[i], behind}));
+      const NodeId more = b_.Concat({comma_, with});
+      const bool required = spec.members[i].required;
+      behind = AsRule(required ? more : b_.Alt({more, behind}));
+      first = required ? with : AsRule(b_.Alt({with, first}));
+    }
+    return first;
+  }
+
+  // A rule for each set of members that are behind.
+  NodeId AnyOrder(const ObjectSpec& spec, const std::vector<NodeId>& members, NodeId other) {
+    const std::size_t sets = std::size_t{1} << members.size();
+    std::size_t required = 0;
+    for (std::size_t i = 0; i < members.size(); ++i)
+      if (spec.members[i].required) required |= std::size_t{1} << i;
+    std::vector<RuleId> rules;
+    for (std::size_t set = 0; set < sets; ++set) rules.push_back(b_.DeclareRule("members", place_));
+    const auto ways = [&](std::size_t set, NodeId before) {
+      std::vector<NodeId> made = {b_.Concat({before, other, b_.Call(rules[set])})};
+      if ((set & required) == required) made.push_back(b_.Empty());
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        const std::size_t bit = std::size_t{1} << i;
+        if ((set & bit) == 0)
+          made.push_back(b_.Concat({before, members[i], b_.Call(rules[set | bit])}));
+      }
+      return b_.Alt(std::move(made));
+    };
+    for (std::size_t set = 0; set < sets; ++set) b_.DefineRule(rules[set], ways(set, comma_));
+    return ways(0, b_.Empty());
+  }
+
+  const ArgumentStyle& style_;
+  const IrCopier& copier_;
+  MarkerSpeller& speller_;
+  IrBuilder& b_;
+  const ReadResult& read_;
+  ValueParts parts_;
+  const std::string place_;
+  NodeId raw_;                                 // characters: what a string may be
+  bool is_free_;                               // that is any text
+  NodeId space_;                               // bytes
+  NodeId comma_;                               // with the white space behind it
+  absl::flat_hash_map<RuleId, RuleId> forms_;  // by the rule of the values
+  std::vector<RuleId> waiting_;                // those of them without a body yet
+};
+
+}  // namespace
+
+const ArgumentStyle* FindArgumentStyle(absl::string_view name) {
+  static const ArgumentStyle& python = *new ArgumentStyle{"python", ""};
+  return name == python.name ? &python : nullptr;
+}
+
+absl::StatusOr<ArgumentStyle> ReadArgumentStyle(const JsonValue& at) {
+  if (absl::Status keys = CheckKeys(at, {"quote"}); !keys.ok()) return keys;
+  const absl::StatusOr<absl::string_view> quote = RequiredText(at, "quote");
+  if (!quote.ok()) return quote.status();
+  if (quote->empty()) return InvalidMember(at, "quote", "must not be empty");
+  return ArgumentStyle{at.Compact(), std::string(*quote)};
+}
+
+absl::StatusOr<NodeId> WriteAsLiterals(const ArgumentStyle& style,
+                                       const std::vector<std::string>& excludes,
+                                       const GrammarOptions& options, const IrCopier& copier,
+                                       MarkerSpeller& speller, IrBuilder& builder, Budget& budget,
+                                       const ReadResult& read) {
+  return LiteralWriter(style, excludes, options, copier, speller, builder, budget, read).Write();
+}
+
+}  // namespace maskd
