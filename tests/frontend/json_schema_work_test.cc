@@ -65,9 +65,8 @@ std::string Scopes(int count) {
 }
 
 std::string FailingChains(int count) {
-  const std::string all = AllOf("", count, [](int i) {
-    return absl::StrCat("{\"not\":{\"$ref\":\"#/$defs/d", i, "\"}}");
-  });
+  const std::string all = AllOf(
+      "", count, [](int i) { return absl::StrCat("{\"not\":{\"$ref\":\"#/$defs/d", i, "\"}}"); });
   return Chain(
       all.substr(1, all.size() - 2), count,
       [](int i, const std::string& next) {
@@ -99,7 +98,8 @@ std::string DynamicReferences(int count) {
     return absl::StrCat(R"({"$dynamicRef":"r0#a","minLength":)", i, "}");
   });
   const std::string resources = Listed(count, [](int i) {
-    return absl::StrCat("\"r", i, R"(":{"$id":"https://a.example/r)", i, R"(","$dynamicAnchor":"a"})");
+    return absl::StrCat("\"r", i, R"(":{"$id":"https://a.example/r)", i,
+                        R"(","$dynamicAnchor":"a"})");
   });
   return absl::StrCat(all.substr(0, all.size() - 1), ",\"$defs\":{", resources, "}}");
 }
@@ -140,7 +140,8 @@ TEST_P(JsonSchemaWorkTest, IsRefusedAtAPlaceAndEnds) {
 INSTANTIATE_TEST_SUITE_P(
     Products, JsonSchemaWorkTest,
     testing::ValuesIn(std::vector<WorkCase>{
-        {"Facets", AllOf(R"("type":"number",)", 12'000, [](int i) { return Numbered("minimum", i); }),
+        {"Facets",
+         AllOf(R"("type":"number",)", 12'000, [](int i) { return Numbered("minimum", i); }),
          "/allOf/"},
         {"ItemsOfManySchemas",
          AllOf(R"("type":"array",)", 9'000,
@@ -195,8 +196,8 @@ TEST(JsonSchemaWorkTest, WhatIsNamedTwiceIsNotTwiceTheWork) {
     const std::string schema = absl::StrCat("{", beside, chain.substr(1));
     const absl::Status status =
         ReduceGrammar({"json_schema", schema, {}}, Limits(), budget).status();
-    EXPECT_EQ(status.code(), *beside == '\0' ? absl::StatusCode::kOk
-                                              : absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.code(),
+              *beside == '\0' ? absl::StatusCode::kOk : absl::StatusCode::kInvalidArgument);
     EXPECT_LT(budget.spent(), 20'000);
   }
 }
@@ -204,9 +205,9 @@ TEST(JsonSchemaWorkTest, WhatIsNamedTwiceIsNotTwiceTheWork) {
 // Two lists of values are compared by look-ups.
 TEST(JsonSchemaWorkTest, ListsOfValuesAreComparedByKeys) {
   Budget budget = Budget::Unlimited();
-  const std::string schema = absl::StrCat(
-      "{\"oneOf\":[", Large("enum", 30'000), ",{\"enum\":[",
-      Listed(30'000, [](int i) { return absl::StrCat(-1 - i); }), "]}]}");
+  const std::string schema =
+      absl::StrCat("{\"oneOf\":[", Large("enum", 30'000), ",{\"enum\":[",
+                   Listed(30'000, [](int i) { return absl::StrCat(-1 - i); }), "]}]}");
   const auto read = ReduceGrammar({"json_schema", schema, {}}, Limits(), budget);
   EXPECT_TRUE(read.ok()) << read.status();
 }

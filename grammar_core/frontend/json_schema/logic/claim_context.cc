@@ -24,7 +24,7 @@ constexpr std::size_t kMaxWatchers = 10'000;
 constexpr std::size_t kMaxScopes = 10'000;
 // Steps of ClaimLogic::Take() for each watcher and each anchor that is kept, and for each schema
 // that may evaluate something.
-constexpr std::size_t kStepsAWatcher = 2;
+constexpr std::size_t kStepsAWatcher = 4;
 constexpr std::size_t kStepsAnAnchor = 32;
 constexpr std::size_t kStepsALook = 4;
 
@@ -123,7 +123,9 @@ std::uint16_t ClaimLogic::Watched(const Claim& own) {
   if (!Take(kStepsAWatcher * watchers_[own.watchers].size(), own.at)) return own.watchers;
   const auto id = static_cast<std::uint16_t>(watchers_.size());
   watched_.emplace(own, id);
-  std::vector<Claim> watchers = watchers_[own.watchers];
+  std::vector<Claim> watchers;
+  watchers.reserve(watchers_[own.watchers].size() + 1);
+  watchers = watchers_[own.watchers];
   watchers.push_back(own);
   watchers_.push_back(std::move(watchers));
   return id;
