@@ -177,6 +177,7 @@ class ClassMembers {
   void Add(const CharSet& set) {
     sets_.insert(sets_.end(), set.ranges().begin(), set.ranges().end());
   }
+  [[nodiscard]] std::size_t ranges() const { return plain_.size() + sets_.size(); }
   [[nodiscard]] CharSet All() const { return Folded(CharSet(plain_), fold_).Union(CharSet(sets_)); }
 
  private:
@@ -233,6 +234,11 @@ absl::Status ReadMember(PatternCursor& cursor, const SetStyle& style, ClassMembe
 
 }  // namespace
 
+// A set of letters has hundreds of ranges, which are copied and sorted, and looked up to be folded.
+std::int64_t SetUnits(std::size_t ranges, bool fold) {
+  return static_cast<std::int64_t>(ranges * (fold ? 3 : 1) / 2);
+}
+
 absl::StatusOr<std::uint32_t> ReadHexDigits(PatternCursor& cursor, int digits) {
   std::uint32_t value = 0;
   for (int i = 0; i < digits; ++i) {
@@ -283,8 +289,11 @@ absl::StatusOr<CharSet> ReadClass(PatternCursor& cursor, const SetStyle& style, 
   const bool bracket_first = cursor.Take("]");
   ClassMembers members(style.fold);
   if (bracket_first) members.Add(']', ']');
+  std::size_t paid = 0;
   while (!cursor.Take("]")) {
-    if (absl::Status status = budget.Spend(); !status.ok()) return status;
+    const std::int64_t units =
+        SetUnits(members.ranges() - std::exchange(paid, members.ranges()), style.fold);
+    if (absl::Status status = budget.Spend(1 + units); !status.ok()) return status;
     if (cursor.done()) {
       return cursor.Invalid(begin, bracket_first
                                        ? "the class has no end: the first ']' is a member of it"
@@ -302,6 +311,8 @@ absl::StatusOr<CharSet> ReadClass(PatternCursor& cursor, const SetStyle& style, 
     }
     if (absl::Status status = ReadMember(cursor, style, &members); !status.ok()) return status;
   }
+  const std::int64_t units = SetUnits(members.ranges() - paid, style.fold);
+  if (absl::Status status = budget.Spend(units); !status.ok()) return status;
   const CharSet all = members.All();
   return negated ? all.Complement() : all;
 }

@@ -31,6 +31,9 @@ struct SetStyle {
   const Shorthands& shorthands;
 };
 
+// Units of work of a set of so many ranges that an escape or a class names.
+std::int64_t SetUnits(std::size_t ranges, bool fold);
+
 // Reads an escape; the cursor is behind its backslash.
 absl::StatusOr<Escaped> ReadEscape(PatternCursor& cursor, bool in_class, const SetStyle& style);
 

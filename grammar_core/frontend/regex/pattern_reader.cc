@@ -161,11 +161,12 @@ absl::Status PatternReader::ReadBackslash(std::size_t begin) {
   }
   const absl::StatusOr<Escaped> escaped = ReadEscape(cursor_, false, {flags_.fold, shorthands_});
   if (!escaped.ok()) return escaped.status();
-  if (escaped->character.has_value())
+  if (escaped->character.has_value()) {
     AddCharacter(*escaped->character);
-  else
-    AddAtom(algebra_.Chars(escaped->set));
-  return absl::OkStatus();
+    return absl::OkStatus();
+  }
+  AddAtom(algebra_.Chars(escaped->set));
+  return budget_->Spend(SetUnits(escaped->set.ranges().size(), flags_.fold));
 }
 
 absl::Status PatternReader::ReadBrackets() {

@@ -116,25 +116,27 @@ ClaimLogic::Alternatives ChoiceReducer::FindOneOf(const Claim& choice) {
 
 // Lists of values, as of discriminators, are compared by keys; no proof is needed.
 bool ChoiceReducer::Exclude(const Claim& x, const Claim& y) {
-  const std::vector<std::string>* listed = ListedKeys(x);
-  const std::vector<std::string>* others = ListedKeys(y);
-  if (listed == nullptr || others == nullptr) return contradiction_.Between(x, y);
-  return std::find_first_of(listed->begin(), listed->end(), others->begin(), others->end()) ==
-         listed->end();
+  const absl::flat_hash_set<std::string>* fewer = ListedKeys(x);
+  const absl::flat_hash_set<std::string>* more = ListedKeys(y);
+  if (fewer == nullptr || more == nullptr) return contradiction_.Between(x, y);
+  if (fewer->size() > more->size()) std::swap(fewer, more);
+  if (!logic_.Take(fewer->size(), x.at)) return false;
+  return std::none_of(fewer->begin(), fewer->end(),
+                      [&](const std::string& key) { return more->contains(key); });
 }
 
-const std::vector<std::string>* ChoiceReducer::ListedKeys(const Claim& schema) {
+const absl::flat_hash_set<std::string>* ChoiceReducer::ListedKeys(const Claim& schema) {
   assert(schema.kind == Kind::kSchema);
   const SchemaView& view = logic_.schemas().view(schema.at);
   const bool only = view.parts.size() == 1 && view.assertions.size() == 1 && view.facets.empty();
   if (!only || !(view.const_value.has_value() || view.enum_values.has_value())) return nullptr;
-  std::unique_ptr<std::vector<std::string>>& keys = listed_[schema.at];
+  std::unique_ptr<absl::flat_hash_set<std::string>>& keys = listed_[schema.at];
   if (keys != nullptr) return keys.get();
-  keys = std::make_unique<std::vector<std::string>>();
+  keys = std::make_unique<absl::flat_hash_set<std::string>>();
   if (view.const_value.has_value())
-    keys->push_back(EqualityKey(*view.const_value));
+    keys->insert(EqualityKey(*view.const_value));
   else
-    for (const JsonValue value : view.enum_values->children()) keys->push_back(EqualityKey(value));
+    for (const JsonValue value : view.enum_values->children()) keys->insert(EqualityKey(value));
   return keys.get();
 }
 

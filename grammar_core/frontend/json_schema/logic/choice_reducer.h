@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 
 #include "grammar_core/base/budget.h"
@@ -39,13 +40,13 @@ class ChoiceReducer {
   ClaimLogic::Alternatives FindOneOf(const Claim& choice);
   bool Exclude(const Claim& x, const Claim& y);
   // The equality keys of the values of a schema that is a const or an enum and nothing more.
-  const std::vector<std::string>* ListedKeys(const Claim& schema);
+  const absl::flat_hash_set<std::string>* ListedKeys(const Claim& schema);
 
   ClaimLogic& logic_;
   Contradiction& contradiction_;
   Budget& budget_;
   absl::node_hash_map<Claim, ClaimLogic::Alternatives> one_of_;
-  absl::flat_hash_map<JsonId, std::unique_ptr<std::vector<std::string>>> listed_;
+  absl::flat_hash_map<JsonId, std::unique_ptr<absl::flat_hash_set<std::string>>> listed_;
 };
 
 }  // namespace maskd

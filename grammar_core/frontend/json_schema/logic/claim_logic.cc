@@ -7,16 +7,12 @@
 // normal form is made step by step, and the disjunctive normal form, which may be exponential,
 // never is.
 //
-// Two things are not propositional. Unevaluated keywords see which other schemas hold, so a claim
-// carries the schemas that watch it; $dynamicRef looks at the schemas entered, so it carries a
-// scope. Both are numbers into tables here, to keep claims small and comparable.
-//
 // Invariant  alternatives are computed once a claim and never change (references to them are handed
-//            out). A number of watchers or of a scope is always an index of its table.
+//            out).
 // Cost       a look-up for each claim met; oneOf under not is quadratic in its branches, anyOf
-//            beside an unevaluated keyword exponential, both within the limits below.
-// Source     JSON Schema Core 2020-12, sections 10.2 (in-place applicators), 11 (unevaluated) and
-//            8.2.3.2 ($dynamicRef).
+//            beside an unevaluated keyword exponential, both within the limits below. All that is
+//            met or kept is taken from the budget, so a schema is refused before it is a burden.
+// Source     JSON Schema Core 2020-12, section 10.2 (in-place applicators).
 #include "grammar_core/frontend/json_schema/logic/claim_logic.h"
 
 #include <algorithm>
@@ -37,19 +33,22 @@ using Kind = Claim::Kind;
 
 // anyOf branches at most of which every selection may see different properties evaluated.
 constexpr std::uint32_t kMaxWatchedBranches = 12;
-constexpr std::size_t kMaxWatchers = 10'000;
-constexpr std::size_t kMaxScopes = 10'000;
 // Branches of a oneOf that is negated, which looks at them two by two.
 constexpr std::size_t kMaxNegatedBranches = 100;
+
+// The node that an error about `claim` is at.
+JsonId PlaceOf(const Claim& claim) { return claim.kind == Kind::kTypes ? 0 : claim.at; }
 
 bool IsBareIf(const JsonValue& schema) {
   return !schema.Find("then").has_value() && !schema.Find("else").has_value();
 }
 
-template <typename T>
-void AddOnce(const T& item, std::vector<T>* items) {
-  if (std::find(items->begin(), items->end(), item) == items->end()) items->push_back(item);
-}
+// Steps of ClaimLogic::Take() in a unit of work.
+constexpr std::size_t kStepsAUnit = 8;
+// Steps for each alternative that is kept, which is a matter of memory.
+constexpr std::size_t kStepsAWay = 8;
+// Bytes of an error's place at most.
+constexpr std::size_t kMaxPlaceBytes = 200;
 
 }  // namespace
 
@@ -75,35 +74,72 @@ std::string Conjunction::Key() const {
   return key;
 }
 
+bool ClaimLogic::Take(std::size_t steps, JsonId at) {
+  if (!status_.ok()) return false;
+  steps_ += steps;
+  if (steps_ < kStepsAUnit) return true;
+  const absl::Status spent = budget_.Spend(static_cast<std::int64_t>(steps_ / kStepsAUnit));
+  steps_ %= kStepsAUnit;
+  if (spent.ok()) return true;
+  const std::string place = schemas_.root().at(at).PointerWithin(kMaxPlaceBytes);
+  Fail(ErrorAt(spent.code(), place, ErrorReason(spent), spent.message()));
+  return false;
+}
+
+void ClaimLogic::Fail(absl::Status error) {
+  if (status_.ok()) status_ = std::move(error);
+}
+
+void ClaimLogic::AddOnce(const Claim& claim, std::vector<Claim>* claims) {
+  if (!TakeFor(claims->size(), PlaceOf(claim))) return;
+  if (std::find(claims->begin(), claims->end(), claim) == claims->end()) claims->push_back(claim);
+}
+
 // A stack of claims that are true. Each is replaced by its parts, joins a list, or has no
-// alternative: then all is false. Last, a schema that must fail is looked for among those that
-// hold: a cheap way to see the most common contradiction.
+// alternative: then all is false. A claim joins once: what is met here is in `seen`, what was
+// known before is at the beginning of its list. Last, a schema that must fail is looked for among
+// those that hold: a cheap way to see the most common contradiction.
 Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction known) {
   constexpr std::size_t kUsual = 16;
   absl::flat_hash_set<Claim> seen;
   absl::InlinedVector<Claim, kUsual> stack(claims.rbegin(), claims.rend());
-  while (!stack.empty()) {
+  const std::size_t own = known.own.size();
+  const std::size_t atoms = known.atoms.size();
+  const std::size_t choices = known.choices.size();
+  const auto join = [&](const Claim& claim, std::size_t old, std::vector<Claim>* list) {
+    const auto end = list->begin() + static_cast<std::ptrdiff_t>(old);
+    if (TakeFor(old, claim.at) && std::find(list->begin(), end, claim) == end)
+      list->push_back(claim);
+  };
+  TakeFor(own + atoms + choices, claims.empty() ? 0 : PlaceOf(claims.front()));
+  while (!stack.empty() && status_.ok()) {
     const Claim claim = First(stack.back());
     stack.pop_back();
     if (claim.kind == Kind::kTypes) {
       const auto types = static_cast<TypeSet>(claim.at);
       known.types &= claim.negated ? kEveryType & ~types : types;
-    } else if (claim.kind == Kind::kOwn) {
-      AddOnce(claim, &known.own);
-    } else if (IsOpenChoice(claim)) {
-      AddOnce(claim, &known.choices);
-    } else if (seen.insert(claim).second) {
-      const std::optional<Alternatives>& ways = AlternativesOf(claim);
-      if (!ways.has_value()) {
-        AddOnce(claim, &known.atoms);
-      } else if (ways->size() == 1) {
-        stack.insert(stack.end(), ways->front().rbegin(), ways->front().rend());
-      } else if (!ways->empty()) {
-        AddOnce(claim, &known.choices);
-      } else if (!known.is_false) {
-        known.is_false = true;
-        known.false_at = claim.at;
-      }
+      continue;
+    }
+    if (!seen.insert(claim).second) continue;
+    if (claim.kind == Kind::kOwn) {
+      join(claim, own, &known.own);
+      continue;
+    }
+    if (IsOpenChoice(claim)) {
+      join(claim, choices, &known.choices);
+      continue;
+    }
+    const std::optional<Alternatives>& ways = AlternativesOf(claim);
+    if (!ways.has_value()) {
+      join(claim, atoms, &known.atoms);
+    } else if (ways->size() == 1) {
+      Take(1 + ways->front().size(), claim.at);
+      stack.insert(stack.end(), ways->front().rbegin(), ways->front().rend());
+    } else if (!ways->empty()) {
+      join(claim, choices, &known.choices);
+    } else if (!known.is_false) {
+      known.is_false = true;
+      known.false_at = claim.at;
     }
   }
   for (const Claim& choice : known.choices) {
@@ -116,6 +152,7 @@ Conjunction ClaimLogic::Expand(const std::vector<Claim>& claims, Conjunction kno
 }
 
 // Each part of `schema` is literally among what is known. Who watches makes no difference to that.
+// Once there is an error the answer is no.
 bool ClaimLogic::Follows(const Claim& schema, const Conjunction& known) {
   assert(schema.kind == Kind::kSchema && !schema.negated);
   const auto is_in = [](const std::vector<Claim>& claims, const Claim& claim) {
@@ -124,16 +161,20 @@ bool ClaimLogic::Follows(const Claim& schema, const Conjunction& known) {
       return other == claim;
     });
   };
+  absl::flat_hash_set<Claim> seen;
   std::vector<Claim> open = {schema};
   while (!open.empty()) {
     const Claim claim = open.back();
     open.pop_back();
     if (claim.kind == Kind::kSchema && !claim.negated) {
+      if (!seen.insert(claim).second) continue;
       const std::vector<Claim>& parts = AlternativesOf(claim)->front();
+      if (!Take(1 + parts.size(), claim.at)) return false;
       open.insert(open.end(), parts.begin(), parts.end());
-    } else if (!is_in(claim.kind == Kind::kOwn ? known.own : known.choices, claim)) {
-      return false;
+      continue;
     }
+    const std::vector<Claim>& among = claim.kind == Kind::kOwn ? known.own : known.choices;
+    if (!TakeFor(among.size(), schema.at) || !is_in(among, claim)) return false;
   }
   return true;
 }
@@ -189,6 +230,7 @@ std::vector<Claim> ClaimLogic::PartsOf(const Claim& claim) {
   said.scope = ScopeIn(claim.at, claim.scope);
   if (schema.watches()) said.watchers = Watched(said);
   std::vector<Claim> parts;
+  Take(schema.parts.size(), claim.at);
   for (const SchemaPart& part : schema.parts) {
     // What a bare `if` evaluates matters to those who watch.
     if (part.keyword == K::kIf && said.watchers == 0 && IsBareIf(at(claim))) continue;
@@ -216,17 +258,23 @@ std::vector<Claim> ClaimLogic::PartsOf(const Claim& claim) {
   return parts;
 }
 
-// Schemas that must hold as well fail in the same breath: no list of lists grows here.
+// Schemas that must hold as well fail in the same breath: no list of lists grows here. One that is
+// reached in two ways fails once.
 std::optional<ClaimLogic::Alternatives> ClaimLogic::SchemaFailures(const Claim& claim) {
   assert(claim.kind == Kind::kSchema && claim.negated);
   Alternatives failures;
   std::vector<Claim> open = {claim};
+  absl::flat_hash_set<Claim> seen;
   while (!open.empty()) {
     Claim schema = open.back();
     open.pop_back();
+    if (!seen.insert(schema).second) continue;
+    const std::size_t before = failures.size();
     if (HidesUnevaluated(schemas_.view(schema.at))) return std::nullopt;
     schema.scope = ScopeIn(schema.at, schema.scope);
     AppendViewFailures(schema, &open, &failures);
+    const std::size_t parts = schemas_.view(schema.at).parts.size();
+    if (!Take(1 + parts + kStepsAWay * (failures.size() - before), schema.at)) break;
   }
   return failures;
 }
@@ -347,6 +395,7 @@ Claim ClaimLogic::FailingElement(const Claim& failing, const JsonValue& at) {
 std::vector<Claim> ClaimLogic::Branches(const Claim& claim, bool negated) const {
   assert(at(claim).is_array());
   std::vector<Claim> branches;
+  branches.reserve(at(claim).size());
   for (const JsonValue branch : at(claim).children()) {
     Claim& schema = branches.emplace_back(AsSchema(claim, branch.id()));
     schema.negated = negated;
@@ -365,10 +414,11 @@ ClaimLogic::Alternatives ClaimLogic::AnyOf(const Claim& claim) {
     return ways;
   }
   if (branches.size() > kMaxWatchedBranches) {
-    status_ = LimitExceeded(at(claim).Pointer(), "branches beside unevaluated keywords",
-                            kMaxWatchedBranches, static_cast<std::int64_t>(branches.size()));
+    Fail(LimitExceeded(at(claim).Pointer(), "branches beside unevaluated keywords",
+                       kMaxWatchedBranches, static_cast<std::int64_t>(branches.size())));
     return ways;
   }
+  if (!Take(kStepsAWay << branches.size(), claim.at)) return ways;
   for (std::uint32_t selection = 1; selection < 1U << branches.size(); ++selection) {
     std::vector<Claim>& way = ways.emplace_back();
     for (std::size_t i = 0; i < branches.size(); ++i)
@@ -381,12 +431,15 @@ ClaimLogic::Alternatives ClaimLogic::AnyOf(const Claim& claim) {
 ClaimLogic::Alternatives ClaimLogic::NotOneOf(const Claim& claim) {
   assert(claim.keyword == K::kOneOf && claim.negated);
   if (at(claim).size() > kMaxNegatedBranches) {
-    status_ = LimitExceeded(at(claim).Pointer(), "branches of a oneOf under not",
-                            kMaxNegatedBranches, at(claim).size());
+    Fail(LimitExceeded(at(claim).Pointer(), "branches of a oneOf under not", kMaxNegatedBranches,
+                       at(claim).size()));
     return {};
   }
-  Alternatives ways = {Branches(claim, true)};
   const std::vector<Claim> holds = Branches(claim);
+  const std::size_t pairs = holds.size() * holds.size() / 2;
+  if (!Take(2 * kStepsAWay * pairs, claim.at)) return {};
+  Alternatives ways = {Branches(claim, true)};
+  ways.reserve(1 + pairs);
   for (std::size_t i = 0; i < holds.size(); ++i)
     for (std::size_t j = i + 1; j < holds.size(); ++j) ways.push_back({holds[i], holds[j]});
   return ways;
@@ -410,94 +463,6 @@ ClaimLogic::Alternatives ClaimLogic::If(const Claim& claim) const {
   add(condition, "then");
   add(condition.Negated(), "else");
   return ways;
-}
-
-// Which of its parts hold may decide what it sees evaluated.
-bool ClaimLogic::HidesUnevaluated(const SchemaView& view) {
-  const auto hides = [&](const std::optional<JsonValue>& keyword, TypeSet type) {
-    return keyword.has_value() && !schemas_.view(keyword->id()).is_true() &&
-           HidesWhatIsUnevaluated(*keyword, type);
-  };
-  return hides(view.unevaluated_properties, kObjectType) ||
-         hides(view.unevaluated_items, kArrayType);
-}
-
-// Found once a keyword; EvaluatorsOf() hands out what was found.
-bool ClaimLogic::HidesWhatIsUnevaluated(const JsonValue& keyword, TypeSet type) {
-  const auto known = evaluators_.find(keyword.id());
-  if (known != evaluators_.end()) return !known->second.has_value();
-  const auto always_holds = [&](JsonId schema) {
-    const std::optional<Alternatives>& failures = AlternativesOf(SchemaFails(schema));
-    return failures.has_value() && failures->empty();
-  };
-  auto found = FindSureEvaluators(schemas_, keyword.parent()->id(), type, always_holds);
-  return !evaluators_.emplace(keyword.id(), std::move(found)).first->second.has_value();
-}
-
-// A walk over the schema and all that it applies, to the same value or to a part of it.
-bool ClaimLogic::IsDeniable(JsonId schema) {
-  const auto [known, is_new] = deniable_.try_emplace(schema, true);
-  if (!is_new) return known->second;
-  std::vector<JsonId> open = {schema};
-  absl::flat_hash_set<JsonId> seen = {schema};
-  bool deniable = true;
-  while (deniable && !open.empty()) {
-    const SchemaView& view = schemas_.view(open.back());
-    open.pop_back();
-    deniable = !view.unique_items.has_value() && !HidesUnevaluated(view);
-    for (const JsonValue& child : view.subschemas)
-      if (seen.insert(child.id()).second) open.push_back(child.id());
-    for (const SchemaPart& part : view.parts) {
-      const bool schema_itself = part.kind == SchemaPart::Kind::kSchema;
-      if (schema_itself && seen.insert(part.id).second) open.push_back(part.id);
-      deniable &= part.kind != SchemaPart::Kind::kDynamic;
-    }
-  }
-  deniable_[schema] = deniable;
-  return deniable;
-}
-
-// Past the limit the compilation fails; till it stops, the scope outside is as good as any.
-std::uint16_t ClaimLogic::ScopeIn(JsonId schema, std::uint16_t scope) {
-  if (!schemas_.is_dynamic()) return 0;
-  assert(scope < scopes_.size());
-  SchemaResources::Scope inside = scopes_[scope];
-  schemas_.resources().Enter(schema, &inside);
-  if (inside == scopes_[scope]) return scope;
-  if (const auto known = scope_ids_.find(inside); known != scope_ids_.end()) return known->second;
-  if (scopes_.size() > kMaxScopes) {
-    status_ = LimitExceeded(schemas_.root().at(schema).Pointer(), "dynamic scopes", kMaxScopes,
-                            static_cast<std::int64_t>(scopes_.size()));
-    return scope;
-  }
-  const auto id = static_cast<std::uint16_t>(scopes_.size());
-  scope_ids_.emplace(inside, id);
-  scopes_.push_back(std::move(inside));
-  return id;
-}
-
-JsonId ClaimLogic::DynamicTarget(const SchemaView& view, const SchemaPart& part,
-                                 std::uint16_t scope) const {
-  assert(scope < scopes_.size());
-  const auto target = scopes_[scope].find(view.dynamic_name);
-  return target == scopes_[scope].end() ? part.id : target->second;
-}
-
-// The number of the watchers of `own` and `own` itself. Past the limit as in ScopeIn().
-std::uint16_t ClaimLogic::Watched(const Claim& own) {
-  assert(own.watchers < watchers_.size());
-  if (const auto known = watched_.find(own); known != watched_.end()) return known->second;
-  if (watchers_.size() > kMaxWatchers) {
-    status_ = LimitExceeded(at(own).Pointer(), "schemas with unevaluated keywords", kMaxWatchers,
-                            static_cast<std::int64_t>(watchers_.size()));
-    return own.watchers;
-  }
-  const auto id = static_cast<std::uint16_t>(watchers_.size());
-  watched_.emplace(own, id);
-  std::vector<Claim> watchers = watchers_[own.watchers];
-  watchers.push_back(own);
-  watchers_.push_back(std::move(watchers));
-  return id;
 }
 
 }  // namespace maskd

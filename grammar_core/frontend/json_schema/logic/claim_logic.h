@@ -16,6 +16,7 @@
 #include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 
+#include "grammar_core/base/budget.h"
 #include "grammar_core/frontend/json_schema/logic/claim.h"
 #include "grammar_core/frontend/json_schema/reading/schema_set.h"
 
@@ -26,11 +27,24 @@ class ClaimLogic {
   // Lists of claims, one list of which is true as a whole.
   using Alternatives = std::vector<std::vector<Claim>>;
 
-  // `schemas` must outlive this.
-  explicit ClaimLogic(const SchemaSet& schemas) : schemas_(schemas), watchers_(1), scopes_(1) {}
+  // Claims that are compared, copied or looked at one after another, for one step of Take().
+  static constexpr std::size_t kClaimsAStep = 16;
 
-  // RESOURCE_EXHAUSTED where a claim has too many alternatives: what was said of it is not all.
+  // Both must outlive this.
+  ClaimLogic(const SchemaSet& schemas, Budget& budget)
+      : schemas_(schemas), budget_(budget), watchers_(1), scopes_(1) {}
+
+  // The first error, with its place: a claim has too many alternatives, or the budget is spent.
+  // What is said from then on is not all.
   [[nodiscard]] const absl::Status& status() const { return status_; }
+
+  // Takes `steps` of the budget, each of which is a claim that is taken apart, or as long as that;
+  // false, for good, once there is an error. Whoever goes through claims in pairs pays here.
+  bool Take(std::size_t steps, JsonId at);
+  // Takes what it costs to go through `claims` of them.
+  bool TakeFor(std::size_t claims, JsonId at) { return Take(1 + claims / kClaimsAStep, at); }
+  // Appends what is not among them, and takes what the search costs.
+  void AddOnce(const Claim& claim, std::vector<Claim>* claims);
 
   [[nodiscard]] const SchemaSet& schemas() const { return schemas_; }
   [[nodiscard]] const SchemaView& view(const Claim& own) const { return schemas_.view(own.at); }
@@ -91,12 +105,17 @@ class ClaimLogic {
   Alternatives AnyOf(const Claim& claim);
   Alternatives NotOneOf(const Claim& claim);
   Alternatives If(const Claim& claim) const;
+  void Fail(absl::Status error);
   // The schemas in the value of the keyword of `claim`, said of the same value as that.
   static Claim AsSchema(const Claim& claim, JsonId at);
+  std::uint16_t FindScopeIn(JsonId schema, std::uint16_t scope);
   [[nodiscard]] std::vector<Claim> Branches(const Claim& claim, bool negated = false) const;
   std::uint16_t Watched(const Claim& own);
 
   const SchemaSet& schemas_;
+  Budget& budget_;
+  // Steps that are not a unit yet.
+  std::size_t steps_ = 0;
   absl::node_hash_map<Claim, std::optional<Alternatives>> alternatives_;
   // By number; 0 is none.
   std::vector<std::vector<Claim>> watchers_;
@@ -104,6 +123,8 @@ class ClaimLogic {
   // By number; 0 is that outside of the root.
   std::vector<SchemaResources::Scope> scopes_;
   std::map<SchemaResources::Scope, std::uint16_t> scope_ids_;
+  // By schema and the scope that it is entered from.
+  absl::flat_hash_map<std::pair<JsonId, std::uint16_t>, std::uint16_t> entered_;
   // The node by which a name is known.
   absl::flat_hash_map<absl::string_view, JsonId> names_;
   // By name and schema, the first element of a `properties`.

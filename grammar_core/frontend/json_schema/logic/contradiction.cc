@@ -43,8 +43,9 @@ bool Contradiction::Between(const Claim& x, const Claim& y) {
 
 bool Contradiction::In(const Conjunction& all, int depth) {
   assert(depth >= 0 && depth <= kDepth);
-  if (depth == 0 || !budget_.Spend(1 + static_cast<std::int64_t>(all.own.size())).ok())
-    return false;
+  // Choices are in the key alone.
+  const std::size_t units = 1 + all.own.size() + all.atoms.size() + all.choices.size() / 2;
+  if (depth == 0 || !budget_.Spend(static_cast<std::int64_t>(units)).ok()) return false;
   if (TypesLeft(all) == kNoType) return true;
   std::string key = all.Key();
   key.push_back(static_cast<char>(depth));
@@ -101,6 +102,7 @@ bool Contradiction::InPatterns(const MergedSchema& merged) {
   for (const Facet& facet : merged.facets) {
     if (facet.keyword != Keyword::kPattern || facet.negated) continue;
     const PatternEnds next = EndsOf(facet.at.text());
+    if (!logic_.Take(1 + ends.size() / 4, facet.at.id())) return false;
     if (std::any_of(ends.begin(), ends.end(),
                     [&](const PatternEnds& known) { return AreDisjoint(known, next); })) {
       return true;

@@ -40,7 +40,7 @@ class Contradiction {
   [[nodiscard]] TypeSet TypesLeft(const Conjunction& all) const;
   bool Find(const Conjunction& all, int depth);
   bool InListedValues(const Conjunction& all, const MergedSchema& merged);
-  static bool InPatterns(const MergedSchema& merged);
+  bool InPatterns(const MergedSchema& merged);
   bool InMembers(const MergedSchema& merged, int depth);
   bool InItems(const MergedSchema& merged, int depth);
   bool InChoice(const Conjunction& all, std::size_t choice, int depth);

@@ -7,7 +7,8 @@
 //
 // Invariant  own[i] and locals[i] are the same schema. Each range keeps the keyword that set its
 //            end, for the error.
-// Cost       linear in the assertions, but for facets, which are compared with one another.
+// Cost       linear in the assertions, but for facets and those who watch, which are compared with
+//            one another; taken from the budget.
 #include "grammar_core/frontend/json_schema/logic/merged_schema.h"
 
 #include <algorithm>
@@ -23,6 +24,9 @@ namespace {
 using K = Keyword;
 using Kind = Claim::Kind;
 
+// Claims that are compared in the time of a look at a schema.
+constexpr std::size_t kLook = 4;
+
 // The intersection of two ranges.
 void Narrow(const CountRange& by, CountRange* range) {
   if (by.min > range->min) {
@@ -36,12 +40,14 @@ void Narrow(const CountRange& by, CountRange* range) {
 }
 
 // Equal facets of different places are both kept: each may be the one that an error names.
-void AddFacet(const Facet& facet, std::vector<Facet>* facets) {
+void AddFacet(const Facet& facet, MergedSchema* merged) {
   const auto same = [&](const Facet& known) {
     return known.at.id() == facet.at.id() && known.keyword == facet.keyword &&
            known.negated == facet.negated;
   };
-  if (std::none_of(facets->begin(), facets->end(), same)) facets->push_back(facet);
+  std::vector<Facet>& facets = merged->facets;
+  if (!merged->logic->TakeFor(facets.size(), facet.at.id())) return;
+  if (std::none_of(facets.begin(), facets.end(), same)) facets.push_back(facet);
 }
 
 // Fewer than a keyword asks for at least.
@@ -89,7 +95,7 @@ void MergeViolation(const Claim& claim, const JsonValue& at, MergedSchema* merge
     case K::kUniqueItems:
       return Narrow(Pair(at), &merged->item_count);
     default:
-      if (IsFacet(claim.keyword)) AddFacet({claim.keyword, at, true}, &merged->facets);
+      if (IsFacet(claim.keyword)) AddFacet({claim.keyword, at, true}, merged);
   }
 }
 
@@ -103,7 +109,7 @@ void MergeAtom(const ClaimLogic& logic, const Claim& claim, MergedSchema* merged
       break;
     case Kind::kValue:
       if (claim.negated)
-        AddFacet({K::kConst, at, true}, &merged->facets);
+        AddFacet({K::kConst, at, true}, merged);
       else
         merged->types &= TypeOf(at);
       break;
@@ -136,6 +142,7 @@ void FindWatchers(const ClaimLogic& logic, MergedSchema* merged) {
     if (!merged->locals[i]->watches()) continue;
     MergedSchema::Watcher watcher = {merged->own[i], merged->locals[i], {}};
     for (std::size_t j = 0; j < merged->own.size(); ++j) {
+      if (!merged->logic->TakeFor(logic.WatchersOf(merged->own[j]).size(), watcher.own.at)) return;
       for (const Claim& seer : logic.WatchersOf(merged->own[j])) {
         if (seer.at != watcher.own.at || seer.scope != watcher.own.scope) continue;
         watcher.seen.push_back(j);
@@ -168,10 +175,6 @@ bool IsUniqueAndNot(const MergedSchema& schema) {
          std::any_of(schema.locals.begin(), schema.locals.end(), asks);
 }
 
-void AddClaim(const Claim& claim, std::vector<Claim>* claims) {
-  if (std::find(claims->begin(), claims->end(), claim) == claims->end()) claims->push_back(claim);
-}
-
 }  // namespace
 
 bool EvaluatesMember(const SchemaView& by, const SchemaView& watcher, const MemberName& name) {
@@ -192,27 +195,30 @@ std::size_t MergedSchema::prefix_size() const {
 std::vector<Claim> MergedSchema::ItemClaims(std::size_t index) const {
   assert(own.size() == locals.size());
   std::vector<Claim> claims;
+  // A look at one schema is far from the look at the next.
+  if (!logic->TakeFor(kLook * own.size() + atoms.size(), at.id())) return claims;
   for (std::size_t i = 0; i < own.size(); ++i) {
     const SchemaView& view = *locals[i];
     if (index < view.prefix_items.size())
-      AddClaim(PartHolds(own[i], view.prefix_items[index]), &claims);
+      logic->AddOnce(PartHolds(own[i], view.prefix_items[index]), &claims);
     else if (view.items.has_value())
-      AddClaim(PartHolds(own[i], view.items->id()), &claims);
+      logic->AddOnce(PartHolds(own[i], view.items->id()), &claims);
   }
   for (const Watcher& watcher : watchers) {
     const bool asks = watcher.view->unevaluated_items.has_value() && LiftedBy(watcher).empty();
     if (!asks || IsEvaluated(watcher, index)) continue;
-    AddClaim(PartHolds(watcher.own, watcher.view->unevaluated_items->id()), &claims);
+    logic->AddOnce(PartHolds(watcher.own, watcher.view->unevaluated_items->id()), &claims);
   }
   for (const Claim& atom : atoms) {
     const bool meant = IsItem(atom) && at.at(atom.at).index() == index;
-    if (meant) AddClaim(PartHolds(atom, atom.at).Negated(), &claims);
+    if (meant) logic->AddOnce(PartHolds(atom, atom.at).Negated(), &claims);
   }
   return claims;
 }
 
 // A watcher's own unevaluated keyword evaluates nothing for itself: it asks about the rest.
 bool MergedSchema::IsEvaluated(const Watcher& watcher, std::size_t index) const {
+  logic->TakeFor(kLook * watcher.seen.size(), watcher.own.at);
   return std::any_of(watcher.seen.begin(), watcher.seen.end(), [&](std::size_t by) {
     const SchemaView& view = *locals[by];
     return index < view.prefix_items.size() || view.items.has_value() ||
@@ -224,10 +230,11 @@ bool MergedSchema::IsEvaluated(const Watcher& watcher, std::size_t index) const 
 // none. That depends on the item's value, so it is left to ArrayStates as tests.
 std::vector<Claim> MergedSchema::LiftedBy(const Watcher& watcher) const {
   std::vector<Claim> claims;
-  if (!contains_evaluates) return claims;
+  if (!logic->schemas().contains_evaluates()) return claims;
+  if (!logic->TakeFor(kLook * watcher.seen.size(), watcher.own.at)) return claims;
   for (const std::size_t by : watcher.seen) {
     const SchemaView& view = *locals[by];
-    if (view.contains.has_value()) AddClaim(PartHolds(own[by], view.contains->id()), &claims);
+    if (view.contains.has_value()) logic->AddOnce(PartHolds(own[by], view.contains->id()), &claims);
   }
   return claims;
 }
@@ -235,22 +242,25 @@ std::vector<Claim> MergedSchema::LiftedBy(const Watcher& watcher) const {
 std::vector<Claim> MergedSchema::MemberClaims(const MemberName& name) const {
   assert(own.size() == locals.size());
   std::vector<Claim> claims;
+  // A look at one schema is some look-ups of the name.
+  if (!logic->Take(own.size() + atoms.size() / ClaimLogic::kClaimsAStep, at.id())) return claims;
   for (std::size_t i = 0; i < own.size(); ++i)
     for (const JsonId schema : SchemasOfMember(*locals[i], name))
-      AddClaim(PartHolds(own[i], schema), &claims);
+      logic->AddOnce(PartHolds(own[i], schema), &claims);
   for (const Watcher& watcher : watchers) {
     if (!watcher.view->unevaluated_properties.has_value()) continue;
+    if (!logic->Take(watcher.seen.size(), watcher.own.at)) return claims;
     const bool evaluated = std::any_of(
         watcher.seen.begin(), watcher.seen.end(),
         [&](std::size_t by) { return EvaluatesMember(*locals[by], *watcher.view, name); });
     if (evaluated) continue;
-    AddClaim(PartHolds(watcher.own, watcher.view->unevaluated_properties->id()), &claims);
+    logic->AddOnce(PartHolds(watcher.own, watcher.view->unevaluated_properties->id()), &claims);
   }
   for (const Claim& atom : atoms) {
     if (!name.text.has_value() || NameAt(at.at(atom.at)) != *name.text) continue;
-    if (atom.kind == Kind::kHas && atom.negated) AddClaim(NoValue(), &claims);
+    if (atom.kind == Kind::kHas && atom.negated) logic->AddOnce(NoValue(), &claims);
     if (atom.kind == Kind::kElement && atom.keyword == K::kProperties)
-      AddClaim(PartHolds(atom, atom.at).Negated(), &claims);
+      logic->AddOnce(PartHolds(atom, atom.at).Negated(), &claims);
   }
   return claims;
 }
@@ -308,9 +318,9 @@ std::vector<JsonValue> MergedSchema::RequiredNames() const {
   return names;
 }
 
-MergedSchema Merge(const ClaimLogic& logic, const Conjunction& all) {
-  MergedSchema merged(logic.schemas().root());
-  merged.contains_evaluates = logic.schemas().contains_evaluates();
+MergedSchema Merge(ClaimLogic& logic, const Conjunction& all) {
+  MergedSchema merged(logic);
+  logic.TakeFor(all.own.size() + all.atoms.size(), all.own.empty() ? 0 : all.own.front().at);
   merged.own = all.own;
   merged.atoms = all.atoms;
   merged.types = all.is_false ? kNoType : all.types;
@@ -322,7 +332,7 @@ MergedSchema Merge(const ClaimLogic& logic, const Conjunction& all) {
     Narrow(view.length, &merged.length);
     Narrow(view.item_count, &merged.item_count);
     Narrow(view.member_count, &merged.member_count);
-    for (const Facet& facet : view.facets) AddFacet(facet, &merged.facets);
+    for (const Facet& facet : view.facets) AddFacet(facet, &merged);
     watched |= view.watches();
   }
   for (const Claim& claim : all.atoms) MergeAtom(logic, claim, &merged);

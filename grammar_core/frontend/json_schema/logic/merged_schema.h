@@ -26,10 +26,10 @@ struct MergedSchema {
   // A place for errors that no keyword has caused.
   JsonValue at;
 
-  // Whether `contains` evaluates what it matches.
-  bool contains_evaluates = false;
+  // Whose budget the claims of items and members are taken from: each is a look at all of `own`.
+  ClaimLogic* logic;
 
-  explicit MergedSchema(const JsonValue& place) : at(place) {}
+  explicit MergedSchema(ClaimLogic& payer) : at(payer.schemas().root()), logic(&payer) {}
 
   // What is claimed of the item at `index`, whatever else the array holds. An unevaluatedItems that
   // a contains may lift is left out: see LiftedBy().
@@ -63,7 +63,7 @@ struct MergedSchema {
 };
 
 // The choices of `all` are left to the caller.
-MergedSchema Merge(const ClaimLogic& logic, const Conjunction& all);
+MergedSchema Merge(ClaimLogic& logic, const Conjunction& all);
 
 // Whether the keywords of `by` evaluate a member for the unevaluatedProperties of `watcher`.
 bool EvaluatesMember(const SchemaView& by, const SchemaView& watcher, const MemberName& name);

@@ -8,7 +8,8 @@
 // A disjunction is multiplied out clause by clause (distributive law), which is why sizes are
 // bounded; past a bound there is no formula, and the choice is branched on instead.
 //
-// Cost    the product of the clauses of the alternatives, at most kMaxClauses.
+// Cost    the product of the clauses of the alternatives, at most kMaxClauses; each claim that is
+//         looked into and each pair of clauses is taken from the budget.
 // Source  JSON Schema Core 2020-12, section 10.3.2; Validation, section 6.5.
 #include "grammar_core/frontend/json_schema/logic/object_formula.h"
 
@@ -28,30 +29,10 @@ constexpr int kMaxDepth = 32;
 Clauses True() { return {}; }
 Clauses False() { return {{}}; }
 
-void AddOnce(const Claim& literal, Clause* clause) {
-  if (std::find(clause->begin(), clause->end(), literal) == clause->end())
-    clause->push_back(literal);
-}
-
 bool IsAlwaysTrue(const Clause& clause) {
   return std::any_of(clause.begin(), clause.end(), [&](const Claim& literal) {
     return std::find(clause.begin(), clause.end(), literal.Negated()) != clause.end();
   });
-}
-
-// x or y.
-std::optional<Clauses> Either(const Clauses& x, const Clauses& y) {
-  if (x.size() * y.size() > kMaxClauses) return std::nullopt;
-  Clauses either;
-  for (const Clause& from_x : x) {
-    for (const Clause& from_y : y) {
-      Clause clause = from_x;
-      for (const Claim& literal : from_y) AddOnce(literal, &clause);
-      if (clause.size() > kMaxLiterals) return std::nullopt;
-      if (!IsAlwaysTrue(clause)) either.push_back(std::move(clause));
-    }
-  }
-  return either;
 }
 
 // Whether the keyword as a whole is true or violated by what members there are.
@@ -77,9 +58,26 @@ Claim EventOf(const Claim& literal) {
   return event;
 }
 
+// x or y.
+std::optional<Clauses> ObjectFormula::Either(const Clauses& x, const Clauses& y, JsonId at) {
+  if (x.size() * y.size() > kMaxClauses) return std::nullopt;
+  Clauses either;
+  for (const Clause& from_x : x) {
+    for (const Clause& from_y : y) {
+      Clause clause = from_x;
+      for (const Claim& literal : from_y) logic_.AddOnce(literal, &clause);
+      if (clause.size() > kMaxLiterals) return std::nullopt;
+      if (!logic_.TakeFor(clause.size() * clause.size(), at)) return std::nullopt;
+      if (!IsAlwaysTrue(clause)) either.push_back(std::move(clause));
+    }
+  }
+  return either;
+}
+
 // Nothing where the claim is about more than single members, or its formula is too large.
 std::optional<Clauses> ObjectFormula::Of(const Claim& claim, int depth) {
   if (depth > kMaxDepth || claim.watchers != 0) return std::nullopt;
+  if (!logic_.Take(1, claim.kind == Kind::kTypes ? 0 : claim.at)) return std::nullopt;
   switch (claim.kind) {
     case Kind::kOwn:
       return OfOwn(claim);
@@ -119,7 +117,8 @@ std::optional<Clauses> ObjectFormula::OfOne(const ClaimLogic::Alternatives& ways
   for (const std::vector<Claim>& way : ways) {
     const std::optional<Clauses> more = OfAll(way, depth);
     if (!more.has_value()) return std::nullopt;
-    one = Either(*one, *more);
+    const JsonId at = way.empty() || way.front().kind == Kind::kTypes ? 0 : way.front().at;
+    one = Either(*one, *more, at);
     if (!one.has_value() || one->empty()) return one;
   }
   return one;

@@ -46,6 +46,7 @@ class ObjectFormula {
   std::optional<Clauses> OfOwn(const Claim& own);
   std::optional<Clauses> OfKeyword(const Claim& keyword);
   std::optional<Clauses> OfDifferent(const std::vector<JsonValue>& values, const Claim& by);
+  std::optional<Clauses> Either(const Clauses& x, const Clauses& y, JsonId at);
 
   ClaimLogic& logic_;
 };

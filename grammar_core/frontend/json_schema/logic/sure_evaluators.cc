@@ -4,7 +4,8 @@
 // value (a branch of anyOf, an if), there is no answer, and the keyword cannot be negated by
 // itself.
 //
-// Cost    MayEvaluate() walks below each part: quadratic in the schemas of one instance at worst.
+// Cost    MayEvaluate() walks below each part: quadratic in the schemas of one instance at worst,
+//         so each is paid for.
 // Source  JSON Schema Core 2020-12, section 11 (annotations of successful subschemas only).
 #include "grammar_core/frontend/json_schema/logic/sure_evaluators.h"
 
@@ -21,7 +22,8 @@ using Kind = SchemaPart::Kind;
 
 class Search {
  public:
-  Search(const SchemaSet& schemas, TypeSet type) : schemas_(schemas), type_(type) {}
+  Search(const SchemaSet& schemas, TypeSet type, absl::FunctionRef<bool(JsonId schema)> pay)
+      : schemas_(schemas), type_(type), pay_(pay) {}
 
   std::optional<std::vector<JsonId>> From(JsonId schema,
                                           absl::FunctionRef<bool(JsonId schema)> always_holds) {
@@ -39,6 +41,7 @@ class Search {
       for (const SchemaPart& part : view.parts) {
         if (part.kind == Kind::kLocal || part.kind == Kind::kNot) continue;
         for (const JsonId inside : SchemasOf(view, part)) {
+          if (!pay_(at)) return std::nullopt;
           if (part.kind != Kind::kDynamic && !MayEvaluate(inside)) continue;
           const bool sure =
               part.kind == Kind::kSchema ||
@@ -88,6 +91,7 @@ class Search {
     absl::flat_hash_set<JsonId> seen = {schema};
     while (!open.empty()) {
       const SchemaView& view = schemas_.view(open.back());
+      if (!pay_(open.back())) return true;
       open.pop_back();
       if (EvaluatesItself(view)) return true;
       for (const SchemaPart& part : view.parts) {
@@ -102,14 +106,16 @@ class Search {
 
   const SchemaSet& schemas_;
   const TypeSet type_;
+  const absl::FunctionRef<bool(JsonId schema)> pay_;
 };
 
 }  // namespace
 
 std::optional<std::vector<JsonId>> FindSureEvaluators(
     const SchemaSet& schemas, JsonId schema, TypeSet type,
-    absl::FunctionRef<bool(JsonId schema)> always_holds) {
-  return Search(schemas, type).From(schema, always_holds);
+    absl::FunctionRef<bool(JsonId schema)> always_holds,
+    absl::FunctionRef<bool(JsonId schema)> pay) {
+  return Search(schemas, type, pay).From(schema, always_holds);
 }
 
 std::optional<std::size_t> EvaluatedItems(const SchemaSet& schemas, JsonId schema,

@@ -16,10 +16,12 @@ namespace maskd {
 // The schemas whose own keywords evaluate members of an object (`type`: kObjectType) or items of an
 // array wherever `schema` holds but for its unevaluated keyword, itself among them. None where that
 // depends on the value: on a branch that may fail, say. `always_holds` says of a schema whether it
-// certainly holds for every value.
+// certainly holds for every value; `pay` is told of each schema that is looked at, and ends the
+// search, with none, where it says no.
 std::optional<std::vector<JsonId>> FindSureEvaluators(
     const SchemaSet& schemas, JsonId schema, TypeSet type,
-    absl::FunctionRef<bool(JsonId schema)> always_holds);
+    absl::FunctionRef<bool(JsonId schema)> always_holds,
+    absl::FunctionRef<bool(JsonId schema)> pay);
 
 // The items, from the first, that `evaluators` of `schema` evaluate; none where they evaluate all.
 std::optional<std::size_t> EvaluatedItems(const SchemaSet& schemas, JsonId schema,

@@ -8,7 +8,8 @@
 // branches are then all tried, since each that holds adds its bits.
 //
 // Invariant  `seen` has a bit for each child of the value, and belongs to the innermost watcher.
-// Cost       value times schemas, as for every validator; recursion is bounded by source_depth.
+// Cost       value times schemas, as for every validator, taken from the budget; recursion is
+//            bounded by source_depth.
 // Source     JSON Schema Core 2020-12, sections 7.7 (annotations), 10 and 11; Validation, section
 //            6.
 #include "grammar_core/frontend/json_schema/logic/value_check.h"
@@ -61,16 +62,26 @@ void Merge(const std::vector<bool>& more, std::vector<bool>* seen) {
     if (more[i]) (*seen)[i] = true;
 }
 
-// Equality is that of JSON: 1 and 1.0 are equal, and members have no order. Keys are equal exactly
-// where values are (equality.h), so a set of them decides in linear time.
-bool AreUnique(const JsonValue& array) {
-  absl::flat_hash_set<std::string> keys;
-  for (const JsonValue item : array.children())
-    if (!keys.insert(EqualityKey(item)).second) return false;
-  return true;
-}
+// Bytes of text that are looked through for one step of ClaimLogic::Take().
+constexpr std::size_t kBytesAStep = 32;
+// Steps for each node of a value whose key is made.
+constexpr std::size_t kStepsANode = 4;
 
 }  // namespace
+
+std::string ValueChecker::KeyOf(const JsonValue& value) {
+  std::string key = EqualityKey(value);
+  logic_.Take(kStepsANode * (value.subtree_end() - value.id()) + key.size() / kBytesAStep,
+              value.id());
+  return key;
+}
+
+bool ValueChecker::AreUnique(const JsonValue& array) {
+  absl::flat_hash_set<std::string> keys;
+  for (const JsonValue item : array.children())
+    if (!keys.insert(KeyOf(item)).second) return false;
+  return true;
+}
 
 MemberName ValueChecker::NameOf(absl::string_view text) {
   return {text, [this, text](const JsonValue& pattern) { return Matches(pattern, text); }};
@@ -83,10 +94,12 @@ absl::StatusOr<bool> ValueChecker::Fits(const JsonValue& value, const Conjunctio
   assert(all.own.size() == merged.locals.size());
   Look look = {value, TypeOf(value), 0, 0, nullptr};
   if ((look.type & all.types) == 0 || all.is_false) return false;
-  std::vector<Seen> seen(all.own.size(), Seen(value.size()));
+  const bool watched = !merged.watchers.empty();
+  std::vector<Seen> seen(watched ? all.own.size() : 0, Seen(value.size()));
   for (std::size_t i = 0; i < all.own.size(); ++i) {
+    if (!logic_.TakeFor(watched ? value.size() : 0, all.own[i].at)) return logic_.status();
     look.scope = all.own[i].scope;
-    look.seen = &seen[i];
+    look.seen = watched ? &seen[i] : nullptr;
     const absl::StatusOr<bool> holds = OwnHolds(look, *merged.locals[i]);
     if (!holds.ok() || !*holds) return holds;
   }
@@ -94,10 +107,13 @@ absl::StatusOr<bool> ValueChecker::Fits(const JsonValue& value, const Conjunctio
   for (const std::vector<Claim>* claims : {&all.atoms, &all.choices}) {
     for (const Claim& claim : *claims) {
       const absl::StatusOr<bool> holds = Holds(look, claim);
+      if (!logic_.Take(1, value.id())) return logic_.status();
       if (!holds.ok() || !*holds) return holds;
     }
   }
   for (const MergedSchema::Watcher& watcher : merged.watchers) {
+    if (!logic_.Take(watcher.seen.size() * (1 + value.size() / 8), watcher.own.at))
+      return logic_.status();
     Seen evaluated(value.size());
     for (const std::size_t by : watcher.seen) Merge(seen[by], &evaluated);
     look.seen = &evaluated;
@@ -135,7 +151,7 @@ absl::StatusOr<bool> ValueChecker::Holds(const Look& look, const Claim& claim) {
     case Kind::kHas:
       return look.type == kObjectType && look.value.Find(NameAt(at)).has_value() != claim.negated;
     case Kind::kValue:
-      return (EqualityKey(look.value) == EqualityKey(at)) != claim.negated;
+      return (KeyOf(look.value) == KeyOf(at)) != claim.negated;
     case Kind::kElement:
       if (claim.keyword == K::kDependentSchemas) return ChoiceHolds(said, claim.keyword, at);
       return ElementFails(said, claim.keyword, at);
@@ -162,6 +178,7 @@ absl::StatusOr<bool> ValueChecker::SchemaHolds(const Look& look, JsonId schema) 
   if (look.depth > limits_.source_depth)
     return LimitExceeded(look.value.Pointer(), "source_depth", limits_.source_depth, look.depth);
   const SchemaView& first = logic_.schemas().view(schema);
+  if (!logic_.TakeFor(look.value.size(), schema)) return logic_.status();
   Seen mine(look.value.size());
   Look inside = look;
   ++inside.depth;
@@ -262,11 +279,13 @@ absl::StatusOr<bool> ValueChecker::OwnHolds(const Look& look, const SchemaView& 
 // The value is of a type that the keyword speaks of.
 absl::StatusOr<bool> ValueChecker::KeywordHolds(const Look& look, const SchemaView& view,
                                                 Keyword keyword, const JsonValue& at) {
+  const std::size_t bytes = look.value.is_string() ? look.value.text().size() : 0;
+  if (!logic_.Take(1 + look.value.size() + bytes / kBytesAStep, at.id())) return logic_.status();
   switch (keyword) {
     case K::kType:
       return (view.types & look.type) != 0;
     case K::kConst:
-      return EqualityKey(look.value) == EqualityKey(at);
+      return KeyOf(look.value) == KeyOf(at);
     case K::kEnum:
       return IsListed(look.value, at);
     case K::kMinLength:
@@ -381,6 +400,7 @@ absl::StatusOr<bool> ValueChecker::ElementFails(const Look& look, Keyword keywor
                                                 const JsonValue& at) {
   const TypeSet type = keyword == K::kPrefixItems ? kArrayType : kObjectType;
   if (look.type != type) return false;
+  if (!logic_.Take(1 + look.value.size(), at.id())) return logic_.status();
   std::size_t index = 0;
   for (const JsonValue child : look.value.children()) {
     const bool meant = keyword == K::kPrefixItems  ? index == at.index()
@@ -417,6 +437,7 @@ absl::StatusOr<bool> ValueChecker::RestHolds(const Look& look, const SchemaView&
 // A facet that cannot be decided is refused, and then counts as satisfied.
 bool ValueChecker::FacetHolds(const Look& look, const Facet& facet) {
   if (!look.value.is_string() && !look.value.is_number()) return true;
+  if (!logic_.Take(1 + look.value.text().size() / kBytesAStep, facet.at.id())) return true;
   const absl::StatusOr<bool> holds = look.value.is_string()
                                          ? strings_.Holds(facet, look.value.text())
                                          : NumberFacetHolds(facet, look.value);
@@ -429,11 +450,12 @@ bool ValueChecker::FacetHolds(const Look& look, const Facet& facet) {
 bool ValueChecker::IsListed(const JsonValue& value, const JsonValue& list) {
   auto [it, added] = enums_.try_emplace(list.id());
   if (added)
-    for (const JsonValue listed : list.children()) it->second.insert(EqualityKey(listed));
-  return it->second.contains(EqualityKey(value));
+    for (const JsonValue listed : list.children()) it->second.insert(KeyOf(listed));
+  return it->second.contains(KeyOf(value));
 }
 
 bool ValueChecker::Matches(const JsonValue& pattern, absl::string_view name) {
+  if (!logic_.Take(1 + name.size() / kBytesAStep, pattern.id())) return false;
   const absl::StatusOr<bool> matches = strings_.Holds({K::kPatternProperties, pattern}, name);
   if (matches.ok()) return *matches;
   refuse_(pattern, matches.status());

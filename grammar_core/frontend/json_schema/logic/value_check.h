@@ -1,8 +1,9 @@
 // Whether a known value, of an enum or const, satisfies schemas: decided while compiling, so that a
 // dead value never reaches the automaton. A plain validator: it looks at one value, not at all.
 //
-// Errors   RESOURCE_EXHAUSTED past limits.source_depth levels of values and branches. A pattern
-//          that cannot be read is handed to `refuse`, and then counts as satisfied.
+// Errors   RESOURCE_EXHAUSTED past limits.source_depth levels of values and branches, or where the
+//          budget is spent. A pattern that cannot be read is handed to `refuse`, and then counts as
+//          satisfied.
 // Threads  one thread.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_LOGIC_VALUE_CHECK_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_LOGIC_VALUE_CHECK_H_
@@ -84,6 +85,9 @@ class ValueChecker {
   absl::StatusOr<bool> ChildHolds(const Look& look, std::size_t index, const JsonValue& child,
                                   JsonId schema);
   bool FacetHolds(const Look& look, const Facet& facet);
+  // As EqualityKey(), and taken from the budget.
+  std::string KeyOf(const JsonValue& value);
+  bool AreUnique(const JsonValue& array);
   bool IsListed(const JsonValue& value, const JsonValue& list);
   bool Matches(const JsonValue& pattern, absl::string_view name);
 

@@ -44,21 +44,28 @@ std::optional<std::string> TokenDecoded(absl::string_view token) {
   return out;
 }
 
-// One step of a JSON Pointer. An index has no leading zeros (RFC 6901, section 4).
-std::optional<JsonValue> StepInto(const JsonValue& value, const std::string& token) {
+// Items that are passed on the way to another for a unit of work.
+constexpr std::int64_t kItemsAUnit = 128;
+
+// One step of a JSON Pointer, and how many items it passed. An index has no leading zeros (RFC
+// 6901, section 4).
+std::optional<JsonValue> StepInto(const JsonValue& value, const std::string& token,
+                                  std::int64_t* passed) {
   if (!value.is_array()) return value.Find(token);
   std::uint32_t index = 0;
   const bool canonical = absl::SimpleAtoi(token, &index) && absl::StrCat(index) == token;
-  return canonical ? value.Nth(index) : std::nullopt;
+  if (!canonical || index >= value.size()) return std::nullopt;
+  *passed += index;
+  return value.Nth(index);
 }
 
 // `pointer` begins with '/'.
-std::optional<JsonValue> At(JsonValue value, absl::string_view pointer) {
+std::optional<JsonValue> At(JsonValue value, absl::string_view pointer, std::int64_t* passed) {
   assert(!pointer.empty() && pointer.front() == '/');
   for (const absl::string_view token : absl::StrSplit(pointer.substr(1), '/')) {
     const std::optional<std::string> key = TokenDecoded(token);
     if (!key.has_value()) return std::nullopt;
-    const std::optional<JsonValue> next = StepInto(value, *key);
+    const std::optional<JsonValue> next = StepInto(value, *key, passed);
     if (!next.has_value()) return std::nullopt;
     value = *next;
   }
@@ -142,7 +149,10 @@ absl::StatusOr<JsonValue> SchemaResources::Resolve(const JsonValue& ref) {
 absl::StatusOr<JsonValue> SchemaResources::Follow(const JsonValue& root, absl::string_view pointer,
                                                   const JsonValue& ref) const {
   if (pointer.empty()) return root;
-  const std::optional<JsonValue> target = pointer.front() == '/' ? At(root, pointer) : std::nullopt;
+  std::int64_t passed = 0;
+  const std::optional<JsonValue> target =
+      pointer.front() == '/' ? At(root, pointer, &passed) : std::nullopt;
+  if (absl::Status status = budget_.Spend(passed / kItemsAUnit); !status.ok()) return status;
   if (!target.has_value()) {
     return InvalidAt(
         ref.Pointer(),

@@ -46,6 +46,8 @@ class SchemaResources {
   // scope: that of its dynamic anchor, or "" for $recursiveRef; nothing where it may not.
   [[nodiscard]] std::optional<std::string> DynamicName(const JsonValue& ref,
                                                        const JsonValue& target) const;
+  // Schemas that are a document or have a URI of their own: DynamicTargets() looks at each.
+  [[nodiscard]] std::size_t size() const { return resources_.size(); }
   // Every schema that a reference of that name may lead to.
   [[nodiscard]] std::vector<JsonValue> DynamicTargets(const std::string& name) const;
 

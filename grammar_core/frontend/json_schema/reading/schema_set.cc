@@ -6,7 +6,8 @@
 // it. A cycle through a part of the instance, as in a tree, is fine.
 //
 // Invariant  views_ holds each schema once; index_ finds it; every part names a schema in the set.
-// Cost       linear in schemas and references.
+// Cost       linear in schemas and references, each of which may lead to all dynamic anchors of its
+//            name; taken from the budget.
 // Source     JSON Schema Core 2020-12, section 9.4.1 (no infinite recursion).
 #include "grammar_core/frontend/json_schema/reading/schema_set.h"
 
@@ -23,6 +24,14 @@ namespace {
 
 // Units of work of one schema: it is read, compared with the others and looked through for cycles.
 constexpr std::int64_t kSchemaUnits = 4;
+// Steps along references, and looks at anchors, for a unit.
+constexpr std::int64_t kStepsAUnit = 8;
+
+// The budget does not know where it was spent.
+absl::Status PlacedAt(const JsonValue& schema, const absl::Status& error) {
+  if (!absl::IsResourceExhausted(error)) return error;
+  return ErrorAt(error.code(), schema.Pointer(), ErrorReason(error), error.message());
+}
 
 }  // namespace
 
@@ -32,19 +41,28 @@ absl::StatusOr<SchemaSet> SchemaSet::Load(SchemaResources resources, const Diale
   std::vector<JsonValue> queue = {set.root()};
   // First come, first read: the first error is the one that stands highest.
   for (std::size_t next = 0; next < queue.size(); ++next) {
-    if (absl::Status status = budget.Spend(kSchemaUnits); !status.ok()) return status;
     const JsonValue schema = queue[next];
+    if (absl::Status status = budget.Spend(kSchemaUnits); !status.ok())
+      return PlacedAt(schema, status);
     if (absl::Status status = set.LoadOne(schema, &queue); !status.ok()) return status;
     if (next + 1 < queue.size()) continue;
-    // Documents read since may have more schemas that a dynamic reference may lead to.
-    for (const std::string& name : set.dynamic_names_) {
-      for (const JsonValue& target : set.resources_.DynamicTargets(name))
-        if (!set.index_.contains(target.id())) queue.push_back(target);
-    }
+    if (absl::Status status = set.QueueDynamicTargets(&queue, budget); !status.ok()) return status;
   }
-  if (absl::Status status = set.CheckCycles(); !status.ok()) return status;
+  if (absl::Status status = set.CheckCycles(budget); !status.ok()) return status;
   if (!set.is_dynamic()) set.equal_ = EqualSchemas(set.views_, set.resources_);
   return set;
+}
+
+// Documents read since may have more schemas that a dynamic reference may lead to.
+absl::Status SchemaSet::QueueDynamicTargets(std::vector<JsonValue>* queue, Budget& budget) const {
+  for (const std::string& name : dynamic_names_) {
+    const auto looked_at = static_cast<std::int64_t>(resources_.size());
+    if (absl::Status status = budget.Spend(1 + looked_at / kStepsAUnit); !status.ok())
+      return status;
+    for (const JsonValue& target : resources_.DynamicTargets(name))
+      if (!index_.contains(target.id())) queue->push_back(target);
+  }
+  return absl::OkStatus();
 }
 
 // Reads one schema, unless it is known, and queues the schemas that it leads to.
@@ -90,13 +108,15 @@ void SchemaSet::AddNotes(std::vector<Diagnostic>* warnings) const {
 }
 
 // The schemas that speak of the same instance as `id`. $dynamicRef may lead to any of its targets.
-std::vector<JsonId> SchemaSet::SameInstance(JsonId id) const {
+std::vector<JsonId> SchemaSet::SameInstance(JsonId id, std::int64_t* steps) const {
   std::vector<JsonId> next;
   for (const SchemaPart& part : view(id).parts) {
     if (part.kind == SchemaPart::Kind::kLocal) continue;
-    if (part.kind == SchemaPart::Kind::kDynamic)
+    if (part.kind == SchemaPart::Kind::kDynamic) {
+      *steps += static_cast<std::int64_t>(resources_.size());
       for (const JsonValue& target : resources_.DynamicTargets(view(id).dynamic_name))
         next.push_back(target.id());
+    }
     const JsonValue at = root().at(part.id);
     if (part.keyword == Keyword::kAnyOf || part.keyword == Keyword::kOneOf) {
       for (const JsonValue branch : at.children()) next.push_back(branch.id());
@@ -113,18 +133,22 @@ std::vector<JsonId> SchemaSet::SameInstance(JsonId id) const {
 }
 
 // Depth-first search with its own stack; an edge to an open schema closes a cycle.
-absl::Status SchemaSet::CheckCycles() const {
+absl::Status SchemaSet::CheckCycles(Budget& budget) const {
   enum Mark : char { kNew, kOpen, kDone };
   absl::flat_hash_map<JsonId, Mark> marks;
+  std::int64_t steps = 0;  // that are not paid yet
   std::vector<std::pair<JsonId, std::vector<JsonId>>> stack;
   const auto open = [&](JsonId id) {
     marks[id] = kOpen;
-    stack.emplace_back(id, SameInstance(id));
+    stack.emplace_back(id, SameInstance(id, &steps));
+    steps += static_cast<std::int64_t>(stack.back().second.size());
   };
   for (const SchemaView& view : views_) {
     if (marks[view.at.id()] == kNew) open(view.at.id());
     while (!stack.empty()) {
       std::vector<JsonId>& next = stack.back().second;
+      if (absl::Status status = budget.Spend(steps / kStepsAUnit); !status.ok()) return status;
+      steps %= kStepsAUnit;
       if (next.empty()) {
         marks[stack.back().first] = kDone;
         stack.pop_back();

@@ -52,8 +52,10 @@ class SchemaSet {
 
   absl::Status LoadOne(const JsonValue& schema, std::vector<JsonValue>* queue);
   absl::Status ResolveRefsOf(SchemaView* view, std::vector<JsonValue>* queue);
-  absl::Status CheckCycles() const;
-  [[nodiscard]] std::vector<JsonId> SameInstance(JsonId id) const;
+  absl::Status QueueDynamicTargets(std::vector<JsonValue>* queue, Budget& budget) const;
+  absl::Status CheckCycles(Budget& budget) const;
+  // Adds how long it takes to `steps`.
+  [[nodiscard]] std::vector<JsonId> SameInstance(JsonId id, std::int64_t* steps) const;
   [[nodiscard]] absl::Status CycleError(const std::vector<JsonId>& cycle) const;
 
   SchemaResources resources_;

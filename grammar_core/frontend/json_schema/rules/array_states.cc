@@ -8,7 +8,8 @@
 //
 // Invariant  each state is opened once: rules_ declares its rule before its body is made, so cycles
 //            of states are cycles of rules.
-// Cost       states times two to the number of tests, within kMaxStates and kMaxWays.
+// Cost       states times two to the number of tests, within kMaxStates and kMaxWays; each state's
+//            look at all counters and arrays is taken from the budget.
 // Source     JSON Schema Validation 2020-12, sections 6.4.4 and 6.4.5 (maxContains, minContains).
 #include "grammar_core/frontend/json_schema/rules/array_states.h"
 
@@ -29,10 +30,6 @@ using Kind = Claim::Kind;
 
 // Ways to write one item at most.
 constexpr std::int64_t kMaxWays = 64;
-
-void AddOnce(const Claim& claim, std::vector<Claim>* claims) {
-  if (std::find(claims->begin(), claims->end(), claim) == claims->end()) claims->push_back(claim);
-}
 
 }  // namespace
 
@@ -166,15 +163,19 @@ bool ArrayStates::MayEnd(const State& state) const {
 // An item is compared with the item of the same index in each array that is still equal so far.
 std::vector<Claim> ArrayStates::TestsAt(const State& state) const {
   std::vector<Claim> tests;
+  // An array's item is reached by a walk over those before it.
+  const std::size_t walk = 1 + state.count / ClaimLogic::kClaimsAStep;
+  if (!context_.logic.Take(counters_.size() + different_.size() * walk, schema_.at.id()))
+    return tests;
   for (const Counter& counter : counters_)
-    if (state.count >= counter.first) AddOnce(counter.test, &tests);
+    if (state.count >= counter.first) context_.logic.AddOnce(counter.test, &tests);
   for (std::size_t i = 0; i < different_.size(); ++i) {
     const std::optional<JsonValue> item = different_[i].Nth(state.count);
     if (state.differs[i] || !item.has_value()) continue;
-    AddOnce({.kind = Kind::kValue, .at = item->id()}, &tests);
+    context_.logic.AddOnce({.kind = Kind::kValue, .at = item->id()}, &tests);
   }
   for (const MergedSchema::Watcher& watcher : schema_.watchers)
-    for (const Claim& claim : schema_.LiftedBy(watcher)) AddOnce(claim, &tests);
+    for (const Claim& claim : schema_.LiftedBy(watcher)) context_.logic.AddOnce(claim, &tests);
   return tests;
 }
 
@@ -188,7 +189,7 @@ absl::StatusOr<std::vector<ArrayStates::Way>> ArrayStates::WaysAt(const State& s
     for (const Way& way : ways) {
       for (const bool holds : {true, false}) {
         Way next = way;
-        AddOnce(holds ? test : test.Negated(), &next.claims);
+        context_.logic.AddOnce(holds ? test : test.Negated(), &next.claims);
         next.holds.push_back(holds);
         if (!context_.contradiction.In(next.claims)) split.push_back(std::move(next));
       }
@@ -210,7 +211,8 @@ absl::StatusOr<std::vector<ArrayStates::Way>> ArrayStates::WaysAt(const State& s
         lifted |= lifts && way.holds[i];
       }
       if (lifted) continue;
-      AddOnce(PartHolds(watcher.own, watcher.view->unevaluated_items->id()), &way.claims);
+      context_.logic.AddOnce(PartHolds(watcher.own, watcher.view->unevaluated_items->id()),
+                             &way.claims);
     }
   }
   return ways;
@@ -225,6 +227,7 @@ ArrayStates::State ArrayStates::After(const State& state, const std::vector<Clai
     return static_cast<bool>(way.holds[static_cast<std::size_t>(at)]);
   };
   State next = state;
+  if (!context_.logic.Take(counters_.size() + different_.size(), schema_.at.id())) return next;
   next.count = std::min(state.count + 1, CountClamp());
   for (std::size_t i = 0; i < counters_.size(); ++i) {
     if (state.count < counters_[i].first || !holds(counters_[i].test)) continue;
@@ -246,6 +249,7 @@ absl::StatusOr<NodeId> ArrayStates::BodyOf(const State& state) {
   if (!is_first && MayEnd(state)) ways.push_back(b.Empty());
   if (state.count < schema_.item_count.max) {
     const std::vector<Claim> tests = TestsAt(state);
+    if (!context_.logic.status().ok()) return context_.logic.status();
     const absl::StatusOr<std::vector<Way>> items = WaysAt(state, tests);
     if (!items.ok()) return items.status();
     for (const Way& way : *items) {

@@ -1,7 +1,8 @@
 // An interval is narrowed facet by facet and cut at the numbers that are ruled out; divisors are
 // kept as they come. Whether anything is left is asked once, of the language of what was collected.
 //
-// Cost  a sort of the numbers that are ruled out, and one NumberLanguage.
+// Cost  a sort of the numbers that are ruled out, one NumberLanguage, and for each divisor a look
+//       at those before it, taken from the budget.
 #include "grammar_core/frontend/json_schema/rules/number_sets.h"
 
 #include <optional>
@@ -52,6 +53,10 @@ class NumberCollector {
       case K::kExclusiveMaximum:
         return TakeBound(facet);
       case K::kMultipleOf:
+        if (!context_.logic.Take(spec_.multiple_of.size() + spec_.not_multiple_of.size(),
+                                 facet.at.id())) {
+          return;
+        }
         if (!TakeDivisor(ReadDecimal(facet.at.text()), facet.negated))
           return context_.refuse(facet.at, RefusedDivisor(facet.at));
         break;

@@ -6,7 +6,8 @@
 // left out before the intersection is built.
 //
 // Invariant  declared names and classes are disjoint, and together all names.
-// Cost       two to the number of tests, within kMaxSelections.
+// Cost       two to the number of tests, within kMaxSelections; tests are compared with one
+//            another, taken from the budget.
 // Source     JSON Schema Core 2020-12, section 10.3.2.
 #include "grammar_core/frontend/json_schema/rules/object_names.h"
 
@@ -29,6 +30,8 @@ using Kind = Claim::Kind;
 constexpr std::int64_t kMaxSelections = 256;
 // Names at most that a pattern leaves for them to be declared where members must be counted.
 constexpr std::size_t kMaxCountedNames = 256;
+// Patterns that are compared for one step of ClaimLogic::Take().
+constexpr std::size_t kPatternsAStep = 4;
 
 }  // namespace
 
@@ -156,6 +159,8 @@ absl::Status ObjectNames::AddPatterns(const JsonValue& keyword) {
     const auto same = [&](const Test& test) {
       return test.pattern.has_value() && test.pattern->key() == pattern.key();
     };
+    if (!context_.logic.Take(1 + tests_.size() / kPatternsAStep, pattern.id()))
+      return context_.logic.status();
     if (std::any_of(tests_.begin(), tests_.end(), same)) continue;
     const absl::StatusOr<NodeId> language =
         context_.strings.Language({K::kPatternProperties, pattern});
@@ -214,11 +219,13 @@ ObjectNames::Name ObjectNames::Declared(const DeclaredName& declared) const {
 // One class for each selection of tests, unless all names of a test are declared ones.
 absl::Status ObjectNames::VisitOthers(const Visit& visit) const {
   if (no_others_) return absl::OkStatus();
+  // The names that are none of the declared ones, once they are asked for.
+  std::optional<NodeId> undeclared;
   for (const std::vector<bool>& signs : Selections()) {
     bool listed = false;
     for (std::size_t i = 0; i < tests_.size(); ++i) listed |= signs[i] && tests_[i].listed;
     if (listed) continue;
-    const NodeId language = LanguageOf(signs);
+    const NodeId language = LanguageOf(signs, &undeclared);
     if (language != context_.builder.Nothing()) visit(Other(signs), language);
   }
   return context_.builder.status();
@@ -247,7 +254,8 @@ ObjectNames::Name ObjectNames::Other(const std::vector<bool>& signs) const {
   return name;
 }
 
-NodeId ObjectNames::LanguageOf(const std::vector<bool>& signs) const {
+NodeId ObjectNames::LanguageOf(const std::vector<bool>& signs,
+                               std::optional<NodeId>* undeclared) const {
   assert(signs.size() == tests_.size());
   IrBuilder& b = context_.builder;
   std::vector<NodeId> languages = base_;
@@ -255,10 +263,15 @@ NodeId ObjectNames::LanguageOf(const std::vector<bool>& signs) const {
     languages.push_back(signs[i] ? tests_[i].language : b.Not(tests_[i].language));
   if (languages.empty()) return b.Repeat(b.AnyChar(), 0, kUnbounded);
   // Taken out here already, so that what is left may be found to be empty.
+  if (!declared_.empty() && !undeclared->has_value()) *undeclared = Undeclared();
+  if (!declared_.empty()) languages.push_back(**undeclared);
+  return b.And(std::move(languages));
+}
+
+NodeId ObjectNames::Undeclared() const {
   std::vector<std::string> declared;
   for (const DeclaredName& name : declared_) declared.emplace_back(name.text);
-  if (!declared.empty()) languages.push_back(b.Not(b.TextSet(declared)));
-  return b.And(std::move(languages));
+  return context_.builder.Not(context_.builder.TextSet(declared));
 }
 
 }  // namespace maskd

@@ -76,7 +76,9 @@ class ObjectNames {
   void DeclareOf(const Claim& literal, bool is_fact);
   void DeclareAllOf(const std::optional<JsonValue>& properties);
   [[nodiscard]] Name Other(const std::vector<bool>& signs) const;
-  [[nodiscard]] NodeId LanguageOf(const std::vector<bool>& signs) const;
+  [[nodiscard]] NodeId LanguageOf(const std::vector<bool>& signs,
+                                  std::optional<NodeId>* undeclared) const;
+  [[nodiscard]] NodeId Undeclared() const;
 
   const MergedSchema& schema_;
   const ObjectConditions& conditions_;

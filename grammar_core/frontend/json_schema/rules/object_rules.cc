@@ -8,7 +8,8 @@
 // Invariant  a mark that helps some condition is left by exactly the values that fail its test. One
 //            that can only harm may be left by others as well: the way without it lets these values
 //            in.
-// Cost       two to the number of tests of a member, within kMaxWays.
+// Cost       two to the number of tests of a member, within kMaxWays; each look of a name at an
+//            event or a fact is taken from the budget.
 // Source     JSON Schema Core 2020-12, sections 10.2.2.4 and 10.3.2; Validation, section 6.5.
 #include <algorithm>
 #include <cassert>
@@ -114,6 +115,7 @@ class ObjectMaker {
   // values do not.
   [[nodiscard]] std::vector<ObjectSpec::Mark> DecidedBy(const ObjectNames::Name& name) const {
     std::vector<ObjectSpec::Mark> decided;
+    if (!context_.logic.Take(conditions_.events().size(), schema_.at.id())) return decided;
     for (ObjectSpec::Mark mark = 0; mark < conditions_.events().size(); ++mark) {
       const Claim& event = conditions_.events()[mark];
       const Effect effect = EffectOf(name, event);
@@ -167,6 +169,7 @@ class ObjectMaker {
   std::vector<Claim> ClaimsOf(const ObjectNames::Name& name) const {
     std::vector<Claim> claims = schema_.MemberClaims(name.member);
     if (name.forbidden) claims.push_back(NoValue());
+    if (!context_.logic.Take(conditions_.facts().size(), schema_.at.id())) return claims;
     for (const Claim& fact : conditions_.facts()) {
       const Effect effect = EffectOf(name, EventOf(fact));
       if (fact == EventOf(fact)) {
@@ -225,6 +228,8 @@ class ObjectMaker {
   absl::StatusOr<std::vector<Way>> WaysOf(const ObjectNames::Name& name,
                                           std::vector<Claim> claims) const {
     std::vector<Way> ways = {{std::move(claims), {}}};
+    if (!context_.logic.Take(conditions_.events().size(), schema_.at.id()))
+      return context_.logic.status();
     // Each test once, with the events that its failure is.
     std::vector<std::pair<Claim, std::vector<ObjectSpec::Mark>>> tests;
     for (ObjectSpec::Mark mark = 0; mark < conditions_.events().size(); ++mark) {
@@ -259,8 +264,8 @@ class ObjectMaker {
     for (const Way& way : ways) {
       Way holds = way;
       Way fails = way;
-      AddOnce(test, &holds.claims);
-      AddOnce(test.Negated(), &fails.claims);
+      context_.logic.AddOnce(test, &holds.claims);
+      context_.logic.AddOnce(test.Negated(), &fails.claims);
       fails.marks.insert(fails.marks.end(), marks.begin(), marks.end());
       const bool may_fail = !context_.contradiction.In(fails.claims);
       // Where a mark can do no good, it may be left by values that need not leave it as well.
@@ -273,10 +278,6 @@ class ObjectMaker {
 
   bool IsDeniable(const Claim& test) const {
     return test.kind != Kind::kSchema || context_.logic.IsDeniable(test.at);
-  }
-
-  static void AddOnce(const Claim& claim, std::vector<Claim>* claims) {
-    if (std::find(claims->begin(), claims->end(), claim) == claims->end()) claims->push_back(claim);
   }
 
   absl::Status AddOthers() {
@@ -303,6 +304,7 @@ class ObjectMaker {
   void NoteUndoable(const std::vector<Way>& ways) {
     for (const Way& way : ways) {
       for (const ObjectSpec::Mark mark : way.marks) {
+        if (!context_.logic.TakeFor(ways.size() * way.marks.size(), schema_.at.id())) return;
         const auto leaves = [&](const Way& other) {
           return std::find(other.marks.begin(), other.marks.end(), mark) != other.marks.end();
         };

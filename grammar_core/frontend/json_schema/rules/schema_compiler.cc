@@ -8,7 +8,7 @@
 //
 // Invariant  a rule is declared before its body is made and defined once.
 // Cost       one merge and one proof pass for each conjunction; schema_sets bounds how many there
-//            are.
+//            are, and the budget how much they hold together.
 #include "grammar_core/frontend/json_schema/rules/schema_compiler.h"
 
 #include <algorithm>
@@ -35,6 +35,9 @@ constexpr std::size_t kMaxPlaceBytes = 200;
 constexpr std::size_t kMaxFaults = 1000;
 // Units of work of one set of schemas that is put together.
 constexpr std::int64_t kTaskUnits = 8;
+// Of a set of more claims than these each so many are a further unit: it is kept, with a key.
+constexpr std::size_t kUsualClaims = 16;
+constexpr std::int64_t kKeptClaimsAUnit = 2;
 // Choices within choices of a string's language.
 constexpr int kMaxStringDepth = 64;
 
@@ -79,7 +82,7 @@ SchemaCompiler::SchemaCompiler(const SchemaSet& schemas, const GrammarOptions& o
       builder_(limits),
       max_sets_(limits.schema_sets + static_cast<std::int64_t>(schemas.size())),
       strings_(limits, budget, builder_),
-      logic_(schemas),
+      logic_(schemas, budget),
       checker_(logic_, limits, budget, strings_,
                [this](const JsonValue& at, const absl::Status& status) { Refuse(at, status); }),
       contradiction_(logic_, checker_, budget),
@@ -109,9 +112,9 @@ absl::StatusOr<ReadResult> SchemaCompiler::Compile() && {
   while (!queue_.empty() && error_.ok() && builder_.status().ok()) {
     const Task task = std::move(queue_.front());
     queue_.pop_front();
-    Fail(budget_.Spend(kTaskUnits + static_cast<std::int64_t>(task.all.own.size())));
+    place_ = task.place;
+    Spend(kTaskUnits + static_cast<std::int64_t>(task.all.own.size()));
     Define(task.rule, Body(task));
-    Fail(logic_.status());
   }
   if (!error_.ok()) return error_;
   if (!builder_.status().ok()) return builder_.status();
@@ -144,8 +147,17 @@ void SchemaCompiler::NoteBounds() {
     note(array.place, absl::StrCat(array.keyword, ": leaves out objects that have a name twice"));
 }
 
+// What the logic could not pay has a place nearer by.
+void SchemaCompiler::Spend(std::int64_t units) {
+  Fail(logic_.status());
+  Fail(budget_.Spend(units));
+}
+
+// The budget does not know where it was spent.
 void SchemaCompiler::Fail(const absl::Status& status) {
-  if (error_.ok()) error_ = status;
+  if (!error_.ok()) return;
+  const bool placed = !absl::IsResourceExhausted(status) || !ErrorPlace(status).empty();
+  error_ = placed ? status : ErrorAt(status.code(), place_, ErrorReason(status), status.message());
 }
 
 std::string SchemaCompiler::PlaceOf(const Claim& claim) const {
@@ -171,7 +183,9 @@ NodeId SchemaCompiler::NodeFor(const Conjunction& all, absl::FunctionRef<std::st
   if (known != nodes_.end()) return known->second;
   const auto sets = static_cast<std::int64_t>(nodes_.size()) + 1;
   if (sets > max_sets_) Fail(LimitExceeded(place(), "schema_sets", max_sets_, sets));
-  Fail(budget_.Spend(kTaskUnits));
+  const std::size_t claims = all.own.size() + all.atoms.size() + all.choices.size();
+  const std::size_t many = claims - std::min(claims, kUsualClaims);
+  Spend(kTaskUnits + static_cast<std::int64_t>(many) / kKeptClaimsAUnit);
   const MergedSchema schema = Merge(logic_, all);
   const bool scalar = (schema.types & (kArrayType | kObjectType)) == 0;
   if (all.choices.empty() && (scalar || schema.has_listed_values())) {
@@ -186,8 +200,10 @@ NodeId SchemaCompiler::NodeFor(const Conjunction& all, absl::FunctionRef<std::st
   return builder_.Call(Declare(all, place()));
 }
 
-// An INVALID_ARGUMENT is why the rule matches nothing, and of interest only if the start does.
+// An INVALID_ARGUMENT is why the rule matches nothing, and of interest only if the start does. What
+// was made behind a limit is not all, so that error comes first.
 void SchemaCompiler::Define(RuleId rule, const absl::StatusOr<NodeId>& body) {
+  Fail(logic_.status());
   builder_.DefineRule(rule, body.ok() ? *body : builder_.Nothing());
   if (body.ok()) return;
   if (absl::IsInvalidArgument(body.status())) {

@@ -69,6 +69,7 @@ class SchemaCompiler {
   // Ends the compilation, unless what is not supported is to be dropped.
   void Refuse(const JsonValue& at, const absl::Status& status);
   void Fail(const absl::Status& status);
+  void Spend(std::int64_t units);
   void NoteBounds();
   [[nodiscard]] std::string PlaceOf(const Claim& claim) const;
 
@@ -88,6 +89,8 @@ class SchemaCompiler {
   RuleContext context_;
   ReadResult result_;
   absl::Status error_;
+  // Of the set that is being made.
+  std::string place_;
   std::deque<Task> queue_;
   // By the conjunction's key.
   absl::flat_hash_map<std::string, NodeId> nodes_;
