@@ -1,6 +1,6 @@
 // The order matters. What is empty is found first, as later passes would keep what only leads
-// there; arrays whose items cannot be told apart are settled while their places in the source are
-// known; left recursion goes last, since removing it makes rules that have no place of their own.
+// there. Then come arrays whose items cannot be told apart, while their places in the source are
+// known. Left recursion goes last: removing it makes rules without a place in the source.
 #include "grammar_core/compile/pipeline.h"
 
 #include <cassert>

@@ -1,11 +1,10 @@
 // Prefetch: makes the masks that sequences of a grammar will ask for, before they ask: those of its
 // beginning while an engine still reads the prompt. Those behind a place of a sequence, while the
 // engine chooses the token that leads there, are asked for by matcher/prefetch_place.h.
-//
-// Which     by their distance from the common path, a text on one line with every declared name: in
-//           each state the names of an object, the tokens that punctuate texts (quotes, colons,
-//           brackets, digits, with and without a space), and where few tokens are allowed, the
-//           longest of them, as a tokenizer would choose.
+// Which     by their distance from the common path, a text on one line with every declared name.
+//           From each state go the names of an object and the tokens that punctuate texts: quotes,
+//           colons, brackets, digits, with and without a space. Where few tokens are allowed, the
+//           longest of them goes on as well, as a tokenizer would choose.
 // Exact     it only makes what any matcher would make; a sequence that runs meanwhile uses it.
 // Errors    none: it ends early at its deadline or when cancelled, or where the grammar meets a
 //           limit.

@@ -94,10 +94,10 @@ CharEdges EveryCharacter(CharTerm to) {
   return edges;
 }
 
-// How far a term is from a string, as far as its form tells. Of an intersection: what its farthest
-// part needs, of those that a string of any length may hold (a pattern that is looked for
-// anywhere); how far the string is from a length is told by every character that is read, and leads
-// nowhere. Then what all parts need. Of a choice: the nearest.
+// How far a term is from a string, as far as its form tells. A choice is as near as its nearest
+// branch. An intersection is as far as its farthest part, then as the sum of all parts. Parts that
+// only bound a length do not count as far: every character that is read comes nearer to them,
+// whichever it is.
 class Distances {
  public:
   explicit Distances(const TermStore* store) : store_(store) {}

@@ -1,10 +1,9 @@
 // Emptiness of an intersection of regular languages, some of them complements, without its product
 // automaton. A choice among the conditions is split, so that a node is a conjunction: the search is
 // through a disjunctive normal form that is made on the fly, with the derivatives of the conjuncts.
-//
 // Best first, by the sum of what each conjunct still needs. That is no lower bound, so the first
-// text that is found need not be the shortest; two bounds of each node, of what is known to be too
-// short and of a known text, are kept from search to search, and ShortestText() halves what is left
+// text that is found need not be the shortest. Each node keeps two bounds from search to search: a
+// length that is too short, and the length of a known text. ShortestText() halves what is left
 // between them. Of a node with many conjuncts each two (later each three) are searched first: if
 // they contradict one another, the node is done.
 //

@@ -1,9 +1,9 @@
 // Whether texts of characters are left for many conditions at once.
-//
-// A text for several choices is one for some way of each of them. So the search goes through lists
-// of ways, its nodes, of which there are few, where the sets of ways that a text leaves open are
-// many; and what it finds of a node (how long a text for it must be, how long one is) holds for
-// every set that it is a way of. A bound of length is compared with that, and no part of a node.
+// A text for several choices is one for some way of each of them. So a node of the search is a list
+// of single ways. There are few of those, where the sets of ways that a text leaves open are many.
+// What is found of a node is how long a text for it must be, and how long one is. That holds for
+// every set that the list is a way of. A bound of length is compared with it and is no part of a
+// node.
 //
 // Memory   nodes are kept from search to search, up to a bound at which all are dropped.
 // Errors   by Work: RESOURCE_EXHAUSTED where one search meets more nodes than Limits says.
@@ -110,15 +110,19 @@ class ConditionSearch {
   struct HashOfList {
     using is_transparent = void;
     const std::deque<Node>* nodes;
+    // Of a list that is looked for.
     std::size_t operator()(const ConditionList& list) const {
       return absl::HashOf(absl::MakeConstSpan(list));
     }
+    // Of a node that is in the table.
     std::size_t operator()(NodeId id) const { return (*this)((*nodes)[id].conditions); }
   };
   struct SameList {
     using is_transparent = void;
     const std::deque<Node>* nodes;
+    // No two nodes have the same list.
     bool operator()(NodeId a, NodeId b) const { return a == b; }
+    // Whether the node has that list.
     bool operator()(NodeId id, const ConditionList& list) const {
       return (*nodes)[id].conditions == list;
     }

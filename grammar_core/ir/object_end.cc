@@ -1,6 +1,7 @@
 #include "grammar_core/ir/object_end.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -94,6 +95,7 @@ ObjectState ObjectEnd::After(ObjectState state, const Marks& marks) const {
 }
 
 bool ObjectEnd::IsViolated(std::size_t condition, const ObjectState& state) const {
+  assert(condition < spec_->conditions.size());
   if (IsSet(state.settled, condition)) return false;
   const Marks& unless = spec_->conditions[condition].unless_all;
   return std::all_of(unless.begin(), unless.end(),
@@ -245,6 +247,7 @@ std::optional<std::size_t> ObjectEnd::WriteForced(ObjectState* state) const {
 }
 
 bool ObjectEnd::IsPlain(std::size_t member) const {
+  assert(member < ways_.size());
   return ways_[member].size() == 1 && ways_[member].front().marks.empty();
 }
 

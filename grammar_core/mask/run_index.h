@@ -1,6 +1,5 @@
 // Tokens that begin with a run of bytes of one set (white space, digits), by what comes after it.
-//
-// A state that takes such a run and then a tail allows a token exactly if some way to cut it gives
+// A state takes such a run and then a tail. It allows a token exactly if the token can be cut into
 // a run of a length that the state takes, and a rest that the tail takes. The runs are the same for
 // every grammar; the rests are tried on the tail alone.
 //

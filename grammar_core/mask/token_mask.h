@@ -37,9 +37,9 @@ constexpr int MaskWordCount(int vocab_size) {
 class TokenMask;
 using MaskRef = std::shared_ptr<const TokenMask>;
 
-// `mask` as a stored one, with a number of its own. It is made compact where few of its words
-// differ from no token, from all of them, or from one of `like` or `others`; the last are looked at
-// only where it would not be compact without.
+// `mask` as a stored one, under a new number. It is made compact where few of its words differ from
+// no token, from all tokens, or from one of `like` or `others`. `others` are looked at only where
+// it would not be compact without them.
 MaskRef StoreMask(TokenMask mask, std::span<const MaskRef> like = {},
                   std::span<const MaskRef> others = {});
 

@@ -1,6 +1,6 @@
-// A map that forgets what was not used since about half of its capacity ago: values are put into a
-// younger generation, to which those that are found in the older one go back; when the younger one
-// has half of what the map may have, the older one is dropped and it takes its place.
+// A map that forgets what was not used lately. Values are put into a younger generation. One that
+// is found in the older generation goes back to the younger one. When the younger one has half of
+// what the map may have, the older one is dropped and the younger one takes its place.
 //
 // Bytes    what BytesOf()(key, value) says of each entry beside its place in the table; it says
 //          the same for as long as the entry is there.

@@ -1,7 +1,7 @@
 // The greedy search of closure.h, over symbols: the ASCII characters, the spaces beyond ASCII and
-// all other characters beyond ASCII, each taken as one. States are met level by level; a state that
-// refuses much of what led to it is left out, by taking those symbols out of C, or, where C would
-// lose too much, by making its level the bound n.
+// all other characters beyond ASCII, each taken as one. States are met level by level. A state that
+// refuses much of what led to it is left out: those symbols leave C. Where C would lose too much,
+// the state's level becomes the bound n instead.
 //
 // Invariant  C is closed over the states that are members: every symbol of C leads from a member at
 //            a level below n to a member.

@@ -1,20 +1,17 @@
 // A closed set of states: characters that lead from one of them to another, whatever their order.
-//
 // From a state s, FindClosure looks for a set C of characters and a length n so that every string
 // over C of at most n characters can be taken from s. All tokens that are such strings are then
-// allowed. A token that is not begins with such a string (or with more than n characters of C) and
-// goes on with a byte outside of C; if no state of the set takes that byte, it is refused. So only
-// the tokens named by `candidates` need a walk: those that hold a byte which some state takes,
-// those cut within a character, and, where it is not known what follows n characters, those longer
-// than n.
+// allowed. Any other token begins with characters of C, at most n or more, and goes on with a byte
+// outside of C. If no state of the set takes that byte, the token is refused. So only the tokens
+// named by `candidates` need a walk. They hold a byte outside of C that some state takes, or are
+// cut within a character. Tokens longer than n are among them where it is not known what follows n
+// characters.
 //
 // Characters beyond ASCII are in C together, or all but the spaces among them, which `.` and \S
 // leave out.
-//
-// The choice of C is greedy: where a state reached through few bytes (a quote, a backslash) refuses
-// most of C, those bytes leave C; where it is reached through most of C, n is the length at which
-// that happens (the end of a counter), and so it is far from s. Any choice is exact; a poor one
-// only leaves more candidates.
+// The choice of C is greedy. A state may refuse most of C. If few bytes lead to it (a quote, a
+// backslash), those bytes leave C. If most of C leads to it, as at the end of a counter, n is the
+// length at which that happens. Any choice is exact; a poor one only leaves more candidates.
 #ifndef MASKD_GRAMMAR_CORE_MASK_ROUTES_CLOSURE_H_
 #define MASKD_GRAMMAR_CORE_MASK_ROUTES_CLOSURE_H_
 

@@ -1,5 +1,5 @@
-// The routes for choices, lengths, counts, runs and heads, and the two that fit every state. Routes
-// for names and for what leaves a string are in files of their own (mask_maker_names.cc,
+// The routes for choices, lengths, counts and runs, and the two that fit every state. Routes for
+// names and for what leaves a string are in files of their own (mask_maker_names.cc,
 // mask_maker_exits.cc).
 //
 // A route asks for the masks of simpler states, which the store often has, and walks only the
@@ -118,8 +118,6 @@ std::span<const MaskMaker::FormRoute> MaskMaker::FormRoutes() {
        [](M& m, TermId, P parts, B mask) { return m.MakeByEnds(parts, mask); }},
       {MaskRoute::kRuns, KindBits({K::kRepeat}),
        [](M& m, TermId state, P parts, B mask) { return m.MakeByRuns(state, parts, mask); }},
-      {MaskRoute::kHead, KindBits({K::kAlt, K::kNumber, K::kRepeat}),
-       [](M& m, TermId, P parts, B mask) { return m.MakeByHead(parts, mask); }},
   };
   return kRoutes;
 }
@@ -290,33 +288,6 @@ bool MaskMaker::MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask) 
     }
   }
   WalkLongTokens(masks_->index().trie(), state, mask);
-  return true;
-}
-
-bool MaskMaker::MakeByHead(const Parts& parts, MaskBuilder* mask) {
-  if (!automaton_->term(parts.cell).nullable || parts.tail == kEmptyTerm) return false;
-  const TokenTrie& trie = masks_->index().trie();
-  const std::span<const TrieNode> nodes = trie.nodes();
-  // Apart, so that a walk that is given up leaves `mask` as it was.
-  MaskBuilder begins(masks_);
-  std::int64_t left = kNarrowNodes;
-  for (std::size_t i = 0; i < nodes.size(); i += nodes[i].skip) {
-    const auto byte = static_cast<unsigned char>(nodes[i].byte);
-    const TermId next = automaton_->Step(parts.cell, byte, *work_);
-    if (next == kNothingTerm) continue;
-    if (next == kFailedTerm) return true;
-    left -= nodes[i].skip;
-    if (left < 0) return false;
-    Path path;
-    assert(nodes[i].depth == 1 && "a child of the root, whose subtree is skipped at once");
-    path[1] = states_.Enter(automaton_->Join(next, parts.tail));
-    const auto allow = [&](const TrieNode& node) { begins.AllowTokens(trie, node); };
-    allow(nodes[i]);
-    WalkNodes(trie, i + 1, i + nodes[i].skip, &path, kAllNodes, allow);
-  }
-  mask->Merge(std::move(begins));
-  MergeMaskOf(parts.tail, mask);
-  WalkLongTokens(trie, automaton_->Join(parts.cell, parts.tail), mask);
   return true;
 }
 

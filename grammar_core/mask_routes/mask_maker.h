@@ -83,7 +83,6 @@ class MaskMaker {
   bool MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask);
   bool MakeByRuns(TermId state, const Parts& parts, MaskBuilder* mask);
-  bool MakeByHead(const Parts& parts, MaskBuilder* mask);
   bool MakeByExits(TermId state, MaskBuilder* mask);
   bool MakeByEnds(const Parts& parts, MaskBuilder* mask);
   bool MakeByMember(const Parts& parts, MaskBuilder* mask);

@@ -29,8 +29,6 @@ constexpr std::array<MaskRouteInfo, kMaskRoutes> kTable = {{
      "the number's mask, and what tokens hold behind a whole number"},
     {MaskRoute::kRuns, "runs", "a run of bytes of one small set before a tail",
      "the tail's mask, and what tokens hold behind such a run"},
-    {MaskRoute::kHead, "head", "any other cell that may be empty, before a tail",
-     "a walk of what begins in the cell, and the tail's mask"},
     {MaskRoute::kWalk, "walk", "states that few bytes leave",
      "steps through the trie; given up after some thousand nodes"},
     {MaskRoute::kClosure, "closure", "all others: states that many bytes leave",

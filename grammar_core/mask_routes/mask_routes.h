@@ -31,11 +31,10 @@ enum class MaskRoute : std::uint8_t {
   kExits,
   kEnds,
   kRuns,
-  kHead,
   kWalk,
   kClosure,
 };
-inline constexpr std::size_t kMaskRoutes = 13;
+inline constexpr std::size_t kMaskRoutes = 12;
 
 // A row of the table, in words.
 struct MaskRouteInfo {

@@ -1,6 +1,6 @@
-// What is narrowed is looked for from cheap to dear: far enough from the end nothing is done; a
-// lower bound says that no text fits, and the mask stays; the levels of the state say which tokens
-// fit; where none does, the known ending goes on, and then a search is made.
+// What is narrowed is looked for from cheap to dear. Far enough from the end nothing is done. Where
+// a lower bound says that no text fits, the mask stays. Else the levels of the state say which
+// tokens fit. Where none does, the known ending goes on, and last a search is made.
 //
 // Invariant  the result is never empty and never more than the mask that came in: a row whose
 //            budget cannot be kept is not stuck, it goes on without it.

@@ -1,14 +1,12 @@
 // The shortest text that ends a state, and the fewest tokens that spell it: what a row's masks
 // leave room for (closing.h).
-//
-// How      a state is a spine of cells (terms/term.h), and its shortest text is those of its
-//          cells, each searched for once. An ending is a list of bytes that goes on in the ending
-//          of the cells behind; each byte knows the fewest tokens from there on, so states that
-//          differ in their first cells share all else.
-// Items    where items of arrays must differ (unique_items/row_memory.h), an ending is that of the
-//          state as if they could be equal, if what the row has written and what the ending writes
-//          allow it; else each byte that they forbid is replaced by one that costs least, and the
-//          ending goes on from there. That may not be the shortest.
+// How      a state is a spine of cells (terms/term.h), and its shortest text is those of its cells,
+//          each searched for once. An ending is a list of bytes that goes on in the ending of the
+//          cells behind. Each byte knows the fewest tokens from there on. So states that differ in
+//          their first cells share all else.
+// Items    items of an array may have to differ (unique_items/row_memory.h). The ending is first
+//          made as if they could be equal. A byte that would repeat an item is replaced by the one
+//          that costs least, and the ending goes on from there. That may not be the shortest.
 // Lengths  a string that must have so many characters more gets them from the longest tokens of its
 //          characters, not from the first character that it takes.
 // Named    a token that the grammar names, as the marker that ends a call, is one of an ending

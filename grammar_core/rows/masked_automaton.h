@@ -1,8 +1,7 @@
 // An automaton with the masks of its states: made when first asked for, and then kept.
-//
-// A mask is looked for by what it depends on in the store that grammars share (a key of the state's
-// tail, else its cells one by one), and made by MaskMaker where the store has none. What the state
-// keeps is that mask with the stop ids, where the text may end.
+// A mask is looked for in the store that grammars share, by what it depends on: a key of the
+// state's tail, else its cells one by one. Where the store has none, MaskMaker makes it. What the
+// state keeps is that mask with the stop ids, where the text may end.
 //
 // Items    masks are exact but for arrays of distinct items that a row is within: what the row may
 //          not repeat is taken out of them row by row (MaskIn()).

@@ -11,6 +11,7 @@
 #include "grammar_core/terms/object_progress.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -81,6 +82,7 @@ void ObjectProgress::FindRequired() {
 }
 
 std::uint32_t ObjectProgress::NextMember(std::uint32_t progress) const {
+  assert(places_.empty() || progress < places_.size());
   return places_.empty() ? progress : places_[progress].next;
 }
 

@@ -1,7 +1,7 @@
-// Hash-consing with smart constructors: each looks for what its result is equal to (nothing, empty,
-// one of its parts, a power of one body) before it interns a new term, so that the derivatives of a
-// grammar are finitely many up to what the texts nest. The laws are those of Owens, Reppy and Turon
-// (2009), and for choices the factoring of term_forms.cc.
+// Hash-consing with smart constructors. Each first looks for what its result is equal to: nothing,
+// empty, one of its parts, a power of one body. Only then it interns a new term. So the derivatives
+// of a grammar are finitely many, up to what the texts nest. The laws are those of Owens, Reppy and
+// Turon (2009), and for choices the factoring of term_forms.cc.
 //
 // Invariant  a term's facts (nullable, min_bytes, floor, key) follow from its parts' facts, which
 //            were known before it: nothing is ever revised.

@@ -1,13 +1,14 @@
 // Makes terms in normal form and keeps them. Grows, never shrinks; owned by one grammar's
 // automaton.
 //
-// Normal forms  Nothing swallows a Cat and vanishes from an Alt; Empty vanishes from a Cat; Cat is
-//               right-associated; Alt is flat, sorted, without repetition, with equal tails and
-//               heads factored out within a bound (that merges the stacks of ambiguous texts);
-//               repeats of the same, side by side or in an Alt, are one repeat where that is exact;
-//               intersections in an Alt are one Encode's, those that another one holds vanish, and
-//               what all have in common is factored out;
-//               And and Not fold their trivial cases.
+// Normal forms  Cat       Nothing swallows it, Empty vanishes from it, it is right-associated.
+//               Alt       flat, sorted, each branch once, without Nothing. Equal tails and heads
+//                         are factored out within a bound: that merges the stacks of ambiguous
+//                         texts. Intersections in it are one Encode's. One that another one holds
+//                         vanishes, and what all have in common is factored out.
+//               Repeat    repeats of the same, side by side or in an Alt, are one, where that is
+//                         exact.
+//               And, Not  fold their trivial cases.
 // Threads       makers need the automaton's lock; term() and the pools may be read without it for
 //               ids that were published (see StableVector).
 #ifndef MASKD_GRAMMAR_CORE_TERMS_TERM_STORE_H_

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bitset>
+#include <cassert>
 
 #include "grammar_core/terms/encoding.h"
 
@@ -166,6 +167,7 @@ std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list, OnToken on_t
 
 std::int64_t WalkTextsBelow(const TokenTrie& trie, std::size_t parent, const TextList& list,
                             OnToken on_token, OnQuote on_quote) {
+  assert(parent < trie.nodes().size());
   TextWalk walk(trie, list, on_token, on_quote);
   const TrieNode node = trie.nodes()[parent];
   walk.Start(node.depth);

@@ -31,10 +31,10 @@ struct TextList {
 using OnToken = absl::FunctionRef<void(std::size_t)>;
 using OnQuote = absl::FunctionRef<void(std::size_t, std::uint32_t)>;
 
-// Calls on_token(node) for each node whose bytes spell the beginning of what is left of a text, all
-// of it included, and on_quote(node, text) for each node that is a quote behind the whole of
-// texts[text], without going further down there. Nodes are indices of trie.nodes(). Returns how
-// many nodes were visited.
+// Calls on_token(node) for each node whose bytes spell a beginning of what is left of a text, or
+// all of it. Calls on_quote(node, text) for each node that is a quote behind the whole of
+// texts[text], and goes no further down there. Nodes are indices of trie.nodes(). Returns how many
+// nodes were visited.
 std::int64_t WalkTexts(const TokenTrie& trie, const TextList& list, OnToken on_token,
                        OnQuote on_quote);
 

@@ -1,12 +1,10 @@
 // Cuts texts into the tokens that the tokenizer itself would make of them.
-//
 // Certain   A text's last tokens depend on what comes after it. CertainTokens() gives those that do
-//           not. They end at the last place that is the border of two pieces whatever follows;
-//           where the tokenizer cuts no pieces, before the first token that one over the end of the
-//           text could change (any token of the encoding of a beginning of a text, up to a border
-//           of tokens, is in the encoding of the text: so only those differ that come after the
-//           beginnings of tokens over the end). And they end before the first character that the
-//           tokenizer changes or may change with what follows.
+//           not. They end at the last border of two pieces that stays one whatever follows. Some
+//           tokenizers cut no pieces. There they end before the first token that could change if a
+//           token went over the end of the text: the encoding of a text begins with that of each of
+//           its beginnings up to a border of tokens. And they end before the first character that
+//           the tokenizer may change with what follows.
 // Cost      a map of the vocabulary, made once (10 to 20 ms); a text costs some microseconds a
 //           piece.
 // Threads   immutable; any number of readers.

@@ -1,11 +1,9 @@
 // Which tokens that end a string, an item of an array whose items must differ, and go on behind its
 // comma may be taken there, told without a step of the row for each.
-//
-// How      such a token makes an item of the string and what it has left of it. Where that item is
-//          new, only what begins behind the comma can repeat one; and where so little of that is
-//          there that enough bytes lead away from all items, the new one among them whichever it
-//          is, the token is right. The bytes that lead away are looked for once for each state
-//          behind such tokens.
+// How      the string and the token's bytes up to its quote make an item. Where that item is new,
+//          only what begins behind the comma can repeat one. Little of that is there mostly. If
+//          enough bytes then lead away from all items, the new one included, the token is right.
+//          The bytes that lead away are looked for once for each state behind such tokens.
 // Cost     the steps of the shared automaton along each token, mostly known.
 // Errors   by Work, as for Automaton.
 // Threads  one at a time; the row's lock is held.

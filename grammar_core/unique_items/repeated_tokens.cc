@@ -1,6 +1,7 @@
-// The tokens that may hold parts of more than one item are tried one by one, along their common
-// beginnings, but for those of which less tells enough (item_ends.h); of all others only those that
-// go on within an item that may become the equal of one before it, along the vocabulary's trie.
+// Tokens that may hold parts of more than one item are tried one by one, along their common
+// beginnings. Of those that end a string less tells enough (item_ends.h). All other tokens stay
+// within one item. They matter only where it may become the equal of one before it, and are found
+// along the vocabulary's trie.
 //
 // Invariant  what is reported is in the mask, and no state is behind it; tokens that are not looked
 //            at cannot end an item, and their item cannot become a repetition within them.

@@ -1,7 +1,7 @@
 // A machine of stages over the symbols of the answer. A stage either settles something and says
-// where the next one goes on, or waits. `done` is where the symbols that are not settled begin, so
-// what is held back is what lies between `done` and the end; no stage looks at a symbol again but
-// those that it hands back, which are fewer than the family's longest text.
+// where the next one goes on, or waits. `done` is where the symbols that are not settled begin:
+// what lies between it and the end is held back. A symbol is looked at again only where a stage
+// hands it back, and those are fewer than the family's longest text.
 #include "grammar_core/frontend/chat/answer_reader.h"
 
 #include <algorithm>

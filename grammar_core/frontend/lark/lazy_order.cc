@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/lark/lazy_order.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -48,6 +49,7 @@ class LazyWriter {
 
   // A definition of the texts that begin with one of the lazy rules `lazy`, `more` than that.
   SymbolId BeginningWith(const std::set<std::uint32_t>& lazy, bool more) {
+    assert(!lazy.empty());
     const auto [made, is_new] = beginning_.try_emplace({lazy, more}, 0);
     if (!is_new) return made->second;
     std::vector<SymbolId> texts;

@@ -1,6 +1,7 @@
 #include "grammar_core/frontend/lark/lazy_places.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -40,6 +41,7 @@ void AddAll(const std::set<std::uint32_t>& some, std::set<std::uint32_t>* all) {
 }  // namespace
 
 ExprId LazyBody(const SourceGrammar& grammar, ExprId body) {
+  assert(body < grammar.expressions.size());
   const auto child = [&](ExprId id) {
     return grammar.children[grammar.expressions[id].first_child];
   };

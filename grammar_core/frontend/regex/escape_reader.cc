@@ -1,5 +1,6 @@
 #include "grammar_core/frontend/regex/escape_reader.h"
 
+#include <cassert>
 #include <string>
 #include <utility>
 #include <vector>
@@ -240,6 +241,7 @@ std::int64_t SetUnits(std::size_t ranges, bool fold) {
 }
 
 absl::StatusOr<std::uint32_t> ReadHexDigits(PatternCursor& cursor, int digits) {
+  assert(digits > 0 && digits <= 8 && "a value has 32 bits");
   std::uint32_t value = 0;
   for (int i = 0; i < digits; ++i) {
     const std::optional<std::uint32_t> digit = HexValue(cursor.Peek());

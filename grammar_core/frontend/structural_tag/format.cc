@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -198,6 +199,7 @@ class FormatReader {
 
   void Append(TagFormat format, FormatId parent) {
     if (parent != kNoFormat) {
+      assert(parent < formats_.size() && "a part is read behind what it is a part of");
       const T around = formats_[parent].type;
       const bool in_tag = around == T::kTag || around == T::kStructure;
       format.tag = in_tag ? parent : formats_[parent].tag;
@@ -291,6 +293,7 @@ class FormatReader {
       TagFormat& format = formats_[id];
       if (format.type == T::kTag) {
         const TagBounds& bounds = format.bounds;
+        assert(!format.parts.empty() && "a tag has content");
         if (!formats_[format.parts.front()].open_ended || bounds.end_token.has_value()) continue;
         if (bounds.ends.empty()) {
           return InvalidMember(format.at, "end",
@@ -298,6 +301,8 @@ class FormatReader {
         }
         continue;
       }
+      assert(std::ranges::all_of(format.parts, [&](FormatId part) { return part > id; }) &&
+             "parts are settled before what they are parts of");
       for (const FormatId part : format.parts)
         format.open_ended = format.open_ended || formats_[part].open_ended;
     }

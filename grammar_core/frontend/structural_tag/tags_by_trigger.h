@@ -1,8 +1,7 @@
 // The tags of triggered_tags and of the older form, by the trigger that each begins with.
-//
-// Errors   INVALID_ARGUMENT: a tag that begins with no trigger or with more than one; a trigger
-//          that no tag begins with; a tag that begins with a token; one that begins with a marker
-//          that is excluded, so that it could never be entered. Those of the budget.
+// Errors   INVALID_ARGUMENT: a tag begins with no trigger, or with more than one. No tag begins
+//          with a trigger. A tag begins with a token, or with a marker that is excluded, so that it
+//          could never be entered. Those of the budget.
 // Cost     linear in the tags, for each size that triggers have.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_TAGS_BY_TRIGGER_H_
 #define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_TAGS_BY_TRIGGER_H_

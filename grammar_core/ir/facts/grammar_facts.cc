@@ -157,6 +157,8 @@ GrammarFacts::NodeFacts GrammarFacts::FactsOf(const IrNode& node) const {
   }
 }
 
+// Nodes without parts. A set of characters needs the bytes of its smallest one, as UTF-8 grows with
+// the code point.
 GrammarFacts::NodeFacts GrammarFacts::LeafFacts(const IrNode& node) const {
   NodeFacts facts;
   switch (node.kind) {

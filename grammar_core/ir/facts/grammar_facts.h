@@ -1,10 +1,9 @@
 // What is known of a grammar's rules and objects before any term is made: whether they may be
 // empty, how short they can be, how deep a derivative descends, and their structural hashes.
-//
 // Hashes   equal for equal definitions in different grammars: a rule is hashed with all that it
-//          reaches. Mutually recursive rules are hashed as a group by as many rounds of refinement
-//          as the group has rules; a group that is too large for that gets a hash of its own, which
-//          no other grammar shares.
+//          reaches. Mutually recursive rules are hashed as a group, by as many rounds of refinement
+//          as the group has rules. A group that is too large for that gets a hash that no other
+//          grammar has.
 // Errors   RESOURCE_EXHAUSTED for derivative_depth, which left recursion exceeds too.
 // Threads  immutable once created.
 #ifndef MASKD_GRAMMAR_CORE_IR_FACTS_GRAMMAR_FACTS_H_
@@ -28,6 +27,7 @@
 
 namespace maskd {
 
+// The facts of one grammar, found at once and never changed.
 class GrammarFacts {
  public:
   // Rules of a group whose hash is shared, and rules times nodes that depend on them.
@@ -38,6 +38,7 @@ class GrammarFacts {
   static absl::StatusOr<GrammarFacts> Create(const GrammarIr& ir, const Limits& limits,
                                              Budget& budget, Measure measure = Measure::kBytes);
 
+  // What they are facts of.
   [[nodiscard]] const GrammarIr& ir() const { return *ir_; }
   // What the lower bounds of this grammar's terms count.
   [[nodiscard]] Measure measure() const { return measure_; }
@@ -69,6 +70,7 @@ class GrammarFacts {
   [[nodiscard]] std::uint32_t RuleMinBytes(RuleId rule, std::uint32_t depth) const {
     return MinBytes(ir_->rules[rule].body, depth);
   }
+  // Equal for rules of equal texts, in any grammar, as far as their form tells.
   [[nodiscard]] const Hash128& RuleHash(RuleId rule) const { return rule_hash_[rule]; }
   // By index into GrammarIr::token_specs.
   [[nodiscard]] Hash128 TokensHash(std::uint32_t spec) const;
@@ -79,6 +81,7 @@ class GrammarFacts {
     return object_hash_[object];
   }
 
+  // Of the heap, beside this object.
   [[nodiscard]] std::int64_t held_bytes() const {
     return HeldBytes(nodes_) + HeldBytes(rule_hash_) + HeldBytes(object_hash_) +
            static_cast<std::int64_t>((varies_.capacity() + in_group_.capacity()) / 8);

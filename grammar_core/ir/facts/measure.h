@@ -14,21 +14,26 @@
 
 namespace maskd {
 
+// The unit of a grammar's lower bounds, one for all its terms.
 enum class Measure : std::uint8_t { kBytes, kCharacters };
 
+// What one byte adds to a text: nothing, where it goes on with a character.
 inline std::uint32_t SizeOf(Measure measure, unsigned char byte) {
   return measure == Measure::kCharacters && IsContinuationByte(byte) ? 0 : 1;
 }
 
+// Of bytes in UTF-8.
 inline std::uint32_t SizeOf(Measure measure, absl::string_view bytes) {
   return measure == Measure::kCharacters ? CharactersIn(bytes)
                                          : static_cast<std::uint32_t>(bytes.size());
 }
 
+// Of one character, written as UTF-8.
 inline std::uint32_t SizeOf(Measure measure, std::uint32_t code_point) {
   return measure == Measure::kCharacters ? 1 : Utf8Bytes(code_point);
 }
 
+// Of characters, likewise.
 inline std::uint32_t SizeOf(Measure measure, std::u32string_view characters) {
   std::uint32_t size = 0;
   for (const char32_t c : characters) size += SizeOf(measure, static_cast<std::uint32_t>(c));

@@ -14,6 +14,7 @@
 
 namespace maskd {
 
+// Rules that call one another, and what their bodies are made of.
 struct RuleGroup {
   std::vector<RuleId> rules;
   std::vector<NodeId> nodes;

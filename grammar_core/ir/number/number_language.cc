@@ -1,6 +1,7 @@
 #include "grammar_core/ir/number/number_language.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace maskd {
@@ -115,6 +116,7 @@ bool NumberLanguage::LeftIsPlace(const State& state) const {
 }
 
 std::optional<NumberLanguage::State> NumberLanguage::StepDigit(const State& s, int digit) {
+  assert(digit >= 0 && digit <= 9);
   switch (s.phase) {
     case Phase::kStart:
     case Phase::kMinus:

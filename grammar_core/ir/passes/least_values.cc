@@ -1,6 +1,7 @@
 #include "grammar_core/ir/passes/least_values.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <optional>
 #include <span>
@@ -52,6 +53,7 @@ std::int64_t CountBetween(const NumberSpec& spec, const NumberInterval& interval
   const std::optional<std::int64_t> max = InUnits(*interval.max, scale);
   const std::optional<std::int64_t> unit = InUnits(step, scale);
   if (!min.has_value() || !max.has_value() || !unit.has_value()) return 0;
+  assert(scale >= 0 && *unit > 0 && "a step is a positive number");
   const std::int64_t first = *min + (interval.min_open ? 1 : 0);
   const std::int64_t last = *max - (interval.max_open ? 1 : 0);
   const auto floor = [&](std::int64_t n) { return n / *unit - (n % *unit < 0 ? 1 : 0); };

@@ -1,9 +1,8 @@
 // Nodes by what their texts begin with: the step in which left recursion is taken apart.
-//
-// Of a group of rules that begin with each other, each is a variable. A node's text that is not
-// empty is one of `plain`, which begin with no variable, or a text of variable v that is not empty,
-// followed by one of the rest that the form has for v. This is the derivative of a regular
-// expression (Brzozowski 1964) by a rule instead of by a letter.
+// Of a group of rules that begin with each other, each is a variable. A node has two kinds of texts
+// that are not empty. Those of `plain` begin with no variable. The others are a text of a variable
+// v that is not empty, and behind it one of the rest that the form has for v. This is the
+// derivative of a regular expression (Brzozowski 1964) by a rule instead of by a letter.
 //
 // Cost     a form is made once a node. In a sequence every child that may be empty adds the
 //          children behind it once more, so a form is at most quadratic in the length of a

@@ -1,6 +1,7 @@
 #include "grammar_core/ir/passes/left_system.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "absl/strings/str_cat.h"
 
@@ -52,6 +53,7 @@ absl::Status LeftSystem::Reduce(Budget& budget) {
 }
 
 LeftSystem::Rank LeftSystem::RankOf(std::uint32_t variable) const {
+  assert(variable < variables_.size());
   const Variable& v = variables_[variable];
   const auto in = static_cast<std::int64_t>(v.calls.size() - v.calls.count(variable) +
                                             (v.plain.empty() ? 0 : 1));

@@ -1,10 +1,9 @@
 // How a tokenizer.json says that texts are cut, as EncodingRules.
-//
 // Understood  models of byte-pair encoding whose merges are in the order of ids and make every
-//             piece that two others spell; of bytes (ByteLevel) with pre-tokenizers ByteLevel,
-//             Split at matches, Digits, and sequences of them; of characters with byte fallback,
-//             and no pre-tokenizer that cuts. NFC holds for ASCII alone. What else there may be
-//             gives rules of unknown symbols, which is no error: masks need none.
+//             piece that two others spell. Models of bytes (ByteLevel) may have the pre-tokenizers
+//             ByteLevel, Split at matches, Digits, and sequences of them. Models of characters have
+//             byte fallback, and no pre-tokenizer that cuts. NFC holds for ASCII alone. Anything
+//             else gives rules of unknown symbols, which is no error: masks need none.
 // Threads     no state.
 #ifndef MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_HUGGINGFACE_RULES_H_
 #define MASKD_GRAMMAR_CORE_TOKENIZER_FORMATS_HUGGINGFACE_RULES_H_

@@ -1,10 +1,9 @@
 // regex: the Pattern of ECMA-262, section 22.2.1, without the u flag and without annex B.
-//
 // Groups in groups are no regular set, so they nest to a depth. What the early errors of the
-// specification forbid is kept out by taking less: bounds of a quantifier and ends of a range
-// whose order can be seen from few characters, in steps that grow where they are rare; no
-// references by number; of named groups one, in no other group, and references to it, in none
-// either, where its name is one letter.
+// specification forbid is kept out by taking less. Bounds of a quantifier and ends of a range must
+// show their order in few characters; where they are rare, steps are larger. There are no
+// references by number. There is one named group at most, in no other group. References to it stand
+// in none either, and its name is one letter then.
 #include <array>
 #include <cstdint>
 #include <string>

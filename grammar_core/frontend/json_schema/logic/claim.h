@@ -1,9 +1,8 @@
 // What is said of one JSON value: that a schema, or a keyword of one, holds for it or does not.
-//
 // A grammar of a value is that of a set of claims, all of them true. Claims that stand for other
-// claims (a schema, allOf, not) are taken apart by ClaimLogic::Expand(); what is left are own
-// assertions of schemas, atoms (a single keyword that is violated) and choices (one of several
-// lists of claims; see Alternatives()).
+// claims (a schema, allOf, not) are taken apart by ClaimLogic::Expand(). Three kinds are left: own
+// assertions of schemas; atoms, which are single keywords that are violated; and choices, each one
+// of several lists of claims (see Alternatives()).
 //
 // Threads  plain values.
 #ifndef MASKD_GRAMMAR_CORE_FRONTEND_JSON_SCHEMA_LOGIC_CLAIM_H_

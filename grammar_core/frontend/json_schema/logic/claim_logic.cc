@@ -1,11 +1,9 @@
 // Claims taken apart by the laws of propositional logic.
-//
-// A schema is a formula over the keywords of one value. Expand() keeps a conjunction: a conjunct
-// that is itself a conjunction is replaced by its parts (allOf, $ref, a schema's keywords), one
-// that is a disjunction stays whole as a choice (anyOf, oneOf, if), and negation is pushed inwards
-// as it is met, by De Morgan: not (a and b) is a choice of (not a) and (not b). So the negation
-// normal form is made step by step, and the disjunctive normal form, which may be exponential,
-// never is.
+// A schema is a formula over the keywords of one value. Expand() keeps a conjunction. A conjunct
+// that is itself a conjunction is replaced by its parts (allOf, $ref, a schema's keywords). One
+// that is a disjunction stays whole as a choice (anyOf, oneOf, if). Negation is pushed inwards as
+// it is met, by De Morgan: not (a and b) is a choice of (not a) and (not b). So the negation normal
+// form is made step by step, and the disjunctive normal form, which may be exponential, never is.
 //
 // Invariant  alternatives are computed once a claim and never change (references to them are handed
 //            out).

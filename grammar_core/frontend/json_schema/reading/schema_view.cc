@@ -10,6 +10,7 @@
 // Source     JSON Schema Core 2020-12, section 10, and Validation, section 6; draft 4, section 5.
 #include "grammar_core/frontend/json_schema/reading/schema_view.h"
 
+#include <cassert>
 #include <string>
 #include <utility>
 
@@ -383,7 +384,11 @@ class ViewReader {
 }  // namespace
 
 // CheckShape() has seen that it is a count.
-std::uint32_t CountOf(const JsonValue& keyword) { return *AsCount(ReadDecimal(keyword.text())); }
+std::uint32_t CountOf(const JsonValue& keyword) {
+  const std::optional<std::uint32_t> count = AsCount(ReadDecimal(keyword.text()));
+  assert(count.has_value());
+  return *count;
+}
 
 // A name may match several patterns. additionalProperties is for names that neither `properties`
 // nor `patternProperties` of the same schema speaks of.
