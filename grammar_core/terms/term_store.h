@@ -239,7 +239,7 @@ class TermStore {
   struct ByList {
     using is_transparent = void;
     using List = std::vector<TermId>;
-    const StableVector<List>* lists;
+    const Table<List>* lists;
     std::size_t operator()(const List& list) const { return absl::HashOf(list); }
     std::size_t operator()(std::uint32_t index) const { return (*this)((*lists)[index]); }
     bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
@@ -297,7 +297,7 @@ class TermStore {
   // Numbered after the IR's.
   StableVector<PlacedObject> placed_objects_;
   absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed_ids_;
-  StableVector<std::vector<TermId>> lists_;
+  Table<std::vector<TermId>> lists_;
   absl::flat_hash_set<std::uint32_t, ByList, ByList> list_ids_{0, ByList{&lists_}, ByList{&lists_}};
   // The key of an And or Not with a clamped part.
   [[nodiscard]] Hash128 OwnKey(TermKind kind, std::uint32_t payload) const {

@@ -73,15 +73,37 @@ TEST_F(WayTablesTest, ASecondWayTellsWhichLeadNowhere) {
   EXPECT_EQ(To(state, parts_.ClassOf('a')), 1);
 }
 
+// A row of few targets at first, of any once there are too many; what was there stays.
 TEST_F(WayTablesTest, ARowIsMadeOfWhatWasThere) {
   const TermId state = parts_.start();
-  tables_.Put(state, parts_.ClassOf('a'), 1);
-  std::atomic<TermId>* const row = tables_.RowOf(state);
-  EXPECT_EQ(row[parts_.ClassOf('a')].load(), 1);
-  EXPECT_EQ(row[parts_.ClassOf('b')].load(), kUnknownTerm);
-  row[parts_.ClassOf('b')].store(2);
-  EXPECT_EQ(To(state, parts_.ClassOf('b')), 2);
-  EXPECT_EQ(tables_.RowOf(state), row);
+  tables_.Put(state, parts_.ClassOf('a'), 1000);
+  std::vector<WayTables::Way> ways;
+  for (const char letter : {'b', 'c', 'd', 'e'}) ways.push_back({parts_.ClassOf(letter), 1001});
+  tables_.PutAll(state, ways, 1);
+  const auto form = [&] { return StateWays(parts_.store.links(state).ways.load()); };
+  ASSERT_NE(form().packed_row(), nullptr);
+  EXPECT_EQ(To(state, parts_.ClassOf('a')), 1000);
+  EXPECT_EQ(To(state, parts_.ClassOf('e')), 1001);
+  EXPECT_EQ(To(state, parts_.ClassOf('f')), kUnknownTerm);
+  EXPECT_EQ(To(state, parts_.ClassOf('!')), kNothingTerm);
+  for (const char letter : {'f', 'g', 'h', 'i', 'j', 'k', 'l'}) {
+    tables_.Put(state, parts_.ClassOf(letter), 1000 + static_cast<TermId>(letter));
+    EXPECT_EQ(form().packed_row() != nullptr, letter < 'j') << letter;
+  }
+  EXPECT_NE(form().row(), nullptr);
+  EXPECT_EQ(To(state, parts_.ClassOf('a')), 1000);
+  EXPECT_EQ(To(state, parts_.ClassOf('e')), 1001);
+  EXPECT_EQ(To(state, parts_.ClassOf('j')), 1000 + static_cast<TermId>('j'));
+  EXPECT_EQ(To(state, parts_.ClassOf('m')), kUnknownTerm);
+  EXPECT_EQ(To(state, parts_.ClassOf('!')), kNothingTerm);
+}
+
+TEST_F(WayTablesTest, ManyTargetsAtOnceAreARowOfAny) {
+  const TermId state = parts_.start();
+  const WayTables::Way way = {parts_.ClassOf('a'), 5};
+  tables_.PutAll(state, {&way, 1}, PackedRow::kTargets + 1);
+  EXPECT_NE(StateWays(parts_.store.links(state).ways.load()).row(), nullptr);
+  EXPECT_EQ(To(state, parts_.ClassOf('a')), 5);
 }
 
 TEST_F(WayTablesTest, StatesHaveTablesOfTheirOwn) {
