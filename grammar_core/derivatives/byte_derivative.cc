@@ -242,12 +242,11 @@ void ByteDerivative::FillCharacters(TermId id, Work& work) {
   const PartialChar start = {AsEncode(cell).partial.spelling};
   const CharEdges& edges = characters_->LiveEdges(AsEncode(cell).characters, work);
   if (!work.ok() || AsciiCount(edges) < kFewCharacters) return;
-  std::atomic<TermId>* const row = ways_.RowOf(id);
-  assert(row != nullptr);
   std::vector<TermId> targets(edges.size(), kUnknownTerm);
+  std::vector<WayTables::Way> ways;
   for (int c = 0; c < classes_->count(); ++c) {
     const unsigned char byte = classes_->Sample(c);
-    if (byte >= kAsciiEnd || row[c].load(std::memory_order_relaxed) != kUnknownTerm ||
+    if (byte >= kAsciiEnd || Known(id, c) != kUnknownTerm ||
         StepChar(start, byte).result != CharStep::Result::kCharacter) {
       continue;
     }
@@ -260,8 +259,10 @@ void ByteDerivative::FillCharacters(TermId id, Work& work) {
       if (target == kUnknownTerm) target = store_->Cat(store_->Encode(edge->to, start), parts.tail);
       next = target;
     }
-    row[c].store(next, std::memory_order_release);
+    ways.push_back({c, next});
   }
+  const auto made = std::ranges::count_if(targets, [](TermId to) { return to != kUnknownTerm; });
+  ways_.PutAll(id, ways, static_cast<std::size_t>(made));
 }
 
 // A class is taken out only where it is surely refused: a plain ASCII character that is in no edge,

@@ -1,8 +1,9 @@
 // A state's transitions move from form to form as more become known: none, one in place, up to 3,
-// up to 11, a row. Each move fills the new form first and then publishes it by one release store,
-// so a reader without the lock sees the old form or the whole new one. The old one is not reused.
+// up to 11, a row of few targets, a row of any. Each move fills the new form first and then
+// publishes it by one release store, so a reader without the lock sees the old form or the whole
+// new one. The old one is not reused.
 //
-// Cost  a move copies at most 11 transitions; a row has one TermId for each byte class.
+// Cost  a move to a list copies at most 3 transitions, one to a row asks for every byte class.
 #include "grammar_core/derivatives/way_tables.h"
 
 #include <algorithm>
@@ -71,30 +72,56 @@ void WayTables::Put(TermId state, int byte_class, TermId to) {
   } else if (LongWays* const more = before.more(); more != nullptr && !more->full()) {
     more->Add(byte_class, to);
   } else {
-    RowOf(state)[byte_class].store(to, std::memory_order_release);
+    MakeRow(state, 1);
+    PutInRow(state, byte_class, to);
   }
 }
 
+void WayTables::PutAll(TermId state, std::span<const Way> ways, std::size_t targets) {
+  MakeRow(state, targets);
+  for (const Way& way : ways) PutInRow(state, way.byte_class, way.to);
+}
+
+void WayTables::PutInRow(TermId state, int byte_class, TermId to) {
+  const StateWays row(SlotOf(state).load(std::memory_order_relaxed));
+  if (PackedRow* const packed = row.packed_row(); packed != nullptr && packed->Add(byte_class, to))
+    return;
+  std::atomic<TermId>* const full = row.row() != nullptr ? row.row() : MakeFullRow(state);
+  full[byte_class].store(to, std::memory_order_release);
+}
+
+// Of a state without a list the set of possible classes says what leads nowhere.
+template <typename Visit>
+void WayTables::VisitKnown(TermId state, Visit visit) {
+  const StateWays ways(SlotOf(state).load(std::memory_order_relaxed));
+  const ClassSet* const may = ways.none() || ways.is_single() ? MayOf(state) : nullptr;
+  for (int c = 0; c < static_cast<int>(classes_); ++c) {
+    TermId to = ways.To(c);
+    if (to == kUnknownTerm && may != nullptr && !(*may)[c]) to = kNothingTerm;
+    if (to != kUnknownTerm) visit(c, to);
+  }
+}
+
+void WayTables::MakeRow(TermId state, std::size_t targets) {
+  const StateWays before(SlotOf(state).load(std::memory_order_relaxed));
+  if (before.row() != nullptr || before.packed_row() != nullptr) return;
+  bool fits = targets <= PackedRow::kTargets;
+  if (fits) {
+    auto* const packed = new (Allocate(PackedRow::BytesFor(classes_))) PackedRow(classes_);
+    VisitKnown(state, [&](int known, TermId to) { fits = fits && packed->Add(known, to); });
+    if (fits) SlotOf(state).store(StateWays::Packed(packed).packed(), std::memory_order_release);
+  }
+  if (!fits) MakeFullRow(state);
+}
+
 // The set of possible classes is not kept with a row: what it excludes is written as Nothing.
-std::atomic<TermId>* WayTables::RowOf(TermId state) {
-  std::atomic<std::uint64_t>& slot = SlotOf(state);
-  const StateWays before(slot.load(std::memory_order_relaxed));
-  if (before.row() != nullptr) return before.row();
+std::atomic<TermId>* WayTables::MakeFullRow(TermId state) {
   static_assert(sizeof(std::atomic<TermId>) == sizeof(TermId));
   auto* const row = static_cast<std::atomic<TermId>*>(Allocate(classes_ * sizeof(TermId)));
-  const ClassSet* const may = before.few() != nullptr    ? before.few()->may()
-                              : before.more() != nullptr ? before.more()->may()
-                                                         : MayOf(state);
   // Nobody reads the row yet.
-  for (std::size_t c = 0; c < classes_; ++c)
-    new (row + c) std::atomic<TermId>(may == nullptr || (*may)[c] ? kUnknownTerm : kNothingTerm);
-  const auto put = [&](int byte_class, TermId to) {
-    row[byte_class].store(to, std::memory_order_relaxed);
-  };
-  if (before.is_single()) put(before.byte_class(), before.to());
-  if (before.few() != nullptr) before.few()->VisitAll(put);
-  if (before.more() != nullptr) before.more()->VisitAll(put);
-  slot.store(StateWays::Row(row).packed(), std::memory_order_release);
+  for (std::size_t c = 0; c < classes_; ++c) new (row + c) std::atomic<TermId>(kUnknownTerm);
+  VisitKnown(state, [&](int c, TermId to) { row[c].store(to, std::memory_order_relaxed); });
+  SlotOf(state).store(StateWays::Row(row).packed(), std::memory_order_release);
   return row;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "absl/container/node_hash_set.h"
@@ -33,8 +34,12 @@ class WayTables {
   void Widen(TermId state);
   // Keeps the transition of `state` by `byte_class`, which was unknown.
   void Put(TermId state, int byte_class, TermId to);
-  // The row of `state`, made where it had none: all that is unknown may be stored into it.
-  std::atomic<TermId>* RowOf(TermId state);
+  // The same of many transitions, which lead to `targets` states together.
+  struct Way {
+    int byte_class;
+    TermId to;
+  };
+  void PutAll(TermId state, std::span<const Way> ways, std::size_t targets);
 
   // Bytes of lists, rows and sets of classes; those in a state's links are the store's.
   [[nodiscard]] std::int64_t held_bytes() const;
@@ -48,6 +53,15 @@ class WayTables {
   // The classes that `state` may take, as all states have them that may take the same; null for all
   // of them.
   const ClassSet* MayOf(TermId state);
+  // Gives `state` a row, and it will lead to so many targets more. One that has a row keeps it.
+  void MakeRow(TermId state, std::size_t targets);
+  std::atomic<TermId>* MakeFullRow(TermId state);
+  // Puts into a row, of whichever form.
+  void PutInRow(TermId state, int byte_class, TermId to);
+  // Calls visit(class, target) for each class that `state` has a known transition by, or surely
+  // leads nowhere by.
+  template <typename Visit>
+  void VisitKnown(TermId state, Visit visit);
   // Memory for `bytes`, at an address of which all forms can be.
   void* Allocate(std::size_t bytes);
 

@@ -1,11 +1,11 @@
 // What is known of a state's way on: its transitions and its mask.
 //
-// Most states of most texts are left by one byte or a few, those within a string by any character.
-// So transitions have four forms, each for more of them than the one before: one, in place; a short
-// list; a longer one; a row of one for each byte class. A list knows which classes lead nowhere by
-// a set that states share.
+// Most states of most texts are left by one byte or a few, those within a string by any character,
+// but to few others. So transitions have five forms: one, in place; a short list; a longer one; a
+// row that has for each byte class which of a few targets it is; a row of one for each byte class.
+// A list knows which classes lead nowhere by a set that states share.
 //
-// Cost     beside 16 bytes a state: 0, 24, 64, or 4 bytes a class.
+// Cost     beside 16 bytes a state: 0, 24, 64, 32 and half a byte a class, or 4 bytes a class.
 // Threads  read by any thread; written under the automaton's lock. A form that another one has
 //          replaced stays as it is, since it may still be read.
 #ifndef MASKD_GRAMMAR_CORE_TERMS_STATE_WAYS_H_
@@ -14,7 +14,9 @@
 #include <array>
 #include <atomic>
 #include <bitset>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 
 #include "grammar_core/mask/token_mask.h"
 #include "grammar_core/terms/term.h"
@@ -77,6 +79,57 @@ using ShortWays = FewWays<3>;
 using LongWays = FewWays<11>;
 static_assert(sizeof(ShortWays) == 24 && sizeof(LongWays) == 64);
 
+// The transitions by every class, to few targets. Behind it lies half a byte for each class: which
+// of the targets, of which the first two stand for what is unknown and for nowhere.
+class PackedRow {
+ public:
+  static constexpr int kTargets = 6;  // beside these two
+
+  static constexpr std::size_t BytesFor(std::size_t classes) {
+    return sizeof(PackedRow) + (classes + 1) / 2;
+  }
+  // In memory of BytesFor(classes). All is unknown.
+  explicit PackedRow(std::size_t classes) {
+    targets_.fill(kUnknownTerm);
+    targets_[kNowhere] = kNothingTerm;
+    for (std::size_t i = 0; i < (classes + 1) / 2; ++i) new (codes() + i) std::atomic<Code>(0);
+  }
+
+  // As FewWays::To(). By any thread.
+  [[nodiscard]] TermId To(int byte_class) const {
+    const Code pair = codes()[byte_class >> 1].load(std::memory_order_acquire);
+    return targets_[pair >> ShiftOf(byte_class) & kCodeMask];
+  }
+  // Where To() looks first.
+  [[nodiscard]] const void* address_of(int byte_class) const { return codes() + (byte_class >> 1); }
+
+  // For the writer: keeps a transition that is unknown; false where there are too many targets.
+  bool Add(int byte_class, TermId to) {
+    std::size_t code = kNowhere;
+    while (code < targets_.size() && targets_[code] != to && targets_[code] != kUnknownTerm) ++code;
+    if (code == targets_.size()) return false;
+    targets_[code] = to;  // nobody reads it before there is a class that leads to it
+    std::atomic<Code>& pair = codes()[byte_class >> 1];
+    const auto added = static_cast<Code>(code << ShiftOf(byte_class));
+    pair.store(pair.load(std::memory_order_relaxed) | added, std::memory_order_release);
+    return true;
+  }
+
+ private:
+  using Code = std::uint8_t;
+  static constexpr std::size_t kNowhere = 1;
+  static constexpr unsigned kCodeMask = 0xF;
+  static int ShiftOf(int byte_class) { return (byte_class & 1) * 4; }
+
+  [[nodiscard]] const std::atomic<Code>* codes() const {
+    return reinterpret_cast<const std::atomic<Code>*>(this + 1);
+  }
+  std::atomic<Code>* codes() { return reinterpret_cast<std::atomic<Code>*>(this + 1); }
+
+  std::array<TermId, 2 + kTargets> targets_;
+};
+static_assert(sizeof(PackedRow) == 32);
+
 // A value of StateLinks::ways: an address, whose lowest three bits say of what, or the one
 // transition, which is odd.
 class StateWays {
@@ -92,6 +145,7 @@ class StateWays {
   static StateWays Row(const std::atomic<TermId>* row) { return StateWays(NumberOf(row)); }
   static StateWays Short(const ShortWays* ways) { return StateWays(NumberOf(ways) | kShort); }
   static StateWays Long(const LongWays* ways) { return StateWays(NumberOf(ways) | kLong); }
+  static StateWays Packed(const PackedRow* row) { return StateWays(NumberOf(row) | kPacked); }
 
   // As it is stored; and which form it is, where it is no list and no row.
   [[nodiscard]] std::uint64_t packed() const { return ways_; }
@@ -104,6 +158,9 @@ class StateWays {
   [[nodiscard]] std::atomic<TermId>* row() const {
     return (ways_ & kTags) == 0 ? At<std::atomic<TermId>>() : nullptr;
   }
+  [[nodiscard]] PackedRow* packed_row() const {
+    return (ways_ & kTags) == kPacked ? At<PackedRow>() : nullptr;
+  }
   // A list of up to 3, and one of up to 11.
   [[nodiscard]] ShortWays* few() const {
     return (ways_ & kTags) == kShort ? At<ShortWays>() : nullptr;
@@ -115,13 +172,21 @@ class StateWays {
   [[nodiscard]] TermId To(int byte_class) const {
     if (is_single()) return this->byte_class() == byte_class ? to() : kUnknownTerm;
     if (none()) return kUnknownTerm;
-    if ((ways_ & kShort) != 0) return At<ShortWays>()->To(byte_class);
-    if ((ways_ & kLong) != 0) return At<LongWays>()->To(byte_class);
-    return At<std::atomic<TermId>>()[byte_class].load(std::memory_order_acquire);
+    switch (ways_ & kTags) {
+      case kShort:
+        return At<ShortWays>()->To(byte_class);
+      case kLong:
+        return At<LongWays>()->To(byte_class);
+      case kPacked:
+        return At<PackedRow>()->To(byte_class);
+      default:
+        return At<std::atomic<TermId>>()[byte_class].load(std::memory_order_acquire);
+    }
   }
   // The memory that To() reads for a state of another form than a single one; null for that.
   [[nodiscard]] const void* address_of(int byte_class) const {
     if (is_single()) return nullptr;
+    if (const PackedRow* const in_packed = packed_row()) return in_packed->address_of(byte_class);
     const std::atomic<TermId>* const in_row = row();
     return in_row != nullptr ? static_cast<const void*>(in_row + byte_class) : At<void>();
   }
@@ -129,6 +194,7 @@ class StateWays {
  private:
   static constexpr std::uint64_t kShort = 2;
   static constexpr std::uint64_t kLong = 4;
+  static constexpr std::uint64_t kPacked = 6;
   static constexpr std::uint64_t kTags = 7;
 
   static std::uint64_t NumberOf(const void* address) {

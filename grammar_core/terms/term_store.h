@@ -260,7 +260,7 @@ class TermStore {
   struct ByList {
     using is_transparent = void;
     using List = std::vector<AnyTerm>;
-    const StableVector<List>* lists;
+    const Table<List>* lists;
     std::size_t operator()(const List& list) const { return absl::HashOf(list); }
     std::size_t operator()(std::uint32_t index) const { return (*this)((*lists)[index]); }
     bool operator()(std::uint32_t x, std::uint32_t y) const { return x == y; }
@@ -330,7 +330,7 @@ class TermStore {
   // Numbered after the IR's.
   StableVector<PlacedObject> placed_objects_;
   absl::flat_hash_map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> placed_ids_;
-  StableVector<std::vector<AnyTerm>> lists_;
+  Table<std::vector<AnyTerm>> lists_;
   absl::flat_hash_set<std::uint32_t, ByList, ByList> list_ids_{0, ByList{&lists_}, ByList{&lists_}};
   // The key of an And or Not with a clamped part.
   [[nodiscard]] Hash128 OwnKey(TermKind kind, std::uint32_t payload) const {

@@ -73,15 +73,37 @@ TEST_F(WayTablesTest, ASecondWayTellsWhichLeadNowhere) {
   EXPECT_EQ(To(state, parts_.ClassOf('a')), TermId(1));
 }
 
+// A row of few targets at first, of any once there are too many; what was there stays.
 TEST_F(WayTablesTest, ARowIsMadeOfWhatWasThere) {
   const TermId state = parts_.start();
-  tables_.Put(state, parts_.ClassOf('a'), TermId(1));
-  std::atomic<TermId>* const row = tables_.RowOf(state);
-  EXPECT_EQ(row[parts_.ClassOf('a')].load(), TermId(1));
-  EXPECT_EQ(row[parts_.ClassOf('b')].load(), kUnknownTerm);
-  row[parts_.ClassOf('b')].store(TermId(2));
-  EXPECT_EQ(To(state, parts_.ClassOf('b')), TermId(2));
-  EXPECT_EQ(tables_.RowOf(state), row);
+  tables_.Put(state, parts_.ClassOf('a'), TermId(1000));
+  std::vector<WayTables::Way> ways;
+  for (const char letter : {'b', 'c', 'd', 'e'}) ways.push_back({parts_.ClassOf(letter), TermId(1001)});
+  tables_.PutAll(state, ways, 1);
+  const auto form = [&] { return StateWays(parts_.store.links(state).ways.load()); };
+  ASSERT_NE(form().packed_row(), nullptr);
+  EXPECT_EQ(To(state, parts_.ClassOf('a')), TermId(1000));
+  EXPECT_EQ(To(state, parts_.ClassOf('e')), TermId(1001));
+  EXPECT_EQ(To(state, parts_.ClassOf('f')), kUnknownTerm);
+  EXPECT_EQ(To(state, parts_.ClassOf('!')), kNothingTerm);
+  for (const char letter : {'f', 'g', 'h', 'i', 'j', 'k', 'l'}) {
+    tables_.Put(state, parts_.ClassOf(letter), TermId(1000 + static_cast<std::uint32_t>(letter)));
+    EXPECT_EQ(form().packed_row() != nullptr, letter < 'j') << letter;
+  }
+  EXPECT_NE(form().row(), nullptr);
+  EXPECT_EQ(To(state, parts_.ClassOf('a')), TermId(1000));
+  EXPECT_EQ(To(state, parts_.ClassOf('e')), TermId(1001));
+  EXPECT_EQ(To(state, parts_.ClassOf('j')), TermId(1000 + std::uint32_t{'j'}));
+  EXPECT_EQ(To(state, parts_.ClassOf('m')), kUnknownTerm);
+  EXPECT_EQ(To(state, parts_.ClassOf('!')), kNothingTerm);
+}
+
+TEST_F(WayTablesTest, ManyTargetsAtOnceAreARowOfAny) {
+  const TermId state = parts_.start();
+  const WayTables::Way way = {parts_.ClassOf('a'), TermId(5)};
+  tables_.PutAll(state, {&way, 1}, PackedRow::kTargets + 1);
+  EXPECT_NE(StateWays(parts_.store.links(state).ways.load()).row(), nullptr);
+  EXPECT_EQ(To(state, parts_.ClassOf('a')), TermId(5));
 }
 
 TEST_F(WayTablesTest, StatesHaveTablesOfTheirOwn) {

@@ -1,6 +1,10 @@
 // The forms of a state's transitions, each by what it says of classes that are known and unknown.
 #include "grammar_core/terms/state_ways.h"
 
+#include <array>
+#include <cstddef>
+#include <new>
+
 #include "gtest/gtest.h"
 
 namespace maskd {
@@ -48,6 +52,29 @@ TEST(StateWaysTest, ALongListAndARowAreToldApart) {
   alignas(8) std::atomic<TermId> row[2] = {TermId(10), TermId(20)};
   EXPECT_EQ(StateWays::Row(row).To(1), TermId(20));
   EXPECT_EQ(StateWays::Row(row).row(), row);
+}
+
+TEST(StateWaysTest, APackedRowHasFewTargetsForManyClasses) {
+  constexpr int kClasses = 201;
+  alignas(8) std::array<std::byte, PackedRow::BytesFor(kClasses)> memory;
+  auto* const row = new (memory.data()) PackedRow(kClasses);
+  const StateWays ways = StateWays::Packed(row);
+  EXPECT_EQ(ways.packed_row(), row);
+  EXPECT_EQ(ways.row(), nullptr);
+  EXPECT_EQ(ways.few(), nullptr);
+  EXPECT_EQ(ways.more(), nullptr);
+  // Every fifth class stays unknown, and every seventh of the others leads nowhere.
+  const auto target = [](int c) {
+    return c % 7 == 0 ? kNothingTerm : TermId(static_cast<std::uint32_t>(100 + c % PackedRow::kTargets));
+  };
+  for (int c = kClasses - 1; c >= 0; --c) {
+    EXPECT_EQ(ways.To(c), kUnknownTerm);
+    EXPECT_TRUE(c % 5 == 0 || row->Add(c, target(c)));
+  }
+  for (int c = 0; c < kClasses; ++c)
+    EXPECT_EQ(ways.To(c), c % 5 == 0 ? kUnknownTerm : target(c)) << c;
+  EXPECT_FALSE(row->Add(0, TermId(99)));
+  EXPECT_EQ(ways.To(0), kUnknownTerm);
 }
 
 }  // namespace
