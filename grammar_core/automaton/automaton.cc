@@ -12,8 +12,6 @@
 #include <limits>
 #include <utility>
 
-#include "grammar_core/base/sort_unique.h"
-#include "grammar_core/terms/encoding.h"
 #include "grammar_core/terms/term_check.h"
 #include "grammar_core/terms/term_copy.h"
 #include "grammar_core/terms/term_views.h"
@@ -46,17 +44,10 @@ Automaton::Automaton(std::shared_ptr<const GrammarTables> tables, const Vocabula
       characters_(&store_, &objects_, limits.emptiness_states),
       derivative_(&store_, &numbers_, &objects_, &characters_, &lowering_, &classes_, limits),
       full_bytes_(full_bytes),
-      remembers_(tables_->item_tokens.has_value()),
       limits_tokens_(tables_->limits_tokens) {
   lowering_.set_objects(&objects_);
   start_ = store_.Call(tables_->facts.ir().start);
   const MutexLock lock(&mutex_);
-  NoteGrowth(derivative_.held_bytes());
-}
-
-void Automaton::set_full_bytes(std::int64_t full_bytes) {
-  const MutexLock lock(&mutex_);
-  full_bytes_ = full_bytes;
   NoteGrowth(derivative_.held_bytes());
 }
 
@@ -127,7 +118,7 @@ TermId Automaton::StepToken(TermId state, TokenId id, std::size_t* taken, Work& 
   const absl::string_view bytes = vocabulary_->TokenBytes(id);
   TermId next = kNothingTerm;
   *taken = 0;
-  if (IsText(id)) {
+  if (tables_->IsText(id, *vocabulary_)) {
     next = StepText(state, bytes, taken, work);
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;
@@ -143,135 +134,10 @@ TermId Automaton::MakeTokenEnd(TermId state) {
   return store_.AtTokenEnd(state);
 }
 
-void Automaton::AddNamedTokens(TermId state, TokenMask* mask) {
-  if (tables_->named_tokens.none()) return;
-  const MutexLock lock(&mutex_);
-  tables_->named_tokens.AddTo(state, store_, &lowering_, mask);
-}
-
-std::vector<NamedTokens::Step> Automaton::NamedSteps(TermId state) {
-  if (tables_->named_tokens.none()) return {};
-  const MutexLock lock(&mutex_);
-  return tables_->named_tokens.Steps(state, &store_, &lowering_);
-}
-
-TermId Automaton::BehindNamed(TermId state, TokenId id) {
-  if (tables_->named_tokens.none()) return kNothingTerm;
-  const MutexLock lock(&mutex_);
-  return tables_->named_tokens.Behind(state, id, &store_, &lowering_);
-}
-
 TermId Automaton::WithoutDistinct(TermId state) {
-  if (!remembers_ || !store_.term(state).in_distinct) return state;
+  if (!tables_->remembers() || !store_.term(state).in_distinct) return state;
   const MutexLock lock(&mutex_);
   return store_.WithoutDistinct(state);
-}
-
-Automaton::Split Automaton::SplitDistinct(TermId state) {
-  const MutexLock lock(&mutex_);
-  return {store_.WithoutDistinct(state, TermStore::Within::kInside),
-          store_.WithoutDistinct(state, TermStore::Within::kOutside)};
-}
-
-// Where the string may be empty and the tail takes a byte beyond ASCII, a character's first byte
-// does not say which of the two it belongs to; such a state has no answer here. The tail's steps
-// are taken before the lock, since each takes it for itself. Cost: one look at each edge.
-std::optional<Automaton::Beyond> Automaton::StepBeyondAscii(TermId state, Work& work) {
-  constexpr std::uint32_t kFirst = 0x80;
-  const TermStore::Parts parts = store_.PartsOf(state);
-  const Term& cell = store_.term(parts.cell);
-  if (!IsBetweenCharacters(cell)) return std::nullopt;
-  const PartialChar partial = AsEncode(cell).partial;
-  for (int byte = kFirst; cell.nullable && byte < 256; ++byte) {
-    const TermId behind = Step(parts.tail, static_cast<unsigned char>(byte), work);
-    if (behind != kNothingTerm) return std::nullopt;
-  }
-  const CharRange all = {kFirst, kMaxCodePoint};
-  static const CharSet* const characters = new CharSet({all});
-  const CharSet& spaces = SpacesBeyondAscii();
-  const MutexLock lock(&mutex_);
-  Beyond beyond;
-  std::uint32_t missing = characters->CountWithin(all);
-  std::uint32_t missing_spaces = spaces.CountWithin(all);
-  for (const CharEdge& edge : characters_.LiveEdges(AsEncode(cell).characters, work)) {
-    const std::uint32_t taken = characters->CountWithin({edge.lo, edge.hi});
-    if (taken == 0) continue;
-    const std::uint32_t taken_spaces = spaces.CountWithin({edge.lo, edge.hi});
-    missing -= taken;
-    missing_spaces -= taken_spaces;
-    const TermId next = store_.Cat(store_.Encode(edge.to, {partial.spelling}), parts.tail);
-    if (taken_spaces > 0) beyond.spaces.targets.push_back(next);
-    if (taken_spaces < taken) beyond.others.targets.push_back(next);
-  }
-  for (Beyond::Part* part : {&beyond.spaces, &beyond.others}) SortUnique(&part->targets);
-  beyond.spaces.all = missing_spaces == 0;
-  beyond.others.all = missing == missing_spaces;
-  return beyond;
-}
-
-// Plain characters are their own spelling in a JSON string, so the text is the bytes as they stand.
-std::optional<std::string> Automaton::ShortestText(TermId cell, Work& work) {
-  const Term& text = store_.term(cell);
-  if (!IsBetweenCharacters(text) || store_.term(AsEncode(text).characters).kind != TermKind::kAnd)
-    return std::nullopt;
-  const MutexLock lock(&mutex_);
-  Product product;
-  if (!characters_.search().Read(AsEncode(text).characters, &product) ||
-      product.conditions.size() < 2) {
-    return std::nullopt;
-  }
-  const std::optional<std::u32string> shortest = characters_.search().ShortestText(product, work);
-  if (!shortest.has_value() || !std::ranges::all_of(*shortest, IsPlain)) return std::nullopt;
-  return std::string(shortest->begin(), shortest->end());
-}
-
-TermId Automaton::Join(TermId head, TermId tail) {
-  const MutexLock lock(&mutex_);
-  return store_.Cat(head, tail);
-}
-
-TermId Automaton::Choice(const std::vector<TermId>& branches) {
-  const MutexLock lock(&mutex_);
-  return store_.Alt(branches);
-}
-
-TermId Automaton::Encoded(CharTerm text, Spelling spelling, TermId tail) {
-  const MutexLock lock(&mutex_);
-  return store_.Cat(store_.Encode(text, {spelling}), tail);
-}
-
-CharTerm Automaton::Without(CharTerm both, CharTerm part) {
-  const MutexLock lock(&mutex_);
-  const auto parts = BranchesOf<CharTerm>(store_, store_.term(both));
-  std::vector<CharTerm> others(parts.begin(), parts.end());
-  assert(std::ranges::find(others, part) != others.end());
-  std::erase(others, part);
-  return store_.And(others);
-}
-
-std::optional<CountBounds> Automaton::BoundsOf(CharTerm text) {
-  const MutexLock lock(&mutex_);
-  return BoundCounts(&store_, text);
-}
-
-ObjectTerms::NameTexts Automaton::NamesOf(TermId cell, Work& work) {
-  const MutexLock lock(&mutex_);
-  const NameSetView names = AsNameSet(store_.term(AsEncode(store_.term(cell)).characters));
-  return objects_.TextsOf(names.object, names.progress, names.first, names.depth, work);
-}
-
-TermId Automaton::EndOfName(TermId cell, std::uint32_t name, Work& work) {
-  const MutexLock lock(&mutex_);
-  const EncodeView encode = AsEncode(store_.term(cell));
-  const NameSetView names = AsNameSet(store_.term(encode.characters));
-  const CharTerm end = objects_.Names(names.object, names.progress, name,
-                                      objects_.NameLength(names.object, name), work);
-  return objects_.EncodeNames(end, {encode.partial.spelling});
-}
-
-double Automaton::room() const {
-  const MutexLock lock(&mutex_);
-  return derivative_.room();
 }
 
 }  // namespace maskd

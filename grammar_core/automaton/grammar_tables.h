@@ -34,6 +34,19 @@ struct GrammarTables {
   // Bytes of the tables; the IR, the index and the vocabulary are not theirs.
   [[nodiscard]] std::int64_t held_bytes() const;
 
+  // Whether `id` is taken by name alone; whether the grammar names any token.
+  [[nodiscard]] bool IsMarker(TokenId id) const { return std::ranges::binary_search(markers, id); }
+  [[nodiscard]] bool names_tokens() const { return !named_tokens.none(); }
+  // Whether the grammar takes token `id` of `vocabulary`, which the tables were made for, by its
+  // bytes where they fit: neither a special token nor a marker.
+  [[nodiscard]] bool IsText(TokenId id, const Vocabulary& vocabulary) const {
+    return !vocabulary.IsSpecial(id) && !IsMarker(id) && !vocabulary.TokenBytes(id).empty();
+  }
+  // Whether rows are to remember what they write (see RowStates).
+  [[nodiscard]] bool remembers() const { return item_tokens.has_value(); }
+  // What lower bounds count.
+  [[nodiscard]] Measure measure() const { return facts.measure(); }
+
   GrammarFacts facts;
   NamedTokens named_tokens;
   // Tokens that are taken by name alone, whatever their bytes; ascending.

@@ -145,7 +145,7 @@ class Compiler {
     // Where tokens are named there is no first guess; what is not soon found may be there.
     Budget soon({.work = kSoonWork});
     Work soon_work(soon);
-    const bool names = g.automaton()->names_tokens();
+    const bool names = g.automaton()->tables().names_tokens();
     const auto fewest = FewestTokens(search, start, most, names ? soon_work : work);
     if (fewest.ok() || !soon_work.ok()) return absl::OkStatus();
     if (!work.ok()) return work.error();

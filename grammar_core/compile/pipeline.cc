@@ -9,6 +9,7 @@
 #include "grammar_core/base/error.h"
 #include "grammar_core/derivatives/emptiness.h"
 #include "grammar_core/frontend/read_result.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/left_recursion.h"
 #include "grammar_core/ir/passes/productive.h"
 #include "grammar_core/ir/passes/unfit_arrays.h"
@@ -23,13 +24,10 @@ absl::Status SettleUnfitArrays(Strictness strictness, Budget& budget, GrammarIr*
   if (!unfit.ok()) return unfit.status();
   for (const auto& [node, why] : *unfit) {
     assert(ir->nodes[node].kind == IrKind::kDistinct && "only distinct arrays can be unfit");
-    IrNode& array = ir->nodes[node];
-    const auto& [place, keyword, min_items] = ir->distinct[array.a];
+    const auto& [place, keyword, min_items] = DistinctOf(*ir, ir->nodes[node]);
     if (strictness == Strictness::kRefuse) return UnsupportedAt(place, keyword, why);
     AddWarning({place, "not supported, dropped"}, warnings);
-    array.kind = IrKind::kConcat;
-    array.a = 0;
-    array.child_count = 1;
+    ForgetDistinct(node, ir);
   }
   return absl::OkStatus();
 }

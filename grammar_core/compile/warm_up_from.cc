@@ -19,6 +19,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/base/budget.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/compile/punctuation.h"
@@ -102,7 +103,7 @@ class WarmUpRun {
   bool FollowNames(TermId state, int distance) {
     const TermId cell = NamesIn(state);
     if (cell == kNothingTerm) return false;
-    const TextList names = automaton_.NamesOf(cell, work_).list;
+    const TextList names = StateTerms(automaton_).NamesOf(cell, work_).list;
     for (std::size_t i = 0; i < std::min(names.texts.size(), kMaxNames); ++i) {
       TermId at = state;
       for (const TokenId id : TokensOf(names.texts[i]->substr(names.depth))) {

@@ -190,7 +190,8 @@ constexpr int kGuessBytes = 4096;
 }  // namespace
 
 bool TokenSearch::IsText(TokenId id) const {
-  return !IsExcluded(*this, id) && (states == nullptr || !states->automaton().IsMarker(id));
+  return !IsExcluded(*this, id) &&
+         (states == nullptr || !states->automaton().tables().IsMarker(id));
 }
 
 std::vector<TokenId> FewestPieces(const TokenSearch& search, absl::string_view text) {

@@ -18,6 +18,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/terms/term_views.h"
 
@@ -86,7 +87,7 @@ class EqualStates {
   [[nodiscard]] std::uint32_t MinBytes(State state) const {
     return automaton_.MinBytes(Shared(state));
   }
-  [[nodiscard]] Measure measure() const { return automaton_.measure(); }
+  [[nodiscard]] Measure measure() const { return automaton_.tables().measure(); }
   [[nodiscard]] const ByteClasses& classes() const { return automaton_.classes(); }
   State Take(State state, unsigned char byte, Work& work) const {
     return RowMemory::Of(automaton_.Step(Shared(state), byte, work));
@@ -95,7 +96,7 @@ class EqualStates {
     return automaton_.FirstOf(Shared(state), work);
   }
   [[nodiscard]] std::vector<NamedTokens::Step> NamedSteps(State state) const {
-    return automaton_.NamedSteps(Shared(state));
+    return StateTerms(automaton_).NamedSteps(Shared(state));
   }
 
  private:
@@ -163,7 +164,7 @@ class Search {
     bool exact;
   };
 
-  [[nodiscard]] const Term& TermOf(TermId id) const { return states_.automaton().term(id); }
+  [[nodiscard]] const Term& TermOf(TermId id) const { return states_.automaton().store().term(id); }
   // The parts of an own state depend on each other: it is taken as a whole.
   [[nodiscard]] bool IsOf(TermKind kind, State state) const {
     return !States::IsOwn(state) && TermOf(states_.Shared(state)).kind == kind;
@@ -208,7 +209,7 @@ class Search {
 
   // Of strings under many conditions, where steps would try too many ways (condition_search.h).
   std::optional<Way> WayOfText(TermId cell) {
-    std::optional<std::string> text = states_.automaton().ShortestText(cell, *work_);
+    std::optional<std::string> text = StateTerms(states_.automaton()).ShortestText(cell, *work_);
     if (!text.has_value()) return std::nullopt;
     return Way{static_cast<std::uint32_t>(text->size()), *std::move(text)};
   }

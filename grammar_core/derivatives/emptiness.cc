@@ -21,6 +21,7 @@
 #include "grammar_core/ir/facts/grammar_facts.h"
 #include "grammar_core/ir/facts/rule_groups.h"
 #include "grammar_core/ir/ir_builder.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/passes/ir_copier.h"
 #include "grammar_core/terms/lowering.h"
 #include "grammar_core/terms/object_terms.h"
@@ -68,7 +69,8 @@ class QuestionReader {
       AppendParts(ir_, node, &parts_);
       for (const NodeId part : parts_) Push(part);
       if (ir_.nodes[node].kind != IrKind::kObject) continue;
-      if (absl::Status status = AddNames(ir_.nodes[node].a, budget); !status.ok()) return status;
+      if (absl::Status status = AddNames(PoolIndexOf(ir_.nodes[node]), budget); !status.ok())
+        return status;
     }
     return std::move(questions_);
   }

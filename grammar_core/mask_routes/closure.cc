@@ -21,6 +21,7 @@
 #include "absl/container/flat_hash_set.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/terms/term_views.h"
 
@@ -183,7 +184,8 @@ void Search::ReactBeyond(TermId state, Reaction* reaction) {
     reaction->alive.set(symbol);
     for (const TermId target : targets) reaction->targets.emplace_back(symbol, target);
   };
-  if (const auto beyond = automaton_->StepBeyondAscii(state, *work_); beyond.has_value()) {
+  if (const auto beyond = StateTerms(*automaton_).StepBeyondAscii(state, *work_);
+      beyond.has_value()) {
     const auto& [spaces, others] = *beyond;
     reaction->takes_spaces = !spaces.targets.empty();
     reaction->takes_lead_byte = reaction->takes_spaces || !others.targets.empty();
@@ -388,7 +390,7 @@ Closure Search::Result(TermId start) const {
   if (bounded && !Exhausted(start)) closure.candidates.longer_than = max_chars_;
   for (const auto& [state, found] : found_) {
     if (found->fate != Fate::kMember && found->fate != Fate::kBound) continue;
-    closure.lowest_floor = std::min(closure.lowest_floor, automaton_->term(state).floor);
+    closure.lowest_floor = std::min(closure.lowest_floor, automaton_->store().term(state).floor);
     AddExits(found->reaction, kept_, &closure);
   }
   return closure;

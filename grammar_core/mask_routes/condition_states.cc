@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/terms/term_views.h"
 
 namespace maskd {
@@ -18,7 +19,7 @@ namespace maskd {
 std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
   constexpr std::size_t kFewConditions = 2;
   const TermStore::Parts parts = automaton_->store().PartsOf(state);
-  const Term& cell = automaton_->term(parts.cell);
+  const Term& cell = automaton_->store().term(parts.cell);
   if (cell.kind != TermKind::kEncode || IsOfNames(cell)) return std::nullopt;
   const auto [text, partial, object, progress] = AsEncode(cell);
   if (automaton_->store().term(text).kind != TermKind::kAnd) return std::nullopt;
@@ -29,7 +30,7 @@ std::optional<std::uint32_t> ConditionStates::Enter(TermId state) {
   const auto read = [&, text = text](ConditionSearch& search) {
     return search.Read(text, &product);
   };
-  if (!automaton_->AskConditions(read) || product.conditions.size() < kFewConditions)
+  if (!StateTerms(*automaton_).AskConditions(read) || product.conditions.size() < kFewConditions)
     return std::nullopt;
   const std::optional<std::uint32_t> place = PlaceOf(std::move(product), *tail_index);
   if (!place.has_value()) return std::nullopt;
@@ -58,7 +59,7 @@ std::optional<std::uint32_t> ConditionStates::PlaceOf(Product product, std::uint
   if (!is_new) return known->second == kNone ? std::nullopt : std::optional(known->second);
   const Product& at = known->first.first;
   bool is_nullable = false;
-  const bool has_text = automaton_->AskConditions([&](ConditionSearch& search) {
+  const bool has_text = StateTerms(*automaton_).AskConditions([&](ConditionSearch& search) {
     is_nullable = search.IsNullable(at);
     return search.HasText(at, *work_);
   });
@@ -99,7 +100,7 @@ ConditionStates::Next ConditionStates::StepPartial(std::uint32_t place,
   if (const auto known = state_ids_.find({place, partial.Pack()}); known != state_ids_.end())
     return {.within = known->second};
   // A character that is half read is one of some; whether any of them leads on is one question.
-  const bool has_text = automaton_->AskConditions([&](ConditionSearch& search) {
+  const bool has_text = StateTerms(*automaton_).AskConditions([&](ConditionSearch& search) {
     return search.HasTextFrom(places_[place].product, CompletionsOf(partial), *work_);
   });
   if (!has_text) return {};
@@ -109,7 +110,7 @@ ConditionStates::Next ConditionStates::StepPartial(std::uint32_t place,
 ConditionStates::Next ConditionStates::StepCharacter(std::uint32_t place, const PartialChar& start,
                                                      std::uint32_t character) {
   Product next;
-  const bool goes_on = automaton_->AskConditions([&](ConditionSearch& search) {
+  const bool goes_on = StateTerms(*automaton_).AskConditions([&](ConditionSearch& search) {
     return search.Follow(places_[place].product, character, &next, *work_);
   });
   if (!goes_on) return {};
@@ -121,7 +122,7 @@ ConditionStates::Next ConditionStates::StepCharacter(std::uint32_t place, const 
 std::uint32_t ConditionStates::floor(std::uint32_t index) const {
   const State& state = states_[index];
   const Place& place = places_[state.place];
-  const Term& tail = automaton_->term(tails_[place.tail]);
+  const Term& tail = automaton_->store().term(tails_[place.tail]);
   const bool may_end = place.nullable && state.partial.phase == CharPhase::kStart;
   // Within the string nothing of the tail has been read yet.
   return may_end ? tail.floor : tail.cells;

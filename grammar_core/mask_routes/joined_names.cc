@@ -7,6 +7,7 @@
 #include <cassert>
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 
 namespace maskd {
 
@@ -29,7 +30,7 @@ JoinedNames::Name& JoinedNames::NameOf(const std::u32string* text) {
 
 bool JoinedNames::Add(TermId cell, TermId tail) {
   constexpr std::int64_t kNamesPerUnit = 4;
-  const ObjectTerms::NameTexts names = automaton_->NamesOf(cell, *work_);
+  const ObjectTerms::NameTexts names = StateTerms(*automaton_).NamesOf(cell, *work_);
   work_->Spend(1 + static_cast<std::int64_t>(names.names.size()) / kNamesPerUnit);
   if (!Fits(names.list)) return false;
   depth_ = names.list.depth;
@@ -65,12 +66,12 @@ TermId JoinedNames::EndOf(std::uint32_t text) {
   const Name& name = *by_text_[text];
   std::vector<TermId> ends;
   for (const auto& [object, number] : name.of) {
-    const TermId end = automaton_->EndOfName(named_[object].cell, number, *work_);
-    ends.push_back(automaton_->Join(end, named_[object].tail));
+    const TermId end = StateTerms(*automaton_).EndOfName(named_[object].cell, number, *work_);
+    ends.push_back(StateTerms(*automaton_).Join(end, named_[object].tail));
   }
   for (std::size_t i = 0; i < others_.size(); ++i)
     if (std::ranges::find(name.not_of, i) == name.not_of.end()) ends.push_back(others_[i].tail);
-  return automaton_->Choice(ends);
+  return StateTerms(*automaton_).Choice(ends);
 }
 
 std::optional<OtherNames> JoinedNames::Others() {
@@ -79,7 +80,7 @@ std::optional<OtherNames> JoinedNames::Others() {
                     .declared = {.depth = depth_, .spelling = spelling_}};
   std::vector<TermId> tails;
   for (const OtherNames& others : others_) tails.push_back(others.tail);
-  all.tail = automaton_->Choice(tails);
+  all.tail = StateTerms(*automaton_).Choice(tails);
   for (const auto& [text, name] : names_)
     if (!name.not_of.empty()) all.declared.texts.push_back(name.text);
   return all;

@@ -19,6 +19,7 @@
 #include <optional>
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/mask_routes/closure.h"
 #include "grammar_core/mask_routes/most_chars_needed.h"
 #include "grammar_core/terms/term_views.h"
@@ -61,7 +62,7 @@ constexpr std::uint32_t KindBits(std::initializer_list<TermKind> kinds) {
 }  // namespace
 
 void MaskMaker::MarkRead(TermId state) {
-  lowest_floor_ = std::min(lowest_floor_, automaton_->term(state).floor);
+  lowest_floor_ = std::min(lowest_floor_, automaton_->store().term(state).floor);
 }
 
 MaskRef MaskMaker::MaskOf(TermId state) {
@@ -76,7 +77,8 @@ MaskRef MaskMaker::Make(TermId state, std::optional<MaskRoute> route) {
   if (!work_->Spend(kMaskUnits)) return nullptr;
   MarkRead(state);
   // Tokens that are taken by name belong to every route, so they come first.
-  if (automaton_->names_tokens()) automaton_->AddNamedTokens(state, &mask.ToWords());
+  if (automaton_->tables().names_tokens())
+    StateTerms(*automaton_).AddNamedTokens(state, &mask.ToWords());
   const bool is_open = route == MaskRoute::kWalk || route == MaskRoute::kClosure;
   const bool by_form = !is_open && depth_ < kMaxDepth && MakeByForm(state, route, &mask);
   if (!by_form && route.has_value() && !is_open) return nullptr;
@@ -126,7 +128,7 @@ bool MaskMaker::MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBui
   // In the order of the table, which goes from forms that are told at a glance to those that need a
   // look at the state's bytes.
   const Parts parts = PartsOf(state);
-  const std::uint32_t kind = KindBits({automaton_->term(parts.cell).kind});
+  const std::uint32_t kind = KindBits({automaton_->store().term(parts.cell).kind});
   for (const FormRoute& form : FormRoutes()) {
     if ((form.kinds & kind) == 0 || form.route != route.value_or(form.route)) continue;
     if (!MaskRouteSwitch::IsOn(form.route)) continue;
@@ -140,16 +142,16 @@ bool MaskMaker::MakeByForm(TermId state, std::optional<MaskRoute> route, MaskBui
 
 // What is left of a count of tokens is no matter before the end of a token.
 bool MaskMaker::MakeByInner(const Parts& parts, MaskBuilder* mask) {
-  const Term& cell = automaton_->term(parts.cell);
+  const Term& cell = automaton_->store().term(parts.cell);
   const TermId inner =
       cell.kind == TermKind::kDistinct ? AsDistinct(cell).array : AsLimited(cell).text;
-  MergeMaskOf(automaton_->Join(inner, parts.tail), mask);
+  MergeMaskOf(StateTerms(*automaton_).Join(inner, parts.tail), mask);
   return true;
 }
 
 int MaskMaker::CountIntersections(std::span<const TermId> branches) const {
   return static_cast<int>(std::count_if(branches.begin(), branches.end(), [&](TermId branch) {
-    const Term& cell = automaton_->term(PartsOf(branch).cell);
+    const Term& cell = automaton_->store().term(PartsOf(branch).cell);
     return cell.kind == TermKind::kEncode &&
            automaton_->store().term(AsEncode(cell).characters).kind == TermKind::kAnd;
   }));
@@ -165,7 +167,7 @@ bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
   std::vector<TermId> objects;
   std::vector<TermId> others;
   for (const TermId branch : branches) {
-    const TermId state = automaton_->Join(branch, parts.tail);
+    const TermId state = StateTerms(*automaton_).Join(branch, parts.tail);
     std::vector<TermId> within;
     AppendBranches(state, &within);
     if (std::ranges::all_of(within, [&](TermId way) { return IsName(way); }))
@@ -179,10 +181,10 @@ bool MaskMaker::MakeByChoice(const Parts& parts, MaskBuilder* mask) {
   const bool many = others.size() > kMaxBranches || CountIntersections(others) > kMaxIntersections;
   if (many && others.size() == branches.size()) return false;
   MergeNames(names, mask);
-  if (many) others = {automaton_->Choice(others)};
+  if (many) others = {StateTerms(*automaton_).Choice(others)};
   for (const TermId state : others) MergeMaskOf(state, mask);
   if (objects.size() == branches.size()) return MakeByMember(parts, mask);
-  if (!objects.empty()) MergeMaskOf(automaton_->Choice(objects), mask);
+  if (!objects.empty()) MergeMaskOf(StateTerms(*automaton_).Choice(objects), mask);
   return true;
 }
 
@@ -200,10 +202,10 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
     if (length.kind != TermKind::kRepeat) continue;
     const auto [body, min, max] = AsRepeat<CharTerm>(length);
     if (min != 0 || max == kUnbounded || !store.IsAnyChar(body)) continue;
-    const CharTerm pattern = automaton_->Without(text, part);
+    const CharTerm pattern = StateTerms(*automaton_).Without(text, part);
     const std::optional<std::uint32_t> completion = MostCharsNeeded(store, pattern);
     if (!completion.has_value() || max < SaturatingAdd(*completion, kFewChars)) continue;
-    const TermId free = automaton_->Encoded(pattern, partial.spelling, parts.tail);
+    const TermId free = StateTerms(*automaton_).Encoded(pattern, partial.spelling, parts.tail);
     if (max >= SaturatingAdd(*completion, reach)) {
       MergeMaskOf(free, mask);
       return true;
@@ -230,19 +232,22 @@ bool MaskMaker::MakeByLength(TermId state, const Parts& parts, MaskBuilder* mask
 }
 
 bool MaskMaker::MakeByCounts(TermId state, const Parts& parts, MaskBuilder* mask) {
-  const Term& cell = automaton_->term(parts.cell);
+  const Term& cell = automaton_->store().term(parts.cell);
   if (!IsBetweenCharacters(cell)) return false;
   const PartialChar partial = AsEncode(cell).partial;
   const Term& text = automaton_->store().term(AsEncode(cell).characters);
   if (text.kind == TermKind::kAnd &&
       BranchesOf<CharTerm>(automaton_->store(), text).size() > kFewConditions)
     return false;
-  const std::optional<CountBounds> bounds = automaton_->BoundsOf(AsEncode(cell).characters);
+  const std::optional<CountBounds> bounds =
+      StateTerms(*automaton_).BoundsOf(AsEncode(cell).characters);
   if (!bounds.has_value()) return false;
   // Both are simpler patterns that many states share, so they are mostly in the store.
-  const MaskRef more = MaskOf(automaton_->Encoded(bounds->more, partial.spelling, parts.tail));
+  const MaskRef more =
+      MaskOf(StateTerms(*automaton_).Encoded(bounds->more, partial.spelling, parts.tail));
   if (more == nullptr) return true;
-  const MaskRef fewer = MaskOf(automaton_->Encoded(bounds->fewer, partial.spelling, parts.tail));
+  const MaskRef fewer =
+      MaskOf(StateTerms(*automaton_).Encoded(bounds->fewer, partial.spelling, parts.tail));
   if (fewer == nullptr) return true;
   // What is allowed with fewer repeats left is allowed here, and what is not with more, is not.
   mask->Merge(fewer);

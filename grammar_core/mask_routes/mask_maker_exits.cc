@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/mask_routes/mask_maker.h"
 #include "grammar_core/terms/term_views.h"
 
@@ -64,7 +65,8 @@ MaskMaker::Parts MaskMaker::CutBehindString(TermId state) {
     const Parts parts = PartsOf(rest);
     if (IsWorthExits(parts.cell)) {
       TermId text = parts.cell;
-      for (; !before.empty(); before.pop_back()) text = automaton_->Join(before.back(), text);
+      for (; !before.empty(); before.pop_back())
+        text = StateTerms(*automaton_).Join(before.back(), text);
       return {text, parts.tail};
     }
     if (!IsPlain(store, store.term(parts.cell))) break;
@@ -143,10 +145,11 @@ bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
   std::uint32_t its_own_floor = kNoEnd;
   mask->Merge(others_->TextMask(parts.cell, *work_, &its_own_floor, depth_ + 1));
   // A number that has ended already may be followed by the tail at once.
-  if (automaton_->term(parts.cell).nullable) MergeMaskOf(parts.tail, mask);
+  if (automaton_->store().term(parts.cell).nullable) MergeMaskOf(parts.tail, mask);
   MarkRead(parts.tail);
   Walk(exits->rests, parts.tail, kAllNodes, mask);
-  WalkLongTokens(masks_->index().trie(), automaton_->Join(parts.cell, parts.tail), mask);
+  WalkLongTokens(masks_->index().trie(), StateTerms(*automaton_).Join(parts.cell, parts.tail),
+                 mask);
   return true;
 }
 
@@ -154,7 +157,7 @@ bool MaskMaker::MakeByEnds(const Parts& parts, MaskBuilder* mask) {
 // failed.
 std::shared_ptr<const Exits> MaskMaker::EndsOf(TermId cell) {
   constexpr std::uint64_t kAnyEnd = 0x616E79;
-  const Hash128 key = Mix(automaton_->term(cell).key, kAnyEnd);
+  const Hash128 key = Mix(automaton_->store().term(cell).key, kAnyEnd);
   if (auto known = masks_->FindExits(key); known != nullptr) return known;
   const std::span<const TrieNode> nodes = masks_->index().trie().nodes();
   std::vector<TokenTrie::Entry> rests;

@@ -15,6 +15,7 @@
 #include "absl/container/flat_hash_set.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/mask_routes/mask_maker.h"
 #include "grammar_core/terms/term_views.h"
 #include "grammar_core/terms/text_walk.h"
@@ -35,15 +36,15 @@ constexpr std::uint32_t kNamesPerUnit = 4;
 bool MaskMaker::WalkNames(const TokenTrie& trie, std::size_t parent, const Parts& parts,
                           OnNode allow) {
   if (!automaton_->store().IsNames(parts.cell)) return false;
-  const ObjectTerms::NameTexts names = automaton_->NamesOf(parts.cell, *work_);
+  const ObjectTerms::NameTexts names = StateTerms(*automaton_).NamesOf(parts.cell, *work_);
   work_->Spend(1 + static_cast<std::int64_t>(names.names.size()) / kNamesPerUnit);
   if (!names.list.IsAscii()) return false;
   const auto on_token = [&](std::size_t i) { allow(trie.nodes()[i]); };
   const auto on_quote = [&](std::size_t i, std::uint32_t text) {
     const TrieNode quote = trie.nodes()[i];
-    const TermId end = automaton_->EndOfName(parts.cell, names.names[text], *work_);
+    const TermId end = StateTerms(*automaton_).EndOfName(parts.cell, names.names[text], *work_);
     Path path;
-    path[quote.depth - 1] = states_.Enter(automaton_->Join(end, parts.tail));
+    path[quote.depth - 1] = states_.Enter(StateTerms(*automaton_).Join(end, parts.tail));
     WalkNodes(trie, i, i + quote.skip, &path, kAllNodes, allow);
   };
   const std::int64_t visited = parent == kRoot
@@ -57,7 +58,7 @@ bool MaskMaker::MakeByNames(const Parts& parts, MaskBuilder* mask) {
   const TokenTrie& trie = masks_->index().trie();
   const auto allow = [&](const TrieNode& node) { mask->AllowTokens(trie, node); };
   if (!WalkNames(trie, kRoot, parts, allow)) return false;
-  WalkLongTokens(trie, automaton_->Join(parts.cell, parts.tail), mask);
+  WalkLongTokens(trie, StateTerms(*automaton_).Join(parts.cell, parts.tail), mask);
   return true;
 }
 
@@ -92,7 +93,7 @@ std::optional<OtherNames> MaskMaker::OtherNamesOf(const Parts& parts) const {
 }
 
 bool MaskMaker::EndsByQuote(TermId tail) const {
-  const Term& cell = automaton_->term(PartsOf(tail).cell);
+  const Term& cell = automaton_->store().term(PartsOf(tail).cell);
   return cell.kind == TermKind::kByteSet &&
          BytesOf(automaton_->store(), cell) == ByteBits().set('"');
 }
@@ -101,7 +102,8 @@ bool MaskMaker::EndsByQuote(TermId tail) const {
 // declared name and then the quote. Long tokens are left to the caller.
 void MaskMaker::MakeByOtherNames(const OtherNames& names, MaskBuilder* mask) {
   MaskBuilder others(masks_);
-  MergeMaskOf(automaton_->Encoded(names.any, names.declared.spelling, names.tail), &others);
+  MergeMaskOf(StateTerms(*automaton_).Encoded(names.any, names.declared.spelling, names.tail),
+              &others);
   const TokenTrie& trie = masks_->index().trie();
   const std::int64_t visited = WalkTexts(
       trie, names.declared, [](std::size_t) {},
@@ -122,7 +124,8 @@ bool MaskMaker::MakeByOthers(const Parts& parts, MaskBuilder* mask) {
   const std::optional<OtherNames> names = OtherNamesOf(parts);
   if (!names.has_value()) return false;
   MakeByOtherNames(*names, mask);
-  WalkLongTokens(masks_->index().trie(), automaton_->Join(parts.cell, parts.tail), mask);
+  WalkLongTokens(masks_->index().trie(), StateTerms(*automaton_).Join(parts.cell, parts.tail),
+                 mask);
   return true;
 }
 
@@ -140,8 +143,8 @@ void MaskMaker::WalkOthers(const TokenTrie& trie, std::size_t parent, const Othe
   assert(parent != kRoot && "others are walked below a quote");
   const TrieNode node = trie.nodes()[parent];
   Path path;
-  path[node.depth] =
-      states_.Enter(automaton_->Encoded(names.any, names.declared.spelling, names.tail));
+  path[node.depth] = states_.Enter(
+      StateTerms(*automaton_).Encoded(names.any, names.declared.spelling, names.tail));
   WalkNodes(trie, parent + 1, parent + node.skip, &path, kAllNodes, [&](const TrieNode& next) {
     if (declared.empty() || !declared.contains(next.token)) allow(next);
   });
@@ -188,7 +191,7 @@ void MaskMaker::MergeNames(std::span<const TermId> states, MaskBuilder* mask) {
   if (const auto others = names.Others(); others.has_value()) MakeByOtherNames(*others, mask);
   WalkJoined(trie, kRoot, &names, [&](const TrieNode& node) { mask->AllowTokens(trie, node); });
   if (trie.long_tokens().empty()) return;
-  WalkLongTokens(trie, automaton_->Choice(joined), mask);
+  WalkLongTokens(trie, StateTerms(*automaton_).Choice(joined), mask);
 }
 
 bool MaskMaker::IsName(TermId state) const {
@@ -197,7 +200,7 @@ bool MaskMaker::IsName(TermId state) const {
 }
 
 bool MaskMaker::IsBeforeMember(TermId cell) const {
-  const Term& object = automaton_->term(cell);
+  const Term& object = automaton_->store().term(cell);
   if (object.kind != TermKind::kObject) return false;
   const ObjectPhase phase = AsObject(object).phase;
   const bool line_first = automaton_->store().object(AsObject(object).object).is_block();
@@ -206,26 +209,26 @@ bool MaskMaker::IsBeforeMember(TermId cell) const {
 
 void MaskMaker::AppendBranches(TermId state, std::vector<TermId>* branches) const {
   const Parts parts = PartsOf(state);
-  const Term& cell = automaton_->term(parts.cell);
+  const Term& cell = automaton_->store().term(parts.cell);
   if (cell.kind != TermKind::kAlt || branches->size() >= kMaxBranchesWithin) {
     branches->push_back(state);
     return;
   }
   for (const TermId branch : BranchesOf(automaton_->store(), cell))
-    AppendBranches(automaton_->Join(branch, parts.tail), branches);
+    AppendBranches(StateTerms(*automaton_).Join(branch, parts.tail), branches);
 }
 
 // An object before a member, or a choice of such. What a quote begins is told by the names, the
 // rest is a brace.
 bool MaskMaker::WalkMembers(const TokenTrie& trie, const Parts& parts, OnNode allow) {
-  const TermId state = automaton_->Join(parts.cell, parts.tail);
+  const TermId state = StateTerms(*automaton_).Join(parts.cell, parts.tail);
   std::vector<TermId> objects;
   AppendBranches(state, &objects);
   std::bitset<256> close;
   for (const TermId object : objects) {
     const TermId cell = PartsOf(object).cell;
     if (!IsBeforeMember(cell)) return false;
-    const std::uint32_t number = AsObject(automaton_->term(cell)).object;
+    const std::uint32_t number = AsObject(automaton_->store().term(cell)).object;
     close.set(static_cast<unsigned char>(automaton_->store().object(number).close()));
   }
   MarkRead(state);
@@ -271,7 +274,7 @@ bool MaskMaker::MakeByMember(const Parts& parts, MaskBuilder* mask) {
   const TokenTrie& trie = masks_->index().trie();
   const auto allow = [&](const TrieNode& node) { mask->AllowTokens(trie, node); };
   if (!WalkMembers(trie, parts, allow)) return false;
-  WalkLongTokens(trie, automaton_->Join(parts.cell, parts.tail), mask);
+  WalkLongTokens(trie, StateTerms(*automaton_).Join(parts.cell, parts.tail), mask);
   return true;
 }
 

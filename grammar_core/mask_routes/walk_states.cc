@@ -6,13 +6,15 @@
 #include <cassert>
 #include <optional>
 
+#include "grammar_core/automaton/automaton_size.h"
+
 namespace maskd {
 
 WalkStates::WalkStates(Automaton* automaton, Work* work)
     : automaton_(automaton),
       work_(work),
       row_size_(std::max(static_cast<std::uint32_t>(automaton->classes().count()), kFailed + 1)),
-      most_terms_(static_cast<std::size_t>(kMostTerms * automaton->room())),
+      most_terms_(static_cast<std::size_t>(kMostTerms * AutomatonSize(*automaton).room())),
       conditions_(automaton, work) {
   for (int byte = 0; byte < 256; ++byte) {
     class_of_[byte] =
@@ -43,7 +45,7 @@ WalkStates::State WalkStates::Enter(TermId term) {
 WalkStates::State WalkStates::MakeStep(State state, unsigned char byte) {
   assert(state > kFailed && state / row_size_ < terms_.size() && "the begin of a row of the table");
   const TermId term = terms_[state / row_size_];
-  lowest_floor_ = std::min(lowest_floor_, automaton_->term(term).floor);
+  lowest_floor_ = std::min(lowest_floor_, automaton_->store().term(term).floor);
   const State next = Enter(automaton_->Step(term, byte, *work_));
   // A step that failed is not kept: with more budget it may be made.
   if (next != kFailed) table_[state + class_of_[byte]] = next;

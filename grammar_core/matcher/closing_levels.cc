@@ -15,6 +15,7 @@
 #include <string>
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/mask_routes/closure.h"
 #include "grammar_core/rows/row_states.h"
 #include "grammar_core/rows/token_steps.h"
@@ -116,14 +117,14 @@ class ClosingLevels::Maker {
       VisitTokenSteps(tokenizer.index(), *trie, row_, RowMemory::Of(state), work_, enter, arrive);
     } else {
       // What a row may not repeat is a matter of bytes, not of their classes.
-      const bool by_class = !row_.automaton().remembers();
+      const bool by_class = !row_.automaton().tables().remembers();
       if (by_class) VisitTrieSteps(digits_, row_, RowMemory::Of(state), work_, enter, arrive);
       if (by_class && work_.ok())
         VisitTokenSteps(tokenizer.index(), row_, RowMemory::Of(state), work_, enter_others, arrive);
       else if (work_.ok())
         VisitTokenSteps(tokenizer.index(), row_, RowMemory::Of(state), work_, enter, arrive);
     }
-    for (const NamedTokens::Step& step : row_.automaton().NamedSteps(state)) {
+    for (const NamedTokens::Step& step : StateTerms(row_.automaton()).NamedSteps(state)) {
       const State next = row_.AtTokenEnd(RowMemory::Of(step.next));
       step.tokens.VisitAllowed([&](TokenId id) { Add(id, next); });
     }
@@ -274,7 +275,8 @@ bool ClosingLevels::IsFarNumber(const TokenStepper& stepper, State state, int re
                                 Endings* endings, Work& work) {
   ForgetOthers(stepper);
   const RowStates& row = stepper.states();
-  if (!digits_alone_ || row.names_tokens() || row.limits_tokens() || row.automaton().remembers())
+  if (!digits_alone_ || row.names_tokens() || row.limits_tokens() ||
+      row.automaton().tables().remembers())
     return false;
   const TermStore& store = row.automaton().store();
   const auto [cell, tail] = store.PartsOf(row.Shared(state));

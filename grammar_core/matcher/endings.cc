@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/mask/mask_store.h"
 #include "grammar_core/mask_routes/closure.h"
 #include "grammar_core/terms/term_views.h"
@@ -54,7 +55,7 @@ int Endings::Few(const TokenStepper& stepper, State state) {
 }
 
 int Endings::Few(const TokenStepper& stepper, State state, Work& work, std::string* text) {
-  if (!stepper.states().automaton().remembers()) return FewAsIfEqual(stepper, state);
+  if (!stepper.states().automaton().tables().remembers()) return FewAsIfEqual(stepper, state);
   ForgetOthers(stepper);
   if (RowStates::IsOwn(state)) return FewDistinct(stepper, state, work, text);
   if (const auto known = few_distinct_.find(state); known != few_distinct_.end())
@@ -116,7 +117,7 @@ std::vector<TokenId> Endings::Tokens(const TokenStepper& stepper, State state) {
 
 std::vector<TokenId> Endings::Tokens(const TokenStepper& stepper, State state, Work& work) {
   if (FewAsIfEqual(stepper, state) == kNever) return {};
-  if (stepper.states().names_tokens() && !stepper.states().automaton().remembers())
+  if (stepper.states().names_tokens() && !stepper.states().automaton().tables().remembers())
     return TokensByPieces(stepper, state);
   const std::optional<std::string> text = DistinctText(stepper, state, work);
   return text.has_value() ? FewestPieces(stepper.search(), *text) : std::vector<TokenId>();
@@ -148,7 +149,7 @@ std::optional<std::string> Endings::DistinctText(const TokenStepper& stepper, St
                                                  Work& work) {
   const RowStates& states = stepper.states();
   std::string text = Text(stepper, state);
-  if (!states.automaton().remembers()) return text;
+  if (!states.automaton().tables().remembers()) return text;
   const RowStates::Scratch scratch(states);
   if (states.Completes(state, text, work)) return text;
   // Without a search at each byte first: the text that is found shows what may be written. Where
@@ -273,7 +274,7 @@ Endings::Node Endings::Before(const TokenStepper& stepper, TermId at, Node node,
 Endings::Node Endings::PutNamed(const TokenStepper& stepper, TermId at, Node next) {
   if (next == kNone || nodes_[next].few == kNoTokens) return kNone;
   TokenId token = kNoToken;
-  for (const NamedTokens::Step& step : stepper.states().automaton().NamedSteps(at)) {
+  for (const NamedTokens::Step& step : StateTerms(stepper.states().automaton()).NamedSteps(at)) {
     step.tokens.VisitAllowedWhile([&](TokenId id) {
       const bool is_free = !stepper.IsStop(id) || stepper.vocabulary().IsSpecial(id);
       if (is_free) token = id;
@@ -290,13 +291,13 @@ Endings::Node Endings::PutNamed(const TokenStepper& stepper, TermId at, Node nex
 Endings::Node Endings::BestBranch(const TokenStepper& stepper, TermId at, int depth) {
   Automaton& automaton = stepper.states().automaton();
   const TermStore::Parts parts = automaton.store().PartsOf(at);
-  const auto list = BranchesOf(automaton.store(), automaton.term(parts.cell));
+  const auto list = BranchesOf(automaton.store(), automaton.store().term(parts.cell));
   if (list.size() > kMaxBranches || depth >= kMaxChoices) return kNone;
   // A copy: joining makes terms, and the list may move.
   const std::vector<TermId> branches(list.begin(), list.end());
   Node best = kNone;
   for (const TermId branch : branches) {
-    const Node node = EndingOf(stepper, automaton.Join(branch, parts.tail), depth + 1);
+    const Node node = EndingOf(stepper, StateTerms(automaton).Join(branch, parts.tail), depth + 1);
     if (node == kNone || nodes_[node].few == kNoTokens) continue;
     if (best == kNone || nodes_[node].few < nodes_[best].few) best = node;
   }
@@ -317,7 +318,7 @@ std::optional<std::string> Endings::CellText(const TokenStepper& stepper, TermId
 // Of a number, which is mostly one digit from its end, in a new state after each token.
 std::optional<std::string> Endings::OneByte(const TokenStepper& stepper, TermId cell, Work& work) {
   Automaton& automaton = stepper.states().automaton();
-  if (automaton.term(cell).kind != TermKind::kNumber) return std::nullopt;
+  if (automaton.store().term(cell).kind != TermKind::kNumber) return std::nullopt;
   for (unsigned char digit = '0'; digit <= '9'; ++digit) {
     const TermId next = automaton.Step(cell, digit, work);
     if (next != kNothingTerm && next != kFailedTerm && automaton.MayEnd(next))

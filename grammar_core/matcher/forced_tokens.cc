@@ -216,7 +216,7 @@ void EndBeforeOthers(const TokenStepper& stepper, ForcedTokens* forced) {
   // A token of the same bytes that the engine reads as an end, or the grammar as a marker, is not
   // that text.
   const auto other = std::ranges::find_if(forced->tokens, [&](TokenId token) {
-    return stepper.IsStop(token) || automaton.IsMarker(token);
+    return stepper.IsStop(token) || automaton.tables().IsMarker(token);
   });
   forced->tokens.erase(other, forced->tokens.end());
   forced->certain_tokens =

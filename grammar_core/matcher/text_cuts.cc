@@ -32,9 +32,9 @@ class Places {
 
   void Add(State state) {
     const Automaton& automaton = row_.automaton();
-    const Term& term = automaton.term(row_.Shared(state));
+    const Term& term = automaton.store().term(row_.Shared(state));
     const bool is_cat = term.kind == TermKind::kCat;
-    const Term& cell = is_cat ? automaton.term(AsCat(term).head) : term;
+    const Term& cell = is_cat ? automaton.store().term(AsCat(term).head) : term;
     if (RowStates::IsOwn(state) || cell.kind != TermKind::kLimited) {
       states_.try_emplace({state, kUnknownTerm}, Best{state, 0});
       return;

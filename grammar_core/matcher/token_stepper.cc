@@ -54,7 +54,7 @@ TokenStepper::Step TokenStepper::Take(State state, TokenId token, Work& work) co
   if (next == kFailedTerm) return {Outcome::kFailed};
   if (next != kNothingTerm) return {Outcome::kMoved, next, taken};
   if (is_stop) return {Outcome::kMayNotEnd};
-  const bool is_text = states_.automaton().IsText(token);
+  const bool is_text = states_.automaton().tables().IsText(token, vocabulary());
   return {is_text ? Outcome::kRefused : Outcome::kNotText, next, taken};
 }
 

@@ -14,6 +14,8 @@
 #include <limits>
 #include <utility>
 
+#include "grammar_core/automaton/automaton_size.h"
+
 namespace maskd {
 namespace {
 
@@ -33,8 +35,9 @@ void Generations::EndCompile() {
   const MutexLock lock(&mutex_);
   // What the compile made comes on top: a grammar that is large by itself must not be full at once,
   // or every call would begin a new automaton.
-  full_bytes_ = first->held_bytes() + first->mask_bytes() + limits_.generation_bytes;
-  first->set_full_bytes(full_bytes_);
+  full_bytes_ = AutomatonSize(*first).held_bytes() + AutomatonSize(*first).mask_bytes() +
+                limits_.generation_bytes;
+  AutomatonSize(*first).set_full_bytes(full_bytes_);
 }
 
 std::shared_ptr<MaskedAutomaton> Generations::Make() {
@@ -70,7 +73,7 @@ void Generations::Drop() {
   std::shared_ptr<MaskedAutomaton> old;
   const MutexLock lock(&mutex_);
   if (current_ == nullptr) return;
-  current_->Retire();
+  AutomatonSize(*current_).Retire();
   old = std::exchange(current_, nullptr);
   CountRenewal();
 }
@@ -87,9 +90,9 @@ Generations::Held Generations::held() const {
   for (const std::shared_ptr<MaskedAutomaton>& automaton : alive) {
     if (automaton == nullptr) continue;
     ++held.automatons;
-    held.terms += automaton->terms();
-    held.bytes += automaton->held_bytes();
-    held.mask_bytes += automaton->mask_bytes();
+    held.terms += AutomatonSize(*automaton).terms();
+    held.bytes += AutomatonSize(*automaton).held_bytes();
+    held.mask_bytes += AutomatonSize(*automaton).mask_bytes();
   }
   return held;
 }

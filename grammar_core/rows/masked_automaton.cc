@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/base/held_bytes.h"
 #include "grammar_core/mask_routes/cell_chain.h"
 #include "grammar_core/unique_items/repeated_tokens.h"
@@ -48,10 +49,11 @@ absl::StatusOr<std::unique_ptr<MaskedAutomaton>> MaskedAutomaton::Create(
 
 const MaskRef* MaskedAutomaton::MakeMask(TermId state, Work& work) {
   if (!work.MayMakeMask()) return nullptr;
-  MaskRef mask = TextMask(WithoutDistinct(state), work);
-  if (mask != nullptr && remembers()) {
+  MaskRef mask = TextMask(StateTerms(*this).WithoutDistinct(state), work);
+  if (mask != nullptr && tables().remembers()) {
     RowMemory row(this);
-    mask = WithoutRepeated(&row, RowMemory::Of(WithoutDistinct(state)), mask, work);
+    mask =
+        WithoutRepeated(&row, RowMemory::Of(StateTerms(*this).WithoutDistinct(state)), mask, work);
   }
   if (mask == nullptr) return nullptr;
   mask = WithoutMarkers(state, mask);
@@ -85,15 +87,17 @@ MaskRef MaskedAutomaton::MaskIn(RowMemory* row, RowMemory::State state, Work& wo
 
 MaskRef MaskedAutomaton::WithoutRepeated(RowMemory* row, RowMemory::State state,
                                          const MaskRef& mask, Work& work) {
-  const std::vector<TokenId> repeated = FindRepeated(item_tokens(), row, state, *mask, work);
+  const std::vector<TokenId> repeated =
+      FindRepeated(*tables().item_tokens, row, state, *mask, work);
   return work.ok() ? Without(repeated, mask) : nullptr;
 }
 
 // Masks of states are shared with grammars that have no such markers, so these are taken out last.
 MaskRef MaskedAutomaton::WithoutMarkers(TermId state, const MaskRef& mask) {
   std::vector<TokenId> as_text;
-  for (const TokenId id : markers())
-    if (mask->Allows(id) && BehindNamed(state, id) == kNothingTerm) as_text.push_back(id);
+  for (const TokenId id : tables().markers)
+    if (mask->Allows(id) && StateTerms(*this).BehindNamed(state, id) == kNothingTerm)
+      as_text.push_back(id);
   return Without(as_text, mask);
 }
 

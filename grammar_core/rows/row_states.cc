@@ -10,6 +10,7 @@
 #include <cassert>
 #include <vector>
 
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/unique_items/row_step.h"
 
 namespace maskd {
@@ -47,7 +48,7 @@ TermId RowStates::SharedOf(State state) const {
 }
 
 Hash128 RowStates::KeyOf(State state) const {
-  if (!IsOwn(state)) return automaton_->term(RowMemory::TermOf(state)).key;
+  if (!IsOwn(state)) return automaton_->store().term(RowMemory::TermOf(state)).key;
   const auto lock = memory_->Lock();
   return memory_->KeyOf(state);
 }
@@ -101,13 +102,13 @@ RowStates::State RowStates::StepToken(State state, TokenId id, std::size_t* take
   const absl::string_view bytes = automaton_->vocabulary().TokenBytes(id);
   State next = kNothingTerm;
   *taken = 0;
-  if (automaton_->IsText(id)) {
+  if (automaton_->tables().IsText(id, automaton_->vocabulary())) {
     next = StepText(state, bytes, taken, work);
     if (next == kFailedTerm) return kFailedTerm;
     if (*taken < bytes.size()) next = kNothingTerm;
   }
   // A token may be taken by its bytes and by its name; the row then goes on both ways.
-  const TermId named = automaton_->BehindNamed(memory_->Shared(state), id);
+  const TermId named = StateTerms(*automaton_).BehindNamed(memory_->Shared(state), id);
   return scratch.Keep(AtTokenEnd(memory_->Union(next, named)));
 }
 

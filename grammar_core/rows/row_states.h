@@ -17,6 +17,7 @@
 
 #include "absl/strings/string_view.h"
 
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/base/work.h"
 #include "grammar_core/derivatives/named_tokens.h"
 #include "grammar_core/rows/masked_automaton.h"
@@ -32,8 +33,8 @@ class RowStates {
   // A row that begins in `automaton`, and has written nothing.
   explicit RowStates(std::shared_ptr<MaskedAutomaton> automaton)
       : automaton_(std::move(automaton)),
-        memory_(automaton_->remembers() ? std::make_shared<RowMemory>(automaton_.get()) : nullptr) {
-  }
+        memory_(automaton_->tables().remembers() ? std::make_shared<RowMemory>(automaton_.get())
+                                                 : nullptr) {}
 
   // The same row in `automaton`, another one of its grammar: each of `states` becomes what it is
   // there. States of this that are not among them have no meaning there.
@@ -111,16 +112,16 @@ class RowStates {
 
   // See Automaton.
   void AddNamedTokens(State state, TokenMask* mask) const {
-    automaton_->AddNamedTokens(Shared(state), mask);
+    StateTerms(*automaton_).AddNamedTokens(Shared(state), mask);
   }
   [[nodiscard]] std::vector<NamedTokens::Step> NamedSteps(State state) const {
-    return automaton_->NamedSteps(Shared(state));
+    return StateTerms(*automaton_).NamedSteps(Shared(state));
   }
   // What the grammar has that a row must heed, the unit of its lower bounds, and its classes of
   // bytes.
-  [[nodiscard]] bool names_tokens() const { return automaton_->names_tokens(); }
-  [[nodiscard]] bool limits_tokens() const { return automaton_->limits_tokens(); }
-  [[nodiscard]] Measure measure() const { return automaton_->measure(); }
+  [[nodiscard]] bool names_tokens() const { return automaton_->tables().names_tokens(); }
+  [[nodiscard]] bool limits_tokens() const { return automaton_->tables().limits_tokens; }
+  [[nodiscard]] Measure measure() const { return automaton_->tables().measure(); }
   [[nodiscard]] const ByteClasses& classes() const { return automaton_->classes(); }
 
   // What the row has written, roughly.

@@ -40,7 +40,7 @@ bool VisitTrieSteps(const TokenTrie& trie, const RowStates& states, RowStates::S
     if (node.token != TokenTrie::kNoToken) {
       bool stop = false;
       trie.VisitTokens(node, [&](TokenId id) {
-        stop = stop || (!states.automaton().IsMarker(id) && arrive(id, next));
+        stop = stop || (!states.automaton().tables().IsMarker(id) && arrive(id, next));
       });
       if (stop) return true;
     }
@@ -58,7 +58,7 @@ bool VisitTokenSteps(const TokenIndex& index, const TokenTrie& trie, const RowSt
   if (VisitTrieSteps(trie, states, state, work, enter, arrive)) return true;
   for (const TokenId id : index.trie().long_tokens()) {
     if (!work.ok()) return false;
-    if (states.automaton().IsMarker(id)) continue;
+    if (states.automaton().tables().IsMarker(id)) continue;
     std::size_t taken = 0;
     const absl::string_view bytes = index.vocabulary().TokenBytes(id);
     const RowStates::State next = states.StepText(state, bytes, &taken, work);

@@ -8,6 +8,8 @@
 
 #include <ranges>
 
+#include "grammar_core/ir/ir_views.h"
+
 namespace maskd {
 
 // Whether a Distinct node's child is an object.
@@ -70,24 +72,25 @@ AnyTerm Lowering::LowerNode(const Place& place) {
     case IrKind::kEmpty:
       return kEmptyTerm;
     case IrKind::kBytes:
-      return AnyTerm(store_->Bytes(node.a, 0));
+      return AnyTerm(store_->Bytes(PoolIndexOf(node), 0));
     case IrKind::kByteSet:
-      return AnyTerm(store_->ByteSet(node.a));
+      return AnyTerm(store_->ByteSet(PoolIndexOf(node)));
     case IrKind::kTokens:
-      return AnyTerm(store_->Tokens(node.a));
+      return AnyTerm(store_->Tokens(PoolIndexOf(node)));
     case IrKind::kText:
-      return AnyTerm(store_->Text(node.a, 0));
+      return AnyTerm(store_->Text(PoolIndexOf(node), 0));
     case IrKind::kTextSet:
       return AnyTerm(store_->TextSet(
-          node.a, 0, static_cast<std::uint32_t>(store_->text_set(node.a).size()), 0));
+          PoolIndexOf(node), 0,
+          static_cast<std::uint32_t>(store_->text_set(PoolIndexOf(node)).size()), 0));
     case IrKind::kCharSet:
-      return AnyTerm(store_->CharSet(node.a));
+      return AnyTerm(store_->CharSet(PoolIndexOf(node)));
     case IrKind::kConcat:
       return LowerConcat(parts);
     case IrKind::kAlt:
       return store_->Alt(parts);
     case IrKind::kRepeat:
-      return store_->Repeat(parts[0], node.a, node.b);
+      return store_->Repeat(parts[0], AsRepeat(node).min, AsRepeat(node).max);
     case IrKind::kAnd:
       return AnyTerm(store_->And({chars.begin(), chars.end()}));
     case IrKind::kNot:
@@ -95,22 +98,23 @@ AnyTerm Lowering::LowerNode(const Place& place) {
     case IrKind::kEncode:
       return AnyTerm(store_->Encode(chars[0], {node.spelling}));
     case IrKind::kCall:
-      return AnyTerm(store_->Call(node.a, depth));
+      return AnyTerm(store_->Call(CalledRuleOf(node), depth));
     case IrKind::kNumber:
-      return AnyTerm(numbers_->Start(node.a));
+      return AnyTerm(numbers_->Start(PoolIndexOf(node)));
     case IrKind::kObject:
       return AnyTerm(LowerObject(place));
     case IrKind::kDistinct:
       return AnyTerm(store_->Distinct(bytes[0], false, OfObjects(node) ? '}' : ']'));
     case IrKind::kLimited:
-      return AnyTerm(store_->Limited(bytes[0], {.left = node.a}));
+      return AnyTerm(store_->Limited(bytes[0], {.left = MostTokensOf(node)}));
     case IrKind::kBreak:
-      return AnyTerm(Line(depth * node.a));
+      return AnyTerm(Line(depth * BreakSpacesOf(node)));
     // The open bracket, the lines one level deeper, and the close at the level of the block itself.
     case IrKind::kBlock: {
-      const char close = node.b == '{' ? '}' : ']';
-      const TermId end = store_->Cat(Line(depth * node.a), store_->Byte(close));
-      const TermId open = store_->Byte(static_cast<unsigned char>(node.b));
+      const BlockNode block = AsBlock(node);
+      const TermId end = store_->Cat(Line(depth * block.spaces),
+                                     store_->Byte(static_cast<unsigned char>(block.close())));
+      const TermId open = store_->Byte(static_cast<unsigned char>(block.open));
       return AnyTerm(store_->Cat(open, store_->Cat(bytes[0], end)));
     }
   }
@@ -120,7 +124,7 @@ AnyTerm Lowering::LowerNode(const Place& place) {
 // An array that is to remember its strings is an object in the IR; what remembers them is the
 // Distinct cell around it.
 TermId Lowering::LowerObject(const Place& place) {
-  const std::uint32_t object = store_->ir().nodes[place.node].a;
+  const std::uint32_t object = PoolIndexOf(store_->ir().nodes[place.node]);
   const TermId start = objects_->Start(store_->PlaceObject(object, place.depth),
                                        store_->facts().MinBytes(place.node, place.depth));
   return RemembersTexts(store_->ir().objects[object]) ? store_->Distinct(start, false, ']') : start;

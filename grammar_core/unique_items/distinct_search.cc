@@ -35,7 +35,7 @@ bool ReadsZero(absl::string_view number) {
 }  // namespace
 
 DistinctSearch::DistinctSearch(RowMemory* row)
-    : row_(row), bounds_(row->automaton().row_bounds()) {}
+    : row_(row), bounds_(row->automaton().tables().row_bounds) {}
 
 bool DistinctSearch::CanEnd(const RowMemory::Way& way, Work& work) {
   if (!row_->MayRepeat(way) || LeadsAway(way, work)) return true;

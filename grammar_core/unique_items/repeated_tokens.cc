@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/unique_items/item_ends.h"
 #include "grammar_core/unique_items/row_step.h"
 
@@ -68,7 +69,7 @@ class Search {
     if (next == kNothingTerm || next == kFailedTerm) return false;
     Automaton& automaton = row_.automaton();
     const TermId whole = automaton.Step(row_.Shared(at.state), byte, work_);
-    return work_.ok() && automaton.WithoutDistinct(whole) == row_.Shared(next);
+    return work_.ok() && StateTerms(automaton).WithoutDistinct(whole) == row_.Shared(next);
   }
 
   // Whether something may be refused in `rest` behind `at`.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/base/error.h"
 #include "grammar_core/terms/term_views.h"
 
@@ -89,7 +90,7 @@ TermId RowMemory::Shared(State state) const {
 bool RowMemory::IsAmbiguous(State state) const { return IsOwn(state) && At(state).ways.size() > 1; }
 
 Hash128 RowMemory::KeyOf(State state) const {
-  return IsOwn(state) ? At(state).key : automaton_->term(TermOf(state)).key;
+  return IsOwn(state) ? At(state).key : automaton_->store().term(TermOf(state)).key;
 }
 
 Hash128 RowMemory::KeyOf(const Way& way) const {
@@ -160,7 +161,7 @@ std::string RowMemory::NumberAt(const Way& way) const {
 }
 
 bool RowMemory::WithinLimits(Work& work) const {
-  const std::int64_t most = automaton_->row_bounds().bytes;
+  const std::int64_t most = automaton_->tables().row_bounds.bytes;
   if (const std::int64_t bytes = held_bytes(); bytes > most)
     work.Fail(LimitExceeded("", "row_bytes", most, bytes));
   return work.ok();
@@ -177,13 +178,13 @@ void RowMemory::StepWay(const Way& way, unsigned char byte, Ways* next, Work& wo
     if (behind == DistinctArrays::kRefused) return;
     if (!arrays_.IsOver(behind)) moved.arrays.push_back(behind);
   }
-  if (!automaton_->term(term).in_distinct) {
+  if (!automaton_->store().term(term).in_distinct) {
     next->push_back(std::move(moved));
     return;
   }
   // The byte has begun an array: the ways in which it must be distinct get a place in it, those in
   // which it is any array go on as they were.
-  const auto [inside, outside] = automaton_->SplitDistinct(term);
+  const auto [inside, outside] = StateTerms(*automaton_).SplitDistinct(term);
   if (outside != kNothingTerm) next->push_back({outside, moved.arrays});
   if (inside == kNothingTerm) return;
   moved.term = inside;
@@ -200,7 +201,7 @@ void RowMemory::Merge(Ways* ways) const {
   for (std::size_t i = 0; i < ways->size(); ++i) {
     for (std::size_t j = ways->size() - 1; j > i; --j) {
       if (!same_arrays((*ways)[i], (*ways)[j])) continue;
-      (*ways)[i].term = automaton_->Choice({(*ways)[i].term, (*ways)[j].term});
+      (*ways)[i].term = StateTerms(*automaton_).Choice({(*ways)[i].term, (*ways)[j].term});
       ways->erase(ways->begin() + static_cast<std::ptrdiff_t>(j));
     }
   }
@@ -236,7 +237,7 @@ std::vector<std::string> RowMemory::TakenRests(State state) const {
 RowMemory::State RowMemory::Union(State state, TermId term) {
   if (term == kNothingTerm) return state;
   if (!IsOwn(state))
-    return Of(state == kNothingTerm ? term : automaton_->Choice({TermOf(state), term}));
+    return Of(state == kNothingTerm ? term : StateTerms(*automaton_).Choice({TermOf(state), term}));
   Ways ways = WaysOf(state);
   ways.push_back({term, {}});
   Merge(&ways);
@@ -258,7 +259,8 @@ RowMemory::State RowMemory::StateOf(Ways ways) {
     return OwnAt(static_cast<std::size_t>(known - states_.begin()));
   // As if items could be equal, the text may be read in any of these ways.
   TermId shared = ways[0].term;
-  for (std::size_t i = 1; i < ways.size(); ++i) shared = automaton_->Choice({shared, ways[i].term});
+  for (std::size_t i = 1; i < ways.size(); ++i)
+    shared = StateTerms(*automaton_).Choice({shared, ways[i].term});
   // Bounded by Limits::row_bytes long before the numbers meet those of kFailedTerm.
   const State made = OwnAt(states_.size());
   assert(IsOwn(made) && "out of numbers for own states");

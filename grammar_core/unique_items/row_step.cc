@@ -17,7 +17,8 @@ RowMemory::State TakeBut(RowMemory* row, RowMemory::State state, unsigned char b
   // The common case: not within such an array, and none begins.
   if (!RowMemory::IsOwn(state)) {
     const TermId next = row->automaton().Step(RowMemory::TermOf(state), byte, work);
-    if (next == kFailedTerm || !row->automaton().term(next).in_distinct) return RowMemory::Of(next);
+    if (next == kFailedTerm || !row->automaton().store().term(next).in_distinct)
+      return RowMemory::Of(next);
   }
   // Equal ways are one by now: a search for each of them would be made twice.
   RowMemory::Ways next = row->WaysBehind(state, byte, work);

@@ -78,7 +78,8 @@ TEST_F(WayTablesTest, ARowIsMadeOfWhatWasThere) {
   const TermId state = parts_.start();
   tables_.Put(state, parts_.ClassOf('a'), TermId(1000));
   std::vector<WayTables::Way> ways;
-  for (const char letter : {'b', 'c', 'd', 'e'}) ways.push_back({parts_.ClassOf(letter), TermId(1001)});
+  for (const char letter : {'b', 'c', 'd', 'e'})
+    ways.push_back({parts_.ClassOf(letter), TermId(1001)});
   tables_.PutAll(state, ways, 1);
   const auto form = [&] { return StateWays(parts_.store.links(state).ways.load()); };
   ASSERT_NE(form().packed_row(), nullptr);

@@ -8,6 +8,7 @@
 #include "nlohmann/json.hpp"
 
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/ir_views.h"
 #include "tests/frontend/number_judge.h"
 
 namespace maskd {
@@ -66,20 +67,20 @@ IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spell
     case IrKind::kEmpty:
       return {at};
     case IrKind::kBytes:
-      return OfBytes(ir_.byte_strings[n.a], at);
+      return OfBytes(maskd::BytesOf(ir_, n), at);
     case IrKind::kByteSet:
-      if (at < text_.size() && ir_.byte_sets[n.a].test(static_cast<unsigned char>(text_[at])))
+      if (at < text_.size() && ByteSetOf(ir_, n).test(static_cast<unsigned char>(text_[at])))
         return {at + 1};
       return {};
     case IrKind::kTokens:
       return {};  // no text is a token
     case IrKind::kText:
-      return OfText(ir_.texts[n.a], at, spelling);
+      return OfText(TextOf(ir_, n), at, spelling);
     case IrKind::kTextSet:
-      return OfTextSet(ir_.text_sets[n.a], at, spelling);
+      return OfTextSet(TextSetOf(ir_, n), at, spelling);
     case IrKind::kCharSet: {
       const std::optional<Character> c = Next(at, spelling);
-      if (c.has_value() && ir_.char_sets[n.a].Contains(c->code_point)) return {c->end};
+      if (c.has_value() && CharSetOf(ir_, n).Contains(c->code_point)) return {c->end};
       return {};
     }
     case IrKind::kConcat:
@@ -95,17 +96,17 @@ IrRecognizer::Places IrRecognizer::Compute(NodeId node, Place at, Spelling spell
     case IrKind::kEncode:
       return Ends(ir_.children[n.first_child], at, n.spelling);
     case IrKind::kCall:
-      return Ends(ir_.rules[n.a].body, at, spelling);
+      return Ends(ir_.rules[CalledRuleOf(n)].body, at, spelling);
     case IrKind::kNumber:
-      return OfNumber(ir_.numbers[n.a], at);
+      return OfNumber(NumberOf(ir_, n), at);
     case IrKind::kObject:
-      return OfObject(ir_.objects[n.a], at);
+      return OfObject(ObjectOf(ir_, n), at);
     case IrKind::kDistinct:
       return OfDistinct(n, at);
     case IrKind::kLimited:  // it knows no tokens
       return Ends(ir_.children[n.first_child], at, spelling);
     case IrKind::kBreak:
-      return AfterBreak({at}, n.a);
+      return AfterBreak({at}, BreakSpacesOf(n));
     case IrKind::kBlock:
       return OfBlock(n, at);
   }
@@ -138,11 +139,11 @@ IrRecognizer::Places IrRecognizer::AfterBreak(const Places& from, std::uint32_t 
 }
 
 IrRecognizer::Places IrRecognizer::OfBlock(const IrNode& n, Place at) {
-  const Places opened = AfterByte({at}, static_cast<char>(n.b));
+  const Places opened = AfterByte({at}, AsBlock(n).open);
   ++depth_;
   const Places lines = After(opened, ir_.children[n.first_child]);
   --depth_;
-  return AfterByte(AfterBreak(lines, n.a), n.b == '[' ? ']' : '}');
+  return AfterByte(AfterBreak(lines, AsBlock(n).spaces), AsBlock(n).close());
 }
 
 IrRecognizer::Places IrRecognizer::OfBytes(const std::string& bytes, Place at) const {
@@ -197,14 +198,15 @@ IrRecognizer::Places IrRecognizer::OfAlt(const IrNode& n, Place at, Spelling spe
 // brings no new place.
 IrRecognizer::Places IrRecognizer::OfRepeat(const IrNode& n, Place at, Spelling spelling) {
   const NodeId body = ir_.children[n.first_child];
+  const auto [min, max] = AsRepeat(n);
   std::set<Place> ends;
   Places round = {at};
   for (std::uint32_t count = 0; !round.empty(); ++count) {
     const std::size_t before = ends.size();
-    if (count >= n.a) ends.insert(round.begin(), round.end());
-    if (count == n.b || (count > n.a && ends.size() == before)) break;
+    if (count >= min) ends.insert(round.begin(), round.end());
+    if (count == max || (count > min && ends.size() == before)) break;
     // Rounds that match nothing more can go on for ever, but only over the same places.
-    if (count > n.a + text_.size()) break;
+    if (count > min + text_.size()) break;
     round = After(round, body, spelling);
   }
   return Sorted(ends);

@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 
 #include "grammar_core/automaton/automaton.h"
+#include "grammar_core/automaton/state_terms.h"
 #include "grammar_core/terms/term_views.h"
 #include "tests/rooms/small_grammar.h"
 
@@ -39,10 +40,10 @@ class JoinedNamesTest : public testing::Test {
     const auto [cell, behind] = store.PartsOf(state);
     if (store.term(cell).kind == TermKind::kAlt) {
       for (const TermId branch : BranchesOf(store, store.term(cell)))
-        Add(branch, grammar_.automaton().Join(behind, tail));
+        Add(branch, StateTerms(grammar_.automaton()).Join(behind, tail));
     } else {
       ASSERT_TRUE(store.IsNames(cell));
-      EXPECT_TRUE(names_.Add(cell, grammar_.automaton().Join(behind, tail)));
+      EXPECT_TRUE(names_.Add(cell, StateTerms(grammar_.automaton()).Join(behind, tail)));
     }
   }
 };

@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 
+#include "grammar_core/automaton/automaton_size.h"
 #include "tests/oracle/prefix_oracle.h"
 #include "tests/rooms/small_grammar.h"
 
@@ -65,11 +66,11 @@ TEST_F(WalkStatesTest, TheFloorIsTheLowestOfWhatWasSteppedFrom) {
   const TermId inner = grammar_.Behind("{\"a\":[1,");
   const WalkStates::State at = states.Enter(inner);
   states.Step(at, '2');
-  EXPECT_EQ(states.lowest_floor(), grammar_.automaton().term(inner).floor);
+  EXPECT_EQ(states.lowest_floor(), grammar_.automaton().store().term(inner).floor);
   const TermId outer = grammar_.Behind("{\"a\":[1]");
   states.Step(states.Enter(outer), '}');
-  EXPECT_EQ(states.lowest_floor(), std::min(grammar_.automaton().term(inner).floor,
-                                            grammar_.automaton().term(outer).floor));
+  EXPECT_EQ(states.lowest_floor(), std::min(grammar_.automaton().store().term(inner).floor,
+                                            grammar_.automaton().store().term(outer).floor));
 }
 
 TEST_F(WalkStatesTest, ASpentBudgetFails) {
@@ -89,7 +90,7 @@ TEST_F(WalkStatesTest, TermsAreSparedInAFullAutomatonOnly) {
   narrow.terms = static_cast<std::int64_t>(grammar_.automaton().store().size()) + 2;
   SmallGrammar full("json_schema", kGrammar, {}, narrow);
   const TermId same = full.Behind("{\"a\":[],\"s\":\"");
-  ASSERT_LT(full.automaton().room(), 0.5);
+  ASSERT_LT(AutomatonSize(full.automaton()).room(), 0.5);
   EXPECT_TRUE(WalkStates(&full.automaton(), &full.work()).SparesTerms(same));
 }
 

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 
+#include "grammar_core/automaton/automaton_size.h"
 #include "grammar_core/compile/compiler.h"
 #include "grammar_core/matcher/matcher.h"
 #include "grammar_core/rows/masked_automaton.h"
@@ -41,14 +42,14 @@ TEST_P(TokenPreloadTest, MakesNothing) {
         EXPECT_TRUE(walked.Mask().ok());
       }
     }
-    const std::int64_t terms = grammar->automaton()->terms();
+    const std::int64_t terms = AutomatonSize(*grammar->automaton()).terms();
     const std::int64_t masks = grammar->automaton()->mask_count();
     TokenPreload preload;
     for (int row = 0; row < 20; ++row)
       preload.Add(matcher.stepper(), matcher.place(), GetParam().tokens);
     preload.Run();
     preload.Run();  // nothing is left
-    EXPECT_EQ(grammar->automaton()->terms(), terms);
+    EXPECT_EQ(AutomatonSize(*grammar->automaton()).terms(), terms);
     EXPECT_EQ(grammar->automaton()->mask_count(), masks);
     EXPECT_EQ(matcher.token_count(), 0);
   }

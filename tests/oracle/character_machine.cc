@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "grammar_core/ir/ir_views.h"
+
 namespace maskd {
 namespace {
 
@@ -63,11 +65,11 @@ class MachineBuilder {
     const IrNode& n = ir_.nodes[id];
     for (std::uint32_t i = 0; i < n.child_count; ++i)
       AddCuts(ir_.children[n.first_child + i], cuts);
-    if (n.kind == IrKind::kText) AddCuts(ir_.texts[n.a], cuts);
+    if (n.kind == IrKind::kText) AddCuts(TextOf(ir_, n), cuts);
     if (n.kind == IrKind::kTextSet)
-      for (const std::u32string& text : ir_.text_sets[n.a]) AddCuts(text, cuts);
+      for (const std::u32string& text : TextSetOf(ir_, n)) AddCuts(text, cuts);
     if (n.kind == IrKind::kCharSet)
-      for (const CharRange& range : ir_.char_sets[n.a].ranges())
+      for (const CharRange& range : CharSetOf(ir_, n).ranges())
         cuts->insert({range.lo, range.hi + 1});
   }
 
@@ -100,11 +102,11 @@ class MachineBuilder {
         Link(part.begin, part.end);
         break;
       case IrKind::kText:
-        return AnyOf({ir_.texts[n.a]});
+        return AnyOf({TextOf(ir_, n)});
       case IrKind::kTextSet:
-        return AnyOf(ir_.text_sets[n.a]);
+        return AnyOf(TextSetOf(ir_, n));
       case IrKind::kCharSet:
-        for (const CharRange& range : ir_.char_sets[n.a].ranges())
+        for (const CharRange& range : CharSetOf(ir_, n).ranges())
           nodes_[part.begin].edges.push_back({ClassOf(range.lo), ClassOf(range.hi), part.end});
         break;
       case IrKind::kConcat:
@@ -156,14 +158,15 @@ class MachineBuilder {
   // Every round is written out; without an upper bound the last one may be taken again.
   Part Repeated(const IrNode& n) {
     const Part part = NewPart();
-    const std::uint32_t rounds = n.b == kUnbounded ? n.a + 1 : n.b;
+    const auto [min, max] = AsRepeat(n);
+    const std::uint32_t rounds = max == kUnbounded ? min + 1 : max;
     std::uint32_t at = part.begin;
     for (std::uint32_t round = 0; round < rounds && !too_large_; ++round) {
-      if (round >= n.a) Link(at, part.end);
+      if (round >= min) Link(at, part.end);
       const Part body = Whole(ir_.children[n.first_child]);
       Link(at, body.begin);
       at = body.end;
-      if (n.b == kUnbounded && round + 1 == rounds) Link(body.end, body.begin);
+      if (max == kUnbounded && round + 1 == rounds) Link(body.end, body.begin);
     }
     Link(at, part.end);
     return part;

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "grammar_core/base/utf8.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/ir/object_end.h"
 #include "tests/frontend/number_judge.h"
 #include "tests/oracle/spelled_characters.h"
@@ -23,11 +24,11 @@ bool IsNothing(const GrammarIr& ir, NodeId node) {
     case IrKind::kNothing:
       return true;
     case IrKind::kByteSet:
-      return ir.byte_sets[n.a].none();
+      return ByteSetOf(ir, n).none();
     case IrKind::kCharSet:
-      return ir.char_sets[n.a].empty();
+      return CharSetOf(ir, n).empty();
     case IrKind::kTextSet:
-      return ir.text_sets[n.a].empty();
+      return TextSetOf(ir, n).empty();
     default:
       return false;
   }
@@ -244,7 +245,7 @@ void PrefixOracle::Expand(Stack stack, std::vector<Stack>* out) {
 void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>* out) {
   const IrNode& n = ir_.nodes[top.a];
   const auto leaf = [&](Wait wait) {
-    out->push_back(Push({.wait = wait, .spelling = top.spelling, .a = n.a}, below));
+    out->push_back(Push({.wait = wait, .spelling = top.spelling, .a = PoolIndexOf(n)}, below));
   };
   std::vector<Entry> children;
   for (std::uint32_t i = 0; i < n.child_count; ++i) {
@@ -268,9 +269,10 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
     case IrKind::kText:
       return leaf(Wait::kText);
     case IrKind::kTextSet:
-      for (std::uint32_t i = 0; i < ir_.text_sets[n.a].size(); ++i) {
+      for (std::uint32_t i = 0; i < TextSetOf(ir_, n).size(); ++i) {
         out->push_back(
-            Push({.wait = Wait::kTextOfSet, .spelling = top.spelling, .a = n.a, .c = i}, below));
+            Push({.wait = Wait::kTextOfSet, .spelling = top.spelling, .a = PoolIndexOf(n), .c = i},
+                 below));
       }
       return;
     case IrKind::kCharSet:
@@ -286,22 +288,27 @@ void PrefixOracle::ExpandNode(const Entry& top, Stack below, std::vector<Stack>*
           Push({.wait = Wait::kRepeat, .spelling = top.spelling, .a = top.a, .depth = top.depth},
                below));
     case IrKind::kCall:
-      return out->push_back(
-          Push({.wait = Wait::kNode, .a = ir_.rules[n.a].body, .depth = top.depth}, below));
+      return out->push_back(Push(
+          {.wait = Wait::kNode, .a = ir_.rules[CalledRuleOf(n)].body, .depth = top.depth}, below));
     case IrKind::kBreak:
-      return out->push_back(PushBreak(n.a * top.depth, below));
+      return out->push_back(PushBreak(BreakSpacesOf(n) * top.depth, below));
     case IrKind::kBlock: {
-      const std::uint32_t close = n.b == '[' ? ']' : '}';
-      below = PushBreak(n.a * top.depth, Push({.wait = Wait::kByte, .a = close}, below));
-      return out->push_back(PushAll({{.wait = Wait::kByte, .a = n.b}, children[0]}, below));
+      const BlockNode block = AsBlock(n);
+      const auto open = static_cast<unsigned char>(block.open);
+      const auto close = static_cast<unsigned char>(block.close());
+      below = PushBreak(block.spaces * top.depth, Push({.wait = Wait::kByte, .a = close}, below));
+      return out->push_back(PushAll({{.wait = Wait::kByte, .a = open}, children[0]}, below));
     }
     case IrKind::kObject: {
-      const std::string seen(ir_.objects[n.a].members.size() + 1, kOpen);
-      return out->push_back(PushAll(
-          {{.wait = Wait::kByte, .a = '{'},
-           {.wait = Wait::kNode, .a = ir_.objects[n.a].space},
-           {.wait = Wait::kMember, .a = n.a, .b = kFirst, .notes = seen, .depth = top.depth}},
-          below));
+      const std::string seen(ObjectOf(ir_, n).members.size() + 1, kOpen);
+      return out->push_back(PushAll({{.wait = Wait::kByte, .a = '{'},
+                                     {.wait = Wait::kNode, .a = ObjectOf(ir_, n).space},
+                                     {.wait = Wait::kMember,
+                                      .a = PoolIndexOf(n),
+                                      .b = kFirst,
+                                      .notes = seen,
+                                      .depth = top.depth}},
+                                    below));
     }
     case IrKind::kAnd:
     case IrKind::kNot:
@@ -337,10 +344,11 @@ void PrefixOracle::PushMachine(Entry state, Stack below, std::vector<Stack>* out
 // Rounds are counted as far as they matter: without an upper bound, up to the lower one.
 void PrefixOracle::ExpandRepeat(const Entry& top, Stack below, std::vector<Stack>* out) {
   const IrNode& n = ir_.nodes[top.a];
-  if (top.b >= n.a) out->push_back(below);
-  if (n.b != kUnbounded && top.b >= n.b) return;
+  const auto [min, max] = AsRepeat(n);
+  if (top.b >= min) out->push_back(below);
+  if (max != kUnbounded && top.b >= max) return;
   Entry again = top;
-  again.b = n.b == kUnbounded ? std::min(top.b + 1, n.a) : top.b + 1;
+  again.b = max == kUnbounded ? std::min(top.b + 1, min) : top.b + 1;
   const NodeId child = ir_.children[n.first_child];
   const Entry round = {
       .wait = Wait::kNode, .spelling = top.spelling, .a = child, .depth = top.depth};

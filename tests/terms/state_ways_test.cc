@@ -65,7 +65,8 @@ TEST(StateWaysTest, APackedRowHasFewTargetsForManyClasses) {
   EXPECT_EQ(ways.more(), nullptr);
   // Every fifth class stays unknown, and every seventh of the others leads nowhere.
   const auto target = [](int c) {
-    return c % 7 == 0 ? kNothingTerm : TermId(static_cast<std::uint32_t>(100 + c % PackedRow::kTargets));
+    return c % 7 == 0 ? kNothingTerm
+                      : TermId(static_cast<std::uint32_t>(100 + c % PackedRow::kTargets));
   };
   for (int c = kClasses - 1; c >= 0; --c) {
     EXPECT_EQ(ways.To(c), kUnknownTerm);

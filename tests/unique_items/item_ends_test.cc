@@ -41,7 +41,7 @@ class ItemEndsTest : public testing::Test {
       return {};
     }
     const MaskRef mask = grammar.automaton().TextMask(row.Shared(state), grammar.work());
-    const ItemTokens& tokens = grammar.automaton().item_tokens();
+    const ItemTokens& tokens = *grammar.automaton().tables().item_tokens;
     std::vector<TokenId> repeated;
     std::vector<TokenId> untold;
     ItemEnds(tokens, &grammar.automaton(), *at, &grammar.work()).Sort(*mask, &repeated, &untold);

@@ -8,6 +8,7 @@
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/frontend/json/json_document.h"
 #include "grammar_core/frontend/json_schema/json_schema.h"
+#include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
 namespace {
@@ -57,8 +58,8 @@ class TypeReader {
     std::vector<const ObjectSpec*> objects;
     for (const ValueParts::Part& part : *parts) {
       const IrNode& n = ir_.nodes[part.node];
-      if (n.kind == IrKind::kObject && !ir_.objects[n.a].is_array)
-        objects.push_back(&ir_.objects[n.a]);
+      if (n.kind == IrKind::kObject && !ObjectOf(ir_, n).is_array)
+        objects.push_back(&ObjectOf(ir_, n));
     }
     return objects;
   }
@@ -72,9 +73,9 @@ class TypeReader {
       return;
     }
     const IrNode& n = ir_.nodes[*contents];
-    if (n.kind == IrKind::kText) type->listed.insert(CodePointsToUtf8(ir_.texts[n.a]));
+    if (n.kind == IrKind::kText) type->listed.insert(CodePointsToUtf8(TextOf(ir_, n)));
     if (n.kind == IrKind::kTextSet)
-      for (const std::u32string& text : ir_.text_sets[n.a])
+      for (const std::u32string& text : TextSetOf(ir_, n))
         type->listed.insert(CodePointsToUtf8(text));
     type->endless = type->endless || IsEndless(ir_, *contents);
   }
@@ -87,10 +88,10 @@ class TypeReader {
       const IrNode& n = ir_.nodes[open.back()];
       open.pop_back();
       const bool here =
-          (n.kind == IrKind::kNumber && ir_.numbers[n.a].fraction_digits > 0) ||
-          (n.kind == IrKind::kBytes && absl::StrContains(ir_.byte_strings[n.a], '.')) ||
-          (n.kind == IrKind::kByteSet && ir_.byte_sets[n.a].test('.')) ||
-          (n.kind == IrKind::kText && ir_.texts[n.a].find(U'.') != std::u32string::npos);
+          (n.kind == IrKind::kNumber && NumberOf(ir_, n).fraction_digits > 0) ||
+          (n.kind == IrKind::kBytes && absl::StrContains(BytesOf(ir_, n), '.')) ||
+          (n.kind == IrKind::kByteSet && ByteSetOf(ir_, n).test('.')) ||
+          (n.kind == IrKind::kText && TextOf(ir_, n).find(U'.') != std::u32string::npos);
       if (here) return true;
       for (std::uint32_t i = 0; i < n.child_count; ++i) {
         const NodeId child = ir_.children[n.first_child + i];

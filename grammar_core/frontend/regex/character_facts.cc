@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "grammar_core/ir/ir_views.h"
+
 namespace maskd {
 namespace {
 
@@ -82,12 +84,12 @@ Widths CharacterFacts::MadeWidths(const IrNode& node) const {
     case IrKind::kCharSet:
       return {1, 1};
     case IrKind::kText:
-      return WidthsOfAny({builder_->ir().texts[node.a]});
+      return WidthsOfAny({TextOf(builder_->ir(), node)});
     case IrKind::kTextSet:
-      return WidthsOfAny(builder_->ir().text_sets[node.a]);
+      return WidthsOfAny(TextSetOf(builder_->ir(), node));
     case IrKind::kRepeat:
       assert(children.size() == 1);
-      return of(children.front()).Times(node.a, node.b);
+      return of(children.front()).Times(AsRepeat(node).min, AsRepeat(node).max);
     case IrKind::kConcat: {
       Widths all = {0, 0};
       for (const NodeId child : children) all = all.Then(of(child));
@@ -126,12 +128,12 @@ CharSet CharacterFacts::MadeChars(TextEdge edge, const IrNode& node) const {
     case IrKind::kEmpty:
       return CharSet();
     case IrKind::kCharSet:
-      return builder_->ir().char_sets[node.a];
+      return CharSetOf(builder_->ir(), node);
     case IrKind::kText:
-      add(builder_->ir().texts[node.a]);
+      add(TextOf(builder_->ir(), node));
       return CharSet(std::move(ranges));
     case IrKind::kTextSet:
-      for (const std::u32string& text : builder_->ir().text_sets[node.a])
+      for (const std::u32string& text : TextSetOf(builder_->ir(), node))
         if (!text.empty()) add(text);
       return CharSet(std::move(ranges));
     case IrKind::kConcat:

@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "grammar_core/ir/ir_views.h"
+
 namespace maskd {
 namespace {
 
@@ -22,8 +24,8 @@ std::vector<std::u32string> KnownTexts(const IrBuilder& builder, NodeId node) {
   const IrNode& n = builder.node(node);
   const GrammarIr& ir = builder.ir();
   std::vector<std::u32string> texts;
-  if (n.kind == IrKind::kText) texts = {ir.texts[n.a]};
-  if (n.kind == IrKind::kTextSet) texts = ir.text_sets[n.a];
+  if (n.kind == IrKind::kText) texts = {TextOf(ir, n)};
+  if (n.kind == IrKind::kTextSet) texts = TextSetOf(ir, n);
   if (texts.size() > kMaxKnownTexts) return {};
   return texts;
 }
@@ -36,7 +38,7 @@ std::vector<NodeId> ChoicesOf(const IrBuilder& builder, NodeId node, NodeId empt
     const NodeId next = open.back();
     open.pop_back();
     const IrNode& n = builder.node(next);
-    const bool optional = n.kind == IrKind::kRepeat && n.a == 0 && n.b == 1;
+    const bool optional = n.kind == IrKind::kRepeat && AsRepeat(n).min == 0 && AsRepeat(n).max == 1;
     if (optional) choices.push_back(empty);
     if (optional || n.kind == IrKind::kAlt) {
       const auto first = builder.ir().children.begin() + n.first_child;
@@ -61,7 +63,7 @@ std::optional<bool> BeginsByText(const IrBuilder& builder, NodeId node,
   }
   if (n->kind == IrKind::kEmpty) return false;
   if (n->kind != IrKind::kText) return std::nullopt;
-  const std::u32string& begin = ir.texts[n->a];
+  const std::u32string& begin = TextOf(ir, *n);
   if (begin.size() >= text.size()) return begin.compare(0, text.size(), text) == 0;
   if (whole || text.compare(0, begin.size(), begin) != 0) return false;
   return std::nullopt;

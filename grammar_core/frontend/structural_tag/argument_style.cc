@@ -20,6 +20,7 @@
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 #include "grammar_core/frontend/structural_tag/value_parts.h"
 #include "grammar_core/frontend/structural_tag/xml_style.h"
+#include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
 namespace {
@@ -120,7 +121,7 @@ class LiteralWriter {
 
   absl::StatusOr<NodeId> Value(NodeId value) {
     const IrNode& n = read_.ir.nodes[value];
-    if (n.kind == IrKind::kCall) return FormsOfRule(n.a);
+    if (n.kind == IrKind::kCall) return FormsOfRule(CalledRuleOf(n));
     return Forms(value);
   }
 
@@ -160,9 +161,9 @@ class LiteralWriter {
     for (const std::u32string& text : part.texts) words.push_back(CodePointsToUtf8(text));
     const IrNode* n = &read_.ir.nodes[part.node];
     while (n->kind == IrKind::kEncode) n = &read_.ir.nodes[read_.ir.children[n->first_child]];
-    if (part.texts.empty() && n->kind == IrKind::kBytes) words = {read_.ir.byte_strings[n->a]};
+    if (part.texts.empty() && n->kind == IrKind::kBytes) words = {BytesOf(read_.ir, *n)};
     if (part.texts.empty() && n->kind == IrKind::kText)
-      words = {CodePointsToUtf8(read_.ir.texts[n->a])};
+      words = {CodePointsToUtf8(TextOf(read_.ir, *n))};
     if (words.empty()) return Unsupported("a value of this shape");
     std::vector<NodeId> ways;
     for (const std::string& word : words) {
@@ -237,9 +238,9 @@ class LiteralWriter {
       case IrKind::kAlt:
         return b_.Alt(children);
       case IrKind::kRepeat:
-        return b_.Repeat(children[0], n.a, n.b);
+        return b_.Repeat(children[0], AsRepeat(n).min, AsRepeat(n).max);
       case IrKind::kCall:
-        return FormsOfRule(n.a);
+        return FormsOfRule(CalledRuleOf(n));
       default:
         return copier_.CopyOf(node);
     }
@@ -247,8 +248,8 @@ class LiteralWriter {
 
   absl::StatusOr<NodeId> ObjectAt(NodeId node, bool is_outermost) {
     const IrNode& n = read_.ir.nodes[node];
-    if (n.kind == IrKind::kObject && !read_.ir.objects[n.a].is_array)
-      return Object(read_.ir.objects[n.a], is_outermost);
+    if (n.kind == IrKind::kObject && !ObjectOf(read_.ir, n).is_array)
+      return Object(ObjectOf(read_.ir, n), is_outermost);
     return Unsupported(n.kind == IrKind::kDistinct ? "counts and conditions of members"
                                                    : "a given object");
   }

@@ -11,6 +11,8 @@
 #include "grammar_core/frontend/notation/splice.h"
 #include "grammar_core/frontend/regex/regex.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
+#include "grammar_core/ir/ir_views.h"
+#include "grammar_core/ir/passes/ir_copier.h"
 
 namespace maskd {
 namespace {
@@ -33,7 +35,7 @@ class Excluding {
       return b_.Encode(node.spelling, b_.And({characters, allowed_}));
     }
     if (node.kind != IrKind::kObject) return std::nullopt;
-    ObjectSpec spec = copier_.Mapped(from_.objects[node.a]);
+    ObjectSpec spec = copier_.Mapped(ObjectOf(from_, node));
     for (ObjectSpec::Others& others : spec.others) others.name = b_.And({others.name, allowed_});
     for (ObjectSpec::Member& member : spec.members) {
       if (Allows(member.name)) continue;

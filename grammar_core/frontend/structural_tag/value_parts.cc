@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 
 #include "grammar_core/base/error.h"
+#include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
 namespace {
@@ -47,7 +48,8 @@ absl::StatusOr<std::vector<ValueParts::Part>> ValueParts::Of(NodeId value) const
     const IrNode& n = ir_.nodes[node];
     if (n.kind == IrKind::kNothing) continue;
     if (n.kind == IrKind::kCall) {
-      if (const NodeId body = ir_.rules[n.a].body; seen.insert(body).second) open.push_back(body);
+      if (const NodeId body = ir_.rules[CalledRuleOf(n)].body; seen.insert(body).second)
+        open.push_back(body);
     } else if (n.kind == IrKind::kAlt) {
       for (std::uint32_t i = n.child_count; i-- > 0;) open.push_back(Child(n, i));
     } else if (IsList(n)) {
@@ -76,10 +78,10 @@ absl::StatusOr<std::vector<NodeId>> ValueParts::FrameOf(NodeId array) const {
     if (absl::Status status = budget_.Spend(); !status.ok()) return status;
     const IrNode n = ir_.nodes[frame[i]];
     if (n.kind == IrKind::kBytes) {
-      const absl::string_view text = ir_.byte_strings[n.a];
+      const absl::string_view text = BytesOf(ir_, n);
       if (text.find_first_not_of("[], \t\n\r") != absl::string_view::npos) return OtherShape();
     } else if (n.kind == IrKind::kCall) {
-      const NodeId body = ir_.rules[n.a].body;
+      const NodeId body = ir_.rules[CalledRuleOf(n)].body;
       const IrKind kind = ir_.nodes[body].kind;
       // A place between items, not an item.
       if (kind != IrKind::kNothing && kind != IrKind::kCall && !Of(body).ok()) return OtherShape();
@@ -101,7 +103,7 @@ absl::StatusOr<std::vector<NodeId>> ValueParts::FrameOf(NodeId array) const {
 std::int64_t ValueParts::Brackets(NodeId node) const {
   const IrNode& n = ir_.nodes[node];
   if (n.kind != IrKind::kBytes) return 0;
-  const std::string& text = ir_.byte_strings[n.a];
+  const std::string& text = BytesOf(ir_, n);
   return std::count(text.begin(), text.end(), '[');
 }
 
@@ -112,7 +114,7 @@ bool ValueParts::IsList(const IrNode& n) const {
 
 void ValueParts::AddListed(NodeId list, std::vector<Part>* parts) const {
   std::map<ValueType, std::vector<std::u32string>> by_type;
-  for (const std::u32string& text : ir_.text_sets[ir_.nodes[Child(ir_.nodes[list], 0)].a]) {
+  for (const std::u32string& text : TextSetOf(ir_, ir_.nodes[Child(ir_.nodes[list], 0)])) {
     const std::optional<ValueType> type = TypeBegunBy(static_cast<char>(text.front()));
     by_type[type.value_or(ValueType::kNumber)].push_back(text);
   }
@@ -124,16 +126,16 @@ std::optional<ValueType> ValueParts::TypeOf(NodeId node) const {
     const IrNode& n = ir_.nodes[node];
     switch (n.kind) {
       case IrKind::kBytes:
-        return TypeBegunBy(ir_.byte_strings[n.a].front());
+        return TypeBegunBy(BytesOf(ir_, n).front());
       case IrKind::kByteSet:
       case IrKind::kNumber:
         return ValueType::kNumber;
       case IrKind::kObject:
-        return ir_.objects[n.a].is_array ? ValueType::kArray : ValueType::kObject;
+        return ObjectOf(ir_, n).is_array ? ValueType::kArray : ValueType::kObject;
       case IrKind::kBlock:
-        return TypeBegunBy(static_cast<char>(n.b));
+        return TypeBegunBy(AsBlock(n).open);
       case IrKind::kText:
-        return TypeBegunBy(static_cast<char>(ir_.texts[n.a].front()));
+        return TypeBegunBy(static_cast<char>(TextOf(ir_, n).front()));
       case IrKind::kConcat:
       case IrKind::kAlt:
       case IrKind::kRepeat:

@@ -15,6 +15,7 @@
 #include "grammar_core/frontend/structural_tag/fields.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 #include "grammar_core/frontend/structural_tag/value_parts.h"
+#include "grammar_core/ir/ir_views.h"
 
 namespace maskd {
 namespace {
@@ -176,7 +177,7 @@ class XmlWriter {
   // Objects whose members are counted by their names are distinct members of others.
   absl::StatusOr<NodeId> ObjectAt(NodeId node) {
     const IrNode& n = read_.ir.nodes[node];
-    if (n.kind == IrKind::kObject) return Object(read_.ir.objects[n.a]);
+    if (n.kind == IrKind::kObject) return Object(ObjectOf(read_.ir, n));
     return Unsupported(n.kind == IrKind::kDistinct ? "counts and conditions of members"
                                                    : "a given object");
   }
@@ -261,7 +262,7 @@ class XmlWriter {
   absl::StatusOr<NodeId> Element(NodeId name, NodeId value) {
     const IrNode& n = read_.ir.nodes[value];
     const bool called = style_.nests() && n.kind == IrKind::kCall;
-    const absl::StatusOr<NodeId> forms = called ? FormsOfRule(n.a) : Forms(value);
+    const absl::StatusOr<NodeId> forms = called ? FormsOfRule(CalledRuleOf(n)) : Forms(value);
     if (!forms.ok()) return forms.status();
     const NodeId gap = style_.space_in_head ? space_ : b_.Empty();
     const NodeId end = style_.closes_by_name ? b_.Concat({name, b_.Bytes(">")}) : b_.Empty();
@@ -311,10 +312,10 @@ class XmlWriter {
       case IrKind::kAlt:
         return b_.Alt(children);
       case IrKind::kRepeat:
-        return b_.Repeat(children[0], n.a, n.b);
+        return b_.Repeat(children[0], AsRepeat(n).min, AsRepeat(n).max);
       case IrKind::kCall:
-        return b_.Concat(
-            {Spelled(style_.item_open), FormsOfRule(n.a), Spelled(style_.item_close), space_});
+        return b_.Concat({Spelled(style_.item_open), FormsOfRule(CalledRuleOf(n)),
+                          Spelled(style_.item_close), space_});
       default:
         return b_.Empty();
     }

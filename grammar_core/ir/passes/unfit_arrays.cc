@@ -1,6 +1,7 @@
 #include "grammar_core/ir/passes/unfit_arrays.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "absl/container/flat_hash_set.h"
 
@@ -110,6 +111,15 @@ class UnfitArrays {
 absl::StatusOr<std::vector<UnfitArray>> FindUnfitArrays(const GrammarIr& ir, Budget& budget) {
   if (ir.distinct.empty()) return std::vector<UnfitArray>();
   return UnfitArrays(ir, budget).Find();
+}
+
+// Of one child a Concat is that child.
+void ForgetDistinct(NodeId node, GrammarIr* ir) {
+  IrNode& array = ir->nodes[node];
+  assert(array.kind == IrKind::kDistinct && array.child_count > 0);
+  array.kind = IrKind::kConcat;
+  array.a = 0;
+  array.child_count = 1;
 }
 
 }  // namespace maskd

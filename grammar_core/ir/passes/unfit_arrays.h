@@ -23,6 +23,9 @@ struct UnfitArray {
 // `ir` must hold no part that no text matches.
 absl::StatusOr<std::vector<UnfitArray>> FindUnfitArrays(const GrammarIr& ir, Budget& budget);
 
+// Makes a Distinct node one whose items may be equal: its first child alone.
+void ForgetDistinct(NodeId node, GrammarIr* ir);
+
 }  // namespace maskd
 
 #endif  // MASKD_GRAMMAR_CORE_IR_PASSES_UNFIT_ARRAYS_H_

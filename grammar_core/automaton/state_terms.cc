@@ -1,0 +1,142 @@
+// What is new is made under the automaton's lock, which makes each term once; what only reads the
+// terms of a state that is known takes none.
+#include "grammar_core/automaton/state_terms.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "grammar_core/base/sort_unique.h"
+#include "grammar_core/terms/encoding.h"
+#include "grammar_core/terms/term_views.h"
+
+namespace maskd {
+
+TermId StateTerms::WithoutDistinct(TermId state) const { return automaton_.WithoutDistinct(state); }
+
+StateTerms::Split StateTerms::SplitDistinct(TermId state) const {
+  const MutexLock lock(&automaton_.mutex_);
+  return {automaton_.store_.WithoutDistinct(state, TermStore::Within::kInside),
+          automaton_.store_.WithoutDistinct(state, TermStore::Within::kOutside)};
+}
+
+// Where the string may be empty and the tail takes a byte beyond ASCII, a character's first byte
+// does not say which of the two it belongs to; such a state has no answer here. The tail's steps
+// are taken before the lock, since each takes it for itself. Cost: one look at each edge.
+std::optional<StateTerms::Beyond> StateTerms::StepBeyondAscii(TermId state, Work& work) const {
+  constexpr std::uint32_t kFirst = 0x80;
+  const TermStore::Parts parts = automaton_.store_.PartsOf(state);
+  const Term& cell = automaton_.store_.term(parts.cell);
+  if (!IsBetweenCharacters(cell)) return std::nullopt;
+  const PartialChar partial = AsEncode(cell).partial;
+  for (int byte = kFirst; cell.nullable && byte < 256; ++byte) {
+    const TermId behind = automaton_.Step(parts.tail, static_cast<unsigned char>(byte), work);
+    if (behind != kNothingTerm) return std::nullopt;
+  }
+  const CharRange all = {kFirst, kMaxCodePoint};
+  static const CharSet* const characters = new CharSet({all});
+  const CharSet& spaces = SpacesBeyondAscii();
+  const MutexLock lock(&automaton_.mutex_);
+  Beyond beyond;
+  std::uint32_t missing = characters->CountWithin(all);
+  std::uint32_t missing_spaces = spaces.CountWithin(all);
+  for (const CharEdge& edge : automaton_.characters_.LiveEdges(AsEncode(cell).characters, work)) {
+    const std::uint32_t taken = characters->CountWithin({edge.lo, edge.hi});
+    if (taken == 0) continue;
+    const std::uint32_t taken_spaces = spaces.CountWithin({edge.lo, edge.hi});
+    missing -= taken;
+    missing_spaces -= taken_spaces;
+    const TermId next =
+        automaton_.store_.Cat(automaton_.store_.Encode(edge.to, {partial.spelling}), parts.tail);
+    if (taken_spaces > 0) beyond.spaces.targets.push_back(next);
+    if (taken_spaces < taken) beyond.others.targets.push_back(next);
+  }
+  for (Beyond::Part* part : {&beyond.spaces, &beyond.others}) SortUnique(&part->targets);
+  beyond.spaces.all = missing_spaces == 0;
+  beyond.others.all = missing == missing_spaces;
+  return beyond;
+}
+
+// Plain characters are their own spelling in a JSON string, so the text is the bytes as they stand.
+std::optional<std::string> StateTerms::ShortestText(TermId cell, Work& work) const {
+  const Term& text = automaton_.store_.term(cell);
+  if (!IsBetweenCharacters(text) ||
+      automaton_.store_.term(AsEncode(text).characters).kind != TermKind::kAnd)
+    return std::nullopt;
+  const MutexLock lock(&automaton_.mutex_);
+  Product product;
+  if (!automaton_.characters_.search().Read(AsEncode(text).characters, &product) ||
+      product.conditions.size() < 2) {
+    return std::nullopt;
+  }
+  const std::optional<std::u32string> shortest =
+      automaton_.characters_.search().ShortestText(product, work);
+  if (!shortest.has_value() || !std::ranges::all_of(*shortest, IsPlain)) return std::nullopt;
+  return std::string(shortest->begin(), shortest->end());
+}
+
+TermId StateTerms::Join(TermId head, TermId tail) const {
+  const MutexLock lock(&automaton_.mutex_);
+  return automaton_.store_.Cat(head, tail);
+}
+
+TermId StateTerms::Choice(const std::vector<TermId>& branches) const {
+  const MutexLock lock(&automaton_.mutex_);
+  return automaton_.store_.Alt(branches);
+}
+
+TermId StateTerms::Encoded(CharTerm text, Spelling spelling, TermId tail) const {
+  const MutexLock lock(&automaton_.mutex_);
+  return automaton_.store_.Cat(automaton_.store_.Encode(text, {spelling}), tail);
+}
+
+CharTerm StateTerms::Without(CharTerm both, CharTerm part) const {
+  const MutexLock lock(&automaton_.mutex_);
+  const auto parts = BranchesOf<CharTerm>(automaton_.store_, automaton_.store_.term(both));
+  std::vector<CharTerm> others(parts.begin(), parts.end());
+  assert(std::ranges::find(others, part) != others.end());
+  std::erase(others, part);
+  return automaton_.store_.And(others);
+}
+
+std::optional<CountBounds> StateTerms::BoundsOf(CharTerm text) const {
+  const MutexLock lock(&automaton_.mutex_);
+  return BoundCounts(&automaton_.store_, text);
+}
+
+ObjectTerms::NameTexts StateTerms::NamesOf(TermId cell, Work& work) const {
+  const MutexLock lock(&automaton_.mutex_);
+  const NameSetView names =
+      AsNameSet(automaton_.store_.term(AsEncode(automaton_.store_.term(cell)).characters));
+  return automaton_.objects_.TextsOf(names.object, names.progress, names.first, names.depth, work);
+}
+
+TermId StateTerms::EndOfName(TermId cell, std::uint32_t name, Work& work) const {
+  const MutexLock lock(&automaton_.mutex_);
+  const EncodeView encode = AsEncode(automaton_.store_.term(cell));
+  const NameSetView names = AsNameSet(automaton_.store_.term(encode.characters));
+  const CharTerm end = automaton_.objects_.Names(
+      names.object, names.progress, name, automaton_.objects_.NameLength(names.object, name), work);
+  return automaton_.objects_.EncodeNames(end, {encode.partial.spelling});
+}
+
+void StateTerms::AddNamedTokens(TermId state, TokenMask* mask) const {
+  if (automaton_.tables_->named_tokens.none()) return;
+  const MutexLock lock(&automaton_.mutex_);
+  automaton_.tables_->named_tokens.AddTo(state, automaton_.store_, &automaton_.lowering_, mask);
+}
+
+std::vector<NamedTokens::Step> StateTerms::NamedSteps(TermId state) const {
+  if (automaton_.tables_->named_tokens.none()) return {};
+  const MutexLock lock(&automaton_.mutex_);
+  return automaton_.tables_->named_tokens.Steps(state, &automaton_.store_, &automaton_.lowering_);
+}
+
+TermId StateTerms::BehindNamed(TermId state, TokenId id) const {
+  if (automaton_.tables_->named_tokens.none()) return kNothingTerm;
+  const MutexLock lock(&automaton_.mutex_);
+  return automaton_.tables_->named_tokens.Behind(state, id, &automaton_.store_,
+                                                 &automaton_.lowering_);
+}
+
+}  // namespace maskd

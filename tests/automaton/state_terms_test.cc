@@ -1,0 +1,85 @@
+// What is made of states, against the texts that they must take.
+#include "grammar_core/automaton/state_terms.h"
+
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "grammar_core/terms/term_views.h"
+#include "tests/rooms/small_grammar.h"
+
+namespace maskd {
+namespace {
+
+class StateTermsTest : public testing::Test {
+ protected:
+  // Whether `text` is a whole text from `state` on.
+  static bool Takes(SmallGrammar& grammar, TermId state, absl::string_view text) {
+    std::size_t taken = 0;
+    const TermId end = grammar.automaton().StepText(state, text, &taken, grammar.work());
+    return taken == text.size() && grammar.automaton().MayEnd(end);
+  }
+
+  SmallGrammar grammar_{"regex", "ax|by"};
+  StateTerms terms_{grammar_.automaton()};
+};
+
+TEST_F(StateTermsTest, AChoiceTakesWhatEachBranchDoes) {
+  const TermId either = terms_.Choice({grammar_.Behind("a"), grammar_.Behind("b")});
+  EXPECT_TRUE(Takes(grammar_, either, "x"));
+  EXPECT_TRUE(Takes(grammar_, either, "y"));
+  EXPECT_FALSE(Takes(grammar_, either, "z"));
+  EXPECT_EQ(terms_.Choice({}), kNothingTerm);
+}
+
+TEST_F(StateTermsTest, AJoinTakesOneBehindTheOther) {
+  const TermId both = terms_.Join(grammar_.Behind("a"), grammar_.Behind("b"));
+  EXPECT_TRUE(Takes(grammar_, both, "xy"));
+  EXPECT_FALSE(Takes(grammar_, both, "x"));
+  EXPECT_FALSE(Takes(grammar_, both, "yx"));
+}
+
+TEST_F(StateTermsTest, NamesLeadToTheirStates) {
+  SmallGrammar grammar("json_schema",
+                       R"({"type":"object","properties":{"a":{"const":1},"bc":{"const":2}},)"
+                       R"("additionalProperties":false})");
+  const StateTerms terms(grammar.automaton());
+  const auto [cell, tail] = grammar.automaton().store().PartsOf(grammar.Behind("{\""));
+  const ObjectTerms::NameTexts names = terms.NamesOf(cell, grammar.work());
+  ASSERT_EQ(names.list.texts.size(), 2);
+  EXPECT_EQ(*names.list.texts[1], U"bc");
+  const TermId end = terms.EndOfName(cell, names.names[1], grammar.work());
+  EXPECT_EQ(terms.Join(end, tail), grammar.Behind("{\"bc"));
+}
+
+// A string of what is left of an Encode cell's characters, before another tail.
+TEST_F(StateTermsTest, EncodedPutsATailBehindCharacters) {
+  SmallGrammar grammar("json_schema", R"({"type":"string","minLength":2,"maxLength":3})");
+  const StateTerms terms(grammar.automaton());
+  const TermStore& store = grammar.automaton().store();
+  const EncodeView text = AsEncode(store.term(store.PartsOf(grammar.Behind("\"")).cell));
+  const TermId alone = terms.Encoded(text.characters, text.partial.spelling, kEmptyTerm);
+  EXPECT_TRUE(Takes(grammar, alone, "ab"));
+  EXPECT_FALSE(Takes(grammar, alone, "a"));
+  EXPECT_FALSE(Takes(grammar, alone, "ab\""));
+}
+
+TEST_F(StateTermsTest, OnlyABegunArrayIsUnwrapped) {
+  EXPECT_EQ(terms_.WithoutDistinct(grammar_.Behind("a")), grammar_.Behind("a"));
+  SmallGrammar grammar("json_schema",
+                       R"({"type":"array","uniqueItems":true,"items":{"type":"string"}})");
+  const StateTerms terms(grammar.automaton());
+  const TermId begun = grammar.automaton().Step(grammar.automaton().start(), '[', grammar.work());
+  EXPECT_NE(terms.WithoutDistinct(begun), begun);
+  EXPECT_EQ(terms.SplitDistinct(begun).inside, terms.WithoutDistinct(begun));
+  EXPECT_EQ(terms.SplitDistinct(begun).outside, kNothingTerm);
+}
+
+TEST_F(StateTermsTest, AGrammarWithoutNamedTokensTakesNoneByName) {
+  EXPECT_TRUE(terms_.NamedSteps(grammar_.automaton().start()).empty());
+  EXPECT_EQ(terms_.BehindNamed(grammar_.automaton().start(), 'a'), kNothingTerm);
+}
+
+}  // namespace
+}  // namespace maskd
