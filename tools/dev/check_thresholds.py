@@ -25,8 +25,8 @@ FACTS = {
     "kOpen", "kEveryText", "kRefused", "kUnseen", "kDead", "kFailed", "kConditions",
     "kRoot", "kAllNodes", "kNoToken", "kAnyLength", "kFirstOwn",
     # Bits of a packed word, and seeds of hashes.
-    "kShort", "kLong", "kTags", "kHasTwins", "kIdMask", "kBitsPerWord", "kBits", "kDepthSeed",
-    "kCut", "kSignature", "kEndOfText", "kAnyEnd", "kOdd", "kPlace", "kEvenSeed", "kOddSeed",
+    "kShort", "kLong", "kPacked", "kNowhere", "kCodeMask", "kTags", "kHasTwins", "kIdMask", "kBitsPerWord", "kBits", "kDepthSeed",
+    "kNamedAsTerms", "kCut", "kSignature", "kEndOfText", "kAnyEnd", "kOdd", "kPlace", "kEvenSeed", "kOddSeed",
     # Unicode, UTF-8, JSON's escapes and punctuation, and symbols of a table.
     "kAsciiEnd", "kAscii", "kSpaces", "kBeyond", "kFirst", "kContinuationBits", "kHexBits",
     "kHexDigits", "kHighFirst", "kLowFirst", "kLowLast", "kAstralFirst", "kHalfBits", "kHalfMask",
