@@ -26,17 +26,15 @@
 namespace maskd::service {
 namespace {
 
-// Moves `matcher` over `text` by the longest ordinary tokens. False where none fits, or, in a
-// grammar that names tokens, where other ones would.
+// Moves `matcher` over `text` by the longest ordinary tokens. False where none fits, or where other
+// ones would: a marker's token is refused where its spelling is data.
 absl::StatusOr<bool> AdvanceByText(const LoadedTokenizer& tokenizer, absl::string_view text,
                                    Matcher* matcher) {
   while (!text.empty()) {
     const TokenId token = tokenizer.LongestPrefix(text);
     if (token < 0) return false;
-    if (absl::Status taken = matcher->Accept(token); !taken.ok()) {
-      const bool other_tokens = absl::IsInvalidArgument(taken) && matcher->names_tokens();
-      return other_tokens ? absl::StatusOr<bool>(false) : taken;
-    }
+    if (absl::Status taken = matcher->Accept(token); !taken.ok())
+      return absl::IsInvalidArgument(taken) ? absl::StatusOr<bool>(false) : taken;
     text.remove_prefix(tokenizer.vocabulary().TokenBytes(token).size());
   }
   return true;

@@ -66,7 +66,8 @@ TEST_P(RepeatedTokensTest, AreThoseThatNoStepTakes) {
   const Vocabulary& vocabulary = grammar.index().vocabulary();
   std::size_t repeated = 0;
   for (const char* text : GetParam().texts) {
-    const RowMemory::State state = Behind(&row, grammar.automaton().start(), text, &grammar);
+    const RowMemory::State state =
+        Behind(&row, RowMemory::Of(grammar.automaton().start()), text, &grammar);
     ASSERT_NE(state, kNothingTerm) << text;
     const MaskRef mask = grammar.automaton().TextMask(row.Shared(state), grammar.work());
     std::set<std::string> expected;
@@ -77,8 +78,8 @@ TEST_P(RepeatedTokensTest, AreThoseThatNoStepTakes) {
       if (Behind(&row, state, bytes, &grammar) == kNothingTerm) expected.emplace(bytes);
     });
     std::set<std::string> found;
-    for (const TokenId id :
-         FindRepeated(grammar.automaton().item_tokens(), &row, state, *mask, grammar.work()))
+    for (const TokenId id : FindRepeated(*grammar.automaton().tables().item_tokens, &row, state,
+                                         *mask, grammar.work()))
       found.emplace(vocabulary.TokenBytes(id));
     ASSERT_TRUE(grammar.work().ok());
     EXPECT_EQ(found, expected) << text;

@@ -1,0 +1,61 @@
+// What a check says of a text where the vocabulary has markers as tokens.
+#include "service/checker.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "grammar_core/base/budget.h"
+#include "grammar_core/compile/compiler.h"
+#include "service/tokenizer_store.h"
+
+namespace maskd::service {
+namespace {
+
+constexpr TokenId kCall = 256;  // an added token, that no text of an answer may hold
+constexpr TokenId kEnd = 257;
+
+std::shared_ptr<TokenizerSpace> Space() {
+  std::vector<Vocabulary::Token> tokens;
+  for (int byte = 0; byte < 256; ++byte)
+    tokens.push_back({std::string(1, static_cast<char>(byte))});
+  tokens.push_back({"<|tool_call>"});
+  tokens.push_back({"<end>", true});
+  EncodingRules rules;
+  rules.atoms = {kCall, kEnd};
+  return TokenizerSpace::Create(
+      *Vocabulary::Create("markers", std::move(tokens), {kEnd}, std::move(rules)));
+}
+
+class CheckerTest : public testing::Test {
+ protected:
+  CheckOutcome Check(const std::string& format, const std::string& text) {
+    Budget budget{Budget::Bounds()};
+    const auto grammar = CompileGrammar(
+        {"structural_tag", R"({"type":"structural_tag","format":)" + format + "}", {}},
+        tokenizer_.space(), Limits(), budget);
+    EXPECT_TRUE(grammar.ok()) << grammar.status();
+    auto outcome = CheckText(*grammar, tokenizer_, text);
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    return outcome.ok() ? *std::move(outcome) : CheckOutcome();
+  }
+
+  LoadedTokenizer tokenizer_{{}, Space()};
+};
+
+// The marker's own token is refused in free text; its spelling in other tokens is data.
+TEST_F(CheckerTest, WhatIsRefusedBehindAMarkerInFreeTextIsNoError) {
+  const std::string format = R"({"type":"any_text","excludes":["<|tool_call>call:"]})";
+  EXPECT_TRUE(Check(format, "a<|tool_call>b").accepted);
+  const CheckOutcome refused = Check(format, "a<|tool_call>call:");
+  EXPECT_FALSE(refused.accepted);
+  EXPECT_EQ(refused.byte_offset, 17);
+  EXPECT_EQ(refused.allowed, nullptr) << "tokens of the text do not lead there";
+  EXPECT_EQ(refused.refused, ":");
+}
+
+}  // namespace
+}  // namespace maskd::service
