@@ -8,8 +8,6 @@
 
 #include <ranges>
 
-#include "grammar_core/ir/ir_views.h"
-
 namespace maskd {
 
 // Whether a Distinct node's child is an object.
@@ -109,16 +107,18 @@ AnyTerm Lowering::LowerNode(const Place& place) {
       return AnyTerm(store_->Limited(bytes[0], {.left = MostTokensOf(node)}));
     case IrKind::kBreak:
       return AnyTerm(Line(depth * BreakSpacesOf(node)));
-    // The open bracket, the lines one level deeper, and the close at the level of the block itself.
-    case IrKind::kBlock: {
-      const BlockNode block = AsBlock(node);
-      const TermId end = store_->Cat(Line(depth * block.spaces),
-                                     store_->Byte(static_cast<unsigned char>(block.close())));
-      const TermId open = store_->Byte(static_cast<unsigned char>(block.open));
-      return AnyTerm(store_->Cat(open, store_->Cat(bytes[0], end)));
-    }
+    case IrKind::kBlock:
+      return AnyTerm(LowerBlock(AsBlock(node), depth, bytes[0]));
   }
   return kNothingTerm;
+}
+
+// The open bracket, the lines one level deeper, and the close at the level of the block itself.
+TermId Lowering::LowerBlock(const BlockNode& block, std::uint32_t depth, TermId lines) {
+  const TermId end = store_->Cat(Line(depth * block.spaces),
+                                 store_->Byte(static_cast<unsigned char>(block.close())));
+  const TermId open = store_->Byte(static_cast<unsigned char>(block.open));
+  return store_->Cat(open, store_->Cat(lines, end));
 }
 
 // An array that is to remember its strings is an object in the IR; what remembers them is the

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "grammar_core/base/held_bytes.h"
+#include "grammar_core/ir/ir_views.h"
 #include "grammar_core/terms/number_terms.h"
 #include "grammar_core/terms/object_terms.h"
 #include "grammar_core/terms/term_store.h"
@@ -59,6 +60,7 @@ class Lowering final : public NodeLowering {
   AnyTerm LowerNode(const Place& place);
   [[nodiscard]] bool OfObjects(const IrNode& distinct) const;
   TermId LowerObject(const Place& place);
+  TermId LowerBlock(const BlockNode& block, std::uint32_t depth, TermId lines);
   AnyTerm LowerConcat(const std::vector<AnyTerm>& parts);
   // A line feed and the spaces behind it.
   TermId Line(std::uint32_t spaces);

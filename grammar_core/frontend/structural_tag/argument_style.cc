@@ -11,12 +11,12 @@
 #include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/base/utf8.h"
 #include "grammar_core/frontend/structural_tag/fields.h"
+#include "grammar_core/frontend/structural_tag/style_rules.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 #include "grammar_core/frontend/structural_tag/value_parts.h"
 #include "grammar_core/frontend/structural_tag/xml_style.h"
@@ -62,7 +62,8 @@ class LiteralWriter {
         b_(builder),
         read_(read),
         parts_(read.ir, budget),
-        place_(read.ir.rules[read.ir.start].place) {
+        place_(read.ir.rules[read.ir.start].place),
+        rules_(read.ir, style.name, builder) {
     std::vector<std::string> without = excludes;
     if (!style.is_python() && !speller_.HasMarker(style.quote)) without.push_back(style.quote);
     is_free_ = without.empty();
@@ -85,30 +86,13 @@ class LiteralWriter {
       objects.push_back(*object);
     }
     if (objects.empty() && !parts->empty()) return Unsupported("a value that is no object");
-    if (absl::Status status = DefineForms(); !status.ok()) return status;
+    if (absl::Status status = rules_.Define([this](NodeId values) { return Forms(values); });
+        !status.ok())
+      return status;
     return b_.Alt(std::move(objects));
   }
 
  private:
-  NodeId FormsOfRule(RuleId rule) {
-    const auto [made, is_new] = forms_.try_emplace(rule, 0);
-    if (is_new) {
-      made->second = b_.DeclareRule(style_.name, read_.ir.rules[rule].place);
-      waiting_.push_back(rule);
-    }
-    return b_.Call(made->second);
-  }
-
-  absl::Status DefineForms() {
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      const RuleId rule = waiting_[i];
-      const absl::StatusOr<NodeId> forms = Forms(read_.ir.rules[rule].body);
-      if (!forms.ok()) return forms.status();
-      b_.DefineRule(forms_[rule], *forms);
-    }
-    return absl::OkStatus();
-  }
-
   absl::Status Unsupported(absl::string_view what) const {
     return UnsupportedAt(place_, what, absl::StrCat("in the style ", style_.name));
   }
@@ -121,7 +105,7 @@ class LiteralWriter {
 
   absl::StatusOr<NodeId> Value(NodeId value) {
     const IrNode& n = read_.ir.nodes[value];
-    if (n.kind == IrKind::kCall) return FormsOfRule(CalledRuleOf(n));
+    if (n.kind == IrKind::kCall) return rules_.Call(CalledRuleOf(n));
     return Forms(value);
   }
 
@@ -217,17 +201,9 @@ class LiteralWriter {
   }
 
   absl::StatusOr<NodeId> Items(NodeId array) {
-    const absl::StatusOr<std::vector<NodeId>> frame = parts_.FrameOf(array);
-    if (!frame.ok()) return frame.status();
-    absl::flat_hash_map<NodeId, NodeId> made;
-    for (const NodeId node : *frame) {
-      const IrNode& n = read_.ir.nodes[node];
-      std::vector<NodeId> children;
-      for (std::uint32_t i = 0; i < n.child_count; ++i)
-        children.push_back(made[read_.ir.children[n.first_child + i]]);
-      made[node] = FramePart(node, children);
-    }
-    return made[array];
+    return parts_.Remade(array, [this](NodeId node, const std::vector<NodeId>& children) {
+      return FramePart(node, children);
+    });
   }
 
   NodeId FramePart(NodeId node, const std::vector<NodeId>& children) {
@@ -240,7 +216,7 @@ class LiteralWriter {
       case IrKind::kRepeat:
         return b_.Repeat(children[0], AsRepeat(n).min, AsRepeat(n).max);
       case IrKind::kCall:
-        return FormsOfRule(CalledRuleOf(n));
+        return rules_.Call(CalledRuleOf(n));
       default:
         return copier_.CopyOf(node);
     }
@@ -268,7 +244,8 @@ class LiteralWriter {
     if (!other.ok()) return other.status();
     const bool is_free = spec.any_order && members.size() > 1 && members.size() <= kMaxFreeMembers;
     const NodeId all =
-        is_free ? AnyOrder(spec, members, *other) : DeclaredOrder(spec, members, *other);
+        is_free ? MembersInAnyOrder(spec, members, *other, comma_, place_, b_).After(0, b_.Empty())
+                : DeclaredOrder(spec, members, *other);
     return is_outermost ? all : b_.Concat({b_.Bytes("{"), all, b_.Bytes("}")});
   }
 
@@ -315,28 +292,6 @@ class LiteralWriter {
     return first;
   }
 
-  // A rule for each set of members that are behind.
-  NodeId AnyOrder(const ObjectSpec& spec, const std::vector<NodeId>& members, NodeId other) {
-    const std::size_t sets = std::size_t{1} << members.size();
-    std::size_t required = 0;
-    for (std::size_t i = 0; i < members.size(); ++i)
-      if (spec.members[i].required) required |= std::size_t{1} << i;
-    std::vector<RuleId> rules;
-    for (std::size_t set = 0; set < sets; ++set) rules.push_back(b_.DeclareRule("members", place_));
-    const auto ways = [&](std::size_t set, NodeId before) {
-      std::vector<NodeId> made = {b_.Concat({before, other, b_.Call(rules[set])})};
-      if ((set & required) == required) made.push_back(b_.Empty());
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        const std::size_t bit = std::size_t{1} << i;
-        if ((set & bit) == 0)
-          made.push_back(b_.Concat({before, members[i], b_.Call(rules[set | bit])}));
-      }
-      return b_.Alt(std::move(made));
-    };
-    for (std::size_t set = 0; set < sets; ++set) b_.DefineRule(rules[set], ways(set, comma_));
-    return ways(0, b_.Empty());
-  }
-
   const ArgumentStyle& style_;
   const IrCopier& copier_;
   MarkerSpeller& speller_;
@@ -344,12 +299,11 @@ class LiteralWriter {
   const ReadResult& read_;
   ValueParts parts_;
   const std::string place_;
-  NodeId raw_;                                 // characters: what a string may be
-  bool is_free_;                               // that is any text
-  NodeId space_;                               // bytes
-  NodeId comma_;                               // with the white space behind it
-  absl::flat_hash_map<RuleId, RuleId> forms_;  // by the rule of the values
-  std::vector<RuleId> waiting_;                // those of them without a body yet
+  NodeId raw_;        // characters: what a string may be
+  bool is_free_;      // that is any text
+  NodeId space_;      // bytes
+  NodeId comma_;      // with the white space behind it
+  StyleRules rules_;  // a rule's values in this style
 };
 
 }  // namespace

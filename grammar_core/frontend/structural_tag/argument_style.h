@@ -15,8 +15,8 @@
 // Errors   UNIMPLEMENTED for counts and conditions of members, for arrays and objects that are
 //          given (`const`, `enum`) or whose items are counted by schema, and for other values than
 //          objects.
-#ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_LITERAL_STYLE_H_
-#define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_LITERAL_STYLE_H_
+#ifndef MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_ARGUMENT_STYLE_H_
+#define MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_ARGUMENT_STYLE_H_
 
 #include <string>
 #include <vector>
@@ -58,4 +58,4 @@ absl::StatusOr<NodeId> WriteAsLiterals(const ArgumentStyle& style,
 
 }  // namespace maskd
 
-#endif  // MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_LITERAL_STYLE_H_
+#endif  // MASKD_GRAMMAR_CORE_FRONTEND_STRUCTURAL_TAG_ARGUMENT_STYLE_H_

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 
 #include "grammar_core/base/budget.h"
@@ -38,11 +39,25 @@ class ValueParts {
   // The characters of a string's contents; nothing where it is empty.
   [[nodiscard]] std::optional<NodeId> Contents(NodeId string) const;
 
-  // The nodes of `array` that are neither values, which are calls, nor within them: each before
-  // those it is in.
-  [[nodiscard]] absl::StatusOr<std::vector<NodeId>> FrameOf(NodeId array) const;
+  // `array` made anew: make(node, its children made anew) of each node that is neither a value,
+  // which is a call, nor within one.
+  template <typename Make>
+  [[nodiscard]] absl::StatusOr<NodeId> Remade(NodeId array, Make make) const {
+    const absl::StatusOr<std::vector<NodeId>> frame = FrameOf(array);
+    if (!frame.ok()) return frame.status();
+    absl::flat_hash_map<NodeId, NodeId> made;
+    for (const NodeId node : *frame) {
+      std::vector<NodeId> children;
+      for (std::uint32_t i = 0; i < ir_.nodes[node].child_count; ++i)
+        children.push_back(made[Child(ir_.nodes[node], i)]);
+      made[node] = make(node, children);
+    }
+    return made[array];
+  }
 
  private:
+  // The nodes of `array` that are remade, each before those it is in.
+  [[nodiscard]] absl::StatusOr<std::vector<NodeId>> FrameOf(NodeId array) const;
   [[nodiscard]] NodeId Child(const IrNode& n, std::uint32_t i) const {
     return ir_.children[n.first_child + i];
   }

@@ -6,13 +6,13 @@
 #include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 
 #include "grammar_core/base/error.h"
 #include "grammar_core/frontend/structural_tag/fields.h"
+#include "grammar_core/frontend/structural_tag/style_rules.h"
 #include "grammar_core/frontend/structural_tag/text_dispatch.h"
 #include "grammar_core/frontend/structural_tag/value_parts.h"
 #include "grammar_core/ir/ir_views.h"
@@ -103,7 +103,8 @@ class XmlWriter {
         b_(builder),
         read_(read),
         parts_(read.ir, budget),
-        place_(read.ir.rules[read.ir.start].place) {
+        place_(read.ir.rules[read.ir.start].place),
+        rules_(read.ir, style.name, builder) {
     std::vector<std::string> without = excludes.of_all;
     const absl::string_view close =
         absl::StripSuffix(style.close, style.closes_by_name ? "</" : "");
@@ -133,7 +134,9 @@ class XmlWriter {
       if (!values.ok()) return values.status();
       objects = *values;
     }
-    if (absl::Status status = DefineForms(); !status.ok()) return status;
+    if (absl::Status status = rules_.Define([this](NodeId values) { return Forms(values); });
+        !status.ok())
+      return status;
     return b_.Alt(std::move(objects));
   }
 
@@ -148,26 +151,6 @@ class XmlWriter {
       values.push_back(*value);
     }
     return values;
-  }
-
-  // A rule's values in this style, one rule each: they may be within themselves.
-  NodeId FormsOfRule(RuleId rule) {
-    const auto [made, is_new] = forms_.try_emplace(rule, 0);
-    if (is_new) {
-      made->second = b_.DeclareRule(style_.name, read_.ir.rules[rule].place);
-      waiting_.push_back(rule);
-    }
-    return b_.Call(made->second);
-  }
-
-  absl::Status DefineForms() {
-    for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      const RuleId rule = waiting_[i];
-      const absl::StatusOr<NodeId> forms = Forms(read_.ir.rules[rule].body);
-      if (!forms.ok()) return forms.status();
-      b_.DefineRule(forms_[rule], *forms);
-    }
-    return absl::OkStatus();
   }
 
   absl::Status Unsupported(absl::string_view what) const {
@@ -194,7 +177,10 @@ class XmlWriter {
     const absl::StatusOr<NodeId> other = Others(spec);
     if (!other.ok()) return other.status();
     const bool free = spec.any_order && members.size() > 1;
-    if (free && members.size() <= kMaxFreeMembers) return AnyOrder(spec, members, *other);
+    if (free && members.size() <= kMaxFreeMembers) {
+      const MembersInAnyOrder all(spec, std::move(members), *other, b_.Empty(), place_, b_);
+      return b_.Concat({space_, all.CallOfAll()});
+    }
     if (free) {
       AddWarning({place_, absl::StrCat("more than ", kMaxFreeMembers, " members in the style ",
                                        style_.name, " are written in their order")},
@@ -215,26 +201,6 @@ class XmlWriter {
       sequence.push_back(spec.members[i].required ? members[i] : b_.Optional(members[i]));
     sequence.push_back(b_.Repeat(other, 0, kUnbounded));
     return b_.Concat(sequence);
-  }
-
-  // A rule for each set of members that are behind.
-  NodeId AnyOrder(const ObjectSpec& spec, const std::vector<NodeId>& members, NodeId other) {
-    const std::size_t sets = std::size_t{1} << members.size();
-    std::size_t required = 0;
-    std::vector<RuleId> rules;
-    for (std::size_t i = 0; i < members.size(); ++i)
-      if (spec.members[i].required) required |= std::size_t{1} << i;
-    for (std::size_t set = 0; set < sets; ++set) rules.push_back(b_.DeclareRule("members", place_));
-    for (std::size_t set = 0; set < sets; ++set) {
-      std::vector<NodeId> ways = {b_.Concat({other, b_.Call(rules[set])})};
-      if ((set & required) == required) ways.push_back(b_.Empty());
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        const std::size_t bit = std::size_t{1} << i;
-        if ((set & bit) == 0) ways.push_back(b_.Concat({members[i], b_.Call(rules[set | bit])}));
-      }
-      b_.DefineRule(rules[set], b_.Alt(std::move(ways)));
-    }
-    return b_.Concat({space_, b_.Call(rules.front())});
   }
 
   absl::StatusOr<NodeId> Others(const ObjectSpec& spec) {
@@ -262,7 +228,7 @@ class XmlWriter {
   absl::StatusOr<NodeId> Element(NodeId name, NodeId value) {
     const IrNode& n = read_.ir.nodes[value];
     const bool called = style_.nests() && n.kind == IrKind::kCall;
-    const absl::StatusOr<NodeId> forms = called ? FormsOfRule(CalledRuleOf(n)) : Forms(value);
+    const absl::StatusOr<NodeId> forms = called ? rules_.Call(CalledRuleOf(n)) : Forms(value);
     if (!forms.ok()) return forms.status();
     const NodeId gap = style_.space_in_head ? space_ : b_.Empty();
     const NodeId end = style_.closes_by_name ? b_.Concat({name, b_.Bytes(">")}) : b_.Empty();
@@ -292,17 +258,12 @@ class XmlWriter {
 
   // An array without its brackets and commas, each item an element.
   absl::StatusOr<NodeId> Items(NodeId array) {
-    const absl::StatusOr<std::vector<NodeId>> frame = parts_.FrameOf(array);
-    if (!frame.ok()) return frame.status();
-    absl::flat_hash_map<NodeId, NodeId> made;
-    for (const NodeId node : *frame) {
-      const IrNode& n = read_.ir.nodes[node];
-      std::vector<NodeId> children;
-      for (std::uint32_t i = 0; i < n.child_count; ++i)
-        children.push_back(made[read_.ir.children[n.first_child + i]]);
-      made[node] = FramePart(n, children);
-    }
-    return b_.Concat({space_, made[array]});
+    const absl::StatusOr<NodeId> items =
+        parts_.Remade(array, [this](NodeId node, const std::vector<NodeId>& children) {
+          return FramePart(read_.ir.nodes[node], children);
+        });
+    if (!items.ok()) return items.status();
+    return b_.Concat({space_, *items});
   }
 
   NodeId FramePart(const IrNode& n, const std::vector<NodeId>& children) {
@@ -314,7 +275,7 @@ class XmlWriter {
       case IrKind::kRepeat:
         return b_.Repeat(children[0], AsRepeat(n).min, AsRepeat(n).max);
       case IrKind::kCall:
-        return b_.Concat({Spelled(style_.item_open), FormsOfRule(CalledRuleOf(n)),
+        return b_.Concat({Spelled(style_.item_open), rules_.Call(CalledRuleOf(n)),
                           Spelled(style_.item_close), space_});
       default:
         return b_.Empty();
@@ -357,11 +318,10 @@ class XmlWriter {
   ReadResult& read_;
   ValueParts parts_;
   const std::string place_;
-  NodeId raw_;                                 // characters: what a string may be
-  NodeId whole_;                               // the same of one that is the whole value
-  NodeId space_;                               // bytes
-  absl::flat_hash_map<RuleId, RuleId> forms_;  // by the rule of the values
-  std::vector<RuleId> waiting_;                // those of them without a body yet
+  NodeId raw_;        // characters: what a string may be
+  NodeId whole_;      // the same of one that is the whole value
+  NodeId space_;      // bytes
+  StyleRules rules_;  // a rule's values in this style
 };
 
 }  // namespace
