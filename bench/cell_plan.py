@@ -17,17 +17,16 @@ import re
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs/scale.md"
 SIZING = pathlib.Path(__file__).resolve().parent / "results/sizing.json"
 ZONES = 3
-DEFAULTS = {"engines": 1000, "rows": 256, "tokens_per_s": 50, "replicas": 40, "cores": 2, "row_tokens": 500,
-            "new_states": 0.02, "grammars": 2000}
-MEANINGS = {
-    "engines": "engines, each with one stream",
-    "rows": "constrained rows of an engine's batch",
-    "tokens_per_s": "steps a second of an engine",
-    "replicas": "servers",
-    "cores": "of one server",
-    "row_tokens": "tokens that a row has when something happens",
-    "new_states": "the share of tokens whose state no row has met before",
-    "grammars": "grammars in use in the whole cell",
+# Each flag: its default, and what it counts.
+FLAGS = {
+    "engines": (1000, "engines, each with one stream"),
+    "rows": (256, "constrained rows of an engine's batch"),
+    "tokens_per_s": (50, "steps a second of an engine"),
+    "replicas": (40, "servers"),
+    "cores": (2, "of one server"),
+    "row_tokens": (500, "tokens that a row has when something happens"),
+    "new_states": (0.02, "the share of tokens whose state no row has met before"),
+    "grammars": (2000, "grammars in use in the whole cell"),
 }
 
 
@@ -113,8 +112,8 @@ def with_tables(page: str, constants_table: str, plan: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    for name, default in DEFAULTS.items():
-        parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{MEANINGS[name]} [{default}]")
+    for name, (default, meaning) in FLAGS.items():
+        parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{meaning} [{default}]")
     parser.add_argument("--sizing", type=pathlib.Path, default=SIZING)
     parser.add_argument("--constants", action="store_true")
     parser.add_argument("--write", action="store_true")
