@@ -21,10 +21,13 @@ OPERATORS = {"ServiceMonitor", "PrometheusRule"}  # of the Prometheus operator, 
 pytestmark = pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl, which builds them, is not installed")
 
 
-def build(overlay: str) -> list:
-    built = subprocess.run(["kubectl", "kustomize", str(ROOT / "k8s/overlays" / overlay)],
-                           capture_output=True, text=True, check=True)
+def build_folder(folder: pathlib.Path) -> list:
+    built = subprocess.run(["kubectl", "kustomize", str(folder)], capture_output=True, text=True, check=True)
     return list(yaml.safe_load_all(built.stdout))
+
+
+def build(overlay: str) -> list:
+    return build_folder(ROOT / "k8s/overlays" / overlay)
 
 
 def kinds(overlay: str) -> dict:
@@ -119,6 +122,18 @@ def test_with_tls_health_alone_is_asked_in_plain_text_and_no_pod_reaches_it():
         assert container[f"{probe}Probe"]["grpc"]["port"] == ports["health"]
     opened = {port["port"] for rule in manifests["NetworkPolicy"]["spec"]["ingress"] for port in rule["ports"]}
     assert opened == {"grpc", "metrics"}
+
+
+@pytest.mark.parametrize("beneath", ["base", "overlays/tls"])
+def test_the_admin_component_listens_on_the_loopback_and_changes_nothing_else(beneath, tmp_path):
+    base, component = (os.path.relpath(ROOT / "k8s" / name, tmp_path.resolve())
+                       for name in (beneath, "components/admin"))
+    (tmp_path / "kustomization.yaml").write_text(
+        yaml.safe_dump({"resources": [base], "components": [component]}))
+    without, with_it = build_folder(ROOT / "k8s" / beneath), build_folder(tmp_path)
+    (deployment,) = [each for each in with_it if each["kind"] == "Deployment"]
+    assert maskd_of(deployment)["args"].pop() == "--insecure_admin_listen=127.0.0.1:7413"
+    assert sorted(map(json.dumps, with_it)) == sorted(map(json.dumps, without))
 
 
 def proxy() -> tuple:
