@@ -64,6 +64,11 @@ class TlsTest : public testing::Test {
                                                 const Authority& authority,
                                                 const PemPair& pair = {},
                                                 const std::string& token = "") {
+    return Connect(AddressOf(running), authority, pair, token);
+  }
+  static std::shared_ptr<grpc::Channel> Connect(const std::string& address,
+                                                const Authority& authority, const PemPair& pair,
+                                                const std::string& token = "") {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetSslTargetNameOverride(kServerName);
@@ -72,7 +77,7 @@ class TlsTest : public testing::Test {
       credentials =
           grpc::CompositeChannelCredentials(credentials, grpc::AccessTokenCredentials(token));
     }
-    return grpc::CreateCustomChannel(AddressOf(running), credentials, arguments);
+    return grpc::CreateCustomChannel(address, credentials, arguments);
   }
 
   // Of a unary call and of a stream, which must agree.
@@ -124,6 +129,35 @@ TEST_F(TlsTest, AClientNeedsACertificateWhereItsAuthorityIsNamed) {
   const grpc::Status refused = one_more.Finish();
   EXPECT_EQ(refused.error_message(), "limit max_streams of tenant engines is 1, one more needed");
   EXPECT_TRUE(stream.Finish().ok());
+}
+
+TEST_F(TlsTest, TheAdminAddressWantsTheSameAndIsForTheAdminsAlone) {
+  config_.tls_client_ca = folder_ / "ca.pem";
+  config_.admin_listen = {"127.0.0.1:0"};
+  config_.admin_callers = {"cert:operator.test"};
+  const RunningServer running(config_);
+  const std::string address = absl::StrCat("127.0.0.1:", running.server().admin_ports()[0]);
+  const auto ask = [&](const std::shared_ptr<grpc::Channel>& channel) {
+    std::string answer;
+    return CallRaw(channel, "/maskd.v1.AdminService/GetServer", "", &answer).error_code();
+  };
+  const PemPair admin = authority_.Sign("operator", "operator.test");
+  EXPECT_EQ(ask(Connect(address, authority_, admin)), grpc::StatusCode::OK);
+  EXPECT_EQ(ask(Connect(address, authority_, authority_.Sign("engine", "engine.test"))),
+            grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(ask(Connect(address, authority_, {})), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ask(Connect(address, authority_, Authority("x").Sign("operator", "operator.test"))),
+            grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ask(Connect(address, Authority("another"), admin)), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ask(ConnectTo(address)), grpc::StatusCode::UNAVAILABLE);
+
+  const Authority next("next");
+  Install(next.Sign("maskd", kServerName));
+  const absl::Time patience = absl::Now() + absl::Seconds(60);
+  bool changed = false;
+  while (!changed && absl::Now() < patience)
+    changed = ask(Connect(address, next, admin)) == grpc::StatusCode::OK;
+  EXPECT_TRUE(changed);
 }
 
 TEST_F(TlsTest, WhereThereAreTokensEachCallNeedsOne) {
